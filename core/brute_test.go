@@ -1,0 +1,286 @@
+package core
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"sort"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// brute computes the loss as doc.go defines it, with J counted from scratch for
+// every score, in O(n^2). It shares only the bins and the moment matrix with
+// the code under test.
+type brute struct {
+	cfg    Config
+	ba     *basis
+	nb     int
+	scores []float64
+	weight []float64
+	bin    []int
+	sums   []float64
+}
+
+func newBrute(t *testing.T, ev Events[float64], cfg Config) *brute {
+	sel := newSelection(ev, cfg.BackgroundLabel[0], &cfg)
+	require.NoError(t, sel.check())
+	bs, err := makeBins(sel, &cfg, new(scratch))
+	require.NoError(t, err)
+	br := &brute{cfg: cfg, nb: bs.count(), sums: make([]float64, bs.count())}
+	br.ba, err = newBasis(bs.edges, cfg.Order, cfg.Moments)
+	require.NoError(t, err)
+	for i, m := range ev.Mass {
+		b := sort.Search(br.nb-1, func(k int) bool { return bs.edges[k+1] > m })
+		w := 1.0
+		if ev.Weight != nil {
+			w = ev.Weight[i]
+		}
+		br.scores, br.weight, br.bin = append(br.scores, ev.Score[i]), append(br.weight, w), append(br.bin, b)
+		br.sums[b] += w
+	}
+	return br
+}
+
+// integrand returns J where the events with in[i] are below.
+func (br *brute) integrand(in []bool) float64 {
+	f, s, total := make([]float64, br.nb), make([]float64, br.nb), make([]float64, br.nb)
+	for i, w := range br.weight {
+		b := br.bin[i]
+		total[b] += w * w
+		if in[i] {
+			f[b] += w / br.sums[b]
+			s[b] += w * w
+		}
+	}
+	size := br.cfg.Order + 1
+	c := make([]float64, size)
+	for b := range f {
+		for l := range c {
+			c[l] += br.ba.rowA(b)[l] * f[b]
+		}
+	}
+	value, d := br.bound(c)
+	var j float64
+	for b := range f {
+		r := f[b]
+		for l := range c {
+			r -= value[l] * br.ba.rowP(b)[l]
+		}
+		j += r * r
+	}
+	if size > 1 {
+		j += br.cfg.SlopePenalty * c[1] * c[1]
+	}
+	if !br.cfg.Unbiased {
+		return j
+	}
+	for b := range f {
+		w2 := br.sums[b] * br.sums[b]
+		v := (s[b]*(1-2*f[b]) + f[b]*f[b]*total[b]) / w2 / (1 - total[b]/w2)
+		var k float64
+		for a := range f {
+			r := 0.0
+			if a == b {
+				r = 1
+			}
+			for l := range c {
+				for m := range c {
+					r -= br.ba.rowP(a)[l] * d[l][m] * br.ba.rowA(b)[m]
+				}
+			}
+			k += r * r
+		}
+		if size > 1 {
+			k += br.cfg.SlopePenalty * br.ba.rowA(b)[1] * br.ba.rowA(b)[1]
+		}
+		j -= v * k
+	}
+	return j
+}
+
+// bound returns c~ and d c~/dc, the latter by writing the chain rule out.
+func (br *brute) bound(c []float64) ([]float64, [][]float64) {
+	n := len(c)
+	d := make([][]float64, n)
+	for l := range d {
+		d[l] = make([]float64, n)
+		d[l][l] = 1
+	}
+	v := append([]float64(nil), c...)
+	if !br.cfg.bounded() {
+		return v, d
+	}
+	flat := math.Abs(c[1]) <= br.ba.slopeFloor
+	if a := br.cfg.MaxSlope; !math.IsInf(a, 1) {
+		pivot, sign := c[0], 1.0
+		if br.cfg.SlopeOf == Selected {
+			pivot, sign = 1-c[0], -1
+		}
+		if pivot < 0 {
+			sign = -sign
+		}
+		if t := a * math.Abs(pivot); math.Abs(pivot) > 1e-12 && !flat {
+			u := c[1] / t
+			v[1] = t * math.Tanh(u)
+			d[1][1] = 1 / math.Cosh(u) / math.Cosh(u)
+			d[1][0] = a * sign * (math.Tanh(u) - u*d[1][1])
+		} else {
+			flat = true
+		}
+	}
+	if flat {
+		v[1], d[1][0], d[1][1] = 0, 0, 0
+	}
+	for l := 2; l < n && br.cfg.Monotonic; l++ {
+		kappa := float64((n-2)*l*(l+1)) / 2
+		t := math.Abs(v[1]) / kappa
+		if t == 0 {
+			v[l] = 0
+			d[l] = make([]float64, n)
+			continue
+		}
+		u := c[l] / t
+		v[l] = t * math.Tanh(u)
+		own := 1 / math.Cosh(u) / math.Cosh(u)
+		if math.IsInf(math.Cosh(u), 0) {
+			own = 0
+		}
+		byT := math.Tanh(u)
+		if own > 0 {
+			byT -= u * own
+		}
+		sign := math.Copysign(1, v[1]) / kappa
+		d[l][0], d[l][1] = byT*sign*d[1][0], byT*sign*d[1][1]
+		d[l][l] = own
+	}
+	return v, d
+}
+
+func (br *brute) lossAndGrad() (float64, []float64) {
+	n := len(br.scores)
+	scale := 1.0
+	if br.cfg.Reduction == Mean {
+		scale = 1 / float64(br.nb)
+	}
+	below := func(s float64, orEqual bool) []bool {
+		in := make([]bool, n)
+		for i, other := range br.scores {
+			in[i] = other < s || orEqual && other == s
+		}
+		return in
+	}
+	distinct := append([]float64(nil), br.scores...)
+	sort.Float64s(distinct)
+	lo, hi := br.cfg.ScoreRange[0], br.cfg.ScoreRange[1]
+	open := math.IsInf(hi, 1)
+	if open {
+		lo, hi = distinct[0], distinct[n-1]
+	}
+	loss, prev := 0.0, lo
+	for k, s := range distinct {
+		if k == 0 || s > distinct[k-1] {
+			loss += br.integrand(below(s, false)) * (s - prev)
+			prev = s
+		}
+	}
+	top := br.integrand(below(hi, true))
+	loss += top * (hi - prev)
+
+	grad := make([]float64, n)
+	for i, s := range br.scores {
+		lower, upper := below(s, false), below(s, true)
+		plus, minus := below(s, false), below(s, true)
+		plus[i], minus[i] = true, false
+		g := br.integrand(lower) - br.integrand(plus) + br.integrand(minus) - br.integrand(upper)
+		grad[i] = scale * g / 2
+		if open && s == hi {
+			ties := 0
+			for _, other := range br.scores {
+				if other == s {
+					ties++
+				}
+			}
+			if ties > 1 {
+				grad[i] += scale * top / 2
+			} else {
+				grad[i] += scale * top
+			}
+		}
+	}
+	return scale * loss, grad
+}
+
+// randomCase draws options and events, with ties in score and mass.
+func randomCase(rng *rand.Rand) (Events[float64], Config) {
+	cfg := DefaultConfig()
+	cfg.Order = rng.IntN(6)
+	cfg.Bins = cfg.Order + 2 + rng.IntN(8)
+	cfg.Binning = Binning(rng.IntN(2))
+	cfg.Moments = MomentKind(rng.IntN(2))
+	cfg.Reduction = Reduction(rng.IntN(2))
+	cfg.SlopeOf = SlopeOf(rng.IntN(2))
+	cfg.Unbiased = rng.IntN(2) == 0
+	if cfg.Order >= 1 {
+		if rng.IntN(2) == 0 {
+			cfg.MaxSlope = math.Exp(rng.NormFloat64())
+		}
+		if rng.IntN(2) == 0 {
+			cfg.SlopePenalty = rng.Float64()
+		}
+	}
+	cfg.Monotonic = cfg.Order >= 2 && rng.IntN(2) == 0
+	if rng.IntN(2) == 0 {
+		cfg.ScoreRange = unbounded()
+	}
+
+	n := 20*cfg.Bins + rng.IntN(100)
+	ev := Events[float64]{Score: make([]float64, n), Mass: make([]float64, n)}
+	steps := []float64{0, 5, 40}[rng.IntN(3)] // 0: no ties in score
+	for i := range n {
+		ev.Mass[i] = rng.Float64()
+		if rng.IntN(4) == 0 {
+			ev.Mass[i] = math.Floor(ev.Mass[i]*8) / 8
+		}
+		ev.Score[i] = 1 / (1 + math.Exp(rng.NormFloat64()-2*ev.Mass[i]))
+		if steps > 0 {
+			ev.Score[i] = math.Floor(ev.Score[i]*steps) / steps
+		}
+	}
+	if rng.IntN(2) == 0 {
+		ev.Weight = make([]float64, n)
+		for i := range n {
+			ev.Weight[i] = 0.2 + rng.Float64()
+			if rng.IntN(10) == 0 {
+				ev.Weight[i] *= -1
+			}
+		}
+	}
+	return ev, cfg
+}
+
+// TestAgainstBruteForce compares with the definition over random options.
+func TestAgainstBruteForce(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for compared := 0; compared < 300; {
+		ev, cfg := randomCase(rng)
+		got := make([]float64, len(ev.Score))
+		value, err := LossAndGrad(got, ev, cfg)
+		if errors.Is(err, ErrBin) { // negative weights left a bin unusable
+			require.NotNil(t, ev.Weight)
+			continue
+		}
+		compared++
+		require.NoErrorf(t, err, "%+v", cfg)
+		loss, grad := newBrute(t, ev, cfg).lossAndGrad()
+		require.InDeltaf(t, loss, value, 1e-10*(math.Abs(loss)+1e-3), "%+v", cfg)
+		var largest float64
+		for _, g := range grad {
+			largest = math.Max(largest, math.Abs(g))
+		}
+		for i := range grad {
+			require.InDeltaf(t, grad[i], got[i], 1e-9*largest, "element %d, %+v", i, cfg)
+		}
+	}
+}

@@ -1,0 +1,32 @@
+// Package core computes the MoDe loss (Moment Decomposition) and its gradient,
+// exactly, in O(n log n + n (order+1)^2) time and O(n) memory.
+//
+// The method is that of O. Kitouni, B. Nachman, C. Weisser and M. Williams,
+// "Enhancing searches for resonances with machine learning and moment
+// decomposition", arXiv:2010.09745. A selected event i has a score s_i, a mass
+// m_i and a weight w_i. Masses map linearly onto x in [-1, 1] and fall into
+// bins b with centre x_b, width D_b and sum of weights W_b. Then
+//
+//	F_b(s)  = (1/W_b) sum_{i in b} w_i Theta(s - s_i)      the bin's CDF of scores
+//	c_l(s)  = sum_b A_lb F_b(s)                            Legendre moments, l = 0..order
+//	c~(s)   = bound(c(s))                                  max_slope, monotonic (bound.go)
+//	r_b(s)  = F_b(s) - sum_l c~_l(s) P_l(x_b)
+//	J(s)    = sum_b r_b^2 + slope_penalty c_1^2 - bias(s)
+//	loss    = scale * integral of J(s) ds over score_range
+//
+// with A_lb = (2l+1)/2 D_b P_l(x_b) for Quadrature moments (the paper's) and
+// A = (P' D P)^-1 P' D for Projection moments. The bias is that of a finite
+// sample, subtracted when Unbiased is set (sweep_bounded.go and spread.go).
+//
+// The bounds on the slope and on higher moments, the comparison with Legendre
+// moments and the quantile bins are the paper's (sections 2.2 and 3 there);
+// Projection, Unbiased, SlopeOf Selected, negative weights and the exact
+// integral over the scores go past it.
+//
+// An event goes one way through the files of this package: select.go (which
+// events take part), binning.go and quantile.go (edges), moments.go (P, A),
+// order.go (records sorted by score), sweep.go (one pass over the records,
+// with sweep_linear.go or sweep_bounded.go doing the arithmetic), loss.go.
+//
+// Results do not depend on the number of threads, to the last bit.
+package core

@@ -1,0 +1,139 @@
+package core
+
+import "sort"
+
+// Edges returns the edges of the mass bins that the loss of these events would
+// use, in units of mass. Scores and weights are not looked at. A Config with
+// several background labels has several sets of bins, and is an error here.
+func Edges[T Float](ev Events[T], cfg Config) ([]float64, error) {
+	ev.Score, ev.Weight = nil, nil
+	sel, err := inspect(ev, &cfg, len(ev.Mass))
+	if err != nil {
+		return nil, err
+	}
+	sc := scratchPool.Get().(*scratch)
+	defer scratchPool.Put(sc)
+	bs, err := makeBins(sel, &cfg, sc)
+	if err != nil {
+		return nil, err
+	}
+	return bs.edges, nil
+}
+
+// Table holds, at each of the scores that were asked for, what the loss is
+// made of. A row belongs to a score.
+type Table struct {
+	Edges   []float64   // of the bins, in units of mass
+	CDF     [][]float64 // F_b: the fraction of bin b's weight with scores <= s
+	Moments [][]float64 // c_l, l = 0..order
+	Bounded [][]float64 // c~_l
+}
+
+// MomentsAt returns F_b, c_l and c~_l at the given scores, in any order. A
+// Config with several background labels is an error here.
+func MomentsAt[T Float](at []float64, ev Events[T], cfg Config) (*Table, error) {
+	for i, s := range at {
+		if s != s {
+			return nil, notFinite("at", i, s)
+		}
+	}
+	if err := ev.checkLengths(); err != nil {
+		return nil, err
+	}
+	sel, err := inspect(ev, &cfg, len(ev.Score))
+	if err != nil {
+		return nil, err
+	}
+	sc := scratchPool.Get().(*scratch)
+	defer scratchPool.Put(sc)
+	bs, err := makeBins(sel, &cfg, sc)
+	if err != nil {
+		return nil, err
+	}
+	ba, err := newBasis(bs.edges, cfg.Order, cfg.Moments)
+	if err != nil {
+		return nil, err
+	}
+	table := &Table{Edges: bs.edges}
+	table.CDF, err = cdfsAt(at, sel, bs)
+	if err != nil {
+		return nil, err
+	}
+	bo := newBound(&cfg, ba)
+	for _, cdf := range table.CDF {
+		c := make([]float64, ba.size)
+		ba.moments(c, cdf)
+		value := c
+		if cfg.bounded() {
+			var bounded bounded
+			bo.apply(&bounded, c, false)
+			value = bounded.value[:ba.size]
+		}
+		table.Moments = append(table.Moments, c)
+		table.Bounded = append(table.Bounded, append([]float64(nil), value...))
+	}
+	return table, nil
+}
+
+// inspect checks what Edges and MomentsAt share, and selects.
+func inspect[T Float](ev Events[T], cfg *Config, n int) (*selection[T], error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	labels := cfg.BackgroundLabel
+	if ev.Label != nil && len(labels) > 1 {
+		return nil, optionError("background_label", labels, "names several labels, which have bins of their own: ask for one at a time")
+	}
+	if ev.Label != nil && len(ev.Label) != n {
+		return nil, errorOf(ErrLength, "label has length %d, but mass has length %d", len(ev.Label), n)
+	}
+	sel := newSelection(ev, labels[0], cfg)
+	return sel, sel.check()
+}
+
+// cdfsAt returns F_b at each of the scores.
+func cdfsAt[T Float](at []float64, sel *selection[T], bs *bins) ([][]float64, error) {
+	order := make([]int, len(at))
+	for k := range order {
+		order[k] = k
+	}
+	sort.Slice(order, func(i, j int) bool { return at[order[i]] < at[order[j]] })
+	nb := bs.count()
+	cdf := make([][]float64, len(at))
+	for k := range cdf {
+		cdf[k] = make([]float64, nb)
+	}
+	sums := make([]float64, nb)
+	for i := range sel.Mass {
+		if !sel.takesPart(i) {
+			continue
+		}
+		w := 1.0
+		if sel.Weight != nil {
+			w = float64(sel.Weight[i])
+		}
+		b := bs.of(float64(sel.Mass[i]))
+		sums[b] += w
+		s := float64(sel.Score[i])
+		if k := sort.Search(len(order), func(k int) bool { return at[order[k]] >= s }); k < len(order) {
+			cdf[order[k]][b] += w
+		}
+	}
+	inverse, err := inverseSums(bs.edges, sums)
+	if err != nil {
+		return nil, err
+	}
+	for k, row := range order {
+		for b := range nb {
+			if k > 0 {
+				cdf[row][b] += cdf[order[k-1]][b]
+			}
+		}
+	}
+	for _, row := range cdf {
+		for b := range row {
+			row[b] *= inverse[b]
+		}
+	}
+	return cdf, nil
+}

@@ -1,0 +1,97 @@
+package core
+
+import "gonum.org/v1/gonum/floats"
+
+// linearKernel is the sweep where no moment is bounded. Then r = (1 - P A) F is
+// linear in F and J = F' M F with M = (1 - PA)'(1 - PA) + slope_penalty A_1 A_1',
+// so that a step e in bin b changes J by
+//
+//	e (2 (M F)_b + e M_bb),   (M F)_b = F_b - c.P_b - z.A_b,
+//	z = P'r - slope_penalty c_1 (0, 1, 0, ...)
+//
+// and c and z by e times vectors that belong to the bin. M_bb is also the
+// factor of V_b in the bias.
+type linearKernel struct {
+	size    int
+	basis   *basis
+	spread  *spread
+	penalty float64
+	moveZ   []float64 // per bin: dz/dF_b
+	square  []float64 // per bin: M_bb
+
+	c, z         []float64
+	cdf, squares []float64
+}
+
+func newLinearKernel(cfg *Config, ba *basis, sp *spread) *linearKernel {
+	nb := len(ba.p) / ba.size
+	k := &linearKernel{
+		size: ba.size, basis: ba, spread: sp, penalty: cfg.SlopePenalty,
+		moveZ:  make([]float64, len(ba.p)),
+		square: make([]float64, nb),
+		c:      make([]float64, ba.size),
+		z:      make([]float64, ba.size),
+	}
+	for b := range nb {
+		p, a := ba.rowP(b), ba.rowA(b)
+		move := k.moveZ[b*k.size : (b+1)*k.size]
+		for l := range move {
+			move[l] = p[l] - floats.Dot(ba.gram[l*k.size:(l+1)*k.size], a)
+		}
+		if k.size > 1 {
+			move[1] -= k.penalty * a[1]
+		}
+		k.square[b] = 1 - floats.Dot(a, p) - floats.Dot(a, move)
+	}
+	return k
+}
+
+func (k *linearKernel) start(cdf, squares []float64) float64 {
+	k.cdf, k.squares = cdf, squares
+	k.basis.moments(k.c, cdf)
+	clear(k.z)
+	var j float64
+	for b, f := range cdf {
+		r := k.basis.residual(b, f, k.c)
+		j += r * r
+		floats.AddScaled(k.z, r, k.basis.rowP(b))
+	}
+	if k.size > 1 {
+		k.z[1] -= k.penalty * k.c[1]
+		j += k.penalty * k.c[1] * k.c[1]
+	}
+	if k.spread != nil {
+		for b, f := range cdf {
+			j -= k.spread.variance(b, f, squares[b]) * k.square[b]
+		}
+	}
+	return j
+}
+
+func (k *linearKernel) change(st step) float64 {
+	p, a := k.basis.rowP(st.bin), k.basis.rowA(st.bin)
+	slope := k.cdf[st.bin]
+	for l, c := range k.c {
+		slope -= c*p[l] + k.z[l]*a[l]
+	}
+	d := st.e * (2*slope + st.e*k.square[st.bin])
+	if k.spread != nil {
+		d -= k.spread.change(st, k.cdf[st.bin], k.squares[st.bin]) * k.square[st.bin]
+	}
+	return d
+}
+
+func (k *linearKernel) cross(st step) float64 {
+	d := k.change(st)
+	a := k.basis.rowA(st.bin)
+	move := k.moveZ[st.bin*k.size : (st.bin+1)*k.size]
+	for l := range k.c {
+		k.c[l] += st.e * a[l]
+		k.z[l] += st.e * move[l]
+	}
+	k.cdf[st.bin] += st.e
+	if k.spread != nil {
+		k.squares[st.bin] += st.square
+	}
+	return d
+}

@@ -1,0 +1,220 @@
+/*
+ * mode.h - the MoDe loss (Moment Decomposition), exact, with its gradient.
+ *
+ * Method: O. Kitouni, B. Nachman, C. Weisser, M. Williams, arXiv:2010.09745.
+ * For events with scores s_i, masses m_i and weights w_i, and mass bins b with
+ * centre x_b and width D_b on a mass axis mapped to [-1, 1]:
+ *
+ *     F_b(s) = sum of w_i over events of bin b with s_i <= s, over sum of w_i
+ *     c_l(s) = sum_b A_lb F_b(s)           Legendre moments, l = 0..order
+ *     J(s)   = sum_b (F_b - sum_l c~_l P_l(x_b))^2 + slope_penalty c_1^2
+ *     loss   = scale * integral of J over score_range
+ *
+ * where c~ is c, bounded if max_slope or monotonic is set. The integral and
+ * the gradient are exact; no grid in s is used. Time is O(n log n), memory
+ * 16 bytes an event, kept for the next call.
+ *
+ * Use:
+ *
+ *     mode_options options;
+ *     mode_options_init(&options, sizeof options);
+ *     options.order = 2;
+ *     if (mode_loss_grad_f64(&options, n, score, mass, NULL, label, &loss, grad))
+ *         fprintf(stderr, "%s\n", mode_last_error());
+ *
+ * Every function may be called from several threads at once, each with output
+ * arrays of its own. Nothing that is passed is kept after the call. C99 or C++.
+ */
+#ifndef LIBMODE_MODE_H
+#define LIBMODE_MODE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__GNUC__)
+#define MODE_API __attribute__((visibility("default")))
+#else
+#define MODE_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define MODE_VERSION "0.1.0"
+
+/* Changes when a program compiled against an older header no longer works. */
+#define MODE_ABI_VERSION 1
+
+/* ---------------------------------------------------------------- status */
+
+/* What every call returns. mode_last_error() says which argument was wrong. */
+enum {
+    MODE_OK = 0,
+    MODE_ERROR_ARGUMENT = 1,    /* a NULL pointer, a wrong size, too many events */
+    MODE_ERROR_OPTION = 2,      /* an option out of its range */
+    MODE_ERROR_NOT_FINITE = 3,  /* a selected score, mass or weight is NaN or infinite */
+    MODE_ERROR_SCORE_RANGE = 4, /* a score outside score_range */
+    MODE_ERROR_TOO_FEW = 5,     /* no event selected, or too few for the bins */
+    MODE_ERROR_BIN = 6,         /* a bin is empty or its sum of weights not positive */
+    MODE_ERROR_OVERFLOW = 7,    /* the result is beyond double precision */
+    MODE_ERROR_FORKED = 8,      /* the library was loaded before fork(), and this is the child */
+    MODE_ERROR_INTERNAL = 9     /* a defect of the library */
+};
+
+/*
+ * The message of the last call of this thread that did not return MODE_OK, or
+ * "". Belongs to the library; valid until this thread's next failing call.
+ */
+MODE_API const char *mode_last_error(void);
+
+/* --------------------------------------------------------------- options */
+
+enum { /* mode_options.binning: where the edges of the mass bins come from */
+    MODE_BINNING_QUANTILE = 0, /* nearly equal numbers of events in each bin */
+    MODE_BINNING_UNIFORM = 1,  /* equal widths */
+    MODE_BINNING_EDGES = 2     /* given in mode_options.edges */
+};
+
+enum { /* mode_options.moments: how c follows from F */
+    MODE_MOMENTS_QUADRATURE = 0, /* A_lb = (2l+1)/2 D_b P_l(x_b), as in the paper */
+    MODE_MOMENTS_PROJECTION = 1  /* A = (P'DP)^-1 P'D: a polynomial response has loss 0 */
+};
+
+enum { /* mode_options.slope_of: what max_slope is relative to */
+    MODE_SLOPE_OF_REJECTED = 0, /* c_0, the fraction of background below s, as in the paper */
+    MODE_SLOPE_OF_SELECTED = 1  /* 1 - c_0, the fraction that a cut at s keeps */
+};
+
+enum { /* mode_options.reduction */
+    MODE_REDUCTION_MEAN = 0, /* divide by the number of bins used */
+    MODE_REDUCTION_SUM = 1   /* the sum over bins, as in the paper */
+};
+
+typedef struct mode_options {
+    size_t struct_size;    /* set by mode_options_init; leave it alone */
+    int32_t order;         /* degree of the allowed dependence on mass, 0..16; default 0 */
+    int32_t bins;          /* mass bins asked for, >= 1; default 32; ignored with edges */
+    int32_t binning;       /* default MODE_BINNING_QUANTILE */
+    int32_t moments;       /* default MODE_MOMENTS_QUADRATURE */
+    int32_t slope_of;      /* default MODE_SLOPE_OF_REJECTED */
+    int32_t reduction;     /* default MODE_REDUCTION_MEAN */
+    int32_t monotonic;     /* not 0: keep the response monotonic in mass; needs order >= 2; default 0 */
+    int32_t unbiased;      /* not 0: subtract the bias of a finite sample; default 0 */
+    double max_slope;      /* bound on the slope, > 0; needs order >= 1; default INFINITY: none */
+    double slope_penalty;  /* adds slope_penalty * c_1^2 to J, >= 0; needs order >= 1; default 0 */
+    double mass_range[2];  /* events outside take no part; default -INFINITY, INFINITY: from the data */
+    double score_range[2]; /* limits of the integral; default 0, 1; -INFINITY, INFINITY: from the data */
+    const double *edges;   /* for MODE_BINNING_EDGES: n_edges increasing masses; default NULL */
+    size_t n_edges;        /* default 0 */
+    /* The labels whose events are seen, each with bins of its own; the loss is
+       the sum over them. Default NULL, 0: the one label 0. */
+    const int32_t *background_label;
+    size_t n_background_label;
+} mode_options;
+
+/*
+ * Sets every option to its default. struct_size is sizeof(mode_options), which
+ * lets the struct grow in later versions.
+ */
+MODE_API int mode_options_init(mode_options *options, size_t struct_size);
+
+/*
+ * Returns MODE_OK, or the error of the first option that is out of its range.
+ * Every other call does so too; this one needs no events.
+ */
+MODE_API int mode_options_check(const mode_options *options);
+
+/* ------------------------------------------------------------------ loss */
+
+/*
+ * Arguments of the four functions below:
+ *
+ *   options  NULL: all defaults
+ *   n        number of events, at most 2^32 - 1
+ *   score    n scores, inside score_range
+ *   mass     n masses, in any unit (that of mass_range and edges)
+ *   weight   n weights, of either sign; NULL: all 1
+ *   label    n labels; NULL: every event is selected
+ *   loss     where the loss goes
+ *   grad     where n derivatives d loss/d score_i go; events that take no part
+ *            get exactly 0; must not overlap an input; NULL: not wanted
+ *
+ * Scores, masses and weights of events of other labels are not looked at.
+ * Sums run in double whatever the input. Results do not depend on the number
+ * of threads. After an error, *loss is as it was and grad means nothing.
+ */
+MODE_API int mode_loss_f32(const mode_options *options, size_t n,
+                           const float *score, const float *mass,
+                           const float *weight, const int32_t *label,
+                           double *loss);
+MODE_API int mode_loss_f64(const mode_options *options, size_t n,
+                           const double *score, const double *mass,
+                           const double *weight, const int32_t *label,
+                           double *loss);
+MODE_API int mode_loss_grad_f32(const mode_options *options, size_t n,
+                                const float *score, const float *mass,
+                                const float *weight, const int32_t *label,
+                                double *loss, float *grad);
+MODE_API int mode_loss_grad_f64(const mode_options *options, size_t n,
+                                const double *score, const double *mass,
+                                const double *weight, const int32_t *label,
+                                double *loss, double *grad);
+
+/* -------------------------------------------------------------- look inside */
+
+/*
+ * Sets *n_edges to the number of edges of the bins that the loss would use,
+ * one more than the bins, and edges, if not NULL, to these edges in units of
+ * mass. capacity is the number of elements of edges; bins + 1 (or
+ * options->n_edges) always suffices, and too few are an error. With label, one
+ * background_label at a time.
+ */
+MODE_API int mode_edges(const mode_options *options, size_t n,
+                        const double *mass, const int32_t *label,
+                        size_t capacity, double *edges, size_t *n_edges);
+
+/*
+ * Sets what the loss is made of, at each of n_at scores in any order:
+ *
+ *   cdf      n_at rows of n_bins:    F_b, the weight fraction of bin b with scores <= at
+ *   moments  n_at rows of order + 1: c_l
+ *   bounded  n_at rows of order + 1: c~_l
+ *
+ * each of which may be NULL. n_bins is one less than mode_edges gives; another
+ * number is an error. With label, one background_label at a time.
+ */
+MODE_API int mode_moments(const mode_options *options, size_t n,
+                          const double *score, const double *mass,
+                          const double *weight, const int32_t *label,
+                          size_t n_at, const double *at, size_t n_bins,
+                          double *cdf, double *moments, double *bounded);
+
+/* --------------------------------------------------------------- the library */
+
+/*
+ * Limits the threads that one call may use, for the whole process. 0 restores
+ * the default, all processors that the process may run on. Small inputs use one.
+ */
+MODE_API int mode_set_threads(int threads);
+
+/* Sets *threads to the number of threads that one call may use. */
+MODE_API int mode_get_threads(int *threads);
+
+/* The version of the library in use, such as "0.1.0". */
+MODE_API const char *mode_version(void);
+
+/* MODE_ABI_VERSION of the library in use. */
+MODE_API int mode_abi_version(void);
+
+/*
+ * fork(): a child of a process that had loaded the library gets
+ * MODE_ERROR_FORKED from every call that computes, never a hang. There, load a
+ * copy of the library under another path, or start children by spawn or exec.
+ */
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,83 @@
+"""Whatever the user has as one-dimensional arrays that the library can read."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._options import Options
+
+
+class Events(NamedTuple):
+    """The arrays of one call: contiguous, of one length and one floating type."""
+
+    score: NDArray[Any]
+    mass: NDArray[Any]
+    weight: NDArray[Any] | None
+    label: NDArray[np.int32] | None
+    double: bool
+
+
+def address(array: NDArray[Any] | None) -> int | None:
+    """The address of the first element, cheaper than ``array.ctypes.data``."""
+    return None if array is None else array.__array_interface__["data"][0]
+
+
+def events(score: Any, mass: Any, weight: Any, label: Any, options: Options, double: bool | None = None) -> Events:
+    """Checks and converts the arrays of a call.
+
+    Numbers are read as float32 if score, mass and weight all fit in it, and
+    as float64 otherwise (or as ``double`` says).
+    """
+    arrays = {"score": vector("score", score), "mass": vector("mass", mass)}
+    if weight is not None:
+        arrays["weight"] = vector("weight", weight)
+    for name, array in arrays.items():
+        _same_length(name, array, "score", arrays["score"])
+    if double is None:
+        double = any(array.dtype not in (np.float32, np.float16) for array in arrays.values())
+    kind = np.float64 if double else np.float32
+    plain = {name: np.ascontiguousarray(array, dtype=kind) for name, array in arrays.items()}
+    codes = labels(label, options, "score", arrays["score"])
+    return Events(plain["score"], plain["mass"], plain.get("weight"), codes, double)
+
+
+def vector(name: str, values: Any) -> NDArray[Any]:
+    """``values`` as an array of shape (n,), of a real type; (n, 1) is taken as (n,)."""
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        raise TypeError(f"{name} has masked elements: select the valid events first, for instance with .compressed()")
+    array = np.asarray(values)
+    if array.dtype.kind not in "fiub":
+        if array.size == 0:
+            return np.zeros(0)
+        raise TypeError(f"{name} has dtype {array.dtype}: expected real numbers")
+    if array.ndim == 2 and array.shape[1] == 1:
+        return array[:, 0]
+    if array.ndim != 1:
+        raise ValueError(f"{name} has shape {array.shape}: expected (n,) or (n, 1)")
+    return array
+
+
+def labels(label: Any, options: Options, other_name: str, other: NDArray[Any]) -> NDArray[np.int32] | None:
+    """Labels as int32, where what is no background label may have become another such number."""
+    if label is None:
+        return None
+    array = vector("label", label)
+    _same_length("label", array, other_name, other)
+    if array.dtype == np.int32:
+        return np.ascontiguousarray(array)
+    codes = np.full(array.shape, _unused(options.labels), dtype=np.int32)
+    for background in options.labels:
+        codes[array == background] = background
+    return codes
+
+
+def _unused(labels: tuple[int, ...]) -> int:
+    return next(code for code in range(-1, -2 - len(labels), -1) if code not in labels)
+
+
+def _same_length(name: str, array: NDArray[Any], other_name: str, other: NDArray[Any]) -> None:
+    if len(array) != len(other):
+        raise ValueError(f"{name} has length {len(array)}, but {other_name} has length {len(other)}")

@@ -1,0 +1,198 @@
+"""Finds, loads and calls libmode.so: the only module that knows of ctypes.
+
+The library is loaded at the first call, not at import. A process that is forked
+from one that had loaded it cannot use the parent's copy, whose Go threads are
+gone; there a fresh copy of the file is loaded under a temporary path.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import shutil
+import tempfile
+import threading
+from pathlib import Path
+
+ABI_VERSION = 1
+
+# Status codes of mode.h that are not the caller's fault.
+_FORKED, _INTERNAL = 8, 9
+
+
+class ModeOptions(ctypes.Structure):
+    """``mode_options`` of mode.h."""
+
+    _fields_ = [
+        ("struct_size", ctypes.c_size_t),
+        ("order", ctypes.c_int32),
+        ("bins", ctypes.c_int32),
+        ("binning", ctypes.c_int32),
+        ("moments", ctypes.c_int32),
+        ("slope_of", ctypes.c_int32),
+        ("reduction", ctypes.c_int32),
+        ("monotonic", ctypes.c_int32),
+        ("unbiased", ctypes.c_int32),
+        ("max_slope", ctypes.c_double),
+        ("slope_penalty", ctypes.c_double),
+        ("mass_range", ctypes.c_double * 2),
+        ("score_range", ctypes.c_double * 2),
+        ("edges", ctypes.POINTER(ctypes.c_double)),
+        ("n_edges", ctypes.c_size_t),
+        ("background_label", ctypes.POINTER(ctypes.c_int32)),
+        ("n_background_label", ctypes.c_size_t),
+    ]
+
+
+# Arrays travel as addresses: integers, or None for NULL.
+_address = ctypes.c_void_p
+_size = ctypes.c_size_t
+_options = ctypes.POINTER(ModeOptions)
+_events = [_options, _size, _address, _address, _address, _address]
+_doubles = ctypes.POINTER(ctypes.c_double)
+
+_SIGNATURES = {
+    "mode_options_init": [_options, _size],
+    "mode_options_check": [_options],
+    "mode_loss_grad_f32": [*_events, _doubles, _address],
+    "mode_loss_grad_f64": [*_events, _doubles, _address],
+    "mode_edges": [_options, _size, _address, _address, _size, _address, ctypes.POINTER(_size)],
+    "mode_moments": [*_events, _size, _address, _size, _address, _address, _address],
+    "mode_set_threads": [ctypes.c_int],
+    "mode_get_threads": [ctypes.POINTER(ctypes.c_int)],
+}
+
+_library: ctypes.CDLL | None = None
+_loading = threading.Lock()
+_loaded_before_fork = False
+
+
+def _after_fork_in_child() -> None:
+    global _library, _loading, _loaded_before_fork
+    _loaded_before_fork = _loaded_before_fork or _library is not None
+    _library = None
+    _loading = threading.Lock()  # a thread that is gone may hold the old one
+
+
+os.register_at_fork(after_in_child=_after_fork_in_child)
+
+
+def library() -> ctypes.CDLL:
+    """The loaded library."""
+    global _library
+    if _library is None:
+        with _loading:
+            if _library is None:
+                _library = _load()
+    return _library
+
+
+def _candidates() -> list[Path]:
+    override = os.environ.get("LIBMODE_LIBRARY")
+    if override:
+        return [Path(override)]
+    return [Path(__file__).with_name("libmode.so")]
+
+
+def _load() -> ctypes.CDLL:
+    tried = []
+    for path in _candidates():
+        try:
+            loaded = _open_copy(path) if _loaded_before_fork else ctypes.CDLL(os.fspath(path.resolve()))
+        except OSError as error:
+            tried.append(f"  {path}: {error}")
+        else:
+            return _declare(loaded, path)
+    raise ImportError(
+        "libmode: cannot load the library libmode.so; tried\n" + "\n".join(tried) + "\n"
+        "Set LIBMODE_LIBRARY to the path of a libmode.so, reinstall libmode, or, in a source tree, run ./build.sh lib"
+    )
+
+
+def _open_copy(path: Path) -> ctypes.CDLL:
+    """Loads a copy of the file, which gets a Go runtime of its own."""
+    with tempfile.TemporaryDirectory(prefix="libmode-") as directory:
+        return ctypes.CDLL(shutil.copy(path, directory))
+
+
+def _declare(loaded: ctypes.CDLL, path: Path) -> ctypes.CDLL:
+    abi = loaded.mode_abi_version()
+    if abi != ABI_VERSION:
+        raise ImportError(
+            f"libmode: {path} has ABI version {abi}, but the Python package {Path(__file__).parent} needs {ABI_VERSION}: "
+            "install both from the same release"
+        )
+    loaded.mode_last_error.restype = ctypes.c_char_p
+    loaded.mode_version.restype = ctypes.c_char_p
+    for name, signature in _SIGNATURES.items():
+        function = getattr(loaded, name)
+        function.argtypes = signature
+        function.restype = ctypes.c_int
+    return loaded
+
+
+def _check(loaded: ctypes.CDLL, status: int) -> None:
+    if status:
+        message = loaded.mode_last_error().decode("utf-8", "replace")
+        raise (RuntimeError if status in (_FORKED, _INTERNAL) else ValueError)(message)
+
+
+def default_options() -> ModeOptions:
+    """A ``ModeOptions`` that holds the defaults of the core."""
+    loaded, options = library(), ModeOptions()
+    _check(loaded, loaded.mode_options_init(options, ctypes.sizeof(options)))
+    return options
+
+
+def check_options(options: ModeOptions) -> None:
+    """Raises ValueError for the first option that is out of its range."""
+    loaded = library()
+    _check(loaded, loaded.mode_options_check(options))
+
+
+def loss_grad(
+    options: ModeOptions,
+    double: bool,
+    n: int,
+    score: int,
+    mass: int,
+    weight: int | None,
+    label: int | None,
+    grad: int | None,
+) -> float:
+    """The loss of n events; arrays are addresses of doubles or floats (label: int32)."""
+    loaded, loss = library(), ctypes.c_double()
+    function = loaded.mode_loss_grad_f64 if double else loaded.mode_loss_grad_f32
+    _check(loaded, function(options, n, score, mass, weight, label, loss, grad))
+    return loss.value
+
+
+def edges(options: ModeOptions, n: int, mass: int, label: int | None, capacity: int, out: int) -> int:
+    """Writes the bin edges to ``out`` and returns how many there are."""
+    loaded, count = library(), _size()
+    _check(loaded, loaded.mode_edges(options, n, mass, label, capacity, out, count))
+    return count.value
+
+
+def moments(options: ModeOptions, *arguments: int | None) -> None:
+    """Calls ``mode_moments`` with the arguments of mode.h."""
+    loaded = library()
+    _check(loaded, loaded.mode_moments(options, *arguments))
+
+
+def set_threads(threads: int) -> None:
+    """Limits the threads that one call may use; 0 restores the default, all available."""
+    loaded = library()
+    _check(loaded, loaded.mode_set_threads(threads))
+
+
+def get_threads() -> int:
+    """The number of threads that one call may use."""
+    loaded, threads = library(), ctypes.c_int()
+    _check(loaded, loaded.mode_get_threads(threads))
+    return threads.value
+
+
+def version() -> str:
+    """The version of the loaded library."""
+    return library().mode_version().decode()

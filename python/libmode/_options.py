@@ -1,0 +1,129 @@
+"""Keyword options to ``mode_options``. Defaults and limits are the core's."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import operator
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+from . import _native
+
+# The enumerations of mode.h, in its order.
+_NAMES = {
+    "binning": ("quantile", "uniform", "edges"),
+    "moments": ("quadrature", "projection"),
+    "slope_of": ("rejected", "selected"),
+    "reduction": ("mean", "sum"),
+}
+_INTEGERS = ("order", "bins")
+_FLAGS = ("monotonic", "unbiased")
+_RANGES = ("mass_range", "score_range")
+
+#: Every option of the loss, as in mode.h.
+OPTION_NAMES = (
+    "order", "bins", "binning", "edges", "mass_range", "max_slope", "slope_of", "monotonic",
+    "moments", "unbiased", "slope_penalty", "score_range", "reduction",
+)  # fmt: skip
+
+
+class Options:
+    """A checked set of options, ready for the library.
+
+    Raises TypeError for an unknown option or a value of the wrong type and
+    ValueError for one out of range.
+    """
+
+    def __init__(self, background_label: int | Sequence[int] = 0, **given: Any) -> None:
+        unknown = sorted(set(given) - set(OPTION_NAMES))
+        if unknown:
+            raise TypeError(f"unknown option {unknown[0]!r}: the options are {', '.join(OPTION_NAMES)}")
+        self.struct = _native.default_options()
+        for name, value in given.items():
+            if value is not None:
+                self._set(name, value)
+            elif name in ("max_slope", *_RANGES):
+                self._set_unbounded(name)
+            elif name not in ("edges", "bins"):
+                raise TypeError(f"{name} = None: this option has no such value")
+        self._set_edges(given.get("edges"), given.get("binning"))
+        self.labels = _labels(background_label)
+        self._label_array = (ctypes.c_int32 * len(self.labels))(*self.labels)
+        self.struct.background_label = ctypes.cast(self._label_array, ctypes.POINTER(ctypes.c_int32))
+        self.struct.n_background_label = len(self.labels)
+        _native.check_options(self.struct)
+
+    def _set(self, name: str, value: Any) -> None:
+        if name in _NAMES:
+            if value not in _NAMES[name]:
+                raise ValueError(f"{name} = {value!r}: must be one of {', '.join(map(repr, _NAMES[name]))}")
+            setattr(self.struct, name, _NAMES[name].index(value))
+        elif name in _INTEGERS:
+            setattr(self.struct, name, _int32(name, value))
+        elif name in _FLAGS:
+            if value not in (True, False):
+                raise TypeError(f"{name} = {value!r}: must be True or False")
+            setattr(self.struct, name, bool(value))
+        elif name in _RANGES:
+            if len(value) != 2:
+                raise ValueError(f"{name} = {value!r}: must be a pair (low, high) or None")
+            getattr(self.struct, name)[:] = [_real(name, end) for end in value]
+        elif name != "edges":
+            setattr(self.struct, name, _real(name, value))
+
+    def _set_unbounded(self, name: str) -> None:
+        if name == "max_slope":
+            self.struct.max_slope = math.inf
+        else:
+            getattr(self.struct, name)[:] = [-math.inf, math.inf]
+
+    def _set_edges(self, edges: Any, binning: str | None) -> None:
+        if edges is None:
+            return
+        if binning == "uniform":
+            raise ValueError("binning = 'uniform' cannot be given together with edges: leave one of them out")
+        values = [_real("edges", edge) for edge in edges]
+        self._edge_array = (ctypes.c_double * len(values))(*values)
+        self.struct.edges = ctypes.cast(self._edge_array, ctypes.POINTER(ctypes.c_double))
+        self.struct.n_edges = len(values)
+        self.struct.binning = _NAMES["binning"].index("edges")
+
+
+def options(background_label: int | Sequence[int] = 0, **given: Any) -> Options:
+    """``Options``, from a cache where all values are hashable."""
+    try:
+        return _cached(background_label, **given)
+    except TypeError:  # a list among the values, or an error that comes again
+        return Options(background_label, **given)
+
+
+_cached = lru_cache(maxsize=256, typed=True)(Options)
+
+
+def _real(name: str, value: Any) -> float:
+    if isinstance(value, (str, bytes)):
+        raise TypeError(f"{name} = {value!r}: must be a number")
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} = {value!r}: must be a number") from None
+
+
+def _int32(name: str, value: Any) -> int:
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} = {value!r}: must be an integer") from None
+    if not -(2**31) <= number < 2**31:
+        raise ValueError(f"{name} = {number}: does not fit in 32 bits")
+    return number
+
+
+def _labels(background_label: int | Sequence[int]) -> tuple[int, ...]:
+    if isinstance(background_label, (str, bytes)):
+        raise TypeError(f"background_label = {background_label!r}: must be an integer or a sequence of integers")
+    if not hasattr(background_label, "__len__"):
+        background_label = (background_label,)
+    return tuple(_int32("background_label", label) for label in background_label)
