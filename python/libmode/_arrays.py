@@ -68,14 +68,10 @@ def labels(label: Any, options: Options, other_name: str, other: NDArray[Any]) -
     _same_length("label", array, other_name, other)
     if array.dtype == np.int32:
         return np.ascontiguousarray(array)
-    codes = np.full(array.shape, _unused(options.labels), dtype=np.int32)
+    codes = np.full(array.shape, options.unused_label, dtype=np.int32)
     for background in options.labels:
         codes[array == background] = background
     return codes
-
-
-def _unused(labels: tuple[int, ...]) -> int:
-    return next(code for code in range(-1, -2 - len(labels), -1) if code not in labels)
 
 
 def _same_length(name: str, array: NDArray[Any], other_name: str, other: NDArray[Any]) -> None:
