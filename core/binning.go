@@ -1,7 +1,6 @@
 package core
 
 import (
-	"math"
 	"sort"
 )
 
@@ -12,32 +11,13 @@ type bins struct {
 	first []int32 // per cell of the grid: the lowest bin that one of its masses can fall into
 }
 
-// grid divides a range of masses into cells of equal width; the cell of a mass
-// never decreases as the mass grows, whatever rounding does.
-type grid struct {
-	lo, scale float64
-	cells     int
-}
-
-func newGrid(lo, hi float64, cells int) grid {
-	scale := float64(cells) / (hi - lo)
-	if math.IsInf(scale, 0) || math.IsNaN(scale) {
-		scale = 0 // a range as narrow as a denormal number: one cell for all
-	}
-	return grid{lo, scale, cells}
-}
-
-func (g *grid) cell(m float64) int {
-	return min(int((m-g.lo)*g.scale), g.cells-1)
-}
-
 // makeBins returns the bins that a configuration asks for.
-func makeBins[T Float](sel *selection[T], cfg *Config, sc *scratch) (*bins, error) {
+func makeBins[T Float](sel *selection[T], cfg *Config) (*bins, error) {
 	var edges []float64
 	switch cfg.Binning {
 	case Quantile:
 		var err error
-		if edges, err = quantileEdges(sel, cfg.Bins, sc); err != nil {
+		if edges, err = quantileEdges(sel, cfg.Bins); err != nil {
 			return nil, err
 		}
 	case Uniform:
@@ -71,7 +51,7 @@ func uniformEdges(lo, hi float64, n int) []float64 {
 
 func newBins(edges []float64) *bins {
 	b := &bins{edges: edges}
-	b.grid = newGrid(edges[0], edges[len(edges)-1], min(1<<14, 64*b.count()))
+	b.grid = newGrid(edges[0], edges[len(edges)-1], min(1<<13, 32*b.count()))
 	b.first = make([]int32, b.grid.cells+1)
 	// An edge in a cell below c lies below every mass of cell c.
 	bin := 0
@@ -94,12 +74,16 @@ func (b *bins) of(m float64) int {
 	if lo == hi {
 		return lo
 	}
+	return b.between(lo, hi, m)
+}
+
+// between returns the bin of a mass that lies in one of the bins lo..hi.
+func (b *bins) between(lo, hi int, m float64) int {
 	if hi == lo+1 {
 		if m >= b.edges[hi] {
 			return hi
 		}
 		return lo
 	}
-	// the bins lo..hi: the first edge above m among the inner ones
 	return lo + sort.Search(hi-lo, func(k int) bool { return b.edges[lo+k+1] > m })
 }

@@ -24,9 +24,7 @@ type brute struct {
 }
 
 func newBrute(t *testing.T, ev Events[float64], cfg Config) *brute {
-	sel := newSelection(ev, cfg.BackgroundLabel[0], &cfg)
-	require.NoError(t, sel.check())
-	bs, err := makeBins(sel, &cfg, new(scratch))
+	_, bs, err := inspect(ev, &cfg, len(ev.Score))
 	require.NoError(t, err)
 	br := &brute{cfg: cfg, nb: bs.count(), sums: make([]float64, bs.count())}
 	br.ba, err = newBasis(bs.edges, cfg.Order, cfg.Moments)

@@ -7,13 +7,7 @@ import "sort"
 // several background labels has several sets of bins, and is an error here.
 func Edges[T Float](ev Events[T], cfg Config) ([]float64, error) {
 	ev.Score, ev.Weight = nil, nil
-	sel, err := inspect(ev, &cfg, len(ev.Mass))
-	if err != nil {
-		return nil, err
-	}
-	sc := scratchPool.Get().(*scratch)
-	defer scratchPool.Put(sc)
-	bs, err := makeBins(sel, &cfg, sc)
+	_, bs, err := inspect(ev, &cfg, len(ev.Mass))
 	if err != nil {
 		return nil, err
 	}
@@ -40,13 +34,7 @@ func MomentsAt[T Float](at []float64, ev Events[T], cfg Config) (*Table, error) 
 	if err := ev.checkLengths(); err != nil {
 		return nil, err
 	}
-	sel, err := inspect(ev, &cfg, len(ev.Score))
-	if err != nil {
-		return nil, err
-	}
-	sc := scratchPool.Get().(*scratch)
-	defer scratchPool.Put(sc)
-	bs, err := makeBins(sel, &cfg, sc)
+	sel, bs, err := inspect(ev, &cfg, len(ev.Score))
 	if err != nil {
 		return nil, err
 	}
@@ -75,20 +63,29 @@ func MomentsAt[T Float](at []float64, ev Events[T], cfg Config) (*Table, error) 
 	return table, nil
 }
 
-// inspect checks what Edges and MomentsAt share, and selects.
-func inspect[T Float](ev Events[T], cfg *Config, n int) (*selection[T], error) {
+// inspect selects the events of the one label and makes their bins.
+func inspect[T Float](ev Events[T], cfg *Config, n int) (*selection[T], *bins, error) {
 	if err := cfg.Validate(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	labels := cfg.BackgroundLabel
 	if ev.Label != nil && len(labels) > 1 {
-		return nil, optionError("background_label", labels, "names several labels, which have bins of their own: ask for one at a time")
+		return nil, nil, optionError("background_label", labels, "names several labels, which have bins of their own: ask for one at a time")
 	}
 	if ev.Label != nil && len(ev.Label) != n {
-		return nil, errorOf(ErrLength, "label has length %d, but mass has length %d", len(ev.Label), n)
+		return nil, nil, errorOf(ErrLength, "label has length %d, but mass has length %d", len(ev.Label), n)
 	}
+	sc := scratchPool.Get().(*scratch)
+	defer scratchPool.Put(sc)
 	sel := newSelection(ev, labels[0], cfg)
-	return sel, sel.check()
+	if cfg.Binning == Quantile {
+		sel.massCells = sampledGrid(sel.Mass, cfg.MassRange[0], cfg.MassRange[1], massCellsFor(n))
+	}
+	if err := sel.check(sc); err != nil {
+		return nil, nil, err
+	}
+	bs, err := makeBins(sel, cfg)
+	return sel, bs, err
 }
 
 // cdfsAt returns F_b at each of the scores.
@@ -119,7 +116,7 @@ func cdfsAt[T Float](at []float64, sel *selection[T], bs *bins) ([][]float64, er
 			cdf[order[k]][b] += w
 		}
 	}
-	inverse, err := inverseSums(bs.edges, sums)
+	inverse, err := inverseSums(bs.edges, sums, 1)
 	if err != nil {
 		return nil, err
 	}

@@ -46,10 +46,15 @@ func labelsOf[T Float](ev *Events[T], cfg *Config) []int32 {
 }
 
 func lossOfLabel[T Float](grad []T, sel *selection[T], cfg *Config, sc *scratch) (float64, error) {
-	if err := sel.check(); err != nil {
+	n := len(sel.Score)
+	if cfg.Binning == Quantile {
+		sel.massCells = sampledGrid(sel.Mass, cfg.MassRange[0], cfg.MassRange[1], massCellsFor(n))
+	}
+	sel.scoreCells = sampledGrid(sel.Score, cfg.ScoreRange[0], cfg.ScoreRange[1], scoreCellsFor(n))
+	if err := sel.check(sc); err != nil {
 		return 0, err
 	}
-	bs, err := makeBins(sel, cfg, sc)
+	bs, err := makeBins(sel, cfg)
 	if err != nil {
 		return 0, err
 	}
@@ -57,30 +62,17 @@ func lossOfLabel[T Float](grad []T, sel *selection[T], cfg *Config, sc *scratch)
 	if err != nil {
 		return 0, err
 	}
-	la := newLayout(&sel.stats, len(sel.Score), bs.count())
-	sums := fillRecords(sel, bs, &la, sc)
-	inverse, err := inverseSums(bs.edges, sums)
-	if err != nil {
-		return 0, err
-	}
 	sw := &sweep[T]{
-		layout: la, scores: sel.Score, grad: grad,
-		basis: ba, config: cfg, scale: scaleOf(cfg, bs.count()), inverse: inverse,
+		layout: newLayout(&sel.stats, n, bs.count()), input: &sel.Events, grad: grad, config: cfg,
+		basis: ba, nb: bs.count(), scale: scaleOf(cfg, bs.count()), unit: unitOf(sel.weightMax),
 		from: cfg.ScoreRange[0], to: cfg.ScoreRange[1],
 	}
 	if math.IsInf(sw.from, -1) {
 		sw.from, sw.to = sel.scoreMin, sel.scoreMax
 	}
-	if cfg.Unbiased {
-		sw.spread = newSpread(bs.edges)
-	}
-	sc.records, sc.spare = sortRecords(sc.records, sc.spare, &la, sel.Score, sc)
+	cells := fillRecords(sel, bs, &sw.layout, sc)
 	sw.records = sc.records
-	if sel.Weight != nil {
-		sw.weights = sc.spare
-		gatherWeights(sw.weights, sw.records, &la, sel.Weight)
-	}
-	return sw.run(sc)
+	return sw.run(cells, bs.edges, sc)
 }
 
 func scaleOf(cfg *Config, nbins int) float64 {
@@ -90,76 +82,24 @@ func scaleOf(cfg *Config, nbins int) float64 {
 	return 1 / float64(nbins)
 }
 
-// fillRecords sets sc.records to the records of the events that take part, in
-// order of index, and returns the sum of weights of each bin.
-func fillRecords[T Float](sel *selection[T], bs *bins, la *layout, sc *scratch) []float64 {
-	nb := bs.count()
-	sc.records = grown(sc.records, sel.n)
-	sc.spare = grown(sc.spare, sel.n)
-	size := max(blockSize, 16*nb)
-	blocks := blocksOf(len(sel.Score), size)
-	sc.totals = grown(sc.totals, blocks*nb)
-	clear(sc.totals)
-	starts := sel.blockStarts(size)
-	parallel(blocks, func(k int) {
-		lo, hi := block(k, size, len(sel.Score))
-		out := sc.records[starts[k]:]
-		sums := sc.totals[k*nb : (k+1)*nb]
-		next := 0
-		for i := lo; i < hi; i++ {
-			if !sel.takesPart(i) {
-				continue
-			}
-			b := bs.of(float64(sel.Mass[i]))
-			out[next] = la.record(float64(sel.Score[i]), b, i)
-			next++
-			w := 1.0
-			if sel.Weight != nil {
-				w = float64(sel.Weight[i])
-			}
-			sums[b] += w
-		}
-	})
-	sums := make([]float64, nb)
-	for k, sum := range sc.totals {
-		sums[k%nb] += sum
+// unitOf returns a power of two that brings weights near 1, where neither they
+// nor their squares overflow. The loss does not depend on it, to the last bit.
+func unitOf(weightMax float64) float64 {
+	if weightMax == 0 {
+		return 1
 	}
-	return sums
+	_, exponent := math.Frexp(weightMax)
+	return math.Ldexp(1, max(-1022, -exponent))
 }
 
-// blockStarts returns, for blocks of the given size, how many events take part
-// before each.
-func (sel *selection[T]) blockStarts(size int) []int {
-	blocks := blocksOf(len(sel.Mass), size)
-	starts := make([]int, blocks+1)
-	if sel.n == len(sel.Mass) {
-		for k := range starts {
-			starts[k] = k * size
-		}
-		return starts
-	}
-	parallel(blocks, func(k int) {
-		lo, hi := block(k, size, len(sel.Mass))
-		for i := lo; i < hi; i++ {
-			if sel.takesPart(i) {
-				starts[k+1]++
-			}
-		}
-	})
-	for k := range blocks {
-		starts[k+1] += starts[k]
-	}
-	return starts
-}
-
-// inverseSums returns 1/W_b.
-func inverseSums(edges, sums []float64) ([]float64, error) {
+// inverseSums returns 1/W_b. Sums are of weights in the given unit.
+func inverseSums(edges, sums []float64, unit float64) ([]float64, error) {
 	inverse := make([]float64, len(sums))
 	for b, sum := range sums {
 		inverse[b] = 1 / sum
 		if !(sum > 0) || !finite(sum) || !finite(inverse[b]) {
 			return nil, binError(edges, b, "has sum of weights %v, which must be positive and finite: "+
-				"use fewer or wider bins, quantile bins or larger batches", sum)
+				"use fewer or wider bins, quantile bins or larger batches", sum/unit)
 		}
 	}
 	return inverse, nil
@@ -172,15 +112,4 @@ func binError(edges []float64, b int, format string, args ...any) error {
 	}
 	return errorOf(ErrBin, "bin %d of %d, mass in [%v, %v%s, "+format,
 		append([]any{b, len(edges) - 1, edges[b], edges[b+1], closing}, args...)...)
-}
-
-// gatherWeights sets dst to the weights in order of the records.
-func gatherWeights[T Float](dst, records []uint64, la *layout, weights []T) {
-	blocks := blocksOf(len(records), blockSize)
-	parallel(blocks, func(k int) {
-		lo, hi := block(k, blockSize, len(records))
-		for i := lo; i < hi; i++ {
-			dst[i] = math.Float64bits(float64(weights[la.index(records[i])]))
-		}
-	})
 }

@@ -7,16 +7,16 @@ import (
 	"slices"
 )
 
-// A record is an event that takes part, packed in one word: from the highest
-// bit down, the key of its score, its bin, and its index in the input. Sorted
-// records are events in order of score, with all that the sweep needs beside it.
+// layout says how a record packs an event that takes part into one word: from
+// the highest bit down, the key of its score, its bin and its index in the
+// input. Sorted records are events in order of score, with all that the sweep
+// needs beside it.
 type layout struct {
 	base      uint64 // the lowest key
 	zeros     uint   // low bits that are 0 in every key's distance to base
-	cut       uint   // further low bits for which there was no room
+	cut       uint   // further low bits for which there is no room
 	binShift  uint
 	keyShift  uint
-	keyBits   uint
 	indexMask uint64
 	binMask   uint64
 }
@@ -40,11 +40,6 @@ func scoreOf(key uint64) float64 {
 
 const signBit = 1 << 63
 
-// cutKeyBits is the length to which keys are cut where they cannot be kept
-// whole: three passes of the sort. Scores that then share a key are told apart
-// afterwards, see resolve.
-const cutKeyBits = 33
-
 func newLayout(st *stats, events, nbins int) layout {
 	var la layout
 	indexBits := uint(bitsFor(events))
@@ -57,11 +52,9 @@ func newLayout(st *stats, events, nbins int) layout {
 	if st.scoreBits&^signBit != 0 {
 		la.zeros = uint(bits.TrailingZeros64(st.scoreBits &^ signBit))
 	}
-	la.keyBits = uint(bits.Len64((scoreKey(st.scoreMax) - la.base) >> la.zeros))
-	if room := 64 - la.keyShift; la.keyBits > room {
-		kept := min(room, cutKeyBits)
-		la.cut = la.keyBits - kept
-		la.keyBits = kept
+	keyBits := uint(bits.Len64((scoreKey(st.scoreMax) - la.base) >> la.zeros))
+	if room := 64 - la.keyShift; keyBits > room {
+		la.cut = keyBits - room
 	}
 	return la
 }
@@ -83,93 +76,150 @@ func (la *layout) score(record uint64) float64 {
 	return scoreOf(record>>la.keyShift<<la.zeros + la.base)
 }
 
-// sortRecords sorts by score and returns the sorted half and the spare one.
-// Equal scores stand next to each other in an order that depends on the input
-// alone.
-func sortRecords[T Float](records, spare []uint64, la *layout, scores []T, sc *scratch) (sorted, other []uint64) {
-	if len(records) < comparisonSortBelow {
-		slices.Sort(records)
+// scoreCellsFor returns the number of buckets into which records go before
+// each bucket is sorted by itself, in cache.
+func scoreCellsFor(n int) int { return powerOfTwo(n/256, 1, 1<<11) }
+
+// fillRecords sets sc.records to the records of the events that take part, in
+// order of score cell and, within a cell, of index. It returns where the cells
+// start.
+func fillRecords[T Float](sel *selection[T], bs *bins, la *layout, sc *scratch) []uint32 {
+	sc.records = grown(sc.records, sel.n)
+	starts := countsToStarts(sel.parts, sel.scoreCells.cells)
+	parallel(len(sel.parts), func(k int) {
+		p := sel.parts[k]
+		records, next, cells, layout := sc.records, p.scores, sel.scoreCells, *la
+		scores, masses, all := sel.Score, sel.Mass, sel.n == len(sel.Mass)
+		for i := p.lo; i < p.hi; i++ {
+			if !all && !sel.takesPart(i) {
+				continue
+			}
+			s := float64(scores[i])
+			place := &next[cells.cell(s)]
+			records[*place] = layout.record(s, bs.of(float64(masses[i])), i)
+			*place++
+		}
+	})
+	return starts
+}
+
+// countsToStarts turns the counts of scores per part and cell into the places
+// where each part writes its first record of each cell, and returns the starts
+// of the cells, with the total at the end.
+func countsToStarts(parts []part, cells int) []uint32 {
+	starts := make([]uint32, cells+1)
+	var start uint32
+	for c := range cells {
+		starts[c] = start
+		for k := range parts {
+			place := &parts[k].scores[c]
+			*place, start = start, start+*place
+		}
+	}
+	starts[cells] = start
+	return starts
+}
+
+// sorter sorts records by score, with memory of its own.
+type sorter struct {
+	spare  []uint64
+	counts []uint32
+}
+
+// insertionBelow is a number of records under which histograms cost more than
+// they save.
+const insertionBelow = 24
+
+// crowded is a number of records in one cell of the counting sort from which
+// on the insertion sort that follows it would cost more than a radix sort.
+const crowded = 48
+
+// sortRecords sorts the records of one cell. Equal scores keep their order.
+func sortRecords[T Float](so *sorter, records []uint64, la *layout, scores []T) {
+	if len(records) < insertionBelow {
+		insertionSort(records, records, la.keyShift)
 	} else {
-		records, spare = radixSort(records, spare, la, sc)
+		so.sortKeys(records, la.keyShift)
 	}
 	if !la.exact() {
 		resolve(records, la, scores)
 	}
-	return records, spare
 }
 
-// comparisonSortBelow is a number of records under which the histograms of a
-// radix sort cost more than comparisons do.
-const comparisonSortBelow = 192
+// sortKeys sorts by key: a counting sort on the leading bits in which the keys
+// differ, with about one cell a record, and an insertion sort of what is left.
+func (so *sorter) sortKeys(records []uint64, keyShift uint) {
+	var differ uint64
+	for _, r := range records {
+		differ |= r ^ records[0]
+	}
+	top := uint(bits.Len64(differ))
+	if top <= keyShift {
+		return // one score
+	}
+	width := min(uint(bits.Len(uint(len(records)))), 14, top-keyShift)
+	shift := top - width
+	so.spare = grown(so.spare, len(records))
+	so.counts = grown(so.counts, 1<<width)
+	if so.scatter(records, so.spare, shift, width) > crowded && shift > keyShift {
+		so.radixSort(records, keyShift, top)
+		return
+	}
+	if shift == keyShift {
+		copy(records, so.spare)
+		return
+	}
+	insertionSort(records, so.spare, keyShift)
+}
 
-// radixSort is a stable least-significant-digit sort on the key bits.
-func radixSort(from, to []uint64, la *layout, sc *scratch) (sorted, other []uint64) {
-	width := uint(11)
-	if len(from) < 1<<13 {
-		width = 8
+// scatter is one stable counting sort on width bits from shift on. It returns
+// the largest count.
+func (so *sorter) scatter(from, to []uint64, shift, width uint) (largest uint32) {
+	counts := so.counts[:1<<width]
+	clear(counts)
+	mask := uint64(len(counts) - 1)
+	for _, r := range from {
+		counts[r>>shift&mask]++
 	}
-	passes := (la.keyBits + width - 1) / width
-	if passes == 0 {
-		return from, to
+	var start uint32
+	for d, count := range counts {
+		largest = max(largest, count)
+		counts[d], start = start, start+count
 	}
-	width = (la.keyBits + passes - 1) / passes
-	parts := 1
-	if len(from) >= 2*blockSize {
-		parts = Threads()
+	for _, r := range from {
+		place := &counts[r>>shift&mask]
+		to[*place] = r
+		*place++
 	}
-	digits := 1 << width
-	sc.counts = grown(sc.counts, parts*digits)
-	counts := sc.counts
-	for pass := range passes {
-		shift := la.keyShift + pass*width
-		countDigits(from, counts, parts, digits, shift)
-		if !countsToStarts(counts, parts, digits, len(from)) {
-			continue // one digit only
-		}
-		src, dst := from, to
-		parallel(parts, func(part int) {
-			starts := counts[part*digits : (part+1)*digits]
-			lo, hi := slicePart(part, parts, len(src))
-			mask := uint64(digits - 1)
-			for _, r := range src[lo:hi] {
-				d := r >> shift & mask
-				dst[starts[d]] = r
-				starts[d]++
-			}
-		})
+	return largest
+}
+
+// radixSort sorts on the bits keyShift..top-1, least significant digits first.
+func (so *sorter) radixSort(records []uint64, keyShift, top uint) {
+	const digit = 11
+	so.counts = grown(so.counts, 1<<digit)
+	from, to := records, so.spare
+	for shift := keyShift; shift < top; shift += digit {
+		so.scatter(from, to, shift, min(digit, top-shift))
 		from, to = to, from
 	}
-	return from, to
-}
-
-func countDigits(records []uint64, counts []uint32, parts, digits int, shift uint) {
-	clear(counts)
-	parallel(parts, func(part int) {
-		own := counts[part*digits : (part+1)*digits]
-		lo, hi := slicePart(part, parts, len(records))
-		mask := uint64(digits - 1)
-		for _, r := range records[lo:hi] {
-			own[r>>shift&mask]++
-		}
-	})
-}
-
-// countsToStarts turns counts per part and digit into the places where each
-// part writes its first record of each digit. It returns false where all
-// records share a digit.
-func countsToStarts(counts []uint32, parts, digits, n int) bool {
-	var start uint32
-	for d := range digits {
-		before := start
-		for part := range parts {
-			k := part*digits + d
-			counts[k], start = start, start+counts[k]
-		}
-		if int(start-before) == n {
-			return false
-		}
+	if &from[0] != &records[0] {
+		copy(records, from)
 	}
-	return true
+}
+
+// insertionSort writes the records of from, in order of key, to dst, which may
+// be from itself.
+func insertionSort(dst, from []uint64, keyShift uint) {
+	for i, r := range from {
+		key := r >> keyShift
+		j := i
+		for j > 0 && dst[j-1]>>keyShift > key {
+			dst[j] = dst[j-1]
+			j--
+		}
+		dst[j] = r
+	}
 }
 
 // resolve sorts, by their whole scores, records that share a cut key.

@@ -62,3 +62,27 @@ func parallel(parts int, f func(part int)) {
 }
 
 type panicValue struct{ value any }
+
+// free keeps what goroutines of one call have done with, for the next of them.
+type free[E any] struct {
+	kept chan E
+	make func() E
+}
+
+func pool[E any](make_ func() E) free[E] { return free[E]{make(chan E, Threads()), make_} }
+
+func (f free[E]) take() E {
+	select {
+	case e := <-f.kept:
+		return e
+	default:
+		return f.make()
+	}
+}
+
+func (f free[E]) give(e E) {
+	select {
+	case f.kept <- e:
+	default:
+	}
+}

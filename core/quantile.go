@@ -6,11 +6,15 @@ import (
 	"sort"
 )
 
+// massCellsFor returns the number of cells by which masses are counted: enough
+// that few masses share a cell with an edge.
+func massCellsFor(n int) int { return powerOfTwo(n, 64, 1<<15) }
+
 // quantileEdges returns the edges of quantile bins: the inner edge k lies
 // midway between the sorted masses of rank r-1 and r, r = floor(k n / bins),
 // where a rank inside a run of equal masses has moved down to the start of the
 // run, and rank 0 and repeats are dropped.
-func quantileEdges[T Float](sel *selection[T], asked int, sc *scratch) ([]float64, error) {
+func quantileEdges[T Float](sel *selection[T], asked int) ([]float64, error) {
 	if sel.n < asked {
 		return nil, errorOf(ErrNoEvents, "too few events: %d selected events cannot fill bins = %d quantile bins: "+
 			"use fewer bins or larger batches", sel.n, asked)
@@ -20,8 +24,8 @@ func quantileEdges[T Float](sel *selection[T], asked int, sc *scratch) ([]float6
 		// floor(k n / asked), without overflow of the product
 		ranks = append(ranks, sel.n/asked*k+sel.n%asked*k/asked)
 	}
-	near := massesNear(sel, ranks, sc)
-	edges := []float64{sel.massLo}
+	near := massesNear(sel, ranks)
+	edges := append(make([]float64, 0, asked+1), sel.massLo)
 	for _, rank := range ranks {
 		at := near.at(rank)
 		below, ok := near.below(at)
@@ -76,49 +80,19 @@ func (nb *neighbourhood) below(at float64) (float64, bool) {
 	return nb.masses[k-1], true
 }
 
-// massesNear finds what quantileEdges needs without sorting all masses: a
-// histogram tells in which cells the ranks lie, and only those are sorted.
-func massesNear[T Float](sel *selection[T], ranks []int, sc *scratch) neighbourhood {
-	g := newGrid(sel.massMin, sel.massMax, cellsFor(sel.n))
-	counts := countCells(sel, g, sc)
-	wanted, runs := wantCells(counts, ranks)
-	masses := gather(sel, g, wanted)
-	slices.Sort(masses)
-	return neighbourhood{masses, runs}
-}
-
-// cellsFor returns a number of histogram cells that is small against n.
-func cellsFor(n int) int {
-	cells := 64
-	for cells < n/32 && cells < 1<<15 {
-		cells *= 2
-	}
-	return cells
-}
-
-// countCells counts by cell the masses that take part.
-func countCells[T Float](sel *selection[T], g grid, sc *scratch) []uint32 {
-	n := len(sel.Mass)
-	parts := min(Threads(), blocksOf(n, blockSize))
-	sc.counts = grown(sc.counts, parts*g.cells)
-	all := sc.counts
-	clear(all)
-	parallel(parts, func(part int) {
-		counts := all[part*g.cells : (part+1)*g.cells]
-		lo, hi := slicePart(part, parts, n)
-		for i := lo; i < hi; i++ {
-			if sel.takesPart(i) {
-				counts[g.cell(float64(sel.Mass[i]))]++
-			}
-		}
-	})
-	counts := all[:g.cells]
-	for part := 1; part < parts; part++ {
-		for c, more := range all[part*g.cells : (part+1)*g.cells] {
+// massesNear finds what quantileEdges needs without sorting all masses: the
+// counts by cell tell in which cells the ranks lie, and only those are sorted.
+func massesNear[T Float](sel *selection[T], ranks []int) neighbourhood {
+	counts := sel.parts[0].masses
+	for _, p := range sel.parts[1:] {
+		for c, more := range p.masses {
 			counts[c] += more
 		}
 	}
-	return counts
+	wanted, runs := wantCells(counts, ranks)
+	masses := gather(sel, wanted)
+	slices.Sort(masses)
+	return neighbourhood{masses, runs}
 }
 
 // wantCells marks the cells that hold a rank and the nearest filled cell below
@@ -152,21 +126,17 @@ func wantCells(counts []uint32, ranks []int) (wanted []bool, runs []run) {
 }
 
 // gather collects the masses in wanted cells.
-func gather[T Float](sel *selection[T], g grid, wanted []bool) []float64 {
-	n := len(sel.Mass)
-	found := make([][]float64, min(Threads(), blocksOf(n, blockSize)))
-	parallel(len(found), func(part int) {
-		lo, hi := slicePart(part, len(found), n)
+func gather[T Float](sel *selection[T], wanted []bool) []float64 {
+	found := make([][]float64, len(sel.parts))
+	parallel(len(found), func(k int) {
+		p, cells := sel.parts[k], sel.massCells
 		var masses []float64
-		for i := lo; i < hi; i++ {
-			if m := float64(sel.Mass[i]); sel.takesPart(i) && wanted[g.cell(m)] {
+		for i := p.lo; i < p.hi; i++ {
+			if m := float64(sel.Mass[i]); wanted[cells.cell(m)] && sel.takesPart(i) {
 				masses = append(masses, m)
 			}
 		}
-		found[part] = masses
+		found[k] = masses
 	})
 	return slices.Concat(found...)
 }
-
-// slicePart returns the part-th of parts nearly equal ranges of 0..n-1.
-func slicePart(part, parts, n int) (lo, hi int) { return n * part / parts, n * (part + 1) / parts }

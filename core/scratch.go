@@ -2,14 +2,14 @@ package core
 
 import "sync"
 
-// scratch is the memory of one call, kept between calls: two words an event,
-// and what the bins need. It belongs to one call at a time.
+// scratch is the memory of one call, kept between calls. It belongs to one call
+// at a time.
 type scratch struct {
-	records []uint64  // one a participating event, see order.go
-	spare   []uint64  // the sort's other half; later the weights in order of score
-	counts  []uint32  // histograms of masses and of sort keys
+	counts  []uint32  // of masses and scores by cell
+	records []uint64  // one for each event that takes part, see order.go
+	weights []float64 // in order of the records, where there are weights
 	totals  []float64 // sums of weights per chunk and bin
-	squares []float64 // sums of squared steps per chunk and bin
+	squares []float64 // sums of squared weights per chunk and bin
 }
 
 var scratchPool = sync.Pool{New: func() any { return new(scratch) }}

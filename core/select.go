@@ -18,14 +18,15 @@ type Events[T Float] struct {
 
 func (ev *Events[T]) checkLengths() error {
 	n := len(ev.Score)
-	if len(ev.Mass) != n {
+	switch {
+	case len(ev.Mass) != n:
 		return errorOf(ErrLength, "mass has length %d, but score has length %d", len(ev.Mass), n)
-	}
-	if ev.Weight != nil && len(ev.Weight) != n {
+	case ev.Weight != nil && len(ev.Weight) != n:
 		return errorOf(ErrLength, "weight has length %d, but score has length %d", len(ev.Weight), n)
-	}
-	if ev.Label != nil && len(ev.Label) != n {
+	case ev.Label != nil && len(ev.Label) != n:
 		return errorOf(ErrLength, "label has length %d, but score has length %d", len(ev.Label), n)
+	case uint64(n) > math.MaxUint32:
+		return errorOf(ErrLength, "score has length %d, more than the %d events that one call can take", n, uint32(math.MaxUint32))
 	}
 	return nil
 }
@@ -37,6 +38,9 @@ type selection[T Float] struct {
 	label            int32
 	massLo, massHi   float64 // the mass range
 	scoreLo, scoreHi float64 // the lowest and highest score that are no error
+	massCells        grid    // no cells: masses are not counted
+	scoreCells       grid    // no cells: scores are not counted
+	parts            []part
 	stats
 }
 
@@ -46,13 +50,20 @@ type stats struct {
 	n                  int // events that take part
 	massMin, massMax   float64
 	scoreMin, scoreMax float64
-	scoreBits          uint64 // every bit that is set in some score
+	scoreBits          uint64  // every bit that is set in some score
+	weightMax          float64 // largest absolute weight
 }
 
-// blockSize is the number of events that a pass over the input handles as one
-// piece of work. Sums are taken by block, so that they do not depend on how
-// blocks are spread over threads.
-const blockSize = 1 << 15
+// part is a range of events that one goroutine handles, and how many of those
+// that take part fall into each cell.
+type part struct {
+	lo, hi int
+	masses []uint32
+	scores []uint32
+}
+
+// alonePart is a number of events that are not worth a second goroutine.
+const alonePart = 1 << 15
 
 func newSelection[T Float](ev Events[T], label int32, cfg *Config) *selection[T] {
 	sel := &selection[T]{Events: ev, label: label}
@@ -75,15 +86,14 @@ func (sel *selection[T]) takesPart(i int) bool {
 }
 
 // check looks at every event of the label once: it returns an error for the
-// first bad value, and fills stats. With no mass range given, the range
-// becomes that of the masses.
-func (sel *selection[T]) check() error {
-	blocks := blocksOf(len(sel.Mass), blockSize)
-	found := make([]stats, blocks)
-	failed := make([]error, blocks)
-	parallel(blocks, func(k int) {
-		lo, hi := block(k, blockSize, len(sel.Mass))
-		found[k], failed[k] = sel.checkBlock(lo, hi)
+// first bad value, fills stats and counts events by cell. With no mass range
+// given, the range becomes that of the masses.
+func (sel *selection[T]) check(sc *scratch) error {
+	sel.divide(sc)
+	found := make([]stats, len(sel.parts))
+	failed := make([]error, len(sel.parts))
+	parallel(len(sel.parts), func(k int) {
+		found[k], failed[k] = sel.checkPart(&sel.parts[k])
 	})
 	sel.stats = emptyStats()
 	for k := range found {
@@ -101,48 +111,79 @@ func (sel *selection[T]) check() error {
 	return sel.checkMassRange()
 }
 
-func (sel *selection[T]) checkBlock(lo, hi int) (stats, error) {
+// divide makes the parts and clears their counts.
+func (sel *selection[T]) divide(sc *scratch) {
+	n := len(sel.Mass)
+	parts := max(1, min(Threads(), n/alonePart))
+	per := sel.massCells.cells + sel.scoreCells.cells
+	sc.counts = grown(sc.counts, parts*per)
+	clear(sc.counts)
+	sel.parts = make([]part, parts)
+	for k := range sel.parts {
+		counts := sc.counts[k*per : (k+1)*per]
+		sel.parts[k] = part{
+			lo: n * k / parts, hi: n * (k + 1) / parts,
+			masses: counts[:sel.massCells.cells], scores: counts[sel.massCells.cells:],
+		}
+	}
+}
+
+func (sel *selection[T]) checkPart(p *part) (stats, error) {
 	st := emptyStats()
-	for i := lo; i < hi; i++ {
-		if sel.Label != nil && sel.Label[i] != sel.label {
+	scores, masses, weights, labels := sel.Score, sel.Mass, sel.Weight, sel.Label
+	massLo, massHi, scoreLo, scoreHi := sel.massLo, sel.massHi, sel.scoreLo, sel.scoreHi
+	massCells, scoreCells := sel.massCells, sel.scoreCells
+	massMin, massMax, scoreMin, scoreMax := st.massMin, st.massMax, st.scoreMin, st.scoreMax
+	for i := p.lo; i < p.hi; i++ {
+		if labels != nil && labels[i] != sel.label {
 			continue
 		}
-		m := float64(sel.Mass[i])
+		m := float64(masses[i])
 		if !(m >= -math.MaxFloat64 && m <= math.MaxFloat64) {
 			return st, notFinite("mass", i, m)
 		}
-		if sel.Weight != nil {
-			if w := float64(sel.Weight[i]); !finite(w) {
-				return st, notFinite("weight", i, w)
+		if weights != nil {
+			w := math.Abs(float64(weights[i]))
+			if !(w <= math.MaxFloat64) {
+				return st, notFinite("weight", i, float64(weights[i]))
+			}
+			if w > st.weightMax {
+				st.weightMax = w
 			}
 		}
-		inRange := m >= sel.massLo && m <= sel.massHi
-		if sel.Score != nil {
-			s := float64(sel.Score[i])
-			if !(s >= sel.scoreLo && s <= sel.scoreHi) {
+		var s float64
+		if scores != nil {
+			s = float64(scores[i])
+			if !(s >= scoreLo && s <= scoreHi) {
 				return st, sel.badScore(i, s)
-			}
-			if inRange {
-				st.scoreBits |= math.Float64bits(s)
-				if s < st.scoreMin {
-					st.scoreMin = s
-				}
-				if s > st.scoreMax {
-					st.scoreMax = s
-				}
 			}
 		}
 		st.labelled++
-		if inRange {
-			st.n++
-			if m < st.massMin {
-				st.massMin = m
-			}
-			if m > st.massMax {
-				st.massMax = m
-			}
+		if m < massLo || m > massHi {
+			continue
+		}
+		st.n++
+		if m < massMin {
+			massMin = m
+		}
+		if m > massMax {
+			massMax = m
+		}
+		st.scoreBits |= math.Float64bits(s)
+		if s < scoreMin {
+			scoreMin = s
+		}
+		if s > scoreMax {
+			scoreMax = s
+		}
+		if massCells.cells > 0 {
+			p.masses[massCells.cell(m)]++
+		}
+		if scoreCells.cells > 0 {
+			p.scores[scoreCells.cell(s)]++
 		}
 	}
+	st.massMin, st.massMax, st.scoreMin, st.scoreMax = massMin, massMax, scoreMin, scoreMax
 	return st, nil
 }
 
@@ -159,6 +200,7 @@ func (st *stats) merge(other *stats) {
 	st.scoreMin = min(st.scoreMin, other.scoreMin)
 	st.scoreMax = max(st.scoreMax, other.scoreMax)
 	st.scoreBits |= other.scoreBits
+	st.weightMax = max(st.weightMax, other.weightMax)
 }
 
 func (sel *selection[T]) checkMassRange() error {
@@ -196,12 +238,6 @@ func (sel *selection[T]) badScore(i int, s float64) error {
 func notFinite(name string, i int, value float64) error {
 	return errorOf(ErrNotFinite, "%s[%d] = %v: every %s of a selected event must be finite", name, i, value, name)
 }
-
-// blocksOf returns the number of blocks of the given size that n elements make.
-func blocksOf(n, size int) int { return (n + size - 1) / size }
-
-// block returns the k-th of those blocks as a half-open range.
-func block(k, size, n int) (lo, hi int) { return k * size, min((k+1)*size, n) }
 
 // bitsFor returns the number of bits that numbers 0..n-1 need.
 func bitsFor(n int) int { return bits.Len64(uint64(n - 1)) }

@@ -14,19 +14,21 @@ import (
 // events, and chunks can be swept in any order, with the same bits as a result.
 type sweep[T Float] struct {
 	layout
+	input    *Events[T]
+	grad     []T // of the input's length; nil: not wanted
+	config   *Config
+	basis    *basis
+	nb       int     // number of bins
+	scale    float64 // of the loss
+	unit     float64 // weights are multiplied with it
+	from, to float64 // limits of the integral
+
 	records []uint64
-	weights []uint64  // float64 bits of the weights in order of score; nil: all 1
-	scores  []T       // of the input
-	grad    []T       // of the input; nil: not wanted
-	basis   *basis    //
-	config  *Config   //
-	scale   float64   // of the loss
+	weights []float64 // in order of the records; nil: all 1
+	chunks  []int     // chunk k holds the records chunks[k] .. chunks[k+1]-1
+	cells   []int     // and the cells cells[k] .. cells[k+1]-1
 	inverse []float64 // 1/W_b
 	spread  *spread   // nil: the bias stays
-	from    float64   // limits of the integral
-	to      float64   //
-
-	chunks []int // chunk k holds the records chunks[k] .. chunks[k+1]-1
 }
 
 // step is what crossing one event does to its bin: F_b grows by e and the sum
@@ -50,39 +52,16 @@ type kernel interface {
 	cross(step) float64
 }
 
-// run returns the loss of one label and writes its gradient.
-func (sw *sweep[T]) run(sc *scratch) (float64, error) {
-	sw.divide()
-	if err := sw.sumChunks(sc); err != nil {
+// run sorts the records and returns the loss of one label, with its gradient.
+// Cells are where fillRecords says they start.
+func (sw *sweep[T]) run(cells []uint32, edges []float64, sc *scratch) (float64, error) {
+	sw.divide(cells)
+	sw.sortChunks(cells, sc)
+	if err := sw.setSums(edges, sc); err != nil {
 		return 0, err
 	}
-	nb, chunks := len(sw.inverse), len(sw.chunks)-1
-	integrals := make([]float64, chunks)
-	last := 0.0
-	kernels := make(chan *walker, max(Threads(), 1))
-	parallel(chunks, func(k int) {
-		var wk *walker
-		select {
-		case wk = <-kernels:
-		default:
-			wk = sw.newWalker()
-		}
-		for b := range nb {
-			wk.cdf[b] = sc.totals[k*nb+b] * sw.inverse[b]
-		}
-		if sw.spread != nil {
-			copy(wk.squares, sc.squares[k*nb:])
-		}
-		var j float64
-		integrals[k], j = sw.walk(wk, k)
-		if k == chunks-1 {
-			last = j
-		}
-		select {
-		case kernels <- wk:
-		default:
-		}
-	})
+	integrals := make([]float64, len(sw.chunks)-1)
+	last := sw.walkChunks(integrals, sc)
 	total := last * (sw.to - sw.scoreAt(len(sw.records)-1))
 	for _, integral := range integrals {
 		total += integral
@@ -94,67 +73,119 @@ func (sw *sweep[T]) run(sc *scratch) (float64, error) {
 	return sw.scale * total, nil
 }
 
-// divide sets the chunks, each of which starts with a new score.
-func (sw *sweep[T]) divide() {
-	size := max(1<<12, 16*len(sw.inverse))
-	n := len(sw.records)
-	sw.chunks = append(make([]int, 0, n/size+2), 0)
-	for next := size; next < n; next += size {
-		next = max(next, sw.chunks[len(sw.chunks)-1])
-		for next < n && sw.tied(next-1, next) {
-			next++
-		}
-		if next < n {
-			sw.chunks = append(sw.chunks, next)
+// divide makes chunks of whole cells, large enough that what a chunk costs
+// whatever its size does not matter.
+func (sw *sweep[T]) divide(cells []uint32) {
+	size := max(1<<12, 16*sw.nb)
+	sw.chunks = append(sw.chunks, 0)
+	sw.cells = append(sw.cells, 0)
+	for c, end := range cells[1:] {
+		if int(end)-sw.chunks[len(sw.chunks)-1] >= size || c == len(cells)-2 {
+			sw.chunks = append(sw.chunks, int(end))
+			sw.cells = append(sw.cells, c+1)
 		}
 	}
-	sw.chunks = append(sw.chunks, n)
 }
 
-// sumChunks sets sc.totals and sc.squares, per chunk and bin, to the sums of
-// the weights and of the squared steps of all records before the chunk.
-func (sw *sweep[T]) sumChunks(sc *scratch) error {
-	nb, chunks := len(sw.inverse), len(sw.chunks)-1
-	sc.totals = grown(sc.totals, (chunks+1)*nb)
-	totals := sc.totals
-	clear(totals)
-	var squares []float64
-	if sw.spread != nil {
-		sc.squares = grown(sc.squares, (chunks+1)*nb)
-		squares = sc.squares
-		clear(squares)
-	}
-	parallel(chunks, func(k int) {
-		own := totals[(k+1)*nb : (k+2)*nb]
-		for i := sw.chunks[k]; i < sw.chunks[k+1]; i++ {
-			own[sw.bin(sw.records[i])] += sw.weight(i)
+// sortChunks sorts the records of each chunk by score, brings weights into
+// the same order, and sums by chunk and bin the weights and their squares.
+func (sw *sweep[T]) sortChunks(cells []uint32, sc *scratch) {
+	chunks := len(sw.chunks) - 1
+	sc.totals = grown(sc.totals, (chunks+1)*sw.nb)
+	clear(sc.totals)
+	if sw.input.Weight != nil {
+		sc.weights = grown(sc.weights, len(sw.records))
+		sw.weights = sc.weights
+		if sw.config.Unbiased {
+			sc.squares = grown(sc.squares, (chunks+1)*sw.nb)
+			clear(sc.squares)
 		}
-		if squares == nil {
+	}
+	sorters := pool(func() *sorter { return new(sorter) })
+	parallel(chunks, func(k int) {
+		so := sorters.take()
+		for c := sw.cells[k]; c < sw.cells[k+1]; c++ {
+			sortRecords(so, sw.records[cells[c]:cells[c+1]], &sw.layout, sw.input.Score)
+		}
+		sorters.give(so)
+		lo, hi := sw.chunks[k], sw.chunks[k+1]
+		totals := sc.totals[(k+1)*sw.nb : (k+2)*sw.nb]
+		if sw.weights == nil {
+			for _, r := range sw.records[lo:hi] {
+				totals[sw.bin(r)]++
+			}
 			return
 		}
-		own = squares[(k+1)*nb : (k+2)*nb]
-		for i := sw.chunks[k]; i < sw.chunks[k+1]; i++ {
-			st := sw.step(i)
-			own[st.bin] += st.square
+		for i, r := range sw.records[lo:hi] {
+			w := float64(sw.input.Weight[sw.index(r)]) * sw.unit
+			sw.weights[lo+i] = w
+			totals[sw.bin(r)] += w
+			if sw.config.Unbiased {
+				sc.squares[(k+1)*sw.nb+sw.bin(r)] += w * w
+			}
 		}
 	})
-	for k := nb; k < len(totals); k++ {
-		totals[k] += totals[k-nb]
+}
+
+// setSums turns sums of chunks into sums over all that comes before a chunk,
+// and sets what follows from the sums over everything.
+func (sw *sweep[T]) setSums(edges []float64, sc *scratch) error {
+	for k := sw.nb; k < len(sc.totals); k++ {
+		sc.totals[k] += sc.totals[k-sw.nb]
 	}
-	for k := nb; k < len(squares); k++ {
-		squares[k] += squares[k-nb]
+	all := (len(sw.chunks) - 1) * sw.nb
+	var err error
+	if sw.inverse, err = inverseSums(edges, sc.totals[all:], sw.unit); err != nil {
+		return err
 	}
-	if sw.spread != nil {
-		return sw.spread.setTotals(squares[chunks*nb:])
+	if !sw.config.Unbiased {
+		return nil
 	}
-	return nil
+	sw.spread = newSpread(edges)
+	if sw.weights == nil {
+		return sw.spread.setTotals(sw.inverse) // n steps of 1/n each
+	}
+	for k := sw.nb; k < all+sw.nb; k++ {
+		sc.squares[k] += sc.squares[k-sw.nb]
+	}
+	totals := make([]float64, sw.nb)
+	for b, inverse := range sw.inverse {
+		totals[b] = sc.squares[all+b] * inverse * inverse
+	}
+	return sw.spread.setTotals(totals)
+}
+
+// walkChunks sweeps all chunks, sets their integrals and returns J above the
+// highest score.
+func (sw *sweep[T]) walkChunks(integrals []float64, sc *scratch) (last float64) {
+	walkers := pool(sw.newWalker)
+	parallel(len(integrals), func(k int) {
+		wk := walkers.take()
+		for b, inverse := range sw.inverse {
+			wk.cdf[b] = sc.totals[k*sw.nb+b] * inverse
+			switch {
+			case sw.spread == nil:
+			case sw.weights == nil:
+				wk.squares[b] = wk.cdf[b] * inverse
+			default:
+				wk.squares[b] = sc.squares[k*sw.nb+b] * inverse * inverse
+			}
+		}
+		var j float64
+		integrals[k], j = sw.walk(wk, k)
+		if k == len(integrals)-1 {
+			last = j
+		}
+		walkers.give(wk)
+	})
+	return last
 }
 
 func (sw *sweep[T]) weight(i int) float64 {
 	if sw.weights == nil {
 		return 1
 	}
-	return math.Float64frombits(sw.weights[i])
+	return sw.weights[i]
 }
 
 func (sw *sweep[T]) step(i int) step {
@@ -167,7 +198,7 @@ func (sw *sweep[T]) scoreAt(i int) float64 {
 	if sw.exact() {
 		return sw.score(sw.records[i])
 	}
-	return float64(sw.scores[sw.index(sw.records[i])])
+	return float64(sw.input.Score[sw.index(sw.records[i])])
 }
 
 // tied reports whether the records i and j have equal scores.
@@ -176,7 +207,7 @@ func (sw *sweep[T]) tied(i, j int) bool {
 	if sw.key(a) != sw.key(b) {
 		return false
 	}
-	return sw.exact() || sw.scores[sw.index(a)] == sw.scores[sw.index(b)]
+	return sw.exact() || sw.input.Score[sw.index(a)] == sw.input.Score[sw.index(b)]
 }
 
 // walker is the state of one goroutine.
@@ -187,9 +218,9 @@ type walker struct {
 }
 
 func (sw *sweep[T]) newWalker() *walker {
-	wk := &walker{cdf: make([]float64, len(sw.inverse))}
+	wk := &walker{cdf: make([]float64, sw.nb)}
 	if sw.spread != nil {
-		wk.squares = make([]float64, len(sw.inverse))
+		wk.squares = make([]float64, sw.nb)
 	}
 	if sw.config.bounded() {
 		wk.kernel = newBoundedKernel(sw.config, sw.basis, sw.spread)
