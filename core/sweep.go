@@ -210,10 +210,21 @@ func (sw *sweep[T]) tied(i, j int) bool {
 	return sw.exact() || sw.input.Score[sw.index(a)] == sw.input.Score[sw.index(b)]
 }
 
+// endOfTie returns the end of the records from i on, and below hi, whose score
+// is that of record i.
+func (sw *sweep[T]) endOfTie(i, hi int) int {
+	end := i + 1
+	for end < hi && sw.tied(i, end) {
+		end++
+	}
+	return end
+}
+
 // walker is the state of one goroutine.
 type walker struct {
 	kernel
 	cdf, squares []float64
+	rows         []hotRow  // for fastWalk
 	ups          []float64 // of the events of a tie
 }
 
@@ -227,12 +238,23 @@ func (sw *sweep[T]) newWalker() *walker {
 	} else {
 		wk.kernel = newLinearKernel(sw.config, sw.basis, sw.spread)
 	}
+	if sw.fast() {
+		wk.rows = make([]hotRow, sw.nb)
+	}
 	return wk
+}
+
+// fast reports whether fastWalk can take the place of walk.
+func (sw *sweep[T]) fast() bool {
+	return !sw.config.bounded() && sw.config.Order <= fastOrder && sw.weights == nil
 }
 
 // walk sweeps chunk k. It returns the integral of J from the score before the
 // chunk to its last, and J above that.
 func (sw *sweep[T]) walk(wk *walker, k int) (integral, j float64) {
+	if linear, ok := wk.kernel.(*linearKernel); ok && sw.fast() {
+		return sw.fastWalk(wk, linear, k)
+	}
 	lo, hi := sw.chunks[k], sw.chunks[k+1]
 	score := sw.from
 	if lo > 0 {
@@ -243,10 +265,7 @@ func (sw *sweep[T]) walk(wk *walker, k int) (integral, j float64) {
 		next := sw.scoreAt(i)
 		integral += j * (next - score)
 		score = next
-		end := i + 1
-		for end < hi && sw.tied(i, end) {
-			end++
-		}
+		end := sw.endOfTie(i, hi)
 		if end == i+1 {
 			d := wk.cross(sw.step(i))
 			j += d
