@@ -12,15 +12,24 @@ import "math"
 // section 2.2. It keeps the response monotonic at any order because
 // |P_l'| <= l(l+1)/2 on [-1, 1].
 type bound struct {
-	size       int // number of moments
+	size       int  // number of moments
+	limited    bool // by maxSlope
 	maxSlope   float64
 	slopeOf    SlopeOf
 	monotonic  bool
-	slopeFloor float64 // |c_1| up to here counts as 0
+	shares     [MaxOrder + 1]float64 // the part of |c~_1| that moment l may have
+	slopeFloor float64               // |c_1| up to here counts as 0
 }
 
 func newBound(cfg *Config, ba *basis) bound {
-	return bound{ba.size, cfg.MaxSlope, cfg.SlopeOf, cfg.Monotonic, ba.slopeFloor}
+	bo := bound{
+		size: ba.size, limited: !math.IsInf(cfg.MaxSlope, 1), maxSlope: cfg.MaxSlope,
+		slopeOf: cfg.SlopeOf, monotonic: cfg.Monotonic, slopeFloor: ba.slopeFloor,
+	}
+	for l := 2; l < bo.size; l++ {
+		bo.shares[l] = 2 / float64((bo.size-2)*l*(l+1))
+	}
+	return bo
 }
 
 // squash is one application of t tanh(c/t), with what its derivatives need.
@@ -61,24 +70,34 @@ func (q *squash) byT() float64 {
 	return q.tanh - q.u*(1-q.tanh*q.tanh)
 }
 
-// change returns next.value() - q.value(), given the changes of c and t, without
-// the loss of digits of the plain difference.
-func (q *squash) change(next *squash, dc, dt float64) float64 {
-	if q.off || next.off || math.Abs(q.u) > saturated || math.Abs(next.u) > saturated {
+// advance sets next to the squash at c and t, which lie dc and dt from where q
+// is, and returns next.value() - q.value() without the loss of digits of the
+// plain difference. For the small steps that events make it needs no tanh: with
+// u' = u + du, tanh u' - tanh u = tanh du (1 - tanh^2 u) / (1 + tanh u tanh du).
+func (q *squash) advance(next *squash, c, t, dc, dt float64) float64 {
+	if t == 0 || q.off || math.Abs(q.u) > saturated {
+		*next = newSquash(c, t)
 		return next.value() - q.value()
 	}
-	du := (dc - q.u*dt) / next.t
-	dtanh := tanh(du) * (1 - q.tanh*next.tanh)
-	return dt*(q.tanh+next.tanh)/2 + (q.t+next.t)/2*dtanh
+	du := (dc - q.u*dt) / t
+	du2 := du * du
+	if !(du2 < smallStep*smallStep) {
+		*next = newSquash(c, t)
+		if math.Abs(next.u) > saturated {
+			return next.value() - q.value()
+		}
+		dtanh := math.Tanh(du) * (1 - q.tanh*next.tanh)
+		return dt*(q.tanh+next.tanh)/2 + (q.t+next.t)/2*dtanh
+	}
+	tanh := du * (1 - du2*(1.0/3-du2*(2.0/15-du2*(17.0/315-du2*(62.0/2835)))))
+	dtanh := tanh * (1 - q.tanh*q.tanh) / (1 + q.tanh*tanh)
+	*next = squash{t: t, u: q.u + du, tanh: q.tanh + dtanh}
+	return dt*(q.tanh+dtanh/2) + (q.t+t)/2*dtanh
 }
 
-// tanh is math.Tanh, faster for the small arguments that one event makes.
-func tanh(x float64) float64 {
-	if x2 := x * x; x2 < 1e-6 {
-		return x * (1 - x2*(1.0/3-x2*(2.0/15))) // the next term is below 6e-20
-	}
-	return math.Tanh(x)
-}
+// smallStep is a |x| up to which five terms of the series of tanh x are exact
+// in double precision: the sixth is below 1e-2 x^10 of the first.
+const smallStep = 0.025
 
 // bounded is what bound makes of moments c: the bounded moments and the matrix
 // d c~/dc, which has three columns that are not 0 in row l: 0, 1 and l.
@@ -92,63 +111,107 @@ type bounded struct {
 	pivot    float64              // c_0 or 1 - c_0: max_slope is relative to it
 }
 
-// apply sets dst to the bounded moments of c. With derivatives false, dst's
-// derivatives are left as they are.
-func (bo *bound) apply(dst *bounded, c []float64, derivatives bool) {
+// apply sets dst to the bounded moments of c.
+func (bo *bound) apply(dst *bounded, c []float64) {
 	dst.value[0] = c[0]
-	dst.byOwn[0] = 1
 	if bo.size == 1 {
 		return
 	}
-	c1 := c[1]
-	if math.Abs(c1) <= bo.slopeFloor {
-		c1 = 0
-	}
-	slope := &dst.squashes[1]
-	if math.IsInf(bo.maxSlope, 1) {
-		dst.value[1] = c1
-		dst.by0[1] = 0
-		dst.byOwn[1] = 1
-		if c1 == 0 {
-			dst.byOwn[1] = 0
-		}
-	} else {
-		dst.pivot = c[0]
-		if bo.slopeOf == Selected {
-			dst.pivot = 1 - c[0]
-		}
-		t := math.Abs(dst.pivot)
-		if t <= roundingFloor || c1 == 0 {
-			t = 0
-		}
-		*slope = newSquash(c1, bo.maxSlope*t)
-		dst.value[1] = slope.value()
-		if derivatives {
-			dst.byOwn[1] = slope.byC()
-			dst.by0[1] = slope.byT() * bo.maxSlope * bo.pivotSign(dst.pivot)
-		}
+	c1 := bo.slope(c)
+	dst.value[1] = c1
+	if bo.limited {
+		dst.pivot = bo.pivot(c)
+		dst.squashes[1] = newSquash(c1, bo.limit(dst.pivot, c1))
+		dst.value[1] = dst.squashes[1].value()
 	}
 	for l := 2; l < bo.size; l++ {
-		if !bo.monotonic {
-			dst.value[l] = c[l]
-			dst.by0[l], dst.by1[l], dst.byOwn[l] = 0, 0, 1
-			continue
-		}
-		q := &dst.squashes[l]
-		*q = newSquash(c[l], bo.share(l)*math.Abs(dst.value[1]))
-		dst.value[l] = q.value()
-		if derivatives {
-			dst.byOwn[l] = q.byC()
-			byT := q.byT() * math.Copysign(bo.share(l), dst.value[1])
-			dst.by0[l] = byT * dst.by0[1]
-			dst.by1[l] = byT * dst.byOwn[1]
+		dst.value[l] = c[l]
+		if bo.monotonic {
+			dst.squashes[l] = newSquash(c[l], bo.shares[l]*math.Abs(dst.value[1]))
+			dst.value[l] = dst.squashes[l].value()
 		}
 	}
 }
 
-// share returns the part of |c~_1| that moment l may have.
-func (bo *bound) share(l int) float64 {
-	return 2 / float64((bo.size-2)*l*(l+1))
+// advance sets next to the bounded moments of c, which lie dc from those that
+// now was made of, and d to next.value - now.value.
+func (bo *bound) advance(next, now *bounded, d, c, dc []float64) {
+	next.value[0], d[0] = c[0], dc[0]
+	if bo.size == 1 {
+		return
+	}
+	c1 := bo.slope(c)
+	if bo.limited {
+		next.pivot = bo.pivot(c)
+		dpivot := dc[0]
+		if bo.slopeOf == Selected {
+			dpivot = -dpivot
+		}
+		dt := bo.maxSlope * changeOfAbs(now.pivot, next.pivot, dpivot)
+		d[1] = now.squashes[1].advance(&next.squashes[1], c1, bo.limit(next.pivot, c1), dc[1], dt)
+		next.value[1] = next.squashes[1].value()
+	} else {
+		next.value[1], d[1] = c1, dc[1]
+		if c1 == 0 || now.value[1] == 0 { // either may have been rounded to 0
+			d[1] = c1 - now.value[1]
+		}
+	}
+	if !bo.monotonic {
+		for l := 2; l < bo.size; l++ {
+			next.value[l], d[l] = c[l], dc[l]
+		}
+		return
+	}
+	slope := math.Abs(next.value[1])
+	dslope := changeOfAbs(now.value[1], next.value[1], d[1])
+	for l := 2; l < bo.size; l++ {
+		share, q := bo.shares[l], &next.squashes[l]
+		d[l] = now.squashes[l].advance(q, c[l], share*slope, dc[l], share*dslope)
+		next.value[l] = q.value()
+	}
+}
+
+// differentiate sets the derivatives of b, whose other fields are set.
+func (bo *bound) differentiate(b *bounded) {
+	b.byOwn[0] = 1
+	if bo.size == 1 {
+		return
+	}
+	switch {
+	case bo.limited:
+		b.byOwn[1] = b.squashes[1].byC()
+		b.by0[1] = b.squashes[1].byT() * bo.maxSlope * bo.pivotSign(b.pivot)
+	case b.value[1] == 0:
+		b.byOwn[1], b.by0[1] = 0, 0
+	default:
+		b.byOwn[1], b.by0[1] = 1, 0
+	}
+	for l := 2; l < bo.size; l++ {
+		if !bo.monotonic {
+			b.byOwn[l], b.by0[l], b.by1[l] = 1, 0, 0
+			continue
+		}
+		byT := b.squashes[l].byT() * math.Copysign(bo.shares[l], b.value[1])
+		b.byOwn[l] = b.squashes[l].byC()
+		b.by0[l] = byT * b.by0[1]
+		b.by1[l] = byT * b.byOwn[1]
+	}
+}
+
+// slope returns c_1, or 0 where it counts as 0.
+func (bo *bound) slope(c []float64) float64 {
+	if math.Abs(c[1]) <= bo.slopeFloor {
+		return 0
+	}
+	return c[1]
+}
+
+// pivot returns what max_slope is relative to, but for its sign.
+func (bo *bound) pivot(c []float64) float64 {
+	if bo.slopeOf == Selected {
+		return 1 - c[0]
+	}
+	return c[0]
 }
 
 // pivotSign returns d|pivot|/dc_0.
@@ -160,31 +223,13 @@ func (bo *bound) pivotSign(pivot float64) float64 {
 	return sign
 }
 
-// change sets d to to.value - from.value, where the moments differ by dc.
-func (bo *bound) change(d []float64, from, to *bounded, dc []float64) {
-	copy(d, dc)
-	if bo.size == 1 {
-		return
+// limit returns t of max_slope, or 0 where it or c_1 counts as 0.
+func (bo *bound) limit(pivot, c1 float64) float64 {
+	t := math.Abs(pivot)
+	if t <= roundingFloor || c1 == 0 {
+		return 0
 	}
-	if math.IsInf(bo.maxSlope, 1) {
-		if from.value[1] == 0 || to.value[1] == 0 { // either may have been rounded to 0
-			d[1] = to.value[1] - from.value[1]
-		}
-	} else {
-		dpivot := dc[0]
-		if bo.slopeOf == Selected {
-			dpivot = -dc[0]
-		}
-		dt := bo.maxSlope * changeOfAbs(from.pivot, to.pivot, dpivot)
-		d[1] = from.squashes[1].change(&to.squashes[1], dc[1], dt)
-	}
-	if !bo.monotonic {
-		return
-	}
-	dslope := changeOfAbs(from.value[1], to.value[1], d[1])
-	for l := 2; l < bo.size; l++ {
-		d[l] = from.squashes[l].change(&to.squashes[l], dc[l], bo.share(l)*dslope)
-	}
+	return bo.maxSlope * t
 }
 
 // changeOfAbs returns |to| - |from|, where to - from is known to be d.

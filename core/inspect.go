@@ -54,7 +54,7 @@ func MomentsAt[T Float](at []float64, ev Events[T], cfg Config) (*Table, error) 
 		value := c
 		if cfg.bounded() {
 			var bounded bounded
-			bo.apply(&bounded, c, false)
+			bo.apply(&bounded, c)
 			value = bounded.value[:ba.size]
 		}
 		table.Moments = append(table.Moments, c)
