@@ -1,0 +1,95 @@
+package core
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"sort"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// sortedQuantileEdges is the rule of quantileEdges, word for word, on sorted masses.
+func sortedQuantileEdges(masses []float64, lo, hi float64, asked int) []float64 {
+	sorted := slices.Clone(masses)
+	sort.Float64s(sorted)
+	edges := []float64{lo}
+	last := 0
+	for k := 1; k < asked; k++ {
+		r := k * len(sorted) / asked
+		for r > 0 && sorted[r-1] == sorted[r] {
+			r--
+		}
+		if r > last {
+			edges = append(edges, midpoint(sorted[r-1], sorted[r]))
+			last = r
+		}
+	}
+	return append(edges, hi)
+}
+
+func TestQuantileEdges(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	draws := map[string]func() float64{
+		"uniform":   rng.Float64,
+		"falling":   func() float64 { return 50 + 60*rng.ExpFloat64() },
+		"heavy":     func() float64 { return math.Exp(20 * rng.NormFloat64()) },
+		"signed":    func() float64 { return rng.NormFloat64() },
+		"discrete":  func() float64 { return float64(rng.IntN(50)) },
+		"one heavy": func() float64 { return math.Max(0, rng.NormFloat64()) },
+		"neighbours": func() float64 {
+			return []float64{1, math.Nextafter(1, 2), math.Nextafter(math.Nextafter(1, 2), 2)}[rng.IntN(3)]
+		},
+		"huge": func() float64 { return (rng.Float64() - 0.5) * 1e308 },
+	}
+	for name, draw := range draws {
+		for _, n := range []int{40, 41, 3_000, 100_000} {
+			masses := make([]float64, n)
+			for i := range masses {
+				masses[i] = draw()
+			}
+			for _, asked := range []int{1, 2, 7, 32, 40} {
+				cfg := DefaultConfig()
+				cfg.Bins = asked
+				edges, err := Edges(Events[float64]{Mass: masses}, cfg)
+				require.NoError(t, err, name)
+				want := sortedQuantileEdges(masses, slices.Min(masses), slices.Max(masses), asked)
+				require.Equal(t, want, edges, "%s, n = %d, bins = %d", name, n, asked)
+			}
+		}
+	}
+}
+
+// Bins agree with the definition lower <= m < upper, also for masses on edges
+// and next to them, and where many edges share a cell of the grid.
+func TestBinOf(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 10))
+	for _, edges := range [][]float64{
+		{0, 1}, uniformEdges(50, 300, 7), uniformEdges(-1e-300, 1e-300, 5), {1, 1 + 1e-15, 2}, {0, 1e-9, 2e-9, 3e-9, 4e-9, 1},
+	} {
+		bs := newBins(edges)
+		lo, hi := edges[0], edges[len(edges)-1]
+		masses := []float64{lo, hi}
+		for _, e := range edges {
+			masses = append(masses, e, math.Nextafter(e, lo), math.Nextafter(e, hi))
+		}
+		for range 1000 {
+			masses = append(masses, lo+(hi-lo)*math.Pow(rng.Float64(), 4))
+		}
+		for _, m := range masses {
+			want := 0
+			for want+2 < len(edges) && m >= edges[want+1] {
+				want++
+			}
+			require.Equal(t, want, bs.of(m), "mass %v, edges %v", m, edges)
+		}
+	}
+}
+
+// numpy.linspace(-0.3, 0.9, 8) as NumPy 2.4 prints it.
+func TestUniformEdges(t *testing.T) {
+	want := []float64{-0.3, -0.12857142857142856, 0.04285714285714287, 0.21428571428571425, 0.38571428571428573, 0.5571428571428572, 0.7285714285714284, 0.9}
+	assert.Equal(t, want, uniformEdges(-0.3, 0.9, 7))
+}

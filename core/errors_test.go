@@ -1,0 +1,148 @@
+package core
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+var nan, inf = math.NaN(), math.Inf(1)
+
+// Every option out of its range is named, with its value.
+func TestValidate(t *testing.T) {
+	cfg := DefaultConfig()
+	assert.NoError(t, cfg.Validate())
+	for want, change := range map[string]func(*Config){
+		"order = -1 must be between 0 and 16":             func(c *Config) { c.Order = -1 },
+		"order = 17 must be between 0 and 16":             func(c *Config) { c.Order = 17 },
+		"bins = 0 must be at least 1":                     func(c *Config) { c.Bins = 0 },
+		"binning = 7 is not":                              func(c *Config) { c.Binning = 7 },
+		"moments = -1 is not":                             func(c *Config) { c.Moments = -1 },
+		"slope_of = 2 is neither":                         func(c *Config) { c.SlopeOf = 2 },
+		"reduction = 2 is neither":                        func(c *Config) { c.Reduction = 2 },
+		"max_slope = 0 must be greater than 0":            func(c *Config) { c.Order, c.MaxSlope = 1, 0 },
+		"max_slope = NaN must be greater than 0":          func(c *Config) { c.Order, c.MaxSlope = 1, nan },
+		"max_slope = 0.5 bounds the slope":                func(c *Config) { c.MaxSlope = 0.5 },
+		"monotonic = true needs order >= 2":               func(c *Config) { c.Order, c.Monotonic = 1, true },
+		"slope_penalty = -1 must be":                      func(c *Config) { c.Order, c.SlopePenalty = 1, -1 },
+		"slope_penalty = NaN must be":                     func(c *Config) { c.Order, c.SlopePenalty = 1, nan },
+		"slope_penalty = 1 acts on the slope":             func(c *Config) { c.SlopePenalty = 1 },
+		"mass_range = [2 1] must have its lower end":      func(c *Config) { c.MassRange = [2]float64{2, 1} },
+		"mass_range = [1 +Inf] must have two finite ends": func(c *Config) { c.MassRange = [2]float64{1, inf} },
+		"score_range = [0 0] must have its lower end":     func(c *Config) { c.ScoreRange = [2]float64{} },
+		"score_range = [NaN 1] must have two finite ends": func(c *Config) { c.ScoreRange = [2]float64{nan, 1} },
+		"background_label = [] must name":                 func(c *Config) { c.BackgroundLabel = nil },
+		"background_label = [3 3] names label 3 twice":    func(c *Config) { c.BackgroundLabel = []int32{3, 3} },
+		"edges = of length 1 must hold":                   func(c *Config) { c.Binning, c.Edges = GivenEdges, []float64{1} },
+		"edges[2] = 2 must be greater than edges[1] = 2":  func(c *Config) { c.Binning, c.Edges = GivenEdges, []float64{1, 2, 2} },
+		"edges[1] = NaN must be finite":                   func(c *Config) { c.Binning, c.Edges = GivenEdges, []float64{1, nan, 2} },
+		"edges = of length 2 need binning = edges":        func(c *Config) { c.Edges = []float64{1, 2} },
+		"cannot be given together with edges": func(c *Config) {
+			c.Binning, c.Edges, c.MassRange = GivenEdges, []float64{1, 2}, [2]float64{1, 2}
+		},
+	} {
+		cfg := DefaultConfig()
+		change(&cfg)
+		err := cfg.Validate()
+		assert.ErrorIs(t, err, ErrOption, want)
+		assert.ErrorContains(t, err, want)
+	}
+}
+
+// Every error that events can make is named, with the value and its place.
+func TestEventErrors(t *testing.T) {
+	fill := func(n int, f func(i int) float64) []float64 {
+		v := make([]float64, n)
+		for i := range v {
+			v[i] = f(i)
+		}
+		return v
+	}
+	const n = 64
+	good := func() Events[float64] {
+		return Events[float64]{
+			Score:  fill(n, func(i int) float64 { return float64(i) / n }),
+			Mass:   fill(n, func(i int) float64 { return float64((i * 37) % n) }),
+			Weight: fill(n, func(int) float64 { return 1 }),
+			Label:  make([]int32, n),
+		}
+	}
+	cfg := DefaultConfig()
+	cfg.Bins = 8
+	_, err := Loss(good(), cfg)
+	assert.NoError(t, err)
+
+	uniform := func(c *Config) { c.Binning = Uniform }
+	for _, test := range []struct {
+		want   string
+		kind   error
+		events func(*Events[float64])
+		config func(*Config)
+	}{
+		{"mass has length 63, but score has length 64", ErrLength, func(e *Events[float64]) { e.Mass = e.Mass[1:] }, nil},
+		{"weight has length 63", ErrLength, func(e *Events[float64]) { e.Weight = e.Weight[1:] }, nil},
+		{"label has length 63", ErrLength, func(e *Events[float64]) { e.Label = e.Label[1:] }, nil},
+		{"the arrays are empty", ErrNoEvents, func(e *Events[float64]) { *e = Events[float64]{} }, nil},
+		{"none of the 64 values of label equals background_label = 5", ErrNoEvents, nil, func(c *Config) { c.BackgroundLabel = []int32{5} }},
+		{"all 64 masses of the selected events lie outside the mass range [100, 200]", ErrNoEvents, nil, func(c *Config) { c.MassRange = [2]float64{100, 200} }},
+		{"score[3] = NaN", ErrNotFinite, func(e *Events[float64]) { e.Score[3] = nan }, nil},
+		{"score[3] = +Inf", ErrNotFinite, func(e *Events[float64]) { e.Score[3] = inf }, func(c *Config) { c.ScoreRange = unbounded() }},
+		{"mass[4] = -Inf", ErrNotFinite, func(e *Events[float64]) { e.Mass[4] = -inf }, nil},
+		{"weight[5] = NaN", ErrNotFinite, func(e *Events[float64]) { e.Weight[5] = nan }, nil},
+		{"score[6] = 1.5 lies outside score_range = [0, 1]: apply a sigmoid to raw outputs, or use score_range=None", ErrScoreRange,
+			func(e *Events[float64]) { e.Score[6] = 1.5 }, nil},
+		{"64 selected events cannot fill bins = 65 quantile bins", ErrNoEvents, nil, func(c *Config) { c.Bins = 65 }},
+		{"64 selected events cannot fill bins = 65 uniform bins", ErrNoEvents, nil, func(c *Config) { c.Bins, c.Binning = 65, Uniform }},
+		{"all 64 selected events have the same mass 7", ErrBin, func(e *Events[float64]) {
+			e.Mass = fill(n, func(int) float64 { return 7 })
+		}, nil},
+		{"bin 1 of 8, mass in [126.875, 252.75), has sum of weights 0", ErrBin, func(e *Events[float64]) { e.Mass[0] = 1008 }, uniform},
+		{"bin 7 of 8, mass in [55.125, 63], has sum of weights -8", ErrBin, func(e *Events[float64]) {
+			for i, m := range e.Mass {
+				if m > 55.125 {
+					e.Weight[i] = -1
+				}
+			}
+		}, uniform},
+		{"has 1 effective events", ErrBin, nil, func(c *Config) { c.Bins, c.Unbiased = 64, true }},
+		{"order = 8 with moments = projection fits 9 coefficients, but there are only 8 bins", ErrOption, nil,
+			func(c *Config) { c.Order, c.Moments = 8, Projection }},
+		{"too wide for double precision", ErrOverflow, func(e *Events[float64]) { e.Mass[0], e.Mass[1] = -1e308, 1e308 }, nil},
+		{"the loss is", ErrOverflow, func(e *Events[float64]) {
+			e.Score = fill(n, func(i int) float64 { return math.Copysign(1.5e308, float64(i)-9.5) })
+		}, func(c *Config) { c.ScoreRange = unbounded() }},
+	} {
+		ev, cfg := good(), cfg
+		if test.events != nil {
+			test.events(&ev)
+		}
+		if test.config != nil {
+			test.config(&cfg)
+		}
+		_, err := Loss(ev, cfg)
+		assert.ErrorIs(t, err, test.kind, test.want)
+		assert.ErrorContains(t, err, test.want)
+	}
+}
+
+// What belongs to other labels, or lies outside the mass range, is no error and
+// gets gradient 0.
+func TestNotLookedAt(t *testing.T) {
+	ev := spreadEvents[float64](500, false, 0)
+	ev.Label = make([]int32, 500)
+	cfg := DefaultConfig()
+	cfg.MassRange = [2]float64{50, 300}
+	want := make([]float64, 500)
+	loss, err := LossAndGrad(want, ev, cfg)
+	assert.NoError(t, err)
+
+	ev.Score = append(ev.Score, nan, 7, 0.5)
+	ev.Mass = append(ev.Mass, inf, nan, 301)
+	ev.Label = append(ev.Label, 1, -3, 0)
+	grad := make([]float64, 503)
+	again, err := LossAndGrad(grad, ev, cfg)
+	assert.NoError(t, err)
+	assert.Equal(t, loss, again)
+	assert.Equal(t, append(want, 0, 0, 0), grad)
+}

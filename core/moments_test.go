@@ -1,0 +1,83 @@
+package core
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// Legendre polynomials in closed form.
+func TestLegendre(t *testing.T) {
+	p := make([]float64, 5)
+	for _, x := range []float64{-1, -0.3, 0, 0.7, 1} {
+		legendre(p, x)
+		x2 := x * x
+		want := []float64{1, x, (3*x2 - 1) / 2, (5*x2 - 3) * x / 2, (35*x2*x2 - 30*x2 + 3) / 8}
+		assert.InDeltaSlice(t, want, p, 1e-15)
+	}
+}
+
+// Projection moments give the coefficients of a polynomial back, on bins so
+// unequal that quadrature does not; A P = 1.
+func TestProjection(t *testing.T) {
+	edges := []float64{0, 1, 2, 5, 9, 30, 31, 100}
+	for order := range 7 {
+		ba, err := newBasis(edges, order, Projection)
+		require.NoError(t, err)
+		for l := range order + 1 {
+			column := make([]float64, len(edges)-1)
+			for b := range column {
+				column[b] = ba.rowP(b)[l]
+			}
+			c := make([]float64, order+1)
+			ba.moments(c, column)
+			want := make([]float64, order+1)
+			want[l] = 1
+			assert.InDeltaSlice(t, want, c, 1e-9, "order %d, l = %d", order, l)
+		}
+	}
+}
+
+// Quadrature moments of a constant are that constant, whatever the bins, since
+// the widths add up to 2.
+func TestQuadratureOfConstant(t *testing.T) {
+	ba, err := newBasis([]float64{3, 4, 7, 8}, 0, Quadrature)
+	require.NoError(t, err)
+	c := make([]float64, 1)
+	ba.moments(c, []float64{0.4, 0.4, 0.4})
+	assert.InDelta(t, 0.4, c[0], 1e-15)
+}
+
+// The steps of bound.advance add up to bound.apply, small and large ones.
+func TestBoundAdvance(t *testing.T) {
+	ba, err := newBasis(uniformEdges(0, 1, 9), 4, Quadrature)
+	require.NoError(t, err)
+	cfg := DefaultConfig()
+	cfg.Order, cfg.MaxSlope, cfg.Monotonic = 4, 0.3, true
+	for _, slopeOf := range []SlopeOf{Rejected, Selected} {
+		for _, size := range []float64{1e-6, 1e-3, 0.3} {
+			cfg.SlopeOf = slopeOf
+			bo := newBound(&cfg, ba)
+			now, next := new(bounded), new(bounded)
+			c := []float64{0.1, 0.2, -0.05, 0.02, 0.01}
+			bo.apply(now, c)
+			for k := range 1000 {
+				dc, d := make([]float64, 5), make([]float64, 5)
+				for l := range dc {
+					dc[l] = size * math.Sin(float64(k*(l+1)))
+					c[l] += dc[l]
+				}
+				bo.advance(next, now, d, c, dc)
+				for l := range d {
+					require.InDelta(t, next.value[l]-now.value[l], d[l], 1e-15)
+				}
+				now, next = next, now
+			}
+			want := new(bounded)
+			bo.apply(want, c)
+			assert.InDeltaSlice(t, want.value[:5], now.value[:5], 1e-13)
+		}
+	}
+}

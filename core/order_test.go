@@ -1,0 +1,105 @@
+package core
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// Keys keep the order of scores, give them back, and do not tell 0 from -0.
+func TestScoreKey(t *testing.T) {
+	scores := []float64{
+		-math.MaxFloat64, -1.5, -1, -math.SmallestNonzeroFloat64, 0,
+		math.SmallestNonzeroFloat64, 1e-300, 0.5, math.Nextafter(0.5, 1), 1, math.MaxFloat64,
+	}
+	for i, s := range scores {
+		assert.Equal(t, s, scoreOf(scoreKey(s)))
+		if i > 0 {
+			assert.Greater(t, scoreKey(s), scoreKey(scores[i-1]), "%v", s)
+		}
+	}
+	assert.Equal(t, scoreKey(0), scoreKey(math.Copysign(0, -1)))
+}
+
+// scoreSets are distributions that a sort by leading bits may find hard.
+func scoreSets(n int) map[string][]float64 {
+	rng := rand.New(rand.NewPCG(5, 6))
+	draw := func(f func() float64) []float64 {
+		s := make([]float64, n)
+		for i := range s {
+			s[i] = f()
+		}
+		return s
+	}
+	outlier := draw(func() float64 { return 0.5 + 1e-14*rng.Float64() })
+	outlier[n/2] = -1e300
+	return map[string][]float64{
+		"uniform":         draw(rng.Float64),
+		"float32":         draw(func() float64 { return float64(rng.Float32()) }),
+		"one value":       draw(func() float64 { return 0.25 }),
+		"two values":      draw(func() float64 { return float64(rng.IntN(2)) }),
+		"few values":      draw(func() float64 { return float64(rng.IntN(20)) / 20 }),
+		"both signs":      draw(rng.NormFloat64),
+		"many magnitudes": draw(func() float64 { return math.Exp(40 * rng.NormFloat64()) }),
+		"one far away":    outlier,
+		"near 1":          draw(func() float64 { return 1 - math.Exp(-15*rng.Float64()) }),
+		"zeros among":     draw(func() float64 { return math.Max(0, rng.NormFloat64()) }),
+	}
+}
+
+// The records come out in order of score, ties in order of index.
+func TestSort(t *testing.T) {
+	cfg := DefaultConfig()
+	cfg.ScoreRange = unbounded()
+	for _, n := range []int{1, 2, 23, 24, 1_000, 100_000} {
+		for name, scores := range scoreSets(n) {
+			masses := make([]float64, n)
+			for i := range masses {
+				masses[i] = float64(i)
+			}
+			sw := sortedSweep(t, Events[float64]{Score: scores, Mass: masses}, cfg)
+			require.Len(t, sw.records, n)
+			want := make([]int, n)
+			for i := range want {
+				want[i] = i
+			}
+			slices.SortStableFunc(want, func(a, b int) int {
+				if scores[a] < scores[b] {
+					return -1
+				}
+				if scores[a] > scores[b] {
+					return 1
+				}
+				return 0
+			})
+			got := make([]int, n)
+			for i, r := range sw.records {
+				got[i] = sw.index(r)
+				require.Equal(t, scores[got[i]], sw.scoreAt(i))
+			}
+			require.Equal(t, want, got, "%s, n = %d", name, n)
+		}
+	}
+}
+
+// sortedSweep does what LossAndGrad does up to the sweep.
+func sortedSweep(t *testing.T, ev Events[float64], cfg Config) *sweep[float64] {
+	sc := new(scratch)
+	sel := newSelection(ev, 0, &cfg)
+	sel.scoreCells = sampledGrid(ev.Score, cfg.ScoreRange[0], cfg.ScoreRange[1], scoreCellsFor(len(ev.Score)))
+	sel.massLo, sel.massHi = -1, float64(len(ev.Score))
+	require.NoError(t, sel.check(sc))
+	bs := newBins([]float64{-1, float64(len(ev.Score)) / 3, float64(len(ev.Score))})
+	sw := &sweep[float64]{
+		layout: newLayout(&sel.stats, len(ev.Score), bs.count()), input: &sel.Events, config: &cfg, nb: bs.count(), unit: 1,
+	}
+	cells := fillRecords(sel, bs, &sw.layout, sc)
+	sw.records = sc.records
+	sw.divide(cells)
+	sw.sortChunks(cells, sc)
+	return sw
+}

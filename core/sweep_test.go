@@ -1,0 +1,148 @@
+package core
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// walkOptions are option sets that take every way through the sweep.
+var walkOptions = map[string]func(*Config){
+	"order 0":             func(c *Config) {},
+	"order 1":             func(c *Config) { c.Order = 1; c.SlopePenalty = 0.3 },
+	"order 2":             func(c *Config) { c.Order = 2 },
+	"order 5":             func(c *Config) { c.Order = 5 },
+	"projection":          func(c *Config) { c.Order = 2; c.Moments = Projection },
+	"unbiased":            func(c *Config) { c.Order = 2; c.Unbiased = true },
+	"max slope":           func(c *Config) { c.Order = 1; c.MaxSlope = 0.1 },
+	"monotonic":           func(c *Config) { c.Order = 3; c.Monotonic = true },
+	"all bounds":          func(c *Config) { c.Order = 2; c.MaxSlope = 0.2; c.SlopeOf = Selected; c.Monotonic = true },
+	"all bounds unbiased": func(c *Config) { c.Order = 2; c.MaxSlope = 0.2; c.Monotonic = true; c.Unbiased = true },
+	"no score range":      func(c *Config) { c.Order = 2; c.ScoreRange = unbounded() },
+}
+
+// spreadEvents draws n events whose scores depend on mass; a part share scores.
+func spreadEvents[T Float](n int, weighted bool, tied float64) Events[T] {
+	rng := rand.New(rand.NewPCG(11, uint64(n)))
+	ev := Events[T]{Score: make([]T, n), Mass: make([]T, n)}
+	if weighted {
+		ev.Weight = make([]T, n)
+	}
+	for i := range n {
+		m := rng.ExpFloat64()
+		s := 1 / (1 + math.Exp(rng.NormFloat64()-m))
+		if rng.Float64() < tied {
+			s = math.Round(s*100) / 100
+		}
+		ev.Score[i], ev.Mass[i] = T(s), T(50+60*m)
+		if weighted {
+			ev.Weight[i] = T(rng.NormFloat64() + 1)
+		}
+	}
+	return ev
+}
+
+// The fast path gives what the general kernel gives.
+func TestFastWalk(t *testing.T) {
+	for name, change := range walkOptions {
+		t.Run(name, func(t *testing.T) {
+			cfg := DefaultConfig()
+			change(&cfg)
+			ev := spreadEvents[float64](30_000, false, 0.1)
+			fast := make([]float64, len(ev.Score))
+			loss, err := LossAndGrad(fast, ev, cfg)
+			require.NoError(t, err)
+			// weights of 1 take the general way
+			ev.Weight = make([]float64, len(ev.Score))
+			for i := range ev.Weight {
+				ev.Weight[i] = 1
+			}
+			general := make([]float64, len(ev.Score))
+			other, err := LossAndGrad(general, ev, cfg)
+			require.NoError(t, err)
+			require.InEpsilon(t, other, loss, 1e-12)
+			requireClose(t, general, fast, 1e-11)
+		})
+	}
+}
+
+// J and its changes belong together over many chunks: without ties, the integral
+// of J up to 1 is J(1) - sum of (J_+ - J_-) s, and the gradient is J_- - J_+.
+func TestLossFollowsFromGradient(t *testing.T) {
+	for name, change := range walkOptions {
+		t.Run(name, func(t *testing.T) {
+			cfg := DefaultConfig()
+			change(&cfg)
+			if cfg.ScoreRange == unbounded() {
+				return // the end of the integral moves with the highest score there
+			}
+			ev := spreadEvents[float64](50_000, true, 0)
+			for i, w := range ev.Weight {
+				ev.Weight[i] = math.Abs(w)
+			}
+			grad := make([]float64, len(ev.Score))
+			loss, err := LossAndGrad(grad, ev, cfg)
+			require.NoError(t, err)
+			table, err := MomentsAt([]float64{1}, ev, cfg)
+			require.NoError(t, err)
+			ba, err := newBasis(table.Edges, cfg.Order, cfg.Moments)
+			require.NoError(t, err)
+			var sum float64 // J above the highest score: all F_b are 1, and so no bias
+			for b, f := range table.CDF[0] {
+				r := ba.residual(b, f, table.Bounded[0])
+				sum += r * r
+			}
+			if cfg.Order > 0 {
+				sum += cfg.SlopePenalty * table.Moments[0][1] * table.Moments[0][1]
+			}
+			sum *= scaleOf(&cfg, cfg.Bins)
+			for i, g := range grad {
+				sum += g * ev.Score[i]
+			}
+			require.InDelta(t, sum, loss, 1e-9*math.Abs(loss))
+		})
+	}
+}
+
+// Results do not depend on the number of threads, to the last bit.
+func TestThreads(t *testing.T) {
+	defer SetThreads(0)
+	for name, change := range walkOptions {
+		for _, weighted := range []bool{false, true} {
+			t.Run(fmt.Sprint(name, " ", weighted), func(t *testing.T) {
+				cfg := DefaultConfig()
+				change(&cfg)
+				ev := spreadEvents[float32](200_000, weighted, 0.1)
+				var losses []float64
+				var grads [][]float32
+				for _, threads := range []int{1, 2, 5} {
+					SetThreads(threads)
+					grad := make([]float32, len(ev.Score))
+					loss, err := LossAndGrad(grad, ev, cfg)
+					require.NoError(t, err)
+					losses, grads = append(losses, loss), append(grads, grad)
+				}
+				for k := range losses {
+					require.Equal(t, losses[0], losses[k])
+					require.Equal(t, grads[0], grads[k])
+				}
+			})
+		}
+	}
+}
+
+// A panic in a goroutine reaches the caller, who can recover from it.
+func TestParallelPanic(t *testing.T) {
+	defer SetThreads(0)
+	SetThreads(4)
+	require.PanicsWithValue(t, "here", func() {
+		parallel(100, func(part int) {
+			if part == 57 {
+				panic("here")
+			}
+		})
+	})
+}
