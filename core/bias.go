@@ -18,7 +18,7 @@ type biasSums struct {
 	penalty float64
 	x, y    []float64
 	dy      []float64 // D_mean Y_mean
-	da      []float64 // D A_b
+	da, dda []float64 // D A_b and dD A_b
 }
 
 func newBiasSums(ba *basis, sp *spread, penalty float64) *biasSums {
@@ -26,7 +26,7 @@ func newBiasSums(ba *basis, sp *spread, penalty float64) *biasSums {
 	return &biasSums{
 		size: ba.size, basis: ba, spread: sp, penalty: penalty,
 		x: make([]float64, square), y: make([]float64, square), dy: make([]float64, square),
-		da: make([]float64, ba.size),
+		da: make([]float64, ba.size), dda: make([]float64, ba.size),
 	}
 }
 
@@ -94,33 +94,49 @@ func dot(a, b []float64) float64 {
 // do not show in the gradient.
 func (bs *biasSums) change(b int, v float64, from, to *bounded) float64 {
 	n := bs.size
-	change := v * (bs.factor(b, from) + bs.factor(b, to)) / 2
-	bs.add(b, v/2)
-	for l := range n {
-		own, by0, by1 := (from.byOwn[l]+to.byOwn[l])/2, (from.by0[l]+to.by0[l])/2, (from.by1[l]+to.by1[l])/2
-		dy, y := bs.dy[l*n:l*n+n], bs.y[l*n:l*n+n]
-		for m := range dy {
-			dy[m] = own * y[m]
-			if l > 0 {
-				dy[m] += by0 * bs.y[m]
-			}
+	p, a, da, dda := bs.basis.rowP(b)[:n], bs.basis.rowA(b)[:n], bs.da[:n], bs.dda[:n]
+	for l := range da { // D_mean A_b, dD A_b and D_mean (Y + v/2 A_b A_b')
+		own, by0, by1 := (from.byOwn[l]+to.byOwn[l])/2, 0.0, 0.0
+		da[l], dda[l] = own*a[l], (to.byOwn[l]-from.byOwn[l])*a[l]
+		if l > 0 {
+			by0 = (from.by0[l] + to.by0[l]) / 2
+			da[l] += by0 * a[0]
+			dda[l] += (to.by0[l] - from.by0[l]) * a[0]
+		}
+		if l > 1 {
+			by1 = (from.by1[l] + to.by1[l]) / 2
+			da[l] += by1 * a[1]
+			dda[l] += (to.by1[l] - from.by1[l]) * a[1]
+		}
+		dy, y, va := bs.dy[l*n:l*n+n], bs.y[l*n:l*n+n], v/2*da[l]
+		for m, am := range a {
+			dy[m] = own*y[m] + by0*bs.y[m] + va*am
 			if l > 1 {
 				dy[m] += by1 * bs.y[n+m]
 			}
 		}
 	}
+	mean := 1.0 // of K_b before and after
+	if n > 1 {
+		mean += bs.penalty * a[1] * a[1]
+	}
+	for l, d := range da {
+		gram := bs.basis.gram[l*n : l*n+n]
+		mean += d*(dot(gram, da)-2*p[l]) + dda[l]*dot(gram, dda)/4
+	}
+	change := v * mean
 	for l := 1; l < n; l++ {
-		change += 2 * (to.byOwn[l] - from.byOwn[l]) * bs.gradient(l, l)
-		change += 2 * (to.by0[l] - from.by0[l]) * bs.gradient(l, 0)
+		vp := v / 2 * p[l]
+		change += 2 * (to.byOwn[l] - from.byOwn[l]) * (bs.gradient(l, l) - vp*a[l])
+		change += 2 * (to.by0[l] - from.by0[l]) * (bs.gradient(l, 0) - vp*a[0])
 		if l > 1 {
-			change += 2 * (to.by1[l] - from.by1[l]) * bs.gradient(l, 1)
+			change += 2 * (to.by1[l] - from.by1[l]) * (bs.gradient(l, 1) - vp*a[1])
 		}
 	}
-	bs.add(b, -v/2)
 	return change
 }
 
-// gradient returns element (l, m) of G D_mean Y_mean - X_mean.
+// gradient returns element (l, m) of G D_mean Y_mean - X.
 func (bs *biasSums) gradient(l, m int) float64 {
 	n := bs.size
 	sum := -bs.x[l*n+m]

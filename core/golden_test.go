@@ -83,12 +83,32 @@ func requireClose(t *testing.T, want, got []float64, tol float64) {
 func TestGolden(t *testing.T) {
 	for _, g := range goldenCases(t) {
 		t.Run(g.Name, func(t *testing.T) {
-			grad := make([]float64, len(g.Score))
-			ev := Events[float64]{Score: g.Score, Mass: g.Mass, Weight: g.Weight}
-			loss, err := LossAndGrad(grad, ev, g.config())
-			require.NoError(t, err)
-			assert.InDelta(t, g.Loss, loss, 1e-9*math.Abs(g.Loss))
-			requireClose(t, g.Grad, grad, 1e-9)
+			checkGolden[float64](t, &g, 1e-9)
+			checkGolden[float32](t, &g, 1e-5) // the precision of the inputs
 		})
 	}
+}
+
+func checkGolden[T Float](t *testing.T, g *goldenCase, tol float64) {
+	grad := make([]T, len(g.Score))
+	ev := Events[T]{Score: convert[T](g.Score), Mass: convert[T](g.Mass), Weight: convert[T](g.Weight)}
+	loss, err := LossAndGrad(grad, ev, g.config())
+	require.NoError(t, err)
+	assert.InDelta(t, g.Loss, loss, tol*math.Abs(g.Loss))
+	requireClose(t, g.Grad, convert[float64](grad), tol)
+	alone, err := Loss(ev, g.config())
+	require.NoError(t, err)
+	assert.Equal(t, loss, alone)
+}
+
+// convert returns a copy in another type, or nil for nil.
+func convert[To, From Float](values []From) []To {
+	if values == nil {
+		return nil
+	}
+	out := make([]To, len(values))
+	for i, v := range values {
+		out[i] = To(v)
+	}
+	return out
 }
