@@ -63,3 +63,67 @@ func BenchmarkAllBounds(b *testing.B) {
 func Benchmark256Bins(b *testing.B) {
 	benchLoss[float32](b, false, func(c *Config) { c.Bins = 256 })
 }
+
+// The stages of one call, in their order; each is timed over its own input.
+func BenchmarkStages(b *testing.B) {
+	cfg := DefaultConfig()
+	cfg.Order = 2
+	for _, n := range benchSizes[1:] {
+		ev := benchEvents[float32](n, false)
+		grad := make([]float32, n)
+		sc := new(scratch)
+		newSel := func() *selection[float32] {
+			sel := newSelection(ev, 0, &cfg)
+			sel.massCells = sampledGrid(sel.Mass, cfg.MassRange[0], cfg.MassRange[1], massCellsFor(n))
+			sel.scoreCells = sampledGrid(sel.Score, cfg.ScoreRange[0], cfg.ScoreRange[1], scoreCellsFor(n))
+			return sel
+		}
+		stage := func(name string, prepare, f func()) {
+			b.Run(fmt.Sprintf("%s/%d", name, n), func(b *testing.B) {
+				for b.Loop() {
+					b.StopTimer()
+					prepare()
+					b.StartTimer()
+					f()
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/event")
+			})
+		}
+		var sel *selection[float32]
+		var bs *bins
+		var sw *sweep[float32]
+		var cells []uint32
+		check := func() { _ = sel.check(sc) }
+		bin := func() { bs, _ = makeBins(sel, &cfg) }
+		fill := func() { cells = fillRecords(sel, bs, &sw.layout, sc) }
+		setUp := func() {
+			ba, _ := newBasis(bs.edges, cfg.Order, cfg.Moments)
+			sw = &sweep[float32]{
+				layout: newLayout(&sel.stats, n, bs.count()), input: &sel.Events, grad: grad, config: &cfg,
+				basis: ba, nb: bs.count(), scale: 1, unit: 1, to: 1,
+			}
+		}
+		sort := func() {
+			sw.records = sc.records
+			sw.divide(cells)
+			sw.sortChunks(cells, sc)
+		}
+		walk := func() {
+			_ = sw.setSums(bs.edges, sc)
+			sw.walkChunks(make([]float64, len(sw.chunks)-1), sc)
+		}
+		start := func(before ...func()) func() {
+			return func() {
+				sel = newSel()
+				for _, f := range before {
+					f()
+				}
+			}
+		}
+		stage("check", start(), check)
+		stage("bins", start(check), bin)
+		stage("fill", start(check, bin, setUp), fill)
+		stage("sort", start(check, bin, setUp, fill), sort)
+		stage("walk", start(check, bin, setUp, fill, sort), walk)
+	}
+}

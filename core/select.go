@@ -131,25 +131,26 @@ func (sel *selection[T]) divide(sc *scratch) {
 func (sel *selection[T]) checkPart(p *part) (stats, error) {
 	st := emptyStats()
 	scores, masses, weights, labels := sel.Score, sel.Mass, sel.Weight, sel.Label
-	massLo, massHi, scoreLo, scoreHi := sel.massLo, sel.massHi, sel.scoreLo, sel.scoreHi
-	massCells, scoreCells := sel.massCells, sel.scoreCells
+	if weights != nil {
+		largest, err := sel.checkWeights(p)
+		if err != nil {
+			return st, err
+		}
+		st.weightMax = largest
+	}
+	// What the loop touches is in locals, which the compiler keeps in registers.
+	label, massLo, massHi, scoreLo, scoreHi := sel.label, sel.massLo, sel.massHi, sel.scoreLo, sel.scoreHi
 	massMin, massMax, scoreMin, scoreMax := st.massMin, st.massMax, st.scoreMin, st.scoreMax
+	massCells, scoreCells, massCounts, scoreCounts := sel.massCells, sel.scoreCells, p.masses, p.scores
+	var bits uint64
+	var labelled, n int
 	for i := p.lo; i < p.hi; i++ {
-		if labels != nil && labels[i] != sel.label {
+		if labels != nil && labels[i] != label {
 			continue
 		}
 		m := float64(masses[i])
 		if !(m >= -math.MaxFloat64 && m <= math.MaxFloat64) {
 			return st, notFinite("mass", i, m)
-		}
-		if weights != nil {
-			w := math.Abs(float64(weights[i]))
-			if !(w <= math.MaxFloat64) {
-				return st, notFinite("weight", i, float64(weights[i]))
-			}
-			if w > st.weightMax {
-				st.weightMax = w
-			}
 		}
 		var s float64
 		if scores != nil {
@@ -158,33 +159,49 @@ func (sel *selection[T]) checkPart(p *part) (stats, error) {
 				return st, sel.badScore(i, s)
 			}
 		}
-		st.labelled++
+		labelled++
 		if m < massLo || m > massHi {
 			continue
 		}
-		st.n++
+		n++
 		if m < massMin {
 			massMin = m
 		}
 		if m > massMax {
 			massMax = m
 		}
-		st.scoreBits |= math.Float64bits(s)
+		bits |= math.Float64bits(s)
 		if s < scoreMin {
 			scoreMin = s
 		}
 		if s > scoreMax {
 			scoreMax = s
 		}
-		if massCells.cells > 0 {
-			p.masses[massCells.cell(m)]++
+		if len(massCounts) > 0 {
+			massCounts[massCells.cell(m)]++
 		}
-		if scoreCells.cells > 0 {
-			p.scores[scoreCells.cell(s)]++
+		if len(scoreCounts) > 0 {
+			scoreCounts[scoreCells.cell(s)]++
 		}
 	}
+	st.labelled, st.n, st.scoreBits = labelled, n, bits
 	st.massMin, st.massMax, st.scoreMin, st.scoreMax = massMin, massMax, scoreMin, scoreMax
 	return st, nil
+}
+
+// checkWeights returns the largest absolute weight of a part.
+func (sel *selection[T]) checkWeights(p *part) (largest float64, err error) {
+	for i := p.lo; i < p.hi; i++ {
+		if sel.Label != nil && sel.Label[i] != sel.label {
+			continue
+		}
+		w := math.Abs(float64(sel.Weight[i]))
+		if !(w <= math.MaxFloat64) {
+			return 0, notFinite("weight", i, float64(sel.Weight[i]))
+		}
+		largest = max(largest, w)
+	}
+	return largest, nil
 }
 
 func emptyStats() stats {
