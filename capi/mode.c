@@ -7,22 +7,50 @@
 
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "_cgo_export.h"
 
-static __thread char message[1024];
+enum { MESSAGE_SIZE = 1024 };
+
+/*
+ * Each thread's message, allocated when it first fails. Not __thread: of such
+ * memory a library that is loaded at run time gets little, and a forked child
+ * loads a second copy.
+ */
+static pthread_key_t message_key;
+static int have_key;
 static volatile int forked;
 
 static void mark_child(void) { forked = 1; }
 
-__attribute__((constructor)) static void watch_forks(void) {
+__attribute__((constructor)) static void start(void) {
+    have_key = pthread_key_create(&message_key, free) == 0;
     pthread_atfork(NULL, NULL, mark_child);
 }
 
 static int fail(int status, const char *text) {
-    snprintf(message, sizeof message, "%s", text);
+    char *message = have_key ? pthread_getspecific(message_key) : NULL;
+    if (have_key && !message) {
+        message = malloc(MESSAGE_SIZE);
+        if (message && pthread_setspecific(message_key, message)) {
+            free(message);
+            message = NULL;
+        }
+    }
+    if (message) snprintf(message, MESSAGE_SIZE, "%s", text);
     return status;
+}
+
+const char *mode_last_error(void) {
+    const char *message = have_key ? pthread_getspecific(message_key) : NULL;
+    return message ? message : "";
+}
+
+/* Keeps the message of a call into Go that failed. */
+static int finish(int status, const char *text) {
+    return status ? fail(status, text) : MODE_OK;
 }
 
 /* Go's threads do not survive a fork: a call could wait for them for ever. */
@@ -39,11 +67,12 @@ static int check_fork(void) {
 
 static int check_size(size_t size) {
     if (size >= FIRST_SIZE && size <= sizeof(mode_options)) return MODE_OK;
-    snprintf(message, sizeof message,
+    char text[MESSAGE_SIZE];
+    snprintf(text, sizeof text,
              "options.struct_size = %zu, but this library (%s) knows sizes from %zu to %zu: "
              "call mode_options_init(&options, sizeof options) first, and compile against the header of the library in use",
              size, MODE_VERSION, (size_t)FIRST_SIZE, sizeof(mode_options));
-    return MODE_ERROR_ARGUMENT;
+    return fail(MODE_ERROR_ARGUMENT, text);
 }
 
 int mode_options_init(mode_options *options, size_t struct_size) {
@@ -70,29 +99,32 @@ static int prepare(mode_options *full, const mode_options *options) {
 
 int mode_options_check(const mode_options *options) {
     mode_options full;
+    char text[MESSAGE_SIZE];
     int status = prepare(&full, options);
     if (status) return status;
-    return modeCheck(&full, message, sizeof message);
+    return finish(modeCheck(&full, text, sizeof text), text);
 }
 
 int mode_loss_grad_f32(const mode_options *options, size_t n, const float *score,
                        const float *mass, const float *weight, const int32_t *label,
                        double *loss, float *grad) {
     mode_options full;
+    char text[MESSAGE_SIZE];
     int status = prepare(&full, options);
     if (status) return status;
-    return modeLossGradF32(&full, n, (float *)score, (float *)mass, (float *)weight,
-                           (int32_t *)label, loss, grad, message, sizeof message);
+    return finish(modeLossGradF32(&full, n, (float *)score, (float *)mass, (float *)weight,
+                           (int32_t *)label, loss, grad, text, sizeof text), text);
 }
 
 int mode_loss_grad_f64(const mode_options *options, size_t n, const double *score,
                        const double *mass, const double *weight, const int32_t *label,
                        double *loss, double *grad) {
     mode_options full;
+    char text[MESSAGE_SIZE];
     int status = prepare(&full, options);
     if (status) return status;
-    return modeLossGradF64(&full, n, (double *)score, (double *)mass, (double *)weight,
-                           (int32_t *)label, loss, grad, message, sizeof message);
+    return finish(modeLossGradF64(&full, n, (double *)score, (double *)mass, (double *)weight,
+                           (int32_t *)label, loss, grad, text, sizeof text), text);
 }
 
 int mode_loss_f32(const mode_options *options, size_t n, const float *score,
@@ -110,10 +142,11 @@ int mode_loss_f64(const mode_options *options, size_t n, const double *score,
 int mode_edges(const mode_options *options, size_t n, const double *mass,
                const int32_t *label, size_t capacity, double *edges, size_t *n_edges) {
     mode_options full;
+    char text[MESSAGE_SIZE];
     int status = prepare(&full, options);
     if (status) return status;
-    return modeEdges(&full, n, (double *)mass, (int32_t *)label, capacity, edges,
-                     n_edges, message, sizeof message);
+    return finish(modeEdges(&full, n, (double *)mass, (int32_t *)label, capacity, edges,
+                     n_edges, text, sizeof text), text);
 }
 
 int mode_moments(const mode_options *options, size_t n, const double *score,
@@ -121,17 +154,22 @@ int mode_moments(const mode_options *options, size_t n, const double *score,
                  size_t n_at, const double *at, size_t n_bins,
                  double *cdf, double *moments, double *bounded) {
     mode_options full;
+    char text[MESSAGE_SIZE];
     int status = prepare(&full, options);
     if (status) return status;
-    return modeMoments(&full, n, (double *)score, (double *)mass, (double *)weight,
+    return finish(modeMoments(&full, n, (double *)score, (double *)mass, (double *)weight,
                        (int32_t *)label, n_at, (double *)at, n_bins, cdf, moments,
-                       bounded, message, sizeof message);
+                       bounded, text, sizeof text), text);
 }
 
 int mode_set_threads(int threads) {
     int status = check_fork();
     if (status) return status;
-    if (threads < 0) return fail(MODE_ERROR_ARGUMENT, "threads is negative: give 0 for the default or the number of threads");
+    if (threads < 0) {
+        char text[MESSAGE_SIZE];
+        snprintf(text, sizeof text, "threads = %d must not be negative: give 0 for the default, or the number of threads", threads);
+        return fail(MODE_ERROR_ARGUMENT, text);
+    }
     modeSetThreads(threads);
     return MODE_OK;
 }
@@ -143,8 +181,6 @@ int mode_get_threads(int *threads) {
     *threads = modeThreads();
     return MODE_OK;
 }
-
-const char *mode_last_error(void) { return message; }
 
 const char *mode_version(void) { return MODE_VERSION; }
 

@@ -115,7 +115,7 @@ func (c *Config) Validate() error {
 	case !math.IsInf(c.MaxSlope, 1) && c.Order < 1:
 		return optionError("max_slope", c.MaxSlope, "bounds the slope, which needs order >= 1, and order is %d", c.Order)
 	case c.Monotonic && c.Order < 2:
-		return optionError("monotonic", true, "needs order >= 2, and order is %d (a linear response is monotonic already)", c.Order)
+		return errorOf(ErrOption, "monotonic needs order >= 2, and order is %d (a linear response is monotonic already)", c.Order)
 	case !(c.SlopePenalty >= 0) || math.IsInf(c.SlopePenalty, 1):
 		return optionError("slope_penalty", c.SlopePenalty, "must be finite and not negative")
 	case c.SlopePenalty > 0 && c.Order < 1:
@@ -142,12 +142,12 @@ func (c *Config) Validate() error {
 func (c *Config) validateEdges() error {
 	if c.Binning != GivenEdges {
 		if len(c.Edges) > 0 {
-			return optionError("edges", fmt.Sprintf("of length %d", len(c.Edges)), "need binning = edges")
+			return errorOf(ErrOption, "edges are given, which needs binning = edges")
 		}
 		return nil
 	}
 	if len(c.Edges) < 2 {
-		return optionError("edges", fmt.Sprintf("of length %d", len(c.Edges)), "must hold at least 2 values")
+		return errorOf(ErrOption, "edges has length %d: binning = edges needs at least 2 edges", len(c.Edges))
 	}
 	for i, edge := range c.Edges {
 		if !finite(edge) {
@@ -158,7 +158,7 @@ func (c *Config) validateEdges() error {
 		}
 	}
 	if c.MassRange != unbounded() {
-		return optionError("mass_range", c.MassRange, "cannot be given together with edges, whose ends are the range")
+		return errorOf(ErrOption, "mass_range cannot be given together with edges, whose ends are the range")
 	}
 	return validateRange("edges", [2]float64{c.Edges[0], c.Edges[len(c.Edges)-1]})
 }
@@ -167,14 +167,15 @@ func validateRange(name string, r [2]float64) error {
 	if r == unbounded() {
 		return nil
 	}
+	shown := fmt.Sprintf("[%v, %v]", r[0], r[1])
 	if !finite(r[0]) || !finite(r[1]) {
-		return optionError(name, r, "must have two finite ends")
+		return optionError(name, shown, "must have two finite ends")
 	}
 	if !(r[0] < r[1]) {
-		return optionError(name, r, "must have its lower end below its upper end")
+		return optionError(name, shown, "must have its lower end below its upper end")
 	}
 	if !finite(r[1] - r[0]) {
-		return optionError(name, r, "is too wide for double precision")
+		return optionError(name, shown, "is too wide for double precision")
 	}
 	return nil
 }

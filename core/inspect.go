@@ -28,7 +28,7 @@ type Table struct {
 func MomentsAt[T Float](at []float64, ev Events[T], cfg Config) (*Table, error) {
 	for i, s := range at {
 		if s != s {
-			return nil, notFinite("at", i, s)
+			return nil, errorOf(ErrNotFinite, "at[%d] = %v: must be a number", i, s)
 		}
 	}
 	if err := ev.checkLengths(); err != nil {

@@ -15,6 +15,12 @@ type basis struct {
 	gram []float64 // (P'P)_lm = sum_b P_l(x_b) P_m(x_b)
 	// slopeFloor is the |c_1| up to which rounding alone may have made it.
 	slopeFloor float64
+	// slope.c is c_1.
+	slope []float64
+	// orthonormal spans the same polynomials with the same P A, for projection
+	// moments; its c are not Legendre moments. On unequal bins Legendre
+	// polynomials can be nearly dependent, which would cost digits of P A.
+	orthonormal *basis
 }
 
 // roundingFloor is the relative size below which c_1, c_0 and 1 - c_0 count as
@@ -23,23 +29,18 @@ const roundingFloor = 1e-12
 
 func newBasis(edges []float64, order int, kind MomentKind) (*basis, error) {
 	nb := len(edges) - 1
-	ba := &basis{size: order + 1}
-	ba.p = make([]float64, nb*ba.size)
-	ba.a = make([]float64, nb*ba.size)
-	ba.gram = make([]float64, ba.size*ba.size)
-
+	ba := emptyBasis(nb, order+1)
+	if order >= 1 {
+		ba.slope[1] = 1
+	}
 	lo, span := edges[0], edges[nb]-edges[0]
 	widths := make([]float64, nb)
 	for b := range nb {
 		widths[b] = 2 * ((edges[b+1] - edges[b]) / span)
 		centre := ((edges[b] - lo) + (edges[b+1] - lo)) / span
 		legendre(ba.rowP(b), centre-1)
-		for l, p := range ba.rowP(b) {
-			for m, other := range ba.rowP(b) {
-				ba.gram[l*ba.size+m] += p * other
-			}
-		}
 	}
+	ba.setGram()
 	switch kind {
 	case Quadrature:
 		ba.quadrature(widths)
@@ -56,10 +57,27 @@ func newBasis(edges []float64, order int, kind MomentKind) (*basis, error) {
 	return ba, nil
 }
 
+func emptyBasis(nb, size int) *basis {
+	return &basis{
+		size: size,
+		p:    make([]float64, nb*size), a: make([]float64, nb*size),
+		gram: make([]float64, size*size), slope: make([]float64, size),
+	}
+}
+
+func (ba *basis) setGram() {
+	for start := 0; start < len(ba.p); start += ba.size {
+		row := ba.p[start : start+ba.size]
+		for l, p := range row {
+			floats.AddScaled(ba.gram[l*ba.size:(l+1)*ba.size], p, row)
+		}
+	}
+}
+
 func (ba *basis) rowP(b int) []float64 { return ba.p[b*ba.size : (b+1)*ba.size] }
 func (ba *basis) rowA(b int) []float64 { return ba.a[b*ba.size : (b+1)*ba.size] }
 
-// quadrature sets A_lb = (2l+1)/2 D_b P_l(x_b), arXiv:2010.09745 eq. (3.3).
+// quadrature sets A_lb = (2l+1)/2 D_b P_l(x_b).
 func (ba *basis) quadrature(widths []float64) {
 	for b, width := range widths {
 		for l, p := range ba.rowP(b) {
@@ -69,7 +87,8 @@ func (ba *basis) quadrature(widths []float64) {
 }
 
 // project sets A = (P'DP)^-1 P'D through the QR decomposition of sqrt(D) P by
-// modified Gram-Schmidt: with sqrt(D) P = Q R, A = R^-1 Q' sqrt(D).
+// modified Gram-Schmidt: with sqrt(D) P = Q R, A = R^-1 Q' sqrt(D). The
+// orthonormal basis is P R^-1 = Q / sqrt(D), whose A is Q' sqrt(D).
 func (ba *basis) project(widths []float64) error {
 	nb, size := len(widths), ba.size
 	if nb < size {
@@ -99,17 +118,40 @@ func (ba *basis) project(widths []float64) error {
 		r[l*size+l] = norm
 		floats.Scale(1/norm, q[l])
 	}
+	on := emptyBasis(nb, size)
 	for b, width := range widths {
-		row := ba.rowA(b)
-		for l := size - 1; l >= 0; l-- {
-			sum := math.Sqrt(width) * q[l][b]
-			for m := l + 1; m < size; m++ {
-				sum -= r[l*size+m] * row[m]
-			}
-			row[l] = sum / r[l*size+l]
+		if width == 0 {
+			return errorOf(ErrOption, "bin %d of %d has no width in double precision, which moments = projection needs: use fewer bins", b, nb)
+		}
+		root := math.Sqrt(width)
+		for l := range size {
+			on.rowP(b)[l], on.rowA(b)[l] = q[l][b]/root, q[l][b]*root
+		}
+		solveUpper(ba.rowA(b), r, on.rowA(b))
+	}
+	if size > 1 { // row 1 of R^-1
+		for l := range size {
+			unit, column := make([]float64, size), make([]float64, size)
+			unit[l] = 1
+			solveUpper(column, r, unit)
+			on.slope[l] = column[1]
 		}
 	}
+	on.setGram()
+	ba.orthonormal = on
 	return nil
+}
+
+// solveUpper sets x to the solution of R x = y, R upper triangular.
+func solveUpper(x, r, y []float64) {
+	size := len(x)
+	for l := size - 1; l >= 0; l-- {
+		sum := y[l]
+		for m := l + 1; m < size; m++ {
+			sum -= r[l*size+m] * x[m]
+		}
+		x[l] = sum / r[l*size+l]
+	}
 }
 
 // moments sets c to the moments of the CDFs.

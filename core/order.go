@@ -78,7 +78,7 @@ func (la *layout) score(record uint64) float64 {
 
 // scoreCellsFor returns the number of buckets into which records go before
 // each bucket is sorted by itself, in cache.
-func scoreCellsFor(n int) int { return powerOfTwo(n/256, 1, 1<<11) }
+func scoreCellsFor(n int) int { return powerOfTwo(n/1024, 1, 1<<11) }
 
 // fillRecords sets sc.records to the records of the events that take part, in
 // order of score cell and, within a cell, of index. It returns where the cells

@@ -23,8 +23,8 @@ func (sp *spread) setTotals(totals []float64) error {
 	copy(sp.totals, totals)
 	for b, t := range totals {
 		if !(t < 1-roundingFloor) {
-			return binError(sp.edges, b, "has %.4g effective events (sum of weights squared over sum of squared weights), "+
-				"and unbiased needs more than one: use fewer bins or larger batches", 1/t)
+			return binError(sp.edges, b, "has (sum of weights)^2 / (sum of squared weights) = %.4g effective events, "+
+				"and unbiased needs more than 1: use fewer bins or larger batches", 1/t)
 		}
 		sp.factor[b] = 1 / (1 - t)
 	}

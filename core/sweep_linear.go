@@ -7,10 +7,11 @@ import "gonum.org/v1/gonum/floats"
 // so that a step e in bin b changes J by
 //
 //	e (2 (M F)_b + e M_bb),   (M F)_b = F_b - c.P_b - z.A_b,
-//	z = P'r - slope_penalty c_1 (0, 1, 0, ...)
+//	z = P'r - slope_penalty c_1 dc_1/dc
 //
 // and c and z by e times vectors that belong to the bin. M_bb is also the
-// factor of V_b in the bias.
+// factor of V_b in the bias. Only the product P A matters here, so that c may
+// belong to any basis of the polynomials.
 type linearKernel struct {
 	size    int
 	basis   *basis
@@ -24,6 +25,9 @@ type linearKernel struct {
 }
 
 func newLinearKernel(cfg *Config, ba *basis, sp *spread) *linearKernel {
+	if ba.orthonormal != nil {
+		ba = ba.orthonormal
+	}
 	nb := len(ba.p) / ba.size
 	k := &linearKernel{
 		size: ba.size, basis: ba, spread: sp, penalty: cfg.SlopePenalty,
@@ -38,9 +42,7 @@ func newLinearKernel(cfg *Config, ba *basis, sp *spread) *linearKernel {
 		for l := range move {
 			move[l] = p[l] - floats.Dot(ba.gram[l*k.size:(l+1)*k.size], a)
 		}
-		if k.size > 1 {
-			move[1] -= k.penalty * a[1]
-		}
+		floats.AddScaled(move, -k.penalty*floats.Dot(ba.slope, a), ba.slope)
 		k.square[b] = 1 - floats.Dot(a, p) - floats.Dot(a, move)
 	}
 	return k
@@ -56,10 +58,9 @@ func (k *linearKernel) start(cdf, squares []float64) float64 {
 		j += r * r
 		floats.AddScaled(k.z, r, k.basis.rowP(b))
 	}
-	if k.size > 1 {
-		k.z[1] -= k.penalty * k.c[1]
-		j += k.penalty * k.c[1] * k.c[1]
-	}
+	slope := floats.Dot(k.basis.slope, k.c)
+	floats.AddScaled(k.z, -k.penalty*slope, k.basis.slope)
+	j += k.penalty * slope * slope
 	if k.spread != nil {
 		for b, f := range cdf {
 			j -= k.spread.variance(b, f, squares[b]) * k.square[b]

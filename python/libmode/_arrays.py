@@ -48,7 +48,12 @@ def vector(name: str, values: Any) -> NDArray[Any]:
     """``values`` as an array of shape (n,), of a real type; (n, 1) is taken as (n,)."""
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         raise TypeError(f"{name} has masked elements: select the valid events first, for instance with .compressed()")
-    array = np.asarray(values)
+    if values is None:
+        raise TypeError(f"{name} is None: expected an array of real numbers")
+    try:
+        array = np.asarray(values)
+    except ValueError as error:  # ragged lists
+        raise ValueError(f"{name} cannot be made an array: {error}") from None
     if array.dtype.kind not in "fiub":
         if array.size == 0:
             return np.zeros(0)

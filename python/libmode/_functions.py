@@ -163,7 +163,10 @@ def mode_moments(
     if at is None:
         low, high = chosen.struct.score_range
         if np.isinf(low):
-            low, high = ev.score.min(), ev.score.max()
+            inside = (ev.mass >= edges[0]) & (ev.mass <= edges[-1])
+            if ev.label is not None:
+                inside &= ev.label == chosen.labels[0]
+            low, high = ev.score[inside].min(), ev.score[inside].max()
         at = np.linspace(low, high, 101)
     at = np.ascontiguousarray(vector("at", at), dtype=np.float64)
     size = chosen.struct.order + 1

@@ -8,11 +8,13 @@ gone; there a fresh copy of the file is loaded under a temporary path.
 from __future__ import annotations
 
 import ctypes
+import operator
 import os
 import shutil
 import tempfile
 import threading
 from pathlib import Path
+from typing import Any
 
 ABI_VERSION = 1
 
@@ -65,6 +67,7 @@ _SIGNATURES = {
 _library: ctypes.CDLL | None = None
 _loading = threading.Lock()
 _loaded_before_fork = False
+_threads = 0
 
 
 def _after_fork_in_child() -> None:
@@ -102,7 +105,9 @@ def _load() -> ctypes.CDLL:
         except OSError as error:
             tried.append(f"  {path}: {error}")
         else:
-            return _declare(loaded, path)
+            _declare(loaded, path)
+            _check(loaded, loaded.mode_set_threads(_threads))
+            return loaded
     raise ImportError(
         "libmode: cannot load the library libmode.so; tried\n" + "\n".join(tried) + "\n"
         "Set LIBMODE_LIBRARY to the path of a libmode.so, reinstall libmode, or, in a source tree, run ./build.sh lib"
@@ -115,7 +120,7 @@ def _open_copy(path: Path) -> ctypes.CDLL:
         return ctypes.CDLL(shutil.copy(path, directory))
 
 
-def _declare(loaded: ctypes.CDLL, path: Path) -> ctypes.CDLL:
+def _declare(loaded: ctypes.CDLL, path: Path) -> None:
     abi = loaded.mode_abi_version()
     if abi != ABI_VERSION:
         raise ImportError(
@@ -128,13 +133,23 @@ def _declare(loaded: ctypes.CDLL, path: Path) -> ctypes.CDLL:
         function = getattr(loaded, name)
         function.argtypes = signature
         function.restype = ctypes.c_int
-    return loaded
 
 
 def _check(loaded: ctypes.CDLL, status: int) -> None:
     if status:
         message = loaded.mode_last_error().decode("utf-8", "replace")
         raise (RuntimeError if status in (_FORKED, _INTERNAL) else ValueError)(message)
+
+
+def int32(name: str, value: Any) -> int:
+    """``value`` as an integer that fits in the library's."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} = {value!r}: must be an integer") from None
+    if not -(2**31) <= number < 2**31:
+        raise ValueError(f"{name} = {number}: does not fit in 32 bits")
+    return number
 
 
 def default_options() -> ModeOptions:
@@ -181,9 +196,14 @@ def moments(options: ModeOptions, *arguments: int | None) -> None:
 
 
 def set_threads(threads: int) -> None:
-    """Limits the threads that one call may use; 0 restores the default, all available."""
+    """Limits the threads that one call may use; 0 restores the default, all available.
+
+    Forked children inherit the limit.
+    """
+    global _threads
     loaded = library()
-    _check(loaded, loaded.mode_set_threads(threads))
+    _check(loaded, loaded.mode_set_threads(int32("threads", threads)))
+    _threads = threads
 
 
 def get_threads() -> int:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ctypes
 import math
-import operator
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
 from . import _native
+from ._native import int32
 
 # The enumerations of mode.h, in its order.
 _NAMES = {
@@ -63,15 +63,16 @@ class Options:
                 raise ValueError(f"{name} = {value!r}: must be one of {', '.join(map(repr, _NAMES[name]))}")
             setattr(self.struct, name, _NAMES[name].index(value))
         elif name in _INTEGERS:
-            setattr(self.struct, name, _int32(name, value))
+            setattr(self.struct, name, int32(name, value))
         elif name in _FLAGS:
             if value not in (True, False):
                 raise TypeError(f"{name} = {value!r}: must be True or False")
             setattr(self.struct, name, bool(value))
         elif name in _RANGES:
-            if len(value) != 2:
+            ends = _reals(name, value)
+            if len(ends) != 2:
                 raise ValueError(f"{name} = {value!r}: must be a pair (low, high) or None")
-            getattr(self.struct, name)[:] = [_real(name, end) for end in value]
+            getattr(self.struct, name)[:] = ends
         elif name != "edges":
             setattr(self.struct, name, _real(name, value))
 
@@ -86,7 +87,7 @@ class Options:
             return
         if binning == "uniform":
             raise ValueError("binning = 'uniform' cannot be given together with edges: leave one of them out")
-        values = [_real("edges", edge) for edge in edges]
+        values = _reals("edges", edges)
         self._edge_array = (ctypes.c_double * len(values))(*values)
         self.struct.edges = ctypes.cast(self._edge_array, ctypes.POINTER(ctypes.c_double))
         self.struct.n_edges = len(values)
@@ -113,14 +114,10 @@ def _real(name: str, value: Any) -> float:
         raise TypeError(f"{name} = {value!r}: must be a number") from None
 
 
-def _int32(name: str, value: Any) -> int:
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise TypeError(f"{name} = {value!r}: must be an integer") from None
-    if not -(2**31) <= number < 2**31:
-        raise ValueError(f"{name} = {number}: does not fit in 32 bits")
-    return number
+def _reals(name: str, values: Any) -> list[float]:
+    if isinstance(values, (str, bytes)) or not hasattr(values, "__iter__"):
+        raise TypeError(f"{name} = {values!r}: must be a sequence of numbers")
+    return [_real(name, value) for value in values]
 
 
 def _labels(background_label: int | Sequence[int]) -> tuple[int, ...]:
@@ -128,4 +125,4 @@ def _labels(background_label: int | Sequence[int]) -> tuple[int, ...]:
         raise TypeError(f"background_label = {background_label!r}: must be an integer or a sequence of integers")
     if not hasattr(background_label, "__len__"):
         background_label = (background_label,)
-    return tuple(_int32("background_label", label) for label in background_label)
+    return tuple(int32("background_label", label) for label in background_label)
