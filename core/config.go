@@ -158,7 +158,7 @@ func (c *Config) validateEdges() error {
 		}
 	}
 	if c.MassRange != unbounded() {
-		return errorOf(ErrOption, "mass_range cannot be given together with edges, whose ends are the range")
+		return optionError("mass_range", shownRange(c.MassRange), "cannot be given together with edges, whose ends are the range")
 	}
 	return validateRange("edges", [2]float64{c.Edges[0], c.Edges[len(c.Edges)-1]})
 }
@@ -167,7 +167,7 @@ func validateRange(name string, r [2]float64) error {
 	if r == unbounded() {
 		return nil
 	}
-	shown := fmt.Sprintf("[%v, %v]", r[0], r[1])
+	shown := shownRange(r)
 	if !finite(r[0]) || !finite(r[1]) {
 		return optionError(name, shown, "must have two finite ends")
 	}
@@ -179,5 +179,7 @@ func validateRange(name string, r [2]float64) error {
 	}
 	return nil
 }
+
+func shownRange(r [2]float64) string { return fmt.Sprintf("[%v, %v]", r[0], r[1]) }
 
 func finite(x float64) bool { return x-x == 0 }

@@ -97,7 +97,7 @@ func TestEventErrors(t *testing.T) {
 		{"all 64 selected events have the same mass 7", ErrBin, func(e *Events[float64]) {
 			e.Mass = fill(n, func(int) float64 { return 7 })
 		}, nil},
-		{"bin 1 of 8, mass in [126.875, 252.75), is empty or its weights add up to 0", ErrBin, func(e *Events[float64]) { e.Mass[0] = 1008 }, uniform},
+		{"bin 1 of 8, mass in [126.875, 252.75), has sum of weights 0: it is empty", ErrBin, func(e *Events[float64]) { e.Mass[0] = 1008 }, uniform},
 		{"bin 7 of 8, mass in [55.125, 63], has sum of weights -8", ErrBin, func(e *Events[float64]) {
 			for i, m := range e.Mass {
 				if m > 55.125 {

@@ -98,7 +98,8 @@ func inverseSums(edges, sums []float64, unit float64) ([]float64, error) {
 	for b, sum := range sums {
 		inverse[b] = 1 / sum
 		if sum == 0 {
-			return nil, binError(edges, b, "is empty or its weights add up to 0: use fewer or wider bins, quantile bins or larger batches")
+			return nil, binError(edges, b, "has sum of weights 0: it is empty, or its weights cancel; "+
+				"use fewer or wider bins, quantile bins or larger batches")
 		}
 		if !(sum > 0) || !finite(sum) || !finite(inverse[b]) {
 			return nil, binError(edges, b, "has sum of weights %v, which must be positive and finite: "+

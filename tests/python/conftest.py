@@ -1,0 +1,23 @@
+"""What pytest needs to know before it collects: see golden.py, cases.py and reference.py for the shared parts."""
+
+import golden
+import hypothesis
+import libmode
+import pytest
+
+# The same examples on every run: a failure on one machine is a failure on all.
+hypothesis.settings.register_profile("reproducible", derandomize=True, deadline=None, database=None)
+hypothesis.settings.load_profile("reproducible")
+
+
+@pytest.fixture(params=golden.CASES, ids=lambda case: case.name)
+def golden_case(request):
+    """One of the cases of tests/golden/mode_loss.json."""
+    return request.param
+
+
+@pytest.fixture
+def threads():
+    """Sets the number of threads, and the default after the test."""
+    yield libmode.set_threads
+    libmode.set_threads(0)

@@ -1,0 +1,234 @@
+"""What test_fork.py runs, each in a process of its own: ``python fork_scenarios.py NAME``.
+
+The parent and every child set an alarm, which kills a process that hangs; a
+killed or failed child fails its parent.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+from concurrent.futures import ProcessPoolExecutor
+
+import libmode
+import numpy as np
+from libmode import _native
+
+LIMIT = 60  # seconds: a hundred times what any child needs
+
+# Enough events that the library uses several threads, whose loss in a child is what makes it hang.
+N = 100_000
+
+
+def batch(seed):
+    """Score and mass of a batch."""
+    rng = np.random.default_rng(seed)
+    return rng.random(N), rng.random(N)
+
+
+def evaluate(seed):
+    """The loss of a batch and the sum of its absolute gradient."""
+    loss, grad = libmode.mode_loss_and_grad(*batch(seed), order=2, monotonic=True)
+    return loss, float(np.abs(grad).sum())
+
+
+def in_child(function):
+    """Runs a function in a forked child and fails unless it returns there."""
+    pid = os.fork()
+    if pid == 0:
+        signal.alarm(LIMIT)  # not inherited
+        status = 1
+        try:
+            function()
+            status = 0
+        except BaseException:
+            sys.excepthook(*sys.exc_info())
+        finally:
+            sys.stderr.flush()
+            os._exit(status)
+    _, status = os.waitpid(pid, 0)
+    assert status == 0, f"child ended with wait status {status}"
+
+
+def expect(seed, want):
+    """Asserts the results of a batch."""
+    assert evaluate(seed) == want, f"batch {seed} has other results in process {os.getpid()}"
+
+
+def child_after_use():
+    """A child of a process that has used the library."""
+    want = evaluate(0)
+    in_child(lambda: expect(0, want))
+    expect(0, want)
+
+
+def child_before_use():
+    """A child of a process that has not used the library yet; both use it."""
+    assert _native._library is None
+    in_child(lambda: evaluate(0))
+    assert _native._library is None
+    want = evaluate(0)
+    in_child(lambda: expect(0, want))
+
+
+def grandchildren():
+    """Children of children, before and after use in the child."""
+    want = evaluate(0)
+
+    def child():
+        in_child(lambda: expect(0, want))
+        expect(0, want)
+        in_child(lambda: in_child(lambda: expect(0, want)))
+        expect(0, want)
+
+    in_child(child)
+
+
+def while_another_thread_computes():
+    """Children of a process one thread of which is inside the library at any moment."""
+    want = evaluate(0)
+    stop = threading.Event()
+
+    def work():
+        while not stop.is_set():
+            evaluate(1)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    try:
+        for _ in range(10):
+            in_child(lambda: expect(0, want))
+    finally:
+        stop.set()
+        thread.join()
+
+
+def while_another_thread_loads():
+    """A child of a process that was just loading the library, with the lock held."""
+    with _native._loading:
+        in_child(lambda: evaluate(0))
+    evaluate(0)
+
+
+def options_made_by_the_parent():
+    """Options that the parent has checked and kept are those of the child."""
+    options = dict(order=1, bins=10, edges=None, background_label=(0, 1))
+    label = np.arange(N) % 2
+    want = libmode.mode_loss(*batch(0), label=label, **options)
+
+    def child():
+        assert libmode.mode_loss(*batch(0), label=label, **options) == want
+        try:
+            libmode.mode_loss(*batch(0), order=17)
+        except ValueError as error:
+            assert "order = 17" in str(error)
+        else:
+            raise AssertionError("no error in the child")
+
+    in_child(child)
+
+
+def no_files_left():
+    """The copy that a child loads does not stay in the temporary directory."""
+    evaluate(0)
+    in_child(lambda: evaluate(0))
+    assert os.listdir(os.environ["TMPDIR"]) == []
+
+
+def multiprocessing_pool():
+    """multiprocessing.Pool and concurrent.futures over fork."""
+    want = [evaluate(seed) for seed in range(4)]
+    context = multiprocessing.get_context("fork")
+    with context.Pool(2) as pool:
+        assert pool.map(evaluate, range(4)) == want
+    with ProcessPoolExecutor(2, mp_context=context) as pool:
+        assert list(pool.map(evaluate, range(4))) == want
+
+
+def data_loader():
+    """torch's DataLoader, whose data set calls the library in two workers, for two epochs."""
+    import torch
+    from libmode.torch import MoDeLoss
+
+    loss = MoDeLoss(order=1)
+
+    def by_torch(seed):
+        score, mass = map(torch.from_numpy, batch(seed))
+        score.requires_grad_()
+        value = loss(score, torch.zeros(N), mass)
+        value.backward()
+        return value.detach(), score.grad
+
+    class Losses(torch.utils.data.Dataset):
+        def __len__(self):
+            return 6
+
+        def __getitem__(self, seed):
+            return torch.tensor([*evaluate(seed)]), *by_torch(seed)
+
+    data = Losses()
+    want = [data[seed] for seed in range(len(data))]
+    loader = torch.utils.data.DataLoader(data, batch_size=None, num_workers=2, multiprocessing_context="fork")
+    for _ in range(2):
+        got = list(loader)
+        assert len(got) == len(want)
+        for row, want_row in zip(got, want):
+            assert all(map(torch.equal, row, want_row))
+
+
+def the_parents_library():
+    """In a child every function of the parent's copy that computes returns MODE_ERROR_FORKED with a message."""
+    evaluate(0)
+    parents = _native.library()
+    options = _native.default_options()
+    loss, count, threads = ctypes.c_double(-1), ctypes.c_size_t(), ctypes.c_int()
+    score, mass = batch(0)
+    s, m = score.ctypes.data, mass.ctypes.data
+    single = score.astype(np.float32).ctypes.data
+    out = np.zeros(N)
+    o = out.ctypes.data
+    pointer = ctypes.byref
+    for name in ("mode_loss_f32", "mode_loss_f64"):
+        getattr(parents, name).argtypes = [*_native._events, _native._doubles]
+    calls = {
+        "mode_options_init": (options, ctypes.sizeof(options)),
+        "mode_options_check": (options,),
+        "mode_loss_f32": (options, N, single, single, None, None, pointer(loss)),
+        "mode_loss_f64": (options, N, s, m, None, None, pointer(loss)),
+        "mode_loss_grad_f32": (options, N, single, single, None, None, pointer(loss), o),
+        "mode_loss_grad_f64": (options, N, s, m, None, None, pointer(loss), o),
+        "mode_edges": (options, N, m, None, N, o, pointer(count)),
+        "mode_moments": (options, N, s, m, None, None, 1, s, 32, o, None, None),
+        "mode_set_threads": (1,),
+        "mode_get_threads": (pointer(threads),),
+    }
+
+    def child():
+        for name, arguments in calls.items():
+            assert getattr(parents, name)(*arguments) == 8, name
+            message = parents.mode_last_error().decode()
+            assert "fork()" in message and "spawn" in message, message
+        assert loss.value == -1, "loss was written"
+        assert parents.mode_version().decode() == libmode.__version__
+        assert parents.mode_abi_version() == _native.ABI_VERSION
+
+    in_child(child)
+    in_child(lambda: in_child(child))
+    assert parents.mode_loss_f64(*calls["mode_loss_f64"]) == 0
+
+
+SCENARIOS = {
+    function.__name__: function
+    for function in (
+        child_after_use, child_before_use, grandchildren, while_another_thread_computes, while_another_thread_loads,
+        options_made_by_the_parent, no_files_left, multiprocessing_pool, data_loader, the_parents_library,
+    )
+}  # fmt: skip
+
+if __name__ == "__main__":
+    signal.alarm(LIMIT)
+    SCENARIOS[sys.argv[1]]()

@@ -1,0 +1,241 @@
+"""The NumPy functions: what they accept, what they return, and what lies inside the loss."""
+
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import golden
+import libmode
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from reference import Reference, bin_of, exact, quantile_edges
+
+N = 400
+OPTIONS = dict(order=1, bins=5)
+
+
+@pytest.fixture(scope="module")
+def events():
+    """Score, mass and weight that float16 holds exactly, so that every type holds the same numbers."""
+    rng = np.random.default_rng(1)
+    return rng.integers(1, 1024, N) / 1024, rng.integers(0, 1000, N) * 1.0, rng.integers(1, 16, N) / 4
+
+
+def strided(array):
+    wide = np.zeros((len(array), 3), array.dtype)
+    wide[:, 1] = array
+    return wide[:, 1]
+
+
+def read_only(array):
+    array = array.copy()
+    array.setflags(write=False)
+    return array
+
+
+KINDS = {
+    "float16": lambda a: a.astype(np.float16),
+    "float32": lambda a: a.astype(np.float32),
+    "float64": lambda a: a,
+    "longdouble": lambda a: a.astype(np.longdouble),
+    "big-endian": lambda a: a.astype(">f8"),
+    "list": lambda a: a.tolist(),
+    "tuple": lambda a: tuple(a.tolist()),
+    "strided": strided,
+    "reversed": lambda a: a[::-1].copy()[::-1],
+    "read-only": read_only,
+    "column (n, 1)": lambda a: a[:, None],
+    "Fortran (n, 1)": lambda a: np.asfortranarray(a[:, None]),
+    "pandas": lambda a: pd.Series(a),
+    "pandas, other index": lambda a: pd.DataFrame({"a": a[::-1]}, index=range(len(a))).sort_index(ascending=False)["a"],
+    "pandas, nullable": lambda a: pd.Series(a, dtype="Float64"),
+    "masked, nothing masked": np.ma.masked_array,
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_array_gives_the_same_numbers(events, kind):
+    given = [KINDS[kind](array) for array in events]
+    loss, grad = libmode.mode_loss_and_grad(*given, **OPTIONS)
+    want_loss, want_grad = libmode.mode_loss_and_grad(*events, **OPTIONS)
+    shape, dtype = np.shape(given[0]), np.asarray(given[0]).dtype
+    assert isinstance(loss, float)
+    assert grad.shape == shape
+    assert grad.dtype == (dtype if dtype.kind == "f" else np.float64)
+    assert grad.flags.writeable
+    # The gradient is rounded to its type: 11 bits are left in float16, 24 in float32.
+    tolerance = {np.dtype(np.float16): 1e-3, np.dtype(np.float32): 1e-6}.get(grad.dtype, 1e-14)
+    golden.assert_close(loss, want_loss, 1e-12)
+    golden.assert_close(np.ravel(grad), want_grad, tolerance)
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint16, np.int64, bool])
+def test_whole_numbers_are_read_as_numbers(dtype):
+    rng = np.random.default_rng(2)
+    score, mass = rng.integers(0, 2, N).astype(dtype), rng.integers(0, 2, N).astype(dtype)
+    options = dict(bins=2)
+    loss, grad = libmode.mode_loss_and_grad(score, mass, **options)
+    want_loss, want_grad = libmode.mode_loss_and_grad(score.astype(float), mass.astype(float), **options)
+    assert loss == want_loss
+    assert grad.dtype == np.float64
+    assert (grad == want_grad).all()
+
+
+def test_large_whole_numbers_keep_their_digits():
+    # float32 would make all these masses equal
+    mass = 2**40 + np.arange(50)
+    assert libmode.mode_edges(mass, bins=2).tolist() == [2**40, 2**40 + 24.5, 2**40 + 49]
+
+
+def test_inputs_are_left_as_they_are(events):
+    copies = [array.copy() for array in events]
+    libmode.mode_loss_and_grad(*events, **OPTIONS)
+    for array, copy in zip(events, copies):
+        assert (array == copy).all()
+
+
+@pytest.mark.parametrize("dtype", [bool, np.uint8, np.int8, np.int32, np.int64, np.float32, np.float64])
+@pytest.mark.parametrize("background", [0, 1])
+def test_labels_of_every_type_select_the_same_events(events, dtype, background):
+    score, mass, weight = events
+    label = np.arange(N) % 2
+    mine = label == background
+    loss, grad = libmode.mode_loss_and_grad(*events, label.astype(dtype), background_label=background, **OPTIONS)
+    want_loss, want_grad = libmode.mode_loss_and_grad(score[mine], mass[mine], weight[mine], **OPTIONS)
+    assert loss == want_loss
+    assert (grad[mine] == want_grad).all()
+    assert (grad[~mine] == 0).all()
+
+
+@pytest.mark.parametrize("other", [2**32, 0.5, np.nan, -1e300], ids=str)
+def test_a_label_that_is_nearly_the_background_is_another(events, other):
+    # 2^32 is 0 in 32 bits, and 0.5 is 0 as an integer
+    score, mass, weight = events
+    label = np.where(np.arange(N) % 2, 0, other)
+    got = libmode.mode_loss(*events, label, **OPTIONS)
+    assert got == libmode.mode_loss(score[1::2], mass[1::2], weight[1::2], **OPTIONS)
+
+
+masses = st.lists(st.integers(0, 30) | st.floats(-1e3, 1e3, width=32), min_size=2, max_size=200).filter(
+    lambda values: min(values) < max(values)
+)
+
+
+@given(masses, st.integers(1, 40), st.sampled_from([None, (-50.0, 10.5)]))
+def test_quantile_edges_follow_the_rule(values, bins, mass_range):
+    mass = np.array(values)
+    inside = mass if mass_range is None else mass[(mass >= mass_range[0]) & (mass <= mass_range[1])]
+    bins = min(bins, len(inside))
+    if bins == 0:
+        return
+    edges = libmode.mode_edges(mass, bins=bins, mass_range=mass_range)
+    assert edges.tolist() == quantile_edges(mass, bins, mass_range).tolist()
+    if mass_range is None:  # each bin has an event (with a range the same holds, except at its ends)
+        assert (np.histogram(mass, edges)[0] > 0).all()
+
+
+def test_an_edge_between_neighbouring_numbers_is_the_upper_one():
+    # The midpoint of 1 and the next number rounds to 1, which would be in no bin of its own.
+    above = np.nextafter(1, 2)
+    assert libmode.mode_edges([1, above, 2, 2], bins=4).tolist() == [1, above, (above + 2) / 2, 2]
+
+
+@given(st.floats(-1e6, 1e6), st.floats(1e-3, 1e6), st.integers(1, 60))
+def test_uniform_edges_are_those_of_numpy(low, width, bins):
+    high = low + width
+    mass = np.linspace(low, high, 100)
+    edges = libmode.mode_edges(mass, binning="uniform", bins=bins, mass_range=(low, high))
+    assert edges.tolist() == np.linspace(low, high, bins + 1).tolist()
+
+
+def test_given_edges_come_back_and_labels_are_looked_at():
+    mass = np.arange(100.0)
+    assert libmode.mode_edges(mass, edges=(0, 10, 99)).tolist() == [0, 10, 99]
+    assert libmode.mode_edges(mass, mass < 50, bins=2, background_label=1).tolist() == [0, 24.5, 49]
+
+
+MOMENTS = {
+    "quadrature": dict(order=3),
+    "projection": dict(order=3, moments="projection"),
+    "max slope": dict(order=1, max_slope=0.1),
+    "of selected": dict(order=1, max_slope=0.1, slope_of="selected"),
+    "monotonic": dict(order=4, monotonic=True),
+    "all": dict(order=3, max_slope=0.4, monotonic=True, moments="projection"),
+}
+
+
+@pytest.mark.parametrize("name", MOMENTS)
+@pytest.mark.parametrize("weighted", [False, True], ids=["unweighted", "weighted"])
+def test_moments_are_those_of_the_definition(events, name, weighted):
+    score, mass, weight = events
+    weight = weight if weighted else np.ones(N)
+    options = MOMENTS[name]
+    at = [0.9, -1.0, 0.0, score[17], 0.3, 1.0, 2.0]
+    got = libmode.mode_moments(score, mass, weight if weighted else None, at=at, bins=6, **options)
+
+    edges = libmode.mode_edges(mass, bins=6, **options)
+    bins = bin_of(mass, edges)
+    totals, squares = (np.bincount(bins, power) for power in (weight, weight**2))
+    cdf = np.array([np.bincount(bins, weight * (score <= s)) for s in at]) / totals
+    reference = Reference(edges, totals, squares, **options)
+    c = [reference.moments(exact(row)) for row in cdf]
+
+    assert got.at.tolist() == at
+    assert got.edges.tolist() == edges.tolist()
+    golden.assert_close(got.cdf, cdf, 1e-14)
+    golden.assert_close(got.moments, c, 1e-13)
+    golden.assert_close(got.bounded, [reference.bound(row)[0] for row in c], 1e-12)
+
+
+def test_moments_by_default_are_at_101_scores_of_the_range(events):
+    score, mass, _ = events
+    assert libmode.Moments._fields == ("at", "edges", "cdf", "moments", "bounded")
+    found = libmode.mode_moments(score, mass, **OPTIONS)
+    assert found.at.tolist() == np.linspace(0, 1, 101).tolist()
+    assert (found.cdf.shape, found.moments.shape, found.bounded.shape) == ((101, 5), (101, 2), (101, 2))
+    raw = libmode.mode_moments(score, mass, score_range=None, **OPTIONS).at
+    assert (raw[0], raw[-1]) == (score.min(), score.max())
+
+
+def test_default_scores_of_moments_are_those_of_the_selected_events(events):
+    score, mass, _ = events
+    label = np.arange(N) % 2
+    raw = np.where(label == 0, score, np.nan)
+    found = libmode.mode_moments(raw, mass, label=label, score_range=None, **OPTIONS).at
+    assert (found[0], found[-1]) == (score[::2].min(), score[::2].max())
+
+
+def test_the_number_of_threads_can_be_set_and_restored(threads):
+    default = libmode.get_threads()
+    assert default >= 1
+    threads(3)
+    assert libmode.get_threads() == 3
+    threads(0)
+    assert libmode.get_threads() == default
+
+
+def test_threads_of_python_may_call_at_once(events):
+    rng = np.random.default_rng(3)
+    batches = [(rng.random(n), rng.random(n)) for n in rng.integers(100, 100_000, 40)]
+
+    def evaluate(batch):
+        return libmode.mode_loss_and_grad(*batch, order=2, monotonic=True)
+
+    want = [evaluate(batch) for batch in batches]
+    with ThreadPoolExecutor(8) as pool:
+        got = list(pool.map(evaluate, batches))
+    for (loss, grad), (want_loss, want_grad) in zip(got, want):
+        assert loss == want_loss
+        assert (grad == want_grad).all()
+
+
+def test_importing_libmode_imports_no_framework_and_loads_no_library():
+    code = (
+        "import sys, libmode, libmode._native as native;"
+        "assert not {'torch', 'pandas', 'scipy'} & set(sys.modules), 'a framework was imported';"
+        "assert native._library is None, 'the library was loaded'"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
