@@ -8,7 +8,7 @@ import (
 type bins struct {
 	edges []float64
 	grid  grid
-	first []int32 // per cell of the grid: the lowest bin that one of its masses can fall into
+	first []int32 // per cell of the grid: the lowest bin of its masses, complemented where there are more
 }
 
 // makeBins returns the bins that a configuration asks for.
@@ -35,7 +35,7 @@ func makeBins[T Float](sel *selection[T], cfg *Config) (*bins, error) {
 				len(edges)-1, edges[0], edges[len(edges)-1])
 		}
 	}
-	return newBins(edges), nil
+	return newBins(edges, binCellsFor(sel.n, len(edges)-1)), nil
 }
 
 // uniformEdges returns numpy.linspace(lo, hi, n+1), to the last bit.
@@ -49,17 +49,23 @@ func uniformEdges(lo, hi float64, n int) []float64 {
 	return edges
 }
 
-func newBins(edges []float64) *bins {
-	b := &bins{edges: edges}
-	b.grid = newGrid(edges[0], edges[len(edges)-1], min(1<<13, 32*b.count()))
-	b.first = make([]int32, b.grid.cells+1)
+// binCellsFor returns a number of cells with which few of n events fall into a
+// cell that holds an edge, if that is worth its time.
+func binCellsFor(n, bins int) int { return powerOfTwo(max(8*bins, n/8), 64, 1<<13) }
+
+func newBins(edges []float64, cells int) *bins {
+	b := &bins{edges: edges, grid: newGrid(edges[0], edges[len(edges)-1], cells)}
+	b.first = make([]int32, cells)
 	// An edge in a cell below c lies below every mass of cell c.
-	bin := 0
+	bin, last := int32(0), int32(b.count()-1)
 	for c := range b.first {
-		for bin+1 < b.count() && b.grid.cell(edges[bin+1]) < c {
+		b.first[c] = bin
+		for bin < last && b.grid.cell(edges[bin+1]) <= c {
 			bin++
 		}
-		b.first[c] = int32(bin)
+		if b.first[c] != bin {
+			b.first[c] = ^b.first[c]
+		}
 	}
 	return b
 }
@@ -69,21 +75,21 @@ func (b *bins) count() int { return len(b.edges) - 1 }
 // of returns the bin of a mass inside the range: lower edge <= m < upper edge,
 // the last bin with its upper edge.
 func (b *bins) of(m float64) int {
-	c := b.grid.cell(m)
-	lo, hi := int(b.first[c]), int(b.first[c+1])
-	if lo == hi {
-		return lo
+	bin := int(b.first[b.grid.cell(m)])
+	if bin >= 0 {
+		return bin
 	}
-	return b.between(lo, hi, m)
+	return b.from(^bin, m)
 }
 
-// between returns the bin of a mass that lies in one of the bins lo..hi.
-func (b *bins) between(lo, hi int, m float64) int {
-	if hi == lo+1 {
-		if m >= b.edges[hi] {
-			return hi
+// from returns the bin of a mass that is at least in a given bin.
+func (b *bins) from(bin int, m float64) int {
+	upper := b.edges[bin+1 : len(b.edges)-1]
+	if len(upper) < 2 || m < upper[1] {
+		if m >= upper[0] {
+			return bin + 1
 		}
-		return lo
+		return bin
 	}
-	return lo + sort.Search(hi-lo, func(k int) bool { return b.edges[lo+k+1] > m })
+	return bin + sort.Search(len(upper), func(k int) bool { return upper[k] > m })
 }

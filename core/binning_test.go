@@ -69,21 +69,23 @@ func TestBinOf(t *testing.T) {
 	for _, edges := range [][]float64{
 		{0, 1}, uniformEdges(50, 300, 7), uniformEdges(-1e-300, 1e-300, 5), {1, 1 + 1e-15, 2}, {0, 1e-9, 2e-9, 3e-9, 4e-9, 1},
 	} {
-		bs := newBins(edges)
-		lo, hi := edges[0], edges[len(edges)-1]
-		masses := []float64{lo, hi}
-		for _, e := range edges {
-			masses = append(masses, e, math.Nextafter(e, lo), math.Nextafter(e, hi))
-		}
-		for range 1000 {
-			masses = append(masses, lo+(hi-lo)*math.Pow(rng.Float64(), 4))
-		}
-		for _, m := range masses {
-			want := 0
-			for want+2 < len(edges) && m >= edges[want+1] {
-				want++
+		for _, cells := range []int{1, 5, 64, 1 << 13} {
+			bs := newBins(edges, cells)
+			lo, hi := edges[0], edges[len(edges)-1]
+			masses := []float64{lo, hi}
+			for _, e := range edges {
+				masses = append(masses, e, math.Nextafter(e, lo), math.Nextafter(e, hi))
 			}
-			require.Equal(t, want, bs.of(m), "mass %v, edges %v", m, edges)
+			for range 1000 {
+				masses = append(masses, lo+(hi-lo)*math.Pow(rng.Float64(), 4))
+			}
+			for _, m := range masses {
+				want := 0
+				for want+2 < len(edges) && m >= edges[want+1] {
+					want++
+				}
+				require.Equal(t, want, bs.of(m), "mass %v, edges %v", m, edges)
+			}
 		}
 	}
 }

@@ -11,6 +11,9 @@ import (
 // the highest bit down, the key of its score, its bin and its index in the
 // input. Sorted records are events in order of score, with all that the sweep
 // needs beside it.
+//
+// All shifts are below 64; where the code says so, with & 63, the compiler
+// leaves out what Go needs for larger ones.
 type layout struct {
 	base      uint64 // the lowest key
 	zeros     uint   // low bits that are 0 in every key's distance to base
@@ -60,20 +63,20 @@ func newLayout(st *stats, events, nbins int) layout {
 }
 
 func (la *layout) record(score float64, bin, index int) uint64 {
-	key := (scoreKey(score) - la.base) >> (la.zeros + la.cut)
-	return key<<la.keyShift | uint64(bin)<<la.binShift | uint64(index)
+	key := (scoreKey(score) - la.base) >> ((la.zeros + la.cut) & 63)
+	return key<<(la.keyShift&63) | uint64(bin)<<(la.binShift&63) | uint64(index)
 }
 
 func (la *layout) index(record uint64) int  { return int(record & la.indexMask) }
-func (la *layout) bin(record uint64) int    { return int(record >> la.binShift & la.binMask) }
-func (la *layout) key(record uint64) uint64 { return record >> la.keyShift }
+func (la *layout) bin(record uint64) int    { return int(record >> (la.binShift & 63) & la.binMask) }
+func (la *layout) key(record uint64) uint64 { return record >> (la.keyShift & 63) }
 
 // exact reports whether a record holds its score whole.
 func (la *layout) exact() bool { return la.cut == 0 }
 
 // score returns the score that a record holds whole.
 func (la *layout) score(record uint64) float64 {
-	return scoreOf(record>>la.keyShift<<la.zeros + la.base)
+	return scoreOf(record>>(la.keyShift&63)<<(la.zeros&63) + la.base)
 }
 
 // scoreCellsFor returns the number of buckets into which records go before
@@ -90,13 +93,14 @@ func fillRecords[T Float](sel *selection[T], bs *bins, la *layout, sc *scratch) 
 		p := sel.parts[k]
 		records, next, cells, layout := sc.records, p.scores, sel.scoreCells, *la
 		scores, masses, all := sel.Score, sel.Mass, sel.n == len(sel.Mass)
+		binning := *bs
 		for i := p.lo; i < p.hi; i++ {
 			if !all && !sel.takesPart(i) {
 				continue
 			}
 			s := float64(scores[i])
 			place := &next[cells.cell(s)]
-			records[*place] = layout.record(s, bs.of(float64(masses[i])), i)
+			records[*place] = layout.record(s, binning.of(float64(masses[i])), i)
 			*place++
 		}
 	})
@@ -179,7 +183,7 @@ func (so *sorter) scatter(from, to []uint64, shift, width uint) (largest uint32)
 	clear(counts)
 	mask := uint64(len(counts) - 1)
 	for _, r := range from {
-		counts[r>>shift&mask]++
+		counts[r>>(shift&63)&mask]++
 	}
 	var start uint32
 	for d, count := range counts {
@@ -187,7 +191,7 @@ func (so *sorter) scatter(from, to []uint64, shift, width uint) (largest uint32)
 		counts[d], start = start, start+count
 	}
 	for _, r := range from {
-		place := &counts[r>>shift&mask]
+		place := &counts[r>>(shift&63)&mask]
 		to[*place] = r
 		*place++
 	}
@@ -212,9 +216,9 @@ func (so *sorter) radixSort(records []uint64, keyShift, top uint) {
 // be from itself.
 func insertionSort(dst, from []uint64, keyShift uint) {
 	for i, r := range from {
-		key := r >> keyShift
+		key := r >> (keyShift & 63)
 		j := i
-		for j > 0 && dst[j-1]>>keyShift > key {
+		for j > 0 && dst[j-1]>>(keyShift&63) > key {
 			dst[j] = dst[j-1]
 			j--
 		}

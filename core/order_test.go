@@ -93,7 +93,7 @@ func sortedSweep(t *testing.T, ev Events[float64], cfg Config) *sweep[float64] {
 	sel.scoreCells = sampledGrid(ev.Score, cfg.ScoreRange[0], cfg.ScoreRange[1], scoreCellsFor(len(ev.Score)))
 	sel.massLo, sel.massHi = -1, float64(len(ev.Score))
 	require.NoError(t, sel.check(sc))
-	bs := newBins([]float64{-1, float64(len(ev.Score)) / 3, float64(len(ev.Score))})
+	bs := newBins([]float64{-1, float64(len(ev.Score)) / 3, float64(len(ev.Score))}, 64)
 	sw := &sweep[float64]{
 		layout: newLayout(&sel.stats, len(ev.Score), bs.count()), input: &sel.Events, config: &cfg, nb: bs.count(), unit: 1,
 	}
