@@ -214,7 +214,7 @@ func (sw *sweep[T]) tied(i, j int) bool {
 // is that of record i.
 func (sw *sweep[T]) endOfTie(i, hi int) int {
 	end := i + 1
-	for end < hi && sw.tied(i, end) {
+	for end < hi && sw.key(sw.records[i]) == sw.key(sw.records[end]) && sw.tied(i, end) {
 		end++
 	}
 	return end
@@ -246,8 +246,11 @@ func (sw *sweep[T]) newWalker() *walker {
 
 // fast reports whether fastWalk can take the place of walk.
 func (sw *sweep[T]) fast() bool {
-	return !sw.config.bounded() && sw.config.Order <= fastOrder && sw.weights == nil
+	return !sw.config.bounded() && sw.config.Order <= fastOrder && !onlyGeneralPaths
 }
+
+// onlyGeneralPaths is set by tests, which compare.
+var onlyGeneralPaths bool
 
 // walk sweeps chunk k. It returns the integral of J from the score before the
 // chunk to its last, and J above that.
@@ -265,17 +268,17 @@ func (sw *sweep[T]) walk(wk *walker, k int) (integral, j float64) {
 		next := sw.scoreAt(i)
 		integral += j * (next - score)
 		score = next
-		end := sw.endOfTie(i, hi)
-		if end == i+1 {
-			d := wk.cross(sw.step(i))
-			j += d
-			if sw.grad != nil {
-				sw.grad[sw.index(sw.records[i])] = T(-sw.scale * d)
-			}
-		} else {
+		if end := sw.endOfTie(i, hi); end > i+1 {
 			j += sw.crossTie(wk, i, end)
+			i = end
+			continue
 		}
-		i = end
+		d := wk.cross(sw.step(i))
+		j += d
+		if sw.grad != nil {
+			sw.grad[sw.index(sw.records[i])] = T(-sw.scale * d)
+		}
+		i++
 	}
 	return integral, j
 }

@@ -45,27 +45,27 @@ func spreadEvents[T Float](n int, weighted bool, tied float64) Events[T] {
 	return ev
 }
 
-// The fast path gives what the general kernel gives.
-func TestFastWalk(t *testing.T) {
+// The fast paths give what the general ones give.
+func TestFastPaths(t *testing.T) {
 	for name, change := range walkOptions {
-		t.Run(name, func(t *testing.T) {
-			cfg := DefaultConfig()
-			change(&cfg)
-			ev := spreadEvents[float64](30_000, false, 0.1)
-			fast := make([]float64, len(ev.Score))
-			loss, err := LossAndGrad(fast, ev, cfg)
-			require.NoError(t, err)
-			// weights of 1 take the general way
-			ev.Weight = make([]float64, len(ev.Score))
-			for i := range ev.Weight {
-				ev.Weight[i] = 1
-			}
-			general := make([]float64, len(ev.Score))
-			other, err := LossAndGrad(general, ev, cfg)
-			require.NoError(t, err)
-			require.InEpsilon(t, other, loss, 1e-12)
-			requireClose(t, general, fast, 1e-11)
-		})
+		for _, weighted := range []bool{false, true} {
+			t.Run(fmt.Sprint(name, " ", weighted), func(t *testing.T) {
+				cfg := DefaultConfig()
+				change(&cfg)
+				ev := spreadEvents[float64](30_000, weighted, 0.1)
+				losses, grads := make([]float64, 2), make([][]float64, 2)
+				for k, slow := range []bool{false, true} {
+					onlyGeneralPaths = slow
+					grads[k] = make([]float64, len(ev.Score))
+					var err error
+					losses[k], err = LossAndGrad(grads[k], ev, cfg)
+					onlyGeneralPaths = false
+					require.NoError(t, err)
+				}
+				require.InEpsilon(t, losses[1], losses[0], 1e-11)
+				requireClose(t, grads[1], grads[0], 1e-11)
+			})
+		}
 	}
 }
 
