@@ -1,28 +1,49 @@
-"""Every Python block of README.md and docs/ runs as written."""
+"""Every Python and C block of README.md and docs/ runs as written."""
 
+import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
+import libmode
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-BLOCKS = [
-    pytest.param(block, id=f"{page.name}-{number}")
-    for page in PAGES
-    for number, block in enumerate(re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL), 1)
-]
+
+
+def blocks(language):
+    return [
+        pytest.param(block, id=f"{page.name}-{number}")
+        for page in PAGES
+        for number, block in enumerate(re.findall(rf"```{language}\n(.*?)```", page.read_text(), re.DOTALL), 1)
+    ]
+
+
+def run(command, directory):
+    done = subprocess.run(command, cwd=directory, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 def test_there_are_blocks():
-    assert len(BLOCKS) >= 3
+    assert len(blocks("python")) >= 3
+    assert len(blocks("c")) >= 1
 
 
-@pytest.mark.parametrize("block", BLOCKS)
+@pytest.mark.parametrize("block", blocks("python"))
 def test_python_block(block, tmp_path):
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", block], cwd=tmp_path, capture_output=True, text=True, timeout=300
-    )
-    assert done.returncode == 0, done.stderr
+    run([sys.executable, "-W", "error", "-c", block], tmp_path)
+
+
+@pytest.mark.parametrize("block", blocks("c"))
+def test_c_block(block, tmp_path):
+    library = Path(libmode.__file__).with_name("libmode.so")
+    (tmp_path / "libmode.so.1").symlink_to(library)
+    (tmp_path / "block.c").write_text(block)
+    compiler = shlex.split(os.environ.get("CC", "cc"))
+    flags = ["-std=c99", "-Wall", "-Wextra", "-Werror", f"-I{ROOT / 'include'}", f"-Wl,-rpath,{tmp_path}"]
+    run([*compiler, *flags, "block.c", "libmode.so.1", "-o", "block"], tmp_path)
+    assert "loss" in run(["./block"], tmp_path)
