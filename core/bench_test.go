@@ -74,7 +74,7 @@ func BenchmarkStages(b *testing.B) {
 		sc := new(scratch)
 		newSel := func() *selection[float32] {
 			sel := newSelection(ev, 0, &cfg)
-			sel.massCells = sampledGrid(sel.Mass, cfg.MassRange[0], cfg.MassRange[1], massCellsFor(n))
+			sel.massCells = sampledGrid(sel.Mass, cfg.MassRange[0], cfg.MassRange[1], massCellsFor(n, cfg.Bins))
 			sel.scoreCells = sampledGrid(sel.Score, cfg.ScoreRange[0], cfg.ScoreRange[1], scoreCellsFor(n))
 			return sel
 		}
@@ -90,17 +90,16 @@ func BenchmarkStages(b *testing.B) {
 			})
 		}
 		var sel *selection[float32]
-		var bs *bins
+		var bn *binning
 		var sw *sweep[float32]
 		var cells []uint32
 		check := func() { _ = sel.check(sc) }
-		bin := func() { bs, _ = makeBins(sel, &cfg) }
-		fill := func() { cells = fillRecords(sel, bs, &sw.layout, sc) }
+		bin := func() { bn, _ = newBinning(sel, &cfg) }
+		fill := func() { cells = fillRecords(sel, bn, &sw.layout, sc) }
 		setUp := func() {
-			ba, _ := newBasis(bs.edges, cfg.Order, cfg.Moments)
 			sw = &sweep[float32]{
-				layout: newLayout(&sel.stats, n, bs.count()), input: &sel.Events, grad: grad, config: &cfg,
-				basis: ba, nb: bs.count(), scale: 1, unit: 1, to: 1,
+				layout: newLayout(&sel.stats, n, bn.asked), input: &sel.Events, grad: grad, config: &cfg,
+				nb: bn.asked, scale: 1, unit: 1, to: 1,
 			}
 		}
 		sort := func() {
@@ -109,7 +108,8 @@ func BenchmarkStages(b *testing.B) {
 			sw.sortChunks(cells, sc)
 		}
 		walk := func() {
-			_ = sw.setSums(bs.edges, sc)
+			sw.basis, _ = newBasis(bn.edges, cfg.Order, cfg.Moments)
+			_ = sw.setSums(bn.edges, sc)
 			sw.walkChunks(make([]float64, len(sw.chunks)-1), sc)
 		}
 		start := func(before ...func()) func() {

@@ -1,41 +1,80 @@
 package core
 
 import (
+	"slices"
 	"sort"
 )
 
-// bins are the mass bins of one label. Edges are in units of mass.
-type bins struct {
+// binning finds the bins of masses: most by the cell of a grid that they lie
+// in, and those in cells that an edge divides by comparison with the edges. The
+// edges of quantile bins are only known once the masses in divided cells are.
+type binning struct {
+	asked int // bins; fewer where quantile edges coincide
 	edges []float64
 	grid  grid
-	first []int32 // per cell of the grid: the lowest bin of its masses, complemented where there are more
+	bin   []int32 // per cell: the bin of its masses, or divided
+
+	ranks []int // of quantile edges that are still to be found
+	runs  []run // of the masses in divided cells
 }
 
-// makeBins returns the bins that a configuration asks for.
-func makeBins[T Float](sel *selection[T], cfg *Config) (*bins, error) {
-	var edges []float64
-	switch cfg.Binning {
-	case Quantile:
-		var err error
-		if edges, err = quantileEdges(sel, cfg.Bins); err != nil {
+const divided = -1
+
+// massCellsFor returns a number of cells with which few of n masses lie in
+// divided ones.
+func massCellsFor(n, bins int) int { return powerOfTwo(max(n/8, 16*bins), 64, 1<<15) }
+
+// newBinning returns the binning that a configuration asks for.
+func newBinning[T Float](sel *selection[T], cfg *Config) (*binning, error) {
+	if err := sel.enoughFor(cfg); err != nil {
+		return nil, err
+	}
+	if cfg.Binning != Quantile {
+		edges, err := givenEdges(cfg, sel.massLo, sel.massHi)
+		if err != nil {
 			return nil, err
 		}
-	case Uniform:
-		if cfg.Bins > sel.n {
-			return nil, errorOf(ErrNoEvents, "too few events: %d selected events cannot fill bins = %d uniform bins: "+
-				"use fewer bins or larger batches", sel.n, cfg.Bins)
-		}
-		edges = uniformEdges(sel.massLo, sel.massHi, cfg.Bins)
-	case GivenEdges:
-		edges = append(edges, cfg.Edges...)
+		bn := &binning{asked: len(edges) - 1, edges: edges}
+		bn.setCells(newGrid(edges[0], edges[bn.asked], massCellsFor(sel.n, bn.asked)))
+		return bn, nil
 	}
-	for b := 1; b < len(edges)-1; b++ {
+	bn := &binning{asked: cfg.Bins, grid: sel.massCells, ranks: quantileRanks(sel.n, cfg.Bins)}
+	counts := sel.parts[0].masses
+	for _, p := range sel.parts[1:] {
+		for c, more := range p.masses {
+			counts[c] += more
+		}
+	}
+	bn.bin = make([]int32, bn.grid.cells)
+	bn.runs = quantileCells(counts, bn.ranks, bn.bin)
+	return bn, nil
+}
+
+// enoughFor returns an error where there are fewer events than bins.
+func (sel *selection[T]) enoughFor(cfg *Config) error {
+	if cfg.Binning == GivenEdges || sel.n >= cfg.Bins {
+		return nil
+	}
+	kind := "quantile"
+	if cfg.Binning == Uniform {
+		kind = "uniform"
+	}
+	return errorOf(ErrNoEvents, "too few events: %d selected events cannot fill bins = %d %s bins: "+
+		"use fewer bins or larger batches", sel.n, cfg.Bins, kind)
+}
+
+// givenEdges returns the edges of bins other than quantile ones.
+func givenEdges(cfg *Config, lo, hi float64) ([]float64, error) {
+	if cfg.Binning == GivenEdges {
+		return slices.Clone(cfg.Edges), nil
+	}
+	edges := uniformEdges(lo, hi, cfg.Bins)
+	for b := 1; b < len(edges); b++ {
 		if !(edges[b] > edges[b-1]) {
-			return nil, errorOf(ErrOption, "bins = %d: mass range [%v, %v] is too narrow for so many bins in double precision",
-				len(edges)-1, edges[0], edges[len(edges)-1])
+			return nil, errorOf(ErrOption, "bins = %d: mass range [%v, %v] is too narrow for so many bins in double precision", cfg.Bins, lo, hi)
 		}
 	}
-	return newBins(edges, binCellsFor(sel.n, len(edges)-1)), nil
+	return edges, nil
 }
 
 // uniformEdges returns numpy.linspace(lo, hi, n+1), to the last bit.
@@ -49,47 +88,53 @@ func uniformEdges(lo, hi float64, n int) []float64 {
 	return edges
 }
 
-// binCellsFor returns a number of cells with which few of n events fall into a
-// cell that holds an edge, if that is worth its time.
-func binCellsFor(n, bins int) int { return powerOfTwo(max(8*bins, n/8), 64, 1<<13) }
-
-func newBins(edges []float64, cells int) *bins {
-	b := &bins{edges: edges, grid: newGrid(edges[0], edges[len(edges)-1], cells)}
-	b.first = make([]int32, cells)
-	// An edge in a cell below c lies below every mass of cell c.
-	bin, last := int32(0), int32(b.count()-1)
-	for c := range b.first {
-		b.first[c] = bin
-		for bin < last && b.grid.cell(edges[bin+1]) <= c {
+// setCells sets the bins of cells from the edges.
+func (bn *binning) setCells(g grid) {
+	bn.grid = g
+	bn.bin = make([]int32, g.cells)
+	bin := 0
+	for c := range bn.bin {
+		bn.bin[c] = int32(bin)
+		// An edge in a cell below c lies below, or at, every mass of cell c.
+		for bin+1 < bn.asked && g.cell(bn.edges[bin+1]) <= c {
 			bin++
-		}
-		if b.first[c] != bin {
-			b.first[c] = ^b.first[c]
+			bn.bin[c] = divided
 		}
 	}
-	return b
 }
 
-func (b *bins) count() int { return len(b.edges) - 1 }
-
-// of returns the bin of a mass inside the range: lower edge <= m < upper edge,
-// the last bin with its upper edge.
-func (b *bins) of(m float64) int {
-	bin := int(b.first[b.grid.cell(m)])
-	if bin >= 0 {
-		return bin
-	}
-	return b.from(^bin, m)
+// of returns the bin of a mass inside the range, once the edges are known:
+// lower edge <= m < upper edge, the last bin with its upper edge.
+func (bn *binning) of(m float64) int {
+	inner := bn.edges[1 : len(bn.edges)-1]
+	return sort.Search(len(inner), func(k int) bool { return inner[k] > m })
 }
 
-// from returns the bin of a mass that is at least in a given bin.
-func (b *bins) from(bin int, m float64) int {
-	upper := b.edges[bin+1 : len(b.edges)-1]
-	if len(upper) < 2 || m < upper[1] {
-		if m >= upper[0] {
-			return bin + 1
+// leftover is an event in a divided cell, whose record has no bin yet.
+type leftover struct {
+	place int // of the record
+	mass  float64
+}
+
+// settle finds the quantile edges where they are still to be found, and puts
+// the bins of leftovers into their records.
+func (bn *binning) settle(records []uint64, left []leftover, la *layout, lo, hi float64) {
+	if bn.edges == nil {
+		masses := make([]float64, len(left))
+		for k, l := range left {
+			masses[k] = l.mass
 		}
-		return bin
+		slices.Sort(masses)
+		near := sortedMasses{masses, bn.runs}
+		var kept []int
+		bn.edges, kept = near.edges(bn.ranks, lo, hi)
+		if len(bn.edges)-1 < bn.asked {
+			for i, r := range records {
+				records[i] = la.withBin(r, kept[la.bin(r)])
+			}
+		}
 	}
-	return bin + sort.Search(len(upper), func(k int) bool { return upper[k] > m })
+	for _, l := range left {
+		records[l.place] = la.withBin(records[l.place], bn.of(l.mass))
+	}
 }

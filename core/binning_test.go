@@ -11,11 +11,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// sortedQuantileEdges is the rule of quantileEdges, word for word, on sorted masses.
-func sortedQuantileEdges(masses []float64, lo, hi float64, asked int) []float64 {
+// quantileRule is the rule of spec.md, word for word.
+func quantileRule(masses []float64, asked int) []float64 {
 	sorted := slices.Clone(masses)
 	sort.Float64s(sorted)
-	edges := []float64{lo}
+	edges := []float64{sorted[0]}
 	last := 0
 	for k := 1; k < asked; k++ {
 		r := k * len(sorted) / asked
@@ -27,9 +27,11 @@ func sortedQuantileEdges(masses []float64, lo, hi float64, asked int) []float64 
 			last = r
 		}
 	}
-	return append(edges, hi)
+	return append(edges, sorted[len(sorted)-1])
 }
 
+// Quantile edges follow the rule, those that Edges gives and those that the
+// loss uses; and every record has the bin lower <= m < upper of its mass.
 func TestQuantileEdges(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	draws := map[string]func() float64{
@@ -46,47 +48,64 @@ func TestQuantileEdges(t *testing.T) {
 	}
 	for name, draw := range draws {
 		for _, n := range []int{40, 41, 3_000, 100_000} {
-			masses := make([]float64, n)
-			for i := range masses {
-				masses[i] = draw()
+			ev := Events[float64]{Score: make([]float64, n), Mass: make([]float64, n)}
+			for i := range n {
+				ev.Mass[i] = draw()
 			}
 			for _, asked := range []int{1, 2, 7, 32, 40} {
 				cfg := DefaultConfig()
 				cfg.Bins = asked
-				edges, err := Edges(Events[float64]{Mass: masses}, cfg)
+				want := quantileRule(ev.Mass, asked)
+				edges, err := Edges(ev, cfg)
 				require.NoError(t, err, name)
-				want := sortedQuantileEdges(masses, slices.Min(masses), slices.Max(masses), asked)
 				require.Equal(t, want, edges, "%s, n = %d, bins = %d", name, n, asked)
+				checkBinning(t, ev, cfg, want)
 			}
 		}
 	}
 }
 
-// Bins agree with the definition lower <= m < upper, also for masses on edges
-// and next to them, and where many edges share a cell of the grid.
-func TestBinOf(t *testing.T) {
+// checkBinning goes through the stages up to the records.
+func checkBinning(t *testing.T, ev Events[float64], cfg Config, edges []float64) {
+	t.Helper()
+	sc := new(scratch)
+	sel := newSelection(ev, 0, &cfg)
+	n := len(ev.Mass)
+	sel.scoreCells = newGrid(0, 1, 1)
+	if cfg.Binning == Quantile {
+		sel.massCells = sampledGrid(ev.Mass, cfg.MassRange[0], cfg.MassRange[1], massCellsFor(n, cfg.Bins))
+	}
+	require.NoError(t, sel.check(sc))
+	bn, err := newBinning(sel, &cfg)
+	require.NoError(t, err)
+	la := newLayout(&sel.stats, n, bn.asked)
+	fillRecords(sel, bn, &la, sc)
+	require.Equal(t, edges, bn.edges)
+	for _, r := range sc.records {
+		b, m := la.bin(r), ev.Mass[la.index(r)]
+		last := b == len(edges)-2
+		require.True(t, edges[b] <= m && (m < edges[b+1] || last && m == edges[b+1]), "mass %v in bin %d", m, b)
+	}
+}
+
+// Given and uniform edges, with masses on edges and next to them, and where many
+// edges share a cell of the grid.
+func TestGivenEdges(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 10))
 	for _, edges := range [][]float64{
 		{0, 1}, uniformEdges(50, 300, 7), uniformEdges(-1e-300, 1e-300, 5), {1, 1 + 1e-15, 2}, {0, 1e-9, 2e-9, 3e-9, 4e-9, 1},
 	} {
-		for _, cells := range []int{1, 5, 64, 1 << 13} {
-			bs := newBins(edges, cells)
-			lo, hi := edges[0], edges[len(edges)-1]
-			masses := []float64{lo, hi}
-			for _, e := range edges {
-				masses = append(masses, e, math.Nextafter(e, lo), math.Nextafter(e, hi))
-			}
-			for range 1000 {
-				masses = append(masses, lo+(hi-lo)*math.Pow(rng.Float64(), 4))
-			}
-			for _, m := range masses {
-				want := 0
-				for want+2 < len(edges) && m >= edges[want+1] {
-					want++
-				}
-				require.Equal(t, want, bs.of(m), "mass %v, edges %v", m, edges)
-			}
+		lo, hi := edges[0], edges[len(edges)-1]
+		masses := []float64{lo, hi}
+		for _, e := range edges {
+			masses = append(masses, e, math.Nextafter(e, lo), math.Nextafter(e, hi))
 		}
+		for range 1000 {
+			masses = append(masses, lo+(hi-lo)*math.Pow(rng.Float64(), 4))
+		}
+		cfg := DefaultConfig()
+		cfg.Binning, cfg.Edges = GivenEdges, edges
+		checkBinning(t, Events[float64]{Score: make([]float64, len(masses)), Mass: masses}, cfg, edges)
 	}
 }
 

@@ -24,13 +24,13 @@ type brute struct {
 }
 
 func newBrute(t *testing.T, ev Events[float64], cfg Config) *brute {
-	_, bs, err := inspect(ev, &cfg, len(ev.Score))
+	_, bn, err := inspect(ev, &cfg, len(ev.Score))
 	require.NoError(t, err)
-	br := &brute{cfg: cfg, nb: bs.count(), sums: make([]float64, bs.count())}
-	br.ba, err = newBasis(bs.edges, cfg.Order, cfg.Moments)
+	br := &brute{cfg: cfg, nb: len(bn.edges) - 1, sums: make([]float64, len(bn.edges)-1)}
+	br.ba, err = newBasis(bn.edges, cfg.Order, cfg.Moments)
 	require.NoError(t, err)
 	for i, m := range ev.Mass {
-		b := sort.Search(br.nb-1, func(k int) bool { return bs.edges[k+1] > m })
+		b := sort.Search(br.nb-1, func(k int) bool { return bn.edges[k+1] > m })
 		w := 1.0
 		if ev.Weight != nil {
 			w = ev.Weight[i]

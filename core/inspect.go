@@ -7,11 +7,11 @@ import "sort"
 // several background labels has several sets of bins, and is an error here.
 func Edges[T Float](ev Events[T], cfg Config) ([]float64, error) {
 	ev.Score, ev.Weight = nil, nil
-	_, bs, err := inspect(ev, &cfg, len(ev.Mass))
+	_, bn, err := inspect(ev, &cfg, len(ev.Mass))
 	if err != nil {
 		return nil, err
 	}
-	return bs.edges, nil
+	return bn.edges, nil
 }
 
 // Table holds, at each of the scores that were asked for, what the loss is
@@ -34,16 +34,16 @@ func MomentsAt[T Float](at []float64, ev Events[T], cfg Config) (*Table, error) 
 	if err := ev.checkLengths(); err != nil {
 		return nil, err
 	}
-	sel, bs, err := inspect(ev, &cfg, len(ev.Score))
+	sel, bn, err := inspect(ev, &cfg, len(ev.Score))
 	if err != nil {
 		return nil, err
 	}
-	ba, err := newBasis(bs.edges, cfg.Order, cfg.Moments)
+	ba, err := newBasis(bn.edges, cfg.Order, cfg.Moments)
 	if err != nil {
 		return nil, err
 	}
-	table := &Table{Edges: bs.edges}
-	table.CDF, err = cdfsAt(at, sel, bs)
+	table := &Table{Edges: bn.edges}
+	table.CDF, err = cdfsAt(at, sel, bn)
 	if err != nil {
 		return nil, err
 	}
@@ -63,8 +63,8 @@ func MomentsAt[T Float](at []float64, ev Events[T], cfg Config) (*Table, error) 
 	return table, nil
 }
 
-// inspect selects the events of the one label and makes their bins.
-func inspect[T Float](ev Events[T], cfg *Config, n int) (*selection[T], *bins, error) {
+// inspect selects the events of the one label and finds the edges of their bins.
+func inspect[T Float](ev Events[T], cfg *Config, n int) (*selection[T], *binning, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, nil, err
 	}
@@ -75,27 +75,29 @@ func inspect[T Float](ev Events[T], cfg *Config, n int) (*selection[T], *bins, e
 	if ev.Label != nil && len(ev.Label) != n {
 		return nil, nil, errorOf(ErrLength, "label has length %d, but mass has length %d", len(ev.Label), n)
 	}
-	sc := scratchPool.Get().(*scratch)
-	defer scratchPool.Put(sc)
 	sel := newSelection(ev, labels[0], cfg)
-	if cfg.Binning == Quantile {
-		sel.massCells = sampledGrid(sel.Mass, cfg.MassRange[0], cfg.MassRange[1], massCellsFor(n))
-	}
-	if err := sel.check(sc); err != nil {
+	if err := sel.check(new(scratch)); err != nil {
 		return nil, nil, err
 	}
-	bs, err := makeBins(sel, cfg)
-	return sel, bs, err
+	if err := sel.enoughFor(cfg); err != nil {
+		return nil, nil, err
+	}
+	if cfg.Binning == Quantile {
+		edges, _ := sortAll(sel).edges(quantileRanks(sel.n, cfg.Bins), sel.massLo, sel.massHi)
+		return sel, &binning{edges: edges}, nil
+	}
+	edges, err := givenEdges(cfg, sel.massLo, sel.massHi)
+	return sel, &binning{edges: edges}, err
 }
 
 // cdfsAt returns F_b at each of the scores.
-func cdfsAt[T Float](at []float64, sel *selection[T], bs *bins) ([][]float64, error) {
+func cdfsAt[T Float](at []float64, sel *selection[T], bn *binning) ([][]float64, error) {
 	order := make([]int, len(at))
 	for k := range order {
 		order[k] = k
 	}
 	sort.Slice(order, func(i, j int) bool { return at[order[i]] < at[order[j]] })
-	nb := bs.count()
+	nb := len(bn.edges) - 1
 	cdf := make([][]float64, len(at))
 	for k := range cdf {
 		cdf[k] = make([]float64, nb)
@@ -109,14 +111,14 @@ func cdfsAt[T Float](at []float64, sel *selection[T], bs *bins) ([][]float64, er
 		if sel.Weight != nil {
 			w = float64(sel.Weight[i])
 		}
-		b := bs.of(float64(sel.Mass[i]))
+		b := bn.of(float64(sel.Mass[i]))
 		sums[b] += w
 		s := float64(sel.Score[i])
 		if k := sort.Search(len(order), func(k int) bool { return at[order[k]] >= s }); k < len(order) {
 			cdf[order[k]][b] += w
 		}
 	}
-	inverse, err := inverseSums(bs.edges, sums, 1)
+	inverse, err := inverseSums(bn.edges, sums, 1)
 	if err != nil {
 		return nil, err
 	}

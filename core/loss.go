@@ -47,32 +47,32 @@ func labelsOf[T Float](ev *Events[T], cfg *Config) []int32 {
 
 func lossOfLabel[T Float](grad []T, sel *selection[T], cfg *Config, sc *scratch) (float64, error) {
 	n := len(sel.Score)
-	if cfg.Binning == Quantile {
-		sel.massCells = sampledGrid(sel.Mass, cfg.MassRange[0], cfg.MassRange[1], massCellsFor(n))
-	}
 	sel.scoreCells = sampledGrid(sel.Score, cfg.ScoreRange[0], cfg.ScoreRange[1], scoreCellsFor(n))
+	if cfg.Binning == Quantile {
+		sel.massCells = sampledGrid(sel.Mass, cfg.MassRange[0], cfg.MassRange[1], massCellsFor(n, cfg.Bins))
+	}
 	if err := sel.check(sc); err != nil {
 		return 0, err
 	}
-	bs, err := makeBins(sel, cfg)
-	if err != nil {
-		return 0, err
-	}
-	ba, err := newBasis(bs.edges, cfg.Order, cfg.Moments)
+	bn, err := newBinning(sel, cfg)
 	if err != nil {
 		return 0, err
 	}
 	sw := &sweep[T]{
-		layout: newLayout(&sel.stats, n, bs.count()), input: &sel.Events, grad: grad, config: cfg,
-		basis: ba, nb: bs.count(), scale: scaleOf(cfg, bs.count()), unit: unitOf(sel.weightMax),
-		from: cfg.ScoreRange[0], to: cfg.ScoreRange[1],
+		layout: newLayout(&sel.stats, n, bn.asked), input: &sel.Events, grad: grad, config: cfg,
+		unit: unitOf(sel.weightMax), from: cfg.ScoreRange[0], to: cfg.ScoreRange[1],
 	}
 	if math.IsInf(sw.from, -1) {
 		sw.from, sw.to = sel.scoreMin, sel.scoreMax
 	}
-	cells := fillRecords(sel, bs, &sw.layout, sc)
+	cells := fillRecords(sel, bn, &sw.layout, sc)
 	sw.records = sc.records
-	return sw.run(cells, bs.edges, sc)
+	if sw.basis, err = newBasis(bn.edges, cfg.Order, cfg.Moments); err != nil {
+		return 0, err
+	}
+	sw.nb = len(bn.edges) - 1
+	sw.scale = scaleOf(cfg, sw.nb)
+	return sw.run(cells, bn.edges, sc)
 }
 
 func scaleOf(cfg *Config, nbins int) float64 {

@@ -67,6 +67,11 @@ func (la *layout) record(score float64, bin, index int) uint64 {
 	return key<<(la.keyShift&63) | uint64(bin)<<(la.binShift&63) | uint64(index)
 }
 
+// withBin returns the record of the same event in another bin.
+func (la *layout) withBin(record uint64, bin int) uint64 {
+	return record&^(la.binMask<<(la.binShift&63)) | uint64(bin)<<(la.binShift&63)
+}
+
 func (la *layout) index(record uint64) int  { return int(record & la.indexMask) }
 func (la *layout) bin(record uint64) int    { return int(record >> (la.binShift & 63) & la.binMask) }
 func (la *layout) key(record uint64) uint64 { return record >> (la.keyShift & 63) }
@@ -84,27 +89,37 @@ func (la *layout) score(record uint64) float64 {
 func scoreCellsFor(n int) int { return powerOfTwo(n/1024, 1, 1<<11) }
 
 // fillRecords sets sc.records to the records of the events that take part, in
-// order of score cell and, within a cell, of index. It returns where the cells
-// start.
-func fillRecords[T Float](sel *selection[T], bs *bins, la *layout, sc *scratch) []uint32 {
+// order of score cell and, within a cell, of index, and finishes the binning.
+// It returns where the cells start.
+func fillRecords[T Float](sel *selection[T], bn *binning, la *layout, sc *scratch) []uint32 {
 	sc.records = grown(sc.records, sel.n)
 	starts := countsToStarts(sel.parts, sel.scoreCells.cells)
+	lefts := make([][]leftover, len(sel.parts))
 	parallel(len(sel.parts), func(k int) {
-		p := sel.parts[k]
-		records, next, cells, layout := sc.records, p.scores, sel.scoreCells, *la
-		scores, masses, all := sel.Score, sel.Mass, sel.n == len(sel.Mass)
-		binning := *bs
-		for i := p.lo; i < p.hi; i++ {
-			if !all && !sel.takesPart(i) {
-				continue
-			}
-			s := float64(scores[i])
-			place := &next[cells.cell(s)]
-			records[*place] = layout.record(s, binning.of(float64(masses[i])), i)
-			*place++
-		}
+		lefts[k] = sel.fillPart(&sel.parts[k], bn, la, sc.records)
 	})
+	bn.settle(sc.records, slices.Concat(lefts...), la, sel.massLo, sel.massHi)
 	return starts
+}
+
+func (sel *selection[T]) fillPart(p *part, bn *binning, la *layout, records []uint64) (left []leftover) {
+	layout, next, scoreCells, massCells, bins := *la, p.scores, sel.scoreCells, bn.grid, bn.bin
+	scores, masses, all := sel.Score, sel.Mass, sel.n == len(sel.Mass)
+	for i := p.lo; i < p.hi; i++ {
+		if !all && !sel.takesPart(i) {
+			continue
+		}
+		s, m := float64(scores[i]), float64(masses[i])
+		place := &next[scoreCells.cell(s)]
+		bin := int(bins[massCells.cell(m)])
+		if bin == divided {
+			left = append(left, leftover{int(*place), m})
+			bin = 0
+		}
+		records[*place] = layout.record(s, bin, i)
+		*place++
+	}
+	return left
 }
 
 // countsToStarts turns the counts of scores per part and cell into the places

@@ -93,11 +93,12 @@ func sortedSweep(t *testing.T, ev Events[float64], cfg Config) *sweep[float64] {
 	sel.scoreCells = sampledGrid(ev.Score, cfg.ScoreRange[0], cfg.ScoreRange[1], scoreCellsFor(len(ev.Score)))
 	sel.massLo, sel.massHi = -1, float64(len(ev.Score))
 	require.NoError(t, sel.check(sc))
-	bs := newBins([]float64{-1, float64(len(ev.Score)) / 3, float64(len(ev.Score))}, 64)
+	bn := &binning{asked: 2, edges: []float64{-1, float64(len(ev.Score)) / 3, float64(len(ev.Score))}}
+	bn.setCells(newGrid(bn.edges[0], bn.edges[2], 64))
 	sw := &sweep[float64]{
-		layout: newLayout(&sel.stats, len(ev.Score), bs.count()), input: &sel.Events, config: &cfg, nb: bs.count(), unit: 1,
+		layout: newLayout(&sel.stats, len(ev.Score), 2), input: &sel.Events, config: &cfg, nb: 2, unit: 1,
 	}
-	cells := fillRecords(sel, bs, &sw.layout, sc)
+	cells := fillRecords(sel, bn, &sw.layout, sc)
 	sw.records = sc.records
 	sw.divide(cells)
 	sw.sortChunks(cells, sc)

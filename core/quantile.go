@@ -6,37 +6,51 @@ import (
 	"sort"
 )
 
-// massCellsFor returns the number of cells by which masses are counted: enough
-// that few masses share a cell with an edge.
-func massCellsFor(n int) int { return powerOfTwo(n, 64, 1<<15) }
-
-// quantileEdges returns the edges of quantile bins: the inner edge k lies
-// midway between the sorted masses of rank r-1 and r, r = floor(k n / bins),
-// where a rank inside a run of equal masses has moved down to the start of the
-// run, and rank 0 and repeats are dropped.
-func quantileEdges[T Float](sel *selection[T], asked int) ([]float64, error) {
-	if sel.n < asked {
-		return nil, errorOf(ErrNoEvents, "too few events: %d selected events cannot fill bins = %d quantile bins: "+
-			"use fewer bins or larger batches", sel.n, asked)
-	}
-	ranks := make([]int, 0, asked-1)
+// quantileRanks returns the ranks floor(k n / bins), k = 1..bins-1, of the
+// masses next to which the inner edges of quantile bins lie.
+func quantileRanks(n, asked int) []int {
+	ranks := make([]int, asked-1)
 	for k := 1; k < asked; k++ {
-		// floor(k n / asked), without overflow of the product
-		ranks = append(ranks, sel.n/asked*k+sel.n%asked*k/asked)
+		ranks[k-1] = n/asked*k + n%asked*k/asked // without overflow of n k
 	}
-	near := massesNear(sel, ranks)
-	edges := append(make([]float64, 0, asked+1), sel.massLo)
+	return ranks
+}
+
+// sortedMasses holds masses in order: all of them, or those around some ranks.
+type sortedMasses struct {
+	masses []float64
+	runs   []run
+}
+
+// run is a stretch of sortedMasses.masses without a gap in rank.
+type run struct {
+	rank  int // rank of its first mass
+	index int // where that stands in masses
+}
+
+// edges returns the edges of quantile bins: the inner edge k lies midway between
+// the masses of rank r-1 and r, r the k-th rank, where a rank inside a run of
+// equal masses has moved down to the start of the run, and rank 0 and repeats
+// are dropped. kept[k] is how many of the first k ranks have given an edge.
+func (sm *sortedMasses) edges(ranks []int, lo, hi float64) (edges []float64, kept []int) {
+	edges = append(make([]float64, 0, len(ranks)+2), lo)
+	kept = append(make([]int, 0, len(ranks)+1), 0)
+	last := 0 // where in masses the last edge's upper mass stands
 	for _, rank := range ranks {
-		at := near.at(rank)
-		below, ok := near.below(at)
-		if !ok {
-			continue
+		at := sm.at(rank)
+		if first := sort.SearchFloat64s(sm.masses, at); first > last {
+			edges = append(edges, midpoint(sm.masses[first-1], at))
+			last = first
 		}
-		if edge := midpoint(below, at); len(edges) == 1 || edge > edges[len(edges)-1] {
-			edges = append(edges, edge)
-		}
+		kept = append(kept, len(edges)-1)
 	}
-	return append(edges, sel.massHi), nil
+	return append(edges, hi), kept
+}
+
+// at returns the mass of a rank.
+func (sm *sortedMasses) at(rank int) float64 {
+	k := sort.Search(len(sm.runs), func(k int) bool { return sm.runs[k].rank > rank }) - 1
+	return sm.masses[sm.runs[k].index+rank-sm.runs[k].rank]
 }
 
 // midpoint returns the edge between two neighbouring masses: one that is above
@@ -52,91 +66,50 @@ func midpoint(below, at float64) float64 {
 	return mid
 }
 
-// neighbourhood holds the sorted masses of some cells of a grid: those in which
-// the wanted ranks lie, and the nearest filled cells below them.
-type neighbourhood struct {
-	masses []float64
-	runs   []run
-}
-
-// run is a stretch of neighbourhood.masses without a gap in rank.
-type run struct {
-	rank  int // rank of its first mass
-	index int // where that stands in masses
-}
-
-// at returns the mass of a wanted rank.
-func (nb *neighbourhood) at(rank int) float64 {
-	k := sort.Search(len(nb.runs), func(k int) bool { return nb.runs[k].rank > rank }) - 1
-	return nb.masses[nb.runs[k].index+rank-nb.runs[k].rank]
-}
-
-// below returns the largest mass below that of a wanted rank, if there is one.
-func (nb *neighbourhood) below(at float64) (float64, bool) {
-	k := sort.SearchFloat64s(nb.masses, at)
-	if k == 0 {
-		return 0, false
-	}
-	return nb.masses[k-1], true
-}
-
-// massesNear finds what quantileEdges needs without sorting all masses: the
-// counts by cell tell in which cells the ranks lie, and only those are sorted.
-func massesNear[T Float](sel *selection[T], ranks []int) neighbourhood {
-	counts := sel.parts[0].masses
-	for _, p := range sel.parts[1:] {
-		for c, more := range p.masses {
-			counts[c] += more
+// sortAll returns all masses that take part.
+func sortAll[T Float](sel *selection[T]) *sortedMasses {
+	masses := make([]float64, 0, sel.n)
+	for i, m := range sel.Mass {
+		if sel.takesPart(i) {
+			masses = append(masses, float64(m))
 		}
 	}
-	wanted, runs := wantCells(counts, ranks)
-	masses := gather(sel, wanted)
 	slices.Sort(masses)
-	return neighbourhood{masses, runs}
+	return &sortedMasses{masses, []run{{0, 0}}}
 }
 
-// wantCells marks the cells that hold a rank and the nearest filled cell below
-// each, and returns where the marked cells' masses stand once sorted.
-func wantCells(counts []uint32, ranks []int) (wanted []bool, runs []run) {
-	wanted = make([]bool, len(counts))
+// quantileCells tells without sorting the masses in which bins they fall: from
+// the counts of masses by cell it follows for all cells but those where a rank
+// lies, and the nearest filled ones below these. Those cells are marked as
+// divided; runs says which ranks their masses have.
+func quantileCells(counts []uint32, ranks []int, bin []int32) (runs []run) {
 	before, filled, next := 0, 0, 0
 	for c, count := range counts {
-		after := before + int(count)
-		for next < len(ranks) && ranks[next] < after {
-			wanted[c], wanted[filled] = true, true
-			next++
+		bin[c] = int32(next)
+		if count == 0 {
+			continue
 		}
-		if count > 0 {
-			filled = c
+		before += int(count)
+		if next < len(ranks) && ranks[next] < before {
+			bin[c], bin[filled] = divided, divided
+			for next < len(ranks) && ranks[next] < before {
+				next++
+			}
 		}
-		before = after
+		filled = c
 	}
 	rank, index, open := 0, 0, false
 	for c, count := range counts {
-		if wanted[c] {
+		if bin[c] == divided {
 			if !open {
 				runs = append(runs, run{rank, index})
 			}
 			index += int(count)
+			open = true
+		} else if count > 0 {
+			open = false
 		}
-		open = wanted[c] || open && count == 0
 		rank += int(count)
 	}
-	return wanted, runs
-}
-
-// gather collects the masses in wanted cells.
-func gather[T Float](sel *selection[T], wanted []bool) []float64 {
-	found := make([][]float64, len(sel.parts))
-	parallel(len(found), func(k int) {
-		p, cells := sel.parts[k], sel.massCells
-		var masses []float64
-		for i := p.lo; i < p.hi; i++ {
-			if m := float64(sel.Mass[i]); wanted[cells.cell(m)] && sel.takesPart(i) {
-				masses = append(masses, m)
-			}
-		}
-		found[k] = masses
-	})
-	return slices.Concat(found...)
+	return runs
 }
