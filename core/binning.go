@@ -22,7 +22,9 @@ const divided = -1
 
 // massCellsFor returns a number of cells with which few of n masses lie in
 // divided ones.
-func massCellsFor(n, bins int) int { return powerOfTwo(max(n/8, 16*bins), 64, 1<<15) }
+func massCellsFor(n, bins int) int {
+	return powerOfTwo(max(n/8, min(2*n, 1<<13), 16*bins), 64, 1<<15)
+}
 
 // newBinning returns the binning that a configuration asks for.
 func newBinning[T Float](sel *selection[T], cfg *Config) (*binning, error) {
