@@ -139,19 +139,17 @@ func (sel *selection[T]) checkPart(p *part) (stats, error) {
 		st.weightMax = largest
 	}
 	// What the loop touches is in locals, which the compiler keeps in registers.
-	label, massLo, massHi, scoreLo, scoreHi := sel.label, sel.massLo, sel.massHi, sel.scoreLo, sel.scoreHi
+	label, massLo, massHi := sel.label, sel.massLo, sel.massHi
 	massMin, massMax, scoreMin, scoreMax := st.massMin, st.massMax, st.scoreMin, st.scoreMax
 	massCells, scoreCells, massCounts, scoreCounts := sel.massCells, sel.scoreCells, p.masses, p.scores
+	scoreLo, scoreHi := sel.scoreLo, sel.scoreHi
 	var bits uint64
 	var labelled, n int
 	for i := p.lo; i < p.hi; i++ {
 		if labels != nil && labels[i] != label {
 			continue
 		}
-		m := float64(masses[i])
-		if !(m >= -math.MaxFloat64 && m <= math.MaxFloat64) {
-			return st, notFinite("mass", i, m)
-		}
+		labelled++
 		var s float64
 		if scores != nil {
 			s = float64(scores[i])
@@ -159,8 +157,11 @@ func (sel *selection[T]) checkPart(p *part) (stats, error) {
 				return st, sel.badScore(i, s)
 			}
 		}
-		labelled++
-		if m < massLo || m > massHi {
+		m := float64(masses[i])
+		if !(m >= massLo && m <= massHi) {
+			if !finite(m) {
+				return st, notFinite("mass", i, m)
+			}
 			continue
 		}
 		n++
@@ -184,9 +185,21 @@ func (sel *selection[T]) checkPart(p *part) (stats, error) {
 			scoreCounts[scoreCells.cell(s)]++
 		}
 	}
+	if massMin == math.Inf(-1) || massMax == math.Inf(1) { // inside a range without ends
+		return st, sel.infiniteMass(p)
+	}
 	st.labelled, st.n, st.scoreBits = labelled, n, bits
 	st.massMin, st.massMax, st.scoreMin, st.scoreMax = massMin, massMax, scoreMin, scoreMax
 	return st, nil
+}
+
+// infiniteMass returns the error of the first infinite mass of a part.
+func (sel *selection[T]) infiniteMass(p *part) error {
+	for i := p.lo; ; i++ {
+		if m := float64(sel.Mass[i]); sel.takesPart(i) && !finite(m) {
+			return notFinite("mass", i, m)
+		}
+	}
 }
 
 // checkWeights returns the largest absolute weight of a part.

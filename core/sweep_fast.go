@@ -55,6 +55,10 @@ func (sw *sweep[T]) fastWalk(wk *walker, k *linearKernel, chunk int) (integral, 
 				for l := range k.c {
 					k.c[l], k.z[l] = c[l]/2, z[l]
 				}
+				for _, r := range records[i:end] {
+					b := layout.bin(r)
+					cdf[b] = rows[b].f / (2 * inverse[b])
+				}
 				j += sw.crossTie(wk, i, end)
 				for _, r := range records[i:end] {
 					b := layout.bin(r)
@@ -73,9 +77,9 @@ func (sw *sweep[T]) fastWalk(wk *walker, k *linearKernel, chunk int) (integral, 
 		row := &rows[b]
 		d := row.f - (c0*row.p[0] + c1*row.p[1] + c2*row.p[2]) - (z0*row.a[0] + z1*row.a[1] + z2*row.a[2])
 		d = w * (d + w*row.square)
-		e := w * inverse[b]
 		if k.spread != nil {
-			d -= k.square[b] * k.spread.change(step{b, e, e * e}, cdf[b], k.squares[b])
+			e := w * inverse[b]
+			d -= k.square[b] * k.spread.change(step{b, e, e * e}, row.f/(2*inverse[b]), k.squares[b])
 			k.squares[b] += e * e
 		}
 		j += d
@@ -83,7 +87,6 @@ func (sw *sweep[T]) fastWalk(wk *walker, k *linearKernel, chunk int) (integral, 
 			grad[index] = T(-scale * d)
 		}
 		row.f += w * row.rise
-		cdf[b] += e
 		c0 += w * row.a[0]
 		c1 += w * row.a[1]
 		c2 += w * row.a[2]
