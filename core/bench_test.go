@@ -74,8 +74,7 @@ func BenchmarkStages(b *testing.B) {
 		sc := new(scratch)
 		newSel := func() *selection[float32] {
 			sel := newSelection(ev, 0, &cfg)
-			sel.massCells = sampledGrid(sel.Mass, cfg.MassRange[0], cfg.MassRange[1], massCellsFor(n, cfg.Bins))
-			sel.scoreCells = sampledGrid(sel.Score, cfg.ScoreRange[0], cfg.ScoreRange[1], scoreCellsFor(n))
+			sel.makeCells(&cfg)
 			return sel
 		}
 		stage := func(name string, prepare, f func()) {

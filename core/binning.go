@@ -11,8 +11,7 @@ import (
 type binning struct {
 	asked int // bins; fewer where quantile edges coincide
 	edges []float64
-	grid  grid
-	bin   []int32 // per cell: the bin of its masses, or divided
+	bin   []int32 // per cell of mass: its bin, or divided
 
 	ranks []int // of quantile edges that are still to be found
 	runs  []run // of the masses in divided cells
@@ -37,17 +36,17 @@ func newBinning[T Float](sel *selection[T], cfg *Config) (*binning, error) {
 			return nil, err
 		}
 		bn := &binning{asked: len(edges) - 1, edges: edges}
-		bn.setCells(newGrid(edges[0], edges[bn.asked], massCellsFor(sel.n, bn.asked)))
+		bn.setCells(sel.massCells)
 		return bn, nil
 	}
-	bn := &binning{asked: cfg.Bins, grid: sel.massCells, ranks: quantileRanks(sel.n, cfg.Bins)}
+	bn := &binning{asked: cfg.Bins, ranks: quantileRanks(sel.n, cfg.Bins)}
 	counts := sel.parts[0].masses
 	for _, p := range sel.parts[1:] {
 		for c, more := range p.masses {
 			counts[c] += more
 		}
 	}
-	bn.bin = make([]int32, bn.grid.cells)
+	bn.bin = make([]int32, len(counts))
 	bn.runs = quantileCells(counts, bn.ranks, bn.bin)
 	return bn, nil
 }
@@ -92,7 +91,6 @@ func uniformEdges(lo, hi float64, n int) []float64 {
 
 // setCells sets the bins of cells from the edges.
 func (bn *binning) setCells(g grid) {
-	bn.grid = g
 	bn.bin = make([]int32, g.cells)
 	bin := 0
 	for c := range bn.bin {

@@ -71,10 +71,7 @@ func checkBinning(t *testing.T, ev Events[float64], cfg Config, edges []float64)
 	sc := new(scratch)
 	sel := newSelection(ev, 0, &cfg)
 	n := len(ev.Mass)
-	sel.scoreCells = newGrid(0, 1, 1)
-	if cfg.Binning == Quantile {
-		sel.massCells = sampledGrid(ev.Mass, cfg.MassRange[0], cfg.MassRange[1], massCellsFor(n, cfg.Bins))
-	}
+	sel.makeCells(&cfg)
 	require.NoError(t, sel.check(sc))
 	bn, err := newBinning(sel, &cfg)
 	require.NoError(t, err)

@@ -47,10 +47,7 @@ func labelsOf[T Float](ev *Events[T], cfg *Config) []int32 {
 
 func lossOfLabel[T Float](grad []T, sel *selection[T], cfg *Config, sc *scratch) (float64, error) {
 	n := len(sel.Score)
-	sel.scoreCells = sampledGrid(sel.Score, cfg.ScoreRange[0], cfg.ScoreRange[1], scoreCellsFor(n))
-	if cfg.Binning == Quantile {
-		sel.massCells = sampledGrid(sel.Mass, cfg.MassRange[0], cfg.MassRange[1], massCellsFor(n, cfg.Bins))
-	}
+	sel.makeCells(cfg)
 	if err := sel.check(sc); err != nil {
 		return 0, err
 	}

@@ -103,21 +103,20 @@ func fillRecords[T Float](sel *selection[T], bn *binning, la *layout, sc *scratc
 }
 
 func (sel *selection[T]) fillPart(p *part, bn *binning, la *layout, records []uint64) (left []leftover) {
-	layout, next, scoreCells, massCells, bins := *la, p.scores, sel.scoreCells, bn.grid, bn.bin
-	scores, masses, all := sel.Score, sel.Mass, sel.n == len(sel.Mass)
-	for i := p.lo; i < p.hi; i++ {
-		if !all && !sel.takesPart(i) {
+	layout, next, bins, scores := *la, p.scores, bn.bin, sel.Score
+	for i, cells := range sel.places[p.lo:p.hi] {
+		if cells == noPlace {
 			continue
 		}
-		s, m := float64(scores[i]), float64(masses[i])
-		place := &next[scoreCells.cell(s)]
-		bin := int(bins[massCells.cell(m)])
+		i += p.lo
+		start := &next[cells>>massCellBits]
+		bin := int(bins[cells&(1<<massCellBits-1)])
 		if bin == divided {
-			left = append(left, leftover{int(*place), m})
+			left = append(left, leftover{int(*start), float64(sel.Mass[i])})
 			bin = 0
 		}
-		records[*place] = layout.record(s, bin, i)
-		*place++
+		records[*start] = layout.record(float64(scores[i]), bin, i)
+		*start++
 	}
 	return left
 }

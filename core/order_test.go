@@ -90,11 +90,11 @@ func TestSort(t *testing.T) {
 func sortedSweep(t *testing.T, ev Events[float64], cfg Config) *sweep[float64] {
 	sc := new(scratch)
 	sel := newSelection(ev, 0, &cfg)
-	sel.scoreCells = sampledGrid(ev.Score, cfg.ScoreRange[0], cfg.ScoreRange[1], scoreCellsFor(len(ev.Score)))
 	sel.massLo, sel.massHi = -1, float64(len(ev.Score))
+	sel.makeCells(&cfg)
 	require.NoError(t, sel.check(sc))
 	bn := &binning{asked: 2, edges: []float64{-1, float64(len(ev.Score)) / 3, float64(len(ev.Score))}}
-	bn.setCells(newGrid(bn.edges[0], bn.edges[2], 64))
+	bn.setCells(sel.massCells)
 	sw := &sweep[float64]{
 		layout: newLayout(&sel.stats, len(ev.Score), 2), input: &sel.Events, config: &cfg, nb: 2, unit: 1,
 	}

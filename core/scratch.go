@@ -6,6 +6,7 @@ import "sync"
 // at a time.
 type scratch struct {
 	counts  []uint32  // of masses and scores by cell
+	places  []uint32  // the cells of each event, see select.go
 	records []uint64  // one for each event that takes part, see order.go
 	weights []float64 // in order of the records, where there are weights
 	totals  []float64 // sums of weights per chunk and bin

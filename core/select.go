@@ -38,9 +38,10 @@ type selection[T Float] struct {
 	label            int32
 	massLo, massHi   float64 // the mass range
 	scoreLo, scoreHi float64 // the lowest and highest score that are no error
-	massCells        grid    // no cells: masses are not counted
-	scoreCells       grid    // no cells: scores are not counted
+	massCells        grid    // no cells: events are checked and not counted
+	scoreCells       grid
 	parts            []part
+	places           []uint32 // per event that takes part: its cells, see place
 	stats
 }
 
@@ -53,6 +54,15 @@ type stats struct {
 	scoreBits          uint64  // every bit that is set in some score
 	weightMax          float64 // largest absolute weight
 }
+
+// place packs the cells of an event's score and mass; noPlace is that of an event
+// that takes no part.
+func place(scoreCell, massCell int) uint32 { return uint32(scoreCell)<<massCellBits | uint32(massCell) }
+
+const (
+	massCellBits = 16
+	noPlace      = math.MaxUint32
+)
 
 // part is a range of events that one goroutine handles, and how many of those
 // that take part fall into each cell.
@@ -74,6 +84,16 @@ func newSelection[T Float](ev Events[T], label int32, cfg *Config) *selection[T]
 	sel.scoreLo = max(cfg.ScoreRange[0], -math.MaxFloat64)
 	sel.scoreHi = min(cfg.ScoreRange[1], math.MaxFloat64)
 	return sel
+}
+
+// makeCells sets the grids by whose cells check counts events.
+func (sel *selection[T]) makeCells(cfg *Config) {
+	n, nbins := len(sel.Score), cfg.Bins
+	if cfg.Binning == GivenEdges {
+		nbins = len(cfg.Edges) - 1
+	}
+	sel.scoreCells = sampledGrid(sel.Score, cfg.ScoreRange[0], cfg.ScoreRange[1], scoreCellsFor(n))
+	sel.massCells = sampledGrid(sel.Mass, sel.massLo, sel.massHi, massCellsFor(n, nbins))
 }
 
 // takesPart reports whether event i, once checked, enters the loss.
@@ -114,6 +134,10 @@ func (sel *selection[T]) check(sc *scratch) error {
 // divide makes the parts and clears their counts.
 func (sel *selection[T]) divide(sc *scratch) {
 	n := len(sel.Mass)
+	if sel.massCells.cells > 0 {
+		sc.places = grown(sc.places, n)
+		sel.places = sc.places
+	}
 	parts := max(1, min(Threads(), n/alonePart))
 	per := sel.massCells.cells + sel.scoreCells.cells
 	sc.counts = grown(sc.counts, parts*per)
@@ -141,11 +165,14 @@ func (sel *selection[T]) checkPart(p *part) (stats, error) {
 	// What the loop touches is in locals, which the compiler keeps in registers.
 	label, massLo, massHi := sel.label, sel.massLo, sel.massHi
 	massMin, massMax, scoreMin, scoreMax := st.massMin, st.massMax, st.scoreMin, st.scoreMax
-	massCells, scoreCells, massCounts, scoreCounts := sel.massCells, sel.scoreCells, p.masses, p.scores
+	massCells, scoreCells, massCounts, scoreCounts, places := sel.massCells, sel.scoreCells, p.masses, p.scores, sel.places
 	scoreLo, scoreHi := sel.scoreLo, sel.scoreHi
 	var bits uint64
 	var labelled, n int
 	for i := p.lo; i < p.hi; i++ {
+		if places != nil {
+			places[i] = noPlace
+		}
 		if labels != nil && labels[i] != label {
 			continue
 		}
@@ -178,11 +205,11 @@ func (sel *selection[T]) checkPart(p *part) (stats, error) {
 		if s > scoreMax {
 			scoreMax = s
 		}
-		if len(massCounts) > 0 {
-			massCounts[massCells.cell(m)]++
-		}
-		if len(scoreCounts) > 0 {
-			scoreCounts[scoreCells.cell(s)]++
+		if places != nil {
+			scoreCell, massCell := scoreCells.cell(s), massCells.cell(m)
+			scoreCounts[scoreCell]++
+			massCounts[massCell]++
+			places[i] = place(scoreCell, massCell)
 		}
 	}
 	if massMin == math.Inf(-1) || massMax == math.Inf(1) { // inside a range without ends
