@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/bits"
 	"slices"
+	"sync"
 )
 
 // layout says how a record packs an event that takes part into one word: from
@@ -86,7 +87,7 @@ func (la *layout) score(record uint64) float64 {
 
 // scoreCellsFor returns the number of buckets into which records go before
 // each bucket is sorted by itself, in cache.
-func scoreCellsFor(n int) int { return powerOfTwo(n/1024, 1, 1<<11) }
+func scoreCellsFor(n int) int { return powerOfTwo(n/512, 1, 1<<11) }
 
 // fillRecords sets sc.records to the records of the events that take part, in
 // order of score cell and, within a cell, of index, and finishes the binning.
@@ -144,6 +145,8 @@ type sorter struct {
 	counts []uint32
 }
 
+var sorters = sync.Pool{New: func() any { return new(sorter) }}
+
 // insertionBelow is a number of records under which histograms cost more than
 // they save.
 const insertionBelow = 24
@@ -164,40 +167,38 @@ func sortRecords[T Float](so *sorter, records []uint64, la *layout, scores []T) 
 	}
 }
 
-// sortKeys sorts by key: a counting sort on the leading bits in which the keys
-// differ, with about one cell a record, and an insertion sort of what is left.
+// sortKeys sorts by key: a counting sort on the leading bits of the distance to
+// the lowest, with one or two cells a record, and an insertion sort of what is
+// left.
 func (so *sorter) sortKeys(records []uint64, keyShift uint) {
-	var differ uint64
+	lo, hi := records[0], records[0]
 	for _, r := range records {
-		differ |= r ^ records[0]
+		lo, hi = min(lo, r), max(hi, r)
 	}
-	top := uint(bits.Len64(differ))
+	lo = lo >> keyShift << keyShift
+	top := uint(bits.Len64(hi - lo))
 	if top <= keyShift {
 		return // one score
 	}
-	width := min(uint(bits.Len(uint(len(records)))), 14, top-keyShift)
+	width := min(uint(bits.Len(uint(len(records))))+1, 14, top-keyShift)
 	shift := top - width
 	so.spare = grown(so.spare, len(records))
 	so.counts = grown(so.counts, 1<<width)
-	if so.scatter(records, so.spare, shift, width) > crowded && shift > keyShift {
-		so.radixSort(records, keyShift, top)
-		return
-	}
-	if shift == keyShift {
-		copy(records, so.spare)
+	if so.scatter(records, so.spare, lo, shift, width) > crowded && shift > keyShift {
+		so.radixSort(records, lo, keyShift, top)
 		return
 	}
 	insertionSort(records, so.spare, keyShift)
 }
 
-// scatter is one stable counting sort on width bits from shift on. It returns
-// the largest count.
-func (so *sorter) scatter(from, to []uint64, shift, width uint) (largest uint32) {
+// scatter is one stable counting sort on width bits, from shift on, of the
+// distance to lo. It returns the largest count.
+func (so *sorter) scatter(from, to []uint64, lo uint64, shift, width uint) (largest uint32) {
 	counts := so.counts[:1<<width]
 	clear(counts)
 	mask := uint64(len(counts) - 1)
 	for _, r := range from {
-		counts[r>>(shift&63)&mask]++
+		counts[(r-lo)>>(shift&63)&mask]++
 	}
 	var start uint32
 	for d, count := range counts {
@@ -205,20 +206,21 @@ func (so *sorter) scatter(from, to []uint64, shift, width uint) (largest uint32)
 		counts[d], start = start, start+count
 	}
 	for _, r := range from {
-		place := &counts[r>>(shift&63)&mask]
+		place := &counts[(r-lo)>>(shift&63)&mask]
 		to[*place] = r
 		*place++
 	}
 	return largest
 }
 
-// radixSort sorts on the bits keyShift..top-1, least significant digits first.
-func (so *sorter) radixSort(records []uint64, keyShift, top uint) {
+// radixSort sorts on the bits keyShift..top-1 of the distance to lo, least
+// significant digits first.
+func (so *sorter) radixSort(records []uint64, lo uint64, keyShift, top uint) {
 	const digit = 11
 	so.counts = grown(so.counts, 1<<digit)
 	from, to := records, so.spare
 	for shift := keyShift; shift < top; shift += digit {
-		so.scatter(from, to, shift, min(digit, top-shift))
+		so.scatter(from, to, lo, shift, min(digit, top-shift))
 		from, to = to, from
 	}
 	if &from[0] != &records[0] {

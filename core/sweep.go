@@ -101,13 +101,12 @@ func (sw *sweep[T]) sortChunks(cells []uint32, sc *scratch) {
 			clear(sc.squares)
 		}
 	}
-	sorters := pool(func() *sorter { return new(sorter) })
 	parallel(chunks, func(k int) {
-		so := sorters.take()
+		so := sorters.Get().(*sorter)
 		for c := sw.cells[k]; c < sw.cells[k+1]; c++ {
 			sortRecords(so, sw.records[cells[c]:cells[c+1]], &sw.layout, sw.input.Score)
 		}
-		sorters.give(so)
+		sorters.Put(so)
 		lo, hi := sw.chunks[k], sw.chunks[k+1]
 		totals := sc.totals[(k+1)*sw.nb : (k+2)*sw.nb]
 		if sw.weights == nil {
