@@ -22,7 +22,7 @@ const divided = -1
 // massCellsFor returns a number of cells with which few of n masses lie in
 // divided ones.
 func massCellsFor(n, bins int) int {
-	return powerOfTwo(max(n/8, min(2*n, 1<<13), 16*bins), 64, 1<<15)
+	return powerOfTwo(max(n/8, min(n, 1<<13), 16*bins), 64, 1<<15)
 }
 
 // newBinning returns the binning that a configuration asks for.
