@@ -8,8 +8,8 @@ import "math"
 //	                                      t = max_slope |1-c_0| (Selected)
 //	monotonic  c~_l = t_l tanh(c_l/t_l),  t_l = |c~_1| / ((order-1) l(l+1)/2), l >= 2
 //
-// At order 2 the latter is the c_1/3 tanh(3 c_2/c_1) of arXiv:2010.09745,
-// section 2.2. It keeps the response monotonic at any order because
+// At order 2 the latter is the c_1/3 tanh(3 c_2/c_1) of arXiv:2010.09745. It
+// keeps the response monotonic at any order because
 // |P_l'| <= l(l+1)/2 on [-1, 1].
 type bound struct {
 	size       int  // number of moments

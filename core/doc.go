@@ -16,17 +16,17 @@
 //
 // with A_lb = (2l+1)/2 D_b P_l(x_b) for Quadrature moments (the paper's) and
 // A = (P' D P)^-1 P' D for Projection moments. The bias is that of a finite
-// sample, subtracted when Unbiased is set (sweep_bounded.go and spread.go).
+// sample, subtracted when Unbiased is set (spread.go, bias.go).
 //
-// The bounds on the slope and on higher moments, the comparison with Legendre
-// moments and the quantile bins are the paper's (sections 2.2 and 3 there);
-// Projection, Unbiased, SlopeOf Selected, negative weights and the exact
-// integral over the scores go past it.
+// The bounds on the slope and on higher moments, the Legendre moments and the
+// quantile bins are the paper's; Projection, Unbiased, SlopeOf Selected, negative
+// weights and the exact integral over the scores go past it.
 //
 // An event goes one way through the files of this package: select.go (which
-// events take part), binning.go and quantile.go (edges), moments.go (P, A),
-// order.go (records sorted by score), sweep.go (one pass over the records,
-// with sweep_linear.go or sweep_bounded.go doing the arithmetic), loss.go.
+// events take part, and their cells of score and mass), binning.go and
+// quantile.go (bins), order.go (records, sorted by score), moments.go (P, A),
+// sweep.go (one pass over the records, with sweep_linear.go, sweep_fast.go or
+// sweep_bounded.go doing the arithmetic), loss.go (all of it in turn).
 //
 // Results do not depend on the number of threads, to the last bit.
 package core

@@ -11,8 +11,8 @@
  *     loss   = scale * integral of J over score_range
  *
  * where c~ is c, bounded if max_slope or monotonic is set. The integral and
- * the gradient are exact; no grid in s is used. Time is O(n log n), memory
- * 16 bytes an event, kept for the next call.
+ * the gradient are exact; no grid in s is used. Time is O(n log n); memory is 12
+ * bytes an event, 20 with weights, kept for the next call.
  *
  * Use:
  *
