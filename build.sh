@@ -12,11 +12,17 @@ usage: ./build.sh COMMAND
   demo [...]    train the paper's simple model, print its table, write its plots
                 (--events N, --epochs N, --seed N, --plain: see demo --help)
   test          build, and run every test in every language
+  bench [...]   time libmode beside every alternative, one hour; writes build/bench
+                (--quick: a look in minutes; see bench --help)
   clean         remove what the other commands made
 EOF
 }
 
 VENV=${LIBMODE_VENV:-$PWD/.venv}
+
+DEMO_PACKAGES=('matplotlib>=3.7' mplhep tqdm)
+TEST_PACKAGES=("${DEMO_PACKAGES[@]}" pytest hypothesis pandas mpmath)
+BENCH_PACKAGES=("${DEMO_PACKAGES[@]}" pandas scikit-learn 'hep_ml==0.8.0')
 
 say() { printf '\033[1m== %s\033[0m\n' "$*" >&2; }
 die() { printf 'build.sh: %s\n' "$*" >&2; exit 1; }
@@ -120,14 +126,14 @@ lib() {
 demo() {
     libmode
     with_torch
-    packages 'matplotlib>=3.7' mplhep tqdm
+    packages "${DEMO_PACKAGES[@]}"
     "$VENV/bin/python" -m examples.simple_model "$@"
 }
 
 test_all() {
     libmode
     with_torch
-    packages pytest hypothesis pandas mpmath numpy
+    packages "${TEST_PACKAGES[@]}"
     say "Go"
     local unformatted; unformatted=$(gofmt -l core capi)
     [ -z "$unformatted" ] || die "gofmt would change: $unformatted"
@@ -139,6 +145,17 @@ test_all() {
     "$VENV/bin/python" -m pytest -q tests/python "$@"
 }
 
+bench() {
+    libmode
+    with_torch
+    packages "${BENCH_PACKAGES[@]}"
+    if ! "$VENV/bin/python" -c 'import modeloss' 2>/dev/null; then
+        # Without what it asks for: an old torch, and TensorFlow.
+        "$VENV/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps 'modeloss==0.1.0'
+    fi
+    "$VENV/bin/python" -m bench.run "$@"
+}
+
 clean() { rm -rf .venv build dist demo python/libmode/libmode.so python/*.egg-info; }
 
 command=${1:-help}
@@ -147,6 +164,7 @@ case $command in
     lib) lib "$@" ;;
     demo) demo "$@" ;;
     test) test_all "$@" ;;
+    bench) bench "$@" ;;
     clean) clean ;;
     help | -h | --help) usage ;;
     *) usage >&2; die "no command '$command'" ;;
