@@ -1,6 +1,7 @@
 package core
 
 import (
+	"math"
 	"slices"
 	"sort"
 )
@@ -11,13 +12,13 @@ import (
 type binning struct {
 	asked int // bins; fewer where quantile edges coincide
 	edges []float64
-	bin   []int32 // per cell of mass: its bin, or divided
+	bin   []uint16 // per cell of mass: its bin, or divided
 
 	ranks []int // of quantile edges that are still to be found
 	runs  []run // of the masses in divided cells
 }
 
-const divided = -1
+const divided = math.MaxUint16
 
 // massCellsFor returns a number of cells with which few of n masses lie in
 // divided ones.
@@ -36,7 +37,8 @@ func newBinning[T Float](sel *selection[T], cfg *Config) (*binning, error) {
 			return nil, err
 		}
 		bn := &binning{asked: len(edges) - 1, edges: edges}
-		bn.setCells(sel.massCells)
+		bn.bin = make([]uint16, sel.massCells.cells)
+		setCells(bn.bin, sel.massCells, edges)
 		return bn, nil
 	}
 	bn := &binning{asked: cfg.Bins, ranks: quantileRanks(sel.n, cfg.Bins)}
@@ -46,7 +48,7 @@ func newBinning[T Float](sel *selection[T], cfg *Config) (*binning, error) {
 			counts[c] += more
 		}
 	}
-	bn.bin = make([]int32, len(counts))
+	bn.bin = make([]uint16, len(counts))
 	bn.runs = quantileCells(counts, bn.ranks, bn.bin)
 	return bn, nil
 }
@@ -90,15 +92,15 @@ func uniformEdges(lo, hi float64, n int) []float64 {
 }
 
 // setCells sets the bins of cells from the edges.
-func (bn *binning) setCells(g grid) {
-	bn.bin = make([]int32, g.cells)
-	bin := 0
-	for c := range bn.bin {
-		bn.bin[c] = int32(bin)
+func setCells[T Float](bin []uint16, g grid[T], edges []float64) {
+	asked := len(edges) - 1
+	now := 0
+	for c := range bin {
+		bin[c] = uint16(min(now, divided))
 		// An edge in a cell below c lies below, or at, every mass of cell c.
-		for bin+1 < bn.asked && g.cell(bn.edges[bin+1]) <= c {
-			bin++
-			bn.bin[c] = divided
+		for now+1 < asked && g.cell(T(edges[now+1])) <= c {
+			now++
+			bin[c] = divided
 		}
 	}
 }

@@ -231,10 +231,11 @@ func (so *sorter) radixSort(records []uint64, lo uint64, keyShift, top uint) {
 // insertionSort writes the records of from, in order of key, to dst, which may
 // be from itself.
 func insertionSort(dst, from []uint64, keyShift uint) {
+	belowKey := uint64(1)<<(keyShift&63) - 1
 	for i, r := range from {
-		key := r >> (keyShift & 63)
+		last := r | belowKey // the largest record of this key
 		j := i
-		for j > 0 && dst[j-1]>>(keyShift&63) > key {
+		for j > 0 && dst[j-1] > last {
 			dst[j] = dst[j-1]
 			j--
 		}

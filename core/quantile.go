@@ -82,10 +82,10 @@ func sortAll[T Float](sel *selection[T]) *sortedMasses {
 // the counts of masses by cell it follows for all cells but those where a rank
 // lies, and the nearest filled ones below these. Those cells are marked as
 // divided; runs says which ranks their masses have.
-func quantileCells(counts []uint32, ranks []int, bin []int32) (runs []run) {
+func quantileCells(counts []uint32, ranks []int, bin []uint16) (runs []run) {
 	before, filled, next := 0, 0, 0
 	for c, count := range counts {
-		bin[c] = int32(next)
+		bin[c] = uint16(min(next, divided))
 		if count == 0 {
 			continue
 		}

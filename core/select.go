@@ -38,8 +38,8 @@ type selection[T Float] struct {
 	label            int32
 	massLo, massHi   float64 // the mass range
 	scoreLo, scoreHi float64 // the lowest and highest score that are no error
-	massCells        grid    // no cells: events are checked and not counted
-	scoreCells       grid
+	massCells        grid[T] // no cells: events are checked and not counted
+	scoreCells       grid[T]
 	parts            []part
 	places           []uint32 // per event that takes part: its cells, see place
 	stats
@@ -152,79 +152,109 @@ func (sel *selection[T]) divide(sc *scratch) {
 	}
 }
 
+// checkBlock is a number of events that stay in cache between the passes of checkPart.
+const checkBlock = 1 << 11
+
 func (sel *selection[T]) checkPart(p *part) (stats, error) {
 	st := emptyStats()
-	scores, masses, weights, labels := sel.Score, sel.Mass, sel.Weight, sel.Label
-	if weights != nil {
+	if sel.Weight != nil {
 		largest, err := sel.checkWeights(p)
 		if err != nil {
 			return st, err
 		}
 		st.weightMax = largest
 	}
-	// What the loop touches is in locals, which the compiler keeps in registers.
-	label, massLo, massHi := sel.label, sel.massLo, sel.massHi
-	massMin, massMax, scoreMin, scoreMax := st.massMin, st.massMax, st.scoreMin, st.scoreMax
-	massCells, scoreCells, massCounts, scoreCounts, places := sel.massCells, sel.scoreCells, p.masses, p.scores, sel.places
-	scoreLo, scoreHi := sel.scoreLo, sel.scoreHi
-	var bits uint64
-	var labelled, n int
-	for i := p.lo; i < p.hi; i++ {
-		if places != nil {
-			places[i] = noPlace
+	for lo := p.lo; lo < p.hi; lo += checkBlock {
+		hi := min(lo+checkBlock, p.hi)
+		before := st.n
+		if err := sel.look(&st, lo, hi); err != nil {
+			return st, err
 		}
-		if labels != nil && labels[i] != label {
-			continue
-		}
-		labelled++
-		var s float64
-		if scores != nil {
-			s = float64(scores[i])
-			if !(s >= scoreLo && s <= scoreHi) {
-				return st, sel.badScore(i, s)
-			}
-		}
-		m := float64(masses[i])
-		if !(m >= massLo && m <= massHi) {
-			if !finite(m) {
-				return st, notFinite("mass", i, m)
-			}
-			continue
-		}
-		n++
-		if m < massMin {
-			massMin = m
-		}
-		if m > massMax {
-			massMax = m
-		}
-		bits |= math.Float64bits(s)
-		if s < scoreMin {
-			scoreMin = s
-		}
-		if s > scoreMax {
-			scoreMax = s
-		}
-		if places != nil {
-			scoreCell, massCell := scoreCells.cell(s), massCells.cell(m)
-			scoreCounts[scoreCell]++
-			massCounts[massCell]++
-			places[i] = place(scoreCell, massCell)
+		switch {
+		case sel.places == nil:
+		case st.n-before == hi-lo:
+			sel.countAll(p, lo, hi)
+		default:
+			sel.countSome(p, lo, hi)
 		}
 	}
-	if massMin == math.Inf(-1) || massMax == math.Inf(1) { // inside a range without ends
-		return st, sel.infiniteMass(p)
-	}
-	st.labelled, st.n, st.scoreBits = labelled, n, bits
-	st.massMin, st.massMax, st.scoreMin, st.scoreMax = massMin, massMax, scoreMin, scoreMax
 	return st, nil
 }
 
-// infiniteMass returns the error of the first infinite mass of a part.
-func (sel *selection[T]) infiniteMass(p *part) error {
-	for i := p.lo; ; i++ {
-		if m := float64(sel.Mass[i]); sel.takesPart(i) && !finite(m) {
-			return notFinite("mass", i, m)
+// look brings st up to date with the events lo..hi-1, or returns the error of
+// the first bad one.
+func (sel *selection[T]) look(st *stats, lo, hi int) error {
+	// What the loop touches is in locals, which the compiler keeps in registers.
+	scores, masses, labels, label := sel.Score, sel.Mass, sel.Label, sel.label
+	massMin, massMax, scoreMin, scoreMax := T(st.massMin), T(st.massMax), T(st.scoreMin), T(st.scoreMax)
+	var bits uint64
+	labelled, outside := hi-lo, 0
+	for i := lo; i < hi; i++ {
+		if labels != nil && labels[i] != label {
+			labelled--
+			continue
+		}
+		var s T
+		if scores != nil {
+			s = scores[i]
+		}
+		m := masses[i]
+		if !(s >= scoreMin && s <= scoreMax) || !(m >= massMin && m <= massMax) {
+			// Bad, or beyond all that were good so far, which few are.
+			inside, err := sel.checkEvent(i, float64(s), float64(m))
+			if err != nil {
+				return err
+			}
+			if !inside {
+				outside++
+				continue
+			}
+			massMin, massMax = min(massMin, m), max(massMax, m)
+			scoreMin, scoreMax = min(scoreMin, s), max(scoreMax, s)
+		}
+		bits |= math.Float64bits(float64(s))
+	}
+	st.labelled += labelled
+	st.n += labelled - outside
+	st.scoreBits |= bits
+	st.massMin, st.massMax = float64(massMin), float64(massMax)
+	st.scoreMin, st.scoreMax = float64(scoreMin), float64(scoreMax)
+	return nil
+}
+
+// checkEvent reports whether the mass of event i lies inside the mass range.
+func (sel *selection[T]) checkEvent(i int, s, m float64) (inside bool, err error) {
+	if sel.Score != nil && !(s >= sel.scoreLo && s <= sel.scoreHi) {
+		return false, sel.badScore(i, s)
+	}
+	if !finite(m) {
+		return false, notFinite("mass", i, m)
+	}
+	return m >= sel.massLo && m <= sel.massHi, nil
+}
+
+// countAll counts the events lo..hi-1, all of which take part.
+func (sel *selection[T]) countAll(p *part, lo, hi int) {
+	scores, masses, places := sel.Score[lo:hi], sel.Mass[lo:hi], sel.places[lo:hi]
+	scoreCells, massCells, scoreCounts, massCounts := sel.scoreCells, sel.massCells, p.scores, p.masses
+	masses, places = masses[:len(scores)], places[:len(scores)]
+	for i, s := range scores {
+		scoreCell, massCell := scoreCells.cell(s), massCells.cell(masses[i])
+		scoreCounts[scoreCell]++
+		massCounts[massCell]++
+		places[i] = place(scoreCell, massCell)
+	}
+}
+
+// countSome counts those of the events lo..hi-1 that take part.
+func (sel *selection[T]) countSome(p *part, lo, hi int) {
+	for i := lo; i < hi; i++ {
+		sel.places[i] = noPlace
+		if sel.takesPart(i) {
+			scoreCell, massCell := sel.scoreCells.cell(sel.Score[i]), sel.massCells.cell(sel.Mass[i])
+			p.scores[scoreCell]++
+			p.masses[massCell]++
+			sel.places[i] = place(scoreCell, massCell)
 		}
 	}
 }
