@@ -97,7 +97,7 @@ func BenchmarkStages(b *testing.B) {
 		fill := func() { cells = fillRecords(sel, bn, &sw.layout, sc) }
 		setUp := func() {
 			sw = &sweep[float32]{
-				layout: newLayout(&sel.stats, n, bn.asked), input: &sel.Events, grad: grad, config: &cfg,
+				layout: newLayout[float32](&sel.stats, n, bn.asked), input: &sel.Events, grad: grad, config: &cfg,
 				nb: bn.asked, scale: 1, unit: 1, to: 1,
 			}
 		}

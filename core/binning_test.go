@@ -75,7 +75,7 @@ func checkBinning(t *testing.T, ev Events[float64], cfg Config, edges []float64)
 	require.NoError(t, sel.check(sc))
 	bn, err := newBinning(sel, &cfg)
 	require.NoError(t, err)
-	la := newLayout(&sel.stats, n, bn.asked)
+	la := newLayout[float64](&sel.stats, n, bn.asked)
 	fillRecords(sel, bn, &la, sc)
 	require.Equal(t, edges, bn.edges)
 	for _, r := range sc.records {

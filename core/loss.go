@@ -56,7 +56,7 @@ func lossOfLabel[T Float](grad []T, sel *selection[T], cfg *Config, sc *scratch)
 		return 0, err
 	}
 	sw := &sweep[T]{
-		layout: newLayout(&sel.stats, n, bn.asked), input: &sel.Events, grad: grad, config: cfg,
+		layout: newLayout[T](&sel.stats, n, bn.asked), input: &sel.Events, grad: grad, config: cfg,
 		unit: unitOf(sel.weightMax), from: cfg.ScoreRange[0], to: cfg.ScoreRange[1],
 	}
 	if math.IsInf(sw.from, -1) {

@@ -6,6 +6,7 @@ import (
 	"math/bits"
 	"slices"
 	"sync"
+	"unsafe"
 )
 
 // layout says how a record packs an event that takes part into one word: from
@@ -13,9 +14,14 @@ import (
 // input. Sorted records are events in order of score, with all that the sweep
 // needs beside it.
 //
+// float32 scores have keys of 32 bits, in the upper half of the record where the
+// lower one has room for the rest. Keys of other scores are distances to the
+// lowest score's, without the low bits that are 0 in all of them.
+//
 // All shifts are below 64; where the code says so, with & 63, the compiler
 // leaves out what Go needs for larger ones.
 type layout struct {
+	half      bool   // keys are halfKeys
 	base      uint64 // the lowest key
 	zeros     uint   // low bits that are 0 in every key's distance to base
 	cut       uint   // further low bits for which there is no room
@@ -44,13 +50,27 @@ func scoreOf(key uint64) float64 {
 
 const signBit = 1 << 63
 
-func newLayout(st *stats, events, nbins int) layout {
+// halfKey is scoreKey for float32; halfScore its inverse.
+func halfKey(s float32) uint32 {
+	b := math.Float32bits(s + 0) // -0.0 + 0 = 0.0
+	return b ^ (uint32(int32(b)>>31) | 1<<31)
+}
+
+func halfScore(key uint32) float32 {
+	return math.Float32frombits(key ^ (uint32(int32(^key)>>31) | 1<<31))
+}
+
+func newLayout[T Float](st *stats, events, nbins int) layout {
 	var la layout
 	indexBits := uint(bitsFor(events))
 	la.binShift = indexBits
 	la.keyShift = indexBits + uint(bitsFor(nbins))
 	la.indexMask = 1<<indexBits - 1
 	la.binMask = 1<<(la.keyShift-indexBits) - 1
+	if isFloat32[T]() && la.keyShift <= 32 && !onlyGeneralPaths {
+		la.half, la.keyShift = true, 32
+		return la
+	}
 
 	la.base = scoreKey(st.scoreMin)
 	if st.scoreBits&^signBit != 0 {
@@ -61,6 +81,12 @@ func newLayout(st *stats, events, nbins int) layout {
 		la.cut = keyBits - room
 	}
 	return la
+}
+
+// isFloat32 is known when the code is compiled.
+func isFloat32[T Float]() bool {
+	var x T
+	return unsafe.Sizeof(x) == 4
 }
 
 func (la *layout) record(score float64, bin, index int) uint64 {
@@ -82,12 +108,23 @@ func (la *layout) exact() bool { return la.cut == 0 }
 
 // score returns the score that a record holds whole.
 func (la *layout) score(record uint64) float64 {
+	if la.half {
+		return float64(halfScore(uint32(record >> 32)))
+	}
 	return scoreOf(record>>(la.keyShift&63)<<(la.zeros&63) + la.base)
 }
 
-// scoreCellsFor returns the number of buckets into which records go before
-// each bucket is sorted by itself, in cache.
-func scoreCellsFor(n int) int { return powerOfTwo(n/512, 1, 1<<11) }
+// scoreCellsFor returns the number of buckets into which records go. As long as
+// all records fit in a core's cache, they go to cells of a few, which are all but
+// sorted; more records go to cells that are sorted by themselves, in cache.
+func scoreCellsFor(n int) int {
+	if n <= fewRecords {
+		return powerOfTwo(n/2, 1, 1<<16)
+	}
+	return powerOfTwo(n/512, 1, 1<<11)
+}
+
+const fewRecords = 1 << 17
 
 // fillRecords sets sc.records to the records of the events that take part, in
 // order of score cell and, within a cell, of index, and finishes the binning.
@@ -103,24 +140,75 @@ func fillRecords[T Float](sel *selection[T], bn *binning, la *layout, sc *scratc
 	return starts
 }
 
+// fillPart writes the records of a part. Where a mass lies in a divided cell,
+// its bin stays 0.
 func (sel *selection[T]) fillPart(p *part, bn *binning, la *layout, records []uint64) (left []leftover) {
-	layout, next, bins, scores := *la, p.scores, bn.bin, sel.Score
-	for i, cells := range sel.places[p.lo:p.hi] {
+	fill := sel.fillAny
+	if la.half {
+		fill = sel.fillHalves
+	}
+	for lo := p.lo; lo < p.hi; lo += checkBlock {
+		hi := min(lo+checkBlock, p.hi)
+		left = fill(slices.Grow(left, hi-lo), p.scores, lo, hi, bn.bin, la, records)
+	}
+	return left
+}
+
+// fillAny writes the records of the events lo..hi-1 to where next says that the
+// next record of each cell goes. There is room for as many leftovers.
+func (sel *selection[T]) fillAny(left []leftover, next []uint32, lo, hi int, bins []uint16, la *layout, records []uint64) []leftover {
+	layout := *la
+	for i := lo; i < hi; i++ {
+		cells := sel.places[i]
 		if cells == noPlace {
 			continue
 		}
-		i += p.lo
 		start := &next[cells>>massCellBits]
-		bin := int(bins[cells&(1<<massCellBits-1)])
+		bin := bins[cells&(1<<massCellBits-1)]
 		if bin == divided {
 			left = append(left, leftover{int(*start), float64(sel.Mass[i])})
 			bin = 0
 		}
-		records[*start] = layout.record(float64(scores[i]), bin, i)
+		records[*start] = layout.record(float64(sel.Score[i]), int(bin), i)
 		*start++
 	}
 	return left
 }
+
+// fillHalves is fillAny for keys in the upper halves of records. Two loops keep
+// what each needs in registers.
+func (sel *selection[T]) fillHalves(left []leftover, next []uint32, lo, hi int, bins []uint16, la *layout, records []uint64) []leftover {
+	var targets [checkBlock]target
+	to := targets[:hi-lo]
+	places := sel.places[lo:hi][:len(to)]
+	for i := range to {
+		cells := places[i]
+		if cells == noPlace {
+			to[i].bin = divided
+			continue
+		}
+		cell := cells >> massCellBits
+		at := next[cell]
+		next[cell] = at + 1
+		to[i] = target{at, uint32(bins[cells&(1<<massCellBits-1)])}
+	}
+	binShift := la.binShift & 31
+	for i, s := range sel.Score[lo:hi][:len(to)] {
+		bin := to[i].bin
+		if bin == divided {
+			if places[i] == noPlace {
+				continue
+			}
+			left = append(left, leftover{int(to[i].record), float64(sel.Mass[lo+i])})
+			bin = 0
+		}
+		records[to[i].record] = uint64(halfKey(float32(s)))<<32 | uint64(bin<<binShift|uint32(lo+i))
+	}
+	return left
+}
+
+// target is where an event's record goes, and its bin.
+type target struct{ record, bin uint32 }
 
 // countsToStarts turns the counts of scores per part and cell into the places
 // where each part writes its first record of each cell, and returns the starts
@@ -155,15 +243,21 @@ const insertionBelow = 24
 // on the insertion sort that follows it would cost more than a radix sort.
 const crowded = 48
 
-// sortRecords sorts the records of one cell. Equal scores keep their order.
-func sortRecords[T Float](so *sorter, records []uint64, la *layout, scores []T) {
-	if len(records) < insertionBelow {
-		insertionSort(records, records, la.keyShift)
-	} else {
-		so.sortKeys(records, la.keyShift)
+// sortCells sorts the records of cells, which begin and end at starts. Equal
+// scores keep their order.
+func sortCells[T Float](so *sorter, records []uint64, starts []uint32, la *layout, scores []T) {
+	first := starts[0] // of the cells that wait for one insertion sort together
+	for c, start := range starts[:len(starts)-1] {
+		if end := starts[c+1]; end-start >= insertionBelow {
+			insertionSort(records[first:start], records[first:start], la.keyShift)
+			so.sortKeys(records[start:end], la.keyShift)
+			first = end
+		}
 	}
+	end := starts[len(starts)-1]
+	insertionSort(records[first:end], records[first:end], la.keyShift)
 	if !la.exact() {
-		resolve(records, la, scores)
+		resolve(records[starts[0]:end], la, scores)
 	}
 }
 

@@ -97,7 +97,7 @@ func sortedSweep(t *testing.T, ev Events[float64], cfg Config) *sweep[float64] {
 	bn.bin = make([]uint16, sel.massCells.cells)
 	setCells(bn.bin, sel.massCells, bn.edges)
 	sw := &sweep[float64]{
-		layout: newLayout(&sel.stats, len(ev.Score), 2), input: &sel.Events, config: &cfg, nb: 2, unit: 1,
+		layout: newLayout[float64](&sel.stats, len(ev.Score), 2), input: &sel.Events, config: &cfg, nb: 2, unit: 1,
 	}
 	cells := fillRecords(sel, bn, &sw.layout, sc)
 	sw.records = sc.records

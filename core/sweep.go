@@ -29,6 +29,7 @@ type sweep[T Float] struct {
 	cells   []int     // and the cells cells[k] .. cells[k+1]-1
 	inverse []float64 // 1/W_b
 	spread  *spread   // nil: the bias stays
+	hot     *fastKernel
 }
 
 // step is what crossing one event does to its bin: F_b grows by e and the sum
@@ -103,9 +104,7 @@ func (sw *sweep[T]) sortChunks(cells []uint32, sc *scratch) {
 	}
 	parallel(chunks, func(k int) {
 		so := sorters.Get().(*sorter)
-		for c := sw.cells[k]; c < sw.cells[k+1]; c++ {
-			sortRecords(so, sw.records[cells[c]:cells[c+1]], &sw.layout, sw.input.Score)
-		}
+		sortCells(so, sw.records, cells[sw.cells[k]:sw.cells[k+1]+1], &sw.layout, sw.input.Score)
 		sorters.Put(so)
 		lo, hi := sw.chunks[k], sw.chunks[k+1]
 		totals := sc.totals[(k+1)*sw.nb : (k+2)*sw.nb]
@@ -157,6 +156,9 @@ func (sw *sweep[T]) setSums(edges []float64, sc *scratch) error {
 // walkChunks sweeps all chunks, sets their integrals and returns J above the
 // highest score.
 func (sw *sweep[T]) walkChunks(integrals []float64, sc *scratch) (last float64) {
+	if !sw.config.bounded() && sw.config.Order <= fastOrder && !onlyGeneralPaths {
+		sw.hot = newFastKernel(sw.basis, sw.config.SlopePenalty)
+	}
 	walkers := pool(sw.newWalker)
 	parallel(len(integrals), func(k int) {
 		wk := walkers.take()
@@ -223,7 +225,7 @@ func (sw *sweep[T]) endOfTie(i, hi int) int {
 type walker struct {
 	kernel
 	cdf, squares []float64
-	rows         []hotRow  // for fastWalk
+	rows         []hotRow  // for fastKernel
 	ups          []float64 // of the events of a tie
 }
 
@@ -237,15 +239,10 @@ func (sw *sweep[T]) newWalker() *walker {
 	} else {
 		wk.kernel = newLinearKernel(sw.config, sw.basis, sw.spread)
 	}
-	if sw.fast() {
+	if sw.hot != nil {
 		wk.rows = make([]hotRow, sw.nb)
 	}
 	return wk
-}
-
-// fast reports whether fastWalk can take the place of walk.
-func (sw *sweep[T]) fast() bool {
-	return !sw.config.bounded() && sw.config.Order <= fastOrder && !onlyGeneralPaths
 }
 
 // onlyGeneralPaths is set by tests, which compare.
@@ -254,8 +251,8 @@ var onlyGeneralPaths bool
 // walk sweeps chunk k. It returns the integral of J from the score before the
 // chunk to its last, and J above that.
 func (sw *sweep[T]) walk(wk *walker, k int) (integral, j float64) {
-	if linear, ok := wk.kernel.(*linearKernel); ok && sw.fast() {
-		return sw.fastWalk(wk, linear, k)
+	if sw.hot != nil {
+		return sw.fastWalk(wk, k)
 	}
 	lo, hi := sw.chunks[k], sw.chunks[k+1]
 	score := sw.from

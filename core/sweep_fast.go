@@ -1,171 +1,299 @@
 package core
 
-// hotRow is what crossing an event needs of its bin, for orders 0, 1 and 2
-// (lower ones with zeros), with 1/W_b multiplied in, so that only the event's
-// weight is left to multiply with.
+import "math"
+
+// fastKernel is linearKernel for orders 0, 1 and 2, in the form that costs least
+// to follow. With P'P + slope_penalty s s' = L L' (s.c = c_1) the matrix M of
+// linearKernel is
+//
+//	M_ab = [a = b] - x_a.x_b + y_a.y_b,   L x_b = P_b,  y_b = L' A_b - x_b
+//
+// so that crossing an event changes two short vectors, X = sum_b F_b x_b and Y,
+// by what also gives the change of J.
+type fastKernel struct {
+	x, y   [][3]float64 // per bin; lower orders have zeros
+	square []float64    // per bin: M_bb
+}
+
+// hotRow is what crossing an event needs of its bin: one line of cache, with
+// 1/W_b multiplied in, so that only the event's weight is left to multiply with.
 type hotRow struct {
-	p      [3]float64 // P_l(x_b)/W_b
-	a      [3]float64 // 2 A_lb/W_b
-	z      [3]float64 // (dz_l/dF_b)/W_b
-	f      float64    // 2 F_b/W_b
-	rise   float64    // 2/W_b^2: by how much f grows with weight
-	square float64    // M_bb/W_b^2
+	x, y [3]float64 // sqrt(2) x_b/W_b and y_b
+	f    float64    // 2 F_b/W_b; without weights + M_bb/W_b^2
+	rise float64    // 2/W_b^2: by how much f grows with weight
 }
 
 // fastOrder is the highest order that a hotRow has room for.
 const fastOrder = 2
 
-// fastState is where a walk stands: linearKernel's state, J, the integral of J
-// so far and the last score.
+// fastState is where a walk stands: sqrt(2) X and Y, J, the integral of J so far
+// and the last score.
 type fastState struct {
-	c, z               [3]float64 // 2 c and z
+	x, y               [3]float64
 	j, integral, score float64
 }
 
-// fastWalk is walk for linearKernel, written out for orders up to fastOrder. An
-// event of weight w changes J by w (2 F_b - 2 c.P_b - 2 z.A_b)/W_b + w^2 M_bb/W_b^2,
-// in the notation of linearKernel. Ties go the general way.
-func (sw *sweep[T]) fastWalk(wk *walker, k *linearKernel, chunk int) (integral, j float64) {
+// newFastKernel returns nil where P'P is singular, as with fewer bins than moments.
+func newFastKernel(ba *basis, penalty float64) *fastKernel {
+	if ba.orthonormal != nil {
+		ba = ba.orthonormal
+	}
+	n := ba.size
+	var lower [3][3]float64
+	for i := range n {
+		for j := range i + 1 {
+			g := ba.gram[i*n+j] + penalty*ba.slope[i]*ba.slope[j]
+			pivot := g
+			for m := range j {
+				pivot -= lower[i][m] * lower[j][m]
+			}
+			switch {
+			case i > j:
+				lower[i][j] = pivot / lower[j][j]
+			case pivot > 1e-10*g:
+				lower[i][i] = math.Sqrt(pivot)
+			default:
+				return nil
+			}
+		}
+	}
+	nb := len(ba.p) / n
+	k := &fastKernel{make([][3]float64, nb), make([][3]float64, nb), make([]float64, nb)}
+	for b := range nb {
+		p, a := ba.rowP(b), ba.rowA(b)
+		x, y := &k.x[b], &k.y[b]
+		k.square[b] = 1
+		for i := range n {
+			x[i] = p[i]
+			for m := range i {
+				x[i] -= lower[i][m] * x[m]
+			}
+			x[i] /= lower[i][i]
+			y[i] = -x[i]
+			for m := i; m < n; m++ {
+				y[i] += lower[m][i] * a[m]
+			}
+			k.square[b] += y[i]*y[i] - x[i]*x[i]
+		}
+	}
+	return k
+}
+
+// start sets rows and returns the state where the bins have these CDFs.
+func (k *fastKernel) start(rows []hotRow, cdf, inverse []float64, weighted bool) (st fastState) {
+	for b := range rows {
+		row, e := &rows[b], inverse[b]
+		for l := range row.x {
+			x, y := math.Sqrt2*k.x[b][l], math.Sqrt2*k.y[b][l]
+			row.x[l], row.y[l] = e*x, e*y
+			st.x[l] += cdf[b] * x
+			st.y[l] += cdf[b] * y
+		}
+		row.f = 2 * e * cdf[b]
+		row.rise = 2 * e * e
+		if !weighted {
+			row.f += e * e * k.square[b]
+		}
+	}
+	return st
+}
+
+// slope returns (st.x, -st.y).(x, y): sums that M F_b is made of.
+func (st *fastState) slope(row *hotRow) float64 {
+	return st.x[0]*row.x[0] + st.x[1]*row.x[1] + st.x[2]*row.x[2] - (st.y[0]*row.y[0] + st.y[1]*row.y[1] + st.y[2]*row.y[2])
+}
+
+// cross takes an event of weight w into the sums.
+func (st *fastState) cross(row *hotRow, w float64) {
+	row.f += w * row.rise
+	for l := range st.x {
+		st.x[l] += w * row.x[l]
+		st.y[l] += w * row.y[l]
+	}
+}
+
+// fastWalk is walk by way of fastKernel. An event of weight w changes J by
+// w (2 (M F)_b)/W_b + w^2 M_bb/W_b^2.
+func (sw *sweep[T]) fastWalk(wk *walker, chunk int) (integral, j float64) {
+	k := sw.hot
 	lo, hi := sw.chunks[chunk], sw.chunks[chunk+1]
-	st := fastState{score: sw.from}
+	j = wk.kernel.start(wk.cdf, wk.squares)
+	weighted := sw.weights != nil || sw.spread != nil
+	st := k.start(wk.rows, wk.cdf, sw.inverse, weighted)
+	st.j, st.score = j, sw.from
 	if lo > 0 {
 		st.score = sw.scoreAt(lo - 1)
 	}
-	st.j = wk.start(wk.cdf, wk.squares)
-	k.setRows(wk.rows, sw.inverse)
-	run := sw.runUnweighted
-	if sw.weights != nil || k.spread != nil {
-		run = sw.runWeighted
-	}
-	st.load(k)
 	for i := lo; i < hi; {
-		if i = run(k, wk.rows, &st, i, hi); i == hi {
-			break
+		switch {
+		case weighted:
+			i = sw.runWeighted(wk, &st, i, hi)
+		case sw.half:
+			i = sw.runHalves(wk.rows, &st, i, hi)
+		default:
+			i = sw.runUnweighted(wk.rows, &st, i, hi)
 		}
+		// A tie begins, or only the keys are equal, or this is the last event.
 		end := sw.endOfTie(i, hi)
-		if end == i+1 { // only the keys are equal
-			i = run(k, wk.rows, &st, i, end)
-			continue
-		}
 		score := sw.scoreAt(i)
 		st.integral += st.j * (score - st.score)
 		st.score = score
-		st.store(k)
-		for _, r := range sw.records[i:end] {
-			b := sw.bin(r)
-			k.cdf[b] = wk.rows[b].f / (2 * sw.inverse[b])
-		}
-		st.j += sw.crossTie(wk, i, end)
-		for _, r := range sw.records[i:end] {
-			b := sw.bin(r)
-			wk.rows[b].f = 2 * k.cdf[b] * sw.inverse[b]
-		}
-		st.load(k)
+		sw.fastTie(wk, &st, i, end)
 		i = end
 	}
 	return st.integral, st.j
 }
 
-func (st *fastState) load(k *linearKernel) {
-	for l := range k.c {
-		st.c[l], st.z[l] = 2*k.c[l], k.z[l]
-	}
-}
-
-func (st *fastState) store(k *linearKernel) {
-	for l := range k.c {
-		k.c[l], k.z[l] = st.c[l]/2, st.z[l]
-	}
-}
-
-// runUnweighted crosses events of weight 1 from i on, up to hi or the first
-// whose key equals the next one's. It returns where it stopped.
-func (sw *sweep[T]) runUnweighted(_ *linearKernel, rows []hotRow, st *fastState, i, hi int) int {
-	records, grad, scores, layout := sw.records[:hi], sw.grad, sw.input.Score, sw.layout
-	exact, scale := sw.exact(), -sw.scale
+// runUnweighted crosses events of weight 1 from i on, up to the last before hi
+// or the first whose key equals the next one's. It returns where it stopped.
+func (sw *sweep[T]) runUnweighted(rows []hotRow, st *fastState, i, hi int) int {
+	grad, layout, scale := sw.grad, sw.layout, -sw.scale
+	exact, scores := sw.exact(), sw.input.Score
 	j, integral, score := st.j, st.integral, st.score
-	c0, c1, c2, z0, z1, z2 := st.c[0], st.c[1], st.c[2], st.z[0], st.z[1], st.z[2]
-	for ; i < len(records); i++ {
-		r := records[i]
-		if i+1 < len(records) && layout.key(records[i+1]) == layout.key(r) {
+	x0, x1, x2, y0, y1, y2 := st.x[0], st.x[1], st.x[2], st.y[0], st.y[1], st.y[2]
+	r := sw.records[i]
+	for _, after := range sw.records[i+1 : hi] {
+		if layout.key(after) == layout.key(r) {
 			break
 		}
-		index := layout.index(r)
+		i++
 		var next float64
 		if exact {
 			next = layout.score(r)
 		} else {
-			next = float64(scores[index])
+			next = float64(scores[layout.index(r)])
 		}
 		integral += j * (next - score)
 		score = next
 		row := &rows[layout.bin(r)]
-		d := row.f + row.square - (c0*row.p[0] + c1*row.p[1] + c2*row.p[2]) - (z0*row.a[0] + z1*row.a[1] + z2*row.a[2])
+		d := row.f - (x0*row.x[0] + x1*row.x[1] + x2*row.x[2]) + (y0*row.y[0] + y1*row.y[1] + y2*row.y[2])
 		j += d
 		if grad != nil {
-			grad[index] = T(scale * d)
+			grad[layout.index(r)] = T(scale * d)
 		}
 		row.f += row.rise
-		c0 += row.a[0]
-		c1 += row.a[1]
-		c2 += row.a[2]
-		z0 += row.z[0]
-		z1 += row.z[1]
-		z2 += row.z[2]
+		x0 += row.x[0]
+		x1 += row.x[1]
+		x2 += row.x[2]
+		y0 += row.y[0]
+		y1 += row.y[1]
+		y2 += row.y[2]
+		r = after
 	}
-	*st = fastState{[3]float64{c0, c1, c2}, [3]float64{z0, z1, z2}, j, integral, score}
+	*st = fastState{[3]float64{x0, x1, x2}, [3]float64{y0, y1, y2}, j, integral, score}
+	return i
+}
+
+// runHalves is runUnweighted for keys in the upper halves of records.
+func (sw *sweep[T]) runHalves(rows []hotRow, st *fastState, i, hi int) int {
+	grad, scale := sw.grad, -sw.scale
+	indexMask, binShift := sw.indexMask, sw.binShift&31
+	j, integral, score := st.j, st.integral, st.score
+	x0, x1, x2, y0, y1, y2 := st.x[0], st.x[1], st.x[2], st.y[0], st.y[1], st.y[2]
+	r := sw.records[i]
+	for _, after := range sw.records[i+1 : hi] {
+		if after>>32 == r>>32 {
+			break
+		}
+		i++
+		next := float64(halfScore(uint32(r >> 32)))
+		integral += j * (next - score)
+		score = next
+		row := &rows[uint32(r)>>binShift]
+		d := row.f - (x0*row.x[0] + x1*row.x[1] + x2*row.x[2]) + (y0*row.y[0] + y1*row.y[1] + y2*row.y[2])
+		j += d
+		if grad != nil {
+			grad[r&indexMask] = T(scale * d)
+		}
+		row.f += row.rise
+		x0 += row.x[0]
+		x1 += row.x[1]
+		x2 += row.x[2]
+		y0 += row.y[0]
+		y1 += row.y[1]
+		y2 += row.y[2]
+		r = after
+	}
+	*st = fastState{[3]float64{x0, x1, x2}, [3]float64{y0, y1, y2}, j, integral, score}
 	return i
 }
 
 // runWeighted is runUnweighted with weights, or with the bias subtracted, or both.
-func (sw *sweep[T]) runWeighted(k *linearKernel, rows []hotRow, st *fastState, i, hi int) int {
-	records, grad := sw.records[:hi], sw.grad
+func (sw *sweep[T]) runWeighted(wk *walker, st *fastState, i, hi int) int {
+	records, grad, rows, k := sw.records, sw.grad, wk.rows, sw.hot
 	j, integral, score := st.j, st.integral, st.score
-	c0, c1, c2, z0, z1, z2 := st.c[0], st.c[1], st.c[2], st.z[0], st.z[1], st.z[2]
-	for ; i < len(records); i++ {
+	x0, x1, x2, y0, y1, y2 := st.x[0], st.x[1], st.x[2], st.y[0], st.y[1], st.y[2]
+	for ; i < hi-1; i++ {
 		r := records[i]
-		if i+1 < len(records) && sw.key(records[i+1]) == sw.key(r) {
+		if sw.key(records[i+1]) == sw.key(r) {
 			break
 		}
 		next := sw.scoreAt(i)
 		integral += j * (next - score)
 		score = next
 		b, w := sw.bin(r), sw.weight(i)
-		row := &rows[b]
-		d := row.f + w*row.square - (c0*row.p[0] + c1*row.p[1] + c2*row.p[2]) - (z0*row.a[0] + z1*row.a[1] + z2*row.a[2])
-		d *= w
-		if k.spread != nil {
-			e := w * sw.inverse[b]
-			d -= k.square[b] * k.spread.change(step{b, e, e * e}, row.f/(2*sw.inverse[b]), k.squares[b])
-			k.squares[b] += e * e
+		row, e := &rows[b], w*sw.inverse[b]
+		d := w * (row.f - (x0*row.x[0] + x1*row.x[1] + x2*row.x[2]) + (y0*row.y[0] + y1*row.y[1] + y2*row.y[2]))
+		variance := e * e
+		if sw.spread != nil {
+			variance -= sw.spread.change(step{b, e, e * e}, row.f/(2*sw.inverse[b]), wk.squares[b])
+			wk.squares[b] += e * e
 		}
+		d += k.square[b] * variance
 		j += d
 		if grad != nil {
 			grad[sw.index(r)] = T(-sw.scale * d)
 		}
 		row.f += w * row.rise
-		c0 += w * row.a[0]
-		c1 += w * row.a[1]
-		c2 += w * row.a[2]
-		z0 += w * row.z[0]
-		z1 += w * row.z[1]
-		z2 += w * row.z[2]
+		x0 += w * row.x[0]
+		x1 += w * row.x[1]
+		x2 += w * row.x[2]
+		y0 += w * row.y[0]
+		y1 += w * row.y[1]
+		y2 += w * row.y[2]
 	}
-	*st = fastState{[3]float64{c0, c1, c2}, [3]float64{z0, z1, z2}, j, integral, score}
+	*st = fastState{[3]float64{x0, x1, x2}, [3]float64{y0, y1, y2}, j, integral, score}
 	return i
 }
 
-// setRows sets rows to what belongs to the state that k was started at.
-func (k *linearKernel) setRows(rows []hotRow, inverse []float64) {
-	for b := range rows {
-		row, e := &rows[b], inverse[b]
-		for l, p := range k.basis.rowP(b) {
-			row.p[l] = e * p
-			row.a[l] = 2 * e * k.basis.rowA(b)[l]
-			row.z[l] = e * k.moveZ[b*k.size+l]
-		}
-		row.f = 2 * e * k.cdf[b]
-		row.rise = 2 * e * e
-		row.square = e * e * k.square[b]
+// fastTie is crossTie. The change of J by w M_bb w/W_b^2 has the same sign for
+// an event that moves up and for one that moves down, and so drops out of the
+// mean of the two derivatives; with the bias it does not.
+func (sw *sweep[T]) fastTie(wk *walker, st *fastState, lo, hi int) {
+	wk.ups = grown(wk.ups, hi-lo)
+	for i := lo; i < hi; i++ {
+		wk.ups[i-lo] = sw.fastChange(wk, st, i, 1)
 	}
+	for i := lo; i < hi; i++ {
+		st.j += sw.fastChange(wk, st, i, 1)
+		b, w := sw.bin(sw.records[i]), sw.weight(i)
+		st.cross(&wk.rows[b], w)
+		if sw.spread != nil {
+			e := w * sw.inverse[b]
+			wk.squares[b] += e * e
+		}
+	}
+	if sw.grad == nil {
+		return
+	}
+	for i := lo; i < hi; i++ {
+		down := sw.fastChange(wk, st, i, -1)
+		sw.grad[sw.index(sw.records[i])] = T(sw.scale * (down - wk.ups[i-lo]) / 2)
+	}
+}
+
+// fastChange returns by how much J would change if event i were crossed, upwards
+// (sign 1) or downwards (-1).
+func (sw *sweep[T]) fastChange(wk *walker, st *fastState, i int, sign float64) float64 {
+	b := sw.bin(sw.records[i])
+	row, w := &wk.rows[b], sign*sw.weight(i)
+	e, own := w*sw.inverse[b], sw.hot.square[b]
+	if sw.weights == nil && sw.spread == nil { // row.f holds the square of one step up
+		return w*(row.f-st.slope(row)) + (1-w)*e*e*own
+	}
+	d := w*(row.f-st.slope(row)) + e*e*own
+	if sw.spread != nil {
+		d -= own * sw.spread.change(step{b, e, sign * e * e}, row.f/(2*sw.inverse[b]), wk.squares[b])
+	}
+	return d
 }
