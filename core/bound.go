@@ -75,8 +75,15 @@ func (q *squash) byT() float64 {
 // plain difference. For the small steps that events make it needs no tanh: with
 // u' = u + du, tanh u' - tanh u = tanh du (1 - tanh^2 u) / (1 + tanh u tanh du).
 func (q *squash) advance(next *squash, c, t, dc, dt float64) float64 {
-	if t == 0 || q.off || math.Abs(q.u) > saturated {
+	if t == 0 || q.off {
 		*next = newSquash(c, t)
+		return next.value() - q.value()
+	}
+	if math.Abs(q.u) > saturated {
+		*next = newSquash(c, t)
+		if next.tanh == q.tanh {
+			return dt * q.tanh
+		}
 		return next.value() - q.value()
 	}
 	du := (dc - q.u*dt) / t

@@ -255,50 +255,85 @@ func (sw *sweep[T]) walk(wk *walker, k int) (integral, j float64) {
 		return sw.fastWalk(wk, k)
 	}
 	lo, hi := sw.chunks[k], sw.chunks[k+1]
-	score := sw.from
+	st := walkState{j: wk.start(wk.cdf, wk.squares), score: sw.from}
 	if lo > 0 {
-		score = sw.scoreAt(lo - 1)
+		st.score = sw.scoreAt(lo - 1)
 	}
-	j = wk.start(wk.cdf, wk.squares)
+	bounded, _ := wk.kernel.(*boundedKernel)
+	if bounded != nil && bounded.rows != nil {
+		bounded.setRows(sw.inverse)
+	} else {
+		bounded = nil
+	}
 	for i := lo; i < hi; {
-		next := sw.scoreAt(i)
-		integral += j * (next - score)
-		score = next
-		if end := sw.endOfTie(i, hi); end > i+1 {
-			j += sw.crossTie(wk, i, end)
-			i = end
-			continue
+		if bounded != nil {
+			i = sw.runBounded(bounded, &st, i, hi)
 		}
-		d := wk.cross(sw.step(i))
-		j += d
-		if sw.grad != nil {
-			sw.grad[sw.index(sw.records[i])] = T(-sw.scale * d)
+		end := sw.endOfTie(i, hi)
+		if bounded != nil {
+			bounded.fromRows(sw.records[i:end], &sw.layout)
 		}
-		i++
+		st.advance(sw.scoreAt(i), sw.cross(wk, i, end))
+		if bounded != nil {
+			bounded.toRows(sw.records[i:end], &sw.layout)
+		}
+		i = end
 	}
-	return integral, j
+	return st.integral, st.j
+}
+
+// cross crosses events of equal score, often one, and returns by how much J changes.
+func (sw *sweep[T]) cross(wk *walker, lo, hi int) float64 {
+	if hi > lo+1 {
+		return sw.crossTie(wk, lo, hi)
+	}
+	d := wk.kernel.cross(sw.step(lo))
+	if sw.grad != nil {
+		sw.grad[sw.index(sw.records[lo])] = T(-sw.scale * d)
+	}
+	return d
+}
+
+// walkState is J above the last score, and its integral so far.
+type walkState struct{ j, integral, score float64 }
+
+// advance goes on to a score where J changes by d.
+func (st *walkState) advance(score, d float64) {
+	st.integral += st.j * (score - st.score)
+	st.score = score
+	st.j += d
 }
 
 // crossTie crosses events of equal score and returns by how much J changes.
 // The gradient of each is the mean of its left and right derivatives: for one
 // that moves up, J above the tie loses the event; for one that moves down, J
-// below the tie gains it.
-func (sw *sweep[T]) crossTie(wk *walker, lo, hi int) float64 {
-	if sw.grad != nil {
-		wk.ups = grown(wk.ups, hi-lo)
+// below the tie gains it. The first event crossed is one that moves up, the
+// last, taken back, one that moves down.
+func (sw *sweep[T]) crossTie(wk *walker, lo, hi int) (total float64) {
+	if sw.grad == nil {
 		for i := lo; i < hi; i++ {
-			wk.ups[i-lo] = wk.change(sw.step(i))
+			total += wk.cross(sw.step(i))
 		}
+		return total
 	}
-	var total float64
+	wk.ups = grown(wk.ups, hi-lo)
+	for i := lo + 1; i < hi; i++ {
+		wk.ups[i-lo] = wk.change(sw.step(i))
+	}
+	var last float64
 	for i := lo; i < hi; i++ {
-		total += wk.cross(sw.step(i))
-	}
-	if sw.grad != nil {
-		for i := lo; i < hi; i++ {
-			down := wk.change(sw.step(i).reversed())
-			sw.grad[sw.index(sw.records[i])] = T(sw.scale * (down - wk.ups[i-lo]) / 2)
+		last = wk.cross(sw.step(i))
+		if i == lo {
+			wk.ups[0] = last
 		}
+		total += last
+	}
+	for i := lo; i < hi; i++ {
+		down := -last
+		if i < hi-1 {
+			down = wk.change(sw.step(i).reversed())
+		}
+		sw.grad[sw.index(sw.records[i])] = T(sw.scale * (down - wk.ups[i-lo]) / 2)
 	}
 	return total
 }

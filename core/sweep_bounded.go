@@ -16,6 +16,9 @@ type boundedKernel struct {
 	penalty float64
 	bias    *biasSums // nil: the bias stays
 
+	rows  []boundedRow // for runBounded; nil: it can't be used
+	lower lower
+
 	c, pf        moments // c and P'F
 	now          *bounded
 	cdf, squares []float64
@@ -36,6 +39,11 @@ func newBoundedKernel(cfg *Config, ba *basis, sp *spread) *boundedKernel {
 	}
 	if sp != nil {
 		k.bias = newBiasSums(ba, sp, cfg.SlopePenalty)
+	} else if ba.size == 3 && !onlyGeneralPaths {
+		var ok bool
+		if k.lower, ok = newLower(ba, 0); ok {
+			k.rows = make([]boundedRow, len(ba.p)/ba.size)
+		}
 	}
 	return k
 }

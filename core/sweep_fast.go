@@ -26,11 +26,10 @@ type hotRow struct {
 // fastOrder is the highest order that a hotRow has room for.
 const fastOrder = 2
 
-// fastState is where a walk stands: sqrt(2) X and Y, J, the integral of J so far
-// and the last score.
+// fastState is where a walk stands.
 type fastState struct {
-	x, y               [3]float64
-	j, integral, score float64
+	x, y [3]float64 // sqrt(2) X and Y
+	walkState
 }
 
 // newFastKernel returns nil where P'P is singular, as with fewer bins than moments.
@@ -39,44 +38,63 @@ func newFastKernel(ba *basis, penalty float64) *fastKernel {
 		ba = ba.orthonormal
 	}
 	n := ba.size
-	var lower [3][3]float64
-	for i := range n {
-		for j := range i + 1 {
-			g := ba.gram[i*n+j] + penalty*ba.slope[i]*ba.slope[j]
-			pivot := g
-			for m := range j {
-				pivot -= lower[i][m] * lower[j][m]
-			}
-			switch {
-			case i > j:
-				lower[i][j] = pivot / lower[j][j]
-			case pivot > 1e-10*g:
-				lower[i][i] = math.Sqrt(pivot)
-			default:
-				return nil
-			}
-		}
+	l, ok := newLower(ba, penalty)
+	if !ok {
+		return nil
 	}
 	nb := len(ba.p) / n
 	k := &fastKernel{make([][3]float64, nb), make([][3]float64, nb), make([]float64, nb)}
 	for b := range nb {
-		p, a := ba.rowP(b), ba.rowA(b)
-		x, y := &k.x[b], &k.y[b]
+		x, y := l.solve(ba.rowP(b)), &k.y[b]
+		k.x[b] = x
 		k.square[b] = 1
 		for i := range n {
-			x[i] = p[i]
-			for m := range i {
-				x[i] -= lower[i][m] * x[m]
-			}
-			x[i] /= lower[i][i]
 			y[i] = -x[i]
 			for m := i; m < n; m++ {
-				y[i] += lower[m][i] * a[m]
+				y[i] += l[m][i] * ba.rowA(b)[m]
 			}
 			k.square[b] += y[i]*y[i] - x[i]*x[i]
 		}
 	}
 	return k
+}
+
+// lower is the L of the Cholesky decomposition P'P + slope_penalty s s' = L L'.
+type lower [3][3]float64
+
+// newLower returns no L where the matrix is singular in double precision.
+func newLower(ba *basis, penalty float64) (l lower, ok bool) {
+	n := ba.size
+	for i := range n {
+		for j := range i + 1 {
+			g := ba.gram[i*n+j] + penalty*ba.slope[i]*ba.slope[j]
+			pivot := g
+			for m := range j {
+				pivot -= l[i][m] * l[j][m]
+			}
+			switch {
+			case i > j:
+				l[i][j] = pivot / l[j][j]
+			case pivot > 1e-10*g:
+				l[i][i] = math.Sqrt(pivot)
+			default:
+				return l, false
+			}
+		}
+	}
+	return l, true
+}
+
+// solve returns x, L x = p; p may be shorter.
+func (l *lower) solve(p []float64) (x [3]float64) {
+	for i := range p {
+		x[i] = p[i]
+		for m := range i {
+			x[i] -= l[i][m] * x[m]
+		}
+		x[i] /= l[i][i]
+	}
+	return x
 }
 
 // start sets rows and returns the state where the bins have these CDFs.
@@ -135,10 +153,7 @@ func (sw *sweep[T]) fastWalk(wk *walker, chunk int) (integral, j float64) {
 		}
 		// A tie begins, or only the keys are equal, or this is the last event.
 		end := sw.endOfTie(i, hi)
-		score := sw.scoreAt(i)
-		st.integral += st.j * (score - st.score)
-		st.score = score
-		sw.fastTie(wk, &st, i, end)
+		st.advance(sw.scoreAt(i), sw.fastTie(wk, &st, i, end))
 		i = end
 	}
 	return st.integral, st.j
@@ -180,7 +195,7 @@ func (sw *sweep[T]) runUnweighted(rows []hotRow, st *fastState, i, hi int) int {
 		y2 += row.y[2]
 		r = after
 	}
-	*st = fastState{[3]float64{x0, x1, x2}, [3]float64{y0, y1, y2}, j, integral, score}
+	*st = fastState{[3]float64{x0, x1, x2}, [3]float64{y0, y1, y2}, walkState{j, integral, score}}
 	return i
 }
 
@@ -214,7 +229,7 @@ func (sw *sweep[T]) runHalves(rows []hotRow, st *fastState, i, hi int) int {
 		y2 += row.y[2]
 		r = after
 	}
-	*st = fastState{[3]float64{x0, x1, x2}, [3]float64{y0, y1, y2}, j, integral, score}
+	*st = fastState{[3]float64{x0, x1, x2}, [3]float64{y0, y1, y2}, walkState{j, integral, score}}
 	return i
 }
 
@@ -252,20 +267,18 @@ func (sw *sweep[T]) runWeighted(wk *walker, st *fastState, i, hi int) int {
 		y1 += w * row.y[1]
 		y2 += w * row.y[2]
 	}
-	*st = fastState{[3]float64{x0, x1, x2}, [3]float64{y0, y1, y2}, j, integral, score}
+	*st = fastState{[3]float64{x0, x1, x2}, [3]float64{y0, y1, y2}, walkState{j, integral, score}}
 	return i
 }
 
-// fastTie is crossTie. The change of J by w M_bb w/W_b^2 has the same sign for
-// an event that moves up and for one that moves down, and so drops out of the
-// mean of the two derivatives; with the bias it does not.
-func (sw *sweep[T]) fastTie(wk *walker, st *fastState, lo, hi int) {
+// fastTie is crossTie.
+func (sw *sweep[T]) fastTie(wk *walker, st *fastState, lo, hi int) (total float64) {
 	wk.ups = grown(wk.ups, hi-lo)
 	for i := lo; i < hi; i++ {
 		wk.ups[i-lo] = sw.fastChange(wk, st, i, 1)
 	}
 	for i := lo; i < hi; i++ {
-		st.j += sw.fastChange(wk, st, i, 1)
+		total += sw.fastChange(wk, st, i, 1)
 		b, w := sw.bin(sw.records[i]), sw.weight(i)
 		st.cross(&wk.rows[b], w)
 		if sw.spread != nil {
@@ -274,12 +287,13 @@ func (sw *sweep[T]) fastTie(wk *walker, st *fastState, lo, hi int) {
 		}
 	}
 	if sw.grad == nil {
-		return
+		return total
 	}
 	for i := lo; i < hi; i++ {
 		down := sw.fastChange(wk, st, i, -1)
 		sw.grad[sw.index(sw.records[i])] = T(sw.scale * (down - wk.ups[i-lo]) / 2)
 	}
+	return total
 }
 
 // fastChange returns by how much J would change if event i were crossed, upwards
