@@ -1,7 +1,6 @@
 package core
 
 import (
-	"math"
 	"slices"
 	"sort"
 )
@@ -12,13 +11,20 @@ import (
 type binning struct {
 	asked int // bins; fewer where quantile edges coincide
 	edges []float64
-	bin   []uint16 // per cell of mass: its bin, or divided
+	table []uint16 // per cell of mass: its bin, or limit + its run
+	limit uint16
+	runs  []run // of divided cells
 
 	ranks []int // of quantile edges that are still to be found
-	runs  []run // of the masses in divided cells
 }
 
-const divided = math.MaxUint16
+// tableLimit is a number of bins from which on all cells are one run: so many
+// bins and runs have numbers in the table.
+const tableLimit = 1 << 15
+
+func newTable(asked, cells int, edges []float64) *binning {
+	return &binning{asked: asked, edges: edges, table: make([]uint16, cells), limit: uint16(min(asked, tableLimit))}
+}
 
 // massCellsFor returns a number of cells with which few of n masses lie in
 // divided ones.
@@ -36,21 +42,36 @@ func newBinning[T Float](sel *selection[T], cfg *Config) (*binning, error) {
 		if err != nil {
 			return nil, err
 		}
-		bn := &binning{asked: len(edges) - 1, edges: edges}
-		bn.bin = make([]uint16, sel.massCells.cells)
-		setCells(bn.bin, sel.massCells, edges)
+		bn := newTable(len(edges)-1, sel.massCells.cells, edges)
+		if bn.asked < tableLimit {
+			setCells(bn, sel.massCells)
+		} else {
+			bn.oneRun()
+		}
 		return bn, nil
 	}
-	bn := &binning{asked: cfg.Bins, ranks: quantileRanks(sel.n, cfg.Bins)}
+	bn := newTable(cfg.Bins, sel.massCells.cells, nil)
+	bn.ranks = quantileRanks(sel.n, cfg.Bins)
 	counts := sel.parts[0].masses
 	for _, p := range sel.parts[1:] {
 		for c, more := range p.masses {
 			counts[c] += more
 		}
 	}
-	bn.bin = make([]uint16, len(counts))
-	bn.runs = quantileCells(counts, bn.ranks, bn.bin)
+	if bn.asked < tableLimit {
+		bn.quantileCells(counts, bn.ranks)
+	} else {
+		bn.oneRun()
+	}
 	return bn, nil
+}
+
+// oneRun takes all cells for divided.
+func (bn *binning) oneRun() {
+	bn.runs = []run{{}}
+	for c := range bn.table {
+		bn.table[c] = bn.limit
+	}
 }
 
 // enoughFor returns an error where there are fewer events than bins.
@@ -91,16 +112,18 @@ func uniformEdges(lo, hi float64, n int) []float64 {
 	return edges
 }
 
-// setCells sets the bins of cells from the edges.
-func setCells[T Float](bin []uint16, g grid[T], edges []float64) {
-	asked := len(edges) - 1
-	now := 0
-	for c := range bin {
-		bin[c] = uint16(min(now, divided))
+// setCells sets the table and the runs from the edges.
+func setCells[T Float](bn *binning, g grid[T]) {
+	bin := 0
+	for c := range bn.table {
+		bn.table[c] = uint16(bin)
 		// An edge in a cell below c lies below, or at, every mass of cell c.
-		for now+1 < asked && g.cell(T(edges[now+1])) <= c {
-			now++
-			bin[c] = divided
+		if bin+1 < bn.asked && g.cell(T(bn.edges[bin+1])) <= c {
+			bn.table[c] = bn.limit + uint16(len(bn.runs))
+			bn.runs = append(bn.runs, run{bin: bin})
+		}
+		for bin+1 < bn.asked && g.cell(T(bn.edges[bin+1])) <= c {
+			bin++
 		}
 	}
 }
@@ -114,29 +137,69 @@ func (bn *binning) of(m float64) int {
 
 // leftover is an event in a divided cell, whose record has no bin yet.
 type leftover struct {
-	place int // of the record
-	mass  float64
+	record, run uint32
+	mass        float64
 }
 
 // settle finds the quantile edges where they are still to be found, and puts
 // the bins of leftovers into their records.
-func (bn *binning) settle(records []uint64, left []leftover, la *layout, lo, hi float64) {
+func (bn *binning) settle(records []uint64, lefts [][]leftover, la *layout, lo, hi float64) {
 	if bn.edges == nil {
-		masses := make([]float64, len(left))
-		for k, l := range left {
-			masses[k] = l.mass
-		}
-		slices.Sort(masses)
-		near := sortedMasses{masses, bn.runs}
+		near := sortedMasses{sortRuns(bn.runs, lefts), bn.runs}
 		var kept []int
 		bn.edges, kept = near.edges(bn.ranks, lo, hi)
 		if len(bn.edges)-1 < bn.asked {
 			for i, r := range records {
 				records[i] = la.withBin(r, kept[la.bin(r)])
 			}
+			for k := range bn.runs {
+				bn.runs[k].bin = kept[bn.runs[k].bin]
+			}
 		}
 	}
-	for _, l := range left {
-		records[l.place] = la.withBin(records[l.place], bn.of(l.mass))
+	for _, left := range lefts {
+		for _, l := range left {
+			records[l.record] = la.withBin(records[l.record], bn.ofRun(int(l.run), l.mass))
+		}
 	}
+}
+
+// sortRuns returns the masses of leftovers in order: runs stand in order, so that
+// it is enough to sort each by itself.
+func sortRuns(runs []run, lefts [][]leftover) []float64 {
+	next := make([]int, len(runs))
+	for k, r := range runs {
+		next[k] = r.index
+	}
+	var total int
+	for _, left := range lefts {
+		total += len(left)
+	}
+	masses := make([]float64, total)
+	for _, left := range lefts {
+		for _, l := range left {
+			masses[next[l.run]] = l.mass
+			next[l.run]++
+		}
+	}
+	for k, r := range runs {
+		slices.Sort(masses[r.index:next[k]])
+	}
+	return masses
+}
+
+// ofRun is of for a mass in a run.
+func (bn *binning) ofRun(run int, m float64) int {
+	lo, hi := bn.runs[run].bin, len(bn.edges)-2
+	if run+1 < len(bn.runs) {
+		hi = bn.runs[run+1].bin
+	}
+	for lo < hi {
+		if mid := (lo + hi) / 2; bn.edges[mid+1] <= m {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	return lo
 }

@@ -52,7 +52,10 @@ func TestQuantileEdges(t *testing.T) {
 			for i := range n {
 				ev.Mass[i] = draw()
 			}
-			for _, asked := range []int{1, 2, 7, 32, 40} {
+			for _, asked := range []int{1, 2, 7, 32, 40, 300, tableLimit, 40_000} {
+				if asked > n {
+					continue
+				}
 				cfg := DefaultConfig()
 				cfg.Bins = asked
 				want := quantileRule(ev.Mass, asked)
@@ -90,7 +93,7 @@ func checkBinning(t *testing.T, ev Events[float64], cfg Config, edges []float64)
 func TestGivenEdges(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 10))
 	for _, edges := range [][]float64{
-		{0, 1}, uniformEdges(50, 300, 7), uniformEdges(-1e-300, 1e-300, 5), {1, 1 + 1e-15, 2}, {0, 1e-9, 2e-9, 3e-9, 4e-9, 1},
+		{0, 1}, uniformEdges(50, 300, 7), uniformEdges(50, 300, tableLimit+1), uniformEdges(-1e-300, 1e-300, 5), {1, 1 + 1e-15, 2}, {0, 1e-9, 2e-9, 3e-9, 4e-9, 1},
 	} {
 		lo, hi := edges[0], edges[len(edges)-1]
 		masses := []float64{lo, hi}

@@ -132,41 +132,33 @@ const fewRecords = 1 << 17
 func fillRecords[T Float](sel *selection[T], bn *binning, la *layout, sc *scratch) []uint32 {
 	sc.records = grown(sc.records, sel.n)
 	starts := countsToStarts(sel.parts, sel.scoreCells.cells)
-	lefts := make([][]leftover, len(sel.parts))
+	sc.lefts = grown(sc.lefts, len(sel.parts))
 	parallel(len(sel.parts), func(k int) {
-		lefts[k] = sel.fillPart(&sel.parts[k], bn, la, sc.records)
+		sc.lefts[k] = sel.fillPart(sc.lefts[k][:0], &sel.parts[k], bn, la, sc.records)
 	})
-	bn.settle(sc.records, slices.Concat(lefts...), la, sel.massLo, sel.massHi)
+	bn.settle(sc.records, sc.lefts, la, sel.massLo, sel.massHi)
 	return starts
 }
 
-// fillPart writes the records of a part. Where a mass lies in a divided cell,
-// its bin stays 0.
-func (sel *selection[T]) fillPart(p *part, bn *binning, la *layout, records []uint64) (left []leftover) {
-	fill := sel.fillAny
+// fillPart writes the records of a part to where its counts say that the next
+// record of each cell goes, and adds to left those whose bins are not known yet.
+func (sel *selection[T]) fillPart(left []leftover, p *part, bn *binning, la *layout, records []uint64) []leftover {
 	if la.half {
-		fill = sel.fillHalves
+		for lo := p.lo; lo < p.hi; lo += checkBlock {
+			left = sel.fillHalves(left, p.scores, lo, min(lo+checkBlock, p.hi), bn, la, records)
+		}
+		return left
 	}
-	for lo := p.lo; lo < p.hi; lo += checkBlock {
-		hi := min(lo+checkBlock, p.hi)
-		left = fill(slices.Grow(left, hi-lo), p.scores, lo, hi, bn.bin, la, records)
-	}
-	return left
-}
-
-// fillAny writes the records of the events lo..hi-1 to where next says that the
-// next record of each cell goes. There is room for as many leftovers.
-func (sel *selection[T]) fillAny(left []leftover, next []uint32, lo, hi int, bins []uint16, la *layout, records []uint64) []leftover {
-	layout := *la
-	for i := lo; i < hi; i++ {
+	layout, next := *la, p.scores
+	for i := p.lo; i < p.hi; i++ {
 		cells := sel.places[i]
 		if cells == noPlace {
 			continue
 		}
 		start := &next[cells>>massCellBits]
-		bin := bins[cells&(1<<massCellBits-1)]
-		if bin == divided {
-			left = append(left, leftover{int(*start), float64(sel.Mass[i])})
+		bin := bn.table[cells&(1<<massCellBits-1)]
+		if bin >= bn.limit {
+			left = append(left, leftover{*start, uint32(bin - bn.limit), float64(sel.Mass[i])})
 			bin = 0
 		}
 		records[*start] = layout.record(float64(sel.Score[i]), int(bin), i)
@@ -175,31 +167,31 @@ func (sel *selection[T]) fillAny(left []leftover, next []uint32, lo, hi int, bin
 	return left
 }
 
-// fillHalves is fillAny for keys in the upper halves of records. Two loops keep
-// what each needs in registers.
-func (sel *selection[T]) fillHalves(left []leftover, next []uint32, lo, hi int, bins []uint16, la *layout, records []uint64) []leftover {
+// fillHalves is fillPart for the events lo..hi-1 and keys in the upper halves of
+// records. Two loops keep what each needs in registers.
+func (sel *selection[T]) fillHalves(left []leftover, next []uint32, lo, hi int, bn *binning, la *layout, records []uint64) []leftover {
 	var targets [checkBlock]target
 	to := targets[:hi-lo]
-	places := sel.places[lo:hi][:len(to)]
+	places, table := sel.places[lo:hi][:len(to)], bn.table
 	for i := range to {
 		cells := places[i]
 		if cells == noPlace {
-			to[i].bin = divided
+			to[i].bin = noPlace
 			continue
 		}
 		cell := cells >> massCellBits
 		at := next[cell]
 		next[cell] = at + 1
-		to[i] = target{at, uint32(bins[cells&(1<<massCellBits-1)])}
+		to[i] = target{at, uint32(table[cells&(1<<massCellBits-1)])}
 	}
-	binShift := la.binShift & 31
+	binShift, limit := la.binShift&31, uint32(bn.limit)
 	for i, s := range sel.Score[lo:hi][:len(to)] {
 		bin := to[i].bin
-		if bin == divided {
-			if places[i] == noPlace {
+		if bin >= limit {
+			if bin == noPlace {
 				continue
 			}
-			left = append(left, leftover{int(to[i].record), float64(sel.Mass[lo+i])})
+			left = append(left, leftover{to[i].record, bin - limit, float64(sel.Mass[lo+i])})
 			bin = 0
 		}
 		records[to[i].record] = uint64(halfKey(float32(s)))<<32 | uint64(bin<<binShift|uint32(lo+i))
@@ -207,7 +199,7 @@ func (sel *selection[T]) fillHalves(left []leftover, next []uint32, lo, hi int, 
 	return left
 }
 
-// target is where an event's record goes, and its bin.
+// target is where an event's record goes, and what the table says of its bin.
 type target struct{ record, bin uint32 }
 
 // countsToStarts turns the counts of scores per part and cell into the places

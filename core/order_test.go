@@ -93,9 +93,9 @@ func sortedSweep(t *testing.T, ev Events[float64], cfg Config) *sweep[float64] {
 	sel.massLo, sel.massHi = -1, float64(len(ev.Score))
 	sel.makeCells(&cfg)
 	require.NoError(t, sel.check(sc))
-	bn := &binning{asked: 2, edges: []float64{-1, float64(len(ev.Score)) / 3, float64(len(ev.Score))}}
-	bn.bin = make([]uint16, sel.massCells.cells)
-	setCells(bn.bin, sel.massCells, bn.edges)
+	edges := []float64{-1, float64(len(ev.Score)) / 3, float64(len(ev.Score))}
+	bn := newTable(2, sel.massCells.cells, edges)
+	setCells(bn, sel.massCells)
 	sw := &sweep[float64]{
 		layout: newLayout[float64](&sel.stats, len(ev.Score), 2), input: &sel.Events, config: &cfg, nb: 2, unit: 1,
 	}

@@ -26,6 +26,7 @@ type sortedMasses struct {
 type run struct {
 	rank  int // rank of its first mass
 	index int // where that stands in masses
+	bin   int // the bin below the first edge of the run
 }
 
 // edges returns the edges of quantile bins: the inner edge k lies midway between
@@ -75,23 +76,24 @@ func sortAll[T Float](sel *selection[T]) *sortedMasses {
 		}
 	}
 	slices.Sort(masses)
-	return &sortedMasses{masses, []run{{0, 0}}}
+	return &sortedMasses{masses, []run{{}}}
 }
 
-// quantileCells tells without sorting the masses in which bins they fall: from
-// the counts of masses by cell it follows for all cells but those where a rank
-// lies, and the nearest filled ones below these. Those cells are marked as
-// divided; runs says which ranks their masses have.
-func quantileCells(counts []uint32, ranks []int, bin []uint16) (runs []run) {
+// quantileCells finds without sorting the bins of all masses but few: from the
+// counts of masses by cell they follow for all cells but those where a rank
+// lies, and the nearest filled ones below these. Such divided cells form runs.
+func (bn *binning) quantileCells(counts []uint32, ranks []int) {
+	const divided = math.MaxUint16
+	table := bn.table
 	before, filled, next := 0, 0, 0
 	for c, count := range counts {
-		bin[c] = uint16(min(next, divided))
+		table[c] = uint16(next)
 		if count == 0 {
 			continue
 		}
 		before += int(count)
 		if next < len(ranks) && ranks[next] < before {
-			bin[c], bin[filled] = divided, divided
+			table[c], table[filled] = divided, divided
 			for next < len(ranks) && ranks[next] < before {
 				next++
 			}
@@ -99,11 +101,16 @@ func quantileCells(counts []uint32, ranks []int, bin []uint16) (runs []run) {
 		filled = c
 	}
 	rank, index, open := 0, 0, false
+	next = 0
 	for c, count := range counts {
-		if bin[c] == divided {
+		if table[c] == divided {
 			if !open {
-				runs = append(runs, run{rank, index})
+				for next < len(ranks) && ranks[next] < rank {
+					next++
+				}
+				bn.runs = append(bn.runs, run{rank, index, next})
 			}
+			table[c] = bn.limit + uint16(len(bn.runs)-1)
 			index += int(count)
 			open = true
 		} else if count > 0 {
@@ -111,5 +118,4 @@ func quantileCells(counts []uint32, ranks []int, bin []uint16) (runs []run) {
 		}
 		rank += int(count)
 	}
-	return runs
 }

@@ -5,12 +5,13 @@ import "sync"
 // scratch is the memory of one call, kept between calls. It belongs to one call
 // at a time.
 type scratch struct {
-	counts  []uint32  // of masses and scores by cell
-	places  []uint32  // the cells of each event, see select.go
-	records []uint64  // one for each event that takes part, see order.go
-	weights []float64 // in order of the records, where there are weights
-	totals  []float64 // sums of weights per chunk and bin
-	squares []float64 // sums of squared weights per chunk and bin
+	counts  []uint32     // of masses and scores by cell
+	places  []uint32     // the cells of each event, see select.go
+	lefts   [][]leftover // per part, see binning.go
+	records []uint64     // one for each event that takes part, see order.go
+	weights []float64    // in order of the records, where there are weights
+	totals  []float64    // sums of weights per chunk and bin
+	squares []float64    // sums of squared weights per chunk and bin
 }
 
 var scratchPool = sync.Pool{New: func() any { return new(scratch) }}

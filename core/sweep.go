@@ -77,7 +77,7 @@ func (sw *sweep[T]) run(cells []uint32, edges []float64, sc *scratch) (float64, 
 // divide makes chunks of whole cells, large enough that what a chunk costs
 // whatever its size does not matter.
 func (sw *sweep[T]) divide(cells []uint32) {
-	size := max(1<<12, 16*sw.nb)
+	size := max(1<<12, 64*sw.nb)
 	sw.chunks = append(sw.chunks, 0)
 	sw.cells = append(sw.cells, 0)
 	for c, end := range cells[1:] {
