@@ -20,7 +20,8 @@ var scratchPool = sync.Pool{New: func() any { return new(scratch) }}
 // enough. Its contents are not cleared.
 func grown[E any](s []E, n int) []E {
 	if cap(s) < n {
-		return make([]E, n)
+		s = make([]E, n)
+		adviseHuge(s)
 	}
 	return s[:n]
 }
