@@ -124,7 +124,7 @@ func scoreCellsFor(n int) int {
 	return powerOfTwo(n/512, 1, 1<<11)
 }
 
-const fewRecords = 1 << 17
+const fewRecords = 1 << 14
 
 // fillRecords sets sc.records to the records of the events that take part, in
 // order of score cell and, within a cell, of index, and finishes the binning.

@@ -73,7 +73,7 @@ type part struct {
 }
 
 // alonePart is a number of events that are not worth a second goroutine.
-const alonePart = 1 << 15
+const alonePart = 1 << 13
 
 func newSelection[T Float](ev Events[T], label int32, cfg *Config) *selection[T] {
 	sel := &selection[T]{Events: ev, label: label}

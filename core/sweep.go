@@ -25,6 +25,7 @@ type sweep[T Float] struct {
 
 	records []uint64
 	weights []float64 // in order of the records; nil: all 1
+	results []uint64  // the gradient in order of the records, see unsort.go; nil: it is written at once
 	chunks  []int     // chunk k holds the records chunks[k] .. chunks[k+1]-1
 	cells   []int     // and the cells cells[k] .. cells[k+1]-1
 	inverse []float64 // 1/W_b
@@ -62,6 +63,10 @@ func (sw *sweep[T]) run(cells []uint32, edges []float64, sc *scratch) (float64, 
 		return 0, err
 	}
 	integrals := make([]float64, len(sw.chunks)-1)
+	if isFloat32[T]() && sw.grad != nil && len(sw.records) >= unsortFrom {
+		sc.results = grown(sc.results, len(sw.records))
+		sw.results = sc.results
+	}
 	last := sw.walkChunks(integrals, sc)
 	total := last * (sw.to - sw.scoreAt(len(sw.records)-1))
 	for _, integral := range integrals {
@@ -69,6 +74,10 @@ func (sw *sweep[T]) run(cells []uint32, edges []float64, sc *scratch) (float64, 
 	}
 	if !finite(total) {
 		return 0, errorOf(ErrOverflow, "the loss is %v: scores, or weights relative to their sum in a bin, are too large for double precision", total)
+	}
+	if sw.results != nil {
+		sc.spare = grown(sc.spare, len(sw.records))
+		unsort(sw.grad, sw.results, sc.spare)
 	}
 	sw.moveUpperEnd(last)
 	return sw.scale * total, nil
@@ -173,7 +182,20 @@ func (sw *sweep[T]) walkChunks(integrals []float64, sc *scratch) (last float64) 
 			}
 		}
 		var j float64
+		lo, hi := sw.chunks[k], sw.chunks[k+1]
+		wk.out, wk.base = grown(wk.out, hi-lo), lo
 		integrals[k], j = sw.walk(wk, k)
+		switch {
+		case sw.results != nil:
+			results := sw.results[lo:hi]
+			for i, r := range sw.records[lo:hi] {
+				results[i] = result(sw.index(r), wk.out[i])
+			}
+		case sw.grad != nil:
+			for i, r := range sw.records[lo:hi] {
+				sw.grad[sw.index(r)] = wk.out[i]
+			}
+		}
 		if k == len(integrals)-1 {
 			last = j
 		}
@@ -222,15 +244,17 @@ func (sw *sweep[T]) endOfTie(i, hi int) int {
 }
 
 // walker is the state of one goroutine.
-type walker struct {
+type walker[T Float] struct {
 	kernel
+	out          []T // the gradient of the events of a chunk, in order of score
+	base         int // the first of them
 	cdf, squares []float64
 	rows         []hotRow  // for fastKernel
 	ups          []float64 // of the events of a tie
 }
 
-func (sw *sweep[T]) newWalker() *walker {
-	wk := &walker{cdf: make([]float64, sw.nb)}
+func (sw *sweep[T]) newWalker() *walker[T] {
+	wk := &walker[T]{cdf: make([]float64, sw.nb)}
 	if sw.spread != nil {
 		wk.squares = make([]float64, sw.nb)
 	}
@@ -250,7 +274,7 @@ var onlyGeneralPaths bool
 
 // walk sweeps chunk k. It returns the integral of J from the score before the
 // chunk to its last, and J above that.
-func (sw *sweep[T]) walk(wk *walker, k int) (integral, j float64) {
+func (sw *sweep[T]) walk(wk *walker[T], k int) (integral, j float64) {
 	if sw.hot != nil {
 		return sw.fastWalk(wk, k)
 	}
@@ -267,7 +291,7 @@ func (sw *sweep[T]) walk(wk *walker, k int) (integral, j float64) {
 	}
 	for i := lo; i < hi; {
 		if bounded != nil {
-			i = sw.runBounded(bounded, &st, i, hi)
+			i = sw.runBounded(wk, bounded, &st, i, hi)
 		}
 		end := sw.endOfTie(i, hi)
 		if bounded != nil {
@@ -283,14 +307,12 @@ func (sw *sweep[T]) walk(wk *walker, k int) (integral, j float64) {
 }
 
 // cross crosses events of equal score, often one, and returns by how much J changes.
-func (sw *sweep[T]) cross(wk *walker, lo, hi int) float64 {
+func (sw *sweep[T]) cross(wk *walker[T], lo, hi int) float64 {
 	if hi > lo+1 {
 		return sw.crossTie(wk, lo, hi)
 	}
 	d := wk.kernel.cross(sw.step(lo))
-	if sw.grad != nil {
-		sw.grad[sw.index(sw.records[lo])] = T(-sw.scale * d)
-	}
+	wk.out[lo-wk.base] = T(-sw.scale * d)
 	return d
 }
 
@@ -309,13 +331,7 @@ func (st *walkState) advance(score, d float64) {
 // that moves up, J above the tie loses the event; for one that moves down, J
 // below the tie gains it. The first event crossed is one that moves up, the
 // last, taken back, one that moves down.
-func (sw *sweep[T]) crossTie(wk *walker, lo, hi int) (total float64) {
-	if sw.grad == nil {
-		for i := lo; i < hi; i++ {
-			total += wk.cross(sw.step(i))
-		}
-		return total
-	}
+func (sw *sweep[T]) crossTie(wk *walker[T], lo, hi int) (total float64) {
 	wk.ups = grown(wk.ups, hi-lo)
 	for i := lo + 1; i < hi; i++ {
 		wk.ups[i-lo] = wk.change(sw.step(i))
@@ -333,7 +349,7 @@ func (sw *sweep[T]) crossTie(wk *walker, lo, hi int) (total float64) {
 		if i < hi-1 {
 			down = wk.change(sw.step(i).reversed())
 		}
-		sw.grad[sw.index(sw.records[i])] = T(sw.scale * (down - wk.ups[i-lo]) / 2)
+		wk.out[i-wk.base] = T(sw.scale * (down - wk.ups[i-lo]) / 2)
 	}
 	return total
 }

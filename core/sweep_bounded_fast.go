@@ -41,13 +41,13 @@ func (k *boundedKernel) toRows(records []uint64, la *layout) {
 // With v = L' c~ and X = sum_b F_b x_b the change of J by a step e in bin b is
 //
 //	2 e (F_b + e/2 - v_mean.x_b) - 2 dv.(X + e/2 x_b - v_mean) + slope_penalty d(c_1^2)
-func (sw *sweep[T]) runBounded(k *boundedKernel, st *walkState, i, hi int) int {
+func (sw *sweep[T]) runBounded(wk *walker[T], k *boundedKernel, st *walkState, i, hi int) int {
 	bo, now := &k.bound, k.now
 	limited, monotonic, selected := bo.limited, bo.monotonic, bo.slopeOf == Selected
 	if now.value[1] == 0 || limited && now.squashes[1].off || monotonic && now.squashes[2].off {
 		return i
 	}
-	records, weights, grad, layout, rows := sw.records, sw.weights, sw.grad, sw.layout, k.rows
+	records, weights, layout, rows := sw.records, sw.weights, sw.layout, k.rows
 	slopeSign, pivotSign := math.Copysign(1, now.value[1]), math.Copysign(1, now.pivot)
 	share, maxSlope, floor := bo.shares[2]*slopeSign, bo.maxSlope*pivotSign, bo.slopeFloor
 	l := k.lower
@@ -124,9 +124,7 @@ func (sw *sweep[T]) runBounded(k *boundedKernel, st *walkState, i, hi int) int {
 		d = 2*d + k.penalty*dc1*(c1+n1)
 
 		st.advance(sw.scoreAt(i), d)
-		if grad != nil {
-			grad[layout.index(r)] = T(-sw.scale * d)
-		}
+		wk.out[i-wk.base] = T(-sw.scale * d)
 		row.f += e
 		x0, x1, x2 = x0+e*row.x[0], x1+e*row.x[1], x2+e*row.x[2]
 		c0, c1, c2, v0, v1, v2, pivot = c0+dc0, n1, c2+dc2, v0+dv0, v1+dv1, v2+dv2, nextPivot

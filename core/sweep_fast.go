@@ -132,7 +132,7 @@ func (st *fastState) cross(row *hotRow, w float64) {
 
 // fastWalk is walk by way of fastKernel. An event of weight w changes J by
 // w (2 (M F)_b)/W_b + w^2 M_bb/W_b^2.
-func (sw *sweep[T]) fastWalk(wk *walker, chunk int) (integral, j float64) {
+func (sw *sweep[T]) fastWalk(wk *walker[T], chunk int) (integral, j float64) {
 	k := sw.hot
 	lo, hi := sw.chunks[chunk], sw.chunks[chunk+1]
 	j = wk.kernel.start(wk.cdf, wk.squares)
@@ -147,9 +147,9 @@ func (sw *sweep[T]) fastWalk(wk *walker, chunk int) (integral, j float64) {
 		case weighted:
 			i = sw.runWeighted(wk, &st, i, hi)
 		case sw.half:
-			i = sw.runHalves(wk.rows, &st, i, hi)
+			i = sw.runHalves(wk, &st, i, hi)
 		default:
-			i = sw.runUnweighted(wk.rows, &st, i, hi)
+			i = sw.runUnweighted(wk, &st, i, hi)
 		}
 		// A tie begins, or only the keys are equal, or this is the last event.
 		end := sw.endOfTie(i, hi)
@@ -161,13 +161,14 @@ func (sw *sweep[T]) fastWalk(wk *walker, chunk int) (integral, j float64) {
 
 // runUnweighted crosses events of weight 1 from i on, up to the last before hi
 // or the first whose key equals the next one's. It returns where it stopped.
-func (sw *sweep[T]) runUnweighted(rows []hotRow, st *fastState, i, hi int) int {
-	grad, layout, scale := sw.grad, sw.layout, -sw.scale
+func (sw *sweep[T]) runUnweighted(wk *walker[T], st *fastState, i, hi int) int {
+	rows, layout, scale := wk.rows, sw.layout, -sw.scale
 	exact, scores := sw.exact(), sw.input.Score
 	j, integral, score := st.j, st.integral, st.score
 	x0, x1, x2, y0, y1, y2 := st.x[0], st.x[1], st.x[2], st.y[0], st.y[1], st.y[2]
-	r := sw.records[i]
-	for _, after := range sw.records[i+1 : hi] {
+	r, rest := sw.records[i], sw.records[i+1:hi]
+	out := wk.out[i-wk.base:][:len(rest)]
+	for k, after := range rest {
 		if layout.key(after) == layout.key(r) {
 			break
 		}
@@ -183,9 +184,7 @@ func (sw *sweep[T]) runUnweighted(rows []hotRow, st *fastState, i, hi int) int {
 		row := &rows[layout.bin(r)]
 		d := row.f - (x0*row.x[0] + x1*row.x[1] + x2*row.x[2]) + (y0*row.y[0] + y1*row.y[1] + y2*row.y[2])
 		j += d
-		if grad != nil {
-			grad[layout.index(r)] = T(scale * d)
-		}
+		out[k] = T(scale * d)
 		row.f += row.rise
 		x0 += row.x[0]
 		x1 += row.x[1]
@@ -200,13 +199,13 @@ func (sw *sweep[T]) runUnweighted(rows []hotRow, st *fastState, i, hi int) int {
 }
 
 // runHalves is runUnweighted for keys in the upper halves of records.
-func (sw *sweep[T]) runHalves(rows []hotRow, st *fastState, i, hi int) int {
-	grad, scale := sw.grad, -sw.scale
-	indexMask, binShift := sw.indexMask, sw.binShift&31
+func (sw *sweep[T]) runHalves(wk *walker[T], st *fastState, i, hi int) int {
+	rows, scale, binShift := wk.rows, -sw.scale, sw.binShift&31
 	j, integral, score := st.j, st.integral, st.score
 	x0, x1, x2, y0, y1, y2 := st.x[0], st.x[1], st.x[2], st.y[0], st.y[1], st.y[2]
-	r := sw.records[i]
-	for _, after := range sw.records[i+1 : hi] {
+	r, rest := sw.records[i], sw.records[i+1:hi]
+	out := wk.out[i-wk.base:][:len(rest)]
+	for k, after := range rest {
 		if after>>32 == r>>32 {
 			break
 		}
@@ -217,9 +216,7 @@ func (sw *sweep[T]) runHalves(rows []hotRow, st *fastState, i, hi int) int {
 		row := &rows[uint32(r)>>binShift]
 		d := row.f - (x0*row.x[0] + x1*row.x[1] + x2*row.x[2]) + (y0*row.y[0] + y1*row.y[1] + y2*row.y[2])
 		j += d
-		if grad != nil {
-			grad[r&indexMask] = T(scale * d)
-		}
+		out[k] = T(scale * d)
 		row.f += row.rise
 		x0 += row.x[0]
 		x1 += row.x[1]
@@ -234,8 +231,8 @@ func (sw *sweep[T]) runHalves(rows []hotRow, st *fastState, i, hi int) int {
 }
 
 // runWeighted is runUnweighted with weights, or with the bias subtracted, or both.
-func (sw *sweep[T]) runWeighted(wk *walker, st *fastState, i, hi int) int {
-	records, grad, rows, k := sw.records, sw.grad, wk.rows, sw.hot
+func (sw *sweep[T]) runWeighted(wk *walker[T], st *fastState, i, hi int) int {
+	records, rows, k, base := sw.records, wk.rows, sw.hot, wk.base
 	j, integral, score := st.j, st.integral, st.score
 	x0, x1, x2, y0, y1, y2 := st.x[0], st.x[1], st.x[2], st.y[0], st.y[1], st.y[2]
 	for ; i < hi-1; i++ {
@@ -256,9 +253,7 @@ func (sw *sweep[T]) runWeighted(wk *walker, st *fastState, i, hi int) int {
 		}
 		d += k.square[b] * variance
 		j += d
-		if grad != nil {
-			grad[sw.index(r)] = T(-sw.scale * d)
-		}
+		wk.out[i-base] = T(-sw.scale * d)
 		row.f += w * row.rise
 		x0 += w * row.x[0]
 		x1 += w * row.x[1]
@@ -272,7 +267,7 @@ func (sw *sweep[T]) runWeighted(wk *walker, st *fastState, i, hi int) int {
 }
 
 // fastTie is crossTie.
-func (sw *sweep[T]) fastTie(wk *walker, st *fastState, lo, hi int) (total float64) {
+func (sw *sweep[T]) fastTie(wk *walker[T], st *fastState, lo, hi int) (total float64) {
 	wk.ups = grown(wk.ups, hi-lo)
 	for i := lo; i < hi; i++ {
 		wk.ups[i-lo] = sw.fastChange(wk, st, i, 1)
@@ -286,19 +281,16 @@ func (sw *sweep[T]) fastTie(wk *walker, st *fastState, lo, hi int) (total float6
 			wk.squares[b] += e * e
 		}
 	}
-	if sw.grad == nil {
-		return total
-	}
 	for i := lo; i < hi; i++ {
 		down := sw.fastChange(wk, st, i, -1)
-		sw.grad[sw.index(sw.records[i])] = T(sw.scale * (down - wk.ups[i-lo]) / 2)
+		wk.out[i-wk.base] = T(sw.scale * (down - wk.ups[i-lo]) / 2)
 	}
 	return total
 }
 
 // fastChange returns by how much J would change if event i were crossed, upwards
 // (sign 1) or downwards (-1).
-func (sw *sweep[T]) fastChange(wk *walker, st *fastState, i int, sign float64) float64 {
+func (sw *sweep[T]) fastChange(wk *walker[T], st *fastState, i int, sign float64) float64 {
 	b := sw.bin(sw.records[i])
 	row, w := &wk.rows[b], sign*sw.weight(i)
 	e, own := w*sw.inverse[b], sw.hot.square[b]

@@ -1,0 +1,59 @@
+package core
+
+import "math"
+
+// Writing the gradient of sorted events goes all over the input. Where that is
+// larger than the caches, it is cheaper to bring the results near to their
+// places first: they are divided by the block of the input that they belong to,
+// and each block is then written in cache.
+
+// blockBits is the logarithm of the number of events in a block.
+const blockBits = 16
+
+// unsortFrom is a number of events from which on this pays.
+var unsortFrom = 1 << 22
+
+// result packs an element of a float32 gradient with its index.
+func result[T Float](index int, value T) uint64 {
+	return uint64(index)<<32 | uint64(math.Float32bits(float32(value)))
+}
+
+// unsort writes results to the gradient; spare is of their length.
+func unsort[T Float](grad []T, results, spare []uint64) {
+	parts, blocks := Threads(), (len(grad)-1)>>blockBits+1
+	starts := make([][]uint32, parts) // per part and block
+	part := func(k int) []uint64 { return results[len(results)*k/parts : len(results)*(k+1)/parts] }
+	parallel(parts, func(k int) {
+		counts := make([]uint32, blocks)
+		for _, r := range part(k) {
+			counts[r>>(32+blockBits)]++
+		}
+		starts[k] = counts
+	})
+	ends := make([]uint32, blocks)
+	var start uint32
+	for b := range blocks {
+		for k := range parts {
+			place := &starts[k][b]
+			*place, start = start, start+*place
+		}
+		ends[b] = start
+	}
+	parallel(parts, func(k int) {
+		next := starts[k]
+		for _, r := range part(k) {
+			place := &next[r>>(32+blockBits)]
+			spare[*place] = r
+			*place++
+		}
+	})
+	parallel(blocks, func(b int) {
+		lo := uint32(0)
+		if b > 0 {
+			lo = ends[b-1]
+		}
+		for _, r := range spare[lo:ends[b]] {
+			grad[r>>32] = T(math.Float32frombits(uint32(r)))
+		}
+	})
+}
