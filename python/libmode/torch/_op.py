@@ -21,9 +21,19 @@ from .._options import Options
 
 def encode(background_label: int | Sequence[int] = 0, **options: Any) -> str:
     """Options as the text that the operator takes; the options are checked."""
+    try:
+        return _cached_encode(background_label, **options)
+    except TypeError:  # a list among the values, or an error that comes again
+        return _encode(background_label, **options)
+
+
+def _encode(background_label: int | Sequence[int], **options: Any) -> str:
     text = json.dumps({"background_label": background_label, **options}, default=_plain)
     _decode(text)
     return text
+
+
+_cached_encode = lru_cache(maxsize=256, typed=True)(_encode)
 
 
 def _plain(value: Any) -> Any:
@@ -38,8 +48,7 @@ def _decode(text: str) -> Options:
     return Options(**json.loads(text))
 
 
-@torch.library.custom_op("libmode::mode_loss", mutates_args=())
-def mode_loss_op(
+def _compute(
     score: Tensor, mass: Tensor, weight: Tensor | None, label: Tensor | None, options: str
 ) -> tuple[Tensor, Tensor]:
     """The loss, shape (), and its gradient, of score's shape, type and device.
@@ -48,9 +57,11 @@ def mode_loss_op(
     is float64 for float64 scores and float32 otherwise.
     """
     chosen = _decode(options)
-    double = any(t is not None and t.dtype == torch.float64 for t in (score, mass, weight))
+    double = score.dtype == torch.float64 or mass.dtype == torch.float64
+    double = double or weight is not None and weight.dtype == torch.float64
     kind = torch.float64 if double else torch.float32
-    scores, masses, weights = (None if t is None else _ready(t, kind) for t in (score, mass, weight))
+    scores, masses = _ready(score, kind), _ready(mass, kind)
+    weights = None if weight is None else _ready(weight, kind)
     labels = None if label is None else _labels(label, chosen)
     grad = torch.empty_like(scores)
     loss = _native.loss_grad(
@@ -66,6 +77,9 @@ def mode_loss_op(
     return torch.tensor(loss, dtype=_loss_type(score), device=score.device), grad.to(score.device, score.dtype)
 
 
+mode_loss_op = torch.library.custom_op("libmode::mode_loss", _compute, mutates_args=())
+
+
 @mode_loss_op.register_fake
 def _(score: Tensor, mass: Tensor, weight: Tensor | None, label: Tensor | None, options: str) -> tuple[Tensor, Tensor]:
     return score.new_empty((), dtype=_loss_type(score)), torch.empty_like(score, memory_format=torch.contiguous_format)
@@ -76,6 +90,9 @@ def _loss_type(score: Tensor) -> torch.dtype:
 
 
 def _ready(tensor: Tensor, kind: torch.dtype) -> Tensor:
+    """The tensor as the core reads it, often itself."""
+    if tensor.dtype is kind and tensor.is_cpu and tensor.is_contiguous():
+        return tensor
     return tensor.detach().to("cpu", kind).contiguous()
 
 
@@ -125,13 +142,24 @@ mode_loss_op.register_autograd(_backward, setup_context=_keep)
 
 
 class MoDeFunction(torch.autograd.Function):
-    """The operator with its backward, for ``MoDeFunction.apply(score, mass, weight, label, options)``."""
+    """The operator with its backward, for ``MoDeFunction.apply(score, mass, weight, label, options)``.
+
+    Where nothing traces or replaces tensors, the operator's function is called
+    without the dispatcher, which at 1,000 events costs more than the loss.
+    """
 
     @staticmethod
     def forward(
-        score: Tensor, mass: Tensor, weight: Tensor | None, label: Tensor | None, options: str
-    ) -> tuple[Tensor, Tensor]:
-        return mode_loss_op(score, mass, weight, label, options)
+        ctx: Any, score: Tensor, mass: Tensor, weight: Tensor | None, label: Tensor | None, options: str
+    ) -> Tensor:
+        plain = type(score) in (Tensor, torch.nn.Parameter) and not torch.compiler.is_compiling()
+        loss, grad = (_compute if plain else mode_loss_op)(score, mass, weight, label, options)
+        ctx.save_for_backward(score, grad)
+        return loss
 
-    setup_context = staticmethod(_keep)
-    backward = staticmethod(_backward)
+    @staticmethod
+    def backward(ctx: Any, incoming: Tensor) -> tuple[Tensor, None, None, None, None]:
+        if torch.is_grad_enabled():  # create_graph
+            return _backward(ctx, incoming, None)
+        _, grad = ctx.saved_tensors
+        return (incoming * grad).to(grad.dtype), None, None, None, None

@@ -53,7 +53,7 @@ def _apply(score: Tensor, mass: Tensor, weight: Tensor | None, label: Tensor | N
     mass = _like("mass", mass, score)
     weight = None if weight is None else _like("weight", weight, score)
     label = None if label is None else _like("label", label, score)
-    return MoDeFunction.apply(score, mass, weight, label, options)[0]
+    return MoDeFunction.apply(score, mass, weight, label, options)
 
 
 def _vector(name: str, tensor: Tensor) -> Tensor:
@@ -71,7 +71,7 @@ def _like(name: str, tensor: Tensor, score: Tensor) -> Tensor:
     tensor = _vector(name, tensor)
     if tensor.shape != score.shape:
         raise ValueError(f"{name} has length {tensor.shape[0]}, but score has length {score.shape[0]}")
-    return tensor.detach()
+    return tensor
 
 
 class MoDeLoss(nn.Module):
