@@ -105,3 +105,25 @@ func sortedSweep(t *testing.T, ev Events[float64], cfg Config) *sweep[float64] {
 	sw.sortChunks(cells, sc)
 	return sw
 }
+
+// The gradient of many events is the one of few, written another way.
+func TestUnsort(t *testing.T) {
+	defer func(from int) { unsortFrom = from }(unsortFrom)
+	for _, weighted := range []bool{false, true} {
+		for name, change := range walkOptions {
+			cfg := DefaultConfig()
+			change(&cfg)
+			ev := spreadEvents[float32](300_000, weighted, 0.1)
+			ev.Mass[7] = 40 // outside the range: its gradient stays 0
+			cfg.MassRange = [2]float64{50, 1000}
+			var grads [][]float32
+			for _, unsortFrom = range []int{1 << 30, 1000} {
+				grad := make([]float32, len(ev.Score))
+				_, err := LossAndGrad(grad, ev, cfg)
+				require.NoError(t, err, name)
+				grads = append(grads, grad)
+			}
+			require.Equal(t, grads[0], grads[1], name)
+		}
+	}
+}

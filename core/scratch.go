@@ -9,11 +9,9 @@ type scratch struct {
 	places  []uint32     // the cells of each event, see select.go
 	lefts   [][]leftover // per part, see binning.go
 	records []uint64     // one for each event that takes part, see order.go
-	results []uint64     // see unsort.go
-	spare   []uint64
-	weights []float64 // in order of the records, where there are weights
-	totals  []float64 // sums of weights per chunk and bin
-	squares []float64 // sums of squared weights per chunk and bin
+	weights []float64    // in order of the records, where there are weights
+	totals  []float64    // sums of weights per chunk and bin
+	squares []float64    // sums of squared weights per chunk and bin
 }
 
 var scratchPool = sync.Pool{New: func() any { return new(scratch) }}

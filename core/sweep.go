@@ -63,9 +63,10 @@ func (sw *sweep[T]) run(cells []uint32, edges []float64, sc *scratch) (float64, 
 		return 0, err
 	}
 	integrals := make([]float64, len(sw.chunks)-1)
-	if isFloat32[T]() && sw.grad != nil && len(sw.records) >= unsortFrom {
-		sc.results = grown(sc.results, len(sw.records))
-		sw.results = sc.results
+	if sw.unsorts() {
+		// A result takes the place of its event's weight.
+		sc.weights = grown(sc.weights, len(sw.records))
+		sw.results = asWords(sc.weights)
 	}
 	last := sw.walkChunks(integrals, sc)
 	total := last * (sw.to - sw.scoreAt(len(sw.records)-1))
@@ -76,8 +77,7 @@ func (sw *sweep[T]) run(cells []uint32, edges []float64, sc *scratch) (float64, 
 		return 0, errorOf(ErrOverflow, "the loss is %v: scores, or weights relative to their sum in a bin, are too large for double precision", total)
 	}
 	if sw.results != nil {
-		sc.spare = grown(sc.spare, len(sw.records))
-		unsort(sw.grad, sw.results, sc.spare)
+		unsort(sw.grad, sw.results, sw.records)
 	}
 	sw.moveUpperEnd(last)
 	return sw.scale * total, nil

@@ -1,6 +1,9 @@
 package core
 
-import "math"
+import (
+	"math"
+	"unsafe"
+)
 
 // Writing the gradient of sorted events goes all over the input. Where that is
 // larger than the caches, it is cheaper to bring the results near to their
@@ -13,12 +16,22 @@ const blockBits = 16
 // unsortFrom is a number of events from which on this pays.
 var unsortFrom = 1 << 22
 
+// unsorts reports whether the gradient is written by way of results: a float32
+// one of many events. Afterwards there are no records, which the end of an
+// integral without limits would need.
+func (sw *sweep[T]) unsorts() bool {
+	return isFloat32[T]() && sw.grad != nil && len(sw.records) >= unsortFrom && !math.IsInf(sw.config.ScoreRange[1], 1)
+}
+
+// asWords returns the memory of numbers as words.
+func asWords(s []float64) []uint64 { return unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(s))), len(s)) }
+
 // result packs an element of a float32 gradient with its index.
 func result[T Float](index int, value T) uint64 {
 	return uint64(index)<<32 | uint64(math.Float32bits(float32(value)))
 }
 
-// unsort writes results to the gradient; spare is of their length.
+// unsort writes results to the gradient. It overwrites spare, of their length.
 func unsort[T Float](grad []T, results, spare []uint64) {
 	parts, blocks := Threads(), (len(grad)-1)>>blockBits+1
 	starts := make([][]uint32, parts) // per part and block
