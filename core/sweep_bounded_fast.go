@@ -48,6 +48,7 @@ func (sw *sweep[T]) runBounded(wk *walker[T], k *boundedKernel, st *walkState, i
 		return i
 	}
 	records, weights, layout, rows := sw.records, sw.weights, sw.layout, k.rows
+	exact, scores := layout.exact(), sw.input.Score
 	slopeSign, pivotSign := math.Copysign(1, now.value[1]), math.Copysign(1, now.pivot)
 	share, maxSlope, floor := bo.shares[2]*slopeSign, bo.maxSlope*pivotSign, bo.slopeFloor
 	l := k.lower
@@ -123,7 +124,11 @@ func (sw *sweep[T]) runBounded(wk *walker[T], k *boundedKernel, st *walkState, i
 		d -= dv0*(x0+half*row.x[0]-m0) + dv1*(x1+half*row.x[1]-m1) + dv2*(x2+half*row.x[2]-m2)
 		d = 2*d + k.penalty*dc1*(c1+n1)
 
-		st.advance(sw.scoreAt(i), d)
+		next := layout.score(r)
+		if !exact {
+			next = float64(scores[layout.index(r)])
+		}
+		st.advance(next, d)
 		wk.out[i-wk.base] = T(-sw.scale * d)
 		row.f += e
 		x0, x1, x2 = x0+e*row.x[0], x1+e*row.x[1], x2+e*row.x[2]

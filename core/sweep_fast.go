@@ -232,18 +232,25 @@ func (sw *sweep[T]) runHalves(wk *walker[T], st *fastState, i, hi int) int {
 
 // runWeighted is runUnweighted with weights, or with the bias subtracted, or both.
 func (sw *sweep[T]) runWeighted(wk *walker[T], st *fastState, i, hi int) int {
-	records, rows, k, base := sw.records, wk.rows, sw.hot, wk.base
+	records, weights, rows, k, layout := sw.records, sw.weights, wk.rows, sw.hot, sw.layout
+	base, scale, exact, scores := wk.base, -sw.scale, sw.exact(), sw.input.Score
 	j, integral, score := st.j, st.integral, st.score
 	x0, x1, x2, y0, y1, y2 := st.x[0], st.x[1], st.x[2], st.y[0], st.y[1], st.y[2]
 	for ; i < hi-1; i++ {
 		r := records[i]
-		if sw.key(records[i+1]) == sw.key(r) {
+		if layout.key(records[i+1]) == layout.key(r) {
 			break
 		}
-		next := sw.scoreAt(i)
+		next := layout.score(r)
+		if !exact {
+			next = float64(scores[layout.index(r)])
+		}
 		integral += j * (next - score)
 		score = next
-		b, w := sw.bin(r), sw.weight(i)
+		b, w := layout.bin(r), 1.0
+		if weights != nil {
+			w = weights[i]
+		}
 		row, e := &rows[b], w*sw.inverse[b]
 		d := w * (row.f - (x0*row.x[0] + x1*row.x[1] + x2*row.x[2]) + (y0*row.y[0] + y1*row.y[1] + y2*row.y[2]))
 		variance := e * e
@@ -253,7 +260,7 @@ func (sw *sweep[T]) runWeighted(wk *walker[T], st *fastState, i, hi int) int {
 		}
 		d += k.square[b] * variance
 		j += d
-		wk.out[i-base] = T(-sw.scale * d)
+		wk.out[i-base] = T(scale * d)
 		row.f += w * row.rise
 		x0 += w * row.x[0]
 		x1 += w * row.x[1]
