@@ -71,7 +71,7 @@ func BenchmarkStages(b *testing.B) {
 	for _, n := range benchSizes[1:] {
 		ev := benchEvents[float32](n, false)
 		grad := make([]float32, n)
-		sc := new(scratch)
+		sc := takeScratch()
 		newSel := func() *selection[float32] {
 			sel := newSelection(ev, 0, &cfg)
 			sel.makeCells(&cfg)

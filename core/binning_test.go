@@ -71,7 +71,7 @@ func TestQuantileEdges(t *testing.T) {
 // checkBinning goes through the stages up to the records.
 func checkBinning(t *testing.T, ev Events[float64], cfg Config, edges []float64) {
 	t.Helper()
-	sc := new(scratch)
+	sc := takeScratch()
 	sel := newSelection(ev, 0, &cfg)
 	n := len(ev.Mass)
 	sel.makeCells(&cfg)

@@ -76,7 +76,9 @@ func inspect[T Float](ev Events[T], cfg *Config, n int) (*selection[T], *binning
 		return nil, nil, errorOf(ErrLength, "label has length %d, but mass has length %d", len(ev.Label), n)
 	}
 	sel := newSelection(ev, labels[0], cfg)
-	if err := sel.check(new(scratch)); err != nil {
+	sc := takeScratch()
+	defer giveScratch(sc)
+	if err := sel.check(sc); err != nil {
 		return nil, nil, err
 	}
 	if err := sel.enoughFor(cfg); err != nil {

@@ -24,8 +24,8 @@ func LossAndGrad[T Float](grad []T, ev Events[T], cfg Config) (float64, error) {
 		return 0, errorOf(ErrLength, "grad has length %d, but score has length %d", len(grad), len(ev.Score))
 	}
 	clear(grad)
-	sc := scratchPool.Get().(*scratch)
-	defer scratchPool.Put(sc)
+	sc := takeScratch()
+	defer giveScratch(sc)
 	var total float64
 	for _, label := range labelsOf(&ev, &cfg) {
 		loss, err := lossOfLabel(grad, newSelection(ev, label, &cfg), &cfg, sc)

@@ -133,7 +133,7 @@ func fillRecords[T Float](sel *selection[T], bn *binning, la *layout, sc *scratc
 	sc.records = grown(sc.records, sel.n)
 	starts := countsToStarts(sel.parts, sel.scoreCells.cells)
 	sc.lefts = grown(sc.lefts, len(sel.parts))
-	parallel(len(sel.parts), func(k int) {
+	sc.team.parallel(len(sel.parts), func(k int) {
 		sc.lefts[k] = sel.fillPart(sc.lefts[k][:0], &sel.parts[k], bn, la, sc.records)
 	})
 	bn.settle(sc.records, sc.lefts, la, sel.massLo, sel.massHi)

@@ -88,7 +88,7 @@ func TestSort(t *testing.T) {
 
 // sortedSweep does what LossAndGrad does up to the sweep.
 func sortedSweep(t *testing.T, ev Events[float64], cfg Config) *sweep[float64] {
-	sc := new(scratch)
+	sc := takeScratch()
 	sel := newSelection(ev, 0, &cfg)
 	sel.massLo, sel.massHi = -1, float64(len(ev.Score))
 	sel.makeCells(&cfg)

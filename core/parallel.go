@@ -1,9 +1,11 @@
 package core
 
 import (
+	"math"
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 var threadLimit atomic.Int64
@@ -20,48 +22,103 @@ func Threads() int {
 	return runtime.GOMAXPROCS(0)
 }
 
+// team is the goroutines that share the work of one call. A call alternates
+// between work that is shared and a little that is not; over this, helpers stay
+// awake, because to wake one can take as long as the work that it would do.
+type team struct {
+	alone   bool // the call is not worth a second goroutine
+	now     atomic.Pointer[job]
+	helpers atomic.Int64
+	over    atomic.Bool
+}
+
+// awake is how long a helper waits for more work before it goes.
+const awake = 200 * time.Microsecond
+
 // parallel calls f(0), ..., f(parts-1), several at a time. A panic in one of
 // them is raised again in the caller's goroutine, where it can be recovered.
-func parallel(parts int, f func(part int)) {
+func (t *team) parallel(parts int, f func(part int)) {
 	workers := min(parts, Threads())
-	if workers <= 1 {
+	if workers <= 1 || t.alone {
 		for part := range parts {
 			f(part)
 		}
 		return
 	}
-	var next atomic.Int64
-	var failure atomic.Value
-	work := func() {
-		defer func() {
-			if r := recover(); r != nil {
-				failure.CompareAndSwap(nil, panicValue{r})
-			}
-		}()
-		for {
-			part := int(next.Add(1)) - 1
-			if part >= parts {
-				return
-			}
-			f(part)
-		}
+	j := &job{f: f, parts: int64(parts)}
+	j.left.Add(parts)
+	t.now.Store(j)
+	for t.helpers.Load() < int64(workers-1) {
+		t.helpers.Add(1)
+		go t.help()
 	}
-	var wg sync.WaitGroup
-	for range workers - 1 {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			work()
-		}()
+	j.work()
+	for deadline := time.Now().Add(awake); j.done.Load() < j.parts && time.Now().Before(deadline); {
+		pause()
 	}
-	work()
-	wg.Wait()
-	if r := failure.Load(); r != nil {
+	j.left.Wait()
+	if r := j.failure.Load(); r != nil {
 		panic(r.(panicValue).value)
 	}
 }
 
+// dismiss ends the call that the team works for.
+func (t *team) dismiss() { t.over.Store(true) }
+
+func (t *team) help() {
+	defer t.helpers.Add(-1)
+	var last *job
+	for deadline := time.Now().Add(awake); !t.over.Load() && time.Now().Before(deadline); pause() {
+		if j := t.now.Load(); j != last {
+			j.work()
+			last, deadline = j, time.Now().Add(awake)
+		}
+	}
+}
+
+// job is one call of parallel.
+type job struct {
+	f          func(part int)
+	parts      int64
+	next, done atomic.Int64
+	left       sync.WaitGroup
+	failure    atomic.Value
+}
+
+// work does parts of the job until none are left to begin.
+func (j *job) work() {
+	for part := j.next.Add(1) - 1; part < j.parts; part = j.next.Add(1) - 1 {
+		j.do(int(part))
+	}
+}
+
+func (j *job) do(part int) {
+	defer func() {
+		if r := recover(); r != nil {
+			j.failure.CompareAndSwap(nil, panicValue{r})
+		}
+		j.done.Add(1)
+		j.left.Done()
+	}()
+	j.f(part)
+}
+
 type panicValue struct{ value any }
+
+// pause takes some 100 ns by waiting for a few results, which leaves a core's
+// units to the other thread that it may run.
+func pause() {
+	x := pausing.Load()
+	y := float64(x)
+	for range 8 {
+		y = math.Sqrt(y + 1)
+	}
+	if y < 0 {
+		pausing.Store(0)
+	}
+}
+
+var pausing atomic.Int64 // never changes, which the compiler does not know
 
 // free keeps what goroutines of one call have done with, for the next of them.
 type free[E any] struct {

@@ -5,6 +5,7 @@ import "sync"
 // scratch is the memory of one call, kept between calls. It belongs to one call
 // at a time.
 type scratch struct {
+	team    *team
 	counts  []uint32     // of masses and scores by cell
 	places  []uint32     // the cells of each event, see select.go
 	lefts   [][]leftover // per part, see binning.go
@@ -15,6 +16,19 @@ type scratch struct {
 }
 
 var scratchPool = sync.Pool{New: func() any { return new(scratch) }}
+
+// takeScratch returns scratch for one call, with a team of its own.
+func takeScratch() *scratch {
+	sc := scratchPool.Get().(*scratch)
+	sc.team = new(team)
+	return sc
+}
+
+// giveScratch ends the call.
+func giveScratch(sc *scratch) {
+	sc.team.dismiss()
+	scratchPool.Put(sc)
+}
 
 // grown returns a slice of length n over the memory of s where that is large
 // enough. Its contents are not cleared.

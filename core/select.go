@@ -112,7 +112,7 @@ func (sel *selection[T]) check(sc *scratch) error {
 	sel.divide(sc)
 	found := make([]stats, len(sel.parts))
 	failed := make([]error, len(sel.parts))
-	parallel(len(sel.parts), func(k int) {
+	sc.team.parallel(len(sel.parts), func(k int) {
 		found[k], failed[k] = sel.checkPart(&sel.parts[k])
 	})
 	sel.stats = emptyStats()
@@ -139,6 +139,7 @@ func (sel *selection[T]) divide(sc *scratch) {
 		sel.places = sc.places
 	}
 	parts := max(1, min(Threads(), n/alonePart))
+	sc.team.alone = n < alonePart
 	per := sel.massCells.cells + sel.scoreCells.cells
 	sc.counts = grown(sc.counts, parts*per)
 	clear(sc.counts)

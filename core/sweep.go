@@ -77,7 +77,7 @@ func (sw *sweep[T]) run(cells []uint32, edges []float64, sc *scratch) (float64, 
 		return 0, errorOf(ErrOverflow, "the loss is %v: scores, or weights relative to their sum in a bin, are too large for double precision", total)
 	}
 	if sw.results != nil {
-		unsort(sw.grad, sw.results, sw.records)
+		unsort(sw.grad, sw.results, sw.records, sc.team)
 	}
 	sw.moveUpperEnd(last)
 	return sw.scale * total, nil
@@ -111,7 +111,7 @@ func (sw *sweep[T]) sortChunks(cells []uint32, sc *scratch) {
 			clear(sc.squares)
 		}
 	}
-	parallel(chunks, func(k int) {
+	sc.team.parallel(chunks, func(k int) {
 		so := sorters.Get().(*sorter)
 		sortCells(so, sw.records, cells[sw.cells[k]:sw.cells[k+1]+1], &sw.layout, sw.input.Score)
 		sorters.Put(so)
@@ -169,7 +169,7 @@ func (sw *sweep[T]) walkChunks(integrals []float64, sc *scratch) (last float64) 
 		sw.hot = newFastKernel(sw.basis, sw.config.SlopePenalty)
 	}
 	walkers := pool(sw.newWalker)
-	parallel(len(integrals), func(k int) {
+	sc.team.parallel(len(integrals), func(k int) {
 		wk := walkers.take()
 		for b, inverse := range sw.inverse {
 			wk.cdf[b] = sc.totals[k*sw.nb+b] * inverse

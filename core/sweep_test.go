@@ -139,7 +139,7 @@ func TestParallelPanic(t *testing.T) {
 	defer SetThreads(0)
 	SetThreads(4)
 	require.PanicsWithValue(t, "here", func() {
-		parallel(100, func(part int) {
+		new(team).parallel(100, func(part int) {
 			if part == 57 {
 				panic("here")
 			}

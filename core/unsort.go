@@ -24,7 +24,9 @@ func (sw *sweep[T]) unsorts() bool {
 }
 
 // asWords returns the memory of numbers as words.
-func asWords(s []float64) []uint64 { return unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(s))), len(s)) }
+func asWords(s []float64) []uint64 {
+	return unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(s))), len(s))
+}
 
 // result packs an element of a float32 gradient with its index.
 func result[T Float](index int, value T) uint64 {
@@ -32,11 +34,11 @@ func result[T Float](index int, value T) uint64 {
 }
 
 // unsort writes results to the gradient. It overwrites spare, of their length.
-func unsort[T Float](grad []T, results, spare []uint64) {
+func unsort[T Float](grad []T, results, spare []uint64, tm *team) {
 	parts, blocks := Threads(), (len(grad)-1)>>blockBits+1
 	starts := make([][]uint32, parts) // per part and block
 	part := func(k int) []uint64 { return results[len(results)*k/parts : len(results)*(k+1)/parts] }
-	parallel(parts, func(k int) {
+	tm.parallel(parts, func(k int) {
 		counts := make([]uint32, blocks)
 		for _, r := range part(k) {
 			counts[r>>(32+blockBits)]++
@@ -52,7 +54,7 @@ func unsort[T Float](grad []T, results, spare []uint64) {
 		}
 		ends[b] = start
 	}
-	parallel(parts, func(k int) {
+	tm.parallel(parts, func(k int) {
 		next := starts[k]
 		for _, r := range part(k) {
 			place := &next[r>>(32+blockBits)]
@@ -60,7 +62,7 @@ func unsort[T Float](grad []T, results, spare []uint64) {
 			*place++
 		}
 	})
-	parallel(blocks, func(b int) {
+	tm.parallel(blocks, func(b int) {
 		lo := uint32(0)
 		if b > 0 {
 			lo = ends[b-1]
