@@ -138,8 +138,8 @@ def main() -> None:
             tqdm.write("\n" + table(benchmark, n))
             write_csv(benchmark, chosen.output / "times.csv")  # so far, should the next size fail
     libmode.set_threads(0)
-    steps = training_step.measure(budget=2 if chosen.quick else 10)
-    shares = {batch: training_step.share(timings) for batch, timings in steps.items()}
+    steps = training_step.measure(budget=2 if chosen.quick else 20)
+    shares = {batch: measured.share for batch, measured in steps.items()}
     print("\nTraining step\n" + training_step.table(steps))
 
     print("\nWhere methods stopped")
@@ -156,10 +156,7 @@ def main() -> None:
             {"method": name, "n": n, **vars(timing), "extra_bytes": benchmark.extra.get((name, n))}
             for (name, n), timing in benchmark.times.items()
         ],
-        "training_step": {
-            batch: {"share": shares[batch], **{name: vars(timing) for name, timing in timings.items()}}
-            for batch, timings in steps.items()
-        },
+        "training_step": {batch: vars(measured) for batch, measured in steps.items()},
         "targets": [vars(target) for target in reached],
     }
     (chosen.output / "results.json").write_text(json.dumps(results, indent=1) + "\n")

@@ -17,6 +17,7 @@ type biasSums struct {
 	spread  *spread
 	penalty float64
 	x, y    []float64
+	plain   float64   // sum_b V_b (1 + slope_penalty A_1b^2)
 	dy      []float64 // D_mean Y_mean
 	da, dda []float64 // D A_b and dD A_b
 }
@@ -34,6 +35,7 @@ func newBiasSums(ba *basis, sp *spread, penalty float64) *biasSums {
 func (bs *biasSums) start(cdf, squares []float64, d *bounded) float64 {
 	clear(bs.x)
 	clear(bs.y)
+	bs.plain = 0
 	var bias float64
 	for b, f := range cdf {
 		v := bs.spread.variance(b, f, squares[b])
@@ -54,6 +56,10 @@ func (bs *biasSums) add(b int, v float64) {
 			x[m] += vp * am
 			y[m] += va * am
 		}
+	}
+	bs.plain += v
+	if n > 1 {
+		bs.plain += v * bs.penalty * a[1] * a[1]
 	}
 }
 

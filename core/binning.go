@@ -137,13 +137,14 @@ func (bn *binning) of(m float64) int {
 
 // leftover is an event in a divided cell, whose record has no bin yet.
 type leftover struct {
-	record, run uint32
-	mass        float64
+	record uint32
+	run    uint32 // and, once that is known, the bin
+	mass   float64
 }
 
 // settle finds the quantile edges where they are still to be found, and puts
 // the bins of leftovers into their records.
-func (bn *binning) settle(records []uint64, lefts [][]leftover, la *layout, lo, hi float64) {
+func (bn *binning) settle(records []uint64, lefts [][]leftover, la *layout, lo, hi float64, tm *team) {
 	if bn.edges == nil {
 		near := sortedMasses{sortRuns(bn.runs, lefts), bn.runs}
 		var kept []int
@@ -157,11 +158,17 @@ func (bn *binning) settle(records []uint64, lefts [][]leftover, la *layout, lo, 
 			}
 		}
 	}
-	for _, left := range lefts {
-		for _, l := range left {
-			records[l.record] = la.withBin(records[l.record], bn.ofRun(int(l.run), l.mass))
+	tm.parallel(len(lefts), func(k int) {
+		// Every fourth guess of a bin would be wrong, and a wrong guess holds up
+		// what follows: bins first, then records, which wait for memory.
+		left := lefts[k]
+		for i := range left {
+			left[i].run = uint32(bn.ofRun(int(left[i].run), left[i].mass))
 		}
-	}
+		for _, l := range left {
+			records[l.record] |= la.binBits(int(l.run))
+		}
+	})
 }
 
 // sortRuns returns the masses of leftovers in order: runs stand in order, so that
@@ -193,6 +200,12 @@ func (bn *binning) ofRun(run int, m float64) int {
 	lo, hi := bn.runs[run].bin, len(bn.edges)-2
 	if run+1 < len(bn.runs) {
 		hi = bn.runs[run+1].bin
+	}
+	if lo+1 == hi { // one edge, as a rule
+		if bn.edges[hi] <= m {
+			lo = hi
+		}
+		return lo
 	}
 	for lo < hi {
 		if mid := (lo + hi) / 2; bn.edges[mid+1] <= m {

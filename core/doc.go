@@ -25,8 +25,12 @@
 // An event goes one way through the files of this package: select.go (which
 // events take part, and their cells of score and mass), binning.go and
 // quantile.go (bins), order.go (records, sorted by score), moments.go (P, A),
-// sweep.go (one pass over the records, with sweep_linear.go, sweep_fast.go or
-// sweep_bounded.go doing the arithmetic), loss.go (all of it in turn).
+// sweep.go (one pass over the records), unsort.go (the gradient, back in order of
+// the input), loss.go (all of it in turn). Of the arithmetic of the sweep there
+// are two readable forms, sweep_linear.go and, with bounds, sweep_bounded.go; the
+// same with order 2 and below is written out for speed in sweep_fast.go and
+// sweep_bounded_fast.go, and tests compare them.
 //
-// Results do not depend on the number of threads, to the last bit.
+// Results do not depend on the number of threads, to the last bit: the work is
+// divided in the same way whatever their number.
 package core

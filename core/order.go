@@ -96,8 +96,11 @@ func (la *layout) record(score float64, bin, index int) uint64 {
 
 // withBin returns the record of the same event in another bin.
 func (la *layout) withBin(record uint64, bin int) uint64 {
-	return record&^(la.binMask<<(la.binShift&63)) | uint64(bin)<<(la.binShift&63)
+	return record&^(la.binMask<<(la.binShift&63)) | la.binBits(bin)
 }
+
+// binBits returns what a record has for its bin.
+func (la *layout) binBits(bin int) uint64 { return uint64(bin) << (la.binShift & 63) }
 
 func (la *layout) index(record uint64) int  { return int(record & la.indexMask) }
 func (la *layout) bin(record uint64) int    { return int(record >> (la.binShift & 63) & la.binMask) }
@@ -136,7 +139,7 @@ func fillRecords[T Float](sel *selection[T], bn *binning, la *layout, sc *scratc
 	sc.team.parallel(len(sel.parts), func(k int) {
 		sc.lefts[k] = sel.fillPart(sc.lefts[k][:0], &sel.parts[k], bn, la, sc.records)
 	})
-	bn.settle(sc.records, sc.lefts, la, sel.massLo, sel.massHi)
+	bn.settle(sc.records, sc.lefts, la, sel.massLo, sel.massHi, sc.team)
 	return starts
 }
 

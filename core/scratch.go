@@ -10,7 +10,7 @@ type scratch struct {
 	places  []uint32     // the cells of each event, see select.go
 	lefts   [][]leftover // per part, see binning.go
 	records []uint64     // one for each event that takes part, see order.go
-	weights []float64    // in order of the records, where there are weights
+	weights []float64    // in order of the records, where there are weights or, in their place, results
 	totals  []float64    // sums of weights per chunk and bin
 	squares []float64    // sums of squared weights per chunk and bin
 }

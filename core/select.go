@@ -72,8 +72,13 @@ type part struct {
 	scores []uint32
 }
 
-// alonePart is a number of events that are not worth a second goroutine.
-const alonePart = 1 << 13
+// alonePart is a number of events that are not worth a second goroutine, and
+// aloneCall one for which a call stays in its own: beside a training, whose
+// threads keep the other cores busy, a goroutine may have to wait for one.
+const (
+	alonePart = 1 << 13
+	aloneCall = 1 << 15
+)
 
 func newSelection[T Float](ev Events[T], label int32, cfg *Config) *selection[T] {
 	sel := &selection[T]{Events: ev, label: label}
@@ -138,8 +143,11 @@ func (sel *selection[T]) divide(sc *scratch) {
 		sc.places = grown(sc.places, n)
 		sel.places = sc.places
 	}
-	parts := max(1, min(Threads(), n/alonePart))
-	sc.team.alone = n < alonePart
+	sc.team.alone = n < aloneCall
+	parts := 1
+	if !sc.team.alone {
+		parts = max(1, min(Threads(), n/alonePart))
+	}
 	per := sel.massCells.cells + sel.scoreCells.cells
 	sc.counts = grown(sc.counts, parts*per)
 	clear(sc.counts)

@@ -24,13 +24,13 @@ type sweep[T Float] struct {
 	from, to float64 // limits of the integral
 
 	records []uint64
-	weights []float64 // in order of the records; nil: all 1
-	results []uint64  // the gradient in order of the records, see unsort.go; nil: it is written at once
-	chunks  []int     // chunk k holds the records chunks[k] .. chunks[k+1]-1
-	cells   []int     // and the cells cells[k] .. cells[k+1]-1
-	inverse []float64 // 1/W_b
-	spread  *spread   // nil: the bias stays
-	hot     *fastKernel
+	weights []float64   // in order of the records; nil: all 1
+	results []uint64    // the gradient in order of the records, see unsort.go; nil: it is written at once
+	chunks  []int       // chunk k holds the records chunks[k] .. chunks[k+1]-1
+	cells   []int       // and the cells cells[k] .. cells[k+1]-1
+	inverse []float64   // 1/W_b
+	spread  *spread     // nil: the bias stays
+	hot     *fastKernel // nil: kernels go the general way
 }
 
 // step is what crossing one event does to its bin: F_b grows by e and the sum
@@ -171,37 +171,48 @@ func (sw *sweep[T]) walkChunks(integrals []float64, sc *scratch) (last float64) 
 	walkers := pool(sw.newWalker)
 	sc.team.parallel(len(integrals), func(k int) {
 		wk := walkers.take()
-		for b, inverse := range sw.inverse {
-			wk.cdf[b] = sc.totals[k*sw.nb+b] * inverse
-			switch {
-			case sw.spread == nil:
-			case sw.weights == nil:
-				wk.squares[b] = wk.cdf[b] * inverse
-			default:
-				wk.squares[b] = sc.squares[k*sw.nb+b] * inverse * inverse
-			}
-		}
+		sw.place(wk, k, sc)
 		var j float64
-		lo, hi := sw.chunks[k], sw.chunks[k+1]
-		wk.out, wk.base = grown(wk.out, hi-lo), lo
 		integrals[k], j = sw.walk(wk, k)
-		switch {
-		case sw.results != nil:
-			results := sw.results[lo:hi]
-			for i, r := range sw.records[lo:hi] {
-				results[i] = result(sw.index(r), wk.out[i])
-			}
-		case sw.grad != nil:
-			for i, r := range sw.records[lo:hi] {
-				sw.grad[sw.index(r)] = wk.out[i]
-			}
-		}
 		if k == len(integrals)-1 {
 			last = j
 		}
+		sw.write(wk, k)
 		walkers.give(wk)
 	})
 	return last
+}
+
+// place brings a walker to the beginning of chunk k.
+func (sw *sweep[T]) place(wk *walker[T], k int, sc *scratch) {
+	for b, inverse := range sw.inverse {
+		wk.cdf[b] = sc.totals[k*sw.nb+b] * inverse
+		switch {
+		case sw.spread == nil:
+		case sw.weights == nil:
+			wk.squares[b] = wk.cdf[b] * inverse
+		default:
+			wk.squares[b] = sc.squares[k*sw.nb+b] * inverse * inverse
+		}
+	}
+	wk.base = sw.chunks[k]
+	wk.out = grown(wk.out, sw.chunks[k+1]-wk.base)
+}
+
+// write takes over the gradient that a walk over chunk k has found.
+func (sw *sweep[T]) write(wk *walker[T], k int) {
+	lo, hi := sw.chunks[k], sw.chunks[k+1]
+	switch {
+	case sw.results != nil:
+		results := sw.results[lo:hi]
+		for i, r := range sw.records[lo:hi] {
+			results[i] = result(sw.index(r), wk.out[i])
+		}
+	case sw.grad != nil:
+		for i, r := range sw.records[lo:hi] {
+			sw.grad[sw.index(r)] = wk.out[i]
+		}
+	}
 }
 
 func (sw *sweep[T]) weight(i int) float64 {
@@ -278,32 +289,25 @@ func (sw *sweep[T]) walk(wk *walker[T], k int) (integral, j float64) {
 	if sw.hot != nil {
 		return sw.fastWalk(wk, k)
 	}
-	lo, hi := sw.chunks[k], sw.chunks[k+1]
-	st := walkState{j: wk.start(wk.cdf, wk.squares), score: sw.from}
-	if lo > 0 {
-		st.score = sw.scoreAt(lo - 1)
+	st := walkState{j: wk.start(wk.cdf, wk.squares), score: sw.scoreBefore(k)}
+	if bounded, ok := wk.kernel.(*boundedKernel); ok && bounded.rows != nil {
+		return sw.boundedWalk(wk, bounded, st, k)
 	}
-	bounded, _ := wk.kernel.(*boundedKernel)
-	if bounded != nil && bounded.rows != nil {
-		bounded.setRows(sw.inverse)
-	} else {
-		bounded = nil
-	}
-	for i := lo; i < hi; {
-		if bounded != nil {
-			i = sw.runBounded(wk, bounded, &st, i, hi)
-		}
+	hi := sw.chunks[k+1]
+	for i := sw.chunks[k]; i < hi; {
 		end := sw.endOfTie(i, hi)
-		if bounded != nil {
-			bounded.fromRows(sw.records[i:end], &sw.layout)
-		}
 		st.advance(sw.scoreAt(i), sw.cross(wk, i, end))
-		if bounded != nil {
-			bounded.toRows(sw.records[i:end], &sw.layout)
-		}
 		i = end
 	}
 	return st.integral, st.j
+}
+
+// scoreBefore returns the score from which the integral over chunk k runs.
+func (sw *sweep[T]) scoreBefore(k int) float64 {
+	if k == 0 {
+		return sw.from
+	}
+	return sw.scoreAt(sw.chunks[k] - 1)
 }
 
 // cross crosses events of equal score, often one, and returns by how much J changes.

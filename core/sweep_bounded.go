@@ -39,7 +39,8 @@ func newBoundedKernel(cfg *Config, ba *basis, sp *spread) *boundedKernel {
 	}
 	if sp != nil {
 		k.bias = newBiasSums(ba, sp, cfg.SlopePenalty)
-	} else if ba.size == 3 && !onlyGeneralPaths {
+	}
+	if ba.size == 3 && !onlyGeneralPaths {
 		var ok bool
 		if k.lower, ok = newLower(ba, 0); ok {
 			k.rows = make([]boundedRow, len(ba.p)/ba.size)

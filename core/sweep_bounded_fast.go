@@ -16,6 +16,21 @@ func (k *boundedKernel) setRows(inverse []float64) {
 	}
 }
 
+// boundedWalk is walk by way of runBounded, and of the kernel for what it leaves out.
+func (sw *sweep[T]) boundedWalk(wk *walker[T], k *boundedKernel, st walkState, chunk int) (integral, j float64) {
+	k.setRows(sw.inverse)
+	hi := sw.chunks[chunk+1]
+	for i := sw.chunks[chunk]; i < hi; {
+		i = sw.runBounded(wk, k, &st, i, hi)
+		end := sw.endOfTie(i, hi)
+		k.fromRows(sw.records[i:end], &sw.layout)
+		st.advance(sw.scoreAt(i), sw.cross(wk, i, end))
+		k.toRows(sw.records[i:end], &sw.layout)
+		i = end
+	}
+	return st.integral, st.j
+}
+
 // fromRows and toRows take the CDFs of the bins of some events from the rows, and
 // back into them.
 func (k *boundedKernel) fromRows(records []uint64, la *layout) {
@@ -32,8 +47,7 @@ func (k *boundedKernel) toRows(records []uint64, la *layout) {
 	}
 }
 
-// runBounded crosses events from i on as boundedKernel does for order 2 without
-// the bias, with the common cases of squash.advance written out in place, so that
+// runBounded crosses events from i on as boundedKernel does for order 2, with the common cases of squash.advance written out in place, so that
 // the state stays out of memory. It stops before the last event, a tie, and
 // where c_1 or what max_slope is relative to counts as 0 or changes its sign. It
 // returns where it stopped.
@@ -61,6 +75,10 @@ func (sw *sweep[T]) runBounded(wk *walker[T], k *boundedKernel, st *walkState, i
 	t1, u1, h1 := now.squashes[1].t, now.squashes[1].u, now.squashes[1].tanh
 	t2, u2, h2 := now.squashes[2].t, now.squashes[2].u, now.squashes[2].tanh
 	pivot := now.pivot
+	bias, total := k.bias, 0.0
+	if bias != nil {
+		total = bias.total3(now.by0[1], now.byOwn[1], now.by0[2], now.by1[2], now.byOwn[2])
+	}
 	for ; i < hi-1; i++ {
 		r := records[i]
 		if layout.key(records[i+1]) == layout.key(r) {
@@ -123,6 +141,26 @@ func (sw *sweep[T]) runBounded(wk *walker[T], k *boundedKernel, st *walkState, i
 		d := e * (row.f + half - (m0*row.x[0] + m1*row.x[1] + m2*row.x[2]))
 		d -= dv0*(x0+half*row.x[0]-m0) + dv1*(x1+half*row.x[1]-m1) + dv2*(x2+half*row.x[2]-m2)
 		d = 2*d + k.penalty*dc1*(c1+n1)
+		if bias != nil { // with the derivatives as in bound.differentiate
+			by0, own1, byT, own2 := 0.0, 1.0, 0.0, 1.0
+			if limited {
+				own1 = 1 - h1*h1
+				by0 = maxSlope * byT3(h1, u1, own1)
+				if selected {
+					by0 = -by0
+				}
+			}
+			if monotonic {
+				own2 = 1 - h2*h2
+				byT = share * byT3(h2, u2, own2)
+			}
+			b, e2 := layout.bin(r), e*e
+			bias.add3(b, bias.spread.change(step{b, e, e2}, row.f, k.squares[b]))
+			k.squares[b] += e2
+			after := bias.total3(by0, own1, byT*by0, byT*own1, own2)
+			d -= after - total
+			total = after
+		}
 
 		next := layout.score(r)
 		if !exact {
@@ -144,5 +182,50 @@ func (sw *sweep[T]) runBounded(wk *walker[T], k *boundedKernel, st *walkState, i
 		now.value[2] = t2 * h2
 	}
 	now.squashes[1], now.squashes[2] = squash{t: t1, u: u1, tanh: h1}, squash{t: t2, u: u2, tanh: h2}
+	if bias != nil {
+		bo.differentiate(now)
+		y := bias.y
+		y[3], y[6], y[7] = y[1], y[2], y[5]
+	}
 	return i
+}
+
+// byT3 is squash.byT, with byC given.
+func byT3(tanh, u, byC float64) float64 {
+	if byC == 0 {
+		return tanh
+	}
+	return tanh - u*byC
+}
+
+// total3 returns the bias at D with the rows (1, 0, 0), (d10, d11, 0) and
+// (d20, d21, d22), by way of <D, G D Y> = sum_lm G_lm D_l.(Y D_m).
+func (bs *biasSums) total3(d10, d11, d20, d21, d22 float64) float64 {
+	x, y, g := (*[9]float64)(bs.x), (*[9]float64)(bs.y), (*[9]float64)(bs.basis.gram)
+	y10, y11 := d10*y[0]+d11*y[1], d10*y[1]+d11*y[4] // Y D_1
+	y20, y21, y22 := d20*y[0]+d21*y[1]+d22*y[2], d20*y[1]+d21*y[4]+d22*y[5], d20*y[2]+d21*y[5]+d22*y[8]
+	sum := g[0]*y[0] + g[4]*(d10*y10+d11*y11) + g[8]*(d20*y20+d21*y21+d22*y22)
+	sum += 2 * (g[1]*y10 + g[2]*y20 + g[5]*(d10*y20+d11*y21))
+	return bs.plain + sum - 2*(x[0]+d10*x[3]+d11*x[4]+d20*x[6]+d21*x[7]+d22*x[8])
+}
+
+// add3 is add for three moments; of Y it leaves out what follows by symmetry, and
+// of X what the bias does not need.
+func (bs *biasSums) add3(b int, v float64) {
+	p, a := (*[3]float64)(bs.basis.p[3*b:]), (*[3]float64)(bs.basis.a[3*b:])
+	x, y := (*[9]float64)(bs.x), (*[9]float64)(bs.y)
+	v0, v1, v2 := v*a[0], v*a[1], v*a[2]
+	x[0] += p[0] * v0
+	x[3] += p[1] * v0
+	x[4] += p[1] * v1
+	x[6] += p[2] * v0
+	x[7] += p[2] * v1
+	x[8] += p[2] * v2
+	y[0] += a[0] * v0
+	y[1] += a[0] * v1
+	y[2] += a[0] * v2
+	y[4] += a[1] * v1
+	y[5] += a[1] * v2
+	y[8] += a[2] * v2
+	bs.plain += v + bs.penalty*a[1]*v1
 }

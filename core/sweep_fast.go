@@ -138,10 +138,7 @@ func (sw *sweep[T]) fastWalk(wk *walker[T], chunk int) (integral, j float64) {
 	j = wk.kernel.start(wk.cdf, wk.squares)
 	weighted := sw.weights != nil || sw.spread != nil
 	st := k.start(wk.rows, wk.cdf, sw.inverse, weighted)
-	st.j, st.score = j, sw.from
-	if lo > 0 {
-		st.score = sw.scoreAt(lo - 1)
-	}
+	st.j, st.score = j, sw.scoreBefore(chunk)
 	for i := lo; i < hi; {
 		switch {
 		case weighted:

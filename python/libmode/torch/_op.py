@@ -103,7 +103,7 @@ def _labels(label: Tensor, options: Options) -> Tensor:
         return label.contiguous()
     codes = torch.full(label.shape, options.unused_label, dtype=torch.int32)
     for background in options.labels:
-        codes[label == background] = background
+        codes.masked_fill_(label == background, background)
     return codes
 
 

@@ -58,7 +58,7 @@ def _apply(score: Tensor, mass: Tensor, weight: Tensor | None, label: Tensor | N
 
 def _vector(name: str, tensor: Tensor) -> Tensor:
     if tensor.ndim == 2 and tensor.shape[1] == 1:
-        return tensor[:, 0]
+        return tensor.squeeze(1)
     if tensor.ndim != 1:
         raise ValueError(f"{name} has shape {tuple(tensor.shape)}: expected (n,) or (n, 1)")
     return tensor
