@@ -269,7 +269,7 @@ func (so *sorter) sortKeys(records []uint64, keyShift uint) {
 	if top <= keyShift {
 		return // one score
 	}
-	width := min(uint(bits.Len(uint(len(records))))+1, 14, top-keyShift)
+	width := min(uint(bits.Len(uint(len(records)))), 14, top-keyShift)
 	shift := top - width
 	so.spare = grown(so.spare, len(records))
 	so.counts = grown(so.counts, 1<<width)

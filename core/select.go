@@ -221,7 +221,12 @@ func (sel *selection[T]) look(st *stats, lo, hi int) error {
 			massMin, massMax = min(massMin, m), max(massMax, m)
 			scoreMin, scoreMax = min(scoreMin, s), max(scoreMax, s)
 		}
-		bits |= math.Float64bits(float64(s))
+		if !isFloat32[T]() {
+			bits |= math.Float64bits(float64(s))
+		}
+	}
+	if isFloat32[T]() {
+		bits = float32Bits
 	}
 	st.labelled += labelled
 	st.n += labelled - outside
@@ -230,6 +235,9 @@ func (sel *selection[T]) look(st *stats, lo, hi int) error {
 	st.scoreMin, st.scoreMax = float64(scoreMin), float64(scoreMax)
 	return nil
 }
+
+// float32Bits are the bits of a float64 that a float32 may set: 29 digits fewer.
+const float32Bits = math.MaxUint64 &^ (1<<29 - 1)
 
 // checkEvent reports whether the mass of event i lies inside the mass range.
 func (sel *selection[T]) checkEvent(i int, s, m float64) (inside bool, err error) {

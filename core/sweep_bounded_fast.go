@@ -47,14 +47,18 @@ func (k *boundedKernel) toRows(records []uint64, la *layout) {
 	}
 }
 
-// runBounded crosses events from i on as boundedKernel does for order 2, with the common cases of squash.advance written out in place, so that
-// the state stays out of memory. It stops before the last event, a tie, and
-// where c_1 or what max_slope is relative to counts as 0 or changes its sign. It
-// returns where it stopped.
+// runBounded crosses events from i on as boundedKernel does for order 2, with the
+// common case of squash.advance written out in place, so that the state stays out
+// of memory. It stops before the last event, a tie, and where c_1 or what
+// max_slope is relative to counts as 0 or changes its sign. It returns where it
+// stopped.
 //
 // With v = L' c~ and X = sum_b F_b x_b the change of J by a step e in bin b is
 //
 //	2 e (F_b + e/2 - v_mean.x_b) - 2 dv.(X + e/2 x_b - v_mean) + slope_penalty d(c_1^2)
+//
+// less what the bias changes by, which is so small that it may be found as a
+// difference of two values of it.
 func (sw *sweep[T]) runBounded(wk *walker[T], k *boundedKernel, st *walkState, i, hi int) int {
 	bo, now := &k.bound, k.now
 	limited, monotonic, selected := bo.limited, bo.monotonic, bo.slopeOf == Selected
@@ -142,22 +146,22 @@ func (sw *sweep[T]) runBounded(wk *walker[T], k *boundedKernel, st *walkState, i
 		d -= dv0*(x0+half*row.x[0]-m0) + dv1*(x1+half*row.x[1]-m1) + dv2*(x2+half*row.x[2]-m2)
 		d = 2*d + k.penalty*dc1*(c1+n1)
 		if bias != nil { // with the derivatives as in bound.differentiate
-			by0, own1, byT, own2 := 0.0, 1.0, 0.0, 1.0
+			by0, own1, by1, own2 := 0.0, 1.0, 0.0, 1.0 // by1: of c~_2 by c~_1
 			if limited {
 				own1 = 1 - h1*h1
-				by0 = maxSlope * byT3(h1, u1, own1)
+				by0 = maxSlope * byT(h1, u1, own1)
 				if selected {
 					by0 = -by0
 				}
 			}
 			if monotonic {
 				own2 = 1 - h2*h2
-				byT = share * byT3(h2, u2, own2)
+				by1 = share * byT(h2, u2, own2)
 			}
 			b, e2 := layout.bin(r), e*e
 			bias.add3(b, bias.spread.change(step{b, e, e2}, row.f, k.squares[b]))
 			k.squares[b] += e2
-			after := bias.total3(by0, own1, byT*by0, byT*own1, own2)
+			after := bias.total3(by0, own1, by1*by0, by1*own1, own2)
 			d -= after - total
 			total = after
 		}
@@ -190,8 +194,8 @@ func (sw *sweep[T]) runBounded(wk *walker[T], k *boundedKernel, st *walkState, i
 	return i
 }
 
-// byT3 is squash.byT, with byC given.
-func byT3(tanh, u, byC float64) float64 {
+// byT returns squash.byT, with byC given.
+func byT(tanh, u, byC float64) float64 {
 	if byC == 0 {
 		return tanh
 	}

@@ -1,5 +1,6 @@
 """The rivals of the benchmark compute what they claim to, and its harness counts what it should."""
 
+import json
 import sys
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import torch
 
 sys.path.insert(0, str(Path(__file__).parents[2]))  # bench/ is not part of the package
 
-from bench import memory, strong_torch
+from bench import memory, strong_torch, summary
 from bench.events import Events
 from bench.peers import disco_loss
 from bench.strong_torch import strong_torch_loss
@@ -126,3 +127,12 @@ def test_memory_of_argsort_is_little_and_of_disco_pairs_of_events():
 
 def test_a_method_that_fails_says_why():
     assert "KeyError" in memory.measure("no such method", 1000, 60).failure
+
+
+def test_the_page_shows_the_results():
+    """docs/performance.md holds the tables of bench/results, and its figure."""
+    results = json.loads(summary.RESULTS.read_text())
+    assert summary.BEGIN + summary.render(results) + summary.END in summary.PAGE.read_text()
+    figure = "time_and_memory.png"
+    assert (summary.ROOT / "docs" / "images" / figure).is_file()
+    assert {"processor", "cores", "memory", "numpy", "torch", "modeloss"} <= results["machine"].keys()

@@ -1,0 +1,89 @@
+"""The tables of docs/performance.md out of bench/results: ``python -m bench.summary``.
+
+Replaces what stands between the marks there; a test checks that nobody edits it.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from .methods import BOUNDS, FLOAT_SORT, MODELOSS, ORDER_2, STRONG, TORCH
+
+ROOT = Path(__file__).resolve().parents[1]
+RESULTS = ROOT / "bench" / "results" / "results.json"
+PAGE = ROOT / "docs" / "performance.md"
+BEGIN, END = "<!-- made by python -m bench.summary -->\n", "<!-- end -->\n"
+
+COLUMNS = {
+    ORDER_2: "libmode, NumPy [ms]",
+    TORCH: "from PyTorch",
+    "np.argsort": "np.argsort",
+    STRONG: "strong PyTorch",
+    FLOAT_SORT: "with torch.sort",
+    MODELOSS: "modeloss 0.1.0",
+    "DisCo": "DisCo",
+}
+
+
+def render(results: dict[str, Any]) -> str:
+    """The tables as Markdown."""
+    times = {(row["method"], row["n"]): row["median"] for row in results["times"]}
+    return "\n".join([*_sizes(times), "", *_options(times), "", *_steps(results), "", *_targets(results), ""])
+
+
+def _sizes(times: dict[tuple[str, int], float]) -> list[str]:
+    sizes = sorted({n for _, n in times})
+    lines = [_row("events", *COLUMNS.values()), _row(*["---"] * (len(COLUMNS) + 1))]
+    for n in sizes:
+        plain = times[ORDER_2, n]
+        rivals = [_ratio(times.get((name, n)), plain) for name in COLUMNS if name != ORDER_2]
+        lines.append(_row(f"{n:,}", f"{1e3 * plain:.3g}", *rivals))
+    return ["Times relative to libmode from NumPy:", "", *lines]
+
+
+def _options(times: dict[tuple[str, int], float]) -> list[str]:
+    names = [*BOUNDS, "weights", "float64", "1 thread", "256 bins"]
+    sizes = (10**4, 10**5, 10**6)
+    lines = [_row("order 2 with", *(f"{n:,}" for n in sizes)), _row(*["---"] * (len(sizes) + 1))]
+    for name in names:
+        lines.append(_row(name, *(_ratio(times.get((f"{ORDER_2} {name}", n)), times[ORDER_2, n]) for n in sizes)))
+    return ["The same for options, relative to order 2 without:", "", *lines]
+
+
+def _steps(results: dict[str, Any]) -> list[str]:
+    lines = [_row("batch", "step [ms]", "with MoDe [ms]", "share of MoDe"), _row(*["---"] * 4)]
+    for batch, m in results["training_step"].items():
+        lines.append(
+            _row(f"{int(batch):,}", f"{1e3 * m['plain']:.3g}", f"{1e3 * m['with_mode']:.3g}", f"{m['share']:.1%}")
+        )
+    return ["A training step of the paper's 3 x 64 network, half of the batch background:", "", *lines]
+
+
+def _targets(results: dict[str, Any]) -> list[str]:
+    lines = [_row("what we set out to reach", "goal", "measured"), _row(*["---"] * 3)]
+    for target in results["targets"]:
+        measured, bound, at_least = target["measured"], target["bound"], target["at_least"]
+        good = measured is not None and (measured >= bound if at_least else measured <= bound)
+        shown = "-" if measured is None else f"{measured:.3g}"
+        lines.append(_row(target["case"], f"{'>=' if at_least else '<='} {bound:g}", shown if good else f"**{shown}**"))
+    return ["Goals, with those not reached in bold:", "", *lines]
+
+
+def _ratio(seconds: float | None, plain: float) -> str:
+    return "-" if seconds is None else f"{seconds / plain:.3g}"
+
+
+def _row(*cells: str) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def main() -> None:
+    before, _, rest = PAGE.read_text().partition(BEGIN)
+    _, _, after = rest.partition(END)
+    PAGE.write_text(before + BEGIN + render(json.loads(RESULTS.read_text())) + END + after)
+
+
+if __name__ == "__main__":
+    main()
