@@ -5,12 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-import matplotlib
-
-matplotlib.use("Agg")
-
 import matplotlib.pyplot as plt
-import mplhep
+from examples.style import STYLE
 
 from .methods import FLOAT_SORT, GO, MODELOSS, ORDER_2, STRONG, TORCH
 from .timing import Timing
@@ -28,16 +24,6 @@ CURVES = {
     "np.argsort": ("np.argsort", "black", "none", ":"),
     "torch.sort": ("torch.sort", "#888888", "none", ":"),
 }
-STYLE = [
-    mplhep.style.ROOT,
-    {
-        "font.size": 20,
-        "axes.unicode_minus": True,
-        "xaxis.labellocation": "center",
-        "yaxis.labellocation": "center",
-        "figure.constrained_layout.w_pad": 0.12,
-    },
-]
 
 # Below so many bytes, a call's memory is lost in the pages of code that it touches.
 RESOLUTION = 100_000

@@ -4,29 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import matplotlib
-
-matplotlib.use("Agg")  # before pyplot: the demo also runs where there is no screen
-
 import matplotlib.pyplot as plt
-import mplhep
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from ..style import STYLE
 from .measure import EFFICIENCIES, MASS_CENTRES, Performance
 from .study import AGNOSTIC
-
-STYLE = [
-    mplhep.style.ROOT,
-    {
-        "font.size": 20,
-        "axes.unicode_minus": True,
-        "xaxis.labellocation": "center",
-        "yaxis.labellocation": "center",
-        "figure.constrained_layout.w_pad": 0.12,
-    },
-]
 
 # Colours of Okabe and Ito, told apart with any colour vision. MoDe[1], MoDe[2] and
 # the agnostic classifier lie on one another, hence the open markers and the dashes.
