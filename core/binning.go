@@ -59,7 +59,7 @@ func newBinning[T Float](sel *selection[T], cfg *Config) (*binning, error) {
 		}
 	}
 	if bn.asked < tableLimit {
-		bn.quantileCells(counts, bn.ranks)
+		bn.quantileCells(counts)
 	} else {
 		bn.oneRun()
 	}
@@ -159,8 +159,8 @@ func (bn *binning) settle(records []uint64, lefts [][]leftover, la *layout, lo, 
 		}
 	}
 	tm.parallel(len(lefts), func(k int) {
-		// Every fourth guess of a bin would be wrong, and a wrong guess holds up
-		// what follows: bins first, then records, which wait for memory.
+		// Bins first: their branches are hard to predict, and would hold up the
+		// records, which wait for memory.
 		left := lefts[k]
 		for i := range left {
 			left[i].run = uint32(bn.ofRun(int(left[i].run), left[i].mass))
@@ -200,12 +200,6 @@ func (bn *binning) ofRun(run int, m float64) int {
 	lo, hi := bn.runs[run].bin, len(bn.edges)-2
 	if run+1 < len(bn.runs) {
 		hi = bn.runs[run+1].bin
-	}
-	if lo+1 == hi { // one edge, as a rule
-		if bn.edges[hi] <= m {
-			lo = hi
-		}
-		return lo
 	}
 	for lo < hi {
 		if mid := (lo + hi) / 2; bn.edges[mid+1] <= m {

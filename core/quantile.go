@@ -82,9 +82,9 @@ func sortAll[T Float](sel *selection[T]) *sortedMasses {
 // quantileCells finds without sorting the bins of all masses but few: from the
 // counts of masses by cell they follow for all cells but those where a rank
 // lies, and the nearest filled ones below these. Such divided cells form runs.
-func (bn *binning) quantileCells(counts []uint32, ranks []int) {
+func (bn *binning) quantileCells(counts []uint32) {
 	const divided = math.MaxUint16
-	table := bn.table
+	table, ranks := bn.table, bn.ranks
 	before, filled, next := 0, 0, 0
 	for c, count := range counts {
 		table[c] = uint16(next)

@@ -69,21 +69,6 @@ func (k *boundedKernel) start(cdf, squares []float64) float64 {
 }
 
 func (k *boundedKernel) change(st step) float64 {
-	var d float64
-	if k.size == 3 && !onlyGeneralPaths {
-		d = k.change3(st)
-	} else {
-		d = k.changeN(st)
-	}
-	if k.bias != nil {
-		k.bound.differentiate(k.next)
-		k.varianceChange = k.bias.spread.change(st, k.cdf[st.bin], k.squares[st.bin])
-		d -= k.bias.change(st.bin, k.varianceChange, k.now, k.next)
-	}
-	return d
-}
-
-func (k *boundedKernel) changeN(st step) float64 {
 	n, e := k.size, st.e
 	p, a := k.basis.rowP(st.bin)[:n], k.basis.rowA(st.bin)[:n]
 	c, next, dc, dv, mid := k.c[:n], k.cNext[:n], k.dc[:n], k.dv[:n], k.mid[:n]
@@ -101,23 +86,13 @@ func (k *boundedKernel) changeN(st step) float64 {
 	for l, d := range dv {
 		sum -= d * (k.pf[l] + e/2*p[l] - dot(k.basis.gram[l*n:l*n+n], mid))
 	}
-	return 2*sum + k.penalty*dc[1]*(c[1]+next[1])
-}
-
-// change3 is changeN written out for order 2.
-func (k *boundedKernel) change3(st step) float64 {
-	e := st.e
-	p, a := (*[3]float64)(k.basis.p[3*st.bin:]), (*[3]float64)(k.basis.a[3*st.bin:])
-	k.dc[0], k.dc[1], k.dc[2] = e*a[0], e*a[1], e*a[2]
-	k.cNext[0], k.cNext[1], k.cNext[2] = k.c[0]+k.dc[0], k.c[1]+k.dc[1], k.c[2]+k.dc[2]
-	k.bound.advance(k.next, k.now, k.dv[:3], k.cNext[:3], k.dc[:3])
-	from, to, g := &k.now.value, &k.next.value, (*[9]float64)(k.basis.gram)
-	m0, m1, m2 := (from[0]+to[0])/2, (from[1]+to[1])/2, (from[2]+to[2])/2
-	sum := e * (k.cdf[st.bin] + e/2 - m0*p[0] - m1*p[1] - m2*p[2])
-	sum -= k.dv[0] * (k.pf[0] + e/2*p[0] - (g[0]*m0 + g[1]*m1 + g[2]*m2))
-	sum -= k.dv[1] * (k.pf[1] + e/2*p[1] - (g[3]*m0 + g[4]*m1 + g[5]*m2))
-	sum -= k.dv[2] * (k.pf[2] + e/2*p[2] - (g[6]*m0 + g[7]*m1 + g[8]*m2))
-	return 2*sum + k.penalty*k.dc[1]*(k.c[1]+k.cNext[1])
+	d := 2*sum + k.penalty*dc[1]*(c[1]+next[1])
+	if k.bias != nil {
+		k.bound.differentiate(k.next)
+		k.varianceChange = k.bias.spread.change(st, k.cdf[st.bin], k.squares[st.bin])
+		d -= k.bias.change(st.bin, k.varianceChange, k.now, k.next)
+	}
+	return d
 }
 
 func (k *boundedKernel) cross(st step) float64 {
