@@ -1,19 +1,16 @@
 #!/usr/bin/env bash
-# Builds and runs the C tests against python/libmode/libmode.so.
-# usage: tests/c/run.sh VENV_DIR    (from the repository root, after ./build.sh lib)
+# Builds and runs the C tests against a libmode that ./build.sh install puts into a directory.
+# usage: tests/c/run.sh VENV_DIR    (from the repository root)
 set -euo pipefail
 venv=${1:?usage: tests/c/run.sh VENV_DIR}
 here=$(dirname "${BASH_SOURCE[0]}")
-library=$PWD/python/libmode/libmode.so
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 checks=0
 
-# The name that the linker finds and the one that the loader asks for.
-ln -s "$library" "$work/libmode.so"
-ln -s "$library" "$work/libmode.so.1"
-link=(-L"$work" -lmode -Wl,-rpath,"$work" -lm -pthread)
-strict=(-Wall -Wextra -Wpedantic -Werror -O1 -Iinclude)
+./build.sh install --prefix "$work"
+link=(-L"$work/lib" -lmode -Wl,-rpath,"$work/lib" -lm -pthread)
+strict=(-Wall -Wextra -Wpedantic -Werror -O1 -I"$work/include")
 
 # CC may be a command with arguments.
 read -ra cc <<<"${CC:-cc}"
@@ -31,7 +28,7 @@ done
 "$venv/bin/python" "$here/golden_to_text.py" tests/golden/mode_loss.json >"$work/mode_loss.txt"
 count "$work/test_golden" "$work/mode_loss.txt"
 count "$work/test_api"
-count "$venv/bin/python" "$here/check_exports.py" "$library" include/mode.h
+count "$venv/bin/python" "$here/check_exports.py" "$work/lib/libmode.so" include/mode.h
 
 # A C++ program needs a C++ compiler, which building libmode does not.
 read -ra cxx <<<"${CXX:-c++}"
