@@ -273,7 +273,7 @@ test_full() {
     test_all
     say "Wheels"
     wheel
-    tests/install/pythons.sh "$VENV"
+    tests/install/pythons.sh
     say "Lowest versions"
     tests/install/lowest.sh
 }
