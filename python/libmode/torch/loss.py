@@ -101,9 +101,10 @@ class MoDeLoss(nn.Module):
         False pools all events, whatever their target.
     history : int, default 0
         In training mode, the last so many background events of earlier
-        batches, as they were then, are counted with each batch. The gradient
-        goes to the batch, whose share in the loss is smaller by as much; see
-        docs/history.md. In evaluation mode they are neither used nor changed.
+        batches, with the scores that they had, are counted with each batch. The
+        gradient goes to the batch alone, multiplied by the number of all these
+        events over that of the batch, so that the strength of the loss need not
+        change. In evaluation mode they are neither used nor changed.
     score_transform : callable or "signal_efficiency", optional
         Integrates over W(s) instead of s, the paper's footnote 1. A callable
         takes and returns a tensor of shape (n,) and must not decrease;
@@ -161,20 +162,20 @@ class MoDeLoss(nn.Module):
     def _extended(self, batch: Events, target: Tensor) -> Tensor:
         """The loss with a history or a transform."""
         background = torch.stack([target == label for label in self._labels]).any(0)
-        events = batch
+        signal = batch.score[~background]
         history = self.history if self.training else None
-        if history is not None:
-            if self.background_only:
-                events = batch.where(background)
-            events = history.followed_by(events)
+        if history is not None and self.background_only:
+            batch = batch.where(background)
+        events = batch if history is None else history.followed_by(batch)
         score, encoded = events.score, self._encoded
         if self.score_transform is not None:
-            signal = batch.score[~background]
             score, score_range = transformed(score, self.score_transform, self._score_range, signal)
             encoded = encode(self.background_label, **{**self.options, "score_range": score_range})
         loss = _apply(score, events.mass, events.weight, events.label, encoded)
         if history is not None:  # only now: a batch that was refused leaves no trace
             history.remember(events)
+            earlier = len(events.score) - len(batch.score)
+            loss = loss + earlier / max(1, len(batch.score)) * (loss - loss.detach())
         return loss
 
     def extra_repr(self) -> str:
