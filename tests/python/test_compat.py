@@ -192,6 +192,7 @@ def test_an_option_without_effect_says_so_once(name, value):
         (dict(order="1"), TypeError, "order = '1'"),
         (dict(order=1, max_slope=-0.5), ValueError, "max_slope"),
         (dict(background_label=0.5), TypeError, r"background_label = 0\.5: must be an integer"),
+        (dict(background_label=(0, 1)), TypeError, r"background_label = \(0, 1\): must be an integer"),
         (dict(bins=0), ValueError, "bins"),
     ],
     ids=str,

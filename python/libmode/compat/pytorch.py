@@ -12,6 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from .._native import int32
 from ..torch import MoDeLoss as _MoDeLoss
 from ..torch import mode_loss
 
@@ -89,9 +90,7 @@ class MoDeLoss(_MoDeLoss):
             warnings.warn(f"sbins = {sbins!r} has no effect: the integral over scores is exact", stacklevel=2)
         if eps != _EPS:
             warnings.warn(f"eps = {eps!r} has no effect: no bound divides by zero", stacklevel=2)
-        if isinstance(background_label, float):  # as targets often are
-            if not background_label.is_integer():
-                raise TypeError(f"background_label = {background_label!r}: must be an integer")
+        if isinstance(background_label, float) and background_label.is_integer():  # as targets often are
             background_label = int(background_label)
 
         options: dict[str, Any] = {"order": order, "bins": bins}
@@ -105,7 +104,7 @@ class MoDeLoss(_MoDeLoss):
             options["binning"] = "uniform"
         if not normalize:
             options["mass_range"] = (-1, 1)
-        super().__init__(background_label, bool(background_only), **options)
+        super().__init__(int32("background_label", background_label), bool(background_only), **options)
         self.memory = bool(memory)
         self.normalize = bool(normalize)
         self._past: list[Tensor] = []  # scores, masses and weights of what is remembered
