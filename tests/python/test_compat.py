@@ -1,6 +1,5 @@
 """libmode.compat.pytorch.MoDeLoss beside modeloss.pytorch.MoDeLoss, whose place it takes."""
 
-import copy
 import inspect
 import sys
 import warnings
@@ -270,7 +269,7 @@ def test_types(pred, mass, target):
     ids=lambda value: "-".join(value) if isinstance(value, dict) else None,
 )
 def test_arguments_that_do_not_fit_are_errors(change, error, message):
-    arguments = dict(zip(("pred", "target", "x_biased"), batch()))
+    arguments = dict(zip(("pred", "target", "x_biased"), batch(), strict=True))
     with pytest.raises(error, match=message):
         MoDeLoss()(**arguments | change)
 
@@ -278,18 +277,14 @@ def test_arguments_that_do_not_fit_are_errors(change, error, message):
 # ------------------------------------------------- memory, reset, to, repr
 
 
-def test_memory_has_the_loss_of_all_events_and_the_gradient_of_the_batch():
-    first, second = batch(seed=1), batch(seed=2)
-    first[1][::2] = second[1][::3] = 1
-    mode = MoDeLoss(bins=8, order=1, memory=True)
-    torch.testing.assert_close(evaluate(mode, *first), evaluate(Plain(bins=8, order=1), *first))
-
-    loss, grad = evaluate(mode, *second)
-    both = [torch.cat(pair) for pair in zip(first, second)]
-    want, want_grad = evaluate(Plain(bins=8, order=1), *both)
-    assert loss == pytest.approx(want)
-    background = [int((target == 0).sum()) for target in (both[1], second[1])]
-    torch.testing.assert_close(grad, background[0] / background[1] * want_grad[N:])
+def test_memory_is_a_history():
+    mode, plain = MoDeLoss(bins=8, order=1, memory=True), Plain(bins=8, order=1, history=10_000)
+    for seed in range(3):
+        events = batch(seed=seed)
+        events[1][:: seed + 2] = 1
+        got, want = (evaluate(module, *events) for module in (mode, plain))
+        assert got[0] == want[0] and torch.equal(got[1], want[1])
+    assert len(mode.history) == len(plain.history) > 2 * N / 2
 
 
 @pytest.mark.parametrize("order", [0, 1, 2])
@@ -303,41 +298,19 @@ def test_memory_agrees_with_theirs_where_batches_fill_the_same_bins(order):
         assert distance(*grads) < 0.03 and correlation(*grads) > 0.999
 
 
-def test_weights_are_remembered_and_1_where_missing():
-    first, second = batch(seed=1), batch(seed=2)
-    weights = torch.rand(N, dtype=torch.float64) + 0.5
-    mode = MoDeLoss(bins=8, memory=True)
-    mode(*first)
-    both = [torch.cat(pair) for pair in zip(first, second)]
-    torch.testing.assert_close(mode(*second, weights), Plain(bins=8)(*both, torch.cat([torch.ones(N), weights])))
+def test_memory_of_pooled_events_needs_no_target():
+    mode = MoDeLoss(bins=8, memory=True, background_only=False)
+    for _ in range(2):
+        pred, _, mass = batch()
+        mode(pred, None, mass)
+    assert len(mode.history) == 2 * N
 
 
 def test_reset_forgets():
     mode = MoDeLoss(bins=8, memory=True)
     mode(*batch(seed=1))
     mode.reset()
-    torch.testing.assert_close(mode(*batch(seed=2)), Plain(bins=8)(*batch(seed=2)))
-
-
-def test_nothing_is_remembered_in_eval_mode_or_of_a_batch_that_fails():
-    first, second = batch(seed=1), batch(seed=2)
-    mode = MoDeLoss(bins=8, memory=True)
-    mode(*first)
-    want = copy.deepcopy(mode)(*second)
-
-    mode.eval()
-    assert mode(*second) == mode(*second) == want
-    mode.train()
-    with pytest.raises(ValueError, match="score"):
-        mode(torch.full_like(second[0], torch.nan), *second[1:])
-    assert mode(*second) == want
-
-
-def test_memory_keeps_no_graph():
-    mode = MoDeLoss(bins=8, memory=True)
-    for seed in range(3):
-        evaluate(mode, *batch(seed=seed))
-    assert not any(values.requires_grad for values in mode._past)
+    assert mode(*batch(seed=2)) == Plain(bins=8)(*batch(seed=2))
 
 
 def test_to_gives_the_module():
@@ -348,4 +321,4 @@ def test_to_gives_the_module():
 
 def test_repr():
     assert repr(MoDeLoss(bins=16, order=1, lambd=0.5)) == "MoDeLoss(order=1, bins=16, slope_penalty=0.5)"
-    assert repr(MoDeLoss(memory=True)) == "MoDeLoss(order=0, bins=32, memory=True)"
+    assert "0 of 1000000 events" in repr(MoDeLoss(memory=True))

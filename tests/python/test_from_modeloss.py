@@ -9,14 +9,14 @@ import torch
 from libmode.compat.pytorch import MoDeLoss
 from modeloss.pytorch import MoDeLoss as Theirs
 from modeloss.pytorch import _LegendreFitter
-from side_by_side import batch, distance, evaluate
+from side_by_side import N, batch, distance, evaluate
 
-ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT))  # bench/ is not part of the package
+sys.path.insert(0, str(Path(__file__).parents[2]))  # bench/ is not part of the package
 
 from bench import memory
 from bench.methods import MODELOSS, TORCH
 
+ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "from-modeloss.md").read_text()
 BOTH = pytest.mark.parametrize("make", [Theirs, MoDeLoss], ids=["modeloss", "libmode"])
 
@@ -207,6 +207,13 @@ def test_memory_does_not_normalize():
     assert loss(Theirs, in_gev, order=1) == pytest.approx(loss(Theirs, (pred, target, mass), order=1))
     assert loss(Theirs, in_gev, order=1, memory=True) > 1e6 * loss(Theirs, in_gev, order=1)
     assert loss(MoDeLoss, in_gev, order=1, memory=True) == pytest.approx(loss(MoDeLoss, in_gev, order=1))
+
+
+def test_memory_has_no_bound():
+    mode = Theirs(memory=True)
+    for _ in range(3):
+        mode(*batch())
+    assert len(mode.pred_long) == len(mode.m) == 3 * N
 
 
 def test_memory_places_events_by_their_rank_in_the_batch():

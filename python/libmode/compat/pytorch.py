@@ -7,16 +7,16 @@ differ, and why: docs/from-modeloss.md.
 from __future__ import annotations
 
 import warnings
-from typing import Any
 
 import torch
 from torch import Tensor
 
 from .._native import int32
+from .._options import LossOptions
 from ..torch import MoDeLoss as _MoDeLoss
-from ..torch import mode_loss
 
 _SBINS, _EPS = 32, 1e-4  # the defaults of what has no effect
+_MEMORY = 1_000_000  # events, which take some 30 ms a call; modeloss keeps all of them
 
 
 class MoDeLoss(_MoDeLoss):
@@ -32,11 +32,8 @@ class MoDeLoss(_MoDeLoss):
         Have no effect: the integral over scores has no grid, and no bound divides by
         zero. A warning says so for values other than the defaults.
     memory : bool
-        The loss is that of the batch together with all events of earlier batches since
-        the last :meth:`reset`, with the scores that they had; what a call takes grows with
-        them. The gradient goes to the batch alone, multiplied by the number of all events
-        over that of the batch, so that the strength of the loss does not change with what
-        is remembered. After ``eval()`` no more is. The memory is no part of the state_dict.
+        Count up to 1,000,000 background events of earlier batches with each batch:
+        ``history`` of :class:`libmode.torch.MoDeLoss`, which takes their number.
     background_label : integer
         The loss sees the events whose target is this.
     background_only : bool
@@ -93,7 +90,7 @@ class MoDeLoss(_MoDeLoss):
         if isinstance(background_label, float) and background_label.is_integer():  # as targets often are
             background_label = int(background_label)
 
-        options: dict[str, Any] = {"order": order, "bins": bins}
+        options: LossOptions = {"order": order, "bins": bins}
         if lambd is not None:
             options["slope_penalty"] = lambd
         if max_slope is not None and order != 0:
@@ -104,10 +101,9 @@ class MoDeLoss(_MoDeLoss):
             options["binning"] = "uniform"
         if not normalize:
             options["mass_range"] = (-1, 1)
-        super().__init__(int32("background_label", background_label), bool(background_only), **options)
-        self.memory = bool(memory)
+        label = int32("background_label", background_label)
+        super().__init__(label, bool(background_only), history=_MEMORY if memory else 0, **options)
         self.normalize = bool(normalize)
-        self._past: list[Tensor] = []  # scores, masses and weights of what is remembered
 
     def forward(self, pred: Tensor, target: Tensor, x_biased: Tensor, weights: Tensor | None = None) -> Tensor:
         """The loss of a batch, shape ().
@@ -117,30 +113,12 @@ class MoDeLoss(_MoDeLoss):
         """
         like = pred
         pred = _flat("pred", pred, like)
-        target = _flat("target", target, like) if self.background_only else target
+        target = _flat("target", target, like) if self.background_only else pred  # anything of the shape
         x_biased = _flat("x_biased", x_biased, like)
         weights = None if weights is None else _flat("weights", weights, like)
         if not self.normalize:
             self._check_range(target, x_biased)
-        if not self.memory:
-            return super().forward(pred, target, x_biased, weights)
-
-        batch = [pred, x_biased, torch.ones_like(pred) if weights is None else weights]
-        if self.background_only:
-            batch = [values[target == self.background_label] for values in batch]
-        events = [torch.cat([old.to(new.device), new]) for old, new in zip(self._past, batch)] if self._past else batch
-        loss = mode_loss(*events, **self.options)
-        if self.training:
-            self._past = [values.detach() for values in events]
-        ratio = len(events[0]) / max(1, len(batch[0]))
-        return loss.detach() + ratio * (loss - loss.detach())
-
-    def reset(self) -> None:
-        """Forgets all events."""
-        self._past = []
-
-    def extra_repr(self) -> str:
-        return super().extra_repr() + ", memory=True" * self.memory
+        return super().forward(pred, target, x_biased, weights)
 
     def _check_range(self, target: Tensor, x_biased: Tensor) -> None:
         """Raises ValueError for a mass of a selected event that the loss would leave out."""
