@@ -1,0 +1,309 @@
+"""The macros of examples/root and docs/root.md, in real ROOT, each in an empty directory.
+
+They need ROOT's `root` command and, for PyROOT, its Python package in this Python: pip install root.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import libmode
+import numpy as np
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+MACROS = REPOSITORY / "examples" / "root"
+LIBRARY = REPOSITORY / "python" / "libmode" / "libmode.so"
+
+# Relative; what the macros' results may differ from NumPy's by.
+EXACT = 1e-12
+
+SIZE = 20_000
+SIGNAL_MASS = 120.0  # GeV
+
+
+@pytest.fixture(scope="session")
+def prefix(tmp_path_factory):
+    """An installation: include/mode.h and lib/libmode.so."""
+    directory = tmp_path_factory.mktemp("prefix")
+    (directory / "lib").mkdir()
+    (directory / "lib" / "libmode.so").symlink_to(LIBRARY)
+    (directory / "include").symlink_to(REPOSITORY / "include")
+    return directory
+
+
+@pytest.fixture(scope="session")
+def events():
+    """A peak over a falling background, and a score that knows of the peak; weights of either sign."""
+    rng = np.random.default_rng(1)
+    label = rng.integers(0, 2, SIZE, dtype=np.int32)
+    mass = np.where(label == 1, rng.normal(SIGNAL_MASS, 10, SIZE), 50 + rng.exponential(60, SIZE))
+    logit = rng.normal(1.5 * label - 0.5) + 0.6 * np.exp(-0.5 * ((mass - SIGNAL_MASS) / 25) ** 2)
+    columns = {"score": 1 / (1 + np.exp(-logit)), "mass": mass, "weight": rng.normal(1, 0.4, SIZE)}
+    return {name: column.astype(np.float32) for name, column in columns.items()} | {"label": label}
+
+
+@pytest.fixture(scope="session")
+def events_file(events, tmp_path_factory):
+    """The events as the tree "events" of a ROOT file."""
+    return write_tree(events, tmp_path_factory.mktemp("events") / "events.root")
+
+
+def root_command():
+    """ROOT's `root`, which `pip install root` puts beside python."""
+    found = shutil.which("root", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    if not found:
+        raise FileNotFoundError("no `root` command: pip install root")
+    return [found, "-l", "-b", "-q"]
+
+
+def root_line(code):
+    """What ROOT prints for a line of C++."""
+    # The exit status is the value of the last expression.
+    command = [*root_command(), "-e", f"{code} 0;"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def write_tree(columns, path):
+    """Writes columns as the tree "events" of a new file, and returns its path."""
+    types = {np.dtype(np.float32): "F", np.dtype(np.float64): "D", np.dtype(np.int32): "I"}
+    branches = ":".join(f"{name}/{types[column.dtype]}" for name, column in columns.items())
+    text = path.with_suffix(".txt")
+    np.savetxt(text, np.column_stack(list(columns.values())), fmt="%.17g")
+    root_line(f'TFile f("{path}", "NEW"); TTree t("events", ""); t.ReadFile("{text}", "{branches}"); t.Write();')
+    return path
+
+
+def read_tree(path, tree, columns, friend=None):
+    """Columns (n, len(columns)) of a tree, and of a friend (name, path) beside it."""
+    add_friend = 't->AddFriend("{}", "{}");'.format(*friend) if friend else ""
+    output = root_line(
+        f'TFile f("{path}"); auto *t = f.Get<TTree>("{tree}"); {add_friend} t->SetEstimate(-1); '
+        f'auto n = t->Draw("{":".join(columns)}", "", "goff"); '
+        f'for (int i = 0; i < n; i++) for (int k = 0; k < {len(columns)}; k++) '
+        f'printf("value %.17g\\n", t->GetVal(k)[i]);'
+    )
+    values = [float(line.split()[1]) for line in output.splitlines() if line.startswith("value")]
+    return np.array(values).reshape(-1, len(columns))
+
+
+class Session:
+    """Runs macros in an empty directory, where cling finds no library by chance."""
+
+    def __init__(self, directory, prefix):
+        self.directory = directory
+        self.environment = {
+            name: value
+            for name, value in os.environ.items()
+            if name not in ("LIBMODE", "ROOT_INCLUDE_PATH", "LD_LIBRARY_PATH")
+        }
+        self.environment["HOME"] = str(directory)  # nobody's .rootrc or .rootlogon.C
+        self.set(LIBMODE=prefix, ROOT_INCLUDE_PATH=prefix / "include")
+
+    def set(self, **variables):
+        """Sets environment variables; None unsets."""
+        for name, value in variables.items():
+            self.environment.pop(name, None)
+            if value is not None:
+                self.environment[name] = str(value)
+
+    def macro(self, path, arguments="", compiled=False):
+        """What `root -q` of a copy of the macro does."""
+        copy = shutil.copy(path, self.directory)
+        return self.command(*root_command(), f"{copy}{'+' if compiled else ''}({arguments})")
+
+    def command(self, *command):
+        """What a command does."""
+        return subprocess.run(
+            command, cwd=self.directory, env=self.environment, capture_output=True, text=True, timeout=300
+        )
+
+    def output(self, path, arguments="", compiled=False):
+        """What a macro that succeeds prints."""
+        done = self.macro(path, arguments, compiled)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+
+@pytest.fixture
+def root(tmp_path, prefix):
+    """A Session that knows where libmode is."""
+    return Session(tmp_path, prefix)
+
+
+def number(name, output):
+    """The number that is printed after a name."""
+    return float(re.search(rf"^{name} (\S+)$", output, re.MULTILINE)[1])
+
+
+# ------------------------------------------------------------------ the loss
+
+
+@pytest.mark.parametrize("compiled", [False, True], ids=["interpreted", "compiled"])
+def test_loss_and_gradient_equal_numpy(root, events, events_file, compiled):
+    output = root.output(MACROS / "mode_loss.C", f'"{events_file}", "events", 1', compiled)
+    loss, grad = libmode.mode_loss_and_grad(**events, order=1)
+    assert number("loss", output) == pytest.approx(loss, rel=EXACT)
+
+    score, written = read_tree(
+        events_file, "events", ["score", "grad"], ("gradient", root.directory / "gradient.root")
+    ).T
+    np.testing.assert_array_equal(score, events["score"])
+    np.testing.assert_array_equal(written, grad)
+    assert np.any(grad != 0)
+
+
+def test_golden_cases(root):
+    golden = REPOSITORY / "tests" / "golden" / "mode_loss.json"
+    cases = json.loads(golden.read_text())
+    as_text = root.command(sys.executable, REPOSITORY / "tests" / "c" / "golden_to_text.py", golden)
+    (root.directory / "cases.txt").write_text(as_text.stdout)
+    output = root.output(Path(__file__).with_name("golden.C"), '"cases.txt"')
+
+    got = [np.array(line.split()[1:], dtype=float) for line in output.splitlines() if line.startswith("case")]
+    assert len(got) == len(cases) > 0
+    for (loss, *grad), case in zip(got, cases, strict=True):
+        assert loss == pytest.approx(case["loss"], rel=1e-9), case["name"]
+        assert grad == pytest.approx(case["grad"], rel=0, abs=1e-9 * np.abs(case["grad"]).max()), case["name"]
+
+
+def test_pyroot(root, events, events_file):
+    done = root.command(sys.executable, "-W", "ignore", MACROS / "mode_pyroot.py", events_file)
+    assert done.returncode == 0, done.stderr
+    loss = libmode.mode_loss(**events, order=1)
+    assert number("std::vector  loss", done.stdout) == pytest.approx(loss, rel=EXACT)
+    assert number("NumPy        loss", done.stdout) == pytest.approx(loss, rel=EXACT)
+    assert "gradients equal: True" in done.stdout
+
+
+# ----------------------------------------------------------- scan and training
+
+
+def test_scan(root, events, events_file):
+    output = root.output(MACROS / "mode_scan.C", f'"{events_file}", 50, 300')
+
+    table = [line.split() for line in output.splitlines() if re.match(r"\s*\d", line)]
+    bins = [int(n) for n in re.findall(r"(\d+) bins", output)]
+    assert [int(row[0]) for row in table] == [0, 1, 2, 3]
+    for order, *losses in table:
+        assert len(losses) == len(bins) >= 5
+        for n, loss in zip(bins, losses, strict=True):
+            options = {"order": int(order), "bins": n, "mass_range": (50, 300), "moments": "projection"}
+            assert float(loss) == pytest.approx(libmode.mode_loss(**events, **options), rel=0.006)  # 3 digits
+
+    assert (root.directory / "mode_scan.png").read_bytes().startswith(b"\x89PNG\r\n")
+    assert (root.directory / "mode_scan.pdf").read_bytes().startswith(b"%PDF")
+
+
+def test_training(root):
+    output = root.output(MACROS / "mode_train.C")
+    plain, flat = ([float(word) for word in line.split()] for line in output.splitlines() if re.match(r"\s*\d", line))
+    assert plain[0] == 0 < flat[0]
+    assert plain[1] == pytest.approx(0.919, abs=0.005)  # README.md, unconstrained
+    assert 0.6 < flat[1] < 0.85  # MoDe[0] there: 0.79
+    for before, after in zip(plain[2:], flat[2:], strict=True):
+        assert after < before / 3
+
+    # The losses of what was written say the same.
+    names = ["score", "score_bce", "mass", "label"]
+    score, score_bce, mass, label = read_tree(root.directory / "scores.root", "events", names).T
+    loss, loss_bce = (libmode.mode_loss(s, mass, label=label) for s in (score, score_bce))
+    assert 0 < loss < loss_bce / 20
+
+
+# -------------------------------------------------------------------- docs
+
+
+def blocks():
+    return re.findall(r"```cpp\n// (\w+\.C)\n(.*?)```", (REPOSITORY / "docs" / "root.md").read_text(), re.DOTALL)
+
+
+@pytest.mark.parametrize(("name", "program"), blocks(), ids=[name for name, _ in blocks()])
+def test_documented_program(root, prefix, tmp_path_factory, name, program):
+    if "$LIBMODE" in program:
+        root.set(ROOT_INCLUDE_PATH=None)
+    else:
+        root.set(LIBMODE=None, LD_LIBRARY_PATH=prefix / "lib")
+    macro = tmp_path_factory.mktemp("block") / name
+    macro.write_text(program)
+    assert 0 < number("loss", root.output(macro)) < 1
+
+
+def test_every_block_is_a_macro_with_a_name():
+    page = (REPOSITORY / "docs" / "root.md").read_text()
+    assert len(blocks()) == page.count("```cpp") >= 2
+
+
+# -------------------------------------------------------------------- errors
+
+ALL_MACROS = sorted(MACROS.glob("*.C"))
+
+
+@pytest.mark.parametrize("macro", ALL_MACROS, ids=lambda path: path.name)
+def test_missing_library_says_what_to_set(root, tmp_path, macro):
+    for prefix in (None, tmp_path / "elsewhere"):
+        root.set(LIBMODE=prefix)
+        done = root.macro(macro)
+        assert done.returncode != 0
+        assert "libmode.so' file not found" in done.stderr
+        assert "export LIBMODE=$(libmode-config --prefix)" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("macro", "compiled"),
+    [*((path, False) for path in ALL_MACROS), (MACROS / "mode_loss.C", True)],
+    ids=lambda value: getattr(value, "name", "compiled" if value else "interpreted"),
+)
+def test_missing_header_says_what_to_set(root, prefix, tmp_path, macro, compiled):
+    (tmp_path / "headless").mkdir()
+    (tmp_path / "headless" / "lib").symlink_to(prefix / "lib")
+    root.set(LIBMODE=tmp_path / "headless", ROOT_INCLUDE_PATH=None)
+    done = root.macro(macro, compiled=compiled)
+    assert done.returncode != 0
+    assert "'mode.h' file not found" in done.stderr
+    assert "LIBMODE=$(libmode-config --prefix) ROOT_INCLUDE_PATH=" in done.stderr
+
+
+def test_missing_library_in_pyroot_says_what_to_set(root, tmp_path):
+    root.set(LIBMODE=tmp_path / "elsewhere")
+    done = root.command(sys.executable, "-W", "ignore", MACROS / "mode_pyroot.py", "events.root")
+    assert done.returncode == 1
+    assert f"no libmode in LIBMODE = '{tmp_path / 'elsewhere'}': export LIBMODE=" in done.stderr
+
+
+def test_bad_events_are_named(root, events, tmp_path_factory):
+    first = np.flatnonzero(events["label"] == 0)[0]
+    score = events["score"].copy()
+    score[first] = 1.5
+    path = write_tree(events | {"score": score}, tmp_path_factory.mktemp("events") / "events.root")
+    done = root.macro(MACROS / "mode_loss.C", f'"{path}"')
+    assert done.returncode == 1
+    assert f"score[{first}] = 1.5" in done.stderr
+
+
+@pytest.mark.parametrize("change", ["no such file", "no such tree", "no such branch", "another type"])
+def test_unreadable_events_are_named(root, events, events_file, tmp_path_factory, change):
+    path, tree, message = events_file, "events", "cannot read score/F, mass/F, weight/F and label/I of tree"
+    if change == "no such file":
+        path, message = root.directory / "none.root", "none.root"
+    elif change == "no such tree":
+        tree = "other"
+    else:
+        columns = dict(events)
+        if change == "no such branch":
+            del columns["weight"]
+        else:
+            columns["score"] = events["score"].astype(np.float64)
+        path = write_tree(columns, tmp_path_factory.mktemp("events") / "events.root")
+    done = root.macro(MACROS / "mode_loss.C", f'"{path}", "{tree}"')
+    assert done.returncode == 1
+    assert message in done.stderr
+    assert not (root.directory / "gradient.root").exists()
