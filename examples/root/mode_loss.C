@@ -12,7 +12,7 @@
  */
 R__ADD_INCLUDE_PATH($LIBMODE/include)
 R__LOAD_LIBRARY($LIBMODE/lib/libmode.so) // not found? export LIBMODE=$(libmode-config --prefix)
-#include <mode.h> // not found? export LIBMODE=$(libmode-config --prefix) ROOT_INCLUDE_PATH=$(libmode-config --prefix)/include
+#include <mode.h> // not found? export LIBMODE=$(libmode-config --prefix); compiled, ROOT_INCLUDE_PATH=$LIBMODE/include
 
 #include <TError.h>
 #include <TFile.h>

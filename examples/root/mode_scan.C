@@ -1,6 +1,6 @@
 /*
  * What a classifier does to the background's mass spectrum, and the MoDe loss for
- * several numbers of bins and orders: a table, mode_scan.png and mode_scan.pdf.
+ * several orders and numbers of bins: tables, mode_scan.png and mode_scan.pdf.
  *
  *     root -l -b -q 'mode_scan.C("events.root", 50, 250)'      masses from 50 to 250 only
  *
@@ -9,7 +9,7 @@
  */
 R__ADD_INCLUDE_PATH($LIBMODE/include)
 R__LOAD_LIBRARY($LIBMODE/lib/libmode.so) // not found? export LIBMODE=$(libmode-config --prefix)
-#include <mode.h> // not found? export LIBMODE=$(libmode-config --prefix) ROOT_INCLUDE_PATH=$(libmode-config --prefix)/include
+#include <mode.h> // not found? export LIBMODE=$(libmode-config --prefix); compiled, ROOT_INCLUDE_PATH=$LIBMODE/include
 
 #include <ROOT/RDataFrame.hxx>
 #include <TCanvas.h>
@@ -18,13 +18,14 @@ R__LOAD_LIBRARY($LIBMODE/lib/libmode.so) // not found? export LIBMODE=$(libmode-
 #include <TGraphErrors.h>
 #include <TH1D.h>
 #include <TLegend.h>
+#include <TMath.h>
 #include <TMultiGraph.h>
 #include <TString.h>
-#include <TStyle.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <exception>
 #include <vector>
 
 struct ScanEvents {
@@ -83,18 +84,25 @@ void scan_draw(TVirtualPad *pad, TMultiGraph &graphs, TLegend &legend, const cha
 
 int mode_scan(const char *file_name = "events.root", double mass_low = -INFINITY, double mass_high = INFINITY,
               const char *mass_title = "mass [GeV]", const char *score_branch = "score") {
-    ROOT::RDataFrame frame("events", file_name);
-    auto score = frame.Take<float>(score_branch), mass = frame.Take<float>("mass"), weight = frame.Take<float>("weight");
-    auto label = frame.Take<int>("label");
-    ScanEvents events{*score, *mass, *weight, *label};
+    ScanEvents events;
+    try {
+        ROOT::RDataFrame frame("events", file_name);
+        auto score = frame.Take<float>(score_branch), mass = frame.Take<float>("mass");
+        auto weight = frame.Take<float>("weight");
+        auto label = frame.Take<int>("label");
+        events = {*score, *mass, *weight, *label};
+    } catch (const std::exception &error) {
+        Error("mode_scan", "%s", error.what());
+        return 1;
+    }
     size_t n = events.label.size();
     if (std::count(events.label.begin(), events.label.end(), 1) == 0) {
         Error("mode_scan", "no event of label 1, signal, in %s", file_name);
         return 1;
     }
 
-    gStyle->SetOptStat(0);
     const int colours[] = {kAzure + 2, kOrange + 7, kTeal + 3, kViolet - 6}, markers[] = {20, 21, 22, 23};
+
     /* The background's efficiency, in the bins of equal numbers of events that the loss takes too. */
     mode_options options;
     mode_options_init(&options, sizeof options);
@@ -108,18 +116,24 @@ int mode_scan(const char *file_name = "events.root", double mass_low = -INFINITY
         return 1;
     }
     edges.resize(n_edges);
+    edges.back() = std::nextafter(edges.back(), INFINITY); // a TH1 leaves its upper edge out
     TMultiGraph efficiencies;
     TLegend efficiency_legend(0.18, 0.81, 0.95, 0.93, "signal efficiency");
     efficiency_legend.SetNColumns(3);
     int k = 0;
     for (double efficiency : {0.8, 0.5, 0.2}) {
-        TGraphErrors *graph = scan_efficiency(events, scan_threshold(events, efficiency), edges);
+        float threshold = scan_threshold(events, efficiency);
+        TGraphErrors *graph = scan_efficiency(events, threshold, edges);
         graph->SetMarkerStyle(markers[k]);
         graph->SetMarkerColor(colours[k]);
         graph->SetLineColor(colours[k++]);
         efficiencies.Add(graph, "PZ");
         efficiency_legend.AddEntry(graph, Form("%.0f %%", 100 * efficiency), "PE");
+        printf("signal efficiency %.0f %%: score >= %.4f, background efficiency %.4f to %.4f over mass\n",
+               100 * efficiency, threshold, TMath::MinElement(graph->GetN(), graph->GetY()),
+               TMath::MaxElement(graph->GetN(), graph->GetY()));
     }
+
     /* The loss. With quadrature moments, a few unequal bins alone would make it large from order 2 on. */
     options.moments = MODE_MOMENTS_PROJECTION;
     const std::vector<int> orders = {0, 1, 2, 3}, numbers_of_bins = {10, 20, 50, 100, 200};

@@ -190,6 +190,20 @@ def test_pyroot(root, events, events_file):
 def test_scan(root, events, events_file):
     output = root.output(MACROS / "mode_scan.C", f'"{events_file}", 50, 300')
 
+    score, mass, weight, label = events.values()
+    edges = libmode.mode_edges(mass, label=label, bins=20, mass_range=(50, 300))
+    signal = np.flatnonzero(label == 1)[np.argsort(-score[label == 1])]
+    above = np.cumsum(weight[signal], dtype=float)
+    lines = re.findall(r"efficiency (\d+) %: score >= (\S+), background efficiency (\S+) to (\S+)", output)
+    assert [int(line[0]) for line in lines] == [80, 50, 20]
+    for percent, threshold, low, high in np.array(lines, dtype=float):
+        cut = score[signal[np.argmax(above >= percent / 100 * above[-1])]]
+        kept, every = (
+            np.histogram(mass[chosen], edges, weights=weight[chosen])[0]
+            for chosen in ((label == 0) & (score >= cut), label == 0)
+        )
+        assert [threshold, low, high] == pytest.approx([cut, *np.sort(kept / every)[[0, -1]]], abs=1e-4)
+
     table = [line.split() for line in output.splitlines() if re.match(r"\s*\d", line)]
     bins = [int(n) for n in re.findall(r"(\d+) bins", output)]
     assert [int(row[0]) for row in table] == [0, 1, 2, 3]
@@ -269,7 +283,7 @@ def test_missing_header_says_what_to_set(root, prefix, tmp_path, macro, compiled
     done = root.macro(macro, compiled=compiled)
     assert done.returncode != 0
     assert "'mode.h' file not found" in done.stderr
-    assert "LIBMODE=$(libmode-config --prefix) ROOT_INCLUDE_PATH=" in done.stderr
+    assert "export LIBMODE=$(libmode-config --prefix); compiled, ROOT_INCLUDE_PATH=$LIBMODE/include" in done.stderr
 
 
 def test_missing_library_in_pyroot_says_what_to_set(root, tmp_path):
