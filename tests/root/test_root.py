@@ -16,26 +16,16 @@ from pathlib import Path
 import libmode
 import numpy as np
 import pytest
+from libmode.config import PREFIX
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 MACROS = REPOSITORY / "examples" / "root"
-LIBRARY = REPOSITORY / "python" / "libmode" / "libmode.so"
 
 # Relative; what the macros' results may differ from NumPy's by.
 EXACT = 1e-12
 
 SIZE = 20_000
 SIGNAL_MASS = 120.0  # GeV
-
-
-@pytest.fixture(scope="session")
-def prefix(tmp_path_factory):
-    """An installation: include/mode.h and lib/libmode.so."""
-    directory = tmp_path_factory.mktemp("prefix")
-    (directory / "lib").mkdir()
-    (directory / "lib" / "libmode.so").symlink_to(LIBRARY)
-    (directory / "include").symlink_to(REPOSITORY / "include")
-    return directory
 
 
 @pytest.fixture(scope="session")
@@ -88,7 +78,7 @@ def read_tree(path, tree, columns, friend=None):
     output = root_line(
         f'TFile f("{path}"); auto *t = f.Get<TTree>("{tree}"); {add_friend} t->SetEstimate(-1); '
         f'auto n = t->Draw("{":".join(columns)}", "", "goff"); '
-        f'for (int i = 0; i < n; i++) for (int k = 0; k < {len(columns)}; k++) '
+        f"for (int i = 0; i < n; i++) for (int k = 0; k < {len(columns)}; k++) "
         f'printf("value %.17g\\n", t->GetVal(k)[i]);'
     )
     values = [float(line.split()[1]) for line in output.splitlines() if line.startswith("value")]
@@ -98,7 +88,7 @@ def read_tree(path, tree, columns, friend=None):
 class Session:
     """Runs macros in an empty directory, where cling finds no library by chance."""
 
-    def __init__(self, directory, prefix):
+    def __init__(self, directory):
         self.directory = directory
         self.environment = {
             name: value
@@ -106,7 +96,7 @@ class Session:
             if name not in ("LIBMODE", "ROOT_INCLUDE_PATH", "LD_LIBRARY_PATH")
         }
         self.environment["HOME"] = str(directory)  # nobody's .rootrc or .rootlogon.C
-        self.set(LIBMODE=prefix, ROOT_INCLUDE_PATH=prefix / "include")
+        self.set(LIBMODE=PREFIX, ROOT_INCLUDE_PATH=PREFIX / "include")
 
     def set(self, **variables):
         """Sets environment variables; None unsets."""
@@ -134,9 +124,9 @@ class Session:
 
 
 @pytest.fixture
-def root(tmp_path, prefix):
+def root(tmp_path):
     """A Session that knows where libmode is."""
-    return Session(tmp_path, prefix)
+    return Session(tmp_path)
 
 
 def number(name, output):
@@ -236,24 +226,32 @@ def test_training(root):
 # -------------------------------------------------------------------- docs
 
 
-def blocks():
-    return re.findall(r"```cpp\n// (\w+\.C)\n(.*?)```", (REPOSITORY / "docs" / "root.md").read_text(), re.DOTALL)
+PAGE = (REPOSITORY / "docs" / "root.md").read_text()
+PROGRAMS = re.findall(r"```cpp\n// (\w+\.C)\n(.*?)```", PAGE, re.DOTALL)
 
 
-@pytest.mark.parametrize(("name", "program"), blocks(), ids=[name for name, _ in blocks()])
-def test_documented_program(root, prefix, tmp_path_factory, name, program):
+@pytest.mark.parametrize(("name", "program"), PROGRAMS, ids=[name for name, _ in PROGRAMS])
+def test_documented_program(root, tmp_path_factory, name, program):
     if "$LIBMODE" in program:
         root.set(ROOT_INCLUDE_PATH=None)
     else:
-        root.set(LIBMODE=None, LD_LIBRARY_PATH=prefix / "lib")
+        root.set(LIBMODE=None, LD_LIBRARY_PATH=PREFIX / "lib")
     macro = tmp_path_factory.mktemp("block") / name
     macro.write_text(program)
     assert 0 < number("loss", root.output(macro)) < 1
 
 
-def test_every_block_is_a_macro_with_a_name():
-    page = (REPOSITORY / "docs" / "root.md").read_text()
-    assert len(blocks()) == page.count("```cpp") >= 2
+def test_every_documented_program_has_a_name():
+    assert len(PROGRAMS) == PAGE.count("```cpp") >= 2
+
+
+def test_documented_settings(root):
+    (settings,) = re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL)
+    root.set(LIBMODE=None, ROOT_INCLUDE_PATH=None)
+    # `pip install libmode` puts libmode-config beside python.
+    root.set(PATH=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    done = root.command("bash", "-euc", settings + "printenv LIBMODE ROOT_INCLUDE_PATH")
+    assert done.stdout.splitlines() == [str(PREFIX), str(PREFIX / "include")], done.stderr
 
 
 # -------------------------------------------------------------------- errors
@@ -276,9 +274,9 @@ def test_missing_library_says_what_to_set(root, tmp_path, macro):
     [*((path, False) for path in ALL_MACROS), (MACROS / "mode_loss.C", True)],
     ids=lambda value: getattr(value, "name", "compiled" if value else "interpreted"),
 )
-def test_missing_header_says_what_to_set(root, prefix, tmp_path, macro, compiled):
+def test_missing_header_says_what_to_set(root, tmp_path, macro, compiled):
     (tmp_path / "headless").mkdir()
-    (tmp_path / "headless" / "lib").symlink_to(prefix / "lib")
+    (tmp_path / "headless" / "lib").symlink_to(PREFIX / "lib")
     root.set(LIBMODE=tmp_path / "headless", ROOT_INCLUDE_PATH=None)
     done = root.macro(macro, compiled=compiled)
     assert done.returncode != 0
