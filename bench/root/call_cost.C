@@ -5,6 +5,7 @@ R__LOAD_LIBRARY($CALL_LIBRARY)
 
 #include <TRandom3.h>
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <vector>
 
@@ -17,7 +18,7 @@ int call_cost(size_t n = 1000000, int calls = 100) {
         score[i] = random.Rndm();
         mass[i] = 50 + random.Exp(60);
     }
-    mode_set_threads(1); // less at the mercy of what else runs
+    mode_set_threads(1);
     double c = INFINITY, macro = INFINITY;
     for (int k = 0; k < calls; k++) {
         c = std::min(c, compiled_call(n, score.data(), mass.data(), grad.data()));
