@@ -13,4 +13,4 @@ numpy=$(sed -n 's/^dependencies = \["numpy>=\(.*\)"\]$/numpy==\1/p' pyproject.to
 "$python" -m pip install --quiet --disable-pip-version-check "$numpy" $(lowest torch) $("$python" packaging/extras.py test | grep -v '^torch')
 "$python" -m pip install --quiet --disable-pip-version-check --no-deps --editable .
 "$python" -c 'import numpy, sys, torch; print(f"Python {sys.version.split()[0]}, NumPy {numpy.__version__}, torch {torch.__version__}")'
-"$python" -m pytest -q tests/python
+"$python" -m pytest -q -W default tests/python    # what old versions warn of is no error

@@ -104,7 +104,7 @@ def test_a_checkpoint_brings_it_back(weighted, used):
     restored = MoDeLoss(history=100, **OPTIONS)
     if used:  # with another number of events, and weights
         restored(*batch(9, n=100, dtype=torch.float32))
-    restored.load_state_dict(torch.load(file)["mode"])
+    restored.load_state_dict(torch.load(file, weights_only=True)["mode"])
     assert call(restored, 5) == call(mode, 5)
 
 

@@ -109,9 +109,10 @@ class MoDeLoss(nn.Module):
         Integrates over W(s) instead of s, the paper's footnote 1. A callable
         takes and returns a tensor of shape (n,) and must not decrease;
         ``score_range`` is that of s. "signal_efficiency" is the fraction of the
-        batch's signal with scores up to s, linear in between, each event
-        counting once: it weights all working points alike. The gradient
-        follows the scores through W, but not the events that define W.
+        batch's signal with scores up to s, each event counting once, linear
+        between every tenth of them or every hundredth part: it weights all
+        working points alike. The gradient follows the scores through W, but
+        not the events that define W.
     **options
         Those of :func:`libmode.mode_loss`: order, bins, binning, edges,
         mass_range, max_slope, slope_of, monotonic, moments, unbiased,
