@@ -25,6 +25,7 @@ def train(
     *,
     epochs: int,
     seed: int,
+    batch: int = BATCH,
     name: str = "classifier",
 ) -> nn.Module:
     """Minimises binary cross entropy + strength * MoDe.
@@ -46,20 +47,20 @@ def train(
     label = torch.from_numpy(events.label)
     mass = torch.from_numpy(events.mass)
 
-    batches = max(1, round(len(events) / BATCH))
+    batches = max(1, round(len(events) / batch))
     steps = epochs * batches
     optimizer = torch.optim.Adam(network.parameters(), fused=True)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, LEARNING_RATE, total_steps=steps)
 
     progress = tqdm(_shuffled(len(events), batches, epochs), desc=name, total=steps, unit="step", mininterval=0.5)
-    for step, batch in enumerate(progress):
-        score = network(inputs[batch])[:, 0]
-        loss = binary_cross_entropy(score, label[batch])
+    for step, chosen in enumerate(progress):
+        score = network(inputs[chosen])[:, 0]
+        loss = binary_cross_entropy(score, label[chosen])
         if mode is not None:
             # At full strength from the start, the quickest way down is to squeeze the
             # scores of the untrained network together, and some seeds never recover.
             ramp = min(1.0, step / (RAMP * steps))
-            loss = loss + ramp * strength * mode(score, label[batch], mass[batch])
+            loss = loss + ramp * strength * mode(score, label[chosen], mass[chosen])
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
