@@ -4,12 +4,12 @@
 #
 # --renew-abi writes tests/c/abi.txt anew, after a change of the binary interface
 # that was meant. CC and CXX may be commands with arguments; CXX is by default the
-# one that belongs to CC. TEST_FLAGS go to both compilers and TEST_RUNNER goes
-# before each program: see sanitize.sh.
+# one that belongs to CC. For sanitize.sh: TEST_LIBRARY is tested in place of the
+# built one, TEST_FLAGS go to both compilers, TEST_RUNNER goes before each program.
 set -euo pipefail
 usage="usage: tests/c/run.sh VENV_DIR [--renew-abi]"
 python=${1:?$usage}/bin/python
-library=$PWD/python/libmode/libmode.so
+library=${TEST_LIBRARY:-$PWD/python/libmode/libmode.so}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 checks=0
