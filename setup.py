@@ -1,10 +1,14 @@
-"""Builds libmode.so with ./build.sh lib and puts it beside the Python package.
+"""Builds libmode.so with build.sh and puts it, its headers and its pkg-config and CMake files into the package.
 
 The library does not depend on the version of Python: the wheel is tagged
 py3-none-PLATFORM.
 """
 
+import os
+import re
+import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 from setuptools import Distribution, setup
@@ -14,19 +18,32 @@ from setuptools.command.build_py import build_py
 ROOT = Path(__file__).resolve().parent
 
 
+def version() -> str:
+    """The version that include/mode.h states."""
+    header = (ROOT / "include" / "mode.h").read_text(encoding="utf-8")
+    return ".".join(re.findall(r"#define MODE_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)", header))
+
+
 class BuildWithLibrary(build_py):
-    """Compiles before the package's files are copied."""
+    """Makes of the package a prefix with include/ and lib/: in the source tree if it is installed as editable."""
 
     def run(self) -> None:
-        subprocess.run(["bash", str(ROOT / "build.sh"), "lib"], check=True)
+        if self.editable_mode:
+            prefix = ROOT / "python" / "libmode"
+        else:
+            prefix = Path(self.build_lib, "libmode").absolute()
+            shutil.rmtree(prefix, ignore_errors=True)  # may hold the library of another platform
         super().run()
+        command = ["bash", str(ROOT / "build.sh"), "stage", str(prefix)]
+        if subprocess.run(command, env=os.environ | {"PYTHON": sys.executable}).returncode:
+            sys.exit("libmode was not built, for the reason above")
 
 
 class PlatformWheel(bdist_wheel):
     """Any Python 3, one platform."""
 
     def get_tag(self) -> tuple[str, str, str]:
-        return "py3", "none", super().get_tag()[2]
+        return "py3", "none", os.environ.get("LIBMODE_WHEEL_TAG") or super().get_tag()[2]
 
 
 class BinaryDistribution(Distribution):
@@ -36,4 +53,8 @@ class BinaryDistribution(Distribution):
         return True
 
 
-setup(distclass=BinaryDistribution, cmdclass={"build_py": BuildWithLibrary, "bdist_wheel": PlatformWheel})
+setup(
+    version=version(),
+    distclass=BinaryDistribution,
+    cmdclass={"build_py": BuildWithLibrary, "bdist_wheel": PlatformWheel},
+)

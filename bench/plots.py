@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import matplotlib.pyplot as plt
+
 from examples.style import STYLE
 
 from .methods import FLOAT_SORT, GO, MODELOSS, ORDER_2, STRONG, TORCH

@@ -55,7 +55,9 @@ class Benchmark:
             events.write(directory)
             wanted = [m for m in METHODS.values() if m.at_least <= n <= m.at_most and m.name not in self.stopped]
             # Memory first: it also finds out, in a process that may die, whether a method can run at all.
-            for method in tqdm(wanted if n >= memory.SMALLEST else [], desc=f"n = {n:,} memory", unit="method", leave=False):
+            for method in tqdm(
+                wanted if n >= memory.SMALLEST else [], desc=f"n = {n:,} memory", unit="method", leave=False
+            ):
                 self._measure_memory(method, n, directory)
             wanted = [method for method in wanted if method.name not in self.stopped]
             samplers = {method.name: self._sampler(method, events, directory, stack) for method in wanted}
@@ -91,7 +93,9 @@ def table(benchmark: Benchmark, n: int) -> str:
     """The results at n events as text, the fastest last."""
     rows = sorted(((t, name) for (name, size), t in benchmark.times.items() if size == n), key=lambda r: -r[0].median)
     reference = benchmark.times[ORDER_2, n].median
-    lines = [f"n = {n:,}".ljust(44) + f"{'median [ms]':>12} {'min [ms]':>12} {'ratio':>9} {'extra [MB]':>11} {'calls':>6}"]
+    lines = [
+        f"n = {n:,}".ljust(44) + f"{'median [ms]':>12} {'min [ms]':>12} {'ratio':>9} {'extra [MB]':>11} {'calls':>6}"
+    ]
     for timing, name in rows:
         extra = benchmark.extra.get((name, n))
         lines.append(

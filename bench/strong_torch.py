@@ -135,9 +135,7 @@ def _unsorted(ordered: Tensor, by: Tensor) -> Tensor:
     return torch.empty_like(ordered).put_(by, ordered)
 
 
-def _quantile_bins(
-    mass: Tensor, bins: int, mass_range: tuple[float, float] | None, sort: Any
-) -> tuple[Tensor, Tensor]:
+def _quantile_bins(mass: Tensor, bins: int, mass_range: tuple[float, float] | None, sort: Any) -> tuple[Tensor, Tensor]:
     """The bin of each event, in the smallest integers, and the edges of the bins used, in float64."""
     n = len(mass)
     ordered, by_mass = sort(mass)

@@ -55,9 +55,7 @@ def targets(
     yield Target(f"n = 32,000: {ORDER_2} needs less extra memory than {MODELOSS}", less, 500, True)
     yield _completes(times, extra)
     for option in ("unbiased", "max_slope", "monotonic"):
-        yield at_most(
-            f"n = 1,000,000: {option} / plain", 2, time(f"{ORDER_2} {option}", 10**6), time(ORDER_2, 10**6)
-        )
+        yield at_most(f"n = 1,000,000: {option} / plain", 2, time(f"{ORDER_2} {option}", 10**6), time(ORDER_2, 10**6))
     for name in (ORDER_2, f"{ORDER_2} monotonic+unbiased"):
         for n in (10**5, 10**6):
             yield at_most(f"n = {n:,}: {name}, 256 / 32 bins", 1.2, time(f"{name} 256 bins", n), time(name, n))

@@ -4,7 +4,7 @@
 package main
 
 /*
-#cgo CFLAGS: -I${SRCDIR}/../include -std=gnu99 -Wall -Wextra
+#cgo CFLAGS: -I${SRCDIR}/../include -std=gnu99 -Wall -Wextra -DMODE_BUILDING
 #cgo LDFLAGS: -pthread
 #include "mode.h"
 */

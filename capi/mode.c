@@ -23,11 +23,16 @@ static pthread_key_t message_key;
 static int have_key;
 static volatile int forked;
 
+#ifdef _WIN32 /* has no fork() */
+static void watch_forks(void) {}
+#else
 static void mark_child(void) { forked = 1; }
+static void watch_forks(void) { pthread_atfork(NULL, NULL, mark_child); }
+#endif
 
 __attribute__((constructor)) static void start(void) {
     have_key = pthread_key_create(&message_key, free) == 0;
-    pthread_atfork(NULL, NULL, mark_child);
+    watch_forks();
 }
 
 static int fail(int status, const char *text) {

@@ -55,7 +55,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __GNUC__
+#if defined(_WIN32) && defined(MODE_BUILDING)
+#define MODE_API __declspec(dllexport)
+#elif defined(__GNUC__) && !defined(_WIN32)
 #define MODE_API __attribute__((visibility("default")))
 #else
 #define MODE_API
@@ -65,7 +67,18 @@
 extern "C" {
 #endif
 
-#define MODE_VERSION "0.1.0"
+/*
+ * The version of this header; that of the library in use is mode_version(). This
+ * is the one place where it is written down: the build and the Python package
+ * read it from here.
+ */
+#define MODE_VERSION_MAJOR 0
+#define MODE_VERSION_MINOR 1
+#define MODE_VERSION_PATCH 0
+#define MODE_VERSION \
+    MODE_QUOTE(MODE_VERSION_MAJOR) "." MODE_QUOTE(MODE_VERSION_MINOR) "." MODE_QUOTE(MODE_VERSION_PATCH)
+#define MODE_QUOTE(number) MODE_QUOTE_EXPANDED(number)
+#define MODE_QUOTE_EXPANDED(number) #number
 
 /* Changes when a program compiled against an older header no longer works. */
 #define MODE_ABI_VERSION 1

@@ -40,8 +40,9 @@ def main() -> None:
     print()
     print(table.as_text(results))
     print(
-        "\nflatness: rms of the false positive rate in 20 mass bins around its best polynomial (plain least squares;\n"
-        "order 1 for MoDe[1], 2 for MoDe[2], else 0), relative to its mean; in brackets what the event counts alone give"
+        "\nflatness: rms of the false positive rate in 20 mass bins around its best polynomial (plain least\n"
+        "squares; order 1 for MoDe[1], 2 for MoDe[2], else 0), relative to its mean; in brackets what the event\n"
+        "counts alone give"
     )
     print(f"\nwrote {', '.join(map(str, written))} after {time.perf_counter() - start:.0f} s")
 

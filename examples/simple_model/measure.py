@@ -63,9 +63,7 @@ def performance(score: np.ndarray, events: Events, order: int) -> Performance:
     return Performance(auc, selections, roc)
 
 
-def select(
-    signal: np.ndarray, background: np.ndarray, mass: np.ndarray, efficiency: float, order: int
-) -> Selection:
+def select(signal: np.ndarray, background: np.ndarray, mass: np.ndarray, efficiency: float, order: int) -> Selection:
     """Cuts on the scores of signal (n_s,) and background (n_b,), the latter with masses (n_b,)."""
     threshold = float(np.quantile(signal, 1 - efficiency))
     passed = background >= threshold

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from libmode.torch import MoDeLoss
 
-from .data import Events, simple_model
+from .data import simple_model
 from .measure import Performance, performance
 from .train import evaluate, train
 

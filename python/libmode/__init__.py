@@ -8,8 +8,6 @@ library libmode.so is loaded at the first call.
 from ._functions import Moments, mode_edges, mode_loss, mode_loss_and_grad, mode_moments
 from ._native import get_threads, set_threads
 
-__version__ = "0.1.0"
-
 __all__ = [
     "Moments",
     "get_threads",
@@ -19,3 +17,13 @@ __all__ = [
     "mode_moments",
     "set_threads",
 ]
+
+__version__: str
+
+
+def __getattr__(name: str) -> str:
+    if name == "__version__":  # when asked for: importlib.metadata costs as much time as the rest of libmode
+        from importlib.metadata import version
+
+        return version("libmode")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _native
 from ._arrays import address, events, labels, vector
-from ._options import Options, options
+from ._options import LossOptions, Options, options
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 class Moments(NamedTuple):
@@ -30,7 +33,7 @@ def mode_loss(
     label: Any = None,
     *,
     background_label: int | Sequence[int] = 0,
-    **given: Any,
+    **given: Unpack[LossOptions],
 ) -> float:
     """The MoDe loss of arXiv:2010.09745, integrated exactly over the scores.
 
@@ -101,7 +104,7 @@ def mode_loss_and_grad(
     label: Any = None,
     *,
     background_label: int | Sequence[int] = 0,
-    **given: Any,
+    **given: Unpack[LossOptions],
 ) -> tuple[float, NDArray[Any]]:
     """The MoDe loss and its gradient with respect to the scores.
 
@@ -121,7 +124,7 @@ def mode_loss_and_grad(
 
 
 def mode_edges(
-    mass: Any, label: Any = None, *, background_label: int = 0, **given: Any
+    mass: Any, label: Any = None, *, background_label: int = 0, **given: Unpack[LossOptions]
 ) -> NDArray[np.float64]:
     """The edges of the mass bins that the loss uses, in units of mass.
 
@@ -149,7 +152,7 @@ def mode_moments(
     *,
     at: Any = None,
     background_label: int = 0,
-    **given: Any,
+    **given: Unpack[LossOptions],
 ) -> Moments:
     """F_b, c_l and c~_l at given scores: what the loss is made of, for plots.
 

@@ -11,12 +11,15 @@ import ctypes
 import operator
 import os
 import shutil
+import sys
 import tempfile
 import threading
 from pathlib import Path
 from typing import Any
 
 ABI_VERSION = 1
+
+_NAME = "libmode." + {"win32": "dll", "darwin": "dylib"}.get(sys.platform, "so")
 
 # Status codes of mode.h that are not the caller's fault.
 _FORKED, _INTERNAL = 8, 9
@@ -77,7 +80,8 @@ def _after_fork_in_child() -> None:
     _loading = threading.Lock()  # a thread that is gone may hold the old one
 
 
-os.register_at_fork(after_in_child=_after_fork_in_child)
+if hasattr(os, "register_at_fork"):  # not on Windows
+    os.register_at_fork(after_in_child=_after_fork_in_child)
 
 
 def library() -> ctypes.CDLL:
@@ -91,10 +95,11 @@ def library() -> ctypes.CDLL:
 
 
 def _candidates() -> list[Path]:
+    """Where the library may be: in this package, or where ./build.sh install --prefix puts it for this Python."""
     override = os.environ.get("LIBMODE_LIBRARY")
     if override:
         return [Path(override)]
-    return [Path(__file__).with_name("libmode.so")]
+    return [Path(__file__).parent / "lib" / _NAME, Path(sys.prefix) / "lib" / _NAME]
 
 
 def _load() -> ctypes.CDLL:
@@ -103,15 +108,23 @@ def _load() -> ctypes.CDLL:
         try:
             loaded = _open_copy(path) if _loaded_before_fork else ctypes.CDLL(os.fspath(path.resolve()))
         except OSError as error:
-            tried.append(f"  {path}: {error}")
+            tried.append(f"  {path}: {_reason(path, error)}")
         else:
             _declare(loaded, path)
             _check(loaded, loaded.mode_set_threads(_threads))
             return loaded
     raise ImportError(
-        "libmode: cannot load the library libmode.so; tried\n" + "\n".join(tried) + "\n"
-        "Set LIBMODE_LIBRARY to the path of a libmode.so, reinstall libmode, or, in a source tree, run ./build.sh lib"
+        f"libmode: cannot load the library {_NAME}; tried\n" + "\n".join(tried) + "\n"
+        f"Set LIBMODE_LIBRARY to the path of a {_NAME}, reinstall libmode, or, in a source tree, run ./build.sh lib"
     )
+
+
+def _reason(path: Path, error: OSError) -> str:
+    archive = next((parent for parent in path.parents if parent.is_file()), None)
+    if archive:
+        return f"{archive} is a file, and a library cannot be loaded from inside an archive: install libmode beside it"
+    # The loader's message repeats the path.
+    return str(error).removeprefix(f"{path.resolve()}: ")
 
 
 def _open_copy(path: Path) -> ctypes.CDLL:
@@ -121,11 +134,14 @@ def _open_copy(path: Path) -> ctypes.CDLL:
 
 
 def _declare(loaded: ctypes.CDLL, path: Path) -> None:
-    abi = loaded.mode_abi_version()
+    try:
+        abi = loaded.mode_abi_version()
+    except AttributeError:
+        raise ImportError(f"libmode: {path} is not libmode: it has no function mode_abi_version") from None
     if abi != ABI_VERSION:
         raise ImportError(
-            f"libmode: {path} has ABI version {abi}, but the Python package {Path(__file__).parent} needs {ABI_VERSION}: "
-            "install both from the same release"
+            f"libmode: {path} has ABI version {abi}, but the Python package {Path(__file__).parent} needs "
+            f"{ABI_VERSION}: install both from the same release"
         )
     loaded.mode_last_error.restype = ctypes.c_char_p
     loaded.mode_version.restype = ctypes.c_char_p
@@ -165,24 +181,15 @@ def check_options(options: ModeOptions) -> None:
     _check(loaded, loaded.mode_options_check(options))
 
 
-def loss_grad(
-    options: ModeOptions,
-    double: bool,
-    n: int,
-    score: int,
-    mass: int,
-    weight: int | None,
-    label: int | None,
-    grad: int | None,
-) -> float:
-    """The loss of n events; arrays are addresses of doubles or floats (label: int32)."""
+def loss_grad(options: ModeOptions, double: bool, n: int, *arrays: int | None) -> float:
+    """The loss of n events: addresses of score, mass, weight, label and grad, floats or doubles but for label."""
     loaded, loss = library(), ctypes.c_double()
     function = loaded.mode_loss_grad_f64 if double else loaded.mode_loss_grad_f32
-    _check(loaded, function(options, n, score, mass, weight, label, loss, grad))
+    _check(loaded, function(options, n, *arrays[:4], loss, *arrays[4:]))
     return loss.value
 
 
-def edges(options: ModeOptions, n: int, mass: int, label: int | None, capacity: int, out: int) -> int:
+def edges(options: ModeOptions, n: int, mass: int | None, label: int | None, capacity: int, out: int | None) -> int:
     """Writes the bin edges to ``out`` and returns how many there are."""
     loaded, count = library(), _size()
     _check(loaded, loaded.mode_edges(options, n, mass, label, capacity, out, count))
@@ -215,4 +222,5 @@ def get_threads() -> int:
 
 def version() -> str:
     """The version of the loaded library."""
-    return library().mode_version().decode()
+    text: bytes = library().mode_version()
+    return text.decode()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ctypes
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal, TypedDict
 
 from . import _native
 from ._native import int32
@@ -22,11 +22,26 @@ _INTEGERS = ("order", "bins")
 _FLAGS = ("monotonic", "unbiased")
 _RANGES = ("mass_range", "score_range")
 
-#: Every option of the loss, as in mode.h.
-OPTION_NAMES = (
-    "order", "bins", "binning", "edges", "mass_range", "max_slope", "slope_of", "monotonic",
-    "moments", "unbiased", "slope_penalty", "score_range", "reduction",
-)  # fmt: skip
+
+class LossOptions(TypedDict, total=False):
+    """Every option of the loss, as in mode.h; :func:`libmode.mode_loss` says what each means."""
+
+    order: int
+    bins: int | None
+    binning: Literal["quantile", "uniform", "edges"]
+    edges: Iterable[float] | None
+    mass_range: tuple[float, float] | None
+    max_slope: float | None
+    slope_of: Literal["rejected", "selected"]
+    monotonic: bool
+    moments: Literal["quadrature", "projection"]
+    unbiased: bool
+    slope_penalty: float
+    score_range: tuple[float, float] | None
+    reduction: Literal["mean", "sum"]
+
+
+OPTION_NAMES = tuple(LossOptions.__annotations__)
 
 
 class Options:
@@ -123,6 +138,5 @@ def _reals(name: str, values: Any) -> list[float]:
 def _labels(background_label: int | Sequence[int]) -> tuple[int, ...]:
     if isinstance(background_label, (str, bytes)):
         raise TypeError(f"background_label = {background_label!r}: must be an integer or a sequence of integers")
-    if not hasattr(background_label, "__len__"):
-        background_label = (background_label,)
-    return tuple(int32("background_label", label) for label in background_label)
+    several = background_label if isinstance(background_label, Iterable) else (background_label,)
+    return tuple(int32("background_label", label) for label in several)

@@ -1,15 +1,14 @@
 #!/usr/bin/env bash
-# Builds and runs the C and C++ tests against the built library.
-# usage: tests/c/run.sh VENV_DIR [--renew-abi]   (from the repository root, after ./build.sh lib)
+# Builds and runs the C and C++ tests against a libmode that ./build.sh install puts into a directory.
+# usage: tests/c/run.sh VENV_DIR [--renew-abi]   (from the repository root)
 #
 # --renew-abi writes tests/c/abi.txt anew, after a change of the binary interface
 # that was meant. CC and CXX may be commands with arguments; CXX is by default the
-# one that belongs to CC. For sanitize.sh: TEST_LIBRARY is tested in place of the
-# built one, TEST_FLAGS go to both compilers, TEST_RUNNER goes before each program.
+# one that belongs to CC. For sanitize.sh: TEST_FLAGS go to both compilers, and
+# TEST_RUNNER goes before each program.
 set -euo pipefail
 usage="usage: tests/c/run.sh VENV_DIR [--renew-abi]"
 python=${1:?$usage}/bin/python
-library=${TEST_LIBRARY:-$PWD/python/libmode/libmode.so}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 checks=0
@@ -25,18 +24,17 @@ if ! command -v "${cxx[0]}" >/dev/null; then
     exit 1
 fi
 
-abi=("$library" include/mode.h tests/c/abi.txt "${cc[@]}")
+./build.sh install --prefix "$work"
+
+abi=("$work/lib/libmode.so" include/mode.h tests/c/abi.txt "${cc[@]}")
 case ${2:-} in
     '') ;;
     --renew-abi) "$python" tests/c/check_abi.py --renew "${abi[@]}"; exit ;;
     *) echo "$usage" >&2; exit 1 ;;
 esac
 
-# The name that the linker finds and the one that the loader asks for.
-ln -s "$library" "$work/libmode.so"
-ln -s "$library" "$work/libmode.so.1"
-link=(-L"$work" -lmode -Wl,-rpath,"$work" -lm -pthread)
-strict=(-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -Iinclude)
+link=(-L"$work/lib" -lmode -Wl,-rpath,"$work/lib" -lm -pthread)
+strict=(-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -I"$work/include")
 
 # count PROGRAM...: runs a test program, whose output is the number of its checks.
 count() {

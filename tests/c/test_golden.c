@@ -6,7 +6,7 @@
 
 #include "check.h"
 
-/* What issue 3 asks for, relative to the largest element. */
+/* Relative to the largest element. */
 static const double double_tolerance = 1e-9, float_tolerance = 1e-5;
 
 typedef struct {

@@ -176,7 +176,7 @@ def data_loader():
     for _ in range(2):
         got = list(loader)
         assert len(got) == len(want)
-        for row, want_row in zip(got, want):
+        for row, want_row in zip(got, want, strict=True):
             assert all(map(torch.equal, row, want_row))
 
 

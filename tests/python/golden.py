@@ -51,4 +51,6 @@ def assert_close(got, want, tolerance: float, floor: float = 0.0) -> None:
     error = np.abs(got - want)
     at = np.unravel_index(np.argmax(error), error.shape)  # NaN counts as the largest
     allowed = max(tolerance * np.abs(want).max(), floor)
-    assert error[at] <= allowed, f"element {at}: got {got[at]!r}, want {want[at]!r}, off by {error[at]:.3g} > {allowed:.3g}"
+    assert error[at] <= allowed, (
+        f"element {at}: got {got[at]!r}, want {want[at]!r}, off by {error[at]:.3g} > {allowed:.3g}"
+    )

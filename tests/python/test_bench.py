@@ -94,7 +94,7 @@ def test_disco_is_the_distance_correlation():
         distances = [np.array([[abs(p - q) for q in v] for p in v]) for v in (a, b)]
         expected = [(pairs * d).sum() for d in distances]
         rows = [d @ weight / 7 for d in distances]
-        double = sum(w / 7 * r * s for w, r, s in zip(weight, *rows))
+        double = sum(w / 7 * r * s for w, r, s in zip(weight, *rows, strict=True))
         return (pairs * distances[0] * distances[1]).sum() + expected[0] * expected[1] - 2 * double
 
     want = covariance(x, y) / np.sqrt(covariance(x, x) * covariance(y, y))

@@ -7,8 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-import libmode
 import pytest
+from libmode import config
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -40,10 +40,8 @@ def test_python_block(block, tmp_path):
 
 @pytest.mark.parametrize("block", blocks("c"))
 def test_c_block(block, tmp_path):
-    library = Path(libmode.__file__).with_name("libmode.so")
-    (tmp_path / "libmode.so.1").symlink_to(library)
     (tmp_path / "block.c").write_text(block)
     compiler = shlex.split(os.environ.get("CC", "cc"))
-    flags = ["-std=c99", "-Wall", "-Wextra", "-Werror", f"-I{ROOT / 'include'}", f"-Wl,-rpath,{tmp_path}"]
-    run([*compiler, *flags, "block.c", "libmode.so.1", "-o", "block"], tmp_path)
+    flags = ["-std=c99", "-Wall", "-Wextra", "-Werror", *shlex.split(config.cflags())]
+    run([*compiler, *flags, "block.c", *shlex.split(config.libs()), "-o", "block"], tmp_path)
     assert "loss" in run(["./block"], tmp_path)

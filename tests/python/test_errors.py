@@ -279,7 +279,11 @@ def test_bad_input_of_the_other_functions(row):
 
 
 TENSORS = {
-    "score of integers": (dict(score=torch.zeros(N, dtype=torch.int64)), "score is torch.int64", "floating-point tensor"),
+    "score of integers": (
+        dict(score=torch.zeros(N, dtype=torch.int64)),
+        "score is torch.int64",
+        "floating-point tensor",
+    ),
     "score an array": (dict(score=np.full(N, 0.5)), "score is ndarray", "floating-point tensor"),
     "mass an array": (dict(mass=np.arange(N)), "mass is ndarray", "tensor of real numbers"),
     "weight a list": (dict(weight=[1.0] * N), "weight is list", "tensor of real numbers"),

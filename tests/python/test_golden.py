@@ -28,7 +28,7 @@ def by_module(score, mass, weight, options):
     return loss.item(), score.grad.numpy()
 
 
-# What issue 3 asks for: 1e-9 in float64, and 1e-5 where the inputs are float32.
+# 1e-9 in float64, and 1e-5 where the inputs are float32.
 TOLERANCE = {np.float64: 1e-9, np.float32: 1e-5}
 
 

@@ -93,7 +93,7 @@ def test_large_whole_numbers_keep_their_digits():
 def test_inputs_are_left_as_they_are(events):
     copies = [array.copy() for array in events]
     libmode.mode_loss_and_grad(*events, **OPTIONS)
-    for array, copy in zip(events, copies):
+    for array, copy in zip(events, copies, strict=True):
         assert (array == copy).all()
 
 
@@ -227,7 +227,7 @@ def test_threads_of_python_may_call_at_once(events):
     want = [evaluate(batch) for batch in batches]
     with ThreadPoolExecutor(8) as pool:
         got = list(pool.map(evaluate, batches))
-    for (loss, grad), (want_loss, want_grad) in zip(got, want):
+    for (loss, grad), (want_loss, want_grad) in zip(got, want, strict=True):
         assert loss == want_loss
         assert (grad == want_grad).all()
 

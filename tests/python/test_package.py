@@ -3,22 +3,35 @@
 import importlib.metadata
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
+import zipapp
 from pathlib import Path
 
 import libmode
 import pytest
-from libmode import _native
+from libmode import _native, config
+from libmode._options import OPTION_NAMES
+
+ROOT = Path(__file__).parents[2]
+LIBRARY = config.PREFIX / "lib" / "libmode.so"
+NOT_OPTIONS = {"struct_size", "n_edges", "background_label", "n_background_label"}
 
 
 def test_one_version():
-    assert libmode.__version__ == _native.version() == importlib.metadata.version("libmode")
+    pkg_config = (config.PREFIX / "lib" / "pkgconfig" / "libmode.pc").read_text()
+    stated = re.search(r"^Version: (.*)$", pkg_config, re.MULTILINE)[1]
+    assert libmode.__version__ == _native.version() == importlib.metadata.version("libmode") == stated
+
+
+def test_every_option_is_typed():
+    assert set(OPTION_NAMES) == {name for name, _ in _native.ModeOptions._fields_} - NOT_OPTIONS
 
 
 def test_python_and_c_agree_on_the_fields_of_the_options():
-    header = (Path(__file__).parents[2] / "include" / "mode.h").read_text()
+    header = (ROOT / "include" / "mode.h").read_text()
     struct = re.search(r"typedef struct mode_options \{(.*?)\} mode_options;", header, re.DOTALL)[1]
     code = re.sub(r"/\*.*?\*/", "", struct, flags=re.DOTALL)
     fields = re.findall(r"(\w+)(?:\[2\])?;", code)
@@ -32,6 +45,15 @@ def python(code, **environment):
     )
 
 
+def compile_library(code, path):
+    """Makes a shared library of C code."""
+    source = path.with_suffix(".c")
+    source.write_text(code)
+    compiler = shlex.split(os.environ.get("CC", "cc"))
+    subprocess.run([*compiler, "-shared", "-fPIC", str(source), "-o", str(path)], check=True)
+    return str(path)
+
+
 USE = "import libmode; print(libmode.mode_loss([0.1, 0.2, 0.3], [1, 2, 3], bins=2))"
 
 
@@ -39,7 +61,7 @@ def test_a_library_that_is_not_there_is_an_import_error_with_the_paths_tried(tmp
     missing = str(tmp_path / "libmode.so")
     result = python(USE, LIBMODE_LIBRARY=missing)
     assert result.returncode == 1
-    for part in ("ImportError", missing, "No such file", "LIBMODE_LIBRARY", "./build.sh lib"):
+    for part in ("ImportError", f"{missing}: cannot open", "No such file", "LIBMODE_LIBRARY", "./build.sh lib"):
         assert part in result.stderr
 
 
@@ -47,16 +69,100 @@ def test_a_file_that_is_no_library_is_an_import_error(tmp_path):
     (tmp_path / "libmode.so").write_text("no library")
     result = python(USE, LIBMODE_LIBRARY=str(tmp_path / "libmode.so"))
     assert result.returncode == 1
-    for part in ("ImportError", str(tmp_path), "./build.sh lib"):
+    for part in ("ImportError", f"{tmp_path}/libmode.so: file too short", "./build.sh lib"):
         assert part in result.stderr
 
 
 def test_a_library_elsewhere_is_used(tmp_path):
-    elsewhere = shutil.copy(Path(libmode.__file__).with_name("libmode.so"), tmp_path / "elsewhere.so")
+    elsewhere = shutil.copy(LIBRARY, tmp_path / "elsewhere.so")
     result = python(USE + "; print(open('/proc/self/maps').read())", LIBMODE_LIBRARY=str(elsewhere))
     assert result.returncode == 0, result.stderr
     assert float(result.stdout.split()[0]) == libmode.mode_loss([0.1, 0.2, 0.3], [1, 2, 3], bins=2)
     assert str(elsewhere) in result.stdout
+
+
+def test_without_an_override_every_place_is_listed(tmp_path):
+    shutil.copytree(config.PREFIX, tmp_path / "libmode", ignore=shutil.ignore_patterns("lib"))
+    result = python(USE, PYTHONPATH=str(tmp_path), LIBMODE_LIBRARY="")
+    assert result.returncode == 1
+    for place in (tmp_path / "libmode", Path(sys.prefix)):
+        assert f"  {place / 'lib' / 'libmode.so'}: cannot open" in result.stderr
+
+
+def test_inside_an_archive_the_error_says_so(tmp_path):
+    (tmp_path / "source").mkdir()
+    shutil.copytree(config.PREFIX, tmp_path / "source" / "libmode")
+    (tmp_path / "source" / "__main__.py").write_text(USE)
+    archive = tmp_path / "app.pyz"
+    zipapp.create_archive(tmp_path / "source", archive)
+    result = subprocess.run([sys.executable, str(archive)], capture_output=True, text=True, timeout=60)
+    assert result.returncode == 1
+    assert f"{archive} is a file, and a library cannot be loaded from inside an archive" in result.stderr
+
+
+def test_a_library_of_another_abi_is_refused(tmp_path):
+    library = compile_library("int mode_abi_version(void) { return 999; }", tmp_path / "other.so")
+    result = python(USE, LIBMODE_LIBRARY=library)
+    assert result.returncode == 1
+    assert (
+        f"ImportError: libmode: {library} has ABI version 999, but the Python package {config.PREFIX}" in result.stderr
+    )
+
+
+def test_another_library_is_refused(tmp_path):
+    library = compile_library("int something;", tmp_path / "other.so")
+    result = python(USE, LIBMODE_LIBRARY=library)
+    assert result.returncode == 1
+    assert f"ImportError: libmode: {library} is not libmode" in result.stderr
+
+
+def test_threads_that_come_at_once_load_one_library():
+    code = """if True:
+        import threading
+        barrier = threading.Barrier(8)
+        got = []
+        def use():
+            barrier.wait()
+            import libmode
+            got.append(libmode.mode_loss([0.1, 0.2, 0.3], [1, 2, 3], bins=2))
+        threads = [threading.Thread(target=use) for _ in range(8)]
+        for thread in threads: thread.start()
+        for thread in threads: thread.join()
+        assert len(got) == 8 and len(set(got)) == 1, got
+        lines = open("/proc/self/maps").read().splitlines()
+        print(sum("libmode.so" in line and line.split()[2] == "00000000" for line in lines))
+    """
+    result = python(code)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.strip() == "1"
+
+
+def test_no_framework_is_imported():
+    code = "import libmode, sys; libmode.mode_loss([0.1, 0.2, 0.3], [1, 2, 3], bins=2); print(*sys.modules)"
+    result = python(code)
+    assert result.returncode == 0, result.stderr
+    assert not {"torch", "keras", "tensorflow", "jax"} & set(result.stdout.split())
+
+
+@pytest.mark.parametrize("option", ["--cflags", "--libs", "--prefix", "--version"])
+def test_config_prints_what_is_asked(option):
+    module = subprocess.run(
+        [sys.executable, "-m", "libmode.config", option], capture_output=True, text=True, check=True
+    )
+    script = subprocess.run([Path(sys.executable).with_name("libmode-config"), option], capture_output=True, text=True)
+    want = {
+        "--cflags": f"-I{config.PREFIX}/include",
+        "--libs": f"-L{config.PREFIX}/lib -lmode -Wl,-rpath,{config.PREFIX}/lib",
+        "--prefix": str(config.PREFIX),
+        "--version": libmode.__version__,
+    }[option]
+    assert module.stdout == script.stdout == want + "\n"
+
+
+def test_config_without_an_option_says_what_there_is():
+    result = subprocess.run([sys.executable, "-m", "libmode.config"], capture_output=True, text=True)
+    assert result.returncode == 2
+    assert "say what to print: --cflags, --libs, --prefix or --version" in result.stderr
 
 
 @pytest.mark.parametrize("name", libmode.__all__)

@@ -32,9 +32,10 @@ def test_gradient_agrees_with_central_differences_of_the_loss(case):
     step = cases.GAP / 8  # below a quarter of the smallest gap: the loss is linear on either side
     shifts = step * np.eye(len(case.score))
     plus, minus = (
-        np.array([case.evaluate(libmode.mode_loss, score=case.score + sign * shift) for shift in shifts]) for sign in (1, -1)
+        np.array([case.evaluate(libmode.mode_loss, score=case.score + sign * shift) for shift in shifts])
+        for sign in (1, -1)
     )
-    # The tolerance is that of issue 3; rounding of the losses to 1e-14 or so is divided by the step.
+    # Rounding of the losses to 1e-14 or so is divided by the step.
     floor = 1e-13 * max(1, abs(loss)) / step
     golden.assert_close(grad, (plus - minus) / (2 * step), 1e-6, floor)
 

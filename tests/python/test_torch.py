@@ -200,7 +200,17 @@ def test_non_contiguous_tensors_give_the_same_numbers():
     assert (grad[:, 1:] == 0).all()
 
 
-TARGETS = [torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64, torch.float16, torch.float32, torch.float64]
+TARGETS = [
+    torch.bool,
+    torch.uint8,
+    torch.int8,
+    torch.int16,
+    torch.int32,
+    torch.int64,
+    torch.float16,
+    torch.float32,
+    torch.float64,
+]
 
 
 @pytest.mark.parametrize("dtype", TARGETS, ids=str)

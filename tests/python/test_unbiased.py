@@ -25,8 +25,7 @@ def pull(options):
     """The mean loss of batches in which score and mass are independent, in standard errors."""
     rng = np.random.default_rng(20201019)
     losses = [
-        libmode.mode_loss(rng.random(EVENTS), rng.exponential(size=EVENTS), **BINS, **options)
-        for _ in range(BATCHES)
+        libmode.mode_loss(rng.random(EVENTS), rng.exponential(size=EVENTS), **BINS, **options) for _ in range(BATCHES)
     ]
     return np.mean(losses) / (np.std(losses, ddof=1) / np.sqrt(BATCHES))
 

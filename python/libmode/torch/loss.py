@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor, nn
 
+from .._options import LossOptions
 from ._op import MoDeFunction, encode
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 def mode_loss(
@@ -18,7 +22,7 @@ def mode_loss(
     label: Tensor | None = None,
     *,
     background_label: int | Sequence[int] = 0,
-    **options: Any,
+    **options: Unpack[LossOptions],
 ) -> Tensor:
     """The MoDe loss (arXiv:2010.09745) of tensors, differentiable in ``score``.
 
@@ -53,7 +57,8 @@ def _apply(score: Tensor, mass: Tensor, weight: Tensor | None, label: Tensor | N
     mass = _like("mass", mass, score)
     weight = None if weight is None else _like("weight", weight, score)
     label = None if label is None else _like("label", label, score)
-    return MoDeFunction.apply(score, mass, weight, label, options)
+    loss: Tensor = MoDeFunction.apply(score, mass, weight, label, options)
+    return loss
 
 
 def _vector(name: str, tensor: Tensor) -> Tensor:
@@ -96,7 +101,7 @@ class MoDeLoss(nn.Module):
     """
 
     def __init__(
-        self, background_label: int | Sequence[int] = 0, background_only: bool = True, **options: Any
+        self, background_label: int | Sequence[int] = 0, background_only: bool = True, **options: Unpack[LossOptions]
     ) -> None:
         super().__init__()
         self.background_label = background_label

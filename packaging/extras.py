@@ -1,0 +1,28 @@
+"""Prints the packages of extras of pyproject.toml, one a line. Usage: python extras.py NAME..."""
+
+import re
+import sys
+from collections.abc import Iterator
+
+try:
+    import tomllib
+except ModuleNotFoundError:  # Python 3.10
+    from pip._vendor import tomli as tomllib
+
+with open("pyproject.toml", "rb") as file:
+    EXTRAS = tomllib.load(file)["project"]["optional-dependencies"]
+
+
+def packages(extra: str) -> Iterator[str]:
+    """The packages of one extra, and of those that it names."""
+    for text in EXTRAS[extra]:
+        others = re.fullmatch(r"libmode\[(.*)\]", text)
+        if others:
+            for other in others[1].split(","):
+                yield from packages(other)
+        else:
+            yield text
+
+
+for extra in sys.argv[1:]:
+    print(*packages(extra), sep="\n")

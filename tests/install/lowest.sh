@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# Runs the Python tests with the lowest NumPy and torch that pyproject.toml allows and
+# that install on this Python, in an environment of their own.
+# usage: tests/install/lowest.sh    (from the repository root, after ./build.sh lib)
+set -euo pipefail
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+"${PYTHON:-python3}" -m venv "$work/venv"
+python=$work/venv/bin/python
+lowest() { "$python" packaging/extras.py "$@" | grep '>=' | sed 's/>=/==/'; }
+numpy=$(sed -n 's/^dependencies = \["numpy>=\(.*\)"\]$/numpy==\1/p' pyproject.toml)
+"$python" -m pip install --quiet --disable-pip-version-check "$numpy" $(lowest torch) $("$python" packaging/extras.py test | grep -v '^torch')
+"$python" -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+"$python" -c 'import numpy, sys, torch; print(f"Python {sys.version.split()[0]}, NumPy {numpy.__version__}, torch {torch.__version__}")'
+"$python" -m pytest -q tests/python
