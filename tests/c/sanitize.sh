@@ -2,7 +2,7 @@
 # The C and C++ tests again, where errors of memory, undefined behaviour and leaks show.
 # usage: tests/c/sanitize.sh VENV_DIR    (from the repository root)
 #
-#   sanitizers       address, undefined and leak, in the tests and in the library's Go and C
+#   sanitizers       for addresses, undefined behaviour and leaks, in the tests and in the library's C and Go
 #   valgrind errors  with a library that tells valgrind of goroutine stacks and Go's memory
 #   valgrind leaks   with the library as it is shipped
 #
@@ -13,59 +13,36 @@ venv=${1:?usage: tests/c/sanitize.sh VENV_DIR}
 export CC=${CC:-gcc}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-found=99    # exit status for an error found
+found=99    # the exit status that says that an error was found
 
 die() { printf 'tests/c/sanitize.sh: %s\n' "$*" >&2; exit 1; }
-command -v valgrind >/dev/null || die "needs valgrind: install it (apt-get install valgrind, dnf install valgrind)"
 sanitizers="-g -fsanitize=address,undefined -fno-sanitize-recover=all"
 echo 'int main(void) { return 0; }' >"$work/empty.c"
 $CC $sanitizers "$work/empty.c" -o "$work/empty" 2>/dev/null ||
-    die "needs a C compiler with sanitizers, which CC='$CC' is not: install gcc and g++ (on Fedora also libasan libubsan)"
+    die "CC='$CC' has no sanitizers: apt-get install gcc g++, or dnf install gcc-c++ libasan libubsan"
+command -v valgrind >/dev/null || die "valgrind is missing: apt-get install valgrind, or dnf install valgrind"
 
-# library NAME: builds a library from the same source, with options for Go in GOFLAGS.
-library() {
-    mkdir "$work/$1"
-    ./build.sh lib "$work/$1/libmode.so"
-    ln -s libmode.so "$work/$1/libmode.so.1"
-}
-
-# finds DEFECT...: fails unless each of these is found with the settings of the tests.
-finds() {
-    local lib=${TEST_LIBRARY%/*} status defect
-    $CC -std=c99 $TEST_FLAGS -Iinclude tests/c/defects.c -o "$work/defects" -L"$lib" -lmode -Wl,-rpath,"$lib"
-    for defect in none "$@"; do
+# both NAME DEFECT...: finds these defects, and none in the tests.
+both() {
+    local prefix="$work/$1" defect status
+    printf '%s\n' "-- $1"
+    ./build.sh install --prefix "$prefix"
+    $CC -std=c99 $TEST_FLAGS -I"$prefix/include" tests/c/defects.c -o "$work/defects" -L"$prefix/lib" -lmode -Wl,-rpath,"$prefix/lib"
+    for defect in "${@:2}"; do
         status=0
         $TEST_RUNNER "$work/defects" "$defect" >"$work/report" 2>&1 || status=$?
-        if [ "$defect" = none ]; then
-            [ $status -eq 0 ] || { cat "$work/report" >&2; die "found a defect where there is none"; }
-        else
-            [ $status -eq $found ] || { cat "$work/report" >&2; die "did not find the defect '$defect': status $status"; }
-        fi
+        [ $status -eq $found ] || { cat "$work/report" >&2; die "$1: the defect '$defect' was not found (status $status)"; }
     done
+    tests/c/run.sh "$venv"
 }
 
-say() { printf '%s\n' "-- $*"; }
+export TEST_FLAGS=$sanitizers TEST_RUNNER= ASAN_OPTIONS=detect_leaks=1:exitcode=$found
+GOFLAGS=-asan CGO_CFLAGS="-O1 $sanitizers" CGO_LDFLAGS=-fsanitize=undefined both sanitizers read write leak
 
-say "address, undefined and leak sanitizer"
-GOFLAGS=-asan CGO_CFLAGS="-O1 $sanitizers" CGO_LDFLAGS="-fsanitize=undefined" library sanitized
-export TEST_LIBRARY=$work/sanitized/libmode.so TEST_FLAGS=$sanitizers TEST_RUNNER=
-export ASAN_OPTIONS=exitcode=$found:detect_leaks=1
-finds read write leak
-tests/c/run.sh "$venv"
-
-# A signal that interrupts a goroutine leaves its stack marked as freed.
-export GODEBUG=asyncpreemptoff=1
+# The signal that preempts a goroutine leaves its frame, as valgrind sees it, on freed memory.
+export TEST_FLAGS=-g GODEBUG=asyncpreemptoff=1
 memcheck="valgrind -q --error-exitcode=$found"
+TEST_RUNNER="$memcheck --leak-check=no" GOFLAGS=-tags=valgrind both "valgrind errors" read write
 
-say "valgrind, errors"
-GOFLAGS=-tags=valgrind library marked
-export TEST_LIBRARY=$work/marked/libmode.so TEST_FLAGS=-g TEST_RUNNER="$memcheck --leak-check=no"
-finds read write
-tests/c/run.sh "$venv"
-
-say "valgrind, leaks"
-library shipped
-export TEST_LIBRARY=$work/shipped/libmode.so
-export TEST_RUNNER="$memcheck --leak-check=full --show-leak-kinds=definite --errors-for-leak-kinds=definite --undef-value-errors=no --suppressions=tests/c/valgrind.supp"
-finds leak
-tests/c/run.sh "$venv"
+leaks="--leak-check=full --show-leak-kinds=definite --errors-for-leak-kinds=definite"
+TEST_RUNNER="$memcheck $leaks --undef-value-errors=no --suppressions=tests/c/valgrind.supp" both "valgrind leaks" leak
