@@ -124,6 +124,19 @@ toolchain() {
     export PATH PYTHON CC GOTOOLCHAIN=local GOFLAGS="${GOFLAGS:-} -buildvcs=false"
 }
 
+# cpp_compiler: the C++ compiler that belongs to the C compiler, or else zig's. Only the tests need it.
+cpp_compiler() {
+    [ -z "${CXX:-}" ] || return 0
+    case $CC in
+        gcc) command -v g++ >/dev/null && return ;;
+        clang) command -v clang++ >/dev/null && return ;;
+        *) return 0 ;;      # tests/c/run.sh finds it
+    esac
+    say "no C++ compiler on this machine, so from PyPI into $VENV, some 80 MB"
+    packages "$ZIG_PACKAGE"
+    export CXX="$VENV/bin/python -m ziglang c++"
+}
+
 # ---------------------------------------------------------- the library
 
 # version: of libmode, from the header.
@@ -254,7 +267,8 @@ test_all() {
     go vet ./...
     go run "$STATICCHECK" ./...
     go test ./...
-    say "C"
+    say "C and C++"
+    cpp_compiler
     tests/c/run.sh "$VENV"
     say "Python"
     "$VENV/bin/ruff" check .
