@@ -280,11 +280,13 @@ test_all() {
 # test_full: what needs root and Debian's packages, or minutes more.
 test_full() {
     local need=() tool
-    for tool in qemu-aarch64-static:qemu-user-static debootstrap:debootstrap; do
+    for tool in qemu-aarch64-static:qemu-user-static debootstrap:debootstrap valgrind:valgrind; do
         command -v "${tool%:*}" >/dev/null || need+=("${tool#*:}")
     done
     [ ${#need[@]} -eq 0 ] || die "test-full needs: apt-get install ${need[*]}"
     test_all
+    say "C and C++ with sanitizers and under valgrind"
+    tests/c/sanitize.sh "$VENV"
     say "Wheels"
     wheel
     tests/install/pythons.sh
