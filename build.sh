@@ -124,17 +124,21 @@ toolchain() {
     export PATH PYTHON CC GOTOOLCHAIN=local GOFLAGS="${GOFLAGS:-} -buildvcs=false"
 }
 
-# cpp_compiler: the C++ compiler that belongs to the C compiler, or else zig's. Only the tests need it.
+# cpp_compiler: sets CXX for the tests, to what belongs to CC, or else to zig.
 cpp_compiler() {
     [ -z "${CXX:-}" ] || return 0
     case $CC in
-        gcc) command -v g++ >/dev/null && return ;;
-        clang) command -v clang++ >/dev/null && return ;;
-        *) return 0 ;;      # tests/c/run.sh finds it
+        gcc) CXX=g++ ;;
+        clang) CXX=clang++ ;;
+        *'ziglang cc') CXX=${CC%cc}c++ ;;
+        *) return 0 ;;      # tests/c/run.sh knows more
     esac
-    say "no C++ compiler on this machine, so from PyPI into $VENV, some 80 MB"
-    packages "$ZIG_PACKAGE"
-    export CXX="$VENV/bin/python -m ziglang c++"
+    if ! command -v ${CXX%% *} >/dev/null; then
+        say "no C++ compiler on this machine, so from PyPI into $VENV, some 80 MB"
+        packages "$ZIG_PACKAGE"
+        CXX="$VENV/bin/python -m ziglang c++"
+    fi
+    export CXX
 }
 
 # ---------------------------------------------------------- the library
