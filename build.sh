@@ -85,6 +85,13 @@ with_torch() {
     packages "$("$VENV/bin/python" packaging/extras.py torch)"
 }
 
+# with_modeloss: the package of the authors of the method, to compare with.
+with_modeloss() {
+    "$VENV/bin/python" -c 'import modeloss' 2>/dev/null && return
+    # Without what it asks for: an old torch, and TensorFlow.
+    "$VENV/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps 'modeloss==0.1.0'
+}
+
 go_wanted() { awk '$1 == "go" { print $2 }' go.mod; }
 
 go_is_enough() {
@@ -265,6 +272,7 @@ demo() {
 test_all() {
     libmode
     extras test
+    with_modeloss
     say "Go"
     local unformatted; unformatted=$(gofmt -l core capi bench)
     [ -z "$unformatted" ] || die "gofmt would change: $unformatted"
@@ -301,10 +309,7 @@ test_full() {
 bench() {
     libmode
     extras bench
-    if ! "$VENV/bin/python" -c 'import modeloss' 2>/dev/null; then
-        # Without what it asks for: an old torch, and TensorFlow.
-        "$VENV/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps 'modeloss==0.1.0'
-    fi
+    with_modeloss
     "$VENV/bin/python" -m bench.run "$@"
 }
 

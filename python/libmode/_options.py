@@ -72,6 +72,12 @@ class Options:
         self.struct.n_background_label = len(self.labels)
         _native.check_options(self.struct)
 
+    @property
+    def score_range(self) -> tuple[float, float] | None:
+        """The limits of the integral, or None if they come from the data."""
+        low, high = self.struct.score_range
+        return None if math.isinf(low) else (low, high)
+
     def _set(self, name: str, value: Any) -> None:
         if name in _NAMES:
             if value not in _NAMES[name]:

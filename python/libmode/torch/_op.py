@@ -5,8 +5,7 @@ pass; backward multiplies the gradient that was kept by the incoming one. There
 is no second derivative: the loss is piecewise linear in the scores.
 """
 
-from __future__ import annotations
-
+# Annotations stay objects here: custom_op of torch 2.4 cannot read them as text.
 import json
 from collections.abc import Sequence
 from functools import lru_cache
@@ -29,7 +28,7 @@ def encode(background_label: int | Sequence[int] = 0, **options: Any) -> str:
 
 def _encode(background_label: int | Sequence[int], **options: Any) -> str:
     text = json.dumps({"background_label": background_label, **options}, default=_plain)
-    _decode(text)
+    decode(text)
     return text
 
 
@@ -44,7 +43,8 @@ def _plain(value: Any) -> Any:
 
 
 @lru_cache(maxsize=256)
-def _decode(text: str) -> Options:
+def decode(text: str) -> Options:
+    """What :func:`encode` was given."""
     return Options(**json.loads(text))
 
 
@@ -56,7 +56,7 @@ def _compute(
     Tensors are of shape (n,), on any device: the core runs on the CPU. The loss
     is float64 for float64 scores and float32 otherwise.
     """
-    chosen = _decode(options)
+    chosen = decode(options)
     double = score.dtype == torch.float64 or mass.dtype == torch.float64
     double = double or weight is not None and weight.dtype == torch.float64
     kind = torch.float64 if double else torch.float32

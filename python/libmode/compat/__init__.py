@@ -1,0 +1,1 @@
+"""libmode behind the signatures of other packages: :mod:`libmode.compat.pytorch`."""

@@ -1,0 +1,76 @@
+"""The loss as an integral over a function W of the score: footnote 1 of arXiv:2010.09745, w(s) ds = dW(s).
+
+J(s) depends on the order of the scores alone, so the integral of J dW is the
+loss of the scores W(s_i), between W(low) and W(high).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+ScoreTransform = Callable[[Tensor], Tensor] | Literal["signal_efficiency"]
+Range = tuple[float, float] | None
+
+
+def transformed(score: Tensor, transform: ScoreTransform, score_range: Range, signal: Tensor) -> tuple[Tensor, Range]:
+    """The scores W(s), and the range of them that ``score_range`` becomes.
+
+    score : (n,), all inside ``score_range``
+    signal : (k,), the scores of the signal events of the batch
+    """
+    if score_range is not None:
+        outside = (score < score_range[0]) | (score > score_range[1])
+        if outside.any():
+            at = int(outside.nonzero()[0])
+            raise ValueError(f"score[{at}] = {score[at].item():g}: outside of score_range {score_range}")
+    if callable(transform):
+        return _called(score, transform, score_range)
+    return _signal_efficiency(score, score_range, signal), (0.0, 1.0)
+
+
+def _signal_efficiency(score: Tensor, score_range: Range, signal: Tensor) -> Tensor:
+    """The fraction of the signal with scores up to s, linear in between, 0 at the low end of the range."""
+    if not len(signal):
+        raise ValueError("score_transform = 'signal_efficiency' needs signal in the batch: every target is background")
+    if not signal.isfinite().all():
+        raise ValueError("score_transform = 'signal_efficiency': the score of a signal event is not finite")
+    score = score if score.dtype in (torch.float32, torch.float64) else score.float()
+    knots, counts = torch.unique(signal.detach().to(score.dtype), return_counts=True)
+    height = counts.cumsum(0).to(score.dtype) / len(signal)
+    low = score.detach().min() if score_range is None else score.new_tensor(score_range[0])
+    if low < knots[0]:
+        knots, height = torch.cat([low[None], knots]), torch.cat([height.new_zeros(1), height])
+    if len(knots) == 1:
+        return torch.where(score < knots, 0.0, 1.0) + 0 * score
+    right = torch.searchsorted(knots, score.detach(), right=True).clamp(1, len(knots) - 1)
+    left = right - 1
+    slope = (height[right] - height[left]) / (knots[right] - knots[left])
+    efficiency: Tensor = height[left] + slope * (score - knots[left])
+    return efficiency.clamp(0, 1)
+
+
+def _called(score: Tensor, transform: Callable[[Tensor], Tensor], score_range: Range) -> tuple[Tensor, Range]:
+    result = transform(score)
+    if not torch.is_tensor(result) or result.shape != score.shape or not result.is_floating_point():
+        what = f"shape {tuple(result.shape)}, {result.dtype}" if torch.is_tensor(result) else type(result).__name__
+        raise ValueError(f"score_transform returned {what} for scores of shape {tuple(score.shape)}, {score.dtype}")
+    order = score.detach().argsort()
+    falls = result.detach()[order].diff() < 0
+    if falls.any():
+        first, second = order[falls.nonzero()[0, 0] :][:2]
+        raise ValueError(
+            f"score_transform falls from {result[first].item():g} at score {score[first].item():g} "
+            f"to {result[second].item():g} at {score[second].item():g}: it must not decrease"
+        )
+    if score_range is None:
+        return result, None
+    low, high = transform(torch.tensor(score_range, dtype=score.dtype, device=score.device)).tolist()
+    if not -float("inf") < low < high < float("inf"):
+        raise ValueError(
+            f"score_transform takes score_range {score_range} to ({low:g}, {high:g}): must be finite and increasing"
+        )
+    return result, (low, high)

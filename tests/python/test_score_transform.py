@@ -1,0 +1,162 @@
+"""MoDeLoss(score_transform=W): the integral of J dW, against sums over a fine grid."""
+
+import libmode
+import numpy as np
+import pytest
+import torch
+from libmode.torch import MoDeLoss, mode_loss
+
+OPTIONS = {"order": 1, "bins": 5}
+GRID = np.linspace(0, 1, 200_001)
+
+
+def events(n=400, seed=3, dtype=torch.float64):
+    rng = np.random.default_rng(seed)
+    target = torch.tensor(rng.integers(0, 2, n))
+    mass = torch.tensor(rng.random(n), dtype=dtype)
+    score = torch.tensor(rng.beta(2, 3, n), dtype=dtype) * (0.5 + 0.5 * mass)
+    return score.requires_grad_(), target, mass
+
+
+def integrand(score, target, mass, at):
+    """J(s) / bins, by its definition."""
+    inside = libmode.mode_moments(score.detach(), mass, label=target, at=at, **OPTIONS)
+    # The polynomial at the centres of the bins, which are those of the mass axis mapped to [-1, 1].
+    edges = 2 * (inside.edges - inside.edges[0]) / (inside.edges[-1] - inside.edges[0]) - 1
+    polynomial = np.polynomial.legendre.legval((edges[1:] + edges[:-1]) / 2, inside.moments.T)
+    return ((inside.cdf - polynomial) ** 2).mean(1)
+
+
+def numeric(score, target, mass, values):
+    """The integral of J dW, where W has these values on the grid."""
+    j = integrand(score, target, mass, (GRID[1:] + GRID[:-1]) / 2)
+    return (j * np.diff(values)).sum()
+
+
+@pytest.mark.parametrize(
+    "transform", [torch.square, lambda s: torch.log(s + 0.01), lambda s: 7 - 1 / (s + 0.5), lambda s: s], ids=range(4)
+)
+def test_a_callable_against_the_numeric_integral(transform):
+    batch = events()
+    loss = MoDeLoss(score_transform=transform, **OPTIONS)(*batch)
+    assert loss.item() == pytest.approx(numeric(*batch, transform(torch.tensor(GRID)).numpy()), rel=1e-4)
+
+
+def signal_cdf(score, target):
+    signal = np.sort(score.detach()[target == 1].numpy())
+    return np.interp(GRID, [0, *signal], np.arange(len(signal) + 1) / len(signal))
+
+
+def test_signal_efficiency_against_the_numeric_integral():
+    batch = events()
+    loss = MoDeLoss(score_transform="signal_efficiency", **OPTIONS)(*batch)
+    assert loss.item() == pytest.approx(numeric(*batch, signal_cdf(*batch[:2])), rel=1e-4)
+
+
+def test_signal_that_is_tied_counts_as_often():
+    score, target, mass = events()
+    with torch.no_grad():
+        score.copy_((score * 20).round() / 20)
+    signal, counts = np.unique(score.detach()[target == 1].numpy(), return_counts=True)
+    cdf = np.interp(GRID, signal, counts.cumsum() / counts.sum())
+    assert signal[0] == 0
+    assert counts.max() > 10
+    loss = MoDeLoss(score_transform="signal_efficiency", **OPTIONS)(score, target, mass)
+    assert loss.item() == pytest.approx(numeric(score, target, mass, cdf), rel=1e-4)
+
+
+@pytest.mark.parametrize("transform", ["signal_efficiency", torch.square], ids=["signal_efficiency", "callable"])
+def test_the_gradient_follows_the_scores_through_the_map_alone(transform):
+    score, target, mass = events()
+    mode = MoDeLoss(score_transform=transform, **OPTIONS)
+    mode(score, target, mass).backward()
+    assert (score.grad[target == 1] == 0).all()
+    step, checked = 1e-7, 0
+    for i in torch.nonzero(target == 0)[:40, 0].tolist():
+        up, down = (score.detach().clone() for _ in range(2))
+        up[i] += step
+        down[i] -= step
+        numeric = (mode(up, target, mass) - mode(down, target, mass)).item() / (2 * step)
+        assert score.grad[i].item() == pytest.approx(numeric, rel=1e-5, abs=1e-9)
+        checked += 1
+    assert checked == 40
+
+
+def test_the_identity_changes_nothing():
+    score, target, mass = events()
+    other = score.detach().clone().requires_grad_()
+    MoDeLoss(**OPTIONS)(score, target, mass).backward()
+    MoDeLoss(score_transform=lambda s: s, **OPTIONS)(other, target, mass).backward()
+    assert torch.equal(score.grad, other.grad)
+
+
+def test_the_range_is_that_of_the_scores():
+    score, target, mass = events()
+    logits = torch.logit(score.detach().clamp(0.001, 0.999)).requires_grad_()
+    with_range = MoDeLoss(score_transform=torch.sigmoid, score_range=(-7, 7), **OPTIONS)(logits, target, mass)
+    ends = torch.sigmoid(torch.tensor([-7.0, 7.0], dtype=torch.float64)).tolist()
+    want = mode_loss(torch.sigmoid(logits), mass, None, target, score_range=ends, **OPTIONS)
+    assert with_range.item() == want.item()
+    from_data = MoDeLoss(score_transform=torch.sigmoid, score_range=None, **OPTIONS)(logits, target, mass)
+    want = mode_loss(torch.sigmoid(logits), mass, None, target, score_range=None, **OPTIONS)
+    assert from_data.item() == want.item()
+
+
+@pytest.mark.parametrize("score_range", [(0, 1), None])
+@pytest.mark.parametrize("dtype", [torch.float16, torch.float32, torch.float64])
+def test_one_signal_event_and_low_precision_work(dtype, score_range):
+    score, _, mass = events()
+    score = score.detach().to(dtype).requires_grad_()
+    target = torch.zeros(len(score))
+    target[5] = 1
+    loss = MoDeLoss(score_transform="signal_efficiency", score_range=score_range, **OPTIONS)(score, target, mass)
+    loss.backward()
+    assert torch.isfinite(loss)
+    assert score.grad.isfinite().all()
+    assert score.grad.dtype == dtype
+
+
+def test_with_a_history():
+    first, second = events(seed=1), events(seed=2)
+    mode = MoDeLoss(score_transform="signal_efficiency", history=1000, **OPTIONS)
+    mode(*first)
+    # The signal is that of the batch, the background that of both.
+    target = torch.cat([torch.where(first[1] == 1, 2, 0), second[1]])
+    both = [torch.cat([a.detach(), b.detach()]) for a, b in zip(first, second, strict=True)]
+    keep = target != 2
+    want = MoDeLoss(score_transform="signal_efficiency", **OPTIONS)(both[0][keep], target[keep], both[2][keep])
+    assert mode(*second).item() == pytest.approx(want.item(), rel=1e-12)
+
+
+def changed(score=None, target=None):
+    s, t, m = events()
+    with torch.no_grad():
+        if score is not None:
+            s[torch.nonzero(t == target)[0]] = score
+    return s, t, m
+
+
+@pytest.mark.parametrize(
+    "transform, batch, message",
+    [
+        ("efficiency", changed(), "score_transform = 'efficiency': must be a callable or 'signal_efficiency'"),
+        (lambda s: -s, changed(), "score_transform falls from .* to .*: it must not decrease"),
+        (torch.logit, changed(), r"score_transform takes score_range \(0.0, 1.0\) to \(-inf, inf\)"),
+        (lambda s: s[:3], changed(), r"score_transform returned shape \(3,\)"),
+        (lambda s: 1.0, changed(), "score_transform returned float"),
+        ("signal_efficiency", changed(1.5, 0), r"score\[\d+\] = 1.5: outside of score_range \(0.0, 1.0\)"),
+        ("signal_efficiency", changed(float("nan"), 0), r"score\[\d+\] = NaN"),
+        ("signal_efficiency", changed(float("nan"), 1), "the score of a signal event is not finite"),
+        (torch.square, changed(float("nan"), 0), r"score\[\d+\] = NaN"),
+    ],
+    ids=range(9),
+)
+def test_bad_input_is_an_error(transform, batch, message):
+    with pytest.raises(ValueError, match=message):
+        MoDeLoss(score_transform=transform, **OPTIONS)(*batch)
+
+
+def test_no_signal_is_an_error():
+    score, target, mass = events()
+    with pytest.raises(ValueError, match="needs signal in the batch: every target is background"):
+        MoDeLoss(score_transform="signal_efficiency", **OPTIONS)(score, 0 * target, mass)
