@@ -25,8 +25,9 @@
  *
  * What holds for every function:
  *
- * Results   A function that returns int returns MODE_OK or the MODE_ERROR_...
- *           that says why it did nothing; a bad value is an error, never a NaN.
+ * Results   Where nothing else is said, a function returns MODE_OK, or the
+ *           MODE_ERROR_... that says why it did nothing. A bad value is an error
+ *           and never makes a NaN.
  * Threads   Each may be called from several threads at once, with outputs of
  *           their own; inputs and options may be shared. A call may use more
  *           threads, see mode_set_threads. None may be called by a signal handler.
@@ -38,10 +39,10 @@
  * fork()    In a child of a process that had loaded the library, every call that
  *           computes returns MODE_ERROR_FORKED; none hangs. There, load a copy of
  *           the library under another path, or start children by spawn or exec.
- * Process   Loading starts the Go runtime: a few threads, and handlers of SIGSEGV,
- *           SIGBUS, SIGFPE, SIGPIPE and SIGURG, which pass on what is not the
- *           library's to those that were there. Install later ones with SA_ONSTACK.
- *           Once loaded, the library stays (dlclose leaves it).
+ * Process   Loading starts the Go runtime: a few threads and, on Unix, handlers of
+ *           SIGSEGV, SIGBUS, SIGFPE, SIGPIPE and SIGURG, which pass on what is not
+ *           the library's to those that were there. Install later ones with
+ *           SA_ONSTACK. Once loaded, the library stays (dlclose leaves it).
  *
  * Not promised: the same last bits from another version or processor, or from
  * float and double; the wording of messages; results under a rounding mode other
@@ -167,8 +168,9 @@ MODE_API int mode_options_init(mode_options *options, size_t struct_size);
 
 /*
  * Returns MODE_OK, or the error of the first option that is out of its range:
- * MODE_ERROR_OPTION, or MODE_ERROR_ARGUMENT for struct_size and NULL arrays.
- * Every call below does so too; this one needs no events. NULL: all defaults.
+ * MODE_ERROR_OPTION, or MODE_ERROR_ARGUMENT for struct_size and for arrays that
+ * are NULL or too long.
+ * The calls below do so too; this one needs no events. NULL: all defaults.
  */
 MODE_API int mode_options_check(const mode_options *options);
 

@@ -44,9 +44,9 @@
 #include <vector>
 
 #if defined(__cpp_exceptions) || defined(__EXCEPTIONS) || defined(_CPPUNWIND)
-#define LIBMODE_EXCEPTIONS 1
+#define MODE_EXCEPTIONS 1
 #else
-#define LIBMODE_EXCEPTIONS 0
+#define MODE_EXCEPTIONS 0
 #endif
 
 namespace mode {
@@ -114,7 +114,7 @@ private:
     char message_[1024]; /* as long as the library's longest */
 };
 
-#if LIBMODE_EXCEPTIONS
+#if MODE_EXCEPTIONS
 /* What is thrown: what() is the message, code() one of MODE_ERROR_... */
 class error : public std::runtime_error {
 public:
@@ -130,7 +130,7 @@ namespace detail {
 
 inline void set(status &outcome, int code) noexcept { outcome.set(code, code == MODE_OK ? "" : mode_last_error()); }
 
-#if LIBMODE_EXCEPTIONS
+#if MODE_EXCEPTIONS
 inline void require(const status &outcome) {
     if (!outcome.ok()) throw error(outcome);
 }
@@ -230,7 +230,7 @@ public:
         const mode_options c = to_c();
         detail::set(outcome, mode_options_check(&c));
     }
-#if LIBMODE_EXCEPTIONS
+#if MODE_EXCEPTIONS
     void check() const {
         status outcome;
         check(outcome);
@@ -270,7 +270,7 @@ view<T> required(const view<T> &array) noexcept {
     return view<T>(array.data(), array.size());
 }
 
-/* Whether an array may be read; if not, outcome says why. */
+/* Whether an array may be read; if not, outcome says why. Lengths are shown as negative where they were. */
 template <class T>
 bool readable(const char *name, const view<T> &array, status &outcome) noexcept {
     const std::size_t n = array.size(), most = std::numeric_limits<std::uint32_t>::max();
@@ -293,8 +293,8 @@ bool fits(const char *name, const view<T> &array, const char *other_name, const 
     if (!array.given()) return true;
     if (array.size() == other.size()) return readable(name, array, outcome);
     char message[160];
-    std::snprintf(message, sizeof message, "%s has length %zu, but %s has length %zu", name, array.size(), other_name,
-                  other.size());
+    std::snprintf(message, sizeof message, "%s has length %lld, but %s has length %lld", name,
+                  static_cast<long long>(array.size()), other_name, static_cast<long long>(other.size()));
     outcome.set(MODE_ERROR_ARGUMENT, message);
     return false;
 }
@@ -431,7 +431,7 @@ inline table moments(const options &chosen, view<const float> score, view<const 
 
 /* ------------------------------------------------- the forms that throw */
 
-#if LIBMODE_EXCEPTIONS
+#if MODE_EXCEPTIONS
 
 inline double loss(const options &chosen, view<const float> score, view<const float> mass,
                    view<const float> weight = {}, view<const std::int32_t> label = {}) {

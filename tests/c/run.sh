@@ -8,7 +8,8 @@
 # TEST_RUNNER goes before each program.
 set -euo pipefail
 usage="usage: tests/c/run.sh VENV_DIR [--renew-abi]"
-python=${1:?$usage}/bin/python
+python=${1:?$usage}/bin/python renew=${2:-}
+case $renew in '' | --renew-abi) ;; *) echo "$usage" >&2; exit 1 ;; esac
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 checks=0
@@ -27,11 +28,10 @@ fi
 ./build.sh install --prefix "$work"
 
 abi=("$work/lib/libmode.so" include/mode.h tests/c/abi.txt "${cc[@]}")
-case ${2:-} in
-    '') ;;
-    --renew-abi) "$python" tests/c/check_abi.py --renew "${abi[@]}"; exit ;;
-    *) echo "$usage" >&2; exit 1 ;;
-esac
+if [ -n "$renew" ]; then
+    "$python" tests/c/check_abi.py --renew "${abi[@]}"
+    exit
+fi
 
 link=(-L"$work/lib" -lmode -Wl,-rpath,"$work/lib" -lm -pthread)
 strict=(-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -I"$work/include")

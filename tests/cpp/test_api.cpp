@@ -125,7 +125,7 @@ void test_results_are_those_of_c() {
     const double again = mode::loss_and_grad(options, e.score, e.mass, e.weight, e.label, grad, status);
     CHECK(again == want && grad == want_grad && status.ok(), "%.17g, want %.17g", again, want);
     CHECK(grad[5] == 0, "an event of another label: %g", static_cast<double>(grad[5]));
-#if LIBMODE_EXCEPTIONS
+#if MODE_EXCEPTIONS
     const mode::result<T> both = mode::loss_and_grad(options, e.score, e.mass, e.weight, e.label);
     CHECK(both.loss == want && both.grad == want_grad, "%.17g, want %.17g", both.loss, want);
     grad.assign(N, 0);
@@ -171,8 +171,6 @@ void test_not_given_and_empty() {
     expect(status, MODE_ERROR_ARGUMENT, "label has length 0, but score has length 64");
     mode::loss(four_bins(), e.score, {}, {}, {}, status);
     expect(status, MODE_ERROR_ARGUMENT, "mass has length 0, but score has length 64");
-    mode::loss_and_grad(four_bins(), e.score, e.mass, {}, {}, {}, status);
-    expect(status, MODE_ERROR_ARGUMENT, "grad has length 0, but score has length 64");
     mode::loss(four_bins(), none, none, {}, {}, status);
     CHECK(status.code() == MODE_ERROR_TOO_FEW, "%s", status.message());
 }
@@ -201,6 +199,7 @@ void test_lengths() {
     mode::loss_and_grad(o, e.score, e.mass, three, e.label, grad, s), expect_length("weight" + of_score);
     mode::loss_and_grad(o, e.score, e.mass, e.weight, three_labels, grad, s), expect_length("label" + of_score);
     mode::loss_and_grad(o, e.score, e.mass, e.weight, e.label, {grad.data(), 3}, s), expect_length("grad" + of_score);
+    mode::loss_and_grad(o, e.score, e.mass, {}, {}, {}, s), expect_length("grad has length 0, but score has length 64");
     CHECK(mode::edges(o, e.mass, three_labels, s).empty(), "edges");
     expect_length("label" + of_mass);
     CHECK(mode::moments(o, e.score, three, e.weight, e.label, {}, s).edges.empty(), "moments");
@@ -226,6 +225,7 @@ void test_null_and_negative() {
     mode::loss(o, e.score, e.mass, null, {}, s), expect_argument("weight" + is_null);
     mode::loss(o, e.score, e.mass, {}, {static_cast<const std::int32_t *>(nullptr), N}, s), expect_argument("label" + is_null);
     mode::loss(o, negative, negative, {}, {}, s), expect_argument("score" + is_negative);
+    mode::loss(o, e.score, negative, {}, {}, s), expect_argument("mass has length -1, but score has length 64");
     mode::loss_and_grad(o, e.score, e.mass, {}, {}, null_grad, s), expect_argument("grad" + is_null);
     mode::edges(o, null, {}, s), expect_argument("mass" + is_null);
     mode::edges(o, negative, {}, s), expect_argument("mass" + is_negative);
@@ -236,7 +236,7 @@ void test_null_and_negative() {
     const double *const no_at = nullptr;
     mode::moments(o, e.score, e.mass, {}, {}, {no_at, N}, s), expect_argument("at" + is_null);
     mode::moments(o, e.score, e.mass, {}, {}, {no_at, -1}, s), expect_argument("at" + is_negative);
-#if LIBMODE_EXCEPTIONS
+#if MODE_EXCEPTIONS
     try {
         mode::loss_and_grad(o, negative, negative);
         CHECK(false, "no exception");
@@ -287,7 +287,7 @@ static_assert(std::is_nothrow_move_constructible<mode::options>::value, "moves")
 static_assert(noexcept(mode::options()) && noexcept(of<const mode::options &>().check(of<mode::status &>())),
               "throws nothing");
 
-#if LIBMODE_EXCEPTIONS
+#if MODE_EXCEPTIONS
 // Whether a call throws mode::error, with a status and a message, and as what it may be caught.
 template <class Call>
 void expect_error(const char *what, int code, const std::string &message, Call call) {
@@ -356,9 +356,15 @@ void test_edges_and_moments() {
     CHECK(found.moments == std::vector<double>(moments, moments + 6), "c_l");
     CHECK(found.bounded == std::vector<double>(bounded, bounded + 6) && found.bounded != found.moments, "c~_l");
 
+    const std::vector<double> nan = {0.5, std::nan("")};
+    const mode::table failed = mode::moments(o, e.score, e.mass, {}, {}, nan, status);
+    expect(status, MODE_ERROR_NOT_FINITE, "at[1] = NaN: must be a number");
+    CHECK(failed.edges.empty() && failed.cdf.empty() && failed.moments.empty() && failed.bounded.empty(), "an empty table");
+    CHECK(mode::edges(mode::options().bins(65), e.mass, {}, status).empty() && !status.ok(), "no edges");
+
     const mode::table nowhere = mode::moments(o, e.score, e.mass, {}, {}, std::vector<double>(), status);
     CHECK(status.ok() && nowhere.edges.size() == 5 && nowhere.cdf.empty() && nowhere.moments.empty(), "no scores");
-#if LIBMODE_EXCEPTIONS
+#if MODE_EXCEPTIONS
     CHECK(mode::edges(o, e.mass, e.label) == edges, "edges");
     CHECK(mode::moments(o, e.score, e.mass, e.weight, e.label, at).cdf == found.cdf, "moments");
 #endif
@@ -408,7 +414,7 @@ int main() {
     test_null_and_negative<float>();
     test_null_and_negative<double>();
     test_status();
-#if LIBMODE_EXCEPTIONS
+#if MODE_EXCEPTIONS
     test_exceptions<float>();
     test_exceptions<double>();
 #endif
