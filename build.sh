@@ -132,6 +132,23 @@ toolchain() {
     export PATH PYTHON CC GOTOOLCHAIN=local GOFLAGS="${GOFLAGS:-} -buildvcs=false"
 }
 
+# cpp_compiler: sets CXX for the tests, to what belongs to CC, or else to zig.
+cpp_compiler() {
+    [ -z "${CXX:-}" ] || return 0
+    case $CC in
+        gcc) CXX=g++ ;;
+        clang) CXX=clang++ ;;
+        *'ziglang cc') CXX=${CC%cc}c++ ;;
+        *) return 0 ;;      # tests/c/run.sh knows more
+    esac
+    if ! command -v ${CXX%% *} >/dev/null; then
+        say "no C++ compiler on this machine, so from PyPI into $VENV, some 80 MB"
+        packages "$ZIG_PACKAGE"
+        CXX="$VENV/bin/python -m ziglang c++"
+    fi
+    export CXX
+}
+
 # ---------------------------------------------------------- the library
 
 # version: of libmode, from the header.
@@ -264,7 +281,8 @@ test_all() {
     go vet ./...
     go run "$STATICCHECK" ./...
     go test ./...
-    say "C"
+    say "C and C++"
+    cpp_compiler
     tests/c/run.sh "$VENV"
     say "Python"
     "$VENV/bin/ruff" check .
@@ -276,11 +294,13 @@ test_all() {
 # test_full: what needs root and Debian's packages, or minutes more.
 test_full() {
     local need=() tool
-    for tool in qemu-aarch64-static:qemu-user-static debootstrap:debootstrap; do
+    for tool in qemu-aarch64-static:qemu-user-static debootstrap:debootstrap valgrind:valgrind; do
         command -v "${tool%:*}" >/dev/null || need+=("${tool#*:}")
     done
     [ ${#need[@]} -eq 0 ] || die "test-full needs: apt-get install ${need[*]}"
     test_all
+    say "C and C++ with sanitizers and under valgrind"
+    tests/c/sanitize.sh "$VENV"
     say "Wheels"
     wheel
     tests/install/pythons.sh

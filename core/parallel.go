@@ -10,9 +10,14 @@ import (
 
 var threadLimit atomic.Int64
 
+// maxThreads is more than any machine makes use of, and few enough that what a
+// call allots to each thread is little.
+const maxThreads = 1 << 10
+
 // SetThreads limits the threads that one call may use. Zero or less restores
 // the default, all that the process may run on. Results do not depend on it.
-func SetThreads(n int) { threadLimit.Store(int64(max(n, 0))) }
+// A limit above 1024 is 1024.
+func SetThreads(n int) { threadLimit.Store(int64(min(max(n, 0), maxThreads))) }
 
 // Threads returns the number of threads that one call may use.
 func Threads() int {

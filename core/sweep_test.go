@@ -139,6 +139,13 @@ func TestThreads(t *testing.T) {
 	}
 }
 
+// A limit without meaning costs no memory: 2^31 - 1 once asked for 16 GB.
+func TestMoreThreadsThanAnyMachine(t *testing.T) {
+	defer SetThreads(0)
+	SetThreads(math.MaxInt32)
+	require.Equal(t, maxThreads, Threads())
+}
+
 // A panic in a goroutine reaches the caller, who can recover from it.
 func TestParallelPanic(t *testing.T) {
 	defer SetThreads(0)

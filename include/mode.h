@@ -23,8 +23,32 @@
  *     if (mode_loss_grad_f64(&options, n, score, mass, NULL, label, &loss, grad))
  *         fprintf(stderr, "%s\n", mode_last_error());
  *
- * Every function may be called from several threads at once, each with output
- * arrays of its own. Nothing that is passed is kept after the call. C99 or C++.
+ * What holds for every function:
+ *
+ * Results   Where nothing else is said, a function returns MODE_OK, or the
+ *           MODE_ERROR_... that says why it did nothing. A bad value is an error
+ *           and never makes a NaN.
+ * Threads   Each may be called from several threads at once, with outputs of
+ *           their own; inputs and options may be shared. A call may use more
+ *           threads, see mode_set_threads. None may be called by a signal handler.
+ * Memory    All that is passed stays the caller's, and nothing of it is kept after
+ *           the call. Arrays are contiguous and aligned as their type is. An output
+ *           must not overlap an input or another output. The library keeps memory
+ *           to work in. A pointer to what is not there, or no memory left, ends the
+ *           process.
+ * fork()    In a child of a process that had loaded the library, every call that
+ *           computes returns MODE_ERROR_FORKED; none hangs. There, load a copy of
+ *           the library under another path, or start children by spawn or exec.
+ * Process   Loading starts the Go runtime: a few threads and, on Unix, handlers of
+ *           SIGSEGV, SIGBUS, SIGFPE, SIGPIPE and SIGURG, which pass on what is not
+ *           the library's to those that were there. Install later ones with
+ *           SA_ONSTACK. Once loaded, the library stays (dlclose leaves it).
+ *
+ * Not promised: the same last bits from another version or processor, or from
+ * float and double; the wording of messages; results under a rounding mode other
+ * than to nearest, or where floating-point exceptions trap.
+ *
+ * C99 or later, and C++; mode.hpp is for C++.
  */
 #ifndef LIBMODE_MODE_H
 #define LIBMODE_MODE_H
@@ -62,12 +86,15 @@ extern "C" {
 
 /* ---------------------------------------------------------------- status */
 
-/* What every call returns. mode_last_error() says which argument was wrong. */
+/*
+ * What calls return. mode_last_error() names the argument, its value and its
+ * place. Later versions may add codes: take one that is not here for an error.
+ */
 enum {
     MODE_OK = 0,
-    MODE_ERROR_ARGUMENT = 1,    /* a NULL pointer, a wrong size, too many events */
+    MODE_ERROR_ARGUMENT = 1,    /* a NULL pointer, a wrong size, too many elements */
     MODE_ERROR_OPTION = 2,      /* an option out of its range */
-    MODE_ERROR_NOT_FINITE = 3,  /* a selected score, mass or weight is NaN or infinite */
+    MODE_ERROR_NOT_FINITE = 3,  /* a score, mass or weight is NaN or infinite */
     MODE_ERROR_SCORE_RANGE = 4, /* a score outside score_range */
     MODE_ERROR_TOO_FEW = 5,     /* no event selected, or too few for the bins */
     MODE_ERROR_BIN = 6,         /* a bin is empty or its sum of weights not positive */
@@ -78,7 +105,8 @@ enum {
 
 /*
  * The message of the last call of this thread that did not return MODE_OK, or
- * "". Belongs to the library; valid until this thread's next failing call.
+ * "" before any: never NULL, at most 1023 bytes. Belongs to the library; valid
+ * until this thread ends or next has an error. A call that succeeds leaves it.
  */
 MODE_API const char *mode_last_error(void);
 
@@ -109,33 +137,40 @@ typedef struct mode_options {
     size_t struct_size;    /* set by mode_options_init; leave it alone */
     int32_t order;         /* degree of the allowed dependence on mass, 0..16; default 0 */
     int32_t bins;          /* mass bins asked for, >= 1; default 32; ignored with edges */
-    int32_t binning;       /* default MODE_BINNING_QUANTILE */
-    int32_t moments;       /* default MODE_MOMENTS_QUADRATURE */
-    int32_t slope_of;      /* default MODE_SLOPE_OF_REJECTED */
-    int32_t reduction;     /* default MODE_REDUCTION_MEAN */
+    int32_t binning;       /* MODE_BINNING_...; default MODE_BINNING_QUANTILE */
+    int32_t moments;       /* MODE_MOMENTS_...; default MODE_MOMENTS_QUADRATURE */
+    int32_t slope_of;      /* MODE_SLOPE_OF_...; default MODE_SLOPE_OF_REJECTED */
+    int32_t reduction;     /* MODE_REDUCTION_...; default MODE_REDUCTION_MEAN */
     int32_t monotonic;     /* not 0: keep the response monotonic in mass; needs order >= 2; default 0 */
     int32_t unbiased;      /* not 0: subtract the bias of a finite sample; default 0 */
     double max_slope;      /* bound on the slope, > 0; needs order >= 1; default INFINITY: none */
     double slope_penalty;  /* adds slope_penalty * c_1^2 to J, >= 0; needs order >= 1; default 0 */
-    double mass_range[2];  /* events outside take no part; default -INFINITY, INFINITY: from the data */
-    double score_range[2]; /* limits of the integral; default 0, 1; -INFINITY, INFINITY: from the data */
-    const double *edges;   /* for MODE_BINNING_EDGES: n_edges increasing masses; default NULL */
-    size_t n_edges;        /* default 0 */
-    /* The labels whose events are seen, each with bins of its own; the loss is
-       the sum over them. Default NULL, 0: the one label 0. */
+    /* Ranges are finite with [0] < [1], or -INFINITY, INFINITY: from the data. */
+    double mass_range[2];  /* events outside take no part; not with edges; default from the data */
+    double score_range[2]; /* limits of the integral; a score outside is an error; default 0, 1 */
+    /* For MODE_BINNING_EDGES and no other binning: n_edges >= 2 finite masses,
+       each above the one before; the ends are the mass range. Default NULL, 0. */
+    const double *edges;
+    size_t n_edges;
+    /* The labels whose events are seen, all different, each with bins of its
+       own; the loss is the sum over them. Default NULL, 0: the one label 0. */
     const int32_t *background_label;
     size_t n_background_label;
 } mode_options;
 
 /*
- * Sets every option to its default. struct_size is sizeof(mode_options), which
- * lets the struct grow in later versions.
+ * Sets every option to its default; call it before anything else is set.
+ * struct_size is sizeof(mode_options): a later library, whose struct has more at
+ * its end, so knows which options the caller knows, and takes defaults for the
+ * others. A size that this library does not know is MODE_ERROR_ARGUMENT.
  */
 MODE_API int mode_options_init(mode_options *options, size_t struct_size);
 
 /*
- * Returns MODE_OK, or the error of the first option that is out of its range.
- * Every other call does so too; this one needs no events.
+ * Returns MODE_OK, or the error of the first option that is out of its range:
+ * MODE_ERROR_OPTION, or MODE_ERROR_ARGUMENT for struct_size and for arrays that
+ * are NULL or too long.
+ * The calls below do so too; this one needs no events. NULL: all defaults.
  */
 MODE_API int mode_options_check(const mode_options *options);
 
@@ -145,18 +180,21 @@ MODE_API int mode_options_check(const mode_options *options);
  * Arguments of the four functions below:
  *
  *   options  NULL: all defaults
- *   n        number of events, at most 2^32 - 1
- *   score    n scores, inside score_range
- *   mass     n masses, in any unit (that of mass_range and edges)
- *   weight   n weights, of either sign; NULL: all 1
+ *   n        number of events, 1 to 2^32 - 1
+ *   score    n finite scores, inside score_range
+ *   mass     n finite masses, in any unit (that of mass_range and edges)
+ *   weight   n finite weights, of either sign; NULL: all 1
  *   label    n labels; NULL: every event is selected
- *   loss     where the loss goes
+ *   loss     where the loss goes, which with unbiased may be negative
  *   grad     where n derivatives d loss/d score_i go; events that take no part
- *            get exactly 0; must not overlap an input; NULL: not wanted
+ *            get exactly 0; NULL: not wanted
  *
- * Scores, masses and weights of events of other labels are not looked at.
- * Sums run in double whatever the input. Results do not depend on the number
- * of threads. After an error, *loss is as it was and grad means nothing.
+ * Scores, masses and weights of events of other labels are not looked at; those
+ * of selected events are, also where the mass lies outside mass_range. Every bin
+ * needs a positive sum of weights; unbiased also more than one event in effect.
+ * Sums run in double whatever the input. Results do not depend on the number of
+ * threads, to the last bit. After an error, which may be any of the above, *loss
+ * is as it was and grad means nothing.
  */
 MODE_API int mode_loss_f32(const mode_options *options, size_t n,
                            const float *score, const float *mass,
@@ -180,23 +218,26 @@ MODE_API int mode_loss_grad_f64(const mode_options *options, size_t n,
 /*
  * Sets *n_edges to the number of edges of the bins that the loss would use,
  * one more than the bins, and edges, if not NULL, to these edges in units of
- * mass. capacity is the number of elements of edges; bins + 1 (or
- * options->n_edges) always suffices, and too few are an error. With label, one
- * background_label at a time.
+ * mass. There are fewer bins than asked for where masses are equal. capacity is
+ * the number of elements of edges; bins + 1 (or options->n_edges) always
+ * suffices, and too few are MODE_ERROR_ARGUMENT with *n_edges set. n, mass and
+ * label are those of the loss; with label, one background_label at a time.
  */
 MODE_API int mode_edges(const mode_options *options, size_t n,
                         const double *mass, const int32_t *label,
                         size_t capacity, double *edges, size_t *n_edges);
 
 /*
- * Sets what the loss is made of, at each of n_at scores in any order:
+ * Sets what the loss is made of, at each of n_at scores, in any order and inside
+ * score_range or not, but not NaN:
  *
  *   cdf      n_at rows of n_bins:    F_b, the weight fraction of bin b with scores <= at
  *   moments  n_at rows of order + 1: c_l
  *   bounded  n_at rows of order + 1: c~_l
  *
  * each of which may be NULL. n_bins is one less than mode_edges gives; another
- * number is an error. With label, one background_label at a time.
+ * number is MODE_ERROR_ARGUMENT. at may be NULL if n_at is 0. The other arguments
+ * are those of the loss; with label, one background_label at a time.
  */
 MODE_API int mode_moments(const mode_options *options, size_t n,
                           const double *score, const double *mass,
@@ -207,25 +248,21 @@ MODE_API int mode_moments(const mode_options *options, size_t n,
 /* --------------------------------------------------------------- the library */
 
 /*
- * Limits the threads that one call may use, for the whole process. 0 restores
- * the default, all processors that the process may run on. Small inputs use one.
+ * Limits the threads that one call may use, for the whole process and from the
+ * next call on. 0 restores the default, all processors that the process may run
+ * on; more than 1024 are 1024; fewer than 0 are MODE_ERROR_ARGUMENT. Small inputs
+ * use one.
  */
 MODE_API int mode_set_threads(int threads);
 
-/* Sets *threads to the number of threads that one call may use. */
+/* Sets *threads to the number of threads that one call may use, at least 1. */
 MODE_API int mode_get_threads(int *threads);
 
-/* The version of the library in use, such as "0.1.0". */
+/* The version of the library in use, as MODE_VERSION: a constant; never fails. */
 MODE_API const char *mode_version(void);
 
-/* MODE_ABI_VERSION of the library in use. */
+/* MODE_ABI_VERSION of the library in use; never fails. */
 MODE_API int mode_abi_version(void);
-
-/*
- * fork(): a child of a process that had loaded the library gets
- * MODE_ERROR_FORKED from every call that computes, never a hang. There, load a
- * copy of the library under another path, or start children by spawn or exec.
- */
 
 #ifdef __cplusplus
 }

@@ -1,9 +1,10 @@
 /*
- * check.h - what the C tests share: checks that count, and how a program ends.
+ * check.h - what the C and C++ tests share: checks that count, and how a program ends.
  */
 #ifndef CHECK_H
 #define CHECK_H
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,15 +13,23 @@
 
 static int checks, failures;
 
-#define CHECK(condition, ...)                                   \
-    do {                                                        \
-        checks++;                                               \
-        if (!(condition)) {                                     \
-            failures++;                                         \
-            fprintf(stderr, "%s:%d: %s: ", __FILE__, __LINE__, #condition); \
-            fprintf(stderr, __VA_ARGS__);                       \
-            fputc('\n', stderr);                                \
-        }                                                       \
+#ifdef __GNUC__
+__attribute__((format(printf, 4, 5)))
+#endif
+static void fail(const char *file, int line, const char *condition, const char *format, ...) {
+    va_list values;
+    failures++;
+    fprintf(stderr, "%s:%d: %s: ", file, line, condition);
+    va_start(values, format);
+    vfprintf(stderr, format, values);
+    va_end(values);
+    fputc('\n', stderr);
+}
+
+#define CHECK(condition, ...)                                                   \
+    do {                                                                        \
+        checks++;                                                               \
+        if (!(condition)) fail(__FILE__, __LINE__, #condition, __VA_ARGS__);    \
     } while (0)
 
 /* Ends a test program: the count for run.sh, and the exit status. */

@@ -1,19 +1,40 @@
 #!/usr/bin/env bash
-# Builds and runs the C tests against a libmode that ./build.sh install puts into a directory.
-# usage: tests/c/run.sh VENV_DIR    (from the repository root)
+# Builds and runs the C and C++ tests against a libmode that ./build.sh install puts into a directory.
+# usage: tests/c/run.sh VENV_DIR [--renew-abi]   (from the repository root)
+#
+# --renew-abi writes tests/c/abi.txt anew, after a change of the binary interface
+# that was meant. CC and CXX may be commands with arguments; CXX is by default the
+# one that belongs to CC. For sanitize.sh: TEST_FLAGS go to both compilers, and
+# TEST_RUNNER goes before each program.
 set -euo pipefail
-venv=${1:?usage: tests/c/run.sh VENV_DIR}
-here=$(dirname "${BASH_SOURCE[0]}")
+usage="usage: tests/c/run.sh VENV_DIR [--renew-abi]"
+python=${1:?$usage}/bin/python renew=${2:-}
+case $renew in '' | --renew-abi) ;; *) echo "$usage" >&2; exit 1 ;; esac
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 checks=0
 
-./build.sh install --prefix "$work"
-link=(-L"$work/lib" -lmode -Wl,-rpath,"$work/lib" -lm -pthread)
-strict=(-Wall -Wextra -Wpedantic -Werror -O1 -I"$work/include")
+CC=${CC:-cc}
+CXX=${CXX:-$(sed -E 's/gcc(-[0-9.]+)?( |$)/g++\1\2/; t; s/clang(-[0-9.]+)?( |$)/clang++\1\2/; t; s/cc( |$)/c++\1/' <<<"$CC")}
+read -ra cc <<<"$CC"
+read -ra cxx <<<"$CXX"
+read -ra flags <<<"${TEST_FLAGS:-}"
+read -ra runner <<<"${TEST_RUNNER:-}"
+if ! command -v "${cxx[0]}" >/dev/null; then
+    echo "tests/c/run.sh: no C++ compiler '$CXX' here: install it beside CC='$CC', or set CXX" >&2
+    exit 1
+fi
 
-# CC may be a command with arguments.
-read -ra cc <<<"${CC:-cc}"
+./build.sh install --prefix "$work"
+
+abi=("$work/lib/libmode.so" include/mode.h tests/c/abi.txt "${cc[@]}")
+if [ -n "$renew" ]; then
+    "$python" tests/c/check_abi.py --renew "${abi[@]}"
+    exit
+fi
+
+link=(-L"$work/lib" -lmode -Wl,-rpath,"$work/lib" -lm -pthread)
+strict=(-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -I"$work/include")
 
 # count PROGRAM...: runs a test program, whose output is the number of its checks.
 count() {
@@ -22,20 +43,34 @@ count() {
     checks=$((checks + passed))
 }
 
-for test in golden api; do
-    "${cc[@]}" -std=c99 "${strict[@]}" "$here/test_$test.c" -o "$work/test_$test" "${link[@]}"
+# run_c, run_cpp OPTIONS SOURCE ARGUMENT...: builds a test program and runs it.
+run_c() {
+    "${cc[@]}" $1 "${strict[@]}" "${flags[@]}" "tests/c/$2" -o "$work/test" "${link[@]}"
+    count "${runner[@]}" "$work/test" "${@:3}"
+}
+run_cpp() {
+    "${cxx[@]}" $1 "${strict[@]}" "${flags[@]}" "tests/cpp/$2" -o "$work/test" "${link[@]}"
+    count "${runner[@]}" "$work/test" "${@:3}"
+}
+
+# The headers alone, in the standards that the tests below leave out.
+echo '#include <mode.h>' >"$work/header.c"
+echo '#include <mode.hpp>' >"$work/header.cpp"
+"${cc[@]}" -std=c11 "${strict[@]}" -c "$work/header.c" -o "$work/header.o"
+for standard in c++14 c++17; do
+    "${cxx[@]}" -std=$standard "${strict[@]}" -c "$work/header.cpp" -o "$work/header.o"
 done
-"$venv/bin/python" "$here/golden_to_text.py" tests/golden/mode_loss.json >"$work/mode_loss.txt"
-count "$work/test_golden" "$work/mode_loss.txt"
-count "$work/test_api"
-count "$venv/bin/python" "$here/check_exports.py" "$work/lib/libmode.so" include/mode.h
+checks=$((checks + 3))
 
-# A C++ program needs a C++ compiler, which building libmode does not.
-read -ra cxx <<<"${CXX:-c++}"
-if command -v "${cxx[0]}" >/dev/null; then
-    "${cxx[@]}" -std=c++11 "${strict[@]}" "$here/test_header.cpp" -o "$work/test_header" "${link[@]}"
-    "$work/test_header"
-    checks=$((checks + 1))
-fi
+"$python" tests/c/golden_to_text.py tests/golden/mode_loss.json >"$work/golden.txt"
+count "$python" tests/c/check_abi.py "${abi[@]}"
+run_c '-std=c99 -O1' test_golden.c "$work/golden.txt"
+run_c '-std=c99 -O1' test_api.c
+run_c '-std=c99 -O1' test_errors.c
+run_c '-std=c99 -O1' test_threads.c
+run_cpp '-std=c++11 -O1' test_golden.cpp "$work/golden.txt"
+run_cpp '-std=c++11 -O1' test_api.cpp
+run_cpp -std=c++20 test_api.cpp
+run_cpp '-std=c++11 -fno-exceptions' test_api.cpp
 
-echo "C: $checks checks passed"
+echo "C and C++: $checks checks passed"

@@ -1,8 +1,9 @@
-"""Every Python and C block of README.md and docs/ runs as written."""
+"""Every Python and C block of README.md and docs/ runs as written, and every program and command of docs/cpp.md."""
 
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -45,3 +46,61 @@ def test_c_block(block, tmp_path):
     flags = ["-std=c99", "-Wall", "-Wextra", "-Werror", *shlex.split(config.cflags())]
     run([*compiler, *flags, "block.c", *shlex.split(config.libs()), "-o", "block"], tmp_path)
     assert "loss" in run(["./block"], tmp_path)
+
+
+class CppPage:
+    """docs/cpp.md in a directory: its programs in files of their own names, its commands to be run there."""
+
+    def __init__(self, directory):
+        self.directory = directory
+        page = (ROOT / "docs" / "cpp.md").read_text()
+        found = re.findall(r"```(\w+)\n(.*?)```", page, re.DOTALL)
+        self.commands = [block for language, block in found if language == "sh"]
+        self.programs = {self.name_of(block): block for language, block in found if language != "sh"}
+        for name, block in self.programs.items():
+            (directory / name).write_text(block)
+        # The page's names for the compilers, whichever they are, and for this package's command.
+        self.alias("cc", os.environ.get("CC", "cc"))
+        self.alias("c++", os.environ.get("CXX", "c++"))
+        self.alias("libmode-config", f"{sys.executable} -m libmode.config")
+
+    def alias(self, name, command):
+        program, *arguments = shlex.split(command)
+        link = self.directory / "bin" / name
+        link.parent.mkdir(exist_ok=True)
+        link.write_text(f'#!/bin/sh\nexec {shlex.join([shutil.which(program), *arguments])} "$@"\n')
+        link.chmod(0o755)
+
+    @staticmethod
+    def name_of(block):
+        """The file that the first line names."""
+        name = re.match(r"\W+([\w.]+)", block)
+        assert name, block
+        return name[1]
+
+    def run(self, commands):
+        path = f"{self.directory / 'bin'}:{Path(sys.executable).parent}:{os.environ['PATH']}"
+        environment = os.environ | {"PATH": path, "CMAKE_GENERATOR": "Ninja"}
+        for name in ("CC", "CXX"):
+            environment.pop(name, None)
+        done = subprocess.run(
+            ["bash", "-euo", "pipefail", "-c", commands],
+            cwd=self.directory, env=environment, capture_output=True, text=True, timeout=600,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+
+def test_cpp_page(tmp_path):
+    page = CppPage(tmp_path)
+    assert set(page.programs) == {"loss.c", "train.cpp", "CMakeLists.txt", "status.cpp"}
+    with_config, with_pkg_config, with_cmake, status = map(page.run, page.commands)
+    assert with_config == with_pkg_config
+    assert re.fullmatch(r"loss 0\.\d+\n(-?[\d.e-]+ ){2}0 (-?[\d.e-]+ ){4}-?[\d.e-]+\n", with_config)
+    (_, loss_without, a_without, b_without), (_, loss_with, a_with, b_with) = [
+        tuple(map(float, numbers))
+        for numbers in re.findall(r"strength (\S+): loss (\S+), weights (\S+) (\S+)", with_cmake)
+    ]
+    assert abs(loss_with) < loss_without / 100
+    assert abs(b_with) < b_without / 50 and a_with > a_without * 0.9
+    assert status.startswith("no loss, error 4: score[2] = 1.5 lies outside score_range = [0, 1]")

@@ -30,6 +30,12 @@ def test_every_option_is_typed():
     assert set(OPTION_NAMES) == {name for name, _ in _native.ModeOptions._fields_} - NOT_OPTIONS
 
 
+def test_cpp_has_a_setter_for_every_option():
+    header = (ROOT / "include" / "mode.hpp").read_text()
+    setters = set(re.findall(r"^    options &(\w+)\(", header, re.MULTILINE)) - {"set"}
+    assert setters == {*OPTION_NAMES, "background_label"}
+
+
 def test_python_and_c_agree_on_the_fields_of_the_options():
     header = (ROOT / "include" / "mode.h").read_text()
     struct = re.search(r"typedef struct mode_options \{(.*?)\} mode_options;", header, re.DOTALL)[1]

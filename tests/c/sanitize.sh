@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# The C and C++ tests again, where errors of memory, undefined behaviour and leaks show.
+# usage: tests/c/sanitize.sh VENV_DIR    (from the repository root)
+#
+#   sanitizers       for addresses, undefined behaviour and leaks, in the tests and in the library's C and Go
+#   valgrind errors  with a library that tells valgrind of goroutine stacks and Go's memory
+#   valgrind leaks   with the library as it is shipped
+#
+# Each must first find the errors of defects.c. Takes some minutes. Needs gcc, g++ with
+# their sanitizers, and valgrind.
+set -euo pipefail
+venv=${1:?usage: tests/c/sanitize.sh VENV_DIR}
+export CC=${CC:-gcc}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+found=99    # the exit status that says that an error was found
+
+die() { printf 'tests/c/sanitize.sh: %s\n' "$*" >&2; exit 1; }
+sanitizers="-g -fsanitize=address,undefined -fno-sanitize-recover=all"
+echo 'int main(void) { return 0; }' >"$work/empty.c"
+$CC $sanitizers "$work/empty.c" -o "$work/empty" 2>/dev/null ||
+    die "CC='$CC' has no sanitizers: apt-get install gcc g++, or dnf install gcc-c++ libasan libubsan"
+command -v valgrind >/dev/null || die "valgrind is missing: apt-get install valgrind, or dnf install valgrind"
+
+# both NAME DEFECT...: finds these defects, and none in the tests.
+both() {
+    local prefix="$work/$1" defect status
+    printf '%s\n' "-- $1"
+    ./build.sh install --prefix "$prefix"
+    $CC -std=c99 $TEST_FLAGS -I"$prefix/include" tests/c/defects.c -o "$work/defects" -L"$prefix/lib" -lmode -Wl,-rpath,"$prefix/lib"
+    for defect in "${@:2}"; do
+        status=0
+        $TEST_RUNNER "$work/defects" "$defect" >"$work/report" 2>&1 || status=$?
+        [ $status -eq $found ] || { cat "$work/report" >&2; die "$1: the defect '$defect' was not found (status $status)"; }
+    done
+    tests/c/run.sh "$venv"
+}
+
+export TEST_FLAGS=$sanitizers TEST_RUNNER= ASAN_OPTIONS=detect_leaks=1:exitcode=$found
+GOFLAGS=-asan CGO_CFLAGS="-O1 $sanitizers" CGO_LDFLAGS=-fsanitize=undefined both sanitizers read write leak
+
+# The signal that preempts a goroutine leaves its frame, as valgrind sees it, on freed memory.
+export TEST_FLAGS=-g GODEBUG=asyncpreemptoff=1
+memcheck="valgrind -q --error-exitcode=$found"
+TEST_RUNNER="$memcheck --leak-check=no" GOFLAGS=-tags=valgrind both "valgrind errors" read write
+
+leaks="--leak-check=full --show-leak-kinds=definite --errors-for-leak-kinds=definite"
+TEST_RUNNER="$memcheck $leaks --undef-value-errors=no --suppressions=tests/c/valgrind.supp" both "valgrind leaks" leak

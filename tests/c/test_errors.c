@@ -1,0 +1,312 @@
+/*
+ * Bad input: every call returns the right status, leaves its results as they
+ * were, and names the argument, the value and the place.
+ */
+#define _POSIX_C_SOURCE 200809L /* alarm */
+#include <unistd.h>
+
+#include "call.h"
+
+static int seen[MODE_ERROR_INTERNAL + 1]; /* how often a call returned each status */
+
+static void expect_seen(const char *what, int status, int want, const char *parts) {
+    seen[status]++;
+    expect(what, status, want, parts);
+}
+
+/* ------------------------------------------------- options and values, one by one */
+
+/* Each spoils a call in one way. */
+static void order_17(call *c) { c->options.order = 17; }
+static void order_negative(call *c) { c->options.order = -1; }
+static void bins_0(call *c) { c->options.bins = 0; }
+static void bins_negative(call *c) { c->options.bins = INT32_MIN; }
+static void bins_most(call *c) { c->options.bins = INT32_MAX; }
+static void binning_unknown(call *c) { c->options.binning = 3; }
+static void moments_unknown(call *c) { c->options.moments = -1; }
+static void slope_of_unknown(call *c) { c->options.slope_of = 2; }
+static void reduction_unknown(call *c) { c->options.reduction = 2; }
+static void monotonic_order_1(call *c) { c->options.order = c->options.monotonic = 1; }
+static void max_slope_0(call *c) { c->options.order = 1, c->options.max_slope = 0; }
+static void max_slope_negative(call *c) { c->options.order = 1, c->options.max_slope = -0.5; }
+static void max_slope_nan(call *c) { c->options.order = 1, c->options.max_slope = NAN; }
+static void max_slope_order_0(call *c) { c->options.max_slope = 1; }
+static void penalty_negative(call *c) { c->options.order = 1, c->options.slope_penalty = -1; }
+static void penalty_nan(call *c) { c->options.order = 1, c->options.slope_penalty = NAN; }
+static void penalty_infinite(call *c) { c->options.order = 1, c->options.slope_penalty = INFINITY; }
+static void penalty_order_0(call *c) { c->options.slope_penalty = 1; }
+static void mass_range_reversed(call *c) { c->options.mass_range[0] = 9, c->options.mass_range[1] = 3; }
+static void mass_range_half(call *c) { c->options.mass_range[0] = 3; }
+static void mass_range_nan(call *c) { c->options.mass_range[0] = NAN; }
+static void score_range_nan(call *c) { c->options.score_range[1] = NAN; }
+static void score_range_empty(call *c) { c->options.score_range[1] = 0; }
+static void edges_equal(call *c) { give_edges(c, 10); }
+static void edges_nan(call *c) { give_edges(c, NAN); }
+static void edges_and_range(call *c) { give_edges(c, 63), c->options.mass_range[0] = 0, c->options.mass_range[1] = 63; }
+static void edges_and_uniform(call *c) { give_edges(c, 63), c->options.binning = MODE_BINNING_UNIFORM; }
+static void edges_missing(call *c) { c->options.binning = MODE_BINNING_EDGES; }
+static void edges_null(call *c) { give_edges(c, 63), c->options.edges = NULL; }
+static void edges_negative(call *c) { give_edges(c, 63), c->options.n_edges = SIZE_MAX; }
+static void edges_one(call *c) { give_edges(c, 63), c->options.n_edges = 1; }
+static void labels_none(call *c) { give_labels(c, 0); }
+static void labels_twice(call *c) { give_labels(c, 2); }
+static void labels_null(call *c) { c->options.n_background_label = 2; }
+static void labels_negative(call *c) { give_labels(c, SIZE_MAX); }
+static void score_outside(call *c) { c->score[8] = 1.25; }
+static void no_background(call *c) { c->background[0] = 9, give_labels(c, 1); }
+static void none_in_range(call *c) { c->options.mass_range[0] = 100, c->options.mass_range[1] = 200; }
+static void too_many_bins(call *c) { c->options.bins = N + 1; }
+static void masses_equal(call *c) { for (int i = 0; i < N; i++) c->mass[i] = 91; }
+static void bin_empty(call *c) { give_edges(c, 63), c->edges[1] = 0.5, c->edges[2] = 0.75, c->edges[3] = 63, c->options.n_edges = 4; }
+static void bin_negative(call *c) { for (int i = 16; i < 32; i++) c->weight[i] = -1; }
+static void bin_single(call *c) { give_edges(c, 63), c->edges[1] = 1, c->options.unbiased = 1; }
+static void scores_huge(call *c) {
+    c->options.score_range[0] = -INFINITY, c->options.score_range[1] = INFINITY;
+    for (int i = 0; i < N; i++) c->score[i] = i % 2 ? 1.7e308 : -1.7e308;
+}
+static void masses_wide(call *c) { c->mass[0] = -1.7e308, c->mass[1] = 1.7e308; }
+static void size_0(call *c) { c->options.struct_size = 0; }
+static void size_8(call *c) { c->options.struct_size = 8; }
+static void size_shorter(call *c) { c->options.struct_size -= 1; }
+static void size_newer(call *c) { c->options.struct_size += 8; }
+static void size_negative(call *c) { c->options.struct_size = SIZE_MAX; }
+
+static const struct {
+    const char *what;
+    void (*spoil)(call *);
+    int status;
+    const char *parts;
+} spoilt[] = {
+    {"order 17", order_17, MODE_ERROR_OPTION, "order = 17|16"},
+    {"order -1", order_negative, MODE_ERROR_OPTION, "order = -1"},
+    {"bins 0", bins_0, MODE_ERROR_OPTION, "bins = 0|at least 1"},
+    {"bins -2^31", bins_negative, MODE_ERROR_OPTION, "bins = -2147483648|at least 1"},
+    {"binning", binning_unknown, MODE_ERROR_OPTION, "binning = 3"},
+    {"moments", moments_unknown, MODE_ERROR_OPTION, "moments = -1"},
+    {"slope_of", slope_of_unknown, MODE_ERROR_OPTION, "slope_of = 2"},
+    {"reduction", reduction_unknown, MODE_ERROR_OPTION, "reduction = 2"},
+    {"monotonic", monotonic_order_1, MODE_ERROR_OPTION, "monotonic|order >= 2|order is 1"},
+    {"max_slope 0", max_slope_0, MODE_ERROR_OPTION, "max_slope = 0|greater than 0"},
+    {"max_slope -0.5", max_slope_negative, MODE_ERROR_OPTION, "max_slope = -0.5|greater than 0"},
+    {"max_slope NaN", max_slope_nan, MODE_ERROR_OPTION, "max_slope = NaN"},
+    {"max_slope at order 0", max_slope_order_0, MODE_ERROR_OPTION, "max_slope = 1|order >= 1"},
+    {"slope_penalty -1", penalty_negative, MODE_ERROR_OPTION, "slope_penalty = -1"},
+    {"slope_penalty NaN", penalty_nan, MODE_ERROR_OPTION, "slope_penalty = NaN|finite"},
+    {"slope_penalty infinite", penalty_infinite, MODE_ERROR_OPTION, "slope_penalty = +Inf|finite"},
+    {"slope_penalty at order 0", penalty_order_0, MODE_ERROR_OPTION, "slope_penalty = 1|order >= 1"},
+    {"mass_range reversed", mass_range_reversed, MODE_ERROR_OPTION, "mass_range = [9, 3]|lower end"},
+    {"mass_range half given", mass_range_half, MODE_ERROR_OPTION, "mass_range = [3, +Inf]|finite"},
+    {"mass_range NaN", mass_range_nan, MODE_ERROR_OPTION, "mass_range = [NaN, +Inf]|finite"},
+    {"score_range NaN", score_range_nan, MODE_ERROR_OPTION, "score_range = [0, NaN]|finite"},
+    {"score_range empty", score_range_empty, MODE_ERROR_OPTION, "score_range = [0, 0]|lower end"},
+    {"edges equal", edges_equal, MODE_ERROR_OPTION, "edges[2] = 10|edges[1] = 10"},
+    {"edges NaN", edges_nan, MODE_ERROR_OPTION, "edges[2] = NaN"},
+    {"edges and mass_range", edges_and_range, MODE_ERROR_OPTION, "mass_range = [0, 63]|edges"},
+    {"edges and uniform", edges_and_uniform, MODE_ERROR_OPTION, "edges|binning"},
+    {"edges missing", edges_missing, MODE_ERROR_OPTION, "edges|at least 2"},
+    {"edges NULL", edges_null, MODE_ERROR_ARGUMENT, "edges is NULL|3 elements"},
+    {"-1 edges", edges_negative, MODE_ERROR_ARGUMENT, "edges: 18446744073709551615|4294967295"},
+    {"one edge", edges_one, MODE_ERROR_OPTION, "edges has length 1|at least 2"},
+    {"no label", labels_none, MODE_ERROR_OPTION, "background_label|at least one"},
+    {"labels twice", labels_twice, MODE_ERROR_OPTION, "background_label|0 twice"},
+    {"-1 labels", labels_negative, MODE_ERROR_ARGUMENT, "background_label: 18446744073709551615|4294967295"},
+    {"labels NULL", labels_null, MODE_ERROR_ARGUMENT, "background_label is NULL|2 elements"},
+    {"score outside", score_outside, MODE_ERROR_SCORE_RANGE, "score[8] = 1.25|[0, 1]|sigmoid"},
+    {"no background", no_background, MODE_ERROR_TOO_FEW, "no event selected|background_label = 9"},
+    {"none in the mass range", none_in_range, MODE_ERROR_TOO_FEW, "no event selected|[100, 200]"},
+    {"too many bins", too_many_bins, MODE_ERROR_TOO_FEW, "64 selected events|bins = 65|fewer bins"},
+    {"2^31 - 1 bins", bins_most, MODE_ERROR_TOO_FEW, "64 selected events|bins = 2147483647|fewer bins"},
+    {"masses equal", masses_equal, MODE_ERROR_BIN, "mass|91"},
+    {"empty bin", bin_empty, MODE_ERROR_BIN, "bin 1 of 3|[0.5, 0.75)|sum of weights 0"},
+    {"negative bin", bin_negative, MODE_ERROR_BIN, "bin 1 of 4|[15.5, 31.5)|-16|positive"},
+    {"unbiased, one event in a bin", bin_single, MODE_ERROR_BIN, "bin 0 of 2|[0, 1)|unbiased"},
+    {"scores too large", scores_huge, MODE_ERROR_OVERFLOW, "score"},
+    {"masses too far apart", masses_wide, MODE_ERROR_OVERFLOW, "mass|too wide"},
+    {"struct_size 0", size_0, MODE_ERROR_ARGUMENT, "options.struct_size = 0|mode_options_init"},
+    {"struct_size 8", size_8, MODE_ERROR_ARGUMENT, "options.struct_size = 8|mode_options_init"},
+    {"struct_size too small by 1", size_shorter, MODE_ERROR_ARGUMENT, "options.struct_size"},
+    {"struct_size of a later version", size_newer, MODE_ERROR_ARGUMENT, "options.struct_size|" MODE_VERSION},
+    {"struct_size -1", size_negative, MODE_ERROR_ARGUMENT, "options.struct_size"},
+};
+
+static void test_spoilt_calls(void) {
+    for (size_t k = 0; k < sizeof spoilt / sizeof *spoilt; k++) {
+        const char *what = spoilt[k].what, *parts = spoilt[k].parts;
+        const int want = spoilt[k].status;
+        call c = good();
+        const mode_options *o = &c.options;
+        double loss = -7, grad[N];
+        float f[N] = {0};
+        size_t n_edges = 7;
+        spoilt[k].spoil(&c);
+        expect_seen(what, mode_loss_grad_f64(o, N, c.score, c.mass, c.weight, c.label, &loss, grad), want, parts);
+        expect(what, mode_loss_f64(o, N, c.score, c.mass, c.weight, c.label, &loss), want, parts);
+        if (want != MODE_ERROR_OPTION && want != MODE_ERROR_ARGUMENT) {
+            CHECK(mode_options_check(o) == MODE_OK, "%s: %s", what, mode_last_error());
+        } else { /* bad options are the same error everywhere */
+            expect(what, mode_options_check(o), want, parts);
+            expect(what, mode_loss_f32(o, N, f, f, NULL, NULL, &loss), want, parts);
+            expect(what, mode_loss_grad_f32(o, N, f, f, NULL, NULL, &loss, f), want, parts);
+            expect(what, mode_edges(o, N, c.mass, NULL, N, grad, &n_edges), want, parts);
+            expect(what, mode_moments(o, N, c.score, c.mass, NULL, NULL, 0, NULL, 4, NULL, NULL, NULL), want, parts);
+        }
+        CHECK(loss == -7 && n_edges == 7, "%s: a result was written", what);
+    }
+}
+
+/* ------------------------------------------------------------ NaN and infinities */
+
+static void test_values_that_are_not_finite(void) {
+    static const double bad[] = {NAN, INFINITY, -INFINITY};
+    static const char *const shown[] = {"NaN", "+Inf", "-Inf"}, *const names[] = {"score", "mass", "weight"};
+    static const int places[] = {0, 5, N - 1};
+    const int want = MODE_ERROR_NOT_FINITE;
+    for (int k = 0; k < 27; k++) {
+        const int array = k / 9, value = k / 3 % 3, i = places[k % 3];
+        call c = good();
+        const mode_options *o = &c.options;
+        const double at = 0.5;
+        double *const arrays[] = {c.score, c.mass, c.weight};
+        double loss = -7, grad[N], cdf[4];
+        float f[3][N], grad_f[N];
+        size_t n_edges = 7;
+        char message[64];
+        snprintf(message, sizeof message, "%s[%d] = %s", names[array], i, shown[value]);
+        arrays[array][i] = bad[value];
+        for (int j = 0; j < 3 * N; j++) f[j / N][j % N] = (float)arrays[j / N][j % N];
+
+        expect_seen("f64", mode_loss_f64(o, N, c.score, c.mass, c.weight, NULL, &loss), want, message);
+        expect("grad f64", mode_loss_grad_f64(o, N, c.score, c.mass, c.weight, NULL, &loss, grad), want, message);
+        expect("f32", mode_loss_f32(o, N, f[0], f[1], f[2], NULL, &loss), want, message);
+        expect("grad f32", mode_loss_grad_f32(o, N, f[0], f[1], f[2], NULL, &loss, grad_f), want, message);
+        expect("moments", mode_moments(o, N, c.score, c.mass, c.weight, NULL, 1, &at, 4, cdf, NULL, NULL), want, message);
+        if (arrays[array] == c.mass)
+            expect("edges", mode_edges(o, N, c.mass, NULL, N, grad, &n_edges), want, message);
+        CHECK(loss == -7 && n_edges == 7, "%s: a result was written", message);
+    }
+}
+
+static void test_at(void) {
+    call c = good();
+    const double at[3] = {-INFINITY, INFINITY, NAN};
+    double cdf[8];
+    CHECK(!mode_moments(&c.options, N, c.score, c.mass, NULL, NULL, 2, at, 4, cdf, NULL, NULL), "%s", mode_last_error());
+    CHECK(cdf[0] == 0 && cdf[4] == 1, "below the infinities: %g, %g", cdf[0], cdf[4]);
+    expect("at", mode_moments(&c.options, N, c.score, c.mass, NULL, NULL, 3, at, 4, cdf, NULL, NULL),
+           MODE_ERROR_NOT_FINITE, "at[2] = NaN");
+}
+
+/* --------------------------------------------------------- pointers and numbers */
+
+static void test_null(void) {
+    call c = good();
+    const mode_options *o = &c.options;
+    const double *s = c.score, *m = c.mass;
+    const float f[N] = {0};
+    const int bad = MODE_ERROR_ARGUMENT;
+    double d = -7, grad[N];
+    float grad_f[N];
+    size_t count = 7;
+
+    expect_seen("init", mode_options_init(NULL, sizeof *o), bad, "options is NULL");
+    expect("f32 score", mode_loss_f32(o, N, NULL, f, NULL, NULL, &d), bad, "score is NULL|64 elements");
+    expect("f32 mass", mode_loss_f32(o, N, f, NULL, NULL, NULL, &d), bad, "mass is NULL|64 elements");
+    expect("f32 loss", mode_loss_f32(o, N, f, f, NULL, NULL, NULL), bad, "loss is NULL");
+    expect("f64 score", mode_loss_f64(o, N, NULL, m, NULL, NULL, &d), bad, "score is NULL|64 elements");
+    expect("f64 mass", mode_loss_f64(o, N, s, NULL, NULL, NULL, &d), bad, "mass is NULL|64 elements");
+    expect("f64 loss", mode_loss_f64(o, N, s, m, NULL, NULL, NULL), bad, "loss is NULL");
+    expect("grad f32 score", mode_loss_grad_f32(o, N, NULL, f, NULL, NULL, &d, grad_f), bad, "score is NULL|64 elements");
+    expect("grad f32 mass", mode_loss_grad_f32(o, N, f, NULL, NULL, NULL, &d, grad_f), bad, "mass is NULL|64 elements");
+    expect("grad f32 loss", mode_loss_grad_f32(o, N, f, f, NULL, NULL, NULL, grad_f), bad, "loss is NULL");
+    expect("grad f64 score", mode_loss_grad_f64(o, N, NULL, m, NULL, NULL, &d, grad), bad, "score is NULL|64 elements");
+    expect("grad f64 mass", mode_loss_grad_f64(o, N, s, NULL, NULL, NULL, &d, grad), bad, "mass is NULL|64 elements");
+    expect("grad f64 loss", mode_loss_grad_f64(o, N, s, m, NULL, NULL, NULL, grad), bad, "loss is NULL");
+    expect("edges mass", mode_edges(o, N, NULL, NULL, N, grad, &count), bad, "mass is NULL|64 elements");
+    expect("edges n_edges", mode_edges(o, N, m, NULL, N, grad, NULL), bad, "n_edges is NULL");
+    expect("moments score", mode_moments(o, N, NULL, m, NULL, NULL, 1, s, 4, grad, grad, grad), bad, "score is NULL|64 elements");
+    expect("moments mass", mode_moments(o, N, s, NULL, NULL, NULL, 1, s, 4, grad, grad, grad), bad, "mass is NULL|64 elements");
+    expect("moments at", mode_moments(o, N, s, m, NULL, NULL, 3, NULL, 4, grad, grad, grad), bad, "at is NULL|3 elements");
+    expect("threads", mode_get_threads(NULL), bad, "threads is NULL");
+    CHECK(d == -7 && count == 7, "a result was written");
+
+    /* What may be NULL, all at once. */
+    CHECK(!mode_options_check(NULL), "%s", mode_last_error());
+    CHECK(!mode_loss_grad_f64(NULL, N, s, m, NULL, NULL, &d, NULL), "%s", mode_last_error());
+    CHECK(!mode_edges(NULL, N, m, NULL, 0, NULL, &count) && count == 33, "%s", mode_last_error());
+    CHECK(!mode_moments(NULL, N, s, m, NULL, NULL, 0, NULL, 32, NULL, NULL, NULL), "%s", mode_last_error());
+}
+
+static void test_numbers_of_events(void) {
+    static const size_t many[] = {SIZE_MAX, SIZE_MAX / 2, (size_t)1 << 32};
+    static const char *const shown[] = {"18446744073709551615|4294967295", "9223372036854775807|4294967295", "4294967296|4294967295"};
+    call c = good();
+    const mode_options *o = &c.options;
+    const double *s = c.score, *m = c.mass;
+    const float f[N] = {0};
+    double d = -7, grad[N];
+    float grad_f[N];
+    size_t count = 7;
+    for (int k = 0; k < 4; k++) {
+        const size_t n = k < 3 ? many[k] : 0;
+        const int want = k < 3 ? MODE_ERROR_ARGUMENT : MODE_ERROR_TOO_FEW;
+        const char *parts = k < 3 ? shown[k] : "no event selected|empty";
+        expect_seen("f32", mode_loss_f32(o, n, f, f, f, c.label, &d), want, parts);
+        expect("f64", mode_loss_f64(o, n, s, m, s, c.label, &d), want, parts);
+        expect("grad f32", mode_loss_grad_f32(o, n, f, f, f, c.label, &d, grad_f), want, parts);
+        expect("grad f64", mode_loss_grad_f64(o, n, s, m, s, c.label, &d, grad), want, parts);
+        expect("edges", mode_edges(o, n, m, c.label, N, grad, &count), want, parts);
+        expect("moments", mode_moments(o, n, s, m, s, c.label, 1, s, 4, grad, NULL, NULL), want, parts);
+        if (k < 3) expect("n_at", mode_moments(o, N, s, m, s, c.label, n, s, 4, grad, NULL, NULL), want, parts);
+        CHECK(d == -7 && count == 7, "a result was written");
+    }
+    expect("no events at all", mode_loss_f64(o, 0, NULL, NULL, NULL, NULL, &d), MODE_ERROR_TOO_FEW, "no event selected");
+}
+
+static void test_other_numbers(void) {
+    call c = good();
+    mode_options *o = &c.options;
+    const int bad = MODE_ERROR_ARGUMENT;
+    double out[N];
+    size_t count = 7;
+    expect("size 0", mode_options_init(o, 0), bad, "options.struct_size = 0");
+    expect("size 1", mode_options_init(o, 1), bad, "options.struct_size = 1");
+    expect("size -1", mode_options_init(o, SIZE_MAX), bad, "options.struct_size = 18446744073709551615");
+    CHECK(o->bins == 4, "options were written");
+    for (size_t capacity = 0; capacity < 5; capacity++) {
+        char part[32];
+        snprintf(part, sizeof part, "capacity = %zu|5 edges", capacity);
+        expect("capacity", mode_edges(o, N, c.mass, NULL, capacity, out, &count), bad, part);
+        CHECK(count == 5, "the number needed is set all the same: %zu", count);
+    }
+    expect("n_bins 0", mode_moments(o, N, c.score, c.mass, NULL, NULL, 1, c.score, 0, out, NULL, NULL), bad, "n_bins = 0|4 bins");
+    expect("n_bins 5", mode_moments(o, N, c.score, c.mass, NULL, NULL, 1, c.score, 5, out, NULL, NULL), bad, "n_bins = 5|4 bins");
+    expect("n_bins -1", mode_moments(o, N, c.score, c.mass, NULL, NULL, 1, c.score, SIZE_MAX, out, NULL, NULL), bad,
+           "n_bins = 18446744073709551615|4 bins");
+    expect("threads -1", mode_set_threads(-1), bad, "threads = -1");
+    expect("threads -2^31", mode_set_threads(INT32_MIN), bad, "threads = -2147483648");
+
+    give_labels(&c, 2);
+    c.background[1] = 1;
+    expect("edges of two labels", mode_edges(o, N, c.mass, c.label, N, out, &count), MODE_ERROR_OPTION, "background_label|one at a time");
+    expect("moments of two labels", mode_moments(o, N, c.score, c.mass, NULL, c.label, 1, c.score, 4, out, NULL, NULL),
+           MODE_ERROR_OPTION, "background_label|one at a time");
+}
+
+/* Every status has been seen but for that of a forked child (test_threads.c) and that of a defect. */
+static void test_every_status(void) {
+    for (int status = MODE_ERROR_ARGUMENT; status < MODE_ERROR_FORKED; status++)
+        CHECK(seen[status], "no call returned status %d", status);
+    CHECK(!seen[MODE_ERROR_INTERNAL], "%d defects", seen[MODE_ERROR_INTERNAL]);
+}
+
+int main(void) {
+    alarm(LIMIT);
+    test_spoilt_calls();
+    test_values_that_are_not_finite();
+    test_at();
+    test_null();
+    test_numbers_of_events();
+    test_other_numbers();
+    test_every_status();
+    return finish();
+}

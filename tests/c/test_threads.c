@@ -1,0 +1,169 @@
+/*
+ * Several threads at once, each with its own results and messages, and a forked
+ * child, where every call that computes is an error.
+ */
+#define _POSIX_C_SOURCE 200809L /* fork, alarm, pthreads */
+#include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "call.h"
+
+enum { THREADS = 8 };
+
+static void start(pthread_t *thread, void *(*run)(void *), void *job) {
+    if (pthread_create(thread, NULL, run, job)) abort();
+}
+
+/* ------------------------------------------------------- results and messages */
+
+typedef struct {
+    int index;
+    double want, got;
+    int wrong_messages;
+} small_job;
+
+/* Calls well and badly in turn: each thread must see its own results and messages. */
+static void *work_small(void *argument) {
+    small_job *j = argument;
+    char part[32];
+    snprintf(part, sizeof part, "order = %d", 100 + j->index);
+    for (int round = 0; round < 200; round++) {
+        call c = good(), bad = good();
+        c.options.order = j->index;
+        bad.options.order = 100 + j->index;
+        if (mode_options_check(&bad.options) != MODE_ERROR_OPTION) j->wrong_messages++;
+        if (mode_loss_f64(&c.options, N, c.score, c.mass, c.weight, c.label, &j->got)) j->got = NAN;
+        if (!strstr(mode_last_error(), part)) j->wrong_messages++;
+    }
+    return NULL;
+}
+
+static void test_small_calls(void) {
+    pthread_t threads[THREADS];
+    small_job jobs[THREADS];
+    for (int k = 0; k < THREADS; k++) {
+        call c = good();
+        c.options.order = k;
+        jobs[k] = (small_job){k, loss_of(&c), NAN, 0};
+    }
+    for (int k = 0; k < THREADS; k++) start(&threads[k], work_small, &jobs[k]);
+    for (int k = 0; k < THREADS; k++) {
+        pthread_join(threads[k], NULL);
+        CHECK(jobs[k].got == jobs[k].want, "thread %d: %.17g, want %.17g", k, jobs[k].got, jobs[k].want);
+        CHECK(!jobs[k].wrong_messages, "thread %d: %d messages of others", k, jobs[k].wrong_messages);
+    }
+}
+
+/* -------------------------------------------- calls that use threads of their own */
+
+enum { LARGE = 50000, ROUNDS = 3 };
+
+/* Inputs and options are shared by all threads, outputs are a thread's own. */
+static double score[LARGE], mass[LARGE];
+static float score_f[LARGE], mass_f[LARGE];
+
+typedef struct {
+    mode_options *options;
+    double want, want_f, *grad;
+    float *grad_f;
+    int wrong;
+} large_job;
+
+static void compute(const mode_options *o, double *loss, double *grad, double *loss_f, float *grad_f) {
+    if (mode_loss_grad_f64(o, LARGE, score, mass, NULL, NULL, loss, grad)) *loss = NAN;
+    if (mode_loss_grad_f32(o, LARGE, score_f, mass_f, NULL, NULL, loss_f, grad_f)) *loss_f = NAN;
+}
+
+static void *work_large(void *argument) {
+    large_job *j = argument;
+    double *grad = malloc(LARGE * sizeof *grad), loss, loss_f;
+    float *grad_f = malloc(LARGE * sizeof *grad_f);
+    if (!grad || !grad_f) abort();
+    for (int round = 0; round < ROUNDS; round++) {
+        compute(j->options, &loss, grad, &loss_f, grad_f);
+        j->wrong += loss != j->want || loss_f != j->want_f || memcmp(grad, j->grad, LARGE * sizeof *grad) ||
+                    memcmp(grad_f, j->grad_f, LARGE * sizeof *grad_f);
+    }
+    free(grad);
+    free(grad_f);
+    return NULL;
+}
+
+static void test_large_calls(void) {
+    pthread_t threads[THREADS];
+    large_job jobs[THREADS];
+    mode_options options[2];
+    double *grad = malloc(2 * LARGE * sizeof *grad), loss[2], loss_f[2];
+    float *grad_f = malloc(2 * LARGE * sizeof *grad_f);
+    if (!grad || !grad_f) abort();
+    for (int i = 0; i < LARGE; i++) {
+        score_f[i] = (float)(score[i] = (7919 * i % LARGE + 0.5) / (double)LARGE);
+        mass_f[i] = (float)(mass[i] = i % 977 + score[i]);
+    }
+    for (int k = 0; k < 2; k++) {
+        mode_options_init(&options[k], sizeof options[k]);
+        options[k].order = k + 1;
+        options[k].unbiased = k;
+        compute(&options[k], &loss[k], grad + k * LARGE, &loss_f[k], grad_f + k * LARGE);
+        CHECK(isfinite(loss[k]) && isfinite(loss_f[k]), "%s", mode_last_error());
+    }
+    for (int k = 0; k < THREADS; k++) {
+        const int o = k % 2;
+        jobs[k] = (large_job){&options[o], loss[o], loss_f[o], grad + o * LARGE, grad_f + o * LARGE, 0};
+        start(&threads[k], work_large, &jobs[k]);
+    }
+    for (int limit = 1; limit <= 4; limit++) CHECK(!mode_set_threads(limit), "%s", mode_last_error());
+    for (int k = 0; k < THREADS; k++) {
+        pthread_join(threads[k], NULL);
+        CHECK(!jobs[k].wrong, "thread %d: %d of %d results differ from those alone", k, jobs[k].wrong, ROUNDS);
+    }
+    CHECK(!mode_set_threads(0), "%s", mode_last_error());
+    free(grad);
+    free(grad_f);
+}
+
+/* -------------------------------------------------------------------- fork */
+
+static int in_child(void) {
+    call c = good();
+    double d = -7, grad[N];
+    float f[N] = {0}, single[N];
+    size_t count;
+    int threads;
+    mode_options o;
+    const int want = MODE_ERROR_FORKED, before = failures;
+    expect("init", mode_options_init(&o, sizeof o), want, "fork()|spawn");
+    expect("check", mode_options_check(NULL), want, "fork()");
+    expect("f32", mode_loss_f32(NULL, N, f, f, NULL, NULL, &d), want, "fork()");
+    expect("f64", mode_loss_f64(NULL, N, c.score, c.mass, NULL, NULL, &d), want, "fork()");
+    expect("grad f32", mode_loss_grad_f32(NULL, N, f, f, NULL, NULL, &d, single), want, "fork()");
+    expect("grad f64", mode_loss_grad_f64(NULL, N, c.score, c.mass, NULL, NULL, &d, grad), want, "fork()");
+    expect("edges", mode_edges(NULL, N, c.mass, NULL, 0, NULL, &count), want, "fork()");
+    expect("moments", mode_moments(NULL, N, c.score, c.mass, NULL, NULL, 0, NULL, 4, NULL, NULL, NULL), want, "fork()");
+    expect("set_threads", mode_set_threads(1), want, "fork()");
+    expect("get_threads", mode_get_threads(&threads), want, "fork()");
+    CHECK(d == -7, "the loss was written");
+    CHECK(!strcmp(mode_version(), MODE_VERSION), "%s", mode_version());
+    return failures - before;
+}
+
+static void test_fork(void) {
+    call c = good();
+    int status = -1;
+    pid_t pid = fork();
+    if (pid == 0) {
+        alarm(LIMIT); /* not inherited */
+        _exit(in_child() != 0);
+    }
+    CHECK(pid > 0 && waitpid(pid, &status, 0) == pid && status == 0, "the child's wait status is %d", status);
+    CHECK(isfinite(loss_of(&c)), "the parent goes on");
+}
+
+int main(void) {
+    alarm(2 * LIMIT);
+    test_small_calls();
+    test_large_calls();
+    test_fork();
+    return finish();
+}

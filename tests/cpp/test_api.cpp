@@ -1,0 +1,426 @@
+// mode.hpp beyond the numbers: options, arrays, errors. Compiled as C++11 and C++20, and without exceptions.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <memory>
+#include <string>
+#if __cplusplus >= 202002L
+#include <span>
+#endif
+
+#include "../c/check.h"
+#include "mode.hpp"
+
+namespace {
+
+const int N = 64;
+
+// Events that are accepted, and their loss by mode.h.
+template <class T>
+struct events {
+    std::vector<T> score, mass, weight;
+    std::vector<std::int32_t> label;
+
+    events() : weight(N, 1), label(N, 0) {
+        for (int i = 0; i < N; i++) {
+            score.push_back((static_cast<T>(37 * i % N) + T(0.5)) / N);
+            mass.push_back(static_cast<T>(i));
+        }
+        weight[3] = T(-0.5);
+        label[5] = 1;
+    }
+};
+
+int c_loss(const mode_options &c, const events<float> &e, double *loss, float *grad) {
+    return mode_loss_grad_f32(&c, N, e.score.data(), e.mass.data(), e.weight.data(), e.label.data(), loss, grad);
+}
+int c_loss(const mode_options &c, const events<double> &e, double *loss, double *grad) {
+    return mode_loss_grad_f64(&c, N, e.score.data(), e.mass.data(), e.weight.data(), e.label.data(), loss, grad);
+}
+
+mode::options four_bins() { return mode::options().bins(4); }
+
+void expect(const mode::status &status, int code, const std::string &message) {
+    CHECK(status.code() == code && !status.ok(), "code %d, want %d", status.code(), code);
+    CHECK(status.message() == message, "\"%s\", want \"%s\"", status.message(), message.c_str());
+}
+
+// ------------------------------------------------------------------ options
+
+void test_defaults_are_those_of_the_library() {
+    mode_options want;
+    mode_options_init(&want, sizeof want);
+    const mode_options got = mode::options().to_c();
+    CHECK(std::memcmp(&got, &want, sizeof want) == 0, "the defaults differ");
+}
+
+void test_setters() {
+    mode::options options;
+    options.order(3).bins(7).binning(mode::binning::uniform).moments(mode::moment_kind::projection);
+    options.slope_of(mode::slope_of::selected).reduction(mode::reduction::sum).monotonic().unbiased();
+    options.max_slope(0.5).slope_penalty(0.25).mass_range(10, 20).score_range(-1, 2);
+    const mode_options c = options.to_c();
+    CHECK(c.order == 3 && c.bins == 7 && c.binning == MODE_BINNING_UNIFORM, "order, bins, binning");
+    CHECK(c.moments == MODE_MOMENTS_PROJECTION && c.slope_of == MODE_SLOPE_OF_SELECTED, "moments, slope_of");
+    CHECK(c.reduction == MODE_REDUCTION_SUM && c.monotonic == 1 && c.unbiased == 1, "reduction, monotonic, unbiased");
+    CHECK(c.max_slope == 0.5 && c.slope_penalty == 0.25, "max_slope, slope_penalty");
+    CHECK(c.mass_range[0] == 10 && c.mass_range[1] == 20, "mass_range");
+    CHECK(c.score_range[0] == -1 && c.score_range[1] == 2, "score_range");
+    CHECK(mode::options().monotonic(false).to_c().monotonic == 0, "monotonic(false)");
+}
+
+bool has_them(const mode::options &options) {
+    const mode_options c = options.to_c();
+    return c.binning == MODE_BINNING_EDGES && c.n_edges == 3 && c.edges[0] == 0 && c.edges[1] == 10 &&
+           c.edges[2] == 63 && c.n_background_label == 2 && c.background_label[0] == 4 && c.background_label[1] == 0;
+}
+
+void test_options_own_their_edges_and_labels() {
+    std::unique_ptr<mode::options> first(new mode::options);
+    {
+        std::vector<double> edges = {0, 10, 63};
+        first->edges(edges).background_label({4, 0});
+        edges[1] = 5;
+    }
+    mode::options copy(*first), assigned;
+    assigned = *first;
+    first->edges({1, 2}).background_label(7);
+    CHECK(first->to_c().n_background_label == 1 && first->to_c().background_label[0] == 7, "one label");
+    first.reset();
+    CHECK(has_them(copy) && has_them(assigned), "copies");
+    mode::options moved(std::move(copy)), move_assigned;
+    move_assigned = std::move(assigned);
+    CHECK(has_them(moved) && has_them(move_assigned), "what is moved");
+    copy = moved;
+    CHECK(has_them(copy) && has_them(moved), "what was moved from may be assigned to");
+}
+
+void test_check() {
+    mode::status status;
+    four_bins().check(status);
+    CHECK(status.ok(), "%s", status.message());
+    mode::options().order(17).check(status);
+    expect(status, MODE_ERROR_OPTION, "order = 17 must be between 0 and 16");
+    mode::options().edges({}).check(status);
+    expect(status, MODE_ERROR_OPTION, "edges has length 0: binning = edges needs at least 2 edges");
+    mode::options().background_label(std::vector<std::int32_t>()).check(status);
+    expect(status, MODE_ERROR_OPTION, "background_label = [] must name at least one label");
+}
+
+// ------------------------------------------------------------------- arrays
+
+template <class T>
+void test_results_are_those_of_c() {
+    const events<T> e;
+    const mode::options options = four_bins().order(1);
+    double want = 0;
+    std::vector<T> want_grad(N), grad(N);
+    mode::status status;
+    CHECK(!c_loss(options.to_c(), e, &want, want_grad.data()), "%s", mode_last_error());
+    const double loss = mode::loss(options, e.score, e.mass, e.weight, e.label, status);
+    CHECK(loss == want && status.ok(), "%.17g, want %.17g", loss, want);
+    const double again = mode::loss_and_grad(options, e.score, e.mass, e.weight, e.label, grad, status);
+    CHECK(again == want && grad == want_grad && status.ok(), "%.17g, want %.17g", again, want);
+    CHECK(grad[5] == 0, "an event of another label: %g", static_cast<double>(grad[5]));
+#if MODE_EXCEPTIONS
+    const mode::result<T> both = mode::loss_and_grad(options, e.score, e.mass, e.weight, e.label);
+    CHECK(both.loss == want && both.grad == want_grad, "%.17g, want %.17g", both.loss, want);
+    grad.assign(N, 0);
+    CHECK(mode::loss_and_grad(options, e.score, e.mass, e.weight, e.label, grad) == want && grad == want_grad, "grad");
+    CHECK(mode::loss(options, e.score, e.mass, e.weight, e.label) == want, "loss");
+#endif
+}
+
+void test_what_arrays_may_be() {
+    const std::array<double, 4> score = {{0.1, 0.4, 0.3, 0.9}};
+    std::vector<double> mass = {60, 70, 80, 90}, grad(4), other(4);
+    const mode::options options = mode::options().bins(2);
+    mode::status status;
+    const double want = mode::loss_and_grad(options, score, mass, {}, {}, grad, status);
+    CHECK(status.ok() && want > 0, "%s", status.message());
+    const double *p = score.data(), *m = mass.data();
+    const int n = 4;
+    const long long large = 4;
+    CHECK(mode::loss(options, {p, n}, {m, large}, {}, {}, status) == want, "%s", status.message());
+    CHECK(mode::loss(options, {p, mass.size()}, {m, 4u}, {}, {}, status) == want, "%s", status.message());
+    const double loss = mode::loss_and_grad(options, {p, 4}, {m, 4}, {}, {}, {other.data(), 4}, status);
+    CHECK(loss == want && other == grad, "%s", status.message());
+#if __cplusplus >= 202002L
+    other.assign(4, 0);
+    const std::span<double> whole(other);
+    const std::span<const double> scores(score), masses(mass);
+    CHECK(mode::loss_and_grad(options, scores, masses, {}, {}, whole, status) == want, "%s", status.message());
+    CHECK(other == grad, "the gradient through std::span");
+    CHECK(mode::loss(options, std::span(mass).subspan(0, 3), masses, {}, {}, status) != want && !status.ok(), "length 3");
+#endif
+}
+
+// An array that is not given is not an empty one.
+void test_not_given_and_empty() {
+    const events<float> e;
+    const std::vector<float> none;
+    const std::vector<std::int32_t> no_label;
+    mode::status status;
+    CHECK(mode::loss(four_bins(), e.score, e.mass, {}, {}, status) > 0 && status.ok(), "%s", status.message());
+    mode::loss(four_bins(), e.score, e.mass, none, {}, status);
+    expect(status, MODE_ERROR_ARGUMENT, "weight has length 0, but score has length 64");
+    mode::loss(four_bins(), e.score, e.mass, {}, no_label, status);
+    expect(status, MODE_ERROR_ARGUMENT, "label has length 0, but score has length 64");
+    mode::loss(four_bins(), e.score, {}, {}, {}, status);
+    expect(status, MODE_ERROR_ARGUMENT, "mass has length 0, but score has length 64");
+    mode::loss(four_bins(), none, none, {}, {}, status);
+    CHECK(status.code() == MODE_ERROR_TOO_FEW, "%s", status.message());
+}
+
+// ------------------------------------------------------------------- errors
+
+// Each call with one array too short, whose name and length the message holds.
+template <class T>
+void test_lengths() {
+    const events<T> e;
+    std::vector<T> grad(N);
+    const std::vector<T> three(3);
+    const std::vector<std::int32_t> three_labels(3);
+    const mode::options o = four_bins();
+    const std::string of_score = " has length 3, but score has length 64", of_mass = " has length 3, but mass has length 64";
+    mode::status s;
+    const auto expect_length = [&s](const std::string &message) { expect(s, MODE_ERROR_ARGUMENT, message); };
+
+    const double loss = mode::loss(o, e.score, three, e.weight, e.label, s);
+    CHECK(std::isnan(loss), "%g", loss);
+    expect_length("mass" + of_score);
+    mode::loss(o, e.score, e.mass, three, e.label, s), expect_length("weight" + of_score);
+    mode::loss(o, e.score, e.mass, e.weight, three_labels, s), expect_length("label" + of_score);
+    mode::loss(o, three, e.mass, e.weight, e.label, s), expect_length("mass has length 64, but score has length 3");
+    mode::loss_and_grad(o, e.score, three, e.weight, e.label, grad, s), expect_length("mass" + of_score);
+    mode::loss_and_grad(o, e.score, e.mass, three, e.label, grad, s), expect_length("weight" + of_score);
+    mode::loss_and_grad(o, e.score, e.mass, e.weight, three_labels, grad, s), expect_length("label" + of_score);
+    mode::loss_and_grad(o, e.score, e.mass, e.weight, e.label, {grad.data(), 3}, s), expect_length("grad" + of_score);
+    mode::loss_and_grad(o, e.score, e.mass, {}, {}, {}, s), expect_length("grad has length 0, but score has length 64");
+    CHECK(mode::edges(o, e.mass, three_labels, s).empty(), "edges");
+    expect_length("label" + of_mass);
+    CHECK(mode::moments(o, e.score, three, e.weight, e.label, {}, s).edges.empty(), "moments");
+    expect_length("mass" + of_score);
+    mode::moments(o, e.score, e.mass, three, e.label, {}, s), expect_length("weight" + of_score);
+    mode::moments(o, e.score, e.mass, e.weight, three_labels, {}, s), expect_length("label" + of_score);
+}
+
+// Pointers that are NULL and lengths below 0: a message, and nothing is read.
+template <class T>
+void test_null_and_negative() {
+    const events<T> e;
+    const mode::view<const T> null(static_cast<const T *>(nullptr), N), negative(e.score.data(), -1);
+    const mode::view<T> null_grad(static_cast<T *>(nullptr), N);
+    const mode::options o = four_bins();
+    const std::string is_null = " is NULL, but 64 elements are expected",
+                      is_negative = " has length -1, but one call takes at most 4294967295 elements";
+    mode::status s;
+    const auto expect_argument = [&s](const std::string &message) { expect(s, MODE_ERROR_ARGUMENT, message); };
+
+    mode::loss(o, null, e.mass, {}, {}, s), expect_argument("score" + is_null);
+    mode::loss(o, e.score, null, {}, {}, s), expect_argument("mass" + is_null);
+    mode::loss(o, e.score, e.mass, null, {}, s), expect_argument("weight" + is_null);
+    mode::loss(o, e.score, e.mass, {}, {static_cast<const std::int32_t *>(nullptr), N}, s), expect_argument("label" + is_null);
+    mode::loss(o, negative, negative, {}, {}, s), expect_argument("score" + is_negative);
+    mode::loss(o, e.score, negative, {}, {}, s), expect_argument("mass has length -1, but score has length 64");
+    mode::loss_and_grad(o, e.score, e.mass, {}, {}, null_grad, s), expect_argument("grad" + is_null);
+    mode::edges(o, null, {}, s), expect_argument("mass" + is_null);
+    mode::edges(o, negative, {}, s), expect_argument("mass" + is_negative);
+    mode::moments(o, null, e.mass, {}, {}, {}, s), expect_argument("score" + is_null);
+    mode::moments(o, e.score, null, {}, {}, {}, s), expect_argument("mass" + is_null);
+    mode::moments(o, e.score, e.mass, null, {}, {}, s), expect_argument("weight" + is_null);
+    mode::moments(o, negative, negative, {}, {}, {}, s), expect_argument("score" + is_negative);
+    const double *const no_at = nullptr;
+    mode::moments(o, e.score, e.mass, {}, {}, {no_at, N}, s), expect_argument("at" + is_null);
+    mode::moments(o, e.score, e.mass, {}, {}, {no_at, -1}, s), expect_argument("at" + is_negative);
+#if MODE_EXCEPTIONS
+    try {
+        mode::loss_and_grad(o, negative, negative);
+        CHECK(false, "no exception");
+    } catch (const mode::error &error) {
+        CHECK(error.what() == "score" + is_negative, "%s", error.what());
+    }
+#endif
+}
+
+// A status tells of the call that was given it last, and of no other.
+void test_status() {
+    const events<double> e;
+    const std::string message = "score[9] = NaN: every score of a selected event must be finite";
+    std::vector<double> score = e.score;
+    score[9] = std::nan("");
+    mode::status status;
+    CHECK(status.ok() && status.code() == MODE_OK && !*status.message(), "%s", status.message());
+    const double loss = mode::loss(four_bins(), score, e.mass, {}, {}, status);
+    CHECK(std::isnan(loss), "%g", loss);
+    expect(status, MODE_ERROR_NOT_FINITE, message);
+    const mode::status copy = status;
+    CHECK(mode_set_threads(-1) == MODE_ERROR_ARGUMENT, "an error of mode.h");
+    expect(copy, MODE_ERROR_NOT_FINITE, message);
+    mode::loss(four_bins(), e.score, e.mass, {}, {}, status);
+    CHECK(status.ok() && !*status.message(), "%s", status.message());
+}
+
+typedef mode::view<const float> floats;
+typedef mode::view<const double> doubles;
+typedef mode::view<const std::int32_t> labels;
+
+template <class T>
+T of() noexcept; // a value, for what is not evaluated
+
+static_assert(noexcept(mode::loss(of<const mode::options &>(), of<floats>(), of<floats>(), of<floats>(), of<labels>(),
+                                  of<mode::status &>())),
+              "throws nothing");
+static_assert(noexcept(mode::loss(of<const mode::options &>(), of<doubles>(), of<doubles>(), of<doubles>(),
+                                  of<labels>(), of<mode::status &>())),
+              "throws nothing");
+static_assert(noexcept(mode::loss_and_grad(of<const mode::options &>(), of<floats>(), of<floats>(), of<floats>(),
+                                           of<labels>(), of<mode::view<float>>(), of<mode::status &>())),
+              "throws nothing");
+static_assert(noexcept(mode::loss_and_grad(of<const mode::options &>(), of<doubles>(), of<doubles>(), of<doubles>(),
+                                           of<labels>(), of<mode::view<double>>(), of<mode::status &>())),
+              "throws nothing");
+static_assert(std::is_nothrow_move_constructible<mode::options>::value, "moves");
+static_assert(noexcept(mode::options()) && noexcept(of<const mode::options &>().check(of<mode::status &>())),
+              "throws nothing");
+
+#if MODE_EXCEPTIONS
+// Whether a call throws mode::error, with a status and a message, and as what it may be caught.
+template <class Call>
+void expect_error(const char *what, int code, const std::string &message, Call call) {
+    std::string caught;
+    try {
+        call();
+    } catch (const mode::error &error) {
+        caught = error.what();
+        CHECK(error.code() == code, "%s: code %d, want %d", what, error.code(), code);
+    }
+    CHECK(caught == message, "%s: \"%s\", want \"%s\"", what, caught.c_str(), message.c_str());
+    try {
+        call();
+        CHECK(false, "%s: no exception", what);
+    } catch (const std::runtime_error &error) {
+        CHECK(error.what() == message, "%s: %s", what, error.what());
+    }
+}
+
+template <class T>
+void test_exceptions() {
+    const events<T> e;
+    const std::vector<double> at = {0.5};
+    std::vector<T> mass = e.mass, grad(N);
+    const mode::options o = mode::options().bins(65);
+    const std::string message =
+        "too few events: 64 selected events cannot fill bins = 65 quantile bins: use fewer bins or larger batches";
+    const int code = MODE_ERROR_TOO_FEW;
+    expect_error("loss", code, message, [&] { mode::loss(o, e.score, mass); });
+    expect_error("grad", code, message, [&] { mode::loss_and_grad(o, e.score, mass); });
+    expect_error("given grad", code, message, [&] { mode::loss_and_grad(o, e.score, mass, {}, {}, grad); });
+    expect_error("edges", code, message, [&] { mode::edges(o, mass); });
+    expect_error("moments", code, message, [&] { mode::moments(o, e.score, mass, {}, {}, at); });
+    mass.pop_back();
+    expect_error("length", MODE_ERROR_ARGUMENT, "mass has length 63, but score has length 64",
+                 [&] { mode::loss_and_grad(o, e.score, mass); });
+    expect_error("check", MODE_ERROR_OPTION, "bins = 0 must be at least 1", [] { mode::options().bins(0).check(); });
+    four_bins().check();
+}
+#endif
+
+// -------------------------------------------------------------- look inside
+
+template <class T>
+void test_edges_and_moments() {
+    const events<T> e;
+    const std::vector<double> at = {1, -0.5, 0.5};
+    const events<double> in_double;
+    const mode::options o = four_bins().order(1).max_slope(0.01);
+    const mode_options c = o.to_c();
+    mode::status status;
+
+    const std::vector<double> edges = mode::edges(o, e.mass, e.label, status);
+    double want_edges[5];
+    std::size_t n_edges = 0;
+    CHECK(!mode_edges(&c, N, in_double.mass.data(), e.label.data(), 5, want_edges, &n_edges), "%s", mode_last_error());
+    CHECK(status.ok() && edges == std::vector<double>(want_edges, want_edges + n_edges), "%s", status.message());
+
+    const mode::table found = mode::moments(o, e.score, e.mass, e.weight, e.label, at, status);
+    double cdf[12], moments[6], bounded[6];
+    CHECK(!mode_moments(&c, N, in_double.score.data(), in_double.mass.data(), in_double.weight.data(), e.label.data(), 3,
+                        at.data(), 4, cdf, moments, bounded),
+          "%s", mode_last_error());
+    CHECK(status.ok() && found.edges == edges, "%s", status.message());
+    CHECK(found.cdf == std::vector<double>(cdf, cdf + 12), "F_b");
+    CHECK(found.moments == std::vector<double>(moments, moments + 6), "c_l");
+    CHECK(found.bounded == std::vector<double>(bounded, bounded + 6) && found.bounded != found.moments, "c~_l");
+
+    const std::vector<double> nan = {0.5, std::nan("")};
+    const mode::table failed = mode::moments(o, e.score, e.mass, {}, {}, nan, status);
+    expect(status, MODE_ERROR_NOT_FINITE, "at[1] = NaN: must be a number");
+    CHECK(failed.edges.empty() && failed.cdf.empty() && failed.moments.empty() && failed.bounded.empty(), "an empty table");
+    CHECK(mode::edges(mode::options().bins(65), e.mass, {}, status).empty() && !status.ok(), "no edges");
+
+    const mode::table nowhere = mode::moments(o, e.score, e.mass, {}, {}, std::vector<double>(), status);
+    CHECK(status.ok() && nowhere.edges.size() == 5 && nowhere.cdf.empty() && nowhere.moments.empty(), "no scores");
+#if MODE_EXCEPTIONS
+    CHECK(mode::edges(o, e.mass, e.label) == edges, "edges");
+    CHECK(mode::moments(o, e.score, e.mass, e.weight, e.label, at).cdf == found.cdf, "moments");
+#endif
+}
+
+void test_fewer_and_given_edges() {
+    mode::status status;
+    const std::vector<double> few = {1, 1, 1, 2}, given = {1, 1.5, 1.75, 2, 3};
+    const std::vector<double> distinct = mode::edges(mode::options().bins(4), few, {}, status);
+    CHECK(status.ok() && distinct.size() < 5 && distinct.front() == 1 && distinct.back() == 2, "%zu edges", distinct.size());
+    CHECK(mode::edges(mode::options().bins(1).edges(given), few, {}, status) == given, "%s", status.message());
+}
+
+// --------------------------------------------------------------------- fork
+
+// In a child of fork() options can be made, and calls say why they fail.
+void test_fork() {
+    const events<float> e;
+    const int limit = 60; // seconds, after which a hang is a failure
+    int wait_status = -1;
+    const pid_t child = fork();
+    if (child == 0) {
+        alarm(limit);
+        const int before = failures;
+        mode::status status;
+        const double loss = mode::loss(mode::options().order(1), e.score, e.mass, {}, {}, status);
+        CHECK(std::isnan(loss) && status.code() == MODE_ERROR_FORKED, "%d", status.code());
+        CHECK(std::strstr(status.message(), "fork()"), "%s", status.message());
+        _exit(failures != before);
+    }
+    CHECK(child > 0 && waitpid(child, &wait_status, 0) == child && wait_status == 0, "the child's wait status is %d", wait_status);
+}
+
+} // namespace
+
+int main() {
+    test_defaults_are_those_of_the_library();
+    test_setters();
+    test_options_own_their_edges_and_labels();
+    test_check();
+    test_results_are_those_of_c<float>();
+    test_results_are_those_of_c<double>();
+    test_what_arrays_may_be();
+    test_not_given_and_empty();
+    test_lengths<float>();
+    test_lengths<double>();
+    test_null_and_negative<float>();
+    test_null_and_negative<double>();
+    test_status();
+#if MODE_EXCEPTIONS
+    test_exceptions<float>();
+    test_exceptions<double>();
+#endif
+    test_edges_and_moments<float>();
+    test_edges_and_moments<double>();
+    test_fewer_and_given_edges();
+    test_fork();
+    return finish();
+}
