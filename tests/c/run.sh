@@ -73,4 +73,13 @@ run_cpp '-std=c++11 -O1' test_api.cpp
 run_cpp -std=c++20 test_api.cpp
 run_cpp '-std=c++11 -fno-exceptions' test_api.cpp
 
+# As users' builds find the library: in C by pkg-config, in C++ by CMake, from the virtual environment.
+export PATH=${python%/*}:$PATH PKG_CONFIG_PATH=$work/lib/pkgconfig
+"${cc[@]}" -std=c99 $(pkg-config --cflags libmode) "${flags[@]}" tests/c/test_golden.c -o "$work/test" \
+    $(pkg-config --libs libmode) -Wl,-rpath,"$work/lib" -lm
+count "${runner[@]}" "$work/test" "$work/golden.txt"
+CC='' CXX="$CXX" cmake -G Ninja -S tests/cpp -B "$work/cmake" -D CMAKE_PREFIX_PATH="$work" \
+    -D CMAKE_CXX_FLAGS="${TEST_FLAGS:-}" >"$work/log" && cmake --build "$work/cmake" >>"$work/log" || { cat "$work/log"; exit 1; }
+count "${runner[@]}" "$work/cmake/golden" "$work/golden.txt"
+
 echo "C and C++: $checks checks passed"
