@@ -22,7 +22,6 @@ RESULTS = Path(__file__).with_name("batches.json")
 TEST_EVENTS = 400_000
 STEPS = 2_000
 SEEDS = (1, 2, 3)
-STRENGTH = 2_000  # that of MoDe[1] and MoDe[2] in the demo
 LOSSES: dict[str, dict[str, Any]] = {"plain": {}, "unbiased": UNBIASED}
 
 
@@ -35,6 +34,7 @@ class Setting:
     batch: int
     kept: int = 0
     score_transform: str | None = None
+    strength: int = 2_000  # that of MoDe[1] and MoDe[2] in the demo
 
     def loss_function(self) -> MoDeLoss:
         """Half of each batch is background."""
@@ -52,7 +52,11 @@ class Outcome:
 
 
 HISTORY = [Setting(1, loss, batch, kept) for loss in LOSSES for batch in (250, 1_000) for kept in (0, 4, 16)]
-TRANSFORM = [Setting(0, "unbiased", 2_000, score_transform=transform) for transform in (None, "signal_efficiency")]
+TRANSFORM = [
+    Setting(1, "unbiased", 2_000, score_transform=transform, strength=strength)
+    for transform in (None, "signal_efficiency")
+    for strength in (300, 1_000)
+]
 
 
 def outcomes(
@@ -73,7 +77,7 @@ def outcomes(
                 training,
                 [0, 1],
                 setting.loss_function(),
-                STRENGTH,
+                setting.strength,
                 epochs=steps * setting.batch // train_events,
                 seed=seed,
                 batch=setting.batch,
@@ -90,8 +94,8 @@ def tables(results: list[dict[str, Any]]) -> tuple[str, str]:
     chosen = {Setting(**result["setting"]): result for result in results}
     history = ["| loss | batch | history, batches | AUC | residual at 80, 50, 20 % |", "|---|---|---|---|---|"]
     history += [f"| {s.loss} | {s.batch:,} | {s.kept} | {_figures(chosen[s])} |" for s in HISTORY]
-    transform = ["| `score_transform` | AUC | residual at 80, 50, 20 % |", "|---|---|---|"]
-    transform += [f"| `{s.score_transform!r}` | {_figures(chosen[s])} |" for s in TRANSFORM]
+    transform = ["| `score_transform` | strength | AUC | residual at 80, 50, 20 % |", "|---|---|---|---|"]
+    transform += [f"| `{s.score_transform!r}` | {s.strength:,} | {_figures(chosen[s])} |" for s in TRANSFORM]
     return "\n".join(history) + "\n", "\n".join(transform) + "\n"
 
 
