@@ -169,14 +169,19 @@ func TestAllocations(t *testing.T) {
 		change(&cfg)
 		ev := spreadEvents[float32](n, true, 0.1)
 		grad := make([]float32, n)
-		var before, after runtime.MemStats
-		for range 2 {
+		// The least of several calls: a goroutine that changes its processor does not
+		// find what it has put into a sync.Pool.
+		bytes, mallocs := uint64(math.MaxUint64), uint64(math.MaxUint64)
+		for range 6 {
+			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			_, err := LossAndGrad(grad, ev, cfg)
 			runtime.ReadMemStats(&after)
 			require.NoError(t, err, name)
+			bytes = min(bytes, after.TotalAlloc-before.TotalAlloc)
+			mallocs = min(mallocs, after.Mallocs-before.Mallocs)
 		}
-		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(2*n), name)
-		require.Less(t, after.Mallocs-before.Mallocs, uint64(2_000), name)
+		require.Less(t, bytes, uint64(2*n), name)
+		require.Less(t, mallocs, uint64(2_000), name)
 	}
 }
