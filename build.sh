@@ -266,7 +266,7 @@ cross() {
 
 demo() {
     libmode
-    extras torch studies
+    extras studies
     "$VENV/bin/python" -m examples.simple_model "$@"
 }
 

@@ -6,17 +6,22 @@ import ctypes
 import math
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal, TypedDict, get_args
 
 from . import _native
 from ._native import int32
 
 # The enumerations of mode.h, in its order.
+Binning = Literal["quantile", "uniform", "edges"]
+MomentKind = Literal["quadrature", "projection"]
+SlopeOf = Literal["rejected", "selected"]
+Reduction = Literal["mean", "sum"]
+
 _NAMES = {
-    "binning": ("quantile", "uniform", "edges"),
-    "moments": ("quadrature", "projection"),
-    "slope_of": ("rejected", "selected"),
-    "reduction": ("mean", "sum"),
+    "binning": get_args(Binning),
+    "moments": get_args(MomentKind),
+    "slope_of": get_args(SlopeOf),
+    "reduction": get_args(Reduction),
 }
 _INTEGERS = ("order", "bins")
 _FLAGS = ("monotonic", "unbiased")
@@ -28,17 +33,17 @@ class LossOptions(TypedDict, total=False):
 
     order: int
     bins: int | None
-    binning: Literal["quantile", "uniform", "edges"]
+    binning: Binning
     edges: Iterable[float] | None
     mass_range: tuple[float, float] | None
     max_slope: float | None
-    slope_of: Literal["rejected", "selected"]
+    slope_of: SlopeOf
     monotonic: bool
-    moments: Literal["quadrature", "projection"]
+    moments: MomentKind
     unbiased: bool
     slope_penalty: float
     score_range: tuple[float, float] | None
-    reduction: Literal["mean", "sum"]
+    reduction: Reduction
 
 
 OPTION_NAMES = tuple(LossOptions.__annotations__)

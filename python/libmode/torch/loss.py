@@ -152,8 +152,8 @@ class MoDeLoss(nn.Module):
         label = target if self.background_only else None
         if self.history is None and self.score_transform is None:
             return _apply(pred, mass, weights, label, self._encoded)
-        target = _like("target", target, _vector("pred", pred))
-        return self._extended(_checked(pred, mass, weights, label), target)
+        batch = _checked(pred, mass, weights, label)
+        return self._extended(batch, _like("target", target, batch.score))
 
     def reset(self) -> None:
         """Forgets the history."""
