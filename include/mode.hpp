@@ -433,34 +433,37 @@ inline table moments(const options &chosen, view<const float> score, view<const 
 
 #if MODE_EXCEPTIONS
 
+namespace detail {
+
+/* What a form with a status returns, or its error as an exception. */
+template <class Call>
+auto checked(Call call) -> decltype(call(std::declval<status &>())) {
+    status outcome;
+    auto value = call(outcome);
+    require(outcome);
+    return value;
+}
+
+} // namespace detail
+
 inline double loss(const options &chosen, view<const float> score, view<const float> mass,
                    view<const float> weight = {}, view<const std::int32_t> label = {}) {
-    status outcome;
-    const double value = loss(chosen, score, mass, weight, label, outcome);
-    detail::require(outcome);
-    return value;
+    return detail::checked([&](status &outcome) { return loss(chosen, score, mass, weight, label, outcome); });
 }
 inline double loss(const options &chosen, view<const double> score, view<const double> mass,
                    view<const double> weight = {}, view<const std::int32_t> label = {}) {
-    status outcome;
-    const double value = loss(chosen, score, mass, weight, label, outcome);
-    detail::require(outcome);
-    return value;
+    return detail::checked([&](status &outcome) { return loss(chosen, score, mass, weight, label, outcome); });
 }
 
 inline double loss_and_grad(const options &chosen, view<const float> score, view<const float> mass,
                             view<const float> weight, view<const std::int32_t> label, view<float> grad) {
-    status outcome;
-    const double value = loss_and_grad(chosen, score, mass, weight, label, grad, outcome);
-    detail::require(outcome);
-    return value;
+    return detail::checked(
+        [&](status &outcome) { return loss_and_grad(chosen, score, mass, weight, label, grad, outcome); });
 }
 inline double loss_and_grad(const options &chosen, view<const double> score, view<const double> mass,
                             view<const double> weight, view<const std::int32_t> label, view<double> grad) {
-    status outcome;
-    const double value = loss_and_grad(chosen, score, mass, weight, label, grad, outcome);
-    detail::require(outcome);
-    return value;
+    return detail::checked(
+        [&](status &outcome) { return loss_and_grad(chosen, score, mass, weight, label, grad, outcome); });
 }
 
 template <class T>
@@ -497,32 +500,20 @@ inline result<double> loss_and_grad(const options &chosen, view<const double> sc
 
 inline std::vector<double> edges(const options &chosen, view<const float> mass,
                                  view<const std::int32_t> label = {}) {
-    status outcome;
-    std::vector<double> found = edges(chosen, mass, label, outcome);
-    detail::require(outcome);
-    return found;
+    return detail::checked([&](status &outcome) { return edges(chosen, mass, label, outcome); });
 }
 inline std::vector<double> edges(const options &chosen, view<const double> mass,
                                  view<const std::int32_t> label = {}) {
-    status outcome;
-    std::vector<double> found = edges(chosen, mass, label, outcome);
-    detail::require(outcome);
-    return found;
+    return detail::checked([&](status &outcome) { return edges(chosen, mass, label, outcome); });
 }
 
 inline table moments(const options &chosen, view<const float> score, view<const float> mass,
                      view<const float> weight, view<const std::int32_t> label, view<const double> at) {
-    status outcome;
-    table found = moments(chosen, score, mass, weight, label, at, outcome);
-    detail::require(outcome);
-    return found;
+    return detail::checked([&](status &outcome) { return moments(chosen, score, mass, weight, label, at, outcome); });
 }
 inline table moments(const options &chosen, view<const double> score, view<const double> mass,
                      view<const double> weight, view<const std::int32_t> label, view<const double> at) {
-    status outcome;
-    table found = moments(chosen, score, mass, weight, label, at, outcome);
-    detail::require(outcome);
-    return found;
+    return detail::checked([&](status &outcome) { return moments(chosen, score, mass, weight, label, at, outcome); });
 }
 
 #endif
