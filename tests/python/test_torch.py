@@ -126,6 +126,16 @@ def test_compiled_once_it_takes_batches_of_any_size():
         assert compiled(score, target, mass) == loss(score, target, mass)
 
 
+@pytest.mark.parametrize("options", [dict(order=2), dict(edges=np.array([0, 0.5, 1]), background_label=(0,))], ids=str)
+def test_the_function_is_compiled_without_a_graph_break(options):
+    score, target, mass = torch.rand(50), torch.zeros(50), torch.rand(50)
+
+    def loss(score):
+        return mode_loss(score, mass, None, target, **options)
+
+    assert torch.compile(loss, fullgraph=True, backend="aot_eager")(score) == loss(score)
+
+
 def test_fake_tensors_have_the_shape_type_and_device_of_real_ones():
     for dtype in (torch.float16, torch.bfloat16, torch.float32, torch.float64):
         score, mass, *_ = events(dtype)

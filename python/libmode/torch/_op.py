@@ -18,6 +18,7 @@ from .. import _native
 from .._options import Options
 
 
+@torch.compiler.assume_constant_result  # type: ignore[untyped-decorator]
 def encode(background_label: int | Sequence[int] = 0, **options: Any) -> str:
     """Options as the text that the operator takes; the options are checked."""
     try:
