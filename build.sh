@@ -289,6 +289,8 @@ test_all() {
     "$VENV/bin/ruff" format --check .
     "$VENV/bin/mypy"
     "$VENV/bin/python" -m pytest -q tests/python tests/install tests/root "$@"
+    # In a process of their own: TensorFlow and PyTorch's compiler abort one that has both.
+    "$VENV/bin/python" -m pytest -q tests/frameworks "$@"
 }
 
 # test_full: what needs root and Debian's packages, or minutes more.

@@ -112,7 +112,11 @@ def mode_loss_and_grad(
     and its floating type (float64 if it has none); events that take no part
     have gradient exactly 0.
     """
-    chosen = options(background_label, **given)
+    return loss_and_grad(options(background_label, **given), score, mass, weight, label)
+
+
+def loss_and_grad(chosen: Options, score: Any, mass: Any, weight: Any, label: Any) -> tuple[float, NDArray[Any]]:
+    """:func:`mode_loss_and_grad` with options that are ready."""
     ev = events(score, mass, weight, label, chosen)
     grad = np.empty_like(ev.score)
     loss = _native.loss_grad(

@@ -1,4 +1,4 @@
-"""The golden cases through NumPy and PyTorch, in both precisions."""
+"""The golden cases through NumPy and PyTorch, in both precisions; through the other frameworks: tests/frameworks."""
 
 import golden
 import libmode

@@ -6,16 +6,12 @@ differ, and why: docs/from-modeloss.md.
 
 from __future__ import annotations
 
-import warnings
-
 import torch
 from torch import Tensor
 
-from .._native import int32
-from .._options import LossOptions
 from ..torch import MoDeLoss as _MoDeLoss
+from ._arguments import EPS, SBINS, label_of, options_of
 
-_SBINS, _EPS = 32, 1e-4  # the defaults of what has no effect
 _MEMORY = 1_000_000  # events, which take some 30 ms a call; modeloss keeps all of them
 
 
@@ -65,7 +61,7 @@ class MoDeLoss(_MoDeLoss):
     def __init__(
         self,
         bins: int = 32,
-        sbins: int = _SBINS,
+        sbins: int = SBINS,
         memory: bool = False,
         background_label: float = 0,
         background_only: bool = True,
@@ -74,34 +70,26 @@ class MoDeLoss(_MoDeLoss):
         lambd: float | None = None,
         max_slope: float | None = None,
         monotonic: bool = False,
-        eps: float = _EPS,
+        eps: float = EPS,
         dynamicbins: bool = True,
         normalize: bool = True,
         sign_func: str = "tanh",
     ) -> None:
-        if power != 2:
-            raise ValueError(f"power = {power!r}: must be 2, the loss is made of squared residuals")
         if sign_func != "tanh":
             raise ValueError(f"sign_func = {sign_func!r}: must be 'tanh', the function in both bounds")
-        if sbins != _SBINS:
-            warnings.warn(f"sbins = {sbins!r} has no effect: the integral over scores is exact", stacklevel=2)
-        if eps != _EPS:
-            warnings.warn(f"eps = {eps!r} has no effect: no bound divides by zero", stacklevel=2)
-        if isinstance(background_label, float) and background_label.is_integer():  # as targets often are
-            background_label = int(background_label)
-
-        options: LossOptions = {"order": order, "bins": bins}
-        if lambd is not None:
-            options["slope_penalty"] = lambd
-        if max_slope is not None and order != 0:
-            options["max_slope"] = max_slope
-        if monotonic and order not in (0, 1):
-            options["monotonic"] = True
-        if not dynamicbins:
-            options["binning"] = "uniform"
-        if not normalize:
-            options["mass_range"] = (-1, 1)
-        label = int32("background_label", background_label)
+        options = options_of(
+            bins=bins,
+            sbins=sbins,
+            power=power,
+            order=order,
+            lambd=lambd,
+            max_slope=max_slope,
+            monotonic=monotonic,
+            eps=eps,
+            dynamicbins=dynamicbins,
+            normalize=normalize,
+        )
+        label = label_of(background_label)
         super().__init__(label, bool(background_only), history=_MEMORY if memory else 0, **options)
         self.normalize = bool(normalize)
 

@@ -158,6 +158,7 @@ class MoDeFunction(torch.autograd.Function):
         ctx: Any, score: Tensor, mass: Tensor, weight: Tensor | None, label: Tensor | None, options: str
     ) -> Tensor:
         plain = type(score) in (Tensor, torch.nn.Parameter) and not torch.compiler.is_compiling()
+        plain = plain and not score.is_meta  # Keras asks for the shape so
         loss, grad = (_compute if plain else mode_loss_op)(score, mass, weight, label, options)
         ctx.save_for_backward(score, grad)
         return loss

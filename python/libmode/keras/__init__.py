@@ -1,0 +1,13 @@
+"""The MoDe loss for Keras 3, on TensorFlow, JAX or PyTorch, whichever is Keras's backend.
+
+:class:`MoDeLoss` goes to ``model.compile(loss=...)``, and the mass travels in ``y_true``::
+
+    model.compile("adam", MoDeLoss(order=1, unbiased=True, strength=1000), metrics=[on_label("AUC")])
+    model.fit(x, pack(label, mass))
+"""
+
+from .events import pack
+from .loss import MoDeLoss, mode_loss
+from .metric import on_label
+
+__all__ = ["MoDeLoss", "mode_loss", "on_label", "pack"]

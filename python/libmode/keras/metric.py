@@ -1,0 +1,62 @@
+"""Metrics that see the label alone of what ``pack`` made."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import keras
+
+from .events import unpack
+
+
+@keras.saving.register_keras_serializable(package="libmode")
+class OnLabel(keras.metrics.Metric):
+    """What :func:`on_label` returns."""
+
+    def __init__(self, metric: Any, name: str | None = None, dtype: Any = None) -> None:
+        super().__init__(name=name or metric.name, dtype=dtype)
+        self.metric = metric
+
+    def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:
+        """Shows the labels to the metric."""
+        self.metric.update_state(unpack(y_true)[0], y_pred, sample_weight=sample_weight)
+
+    def result(self) -> Any:
+        """What the metric says."""
+        return self.metric.result()
+
+    def reset_state(self) -> None:
+        """Starts the metric again."""
+        self.metric.reset_state()
+
+    def get_config(self) -> dict[str, Any]:
+        """The metric, as Keras saves it."""
+        return {**super().get_config(), "metric": keras.saving.serialize_keras_object(self.metric)}
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> OnLabel:
+        """The metric that :meth:`get_config` describes."""
+        return cls(**{**config, "metric": keras.saving.deserialize_keras_object(config["metric"])})
+
+
+def on_label(metric: Any, name: str | None = None) -> OnLabel:
+    """Any metric of Keras, for a ``y_true`` that :func:`libmode.keras.pack` made.
+
+    Parameters
+    ----------
+    metric : Metric, function or str
+        What ``keras.metrics.get`` takes, but for "accuracy", of which Keras has several:
+        "binary_accuracy", "sparse_categorical_accuracy", "categorical_accuracy".
+    name : str, optional
+        By default that of the metric.
+
+    The metric gets ``sample_weight`` where it is among the ``weighted_metrics``, but
+    never the weights of :func:`libmode.keras.pack`.
+    """
+    if metric in ("accuracy", "acc"):
+        exact = "'binary_accuracy', 'sparse_categorical_accuracy' or 'categorical_accuracy'"
+        raise ValueError(f"metric = {metric!r}: say which, {exact}")
+    found = keras.metrics.get(metric)
+    if not isinstance(found, keras.metrics.Metric):
+        found = keras.metrics.MeanMetricWrapper(found, name=getattr(found, "__name__", None))
+    return OnLabel(found, name)

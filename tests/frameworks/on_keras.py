@@ -1,0 +1,407 @@
+"""libmode.keras on the backend that KERAS_BACKEND names: test_keras.py runs this file once for each."""
+
+from contextlib import contextmanager, nullcontext
+
+import golden
+import keras
+import libmode
+import numpy as np
+import pytest
+from keras import ops
+from libmode.keras import MoDeLoss, mode_loss, on_label, pack
+
+BACKEND = keras.backend.backend()
+# What Keras and PyTorch do between themselves.
+pytestmark = pytest.mark.filterwarnings("ignore:__array__ implementation doesn't accept a copy keyword")
+OPTIONS = dict(order=1, bins=5, unbiased=True, moments="projection")
+N = 200
+
+
+@contextmanager
+def float64():
+    """Lets the backend have float64: JAX must be asked."""
+    if BACKEND == "jax":
+        import jax
+
+        with jax.enable_x64(True):
+            yield
+    else:
+        yield
+
+
+def value_and_grad(function, array):
+    """The value of a function of one tensor, and its gradient, as NumPy has them."""
+    if BACKEND == "tensorflow":
+        import tensorflow as tf
+
+        tensor = tf.constant(array)
+        with tf.GradientTape() as tape:
+            tape.watch(tensor)
+            value = function(tensor)
+        return value.numpy(), tape.gradient(value, tensor).numpy()
+    if BACKEND == "jax":
+        import jax
+
+        value, grad = jax.value_and_grad(function)(array)
+        return np.asarray(value), np.asarray(grad)
+    import torch
+
+    tensor = torch.tensor(array, requires_grad=True)
+    value = function(tensor)
+    value.backward()
+    return value.detach().numpy(), tensor.grad.numpy()
+
+
+def number(tensor):
+    return float(ops.convert_to_numpy(tensor))
+
+
+def events(n=N, seed=0):
+    """Label, mass, weight and score."""
+    rng = np.random.default_rng(seed)
+    mass = rng.uniform(50, 300, n).astype(np.float32)
+    label = rng.integers(0, 2, n)
+    weight = rng.choice([0.5, 1.0, -0.25], n, p=[0.45, 0.45, 0.1]).astype(np.float32)
+    score = np.clip(rng.random(n) * mass / 300, 0.01, 0.99).astype(np.float32)
+    return label, mass, weight, score
+
+
+def of_numpy(score, label, mass, weight=None, **options):
+    return libmode.mode_loss(score, mass, weight, label, **(OPTIONS | options))
+
+
+def cross_entropy(label, score):
+    """Of each event."""
+    score = score.astype(float)
+    return -(label * np.log(score) + (1 - label) * np.log(1 - score))
+
+
+# ------------------------------------------------------------- the loss
+
+TOLERANCE = {"float32": 1e-5, "float64": 1e-9}
+
+
+@pytest.mark.parametrize("dtype", TOLERANCE)
+def test_golden(golden_case, dtype):
+    score, mass, weight = golden_case.events(np.dtype(dtype))
+    y_true = pack(np.zeros(len(score)), mass, weight)
+    loss = MoDeLoss(base=None, dtype=dtype, **golden_case.options)
+    for function in (loss, lambda y, p: mode_loss(y, p, **golden_case.options)):
+        with float64() if dtype == "float64" else nullcontext():
+            value, grad = value_and_grad(lambda pred: function(y_true, pred), score)  # noqa: B023
+        assert value.dtype == grad.dtype == dtype
+        golden.assert_close(value, golden_case.loss, TOLERANCE[dtype])
+        golden.assert_close(grad, golden_case.grad, TOLERANCE[dtype])
+
+
+def test_both_parts_and_both_weights():
+    label, mass, weight, score = events()
+    sample_weight = np.linspace(0.5, 1.5, N).astype(np.float32)
+    total = weight * sample_weight
+    want = np.mean(total * cross_entropy(label, score)) + 7 * of_numpy(score, label, mass, total)
+    # A class of loss with the reduction that a function gets.
+    for base in ("binary_crossentropy", keras.losses.BinaryCrossentropy()):
+        loss = MoDeLoss(strength=7, base=base, **OPTIONS)
+        for shape in ((N,), (N, 1)):
+            got = loss(pack(label, mass, weight), score.reshape(shape), sample_weight.reshape(shape))
+            np.testing.assert_allclose(number(got), want, rtol=1e-5)
+
+
+def test_the_trap_of_a_scalar_loss_and_sample_weight():
+    # Loss.__call__ of Keras multiplies a scalar by mean(sample_weight): MoDe does not change with a common factor.
+    label, mass, _, score = events()
+    loss = MoDeLoss(base=None, **OPTIONS)
+    plain, tripled = loss(pack(label, mass), score), loss(pack(label, mass), score, np.full(N, 3, np.float32))
+    np.testing.assert_allclose(number(tripled), number(plain), rtol=1e-6)
+
+
+def test_the_trap_of_the_cast_to_float32():
+    # Loss.__call__ of Keras casts y_true to float32, in which these masses are all the same.
+    label, mass, _, score = events()
+    close = 1e9 + mass.astype(np.float64) / 100
+    assert len(np.unique(close.astype(np.float32))) == 1
+    with float64():
+        loss = MoDeLoss(base=None, **OPTIONS)(pack(label, close), score)
+        np.testing.assert_allclose(number(loss), of_numpy(score, label, close), rtol=1e-5)
+
+
+def test_outputs_of_mixed_precision():
+    label, mass, _, score = events()
+    half = score.astype(np.float16)
+    loss = MoDeLoss(base=None, **OPTIONS)(pack(label, mass), ops.convert_to_tensor(half))
+    np.testing.assert_allclose(number(loss), of_numpy(half.astype(np.float32), label, mass), rtol=1e-5)
+
+
+@pytest.mark.parametrize("base", ["sparse_categorical_crossentropy", "categorical_crossentropy"])
+@pytest.mark.parametrize("score", [2, lambda y_pred: y_pred[:, 2]], ids=["output", "callable"])
+def test_several_classes(base, score):
+    _, mass, weight, _ = events()
+    rng = np.random.default_rng(1)
+    outputs = rng.dirichlet([1, 1, 1], N).astype(np.float32)
+    label = rng.integers(0, 3, N)
+    given = label if base.startswith("sparse") else np.eye(3)[label]
+    loss = MoDeLoss(strength=7, base=base, score=score, background_label=1, **OPTIONS)(
+        pack(given, mass, weight), outputs
+    )
+    mode = of_numpy(outputs[:, 2], label, mass, weight, background_label=1)
+    want = np.mean(-weight * np.log(outputs[np.arange(N), label])) + 7 * mode
+    np.testing.assert_allclose(number(loss), want, rtol=1e-5)
+
+
+def test_logits():
+    label, mass, _, score = events()
+    logits = np.log(score / (1 - score))
+    base = keras.losses.BinaryCrossentropy(from_logits=True)
+    loss = MoDeLoss(strength=7, base=base, score=ops.sigmoid, **OPTIONS)(pack(label, mass), logits)
+    want = cross_entropy(label, score).mean() + 7 * of_numpy(score, label, mass)
+    np.testing.assert_allclose(number(loss), want, rtol=1e-5)
+
+
+def test_all_events():
+    label, mass, _, score = events()
+    loss = MoDeLoss(base=None, background_only=False, **OPTIONS)(pack(label, mass), score)
+    np.testing.assert_allclose(number(loss), of_numpy(score, None, mass), rtol=1e-5)
+
+
+def test_pack():
+    label, mass, weight, _ = events()
+    packed = pack(label, mass)
+    assert packed.dtype == np.float32 and packed.shape == (N, 3)
+    assert (packed == np.column_stack([label, mass, np.ones(N)])).all()
+    assert (pack(label[:, None], mass[:, None], weight)[:, 2] == weight).all()
+    assert pack(label, mass.astype(float)).dtype == np.float64
+    assert pack(np.eye(3)[label], mass).shape == (N, 5)
+
+
+@pytest.mark.parametrize(
+    "loss",
+    [
+        MoDeLoss(order=2, monotonic=True, strength=30),
+        MoDeLoss(base=None, edges=np.array([50.0, 100, 300]), background_label=(0, 1), dtype="float32"),
+        MoDeLoss(
+            base=keras.losses.BinaryCrossentropy(from_logits=True),
+            score=keras.activations.sigmoid,
+            score_range=(0, 1),
+            background_only=False,
+        ),
+    ],
+    ids=["defaults", "arrays", "objects"],
+)
+def test_it_is_serialised(loss):
+    label, mass, _, score = events()
+    other = keras.losses.deserialize(keras.losses.serialize(loss))
+    assert other.get_config() == loss.get_config()
+    assert number(other(pack(label, mass), score)) == number(loss(pack(label, mass), score))
+
+
+# --------------------------------------------------------------- metrics
+
+
+@pytest.mark.parametrize("metric", ["AUC", "binary_accuracy", keras.metrics.BinaryAccuracy(threshold=0.4)])
+def test_on_label(metric):
+    label, mass, _, score = events()
+    wrapped = on_label(metric)
+    plain = keras.metrics.get(metric)
+    plain = plain if isinstance(plain, keras.metrics.Metric) else keras.metrics.MeanMetricWrapper(plain)
+    for _ in range(2):
+        wrapped.reset_state()
+        for half in (slice(0, 50), slice(50, N)):
+            wrapped.update_state(pack(label, mass)[half], score[half, None])
+        plain.reset_state()
+        plain.update_state(label[:, None], score[:, None])
+        np.testing.assert_allclose(number(wrapped.result()), number(plain.result()), rtol=1e-6)
+    again = keras.metrics.deserialize(keras.metrics.serialize(wrapped))
+    assert again.name == wrapped.name
+    again.update_state(pack(label, mass), score[:, None])
+    assert number(again.result()) == number(wrapped.result())
+
+
+def test_accuracy_is_ambiguous():
+    with pytest.raises(ValueError, match="metric = 'accuracy': say which"):
+        on_label("accuracy")
+
+
+# ------------------------------------------------------------- bad input
+
+BAD = {
+    "no mass": (lambda t, p: MoDeLoss()(t[:, :1], p), r"y_true has shape \(200, 1\): expected the columns"),
+    "one dimension": (lambda t, p: MoDeLoss()(t[:, 0], p), r"y_true has shape \(200,\): expected the columns"),
+    "outputs": (lambda t, p: MoDeLoss()(t, np.stack([p, p], 1)), r"y_pred has shape \(200, 2\): say which output"),
+    "no such output": (lambda t, p: MoDeLoss(score=2)(t, np.stack([p, p], 1)), r"score = 2: y_pred of shape \(200, 2\)"),
+    "lengths": (lambda t, p: MoDeLoss()(t, p[1:]), "mass has length 200, but y_pred has length 199"),
+    "sample_weight": (lambda t, p: MoDeLoss()(t, p, p[1:]), "sample_weight has length 199, but y_true has length 200"),
+    "option": (lambda t, p: MoDeLoss(order=17), "order = 17"),
+    "strength": (lambda t, p: MoDeLoss(strength=np.nan), "strength = nan: must be finite"),
+    "reduction": (lambda t, p: MoDeLoss(base=keras.losses.BinaryCrossentropy(reduction=None))(t, p), "give it a reduction"),
+    "scalar base": (lambda t, p: MoDeLoss(base=lambda t, p: ops.mean(p))(t, p), "expected one value for each event"),
+    "pack": (lambda t, p: pack(t[:, 0], p[1:]), "mass has length 199, but label has length 200"),
+    "no background": (lambda t, p: MoDeLoss(background_label=5)(t, p), "no event"),
+    "not finite": (lambda t, p: MoDeLoss()(t, p * np.nan), r"score\[\d+\] = NaN: every score of a selected event"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input(name):
+    call, message = BAD[name]
+    label, mass, _, score = events()
+    with pytest.raises(ValueError, match=message):
+        call(pack(label, mass), score)
+
+
+SENTENCES = {
+    "no background": (lambda x, label: label.fill(1), "no event .*background"),
+    "diverged": (
+        lambda x, label: x.fill(np.nan),
+        r"score\[\d+\] = NaN: every score of a selected event must be finite",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SENTENCES)
+def test_bad_events_in_fit_are_the_sentence_of_the_library(name):
+    spoil, message = SENTENCES[name]
+    x, label, mass = sample(500)
+    spoil(x, label)
+    model = network()
+    model.compile("adam", MoDeLoss(strength=10, **OPTIONS))
+    with pytest.raises(Exception, match=message):
+        model.fit(x, pack(label, mass), batch_size=500, verbose=0)
+
+
+def test_a_y_true_without_mass_in_fit():
+    x, label, _ = sample(500)
+    model = network()
+    model.compile("adam", MoDeLoss())
+    with pytest.raises(ValueError, match=r"y_true has shape .*: expected the columns that libmode.keras.pack"):
+        model.fit(x, label, verbose=0)
+
+
+def test_jit_compile():
+    """JAX compiles it, PyTorch's compiler leaves it out, TensorFlow's XLA cannot and says what to do."""
+    x, label, mass = sample(500)
+    model = network()
+    model.compile("adam", MoDeLoss(**OPTIONS), jit_compile=True)
+    if BACKEND == "tensorflow":
+        with pytest.raises(RuntimeError, match="jit_compile=False"):
+            model.fit(x, pack(label, mass), batch_size=500, verbose=0)
+    else:
+        assert np.isfinite(model.fit(x, pack(label, mass), batch_size=500, verbose=0).history["loss"]).all()
+
+
+# -------------------------------------------------------------- training
+
+
+def sample(n, seed=0):
+    """Features, one of which gives the mass away, label and mass: the signal is a peak."""
+    rng = np.random.default_rng(seed)
+    label = rng.integers(0, 2, n)
+    mass = np.where(label == 1, rng.normal(0.5, 0.05, n), rng.random(n)).astype(np.float32)
+    x = np.stack([rng.normal(1.5 * label, 1), np.abs(mass - 0.5) * 4 - 1], axis=1).astype(np.float32)
+    return x, label, mass
+
+
+def network():
+    keras.utils.set_random_seed(3)
+    layers = keras.layers
+    return keras.Sequential(
+        [layers.Input((2,)), layers.Dense(16, "silu"), layers.Dense(16, "silu"), layers.Dense(1, "sigmoid")]
+    )
+
+
+class Batches(keras.utils.PyDataset):
+    """The events in batches of 500."""
+
+    def __init__(self, x, y):
+        super().__init__()
+        self.x, self.y = x, y
+
+    def __len__(self):
+        return len(self.x) // 500
+
+    def __getitem__(self, index):
+        batch = slice(500 * index, 500 * (index + 1))
+        return self.x[batch], self.y[batch]
+
+
+def as_arrays(x, y):
+    return dict(x=x, y=y, batch_size=500)
+
+
+def as_tf_data(x, y):
+    import tensorflow as tf
+
+    return dict(x=tf.data.Dataset.from_tensor_slices((x, y)).batch(500, drop_remainder=True))
+
+
+def as_py_dataset(x, y):
+    return dict(x=Batches(x, y))
+
+
+X, LABEL, MASS = sample(3000)
+Y = pack(LABEL, MASS)
+
+
+def carving(model):
+    """How far the background's scores depend on its mass, on other events."""
+    x, label, mass = sample(5000, seed=1)
+    return libmode.mode_loss(model.predict(x, verbose=0), mass, None, label, **OPTIONS)
+
+
+def trained(strength, fed):
+    model = network()
+    loss = MoDeLoss(strength=strength, **OPTIONS)
+    model.compile(keras.optimizers.Adam(0.01), loss, metrics=[on_label("AUC", name="auc")])
+    return model, model.fit(**fed, epochs=12, verbose=0, shuffle=False).history
+
+
+@pytest.fixture(scope="module")
+def unconstrained():
+    return carving(trained(0, as_arrays(X, Y))[0])
+
+
+@pytest.mark.parametrize("feed", [as_arrays, as_tf_data, as_py_dataset])
+def test_fit(feed, unconstrained):
+    model, history = trained(300, feed(X, Y))
+    assert history["loss"][-1] < 0.8 * history["loss"][0]
+    assert history["auc"][-1] > 0.75
+    assert carving(model) < 0.3 * unconstrained
+
+
+def test_evaluate_save_load_and_go_on(tmp_path):
+    model, history = trained(300, as_arrays(X, Y))
+    values = model.evaluate(X, Y, batch_size=3000, verbose=0, return_dict=True)
+    score = model.predict(X, verbose=0)[:, 0]
+    want = cross_entropy(LABEL, score).mean() + 300 * of_numpy(score, LABEL, MASS)
+    np.testing.assert_allclose(values["loss"], want, rtol=1e-4)
+
+    model.save(tmp_path / "model.keras")
+    loaded = keras.saving.load_model(tmp_path / "model.keras")
+    assert isinstance(loaded.loss, MoDeLoss) and loaded.loss.get_config() == model.loss.get_config()
+    again = loaded.evaluate(X, Y, batch_size=3000, verbose=0, return_dict=True)
+    np.testing.assert_allclose(list(again.values()), list(values.values()), rtol=1e-5)
+    more = loaded.fit(**as_arrays(X, Y), epochs=1, verbose=0, shuffle=False).history["loss"][0]
+    assert more < 1.1 * history["loss"][-1]
+
+
+def test_train_on_batch_and_sample_weight():
+    label, mass, weight, _ = events(500)
+    x = sample(500)[0]
+    model = network()
+    model.compile("sgd", MoDeLoss(strength=50, **OPTIONS))
+    score = model.predict(x, verbose=0)[:, 0]
+    want = np.mean(weight * cross_entropy(label, score)) + 50 * of_numpy(score, label, mass, weight)
+    np.testing.assert_allclose(model.test_on_batch(x, pack(label, mass), weight), want, rtol=1e-4)
+    np.testing.assert_allclose(model.train_on_batch(x, pack(label, mass), weight), want, rtol=1e-4)
+    assert model.test_on_batch(x, pack(label, mass), weight) < want
+
+
+def test_a_custom_loss_of_existing_code():
+    def loss(y_true, y_pred):
+        entropy = keras.losses.binary_crossentropy(y_true[:, :1], y_pred)
+        return ops.mean(entropy) + 50 * mode_loss(y_true, y_pred, **OPTIONS)
+
+    model = network()
+    model.compile("sgd", loss)
+    score = model.predict(X, verbose=0)[:, 0]
+    want = cross_entropy(LABEL, score).mean() + 50 * of_numpy(score, LABEL, MASS)
+    np.testing.assert_allclose(model.test_on_batch(X, Y), want, rtol=1e-4)

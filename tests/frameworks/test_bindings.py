@@ -1,0 +1,66 @@
+"""The golden cases through TensorFlow and JAX, in both precisions, and no adapter imports what it does not need.
+
+NumPy and PyTorch: tests/python/test_golden.py; Keras on each backend: on_keras.py.
+"""
+
+import subprocess
+import sys
+
+import golden
+import jax
+import libmode.jax
+import libmode.tensorflow
+import numpy as np
+import pytest
+import tensorflow as tf
+
+
+def by_tensorflow(score, mass, weight, options):
+    score = tf.constant(score)
+    with tf.GradientTape() as tape:
+        tape.watch(score)
+        loss = libmode.tensorflow.mode_loss(score, mass, weight, **options)
+    return float(loss), tape.gradient(loss, score).numpy()
+
+
+def by_tensorflow_function(score, mass, weight, options):
+    @tf.function
+    def step(score):
+        loss = libmode.tensorflow.mode_loss(score, mass, weight, **options)
+        return loss, tf.gradients(loss, score)[0]
+
+    loss, grad = step(tf.constant(score))
+    return float(loss), grad.numpy()
+
+
+def by_jax(score, mass, weight, options):
+    with jax.enable_x64(score.dtype == np.float64):
+        loss, grad = jax.value_and_grad(libmode.jax.mode_loss)(score, mass, weight, **options)
+        return float(loss), np.asarray(grad)
+
+
+def by_jax_jit(score, mass, weight, options):
+    with jax.enable_x64(score.dtype == np.float64):
+        step = jax.jit(lambda *arrays: jax.value_and_grad(libmode.jax.mode_loss)(*arrays, **options))
+        loss, grad = step(score, mass, weight)
+        return float(loss), np.asarray(grad)
+
+
+TOLERANCE = {np.float64: 1e-9, np.float32: 1e-5}
+
+
+@pytest.mark.parametrize("dtype", TOLERANCE, ids=lambda dtype: dtype.__name__)
+@pytest.mark.parametrize("frontend", [by_tensorflow, by_tensorflow_function, by_jax, by_jax_jit])
+def test_loss_and_gradient_are_the_oracles(golden_case, frontend, dtype):
+    loss, grad = frontend(*golden_case.events(dtype), golden_case.options)
+    assert grad.dtype == dtype
+    golden.assert_close(loss, golden_case.loss, TOLERANCE[dtype])
+    golden.assert_close(grad, golden_case.grad, TOLERANCE[dtype])
+
+
+@pytest.mark.parametrize("adapter", ["torch", "jax"])
+def test_an_adapter_imports_no_other_framework(adapter):
+    code = f"import sys, libmode.{adapter}; print(*(m for m in ('torch', 'jax', 'keras', 'tensorflow') if m in sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == [adapter]

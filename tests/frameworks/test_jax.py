@@ -1,0 +1,216 @@
+"""libmode.jax.mode_loss as a citizen of JAX: jit, grad, jvp, vmap, x64, and its errors."""
+
+import os
+import subprocess
+import sys
+
+import jax
+import jax.numpy as jnp
+import libmode
+import numpy as np
+import optax
+import pytest
+from libmode import jax as libmode_jax
+from libmode._options import options
+from libmode.jax import mode_loss
+
+N = 60
+OPTIONS = dict(order=2, bins=5, monotonic=True, moments="projection", unbiased=True)
+
+
+def events(dtype=np.float32, seed=4):
+    """Score, mass, weight and label; neighbouring scores differ by 1/128."""
+    rng = np.random.default_rng(seed)
+    arrays = (rng.permutation(N) + 1) / 128, rng.random(N), rng.choice([0.5, 1.0, 2.0], N)
+    return *(jnp.asarray(array.astype(dtype)) for array in arrays), jnp.arange(N) % 3 % 2
+
+
+def loss_of(score, mass, weight, label):
+    return mode_loss(score, mass, weight, label, **OPTIONS)
+
+
+@pytest.mark.parametrize("transform", [lambda f: f, jax.jit], ids=["eager", "jit"])
+def test_it_is_the_loss_of_numpy(transform):
+    arrays = events()
+    want, want_grad = libmode.mode_loss_and_grad(*map(np.asarray, arrays), **OPTIONS)
+    loss, grad = transform(jax.value_and_grad(loss_of))(*arrays)
+    assert loss.dtype == grad.dtype == jnp.float32
+    assert loss == np.float32(want) == transform(loss_of)(*arrays)
+    assert (grad == want_grad).all()
+
+
+def test_the_chain_rule():
+    score, *others = events()
+    logits = jnp.log(score / (1 - score))
+    grad = jax.jit(jax.grad(lambda x: 7 * loss_of(jax.nn.sigmoid(x), *others)))(logits)
+    inner = jax.grad(loss_of)(jax.nn.sigmoid(logits), *others)
+    np.testing.assert_allclose(grad, 7 * inner * score * (1 - score), rtol=1e-5)
+
+
+def test_forward_mode():
+    score, *others = events()
+    direction = jnp.linspace(-1, 1, N)
+    loss, tangent = jax.jvp(lambda s: loss_of(s, *others), (score,), (direction,))
+    assert loss == loss_of(score, *others)
+    np.testing.assert_allclose(tangent, jnp.vdot(jax.grad(loss_of)(score, *others), direction), rtol=1e-5)
+
+
+@pytest.mark.parametrize("transform", [lambda f: f, jax.jit], ids=["eager", "jit"])
+def test_vmap_over_batches_of_equal_size(transform):
+    batches = [events(seed=seed) for seed in range(3)]
+    stacked = [jnp.stack(arrays) for arrays in zip(*batches, strict=True)]
+    losses, grads = transform(jax.vmap(jax.value_and_grad(loss_of)))(*stacked)
+    for loss, grad, arrays in zip(losses, grads, batches, strict=True):
+        want, want_grad = jax.value_and_grad(loss_of)(*arrays)
+        assert loss == want
+        assert (grad == want_grad).all()
+
+
+def test_vmap_over_the_scores_alone():
+    score, mass, *_ = events()
+    scores = jnp.stack([score, 1 - score])
+    losses = jax.vmap(lambda s: mode_loss(s, mass, bins=5))(scores)
+    assert (losses == jnp.stack([mode_loss(s, mass, bins=5) for s in scores])).all()
+
+
+@pytest.mark.parametrize("path", [libmode_jax._on_cpu, libmode_jax._elsewhere])
+def test_both_ways_out_of_a_compiled_program_agree(path):
+    score, mass, weight, label = events()
+    chosen = options(**OPTIONS)
+    loss, grad = jax.jit(lambda *arrays: path(chosen, *arrays))(score, mass, weight, label)
+    assert loss == loss_of(score, mass, weight, label)
+    assert (grad == jax.grad(loss_of)(score, mass, weight, label)).all()
+
+
+def test_only_the_score_has_a_derivative():
+    grads = jax.grad(loss_of, argnums=(0, 1, 2))(*events())
+    assert (grads[0] != 0).any()
+    assert (grads[1] == 0).all() and (grads[2] == 0).all()
+
+
+@pytest.mark.parametrize("dtype", [jnp.float16, jnp.bfloat16], ids=["float16", "bfloat16"])
+def test_small_floats_are_computed_in_float32(dtype):
+    score, *others = events()
+    low = score.astype(dtype)
+    loss, grad = jax.jit(jax.value_and_grad(loss_of))(low, *others)
+    assert loss.dtype == jnp.float32 and grad.dtype == dtype
+    assert loss == loss_of(low.astype(jnp.float32), *others)
+
+
+def test_columns():
+    arrays = events()
+    columns = [array[:, None] for array in arrays]
+    assert loss_of(*columns) == loss_of(*arrays)
+    assert jax.grad(loss_of)(*columns).shape == (N, 1)
+
+
+X64 = """if True:
+    import jax, jax.numpy as jnp, numpy as np, libmode
+    jax.config.update("jax_enable_x64", True)
+    from libmode.jax import mode_loss
+    rng = np.random.default_rng(0)
+    score, mass = rng.random(500), rng.random(500)
+    want, want_grad = libmode.mode_loss_and_grad(score, mass)
+    for transform in (lambda f: f, jax.jit):
+        loss, grad = transform(jax.value_and_grad(mode_loss))(score, mass)
+        assert loss.dtype == grad.dtype == jnp.float64
+        assert loss == want and (grad == want_grad).all()
+        loss, grad = transform(jax.value_and_grad(mode_loss))(score.astype("f4"), mass)
+        assert loss.dtype == grad.dtype == jnp.float32
+"""
+
+# On one processor JAX has one thread, and a callback that waits for JAX waits for ever.
+ONE_PROCESSOR = """if True:
+    import os
+    os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])
+    import jax, jax.numpy as jnp, numpy as np
+    from libmode.jax import mode_loss
+    rng = np.random.default_rng(0)
+    score, mass = jnp.asarray(rng.normal(size=300_000)), jnp.asarray(rng.random(300_000))
+    step = jax.jit(jax.value_and_grad(lambda score: mode_loss(jax.nn.sigmoid(score), mass)))
+    for _ in range(5):
+        loss, grad = step(score)
+    assert jnp.isfinite(grad).all()
+"""
+
+
+@pytest.mark.parametrize("code", [X64, ONE_PROCESSOR], ids=["x64", "one processor"])
+def test_in_a_process_of_its_own(code):
+    environment = os.environ | {"JAX_PLATFORMS": "cpu"}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    "function",
+    [jax.hessian(loss_of), jax.jit(jax.hessian(loss_of)), jax.grad(lambda *a: jnp.sum(jax.grad(loss_of)(*a) ** 2))],
+)
+def test_a_second_derivative_is_a_clear_error(function):
+    with pytest.raises(RuntimeError, match="no second derivative.*piecewise linear"):
+        function(*events())
+
+
+BAD = {
+    "length": (lambda s, m: mode_loss(s, m[:-1]), ValueError, "mass has length 59, but score has length 60"),
+    "shape": (lambda s, m: mode_loss(s, m.reshape(6, 10)), ValueError, r"mass has shape \(6, 10\): expected"),
+    "integers": (lambda s, m: mode_loss((9 * s).astype(int), m), TypeError, "score has dtype int32"),
+    "complex": (lambda s, m: mode_loss(s, m * 1j), TypeError, "mass has dtype complex64: expected real numbers"),
+    "none": (lambda s, m: mode_loss(s, None), TypeError, "mass is None"),
+    "option": (lambda s, m: mode_loss(s, m, order=17), ValueError, "order = 17"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+@pytest.mark.parametrize("transform", [lambda f: f, jax.jit], ids=["eager", "jit"])
+def test_bad_shapes_and_types_are_refused_while_tracing(name, transform):
+    call, kind, message = BAD[name]
+    score, mass, *_ = events()
+    with pytest.raises(kind, match=message):
+        transform(call)(score, mass)
+
+
+NOT_FINITE = r"score\[17\] = NaN: every score of a selected event must be finite"
+
+
+def test_bad_values_are_an_error_where_they_are_known():
+    score, mass, *_ = events()
+    for function in (mode_loss, jax.grad(mode_loss)):
+        with pytest.raises(ValueError, match=NOT_FINITE):
+            function(score.at[17].set(jnp.nan), mass)
+
+
+def test_bad_values_in_a_compiled_program_are_an_error_when_it_runs():
+    score, mass, *_ = events()
+    with pytest.raises(jax.errors.JaxRuntimeError, match=NOT_FINITE):
+        jax.block_until_ready(jax.jit(jax.grad(mode_loss))(score.at[17].set(jnp.nan), mass))
+
+
+def test_training_with_optax_makes_the_score_independent_of_the_mass():
+    rng = np.random.default_rng(1)
+    n = 2000
+    label = (rng.random(n) < 0.5).astype(np.float32)
+    mass = rng.random(n).astype(np.float32)
+    features = np.stack([rng.normal(label), 4 * mass], axis=1).astype(np.float32)
+    parameters = {"weight": jnp.array([1.0, 1.0]), "bias": jnp.zeros(())}
+
+    def penalty(parameters):
+        return mode_loss(
+            jax.nn.sigmoid(features @ parameters["weight"] + parameters["bias"]), mass, None, label, bins=8
+        )
+
+    def loss(parameters):
+        logits = features @ parameters["weight"] + parameters["bias"]
+        return optax.sigmoid_binary_cross_entropy(logits, label).mean() + 100 * penalty(parameters)
+
+    optimiser = optax.adam(0.05)
+
+    @jax.jit
+    def step(parameters, state):
+        updates, state = optimiser.update(jax.grad(loss)(parameters), state)
+        return optax.apply_updates(parameters, updates), state
+
+    before, state = penalty(parameters), optimiser.init(parameters)
+    for _ in range(60):
+        parameters, state = step(parameters, state)
+    assert penalty(parameters) < 0.2 * before
+    assert parameters["weight"][0] > 0.5

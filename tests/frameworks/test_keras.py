@@ -1,0 +1,34 @@
+"""on_keras.py on each backend, in a process of its own: Keras reads KERAS_BACKEND once, at import."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).with_name("on_keras.py")
+BACKENDS = ("tensorflow", "jax", "torch")
+
+
+def start(backend):
+    environment = os.environ | {"KERAS_BACKEND": backend, "TF_CPP_MIN_LOG_LEVEL": "3", "JAX_PLATFORMS": "cpu"}
+    command = [sys.executable, "-m", "pytest", "-q", "--tb=short", "--durations=10", str(TESTS)]
+    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+
+@pytest.fixture(scope="module")
+def processes():
+    """All backends at once."""
+    started = {backend: start(backend) for backend in BACKENDS}
+    yield started
+    for process in started.values():
+        process.kill()
+        process.communicate()
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_on_backend(processes, backend):
+    output, _ = processes[backend].communicate(timeout=600)
+    print(output)
+    assert processes[backend].returncode == 0

@@ -1,0 +1,173 @@
+"""libmode.tensorflow.mode_loss and libmode.compat.tf.MoDeLoss, eagerly and in a tf.function."""
+
+import libmode
+import numpy as np
+import pytest
+import tensorflow as tf
+from libmode.compat.tf import MoDeLoss
+from libmode.tensorflow import mode_loss
+
+N = 60
+OPTIONS = dict(order=2, bins=5, monotonic=True, moments="projection", unbiased=True)
+
+
+def events():
+    """Score, mass, weight and label."""
+    rng = np.random.default_rng(4)
+    arrays = (rng.permutation(N) + 1) / 128, rng.random(N), rng.choice([0.5, 1.0, 2.0], N)
+    return *(tf.constant(array, tf.float32) for array in arrays), tf.range(N) % 3 % 2
+
+
+def value_and_grad(function, score, *others):
+    with tf.GradientTape() as tape:
+        tape.watch(score)
+        loss = function(score, *others)
+    return loss, tape.gradient(loss, score)
+
+
+def as_function(function):
+    """In a graph that does not know how many events come."""
+    signature = [tf.TensorSpec([None, *tensor.shape[1:]], tensor.dtype) for tensor in events()]
+    return tf.function(function, input_signature=signature)
+
+
+def loss_of(score, mass, weight, label):
+    return mode_loss(score, mass, weight, label, **OPTIONS)
+
+
+WAYS = pytest.mark.parametrize("way", [lambda function: function, as_function], ids=["eager", "function"])
+
+
+@WAYS
+def test_it_is_the_loss_of_numpy(way):
+    tensors = events()
+    want, want_grad = libmode.mode_loss_and_grad(*(tensor.numpy() for tensor in tensors), **OPTIONS)
+    loss, grad = way(lambda *t: value_and_grad(loss_of, *t))(*tensors)
+    assert loss.dtype == grad.dtype == tf.float32
+    assert loss.numpy() == np.float32(want)
+    assert (grad.numpy() == want_grad).all()
+
+
+def test_shapes_are_known_in_a_graph():
+    def step(*tensors):
+        loss, grad = value_and_grad(loss_of, *tensors)
+        assert loss.shape == () and grad.shape.as_list() == [None]
+        return loss
+
+    as_function(step)(*events())
+
+
+def test_columns_and_small_floats():
+    score, *others = events()
+    half = tf.cast(score, tf.float16)
+    loss, grad = value_and_grad(loss_of, half[:, None], *others)
+    assert loss == loss_of(tf.cast(half, tf.float32), *others)
+    assert grad.shape == (N, 1) and grad.dtype == tf.float16
+
+
+@WAYS
+def test_a_second_derivative_is_a_clear_error(way):
+    def twice(score, *others):
+        with tf.GradientTape() as outer:
+            outer.watch(score)
+            grad = value_and_grad(loss_of, score, *others)[1]
+        return outer.gradient(grad, score)
+
+    with pytest.raises(RuntimeError, match="no second derivative.*piecewise linear"):
+        way(twice)(*events())
+
+
+def test_bad_values_eagerly():
+    score, mass, *_ = events()
+    bad = tf.where(tf.range(N) == 17, np.nan, score)
+    with pytest.raises(ValueError, match=r"^score\[17\] = NaN: every score of a selected event must be finite"):
+        mode_loss(bad, mass)
+
+
+def test_bad_values_in_a_function_are_the_sentence_without_the_callback():
+    score, mass, *_ = events()
+    bad = tf.where(tf.range(N) == 17, np.nan, score)
+    with pytest.raises(tf.errors.InvalidArgumentError) as caught:
+        tf.function(mode_loss)(bad, mass)
+    assert "assertion failed: [score[17] = NaN: every score of a selected event must be finite]" in str(caught.value)
+    assert "_native.py" not in str(caught.value)
+
+
+BAD = {
+    "length": (lambda s, m: mode_loss(s, m[1:]), "mass has length 59, but score has length 60"),
+    "shape": (lambda s, m: mode_loss(s, tf.reshape(m, (6, 10))), r"mass has shape \(6, 10\): expected"),
+    "integers": (lambda s, m: mode_loss(tf.cast(s, tf.int32), m), "score has dtype int32"),
+    "none": (lambda s, m: mode_loss(s, None), "mass is None"),
+    "option": (lambda s, m: mode_loss(s, m, order=17), "order = 17"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+@pytest.mark.parametrize("transform", [lambda f: f, tf.function], ids=["eager", "function"])
+def test_bad_input(name, transform):
+    call, message = BAD[name]
+    score, mass, *_ = events()
+    with pytest.raises((ValueError, TypeError, tf.errors.InvalidArgumentError), match=message):
+        transform(call)(score, mass)
+
+
+def test_xla_is_refused_by_name():
+    score, mass, *_ = events()
+    with pytest.raises(RuntimeError, match="jit_compile=False"):
+        tf.function(mode_loss, jit_compile=True)(score, mass)
+
+
+# ----------------------------------------------------------- libmode.compat
+
+
+@WAYS
+@pytest.mark.parametrize(
+    "arguments, options",
+    [
+        (dict(bins=5), dict(bins=5)),
+        (dict(bins=5, order=1, lambd=0.5), dict(bins=5, order=1, slope_penalty=0.5)),
+        (dict(bins=5, order=2, monotonic=True, max_slope=0.3), dict(bins=5, order=2, monotonic=True, max_slope=0.3)),
+        (dict(bins=5, monotonic=True, max_slope=0.3), dict(bins=5)),
+        (dict(bins=4, dynamicbins=False, normalize=False), dict(bins=4, binning="uniform", mass_range=(-1, 1))),
+    ],
+    ids=str,
+)
+def test_compat_maps_the_arguments(way, arguments, options):
+    score, mass, weight, label = events()
+    mass = 2 * mass - 1
+    theirs = MoDeLoss(background_label=1.0, **arguments)
+    want = mode_loss(score, mass, weight, label, background_label=1, **options)
+    target = tf.cast(label, tf.int32)
+    assert way(lambda s, m, w, y: theirs(s[:, None], y[:, None], m, w))(score, mass, weight, target) == want
+    pooled = MoDeLoss(background_only=False, **arguments)(score, None, mass)
+    assert pooled == mode_loss(score, mass, **options)
+
+
+def test_compat_refuses_what_it_cannot_honour():
+    score, mass, _, label = events()
+    with pytest.raises(ValueError, match="power = 1: must be 2"):
+        MoDeLoss(power=1)
+    with pytest.raises(ValueError, match="order = 17"):
+        MoDeLoss(order=17)
+    with pytest.raises(ValueError, match=r"x_biased has shape \(59,\), but pred has shape \(60,\)"):
+        MoDeLoss(bins=5)(score, label, mass[1:])
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"every mass must be inside \[-1, 1\]"):
+        MoDeLoss(bins=5, normalize=False)(score, label, 3 * mass)
+    for arguments in (dict(sbins=64), dict(eps=1e-3), dict(memory=True)):
+        with pytest.warns(UserWarning, match=f"{next(iter(arguments))} = .* has no effect"):
+            MoDeLoss(**arguments)
+
+
+def test_compat_beside_modeloss():
+    from modeloss.tf import MoDeLoss as Theirs
+
+    rng = np.random.default_rng(0)
+    n = 16 * 64
+    mass = tf.constant(np.linspace(-1, 1, n), tf.float32)
+    score = tf.constant(np.clip(rng.random(n) * 0.5 + 0.2 * mass.numpy() + 0.25, 0.01, 0.99), tf.float32)
+    target = tf.zeros(n)
+    (theirs, their_grad), (ours, our_grad) = (
+        value_and_grad(loss, score, target, mass) for loss in (Theirs(bins=16, order=1), MoDeLoss(bins=16, order=1))
+    )
+    np.testing.assert_allclose(theirs, ours, rtol=0.1)
+    assert np.corrcoef(their_grad, our_grad)[0, 1] > 0.99
