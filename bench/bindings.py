@@ -1,0 +1,183 @@
+"""What each framework adds to the call from NumPy: ``python -m bench.bindings``.
+
+Forward and backward of MoDe(order 2), compiled where the framework compiles, less the
+NumPy call; beside it the binary cross entropy of the same scores, the sum of both, and
+the sum of the scores, which is what any step of the framework costs. All are timed in
+turns. Each framework runs in a process of its own: TensorFlow and PyTorch's compiler do
+not share one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from functools import reduce
+from operator import add
+
+import libmode
+import numpy as np
+from numpy.typing import NDArray
+
+from .timing import interleaved, sampler
+
+SIZES = (1_000, 10_000, 100_000)
+QUIET = {"TF_CPP_MIN_LOG_LEVEL": "3", "JAX_PLATFORMS": "cpu"}
+
+Array = NDArray[np.float32]
+Steps = Mapping[str, Callable[[], object]]
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Seconds of a call."""
+
+    mode: float
+    numpy: float
+    step: float  # the sum of the scores
+    cross_entropy: float
+    both: float
+
+    @property
+    def binding(self) -> float:
+        """Seconds above the call from NumPy."""
+        return self.mode - self.numpy
+
+
+def in_torch(score: Array, label: Array, mass: Array) -> Steps:
+    """Eagerly."""
+    import torch
+    from libmode.torch import mode_loss
+    from torch.nn.functional import binary_cross_entropy
+
+    target, m = torch.from_numpy(label), torch.from_numpy(mass)
+
+    def step(*losses: Callable) -> Callable[[], object]:
+        x = torch.from_numpy(score.copy()).requires_grad_()
+
+        def call() -> object:
+            x.grad = None
+            reduce(add, (loss(x) for loss in losses)).backward()
+            return x.grad
+
+        return call
+
+    def entropy(x):
+        return binary_cross_entropy(x, target)
+
+    def mode(x):
+        return mode_loss(x, m, order=2)
+
+    return {"mode": step(mode), "step": step(torch.sum), "cross_entropy": step(entropy), "both": step(entropy, mode)}
+
+
+def in_tensorflow(score: Array, label: Array, mass: Array) -> Steps:
+    """In a tf.function."""
+    import tensorflow as tf
+    from libmode.tensorflow import mode_loss
+
+    x, target, m = tf.constant(score), tf.constant(label), tf.constant(mass)
+
+    def step(*losses: Callable) -> Callable[[], object]:
+        @tf.function
+        def call(x):
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                loss = reduce(add, (loss(x) for loss in losses))
+            return tape.gradient(loss, x)
+
+        return lambda: call(x).numpy()
+
+    def entropy(x):
+        return -tf.reduce_mean(target * tf.math.log(x) + (1 - target) * tf.math.log(1 - x))
+
+    def mode(x):
+        return mode_loss(x, m, order=2)
+
+    return {
+        "mode": step(mode),
+        "step": step(tf.reduce_sum),
+        "cross_entropy": step(entropy),
+        "both": step(entropy, mode),
+    }
+
+
+def in_jax(score: Array, label: Array, mass: Array) -> Steps:
+    """Under jit."""
+    import jax
+    import jax.numpy as jnp
+    from libmode.jax import mode_loss
+
+    x, target, m = jnp.asarray(score), jnp.asarray(label), jnp.asarray(mass)
+
+    def step(*losses: Callable) -> Callable[[], object]:
+        call = jax.jit(jax.value_and_grad(lambda x: reduce(add, (loss(x) for loss in losses))))
+        return lambda: jax.block_until_ready(call(x))
+
+    def entropy(x):
+        return -jnp.mean(target * jnp.log(x) + (1 - target) * jnp.log(1 - x))
+
+    def mode(x):
+        return mode_loss(x, m, order=2)
+
+    return {"mode": step(mode), "step": step(jnp.sum), "cross_entropy": step(entropy), "both": step(entropy, mode)}
+
+
+FRAMEWORKS = {"torch": in_torch, "tensorflow": in_tensorflow, "jax": in_jax}
+
+
+def measure_here(framework: str, n: int, budget: float) -> Cost:
+    """The times in this process, in about ``budget`` seconds."""
+    rng = np.random.default_rng(0)
+    score = rng.uniform(0.01, 0.99, n).astype(np.float32)
+    mass = (50 + 60 * rng.exponential(size=n)).astype(np.float32)
+    label = (np.arange(n) % 2).astype(np.float32)
+    calls = {
+        **FRAMEWORKS[framework](score, label, mass),
+        "numpy": lambda: libmode.mode_loss_and_grad(score, mass, order=2),
+    }
+    timings = interleaved({name: sampler(call) for name, call in calls.items()}, budget, limit=30, title=framework)
+    return Cost(**{name: timing.median for name, timing in timings.items()})
+
+
+def measure(sizes: tuple[int, ...] = SIZES, budget: float = 10.0) -> dict[str, dict[int, Cost]]:
+    """The times for each framework and number of events, in about ``budget`` seconds each."""
+    costs: dict[str, dict[int, Cost]] = {}
+    for framework in FRAMEWORKS:
+        command = [sys.executable, "-m", "bench.bindings", "--one", framework, "--budget", str(budget), "--sizes"]
+        done = subprocess.run(
+            [*command, *map(str, sizes)], env=os.environ | QUIET, stdout=subprocess.PIPE, text=True, check=True
+        )
+        costs[framework] = {int(n): Cost(**cost) for n, cost in json.loads(done.stdout).items()}
+    return costs
+
+
+def table(costs: dict[str, dict[int, Cost]]) -> str:
+    """The result as text."""
+    titles = ("MoDe [us]", "NumPy", "binding", "any step", "BCE", "both")
+    lines = [f"{'':<12}{'n':>9} {' '.join(f'{title:>10}' for title in titles)} {'MoDe / BCE':>11}"]
+    for framework, by_size in costs.items():
+        for n, c in by_size.items():
+            times = " ".join(f"{1e6 * t:>10.0f}" for t in (c.mode, c.numpy, c.binding, c.step, c.cross_entropy, c.both))
+            lines.append(f"{framework:<12}{n:>9,} {times} {c.mode / c.cross_entropy:>11.2f}")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m bench.bindings", description=__doc__.split("\n")[0])
+    parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, metavar="N")
+    parser.add_argument("--budget", type=float, default=10.0, metavar="S", help="seconds for each line of the table")
+    parser.add_argument("--one", choices=FRAMEWORKS, help="in this process, as JSON")
+    chosen = parser.parse_args()
+    if chosen.one:
+        print(json.dumps({n: asdict(measure_here(chosen.one, n, chosen.budget)) for n in chosen.sizes}))
+    else:
+        print(table(measure(tuple(chosen.sizes), chosen.budget)))
+
+
+if __name__ == "__main__":
+    main()
