@@ -1,0 +1,115 @@
+"""The adversary of Louppe, Kagan and Cranmer, arXiv:1611.01046, as a loss with parameters of its own."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+_NARROWEST = 1e-3  # width of a Gaussian, in units of half the mass range
+
+
+class AdversaryLoss(nn.Module):
+    """What an adversary can tell of the mass from the score, called as :class:`libmode.torch.MoDeLoss`.
+
+    A network r models the density of the background's mass m given the score s as a
+    mixture of Gaussians. The loss is the mean of -log r(m | s) over background, whose
+    gradient reaches the score with the opposite sign::
+
+        (bce + strength * adversary(score, target, mass)).backward()
+
+    goes down in what the adversary misses for its own parameters, and up for those of
+    the classifier: the minimax game of the paper's equation 2, in one pass. Give
+    ``adversary.parameters()`` to an optimiser of their own. Train both apart before, and
+    expect to tune: the game has no minimum to converge to. For comparison with MoDe.
+
+    Parameters
+    ----------
+    components : int, default 20
+        Gaussians of the mixture.
+    hidden : int, default 64
+        ReLU nodes of the one hidden layer, between the score and 3 x components outputs.
+    mass_range : (float, float), default (-1, 1)
+        Maps to [-1, 1]; masses may lie outside.
+    background_label, background_only
+        As for :class:`libmode.torch.MoDeLoss`; one label.
+    """
+
+    def __init__(
+        self,
+        components: int = 20,
+        hidden: int = 64,
+        mass_range: tuple[float, float] = (-1.0, 1.0),
+        background_label: int = 0,
+        background_only: bool = True,
+    ) -> None:
+        super().__init__()
+        for name, number in (("components", components), ("hidden", hidden)):
+            if number < 1:
+                raise ValueError(f"{name} = {number}: must be at least 1")
+        low, high = mass_range
+        if not -math.inf < low < high < math.inf:
+            raise ValueError(f"mass_range = {mass_range}: must be finite and increasing")
+        self.mass_range = (float(low), float(high))
+        self.background_label = background_label
+        self.background_only = background_only
+        output = nn.Linear(hidden, 3 * components)
+        with torch.no_grad():  # the Gaussians start evenly over the mass range
+            output.bias[components : 2 * components] = torch.linspace(-1, 1, components)
+        self.network = nn.Sequential(nn.Linear(1, hidden), nn.ReLU(), output)
+
+    def forward(self, pred: Tensor, target: Tensor, mass: Tensor, weights: Tensor | None = None) -> Tensor:
+        """The mean of -log r(mass | pred) over background, shape (); each argument has shape (n,) or (n, 1)."""
+        columns = {"pred": pred, "target": target, "mass": mass}
+        if weights is not None:
+            columns["weights"] = weights
+        columns = {name: _column(name, tensor, pred) for name, tensor in columns.items()}
+        chosen = torch.ones_like(columns["mass"], dtype=torch.bool)
+        if self.background_only:
+            chosen = columns["target"] == self.background_label
+        if not chosen.any():
+            raise ValueError(f"no event selected: no target equals background_label = {self.background_label}")
+        for name, tensor in columns.items():
+            wrong = chosen & ~tensor.isfinite()
+            if wrong.any():
+                at = int(wrong.nonzero()[0])
+                raise ValueError(f"{name}[{at}] = {tensor[at].item()}: must be finite for every selected event")
+        columns = {name: tensor[chosen] for name, tensor in columns.items()}
+        reversed_score: Tensor = _Reversed.apply(columns["pred"])
+        surprise = -self.log_density(reversed_score, columns["mass"])
+        if weights is None:
+            return surprise.mean()
+        total = columns["weights"].sum()
+        if not total > 0:
+            raise ValueError(f"weights of the selected events sum to {total.item()}: must be positive")
+        return (columns["weights"] * surprise).sum() / total
+
+    def log_density(self, score: Tensor, mass: Tensor) -> Tensor:
+        """log r(mass | score), with mass in units of half the range; (n,) each."""
+        low, high = self.mass_range
+        x = (2 * (mass - low) / (high - low) - 1)[:, None]
+        share, centre, width = self.network(score[:, None]).chunk(3, dim=1)
+        width = nn.functional.softplus(width) + _NARROWEST
+        log_gaussian = -0.5 * ((x - centre) / width) ** 2 - width.log() - 0.5 * math.log(2 * math.pi)
+        return torch.logsumexp(share.log_softmax(1) + log_gaussian, dim=1)
+
+
+class _Reversed(torch.autograd.Function):
+    """The identity, whose gradient has the opposite sign."""
+
+    @staticmethod
+    def forward(ctx: Any, score: Tensor) -> Tensor:
+        return score.view_as(score)
+
+    @staticmethod
+    def backward(ctx: Any, incoming: Tensor) -> Tensor:
+        return -incoming
+
+
+def _column(name: str, tensor: Tensor, pred: Tensor) -> Tensor:
+    flat = tensor.squeeze(1) if tensor.ndim == 2 and tensor.shape[1] == 1 else tensor
+    if flat.ndim != 1 or len(flat) != len(pred):
+        raise ValueError(f"{name} has shape {tuple(tensor.shape)}: expected ({len(pred)},) or ({len(pred)}, 1)")
+    return flat
