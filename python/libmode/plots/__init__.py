@@ -1,0 +1,37 @@
+"""Plots of a selection and of what it does to the mass spectrum, with matplotlib.
+
+=================================  ====================================================
+:func:`efficiency`                 efficiency against mass, with a statistical band
+:func:`spectrum`                   mass spectra before and after a selection
+:func:`roc`                        background rejection against signal efficiency
+:func:`rejection_against_jsd`      how much is rejected, how little the spectrum changes
+:func:`spurious_signal`            fitted signal where there is none, against its mass
+:func:`bias_against_rejection`     signal bias against background rejection
+:func:`losses`                     training and validation loss by epoch
+:func:`moments`                    Legendre moments c_l(s) against score
+=================================  ====================================================
+
+Each function draws one series into an Axes and returns the Axes, so that several are
+overlaid by several calls. Further keywords go to the artist (``color=``, ``lw=``...).
+Axis labels are set only where there are none yet; legends are left to the caller. Values
+that are not finite are not drawn. Nothing global is changed: :func:`style` is a context.
+Results of ``libmode.metrics`` are taken as they are, or as tuples of arrays.
+"""
+
+from ._style import OKABE_ITO, style
+from .mass import efficiency, spectrum, spurious_signal
+from .rejection import bias_against_rejection, rejection_against_jsd, roc
+from .training import losses, moments
+
+__all__ = [
+    "OKABE_ITO",
+    "bias_against_rejection",
+    "efficiency",
+    "losses",
+    "moments",
+    "rejection_against_jsd",
+    "roc",
+    "spectrum",
+    "spurious_signal",
+    "style",
+]

@@ -1,0 +1,58 @@
+"""What the user gives as arrays, and labels that are there already."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from numpy.typing import NDArray
+
+from .._arrays import vector
+
+
+def numbers(name: str, values: Any) -> NDArray[np.float64]:
+    return vector(name, values).astype(np.float64)
+
+
+def same_length(name: str, array: NDArray[Any], other_name: str, other: NDArray[Any]) -> None:
+    if len(array) != len(other):
+        raise ValueError(f"{name} has length {len(array)}, but {other_name} has length {len(other)}")
+
+
+def not_negative(name: str, array: NDArray[np.float64]) -> None:
+    bad = np.flatnonzero(array < 0)
+    if len(bad):
+        raise ValueError(f"{name}[{bad[0]}] = {array[bad[0]]}: expected numbers >= 0")
+
+
+def increasing(name: str, array: NDArray[np.float64]) -> None:
+    bad = np.flatnonzero(~(np.diff(array) > 0))
+    if len(bad):
+        raise ValueError(f"{name}[{bad[0] + 1}] = {array[bad[0] + 1]}: expected more than {array[bad[0]]} before it")
+
+
+def finite(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """With NaN, which is a gap, for what is infinite."""
+    return np.where(np.isfinite(values), values, np.nan)
+
+
+def fields(argument: str, given: Any, names: tuple[str, ...]) -> list[NDArray[np.float64]]:
+    """Arrays of these names, which are attributes or come in this order; an error is not negative."""
+    if all(hasattr(given, name) for name in names):
+        given = [getattr(given, name) for name in names]
+    elif not isinstance(given, (tuple, list)) or len(given) != len(names):
+        raise TypeError(f"{argument} is {given!r:.80}: expected the attributes {', '.join(names)}, or a tuple of these")
+    arrays = {name: numbers(f"{argument}.{name}", values) for name, values in zip(names, given, strict=True)}
+    if "error" in arrays:
+        not_negative(f"{argument}.error", arrays["error"])
+    return list(arrays.values())
+
+
+def labelled(axes: Axes, x: str, y: str) -> Axes:
+    """Sets the labels that are not there yet."""
+    if not axes.get_xlabel():
+        axes.set_xlabel(x)
+    if not axes.get_ylabel():
+        axes.set_ylabel(y)
+    return axes

@@ -1,0 +1,141 @@
+"""Efficiency, spectrum and spurious signal against mass."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from numpy.typing import NDArray
+
+from .._arrays import vector
+from ._data import fields, finite, increasing, labelled, numbers, same_length
+
+
+def efficiency(axes: Axes, efficiency: Any, *, label: str | None = None, **style: Any) -> Axes:
+    """Efficiency in bins of mass: steps, and a band of value +- error.
+
+    Parameters
+    ----------
+    axes : matplotlib Axes
+    efficiency : libmode.metrics.Efficiency, or (edges, value, error)
+        Edges (bins + 1,) in units of mass; value and error (bins,), NaN in bins to be
+        left out. The false positive rate is the background's.
+    label : str, optional
+        For the legend.
+    **style
+        Of the steps, a StepPatch; the band has their colour.
+
+    Returns
+    -------
+    axes
+    """
+    edges, value, error = fields("efficiency", efficiency, ("edges", "value", "error"))
+    increasing("efficiency.edges", edges)
+    same_length("efficiency.value", value, "the bins between efficiency.edges", edges[1:])
+    same_length("efficiency.error", error, "efficiency.value", value)
+    steps = axes.stairs(finite(value), edges, baseline=None, label=label, **style)
+    low, high = (np.repeat(limit, 2) for limit in (value - error, value + error))
+    axes.fill_between(np.repeat(edges, 2)[1:-1], low, high, color=steps.get_edgecolor(), alpha=0.3, lw=0)
+    return labelled(axes, "mass", "efficiency")
+
+
+def spectrum(
+    axes: Axes,
+    mass: Any,
+    selected: Any,
+    bins: Any,
+    *,
+    weight: Any = None,
+    ratio: Axes | None = None,
+    label: str | None = None,
+    **style: Any,
+) -> Axes:
+    """Mass spectrum of unit area: filled for all events, a line for those selected.
+
+    Parameters
+    ----------
+    axes : matplotlib Axes
+    mass : (n,) real numbers, finite
+        Of the background, in any unit.
+    selected : (n,) bool, or None
+        The events to draw; None draws all.
+    bins : int or (bins + 1,) increasing real numbers
+        Number of bins from lowest to highest mass, or their edges in units of mass.
+    weight : (n,) real numbers of either sign, optional
+        Event weights; all 1 by default.
+    ratio : matplotlib Axes, optional
+        Also draws there the selected spectrum over that of all events: the efficiency
+        relative to its mean. Bins without events are left out.
+    label : str, optional
+        For the legend.
+    **style
+        Of the histogram, a StepPatch.
+
+    Returns
+    -------
+    axes
+    """
+    mass = numbers("mass", mass)
+    bad = np.flatnonzero(~np.isfinite(mass))
+    if len(bad):
+        raise ValueError(f"mass[{bad[0]}] = {mass[bad[0]]}: expected finite numbers")
+    weight = np.ones(len(mass)) if weight is None else numbers("weight", weight)
+    same_length("weight", weight, "mass", mass)
+    if not np.isscalar(bins):
+        bins = numbers("bins", bins)
+        increasing("bins", bins)
+    edges = np.histogram_bin_edges(mass, bins)
+    drawn = everything = _density("mass", mass, weight, edges)
+    options: dict[str, Any] = {"fill": True, "color": "0.85"}
+    if selected is not None:
+        chosen = vector("selected", selected)
+        same_length("selected", chosen, "mass", mass)
+        if chosen.dtype != bool:
+            raise TypeError(f"selected has dtype {chosen.dtype}: expected bool, true for the events that are kept")
+        drawn = _density("selected", mass[chosen], weight[chosen], edges)
+        options = {}
+    histogram = axes.stairs(drawn, edges, label=label, **options | style)
+    if ratio is not None:
+        if selected is None:
+            raise ValueError("ratio is given, but selected is None: all events are what the ratio is to")
+        with np.errstate(divide="ignore", invalid="ignore"):
+            quotient = finite(drawn / everything)
+        ratio.stairs(quotient, edges, baseline=None, **{"color": histogram.get_edgecolor()} | style)
+        labelled(ratio, "mass", "after / before")
+        return labelled(axes, "", "normalised to unit area")
+    return labelled(axes, "mass", "normalised to unit area")
+
+
+def spurious_signal(axes: Axes, spurious: Any, *, label: str | None = None, **style: Any) -> Axes:
+    """Signal that is fitted where there is none, against its mass: a line, and a band of +- error.
+
+    Parameters
+    ----------
+    axes : matplotlib Axes
+    spurious : libmode.metrics.SpuriousSignal, or (signal_mass, signal, error)
+        Arrays (k,): masses in any unit; fitted signals and their errors in events, NaN
+        to be left out.
+    label : str, optional
+        For the legend.
+    **style
+        Of the line, a Line2D; the band has its colour.
+
+    Returns
+    -------
+    axes
+    """
+    mass, signal, error = fields("spurious", spurious, ("signal_mass", "signal", "error"))
+    same_length("spurious.signal", signal, "spurious.signal_mass", mass)
+    same_length("spurious.error", error, "spurious.signal_mass", mass)
+    (line,) = axes.plot(mass, signal, label=label, **style)
+    axes.fill_between(mass, signal - error, signal + error, color=line.get_color(), alpha=0.3, lw=0)
+    return labelled(axes, "signal mass", "spurious signal")
+
+
+def _density(name: str, mass: NDArray[Any], weight: NDArray[Any], edges: NDArray[Any]) -> NDArray[np.float64]:
+    content, _ = np.histogram(mass, edges, weights=weight)
+    total = content.sum()
+    if not total > 0:
+        raise ValueError(f"{name}: the events inside bins have total weight {total}, which gives no unit area")
+    return np.asarray(content / total / np.diff(edges), dtype=np.float64)
