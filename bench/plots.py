@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-import matplotlib.pyplot as plt
-
-from examples.style import STYLE
+from libmode.plots import OKABE_ITO, style
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from .methods import FLOAT_SORT, GO, MODELOSS, ORDER_2, STRONG, TORCH
 from .timing import Timing
 
-# Colours of Okabe and Ito, told apart with any colour vision. libmode is drawn full, peers dashed, sorts dotted.
+# libmode is drawn full, peers dashed, sorts dotted.
 CURVES = {
-    ORDER_2: ("libmode, NumPy", "#D55E00", "o", "-"),
-    TORCH: ("libmode, PyTorch", "#E69F00", "s", "-"),
-    GO: ("libmode, Go", "#CC79A7", "D", "-"),
-    MODELOSS: ("modeloss 0.1.0", "#0072B2", "v", "--"),
-    STRONG: ("PyTorch, radix sort", "#009E73", "^", "--"),
-    FLOAT_SORT: ("PyTorch, torch.sort", "#56B4E9", "<", "--"),
+    ORDER_2: ("libmode, NumPy", OKABE_ITO["vermillion"], "o", "-"),
+    TORCH: ("libmode, PyTorch", OKABE_ITO["orange"], "s", "-"),
+    GO: ("libmode, Go", OKABE_ITO["reddish purple"], "D", "-"),
+    MODELOSS: ("modeloss 0.1.0", OKABE_ITO["blue"], "v", "--"),
+    STRONG: ("PyTorch, radix sort", OKABE_ITO["bluish green"], "^", "--"),
+    FLOAT_SORT: ("PyTorch, torch.sort", OKABE_ITO["sky blue"], "<", "--"),
     "DisCo": ("DisCo", "black", "P", "--"),
     "hep_ml flatness": ("hep_ml flatness", "#888888", "X", "--"),
     "np.argsort": ("np.argsort", "black", "none", ":"),
@@ -36,19 +36,19 @@ def write(
     """Writes time_and_memory.png; returns its path."""
     milliseconds = {key: 1e3 * timing.median for key, timing in times.items()}
     megabytes = {key: size / 1e6 for key, size in extra.items() if size and size > RESOLUTION}
-    with plt.style.context(STYLE):
-        figure, (left, right) = plt.subplots(1, 2, figsize=(20, 9), layout="constrained")
+    with style():
+        figure = Figure(figsize=(20, 9), layout="constrained")
+        left, right = figure.subplots(1, 2)
         _draw(left, milliseconds, "Time of loss + gradient [ms]")
         _draw(right, megabytes, "Memory above inputs and outputs [MB]")
         handles, labels = left.get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside right center", fontsize=18)
         path = directory / "time_and_memory.png"
         figure.savefig(path, dpi=100)
-        plt.close(figure)
     return path
 
 
-def _draw(axes: plt.Axes, values: Mapping[tuple[str, int], float], title: str) -> None:
+def _draw(axes: Axes, values: Mapping[tuple[str, int], float], title: str) -> None:
     for name, (label, colour, marker, line) in CURVES.items():
         points = sorted((n, value) for (method, n), value in values.items() if method == name)
         if points:

@@ -4,55 +4,57 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.axes import Axes
+from libmode.plots import OKABE_ITO, efficiency, roc, style
 from matplotlib.figure import Figure
 
-from ..style import STYLE
-from .measure import EFFICIENCIES, MASS_CENTRES, Performance
+from .measure import EFFICIENCIES, MASS_EDGES, Performance
 from .study import AGNOSTIC
 
-# Colours of Okabe and Ito, told apart with any colour vision. MoDe[1], MoDe[2] and
-# the agnostic classifier lie on one another, hence the open markers and the dashes.
+# MoDe[1], MoDe[2] and the agnostic classifier lie on one another, hence the dashes.
 CURVES = {
-    "unconstrained": {"color": "#888888", "marker": "v", "ls": "-."},
-    AGNOSTIC: {"color": "black", "marker": "none", "ls": "--"},
-    "MoDe[0]": {"color": "#D55E00", "marker": "s", "ls": "-"},
-    "MoDe[1]": {"color": "#0072B2", "marker": "o", "ls": "-"},
-    "MoDe[2]": {"color": "#00A078", "marker": "D", "ls": (0, (1, 1))},
+    "unconstrained": {"color": "#888888", "ls": "-."},
+    AGNOSTIC: {"color": "black", "ls": "--"},
+    "MoDe[0]": {"color": OKABE_ITO["vermillion"], "ls": "-"},
+    "MoDe[1]": {"color": OKABE_ITO["blue"], "ls": "-"},
+    "MoDe[2]": {"color": OKABE_ITO["bluish green"], "ls": (0, (1, 1))},
 }
 
 
 def write(results: dict[str, Performance], directory: Path) -> list[Path]:
     """Writes both figures as PNG and PDF; returns the four files."""
     written = []
-    with plt.style.context(STYLE):  # saving included: fonts are looked up only then
+    with style():
         for name, draw in {"false_positive_rate": rate_against_mass, "roc": roc_curves}.items():
             figure = draw(results)
             for suffix in (".png", ".pdf"):
                 written.append(directory / f"{name}{suffix}")
                 figure.savefig(written[-1], dpi=100)
-            plt.close(figure)
     return written
 
 
 def rate_against_mass(results: dict[str, Performance]) -> Figure:
     """One column per signal efficiency; below, the ratio to the m-agnostic classifier."""
-    figure, axes = plt.subplots(2, 3, figsize=(18, 10), sharex=True, height_ratios=(2, 1), layout="constrained")
-    for k, efficiency in enumerate(EFFICIENCIES):
+    figure = Figure(figsize=(18, 10), layout="constrained")
+    axes = figure.subplots(2, 3, sharex=True, height_ratios=(2, 1))
+    axes[0, 0].set_ylabel("false positive rate")
+    axes[1, 0].set_ylabel("ratio to m-agnostic")
+    for k, signal_efficiency in enumerate(EFFICIENCIES):
         upper, lower = axes[:, k]
         reference = results[AGNOSTIC].selections[k].rate
         for name, result in results.items():
             s = result.selections[k]
-            _curve(upper, name, s.rate, s.error)
+            efficiency(upper, (MASS_EDGES, s.rate, s.error), label=name, **CURVES[name])
             with np.errstate(divide="ignore", invalid="ignore"):  # bins where nothing passes are not drawn
-                _curve(lower, name, s.rate / reference, s.error / reference)
-        upper.set(title=f"signal efficiency {efficiency:.0%}", xlim=(-1, 1), xticks=(-1, -0.5, 0, 0.5, 1))
+                ratio = MASS_EDGES, s.rate / reference, s.error / reference
+            efficiency(lower, ratio, **CURVES[name])
+        upper.set(title=f"signal efficiency {signal_efficiency:.0%}", xlim=(-1, 1), xticks=(-1, -0.5, 0, 0.5, 1))
         upper.set_ylim(bottom=0)
-        lower.set(xlabel="mass", ylim=(0, 2.4))
-    axes[0, 0].set_ylabel("false positive rate")
-    axes[1, 0].set_ylabel("ratio to m-agnostic")
+        lower.set(ylim=(0, 2.4))
+    for panel in axes[0]:
+        panel.set_xlabel("")
+    for panel in axes[:, 1:].flat:
+        panel.set_ylabel("")
     figure.align_ylabels(axes[:, 0])
 
     handles, labels = axes[0, 0].get_legend_handles_labels()
@@ -60,24 +62,14 @@ def rate_against_mass(results: dict[str, Performance]) -> Figure:
     return figure
 
 
-def _curve(axes: Axes, name: str, rate: np.ndarray, error: np.ndarray) -> None:
-    """rate, error : (20,), nan where they are not known"""
-    axes.errorbar(
-        MASS_CENTRES, rate, error, label=name, lw=1.8, elinewidth=1.8, ms=8, mfc="none", mew=1.8, **CURVES[name],
-    )  # fmt: skip
-
-
 def roc_curves(results: dict[str, Performance]) -> Figure:
     """Background rejection against signal efficiency."""
-    figure, axes = plt.subplots(figsize=(10, 9), layout="constrained")
+    figure = Figure(figsize=(10, 9), layout="constrained")
+    axes = figure.subplots()
     for name, result in results.items():
-        efficiency, rate = result.roc
-        seen = rate > 0
-        axes.plot(
-            efficiency[seen], 1 / rate[seen], color=CURVES[name]["color"], ls=CURVES[name]["ls"], lw=3,
-            label=f"{name}, AUC {result.auc:.3f}",
-        )  # fmt: skip
-    axes.plot(efficiency, 1 / efficiency, color="black", lw=1, ls=":", label="random choice")
-    axes.set(xlabel="signal efficiency", ylabel="background rejection", yscale="log", xlim=(0, 1), ylim=(1, 1e3))
+        roc(axes, result.roc, label=f"{name}, AUC {result.auc:.3f}", lw=3, **CURVES[name])
+    chance = np.linspace(0.001, 1, 1000)
+    roc(axes, (chance, chance), label="random choice", color="black", lw=1, ls=":")
+    axes.set(xlim=(0, 1), ylim=(1, 1e3))
     axes.legend(loc="upper right", fontsize="medium", handlelength=2.2)
     return figure

@@ -36,6 +36,7 @@ def style() -> AbstractContextManager[None]:
         "xaxis.labellocation": "center",
         "yaxis.labellocation": "center",
         "lines.linewidth": 2,
+        "lines.markersize": 8,
         "patch.linewidth": 2,
         "figure.constrained_layout.w_pad": 0.12,
     }
