@@ -34,7 +34,8 @@ def efficiency(axes: Axes, efficiency: Any, *, label: str | None = None, **style
     increasing("efficiency.edges", edges)
     same_length("efficiency.value", value, "the bins between efficiency.edges", edges[1:])
     same_length("efficiency.error", error, "efficiency.value", value)
-    steps = axes.stairs(finite(value), edges, baseline=None, label=label, **style)
+    value, error = finite(value), finite(error)
+    steps = axes.stairs(value, edges, baseline=None, label=label, **style)
     low, high = (np.repeat(limit, 2) for limit in (value - error, value + error))
     axes.fill_between(np.repeat(edges, 2)[1:-1], low, high, color=steps.get_edgecolor(), alpha=0.3, lw=0)
     return labelled(axes, "mass", "efficiency")
@@ -65,8 +66,9 @@ def spectrum(
     weight : (n,) real numbers of either sign, optional
         Event weights; all 1 by default.
     ratio : matplotlib Axes, optional
-        Also draws there the selected spectrum over that of all events: the efficiency
-        relative to its mean. Bins without events are left out.
+        Also draws there the spectrum over that of all events, which is the efficiency
+        relative to its mean; the label of the mass goes there. Bins without events are
+        left out.
     label : str, optional
         For the legend.
     **style
@@ -97,11 +99,10 @@ def spectrum(
         options = {}
     histogram = axes.stairs(drawn, edges, label=label, **options | style)
     if ratio is not None:
-        if selected is None:
-            raise ValueError("ratio is given, but selected is None: all events are what the ratio is to")
         with np.errstate(divide="ignore", invalid="ignore"):
             quotient = finite(drawn / everything)
-        ratio.stairs(quotient, edges, baseline=None, **{"color": histogram.get_edgecolor()} | style)
+        colour = histogram.get_facecolor() if histogram.get_fill() else histogram.get_edgecolor()
+        ratio.stairs(quotient, edges, baseline=None, **{"color": colour} | style)
         labelled(ratio, "mass", "after / before")
         return labelled(axes, "", "normalised to unit area")
     return labelled(axes, "mass", "normalised to unit area")

@@ -1,0 +1,322 @@
+"""What the plots draw is what they were given."""
+
+import re
+from types import SimpleNamespace
+
+import libmode
+import matplotlib
+import numpy as np
+import pytest
+from libmode import plots
+from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
+
+EDGES = np.array([50.0, 60.0, 80.0, 120.0, 200.0])
+VALUE = np.array([0.5, 0.25, np.nan, 0.125])
+ERROR = np.array([0.05, 0.025, np.nan, 0.0125])
+
+
+@pytest.fixture
+def axes():
+    return Figure().subplots()
+
+
+def labels(axes):
+    return axes.get_xlabel(), axes.get_ylabel()
+
+
+def legend(axes):
+    return axes.get_legend_handles_labels()[1]
+
+
+def vertices(collection):
+    """Of each polygon of a fill_between."""
+    return [path.vertices for path in collection.get_paths()]
+
+
+def mass_and_selection(n=1000):
+    rng = np.random.default_rng(0)
+    mass = rng.uniform(50, 200, n)
+    return mass, mass + rng.normal(0, 50, n) > 100, rng.normal(1, 0.5, n)
+
+
+def events():
+    rng = np.random.default_rng(1)
+    mass = rng.uniform(-1, 1, 2000)
+    return libmode.mode_moments(rng.random(2000) ** np.exp(mass), mass, order=2, max_slope=0.1)
+
+
+# Every function, with the least that it takes: its figure, and what is common to all.
+CALLS = {
+    "efficiency": lambda axes, **more: plots.efficiency(axes, (EDGES, VALUE, ERROR), **more),
+    "spectrum": lambda axes, **more: plots.spectrum(axes, *mass_and_selection()[:2], EDGES, **more),
+    "roc": lambda axes, **more: plots.roc(axes, ([0, 0.5, 1], [0, 0.1, 1]), **more),
+    "rejection_against_jsd": lambda axes, **more: plots.rejection_against_jsd(axes, [0.1, 0.01], [9, 5], **more),
+    "spurious_signal": lambda axes, **more: plots.spurious_signal(axes, ([60, 70], [1, -2], [2, 3]), **more),
+    "bias_against_rejection": lambda axes, **more: plots.bias_against_rejection(axes, [5, 9], [0.1, 2], **more),
+    "losses": lambda axes, **more: plots.losses(axes, [0.7, 0.5, 0.4], **more),
+    "moments": lambda axes, **more: plots.moments(axes, events(), **more),
+}
+each = pytest.mark.parametrize("call", [pytest.param(call, id=name) for name, call in CALLS.items()])
+
+
+def test_each_function_is_called_here():
+    assert set(CALLS) | {"OKABE_ITO", "style"} == set(plots.__all__)
+
+
+@each
+def test_labels_are_set_only_where_there_are_none(axes, call):
+    axes.set_xlabel("m [GeV]")
+    assert call(axes) is axes
+    x, first = labels(axes)
+    assert x == "m [GeV]" and first
+    axes.set_xlabel("")
+    call(axes)
+    assert labels(axes)[0] not in ("", "m [GeV]") and labels(axes)[1] == first
+
+
+@each
+def test_label_and_style_reach_the_artist(axes, call):
+    call(axes, label="MoDe[1]", color="#D55E00", lw=5, ls=":", alpha=0.5)
+    assert legend(axes)[0].startswith("MoDe[1]")
+    drawn = axes.get_legend_handles_labels()[0][0]
+    artist = drawn[0] if isinstance(drawn, tuple) else drawn  # an errorbar is a tuple of line, caps and bars
+    colour = artist.get_color() if hasattr(artist, "get_color") else artist.get_edgecolor()
+    assert to_rgb(colour) == to_rgb("#D55E00")
+    assert (artist.get_linewidth(), artist.get_alpha()) == (5, 0.5)
+    assert artist.get_linestyle() in (":", "dotted")
+
+
+@each
+def test_a_figure_is_saved_without_a_warning_and_no_setting_is_changed(call, tmp_path):
+    before = dict(matplotlib.rcParams)
+    with plots.style():
+        assert matplotlib.rcParams != before
+        axes = Figure(layout="constrained").subplots()
+        call(axes, label="drawn")
+        axes.legend()
+        for name in ("figure.png", "figure.pdf"):
+            axes.figure.savefig(tmp_path / name)
+            assert (tmp_path / name).stat().st_size > 3000
+    assert dict(matplotlib.rcParams) == before
+
+
+def test_colours_of_the_style():
+    assert all(re.fullmatch("#[0-9A-F]{6}", colour) for colour in plots.OKABE_ITO.values())
+    assert len(set(plots.OKABE_ITO.values())) == 8
+    with plots.style():
+        lines = [Figure().subplots().plot([0, 1])[0]]
+        cycle = matplotlib.rcParams["axes.prop_cycle"].by_key()["color"]
+    assert lines[0].get_color() == cycle[0] == plots.OKABE_ITO["blue"]
+    assert set(plots.OKABE_ITO.values()) - set(cycle) == {plots.OKABE_ITO["yellow"]}
+
+
+@pytest.mark.parametrize(
+    "given", [(EDGES, VALUE, ERROR), SimpleNamespace(edges=EDGES, value=VALUE, error=ERROR)], ids=["tuple", "result"]
+)
+def test_efficiency(axes, given):
+    plots.efficiency(axes, given)
+    (steps,) = axes.patches
+    np.testing.assert_array_equal(steps.get_data().values, VALUE)
+    np.testing.assert_array_equal(steps.get_data().edges, EDGES)
+    assert labels(axes) == ("mass", "efficiency")
+
+    # The band has a polygon on each side of the bin that is not known, and ends at its edges.
+    (band,) = axes.collections
+    left, right = vertices(band)
+    assert (left[:, 0].min(), left[:, 0].max()) == (50, 80)
+    assert (right[:, 0].min(), right[:, 0].max()) == (120, 200)
+    assert {(50, 0.55), (60, 0.55), (60, 0.275), (80, 0.275), (80, 0.225), (50, 0.45)} <= set(map(tuple, left))
+    assert {(120, 0.1375), (200, 0.1375), (120, 0.1125), (200, 0.1125)} <= set(map(tuple, right))
+    assert to_rgb(band.get_facecolor()[0][:3]) == to_rgb(steps.get_edgecolor())
+
+
+def test_efficiency_that_is_infinite_is_a_gap(axes):
+    plots.efficiency(axes, ([0, 1, 2], [np.inf, 0.5], [np.inf, 0.1]))
+    np.testing.assert_array_equal(axes.patches[0].get_data().values, [np.nan, 0.5])
+    assert [v[:, 0].min() for v in vertices(axes.collections[0])] == [1]
+    axes.figure.canvas.draw()
+    assert all(np.isfinite(axes.get_ylim()))
+
+
+def test_spectrum_before_and_after_with_ratio():
+    figure = Figure()
+    upper, lower = figure.subplots(2)
+    mass, selected, weight = mass_and_selection()
+    plots.spectrum(upper, mass, None, EDGES, weight=weight, ratio=lower, label="all")
+    plots.spectrum(upper, mass, selected, EDGES, weight=weight, ratio=lower, label="selected")
+    before, after = upper.patches
+    assert before.get_fill() and not after.get_fill()
+    want = [
+        np.histogram(mass[chosen], EDGES, weights=weight[chosen], density=True)[0]
+        for chosen in (slice(None), selected)
+    ]  # fmt: skip
+    for drawn, density in zip((before, after), want, strict=True):
+        np.testing.assert_allclose(drawn.get_data().values, density, rtol=1e-12)
+        assert drawn.get_data().values @ np.diff(EDGES) == pytest.approx(1)
+    one, ratio = lower.patches
+    np.testing.assert_array_equal(one.get_data().values, [1, 1, 1, 1])
+    np.testing.assert_allclose(ratio.get_data().values, want[1] / want[0], rtol=1e-12)
+    assert one.get_edgecolor() == before.get_facecolor()
+    assert ratio.get_edgecolor() == after.get_edgecolor()
+    assert labels(upper) == ("", "normalised to unit area")
+    assert labels(lower) == ("mass", "after / before")
+    assert legend(upper) == ["all", "selected"]
+
+
+def test_spectrum_takes_its_bins_from_all_events(axes):
+    mass, selected, _ = mass_and_selection()
+    for chosen in (None, selected):
+        plots.spectrum(axes, mass, chosen, 7)
+    for drawn in axes.patches:
+        np.testing.assert_allclose(drawn.get_data().edges, np.linspace(mass.min(), mass.max(), 8))
+
+
+def test_ratio_has_a_gap_where_there_are_no_events():
+    upper, lower = Figure().subplots(2)
+    plots.spectrum(upper, [0.5, 2.5], [True, True], [0, 1, 2, 3], ratio=lower)
+    np.testing.assert_array_equal(lower.patches[0].get_data().values, [1, np.nan, 1])
+
+
+def test_roc(axes):
+    curve = SimpleNamespace(
+        signal_efficiency=[0, 0.1, 0.5, 1], false_positive_rate=[0, 0, 0.1, 1], threshold=[np.inf, 0.9, 0.5, 0]
+    )
+    plots.roc(axes, curve)
+    (line,) = axes.lines
+    np.testing.assert_array_equal(line.get_xdata(), [0, 0.1, 0.5, 1])
+    np.testing.assert_array_equal(line.get_ydata(), [np.nan, np.nan, 10, 1])
+    assert axes.get_yscale() == "log"
+    assert labels(axes) == ("signal efficiency", "background rejection")
+
+
+def bars(axes):
+    """Ends (x, y) of the error bars that are drawn, (points, 2, 2): those along x, and those along y."""
+    drawn = [[bar for bar in collection.get_segments() if len(bar)] for collection in axes.collections]
+    return [np.array([bar for bar in found if np.isfinite(bar).all()]) for found in drawn]
+
+
+def test_rejection_against_jsd(axes):
+    plots.rejection_against_jsd(
+        axes, [0.01, 0.1, 0.0], [5, 9, 3], jsd_error=[0.001, 0.02, 0.1], rejection_error=[1, 2, 3],
+        scan=[10, 1, 100], label="MoDe[1]", blind_jsd=0.001,
+    )  # fmt: skip
+    line, ceiling = axes.lines
+    np.testing.assert_allclose(line.get_xydata(), [[10, 9], [100, 5], [np.nan, 3]])  # in order of the scan
+    along_x, along_y = bars(axes)
+    np.testing.assert_allclose(along_x, [[[8, 9], [12, 9]], [[90, 5], [110, 5]]])
+    np.testing.assert_allclose(along_y, [[[10, 7], [10, 11]], [[100, 4], [100, 6]]])
+    assert line.get_linestyle() == "-" and line.get_marker() == "o"
+    assert list(ceiling.get_xdata()) == [1000, 1000]
+    assert axes.get_xscale() == "log"
+    assert labels(axes) == ("1 / JSD", "background rejection")
+    assert set(legend(axes)) == {"MoDe[1]", "mass-blind"}
+
+
+def test_points_without_a_scan_are_not_joined_and_one_point_is_enough(axes):
+    plots.rejection_against_jsd(axes, 0.5, 3.0, rejection_error=0.5)
+    plots.bias_against_rejection(axes, [3, 2], [1, 5], marker="s")
+    one, two = axes.lines
+    assert one.get_linestyle() == two.get_linestyle() == "None"
+    assert two.get_marker() == "s"
+    np.testing.assert_array_equal(one.get_xydata(), [[2, 3]])
+    np.testing.assert_array_equal(two.get_xydata(), [[3, 1], [2, 5]])
+
+
+def test_bias_against_rejection(axes):
+    plots.bias_against_rejection(
+        axes, [9, 5], [2, np.nan], rejection_error=[1, 0.5], bias_error=[0.5, np.nan], scan=[2, 1]
+    )
+    np.testing.assert_array_equal(axes.lines[0].get_xydata(), [[5, np.nan], [9, 2]])
+    along_x, along_y = bars(axes)
+    np.testing.assert_array_equal(along_x, [[[8, 2], [10, 2]]])
+    np.testing.assert_array_equal(along_y, [[[9, 1.5], [9, 2.5]]])
+    assert labels(axes) == ("background rejection", "signal bias")
+
+
+def test_spurious_signal(axes):
+    result = SimpleNamespace(signal_mass=[60, 70, 80, 90, 100], signal=[1, -1, np.nan, 2, 3], error=[1, 2, 1, 4, 5])
+    plots.spurious_signal(axes, result)
+    (line,) = axes.lines
+    np.testing.assert_array_equal(line.get_xydata().T, [result.signal_mass, result.signal])
+    left, right = vertices(axes.collections[0])
+    assert {(60, 0), (60, 2), (70, -3), (70, 1)} == set(map(tuple, left))
+    assert {(90, -2), (90, 6), (100, -2), (100, 8)} == set(map(tuple, right))
+    assert labels(axes) == ("signal mass", "spurious signal")
+
+
+def test_losses(axes):
+    plots.losses(axes, [3, 2, 1], [4, 3, 2])
+    training, validation = axes.lines
+    np.testing.assert_array_equal(training.get_xydata(), [[1, 3], [2, 2], [3, 1]])
+    np.testing.assert_array_equal(validation.get_xydata(), [[1, 4], [2, 3], [3, 2]])
+    assert (training.get_linestyle(), validation.get_linestyle()) == ("-", "--")
+    assert training.get_color() == validation.get_color()
+    assert legend(axes) == ["training", "validation"]
+    assert labels(axes) == ("epoch", "loss")
+
+
+def test_components_of_losses(axes):
+    plots.losses(axes, {"BCE": [3, 2], "MoDe": [1, np.nan]}, {"BCE": [4, 3]}, label="seed 1", ls=":")
+    assert legend(axes) == ["seed 1 BCE", "seed 1 BCE, validation", "seed 1 MoDe"]
+    assert [line.get_linestyle() for line in axes.lines] == [":", "--", ":"]
+    np.testing.assert_array_equal(axes.lines[2].get_ydata(), [1, np.nan])
+    assert axes.lines[2].get_color() != axes.lines[0].get_color()
+
+
+def test_moments(axes):
+    given = events()
+    plots.moments(axes, given, degrees=[1, 2], bounded=True, label="test")
+    assert legend(axes) == ["test $c_{1}$", r"test $\tilde{c}_{1}$", "test $c_{2}$", r"test $\tilde{c}_{2}$"]
+    want = [given.moments[:, 1], given.bounded[:, 1], given.moments[:, 2], given.bounded[:, 2]]
+    for line, column in zip(axes.lines, want, strict=True):
+        np.testing.assert_array_equal(line.get_xydata().T, [given.at, column])
+    assert (given.moments[:, 1] != given.bounded[:, 1]).any()
+    assert [line.get_linestyle() for line in axes.lines] == ["-", "--"] * 2
+    assert axes.lines[0].get_color() == axes.lines[1].get_color() != axes.lines[2].get_color()
+    plots.moments(axes, given)
+    assert legend(axes)[4:] == ["$c_{0}$", "$c_{1}$", "$c_{2}$"]
+
+
+BAD = [
+    (plots.efficiency, ((EDGES, VALUE[1:], ERROR),), {}, "efficiency.value has length 3, but the bins between efficiency.edges has length 4"),
+    (plots.efficiency, ((EDGES, VALUE, ERROR[1:]),), {}, "efficiency.error has length 3, but efficiency.value has length 4"),
+    (plots.efficiency, ((EDGES, VALUE, -ERROR),), {}, "efficiency.error[0] = -0.05: expected numbers >= 0"),
+    (plots.efficiency, ((EDGES[::-1], VALUE, ERROR),), {}, "efficiency.edges[1] = 120.0: expected more than 200.0 before it"),
+    (plots.efficiency, (([EDGES], VALUE, ERROR),), {}, "efficiency.edges has shape (1, 5): expected (n,) or (n, 1)"),
+    (plots.efficiency, ((EDGES, VALUE),), {}, "expected the attributes edges, value, error, or a tuple of these"),
+    (plots.spectrum, ([1, np.nan], None, 3), {}, "mass[1] = nan: expected finite numbers"),
+    (plots.spectrum, ([1, 2], [True], 3), {}, "selected has length 1, but mass has length 2"),
+    (plots.spectrum, ([1, 2], [1, 0], 3), {}, "selected has dtype int64: expected bool"),
+    (plots.spectrum, ([1, 2], None, 3), {"weight": [1]}, "weight has length 1, but mass has length 2"),
+    (plots.spectrum, ([1, 2], None, [1, 1, 2]), {}, "bins[1] = 1.0: expected more than 1.0 before it"),
+    (plots.spectrum, ([1, 2], [False, False], 3), {}, "selected: the events inside bins have total weight 0.0"),
+    (plots.spectrum, ([1, 2], None, [5, 6]), {}, "mass: the events inside bins have total weight 0.0"),
+    (plots.roc, (([0, 1], [0, 1, 1]),), {}, "roc.false_positive_rate has length 3, but roc.signal_efficiency has length 2"),
+    (plots.roc, ("roc",), {}, "roc is 'roc': expected the attributes signal_efficiency, false_positive_rate"),
+    (plots.rejection_against_jsd, ([0.1, 0.2], [1]), {}, "rejection has length 1, but jsd has length 2"),
+    (plots.rejection_against_jsd, ([0.1, -0.2], [1, 2]), {}, "jsd[1] = -0.2: expected numbers >= 0"),
+    (plots.rejection_against_jsd, (None, [1]), {}, "jsd is None"),
+    (plots.rejection_against_jsd, ([0.1], None), {}, "rejection is None"),
+    (plots.rejection_against_jsd, (0.1, 1), {"jsd_error": -1}, "jsd_error[0] = -1.0: expected numbers >= 0"),
+    (plots.rejection_against_jsd, (0.1, 1), {"blind_jsd": 0}, "blind_jsd = 0: expected a number > 0"),
+    (plots.bias_against_rejection, ([1, 2], [1, 2]), {"scan": [1]}, "scan has length 1, but rejection has length 2"),
+    (plots.bias_against_rejection, ([1, 2], [1, 2]), {"bias_error": [[1, 2]]}, "bias_error has shape (1, 2)"),
+    (plots.spurious_signal, (([1, 2], [1], [1, 2]),), {}, "spurious.signal has length 1, but spurious.signal_mass has length 2"),
+    (plots.spurious_signal, (([1, 2], [1, 2], [1]),), {}, "spurious.error has length 1, but spurious.signal_mass has length 2"),
+    (plots.losses, ([[1, 2], [3, 4]],), {}, "training has shape (2, 2)"),
+    (plots.losses, ([1, 2], [1]), {}, "validation has length 1, but training has length 2"),
+    (plots.losses, ({"a": [1]}, {"b": [1]}), {}, "validation['b'] has no counterpart in training"),
+    (plots.losses, ({"a": [1]}, [1]), {}, "validation has no counterpart in training"),
+    (plots.moments, ([1, 2],), {}, "moments is [1, 2]: expected what libmode.mode_moments returns"),
+    (plots.moments, (events(),), {"degrees": [3]}, "degrees has 3: expected 0 to 2, the order of moments"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("function", "given", "named", "said"), BAD, ids=[f"{b[0].__name__}-{b[3][:40]}" for b in BAD])
+def test_errors_name_the_argument_and_nothing_is_drawn(axes, function, given, named, said):
+    with pytest.raises((ValueError, TypeError)) as caught:
+        function(axes, *given, **named)
+    assert said in str(caught.value)
+    assert not (axes.lines or axes.patches or axes.collections or any(labels(axes)))
+    assert axes.get_xscale() == axes.get_yscale() == "linear"
