@@ -279,7 +279,7 @@ def test_moments(axes):
 
 
 BAD = [
-    (plots.efficiency, ((EDGES, VALUE[1:], ERROR),), {}, "efficiency.value has length 3, but the bins between efficiency.edges has length 4"),
+    (plots.efficiency, ((EDGES[1:], VALUE, ERROR),), {}, "efficiency.edges has length 4: expected 5, one more than efficiency.value"),
     (plots.efficiency, ((EDGES, VALUE, ERROR[1:]),), {}, "efficiency.error has length 3, but efficiency.value has length 4"),
     (plots.efficiency, ((EDGES, VALUE, -ERROR),), {}, "efficiency.error[0] = -0.05: expected numbers >= 0"),
     (plots.efficiency, ((EDGES[::-1], VALUE, ERROR),), {}, "efficiency.edges[1] = 120.0: expected more than 200.0 before it"),

@@ -32,8 +32,11 @@ def efficiency(axes: Axes, efficiency: Any, *, label: str | None = None, **style
     """
     edges, value, error = fields("efficiency", efficiency, ("edges", "value", "error"))
     increasing("efficiency.edges", edges)
-    same_length("efficiency.value", value, "the bins between efficiency.edges", edges[1:])
     same_length("efficiency.error", error, "efficiency.value", value)
+    if len(edges) != len(value) + 1:
+        raise ValueError(
+            f"efficiency.edges has length {len(edges)}: expected {len(value) + 1}, one more than efficiency.value"
+        )
     value, error = finite(value), finite(error)
     steps = axes.stairs(value, edges, baseline=None, label=label, **style)
     low, high = (np.repeat(limit, 2) for limit in (value - error, value + error))
@@ -102,7 +105,7 @@ def spectrum(
         with np.errstate(divide="ignore", invalid="ignore"):
             quotient = finite(drawn / everything)
         colour = histogram.get_facecolor() if histogram.get_fill() else histogram.get_edgecolor()
-        ratio.stairs(quotient, edges, baseline=None, **{"color": colour} | style)
+        ratio.stairs(quotient, edges, baseline=None, **{"color": colour} | style | {"fill": False})
         labelled(ratio, "mass", "after / before")
         return labelled(axes, "", "normalised to unit area")
     return labelled(axes, "mass", "normalised to unit area")

@@ -58,8 +58,8 @@ def rejection_against_jsd(
     ----------
     axes : matplotlib Axes
     jsd : (k,) real numbers >= 0, or one
-        Jensen-Shannon divergences between the background's mass spectra with and without
-        the selection. Points where it is 0 are not drawn.
+        Jensen-Shannon divergences of the mass spectra of background that passes and that
+        does not. Points where it is 0 are not drawn.
     rejection : (k,) real numbers, or one
         1 / false positive rate, as a rule at 50 % signal efficiency: R50.
     jsd_error, rejection_error : (k,) real numbers >= 0, or one, optional
