@@ -164,17 +164,15 @@ def test_spectrum_before_and_after_with_ratio():
     assert legend(upper) == ["all", "selected"]
 
 
-def test_spectrum_takes_its_bins_from_all_events(axes):
-    mass, selected, _ = mass_and_selection()
-    for chosen in (None, selected):
-        plots.spectrum(axes, mass, chosen, 7)
-    for drawn in axes.patches:
-        np.testing.assert_allclose(drawn.get_data().edges, np.linspace(mass.min(), mass.max(), 8))
+def test_spectrum_counts_the_last_edge_and_nothing_outside(axes):
+    plots.spectrum(axes, [-1, 0, 1, 2, 2.5], None, [0, 1, 2])
+    np.testing.assert_allclose(axes.patches[0].get_data().values, [1 / 3, 2 / 3])
 
 
-def test_ratio_has_a_gap_where_there_are_no_events():
+@pytest.mark.parametrize("weight", [None, [0.1, 0.2, 0.3, 0.7]])
+def test_ratio_has_a_gap_where_there_are_no_events(weight):
     upper, lower = Figure().subplots(2)
-    plots.spectrum(upper, [0.5, 2.5], [True, True], [0, 1, 2, 3], ratio=lower)
+    plots.spectrum(upper, [0.5, 0.6, 0.7, 2.5], np.ones(4, bool), [0, 1, 2, 3], weight=weight, ratio=lower)
     np.testing.assert_array_equal(lower.patches[0].get_data().values, [1, np.nan, 1])
 
 
@@ -285,13 +283,14 @@ BAD = [
     (plots.efficiency, ((EDGES[::-1], VALUE, ERROR),), {}, "efficiency.edges[1] = 120.0: expected more than 200.0 before it"),
     (plots.efficiency, (([EDGES], VALUE, ERROR),), {}, "efficiency.edges has shape (1, 5): expected (n,) or (n, 1)"),
     (plots.efficiency, ((EDGES, VALUE),), {}, "expected the attributes edges, value, error, or a tuple of these"),
-    (plots.spectrum, ([1, np.nan], None, 3), {}, "mass[1] = nan: expected finite numbers"),
-    (plots.spectrum, ([1, 2], [True], 3), {}, "selected has length 1, but mass has length 2"),
-    (plots.spectrum, ([1, 2], [1, 0], 3), {}, "selected has dtype int64: expected bool"),
-    (plots.spectrum, ([1, 2], None, 3), {"weight": [1]}, "weight has length 1, but mass has length 2"),
+    (plots.spectrum, ([1, np.nan], None, [0, 5]), {}, "mass[1] = nan: expected finite numbers"),
+    (plots.spectrum, ([1, 2], [True], [0, 5]), {}, "selected has length 1, but mass has length 2"),
+    (plots.spectrum, ([1, 2], [1, 0], [0, 5]), {}, "selected has dtype int64: expected bool"),
+    (plots.spectrum, ([1, 2], None, [0, 5]), {"weight": [1]}, "weight has length 1, but mass has length 2"),
+    (plots.spectrum, ([1, 2], None, 3), {}, "bins has shape ()"),
     (plots.spectrum, ([1, 2], None, [1, 1, 2]), {}, "bins[1] = 1.0: expected more than 1.0 before it"),
-    (plots.spectrum, ([1, 2], [False, False], 3), {}, "selected: the events inside bins have total weight 0.0"),
-    (plots.spectrum, ([1, 2], None, [5, 6]), {}, "mass: the events inside bins have total weight 0.0"),
+    (plots.spectrum, ([1, 2], [False, False], [0, 5]), {}, "selected: the events inside bins have total weight 0,"),
+    (plots.spectrum, ([1, 2], None, [5, 6]), {}, "mass: the events inside bins have total weight 0,"),
     (plots.roc, (([0, 1], [0, 1, 1]),), {}, "roc.false_positive_rate has length 3, but roc.signal_efficiency has length 2"),
     (plots.roc, ("roc",), {}, "roc is 'roc': expected the attributes signal_efficiency, false_positive_rate"),
     (plots.rejection_against_jsd, ([0.1, 0.2], [1]), {}, "rejection has length 1, but jsd has length 2"),

@@ -64,8 +64,8 @@ def spectrum(
         Of the background, in any unit.
     selected : (n,) bool, or None
         The events to draw; None draws all.
-    bins : int or (bins + 1,) increasing real numbers
-        Number of bins from lowest to highest mass, or their edges in units of mass.
+    bins : (bins + 1,) increasing real numbers
+        Edges of the bins, in units of mass; events outside are left out.
     weight : (n,) real numbers of either sign, optional
         Event weights; all 1 by default.
     ratio : matplotlib Axes, optional
@@ -87,10 +87,8 @@ def spectrum(
         raise ValueError(f"mass[{bad[0]}] = {mass[bad[0]]}: expected finite numbers")
     weight = np.ones(len(mass)) if weight is None else numbers("weight", weight)
     same_length("weight", weight, "mass", mass)
-    if not np.isscalar(bins):
-        bins = numbers("bins", bins)
-        increasing("bins", bins)
-    edges = np.histogram_bin_edges(mass, bins)
+    edges = numbers("bins", bins)
+    increasing("bins", edges)
     drawn = everything = _density("mass", mass, weight, edges)
     options: dict[str, Any] = {"fill": True, "color": "0.85"}
     if selected is not None:
@@ -141,5 +139,5 @@ def _density(name: str, mass: NDArray[Any], weight: NDArray[Any], edges: NDArray
     content, _ = np.histogram(mass, edges, weights=weight)
     total = content.sum()
     if not total > 0:
-        raise ValueError(f"{name}: the events inside bins have total weight {total}, which gives no unit area")
-    return np.asarray(content / total / np.diff(edges), dtype=np.float64)
+        raise ValueError(f"{name}: the events inside bins have total weight {total:g}, which gives no unit area")
+    return np.asarray(content / total / np.diff(edges), np.float64)
