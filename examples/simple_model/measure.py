@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from libmode import metrics
 
 from .data import Events
 
@@ -19,9 +20,7 @@ class Selection:
 
     rate : (20,), the false positive rate in each bin of mass
     error : (20,), its binomial standard error
-    residual : rms of rate around its best polynomial in mass (plain least
-        squares), relative to the mean of rate
-    expected : what the event counts alone give for it
+    residual, expected : flatness of the rate, see libmode.metrics.flatness
     """
 
     efficiency: float
@@ -44,48 +43,28 @@ class Performance:
 
 def performance(score: np.ndarray, events: Events, order: int) -> Performance:
     """Measures scores (n,) of events; order is that of the polynomial in mass asked for."""
-    is_signal = events.label == 1
-    signal = np.sort(score[is_signal])
-    background = np.sort(score[~is_signal])
-
-    # Sigmoids in float32 tie where they saturate; a tied pair counts one half.
-    below = np.searchsorted(background, signal, "left")
-    up_to = np.searchsorted(background, signal, "right")
-    auc = float(np.mean(below + up_to) / 2 / len(background))
-
-    efficiency = np.linspace(0.005, 0.995, 199)
-    threshold = np.quantile(signal, 1 - efficiency)
-    roc = efficiency, 1 - np.searchsorted(background, threshold, "left") / len(background)
-
-    selections = [
-        select(signal, score[~is_signal], events.mass[~is_signal], efficiency, order) for efficiency in EFFICIENCIES
-    ]
-    return Performance(auc, selections, roc)
-
-
-def select(signal: np.ndarray, background: np.ndarray, mass: np.ndarray, efficiency: float, order: int) -> Selection:
-    """Cuts on the scores of signal (n_s,) and background (n_b,), the latter with masses (n_b,)."""
-    threshold = float(np.quantile(signal, 1 - efficiency))
-    passed = background >= threshold
-    total, _ = np.histogram(mass, MASS_EDGES)
-    rate = np.histogram(mass[passed], MASS_EDGES)[0] / total
-    error = np.sqrt(rate * (1 - rate) / total)
-
-    best = np.polynomial.Polynomial.fit(MASS_CENTRES, rate, order)
-    residual = rate - best(MASS_CENTRES)
-    # A fit of order + 1 parameters takes its share out of the fluctuations.
-    free = 1 - (order + 1) / len(rate)
-    fraction = np.mean(passed)
-    return Selection(
-        efficiency=efficiency,
-        threshold=threshold,
-        rejection=float(1 / fraction) if fraction > 0 else np.inf,
-        rate=rate,
-        error=error,
-        residual=_ratio(np.sqrt(np.mean(residual**2)), np.mean(rate)),
-        expected=_ratio(np.sqrt(np.mean(error**2) * free), np.mean(rate)),
+    curve = metrics.roc(score, events.label)
+    shown = np.linspace(0.005, 0.995, 199)
+    return Performance(
+        auc=metrics.auc(score, events.label),
+        selections=[select(score, events, signal_efficiency, order) for signal_efficiency in EFFICIENCIES],
+        roc=(shown, np.interp(shown, curve.signal_efficiency, curve.false_positive_rate)),
     )
 
 
-def _ratio(a: float, b: float) -> float:
-    return float(a / b) if b > 0 else float("nan")
+def select(score: np.ndarray, events: Events, signal_efficiency: float, order: int) -> Selection:
+    """Cuts on scores (n,) of events."""
+    threshold = metrics.threshold(score, events.label, signal_efficiency)
+    background = events.label == 0
+    mass, selected = events.mass[background], score[background] >= threshold
+    rate = metrics.efficiency(mass, selected, MASS_EDGES)
+    flatness = metrics.flatness(mass, selected, MASS_EDGES, order)
+    return Selection(
+        efficiency=signal_efficiency,
+        threshold=threshold,
+        rejection=metrics.rejection(score, events.label, signal_efficiency),
+        rate=rate.value,
+        error=rate.error,
+        residual=flatness.rms,
+        expected=flatness.expected,
+    )

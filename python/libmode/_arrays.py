@@ -36,7 +36,7 @@ def events(score: Any, mass: Any, weight: Any, label: Any, options: Options, dou
     if weight is not None:
         arrays["weight"] = vector("weight", weight)
     for name, array in arrays.items():
-        _same_length(name, array, "score", arrays["score"])
+        same_length(name, array, "score", arrays["score"])
     if double is None:
         double = any(array.dtype not in (np.float32, np.float16) for array in arrays.values())
     kind = np.float64 if double else np.float32
@@ -72,7 +72,7 @@ def labels(label: Any, options: Options, other_name: str, other: NDArray[Any]) -
     if label is None:
         return None
     array = vector("label", label)
-    _same_length("label", array, other_name, other)
+    same_length("label", array, other_name, other)
     if array.dtype == np.int32:
         return np.ascontiguousarray(array)
     codes = np.full(array.shape, options.unused_label, dtype=np.int32)
@@ -81,6 +81,6 @@ def labels(label: Any, options: Options, other_name: str, other: NDArray[Any]) -
     return codes
 
 
-def _same_length(name: str, array: NDArray[Any], other_name: str, other: NDArray[Any]) -> None:
+def same_length(name: str, array: NDArray[Any], other_name: str, other: NDArray[Any]) -> None:
     if len(array) != len(other):
         raise ValueError(f"{name} has length {len(array)}, but {other_name} has length {len(other)}")

@@ -1,0 +1,217 @@
+"""What a selection does to the mass of the background."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._arguments import Bins, number, numbers, weights, whole, yes_or_no
+
+
+@dataclass(frozen=True, eq=False)
+class Efficiency:
+    """Efficiency against mass, see :func:`efficiency`."""
+
+    edges: NDArray[np.float64]  #: (bins + 1,) in units of mass
+    value: NDArray[np.float64]  #: (bins,) weight fraction of each bin that is selected
+    error: NDArray[np.float64]  #: (bins,) its standard error
+
+
+@dataclass(frozen=True)
+class Flatness:
+    """How far from a polynomial an efficiency is, see :func:`flatness`."""
+
+    rms: float  #: around the best polynomial in mass, relative to the mean efficiency
+    expected: float  #: what the number of events alone makes of it
+
+
+class _Binned(NamedTuple):
+    """The events inside the bins."""
+
+    bins: Bins
+    place: NDArray[np.intp]
+    selected: NDArray[np.bool_]
+    weight: NDArray[np.float64]
+
+
+def _binned(mass: Any, selected: Any, bins: Any, weight: Any) -> _Binned:
+    masses = numbers("mass", mass)
+    passed = yes_or_no("selected", selected, "True or False, or 1 or 0", "mass", masses)
+    weigh = weights(weight, "mass", masses)
+    chosen = Bins(bins)
+    place = chosen.find(masses)
+    inside = place >= 0
+    return _Binned(chosen, place[inside], passed[inside], weigh[inside])
+
+
+def jsd(mass: Any, selected: Any, bins: Any, base: float = 2, weight: Any = None) -> float:
+    """Jensen-Shannon divergence of the masses that are selected from those that are not.
+
+    With P and Q the histograms of the two, each divided by its sum, and
+    M = (P + Q) / 2::
+
+        JSD = sum_b P_b log(P_b / M_b) / 2 + sum_b Q_b log(Q_b / M_b) / 2
+
+    0 where a selection leaves the shape of the spectrum as it is, log 2 (so 1
+    for base 2) where the two spectra have no bin in common. J. Lin, IEEE Trans.
+    Inf. Theory 37 (1991) 145; of jets that pass and fail, in base 2, in
+    ATL-PHYS-PUB-2018-014, as 1/JSD in arXiv:2001.05310 and arXiv:2010.09745.
+    This is the divergence: ``scipy.spatial.distance.jensenshannon`` is its
+    square root, the distance.
+
+    Parameters
+    ----------
+    mass : (n,) real numbers
+        Masses of the background, selected or not.
+    selected : (n,) booleans, or 0 and 1
+    bins : (b + 1,) increasing numbers
+        Edges; events outside are not counted. The result depends on them, as
+        it does on the number of events: fluctuations add to it.
+    base : number above 1
+    weight : (n,) real numbers of either sign, optional
+
+    Returns
+    -------
+    float
+        Bins where a histogram is empty contribute what the formula says, with
+        0 log 0 = 0.
+
+    Raises
+    ------
+    ValueError
+        If nothing, or everything, is selected; if the weights of a bin have a
+        negative sum, with the bin; for other bad values, with argument, value
+        and place.
+    """
+    base = number("base", base, 1)
+    events = _binned(mass, selected, bins, weight)
+    shapes = []
+    for name, which in (("selected", events.selected), ("not selected", ~events.selected)):
+        histogram = events.bins.sums(events.place[which], events.weight[which])
+        if histogram.min() < 0:
+            worst = int(np.argmin(histogram))
+            raise ValueError(
+                f"weight sums to {histogram[worst]:g} over the events that are {name} in {events.bins.name(worst)}: "
+                "expected no negative sum; use wider bins"
+            )
+        if histogram.sum() == 0:
+            raise ValueError(f"selected leaves no weight {name} inside bins: expected a selection of a part")
+        shapes.append(histogram / histogram.sum())
+    mean = (shapes[0] + shapes[1]) / 2
+    nats = 0.0
+    for shape in shapes:
+        there = shape > 0
+        nats += float(np.sum(shape[there] * np.log(shape[there] / mean[there]))) / 2
+    return max(nats, 0.0) / float(np.log(base))  # rounding makes a little less than 0 of equal shapes
+
+
+def efficiency(mass: Any, selected: Any, bins: Any, weight: Any = None) -> Efficiency:
+    """The efficiency of a selection in each bin of mass; of background, the false positive rate.
+
+    With p_i = 1 for selected events and 0 for others, in each bin::
+
+        value = sum_i w_i p_i / sum_i w_i
+        error = sqrt(sum_i w_i^2 (p_i - value)^2) / |sum_i w_i|
+
+    the error of a ratio of weighted sums (linearised), which for unit weights is
+    the binomial sqrt(value (1 - value) / n). It is 0 where a bin has all or
+    none of its events selected.
+
+    Parameters
+    ----------
+    mass, selected, bins, weight
+        As for :func:`jsd`. For a working point, ``selected`` is
+        ``score >= threshold(...)``.
+
+    Returns
+    -------
+    Efficiency
+        NaN, with a RuntimeWarning that names the bins, where a bin has no event
+        or its weights do not have a positive sum. With negative weights, values
+        may lie outside [0, 1].
+
+    Raises
+    ------
+    ValueError
+        If no event lies inside the bins; for other bad values, with argument,
+        value and place.
+    """
+    events = _binned(mass, selected, bins, weight)
+    total = events.bins.sums(events.place, events.weight)
+    unknown = _without_weight(events, total)
+    if unknown:
+        shown = "; ".join(unknown[:5]) + (f"; and {len(unknown) - 5} more" if len(unknown) > 5 else "")
+        warnings.warn(f"efficiency is NaN in {shown}", RuntimeWarning, stacklevel=2)
+    return _efficiency(events, total)
+
+
+def _without_weight(events: _Binned, total: NDArray[np.float64]) -> list[str]:
+    """The bins that have no efficiency, each with the reason."""
+    filled = np.bincount(events.place, minlength=events.bins.count) > 0
+    return [
+        events.bins.name(place) + (f": weight sums to {total[place]:g}" if filled[place] else ": no event")
+        for place in np.flatnonzero(total <= 0)
+    ]
+
+
+def _efficiency(events: _Binned, total: NDArray[np.float64]) -> Efficiency:
+    bins, place, selected, weight = events
+    known = np.where(total > 0, total, np.nan)
+    value = bins.sums(place, weight * selected) / known
+    error = np.sqrt(bins.sums(place, (weight * (selected - value[place])) ** 2)) / known
+    return Efficiency(bins.edges, value, error)
+
+
+def flatness(mass: Any, selected: Any, bins: Any, degree: int = 0, weight: Any = None) -> Flatness:
+    """How far the efficiency against mass is from the best polynomial of a degree.
+
+    With e_b the efficiency of the k bins (see :func:`efficiency`), s_b its error
+    and f the polynomial that fits e_b best at the centres of the bins (least
+    squares, every bin the same)::
+
+        rms      = sqrt(mean_b (e_b - f_b)^2) / mean_b e_b
+        expected = sqrt(mean_b s_b^2 (1 - (degree + 1) / k)) / mean_b e_b
+
+    ``expected`` is the root of what rms^2 is on average where the efficiency is
+    such a polynomial: the fit takes its share of the fluctuations (exactly so
+    where all s_b are equal). For degree 0, rms is the standard deviation of the
+    efficiency (SDE) of A. Rogozhnikov et al., arXiv:1410.4140, with every bin of
+    the same weight, over the mean.
+
+    Parameters
+    ----------
+    mass, selected, bins, weight
+        As for :func:`efficiency`.
+    degree : int, at least 0
+        Lower than the number of bins less one.
+
+    Raises
+    ------
+    ValueError
+        If a bin has no event or no positive weight, with the bin; if nothing
+        is selected; for other bad values, with argument, value and place.
+    """
+    degree = whole("degree", degree, 0)
+    events = _binned(mass, selected, bins, weight)
+    count = events.bins.count
+    if degree + 1 >= count:
+        raise ValueError(f"degree = {degree} with {count} bins: expected less than {count - 1}, or nothing is left")
+    total = events.bins.sums(events.place, events.weight)
+    unknown = _without_weight(events, total)
+    if unknown:
+        raise ValueError(f"mass leaves the efficiency unknown in {unknown[0]}; use wider bins or a narrower range")
+    found = _efficiency(events, total)
+    mean = np.mean(found.value)
+    if mean <= 0:
+        raise ValueError(f"selected has a mean efficiency of {mean:g} inside bins: expected more than 0")
+
+    best = np.polynomial.Polynomial.fit(events.bins.centres, found.value, degree)
+    left = 1 - (degree + 1) / count
+    return Flatness(
+        rms=float(np.sqrt(np.mean((found.value - best(events.bins.centres)) ** 2)) / mean),
+        expected=float(np.sqrt(np.mean(found.error**2) * left) / mean),
+    )
