@@ -38,7 +38,8 @@ def yes_or_no(name: str, values: Any, meaning: str, like_name: str, like: NDArra
     if bad.any():
         place = int(np.argmax(bad))
         raise ValueError(f"{name}[{place}] = {array[place]:g}: expected {meaning}")
-    return array == 1
+    chosen: NDArray[np.bool_] = array == 1
+    return chosen
 
 
 def whole(name: str, value: Any, least: int) -> int:
@@ -54,7 +55,7 @@ def number(name: str, value: Any, low: float = -np.inf, high: float = np.inf) ->
     """A finite number above ``low`` and up to ``high``."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
         raise TypeError(f"{name} = {value!r}: expected a number")
-    if not (low < value <= high and np.isfinite(float(value))):
+    if not (low < float(value) <= high and np.isfinite(float(value))):
         limits = [f"above {low:g}"] * (low > -np.inf) + [f"at most {high:g}"] * (high < np.inf)
         raise ValueError(f"{name} = {value}: expected a finite number {' and '.join(limits)}".rstrip())
     return float(value)
@@ -65,9 +66,7 @@ class Bins:
 
     def __init__(self, bins: Any) -> None:
         if np.ndim(bins) == 0:
-            raise TypeError(
-                f"bins = {bins!r}: expected the edges of the bins, as of np.linspace(low, high, 21)"
-            )
+            raise TypeError(f"bins = {bins!r}: expected the edges of the bins, as of np.linspace(low, high, 21)")
         self.edges = numbers("bins", bins)
         self.count = len(self.edges) - 1
         if self.count == 0:
@@ -102,4 +101,4 @@ class Bins:
     def sums(self, place: NDArray[np.intp], values: NDArray[np.float64]) -> NDArray[np.float64]:
         """The sum over the events of each bin; ``place`` has no -1."""
         # Unlike np.histogram, which subtracts cumulative sums, this rounds nothing into bins of no weight.
-        return np.bincount(place, values, self.count)
+        return np.bincount(place, values, self.count).astype(np.float64, copy=False)

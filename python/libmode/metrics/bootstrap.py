@@ -45,7 +45,7 @@ def bootstrap(
     seed : int
         The same seed gives the same result.
     confidence_level : float
-        Of the interval, inside (0, 1).
+        Of the interval, above 0 and at most 1.
 
     Raises
     ------
@@ -66,12 +66,16 @@ def bootstrap(
         raise ValueError(f"arrays[0] has {len(events[0])} events: expected at least two")
     level = number("confidence_level", confidence_level, 0, 1)
 
-    value = float(statistic(*events))
-    if not np.isfinite(value):
-        raise ValueError(f"statistic is {value} for the events as they are: expected a finite number")
+    def evaluate(which: str, drawn: Any) -> float:
+        value = float(statistic(*(array[drawn] for array in events)))
+        if not np.isfinite(value):
+            raise ValueError(f"statistic is {value} for {which}: expected a finite number")
+        return value
+
+    value = evaluate("the events as they are", slice(None))
     found = stats.bootstrap(
         (np.arange(len(events[0])),),
-        lambda drawn: statistic(*(array[drawn] for array in events)),
+        lambda drawn: evaluate("a resample", drawn),
         n_resamples=whole("repeats", repeats, 2),
         batch=1,  # else all resamples are drawn at once
         vectorized=False,
@@ -79,8 +83,5 @@ def bootstrap(
         method="percentile",
         rng=np.random.default_rng(seed),
     )
-    bad = ~np.isfinite(found.bootstrap_distribution)
-    if bad.any():
-        raise ValueError(f"statistic is not finite for {bad.sum()} of {repeats} resamples: expected finite numbers")
     interval = found.confidence_interval
     return Estimate(value, float(found.standard_error), float(interval.low), float(interval.high))

@@ -154,7 +154,7 @@ def _without_weight(events: _Binned, total: NDArray[np.float64]) -> list[str]:
     filled = np.bincount(events.place, minlength=events.bins.count) > 0
     return [
         events.bins.name(place) + (f": weight sums to {total[place]:g}" if filled[place] else ": no event")
-        for place in np.flatnonzero(total <= 0)
+        for place in np.flatnonzero(total <= 0).tolist()
     ]
 
 

@@ -1,0 +1,550 @@
+"""libmode.metrics, each measure beside scikit-learn, SciPy, hep_ml or its definition written out."""
+
+import subprocess
+import sys
+
+import iminuit
+import numpy as np
+import pandas
+import pytest
+from hep_ml.metrics import BinBasedCvM
+from libmode import metrics
+from scipy.spatial.distance import jensenshannon
+from scipy.stats import norm
+from sklearn.metrics import roc_auc_score, roc_curve
+
+EDGES = np.linspace(-1, 1, 9)
+KINDS = ["unit", "positive", "signed"]
+
+
+def events(seed=0, n=2000, ties=False, kind="unit"):
+    """Scores that follow label and mass, labels, masses of which a few lie outside EDGES, weights."""
+    rng = np.random.default_rng(seed)
+    label = rng.integers(0, 2, n)
+    mass = rng.uniform(-1.1, 1.1, n)
+    score = 1 / (1 + np.exp(-rng.normal(label + 0.5 * mass)))
+    weight = {
+        "unit": None,
+        "positive": rng.exponential(1, n),
+        "signed": rng.choice([1.0, -1.0], n, p=[0.9, 0.1]),
+    }[kind]
+    return (score.round(1) if ties else score), label, mass, weight
+
+
+def test_only_what_is_asked_for_is_imported():
+    code = "import sys, libmode; assert 'libmode.metrics' not in sys.modules; import libmode.metrics as metrics; "
+    code += "metrics.auc([0.1, 0.2], [0, 1]); print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert "libmode.metrics" in loaded
+    assert not {"scipy", "iminuit", "sklearn", "pandas"} & set(loaded)
+
+
+@pytest.mark.parametrize("name", metrics.__all__)
+def test_every_public_name_is_documented(name):
+    assert getattr(metrics, name).__doc__
+
+
+# ------------------------------------------------------------------- ROC
+
+
+@pytest.mark.parametrize("ties", [False, True])
+@pytest.mark.parametrize("kind", ["unit", "positive"])
+def test_roc_and_auc_are_those_of_scikit_learn(kind, ties):
+    score, label, _, weight = events(ties=ties, kind=kind)
+    curve = metrics.roc(score, label, weight)
+    rate, efficiency, threshold = roc_curve(label, score, sample_weight=weight, drop_intermediate=False)
+    np.testing.assert_allclose(curve.false_positive_rate, rate, rtol=1e-12, atol=1e-15)
+    np.testing.assert_allclose(curve.signal_efficiency, efficiency, rtol=1e-12, atol=1e-15)
+    np.testing.assert_array_equal(curve.threshold, threshold)
+    assert metrics.auc(score, label, weight) == pytest.approx(
+        roc_auc_score(label, score, sample_weight=weight), abs=1e-12
+    )
+
+
+@pytest.mark.parametrize("ties", [False, True])
+def test_with_negative_weights_auc_is_still_the_sum_over_pairs(ties):
+    score, label, _, weight = events(n=300, ties=ties, kind="signed")
+    signal, background = label == 1, label == 0
+    higher = np.heaviside(score[signal][:, None] - score[background], 0.5)
+    pairs = weight[signal][:, None] * weight[background]
+    want = np.sum(pairs * higher) / np.sum(pairs)
+    assert metrics.auc(score, label, weight) == pytest.approx(want, rel=1e-12)
+    assert ties or np.diff(metrics.roc(score, label, weight).signal_efficiency).min() < 0
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("signal_efficiency", [1e-9, 0.2, 0.5, 0.55, 0.8, 1])
+def test_threshold_is_the_largest_that_keeps_enough_signal(signal_efficiency, kind):
+    score, label, _, weight = events(ties=True, kind=kind)
+    weight = np.ones(len(score)) if weight is None else weight
+    signal = label == 1
+
+    def kept(cut):
+        return weight[signal & (score >= cut)].sum() / weight[signal].sum()
+
+    cut = metrics.threshold(score, label, signal_efficiency, weight)
+    assert cut == max(c for c in np.unique(score) if kept(c) >= signal_efficiency)
+    if cut <= score[label == 0].max():
+        passed = weight[(label == 0) & (score >= cut)].sum() / weight[label == 0].sum()
+        assert metrics.rejection(score, label, signal_efficiency, weight) == pytest.approx(1 / passed, rel=1e-12)
+
+
+def test_a_threshold_is_not_lost_in_rounding():
+    score, label = np.repeat(np.arange(100.0), 2), np.tile([0, 1], 100)
+    for percent in range(1, 101):
+        for weight in (None, np.full(200, 0.1)):
+            assert metrics.threshold(score, label, percent / 100, weight) == 100 - percent
+
+
+def test_r50_of_two_gaussians():
+    """Unit Gaussians, the signal's 2 higher: half of the signal is above 2, where the background has norm.sf(2)."""
+    rng = np.random.default_rng(1)
+    label = np.arange(400_000) % 2
+    score = rng.normal(2 * label)
+    passing = 200_000 * norm.sf(2)
+    assert metrics.rejection(score, label) == pytest.approx(1 / norm.sf(2), rel=5 / np.sqrt(passing))
+    assert metrics.auc(score, label) == pytest.approx(norm.cdf(np.sqrt(2)), abs=3e-3)
+
+
+# ------------------------------------------------------------------ mass
+
+
+def histogram(mass, weight, which):
+    weight = np.ones(len(mass)) if weight is None else weight
+    return np.array(
+        [
+            weight[which & (mass >= low) & ((mass < high) | ((mass == high) & (high == EDGES[-1])))].sum()
+            for low, high in zip(EDGES[:-1], EDGES[1:], strict=True)
+        ]
+    )
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("base", [2, np.e, 10])
+def test_jsd_is_the_square_of_scipys_distance(base, kind):
+    score, _, mass, weight = events(kind=kind)
+    mass[:3] = [-1, 1, 0.25]
+    selected = score > 0.6
+    want = jensenshannon(histogram(mass, weight, selected), histogram(mass, weight, ~selected), base) ** 2
+    assert metrics.jsd(mass, selected, EDGES, base, weight) == pytest.approx(want, abs=1e-12, rel=1e-9)
+
+
+def test_jsd_at_its_ends():
+    mass = np.repeat([-0.5, 0.5], 10)
+    assert metrics.jsd(mass, mass > 0, EDGES) == pytest.approx(1, rel=1e-15)
+    assert metrics.jsd(mass, mass > 0, EDGES, base=np.e) == pytest.approx(np.log(2), rel=1e-15)
+    assert metrics.jsd(mass, np.tile([0, 1], 10), EDGES) == 0
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_efficiency_and_its_error_by_hand(kind):
+    score, _, mass, weight = events(kind=kind)
+    selected = score > 0.6
+    found = metrics.efficiency(mass, selected, EDGES, weight)
+    weight = np.ones(len(mass)) if weight is None else weight
+    for b, (low, high) in enumerate(zip(EDGES[:-1], EDGES[1:], strict=True)):
+        w, p = (values[(mass >= low) & (mass < high)] for values in (weight, selected))
+        value = np.sum(w * p) / np.sum(w)
+        assert found.value[b] == pytest.approx(value, rel=1e-12)
+        assert found.error[b] == pytest.approx(np.sqrt(np.sum(w**2 * (p - value) ** 2)) / np.sum(w), rel=1e-12)
+        if kind == "unit":
+            assert found.error[b] == pytest.approx(np.sqrt(value * (1 - value) / len(w)), rel=1e-12)
+    np.testing.assert_array_equal(found.edges, EDGES)
+
+
+def test_the_error_of_a_weighted_efficiency_is_its_spread():
+    rng = np.random.default_rng(2)
+    found = []
+    for _ in range(400):
+        weight = rng.choice([1.0, 3.0, -0.5], 500)
+        found.append(metrics.efficiency(np.zeros(500), rng.random(500) < 0.3, [-1, 1], weight))
+    spread = np.std([f.value[0] for f in found])
+    assert np.mean([f.error[0] for f in found]) == pytest.approx(spread, rel=4 / np.sqrt(2 * 400))
+
+
+@pytest.mark.parametrize("degree", [0, 1, 2])
+@pytest.mark.parametrize("kind", KINDS)
+def test_flatness_by_hand(kind, degree):
+    score, _, mass, weight = events(kind=kind)
+    selected = score > 0.6
+    found = metrics.flatness(mass, selected, EDGES, degree, weight)
+    e = metrics.efficiency(mass, selected, EDGES, weight)
+    x = (EDGES[1:] + EDGES[:-1]) / 2
+    residual = e.value - np.polyval(np.polyfit(x, e.value, degree), x)
+    assert found.rms == pytest.approx(np.sqrt(np.mean(residual**2)) / e.value.mean(), rel=1e-9)
+    assert found.expected == pytest.approx(np.sqrt(np.mean(e.error**2) * (7 - degree) / 8) / e.value.mean(), rel=1e-12)
+
+
+@pytest.mark.parametrize("degree", [0, 2])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_expected_flatness_is_that_of_polynomial_efficiencies(weighted, degree):
+    rng = np.random.default_rng(3)
+    toys = []
+    for _ in range(300):
+        mass = rng.uniform(-1, 1, 4000)
+        selected = rng.random(4000) < 0.3 + (0.2 * mass**2 - 0.1 * mass if degree else 0)
+        weight = rng.choice([1.0, 2.0, -0.5], 4000) if weighted else None
+        toys.append(metrics.flatness(mass, selected, EDGES, degree, weight))
+    rms, expected = (np.sqrt(np.mean([getattr(toy, name) ** 2 for toy in toys])) for name in ("rms", "expected"))
+    # rms^2 of k - degree - 1 degrees of freedom has a relative width of sqrt(2 / that).
+    assert rms == pytest.approx(expected, rel=4 * np.sqrt(2 / (7 - degree) / 300) / 2 + 0.01)
+
+
+def test_a_bump_is_not_flat():
+    rng = np.random.default_rng(4)
+    mass = rng.uniform(-1, 1, 200_000)
+    selected = rng.random(200_000) < 0.2 + 0.3 * np.exp(-0.5 * ((mass - 0.2) / 0.1) ** 2)
+    found = metrics.flatness(mass, selected, np.linspace(-1, 1, 21), 2)
+    assert found.rms > 10 * found.expected
+
+
+# ------------------------------------------------------- Cramer-von Mises
+
+
+@pytest.mark.parametrize("kind", ["unit", "positive"])
+@pytest.mark.parametrize("ties", [False, True])
+def test_cvm_flatness_is_that_of_hep_ml(ties, kind):
+    score, _, mass, weight = events(ties=ties, kind=kind)
+    weight = np.ones(len(score)) if weight is None else weight
+    background = np.zeros(len(score))
+    theirs = BinBasedCvM(uniform_features=["mass"], uniform_label=0, n_bins=7)
+    theirs.fit(pandas.DataFrame({"mass": mass}), background, sample_weight=weight)
+    want = theirs(background, np.column_stack([1 - score, score]), sample_weight=weight)
+    bins = np.linspace(mass.min(), mass.max(), 8)
+    assert metrics.cvm_flatness(score, mass, bins, weight) == pytest.approx(want, rel=1e-10)
+
+
+def test_cvm_flatness_by_hand_with_negative_weights_and_an_empty_bin():
+    score, _, mass, weight = events(n=300, ties=True, kind="signed")
+    bins = [-1, -0.2, 0.5, 2, 3]
+    inside = mass >= -1
+    score, mass, weight = score[inside], mass[inside], weight[inside]
+    half = np.heaviside(score[:, None] - score, 0.5)
+    overall = half @ weight / weight.sum()
+    want = 0
+    for low, high in ((-1, -0.2), (-0.2, 0.5), (0.5, 2)):
+        own = np.where((mass >= low) & (mass < high), weight, 0)
+        distance = np.sum(weight * (half @ own / own.sum() - overall) ** 2) / weight.sum()
+        want += own.sum() / weight.sum() * distance
+    assert metrics.cvm_flatness(score, mass, bins, weight) == pytest.approx(want, rel=1e-10)
+
+
+def correlation_by_hand(score, mass, size, step):
+    """Each window's fractions written out, at each event."""
+    by_mass = score[np.argsort(mass, kind="stable")]
+    overall = np.array([np.mean(score <= s) for s in score])
+    windows = [by_mass[k : k + size] for k in range(0, len(score) - size + 1, step)]
+    return np.mean([np.mean((np.array([np.mean(w <= s) for s in score]) - overall) ** 2) for w in windows])
+
+
+@pytest.mark.parametrize("ties", [False, True])
+@pytest.mark.parametrize(("size", "step"), [(40, 7), (1, 1), (300, 50)])
+def test_cvm_correlation_by_hand(size, step, ties):
+    score, _, mass, _ = events(n=300, ties=ties)
+    found = metrics.cvm_correlation(score, mass, size, step)
+    assert found == pytest.approx(correlation_by_hand(score, mass, size, step), rel=1e-10, abs=1e-14)
+
+
+def test_cvm_correlation_in_chunks(monkeypatch):
+    score, _, mass, _ = events()
+    want = metrics.cvm_correlation(score, mass)
+    monkeypatch.setattr("libmode.metrics.cvm.CHUNK", 7 * 200)
+    assert metrics.cvm_correlation(score, mass) == pytest.approx(want, rel=1e-12)
+
+
+def test_cvm_correlation_of_independent_and_constant_scores():
+    rng = np.random.default_rng(5)
+    score, mass = rng.random((2, 200_000))
+    # 1000 windows that do not overlap; one window's distance has a relative width of about 0.9.
+    assert metrics.cvm_correlation(score, mass, 200, 200) == pytest.approx(1 / 1200, rel=5 * 0.9 / np.sqrt(1000))
+    assert metrics.cvm_correlation(np.ones(1000), mass[:1000]) == pytest.approx(0, abs=1e-15)
+
+
+# ------------------------------------------------------------ signal bias
+
+MASS_BINS = np.linspace(-1, 1, 31)
+SIGNAL = {"signal_mass": 0.2, "signal_width": 0.1}
+
+
+def spectrum(rng, n=3000, injected=0):
+    """Masses of a density that falls linearly to a third, and a Gaussian; all numbers are Poisson's."""
+    falling = 1 - 2 * np.sqrt(rng.random(rng.poisson(n / 2)))
+    flat = rng.uniform(-1, 1, rng.poisson(n / 2))
+    return np.concatenate([falling, flat, rng.normal(0.2, 0.1, rng.poisson(injected))])
+
+
+@pytest.mark.parametrize("injected", [0, 300])
+@pytest.mark.parametrize("kind", KINDS)
+def test_pulls_have_mean_0_and_width_1(kind, injected):
+    rng = np.random.default_rng(6)
+    pulls, chi2 = [], []
+    for _ in range(300):
+        mass = spectrum(rng, injected=injected)
+        weight = {
+            "unit": None,
+            "positive": rng.uniform(0.5, 1.5, len(mass)),
+            "signed": rng.choice([1.25, -1.25], len(mass), p=[0.9, 0.1]),
+        }[kind]
+        found = metrics.signal_bias(mass, MASS_BINS, **SIGNAL, degree=1, weight=weight)
+        pulls.append((found.signal - injected) / found.error)
+        chi2.append(found.chi2 / found.ndof)
+    assert np.mean(pulls) == pytest.approx(0, abs=4 / np.sqrt(300))
+    assert np.std(pulls) == pytest.approx(1, abs=4 / np.sqrt(600))
+    assert np.mean(chi2) == pytest.approx(1, abs=0.1)
+
+
+def test_the_fit_is_the_best_and_its_error_the_curvature():
+    """Of independent functions: densities integrated numerically, Poisson probabilities, a scan of the signal."""
+    from scipy.integrate import quad
+    from scipy.optimize import minimize
+    from scipy.stats import poisson
+
+    mass = spectrum(np.random.default_rng(7), injected=100)
+    bins = np.linspace(-1, 1, 13)
+    count = np.histogram(mass, bins)[0]
+    ranges = list(zip(bins[:-1], bins[1:], strict=True))
+    shape = np.array([quad(norm(0.2, 0.1).pdf, *r)[0] for r in ranges])
+    powers = np.array([[quad(lambda m, k=k: m**k, *r)[0] for k in range(3)] for r in ranges])
+
+    def deviance(parameters, signal):
+        mu = powers @ parameters + signal * shape
+        return np.inf if mu.min() <= 0 else -2 * np.sum(poisson.logpmf(count, mu) - poisson.logpmf(count, count))
+
+    def profile(signal):
+        start = np.linalg.lstsq(powers, count - signal * shape, rcond=None)[0]
+        options = {"xatol": 1e-8, "fatol": 1e-10, "maxiter": 10_000, "maxfev": 10_000}
+        return minimize(deviance, start, args=(signal,), method="Nelder-Mead", options=options).fun
+
+    found = metrics.signal_bias(mass, bins, **SIGNAL, degree=2)
+    at = found.signal + found.error * np.array([-0.1, 0, 0.1])
+    low, best, high = map(profile, at)
+    assert found.chi2 == pytest.approx(best, abs=1e-4)
+    assert low - best == pytest.approx(0.01, rel=0.05)
+    assert high - best == pytest.approx(0.01, rel=0.05)
+    assert found.selected == count.sum()
+    assert found.ndof == 12 - 4
+
+
+def test_a_template_is_a_signal_shape():
+    mass = spectrum(np.random.default_rng(8), injected=200)
+    shape = np.diff(norm(0.2, 0.1).cdf(MASS_BINS))
+    gaussian, template = (
+        metrics.signal_bias(mass, MASS_BINS, **signal) for signal in (SIGNAL, {"template": 40 * shape})
+    )
+    assert template.signal == pytest.approx(gaussian.signal * shape.sum(), rel=1e-6)
+    assert template.error == pytest.approx(gaussian.error * shape.sum(), rel=1e-4)
+
+
+def test_scaled_weights_scale_the_signal_and_its_error():
+    mass = spectrum(np.random.default_rng(9))
+    one = metrics.signal_bias(mass, MASS_BINS, **SIGNAL)
+    scaled = metrics.signal_bias(mass, MASS_BINS, **SIGNAL, weight=np.full(len(mass), 0.02))
+    assert scaled.signal == pytest.approx(0.02 * one.signal, rel=1e-4)
+    assert scaled.error == pytest.approx(0.02 * one.error, rel=1e-4)
+    assert scaled.chi2 == pytest.approx(one.chi2, rel=1e-6)
+    assert one.significance == one.signal / one.error
+
+
+def test_a_carved_bump_is_found_where_it_is():
+    rng = np.random.default_rng(10)
+    mass = rng.uniform(-1, 1, 40_000)
+    carved = rng.random(40_000) < 0.1 + 0.1 * np.exp(-0.5 * ((mass - 0.2) / 0.1) ** 2)
+    scanned = np.linspace(-0.8, 0.8, 17)
+    found = metrics.spurious_signal(mass[carved], MASS_BINS, scanned, 0.1)
+    assert found.signal_mass[np.argmax(found.significance)] == pytest.approx(0.2)
+    bump = 40_000 * 0.1 * np.sqrt(2 * np.pi) * 0.1 / 2
+    assert found.signal[10] == pytest.approx(bump, abs=4 * found.error[10])
+    assert found.significance[10] > 10
+    smooth = rng.random(40_000) < 0.1 + 0.05 * mass**2
+    assert np.abs(metrics.spurious_signal(mass[smooth], MASS_BINS, scanned, 0.1).significance).max() < 4
+
+    alone = metrics.signal_bias(mass[carved], MASS_BINS, scanned[3], 0.07)
+    one = metrics.spurious_signal(mass[carved], MASS_BINS, scanned[[2, 3]], [0.1, 0.07])
+    assert (one.signal[1], one.error[1]) == (alone.signal, alone.error)
+
+
+# -------------------------------------------------------------- bootstrap
+
+
+def test_bootstrap_of_a_mean():
+    values = np.random.default_rng(11).normal(5, 2, 400)
+    found = metrics.bootstrap(np.mean, [values], repeats=2000)
+    error = values.std() / 20
+    assert found.value == values.mean()
+    assert found.error == pytest.approx(error, rel=4 / np.sqrt(2 * 2000))
+    assert (found.low, found.high) == pytest.approx((found.value - error, found.value + error), abs=0.15 * error)
+    assert found == metrics.bootstrap(np.mean, [values], repeats=2000)
+    assert found != metrics.bootstrap(np.mean, [values], repeats=2000, seed=1)
+
+
+def test_bootstrap_keeps_events_together_and_types_as_they_are():
+    mass = np.arange(50, dtype=np.float32)
+
+    def statistic(first, second, third):
+        assert (first.dtype, second.dtype, third.shape) == (np.float32, np.bool_, (50, 2))
+        assert np.array_equal(second, first % 2 == 0)
+        assert np.array_equal(third[:, 1], first)
+        return first.mean()
+
+    metrics.bootstrap(statistic, [mass, mass % 2 == 0, np.column_stack([mass, mass])], repeats=10)
+
+
+def test_the_bootstrap_error_of_auc_is_its_spread():
+    def sample(seed):
+        score, label, _, _ = events(seed, n=500)
+        return score, label
+
+    spread = np.std([metrics.auc(*sample(seed)) for seed in range(300)])
+    errors = [metrics.bootstrap(metrics.auc, sample(seed)).error for seed in range(1000, 1005)]
+    assert np.mean(errors) == pytest.approx(spread, rel=0.2)
+
+
+# -------------------------------------------------------------- bad input
+
+SCORE, LABEL, MASS = np.linspace(0.05, 0.95, 10), np.tile([0, 1], 5), np.linspace(-0.9, 0.9, 10)
+SELECTED = np.arange(10) >= 5
+UNIFORM = np.repeat(np.linspace(-0.95, 0.95, 20), 10)
+TWENTY = np.linspace(-1, 1, 21)
+LAST_NEGATIVE = np.append(np.ones(9), -20.0)
+
+
+def put(array, place, value):
+    array = np.array(array, dtype=float)
+    array[place] = value
+    return array
+
+
+def bias(mass=UNIFORM, bins=TWENTY, signal_mass=0.2, signal_width=0.1, **given):
+    return metrics.signal_bias(mass, bins, signal_mass, signal_width, **given)
+
+
+BAD = [
+    # arguments of one call, the type raised, parts of the message
+    (lambda: metrics.roc([], []), ValueError, "score is empty"),
+    (lambda: metrics.roc(put(SCORE, 3, np.nan), LABEL), ValueError, r"score\[3\] = nan: expected a finite"),
+    (lambda: metrics.roc(put(SCORE, 4, np.inf), LABEL), ValueError, r"score\[4\] = inf"),
+    (lambda: metrics.roc(SCORE, LABEL[:9]), ValueError, "label has length 9, but score has length 10"),
+    (lambda: metrics.roc(SCORE, put(LABEL, 2, -1)), ValueError, r"label\[2\] = -1: expected 1 for signal or 0"),
+    (lambda: metrics.roc(SCORE, LABEL, put(LABEL, 7, np.nan)), ValueError, r"weight\[7\] = nan"),
+    (lambda: metrics.roc(SCORE.reshape(5, 2), LABEL), ValueError, r"score has shape \(5, 2\)"),
+    (lambda: metrics.auc(SCORE, np.ones(10)), ValueError, r"no background \(label 0\)"),
+    (lambda: metrics.auc(SCORE, np.zeros(10)), ValueError, r"no signal \(label 1\)"),
+    (lambda: metrics.auc(SCORE, LABEL, 1.0 * LABEL), ValueError, r"sums to 0 over the background \(label 0\)"),
+    (lambda: metrics.auc(SCORE, LABEL, LAST_NEGATIVE), ValueError, r"sums to -16 over the signal \(label 1\)"),
+    (lambda: metrics.threshold(SCORE, LABEL, 0), ValueError, "signal_efficiency = 0: .* above 0 and at most 1"),
+    (lambda: metrics.threshold(SCORE, LABEL, 1.5), ValueError, "signal_efficiency = 1.5: .* above 0 and at most 1"),
+    (lambda: metrics.threshold(SCORE, LABEL, "half"), TypeError, "signal_efficiency = 'half'"),
+    (lambda: metrics.rejection(1.0 * LABEL, LABEL), ValueError, "signal_efficiency = 0.5 .* rate of 0, at score >= 1"),
+    (
+        lambda: metrics.rejection([0, 1, 2, 3], [0, 0, 1, 0], 1, [2, 1, 1, -1]),
+        ValueError,
+        "signal_efficiency = 1 has a false positive rate of -0.5, at score >= 2",
+    ),
+    (lambda: metrics.jsd(MASS, SELECTED, 20), TypeError, "bins = 20: expected the edges"),
+    (lambda: metrics.jsd(MASS, SELECTED, [0.0]), ValueError, "bins has one edge"),
+    (lambda: metrics.jsd(MASS, SELECTED, [0, 1, 1]), ValueError, r"bins\[2\] = 1 after 1: expected edges that incr"),
+    (lambda: metrics.jsd(MASS, SELECTED, [0, np.nan]), ValueError, r"bins\[1\] = nan"),
+    (lambda: metrics.jsd(MASS, SELECTED, [2, 3]), ValueError, "mass has no event inside bins, 2 to 3: .* -0.9 to 0.9"),
+    (lambda: metrics.jsd(MASS, SELECTED, EDGES, 1), ValueError, "base = 1: expected a finite number above 1"),
+    (lambda: metrics.jsd(MASS, SCORE, EDGES), ValueError, r"selected\[0\] = 0.05: expected True or False"),
+    (lambda: metrics.jsd(MASS, MASS > 2, EDGES), ValueError, "selected leaves no weight selected inside bins"),
+    (lambda: metrics.jsd(MASS, MASS < 2, EDGES), ValueError, "selected leaves no weight not selected inside bins"),
+    (
+        lambda: metrics.jsd(MASS, SELECTED, EDGES, weight=LAST_NEGATIVE),
+        ValueError,
+        r"weight sums to -20 over the events that are selected in bin 7, \[0.75, 1\]",
+    ),
+    (lambda: metrics.flatness(MASS, SELECTED, [-1, 0, 1, 2]), ValueError, r"bin 2, \[1, 2\]: no event"),
+    (
+        lambda: metrics.flatness(MASS, SELECTED, EDGES, weight=LAST_NEGATIVE),
+        ValueError,
+        r"bin 7, \[0.75, 1\]: weight sums to -20",
+    ),
+    (lambda: metrics.flatness(MASS, MASS > 2, [-1, 0, 1]), ValueError, "selected has a mean efficiency of 0"),
+    (lambda: metrics.flatness(MASS, SELECTED, EDGES, 7), ValueError, "degree = 7 with 8 bins: expected less than 7"),
+    (lambda: metrics.flatness(MASS, SELECTED, EDGES, -1), ValueError, "degree = -1: expected at least 0"),
+    (lambda: metrics.flatness(MASS, SELECTED, EDGES, 1.0), TypeError, "degree = 1.0: expected an integer"),
+    (
+        lambda: metrics.cvm_flatness(SCORE, MASS, EDGES, LAST_NEGATIVE),
+        ValueError,
+        r"weight sums to -20 over the events in bin 7, \[0.75, 1\]",
+    ),
+    (lambda: metrics.cvm_flatness(SCORE, MASS, [2, 3]), ValueError, "mass has no event inside bins"),
+    (lambda: metrics.cvm_correlation(SCORE, MASS), ValueError, "n_neighbours = 200 with 10 events"),
+    (lambda: metrics.cvm_correlation(SCORE, MASS, 0), ValueError, "n_neighbours = 0: expected at least 1"),
+    (lambda: metrics.cvm_correlation(SCORE, MASS, 5, 0), ValueError, "step = 0: expected at least 1"),
+    (lambda: bias(bins=TWENTY + 5), ValueError, "mass has no event inside bins, 4 to 6"),
+    (lambda: bias(signal_mass=2), ValueError, "signal_mass = 2: expected it inside bins, from -1 to 1"),
+    (lambda: bias(signal_width=0), ValueError, "signal_width = 0: expected a finite number above 0"),
+    (lambda: bias(signal_width=None), TypeError, "signal_mass and signal_width are both needed"),
+    (lambda: bias(template=np.ones(20)), TypeError, "template is the signal"),
+    (lambda: bias(degree=18), ValueError, "degree = 18 with 20 bins"),
+    (lambda: bias(signal_width=100), ValueError, "degree = 2 gives polynomials that have the shape of the signal"),
+    (lambda: bias(weight=np.zeros(200)), ValueError, "weight is 0 for all events inside bins"),
+    (lambda: bias(weight=put(np.ones(200), 199, -9)), ValueError, r"sums to 0 .* in bin 19, \[0.9, 1\]"),
+    (lambda: bias(None, template=[1]), TypeError, "mass is None"),
+    (
+        lambda: metrics.signal_bias(UNIFORM, TWENTY, template=np.ones(19)),
+        ValueError,
+        "template has length 19: expected 20",
+    ),
+    (
+        lambda: metrics.signal_bias(UNIFORM, TWENTY, template=put(np.ones(20), 4, -1)),
+        ValueError,
+        r"template\[4\] = -1: expected no negative",
+    ),
+    (lambda: metrics.signal_bias(UNIFORM, TWENTY, template=np.zeros(20)), ValueError, "template is 0 in all bins"),
+    (
+        lambda: metrics.spurious_signal(UNIFORM, TWENTY, [0.1, 0.2], [0.1]),
+        ValueError,
+        "signal_width has length 1, but signal_masses has length 2",
+    ),
+    (lambda: metrics.bootstrap(np.mean, []), ValueError, "arrays is empty"),
+    (lambda: metrics.bootstrap(np.mean, [MASS, MASS[1:]]), ValueError, r"arrays\[1\] has shape \(9,\): .* \(10,\)"),
+    (lambda: metrics.bootstrap(np.mean, [MASS[:1]]), ValueError, r"arrays\[0\] has 1 events"),
+    (lambda: metrics.bootstrap(np.mean, [MASS], repeats=1), ValueError, "repeats = 1: expected at least 2"),
+    (lambda: metrics.bootstrap(np.mean, [MASS], confidence_level=2), ValueError, "confidence_level = 2"),
+    (lambda: metrics.bootstrap(lambda m: np.nan, [MASS]), ValueError, "statistic is nan for the events as they are"),
+    (
+        lambda: metrics.bootstrap(lambda m: 1.0 if len(set(m)) == 10 else np.nan, [MASS], repeats=20),
+        ValueError,
+        "statistic is nan for a resample",
+    ),
+]
+
+
+@pytest.mark.parametrize(("call", "kind", "message"), BAD, ids=[message for _, _, message in BAD])
+def test_bad_input_is_named(call, kind, message):
+    with pytest.raises(kind, match=message):
+        call()
+
+
+def test_a_hole_in_the_spectrum_has_no_silent_error():
+    mass = np.random.default_rng(12).uniform(-1, 1, 2000)
+    with pytest.raises(RuntimeError, match=r"expects no more than 0.0\d+ events in bin 2\d, \[.*use wider bins"):
+        bias(mass[np.abs(mass - 0.2) > 0.15], np.linspace(-1, 1, 41))
+
+
+def test_a_fit_that_does_not_converge_is_an_error(monkeypatch):
+    migrad = iminuit.Minuit.migrad
+    monkeypatch.setattr(iminuit.Minuit, "migrad", lambda fit: migrad(fit, ncall=1, iterate=1))
+    monkeypatch.setattr("libmode.metrics.bias.TOLERANCE", 1e-12)
+    mass = spectrum(np.random.default_rng(13))
+    with pytest.raises(RuntimeError, match=f"the fit of {len(mass)} events in 20 bins did not converge .* use wider"):
+        bias(mass)
+
+
+def test_an_efficiency_that_is_not_known_is_nan_with_a_warning():
+    weight = np.append(np.ones(9), -1.0)
+    with pytest.warns(RuntimeWarning) as caught:
+        found = metrics.efficiency(MASS, SELECTED, [-1, -0.5, 0.5, 0.8, 1, 2, 3], weight)
+    said = "efficiency is NaN in bin 3, [0.8, 1): weight sums to -1; bin 4, [1, 2): no event; bin 5, [2, 3]: no event"
+    assert [str(warning.message) for warning in caught] == [said]
+    assert caught[0].filename == __file__
+    np.testing.assert_array_equal(np.isnan(found.value), [False, False, False, True, True, True])
+    np.testing.assert_array_equal(np.isnan(found.error), [False, False, False, True, True, True])
+
+
+def test_many_such_bins_are_counted():
+    with pytest.warns(RuntimeWarning, match="bin 5, .*; and 14 more"):
+        metrics.efficiency([-0.95], [1], TWENTY)
