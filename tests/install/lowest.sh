@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs the Python tests with the lowest NumPy and torch that pyproject.toml allows and
+# Runs the Python tests with the lowest NumPy, torch, SciPy and iminuit that pyproject.toml allows and
 # that install on this Python, in an environment of their own.
 # usage: tests/install/lowest.sh    (from the repository root, after ./build.sh lib)
 set -euo pipefail
@@ -10,9 +10,10 @@ trap 'rm -rf "$work"' EXIT
 python=$work/venv/bin/python
 lowest() { "$python" packaging/extras.py "$@" | grep '>=' | sed 's/>=/==/'; }
 numpy=$(sed -n 's/^dependencies = \["numpy>=\(.*\)"\]$/numpy==\1/p' pyproject.toml)
-"$python" -m pip install --quiet --disable-pip-version-check "$numpy" $(lowest torch) \
-    $("$python" packaging/extras.py test | grep -v '^torch' | grep -vxFf <("$python" packaging/extras.py frameworks))
+"$python" -m pip install --quiet --disable-pip-version-check "$numpy" $(lowest torch metrics) \
+    $("$python" packaging/extras.py test | grep -v '^torch\|^scipy\|^iminuit' | grep -vxFf <("$python" packaging/extras.py frameworks))
 "$python" -m pip install --quiet --disable-pip-version-check --no-deps --editable .
-"$python" -c 'import numpy, sys, torch; print(f"Python {sys.version.split()[0]}, NumPy {numpy.__version__}, torch {torch.__version__}")'
+"$python" -c 'import iminuit, numpy, scipy, sys, torch; print(f"Python {sys.version.split()[0]}, NumPy {numpy.__version__}, torch {torch.__version__}, "
+  f"SciPy {scipy.__version__}, iminuit {iminuit.__version__}")'
 # What old versions warn of is no error. The documents' programs need every framework.
 "$python" -m pytest -q -W default tests/python --ignore tests/python/test_docs.py
