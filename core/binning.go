@@ -74,8 +74,12 @@ func (bn *binning) oneRun() {
 	}
 }
 
-// enoughFor returns an error where there are fewer events than bins.
+// enoughFor returns an error where there is no range of masses to be binned, or
+// where there are fewer events than bins.
 func (sel *selection[T]) enoughFor(cfg *Config) error {
+	if err := sel.checkMassRange(); err != nil {
+		return err
+	}
 	if cfg.Binning == GivenEdges || sel.n >= cfg.Bins {
 		return nil
 	}

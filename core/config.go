@@ -3,6 +3,7 @@ package core
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // MaxOrder is the highest polynomial order that a Config may ask for.
@@ -137,6 +138,35 @@ func (c *Config) Validate() error {
 		return err
 	}
 	return c.validateEdges()
+}
+
+// only returns an error for the first option that is not at its default, unless
+// it is one that the loss takes.
+func (c *Config) only(loss string, takes ...string) error {
+	d := DefaultConfig()
+	for _, option := range []struct {
+		name         string
+		value, unset any
+	}{
+		{"order", c.Order, d.Order},
+		{"edges", fmt.Sprint(c.Edges), fmt.Sprint(d.Edges)},
+		{"binning", int(c.Binning), int(d.Binning)},
+		{"bins", c.Bins, d.Bins},
+		{"mass_range", shownRange(c.MassRange), shownRange(d.MassRange)},
+		{"max_slope", c.MaxSlope, d.MaxSlope},
+		{"slope_of", int(c.SlopeOf), int(d.SlopeOf)},
+		{"monotonic", c.Monotonic, d.Monotonic},
+		{"moments", int(c.Moments), int(d.Moments)},
+		{"unbiased", c.Unbiased, d.Unbiased},
+		{"slope_penalty", c.SlopePenalty, d.SlopePenalty},
+		{"score_range", shownRange(c.ScoreRange), shownRange(d.ScoreRange)},
+		{"reduction", int(c.Reduction), int(d.Reduction)},
+	} {
+		if option.value != option.unset && !slices.Contains(takes, option.name) {
+			return optionError(option.name, option.value, "has no meaning for %s: leave it at its default", loss)
+		}
+	}
+	return nil
 }
 
 func (c *Config) validateEdges() error {

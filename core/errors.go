@@ -21,6 +21,8 @@ var (
 	ErrNoEvents = errors.New("too few events")
 	// ErrBin signifies a mass bin from which no CDF can be made.
 	ErrBin = errors.New("unusable bin")
+	// ErrUndefined signifies events of which the distance correlation is 0/0.
+	ErrUndefined = errors.New("undefined")
 	// ErrOverflow signifies that the result is beyond double precision.
 	ErrOverflow = errors.New("overflow")
 )

@@ -14,6 +14,13 @@ func Loss[T Float](ev Events[T], cfg Config) (float64, error) {
 // no part get 0. With grad nil only the loss is computed. After an error the
 // contents of grad mean nothing.
 func LossAndGrad[T Float](grad []T, ev Events[T], cfg Config) (float64, error) {
+	return sumOverLabels(grad, ev, &cfg, lossOfLabel[T])
+}
+
+// sumOverLabels checks what is common to all losses and returns the sum over
+// the labels, each of which of sets the gradient of its events.
+func sumOverLabels[T Float](grad []T, ev Events[T], cfg *Config,
+	of func(grad []T, sel *selection[T], cfg *Config, sc *scratch) (float64, error)) (float64, error) {
 	if err := cfg.Validate(); err != nil {
 		return 0, err
 	}
@@ -27,8 +34,8 @@ func LossAndGrad[T Float](grad []T, ev Events[T], cfg Config) (float64, error) {
 	sc := takeScratch()
 	defer giveScratch(sc)
 	var total float64
-	for _, label := range labelsOf(&ev, &cfg) {
-		loss, err := lossOfLabel(grad, newSelection(ev, label, &cfg), &cfg, sc)
+	for _, label := range labelsOf(&ev, cfg) {
+		loss, err := of(grad, newSelection(ev, label, cfg), cfg, sc)
 		if err != nil {
 			return 0, err
 		}
@@ -46,30 +53,40 @@ func labelsOf[T Float](ev *Events[T], cfg *Config) []int32 {
 }
 
 func lossOfLabel[T Float](grad []T, sel *selection[T], cfg *Config, sc *scratch) (float64, error) {
-	n := len(sel.Score)
-	sel.makeCells(cfg)
-	if err := sel.check(sc); err != nil {
-		return 0, err
-	}
-	bn, err := newBinning(sel, cfg)
+	sw, cells, edges, err := newSweep(grad, sel, cfg, sc)
 	if err != nil {
 		return 0, err
 	}
-	sw := &sweep[T]{
+	if sw.basis, err = newBasis(edges, cfg.Order, cfg.Moments); err != nil {
+		return 0, err
+	}
+	sw.scale = scaleOf(cfg, sw.nb)
+	return sw.run(cells, edges, sc)
+}
+
+// newSweep returns the sweep of one label, still without basis and scale, with
+// the starts of the cells of its records and the edges of the bins.
+func newSweep[T Float](grad []T, sel *selection[T], cfg *Config, sc *scratch) (sw *sweep[T], cells []uint32, edges []float64, err error) {
+	n := len(sel.Score)
+	sel.makeCells(cfg)
+	if err = sel.check(sc); err != nil {
+		return nil, nil, nil, err
+	}
+	bn, err := newBinning(sel, cfg)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	sw = &sweep[T]{
 		layout: newLayout[T](&sel.stats, n, bn.asked), input: &sel.Events, grad: grad, config: cfg,
 		unit: unitOf(sel.weightMax), from: cfg.ScoreRange[0], to: cfg.ScoreRange[1],
 	}
 	if math.IsInf(sw.from, -1) {
 		sw.from, sw.to = sel.scoreMin, sel.scoreMax
 	}
-	cells := fillRecords(sel, bn, &sw.layout, sc)
+	cells = fillRecords(sel, bn, &sw.layout, sc)
 	sw.records = sc.records
-	if sw.basis, err = newBasis(bn.edges, cfg.Order, cfg.Moments); err != nil {
-		return 0, err
-	}
 	sw.nb = len(bn.edges) - 1
-	sw.scale = scaleOf(cfg, sw.nb)
-	return sw.run(cells, bn.edges, sc)
+	return sw, cells, bn.edges, nil
 }
 
 func scaleOf(cfg *Config, nbins int) float64 {
@@ -86,7 +103,7 @@ func unitOf(weightMax float64) float64 {
 		return 1
 	}
 	_, exponent := math.Frexp(weightMax)
-	return math.Ldexp(1, max(-1022, -exponent))
+	return math.Ldexp(1, min(max(-1022, -exponent), 1023))
 }
 
 // inverseSums returns 1/W_b. Sums are of weights in the given unit.

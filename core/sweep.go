@@ -17,7 +17,7 @@ type sweep[T Float] struct {
 	input    *Events[T]
 	grad     []T // of the input's length; nil: not wanted
 	config   *Config
-	basis    *basis
+	basis    *basis  // of the loss of flatness it is set once the sums are known
 	nb       int     // number of bins
 	scale    float64 // of the loss
 	unit     float64 // weights are multiplied with it
@@ -31,6 +31,7 @@ type sweep[T Float] struct {
 	inverse []float64   // 1/W_b
 	spread  *spread     // nil: the bias stays
 	hot     *fastKernel // nil: kernels go the general way
+	flat    bool        // the loss is that of flatness.go
 }
 
 // step is what crossing one event does to its bin: F_b grows by e and the sum
@@ -144,6 +145,9 @@ func (sw *sweep[T]) setSums(edges []float64, sc *scratch) error {
 	var err error
 	if sw.inverse, err = inverseSums(edges, sc.totals[all:], sw.unit); err != nil {
 		return err
+	}
+	if sw.flat {
+		sw.setFlat(sc.totals[all:])
 	}
 	if !sw.config.Unbiased {
 		return nil

@@ -1,0 +1,248 @@
+package core
+
+import (
+	"math"
+	"sync"
+)
+
+// DisCoAndGrad returns the loss DisCo of G. Kasieczka and D. Shih, "DisCo Fever:
+// Robust Networks Through Distance Correlation", arXiv:2001.05310, the squared
+// distance correlation of mass and score (G. Szekely, M. Rizzo, N. Bakirov,
+// arXiv:0803.4101), and sets grad as LossAndGrad does:
+//
+//	dCorr^2(m, s) = dCov^2(m, s) / sqrt(dCov^2(m, m) dCov^2(s, s))
+//	dCov^2(m, s)  = <a_ij b_ij> - 2 <a_ij b_ik> + <a_ij b_kl>,   a_ij = |m_i - m_j|, b_ij = |s_i - s_j|
+//
+// where <> is the mean over all i, j, k, l, weighted with the product of their
+// weights. That is what the authors' code computes for power 1. With Unbiased,
+// <> is the mean over i, j, k, l that all differ: a weighted U-statistic, which
+// for equal weights is the one of G. Szekely and M. Rizzo, arXiv:1310.2926 (with
+// U-centred distances). Its dCov^2 has the mean of an infinite sample; for
+// independent events the result is negative about as often as not.
+//
+// Where two scores are equal, the derivative of |s_i - s_j| counts as 0, the mean
+// of both sides. It takes O(n log n) time and O(n) memory, on one thread: X. Huo
+// and G. Szekely, arXiv:1410.1503; A. Chaudhuri and W. Hu, arXiv:1810.11332. Of the
+// options it takes Unbiased and BackgroundLabel; another that is not at its
+// default is an error. Where scores or masses are all equal, dCorr^2 is 0/0: also
+// an error, since 0 would tell a training whose scores have collapsed that all
+// is well.
+func DisCoAndGrad[T Float](grad []T, ev Events[T], cfg Config) (float64, error) {
+	if err := cfg.only("DisCo", "unbiased"); err != nil {
+		return 0, err
+	}
+	cfg.ScoreRange = unbounded()
+	return sumOverLabels(grad, ev, &cfg, discoOfLabel[T])
+}
+
+// disco is the memory of one call, kept between calls. What has an element for
+// each event is in order of mass where nothing else is said.
+type disco struct {
+	mass, score axis // each in its own order
+	records     []uint64
+	index       []uint32  // places in the input
+	rank        []uint32  // in order of score: places in order of mass
+	values      []float64 // scores, and then factors in order of score
+	squares     []float64 // squared weights
+	squareRow   []float64 // sums of distances weighted with them
+	pair, pair2 []float64 // in order of score, see covariance
+	slope       []float64 // in order of score: derivatives of dCov^2(m, s)
+	spread      []float64 // in order of an axis: half of those of its dCov^2
+	tree        tree
+}
+
+// axis is one of the two variables in increasing order, centred and scaled.
+type axis struct {
+	z   []float64
+	w   []float64 // weights
+	row []float64 // sum_j w_j |z_k - z_j|
+}
+
+var discoPool = sync.Pool{New: func() any { return new(disco) }}
+
+func discoOfLabel[T Float](grad []T, sel *selection[T], cfg *Config, sc *scratch) (float64, error) {
+	if err := sel.check(sc); err != nil {
+		return 0, err
+	}
+	least := 2
+	if cfg.Unbiased {
+		least = 4
+	}
+	if sel.n < least {
+		return 0, errorOf(ErrNoEvents, "too few events: %d selected events, and DisCo with unbiased = %v needs at least %d: use larger batches",
+			sel.n, cfg.Unbiased, least)
+	}
+	dc := discoPool.Get().(*disco)
+	defer discoPool.Put(dc)
+	unit, err := arrange(dc, sel)
+	if err != nil {
+		return 0, err
+	}
+	fm, err := newForm(dc.mass.w, unitOf(sel.weightMax), sel.Weight == nil, cfg.Unbiased)
+	if err != nil {
+		return 0, err
+	}
+	massVariance, err := dc.variance(&fm, &dc.mass, "mass")
+	if err != nil {
+		return 0, err
+	}
+	variance, err := dc.variance(&fm, &dc.score, "score") // its gradient stays in dc.spread
+	if err != nil {
+		return 0, err
+	}
+	covariance := dc.covariance(&fm)
+	norm := 1 / math.Sqrt(massVariance*variance)
+	if grad != nil {
+		for k, r := range dc.rank {
+			g := T((dc.slope[k] - covariance/variance*dc.spread[k]) * norm * unit)
+			if !finite(float64(g)) {
+				return 0, errorOf(ErrOverflow, "the derivative by score[%d] is %v: the scores differ by too little for their type", dc.index[r], g)
+			}
+			grad[dc.index[r]] = g
+		}
+	}
+	return covariance * norm, nil
+}
+
+// arrange sets the events in both orders and returns what the scores have been
+// multiplied with.
+func arrange[T Float](dc *disco, sel *selection[T]) (unit float64, err error) {
+	n := sel.n
+	dc.records, dc.index, dc.rank, dc.values = grown(dc.records, n), grown(dc.index, n), grown(dc.rank, n), grown(dc.values, n)
+	for _, ax := range []*axis{&dc.mass, &dc.score} {
+		ax.z, ax.w, ax.row = grown(ax.z, n), grown(ax.w, n), grown(ax.row, n)
+	}
+
+	la := newLayout[T](&stats{scoreMin: sel.massMin, scoreMax: sel.massMax, scoreBits: math.MaxUint64}, len(sel.Mass), 1)
+	next := 0
+	for i, m := range sel.Mass {
+		if sel.takesPart(i) {
+			dc.records[next] = pack(&la, m, i)
+			next++
+		}
+	}
+	sortRecords(dc.records, &la, sel.Mass)
+	weightUnit := unitOf(sel.weightMax)
+	for r, record := range dc.records {
+		i := la.index(record)
+		dc.index[r] = uint32(i)
+		dc.values[r] = float64(sel.Score[i])
+		dc.mass.z[r], dc.mass.w[r] = float64(sel.Mass[i]), 1
+		if sel.Weight != nil {
+			dc.mass.w[r] = float64(sel.Weight[i]) * weightUnit
+		}
+	}
+
+	la = newLayout[T](&sel.stats, n, 1)
+	for r, s := range dc.values {
+		dc.records[r] = pack(&la, T(s), r)
+	}
+	sortRecords(dc.records, &la, dc.values)
+	for k, record := range dc.records {
+		r := la.index(record)
+		dc.rank[k] = uint32(r)
+		dc.score.z[k], dc.score.w[k] = dc.values[r], dc.mass.w[r]
+	}
+	if _, err = dc.mass.centre("mass"); err != nil {
+		return 0, err
+	}
+	return dc.score.centre("score")
+}
+
+// pack returns the record of an event that has no bin.
+func pack[T Float](la *layout, value T, index int) uint64 {
+	if la.half {
+		return uint64(halfKey(float32(value)))<<32 | uint64(index)
+	}
+	return la.record(float64(value), 0, index)
+}
+
+// sortRecords sorts all records as one cell. Equal values keep their order.
+func sortRecords[T Float](records []uint64, la *layout, values []T) {
+	so := sorters.Get().(*sorter)
+	sortCells(so, records, []uint32{0, uint32(len(records))}, la, values)
+	sorters.Put(so)
+}
+
+// centre subtracts the median, so that values far from 0 cost no digits, and
+// multiplies with a power of two that it returns, so that no product overflows.
+func (ax *axis) centre(name string) (unit float64, err error) {
+	z := ax.z
+	lo, hi, median := z[0], z[len(z)-1], z[len(z)/2]
+	if lo == hi {
+		return 0, errorOf(ErrUndefined, "%s: all %d selected events have the same %s %v, so that DisCo is 0/0, which is not defined", name, len(z), name, lo)
+	}
+	if !finite(hi - lo) {
+		return 0, errorOf(ErrOverflow, "%s: the selected events span [%v, %v], which is too wide for double precision", name, lo, hi)
+	}
+	unit = unitOf(max(median-lo, hi-median))
+	for k := range z {
+		z[k] = (z[k] - median) * unit
+	}
+	return unit, nil
+}
+
+// variance returns dCov^2 of an axis with itself, and leaves half of its
+// derivatives in dc.spread.
+//
+// It is bilinear in the distances of the two places where they stand, and half
+// of the derivative is that by one of them. Since these are linear in z between
+// ties, the sum of z times derivative is dCov^2 itself.
+func (dc *disco) variance(fm *form, ax *axis, name string) (float64, error) {
+	rowSums(ax.row, ax.z, ax.w)
+	dc.spread, dc.values = grown(dc.spread, len(ax.z)), grown(dc.values, len(ax.z))
+	fm.setFactors(dc.values, ax.w, ax.row)
+	signedSums(dc.spread, ax.z, ax.w, dc.values)
+	var w, wz, w2, w2z float64
+	for k, z := range ax.z {
+		weight := ax.w[k]
+		w += weight
+		wz += weight * z
+		w2 += weight * weight
+		w2z += weight * weight * z
+	}
+	var variance, size float64
+	for k, z := range ax.z {
+		pairs := fm.ofPairs(ax.w[k], z*w-wz, z*w2-w2z)
+		dc.spread[k] += pairs
+		variance += z * dc.spread[k]
+		size += math.Abs(z * pairs)
+	}
+	if !(variance > roundingFloor*size) {
+		return 0, errorOf(ErrUndefined, "%s: the distance variance of the %d selected events is %.3g times their mean squared distance, "+
+			"so that DisCo, which divides by its root, is not defined: all but one of them agree, or negative weights outweigh the others",
+			name, len(ax.z), variance/max(size, math.SmallestNonzeroFloat64))
+	}
+	return variance, nil
+}
+
+// covariance returns dCov^2 of mass and score, and leaves its derivatives by
+// the scores in dc.slope.
+func (dc *disco) covariance(fm *form) float64 {
+	n := len(dc.rank)
+	dc.slope, dc.pair, dc.pair2 = grown(dc.slope, n), grown(dc.pair, n), grown(dc.pair2, n)
+	byMass, factors := dc.score.row, dc.values // the rows of scores have been used up
+	fm.setFactors(byMass, dc.mass.w, dc.mass.row)
+	for k, r := range dc.rank {
+		factors[k] = byMass[r]
+	}
+	signedSums(dc.slope, dc.score.z, dc.score.w, factors)
+
+	dc.pairSums(dc.pair, dc.mass.w, dc.mass.row)
+	if fm.squares {
+		dc.squares, dc.squareRow = grown(dc.squares, n), grown(dc.squareRow, n)
+		for r, w := range dc.mass.w {
+			dc.squares[r] = w * w
+		}
+		rowSums(dc.squareRow, dc.mass.z, dc.squares)
+		dc.pairSums(dc.pair2, dc.squares, dc.squareRow)
+	} else {
+		clear(dc.pair2)
+	}
+	var covariance float64
+	for k, z := range dc.score.z {
+		dc.slope[k] += fm.ofPairs(dc.score.w[k], dc.pair[k], dc.pair2[k])
+		covariance += z * dc.slope[k]
+	}
+	return covariance
+}
