@@ -32,6 +32,7 @@ var statuses = []struct {
 	{core.ErrNoEvents, C.MODE_ERROR_TOO_FEW},
 	{core.ErrBin, C.MODE_ERROR_BIN},
 	{core.ErrOverflow, C.MODE_ERROR_OVERFLOW},
+	{core.ErrUndefined, C.MODE_ERROR_UNDEFINED},
 }
 
 func statusOf(err error) C.int {
@@ -176,7 +177,14 @@ func events[F core.Float, S any](n C.size_t, score, mass, weight *S, label *C.in
 	return ev, err
 }
 
-func lossGrad[F core.Float, S any](o *C.mode_options, n C.size_t, score, mass, weight *S, label *C.int32_t, loss *C.double, grad *S) error {
+// The losses, by the numbers that mode.c gives them.
+func losses[F core.Float]() []func([]F, core.Events[F], core.Config) (float64, error) {
+	return []func([]F, core.Events[F], core.Config) (float64, error){
+		core.LossAndGrad[F], core.DisCoAndGrad[F], core.FlatnessAndGrad[F],
+	}
+}
+
+func lossGrad[F core.Float, S any](which C.int, o *C.mode_options, n C.size_t, score, mass, weight *S, label *C.int32_t, loss *C.double, grad *S) error {
 	if loss == nil {
 		return argumentError("loss is NULL: there is nowhere to put the result")
 	}
@@ -192,7 +200,7 @@ func lossGrad[F core.Float, S any](o *C.mode_options, n C.size_t, score, mass, w
 	if err != nil {
 		return err
 	}
-	value, err := core.LossAndGrad(out, ev, cfg)
+	value, err := losses[F]()[which](out, ev, cfg)
 	if err != nil {
 		return err
 	}
@@ -201,16 +209,16 @@ func lossGrad[F core.Float, S any](o *C.mode_options, n C.size_t, score, mass, w
 }
 
 //export modeLossGradF32
-func modeLossGradF32(o *C.mode_options, n C.size_t, score, mass, weight *C.float, label *C.int32_t, loss *C.double, grad *C.float, text *C.char, capacity C.size_t) C.int {
+func modeLossGradF32(which C.int, o *C.mode_options, n C.size_t, score, mass, weight *C.float, label *C.int32_t, loss *C.double, grad *C.float, text *C.char, capacity C.size_t) C.int {
 	return guarded(messageBuffer{text, capacity}, func() error {
-		return lossGrad[float32](o, n, score, mass, weight, label, loss, grad)
+		return lossGrad[float32](which, o, n, score, mass, weight, label, loss, grad)
 	})
 }
 
 //export modeLossGradF64
-func modeLossGradF64(o *C.mode_options, n C.size_t, score, mass, weight *C.double, label *C.int32_t, loss *C.double, grad *C.double, text *C.char, capacity C.size_t) C.int {
+func modeLossGradF64(which C.int, o *C.mode_options, n C.size_t, score, mass, weight *C.double, label *C.int32_t, loss *C.double, grad *C.double, text *C.char, capacity C.size_t) C.int {
 	return guarded(messageBuffer{text, capacity}, func() error {
-		return lossGrad[float64](o, n, score, mass, weight, label, loss, grad)
+		return lossGrad[float64](which, o, n, score, mass, weight, label, loss, grad)
 	})
 }
 

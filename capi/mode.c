@@ -110,26 +110,65 @@ int mode_options_check(const mode_options *options) {
     return finish(modeCheck(&full, text, sizeof text), text);
 }
 
-int mode_loss_grad_f32(const mode_options *options, size_t n, const float *score,
-                       const float *mass, const float *weight, const int32_t *label,
-                       double *loss, float *grad) {
+/* In the order of losses() in exports.go. */
+enum { MODE_LOSS, DISCO, FLATNESS };
+
+static int grad_f32(int which, const mode_options *options, size_t n, const float *score,
+                    const float *mass, const float *weight, const int32_t *label,
+                    double *loss, float *grad) {
     mode_options full;
     char text[MESSAGE_SIZE];
     int status = prepare(&full, options);
     if (status) return status;
-    return finish(modeLossGradF32(&full, n, (float *)score, (float *)mass, (float *)weight,
+    return finish(modeLossGradF32(which, &full, n, (float *)score, (float *)mass, (float *)weight,
                            (int32_t *)label, loss, grad, text, sizeof text), text);
+}
+
+static int grad_f64(int which, const mode_options *options, size_t n, const double *score,
+                    const double *mass, const double *weight, const int32_t *label,
+                    double *loss, double *grad) {
+    mode_options full;
+    char text[MESSAGE_SIZE];
+    int status = prepare(&full, options);
+    if (status) return status;
+    return finish(modeLossGradF64(which, &full, n, (double *)score, (double *)mass, (double *)weight,
+                           (int32_t *)label, loss, grad, text, sizeof text), text);
+}
+
+int mode_loss_grad_f32(const mode_options *options, size_t n, const float *score,
+                       const float *mass, const float *weight, const int32_t *label,
+                       double *loss, float *grad) {
+    return grad_f32(MODE_LOSS, options, n, score, mass, weight, label, loss, grad);
 }
 
 int mode_loss_grad_f64(const mode_options *options, size_t n, const double *score,
                        const double *mass, const double *weight, const int32_t *label,
                        double *loss, double *grad) {
-    mode_options full;
-    char text[MESSAGE_SIZE];
-    int status = prepare(&full, options);
-    if (status) return status;
-    return finish(modeLossGradF64(&full, n, (double *)score, (double *)mass, (double *)weight,
-                           (int32_t *)label, loss, grad, text, sizeof text), text);
+    return grad_f64(MODE_LOSS, options, n, score, mass, weight, label, loss, grad);
+}
+
+int mode_disco_grad_f32(const mode_options *options, size_t n, const float *score,
+                        const float *mass, const float *weight, const int32_t *label,
+                        double *loss, float *grad) {
+    return grad_f32(DISCO, options, n, score, mass, weight, label, loss, grad);
+}
+
+int mode_disco_grad_f64(const mode_options *options, size_t n, const double *score,
+                        const double *mass, const double *weight, const int32_t *label,
+                        double *loss, double *grad) {
+    return grad_f64(DISCO, options, n, score, mass, weight, label, loss, grad);
+}
+
+int mode_flatness_grad_f32(const mode_options *options, size_t n, const float *score,
+                           const float *mass, const float *weight, const int32_t *label,
+                           double *loss, float *grad) {
+    return grad_f32(FLATNESS, options, n, score, mass, weight, label, loss, grad);
+}
+
+int mode_flatness_grad_f64(const mode_options *options, size_t n, const double *score,
+                           const double *mass, const double *weight, const int32_t *label,
+                           double *loss, double *grad) {
+    return grad_f64(FLATNESS, options, n, score, mass, weight, label, loss, grad);
 }
 
 int mode_loss_f32(const mode_options *options, size_t n, const float *score,

@@ -40,15 +40,13 @@ func DisCoAndGrad[T Float](grad []T, ev Events[T], cfg Config) (float64, error) 
 type disco struct {
 	mass, score axis // each in its own order
 	records     []uint64
-	index       []uint32  // places in the input
-	rank        []uint32  // in order of score: places in order of mass
-	values      []float64 // scores, and then factors in order of score
-	squares     []float64 // squared weights
-	squareRow   []float64 // sums of distances weighted with them
+	index       []uint32 // places in the input
+	rank        []uint32 // in order of score: places in order of mass
+	events      []massEvent
+	values      []float64 // scores, then factors in either order
 	pair, pair2 []float64 // in order of score, see covariance
 	slope       []float64 // in order of score: derivatives of dCov^2(m, s)
 	spread      []float64 // in order of an axis: half of those of its dCov^2
-	tree        tree
 }
 
 // axis is one of the two variables in increasing order, centred and scaled.
@@ -90,7 +88,7 @@ func discoOfLabel[T Float](grad []T, sel *selection[T], cfg *Config, sc *scratch
 	if err != nil {
 		return 0, err
 	}
-	covariance := dc.covariance(&fm)
+	covariance := dc.covariance(&fm, sc.team)
 	norm := 1 / math.Sqrt(massVariance*variance)
 	if grad != nil {
 		for k, r := range dc.rank {
@@ -127,7 +125,7 @@ func arrange[T Float](dc *disco, sel *selection[T]) (unit float64, err error) {
 		i := la.index(record)
 		dc.index[r] = uint32(i)
 		dc.values[r] = float64(sel.Score[i])
-		dc.mass.z[r], dc.mass.w[r] = float64(sel.Mass[i]), 1
+		dc.mass.z[r], dc.mass.w[r] = valueOf(&la, record, sel.Mass), 1
 		if sel.Weight != nil {
 			dc.mass.w[r] = float64(sel.Weight[i]) * weightUnit
 		}
@@ -141,7 +139,10 @@ func arrange[T Float](dc *disco, sel *selection[T]) (unit float64, err error) {
 	for k, record := range dc.records {
 		r := la.index(record)
 		dc.rank[k] = uint32(r)
-		dc.score.z[k], dc.score.w[k] = dc.values[r], dc.mass.w[r]
+		dc.score.z[k], dc.score.w[k] = valueOf(&la, record, dc.values), 1
+		if sel.Weight != nil {
+			dc.score.w[k] = dc.mass.w[r]
+		}
 	}
 	if _, err = dc.mass.centre("mass"); err != nil {
 		return 0, err
@@ -155,6 +156,14 @@ func pack[T Float](la *layout, value T, index int) uint64 {
 		return uint64(halfKey(float32(value)))<<32 | uint64(index)
 	}
 	return la.record(float64(value), 0, index)
+}
+
+// valueOf returns what a record was sorted by, if it can without a look at the values.
+func valueOf[T Float](la *layout, record uint64, values []T) float64 {
+	if la.exact() {
+		return la.score(record)
+	}
+	return float64(values[la.index(record)])
 }
 
 // sortRecords sorts all records as one cell. Equal values keep their order.
@@ -218,30 +227,34 @@ func (dc *disco) variance(fm *form, ax *axis, name string) (float64, error) {
 
 // covariance returns dCov^2 of mass and score, and leaves its derivatives by
 // the scores in dc.slope.
-func (dc *disco) covariance(fm *form) float64 {
+func (dc *disco) covariance(fm *form, tm *team) float64 {
 	n := len(dc.rank)
-	dc.slope, dc.pair, dc.pair2 = grown(dc.slope, n), grown(dc.pair, n), grown(dc.pair2, n)
-	byMass, factors := dc.score.row, dc.values // the rows of scores have been used up
-	fm.setFactors(byMass, dc.mass.w, dc.mass.row)
-	for k, r := range dc.rank {
-		factors[k] = byMass[r]
+	dc.events, dc.pair, dc.slope = grown(dc.events, n), grown(dc.pair, n), grown(dc.slope, n)
+	factors := dc.values
+	fm.setFactors(factors, dc.mass.w, dc.mass.row)
+	for r, m := range dc.mass.z {
+		dc.events[r] = massEvent{m, dc.mass.w[r], dc.mass.row[r], factors[r]}
 	}
+	dc.pairSums(dc.pair, factors, tm)
 	signedSums(dc.slope, dc.score.z, dc.score.w, factors)
-
-	dc.pairSums(dc.pair, dc.mass.w, dc.mass.row)
 	if fm.squares {
-		dc.squares, dc.squareRow = grown(dc.squares, n), grown(dc.squareRow, n)
 		for r, w := range dc.mass.w {
-			dc.squares[r] = w * w
+			dc.mass.w[r] = w * w
 		}
-		rowSums(dc.squareRow, dc.mass.z, dc.squares)
-		dc.pairSums(dc.pair2, dc.squares, dc.squareRow)
-	} else {
-		clear(dc.pair2)
+		rowSums(dc.mass.row, dc.mass.z, dc.mass.w)
+		for r, w := range dc.mass.w {
+			dc.events[r].w, dc.events[r].row = w, dc.mass.row[r]
+		}
+		dc.pair2 = grown(dc.pair2, n)
+		dc.pairSums(dc.pair2, factors, tm)
 	}
 	var covariance float64
 	for k, z := range dc.score.z {
-		dc.slope[k] += fm.ofPairs(dc.score.w[k], dc.pair[k], dc.pair2[k])
+		var second float64
+		if fm.squares {
+			second = dc.pair2[k]
+		}
+		dc.slope[k] += fm.ofPairs(dc.score.w[k], dc.pair[k], second)
 		covariance += z * dc.slope[k]
 	}
 	return covariance

@@ -1,5 +1,7 @@
 package core
 
+import "math"
+
 // The sums below have one element an event, in increasing order of z, and take
 // time that is proportional to the number of events, or n log n where it says so.
 
@@ -43,40 +45,80 @@ func signedSums(dst, z, w, f []float64) {
 	}
 }
 
+// massEvent is what the sums over pairs need of an event, side by side: they come
+// upon the events in order of score, all over those in order of mass.
+type massEvent struct {
+	m, w   float64
+	row    float64 // sum_j w_j |m - m_j|
+	factor float64 // see form.setFactors
+}
+
 // pairSums sets, in order of score, dst_k = sum_j w_j |m_k - m_j| sign(s_k - s_j)
-// in O(n log n). Weights and row = sum_j w_j |m_k - m_j| are in order of mass.
+// in O(n log n), and factors to those of the events.
 //
-// Events enter the tree in order of score. Those that are in it when one comes
-// count +, the others -. Of equal scores the lower mass came first, so that what
-// was counted among them, and should not have been, is sum_j w_j (m_k - m_j).
-func (dc *disco) pairSums(dst, w, row []float64) {
-	dc.tree = grown(dc.tree, len(dst)+1)
-	clear(dc.tree)
-	masses, scores := dc.mass.z, dc.score.z
-	var in node // everything in the tree
-	for lo := 0; lo < len(dst); {
-		hi, before := lo, in
-		for hi < len(dst) && scores[hi] == scores[lo] {
+// Events come in order of score. What came before one counts +, the others -:
+// twice what came before, less the row. What came before divides by mass into
+// what lies below and the rest. Of equal scores the lower mass comes first, so that
+// what is counted among them, and should not be, is sum_j w_j (m_k - m_j).
+//
+// The order of mass is divided into blocks: one tree holds sums over blocks, and
+// then each block has a tree of its own, which stays in cache. The blocks do not
+// depend on the number of threads.
+func (dc *disco) pairSums(dst, factors []float64, tm *team) {
+	n := len(dst)
+	events, scores := dc.events, dc.score.z
+	blocks := (n-1)>>massBlockBits + 1
+	tops := make(tree, blocks+1)
+	next := make([]int, blocks) // where the next event of each block goes
+	for b := range next {
+		next[b] = b << massBlockBits
+	}
+	byBlock := dc.records // which have been used up
+	var came node
+	for lo := 0; lo < n; {
+		hi, before := lo, came
+		for hi < n && scores[hi] == scores[lo] {
 			r := int(dc.rank[hi])
-			m := masses[r]
-			below := dc.tree.below(r)
-			dst[hi] = 2*(m*(2*below.w-in.w)-(2*below.wm-in.wm)) - row[r]
-			one := node{w[r], w[r] * m}
-			dc.tree.add(r, one)
-			in.w += one.w
-			in.wm += one.wm
+			b, ev := r>>massBlockBits, &events[r]
+			below := tops.below(b)
+			dst[hi] = 2*(ev.m*(2*below.w-came.w)-(2*below.wm-came.wm)) - ev.row
+			factors[hi] = ev.factor
+			one := node{ev.w, ev.w * ev.m}
+			tops.add(b, one)
+			came.w += one.w
+			came.wm += one.wm
+			byBlock[next[b]] = uint64(hi)<<32 | uint64(r)
+			next[b]++
 			hi++
 		}
 		if hi > lo+1 {
 			for k := lo; k < hi; k++ {
-				dst[k] -= masses[dc.rank[k]]*(in.w-before.w) - (in.wm - before.wm)
+				dst[k] -= events[dc.rank[k]].m*(came.w-before.w) - (came.wm - before.wm)
 			}
 		}
 		lo = hi
 	}
+	trees := pool(func() tree { return make(tree, 1<<massBlockBits+1) })
+	tm.parallel(blocks, func(b int) {
+		start := b << massBlockBits
+		inBlock := trees.take()
+		clear(inBlock)
+		for _, event := range byBlock[start:next[b]] {
+			k, r := int(event>>32), int(event&math.MaxUint32)
+			ev, place := &events[r], r-start
+			below := inBlock.below(place)
+			dst[k] += 4 * (ev.m*below.w - below.wm)
+			inBlock.add(place, node{ev.w, ev.w * ev.m})
+		}
+		trees.give(inBlock)
+	})
 }
 
-// tree is a Fenwick tree over the order of mass; the element 0 is not used.
+// massBlockBits is the logarithm of the number of events in a block, whose tree
+// has the size of a core's first cache.
+const massBlockBits = 11
+
+// tree is a Fenwick tree over an order; the element 0 is not used.
 type tree []node
 
 // node is a sum of weights and of weights times mass.

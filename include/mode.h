@@ -100,7 +100,8 @@ enum {
     MODE_ERROR_BIN = 6,         /* a bin is empty or its sum of weights not positive */
     MODE_ERROR_OVERFLOW = 7,    /* the result is beyond double precision */
     MODE_ERROR_FORKED = 8,      /* the library was loaded before fork(), and this is the child */
-    MODE_ERROR_INTERNAL = 9     /* a defect of the library */
+    MODE_ERROR_INTERNAL = 9,    /* a defect of the library */
+    MODE_ERROR_UNDEFINED = 10   /* DisCo of these events would be 0/0 */
 };
 
 /*
@@ -212,6 +213,61 @@ MODE_API int mode_loss_grad_f64(const mode_options *options, size_t n,
                                 const double *score, const double *mass,
                                 const double *weight, const int32_t *label,
                                 double *loss, double *grad);
+
+/* ------------------------------------------------------------ other losses */
+
+/*
+ * Losses to compare with, exact as well. Arguments, results and errors are those
+ * of mode_loss_grad_f32 and mode_loss_grad_f64, except that of the options each
+ * takes only those named here, beside background_label; another that is not at
+ * its default is MODE_ERROR_OPTION.
+ *
+ * DisCo, the squared distance correlation of mass and score of G. Kasieczka and
+ * D. Shih, arXiv:2001.05310, as the authors' code has it for power 1. With
+ * a_ij = |m_i - m_j|, b_ij = |s_i - s_j|:
+ *
+ *     dCov^2(m, s) = <a_ij b_ij> - 2 <a_ij b_ik> + <a_ij b_kl>
+ *     loss         = dCov^2(m, s) / sqrt(dCov^2(m, m) dCov^2(s, s))
+ *
+ * where <> is the mean over all events i, j, k, l, weighted with the product of
+ * their weights. Option: unbiased, with which <> is the mean over events that all
+ * differ, for equal weights the U-centred one of G. Szekely and M. Rizzo,
+ * arXiv:1310.2926; the loss may then be negative. Scores and masses are any finite
+ * numbers. At equal scores the derivative of |s_i - s_j| counts as 0, the mean of
+ * both sides. Time is O(n log n); memory, kept for the next call, is some 150
+ * bytes an event.
+ *
+ * MODE_ERROR_TOO_FEW: fewer than 2 events, with unbiased 4. MODE_ERROR_UNDEFINED:
+ * the scores, or the masses, are all equal, with unbiased also all but one; the
+ * sum of the weights is not positive; or negative weights make dCov^2(m, m) or
+ * dCov^2(s, s) so.
+ */
+MODE_API int mode_disco_grad_f32(const mode_options *options, size_t n,
+                                 const float *score, const float *mass,
+                                 const float *weight, const int32_t *label,
+                                 double *loss, float *grad);
+MODE_API int mode_disco_grad_f64(const mode_options *options, size_t n,
+                                 const double *score, const double *mass,
+                                 const double *weight, const int32_t *label,
+                                 double *loss, double *grad);
+
+/*
+ * The flatness loss of J. Stevens and M. Williams, arXiv:1305.7248, as section 2.1
+ * of arXiv:2010.09745 writes it,
+ *
+ *     loss = sum_b share_b integral (F_b(s) - F(s))^2 ds,   F = sum_b share_b F_b
+ *
+ * over score_range, share_b being bin b's share of the sum of weights, F_b as
+ * above. Options: bins, binning, edges, mass_range, score_range.
+ */
+MODE_API int mode_flatness_grad_f32(const mode_options *options, size_t n,
+                                    const float *score, const float *mass,
+                                    const float *weight, const int32_t *label,
+                                    double *loss, float *grad);
+MODE_API int mode_flatness_grad_f64(const mode_options *options, size_t n,
+                                    const double *score, const double *mass,
+                                    const double *weight, const int32_t *label,
+                                    double *loss, double *grad);
 
 /* -------------------------------------------------------------- look inside */
 
