@@ -90,11 +90,16 @@ def mode_loss(
     TypeError
         For an unknown option or a wrong type.
     """
-    chosen = options(background_label, **given)
+    return only_loss(options(background_label, **given), score, mass, weight, label)
+
+
+def only_loss(
+    chosen: Options, score: Any, mass: Any, weight: Any, label: Any, *, which: _native.Loss = "loss"
+) -> float:
+    """:func:`mode_loss`, or another loss, with options that are ready."""
     ev = events(score, mass, weight, label, chosen)
-    return _native.loss_grad(
-        chosen.struct, ev.double, len(ev.score), *map(address, (ev.score, ev.mass, ev.weight, ev.label)), None
-    )
+    arrays = map(address, (ev.score, ev.mass, ev.weight, ev.label))
+    return _native.loss_grad(chosen.struct, ev.double, len(ev.score), *arrays, None, which=which)
 
 
 def mode_loss_and_grad(
@@ -115,12 +120,18 @@ def mode_loss_and_grad(
     return loss_and_grad(options(background_label, **given), score, mass, weight, label)
 
 
-def loss_and_grad(chosen: Options, score: Any, mass: Any, weight: Any, label: Any) -> tuple[float, NDArray[Any]]:
-    """:func:`mode_loss_and_grad` with options that are ready."""
+def loss_and_grad(
+    chosen: Options, score: Any, mass: Any, weight: Any, label: Any, *, which: _native.Loss = "loss"
+) -> tuple[float, NDArray[Any]]:
+    """:func:`mode_loss_and_grad`, or that of another loss, with options that are ready."""
     ev = events(score, mass, weight, label, chosen)
     grad = np.empty_like(ev.score)
     loss = _native.loss_grad(
-        chosen.struct, ev.double, len(ev.score), *map(address, (ev.score, ev.mass, ev.weight, ev.label, grad))
+        chosen.struct,
+        ev.double,
+        len(ev.score),
+        *map(address, (ev.score, ev.mass, ev.weight, ev.label, grad)),
+        which=which,
     )
     like = np.asarray(score)
     kind = like.dtype if like.dtype.kind == "f" else np.float64

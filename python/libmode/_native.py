@@ -15,7 +15,7 @@ import sys
 import tempfile
 import threading
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
 
 ABI_VERSION = 1
 
@@ -56,11 +56,15 @@ _options = ctypes.POINTER(ModeOptions)
 _events = [_options, _size, _address, _address, _address, _address]
 _doubles = ctypes.POINTER(ctypes.c_double)
 
+# The losses, as the names of their functions have them.
+Loss = Literal["loss", "disco", "flatness"]
+
 _SIGNATURES = {
     "mode_options_init": [_options, _size],
     "mode_options_check": [_options],
-    "mode_loss_grad_f32": [*_events, _doubles, _address],
-    "mode_loss_grad_f64": [*_events, _doubles, _address],
+    **{
+        f"mode_{loss}_grad_{kind}": [*_events, _doubles, _address] for loss in get_args(Loss) for kind in ("f32", "f64")
+    },
     "mode_edges": [_options, _size, _address, _address, _size, _address, ctypes.POINTER(_size)],
     "mode_moments": [*_events, _size, _address, _size, _address, _address, _address],
     "mode_set_threads": [ctypes.c_int],
@@ -181,10 +185,10 @@ def check_options(options: ModeOptions) -> None:
     _check(loaded, loaded.mode_options_check(options))
 
 
-def loss_grad(options: ModeOptions, double: bool, n: int, *arrays: int | None) -> float:
+def loss_grad(options: ModeOptions, double: bool, n: int, *arrays: int | None, which: Loss = "loss") -> float:
     """The loss of n events: addresses of score, mass, weight, label and grad, floats or doubles but for label."""
     loaded, loss = library(), ctypes.c_double()
-    function = loaded.mode_loss_grad_f64 if double else loaded.mode_loss_grad_f32
+    function = getattr(loaded, f"mode_{which}_grad_{'f64' if double else 'f32'}")
     _check(loaded, function(options, n, *arrays[:4], loss, *arrays[4:]))
     return loss.value
 

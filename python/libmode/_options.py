@@ -46,6 +46,16 @@ class LossOptions(TypedDict, total=False):
     reduction: Reduction
 
 
+class BinOptions(TypedDict, total=False):
+    """The options of the loss that say what is binned, which the flatness loss takes."""
+
+    bins: int | None
+    binning: Binning
+    edges: Iterable[float] | None
+    mass_range: tuple[float, float] | None
+    score_range: tuple[float, float] | None
+
+
 OPTION_NAMES = tuple(LossOptions.__annotations__)
 
 

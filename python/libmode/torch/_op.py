@@ -49,10 +49,10 @@ def decode(text: str) -> Options:
     return Options(**json.loads(text))
 
 
-def _compute(
-    score: Tensor, mass: Tensor, weight: Tensor | None, label: Tensor | None, options: str
+def compute(
+    score: Tensor, mass: Tensor, weight: Tensor | None, label: Tensor | None, options: str, which: _native.Loss
 ) -> tuple[Tensor, Tensor]:
-    """The loss, shape (), and its gradient, of score's shape, type and device.
+    """A loss of the core, shape (), and its gradient, of score's shape, type and device.
 
     Tensors are of shape (n,), on any device: the core runs on the CPU. The loss
     is float64 for float64 scores and float32 otherwise.
@@ -74,8 +74,15 @@ def _compute(
         None if weights is None else weights.data_ptr(),
         None if labels is None else labels.data_ptr(),
         grad.data_ptr(),
+        which=which,
     )
     return torch.tensor(loss, dtype=_loss_type(score), device=score.device), grad.to(score.device, score.dtype)
+
+
+def _compute(
+    score: Tensor, mass: Tensor, weight: Tensor | None, label: Tensor | None, options: str
+) -> tuple[Tensor, Tensor]:
+    return compute(score, mass, weight, label, options, "loss")
 
 
 mode_loss_op = torch.library.custom_op("libmode::mode_loss", _compute, mutates_args=())

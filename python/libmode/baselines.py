@@ -1,0 +1,147 @@
+"""Losses to compare with the MoDe loss: DisCo and flatness, exact, with their gradients.
+
+They take the arrays that :func:`libmode.mode_loss` takes. For PyTorch see
+:mod:`libmode.torch.baselines`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from numpy.typing import NDArray
+
+from ._functions import loss_and_grad, only_loss
+from ._options import BinOptions, Options, options
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+__all__ = ["disco_loss", "disco_loss_and_grad", "flatness_loss", "flatness_loss_and_grad"]
+
+
+def disco_loss(
+    score: Any,
+    mass: Any,
+    weight: Any = None,
+    label: Any = None,
+    *,
+    unbiased: bool = False,
+    background_label: int | Sequence[int] = 0,
+) -> float:
+    """DisCo, the squared distance correlation of mass and score.
+
+    G. Kasieczka and D. Shih, arXiv:2001.05310, as the authors' code has it for
+    power 1. With a_ij = abs(m_i - m_j) and b_ij = abs(s_i - s_j)::
+
+        dCov^2(m, s) = <a_ij b_ij> - 2 <a_ij b_ik> + <a_ij b_kl>
+        loss         = dCov^2(m, s) / sqrt(dCov^2(m, m) dCov^2(s, s))
+
+    where <> is the mean over all events i, j, k, l, weighted with the product of
+    their weights. It takes O(n log n) time and O(n) memory.
+
+    Parameters
+    ----------
+    score, mass : (n,) or (n, 1) finite real numbers, in any unit and range
+    weight, label, background_label
+        As for :func:`libmode.mode_loss`. With several labels the loss is the sum over them.
+    unbiased : bool, default False
+        <> is the mean over events i, j, k, l that all differ. For equal weights
+        this is the bias-corrected distance correlation of G. Szekely and
+        M. Rizzo, arXiv:1310.2926 (U-centred distances). The loss may be negative.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        For a value that is not finite; for fewer than 2 events, or 4 with
+        ``unbiased``; where the loss would be 0/0, as for scores, or masses, that
+        are all equal; for a sum of weights that is not positive.
+    TypeError
+        For a wrong type.
+    """
+    return only_loss(options(background_label, unbiased=unbiased), score, mass, weight, label, which="disco")
+
+
+def disco_loss_and_grad(
+    score: Any,
+    mass: Any,
+    weight: Any = None,
+    label: Any = None,
+    *,
+    unbiased: bool = False,
+    background_label: int | Sequence[int] = 0,
+) -> tuple[float, NDArray[Any]]:
+    """DisCo and its gradient with respect to the scores.
+
+    Takes what :func:`disco_loss` takes. The gradient is as that of
+    :func:`libmode.mode_loss_and_grad`. At equal scores the derivative of
+    abs(s_i - s_j) counts as 0, the mean of both sides.
+    """
+    return loss_and_grad(options(background_label, unbiased=unbiased), score, mass, weight, label, which="disco")
+
+
+def flatness_loss(
+    score: Any,
+    mass: Any,
+    weight: Any = None,
+    label: Any = None,
+    *,
+    background_label: int | Sequence[int] = 0,
+    **given: Unpack[BinOptions],
+) -> float:
+    """The flatness loss of J. Stevens and M. Williams, arXiv:1305.7248.
+
+    As section 2.1 of arXiv:2010.09745 writes it::
+
+        loss = sum_b share_b integral (F_b(s) - F(s))^2 ds,   F = sum_b share_b F_b
+
+    over ``score_range``: F_b is the CDF of the scores of mass bin b, share_b the
+    bin's share of the sum of weights, and F so the CDF of all. It takes
+    O(n log n) time and O(n) memory, with no grid in s.
+
+    Parameters
+    ----------
+    score, mass, weight, label, background_label
+    bins, binning, edges, mass_range, score_range
+        As for :func:`libmode.mode_loss`.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError, TypeError
+        As :func:`libmode.mode_loss`.
+    """
+    return only_loss(flatness_options(background_label, **given), score, mass, weight, label, which="flatness")
+
+
+def flatness_loss_and_grad(
+    score: Any,
+    mass: Any,
+    weight: Any = None,
+    label: Any = None,
+    *,
+    background_label: int | Sequence[int] = 0,
+    **given: Unpack[BinOptions],
+) -> tuple[float, NDArray[Any]]:
+    """The flatness loss and its gradient with respect to the scores.
+
+    Takes what :func:`flatness_loss` takes. The gradient is as that of
+    :func:`libmode.mode_loss_and_grad`.
+    """
+    return loss_and_grad(flatness_options(background_label, **given), score, mass, weight, label, which="flatness")
+
+
+def flatness_options(background_label: int | Sequence[int], **given: Any) -> Options:
+    """Checked options of the flatness loss."""
+    names = BinOptions.__annotations__
+    unknown = sorted(set(given) - set(names))
+    if unknown:
+        raise TypeError(f"unknown option {unknown[0]!r}: those of the flatness loss are {', '.join(names)}")
+    return options(background_label, **given)
