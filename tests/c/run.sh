@@ -67,6 +67,7 @@ count "$python" tests/c/check_abi.py "${abi[@]}"
 run_c '-std=c99 -O1' test_golden.c "$work/golden.txt"
 run_c '-std=c99 -O1' test_api.c
 run_c '-std=c99 -O1' test_errors.c
+run_c '-std=c99 -O1' test_baselines.c
 run_c '-std=c99 -O1' test_threads.c
 run_cpp '-std=c++11 -O1' test_golden.cpp "$work/golden.txt"
 run_cpp '-std=c++11 -O1' test_api.cpp

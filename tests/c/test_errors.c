@@ -292,7 +292,7 @@ static void test_other_numbers(void) {
            MODE_ERROR_OPTION, "background_label|one at a time");
 }
 
-/* Every status has been seen but for that of a forked child (test_threads.c) and that of a defect. */
+/* Every status has been seen but for those of a forked child (test_threads.c), of DisCo (test_baselines.c) and of a defect. */
 static void test_every_status(void) {
     for (int status = MODE_ERROR_ARGUMENT; status < MODE_ERROR_FORKED; status++)
         CHECK(seen[status], "no call returned status %d", status);

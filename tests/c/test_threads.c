@@ -139,6 +139,10 @@ static int in_child(void) {
     expect("f64", mode_loss_f64(NULL, N, c.score, c.mass, NULL, NULL, &d), want, "fork()");
     expect("grad f32", mode_loss_grad_f32(NULL, N, f, f, NULL, NULL, &d, single), want, "fork()");
     expect("grad f64", mode_loss_grad_f64(NULL, N, c.score, c.mass, NULL, NULL, &d, grad), want, "fork()");
+    expect("disco f32", mode_disco_grad_f32(NULL, N, f, f, NULL, NULL, &d, single), want, "fork()");
+    expect("disco f64", mode_disco_grad_f64(NULL, N, c.score, c.mass, NULL, NULL, &d, grad), want, "fork()");
+    expect("flatness f32", mode_flatness_grad_f32(NULL, N, f, f, NULL, NULL, &d, single), want, "fork()");
+    expect("flatness f64", mode_flatness_grad_f64(NULL, N, c.score, c.mass, NULL, NULL, &d, grad), want, "fork()");
     expect("edges", mode_edges(NULL, N, c.mass, NULL, 0, NULL, &count), want, "fork()");
     expect("moments", mode_moments(NULL, N, c.score, c.mass, NULL, NULL, 0, NULL, 4, NULL, NULL, NULL), want, "fork()");
     expect("set_threads", mode_set_threads(1), want, "fork()");

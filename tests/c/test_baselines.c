@@ -1,0 +1,190 @@
+/*
+ * DisCo and the flatness loss against their definitions, written out over all
+ * pairs of events and over all scores, and their errors.
+ */
+#include "call.h"
+
+/* A function of either loss. */
+typedef int f64_loss(const mode_options *, size_t, const double *, const double *, const double *, const int32_t *,
+                     double *, double *);
+typedef int f32_loss(const mode_options *, size_t, const float *, const float *, const float *, const int32_t *,
+                     double *, float *);
+
+/* Events with ties and weights of either sign, which float holds exactly. */
+static call uneven(void) {
+    call c = good();
+    for (int i = 0; i < N; i++) {
+        c.mass[i] = 1e6 + (i * i) % 91;
+        c.score[i] = (37 * i % N / 4 + 0.25 + i * i % 5 / 8.0) / 64;
+        c.weight[i] = i % 9 ? 1 + i % 4 : -0.5;
+    }
+    return c;
+}
+
+/* ------------------------------------------------------------- definitions */
+
+/* a[i][j] = |z_i - z_j|, doubly centred with weights, as the authors of DisCo do. */
+static void centred(const double *z, const double *weight, double a[N][N]) {
+    double row[N] = {0}, all = 0, total = 0;
+    for (int i = 0; i < N; i++) total += weight[i];
+    for (int i = 0; i < N; i++) {
+        for (int j = 0; j < N; j++) row[i] += weight[j] / total * fabs(z[i] - z[j]);
+        all += weight[i] / total * row[i];
+    }
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j < N; j++) a[i][j] = fabs(z[i] - z[j]) - row[i] - row[j] + all;
+}
+
+static double disco(const double *score, const double *mass, const double *weight) {
+    static double a[N][N], b[N][N];
+    double ab = 0, aa = 0, bb = 0;
+    centred(mass, weight, a);
+    centred(score, weight, b);
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j < N; j++) {
+            const double w = weight[i] * weight[j];
+            ab += w * a[i][j] * b[i][j];
+            aa += w * a[i][j] * a[i][j];
+            bb += w * b[i][j] * b[i][j];
+        }
+    return ab / sqrt(aa * bb);
+}
+
+/* The flatness loss on the two bins below and above a mass, over scores in [0, 1]. */
+static double flatness(const double *score, const double *mass, const double *weight) {
+    const double edge = 1e6 + 40.5;
+    double total[2] = {0}, loss = 0;
+    for (int i = 0; i < N; i++) total[mass[i] > edge] += weight[i];
+    for (int k = -1; k < N; k++) { /* from each score to the next above it */
+        const double from = k < 0 ? 0 : score[k];
+        double to = 1, sum[2] = {0}, cdf = 0;
+        int repeated = 0;
+        for (int i = 0; i < N; i++) {
+            repeated |= i < k && score[i] == from;
+            if (score[i] <= from) sum[mass[i] > edge] += weight[i];
+            else to = fmin(to, score[i]);
+        }
+        cdf = (sum[0] + sum[1]) / (total[0] + total[1]);
+        for (int b = 0; b < 2 && !repeated; b++)
+            loss += (to - from) * total[b] / (total[0] + total[1]) * pow(sum[b] / total[b] - cdf, 2);
+    }
+    return loss;
+}
+
+/* ------------------------------------------------------------------ values */
+
+/* Compares with a definition, whose central differences are the mean of both sides at ties. */
+static void compare(const char *what, f64_loss *loss_grad, f32_loss *loss_grad_f, const mode_options *o,
+                    double definition(const double *, const double *, const double *)) {
+    call c = uneven();
+    const double step = 1e-6, want = definition(c.score, c.mass, c.weight);
+    double loss = NAN, alone = NAN, loss_f = NAN, grad[N], largest = 0;
+    float score[N], mass[N], weight[N], grad_f[N];
+    CHECK(!loss_grad(o, N, c.score, c.mass, c.weight, c.label, &loss, grad), "%s", mode_last_error());
+    CHECK(!loss_grad(o, N, c.score, c.mass, c.weight, NULL, &alone, NULL), "%s", mode_last_error());
+    CHECK(fabs(loss - want) <= 1e-12 * want && alone == loss, "%s: %.17g, %.17g, want %.17g", what, loss, alone, want);
+    for (int i = 0; i < N; i++) {
+        largest = fmax(largest, fabs(grad[i]));
+        score[i] = (float)c.score[i], mass[i] = (float)c.mass[i], weight[i] = (float)c.weight[i];
+    }
+    for (int i = 0; i < N; i++) {
+        double up, down, slope;
+        c.score[i] += step;
+        up = definition(c.score, c.mass, c.weight);
+        c.score[i] -= 2 * step;
+        down = definition(c.score, c.mass, c.weight);
+        c.score[i] += step;
+        slope = (up - down) / (2 * step);
+        CHECK(fabs(grad[i] - slope) <= 1e-6 * largest, "%s: grad[%d] = %.9g, want %.9g", what, i, grad[i], slope);
+    }
+    CHECK(!loss_grad_f(o, N, score, mass, weight, c.label, &loss_f, grad_f), "%s", mode_last_error());
+    CHECK(fabs(loss_f - want) <= 1e-12 * want, "%s: %.9g, want %.9g", what, loss_f, want);
+    for (int i = 0; i < N; i++) CHECK(fabs(grad_f[i] - grad[i]) <= 1e-6 * largest, "%s: grad_f[%d] = %g", what, i, (double)grad_f[i]);
+}
+
+static void test_definitions(void) {
+    const double edges[3] = {1e6, 1e6 + 40.5, 1e6 + 90};
+    mode_options o;
+    mode_options_init(&o, sizeof o);
+    compare("disco", mode_disco_grad_f64, mode_disco_grad_f32, NULL, disco);
+    o.binning = MODE_BINNING_EDGES;
+    o.edges = edges;
+    o.n_edges = 3;
+    compare("flatness", mode_flatness_grad_f64, mode_flatness_grad_f32, &o, flatness);
+}
+
+/* Four events by hand. Of scores 0, 1, 2, 3 the U-centred distances are, from the row
+   sums 6, 4, 4, 6 and the total 20: 1 - 5 + 10/3 = -2/3 next to each other at the
+   ends, 1 - 4 + 10/3 = 1/3 in the middle, 2 - 5 + 10/3 = 1/3 two apart, and
+   3 - 6 + 10/3 = 1/3 three apart; with masses 0, 1, 3, 2 the last two events swap. */
+static void test_unbiased_by_hand(void) {
+    const double score[4] = {0, 1, 2, 3}, mass[4] = {0, 1, 3, 2};
+    const double u[4][4] = {{0, -2, 1, 1}, {-2, 0, 1, 1}, {1, 1, 0, -2}, {1, 1, -2, 0}}; /* times 3 */
+    double loss = NAN, ab = 0, aa = 0;
+    mode_options o;
+    mode_options_init(&o, sizeof o);
+    o.unbiased = 1;
+    for (int i = 0; i < 4; i++)
+        for (int j = 0; j < 4; j++) {
+            ab += u[i][j] * u[(int)mass[i]][(int)mass[j]];
+            aa += u[i][j] * u[i][j];
+        }
+    CHECK(!mode_disco_grad_f64(&o, 4, score, mass, NULL, NULL, &loss, NULL), "%s", mode_last_error());
+    CHECK(fabs(loss - ab / aa) <= 1e-14, "%.17g, want %.17g", loss, ab / aa);
+}
+
+/* ------------------------------------------------------------------ errors */
+
+static void test_errors(void) {
+    const int undefined = MODE_ERROR_UNDEFINED, bad = MODE_ERROR_ARGUMENT, option = MODE_ERROR_OPTION;
+    const float f[N] = {0};
+    float grad_f[N];
+    double d = -7, grad[N];
+    call c = good();
+    const mode_options *o = &c.options;
+    c.options.bins = 32;
+
+#define DISCO(n) mode_disco_grad_f64(o, n, c.score, c.mass, c.weight, c.label, &d, grad)
+    expect("scores equal", mode_disco_grad_f32(o, N, f, f, NULL, NULL, &d, grad_f), undefined, "all 64 selected events|same mass 0|0/0");
+    for (int i = 0; i < N; i++) c.score[i] = 0.5;
+    expect("scores equal", DISCO(N), undefined, "score|same score 0.5|0/0");
+    c = good(), c.options.bins = 32;
+    for (int i = 0; i < N; i++) c.weight[i] = -1;
+    expect("weights", DISCO(N), undefined, "weight|sum of weights -64|positive");
+    c = good(), c.options.bins = 32;
+    for (int i = 1; i < N; i++) c.weight[i] = 0;
+    expect("one event in effect", DISCO(N), undefined, "mass|distance variance");
+    c = good(), c.options.bins = 32;
+    expect("one event", DISCO(1), MODE_ERROR_TOO_FEW, "1 selected events|at least 2");
+    expect("no event", DISCO(0), MODE_ERROR_TOO_FEW, "empty");
+    c.options.unbiased = 1;
+    expect("three events", DISCO(3), MODE_ERROR_TOO_FEW, "3 selected events|at least 4");
+    c.score[5] = NAN;
+    expect("NaN", DISCO(N), MODE_ERROR_NOT_FINITE, "score[5] = NaN");
+    c = good();
+    expect("bins", DISCO(N), option, "bins = 4|no meaning for DisCo");
+#undef DISCO
+    expect("struct_size", (c.options.struct_size = 8, mode_disco_grad_f64(o, N, c.score, c.mass, NULL, NULL, &d, NULL)), bad, "struct_size = 8");
+    c = good();
+    c.options.order = 1;
+    expect("order", mode_flatness_grad_f64(o, N, c.score, c.mass, NULL, NULL, &d, grad), option, "order = 1|no meaning for the flatness loss");
+    c = good();
+    c.score[3] = 1.5;
+    expect("score outside", mode_flatness_grad_f64(o, N, c.score, c.mass, NULL, NULL, &d, grad), MODE_ERROR_SCORE_RANGE, "score[3] = 1.5");
+
+    expect("disco f64 score", mode_disco_grad_f64(NULL, N, NULL, c.mass, NULL, NULL, &d, grad), bad, "score is NULL|64 elements");
+    expect("disco f32 mass", mode_disco_grad_f32(NULL, N, f, NULL, NULL, NULL, &d, grad_f), bad, "mass is NULL|64 elements");
+    expect("disco f64 loss", mode_disco_grad_f64(NULL, N, c.score, c.mass, NULL, NULL, NULL, grad), bad, "loss is NULL");
+    expect("flatness f64 score", mode_flatness_grad_f64(NULL, N, NULL, c.mass, NULL, NULL, &d, grad), bad, "score is NULL|64 elements");
+    expect("flatness f32 mass", mode_flatness_grad_f32(NULL, N, f, NULL, NULL, NULL, &d, grad_f), bad, "mass is NULL|64 elements");
+    expect("flatness f64 loss", mode_flatness_grad_f64(NULL, N, c.score, c.mass, NULL, NULL, NULL, grad), bad, "loss is NULL");
+    expect("too many", mode_disco_grad_f64(NULL, SIZE_MAX, c.score, c.mass, NULL, NULL, &d, grad), bad, "18446744073709551615|4294967295");
+    CHECK(d == -7, "a result was written");
+}
+
+int main(void) {
+    test_definitions();
+    test_unbiased_by_hand();
+    test_errors();
+    return finish();
+}
