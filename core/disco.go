@@ -42,6 +42,7 @@ type disco struct {
 	records     []uint64
 	index       []uint32 // places in the input
 	rank        []uint32 // in order of score: places in order of mass
+	place       []uint32 // in order of score: places in the input
 	events      []massEvent
 	values      []float64 // scores, then factors in either order
 	pair, pair2 []float64 // in order of score, see covariance
@@ -91,12 +92,12 @@ func discoOfLabel[T Float](grad []T, sel *selection[T], cfg *Config, sc *scratch
 	covariance := dc.covariance(&fm, sc.team)
 	norm := 1 / math.Sqrt(massVariance*variance)
 	if grad != nil {
-		for k, r := range dc.rank {
+		for k, i := range dc.place {
 			g := T((dc.slope[k] - covariance/variance*dc.spread[k]) * norm * unit)
 			if !finite(float64(g)) {
-				return 0, errorOf(ErrOverflow, "the derivative by score[%d] is %v: the scores differ by too little for their type", dc.index[r], g)
+				return 0, errorOf(ErrOverflow, "the derivative by score[%d] is %v: the scores differ by too little for their type", i, g)
 			}
-			grad[dc.index[r]] = g
+			grad[i] = g
 		}
 	}
 	return covariance * norm, nil
@@ -200,16 +201,19 @@ func (ax *axis) centre(name string) (unit float64, err error) {
 func (dc *disco) variance(fm *form, ax *axis, name string) (float64, error) {
 	rowSums(ax.row, ax.z, ax.w)
 	dc.spread, dc.values = grown(dc.spread, len(ax.z)), grown(dc.values, len(ax.z))
-	fm.setFactors(dc.values, ax.w, ax.row)
-	signedSums(dc.spread, ax.z, ax.w, dc.values)
-	var w, wz, w2, w2z float64
+	var w, wz, w2, w2z, all float64
 	for k, z := range ax.z {
 		weight := ax.w[k]
 		w += weight
 		wz += weight * z
 		w2 += weight * weight
 		w2z += weight * weight * z
+		all += weight * ax.row[k]
 	}
+	for k, row := range ax.row {
+		dc.values[k] = fm.factor(ax.w[k], row, all)
+	}
+	signedSums(dc.spread, ax.z, ax.w, dc.values)
 	var variance, size float64
 	for k, z := range ax.z {
 		pairs := fm.ofPairs(ax.w[k], z*w-wz, z*w2-w2z)
@@ -229,13 +233,18 @@ func (dc *disco) variance(fm *form, ax *axis, name string) (float64, error) {
 // the scores in dc.slope.
 func (dc *disco) covariance(fm *form, tm *team) float64 {
 	n := len(dc.rank)
-	dc.events, dc.pair, dc.slope = grown(dc.events, n), grown(dc.pair, n), grown(dc.slope, n)
+	dc.events, dc.pair, dc.slope, dc.place = grown(dc.events, n), grown(dc.pair, n), grown(dc.slope, n), grown(dc.place, n)
 	factors := dc.values
-	fm.setFactors(factors, dc.mass.w, dc.mass.row)
+	var all float64
 	for r, m := range dc.mass.z {
-		dc.events[r] = massEvent{m, dc.mass.w[r], dc.mass.row[r], factors[r]}
+		w, row := dc.mass.w[r], dc.mass.row[r]
+		dc.events[r] = massEvent{m, w, row, dc.index[r]}
+		all += w * row
 	}
-	dc.pairSums(dc.pair, factors, tm)
+	dc.pairSums(dc.pair, func(k int, ev *massEvent) {
+		factors[k] = fm.factor(ev.w, ev.row, all)
+		dc.place[k] = ev.index
+	}, tm)
 	signedSums(dc.slope, dc.score.z, dc.score.w, factors)
 	if fm.squares {
 		for r, w := range dc.mass.w {
@@ -246,7 +255,7 @@ func (dc *disco) covariance(fm *form, tm *team) float64 {
 			dc.events[r].w, dc.events[r].row = w, dc.mass.row[r]
 		}
 		dc.pair2 = grown(dc.pair2, n)
-		dc.pairSums(dc.pair2, factors, tm)
+		dc.pairSums(dc.pair2, func(int, *massEvent) {}, tm)
 	}
 	var covariance float64
 	for k, z := range dc.score.z {

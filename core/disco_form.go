@@ -52,16 +52,9 @@ func newForm(weights []float64, unit float64, ones, unbiased bool) (form, error)
 	return fm, nil
 }
 
-// setFactors sets f_i = row w_i alpha_i + square w_i^2 alpha_i + all w_i A from
-// weights and row sums.
-func (fm *form) setFactors(f, w, row []float64) {
-	var a float64
-	for i, weight := range w {
-		a += weight * row[i]
-	}
-	for i, weight := range w {
-		f[i] = weight * ((fm.row+fm.square*weight)*row[i] + fm.all*a)
-	}
+// factor returns what dCov^2 multiplies beta_i with, where A is all.
+func (fm *form) factor(w, row, all float64) float64 {
+	return w * ((fm.row+fm.square*w)*row + fm.all*all)
 }
 
 // ofPairs returns the derivative of the sum over pairs by the z of one event of

@@ -48,13 +48,13 @@ func signedSums(dst, z, w, f []float64) {
 // massEvent is what the sums over pairs need of an event, side by side: they come
 // upon the events in order of score, all over those in order of mass.
 type massEvent struct {
-	m, w   float64
-	row    float64 // sum_j w_j |m - m_j|
-	factor float64 // see form.setFactors
+	m, w  float64
+	row   float64 // sum_j w_j |m - m_j|
+	index uint32  // place in the input
 }
 
 // pairSums sets, in order of score, dst_k = sum_j w_j |m_k - m_j| sign(s_k - s_j)
-// in O(n log n), and factors to those of the events.
+// in O(n log n), and visits each event on its way.
 //
 // Events come in order of score. What came before one counts +, the others -:
 // twice what came before, less the row. What came before divides by mass into
@@ -64,7 +64,7 @@ type massEvent struct {
 // The order of mass is divided into blocks: one tree holds sums over blocks, and
 // then each block has a tree of its own, which stays in cache. The blocks do not
 // depend on the number of threads.
-func (dc *disco) pairSums(dst, factors []float64, tm *team) {
+func (dc *disco) pairSums(dst []float64, visit func(k int, ev *massEvent), tm *team) {
 	n := len(dst)
 	events, scores := dc.events, dc.score.z
 	blocks := (n-1)>>massBlockBits + 1
@@ -82,7 +82,7 @@ func (dc *disco) pairSums(dst, factors []float64, tm *team) {
 			b, ev := r>>massBlockBits, &events[r]
 			below := tops.below(b)
 			dst[hi] = 2*(ev.m*(2*below.w-came.w)-(2*below.wm-came.wm)) - ev.row
-			factors[hi] = ev.factor
+			visit(hi, ev)
 			one := node{ev.w, ev.w * ev.m}
 			tops.add(b, one)
 			came.w += one.w
