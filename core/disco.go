@@ -42,12 +42,12 @@ type disco struct {
 	records     []uint64
 	index       []uint32 // places in the input
 	rank        []uint32 // in order of score: places in order of mass
-	place       []uint32 // in order of score: places in the input
 	events      []massEvent
-	values      []float64 // scores, then factors in either order
-	pair, pair2 []float64 // in order of score, see covariance
-	slope       []float64 // in order of score: derivatives of dCov^2(m, s)
-	spread      []float64 // in order of an axis: half of those of its dCov^2
+	byScore     []massEvent // the same in order of score
+	values      []float64   // scores, then factors in either order
+	pair, pair2 []float64   // in order of score, see covariance
+	slope       []float64   // in order of score: derivatives of dCov^2(m, s)
+	spread      []float64   // in order of an axis: half of those of its dCov^2
 }
 
 // axis is one of the two variables in increasing order, centred and scaled.
@@ -92,7 +92,8 @@ func discoOfLabel[T Float](grad []T, sel *selection[T], cfg *Config, sc *scratch
 	covariance := dc.covariance(&fm, sc.team)
 	norm := 1 / math.Sqrt(massVariance*variance)
 	if grad != nil {
-		for k, i := range dc.place {
+		for k := range dc.byScore {
+			i := dc.byScore[k].index
 			g := T((dc.slope[k] - covariance/variance*dc.spread[k]) * norm * unit)
 			if !finite(float64(g)) {
 				return 0, errorOf(ErrOverflow, "the derivative by score[%d] is %v: the scores differ by too little for their type", i, g)
@@ -233,7 +234,7 @@ func (dc *disco) variance(fm *form, ax *axis, name string) (float64, error) {
 // the scores in dc.slope.
 func (dc *disco) covariance(fm *form, tm *team) float64 {
 	n := len(dc.rank)
-	dc.events, dc.pair, dc.slope, dc.place = grown(dc.events, n), grown(dc.pair, n), grown(dc.slope, n), grown(dc.place, n)
+	dc.events, dc.pair, dc.slope = grown(dc.events, n), grown(dc.pair, n), grown(dc.slope, n)
 	factors := dc.values
 	var all float64
 	for r, m := range dc.mass.z {
@@ -241,10 +242,11 @@ func (dc *disco) covariance(fm *form, tm *team) float64 {
 		dc.events[r] = massEvent{m, w, row, dc.index[r]}
 		all += w * row
 	}
-	dc.pairSums(dc.pair, func(k int, ev *massEvent) {
+	dc.pairSums(dc.pair, tm)
+	for k := range dc.byScore {
+		ev := &dc.byScore[k]
 		factors[k] = fm.factor(ev.w, ev.row, all)
-		dc.place[k] = ev.index
-	}, tm)
+	}
 	signedSums(dc.slope, dc.score.z, dc.score.w, factors)
 	if fm.squares {
 		for r, w := range dc.mass.w {
@@ -255,7 +257,7 @@ func (dc *disco) covariance(fm *form, tm *team) float64 {
 			dc.events[r].w, dc.events[r].row = w, dc.mass.row[r]
 		}
 		dc.pair2 = grown(dc.pair2, n)
-		dc.pairSums(dc.pair2, func(int, *massEvent) {}, tm)
+		dc.pairSums(dc.pair2, tm)
 	}
 	var covariance float64
 	for k, z := range dc.score.z {

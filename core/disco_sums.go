@@ -45,8 +45,7 @@ func signedSums(dst, z, w, f []float64) {
 	}
 }
 
-// massEvent is what the sums over pairs need of an event, side by side: they come
-// upon the events in order of score, all over those in order of mass.
+// massEvent is what the sums over pairs need of an event, side by side.
 type massEvent struct {
 	m, w  float64
 	row   float64 // sum_j w_j |m - m_j|
@@ -54,7 +53,7 @@ type massEvent struct {
 }
 
 // pairSums sets, in order of score, dst_k = sum_j w_j |m_k - m_j| sign(s_k - s_j)
-// in O(n log n), and visits each event on its way.
+// in O(n log n), and dc.byScore to the events in order of score.
 //
 // Events come in order of score. What came before one counts +, the others -:
 // twice what came before, less the row. What came before divides by mass into
@@ -64,9 +63,15 @@ type massEvent struct {
 // The order of mass is divided into blocks: one tree holds sums over blocks, and
 // then each block has a tree of its own, which stays in cache. The blocks do not
 // depend on the number of threads.
-func (dc *disco) pairSums(dst []float64, visit func(k int, ev *massEvent), tm *team) {
+func (dc *disco) pairSums(dst []float64, tm *team) {
 	n := len(dst)
-	events, scores := dc.events, dc.score.z
+	// A loop of its own: it waits for memory all the time, and branches that are hard
+	// to predict, as the tree's are, would keep it from waiting for several at once.
+	dc.byScore = grown(dc.byScore, n)
+	events, byScore, scores := dc.events, dc.byScore, dc.score.z
+	for k, r := range dc.rank {
+		byScore[k] = events[r]
+	}
 	blocks := (n-1)>>massBlockBits + 1
 	tops := make(tree, blocks+1)
 	next := make([]int, blocks) // where the next event of each block goes
@@ -79,10 +84,9 @@ func (dc *disco) pairSums(dst []float64, visit func(k int, ev *massEvent), tm *t
 		hi, before := lo, came
 		for hi < n && scores[hi] == scores[lo] {
 			r := int(dc.rank[hi])
-			b, ev := r>>massBlockBits, &events[r]
+			b, ev := r>>massBlockBits, &byScore[hi]
 			below := tops.below(b)
 			dst[hi] = 2*(ev.m*(2*below.w-came.w)-(2*below.wm-came.wm)) - ev.row
-			visit(hi, ev)
 			one := node{ev.w, ev.w * ev.m}
 			tops.add(b, one)
 			came.w += one.w
@@ -93,7 +97,7 @@ func (dc *disco) pairSums(dst []float64, visit func(k int, ev *massEvent), tm *t
 		}
 		if hi > lo+1 {
 			for k := lo; k < hi; k++ {
-				dst[k] -= events[dc.rank[k]].m*(came.w-before.w) - (came.wm - before.wm)
+				dst[k] -= byScore[k].m*(came.w-before.w) - (came.wm - before.wm)
 			}
 		}
 		lo = hi
