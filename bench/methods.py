@@ -55,6 +55,14 @@ def from_numpy(
     return lambda: libmode.mode_loss_and_grad(score, mass, weight, order=order, **options)[1]
 
 
+def baseline(events: Events, name: str, **options: Any) -> peers.Call:
+    """A loss of libmode.baselines and its gradient from NumPy arrays."""
+    from libmode import baselines
+
+    function = getattr(baselines, name)
+    return lambda: function(events.score, events.mass, **options)[1]
+
+
 def from_torch(events: Events, order: int = 2, **options: Any) -> peers.Call:
     """libmode's loss from PyTorch tensors, forward and backward."""
     import torch
@@ -96,6 +104,9 @@ def _all() -> list[Method]:
         Method(FLOAT_SORT, partial(peers.strong_torch, radix=False)),
         Method(MODELOSS, peers.modeloss),
         Method("DisCo", peers.disco),
+        Method("libmode DisCo", partial(baseline, name="disco_loss_and_grad")),
+        Method("libmode DisCo unbiased", partial(baseline, name="disco_loss_and_grad", unbiased=True)),
+        Method("libmode flatness", partial(baseline, name="flatness_loss_and_grad")),
         Method("hep_ml flatness", peers.hep_ml_flatness),
         Method("np.argsort", peers.numpy_argsort, at_most=largest),
         Method("np.sort", peers.numpy_sort, at_most=largest),

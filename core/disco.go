@@ -21,10 +21,10 @@ import (
 // independent events the result is negative about as often as not.
 //
 // Where two scores are equal, the derivative of |s_i - s_j| counts as 0, the mean
-// of both sides. It takes O(n log n) time and O(n) memory, on one thread: X. Huo
-// and G. Szekely, arXiv:1410.1503; A. Chaudhuri and W. Hu, arXiv:1810.11332. Of the
-// options it takes Unbiased and BackgroundLabel; another that is not at its
-// default is an error. Where scores or masses are all equal, dCorr^2 is 0/0: also
+// of both sides. It takes O(n log n) time and O(n) memory, by sums over what lies
+// below in both mass and score: X. Huo and G. Szekely, arXiv:1410.1503; A. Chaudhuri
+// and W. Hu, arXiv:1810.11332. Of the options it takes Unbiased and BackgroundLabel;
+// another that is not at its default is an error. Where scores or masses are all equal, dCorr^2 is 0/0: also
 // an error, since 0 would tell a training whose scores have collapsed that all
 // is well.
 func DisCoAndGrad[T Float](grad []T, ev Events[T], cfg Config) (float64, error) {
@@ -90,7 +90,7 @@ func discoOfLabel[T Float](grad []T, sel *selection[T], cfg *Config, sc *scratch
 		return 0, err
 	}
 	covariance := dc.covariance(&fm, sc.team)
-	norm := 1 / math.Sqrt(massVariance*variance)
+	norm := 1 / (math.Sqrt(massVariance) * math.Sqrt(variance))
 	if grad != nil {
 		for k := range dc.byScore {
 			i := dc.byScore[k].index
@@ -202,29 +202,32 @@ func (ax *axis) centre(name string) (unit float64, err error) {
 func (dc *disco) variance(fm *form, ax *axis, name string) (float64, error) {
 	rowSums(ax.row, ax.z, ax.w)
 	dc.spread, dc.values = grown(dc.spread, len(ax.z)), grown(dc.values, len(ax.z))
-	var w, wz, w2, w2z, all float64
+	var w, wz, w2, w2z, all sum
 	for k, z := range ax.z {
 		weight := ax.w[k]
-		w += weight
-		wz += weight * z
-		w2 += weight * weight
-		w2z += weight * weight * z
-		all += weight * ax.row[k]
+		w.add(weight)
+		wz.add(weight * z)
+		w2.add(weight * weight)
+		w2z.add(weight * weight * z)
+		all.add(weight * ax.row[k])
 	}
 	for k, row := range ax.row {
-		dc.values[k] = fm.factor(ax.w[k], row, all)
+		dc.values[k] = fm.factor(ax.w[k], row, all.value())
 	}
 	signedSums(dc.spread, ax.z, ax.w, dc.values)
-	var variance, size float64
+	var total sum
+	var size float64
 	for k, z := range ax.z {
-		pairs := fm.ofPairs(ax.w[k], z*w-wz, z*w2-w2z)
+		pairs := fm.ofPairs(ax.w[k], z*w.value()-wz.value(), z*w2.value()-w2z.value())
 		dc.spread[k] += pairs
-		variance += z * dc.spread[k]
+		total.add(z * dc.spread[k])
 		size += math.Abs(z * pairs)
 	}
-	if !(variance > roundingFloor*size) {
+	variance := total.value()
+	// The largest |z| is about 1, so that a small size is one event far from all others.
+	if !(variance > roundingFloor*size && size > 0x1p-900) {
 		return 0, errorOf(ErrUndefined, "%s: the distance variance of the %d selected events is %.3g times their mean squared distance, "+
-			"so that DisCo, which divides by its root, is not defined: all but one of them agree, or negative weights outweigh the others",
+			"so that DisCo, which divides by its root, is not defined: all but one of them agree in double precision, or negative weights outweigh the others",
 			name, len(ax.z), variance/max(size, math.SmallestNonzeroFloat64))
 	}
 	return variance, nil
@@ -236,16 +239,16 @@ func (dc *disco) covariance(fm *form, tm *team) float64 {
 	n := len(dc.rank)
 	dc.events, dc.pair, dc.slope = grown(dc.events, n), grown(dc.pair, n), grown(dc.slope, n)
 	factors := dc.values
-	var all float64
+	var all sum
 	for r, m := range dc.mass.z {
 		w, row := dc.mass.w[r], dc.mass.row[r]
 		dc.events[r] = massEvent{m, w, row, dc.index[r]}
-		all += w * row
+		all.add(w * row)
 	}
 	dc.pairSums(dc.pair, tm)
 	for k := range dc.byScore {
 		ev := &dc.byScore[k]
-		factors[k] = fm.factor(ev.w, ev.row, all)
+		factors[k] = fm.factor(ev.w, ev.row, all.value())
 	}
 	signedSums(dc.slope, dc.score.z, dc.score.w, factors)
 	if fm.squares {
@@ -259,14 +262,14 @@ func (dc *disco) covariance(fm *form, tm *team) float64 {
 		dc.pair2 = grown(dc.pair2, n)
 		dc.pairSums(dc.pair2, tm)
 	}
-	var covariance float64
+	var covariance sum
 	for k, z := range dc.score.z {
 		var second float64
 		if fm.squares {
 			second = dc.pair2[k]
 		}
 		dc.slope[k] += fm.ofPairs(dc.score.w[k], dc.pair[k], second)
-		covariance += z * dc.slope[k]
+		covariance.add(z * dc.slope[k])
 	}
-	return covariance
+	return covariance.value()
 }

@@ -5,18 +5,34 @@ import "math"
 // The sums below have one element an event, in increasing order of z, and take
 // time that is proportional to the number of events, or n log n where it says so.
 
+// sum is a running sum whose rounding errors are kept beside it (D. Knuth's
+// TwoSum), so that they do not grow with the number of terms: the gradient of
+// independent events is smaller than the sums by the root of that number.
+type sum struct{ high, low float64 }
+
+func (s *sum) add(x float64) {
+	x = float64(x) // a product is rounded before it is added
+	t := s.high + x
+	added := t - s.high
+	s.low += (s.high - (t - added)) + (x - added)
+	s.high = t
+}
+
+func (s *sum) value() float64 { return s.high + s.low }
+
 // rowSums sets dst_k = sum_j w_j |z_k - z_j|.
 func rowSums(dst, z, w []float64) {
-	var total, moment float64
+	var totals, moments sum
 	for k, weight := range w {
-		total += weight
-		moment += weight * z[k]
+		totals.add(weight)
+		moments.add(weight * z[k])
 	}
-	var below, momentBelow float64
+	total, moment := totals.value(), moments.value()
+	var below, momentBelow sum
 	for k, weight := range w {
-		dst[k] = z[k]*(2*below-total) - (2*momentBelow - moment)
-		below += weight
-		momentBelow += weight * z[k]
+		dst[k] = z[k]*(2*below.value()-total) - (2*momentBelow.value() - moment)
+		below.add(weight)
+		momentBelow.add(weight * z[k])
 	}
 }
 
@@ -24,24 +40,24 @@ func rowSums(dst, z, w []float64) {
 //
 //	dst_k = sum_j (f_k w_j + w_k f_j) sign(z_k - z_j)
 func signedSums(dst, z, w, f []float64) {
-	var total, all float64
+	var total, all sum
 	for k, weight := range w {
-		total += weight
-		all += f[k]
+		total.add(weight)
+		all.add(f[k])
 	}
-	var below, allBelow float64
+	var upTo, allUpTo sum
 	for lo := 0; lo < len(z); {
-		hi, upTo, allUpTo := lo, below, allBelow
+		hi, below, allBelow := lo, upTo.value(), allUpTo.value()
 		for hi < len(z) && z[hi] == z[lo] {
-			upTo += w[hi]
-			allUpTo += f[hi]
+			upTo.add(w[hi])
+			allUpTo.add(f[hi])
 			hi++
 		}
-		sign, allSign := below+upTo-total, allBelow+allUpTo-all
+		sign, allSign := below+upTo.value()-total.value(), allBelow+allUpTo.value()-all.value()
 		for k := lo; k < hi; k++ {
 			dst[k] = f[k]*sign + w[k]*allSign
 		}
-		lo, below, allBelow = hi, upTo, allUpTo
+		lo = hi
 	}
 }
 
@@ -79,7 +95,8 @@ func (dc *disco) pairSums(dst []float64, tm *team) {
 		next[b] = b << massBlockBits
 	}
 	byBlock := dc.records // which have been used up
-	var came node
+	var weights, moments sum
+	var came node // their values
 	for lo := 0; lo < n; {
 		hi, before := lo, came
 		for hi < n && scores[hi] == scores[lo] {
@@ -89,8 +106,9 @@ func (dc *disco) pairSums(dst []float64, tm *team) {
 			dst[hi] = 2*(ev.m*(2*below.w-came.w)-(2*below.wm-came.wm)) - ev.row
 			one := node{ev.w, ev.w * ev.m}
 			tops.add(b, one)
-			came.w += one.w
-			came.wm += one.wm
+			weights.add(one.w)
+			moments.add(one.wm)
+			came = node{weights.value(), moments.value()}
 			byBlock[next[b]] = uint64(hi)<<32 | uint64(r)
 			next[b]++
 			hi++

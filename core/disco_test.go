@@ -294,6 +294,33 @@ func TestDisCoInvariance(t *testing.T) {
 	}
 }
 
+// With many events that are independent, where the gradient is smallest beside
+// the sums, it is the same from the other end of the masses and of the scores.
+func TestDisCoRounding(t *testing.T) {
+	const n = 200_000
+	rng := rand.New(rand.NewPCG(11, 12))
+	ev := Events[float64]{Score: make([]float64, n), Mass: make([]float64, n), Weight: make([]float64, n)}
+	mirror := Events[float64]{Score: make([]float64, n), Mass: make([]float64, n), Weight: ev.Weight}
+	for i := range n {
+		ev.Score[i], ev.Mass[i], ev.Weight[i] = rng.Float64(), rng.ExpFloat64(), 1+rng.NormFloat64()
+		mirror.Score[i], mirror.Mass[i] = -ev.Score[i], -ev.Mass[i]
+	}
+	for _, unbiased := range []bool{false, true} {
+		cfg := DefaultConfig()
+		cfg.Unbiased = unbiased
+		grad, other := make([]float64, n), make([]float64, n)
+		loss, err := DisCoAndGrad(grad, ev, cfg)
+		require.NoError(t, err)
+		again, err := DisCoAndGrad(other, mirror, cfg)
+		require.NoError(t, err)
+		assert.InDelta(t, loss, again, 1e-13)
+		largest := largestOf(grad)
+		for i, g := range grad {
+			require.InDelta(t, g, -other[i], 3e-10*largest)
+		}
+	}
+}
+
 // Results do not depend on the number of threads, to the last bit.
 func TestDisCoThreads(t *testing.T) {
 	defer SetThreads(0)
@@ -384,6 +411,9 @@ func TestDisCoErrors(t *testing.T) {
 			for i := range e.Score {
 				e.Score[i] *= 1e-310
 			}
+		}, nil},
+		{"score: the distance variance of the 20 selected events is ", ErrUndefined, func(e *Events[float64]) {
+			e.Score[0], e.Weight[0] = 1e160, 0
 		}, nil},
 		{"order = 1 has no meaning for DisCo", ErrOption, nil, func(c *Config) { c.Order = 1 }},
 		{"bins = 8 has no meaning for DisCo", ErrOption, nil, func(c *Config) { c.Bins = 8 }},

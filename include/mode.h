@@ -234,7 +234,7 @@ MODE_API int mode_loss_grad_f64(const mode_options *options, size_t n,
  * differ, for equal weights the U-centred one of G. Szekely and M. Rizzo,
  * arXiv:1310.2926; the loss may then be negative. Scores and masses are any finite
  * numbers. At equal scores the derivative of |s_i - s_j| counts as 0, the mean of
- * both sides. Time is O(n log n); memory, kept for the next call, is some 150
+ * both sides. Time is O(n log n); memory, kept for the next call, is some 180
  * bytes an event.
  *
  * MODE_ERROR_TOO_FEW: fewer than 2 events, with unbiased 4. MODE_ERROR_UNDEFINED:
