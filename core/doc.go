@@ -31,6 +31,10 @@
 // same with order 2 and below is written out for speed in sweep_fast.go and
 // sweep_bounded_fast.go, and tests compare them.
 //
+// Two losses to compare with are beside it: flatness.go, by the same sweep, and
+// DisCo, in disco.go, disco_form.go (what its means are) and disco_sums.go (the
+// sums in O(n log n)).
+//
 // Results do not depend on the number of threads, to the last bit: the work is
 // divided in the same way whatever their number.
 package core

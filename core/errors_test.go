@@ -2,6 +2,7 @@ package core
 
 import (
 	"math"
+	"reflect"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -47,6 +48,36 @@ func TestValidate(t *testing.T) {
 		err := cfg.Validate()
 		assert.ErrorIs(t, err, ErrOption, want)
 		assert.ErrorContains(t, err, want)
+	}
+}
+
+// A loss that takes no options refuses every one that is not at its default,
+// those that are added later too. Labels are for all.
+func TestOnlyKnowsEveryOption(t *testing.T) {
+	plain := DefaultConfig()
+	assert.NoError(t, plain.only("a loss"))
+	fields := reflect.TypeOf(plain)
+	for i := range fields.NumField() {
+		name := fields.Field(i).Name
+		if name == "BackgroundLabel" {
+			continue
+		}
+		cfg := DefaultConfig()
+		switch field := reflect.ValueOf(&cfg).Elem().Field(i); field.Kind() {
+		case reflect.Int:
+			field.SetInt(field.Int() + 1)
+		case reflect.Float64:
+			field.SetFloat(0.125)
+		case reflect.Bool:
+			field.SetBool(!field.Bool())
+		case reflect.Array:
+			field.Set(reflect.ValueOf([2]float64{0.25, 0.75}))
+		case reflect.Slice:
+			field.Set(reflect.ValueOf([]float64{1, 2}))
+		default:
+			t.Fatalf("a %s for %s: how to change it?", field.Kind(), name)
+		}
+		assert.ErrorContains(t, cfg.only("a loss"), "has no meaning for a loss: leave it at its default", name)
 	}
 }
 
