@@ -96,7 +96,7 @@ enum {
     MODE_ERROR_OPTION = 2,      /* an option out of its range */
     MODE_ERROR_NOT_FINITE = 3,  /* a score, mass or weight is NaN or infinite */
     MODE_ERROR_SCORE_RANGE = 4, /* a score outside score_range */
-    MODE_ERROR_TOO_FEW = 5,     /* no event selected, or too few for the bins */
+    MODE_ERROR_TOO_FEW = 5,     /* no event selected, or too few for the bins or for DisCo */
     MODE_ERROR_BIN = 6,         /* a bin is empty or its sum of weights not positive */
     MODE_ERROR_OVERFLOW = 7,    /* the result is beyond double precision */
     MODE_ERROR_FORKED = 8,      /* the library was loaded before fork(), and this is the child */
