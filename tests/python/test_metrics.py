@@ -129,6 +129,13 @@ def test_jsd_is_the_square_of_scipys_distance(base, kind):
     assert metrics.jsd(mass, selected, EDGES, base, weight) == pytest.approx(want, abs=1e-12, rel=1e-9)
 
 
+def test_a_number_of_bins_goes_from_the_lowest_to_the_highest_mass():
+    rng = np.random.default_rng(3)
+    mass, selected = rng.exponential(60, 1000) + 50, rng.random(1000) < 0.3
+    edges = np.linspace(mass.min(), mass.max(), 21)
+    assert metrics.jsd(mass, selected, 20) == metrics.jsd(mass, selected, edges)
+
+
 def test_jsd_at_its_ends():
     mass = np.repeat([-0.5, 0.5], 10)
     assert metrics.jsd(mass, mass > 0, EDGES) == pytest.approx(1, rel=1e-15)
@@ -440,7 +447,9 @@ BAD = [
         ValueError,
         "signal_efficiency = 1 has a false positive rate of -0.5, at score >= 2",
     ),
-    (lambda: metrics.jsd(MASS, SELECTED, 20), TypeError, "bins = 20: expected the edges"),
+    (lambda: metrics.jsd(MASS, SELECTED, 2.5), TypeError, "bins = 2.5: expected an integer"),
+    (lambda: metrics.jsd(MASS, SELECTED, 0), ValueError, "bins = 0: expected at least 1"),
+    (lambda: metrics.jsd(np.ones(len(MASS)), SELECTED, 20), ValueError, "every mass is 1"),
     (lambda: metrics.jsd(MASS, SELECTED, [0.0]), ValueError, "bins has one edge"),
     (lambda: metrics.jsd(MASS, SELECTED, [0, 1, 1]), ValueError, r"bins\[2\] = 1 after 1: expected edges that incr"),
     (lambda: metrics.jsd(MASS, SELECTED, [0, np.nan]), ValueError, r"bins\[1\] = nan"),

@@ -61,13 +61,19 @@ def number(name: str, value: Any, low: float = -np.inf, high: float = np.inf) ->
     return float(value)
 
 
+def _equal(bins: Any, mass: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Edges of so many bins from the lowest to the highest mass."""
+    low, high = float(mass.min()), float(mass.max())
+    if low == high:
+        raise ValueError(f"bins = {bins!r} between the lowest and the highest mass, and every mass is {low:g}")
+    return np.linspace(low, high, whole("bins", bins, 1) + 1)
+
+
 class Bins:
     """Bins of mass: each holds its lower edge, the last one its upper edge too."""
 
-    def __init__(self, bins: Any) -> None:
-        if np.ndim(bins) == 0:
-            raise TypeError(f"bins = {bins!r}: expected the edges of the bins, as of np.linspace(low, high, 21)")
-        self.edges = numbers("bins", bins)
+    def __init__(self, bins: Any, mass: NDArray[np.float64]) -> None:
+        self.edges = numbers("bins", bins) if np.ndim(bins) else _equal(bins, mass)
         self.count = len(self.edges) - 1
         if self.count == 0:
             raise ValueError("bins has one edge: expected at least two")

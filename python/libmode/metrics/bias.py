@@ -81,8 +81,9 @@ def signal_bias(
     ----------
     mass : (n,) real numbers
         Masses of the background that is selected, ``mass[score >= threshold]``.
-    bins : (b + 1,) increasing numbers
-        Edges; events outside take no part.
+    bins : (b + 1,) increasing numbers, or an integer
+        Edges, or how many bins of equal width there are from the lowest to the
+        highest mass; events outside take no part.
     signal_mass : number inside the bins
     signal_width : number above 0
         The standard deviation. N counts the whole Gaussian, the part outside
@@ -141,7 +142,7 @@ class _Spectrum:
     def __init__(self, mass: Any, bins: Any, degree: Any, weight: Any) -> None:
         masses = numbers("mass", mass)
         weigh = weights(weight, "mass", masses)
-        self.bins = Bins(bins)
+        self.bins = Bins(bins, masses)
         self.degree = whole("degree", degree, 0)
         if self.bins.count <= self.degree + 2:
             raise ValueError(

@@ -31,8 +31,9 @@ def cvm_flatness(score: Any, mass: Any, bins: Any, weight: Any = None) -> float:
     score : (n,) real numbers
         Scores of the background.
     mass : (n,) real numbers
-    bins : (b + 1,) increasing numbers
-        Edges; events outside are not counted, nor are they part of F.
+    bins : (b + 1,) increasing numbers, or an integer
+        Edges, or how many bins of equal width there are from the lowest to the
+        highest mass; events outside are not counted, nor are they part of F.
     weight : (n,) real numbers of either sign, optional
 
     Returns
@@ -50,7 +51,7 @@ def cvm_flatness(score: Any, mass: Any, bins: Any, weight: Any = None) -> float:
     scores = numbers("score", score)
     masses = numbers("mass", mass, "score", scores)
     weigh = weights(weight, "score", scores)
-    chosen = Bins(bins)
+    chosen = Bins(bins, masses)
     place = chosen.find(masses)
     inside = place >= 0
     place, weigh = place[inside], weigh[inside]

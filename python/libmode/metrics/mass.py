@@ -42,7 +42,7 @@ def _binned(mass: Any, selected: Any, bins: Any, weight: Any) -> _Binned:
     masses = numbers("mass", mass)
     passed = yes_or_no("selected", selected, "True or False, or 1 or 0", "mass", masses)
     weigh = weights(weight, "mass", masses)
-    chosen = Bins(bins)
+    chosen = Bins(bins, masses)
     place = chosen.find(masses)
     inside = place >= 0
     return _Binned(chosen, place[inside], passed[inside], weigh[inside])
@@ -68,8 +68,9 @@ def jsd(mass: Any, selected: Any, bins: Any, base: float = 2, weight: Any = None
     mass : (n,) real numbers
         Masses of the background, selected or not.
     selected : (n,) booleans, or 0 and 1
-    bins : (b + 1,) increasing numbers
-        Edges; events outside are not counted. The result depends on them, as
+    bins : (b + 1,) increasing numbers, or an integer
+        Edges, or how many bins of equal width there are from the lowest to the
+        highest mass; events outside are not counted. The result depends on them, as
         it does on the number of events: fluctuations add to it.
     base : number above 1
     weight : (n,) real numbers of either sign, optional
