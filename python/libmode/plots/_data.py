@@ -15,11 +15,6 @@ def numbers(name: str, values: Any) -> NDArray[np.float64]:
     return vector(name, values).astype(np.float64)
 
 
-def same_length(name: str, array: NDArray[Any], other_name: str, other: NDArray[Any]) -> None:
-    if len(array) != len(other):
-        raise ValueError(f"{name} has length {len(array)}, but {other_name} has length {len(other)}")
-
-
 def not_negative(name: str, array: NDArray[np.float64]) -> None:
     bad = np.flatnonzero(array < 0)
     if len(bad):

@@ -8,8 +8,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-from .._arrays import vector
-from ._data import fields, finite, increasing, labelled, numbers, same_length
+from .._arrays import same_length, vector
+from ._data import fields, finite, increasing, labelled, numbers
 
 
 def efficiency(axes: Axes, efficiency: Any, *, label: str | None = None, **style: Any) -> Axes:

@@ -10,7 +10,8 @@ from matplotlib.cbook import normalize_kwargs
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
-from ._data import fields, labelled, not_negative, numbers, same_length
+from .._arrays import same_length
+from ._data import fields, labelled, not_negative, numbers
 
 
 def roc(axes: Axes, roc: Any, *, label: str | None = None, **style: Any) -> Axes:

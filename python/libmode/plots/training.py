@@ -11,8 +11,9 @@ from matplotlib.cbook import normalize_kwargs
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
+from .._arrays import same_length
 from .._functions import Moments
-from ._data import labelled, numbers, same_length
+from ._data import labelled, numbers
 
 
 def losses(axes: Axes, training: Any, validation: Any = None, *, label: str | None = None, **style: Any) -> Axes:
