@@ -12,6 +12,9 @@ usage: ./build.sh COMMAND
                 (--events N, --epochs N, --seed N, --plain: see demo --help)
   test          build, and run every test in every language
   test-full     test, and then what takes longer or needs Debian packages, which it names
+  studies NAME  train what docs/ shows, an hour each; goes on where it was interrupted
+                (simple: section 3.1 of the paper; batches: which loss at which size of batch;
+                --quick: a look in minutes, which leaves the results in the tree alone)
   bench [...]   time libmode beside every alternative, one hour; writes build/bench
                 (--quick: a look in minutes; see bench --help)
 
@@ -310,6 +313,20 @@ test_full() {
     tests/install/lowest.sh
 }
 
+studies() {
+    local name=${1:-} module
+    case $name in
+        simple) module=paper ;;
+        batches) module=small_batches ;;
+        *) die "usage: ./build.sh studies simple|batches [--quick] [--processes N]" ;;
+    esac
+    shift
+    libmode
+    extras studies
+    "$VENV/bin/python" -m examples.simple_model.$module "$@"
+    [ "$name" = batches ] || [[ " $* " = *" --quick "* ]] || "$VENV/bin/python" -m examples.simple_model.report
+}
+
 bench() {
     libmode
     extras bench
@@ -325,6 +342,7 @@ case $command in
     demo) demo "$@" ;;
     test) test_all "$@" ;;
     test-full) test_full ;;
+    studies) studies "$@" ;;
     bench) bench "$@" ;;
     lib) lib ;;
     install) install_to "$@" ;;

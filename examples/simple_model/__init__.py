@@ -1,8 +1,9 @@
 """The simple model of section 3.1 of arXiv:2010.09745: ``python -m examples.simple_model``.
 
-data      draws the events
-train     trains a classifier
-study     the five classifiers that are compared
-measure   what a selection keeps, overall and against mass
-plots     the figures
+data          draws the events
+classifiers   those that are compared
+train         trains one
+study         trains and returns scores of fresh events
+measure       what a selection keeps, overall and against mass
+plots         the figures
 """

@@ -13,9 +13,10 @@ import torch
 from libmode.torch import MoDeLoss
 from tqdm import tqdm
 
+from .classifiers import UNBIASED
 from .data import simple_model
 from .measure import performance
-from .study import TRAIN_EVENTS, UNBIASED
+from .study import TRAIN_EVENTS
 from .train import evaluate, train
 
 RESULTS = Path(__file__).with_name("batches.json")
@@ -78,7 +79,7 @@ def outcomes(
                 [0, 1],
                 setting.loss_function(),
                 setting.strength,
-                epochs=steps * setting.batch // train_events,
+                steps=steps,
                 seed=seed,
                 batch=setting.batch,
                 name=f"seed {seed}",

@@ -8,8 +8,8 @@ import numpy as np
 from libmode.plots import OKABE_ITO, efficiency, roc, style
 from matplotlib.figure import Figure
 
+from .classifiers import AGNOSTIC
 from .measure import EFFICIENCIES, MASS_EDGES, Performance
-from .study import AGNOSTIC
 
 # MoDe[1], MoDe[2] and the agnostic classifier lie on one another, hence the dashes.
 CURVES = {

@@ -1,74 +1,76 @@
-"""The five classifiers of the comparison."""
+"""Trains a classifier and measures it on fresh events."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+import libmode
 import numpy as np
+import torch
 from libmode.torch import MoDeLoss
+from libmode.torch.baselines import DisCoLoss, FlatnessLoss, planing
 
-from .data import simple_model
-from .measure import Performance, performance
-from .train import evaluate, train
+from .classifiers import Classifier
+from .data import Events, simple_model
+from .train import BATCH, Loss, evaluate, train, train_against_adversary
 
 TRAIN_EVENTS = 100_000
-TEST_EVENTS = 1_000_000
 EPOCHS = 100
-
-# A batch has few events in each bin, and the plain loss of it is above zero even
-# where score and mass are independent; so the classifier would be pulled away from
-# the response that is asked for. `unbiased` subtracts that, and with projection
-# moments a response that is a polynomial of the order asked for costs nothing.
-UNBIASED = {"unbiased": True, "moments": "projection"}
 
 
 @dataclass(frozen=True)
-class Classifier:
-    """One row of the table.
+class Size:
+    """Of a study."""
 
-    order : that of the polynomial in mass which the false positive rate is held
-        to by MoDe, and compared with for every classifier
-    strength : of the MoDe loss (with reduction mean) beside the cross entropy;
-        0 for none
-    """
-
-    name: str
-    features: list[int]
-    order: int = 0
-    strength: float = 0.0
+    steps: int
+    train_events: int
+    test_events: int
+    seeds: tuple[int, ...]
 
 
-AGNOSTIC = "m-agnostic"
-CLASSIFIERS = (
-    Classifier("unconstrained", [0, 1]),
-    Classifier(AGNOSTIC, [0]),
-    Classifier("MoDe[0]", [0, 1], order=0, strength=5000),
-    Classifier("MoDe[1]", [0, 1], order=1, strength=2000),
-    Classifier("MoDe[2]", [0, 1], order=2, strength=2000),
-)
+PENALTIES: dict[str, type] = {"mode": MoDeLoss, "disco": DisCoLoss, "flatness": FlatnessLoss}
 
 
-def compare(
+def scores(
+    classifier: Classifier,
+    seed: int,
     *,
     train_events: int = TRAIN_EVENTS,
-    test_events: int = TEST_EVENTS,
-    epochs: int = EPOCHS,
-    seed: int = 1,
-    options: dict = UNBIASED,
-) -> dict[str, Performance]:
-    """Trains every classifier on the same events and measures it on fresh ones.
+    test_events: int,
+    steps: int,
+    batch: int = BATCH,
+    name: str | None = None,
+) -> tuple[np.ndarray, Events]:
+    """Trains one, and returns its scores of fresh events, and these. The same seed has the same events for all.
 
-    options : of the MoDe loss, beside its order
-
-    Returns the performances by name, in the order of CLASSIFIERS.
+    name : before a progress bar; None for no bar
     """
-    train_rng, test_rng = (np.random.default_rng(s) for s in np.random.SeedSequence(seed).spawn(2))
-    training = simple_model(train_events, train_rng)
-    test = simple_model(test_events, test_rng)
+    rngs = (np.random.default_rng(s) for s in np.random.SeedSequence(seed).spawn(2))
+    training, test = (
+        simple_model(events, rng, classifier.modified)
+        for events, rng in zip((train_events, test_events), rngs, strict=True)
+    )
+    features = list(classifier.features)
+    if classifier.method == "adversary":
+        network = train_against_adversary(training, features, classifier.strength, steps=steps, seed=seed, batch=batch)
+    else:
+        weight = None
+        if classifier.method == "planing":
+            weight = planing(torch.from_numpy(training.mass), torch.from_numpy(training.label)).weight
+        network = train(
+            training, features, penalty(classifier), classifier.strength,
+            steps=steps, seed=seed, batch=batch, weight=weight, name=name,
+        )  # fmt: skip
+    return evaluate(network, test, features), test
 
-    result = {}
-    for c in CLASSIFIERS:
-        mode = MoDeLoss(order=c.order, **options) if c.strength else None
-        network = train(training, c.features, mode, c.strength, epochs=epochs, seed=seed, name=f"{c.name:13}")
-        result[c.name] = performance(evaluate(network, test, c.features), test, c.order)
-    return result
+
+def one_thread() -> None:
+    """For processes that run side by side."""
+    torch.set_num_threads(1)
+    libmode.set_threads(1)
+
+
+def penalty(classifier: Classifier) -> Loss | None:
+    """What is added to the cross entropy."""
+    kind = PENALTIES.get(classifier.method)
+    return None if kind is None else kind(**classifier.options)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from .measure import EFFICIENCIES, MASS_EDGES, Performance
 
 
@@ -19,26 +21,28 @@ def as_text(results: dict[str, Performance]) -> str:
     return "\n".join(lines)
 
 
-def as_dict(results: dict[str, Performance]) -> dict:
+def as_dict(results: dict[str, Performance]) -> dict[str, Any]:
     """The table with the rates that are plotted, ready for JSON."""
     return {
         "mass_edges": MASS_EDGES.tolist(),
-        "classifiers": {
-            name: {
-                "auc": p.auc,
-                "selections": [
-                    {
-                        "signal_efficiency": s.efficiency,
-                        "threshold": s.threshold,
-                        "background_rejection": s.rejection,
-                        "flatness": s.residual,
-                        "flatness_expected": s.expected,
-                        "false_positive_rate": s.rate.tolist(),
-                        "false_positive_rate_error": s.error.tolist(),
-                    }
-                    for s in p.selections
-                ],
+        "classifiers": {name: of_one(performance) for name, performance in results.items()},
+    }
+
+
+def of_one(performance: Performance) -> dict[str, Any]:
+    """A row of it."""
+    return {
+        "auc": performance.auc,
+        "selections": [
+            {
+                "signal_efficiency": s.efficiency,
+                "threshold": s.threshold,
+                "background_rejection": s.rejection,
+                "flatness": s.residual,
+                "flatness_expected": s.expected,
+                "false_positive_rate": s.rate.tolist(),
+                "false_positive_rate_error": s.error.tolist(),
             }
-            for name, p in results.items()
-        },
+            for s in performance.selections
+        ],
     }

@@ -1,0 +1,42 @@
+"""Tables of results inside pages of docs/, between marks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import numpy as np
+
+DOCS = Path(__file__).resolve().parents[1] / "docs"
+
+
+def marks(name: str) -> tuple[str, str]:
+    """The lines between which the table of this name stands."""
+    return f"<!-- {name}, written by a program -->\n", f"<!-- end of {name} -->\n"
+
+
+def write(page: Path, tables: Mapping[str, str]) -> None:
+    """Puts each table between its marks, in place of what is there."""
+    text = page.read_text()
+    for name, table in tables.items():
+        begin, end = marks(name)
+        before, _, rest = text.partition(begin)
+        _, found, after = rest.partition(end)
+        if not found:
+            raise ValueError(f"{page} has no marks for {name}")
+        text = before + begin + table + end + after
+    page.write_text(text)
+
+
+def table(rows: Iterable[Iterable[str]]) -> str:
+    """Markdown; the first row is the head."""
+    lines = [f"| {' | '.join(row)} |" for row in rows]
+    lines.insert(1, "|" + "---|" * (lines[0].count(" | ") + 1))
+    return "\n".join(lines) + "\n"
+
+
+def over_seeds(values: Iterable[float], digits: int) -> str:
+    """Mean and standard deviation."""
+    found = np.array(list(values))
+    spread = f" ± {found.std(ddof=1):.{digits}f}" if len(found) > 1 else ""
+    return f"{found.mean():.{digits}f}{spread}"

@@ -1,0 +1,88 @@
+"""Long work in pieces: in parallel, with the time left, and from where it was interrupted."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Work that is done whole or not at all.
+
+    key : names its file of results
+    setting : all that its result depends on, as JSON; another one, and the work is done again
+    argument : what the function that does the work gets
+    seconds : that it takes on one core, about
+    """
+
+    key: str
+    setting: dict[str, Any]
+    argument: Any
+    seconds: float
+
+
+def run(
+    pieces: Sequence[Piece], work: Callable[[Any], dict[str, Any]], directory: Path, processes: int
+) -> dict[str, dict[str, Any]]:
+    """The results of all pieces by key; those that are in ``directory`` already are not computed again.
+
+    ``work`` is a function of a module, since each process imports it, and should use
+    one thread. Interrupted by Ctrl-C, this keeps what is finished.
+    """
+    directory.mkdir(parents=True, exist_ok=True)
+    left = [piece for piece in pieces if _finished(directory, piece) is None]
+    total = sum(piece.seconds for piece in left)
+    print(
+        f"{len(left)} of {len(pieces)} trainings to do, about {total / 60 / processes:.0f} minutes on {processes} "
+        f"processes; interrupt at will, the same command goes on from {directory}",
+        flush=True,
+    )
+    # Not fork: what has threads does not survive it.
+    with (
+        ProcessPoolExecutor(processes, get_context("spawn"), initializer=_leave_interrupts_to_parent) as pool,
+        tqdm(total=round(total), unit="s", desc="of work", disable=not left) as progress,
+    ):
+        futures = {pool.submit(work, piece.argument): piece for piece in sorted(left, key=lambda p: -p.seconds)}
+        try:
+            for future in as_completed(futures):
+                piece = futures[future]
+                _write(directory / f"{piece.key}.json", {"setting": piece.setting, "result": future.result()})
+                progress.set_postfix_str(piece.key)
+                progress.update(round(piece.seconds))
+        except BaseException:
+            workers = list(pool._processes.values())
+            pool.shutdown(wait=False, cancel_futures=True)
+            for worker in workers:
+                worker.terminate()
+            raise
+    found = {piece.key: _finished(directory, piece) for piece in pieces}
+    return {key: result for key, result in found.items() if result is not None}
+
+
+def _finished(directory: Path, piece: Piece) -> dict[str, Any] | None:
+    path = directory / f"{piece.key}.json"
+    if not path.exists():
+        return None
+    stored: Mapping[str, Any] = json.loads(path.read_text())
+    return stored["result"] if stored["setting"] == json.loads(json.dumps(piece.setting)) else None
+
+
+def _write(path: Path, content: dict[str, Any]) -> None:
+    """Whole or not at all."""
+    new = path.with_suffix(".new")
+    new.write_text(json.dumps(content) + "\n")
+    os.replace(new, path)
+
+
+def _leave_interrupts_to_parent() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)

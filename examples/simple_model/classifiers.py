@@ -1,0 +1,71 @@
+"""The classifiers that are compared."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+# A batch has few events in each bin, and the plain loss of it is above zero even
+# where score and mass are independent; so the classifier would be pulled away from
+# the response that is asked for. `unbiased` subtracts that, and with projection
+# moments a response that is a polynomial of the order asked for costs nothing.
+UNBIASED = {"unbiased": True, "moments": "projection"}
+
+
+@dataclass(frozen=True)
+class Classifier:
+    """One row of a table.
+
+    method : what is added to the cross entropy: "none", "mode", "disco", "flatness",
+        "adversary"; or "planing", which weights the events in it
+    strength : of what is added (of MoDe with reduction mean); 0 for none
+    options : of the loss of that method
+    features : the columns of the events' features that the network sees
+    modified : on the modified model
+    """
+
+    name: str
+    method: str = "none"
+    strength: float = 0.0
+    options: dict[str, Any] = field(default_factory=dict)
+    features: tuple[int, ...] = (0, 1)
+    modified: bool = False
+
+    @property
+    def order(self) -> int:
+        """Of the polynomial in mass that the false positive rate is compared with."""
+        order: int = self.options.get("order", 0)
+        return order
+
+
+def mode(order: int, strength: float, name: str | None = None, modified: bool = False, **options: Any) -> Classifier:
+    """With MoDe, unbiased, unless the options say otherwise."""
+    return Classifier(
+        name or f"MoDe[{order}]", "mode", strength, {"order": order} | UNBIASED | options, modified=modified
+    )
+
+
+AGNOSTIC = "m-agnostic"
+DEMO = (
+    Classifier("unconstrained"),
+    Classifier(AGNOSTIC, features=(0,)),
+    mode(0, 5000),
+    mode(1, 1000),
+    mode(2, 1000),
+)
+OTHERS = (
+    Classifier("planing", "planing"),
+    Classifier("flatness", "flatness", 100),
+    Classifier("DisCo 1000", "disco", 1000, {"unbiased": True}),
+    Classifier("DisCo 2000", "disco", 2000, {"unbiased": True}),
+    Classifier("adversary 10", "adversary", 10),
+    Classifier("adversary 100", "adversary", 100),
+)
+MODIFIED = tuple(replace(c, modified=True) for c in (*DEMO[:2], *DEMO[3:])) + (
+    mode(2, 1000, "MoDe[2] monotonic", modified=True, monotonic=True),
+)
+SLOPES = tuple(
+    mode(1, 1000, f"MoDe[1] {max_slope:g} of {slope_of}", max_slope=max_slope, slope_of=slope_of)
+    for slope_of, slopes in {"rejected": (0.1, 0.2, 0.4), "selected": (0.25, 0.5, 0.75)}.items()
+    for max_slope in slopes
+)

@@ -1,0 +1,226 @@
+"""The tables and figures of docs/results.md out of results.json: ``python -m examples.simple_model.report``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from libmode import plots
+from libmode.plots import OKABE_ITO
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from .. import pages
+from .classifiers import AGNOSTIC, SLOPES, Classifier
+from .measure import EFFICIENCIES, MASS_EDGES
+from .paper import GROUPS, RESULTS
+
+Results = Mapping[str, Any]  # of one training
+Found = dict[tuple[str, str], list[Results]]  # by group and classifier, one for each seed
+
+PAGE = pages.DOCS / "results.md"
+COLOURS = {
+    "unconstrained": "#888888",
+    AGNOSTIC: OKABE_ITO["black"],
+    "MoDe[0]": OKABE_ITO["vermillion"],
+    "MoDe[1]": OKABE_ITO["blue"],
+    "MoDe[2]": OKABE_ITO["bluish green"],
+    "MoDe[2] monotonic": OKABE_ITO["reddish purple"],
+    "planing": OKABE_ITO["orange"],
+    "flatness": OKABE_ITO["sky blue"],
+    "DisCo 1000": OKABE_ITO["reddish purple"],
+    "DisCo 2000": "#7A3E62",
+    "adversary 10": OKABE_ITO["bluish green"],
+    "adversary 100": OKABE_ITO["blue"],
+}
+
+
+def found(results: Mapping[str, Results]) -> Found:
+    """The trainings that results.json names 'group, classifier, seed N'."""
+    sorted_out: Found = {(group, c.name): [] for group, classifiers in GROUPS.items() for c in classifiers}
+    for key, result in results.items():
+        group, name, _ = key.split(", ")
+        sorted_out[group, name].append(result)
+    return sorted_out
+
+
+# ---------------------------------------------------------------- tables
+
+
+def tables(results: Found) -> dict[str, str]:
+    """By the name of their marks."""
+    return {
+        "simple model": _compared("simple", results),
+        "modified model": _compared("modified", results),
+        "monotonic": _monotonic(results),
+        "slopes": _slopes(results),
+    }
+
+
+def _compared(group: str, results: Found) -> str:
+    rows = [
+        ["classifier", "AUC", "rejection at 80 %", "50 %", "20 %", "residual over expected at 80 %", "50 %", "20 %"]
+    ]
+    rows[0] += ["1/JSD at 50 %", "bias at 50 %"]
+    for classifier in GROUPS[group]:
+        seeds = results[group, classifier.name]
+        rejection = [_at(seeds, k, lambda s: s["background_rejection"], 1) for k in range(3)]
+        flat = [_at(seeds, k, lambda s: s["flatness"] / s["flatness_expected"], 1) for k in range(3)]
+        jsd, bias = _at(seeds, 1, lambda s: 1 / s["jsd"], 0), _at(seeds, 1, lambda s: s["bias"], 1)
+        rows.append([classifier.name, pages.over_seeds((r["auc"] for r in seeds), 4), *rejection, *flat, jsd, bias])
+    return pages.table(rows)
+
+
+def _monotonic(results: Found) -> str:
+    rows = [["3 abs(c_2) / abs(c_1)", "80 %", "50 %", "20 %"]]
+    for name in ("MoDe[2]", "MoDe[2] monotonic"):
+        seeds = results["modified", name]
+        rows.append([name, *(_at(seeds, k, lambda s: 3 * abs(s["moments"][2] / s["moments"][1]), 2) for k in range(3))])
+    return pages.table(rows)
+
+
+def _slopes(results: Found) -> str:
+    rows = [["max_slope", "relative to", "AUC", "slope at 80 %", "50 %", "20 %"]]
+    for classifier in SLOPES:
+        seeds = results["slopes", classifier.name]
+        slopes = [_at(seeds, k, lambda s: slope(classifier, s), 3) for k in range(3)]  # noqa: B023
+        options = classifier.options
+        rows.append(
+            [f"{options['max_slope']:g}", options["slope_of"], pages.over_seeds((r["auc"] for r in seeds), 4), *slopes]
+        )
+    return pages.table(rows)
+
+
+def slope(classifier: Classifier, selection: Results) -> float:
+    """|c_1| of a selection, relative to what its classifier bounds it by."""
+    c_0, c_1, _ = selection["moments"]
+    return float(abs(c_1) / (c_0 if classifier.options["slope_of"] == "rejected" else 1 - c_0))
+
+
+def _at(seeds: Iterable[Results], k: int, value: Callable[[Results], float | None], digits: int) -> str:
+    values = [value(result["selections"][k]) for result in seeds]
+    return "-" if None in values else pages.over_seeds([v for v in values if v is not None], digits)
+
+
+# --------------------------------------------------------------- figures
+
+
+def figures(results: Found) -> dict[str, Figure]:
+    """By the name of their file in docs/images."""
+    simple = [c.name for c in GROUPS["simple"]]
+    with plots.style():
+        return {
+            "results_simple": _rates({name: results["simple", name] for name in simple[:5]}),
+            "results_others": _others({name: results["simple", name] for name in (AGNOSTIC, "MoDe[0]", *simple[5:])}),
+            "results_modified": _modified(results),
+            "results_slopes": _slope_figure(results),
+            "results_roc": _rocs({name: results["simple", name] for name in simple}),
+        }
+
+
+def _rates(shown: Mapping[str, list[Results]]) -> Figure:
+    """False positive rate against mass, a panel for each signal efficiency; mean over seeds and their spread."""
+    figure = Figure(figsize=(18, 7), layout="constrained")
+    panels = figure.subplots(1, 3)
+    for k, panel in enumerate(panels):
+        for name, seeds in shown.items():
+            _rate(panel, seeds, k, label=name, color=COLOURS[name])
+        panel.set(title=f"signal efficiency {EFFICIENCIES[k]:.0%}", xlim=(-1, 1), ylabel="")
+        panel.set_ylim(bottom=0)
+    panels[0].set_ylabel("false positive rate")
+    _legend(figure, panels[0])
+    return figure
+
+
+def _others(shown: Mapping[str, list[Results]]) -> Figure:
+    """The same relative to its mean, since some seeds select much more than others."""
+    figure = Figure(figsize=(18, 7), layout="constrained")
+    panels = figure.subplots(1, 3)
+    for k, panel in enumerate(panels):
+        for name, seeds in shown.items():
+            _relative(panel, seeds, k, label=name, color=COLOURS[name])
+        panel.set(title=f"signal efficiency {EFFICIENCIES[k]:.0%}", xlim=(-1, 1), ylim=(0, 2.4), ylabel="")
+    panels[0].set_ylabel("false positive rate over its mean")
+    _legend(figure, panels[0])
+    return figure
+
+
+def _rate(axes: Axes, seeds: list[Results], k: int, **style: Any) -> None:
+    rates = np.array([result["selections"][k]["false_positive_rate"] for result in seeds])
+    statistical = np.array(seeds[0]["selections"][k]["false_positive_rate_error"])
+    spread = rates.std(axis=0, ddof=1) if len(seeds) > 1 else statistical
+    plots.efficiency(axes, (MASS_EDGES, rates.mean(axis=0), np.maximum(spread, statistical)), **style)
+
+
+def _modified(results: Found) -> Figure:
+    """The response at 50 %, with a linear and a logarithmic axis."""
+    figure = Figure(figsize=(16, 7), layout="constrained")
+    panels = figure.subplots(1, 2)
+    for panel in panels:
+        for classifier in GROUPS["modified"]:
+            _rate(panel, results["modified", classifier.name], 1, label=classifier.name, color=COLOURS[classifier.name])
+        panel.set(xlim=(-1, 1), ylabel="")
+    panels[0].set_ylim(bottom=0)
+    panels[0].set_ylabel("false positive rate at signal efficiency 50%")
+    panels[1].set_yscale("log")
+    _legend(figure, panels[0])
+    return figure
+
+
+def _slope_figure(results: Found) -> Figure:
+    """The response at 50 %, relative to its mean, for each bound on the slope."""
+    figure = Figure(figsize=(16, 7), layout="constrained")
+    panels = dict(zip(("rejected", "selected"), figure.subplots(1, 2, sharey=True), strict=True))
+    for slope_of, panel in panels.items():
+        for name, colour in (("MoDe[0]", "0.6"), ("MoDe[1]", "black")):
+            _relative(panel, results["simple", name], 1, label=name, color=colour)
+        for classifier in (c for c in SLOPES if c.options["slope_of"] == slope_of):
+            label = f"max_slope {classifier.options['max_slope']:g}"
+            _relative(panel, results["slopes", classifier.name], 1, label=label)
+        panel.set(title=f"slope_of = {slope_of}", xlim=(-1, 1), ylim=(0, 2.4))
+        panel.legend(loc="upper right", fontsize="small")
+    panels["rejected"].set_ylabel("false positive rate over its mean, at 50%")
+    panels["selected"].set_ylabel("")
+    return figure
+
+
+def _relative(axes: Axes, seeds: list[Results], k: int, **style: Any) -> None:
+    rates = np.array([result["selections"][k]["false_positive_rate"] for result in seeds])
+    rates /= rates.mean(axis=1, keepdims=True)
+    spread = rates.std(axis=0, ddof=1) if len(seeds) > 1 else np.zeros(rates.shape[1])
+    plots.efficiency(axes, (MASS_EDGES, rates.mean(axis=0), spread), **style)
+
+
+def _rocs(shown: Mapping[str, list[Results]]) -> Figure:
+    figure = Figure(figsize=(10, 9), layout="constrained")
+    axes = figure.subplots()
+    for name, seeds in shown.items():
+        curve = seeds[0]["roc"]
+        auc = np.mean([result["auc"] for result in seeds])
+        dashes = "-" if name.startswith(("MoDe", "unconstrained")) else "--"
+        plots.roc(
+            axes, (curve["signal_efficiency"], curve["false_positive_rate"]),
+            label=f"{name}, AUC {auc:.3f}", color=COLOURS[name], ls=dashes,
+        )  # fmt: skip
+    axes.set(xlim=(0, 1), ylim=(1, 1e3))
+    axes.legend(loc="upper right", fontsize="small")
+    return figure
+
+
+def _legend(figure: Figure, axes: Axes) -> None:
+    handles, labels = axes.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper center", ncols=len(labels), fontsize="small")
+
+
+def main() -> None:
+    results = found(json.loads(RESULTS.read_text())["results"])
+    pages.write(PAGE, tables(results))
+    with plots.style():
+        for name, figure in figures(results).items():
+            figure.savefig(pages.DOCS / "images" / f"{name}.png", dpi=60)
+
+
+if __name__ == "__main__":
+    main()

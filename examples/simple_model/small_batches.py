@@ -1,0 +1,154 @@
+"""Which loss works at which size of batch: ``python -m examples.simple_model.small_batches``.
+
+MoDe[1], plain and unbiased, with quadrature and projection moments, batches of 250 to
+50,000 events, the same number of steps for each; beside the classifier that cannot see
+the mass. Writes small_batches.json.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from .. import pages
+from ..runner import Piece, run
+from .classifiers import AGNOSTIC, Classifier, mode
+from .measure import performance
+from .study import Size, one_thread, scores
+from .table import of_one
+
+RESULTS = Path(__file__).with_name("small_batches.json")
+WORK = Path("build/studies/small-batches")
+BATCHES = (250, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000)
+FULL = Size(2_000, 100_000, 400_000, (1, 2, 3))
+QUICK = Size(300, 60_000, 100_000, (1,))
+LOSSES = {
+    f"{'unbiased' if unbiased else 'plain'}, {moments}": {"unbiased": unbiased, "moments": moments}
+    for unbiased in (False, True)
+    for moments in ("quadrature", "projection")
+}
+
+
+@dataclass(frozen=True)
+class Task:
+    """One training."""
+
+    classifier: Classifier
+    batch: int
+    seed: int
+    size: Size
+
+
+def measured(task: Task) -> dict[str, Any]:
+    """Trains and measures."""
+    one_thread()
+    score, test = scores(
+        task.classifier,
+        task.seed,
+        train_events=task.size.train_events,
+        test_events=task.size.test_events,
+        steps=task.size.steps,
+        batch=task.batch,
+    )
+    table = of_one(performance(score, test, order=1))
+    for selection in table["selections"]:
+        del selection["false_positive_rate"], selection["false_positive_rate_error"]
+    return table
+
+
+def tasks(size: Size) -> dict[str, Task]:
+    """All trainings by name."""
+    classifiers = [mode(1, 1_000, name, **options) for name, options in LOSSES.items()]
+    classifiers.append(Classifier(AGNOSTIC, features=(0,)))
+    return {
+        f"{classifier.name}, batch {batch}, seed {seed}": Task(classifier, batch, seed, size)
+        for classifier in classifiers
+        for batch in BATCHES
+        for seed in size.seeds
+        if classifier.name != AGNOSTIC or batch == 2_000  # which does not depend on it
+    }
+
+
+def pieces(size: Size) -> list[Piece]:
+    """The trainings as the runner takes them, with the time of a step on one core of a Xeon."""
+    return [
+        Piece(key, asdict(task), task, 5 + size.steps * (2e-3 + 1.7e-6 * task.batch))
+        for key, task in tasks(size).items()
+    ]
+
+
+def table(results: Mapping[str, Any]) -> str:
+    """AUC, and residual over expected at 50 %, for each batch and loss."""
+    rows = [["batch", *(f"{what}: {name}" for what in ("AUC", "residual") for name in LOSSES)]]
+    for batch in BATCHES:
+        auc = [pages.over_seeds(_auc(results, name, batch), 3) for name in LOSSES]
+        residual = [pages.over_seeds(_residual(results, name, batch), 1) for name in LOSSES]
+        rows.append([f"{batch:,}", *auc, *residual])
+    return pages.table(rows)
+
+
+def smallest(results: Mapping[str, Any]) -> str:
+    """The smallest batch from which on the mean AUC stays within 0.004 of the m-agnostic one."""
+    goal = np.mean(_auc(results, AGNOSTIC, 2_000)) - 0.004
+    rows = [["loss", "smallest batch"]]
+    for name in LOSSES:
+        good = [bool(np.mean(_auc(results, name, batch)) >= goal) for batch in BATCHES]
+        first = next((k for k in range(len(good)) if all(good[k:])), None)
+        rows.append([name, "none" if first is None else f"{BATCHES[first]:,}"])
+    return pages.table(rows)
+
+
+def figure(results: Mapping[str, Any]) -> Figure:
+    """AUC and residual against the size of the batch."""
+    figure = Figure(figsize=(16, 7), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    for name, options in LOSSES.items():
+        style = {"ls": "-" if options["unbiased"] else "--", "marker": "o", "capsize": 4}
+        for axes, values in ((left, _auc), (right, _residual)):
+            seeds = np.array([values(results, name, batch) for batch in BATCHES])
+            axes.errorbar(BATCHES, seeds.mean(axis=1), seeds.std(axis=1, ddof=1), label=name, **style)
+    left.axhline(np.mean(_auc(results, AGNOSTIC, 2_000)), color="black", lw=1, label="m-agnostic")
+    right.axhline(1, color="black", lw=1)
+    left.set(xscale="log", xlabel="events in a batch", ylabel="AUC")
+    right.set(xscale="log", yscale="log", xlabel="events in a batch", ylabel="residual over expected at 50%")
+    left.legend(fontsize="small")
+    return figure
+
+
+def _auc(results: Mapping[str, Any], name: str, batch: int) -> list[float]:
+    return [result["auc"] for result in _seeds(results, name, batch)]
+
+
+def _residual(results: Mapping[str, Any], name: str, batch: int) -> list[float]:
+    at_half = [result["selections"][1] for result in _seeds(results, name, batch)]
+    return [selection["flatness"] / selection["flatness_expected"] for selection in at_half]
+
+
+def _seeds(results: Mapping[str, Any], name: str, batch: int) -> list[Mapping[str, Any]]:
+    return [result for key, result in results.items() if key.startswith(f"{name}, batch {batch}, seed ")]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        prog="python -m examples.simple_model.small_batches", description=__doc__.split("\n")[0]
+    )
+    parser.add_argument("--quick", action="store_true", help="small: a look in minutes; the committed results stay")
+    parser.add_argument("--processes", type=int, default=2)
+    chosen = parser.parse_args()
+    size, work, path = (QUICK, WORK.with_name("small-batches-quick"), Path("build/studies/small-batches-quick.json"))
+    if not chosen.quick:
+        size, work, path = FULL, WORK, RESULTS
+    results = run(pieces(size), measured, work, chosen.processes)
+    path.write_text(json.dumps({"size": asdict(size), "results": results}, separators=(",", ":")) + "\n")
+    print(table(results), smallest(results), f"wrote {path}", sep="\n")
+
+
+if __name__ == "__main__":
+    main()
