@@ -110,7 +110,7 @@ def test_two_trainings_end_alike(one_thread):
 def figures_of(make, strength, seed):
     """AUC, and the relative residual of the false positive rate at a signal efficiency of 50 %."""
     events, fresh = (simple_model(n, np.random.default_rng([seed, n])) for n in (10_000, 50_000))
-    network = training.train(events, [0, 1], make(bins=8, order=1), strength, epochs=10, seed=seed, batch=1_000)
+    network = training.train(events, [0, 1], make(bins=8, order=1), strength, steps=100, seed=seed, batch=1_000)
     measured = performance(training.evaluate(network, fresh, [0, 1]), fresh, order=1)
     return measured.auc, measured.selections[1].residual
 

@@ -122,18 +122,20 @@ def test_the_mass_range_is_a_change_of_units():
 def test_it_learns_what_the_score_tells_of_the_mass():
     torch.manual_seed(0)
     mass = 2 * torch.rand(2000) - 1
-    loss = {}
+    best = {}
     for name, score in {"copy": (mass + 1) / 2, "independent": torch.rand(2000)}.items():
         adversary = AdversaryLoss()
-        optimiser = torch.optim.Adam(adversary.parameters(), 1e-2)
-        for _ in range(200):
+        optimiser = torch.optim.Adam(adversary.parameters(), 3e-3)
+        losses = []
+        for _ in range(300):
             optimiser.zero_grad()
-            value = adversary(score, torch.zeros(2000), mass)
-            value.backward()
+            loss = adversary(score, torch.zeros(2000), mass)
+            loss.backward()
             optimiser.step()
-        loss[name] = value.item()
-    assert loss["copy"] < 0
-    assert abs(loss["independent"] - np.log(2)) < 0.1  # that of a flat spectrum on [-1, 1]
+            losses.append(loss.item())
+        best[name] = min(losses)  # narrow Gaussians make single steps jump
+    assert best["copy"] < -1
+    assert abs(best["independent"] - np.log(2)) < 0.1  # that of a flat spectrum on [-1, 1]
 
 
 BAD_ADVERSARY = {
