@@ -12,7 +12,7 @@ usage: ./build.sh COMMAND
                 (--events N, --epochs N, --seed N, --plain: see demo --help)
   test          build, and run every test in every language
   test-full     test, and then what takes longer or needs Debian packages, which it names
-  studies NAME  train what docs/ shows, an hour each; goes on where it was interrupted
+  studies NAME  train what docs/ shows, within an hour each; goes on where it was interrupted
                 (simple: section 3.1 of the paper; batches: which loss at which size of batch;
                 --quick: a look in minutes, which leaves the results in the tree alone)
   bench [...]   time libmode beside every alternative, one hour; writes build/bench
