@@ -16,6 +16,12 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 
+NO_SECOND_DERIVATIVE = (
+    "the MoDe loss has no second derivative: it is piecewise linear in the scores. "
+    "Leave it out of what is differentiated twice (Hessians, gradient penalties)"
+)
+
+
 class Moments(NamedTuple):
     """What the loss is made of, see :func:`mode_moments`."""
 

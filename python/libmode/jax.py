@@ -17,7 +17,7 @@ import numpy as np
 from jax.experimental.buffer_callback import buffer_callback
 from numpy.typing import NDArray
 
-from ._functions import loss_and_grad
+from ._functions import NO_SECOND_DERIVATIVE, loss_and_grad
 from ._options import LossOptions, Options, options
 
 if TYPE_CHECKING:
@@ -110,10 +110,7 @@ def _loss_and_grad(score: Any, mass: Any, weight: Any, label: Any, chosen: Optio
 
 @_loss_and_grad.defjvp
 def _(chosen: Options, primals: Any, tangents: Any) -> Any:
-    raise RuntimeError(
-        "the MoDe loss has no second derivative: it is piecewise linear in the scores. "
-        "Leave it out of what is differentiated twice (Hessians, gradient penalties)"
-    )
+    raise RuntimeError(NO_SECOND_DERIVATIVE)
 
 
 def _on_cpu(chosen: Options, *arrays: Any) -> Any:

@@ -13,7 +13,7 @@ import numpy as np
 import tensorflow as tf
 from tensorflow.python.ops.control_flow_util import GraphOrParentsInXlaContext  # nothing public tells
 
-from ._functions import loss_and_grad
+from ._functions import NO_SECOND_DERIVATIVE, loss_and_grad
 from ._options import LossOptions, Options, options
 
 if TYPE_CHECKING:
@@ -90,10 +90,7 @@ def _tensor(name: str, values: Any) -> Any:
 def _product(incoming: Any, grad: Any, score: Any) -> Any:
     # The score takes no part; it ties the result to what it must not be derived by.
     def no_second_derivative(*_: Any) -> Any:
-        raise RuntimeError(
-            "the MoDe loss has no second derivative: it is piecewise linear in the scores. "
-            "Leave it out of what is differentiated twice (Hessians, gradient penalties)"
-        )
+        raise RuntimeError(NO_SECOND_DERIVATIVE)
 
     return incoming * grad, no_second_derivative
 

@@ -115,14 +115,14 @@ def _labels(label: Tensor, options: Options) -> Tensor:
     return codes
 
 
-def _product(incoming: Tensor, grad: Tensor) -> Tensor:
+def product(incoming: Tensor, grad: Tensor) -> Tensor:
     return (incoming * grad).to(grad.dtype)
 
 
 @torch.library.custom_op("libmode::mode_loss_backward", mutates_args=())
 def _backward_op(incoming: Tensor, grad: Tensor, score: Tensor) -> Tensor:
     """The product. The score takes no part; it ties the result to what it must not be derived by."""
-    return _product(incoming, grad)
+    return product(incoming, grad)
 
 
 @_backward_op.register_fake
@@ -175,4 +175,4 @@ class MoDeFunction(torch.autograd.Function):
         if torch.is_grad_enabled():  # create_graph
             return _backward(ctx, incoming, None)
         _, grad = ctx.saved_tensors
-        return _product(incoming, grad), None, None, None, None
+        return product(incoming, grad), None, None, None, None

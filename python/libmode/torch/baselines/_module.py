@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch.autograd import Function
 
 from ..._native import Loss
-from .._op import compute, encode
+from .._op import compute, encode, product
 from ..loss import _checked
 
 
@@ -35,7 +35,7 @@ class _Product(Function):
 
     @staticmethod
     def forward(ctx: Any, incoming: Tensor, grad: Tensor, score: Tensor) -> Tensor:
-        return (incoming * grad).to(grad.dtype)
+        return product(incoming, grad)
 
     @staticmethod
     def backward(ctx: Any, incoming: Tensor) -> Any:
