@@ -13,7 +13,7 @@ import torch
 from . import plots, table
 from .classifiers import DEMO, UNBIASED, Classifier
 from .measure import Performance, performance
-from .study import EPOCHS, TRAIN_EVENTS, scores
+from .study import EPOCHS, TRAIN_EVENTS, Size, Task, scores
 from .train import BATCH, LEARNING_RATE, RAMP
 
 TEST_EVENTS = 1_000_000
@@ -35,12 +35,10 @@ def main() -> None:
     print(f"measured on  {TEST_EVENTS:,} fresh events", flush=True)
 
     start = time.perf_counter()
-    steps = args.epochs * max(1, round(args.events / BATCH))
+    size = Size(args.epochs * max(1, round(args.events / BATCH)), args.events, TEST_EVENTS, (args.seed,))
     results: dict[str, Performance] = {}
     for c in classifiers:
-        score, test = scores(
-            c, args.seed, train_events=args.events, test_events=TEST_EVENTS, steps=steps, name=f"{c.name:13}"
-        )
+        score, test = scores(Task(c, args.seed, size), name=f"{c.name:13}")
         results[c.name] = performance(score, test, c.order)
 
     args.output.mkdir(parents=True, exist_ok=True)

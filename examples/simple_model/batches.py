@@ -8,16 +8,12 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
-from libmode.torch import MoDeLoss
 from tqdm import tqdm
 
-from .classifiers import UNBIASED
-from .data import simple_model
+from .classifiers import UNBIASED, Classifier
 from .measure import performance
-from .study import TRAIN_EVENTS
-from .train import evaluate, train
+from .study import TRAIN_EVENTS, Size, Task, scores
 
 RESULTS = Path(__file__).with_name("batches.json")
 TEST_EVENTS = 400_000
@@ -37,10 +33,11 @@ class Setting:
     score_transform: str | None = None
     strength: int = 2_000  # that of MoDe[1] and MoDe[2] in the demo
 
-    def loss_function(self) -> MoDeLoss:
+    def classifier(self) -> Classifier:
         """Half of each batch is background."""
-        history = self.kept * self.batch // 2
-        return MoDeLoss(order=self.order, history=history, score_transform=self.score_transform, **LOSSES[self.loss])
+        history = {"history": self.kept * self.batch // 2, "score_transform": self.score_transform}
+        options = {"order": self.order} | LOSSES[self.loss] | history
+        return Classifier(self.loss, "mode", self.strength, options)
 
 
 @dataclass
@@ -72,19 +69,9 @@ def outcomes(
     for setting in tqdm(settings, desc="settings", position=0):
         outcome = Outcome(setting)
         for seed in seeds:
-            rngs = [np.random.default_rng(s) for s in np.random.SeedSequence(seed).spawn(2)]
-            training, test = simple_model(train_events, rngs[0]), simple_model(test_events, rngs[1])
-            network = train(
-                training,
-                [0, 1],
-                setting.loss_function(),
-                setting.strength,
-                steps=steps,
-                seed=seed,
-                batch=setting.batch,
-                name=f"seed {seed}",
-            )
-            measured = performance(evaluate(network, test, [0, 1]), test, setting.order)
+            size = Size(steps, train_events, test_events, seeds)
+            score, test = scores(Task(setting.classifier(), seed, size, setting.batch), name=f"seed {seed}")
+            measured = performance(score, test, setting.order)
             outcome.auc.append(round(measured.auc, 4))
             outcome.residual.append([round(selection.residual, 4) for selection in measured.selections])
         yield outcome

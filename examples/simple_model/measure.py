@@ -11,7 +11,6 @@ from .data import Events
 
 EFFICIENCIES = (0.8, 0.5, 0.2)
 MASS_EDGES = np.linspace(-1, 1, 21)
-MASS_CENTRES = (MASS_EDGES[1:] + MASS_EDGES[:-1]) / 2
 
 
 @dataclass(frozen=True)

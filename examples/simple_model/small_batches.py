@@ -7,10 +7,7 @@ the mass. Writes small_batches.json.
 
 from __future__ import annotations
 
-import argparse
-import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +15,12 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from .. import pages
-from ..runner import Piece, run
 from .classifiers import AGNOSTIC, Classifier, mode
 from .measure import performance
-from .study import Size, one_thread, scores
+from .study import Size, Task, command, one_thread, scores
 from .table import of_one
 
 RESULTS = Path(__file__).with_name("small_batches.json")
-WORK = Path("build/studies/small-batches")
 BATCHES = (250, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000)
 FULL = Size(2_000, 100_000, 400_000, (1, 2, 3))
 QUICK = Size(300, 60_000, 100_000, (1,))
@@ -36,27 +31,10 @@ LOSSES = {
 }
 
 
-@dataclass(frozen=True)
-class Task:
-    """One training."""
-
-    classifier: Classifier
-    batch: int
-    seed: int
-    size: Size
-
-
 def measured(task: Task) -> dict[str, Any]:
     """Trains and measures."""
     one_thread()
-    score, test = scores(
-        task.classifier,
-        task.seed,
-        train_events=task.size.train_events,
-        test_events=task.size.test_events,
-        steps=task.size.steps,
-        batch=task.batch,
-    )
+    score, test = scores(task)
     table = of_one(performance(score, test, order=1))
     for selection in table["selections"]:
         del selection["false_positive_rate"], selection["false_positive_rate_error"]
@@ -68,20 +46,12 @@ def tasks(size: Size) -> dict[str, Task]:
     classifiers = [mode(1, 1_000, name, **options) for name, options in LOSSES.items()]
     classifiers.append(Classifier(AGNOSTIC, features=(0,)))
     return {
-        f"{classifier.name}, batch {batch}, seed {seed}": Task(classifier, batch, seed, size)
+        f"{classifier.name}, batch {batch}, seed {seed}": Task(classifier, seed, size, batch)
         for classifier in classifiers
         for batch in BATCHES
         for seed in size.seeds
         if classifier.name != AGNOSTIC or batch == 2_000  # which does not depend on it
     }
-
-
-def pieces(size: Size) -> list[Piece]:
-    """The trainings as the runner takes them, with the time of a step on one core of a Xeon."""
-    return [
-        Piece(key, asdict(task), task, 5 + size.steps * (2e-3 + 1.7e-6 * task.batch))
-        for key, task in tasks(size).items()
-    ]
 
 
 def table(results: Mapping[str, Any]) -> str:
@@ -136,18 +106,8 @@ def _seeds(results: Mapping[str, Any], name: str, batch: int) -> list[Mapping[st
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        prog="python -m examples.simple_model.small_batches", description=__doc__.split("\n")[0]
-    )
-    parser.add_argument("--quick", action="store_true", help="small: a look in minutes; the committed results stay")
-    parser.add_argument("--processes", type=int, default=2)
-    chosen = parser.parse_args()
-    size, work, path = (QUICK, WORK.with_name("small-batches-quick"), Path("build/studies/small-batches-quick.json"))
-    if not chosen.quick:
-        size, work, path = FULL, WORK, RESULTS
-    results = run(pieces(size), measured, work, chosen.processes)
-    path.write_text(json.dumps({"size": asdict(size), "results": results}, separators=(",", ":")) + "\n")
-    print(table(results), smallest(results), f"wrote {path}", sep="\n")
+    results = command("small_batches", __doc__.split("\n")[0], tasks, measured, (FULL, QUICK), RESULTS)
+    print(table(results), smallest(results), sep="\n")
 
 
 if __name__ == "__main__":

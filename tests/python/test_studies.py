@@ -9,8 +9,7 @@ import torch
 from examples import pages
 from examples.simple_model import paper, report, small_batches
 from examples.simple_model.classifiers import DEMO, MODIFIED, OTHERS, SLOPES
-from examples.simple_model.paper import Task
-from examples.simple_model.study import Size
+from examples.simple_model.study import Size, Task
 
 # ---------------------------------------------------- the simple model, small
 
