@@ -12,6 +12,7 @@ import argparse
 import csv
 import json
 import tempfile
+from collections.abc import Sequence
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -33,8 +34,9 @@ QUICK_SIZES = (10**3, 10**4, 32_000)
 class Benchmark:
     """Runs the methods at growing numbers of events and keeps the results."""
 
-    def __init__(self, program: Path, budget: float, limit: float) -> None:
+    def __init__(self, program: Path, methods: Sequence[Method], budget: float, limit: float) -> None:
         self.program = program
+        self.methods = methods
         self.budget = budget  # seconds of timing at each number of events
         self.limit = limit  # a method of which one call takes longer stops there
         self.times: dict[tuple[str, int], Timing] = {}
@@ -44,7 +46,7 @@ class Benchmark:
 
     def warm_up(self) -> None:
         """Loads every library and starts its threads, so that no method pays for it later."""
-        for method in tqdm(METHODS.values(), desc="loading", unit="method", leave=False):
+        for method in tqdm(self.methods, desc="loading", unit="method", leave=False):
             if method.prepare is not None:
                 method.prepare(Events(max(1_000, method.at_least)))()
 
@@ -53,7 +55,7 @@ class Benchmark:
             directory = Path(stack.enter_context(tempfile.TemporaryDirectory()))
             events = Events(n)
             events.write(directory)
-            wanted = [m for m in METHODS.values() if m.at_least <= n <= m.at_most and m.name not in self.stopped]
+            wanted = [m for m in self.methods if m.at_least <= n <= m.at_most and m.name not in self.stopped]
             # Memory first: it also finds out, in a process that may die, whether a method can run at all.
             for method in tqdm(
                 wanted if n >= memory.SMALLEST else [], desc=f"n = {n:,} memory", unit="method", leave=False
@@ -118,6 +120,7 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench.run", description=__doc__.split("\n")[0])
     parser.add_argument("--sizes", type=float, nargs="+", metavar="N", help="numbers of events, such as 1e3 1e6")
     parser.add_argument("--quick", action="store_true", help="small sizes, few repeats: a look, not a measurement")
+    parser.add_argument("--methods", nargs="+", metavar="NAME", choices=METHODS, help="only these, and only times")
     parser.add_argument("--output", type=Path, default=Path("build/bench"), metavar="DIR")
     parser.add_argument("--limit", type=float, metavar="S", help="longest call of a method in seconds: 30, quick 2")
     chosen = parser.parse_args()
@@ -129,19 +132,22 @@ def arguments() -> argparse.Namespace:
 def main() -> None:
     chosen = arguments()
     sizes = sorted(map(int, chosen.sizes)) if chosen.sizes else QUICK_SIZES if chosen.quick else SIZES
+    methods = [METHODS[name] for name in dict.fromkeys([ORDER_2, *(chosen.methods or METHODS)])]
     chosen.output.mkdir(parents=True, exist_ok=True)
     described = machine.describe()
     print(*(f"{name}: {value}" for name, value in described.items()), sep="\n")
 
     with tempfile.TemporaryDirectory() as directory:
         program = go_program.build(Path(directory))
-        benchmark = Benchmark(program, budget=3 if chosen.quick else 40, limit=chosen.limit)
+        benchmark = Benchmark(program, methods, budget=3 if chosen.quick else 40, limit=chosen.limit)
         benchmark.warm_up()
         for n in tqdm(sizes, desc="sizes", unit="size"):
             benchmark.run(n)
             tqdm.write("\n" + table(benchmark, n))
             write_csv(benchmark, chosen.output / "times.csv")  # so far, should the next size fail
     libmode.set_threads(0)
+    if chosen.methods:
+        return
     steps = training_step.measure(budget=2 if chosen.quick else 20)
     shares = {batch: measured.share for batch, measured in steps.items()}
     print("\nTraining step\n" + training_step.table(steps))

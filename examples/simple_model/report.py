@@ -116,6 +116,7 @@ def figures(results: Found) -> dict[str, Figure]:
             "results_others": _others({name: results["simple", name] for name in (AGNOSTIC, "MoDe[0]", *simple[5:])}),
             "results_modified": _modified(results),
             "results_slopes": _slope_figure(results),
+            "results_tradeoff": _tradeoff({name: results["simple", name] for name in simple}),
             "results_roc": _rocs({name: results["simple", name] for name in simple}),
         }
 
@@ -209,9 +210,32 @@ def _rocs(shown: Mapping[str, list[Results]]) -> Figure:
     return figure
 
 
+def _tradeoff(shown: Mapping[str, list[Results]]) -> Figure:
+    """Rejection against 1/JSD, and bias against rejection, at 50 %: a point for each seed."""
+    figure = Figure(figsize=(16, 7), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    for name, seeds in shown.items():
+        at_half = [result["selections"][1] for result in seeds]
+        rejection, jsd, bias = (
+            np.array([np.nan if s[key] is None else s[key] for s in at_half], float)
+            for key in ("background_rejection", "jsd", "bias")
+        )
+        fitted = np.isfinite(bias)
+        marker = {"marker": "o" if name.startswith("MoDe") else "^", "color": COLOURS[name]}
+        plots.rejection_against_jsd(left, jsd, rejection, label=name, **marker)
+        plots.bias_against_rejection(
+            right, rejection[fitted], np.abs(bias[fitted]), bias_error=np.ones(fitted.sum()), **marker
+        )
+    left.set(ylabel="background rejection at 50%")
+    right.set(xlabel="background rejection at 50%", ylabel="|fitted signal| over its error", yscale="symlog")
+    right.set_yticks([0, 1, 10, 100], ["0", "1", "10", "100"])
+    _legend(figure, left)
+    return figure
+
+
 def _legend(figure: Figure, axes: Axes) -> None:
     handles, labels = axes.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper center", ncols=len(labels), fontsize="small")
+    figure.legend(handles, labels, loc="outside upper center", ncols=min(len(labels), 7), fontsize="small")
 
 
 def main() -> None:

@@ -2,7 +2,7 @@
 
 MoDe[1], plain and unbiased, with quadrature and projection moments, batches of 250 to
 50,000 events, the same number of steps for each; beside the classifier that cannot see
-the mass. Writes small_batches.json.
+the mass, and MoDe[2] with a few of them. Writes small_batches.json.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ from .table import of_one
 
 RESULTS = Path(__file__).with_name("small_batches.json")
 BATCHES = (250, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000)
+ORDER_2 = "MoDe[2]"  # unbiased, projection
+ORDER_2_BATCHES = (500, 1_000, 2_000, 5_000)
 FULL = Size(2_000, 100_000, 400_000, (1, 2, 3))
 QUICK = Size(300, 60_000, 100_000, (1,))
 LOSSES = {
@@ -43,14 +45,14 @@ def measured(task: Task) -> dict[str, Any]:
 
 def tasks(size: Size) -> dict[str, Task]:
     """All trainings by name."""
-    classifiers = [mode(1, 1_000, name, **options) for name, options in LOSSES.items()]
-    classifiers.append(Classifier(AGNOSTIC, features=(0,)))
+    trained = [(mode(1, 1_000, name, **options), BATCHES) for name, options in LOSSES.items()]
+    trained.append((mode(2, 1_000, ORDER_2), ORDER_2_BATCHES))
+    trained.append((Classifier(AGNOSTIC, features=(0,)), (2_000,)))  # which does not depend on the batch
     return {
         f"{classifier.name}, batch {batch}, seed {seed}": Task(classifier, seed, size, batch)
-        for classifier in classifiers
-        for batch in BATCHES
+        for classifier, batches in trained
+        for batch in batches
         for seed in size.seeds
-        if classifier.name != AGNOSTIC or batch == 2_000  # which does not depend on it
     }
 
 
