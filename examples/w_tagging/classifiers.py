@@ -1,0 +1,46 @@
+"""The classifiers that are compared: methods, each with a scan of strengths."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..methods import UNBIASED, Classifier
+from .sample import MASS
+
+
+def scan(name: str, method: str, strengths: tuple[float, ...], **options: Any) -> tuple[Classifier, ...]:
+    """One method at each of these strengths."""
+    return tuple(Classifier(name, method, strength, options) for strength in strengths)
+
+
+def mode(order: int, strengths: tuple[float, ...], name: str | None = None, **options: Any) -> tuple[Classifier, ...]:
+    """MoDe, in 32 bins of mass of as many background jets each."""
+    return scan(name or f"MoDe[{order}]", "mode", strengths, order=order, mass_range=MASS, **options)
+
+
+# Each from next to nothing to where little is left of the classification.
+STRENGTHS = {
+    "flatness": (10, 30, 100, 300, 1000),
+    "DisCo": (1, 3, 10, 30, 100, 300),
+    "adversary": (1, 3, 10, 30, 100),
+    "MoDe[0]": (30, 100, 300, 1000, 3000),
+    "MoDe[1]": (30, 100, 300, 1000, 3000),
+    "MoDe[2]": (30, 100, 300, 1000, 3000),
+    "MoDe[2] monotonic": (30, 100, 300, 1000, 3000),
+}
+METHODS: dict[str, tuple[Classifier, ...]] = {
+    "unconstrained": (Classifier("unconstrained"),),
+    "planing": (Classifier("planing", "planing"),),
+    "flatness": scan("flatness", "flatness", STRENGTHS["flatness"], mass_range=MASS),
+    "DisCo": scan("DisCo", "disco", STRENGTHS["DisCo"], unbiased=True),
+    "adversary": scan("adversary", "adversary", STRENGTHS["adversary"], mass_range=MASS),
+    "MoDe[0]": mode(0, STRENGTHS["MoDe[0]"], **UNBIASED),
+    "MoDe[1]": mode(1, STRENGTHS["MoDe[1]"], **UNBIASED),
+    "MoDe[2]": mode(2, STRENGTHS["MoDe[2]"], **UNBIASED),
+    "MoDe[2] monotonic": mode(2, STRENGTHS["MoDe[2] monotonic"], "MoDe[2] monotonic", monotonic=True, **UNBIASED),
+}
+
+# The loss of the paper, and batches as large as its own; beside the unbiased form at the same strength.
+PAPER_STRENGTH = 1000
+PAPER_BATCH = 0.15
+PAPER_RECIPE = tuple(mode(order, (PAPER_STRENGTH,), f"MoDe[{order}] of the paper")[0] for order in range(3))

@@ -1,0 +1,102 @@
+"""Time and memory of an epoch with each method: ``python -m examples.w_tagging.cost``, on an idle machine.
+
+Each method has a process of its own, with one thread, which trains the same network with and
+without what the method adds, in turns. Writes cost.json.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import time
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from libmode.torch.baselines import AdversaryLoss
+
+from ..methods import Classifier, one_thread, penalty
+from .classifiers import METHODS
+from .paper import FULL, QUICK, RESULTS
+from .sample import load
+from .study import BATCH, split
+from .train import OF_ADVERSARY, Jets, in_epoch, loss_of, new_network, one_cycle, prepared, shuffled
+
+COST = RESULTS.with_name("cost.json")
+EPOCHS = 10
+
+
+def measured(classifier: Classifier, path: str | None, epochs: int) -> dict[str, Any]:
+    """Seconds of an epoch with and without what is added, and the most memory the process had.
+
+    Of planing, which adds nothing to an epoch, with and without the weights.
+    """
+    one_thread()
+    sample = load(path)
+    parts = split(sample.label, 1)
+    training = prepared(sample, parts[:1])[0]
+    weighted = prepared(sample, parts[:1], planed=True)[0] if classifier.method == "planing" else training
+    epoch = {"without": epoch_of(training, Classifier("unconstrained"))}
+    if classifier.method != "none":
+        epoch["with"] = epoch_of(weighted, classifier)
+    took: dict[str, list[float]] = {name: [] for name in epoch}
+    for turn in range(epochs + 1):
+        for name, run in epoch.items():
+            start = time.perf_counter()
+            run()
+            if turn:  # the first one warms up
+                took[name].append(time.perf_counter() - start)
+    return {
+        "jets": len(training),
+        "seconds": {name: [round(t, 4) for t in times] for name, times in took.items()},
+        "memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+    }
+
+
+def epoch_of(training: Jets, classifier: Classifier) -> Callable[[], None]:
+    """A function that trains for one more epoch."""
+    torch.manual_seed(1)
+    network = new_network(training.inputs.shape[1])
+    optimizer, _ = one_cycle(network, 1000)
+    optimizers: list[torch.optim.Optimizer] = [optimizer]
+    added, batches = penalty(classifier), in_epoch(training, BATCH)
+    if classifier.method == "adversary":
+        added = AdversaryLoss(**classifier.options)
+        optimizers.append(torch.optim.Adam(added.parameters(), OF_ADVERSARY, fused=True))
+
+    def run() -> None:
+        for chosen in shuffled(training, batches):
+            for each in optimizers:
+                each.zero_grad()
+            loss_of(network, training[chosen], added, classifier.strength).backward()
+            for each in optimizers:
+                each.step()
+
+    return run
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m examples.w_tagging.cost", description=__doc__.split(":")[0])
+    parser.add_argument("--quick", action="store_true", help="the committed sample; the committed results stay")
+    quick = parser.parse_args().quick
+    found = {}
+    for name, scan in METHODS.items():
+        # A process for each, since memory is the most that a process ever had.
+        with ProcessPoolExecutor(1, get_context("spawn")) as pool:
+            size = QUICK if quick else FULL
+            found[name] = pool.submit(measured, scan[len(scan) // 2], size.sample, 3 if quick else EPOCHS).result()
+        seconds = {which: float(np.median(times)) for which, times in found[name]["seconds"].items()}
+        print(f"{name}: {', '.join(f'{s:.3f} s {which}' for which, s in seconds.items())}", flush=True)
+    path = Path("build/studies/cost-quick.json") if quick else COST
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(found, separators=(",", ":")) + "\n")
+    print("wrote", path)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,62 @@
+"""Section 3.2 of arXiv:2010.09745, W tagging, with every method: ``python -m examples.w_tagging.paper``.
+
+Trains every classifier of every scan with three seeds, measures it, and writes results.json; the
+tables and figures of docs/w-tagging.md are made of that by ``python -m examples.w_tagging.report``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+from ..command import command
+from ..methods import Classifier, one_thread
+from .classifiers import METHODS, PAPER_BATCH, PAPER_RECIPE
+from .measure import Fit, mass_edges, performance
+from .sample import SMALL, load
+from .study import BATCH, TEST, VALIDATION, Size, Task, seconds, trained
+
+RESULTS = Path(__file__).with_name("results.json")
+LARGE = "build/studies/w_tagging.npz"  # where generate writes it
+FULL = Size(LARGE, 100, (1, 2, 3))
+QUICK = Size(None, 20, (1,))
+FEWER = 2  # with --quick, every second strength of a scan
+
+
+def key(classifier: Classifier, seed: int) -> str:
+    """Of one training in results.json."""
+    return f"{classifier.name}, strength {classifier.strength:g}, seed {seed}"
+
+
+def tasks(size: Size) -> dict[str, Task]:
+    """All trainings of the study by name, and what they share."""
+    path = Path(size.sample) if size.sample else SMALL
+    if not path.exists():
+        raise SystemExit(f"no sample in {path}: python -m examples.w_tagging.generate makes it")
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    step = FEWER if size == QUICK else 1
+    scanned = [(classifier, BATCH) for scan in METHODS.values() for classifier in scan[::step]]
+    return {
+        key(classifier, seed): Task(classifier, seed, size, batch, digest)
+        for classifier, batch in [*scanned, *((c, PAPER_BATCH) for c in PAPER_RECIPE)]
+        for seed in size.seeds
+    }
+
+
+def measured(task: Task) -> dict[str, Any]:
+    """Trains and measures: what results.json holds of it."""
+    one_thread()
+    sample = load(task.size.sample)
+    fit, edges = Fit(sample), mass_edges(sample)
+    found = trained(task, sample)
+    result = performance(found.score, found.mass, found.label, task.classifier.order, edges, fit)
+    if task.classifier.method == "none":  # once is enough
+        count = {"W": int(sample.label.sum()), "QCD": int((1 - sample.label).sum())}
+        result["sample"] = {**count, "test": TEST, "validation": VALIDATION, "edges": edges.tolist()}
+        result["fit"] = {"width": fit.width, "degree": fit.degree, "degrees": fit.fits}
+    return {"epoch": found.epoch, **result}
+
+
+if __name__ == "__main__":
+    command("w_tagging.paper", __doc__.split("\n")[0], tasks, measured, seconds, (FULL, QUICK), RESULTS)
