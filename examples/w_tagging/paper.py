@@ -29,16 +29,21 @@ def key(classifier: Classifier, seed: int) -> str:
     return f"{classifier.name}, strength {classifier.strength:g}, seed {seed}"
 
 
-def tasks(size: Size) -> dict[str, Task]:
-    """All trainings of the study by name, and what they share."""
+def digest(size: Size) -> str:
+    """Of the sample's file, so that trainings on another one are done again."""
     path = Path(size.sample) if size.sample else SMALL
     if not path.exists():
         raise SystemExit(f"no sample in {path}: python -m examples.w_tagging.generate makes it")
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def tasks(size: Size) -> dict[str, Task]:
+    """All trainings of the study by name."""
+    shared = digest(size)
     step = FEWER if size == QUICK else 1
     scanned = [(classifier, BATCH) for scan in METHODS.values() for classifier in scan[::step]]
     return {
-        key(classifier, seed): Task(classifier, seed, size, batch, digest)
+        key(classifier, seed): Task(classifier, seed, size, batch, shared)
         for classifier, batch in [*scanned, *((c, PAPER_BATCH) for c in PAPER_RECIPE)]
         for seed in size.seeds
     }

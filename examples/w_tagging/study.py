@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..methods import Classifier
-from .sample import Sample, load
-from .train import prepared, scores_of, train, train_against_adversary
+from .sample import Sample
+from .train import Jets, prepared, scores_of, train, train_against_adversary
 
 BATCH = 5_000
 TEST, VALIDATION = 0.3, 0.2  # and the rest for training
@@ -48,15 +48,19 @@ class Trained:
     epoch: int
 
 
-def trained(task: Task, sample: Sample | None = None) -> Trained:
-    """Trains one; on ``sample`` in place of the task's if given."""
-    sample = load(task.size.sample) if sample is None else sample
-    parts = split(sample.label, task.seed)
-    training, validation, test = prepared(sample, parts, task.classifier.method == "planing")
+def trained(task: Task, sample: Sample) -> Trained:
+    """Trains one on the task's sample."""
+    (training, validation, test), places = prepared_split(task, sample)
     batch = round(task.batch if task.batch > 1 else task.batch * len(training))
     method = train_against_adversary if task.classifier.method == "adversary" else train
     network, epoch = method(training, validation, task.classifier, epochs=task.size.epochs, batch=batch, seed=task.seed)
-    return Trained(scores_of(network, test), sample.mass[parts[2]], sample.label[parts[2]], epoch)
+    return Trained(scores_of(network, test), sample.mass[places[2]], sample.label[places[2]], epoch)
+
+
+def prepared_split(task: Task, sample: Sample) -> tuple[list[Jets], tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """The training, validation and test jets, and their places in the sample."""
+    places = split(sample.label, task.seed)
+    return prepared(sample, places, task.classifier.method == "planing"), places
 
 
 def split(label: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

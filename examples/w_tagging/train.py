@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -61,15 +61,15 @@ def prepared(sample: Sample, parts: tuple[np.ndarray, ...], planed: bool = False
 
 @dataclass
 class Choice:
-    """The network after the epoch of the smallest loss of the validation jets."""
+    """The epoch of the smallest loss of the validation jets, and the weights of the network after it."""
 
     epoch: int = -1
     loss: float = np.inf
-    state: dict[str, Any] = field(default_factory=dict)
+    state: Any = None
 
-    def offer(self, epoch: int, loss: float, network: nn.Module) -> None:
+    def offer(self, epoch: int, loss: float, state: Any) -> None:
         if loss < self.loss:
-            self.epoch, self.loss, self.state = epoch, loss, copy.deepcopy(network.state_dict())
+            self.epoch, self.loss, self.state = epoch, loss, copy.deepcopy(state)
 
 
 def train(
@@ -97,7 +97,7 @@ def train(
             optimizer.step()
             schedule.step()
         if epoch >= ramp:
-            choice.offer(epoch, evaluated_loss(network, validation, added, strength), network)
+            choice.offer(epoch, evaluated_loss(network, validation, added, strength), network.state_dict())
     network.load_state_dict(choice.state)
     return network.eval(), choice.epoch
 
@@ -134,7 +134,7 @@ def train_against_adversary(
             for optimizer in moved:
                 optimizer.step()
         if epoch >= 2 * apart:
-            choice.offer(epoch, evaluated_loss(network, validation, adversary, -strength), network)
+            choice.offer(epoch, evaluated_loss(network, validation, adversary, -strength), network.state_dict())
     network.load_state_dict(choice.state)
     return network.eval(), choice.epoch
 
