@@ -25,9 +25,9 @@ PROCESSES = {
     ),
     "QCD": ("HardQCD:all = on",),
 }
-# Of a parton jet, in GeV, without which an event is given up. Of QCD events that gave 163 jets within the cuts, each
-# had a parton jet of 284 GeV or more and one of mass 43 GeV or more.
-PARTON_SCALE, PARTON_PT, PARTON_MASS = 5.0, 265.0, 35.0
+# Of a parton jet, in GeV, without which an event is given up: 2 of 214 QCD jets within the cuts had none. The others'
+# had 298 to 498 GeV, masses from 37 GeV and abs(y) up to 2.02.
+PARTON_SCALE, PARTON_PT, PARTON_MASS, PARTON_RAPIDITY = 5.0, (265.0, 520.0), 32.0, 2.2
 OUTGOING = 23  # what Pythia's |status| says of the products of the hard process, and of a W's decay
 
 
@@ -49,14 +49,14 @@ class Events:
 class Preselection(pythia8mc.UserHooks):
     """Gives events up that will have no jet within the cuts, when the showers are down to PARTON_SCALE.
 
-    Most of Pythia's time goes into the soft multiparton interactions after that. What is
-    left of an event is an anti-kt jet of radius 1, of partons or the W, of PARTON_PT and PARTON_MASS.
+    Most of Pythia's time goes into the soft multiparton interactions after that. Kept is what has
+    an anti-kt jet of radius 1, of partons or the W, inside PARTON_PT, PARTON_MASS and PARTON_RAPIDITY.
     """
 
     def __init__(self) -> None:
         super().__init__()
         every_final = 1  # in SlowJet's numbers; and -1 is anti-kt
-        self._jets = pythia8mc.SlowJet(-1, 1.0, PARTON_PT, 25.0, every_final)
+        self._jets = pythia8mc.SlowJet(-1, 1.0, PARTON_PT[0], 25.0, every_final)
 
     def canVetoPT(self) -> bool:
         return True
@@ -67,8 +67,12 @@ class Preselection(pythia8mc.UserHooks):
     def doVetoPT(self, position: int, event: pythia8mc.Event) -> bool:
         if position == 5:  # once more, after the W's decay
             return False
-        self._jets.analyze(event)
-        return all(self._jets.m(k) < PARTON_MASS for k in range(self._jets.sizeJet()))
+        jets = self._jets
+        jets.analyze(event)
+        return not any(
+            jets.pT(k) < PARTON_PT[1] and jets.m(k) > PARTON_MASS and abs(jets.y(k)) < PARTON_RAPIDITY
+            for k in range(jets.sizeJet())
+        )
 
 
 class Generator:

@@ -13,7 +13,7 @@ import numpy as np
 from ..runner import Piece, run
 from . import detector, events, jets
 from .features import features
-from .sample import FEATURES, Sample, write
+from .sample import FEATURES, MASS, PT, Sample, write
 
 PROCESSES = ("W", "QCD")
 JETS_PER_PIECE = 500
@@ -22,11 +22,10 @@ JETS_PER_SECOND = {"W": 14.0, "QCD": 7.8}  # on one of two threads of a Xeon at 
 BYTES_PER_JET = 300  # in the pieces, and in the sample
 SETTING = {
     "pythia": {name: [*events.COMMON, *settings] for name, settings in events.PROCESSES.items()},
-    "preselection": [events.PARTON_SCALE, events.PARTON_PT, events.PARTON_MASS],
+    "preselection": [events.PARTON_SCALE, *events.PARTON_PT, events.PARTON_MASS, events.PARTON_RAPIDITY],
     "detector": [detector.ETA_MAX, detector.ETA_BINS, detector.PHI_BINS, detector.NOISE]
     + [*detector.STOCHASTIC, *detector.CONSTANT],
-    "jets": [jets.RADIUS, jets.SUBJET_RADIUS, jets.SUBJET_FRACTION, jets.RAPIDITY_MAX, jets.W_DISTANCE]
-    + [*jets.PT, *jets.MASS],
+    "jets": [jets.RADIUS, jets.SUBJET_RADIUS, jets.SUBJET_FRACTION, jets.RAPIDITY_MAX, jets.W_DISTANCE] + [*PT, *MASS],
 }
 
 
