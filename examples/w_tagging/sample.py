@@ -1,7 +1,9 @@
-"""The sample of jets: what is in it, and reading it."""
+"""The sample of jets: what is in it, and reading and writing it."""
 
 from __future__ import annotations
 
+import zipfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,7 +11,15 @@ import numpy as np
 
 SMALL = Path(__file__).with_name("sample.npz")
 FEATURES = ("c2", "d2", "tau21", "r2", "planar_flow", "a3", "aplanarity", "zcut", "sqrt_d12", "kt_dr")
+ARRAYS = ("features", "mass", "pt", "label")
 MASS = (50.0, 300.0)  # GeV
+PT = (300.0, 400.0)  # GeV
+
+# The file of Zenodo 3606767, as the notebooks of the paper's authors describe it.
+PAPER_PARTS = ("train", "val", "test")
+PAPER_COLUMNS = (
+    "mass", "pt", "tau21", "c2", "d2", "r2", "planar_flow", "aplanarity", "zcut", "kt_dr", "sqrt_d12", "label",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -17,9 +27,13 @@ class Sample:
     """Jets in random order, as float32 arrays.
 
     names : of the features
-    features : (n, 10), one column for each name
-    mass, pt : (n,), GeV
+    features : (n, len(names)); of sqrt_d12 in GeV, of the others without a unit
+    mass : (n,), GeV, inside MASS
+    pt : (n,), GeV, inside PT
     label : (n,), 1 for W and 0 for QCD
+
+    From the paper's file, the features are all that it has, the nine of PAPER_COLUMNS without a3, and
+    they and pt are in the file's units, which it does not state.
     """
 
     names: tuple[str, ...]
@@ -33,6 +47,81 @@ class Sample:
 
 
 def load(path: Path | str | None = None) -> Sample:
-    """Reads a sample; None for the small one beside this file."""
-    with np.load(SMALL if path is None else path) as arrays:
-        return Sample(FEATURES, *(arrays[name] for name in ("features", "mass", "pt", "label")))
+    """Reads a sample; None for the small one beside this file.
+
+    path : a file that generate wrote, or the paper's, W_high_level.npz
+
+    Raises ValueError that names the file, the column and the first bad row where one is not as it should be.
+    """
+    path = SMALL if path is None else Path(path)
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+    except (AttributeError, ValueError, zipfile.BadZipFile) as error:
+        raise ValueError(f"{path} is not an npz file of plain arrays") from error
+    if set(arrays) == set(ARRAYS):
+        return _ours(path, arrays)
+    if set(arrays) == set(PAPER_PARTS):
+        return _papers(path, arrays)
+    raise ValueError(
+        f"{path} has the arrays {', '.join(sorted(arrays))}: expected {', '.join(ARRAYS)}, "
+        f"or {', '.join(PAPER_PARTS)} as the paper's file has"
+    )
+
+
+def write(sample: Sample, path: Path) -> None:
+    """As load() reads it; ValueError, as there, for what is not a sample with all FEATURES."""
+    arrays = {name: getattr(sample, name) for name in ARRAYS}
+    _ours(path, arrays)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    np.savez_compressed(path, **arrays)
+
+
+def _ours(path: Path, arrays: Mapping[str, np.ndarray]) -> Sample:
+    features = arrays["features"]
+    rows = len(features)
+    for name, shape in {"features": (rows, len(FEATURES)), "mass": (rows,), "pt": (rows,), "label": (rows,)}.items():
+        if arrays[name].shape != shape:
+            raise ValueError(f"{path}: {name} has the shape {arrays[name].shape}, not {shape}")
+    columns = dict(zip(FEATURES, features.T, strict=True))
+    columns |= {name: arrays[name] for name in ("mass", "pt", "label")}
+    _check(path, columns, {"mass": MASS, "pt": PT})
+    return _sample(FEATURES, columns)
+
+
+def _papers(path: Path, arrays: Mapping[str, np.ndarray]) -> Sample:
+    """In it mass is (mass in GeV - 50) / 250, and label 0 for W and 1 for QCD."""
+    for name in PAPER_PARTS:
+        shape = arrays[name].shape
+        if len(shape) != 2 or shape[1] != len(PAPER_COLUMNS):
+            raise ValueError(f"{path}: {name} has the shape {shape}, not (any, {len(PAPER_COLUMNS)})")
+    table = np.concatenate([arrays[name] for name in PAPER_PARTS])
+    columns = dict(zip(PAPER_COLUMNS, table.T, strict=True))
+    _check(path, columns, {"mass": (0.0, 1.0)})
+    columns["mass"] = MASS[0] + (MASS[1] - MASS[0]) * columns["mass"]
+    columns["label"] = 1 - columns["label"]
+    return _sample(tuple(name for name in PAPER_COLUMNS if name in FEATURES), columns)
+
+
+def _check(path: Path, columns: Mapping[str, np.ndarray], limits: Mapping[str, tuple[float, float]]) -> None:
+    for name, values in columns.items():
+        _every(np.isfinite(values), path, name, values, "a finite number")
+        if name in limits:
+            low, high = limits[name]
+            _every((values >= low) & (values <= high), path, name, values, f"from {low:g} to {high:g}")
+    _every(np.isin(columns["label"], (0, 1)), path, "label", columns["label"], "0 or 1")
+    for label in (0, 1):
+        if not np.any(columns["label"] == label):
+            raise ValueError(f"{path}: no row has label {label}")
+
+
+def _every(good: np.ndarray, path: Path, column: str, values: np.ndarray, expected: str) -> None:
+    if not good.all():
+        row = int(np.argmin(good))
+        raise ValueError(f"{path}: {column} in row {row} is {values[row]:g}, not {expected}")
+
+
+def _sample(names: tuple[str, ...], columns: Mapping[str, np.ndarray]) -> Sample:
+    single = {name: np.ascontiguousarray(values, np.float32) for name, values in columns.items()}
+    features = np.column_stack([single[name] for name in names])
+    return Sample(names, features, single["mass"], single["pt"], single["label"])
