@@ -15,7 +15,8 @@ usage: ./build.sh COMMAND
   studies NAME  train what docs/ shows, within an hour each; goes on where it was interrupted
                 (simple: section 3.1 of the paper; batches: which loss at which size of batch;
                 --quick: a look in minutes, which leaves the results in the tree alone;
-                wsample: no training, jets for section 3.2, in hours; see wsample --help)
+                wsample: no training, jets for section 3.2, in hours; see wsample --help;
+                wtagging: section 3.2 with these jets, in three hours)
   bench [...]   time libmode beside every alternative, one hour; writes build/bench
                 (--quick: a look in minutes; see bench --help)
 
@@ -321,13 +322,22 @@ studies() {
         simple) module=simple_model.paper ;;
         batches) module=simple_model.small_batches ;;
         wsample) module=w_tagging.generate extra=wtagging ;;
-        *) die "usage: ./build.sh studies simple|batches [--quick] [--processes N], or wsample [--help]" ;;
+        wtagging) module=w_tagging.paper extra="studies frameworks" ;;
+        *) die "usage: ./build.sh studies simple|batches|wtagging [--quick] [--processes N], or wsample [--help]" ;;
     esac
     shift
     libmode
     extras $extra
     "$VENV/bin/python" -m examples.$module "$@"
-    [ "$name" != simple ] || [[ " $* " = *" --quick "* ]] || "$VENV/bin/python" -m examples.simple_model.report
+    if [ "$name" = wtagging ]; then
+        "$VENV/bin/python" -m examples.w_tagging.keras_check "$@"
+        "$VENV/bin/python" -m examples.w_tagging.cost "$@"
+    fi
+    case "$name $*" in
+        *--quick*) ;;
+        simple*) "$VENV/bin/python" -m examples.simple_model.report ;;
+        wtagging*) "$VENV/bin/python" -m examples.w_tagging.report ;;
+    esac
 }
 
 bench() {

@@ -21,12 +21,12 @@ def mode(order: int, strengths: tuple[float, ...], name: str | None = None, **op
 # Each from next to nothing to where little is left of the classification.
 STRENGTHS = {
     "flatness": (10, 30, 100, 300, 1000),
-    "DisCo": (1, 3, 10, 30, 100, 300),
+    "DisCo": (3, 10, 30, 100, 300),
     "adversary": (1, 3, 10, 30, 100),
-    "MoDe[0]": (30, 100, 300, 1000, 3000),
-    "MoDe[1]": (30, 100, 300, 1000, 3000),
-    "MoDe[2]": (30, 100, 300, 1000, 3000),
-    "MoDe[2] monotonic": (30, 100, 300, 1000, 3000),
+    "MoDe[0]": (10, 30, 100, 300, 1000),
+    "MoDe[1]": (10, 30, 100, 300, 1000),
+    "MoDe[2]": (10, 30, 100, 300, 1000),
+    "MoDe[2] monotonic": (10, 30, 100, 300, 1000),
 }
 METHODS: dict[str, tuple[Classifier, ...]] = {
     "unconstrained": (Classifier("unconstrained"),),
@@ -41,6 +41,6 @@ METHODS: dict[str, tuple[Classifier, ...]] = {
 }
 
 # The loss of the paper, and batches as large as its own; beside the unbiased form at the same strength.
-PAPER_STRENGTH = 1000
-PAPER_BATCH = 0.15
+PAPER_STRENGTH = 300
+PAPER_FRACTION = 0.15
 PAPER_RECIPE = tuple(mode(order, (PAPER_STRENGTH,), f"MoDe[{order}] of the paper")[0] for order in range(3))

@@ -24,26 +24,26 @@ from ..methods import Classifier, one_thread, penalty
 from .classifiers import METHODS
 from .paper import FULL, QUICK, RESULTS
 from .sample import load
-from .study import BATCH, split
+from .study import Size, split
 from .train import OF_ADVERSARY, Jets, in_epoch, loss_of, new_network, one_cycle, prepared, shuffled
 
 COST = RESULTS.with_name("cost.json")
 EPOCHS = 10
 
 
-def measured(classifier: Classifier, path: str | None, epochs: int) -> dict[str, Any]:
+def measured(classifier: Classifier, size: Size, epochs: int) -> dict[str, Any]:
     """Seconds of an epoch with and without what is added, and the most memory the process had.
 
     Of planing, which adds nothing to an epoch, with and without the weights.
     """
     one_thread()
-    sample = load(path)
+    sample = load(size.sample)
     parts = split(sample.label, 1)
     training = prepared(sample, parts[:1])[0]
     weighted = prepared(sample, parts[:1], planed=True)[0] if classifier.method == "planing" else training
-    epoch = {"without": epoch_of(training, Classifier("unconstrained"))}
+    epoch = {"without": epoch_of(training, Classifier("unconstrained"), size.batch)}
     if classifier.method != "none":
-        epoch["with"] = epoch_of(weighted, classifier)
+        epoch["with"] = epoch_of(weighted, classifier, size.batch)
     took: dict[str, list[float]] = {name: [] for name in epoch}
     for turn in range(epochs + 1):
         for name, run in epoch.items():
@@ -58,13 +58,13 @@ def measured(classifier: Classifier, path: str | None, epochs: int) -> dict[str,
     }
 
 
-def epoch_of(training: Jets, classifier: Classifier) -> Callable[[], None]:
+def epoch_of(training: Jets, classifier: Classifier, batch: int) -> Callable[[], None]:
     """A function that trains for one more epoch."""
     torch.manual_seed(1)
     network = new_network(training.inputs.shape[1])
     optimizer, _ = one_cycle(network, 1000)
     optimizers: list[torch.optim.Optimizer] = [optimizer]
-    added, batches = penalty(classifier), in_epoch(training, BATCH)
+    added, batches = penalty(classifier), in_epoch(training, batch)
     if classifier.method == "adversary":
         added = AdversaryLoss(**classifier.options)
         optimizers.append(torch.optim.Adam(added.parameters(), OF_ADVERSARY, fused=True))
@@ -83,13 +83,14 @@ def epoch_of(training: Jets, classifier: Classifier) -> Callable[[], None]:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m examples.w_tagging.cost", description=__doc__.split(":")[0])
     parser.add_argument("--quick", action="store_true", help="the committed sample; the committed results stay")
+    parser.add_argument("--processes", type=int, help="for build.sh: it is always one at a time")
     quick = parser.parse_args().quick
     found = {}
     for name, scan in METHODS.items():
         # A process for each, since memory is the most that a process ever had.
         with ProcessPoolExecutor(1, get_context("spawn")) as pool:
             size = QUICK if quick else FULL
-            found[name] = pool.submit(measured, scan[len(scan) // 2], size.sample, 3 if quick else EPOCHS).result()
+            found[name] = pool.submit(measured, scan[len(scan) // 2], size, 3 if quick else EPOCHS).result()
         seconds = {which: float(np.median(times)) for which, times in found[name]["seconds"].items()}
         print(f"{name}: {', '.join(f'{s:.3f} s {which}' for which, s in seconds.items())}", flush=True)
     path = Path("build/studies/cost-quick.json") if quick else COST

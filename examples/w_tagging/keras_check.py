@@ -25,7 +25,7 @@ from .study import Size, Task, Trained, prepared_split, seconds, trained
 from .train import RAMP, Choice, in_epoch, new_network, one_cycle
 
 KERAS = Path(__file__).with_name("keras.json")
-METHOD, STRENGTH = "MoDe[1]", 1000
+METHOD, STRENGTH = "MoDe[1]", 300
 CHECKED = next(c for c in METHODS[METHOD] if c.strength == STRENGTH)
 KEPT = ("auc", "r50", "r50_error", "jsd", "flatness", "flatness_expected", "bias")
 
@@ -40,9 +40,9 @@ class Checked:
 
 def tasks(size: Size) -> dict[str, Checked]:
     """With both, for each seed."""
-    digest = paper.digest(size)
+    by_name = paper.tasks(size)
     return {
-        f"{binding}, seed {seed}": Checked(binding, Task(CHECKED, seed, size, digest=digest))
+        f"{binding}, seed {seed}": Checked(binding, by_name[paper.key(CHECKED, seed)])
         for binding in ("PyTorch", "Keras")
         for seed in size.seeds
     }
@@ -80,7 +80,7 @@ def trained_in_keras(task: Task, sample: Sample) -> Trained:
         added = mode_loss(y_true, y_pred, **classifier.options)
         return keras.ops.mean(weight * entropy) + grown * classifier.strength * added
 
-    batches = in_epoch(training, int(task.batch))
+    batches = in_epoch(training, task.size.batch)
     rates, momenta = schedule(epochs * batches)
     optimizer = keras.optimizers.Adam(epsilon=1e-8)  # PyTorch's
     optimizer.beta_1 = keras.Variable(momenta[0])

@@ -12,16 +12,17 @@ from typing import Any
 
 from ..command import command
 from ..methods import Classifier, one_thread
-from .classifiers import METHODS, PAPER_BATCH, PAPER_RECIPE
+from .classifiers import METHODS, PAPER_FRACTION, PAPER_RECIPE
 from .measure import Fit, mass_edges, performance
 from .sample import SMALL, load
-from .study import BATCH, TEST, VALIDATION, Size, Task, seconds, trained
+from .study import TEST, VALIDATION, Size, Task, seconds, trained
+from .summary import points
+from .tables import of_study
 
 RESULTS = Path(__file__).with_name("results.json")
 LARGE = "build/studies/w_tagging.npz"  # where generate writes it
-FULL = Size(LARGE, 100, (1, 2, 3))
-QUICK = Size(None, 20, (1,))
-FEWER = 2  # with --quick, every second strength of a scan
+FULL = Size(LARGE, 80, 5_000, (1, 2, 3))
+QUICK = Size(None, 30, 1_000, (1,))
 
 
 def key(classifier: Classifier, seed: int) -> str:
@@ -33,18 +34,18 @@ def digest(size: Size) -> str:
     """Of the sample's file, so that trainings on another one are done again."""
     path = Path(size.sample) if size.sample else SMALL
     if not path.exists():
-        raise SystemExit(f"no sample in {path}: python -m examples.w_tagging.generate makes it")
+        raise SystemExit(f"no sample in {path}: ./build.sh studies wsample makes it")
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def tasks(size: Size) -> dict[str, Task]:
     """All trainings of the study by name."""
-    shared = digest(size)
-    step = FEWER if size == QUICK else 1
-    scanned = [(classifier, BATCH) for scan in METHODS.values() for classifier in scan[::step]]
+    shared = {"digest": digest(size), "jets": len(load(size.sample))}
+    scans = [scan[1::2] or scan if size == QUICK else scan for scan in METHODS.values()]
+    scanned = [(classifier, 0.0) for scan in scans for classifier in scan]
     return {
-        key(classifier, seed): Task(classifier, seed, size, batch, shared)
-        for classifier, batch in [*scanned, *((c, PAPER_BATCH) for c in PAPER_RECIPE)]
+        key(classifier, seed): Task(classifier, seed, size, fraction, **shared)
+        for classifier, fraction in [*scanned, *((c, PAPER_FRACTION) for c in PAPER_RECIPE)]
         for seed in size.seeds
     }
 
@@ -63,5 +64,10 @@ def measured(task: Task) -> dict[str, Any]:
     return {"epoch": found.epoch, **result}
 
 
+def main() -> None:
+    results = command("w_tagging.paper", __doc__.split("\n")[0], tasks, measured, seconds, (FULL, QUICK), RESULTS)
+    print(*(f"{name}\n{table}" for name, table in of_study(points(results)).items()), sep="\n")
+
+
 if __name__ == "__main__":
-    command("w_tagging.paper", __doc__.split("\n")[0], tasks, measured, seconds, (FULL, QUICK), RESULTS)
+    main()

@@ -10,16 +10,20 @@ from ..methods import Classifier
 from .sample import Sample
 from .train import Jets, prepared, scores_of, train, train_against_adversary
 
-BATCH = 5_000
 TEST, VALIDATION = 0.3, 0.2  # and the rest for training
 
 
 @dataclass(frozen=True)
 class Size:
-    """Of a study; sample is a path, or None for the committed one."""
+    """Of a study.
+
+    sample : a path, or None for the committed one
+    batch : jets
+    """
 
     sample: str | None
     epochs: int
+    batch: int
     seeds: tuple[int, ...]
 
 
@@ -27,15 +31,17 @@ class Size:
 class Task:
     """One training.
 
-    batch : jets; if not above 1, as a fraction of the training set
+    fraction : of the training set in a batch, if not 0; else the batch is that of size
     digest : of the sample's file
+    jets : in the sample
     """
 
     classifier: Classifier
     seed: int
     size: Size
-    batch: float = BATCH
+    fraction: float = 0.0
     digest: str = ""
+    jets: int = 0
 
 
 @dataclass(frozen=True)
@@ -51,7 +57,7 @@ class Trained:
 def trained(task: Task, sample: Sample) -> Trained:
     """Trains one on the task's sample."""
     (training, validation, test), places = prepared_split(task, sample)
-    batch = round(task.batch if task.batch > 1 else task.batch * len(training))
+    batch = round(task.fraction * len(training)) or task.size.batch
     method = train_against_adversary if task.classifier.method == "adversary" else train
     network, epoch = method(training, validation, task.classifier, epochs=task.size.epochs, batch=batch, seed=task.seed)
     return Trained(scores_of(network, test), sample.mass[places[2]], sample.label[places[2]], epoch)
@@ -83,7 +89,5 @@ def split(label: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndar
 
 def seconds(task: Task) -> float:
     """About what a training takes on one core of a Xeon at 2.5 GHz."""
-    return 20 + task.size.epochs * SECONDS_OF_EPOCH.get(task.classifier.method, 1.0)
-
-
-SECONDS_OF_EPOCH: dict[str, float] = {}
+    epoch = task.jets * 2.7e-6 * (1.6 if task.classifier.method == "adversary" else 1)
+    return 5 + task.jets * 2e-5 + task.size.epochs * epoch
