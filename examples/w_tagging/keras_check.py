@@ -60,7 +60,13 @@ def measured(checked: Checked) -> dict[str, Any]:
 
 def trained_in_keras(task: Task, sample: Sample) -> Trained:
     """What :func:`.study.trained` does, for MoDe."""
+    classifier, epochs = task.classifier, task.size.epochs
+    (training, validation, test), places = prepared_split(task, sample)
+    batches = in_epoch(training, task.size.batch)
+    rates, momenta = schedule(epochs * batches)
+
     os.environ["KERAS_BACKEND"] = "tensorflow"
+    # After PyTorch has made its optimiser, which loads its compiler: the other way round, the process aborts.
     import keras
     import tensorflow as tf
     from libmode.keras import mode_loss, pack
@@ -68,8 +74,6 @@ def trained_in_keras(task: Task, sample: Sample) -> Trained:
     tf.config.threading.set_intra_op_parallelism_threads(1)
     tf.config.threading.set_inter_op_parallelism_threads(1)
     keras.utils.set_random_seed(task.seed)
-    classifier, epochs = task.classifier, task.size.epochs
-    (training, validation, test), places = prepared_split(task, sample)
     grown = keras.Variable(0.0)
     weight_of = {label: float(training.weight[training.label == label][0]) for label in (0, 1)}
 
@@ -80,8 +84,6 @@ def trained_in_keras(task: Task, sample: Sample) -> Trained:
         added = mode_loss(y_true, y_pred, **classifier.options)
         return keras.ops.mean(weight * entropy) + grown * classifier.strength * added
 
-    batches = in_epoch(training, task.size.batch)
-    rates, momenta = schedule(epochs * batches)
     optimizer = keras.optimizers.Adam(epsilon=1e-8)  # PyTorch's
     optimizer.beta_1 = keras.Variable(momenta[0])
     network = keras_network(keras, training.inputs.shape[1])

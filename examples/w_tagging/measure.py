@@ -9,6 +9,7 @@ import numpy as np
 from libmode import metrics
 from scipy import stats
 
+from .classifiers import RANGE
 from .sample import MASS, Sample
 
 EFFICIENCY = 0.5  # of the signal: the 50 of R50
@@ -45,7 +46,7 @@ def performance(
     background = label == 0
     mass, selected = mass[background], score[background] >= cut
     rate = metrics.efficiency(mass, selected, edges)
-    flatness = metrics.flatness(mass, selected, edges, order)
+    flatness = metrics.flatness(mass, selected, np.minimum(edges, RANGE[1]), order)
     r50 = metrics.bootstrap(lambda s, y: metrics.rejection(s, y, EFFICIENCY), [score, label], REPEATS)
     rng = np.random.default_rng(0)
     return {
