@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
+import torch
+from torch import nn
 
 from .. import pages
 from ..command import command
@@ -22,7 +23,7 @@ from .classifiers import METHODS
 from .measure import Fit, mass_edges, performance
 from .sample import Sample, load
 from .study import Size, Task, Trained, prepared_split, seconds, trained
-from .train import RAMP, Choice, in_epoch, new_network, one_cycle
+from .train import RAMP, Choice, in_epoch, new_network, one_cycle, shuffled
 
 KERAS = Path(__file__).with_name("keras.json")
 METHOD, STRENGTH = "MoDe[1]", 300
@@ -73,7 +74,7 @@ def trained_in_keras(task: Task, sample: Sample) -> Trained:
 
     tf.config.threading.set_intra_op_parallelism_threads(1)
     tf.config.threading.set_inter_op_parallelism_threads(1)
-    keras.utils.set_random_seed(task.seed)
+    torch.manual_seed(task.seed)
     grown = keras.Variable(0.0)
     weight_of = {label: float(training.weight[training.label == label][0]) for label in (0, 1)}
 
@@ -86,16 +87,16 @@ def trained_in_keras(task: Task, sample: Sample) -> Trained:
 
     optimizer = keras.optimizers.Adam(epsilon=1e-8)  # PyTorch's
     optimizer.beta_1 = keras.Variable(momenta[0])
-    network = keras_network(keras, training.inputs.shape[1])
+    network = keras_network(keras, new_network(training.inputs.shape[1]))
     network.compile(optimizer, loss)
 
     inputs, label, mass = (t.numpy() for t in (training.inputs, training.label, training.mass))
     packed = pack(label, mass)
     checked_inputs, checked = validation.inputs.numpy(), pack(validation.label.numpy(), validation.mass.numpy())
-    rng, choice, ramp = np.random.default_rng(task.seed), Choice(), round(RAMP * epochs)
+    choice, ramp = Choice(), round(RAMP * epochs)
     step = 0
     for epoch in range(epochs):
-        for chosen in np.array_split(rng.permutation(len(label)), batches):
+        for chosen in (batch.numpy() for batch in shuffled(training, batches)):
             optimizer.learning_rate, grown_now = rates[step], min(1.0, step / (ramp * batches)) if ramp else 1.0
             optimizer.beta_1.assign(momenta[step])
             grown.assign(grown_now)
@@ -111,18 +112,18 @@ def trained_in_keras(task: Task, sample: Sample) -> Trained:
     return Trained(score, sample.mass[places[2]], sample.label[places[2]], choice.epoch)
 
 
-def keras_network(keras: Any, features: int) -> Any:
-    """That of :func:`.train.new_network`, with PyTorch's first weights and batch normalisation."""
-    layers = keras.layers
-
-    def dense(nodes: int, activation: str) -> Any:
-        start = keras.initializers.VarianceScaling(1 / 3, "fan_in", "uniform")
-        return layers.Dense(nodes, activation, kernel_initializer=start)
-
-    return keras.Sequential(
-        [layers.Input((features,)), dense(64, "silu"), layers.BatchNormalization(momentum=0.9, epsilon=1e-5),
-         dense(64, "silu"), dense(64, "silu"), dense(1, "sigmoid")]
+def keras_network(keras: Any, first: nn.Sequential) -> Any:
+    """That of :func:`.train.new_network`, with its weights."""
+    layers, state = keras.layers, {name: values.numpy() for name, values in first.state_dict().items()}
+    network = keras.Sequential(
+        [layers.Input((first[0].in_features,)),
+         layers.Dense(64, "silu"), layers.BatchNormalization(momentum=0.9, epsilon=1e-5),
+         layers.Dense(64, "silu"), layers.Dense(64, "silu"), layers.Dense(1, "sigmoid")]
     )  # fmt: skip
+    dense = [values for k in (0, 3, 5, 7) for values in (state[f"{k}.weight"].T, state[f"{k}.bias"])]
+    normalised = [state[f"2.{name}"] for name in ("weight", "bias", "running_mean", "running_var")]
+    network.set_weights([*dense[:2], *normalised, *dense[2:]])
+    return network
 
 
 def schedule(steps: int) -> tuple[list[float], list[float]]:

@@ -139,7 +139,7 @@ def train_against_adversary(
     return network.eval(), choice.epoch
 
 
-def new_network(features: int) -> nn.Module:
+def new_network(features: int) -> nn.Sequential:
     """The paper's: 3 x 64 SiLU nodes, batch normalisation after the first layer, and a sigmoid."""
     return nn.Sequential(
         nn.Linear(features, 64), nn.SiLU(), nn.BatchNorm1d(64),

@@ -10,7 +10,8 @@ from examples.w_tagging.study import Size, Task
 
 
 def test_both_bindings_train_the_same_classifier(tmp_path):
-    size = Size(jet_samples.write(tmp_path / "sample.npz", 10_000, 20_000), 15, 1_000, (1,))
+    """With the same first weights and batches; a dozen steps, in which rounding does not grow much."""
+    size = Size(jet_samples.write(tmp_path / "sample.npz", 10_000, 20_000), 4, 5_000, (1,))
     task = Task(keras_check.CHECKED, 1, size)
     with ProcessPoolExecutor(1, get_context("spawn")) as pool:
         found = {
@@ -18,9 +19,8 @@ def test_both_bindings_train_the_same_classifier(tmp_path):
             for binding in ("PyTorch", "Keras")
         }
     torch, keras = found.values()
-    assert abs(torch["auc"] - keras["auc"]) < 0.02
-    assert abs(torch["r50"] - keras["r50"]) < 0.25 * torch["r50"]
-    for result in found.values():
-        assert result["flatness"] < 2 * result["flatness_expected"]
-    table = keras_check.table(found)
-    assert table.count("\n") == 4 and f"| Keras | {keras['auc']:.4f} |" in table
+    assert torch["auc"] > 0.6
+    assert keras["epoch"] == torch["epoch"]
+    for name, allowed in {"auc": 0.01, "r50": 0.1, "flatness": 0.1}.items():
+        assert abs(keras[name] - torch[name]) < allowed * torch[name], name
+    assert f"| Keras | {keras['auc']:.4f} |" in keras_check.table(found)
