@@ -88,6 +88,6 @@ def split(label: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndar
 
 
 def seconds(task: Task) -> float:
-    """About what a training takes on one core of a Xeon at 2.5 GHz."""
-    epoch = task.jets * 2.7e-6 * (1.6 if task.classifier.method == "adversary" else 1)
+    """About what a training takes on one core of a Xeon at 2.5 GHz, the others busy."""
+    epoch = task.jets * 3.6e-6 * (1.4 if task.classifier.method in ("adversary", "disco") else 1)
     return 5 + task.jets * 2e-5 + task.size.epochs * epoch
