@@ -21,7 +21,7 @@ import torch
 from libmode.torch.baselines import AdversaryLoss
 
 from ..methods import Classifier, one_thread, penalty
-from .classifiers import METHODS
+from .classifiers import METHODS, PAPER_FRACTION, PAPER_RECIPE
 from .paper import FULL, QUICK, RESULTS
 from .sample import load
 from .study import Size, split
@@ -31,19 +31,22 @@ COST = RESULTS.with_name("cost.json")
 EPOCHS = 10
 
 
-def measured(classifier: Classifier, size: Size, epochs: int) -> dict[str, Any]:
+def measured(classifier: Classifier, size: Size, epochs: int, fraction: float = 0.0) -> dict[str, Any]:
     """Seconds of an epoch with and without what is added, and the most memory the process had.
 
     Of planing, which adds nothing to an epoch, with and without the weights.
+
+    fraction : as of a Task
     """
     one_thread()
     sample = load(size.sample)
     parts = split(sample.label, 1)
     training = prepared(sample, parts[:1])[0]
     weighted = prepared(sample, parts[:1], planed=True)[0] if classifier.method == "planing" else training
-    epoch = {"without": epoch_of(training, Classifier("unconstrained"), size.batch)}
+    batch = round(fraction * len(training)) or size.batch
+    epoch = {"without": epoch_of(training, Classifier("unconstrained"), batch)}
     if classifier.method != "none":
-        epoch["with"] = epoch_of(weighted, classifier, size.batch)
+        epoch["with"] = epoch_of(weighted, classifier, batch)
     took: dict[str, list[float]] = {name: [] for name in epoch}
     for turn in range(epochs + 1):
         for name, run in epoch.items():
@@ -53,6 +56,7 @@ def measured(classifier: Classifier, size: Size, epochs: int) -> dict[str, Any]:
                 took[name].append(time.perf_counter() - start)
     return {
         "jets": len(training),
+        "batch": batch,
         "seconds": {name: [round(t, 4) for t in times] for name, times in took.items()},
         "memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
     }
@@ -86,11 +90,14 @@ def main() -> None:
     parser.add_argument("--processes", type=int, help="for build.sh: it is always one at a time")
     quick = parser.parse_args().quick
     found = {}
-    for name, scan in METHODS.items():
+    timed = [(scan[len(scan) // 2], 0.0) for scan in METHODS.values()]
+    timed += [(classifier, PAPER_FRACTION) for classifier in PAPER_RECIPE]
+    size, epochs = (QUICK, 3) if quick else (FULL, EPOCHS)
+    for classifier, fraction in timed:
+        name = classifier.name
         # A process for each, since memory is the most that a process ever had.
         with ProcessPoolExecutor(1, get_context("spawn")) as pool:
-            size = QUICK if quick else FULL
-            found[name] = pool.submit(measured, scan[len(scan) // 2], size, 3 if quick else EPOCHS).result()
+            found[name] = pool.submit(measured, classifier, size, epochs, fraction).result()
         seconds = {which: float(np.median(times)) for which, times in found[name]["seconds"].items()}
         print(f"{name}: {', '.join(f'{s:.3f} s {which}' for which, s in seconds.items())}", flush=True)
     path = Path("build/studies/cost-quick.json") if quick else COST

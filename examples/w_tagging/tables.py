@@ -95,18 +95,19 @@ def _recipe(scans: Mapping[str, list[Point]]) -> str:
 
 def of_cost(cost: Mapping[str, Mapping[str, Any]]) -> str:
     """Medians over epochs; memory beside that of the cross entropy alone."""
-    rows = [["method", "seconds of an epoch", "without it", "more, in %", "memory beside that without, MB"]]
+    rows = [["method", "batch", "seconds of an epoch", "without it", "more, in %", "memory beside that without, MB"]]
     alone = cost["unconstrained"]["memory"]
     for name, found in cost.items():
+        batch = f"{found['batch']:,}"
         without = np.array(found["seconds"]["without"])
         if "with" not in found["seconds"]:
-            rows.append([name, "", f"{np.median(without):.3f}", "", f"{alone / 1e6:.0f} in all"])
+            rows.append([name, batch, "", f"{np.median(without):.3f}", "", f"{alone / 1e6:.0f} in all"])
             continue
         with_it = np.array(found["seconds"]["with"])
         more = 100 * (with_it / without - 1)  # in turns, so that both had the same neighbours
         error = 1.25 * more.std(ddof=1) / len(more) ** 0.5  # of a median
         rows.append(
-            [name, f"{np.median(with_it):.3f}", f"{np.median(without):.3f}", f"{np.median(more):.1f} ± {error:.1f}",
-             f"{(found['memory'] - alone) / 1e6:.0f}"]
+            [name, batch, f"{np.median(with_it):.3f}", f"{np.median(without):.3f}",
+             f"{np.median(more):.1f} ± {error:.1f}", f"{(found['memory'] - alone) / 1e6:.0f}"]
         )  # fmt: skip
     return pages.table(rows)
