@@ -10,8 +10,9 @@ from pathlib import Path
 
 import torch
 
+from ..methods import UNBIASED
 from . import plots, table
-from .classifiers import DEMO, UNBIASED, Classifier
+from .classifiers import DEMO, Classifier
 from .measure import Performance, performance
 from .study import EPOCHS, TRAIN_EVENTS, Size, Task, scores
 from .train import BATCH, LEARNING_RATE, RAMP

@@ -11,7 +11,8 @@ from typing import Any
 import torch
 from tqdm import tqdm
 
-from .classifiers import UNBIASED, Classifier
+from ..methods import UNBIASED
+from .classifiers import Classifier
 from .measure import performance
 from .study import TRAIN_EVENTS, Size, Task, scores
 

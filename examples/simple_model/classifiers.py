@@ -2,40 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
-# A batch has few events in each bin, and the plain loss of it is above zero even
-# where score and mass are independent; so the classifier would be pulled away from
-# the response that is asked for. `unbiased` subtracts that, and with projection
-# moments a response that is a polynomial of the order asked for costs nothing.
-UNBIASED = {"unbiased": True, "moments": "projection"}
+from .. import methods
+from ..methods import UNBIASED
 
 
 @dataclass(frozen=True)
-class Classifier:
+class Classifier(methods.Classifier):
     """One row of a table.
 
-    method : what is added to the cross entropy: "none", "mode", "disco", "flatness",
-        "adversary"; or "planing", which weights the events in it
-    strength : of what is added (of MoDe with reduction mean); 0 for none
-    options : of the loss of that method
     features : the columns of the events' features that the network sees
     modified : on the modified model
     """
 
-    name: str
-    method: str = "none"
-    strength: float = 0.0
-    options: dict[str, Any] = field(default_factory=dict)
     features: tuple[int, ...] = (0, 1)
     modified: bool = False
-
-    @property
-    def order(self) -> int:
-        """Of the polynomial in mass that the false positive rate is compared with."""
-        order: int = self.options.get("order", 0)
-        return order
 
 
 def mode(order: int, strength: float, name: str | None = None, modified: bool = False, **options: Any) -> Classifier:

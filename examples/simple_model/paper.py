@@ -13,10 +13,12 @@ import libmode
 import numpy as np
 from libmode import metrics
 
+from ..command import command
+from ..methods import one_thread
 from .classifiers import DEMO, MODIFIED, OTHERS, SLOPES, Classifier
 from .data import SIGNAL_MASS, SIGNAL_WIDTH, Events
 from .measure import MASS_EDGES, performance
-from .study import Size, Task, command, one_thread, scores
+from .study import Size, Task, scores, seconds
 from .table import of_one
 
 RESULTS = Path(__file__).with_name("results.json")
@@ -85,4 +87,4 @@ def tasks(size: Size) -> dict[str, Task]:
 
 
 if __name__ == "__main__":
-    command("paper", __doc__.split("\n")[0], tasks, measured, (FULL, QUICK), RESULTS)
+    command("simple_model.paper", __doc__.split("\n")[0], tasks, measured, seconds, (FULL, QUICK), RESULTS)

@@ -15,9 +15,11 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from .. import pages
+from ..command import command
+from ..methods import one_thread
 from .classifiers import AGNOSTIC, Classifier, mode
 from .measure import performance
-from .study import Size, Task, command, one_thread, scores
+from .study import Size, Task, scores, seconds
 from .table import of_one
 
 RESULTS = Path(__file__).with_name("small_batches.json")
@@ -108,7 +110,9 @@ def _seeds(results: Mapping[str, Any], name: str, batch: int) -> list[Mapping[st
 
 
 def main() -> None:
-    results = command("small_batches", __doc__.split("\n")[0], tasks, measured, (FULL, QUICK), RESULTS)
+    results = command(
+        "simple_model.small_batches", __doc__.split("\n")[0], tasks, measured, seconds, (FULL, QUICK), RESULTS
+    )
     print(table(results), smallest(results), sep="\n")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import islice
 
 import numpy as np
@@ -12,13 +12,12 @@ from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy
 from tqdm import tqdm
 
+from ..methods import Loss
 from .data import Events
 
 BATCH = 2_000
 LEARNING_RATE = 1e-2
 RAMP = 0.5
-
-Loss = Callable[[Tensor, Tensor, Tensor], Tensor]  # of score, label and mass, (n,) each
 
 
 def train(

@@ -1,0 +1,56 @@
+"""What the studies compare: classifiers, and what is added to the cross entropy of each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import libmode
+import torch
+from libmode.torch import MoDeLoss
+from libmode.torch.baselines import DisCoLoss, FlatnessLoss
+from torch import Tensor
+
+Loss = Callable[[Tensor, Tensor, Tensor], Tensor]  # of score, label and mass, (n,) each
+
+# A batch has few events in each bin, and the plain loss of it is above zero even
+# where score and mass are independent; so the classifier would be pulled away from
+# the response that is asked for. `unbiased` subtracts that, and with projection
+# moments a response that is a polynomial of the order asked for costs nothing.
+UNBIASED = {"unbiased": True, "moments": "projection"}
+PENALTIES: dict[str, type] = {"mode": MoDeLoss, "disco": DisCoLoss, "flatness": FlatnessLoss}
+
+
+@dataclass(frozen=True)
+class Classifier:
+    """One row of a table.
+
+    method : what is added to the cross entropy: "none", "mode", "disco", "flatness",
+        "adversary"; or "planing", which weights the events in it
+    strength : of what is added (of MoDe with reduction mean); 0 for none
+    options : of the loss of that method
+    """
+
+    name: str
+    method: str = "none"
+    strength: float = 0.0
+    options: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def order(self) -> int:
+        """Of the polynomial in mass that the false positive rate is compared with."""
+        order: int = self.options.get("order", 0)
+        return order
+
+
+def penalty(classifier: Classifier) -> Loss | None:
+    """What is added to the cross entropy."""
+    kind = PENALTIES.get(classifier.method)
+    return None if kind is None else kind(**classifier.options)
+
+
+def one_thread() -> None:
+    """For processes that run side by side."""
+    torch.set_num_threads(1)
+    libmode.set_threads(1)
