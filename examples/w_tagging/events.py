@@ -92,6 +92,8 @@ class Generator:
     def batch(self, events: int) -> Events:
         """The next ``events`` collisions that pass the preselection, without the very few in which Pythia fails."""
         particles = self._pythia.nextBatch(events).prt
+        if len(particles) == 0:
+            raise RuntimeError(f"Pythia made none of {events} events of process {self.process!r}")
         quarks = _quarks_of_w(particles) if self.process == "W" else None
         kind = abs(particles.id)
         visible = (particles.status > 0) & (kind != 12) & (kind != 14) & (kind != 16)  # neutrinos

@@ -20,11 +20,11 @@ AXES: dict[str, tuple[str, tuple[float, float]]] = {
     "tau21": (r"$\tau_{21}$", (0, 1)),
     "r2": ("$R_2$", (0, 1)),
     "planar_flow": ("planar flow", (0, 1)),
-    "a3": ("$a_3$", (0, 0.02)),
-    "aplanarity": ("aplanarity", (0, 0.2)),
+    "a3": ("$a_3$", (0, 0.01)),
+    "aplanarity": ("aplanarity", (0, 0.1)),
     "zcut": (r"$Z_\mathrm{cut}$", (0, 0.6)),
-    "sqrt_d12": (r"$\sqrt{d_{12}}$ [GeV]", (0, 120)),
-    "kt_dr": (r"Kt$\Delta R$", (0, 1.5)),
+    "sqrt_d12": ("√d$_{12}$ [GeV]", (0, 160)),
+    "kt_dr": (r"Kt$\Delta R$", (0, 1.25)),
 }
 CLASSES = {"W": (1, OKABE_ITO["vermillion"], "-"), "QCD": (0, OKABE_ITO["blue"], "--")}
 
