@@ -115,6 +115,10 @@ def main() -> None:
     chosen = parser.parse_args()
     if chosen.jets < 1:
         parser.error(f"--jets = {chosen.jets} is not 1 or more")
+    if chosen.seed < 0:
+        parser.error(f"--seed = {chosen.seed} is negative")
+    if chosen.output.suffix != ".npz":
+        parser.error(f"--output = {chosen.output} does not end in .npz")
     print(f"{chosen.jets:,} jets of each class, about {2 * chosen.jets * BYTES_PER_JET / 1e6:.0f} MB on disk")
     results = run(pieces(chosen.jets, chosen.seed), generate, Path("build/studies/w_tagging"), chosen.processes)
     print(report(results))

@@ -398,6 +398,14 @@ def test_the_number_of_processes_does_not_matter(tmp_path):
         np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
 
 
+@pytest.mark.parametrize("option, value", [("--jets", "0"), ("--seed", "-1"), ("--output", "jets.txt")])
+def test_the_command_names_a_bad_option(option, value, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["generate", option, value])
+    with pytest.raises(SystemExit):
+        generate.main()
+    assert f"{option} = {value} " in capsys.readouterr().err
+
+
 def test_there_are_no_neutrinos_and_both_quarks_make_the_w():
     batch = events.Generator("W", 7).batch(20)
     assert not np.isin(np.abs(ak.to_numpy(ak.flatten(batch.particles.id))), (12, 14, 16)).any()
