@@ -14,7 +14,8 @@ usage: ./build.sh COMMAND
   test-full     test, and then what takes longer or needs Debian packages, which it names
   studies NAME  train what docs/ shows, within an hour each; goes on where it was interrupted
                 (simple: section 3.1 of the paper; batches: which loss at which size of batch;
-                --quick: a look in minutes, which leaves the results in the tree alone)
+                --quick: a look in minutes, which leaves the results in the tree alone;
+                wsample: no training, jets for section 3.2, in hours; see wsample --help)
   bench [...]   time libmode beside every alternative, one hour; writes build/bench
                 (--quick: a look in minutes; see bench --help)
 
@@ -57,10 +58,11 @@ venv() {
         die "python3 -m venv failed: install the package python3-venv, or set \$PYTHON to a complete Python"
 }
 
-# packages NAME...: installs Python packages that are not there yet.
+# packages NAME...: installs Python packages that are not there yet. The source of pythia8mc
+# does not build everywhere: where it has no wheel, pip says so.
 packages() {
     venv
-    "$VENV/bin/python" - "$@" <<'EOF' || "$VENV/bin/python" -m pip install --quiet --disable-pip-version-check "$@"
+    "$VENV/bin/python" - "$@" <<'EOF' || "$VENV/bin/python" -m pip install --quiet --disable-pip-version-check --only-binary pythia8mc "$@"
 import sys
 from importlib.metadata import version
 from pip._vendor.packaging.requirements import Requirement
@@ -314,17 +316,18 @@ test_full() {
 }
 
 studies() {
-    local name=${1:-} module
+    local name=${1:-} module extra=studies
     case $name in
-        simple) module=paper ;;
-        batches) module=small_batches ;;
-        *) die "usage: ./build.sh studies simple|batches [--quick] [--processes N]" ;;
+        simple) module=simple_model.paper ;;
+        batches) module=simple_model.small_batches ;;
+        wsample) module=w_tagging.generate extra=wtagging ;;
+        *) die "usage: ./build.sh studies simple|batches [--quick] [--processes N], or wsample [--help]" ;;
     esac
     shift
     libmode
-    extras studies
-    "$VENV/bin/python" -m examples.simple_model.$module "$@"
-    [ "$name" = batches ] || [[ " $* " = *" --quick "* ]] || "$VENV/bin/python" -m examples.simple_model.report
+    extras $extra
+    "$VENV/bin/python" -m examples.$module "$@"
+    [ "$name" != simple ] || [[ " $* " = *" --quick "* ]] || "$VENV/bin/python" -m examples.simple_model.report
 }
 
 bench() {

@@ -43,7 +43,7 @@ def run(
     left = [piece for piece in pieces if _finished(directory, piece) is None]
     total = sum(piece.seconds for piece in left)
     print(
-        f"{len(left)} of {len(pieces)} trainings to do, about {total / 60 / processes:.0f} minutes on {processes} "
+        f"{len(left)} of {len(pieces)} pieces to do, about {total / 60 / processes:.0f} minutes on {processes} "
         f"processes; interrupt at will, the same command goes on from {directory}",
         flush=True,
     )

@@ -24,7 +24,7 @@ def test_finished_pieces_are_not_done_again(tmp_path, capsys):
     second = runner.run(pieces(1, 2, 3), double, tmp_path, processes=1)
     assert second.pop("piece 3")["value"] == 6
     assert second == first
-    assert "1 of 3 trainings to do" in capsys.readouterr().out
+    assert "1 of 3 pieces to do" in capsys.readouterr().out
 
 
 def test_a_piece_with_another_setting_is_done_again(tmp_path):
