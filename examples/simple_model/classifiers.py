@@ -47,8 +47,21 @@ OTHERS = (
 MODIFIED = tuple(replace(c, modified=True) for c in (*DEMO[:2], *DEMO[3:])) + (
     mode(2, 1000, "MoDe[2] monotonic", modified=True, monotonic=True),
 )
+MONOTONIC_TIGHT = mode(2, 3000, "MoDe[2] monotonic with odds", modified=True, monotonic=True, score_transform="odds")
+MAX_SLOPES = {"rejected": (0.1, 0.2, 0.4), "selected": (0.25, 0.5, 0.75)}
 SLOPES = tuple(
     mode(1, 1000, f"MoDe[1] {max_slope:g} of {slope_of}", max_slope=max_slope, slope_of=slope_of)
-    for slope_of, slopes in {"rejected": (0.1, 0.2, 0.4), "selected": (0.25, 0.5, 0.75)}.items()
+    for slope_of, slopes in MAX_SLOPES.items()
     for max_slope in slopes
+)
+SLOPES_TIGHT = tuple(
+    mode(
+        1,
+        3000,
+        f"MoDe[1] {max_slope:g} of selected with odds",
+        max_slope=max_slope,
+        slope_of="selected",
+        score_transform="odds",
+    )
+    for max_slope in MAX_SLOPES["selected"]
 )

@@ -6,6 +6,7 @@ tables and figures of docs/results.md are made of that by ``python -m examples.s
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,17 +16,19 @@ from libmode import metrics
 
 from ..command import command
 from ..methods import one_thread
-from .classifiers import DEMO, MODIFIED, OTHERS, SLOPES, Classifier
+from .classifiers import DEMO, MODIFIED, MONOTONIC_TIGHT, OTHERS, SLOPES, SLOPES_TIGHT, Classifier
 from .data import SIGNAL_MASS, SIGNAL_WIDTH, Events
 from .measure import MASS_EDGES, performance
 from .study import Size, Task, scores, seconds
 from .table import of_one
+from .train import BATCH
 
 RESULTS = Path(__file__).with_name("results.json")
 GROUPS: dict[str, tuple[Classifier, ...]] = {
     "simple": DEMO + OTHERS,
     "modified": MODIFIED,
     "slopes": SLOPES,
+    "tight": (MONOTONIC_TIGHT, *SLOPES_TIGHT),
 }
 SPECTRUM = np.linspace(-0.8, 0.8, 33)  # beyond, tight selections leave bins empty
 FULL = Size(5_000, 100_000, 400_000, (1, 2, 3))
@@ -79,11 +82,19 @@ def _moments(score: np.ndarray, test: Events, threshold: float) -> list[float]:
 def tasks(size: Size) -> dict[str, Task]:
     """All trainings of the study by name."""
     return {
-        f"{group}, {classifier.name}, seed {seed}": Task(classifier, seed, size)
+        f"{group}, {classifier.name}, seed {seed}": _task(group, classifier, seed, size)
         for group, classifiers in GROUPS.items()
         for classifier in classifiers
         for seed in size.seeds
     }
+
+
+def _task(group: str, classifier: Classifier, seed: int, size: Size) -> Task:
+    if group != "tight":
+        return Task(classifier, seed, size)
+    # A tight selection keeps 1 % of the background: too few of a small sample to know a slope.
+    large = replace(size, steps=size.steps // 2, train_events=10 * size.train_events, test_events=5 * size.test_events)
+    return Task(classifier, seed, large, 5 * BATCH)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The tables and figures of docs/results.md out of results.json: ``python -m examples.simple_model.report``."""
+"""The pages of docs/ that show the studies, out of their results: ``python -m examples.simple_model.report``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from .. import pages
-from .classifiers import AGNOSTIC, SLOPES, Classifier
+from .classifiers import AGNOSTIC, MONOTONIC_TIGHT, SLOPES, SLOPES_TIGHT, Classifier
 from .measure import EFFICIENCIES, MASS_EDGES
 from .paper import GROUPS, RESULTS
 
@@ -69,34 +69,47 @@ def _compared(group: str, results: Found) -> str:
         rejection = [_at(seeds, k, lambda s: s["background_rejection"], 1) for k in range(3)]
         flat = [_at(seeds, k, lambda s: s["flatness"] / s["flatness_expected"], 1) for k in range(3)]
         jsd, bias = _at(seeds, 1, lambda s: 1 / s["jsd"], 0), _at(seeds, 1, lambda s: s["bias"], 1)
-        rows.append([classifier.name, pages.over_seeds((r["auc"] for r in seeds), 4), *rejection, *flat, jsd, bias])
+        rows.append([classifier.name, _auc(seeds), *rejection, *flat, jsd, bias])
     return pages.table(rows)
 
 
 def _monotonic(results: Found) -> str:
-    rows = [["3 abs(c_2) / abs(c_1)", "80 %", "50 %", "20 %"]]
-    for name in ("MoDe[2]", "MoDe[2] monotonic"):
-        seeds = results["modified", name]
-        rows.append([name, *(_at(seeds, k, lambda s: 3 * abs(s["moments"][2] / s["moments"][1]), 2) for k in range(3))])
+    rows = [["classifier", "AUC", "against the trend at 80 %", "50 %", "20 %"]]
+    for group, name in (("modified", "MoDe[2]"), ("modified", "MoDe[2] monotonic"), ("tight", MONOTONIC_TIGHT.name)):
+        seeds = results[group, name]
+        rows.append([name, _auc(seeds), *(_at(seeds, k, against_trend, 3) for k in range(3))])
     return pages.table(rows)
 
 
 def _slopes(results: Found) -> str:
-    rows = [["max_slope", "relative to", "AUC", "slope at 80 %", "50 %", "20 %"]]
-    for classifier in SLOPES:
-        seeds = results["slopes", classifier.name]
-        slopes = [_at(seeds, k, lambda s: slope(classifier, s), 3) for k in range(3)]  # noqa: B023
-        options = classifier.options
-        rows.append(
-            [f"{options['max_slope']:g}", options["slope_of"], pages.over_seeds((r["auc"] for r in seeds), 4), *slopes]
-        )
+    rows = [["max_slope", "relative to", "integral over", "AUC", "slope at 80 %", "50 %", "20 %"]]
+    for group, classifiers in {"slopes": SLOPES, "tight": SLOPES_TIGHT}.items():
+        for classifier in classifiers:
+            seeds, options = results[group, classifier.name], classifier.options
+            slopes = [_at(seeds, k, lambda s: slope(classifier, s), 3) for k in range(3)]  # noqa: B023
+            over = options.get("score_transform", "scores")
+            rows.append([f"{options['max_slope']:g}", options["slope_of"], over, _auc(seeds), *slopes])
     return pages.table(rows)
+
+
+def against_trend(selection: Results) -> float:
+    """How far a quadratic response turns back, relative to its mean; 0 for a monotonic one.
+
+    c_0 + c_1 P_1 + c_2 P_2 has its turning point at -c_1 / (3 c_2).
+    """
+    c_0, c_1, c_2 = selection["moments"]
+    turn = abs(c_1) / (3 * abs(c_2))
+    return 1.5 * abs(c_2) * max(0.0, 1 - turn) ** 2 / (1 - c_0)
 
 
 def slope(classifier: Classifier, selection: Results) -> float:
     """|c_1| of a selection, relative to what its classifier bounds it by."""
     c_0, c_1, _ = selection["moments"]
     return float(abs(c_1) / (c_0 if classifier.options["slope_of"] == "rejected" else 1 - c_0))
+
+
+def _auc(seeds: Iterable[Results]) -> str:
+    return pages.over_seeds((result["auc"] for result in seeds), 4)
 
 
 def _at(seeds: Iterable[Results], k: int, value: Callable[[Results], float | None], digits: int) -> str:
@@ -172,18 +185,20 @@ def _modified(results: Found) -> Figure:
 
 def _slope_figure(results: Found) -> Figure:
     """The response at 50 %, relative to its mean, for each bound on the slope."""
-    figure = Figure(figsize=(16, 7), layout="constrained")
-    panels = dict(zip(("rejected", "selected"), figure.subplots(1, 2, sharey=True), strict=True))
-    for slope_of, panel in panels.items():
+    figure = Figure(figsize=(18, 7), layout="constrained")
+    shown = {
+        "slope_of = rejected": ("slopes", SLOPES[:3]),
+        "slope_of = selected": ("slopes", SLOPES[3:]),
+        "selected, integral over odds": ("tight", SLOPES_TIGHT),
+    }
+    for (title, (group, classifiers)), panel in zip(shown.items(), figure.subplots(1, 3, sharey=True), strict=True):
         for name, colour in (("MoDe[0]", "0.6"), ("MoDe[1]", "black")):
             _relative(panel, results["simple", name], 1, label=name, color=colour)
-        for classifier in (c for c in SLOPES if c.options["slope_of"] == slope_of):
-            label = f"max_slope {classifier.options['max_slope']:g}"
-            _relative(panel, results["slopes", classifier.name], 1, label=label)
-        panel.set(title=f"slope_of = {slope_of}", xlim=(-1, 1), ylim=(0, 2.4))
+        for classifier in classifiers:
+            _relative(panel, results[group, classifier.name], 1, label=f"max_slope {classifier.options['max_slope']:g}")
+        panel.set(title=title, xlim=(-1, 1), ylim=(0, 2.4), ylabel="")
         panel.legend(loc="upper right", fontsize="small")
-    panels["rejected"].set_ylabel("false positive rate over its mean, at 50%")
-    panels["selected"].set_ylabel("")
+    figure.axes[0].set_ylabel("false positive rate over its mean, at 50%")
     return figure
 
 
@@ -239,6 +254,7 @@ def _legend(figure: Figure, axes: Axes) -> None:
 
 
 def main() -> None:
+    """Tables and figures of docs/results.md."""
     results = found(json.loads(RESULTS.read_text())["results"])
     pages.write(PAGE, tables(results))
     with plots.style():

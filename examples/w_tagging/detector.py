@@ -34,7 +34,8 @@ def deposit(particles: ak.Array) -> np.ndarray:
     # Along the beam eta is infinite; those particles are outside.
     eta = np.arcsinh(pz / np.maximum(np.hypot(px, py), 1e-12))
     inside = np.abs(eta) < ETA_MAX
-    eta_bin = np.floor((eta[inside] + ETA_MAX) / (2 * ETA_MAX) * ETA_BINS).astype(int)
+    # Just below ETA_MAX the quotient may round up to 1.
+    eta_bin = np.minimum(np.floor((eta[inside] + ETA_MAX) / (2 * ETA_MAX) * ETA_BINS).astype(int), ETA_BINS - 1)
     phi = np.arctan2(py[inside], px[inside]) % (2 * np.pi)
     phi_bin = np.floor(phi / (2 * np.pi) * PHI_BINS).astype(int) % PHI_BINS
     other = ~np.isin(np.abs(pdg[inside]), ELECTROMAGNETIC)

@@ -57,7 +57,7 @@ def load(path: Path | str | None = None) -> Sample:
     try:
         with np.load(path, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
-    except (AttributeError, ValueError, zipfile.BadZipFile) as error:
+    except (AttributeError, EOFError, TypeError, ValueError, zipfile.BadZipFile) as error:
         raise ValueError(f"{path} is not an npz file of plain arrays") from error
     if set(arrays) == set(ARRAYS):
         return _ours(path, arrays)
@@ -78,50 +78,51 @@ def write(sample: Sample, path: Path) -> None:
 
 
 def _ours(path: Path, arrays: Mapping[str, np.ndarray]) -> Sample:
-    features = arrays["features"]
-    rows = len(features)
-    for name, shape in {"features": (rows, len(FEATURES)), "mass": (rows,), "pt": (rows,), "label": (rows,)}.items():
-        if arrays[name].shape != shape:
-            raise ValueError(f"{path}: {name} has the shape {arrays[name].shape}, not {shape}")
-    columns = dict(zip(FEATURES, features.T, strict=True))
+    rows = arrays["label"].size
+    for name in ARRAYS:
+        _shaped(path, name, arrays[name], (rows, len(FEATURES)) if name == "features" else (rows,))
+    columns = dict(zip(FEATURES, arrays["features"].T, strict=True))
     columns |= {name: arrays[name] for name in ("mass", "pt", "label")}
-    _check(path, columns, {"mass": MASS, "pt": PT})
-    return _sample(FEATURES, columns)
+    _check(str(path), columns, {"mass": MASS, "pt": PT})
+    return _sample(path, FEATURES, columns)
 
 
 def _papers(path: Path, arrays: Mapping[str, np.ndarray]) -> Sample:
     """In it mass is (mass in GeV - 50) / 250, and label 0 for W and 1 for QCD."""
     for name in PAPER_PARTS:
-        shape = arrays[name].shape
-        if len(shape) != 2 or shape[1] != len(PAPER_COLUMNS):
-            raise ValueError(f"{path}: {name} has the shape {shape}, not (any, {len(PAPER_COLUMNS)})")
+        _shaped(path, name, arrays[name], (*arrays[name].shape[:1], len(PAPER_COLUMNS)))
+        _check(f"{path}: {name}", dict(zip(PAPER_COLUMNS, arrays[name].T, strict=True)), {"mass": (0.0, 1.0)})
     table = np.concatenate([arrays[name] for name in PAPER_PARTS])
     columns = dict(zip(PAPER_COLUMNS, table.T, strict=True))
-    _check(path, columns, {"mass": (0.0, 1.0)})
     columns["mass"] = MASS[0] + (MASS[1] - MASS[0]) * columns["mass"]
     columns["label"] = 1 - columns["label"]
-    return _sample(tuple(name for name in PAPER_COLUMNS if name in FEATURES), columns)
+    return _sample(path, tuple(name for name in PAPER_COLUMNS if name in FEATURES), columns)
 
 
-def _check(path: Path, columns: Mapping[str, np.ndarray], limits: Mapping[str, tuple[float, float]]) -> None:
+def _shaped(path: Path, name: str, array: np.ndarray, shape: tuple[int, ...]) -> None:
+    if array.shape != shape or not np.issubdtype(array.dtype, np.number):
+        raise ValueError(f"{path}: {name} has the shape {array.shape} and dtype {array.dtype}, not {shape} numbers")
+
+
+def _check(place: str, columns: Mapping[str, np.ndarray], limits: Mapping[str, tuple[float, float]]) -> None:
     for name, values in columns.items():
-        _every(np.isfinite(values), path, name, values, "a finite number")
+        _every(np.isfinite(values), place, name, values, "a finite number")
         if name in limits:
             low, high = limits[name]
-            _every((values >= low) & (values <= high), path, name, values, f"from {low:g} to {high:g}")
-    _every(np.isin(columns["label"], (0, 1)), path, "label", columns["label"], "0 or 1")
-    for label in (0, 1):
-        if not np.any(columns["label"] == label):
-            raise ValueError(f"{path}: no row has label {label}")
+            _every((values >= low) & (values <= high), place, name, values, f"from {low:g} to {high:g}")
+    _every(np.isin(columns["label"], (0, 1)), place, "label", columns["label"], "0 or 1")
 
 
-def _every(good: np.ndarray, path: Path, column: str, values: np.ndarray, expected: str) -> None:
+def _every(good: np.ndarray, place: str, column: str, values: np.ndarray, expected: str) -> None:
     if not good.all():
         row = int(np.argmin(good))
-        raise ValueError(f"{path}: {column} in row {row} is {values[row]:g}, not {expected}")
+        raise ValueError(f"{place}: {column} in row {row} is {values[row]:g}, not {expected}")
 
 
-def _sample(names: tuple[str, ...], columns: Mapping[str, np.ndarray]) -> Sample:
+def _sample(path: Path, names: tuple[str, ...], columns: Mapping[str, np.ndarray]) -> Sample:
     single = {name: np.ascontiguousarray(values, np.float32) for name, values in columns.items()}
+    for label, kind in ((0, "QCD"), (1, "W")):
+        if not np.any(single["label"] == label):
+            raise ValueError(f"{path}: no row has the label of {kind}")
     features = np.column_stack([single[name] for name in names])
     return Sample(names, features, single["mass"], single["pt"], single["label"])

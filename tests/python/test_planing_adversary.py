@@ -139,10 +139,10 @@ def test_it_learns_what_the_score_tells_of_the_mass():
 
 
 BAD_ADVERSARY = {
-    "shape": (lambda loss, s, y, m: loss(s, y, m[1:]), r"mass has shape \(49,\): expected \(50,\)"),
-    "no background": (lambda loss, s, y, m: loss(s, y + 1, m), "no target equals background_label = 0"),
+    "shape": (lambda loss, s, y, m: loss(s, y, m[1:]), "mass has length 49, but score has length 50"),
+    "no background": (lambda loss, s, y, m: loss(s, y + 1, m), "no label equals background_label = 0"),
     "not finite": (lambda loss, s, y, m: loss(s, y, m / 0), r"mass\[0\] = inf"),
-    "weights": (lambda loss, s, y, m: loss(s, y, m, -m), "weights of the selected events sum to -"),
+    "weights": (lambda loss, s, y, m: loss(s, y, m, -m), "weight of the selected events sums to -"),
     "components": (lambda *_: AdversaryLoss(components=0), "components = 0"),
     "range": (lambda *_: AdversaryLoss(mass_range=(1, 1)), r"mass_range = \(1, 1\)"),
 }

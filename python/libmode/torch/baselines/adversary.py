@@ -8,6 +8,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from ..loss import _checked
+
 _NARROWEST = 1e-3  # width of a Gaussian, in units of half the mass range
 
 
@@ -62,29 +64,26 @@ class AdversaryLoss(nn.Module):
 
     def forward(self, pred: Tensor, target: Tensor, mass: Tensor, weights: Tensor | None = None) -> Tensor:
         """The mean of -log r(mass | pred) over background, shape (); each argument has shape (n,) or (n, 1)."""
-        columns = {"pred": pred, "target": target, "mass": mass}
-        if weights is not None:
-            columns["weights"] = weights
-        columns = {name: _column(name, tensor, pred) for name, tensor in columns.items()}
-        chosen = torch.ones_like(columns["mass"], dtype=torch.bool)
-        if self.background_only:
-            chosen = columns["target"] == self.background_label
+        events = _checked(pred, mass, weights, target if self.background_only else None)
+        chosen = torch.ones_like(events.mass, dtype=torch.bool)
+        if events.label is not None:
+            chosen = events.label == self.background_label
         if not chosen.any():
-            raise ValueError(f"no event selected: no target equals background_label = {self.background_label}")
-        for name, tensor in columns.items():
-            wrong = chosen & ~tensor.isfinite()
+            raise ValueError(f"no event selected: no label equals background_label = {self.background_label}")
+        for name, tensor in events._asdict().items():
+            wrong = torch.zeros_like(chosen) if tensor is None else chosen & ~tensor.isfinite()
             if wrong.any():
                 at = int(wrong.nonzero()[0])
                 raise ValueError(f"{name}[{at}] = {tensor[at].item()}: must be finite for every selected event")
-        columns = {name: tensor[chosen] for name, tensor in columns.items()}
-        reversed_score: Tensor = _Reversed.apply(columns["pred"])
-        surprise = -self.log_density(reversed_score, columns["mass"])
-        if weights is None:
+        score, mass, weight, _ = events.where(chosen)
+        reversed_score: Tensor = _Reversed.apply(score)
+        surprise = -self.log_density(reversed_score, mass)
+        if weight is None:
             return surprise.mean()
-        total = columns["weights"].sum()
+        total = weight.sum()
         if not total > 0:
-            raise ValueError(f"weights of the selected events sum to {total.item()}: must be positive")
-        return (columns["weights"] * surprise).sum() / total
+            raise ValueError(f"weight of the selected events sums to {total.item()}: must be positive")
+        return (weight * surprise).sum() / total
 
     def log_density(self, score: Tensor, mass: Tensor) -> Tensor:
         """log r(mass | score), with mass in units of half the range; (n,) each."""
@@ -106,10 +105,3 @@ class _Reversed(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, incoming: Tensor) -> Tensor:
         return -incoming
-
-
-def _column(name: str, tensor: Tensor, pred: Tensor) -> Tensor:
-    flat = tensor.squeeze(1) if tensor.ndim == 2 and tensor.shape[1] == 1 else tensor
-    if flat.ndim != 1 or len(flat) != len(pred):
-        raise ValueError(f"{name} has shape {tuple(tensor.shape)}: expected ({len(pred)},) or ({len(pred)}, 1)")
-    return flat
