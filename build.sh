@@ -14,6 +14,7 @@ usage: ./build.sh COMMAND
   test-full     test, and then what takes longer or needs Debian packages, which it names
   studies NAME  train what docs/ shows, within an hour each; goes on where it was interrupted
                 (simple: section 3.1 of the paper; batches: which loss at which size of batch;
+                history: what memory over batches and a transform of the score do;
                 --quick: a look in minutes, which leaves the results in the tree alone;
                 wsample: no training, jets for section 3.2, in hours; see wsample --help)
   bench [...]   time libmode beside every alternative, one hour; writes build/bench
@@ -320,14 +321,15 @@ studies() {
     case $name in
         simple) module=simple_model.paper ;;
         batches) module=simple_model.small_batches ;;
+        history) module=simple_model.history ;;
         wsample) module=w_tagging.generate extra=wtagging ;;
-        *) die "usage: ./build.sh studies simple|batches [--quick] [--processes N], or wsample [--help]" ;;
+        *) die "usage: ./build.sh studies simple|batches|history [--quick] [--processes N], or wsample [--help]" ;;
     esac
     shift
     libmode
     extras $extra
     "$VENV/bin/python" -m examples.$module "$@"
-    [ "$name" != simple ] || [[ " $* " = *" --quick "* ]] || "$VENV/bin/python" -m examples.simple_model.report
+    [ "$name" = wsample ] || [[ " $* " = *" --quick "* ]] || "$VENV/bin/python" -m examples.simple_model.report
 }
 
 bench() {

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from examples import pages
-from examples.simple_model import paper, report, small_batches
+from examples.simple_model import history, paper, report, small_batches
 from examples.simple_model.classifiers import DEMO, MODIFIED, OTHERS, SLOPES, SLOPES_TIGHT
 from examples.simple_model.study import Size, Task
 
@@ -91,10 +91,24 @@ def test_the_study_of_batches():
     assert small_batches.figure(found).axes
 
 
+def test_the_study_of_histories():
+    tiny = Size(steps=30, train_events=8_000, test_events=20_000, seeds=(1, 2))
+    tasks = history.tasks(tiny)
+    for setting in (history.HISTORY[1], history.TRANSFORM[-1]):
+        trained = history.measured(tasks[f"{setting.name}, seed 2"])
+        assert 0 < trained["auc"] < 1 and len(trained["residual"]) == 3
+    found = {key: {"auc": 0.8 + seed / 100, "residual": [0.1, 0.2, 0.3]} for seed, key in enumerate(tasks)}
+    assert (
+        "| plain | 250 | 0 | 0.800-0.810 | 0.100-0.100, 0.200-0.200, 0.300-0.300 |"
+        in history.tables(found)["histories"]
+    )
+
+
 # ------------------------------------------------------------------ the pages
 
 
 PAGES = {
+    history.PAGE: lambda: history.tables(json.loads(history.RESULTS.read_text())["results"]),
     report.PAGE: lambda: report.tables(report.found(json.loads(paper.RESULTS.read_text())["results"])),
 }
 
