@@ -14,6 +14,7 @@ usage: ./build.sh COMMAND
   test-full     test, and then what takes longer or needs Debian packages, which it names
   studies NAME  train what docs/ shows, within an hour each; goes on where it was interrupted
                 (simple: section 3.1 of the paper; batches: which loss at which size of batch;
+                history: what memory over batches and a transform of the score do;
                 --quick: a look in minutes, which leaves the results in the tree alone;
                 wsample: no training, jets for section 3.2, in hours; see wsample --help;
                 wtagging: section 3.2 with these jets, in three hours)
@@ -321,9 +322,12 @@ studies() {
     case $name in
         simple) module=simple_model.paper ;;
         batches) module=simple_model.small_batches ;;
+        history) module=simple_model.history ;;
         wsample) module=w_tagging.generate extra=wtagging ;;
         wtagging) module=w_tagging.paper extra="studies frameworks" ;;
-        *) die "usage: ./build.sh studies simple|batches|wtagging [--quick] [--processes N], or wsample [--help]" ;;
+        *)
+            die "usage: ./build.sh studies simple|batches|history|wtagging [--quick] [--processes N], or wsample [--help]"
+            ;;
     esac
     shift
     libmode
@@ -335,8 +339,9 @@ studies() {
     fi
     case "$name $*" in
         *--quick*) ;;
-        simple*) "$VENV/bin/python" -m examples.simple_model.report ;;
+        wsample*) ;;
         wtagging*) "$VENV/bin/python" -m examples.w_tagging.report ;;
+        *) "$VENV/bin/python" -m examples.simple_model.report ;;
     esac
 }
 

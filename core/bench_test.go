@@ -73,7 +73,7 @@ func BenchmarkStages(b *testing.B) {
 		grad := make([]float32, n)
 		sc := takeScratch()
 		newSel := func() *selection[float32] {
-			sel := newSelection(ev, 0, &cfg)
+			sel := newSelection(ev, nil, &cfg)
 			sel.makeCells(&cfg)
 			return sel
 		}

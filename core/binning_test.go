@@ -72,7 +72,7 @@ func TestQuantileEdges(t *testing.T) {
 func checkBinning(t *testing.T, ev Events[float64], cfg Config, edges []float64) {
 	t.Helper()
 	sc := takeScratch()
-	sel := newSelection(ev, 0, &cfg)
+	sel := newSelection(ev, nil, &cfg)
 	n := len(ev.Mass)
 	sel.makeCells(&cfg)
 	require.NoError(t, sel.check(sc))

@@ -96,7 +96,7 @@ func discoOfLabel[T Float](grad []T, sel *selection[T], cfg *Config, sc *scratch
 			i := dc.byScore[k].index
 			g := T((dc.slope[k] - covariance/variance*dc.spread[k]) * norm * unit)
 			if !finite(float64(g)) {
-				return 0, errorOf(ErrOverflow, "the derivative by score[%d] is %v: the scores differ by too little for their type", i, g)
+				return 0, errorOf(ErrOverflow, "the derivative by score[%d] is %v: the scores differ by too little for their type", sel.inInput(int(i)), g)
 			}
 			grad[i] = g
 		}

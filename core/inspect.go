@@ -75,9 +75,16 @@ func inspect[T Float](ev Events[T], cfg *Config, n int) (*selection[T], *binning
 	if ev.Label != nil && len(ev.Label) != n {
 		return nil, nil, errorOf(ErrLength, "label has length %d, but mass has length %d", len(ev.Label), n)
 	}
-	sel := newSelection(ev, labels[0], cfg)
 	sc := takeScratch()
 	defer giveScratch(sc)
+	sel := newSelection(ev, nil, cfg)
+	if ev.Label != nil {
+		g := new(gathered[T]) // which outlives the scratch
+		if err := g.gather(ev, labels[0], sc.team); err != nil {
+			return nil, nil, err
+		}
+		sel = newSelection(g.events, g.index, cfg)
+	}
 	if err := sel.check(sc); err != nil {
 		return nil, nil, err
 	}

@@ -33,23 +33,23 @@ func sumOverLabels[T Float](grad []T, ev Events[T], cfg *Config,
 	clear(grad)
 	sc := takeScratch()
 	defer giveScratch(sc)
+	if ev.Label == nil { // all events are one
+		return of(grad, newSelection(ev, nil, cfg), cfg, sc)
+	}
+	g := gatheredOf[T](sc)
 	var total float64
-	for _, label := range labelsOf(&ev, cfg) {
-		loss, err := of(grad, newSelection(ev, label, cfg), cfg, sc)
+	for _, label := range cfg.BackgroundLabel {
+		if err := g.gather(ev, label, sc.team); err != nil {
+			return 0, err
+		}
+		loss, err := of(g.gradient(grad), newSelection(g.events, g.index, cfg), cfg, sc)
 		if err != nil {
 			return 0, err
 		}
+		g.scatter(grad, sc.team)
 		total += loss
 	}
 	return total, nil
-}
-
-// labelsOf returns the labels to go through. Without labels all events are one.
-func labelsOf[T Float](ev *Events[T], cfg *Config) []int32 {
-	if ev.Label == nil {
-		return cfg.BackgroundLabel[:1]
-	}
-	return cfg.BackgroundLabel
 }
 
 func lossOfLabel[T Float](grad []T, sel *selection[T], cfg *Config, sc *scratch) (float64, error) {

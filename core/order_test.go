@@ -89,7 +89,7 @@ func TestSort(t *testing.T) {
 // sortedSweep does what LossAndGrad does up to the sweep.
 func sortedSweep(t *testing.T, ev Events[float64], cfg Config) *sweep[float64] {
 	sc := takeScratch()
-	sel := newSelection(ev, 0, &cfg)
+	sel := newSelection(ev, nil, &cfg)
 	sel.massLo, sel.massHi = -1, float64(len(ev.Score))
 	sel.makeCells(&cfg)
 	require.NoError(t, sel.check(sc))

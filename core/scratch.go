@@ -13,6 +13,8 @@ type scratch struct {
 	weights []float64    // in order of the records, where there are weights or, in their place, results
 	totals  []float64    // sums of weights per chunk and bin
 	squares []float64    // sums of squared weights per chunk and bin
+	single  gathered[float32]
+	double  gathered[float64]
 }
 
 var scratchPool = sync.Pool{New: func() any { return new(scratch) }}

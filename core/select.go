@@ -32,13 +32,13 @@ func (ev *Events[T]) checkLengths() error {
 }
 
 // selection is one label's events and, after check, what is known of those
-// that take part: events of the label with a mass inside the mass range.
+// that take part: events with a mass inside the mass range.
 type selection[T Float] struct {
-	Events[T]
-	label            int32
-	massLo, massHi   float64 // the mass range
-	scoreLo, scoreHi float64 // the lowest and highest score that are no error
-	massCells        grid[T] // no cells: events are checked and not counted
+	Events[T]                 // without labels
+	index            []uint32 // places of the events in the input; nil: they are the input
+	massLo, massHi   float64  // the mass range
+	scoreLo, scoreHi float64  // the lowest and highest score that are no error
+	massCells        grid[T]  // no cells: events are checked and not counted
 	scoreCells       grid[T]
 	parts            []part
 	places           []uint32 // per event that takes part: its cells, see place
@@ -47,7 +47,6 @@ type selection[T Float] struct {
 
 // stats describes events that take part.
 type stats struct {
-	labelled           int // events of the label, in the mass range or not
 	n                  int // events that take part
 	massMin, massMax   float64
 	scoreMin, scoreMax float64
@@ -80,8 +79,9 @@ const (
 	aloneCall = 1 << 15
 )
 
-func newSelection[T Float](ev Events[T], label int32, cfg *Config) *selection[T] {
-	sel := &selection[T]{Events: ev, label: label}
+// newSelection returns the selection of events all of which have the label.
+func newSelection[T Float](ev Events[T], index []uint32, cfg *Config) *selection[T] {
+	sel := &selection[T]{Events: ev, index: index}
 	sel.massLo, sel.massHi = cfg.MassRange[0], cfg.MassRange[1]
 	if cfg.Binning == GivenEdges {
 		sel.massLo, sel.massHi = cfg.Edges[0], cfg.Edges[len(cfg.Edges)-1]
@@ -103,16 +103,21 @@ func (sel *selection[T]) makeCells(cfg *Config) {
 
 // takesPart reports whether event i, once checked, enters the loss.
 func (sel *selection[T]) takesPart(i int) bool {
-	if sel.Label != nil && sel.Label[i] != sel.label {
-		return false
-	}
 	m := float64(sel.Mass[i])
 	return m >= sel.massLo && m <= sel.massHi
 }
 
-// check looks at every event of the label once: it returns an error for the
-// first bad value, fills stats and counts events by cell. With no mass range
-// given, the range becomes that of the masses.
+// inInput returns where event i stands in the input.
+func (sel *selection[T]) inInput(i int) int {
+	if sel.index == nil {
+		return i
+	}
+	return int(sel.index[i])
+}
+
+// check looks at every event once: it returns an error for the first bad value,
+// fills stats and counts events by cell. With no mass range given, the range
+// becomes that of the masses.
 func (sel *selection[T]) check(sc *scratch) error {
 	sel.divide(sc)
 	found := make([]stats, len(sel.parts))
@@ -194,15 +199,11 @@ func (sel *selection[T]) checkPart(p *part) (stats, error) {
 // the first bad one.
 func (sel *selection[T]) look(st *stats, lo, hi int) error {
 	// What the loop touches is in locals, which the compiler keeps in registers.
-	scores, masses, labels, label := sel.Score, sel.Mass, sel.Label, sel.label
+	scores, masses := sel.Score, sel.Mass
 	massMin, massMax, scoreMin, scoreMax := T(st.massMin), T(st.massMax), T(st.scoreMin), T(st.scoreMax)
 	var bits uint64
-	labelled, outside := hi-lo, 0
+	outside := 0
 	for i := lo; i < hi; i++ {
-		if labels != nil && labels[i] != label {
-			labelled--
-			continue
-		}
 		var s T
 		if scores != nil {
 			s = scores[i]
@@ -228,8 +229,7 @@ func (sel *selection[T]) look(st *stats, lo, hi int) error {
 	if isFloat32[T]() {
 		bits = float32Bits
 	}
-	st.labelled += labelled
-	st.n += labelled - outside
+	st.n += hi - lo - outside
 	st.scoreBits |= bits
 	st.massMin, st.massMax = float64(massMin), float64(massMax)
 	st.scoreMin, st.scoreMax = float64(scoreMin), float64(scoreMax)
@@ -242,10 +242,10 @@ const float32Bits = math.MaxUint64 &^ (1<<29 - 1)
 // checkEvent reports whether the mass of event i lies inside the mass range.
 func (sel *selection[T]) checkEvent(i int, s, m float64) (inside bool, err error) {
 	if sel.Score != nil && !(s >= sel.scoreLo && s <= sel.scoreHi) {
-		return false, sel.badScore(i, s)
+		return false, sel.badScore(sel.inInput(i), s)
 	}
 	if !finite(m) {
-		return false, notFinite("mass", i, m)
+		return false, notFinite("mass", sel.inInput(i), m)
 	}
 	return m >= sel.massLo && m <= sel.massHi, nil
 }
@@ -279,12 +279,9 @@ func (sel *selection[T]) countSome(p *part, lo, hi int) {
 // checkWeights returns the largest absolute weight of a part.
 func (sel *selection[T]) checkWeights(p *part) (largest float64, err error) {
 	for i := p.lo; i < p.hi; i++ {
-		if sel.Label != nil && sel.Label[i] != sel.label {
-			continue
-		}
 		w := math.Abs(float64(sel.Weight[i]))
 		if !(w <= math.MaxFloat64) {
-			return 0, notFinite("weight", i, float64(sel.Weight[i]))
+			return 0, notFinite("weight", sel.inInput(i), float64(sel.Weight[i]))
 		}
 		largest = max(largest, w)
 	}
@@ -297,7 +294,6 @@ func emptyStats() stats {
 }
 
 func (st *stats) merge(other *stats) {
-	st.labelled += other.labelled
 	st.n += other.n
 	st.massMin = min(st.massMin, other.massMin)
 	st.massMax = max(st.massMax, other.massMax)
@@ -319,16 +315,11 @@ func (sel *selection[T]) checkMassRange() error {
 }
 
 func (sel *selection[T]) nothingSelected() error {
-	switch {
-	case len(sel.Mass) == 0:
+	if len(sel.Mass) == 0 {
 		return errorOf(ErrNoEvents, "no event selected: the arrays are empty (length 0)")
-	case sel.labelled == 0:
-		return errorOf(ErrNoEvents, "no event selected: none of the %d values of label equals background_label = %d: "+
-			"use larger batches, or check background_label", len(sel.Mass), sel.label)
-	default:
-		return errorOf(ErrNoEvents, "no event selected: all %d masses of the selected events lie outside the mass range [%v, %v]: "+
-			"check mass_range (or edges) and the unit of mass", sel.labelled, sel.massLo, sel.massHi)
 	}
+	return errorOf(ErrNoEvents, "no event selected: all %d masses of the selected events lie outside the mass range [%v, %v]: "+
+		"check mass_range (or edges) and the unit of mass", len(sel.Mass), sel.massLo, sel.massHi)
 }
 
 func (sel *selection[T]) badScore(i int, s float64) error {

@@ -12,8 +12,8 @@
  *
  * where c~ is c, bounded if max_slope or monotonic is set. The integral and
  * the gradient are exact; no grid in s is used. Time is O(n log n); memory is 12
- * bytes an event, 20 with weights or from 4 million float32 events on, kept for
- * the next call.
+ * bytes an event, 20 with weights or from 4 million float32 events on, and with
+ * labels 16 to 36 more for each event of the label; it is kept for the next call.
  *
  * Use:
  *

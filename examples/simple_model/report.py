@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from .. import pages
+from . import history, small_batches
 from .classifiers import AGNOSTIC, MONOTONIC_TIGHT, SLOPES, SLOPES_TIGHT, Classifier
 from .measure import EFFICIENCIES, MASS_EDGES
 from .paper import GROUPS, RESULTS
@@ -254,12 +256,20 @@ def _legend(figure: Figure, axes: Axes) -> None:
 
 
 def main() -> None:
-    """Tables and figures of docs/results.md."""
-    results = found(json.loads(RESULTS.read_text())["results"])
+    """Tables and figures of docs/results.md, docs/history.md and docs/small-batches.md."""
+    results, batches = found(_committed(RESULTS)), _committed(small_batches.RESULTS)
     pages.write(PAGE, tables(results))
+    pages.write(history.PAGE, history.tables(_committed(history.RESULTS)))
+    pages.write(small_batches.PAGE, small_batches.tables(batches))
     with plots.style():
-        for name, figure in figures(results).items():
+        drawn = {**figures(results), "small_batches": small_batches.figure(batches)}
+        for name, figure in drawn.items():
             figure.savefig(pages.DOCS / "images" / f"{name}.png", dpi=60)
+
+
+def _committed(path: Path) -> dict[str, Results]:
+    results: dict[str, Results] = json.loads(path.read_text())["results"]
+    return results
 
 
 if __name__ == "__main__":

@@ -76,8 +76,12 @@ def tables(results: Mapping[str, Any]) -> dict[str, str]:
 def _table(results: Mapping[str, Any], value: Callable[..., list[float]], digits: int) -> str:
     rows = [["batch", *LOSSES]]
     for batch in BATCHES:
-        rows.append([f"{batch:,}", *(pages.over_seeds(value(results, name, batch), digits) for name in LOSSES)])
+        rows.append([f"{batch:,}", *(_over_seeds(value(results, name, batch), digits) for name in LOSSES)])
     return pages.table(rows)
+
+
+def _over_seeds(values: list[float], digits: int) -> str:
+    return "-" if np.isnan(values).any() else pages.over_seeds(values, digits)
 
 
 def _order_2(results: Mapping[str, Any]) -> str:
@@ -112,7 +116,9 @@ def figure(results: Mapping[str, Any]) -> Figure:
         style = {"ls": "-" if options["unbiased"] else "--", "marker": "o", "capsize": 4}
         for axes, values in ((left, _auc), (right, _residual)):
             seeds = np.array([values(results, name, batch) for batch in BATCHES])
-            axes.errorbar(BATCHES, seeds.mean(axis=1), seeds.std(axis=1, ddof=1), label=name, **style)
+            axes.errorbar(
+                BATCHES, seeds.mean(axis=1), seeds.std(axis=1, ddof=min(1, seeds.shape[1] - 1)), label=name, **style
+            )
     left.axhline(np.mean(_auc(results, AGNOSTIC, 2_000)), color="black", lw=1, label="m-agnostic")
     right.axhline(1, color="black", lw=1)
     left.set(xscale="log", xlabel="events in a batch", ylabel="AUC")
@@ -126,8 +132,9 @@ def _auc(results: Mapping[str, Any], name: str, batch: int) -> list[float]:
 
 
 def _residual(results: Mapping[str, Any], name: str, batch: int) -> list[float]:
+    """NaN where a training ended with one score for all events, and a cut keeps all of them."""
     at_half = [result["selections"][1] for result in _seeds(results, name, batch)]
-    return [selection["flatness"] / selection["flatness_expected"] for selection in at_half]
+    return [s["flatness"] / s["flatness_expected"] if s["flatness_expected"] > 0 else np.nan for s in at_half]
 
 
 def _seeds(results: Mapping[str, Any], name: str, batch: int) -> list[Mapping[str, Any]]:

@@ -5,8 +5,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-from examples.simple_model import batches
-
 ROOT = Path(__file__).parents[2]
 COMMAND = [sys.executable, "-W", "error", "-m", "examples.simple_model"]
 
@@ -31,17 +29,3 @@ def test_a_short_demo(tmp_path):
     for name in ("MoDe[0]", "MoDe[1]", "MoDe[2]"):
         assert classifiers[name]["auc"] > 0.6
         assert flatness(name) < flatness("unconstrained") / 3
-
-
-def test_the_page_on_history_shows_the_results():
-    page = (ROOT / "docs" / "history.md").read_text()
-    for table in batches.tables(json.loads(batches.RESULTS.read_text())["results"]):
-        assert table in page
-
-
-def test_the_study_trains_each_kind_of_loss():
-    short = [batches.HISTORY[1], batches.HISTORY[-1], batches.TRANSFORM[-1]]
-    found = list(batches.outcomes(short, steps=80, seeds=(1, 2), train_events=20_000, test_events=20_000))
-    assert [outcome.setting for outcome in found] == short
-    assert all(0 < auc < 1 for outcome in found for auc in outcome.auc)
-    assert all(len(outcome.auc) == len(outcome.residual) == 2 for outcome in found)

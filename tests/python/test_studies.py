@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from examples import pages
-from examples.simple_model import paper, report, small_batches
+from examples.simple_model import history, paper, report, small_batches
 from examples.simple_model.classifiers import DEMO, MODIFIED, OTHERS, SLOPES, SLOPES_TIGHT
 from examples.simple_model.study import Size, Task
 
@@ -78,7 +78,8 @@ def test_the_study_of_batches():
         if key.startswith(good) and "batch 250," not in key and "batch 5000," not in key:
             auc = 0.88
         residual = 0.05 if key.startswith(crooked) else 0.02
-        return {"auc": auc, "selections": [{"flatness": residual, "flatness_expected": 0.01}] * 3}
+        expected = 0.0 if key == f"{good}, batch 250, seed 2" else 0.01  # one score for all events
+        return {"auc": auc, "selections": [{"flatness": residual, "flatness_expected": expected}] * 3}
 
     found = {key: invented(key) for key in tasks}
     tables = small_batches.tables(found)
@@ -87,14 +88,30 @@ def test_the_study_of_batches():
     assert "| plain, quadrature | none |" in tables["smallest batch"]
     assert "| 250 | 0.700 ± 0.000 | 0.880 ± 0.000 | 0.700 ± 0.000 | 0.700 ± 0.000 |" in tables["AUC by batch"]
     assert "| 1,000 | 2.0 ± 0.0 | 5.0 ± 0.0 |" in tables["residual by batch"]
+    assert "| 250 | 2.0 ± 0.0 | 5.0 ± 0.0 | 2.0 ± 0.0 | - |" in tables["residual by batch"]
     assert "| 1,000 | 0.700 ± 0.000 | 2.0 ± 0.0 |" in tables["MoDe[2] by batch"]
     assert small_batches.figure(found).axes
+
+
+def test_the_study_of_histories():
+    tiny = Size(steps=30, train_events=8_000, test_events=20_000, seeds=(1, 2))
+    tasks = history.tasks(tiny)
+    for setting in (history.HISTORY[1], history.TRANSFORM[-1]):
+        trained = history.measured(tasks[f"{setting.name}, seed 2"])
+        assert 0 < trained["auc"] < 1 and len(trained["residual"]) == 3
+    found = {key: {"auc": 0.8 + seed / 100, "residual": [0.1, 0.2, 0.3]} for seed, key in enumerate(tasks)}
+    assert (
+        "| plain | 250 | 0 | 0.800-0.810 | 0.100-0.100, 0.200-0.200, 0.300-0.300 |"
+        in history.tables(found)["histories"]
+    )
 
 
 # ------------------------------------------------------------------ the pages
 
 
 PAGES = {
+    small_batches.PAGE: lambda: small_batches.tables(json.loads(small_batches.RESULTS.read_text())["results"]),
+    history.PAGE: lambda: history.tables(json.loads(history.RESULTS.read_text())["results"]),
     report.PAGE: lambda: report.tables(report.found(json.loads(paper.RESULTS.read_text())["results"])),
 }
 

@@ -1,0 +1,88 @@
+package core
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// labelled returns events with labels 0, 1 and 2 in random order, and the places of each.
+func labelled(n int, weighted bool) (Events[float32], [3][]int) {
+	ev := spreadEvents[float32](n, weighted, 0.1)
+	ev.Label = make([]int32, n)
+	rng := rand.New(rand.NewPCG(5, uint64(n)))
+	var places [3][]int
+	for i := range ev.Label {
+		label := rng.IntN(3)
+		ev.Label[i] = int32(label)
+		places[label] = append(places[label], i)
+	}
+	return ev, places
+}
+
+// alone returns the events at these places.
+func alone(ev Events[float32], places []int) Events[float32] {
+	var of Events[float32]
+	for _, i := range places {
+		of.Score, of.Mass = append(of.Score, ev.Score[i]), append(of.Mass, ev.Mass[i])
+		if ev.Weight != nil {
+			of.Weight = append(of.Weight, ev.Weight[i])
+		}
+	}
+	return of
+}
+
+// A label's loss is that of its events alone, to the last bit, and with several
+// labels the sum; each event has the gradient of its label.
+func TestLabelsAreSelected(t *testing.T) {
+	defer SetThreads(0)
+	for _, n := range []int{1_000, checkBlock, 10_001, 150_001} { // from one block to several parts
+		for _, weighted := range []bool{false, true} {
+			ev, places := labelled(n, weighted)
+			cfg := DefaultConfig()
+			cfg.Order, cfg.Bins, cfg.Unbiased = 1, 6, true
+			want := make([]float32, n)
+			var sum float64
+			for label := range 2 {
+				grad := make([]float32, len(places[label]))
+				loss, err := LossAndGrad(grad, alone(ev, places[label]), cfg)
+				require.NoError(t, err)
+				sum += loss
+				for k, i := range places[label] {
+					want[i] = grad[k]
+				}
+			}
+			cfg.BackgroundLabel = []int32{0, 1}
+			for _, threads := range []int{1, 2, 5} {
+				SetThreads(threads)
+				grad := make([]float32, n)
+				loss, err := LossAndGrad(grad, ev, cfg)
+				require.NoError(t, err)
+				assert.Equal(t, sum, loss)
+				assert.Equal(t, want, grad, fmt.Sprint(n, weighted, threads))
+			}
+		}
+	}
+}
+
+// Errors name the place in the input, not that among the events of the label.
+func TestPlacesAreThoseOfTheInput(t *testing.T) {
+	for _, n := range []int{1_000, 100_000} {
+		for name, spoil := range map[string]func(*Events[float32], int){
+			"score":  func(ev *Events[float32], i int) { ev.Score[i] = float32(nan) },
+			"mass":   func(ev *Events[float32], i int) { ev.Mass[i] = float32(inf) },
+			"weight": func(ev *Events[float32], i int) { ev.Weight[i] = float32(nan) },
+		} {
+			ev, places := labelled(n, true)
+			at := places[0][len(places[0])*2/3]
+			spoil(&ev, at)
+			_, err := Loss(ev, DefaultConfig())
+			assert.ErrorContains(t, err, fmt.Sprintf("%s[%d] = ", name, at))
+			_, err = DisCoAndGrad(nil, ev, DefaultConfig())
+			assert.ErrorContains(t, err, fmt.Sprintf("%s[%d] = ", name, at))
+		}
+	}
+}
