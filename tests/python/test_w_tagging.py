@@ -518,7 +518,7 @@ def test_the_small_sample():
     jets_ = sample.load()
     assert sample.SMALL.stat().st_size <= 5_000_000
     is_w = jets_.label == 1
-    assert min(is_w.sum(), (~is_w).sum()) >= 4_000
+    assert min(is_w.sum(), (~is_w).sum()) >= 25_000
     counts, edges = np.histogram(jets_.mass[is_w], np.arange(50, 121, 2))
     assert 74 <= edges[np.argmax(counts)] <= 82
     falling, _ = np.histogram(jets_.mass[~is_w], [60, 80, 100, 120, 150, 200])
