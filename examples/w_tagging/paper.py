@@ -20,8 +20,7 @@ from .summary import points
 from .tables import of_study
 
 RESULTS = Path(__file__).with_name("results.json")
-LARGE = "build/studies/w_tagging.npz"  # where generate writes it
-FULL = Size(LARGE, 80, 5_000, (1, 2, 3))
+FULL = Size(None, 80, 1_000, (1, 2, 3))
 QUICK = Size(None, 30, 1_000, (1,))
 
 
