@@ -22,11 +22,7 @@ func gatheredOf[T Float](sc *scratch) *gathered[T] {
 // gather makes them those of the label.
 func (g *gathered[T]) gather(ev Events[T], label int32, tm *team) error {
 	n := len(ev.Label)
-	tm.alone = n < aloneCall
-	parts := 1
-	if !tm.alone {
-		parts = min(Threads(), n/alonePart)
-	}
+	parts := tm.partsFor(n)
 	part := func(k int) (lo, hi int) { return n * k / parts, n * (k + 1) / parts }
 	g.starts = grown(g.starts, parts+1)
 	tm.parallel(parts, func(k int) {

@@ -77,14 +77,14 @@ func inspect[T Float](ev Events[T], cfg *Config, n int) (*selection[T], *binning
 	}
 	sc := takeScratch()
 	defer giveScratch(sc)
-	sel := newSelection(ev, nil, cfg)
+	var g gathered[T] // which outlives the scratch
 	if ev.Label != nil {
-		g := new(gathered[T]) // which outlives the scratch
 		if err := g.gather(ev, labels[0], sc.team); err != nil {
 			return nil, nil, err
 		}
-		sel = newSelection(g.events, g.index, cfg)
+		ev = g.events
 	}
+	sel := newSelection(ev, g.index, cfg)
 	if err := sel.check(sc); err != nil {
 		return nil, nil, err
 	}

@@ -37,6 +37,24 @@ type team struct {
 	over    atomic.Bool
 }
 
+// alonePart is a number of events that are not worth a second goroutine, and
+// aloneCall one for which a call stays in its own: beside a training, whose
+// threads keep the other cores busy, a goroutine may have to wait for one.
+const (
+	alonePart = 1 << 13
+	aloneCall = 1 << 15
+)
+
+// partsFor returns into how many parts to divide the work on n events, and
+// leaves it to the caller's goroutine where they are few.
+func (t *team) partsFor(n int) int {
+	t.alone = n < aloneCall
+	if t.alone {
+		return 1
+	}
+	return max(1, min(Threads(), n/alonePart))
+}
+
 // awake is how long a helper waits for more work before it goes.
 const awake = 200 * time.Microsecond
 

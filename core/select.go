@@ -71,14 +71,6 @@ type part struct {
 	scores []uint32
 }
 
-// alonePart is a number of events that are not worth a second goroutine, and
-// aloneCall one for which a call stays in its own: beside a training, whose
-// threads keep the other cores busy, a goroutine may have to wait for one.
-const (
-	alonePart = 1 << 13
-	aloneCall = 1 << 15
-)
-
 // newSelection returns the selection of events all of which have the label.
 func newSelection[T Float](ev Events[T], index []uint32, cfg *Config) *selection[T] {
 	sel := &selection[T]{Events: ev, index: index}
@@ -148,11 +140,7 @@ func (sel *selection[T]) divide(sc *scratch) {
 		sc.places = grown(sc.places, n)
 		sel.places = sc.places
 	}
-	sc.team.alone = n < aloneCall
-	parts := 1
-	if !sc.team.alone {
-		parts = max(1, min(Threads(), n/alonePart))
-	}
+	parts := sc.team.partsFor(n)
 	per := sel.massCells.cells + sel.scoreCells.cells
 	sc.counts = grown(sc.counts, parts*per)
 	clear(sc.counts)

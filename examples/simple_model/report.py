@@ -124,46 +124,39 @@ def _at(seeds: Iterable[Results], k: int, value: Callable[[Results], float | Non
 
 def figures(results: Found) -> dict[str, Figure]:
     """By the name of their file in docs/images."""
-    simple = [c.name for c in GROUPS["simple"]]
+    simple = {c.name: results["simple", c.name] for c in GROUPS["simple"]}
+    names = list(simple)
+    mode, others = names[:5], [AGNOSTIC, "MoDe[0]", *names[5:]]
     with plots.style():
         return {
-            "results_simple": _rates({name: results["simple", name] for name in simple[:5]}),
-            "results_others": _others({name: results["simple", name] for name in (AGNOSTIC, "MoDe[0]", *simple[5:])}),
+            "results_simple": _by_efficiency({name: simple[name] for name in mode}, _rate, "false positive rate"),
+            "results_others": _by_efficiency(
+                {name: simple[name] for name in others}, _relative, "false positive rate over its mean", 2.4
+            ),
             "results_modified": _modified(results),
             "results_slopes": _slope_figure(results),
-            "results_tradeoff": _tradeoff({name: results["simple", name] for name in simple}),
-            "results_roc": _rocs({name: results["simple", name] for name in simple}),
+            "results_tradeoff": _tradeoff(simple),
+            "results_roc": _rocs(simple),
         }
 
 
-def _rates(shown: Mapping[str, list[Results]]) -> Figure:
-    """False positive rate against mass, a panel for each signal efficiency; mean over seeds and their spread."""
+def _by_efficiency(
+    shown: Mapping[str, list[Results]], draw: Callable[..., None], ylabel: str, top: float | None = None
+) -> Figure:
+    """What ``draw``, _rate or _relative, shows of each classifier, a panel for each signal efficiency."""
     figure = Figure(figsize=(18, 7), layout="constrained")
     panels = figure.subplots(1, 3)
     for k, panel in enumerate(panels):
         for name, seeds in shown.items():
-            _rate(panel, seeds, k, label=name, color=COLOURS[name])
-        panel.set(title=f"signal efficiency {EFFICIENCIES[k]:.0%}", xlim=(-1, 1), ylabel="")
-        panel.set_ylim(bottom=0)
-    panels[0].set_ylabel("false positive rate")
-    _legend(figure, panels[0])
-    return figure
-
-
-def _others(shown: Mapping[str, list[Results]]) -> Figure:
-    """The same relative to its mean, since some seeds select much more than others."""
-    figure = Figure(figsize=(18, 7), layout="constrained")
-    panels = figure.subplots(1, 3)
-    for k, panel in enumerate(panels):
-        for name, seeds in shown.items():
-            _relative(panel, seeds, k, label=name, color=COLOURS[name])
-        panel.set(title=f"signal efficiency {EFFICIENCIES[k]:.0%}", xlim=(-1, 1), ylim=(0, 2.4), ylabel="")
-    panels[0].set_ylabel("false positive rate over its mean")
+            draw(panel, seeds, k, label=name, color=COLOURS[name])
+        panel.set(title=f"signal efficiency {EFFICIENCIES[k]:.0%}", xlim=(-1, 1), ylim=(0, top), ylabel="")
+    panels[0].set_ylabel(ylabel)
     _legend(figure, panels[0])
     return figure
 
 
 def _rate(axes: Axes, seeds: list[Results], k: int, **style: Any) -> None:
+    """False positive rate against mass: mean over seeds, and their spread."""
     rates = np.array([result["selections"][k]["false_positive_rate"] for result in seeds])
     statistical = np.array(seeds[0]["selections"][k]["false_positive_rate_error"])
     spread = rates.std(axis=0, ddof=1) if len(seeds) > 1 else statistical
@@ -205,6 +198,7 @@ def _slope_figure(results: Found) -> Figure:
 
 
 def _relative(axes: Axes, seeds: list[Results], k: int, **style: Any) -> None:
+    """The same relative to its mean, since some seeds select much more than others."""
     rates = np.array([result["selections"][k]["false_positive_rate"] for result in seeds])
     rates /= rates.mean(axis=1, keepdims=True)
     spread = rates.std(axis=0, ddof=1) if len(seeds) > 1 else np.zeros(rates.shape[1])

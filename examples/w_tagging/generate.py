@@ -16,7 +16,7 @@ from . import detector, events, jets
 from .features import features
 from .sample import FEATURES, MASS, PT, Sample, write
 
-PROCESSES = ("W", "QCD")
+PROCESSES = tuple(events.PROCESSES)
 JETS_PER_PIECE = 500
 EVENTS_PER_BATCH = 100
 JETS_PER_SECOND = {"W": 21.0, "QCD": 19.0}  # on one of two busy threads of a Xeon at 2.5 GHz
