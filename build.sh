@@ -17,7 +17,7 @@ usage: ./build.sh COMMAND
                 history: what memory over batches and a transform of the score do;
                 --quick: a look in minutes, which leaves the results in the tree alone;
                 wsample: no training, jets for section 3.2, in hours; see wsample --help;
-                wtagging: section 3.2 with 25,000 of these jets of each class)
+                wtagging: section 3.2 with these jets, or with --sample FILE)
   bench [...]   time libmode beside every alternative, one hour; writes build/bench
                 (--quick: a look in minutes; see bench --help)
 
@@ -338,7 +338,7 @@ studies() {
         "$VENV/bin/python" -m examples.w_tagging.cost "$@"
     fi
     case "$name $*" in
-        *--quick*) ;;
+        *--quick* | *--sample*) ;;
         wsample*) ;;
         wtagging*) "$VENV/bin/python" -m examples.w_tagging.report ;;
         *) "$VENV/bin/python" -m examples.simple_model.report ;;

@@ -22,15 +22,15 @@ def mode(order: int, strengths: tuple[float, ...], name: str | None = None, **op
     return scan(name or f"MoDe[{order}]", "mode", strengths, order=order, mass_range=RANGE, **options)
 
 
-# Each from next to nothing to where little is left of the classification.
+# Each from where the mass is shaped to where little is left of the classification, closer where the one ends.
 STRENGTHS = {
-    "flatness": (10, 30, 100, 300, 1000),
-    "DisCo": (3, 10, 30, 100, 300),
-    "adversary": (1, 3, 10, 30, 100),
-    "MoDe[0]": (10, 30, 100, 300, 1000),
-    "MoDe[1]": (10, 30, 100, 300, 1000),
-    "MoDe[2]": (10, 30, 100, 300, 1000),
-    "MoDe[2] monotonic": (10, 30, 100, 300, 1000),
+    "flatness": (30, 70, 100, 150, 300),
+    "DisCo": (10, 15, 20, 30, 100, 300),
+    "adversary": (0.3, 1, 2, 3, 10, 30),
+    "MoDe[0]": (30, 50, 70, 100, 300, 1000),
+    "MoDe[1]": (30, 50, 70, 100, 300, 1000),
+    "MoDe[2]": (30, 50, 70, 100, 300, 1000),
+    "MoDe[2] monotonic": (30, 50, 70, 100, 300, 1000),
 }
 METHODS: dict[str, tuple[Classifier, ...]] = {
     "unconstrained": (Classifier("unconstrained"),),

@@ -12,6 +12,7 @@ import resource
 import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -88,11 +89,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m examples.w_tagging.cost", description=__doc__.split(":")[0])
     parser.add_argument("--quick", action="store_true", help="the committed sample; the committed results stay")
     parser.add_argument("--processes", type=int, help="for build.sh: it is always one at a time")
-    quick = parser.parse_args().quick
+    parser.add_argument("--sample", type=Path, help="a file of jets; the committed results stay")
+    chosen = parser.parse_args()
     found = {}
     timed = [(scan[len(scan) // 2], 0.0) for scan in METHODS.values()]
     timed += [(classifier, PAPER_FRACTION) for classifier in PAPER_RECIPE]
-    size, epochs = (QUICK, 3) if quick else (FULL, EPOCHS)
+    size, epochs = (QUICK, 3) if chosen.quick else (FULL, EPOCHS)
+    if chosen.sample:
+        size = replace(size, sample=str(chosen.sample))
     for classifier, fraction in timed:
         name = classifier.name
         # A process for each, since memory is the most that a process ever had.
@@ -100,7 +104,7 @@ def main() -> None:
             found[name] = pool.submit(measured, classifier, size, epochs, fraction).result()
         seconds = {which: float(np.median(times)) for which, times in found[name]["seconds"].items()}
         print(f"{name}: {', '.join(f'{s:.3f} s {which}' for which, s in seconds.items())}", flush=True)
-    path = Path("build/studies/cost-quick.json") if quick else COST
+    path = Path("build/studies/cost-quick.json") if chosen.quick or chosen.sample else COST
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(found, separators=(",", ":")) + "\n")
     print("wrote", path)

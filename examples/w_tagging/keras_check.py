@@ -164,6 +164,7 @@ def seconds_of(checked: Checked) -> float:
 
 if __name__ == "__main__":
     found = command(
-        "w_tagging.keras_check", __doc__.split("\n")[0], tasks, measured, seconds_of, (paper.FULL, paper.QUICK), KERAS
-    )
+        "w_tagging.keras_check", __doc__.split("\n")[0], tasks, measured, seconds_of,
+        (paper.FULL, paper.QUICK), KERAS, samples=True,
+    )  # fmt: skip
     print(table(found))

@@ -22,7 +22,7 @@ PSEUDO = 50  # background pseudo-samples
 
 # The fit of a polynomial and a signal: at the W's mass, in the part of the spectrum around it.
 W_MASS = 80.4
-BIAS_EDGES = np.geomspace(50, 150, 23)
+BIAS_EDGES = np.geomspace(50, 120, 19)
 DEGREES = range(2, 9)
 PROBABLE = 0.001  # what fluctuates can be 0.05 at any degree, what does not fit is far below with many jets
 
@@ -58,7 +58,8 @@ def performance(
         "rate_error": _short(rate.error),
         "flatness": flatness.rms,
         "flatness_expected": flatness.expected,
-        "bias": fit.bias(mass[selected], rng),
+        "bias": fit.bias(mass[selected], fit.degree, rng),
+        "bias_of_next": fit.bias(mass[selected], fit.degree + 1, rng),
         "blind": _blind(mass, selected, edges, fit, rng),
         "selected": np.histogram(mass[selected], FINE_EDGES)[0].tolist(),
         "background": np.histogram(mass, FINE_EDGES)[0].tolist(),
@@ -71,7 +72,7 @@ def _blind(
 ) -> dict[str, Any]:
     """What selections of as many jets, whatever their mass, have: the mean JSD, and the mean and width of the bias."""
     permuted = [rng.permutation(selected) for _ in range(BLIND)]
-    bias = fit.significances(mass[chosen] for chosen in permuted)
+    bias = fit.significances((mass[chosen] for chosen in permuted), fit.degree)
     return {
         "jsd": float(np.mean([metrics.jsd(mass, chosen, edges) for chosen in permuted])),
         "bias": None if bias is None else float(np.mean(bias)),
@@ -114,25 +115,25 @@ class Fit:
                 f"{BIAS_EDGES[0]:g} to {BIAS_EDGES[-1]:g} GeV: {self.fits}"
             )
 
-    def bias(self, mass: np.ndarray, rng: np.random.Generator) -> dict[str, float | None]:
+    def bias(self, mass: np.ndarray, degree: int, rng: np.random.Generator) -> dict[str, float | None]:
         """The fitted signal over its error: mean and error, from pseudo-samples of the masses; and chi2 over ndof.
 
         A pseudo-sample has a Poisson number of the selected jets, drawn with replacement. Its spectrum
         fluctuates around that of the test sample as that does around the truth, so the width over
         pseudo-samples is the error of the mean, however many of them there are.
         """
-        found = self.significances(rng.choice(mass, rng.poisson(len(mass))) for _ in range(PSEUDO))
+        found = self.significances((rng.choice(mass, rng.poisson(len(mass))) for _ in range(PSEUDO)), degree)
         if found is None:
             return {"value": None, "error": None, "chi2": None}
-        whole = self._of(mass)
+        whole = self._of(mass, degree)
         return {"value": float(found.mean()), "error": float(found.std(ddof=1)), "chi2": whole.chi2 / whole.ndof}
 
-    def significances(self, spectra: Iterable[np.ndarray]) -> np.ndarray | None:
+    def significances(self, spectra: Iterable[np.ndarray], degree: int) -> np.ndarray | None:
         """The fitted signal over its error, of each; None where one has so few jets in a bin that there is no fit."""
         try:
-            return np.array([self._of(mass).significance for mass in spectra])
+            return np.array([self._of(mass, degree).significance for mass in spectra])
         except RuntimeError:
             return None
 
-    def _of(self, mass: np.ndarray) -> metrics.SignalBias:
-        return metrics.signal_bias(mass, BIAS_EDGES, W_MASS, self.width, self.degree)
+    def _of(self, mass: np.ndarray, degree: int) -> metrics.SignalBias:
+        return metrics.signal_bias(mass, BIAS_EDGES, W_MASS, self.width, degree)

@@ -20,7 +20,7 @@ from .summary import points
 from .tables import of_study
 
 RESULTS = Path(__file__).with_name("results.json")
-FULL = Size(None, 80, 1_000, (1, 2, 3))
+FULL = Size("build/studies/w_tagging.npz", 60, 2_000, (1, 2, 3))
 QUICK = Size(None, 30, 1_000, (1,))
 
 
@@ -33,7 +33,7 @@ def digest(size: Size) -> str:
     """Of the sample's file, so that trainings on another one are done again."""
     path = Path(size.sample) if size.sample else SMALL
     if not path.exists():
-        raise SystemExit(f"no sample in {path}: ./build.sh studies wsample makes it")
+        raise SystemExit(f"no sample in {path}: ./build.sh studies wsample makes one, --sample FILE takes another")
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
@@ -64,7 +64,9 @@ def measured(task: Task) -> dict[str, Any]:
 
 
 def main() -> None:
-    results = command("w_tagging.paper", __doc__.split("\n")[0], tasks, measured, seconds, (FULL, QUICK), RESULTS)
+    results = command(
+        "w_tagging.paper", __doc__.split("\n")[0], tasks, measured, seconds, (FULL, QUICK), RESULTS, samples=True
+    )
     print(*(f"{name}\n{table}" for name, table in of_study(points(results)).items()), sep="\n")
 
 

@@ -45,11 +45,19 @@ class Point:
 
     @property
     def bias(self) -> Value | None:
-        """The error from those of the seeds, whose test jets are others, or from their spread if that is more.
+        """With the study's polynomial; None where a seed's selection left so few jets somewhere that there is no fit.
 
-        None where a seed's selection left so few jets somewhere that there is no fit.
+        The error is from those of the seeds, whose test jets are others, or from their spread if that is more.
         """
-        found = [result["bias"] for result in self.seeds]
+        return self._bias("bias")
+
+    @property
+    def bias_of_next(self) -> Value | None:
+        """With a polynomial of one degree more."""
+        return self._bias("bias_of_next")
+
+    def _bias(self, name: str) -> Value | None:
+        found = [result[name] for result in self.seeds]
         if any(bias["value"] is None for bias in found):
             return None
         values, errors = [bias["value"] for bias in found], [bias["error"] for bias in found]

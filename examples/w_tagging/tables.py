@@ -27,7 +27,10 @@ def of_study(scans: Mapping[str, list[Point]]) -> dict[str, str]:
 
 
 def _scans(shown: list[Point]) -> str:
-    head = ["method", "strength", "AUC", "R50", "1/JSD", "mass-blind", "residual over expected", "bias", "chi2/ndof"]
+    head = [
+        "method", "strength", "AUC", "R50", "1/JSD", "mass-blind", "residual over expected",
+        "bias", "chi2/ndof", "bias, a degree more",
+    ]  # fmt: skip
     return pages.table([head, *(_row(point) for point in shown)])
 
 
@@ -44,6 +47,7 @@ def _row(point: Point) -> list[str]:
         pages.over_seeds([result["flatness"] / result["flatness_expected"] for result in seeds], 2),
         _shown(point.bias, 2),
         "-" if None in chi2 else pages.over_seeds(chi2, 2),
+        _shown(point.bias_of_next, 2),
     ]
 
 
@@ -64,16 +68,19 @@ def _unselected(scans: Mapping[str, list[Point]]) -> str:
 
 
 def _sensitivity(scans: Mapping[str, list[Point]]) -> str:
-    rows = [["method", "strength", "R50", "bias", f"sqrt(R50) relative to {REFERENCE}"]]
+    rows = [["method", "strength", "R50", "bias", "a degree more", f"sqrt(R50) relative to {REFERENCE}"]]
     reference = best_unbiased(scans[REFERENCE])
     for name in METHODS:
         best = best_unbiased(scans[name])
         if best is None:
-            rows.append([name, "none of the scan is unbiased", "-", "-", "-"])
+            rows.append([name, "none of the scan is unbiased", "-", "-", "-", "-"])
             continue
         strength = f"{best.classifier.strength:g}" if best.classifier.strength else ""
         relative = None if reference is None else sensitivity(best, reference)
-        rows.append([name, strength, _shown(best.r50, 2), _shown(best.bias, 2), _shown(relative, 3)])
+        rows.append(
+            [name, strength, _shown(best.r50, 2), _shown(best.bias, 2), _shown(best.bias_of_next, 2),
+             _shown(relative, 3)]
+        )  # fmt: skip
     return pages.table(rows)
 
 

@@ -145,10 +145,10 @@ def test_background_without_a_selection_has_no_bias(sample):
     linear = mass[rng.uniform(size=len(mass)) < 0.9 - mass / 300]
     bump = mass[rng.uniform(size=len(mass)) < 0.2 + 0.3 * np.exp(-0.5 * ((mass - 80.4) / 10) ** 2)]
     for selected in (mass, linear):
-        found = fit.bias(selected, rng)
+        found = fit.bias(selected, fit.degree, rng)
         assert abs(found["value"]) < 3
         assert 0.7 < found["error"] < 1.4
-    assert fit.bias(bump, rng)["value"] > 5
+    assert fit.bias(bump, fit.degree, rng)["value"] > 5
 
 
 def test_the_width_is_that_of_the_w(sample):
@@ -184,7 +184,7 @@ def made_up(r50, bias, inverse_jsd=100.0, error=1.0):
     return {
         "epoch": 1, "auc": 0.9, "r50": r50, "r50_error": 0.1, "jsd": 1 / inverse_jsd,
         "rate": [0.1] * BINS, "rate_error": [0.01] * BINS, "flatness": 0.1, "flatness_expected": 0.1,
-        "bias": {"value": bias, "error": error, "chi2": 1.0}, "blind": {"jsd": 1e-4, "bias": 0.0, "bias_width": 1.0},
+        **dict.fromkeys(("bias", "bias_of_next"), {"value": bias, "error": error, "chi2": 1.0}), "blind": {"jsd": 1e-4, "bias": 0.0, "bias_width": 1.0},
         "selected": [10] * (len(FINE_EDGES) - 1), "background": [100] * (len(FINE_EDGES) - 1),
         "roc": (ROC / 10).tolist(),
         "sample": {"W": 1, "QCD": 1},
