@@ -20,7 +20,7 @@ from .summary import points
 from .tables import of_study
 
 RESULTS = Path(__file__).with_name("results.json")
-FULL = Size("build/studies/w_tagging.npz", 60, 2_000, (1, 2, 3))
+FULL = Size("build/studies/w_tagging.npz", 50, 2_000, (1, 2, 3))
 QUICK = Size(None, 30, 1_000, (1,))
 
 

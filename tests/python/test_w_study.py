@@ -3,7 +3,6 @@
 import dataclasses
 
 import jet_samples
-import libmode
 import numpy as np
 import pytest
 import torch
@@ -18,14 +17,7 @@ from examples.w_tagging.sample import load
 from examples.w_tagging.study import Size, Task, split
 from examples.w_tagging.train import LEARNING_RATES, MOMENTA, Choice, new_network, one_cycle, prepared
 
-
-@pytest.fixture(scope="module", autouse=True)
-def threads_afterwards():
-    """A training leaves its process with one thread."""
-    threads = torch.get_num_threads()
-    yield
-    torch.set_num_threads(threads)
-    libmode.set_threads(0)
+pytestmark = pytest.mark.usefixtures("threads_afterwards")
 
 
 @pytest.fixture(scope="module")
