@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ W_MASS = 80.4
 BIAS_EDGES = np.geomspace(50, 120, 19)
 DEGREES = range(2, 9)
 PROBABLE = 0.001  # what fluctuates can be 0.05 at any degree, what does not fit is far below with many jets
+BETTER = 3.84  # that one more degree takes from chi2 by chance in one case of twenty
 
 
 def mass_edges(sample: Sample) -> np.ndarray:
@@ -89,7 +91,7 @@ class Fit:
 
     width : of the signal: half of what holds the central 68 % of the sample's W jets, in GeV
     degree : of the polynomial, the lowest of DEGREES that fits the spectrum of all QCD jets of the sample
-        (chi2 probability of at least PROBABLE) without a signal (less than two of its errors)
+        (chi2 probability of at least PROBABLE) and that one degree more does not improve (by BETTER)
     fits : what led to that
     """
 
@@ -97,21 +99,23 @@ class Fit:
         low, high = np.quantile(sample.mass[sample.label == 1], [0.16, 0.84])
         self.width = float(high - low) / 2
         self.fits = []
-        self.degree = -1
         background = sample.mass[sample.label == 0]
         for degree in DEGREES:
             found = metrics.signal_bias(background, BIAS_EDGES, W_MASS, self.width, degree)
             probability = float(stats.chi2.sf(found.chi2, found.ndof))
-            good = probability >= PROBABLE and abs(found.significance) < 2
             self.fits.append(
                 {"degree": degree, "chi2": found.chi2, "ndof": found.ndof,
                  "probability": probability, "significance": found.significance}
             )  # fmt: skip
-            if good and self.degree < 0:
-                self.degree = degree
+        good = (
+            one["degree"]
+            for one, following in pairwise(self.fits)
+            if one["probability"] >= PROBABLE and one["chi2"] - following["chi2"] < BETTER
+        )
+        self.degree = next(good, -1)
         if self.degree < 0:
             raise RuntimeError(
-                f"no polynomial of degree {DEGREES[0]} to {DEGREES[-1]} fits the unselected QCD spectrum from "
+                f"no polynomial of degree {DEGREES[0]} to {DEGREES[-2]} fits the unselected QCD spectrum from "
                 f"{BIAS_EDGES[0]:g} to {BIAS_EDGES[-1]:g} GeV: {self.fits}"
             )
 

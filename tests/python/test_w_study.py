@@ -155,7 +155,7 @@ def sample_of(sample, kept):
 def test_a_spectrum_that_no_polynomial_fits_is_refused(sample):
     waves = np.sin(sample.mass / 3) > np.random.default_rng(1).uniform(-1, 3, len(sample))
     comb = sample_of(sample, (sample.label == 1) | waves)
-    with pytest.raises(RuntimeError, match="no polynomial of degree 2 to 8 fits the unselected QCD spectrum"):
+    with pytest.raises(RuntimeError, match="no polynomial of degree 2 to 7 fits the unselected QCD spectrum"):
         Fit(comb)
 
 
