@@ -1,7 +1,7 @@
 """Time and memory of an epoch with each method: ``python -m examples.w_tagging.cost``, on an idle machine.
 
 Each method has a process of its own, with one thread, which trains the same network with and
-without what the method adds, in turns. Writes cost.json.
+without what the method adds, in turns, batch by batch. Writes cost.json.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 import torch
 from libmode.torch.baselines import AdversaryLoss
+from torch import Tensor
 
 from ..methods import Classifier, one_thread, penalty
 from .classifiers import METHODS, PAPER_FRACTION, PAPER_RECIPE
@@ -45,16 +46,20 @@ def measured(classifier: Classifier, size: Size, epochs: int, fraction: float = 
     training = prepared(sample, parts[:1])[0]
     weighted = prepared(sample, parts[:1], planed=True)[0] if classifier.method == "planing" else training
     batch = round(fraction * len(training)) or size.batch
-    epoch = {"without": epoch_of(training, Classifier("unconstrained"), batch)}
+    step = {"without": step_of(training, Classifier("unconstrained"))}
     if classifier.method != "none":
-        epoch["with"] = epoch_of(weighted, classifier, batch)
-    took: dict[str, list[float]] = {name: [] for name in epoch}
+        step["with"] = step_of(weighted, classifier)
+    took: dict[str, list[float]] = {name: [] for name in step}
     for turn in range(epochs + 1):
-        for name, run in epoch.items():
-            start = time.perf_counter()
-            run()
-            if turn:  # the first one warms up
-                took[name].append(time.perf_counter() - start)
+        in_this = dict.fromkeys(step, 0.0)
+        for chosen in shuffled(training, in_epoch(training, batch)):
+            for name, run in step.items():
+                start = time.perf_counter()
+                run(chosen)
+                in_this[name] += time.perf_counter() - start
+        if turn:  # the first one warms up
+            for name, seconds in in_this.items():
+                took[name].append(seconds)
     return {
         "jets": len(training),
         "batch": batch,
@@ -63,24 +68,23 @@ def measured(classifier: Classifier, size: Size, epochs: int, fraction: float = 
     }
 
 
-def epoch_of(training: Jets, classifier: Classifier, batch: int) -> Callable[[], None]:
-    """A function that trains for one more epoch."""
+def step_of(training: Jets, classifier: Classifier) -> Callable[[Tensor], None]:
+    """A function that trains with one more batch of these indices."""
     torch.manual_seed(1)
     network = new_network(training.inputs.shape[1])
     optimizer, _ = one_cycle(network, 1000)
     optimizers: list[torch.optim.Optimizer] = [optimizer]
-    added, batches = penalty(classifier), in_epoch(training, batch)
+    added = penalty(classifier)
     if classifier.method == "adversary":
         added = AdversaryLoss(**classifier.options)
         optimizers.append(torch.optim.Adam(added.parameters(), OF_ADVERSARY, fused=True))
 
-    def run() -> None:
-        for chosen in shuffled(training, batches):
-            for each in optimizers:
-                each.zero_grad()
-            loss_of(network, training[chosen], added, classifier.strength).backward()
-            for each in optimizers:
-                each.step()
+    def run(chosen: Tensor) -> None:
+        for each in optimizers:
+            each.zero_grad()
+        loss_of(network, training[chosen], added, classifier.strength).backward()
+        for each in optimizers:
+            each.step()
 
     return run
 

@@ -98,11 +98,11 @@ def _bias_against_rejection(scans: Mapping[str, list[Point]]) -> Figure:
     figure = Figure(figsize=(12, 9), layout="constrained")
     axes = figure.subplots()
     for name, scan in scans.items():
-        fitted = [(p, bias) for p in scan if (bias := p.bias) is not None]
+        fitted = [(p, bias) for p in scan if (bias := p.bias()) is not None]
         if not fitted:
             continue
         r50, r50_error = np.array([p.r50 for p, _ in fitted]).T
-        bias, bias_error = np.array([bias for _, bias in fitted]).T
+        bias, bias_error = np.array([(bias.mean, bias.error) for _, bias in fitted]).T
         plots.bias_against_rejection(
             axes, r50, bias, rejection_error=r50_error, bias_error=bias_error,
             scan=[p.classifier.strength for p, _ in fitted], label=name, color=COLOURS[name], **_marker(name),

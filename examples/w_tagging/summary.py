@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from math import sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import stats
 
 from ..methods import Classifier
 from .classifiers import METHODS, PAPER_RECIPE
 
+# Fits of results.json: with the polynomial of the study, and with one degree more.
+BIAS, BIAS_OF_NEXT = "bias", "bias_of_next"
+
 Results = Mapping[str, Any]  # of one training
 
-CONSISTENT = 2  # errors that a bias may be from none
+CONSISTENT = 0.01  # the least probability of biases that are consistent with none; of forty, 0.05 would refuse two
+RESIDUAL = 1.25  # over what is expected: 1, and by chance 0.1 more or less
 
 
 class Value(NamedTuple):
@@ -23,6 +28,20 @@ class Value(NamedTuple):
 
     mean: float
     error: float
+
+
+@dataclass(frozen=True)
+class Bias:
+    """The signal over its error that a fit found: mean over seeds, and how probable it is without one.
+
+    error : of the mean, from those of the seeds, whose test jets are others, or from their spread if that is more
+    probability : of a larger sum over seeds of (bias / error)^2 without a bias. Every seed counts: a method
+        whose bias goes up with one seed and down with the next is none that a search can use.
+    """
+
+    mean: float
+    error: float
+    probability: float
 
 
 @dataclass(frozen=True)
@@ -44,31 +63,22 @@ class Point:
         return Value(float(np.mean(values)), error)
 
     @property
-    def bias(self) -> Value | None:
-        """With the study's polynomial; None where a seed's selection left so few jets somewhere that there is no fit.
+    def residual(self) -> Value:
+        """The rms around the best polynomial in mass over what the number of jets makes of it."""
+        values = [result["flatness"] / result["flatness_expected"] for result in self.seeds]
+        return Value(float(np.mean(values)), _of_mean(values) if len(values) > 1 else 0.0)
 
-        The error is from those of the seeds, whose test jets are others, or from their spread if that is more.
-        """
-        return self._bias("bias")
-
-    @property
-    def bias_of_next(self) -> Value | None:
-        """With a polynomial of one degree more."""
-        return self._bias("bias_of_next")
-
-    def _bias(self, name: str) -> Value | None:
-        found = [result[name] for result in self.seeds]
+    def bias(self, fit: str = BIAS) -> Bias | None:
+        """By that fit; None where a seed's selection left so few jets somewhere that there is no fit."""
+        found = [result[fit] for result in self.seeds]
         if any(bias["value"] is None for bias in found):
             return None
         values, errors = [bias["value"] for bias in found], [bias["error"] for bias in found]
         error = sqrt(sum(e**2 for e in errors)) / len(errors)
-        return Value(float(np.mean(values)), max(error, _of_mean(values)) if len(values) > 1 else error)
-
-    @property
-    def is_unbiased(self) -> bool:
-        """Whether the bias is consistent with none."""
-        bias = self.bias
-        return bias is not None and abs(bias.mean) <= CONSISTENT * bias.error
+        if len(values) > 1:
+            error = max(error, _of_mean(values))
+        chi2 = sum((value / error) ** 2 for value, error in zip(values, errors, strict=True))
+        return Bias(float(np.mean(values)), error, float(stats.chi2.sf(chi2, len(values))))
 
 
 def points(results: Mapping[str, Results]) -> dict[str, list[Point]]:
@@ -85,14 +95,25 @@ def _seeds(results: Mapping[str, Results], classifier: Classifier) -> tuple[Resu
     return tuple(result for key, result in results.items() if key.startswith(start))
 
 
-def best_unbiased(scan: list[Point]) -> Point | None:
-    """The one of the largest R50 whose bias is consistent with none."""
-    return max((point for point in scan if point.is_unbiased), key=lambda point: point.r50.mean, default=None)
+def is_unbiased(point: Point, fit: str = BIAS) -> bool:
+    """Whether the bias, by that fit, is consistent with none."""
+    bias = point.bias(fit)
+    return bias is not None and bias.probability >= CONSISTENT
+
+
+def is_as_wanted(point: Point) -> bool:
+    """Whether the response is the polynomial in mass that it may be, as far as can be seen."""
+    return point.residual.mean <= RESIDUAL
+
+
+def best(scan: list[Point], good: Callable[[Point], bool]) -> Point | None:
+    """The one of the largest R50 of those that are good."""
+    return max(filter(good, scan), key=lambda point: point.r50.mean, default=None)
 
 
 def shown(scan: list[Point]) -> Point:
-    """One for a figure that has room for one: the best unbiased, else the one that shapes the mass least."""
-    return best_unbiased(scan) or min(scan, key=lambda point: float(np.mean(point.values("jsd"))))
+    """One for a figure that has room for one: the best that is as wanted, else the one that shapes the mass least."""
+    return best(scan, is_as_wanted) or min(scan, key=lambda point: float(np.mean(point.values("jsd"))))
 
 
 def sensitivity(point: Point, reference: Point) -> Value:
@@ -104,24 +125,19 @@ def sensitivity(point: Point, reference: Point) -> Value:
     return Value(ratio, ratio / 2 * sqrt((one.error / one.mean) ** 2 + (other.error / other.mean) ** 2))
 
 
-def r50_at(scan: list[Point], inverse_jsd: float) -> list[float] | None:
-    """The R50 of each seed at this 1/JSD, on the line through neighbours of the scan, in log(1/JSD).
+def r50_at(scan: list[Point], inverse_jsd: float) -> Value | None:
+    """The R50 at this 1/JSD, on the line through neighbours of the scan, in the mean over seeds of log(1/JSD).
 
-    The largest if the scan passes there more than once; None if that of a seed does not.
+    The largest if the scan passes there more than once; None if it does not.
     """
-    found = []
-    for seed in range(len(scan[0].seeds)):
-        at = [(-np.log(p.seeds[seed]["jsd"]), p.seeds[seed]["r50"]) for p in scan]
-        wanted = np.log(inverse_jsd)
-        there = [
-            y0 + (y1 - y0) * (wanted - x0) / (x1 - x0)
-            for (x0, y0), (x1, y1) in pairwise(at)
-            if x0 != x1 and min(x0, x1) <= wanted <= max(x0, x1)
-        ]
-        if not there:
-            return None
-        found.append(float(max(there)))
-    return found
+    wanted, found = np.log(inverse_jsd), []
+    at = [(-float(np.mean(np.log(point.values("jsd")))), point.r50) for point in scan]
+    for (x0, y0), (x1, y1) in pairwise(at):
+        if x0 != x1 and min(x0, x1) <= wanted <= max(x0, x1):
+            part = (wanted - x0) / (x1 - x0)
+            error = np.hypot((1 - part) * y0.error, part * y1.error)
+            found.append(Value(float(y0.mean + part * (y1.mean - y0.mean)), float(error)))
+    return max(found, default=None)
 
 
 def _of_mean(values: list[float]) -> float:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from .. import pages
 from .classifiers import METHODS, PAPER_RECIPE, PAPER_STRENGTH
-from .summary import Point, Value, best_unbiased, r50_at, sensitivity
+from .summary import BIAS, BIAS_OF_NEXT, Bias, Point, Value, best, is_as_wanted, is_unbiased, r50_at, sensitivity
 
 INVERSE_JSD = (100, 300, 1000)
 REFERENCE = "DisCo"
@@ -19,7 +19,11 @@ def of_study(scans: Mapping[str, list[Point]]) -> dict[str, str]:
     """The tables made of results.json, by the name of their marks."""
     return {
         "w tagging, unselected": _unselected(scans),
-        "w tagging, sensitivity": _sensitivity(scans),
+        "w tagging, unbiased": _sensitivity(scans, is_unbiased),
+        "w tagging, unbiased with a degree more": _sensitivity(
+            scans, lambda point: is_unbiased(point, BIAS_OF_NEXT), BIAS_OF_NEXT
+        ),
+        "w tagging, as wanted": _sensitivity(scans, is_as_wanted),
         "w tagging, equal jsd": _equal(scans),
         "w tagging, scans": _scans([point for name in METHODS for point in scans[name]]),
         "w tagging, recipe": _recipe(scans),
@@ -39,19 +43,23 @@ def _row(point: Point) -> list[str]:
     chi2 = [result["bias"]["chi2"] for result in seeds]
     return [
         classifier.name,
-        f"{classifier.strength:g}" if classifier.strength else "",
+        _strength(point),
         pages.over_seeds(point.values("auc"), 4),
-        pages.over_seeds(point.values("r50"), 2),
+        _shown(point.r50, 2),
         pages.over_seeds([1 / jsd for jsd in point.values("jsd")], 0),
         pages.over_seeds([1 / result["blind"]["jsd"] for result in seeds], 0),
-        pages.over_seeds([result["flatness"] / result["flatness_expected"] for result in seeds], 2),
-        _shown(point.bias, 2),
+        _shown(point.residual, 2),
+        _shown(point.bias(), 2),
         "-" if None in chi2 else pages.over_seeds(chi2, 2),
-        _shown(point.bias_of_next, 2),
+        _shown(point.bias(BIAS_OF_NEXT), 2),
     ]
 
 
-def _shown(value: Value | None, digits: int) -> str:
+def _strength(point: Point) -> str:
+    return f"{point.classifier.strength:g}" if point.classifier.strength else ""
+
+
+def _shown(value: Value | Bias | None, digits: int) -> str:
     return "-" if value is None else f"{value.mean:.{digits}f} ± {value.error:.{digits}f}"
 
 
@@ -67,19 +75,21 @@ def _unselected(scans: Mapping[str, list[Point]]) -> str:
     return pages.table(rows)
 
 
-def _sensitivity(scans: Mapping[str, list[Point]]) -> str:
-    rows = [["method", "strength", "R50", "bias", "a degree more", f"sqrt(R50) relative to {REFERENCE}"]]
-    reference = best_unbiased(scans[REFERENCE])
+def _sensitivity(scans: Mapping[str, list[Point]], good: Callable[[Point], bool], fit: str = BIAS) -> str:
+    """The best of each method, of those that are good."""
+    rows = [["method", "strength", "R50", "residual over expected", "bias", "probability",
+             f"sqrt(R50) relative to {REFERENCE}"]]  # fmt: skip
+    reference = best(scans[REFERENCE], good)
     for name in METHODS:
-        best = best_unbiased(scans[name])
-        if best is None:
-            rows.append([name, "none of the scan is unbiased", "-", "-", "-", "-"])
+        point = best(scans[name], good)
+        if point is None:
+            rows.append([name, "none", *["-"] * (len(rows[0]) - 2)])
             continue
-        strength = f"{best.classifier.strength:g}" if best.classifier.strength else ""
-        relative = None if reference is None else sensitivity(best, reference)
+        bias = point.bias(fit)
         rows.append(
-            [name, strength, _shown(best.r50, 2), _shown(best.bias, 2), _shown(best.bias_of_next, 2),
-             _shown(relative, 3)]
+            [name, _strength(point), _shown(point.r50, 2), _shown(point.residual, 2), _shown(bias, 2),
+             "-" if bias is None else f"{bias.probability:.2g}",
+             _shown(None if reference is None else sensitivity(point, reference), 3)]
         )  # fmt: skip
     return pages.table(rows)
 
@@ -88,8 +98,7 @@ def _equal(scans: Mapping[str, list[Point]]) -> str:
     rows = [["method", *(f"R50 at 1/JSD = {inverse:,}" for inverse in INVERSE_JSD)]]
     for name, scan in scans.items():
         if len(scan) > 1:
-            at = [r50_at(scan, inverse) for inverse in INVERSE_JSD]
-            rows.append([name, *("-" if values is None else pages.over_seeds(values, 2) for values in at)])
+            rows.append([name, *(_shown(r50_at(scan, inverse), 2) for inverse in INVERSE_JSD)])
     return pages.table(rows)
 
 

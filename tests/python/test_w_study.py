@@ -6,6 +6,7 @@ import jet_samples
 import numpy as np
 import pytest
 import torch
+from scipy import stats
 
 from examples import pages
 from examples.methods import Classifier
@@ -189,19 +190,28 @@ def scan(*seeds_of_each):
 
 
 def test_bias_has_the_error_of_the_mean_or_the_spread_of_the_seeds_if_that_is_more():
-    point = scan([made_up(9, 0.2), made_up(9, 0.3), made_up(9, 0.4)])[0]
-    assert point.bias == pytest.approx((0.3, 1 / np.sqrt(3)))
-    assert point.is_unbiased
-    point = scan([made_up(9, 10), made_up(9, 20), made_up(9, 30)])[0]
-    assert point.bias == pytest.approx((20, 10 / np.sqrt(3)))
-    assert not point.is_unbiased
-    assert scan([made_up(9, None)])[0].bias is None
+    bias = scan([made_up(9, 0.2), made_up(9, 0.3), made_up(9, 0.4)])[0].bias()
+    assert (bias.mean, bias.error) == pytest.approx((0.3, 1 / np.sqrt(3)))
+    assert bias.probability == pytest.approx(stats.chi2.sf(0.29, 3))
+    bias = scan([made_up(9, 10), made_up(9, 20), made_up(9, 30)])[0].bias()
+    assert (bias.mean, bias.error) == pytest.approx((20, 10 / np.sqrt(3)))
+    assert bias.probability < 1e-9
+    assert scan([made_up(9, None)])[0].bias() is None
+
+
+def test_a_bias_up_with_one_seed_and_down_with_the_next_is_one():
+    point = scan([made_up(9, 6, error=2), made_up(9, -6, error=2)])[0]
+    assert point.bias().mean == 0
+    assert point.bias().probability == pytest.approx(np.exp(-9))  # of 3 errors twice
+    assert not summary.is_unbiased(point)
 
 
 def test_the_best_is_the_largest_r50_without_bias():
     points = scan([made_up(16, 5.0)], [made_up(9, 1.0)], [made_up(4, 0.0)])
-    best = summary.best_unbiased(points)
+    best = summary.best(points, summary.is_unbiased)
     assert best is points[1]
+    assert summary.best(points, summary.is_as_wanted) is points[0]
+    assert summary.best(points, lambda point: False) is None
     ratio = summary.sensitivity(best, points[2])
     assert ratio.mean == pytest.approx(1.5)
     assert ratio.error == pytest.approx(0.75 * np.hypot(0.1 / 9, 0.1 / 4))
@@ -209,7 +219,7 @@ def test_the_best_is_the_largest_r50_without_bias():
 
 def test_r50_at_equal_jsd_is_on_the_line_between_neighbours():
     points = scan([made_up(10, 0, 100)], [made_up(6, 0, 10_000)])
-    assert summary.r50_at(points, 1000) == pytest.approx([8])
+    assert summary.r50_at(points, 1000) == pytest.approx((8, 0.1 / np.sqrt(2)))
     assert summary.r50_at(points, 10) is None
 
 
@@ -221,7 +231,7 @@ def test_tables_and_figures_of_all_trainings(path):
     shown = tables.of_study(scans)
     assert shown["w tagging, scans"].count("\n") == 2 + sum(map(len, METHODS.values()))
     assert shown["w tagging, recipe"].count("\n") == 2 + 6
-    assert "| DisCo |" in shown["w tagging, sensitivity"]
+    assert "| DisCo |" in shown["w tagging, unbiased"]
     assert all(figure.axes for figure in curves.figures(scans).values())
 
 
