@@ -24,7 +24,7 @@ def mode(order: int, strengths: tuple[float, ...], name: str | None = None, **op
 
 # Each from where the mass is shaped to where little is left of the classification, closer where the one ends.
 STRENGTHS = {
-    "flatness": (30, 70, 100, 150, 300, 1000),
+    "flatness": (30, 70, 100, 150, 300),
     "DisCo": (10, 20, 30, 40, 60, 100, 300),
     "adversary": (0.5, 1, 1.5, 2, 3, 10, 30),
     "MoDe[0]": (50, 70, 100, 150, 200, 300, 1000),

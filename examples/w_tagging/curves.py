@@ -55,8 +55,8 @@ def _spectra(scans: Mapping[str, list[Point]]) -> Figure:
                 ratio = density / everything
                 error = ratio / np.sqrt(selected)
             plots.efficiency(lower, (FINE_EDGES, ratio, error), color=COLOURS[name], lw=2)
-        upper.set(yscale="log", xlim=(50, 220))
-        upper.legend(fontsize="small")
+        upper.set(yscale="log", xlim=(50, 220), ylim=(1e-6, 1))
+        upper.legend(fontsize="small", loc="upper right")
         lower.set(xlabel="mass [GeV]", ylim=(0, 2.5), ylabel="")
     axes[0, 0].set_ylabel("normalised to unit area")
     axes[1, 0].set_ylabel("after / before")
