@@ -16,7 +16,8 @@ usage: ./build.sh COMMAND
                 (simple: section 3.1 of the paper; batches: which loss at which size of batch;
                 history: what memory over batches and a transform of the score do;
                 --quick: a look in minutes, which leaves the results in the tree alone;
-                wsample: no training, jets for section 3.2, in hours; see wsample --help)
+                wsample: no training, jets for section 3.2, in hours; see wsample --help;
+                wtagging: section 3.2 with these jets, or with --sample FILE)
   bench [...]   time libmode beside every alternative, one hour; writes build/bench
                 (--quick: a look in minutes; see bench --help)
 
@@ -323,13 +324,25 @@ studies() {
         batches) module=simple_model.small_batches ;;
         history) module=simple_model.history ;;
         wsample) module=w_tagging.generate extra=wtagging ;;
-        *) die "usage: ./build.sh studies simple|batches|history [--quick] [--processes N], or wsample [--help]" ;;
+        wtagging) module=w_tagging.paper extra="studies frameworks" ;;
+        *)
+            die "usage: ./build.sh studies simple|batches|history|wtagging [--quick] [--processes N], or wsample [--help]"
+            ;;
     esac
     shift
     libmode
     extras $extra
     "$VENV/bin/python" -m examples.$module "$@"
-    [ "$name" = wsample ] || [[ " $* " = *" --quick "* ]] || "$VENV/bin/python" -m examples.simple_model.report
+    if [ "$name" = wtagging ]; then
+        "$VENV/bin/python" -m examples.w_tagging.keras_check "$@"
+        "$VENV/bin/python" -m examples.w_tagging.cost "$@"
+    fi
+    case "$name $*" in
+        *--quick* | *--sample*) ;;
+        wsample*) ;;
+        wtagging*) "$VENV/bin/python" -m examples.w_tagging.report ;;
+        *) "$VENV/bin/python" -m examples.simple_model.report ;;
+    esac
 }
 
 bench() {

@@ -21,3 +21,14 @@ def threads():
     """Sets the number of threads, and the default after the test."""
     yield libmode.set_threads
     libmode.set_threads(0)
+
+
+@pytest.fixture(scope="module")
+def threads_afterwards():
+    """A study leaves its process with one thread in PyTorch and in libmode."""
+    import torch
+
+    threads = torch.get_num_threads()
+    yield
+    torch.set_num_threads(threads)
+    libmode.set_threads(0)

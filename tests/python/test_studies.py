@@ -2,26 +2,16 @@
 
 import json
 
-import libmode
 import pytest
-import torch
 
 from examples import pages
 from examples.simple_model import history, paper, report, small_batches
 from examples.simple_model.classifiers import DEMO, MODIFIED, OTHERS, SLOPES, SLOPES_TIGHT
 from examples.simple_model.study import Size, Task
 
+pytestmark = pytest.mark.usefixtures("threads_afterwards")
+
 # ---------------------------------------------------- the simple model, small
-
-
-@pytest.fixture(scope="module", autouse=True)
-def threads_afterwards():
-    """A training leaves its process with one thread."""
-    threads = torch.get_num_threads()
-    yield
-    torch.set_num_threads(threads)
-    libmode.set_threads(0)
-
 
 SMALL = Size(steps=600, train_events=40_000, test_events=60_000, seeds=(1,))
 

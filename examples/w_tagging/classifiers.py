@@ -1,0 +1,50 @@
+"""The classifiers that are compared: methods, each with a scan of strengths."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..methods import UNBIASED, Classifier
+
+# GeV. Less than one QCD jet in a hundred is heavier. In a bin for them of as many jets as the others have, which
+# would reach to 300 GeV, the middle would be far above the jets, and its width half of the range: a response that
+# is linear in the mass of the jets would not be linear in the middles of the bins.
+RANGE = (50.0, 200.0)
+
+
+def scan(name: str, method: str, strengths: tuple[float, ...], **options: Any) -> tuple[Classifier, ...]:
+    """One method at each of these strengths."""
+    return tuple(Classifier(name, method, strength, options) for strength in strengths)
+
+
+def mode(order: int, strengths: tuple[float, ...], name: str | None = None, **options: Any) -> tuple[Classifier, ...]:
+    """MoDe, in 32 bins of mass of as many background jets each, in RANGE."""
+    return scan(name or f"MoDe[{order}]", "mode", strengths, order=order, mass_range=RANGE, **options)
+
+
+# Each from where the mass is shaped to where little is left of the classification, closer where the one ends.
+STRENGTHS = {
+    "flatness": (30, 70, 100, 150, 300),
+    "DisCo": (10, 20, 30, 40, 60, 100, 300),
+    "adversary": (0.5, 1, 1.5, 2, 3, 10, 30),
+    "MoDe[0]": (50, 70, 100, 150, 200, 300, 1000),
+    "MoDe[1]": (50, 70, 100, 150, 200, 300, 1000),
+    "MoDe[2]": (50, 70, 100, 150, 200, 300, 1000),
+    "MoDe[2] monotonic": (50, 70, 100, 150, 200, 300, 1000),
+}
+METHODS: dict[str, tuple[Classifier, ...]] = {
+    "unconstrained": (Classifier("unconstrained"),),
+    "planing": (Classifier("planing", "planing"),),
+    "flatness": scan("flatness", "flatness", STRENGTHS["flatness"], mass_range=RANGE),
+    "DisCo": scan("DisCo", "disco", STRENGTHS["DisCo"], unbiased=True),
+    "adversary": scan("adversary", "adversary", STRENGTHS["adversary"], mass_range=RANGE),
+    "MoDe[0]": mode(0, STRENGTHS["MoDe[0]"], **UNBIASED),
+    "MoDe[1]": mode(1, STRENGTHS["MoDe[1]"], **UNBIASED),
+    "MoDe[2]": mode(2, STRENGTHS["MoDe[2]"], **UNBIASED),
+    "MoDe[2] monotonic": mode(2, STRENGTHS["MoDe[2] monotonic"], "MoDe[2] monotonic", monotonic=True, **UNBIASED),
+}
+
+# The loss of the paper, and batches as large as its own; beside the unbiased form at the same strength.
+PAPER_STRENGTH = 300
+PAPER_FRACTION = 0.15
+PAPER_RECIPE = tuple(mode(order, (PAPER_STRENGTH,), f"MoDe[{order}] of the paper")[0] for order in range(3))

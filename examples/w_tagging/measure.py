@@ -1,0 +1,143 @@
+"""What a selection of half of the W jets keeps, and what it does to the mass of the QCD jets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from libmode import metrics
+from scipy import stats
+
+from .classifiers import RANGE
+from .sample import MASS, Sample
+
+EFFICIENCY = 0.5  # of the signal: the 50 of R50
+BINS = 20  # of mass, with as many QCD jets of the sample in each
+FINE_EDGES = np.linspace(*MASS, 51)
+ROC = np.linspace(0.01, 0.99, 99)
+REPEATS = 100  # of the bootstrap
+BLIND = 20  # selections that do not look at the score
+PSEUDO = 50  # background pseudo-samples
+
+# The fit of a polynomial and a signal: at the W's mass, in the part of the spectrum around it.
+W_MASS = 80.4
+BIAS_EDGES = np.geomspace(50, 120, 19)
+DEGREES = range(2, 9)
+PROBABLE = 0.001  # what fluctuates can be 0.05 at any degree, what does not fit is far below with many jets
+BETTER = 3.84  # that one more degree takes from chi2 by chance in one case of twenty
+
+
+def mass_edges(sample: Sample) -> np.ndarray:
+    """From 50 to 300 GeV, (BINS + 1,)."""
+    inner = np.quantile(sample.mass[sample.label == 0].astype(float), np.linspace(0, 1, BINS + 1)[1:-1])
+    return np.round([MASS[0], *inner, MASS[1]], 2)
+
+
+def performance(
+    score: np.ndarray, mass: np.ndarray, label: np.ndarray, order: int, edges: np.ndarray, fit: Fit
+) -> dict[str, Any]:
+    """Measures scores (n,) of jets, for JSON.
+
+    order : of the polynomial in mass that the selection may follow
+    edges : what mass_edges() returns
+    """
+    curve = metrics.roc(score, label)
+    cut = metrics.threshold(score, label, EFFICIENCY)
+    background = label == 0
+    mass, selected = mass[background], score[background] >= cut
+    rate = metrics.efficiency(mass, selected, edges)
+    flatness = metrics.flatness(mass, selected, np.minimum(edges, RANGE[1]), order)
+    r50 = metrics.bootstrap(lambda s, y: metrics.rejection(s, y, EFFICIENCY), [score, label], REPEATS)
+    rng = np.random.default_rng(0)
+    return {
+        "auc": metrics.auc(score, label),
+        "r50": r50.value,
+        "r50_error": r50.error,
+        "jsd": metrics.jsd(mass, selected, edges),
+        "rate": _short(rate.value),
+        "rate_error": _short(rate.error),
+        "flatness": flatness.rms,
+        "flatness_expected": flatness.expected,
+        "bias": fit.bias(mass[selected], fit.degree, rng),
+        "bias_of_next": fit.bias(mass[selected], fit.degree + 1, rng),
+        "blind": _blind(mass, selected, edges, fit, rng),
+        "selected": np.histogram(mass[selected], FINE_EDGES)[0].tolist(),
+        "background": np.histogram(mass, FINE_EDGES)[0].tolist(),
+        "roc": _short(np.interp(ROC, curve.signal_efficiency, curve.false_positive_rate)),
+    }
+
+
+def _blind(
+    mass: np.ndarray, selected: np.ndarray, edges: np.ndarray, fit: Fit, rng: np.random.Generator
+) -> dict[str, Any]:
+    """What selections of as many jets, whatever their mass, have: the mean JSD, and the mean and width of the bias."""
+    permuted = [rng.permutation(selected) for _ in range(BLIND)]
+    bias = fit.significances((mass[chosen] for chosen in permuted), fit.degree)
+    return {
+        "jsd": float(np.mean([metrics.jsd(mass, chosen, edges) for chosen in permuted])),
+        "bias": None if bias is None else float(np.mean(bias)),
+        "bias_width": None if bias is None else float(np.std(bias, ddof=1)),
+    }
+
+
+def _short(values: np.ndarray) -> list[float]:
+    return [float(f"{value:.4g}") for value in values]
+
+
+class Fit:
+    """Polynomial and signal, fitted to spectra of selected QCD jets.
+
+    width : of the signal: half of what holds the central 68 % of the sample's W jets, in GeV
+    degree : of the polynomial, the lowest of DEGREES that fits the spectrum of all QCD jets of the sample
+        (chi2 probability of at least PROBABLE) and that one degree more does not improve (by BETTER)
+    fits : what led to that
+    """
+
+    def __init__(self, sample: Sample) -> None:
+        low, high = np.quantile(sample.mass[sample.label == 1], [0.16, 0.84])
+        self.width = float(high - low) / 2
+        self.fits = []
+        background = sample.mass[sample.label == 0]
+        for degree in DEGREES:
+            found = metrics.signal_bias(background, BIAS_EDGES, W_MASS, self.width, degree)
+            probability = float(stats.chi2.sf(found.chi2, found.ndof))
+            self.fits.append(
+                {"degree": degree, "chi2": found.chi2, "ndof": found.ndof,
+                 "probability": probability, "significance": found.significance}
+            )  # fmt: skip
+        good = (
+            one["degree"]
+            for one, following in pairwise(self.fits)
+            if one["probability"] >= PROBABLE and one["chi2"] - following["chi2"] < BETTER
+        )
+        self.degree = next(good, -1)
+        if self.degree < 0:
+            raise RuntimeError(
+                f"no polynomial of degree {DEGREES[0]} to {DEGREES[-2]} fits the unselected QCD spectrum from "
+                f"{BIAS_EDGES[0]:g} to {BIAS_EDGES[-1]:g} GeV: {self.fits}"
+            )
+
+    def bias(self, mass: np.ndarray, degree: int, rng: np.random.Generator) -> dict[str, float | None]:
+        """The fitted signal over its error: mean and error, from pseudo-samples of the masses; and chi2 over ndof.
+
+        A pseudo-sample has a Poisson number of the selected jets, drawn with replacement. Its spectrum
+        fluctuates around that of the test sample as that does around the truth, so the width over
+        pseudo-samples is the error of the mean, however many of them there are.
+        """
+        found = self.significances((rng.choice(mass, rng.poisson(len(mass))) for _ in range(PSEUDO)), degree)
+        if found is None:
+            return {"value": None, "error": None, "chi2": None}
+        whole = self._of(mass, degree)
+        return {"value": float(found.mean()), "error": float(found.std(ddof=1)), "chi2": whole.chi2 / whole.ndof}
+
+    def significances(self, spectra: Iterable[np.ndarray], degree: int) -> np.ndarray | None:
+        """The fitted signal over its error, of each; None where one has so few jets in a bin that there is no fit."""
+        try:
+            return np.array([self._of(mass, degree).significance for mass in spectra])
+        except RuntimeError:
+            return None
+
+    def _of(self, mass: np.ndarray, degree: int) -> metrics.SignalBias:
+        return metrics.signal_bias(mass, BIAS_EDGES, W_MASS, self.width, degree)

@@ -1,0 +1,144 @@
+"""What results.json says of each classifier: means and errors over its seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from math import sqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import stats
+
+from ..methods import Classifier
+from .classifiers import METHODS, PAPER_RECIPE
+
+# Fits of results.json: with the polynomial of the study, and with one degree more.
+BIAS, BIAS_OF_NEXT = "bias", "bias_of_next"
+
+Results = Mapping[str, Any]  # of one training
+
+CONSISTENT = 0.01  # the least probability of biases that are consistent with none; of forty, 0.05 would refuse two
+RESIDUAL = 1.25  # over what is expected: 1, and by chance 0.1 more or less
+
+
+class Value(NamedTuple):
+    """A mean over seeds and its standard error."""
+
+    mean: float
+    error: float
+
+
+@dataclass(frozen=True)
+class Bias:
+    """The signal over its error that a fit found: mean over seeds, and how probable it is without one.
+
+    error : of the mean, from those of the seeds, whose test jets are others, or from their spread if that is more
+    probability : of a larger sum over seeds of (bias / error)^2 without a bias. Every seed counts: a method
+        whose bias goes up with one seed and down with the next is none that a search can use.
+    """
+
+    mean: float
+    error: float
+    probability: float
+
+
+@dataclass(frozen=True)
+class Point:
+    """One classifier of a scan, trained with each seed."""
+
+    classifier: Classifier
+    seeds: tuple[Results, ...]
+
+    def values(self, name: str) -> list[Any]:
+        """Of each seed."""
+        return [result[name] for result in self.seeds]
+
+    @property
+    def r50(self) -> Value:
+        """The error from the spread over seeds; of one seed, from the bootstrap."""
+        values = self.values("r50")
+        error = _of_mean(values) if len(values) > 1 else self.seeds[0]["r50_error"]
+        return Value(float(np.mean(values)), error)
+
+    @property
+    def residual(self) -> Value:
+        """The rms around the best polynomial in mass over what the number of jets makes of it."""
+        values = [result["flatness"] / result["flatness_expected"] for result in self.seeds]
+        return Value(float(np.mean(values)), _of_mean(values) if len(values) > 1 else 0.0)
+
+    def bias(self, fit: str = BIAS) -> Bias | None:
+        """By that fit; None where a seed's selection left so few jets somewhere that there is no fit."""
+        found = [result[fit] for result in self.seeds]
+        if any(bias["value"] is None for bias in found):
+            return None
+        values, errors = [bias["value"] for bias in found], [bias["error"] for bias in found]
+        error = sqrt(sum(e**2 for e in errors)) / len(errors)
+        if len(values) > 1:
+            error = max(error, _of_mean(values))
+        chi2 = sum((value / error) ** 2 for value, error in zip(values, errors, strict=True))
+        return Bias(float(np.mean(values)), error, float(stats.chi2.sf(chi2, len(values))))
+
+
+def points(results: Mapping[str, Results]) -> dict[str, list[Point]]:
+    """The scan of each method, as results.json has it; those of the paper's recipe are methods too."""
+    found = {}
+    for name, scan in {**METHODS, **{c.name: (c,) for c in PAPER_RECIPE}}.items():
+        trained = ((c, _seeds(results, c)) for c in scan)
+        found[name] = [Point(classifier, seeds) for classifier, seeds in trained if seeds]
+    return found
+
+
+def _seeds(results: Mapping[str, Results], classifier: Classifier) -> tuple[Results, ...]:
+    start = f"{classifier.name}, strength {classifier.strength:g}, seed "
+    return tuple(result for key, result in results.items() if key.startswith(start))
+
+
+def is_unbiased(point: Point, fit: str = BIAS) -> bool:
+    """Whether the bias, by that fit, is consistent with none."""
+    bias = point.bias(fit)
+    return bias is not None and bias.probability >= CONSISTENT
+
+
+def is_as_wanted(point: Point) -> bool:
+    """Whether the response is the polynomial in mass that it may be, as far as can be seen."""
+    return point.residual.mean <= RESIDUAL
+
+
+def best(scan: list[Point], good: Callable[[Point], bool]) -> Point | None:
+    """The one of the largest R50 of those that are good."""
+    return max(filter(good, scan), key=lambda point: point.r50.mean, default=None)
+
+
+def shown(scan: list[Point]) -> Point:
+    """One for a figure that has room for one: the best that is as wanted, else the one that shapes the mass least."""
+    return best(scan, is_as_wanted) or min(scan, key=lambda point: float(np.mean(point.values("jsd"))))
+
+
+def sensitivity(point: Point, reference: Point) -> Value:
+    """sqrt(R50) relative to that of another."""
+    one, other = point.r50, reference.r50
+    ratio = sqrt(one.mean / other.mean)
+    if point is reference:
+        return Value(1.0, 0.0)
+    return Value(ratio, ratio / 2 * sqrt((one.error / one.mean) ** 2 + (other.error / other.mean) ** 2))
+
+
+def r50_at(scan: list[Point], inverse_jsd: float) -> Value | None:
+    """The R50 at this 1/JSD, on the line through neighbours of the scan, in the mean over seeds of log(1/JSD).
+
+    The largest if the scan passes there more than once; None if it does not.
+    """
+    wanted, found = np.log(inverse_jsd), []
+    at = [(-float(np.mean(np.log(point.values("jsd")))), point.r50) for point in scan]
+    for (x0, y0), (x1, y1) in pairwise(at):
+        if x0 != x1 and min(x0, x1) <= wanted <= max(x0, x1):
+            part = (wanted - x0) / (x1 - x0)
+            error = np.hypot((1 - part) * y0.error, part * y1.error)
+            found.append(Value(float(y0.mean + part * (y1.mean - y0.mean)), float(error)))
+    return max(found, default=None)
+
+
+def _of_mean(values: list[float]) -> float:
+    return float(np.std(values, ddof=1)) / sqrt(len(values))
