@@ -87,7 +87,7 @@ def _rejection_against_jsd(scans: Mapping[str, list[Point]]) -> Figure:
             scan=[p.classifier.strength for p in scan], label=name, color=COLOURS[name], **_marker(name),
         )  # fmt: skip
     # The ceiling depends on how many jets are selected: a line of its own, through all classifiers.
-    blind = sorted((p.r50.mean, float(np.mean([b["jsd"] for b in p.values("blind")]))) for p in _all(scans))
+    blind = sorted((p.r50.mean, float(np.mean(p.values("blind_jsd")))) for p in _all(scans))
     axes.plot([1 / jsd for _, jsd in blind], [r50 for r50, _ in blind], color="black", ls=":", label="mass-blind")
     axes.set(ylabel="R50")
     axes.legend(fontsize="small")

@@ -47,7 +47,7 @@ def _row(point: Point) -> list[str]:
         pages.over_seeds(point.values("auc"), 4),
         _shown(point.r50, 2),
         pages.over_seeds([1 / jsd for jsd in point.values("jsd")], 0),
-        pages.over_seeds([1 / result["blind"]["jsd"] for result in seeds], 0),
+        pages.over_seeds([1 / jsd for jsd in point.values("blind_jsd")], 0),
         _shown(point.residual, 2),
         _shown(point.bias(), 2),
         "-" if None in chi2 else pages.over_seeds(chi2, 2),
