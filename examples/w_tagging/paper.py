@@ -7,6 +7,7 @@ tables and figures of docs/w-tagging.md are made of that by ``python -m examples
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +41,8 @@ def digest(size: Size) -> str:
 def tasks(size: Size) -> dict[str, Task]:
     """All trainings of the study by name."""
     shared = {"digest": digest(size), "jets": len(load(size.sample))}
-    scans = [scan[1::2] or scan if size == QUICK else scan for scan in METHODS.values()]
+    quick = replace(size, sample=QUICK.sample) == QUICK
+    scans = [scan[1::2] or scan if quick else scan for scan in METHODS.values()]
     scanned = [(classifier, 0.0) for scan in scans for classifier in scan]
     return {
         key(classifier, seed): Task(classifier, seed, size, fraction, **shared)

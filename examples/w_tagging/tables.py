@@ -60,7 +60,10 @@ def _strength(point: Point) -> str:
 
 
 def _shown(value: Value | Bias | None, digits: int) -> str:
-    return "-" if value is None else f"{value.mean:.{digits}f} ± {value.error:.{digits}f}"
+    """An error of 0 is none: of the reference, or of one seed."""
+    if value is None:
+        return "-"
+    return f"{value.mean:.{digits}f}" + (f" ± {value.error:.{digits}f}" if value.error else "")
 
 
 def _unselected(scans: Mapping[str, list[Point]]) -> str:

@@ -235,6 +235,11 @@ def test_tables_and_figures_of_all_trainings(path):
     assert all(figure.axes for figure in curves.figures(scans).values())
 
 
+def test_a_quick_study_of_another_sample_is_quick_too(path):
+    quick = dataclasses.replace(paper.QUICK, sample=path)
+    assert len(paper.tasks(quick)) == len(paper.tasks(paper.QUICK)) < len(paper.tasks(Size(path, 50, 2_000, (1,))))
+
+
 def test_cost_of_a_method(path):
     cost = {
         name: cost_of(METHODS[name][0], Size(path, 4, 5_000, (1,)), epochs=2)
