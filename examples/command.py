@@ -39,13 +39,15 @@ def command(
         parser.add_argument("--sample", type=Path, help="a file of events; the committed results stay")
     chosen = parser.parse_args()
     size, name = sizes[chosen.quick], module.rpartition(".")[2]
-    committed = not chosen.quick
+    another = ""
     if samples and chosen.sample:
-        size, name, committed = replace(size, sample=str(chosen.sample)), f"{name}-{chosen.sample.stem}", False
-    work = Path("build/studies", f"{name}-quick" if chosen.quick else name)
+        size, another = replace(size, sample=str(chosen.sample)), f"-{chosen.sample.stem}"
+    if chosen.quick:
+        another += "-quick"
+    work = Path("build/studies", name + another)
     pieces = [Piece(key, asdict(task), task, seconds(task)) for key, task in tasks(size).items()]
     results = run(pieces, measured, work, chosen.processes)
-    path = path if committed else work.with_suffix(".json")
+    path = work.with_name(f"{work.name}.json") if another else path  # a sample's name may have a dot
     path.write_text(json.dumps({"size": asdict(size), "results": results}, separators=(",", ":")) + "\n")
     print("wrote", path)
     return results

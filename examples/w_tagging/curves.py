@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from .classifiers import METHODS
 from .measure import FINE_EDGES, ROC
-from .summary import Point, shown
+from .summary import Point, over_seeds, shown
 
 COLOURS = {
     "unconstrained": "#888888",
@@ -80,7 +80,7 @@ def _rejection_against_jsd(scans: Mapping[str, list[Point]]) -> Figure:
     figure = Figure(figsize=(12, 9), layout="constrained")
     axes = figure.subplots()
     for name, scan in scans.items():
-        jsd, jsd_error = np.array([_over_seeds(p.values("jsd")) for p in scan]).T
+        jsd, jsd_error = np.array([over_seeds(p.values("jsd")) for p in scan]).T
         r50, r50_error = np.array([p.r50 for p in scan]).T
         plots.rejection_against_jsd(
             axes, jsd, r50, jsd_error=jsd_error, rejection_error=r50_error,
@@ -125,11 +125,6 @@ def _rocs(scans: Mapping[str, list[Point]]) -> Figure:
     axes.set(xlim=(0, 1), ylim=(1, 1e3))
     axes.legend(loc="upper right", fontsize="small")
     return figure
-
-
-def _over_seeds(values: list[float]) -> tuple[float, float]:
-    error = float(np.std(values, ddof=1)) / len(values) ** 0.5 if len(values) > 1 else 0.0
-    return float(np.mean(values)), error
 
 
 def _marker(name: str) -> dict[str, str]:

@@ -30,6 +30,12 @@ class Value(NamedTuple):
     error: float
 
 
+def over_seeds(values: list[float]) -> Value:
+    """The error from their spread; 0 for one."""
+    error = float(np.std(values, ddof=1)) / sqrt(len(values)) if len(values) > 1 else 0.0
+    return Value(float(np.mean(values)), error)
+
+
 @dataclass(frozen=True)
 class Bias:
     """The signal over its error that a fit found: mean over seeds, and how probable it is without one.
@@ -58,15 +64,13 @@ class Point:
     @property
     def r50(self) -> Value:
         """The error from the spread over seeds; of one seed, from the bootstrap."""
-        values = self.values("r50")
-        error = _of_mean(values) if len(values) > 1 else self.seeds[0]["r50_error"]
-        return Value(float(np.mean(values)), error)
+        found = over_seeds(self.values("r50"))
+        return found if len(self.seeds) > 1 else Value(found.mean, self.seeds[0]["r50_error"])
 
     @property
     def residual(self) -> Value:
         """The rms around the best polynomial in mass over what the number of jets makes of it."""
-        values = [result["flatness"] / result["flatness_expected"] for result in self.seeds]
-        return Value(float(np.mean(values)), _of_mean(values) if len(values) > 1 else 0.0)
+        return over_seeds([result["flatness"] / result["flatness_expected"] for result in self.seeds])
 
     def bias(self, fit: str = BIAS) -> Bias | None:
         """By that fit; None where a seed's selection left so few jets somewhere that there is no fit."""
@@ -74,11 +78,10 @@ class Point:
         if any(bias["value"] is None for bias in found):
             return None
         values, errors = [bias["value"] for bias in found], [bias["error"] for bias in found]
-        error = sqrt(sum(e**2 for e in errors)) / len(errors)
-        if len(values) > 1:
-            error = max(error, _of_mean(values))
+        mean, spread = over_seeds(values)
+        error = max(sqrt(sum(e**2 for e in errors)) / len(errors), spread)
         chi2 = sum((value / error) ** 2 for value, error in zip(values, errors, strict=True))
-        return Bias(float(np.mean(values)), error, float(stats.chi2.sf(chi2, len(values))))
+        return Bias(mean, error, float(stats.chi2.sf(chi2, len(values))))
 
 
 def points(results: Mapping[str, Results]) -> dict[str, list[Point]]:
@@ -138,7 +141,3 @@ def r50_at(scan: list[Point], inverse_jsd: float) -> Value | None:
             error = np.hypot((1 - part) * y0.error, part * y1.error)
             found.append(Value(float(y0.mean + part * (y1.mean - y0.mean)), float(error)))
     return max(found, default=None)
-
-
-def _of_mean(values: list[float]) -> float:
-    return float(np.std(values, ddof=1)) / sqrt(len(values))
