@@ -14,7 +14,7 @@ import numpy as np
 from ..runner import Piece, run
 from . import detector, events, jets
 from .features import features
-from .sample import FEATURES, MASS, PT, Sample, write
+from .sample import FEATURES, LARGE, MASS, PT, Sample, write
 
 PROCESSES = tuple(events.PROCESSES)
 JETS_PER_PIECE = 500
@@ -111,7 +111,7 @@ def main() -> None:
     parser.add_argument("--jets", type=int, default=100_000, help="of each class")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--processes", type=int, default=2, help="to run side by side; they do not change the jets")
-    parser.add_argument("--output", type=Path, default=Path("build/studies/w_tagging.npz"))
+    parser.add_argument("--output", type=Path, default=LARGE)
     chosen = parser.parse_args()
     if chosen.jets < 1:
         parser.error(f"--jets = {chosen.jets} is not 1 or more")

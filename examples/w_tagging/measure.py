@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any
 
@@ -92,7 +91,7 @@ class Fit:
         self.fits = []
         background = sample.mass[sample.label == 0]
         for degree in DEGREES:
-            found = metrics.signal_bias(background, BIAS_EDGES, W_MASS, self.width, degree)
+            found = self._of(background, degree)
             probability = float(stats.chi2.sf(found.chi2, found.ndof))
             self.fits.append(
                 {"degree": degree, "chi2": found.chi2, "ndof": found.ndof,
@@ -115,20 +114,16 @@ class Fit:
 
         A pseudo-sample has a Poisson number of the selected jets, drawn with replacement. Its spectrum
         fluctuates around that of the test sample as that does around the truth, so the width over
-        pseudo-samples is the error of the mean, however many of them there are.
+        pseudo-samples is the error of the mean, however many of them there are. None where one has so few jets
+        in a bin that there is no fit.
         """
-        found = self.significances((rng.choice(mass, rng.poisson(len(mass))) for _ in range(PSEUDO)), degree)
-        if found is None:
+        spectra = (rng.choice(mass, rng.poisson(len(mass))) for _ in range(PSEUDO))
+        try:
+            found = np.array([self._of(spectrum, degree).significance for spectrum in spectra])
+        except RuntimeError:
             return {"value": None, "error": None, "chi2": None}
         whole = self._of(mass, degree)
         return {"value": float(found.mean()), "error": float(found.std(ddof=1)), "chi2": whole.chi2 / whole.ndof}
-
-    def significances(self, spectra: Iterable[np.ndarray], degree: int) -> np.ndarray | None:
-        """The fitted signal over its error, of each; None where one has so few jets in a bin that there is no fit."""
-        try:
-            return np.array([self._of(mass, degree).significance for mass in spectra])
-        except RuntimeError:
-            return None
 
     def _of(self, mass: np.ndarray, degree: int) -> metrics.SignalBias:
         return metrics.signal_bias(mass, BIAS_EDGES, W_MASS, self.width, degree)

@@ -15,13 +15,13 @@ from ..command import command
 from ..methods import Classifier, one_thread
 from .classifiers import METHODS, PAPER_FRACTION, PAPER_RECIPE
 from .measure import Fit, mass_edges, performance
-from .sample import SMALL, load
+from .sample import LARGE, SMALL, load
 from .study import TEST, VALIDATION, Size, Task, seconds, trained
 from .summary import points
 from .tables import of_study
 
 RESULTS = Path(__file__).with_name("results.json")
-FULL = Size("build/studies/w_tagging.npz", 50, 2_000, (1, 2, 3))
+FULL = Size(str(LARGE), 50, 2_000, (1, 2, 3))
 QUICK = Size(None, 30, 1_000, (1,))
 
 

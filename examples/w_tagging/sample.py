@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 SMALL = Path(__file__).with_name("sample.npz")
+LARGE = Path("build/studies/w_tagging.npz")  # where generate writes it
 FEATURES = ("c2", "d2", "tau21", "r2", "planar_flow", "a3", "aplanarity", "zcut", "sqrt_d12", "kt_dr")
 ARRAYS = ("features", "mass", "pt", "label")
 MASS = (50.0, 300.0)  # GeV
