@@ -18,8 +18,8 @@ type binning struct {
 	ranks []int // of quantile edges that are still to be found
 }
 
-// tableLimit is a number of bins from which on all cells are one run: so many
-// bins and runs have numbers in the table.
+// tableLimit is a number of bins from which on a cell may be a run only because the
+// number of its bin has no room in the table: so many bins and runs have.
 const tableLimit = 1 << 15
 
 func newTable(asked, cells int, edges []float64) *binning {
@@ -75,11 +75,7 @@ func newBinning[T Float](sel *selection[T], cfg *Config) (*binning, error) {
 			return nil, err
 		}
 		bn := newTable(len(edges)-1, sel.massCells.cells, edges)
-		if bn.asked < tableLimit {
-			setCells(bn, sel.massCells)
-		} else {
-			bn.oneRun()
-		}
+		setCells(bn, sel.massCells)
 		return bn, nil
 	}
 	bn := newTable(cfg.bins(sel.n), sel.massCells.cells, nil)
@@ -90,20 +86,8 @@ func newBinning[T Float](sel *selection[T], cfg *Config) (*binning, error) {
 			counts[c] += more
 		}
 	}
-	if bn.asked < tableLimit {
-		bn.quantileCells(counts)
-	} else {
-		bn.oneRun()
-	}
+	bn.quantileCells(counts)
 	return bn, nil
-}
-
-// oneRun takes all cells for divided.
-func (bn *binning) oneRun() {
-	bn.runs = []run{{}}
-	for c := range bn.table {
-		bn.table[c] = bn.limit
-	}
 }
 
 // enoughFor returns an error where there is no range of masses to be binned, or
@@ -157,15 +141,17 @@ func uniformEdges(lo, hi float64, n int) []float64 {
 func setCells[T Float](bn *binning, g grid[T]) {
 	bin := 0
 	for c := range bn.table {
-		bn.table[c] = uint16(bin)
 		// An edge in a cell below c lies below, or at, every mass of cell c.
-		if bin+1 < bn.asked && g.cell(T(bn.edges[bin+1])) <= c {
-			bn.table[c] = bn.limit + uint16(len(bn.runs))
-			bn.runs = append(bn.runs, run{bin: bin})
-		}
-		for bin+1 < bn.asked && g.cell(T(bn.edges[bin+1])) <= c {
+		first := bin
+		for bin+1 < bn.asked && g.anyCell(T(bn.edges[bin+1])) <= c {
 			bin++
 		}
+		if bin == first && bin < tableLimit {
+			bn.table[c] = uint16(bin)
+			continue
+		}
+		bn.table[c] = bn.limit + uint16(len(bn.runs))
+		bn.runs = append(bn.runs, run{bin: first})
 	}
 }
 
@@ -180,7 +166,7 @@ type leftover struct {
 // the bins of leftovers into their records.
 func (bn *binning) settle(records []uint64, lefts [][]leftover, la *layout, lo, hi float64, tm *team) {
 	if bn.edges == nil {
-		near := sortedMasses{sortRuns(bn.runs, lefts), bn.runs}
+		near := sortedMasses{sortRuns(bn.runs, lefts, tm), bn.runs}
 		var kept []int
 		bn.edges, kept = near.edges(bn.ranks, lo, hi)
 		if len(bn.edges)-1 < bn.asked {
@@ -243,7 +229,7 @@ func mergedEdges(edges []float64, to []int) []float64 {
 
 // sortRuns returns the masses of leftovers in order: runs stand in order, so that
 // it is enough to sort each by itself.
-func sortRuns(runs []run, lefts [][]leftover) []float64 {
+func sortRuns(runs []run, lefts [][]leftover, tm *team) []float64 {
 	next := make([]int, len(runs))
 	for k, r := range runs {
 		next[k] = r.index
@@ -259,13 +245,11 @@ func sortRuns(runs []run, lefts [][]leftover) []float64 {
 			next[l.run]++
 		}
 	}
-	for k, r := range runs {
-		slices.Sort(masses[r.index:next[k]])
-	}
+	tm.parallel(len(runs), func(k int) { slices.Sort(masses[runs[k].index:next[k]]) })
 	return masses
 }
 
-// ofRun is of for a mass in a run.
+// ofRun returns the bin of a mass in a run, once the edges are known.
 func (bn *binning) ofRun(run int, m float64) int {
 	lo, hi := bn.runs[run].bin, len(bn.edges)-2
 	if run+1 < len(bn.runs) {

@@ -124,12 +124,8 @@ func (c *Config) Validate() error {
 	case len(c.BackgroundLabel) == 0:
 		return optionError("background_label", "[]", "must name at least one label")
 	}
-	for i, label := range c.BackgroundLabel {
-		for _, earlier := range c.BackgroundLabel[:i] {
-			if label == earlier {
-				return optionError("background_label", c.BackgroundLabel, "names label %d twice", label)
-			}
-		}
+	if label, twice := repeated(c.BackgroundLabel); twice {
+		return optionError("background_label", c.BackgroundLabel, "names label %d twice", label)
 	}
 	if err := validateRange("mass_range", c.MassRange); err != nil {
 		return err
@@ -138,6 +134,21 @@ func (c *Config) Validate() error {
 		return err
 	}
 	return c.validateEdges()
+}
+
+// repeated returns a label that occurs more than once, if there is one.
+func repeated(labels []int32) (label int32, twice bool) {
+	if len(labels) == 1 {
+		return 0, false
+	}
+	sorted := slices.Clone(labels)
+	slices.Sort(sorted)
+	for i, label := range sorted[1:] {
+		if label == sorted[i] {
+			return label, true
+		}
+	}
+	return 0, false
 }
 
 // only returns an error for the first option that is not at its default, unless

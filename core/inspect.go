@@ -80,7 +80,7 @@ func inspect[T Float](ev Events[T], cfg *Config, n int) (sel *selection[T], bins
 	defer giveScratch(sc)
 	var g gathered[T] // which outlives the scratch
 	if ev.Label != nil {
-		if err := g.gather(ev, labels[0], sc.team); err != nil {
+		if err := g.gather(ev, labels[:1], sc.team); err != nil {
 			return nil, bins, err
 		}
 		ev = g.events

@@ -18,10 +18,12 @@ func LossAndGrad[T Float](grad []T, ev Events[T], cfg Config) (float64, error) {
 	return sumOverLabels(grad, ev, &cfg, lossOfLabel[T])
 }
 
-// sumOverLabels checks what is common to all losses and returns the sum over
-// the labels, each of which of sets the gradient of its events.
-func sumOverLabels[T Float](grad []T, ev Events[T], cfg *Config,
-	of func(grad []T, sel *selection[T], cfg *Config, sc *scratch) (float64, error)) (float64, error) {
+// lossOf is a loss of the selected events, whose gradient it sets.
+type lossOf[T Float] func(grad []T, sel *selection[T], cfg *Config, sc *scratch) (float64, error)
+
+// sumOverLabels checks what is common to all losses and returns the sum over the
+// labels.
+func sumOverLabels[T Float](grad []T, ev Events[T], cfg *Config, of lossOf[T]) (float64, error) {
 	if err := cfg.Validate(); err != nil {
 		return 0, err
 	}
@@ -38,16 +40,51 @@ func sumOverLabels[T Float](grad []T, ev Events[T], cfg *Config,
 		return of(grad, newSelection(ev, nil, cfg), cfg, sc)
 	}
 	g := gatheredOf[T](sc)
-	var total float64
-	for _, label := range cfg.BackgroundLabel {
-		if err := g.gather(ev, label, sc.team); err != nil {
-			return 0, err
+	if err := g.gather(ev, cfg.BackgroundLabel, sc.team); err != nil {
+		return 0, err
+	}
+	total, err := g.sum(g.gradient(grad), cfg, of, sc)
+	if err != nil {
+		return 0, err
+	}
+	g.scatter(grad, sc.team)
+	return total, nil
+}
+
+// sum returns the sum of the losses of the labels, each of which sets its part of the
+// gradient. Many labels of few events, each not worth a second goroutine, are shared
+// among goroutines.
+func (g *gathered[T]) sum(grad []T, cfg *Config, of lossOf[T], sc *scratch) (total float64, err error) {
+	one := func(k int, sc *scratch) (float64, error) {
+		ev, index := g.of(k)
+		var part []T
+		if grad != nil {
+			part = grad[g.bounds[k]:g.bounds[k+1]]
 		}
-		loss, err := of(g.gradient(grad), newSelection(g.events, g.index, cfg), cfg, sc)
-		if err != nil {
-			return 0, err
+		return of(part, newSelection(ev, index, cfg), cfg, sc)
+	}
+	labels := len(g.bounds) - 1
+	if labels == 1 || len(g.index)/labels >= aloneCall {
+		for k := range labels {
+			loss, err := one(k, sc)
+			if err != nil {
+				return 0, err
+			}
+			total += loss
 		}
-		g.scatter(grad, sc.team)
+		return total, nil
+	}
+	losses, failed := make([]float64, labels), make([]error, labels)
+	sc.team.partsFor(len(g.index))
+	sc.team.parallel(labels, func(k int) {
+		own := takeScratch()
+		defer giveScratch(own)
+		losses[k], failed[k] = one(k, own)
+	})
+	for k, loss := range losses {
+		if failed[k] != nil {
+			return 0, failed[k]
+		}
 		total += loss
 	}
 	return total, nil

@@ -19,7 +19,7 @@ static void expect_seen(const char *what, int status, int want, const char *part
 /* Each spoils a call in one way. */
 static void order_17(call *c) { c->options.order = 17; }
 static void order_negative(call *c) { c->options.order = -1; }
-static void bins_0(call *c) { c->options.bins = 0; }
+static void bins_minus_1(call *c) { c->options.bins = -1; }
 static void bins_negative(call *c) { c->options.bins = INT32_MIN; }
 static void bins_most(call *c) { c->options.bins = INT32_MAX; }
 static void binning_unknown(call *c) { c->options.binning = 3; }
@@ -79,7 +79,7 @@ static const struct {
 } spoilt[] = {
     {"order 17", order_17, MODE_ERROR_OPTION, "order = 17|16"},
     {"order -1", order_negative, MODE_ERROR_OPTION, "order = -1"},
-    {"bins 0", bins_0, MODE_ERROR_OPTION, "bins = 0|at least 1"},
+    {"bins -1", bins_minus_1, MODE_ERROR_OPTION, "bins = -1|at least 1"},
     {"bins -2^31", bins_negative, MODE_ERROR_OPTION, "bins = -2147483648|at least 1"},
     {"binning", binning_unknown, MODE_ERROR_OPTION, "binning = 3"},
     {"moments", moments_unknown, MODE_ERROR_OPTION, "moments = -1"},

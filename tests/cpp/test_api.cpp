@@ -324,7 +324,7 @@ void test_exceptions() {
     mass.pop_back();
     expect_error("length", MODE_ERROR_ARGUMENT, "mass has length 63, but score has length 64",
                  [&] { mode::loss_and_grad(o, e.score, mass); });
-    expect_error("check", MODE_ERROR_OPTION, "bins = 0 must be at least 1", [] { mode::options().bins(0).check(); });
+    expect_error("check", MODE_ERROR_OPTION, "bins = -1 must be at least 1, or 0 for a number that follows from the events", [] { mode::options().bins(-1).check(); });
     four_bins().check();
 }
 #endif
