@@ -389,9 +389,11 @@ inline std::vector<double> edges(const options &chosen, view<const double> mass,
 }
 inline std::vector<double> edges(const options &chosen, view<const float> mass, view<const float> weight,
                                  view<const std::int32_t> label, status &outcome) {
-    if (!detail::readable("mass", mass, outcome) || !detail::readable("weight", weight, outcome))
+    if (!detail::readable("mass", mass, outcome) || !detail::fits("weight", weight, "mass", mass, outcome))
         return std::vector<double>();
-    return edges(chosen, detail::doubles(mass), detail::doubles(weight), label, outcome);
+    const std::vector<double> weights = detail::doubles(weight);
+    return edges(chosen, detail::doubles(mass), weight.given() ? view<const double>(weights) : view<const double>(),
+                 label, outcome);
 }
 
 /* What the loss is made of, at each of some scores. Rows lie one after another. */
