@@ -4,19 +4,21 @@ import golden
 import libmode
 import numpy as np
 import pytest
-from reference import Reference, bin_of
+from reference import Binned, Reference, bin_of
 
 N = 1_000_000
 SAMPLED = 1_000
 
+PLAIN = dict(order=2, moments="quadrature", unbiased=False)
 ALL = dict(order=2, max_slope=0.5, monotonic=True, unbiased=True, moments="projection", slope_penalty=0.3)
 SETS = {
-    "order 2": dict(order=2),
-    "max slope": dict(order=2, max_slope=0.5),
-    "monotonic": dict(order=2, monotonic=True),
-    "unbiased": dict(order=2, unbiased=True),
+    "order 2": PLAIN,
+    "projection": PLAIN | dict(moments="projection"),
+    "max slope": PLAIN | dict(max_slope=0.5),
+    "monotonic": PLAIN | dict(monotonic=True),
+    "unbiased": PLAIN | dict(unbiased=True),
     "all": ALL,
-    "weights": dict(order=2),
+    "weights": PLAIN,
     "weights, all": ALL,
     "ties, all": ALL | dict(slope_of="selected"),
 }
@@ -57,9 +59,10 @@ def test_sampled_gradient_elements_keep_nine_digits(sample, name):
     count = 12 if options.get("unbiased") else 32
     edges = libmode.mode_edges(mass, bins=count)
     bins, n_bins = bin_of(mass, edges), len(edges) - 1
-    reference = Reference(edges, *(np.bincount(bins, power) for power in (used, used**2)), **options)
+    binned = Binned.of(mass, used, edges, options["order"], np.longdouble)
+    reference = Reference(binned, **options)
     below, up_to = (sums_at(score[chosen], side, score, bins, n_bins, used) for side in (False, True))
     want = [reference.derivative(*sums, bins[i], used[i]) for *sums, i in zip(below, up_to, chosen, strict=True)]
 
-    _, grad = libmode.mode_loss_and_grad(score, mass, given, bins=count, **options)
+    _, grad = libmode.mode_loss_and_grad(score, mass, weight=given, bins=count, **options)
     golden.assert_close(grad[chosen], want, 1e-9, floor=1e-9 * np.abs(grad).max())
