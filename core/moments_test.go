@@ -2,6 +2,7 @@ package core
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -79,5 +80,35 @@ func TestBoundAdvance(t *testing.T) {
 			bo.apply(want, c)
 			assert.InDeltaSlice(t, want.value[:5], now.value[:5], 1e-13)
 		}
+	}
+}
+
+// Where tanh is 1 but for the last digits, the loss is still exact: the slope of
+// tanh, carried as 1 - tanh^2, once was noise there and stayed so until the next
+// chunk, for errors of the gradient of many times its largest element.
+func TestBoundsNearSaturation(t *testing.T) {
+	rng := rand.New(rand.NewPCG(17, 1))
+	const n = 4000
+	ev := Events[float64]{Score: make([]float64, n), Mass: make([]float64, n)}
+	for i := range n {
+		ev.Mass[i] = rng.Float64()
+		ev.Score[i] = 1 / (1 + math.Exp(rng.NormFloat64()-6*(ev.Mass[i]-0.5)))
+	}
+	for _, change := range []func(*Config){
+		func(c *Config) { c.Order = 1; c.MaxSlope = 0.1 },
+		func(c *Config) { c.Order = 2; c.MaxSlope = 0.1; c.SlopeOf = Selected },
+		func(c *Config) { c.Order = 2; c.Monotonic = true },
+		func(c *Config) { c.Order = 2; c.MaxSlope = 0.03; c.Monotonic = true; c.Unbiased = true },
+		func(c *Config) { c.Order = 4; c.MaxSlope = 0.3; c.Monotonic = true },
+	} {
+		cfg := DefaultConfig()
+		cfg.Bins = 16
+		change(&cfg)
+		got := make([]float64, n)
+		value, err := LossAndGrad(got, ev, cfg)
+		require.NoError(t, err)
+		loss, grad := newBrute(t, ev, cfg).lossAndGrad()
+		require.InEpsilon(t, loss, value, 1e-10, "%+v", cfg)
+		requireClose(t, grad, got, 1e-9)
 	}
 }
