@@ -136,7 +136,8 @@ def drawn(count: int) -> list[Sample]:
         )
         arrays = [one(list(SCORES)), one(["flat", "falling"]), one(list(WEIGHTS))]
         rest = [one(BINNINGS), bins, one([np.float64, np.float32]), one([1, 2, 5])]
-        found.append(Sample(int(3000 * 10 ** rng.random()), *arrays, *rest, valid(options, bins)))
+        n = int(max(3000, 200 * bins) * 10 ** rng.random())
+        found.append(Sample(n, *arrays, *rest, valid(options, bins)))
     return found
 
 
@@ -157,7 +158,7 @@ def large() -> list[Sample]:
     ]
 
 
-SAMPLES = systematic() + drawn(100) + large()
+SAMPLES = systematic() + drawn(200) + large()
 
 
 def agrees(got, want, dtype) -> None:
