@@ -1,8 +1,8 @@
 package core
 
 import (
+	"math"
 	"slices"
-	"sort"
 )
 
 // binning finds the bins of masses: most by the cell of a grid that they lie
@@ -26,6 +26,38 @@ func newTable(asked, cells int, edges []float64) *binning {
 	return &binning{asked: asked, edges: edges, table: make([]uint16, cells), limit: uint16(min(asked, tableLimit))}
 }
 
+// maxBins is the number of bins where none is asked for and there are events enough.
+const maxBins = 32
+
+// eventsPerBin is how many events a bin gets where no number of bins is asked for,
+// and enoughEvents the number of effective events, (sum w)^2 / sum w^2, below which
+// such a bin is merged with the next. docs/options.md has the study behind them.
+const (
+	eventsPerBin = 16
+	enoughEvents = 4
+)
+
+// bins returns the number of bins for n events: that which is asked for, or else one
+// that leaves each bin enough events and the fit of the moments something to do.
+func (c *Config) bins(n int) int {
+	if c.Bins > 0 {
+		return c.Bins
+	}
+	return max(min(n/eventsPerBin, maxBins), c.Order+2)
+}
+
+// mostBins returns a number that bins does not exceed.
+func (c *Config) mostBins() int {
+	if c.Binning == GivenEdges {
+		return len(c.Edges) - 1
+	}
+	return c.bins(math.MaxInt32)
+}
+
+// merges reports whether bins without enough events are merged with their neighbours:
+// where their number is not asked for.
+func (c *Config) merges() bool { return c.Bins == 0 && c.Binning != GivenEdges }
+
 // massCellsFor returns a number of cells with which few of n masses lie in
 // divided ones.
 func massCellsFor(n, bins int) int {
@@ -38,7 +70,7 @@ func newBinning[T Float](sel *selection[T], cfg *Config) (*binning, error) {
 		return nil, err
 	}
 	if cfg.Binning != Quantile {
-		edges, err := givenEdges(cfg, sel.massLo, sel.massHi)
+		edges, err := sel.givenEdges(cfg)
 		if err != nil {
 			return nil, err
 		}
@@ -50,8 +82,8 @@ func newBinning[T Float](sel *selection[T], cfg *Config) (*binning, error) {
 		}
 		return bn, nil
 	}
-	bn := newTable(cfg.Bins, sel.massCells.cells, nil)
-	bn.ranks = quantileRanks(sel.n, cfg.Bins)
+	bn := newTable(cfg.bins(sel.n), sel.massCells.cells, nil)
+	bn.ranks = quantileRanks(sel.n, bn.asked)
 	counts := sel.parts[0].masses
 	for _, p := range sel.parts[1:] {
 		for c, more := range p.masses {
@@ -80,26 +112,31 @@ func (sel *selection[T]) enoughFor(cfg *Config) error {
 	if err := sel.checkMassRange(); err != nil {
 		return err
 	}
-	if cfg.Binning == GivenEdges || sel.n >= cfg.Bins {
+	asked := cfg.bins(sel.n)
+	if cfg.Binning == GivenEdges || sel.n >= asked {
 		return nil
+	}
+	if cfg.merges() {
+		return errorOf(ErrNoEvents, "too few events: %d selected events cannot fill the %d bins that order = %d needs at least: "+
+			"use larger batches or a lower order", sel.n, asked, cfg.Order)
 	}
 	kind := "quantile"
 	if cfg.Binning == Uniform {
 		kind = "uniform"
 	}
 	return errorOf(ErrNoEvents, "too few events: %d selected events cannot fill bins = %d %s bins: "+
-		"use fewer bins or larger batches", sel.n, cfg.Bins, kind)
+		"use fewer bins or larger batches", sel.n, asked, kind)
 }
 
 // givenEdges returns the edges of bins other than quantile ones.
-func givenEdges(cfg *Config, lo, hi float64) ([]float64, error) {
+func (sel *selection[T]) givenEdges(cfg *Config) ([]float64, error) {
 	if cfg.Binning == GivenEdges {
 		return slices.Clone(cfg.Edges), nil
 	}
-	edges := uniformEdges(lo, hi, cfg.Bins)
+	edges := uniformEdges(sel.massLo, sel.massHi, cfg.bins(sel.n))
 	for b := 1; b < len(edges); b++ {
 		if !(edges[b] > edges[b-1]) {
-			return nil, errorOf(ErrOption, "bins = %d: mass range [%v, %v] is too narrow for so many bins in double precision", cfg.Bins, lo, hi)
+			return nil, errorOf(ErrOption, "bins = %d: mass range [%v, %v] is too narrow for so many bins in double precision", len(edges)-1, sel.massLo, sel.massHi)
 		}
 	}
 	return edges, nil
@@ -132,13 +169,6 @@ func setCells[T Float](bn *binning, g grid[T]) {
 	}
 }
 
-// of returns the bin of a mass inside the range, once the edges are known:
-// lower edge <= m < upper edge, the last bin with its upper edge.
-func (bn *binning) of(m float64) int {
-	inner := bn.edges[1 : len(bn.edges)-1]
-	return sort.Search(len(inner), func(k int) bool { return inner[k] > m })
-}
-
 // leftover is an event in a divided cell, whose record has no bin yet.
 type leftover struct {
 	record uint32
@@ -157,6 +187,11 @@ func (bn *binning) settle(records []uint64, lefts [][]leftover, la *layout, lo, 
 			for i, r := range records {
 				records[i] = la.withBin(r, kept[la.bin(r)])
 			}
+			for c, bin := range bn.table {
+				if bin < bn.limit {
+					bn.table[c] = uint16(kept[bin])
+				}
+			}
 			for k := range bn.runs {
 				bn.runs[k].bin = kept[bn.runs[k].bin]
 			}
@@ -173,6 +208,37 @@ func (bn *binning) settle(records []uint64, lefts [][]leftover, la *layout, lo, 
 			records[l.record] |= la.binBits(int(l.run))
 		}
 	})
+}
+
+// binOf returns the bin of an event that takes part, once the edges are known.
+func binOf[T Float](bn *binning, sel *selection[T], i int) int {
+	bin := bn.table[sel.places[i]&(1<<massCellBits-1)]
+	if bin >= bn.limit {
+		return bn.ofRun(int(bin-bn.limit), float64(sel.Mass[i]))
+	}
+	return int(bin)
+}
+
+// mergeRecords puts records into the bins that to maps theirs to.
+func mergeRecords(records []uint64, to []int, la *layout, tm *team) {
+	parts := tm.partsFor(len(records))
+	tm.parallel(parts, func(k int) {
+		part := records[len(records)*k/parts : len(records)*(k+1)/parts]
+		for i, r := range part {
+			part[i] = la.withBin(r, to[la.bin(r)])
+		}
+	})
+}
+
+// mergedEdges leaves out the edges between bins that to maps to the same number.
+func mergedEdges(edges []float64, to []int) []float64 {
+	merged := append([]float64(nil), edges[0])
+	for b := range to {
+		if b == len(to)-1 || to[b+1] > to[b] {
+			merged = append(merged, edges[b+1])
+		}
+	}
+	return merged
 }
 
 // sortRuns returns the masses of leftovers in order: runs stand in order, so that

@@ -23,7 +23,9 @@ func quantileRule(masses []float64, asked int) []float64 {
 			r--
 		}
 		if r > last {
-			edges = append(edges, midpoint(sorted[r-1], sorted[r]))
+			if edge := midpoint(sorted[r-1], sorted[r]); edge < sorted[len(sorted)-1] {
+				edges = append(edges, edge)
+			}
 			last = r
 		}
 	}

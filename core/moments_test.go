@@ -25,7 +25,11 @@ func TestLegendre(t *testing.T) {
 func TestProjection(t *testing.T) {
 	edges := []float64{0, 1, 2, 5, 9, 30, 31, 100}
 	for order := range 7 {
-		ba, err := newBasis(edges, order, Projection)
+		means := make([]float64, (len(edges)-1)*(order+1))
+		for b := range len(edges) - 1 { // of events anywhere in the bin
+			legendre(means[b*(order+1):(b+1)*(order+1)], edges[b]/50+0.3*(edges[b+1]-edges[b])/50-1)
+		}
+		ba, err := newBasis(edges, &Config{Order: order, Moments: Projection}, means)
 		require.NoError(t, err)
 		for l := range order + 1 {
 			column := make([]float64, len(edges)-1)
@@ -44,7 +48,7 @@ func TestProjection(t *testing.T) {
 // Quadrature moments of a constant are that constant, whatever the bins, since
 // the widths add up to 2.
 func TestQuadratureOfConstant(t *testing.T) {
-	ba, err := newBasis([]float64{3, 4, 7, 8}, 0, Quadrature)
+	ba, err := newBasis([]float64{3, 4, 7, 8}, &Config{}, nil)
 	require.NoError(t, err)
 	c := make([]float64, 1)
 	ba.moments(c, []float64{0.4, 0.4, 0.4})
@@ -53,7 +57,7 @@ func TestQuadratureOfConstant(t *testing.T) {
 
 // The steps of bound.advance add up to bound.apply, small and large ones.
 func TestBoundAdvance(t *testing.T) {
-	ba, err := newBasis(uniformEdges(0, 1, 9), 4, Quadrature)
+	ba, err := newBasis(uniformEdges(0, 1, 9), &Config{Order: 4}, nil)
 	require.NoError(t, err)
 	cfg := DefaultConfig()
 	cfg.Order, cfg.MaxSlope, cfg.Monotonic = 4, 0.3, true

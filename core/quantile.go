@@ -32,7 +32,8 @@ type run struct {
 // edges returns the edges of quantile bins: the inner edge k lies midway between
 // the masses of rank r-1 and r, r the k-th rank, where a rank inside a run of
 // equal masses has moved down to the start of the run, and rank 0 and repeats
-// are dropped. kept[k] is how many of the first k ranks have given an edge.
+// are dropped, and so is an edge that would not be below hi. kept[k] is how many of
+// the first k ranks have given an edge.
 func (sm *sortedMasses) edges(ranks []int, lo, hi float64) (edges []float64, kept []int) {
 	edges = append(make([]float64, 0, len(ranks)+2), lo)
 	kept = append(make([]int, 0, len(ranks)+1), 0)
@@ -40,7 +41,9 @@ func (sm *sortedMasses) edges(ranks []int, lo, hi float64) (edges []float64, kep
 	for _, rank := range ranks {
 		at := sm.at(rank)
 		if first := sort.SearchFloat64s(sm.masses, at); first > last {
-			edges = append(edges, midpoint(sm.masses[first-1], at))
+			if edge := midpoint(sm.masses[first-1], at); edge < hi {
+				edges = append(edges, edge)
+			}
 			last = first
 		}
 		kept = append(kept, len(edges)-1)

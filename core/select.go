@@ -85,10 +85,7 @@ func newSelection[T Float](ev Events[T], index []uint32, cfg *Config) *selection
 
 // makeCells sets the grids by whose cells check counts events.
 func (sel *selection[T]) makeCells(cfg *Config) {
-	n, nbins := len(sel.Score), cfg.Bins
-	if cfg.Binning == GivenEdges {
-		nbins = len(cfg.Edges) - 1
-	}
+	n, nbins := len(sel.Score), cfg.mostBins()
 	sel.scoreCells = sampledGrid(sel.Score, cfg.ScoreRange[0], cfg.ScoreRange[1], scoreCellsFor(n))
 	sel.massCells = sampledGrid(sel.Mass, sel.massLo, sel.massHi, massCellsFor(n, nbins))
 }

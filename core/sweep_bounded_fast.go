@@ -17,7 +17,7 @@ func (k *boundedKernel) setRows(inverse []float64) {
 }
 
 // boundedWalk is walk by way of runBounded, and of the kernel for what it leaves out.
-func (sw *sweep[T]) boundedWalk(wk *walker[T], k *boundedKernel, st walkState, chunk int) (integral, j float64) {
+func (sw *sweep[T]) boundedWalk(wk *walker[T], k *boundedKernel, st walkState, chunk int) (integral float64) {
 	k.setRows(sw.inverse)
 	hi := sw.chunks[chunk+1]
 	for i := sw.chunks[chunk]; i < hi; {
@@ -28,7 +28,7 @@ func (sw *sweep[T]) boundedWalk(wk *walker[T], k *boundedKernel, st walkState, c
 		k.toRows(sw.records[i:end], &sw.layout)
 		i = end
 	}
-	return st.integral, st.j
+	return st.integral
 }
 
 // fromRows and toRows take the CDFs of the bins of some events from the rows, and
