@@ -160,9 +160,9 @@ def mode_edges(
 
 def _edges(chosen: Options, masses: NDArray[np.float64], codes: NDArray[np.int32] | None) -> NDArray[np.float64]:
     # More bins than events are an error, for which there need not be room.
-    capacity = max(min(chosen.struct.bins, len(masses)) + 1, chosen.struct.n_edges)
+    capacity = max(min(chosen.struct.bins or 32, len(masses)) + 1, chosen.struct.n_edges)
     out = np.empty(capacity)
-    return out[: _native.edges(chosen.struct, len(masses), address(masses), address(codes), capacity, address(out))]
+    return out[: _native.edges(chosen.struct, len(masses), address(masses), None, address(codes), capacity, address(out))]
 
 
 def mode_moments(
