@@ -117,7 +117,8 @@ class Oracle:
             here = slice(*np.searchsorted(level, [first, last]))
             mine, row = events[here], level[here] - first
             bins, weight = self.bins[mine], self.weight[mine]
-            sums, squares = (cumulate(sums[-1], row, bins, power, last - first) for power in (weight, weight**2))
+            sums = cumulate(sums[-1], row, bins, weight, last - first)
+            squares = cumulate(squares[-1], row, bins, weight**2, last - first)
             above, above_removed = self.integrand(sums[1:], squares[1:])
             plain, removed = np.append(plain[-1], above), np.append(removed[-1], above_removed)
             integrand = plain - removed

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import golden
 import libmode
 import numpy as np
+import oracle
 import pytest
 from oracle import Oracle
 from reference import quantile_edges
@@ -175,6 +176,23 @@ def agrees(got, want, dtype) -> None:
         f"element {worst}: got {gradient[worst]!r}, want {want.gradient[worst]!r}: "
         f"off by {float(error[worst] / largest):.3g} of the largest element"
     )
+
+
+@pytest.mark.parametrize("table", [1, 40, 10_000])
+def test_the_oracle_finds_the_golden_losses_and_gradients_however_it_divides_its_tables(
+    monkeypatch, golden_case, table
+):
+    monkeypatch.setattr(oracle, "TABLE", table)
+    binning = {name: golden_case.options[name] for name in ("bins", "binning", "edges", "mass_range")}
+    options = {name: value for name, value in golden_case.options.items() if name not in binning}
+    edges = binning["edges"]
+    if binning["binning"] == "uniform":
+        edges = np.linspace(*binning["mass_range"], binning["bins"] + 1)
+    elif binning["binning"] == "quantile":
+        edges = quantile_edges(golden_case.mass, binning["bins"], binning["mass_range"])
+    found = Oracle(golden_case.score, golden_case.mass, golden_case.weight, edges, **options).evaluate()
+    golden.assert_close(found.loss, golden_case.loss, 1e-13)
+    golden.assert_close(found.gradient, golden_case.grad, 1e-13)
 
 
 @pytest.mark.parametrize("index", range(len(SAMPLES)), ids=lambda index: str(SAMPLES[index]))
