@@ -162,14 +162,23 @@ def large() -> list[Sample]:
 SAMPLES = systematic() + drawn(200) + large()
 
 
-def agrees(got, want, dtype) -> None:
+def agrees(got, oracle: Oracle, dtype) -> None:
     """Compares a loss and a gradient of this type with the oracle's."""
-    (loss, gradient), removed = got, abs(want.removed)
-    assert abs(loss - want.loss) <= max(TOLERANCE * abs(want.loss), OF_WHAT_IS_REMOVED * removed), (loss, want.loss)
+    (loss, gradient), want = got, oracle.evaluate()
+    # Where the fit of projection moments is hardly determined, digits are lost in P itself: with a condition
+    # number of 8,000, P changed by 1e-16 changes a gradient of order 5 with all bounds by 1e-8.
+    tolerance = TOLERANCE * max(1, np.linalg.cond(oracle.P.astype(float)) / 1000)
+    assert abs(loss - want.loss) <= max(tolerance * abs(want.loss), OF_WHAT_IS_REMOVED * abs(want.removed)), (
+        f"loss: got {loss!r}, want {want.loss!r}; unbiased takes {want.removed!r} away"
+    )
     assert gradient.dtype == dtype
     largest = np.abs(want.gradient).max()
-    own_rounding = 0 if dtype == np.float64 else 2.0**-24
-    allowed = TOLERANCE * largest + own_rounding * np.abs(want.gradient)
+    own_rounding = np.zeros(len(gradient))
+    if dtype == np.float32:
+        own_rounding = 2.0**-24 * np.abs(want.gradient)
+        if oracle.score_range is None:  # J above the highest score is added to a float32
+            own_rounding[oracle.score == oracle.score[oracle.inside].max()] = 2.0**-24 * largest
+    allowed = tolerance * largest + own_rounding
     error = np.abs(gradient - want.gradient)
     worst = int(np.argmax(error - allowed))
     assert error[worst] <= allowed[worst], (
@@ -201,7 +210,7 @@ def test_loss_and_gradient_are_those_of_J_recounted_at_every_score(threads, inde
     score, mass, weight, edges, binning = sample.events(index)
     threads(sample.threads)
     got = libmode.mode_loss_and_grad(score, mass, weight=weight, **binning, **sample.options)
-    agrees(got, Oracle(score, mass, weight, edges, **sample.options).evaluate(), sample.dtype)
+    agrees(got, Oracle(score, mass, weight, edges, **sample.options), sample.dtype)
 
 
 def test_a_tight_bound_on_a_strongly_sculpted_sample_keeps_its_digits():
@@ -212,7 +221,7 @@ def test_a_tight_bound_on_a_strongly_sculpted_sample_keeps_its_digits():
     options = dict(order=1, max_slope=0.1, moments="quadrature", unbiased=False)
     got = libmode.mode_loss_and_grad(score, mass, bins=16, **options)
     assert abs(got[0] - 0.0889032) < 5e-8
-    agrees(got, Oracle(score, mass, None, quantile_edges(mass, 16), **options).evaluate(), np.float64)
+    agrees(got, Oracle(score, mass, None, quantile_edges(mass, 16), **options), np.float64)
 
 
 OPTIONS_OF_MOMENTS = {
