@@ -6,13 +6,13 @@ package core
 // w P_l(x), l = 1..order. Weights are in a common unit.
 type binSums struct {
 	order int
-	rows  []float64
+	rows  []twofold
 }
 
 func (bs *binSums) width() int            { return 2 + bs.order }
-func (bs *binSums) row(b int) []float64   { return bs.rows[b*bs.width() : (b+1)*bs.width()] }
-func (bs *binSums) weight(b int) float64  { return bs.row(b)[0] }
-func (bs *binSums) squares(b int) float64 { return bs.row(b)[1] }
+func (bs *binSums) row(b int) []twofold   { return bs.rows[b*bs.width() : (b+1)*bs.width()] }
+func (bs *binSums) weight(b int) float64  { return bs.row(b)[0].hi }
+func (bs *binSums) squares(b int) float64 { return bs.row(b)[1].hi }
 
 // sumBins returns the sums of the events that take part over nb bins; bin tells an
 // event's. Events are added up in blocks of a size that does not depend on the
@@ -22,7 +22,7 @@ func sumBins[T Float](sel *selection[T], nb, order int, unit float64, bin func(i
 	per := nb * total.width()
 	n, size := len(sel.Mass), max(1<<14, 64*nb)
 	blocks := max(1, (n+size-1)/size)
-	rows := make([]float64, blocks*per)
+	rows := make([]twofold, blocks*per)
 	tm.parallel(blocks, func(k int) {
 		block := binSums{order, rows[k*per : (k+1)*per]}
 		addBlock(&block, sel, size*k, min(n, size*(k+1)), unit, bin)
@@ -30,7 +30,7 @@ func sumBins[T Float](sel *selection[T], nb, order int, unit float64, bin func(i
 	total.rows = rows[:per]
 	for k := 1; k < blocks; k++ {
 		for i, more := range rows[k*per : (k+1)*per] {
-			total.rows[i] += more
+			total.rows[i] = total.rows[i].add(more)
 		}
 	}
 	return total
@@ -51,19 +51,22 @@ func addBlock[T Float](bs *binSums, sel *selection[T], lo, hi int, unit float64,
 			w = float64(sel.Weight[i]) * unit
 		}
 		row := bs.row(bin(i))
-		row[0] += w
-		row[1] += w * w
+		row[0].hi += w
+		row[1].hi += w * w
 		if bs.order == 0 {
 			continue
 		}
 		x := ((m - from) - (to - m)) / span
-		if bs.order == 1 {
-			row[2] += w * x
+		if bs.order <= fastOrder {
+			row[2].hi += w * x
+			if bs.order == 2 {
+				row[3].hi += w * (1.5*x*x - 0.5)
+			}
 			continue
 		}
 		legendre(p[:bs.order+1], x)
 		for l := 1; l <= bs.order; l++ {
-			row[1+l] += w * p[l]
+			row[1+l] = row[1+l].plus(w * p[l])
 		}
 	}
 }
@@ -103,7 +106,7 @@ func (bs *binSums) merge(to []int) {
 		row := bs.row(target)
 		if b > 0 && to[b-1] == target {
 			for i, more := range bs.row(b) {
-				row[i] += more
+				row[i] = row[i].add(more)
 			}
 		} else {
 			copy(row, bs.row(b))
@@ -123,15 +126,15 @@ func (bs *binSums) check(edges []float64, unit float64) error {
 }
 
 // means returns the bins' mean polynomials, (1/W_b) sum w P_l(x), a row a bin.
-func (bs *binSums) means() []float64 {
+func (bs *binSums) means() []twofold {
 	size := bs.order + 1
 	nb := len(bs.rows) / bs.width()
-	means := make([]float64, nb*size)
+	means := make([]twofold, nb*size)
 	for b := range nb {
 		row := bs.row(b)
-		means[b*size] = 1
+		means[b*size].hi = 1
 		for l := 1; l < size; l++ {
-			means[b*size+l] = row[1+l] / row[0]
+			means[b*size+l] = row[1+l].over(row[0])
 		}
 	}
 	return means

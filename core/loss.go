@@ -105,7 +105,7 @@ func lossOfLabel[T Float](grad []T, sel *selection[T], cfg *Config, sc *scratch)
 // finalBins are the bins that the loss uses.
 type finalBins struct {
 	edges []float64
-	means []float64 // mean polynomials, a row a bin; nil where the moments need none
+	means []twofold // mean polynomials, a row a bin; nil where the moments need none
 }
 
 // newSweep returns the sweep of one label, still without basis and scale, with
@@ -160,7 +160,7 @@ func settleBins[T Float](sel *selection[T], cfg *Config, edges []float64, unit f
 		}
 		bins.means = sums.means()
 	} else if cfg.Moments == Projection {
-		bins.means = slices.Repeat([]float64{1}, len(edges)-1)
+		bins.means = slices.Repeat([]twofold{{hi: 1}}, len(edges)-1)
 	}
 	if nb := len(bins.edges) - 1; cfg.merges() && nb < cfg.Order+2 {
 		return bins, errorOf(ErrNoEvents, "too few events, or too few that differ in mass: %d selected events make %d bins, "+

@@ -29,7 +29,7 @@ const roundingFloor = 1e-12
 
 // newBasis returns the basis of the moments that a configuration asks for.
 // Projection is made of means, the bins' mean polynomials (see binsums.go).
-func newBasis(edges []float64, cfg *Config, means []float64) (*basis, error) {
+func newBasis(edges []float64, cfg *Config, means []twofold) (*basis, error) {
 	nb := len(edges) - 1
 	ba := emptyBasis(nb, cfg.Order+1)
 	if cfg.Order >= 1 {
@@ -39,10 +39,13 @@ func newBasis(edges []float64, cfg *Config, means []float64) (*basis, error) {
 	case Quadrature:
 		ba.quadrature(edges)
 	case Projection:
-		copy(ba.p, means)
+		for i, mean := range means {
+			ba.p[i] = mean.hi
+		}
 		if err := ba.project(); err != nil {
 			return nil, err
 		}
+		fitTwofold(ba.a, means, ba.size)
 	}
 	ba.setGram()
 	if cfg.Order >= 1 {
@@ -86,8 +89,7 @@ func (ba *basis) quadrature(edges []float64) {
 	}
 }
 
-// project sets A = (P'P)^-1 P' through the QR decomposition P = Q R by modified
-// Gram-Schmidt: A = R^-1 Q'. The orthonormal basis is Q itself.
+// project sets the orthonormal basis, the Q of P = Q R by modified Gram-Schmidt.
 func (ba *basis) project() error {
 	size := ba.size
 	nb := len(ba.p) / size
@@ -124,7 +126,6 @@ func (ba *basis) project() error {
 			on.rowP(b)[l] = q[l][b]
 		}
 		copy(on.rowA(b), on.rowP(b))
-		solveUpper(ba.rowA(b), r, on.rowA(b))
 	}
 	if size > 1 { // row 1 of R^-1
 		for l := range size {

@@ -25,9 +25,13 @@ func TestLegendre(t *testing.T) {
 func TestProjection(t *testing.T) {
 	edges := []float64{0, 1, 2, 5, 9, 30, 31, 100}
 	for order := range 7 {
-		means := make([]float64, (len(edges)-1)*(order+1))
+		var means []twofold
 		for b := range len(edges) - 1 { // of events anywhere in the bin
-			legendre(means[b*(order+1):(b+1)*(order+1)], edges[b]/50+0.3*(edges[b+1]-edges[b])/50-1)
+			p := make([]float64, order+1)
+			legendre(p, edges[b]/50+0.3*(edges[b+1]-edges[b])/50-1)
+			for _, mean := range p {
+				means = append(means, twofold{hi: mean})
+			}
 		}
 		ba, err := newBasis(edges, &Config{Order: order, Moments: Projection}, means)
 		require.NoError(t, err)

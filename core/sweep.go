@@ -25,14 +25,17 @@ type sweep[T Float] struct {
 	from, to float64 // limits of the integral
 
 	records []uint64
-	weights []float64   // in order of the records; nil: all 1
-	results []uint64    // the gradient in order of the records, see unsort.go; nil: it is written at once
-	groups  []group     // of cells that are sorted together
-	chunks  []int       // chunk k holds the records chunks[k] .. chunks[k+1]-1, or none
-	inverse []float64   // 1/W_b
-	spread  *spread     // nil: the bias stays
-	hot     *fastKernel // nil: kernels go the general way
-	flat    bool        // the loss is that of flatness.go
+	weights []float64 // in order of the records; nil: all 1
+	results []uint64  // the gradient in order of the records, see unsort.go; nil: it is written at once
+	groups  []group   // of cells that are sorted together
+	chunks  []int     // chunk k holds the records chunks[k] .. chunks[k+1]-1, or none
+	inverse []float64 // 1/W_b
+	spread  *spread   // nil: the bias stays
+
+	topFrom  int         // the first of the events of the highest score, if the integral ends there
+	topShare float64     // what their gradients gain from that
+	hot      *fastKernel // nil: kernels go the general way
+	flat     bool        // the loss is that of flatness.go
 }
 
 // step is what crossing one event does to its bin: F_b grows by e and the sum
@@ -81,7 +84,6 @@ func (sw *sweep[T]) run(cells []uint32, edges []float64, sc *scratch) (float64, 
 	if sw.results != nil {
 		unsort(sw.grad, sw.results, sw.records, sc.team)
 	}
-	sw.moveUpperEnd(last)
 	return sw.scale * total, nil
 }
 
@@ -92,6 +94,11 @@ func (sw *sweep[T]) walkChunks(integrals []float64, sc *scratch) (last float64) 
 		sw.hot = newFastKernel(sw.basis, sw.config.SlopePenalty)
 	}
 	walkers := pool(sw.newWalker)
+	wk := walkers.take()
+	sw.place(wk, len(integrals), sc)
+	last = wk.start(wk.cdf, wk.squares)
+	sw.setUpperEnd(last)
+	walkers.give(wk)
 	sc.team.parallel(len(integrals), func(k int) {
 		lo, hi := sw.chunks[k], sw.chunks[k+1]
 		if lo == hi {
@@ -109,9 +116,7 @@ func (sw *sweep[T]) walkChunks(integrals []float64, sc *scratch) (last float64) 
 		sw.write(wk, k)
 		walkers.give(wk)
 	})
-	wk := walkers.take()
-	sw.place(wk, len(integrals), sc)
-	return wk.start(wk.cdf, wk.squares)
+	return last
 }
 
 // place brings a walker to where chunk k begins.
@@ -242,7 +247,7 @@ func (sw *sweep[T]) walkTie(wk *walker[T], k int, sc *scratch) (integral float64
 	sw.place(wk, k+1, sc)
 	sw.changes(wk, downs, -1)
 	for i, down := range downs {
-		wk.out[i] = T(sw.scale * (down - wk.ups[i]) / 2)
+		sw.put(wk, wk.base+i, sw.scale*(down-wk.ups[i])/2)
 	}
 	return j * (sw.scoreAt(sw.chunks[k]) - sw.scoreBefore(k))
 }
@@ -282,7 +287,7 @@ func (sw *sweep[T]) cross(wk *walker[T], lo, hi int) float64 {
 		return sw.crossTie(wk, lo, hi)
 	}
 	d := wk.kernel.cross(sw.step(lo))
-	wk.out[lo-wk.base] = T(-sw.scale * d)
+	sw.put(wk, lo, -sw.scale*d)
 	return d
 }
 
@@ -319,16 +324,17 @@ func (sw *sweep[T]) crossTie(wk *walker[T], lo, hi int) (total float64) {
 		if i < hi-1 {
 			down = wk.change(sw.step(i).reversed())
 		}
-		wk.out[i-wk.base] = T(sw.scale * (down - wk.ups[i-lo]) / 2)
+		sw.put(wk, i, sw.scale*(down-wk.ups[i-lo])/2)
 	}
 	return total
 }
 
-// moveUpperEnd adds to the gradient of the highest score what comes from the
-// end of the integral, where that is the highest score. Of tied events only
+// setUpperEnd finds what the gradient of the highest score gains from the end of the
+// integral, where that is the highest score and J above it is j. Of tied events only
 // one that moves up takes the end along, hence half of it.
-func (sw *sweep[T]) moveUpperEnd(j float64) {
-	if sw.grad == nil || !math.IsInf(sw.config.ScoreRange[1], 1) {
+func (sw *sweep[T]) setUpperEnd(j float64) {
+	sw.topFrom = len(sw.records)
+	if !math.IsInf(sw.config.ScoreRange[1], 1) {
 		return
 	}
 	top := len(sw.records) - 1
@@ -336,11 +342,16 @@ func (sw *sweep[T]) moveUpperEnd(j float64) {
 	for first > 0 && sw.tied(first-1, top) {
 		first--
 	}
-	share := sw.scale * j
+	sw.topFrom, sw.topShare = first, sw.scale*j
 	if first < top {
-		share /= 2
+		sw.topShare /= 2
 	}
-	for i := first; i <= top; i++ {
-		sw.grad[sw.index(sw.records[i])] += T(share)
+}
+
+// put keeps the gradient of an event that is the last of its chunk, or tied.
+func (sw *sweep[T]) put(wk *walker[T], i int, grad float64) {
+	if i >= sw.topFrom {
+		grad += sw.topShare
 	}
+	wk.out[i-wk.base] = T(grad)
 }

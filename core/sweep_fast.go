@@ -287,7 +287,7 @@ func (sw *sweep[T]) fastTie(wk *walker[T], st *fastState, lo, hi int) (total flo
 	}
 	for i := lo; i < hi; i++ {
 		down := sw.fastChange(wk, st, i, -1)
-		wk.out[i-wk.base] = T(sw.scale * (down - wk.ups[i-lo]) / 2)
+		sw.put(wk, i, sw.scale*(down-wk.ups[i-lo])/2)
 	}
 	return total
 }
