@@ -114,7 +114,11 @@ func (sw *sweep[T]) setSums(edges []float64, sc *scratch) error {
 		return sw.spread.setEqual(sw.inverse)
 	}
 	sw.sumPowers(sc)
-	return sw.spread.setTotals(sc.squares[all:], sc.powers[:sw.nb])
+	if err := sw.spread.setTotals(sc.squares[all:], sc.powers[:sw.nb]); err != nil {
+		return err
+	}
+	sw.findDominated()
+	return nil
 }
 
 // sumPowers sums by chunk and bin the squares of the steps that events make, and

@@ -1,6 +1,9 @@
 package core
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // spread holds what the bias of a finite sample is made of,
 //
@@ -17,11 +20,16 @@ type spread struct {
 	totals []float64 // T_b
 	factor []float64 // 1/(1 - 2 U_b/T_b + T_b)
 	edges  []float64 // for messages
+
+	// Of bins that one event dominates, its step, and the sums over all others; nil
+	// where there is no such bin, 0 where a bin is none.
+	largest []float64
+	rest    []powers
 }
 
 func newSpread(edges []float64) *spread {
 	nb := len(edges) - 1
-	return &spread{make([]float64, nb), make([]float64, nb), edges}
+	return &spread{totals: make([]float64, nb), factor: make([]float64, nb), edges: edges}
 }
 
 // setEqual sets the totals of bins of n steps of 1/n each.
@@ -38,8 +46,15 @@ func (sp *spread) setEqual(inverse []float64) error {
 func (sp *spread) setTotals(totals []float64, of []powers) error {
 	copy(sp.totals, totals)
 	for b := range of {
-		if err := sp.setFactor(b, of[b].factor()); err != nil {
+		factor := of[b].factor()
+		if err := sp.setFactor(b, factor); err != nil {
 			return err
+		}
+		if factor < dominatedBelow {
+			if sp.largest == nil {
+				sp.largest, sp.rest = make([]float64, len(of)), slices.Clone(of)
+			}
+			sp.largest[b] = of[b].largest
 		}
 	}
 	return nil
@@ -64,6 +79,22 @@ func (sp *spread) variance(b int, f, s float64) float64 {
 func (sp *spread) change(st step, f, s float64) float64 {
 	after := f + st.e
 	return (st.square*(1-2*after) - 2*s*st.e + st.e*(f+after)*sp.totals[st.bin]) * sp.factor[st.bin]
+}
+
+// changeIn is change in any bin, also in one that an event dominates.
+func (sp *spread) changeIn(of *dominated, st step, f, s float64) float64 {
+	if of.has(st.bin) {
+		return of.change(st)
+	}
+	return sp.change(st, f, s)
+}
+
+// varianceIn is variance in any bin.
+func (sp *spread) varianceIn(of *dominated, b int, f, s float64) float64 {
+	if of.has(b) {
+		return of.variance(b)
+	}
+	return sp.variance(b, f, s)
 }
 
 // powers are sums over the steps of a bin but the largest, which is kept apart: where

@@ -32,6 +32,8 @@ type sweep[T Float] struct {
 	inverse []float64 // 1/W_b
 	spread  *spread   // nil: the bias stays
 
+	dominated []dominated // where chunks begin; nil: no bin is
+
 	topFrom  int         // the first of the events of the highest score, if the integral ends there
 	topShare float64     // what their gradients gain from that
 	hot      *fastKernel // nil: kernels go the general way
@@ -90,7 +92,7 @@ func (sw *sweep[T]) run(cells []uint32, edges []float64, sc *scratch) (float64, 
 // walkChunks sweeps all chunks, sets their integrals and returns J above the
 // highest score, which is that of the sums over all events.
 func (sw *sweep[T]) walkChunks(integrals []float64, sc *scratch) (last float64) {
-	if !sw.config.bounded() && sw.config.Order <= fastOrder && !onlyGeneralPaths {
+	if !sw.config.bounded() && sw.config.Order <= fastOrder && sw.dominated == nil && !onlyGeneralPaths {
 		sw.hot = newFastKernel(sw.basis, sw.config.SlopePenalty)
 	}
 	walkers := pool(sw.newWalker)
@@ -130,6 +132,9 @@ func (sw *sweep[T]) place(wk *walker[T], k int, sc *scratch) {
 		default:
 			wk.squares[b] = sc.squares[k*sw.nb+b]
 		}
+	}
+	if wk.of != nil {
+		wk.of.set(&sw.dominated[k])
 	}
 }
 
@@ -194,19 +199,23 @@ type walker[T Float] struct {
 	out          []T // the gradient of the events of a chunk, in order of score
 	base         int // the first of them
 	cdf, squares []float64
-	rows         []hotRow  // for fastKernel
-	ups, downs   []float64 // of the events of a tie
+	of           *dominated // nil: no bin is
+	rows         []hotRow   // for fastKernel
+	ups, downs   []float64  // of the events of a tie
 }
 
 func (sw *sweep[T]) newWalker() *walker[T] {
 	wk := &walker[T]{cdf: make([]float64, sw.nb)}
 	if sw.spread != nil {
 		wk.squares = make([]float64, sw.nb)
+		if sw.dominated != nil {
+			wk.of = newDominated(sw.spread)
+		}
 	}
 	if sw.config.bounded() {
-		wk.kernel = newBoundedKernel(sw.config, sw.basis, sw.spread)
+		wk.kernel = newBoundedKernel(sw.config, sw.basis, sw.spread, wk.of)
 	} else {
-		wk.kernel = newLinearKernel(sw.config, sw.basis, sw.spread)
+		wk.kernel = newLinearKernel(sw.config, sw.basis, sw.spread, wk.of)
 	}
 	if sw.hot != nil {
 		wk.rows = make([]hotRow, sw.nb)
