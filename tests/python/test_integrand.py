@@ -246,7 +246,7 @@ def test_J_of_mode_moments_has_the_gradient_as_its_steps_and_the_loss_as_its_int
 
 
 @pytest.mark.parametrize("name", ["order 0", "order 3, projection", "max slope", "all bounds"])
-@pytest.mark.parametrize("n", [640, 20_000])
+@pytest.mark.parametrize("n", [640, 1500])  # of more, the oracle itself keeps too few digits
 def test_a_bin_in_which_one_event_has_nearly_all_of_the_weight_keeps_its_digits(name, n):
     # V_b is a small difference there, divided by a small factor: 1 - T / W^2 had no digits left.
     rng = np.random.default_rng(3)
