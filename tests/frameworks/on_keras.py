@@ -67,7 +67,7 @@ def events(n=N, seed=0):
 
 
 def of_numpy(score, label, mass, weight=None, **options):
-    return libmode.mode_loss(score, mass, weight, label, **(OPTIONS | options))
+    return libmode.mode_loss(score, mass, weight=weight, label=label, **(OPTIONS | options))
 
 
 def cross_entropy(label, score):
@@ -344,7 +344,7 @@ Y = pack(LABEL, MASS)
 def carving(model):
     """How far the background's scores depend on its mass, on other events."""
     x, label, mass = sample(5000, seed=1)
-    return libmode.mode_loss(model.predict(x, verbose=0), mass, None, label, **OPTIONS)
+    return libmode.mode_loss(model.predict(x, verbose=0), mass, label=label, **OPTIONS)
 
 
 def trained(strength, fed):

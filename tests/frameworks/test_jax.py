@@ -11,6 +11,7 @@ import numpy as np
 import optax
 import pytest
 from libmode import jax as libmode_jax
+from libmode._functions import loss_and_grad
 from libmode._options import options
 from libmode.jax import mode_loss
 
@@ -26,13 +27,14 @@ def events(dtype=np.float32, seed=4):
 
 
 def loss_of(score, mass, weight, label):
-    return mode_loss(score, mass, weight, label, **OPTIONS)
+    return mode_loss(score, mass, weight=weight, label=label, **OPTIONS)
 
 
 @pytest.mark.parametrize("transform", [lambda f: f, jax.jit], ids=["eager", "jit"])
 def test_it_is_the_loss_of_numpy(transform):
     arrays = events()
-    want, want_grad = libmode.mode_loss_and_grad(*map(np.asarray, arrays), **OPTIONS)
+    s, m, w, y = map(np.asarray, arrays)
+    want, want_grad = libmode.mode_loss_and_grad(s, m, weight=w, label=y, **OPTIONS)
     loss, grad = transform(jax.value_and_grad(loss_of))(*arrays)
     assert loss.dtype == grad.dtype == jnp.float32
     assert loss == np.float32(want) == transform(loss_of)(*arrays)
@@ -76,8 +78,8 @@ def test_vmap_over_the_scores_alone():
 @pytest.mark.parametrize("path", [libmode_jax._on_cpu, libmode_jax._elsewhere])
 def test_both_ways_out_of_a_compiled_program_agree(path):
     score, mass, weight, label = events()
-    chosen = options(**OPTIONS)
-    loss, grad = jax.jit(lambda *arrays: path(chosen, *arrays))(score, mass, weight, label)
+    how = options(0, OPTIONS), loss_and_grad
+    loss, grad = jax.jit(lambda *arrays: path(how, *arrays))(score, mass, weight, label)
     assert loss == loss_of(score, mass, weight, label)
     assert (grad == jax.grad(loss_of)(score, mass, weight, label)).all()
 
@@ -195,7 +197,7 @@ def test_training_with_optax_makes_the_score_independent_of_the_mass():
 
     def penalty(parameters):
         return mode_loss(
-            jax.nn.sigmoid(features @ parameters["weight"] + parameters["bias"]), mass, None, label, bins=8
+            jax.nn.sigmoid(features @ parameters["weight"] + parameters["bias"]), mass, label=label, bins=8
         )
 
     def loss(parameters):

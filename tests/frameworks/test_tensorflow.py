@@ -32,7 +32,7 @@ def as_function(function):
 
 
 def loss_of(score, mass, weight, label):
-    return mode_loss(score, mass, weight, label, **OPTIONS)
+    return mode_loss(score, mass, weight=weight, label=label, **OPTIONS)
 
 
 WAYS = pytest.mark.parametrize("way", [lambda function: function, as_function], ids=["eager", "function"])
@@ -41,7 +41,8 @@ WAYS = pytest.mark.parametrize("way", [lambda function: function, as_function], 
 @WAYS
 def test_it_is_the_loss_of_numpy(way):
     tensors = events()
-    want, want_grad = libmode.mode_loss_and_grad(*(tensor.numpy() for tensor in tensors), **OPTIONS)
+    s, m, w, y = (tensor.numpy() for tensor in tensors)
+    want, want_grad = libmode.mode_loss_and_grad(s, m, weight=w, label=y, **OPTIONS)
     loss, grad = way(lambda *t: value_and_grad(loss_of, *t))(*tensors)
     assert loss.dtype == grad.dtype == tf.float32
     assert loss.numpy() == np.float32(want)
@@ -136,7 +137,7 @@ def test_compat_maps_the_arguments(way, arguments, options):
     score, mass, weight, label = events()
     mass = 2 * mass - 1
     theirs = MoDeLoss(background_label=1.0, **arguments)
-    want = mode_loss(score, mass, weight, label, background_label=1, **options)
+    want = mode_loss(score, mass, weight=weight, label=label, background_label=1, **options)
     target = tf.cast(label, tf.int32)
     assert way(lambda s, m, w, y: theirs(s[:, None], y[:, None], m, w))(score, mass, weight, target) == want
     pooled = MoDeLoss(background_only=False, **arguments)(score, None, mass)

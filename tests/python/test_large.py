@@ -61,5 +61,5 @@ def test_sampled_gradient_elements_keep_nine_digits(sample, name):
     below, up_to = (sums_at(score[chosen], side, score, bins, n_bins, used) for side in (False, True))
     want = [reference.derivative(*sums, bins[i], used[i]) for *sums, i in zip(below, up_to, chosen, strict=True)]
 
-    _, grad = libmode.mode_loss_and_grad(score, mass, given, bins=count, **options)
+    _, grad = libmode.mode_loss_and_grad(score, mass, weight=given, bins=count, **options)
     golden.assert_close(grad[chosen], want, 1e-9, floor=1e-9 * np.abs(grad).max())

@@ -21,7 +21,7 @@ def test_ten_thousand_calls():
     def calls(count):
         for k in range(count):
             score, mass, weight = events[k % 3]
-            libmode.mode_loss_and_grad(score, mass, weight, order=k % 4, unbiased=k % 2 == 0)
+            libmode.mode_loss_and_grad(score, mass, weight=weight, order=k % 4, unbiased=k % 2 == 0)
 
     calls(CALLS // 5)
     before = resident()

@@ -143,6 +143,25 @@ def test_threads_that_come_at_once_load_one_library():
     assert result.stdout.strip() == "1"
 
 
+@pytest.mark.parametrize("package", ["torch", "keras", "jax", "tensorflow"])
+@pytest.mark.parametrize("statement", ["from libmode import {}", "import libmode.{}", "import libmode.{}.anything"])
+def test_a_framework_that_is_missing_is_named_with_its_command(package, statement):
+    # None in sys.modules is what Python takes as "not to be found".
+    result = python(f"import sys; sys.modules['{package}'] = None\n" + statement.format(package))
+    assert result.returncode == 1
+    last = result.stderr.splitlines()[-1]
+    assert last == (
+        f"ImportError: libmode.{package} needs {package}, which is not installed: pip install 'libmode[{package}]'"
+    )
+
+
+@pytest.mark.parametrize("package", ["torch", "jax"])
+def test_a_framework_that_lacks_something_itself_says_so(package, tmp_path):
+    (tmp_path / f"{package}.py").write_text("import what_it_needs")
+    result = python(f"import libmode.{package}", PYTHONPATH=f"{tmp_path}:{os.environ.get('PYTHONPATH', '')}")
+    assert result.stderr.splitlines()[-1] == "ModuleNotFoundError: No module named 'what_it_needs'"
+
+
 def test_no_framework_is_imported():
     code = "import libmode, sys; libmode.mode_loss([0.1, 0.2, 0.3], [1, 2, 3], bins=2); print(*sys.modules)"
     result = python(code)

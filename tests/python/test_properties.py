@@ -121,7 +121,7 @@ def test_projection_of_a_polynomial_response_leaves_no_loss(options, order, data
     weight = np.diff([0 * x, *cdf, 1 + 0 * x], axis=0)
     score = np.repeat(np.arange(1, len(weight) + 1) / (len(weight) + 1), len(x))
     mass = np.tile((edges[1:] + edges[:-1]) / 2, len(weight))
-    loss = libmode.mode_loss(score, mass, weight.ravel(), order=order, moments="projection", edges=edges)
+    loss = libmode.mode_loss(score, mass, weight=weight.ravel(), order=order, moments="projection", edges=edges)
     # J is a sum of changes of terms up to max F^2, each rounded to 1e-16.
     assert abs(loss) < 1e-15 * max(1, np.max(np.square(cdf)))
 
@@ -162,7 +162,7 @@ def test_bits_do_not_depend_on_the_number_of_threads(threads, name, weighted, dt
     results = []
     for count in (1, 2, 2, 5):
         threads(count)
-        results.append(libmode.mode_loss_and_grad(score, mass, weight, **LARGE[name]))
+        results.append(libmode.mode_loss_and_grad(score, mass, weight=weight, **LARGE[name]))
     loss, grad = results[0]
     for other_loss, other_grad in results[1:]:
         assert other_loss == loss

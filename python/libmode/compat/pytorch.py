@@ -90,7 +90,9 @@ class MoDeLoss(_MoDeLoss):
             normalize=normalize,
         )
         label = label_of(background_label)
-        super().__init__(label, bool(background_only), history=_MEMORY if memory else 0, **options)
+        super().__init__(
+            background_label=label, background_only=bool(background_only), history=_MEMORY if memory else 0, **options
+        )
         self.normalize = bool(normalize)
 
     def forward(self, pred: Tensor, target: Tensor, x_biased: Tensor, weights: Tensor | None = None) -> Tensor:
