@@ -19,6 +19,8 @@ class SkipsBadBatches:
 
     #: How to leave out a last batch that is too small, for the end of a sentence.
     _without_last = "DataLoader(..., drop_last=True)"
+    #: Which argument skips bad batches, for a sentence.
+    _skipping = "on_bad_batch='skip'"
 
     def _set_on_bad_batch(self, on_bad_batch: OnBadBatch) -> None:
         if on_bad_batch not in get_args(OnBadBatch):
@@ -30,7 +32,7 @@ class SkipsBadBatches:
         if self.on_bad_batch == "raise":
             raise BatchError(
                 f"{error}. If this is the last batch and smaller than the others, {self._without_last} leaves it out; "
-                "on_bad_batch='skip' gives every such batch the loss 0"
+                f"{self._skipping} gives every such batch the loss 0"
             ) from None
         self.skipped += 1
         if self.skipped == 1:

@@ -99,6 +99,40 @@ def test_small_floats_are_computed_in_float32(dtype):
     assert loss == loss_of(low.astype(jnp.float32), *others)
 
 
+@pytest.mark.parametrize("transform", [lambda f: f, jax.jit], ids=["eager", "jit"])
+@pytest.mark.parametrize("dtype", [jnp.float16, jnp.bfloat16], ids=["float16", "bfloat16"])
+def test_the_gradient_of_small_floats_is_scaled_before_it_is_rounded(transform, dtype):
+    score, *others = events()
+    low = score.astype(dtype)
+    grad = transform(jax.grad(lambda s: 65536 * loss_of(s, *others)))
+    got, want = grad(low), grad(low.astype(jnp.float32))
+    assert got.dtype == dtype and jnp.isfinite(got).all()
+    assert (got == want.astype(dtype)).all()
+
+
+def test_what_is_not_score_or_mass_is_given_by_name():
+    score, mass, weight, label = events()
+    with pytest.raises(TypeError, match="takes 2 positional arguments but 3"):
+        mode_loss(score, mass, label)
+    with pytest.raises(TypeError, match="unknown option 'labels': did you mean label"):
+        mode_loss(score, mass, labels=label)
+
+
+def test_an_option_that_is_an_array_is_copied():
+    score, mass, *_ = events()
+    slope = np.array(0.05)
+    before = mode_loss(score, mass, order=1, bins=5, max_slope=slope)
+    slope[...] = 0.4
+    after = mode_loss(score, mass, order=1, bins=5, max_slope=slope)
+    assert before != after == mode_loss(score, mass, order=1, bins=5, max_slope=jnp.asarray(0.4))
+
+
+def test_the_labels_that_there_are_are_listed():
+    score, mass, _, label = events()
+    with pytest.raises(ValueError, match=r"label holds -1 \(40 events\) and 1 \(20 events\): give background_label=-1"):
+        mode_loss(score, mass, label=2 * label - 1)
+
+
 def test_columns():
     arrays = events()
     columns = [array[:, None] for array in arrays]

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 from libmode.baselines import disco_loss
+from libmode.compat import pytorch as compat
 from libmode.torch import MoDeLoss
 from libmode.torch.baselines import DisCoLoss, FlatnessLoss
 
@@ -224,3 +225,8 @@ def test_the_labels_that_there_are_are_listed(name):
 def test_of_several_background_labels_the_missing_one_is_named():
     with pytest.raises(libmode.BatchError, match=r"background_label = 8; label holds 0 \(3 events\): check"):
         libmode.mode_loss([0.1, 0.2, 0.3], [1, 2, 3], label=[0, 0, 0], background_label=(0, 8), bins=1)
+
+
+def test_compat_says_which_class_skips():
+    with pytest.raises(libmode.BatchError, match=r"drop_last=True.*libmode.torch.MoDeLoss\(on_bad_batch='skip'\)"):
+        compat.MoDeLoss()(torch.ones(5), torch.ones(5), torch.arange(5.0))

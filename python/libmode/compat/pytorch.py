@@ -58,6 +58,8 @@ class MoDeLoss(_MoDeLoss):
         For what cannot be honoured, and as :func:`libmode.mode_loss`.
     """
 
+    _skipping = "libmode.torch.MoDeLoss(on_bad_batch='skip')"
+
     def __init__(
         self,
         bins: int = 32,
