@@ -143,16 +143,40 @@ def test_threads_that_come_at_once_load_one_library():
     assert result.stdout.strip() == "1"
 
 
-@pytest.mark.parametrize("package", ["torch", "keras", "jax", "tensorflow"])
-@pytest.mark.parametrize("statement", ["from libmode import {}", "import libmode.{}", "import libmode.{}.anything"])
-def test_a_framework_that_is_missing_is_named_with_its_command(package, statement):
-    # None in sys.modules is what Python takes as "not to be found".
-    result = python(f"import sys; sys.modules['{package}'] = None\n" + statement.format(package))
-    assert result.returncode == 1
-    last = result.stderr.splitlines()[-1]
-    assert last == (
-        f"ImportError: libmode.{package} needs {package}, which is not installed: pip install 'libmode[{package}]'"
-    )
+# Module: what it needs, and the extra that brings it.
+NEEDED = {
+    "torch": ("torch", "torch"),
+    "torch.baselines": ("torch", "torch"),
+    "keras": ("keras", "keras"),
+    "jax": ("jax", "jax"),
+    "tensorflow": ("tensorflow", "tensorflow"),
+    "compat.pytorch": ("torch", "torch"),
+    "compat.tf": ("tensorflow", "tensorflow"),
+    "plots": ("matplotlib", "plot"),
+}
+
+
+WITHOUT = """if True:
+    import sys
+    class Missing:
+        def find_spec(name, *rest):
+            if name == "{0}":
+                raise ModuleNotFoundError("No module named '{0}'", name="{0}")
+    sys.meta_path.insert(0, Missing)
+"""
+
+
+@pytest.mark.parametrize("module", NEEDED)
+def test_a_package_that_is_missing_is_named_with_its_command(module):
+    package, extra = NEEDED[module]
+    parent, _, name = f"libmode.{module}".rpartition(".")
+    for statement in (f"import libmode.{module}", f"from {parent} import {name}"):
+        result = python(WITHOUT.format(package) + statement)
+        assert result.returncode == 1
+        by = "libmode.torch" if module == "torch.baselines" else f"libmode.{module}"
+        want = f"ImportError: {by} needs {package}, which is not installed: pip install 'libmode[{extra}]'"
+        assert result.stderr.splitlines()[-1] == want
+    assert f"\n{extra} = [" in (ROOT / "pyproject.toml").read_text()
 
 
 @pytest.mark.parametrize("package", ["torch", "jax"])

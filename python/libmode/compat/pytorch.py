@@ -6,11 +6,14 @@ differ, and why: docs/from-modeloss.md.
 
 from __future__ import annotations
 
-import torch
-from torch import Tensor
-
-from ..torch import MoDeLoss as _MoDeLoss
+from .._missing import needed
 from ._arguments import EPS, SBINS, label_of, options_of
+
+with needed("torch", by="libmode.compat.pytorch", extra="torch"):
+    import torch
+    from torch import Tensor
+
+    from ..torch import MoDeLoss as _MoDeLoss
 
 _MEMORY = 1_000_000  # events, which take some 30 ms a call; modeloss keeps all of them
 

@@ -8,11 +8,14 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-import tensorflow as tf
-
+from .._missing import needed
 from .._options import options, plain
-from ..tensorflow import mode_loss
 from ._arguments import EPS, SBINS, label_of, options_of
+
+with needed("tensorflow", by="libmode.compat.tf", extra="tensorflow"):
+    import tensorflow as tf
+
+    from ..tensorflow import mode_loss
 
 
 class MoDeLoss:

@@ -171,9 +171,10 @@ class MoDeLoss(SkipsBadBatches, nn.Module):
         self._encoded = encode(self.background_label, **self.options)
         decoded = decode(self._encoded)
         self._labels, self._score_range = decoded.labels, decoded.score_range
-        if int32("history", history) < 0:
-            raise ValueError(f"history = {history}: must not be negative")
-        self.history = History(history) if history else None
+        size = int32("history", history)
+        if size < 0:
+            raise ValueError(f"history = {size}: must not be negative")
+        self.history = History(size) if size else None
         if not (score_transform is None or callable(score_transform) or score_transform == "signal_efficiency"):
             raise ValueError(f"score_transform = {score_transform!r}: must be a callable or 'signal_efficiency'")
 

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from ..._arrays import no_background
-from ..._native import BatchError
+from ..._native import BatchError, int32
 from ..._options import keywords_only
 from .._op import as_numpy
 from ..loss import _checked
@@ -64,7 +64,7 @@ class AdversaryLoss(nn.Module):
         if not -math.inf < low < high < math.inf:
             raise ValueError(f"mass_range = {mass_range}: must be finite and increasing")
         self.mass_range = (float(low), float(high))
-        self.background_label = background_label
+        self.background_label = int32("background_label", background_label)
         self.background_only = background_only
         output = nn.Linear(hidden, 3 * components)
         with torch.no_grad():  # the Gaussians start evenly over the mass range
