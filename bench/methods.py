@@ -52,7 +52,7 @@ def from_numpy(
 
     score, mass = events.in_float64 if double else (events.score, events.mass)
     weight = events.weight if weighted else None
-    return lambda: libmode.mode_loss_and_grad(score, mass, weight, order=order, **options)[1]
+    return lambda: libmode.mode_loss_and_grad(score, mass, weight=weight, order=order, **options)[1]
 
 
 def baseline(events: Events, name: str, **options: Any) -> peers.Call:

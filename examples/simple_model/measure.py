@@ -53,15 +53,15 @@ def performance(score: np.ndarray, events: Events, order: int) -> Performance:
 
 def select(score: np.ndarray, events: Events, signal_efficiency: float, order: int) -> Selection:
     """Cuts on scores (n,) of events."""
-    threshold = metrics.threshold(score, events.label, signal_efficiency)
+    threshold = metrics.threshold(score, events.label, signal_efficiency=signal_efficiency)
     background = events.label == 0
     mass, selected = events.mass[background], score[background] >= threshold
     rate = metrics.efficiency(mass, selected, MASS_EDGES)
-    flatness = metrics.flatness(mass, selected, MASS_EDGES, order)
+    flatness = metrics.flatness(mass, selected, MASS_EDGES, degree=order)
     return Selection(
         efficiency=signal_efficiency,
         threshold=threshold,
-        rejection=metrics.rejection(score, events.label, signal_efficiency),
+        rejection=metrics.rejection(score, events.label, signal_efficiency=signal_efficiency),
         rate=rate.value,
         error=rate.error,
         residual=flatness.rms,

@@ -64,7 +64,9 @@ def _background(score: np.ndarray, test: Events, threshold: float) -> dict[str, 
 def _bias(mass: np.ndarray) -> float | None:
     """A fitted signal over its error; None where the selection left bins so empty that there is no fit."""
     try:
-        return metrics.signal_bias(mass, SPECTRUM, SIGNAL_MASS, SIGNAL_WIDTH, degree=2).significance
+        return metrics.signal_bias(
+            mass, SPECTRUM, signal_mass=SIGNAL_MASS, signal_width=SIGNAL_WIDTH, degree=2
+        ).significance
     except RuntimeError:
         return None
 

@@ -43,12 +43,14 @@ def performance(
     edges : what mass_edges() returns
     """
     curve = metrics.roc(score, label)
-    cut = metrics.threshold(score, label, EFFICIENCY)
+    cut = metrics.threshold(score, label, signal_efficiency=EFFICIENCY)
     background = label == 0
     mass, selected = mass[background], score[background] >= cut
     rate = metrics.efficiency(mass, selected, edges)
-    flatness = metrics.flatness(mass, selected, np.minimum(edges, RANGE[1]), order)
-    r50 = metrics.bootstrap(lambda s, y: metrics.rejection(s, y, EFFICIENCY), [score, label], REPEATS)
+    flatness = metrics.flatness(mass, selected, np.minimum(edges, RANGE[1]), degree=order)
+    r50 = metrics.bootstrap(
+        lambda s, y: metrics.rejection(s, y, signal_efficiency=EFFICIENCY), [score, label], repeats=REPEATS
+    )
     rng = np.random.default_rng(0)
     return {
         "auc": metrics.auc(score, label),
@@ -126,4 +128,4 @@ class Fit:
         return {"value": float(found.mean()), "error": float(found.std(ddof=1)), "chi2": whole.chi2 / whole.ndof}
 
     def _of(self, mass: np.ndarray, degree: int) -> metrics.SignalBias:
-        return metrics.signal_bias(mass, BIAS_EDGES, W_MASS, self.width, degree)
+        return metrics.signal_bias(mass, BIAS_EDGES, signal_mass=W_MASS, signal_width=self.width, degree=degree)

@@ -7,9 +7,10 @@ asked for, and the library libmode.so is loaded at the first call.
 """
 
 from ._functions import Moments, mode_edges, mode_loss, mode_loss_and_grad, mode_moments
-from ._native import get_threads, set_threads
+from ._native import BatchError, get_threads, set_threads
 
 __all__ = [
+    "BatchError",
     "Moments",
     "get_threads",
     "mode_edges",

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ._native import BatchError
 from ._options import Options
+
+_LABELS_SHOWN = 5
 
 
 class Events(NamedTuple):
@@ -19,6 +23,7 @@ class Events(NamedTuple):
     weight: NDArray[Any] | None
     label: NDArray[np.int32] | None
     double: bool
+    given_label: NDArray[Any] | None  # before it became int32
 
 
 def address(array: NDArray[Any] | None) -> int | None:
@@ -41,8 +46,8 @@ def events(score: Any, mass: Any, weight: Any, label: Any, options: Options, dou
         double = any(array.dtype not in (np.float32, np.float16) for array in arrays.values())
     kind = np.float64 if double else np.float32
     plain = {name: np.ascontiguousarray(array, dtype=kind) for name, array in arrays.items()}
-    codes = labels(label, options, "score", arrays["score"])
-    return Events(plain["score"], plain["mass"], plain.get("weight"), codes, double)
+    given = None if label is None else label_vector(label, "score", arrays["score"])
+    return Events(plain["score"], plain["mass"], plain.get("weight"), label_codes(given, options), double, given)
 
 
 def vector(name: str, values: Any) -> NDArray[Any]:
@@ -67,18 +72,64 @@ def vector(name: str, values: Any) -> NDArray[Any]:
     return array
 
 
-def labels(label: Any, options: Options, other_name: str, other: NDArray[Any]) -> NDArray[np.int32] | None:
+def label_vector(label: Any, other_name: str, other: NDArray[Any]) -> NDArray[Any]:
+    """Labels of shape (n,), as many as ``other`` has elements."""
+    array = vector("label", label)
+    same_length("label", array, other_name, other)
+    return array
+
+
+def label_codes(label: NDArray[Any] | None, options: Options) -> NDArray[np.int32] | None:
     """Labels as int32, where what is no background label may have become another such number."""
     if label is None:
         return None
-    array = vector("label", label)
-    same_length("label", array, other_name, other)
-    if array.dtype == np.int32:
-        return np.ascontiguousarray(array)
-    codes = np.full(array.shape, options.unused_label, dtype=np.int32)
-    for background in options.labels:
-        codes[array == background] = background
+    if label.dtype == np.int32:
+        return np.ascontiguousarray(label)
+    with np.errstate(invalid="ignore"):  # of numbers that no int32 holds
+        codes = label.astype(np.int32)
+    codes[codes != label] = options.unused_label
     return codes
+
+
+class labels_named:
+    """Around a call of the core: where no label is a background label, the error lists those that there are.
+
+    ``label``, of shape (n,), is what the user gave, or a function that returns it.
+    """
+
+    def __init__(self, label: NDArray[Any] | Callable[[], NDArray[Any]] | None, options: Options) -> None:
+        self.label, self.options = label, options
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: object, traceback: object) -> None:
+        if not isinstance(error, BatchError) or self.label is None:
+            return
+        label = self.label() if callable(self.label) else self.label
+        for background in self.options.labels:
+            if len(label) and not (label == background).any():
+                raise BatchError(no_background(label, background)) from None
+
+
+def no_background(label: NDArray[Any], background: int) -> str:
+    """The sentence of the error: ``label``, of shape (n,), does not hold ``background``."""
+    found, counts = np.unique(label, return_counts=True)
+    held = [
+        f"{value:g} ({count} {'event' if count == 1 else 'events'})"
+        for value, count in zip(found.astype(float), counts, strict=True)
+    ]
+    if len(held) > _LABELS_SHOWN:
+        held[_LABELS_SHOWN:] = [f"{len(held) - _LABELS_SHOWN} other values"]
+    *first, last = held
+    shown = f"{', '.join(first)} and {last}" if first else last
+    advice = "check background_label, or use larger batches"
+    if set(found.tolist()) == {-1, 1}:
+        advice = "give background_label=-1"
+    return (
+        f"no event selected: none of the {len(label)} values of label equals background_label = {background}; "
+        f"label holds {shown}: {advice}"
+    )
 
 
 def same_length(name: str, array: NDArray[Any], other_name: str, other: NDArray[Any]) -> None:

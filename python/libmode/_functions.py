@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _native
-from ._arrays import address, events, labels, vector
+from ._arrays import address, events, label_codes, label_vector, labels_named, same_length, vector
 from ._options import LossOptions, Options, options
 
 if TYPE_CHECKING:
@@ -18,8 +18,12 @@ if TYPE_CHECKING:
 
 NO_SECOND_DERIVATIVE = (
     "the MoDe loss has no second derivative: it is piecewise linear in the scores. "
-    "Leave it out of what is differentiated twice (Hessians, gradient penalties)"
+    "Leave it out of what is differentiated twice (create_graph=True, Hessians, gradient penalties)"
 )
+
+
+#: A function as :func:`loss_and_grad` is, which modules that skip batches put in its place.
+Evaluate = Callable[[Options, Any, Any, Any, Any], tuple[float, NDArray[Any]]]
 
 
 class Moments(NamedTuple):
@@ -35,9 +39,9 @@ class Moments(NamedTuple):
 def mode_loss(
     score: Any,
     mass: Any,
+    *,
     weight: Any = None,
     label: Any = None,
-    *,
     background_label: int | Sequence[int] = 0,
     **given: Unpack[LossOptions],
 ) -> float:
@@ -58,12 +62,13 @@ def mode_loss(
         With several, the loss is the sum over labels, each with its own bins.
     order : int, default 0
         Degree of the polynomial dependence on mass that costs nothing, 0 to 16.
-    bins : int, default 32
-        Number of mass bins.
+    bins : int, optional
+        Number of mass bins. Where it is None or not given, it is the smaller of 32 and
+        what the number of events allows; docs/options.md has the rule.
     binning : {"quantile", "uniform", "edges"}, default "quantile"
         Equal numbers of events, equal widths, or given by ``edges``.
     edges : sequence of float, optional
-        Increasing edges of the mass bins.
+        Increasing edges of the mass bins. Then ``binning`` is left out or "edges".
     mass_range : (float, float), optional
         Events outside take no part. By default the lowest to the highest mass.
     max_slope : float, optional
@@ -91,12 +96,15 @@ def mode_loss(
 
     Raises
     ------
+    BatchError
+        Where no event is selected, or too few for the bins, and for a bin that is empty
+        or whose sum of weights is not positive. It is a ValueError.
     ValueError
         For a value out of range, with its argument, value and place.
     TypeError
         For an unknown option or a wrong type.
     """
-    return only_loss(options(background_label, **given), score, mass, weight, label)
+    return only_loss(options(background_label, given), score, mass, weight, label)
 
 
 def only_loss(
@@ -105,25 +113,26 @@ def only_loss(
     """:func:`mode_loss`, or another loss, with options that are ready."""
     ev = events(score, mass, weight, label, chosen)
     arrays = map(address, (ev.score, ev.mass, ev.weight, ev.label))
-    return _native.loss_grad(chosen.struct, ev.double, len(ev.score), *arrays, None, which=which)
+    with labels_named(ev.given_label, chosen):
+        return _native.loss_grad(chosen.struct, ev.double, len(ev.score), *arrays, None, which=which)
 
 
 def mode_loss_and_grad(
     score: Any,
     mass: Any,
+    *,
     weight: Any = None,
     label: Any = None,
-    *,
     background_label: int | Sequence[int] = 0,
     **given: Unpack[LossOptions],
 ) -> tuple[float, NDArray[Any]]:
     """The MoDe loss and its gradient with respect to the scores.
 
     Takes what :func:`mode_loss` takes. The gradient has the shape of ``score``
-    and its floating type (float64 if it has none); events that take no part
-    have gradient exactly 0.
+    and its floating type, but float32 for float16, in which most of it would be 0,
+    and float64 for integers; events that take no part have gradient exactly 0.
     """
-    return loss_and_grad(options(background_label, **given), score, mass, weight, label)
+    return loss_and_grad(options(background_label, given), score, mass, weight, label)
 
 
 def loss_and_grad(
@@ -132,46 +141,62 @@ def loss_and_grad(
     """:func:`mode_loss_and_grad`, or that of another loss, with options that are ready."""
     ev = events(score, mass, weight, label, chosen)
     grad = np.empty_like(ev.score)
-    loss = _native.loss_grad(
-        chosen.struct,
-        ev.double,
-        len(ev.score),
-        *map(address, (ev.score, ev.mass, ev.weight, ev.label, grad)),
-        which=which,
-    )
+    arrays = map(address, (ev.score, ev.mass, ev.weight, ev.label, grad))
+    with labels_named(ev.given_label, chosen):
+        loss = _native.loss_grad(chosen.struct, ev.double, len(ev.score), *arrays, which=which)
     like = np.asarray(score)
-    kind = like.dtype if like.dtype.kind == "f" else np.float64
-    return loss, grad.reshape(like.shape).astype(kind, copy=False)
+    return loss, grad.reshape(like.shape).astype(_grad_type(like.dtype), copy=False)
+
+
+def _grad_type(score: np.dtype[Any]) -> Any:
+    if score.kind != "f":
+        return np.float64
+    return np.float32 if score.itemsize < 4 else score
 
 
 def mode_edges(
-    mass: Any, label: Any = None, *, background_label: int = 0, **given: Unpack[LossOptions]
+    mass: Any, *, weight: Any = None, label: Any = None, background_label: int = 0, **given: Unpack[LossOptions]
 ) -> NDArray[np.float64]:
     """The edges of the mass bins that the loss uses, in units of mass.
 
-    Takes ``mass``, ``label`` and the options as :func:`mode_loss` does. There
-    may be fewer bins than asked for where masses are equal.
+    Takes ``mass``, ``weight``, ``label`` and the options as :func:`mode_loss` does.
+    Weights count where ``bins`` is left out. There may be fewer bins than asked for
+    where masses are equal.
     """
-    chosen = options(background_label, **given)
+    chosen = options(background_label, given)
     masses = np.ascontiguousarray(vector("mass", mass), dtype=np.float64)
-    codes = labels(label, chosen, "mass", masses)
-    return _edges(chosen, masses, codes)
+    weights = None
+    if weight is not None:
+        weights = np.ascontiguousarray(vector("weight", weight), dtype=np.float64)
+        same_length("weight", weights, "mass", masses)
+    labels = None if label is None else label_vector(label, "mass", masses)
+    codes = label_codes(labels, chosen)
+    with labels_named(labels, chosen):
+        return _edges(chosen, masses, weights, codes)
 
 
-def _edges(chosen: Options, masses: NDArray[np.float64], codes: NDArray[np.int32] | None) -> NDArray[np.float64]:
-    # More bins than events are an error, for which there need not be room.
-    capacity = max(min(chosen.struct.bins or 32, len(masses)) + 1, chosen.struct.n_edges)
-    out = np.empty(capacity)
-    return out[: _native.edges(chosen.struct, len(masses), address(masses), None, address(codes), capacity, address(out))]
+def _edges(
+    chosen: Options,
+    masses: NDArray[np.float64],
+    weights: NDArray[np.float64] | None,
+    codes: NDArray[np.int32] | None,
+) -> NDArray[np.float64]:
+    # More bins than events are an error, for which there need not be room; bins are 0 where the core chooses.
+    bins = min(chosen.struct.bins or 32, len(masses))
+    out = np.empty(max(bins + 1, chosen.struct.n_edges))
+    mass, weight, label = map(address, (masses, weights, codes))
+    count = _native.edges(chosen.struct, len(masses), mass, weight, label, len(out), address(out))
+    edges: NDArray[np.float64] = out[:count].copy()
+    return edges
 
 
 def mode_moments(
     score: Any,
     mass: Any,
-    weight: Any = None,
-    label: Any = None,
     *,
     at: Any = None,
+    weight: Any = None,
+    label: Any = None,
     background_label: int = 0,
     **given: Unpack[LossOptions],
 ) -> Moments:
@@ -181,9 +206,10 @@ def mode_moments(
     default 101 from the lowest to the highest end of ``score_range``, or of
     the scores where that is None. Returns a :class:`Moments`.
     """
-    chosen = options(background_label, **given)
+    chosen = options(background_label, given)
     ev = events(score, mass, weight, label, chosen, double=True)
-    edges = _edges(chosen, ev.mass, ev.label)
+    with labels_named(ev.given_label, chosen):
+        edges = _edges(chosen, ev.mass, ev.weight, ev.label)
     if at is None:
         low, high = chosen.struct.score_range
         if np.isinf(low):

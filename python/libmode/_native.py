@@ -2,7 +2,8 @@
 
 The library is loaded at the first call, not at import. A process that is forked
 from one that had loaded it cannot use the parent's copy, whose Go threads are
-gone; there a fresh copy of the file is loaded under a temporary path.
+gone; there a fresh copy of the file is loaded, from memory or from a temporary
+directory.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ from __future__ import annotations
 import ctypes
 import operator
 import os
-import shutil
 import sys
 import tempfile
 import threading
@@ -21,8 +21,27 @@ ABI_VERSION = 1
 
 _NAME = "libmode." + {"win32": "dll", "darwin": "dylib"}.get(sys.platform, "so")
 
-# Status codes of mode.h that are not the caller's fault.
+# Status codes of mode.h: what is wrong with the selected events as a whole, and what is not the caller's fault.
+_TOO_FEW, _BIN, _UNDEFINED = 5, 6, 10
 _FORKED, _INTERNAL = 8, 9
+
+
+class BatchError(ValueError):
+    """The selected events of a call have no loss.
+
+    There are none, or too few for the bins; or a bin is empty, or its weights have no
+    positive sum; or DisCo would be 0/0. Another batch may well have a loss: a module with
+    ``on_bad_batch="skip"`` passes over these errors, and over no other.
+    """
+
+
+_ERRORS: dict[int, type[Exception]] = {
+    _TOO_FEW: BatchError,
+    _BIN: BatchError,
+    _UNDEFINED: BatchError,
+    _FORKED: RuntimeError,
+    _INTERNAL: RuntimeError,
+}
 
 
 class ModeOptions(ctypes.Structure):
@@ -73,13 +92,13 @@ _SIGNATURES = {
 
 _library: ctypes.CDLL | None = None
 _loading = threading.Lock()
-_loaded_before_fork = False
+_dead_copies = 0  # of the library, loaded by the processes that this one was forked from
 _threads = 0
 
 
 def _after_fork_in_child() -> None:
-    global _library, _loading, _loaded_before_fork
-    _loaded_before_fork = _loaded_before_fork or _library is not None
+    global _library, _loading, _dead_copies
+    _dead_copies += _library is not None
     _library = None
     _loading = threading.Lock()  # a thread that is gone may hold the old one
 
@@ -110,7 +129,7 @@ def _load() -> ctypes.CDLL:
     tried = []
     for path in _candidates():
         try:
-            loaded = _open_copy(path) if _loaded_before_fork else ctypes.CDLL(os.fspath(path.resolve()))
+            loaded = _open_copy(path) if _dead_copies else ctypes.CDLL(os.fspath(path.resolve()))
         except OSError as error:
             tried.append(f"  {path}: {_reason(path, error)}")
         else:
@@ -133,8 +152,38 @@ def _reason(path: Path, error: OSError) -> str:
 
 def _open_copy(path: Path) -> ctypes.CDLL:
     """Loads a copy of the file, which gets a Go runtime of its own."""
+    content = path.read_bytes()
+    failures = []
+    for open_copy in (_open_in_memory, _open_in_temporary_directory):
+        try:
+            return open_copy(content)
+        except OSError as error:
+            failures.append(str(error))
+    raise OSError(
+        "this process was forked from one that had loaded libmode, so it needs a copy of the library, which cannot be "
+        f"loaded from memory ({failures[0]}) nor from a temporary directory ({failures[1]}): set TMPDIR to a directory "
+        "where files may be written and executed, or start the process by spawn instead of fork"
+    )
+
+
+def _open_in_memory(content: bytes) -> ctypes.CDLL:
+    if not hasattr(os, "memfd_create"):
+        raise OSError("only Linux can")
+    descriptor = os.memfd_create("libmode")
+    try:
+        with open(descriptor, "wb", closefd=False) as file:
+            file.write(content)
+        # The loader would return a dead copy for a path that it knows: every copy has another number of "./".
+        return ctypes.CDLL(f"/proc/self/{'./' * _dead_copies}fd/{descriptor}")
+    finally:
+        os.close(descriptor)
+
+
+def _open_in_temporary_directory(content: bytes) -> ctypes.CDLL:
     with tempfile.TemporaryDirectory(prefix="libmode-") as directory:
-        return ctypes.CDLL(shutil.copy(path, directory))
+        path = Path(directory, _NAME)
+        path.write_bytes(content)
+        return ctypes.CDLL(os.fspath(path))
 
 
 def _declare(loaded: ctypes.CDLL, path: Path) -> None:
@@ -158,7 +207,7 @@ def _declare(loaded: ctypes.CDLL, path: Path) -> None:
 def _check(loaded: ctypes.CDLL, status: int) -> None:
     if status:
         message = loaded.mode_last_error().decode("utf-8", "replace")
-        raise (RuntimeError if status in (_FORKED, _INTERNAL) else ValueError)(message)
+        raise _ERRORS.get(status, ValueError)(message)
 
 
 def int32(name: str, value: Any) -> int:
@@ -169,7 +218,7 @@ def int32(name: str, value: Any) -> int:
         raise TypeError(f"{name} = {value!r}: must be an integer") from None
     if not -(2**31) <= number < 2**31:
         raise ValueError(f"{name} = {number}: does not fit in 32 bits")
-    return number
+    return int(number)
 
 
 def default_options() -> ModeOptions:
@@ -194,7 +243,13 @@ def loss_grad(options: ModeOptions, double: bool, n: int, *arrays: int | None, w
 
 
 def edges(
-    options: ModeOptions, n: int, mass: int | None, weight: int | None, label: int | None, capacity: int, out: int | None
+    options: ModeOptions,
+    n: int,
+    mass: int | None,
+    weight: int | None,
+    label: int | None,
+    capacity: int,
+    out: int | None,
 ) -> int:
     """Writes the bin edges to ``out`` and returns how many there are."""
     loaded, count = library(), _size()

@@ -6,13 +6,13 @@ They take the arrays that :func:`libmode.mode_loss` takes. For PyTorch see
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
 from ._functions import loss_and_grad, only_loss
-from ._options import BinOptions, Options, options
+from ._options import BinOptions, DisCoOptions, Options, options
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -23,11 +23,11 @@ __all__ = ["disco_loss", "disco_loss_and_grad", "flatness_loss", "flatness_loss_
 def disco_loss(
     score: Any,
     mass: Any,
+    *,
     weight: Any = None,
     label: Any = None,
-    *,
-    unbiased: bool = False,
     background_label: int | Sequence[int] = 0,
+    **given: Unpack[DisCoOptions],
 ) -> float:
     """DisCo, the squared distance correlation of mass and score.
 
@@ -56,24 +56,26 @@ def disco_loss(
 
     Raises
     ------
+    BatchError
+        For fewer than 2 events, or 4 with ``unbiased``; where the loss would be 0/0, as
+        for scores, or masses, that are all equal; for a sum of weights that is not
+        positive. It is a ValueError.
     ValueError
-        For a value that is not finite; for fewer than 2 events, or 4 with
-        ``unbiased``; where the loss would be 0/0, as for scores, or masses, that
-        are all equal; for a sum of weights that is not positive.
+        For a value that is not finite.
     TypeError
-        For a wrong type.
+        For a wrong type or an unknown option.
     """
-    return only_loss(options(background_label, unbiased=unbiased), score, mass, weight, label, which="disco")
+    return only_loss(disco_options(background_label, given), score, mass, weight, label, which="disco")
 
 
 def disco_loss_and_grad(
     score: Any,
     mass: Any,
+    *,
     weight: Any = None,
     label: Any = None,
-    *,
-    unbiased: bool = False,
     background_label: int | Sequence[int] = 0,
+    **given: Unpack[DisCoOptions],
 ) -> tuple[float, NDArray[Any]]:
     """DisCo and its gradient with respect to the scores.
 
@@ -81,15 +83,15 @@ def disco_loss_and_grad(
     :func:`libmode.mode_loss_and_grad`. At equal scores the derivative of
     abs(s_i - s_j) counts as 0, the mean of both sides.
     """
-    return loss_and_grad(options(background_label, unbiased=unbiased), score, mass, weight, label, which="disco")
+    return loss_and_grad(disco_options(background_label, given), score, mass, weight, label, which="disco")
 
 
 def flatness_loss(
     score: Any,
     mass: Any,
+    *,
     weight: Any = None,
     label: Any = None,
-    *,
     background_label: int | Sequence[int] = 0,
     **given: Unpack[BinOptions],
 ) -> float:
@@ -115,18 +117,18 @@ def flatness_loss(
 
     Raises
     ------
-    ValueError, TypeError
+    BatchError, ValueError, TypeError
         As :func:`libmode.mode_loss`.
     """
-    return only_loss(flatness_options(background_label, **given), score, mass, weight, label, which="flatness")
+    return only_loss(flatness_options(background_label, given), score, mass, weight, label, which="flatness")
 
 
 def flatness_loss_and_grad(
     score: Any,
     mass: Any,
+    *,
     weight: Any = None,
     label: Any = None,
-    *,
     background_label: int | Sequence[int] = 0,
     **given: Unpack[BinOptions],
 ) -> tuple[float, NDArray[Any]]:
@@ -135,13 +137,14 @@ def flatness_loss_and_grad(
     Takes what :func:`flatness_loss` takes. The gradient is as that of
     :func:`libmode.mode_loss_and_grad`.
     """
-    return loss_and_grad(flatness_options(background_label, **given), score, mass, weight, label, which="flatness")
+    return loss_and_grad(flatness_options(background_label, given), score, mass, weight, label, which="flatness")
 
 
-def flatness_options(background_label: int | Sequence[int], **given: Any) -> Options:
+def disco_options(background_label: Any, given: Mapping[str, Any]) -> Options:
+    """Checked options of DisCo."""
+    return options(background_label, given, tuple(DisCoOptions.__annotations__))
+
+
+def flatness_options(background_label: Any, given: Mapping[str, Any]) -> Options:
     """Checked options of the flatness loss."""
-    names = BinOptions.__annotations__
-    unknown = sorted(set(given) - set(names))
-    if unknown:
-        raise TypeError(f"unknown option {unknown[0]!r}: those of the flatness loss are {', '.join(names)}")
-    return options(background_label, **given)
+    return options(background_label, given, tuple(BinOptions.__annotations__))

@@ -11,27 +11,33 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import jax
-import jax.numpy as jnp
 import numpy as np
-from jax.experimental.buffer_callback import buffer_callback
 from numpy.typing import NDArray
 
-from ._functions import NO_SECOND_DERIVATIVE, loss_and_grad
+from ._functions import NO_SECOND_DERIVATIVE, Evaluate, loss_and_grad
+from ._missing import needed
 from ._options import LossOptions, Options, options
+
+with needed("jax", by="libmode.jax", extra="jax"):
+    import jax
+    import jax.numpy as jnp
+    from jax.experimental.buffer_callback import buffer_callback
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 __all__ = ["mode_loss"]
 
+# The options and the function that computes with them: static, so both are hashable.
+How = tuple[Options, Evaluate]
+
 
 def mode_loss(
     score: Any,
     mass: Any,
+    *,
     weight: Any = None,
     label: Any = None,
-    *,
     background_label: int | Sequence[int] = 0,
     **given: Unpack[LossOptions],
 ) -> jax.Array:
@@ -40,8 +46,9 @@ def mode_loss(
     Parameters
     ----------
     score : array of shape (n,) or (n, 1), floating
-        Outputs of the classifier, inside ``score_range``. float16 and bfloat16
-        are computed in float32.
+        Outputs of the classifier, inside ``score_range``. float16 and bfloat16 are
+        computed in float32, and so is the gradient until it is multiplied by the
+        incoming one.
     mass, weight, label : arrays of shape (n,) or (n, 1)
         As for :func:`libmode.mode_loss`. Their derivative is 0.
     **options
@@ -53,12 +60,16 @@ def mode_loss(
 
     Raises
     ------
-    ValueError, TypeError
+    BatchError, ValueError, TypeError
         As :func:`libmode.mode_loss`, for shapes and types while tracing too. What is
         wrong with values inside ``jit`` is known when the program runs: then a
         ``jax.errors.JaxRuntimeError``, whose last line is that sentence.
     """
-    chosen = options(background_label, **given)
+    return loss_of(score, mass, weight, label, options(background_label, given), loss_and_grad)
+
+
+def loss_of(score: Any, mass: Any, weight: Any, label: Any, chosen: Options, evaluate: Evaluate) -> jax.Array:
+    """:func:`mode_loss` with options that are ready, by a function as :func:`loss_and_grad` is."""
     score = _vector("score", score)
     if not jnp.issubdtype(score.dtype, jnp.floating):
         raise TypeError(f"score has dtype {score.dtype}: expected a floating type")
@@ -69,7 +80,7 @@ def mode_loss(
     for name, array in others.items():
         if len(array) != len(score):
             raise ValueError(f"{name} has length {len(array)}, but score has length {len(score)}")
-    loss: jax.Array = _loss(score, others["mass"], others.get("weight"), others.get("label"), chosen)
+    loss: jax.Array = _loss(score, others["mass"], others.get("weight"), others.get("label"), (chosen, evaluate))
     return loss
 
 
@@ -89,50 +100,51 @@ def _vector(name: str, values: Any) -> jax.Array:
 
 
 @partial(jax.custom_jvp, nondiff_argnums=(4,))
-def _loss(score: Any, mass: Any, weight: Any, label: Any, chosen: Options) -> Any:
-    return _loss_and_grad(score, mass, weight, label, chosen)[0]
+def _loss(score: Any, mass: Any, weight: Any, label: Any, how: How) -> Any:
+    return _loss_and_grad(score, mass, weight, label, how)[0]
 
 
 @_loss.defjvp
-def _(chosen: Options, primals: Any, tangents: Any) -> Any:
-    loss, grad = _loss_and_grad(*primals, chosen)
+def _(how: How, primals: Any, tangents: Any) -> Any:
+    loss, grad = _loss_and_grad(*primals, how)
     return loss, jnp.sum(grad * tangents[0])
 
 
 @partial(jax.custom_jvp, nondiff_argnums=(4,))
-def _loss_and_grad(score: Any, mass: Any, weight: Any, label: Any, chosen: Options) -> Any:
+def _loss_and_grad(score: Any, mass: Any, weight: Any, label: Any, how: How) -> Any:
     arrays = (score, mass, weight, label)
     if not any(isinstance(array, jax.core.Tracer) for array in arrays):
-        loss, grad = _compute(chosen, *arrays)
+        loss, grad = _compute(how, *arrays)
         return jnp.asarray(loss), jnp.asarray(grad)
-    return jax.lax.platform_dependent(*arrays, cpu=partial(_on_cpu, chosen), default=partial(_elsewhere, chosen))
+    return jax.lax.platform_dependent(*arrays, cpu=partial(_on_cpu, how), default=partial(_elsewhere, how))
 
 
 @_loss_and_grad.defjvp
-def _(chosen: Options, primals: Any, tangents: Any) -> Any:
+def _(how: How, primals: Any, tangents: Any) -> Any:
     raise RuntimeError(NO_SECOND_DERIVATIVE)
 
 
-def _on_cpu(chosen: Options, *arrays: Any) -> Any:
+def _on_cpu(how: How, *arrays: Any) -> Any:
     # Not pure_callback: there JAX copies the inputs on a thread that, on one processor, waits for the callback.
-    return buffer_callback(partial(_fill, chosen), _result(arrays[0]), vmap_method="sequential")(*arrays)
+    return buffer_callback(partial(_fill, how), _result(arrays[0]), vmap_method="sequential")(*arrays)
 
 
-def _fill(chosen: Options, context: Any, results: Any, *buffers: Any) -> None:
+def _fill(how: How, context: Any, results: Any, *buffers: Any) -> None:
     arrays = (None if buffer is None else np.asarray(buffer) for buffer in buffers)
-    for result, value in zip(results, _compute(chosen, *arrays), strict=True):
+    for result, value in zip(results, _compute(how, *arrays), strict=True):
         np.asarray(result)[...] = value
 
 
-def _elsewhere(chosen: Options, *arrays: Any) -> Any:
-    return jax.pure_callback(partial(_compute, chosen), _result(arrays[0]), *arrays, vmap_method="sequential")
+def _elsewhere(how: How, *arrays: Any) -> Any:
+    return jax.pure_callback(partial(_compute, how), _result(arrays[0]), *arrays, vmap_method="sequential")
 
 
 def _result(score: Any) -> tuple[jax.ShapeDtypeStruct, jax.ShapeDtypeStruct]:
     return jax.ShapeDtypeStruct((), score.dtype), jax.ShapeDtypeStruct(score.shape, score.dtype)
 
 
-def _compute(chosen: Options, *arrays: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+def _compute(how: How, *arrays: Any) -> tuple[NDArray[Any], NDArray[Any]]:
     """The loss and its gradient, by NumPy alone: a callback must not call JAX."""
-    loss, grad = loss_and_grad(chosen, *arrays)
+    chosen, evaluate = how
+    loss, grad = evaluate(chosen, *arrays)
     return np.asarray(loss, dtype=grad.dtype), grad

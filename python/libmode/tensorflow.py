@@ -6,15 +6,19 @@ with that gradient. It runs on the CPU, and TensorFlow's XLA cannot call it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import tensorflow as tf
-from tensorflow.python.ops.control_flow_util import GraphOrParentsInXlaContext  # nothing public tells
 
-from ._functions import NO_SECOND_DERIVATIVE, loss_and_grad
+from ._functions import NO_SECOND_DERIVATIVE, Evaluate, loss_and_grad
+from ._missing import needed
 from ._options import LossOptions, Options, options
+
+with needed("tensorflow", by="libmode.tensorflow", extra="tensorflow"):
+    import tensorflow as tf
+    from tensorflow.python.ops.control_flow_util import GraphOrParentsInXlaContext  # nothing public tells
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -26,9 +30,9 @@ __all__ = ["mode_loss"]
 def mode_loss(
     score: Any,
     mass: Any,
+    *,
     weight: Any = None,
     label: Any = None,
-    *,
     background_label: int | Sequence[int] = 0,
     **given: Unpack[LossOptions],
 ) -> Any:
@@ -37,8 +41,9 @@ def mode_loss(
     Parameters
     ----------
     score : tensor of shape (n,) or (n, 1), floating
-        Outputs of the classifier, inside ``score_range``. float16 and bfloat16
-        are computed in float32.
+        Outputs of the classifier, inside ``score_range``. float16 and bfloat16 are
+        computed in float32, and so is the gradient until it is multiplied by the
+        incoming one.
     mass, weight, label : tensors of shape (n,) or (n, 1)
         As for :func:`libmode.mode_loss`. They get no gradient.
     **options
@@ -50,14 +55,19 @@ def mode_loss(
 
     Raises
     ------
-    ValueError, TypeError
+    BatchError, ValueError, TypeError
         As :func:`libmode.mode_loss`. Inside a ``tf.function`` what is wrong with the
         events is known when it runs: then a ``tf.errors.InvalidArgumentError``, which
         ends with that sentence.
     RuntimeError
         Inside ``tf.function(jit_compile=True)``.
     """
-    chosen = options(background_label, **given)
+    return loss_of(score, mass, weight, label, options(background_label, given), loss_and_grad)
+
+
+@tf.autograph.experimental.do_not_convert
+def loss_of(score: Any, mass: Any, weight: Any, label: Any, chosen: Options, evaluate: Evaluate) -> Any:
+    """:func:`mode_loss` with options that are ready, by a function as :func:`loss_and_grad` is."""
     if not tf.executing_eagerly() and GraphOrParentsInXlaContext(tf.compat.v1.get_default_graph()):
         raise RuntimeError(
             "TensorFlow's XLA cannot call the MoDe loss: give jit_compile=False to model.compile or tf.function"
@@ -72,7 +82,7 @@ def mode_loss(
 
     @tf.custom_gradient
     def of_score(score: Any) -> Any:
-        loss, grad = _loss_and_grad(chosen, [score, *arrays])
+        loss, grad = _loss_and_grad(partial(evaluate, chosen), [score, *arrays])
         return loss, lambda incoming: _product(incoming, grad, score)
 
     return of_score(score)
@@ -95,16 +105,16 @@ def _product(incoming: Any, grad: Any, score: Any) -> Any:
     return incoming * grad, no_second_derivative
 
 
-def _loss_and_grad(chosen: Options, tensors: list[Any]) -> tuple[Any, Any]:
+def _loss_and_grad(evaluate: Callable[..., tuple[float, Any]], tensors: list[Any]) -> tuple[Any, Any]:
     if tf.executing_eagerly():
-        loss, grad = loss_and_grad(chosen, *(None if tensor is None else tensor.numpy() for tensor in tensors))
+        loss, grad = evaluate(*(None if tensor is None else tensor.numpy() for tensor in tensors))
         return tf.constant(loss, tensors[0].dtype), tf.convert_to_tensor(grad)
     given = [tensor is not None for tensor in tensors]
 
     def call(*arrays: Any) -> tuple[Any, Any, bytes]:
         score, left = arrays[0], iter(arrays)
         try:
-            loss, grad = loss_and_grad(chosen, *(next(left) if there else None for there in given))
+            loss, grad = evaluate(*(next(left) if there else None for there in given))
         except (TypeError, ValueError) as error:  # an exception would bring the frames of this callback
             return score.dtype.type(0), np.zeros_like(score), str(error).encode()
         return score.dtype.type(loss), grad, b""

@@ -67,7 +67,7 @@ def events(n=N, seed=0):
 
 
 def of_numpy(score, label, mass, weight=None, **options):
-    return libmode.mode_loss(score, mass, weight, label, **(OPTIONS | options))
+    return libmode.mode_loss(score, mass, weight=weight, label=label, **(OPTIONS | options))
 
 
 def cross_entropy(label, score):
@@ -288,6 +288,78 @@ def test_jit_compile():
         assert np.isfinite(model.fit(x, pack(label, mass), batch_size=500, verbose=0).history["loss"]).all()
 
 
+# ----------------------------------------------------------- bad batches
+
+
+def test_a_batch_without_background_is_skipped_if_that_is_wanted():
+    label, mass, _, score = events()
+    signal = pack(np.ones(N), mass)
+    loss = MoDeLoss(base=None, on_bad_batch="skip", **OPTIONS)
+    with pytest.warns(RuntimeWarning, match="MoDeLoss gives a batch the loss 0.*no event selected") as caught:
+        for _ in range(3):
+            value, grad = value_and_grad(lambda pred: loss(signal, pred), score)
+            assert value == 0 and grad.shape == (N,) and not grad.any()
+    assert loss.skipped == 3
+    assert sum(issubclass(warning.category, RuntimeWarning) for warning in caught) == 1
+    good = pack(label, mass)
+    assert number(loss(good, score)) == number(MoDeLoss(base=None, **OPTIONS)(good, score)) != 0
+    with pytest.raises(Exception, match="NaN"):
+        loss(good, score * np.nan)
+    assert loss.skipped == 3
+
+
+def test_a_bad_batch_says_what_helps():
+    _, mass, _, score = events()
+    with pytest.raises(Exception, match="drop_remainder=True.*on_bad_batch='skip'"):
+        MoDeLoss(**OPTIONS)(pack(np.ones(N), mass), score)
+    with pytest.raises(ValueError, match="on_bad_batch = 'ignore'"):
+        MoDeLoss(on_bad_batch="ignore")
+
+
+# TensorFlow's XLA cannot call the loss: test_jit_compile.
+@pytest.mark.parametrize("jit_compile", [False] if BACKEND == "tensorflow" else [False, True])
+def test_a_training_with_a_bad_last_batch_goes_on(jit_compile):
+    x, label, mass = sample(1010)
+    label[1000:] = 1  # the last batch
+    loss = MoDeLoss(strength=10, on_bad_batch="skip", **OPTIONS)
+    model = network()
+    model.compile("adam", loss, jit_compile=jit_compile)
+    with pytest.warns(RuntimeWarning, match="no event selected"):
+        history = model.fit(x, pack(label, mass), batch_size=500, epochs=2, verbose=0, shuffle=False).history
+    assert np.isfinite(history["loss"]).all()
+    assert loss.skipped == 2
+
+
+# -------------------------------------------------------------- arguments
+
+
+def test_options_are_copied_and_given_by_name():
+    label, mass, _, score = events()
+    edges = np.array([50.0, 100, 300])
+    loss = MoDeLoss(base=None, edges=edges, order=1)
+    before = number(loss(pack(label, mass), score))
+    edges[1] = 250
+    assert number(loss(pack(label, mass), score)) == before
+    assert loss.get_config()["edges"] == [50, 100, 300]
+    with pytest.raises(
+        TypeError, match=r"MoDeLoss\(1\): the arguments of MoDeLoss are given by name, for .* MoDeLoss\(order=1\)"
+    ):
+        MoDeLoss(1)
+    with pytest.raises(TypeError, match="takes 2 positional arguments but 3"):
+        mode_loss(pack(label, mass), score, mass)
+    with pytest.raises(TypeError, match="'weights': did you mean weight"):
+        mode_loss(pack(label, mass), score, weights=mass)
+
+
+def test_the_gradient_of_float16_is_scaled_before_it_is_rounded():
+    label, mass, _, score = events()
+    y_true, half = pack(label, mass), score.astype(np.float16)
+    value, grad = value_and_grad(lambda pred: 65536 * mode_loss(y_true, pred, **OPTIONS), half)
+    want_value, want = value_and_grad(lambda pred: 65536 * mode_loss(y_true, pred, **OPTIONS), half.astype(np.float32))
+    assert value == want_value and grad.dtype == np.float16
+    assert np.isfinite(grad).all() and (grad == want.astype(np.float16)).all()
+
+
 # -------------------------------------------------------------- training
 
 
@@ -344,7 +416,7 @@ Y = pack(LABEL, MASS)
 def carving(model):
     """How far the background's scores depend on its mass, on other events."""
     x, label, mass = sample(5000, seed=1)
-    return libmode.mode_loss(model.predict(x, verbose=0), mass, None, label, **OPTIONS)
+    return libmode.mode_loss(model.predict(x, verbose=0), mass, label=label, **OPTIONS)
 
 
 def trained(strength, fed):

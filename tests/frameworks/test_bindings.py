@@ -19,14 +19,14 @@ def by_tensorflow(score, mass, weight, options):
     score = tf.constant(score)
     with tf.GradientTape() as tape:
         tape.watch(score)
-        loss = libmode.tensorflow.mode_loss(score, mass, weight, **options)
+        loss = libmode.tensorflow.mode_loss(score, mass, weight=weight, **options)
     return float(loss), tape.gradient(loss, score).numpy()
 
 
 def by_tensorflow_function(score, mass, weight, options):
     @tf.function
     def step(score):
-        loss = libmode.tensorflow.mode_loss(score, mass, weight, **options)
+        loss = libmode.tensorflow.mode_loss(score, mass, weight=weight, **options)
         return loss, tf.gradients(loss, score)[0]
 
     loss, grad = step(tf.constant(score))
@@ -35,13 +35,13 @@ def by_tensorflow_function(score, mass, weight, options):
 
 def by_jax(score, mass, weight, options):
     with jax.enable_x64(score.dtype == np.float64):
-        loss, grad = jax.value_and_grad(libmode.jax.mode_loss)(score, mass, weight, **options)
+        loss, grad = jax.value_and_grad(libmode.jax.mode_loss)(score, mass, weight=weight, **options)
         return float(loss), np.asarray(grad)
 
 
 def by_jax_jit(score, mass, weight, options):
     with jax.enable_x64(score.dtype == np.float64):
-        step = jax.jit(lambda *arrays: jax.value_and_grad(libmode.jax.mode_loss)(*arrays, **options))
+        step = jax.jit(lambda s, m, w: jax.value_and_grad(libmode.jax.mode_loss)(s, m, weight=w, **options))
         loss, grad = step(score, mass, weight)
         return float(loss), np.asarray(grad)
 

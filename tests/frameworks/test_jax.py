@@ -11,6 +11,7 @@ import numpy as np
 import optax
 import pytest
 from libmode import jax as libmode_jax
+from libmode._functions import loss_and_grad
 from libmode._options import options
 from libmode.jax import mode_loss
 
@@ -26,13 +27,14 @@ def events(dtype=np.float32, seed=4):
 
 
 def loss_of(score, mass, weight, label):
-    return mode_loss(score, mass, weight, label, **OPTIONS)
+    return mode_loss(score, mass, weight=weight, label=label, **OPTIONS)
 
 
 @pytest.mark.parametrize("transform", [lambda f: f, jax.jit], ids=["eager", "jit"])
 def test_it_is_the_loss_of_numpy(transform):
     arrays = events()
-    want, want_grad = libmode.mode_loss_and_grad(*map(np.asarray, arrays), **OPTIONS)
+    s, m, w, y = map(np.asarray, arrays)
+    want, want_grad = libmode.mode_loss_and_grad(s, m, weight=w, label=y, **OPTIONS)
     loss, grad = transform(jax.value_and_grad(loss_of))(*arrays)
     assert loss.dtype == grad.dtype == jnp.float32
     assert loss == np.float32(want) == transform(loss_of)(*arrays)
@@ -76,8 +78,8 @@ def test_vmap_over_the_scores_alone():
 @pytest.mark.parametrize("path", [libmode_jax._on_cpu, libmode_jax._elsewhere])
 def test_both_ways_out_of_a_compiled_program_agree(path):
     score, mass, weight, label = events()
-    chosen = options(**OPTIONS)
-    loss, grad = jax.jit(lambda *arrays: path(chosen, *arrays))(score, mass, weight, label)
+    how = options(0, OPTIONS), loss_and_grad
+    loss, grad = jax.jit(lambda *arrays: path(how, *arrays))(score, mass, weight, label)
     assert loss == loss_of(score, mass, weight, label)
     assert (grad == jax.grad(loss_of)(score, mass, weight, label)).all()
 
@@ -95,6 +97,40 @@ def test_small_floats_are_computed_in_float32(dtype):
     loss, grad = jax.jit(jax.value_and_grad(loss_of))(low, *others)
     assert loss.dtype == jnp.float32 and grad.dtype == dtype
     assert loss == loss_of(low.astype(jnp.float32), *others)
+
+
+@pytest.mark.parametrize("transform", [lambda f: f, jax.jit], ids=["eager", "jit"])
+@pytest.mark.parametrize("dtype", [jnp.float16, jnp.bfloat16], ids=["float16", "bfloat16"])
+def test_the_gradient_of_small_floats_is_scaled_before_it_is_rounded(transform, dtype):
+    score, *others = events()
+    low = score.astype(dtype)
+    grad = transform(jax.grad(lambda s: 65536 * loss_of(s, *others)))
+    got, want = grad(low), grad(low.astype(jnp.float32))
+    assert got.dtype == dtype and jnp.isfinite(got).all()
+    assert (got == want.astype(dtype)).all()
+
+
+def test_what_is_not_score_or_mass_is_given_by_name():
+    score, mass, weight, label = events()
+    with pytest.raises(TypeError, match="takes 2 positional arguments but 3"):
+        mode_loss(score, mass, label)
+    with pytest.raises(TypeError, match="unknown option 'labels': did you mean label"):
+        mode_loss(score, mass, labels=label)
+
+
+def test_an_option_that_is_an_array_is_copied():
+    score, mass, *_ = events()
+    slope = np.array(0.05)
+    before = mode_loss(score, mass, order=1, bins=5, max_slope=slope)
+    slope[...] = 0.4
+    after = mode_loss(score, mass, order=1, bins=5, max_slope=slope)
+    assert before != after == mode_loss(score, mass, order=1, bins=5, max_slope=jnp.asarray(0.4))
+
+
+def test_the_labels_that_there_are_are_listed():
+    score, mass, _, label = events()
+    with pytest.raises(ValueError, match=r"label holds -1 \(40 events\) and 1 \(20 events\): give background_label=-1"):
+        mode_loss(score, mass, label=2 * label - 1)
 
 
 def test_columns():
@@ -195,7 +231,7 @@ def test_training_with_optax_makes_the_score_independent_of_the_mass():
 
     def penalty(parameters):
         return mode_loss(
-            jax.nn.sigmoid(features @ parameters["weight"] + parameters["bias"]), mass, None, label, bins=8
+            jax.nn.sigmoid(features @ parameters["weight"] + parameters["bias"]), mass, label=label, bins=8
         )
 
     def loss(parameters):

@@ -32,7 +32,7 @@ def as_function(function):
 
 
 def loss_of(score, mass, weight, label):
-    return mode_loss(score, mass, weight, label, **OPTIONS)
+    return mode_loss(score, mass, weight=weight, label=label, **OPTIONS)
 
 
 WAYS = pytest.mark.parametrize("way", [lambda function: function, as_function], ids=["eager", "function"])
@@ -41,7 +41,8 @@ WAYS = pytest.mark.parametrize("way", [lambda function: function, as_function], 
 @WAYS
 def test_it_is_the_loss_of_numpy(way):
     tensors = events()
-    want, want_grad = libmode.mode_loss_and_grad(*(tensor.numpy() for tensor in tensors), **OPTIONS)
+    s, m, w, y = (tensor.numpy() for tensor in tensors)
+    want, want_grad = libmode.mode_loss_and_grad(s, m, weight=w, label=y, **OPTIONS)
     loss, grad = way(lambda *t: value_and_grad(loss_of, *t))(*tensors)
     assert loss.dtype == grad.dtype == tf.float32
     assert loss.numpy() == np.float32(want)
@@ -63,6 +64,43 @@ def test_columns_and_small_floats():
     loss, grad = value_and_grad(loss_of, half[:, None], *others)
     assert loss == loss_of(tf.cast(half, tf.float32), *others)
     assert grad.shape == (N, 1) and grad.dtype == tf.float16
+
+
+@WAYS
+@pytest.mark.parametrize("dtype", [tf.float16, tf.bfloat16], ids=["float16", "bfloat16"])
+def test_the_gradient_of_small_floats_is_scaled_before_it_is_rounded(way, dtype):
+    score, *others = events()
+    low = tf.cast(score, dtype)
+    of_low = way(lambda s, *o: value_and_grad(lambda s, *o: 65536 * loss_of(tf.cast(s, dtype), *o), s, *o))
+    of_single = way(lambda s, *o: value_and_grad(lambda s, *o: 65536 * loss_of(s, *o), s, *o))
+    (value, got), (want_value, want) = (f(tf.cast(low, tf.float32), *others) for f in (of_low, of_single))
+    assert value == want_value and np.isfinite(got).all()
+    assert (got.numpy() == tf.cast(tf.cast(want, dtype), tf.float32).numpy()).all()
+
+
+def test_what_is_not_score_or_mass_is_given_by_name():
+    score, mass, weight, label = events()
+    with pytest.raises(TypeError, match="takes 2 positional arguments but 3"):
+        mode_loss(score, mass, label)
+    with pytest.raises(TypeError, match="unknown option 'labels': did you mean label"):
+        mode_loss(score, mass, labels=label)
+
+
+def test_an_option_that_is_a_variable_is_copied():
+    score, mass, *_ = events()
+    slope, edges = tf.Variable(0.05), tf.Variable([0.0, 0.25, 1.0])
+    before = mode_loss(score, mass, order=1, edges=edges, max_slope=slope)
+    slope.assign(0.5), edges.assign([0.0, 0.75, 1.0])
+    after = mode_loss(score, mass, order=1, edges=edges, max_slope=slope)
+    assert before != after == mode_loss(score, mass, order=1, edges=(0, 0.75, 1), max_slope=0.5)
+
+
+@WAYS
+def test_the_labels_that_there_are_are_listed(way):
+    score, mass, weight, label = events()
+    listed = r"label holds -1 \(40 events\) and 1 \(20 events\): give background_label=-1"
+    with pytest.raises((ValueError, tf.errors.InvalidArgumentError), match=listed):
+        way(lambda s, m, w, y: mode_loss(s, m, label=2 * y - 1))(score, mass, weight, label)
 
 
 @WAYS
@@ -136,7 +174,7 @@ def test_compat_maps_the_arguments(way, arguments, options):
     score, mass, weight, label = events()
     mass = 2 * mass - 1
     theirs = MoDeLoss(background_label=1.0, **arguments)
-    want = mode_loss(score, mass, weight, label, background_label=1, **options)
+    want = mode_loss(score, mass, weight=weight, label=label, background_label=1, **options)
     target = tf.cast(label, tf.int32)
     assert way(lambda s, m, w, y: theirs(s[:, None], y[:, None], m, w))(score, mass, weight, target) == want
     pooled = MoDeLoss(background_only=False, **arguments)(score, None, mass)

@@ -28,8 +28,8 @@ class Case(NamedTuple):
 
     def evaluate(self, function, **changed):
         """Calls a function of the library, with some arrays or options replaced."""
-        arrays = [changed.pop(name, getattr(self, name)) for name in ("score", "mass", "weight", "label")]
-        return function(*arrays, **(self.options | changed))
+        arrays = {name: changed.pop(name, getattr(self, name)) for name in ("score", "mass", "weight", "label")}
+        return function(arrays.pop("score"), arrays.pop("mass"), **arrays, **(self.options | changed))
 
     @property
     def takes_part(self) -> np.ndarray:

@@ -11,6 +11,7 @@ import multiprocessing
 import os
 import signal
 import sys
+import tempfile
 import threading
 from concurrent.futures import ProcessPoolExecutor
 from typing import get_args
@@ -141,6 +142,30 @@ def no_files_left():
     assert os.listdir(os.environ["TMPDIR"]) == []
 
 
+def no_memory_file():
+    """Where no file can be had in memory, the copy is one in the temporary directory, or an error says what helps."""
+
+    def refuse(*arguments):
+        raise PermissionError("not allowed here")
+
+    os.memfd_create = refuse
+    want = evaluate(0)
+    in_child(lambda: expect(0, want))
+    in_child(lambda: in_child(lambda: expect(0, want)))
+
+    def child_without_any():
+        tempfile.tempdir = "/dev/null/missing"
+        try:
+            evaluate(0)
+        except ImportError as error:
+            for part in ("forked", "from memory (not allowed here)", "/dev/null/missing", "set TMPDIR to", "spawn"):
+                assert part in str(error), error
+        else:
+            raise AssertionError("no error in the child")
+
+    in_child(child_without_any)
+
+
 def multiprocessing_pool():
     """multiprocessing.Pool and concurrent.futures over fork."""
     want = [evaluate(seed) for seed in range(4)]
@@ -227,7 +252,7 @@ SCENARIOS = {
     function.__name__: function
     for function in (
         child_after_use, child_before_use, grandchildren, while_another_thread_computes, while_another_thread_loads,
-        options_made_by_the_parent, no_files_left, multiprocessing_pool, data_loader, the_parents_library,
+        options_made_by_the_parent, no_files_left, no_memory_file, multiprocessing_pool, data_loader, the_parents_library,
     )
 }  # fmt: skip
 

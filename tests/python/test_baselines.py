@@ -82,13 +82,13 @@ def u_statistic(score, mass, weight):
 def test_disco_is_that_of_the_authors(n, weights, ties):
     score, mass, weight = events(n, weights, ties, seed=n)
     want, want_grad = authors(score, mass, weight)
-    value, grad = disco_loss_and_grad(score, mass, weight)
-    assert value == disco_loss(score, mass, weight) == pytest.approx(want, rel=1e-9)
+    value, grad = disco_loss_and_grad(score, mass, weight=weight)
+    assert value == disco_loss(score, mass, weight=weight) == pytest.approx(want, rel=1e-9)
     assert_close(grad, want_grad)
 
 
 def test_two_events_are_always_correlated():
-    value, grad = disco_loss_and_grad([0.5, 0.25], [80, 90], [1, 3])
+    value, grad = disco_loss_and_grad([0.5, 0.25], [80, 90], weight=[1, 3])
     assert value == pytest.approx(1, rel=1e-15) and np.abs(grad).max() < 1e-15
 
 
@@ -97,7 +97,7 @@ def test_two_events_are_always_correlated():
 def test_unbiased_disco_is_the_u_statistic(weights, ties):
     score, mass, weight = events(20, weights, ties, seed=1)
     want, want_grad = u_statistic(score, mass, weight)
-    value, grad = disco_loss_and_grad(score, mass, weight, unbiased=True)
+    value, grad = disco_loss_and_grad(score, mass, weight=weight, unbiased=True)
     assert value == pytest.approx(want, rel=1e-9)
     assert_close(grad, want_grad)
 
@@ -121,7 +121,7 @@ def test_unbiased_disco_is_the_bias_corrected_one_of_szekely_and_rizzo():
 def test_unbiased_disco_of_independent_events_has_mean_0():
     rng = np.random.default_rng(3)
     batches = [(rng.random(50), rng.random(50), rng.exponential(1, 50)) for _ in range(400)]
-    plain, unbiased = ([disco_loss(*batch, unbiased=flag) for batch in batches] for flag in (False, True))
+    plain, unbiased = ([disco_loss(s, m, weight=w, unbiased=flag) for s, m, w in batches] for flag in (False, True))
     error = np.std(unbiased) / 20
     assert abs(np.mean(unbiased)) < 3 * error
     assert np.mean(plain) > 10 * error
@@ -139,8 +139,8 @@ def test_disco_grows_with_dependence_from_0_to_1(unbiased):
 def test_disco_does_not_mind_where_masses_lie():
     score, mass, weight = events()
     mass = np.round(mass * 2**20) / 2**20
-    want, want_grad = disco_loss_and_grad(score, mass, weight)
-    value, grad = disco_loss_and_grad(score, mass + 2**31, weight)  # exact
+    want, want_grad = disco_loss_and_grad(score, mass, weight=weight)
+    value, grad = disco_loss_and_grad(score, mass + 2**31, weight=weight)  # exact
     assert value == pytest.approx(want, rel=1e-12)
     assert_close(grad, want_grad, 1e-12)
 
@@ -148,10 +148,10 @@ def test_disco_does_not_mind_where_masses_lie():
 @pytest.mark.parametrize("unbiased", [False, True])
 def test_the_gradient_of_many_events_is_their_slope(unbiased):
     score, mass, weight = events(20_000)
-    _, grad = disco_loss_and_grad(score, mass, weight, unbiased=unbiased)
+    _, grad = disco_loss_and_grad(score, mass, weight=weight, unbiased=unbiased)
     direction = np.random.default_rng(5).normal(size=len(score))
     h = 1e-6
-    up, down = (disco_loss(score + sign * h * direction, mass, weight, unbiased=unbiased) for sign in (1, -1))
+    up, down = (disco_loss(score + sign * h * direction, mass, weight=weight, unbiased=unbiased) for sign in (1, -1))
     assert (up - down) / (2 * h) == pytest.approx(grad @ direction, rel=1e-4)
 
 
@@ -180,8 +180,8 @@ def test_flatness_is_what_its_formula_says(options, weights):
     edges = libmode.mode_edges(mass, **options)
     low, high = options.get("score_range", (0, 1))
     want = flatness_by_definition(score, mass, weight, edges, low, high)
-    value, grad = flatness_loss_and_grad(score, mass, weight, **options)
-    assert value == flatness_loss(score, mass, weight, **options) == pytest.approx(want, rel=1e-9)
+    value, grad = flatness_loss_and_grad(score, mass, weight=weight, **options)
+    assert value == flatness_loss(score, mass, weight=weight, **options) == pytest.approx(want, rel=1e-9)
 
     # At ties the gradient is the mean of both sides: so are central differences.
     h = 1e-3
@@ -219,21 +219,21 @@ def test_labels_select_events_and_several_add_up(function):
     score, mass, weight = events()
     label = np.arange(len(score)) % 3
     masked = np.where(label == 1, np.nan, score)  # not looked at
-    parts = [function(score[label == k], mass[label == k], weight[label == k]) for k in (0, 2)]
-    value, grad = function(masked, mass, weight, label, background_label=(0, 2))
+    parts = [function(score[label == k], mass[label == k], weight=weight[label == k]) for k in (0, 2)]
+    value, grad = function(masked, mass, weight=weight, label=label, background_label=(0, 2))
     assert value == pytest.approx(parts[0][0] + parts[1][0], rel=1e-14)
     assert not grad[label == 1].any()
     for k, (_, part) in zip((0, 2), parts, strict=True):
         assert_close(grad[label == k], part, 1e-14)
-    value, grad = function(masked, mass, weight, label)
+    value, grad = function(masked, mass, weight=weight, label=label)
     assert value == parts[0][0]
 
 
 @pytest.mark.parametrize("function", [disco_loss_and_grad, flatness_loss_and_grad])
 def test_float32_is_read_exactly_and_summed_in_float64(function):
-    arrays = [array.astype(np.float32) for array in events(5000)]
-    want, want_grad = function(*(array.astype(float) for array in arrays))
-    value, grad = function(*arrays)
+    score, mass, weight = (array.astype(np.float32) for array in events(5000))
+    want, want_grad = function(score.astype(float), mass.astype(float), weight=weight.astype(float))
+    value, grad = function(score, mass, weight=weight)
     assert grad.dtype == np.float32
     assert value == pytest.approx(want, rel=1e-12)
     assert_close(grad, want_grad, 1e-7)
@@ -241,11 +241,11 @@ def test_float32_is_read_exactly_and_summed_in_float64(function):
 
 @pytest.mark.parametrize("function", [disco_loss_and_grad, flatness_loss_and_grad])
 def test_threads_change_no_bit(function, threads):
-    arrays = events(100_000)
+    score, mass, weight = events(100_000)
     results = []
     for number in (1, 2, 5):
         threads(number)
-        results.append(function(*arrays))
+        results.append(function(score, mass, weight=weight))
     for value, grad in results[1:]:
         assert value == results[0][0]
         assert np.array_equal(grad, results[0][1])
@@ -279,21 +279,21 @@ def test_errors_of_disco(change, parts):
     tensors = {name: torch.tensor(value) for name, value in spoilt(**change).items() if name != "unbiased"}
     target = tensors.get("label", torch.zeros(len(tensors["score"])))
     with pytest.raises(ValueError, match=parts):
-        DisCoLoss(change.get("unbiased", False))(tensors["score"], target, tensors["mass"], tensors["weight"])
+        DisCoLoss(unbiased=change.get("unbiased", False))(tensors["score"], target, tensors["mass"], tensors["weight"])
 
 
 def test_options_of_other_losses_are_refused():
-    arrays = events(20)
+    score, mass, _ = events(20)
     with pytest.raises(TypeError, match="unbiased = 2: must be True or False"):
-        disco_loss(*arrays, unbiased=2)
+        disco_loss(score, mass, unbiased=2)
     with pytest.raises(TypeError, match="unknown option 'order'.*bins, binning, edges, mass_range, score_range"):
-        flatness_loss(*arrays, order=1)
+        flatness_loss(score, mass, order=1)
     with pytest.raises(TypeError, match="unknown option 'unbiased'"):
         FlatnessLoss(unbiased=True)
-    with pytest.raises(ValueError, match="bins = 0 must be at least 1"):
+    with pytest.raises(ValueError, match="bins = 0: must be at least 1"):
         FlatnessLoss(bins=0)
     with pytest.raises(ValueError, match=r"score\[.*lies outside score_range = \[0, 1\]"):
-        flatness_loss(arrays[0] + 1, *arrays[1:], bins=2)
+        flatness_loss(score + 1, mass, bins=2)
 
 
 MODULES = {
@@ -317,8 +317,8 @@ def test_modules_give_what_numpy_gives(name, dtype):
     assert loss.shape == () and loss.dtype == kind
     loss.backward()
     assert score.grad.dtype == dtype
-    arrays = [tensor.detach().to(kind).numpy() for tensor in (score, mass, weight)]
-    want, want_grad = function(*arrays, target.numpy(), **options)
+    s, m, w = (tensor.detach().to(kind).numpy() for tensor in (score, mass, weight))
+    want, want_grad = function(s, m, weight=w, label=target.numpy(), **options)
     assert loss.item() == pytest.approx(want, rel=1e-6)
     torch.testing.assert_close(score.grad, torch.tensor(want_grad).to(dtype), rtol=0, atol=0)
 
@@ -343,7 +343,10 @@ def test_the_second_derivative_is_refused(module):
 
 def test_modules_are_shown_copied_and_pooled():
     assert repr(DisCoLoss()) == "DisCoLoss()"
-    assert repr(DisCoLoss(True, 3, False)) == "DisCoLoss(unbiased=True, background_label=3, background_only=False)"
+    assert (
+        repr(DisCoLoss(unbiased=True, background_label=3, background_only=False))
+        == "DisCoLoss(unbiased=True, background_label=3, background_only=False)"
+    )
     assert repr(FlatnessLoss(bins=9)) == "FlatnessLoss(bins=9)"
     score, mass, _ = (torch.tensor(array) for array in events(40))
     for module in (DisCoLoss(background_only=False), FlatnessLoss(bins=4, background_only=False)):

@@ -255,9 +255,9 @@ def test_the_first_of_several_bad_events_is_reported():
 LOOKS = {
     "NaN in mass": (lambda: libmode.mode_edges([0, 1, np.nan], bins=2), ValueError, "mass[2] = NaN"),
     "no mass": (lambda: libmode.mode_edges([]), ValueError, "no event selected", "empty"),
-    "label is short": (lambda: libmode.mode_edges([0, 1, 2], [0, 0]), ValueError, "label has length 2", "mass has length 3"),
+    "label is short": (lambda: libmode.mode_edges([0, 1, 2], label=[0, 0]), ValueError, "label has length 2", "mass has length 3"),
     "several labels at once": (
-        lambda: libmode.mode_edges([0, 1, 2], [0, 1, 0], background_label=(0, 1)), ValueError, "background_label", "one at a time",
+        lambda: libmode.mode_edges([0, 1, 2], label=[0, 1, 0], background_label=(0, 1)), ValueError, "background_label", "one at a time",
     ),
     "NaN in at": (lambda: libmode.mode_moments([0.5, 0.6], [0, 1], at=[0, np.nan], bins=2), ValueError, "at[1] = NaN"),
     "at of two dimensions": (lambda: libmode.mode_moments([0.5, 0.6], [0, 1], at=[[0, 1]], bins=2), ValueError, "at has shape (1, 2)"),

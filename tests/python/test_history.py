@@ -29,7 +29,7 @@ def direct(batches, size, weighted, gradient_for):
     kept = [torch.cat(values)[-size:] for values in zip(*map(background, batches[:-1]), strict=True)]
     score, mass, weight = (torch.cat(pair) for pair in zip(kept, background(batches[-1]), strict=True))
     score.requires_grad_()
-    loss = mode_loss(score, mass, weight if weighted else None, **OPTIONS)
+    loss = mode_loss(score, mass, weight=weight if weighted else None, **OPTIONS)
     loss.backward()
     grad = torch.zeros_like(gradient_for)
     new = score.grad[len(kept[0]) :]

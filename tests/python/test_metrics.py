@@ -51,12 +51,12 @@ def test_every_public_name_is_documented(name):
 @pytest.mark.parametrize("kind", ["unit", "positive"])
 def test_roc_and_auc_are_those_of_scikit_learn(kind, ties):
     score, label, _, weight = events(ties=ties, kind=kind)
-    curve = metrics.roc(score, label, weight)
+    curve = metrics.roc(score, label, weight=weight)
     rate, efficiency, threshold = roc_curve(label, score, sample_weight=weight, drop_intermediate=False)
     np.testing.assert_allclose(curve.false_positive_rate, rate, rtol=1e-12, atol=1e-15)
     np.testing.assert_allclose(curve.signal_efficiency, efficiency, rtol=1e-12, atol=1e-15)
     np.testing.assert_array_equal(curve.threshold, threshold)
-    assert metrics.auc(score, label, weight) == pytest.approx(
+    assert metrics.auc(score, label, weight=weight) == pytest.approx(
         roc_auc_score(label, score, sample_weight=weight), abs=1e-12
     )
 
@@ -68,8 +68,8 @@ def test_with_negative_weights_auc_is_still_the_sum_over_pairs(ties):
     higher = np.heaviside(score[signal][:, None] - score[background], 0.5)
     pairs = weight[signal][:, None] * weight[background]
     want = np.sum(pairs * higher) / np.sum(pairs)
-    assert metrics.auc(score, label, weight) == pytest.approx(want, rel=1e-12)
-    assert ties or np.diff(metrics.roc(score, label, weight).signal_efficiency).min() < 0
+    assert metrics.auc(score, label, weight=weight) == pytest.approx(want, rel=1e-12)
+    assert ties or np.diff(metrics.roc(score, label, weight=weight).signal_efficiency).min() < 0
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -82,18 +82,20 @@ def test_threshold_is_the_largest_that_keeps_enough_signal(signal_efficiency, ki
     def kept(cut):
         return weight[signal & (score >= cut)].sum() / weight[signal].sum()
 
-    cut = metrics.threshold(score, label, signal_efficiency, weight)
+    cut = metrics.threshold(score, label, signal_efficiency=signal_efficiency, weight=weight)
     assert cut == max(c for c in np.unique(score) if kept(c) >= signal_efficiency)
     if cut <= score[label == 0].max():
         passed = weight[(label == 0) & (score >= cut)].sum() / weight[label == 0].sum()
-        assert metrics.rejection(score, label, signal_efficiency, weight) == pytest.approx(1 / passed, rel=1e-12)
+        assert metrics.rejection(score, label, signal_efficiency=signal_efficiency, weight=weight) == pytest.approx(
+            1 / passed, rel=1e-12
+        )
 
 
 def test_a_threshold_is_not_lost_in_rounding():
     score, label = np.repeat(np.arange(100.0), 2), np.tile([0, 1], 100)
     for percent in range(1, 101):
         for weight in (None, np.full(200, 0.1)):
-            assert metrics.threshold(score, label, percent / 100, weight) == 100 - percent
+            assert metrics.threshold(score, label, signal_efficiency=percent / 100, weight=weight) == 100 - percent
 
 
 def test_r50_of_two_gaussians():
@@ -126,7 +128,7 @@ def test_jsd_is_the_square_of_scipys_distance(base, kind):
     mass[:3] = [-1, 1, 0.25]
     selected = score > 0.6
     want = jensenshannon(histogram(mass, weight, selected), histogram(mass, weight, ~selected), base) ** 2
-    assert metrics.jsd(mass, selected, EDGES, base, weight) == pytest.approx(want, abs=1e-12, rel=1e-9)
+    assert metrics.jsd(mass, selected, EDGES, base=base, weight=weight) == pytest.approx(want, abs=1e-12, rel=1e-9)
 
 
 def test_a_number_of_bins_goes_from_the_lowest_to_the_highest_mass():
@@ -147,7 +149,7 @@ def test_jsd_at_its_ends():
 def test_efficiency_and_its_error_by_hand(kind):
     score, _, mass, weight = events(kind=kind)
     selected = score > 0.6
-    found = metrics.efficiency(mass, selected, EDGES, weight)
+    found = metrics.efficiency(mass, selected, EDGES, weight=weight)
     weight = np.ones(len(mass)) if weight is None else weight
     for b, (low, high) in enumerate(zip(EDGES[:-1], EDGES[1:], strict=True)):
         w, p = (values[(mass >= low) & (mass < high)] for values in (weight, selected))
@@ -164,7 +166,7 @@ def test_the_error_of_a_weighted_efficiency_is_its_spread():
     found = []
     for _ in range(400):
         weight = rng.choice([1.0, 3.0, -0.5], 500)
-        found.append(metrics.efficiency(np.zeros(500), rng.random(500) < 0.3, [-1, 1], weight))
+        found.append(metrics.efficiency(np.zeros(500), rng.random(500) < 0.3, [-1, 1], weight=weight))
     spread = np.std([f.value[0] for f in found])
     assert np.mean([f.error[0] for f in found]) == pytest.approx(spread, rel=4 / np.sqrt(2 * 400))
 
@@ -174,8 +176,8 @@ def test_the_error_of_a_weighted_efficiency_is_its_spread():
 def test_flatness_by_hand(kind, degree):
     score, _, mass, weight = events(kind=kind)
     selected = score > 0.6
-    found = metrics.flatness(mass, selected, EDGES, degree, weight)
-    e = metrics.efficiency(mass, selected, EDGES, weight)
+    found = metrics.flatness(mass, selected, EDGES, degree=degree, weight=weight)
+    e = metrics.efficiency(mass, selected, EDGES, weight=weight)
     x = (EDGES[1:] + EDGES[:-1]) / 2
     residual = e.value - np.polyval(np.polyfit(x, e.value, degree), x)
     assert found.rms == pytest.approx(np.sqrt(np.mean(residual**2)) / e.value.mean(), rel=1e-9)
@@ -191,7 +193,7 @@ def test_the_expected_flatness_is_that_of_polynomial_efficiencies(weighted, degr
         mass = rng.uniform(-1, 1, 4000)
         selected = rng.random(4000) < 0.3 + (0.2 * mass**2 - 0.1 * mass if degree else 0)
         weight = rng.choice([1.0, 2.0, -0.5], 4000) if weighted else None
-        toys.append(metrics.flatness(mass, selected, EDGES, degree, weight))
+        toys.append(metrics.flatness(mass, selected, EDGES, degree=degree, weight=weight))
     rms, expected = (np.sqrt(np.mean([getattr(toy, name) ** 2 for toy in toys])) for name in ("rms", "expected"))
     # rms^2 of k - degree - 1 degrees of freedom has a relative width of sqrt(2 / that).
     assert rms == pytest.approx(expected, rel=4 * np.sqrt(2 / (7 - degree) / 300) / 2 + 0.01)
@@ -201,7 +203,7 @@ def test_a_bump_is_not_flat():
     rng = np.random.default_rng(4)
     mass = rng.uniform(-1, 1, 200_000)
     selected = rng.random(200_000) < 0.2 + 0.3 * np.exp(-0.5 * ((mass - 0.2) / 0.1) ** 2)
-    found = metrics.flatness(mass, selected, np.linspace(-1, 1, 21), 2)
+    found = metrics.flatness(mass, selected, np.linspace(-1, 1, 21), degree=2)
     assert found.rms > 10 * found.expected
 
 
@@ -218,7 +220,7 @@ def test_cvm_flatness_is_that_of_hep_ml(ties, kind):
     theirs.fit(pandas.DataFrame({"mass": mass}), background, sample_weight=weight)
     want = theirs(background, np.column_stack([1 - score, score]), sample_weight=weight)
     bins = np.linspace(mass.min(), mass.max(), 8)
-    assert metrics.cvm_flatness(score, mass, bins, weight) == pytest.approx(want, rel=1e-10)
+    assert metrics.cvm_flatness(score, mass, bins, weight=weight) == pytest.approx(want, rel=1e-10)
 
 
 def test_cvm_flatness_by_hand_with_negative_weights_and_an_empty_bin():
@@ -233,7 +235,7 @@ def test_cvm_flatness_by_hand_with_negative_weights_and_an_empty_bin():
         own = np.where((mass >= low) & (mass < high), weight, 0)
         distance = np.sum(weight * (half @ own / own.sum() - overall) ** 2) / weight.sum()
         want += own.sum() / weight.sum() * distance
-    assert metrics.cvm_flatness(score, mass, bins, weight) == pytest.approx(want, rel=1e-10)
+    assert metrics.cvm_flatness(score, mass, bins, weight=weight) == pytest.approx(want, rel=1e-10)
 
 
 def correlation_by_hand(score, mass, size, step):
@@ -248,7 +250,7 @@ def correlation_by_hand(score, mass, size, step):
 @pytest.mark.parametrize(("size", "step"), [(40, 7), (1, 1), (300, 50)])
 def test_cvm_correlation_by_hand(size, step, ties):
     score, _, mass, _ = events(n=300, ties=ties)
-    found = metrics.cvm_correlation(score, mass, size, step)
+    found = metrics.cvm_correlation(score, mass, n_neighbours=size, step=step)
     assert found == pytest.approx(correlation_by_hand(score, mass, size, step), rel=1e-10, abs=1e-14)
 
 
@@ -263,7 +265,9 @@ def test_cvm_correlation_of_independent_and_constant_scores():
     rng = np.random.default_rng(5)
     score, mass = rng.random((2, 200_000))
     # 1000 windows that do not overlap; one window's distance has a relative width of about 0.9.
-    assert metrics.cvm_correlation(score, mass, 200, 200) == pytest.approx(1 / 1200, rel=5 * 0.9 / np.sqrt(1000))
+    assert metrics.cvm_correlation(score, mass, n_neighbours=200, step=200) == pytest.approx(
+        1 / 1200, rel=5 * 0.9 / np.sqrt(1000)
+    )
     assert metrics.cvm_correlation(np.ones(1000), mass[:1000]) == pytest.approx(0, abs=1e-15)
 
 
@@ -365,7 +369,7 @@ def test_a_carved_bump_is_found_where_it_is():
     smooth = rng.random(40_000) < 0.1 + 0.05 * mass**2
     assert np.abs(metrics.spurious_signal(mass[smooth], MASS_BINS, scanned, 0.1).significance).max() < 4
 
-    alone = metrics.signal_bias(mass[carved], MASS_BINS, scanned[3], 0.07)
+    alone = metrics.signal_bias(mass[carved], MASS_BINS, signal_mass=scanned[3], signal_width=0.07)
     one = metrics.spurious_signal(mass[carved], MASS_BINS, scanned[[2, 3]], [0.1, 0.07])
     assert (one.signal[1], one.error[1]) == (alone.signal, alone.error)
 
@@ -422,7 +426,7 @@ def put(array, place, value):
 
 
 def bias(mass=UNIFORM, bins=TWENTY, signal_mass=0.2, signal_width=0.1, **given):
-    return metrics.signal_bias(mass, bins, signal_mass, signal_width, **given)
+    return metrics.signal_bias(mass, bins, signal_mass=signal_mass, signal_width=signal_width, **given)
 
 
 BAD = [
@@ -432,18 +436,26 @@ BAD = [
     (lambda: metrics.roc(put(SCORE, 4, np.inf), LABEL), ValueError, r"score\[4\] = inf"),
     (lambda: metrics.roc(SCORE, LABEL[:9]), ValueError, "label has length 9, but score has length 10"),
     (lambda: metrics.roc(SCORE, put(LABEL, 2, -1)), ValueError, r"label\[2\] = -1: expected 1 for signal or 0"),
-    (lambda: metrics.roc(SCORE, LABEL, put(LABEL, 7, np.nan)), ValueError, r"weight\[7\] = nan"),
+    (lambda: metrics.roc(SCORE, LABEL, weight=put(LABEL, 7, np.nan)), ValueError, r"weight\[7\] = nan"),
     (lambda: metrics.roc(SCORE.reshape(5, 2), LABEL), ValueError, r"score has shape \(5, 2\)"),
     (lambda: metrics.auc(SCORE, np.ones(10)), ValueError, r"no background \(label 0\)"),
     (lambda: metrics.auc(SCORE, np.zeros(10)), ValueError, r"no signal \(label 1\)"),
-    (lambda: metrics.auc(SCORE, LABEL, 1.0 * LABEL), ValueError, r"sums to 0 over the background \(label 0\)"),
-    (lambda: metrics.auc(SCORE, LABEL, LAST_NEGATIVE), ValueError, r"sums to -16 over the signal \(label 1\)"),
-    (lambda: metrics.threshold(SCORE, LABEL, 0), ValueError, "signal_efficiency = 0: .* above 0 and at most 1"),
-    (lambda: metrics.threshold(SCORE, LABEL, 1.5), ValueError, "signal_efficiency = 1.5: .* above 0 and at most 1"),
-    (lambda: metrics.threshold(SCORE, LABEL, "half"), TypeError, "signal_efficiency = 'half'"),
+    (lambda: metrics.auc(SCORE, LABEL, weight=1.0 * LABEL), ValueError, r"sums to 0 over the background \(label 0\)"),
+    (lambda: metrics.auc(SCORE, LABEL, weight=LAST_NEGATIVE), ValueError, r"sums to -16 over the signal \(label 1\)"),
+    (
+        lambda: metrics.threshold(SCORE, LABEL, signal_efficiency=0),
+        ValueError,
+        "signal_efficiency = 0: .* above 0 and at most 1",
+    ),
+    (
+        lambda: metrics.threshold(SCORE, LABEL, signal_efficiency=1.5),
+        ValueError,
+        "signal_efficiency = 1.5: .* above 0 and at most 1",
+    ),
+    (lambda: metrics.threshold(SCORE, LABEL, signal_efficiency="half"), TypeError, "signal_efficiency = 'half'"),
     (lambda: metrics.rejection(1.0 * LABEL, LABEL), ValueError, "signal_efficiency = 0.5 .* rate of 0, at score >= 1"),
     (
-        lambda: metrics.rejection([0, 1, 2, 3], [0, 0, 1, 0], 1, [2, 1, 1, -1]),
+        lambda: metrics.rejection([0, 1, 2, 3], [0, 0, 1, 0], signal_efficiency=1, weight=[2, 1, 1, -1]),
         ValueError,
         "signal_efficiency = 1 has a false positive rate of -0.5, at score >= 2",
     ),
@@ -454,7 +466,7 @@ BAD = [
     (lambda: metrics.jsd(MASS, SELECTED, [0, 1, 1]), ValueError, r"bins\[2\] = 1 after 1: expected edges that incr"),
     (lambda: metrics.jsd(MASS, SELECTED, [0, np.nan]), ValueError, r"bins\[1\] = nan"),
     (lambda: metrics.jsd(MASS, SELECTED, [2, 3]), ValueError, "mass has no event inside bins, 2 to 3: .* -0.9 to 0.9"),
-    (lambda: metrics.jsd(MASS, SELECTED, EDGES, 1), ValueError, "base = 1: expected a finite number above 1"),
+    (lambda: metrics.jsd(MASS, SELECTED, EDGES, base=1), ValueError, "base = 1: expected a finite number above 1"),
     (lambda: metrics.jsd(MASS, SCORE, EDGES), ValueError, r"selected\[0\] = 0.05: expected True or False"),
     (lambda: metrics.jsd(MASS, MASS > 2, EDGES), ValueError, "selected leaves no weight selected inside bins"),
     (lambda: metrics.jsd(MASS, MASS < 2, EDGES), ValueError, "selected leaves no weight not selected inside bins"),
@@ -470,18 +482,22 @@ BAD = [
         r"bin 7, \[0.75, 1\]: weight sums to -20",
     ),
     (lambda: metrics.flatness(MASS, MASS > 2, [-1, 0, 1]), ValueError, "selected has a mean efficiency of 0"),
-    (lambda: metrics.flatness(MASS, SELECTED, EDGES, 7), ValueError, "degree = 7 with 8 bins: expected less than 7"),
-    (lambda: metrics.flatness(MASS, SELECTED, EDGES, -1), ValueError, "degree = -1: expected at least 0"),
-    (lambda: metrics.flatness(MASS, SELECTED, EDGES, 1.0), TypeError, "degree = 1.0: expected an integer"),
     (
-        lambda: metrics.cvm_flatness(SCORE, MASS, EDGES, LAST_NEGATIVE),
+        lambda: metrics.flatness(MASS, SELECTED, EDGES, degree=7),
+        ValueError,
+        "degree = 7 with 8 bins: expected less than 7",
+    ),
+    (lambda: metrics.flatness(MASS, SELECTED, EDGES, degree=-1), ValueError, "degree = -1: expected at least 0"),
+    (lambda: metrics.flatness(MASS, SELECTED, EDGES, degree=1.0), TypeError, "degree = 1.0: expected an integer"),
+    (
+        lambda: metrics.cvm_flatness(SCORE, MASS, EDGES, weight=LAST_NEGATIVE),
         ValueError,
         r"weight sums to -20 over the events in bin 7, \[0.75, 1\]",
     ),
     (lambda: metrics.cvm_flatness(SCORE, MASS, [2, 3]), ValueError, "mass has no event inside bins"),
     (lambda: metrics.cvm_correlation(SCORE, MASS), ValueError, "n_neighbours = 200 with 10 events"),
-    (lambda: metrics.cvm_correlation(SCORE, MASS, 0), ValueError, "n_neighbours = 0: expected at least 1"),
-    (lambda: metrics.cvm_correlation(SCORE, MASS, 5, 0), ValueError, "step = 0: expected at least 1"),
+    (lambda: metrics.cvm_correlation(SCORE, MASS, n_neighbours=0), ValueError, "n_neighbours = 0: expected at least 1"),
+    (lambda: metrics.cvm_correlation(SCORE, MASS, n_neighbours=5, step=0), ValueError, "step = 0: expected at least 1"),
     (lambda: bias(bins=TWENTY + 5), ValueError, "mass has no event inside bins, 4 to 6"),
     (lambda: bias(signal_mass=2), ValueError, "signal_mass = 2: expected it inside bins, from -1 to 1"),
     (lambda: bias(signal_width=0), ValueError, "signal_width = 0: expected a finite number above 0"),
@@ -546,7 +562,7 @@ def test_a_fit_that_does_not_converge_is_an_error(monkeypatch):
 def test_an_efficiency_that_is_not_known_is_nan_with_a_warning():
     weight = np.append(np.ones(9), -1.0)
     with pytest.warns(RuntimeWarning) as caught:
-        found = metrics.efficiency(MASS, SELECTED, [-1, -0.5, 0.5, 0.8, 1, 2, 3], weight)
+        found = metrics.efficiency(MASS, SELECTED, [-1, -0.5, 0.5, 0.8, 1, 2, 3], weight=weight)
     said = "efficiency is NaN in bin 3, [0.8, 1): weight sums to -1; bin 4, [1, 2): no event; bin 5, [2, 3]: no event"
     assert [str(warning.message) for warning in caught] == [said]
     assert caught[0].filename == __file__

@@ -143,6 +143,49 @@ def test_threads_that_come_at_once_load_one_library():
     assert result.stdout.strip() == "1"
 
 
+# Module: what it needs, and the extra that brings it.
+NEEDED = {
+    "torch": ("torch", "torch"),
+    "torch.baselines": ("torch", "torch"),
+    "keras": ("keras", "keras"),
+    "jax": ("jax", "jax"),
+    "tensorflow": ("tensorflow", "tensorflow"),
+    "compat.pytorch": ("torch", "torch"),
+    "compat.tf": ("tensorflow", "tensorflow"),
+    "plots": ("matplotlib", "plot"),
+}
+
+
+WITHOUT = """if True:
+    import sys
+    class Missing:
+        def find_spec(name, *rest):
+            if name == "{0}":
+                raise ModuleNotFoundError("No module named '{0}'", name="{0}")
+    sys.meta_path.insert(0, Missing)
+"""
+
+
+@pytest.mark.parametrize("module", NEEDED)
+def test_a_package_that_is_missing_is_named_with_its_command(module):
+    package, extra = NEEDED[module]
+    parent, _, name = f"libmode.{module}".rpartition(".")
+    for statement in (f"import libmode.{module}", f"from {parent} import {name}"):
+        result = python(WITHOUT.format(package) + statement)
+        assert result.returncode == 1
+        by = "libmode.torch" if module == "torch.baselines" else f"libmode.{module}"
+        want = f"ImportError: {by} needs {package}, which is not installed: pip install 'libmode[{extra}]'"
+        assert result.stderr.splitlines()[-1] == want
+    assert f"\n{extra} = [" in (ROOT / "pyproject.toml").read_text()
+
+
+@pytest.mark.parametrize("package", ["torch", "jax"])
+def test_a_framework_that_lacks_something_itself_says_so(package, tmp_path):
+    (tmp_path / f"{package}.py").write_text("import what_it_needs")
+    result = python(f"import libmode.{package}", PYTHONPATH=f"{tmp_path}:{os.environ.get('PYTHONPATH', '')}")
+    assert result.stderr.splitlines()[-1] == "ModuleNotFoundError: No module named 'what_it_needs'"
+
+
 def test_no_framework_is_imported():
     code = "import libmode, sys; libmode.mode_loss([0.1, 0.2, 0.3], [1, 2, 3], bins=2); print(*sys.modules)"
     result = python(code)

@@ -140,7 +140,7 @@ def test_it_learns_what_the_score_tells_of_the_mass():
 
 BAD_ADVERSARY = {
     "shape": (lambda loss, s, y, m: loss(s, y, m[1:]), "mass has length 49, but score has length 50"),
-    "no background": (lambda loss, s, y, m: loss(s, y + 1, m), "no label equals background_label = 0"),
+    "no background": (lambda loss, s, y, m: loss(s, y + 1, m), "label equals background_label = 0; label holds 1"),
     "not finite": (lambda loss, s, y, m: loss(s, y, m / 0), r"mass\[0\] = inf"),
     "weights": (lambda loss, s, y, m: loss(s, y, m, -m), "weight of the selected events sums to -"),
     "components": (lambda *_: AdversaryLoss(components=0), "components = 0"),

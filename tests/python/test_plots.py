@@ -244,7 +244,7 @@ def test_spurious_signal(axes):
 
 
 def test_losses(axes):
-    plots.losses(axes, [3, 2, 1], [4, 3, 2])
+    plots.losses(axes, [3, 2, 1], validation=[4, 3, 2])
     training, validation = axes.lines
     np.testing.assert_array_equal(training.get_xydata(), [[1, 3], [2, 2], [3, 1]])
     np.testing.assert_array_equal(validation.get_xydata(), [[1, 4], [2, 3], [3, 2]])
@@ -255,7 +255,7 @@ def test_losses(axes):
 
 
 def test_components_of_losses(axes):
-    plots.losses(axes, {"BCE": [3, 2], "MoDe": [1, np.nan]}, {"BCE": [4, 3]}, label="seed 1", ls=":")
+    plots.losses(axes, {"BCE": [3, 2], "MoDe": [1, np.nan]}, validation={"BCE": [4, 3]}, label="seed 1", ls=":")
     assert legend(axes) == ["seed 1 BCE", "seed 1 BCE, validation", "seed 1 MoDe"]
     assert [line.get_linestyle() for line in axes.lines] == [":", "--", ":"]
     np.testing.assert_array_equal(axes.lines[2].get_ydata(), [1, np.nan])
@@ -304,9 +304,9 @@ BAD = [
     (plots.spurious_signal, (([1, 2], [1], [1, 2]),), {}, "spurious.signal has length 1, but spurious.signal_mass has length 2"),
     (plots.spurious_signal, (([1, 2], [1, 2], [1]),), {}, "spurious.error has length 1, but spurious.signal_mass has length 2"),
     (plots.losses, ([[1, 2], [3, 4]],), {}, "training has shape (2, 2)"),
-    (plots.losses, ([1, 2], [1]), {}, "validation has length 1, but training has length 2"),
-    (plots.losses, ({"a": [1]}, {"b": [1]}), {}, "validation['b'] has no counterpart in training"),
-    (plots.losses, ({"a": [1]}, [1]), {}, "validation has no counterpart in training"),
+    (plots.losses, ([1, 2],), {"validation": [1]}, "validation has length 1, but training has length 2"),
+    (plots.losses, ({"a": [1]},), {"validation": {"b": [1]}}, "validation['b'] has no counterpart in training"),
+    (plots.losses, ({"a": [1]},), {"validation": [1]}, "validation has no counterpart in training"),
     (plots.moments, ([1, 2],), {}, "moments is [1, 2]: expected what libmode.mode_moments returns"),
     (plots.moments, (events(),), {"degrees": [3]}, "degrees has 3: expected 0 to 2, the order of moments"),
 ]  # fmt: skip

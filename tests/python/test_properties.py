@@ -189,7 +189,7 @@ def test_bits_do_not_depend_on_the_number_of_threads(threads, name, weighted, dt
     results = []
     for count in (1, 2, 2, 5):
         threads(count)
-        results.append(libmode.mode_loss_and_grad(score, mass, weight, **LARGE[name]))
+        results.append(libmode.mode_loss_and_grad(score, mass, weight=weight, **LARGE[name]))
     loss, grad = results[0]
     for other_loss, other_grad in results[1:]:
         assert other_loss == loss

@@ -107,10 +107,10 @@ def test_the_range_is_that_of_the_scores():
     logits = torch.logit(score.detach().clamp(0.001, 0.999)).requires_grad_()
     with_range = MoDeLoss(score_transform=torch.sigmoid, score_range=(-7, 7), **OPTIONS)(logits, target, mass)
     ends = torch.sigmoid(torch.tensor([-7.0, 7.0], dtype=torch.float64)).tolist()
-    want = mode_loss(torch.sigmoid(logits), mass, None, target, score_range=ends, **OPTIONS)
+    want = mode_loss(torch.sigmoid(logits), mass, label=target, score_range=ends, **OPTIONS)
     assert with_range.item() == want.item()
     from_data = MoDeLoss(score_transform=torch.sigmoid, score_range=None, **OPTIONS)(logits, target, mass)
-    want = mode_loss(torch.sigmoid(logits), mass, None, target, score_range=None, **OPTIONS)
+    want = mode_loss(torch.sigmoid(logits), mass, label=target, score_range=None, **OPTIONS)
     assert from_data.item() == want.item()
 
 

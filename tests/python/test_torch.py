@@ -131,7 +131,7 @@ def test_the_function_is_compiled_without_a_graph_break(options):
     score, target, mass = torch.rand(50), torch.zeros(50), torch.rand(50)
 
     def loss(score):
-        return mode_loss(score, mass, None, target, **options)
+        return mode_loss(score, mass, label=target, **options)
 
     assert torch.compile(loss, fullgraph=True, backend="aot_eager")(score) == loss(score)
 
@@ -229,7 +229,7 @@ def test_targets_of_every_type_select_the_same_events(dtype, background):
     score, mass, weight, target = events()
     mine = target == background
     loss = MoDeLoss(background_label=background, bins=5)(score, target.to(dtype), mass, weight)
-    assert loss == mode_loss(score[mine], mass[mine], weight[mine], bins=5)
+    assert loss == mode_loss(score[mine], mass[mine], weight=weight[mine], bins=5)
     assert (grad_of(loss, score)[~mine] == 0).all()
 
 
@@ -243,15 +243,15 @@ def test_a_sequence_of_background_labels_is_a_sum():
 def test_background_only_false_pools_all_events():
     score, mass, weight, target = events()
     loss = MoDeLoss(background_only=False, bins=5)(score, target, mass, weight)
-    assert loss == mode_loss(score, mass, weight, bins=5)
+    assert loss == mode_loss(score, mass, weight=weight, bins=5)
     assert (grad_of(loss, score) != 0).any()
 
 
 def test_it_is_the_loss_of_numpy():
     score, mass, weight, target = events()
-    arrays = [tensor.detach().numpy() for tensor in (score, mass, weight, target)]
-    want, want_grad = libmode.mode_loss_and_grad(*arrays, **options_of("all"))
-    loss = mode_loss(score, mass, weight, target, **options_of("all"))
+    s, m, w, label = (tensor.detach().numpy() for tensor in (score, mass, weight, target))
+    want, want_grad = libmode.mode_loss_and_grad(s, m, weight=w, label=label, **options_of("all"))
+    loss = mode_loss(score, mass, weight=weight, label=target, **options_of("all"))
     assert loss.item() == want
     assert (grad_of(loss, score).numpy() == want_grad).all()
 

@@ -6,11 +6,14 @@ differ, and why: docs/from-modeloss.md.
 
 from __future__ import annotations
 
-import torch
-from torch import Tensor
-
-from ..torch import MoDeLoss as _MoDeLoss
+from .._missing import needed
 from ._arguments import EPS, SBINS, label_of, options_of
+
+with needed("torch", by="libmode.compat.pytorch", extra="torch"):
+    import torch
+    from torch import Tensor
+
+    from ..torch import MoDeLoss as _MoDeLoss
 
 _MEMORY = 1_000_000  # events, which take some 30 ms a call; modeloss keeps all of them
 
@@ -58,6 +61,8 @@ class MoDeLoss(_MoDeLoss):
         For what cannot be honoured, and as :func:`libmode.mode_loss`.
     """
 
+    _skipping = "libmode.torch.MoDeLoss(on_bad_batch='skip')"
+
     def __init__(
         self,
         bins: int = 32,
@@ -90,7 +95,9 @@ class MoDeLoss(_MoDeLoss):
             normalize=normalize,
         )
         label = label_of(background_label)
-        super().__init__(label, bool(background_only), history=_MEMORY if memory else 0, **options)
+        super().__init__(
+            background_label=label, background_only=bool(background_only), history=_MEMORY if memory else 0, **options
+        )
         self.normalize = bool(normalize)
 
     def forward(self, pred: Tensor, target: Tensor, x_biased: Tensor, weights: Tensor | None = None) -> Tensor:

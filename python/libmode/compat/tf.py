@@ -8,11 +8,14 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-import tensorflow as tf
-
-from .._options import options
-from ..tensorflow import mode_loss
+from .._missing import needed
+from .._options import options, plain
 from ._arguments import EPS, SBINS, label_of, options_of
+
+with needed("tensorflow", by="libmode.compat.tf", extra="tensorflow"):
+    import tensorflow as tf
+
+    from ..tensorflow import mode_loss
 
 
 class MoDeLoss:
@@ -71,7 +74,7 @@ class MoDeLoss:
     ) -> None:
         if memory:
             warnings.warn("memory = True has no effect: the loss is that of the batch", stacklevel=2)
-        self.options = options_of(
+        given = options_of(
             bins=bins,
             sbins=sbins,
             power=power,
@@ -86,7 +89,8 @@ class MoDeLoss:
         self.background_label = label_of(background_label)
         self.background_only = bool(background_only)
         self.normalize = bool(normalize)
-        options(self.background_label, **self.options)  # checked now, not at the first batch
+        options(self.background_label, given)  # checked now, not at the first batch
+        self.options = plain(given)
 
     def __call__(self, pred: Any, target: Any, x_biased: Any, weights: Any = None) -> Any:
         """The loss of a batch, shape ().
@@ -101,7 +105,12 @@ class MoDeLoss:
         if not self.normalize:
             mass = self._checked(mass, label)
         return mode_loss(
-            _flat("pred", like, like), mass, weight, label, background_label=self.background_label, **self.options
+            _flat("pred", like, like),
+            mass,
+            weight=weight,
+            label=label,
+            background_label=self.background_label,
+            **self.options,
         )
 
     def _checked(self, mass: Any, label: Any) -> Any:

@@ -6,8 +6,11 @@
     model.fit(x, pack(label, mass))
 """
 
-from .events import pack
-from .loss import MoDeLoss, mode_loss
-from .metric import on_label
+from .._missing import needed
+
+with needed("keras", by="libmode.keras", extra="keras"):
+    from .events import pack
+    from .loss import MoDeLoss, mode_loss
+    from .metric import on_label
 
 __all__ = ["MoDeLoss", "mode_loss", "on_label", "pack"]

@@ -3,34 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import keras
 from keras import ops
 
-from .._options import LossOptions, options
+from .._bad_batches import OnBadBatch
+from .._options import LossOptions, keywords_only, options, plain, plain_background_label
+from . import backend
 from .events import column, unpack
 
 if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
-_BACKEND = keras.backend.backend()
-if _BACKEND == "tensorflow":
-    from ..tensorflow import mode_loss as _mode_loss
-elif _BACKEND == "jax":
-    from ..jax import mode_loss as _mode_loss
-elif _BACKEND == "torch":
-    from ..torch import mode_loss as _mode_loss
-else:
-    raise ImportError(f"libmode.keras: Keras's backend is {_BACKEND}: expected tensorflow, jax or torch")
+    from typing_extensions import Never, Unpack
 
 
 def mode_loss(
     y_true: Any,
     y_pred: Any,
-    sample_weight: Any = None,
     *,
+    sample_weight: Any = None,
     score: int | Callable[[Any], Any] | None = None,
     background_label: int | Sequence[int] = 0,
     background_only: bool = True,
@@ -43,6 +35,19 @@ def mode_loss(
     not give ``sample_weight`` to a function that is handed to ``model.compile``, but
     multiplies the result by its mean: give the weights to :func:`pack`, or use the class.
     """
+    return _mode(None, y_true, y_pred, sample_weight, score, background_label, background_only, options)
+
+
+def _mode(
+    module: MoDeLoss | None,
+    y_true: Any,
+    y_pred: Any,
+    sample_weight: Any,
+    score: int | Callable[[Any], Any] | None,
+    background_label: Any,
+    background_only: bool,
+    options: Mapping[str, Any],
+) -> Any:
     labels, mass, weight = unpack(y_true)
     if sample_weight is not None:
         weight = weight * _weights(sample_weight, weight)
@@ -53,7 +58,7 @@ def mode_loss(
     label = None
     if background_only:
         label = labels[:, 0] if labels.shape[1] == 1 else ops.argmax(labels, axis=1)
-    return _mode_loss(scores, mass, weight, label, background_label=background_label, **options)
+    return backend.mode_loss(module, scores, mass, weight, label, background_label, options)
 
 
 def _score(y_pred: Any, score: int | Callable[[Any], Any] | None) -> Any:
@@ -79,7 +84,7 @@ def _weights(sample_weight: Any, weight: Any) -> Any:
 
 
 @keras.saving.register_keras_serializable(package="libmode")
-class MoDeLoss(keras.losses.Loss):
+class MoDeLoss(backend.SkippingLoss, keras.losses.Loss):
     """``base + strength * MoDe`` (arXiv:2010.09745) for ``model.compile(loss=...)``.
 
     Parameters
@@ -98,6 +103,13 @@ class MoDeLoss(keras.losses.Loss):
         several, it is the sum over them, each with its own bins.
     background_only : bool, default True
         False pools all events, whatever their label.
+    on_bad_batch : {"raise", "skip"}, default "raise"
+        What to do with a batch for which :func:`libmode.mode_loss` raises
+        :class:`libmode.BatchError`, for instance one that has no background. "skip"
+        makes its MoDe loss 0, with gradient 0, leaves the base as it is, counts the
+        batch in the attribute ``skipped``, and warns (RuntimeWarning) at the first one.
+        Batches of an evaluation are counted too. Other errors, as for scores that are
+        NaN, are raised all the same.
     name, dtype
         As for every loss of Keras. Outputs are cast to ``dtype``; masses are not.
     **options
@@ -113,41 +125,45 @@ class MoDeLoss(keras.losses.Loss):
 
     def __init__(
         self,
-        *,
+        *positional: Never,
         strength: float = 1.0,
         base: Any = "binary_crossentropy",
         score: int | Callable[[Any], Any] | None = None,
         background_label: int | Sequence[int] = 0,
         background_only: bool = True,
+        on_bad_batch: OnBadBatch = "raise",
         name: str = "mode_loss",
         dtype: Any = None,
         **given: Unpack[LossOptions],
     ) -> None:
+        keywords_only(self, positional, "order=1")
         super().__init__(name=name, dtype=dtype)
+        self._set_on_bad_batch(on_bad_batch)
         self.strength = float(strength)
         if not math.isfinite(self.strength):
             raise ValueError(f"strength = {strength}: must be finite")
         if not (score is None or callable(score) or isinstance(score, int)):
             raise TypeError(f"score = {score!r}: must be the number of an output or a function")
-        options(background_label, **given)  # checked now, not at the first batch
+        options(background_label, given)  # checked now, not at the first batch
         self.base, self._base = base, keras.losses.get(base)
         self.score = score
-        self.background_label = background_label
+        self.background_label = plain_background_label(background_label)
         self.background_only = background_only
-        self.options = given
+        self.options = plain(given)
 
     # Not call: Keras would cast the masses, and multiply the sum of both parts by the mean of sample_weight.
     def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Any:
         """The loss of a batch, a scalar."""
         y_pred = ops.convert_to_tensor(y_pred, dtype=self.dtype)
-        mode = mode_loss(
+        mode = _mode(
+            self,
             y_true,
             y_pred,
             sample_weight,
-            score=self.score,
-            background_label=self.background_label,
-            background_only=self.background_only,
-            **self.options,
+            self.score,
+            self.background_label,
+            self.background_only,
+            self.options,
         )
         loss = self.strength * ops.cast(mode, self.dtype)
         return loss if self._base is None else self._base_loss(y_true, y_pred, sample_weight) + loss
@@ -179,6 +195,7 @@ class MoDeLoss(keras.losses.Loss):
             "score": _saved(self.score),
             "background_label": _saved(self.background_label),
             "background_only": self.background_only,
+            "on_bad_batch": self.on_bad_batch,
             **{name: _saved(value) for name, value in self.options.items()},
         }
 
@@ -193,6 +210,4 @@ def _saved(value: Any) -> Any:
     """A value that survives JSON."""
     if isinstance(value, tuple):
         return list(value)
-    if hasattr(value, "tolist"):  # NumPy
-        return value.tolist()
     return keras.saving.serialize_keras_object(value) if callable(value) else value

@@ -51,11 +51,11 @@ class SpuriousSignal:
 def signal_bias(
     mass: Any,
     bins: Any,
+    *,
     signal_mass: float | None = None,
     signal_width: float | None = None,
     degree: int = 2,
     weight: Any = None,
-    *,
     template: Any = None,
 ) -> SignalBias:
     """Fits a polynomial and a signal to the masses of selected background.
@@ -118,7 +118,7 @@ def signal_bias(
 
 
 def spurious_signal(
-    mass: Any, bins: Any, signal_masses: Any, signal_width: Any, degree: int = 2, weight: Any = None
+    mass: Any, bins: Any, signal_masses: Any, signal_width: Any, *, degree: int = 2, weight: Any = None
 ) -> SpuriousSignal:
     """:func:`signal_bias` for each of several signal masses.
 

@@ -24,6 +24,7 @@ class Estimate:
 def bootstrap(
     statistic: Callable[..., float],
     arrays: Sequence[Any],
+    *,
     repeats: int = 200,
     seed: int = 0,
     confidence_level: float = 0.683,

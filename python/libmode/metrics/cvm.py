@@ -13,7 +13,7 @@ from ._arguments import Bins, numbers, weights, whole
 CHUNK = 2**20
 
 
-def cvm_flatness(score: Any, mass: Any, bins: Any, weight: Any = None) -> float:
+def cvm_flatness(score: Any, mass: Any, bins: Any, *, weight: Any = None) -> float:
     """Cramer-von Mises distance between the scores of a mass bin and all scores, averaged over bins.
 
     With F_b and F the distribution functions of the scores in bin b and of all
@@ -82,7 +82,7 @@ def _symmetric(jump: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.cumsum(jump) - jump / 2
 
 
-def cvm_correlation(score: Any, mass: Any, n_neighbours: int = 200, step: int = 50) -> float:
+def cvm_correlation(score: Any, mass: Any, *, n_neighbours: int = 200, step: int = 50) -> float:
     """Cramer-von Mises distance between the scores of neighbours in mass and all scores, averaged.
 
     Events in order of mass make windows of ``n_neighbours``, which start at

@@ -48,7 +48,7 @@ def _binned(mass: Any, selected: Any, bins: Any, weight: Any) -> _Binned:
     return _Binned(chosen, place[inside], passed[inside], weigh[inside])
 
 
-def jsd(mass: Any, selected: Any, bins: Any, base: float = 2, weight: Any = None) -> float:
+def jsd(mass: Any, selected: Any, bins: Any, *, base: float = 2, weight: Any = None) -> float:
     """Jensen-Shannon divergence of the masses that are selected from those that are not.
 
     With P and Q the histograms of the two, each divided by its sum, and
@@ -110,7 +110,7 @@ def jsd(mass: Any, selected: Any, bins: Any, base: float = 2, weight: Any = None
     return max(nats, 0.0) / float(np.log(base))  # rounding makes a little less than 0 of equal shapes
 
 
-def efficiency(mass: Any, selected: Any, bins: Any, weight: Any = None) -> Efficiency:
+def efficiency(mass: Any, selected: Any, bins: Any, *, weight: Any = None) -> Efficiency:
     """The efficiency of a selection in each bin of mass; of background, the false positive rate.
 
     With p_i = 1 for selected events and 0 for others, in each bin::
@@ -167,7 +167,7 @@ def _efficiency(events: _Binned, total: NDArray[np.float64]) -> Efficiency:
     return Efficiency(bins.edges, value, error)
 
 
-def flatness(mass: Any, selected: Any, bins: Any, degree: int = 0, weight: Any = None) -> Flatness:
+def flatness(mass: Any, selected: Any, bins: Any, *, degree: int = 0, weight: Any = None) -> Flatness:
     """How far the efficiency against mass is from the best polynomial of a degree.
 
     With e_b the efficiency of the k bins (see :func:`efficiency`), s_b its error

@@ -23,7 +23,7 @@ class Roc:
     threshold: NDArray[np.float64]  #: (k,) falling; infinity first, where nothing passes
 
 
-def roc(score: Any, label: Any, weight: Any = None) -> Roc:
+def roc(score: Any, label: Any, *, weight: Any = None) -> Roc:
     """The ROC curve: signal efficiency and false positive rate at every threshold.
 
     Parameters
@@ -65,30 +65,30 @@ def roc(score: Any, label: Any, weight: Any = None) -> Roc:
     return Roc(fractions[0], fractions[1], np.append(np.inf, ordered[last_of_tied]))
 
 
-def auc(score: Any, label: Any, weight: Any = None) -> float:
+def auc(score: Any, label: Any, *, weight: Any = None) -> float:
     """The area under the ROC curve: how probably a signal event scores above a background event.
 
     A tied pair counts one half, each pair with the product of its weights. That
     is the Mann-Whitney U over its maximum (Fawcett). Takes and raises
     what :func:`roc` does.
     """
-    curve = roc(score, label, weight)
+    curve = roc(score, label, weight=weight)
     heights = (curve.signal_efficiency[1:] + curve.signal_efficiency[:-1]) / 2
     return float(np.sum(np.diff(curve.false_positive_rate) * heights))
 
 
-def threshold(score: Any, label: Any, signal_efficiency: float = 0.5, weight: Any = None) -> float:
+def threshold(score: Any, label: Any, *, signal_efficiency: float = 0.5, weight: Any = None) -> float:
     """The largest threshold that keeps at least this weight fraction of the signal.
 
     It is the score of an event, and ``score >= threshold`` is the selection.
     Fractions count as equal within 1e-12. ``signal_efficiency`` is above 0 and
     at most 1; the rest is as for :func:`roc`.
     """
-    curve = roc(score, label, weight)
+    curve = roc(score, label, weight=weight)
     return float(curve.threshold[_working_point(curve, signal_efficiency)])
 
 
-def rejection(score: Any, label: Any, signal_efficiency: float = 0.5, weight: Any = None) -> float:
+def rejection(score: Any, label: Any, *, signal_efficiency: float = 0.5, weight: Any = None) -> float:
     """1 / false positive rate at :func:`threshold`: R50 where the signal efficiency is 0.5.
 
     As the authors of MoDe give it (arXiv:2010.09745, section 3.2), and others of
@@ -101,7 +101,7 @@ def rejection(score: Any, label: Any, signal_efficiency: float = 0.5, weight: An
         If no background passes, or none of positive weight, for then the
         rejection is not known; and what :func:`roc` raises.
     """
-    curve = roc(score, label, weight)
+    curve = roc(score, label, weight=weight)
     point = _working_point(curve, signal_efficiency)
     rate = curve.false_positive_rate[point]
     if rate <= 0:

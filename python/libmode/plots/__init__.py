@@ -18,10 +18,13 @@ that are not finite are not drawn. Nothing global is changed: :func:`style` is a
 Results of ``libmode.metrics`` are taken as they are, or as tuples of arrays.
 """
 
-from ._style import OKABE_ITO, style
-from .mass import efficiency, spectrum, spurious_signal
-from .rejection import bias_against_rejection, rejection_against_jsd, roc
-from .training import losses, moments
+from .._missing import needed
+
+with needed("matplotlib", by="libmode.plots", extra="plot"):
+    from ._style import OKABE_ITO, style
+    from .mass import efficiency, spectrum, spurious_signal
+    from .rejection import bias_against_rejection, rejection_against_jsd, roc
+    from .training import losses, moments
 
 __all__ = [
     "OKABE_ITO",

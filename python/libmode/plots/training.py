@@ -16,7 +16,7 @@ from .._functions import Moments
 from ._data import labelled, numbers
 
 
-def losses(axes: Axes, training: Any, validation: Any = None, *, label: str | None = None, **style: Any) -> Axes:
+def losses(axes: Axes, training: Any, *, validation: Any = None, label: str | None = None, **style: Any) -> Axes:
     """Losses by epoch, counted from 1: training full, validation dashed in the same colour.
 
     Parameters

@@ -8,22 +8,25 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor, nn
 
-from .._native import int32
-from .._options import LossOptions
-from ._op import MoDeFunction, decode, encode
+from .._arrays import no_background
+from .._bad_batches import OnBadBatch, SkipsBadBatches
+from .._native import BatchError, int32
+from .._options import LossOptions, keywords_only, plain, plain_background_label
+from ._op import as_numpy, core_loss, decode, encode
+from ._skip import or_skip
 from .history import Events, History
 from .transform import ScoreTransform, transformed
 
 if TYPE_CHECKING:
-    from typing_extensions import Unpack
+    from typing_extensions import Never, Unpack
 
 
 def mode_loss(
     score: Tensor,
     mass: Tensor,
+    *,
     weight: Tensor | None = None,
     label: Tensor | None = None,
-    *,
     background_label: int | Sequence[int] = 0,
     **options: Unpack[LossOptions],
 ) -> Tensor:
@@ -32,8 +35,9 @@ def mode_loss(
     Parameters
     ----------
     score : Tensor of shape (n,) or (n, 1), floating
-        Outputs of the classifier, inside ``score_range``. float16 and bfloat16
-        are computed in float32.
+        Outputs of the classifier, inside ``score_range``. float16 and bfloat16 are
+        computed in float32, and so is the gradient until it is multiplied by the
+        incoming one, the scale of a GradScaler among its factors.
     mass, weight, label : Tensors of shape (n,) or (n, 1)
         As for :func:`libmode.mode_loss`. They get no gradient.
     **options
@@ -46,15 +50,14 @@ def mode_loss(
 
     Raises
     ------
-    ValueError, TypeError
+    BatchError, ValueError, TypeError
         As :func:`libmode.mode_loss`.
     """
     return _apply(score, mass, weight, label, encode(background_label, **options))
 
 
 def _apply(score: Tensor, mass: Tensor, weight: Tensor | None, label: Tensor | None, options: str) -> Tensor:
-    loss: Tensor = MoDeFunction.apply(*_checked(score, mass, weight, label), options)
-    return loss
+    return core_loss(_checked(score, mass, weight, label), options, "loss")
 
 
 def _checked(score: Tensor, mass: Tensor, weight: Tensor | None, label: Tensor | None) -> Events:
@@ -89,7 +92,19 @@ def _like(name: str, tensor: Tensor, score: Tensor) -> Tensor:
     return tensor
 
 
-class MoDeLoss(nn.Module):
+def _signal(score: Tensor, background: Tensor) -> Tensor:
+    try:
+        return score[~background]
+    except RuntimeError as error:
+        if not torch._C._are_functorch_transforms_active():
+            raise
+        raise RuntimeError(
+            "torch.vmap cannot transform a MoDeLoss with score_transform, since batches differ in how much signal they "
+            "have: call it for each batch"
+        ) from error
+
+
+class MoDeLoss(SkipsBadBatches, nn.Module):
     """The MoDe loss (arXiv:2010.09745) as a module without parameters.
 
     Parameters
@@ -105,6 +120,16 @@ class MoDeLoss(nn.Module):
         gradient goes to the batch alone, multiplied by the number of all these
         events over that of the batch, so that the strength of the loss need not
         change. In evaluation mode they are neither used nor changed.
+        Beware: a network that oscillates can have a small loss over its old scores
+        together while its scores at every single step depend on the mass, so that what
+        looks decorrelated is not. Prefer ``unbiased=True`` and no history, and with one
+        judge the network by events that it has not seen, in evaluation mode.
+    on_bad_batch : {"raise", "skip"}, default "raise"
+        What to do with a batch for which :func:`libmode.mode_loss` raises
+        :class:`libmode.BatchError`, for instance one that has no background. "skip"
+        returns the loss 0 with gradient 0, counts it in the attribute ``skipped``, and
+        warns (RuntimeWarning) at the first one; torch.compile leaves such a loss out of
+        its graph. Other errors, as for scores that are NaN, are raised all the same.
     score_transform : callable or "signal_efficiency", optional
         Integrates over W(s) instead of s, the paper's footnote 1. A callable
         takes and returns a tensor of shape (n,) and must not decrease;
@@ -118,6 +143,8 @@ class MoDeLoss(nn.Module):
         mass_range, max_slope, slope_of, monotonic, moments, unbiased,
         slope_penalty, score_range, reduction.
 
+    The arguments are keywords. Their values are copied: an array of edges may change later.
+
     Examples
     --------
     >>> mode = MoDeLoss(order=1, unbiased=True, moments="projection")
@@ -126,29 +153,36 @@ class MoDeLoss(nn.Module):
 
     def __init__(
         self,
+        *positional: Never,
         background_label: int | Sequence[int] = 0,
         background_only: bool = True,
-        *,
         history: int = 0,
         score_transform: ScoreTransform | None = None,
+        on_bad_batch: OnBadBatch = "raise",
         **options: Unpack[LossOptions],
     ) -> None:
+        keywords_only(self, positional, "order=1")
         super().__init__()
-        self.background_label = background_label
+        self._set_on_bad_batch(on_bad_batch)
+        self.background_label = plain_background_label(background_label)
         self.background_only = background_only
-        self.options = options
+        self.options = plain(options)
         self.score_transform = score_transform
-        self._encoded = encode(background_label, **options)
+        self._encoded = encode(self.background_label, **self.options)
         decoded = decode(self._encoded)
         self._labels, self._score_range = decoded.labels, decoded.score_range
-        if int32("history", history) < 0:
-            raise ValueError(f"history = {history}: must not be negative")
-        self.history = History(history) if history else None
+        size = int32("history", history)
+        if size < 0:
+            raise ValueError(f"history = {size}: must not be negative")
+        self.history = History(size) if size else None
         if not (score_transform is None or callable(score_transform) or score_transform == "signal_efficiency"):
             raise ValueError(f"score_transform = {score_transform!r}: must be a callable or 'signal_efficiency'")
 
     def forward(self, pred: Tensor, target: Tensor, mass: Tensor, weights: Tensor | None = None) -> Tensor:
         """The loss of a batch, shape (); each argument has shape (n,) or (n, 1)."""
+        return or_skip(self, self._loss, pred, target, mass, weights)
+
+    def _loss(self, pred: Tensor, target: Tensor, mass: Tensor, weights: Tensor | None) -> Tensor:
         label = target if self.background_only else None
         if self.history is None and self.score_transform is None:
             return _apply(pred, mass, weights, label, self._encoded)
@@ -162,11 +196,18 @@ class MoDeLoss(nn.Module):
 
     def _extended(self, batch: Events, target: Tensor) -> Tensor:
         """The loss with a history or a transform."""
-        background = torch.stack([target == label for label in self._labels]).any(0)
-        signal = batch.score[~background]
         history = self.history if self.training else None
+        if history is not None and torch._C._are_functorch_transforms_active():
+            raise RuntimeError(
+                "torch.func cannot transform a MoDeLoss that has a history, which is not a function of its arguments: "
+                "leave history out, or call eval() before"
+            )
+        background = torch.stack([target == label for label in self._labels]).any(0)
+        signal = _signal(batch.score, background)
         if history is not None and self.background_only:
             batch = batch.where(background)
+            if not (len(batch.score) or len(history)) and len(target):
+                raise BatchError(no_background(as_numpy(target), self._labels[0]))
         events = batch if history is None else history.followed_by(batch)
         score, encoded = events.score, self._encoded
         if self.score_transform is not None:
@@ -188,4 +229,6 @@ class MoDeLoss(nn.Module):
             shown["background_only"] = False
         if self.score_transform is not None:
             shown["score_transform"] = self.score_transform
+        if self.on_bad_batch != "raise":
+            shown["on_bad_batch"] = self.on_bad_batch
         return ", ".join(f"{name}={value!r}" for name, value in shown.items())

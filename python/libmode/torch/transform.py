@@ -12,6 +12,8 @@ from typing import Literal
 import torch
 from torch import Tensor
 
+from .._native import BatchError
+
 ScoreTransform = Callable[[Tensor], Tensor] | Literal["signal_efficiency"]
 Range = tuple[float, float] | None
 
@@ -40,7 +42,7 @@ def _signal_efficiency(score: Tensor, score_range: Range, signal: Tensor) -> Ten
     """
     n = len(signal)
     if not n:
-        raise ValueError("score_transform = 'signal_efficiency' needs signal in the batch: every target is background")
+        raise BatchError("score_transform = 'signal_efficiency' needs signal in the batch: every target is background")
     if not signal.isfinite().all():
         raise ValueError("score_transform = 'signal_efficiency': the score of a signal event is not finite")
     score = score if score.dtype in (torch.float32, torch.float64) else score.float()

@@ -1,4 +1,4 @@
-"""What DisCoLoss and FlatnessLoss share: the function behind them and its arguments."""
+"""What DisCoLoss and FlatnessLoss share."""
 
 from __future__ import annotations
 
@@ -6,62 +6,42 @@ from collections.abc import Sequence
 from typing import Any
 
 from torch import Tensor, nn
-from torch.autograd import Function
 
+from ..._bad_batches import OnBadBatch, SkipsBadBatches
 from ..._native import Loss
-from .._op import compute, encode, product
+from ..._options import plain, plain_background_label
+from .._op import core_loss, encode
+from .._skip import or_skip
 from ..loss import _checked
 
 
-class BaselineFunction(Function):
-    """A loss of the core with its backward: the core returns the gradient with the loss."""
-
-    @staticmethod
-    def forward(
-        ctx: Any, score: Tensor, mass: Tensor, weight: Tensor | None, label: Tensor | None, options: str, which: Loss
-    ) -> Tensor:
-        loss, grad = compute(score, mass, weight, label, options, which)
-        ctx.save_for_backward(score, grad)
-        return loss
-
-    @staticmethod
-    def backward(ctx: Any, incoming: Tensor) -> tuple[Tensor, None, None, None, None, None]:
-        score, grad = ctx.saved_tensors
-        return _Product.apply(incoming, grad, score), None, None, None, None, None
-
-
-class _Product(Function):
-    """The product. The score takes no part; it ties the result to what it must not be derived by."""
-
-    @staticmethod
-    def forward(ctx: Any, incoming: Tensor, grad: Tensor, score: Tensor) -> Tensor:
-        return product(incoming, grad)
-
-    @staticmethod
-    def backward(ctx: Any, incoming: Tensor) -> Any:
-        raise RuntimeError(
-            "DisCoLoss and FlatnessLoss have no second derivative here. "
-            "Leave them out of what is differentiated twice (create_graph=True, Hessians, gradient penalties)"
-        )
-
-
-class BaselineLoss(nn.Module):
+class BaselineLoss(SkipsBadBatches, nn.Module):
     """A loss of the core as a module without parameters."""
 
     which: Loss
 
-    def __init__(self, background_label: int | Sequence[int], background_only: bool, given: dict[str, Any]) -> None:
+    def __init__(
+        self,
+        background_label: int | Sequence[int],
+        background_only: bool,
+        on_bad_batch: OnBadBatch,
+        given: dict[str, Any],
+        names: Sequence[str],
+    ) -> None:
         super().__init__()
-        self.background_label = background_label
+        self._set_on_bad_batch(on_bad_batch)
+        self.background_label = plain_background_label(background_label)
         self.background_only = background_only
-        self.options = given
-        self._encoded = encode(background_label, **given)
+        self.options = plain(given, names)
+        self._encoded = encode(self.background_label, **self.options)
 
     def forward(self, pred: Tensor, target: Tensor, mass: Tensor, weights: Tensor | None = None) -> Tensor:
         """The loss of a batch, shape (); each argument has shape (n,) or (n, 1)."""
+        return or_skip(self, self._loss, pred, target, mass, weights)
+
+    def _loss(self, pred: Tensor, target: Tensor, mass: Tensor, weights: Tensor | None) -> Tensor:
         events = _checked(pred, mass, weights, target if self.background_only else None)
-        loss: Tensor = BaselineFunction.apply(*events, self._encoded, self.which)
-        return loss
+        return core_loss(events, self._encoded, self.which)
 
     def extra_repr(self) -> str:
         """The arguments that are not the defaults."""
@@ -70,4 +50,6 @@ class BaselineLoss(nn.Module):
             shown["background_label"] = self.background_label
         if not self.background_only:
             shown["background_only"] = False
+        if self.on_bad_batch != "raise":
+            shown["on_bad_batch"] = self.on_bad_batch
         return ", ".join(f"{name}={value!r}" for name, value in shown.items())

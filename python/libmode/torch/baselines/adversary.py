@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
 
+from ..._arrays import no_background
+from ..._native import BatchError, int32
+from ..._options import keywords_only
+from .._op import as_numpy
 from ..loss import _checked
+
+if TYPE_CHECKING:
+    from typing_extensions import Never
 
 _NARROWEST = 1e-3  # width of a Gaussian, in units of half the mass range
 
@@ -41,12 +48,14 @@ class AdversaryLoss(nn.Module):
 
     def __init__(
         self,
+        *positional: Never,
         components: int = 20,
         hidden: int = 64,
         mass_range: tuple[float, float] = (-1.0, 1.0),
         background_label: int = 0,
         background_only: bool = True,
     ) -> None:
+        keywords_only(self, positional, "components=20")
         super().__init__()
         for name, number in (("components", components), ("hidden", hidden)):
             if number < 1:
@@ -55,7 +64,7 @@ class AdversaryLoss(nn.Module):
         if not -math.inf < low < high < math.inf:
             raise ValueError(f"mass_range = {mass_range}: must be finite and increasing")
         self.mass_range = (float(low), float(high))
-        self.background_label = background_label
+        self.background_label = int32("background_label", background_label)
         self.background_only = background_only
         output = nn.Linear(hidden, 3 * components)
         with torch.no_grad():  # the Gaussians start evenly over the mass range
@@ -69,7 +78,9 @@ class AdversaryLoss(nn.Module):
         if events.label is not None:
             chosen = events.label == self.background_label
         if not chosen.any():
-            raise ValueError(f"no event selected: no label equals background_label = {self.background_label}")
+            if events.label is None or not len(events.label):
+                raise BatchError("no event selected: the arrays are empty (length 0)")
+            raise BatchError(no_background(as_numpy(events.label), self.background_label))
         for name, tensor in events._asdict().items():
             wrong = torch.zeros_like(chosen) if tensor is None else chosen & ~tensor.isfinite()
             if wrong.any():
@@ -82,7 +93,7 @@ class AdversaryLoss(nn.Module):
             return surprise.mean()
         total = weight.sum()
         if not total > 0:
-            raise ValueError(f"weight of the selected events sums to {total.item()}: must be positive")
+            raise BatchError(f"weight of the selected events sums to {total.item()}: must be positive")
         return (weight * surprise).sum() / total
 
     def log_density(self, score: Tensor, mass: Tensor) -> Tensor:

@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
+from ..._bad_batches import OnBadBatch
+from ..._options import DisCoOptions, keywords_only
 from ._module import BaselineLoss
+
+if TYPE_CHECKING:
+    from typing_extensions import Never, Unpack
 
 
 class DisCoLoss(BaselineLoss):
@@ -23,10 +29,12 @@ class DisCoLoss(BaselineLoss):
         sum over them.
     background_only : bool, default True
         False pools all events, whatever their target.
+    on_bad_batch : {"raise", "skip"}, default "raise"
+        As for :class:`libmode.torch.MoDeLoss`.
 
     Raises
     ------
-    ValueError
+    BatchError
         When called with a batch whose selected scores, or masses, are all equal,
         and otherwise as :func:`libmode.baselines.disco_loss`.
 
@@ -39,6 +47,14 @@ class DisCoLoss(BaselineLoss):
     which = "disco"
 
     def __init__(
-        self, unbiased: bool = False, background_label: int | Sequence[int] = 0, background_only: bool = True
+        self,
+        *positional: Never,
+        background_label: int | Sequence[int] = 0,
+        background_only: bool = True,
+        on_bad_batch: OnBadBatch = "raise",
+        **options: Unpack[DisCoOptions],
     ) -> None:
-        super().__init__(background_label, background_only, {"unbiased": unbiased})
+        keywords_only(self, positional, "unbiased=True")
+        super().__init__(
+            background_label, background_only, on_bad_batch, dict(options), tuple(DisCoOptions.__annotations__)
+        )

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..._options import BinOptions
-from ...baselines import flatness_options
+from ..._bad_batches import OnBadBatch
+from ..._options import BinOptions, keywords_only
 from ._module import BaselineLoss
 
 if TYPE_CHECKING:
-    from typing_extensions import Unpack
+    from typing_extensions import Never, Unpack
 
 
 class FlatnessLoss(BaselineLoss):
@@ -25,6 +25,8 @@ class FlatnessLoss(BaselineLoss):
         sum over them, each with its own bins.
     background_only : bool, default True
         False pools all events, whatever their target.
+    on_bad_batch : {"raise", "skip"}, default "raise"
+        As for :class:`libmode.torch.MoDeLoss`.
     **options
         bins, binning, edges, mass_range, score_range, as of :func:`libmode.mode_loss`.
 
@@ -38,9 +40,13 @@ class FlatnessLoss(BaselineLoss):
 
     def __init__(
         self,
+        *positional: Never,
         background_label: int | Sequence[int] = 0,
         background_only: bool = True,
+        on_bad_batch: OnBadBatch = "raise",
         **options: Unpack[BinOptions],
     ) -> None:
-        flatness_options(background_label, **options)
-        super().__init__(background_label, background_only, dict(options))
+        keywords_only(self, positional, "bins=20")
+        super().__init__(
+            background_label, background_only, on_bad_batch, dict(options), tuple(BinOptions.__annotations__)
+        )

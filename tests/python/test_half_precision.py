@@ -1,0 +1,108 @@
+"""Scores of half precision: the gradient stays in float32 until it is multiplied by the incoming one."""
+
+import libmode
+import numpy as np
+import pytest
+import torch
+from libmode.torch import MoDeLoss, mode_loss
+from libmode.torch.baselines import DisCoLoss, FlatnessLoss
+
+HALVES = pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
+SCALE = 65536.0  # what torch.amp.GradScaler starts with: float16 ends below it
+LARGE = 2_000_000
+
+LOSSES = {
+    "MoDeLoss": MoDeLoss(order=1, bins=8),
+    "score_transform": MoDeLoss(order=1, bins=8, score_transform="signal_efficiency"),
+    "mode_loss": lambda pred, target, mass: mode_loss(pred, mass, label=target, order=1, bins=8),
+    "operator": lambda pred, target, mass: torch.ops.libmode.mode_loss(
+        pred, mass, None, target, MoDeLoss(order=1, bins=8)._encoded
+    )[0],
+    "compiled": torch.compile(MoDeLoss(order=1, bins=8), fullgraph=True, backend="aot_eager"),
+    "DisCoLoss": DisCoLoss(),
+    "FlatnessLoss": FlatnessLoss(bins=8),
+}
+
+
+def events(dtype, n=2000):
+    """Score, target and mass, where the score hangs on the mass."""
+    rng = np.random.default_rng(0)
+    mass = rng.random(n)
+    score = 1 / (1 + np.exp(rng.normal(size=n) - 3 * (mass - 0.5)))
+    return torch.tensor(score).to(dtype), torch.tensor(rng.integers(0, 2, n)), torch.tensor(mass, dtype=torch.float32)
+
+
+def scaled_gradient(loss, score, *others, scale=SCALE):
+    leaf = score.clone().requires_grad_()
+    value = loss(leaf, *others)
+    (scale * value).backward()
+    return value.detach(), leaf.grad
+
+
+@HALVES
+@pytest.mark.parametrize("name", LOSSES)
+def test_the_gradient_is_that_of_float32_times_the_scale_rounded_once(name, dtype):
+    loss = LOSSES[name]
+    score, *others = events(dtype)
+    value, grad = scaled_gradient(loss, score, *others)
+    want_value, want = scaled_gradient(loss, score.float(), *others)
+    assert grad.dtype == dtype and value.dtype == torch.float32
+    assert value == want_value
+    assert torch.equal(grad, want.to(dtype))
+    assert torch.isfinite(grad).all()
+
+
+@HALVES
+def test_so_it_is_with_a_history(dtype):
+    half, single = (MoDeLoss(order=1, bins=8, history=500) for _ in range(2))
+    score, *others = events(dtype)
+    for _ in range(3):
+        value, grad = scaled_gradient(half, score, *others)
+        want_value, want = scaled_gradient(single, score.float(), *others)
+        assert value == want_value
+        assert torch.equal(grad, want.to(dtype)) and torch.isfinite(grad).all()
+
+
+def test_many_events_keep_their_gradient():
+    # Without the scale half of these gradients are too small for float16, with it all are normal numbers.
+    score, target, mass = events(torch.float16, LARGE)
+    loss = MoDeLoss(order=1)
+    value, grad = scaled_gradient(loss, score, target, mass)
+    want_value, want = scaled_gradient(loss, score.float(), target, mass)
+    assert value == want_value
+    assert torch.equal(grad, want.half())
+    background = target == 0
+    nothing = (want[background] == 0).float().mean()
+    assert (grad[background] == 0).float().mean() <= nothing + 1e-3
+    assert (grad.float() - want).norm() < 1e-3 * want.norm()
+
+
+def test_the_first_step_of_a_grad_scaler_is_taken():
+    torch.manual_seed(0)
+    network = torch.nn.Sequential(torch.nn.Linear(2, 8), torch.nn.SiLU(), torch.nn.Linear(8, 1), torch.nn.Sigmoid())
+    _, target, mass = events(torch.float32)
+    x = torch.stack([torch.randn(len(mass)), mass], dim=1)
+    before = [parameter.detach().clone() for parameter in network.parameters()]
+    optimiser, scaler = torch.optim.SGD(network.parameters(), lr=1.0), torch.amp.GradScaler("cpu")
+    with torch.autocast("cpu", dtype=torch.float16):
+        loss = MoDeLoss(order=1, bins=8)(network(x), target, mass)
+    scaler.scale(loss).backward()
+    scaler.step(optimiser)
+    scaler.update()
+    assert scaler.get_scale() == SCALE
+    assert all((parameter != old).any() for parameter, old in zip(network.parameters(), before, strict=True))
+
+
+def test_float64_keeps_its_digits():
+    score, target, mass = events(torch.float64)
+    _, grad = scaled_gradient(MoDeLoss(order=1, bins=8), score, target, mass.double(), scale=3.0)
+    _, want = libmode.mode_loss_and_grad(score.numpy(), mass.double().numpy(), label=target.numpy(), order=1, bins=8)
+    assert np.array_equal(grad.numpy(), 3 * want)
+
+
+def test_numpy_returns_the_gradient_of_float16_in_float32():
+    score, target, mass = (tensor.numpy() for tensor in events(torch.float16, LARGE))
+    loss, grad = libmode.mode_loss_and_grad(score, mass, label=target, order=1)
+    want_loss, want = libmode.mode_loss_and_grad(score.astype(np.float32), mass, label=target, order=1)
+    assert grad.dtype == np.float32
+    assert loss == want_loss and np.array_equal(grad, want)

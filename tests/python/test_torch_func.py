@@ -1,0 +1,135 @@
+"""torch.func's transforms of the losses, and what it says where there is no derivative."""
+
+import numpy as np
+import pytest
+import torch
+from libmode.torch import MoDeLoss, mode_loss
+from libmode.torch.baselines import DisCoLoss, FlatnessLoss
+from torch.autograd import forward_ad
+
+# What PyTorch itself does when forward mode is first used.
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:`torch.jit.script` is:FutureWarning", "ignore::DeprecationWarning:torch"
+)
+
+N = 60
+LOSSES = {
+    "mode": MoDeLoss(order=1, bins=5, unbiased=True),
+    "mode_loss": lambda pred, target, mass, weights: mode_loss(pred, mass, weight=weights, label=target, bins=5),
+    "disco": DisCoLoss(),
+    "flatness": FlatnessLoss(bins=5),
+}
+every_loss = pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES.keys())
+
+
+def events(seed=4, dtype=torch.float64):
+    """Score, target, mass and weights; neighbouring scores differ by 1/128."""
+    rng = np.random.default_rng(seed)
+    score = torch.tensor((rng.permutation(N) + 1) / 128, dtype=dtype)
+    mass, weights = (torch.tensor(a, dtype=dtype) for a in (rng.random(N), rng.choice([0.5, 1.0, 2.0], N)))
+    return score, torch.arange(N) % 3 % 2, mass, weights
+
+
+def gradient(loss, score, *others):
+    leaf = score.clone().requires_grad_()
+    value = loss(leaf, *others)
+    return value.detach(), torch.autograd.grad(value, leaf)[0]
+
+
+@every_loss
+def test_grad(loss):
+    value, want = gradient(loss, *events())
+    grad, got = torch.func.grad_and_value(loss)(*events())
+    assert torch.equal(grad, want) and got == value
+
+
+@every_loss
+def test_jacrev_and_jacfwd(loss):
+    _, want = gradient(loss, *events())
+    for jacobian in (torch.func.jacrev, torch.func.jacfwd):
+        torch.testing.assert_close(jacobian(loss)(*events()), want, rtol=1e-14, atol=0)
+
+
+@every_loss
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.float16], ids=str)
+def test_jvp(loss, dtype):
+    score, *others = events(dtype=dtype)
+    direction = torch.linspace(-1, 1, N, dtype=dtype)
+    value, tangent = torch.func.jvp(lambda s: loss(s, *others), (score,), (direction,))
+    single = dtype if dtype == torch.float64 else torch.float32
+    want_value, want = gradient(loss, score.to(single), *others)
+    assert value == want_value and tangent.dtype == single
+    torch.testing.assert_close(tangent, want @ direction.to(single), rtol=1e-5, atol=0)
+    with forward_ad.dual_level():
+        dual = loss(forward_ad.make_dual(score, direction), *others)
+        assert forward_ad.unpack_dual(dual).tangent == tangent
+
+
+@every_loss
+def test_vmap_over_batches_with_and_without_grad(loss):
+    batches = [events(seed) for seed in range(3)]
+    stacked = [torch.stack(values) for values in zip(*batches, strict=True)]
+    want = [gradient(loss, *batch) for batch in batches]
+    losses = torch.vmap(loss)(*stacked)
+    grads = torch.vmap(torch.func.grad(loss))(*stacked)
+    for (value, grad), got, got_grad in zip(want, losses, grads, strict=True):
+        assert got == value
+        assert torch.equal(got_grad, grad)
+    assert torch.equal(torch.func.grad(lambda *a: torch.vmap(loss)(*a).sum())(*stacked), grads)
+
+
+def test_vmap_over_the_scores_alone_and_over_another_dimension():
+    score, target, mass, weights = events()
+    scores = torch.stack([score, 1 - score], dim=1)
+    losses = torch.vmap(LOSSES["mode"], in_dims=(1, None, None, None))(scores, target, mass, weights)
+    assert losses.tolist() == [LOSSES["mode"](s, target, mass, weights).item() for s in (score, 1 - score)]
+
+
+@every_loss
+@pytest.mark.parametrize(
+    "twice",
+    [
+        torch.func.hessian,
+        lambda loss: torch.func.jacrev(torch.func.jacfwd(loss)),
+        lambda loss: torch.func.jacrev(torch.func.jacrev(loss)),
+        lambda loss: torch.func.jacfwd(torch.func.jacfwd(loss)),
+    ],
+    ids=["hessian", "jacrev of jacfwd", "jacrev of jacrev", "jacfwd of jacfwd"],
+)
+def test_a_second_derivative_is_a_clear_error(loss, twice):
+    with pytest.raises(RuntimeError, match="no second derivative"):
+        twice(loss)(*events())
+
+
+def test_a_transform_of_the_score_goes_with_grad():
+    loss = MoDeLoss(order=1, bins=5, score_transform="signal_efficiency")
+    _, want = gradient(loss, *events())
+    assert torch.equal(torch.func.grad(loss)(*events()), want)
+    twice = [torch.stack([values, values]) for values in events()]
+    for transformed in (torch.vmap(loss), torch.vmap(torch.func.grad(loss))):
+        with pytest.raises(RuntimeError, match="torch.vmap cannot transform a MoDeLoss with score_transform"):
+            transformed(*twice)
+
+
+def test_a_history_is_refused():
+    loss = MoDeLoss(order=1, bins=5, history=100)
+    twice = [torch.stack([values, values]) for values in events()]
+    for transformed, arrays in ((torch.func.grad(loss), events()), (torch.vmap(loss), twice)):
+        with pytest.raises(RuntimeError, match="torch.func cannot transform a MoDeLoss that has a history"):
+            transformed(*arrays)
+    assert len(loss.history) == 0
+    loss.eval()
+    assert torch.equal(torch.func.grad(loss)(*events()), gradient(loss, *events())[1])
+
+
+def test_an_ensemble_is_trained_with_vmap_as_one_by_one():
+    torch.manual_seed(0)
+    _, target, mass, _ = events()
+    x, weight = torch.randn(N, 2, dtype=torch.float64), torch.randn(3, 2, dtype=torch.float64)
+
+    def loss(w):
+        return LOSSES["mode"](torch.sigmoid(x @ w), target, mass)
+
+    got = torch.vmap(torch.func.grad(loss))(weight)
+    for row, w in zip(got, weight, strict=True):
+        torch.testing.assert_close(row, torch.func.grad(loss)(w), rtol=1e-12, atol=0)
