@@ -49,21 +49,21 @@ die() { printf 'build.sh: %s\n' "$*" >&2; exit 1; }
 
 # venv: a virtual environment in the tree. It sees the packages of the Python
 # that makes it if torch is among them, so that it need not be installed again.
-# What an interruption left unfinished is made anew: pip writes the RECORD of a package last.
+# It completes one that was interrupted, and takes nothing away that was finished.
 venv() {
     rm_unfinished
-    "$VENV/bin/python" -c 'import pip' 2>/dev/null && return
+    "$VENV/bin/python" -c 'import pip._internal' 2>/dev/null && compgen -G "$VENV/lib/python*/site-packages/pip-*" >/dev/null && return
     local python=${PYTHON:-python3} options=()
     "$python" -c 'import sys; sys.exit(sys.version_info < (3, 10))' ||
         die "needs Python 3.10 or newer as python3 (or in \$PYTHON)"
     ! "$python" -c 'import torch' 2>/dev/null || options+=(--system-site-packages)
-    [ ! -e "$VENV/pyvenv.cfg" ] || options+=(--clear)
     say "making a virtual environment in $VENV"
     "$python" -m venv "${options[@]}" "$VENV" ||
         die "python3 -m venv failed: install the package python3-venv, or set \$PYTHON to a complete Python"
 }
 
-# rm_unfinished: takes away the packages of which pip had not written everything when it was interrupted.
+# rm_unfinished: forgets the packages that pip was writing when it was interrupted, so that it writes
+# them again: it writes RECORD last.
 rm_unfinished() {
     local package
     for package in "$VENV"/lib/python*/site-packages/*.dist-info; do
