@@ -21,7 +21,7 @@ inside() {
     local variable needed=(HOME=/root LANG=C.UTF-8 TERM="${TERM:-dumb}" PATH=/usr/bin:/bin:/usr/sbin:/sbin)
     while IFS= read -r -d '' variable; do
         case ${variable%%=*} in
-            PIP_* | GOPROXY | GOSUMDB | GONOSUMDB | SSL_* | *_CA_BUNDLE | *_proxy | *_PROXY | CI | LIBMODE_TORCH) needed+=("$variable") ;;
+            PIP_* | GOPROXY | GOSUMDB | GONOSUMDB | SSL_* | *_CA_BUNDLE | *_proxy | *_PROXY | LIBMODE_TORCH) needed+=("$variable") ;;
         esac
     done < <(env -0)
     # In a mount namespace of its own, which takes its mounts along when it ends.
