@@ -113,6 +113,18 @@ pinned() {
     pip_install --no-deps --only-binary :all: --require-hashes -r "$PINNED/$1.txt"
 }
 
+# size EXTRA: what its packages are to download, torch apart, on x86-64 Linux with Python 3.11.
+size() {
+    case $1 in
+        test) echo "620 MB, 2 GB on disk" ;;
+        test-core) echo "65 MB" ;;
+        studies) echo "90 MB" ;;
+        bench) echo "115 MB" ;;
+        frameworks) echo "430 MB" ;;
+        wtagging) echo "90 MB" ;;
+    esac
+}
+
 # extras NAME...: installs the packages of these extras of pyproject.toml. CI, on the machine
 # that packaging/pin.sh pins for, takes the versions and the files that were pinned.
 extras() {
@@ -120,11 +132,12 @@ extras() {
     local names extra
     names=$("$VENV/bin/python" packaging/extras.py "$@")
     case $names in *torch*) with_torch ;; esac
-    if is_pinned; then
-        for extra in "$@"; do [ ! -e "$PINNED/$extra.txt" ] || pinned "$extra"; done
-    fi
-    installed $names || say "installing what these need: $*, with$(sizes "$@")"
-    packages $names
+    for extra in "$@"; do
+        names=$("$VENV/bin/python" packaging/extras.py "$extra")
+        installed $names && continue
+        say "installing the packages of '$extra': $(size "$extra") to download"
+        if is_pinned && [ -e "$PINNED/$extra.txt" ]; then pinned "$extra"; else pip_install $names; fi
+    done
 }
 
 is_pinned() {
@@ -401,7 +414,7 @@ test_all() {
     fi
     extras test
     with_modeloss
-    [ -n "$left_out" ] || packages "$ROOT_PACKAGE"
+    [ -n "$left_out" ] || installed "$ROOT_PACKAGE" || { say "installing ROOT: 250 MB to download, 600 MB on disk"; packages "$ROOT_PACKAGE"; }
     libmode
     test_go
     test_c
