@@ -108,8 +108,8 @@ EVENTS = {
     "fewer events than quantile bins": (replaced(bins=61), ValueError, "60", "bins = 61", "fewer bins", "larger batches"),
     "fewer events than uniform bins": (replaced(bins=61, binning="uniform"), ValueError, "60", "bins = 61", "fewer bins"),
     "too few events for the default bins": (
-        lambda a: (empty(a), a.update(good() | {k: good()[k][:9] for k in ("score", "mass", "weight", "label")}), a.pop("bins")),
-        ValueError, "9", "bins = 32", "larger batches",
+        lambda a: (empty(a), a.update(good() | {k: good()[k][:9] for k in ("score", "mass", "weight", "label")}, order=8), a.pop("bins")),
+        ValueError, "9 selected events", "10 bins", "order = 8", "larger batches",
     ),
     "all masses equal": (replaced(mass=np.full(N, 91.2)), ValueError, "mass", "91.2", "60"),
     "empty uniform bin": (
