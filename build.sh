@@ -16,6 +16,7 @@ usage: ./build.sh COMMAND
   studies NAME  train what docs/ shows, within an hour each; goes on where it was interrupted
                 (simple: section 3.1 of the paper; batches: which loss at which size of batch;
                 history: what memory over batches and a transform of the score do;
+                bins: how many events a bin should have in small batches;
                 --quick: a look in minutes, which leaves the results in the tree alone;
                 wsample: no training, jets for section 3.2, in hours; see wsample --help;
                 wtagging: section 3.2 with these jets, or with --sample FILE)
@@ -455,10 +456,11 @@ studies() {
         simple) module=simple_model.paper ;;
         batches) module=simple_model.small_batches ;;
         history) module=simple_model.history ;;
+        bins) module=simple_model.bins ;;
         wsample) module=w_tagging.generate extra=wtagging ;;
         wtagging) module=w_tagging.paper extra="studies frameworks" ;;
         *)
-            die "usage: ./build.sh studies simple|batches|history|wtagging [--quick] [--processes N], or wsample [--help]"
+            die "usage: ./build.sh studies simple|batches|history|bins|wtagging [--quick] [--processes N], or wsample [--help]"
             ;;
     esac
     shift

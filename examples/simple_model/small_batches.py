@@ -66,8 +66,8 @@ def tasks(size: Size) -> dict[str, Task]:
 def tables(results: Mapping[str, Any]) -> dict[str, str]:
     """Those of docs/small-batches.md, by the name of their marks."""
     return {
-        "AUC by batch": _table(results, _auc, 3),
-        "residual by batch": _table(results, _residual, 1),
+        "AUC by batch": _table(results, auc, 3),
+        "residual by batch": _table(results, residual, 1),
         "smallest batch": _smallest(results),
         "MoDe[2] by batch": _order_2(results),
     }
@@ -87,19 +87,17 @@ def _over_seeds(values: list[float], digits: int) -> str:
 def _order_2(results: Mapping[str, Any]) -> str:
     rows = [["batch", "AUC", "residual"]]
     for batch in ORDER_2_BATCHES:
-        auc, residual = (f(results, ORDER_2, batch) for f in (_auc, _residual))
-        rows.append([f"{batch:,}", pages.over_seeds(auc, 3), pages.over_seeds(residual, 1)])
+        found = auc(results, ORDER_2, batch), residual(results, ORDER_2, batch)
+        rows.append([f"{batch:,}", pages.over_seeds(found[0], 3), pages.over_seeds(found[1], 1)])
     return pages.table(rows)
 
 
 def _smallest(results: Mapping[str, Any]) -> str:
     """The smallest batch from which on all are as good as the m-agnostic one."""
-    goal = np.mean(_auc(results, AGNOSTIC, 2_000)) - AUC_LOST
+    goal = np.mean(auc(results, AGNOSTIC, 2_000)) - AUC_LOST
 
     def good(name: str, batch: int) -> bool:
-        return bool(
-            np.mean(_auc(results, name, batch)) >= goal and np.mean(_residual(results, name, batch)) <= RESIDUAL
-        )
+        return bool(np.mean(auc(results, name, batch)) >= goal and np.mean(residual(results, name, batch)) <= RESIDUAL)
 
     rows = [["loss", "smallest batch"]]
     for name in LOSSES:
@@ -114,12 +112,12 @@ def figure(results: Mapping[str, Any]) -> Figure:
     left, right = figure.subplots(1, 2)
     for name, options in LOSSES.items():
         style = {"ls": "-" if options["unbiased"] else "--", "marker": "o", "capsize": 4}
-        for axes, values in ((left, _auc), (right, _residual)):
+        for axes, values in ((left, auc), (right, residual)):
             seeds = np.array([values(results, name, batch) for batch in BATCHES])
             axes.errorbar(
                 BATCHES, seeds.mean(axis=1), seeds.std(axis=1, ddof=min(1, seeds.shape[1] - 1)), label=name, **style
             )
-    left.axhline(np.mean(_auc(results, AGNOSTIC, 2_000)), color="black", lw=1, label="m-agnostic")
+    left.axhline(np.mean(auc(results, AGNOSTIC, 2_000)), color="black", lw=1, label="m-agnostic")
     right.axhline(1, color="black", lw=1)
     left.set(xscale="log", xlabel="events in a batch", ylabel="AUC")
     right.set(xscale="log", yscale="log", xlabel="events in a batch", ylabel="residual over expected at 50%")
@@ -127,12 +125,16 @@ def figure(results: Mapping[str, Any]) -> Figure:
     return figure
 
 
-def _auc(results: Mapping[str, Any], name: str, batch: int) -> list[float]:
+def auc(results: Mapping[str, Any], name: str, batch: int) -> list[float]:
+    """Of each seed."""
     return [result["auc"] for result in _seeds(results, name, batch)]
 
 
-def _residual(results: Mapping[str, Any], name: str, batch: int) -> list[float]:
-    """NaN where a training ended with one score for all events, and a cut keeps all of them."""
+def residual(results: Mapping[str, Any], name: str, batch: int) -> list[float]:
+    """Over what is expected, at a signal efficiency of 50 %.
+
+    NaN where a training ended with one score for all events, and a cut keeps all of them.
+    """
     at_half = [result["selections"][1] for result in _seeds(results, name, batch)]
     return [s["flatness"] / s["flatness_expected"] if s["flatness_expected"] > 0 else np.nan for s in at_half]
 

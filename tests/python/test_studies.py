@@ -5,7 +5,7 @@ import json
 import pytest
 
 from examples import pages
-from examples.simple_model import history, paper, report, small_batches
+from examples.simple_model import bins, history, paper, report, small_batches
 from examples.simple_model.classifiers import DEMO, MODIFIED, OTHERS, SLOPES, SLOPES_TIGHT
 from examples.simple_model.study import Size, Task
 
@@ -85,6 +85,14 @@ def test_the_study_of_batches():
     assert small_batches.figure(found).axes
 
 
+def test_the_study_of_bins():
+    tiny = Size(steps=30, train_events=8_000, test_events=20_000, seeds=(1, 2))
+    tasks = bins.tasks(tiny)
+    assert 0 < small_batches.measured(tasks["MoDe[1] in 8 bins, batch 256, seed 2"])["auc"] < 1
+    found = {key: {"auc": 0.8, "selections": [{"flatness": 0.02, "flatness_expected": 0.01}] * 3} for key in tasks}
+    assert "| 256 | 8 | 16 | 0.800 ± 0.000 | 2.0 ± 0.0 |" in bins.tables(found)["bins by batch"]
+
+
 def test_the_study_of_histories():
     tiny = Size(steps=30, train_events=8_000, test_events=20_000, seeds=(1, 2))
     tasks = history.tasks(tiny)
@@ -102,6 +110,7 @@ def test_the_study_of_histories():
 
 
 PAGES = {
+    bins.PAGE: lambda: bins.tables(json.loads(bins.RESULTS.read_text())["results"]),
     small_batches.PAGE: lambda: small_batches.tables(json.loads(small_batches.RESULTS.read_text())["results"]),
     history.PAGE: lambda: history.tables(json.loads(history.RESULTS.read_text())["results"]),
     report.PAGE: lambda: report.tables(report.found(json.loads(paper.RESULTS.read_text())["results"])),
