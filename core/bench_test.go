@@ -104,10 +104,10 @@ func BenchmarkStages(b *testing.B) {
 		sort := func() {
 			sw.records = sc.records
 			sw.divide(cells)
-			sw.sortChunks(cells, sc)
+			sw.sortGroups(cells, sc)
 		}
 		walk := func() {
-			sw.basis, _ = newBasis(bn.edges, cfg.Order, cfg.Moments)
+			sw.basis, _ = newBasis(bn.edges, &cfg, nil)
 			_ = sw.setSums(bn.edges, sc)
 			sw.walkChunks(make([]float64, len(sw.chunks)-1), sc)
 		}

@@ -15,6 +15,7 @@ type biasSums struct {
 	size    int
 	basis   *basis
 	spread  *spread
+	of      *dominated // nil: no bin is
 	penalty float64
 	x, y    []float64
 	plain   float64   // sum_b V_b (1 + slope_penalty A_1b^2)
@@ -22,10 +23,10 @@ type biasSums struct {
 	da, dda []float64 // D A_b and dD A_b
 }
 
-func newBiasSums(ba *basis, sp *spread, penalty float64) *biasSums {
+func newBiasSums(ba *basis, sp *spread, of *dominated, penalty float64) *biasSums {
 	square := ba.size * ba.size
 	return &biasSums{
-		size: ba.size, basis: ba, spread: sp, penalty: penalty,
+		size: ba.size, basis: ba, spread: sp, of: of, penalty: penalty,
 		x: make([]float64, square), y: make([]float64, square), dy: make([]float64, square),
 		da: make([]float64, ba.size), dda: make([]float64, ba.size),
 	}
@@ -38,7 +39,7 @@ func (bs *biasSums) start(cdf, squares []float64, d *bounded) float64 {
 	bs.plain = 0
 	var bias float64
 	for b, f := range cdf {
-		v := bs.spread.variance(b, f, squares[b])
+		v := bs.spread.varianceIn(bs.of, b, f, squares[b])
 		bs.add(b, v)
 		bias += v * bs.factor(b, d)
 	}

@@ -1,8 +1,8 @@
 package core
 
 import (
+	"math"
 	"slices"
-	"sort"
 )
 
 // binning finds the bins of masses: most by the cell of a grid that they lie
@@ -18,13 +18,45 @@ type binning struct {
 	ranks []int // of quantile edges that are still to be found
 }
 
-// tableLimit is a number of bins from which on all cells are one run: so many
-// bins and runs have numbers in the table.
+// tableLimit is a number of bins from which on a cell may be a run only because the
+// number of its bin has no room in the table: so many bins and runs have.
 const tableLimit = 1 << 15
 
 func newTable(asked, cells int, edges []float64) *binning {
 	return &binning{asked: asked, edges: edges, table: make([]uint16, cells), limit: uint16(min(asked, tableLimit))}
 }
+
+// maxBins is the number of bins where none is asked for and there are events enough.
+const maxBins = 32
+
+// eventsPerBin is how many events a bin gets where no number of bins is asked for,
+// and enoughEvents the number of effective events, (sum w)^2 / sum w^2, below which
+// such a bin is merged with the next. docs/options.md has the study behind them.
+const (
+	eventsPerBin = 16
+	enoughEvents = 4
+)
+
+// bins returns the number of bins for n events: that which is asked for, or else one
+// that leaves each bin enough events and the fit of the moments something to do.
+func (c *Config) bins(n int) int {
+	if c.Bins > 0 {
+		return c.Bins
+	}
+	return max(min(n/eventsPerBin, maxBins), c.Order+2)
+}
+
+// mostBins returns a number that bins does not exceed.
+func (c *Config) mostBins() int {
+	if c.Binning == GivenEdges {
+		return len(c.Edges) - 1
+	}
+	return c.bins(math.MaxInt32)
+}
+
+// merges reports whether bins without enough events are merged with their neighbours:
+// where their number is not asked for.
+func (c *Config) merges() bool { return c.Bins == 0 && c.Binning != GivenEdges }
 
 // massCellsFor returns a number of cells with which few of n masses lie in
 // divided ones.
@@ -38,40 +70,24 @@ func newBinning[T Float](sel *selection[T], cfg *Config) (*binning, error) {
 		return nil, err
 	}
 	if cfg.Binning != Quantile {
-		edges, err := givenEdges(cfg, sel.massLo, sel.massHi)
+		edges, err := sel.givenEdges(cfg)
 		if err != nil {
 			return nil, err
 		}
 		bn := newTable(len(edges)-1, sel.massCells.cells, edges)
-		if bn.asked < tableLimit {
-			setCells(bn, sel.massCells)
-		} else {
-			bn.oneRun()
-		}
+		setCells(bn, sel.massCells)
 		return bn, nil
 	}
-	bn := newTable(cfg.Bins, sel.massCells.cells, nil)
-	bn.ranks = quantileRanks(sel.n, cfg.Bins)
+	bn := newTable(cfg.bins(sel.n), sel.massCells.cells, nil)
+	bn.ranks = quantileRanks(sel.n, bn.asked)
 	counts := sel.parts[0].masses
 	for _, p := range sel.parts[1:] {
 		for c, more := range p.masses {
 			counts[c] += more
 		}
 	}
-	if bn.asked < tableLimit {
-		bn.quantileCells(counts)
-	} else {
-		bn.oneRun()
-	}
+	bn.quantileCells(counts)
 	return bn, nil
-}
-
-// oneRun takes all cells for divided.
-func (bn *binning) oneRun() {
-	bn.runs = []run{{}}
-	for c := range bn.table {
-		bn.table[c] = bn.limit
-	}
 }
 
 // enoughFor returns an error where there is no range of masses to be binned, or
@@ -80,26 +96,31 @@ func (sel *selection[T]) enoughFor(cfg *Config) error {
 	if err := sel.checkMassRange(); err != nil {
 		return err
 	}
-	if cfg.Binning == GivenEdges || sel.n >= cfg.Bins {
+	asked := cfg.bins(sel.n)
+	if cfg.Binning == GivenEdges || sel.n >= asked {
 		return nil
+	}
+	if cfg.merges() {
+		return errorOf(ErrNoEvents, "too few events: %d selected events cannot fill the %d bins that order = %d needs at least: "+
+			"use larger batches or a lower order", sel.n, asked, cfg.Order)
 	}
 	kind := "quantile"
 	if cfg.Binning == Uniform {
 		kind = "uniform"
 	}
 	return errorOf(ErrNoEvents, "too few events: %d selected events cannot fill bins = %d %s bins: "+
-		"use fewer bins or larger batches", sel.n, cfg.Bins, kind)
+		"use fewer bins or larger batches", sel.n, asked, kind)
 }
 
 // givenEdges returns the edges of bins other than quantile ones.
-func givenEdges(cfg *Config, lo, hi float64) ([]float64, error) {
+func (sel *selection[T]) givenEdges(cfg *Config) ([]float64, error) {
 	if cfg.Binning == GivenEdges {
 		return slices.Clone(cfg.Edges), nil
 	}
-	edges := uniformEdges(lo, hi, cfg.Bins)
+	edges := uniformEdges(sel.massLo, sel.massHi, cfg.bins(sel.n))
 	for b := 1; b < len(edges); b++ {
 		if !(edges[b] > edges[b-1]) {
-			return nil, errorOf(ErrOption, "bins = %d: mass range [%v, %v] is too narrow for so many bins in double precision", cfg.Bins, lo, hi)
+			return nil, errorOf(ErrOption, "bins = %d: mass range [%v, %v] is too narrow for so many bins in double precision", len(edges)-1, sel.massLo, sel.massHi)
 		}
 	}
 	return edges, nil
@@ -120,23 +141,18 @@ func uniformEdges(lo, hi float64, n int) []float64 {
 func setCells[T Float](bn *binning, g grid[T]) {
 	bin := 0
 	for c := range bn.table {
-		bn.table[c] = uint16(bin)
 		// An edge in a cell below c lies below, or at, every mass of cell c.
-		if bin+1 < bn.asked && g.cell(T(bn.edges[bin+1])) <= c {
-			bn.table[c] = bn.limit + uint16(len(bn.runs))
-			bn.runs = append(bn.runs, run{bin: bin})
-		}
-		for bin+1 < bn.asked && g.cell(T(bn.edges[bin+1])) <= c {
+		first := bin
+		for bin+1 < bn.asked && g.anyCell(T(bn.edges[bin+1])) <= c {
 			bin++
 		}
+		if bin == first && bin < tableLimit {
+			bn.table[c] = uint16(bin)
+			continue
+		}
+		bn.table[c] = bn.limit + uint16(len(bn.runs))
+		bn.runs = append(bn.runs, run{bin: first})
 	}
-}
-
-// of returns the bin of a mass inside the range, once the edges are known:
-// lower edge <= m < upper edge, the last bin with its upper edge.
-func (bn *binning) of(m float64) int {
-	inner := bn.edges[1 : len(bn.edges)-1]
-	return sort.Search(len(inner), func(k int) bool { return inner[k] > m })
 }
 
 // leftover is an event in a divided cell, whose record has no bin yet.
@@ -150,12 +166,17 @@ type leftover struct {
 // the bins of leftovers into their records.
 func (bn *binning) settle(records []uint64, lefts [][]leftover, la *layout, lo, hi float64, tm *team) {
 	if bn.edges == nil {
-		near := sortedMasses{sortRuns(bn.runs, lefts), bn.runs}
+		near := sortedMasses{sortRuns(bn.runs, lefts, tm), bn.runs}
 		var kept []int
 		bn.edges, kept = near.edges(bn.ranks, lo, hi)
 		if len(bn.edges)-1 < bn.asked {
 			for i, r := range records {
 				records[i] = la.withBin(r, kept[la.bin(r)])
+			}
+			for c, bin := range bn.table {
+				if bin < bn.limit {
+					bn.table[c] = uint16(kept[bin])
+				}
 			}
 			for k := range bn.runs {
 				bn.runs[k].bin = kept[bn.runs[k].bin]
@@ -175,9 +196,40 @@ func (bn *binning) settle(records []uint64, lefts [][]leftover, la *layout, lo, 
 	})
 }
 
+// binOf returns the bin of an event that takes part, once the edges are known.
+func binOf[T Float](bn *binning, sel *selection[T], i int) int {
+	bin := bn.table[sel.places[i]&(1<<massCellBits-1)]
+	if bin >= bn.limit {
+		return bn.ofRun(int(bin-bn.limit), float64(sel.Mass[i]))
+	}
+	return int(bin)
+}
+
+// mergeRecords puts records into the bins that to maps theirs to.
+func mergeRecords(records []uint64, to []int, la *layout, tm *team) {
+	parts := tm.partsFor(len(records))
+	tm.parallel(parts, func(k int) {
+		part := records[len(records)*k/parts : len(records)*(k+1)/parts]
+		for i, r := range part {
+			part[i] = la.withBin(r, to[la.bin(r)])
+		}
+	})
+}
+
+// mergedEdges leaves out the edges between bins that to maps to the same number.
+func mergedEdges(edges []float64, to []int) []float64 {
+	merged := append([]float64(nil), edges[0])
+	for b := range to {
+		if b == len(to)-1 || to[b+1] > to[b] {
+			merged = append(merged, edges[b+1])
+		}
+	}
+	return merged
+}
+
 // sortRuns returns the masses of leftovers in order: runs stand in order, so that
 // it is enough to sort each by itself.
-func sortRuns(runs []run, lefts [][]leftover) []float64 {
+func sortRuns(runs []run, lefts [][]leftover, tm *team) []float64 {
 	next := make([]int, len(runs))
 	for k, r := range runs {
 		next[k] = r.index
@@ -193,13 +245,11 @@ func sortRuns(runs []run, lefts [][]leftover) []float64 {
 			next[l.run]++
 		}
 	}
-	for k, r := range runs {
-		slices.Sort(masses[r.index:next[k]])
-	}
+	tm.parallel(len(runs), func(k int) { slices.Sort(masses[runs[k].index:next[k]]) })
 	return masses
 }
 
-// ofRun is of for a mass in a run.
+// ofRun returns the bin of a mass in a run, once the edges are known.
 func (bn *binning) ofRun(run int, m float64) int {
 	lo, hi := bn.runs[run].bin, len(bn.edges)-2
 	if run+1 < len(bn.runs) {

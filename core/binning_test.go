@@ -23,7 +23,9 @@ func quantileRule(masses []float64, asked int) []float64 {
 			r--
 		}
 		if r > last {
-			edges = append(edges, midpoint(sorted[r-1], sorted[r]))
+			if edge := midpoint(sorted[r-1], sorted[r]); edge < sorted[len(sorted)-1] {
+				edges = append(edges, edge)
+			}
 			last = r
 		}
 	}
@@ -44,7 +46,12 @@ func TestQuantileEdges(t *testing.T) {
 		"neighbours": func() float64 {
 			return []float64{1, math.Nextafter(1, 2), math.Nextafter(math.Nextafter(1, 2), 2)}[rng.IntN(3)]
 		},
-		"huge": func() float64 { return (rng.Float64() - 0.5) * 1e308 },
+		"outliers": func() float64 {
+			return []float64{1e9, -999, 50 + 60*rng.ExpFloat64()}[min(rng.IntN(40), 2)]
+		},
+		"clusters": func() float64 { return float64(rng.IntN(3))*1e6 + rng.Float64() },
+		"decades":  func() float64 { return math.Exp(600*rng.Float64() - 300) },
+		"huge":     func() float64 { return (rng.Float64() - 0.5) * 1e308 },
 	}
 	for name, draw := range draws {
 		for _, n := range []int{40, 41, 3_000, 100_000} {

@@ -32,13 +32,17 @@ func newBound(cfg *Config, ba *basis) bound {
 	return bo
 }
 
-// squash is one application of t tanh(c/t), with what its derivatives need.
+// squash is one application of t tanh(c/t), with what its derivatives need. Its
+// slope 1 - tanh^2 u is carried beside tanh u: where |u| is large, the difference
+// 1 - tanh^2 of the rounded tanh has no digits left.
 type squash struct {
-	t, u, tanh float64 // u = c/t
-	off        bool    // t or c counts as 0: the result is 0 and so are its derivatives
+	t, u  float64 // u = c/t
+	tanh  float64 // tanh u
+	sech2 float64 // 1 - tanh^2 u = 1/cosh^2 u
+	off   bool    // t or c counts as 0: the result is 0 and so are its derivatives
 }
 
-// saturated is a |u| from which tanh(u) is 1 in double precision.
+// saturated is a |u| from which tanh u is 1 in double precision.
 const saturated = 20
 
 func newSquash(c, t float64) squash {
@@ -46,60 +50,68 @@ func newSquash(c, t float64) squash {
 		return squash{off: true}
 	}
 	u := c / t
-	return squash{t: t, u: u, tanh: math.Tanh(u)}
+	if math.Abs(u) > saturated {
+		return squash{t: t, u: u, tanh: math.Copysign(1, u)}
+	}
+	cosh := math.Cosh(u)
+	return squash{t: t, u: u, tanh: math.Tanh(u), sech2: 1 / (cosh * cosh)}
 }
 
 func (q *squash) value() float64 { return q.t * q.tanh }
 
 // byC returns d value/dc.
-func (q *squash) byC() float64 {
-	if q.off {
-		return 0
-	}
-	return 1 - q.tanh*q.tanh
-}
+func (q *squash) byC() float64 { return q.sech2 } // 0 where off
 
 // byT returns d value/dt.
-func (q *squash) byT() float64 {
-	if q.off {
-		return 0
+func (q *squash) byT() float64 { return byT(q.tanh, q.u, q.sech2) }
+
+// byT is squash.byT without the struct. An infinite u goes with sech2 = 0.
+func byT(tanh, u, sech2 float64) float64 {
+	if sech2 == 0 {
+		return tanh
 	}
-	if math.Abs(q.u) > saturated {
-		return q.tanh
-	}
-	return q.tanh - q.u*(1-q.tanh*q.tanh)
+	return tanh - u*sech2
 }
 
 // advance sets next to the squash at c and t, which lie dc and dt from where q
-// is, and returns next.value() - q.value() without the loss of digits of the
-// plain difference. For the small steps that events make it needs no tanh: with
-// u' = u + du, tanh u' - tanh u = tanh du (1 - tanh^2 u) / (1 + tanh u tanh du).
+// is, and returns next.value() - q.value(). For the small steps that events make
+// it needs no tanh and loses no digits to the difference; where u or t changes
+// by much, so does the value, and the plain difference is exact enough.
 func (q *squash) advance(next *squash, c, t, dc, dt float64) float64 {
 	if t == 0 || q.off {
 		*next = newSquash(c, t)
 		return next.value() - q.value()
 	}
-	if math.Abs(q.u) > saturated {
+	u := c / t
+	du := (dc - q.u*dt) / t
+	if !isSmallStep(du, t, dt) || math.Abs(q.u) > saturated {
 		*next = newSquash(c, t)
 		if next.tanh == q.tanh {
 			return dt * q.tanh
 		}
 		return next.value() - q.value()
 	}
-	du := (dc - q.u*dt) / t
-	du2 := du * du
-	if !(du2 < smallStep*smallStep) {
-		*next = newSquash(c, t)
-		if math.Abs(next.u) > saturated {
-			return next.value() - q.value()
-		}
-		dtanh := math.Tanh(du) * (1 - q.tanh*next.tanh)
-		return dt*(q.tanh+next.tanh)/2 + (q.t+next.t)/2*dtanh
-	}
-	tanh := du * (1 - du2*(1.0/3-du2*(2.0/15-du2*(17.0/315-du2*(62.0/2835)))))
-	dtanh := tanh * (1 - q.tanh*q.tanh) / (1 + q.tanh*tanh)
-	*next = squash{t: t, u: q.u + du, tanh: q.tanh + dtanh}
+	dtanh, sech2 := tanhStep(q.tanh, q.sech2, du)
+	*next = squash{t: t, u: u, tanh: q.tanh + dtanh, sech2: sech2}
 	return dt*(q.tanh+dtanh/2) + (q.t+t)/2*dtanh
+}
+
+// isSmallStep reports whether tanhStep is exact for a step of u by du, by which t
+// has grown by dt to t. Where t falls to a small part of what it was, du, a
+// difference of terms in units of the new t, is not known so well.
+func isSmallStep(du, t, dt float64) bool { return math.Abs(du) < smallStep && dt > -15*t }
+
+// tanhStep returns tanh(u + du) - tanh u and 1 - tanh^2(u + du), from tanh u and
+// 1 - tanh^2 u. With d = tanh du they are
+//
+//	d (1 - tanh^2 u) / (1 + d tanh u),   (1 - tanh^2 u) (1 - d^2) / (1 + d tanh u)^2
+//
+// in which nothing cancels, so that errors stay relative however large u is.
+func tanhStep(tanh, sech2, du float64) (dtanh, next float64) {
+	du2 := du * du
+	d := du * (1 - du2*(1.0/3-du2*(2.0/15-du2*(17.0/315-du2*(62.0/2835)))))
+	inverse := 1 / (1 + d*tanh)
+	return d * sech2 * inverse, sech2 * (1 - d*d) * inverse * inverse
 }
 
 // smallStep is a |x| up to which five terms of the series of tanh x are exact

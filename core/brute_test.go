@@ -8,14 +8,14 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
 )
 
 // brute computes the loss as doc.go defines it, with J counted from scratch for
-// every score, in O(n^2). It shares only the bins and the moment matrix with
-// the code under test.
+// every score, in O(n^2). It shares only the bins with the code under test.
 type brute struct {
 	cfg    Config
-	ba     *basis
+	p, a   [][]float64 // P_bl and A_lb, by bin
 	nb     int
 	scores []float64
 	weight []float64
@@ -24,13 +24,11 @@ type brute struct {
 }
 
 func newBrute(t *testing.T, ev Events[float64], cfg Config) *brute {
-	_, bn, err := inspect(ev, &cfg, len(ev.Score))
+	_, bins, err := inspect(ev, &cfg, len(ev.Score))
 	require.NoError(t, err)
-	br := &brute{cfg: cfg, nb: len(bn.edges) - 1, sums: make([]float64, len(bn.edges)-1)}
-	br.ba, err = newBasis(bn.edges, cfg.Order, cfg.Moments)
-	require.NoError(t, err)
+	br := &brute{cfg: cfg, nb: len(bins.edges) - 1, sums: make([]float64, len(bins.edges)-1)}
 	for i, m := range ev.Mass {
-		b := sort.Search(br.nb-1, func(k int) bool { return bn.edges[k+1] > m })
+		b := sort.Search(br.nb-1, func(k int) bool { return bins.edges[k+1] > m })
 		w := 1.0
 		if ev.Weight != nil {
 			w = ev.Weight[i]
@@ -38,15 +36,91 @@ func newBrute(t *testing.T, ev Events[float64], cfg Config) *brute {
 		br.scores, br.weight, br.bin = append(br.scores, ev.Score[i]), append(br.weight, w), append(br.bin, b)
 		br.sums[b] += w
 	}
+	br.setMoments(bins.edges, ev.Mass)
 	return br
+}
+
+// polynomials returns P_l(x) by the sum over k of binomial coefficients and powers of
+// (x - 1)/2.
+func polynomials(order int, x float64) []float64 {
+	p := make([]float64, order+1)
+	for l := range p {
+		term := 1.0 // C(l, k) C(l+k, k) ((x-1)/2)^k
+		for k := 0; k <= l; k++ {
+			p[l] += term
+			term *= float64((l-k)*(l+k+1)) / float64((k+1)*(k+1)) * (x - 1) / 2
+		}
+	}
+	return p
+}
+
+// setMoments sets P and A from their definitions, with A of projection moments by the
+// normal equations.
+func (br *brute) setMoments(edges, mass []float64) {
+	size := br.cfg.Order + 1
+	lo, hi := edges[0], edges[br.nb]
+	x := func(m float64) float64 { return 2*(m-lo)/(hi-lo) - 1 }
+	br.p, br.a = make([][]float64, br.nb), make([][]float64, br.nb)
+	for b := range br.nb {
+		br.p[b], br.a[b] = make([]float64, size), make([]float64, size)
+	}
+	if br.cfg.Moments == Quadrature {
+		for b := range br.nb {
+			br.p[b] = polynomials(br.cfg.Order, x((edges[b]+edges[b+1])/2))
+			for l := range size {
+				br.a[b][l] = float64(2*l+1) / 2 * (x(edges[b+1]) - x(edges[b])) * br.p[b][l]
+			}
+		}
+		return
+	}
+	for i, m := range mass {
+		for l, p := range polynomials(br.cfg.Order, x(m)) {
+			br.p[br.bin[i]][l] += br.weight[i] / br.sums[br.bin[i]] * p
+		}
+	}
+	for b := range br.nb {
+		gram := make([][]float64, size) // P'P, with P_b beside it
+		for l := range gram {
+			gram[l] = make([]float64, size+1)
+			for c := range br.nb {
+				for m := range size {
+					gram[l][m] += br.p[c][l] * br.p[c][m]
+				}
+			}
+			gram[l][size] = br.p[b][l]
+		}
+		eliminate(gram)
+		for l := range size {
+			br.a[b][l] = gram[l][size]
+		}
+	}
+}
+
+// eliminate solves equations, a row each with its right side at the end, by
+// Gauss-Jordan elimination.
+func eliminate(rows [][]float64) {
+	for k := range rows {
+		for i := k + 1; i < len(rows); i++ {
+			if math.Abs(rows[i][k]) > math.Abs(rows[k][k]) {
+				rows[i], rows[k] = rows[k], rows[i]
+			}
+		}
+		floats.Scale(1/rows[k][k], rows[k])
+		for i := range rows {
+			if i != k {
+				floats.AddScaled(rows[i], -rows[i][k], rows[k])
+			}
+		}
+	}
 }
 
 // integrand returns J where the events with in[i] are below.
 func (br *brute) integrand(in []bool) float64 {
-	f, s, total := make([]float64, br.nb), make([]float64, br.nb), make([]float64, br.nb)
+	f, s, total, third := make([]float64, br.nb), make([]float64, br.nb), make([]float64, br.nb), make([]float64, br.nb)
 	for i, w := range br.weight {
 		b := br.bin[i]
 		total[b] += w * w
+		third[b] += w * w * w
 		if in[i] {
 			f[b] += w / br.sums[b]
 			s[b] += w * w
@@ -56,7 +130,7 @@ func (br *brute) integrand(in []bool) float64 {
 	c := make([]float64, size)
 	for b := range f {
 		for l := range c {
-			c[l] += br.ba.rowA(b)[l] * f[b]
+			c[l] += br.a[b][l] * f[b]
 		}
 	}
 	value, d := br.bound(c)
@@ -64,7 +138,7 @@ func (br *brute) integrand(in []bool) float64 {
 	for b := range f {
 		r := f[b]
 		for l := range c {
-			r -= value[l] * br.ba.rowP(b)[l]
+			r -= value[l] * br.p[b][l]
 		}
 		j += r * r
 	}
@@ -76,7 +150,7 @@ func (br *brute) integrand(in []bool) float64 {
 	}
 	for b := range f {
 		w2 := br.sums[b] * br.sums[b]
-		v := (s[b]*(1-2*f[b]) + f[b]*f[b]*total[b]) / w2 / (1 - total[b]/w2)
+		v := (s[b]*(1-2*f[b]) + f[b]*f[b]*total[b]) / w2 / (1 - 2*third[b]/total[b]/br.sums[b] + total[b]/w2)
 		var k float64
 		for a := range f {
 			r := 0.0
@@ -85,13 +159,13 @@ func (br *brute) integrand(in []bool) float64 {
 			}
 			for l := range c {
 				for m := range c {
-					r -= br.ba.rowP(a)[l] * d[l][m] * br.ba.rowA(b)[m]
+					r -= br.p[a][l] * d[l][m] * br.a[b][m]
 				}
 			}
 			k += r * r
 		}
 		if size > 1 {
-			k += br.cfg.SlopePenalty * br.ba.rowA(b)[1] * br.ba.rowA(b)[1]
+			k += br.cfg.SlopePenalty * br.a[b][1] * br.a[b][1]
 		}
 		j -= v * k
 	}
@@ -110,7 +184,11 @@ func (br *brute) bound(c []float64) ([]float64, [][]float64) {
 	if !br.cfg.bounded() {
 		return v, d
 	}
-	flat := math.Abs(c[1]) <= br.ba.slopeFloor
+	var floor float64
+	for _, a := range br.a {
+		floor += 1e-12 * math.Abs(a[1])
+	}
+	flat := math.Abs(c[1]) <= floor
 	if a := br.cfg.MaxSlope; !math.IsInf(a, 1) {
 		pivot, sign := c[0], 1.0
 		if br.cfg.SlopeOf == Selected {

@@ -25,10 +25,11 @@ const (
 type MomentKind int
 
 const (
-	// Quadrature is the paper's sum: A_lb = (2l+1)/2 D_b P_l(x_b).
+	// Quadrature is the paper's sum over bin centres, A_lb = (2l+1)/2 D_b P_l(x_b).
 	Quadrature MomentKind = iota
-	// Projection is the least-squares fit weighted with the bin widths,
-	// A = (P' D P)^-1 P' D, for which a polynomial response has loss 0.
+	// Projection is the least-squares fit of the bins' mean polynomials,
+	// P_bl = (1/W_b) sum w_i P_l(x_i), A = (P'P)^-1 P': a polynomial response has
+	// residuals of mean 0 whatever the bins.
 	Projection
 )
 
@@ -56,7 +57,7 @@ const (
 // Config is not valid.
 type Config struct {
 	Order        int        // degree of the allowed dependence on mass, 0..MaxOrder
-	Bins         int        // bins asked for, >= 1; without meaning for GivenEdges
+	Bins         int        // bins asked for, >= 1; 0: as many as the events are enough for; without meaning for GivenEdges
 	Binning      Binning    // where the edges come from
 	Edges        []float64  // for GivenEdges: increasing, in units of mass
 	MassRange    [2]float64 // events outside take no part; (-Inf, Inf): lowest to highest mass
@@ -78,7 +79,6 @@ type Config struct {
 func DefaultConfig() Config {
 	return Config{
 		Order:           0,
-		Bins:            32,
 		Binning:         Quantile,
 		MassRange:       unbounded(),
 		MaxSlope:        math.Inf(1),
@@ -109,8 +109,8 @@ func (c *Config) Validate() error {
 		return optionError("slope_of", int(c.SlopeOf), "is neither rejected nor selected")
 	case c.Reduction < Mean || c.Reduction > Sum:
 		return optionError("reduction", int(c.Reduction), "is neither mean nor sum")
-	case c.Binning != GivenEdges && (c.Bins < 1 || c.Bins > math.MaxInt32):
-		return optionError("bins", c.Bins, "must be at least 1")
+	case c.Binning != GivenEdges && (c.Bins < 0 || c.Bins > math.MaxInt32):
+		return optionError("bins", c.Bins, "must be at least 1, or 0 for a number that follows from the events")
 	case !(c.MaxSlope > 0):
 		return optionError("max_slope", c.MaxSlope, "must be greater than 0")
 	case !math.IsInf(c.MaxSlope, 1) && c.Order < 1:
@@ -124,12 +124,8 @@ func (c *Config) Validate() error {
 	case len(c.BackgroundLabel) == 0:
 		return optionError("background_label", "[]", "must name at least one label")
 	}
-	for i, label := range c.BackgroundLabel {
-		for _, earlier := range c.BackgroundLabel[:i] {
-			if label == earlier {
-				return optionError("background_label", c.BackgroundLabel, "names label %d twice", label)
-			}
-		}
+	if label, twice := repeated(c.BackgroundLabel); twice {
+		return optionError("background_label", c.BackgroundLabel, "names label %d twice", label)
 	}
 	if err := validateRange("mass_range", c.MassRange); err != nil {
 		return err
@@ -138,6 +134,21 @@ func (c *Config) Validate() error {
 		return err
 	}
 	return c.validateEdges()
+}
+
+// repeated returns a label that occurs more than once, if there is one.
+func repeated(labels []int32) (label int32, twice bool) {
+	if len(labels) == 1 {
+		return 0, false
+	}
+	sorted := slices.Clone(labels)
+	slices.Sort(sorted)
+	for i, label := range sorted[1:] {
+		if label == sorted[i] {
+			return label, true
+		}
+	}
+	return 0, false
 }
 
 // only returns an error for the first option that is not at its default, unless

@@ -17,7 +17,7 @@ func TestValidate(t *testing.T) {
 	for want, change := range map[string]func(*Config){
 		"order = -1 must be between 0 and 16":              func(c *Config) { c.Order = -1 },
 		"order = 17 must be between 0 and 16":              func(c *Config) { c.Order = 17 },
-		"bins = 0 must be at least 1":                      func(c *Config) { c.Bins = 0 },
+		"bins = -1 must be at least 1":                     func(c *Config) { c.Bins = -1 },
 		"binning = 7 is not":                               func(c *Config) { c.Binning = 7 },
 		"moments = -1 is not":                              func(c *Config) { c.Moments = -1 },
 		"slope_of = 2 is neither":                          func(c *Config) { c.SlopeOf = 2 },

@@ -19,12 +19,12 @@ func FlatnessAndGrad[T Float](grad []T, ev Events[T], cfg Config) (float64, erro
 }
 
 func flatnessOfLabel[T Float](grad []T, sel *selection[T], cfg *Config, sc *scratch) (float64, error) {
-	sw, cells, edges, err := newSweep(grad, sel, cfg, sc)
+	sw, cells, bins, err := newSweep(grad, sel, cfg, sc)
 	if err != nil {
 		return 0, err
 	}
 	sw.flat, sw.scale = true, 1
-	return sw.run(cells, edges, sc)
+	return sw.run(cells, bins.edges, sc)
 }
 
 // setFlat makes the sweep follow sqrt(share_b) F_b in place of F_b. Then P_b =

@@ -130,7 +130,7 @@ func TestFlatnessErrors(t *testing.T) {
 		"order = 2 has no meaning for the flatness loss":   func(c *Config) { c.Order = 2 },
 		"unbiased = true has no meaning":                   func(c *Config) { c.Unbiased = true },
 		"reduction = 1 has no meaning":                     func(c *Config) { c.Reduction = Sum },
-		"bins = 0 must be at least 1":                      func(c *Config) { c.Bins = 0 },
+		"bins = -1 must be at least 1":                     func(c *Config) { c.Bins = -1 },
 		"score_range = [1, 0] must have":                   func(c *Config) { c.ScoreRange = [2]float64{1, 0} },
 		"100 selected events cannot fill bins = 101":       func(c *Config) { c.Bins = 101 },
 		"bin 0 of 2, mass in [0, 1), has sum of weights 0": func(c *Config) { c.Binning, c.Edges = GivenEdges, []float64{0, 1, math.MaxFloat64} },

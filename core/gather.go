@@ -1,13 +1,14 @@
 package core
 
-// gathered are the events of one label, side by side. A batch has its labels in
-// random order, and every loop that asked for them would guess wrong at every
-// other event.
+// gathered are the events of the labels that a loss sees, those of a label side by
+// side. A batch has its labels in random order, and every loop that asked for them
+// would guess wrong at every other event.
 type gathered[T Float] struct {
 	events              Events[T] // without labels
 	index               []uint32  // their places in the input
 	grad                []T       // of these events
-	starts              []int     // of what each part of the input gives
+	bounds              []int     // label k has the events bounds[k] .. bounds[k+1]-1
+	next                []int     // where each part of the input writes its next event of each label
 	score, mass, weight []T       // memory
 }
 
@@ -19,31 +20,32 @@ func gatheredOf[T Float](sc *scratch) *gathered[T] {
 	return any(&sc.double).(*gathered[T])
 }
 
-// gather makes them those of the label.
-func (g *gathered[T]) gather(ev Events[T], label int32, tm *team) error {
-	n := len(ev.Label)
+// gather makes them those of the labels, which are all different. It reads the labels
+// twice, however many there are.
+func (g *gathered[T]) gather(ev Events[T], labels []int32, tm *team) error {
+	n, several := len(ev.Label), len(labels)
+	slots := newSlots(labels)
 	parts := tm.partsFor(n)
 	part := func(k int) (lo, hi int) { return n * k / parts, n * (k + 1) / parts }
-	g.starts = grown(g.starts, parts+1)
+	g.next = grown(g.next, parts*several)
 	tm.parallel(parts, func(k int) {
 		lo, hi := part(k)
-		count := 0
-		for _, other := range ev.Label[lo:hi] {
-			if other == label {
-				count++
-			}
-		}
-		g.starts[k+1] = count
+		slots.count(g.next[k*several:(k+1)*several], ev.Label[lo:hi])
 	})
-	g.starts[0] = 0
-	for k := range parts {
-		g.starts[k+1] += g.starts[k]
+	g.bounds = grown(g.bounds, several+1)
+	found := 0
+	for slot := range several {
+		g.bounds[slot] = found
+		for k := range parts {
+			next := &g.next[k*several+slot]
+			*next, found = found, found+*next
+		}
+		if found == g.bounds[slot] && n > 0 {
+			return errorOf(ErrNoEvents, "no event selected: none of the %d values of label equals background_label = %d: "+
+				"use larger batches, or check background_label", n, labels[slot])
+		}
 	}
-	found := g.starts[parts]
-	if found == 0 && n > 0 {
-		return errorOf(ErrNoEvents, "no event selected: none of the %d values of label equals background_label = %d: "+
-			"use larger batches, or check background_label", n, label)
-	}
+	g.bounds[several] = found
 	g.index = grown(g.index, found)
 	g.events = Events[T]{
 		Score:  alike(&g.score, ev.Score, found),
@@ -52,18 +54,121 @@ func (g *gathered[T]) gather(ev Events[T], label int32, tm *team) error {
 	}
 	tm.parallel(parts, func(k int) {
 		lo, hi := part(k)
-		at := g.starts[k]
+		next := g.next[k*several : (k+1)*several]
 		for ; lo < hi; lo += checkBlock {
+			block := ev.Label[lo:min(lo+checkBlock, hi)]
+			if several > 1 {
+				g.place(ev, block, lo, slots, next)
+				continue
+			}
 			var places [checkBlock]uint32
-			chosen := choose(&places, ev.Label[lo:min(lo+checkBlock, hi)], lo, label)
-			copy(g.index[at:], chosen)
-			pick(g.events.Score, ev.Score, at, chosen)
-			pick(g.events.Mass, ev.Mass, at, chosen)
-			pick(g.events.Weight, ev.Weight, at, chosen)
-			at += len(chosen)
+			chosen := choose(&places, block, lo, labels[0])
+			copy(g.index[next[0]:], chosen)
+			pick(g.events.Score, ev.Score, next[0], chosen)
+			pick(g.events.Mass, ev.Mass, next[0], chosen)
+			pick(g.events.Weight, ev.Weight, next[0], chosen)
+			next[0] += len(chosen)
 		}
 	})
 	return nil
+}
+
+// place copies a block of events of several labels, of which the first is lo, to where
+// the next of each goes.
+func (g *gathered[T]) place(ev Events[T], block []int32, lo int, slots slots, next []int) {
+	for i, label := range block {
+		slot := slots.of(label)
+		if slot < 0 {
+			continue
+		}
+		at := next[slot]
+		next[slot]++
+		g.index[at] = uint32(lo + i)
+		if ev.Score != nil {
+			g.events.Score[at] = ev.Score[lo+i]
+		}
+		g.events.Mass[at] = ev.Mass[lo+i]
+		if ev.Weight != nil {
+			g.events.Weight[at] = ev.Weight[lo+i]
+		}
+	}
+}
+
+// of returns the events of label k, with their places in the input.
+func (g *gathered[T]) of(k int) (Events[T], []uint32) {
+	lo, hi := g.bounds[k], g.bounds[k+1]
+	ev := Events[T]{Mass: g.events.Mass[lo:hi]}
+	if g.events.Score != nil {
+		ev.Score = g.events.Score[lo:hi]
+	}
+	if g.events.Weight != nil {
+		ev.Weight = g.events.Weight[lo:hi]
+	}
+	return ev, g.index[lo:hi]
+}
+
+// slots tells which of several labels a label is.
+type slots struct {
+	lowest int32
+	table  []int32         // by label - lowest; -1: none of them
+	others map[int32]int32 // in place of the table, where labels lie far apart
+}
+
+func newSlots(labels []int32) slots {
+	s := slots{lowest: labels[0]}
+	highest := labels[0]
+	for _, label := range labels {
+		s.lowest, highest = min(s.lowest, label), max(highest, label)
+	}
+	if span := int64(highest) - int64(s.lowest); span < 1<<16 {
+		s.table = make([]int32, span+1)
+		for i := range s.table {
+			s.table[i] = -1
+		}
+		for slot, label := range labels {
+			s.table[label-s.lowest] = int32(slot)
+		}
+		return s
+	}
+	s.others = make(map[int32]int32, len(labels))
+	for slot, label := range labels {
+		s.others[label] = int32(slot)
+	}
+	return s
+}
+
+// of returns the number of a label among those asked for, or -1.
+func (s *slots) of(label int32) int32 {
+	if s.table == nil {
+		if slot, ok := s.others[label]; ok {
+			return slot
+		}
+		return -1
+	}
+	if d := uint32(label - s.lowest); d < uint32(len(s.table)) {
+		return s.table[d]
+	}
+	return -1
+}
+
+// count sets counts to how often each of the labels asked for occurs.
+func (s *slots) count(counts []int, labels []int32) {
+	clear(counts)
+	if len(counts) == 1 {
+		count := 0
+		for _, label := range labels {
+			if label == s.lowest {
+				count++
+			}
+		}
+		counts[0] = count
+		return
+	}
+	for _, label := range labels {
+		if slot := s.of(label); slot >= 0 {
+			counts[slot]++
+		}
+	}
 }
 
 // alike returns memory for as many numbers; nil where there are none to take.
@@ -101,8 +206,8 @@ func pick[T Float](to, from []T, at int, chosen []uint32) {
 	}
 }
 
-// gradient returns the memory for the gradient of these events, cleared; nil if
-// that of the input is.
+// gradient returns memory for the gradients of all these events, cleared; nil if that
+// of the input is.
 func (g *gathered[T]) gradient(input []T) []T {
 	if input == nil {
 		return nil
@@ -112,14 +217,18 @@ func (g *gathered[T]) gradient(input []T) []T {
 	return g.grad
 }
 
-// scatter writes the gradient of these events to that of the input.
+// scatter writes the gradients of these events to that of the input.
 func (g *gathered[T]) scatter(input []T, tm *team) {
 	if input == nil {
 		return
 	}
-	tm.parallel(len(g.starts)-1, func(k int) {
-		for j := g.starts[k]; j < g.starts[k+1]; j++ {
-			input[g.index[j]] = g.grad[j]
+	n := len(g.index)
+	parts := tm.partsFor(n)
+	tm.parallel(parts, func(k int) {
+		lo, hi := n*k/parts, n*(k+1)/parts
+		grad := g.grad[lo:hi]
+		for j, i := range g.index[lo:hi] {
+			input[i] = grad[j]
 		}
 	})
 }

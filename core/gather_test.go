@@ -2,6 +2,7 @@ package core
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -84,5 +85,49 @@ func TestPlacesAreThoseOfTheInput(t *testing.T) {
 			_, err = DisCoAndGrad(nil, ev, DefaultConfig())
 			assert.ErrorContains(t, err, fmt.Sprintf("%s[%d] = ", name, at))
 		}
+	}
+}
+
+// Many labels, near each other or far apart, some of which are not asked for: each has
+// the gradient that its events have alone, and the loss is the sum.
+func TestManyLabels(t *testing.T) {
+	defer SetThreads(0)
+	const n, labels = 60_000, 300
+	for name, far := range map[string]int32{"near": 1, "far apart": 7_000_000} {
+		rng := rand.New(rand.NewPCG(6, 7))
+		ev := spreadEvents[float32](n, true, 0.1)
+		ev.Label = make([]int32, n)
+		cfg := DefaultConfig()
+		cfg.Bins, cfg.BackgroundLabel = 4, nil
+		places := make([][]int, labels)
+		for i := range ev.Label {
+			label := rng.IntN(labels)
+			ev.Label[i] = far * int32(label-labels/2)
+			ev.Weight[i] = float32(math.Abs(float64(ev.Weight[i])))
+			places[label] = append(places[label], i)
+		}
+		want := make([]float32, n)
+		var sum float64
+		for label := labels - 1; label >= 0; label -= 2 {
+			cfg.BackgroundLabel = append(cfg.BackgroundLabel, far*int32(label-labels/2))
+			grad := make([]float32, len(places[label]))
+			loss, err := LossAndGrad(grad, alone(ev, places[label]), cfg)
+			require.NoError(t, err)
+			sum += loss
+			for k, i := range places[label] {
+				want[i] = grad[k]
+			}
+		}
+		for _, threads := range []int{1, 3} {
+			SetThreads(threads)
+			grad := make([]float32, n)
+			loss, err := LossAndGrad(grad, ev, cfg)
+			require.NoError(t, err)
+			assert.Equal(t, sum, loss, name)
+			assert.Equal(t, want, grad, name)
+		}
+		cfg.BackgroundLabel[17] = 100_000
+		_, err := Loss(ev, cfg)
+		assert.ErrorContains(t, err, "equals background_label = 100000")
 	}
 }

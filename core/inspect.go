@@ -3,15 +3,13 @@ package core
 import "sort"
 
 // Edges returns the edges of the mass bins that the loss of these events would
-// use, in units of mass. Scores and weights are not looked at. A Config with
-// several background labels has several sets of bins, and is an error here.
+// use, in units of mass. Scores are not looked at; weights count where the number
+// of bins is not asked for. A Config with several background labels has several sets
+// of bins, and is an error here.
 func Edges[T Float](ev Events[T], cfg Config) ([]float64, error) {
-	ev.Score, ev.Weight = nil, nil
-	_, bn, err := inspect(ev, &cfg, len(ev.Mass))
-	if err != nil {
-		return nil, err
-	}
-	return bn.edges, nil
+	ev.Score = nil
+	_, bins, err := inspect(ev, &cfg, len(ev.Mass))
+	return bins.edges, err
 }
 
 // Table holds, at each of the scores that were asked for, what the loss is
@@ -34,16 +32,16 @@ func MomentsAt[T Float](at []float64, ev Events[T], cfg Config) (*Table, error) 
 	if err := ev.checkLengths(); err != nil {
 		return nil, err
 	}
-	sel, bn, err := inspect(ev, &cfg, len(ev.Score))
+	sel, bins, err := inspect(ev, &cfg, len(ev.Score))
 	if err != nil {
 		return nil, err
 	}
-	ba, err := newBasis(bn.edges, cfg.Order, cfg.Moments)
+	ba, err := newBasis(bins.edges, &cfg, bins.means)
 	if err != nil {
 		return nil, err
 	}
-	table := &Table{Edges: bn.edges}
-	table.CDF, err = cdfsAt(at, sel, bn)
+	table := &Table{Edges: bins.edges}
+	table.CDF, err = cdfsAt(at, sel, bins.edges)
 	if err != nil {
 		return nil, err
 	}
@@ -64,70 +62,84 @@ func MomentsAt[T Float](at []float64, ev Events[T], cfg Config) (*Table, error) 
 }
 
 // inspect selects the events of the one label and finds the edges of their bins.
-func inspect[T Float](ev Events[T], cfg *Config, n int) (*selection[T], *binning, error) {
+func inspect[T Float](ev Events[T], cfg *Config, n int) (sel *selection[T], bins finalBins, err error) {
 	if err := cfg.Validate(); err != nil {
-		return nil, nil, err
+		return nil, bins, err
 	}
 	labels := cfg.BackgroundLabel
 	if ev.Label != nil && len(labels) > 1 {
-		return nil, nil, optionError("background_label", labels, "names several labels, which have bins of their own: ask for one at a time")
+		return nil, bins, optionError("background_label", labels, "names several labels, which have bins of their own: ask for one at a time")
 	}
 	if ev.Label != nil && len(ev.Label) != n {
-		return nil, nil, errorOf(ErrLength, "label has length %d, but mass has length %d", len(ev.Label), n)
+		return nil, bins, errorOf(ErrLength, "label has length %d, but mass has length %d", len(ev.Label), n)
+	}
+	if ev.Weight != nil && len(ev.Weight) != n {
+		return nil, bins, errorOf(ErrLength, "weight has length %d, but mass has length %d", len(ev.Weight), n)
 	}
 	sc := takeScratch()
 	defer giveScratch(sc)
 	var g gathered[T] // which outlives the scratch
 	if ev.Label != nil {
-		if err := g.gather(ev, labels[0], sc.team); err != nil {
-			return nil, nil, err
+		if err := g.gather(ev, labels[:1], sc.team); err != nil {
+			return nil, bins, err
 		}
 		ev = g.events
 	}
-	sel := newSelection(ev, g.index, cfg)
+	sel = newSelection(ev, g.index, cfg)
 	if err := sel.check(sc); err != nil {
-		return nil, nil, err
+		return nil, bins, err
 	}
 	if err := sel.enoughFor(cfg); err != nil {
-		return nil, nil, err
+		return nil, bins, err
 	}
+	var edges []float64
 	if cfg.Binning == Quantile {
-		edges, _ := sortAll(sel).edges(quantileRanks(sel.n, cfg.Bins), sel.massLo, sel.massHi)
-		return sel, &binning{edges: edges}, nil
+		edges, _ = sortAll(sel).edges(quantileRanks(sel.n, cfg.bins(sel.n)), sel.massLo, sel.massHi)
+	} else if edges, err = sel.givenEdges(cfg); err != nil {
+		return nil, bins, err
 	}
-	edges, err := givenEdges(cfg, sel.massLo, sel.massHi)
-	return sel, &binning{edges: edges}, err
+	bin := func(i int) int { return searchBin(edges, float64(sel.Mass[i])) }
+	bins, err = settleBins(sel, cfg, edges, unitOf(sel.weightMax), bin, func([]int) {}, sc.team)
+	return sel, bins, err
+}
+
+// searchBin returns the bin of a mass inside the range: lower edge <= m < upper
+// edge, the last bin with its upper edge.
+func searchBin(edges []float64, m float64) int {
+	inner := edges[1 : len(edges)-1]
+	return sort.Search(len(inner), func(k int) bool { return inner[k] > m })
 }
 
 // cdfsAt returns F_b at each of the scores.
-func cdfsAt[T Float](at []float64, sel *selection[T], bn *binning) ([][]float64, error) {
+func cdfsAt[T Float](at []float64, sel *selection[T], edges []float64) ([][]float64, error) {
 	order := make([]int, len(at))
 	for k := range order {
 		order[k] = k
 	}
 	sort.Slice(order, func(i, j int) bool { return at[order[i]] < at[order[j]] })
-	nb := len(bn.edges) - 1
+	nb := len(edges) - 1
 	cdf := make([][]float64, len(at))
 	for k := range cdf {
 		cdf[k] = make([]float64, nb)
 	}
 	sums := make([]float64, nb)
+	unit := unitOf(sel.weightMax)
 	for i := range sel.Mass {
 		if !sel.takesPart(i) {
 			continue
 		}
 		w := 1.0
 		if sel.Weight != nil {
-			w = float64(sel.Weight[i])
+			w = float64(sel.Weight[i]) * unit
 		}
-		b := bn.of(float64(sel.Mass[i]))
+		b := searchBin(edges, float64(sel.Mass[i]))
 		sums[b] += w
 		s := float64(sel.Score[i])
 		if k := sort.Search(len(order), func(k int) bool { return at[order[k]] >= s }); k < len(order) {
 			cdf[order[k]][b] += w
 		}
 	}
-	inverse, err := inverseSums(bn.edges, sums, 1)
+	inverse, err := inverseSums(edges, sums, unit)
 	if err != nil {
 		return nil, err
 	}

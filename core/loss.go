@@ -2,6 +2,7 @@ package core
 
 import (
 	"math"
+	"slices"
 )
 
 // Loss returns the MoDe loss of the events.
@@ -17,10 +18,12 @@ func LossAndGrad[T Float](grad []T, ev Events[T], cfg Config) (float64, error) {
 	return sumOverLabels(grad, ev, &cfg, lossOfLabel[T])
 }
 
-// sumOverLabels checks what is common to all losses and returns the sum over
-// the labels, each of which of sets the gradient of its events.
-func sumOverLabels[T Float](grad []T, ev Events[T], cfg *Config,
-	of func(grad []T, sel *selection[T], cfg *Config, sc *scratch) (float64, error)) (float64, error) {
+// lossOf is a loss of the selected events, whose gradient it sets.
+type lossOf[T Float] func(grad []T, sel *selection[T], cfg *Config, sc *scratch) (float64, error)
+
+// sumOverLabels checks what is common to all losses and returns the sum over the
+// labels.
+func sumOverLabels[T Float](grad []T, ev Events[T], cfg *Config, of lossOf[T]) (float64, error) {
 	if err := cfg.Validate(); err != nil {
 		return 0, err
 	}
@@ -37,44 +40,85 @@ func sumOverLabels[T Float](grad []T, ev Events[T], cfg *Config,
 		return of(grad, newSelection(ev, nil, cfg), cfg, sc)
 	}
 	g := gatheredOf[T](sc)
-	var total float64
-	for _, label := range cfg.BackgroundLabel {
-		if err := g.gather(ev, label, sc.team); err != nil {
-			return 0, err
+	if err := g.gather(ev, cfg.BackgroundLabel, sc.team); err != nil {
+		return 0, err
+	}
+	total, err := g.sum(g.gradient(grad), cfg, of, sc)
+	if err != nil {
+		return 0, err
+	}
+	g.scatter(grad, sc.team)
+	return total, nil
+}
+
+// sum returns the sum of the losses of the labels, each of which sets its part of the
+// gradient. Many labels of few events, each not worth a second goroutine, are shared
+// among goroutines.
+func (g *gathered[T]) sum(grad []T, cfg *Config, of lossOf[T], sc *scratch) (total float64, err error) {
+	one := func(k int, sc *scratch) (float64, error) {
+		ev, index := g.of(k)
+		var part []T
+		if grad != nil {
+			part = grad[g.bounds[k]:g.bounds[k+1]]
 		}
-		loss, err := of(g.gradient(grad), newSelection(g.events, g.index, cfg), cfg, sc)
-		if err != nil {
-			return 0, err
+		return of(part, newSelection(ev, index, cfg), cfg, sc)
+	}
+	labels := len(g.bounds) - 1
+	if labels == 1 || len(g.index)/labels >= aloneCall {
+		for k := range labels {
+			loss, err := one(k, sc)
+			if err != nil {
+				return 0, err
+			}
+			total += loss
 		}
-		g.scatter(grad, sc.team)
+		return total, nil
+	}
+	losses, failed := make([]float64, labels), make([]error, labels)
+	sc.team.partsFor(len(g.index))
+	sc.team.parallel(labels, func(k int) {
+		own := takeScratch()
+		defer giveScratch(own)
+		losses[k], failed[k] = one(k, own)
+	})
+	for k, loss := range losses {
+		if failed[k] != nil {
+			return 0, failed[k]
+		}
 		total += loss
 	}
 	return total, nil
 }
 
 func lossOfLabel[T Float](grad []T, sel *selection[T], cfg *Config, sc *scratch) (float64, error) {
-	sw, cells, edges, err := newSweep(grad, sel, cfg, sc)
+	sw, cells, bins, err := newSweep(grad, sel, cfg, sc)
 	if err != nil {
 		return 0, err
 	}
-	if sw.basis, err = newBasis(edges, cfg.Order, cfg.Moments); err != nil {
+	if sw.basis, err = newBasis(bins.edges, cfg, bins.means); err != nil {
 		return 0, err
 	}
 	sw.scale = scaleOf(cfg, sw.nb)
-	return sw.run(cells, edges, sc)
+	return sw.run(cells, bins.edges, sc)
+}
+
+// finalBins are the bins that the loss uses.
+type finalBins struct {
+	edges []float64
+	means []twofold // mean polynomials, a row a bin; nil where the moments need none
 }
 
 // newSweep returns the sweep of one label, still without basis and scale, with
-// the starts of the cells of its records and the edges of the bins.
-func newSweep[T Float](grad []T, sel *selection[T], cfg *Config, sc *scratch) (sw *sweep[T], cells []uint32, edges []float64, err error) {
+// the starts of the cells of its records and its bins.
+func newSweep[T Float](grad []T, sel *selection[T], cfg *Config, sc *scratch) (sw *sweep[T], cells []uint32, bins finalBins, err error) {
 	n := len(sel.Score)
 	sel.makeCells(cfg)
 	if err = sel.check(sc); err != nil {
-		return nil, nil, nil, err
+		return nil, nil, bins, err
 	}
 	bn, err := newBinning(sel, cfg)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, bins, err
 	}
 	sw = &sweep[T]{
 		layout: newLayout[T](&sel.stats, n, bn.asked), input: &sel.Events, grad: grad, config: cfg,
@@ -84,9 +128,46 @@ func newSweep[T Float](grad []T, sel *selection[T], cfg *Config, sc *scratch) (s
 		sw.from, sw.to = sel.scoreMin, sel.scoreMax
 	}
 	cells = fillRecords(sel, bn, &sw.layout, sc)
+	merge := func(to []int) { mergeRecords(sc.records, to, &sw.layout, sc.team) }
+	bins, err = settleBins(sel, cfg, bn.edges, sw.unit, func(i int) int { return binOf(bn, sel, i) }, merge, sc.team)
+	if err != nil {
+		return nil, nil, bins, err
+	}
 	sw.records = sc.records
-	sw.nb = len(bn.edges) - 1
-	return sw, cells, bn.edges, nil
+	sw.nb = len(bins.edges) - 1
+	return sw, cells, bins, nil
+}
+
+// settleBins merges bins that have too few events, where their number was not asked
+// for, and finds the mean polynomials that moments are made of. It takes the edges
+// so far and the bin of each event, and calls merge if bins are merged.
+func settleBins[T Float](sel *selection[T], cfg *Config, edges []float64, unit float64, bin func(i int) int, merge func(to []int), tm *team) (finalBins, error) {
+	bins := finalBins{edges: edges}
+	merges := cfg.merges() && (sel.Weight != nil || cfg.Binning == Uniform)
+	order := 0
+	if cfg.Moments == Projection {
+		order = cfg.Order
+	}
+	if merges || order > 0 {
+		sums := sumBins(sel, len(edges)-1, order, unit, bin, tm)
+		if to := sums.merging(enoughEvents); merges && to[len(to)-1] < len(to)-1 {
+			sums.merge(to)
+			bins.edges = mergedEdges(edges, to)
+			merge(to)
+		}
+		if err := sums.check(bins.edges, unit); err != nil {
+			return bins, err
+		}
+		bins.means = sums.means()
+	} else if cfg.Moments == Projection {
+		bins.means = slices.Repeat([]twofold{{hi: 1}}, len(edges)-1)
+	}
+	if nb := len(bins.edges) - 1; cfg.merges() && nb < cfg.Order+2 {
+		return bins, errorOf(ErrNoEvents, "too few events, or too few that differ in mass: %d selected events make %d bins, "+
+			"and a response of order = %d needs more than %d to be seen in: use larger batches, a lower order, or give bins or edges",
+			sel.n, nb, cfg.Order, cfg.Order+1)
+	}
+	return bins, nil
 }
 
 func scaleOf(cfg *Config, nbins int) float64 {
@@ -111,16 +192,24 @@ func inverseSums(edges, sums []float64, unit float64) ([]float64, error) {
 	inverse := make([]float64, len(sums))
 	for b, sum := range sums {
 		inverse[b] = 1 / sum
-		if sum == 0 {
-			return nil, binError(edges, b, "has sum of weights 0: it is empty, or its weights cancel; "+
-				"use fewer or wider bins, quantile bins or larger batches")
-		}
-		if !(sum > 0) || !finite(sum) || !finite(inverse[b]) {
-			return nil, binError(edges, b, "has sum of weights %v, which must be positive and finite: "+
-				"use fewer or wider bins, quantile bins or larger batches", sum/unit)
+		if err := checkSum(edges, b, sum, unit); err != nil {
+			return nil, err
 		}
 	}
 	return inverse, nil
+}
+
+// checkSum returns an error where no CDF can be made with a bin's sum of weights.
+func checkSum(edges []float64, b int, sum, unit float64) error {
+	if sum == 0 {
+		return binError(edges, b, "has sum of weights 0: it is empty, or its weights cancel; "+
+			"use fewer or wider bins, quantile bins or larger batches")
+	}
+	if !(sum > 0) || !finite(sum) || !finite(1/sum) {
+		return binError(edges, b, "has sum of weights %v, which must be positive and finite: "+
+			"use fewer or wider bins, quantile bins or larger batches", sum/unit)
+	}
+	return nil
 }
 
 func binError(edges []float64, b int, format string, args ...any) error {

@@ -10,16 +10,16 @@ import (
 // into CDFs. Rows of p and a are a bin's, one element a moment.
 type basis struct {
 	size int       // number of moments, order + 1
-	p    []float64 // P_l(x_b)
+	p    []float64 // P_bl: P_l at the bin's centre (quadrature) or its mean over the bin's events (projection)
 	a    []float64 // A_lb: c_l = sum_b A_lb F_b
-	gram []float64 // (P'P)_lm = sum_b P_l(x_b) P_m(x_b)
+	gram []float64 // (P'P)_lm = sum_b P_bl P_bm
 	// slopeFloor is the |c_1| up to which rounding alone may have made it.
 	slopeFloor float64
 	// slope.c is c_1.
 	slope []float64
 	// orthonormal spans the same polynomials with the same P A, for projection
-	// moments; its c are not Legendre moments. On unequal bins Legendre
-	// polynomials can be nearly dependent, which would cost digits of P A.
+	// moments; its c are not Legendre moments. The columns of P can be nearly
+	// dependent, which would cost digits of P A.
 	orthonormal *basis
 }
 
@@ -27,29 +27,28 @@ type basis struct {
 // 0, so that rounding does not choose a branch of the bounds.
 const roundingFloor = 1e-12
 
-func newBasis(edges []float64, order int, kind MomentKind) (*basis, error) {
+// newBasis returns the basis of the moments that a configuration asks for.
+// Projection is made of means, the bins' mean polynomials (see binsums.go).
+func newBasis(edges []float64, cfg *Config, means []twofold) (*basis, error) {
 	nb := len(edges) - 1
-	ba := emptyBasis(nb, order+1)
-	if order >= 1 {
+	ba := emptyBasis(nb, cfg.Order+1)
+	if cfg.Order >= 1 {
 		ba.slope[1] = 1
 	}
-	lo, span := edges[0], edges[nb]-edges[0]
-	widths := make([]float64, nb)
-	for b := range nb {
-		widths[b] = 2 * ((edges[b+1] - edges[b]) / span)
-		centre := ((edges[b] - lo) + (edges[b+1] - lo)) / span
-		legendre(ba.rowP(b), centre-1)
-	}
-	ba.setGram()
-	switch kind {
+	switch cfg.Moments {
 	case Quadrature:
-		ba.quadrature(widths)
+		ba.quadrature(edges)
 	case Projection:
-		if err := ba.project(widths); err != nil {
+		for i, mean := range means {
+			ba.p[i] = mean.hi
+		}
+		if err := ba.project(); err != nil {
 			return nil, err
 		}
+		fitTwofold(ba.a, means, ba.size)
 	}
-	if order >= 1 {
+	ba.setGram()
+	if cfg.Order >= 1 {
 		for b := range nb {
 			ba.slopeFloor += roundingFloor * math.Abs(ba.rowA(b)[1])
 		}
@@ -77,20 +76,23 @@ func (ba *basis) setGram() {
 func (ba *basis) rowP(b int) []float64 { return ba.p[b*ba.size : (b+1)*ba.size] }
 func (ba *basis) rowA(b int) []float64 { return ba.a[b*ba.size : (b+1)*ba.size] }
 
-// quadrature sets A_lb = (2l+1)/2 D_b P_l(x_b).
-func (ba *basis) quadrature(widths []float64) {
-	for b, width := range widths {
+// quadrature sets P_bl = P_l(x_b) and A_lb = (2l+1)/2 D_b P_l(x_b).
+func (ba *basis) quadrature(edges []float64) {
+	lo, span := edges[0], edges[len(edges)-1]-edges[0]
+	for b := range len(edges) - 1 {
+		width := 2 * ((edges[b+1] - edges[b]) / span)
+		centre := ((edges[b] - lo) + (edges[b+1] - lo)) / span
+		legendre(ba.rowP(b), centre-1)
 		for l, p := range ba.rowP(b) {
 			ba.rowA(b)[l] = float64(2*l+1) / 2 * width * p
 		}
 	}
 }
 
-// project sets A = (P'DP)^-1 P'D through the QR decomposition of sqrt(D) P by
-// modified Gram-Schmidt: with sqrt(D) P = Q R, A = R^-1 Q' sqrt(D). The
-// orthonormal basis is P R^-1 = Q / sqrt(D), whose A is Q' sqrt(D).
-func (ba *basis) project(widths []float64) error {
-	nb, size := len(widths), ba.size
+// project sets the orthonormal basis, the Q of P = Q R by modified Gram-Schmidt.
+func (ba *basis) project() error {
+	size := ba.size
+	nb := len(ba.p) / size
 	if nb < size {
 		return errorOf(ErrOption, "order = %d with moments = projection fits %d coefficients, but there are only %d bins: "+
 			"use more bins, a lower order or moments = quadrature", size-1, size, nb)
@@ -99,8 +101,8 @@ func (ba *basis) project(widths []float64) error {
 	r := make([]float64, size*size)
 	for l := range size {
 		q[l] = make([]float64, nb)
-		for b, width := range widths {
-			q[l][b] = math.Sqrt(width) * ba.rowP(b)[l]
+		for b := range nb {
+			q[l][b] = ba.rowP(b)[l]
 		}
 		before := floats.Norm(q[l], 2)
 		for range 2 { // twice is enough to be orthogonal to working precision
@@ -113,21 +115,17 @@ func (ba *basis) project(widths []float64) error {
 		norm := floats.Norm(q[l], 2)
 		if !(norm > roundingFloor*before) {
 			return errorOf(ErrOption, "order = %d with moments = projection is not determined by these %d bins, "+
-				"whose centres nearly coincide: use other bins, a lower order or moments = quadrature", size-1, nb)
+				"whose mean masses nearly coincide: use other bins, a lower order or moments = quadrature", size-1, nb)
 		}
 		r[l*size+l] = norm
 		floats.Scale(1/norm, q[l])
 	}
 	on := emptyBasis(nb, size)
-	for b, width := range widths {
-		if width == 0 {
-			return errorOf(ErrOption, "bin %d of %d has no width in double precision, which moments = projection needs: use fewer bins", b, nb)
-		}
-		root := math.Sqrt(width)
+	for b := range nb {
 		for l := range size {
-			on.rowP(b)[l], on.rowA(b)[l] = q[l][b]/root, q[l][b]*root
+			on.rowP(b)[l] = q[l][b]
 		}
-		solveUpper(ba.rowA(b), r, on.rowA(b))
+		copy(on.rowA(b), on.rowP(b))
 	}
 	if size > 1 { // row 1 of R^-1
 		for l := range size {
@@ -162,7 +160,7 @@ func (ba *basis) moments(c, cdf []float64) {
 	}
 }
 
-// residual returns F_b - sum_l c_l P_l(x_b).
+// residual returns F_b - sum_l c_l P_bl.
 func (ba *basis) residual(b int, f float64, c []float64) float64 {
 	return f - floats.Dot(c, ba.rowP(b))
 }

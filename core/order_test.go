@@ -102,7 +102,7 @@ func sortedSweep(t *testing.T, ev Events[float64], cfg Config) *sweep[float64] {
 	cells := fillRecords(sel, bn, &sw.layout, sc)
 	sw.records = sc.records
 	sw.divide(cells)
-	sw.sortChunks(cells, sc)
+	sw.sortGroups(cells, sc)
 	return sw
 }
 

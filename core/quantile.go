@@ -22,7 +22,8 @@ type sortedMasses struct {
 	runs   []run
 }
 
-// run is a stretch of sortedMasses.masses without a gap in rank.
+// run is a stretch of sortedMasses.masses without a gap in rank: all of them, or those
+// of one cell of the grid.
 type run struct {
 	rank  int // rank of its first mass
 	index int // where that stands in masses
@@ -32,7 +33,8 @@ type run struct {
 // edges returns the edges of quantile bins: the inner edge k lies midway between
 // the masses of rank r-1 and r, r the k-th rank, where a rank inside a run of
 // equal masses has moved down to the start of the run, and rank 0 and repeats
-// are dropped. kept[k] is how many of the first k ranks have given an edge.
+// are dropped, and so is an edge that would not be below hi. kept[k] is how many of
+// the first k ranks have given an edge.
 func (sm *sortedMasses) edges(ranks []int, lo, hi float64) (edges []float64, kept []int) {
 	edges = append(make([]float64, 0, len(ranks)+2), lo)
 	kept = append(make([]int, 0, len(ranks)+1), 0)
@@ -40,7 +42,9 @@ func (sm *sortedMasses) edges(ranks []int, lo, hi float64) (edges []float64, kep
 	for _, rank := range ranks {
 		at := sm.at(rank)
 		if first := sort.SearchFloat64s(sm.masses, at); first > last {
-			edges = append(edges, midpoint(sm.masses[first-1], at))
+			if edge := midpoint(sm.masses[first-1], at); edge < hi {
+				edges = append(edges, edge)
+			}
 			last = first
 		}
 		kept = append(kept, len(edges)-1)
@@ -81,13 +85,16 @@ func sortAll[T Float](sel *selection[T]) *sortedMasses {
 
 // quantileCells finds without sorting the bins of all masses but few: from the
 // counts of masses by cell they follow for all cells but those where a rank
-// lies, and the nearest filled ones below these. Such divided cells form runs.
+// lies, and the nearest filled ones below these. Each such divided cell is a run.
 func (bn *binning) quantileCells(counts []uint32) {
 	const divided = math.MaxUint16
 	table, ranks := bn.table, bn.ranks
 	before, filled, next := 0, 0, 0
 	for c, count := range counts {
 		table[c] = uint16(next)
+		if bn.asked >= tableLimit { // its number may have no room
+			table[c] = divided
+		}
 		if count == 0 {
 			continue
 		}
@@ -100,21 +107,16 @@ func (bn *binning) quantileCells(counts []uint32) {
 		}
 		filled = c
 	}
-	rank, index, open := 0, 0, false
+	rank, index := 0, 0
 	next = 0
 	for c, count := range counts {
 		if table[c] == divided {
-			if !open {
-				for next < len(ranks) && ranks[next] < rank {
-					next++
-				}
-				bn.runs = append(bn.runs, run{rank, index, next})
+			for next < len(ranks) && ranks[next] < rank {
+				next++
 			}
+			bn.runs = append(bn.runs, run{rank, index, next})
 			table[c] = bn.limit + uint16(len(bn.runs)-1)
 			index += int(count)
-			open = true
-		} else if count > 0 {
-			open = false
 		}
 		rank += int(count)
 	}

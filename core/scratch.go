@@ -12,7 +12,8 @@ type scratch struct {
 	records []uint64     // one for each event that takes part, see order.go
 	weights []float64    // in order of the records, where there are weights or, in their place, results
 	totals  []float64    // sums of weights per chunk and bin
-	squares []float64    // sums of squared weights per chunk and bin
+	squares []float64    // sums of squared steps per chunk and bin
+	powers  []powers     // of the steps of each bin
 	single  gathered[float32]
 	double  gathered[float64]
 }

@@ -85,10 +85,7 @@ func newSelection[T Float](ev Events[T], index []uint32, cfg *Config) *selection
 
 // makeCells sets the grids by whose cells check counts events.
 func (sel *selection[T]) makeCells(cfg *Config) {
-	n, nbins := len(sel.Score), cfg.Bins
-	if cfg.Binning == GivenEdges {
-		nbins = len(cfg.Edges) - 1
-	}
+	n, nbins := len(sel.Score), cfg.mostBins()
 	sel.scoreCells = sampledGrid(sel.Score, cfg.ScoreRange[0], cfg.ScoreRange[1], scoreCellsFor(n))
 	sel.massCells = sampledGrid(sel.Mass, sel.massLo, sel.massHi, massCellsFor(n, nbins))
 }
@@ -174,7 +171,7 @@ func (sel *selection[T]) checkPart(p *part) (stats, error) {
 		}
 		switch {
 		case sel.places == nil:
-		case st.n-before == hi-lo:
+		case st.n-before == hi-lo && sel.massCells.uneven == nil && sel.scoreCells.uneven == nil:
 			sel.countAll(p, lo, hi)
 		default:
 			sel.countSome(p, lo, hi)
@@ -251,12 +248,12 @@ func (sel *selection[T]) countAll(p *part, lo, hi int) {
 	}
 }
 
-// countSome counts those of the events lo..hi-1 that take part.
+// countSome counts those of the events lo..hi-1 that take part, in any grid.
 func (sel *selection[T]) countSome(p *part, lo, hi int) {
 	for i := lo; i < hi; i++ {
 		sel.places[i] = noPlace
 		if sel.takesPart(i) {
-			scoreCell, massCell := sel.scoreCells.cell(sel.Score[i]), sel.massCells.cell(sel.Mass[i])
+			scoreCell, massCell := sel.scoreCells.anyCell(sel.Score[i]), sel.massCells.anyCell(sel.Mass[i])
 			p.scores[scoreCell]++
 			p.masses[massCell]++
 			sel.places[i] = place(scoreCell, massCell)

@@ -1,33 +1,72 @@
 package core
 
+import (
+	"math"
+	"slices"
+)
+
 // spread holds what the bias of a finite sample is made of,
 //
 //	bias(s) = sum_b V_b [ sum_a R_ab^2 + slope_penalty A_1b^2 ],  R = 1 - P (d c~/dc) A
-//	V_b(s)  = [S_b (1 - 2 F_b) + F_b^2 T_b] / W_b^2 / (1 - T_b/W_b^2)
+//	V_b(s)  = [S_b (1 - 2 F_b) + F_b^2 T_b] / (1 - 2 U_b/T_b + T_b)
 //
-// where S_b is the sum of squared weights up to s and T_b that of the whole bin.
-// V_b estimates the variance of F_b; R is by how much the residual of bin a
-// moves with F_b. Here S and T are in units of W_b^2: sums of squared steps.
+// where S_b is the sum of the squares of the steps w_i/W_b up to s, T_b that of the
+// whole bin and U_b the sum of their third powers. R is by how much the residual of
+// bin a moves with F_b. V_b estimates the variance of F_b: where score and weight are
+// independent, its mean is exactly that, for given weights of either sign, since
+// E[sum w_i^2 (theta_i - F_b)^2] = sigma^2 (T - 2 U/W + T^2/W^2), in terms of the
+// weights' own sums, and the variance of F_b is sigma^2 T/W^2.
 type spread struct {
-	totals []float64 // T_b/W_b^2
-	factor []float64 // 1/(1 - T_b/W_b^2)
+	totals []float64 // T_b
+	factor []float64 // 1/(1 - 2 U_b/T_b + T_b)
 	edges  []float64 // for messages
+
+	// Of bins that one event dominates, its step, and the sums over all others; nil
+	// where there is no such bin, 0 where a bin is none.
+	largest []float64
+	rest    []powers
 }
 
 func newSpread(edges []float64) *spread {
 	nb := len(edges) - 1
-	return &spread{make([]float64, nb), make([]float64, nb), edges}
+	return &spread{totals: make([]float64, nb), factor: make([]float64, nb), edges: edges}
 }
 
-func (sp *spread) setTotals(totals []float64) error {
-	copy(sp.totals, totals)
-	for b, t := range totals {
-		if !(t < 1-roundingFloor) {
-			return binError(sp.edges, b, "has (sum of weights)^2 / (sum of squared weights) = %.4g effective events, "+
-				"and unbiased needs more than 1: use fewer bins or larger batches", 1/t)
+// setEqual sets the totals of bins of n steps of 1/n each.
+func (sp *spread) setEqual(inverse []float64) error {
+	copy(sp.totals, inverse)
+	for b, t := range inverse {
+		if err := sp.setFactor(b, 1-t); err != nil {
+			return err
 		}
-		sp.factor[b] = 1 / (1 - t)
 	}
+	return nil
+}
+
+func (sp *spread) setTotals(totals []float64, of []powers) error {
+	copy(sp.totals, totals)
+	for b := range of {
+		factor := of[b].factor()
+		if err := sp.setFactor(b, factor); err != nil {
+			return err
+		}
+		if factor < dominatedBelow {
+			if sp.largest == nil {
+				sp.largest, sp.rest = make([]float64, len(of)), slices.Clone(of)
+			}
+			sp.largest[b] = of[b].largest
+		}
+	}
+	return nil
+}
+
+// setFactor takes 1 - 2 U_b/T_b + T_b, which is 1 - 1/n for n equal weights.
+func (sp *spread) setFactor(b int, f float64) error {
+	if !(f > roundingFloor) {
+		return binError(sp.edges, b, "has (sum of weights)^2 / (sum of squared weights) = %.4g effective events, "+
+			"and unbiased needs more than 1: use fewer bins or larger batches", 1/sp.totals[b])
+	}
+	sp.factor[b] = 1 / f
 	return nil
 }
 
@@ -40,4 +79,53 @@ func (sp *spread) variance(b int, f, s float64) float64 {
 func (sp *spread) change(st step, f, s float64) float64 {
 	after := f + st.e
 	return (st.square*(1-2*after) - 2*s*st.e + st.e*(f+after)*sp.totals[st.bin]) * sp.factor[st.bin]
+}
+
+// changeIn is change in any bin, also in one that an event dominates.
+func (sp *spread) changeIn(of *dominated, st step, f, s float64) float64 {
+	if of.has(st.bin) {
+		return of.change(st)
+	}
+	return sp.change(st, f, s)
+}
+
+// varianceIn is variance in any bin.
+func (sp *spread) varianceIn(of *dominated, b int, f, s float64) float64 {
+	if of.has(b) {
+		return of.variance(b)
+	}
+	return sp.variance(b, f, s)
+}
+
+// powers are sums over the steps of a bin but the largest, which is kept apart: where
+// it has nearly all of the weight, 1 - 2 U/T + T is a small difference of large sums.
+type powers struct {
+	largest                float64
+	first, squares, thirds float64 // of all others
+}
+
+func (p *powers) add(e float64) {
+	if math.Abs(e) > math.Abs(p.largest) {
+		p.largest, e = e, p.largest
+	}
+	p.first += e
+	p.squares += e * e
+	p.thirds += e * e * e
+}
+
+// merge adds the steps of another part of the bin.
+func (p *powers) merge(other *powers) {
+	p.add(other.largest)
+	p.first += other.first
+	p.squares += other.squares
+	p.thirds += other.thirds
+}
+
+// factor returns 1 - 2 U/T + T of steps with sum 1, as
+// sum_i e_i^2 [(1 - e_i)^2 + sum_{j != i} e_j^2] / T, in which the largest step
+// has no term that cancels.
+func (p *powers) factor() float64 {
+	m2 := p.largest * p.largest
+	total := m2 + p.squares
+	return (m2*(p.first*p.first+p.squares) + p.squares*(1+total) - 2*p.thirds) / total
 }

@@ -10,8 +10,9 @@ import (
 // changes is the gradient of the loss with respect to that score.
 //
 // The records are divided into chunks that start from sums of weights, not from
-// the end of the chunk before: rounding errors do not grow with the number of
-// events, and chunks can be swept in any order, with the same bits as a result.
+// the end of the chunk before (chunks.go): rounding errors do not grow with the
+// number of events, and chunks can be swept in any order, with the same bits as a
+// result.
 type sweep[T Float] struct {
 	layout
 	input    *Events[T]
@@ -24,14 +25,19 @@ type sweep[T Float] struct {
 	from, to float64 // limits of the integral
 
 	records []uint64
-	weights []float64   // in order of the records; nil: all 1
-	results []uint64    // the gradient in order of the records, see unsort.go; nil: it is written at once
-	chunks  []int       // chunk k holds the records chunks[k] .. chunks[k+1]-1
-	cells   []int       // and the cells cells[k] .. cells[k+1]-1
-	inverse []float64   // 1/W_b
-	spread  *spread     // nil: the bias stays
-	hot     *fastKernel // nil: kernels go the general way
-	flat    bool        // the loss is that of flatness.go
+	weights []float64 // in order of the records; nil: all 1
+	results []uint64  // the gradient in order of the records, see unsort.go; nil: it is written at once
+	groups  []group   // of cells that are sorted together
+	chunks  []int     // chunk k holds the records chunks[k] .. chunks[k+1]-1, or none
+	inverse []float64 // 1/W_b
+	spread  *spread   // nil: the bias stays
+
+	dominated []dominated // where chunks begin; nil: no bin is
+
+	topFrom  int         // the first of the events of the highest score, if the integral ends there
+	topShare float64     // what their gradients gain from that
+	hot      *fastKernel // nil: kernels go the general way
+	flat     bool        // the loss is that of flatness.go
 }
 
 // step is what crossing one event does to its bin: F_b grows by e and the sum
@@ -59,7 +65,7 @@ type kernel interface {
 // Cells are where fillRecords says they start.
 func (sw *sweep[T]) run(cells []uint32, edges []float64, sc *scratch) (float64, error) {
 	sw.divide(cells)
-	sw.sortChunks(cells, sc)
+	sw.sortGroups(cells, sc)
 	if err := sw.setSums(edges, sc); err != nil {
 		return 0, err
 	}
@@ -80,106 +86,34 @@ func (sw *sweep[T]) run(cells []uint32, edges []float64, sc *scratch) (float64, 
 	if sw.results != nil {
 		unsort(sw.grad, sw.results, sw.records, sc.team)
 	}
-	sw.moveUpperEnd(last)
 	return sw.scale * total, nil
 }
 
-// divide makes chunks of whole cells, large enough that what a chunk costs
-// whatever its size does not matter.
-func (sw *sweep[T]) divide(cells []uint32) {
-	size := max(1<<12, 64*sw.nb)
-	sw.chunks = append(sw.chunks, 0)
-	sw.cells = append(sw.cells, 0)
-	for c, end := range cells[1:] {
-		if int(end)-sw.chunks[len(sw.chunks)-1] >= size || c == len(cells)-2 {
-			sw.chunks = append(sw.chunks, int(end))
-			sw.cells = append(sw.cells, c+1)
-		}
-	}
-}
-
-// sortChunks sorts the records of each chunk by score, brings weights into
-// the same order, and sums by chunk and bin the weights and their squares.
-func (sw *sweep[T]) sortChunks(cells []uint32, sc *scratch) {
-	chunks := len(sw.chunks) - 1
-	sc.totals = grown(sc.totals, (chunks+1)*sw.nb)
-	clear(sc.totals)
-	if sw.input.Weight != nil {
-		sc.weights = grown(sc.weights, len(sw.records))
-		sw.weights = sc.weights
-		if sw.config.Unbiased {
-			sc.squares = grown(sc.squares, (chunks+1)*sw.nb)
-			clear(sc.squares)
-		}
-	}
-	sc.team.parallel(chunks, func(k int) {
-		so := sorters.Get().(*sorter)
-		sortCells(so, sw.records, cells[sw.cells[k]:sw.cells[k+1]+1], &sw.layout, sw.input.Score)
-		sorters.Put(so)
-		lo, hi := sw.chunks[k], sw.chunks[k+1]
-		totals := sc.totals[(k+1)*sw.nb : (k+2)*sw.nb]
-		if sw.weights == nil {
-			for _, r := range sw.records[lo:hi] {
-				totals[sw.bin(r)]++
-			}
-			return
-		}
-		for i, r := range sw.records[lo:hi] {
-			w := float64(sw.input.Weight[sw.index(r)]) * sw.unit
-			sw.weights[lo+i] = w
-			totals[sw.bin(r)] += w
-			if sw.config.Unbiased {
-				sc.squares[(k+1)*sw.nb+sw.bin(r)] += w * w
-			}
-		}
-	})
-}
-
-// setSums turns sums of chunks into sums over all that comes before a chunk,
-// and sets what follows from the sums over everything.
-func (sw *sweep[T]) setSums(edges []float64, sc *scratch) error {
-	for k := sw.nb; k < len(sc.totals); k++ {
-		sc.totals[k] += sc.totals[k-sw.nb]
-	}
-	all := (len(sw.chunks) - 1) * sw.nb
-	var err error
-	if sw.inverse, err = inverseSums(edges, sc.totals[all:], sw.unit); err != nil {
-		return err
-	}
-	if sw.flat {
-		sw.setFlat(sc.totals[all:])
-	}
-	if !sw.config.Unbiased {
-		return nil
-	}
-	sw.spread = newSpread(edges)
-	if sw.weights == nil {
-		return sw.spread.setTotals(sw.inverse) // n steps of 1/n each
-	}
-	for k := sw.nb; k < all+sw.nb; k++ {
-		sc.squares[k] += sc.squares[k-sw.nb]
-	}
-	totals := make([]float64, sw.nb)
-	for b, inverse := range sw.inverse {
-		totals[b] = sc.squares[all+b] * inverse * inverse
-	}
-	return sw.spread.setTotals(totals)
-}
-
 // walkChunks sweeps all chunks, sets their integrals and returns J above the
-// highest score.
+// highest score, which is that of the sums over all events.
 func (sw *sweep[T]) walkChunks(integrals []float64, sc *scratch) (last float64) {
-	if !sw.config.bounded() && sw.config.Order <= fastOrder && !onlyGeneralPaths {
+	if !sw.config.bounded() && sw.config.Order <= fastOrder && sw.dominated == nil && !onlyGeneralPaths {
 		sw.hot = newFastKernel(sw.basis, sw.config.SlopePenalty)
 	}
 	walkers := pool(sw.newWalker)
+	wk := walkers.take()
+	sw.place(wk, len(integrals), sc)
+	last = wk.start(wk.cdf, wk.squares)
+	sw.setUpperEnd(last)
+	walkers.give(wk)
 	sc.team.parallel(len(integrals), func(k int) {
+		lo, hi := sw.chunks[k], sw.chunks[k+1]
+		if lo == hi {
+			return
+		}
 		wk := walkers.take()
-		sw.place(wk, k, sc)
-		var j float64
-		integrals[k], j = sw.walk(wk, k)
-		if k == len(integrals)-1 {
-			last = j
+		wk.base = lo
+		wk.out = grown(wk.out, hi-lo)
+		if hi-lo > 1 && sw.endOfTie(lo, hi) == hi {
+			integrals[k] = sw.walkTie(wk, k, sc)
+		} else {
+			sw.place(wk, k, sc)
+			integrals[k] = sw.walk(wk, k)
 		}
 		sw.write(wk, k)
 		walkers.give(wk)
@@ -187,7 +121,7 @@ func (sw *sweep[T]) walkChunks(integrals []float64, sc *scratch) (last float64) 
 	return last
 }
 
-// place brings a walker to the beginning of chunk k.
+// place brings a walker to where chunk k begins.
 func (sw *sweep[T]) place(wk *walker[T], k int, sc *scratch) {
 	for b, inverse := range sw.inverse {
 		wk.cdf[b] = sc.totals[k*sw.nb+b] * inverse
@@ -196,11 +130,12 @@ func (sw *sweep[T]) place(wk *walker[T], k int, sc *scratch) {
 		case sw.weights == nil:
 			wk.squares[b] = wk.cdf[b] * inverse
 		default:
-			wk.squares[b] = sc.squares[k*sw.nb+b] * inverse * inverse
+			wk.squares[b] = sc.squares[k*sw.nb+b]
 		}
 	}
-	wk.base = sw.chunks[k]
-	wk.out = grown(wk.out, sw.chunks[k+1]-wk.base)
+	if wk.of != nil {
+		wk.of.set(&sw.dominated[k])
+	}
 }
 
 // write takes over the gradient that a walk over chunk k has found.
@@ -264,19 +199,23 @@ type walker[T Float] struct {
 	out          []T // the gradient of the events of a chunk, in order of score
 	base         int // the first of them
 	cdf, squares []float64
-	rows         []hotRow  // for fastKernel
-	ups          []float64 // of the events of a tie
+	of           *dominated // nil: no bin is
+	rows         []hotRow   // for fastKernel
+	ups, downs   []float64  // of the events of a tie
 }
 
 func (sw *sweep[T]) newWalker() *walker[T] {
 	wk := &walker[T]{cdf: make([]float64, sw.nb)}
 	if sw.spread != nil {
 		wk.squares = make([]float64, sw.nb)
+		if sw.dominated != nil {
+			wk.of = newDominated(sw.spread)
+		}
 	}
 	if sw.config.bounded() {
-		wk.kernel = newBoundedKernel(sw.config, sw.basis, sw.spread)
+		wk.kernel = newBoundedKernel(sw.config, sw.basis, sw.spread, wk.of)
 	} else {
-		wk.kernel = newLinearKernel(sw.config, sw.basis, sw.spread)
+		wk.kernel = newLinearKernel(sw.config, sw.basis, sw.spread, wk.of)
 	}
 	if sw.hot != nil {
 		wk.rows = make([]hotRow, sw.nb)
@@ -287,9 +226,9 @@ func (sw *sweep[T]) newWalker() *walker[T] {
 // onlyGeneralPaths is set by tests, which compare.
 var onlyGeneralPaths bool
 
-// walk sweeps chunk k. It returns the integral of J from the score before the
-// chunk to its last, and J above that.
-func (sw *sweep[T]) walk(wk *walker[T], k int) (integral, j float64) {
+// walk sweeps chunk k, from where the walker was placed. It returns the integral of
+// J from the score before the chunk to its last.
+func (sw *sweep[T]) walk(wk *walker[T], k int) (integral float64) {
 	if sw.hot != nil {
 		return sw.fastWalk(wk, k)
 	}
@@ -303,7 +242,44 @@ func (sw *sweep[T]) walk(wk *walker[T], k int) (integral, j float64) {
 		st.advance(sw.scoreAt(i), sw.cross(wk, i, end))
 		i = end
 	}
-	return st.integral, st.j
+	return st.integral
+}
+
+// walkTie is walk for a chunk whose events all have one score, however many: both
+// sides of the score start from sums.
+func (sw *sweep[T]) walkTie(wk *walker[T], k int, sc *scratch) (integral float64) {
+	wk.ups = grown(wk.ups, len(wk.out))
+	sw.place(wk, k, sc)
+	j := sw.changes(wk, wk.ups, 1)
+	downs := grown(wk.downs, len(wk.out))
+	wk.downs = downs
+	sw.place(wk, k+1, sc)
+	sw.changes(wk, downs, -1)
+	for i, down := range downs {
+		sw.put(wk, wk.base+i, sw.scale*(down-wk.ups[i])/2)
+	}
+	return j * (sw.scoreAt(sw.chunks[k]) - sw.scoreBefore(k))
+}
+
+// changes sets dst to the changes of J by each event of a chunk, crossed upwards (sign
+// 1) or downwards (-1) from where the walker was placed, and returns J there.
+func (sw *sweep[T]) changes(wk *walker[T], dst []float64, sign float64) (j float64) {
+	j = wk.start(wk.cdf, wk.squares)
+	if sw.hot != nil {
+		st := sw.hot.start(wk.rows, wk.cdf, sw.inverse, sw.weights != nil || sw.spread != nil)
+		for i := range dst {
+			dst[i] = sw.fastChange(wk, &st, wk.base+i, sign)
+		}
+		return j
+	}
+	for i := range dst {
+		st := sw.step(wk.base + i)
+		if sign < 0 {
+			st = st.reversed()
+		}
+		dst[i] = wk.change(st)
+	}
+	return j
 }
 
 // scoreBefore returns the score from which the integral over chunk k runs.
@@ -320,7 +296,7 @@ func (sw *sweep[T]) cross(wk *walker[T], lo, hi int) float64 {
 		return sw.crossTie(wk, lo, hi)
 	}
 	d := wk.kernel.cross(sw.step(lo))
-	wk.out[lo-wk.base] = T(-sw.scale * d)
+	sw.put(wk, lo, -sw.scale*d)
 	return d
 }
 
@@ -357,16 +333,17 @@ func (sw *sweep[T]) crossTie(wk *walker[T], lo, hi int) (total float64) {
 		if i < hi-1 {
 			down = wk.change(sw.step(i).reversed())
 		}
-		wk.out[i-wk.base] = T(sw.scale * (down - wk.ups[i-lo]) / 2)
+		sw.put(wk, i, sw.scale*(down-wk.ups[i-lo])/2)
 	}
 	return total
 }
 
-// moveUpperEnd adds to the gradient of the highest score what comes from the
-// end of the integral, where that is the highest score. Of tied events only
+// setUpperEnd finds what the gradient of the highest score gains from the end of the
+// integral, where that is the highest score and J above it is j. Of tied events only
 // one that moves up takes the end along, hence half of it.
-func (sw *sweep[T]) moveUpperEnd(j float64) {
-	if sw.grad == nil || !math.IsInf(sw.config.ScoreRange[1], 1) {
+func (sw *sweep[T]) setUpperEnd(j float64) {
+	sw.topFrom = len(sw.records)
+	if !math.IsInf(sw.config.ScoreRange[1], 1) {
 		return
 	}
 	top := len(sw.records) - 1
@@ -374,11 +351,16 @@ func (sw *sweep[T]) moveUpperEnd(j float64) {
 	for first > 0 && sw.tied(first-1, top) {
 		first--
 	}
-	share := sw.scale * j
+	sw.topFrom, sw.topShare = first, sw.scale*j
 	if first < top {
-		share /= 2
+		sw.topShare /= 2
 	}
-	for i := first; i <= top; i++ {
-		sw.grad[sw.index(sw.records[i])] += T(share)
+}
+
+// put keeps the gradient of an event that is the last of its chunk, or tied.
+func (sw *sweep[T]) put(wk *walker[T], i int, grad float64) {
+	if i >= sw.topFrom {
+		grad += sw.topShare
 	}
+	wk.out[i-wk.base] = T(grad)
 }

@@ -32,15 +32,15 @@ type boundedKernel struct {
 // moments is room for one number a moment.
 type moments [MaxOrder + 1]float64
 
-func newBoundedKernel(cfg *Config, ba *basis, sp *spread) *boundedKernel {
+func newBoundedKernel(cfg *Config, ba *basis, sp *spread, of *dominated) *boundedKernel {
 	k := &boundedKernel{
 		size: ba.size, basis: ba, bound: newBound(cfg, ba), penalty: cfg.SlopePenalty,
 		now: new(bounded), next: new(bounded),
 	}
 	if sp != nil {
-		k.bias = newBiasSums(ba, sp, cfg.SlopePenalty)
+		k.bias = newBiasSums(ba, sp, of, cfg.SlopePenalty)
 	}
-	if ba.size == 3 && !onlyGeneralPaths {
+	if ba.size == 3 && of == nil && !onlyGeneralPaths {
 		var ok bool
 		if k.lower, ok = newLower(ba, 0); ok {
 			k.rows = make([]boundedRow, len(ba.p)/ba.size)
@@ -89,7 +89,7 @@ func (k *boundedKernel) change(st step) float64 {
 	d := 2*sum + k.penalty*dc[1]*(c[1]+next[1])
 	if k.bias != nil {
 		k.bound.differentiate(k.next)
-		k.varianceChange = k.bias.spread.change(st, k.cdf[st.bin], k.squares[st.bin])
+		k.varianceChange = k.bias.spread.changeIn(k.bias.of, st, k.cdf[st.bin], k.squares[st.bin])
 		d -= k.bias.change(st.bin, k.varianceChange, k.now, k.next)
 	}
 	return d
@@ -105,6 +105,9 @@ func (k *boundedKernel) cross(st step) float64 {
 	k.cdf[st.bin] += st.e
 	if k.bias != nil {
 		k.squares[st.bin] += st.square
+		if k.bias.of.has(st.bin) {
+			k.bias.of.cross(st)
+		}
 		k.bias.add(st.bin, k.varianceChange)
 	}
 	return d

@@ -17,7 +17,7 @@ func (k *boundedKernel) setRows(inverse []float64) {
 }
 
 // boundedWalk is walk by way of runBounded, and of the kernel for what it leaves out.
-func (sw *sweep[T]) boundedWalk(wk *walker[T], k *boundedKernel, st walkState, chunk int) (integral, j float64) {
+func (sw *sweep[T]) boundedWalk(wk *walker[T], k *boundedKernel, st walkState, chunk int) (integral float64) {
 	k.setRows(sw.inverse)
 	hi := sw.chunks[chunk+1]
 	for i := sw.chunks[chunk]; i < hi; {
@@ -28,7 +28,7 @@ func (sw *sweep[T]) boundedWalk(wk *walker[T], k *boundedKernel, st walkState, c
 		k.toRows(sw.records[i:end], &sw.layout)
 		i = end
 	}
-	return st.integral, st.j
+	return st.integral
 }
 
 // fromRows and toRows take the CDFs of the bins of some events from the rows, and
@@ -76,8 +76,8 @@ func (sw *sweep[T]) runBounded(wk *walker[T], k *boundedKernel, st *walkState, i
 	v0 := l[0][0]*now.value[0] + l[1][0]*now.value[1] + l[2][0]*now.value[2]
 	v1 := l[1][1]*now.value[1] + l[2][1]*now.value[2]
 	v2 := l[2][2] * now.value[2]
-	t1, u1, h1 := now.squashes[1].t, now.squashes[1].u, now.squashes[1].tanh
-	t2, u2, h2 := now.squashes[2].t, now.squashes[2].u, now.squashes[2].tanh
+	t1, u1, h1, q1 := now.squashes[1].t, now.squashes[1].u, now.squashes[1].tanh, now.squashes[1].sech2
+	t2, u2, h2, q2 := now.squashes[2].t, now.squashes[2].u, now.squashes[2].tanh, now.squashes[2].sech2
 	pivot := now.pivot
 	bias, total := k.bias, 0.0
 	if bias != nil {
@@ -109,16 +109,16 @@ func (sw *sweep[T]) runBounded(wk *walker[T], k *boundedKernel, st *walkState, i
 				break
 			}
 			t, dt := maxSlope*nextPivot, maxSlope*dpivot
-			du := (dc1 - u1*dt) / t
-			if du2 := du * du; math.Abs(u1) <= saturated && du2 < smallStep*smallStep {
-				dh := du * (1 - du2*(1.0/3-du2*(2.0/15-du2*(17.0/315-du2*(62.0/2835)))))
-				dh = dh * (1 - h1*h1) / (1 + h1*dh)
+			inverse := 1 / t
+			u := n1 * inverse
+			if du := (dc1 - u1*dt) * inverse; isSmallStep(du, t, dt) && math.Abs(u1) <= saturated {
+				dh, slope := tanhStep(h1, q1, du)
 				d1 = dt*(h1+dh/2) + (t1+t)/2*dh
-				t1, u1, h1 = t, u1+du, h1+dh
+				t1, u1, h1, q1 = t, u, h1+dh, slope
 			} else {
-				now, next := squash{t: t1, u: u1, tanh: h1}, squash{}
+				now, next := squash{t: t1, u: u1, tanh: h1, sech2: q1}, squash{}
 				d1 = now.advance(&next, n1, t, dc1, dt)
-				t1, u1, h1 = next.t, next.u, next.tanh
+				t1, u1, h1, q1 = next.t, next.u, next.tanh, next.sech2
 			}
 		}
 		d2 := dc2
@@ -128,16 +128,16 @@ func (sw *sweep[T]) runBounded(wk *walker[T], k *boundedKernel, st *walkState, i
 				slope = t1 * h1
 			}
 			t, dt := share*slope, share*d1
-			du := (dc2 - u2*dt) / t
-			if du2 := du * du; math.Abs(u2) <= saturated && du2 < smallStep*smallStep {
-				dh := du * (1 - du2*(1.0/3-du2*(2.0/15-du2*(17.0/315-du2*(62.0/2835)))))
-				dh = dh * (1 - h2*h2) / (1 + h2*dh)
+			inverse := 1 / t
+			u := (c2 + dc2) * inverse
+			if du := (dc2 - u2*dt) * inverse; isSmallStep(du, t, dt) && math.Abs(u2) <= saturated {
+				dh, slope := tanhStep(h2, q2, du)
 				d2 = dt*(h2+dh/2) + (t2+t)/2*dh
-				t2, u2, h2 = t, u2+du, h2+dh
+				t2, u2, h2, q2 = t, u, h2+dh, slope
 			} else {
-				now, next := squash{t: t2, u: u2, tanh: h2}, squash{}
+				now, next := squash{t: t2, u: u2, tanh: h2, sech2: q2}, squash{}
 				d2 = now.advance(&next, c2+dc2, t, dc2, dt)
-				t2, u2, h2 = next.t, next.u, next.tanh
+				t2, u2, h2, q2 = next.t, next.u, next.tanh, next.sech2
 			}
 		}
 		dv0, dv1, dv2 := l[0][0]*dc0+l[1][0]*d1+l[2][0]*d2, l[1][1]*d1+l[2][1]*d2, l[2][2]*d2
@@ -148,14 +148,14 @@ func (sw *sweep[T]) runBounded(wk *walker[T], k *boundedKernel, st *walkState, i
 		if bias != nil { // with the derivatives as in bound.differentiate
 			by0, own1, by1, own2 := 0.0, 1.0, 0.0, 1.0 // by1: of c~_2 by c~_1
 			if limited {
-				own1 = 1 - h1*h1
+				own1 = q1
 				by0 = maxSlope * byT(h1, u1, own1)
 				if selected {
 					by0 = -by0
 				}
 			}
 			if monotonic {
-				own2 = 1 - h2*h2
+				own2 = q2
 				by1 = share * byT(h2, u2, own2)
 			}
 			b, e2 := layout.bin(r), e*e
@@ -185,21 +185,13 @@ func (sw *sweep[T]) runBounded(wk *walker[T], k *boundedKernel, st *walkState, i
 	if monotonic {
 		now.value[2] = t2 * h2
 	}
-	now.squashes[1], now.squashes[2] = squash{t: t1, u: u1, tanh: h1}, squash{t: t2, u: u2, tanh: h2}
+	now.squashes[1], now.squashes[2] = squash{t: t1, u: u1, tanh: h1, sech2: q1}, squash{t: t2, u: u2, tanh: h2, sech2: q2}
 	if bias != nil {
 		bo.differentiate(now)
 		y := bias.y
 		y[3], y[6], y[7] = y[1], y[2], y[5]
 	}
 	return i
-}
-
-// byT returns squash.byT, with byC given.
-func byT(tanh, u, byC float64) float64 {
-	if byC == 0 {
-		return tanh
-	}
-	return tanh - u*byC
 }
 
 // total3 returns the bias at D with the rows (1, 0, 0), (d10, d11, 0) and

@@ -132,10 +132,10 @@ func (st *fastState) cross(row *hotRow, w float64) {
 
 // fastWalk is walk by way of fastKernel. An event of weight w changes J by
 // w (2 (M F)_b)/W_b + w^2 M_bb/W_b^2.
-func (sw *sweep[T]) fastWalk(wk *walker[T], chunk int) (integral, j float64) {
+func (sw *sweep[T]) fastWalk(wk *walker[T], chunk int) (integral float64) {
 	k := sw.hot
 	lo, hi := sw.chunks[chunk], sw.chunks[chunk+1]
-	j = wk.kernel.start(wk.cdf, wk.squares)
+	j := wk.kernel.start(wk.cdf, wk.squares)
 	weighted := sw.weights != nil || sw.spread != nil
 	st := k.start(wk.rows, wk.cdf, sw.inverse, weighted)
 	st.j, st.score = j, sw.scoreBefore(chunk)
@@ -153,7 +153,7 @@ func (sw *sweep[T]) fastWalk(wk *walker[T], chunk int) (integral, j float64) {
 		st.advance(sw.scoreAt(i), sw.fastTie(wk, &st, i, end))
 		i = end
 	}
-	return st.integral, st.j
+	return st.integral
 }
 
 // runUnweighted crosses events of weight 1 from i on, up to the last before hi
@@ -287,7 +287,7 @@ func (sw *sweep[T]) fastTie(wk *walker[T], st *fastState, lo, hi int) (total flo
 	}
 	for i := lo; i < hi; i++ {
 		down := sw.fastChange(wk, st, i, -1)
-		wk.out[i-wk.base] = T(sw.scale * (down - wk.ups[i-lo]) / 2)
+		sw.put(wk, i, sw.scale*(down-wk.ups[i-lo])/2)
 	}
 	return total
 }

@@ -16,6 +16,7 @@ type linearKernel struct {
 	size    int
 	basis   *basis
 	spread  *spread
+	of      *dominated // nil: no bin is
 	penalty float64
 	moveZ   []float64 // per bin: dz/dF_b
 	square  []float64 // per bin: M_bb
@@ -24,13 +25,13 @@ type linearKernel struct {
 	cdf, squares []float64
 }
 
-func newLinearKernel(cfg *Config, ba *basis, sp *spread) *linearKernel {
+func newLinearKernel(cfg *Config, ba *basis, sp *spread, of *dominated) *linearKernel {
 	if ba.orthonormal != nil {
 		ba = ba.orthonormal
 	}
 	nb := len(ba.p) / ba.size
 	k := &linearKernel{
-		size: ba.size, basis: ba, spread: sp, penalty: cfg.SlopePenalty,
+		size: ba.size, basis: ba, spread: sp, of: of, penalty: cfg.SlopePenalty,
 		moveZ:  make([]float64, len(ba.p)),
 		square: make([]float64, nb),
 		c:      make([]float64, ba.size),
@@ -63,7 +64,7 @@ func (k *linearKernel) start(cdf, squares []float64) float64 {
 	j += k.penalty * slope * slope
 	if k.spread != nil {
 		for b, f := range cdf {
-			j -= k.spread.variance(b, f, squares[b]) * k.square[b]
+			j -= k.spread.varianceIn(k.of, b, f, squares[b]) * k.square[b]
 		}
 	}
 	return j
@@ -77,7 +78,7 @@ func (k *linearKernel) change(st step) float64 {
 	}
 	d := st.e * (2*slope + st.e*k.square[st.bin])
 	if k.spread != nil {
-		d -= k.spread.change(st, k.cdf[st.bin], k.squares[st.bin]) * k.square[st.bin]
+		d -= k.spread.changeIn(k.of, st, k.cdf[st.bin], k.squares[st.bin]) * k.square[st.bin]
 	}
 	return d
 }
@@ -93,6 +94,9 @@ func (k *linearKernel) cross(st step) float64 {
 	k.cdf[st.bin] += st.e
 	if k.spread != nil {
 		k.squares[st.bin] += st.square
+		if k.of.has(st.bin) {
+			k.of.cross(st)
+		}
 	}
 	return d
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
 )
 
 // walkOptions are option sets that take every way through the sweep.
@@ -93,22 +94,59 @@ func TestLossFollowsFromGradient(t *testing.T) {
 			require.NoError(t, err)
 			table, err := MomentsAt([]float64{1}, ev, cfg)
 			require.NoError(t, err)
-			ba, err := newBasis(table.Edges, cfg.Order, cfg.Moments)
-			require.NoError(t, err)
+			br := newBrute(t, ev, cfg)
 			var sum float64 // J above the highest score: all F_b are 1, and so no bias
 			for b, f := range table.CDF[0] {
-				r := ba.residual(b, f, table.Bounded[0])
+				r := f - floats.Dot(table.Bounded[0], br.p[b])
 				sum += r * r
 			}
 			if cfg.Order > 0 {
 				sum += cfg.SlopePenalty * table.Moments[0][1] * table.Moments[0][1]
 			}
-			sum *= scaleOf(&cfg, cfg.Bins)
+			sum *= scaleOf(&cfg, br.nb)
 			for i, g := range grad {
 				sum += g * ev.Score[i]
 			}
 			require.InDelta(t, sum, loss, 1e-9*math.Abs(loss))
 		})
+	}
+}
+
+// The gradient depends on the order of the scores alone, so it is the same where all
+// scores fall into one cell, into large ties beside each other, or are spread out; and
+// the loss is smaller by the factor by which scores are squeezed.
+func TestConcentratedScores(t *testing.T) {
+	const n, factor = 100_000, 1.0 / 4096
+	for name, change := range walkOptions {
+		for _, weighted := range []bool{false, true} {
+			t.Run(fmt.Sprint(name, " ", weighted), func(t *testing.T) {
+				cfg := DefaultConfig()
+				change(&cfg)
+				cfg.ScoreRange = unbounded()
+				wide := spreadEvents[float64](n, weighted, 0.1)
+				for i, s := range wide.Score {
+					switch {
+					case s < 0.3: // a tie of many chunks, from the first event on
+						s = 0.1
+					case s > 0.8 && s < 0.9:
+						s = 0.85
+					}
+					wide.Score[i] = math.Ldexp(math.Round(math.Ldexp(s, 30)), -30)
+				}
+				narrow := wide
+				narrow.Score = make([]float64, n)
+				for i, s := range wide.Score {
+					narrow.Score[i] = factor * s // exactly, and of one cell
+				}
+				narrow.Score[n-1], wide.Score[n-1] = 1e6, 1e6
+				want, got := make([]float64, n), make([]float64, n)
+				_, err := LossAndGrad(want, wide, cfg)
+				require.NoError(t, err)
+				_, err = LossAndGrad(got, narrow, cfg)
+				require.NoError(t, err)
+				requireClose(t, want, got, 1e-12)
+			})
+		}
 	}
 }
 

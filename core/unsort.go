@@ -17,10 +17,9 @@ const blockBits = 16
 var unsortFrom = 1 << 22
 
 // unsorts reports whether the gradient is written by way of results: a float32
-// one of many events. Afterwards there are no records, which the end of an
-// integral without limits would need.
+// one of many events.
 func (sw *sweep[T]) unsorts() bool {
-	return isFloat32[T]() && sw.grad != nil && len(sw.records) >= unsortFrom && !math.IsInf(sw.config.ScoreRange[1], 1)
+	return isFloat32[T]() && sw.grad != nil && len(sw.records) >= unsortFrom
 }
 
 // asWords returns the memory of numbers as words.

@@ -7,10 +7,11 @@
  *
  *     F_b(s) = sum of w_i over events of bin b with s_i <= s, over sum of w_i
  *     c_l(s) = sum_b A_lb F_b(s)           Legendre moments, l = 0..order
- *     J(s)   = sum_b (F_b - sum_l c~_l P_l(x_b))^2 + slope_penalty c_1^2
+ *     J(s)   = sum_b (F_b - sum_l c~_l P_bl)^2 + slope_penalty c_1^2
  *     loss   = scale * integral of J over score_range
  *
- * where c~ is c, bounded if max_slope or monotonic is set. The integral and
+ * where P_bl = P_l(x_b), or see MODE_MOMENTS_PROJECTION, A follows from it, and
+ * c~ is c, bounded if max_slope or monotonic is set. The integral and
  * the gradient are exact; no grid in s is used. Time is O(n log n); memory is 12
  * bytes an event, 20 with weights or from 4 million float32 events on, and with
  * labels 16 to 36 more for each event of the label; it is kept for the next call.
@@ -120,8 +121,9 @@ enum { /* mode_options.binning: where the edges of the mass bins come from */
 };
 
 enum { /* mode_options.moments: how c follows from F */
-    MODE_MOMENTS_QUADRATURE = 0, /* A_lb = (2l+1)/2 D_b P_l(x_b), as in the paper */
-    MODE_MOMENTS_PROJECTION = 1  /* A = (P'DP)^-1 P'D: a polynomial response has loss 0 */
+    MODE_MOMENTS_QUADRATURE = 0, /* P_bl = P_l(x_b), A_lb = (2l+1)/2 D_b P_bl, as in the paper */
+    MODE_MOMENTS_PROJECTION = 1  /* P_bl = the weighted mean of P_l(x) over the bin's events,
+                                    A = (P'P)^-1 P': a polynomial response has loss 0 */
 };
 
 enum { /* mode_options.slope_of: what max_slope is relative to */
@@ -134,10 +136,15 @@ enum { /* mode_options.reduction */
     MODE_REDUCTION_SUM = 1   /* the sum over bins, as in the paper */
 };
 
+/*
+ * bins = 0, the default, makes of n selected events min(32, n/16) bins, but at least
+ * order + 2, and then merges neighbours, from the lowest mass on, until each has a
+ * positive sum of weights and at least 4 effective events, (sum w)^2 / (sum w^2).
+ */
 typedef struct mode_options {
     size_t struct_size;    /* set by mode_options_init; leave it alone */
     int32_t order;         /* degree of the allowed dependence on mass, 0..16; default 0 */
-    int32_t bins;          /* mass bins asked for, >= 1; default 32; ignored with edges */
+    int32_t bins;          /* mass bins asked for, >= 1; default 0: see below; ignored with edges */
     int32_t binning;       /* MODE_BINNING_...; default MODE_BINNING_QUANTILE */
     int32_t moments;       /* MODE_MOMENTS_...; default MODE_MOMENTS_QUADRATURE */
     int32_t slope_of;      /* MODE_SLOPE_OF_...; default MODE_SLOPE_OF_REJECTED */
@@ -275,12 +282,13 @@ MODE_API int mode_flatness_grad_f64(const mode_options *options, size_t n,
  * Sets *n_edges to the number of edges of the bins that the loss would use,
  * one more than the bins, and edges, if not NULL, to these edges in units of
  * mass. There are fewer bins than asked for where masses are equal. capacity is
- * the number of elements of edges; bins + 1 (or options->n_edges) always
- * suffices, and too few are MODE_ERROR_ARGUMENT with *n_edges set. n, mass and
- * label are those of the loss; with label, one background_label at a time.
+ * the number of elements of edges; bins + 1 (33 if bins is 0, or options->n_edges)
+ * always suffices, and too few are MODE_ERROR_ARGUMENT with *n_edges set. n, mass,
+ * weight and label are those of the loss; weights count where bins is 0. With label,
+ * one background_label at a time.
  */
-MODE_API int mode_edges(const mode_options *options, size_t n,
-                        const double *mass, const int32_t *label,
+MODE_API int mode_edges(const mode_options *options, size_t n, const double *mass,
+                        const double *weight, const int32_t *label,
                         size_t capacity, double *edges, size_t *n_edges);
 
 /*

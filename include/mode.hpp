@@ -371,23 +371,29 @@ inline double loss_and_grad(const options &chosen, view<const double> score, vie
  * mode_edges. Masses in float are copied. After an error the forms with a status
  * return an empty vector.
  */
-inline std::vector<double> edges(const options &chosen, view<const double> mass, view<const std::int32_t> label,
-                                 status &outcome) {
+inline std::vector<double> edges(const options &chosen, view<const double> mass, view<const double> weight,
+                                 view<const std::int32_t> label, status &outcome) {
     std::vector<double> found;
-    if (!detail::readable("mass", mass, outcome) || !detail::fits("label", label, "mass", mass, outcome)) return found;
+    if (!detail::readable("mass", mass, outcome) || !detail::fits("weight", weight, "mass", mass, outcome) ||
+        !detail::fits("label", label, "mass", mass, outcome))
+        return found;
     const mode_options c = chosen.to_c();
     /* More bins than events are an error, for which there need not be room. */
-    const std::size_t bins = c.bins > 0 ? static_cast<std::size_t>(c.bins) : 0;
+    const std::size_t bins = c.bins > 0 ? static_cast<std::size_t>(c.bins) : 32;
     std::size_t n_edges = 0;
     found.resize(std::max(std::min(bins, mass.size()) + 1, c.n_edges));
-    detail::set(outcome, mode_edges(&c, mass.size(), mass.data(), label.data(), found.size(), found.data(), &n_edges));
+    detail::set(outcome, mode_edges(&c, mass.size(), mass.data(), weight.data(), label.data(), found.size(),
+                                    found.data(), &n_edges));
     found.resize(outcome.ok() ? n_edges : 0);
     return found;
 }
-inline std::vector<double> edges(const options &chosen, view<const float> mass, view<const std::int32_t> label,
-                                 status &outcome) {
-    if (!detail::readable("mass", mass, outcome)) return std::vector<double>();
-    return edges(chosen, detail::doubles(mass), label, outcome);
+inline std::vector<double> edges(const options &chosen, view<const float> mass, view<const float> weight,
+                                 view<const std::int32_t> label, status &outcome) {
+    if (!detail::readable("mass", mass, outcome) || !detail::fits("weight", weight, "mass", mass, outcome))
+        return std::vector<double>();
+    const std::vector<double> weights = detail::doubles(weight);
+    return edges(chosen, detail::doubles(mass), weight.given() ? view<const double>(weights) : view<const double>(),
+                 label, outcome);
 }
 
 /* What the loss is made of, at each of some scores. Rows lie one after another. */
@@ -408,7 +414,7 @@ inline table moments(const options &chosen, view<const double> score, view<const
                      status &outcome) {
     table found;
     if (!detail::events_fit(score, mass, weight, label, outcome) || !detail::readable("at", at, outcome)) return found;
-    found.edges = edges(chosen, mass, label, outcome);
+    found.edges = edges(chosen, mass, weight, label, outcome);
     if (!outcome.ok()) return found;
     const mode_options c = chosen.to_c();
     const std::size_t bins = found.edges.size() - 1, size = static_cast<std::size_t>(c.order) + 1;
@@ -498,13 +504,13 @@ inline result<double> loss_and_grad(const options &chosen, view<const double> sc
     return detail::loss_and_new_grad(chosen, score, mass, weight, label);
 }
 
-inline std::vector<double> edges(const options &chosen, view<const float> mass,
+inline std::vector<double> edges(const options &chosen, view<const float> mass, view<const float> weight = {},
                                  view<const std::int32_t> label = {}) {
-    return detail::checked([&](status &outcome) { return edges(chosen, mass, label, outcome); });
+    return detail::checked([&](status &outcome) { return edges(chosen, mass, weight, label, outcome); });
 }
-inline std::vector<double> edges(const options &chosen, view<const double> mass,
+inline std::vector<double> edges(const options &chosen, view<const double> mass, view<const double> weight = {},
                                  view<const std::int32_t> label = {}) {
-    return detail::checked([&](status &outcome) { return edges(chosen, mass, label, outcome); });
+    return detail::checked([&](status &outcome) { return edges(chosen, mass, weight, label, outcome); });
 }
 
 inline table moments(const options &chosen, view<const float> score, view<const float> mass,

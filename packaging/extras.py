@@ -1,4 +1,4 @@
-"""Prints the packages of extras of pyproject.toml, one a line. Usage: python extras.py NAME..."""
+"""Prints the packages of extras of pyproject.toml, one a line, or of build-system. Usage: python extras.py NAME..."""
 
 import re
 import sys
@@ -10,7 +10,8 @@ except ModuleNotFoundError:  # Python 3.10
     from pip._vendor import tomli as tomllib
 
 with open("pyproject.toml", "rb") as file:
-    EXTRAS = tomllib.load(file)["project"]["optional-dependencies"]
+    PROJECT = tomllib.load(file)
+EXTRAS = PROJECT["project"]["optional-dependencies"] | {"build-system": PROJECT["build-system"]["requires"]}
 
 
 def packages(extra: str) -> Iterator[str]:

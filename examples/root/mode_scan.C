@@ -111,7 +111,7 @@ int mode_scan(const char *file_name = "events.root", double mass_low = -INFINITY
     options.mass_range[1] = mass_high;
     std::vector<double> edges(options.bins + 1), masses(events.mass.begin(), events.mass.end());
     size_t n_edges;
-    if (mode_edges(&options, n, masses.data(), events.label.data(), edges.size(), edges.data(), &n_edges)) {
+    if (mode_edges(&options, n, masses.data(), nullptr, events.label.data(), edges.size(), edges.data(), &n_edges)) {
         Error("mode_scan", "%s", mode_last_error());
         return 1;
     }

@@ -13,9 +13,6 @@ from .classifiers import Classifier
 from .data import Events, simple_model
 from .train import BATCH, evaluate, train, train_against_adversary
 
-TRAIN_EVENTS = 100_000
-EPOCHS = 100
-
 
 @dataclass(frozen=True)
 class Size:

@@ -84,9 +84,9 @@ def label_codes(label: NDArray[Any] | None, options: Options) -> NDArray[np.int3
         return None
     if label.dtype == np.int32:
         return np.ascontiguousarray(label)
-    codes = np.full(label.shape, options.unused_label, dtype=np.int32)
-    for background in options.labels:
-        codes[label == background] = background
+    with np.errstate(invalid="ignore"):  # of numbers that no int32 holds
+        codes = label.astype(np.int32)
+    codes[codes != label] = options.unused_label
     return codes
 
 

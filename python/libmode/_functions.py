@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _native
-from ._arrays import address, events, label_codes, label_vector, vector, with_labels
+from ._arrays import address, events, label_codes, label_vector, same_length, vector, with_labels
 from ._options import LossOptions, Options, options
 
 if TYPE_CHECKING:
@@ -159,26 +159,37 @@ def _grad_type(score: np.dtype[Any]) -> Any:
 
 
 def mode_edges(
-    mass: Any, *, label: Any = None, background_label: int = 0, **given: Unpack[LossOptions]
+    mass: Any, *, weight: Any = None, label: Any = None, background_label: int = 0, **given: Unpack[LossOptions]
 ) -> NDArray[np.float64]:
     """The edges of the mass bins that the loss uses, in units of mass.
 
-    Takes ``mass``, ``label`` and the options as :func:`mode_loss` does. There
-    may be fewer bins than asked for where masses are equal.
+    Takes ``mass``, ``weight``, ``label`` and the options as :func:`mode_loss` does.
+    Weights count where ``bins`` is left out. There may be fewer bins than asked for
+    where masses are equal.
     """
     chosen = options(background_label, given)
     masses = np.ascontiguousarray(vector("mass", mass), dtype=np.float64)
+    weights = None
+    if weight is not None:
+        weights = np.ascontiguousarray(vector("weight", weight), dtype=np.float64)
+        same_length("weight", weights, "mass", masses)
     labels = None if label is None else label_vector(label, "mass", masses)
-    return _edges(chosen, masses, labels)
+    return _edges(chosen, masses, weights, labels)
 
 
-def _edges(chosen: Options, masses: NDArray[np.float64], label: NDArray[Any] | None) -> NDArray[np.float64]:
-    codes = label_codes(label, chosen)
+def _edges(
+    chosen: Options,
+    masses: NDArray[np.float64],
+    weights: NDArray[np.float64] | None,
+    label: NDArray[Any] | None,
+) -> NDArray[np.float64]:
     # More bins than events are an error, for which there need not be room; bins are 0 where the core chooses.
-    bins = min(chosen.struct.bins or len(masses), len(masses))
+    bins = min(chosen.struct.bins or 32, len(masses))
     out = np.empty(max(bins + 1, chosen.struct.n_edges))
+    codes = label_codes(label, chosen)  # a name, so that the array lives as long as its address
+    mass, weight, code = map(address, (masses, weights, codes))
     try:
-        count = _native.edges(chosen.struct, len(masses), address(masses), address(codes), len(out), address(out))
+        count = _native.edges(chosen.struct, len(masses), mass, weight, code, len(out), address(out))
     except _native.BatchError as error:
         raise with_labels(error, label, chosen) from None
     edges: NDArray[np.float64] = out[:count].copy()
@@ -203,7 +214,7 @@ def mode_moments(
     """
     chosen = options(background_label, given)
     ev = events(score, mass, weight, label, chosen, double=True)
-    edges = _edges(chosen, ev.mass, ev.given_label)
+    edges = _edges(chosen, ev.mass, ev.weight, ev.given_label)
     if at is None:
         low, high = chosen.struct.score_range
         if np.isinf(low):

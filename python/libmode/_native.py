@@ -84,7 +84,7 @@ _SIGNATURES = {
     **{
         f"mode_{loss}_grad_{kind}": [*_events, _doubles, _address] for loss in get_args(Loss) for kind in ("f32", "f64")
     },
-    "mode_edges": [_options, _size, _address, _address, _size, _address, ctypes.POINTER(_size)],
+    "mode_edges": [_options, _size, _address, _address, _address, _size, _address, ctypes.POINTER(_size)],
     "mode_moments": [*_events, _size, _address, _size, _address, _address, _address],
     "mode_set_threads": [ctypes.c_int],
     "mode_get_threads": [ctypes.POINTER(ctypes.c_int)],
@@ -242,10 +242,18 @@ def loss_grad(options: ModeOptions, double: bool, n: int, *arrays: int | None, w
     return loss.value
 
 
-def edges(options: ModeOptions, n: int, mass: int | None, label: int | None, capacity: int, out: int | None) -> int:
+def edges(
+    options: ModeOptions,
+    n: int,
+    mass: int | None,
+    weight: int | None,
+    label: int | None,
+    capacity: int,
+    out: int | None,
+) -> int:
     """Writes the bin edges to ``out`` and returns how many there are."""
     loaded, count = library(), _size()
-    _check(loaded, loaded.mode_edges(options, n, mass, label, capacity, out, count))
+    _check(loaded, loaded.mode_edges(options, n, mass, weight, label, capacity, out, count))
     return count.value
 
 

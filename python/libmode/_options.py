@@ -146,7 +146,7 @@ class Options:
         self._set_edges(given.get("edges"), given.get("binning"))
         self.labels = background_label
         #: A number that is no background label.
-        self.unused_label = min(label for label in range(len(self.labels) + 1) if label not in self.labels)
+        self.unused_label = min(set(range(len(self.labels) + 1)).difference(self.labels))
         self._label_array = (ctypes.c_int32 * len(self.labels))(*self.labels)
         self.struct.background_label = ctypes.cast(self._label_array, ctypes.POINTER(ctypes.c_int32))
         self.struct.n_background_label = len(self.labels)

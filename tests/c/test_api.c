@@ -11,7 +11,7 @@ static void test_defaults(void) {
     memset(&o, 0xff, sizeof o);
     CHECK(mode_options_init(&o, sizeof o) == MODE_OK, "%s", mode_last_error());
     CHECK(o.struct_size == sizeof o, "%zu", o.struct_size);
-    CHECK(o.order == 0 && o.bins == 32 && o.binning == MODE_BINNING_QUANTILE, "order, bins, binning");
+    CHECK(o.order == 0 && o.bins == 0 && o.binning == MODE_BINNING_QUANTILE, "order, bins, binning");
     CHECK(o.moments == MODE_MOMENTS_QUADRATURE && o.slope_of == MODE_SLOPE_OF_REJECTED, "moments, slope_of");
     CHECK(o.reduction == MODE_REDUCTION_MEAN && !o.monotonic && !o.unbiased, "reduction, monotonic, unbiased");
     CHECK(o.max_slope == INFINITY && o.slope_penalty == 0, "max_slope, slope_penalty");
@@ -59,13 +59,13 @@ static void test_edges(void) {
     call c = good();
     double edges[5];
     size_t n = 0;
-    CHECK(!mode_edges(&c.options, N, c.mass, NULL, 0, NULL, &n) && n == 5, "asking for the number: %zu", n);
-    CHECK(!mode_edges(&c.options, N, c.mass, c.label, 5, edges, &n) && n == 5, "%s", mode_last_error());
+    CHECK(!mode_edges(&c.options, N, c.mass, NULL, NULL, 0, NULL, &n) && n == 5, "asking for the number: %zu", n);
+    CHECK(!mode_edges(&c.options, N, c.mass, NULL, c.label, 5, edges, &n) && n == 5, "%s", mode_last_error());
     CHECK(edges[0] == 0 && edges[1] == 15.5 && edges[2] == 31.5 && edges[3] == 47.5 && edges[4] == 63, "quantiles");
-    expect("capacity", mode_edges(&c.options, N, c.mass, NULL, 4, edges, &n), MODE_ERROR_ARGUMENT, "capacity = 4|5 edges");
+    expect("capacity", mode_edges(&c.options, N, c.mass, NULL, NULL, 4, edges, &n), MODE_ERROR_ARGUMENT, "capacity = 4|5 edges");
     give_labels(&c, 2);
     c.background[1] = 1;
-    expect("two labels", mode_edges(&c.options, N, c.mass, c.label, 5, edges, &n), MODE_ERROR_OPTION, "background_label|one at a time");
+    expect("two labels", mode_edges(&c.options, N, c.mass, NULL, c.label, 5, edges, &n), MODE_ERROR_OPTION, "background_label|one at a time");
 }
 
 static void test_moments(void) {

@@ -142,19 +142,19 @@ static void test_errors(void) {
     double d = -7, grad[N];
     call c = good();
     const mode_options *o = &c.options;
-    c.options.bins = 32;
+    c.options.bins = 0;
 
 #define DISCO(n) mode_disco_grad_f64(o, n, c.score, c.mass, c.weight, c.label, &d, grad)
     expect("scores equal", mode_disco_grad_f32(o, N, f, f, NULL, NULL, &d, grad_f), undefined, "all 64 selected events|same mass 0|0/0");
     for (int i = 0; i < N; i++) c.score[i] = 0.5;
     expect("scores equal", DISCO(N), undefined, "score|same score 0.5|0/0");
-    c = good(), c.options.bins = 32;
+    c = good(), c.options.bins = 0;
     for (int i = 0; i < N; i++) c.weight[i] = -1;
     expect("weights", DISCO(N), undefined, "weight|sum of weights -64|positive");
-    c = good(), c.options.bins = 32;
+    c = good(), c.options.bins = 0;
     for (int i = 1; i < N; i++) c.weight[i] = 0;
     expect("one event in effect", DISCO(N), undefined, "mass|distance variance");
-    c = good(), c.options.bins = 32;
+    c = good(), c.options.bins = 0;
     expect("one event", DISCO(1), MODE_ERROR_TOO_FEW, "1 selected events|at least 2");
     expect("no event", DISCO(0), MODE_ERROR_TOO_FEW, "empty");
     c.options.unbiased = 1;

@@ -19,7 +19,7 @@ static void expect_seen(const char *what, int status, int want, const char *part
 /* Each spoils a call in one way. */
 static void order_17(call *c) { c->options.order = 17; }
 static void order_negative(call *c) { c->options.order = -1; }
-static void bins_0(call *c) { c->options.bins = 0; }
+static void bins_minus_1(call *c) { c->options.bins = -1; }
 static void bins_negative(call *c) { c->options.bins = INT32_MIN; }
 static void bins_most(call *c) { c->options.bins = INT32_MAX; }
 static void binning_unknown(call *c) { c->options.binning = 3; }
@@ -79,7 +79,7 @@ static const struct {
 } spoilt[] = {
     {"order 17", order_17, MODE_ERROR_OPTION, "order = 17|16"},
     {"order -1", order_negative, MODE_ERROR_OPTION, "order = -1"},
-    {"bins 0", bins_0, MODE_ERROR_OPTION, "bins = 0|at least 1"},
+    {"bins -1", bins_minus_1, MODE_ERROR_OPTION, "bins = -1|at least 1"},
     {"bins -2^31", bins_negative, MODE_ERROR_OPTION, "bins = -2147483648|at least 1"},
     {"binning", binning_unknown, MODE_ERROR_OPTION, "binning = 3"},
     {"moments", moments_unknown, MODE_ERROR_OPTION, "moments = -1"},
@@ -147,7 +147,7 @@ static void test_spoilt_calls(void) {
             expect(what, mode_options_check(o), want, parts);
             expect(what, mode_loss_f32(o, N, f, f, NULL, NULL, &loss), want, parts);
             expect(what, mode_loss_grad_f32(o, N, f, f, NULL, NULL, &loss, f), want, parts);
-            expect(what, mode_edges(o, N, c.mass, NULL, N, grad, &n_edges), want, parts);
+            expect(what, mode_edges(o, N, c.mass, NULL, NULL, N, grad, &n_edges), want, parts);
             expect(what, mode_moments(o, N, c.score, c.mass, NULL, NULL, 0, NULL, 4, NULL, NULL, NULL), want, parts);
         }
         CHECK(loss == -7 && n_edges == 7, "%s: a result was written", what);
@@ -181,7 +181,7 @@ static void test_values_that_are_not_finite(void) {
         expect("grad f32", mode_loss_grad_f32(o, N, f[0], f[1], f[2], NULL, &loss, grad_f), want, message);
         expect("moments", mode_moments(o, N, c.score, c.mass, c.weight, NULL, 1, &at, 4, cdf, NULL, NULL), want, message);
         if (arrays[array] == c.mass)
-            expect("edges", mode_edges(o, N, c.mass, NULL, N, grad, &n_edges), want, message);
+            expect("edges", mode_edges(o, N, c.mass, NULL, NULL, N, grad, &n_edges), want, message);
         CHECK(loss == -7 && n_edges == 7, "%s: a result was written", message);
     }
 }
@@ -221,8 +221,8 @@ static void test_null(void) {
     expect("grad f64 score", mode_loss_grad_f64(o, N, NULL, m, NULL, NULL, &d, grad), bad, "score is NULL|64 elements");
     expect("grad f64 mass", mode_loss_grad_f64(o, N, s, NULL, NULL, NULL, &d, grad), bad, "mass is NULL|64 elements");
     expect("grad f64 loss", mode_loss_grad_f64(o, N, s, m, NULL, NULL, NULL, grad), bad, "loss is NULL");
-    expect("edges mass", mode_edges(o, N, NULL, NULL, N, grad, &count), bad, "mass is NULL|64 elements");
-    expect("edges n_edges", mode_edges(o, N, m, NULL, N, grad, NULL), bad, "n_edges is NULL");
+    expect("edges mass", mode_edges(o, N, NULL, NULL, NULL, N, grad, &count), bad, "mass is NULL|64 elements");
+    expect("edges n_edges", mode_edges(o, N, m, NULL, NULL, N, grad, NULL), bad, "n_edges is NULL");
     expect("moments score", mode_moments(o, N, NULL, m, NULL, NULL, 1, s, 4, grad, grad, grad), bad, "score is NULL|64 elements");
     expect("moments mass", mode_moments(o, N, s, NULL, NULL, NULL, 1, s, 4, grad, grad, grad), bad, "mass is NULL|64 elements");
     expect("moments at", mode_moments(o, N, s, m, NULL, NULL, 3, NULL, 4, grad, grad, grad), bad, "at is NULL|3 elements");
@@ -232,8 +232,8 @@ static void test_null(void) {
     /* What may be NULL, all at once. */
     CHECK(!mode_options_check(NULL), "%s", mode_last_error());
     CHECK(!mode_loss_grad_f64(NULL, N, s, m, NULL, NULL, &d, NULL), "%s", mode_last_error());
-    CHECK(!mode_edges(NULL, N, m, NULL, 0, NULL, &count) && count == 33, "%s", mode_last_error());
-    CHECK(!mode_moments(NULL, N, s, m, NULL, NULL, 0, NULL, 32, NULL, NULL, NULL), "%s", mode_last_error());
+    CHECK(!mode_edges(NULL, N, m, NULL, NULL, 0, NULL, &count) && count == 5, "%s", mode_last_error());
+    CHECK(!mode_moments(NULL, N, s, m, NULL, NULL, 0, NULL, 4, NULL, NULL, NULL), "%s", mode_last_error());
 }
 
 static void test_numbers_of_events(void) {
@@ -254,7 +254,7 @@ static void test_numbers_of_events(void) {
         expect("f64", mode_loss_f64(o, n, s, m, s, c.label, &d), want, parts);
         expect("grad f32", mode_loss_grad_f32(o, n, f, f, f, c.label, &d, grad_f), want, parts);
         expect("grad f64", mode_loss_grad_f64(o, n, s, m, s, c.label, &d, grad), want, parts);
-        expect("edges", mode_edges(o, n, m, c.label, N, grad, &count), want, parts);
+        expect("edges", mode_edges(o, n, m, NULL, c.label, N, grad, &count), want, parts);
         expect("moments", mode_moments(o, n, s, m, s, c.label, 1, s, 4, grad, NULL, NULL), want, parts);
         if (k < 3) expect("n_at", mode_moments(o, N, s, m, s, c.label, n, s, 4, grad, NULL, NULL), want, parts);
         CHECK(d == -7 && count == 7, "a result was written");
@@ -275,7 +275,7 @@ static void test_other_numbers(void) {
     for (size_t capacity = 0; capacity < 5; capacity++) {
         char part[32];
         snprintf(part, sizeof part, "capacity = %zu|5 edges", capacity);
-        expect("capacity", mode_edges(o, N, c.mass, NULL, capacity, out, &count), bad, part);
+        expect("capacity", mode_edges(o, N, c.mass, NULL, NULL, capacity, out, &count), bad, part);
         CHECK(count == 5, "the number needed is set all the same: %zu", count);
     }
     expect("n_bins 0", mode_moments(o, N, c.score, c.mass, NULL, NULL, 1, c.score, 0, out, NULL, NULL), bad, "n_bins = 0|4 bins");
@@ -287,7 +287,7 @@ static void test_other_numbers(void) {
 
     give_labels(&c, 2);
     c.background[1] = 1;
-    expect("edges of two labels", mode_edges(o, N, c.mass, c.label, N, out, &count), MODE_ERROR_OPTION, "background_label|one at a time");
+    expect("edges of two labels", mode_edges(o, N, c.mass, NULL, c.label, N, out, &count), MODE_ERROR_OPTION, "background_label|one at a time");
     expect("moments of two labels", mode_moments(o, N, c.score, c.mass, NULL, c.label, 1, c.score, 4, out, NULL, NULL),
            MODE_ERROR_OPTION, "background_label|one at a time");
 }

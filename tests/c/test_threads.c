@@ -143,7 +143,7 @@ static int in_child(void) {
     expect("disco f64", mode_disco_grad_f64(NULL, N, c.score, c.mass, NULL, NULL, &d, grad), want, "fork()");
     expect("flatness f32", mode_flatness_grad_f32(NULL, N, f, f, NULL, NULL, &d, single), want, "fork()");
     expect("flatness f64", mode_flatness_grad_f64(NULL, N, c.score, c.mass, NULL, NULL, &d, grad), want, "fork()");
-    expect("edges", mode_edges(NULL, N, c.mass, NULL, 0, NULL, &count), want, "fork()");
+    expect("edges", mode_edges(NULL, N, c.mass, NULL, NULL, 0, NULL, &count), want, "fork()");
     expect("moments", mode_moments(NULL, N, c.score, c.mass, NULL, NULL, 0, NULL, 4, NULL, NULL, NULL), want, "fork()");
     expect("set_threads", mode_set_threads(1), want, "fork()");
     expect("get_threads", mode_get_threads(&threads), want, "fork()");

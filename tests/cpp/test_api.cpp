@@ -200,7 +200,7 @@ void test_lengths() {
     mode::loss_and_grad(o, e.score, e.mass, e.weight, three_labels, grad, s), expect_length("label" + of_score);
     mode::loss_and_grad(o, e.score, e.mass, e.weight, e.label, {grad.data(), 3}, s), expect_length("grad" + of_score);
     mode::loss_and_grad(o, e.score, e.mass, {}, {}, {}, s), expect_length("grad has length 0, but score has length 64");
-    CHECK(mode::edges(o, e.mass, three_labels, s).empty(), "edges");
+    CHECK(mode::edges(o, e.mass, {}, three_labels, s).empty(), "edges");
     expect_length("label" + of_mass);
     CHECK(mode::moments(o, e.score, three, e.weight, e.label, {}, s).edges.empty(), "moments");
     expect_length("mass" + of_score);
@@ -227,8 +227,8 @@ void test_null_and_negative() {
     mode::loss(o, negative, negative, {}, {}, s), expect_argument("score" + is_negative);
     mode::loss(o, e.score, negative, {}, {}, s), expect_argument("mass has length -1, but score has length 64");
     mode::loss_and_grad(o, e.score, e.mass, {}, {}, null_grad, s), expect_argument("grad" + is_null);
-    mode::edges(o, null, {}, s), expect_argument("mass" + is_null);
-    mode::edges(o, negative, {}, s), expect_argument("mass" + is_negative);
+    mode::edges(o, null, {}, {}, s), expect_argument("mass" + is_null);
+    mode::edges(o, negative, {}, {}, s), expect_argument("mass" + is_negative);
     mode::moments(o, null, e.mass, {}, {}, {}, s), expect_argument("score" + is_null);
     mode::moments(o, e.score, null, {}, {}, {}, s), expect_argument("mass" + is_null);
     mode::moments(o, e.score, e.mass, null, {}, {}, s), expect_argument("weight" + is_null);
@@ -324,7 +324,7 @@ void test_exceptions() {
     mass.pop_back();
     expect_error("length", MODE_ERROR_ARGUMENT, "mass has length 63, but score has length 64",
                  [&] { mode::loss_and_grad(o, e.score, mass); });
-    expect_error("check", MODE_ERROR_OPTION, "bins = 0 must be at least 1", [] { mode::options().bins(0).check(); });
+    expect_error("check", MODE_ERROR_OPTION, "bins = -1 must be at least 1, or 0 for a number that follows from the events", [] { mode::options().bins(-1).check(); });
     four_bins().check();
 }
 #endif
@@ -340,10 +340,10 @@ void test_edges_and_moments() {
     const mode_options c = o.to_c();
     mode::status status;
 
-    const std::vector<double> edges = mode::edges(o, e.mass, e.label, status);
+    const std::vector<double> edges = mode::edges(o, e.mass, e.weight, e.label, status);
     double want_edges[5];
     std::size_t n_edges = 0;
-    CHECK(!mode_edges(&c, N, in_double.mass.data(), e.label.data(), 5, want_edges, &n_edges), "%s", mode_last_error());
+    CHECK(!mode_edges(&c, N, in_double.mass.data(), in_double.weight.data(), e.label.data(), 5, want_edges, &n_edges), "%s", mode_last_error());
     CHECK(status.ok() && edges == std::vector<double>(want_edges, want_edges + n_edges), "%s", status.message());
 
     const mode::table found = mode::moments(o, e.score, e.mass, e.weight, e.label, at, status);
@@ -360,12 +360,12 @@ void test_edges_and_moments() {
     const mode::table failed = mode::moments(o, e.score, e.mass, {}, {}, nan, status);
     expect(status, MODE_ERROR_NOT_FINITE, "at[1] = NaN: must be a number");
     CHECK(failed.edges.empty() && failed.cdf.empty() && failed.moments.empty() && failed.bounded.empty(), "an empty table");
-    CHECK(mode::edges(mode::options().bins(65), e.mass, {}, status).empty() && !status.ok(), "no edges");
+    CHECK(mode::edges(mode::options().bins(65), e.mass, {}, {}, status).empty() && !status.ok(), "no edges");
 
     const mode::table nowhere = mode::moments(o, e.score, e.mass, {}, {}, std::vector<double>(), status);
     CHECK(status.ok() && nowhere.edges.size() == 5 && nowhere.cdf.empty() && nowhere.moments.empty(), "no scores");
 #if MODE_EXCEPTIONS
-    CHECK(mode::edges(o, e.mass, e.label) == edges, "edges");
+    CHECK(mode::edges(o, e.mass, e.weight, e.label) == edges, "edges");
     CHECK(mode::moments(o, e.score, e.mass, e.weight, e.label, at).cdf == found.cdf, "moments");
 #endif
 }
@@ -373,9 +373,9 @@ void test_edges_and_moments() {
 void test_fewer_and_given_edges() {
     mode::status status;
     const std::vector<double> few = {1, 1, 1, 2}, given = {1, 1.5, 1.75, 2, 3};
-    const std::vector<double> distinct = mode::edges(mode::options().bins(4), few, {}, status);
+    const std::vector<double> distinct = mode::edges(mode::options().bins(4), few, {}, {}, status);
     CHECK(status.ok() && distinct.size() < 5 && distinct.front() == 1 && distinct.back() == 2, "%zu edges", distinct.size());
-    CHECK(mode::edges(mode::options().bins(1).edges(given), few, {}, status) == given, "%s", status.message());
+    CHECK(mode::edges(mode::options().bins(1).edges(given), few, {}, {}, status) == given, "%s", status.message());
 }
 
 // --------------------------------------------------------------------- fork

@@ -7,51 +7,16 @@ environments and download packages.
 import os
 import re
 import shlex
-import shutil
-import subprocess
 import sys
 import tarfile
-import venv
 import zipfile
-from pathlib import Path
 
 import libmode
 import pytest
+from places import ROOT, Environment, copy_of_the_tree, path_without_tools, run
 
-ROOT = Path(__file__).resolve().parents[2]
-SMOKE = ROOT / "tests" / "install" / "smoke.py"
 MACHINE = os.uname().machine
 MAX_BYTES = 1_500_000
-
-
-def run(*command, cwd=None, **environment):
-    """Runs a command, with these variables of the environment changed."""
-    done = subprocess.run(
-        list(map(str, command)), cwd=cwd, env=os.environ | environment, capture_output=True, text=True, timeout=900
-    )
-    assert done.returncode == 0, f"{shlex.join(map(str, command))}:\n{done.stdout}\n{done.stderr}"
-    return done.stdout
-
-
-class Environment:
-    """An empty virtual environment."""
-
-    def __init__(self, path):
-        venv.create(path, with_pip=True)
-        self.python = path / "bin" / "python"
-        self.bin = path / "bin"
-
-    def install(self, *what, **environment):
-        run(self.python, "-m", "pip", "install", "--disable-pip-version-check", *what, **environment)
-
-    def smoke(self):
-        """Golden cases with an empty PATH and nothing else of this environment."""
-        done = subprocess.run(
-            [str(self.python), str(SMOKE)], env={"PATH": "/nonexistent"}, capture_output=True, text=True
-        )
-        assert done.returncode == 0, done.stderr
-        assert f"libmode {libmode.__version__}" in done.stdout
-        print(done.stdout)
 
 
 @pytest.fixture
@@ -93,11 +58,7 @@ def test_the_wheel_holds_the_library_and_what_finds_it(wheel):
 
 
 def test_the_wheel_is_the_same_from_another_directory(wheel, tmp_path):
-    clone = tmp_path / "a copy"
-    tracked = run("git", "ls-files", "--cached", "--others", "--exclude-standard", cwd=ROOT).splitlines()
-    for name in tracked:
-        (clone / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(ROOT / name, clone / name)
+    clone = copy_of_the_tree(tmp_path / "a copy")
     epoch = run("git", "log", "-1", "--format=%ct", cwd=ROOT).strip()
     run(clone / "build.sh", "wheel", f"linux-{MACHINE}", LIBMODE_VENV=sys.prefix, SOURCE_DATE_EPOCH=epoch)
     assert (clone / "dist" / wheel.name).read_bytes() == wheel.read_bytes()
@@ -132,16 +93,7 @@ def test_the_sdist_installs_with_the_tools_of_this_machine(sdist, environment):
 
 
 def test_the_sdist_installs_where_there_is_neither_go_nor_a_compiler(sdist, environment, tmp_path):
-    # All commands of this machine but these.
-    tools = re.compile(r"(.*-)?(go|gofmt|gcc|g\+\+|cc|c\+\+|c89|c99|cpp|clang|clang\+\+|tcc)(-[\d.]+)?")
-    path = tmp_path / "bin"
-    path.mkdir()
-    for directory in ("/usr/bin", "/bin"):
-        for command in Path(directory).iterdir():
-            if not tools.fullmatch(command.name) and not (path / command.name).exists():
-                (path / command.name).symlink_to(command)
-    for tool in ("go", "gcc", "cc", "clang"):
-        assert shutil.which(tool, path=str(path)) is None
+    path = path_without_tools(tmp_path / "bin")
     environment.install(sdist, PATH=f"{environment.bin}:{path}", CC="")
     environment.smoke()
 

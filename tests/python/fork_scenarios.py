@@ -228,7 +228,7 @@ def the_parents_library():
         "mode_loss_f64": (options, N, s, m, None, None, pointer(loss)),
         **{f"mode_{name}_grad_f32": (options, N, single, single, None, None, pointer(loss), o) for name in LOSSES},
         **{f"mode_{name}_grad_f64": (options, N, s, m, None, None, pointer(loss), o) for name in LOSSES},
-        "mode_edges": (options, N, m, None, N, o, pointer(count)),
+        "mode_edges": (options, N, m, None, None, N, o, pointer(count)),
         "mode_moments": (options, N, s, m, None, None, 1, s, 32, o, None, None),
         "mode_set_threads": (1,),
         "mode_get_threads": (pointer(threads),),

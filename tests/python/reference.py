@@ -7,6 +7,8 @@ given, because a test of them is in test_numpy.py.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import mpmath
 import numpy as np
 
@@ -17,8 +19,15 @@ MP.dps = 40
 
 
 def exact(values) -> np.ndarray:
-    """Floating-point numbers as an array of extended ones, without rounding."""
-    return np.array([MP.mpf(float(value)) for value in np.ravel(values)], dtype=object).reshape(np.shape(values))
+    """Numbers of any floating-point type as an array of extended ones, without rounding."""
+
+    def one(value):
+        if isinstance(value, MP.mpf):
+            return value
+        high = float(value)
+        return MP.mpf(high) + MP.mpf(float(value - high))  # the second term is the rest of a longdouble
+
+    return np.array([one(value) for value in np.ravel(values)], dtype=object).reshape(np.shape(values))
 
 
 def legendre(order: int, x: np.ndarray) -> np.ndarray:
@@ -53,33 +62,57 @@ def bin_of(mass, edges) -> np.ndarray:
     return bins
 
 
-class Reference:
-    """J and what it is made of, for bins whose sums are known.
+class Binned(NamedTuple):
+    """What the loss needs to know of the events, besides their scores.
 
-    ``totals`` and ``squares`` are W_b and T_b: the sums over a bin of the
-    weights and of their squares.
+    ``totals``, ``squares`` and ``cubes`` are W_b, T_b and U_b: the sums over a
+    bin of the weights, of their squares and of their third powers.
+    ``polynomials[l]`` are the bins' mean P_l of the masses.
     """
 
+    edges: np.ndarray
+    totals: np.ndarray
+    squares: np.ndarray
+    cubes: np.ndarray
+    polynomials: np.ndarray
+
+    @classmethod
+    def of(cls, mass, weight, edges, order: int, number=exact) -> Binned:
+        """The sums over these events, in numbers of this kind: np.longdouble is faster where events are many."""
+        bins, edges = bin_of(mass, edges), number(edges)
+        mass, weight = number(mass), number(weight)
+
+        def total(values):
+            return np.array([values[bins == b].sum() for b in range(len(edges) - 1)])
+
+        totals = total(weight)
+        x = 2 * (mass - edges[0]) / (edges[-1] - edges[0]) - 1
+        means = np.array([total(weight * row) / totals for row in legendre(order, x)])
+        return cls(edges, totals, total(weight**2), total(weight**3), means)
+
+
+class Reference:
+    """J and what it is made of, for events in bins."""
+
     def __init__(
-        self, edges, totals, squares, *, order=0, moments="quadrature", max_slope=None, slope_of="rejected",
-        monotonic=False, unbiased=False, slope_penalty=0.0, reduction="mean",
+        self, binned: Binned, *, order, moments, unbiased, max_slope=None, slope_of="rejected",
+        monotonic=False, slope_penalty=0.0, reduction="mean",
     ):  # fmt: skip
         self.order, self.unbiased, self.monotonic, self.slope_of = order, unbiased, monotonic, slope_of
         self.max_slope = None if max_slope is None else MP.mpf(max_slope)
         self.slope_penalty = MP.mpf(slope_penalty)
-        self.totals, self.squares = exact(totals), exact(squares)
-        edges = exact(edges)
-        x = 2 * (edges - edges[0]) / (edges[-1] - edges[0]) - 1
-        widths, centres = x[1:] - x[:-1], (x[1:] + x[:-1]) / 2
-        self.scale = MP.mpf(1) / len(centres) if reduction == "mean" else MP.mpf(1)
-        self.P = legendre(order, centres)  # (order + 1, bins)
-        weighted = self.P * widths
+        edges, self.totals, self.squares, self.cubes, polynomials = map(exact, binned)
+        self.scale = MP.mpf(1) / len(self.totals) if reduction == "mean" else MP.mpf(1)
         if moments == "projection":
-            normal = MP.matrix((weighted @ self.P.T).tolist())
-            columns = [list(MP.lu_solve(normal, MP.matrix(list(column)))) for column in weighted.T]
+            self.P = polynomials  # (order + 1, bins), in both cases
+            normal = MP.matrix((self.P @ self.P.T).tolist())
+            columns = [list(MP.lu_solve(normal, MP.matrix(list(column)))) for column in self.P.T]
             self.A = np.array(columns, dtype=object).T
         else:
-            self.A = weighted * np.array([MP.mpf(2 * degree + 1) / 2 for degree in range(order + 1)])[:, None]
+            x = 2 * (edges - edges[0]) / (edges[-1] - edges[0]) - 1
+            self.P = legendre(order, (x[1:] + x[:-1]) / 2)
+            factors = np.array([MP.mpf(2 * degree + 1) / 2 for degree in range(order + 1)])
+            self.A = self.P * (x[1:] - x[:-1]) * factors[:, None]
         self.gram = self.P @ self.P.T
 
     def moments(self, cdf) -> np.ndarray:
@@ -127,8 +160,8 @@ class Reference:
         return result
 
     def _bias(self, cdf, squares, d) -> mpmath.mpf:
-        ratio = self.squares / self.totals**2
-        variance = (squares * (1 - 2 * cdf) + cdf**2 * self.squares) / self.totals**2 / (1 - ratio)
+        factor = 1 - 2 * self.cubes / (self.totals * self.squares) + self.squares / self.totals**2
+        variance = (squares * (1 - 2 * cdf) + cdf**2 * self.squares) / self.totals**2 / factor
         # sum_a R_ab^2 of R = 1 - P' d A, whose (a, b) product is M_ab = P_a . (d A)_b:
         # 1 - 2 M_bb + (d A)_b' (P P') (d A)_b
         moved = d @ self.A
@@ -143,7 +176,7 @@ class Reference:
         ``below`` and ``up_to`` are (sums of weights, sums of squares) over the
         events with scores < s and <= s.
         """
-        own = np.array([weight, weight**2])
+        own = np.array([weight, weight * weight])
         plus, minus = below.copy(), up_to.copy()
         plus[:, b] += own
         minus[:, b] -= own

