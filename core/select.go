@@ -261,14 +261,17 @@ func (sel *selection[T]) countSome(p *part, lo, hi int) {
 	}
 }
 
-// checkWeights returns the largest absolute weight of a part.
+// checkWeights returns the largest absolute weight of the events of a part that take
+// part.
 func (sel *selection[T]) checkWeights(p *part) (largest float64, err error) {
 	for i := p.lo; i < p.hi; i++ {
 		w := math.Abs(float64(sel.Weight[i]))
 		if !(w <= math.MaxFloat64) {
 			return 0, notFinite("weight", sel.inInput(i), float64(sel.Weight[i]))
 		}
-		largest = max(largest, w)
+		if w > largest && sel.takesPart(i) {
+			largest = w
+		}
 	}
 	return largest, nil
 }

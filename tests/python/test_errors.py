@@ -107,6 +107,10 @@ EVENTS = {
     "no event between edges": (replaced(edges=(-5, -2), bins=None), ValueError, "no event selected", "[-5, -2]"),
     "fewer events than quantile bins": (replaced(bins=61), ValueError, "60", "bins = 61", "fewer bins", "larger batches"),
     "fewer events than uniform bins": (replaced(bins=61, binning="uniform"), ValueError, "60", "bins = 61", "fewer bins"),
+    "too few events for the default bins": (
+        lambda a: (empty(a), a.update(good() | {k: good()[k][:9] for k in ("score", "mass", "weight", "label")}, order=8), a.pop("bins")),
+        ValueError, "9 selected events", "10 bins", "order = 8", "larger batches",
+    ),
     "all masses equal": (replaced(mass=np.full(N, 91.2)), ValueError, "mass", "91.2", "60"),
     "empty uniform bin": (
         replaced(mass=np.where(np.arange(N) < 30, 0.0, 59.0), binning="uniform"), ValueError, "bin 1 of 4", "[14.75, 29.5)", "sum of weights 0", "fewer or wider",

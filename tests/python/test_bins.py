@@ -1,0 +1,102 @@
+"""The number of bins where none is asked for: enough events in each, whatever the weights."""
+
+import libmode
+import numpy as np
+import pytest
+from reference import bin_of, quantile_edges
+
+ENOUGH = 4  # effective events
+OPTIONS = dict(order=1, moments="projection", unbiased=True)
+
+
+@pytest.mark.parametrize(
+    "n, order, bins",
+    [(100_000, 0, 32), (512, 0, 32), (511, 2, 31), (256, 0, 16), (40, 0, 2), (40, 3, 5), (7, 5, 7), (2, 0, 2)],
+)
+def test_the_number_of_bins_fits_the_number_of_events(n, order, bins):
+    mass = np.random.default_rng(n).exponential(size=n)
+    assert libmode.mode_edges(mass, order=order).tolist() == quantile_edges(mass, bins).tolist()
+
+
+def test_events_outside_the_mass_range_do_not_count():
+    mass = np.linspace(0, 1, 1001)
+    assert len(libmode.mode_edges(mass, mass_range=(0, 0.1))) == 101 // 16 + 1
+
+
+@pytest.mark.parametrize("binning", ["quantile", "uniform"])
+@pytest.mark.parametrize("weights", ["exponential", "signed", "decades"])
+def test_bins_are_merged_until_each_has_enough_effective_events(binning, weights):
+    rng = np.random.default_rng(5)
+    merged = 0
+    for n in (200, 512, 2000):
+        mass, score = rng.exponential(size=n), rng.random(n)
+        weight = {
+            "exponential": rng.exponential(size=n),
+            "signed": np.where(rng.random(n) < 0.2, -1.0, 1.0),
+            "decades": rng.lognormal(sigma=1.2, size=n),
+        }[weights]
+        edges = libmode.mode_edges(mass, weight=weight, binning=binning, **OPTIONS)
+        bins = bin_of(mass, edges)
+        total, squares = (np.bincount(bins, power) for power in (weight, weight**2))
+        assert (total > 0).all() and (total**2 >= ENOUGH * squares * (1 - 1e-12)).all()
+        assert len(total) >= OPTIONS["order"] + 2
+
+        asked = min(32, n // 16)
+        every = quantile_edges(mass, asked) if binning == "quantile" else np.linspace(mass.min(), mass.max(), asked + 1)
+        assert set(edges) <= set(every)
+        merged += len(every) - len(edges)
+        # No edge was left out without need: with it, one of the bins beside it would have too few events.
+        for edge in set(every) - set(edges):
+            bins = bin_of(mass, sorted({*edges, edge}))
+            total, squares = (np.bincount(bins, power) for power in (weight, weight**2))
+            assert ((total <= 0) | (total**2 < ENOUGH * squares)).any()
+
+        # The loss is that of these bins, given as edges, but that every batch may have others.
+        chosen = libmode.mode_loss_and_grad(score, mass, weight=weight, binning=binning, **OPTIONS)
+        given = libmode.mode_loss_and_grad(score, mass, weight=weight, edges=edges, **OPTIONS)
+        assert chosen[0] == pytest.approx(given[0], rel=1e-12)
+        np.testing.assert_allclose(chosen[1], given[1], rtol=1e-9, atol=1e-14)
+    assert merged > 0 or weights == "exponential"
+
+
+def test_bins_and_edges_that_are_given_are_used_exactly():
+    rng = np.random.default_rng(6)
+    mass, score, weight = np.arange(64.0), rng.random(64), np.ones(64)
+    weight[:4] = 1, 1, -1, -1  # of one bin of 16
+    assert len(libmode.mode_edges(mass, weight=weight, bins=16)) == 17
+    with pytest.raises(ValueError, match=r"bin 0 of 16, mass in \[0, 3.5\), has sum of weights 0"):
+        libmode.mode_loss(score, mass, weight=weight, bins=16)
+    assert np.isfinite(libmode.mode_loss(score, mass, weight=weight))
+
+
+@pytest.mark.parametrize("batch", range(50))
+def test_signed_weights_do_not_make_a_batch_unusable(batch):
+    rng = np.random.default_rng(batch)
+    weight = np.where(rng.random(512) < 0.2, -1.0, 1.0)  # with 32 bins of 16 events 12 % of such batches are errors
+    loss, grad = libmode.mode_loss_and_grad(rng.random(512), rng.exponential(size=512), weight=weight, **OPTIONS)
+    assert np.isfinite(loss) and np.isfinite(grad).all() and grad.any()
+
+
+def test_too_few_that_differ_in_mass_is_an_error_not_a_loss_of_zero():
+    mass = np.repeat([1.0, 2.0], 200)
+    with pytest.raises(libmode.BatchError, match="make 2 bins, and a response of order = 1 needs more than 2"):
+        libmode.mode_loss(np.linspace(0, 1, 400), mass, order=1, moments="projection", unbiased=False)
+
+
+def test_two_adjacent_numbers_as_top_masses_leave_no_bin_without_width():
+    top = np.nextafter(2.0, 1.0)
+    mass = np.array([1.0, 1.5, 1.75, top, 2.0, 2.0])
+    edges = libmode.mode_edges(mass, bins=6)
+    assert (np.diff(edges) > 0).all()
+    loss = libmode.mode_loss(np.linspace(0.1, 0.9, 6), mass, bins=6, moments="quadrature", unbiased=False)
+    assert np.isfinite(loss)
+
+
+def test_a_huge_weight_outside_the_mass_range_changes_nothing():
+    rng = np.random.default_rng(7)
+    mass, score, weight = rng.random(400), rng.random(400), rng.exponential(size=400)
+    options = dict(order=1, bins=8, moments="projection", unbiased=True, mass_range=(0, 0.9))
+    want, want_grad = libmode.mode_loss_and_grad(score, mass, weight=weight, **options)
+    weight[np.argmax(mass)] = 1e160
+    loss, grad = libmode.mode_loss_and_grad(score, mass, weight=weight, **options)
+    assert loss == want and grad.tobytes() == want_grad.tobytes()
