@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -91,25 +90,15 @@ def label_codes(label: NDArray[Any] | None, options: Options) -> NDArray[np.int3
     return codes
 
 
-class labels_named:
-    """Around a call of the core: where no label is a background label, the error lists those that there are.
+def with_labels(error: BatchError, label: NDArray[Any] | None, options: Options) -> BatchError:
+    """The error of the core or, where no label is a background label, one that lists the labels that there are.
 
-    ``label``, of shape (n,), is what the user gave, or a function that returns it.
+    ``label``, of shape (n,), is what the user gave.
     """
-
-    def __init__(self, label: NDArray[Any] | Callable[[], NDArray[Any]] | None, options: Options) -> None:
-        self.label, self.options = label, options
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: object, error: object, traceback: object) -> None:
-        if not isinstance(error, BatchError) or self.label is None:
-            return
-        label = self.label() if callable(self.label) else self.label
-        for background in self.options.labels:
-            if len(label) and not (label == background).any():
-                raise BatchError(no_background(label, background)) from None
+    for background in options.labels:
+        if label is not None and len(label) and not (label == background).any():
+            return BatchError(no_background(label, background))
+    return error
 
 
 def no_background(label: NDArray[Any], background: int) -> str:

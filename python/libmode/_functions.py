@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _native
-from ._arrays import address, events, label_codes, label_vector, labels_named, same_length, vector
+from ._arrays import address, events, label_codes, label_vector, same_length, vector, with_labels
 from ._options import LossOptions, Options, options
 
 if TYPE_CHECKING:
@@ -113,8 +113,10 @@ def only_loss(
     """:func:`mode_loss`, or another loss, with options that are ready."""
     ev = events(score, mass, weight, label, chosen)
     arrays = map(address, (ev.score, ev.mass, ev.weight, ev.label))
-    with labels_named(ev.given_label, chosen):
+    try:
         return _native.loss_grad(chosen.struct, ev.double, len(ev.score), *arrays, None, which=which)
+    except _native.BatchError as error:
+        raise with_labels(error, ev.given_label, chosen) from None
 
 
 def mode_loss_and_grad(
@@ -142,8 +144,10 @@ def loss_and_grad(
     ev = events(score, mass, weight, label, chosen)
     grad = np.empty_like(ev.score)
     arrays = map(address, (ev.score, ev.mass, ev.weight, ev.label, grad))
-    with labels_named(ev.given_label, chosen):
+    try:
         loss = _native.loss_grad(chosen.struct, ev.double, len(ev.score), *arrays, which=which)
+    except _native.BatchError as error:
+        raise with_labels(error, ev.given_label, chosen) from None
     like = np.asarray(score)
     return loss, grad.reshape(like.shape).astype(_grad_type(like.dtype), copy=False)
 
@@ -170,22 +174,24 @@ def mode_edges(
         weights = np.ascontiguousarray(vector("weight", weight), dtype=np.float64)
         same_length("weight", weights, "mass", masses)
     labels = None if label is None else label_vector(label, "mass", masses)
-    codes = label_codes(labels, chosen)
-    with labels_named(labels, chosen):
-        return _edges(chosen, masses, weights, codes)
+    return _edges(chosen, masses, weights, labels)
 
 
 def _edges(
     chosen: Options,
     masses: NDArray[np.float64],
     weights: NDArray[np.float64] | None,
-    codes: NDArray[np.int32] | None,
+    label: NDArray[Any] | None,
 ) -> NDArray[np.float64]:
     # More bins than events are an error, for which there need not be room; bins are 0 where the core chooses.
     bins = min(chosen.struct.bins or 32, len(masses))
     out = np.empty(max(bins + 1, chosen.struct.n_edges))
-    mass, weight, label = map(address, (masses, weights, codes))
-    count = _native.edges(chosen.struct, len(masses), mass, weight, label, len(out), address(out))
+    codes = label_codes(label, chosen)  # a name, so that the array lives as long as its address
+    mass, weight, code = map(address, (masses, weights, codes))
+    try:
+        count = _native.edges(chosen.struct, len(masses), mass, weight, code, len(out), address(out))
+    except _native.BatchError as error:
+        raise with_labels(error, label, chosen) from None
     edges: NDArray[np.float64] = out[:count].copy()
     return edges
 
@@ -208,8 +214,7 @@ def mode_moments(
     """
     chosen = options(background_label, given)
     ev = events(score, mass, weight, label, chosen, double=True)
-    with labels_named(ev.given_label, chosen):
-        edges = _edges(chosen, ev.mass, ev.weight, ev.label)
+    edges = _edges(chosen, ev.mass, ev.weight, ev.given_label)
     if at is None:
         low, high = chosen.struct.score_range
         if np.isinf(low):

@@ -135,3 +135,15 @@ def test_bins_that_are_none_are_bins_that_were_not_given(frontend):
     for zero in (0, np.array(0), torch.tensor(0)):
         with pytest.raises(ValueError, match="^bins = 0: must be at least 1$"):
             frontend(bins=zero)
+
+
+def test_bins_that_are_not_given_are_as_many_as_the_events_allow():
+    assert len(libmode.mode_edges(MASS[:9])) < 10
+    libmode.mode_loss(SCORE[:9], MASS[:9])
+    assert len(libmode.mode_edges(np.arange(100_000.0))) == 33
+    with pytest.raises(libmode.BatchError, match="9 selected events cannot fill bins = 32"):
+        libmode.mode_loss(SCORE[:9], MASS[:9], bins=32)
+    # Of many events with little weight fewer count.
+    weight = np.where(np.arange(500) < 5, 1.0, 1e-9)
+    assert len(libmode.mode_edges(MASS, weight=weight)) < len(libmode.mode_edges(MASS))
+    assert len(libmode.mode_moments(SCORE, MASS, weight=weight).edges) == len(libmode.mode_edges(MASS, weight=weight))

@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 
 from .. import _native
-from .._arrays import labels_named
+from .._arrays import with_labels
 from .._functions import NO_SECOND_DERIVATIVE
 from .._options import Options, plain, plain_labels
 
@@ -59,7 +59,7 @@ def compute(
     weights = None if weight is None else _ready(weight, kind)
     labels = None if label is None else _labels(label, chosen)
     grad = torch.empty_like(scores)
-    with labels_named(None if label is None else lambda: as_numpy(label), chosen):
+    try:
         loss = _native.loss_grad(
             chosen.struct,
             double,
@@ -71,6 +71,8 @@ def compute(
             grad.data_ptr(),
             which=which,
         )
+    except _native.BatchError as error:
+        raise with_labels(error, None if label is None else as_numpy(label), chosen) from None
     kind = result_type(score)
     return torch.tensor(loss, dtype=kind, device=score.device), grad.to(score.device, kind)
 

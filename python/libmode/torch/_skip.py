@@ -14,14 +14,10 @@ from ._op import result_type
 
 def or_skip(module: SkipsBadBatches, loss: Callable[..., Tensor], pred: Tensor, *others: Tensor | None) -> Tensor:
     """``loss(pred, *others)``, and where the batch has none what the module is to do."""
-    if not torch.compiler.is_compiling():
-        return _or_skip(module, loss, pred, *others)
-    if module.on_bad_batch == "raise":
-        return loss(pred, *others)
-    return _outside_of_the_graph(module, loss, pred, *others)
-
-
-def _or_skip(module: SkipsBadBatches, loss: Callable[..., Tensor], pred: Tensor, *others: Tensor | None) -> Tensor:
+    if torch.compiler.is_compiling():
+        if module.on_bad_batch == "raise":
+            return loss(pred, *others)
+        return _outside_of_the_graph(module, loss, pred, *others)
     try:
         return loss(pred, *others)
     except BatchError as error:
@@ -30,7 +26,7 @@ def _or_skip(module: SkipsBadBatches, loss: Callable[..., Tensor], pred: Tensor,
 
 
 # What is wrong with the events is known only when the graph runs, too late to return something else.
-_outside_of_the_graph: Callable[..., Tensor] = torch.compiler.disable(_or_skip)  # type: ignore[no-untyped-call]
+_outside_of_the_graph: Callable[..., Tensor] = torch.compiler.disable(or_skip)  # type: ignore[no-untyped-call]
 
 
 def _zero(score: Tensor) -> Tensor:
