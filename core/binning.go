@@ -33,7 +33,7 @@ const maxBins = 32
 // and enoughEvents the number of effective events, (sum w)^2 / sum w^2, below which
 // such a bin is merged with the next. docs/options.md has the study behind them.
 const (
-	eventsPerBin = 16
+	eventsPerBin = 8
 	enoughEvents = 4
 )
 
@@ -196,13 +196,18 @@ func (bn *binning) settle(records []uint64, lefts [][]leftover, la *layout, lo, 
 	})
 }
 
-// binOf returns the bin of an event that takes part, once the edges are known.
-func binOf[T Float](bn *binning, sel *selection[T], i int) int {
-	bin := bn.table[sel.places[i]&(1<<massCellBits-1)]
-	if bin >= bn.limit {
-		return bn.ofRun(int(bin-bn.limit), float64(sel.Mass[i]))
+// placedBins is a binsOf, once the edges are known.
+func placedBins[T Float](dst []uint32, bn *binning, sel *selection[T], lo int) {
+	for i, cells := range sel.places[lo:][:len(dst)] {
+		if cells == noPlace {
+			continue
+		}
+		bin := bn.table[cells&(1<<massCellBits-1)]
+		dst[i] = uint32(bin)
+		if bin >= bn.limit {
+			dst[i] = uint32(bn.ofRun(int(bin-bn.limit), float64(sel.Mass[lo+i])))
+		}
 	}
-	return int(bin)
 }
 
 // mergeRecords puts records into the bins that to maps theirs to.

@@ -14,10 +14,14 @@ func (bs *binSums) row(b int) []twofold   { return bs.rows[b*bs.width() : (b+1)*
 func (bs *binSums) weight(b int) float64  { return bs.row(b)[0].hi }
 func (bs *binSums) squares(b int) float64 { return bs.row(b)[1].hi }
 
-// sumBins returns the sums of the events that take part over nb bins; bin tells an
-// event's. Events are added up in blocks of a size that does not depend on the
-// number of threads, and blocks in their order.
-func sumBins[T Float](sel *selection[T], nb, order int, unit float64, bin func(i int) int, tm *team) *binSums {
+// binsOf sets dst to the bins of the events from lo on. Those of events that take no
+// part mean nothing.
+type binsOf func(dst []uint32, lo int)
+
+// sumBins returns the sums of the events that take part over nb bins. Events are added
+// up in blocks of a size that does not depend on the number of threads, and blocks in
+// their order.
+func sumBins[T Float](sel *selection[T], nb, order int, unit float64, bins binsOf, tm *team) *binSums {
 	total := &binSums{order: order}
 	per := nb * total.width()
 	n, size := len(sel.Mass), max(1<<14, 64*nb)
@@ -25,7 +29,23 @@ func sumBins[T Float](sel *selection[T], nb, order int, unit float64, bin func(i
 	rows := make([]twofold, blocks*per)
 	tm.parallel(blocks, func(k int) {
 		block := binSums{order, rows[k*per : (k+1)*per]}
-		addBlock(&block, sel, size*k, min(n, size*(k+1)), unit, bin)
+		var room [checkBlock]uint32
+		var low []lowSums
+		if order <= fastOrder {
+			low = make([]lowSums, nb)
+		}
+		for lo, end := size*k, min(n, size*(k+1)); lo < end; lo += checkBlock {
+			numbers := room[:min(checkBlock, end-lo)]
+			bins(numbers, lo)
+			if low != nil {
+				addLow(low, sel, lo, numbers, unit)
+			} else {
+				addHigh(&block, sel, lo, numbers, unit)
+			}
+		}
+		for b, sums := range low {
+			sums.set(block.row(b))
+		}
 	})
 	total.rows = rows[:per]
 	for k := 1; k < blocks; k++ {
@@ -36,36 +56,73 @@ func sumBins[T Float](sel *selection[T], nb, order int, unit float64, bin func(i
 	return total
 }
 
-// addBlock adds the events lo..hi-1.
-func addBlock[T Float](bs *binSums, sel *selection[T], lo, hi int, unit float64, bin func(i int) int) {
+// lowSums are the sums of w, w^2, w x and w x^2: all that orders up to 2 need.
+type lowSums [4]float64
+
+// set makes a row of binSums of them.
+func (sums *lowSums) set(row []twofold) {
+	row[0].hi, row[1].hi = sums[0], sums[1]
+	if len(row) > 2 {
+		row[2].hi = sums[2]
+	}
+	if len(row) > 3 {
+		row[3].hi = 1.5*sums[3] - 0.5*sums[0]
+	}
+}
+
+// addLow adds the events from lo on, of which bins are the bins.
+func addLow[T Float](sums []lowSums, sel *selection[T], lo int, bins []uint32, unit float64) {
+	from, to := sel.massLo, sel.massHi
+	span := to - from
+	masses := sel.Mass[lo:][:len(bins)]
+	if sel.Weight == nil {
+		for i, b := range bins {
+			m := float64(masses[i])
+			if m >= from && m <= to {
+				x, s := ((m-from)-(to-m))/span, &sums[b]
+				s[0]++
+				s[2] += x
+				s[3] += x * x
+			}
+		}
+		for b := range sums {
+			sums[b][1] = sums[b][0]
+		}
+		return
+	}
+	weights := sel.Weight[lo:][:len(bins)]
+	for i, b := range bins {
+		m := float64(masses[i])
+		if m >= from && m <= to {
+			w, x, s := float64(weights[i])*unit, ((m-from)-(to-m))/span, &sums[b]
+			s[0] += w
+			s[1] += w * w
+			s[2] += w * x
+			s[3] += w * x * x
+		}
+	}
+}
+
+// addHigh is addLow for any order, with sums that keep what they round off: at high
+// orders the columns of P are nearly dependent.
+func addHigh[T Float](sums *binSums, sel *selection[T], lo int, bins []uint32, unit float64) {
 	from, to := sel.massLo, sel.massHi
 	span := to - from
 	var p [MaxOrder + 1]float64
-	for i := lo; i < hi; i++ {
-		m := float64(sel.Mass[i])
+	for i, b := range bins {
+		m := float64(sel.Mass[lo+i])
 		if !(m >= from && m <= to) {
 			continue
 		}
 		w := 1.0
 		if sel.Weight != nil {
-			w = float64(sel.Weight[i]) * unit
+			w = float64(sel.Weight[lo+i]) * unit
 		}
-		row := bs.row(bin(i))
-		row[0].hi += w
+		row := sums.row(int(b))
+		row[0] = row[0].plus(w)
 		row[1].hi += w * w
-		if bs.order == 0 {
-			continue
-		}
-		x := ((m - from) - (to - m)) / span
-		if bs.order <= fastOrder {
-			row[2].hi += w * x
-			if bs.order == 2 {
-				row[3].hi += w * (1.5*x*x - 0.5)
-			}
-			continue
-		}
-		legendre(p[:bs.order+1], x)
-		for l := 1; l <= bs.order; l++ {
+		legendre(p[:sums.order+1], ((m-from)-(to-m))/span)
+		for l := 1; l <= sums.order; l++ {
 			row[1+l] = row[1+l].plus(w * p[l])
 		}
 	}

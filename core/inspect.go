@@ -40,6 +40,9 @@ func MomentsAt[T Float](at []float64, ev Events[T], cfg Config) (*Table, error) 
 	if err != nil {
 		return nil, err
 	}
+	if cfg.Moments == Projection && !cfg.bounded() {
+		ba.fit(bins.means)
+	}
 	table := &Table{Edges: bins.edges}
 	table.CDF, err = cdfsAt(at, sel, bins.edges)
 	if err != nil {
@@ -98,8 +101,12 @@ func inspect[T Float](ev Events[T], cfg *Config, n int) (sel *selection[T], bins
 	} else if edges, err = sel.givenEdges(cfg); err != nil {
 		return nil, bins, err
 	}
-	bin := func(i int) int { return searchBin(edges, float64(sel.Mass[i])) }
-	bins, err = settleBins(sel, cfg, edges, unitOf(sel.weightMax), bin, func([]int) {}, sc.team)
+	search := func(dst []uint32, lo int) {
+		for i := range dst {
+			dst[i] = uint32(searchBin(edges, float64(sel.Mass[lo+i])))
+		}
+	}
+	bins, err = settleBins(sel, cfg, edges, unitOf(sel.weightMax), search, func([]int) {}, sc.team)
 	return sel, bins, err
 }
 

@@ -129,7 +129,7 @@ func newSweep[T Float](grad []T, sel *selection[T], cfg *Config, sc *scratch) (s
 	}
 	cells = fillRecords(sel, bn, &sw.layout, sc)
 	merge := func(to []int) { mergeRecords(sc.records, to, &sw.layout, sc.team) }
-	bins, err = settleBins(sel, cfg, bn.edges, sw.unit, func(i int) int { return binOf(bn, sel, i) }, merge, sc.team)
+	bins, err = settleBins(sel, cfg, bn.edges, sw.unit, func(dst []uint32, lo int) { placedBins(dst, bn, sel, lo) }, merge, sc.team)
 	if err != nil {
 		return nil, nil, bins, err
 	}
@@ -140,8 +140,8 @@ func newSweep[T Float](grad []T, sel *selection[T], cfg *Config, sc *scratch) (s
 
 // settleBins merges bins that have too few events, where their number was not asked
 // for, and finds the mean polynomials that moments are made of. It takes the edges
-// so far and the bin of each event, and calls merge if bins are merged.
-func settleBins[T Float](sel *selection[T], cfg *Config, edges []float64, unit float64, bin func(i int) int, merge func(to []int), tm *team) (finalBins, error) {
+// so far and the bins of events, and calls merge if bins are merged.
+func settleBins[T Float](sel *selection[T], cfg *Config, edges []float64, unit float64, of binsOf, merge func(to []int), tm *team) (finalBins, error) {
 	bins := finalBins{edges: edges}
 	merges := cfg.merges() && (sel.Weight != nil || cfg.Binning == Uniform)
 	order := 0
@@ -149,7 +149,7 @@ func settleBins[T Float](sel *selection[T], cfg *Config, edges []float64, unit f
 		order = cfg.Order
 	}
 	if merges || order > 0 {
-		sums := sumBins(sel, len(edges)-1, order, unit, bin, tm)
+		sums := sumBins(sel, len(edges)-1, order, unit, of, tm)
 		if to := sums.merging(enoughEvents); merges && to[len(to)-1] < len(to)-1 {
 			sums.merge(to)
 			bins.edges = mergedEdges(edges, to)

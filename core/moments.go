@@ -11,7 +11,7 @@ import (
 type basis struct {
 	size int       // number of moments, order + 1
 	p    []float64 // P_bl: P_l at the bin's centre (quadrature) or its mean over the bin's events (projection)
-	a    []float64 // A_lb: c_l = sum_b A_lb F_b
+	a    []float64 // A_lb: c_l = sum_b A_lb F_b; with projection set by fit
 	gram []float64 // (P'P)_lm = sum_b P_bl P_bm
 	// slopeFloor is the |c_1| up to which rounding alone may have made it.
 	slopeFloor float64
@@ -45,7 +45,9 @@ func newBasis(edges []float64, cfg *Config, means []twofold) (*basis, error) {
 		if err := ba.project(); err != nil {
 			return nil, err
 		}
-		fitTwofold(ba.a, means, ba.size)
+		if cfg.bounded() {
+			ba.fit(means)
+		}
 	}
 	ba.setGram()
 	if cfg.Order >= 1 {
@@ -88,6 +90,10 @@ func (ba *basis) quadrature(edges []float64) {
 		}
 	}
 }
+
+// fit sets A of projection moments, which only bounds and tables of moments need: the
+// orthonormal basis has the same P A.
+func (ba *basis) fit(means []twofold) { fitTwofold(ba.a, means, ba.size) }
 
 // project sets the orthonormal basis, the Q of P = Q R by modified Gram-Schmidt.
 func (ba *basis) project() error {

@@ -35,6 +35,7 @@ func TestProjection(t *testing.T) {
 		}
 		ba, err := newBasis(edges, &Config{Order: order, Moments: Projection}, means)
 		require.NoError(t, err)
+		ba.fit(means)
 		for l := range order + 1 {
 			column := make([]float64, len(edges)-1)
 			for b := range column {

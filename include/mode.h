@@ -137,7 +137,7 @@ enum { /* mode_options.reduction */
 };
 
 /*
- * bins = 0, the default, makes of n selected events min(32, n/16) bins, but at least
+ * bins = 0, the default, makes of n selected events min(32, n/8) bins, but at least
  * order + 2, and then merges neighbours, from the lowest mass on, until each has a
  * positive sum of weights and at least 4 effective events, (sum w)^2 / (sum w^2).
  */
