@@ -232,8 +232,8 @@ static void test_null(void) {
     /* What may be NULL, all at once. */
     CHECK(!mode_options_check(NULL), "%s", mode_last_error());
     CHECK(!mode_loss_grad_f64(NULL, N, s, m, NULL, NULL, &d, NULL), "%s", mode_last_error());
-    CHECK(!mode_edges(NULL, N, m, NULL, NULL, 0, NULL, &count) && count == 5, "%s", mode_last_error());
-    CHECK(!mode_moments(NULL, N, s, m, NULL, NULL, 0, NULL, 4, NULL, NULL, NULL), "%s", mode_last_error());
+    CHECK(!mode_edges(NULL, N, m, NULL, NULL, 0, NULL, &count) && count == 9, "%s", mode_last_error());
+    CHECK(!mode_moments(NULL, N, s, m, NULL, NULL, 0, NULL, 8, NULL, NULL, NULL), "%s", mode_last_error());
 }
 
 static void test_numbers_of_events(void) {
