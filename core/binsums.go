@@ -130,24 +130,37 @@ func addHigh[T Float](sums *binSums, sel *selection[T], lo int, bins []uint32, u
 
 // merging returns, for each bin, the number of the bin that it becomes a part of
 // where neighbours are merged, from the lowest mass on, until each has a positive
-// sum of weights and enough effective events, W^2/T. What is left at the end joins
-// the last bin.
+// sum of weights and enough effective events, W^2/T. What is left at the end joins the
+// last of these bins, and that the one before it, until they have enough.
 func (bs *binSums) merging(enough float64) []int {
+	type stretch struct {
+		first int
+		w, t  float64
+	}
+	sufficient := func(g stretch) bool { return g.w > 0 && g.w*g.w >= enough*g.t }
 	nb := len(bs.rows) / bs.width()
-	to := make([]int, nb)
-	next, start := 0, 0
-	var w, t float64
+	groups := make([]stretch, 0, nb)
+	now := stretch{}
 	for b := range nb {
-		w += bs.weight(b)
-		t += bs.squares(b)
-		to[b] = next
-		if w > 0 && w*w >= enough*t {
-			next, start, w, t = next+1, b+1, 0, 0
+		now.w += bs.weight(b)
+		now.t += bs.squares(b)
+		if sufficient(now) {
+			groups = append(groups, now)
+			now = stretch{first: b + 1}
 		}
 	}
-	if start < nb && next > 0 {
-		for b := start; b < nb; b++ {
-			to[b] = next - 1
+	for now.first < nb && len(groups) > 0 && !sufficient(now) {
+		last := groups[len(groups)-1]
+		groups = groups[:len(groups)-1]
+		now = stretch{last.first, last.w + now.w, last.t + now.t}
+	}
+	if now.first < nb {
+		groups = append(groups, now)
+	}
+	to := make([]int, nb)
+	for k, g := range groups {
+		for b := g.first; b < nb; b++ {
+			to[b] = k
 		}
 	}
 	return to
