@@ -131,3 +131,14 @@ func TestManyLabels(t *testing.T) {
 		assert.ErrorContains(t, err, "equals background_label = 100000")
 	}
 }
+
+// An error about one of several labels says which.
+func TestErrorNamesTheLabel(t *testing.T) {
+	ev, places := labelled(1_000, false)
+	ev.Score[places[1][17]] = 2
+	cfg := DefaultConfig()
+	cfg.BackgroundLabel = []int32{0, 1}
+	_, err := Loss(ev, cfg)
+	require.ErrorIs(t, err, ErrScoreRange)
+	require.ErrorContains(t, err, fmt.Sprintf("events with background_label = 1: score[%d] = 2", places[1][17]))
+}

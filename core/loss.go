@@ -68,7 +68,7 @@ func (g *gathered[T]) sum(grad []T, cfg *Config, of lossOf[T], sc *scratch) (tot
 		for k := range labels {
 			loss, err := one(k, sc)
 			if err != nil {
-				return 0, err
+				return 0, ofLabel(cfg, k, err)
 			}
 			total += loss
 		}
@@ -83,11 +83,19 @@ func (g *gathered[T]) sum(grad []T, cfg *Config, of lossOf[T], sc *scratch) (tot
 	})
 	for k, loss := range losses {
 		if failed[k] != nil {
-			return 0, failed[k]
+			return 0, ofLabel(cfg, k, failed[k])
 		}
 		total += loss
 	}
 	return total, nil
+}
+
+// ofLabel says which label an error is about, where there are several.
+func ofLabel(cfg *Config, k int, err error) error {
+	if len(cfg.BackgroundLabel) == 1 {
+		return err
+	}
+	return errorOf(err, "events with background_label = %d: %v", cfg.BackgroundLabel[k], err)
 }
 
 func lossOfLabel[T Float](grad []T, sel *selection[T], cfg *Config, sc *scratch) (float64, error) {

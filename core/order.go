@@ -67,7 +67,7 @@ func newLayout[T Float](st *stats, events, nbins int) layout {
 	la.keyShift = indexBits + uint(bitsFor(nbins))
 	la.indexMask = 1<<indexBits - 1
 	la.binMask = 1<<(la.keyShift-indexBits) - 1
-	if isFloat32[T]() && la.keyShift <= 32 && !onlyGeneralPaths {
+	if isFloat32[T]() && la.keyShift <= 32 && la.binShift < 32 && !onlyGeneralPaths {
 		la.half, la.keyShift = true, 32
 		return la
 	}

@@ -127,3 +127,15 @@ func TestUnsort(t *testing.T) {
 		}
 	}
 }
+
+// With one bin and more than 2^31 events the index alone fills the lower half of a
+// record, from which no bin can be shifted out.
+func TestHalfRecordsHaveRoomForTheBin(t *testing.T) {
+	for _, c := range []struct {
+		events, bins int
+		half         bool
+	}{{1 << 31, 1, true}, {1<<31 + 1, 1, false}, {math.MaxUint32, 1, false}, {1 << 27, 32, true}, {1<<27 + 1, 32, false}} {
+		la := newLayout[float32](&stats{scoreMin: 0, scoreMax: 1}, c.events, c.bins)
+		assert.Equal(t, c.half, la.half, "%d events, %d bins", c.events, c.bins)
+	}
+}

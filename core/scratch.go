@@ -27,9 +27,11 @@ func takeScratch() *scratch {
 	return sc
 }
 
-// giveScratch ends the call.
+// giveScratch ends the call. What the pool keeps must not hold on to the caller's
+// arrays, as the team's last job does.
 func giveScratch(sc *scratch) {
 	sc.team.dismiss()
+	sc.team = nil
 	scratchPool.Put(sc)
 }
 

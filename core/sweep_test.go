@@ -223,3 +223,11 @@ func TestAllocations(t *testing.T) {
 		require.Less(t, mallocs, uint64(2_000), name)
 	}
 }
+
+// Between calls the pool holds no team, whose last job has the caller's arrays.
+func TestScratchKeepsNoJob(t *testing.T) {
+	sc := takeScratch()
+	sc.team.parallel(4, func(int) {})
+	giveScratch(sc)
+	require.Nil(t, sc.team)
+}
