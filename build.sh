@@ -102,10 +102,20 @@ pip_install() {
     fi
 }
 
+# tested_install FILE NAME...: installs packages in the versions of a file of packaging/pinned, with
+# which libmode was tested, or in others where this machine or Python has none of these.
+tested_install() {
+    local versions="$VENV/tested.txt"
+    sed -n 's/^\([A-Za-z0-9._-]*==[^ ]*\).*/\1/p' "$PINNED/$1.txt" >"$versions"
+    pip_install -c "$versions" "${@:2}" && return
+    say "these versions are not to be had here, so others:" "${@:2}"
+    pip_install "${@:2}"
+}
+
 # packages NAME...: installs Python packages that are not there yet.
 packages() {
     venv
-    installed "$@" || pip_install "$@"
+    installed "$@" || tested_install test "$@"
 }
 
 # pinned NAME: installs the packages of a file of packaging/pinned, if their files have the hashes there.
@@ -128,8 +138,8 @@ size() {
     esac
 }
 
-# extras NAME...: installs the packages of these extras of pyproject.toml. CI, on the machine
-# that packaging/pin.sh pins for, takes the versions and the files that were pinned.
+# extras NAME...: installs the packages of these extras of pyproject.toml, in the versions that
+# were pinned; in CI, on the machine that packaging/pin.sh pins for, from the files that were.
 extras() {
     venv
     local names extra
@@ -139,7 +149,7 @@ extras() {
         names=$("$VENV/bin/python" packaging/extras.py "$extra")
         installed $names && continue
         say "installing the packages of '$extra', to download: $(size "$extra")"
-        if is_pinned && [ -e "$PINNED/$extra.txt" ]; then pinned "$extra"; else pip_install $names; fi
+        if is_pinned && [ -e "$PINNED/$extra.txt" ]; then pinned "$extra"; else tested_install test $names; fi
     done
 }
 
@@ -159,7 +169,7 @@ with_torch() {
     fi
     say "installing torch with CUDA: about 3 GB to download and 6 GB on disk, several minutes" \
         "(200 MB without CUDA: set LIBMODE_TORCH, see docs/install.md)"
-    if is_pinned; then pinned torch; else pip_install "$torch"; fi
+    if is_pinned; then pinned torch; else tested_install torch "$torch"; fi
 }
 
 # with_modeloss: the package of the authors of the method, to compare with.

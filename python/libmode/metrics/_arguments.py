@@ -63,7 +63,7 @@ def number(name: str, value: Any, low: float = -np.inf, high: float = np.inf) ->
 
 def _equal(bins: Any, mass: NDArray[np.float64]) -> NDArray[np.float64]:
     """Edges of so many bins from the lowest to the highest mass."""
-    low, high = float(mass.min()), float(mass.max())
+    low, high = float(np.min(mass)), float(np.max(mass))
     if low == high:
         raise ValueError(f"bins = {bins!r} between the lowest and the highest mass, and every mass is {low:g}")
     return np.linspace(low, high, whole("bins", bins, 1) + 1)
@@ -95,7 +95,7 @@ class Bins:
         if (place < 0).all():
             raise ValueError(
                 f"mass has no event inside bins, {self.edges[0]:g} to {self.edges[-1]:g}: "
-                f"it goes from {mass.min():g} to {mass.max():g}"
+                f"it goes from {np.min(mass):g} to {np.max(mass):g}"
             )
         return place
 

@@ -180,7 +180,7 @@ class _Spectrum:
         shape = numbers("template", template)
         if len(shape) != self.bins.count:
             raise ValueError(f"template has length {len(shape)}: expected {self.bins.count}, as many as there are bins")
-        if shape.min() < 0:
+        if np.min(shape) < 0:
             worst = int(np.argmin(shape))
             raise ValueError(f"template[{worst}] = {shape[worst]:g}: expected no negative number")
         if shape.sum() == 0:

@@ -93,7 +93,7 @@ def jsd(mass: Any, selected: Any, bins: Any, *, base: float = 2, weight: Any = N
     shapes = []
     for name, which in (("selected", events.selected), ("not selected", ~events.selected)):
         histogram = events.bins.sums(events.place[which], events.weight[which])
-        if histogram.min() < 0:
+        if np.min(histogram) < 0:
             worst = int(np.argmin(histogram))
             raise ValueError(
                 f"weight sums to {histogram[worst]:g} over the events that are {name} in {events.bins.name(worst)}: "
