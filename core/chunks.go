@@ -3,7 +3,7 @@ package core
 // chunkSize is how many records a chunk holds about: so many that what a chunk
 // costs whatever its size does not matter, and so few that the rounding errors of
 // its running sums do not either.
-func (sw *sweep[T]) chunkSize() int { return max(1<<12, 64*sw.nb) }
+func (sw *sweep[T]) chunkSize() int { return max(1<<11, 64*sw.nb) }
 
 // group is cells that are sorted together, by one goroutine.
 type group struct {
