@@ -114,7 +114,7 @@ def only_loss(
     ev = events(score, mass, weight, label, chosen)
     arrays = map(address, (ev.score, ev.mass, ev.weight, ev.label))
     try:
-        return _native.loss_grad(chosen.struct, ev.double, len(ev.score), *arrays, None, which=which)
+        return _native.loss_grad(chosen.struct, ev.double, len(ev.score), *arrays, None, which=which, held=(chosen, ev))
     except _native.BatchError as error:
         raise with_labels(error, ev.given_label, chosen) from None
 
@@ -145,7 +145,7 @@ def loss_and_grad(
     grad = np.empty_like(ev.score)
     arrays = map(address, (ev.score, ev.mass, ev.weight, ev.label, grad))
     try:
-        loss = _native.loss_grad(chosen.struct, ev.double, len(ev.score), *arrays, which=which)
+        loss = _native.loss_grad(chosen.struct, ev.double, len(ev.score), *arrays, which=which, held=(chosen, ev, grad))
     except _native.BatchError as error:
         raise with_labels(error, ev.given_label, chosen) from None
     like = np.asarray(score)

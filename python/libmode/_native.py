@@ -17,6 +17,8 @@ import threading
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+from ._interruptible import LARGE, interruptible
+
 ABI_VERSION = 1
 
 _NAME = "libmode." + {"win32": "dll", "darwin": "dylib"}.get(sys.platform, "so")
@@ -234,12 +236,22 @@ def check_options(options: ModeOptions) -> None:
     _check(loaded, loaded.mode_options_check(options))
 
 
-def loss_grad(options: ModeOptions, double: bool, n: int, *arrays: int | None, which: Loss = "loss") -> float:
-    """The loss of n events: addresses of score, mass, weight, label and grad, floats or doubles but for label."""
+def loss_grad(
+    options: ModeOptions, double: bool, n: int, *arrays: int | None, which: Loss = "loss", held: tuple[object, ...] = ()
+) -> float:
+    """The loss of n events: addresses of score, mass, weight, label and grad, floats or doubles but for label.
+
+    ``held`` are the objects whose memory ``options`` and the addresses point to: a long
+    call may go on when the caller was interrupted.
+    """
     loaded, loss = library(), ctypes.c_double()
     function = getattr(loaded, f"mode_{which}_grad_{'f64' if double else 'f32'}")
-    _check(loaded, function(options, n, *arrays[:4], loss, *arrays[4:]))
-    return loss.value
+
+    def call() -> float:
+        _check(loaded, function(options, n, *arrays[:4], loss, *arrays[4:]))
+        return loss.value
+
+    return call() if n < LARGE else interruptible(call, *held)
 
 
 def edges(

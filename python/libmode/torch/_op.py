@@ -70,6 +70,7 @@ def compute(
             None if labels is None else labels.data_ptr(),
             grad.data_ptr(),
             which=which,
+            held=(chosen, scores, masses, weights, labels, grad),
         )
     except _native.BatchError as error:
         raise with_labels(error, None if label is None else as_numpy(label), chosen) from None

@@ -1,0 +1,37 @@
+"""Long calls of the core, for which Ctrl-C need not wait."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import TypeVar
+
+Result = TypeVar("Result")
+
+#: A number of events from which on a call takes so long, 50 ms and more, that a thread of its own costs nothing.
+LARGE = 1 << 22
+
+
+def interruptible(call: Callable[[], Result], *held: object) -> Result:
+    """``call()`` in a thread of its own, so that an interrupt ends the waiting for it.
+
+    The call then goes on to its end, and nobody sees what it returns; ``held``, whose
+    memory it reads and writes, lives as long.
+    """
+    if threading.current_thread() is not threading.main_thread():  # which alone is interrupted
+        return call()
+    results: list[Result] = []
+    errors: list[BaseException] = []
+
+    def work(held: object = held) -> None:
+        try:
+            results.append(call())
+        except BaseException as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=work, name="libmode", daemon=True)
+    thread.start()
+    thread.join()
+    if errors:
+        raise errors[0]
+    return results[0]

@@ -1,0 +1,52 @@
+"""Ctrl-C while the core is at work: the caller does not wait, and nothing that the core uses goes away."""
+
+import signal
+import subprocess
+import sys
+
+PROGRAM = """
+import threading
+import numpy as np
+import libmode
+from libmode import _interruptible
+
+n = 3 * _interruptible.LARGE
+rng = np.random.default_rng(0)
+options = dict(order=2, bins=32, moments="quadrature", unbiased=True, max_slope=0.3, monotonic=True)
+libmode.set_threads(1)
+announced = _interruptible.interruptible
+
+
+def announcing(call, *held):
+    def announced_call():
+        print("in the core", flush=True)
+        return call()
+
+    return announced(announced_call, *held)
+
+
+libmode._native.interruptible = announcing
+try:
+    arrays = [rng.random(n), rng.exponential(size=n)]
+    libmode.mode_loss_and_grad(arrays.pop(0), arrays.pop(), **options)  # there is no other reference to the arrays
+except KeyboardInterrupt:
+    left = [thread for thread in threading.enumerate() if thread.name == "libmode"]
+    print("interrupted, at work:", len(left), flush=True)
+    score, mass = rng.random(1000), rng.random(1000)
+    print(libmode.mode_loss(score, mass, bins=5) > 0, flush=True)  # meanwhile
+    for thread in left:
+        thread.join()
+    print("ended", flush=True)
+"""
+
+
+def test_an_interrupt_does_not_wait_for_a_long_call(tmp_path):
+    process = subprocess.Popen([sys.executable, "-c", PROGRAM], stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout.readline() == "in the core\n"
+        process.send_signal(signal.SIGINT)
+        printed, _ = process.communicate(timeout=120)
+    finally:
+        process.kill()
+    assert printed.splitlines() == ["interrupted, at work: 1", "True", "ended"]
+    assert process.returncode == 0
