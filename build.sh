@@ -385,7 +385,7 @@ demo() {
 }
 
 # The tests of tests/python that need NumPy and no framework.
-NUMPY_TESTS=(tests/python/test_{large,memory,numpy,package,properties,unbiased}.py)
+NUMPY_TESTS=(tests/python/test_{bins,integrand,interrupt,large,memory,numpy,package,properties,unbiased}.py)
 
 # test [core] [ARGUMENT...]: the arguments are pytest's.
 test_some() {

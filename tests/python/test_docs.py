@@ -1,4 +1,4 @@
-"""Every Python and C block of README.md and docs/ runs as written, and every program and command of docs/cpp.md."""
+"""Every Python, C and Go block of README.md and docs/ runs as written, and every program and command of docs/cpp.md."""
 
 import os
 import re
@@ -32,6 +32,7 @@ def run(command, directory):
 def test_there_are_blocks():
     assert len(blocks("python")) >= 3
     assert len(blocks("c")) >= 1
+    assert len(blocks("go")) >= 1
 
 
 @pytest.mark.parametrize("block", blocks("python"))
@@ -46,6 +47,12 @@ def test_c_block(block, tmp_path):
     flags = ["-std=c99", "-Wall", "-Wextra", "-Werror", *shlex.split(config.cflags())]
     run([*compiler, *flags, "block.c", *shlex.split(config.libs()), "-o", "block"], tmp_path)
     assert "loss" in run(["./block"], tmp_path)
+
+
+@pytest.mark.parametrize("block", blocks("go"))
+def test_go_block(block, tmp_path):
+    (tmp_path / "main.go").write_text(block)
+    assert "loss" in run(["go", "run", tmp_path / "main.go"], ROOT)
 
 
 class CppPage:

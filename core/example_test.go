@@ -1,0 +1,87 @@
+package core_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/libmode/libmode/core"
+)
+
+// sculpted draws events whose scores grow with the mass, which a loss of order 0 sees.
+func sculpted(n int) core.Events[float64] {
+	rng := rand.New(rand.NewPCG(1, 2))
+	ev := core.Events[float64]{Score: make([]float64, n), Mass: make([]float64, n)}
+	for i := range n {
+		ev.Mass[i] = 50 + 250*rng.Float64()
+		ev.Score[i] = (ev.Mass[i]/300 + rng.Float64()) / 2
+	}
+	return ev
+}
+
+// The loss of some events and its gradient with respect to their scores. A step against
+// the gradient makes the loss smaller.
+func ExampleLossAndGrad() {
+	ev := sculpted(10_000)
+	cfg := core.DefaultConfig()
+	cfg.Unbiased, cfg.Moments = true, core.Projection
+
+	grad := make([]float64, len(ev.Score))
+	before, err := core.LossAndGrad(grad, ev, cfg)
+	if err != nil {
+		panic(err)
+	}
+	for i, g := range grad {
+		ev.Score[i] = min(max(ev.Score[i]-500*g, 0), 1)
+	}
+	after, err := core.Loss(ev, cfg)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Printf("order 0: %.4f, and less after a step: %t\n", before, after < before)
+
+	cfg.Order = 1 // the response may be linear in the mass
+	linear, err := core.Loss(sculpted(10_000), cfg)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println("order 1 sees less of it:", linear < before/10)
+	// Output:
+	// order 0: 0.0240, and less after a step: true
+	// order 1 sees less of it: true
+}
+
+// The bins that the loss uses, in units of mass.
+func ExampleEdges() {
+	ev := core.Events[float64]{Mass: []float64{60, 61, 64, 70, 80, 95, 115, 150}}
+	cfg := core.DefaultConfig()
+	cfg.Bins = 4
+	edges, err := core.Edges(ev, cfg)
+	fmt.Println(edges, err)
+	// Output: [60 62.5 75 105 150] <nil>
+}
+
+// What the loss is made of at a score: the fraction of each bin's events below it, and
+// the slope of their dependence on mass.
+func ExampleMomentsAt() {
+	cfg := core.DefaultConfig()
+	cfg.Order, cfg.Bins, cfg.Moments = 1, 3, core.Projection
+	table, err := core.MomentsAt([]float64{0.5}, sculpted(30_000), cfg)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Printf("%.2f, slope %.2f\n", table.CDF[0], table.Moments[0][1])
+	// Output: [0.69 0.41 0.14], slope -0.41
+}
+
+// An error names the argument, the value and the place, and wraps what it is about.
+func ExampleLoss_error() {
+	ev := sculpted(1_000)
+	ev.Score[17] = 1.5
+	_, err := core.Loss(ev, core.DefaultConfig())
+	fmt.Println(errors.Is(err, core.ErrScoreRange))
+	fmt.Println(err)
+	// Output:
+	// true
+	// score[17] = 1.5 lies outside score_range = [0, 1]: apply a sigmoid to raw outputs, or use score_range=None
+}
