@@ -77,7 +77,7 @@ func discoOfLabel[T Float](grad []T, sel *selection[T], cfg *Config, sc *scratch
 	if err != nil {
 		return 0, err
 	}
-	fm, err := newForm(dc.mass.w, unitOf(sel.weightMax), sel.Weight == nil, cfg.Unbiased)
+	fm, err := newForm(dc.mass.w, sel.unit(), sel.Weight == nil, cfg.Unbiased)
 	if err != nil {
 		return 0, err
 	}
@@ -122,7 +122,7 @@ func arrange[T Float](dc *disco, sel *selection[T]) (unit float64, err error) {
 		}
 	}
 	sortRecords(dc.records, &la, sel.Mass)
-	weightUnit := unitOf(sel.weightMax)
+	weightUnit := sel.unit()
 	for r, record := range dc.records {
 		i := la.index(record)
 		dc.index[r] = uint32(i)

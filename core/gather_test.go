@@ -142,3 +142,32 @@ func TestErrorNamesTheLabel(t *testing.T) {
 	require.ErrorIs(t, err, ErrScoreRange)
 	require.ErrorContains(t, err, fmt.Sprintf("events with background_label = 1: score[%d] = 2", places[1][17]))
 }
+
+// Weights that are all the same are no weights, whatever they are, also where events that
+// take no part have others.
+func TestEqualWeights(t *testing.T) {
+	for name, change := range walkOptions {
+		cfg := DefaultConfig()
+		change(&cfg)
+		cfg.MassRange = [2]float64{50, 200}
+		ev := spreadEvents[float64](20_000, false, 0.1)
+		want, got := make([]float64, len(ev.Score)), make([]float64, len(ev.Score))
+		without, err := LossAndGrad(want, ev, cfg)
+		require.NoError(t, err)
+		ev.Weight = make([]float64, len(ev.Score))
+		for i, m := range ev.Mass {
+			ev.Weight[i] = 1e-200
+			if m > 200 {
+				ev.Weight[i] = -3
+			}
+		}
+		with, err := LossAndGrad(got, ev, cfg)
+		require.NoError(t, err)
+		assert.Equal(t, without, with, name)
+		assert.Equal(t, want, got, name)
+		ev.Weight[0] *= 2
+		with, err = LossAndGrad(got, ev, cfg)
+		require.NoError(t, err)
+		assert.NotEqual(t, without, with, name)
+	}
+}

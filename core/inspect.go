@@ -106,7 +106,7 @@ func inspect[T Float](ev Events[T], cfg *Config, n int) (sel *selection[T], bins
 			dst[i] = uint32(searchBin(edges, float64(sel.Mass[lo+i])))
 		}
 	}
-	bins, err = settleBins(sel, cfg, edges, unitOf(sel.weightMax), search, func([]int) {}, sc.team)
+	bins, err = settleBins(sel, cfg, edges, sel.unit(), search, func([]int) {}, sc.team)
 	return sel, bins, err
 }
 
@@ -130,7 +130,7 @@ func cdfsAt[T Float](at []float64, sel *selection[T], edges []float64) ([][]floa
 		cdf[k] = make([]float64, nb)
 	}
 	sums := make([]float64, nb)
-	unit := unitOf(sel.weightMax)
+	unit := sel.unit()
 	for i := range sel.Mass {
 		if !sel.takesPart(i) {
 			continue

@@ -130,7 +130,7 @@ func newSweep[T Float](grad []T, sel *selection[T], cfg *Config, sc *scratch) (s
 	}
 	sw = &sweep[T]{
 		layout: newLayout[T](&sel.stats, n, bn.asked), input: &sel.Events, grad: grad, config: cfg,
-		unit: unitOf(sel.weightMax), from: cfg.ScoreRange[0], to: cfg.ScoreRange[1],
+		unit: sel.unit(), from: cfg.ScoreRange[0], to: cfg.ScoreRange[1],
 	}
 	if math.IsInf(sw.from, -1) {
 		sw.from, sw.to = sel.scoreMin, sel.scoreMax
@@ -183,16 +183,6 @@ func scaleOf(cfg *Config, nbins int) float64 {
 		return 1
 	}
 	return 1 / float64(nbins)
-}
-
-// unitOf returns a power of two that brings weights near 1, where neither they
-// nor their squares overflow. The loss does not depend on it, to the last bit.
-func unitOf(weightMax float64) float64 {
-	if weightMax == 0 {
-		return 1
-	}
-	_, exponent := math.Frexp(weightMax)
-	return math.Ldexp(1, min(max(-1022, -exponent), 1023))
 }
 
 // inverseSums returns 1/W_b. Sums are of weights in the given unit.

@@ -50,8 +50,9 @@ type stats struct {
 	n                  int // events that take part
 	massMin, massMax   float64
 	scoreMin, scoreMax float64
-	scoreBits          uint64  // every bit that is set in some score
-	weightMax          float64 // largest absolute weight
+	scoreBits          uint64 // every bit that is set in some score
+	weightMin          float64
+	weightMax          float64
 }
 
 // place packs the cells of an event's score and mass; noPlace is that of an event
@@ -124,6 +125,9 @@ func (sel *selection[T]) check(sc *scratch) error {
 	if sel.n == 0 {
 		return sel.nothingSelected()
 	}
+	if sel.weightMin == sel.weightMax && sel.weightMin > 0 {
+		sel.Weight = nil // a common factor does not matter, and loops without weights are faster
+	}
 	if math.IsInf(sel.massLo, -1) {
 		sel.massLo, sel.massHi = sel.massMin, sel.massMax
 	}
@@ -157,11 +161,11 @@ const checkBlock = 1 << 11
 func (sel *selection[T]) checkPart(p *part) (stats, error) {
 	st := emptyStats()
 	if sel.Weight != nil {
-		largest, err := sel.checkWeights(p)
+		lowest, highest, err := sel.checkWeights(p)
 		if err != nil {
 			return st, err
 		}
-		st.weightMax = largest
+		st.weightMin, st.weightMax = lowest, highest
 	}
 	for lo := p.lo; lo < p.hi; lo += checkBlock {
 		hi := min(lo+checkBlock, p.hi)
@@ -261,24 +265,43 @@ func (sel *selection[T]) countSome(p *part, lo, hi int) {
 	}
 }
 
-// checkWeights returns the largest absolute weight of the events of a part that take
-// part.
-func (sel *selection[T]) checkWeights(p *part) (largest float64, err error) {
+// checkWeights returns the lowest and the highest weight of the events of a part that
+// take part.
+func (sel *selection[T]) checkWeights(p *part) (lowest, highest float64, err error) {
+	lowest, highest = math.Inf(1), math.Inf(-1)
 	for i := p.lo; i < p.hi; i++ {
-		w := math.Abs(float64(sel.Weight[i]))
-		if !(w <= math.MaxFloat64) {
-			return 0, notFinite("weight", sel.inInput(i), float64(sel.Weight[i]))
+		w := float64(sel.Weight[i])
+		if !finite(w) {
+			return 0, 0, notFinite("weight", sel.inInput(i), w)
 		}
-		if w > largest && sel.takesPart(i) {
-			largest = w
+		if (w < lowest || w > highest) && sel.takesPart(i) {
+			lowest, highest = min(lowest, w), max(highest, w)
 		}
 	}
-	return largest, nil
+	return lowest, highest, nil
 }
 
 func emptyStats() stats {
 	inf := math.Inf(1)
-	return stats{massMin: inf, massMax: -inf, scoreMin: inf, scoreMax: -inf}
+	return stats{massMin: inf, massMax: -inf, scoreMin: inf, scoreMax: -inf, weightMin: inf, weightMax: -inf}
+}
+
+// unit is the unit of the weights. The loss does not depend on it, to the last bit.
+func (sel *selection[T]) unit() float64 {
+	if sel.Weight == nil {
+		return 1
+	}
+	return unitOf(max(math.Abs(sel.weightMin), math.Abs(sel.weightMax)))
+}
+
+// unitOf returns a power of two that brings numbers up to largest near 1, where neither
+// they nor their squares overflow.
+func unitOf(largest float64) float64 {
+	if largest == 0 {
+		return 1
+	}
+	_, exponent := math.Frexp(largest)
+	return math.Ldexp(1, min(max(-1022, -exponent), 1023))
 }
 
 func (st *stats) merge(other *stats) {
@@ -288,6 +311,7 @@ func (st *stats) merge(other *stats) {
 	st.scoreMin = min(st.scoreMin, other.scoreMin)
 	st.scoreMax = max(st.scoreMax, other.scoreMax)
 	st.scoreBits |= other.scoreBits
+	st.weightMin = min(st.weightMin, other.weightMin)
 	st.weightMax = max(st.weightMax, other.weightMax)
 }
 
