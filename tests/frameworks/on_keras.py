@@ -278,11 +278,16 @@ def test_a_y_true_without_mass_in_fit():
         model.fit(x, label, verbose=0)
 
 
-def test_jit_compile(monkeypatch):
+@pytest.fixture
+def jit():
+    """What a model needs to be compiled: PyTorch a C++ compiler, without which what it traced runs as it is."""
+    lacking = BACKEND == "torch" and not any(map(shutil.which, ("c++", "g++", "clang++")))
+    with importlib.import_module("torch._dynamo.config").patch(suppress_errors=True) if lacking else nullcontext():
+        yield
+
+
+def test_jit_compile(jit):
     """JAX compiles it, PyTorch's compiler leaves it out, TensorFlow's XLA cannot and says what to do."""
-    if BACKEND == "torch" and not any(map(shutil.which, ("c++", "g++", "clang++"))):
-        # PyTorch compiles the network with them; without, what it traced runs as it is.
-        monkeypatch.setattr(importlib.import_module("torch._dynamo.config"), "suppress_errors", True)
     x, label, mass = sample(500)
     model = network()
     model.compile("adam", MoDeLoss(**OPTIONS), jit_compile=True)
@@ -323,7 +328,7 @@ def test_a_bad_batch_says_what_helps():
 
 # TensorFlow's XLA cannot call the loss: test_jit_compile.
 @pytest.mark.parametrize("jit_compile", [False] if BACKEND == "tensorflow" else [False, True])
-def test_a_training_with_a_bad_last_batch_goes_on(jit_compile):
+def test_a_training_with_a_bad_last_batch_goes_on(jit, jit_compile):
     x, label, mass = sample(1010)
     label[1000:] = 1  # the last batch
     loss = MoDeLoss(strength=10, on_bad_batch="skip", **OPTIONS)
