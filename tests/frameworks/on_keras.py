@@ -287,6 +287,11 @@ def jit(monkeypatch):
         monkeypatch.setattr(torch, "compile", partial(torch.compile, backend="eager"))
 
 
+# PyTorch's tracing itself looks at .grad, and its compiler for Python.h, each of which it warns of.
+TRACING_WARNS = pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor", "ignore:Can't find Python.h")
+
+
+@TRACING_WARNS
 def test_jit_compile(jit):
     """JAX compiles it, PyTorch's compiler leaves it out, TensorFlow's XLA cannot and says what to do."""
     x, label, mass = sample(500)
@@ -329,6 +334,7 @@ def test_a_bad_batch_says_what_helps():
 
 # TensorFlow's XLA cannot call the loss: test_jit_compile.
 @pytest.mark.parametrize("jit_compile", [False] if BACKEND == "tensorflow" else [False, True])
+@TRACING_WARNS
 def test_a_training_with_a_bad_last_batch_goes_on(jit, jit_compile):
     x, label, mass = sample(1010)
     label[1000:] = 1  # the last batch
