@@ -158,10 +158,12 @@ func settleBins[T Float](sel *selection[T], cfg *Config, edges []float64, unit f
 	}
 	if merges || order > 0 {
 		sums := sumBins(sel, len(edges)-1, order, unit, of, tm)
-		if to := sums.merging(enoughEvents); merges && to[len(to)-1] < len(to)-1 {
-			sums.merge(to)
-			bins.edges = mergedEdges(edges, to)
-			merge(to)
+		if merges {
+			if to := sums.merging(enoughEvents); to[len(to)-1] < len(to)-1 {
+				sums.merge(to)
+				bins.edges = mergedEdges(edges, to)
+				merge(to)
+			}
 		}
 		if err := sums.check(bins.edges, unit); err != nil {
 			return bins, err
