@@ -5,11 +5,13 @@ import subprocess
 import sys
 
 PROGRAM = """
+import signal
 import threading
 import numpy as np
 import libmode
 from libmode import _interruptible
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # shells start programs in the background without it
 n = 3 * _interruptible.LARGE
 rng = np.random.default_rng(0)
 options = dict(order=2, bins=32, moments="quadrature", unbiased=True, max_slope=0.3, monotonic=True)
