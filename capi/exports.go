@@ -6,6 +6,8 @@ package main
 /*
 #cgo CFLAGS: -I${SRCDIR}/../include -std=gnu99 -Wall -Wextra -DMODE_BUILDING
 #cgo LDFLAGS: -pthread
+#include <stdlib.h>
+
 #include "mode.h"
 */
 import "C"
@@ -14,6 +16,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
+	"sync"
 	"unsafe"
 
 	"github.com/libmode/libmode/core"
@@ -95,60 +99,142 @@ func array[E any](name string, p *E, n C.size_t, optional bool) ([]E, error) {
 	return unsafe.Slice(p, int(n)), nil
 }
 
+// member is where an option stands in mode_options: the members lie in the order of
+// the core's table, each as C aligns it.
+type member struct {
+	*core.Option
+	offset uintptr
+}
+
+var members = membersOf(core.Options())
+
+func membersOf(options []core.Option) []member {
+	found := make([]member, len(options))
+	offset := unsafe.Sizeof(C.size_t(0)) // after struct_size
+	for k := range options {
+		var size, align uintptr = 4, 4 // an int32_t
+		switch options[k].Kind {
+		case core.Number:
+			size, align = 8, 8
+		case core.Range:
+			size, align = 16, 8
+		case core.Numbers, core.Labels: // a pointer and a size_t
+			align = unsafe.Sizeof(uintptr(0))
+			size = 2 * align
+		}
+		offset = (offset + align - 1) &^ (align - 1)
+		found[k] = member{&options[k], offset}
+		offset += size
+	}
+	return found
+}
+
+// list is how mode_options holds the elements of an option that has several.
+type list struct {
+	first unsafe.Pointer
+	count C.size_t
+}
+
+// in returns where the option is in the caller's options.
+func (m *member) in(o *C.mode_options) unsafe.Pointer { return unsafe.Add(unsafe.Pointer(o), m.offset) }
+
+// configOf returns what the options of a C program say.
 func configOf(o *C.mode_options) (core.Config, error) {
-	cfg := core.Config{
-		Order:        int(o.order),
-		Bins:         int(o.bins),
-		Binning:      core.Binning(o.binning),
-		MassRange:    [2]float64{float64(o.mass_range[0]), float64(o.mass_range[1])},
-		MaxSlope:     float64(o.max_slope),
-		SlopeOf:      core.SlopeOf(o.slope_of),
-		Monotonic:    o.monotonic != 0,
-		Moments:      core.MomentKind(o.moments),
-		Unbiased:     o.unbiased != 0,
-		SlopePenalty: float64(o.slope_penalty),
-		ScoreRange:   [2]float64{float64(o.score_range[0]), float64(o.score_range[1])},
-		Reduction:    core.Reduction(o.reduction),
-	}
-	edges, err := array("edges", o.edges, o.n_edges, false)
-	if err != nil {
-		return cfg, err
-	}
-	for _, edge := range edges {
-		cfg.Edges = append(cfg.Edges, float64(edge))
-	}
-	labels, err := array("background_label", o.background_label, o.n_background_label, false)
-	if err != nil {
-		return cfg, err
-	}
-	for _, label := range labels {
-		cfg.BackgroundLabel = append(cfg.BackgroundLabel, int32(label))
-	}
-	if o.background_label == nil {
-		cfg.BackgroundLabel = core.DefaultConfig().BackgroundLabel
+	cfg := core.DefaultConfig(core.LossKind(o.loss))
+	for k := range members {
+		m := &members[k]
+		at := m.in(o)
+		switch field := m.Field(&cfg).(type) {
+		case *int:
+			*field = int(*(*int32)(at))
+		case *bool:
+			if value := *(*int32)(at); value != C.MODE_DEFAULT {
+				*field = value != 0
+			}
+		case *float64:
+			*field = *(*float64)(at)
+		case *[2]float64:
+			*field = *(*[2]float64)(at)
+		case *[]float64:
+			given, err := array(m.Name, (*float64)((*list)(at).first), (*list)(at).count, false)
+			if err != nil {
+				return cfg, err
+			}
+			*field = slices.Clone(given)
+		case *[]int32:
+			given, err := array(m.Name, (*int32)((*list)(at).first), (*list)(at).count, false)
+			if err != nil {
+				return cfg, err
+			}
+			if (*list)(at).first != nil {
+				*field = slices.Clone(given)
+			}
+		}
 	}
 	return cfg, nil
 }
 
 //export modeDefaults
 func modeDefaults(o *C.mode_options) {
-	cfg := core.DefaultConfig()
-	*o = C.mode_options{
-		struct_size:   C.sizeof_mode_options,
-		order:         C.int32_t(cfg.Order),
-		bins:          C.int32_t(cfg.Bins),
-		binning:       C.int32_t(cfg.Binning),
-		moments:       C.int32_t(cfg.Moments),
-		slope_of:      C.int32_t(cfg.SlopeOf),
-		reduction:     C.int32_t(cfg.Reduction),
-		max_slope:     C.double(cfg.MaxSlope),
-		slope_penalty: C.double(cfg.SlopePenalty),
-	}
-	for k := range 2 {
-		o.mass_range[k] = C.double(cfg.MassRange[k])
-		o.score_range[k] = C.double(cfg.ScoreRange[k])
+	*o = C.mode_options{struct_size: C.sizeof_mode_options}
+	cfg := core.DefaultConfig(core.MoDe)
+	for k := range members {
+		m := &members[k]
+		at := m.in(o)
+		switch field := m.Field(&cfg).(type) {
+		case *int:
+			*(*int32)(at) = int32(*field)
+		case *bool:
+			if *(*int32)(at) = 0; *field {
+				*(*int32)(at) = 1
+			}
+			if m.DiffersByLoss() {
+				*(*int32)(at) = C.MODE_DEFAULT
+			}
+		case *float64:
+			*(*float64)(at) = *field
+		case *[2]float64:
+			*(*[2]float64)(at) = *field
+		}
 	}
 }
+
+// rows are the table of options as C reads it, in memory that stays.
+var rows = sync.OnceValue(func() []C.mode_option {
+	rows := make([]C.mode_option, len(members))
+	for k, m := range members {
+		row := C.mode_option{name: C.CString(m.Name), kind: C.int32_t(m.Kind), offset: C.size_t(m.offset), none: C.double(m.None)}
+		for _, loss := range m.Losses {
+			row.losses |= 1 << loss
+		}
+		if row.n_values = C.size_t(len(m.Values)); len(m.Values) > 0 {
+			values := (**C.char)(C.malloc(row.n_values * C.size_t(unsafe.Sizeof(uintptr(0)))))
+			for i, name := range m.Values {
+				unsafe.Slice(values, len(m.Values))[i] = C.CString(name)
+			}
+			row.values = values
+		}
+		rows[k] = row
+	}
+	return rows
+})
+
+//export modeOption
+func modeOption(k C.size_t, row *C.mode_option, text *C.char, capacity C.size_t) C.int {
+	return guarded(messageBuffer{text, capacity}, func() error {
+		if row == nil {
+			return argumentError("option is NULL: there is nowhere to put the row")
+		}
+		if uint64(k) >= uint64(len(members)) {
+			return argumentError("k = %d, but there are %d options", uint64(k), len(members))
+		}
+		*row = rows()[k]
+		return nil
+	})
+}
+
+//export modeOptionCount
+func modeOptionCount() C.size_t { return C.size_t(len(members)) }
 
 //export modeCheck
 func modeCheck(o *C.mode_options, text *C.char, capacity C.size_t) C.int {
@@ -164,10 +250,10 @@ func modeCheck(o *C.mode_options, text *C.char, capacity C.size_t) C.int {
 // events gathers the arrays of a call. S and F are the same type, named by C
 // and by Go.
 func events[F core.Float, S any](n C.size_t, score, mass, weight *S, label *C.int32_t) (ev core.Events[F], err error) {
-	if ev.Score, err = array("score", (*F)(unsafe.Pointer(score)), n, false); err != nil {
+	if ev.Mass, err = array("mass", (*F)(unsafe.Pointer(mass)), n, false); err != nil {
 		return ev, err
 	}
-	if ev.Mass, err = array("mass", (*F)(unsafe.Pointer(mass)), n, false); err != nil {
+	if ev.Score, err = array("score", (*F)(unsafe.Pointer(score)), n, false); err != nil {
 		return ev, err
 	}
 	if ev.Weight, err = array("weight", (*F)(unsafe.Pointer(weight)), n, true); err != nil {
@@ -177,14 +263,7 @@ func events[F core.Float, S any](n C.size_t, score, mass, weight *S, label *C.in
 	return ev, err
 }
 
-// The losses, by the numbers that mode.c gives them.
-func losses[F core.Float]() []func([]F, core.Events[F], core.Config) (float64, error) {
-	return []func([]F, core.Events[F], core.Config) (float64, error){
-		core.LossAndGrad[F], core.DisCoAndGrad[F], core.FlatnessAndGrad[F],
-	}
-}
-
-func lossGrad[F core.Float, S any](which C.int, o *C.mode_options, n C.size_t, score, mass, weight *S, label *C.int32_t, loss *C.double, grad *S) error {
+func lossGrad[F core.Float, S any](o *C.mode_options, n C.size_t, score, mass, weight *S, label *C.int32_t, loss *C.double, grad *S) error {
 	if loss == nil {
 		return argumentError("loss is NULL: there is nowhere to put the result")
 	}
@@ -200,7 +279,7 @@ func lossGrad[F core.Float, S any](which C.int, o *C.mode_options, n C.size_t, s
 	if err != nil {
 		return err
 	}
-	value, err := losses[F]()[which](out, ev, cfg)
+	value, err := core.LossAndGrad(out, ev, cfg)
 	if err != nil {
 		return err
 	}
@@ -209,81 +288,97 @@ func lossGrad[F core.Float, S any](which C.int, o *C.mode_options, n C.size_t, s
 }
 
 //export modeLossGradF32
-func modeLossGradF32(which C.int, o *C.mode_options, n C.size_t, score, mass, weight *C.float, label *C.int32_t, loss *C.double, grad *C.float, text *C.char, capacity C.size_t) C.int {
+func modeLossGradF32(o *C.mode_options, n C.size_t, score, mass, weight *C.float, label *C.int32_t, loss *C.double, grad *C.float, text *C.char, capacity C.size_t) C.int {
 	return guarded(messageBuffer{text, capacity}, func() error {
-		return lossGrad[float32](which, o, n, score, mass, weight, label, loss, grad)
+		return lossGrad[float32](o, n, score, mass, weight, label, loss, grad)
 	})
 }
 
 //export modeLossGradF64
-func modeLossGradF64(which C.int, o *C.mode_options, n C.size_t, score, mass, weight *C.double, label *C.int32_t, loss *C.double, grad *C.double, text *C.char, capacity C.size_t) C.int {
+func modeLossGradF64(o *C.mode_options, n C.size_t, score, mass, weight *C.double, label *C.int32_t, loss *C.double, grad *C.double, text *C.char, capacity C.size_t) C.int {
 	return guarded(messageBuffer{text, capacity}, func() error {
-		return lossGrad[float64](which, o, n, score, mass, weight, label, loss, grad)
+		return lossGrad[float64](o, n, score, mass, weight, label, loss, grad)
 	})
 }
 
-//export modeEdges
-func modeEdges(o *C.mode_options, n C.size_t, mass, weight *C.double, label *C.int32_t, room C.size_t, edges *C.double, count *C.size_t, text *C.char, capacity C.size_t) C.int {
-	return guarded(messageBuffer{text, capacity}, func() error {
-		if count == nil {
-			return argumentError("n_edges is NULL: there is nowhere to put the number of edges")
-		}
-		cfg, err := configOf(o)
-		if err != nil {
-			return err
-		}
-		var ev core.Events[float64]
-		if ev.Mass, err = array("mass", (*float64)(unsafe.Pointer(mass)), n, false); err != nil {
-			return err
-		}
-		if ev.Weight, err = array("weight", (*float64)(unsafe.Pointer(weight)), n, true); err != nil {
-			return err
-		}
-		if ev.Label, err = array("label", (*int32)(unsafe.Pointer(label)), n, true); err != nil {
-			return err
-		}
-		found, err := core.Edges(ev, cfg)
-		if err != nil {
-			return err
-		}
-		*count = C.size_t(len(found))
-		if edges == nil {
-			return nil
-		}
-		if uint64(room) < uint64(len(found)) {
-			return argumentError("capacity = %d is less than the %d edges of the bins used", uint64(room), len(found))
-		}
-		copy(unsafe.Slice((*float64)(unsafe.Pointer(edges)), len(found)), found)
+func edges[F core.Float, S any](o *C.mode_options, n C.size_t, mass, weight *S, label *C.int32_t, room C.size_t, out *C.double, count *C.size_t) error {
+	if count == nil {
+		return argumentError("n_edges is NULL: there is nowhere to put the number of edges")
+	}
+	cfg, err := configOf(o)
+	if err != nil {
+		return err
+	}
+	ev, err := events[F](n, mass, mass, weight, label) // no score is looked at
+	if err != nil {
+		return err
+	}
+	found, err := core.Edges(ev, cfg)
+	if err != nil {
+		return err
+	}
+	*count = C.size_t(len(found))
+	if out == nil {
 		return nil
+	}
+	if uint64(room) < uint64(len(found)) {
+		return argumentError("capacity = %d is less than the %d edges of the bins used", uint64(room), len(found))
+	}
+	copy(unsafe.Slice((*float64)(unsafe.Pointer(out)), len(found)), found)
+	return nil
+}
+
+//export modeEdgesF32
+func modeEdgesF32(o *C.mode_options, n C.size_t, mass, weight *C.float, label *C.int32_t, room C.size_t, out *C.double, count *C.size_t, text *C.char, capacity C.size_t) C.int {
+	return guarded(messageBuffer{text, capacity}, func() error {
+		return edges[float32](o, n, mass, weight, label, room, out, count)
 	})
 }
 
-//export modeMoments
-func modeMoments(o *C.mode_options, n C.size_t, score, mass, weight *C.double, label *C.int32_t, nAt C.size_t, at *C.double, nBins C.size_t, cdf, moments, bounded *C.double, text *C.char, capacity C.size_t) C.int {
+//export modeEdgesF64
+func modeEdgesF64(o *C.mode_options, n C.size_t, mass, weight *C.double, label *C.int32_t, room C.size_t, out *C.double, count *C.size_t, text *C.char, capacity C.size_t) C.int {
 	return guarded(messageBuffer{text, capacity}, func() error {
-		cfg, err := configOf(o)
-		if err != nil {
-			return err
-		}
-		ev, err := events[float64](n, score, mass, weight, label)
-		if err != nil {
-			return err
-		}
-		scores, err := array("at", (*float64)(unsafe.Pointer(at)), nAt, false)
-		if err != nil {
-			return err
-		}
-		table, err := core.MomentsAt(scores, ev, cfg)
-		if err != nil {
-			return err
-		}
-		if bins := len(table.Edges) - 1; uint64(nBins) != uint64(bins) {
-			return argumentError("n_bins = %d, but %d bins are used: ask mode_edges", uint64(nBins), bins)
-		}
-		copyRows(cdf, table.CDF)
-		copyRows(moments, table.Moments)
-		copyRows(bounded, table.Bounded)
-		return nil
+		return edges[float64](o, n, mass, weight, label, room, out, count)
+	})
+}
+
+func moments[F core.Float, S any](o *C.mode_options, n C.size_t, score, mass, weight *S, label *C.int32_t, nAt C.size_t, at *C.double, nBins C.size_t, cdf, moments, bounded *C.double) error {
+	cfg, err := configOf(o)
+	if err != nil {
+		return err
+	}
+	ev, err := events[F](n, score, mass, weight, label)
+	if err != nil {
+		return err
+	}
+	scores, err := array("at", (*float64)(unsafe.Pointer(at)), nAt, false)
+	if err != nil {
+		return err
+	}
+	table, err := core.MomentsAt(scores, ev, cfg)
+	if err != nil {
+		return err
+	}
+	if bins := len(table.Edges) - 1; uint64(nBins) != uint64(bins) {
+		return argumentError("n_bins = %d, but %d bins are used: ask mode_edges_f32 or mode_edges_f64", uint64(nBins), bins)
+	}
+	copyRows(cdf, table.CDF)
+	copyRows(moments, table.Moments)
+	copyRows(bounded, table.Bounded)
+	return nil
+}
+
+//export modeMomentsF32
+func modeMomentsF32(o *C.mode_options, n C.size_t, score, mass, weight *C.float, label *C.int32_t, nAt C.size_t, at *C.double, nBins C.size_t, cdf, c, bounded *C.double, text *C.char, capacity C.size_t) C.int {
+	return guarded(messageBuffer{text, capacity}, func() error {
+		return moments[float32](o, n, score, mass, weight, label, nAt, at, nBins, cdf, c, bounded)
+	})
+}
+
+//export modeMomentsF64
+func modeMomentsF64(o *C.mode_options, n C.size_t, score, mass, weight *C.double, label *C.int32_t, nAt C.size_t, at *C.double, nBins C.size_t, cdf, c, bounded *C.double, text *C.char, capacity C.size_t) C.int {
+	return guarded(messageBuffer{text, capacity}, func() error {
+		return moments[float64](o, n, score, mass, weight, label, nAt, at, nBins, cdf, c, bounded)
 	})
 }
 

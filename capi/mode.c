@@ -102,109 +102,57 @@ static int prepare(mode_options *full, const mode_options *options) {
     return MODE_OK;
 }
 
+/* Begins a function that calls Go with the options as `full` and room for a message, `text`. */
+#define ENTER(options)                          \
+    mode_options full;                          \
+    char text[MESSAGE_SIZE];                    \
+    int status = prepare(&full, options);       \
+    if (status) return status
+
 int mode_options_check(const mode_options *options) {
-    mode_options full;
-    char text[MESSAGE_SIZE];
-    int status = prepare(&full, options);
-    if (status) return status;
+    ENTER(options);
     return finish(modeCheck(&full, text, sizeof text), text);
 }
 
-/* In the order of losses() in exports.go. */
-enum { MODE_LOSS, DISCO, FLATNESS };
+size_t mode_option_count(void) { return forked ? 0 : modeOptionCount(); }
 
-static int grad_f32(int which, const mode_options *options, size_t n, const float *score,
-                    const float *mass, const float *weight, const int32_t *label,
-                    double *loss, float *grad) {
-    mode_options full;
-    char text[MESSAGE_SIZE];
-    int status = prepare(&full, options);
-    if (status) return status;
-    return finish(modeLossGradF32(which, &full, n, (float *)score, (float *)mass, (float *)weight,
-                           (int32_t *)label, loss, grad, text, sizeof text), text);
+int mode_option_at(size_t k, mode_option *option) {
+    ENTER(NULL);
+    return finish(modeOption(k, option, text, sizeof text), text);
 }
 
-static int grad_f64(int which, const mode_options *options, size_t n, const double *score,
-                    const double *mass, const double *weight, const int32_t *label,
-                    double *loss, double *grad) {
-    mode_options full;
-    char text[MESSAGE_SIZE];
-    int status = prepare(&full, options);
-    if (status) return status;
-    return finish(modeLossGradF64(which, &full, n, (double *)score, (double *)mass, (double *)weight,
-                           (int32_t *)label, loss, grad, text, sizeof text), text);
-}
+/* The functions that take arrays of events, for one type of scores, masses and weights. */
+#define OF_TYPE(real, suffix, go_suffix)                                                                       \
+    int mode_loss_grad_##suffix(const mode_options *options, size_t n, const real *score, const real *mass,    \
+                                const real *weight, const int32_t *label, double *loss, real *grad) {          \
+        ENTER(options);                                                                                        \
+        return finish(modeLossGrad##go_suffix(&full, n, (real *)score, (real *)mass, (real *)weight,           \
+                                              (int32_t *)label, loss, grad, text, sizeof text),                \
+                      text);                                                                                   \
+    }                                                                                                          \
+    int mode_loss_##suffix(const mode_options *options, size_t n, const real *score, const real *mass,         \
+                           const real *weight, const int32_t *label, double *loss) {                           \
+        return mode_loss_grad_##suffix(options, n, score, mass, weight, label, loss, NULL);                    \
+    }                                                                                                          \
+    int mode_edges_##suffix(const mode_options *options, size_t n, const real *mass, const real *weight,       \
+                            const int32_t *label, size_t capacity, double *edges, size_t *n_edges) {           \
+        ENTER(options);                                                                                        \
+        return finish(modeEdges##go_suffix(&full, n, (real *)mass, (real *)weight, (int32_t *)label, capacity, \
+                                           edges, n_edges, text, sizeof text),                                 \
+                      text);                                                                                   \
+    }                                                                                                          \
+    int mode_moments_##suffix(const mode_options *options, size_t n, const real *score, const real *mass,      \
+                              const real *weight, const int32_t *label, size_t n_at, const double *at,         \
+                              size_t n_bins, double *cdf, double *moments, double *bounded) {                  \
+        ENTER(options);                                                                                        \
+        return finish(modeMoments##go_suffix(&full, n, (real *)score, (real *)mass, (real *)weight,            \
+                                             (int32_t *)label, n_at, (double *)at, n_bins, cdf, moments,       \
+                                             bounded, text, sizeof text),                                      \
+                      text);                                                                                   \
+    }
 
-int mode_loss_grad_f32(const mode_options *options, size_t n, const float *score,
-                       const float *mass, const float *weight, const int32_t *label,
-                       double *loss, float *grad) {
-    return grad_f32(MODE_LOSS, options, n, score, mass, weight, label, loss, grad);
-}
-
-int mode_loss_grad_f64(const mode_options *options, size_t n, const double *score,
-                       const double *mass, const double *weight, const int32_t *label,
-                       double *loss, double *grad) {
-    return grad_f64(MODE_LOSS, options, n, score, mass, weight, label, loss, grad);
-}
-
-int mode_disco_grad_f32(const mode_options *options, size_t n, const float *score,
-                        const float *mass, const float *weight, const int32_t *label,
-                        double *loss, float *grad) {
-    return grad_f32(DISCO, options, n, score, mass, weight, label, loss, grad);
-}
-
-int mode_disco_grad_f64(const mode_options *options, size_t n, const double *score,
-                        const double *mass, const double *weight, const int32_t *label,
-                        double *loss, double *grad) {
-    return grad_f64(DISCO, options, n, score, mass, weight, label, loss, grad);
-}
-
-int mode_flatness_grad_f32(const mode_options *options, size_t n, const float *score,
-                           const float *mass, const float *weight, const int32_t *label,
-                           double *loss, float *grad) {
-    return grad_f32(FLATNESS, options, n, score, mass, weight, label, loss, grad);
-}
-
-int mode_flatness_grad_f64(const mode_options *options, size_t n, const double *score,
-                           const double *mass, const double *weight, const int32_t *label,
-                           double *loss, double *grad) {
-    return grad_f64(FLATNESS, options, n, score, mass, weight, label, loss, grad);
-}
-
-int mode_loss_f32(const mode_options *options, size_t n, const float *score,
-                  const float *mass, const float *weight, const int32_t *label,
-                  double *loss) {
-    return mode_loss_grad_f32(options, n, score, mass, weight, label, loss, NULL);
-}
-
-int mode_loss_f64(const mode_options *options, size_t n, const double *score,
-                  const double *mass, const double *weight, const int32_t *label,
-                  double *loss) {
-    return mode_loss_grad_f64(options, n, score, mass, weight, label, loss, NULL);
-}
-
-int mode_edges(const mode_options *options, size_t n, const double *mass,
-               const double *weight, const int32_t *label, size_t capacity, double *edges, size_t *n_edges) {
-    mode_options full;
-    char text[MESSAGE_SIZE];
-    int status = prepare(&full, options);
-    if (status) return status;
-    return finish(modeEdges(&full, n, (double *)mass, (double *)weight, (int32_t *)label, capacity, edges,
-                     n_edges, text, sizeof text), text);
-}
-
-int mode_moments(const mode_options *options, size_t n, const double *score,
-                 const double *mass, const double *weight, const int32_t *label,
-                 size_t n_at, const double *at, size_t n_bins,
-                 double *cdf, double *moments, double *bounded) {
-    mode_options full;
-    char text[MESSAGE_SIZE];
-    int status = prepare(&full, options);
-    if (status) return status;
-    return finish(modeMoments(&full, n, (double *)score, (double *)mass, (double *)weight,
-                       (int32_t *)label, n_at, (double *)at, n_bins, cdf, moments,
-                       bounded, text, sizeof text), text);
-}
+OF_TYPE(float, f32, F32)
+OF_TYPE(double, f64, F64)
 
 int mode_set_threads(int threads) {
     int status = check_fork();

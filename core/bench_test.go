@@ -26,7 +26,7 @@ func benchEvents[T Float](n int, weighted bool) Events[T] {
 var benchSizes = []int{100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000}
 
 func benchLoss[T Float](b *testing.B, weighted bool, change func(*Config)) {
-	cfg := DefaultConfig()
+	cfg := paperConfig()
 	cfg.Order = 2
 	change(&cfg)
 	for _, n := range benchSizes {
@@ -66,7 +66,7 @@ func Benchmark256Bins(b *testing.B) {
 
 // The stages of one call, in their order; each is timed over its own input.
 func BenchmarkStages(b *testing.B) {
-	cfg := DefaultConfig()
+	cfg := paperConfig()
 	cfg.Order = 2
 	for _, n := range benchSizes[1:] {
 		ev := benchEvents[float32](n, false)

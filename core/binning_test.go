@@ -63,7 +63,7 @@ func TestQuantileEdges(t *testing.T) {
 				if asked > n {
 					continue
 				}
-				cfg := DefaultConfig()
+				cfg := paperConfig()
 				cfg.Bins = asked
 				want := quantileRule(ev.Mass, asked)
 				edges, err := Edges(ev, cfg)
@@ -110,7 +110,7 @@ func TestGivenEdges(t *testing.T) {
 		for range 1000 {
 			masses = append(masses, lo+(hi-lo)*math.Pow(rng.Float64(), 4))
 		}
-		cfg := DefaultConfig()
+		cfg := paperConfig()
 		cfg.Binning, cfg.Edges = GivenEdges, edges
 		checkBinning(t, Events[float64]{Score: make([]float64, len(masses)), Mass: masses}, cfg, edges)
 	}

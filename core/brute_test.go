@@ -23,6 +23,13 @@ type brute struct {
 	sums   []float64
 }
 
+// paperConfig has the formula of arXiv:2010.09745, from which each test takes what it needs.
+func paperConfig() Config {
+	cfg := DefaultConfig(MoDe)
+	cfg.Moments, cfg.Unbiased = Quadrature, false
+	return cfg
+}
+
 func newBrute(t *testing.T, ev Events[float64], cfg Config) *brute {
 	_, bins, err := inspect(ev, &cfg, len(ev.Score))
 	require.NoError(t, err)
@@ -290,7 +297,7 @@ func (br *brute) lossAndGrad() (float64, []float64) {
 
 // randomCase draws options and events, with ties in score and mass.
 func randomCase(rng *rand.Rand) (Events[float64], Config) {
-	cfg := DefaultConfig()
+	cfg := paperConfig()
 	cfg.Order = rng.IntN(6)
 	cfg.Bins = cfg.Order + 2 + rng.IntN(8)
 	cfg.Binning = Binning(rng.IntN(2))

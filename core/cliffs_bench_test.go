@@ -42,7 +42,7 @@ func BenchmarkCliffs(b *testing.B) {
 		for i := range n {
 			ev.Score[i], ev.Mass[i] = float32(c.score()), float32(c.mass())
 		}
-		cfg := DefaultConfig()
+		cfg := paperConfig()
 		cfg.Bins, ev.Label = c.bins, nil
 		if c.labels > 0 {
 			ev.Label, cfg.BackgroundLabel = make([]int32, n), nil

@@ -5,36 +5,6 @@ import (
 	"sync"
 )
 
-// DisCoAndGrad returns the loss DisCo of G. Kasieczka and D. Shih, "DisCo Fever:
-// Robust Networks Through Distance Correlation", arXiv:2001.05310, the squared
-// distance correlation of mass and score (G. Szekely, M. Rizzo, N. Bakirov,
-// arXiv:0803.4101), and sets grad as LossAndGrad does:
-//
-//	dCorr^2(m, s) = dCov^2(m, s) / sqrt(dCov^2(m, m) dCov^2(s, s))
-//	dCov^2(m, s)  = <a_ij b_ij> - 2 <a_ij b_ik> + <a_ij b_kl>,   a_ij = |m_i - m_j|, b_ij = |s_i - s_j|
-//
-// where <> is the mean over all i, j, k, l, weighted with the product of their
-// weights. That is what the authors' code computes for power 1. With Unbiased,
-// <> is the mean over i, j, k, l that all differ: a weighted U-statistic, which
-// for equal weights is the one of G. Szekely and M. Rizzo, arXiv:1310.2926 (with
-// U-centred distances). Its dCov^2 has the mean of an infinite sample; for
-// independent events the result is negative about as often as not.
-//
-// Where two scores are equal, the derivative of |s_i - s_j| counts as 0, the mean
-// of both sides. It takes O(n log n) time and O(n) memory, by sums over what lies
-// below in both mass and score: X. Huo and G. Szekely, arXiv:1410.1503; A. Chaudhuri
-// and W. Hu, arXiv:1810.11332. Of the options it takes Unbiased and BackgroundLabel;
-// another that is not at its default is an error. Where scores or masses are all equal, dCorr^2 is 0/0: also
-// an error, since 0 would tell a training whose scores have collapsed that all
-// is well.
-func DisCoAndGrad[T Float](grad []T, ev Events[T], cfg Config) (float64, error) {
-	if err := cfg.only("DisCo", "unbiased"); err != nil {
-		return 0, err
-	}
-	cfg.ScoreRange = unbounded()
-	return sumOverLabels(grad, ev, &cfg, discoOfLabel[T])
-}
-
 // disco is the memory of one call, kept between calls. What has an element for
 // each event is in order of mass where nothing else is said.
 type disco struct {
@@ -59,7 +29,28 @@ type axis struct {
 
 var discoPool = sync.Pool{New: func() any { return new(disco) }}
 
+// discoOfLabel returns the loss DisCo of G. Kasieczka and D. Shih, "DisCo Fever:
+// Robust Networks Through Distance Correlation", arXiv:2001.05310, the squared
+// distance correlation of mass and score (G. Szekely, M. Rizzo, N. Bakirov,
+// arXiv:0803.4101):
+//
+//	dCorr^2(m, s) = dCov^2(m, s) / sqrt(dCov^2(m, m) dCov^2(s, s))
+//	dCov^2(m, s)  = <a_ij b_ij> - 2 <a_ij b_ik> + <a_ij b_kl>,   a_ij = |m_i - m_j|, b_ij = |s_i - s_j|
+//
+// where <> is the mean over all i, j, k, l, weighted with the product of their
+// weights. That is what the authors' code computes for power 1. With Unbiased,
+// <> is the mean over i, j, k, l that all differ: a weighted U-statistic, which
+// for equal weights is the one of G. Szekely and M. Rizzo, arXiv:1310.2926 (with
+// U-centred distances). Its dCov^2 has the mean of an infinite sample; for
+// independent events the result is negative about as often as not.
+//
+// Where two scores are equal, the derivative of |s_i - s_j| counts as 0, the mean
+// of both sides. It takes O(n log n) time and O(n) memory, by sums over what lies
+// below in both mass and score: X. Huo and G. Szekely, arXiv:1410.1503; A. Chaudhuri
+// and W. Hu, arXiv:1810.11332. Where scores or masses are all equal, dCorr^2 is 0/0:
+// an error, since 0 would tell a training whose scores have collapsed that all is well.
 func discoOfLabel[T Float](grad []T, sel *selection[T], cfg *Config, sc *scratch) (float64, error) {
+	sel.scoreLo, sel.scoreHi = -math.MaxFloat64, math.MaxFloat64
 	if err := sel.check(sc); err != nil {
 		return 0, err
 	}

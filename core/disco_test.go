@@ -178,13 +178,13 @@ func largestOf(values []float64) (largest float64) {
 func TestDisCoAgainstAllPairs(t *testing.T) {
 	for _, unbiased := range []bool{false, true} {
 		rng := rand.New(rand.NewPCG(3, 4))
-		cfg := DefaultConfig()
+		cfg := DefaultConfig(DisCo)
 		cfg.Unbiased = unbiased
 		for compared := range 150 {
 			ev := discoCase(rng, unbiased)
 			n := len(ev.Score)
 			got := make([]float64, n)
-			value, err := DisCoAndGrad(got, ev, cfg)
+			value, err := LossAndGrad(got, ev, cfg)
 			require.NoError(t, err)
 			pw := pairwise{ev.Mass, ev.Score, onesIfNil(ev.Weight, n), unbiased}
 			want, grad := pw.discoAndGrad()
@@ -199,7 +199,7 @@ func TestDisCoAgainstAllPairs(t *testing.T) {
 // and Rizzo, arXiv:1310.2926, eqs. 2.1 and 2.2.
 func TestDisCoUnbiasedIsUCentred(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
-	cfg := DefaultConfig()
+	cfg := DefaultConfig(DisCo)
 	cfg.Unbiased = true
 	for range 20 {
 		ev := discoCase(rng, false)
@@ -237,7 +237,7 @@ func TestDisCoUnbiasedIsUCentred(t *testing.T) {
 			return sum
 		}
 		a, b := centred(ev.Mass), centred(ev.Score)
-		got, err := DisCoAndGrad(nil, ev, cfg)
+		got, err := LossAndGrad(nil, ev, cfg)
 		require.NoError(t, err)
 		require.InDelta(t, product(a, b)/math.Sqrt(product(a, a)*product(b, b)), got, 1e-11, "n = %d", n)
 	}
@@ -267,7 +267,7 @@ func TestDisCoInvariance(t *testing.T) {
 	const n = 3000
 	ev := manyEvents[float64](n, true)
 	for _, unbiased := range []bool{false, true} {
-		cfg := DefaultConfig()
+		cfg := DefaultConfig(DisCo)
 		cfg.Unbiased = unbiased
 		grad := make([]float64, n)
 		other := Events[float64]{Score: make([]float64, n), Mass: make([]float64, n), Weight: make([]float64, n)}
@@ -282,10 +282,10 @@ func TestDisCoInvariance(t *testing.T) {
 		for i, m := range ev.Mass {
 			rounded.Mass[i] = math.Floor(m*0x1p20) * 0x1p-20
 		}
-		want, err := DisCoAndGrad(grad, rounded, cfg)
+		want, err := LossAndGrad(grad, rounded, cfg)
 		require.NoError(t, err)
 		moved := make([]float64, n)
-		got, err := DisCoAndGrad(moved, other, cfg)
+		got, err := LossAndGrad(moved, other, cfg)
 		require.NoError(t, err)
 		assert.InDelta(t, want, got, 1e-12)
 		for i, from := range order {
@@ -306,12 +306,12 @@ func TestDisCoRounding(t *testing.T) {
 		mirror.Score[i], mirror.Mass[i] = -ev.Score[i], -ev.Mass[i]
 	}
 	for _, unbiased := range []bool{false, true} {
-		cfg := DefaultConfig()
+		cfg := DefaultConfig(DisCo)
 		cfg.Unbiased = unbiased
 		grad, other := make([]float64, n), make([]float64, n)
-		loss, err := DisCoAndGrad(grad, ev, cfg)
+		loss, err := LossAndGrad(grad, ev, cfg)
 		require.NoError(t, err)
-		again, err := DisCoAndGrad(other, mirror, cfg)
+		again, err := LossAndGrad(other, mirror, cfg)
 		require.NoError(t, err)
 		assert.InDelta(t, loss, again, 1e-13)
 		largest := largestOf(grad)
@@ -326,16 +326,16 @@ func TestDisCoThreads(t *testing.T) {
 	defer SetThreads(0)
 	const n = 100_000
 	ev := manyEvents[float32](n, true)
-	cfg := DefaultConfig()
+	cfg := DefaultConfig(DisCo)
 	cfg.Unbiased = true
 	SetThreads(1)
 	want := make([]float32, n)
-	loss, err := DisCoAndGrad(want, ev, cfg)
+	loss, err := LossAndGrad(want, ev, cfg)
 	require.NoError(t, err)
 	for _, threads := range []int{2, 7} {
 		SetThreads(threads)
 		grad := make([]float32, n)
-		again, err := DisCoAndGrad(grad, ev, cfg)
+		again, err := LossAndGrad(grad, ev, cfg)
 		require.NoError(t, err)
 		require.Equal(t, loss, again)
 		require.Equal(t, want, grad)
@@ -345,12 +345,12 @@ func TestDisCoThreads(t *testing.T) {
 // Events of other labels take no part; several labels add up.
 func TestDisCoLabels(t *testing.T) {
 	ev := manyEvents[float64](1000, true)
-	cfg := DefaultConfig()
+	cfg := DefaultConfig(DisCo)
 	var want float64
 	all := make([]float64, 1000)
 	for part := range 2 {
 		half := Events[float64]{ev.Score[500*part : 500*part+500], ev.Mass[500*part : 500*part+500], ev.Weight[500*part : 500*part+500], nil}
-		loss, err := DisCoAndGrad(all[500*part:500*part+500], half, cfg)
+		loss, err := LossAndGrad(all[500*part:500*part+500], half, cfg)
 		require.NoError(t, err)
 		want += loss
 	}
@@ -364,7 +364,7 @@ func TestDisCoLabels(t *testing.T) {
 	}
 	cfg.BackgroundLabel = []int32{0, 4}
 	grad := make([]float64, 1003)
-	loss, err := DisCoAndGrad(grad, ev, cfg)
+	loss, err := LossAndGrad(grad, ev, cfg)
 	require.NoError(t, err)
 	assert.Equal(t, want, loss)
 	assert.Equal(t, append(all, 0, 0, 0), grad)
@@ -415,28 +415,16 @@ func TestDisCoErrors(t *testing.T) {
 		{"score: the distance variance of the 20 selected events is ", ErrUndefined, func(e *Events[float64]) {
 			e.Score[0], e.Weight[0] = 1e160, 0
 		}, nil},
-		{"order = 1 has no meaning for DisCo", ErrOption, nil, func(c *Config) { c.Order = 1 }},
-		{"bins = 8 has no meaning for DisCo", ErrOption, nil, func(c *Config) { c.Bins = 8 }},
-		{"binning = 1 has no meaning", ErrOption, nil, func(c *Config) { c.Binning = Uniform }},
-		{"edges = [0 1] has no meaning", ErrOption, nil, func(c *Config) { c.Binning, c.Edges = GivenEdges, []float64{0, 1} }},
-		{"mass_range = [0, 1] has no meaning", ErrOption, nil, func(c *Config) { c.MassRange = [2]float64{0, 1} }},
-		{"score_range = [0, 2] has no meaning", ErrOption, nil, func(c *Config) { c.ScoreRange = [2]float64{0, 2} }},
-		{"max_slope = 1 has no meaning", ErrOption, nil, func(c *Config) { c.MaxSlope = 1 }},
-		{"slope_of = 1 has no meaning", ErrOption, nil, func(c *Config) { c.SlopeOf = Selected }},
-		{"monotonic = true has no meaning", ErrOption, nil, func(c *Config) { c.Monotonic = true }},
-		{"moments = 1 has no meaning", ErrOption, nil, func(c *Config) { c.Moments = Projection }},
-		{"slope_penalty = 1 has no meaning", ErrOption, nil, func(c *Config) { c.SlopePenalty = 1 }},
-		{"reduction = 1 has no meaning", ErrOption, nil, func(c *Config) { c.Reduction = Sum }},
 		{"background_label = [] must name", ErrOption, nil, func(c *Config) { c.BackgroundLabel = nil }},
 	} {
-		ev, cfg := manyEvents[float64](20, true), DefaultConfig()
+		ev, cfg := manyEvents[float64](20, true), DefaultConfig(DisCo)
 		if test.events != nil {
 			test.events(&ev)
 		}
 		if test.config != nil {
 			test.config(&cfg)
 		}
-		_, err := DisCoAndGrad(make([]float64, len(ev.Score)), ev, cfg)
+		_, err := LossAndGrad(make([]float64, len(ev.Score)), ev, cfg)
 		assert.ErrorIs(t, err, test.kind, test.want)
 		assert.ErrorContains(t, err, test.want)
 	}
@@ -445,9 +433,9 @@ func TestDisCoErrors(t *testing.T) {
 func BenchmarkDisCo(b *testing.B) {
 	for _, n := range []int{1000, 100_000, 1_000_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			ev, grad, cfg := manyEvents[float32](n, false), make([]float32, n), DefaultConfig()
+			ev, grad, cfg := manyEvents[float32](n, false), make([]float32, n), DefaultConfig(DisCo)
 			for b.Loop() {
-				if _, err := DisCoAndGrad(grad, ev, cfg); err != nil {
+				if _, err := LossAndGrad(grad, ev, cfg); err != nil {
 					b.Fatal(err)
 				}
 			}

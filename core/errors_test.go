@@ -1,8 +1,11 @@
 package core
 
 import (
+	"fmt"
 	"math"
 	"reflect"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -12,38 +15,38 @@ var nan, inf = math.NaN(), math.Inf(1)
 
 // Every option out of its range is named, with its value.
 func TestValidate(t *testing.T) {
-	cfg := DefaultConfig()
+	cfg := paperConfig()
 	assert.NoError(t, cfg.Validate())
 	for want, change := range map[string]func(*Config){
-		"order = -1 must be between 0 and 16":              func(c *Config) { c.Order = -1 },
-		"order = 17 must be between 0 and 16":              func(c *Config) { c.Order = 17 },
-		"bins = -1 must be at least 1":                     func(c *Config) { c.Bins = -1 },
-		"binning = 7 is not":                               func(c *Config) { c.Binning = 7 },
-		"moments = -1 is not":                              func(c *Config) { c.Moments = -1 },
-		"slope_of = 2 is neither":                          func(c *Config) { c.SlopeOf = 2 },
-		"reduction = 2 is neither":                         func(c *Config) { c.Reduction = 2 },
-		"max_slope = 0 must be greater than 0":             func(c *Config) { c.Order, c.MaxSlope = 1, 0 },
-		"max_slope = NaN must be greater than 0":           func(c *Config) { c.Order, c.MaxSlope = 1, nan },
-		"max_slope = 0.5 bounds the slope":                 func(c *Config) { c.MaxSlope = 0.5 },
-		"monotonic needs order >= 2, and order is 1":       func(c *Config) { c.Order, c.Monotonic = 1, true },
-		"slope_penalty = -1 must be":                       func(c *Config) { c.Order, c.SlopePenalty = 1, -1 },
-		"slope_penalty = NaN must be":                      func(c *Config) { c.Order, c.SlopePenalty = 1, nan },
-		"slope_penalty = 1 acts on the slope":              func(c *Config) { c.SlopePenalty = 1 },
-		"mass_range = [2, 1] must have its lower end":      func(c *Config) { c.MassRange = [2]float64{2, 1} },
-		"mass_range = [1, +Inf] must have two finite ends": func(c *Config) { c.MassRange = [2]float64{1, inf} },
-		"score_range = [0, 0] must have its lower end":     func(c *Config) { c.ScoreRange = [2]float64{} },
-		"score_range = [NaN, 1] must have two finite ends": func(c *Config) { c.ScoreRange = [2]float64{nan, 1} },
-		"background_label = [] must name":                  func(c *Config) { c.BackgroundLabel = nil },
-		"background_label = [3 3] names label 3 twice":     func(c *Config) { c.BackgroundLabel = []int32{3, 3} },
-		"edges has length 1: binning":                      func(c *Config) { c.Binning, c.Edges = GivenEdges, []float64{1} },
-		"edges[2] = 2 must be greater than edges[1] = 2":   func(c *Config) { c.Binning, c.Edges = GivenEdges, []float64{1, 2, 2} },
-		"edges[1] = NaN must be finite":                    func(c *Config) { c.Binning, c.Edges = GivenEdges, []float64{1, nan, 2} },
-		"edges are given, which needs binning = edges":     func(c *Config) { c.Edges = []float64{1, 2} },
+		"order = -1 must be between 0 and 16":                               func(c *Config) { c.Order = -1 },
+		"order = 17 must be between 0 and 16":                               func(c *Config) { c.Order = 17 },
+		"bins = -1 must be at least 1":                                      func(c *Config) { c.Bins = -1 },
+		"binning = 7 must be the number of one of quantile, uniform, edges": func(c *Config) { c.Binning = 7 },
+		"moments = -1 must be":                                              func(c *Config) { c.Moments = -1 },
+		"slope_of = 2 must be":                                              func(c *Config) { c.SlopeOf = 2 },
+		"reduction = 2 must be":                                             func(c *Config) { c.Reduction = 2 },
+		"max_slope = 0 must be greater than 0":                              func(c *Config) { c.Order, c.MaxSlope = 1, 0 },
+		"max_slope = NaN must be greater than 0":                            func(c *Config) { c.Order, c.MaxSlope = 1, nan },
+		"max_slope = 0.5 bounds the slope":                                  func(c *Config) { c.MaxSlope = 0.5 },
+		"which needs order >= 2, and order is 1":                            func(c *Config) { c.Order, c.Monotonic = 1, true },
+		"slope_penalty = -1 must be":                                        func(c *Config) { c.Order, c.SlopePenalty = 1, -1 },
+		"slope_penalty = NaN must be":                                       func(c *Config) { c.Order, c.SlopePenalty = 1, nan },
+		"slope_penalty = 1 acts on the slope":                               func(c *Config) { c.SlopePenalty = 1 },
+		"mass_range = [2, 1] must have its lower end":                       func(c *Config) { c.MassRange = [2]float64{2, 1} },
+		"mass_range = [1, +Inf] must have two finite ends":                  func(c *Config) { c.MassRange = [2]float64{1, inf} },
+		"score_range = [0, 0] must have its lower end":                      func(c *Config) { c.ScoreRange = [2]float64{} },
+		"score_range = [NaN, 1] must have two finite ends":                  func(c *Config) { c.ScoreRange = [2]float64{nan, 1} },
+		"background_label = [] must name":                                   func(c *Config) { c.BackgroundLabel = nil },
+		"background_label = [3 3] names label 3 twice":                      func(c *Config) { c.BackgroundLabel = []int32{3, 3} },
+		"edges has length 1: binning":                                       func(c *Config) { c.Binning, c.Edges = GivenEdges, []float64{1} },
+		"edges[2] = 2 must be greater than edges[1] = 2":                    func(c *Config) { c.Binning, c.Edges = GivenEdges, []float64{1, 2, 2} },
+		"edges[1] = NaN must be finite":                                     func(c *Config) { c.Binning, c.Edges = GivenEdges, []float64{1, nan, 2} },
+		"edges are given, which needs binning = edges":                      func(c *Config) { c.Edges = []float64{1, 2} },
 		"cannot be given together with edges": func(c *Config) {
 			c.Binning, c.Edges, c.MassRange = GivenEdges, []float64{1, 2}, [2]float64{1, 2}
 		},
 	} {
-		cfg := DefaultConfig()
+		cfg := paperConfig()
 		change(&cfg)
 		err := cfg.Validate()
 		assert.ErrorIs(t, err, ErrOption, want)
@@ -51,34 +54,75 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-// A loss that takes no options refuses every one that is not at its default,
-// those that are added later too. Labels are for all.
-func TestOnlyKnowsEveryOption(t *testing.T) {
-	plain := DefaultConfig()
-	assert.NoError(t, plain.only("a loss"))
-	fields := reflect.TypeOf(plain)
-	for i := range fields.NumField() {
-		name := fields.Field(i).Name
-		if name == "BackgroundLabel" {
-			continue
+// A loss refuses every option that it does not take and that is not at its default.
+func TestOptionsOfOtherLosses(t *testing.T) {
+	others := map[OptionKind]any{Integer: 3, Flag: true, Number: 0.125, Range: [2]float64{0.25, 0.75}, Numbers: []float64{1, 2}}
+	for _, loss := range []LossKind{DisCo, Flatness} {
+		cfg := DefaultConfig(loss)
+		assert.NoError(t, cfg.Validate())
+		for _, o := range Options() {
+			if slices.Contains(o.Losses, loss) {
+				continue
+			}
+			cfg := DefaultConfig(loss)
+			if o.Kind == Choice {
+				*o.Field(&cfg).(*int) = 1 - *o.Field(&cfg).(*int)
+			} else {
+				assign(o.Field(&cfg), others[o.Kind])
+			}
+			want := fmt.Sprintf("has no meaning for loss = %s: leave it at its default", lossNames[loss])
+			assert.ErrorContains(t, cfg.Validate(), want, o.Name)
 		}
-		cfg := DefaultConfig()
-		switch field := reflect.ValueOf(&cfg).Elem().Field(i); field.Kind() {
-		case reflect.Int:
-			field.SetInt(field.Int() + 1)
-		case reflect.Float64:
-			field.SetFloat(0.125)
-		case reflect.Bool:
-			field.SetBool(!field.Bool())
-		case reflect.Array:
-			field.Set(reflect.ValueOf([2]float64{0.25, 0.75}))
-		case reflect.Slice:
-			field.Set(reflect.ValueOf([]float64{1, 2}))
-		default:
-			t.Fatalf("a %s for %s: how to change it?", field.Kind(), name)
-		}
-		assert.ErrorContains(t, cfg.only("a loss"), "has no meaning for a loss: leave it at its default", name)
 	}
+}
+
+// Every field of Config has a row in the table, in the order of the table.
+func TestTableHasEveryField(t *testing.T) {
+	var cfg Config
+	fields := reflect.ValueOf(&cfg).Elem()
+	assert.Len(t, options, fields.NumField())
+	for _, o := range options {
+		field := fields.FieldByName(strings.ReplaceAll(cases(o.Name), "_", ""))
+		assert.Equal(t, field.Addr().UnsafePointer(), reflect.ValueOf(o.Field(&cfg)).UnsafePointer(), o.Name)
+	}
+}
+
+// cases writes slope_of as Slope_Of.
+func cases(name string) string {
+	words := strings.Split(name, "_")
+	for k, word := range words {
+		words[k] = strings.ToUpper(word[:1]) + word[1:]
+	}
+	return strings.Join(words, "_")
+}
+
+// A limit that float32 events cannot have is the next one that they can: 0.8 is
+// less than float32(0.8), and events at the limit are inside all the same.
+func TestLimitsAreRoundedOutwards(t *testing.T) {
+	const n = 100
+	ev := Events[float32]{Score: make([]float32, n), Mass: make([]float32, n)}
+	for i := range n {
+		ev.Mass[i], ev.Score[i] = min(float32(i)/50, 0.8), min(float32(i*37%n)/n, 0.8)
+	}
+	for name, change := range map[string]func(*Config){
+		"range": func(c *Config) { c.MassRange = [2]float64{0, 0.8} },
+		"edges": func(c *Config) { c.Binning, c.Edges = GivenEdges, []float64{0, 0.4, 0.8} },
+	} {
+		cfg := DefaultConfig(MoDe)
+		cfg.Bins, cfg.ScoreRange = 2, [2]float64{0, 0.8}
+		change(&cfg)
+		edges, err := Edges(ev, cfg)
+		assert.NoError(t, err)
+		assert.Equal(t, float64(float32(0.8)), edges[len(edges)-1])
+		grad := make([]float32, n)
+		_, err = LossAndGrad(grad, ev, cfg)
+		assert.NoError(t, err)
+		for i, g := range grad {
+			assert.NotZero(t, g, "%s: event %d takes no part", name, i)
+		}
+	}
+	assert.Equal(t, [2]float64{-1e300, 1}, outwards([2]float64{-1e300, 1}))
+	assert.Equal(t, unbounded(), outwards(unbounded()))
 }
 
 // Every error that events can make is named, with the value and its place.
@@ -99,7 +143,7 @@ func TestEventErrors(t *testing.T) {
 			Label:  make([]int32, n),
 		}
 	}
-	cfg := DefaultConfig()
+	cfg := paperConfig()
 	cfg.Bins = 8
 	_, err := Loss(good(), cfg)
 	assert.NoError(t, err)
@@ -162,7 +206,7 @@ func TestEventErrors(t *testing.T) {
 func TestNotLookedAt(t *testing.T) {
 	ev := spreadEvents[float64](500, false, 0)
 	ev.Label = make([]int32, 500)
-	cfg := DefaultConfig()
+	cfg := paperConfig()
 	cfg.MassRange = [2]float64{50, 300}
 	want := make([]float64, 500)
 	loss, err := LossAndGrad(want, ev, cfg)

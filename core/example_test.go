@@ -23,8 +23,7 @@ func sculpted(n int) core.Events[float64] {
 // the gradient makes the loss smaller.
 func ExampleLossAndGrad() {
 	ev := sculpted(10_000)
-	cfg := core.DefaultConfig()
-	cfg.Unbiased, cfg.Moments = true, core.Projection
+	cfg := core.DefaultConfig(core.MoDe)
 
 	grad := make([]float64, len(ev.Score))
 	before, err := core.LossAndGrad(grad, ev, cfg)
@@ -54,7 +53,7 @@ func ExampleLossAndGrad() {
 // The bins that the loss uses, in units of mass.
 func ExampleEdges() {
 	ev := core.Events[float64]{Mass: []float64{60, 61, 64, 70, 80, 95, 115, 150}}
-	cfg := core.DefaultConfig()
+	cfg := core.DefaultConfig(core.MoDe)
 	cfg.Bins = 4
 	edges, err := core.Edges(ev, cfg)
 	fmt.Println(edges, err)
@@ -64,8 +63,8 @@ func ExampleEdges() {
 // What the loss is made of at a score: the fraction of each bin's events below it, and
 // the slope of their dependence on mass.
 func ExampleMomentsAt() {
-	cfg := core.DefaultConfig()
-	cfg.Order, cfg.Bins, cfg.Moments = 1, 3, core.Projection
+	cfg := core.DefaultConfig(core.MoDe)
+	cfg.Order, cfg.Bins = 1, 3
 	table, err := core.MomentsAt([]float64{0.5}, sculpted(30_000), cfg)
 	if err != nil {
 		panic(err)
@@ -78,7 +77,7 @@ func ExampleMomentsAt() {
 func ExampleLoss_error() {
 	ev := sculpted(1_000)
 	ev.Score[17] = 1.5
-	_, err := core.Loss(ev, core.DefaultConfig())
+	_, err := core.Loss(ev, core.DefaultConfig(core.MoDe))
 	fmt.Println(errors.Is(err, core.ErrScoreRange))
 	fmt.Println(err)
 	// Output:

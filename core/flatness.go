@@ -2,22 +2,13 @@ package core
 
 import "math"
 
-// FlatnessAndGrad returns the flatness loss of J. Stevens and M. Williams,
+// flatnessOfLabel returns the flatness loss of J. Stevens and M. Williams,
 // arXiv:1305.7248, as arXiv:2010.09745 writes it,
 //
 //	L = sum_b share_b integral |F_b(s) - F(s)|^2 ds,   F(s) = sum_b share_b F_b(s)
 //
 // over ScoreRange, where share_b is the bin's fraction of the sum of weights, so
-// that F is the CDF of all events. It sets grad as LossAndGrad does. Of the
-// options it takes those of the bins, ScoreRange and BackgroundLabel; another
-// that is not at its default is an error.
-func FlatnessAndGrad[T Float](grad []T, ev Events[T], cfg Config) (float64, error) {
-	if err := cfg.only("the flatness loss", "bins", "binning", "edges", "mass_range", "score_range"); err != nil {
-		return 0, err
-	}
-	return sumOverLabels(grad, ev, &cfg, flatnessOfLabel[T])
-}
-
+// that F is the CDF of all events.
 func flatnessOfLabel[T Float](grad []T, sel *selection[T], cfg *Config, sc *scratch) (float64, error) {
 	sw, cells, bins, err := newSweep(grad, sel, cfg, sc)
 	if err != nil {

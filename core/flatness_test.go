@@ -70,11 +70,11 @@ func TestFlatnessAgainstBruteForce(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 10))
 	for compared := 0; compared < 150; {
 		ev, random := randomCase(rng)
-		cfg := DefaultConfig()
+		cfg := DefaultConfig(Flatness)
 		cfg.Bins, cfg.Binning, cfg.ScoreRange = random.Bins, random.Binning, [2]float64{-0.25, 1.5}
 		onlyGeneralPaths = rng.IntN(2) == 0
 		got := make([]float64, len(ev.Score))
-		value, err := FlatnessAndGrad(got, ev, cfg)
+		value, err := LossAndGrad(got, ev, cfg)
 		if errors.Is(err, ErrBin) { // negative weights left a bin unusable
 			require.NotNil(t, ev.Weight)
 			continue
@@ -104,12 +104,15 @@ func TestFlatnessOfEqualBins(t *testing.T) {
 	for i := range ev.Mass {
 		ev.Mass[i] = float64(i*37%n) / (n - 1)
 	}
-	cfg := DefaultConfig()
+	cfg := paperConfig()
 	cfg.Binning, cfg.Edges = GivenEdges, uniformEdges(-0.5/(n-1), 1+0.5/(n-1), 32)
 	want, got := make([]float64, n), make([]float64, n)
 	mode, err := LossAndGrad(want, ev, cfg)
 	require.NoError(t, err)
-	flat, err := FlatnessAndGrad(got, ev, cfg)
+	edges := cfg.Edges
+	cfg = DefaultConfig(Flatness)
+	cfg.Binning, cfg.Edges = GivenEdges, edges
+	flat, err := LossAndGrad(got, ev, cfg)
 	require.NoError(t, err)
 	assert.InDelta(t, mode, flat, 1e-13)
 	assert.InDeltaSlice(t, want, got, 1e-10*largestOf(want))
@@ -118,26 +121,26 @@ func TestFlatnessOfEqualBins(t *testing.T) {
 // One bin is flat. Options of other losses, and events that cannot be binned, are errors.
 func TestFlatnessErrors(t *testing.T) {
 	ev := manyEvents[float64](100, false)
-	cfg := DefaultConfig()
+	cfg := DefaultConfig(Flatness)
 	cfg.Bins = 1
 	grad := make([]float64, 100)
-	loss, err := FlatnessAndGrad(grad, ev, cfg)
+	loss, err := LossAndGrad(grad, ev, cfg)
 	require.NoError(t, err)
 	assert.InDelta(t, 0, loss, 1e-15)
 	assert.InDelta(t, 0, largestOf(grad), 1e-15)
 
 	for want, change := range map[string]func(*Config){
-		"order = 2 has no meaning for the flatness loss":   func(c *Config) { c.Order = 2 },
+		"order = 2 has no meaning for loss = flatness":     func(c *Config) { c.Order = 2 },
 		"unbiased = true has no meaning":                   func(c *Config) { c.Unbiased = true },
-		"reduction = 1 has no meaning":                     func(c *Config) { c.Reduction = Sum },
+		"reduction = sum has no meaning":                   func(c *Config) { c.Reduction = Sum },
 		"bins = -1 must be at least 1":                     func(c *Config) { c.Bins = -1 },
 		"score_range = [1, 0] must have":                   func(c *Config) { c.ScoreRange = [2]float64{1, 0} },
 		"100 selected events cannot fill bins = 101":       func(c *Config) { c.Bins = 101 },
 		"bin 0 of 2, mass in [0, 1), has sum of weights 0": func(c *Config) { c.Binning, c.Edges = GivenEdges, []float64{0, 1, math.MaxFloat64} },
 	} {
-		cfg := DefaultConfig()
+		cfg := DefaultConfig(Flatness)
 		change(&cfg)
-		_, err := FlatnessAndGrad(nil, ev, cfg)
+		_, err := LossAndGrad(nil, ev, cfg)
 		assert.ErrorContains(t, err, want)
 	}
 }

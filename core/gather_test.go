@@ -43,7 +43,7 @@ func TestLabelsAreSelected(t *testing.T) {
 	for _, n := range []int{1_000, checkBlock, 10_001, 150_001} { // from one block to several parts
 		for _, weighted := range []bool{false, true} {
 			ev, places := labelled(n, weighted)
-			cfg := DefaultConfig()
+			cfg := paperConfig()
 			cfg.Order, cfg.Bins, cfg.Unbiased = 1, 6, true
 			want := make([]float32, n)
 			var sum float64
@@ -80,9 +80,9 @@ func TestPlacesAreThoseOfTheInput(t *testing.T) {
 			ev, places := labelled(n, true)
 			at := places[0][len(places[0])*2/3]
 			spoil(&ev, at)
-			_, err := Loss(ev, DefaultConfig())
+			_, err := Loss(ev, paperConfig())
 			assert.ErrorContains(t, err, fmt.Sprintf("%s[%d] = ", name, at))
-			_, err = DisCoAndGrad(nil, ev, DefaultConfig())
+			_, err = Loss(ev, DefaultConfig(DisCo))
 			assert.ErrorContains(t, err, fmt.Sprintf("%s[%d] = ", name, at))
 		}
 	}
@@ -97,7 +97,7 @@ func TestManyLabels(t *testing.T) {
 		rng := rand.New(rand.NewPCG(6, 7))
 		ev := spreadEvents[float32](n, true, 0.1)
 		ev.Label = make([]int32, n)
-		cfg := DefaultConfig()
+		cfg := paperConfig()
 		cfg.Bins, cfg.BackgroundLabel = 4, nil
 		places := make([][]int, labels)
 		for i := range ev.Label {
@@ -136,7 +136,7 @@ func TestManyLabels(t *testing.T) {
 func TestErrorNamesTheLabel(t *testing.T) {
 	ev, places := labelled(1_000, false)
 	ev.Score[places[1][17]] = 2
-	cfg := DefaultConfig()
+	cfg := paperConfig()
 	cfg.BackgroundLabel = []int32{0, 1}
 	_, err := Loss(ev, cfg)
 	require.ErrorIs(t, err, ErrScoreRange)
@@ -147,7 +147,7 @@ func TestErrorNamesTheLabel(t *testing.T) {
 // take no part have others.
 func TestEqualWeights(t *testing.T) {
 	for name, change := range walkOptions {
-		cfg := DefaultConfig()
+		cfg := paperConfig()
 		change(&cfg)
 		cfg.MassRange = [2]float64{50, 200}
 		ev := spreadEvents[float64](20_000, false, 0.1)

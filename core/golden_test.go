@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math"
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -11,49 +12,62 @@ import (
 )
 
 // goldenCase is one of tests/golden/mode_loss.json, whose losses and gradients
-// come from a brute-force oracle in extended precision.
+// come from a brute-force oracle in extended precision. It names every option.
 type goldenCase struct {
-	Name    string
-	Options struct {
-		Order        int
-		MaxSlope     *float64 `json:"max_slope"`
-		SlopeOf      string   `json:"slope_of"`
-		Monotonic    bool
-		Moments      string
-		Unbiased     bool
-		SlopePenalty float64     `json:"slope_penalty"`
-		ScoreRange   *[2]float64 `json:"score_range"`
-		Reduction    string
-		Binning      string
-		Bins         int
-		Edges        []float64
-		MassRange    *[2]float64 `json:"mass_range"`
-	}
+	Name                string
+	Options             map[string]any
 	Score, Mass, Weight []float64
 	Loss                float64
 	Grad                []float64
 }
 
-func (g *goldenCase) config() Config {
-	o := g.Options
-	cfg := DefaultConfig()
-	cfg.Order, cfg.Monotonic, cfg.Unbiased = o.Order, o.Monotonic, o.Unbiased
-	cfg.SlopePenalty, cfg.Edges, cfg.Bins = o.SlopePenalty, o.Edges, o.Bins
-	cfg.Binning = map[string]Binning{"quantile": Quantile, "uniform": Uniform, "edges": GivenEdges}[o.Binning]
-	cfg.Moments = map[string]MomentKind{"quadrature": Quadrature, "projection": Projection}[o.Moments]
-	cfg.SlopeOf = map[string]SlopeOf{"rejected": Rejected, "selected": Selected}[o.SlopeOf]
-	cfg.Reduction = map[string]Reduction{"mean": Mean, "sum": Sum}[o.Reduction]
-	if o.MaxSlope != nil {
-		cfg.MaxSlope = *o.MaxSlope
+func (g *goldenCase) config(t *testing.T) Config {
+	cfg := DefaultConfig(MoDe)
+	rows := make(map[string]*Option)
+	for k := range options {
+		rows[options[k].Name] = &options[k]
 	}
-	cfg.ScoreRange, cfg.MassRange = unbounded(), unbounded()
-	if o.ScoreRange != nil {
-		cfg.ScoreRange = *o.ScoreRange
-	}
-	if o.MassRange != nil {
-		cfg.MassRange = *o.MassRange
+	for name, value := range g.Options {
+		require.Contains(t, rows, name)
+		set(&cfg, rows[name], value)
 	}
 	return cfg
+}
+
+// set sets an option to what JSON has for it.
+func set(cfg *Config, o *Option, value any) {
+	switch p := o.field(cfg).(type) {
+	case *int:
+		switch v := value.(type) {
+		case string:
+			*p = slices.Index(o.Values, v)
+		case float64:
+			*p = int(v)
+		}
+	case *bool:
+		*p = value.(bool)
+	case *float64:
+		*p = o.None
+		if value != nil {
+			*p = value.(float64)
+		}
+	case *[2]float64:
+		*p = unbounded()
+		for k, end := range numbers(value) {
+			p[k] = end
+		}
+	case *[]float64:
+		*p = numbers(value)
+	}
+}
+
+// numbers returns those of a list, none of null.
+func numbers(value any) (list []float64) {
+	values, _ := value.([]any)
+	for _, v := range values {
+		list = append(list, v.(float64))
+	}
+	return list
 }
 
 func goldenCases(t *testing.T) []goldenCase {
@@ -92,11 +106,11 @@ func TestGolden(t *testing.T) {
 func checkGolden[T Float](t *testing.T, g *goldenCase, tol float64) {
 	grad := make([]T, len(g.Score))
 	ev := Events[T]{Score: convert[T](g.Score), Mass: convert[T](g.Mass), Weight: convert[T](g.Weight)}
-	loss, err := LossAndGrad(grad, ev, g.config())
+	loss, err := LossAndGrad(grad, ev, g.config(t))
 	require.NoError(t, err)
 	assert.InDelta(t, g.Loss, loss, tol*math.Abs(g.Loss))
 	requireClose(t, g.Grad, convert[float64](grad), tol)
-	alone, err := Loss(ev, g.config())
+	alone, err := Loss(ev, g.config(t))
 	require.NoError(t, err)
 	assert.Equal(t, loss, alone)
 }

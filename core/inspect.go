@@ -8,6 +8,7 @@ import "sort"
 // of bins, and is an error here.
 func Edges[T Float](ev Events[T], cfg Config) ([]float64, error) {
 	ev.Score = nil
+	cfg = roundedTo[T](cfg)
 	_, bins, err := inspect(ev, &cfg, len(ev.Mass))
 	return bins.edges, err
 }
@@ -32,6 +33,7 @@ func MomentsAt[T Float](at []float64, ev Events[T], cfg Config) (*Table, error) 
 	if err := ev.checkLengths(); err != nil {
 		return nil, err
 	}
+	cfg = roundedTo[T](cfg)
 	sel, bins, err := inspect(ev, &cfg, len(ev.Score))
 	if err != nil {
 		return nil, err

@@ -5,28 +5,21 @@ import (
 	"slices"
 )
 
-// Loss returns the MoDe loss of the events.
+// Loss returns the loss of the events.
 func Loss[T Float](ev Events[T], cfg Config) (float64, error) {
 	return LossAndGrad(nil, ev, cfg)
 }
 
-// LossAndGrad returns the MoDe loss of the events and sets grad, of the length
-// of ev.Score, to its derivatives with respect to the scores. Events that take
+// LossAndGrad returns the loss of the events and sets grad, of the length of
+// ev.Score, to its derivatives with respect to the scores. Events that take
 // no part get 0. With grad nil only the loss is computed. After an error the
 // contents of grad mean nothing.
-func LossAndGrad[T Float](grad []T, ev Events[T], cfg Config) (float64, error) {
-	return sumOverLabels(grad, ev, &cfg, lossOfLabel[T])
-}
-
-// lossOf is a loss of the selected events, whose gradient it sets.
-type lossOf[T Float] func(grad []T, sel *selection[T], cfg *Config, sc *scratch) (float64, error)
-
-// sumOverLabels checks what is common to all losses and returns the sum over the
-// labels.
-func sumOverLabels[T Float](grad []T, ev Events[T], cfg *Config, of lossOf[T]) (float64, error) {
-	if err := cfg.Validate(); err != nil {
+func LossAndGrad[T Float](grad []T, ev Events[T], given Config) (float64, error) {
+	if err := given.Validate(); err != nil {
 		return 0, err
 	}
+	rounded := roundedTo[T](given)
+	cfg, of := &rounded, kindOf[T](given.Loss)
 	if err := ev.checkLengths(); err != nil {
 		return 0, err
 	}
@@ -49,6 +42,13 @@ func sumOverLabels[T Float](grad []T, ev Events[T], cfg *Config, of lossOf[T]) (
 	}
 	g.scatter(grad, sc.team)
 	return total, nil
+}
+
+// lossOf is a loss of the selected events, whose gradient it sets.
+type lossOf[T Float] func(grad []T, sel *selection[T], cfg *Config, sc *scratch) (float64, error)
+
+func kindOf[T Float](kind LossKind) lossOf[T] {
+	return [...]lossOf[T]{MoDe: modeOfLabel[T], DisCo: discoOfLabel[T], Flatness: flatnessOfLabel[T]}[kind]
 }
 
 // sum returns the sum of the losses of the labels, each of which sets its part of the
@@ -98,7 +98,7 @@ func ofLabel(cfg *Config, k int, err error) error {
 	return errorOf(err, "events with background_label = %d: %v", cfg.BackgroundLabel[k], err)
 }
 
-func lossOfLabel[T Float](grad []T, sel *selection[T], cfg *Config, sc *scratch) (float64, error) {
+func modeOfLabel[T Float](grad []T, sel *selection[T], cfg *Config, sc *scratch) (float64, error) {
 	sw, cells, bins, err := newSweep(grad, sel, cfg, sc)
 	if err != nil {
 		return 0, err

@@ -64,7 +64,7 @@ func TestQuadratureOfConstant(t *testing.T) {
 func TestBoundAdvance(t *testing.T) {
 	ba, err := newBasis(uniformEdges(0, 1, 9), &Config{Order: 4}, nil)
 	require.NoError(t, err)
-	cfg := DefaultConfig()
+	cfg := paperConfig()
 	cfg.Order, cfg.MaxSlope, cfg.Monotonic = 4, 0.3, true
 	for _, slopeOf := range []SlopeOf{Rejected, Selected} {
 		for _, size := range []float64{1e-6, 1e-3, 0.3} {
@@ -110,7 +110,7 @@ func TestBoundsNearSaturation(t *testing.T) {
 		func(c *Config) { c.Order = 2; c.MaxSlope = 0.03; c.Monotonic = true; c.Unbiased = true },
 		func(c *Config) { c.Order = 4; c.MaxSlope = 0.3; c.Monotonic = true },
 	} {
-		cfg := DefaultConfig()
+		cfg := paperConfig()
 		cfg.Bins = 16
 		change(&cfg)
 		got := make([]float64, n)

@@ -53,7 +53,7 @@ func scoreSets(n int) map[string][]float64 {
 
 // The records come out in order of score, ties in order of index.
 func TestSort(t *testing.T) {
-	cfg := DefaultConfig()
+	cfg := paperConfig()
 	cfg.ScoreRange = unbounded()
 	for _, n := range []int{1, 2, 23, 24, 1_000, 100_000} {
 		for name, scores := range scoreSets(n) {
@@ -111,7 +111,7 @@ func TestUnsort(t *testing.T) {
 	defer func(from int) { unsortFrom = from }(unsortFrom)
 	for _, weighted := range []bool{false, true} {
 		for name, change := range walkOptions {
-			cfg := DefaultConfig()
+			cfg := paperConfig()
 			change(&cfg)
 			ev := spreadEvents[float32](300_000, weighted, 0.1)
 			ev.Mass[7] = 40 // outside the range: its gradient stays 0

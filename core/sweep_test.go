@@ -56,7 +56,7 @@ func TestFastPaths(t *testing.T) {
 	for name, change := range walkOptions {
 		for _, weighted := range []bool{false, true} {
 			t.Run(fmt.Sprint(name, " ", weighted), func(t *testing.T) {
-				cfg := DefaultConfig()
+				cfg := paperConfig()
 				change(&cfg)
 				ev := spreadEvents[float64](30_000, weighted, 0.1)
 				losses, grads := make([]float64, 2), make([][]float64, 2)
@@ -80,7 +80,7 @@ func TestFastPaths(t *testing.T) {
 func TestLossFollowsFromGradient(t *testing.T) {
 	for name, change := range walkOptions {
 		t.Run(name, func(t *testing.T) {
-			cfg := DefaultConfig()
+			cfg := paperConfig()
 			change(&cfg)
 			if cfg.ScoreRange == unbounded() {
 				return // the end of the integral moves with the highest score there
@@ -120,7 +120,7 @@ func TestConcentratedScores(t *testing.T) {
 	for name, change := range walkOptions {
 		for _, weighted := range []bool{false, true} {
 			t.Run(fmt.Sprint(name, " ", weighted), func(t *testing.T) {
-				cfg := DefaultConfig()
+				cfg := paperConfig()
 				change(&cfg)
 				cfg.ScoreRange = unbounded()
 				wide := spreadEvents[float64](n, weighted, 0.1)
@@ -156,7 +156,7 @@ func TestThreads(t *testing.T) {
 	for name, change := range walkOptions {
 		for _, weighted := range []bool{false, true} {
 			t.Run(fmt.Sprint(name, " ", weighted), func(t *testing.T) {
-				cfg := DefaultConfig()
+				cfg := paperConfig()
 				change(&cfg)
 				ev := spreadEvents[float32](200_000, weighted, 0.1)
 				var losses []float64
@@ -203,7 +203,7 @@ func TestAllocations(t *testing.T) {
 	const n = 1_000_000
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // what is kept between calls stays
 	for name, change := range walkOptions {
-		cfg := DefaultConfig()
+		cfg := paperConfig()
 		change(&cfg)
 		ev := spreadEvents[float32](n, true, 0.1)
 		grad := make([]float32, n)

@@ -10,9 +10,11 @@
  *     J(s)   = sum_b (F_b - sum_l c~_l P_bl)^2 + slope_penalty c_1^2
  *     loss   = scale * integral of J over score_range
  *
- * where P_bl = P_l(x_b), or see MODE_MOMENTS_PROJECTION, A follows from it, and
- * c~ is c, bounded if max_slope or monotonic is set. The integral and
- * the gradient are exact; no grid in s is used. Time is O(n log n); memory is 12
+ * where P_bl is the mean of the Legendre polynomial P_l over the bin's events and
+ * A = (P'P)^-1 P' its least-squares fit, or as MODE_MOMENTS_QUADRATURE has them, and
+ * c~ is c, bounded if max_slope or monotonic is set. From J is subtracted what the
+ * finite number of events adds to it (option unbiased). The integral and the
+ * gradient are exact; no grid in s is used. Time is O(n log n); memory is 12
  * bytes an event, 20 with weights or from 4 million float32 events on, and with
  * labels 16 to 36 more for each event of the label; it is kept for the next call.
  *
@@ -114,6 +116,12 @@ MODE_API const char *mode_last_error(void);
 
 /* --------------------------------------------------------------- options */
 
+enum { /* mode_options.loss: which loss is computed; the others are for comparisons with it */
+    MODE_LOSS_MODE = 0,    /* the MoDe loss above */
+    MODE_LOSS_DISCO = 1,   /* the distance correlation of mass and score, see below */
+    MODE_LOSS_FLATNESS = 2 /* how far the bins' distributions are from that of all events, see below */
+};
+
 enum { /* mode_options.binning: where the edges of the mass bins come from */
     MODE_BINNING_QUANTILE = 0, /* nearly equal numbers of events in each bin */
     MODE_BINNING_UNIFORM = 1,  /* equal widths */
@@ -136,24 +144,31 @@ enum { /* mode_options.reduction */
     MODE_REDUCTION_SUM = 1   /* the sum over bins, as in the paper */
 };
 
+enum { MODE_DEFAULT = -1 }; /* of a flag, such as unbiased: on or off as the loss has it */
+
 /*
+ * Members that mode_option_at() calls an integer, a flag or a choice are int32_t.
  * bins = 0, the default, makes of n selected events min(32, n/8) bins, but at least
  * order + 2, and then merges neighbours, from the lowest mass on, until each has a
  * positive sum of weights and at least 4 effective events, (sum w)^2 / (sum w^2).
+ * The defaults moments and unbiased go past the paper, whose formula they are not:
+ * that is MODE_MOMENTS_QUADRATURE with unbiased = 0.
  */
 typedef struct mode_options {
     size_t struct_size;    /* set by mode_options_init; leave it alone */
+    int32_t loss;          /* MODE_LOSS_...; default MODE_LOSS_MODE */
     int32_t order;         /* degree of the allowed dependence on mass, 0..16; default 0 */
-    int32_t bins;          /* mass bins asked for, >= 1; default 0: see below; ignored with edges */
+    int32_t bins;          /* mass bins asked for, >= 1; default 0: see above; ignored with edges */
     int32_t binning;       /* MODE_BINNING_...; default MODE_BINNING_QUANTILE */
-    int32_t moments;       /* MODE_MOMENTS_...; default MODE_MOMENTS_QUADRATURE */
+    int32_t moments;       /* MODE_MOMENTS_...; default MODE_MOMENTS_PROJECTION */
     int32_t slope_of;      /* MODE_SLOPE_OF_...; default MODE_SLOPE_OF_REJECTED */
     int32_t reduction;     /* MODE_REDUCTION_...; default MODE_REDUCTION_MEAN */
-    int32_t monotonic;     /* not 0: keep the response monotonic in mass; needs order >= 2; default 0 */
-    int32_t unbiased;      /* not 0: subtract the bias of a finite sample; default 0 */
+    int32_t monotonic;     /* flag: keep the response monotonic in mass; needs order >= 2; default off */
+    int32_t unbiased;      /* flag: subtract the bias of a finite sample; default on, with DisCo off */
     double max_slope;      /* bound on the slope, > 0; needs order >= 1; default INFINITY: none */
     double slope_penalty;  /* adds slope_penalty * c_1^2 to J, >= 0; needs order >= 1; default 0 */
-    /* Ranges are finite with [0] < [1], or -INFINITY, INFINITY: from the data. */
+    /* Ranges are finite with [0] < [1], or -INFINITY, INFINITY: from the data. For
+       events in float their ends, and those of edges, are rounded to float, outwards. */
     double mass_range[2];  /* events outside take no part; not with edges; default from the data */
     double score_range[2]; /* limits of the integral; a score outside is an error; default 0, 1 */
     /* For MODE_BINNING_EDGES and no other binning: n_edges >= 2 finite masses,
@@ -181,6 +196,36 @@ MODE_API int mode_options_init(mode_options *options, size_t struct_size);
  * The calls below do so too; this one needs no events. NULL: all defaults.
  */
 MODE_API int mode_options_check(const mode_options *options);
+
+enum { /* mode_option.kind: how an option is held in mode_options */
+    MODE_KIND_INTEGER = 0, /* int32_t */
+    MODE_KIND_FLAG = 1,    /* int32_t: 0 is off, MODE_DEFAULT as the loss has it, another number on */
+    MODE_KIND_CHOICE = 2,  /* int32_t: the number of a name */
+    MODE_KIND_NUMBER = 3,  /* double */
+    MODE_KIND_RANGE = 4,   /* double[2] */
+    MODE_KIND_NUMBERS = 5, /* const double *, and after it a size_t: how many */
+    MODE_KIND_LABELS = 6   /* const int32_t *, and after it a size_t: how many */
+};
+
+/* An option as programs see it that do not know each by name, such as bindings to other languages. */
+typedef struct mode_option {
+    const char *name;          /* of the member of mode_options; constant, as all texts here */
+    int32_t kind;              /* MODE_KIND_... */
+    uint32_t losses;           /* bit k is set if the loss of number k takes it; others need the default */
+    size_t offset;             /* of the member in mode_options */
+    const char *const *values; /* of a choice: n_values names, by number; otherwise NULL */
+    size_t n_values;
+    double none;               /* of an integer or a number: what says that it is not given, or no limit; NaN: nothing */
+} mode_option;
+
+/* The number of options; 0 in a forked child. Otherwise never fails. */
+MODE_API size_t mode_option_count(void);
+
+/*
+ * Sets *option to the option k, 0 <= k < mode_option_count(), in the order of the
+ * members of mode_options.
+ */
+MODE_API int mode_option_at(size_t k, mode_option *option);
 
 /* ------------------------------------------------------------------ loss */
 
@@ -221,60 +266,39 @@ MODE_API int mode_loss_grad_f64(const mode_options *options, size_t n,
                                 const double *weight, const int32_t *label,
                                 double *loss, double *grad);
 
-/* ------------------------------------------------------------ other losses */
-
 /*
- * Losses to compare with, exact as well. Arguments, results and errors are those
- * of mode_loss_grad_f32 and mode_loss_grad_f64, except that of the options each
- * takes only those named here, beside background_label; another that is not at
- * its default is MODE_ERROR_OPTION.
+ * The losses to compare with are exact as well, and have the same arguments, results
+ * and errors. An option that a loss does not take and that is not at its default is
+ * MODE_ERROR_OPTION.
  *
- * DisCo, the squared distance correlation of mass and score of G. Kasieczka and
- * D. Shih, arXiv:2001.05310, as the authors' code has it for power 1. With
+ * MODE_LOSS_DISCO: the squared distance correlation of mass and score of G. Kasieczka
+ * and D. Shih, arXiv:2001.05310, as the authors' code has it for power 1. With
  * a_ij = |m_i - m_j|, b_ij = |s_i - s_j|:
  *
  *     dCov^2(m, s) = <a_ij b_ij> - 2 <a_ij b_ik> + <a_ij b_kl>
  *     loss         = dCov^2(m, s) / sqrt(dCov^2(m, m) dCov^2(s, s))
  *
  * where <> is the mean over all events i, j, k, l, weighted with the product of
- * their weights. Option: unbiased, with which <> is the mean over events that all
- * differ, for equal weights the U-centred one of G. Szekely and M. Rizzo,
- * arXiv:1310.2926; the loss may then be negative. Scores and masses are any finite
- * numbers. At equal scores the derivative of |s_i - s_j| counts as 0, the mean of
- * both sides. Time is O(n log n); memory, kept for the next call, is some 180
+ * their weights. It takes background_label and unbiased, with which <> is the mean
+ * over events that all differ, for equal weights the U-centred one of G. Szekely and
+ * M. Rizzo, arXiv:1310.2926; the loss may then be negative. Scores and masses are any
+ * finite numbers. At equal scores the derivative of |s_i - s_j| counts as 0, the mean
+ * of both sides. Time is O(n log n); memory, kept for the next call, is some 180
  * bytes an event.
  *
  * MODE_ERROR_TOO_FEW: fewer than 2 events, with unbiased 4. MODE_ERROR_UNDEFINED:
  * the scores, or the masses, are all equal, with unbiased also all but one; the
  * sum of the weights is not positive; or negative weights make dCov^2(m, m) or
  * dCov^2(s, s) so.
- */
-MODE_API int mode_disco_grad_f32(const mode_options *options, size_t n,
-                                 const float *score, const float *mass,
-                                 const float *weight, const int32_t *label,
-                                 double *loss, float *grad);
-MODE_API int mode_disco_grad_f64(const mode_options *options, size_t n,
-                                 const double *score, const double *mass,
-                                 const double *weight, const int32_t *label,
-                                 double *loss, double *grad);
-
-/*
- * The flatness loss of J. Stevens and M. Williams, arXiv:1305.7248, as section 2.1
- * of arXiv:2010.09745 writes it,
+ *
+ * MODE_LOSS_FLATNESS: the loss of J. Stevens and M. Williams, arXiv:1305.7248, as
+ * section 2.1 of arXiv:2010.09745 writes it,
  *
  *     loss = sum_b share_b integral (F_b(s) - F(s))^2 ds,   F = sum_b share_b F_b
  *
  * over score_range, share_b being bin b's share of the sum of weights, F_b as
- * above. Options: bins, binning, edges, mass_range, score_range.
+ * above. It takes bins, binning, edges, mass_range, score_range, background_label.
  */
-MODE_API int mode_flatness_grad_f32(const mode_options *options, size_t n,
-                                    const float *score, const float *mass,
-                                    const float *weight, const int32_t *label,
-                                    double *loss, float *grad);
-MODE_API int mode_flatness_grad_f64(const mode_options *options, size_t n,
-                                    const double *score, const double *mass,
-                                    const double *weight, const int32_t *label,
-                                    double *loss, double *grad);
 
 /* -------------------------------------------------------------- look inside */
 
@@ -287,9 +311,14 @@ MODE_API int mode_flatness_grad_f64(const mode_options *options, size_t n,
  * weight and label are those of the loss; weights count where bins is 0. With label,
  * one background_label at a time.
  */
-MODE_API int mode_edges(const mode_options *options, size_t n, const double *mass,
-                        const double *weight, const int32_t *label,
-                        size_t capacity, double *edges, size_t *n_edges);
+MODE_API int mode_edges_f32(const mode_options *options, size_t n,
+                            const float *mass, const float *weight,
+                            const int32_t *label,
+                            size_t capacity, double *edges, size_t *n_edges);
+MODE_API int mode_edges_f64(const mode_options *options, size_t n,
+                            const double *mass, const double *weight,
+                            const int32_t *label,
+                            size_t capacity, double *edges, size_t *n_edges);
 
 /*
  * Sets what the loss is made of, at each of n_at scores, in any order and inside
@@ -299,15 +328,20 @@ MODE_API int mode_edges(const mode_options *options, size_t n, const double *mas
  *   moments  n_at rows of order + 1: c_l
  *   bounded  n_at rows of order + 1: c~_l
  *
- * each of which may be NULL. n_bins is one less than mode_edges gives; another
+ * each of which may be NULL. n_bins is one less than mode_edges_... gives; another
  * number is MODE_ERROR_ARGUMENT. at may be NULL if n_at is 0. The other arguments
  * are those of the loss; with label, one background_label at a time.
  */
-MODE_API int mode_moments(const mode_options *options, size_t n,
-                          const double *score, const double *mass,
-                          const double *weight, const int32_t *label,
-                          size_t n_at, const double *at, size_t n_bins,
-                          double *cdf, double *moments, double *bounded);
+MODE_API int mode_moments_f32(const mode_options *options, size_t n,
+                              const float *score, const float *mass,
+                              const float *weight, const int32_t *label,
+                              size_t n_at, const double *at, size_t n_bins,
+                              double *cdf, double *moments, double *bounded);
+MODE_API int mode_moments_f64(const mode_options *options, size_t n,
+                              const double *score, const double *mass,
+                              const double *weight, const int32_t *label,
+                              size_t n_at, const double *at, size_t n_bins,
+                              double *cdf, double *moments, double *bounded);
 
 /* --------------------------------------------------------------- the library */
 

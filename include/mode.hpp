@@ -140,6 +140,8 @@ inline void require(const status &outcome) {
 
 /* --------------------------------------------------------------- options */
 
+enum class loss_kind : std::int32_t { mode = MODE_LOSS_MODE, disco = MODE_LOSS_DISCO, flatness = MODE_LOSS_FLATNESS };
+
 enum class binning : std::int32_t {
     quantile = MODE_BINNING_QUANTILE,
     uniform = MODE_BINNING_UNIFORM,
@@ -167,46 +169,38 @@ public:
             values_.struct_size = sizeof values_; /* each call has the same error again, and reports it */
     }
 
-    options &order(std::int32_t value) noexcept {
-        values_.order = value;
+    /* Those of a C program, which mode_options_init has set up; edges and labels are copied. */
+    explicit options(const mode_options &c) : values_(c) {
+        values_.edges = nullptr;
+        values_.n_edges = 0;
+        values_.background_label = nullptr;
+        values_.n_background_label = 0;
+        if (c.edges) edges_.assign(c.edges, c.edges + c.n_edges);
+        if (c.background_label)
+            background_label(std::vector<std::int32_t>(c.background_label, c.background_label + c.n_background_label));
+    }
+
+    /*
+     * Any option that is one number, by its name in mode.h:
+     * options.set(&mode_options::order, 2). Most have a function of their own below.
+     */
+    template <class Value, class Given>
+    options &set(Value mode_options::*option, Given value) noexcept {
+        values_.*option = static_cast<Value>(value);
         return *this;
     }
-    options &bins(std::int32_t value) noexcept {
-        values_.bins = value;
-        return *this;
-    }
-    options &binning(mode::binning value) noexcept {
-        values_.binning = static_cast<std::int32_t>(value);
-        return *this;
-    }
-    options &moments(mode::moment_kind value) noexcept {
-        values_.moments = static_cast<std::int32_t>(value);
-        return *this;
-    }
-    options &slope_of(mode::slope_of value) noexcept {
-        values_.slope_of = static_cast<std::int32_t>(value);
-        return *this;
-    }
-    options &reduction(mode::reduction value) noexcept {
-        values_.reduction = static_cast<std::int32_t>(value);
-        return *this;
-    }
-    options &monotonic(bool value = true) noexcept {
-        values_.monotonic = value;
-        return *this;
-    }
-    options &unbiased(bool value = true) noexcept {
-        values_.unbiased = value;
-        return *this;
-    }
-    options &max_slope(double value) noexcept {
-        values_.max_slope = value;
-        return *this;
-    }
-    options &slope_penalty(double value) noexcept {
-        values_.slope_penalty = value;
-        return *this;
-    }
+
+    options &loss(mode::loss_kind value) noexcept { return set(&mode_options::loss, value); }
+    options &order(std::int32_t value) noexcept { return set(&mode_options::order, value); }
+    options &bins(std::int32_t value) noexcept { return set(&mode_options::bins, value); }
+    options &binning(mode::binning value) noexcept { return set(&mode_options::binning, value); }
+    options &moments(mode::moment_kind value) noexcept { return set(&mode_options::moments, value); }
+    options &slope_of(mode::slope_of value) noexcept { return set(&mode_options::slope_of, value); }
+    options &reduction(mode::reduction value) noexcept { return set(&mode_options::reduction, value); }
+    options &monotonic(bool value = true) noexcept { return set(&mode_options::monotonic, value); }
+    options &unbiased(bool value = true) noexcept { return set(&mode_options::unbiased, value); }
+    options &max_slope(double value) noexcept { return set(&mode_options::max_slope, value); }
+    options &slope_penalty(double value) noexcept { return set(&mode_options::slope_penalty, value); }
 
     /* (-INFINITY, INFINITY): from the data. */
     options &mass_range(double low, double high) noexcept { return set(values_.mass_range, low, high); }
@@ -327,8 +321,42 @@ double loss_and_grad(const options &chosen, view<const T> score, view<const T> m
     return loss;
 }
 
-inline std::vector<double> doubles(const view<const float> &array) {
-    return std::vector<double>(array.data(), array.data() + array.size());
+inline int call_edges(const mode_options *c, std::size_t n, const float *mass, const float *weight,
+                      const std::int32_t *label, std::size_t capacity, double *edges, std::size_t *n_edges) noexcept {
+    return mode_edges_f32(c, n, mass, weight, label, capacity, edges, n_edges);
+}
+inline int call_edges(const mode_options *c, std::size_t n, const double *mass, const double *weight,
+                      const std::int32_t *label, std::size_t capacity, double *edges, std::size_t *n_edges) noexcept {
+    return mode_edges_f64(c, n, mass, weight, label, capacity, edges, n_edges);
+}
+
+template <class T>
+std::vector<double> edges(const options &chosen, view<const T> mass, view<const T> weight,
+                          view<const std::int32_t> label, status &outcome) {
+    std::vector<double> found;
+    if (!readable("mass", mass, outcome) || !fits("weight", weight, "mass", mass, outcome) ||
+        !fits("label", label, "mass", mass, outcome))
+        return found;
+    const mode_options c = chosen.to_c();
+    /* More bins than events are an error, for which there need not be room. */
+    const std::size_t bins = c.bins > 0 ? static_cast<std::size_t>(c.bins) : 32;
+    std::size_t n_edges = 0;
+    found.resize(std::max(std::min(bins, mass.size()) + 1, c.n_edges));
+    set(outcome, call_edges(&c, mass.size(), mass.data(), weight.data(), label.data(), found.size(), found.data(),
+                            &n_edges));
+    found.resize(outcome.ok() ? n_edges : 0);
+    return found;
+}
+
+inline int call_moments(const mode_options *c, std::size_t n, const float *score, const float *mass,
+                        const float *weight, const std::int32_t *label, std::size_t n_at, const double *at,
+                        std::size_t n_bins, double *cdf, double *moments, double *bounded) noexcept {
+    return mode_moments_f32(c, n, score, mass, weight, label, n_at, at, n_bins, cdf, moments, bounded);
+}
+inline int call_moments(const mode_options *c, std::size_t n, const double *score, const double *mass,
+                        const double *weight, const std::int32_t *label, std::size_t n_at, const double *at,
+                        std::size_t n_bins, double *cdf, double *moments, double *bounded) noexcept {
+    return mode_moments_f64(c, n, score, mass, weight, label, n_at, at, n_bins, cdf, moments, bounded);
 }
 
 } // namespace detail
@@ -368,32 +396,16 @@ inline double loss_and_grad(const options &chosen, view<const double> score, vie
 
 /*
  * The edges of the mass bins that the loss would use, in units of mass, as
- * mode_edges. Masses in float are copied. After an error the forms with a status
- * return an empty vector.
+ * mode_edges_f32 and mode_edges_f64. After an error the forms with a status return an
+ * empty vector.
  */
-inline std::vector<double> edges(const options &chosen, view<const double> mass, view<const double> weight,
-                                 view<const std::int32_t> label, status &outcome) {
-    std::vector<double> found;
-    if (!detail::readable("mass", mass, outcome) || !detail::fits("weight", weight, "mass", mass, outcome) ||
-        !detail::fits("label", label, "mass", mass, outcome))
-        return found;
-    const mode_options c = chosen.to_c();
-    /* More bins than events are an error, for which there need not be room. */
-    const std::size_t bins = c.bins > 0 ? static_cast<std::size_t>(c.bins) : 32;
-    std::size_t n_edges = 0;
-    found.resize(std::max(std::min(bins, mass.size()) + 1, c.n_edges));
-    detail::set(outcome, mode_edges(&c, mass.size(), mass.data(), weight.data(), label.data(), found.size(),
-                                    found.data(), &n_edges));
-    found.resize(outcome.ok() ? n_edges : 0);
-    return found;
-}
 inline std::vector<double> edges(const options &chosen, view<const float> mass, view<const float> weight,
                                  view<const std::int32_t> label, status &outcome) {
-    if (!detail::readable("mass", mass, outcome) || !detail::fits("weight", weight, "mass", mass, outcome))
-        return std::vector<double>();
-    const std::vector<double> weights = detail::doubles(weight);
-    return edges(chosen, detail::doubles(mass), weight.given() ? view<const double>(weights) : view<const double>(),
-                 label, outcome);
+    return detail::edges(chosen, mass, weight, label, outcome);
+}
+inline std::vector<double> edges(const options &chosen, view<const double> mass, view<const double> weight,
+                                 view<const std::int32_t> label, status &outcome) {
+    return detail::edges(chosen, mass, weight, label, outcome);
 }
 
 /* What the loss is made of, at each of some scores. Rows lie one after another. */
@@ -404,16 +416,13 @@ struct table {
     std::vector<double> bounded; /* a row of order + 1 for each score: c~_l */
 };
 
-/*
- * The edges, F_b, c_l and c~_l at the scores in at, as mode_edges and mode_moments.
- * Arrays of float are copied. After an error the forms with a status return an
- * empty table.
- */
-inline table moments(const options &chosen, view<const double> score, view<const double> mass,
-                     view<const double> weight, view<const std::int32_t> label, view<const double> at,
-                     status &outcome) {
+namespace detail {
+
+template <class T>
+table moments(const options &chosen, view<const T> score, view<const T> mass, view<const T> weight,
+              view<const std::int32_t> label, view<const double> at, status &outcome) {
     table found;
-    if (!detail::events_fit(score, mass, weight, label, outcome) || !detail::readable("at", at, outcome)) return found;
+    if (!events_fit(score, mass, weight, label, outcome) || !readable("at", at, outcome)) return found;
     found.edges = edges(chosen, mass, weight, label, outcome);
     if (!outcome.ok()) return found;
     const mode_options c = chosen.to_c();
@@ -421,18 +430,27 @@ inline table moments(const options &chosen, view<const double> score, view<const
     found.cdf.resize(at.size() * bins);
     found.moments.resize(at.size() * size);
     found.bounded.resize(at.size() * size);
-    detail::set(outcome, mode_moments(&c, score.size(), score.data(), mass.data(), weight.data(), label.data(),
-                                      at.size(), at.data(), bins, found.cdf.data(), found.moments.data(),
-                                      found.bounded.data()));
+    set(outcome, call_moments(&c, score.size(), score.data(), mass.data(), weight.data(), label.data(), at.size(),
+                              at.data(), bins, found.cdf.data(), found.moments.data(), found.bounded.data()));
     return outcome.ok() ? found : table();
 }
+
+} // namespace detail
+
+/*
+ * The edges, F_b, c_l and c~_l at the scores in at, as mode_edges_f64 and
+ * mode_moments_f64 and their like for float. After an error the forms with a status
+ * return an empty table.
+ */
 inline table moments(const options &chosen, view<const float> score, view<const float> mass,
                      view<const float> weight, view<const std::int32_t> label, view<const double> at,
                      status &outcome) {
-    if (!detail::events_fit(score, mass, weight, label, outcome)) return table();
-    const std::vector<double> weights = detail::doubles(weight);
-    return moments(chosen, detail::doubles(score), detail::doubles(mass),
-                   weight.given() ? view<const double>(weights) : view<const double>(), label, at, outcome);
+    return detail::moments(chosen, score, mass, weight, label, at, outcome);
+}
+inline table moments(const options &chosen, view<const double> score, view<const double> mass,
+                     view<const double> weight, view<const std::int32_t> label, view<const double> at,
+                     status &outcome) {
+    return detail::moments(chosen, score, mass, weight, label, at, outcome);
 }
 
 /* ------------------------------------------------- the forms that throw */

@@ -27,7 +27,7 @@ import (
 
 func main() {
 	log.SetFlags(0)
-	cfg := core.DefaultConfig()
+	cfg := core.DefaultConfig(core.MoDe)
 	directory := flag.String("events", ".", "directory of score.bin and mass.bin")
 	threads := flag.Int("threads", 0, "threads to use, 0 for all")
 	flag.IntVar(&cfg.Order, "order", 2, "order")
@@ -35,10 +35,18 @@ func main() {
 	flag.Float64Var(&cfg.MaxSlope, "max-slope", math.Inf(1), "max_slope")
 	flag.BoolVar(&cfg.Monotonic, "monotonic", false, "monotonic")
 	flag.BoolVar(&cfg.Unbiased, "unbiased", false, "unbiased")
+	projection := flag.Bool("projection", false, "projection moments, not quadrature")
+	weighted := flag.Bool("weighted", false, "weights that differ")
 	flag.Parse()
+	if !*projection {
+		cfg.Moments = core.Quadrature
+	}
 	core.SetThreads(*threads)
 
 	ev := core.Events[float32]{Score: read(*directory, "score.bin"), Mass: read(*directory, "mass.bin")}
+	for i := 0; *weighted && i < len(ev.Score); i++ {
+		ev.Weight = append(ev.Weight, 0.5+float32(i*7919%1000)/1000)
+	}
 	grad := make([]float32, len(ev.Score))
 	for i := range grad {
 		grad[i] = 1 // the pages are there

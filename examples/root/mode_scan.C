@@ -109,9 +109,10 @@ int mode_scan(const char *file_name = "events.root", double mass_low = -INFINITY
     options.bins = 20;
     options.mass_range[0] = mass_low;
     options.mass_range[1] = mass_high;
-    std::vector<double> edges(options.bins + 1), masses(events.mass.begin(), events.mass.end());
+    std::vector<double> edges(options.bins + 1);
     size_t n_edges;
-    if (mode_edges(&options, n, masses.data(), nullptr, events.label.data(), edges.size(), edges.data(), &n_edges)) {
+    if (mode_edges_f32(&options, n, events.mass.data(), nullptr, events.label.data(), edges.size(), edges.data(),
+                       &n_edges)) {
         Error("mode_scan", "%s", mode_last_error());
         return 1;
     }

@@ -1,54 +1,33 @@
-"""Writes the golden cases to standard output as numbers that test_golden.c reads with fscanf.
+"""Writes the golden cases to standard output as lines of words, which programs in C and C++ read.
 
 Usage: python golden_to_text.py mode_loss.json > mode_loss.txt
 
-A case is its name on a line, the options in the order of mode_options (flags
-and enumerations as numbers, edges with their number before them), the number of
-events, 1 if there are weights, the loss, then scores, masses, weights if any,
-and the gradient. Floating-point numbers are hexadecimal: none is rounded.
+A case begins with "case NAME". Then come lines "option NAME VALUE..." and, in this order,
+"loss", "score", "mass", "weight" (without numbers if there are no weights) and "grad", each
+followed by its numbers. Numbers are hexadecimal: none is rounded. A reader sets options by
+name, see set_option.h, and so need not change where an option is added.
 """
 
 import json
-import math
 import sys
 
-ENUMERATIONS = {
-    "binning": ("quantile", "uniform", "edges"),
-    "moments": ("quadrature", "projection"),
-    "slope_of": ("rejected", "selected"),
-    "reduction": ("mean", "sum"),
-}
-UNBOUNDED = (-math.inf, math.inf)
-DEFAULT_BINS = 32  # for cases with given edges, where the number is not used
 
-
-def lines(case):
-    """The lines of a case."""
-    options = case["options"]
-    yield case["name"]
-    yield options["order"], options["bins"] or DEFAULT_BINS
-    yield [names.index(options[name]) for name, names in ENUMERATIONS.items()]
-    yield int(options["monotonic"]), int(options["unbiased"])
-    yield math.inf if options["max_slope"] is None else options["max_slope"], float(options["slope_penalty"])
-    yield [float(end) for end in (*(options["mass_range"] or UNBOUNDED), *(options["score_range"] or UNBOUNDED))]
-    yield [len(options["edges"] or ()), *map(float, options["edges"] or ())]
-    yield len(case["score"]), int(case["weight"] is not None)
-    yield (case["loss"],)
-    for name in ("score", "mass", "weight", "grad"):
-        if case[name] is not None:
-            yield map(float, case[name])
-
-
-def text(value):
-    """A line as text."""
-    if isinstance(value, str):
-        return value
-    return " ".join(number.hex() if isinstance(number, float) else str(number) for number in value)
+def words(value):
+    """A value of JSON as words."""
+    if value is None:
+        return "none"
+    if isinstance(value, list):
+        return " ".join(map(words, value))
+    if isinstance(value, float):
+        return value.hex()
+    return str(int(value) if isinstance(value, bool) else value)
 
 
 with open(sys.argv[1]) as file:
     cases = json.load(file)
-print(len(cases))
 for case in cases:
-    for line in lines(case):
-        print(text(line))
+    print("case", case["name"].replace(" ", "_"))
+    for name, value in case["options"].items():
+        print("option", name, words(value))
+    for name in ("loss", "score", "mass", "weight", "grad"):
+        print(name, words(case[name] or []))

@@ -12,13 +12,71 @@ static void test_defaults(void) {
     CHECK(mode_options_init(&o, sizeof o) == MODE_OK, "%s", mode_last_error());
     CHECK(o.struct_size == sizeof o, "%zu", o.struct_size);
     CHECK(o.order == 0 && o.bins == 0 && o.binning == MODE_BINNING_QUANTILE, "order, bins, binning");
-    CHECK(o.moments == MODE_MOMENTS_QUADRATURE && o.slope_of == MODE_SLOPE_OF_REJECTED, "moments, slope_of");
-    CHECK(o.reduction == MODE_REDUCTION_MEAN && !o.monotonic && !o.unbiased, "reduction, monotonic, unbiased");
+    CHECK(o.loss == MODE_LOSS_MODE, "loss");
+    CHECK(o.moments == MODE_MOMENTS_PROJECTION && o.slope_of == MODE_SLOPE_OF_REJECTED, "moments, slope_of");
+    CHECK(o.reduction == MODE_REDUCTION_MEAN && !o.monotonic && o.unbiased == MODE_DEFAULT, "reduction, monotonic, unbiased");
     CHECK(o.max_slope == INFINITY && o.slope_penalty == 0, "max_slope, slope_penalty");
     CHECK(o.mass_range[0] == -INFINITY && o.mass_range[1] == INFINITY, "mass_range");
     CHECK(o.score_range[0] == 0 && o.score_range[1] == 1, "score_range");
     CHECK(!o.edges && !o.n_edges && !o.background_label && !o.n_background_label, "edges, background_label");
     CHECK(mode_options_check(&o) == MODE_OK && mode_options_check(NULL) == MODE_OK, "%s", mode_last_error());
+}
+
+/* The table of options is that of the members of mode_options. */
+static void test_table(void) {
+#define MEMBER(name, kind, losses, none) {#name, kind, losses, offsetof(mode_options, name), none}
+    const struct {
+        const char *name;
+        int32_t kind;
+        uint32_t losses;
+        size_t offset;
+        double none;
+    } members[] = {
+        MEMBER(loss, MODE_KIND_CHOICE, 7, NAN),
+        MEMBER(order, MODE_KIND_INTEGER, 1, NAN),
+        MEMBER(bins, MODE_KIND_INTEGER, 5, 0),
+        MEMBER(binning, MODE_KIND_CHOICE, 5, NAN),
+        MEMBER(moments, MODE_KIND_CHOICE, 1, NAN),
+        MEMBER(slope_of, MODE_KIND_CHOICE, 1, NAN),
+        MEMBER(reduction, MODE_KIND_CHOICE, 1, NAN),
+        MEMBER(monotonic, MODE_KIND_FLAG, 1, NAN),
+        MEMBER(unbiased, MODE_KIND_FLAG, 3, NAN),
+        MEMBER(max_slope, MODE_KIND_NUMBER, 1, INFINITY),
+        MEMBER(slope_penalty, MODE_KIND_NUMBER, 1, NAN),
+        MEMBER(mass_range, MODE_KIND_RANGE, 5, NAN),
+        MEMBER(score_range, MODE_KIND_RANGE, 5, NAN),
+        MEMBER(edges, MODE_KIND_NUMBERS, 5, NAN),
+        MEMBER(background_label, MODE_KIND_LABELS, 7, NAN),
+    };
+    const size_t count = sizeof members / sizeof *members;
+    mode_option row;
+    CHECK(mode_option_count() == count, "%zu options", mode_option_count());
+    for (size_t k = 0; k < count; k++) {
+        CHECK(!mode_option_at(k, &row), "%s", mode_last_error());
+        CHECK(!strcmp(row.name, members[k].name) && row.offset == members[k].offset, "%s at %zu", row.name, row.offset);
+        CHECK(row.kind == members[k].kind && row.losses == members[k].losses, "%s: %d, %u", row.name, row.kind, row.losses);
+        CHECK(row.none == members[k].none || (isnan(row.none) && isnan(members[k].none)), "%s: %g", row.name, row.none);
+        CHECK((row.kind == MODE_KIND_CHOICE) == (row.n_values > 0) && !row.n_values == !row.values, "%s: values", row.name);
+    }
+    CHECK(!mode_option_at(3, &row) && row.n_values == 3 && !strcmp(row.values[MODE_BINNING_UNIFORM], "uniform"), "binning");
+    CHECK(!mode_option_at(0, &row) && !strcmp(row.values[MODE_LOSS_FLATNESS], "flatness"), "loss");
+    expect("past the end", mode_option_at(count, &row), MODE_ERROR_ARGUMENT, "k = 15|15 options");
+    expect("nowhere", mode_option_at(0, NULL), MODE_ERROR_ARGUMENT, "option is NULL");
+}
+
+/* The default of unbiased follows the loss: on with MoDe, off with DisCo. */
+static void test_unbiased_by_default(void) {
+    for (int32_t loss = MODE_LOSS_MODE; loss <= MODE_LOSS_DISCO; loss++) {
+        call c = good();
+        double value[3] = {NAN, NAN, NAN};
+        mode_options_init(&c.options, sizeof c.options);
+        c.options.loss = loss;
+        for (int32_t unbiased = MODE_DEFAULT; unbiased <= 1; unbiased++) {
+            c.options.unbiased = unbiased;
+            CHECK(!mode_loss_f64(&c.options, N, c.score, c.mass, NULL, NULL, &value[unbiased + 1]), "%s", mode_last_error());
+        }
+        CHECK(value[1] != value[2] && value[0] == value[loss == MODE_LOSS_MODE ? 2 : 1], "loss %d: %g %g %g", loss, value[0], value[1], value[2]);
+    }
 }
 
 static void test_null_options_are_the_defaults(void) {
@@ -35,7 +93,7 @@ static void test_grad_may_be_null_and_weights_of_1_are_none(void) {
     double loss = NAN, grad[N], without = NAN;
     CHECK(!mode_loss_grad_f64(&c.options, N, c.score, c.mass, c.weight, c.label, &loss, grad), "%s", mode_last_error());
     CHECK(!mode_loss_grad_f64(&c.options, N, c.score, c.mass, NULL, NULL, &without, NULL), "%s", mode_last_error());
-    CHECK(fabs(loss - without) <= 1e-14 * loss, "%.17g, %.17g", loss, without); /* other steps, rounded */
+    CHECK(fabs(loss - without) <= 1e-14 * fabs(loss), "%.17g, %.17g", loss, without); /* other steps, rounded */
 }
 
 static void test_events_of_other_labels_are_not_looked_at(void) {
@@ -59,13 +117,13 @@ static void test_edges(void) {
     call c = good();
     double edges[5];
     size_t n = 0;
-    CHECK(!mode_edges(&c.options, N, c.mass, NULL, NULL, 0, NULL, &n) && n == 5, "asking for the number: %zu", n);
-    CHECK(!mode_edges(&c.options, N, c.mass, NULL, c.label, 5, edges, &n) && n == 5, "%s", mode_last_error());
+    CHECK(!mode_edges_f64(&c.options, N, c.mass, NULL, NULL, 0, NULL, &n) && n == 5, "asking for the number: %zu", n);
+    CHECK(!mode_edges_f64(&c.options, N, c.mass, NULL, c.label, 5, edges, &n) && n == 5, "%s", mode_last_error());
     CHECK(edges[0] == 0 && edges[1] == 15.5 && edges[2] == 31.5 && edges[3] == 47.5 && edges[4] == 63, "quantiles");
-    expect("capacity", mode_edges(&c.options, N, c.mass, NULL, NULL, 4, edges, &n), MODE_ERROR_ARGUMENT, "capacity = 4|5 edges");
+    expect("capacity", mode_edges_f64(&c.options, N, c.mass, NULL, NULL, 4, edges, &n), MODE_ERROR_ARGUMENT, "capacity = 4|5 edges");
     give_labels(&c, 2);
     c.background[1] = 1;
-    expect("two labels", mode_edges(&c.options, N, c.mass, NULL, c.label, 5, edges, &n), MODE_ERROR_OPTION, "background_label|one at a time");
+    expect("two labels", mode_edges_f64(&c.options, N, c.mass, NULL, c.label, 5, edges, &n), MODE_ERROR_OPTION, "background_label|one at a time");
 }
 
 static void test_moments(void) {
@@ -75,7 +133,7 @@ static void test_moments(void) {
     int status;
     c.options.order = 1;
     c.options.max_slope = 0.01;
-    status = mode_moments(&c.options, N, c.score, c.mass, NULL, NULL, 3, at, 4, cdf, moments, bounded);
+    status = mode_moments_f64(&c.options, N, c.score, c.mass, NULL, NULL, 3, at, 4, cdf, moments, bounded);
     CHECK(!status, "%s", mode_last_error());
     for (int b = 0; b < 4; b++) {
         int below = 0;
@@ -86,8 +144,8 @@ static void test_moments(void) {
     CHECK(moments[2] == 0 && moments[3] == 0, "nothing below: %g %g", moments[2], moments[3]);
     CHECK(bounded[4] == moments[4], "c_0 is not bounded: %g %g", bounded[4], moments[4]);
     CHECK(fabs(bounded[5] - 0.01 * moments[4] * tanh(moments[5] / (0.01 * moments[4]))) < 1e-16, "c_1 is: %g", bounded[5]);
-    CHECK(!mode_moments(&c.options, N, c.score, c.mass, NULL, NULL, 3, at, 4, NULL, NULL, NULL), "%s", mode_last_error());
-    status = mode_moments(&c.options, N, c.score, c.mass, NULL, NULL, 3, at, 5, cdf, NULL, NULL);
+    CHECK(!mode_moments_f64(&c.options, N, c.score, c.mass, NULL, NULL, 3, at, 4, NULL, NULL, NULL), "%s", mode_last_error());
+    status = mode_moments_f64(&c.options, N, c.score, c.mass, NULL, NULL, 3, at, 5, cdf, NULL, NULL);
     expect("n_bins", status, MODE_ERROR_ARGUMENT, "n_bins = 5|4 bins");
 }
 
@@ -117,6 +175,8 @@ int main(void) {
     CHECK(!strcmp(mode_last_error(), ""), "a message before any error: %s", mode_last_error());
     test_versions();
     test_defaults();
+    test_table();
+    test_unbiased_by_default();
     test_null_options_are_the_defaults();
     test_grad_may_be_null_and_weights_of_1_are_none();
     test_events_of_other_labels_are_not_looked_at();

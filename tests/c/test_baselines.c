@@ -4,12 +4,6 @@
  */
 #include "call.h"
 
-/* A function of either loss. */
-typedef int f64_loss(const mode_options *, size_t, const double *, const double *, const double *, const int32_t *,
-                     double *, double *);
-typedef int f32_loss(const mode_options *, size_t, const float *, const float *, const float *, const int32_t *,
-                     double *, float *);
-
 /* Events with ties and weights of either sign, which float holds exactly. */
 static call uneven(void) {
     call c = good();
@@ -74,14 +68,14 @@ static double flatness(const double *score, const double *mass, const double *we
 /* ------------------------------------------------------------------ values */
 
 /* Compares with a definition, whose central differences are the mean of both sides at ties. */
-static void compare(const char *what, f64_loss *loss_grad, f32_loss *loss_grad_f, const mode_options *o,
+static void compare(const char *what, const mode_options *o,
                     double definition(const double *, const double *, const double *)) {
     call c = uneven();
     const double step = 1e-6, want = definition(c.score, c.mass, c.weight);
     double loss = NAN, alone = NAN, loss_f = NAN, grad[N], largest = 0;
     float score[N], mass[N], weight[N], grad_f[N];
-    CHECK(!loss_grad(o, N, c.score, c.mass, c.weight, c.label, &loss, grad), "%s", mode_last_error());
-    CHECK(!loss_grad(o, N, c.score, c.mass, c.weight, NULL, &alone, NULL), "%s", mode_last_error());
+    CHECK(!mode_loss_grad_f64(o, N, c.score, c.mass, c.weight, c.label, &loss, grad), "%s", mode_last_error());
+    CHECK(!mode_loss_grad_f64(o, N, c.score, c.mass, c.weight, NULL, &alone, NULL), "%s", mode_last_error());
     CHECK(fabs(loss - want) <= 1e-12 * want && alone == loss, "%s: %.17g, %.17g, want %.17g", what, loss, alone, want);
     for (int i = 0; i < N; i++) {
         largest = fmax(largest, fabs(grad[i]));
@@ -97,7 +91,7 @@ static void compare(const char *what, f64_loss *loss_grad, f32_loss *loss_grad_f
         slope = (up - down) / (2 * step);
         CHECK(fabs(grad[i] - slope) <= 1e-6 * largest, "%s: grad[%d] = %.9g, want %.9g", what, i, grad[i], slope);
     }
-    CHECK(!loss_grad_f(o, N, score, mass, weight, c.label, &loss_f, grad_f), "%s", mode_last_error());
+    CHECK(!mode_loss_grad_f32(o, N, score, mass, weight, c.label, &loss_f, grad_f), "%s", mode_last_error());
     CHECK(fabs(loss_f - want) <= 1e-12 * want, "%s: %.9g, want %.9g", what, loss_f, want);
     for (int i = 0; i < N; i++) CHECK(fabs(grad_f[i] - grad[i]) <= 1e-6 * largest, "%s: grad_f[%d] = %g", what, i, (double)grad_f[i]);
 }
@@ -106,11 +100,13 @@ static void test_definitions(void) {
     const double edges[3] = {1e6, 1e6 + 40.5, 1e6 + 90};
     mode_options o;
     mode_options_init(&o, sizeof o);
-    compare("disco", mode_disco_grad_f64, mode_disco_grad_f32, NULL, disco);
+    o.loss = MODE_LOSS_DISCO;
+    compare("disco", &o, disco);
+    o.loss = MODE_LOSS_FLATNESS;
     o.binning = MODE_BINNING_EDGES;
     o.edges = edges;
     o.n_edges = 3;
-    compare("flatness", mode_flatness_grad_f64, mode_flatness_grad_f32, &o, flatness);
+    compare("flatness", &o, flatness);
 }
 
 /* Four events by hand. Of scores 0, 1, 2, 3 the U-centred distances are, from the row
@@ -123,62 +119,67 @@ static void test_unbiased_by_hand(void) {
     double loss = NAN, ab = 0, aa = 0;
     mode_options o;
     mode_options_init(&o, sizeof o);
+    o.loss = MODE_LOSS_DISCO;
     o.unbiased = 1;
     for (int i = 0; i < 4; i++)
         for (int j = 0; j < 4; j++) {
             ab += u[i][j] * u[(int)mass[i]][(int)mass[j]];
             aa += u[i][j] * u[i][j];
         }
-    CHECK(!mode_disco_grad_f64(&o, 4, score, mass, NULL, NULL, &loss, NULL), "%s", mode_last_error());
+    CHECK(!mode_loss_grad_f64(&o, 4, score, mass, NULL, NULL, &loss, NULL), "%s", mode_last_error());
     CHECK(fabs(loss - ab / aa) <= 1e-14, "%.17g, want %.17g", loss, ab / aa);
 }
 
 /* ------------------------------------------------------------------ errors */
 
+/* A call with a loss and its default options. */
+static call of_loss(int32_t loss) {
+    call c = good();
+    c.options.bins = 0;
+    c.options.loss = loss;
+    return c;
+}
+
 static void test_errors(void) {
-    const int undefined = MODE_ERROR_UNDEFINED, bad = MODE_ERROR_ARGUMENT, option = MODE_ERROR_OPTION;
+    const int undefined = MODE_ERROR_UNDEFINED, option = MODE_ERROR_OPTION;
     const float f[N] = {0};
     float grad_f[N];
     double d = -7, grad[N];
-    call c = good();
+    call c = of_loss(MODE_LOSS_DISCO);
     const mode_options *o = &c.options;
-    c.options.bins = 0;
 
-#define DISCO(n) mode_disco_grad_f64(o, n, c.score, c.mass, c.weight, c.label, &d, grad)
-    expect("scores equal", mode_disco_grad_f32(o, N, f, f, NULL, NULL, &d, grad_f), undefined, "all 64 selected events|same mass 0|0/0");
+#define LOSS(n) mode_loss_grad_f64(o, n, c.score, c.mass, c.weight, c.label, &d, grad)
+    expect("scores equal", mode_loss_grad_f32(o, N, f, f, NULL, NULL, &d, grad_f), undefined, "all 64 selected events|same mass 0|0/0");
     for (int i = 0; i < N; i++) c.score[i] = 0.5;
-    expect("scores equal", DISCO(N), undefined, "score|same score 0.5|0/0");
-    c = good(), c.options.bins = 0;
+    expect("scores equal", LOSS(N), undefined, "score|same score 0.5|0/0");
+    c = of_loss(MODE_LOSS_DISCO);
     for (int i = 0; i < N; i++) c.weight[i] = -1;
-    expect("weights", DISCO(N), undefined, "weight|sum of weights -64|positive");
-    c = good(), c.options.bins = 0;
+    expect("weights", LOSS(N), undefined, "weight|sum of weights -64|positive");
+    c = of_loss(MODE_LOSS_DISCO);
     for (int i = 1; i < N; i++) c.weight[i] = 0;
-    expect("one event in effect", DISCO(N), undefined, "mass|distance variance");
-    c = good(), c.options.bins = 0;
-    expect("one event", DISCO(1), MODE_ERROR_TOO_FEW, "1 selected events|at least 2");
-    expect("no event", DISCO(0), MODE_ERROR_TOO_FEW, "empty");
+    expect("one event in effect", LOSS(N), undefined, "mass|distance variance");
+    c = of_loss(MODE_LOSS_DISCO);
+    expect("one event", LOSS(1), MODE_ERROR_TOO_FEW, "1 selected events|unbiased = false|at least 2");
+    expect("no event", LOSS(0), MODE_ERROR_TOO_FEW, "empty");
     c.options.unbiased = 1;
-    expect("three events", DISCO(3), MODE_ERROR_TOO_FEW, "3 selected events|at least 4");
+    expect("three events", LOSS(3), MODE_ERROR_TOO_FEW, "3 selected events|unbiased = true|at least 4");
     c.score[5] = NAN;
-    expect("NaN", DISCO(N), MODE_ERROR_NOT_FINITE, "score[5] = NaN");
-    c = good();
-    expect("bins", DISCO(N), option, "bins = 4|no meaning for DisCo");
-#undef DISCO
-    expect("struct_size", (c.options.struct_size = 8, mode_disco_grad_f64(o, N, c.score, c.mass, NULL, NULL, &d, NULL)), bad, "struct_size = 8");
-    c = good();
+    expect("NaN", LOSS(N), MODE_ERROR_NOT_FINITE, "score[5] = NaN");
+    c = of_loss(MODE_LOSS_DISCO);
+    c.options.bins = 4;
+    expect("bins", LOSS(N), option, "bins = 4|no meaning for loss = disco");
+    c = of_loss(MODE_LOSS_FLATNESS);
     c.options.order = 1;
-    expect("order", mode_flatness_grad_f64(o, N, c.score, c.mass, NULL, NULL, &d, grad), option, "order = 1|no meaning for the flatness loss");
-    c = good();
+    expect("order", LOSS(N), option, "order = 1|no meaning for loss = flatness");
+    c = of_loss(MODE_LOSS_FLATNESS);
+    c.options.unbiased = 1;
+    expect("unbiased", LOSS(N), option, "unbiased = true|no meaning for loss = flatness");
+    c = of_loss(MODE_LOSS_FLATNESS);
     c.score[3] = 1.5;
-    expect("score outside", mode_flatness_grad_f64(o, N, c.score, c.mass, NULL, NULL, &d, grad), MODE_ERROR_SCORE_RANGE, "score[3] = 1.5");
-
-    expect("disco f64 score", mode_disco_grad_f64(NULL, N, NULL, c.mass, NULL, NULL, &d, grad), bad, "score is NULL|64 elements");
-    expect("disco f32 mass", mode_disco_grad_f32(NULL, N, f, NULL, NULL, NULL, &d, grad_f), bad, "mass is NULL|64 elements");
-    expect("disco f64 loss", mode_disco_grad_f64(NULL, N, c.score, c.mass, NULL, NULL, NULL, grad), bad, "loss is NULL");
-    expect("flatness f64 score", mode_flatness_grad_f64(NULL, N, NULL, c.mass, NULL, NULL, &d, grad), bad, "score is NULL|64 elements");
-    expect("flatness f32 mass", mode_flatness_grad_f32(NULL, N, f, NULL, NULL, NULL, &d, grad_f), bad, "mass is NULL|64 elements");
-    expect("flatness f64 loss", mode_flatness_grad_f64(NULL, N, c.score, c.mass, NULL, NULL, NULL, grad), bad, "loss is NULL");
-    expect("too many", mode_disco_grad_f64(NULL, SIZE_MAX, c.score, c.mass, NULL, NULL, &d, grad), bad, "18446744073709551615|4294967295");
+    expect("score outside", LOSS(N), MODE_ERROR_SCORE_RANGE, "score[3] = 1.5");
+    c = of_loss(3);
+    expect("loss", LOSS(N), option, "loss = 3|mode, disco, flatness");
+#undef LOSS
     CHECK(d == -7, "a result was written");
 }
 

@@ -1,0 +1,138 @@
+package core
+
+import "math"
+
+// MaxOrder is the highest polynomial order that a Config may ask for.
+const MaxOrder = 16
+
+// LossKind says which loss is computed.
+type LossKind int
+
+const (
+	// MoDe is the loss of arXiv:2010.09745, see the package's documentation.
+	MoDe LossKind = iota
+	// DisCo is the squared distance correlation of arXiv:2001.05310, see disco.go.
+	DisCo
+	// Flatness is the loss of arXiv:1305.7248, see flatness.go.
+	Flatness
+)
+
+// Binning says where the edges of the mass bins come from.
+type Binning int
+
+const (
+	// Quantile bins hold nearly equal numbers of events (the paper's dynamic bins).
+	Quantile Binning = iota
+	// Uniform bins have equal widths over the mass range.
+	Uniform
+	// GivenEdges are those in Config.Edges.
+	GivenEdges
+)
+
+// MomentKind says how the moments c_l follow from the CDFs F_b.
+type MomentKind int
+
+const (
+	// Quadrature is the paper's sum over bin centres, A_lb = (2l+1)/2 D_b P_l(x_b).
+	Quadrature MomentKind = iota
+	// Projection is the least-squares fit of the bins' mean polynomials,
+	// P_bl = (1/W_b) sum w_i P_l(x_i), A = (P'P)^-1 P': a polynomial response has
+	// residuals of mean 0 whatever the bins.
+	Projection
+)
+
+// SlopeOf says relative to what MaxSlope bounds the slope.
+type SlopeOf int
+
+const (
+	// Rejected is the fraction of background below the score, c_0 (the paper's).
+	Rejected SlopeOf = iota
+	// Selected is the fraction that a cut at the score keeps, 1 - c_0.
+	Selected
+)
+
+// Reduction says how the bins are combined.
+type Reduction int
+
+const (
+	// Mean divides the sum over bins by the number of bins used.
+	Mean Reduction = iota
+	// Sum is the paper's formula.
+	Sum
+)
+
+// Config holds every option of the losses. Start from DefaultConfig: the zero
+// Config is not valid. Options, in table.go, says which values each may have and
+// which losses take it.
+type Config struct {
+	Loss         LossKind   // which loss
+	Order        int        // degree of the allowed dependence on mass
+	Bins         int        // bins asked for; 0: as many as the events are enough for; without meaning for GivenEdges
+	Binning      Binning    // where the edges come from
+	Moments      MomentKind // how c_l follows from F_b
+	SlopeOf      SlopeOf    // what MaxSlope is relative to
+	Reduction    Reduction  // mean or sum over the bins
+	Monotonic    bool       // keep the response monotonic in mass
+	Unbiased     bool       // subtract the bias of a finite sample
+	MaxSlope     float64    // bound on |c_1| over c_0 or 1-c_0; +Inf: none
+	SlopePenalty float64    // adds SlopePenalty * c_1^2 to the integrand
+	MassRange    [2]float64 // events outside take no part; (-Inf, Inf): lowest to highest mass
+	ScoreRange   [2]float64 // limits of the integral; (-Inf, Inf): lowest to highest score
+	Edges        []float64  // for GivenEdges: increasing, in units of mass
+
+	// BackgroundLabel lists the labels whose events are seen, each with bins
+	// of its own. It has no effect on events that come without labels.
+	BackgroundLabel []int32
+}
+
+// DefaultConfig returns the defaults of a loss, which all bindings read from here.
+func DefaultConfig(loss LossKind) Config {
+	var cfg Config
+	for _, o := range options {
+		value := o.unset
+		if other, ok := o.unsetIn[loss]; ok {
+			value = other
+		}
+		assign(o.field(&cfg), value)
+	}
+	cfg.Loss = loss
+	return cfg
+}
+
+func unbounded() [2]float64 { return [2]float64{math.Inf(-1), math.Inf(1)} }
+
+// bounded reports whether moments are bounded, so that c~ is not linear in F.
+func (c *Config) bounded() bool { return !math.IsInf(c.MaxSlope, 1) || c.Monotonic }
+
+// roundedTo returns the configuration with limits that events of type T can have:
+// each limit is rounded to T, outwards, so that a number that was rounded to T as
+// the limit is does not fall outside.
+func roundedTo[T Float](c Config) Config {
+	if !isFloat32[T]() {
+		return c
+	}
+	c.MassRange, c.ScoreRange = outwards(c.MassRange), outwards(c.ScoreRange)
+	if last := len(c.Edges) - 1; last > 0 {
+		ends := outwards([2]float64{c.Edges[0], c.Edges[last]})
+		c.Edges = append([]float64{ends[0]}, c.Edges[1:]...)
+		c.Edges[last] = ends[1]
+	}
+	return c
+}
+
+// outwards rounds a range to float32, if it can.
+func outwards(r [2]float64) [2]float64 {
+	lo, hi := float32(r[0]), float32(r[1])
+	if float64(lo) > r[0] {
+		lo = math.Nextafter32(lo, float32(math.Inf(-1)))
+	}
+	if float64(hi) < r[1] {
+		hi = math.Nextafter32(hi, float32(math.Inf(1)))
+	}
+	if !finite(float64(lo)) || !finite(float64(hi)) {
+		return r // an end that float32 does not reach, or none
+	}
+	return [2]float64{float64(lo), float64(hi)}
+}
+
+func finite(x float64) bool { return x-x == 0 }
