@@ -72,11 +72,6 @@ func BenchmarkStages(b *testing.B) {
 		ev := benchEvents[float32](n, false)
 		grad := make([]float32, n)
 		sc := takeScratch()
-		newSel := func() *selection[float32] {
-			sel := newSelection(ev, nil, &cfg)
-			sel.makeCells(&cfg)
-			return sel
-		}
 		stage := func(name string, prepare, f func()) {
 			b.Run(fmt.Sprintf("%s/%d", name, n), func(b *testing.B) {
 				for b.Loop() {
@@ -89,31 +84,19 @@ func BenchmarkStages(b *testing.B) {
 			})
 		}
 		var sel *selection[float32]
-		var bn *binning
-		var sw *sweep[float32]
-		var cells []uint32
-		check := func() { _ = sel.check(sc) }
-		bin := func() { bn, _ = newBinning(sel, &cfg) }
-		fill := func() { cells = fillRecords(sel, bn, &sw.layout, sc) }
-		setUp := func() {
-			sw = &sweep[float32]{
-				layout: newLayout[float32](&sel.stats, n, bn.asked), input: &sel.Events, grad: grad, config: &cfg,
-				nb: bn.asked, scale: 1, unit: 1, to: 1,
-			}
-		}
-		sort := func() {
-			sw.records = sc.records
-			sw.divide(cells)
-			sw.sortGroups(cells, sc)
-		}
+		var bs *bins
+		var rs *records[float32]
+		var su *sums
+		check := func() { sel, _ = selectEvents(ev, nil, &cfg, true, sc) }
+		bin := func() { bs, _ = newBins(sel, &cfg, 1, sc) }
+		fill := func() { rs = newRecords(sel, bs, sc) }
+		sort := func() { su = rs.sort(nil, 1, bs.count(), sc) }
 		walk := func() {
-			sw.basis, _ = newBasis(bn.edges, &cfg, nil)
-			_ = sw.setSums(bn.edges, sc)
-			sw.walkChunks(make([]float64, len(sw.chunks)-1), sc)
+			in, _ := newIntegrand(&cfg, bs, rs, su, 1, sc)
+			_, _ = newWalk(in, rs, su, limitsOf(&cfg, &sel.stats), 1, grad).integrate(sc)
 		}
 		start := func(before ...func()) func() {
 			return func() {
-				sel = newSel()
 				for _, f := range before {
 					f()
 				}
@@ -121,8 +104,8 @@ func BenchmarkStages(b *testing.B) {
 		}
 		stage("check", start(), check)
 		stage("bins", start(check), bin)
-		stage("fill", start(check, bin, setUp), fill)
-		stage("sort", start(check, bin, setUp, fill), sort)
-		stage("walk", start(check, bin, setUp, fill, sort), walk)
+		stage("fill", start(check, bin), fill)
+		stage("sort", start(check, bin, fill), sort)
+		stage("walk", start(check, bin, fill, sort), walk)
 	}
 }

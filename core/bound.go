@@ -21,8 +21,8 @@ type bound struct {
 	slopeFloor float64               // |c_1| up to here counts as 0
 }
 
-func newBound(cfg *Config, ba *basis) bound {
-	bo := bound{
+func newBound(cfg *Config, ba *basis) *bound {
+	bo := &bound{
 		size: ba.size, limited: !math.IsInf(cfg.MaxSlope, 1), maxSlope: cfg.MaxSlope,
 		slopeOf: cfg.SlopeOf, monotonic: cfg.Monotonic, slopeFloor: ba.slopeFloor,
 	}

@@ -31,11 +31,11 @@ func paperConfig() Config {
 }
 
 func newBrute(t *testing.T, ev Events[float64], cfg Config) *brute {
-	_, bins, err := inspect(ev, &cfg, len(ev.Score))
+	_, bs, err := inspect(ev, &cfg, len(ev.Score))
 	require.NoError(t, err)
-	br := &brute{cfg: cfg, nb: len(bins.edges) - 1, sums: make([]float64, len(bins.edges)-1)}
+	br := &brute{cfg: cfg, nb: len(bs.edges) - 1, sums: make([]float64, len(bs.edges)-1)}
 	for i, m := range ev.Mass {
-		b := sort.Search(br.nb-1, func(k int) bool { return bins.edges[k+1] > m })
+		b := sort.Search(br.nb-1, func(k int) bool { return bs.edges[k+1] > m })
 		w := 1.0
 		if ev.Weight != nil {
 			w = ev.Weight[i]
@@ -43,7 +43,7 @@ func newBrute(t *testing.T, ev Events[float64], cfg Config) *brute {
 		br.scores, br.weight, br.bin = append(br.scores, ev.Score[i]), append(br.weight, w), append(br.bin, b)
 		br.sums[b] += w
 	}
-	br.setMoments(bins.edges, ev.Mass)
+	br.setMoments(bs.edges, ev.Mass)
 	return br
 }
 

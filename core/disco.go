@@ -3,6 +3,9 @@ package core
 import (
 	"math"
 	"sync"
+
+	"github.com/libmode/libmode/core/internal/par"
+	"github.com/libmode/libmode/core/internal/radix"
 )
 
 // disco is the memory of one call, kept between calls. What has an element for
@@ -17,7 +20,7 @@ type disco struct {
 	values      []float64   // scores, then factors in either order
 	pair, pair2 []float64   // in order of score, see covariance
 	slope       []float64   // in order of score: derivatives of dCov^2(m, s)
-	spread      []float64   // in order of an axis: half of those of its dCov^2
+	half        []float64   // in order of an axis: half of those of its dCov^2
 }
 
 // axis is one of the two variables in increasing order, centred and scaled.
@@ -49,9 +52,11 @@ var discoPool = sync.Pool{New: func() any { return new(disco) }}
 // below in both mass and score: X. Huo and G. Szekely, arXiv:1410.1503; A. Chaudhuri
 // and W. Hu, arXiv:1810.11332. Where scores or masses are all equal, dCorr^2 is 0/0:
 // an error, since 0 would tell a training whose scores have collapsed that all is well.
-func discoOfLabel[T Float](grad []T, sel *selection[T], cfg *Config, sc *scratch) (float64, error) {
-	sel.scoreLo, sel.scoreHi = -math.MaxFloat64, math.MaxFloat64
-	if err := sel.check(sc); err != nil {
+func discoOfLabel[T Float](grad []T, ev Events[T], index []uint32, cfg *Config, sc *scratch) (float64, error) {
+	anywhere := *cfg
+	anywhere.ScoreRange = unbounded()
+	sel, err := selectEvents(ev, index, &anywhere, false, sc)
+	if err != nil {
 		return 0, err
 	}
 	least := 2
@@ -76,7 +81,7 @@ func discoOfLabel[T Float](grad []T, sel *selection[T], cfg *Config, sc *scratch
 	if err != nil {
 		return 0, err
 	}
-	variance, err := dc.variance(&fm, &dc.score, "score") // its gradient stays in dc.spread
+	variance, err := dc.variance(&fm, &dc.score, "score") // its gradient stays in dc.half
 	if err != nil {
 		return 0, err
 	}
@@ -85,7 +90,7 @@ func discoOfLabel[T Float](grad []T, sel *selection[T], cfg *Config, sc *scratch
 	if grad != nil {
 		for k := range dc.byScore {
 			i := dc.byScore[k].index
-			g := T((dc.slope[k] - covariance/variance*dc.spread[k]) * norm * unit)
+			g := T((dc.slope[k] - covariance/variance*dc.half[k]) * norm * unit)
 			if !finite(float64(g)) {
 				return 0, errorOf(ErrOverflow, "the derivative by score[%d] is %v: the scores differ by too little for their type", sel.inInput(int(i)), g)
 			}
@@ -99,23 +104,23 @@ func discoOfLabel[T Float](grad []T, sel *selection[T], cfg *Config, sc *scratch
 // multiplied with.
 func arrange[T Float](dc *disco, sel *selection[T]) (unit float64, err error) {
 	n := sel.n
-	dc.records, dc.index, dc.rank, dc.values = grown(dc.records, n), grown(dc.index, n), grown(dc.rank, n), grown(dc.values, n)
+	dc.records, dc.index, dc.rank, dc.values = par.Grown(dc.records, n), par.Grown(dc.index, n), par.Grown(dc.rank, n), par.Grown(dc.values, n)
 	for _, ax := range []*axis{&dc.mass, &dc.score} {
-		ax.z, ax.w, ax.row = grown(ax.z, n), grown(ax.w, n), grown(ax.row, n)
+		ax.z, ax.w, ax.row = par.Grown(ax.z, n), par.Grown(ax.w, n), par.Grown(ax.row, n)
 	}
 
-	la := newLayout[T](&stats{scoreMin: sel.massMin, scoreMax: sel.massMax, scoreBits: math.MaxUint64}, len(sel.Mass), 1)
+	la := radix.NewLayout[T](sel.massMin, sel.massMax, math.MaxUint64, len(sel.Mass), 1)
 	next := 0
 	for i, m := range sel.Mass {
 		if sel.takesPart(i) {
-			dc.records[next] = pack(&la, m, i)
+			dc.records[next] = radix.Pack(&la, m, i)
 			next++
 		}
 	}
-	sortRecords(dc.records, &la, sel.Mass)
+	radix.Sort(dc.records, []uint32{0, uint32(n)}, &la, sel.Mass)
 	weightUnit := sel.unit()
 	for r, record := range dc.records {
-		i := la.index(record)
+		i := la.Index(record)
 		dc.index[r] = uint32(i)
 		dc.values[r] = float64(sel.Score[i])
 		dc.mass.z[r], dc.mass.w[r] = valueOf(&la, record, sel.Mass), 1
@@ -124,13 +129,13 @@ func arrange[T Float](dc *disco, sel *selection[T]) (unit float64, err error) {
 		}
 	}
 
-	la = newLayout[T](&sel.stats, n, 1)
+	la = radix.NewLayout[T](sel.scoreMin, sel.scoreMax, sel.scoreBits, n, 1)
 	for r, s := range dc.values {
-		dc.records[r] = pack(&la, T(s), r)
+		dc.records[r] = radix.Pack(&la, T(s), r)
 	}
-	sortRecords(dc.records, &la, dc.values)
+	radix.Sort(dc.records, []uint32{0, uint32(n)}, &la, dc.values)
 	for k, record := range dc.records {
-		r := la.index(record)
+		r := la.Index(record)
 		dc.rank[k] = uint32(r)
 		dc.score.z[k], dc.score.w[k] = valueOf(&la, record, dc.values), 1
 		if sel.Weight != nil {
@@ -143,27 +148,12 @@ func arrange[T Float](dc *disco, sel *selection[T]) (unit float64, err error) {
 	return dc.score.centre("score")
 }
 
-// pack returns the record of an event that has no bin.
-func pack[T Float](la *layout, value T, index int) uint64 {
-	if la.half {
-		return uint64(halfKey(float32(value)))<<32 | uint64(index)
-	}
-	return la.record(float64(value), 0, index)
-}
-
 // valueOf returns what a record was sorted by, if it can without a look at the values.
-func valueOf[T Float](la *layout, record uint64, values []T) float64 {
-	if la.exact() {
-		return la.score(record)
+func valueOf[T Float](la *radix.Layout, record uint64, values []T) float64 {
+	if la.Exact() {
+		return la.Number(record)
 	}
-	return float64(values[la.index(record)])
-}
-
-// sortRecords sorts all records as one cell. Equal values keep their order.
-func sortRecords[T Float](records []uint64, la *layout, values []T) {
-	so := sorters.Get().(*sorter)
-	sortCells(so, records, []uint32{0, uint32(len(records))}, la, values)
-	sorters.Put(so)
+	return float64(values[la.Index(record)])
 }
 
 // centre subtracts the median, so that values far from 0 cost no digits, and
@@ -185,14 +175,14 @@ func (ax *axis) centre(name string) (unit float64, err error) {
 }
 
 // variance returns dCov^2 of an axis with itself, and leaves half of its
-// derivatives in dc.spread.
+// derivatives in dc.half.
 //
 // It is bilinear in the distances of the two places where they stand, and half
 // of the derivative is that by one of them. Since these are linear in z between
 // ties, the sum of z times derivative is dCov^2 itself.
 func (dc *disco) variance(fm *form, ax *axis, name string) (float64, error) {
 	rowSums(ax.row, ax.z, ax.w)
-	dc.spread, dc.values = grown(dc.spread, len(ax.z)), grown(dc.values, len(ax.z))
+	dc.half, dc.values = par.Grown(dc.half, len(ax.z)), par.Grown(dc.values, len(ax.z))
 	var w, wz, w2, w2z, all sum
 	for k, z := range ax.z {
 		weight := ax.w[k]
@@ -205,13 +195,13 @@ func (dc *disco) variance(fm *form, ax *axis, name string) (float64, error) {
 	for k, row := range ax.row {
 		dc.values[k] = fm.factor(ax.w[k], row, all.value())
 	}
-	signedSums(dc.spread, ax.z, ax.w, dc.values)
+	signedSums(dc.half, ax.z, ax.w, dc.values)
 	var total sum
 	var size float64
 	for k, z := range ax.z {
 		pairs := fm.ofPairs(ax.w[k], z*w.value()-wz.value(), z*w2.value()-w2z.value())
-		dc.spread[k] += pairs
-		total.add(z * dc.spread[k])
+		dc.half[k] += pairs
+		total.add(z * dc.half[k])
 		size += math.Abs(z * pairs)
 	}
 	variance := total.value()
@@ -226,9 +216,9 @@ func (dc *disco) variance(fm *form, ax *axis, name string) (float64, error) {
 
 // covariance returns dCov^2 of mass and score, and leaves its derivatives by
 // the scores in dc.slope.
-func (dc *disco) covariance(fm *form, tm *team) float64 {
+func (dc *disco) covariance(fm *form, team *par.Team) float64 {
 	n := len(dc.rank)
-	dc.events, dc.pair, dc.slope = grown(dc.events, n), grown(dc.pair, n), grown(dc.slope, n)
+	dc.events, dc.pair, dc.slope = par.Grown(dc.events, n), par.Grown(dc.pair, n), par.Grown(dc.slope, n)
 	factors := dc.values
 	var all sum
 	for r, m := range dc.mass.z {
@@ -236,7 +226,7 @@ func (dc *disco) covariance(fm *form, tm *team) float64 {
 		dc.events[r] = massEvent{m, w, row, dc.index[r]}
 		all.add(w * row)
 	}
-	dc.pairSums(dc.pair, tm)
+	dc.pairSums(dc.pair, team)
 	for k := range dc.byScore {
 		ev := &dc.byScore[k]
 		factors[k] = fm.factor(ev.w, ev.row, all.value())
@@ -250,8 +240,8 @@ func (dc *disco) covariance(fm *form, tm *team) float64 {
 		for r, w := range dc.mass.w {
 			dc.events[r].w, dc.events[r].row = w, dc.mass.row[r]
 		}
-		dc.pair2 = grown(dc.pair2, n)
-		dc.pairSums(dc.pair2, tm)
+		dc.pair2 = par.Grown(dc.pair2, n)
+		dc.pairSums(dc.pair2, team)
 	}
 	var covariance sum
 	for k, z := range dc.score.z {

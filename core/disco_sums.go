@@ -1,6 +1,10 @@
 package core
 
-import "math"
+import (
+	"math"
+
+	"github.com/libmode/libmode/core/internal/par"
+)
 
 // The sums below have one element an event, in increasing order of z, and take
 // time that is proportional to the number of events, or n log n where it says so.
@@ -79,11 +83,11 @@ type massEvent struct {
 // The order of mass is divided into blocks: one tree holds sums over blocks, and
 // then each block has a tree of its own, which stays in cache. The blocks do not
 // depend on the number of threads.
-func (dc *disco) pairSums(dst []float64, tm *team) {
+func (dc *disco) pairSums(dst []float64, team *par.Team) {
 	n := len(dst)
 	// A loop of its own: it waits for memory all the time, and branches that are hard
 	// to predict, as the tree's are, would keep it from waiting for several at once.
-	dc.byScore = grown(dc.byScore, n)
+	dc.byScore = par.Grown(dc.byScore, n)
 	events, byScore, scores := dc.events, dc.byScore, dc.score.z
 	for k, r := range dc.rank {
 		byScore[k] = events[r]
@@ -120,10 +124,10 @@ func (dc *disco) pairSums(dst []float64, tm *team) {
 		}
 		lo = hi
 	}
-	trees := pool(func() tree { return make(tree, 1<<massBlockBits+1) })
-	tm.parallel(blocks, func(b int) {
+	trees := par.NewPool(func() tree { return make(tree, 1<<massBlockBits+1) })
+	team.Run(blocks, func(b int) {
 		start := b << massBlockBits
-		inBlock := trees.take()
+		inBlock := trees.Take()
 		clear(inBlock)
 		for _, event := range byBlock[start:next[b]] {
 			k, r := int(event>>32), int(event&math.MaxUint32)
@@ -132,7 +136,7 @@ func (dc *disco) pairSums(dst []float64, tm *team) {
 			dst[k] += 4 * (ev.m*below.w - below.wm)
 			inBlock.add(place, node{ev.w, ev.w * ev.m})
 		}
-		trees.give(inBlock)
+		trees.Give(inBlock)
 	})
 }
 

@@ -9,28 +9,44 @@ import "math"
 //
 // over ScoreRange, where share_b is the bin's fraction of the sum of weights, so
 // that F is the CDF of all events.
-func flatnessOfLabel[T Float](grad []T, sel *selection[T], cfg *Config, sc *scratch) (float64, error) {
-	sw, cells, bins, err := newSweep(grad, sel, cfg, sc)
+func flatnessOfLabel[T Float](grad []T, ev Events[T], index []uint32, cfg *Config, sc *scratch) (float64, error) {
+	sel, err := selectEvents(ev, index, cfg, true, sc)
 	if err != nil {
 		return 0, err
 	}
-	sw.flat, sw.scale = true, 1
-	return sw.run(cells, bins.edges, sc)
+	unit := sel.unit()
+	bs, err := newBins(sel, cfg, unit, sc)
+	if err != nil {
+		return 0, err
+	}
+	rs := newRecords(sel, bs, sc)
+	su := rs.sort(sel.Weight, unit, bs.count(), sc)
+	in, err := newFlatIntegrand(bs, su.all(), unit)
+	if err != nil {
+		return 0, err
+	}
+	return newWalk(in, rs, su, limitsOf(cfg, &sel.stats), 1, grad).integrate(sc)
 }
 
-// setFlat makes the sweep follow sqrt(share_b) F_b in place of F_b. Then P_b =
-// A_b = sqrt(share_b) gives the moment c = F and the residual sqrt(share_b)
-// (F_b - F), whose squares J adds up.
-func (sw *sweep[T]) setFlat(totals []float64) {
+// newFlatIntegrand returns that of the flatness loss, which follows sqrt(share_b) F_b in
+// place of F_b. Then P_b = A_b = sqrt(share_b) gives the moment c = F and the residual
+// sqrt(share_b) (F_b - F), whose squares J adds up.
+func newFlatIntegrand(bs *bins, totals []float64, weightUnit float64) (*integrand, error) {
+	in := &integrand{bins: bs.count(), basis: emptyBasis(bs.count(), 1)}
+	var err error
+	if in.unit, err = inverseSums(bs.edges, totals, weightUnit); err != nil {
+		return nil, err
+	}
 	var all float64
 	for _, total := range totals {
 		all += total
 	}
-	sw.basis = emptyBasis(sw.nb, 1)
 	for b, total := range totals {
 		root := math.Sqrt(total / all)
-		sw.basis.p[b], sw.basis.a[b] = root, root
-		sw.inverse[b] *= root
+		in.basis.p[b], in.basis.a[b] = root, root
+		in.unit[b] *= root
 	}
-	sw.basis.setGram()
+	in.basis.setGram()
+	in.linear = newLinear(in.basis, 0)
+	return in, nil
 }

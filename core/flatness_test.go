@@ -63,16 +63,13 @@ func (br *bruteFlatness) lossAndGrad(lo, hi float64) (loss float64, grad []float
 	return loss, grad
 }
 
-// TestFlatnessAgainstBruteForce compares with the definition, by way of both
-// forms of the sweep.
+// TestFlatnessAgainstBruteForce compares with the definition.
 func TestFlatnessAgainstBruteForce(t *testing.T) {
-	defer func() { onlyGeneralPaths = false }()
 	rng := rand.New(rand.NewPCG(9, 10))
 	for compared := 0; compared < 150; {
 		ev, random := randomCase(rng)
 		cfg := DefaultConfig(Flatness)
 		cfg.Bins, cfg.Binning, cfg.ScoreRange = random.Bins, random.Binning, [2]float64{-0.25, 1.5}
-		onlyGeneralPaths = rng.IntN(2) == 0
 		got := make([]float64, len(ev.Score))
 		value, err := LossAndGrad(got, ev, cfg)
 		if errors.Is(err, ErrBin) { // negative weights left a bin unusable

@@ -1,5 +1,7 @@
 package core
 
+import "github.com/libmode/libmode/core/internal/par"
+
 // gathered are the events of the labels that a loss sees, those of a label side by
 // side. A batch has its labels in random order, and every loop that asked for them
 // would guess wrong at every other event.
@@ -22,17 +24,17 @@ func gatheredOf[T Float](sc *scratch) *gathered[T] {
 
 // gather makes them those of the labels, which are all different. It reads the labels
 // twice, however many there are.
-func (g *gathered[T]) gather(ev Events[T], labels []int32, tm *team) error {
+func (g *gathered[T]) gather(ev Events[T], labels []int32, team *par.Team) error {
 	n, several := len(ev.Label), len(labels)
 	slots := newSlots(labels)
-	parts := tm.partsFor(n)
+	parts := team.PartsFor(n)
 	part := func(k int) (lo, hi int) { return n * k / parts, n * (k + 1) / parts }
-	g.next = grown(g.next, parts*several)
-	tm.parallel(parts, func(k int) {
+	g.next = par.Grown(g.next, parts*several)
+	team.Run(parts, func(k int) {
 		lo, hi := part(k)
 		slots.count(g.next[k*several:(k+1)*several], ev.Label[lo:hi])
 	})
-	g.bounds = grown(g.bounds, several+1)
+	g.bounds = par.Grown(g.bounds, several+1)
 	found := 0
 	for slot := range several {
 		g.bounds[slot] = found
@@ -46,19 +48,19 @@ func (g *gathered[T]) gather(ev Events[T], labels []int32, tm *team) error {
 		}
 	}
 	g.bounds[several] = found
-	g.index = grown(g.index, found)
+	g.index = par.Grown(g.index, found)
 	g.events = Events[T]{
 		Score:  alike(&g.score, ev.Score, found),
 		Mass:   alike(&g.mass, ev.Mass, found),
 		Weight: alike(&g.weight, ev.Weight, found),
 	}
-	tm.parallel(parts, func(k int) {
+	team.Run(parts, func(k int) {
 		lo, hi := part(k)
 		next := g.next[k*several : (k+1)*several]
 		for ; lo < hi; lo += checkBlock {
 			block := ev.Label[lo:min(lo+checkBlock, hi)]
 			if several > 1 {
-				g.place(ev, block, lo, slots, next)
+				g.put(ev, block, lo, slots, next)
 				continue
 			}
 			var places [checkBlock]uint32
@@ -73,9 +75,9 @@ func (g *gathered[T]) gather(ev Events[T], labels []int32, tm *team) error {
 	return nil
 }
 
-// place copies a block of events of several labels, of which the first is lo, to where
+// put copies a block of events of several labels, of which the first is lo, to where
 // the next of each goes.
-func (g *gathered[T]) place(ev Events[T], block []int32, lo int, slots slots, next []int) {
+func (g *gathered[T]) put(ev Events[T], block []int32, lo int, slots slots, next []int) {
 	for i, label := range block {
 		slot := slots.of(label)
 		if slot < 0 {
@@ -176,7 +178,7 @@ func alike[T Float](memory *[]T, from []T, n int) []T {
 	if from == nil {
 		return nil
 	}
-	*memory = grown(*memory, n)
+	*memory = par.Grown(*memory, n)
 	return *memory
 }
 
@@ -212,19 +214,19 @@ func (g *gathered[T]) gradient(input []T) []T {
 	if input == nil {
 		return nil
 	}
-	g.grad = grown(g.grad, len(g.index))
+	g.grad = par.Grown(g.grad, len(g.index))
 	clear(g.grad)
 	return g.grad
 }
 
 // scatter writes the gradients of these events to that of the input.
-func (g *gathered[T]) scatter(input []T, tm *team) {
+func (g *gathered[T]) scatter(input []T, team *par.Team) {
 	if input == nil {
 		return
 	}
 	n := len(g.index)
-	parts := tm.partsFor(n)
-	tm.parallel(parts, func(k int) {
+	parts := team.PartsFor(n)
+	team.Run(parts, func(k int) {
 		lo, hi := n*k/parts, n*(k+1)/parts
 		grad := g.grad[lo:hi]
 		for j, i := range g.index[lo:hi] {

@@ -1,9 +1,6 @@
 package core
 
-import (
-	"math"
-	"slices"
-)
+import "github.com/libmode/libmode/core/internal/par"
 
 // Loss returns the loss of the events.
 func Loss[T Float](ev Events[T], cfg Config) (float64, error) {
@@ -30,7 +27,7 @@ func LossAndGrad[T Float](grad []T, ev Events[T], given Config) (float64, error)
 	sc := takeScratch()
 	defer giveScratch(sc)
 	if ev.Label == nil { // all events are one
-		return of(grad, newSelection(ev, nil, cfg), cfg, sc)
+		return of(grad, ev, nil, cfg, sc)
 	}
 	g := gatheredOf[T](sc)
 	if err := g.gather(ev, cfg.BackgroundLabel, sc.team); err != nil {
@@ -44,8 +41,9 @@ func LossAndGrad[T Float](grad []T, ev Events[T], given Config) (float64, error)
 	return total, nil
 }
 
-// lossOf is a loss of the selected events, whose gradient it sets.
-type lossOf[T Float] func(grad []T, sel *selection[T], cfg *Config, sc *scratch) (float64, error)
+// lossOf is a loss of events that have one label, whose gradient it sets. index says
+// where they stand in the input; nil: they are the input.
+type lossOf[T Float] func(grad []T, ev Events[T], index []uint32, cfg *Config, sc *scratch) (float64, error)
 
 func kindOf[T Float](kind LossKind) lossOf[T] {
 	return [...]lossOf[T]{MoDe: modeOfLabel[T], DisCo: discoOfLabel[T], Flatness: flatnessOfLabel[T]}[kind]
@@ -61,10 +59,10 @@ func (g *gathered[T]) sum(grad []T, cfg *Config, of lossOf[T], sc *scratch) (tot
 		if grad != nil {
 			part = grad[g.bounds[k]:g.bounds[k+1]]
 		}
-		return of(part, newSelection(ev, index, cfg), cfg, sc)
+		return of(part, ev, index, cfg, sc)
 	}
 	labels := len(g.bounds) - 1
-	if labels == 1 || len(g.index)/labels >= aloneCall {
+	if labels == 1 || len(g.index)/labels >= par.AloneCall {
 		for k := range labels {
 			loss, err := one(k, sc)
 			if err != nil {
@@ -75,8 +73,8 @@ func (g *gathered[T]) sum(grad []T, cfg *Config, of lossOf[T], sc *scratch) (tot
 		return total, nil
 	}
 	losses, failed := make([]float64, labels), make([]error, labels)
-	sc.team.partsFor(len(g.index))
-	sc.team.parallel(labels, func(k int) {
+	sc.team.PartsFor(len(g.index))
+	sc.team.Run(labels, func(k int) {
 		own := takeScratch()
 		defer giveScratch(own)
 		losses[k], failed[k] = one(k, own)
@@ -96,127 +94,4 @@ func ofLabel(cfg *Config, k int, err error) error {
 		return err
 	}
 	return errorOf(err, "events with background_label = %d: %v", cfg.BackgroundLabel[k], err)
-}
-
-func modeOfLabel[T Float](grad []T, sel *selection[T], cfg *Config, sc *scratch) (float64, error) {
-	sw, cells, bins, err := newSweep(grad, sel, cfg, sc)
-	if err != nil {
-		return 0, err
-	}
-	if sw.basis, err = newBasis(bins.edges, cfg, bins.means); err != nil {
-		return 0, err
-	}
-	sw.scale = scaleOf(cfg, sw.nb)
-	return sw.run(cells, bins.edges, sc)
-}
-
-// finalBins are the bins that the loss uses.
-type finalBins struct {
-	edges []float64
-	means []twofold // mean polynomials, a row a bin; nil where the moments need none
-}
-
-// newSweep returns the sweep of one label, still without basis and scale, with
-// the starts of the cells of its records and its bins.
-func newSweep[T Float](grad []T, sel *selection[T], cfg *Config, sc *scratch) (sw *sweep[T], cells []uint32, bins finalBins, err error) {
-	n := len(sel.Score)
-	sel.makeCells(cfg)
-	if err = sel.check(sc); err != nil {
-		return nil, nil, bins, err
-	}
-	bn, err := newBinning(sel, cfg)
-	if err != nil {
-		return nil, nil, bins, err
-	}
-	sw = &sweep[T]{
-		layout: newLayout[T](&sel.stats, n, bn.asked), input: &sel.Events, grad: grad, config: cfg,
-		unit: sel.unit(), from: cfg.ScoreRange[0], to: cfg.ScoreRange[1],
-	}
-	if math.IsInf(sw.from, -1) {
-		sw.from, sw.to = sel.scoreMin, sel.scoreMax
-	}
-	cells = fillRecords(sel, bn, &sw.layout, sc)
-	merge := func(to []int) { mergeRecords(sc.records, to, &sw.layout, sc.team) }
-	bins, err = settleBins(sel, cfg, bn.edges, sw.unit, func(dst []uint32, lo int) { placedBins(dst, bn, sel, lo) }, merge, sc.team)
-	if err != nil {
-		return nil, nil, bins, err
-	}
-	sw.records = sc.records
-	sw.nb = len(bins.edges) - 1
-	return sw, cells, bins, nil
-}
-
-// settleBins merges bins that have too few events, where their number was not asked
-// for, and finds the mean polynomials that moments are made of. It takes the edges
-// so far and the bins of events, and calls merge if bins are merged.
-func settleBins[T Float](sel *selection[T], cfg *Config, edges []float64, unit float64, of binsOf, merge func(to []int), tm *team) (finalBins, error) {
-	bins := finalBins{edges: edges}
-	merges := cfg.merges() && (sel.Weight != nil || cfg.Binning == Uniform)
-	order := 0
-	if cfg.Moments == Projection {
-		order = cfg.Order
-	}
-	if merges || order > 0 {
-		sums := sumBins(sel, len(edges)-1, order, unit, of, tm)
-		if merges {
-			if to := sums.merging(enoughEvents); to[len(to)-1] < len(to)-1 {
-				sums.merge(to)
-				bins.edges = mergedEdges(edges, to)
-				merge(to)
-			}
-		}
-		if err := sums.check(bins.edges, unit); err != nil {
-			return bins, err
-		}
-		bins.means = sums.means()
-	} else if cfg.Moments == Projection {
-		bins.means = slices.Repeat([]twofold{{hi: 1}}, len(edges)-1)
-	}
-	if nb := len(bins.edges) - 1; cfg.merges() && nb < cfg.Order+2 {
-		return bins, errorOf(ErrNoEvents, "too few events, or too few that differ in mass: %d selected events make %d bins, "+
-			"and a response of order = %d needs more than %d to be seen in: use larger batches, a lower order, or give bins or edges",
-			sel.n, nb, cfg.Order, cfg.Order+1)
-	}
-	return bins, nil
-}
-
-func scaleOf(cfg *Config, nbins int) float64 {
-	if cfg.Reduction == Sum {
-		return 1
-	}
-	return 1 / float64(nbins)
-}
-
-// inverseSums returns 1/W_b. Sums are of weights in the given unit.
-func inverseSums(edges, sums []float64, unit float64) ([]float64, error) {
-	inverse := make([]float64, len(sums))
-	for b, sum := range sums {
-		inverse[b] = 1 / sum
-		if err := checkSum(edges, b, sum, unit); err != nil {
-			return nil, err
-		}
-	}
-	return inverse, nil
-}
-
-// checkSum returns an error where no CDF can be made with a bin's sum of weights.
-func checkSum(edges []float64, b int, sum, unit float64) error {
-	if sum == 0 {
-		return binError(edges, b, "has sum of weights 0: it is empty, or its weights cancel; "+
-			"use fewer or wider bins, quantile bins or larger batches")
-	}
-	if !(sum > 0) || !finite(sum) || !finite(1/sum) {
-		return binError(edges, b, "has sum of weights %v, which must be positive and finite: "+
-			"use fewer or wider bins, quantile bins or larger batches", sum/unit)
-	}
-	return nil
-}
-
-func binError(edges []float64, b int, format string, args ...any) error {
-	closing := ")"
-	if b == len(edges)-2 {
-		closing = "]"
-	}
-	return errorOf(ErrBin, "bin %d of %d, mass in [%v, %v%s, "+format,
-		append([]any{b, len(edges) - 1, edges[b], edges[b+1], closing}, args...)...)
 }

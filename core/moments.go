@@ -165,8 +165,3 @@ func (ba *basis) moments(c, cdf []float64) {
 		floats.AddScaled(c, f, ba.rowA(b))
 	}
 }
-
-// residual returns F_b - sum_l c_l P_bl.
-func (ba *basis) residual(b int, f float64, c []float64) float64 {
-	return f - floats.Dot(c, ba.rowP(b))
-}

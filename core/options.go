@@ -1,6 +1,10 @@
 package core
 
-import "math"
+import (
+	"math"
+
+	"github.com/libmode/libmode/core/internal/radix"
+)
 
 // MaxOrder is the highest polynomial order that a Config may ask for.
 const MaxOrder = 16
@@ -108,7 +112,7 @@ func (c *Config) bounded() bool { return !math.IsInf(c.MaxSlope, 1) || c.Monoton
 // each limit is rounded to T, outwards, so that a number that was rounded to T as
 // the limit is does not fall outside.
 func roundedTo[T Float](c Config) Config {
-	if !isFloat32[T]() {
+	if !radix.IsFloat32[T]() {
 		return c
 	}
 	c.MassRange, c.ScoreRange = outwards(c.MassRange), outwards(c.ScoreRange)

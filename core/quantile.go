@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"sort"
+
+	"github.com/libmode/libmode/core/internal/par"
 )
 
 // quantileRanks returns the ranks floor(k n / bins), k = 1..bins-1, of the
@@ -23,7 +25,7 @@ type sortedMasses struct {
 }
 
 // run is a stretch of sortedMasses.masses without a gap in rank: all of them, or those
-// of one cell of the grid.
+// of one cell.
 type run struct {
 	rank  int // rank of its first mass
 	index int // where that stands in masses
@@ -83,16 +85,81 @@ func sortAll[T Float](sel *selection[T]) *sortedMasses {
 	return &sortedMasses{masses, []run{{}}}
 }
 
-// quantileCells finds without sorting the bins of all masses but few: from the
-// counts of masses by cell they follow for all cells but those where a rank
-// lies, and the nearest filled ones below these. Each such divided cell is a run.
-func (bn *binning) quantileCells(counts []uint32) {
+// quantileBins returns bins of nearly equal numbers of events. From the numbers of
+// masses by cell all but a few masses have their bin; those in the cells that an edge
+// divides, the runs, are sorted.
+func quantileBins[T Float](sel *selection[T], asked int, sc *scratch) *bins {
+	counts := sel.parts[0].masses
+	for _, p := range sel.parts[1:] {
+		for c, more := range p.masses {
+			counts[c] += more
+		}
+	}
+	bs := newTable(asked, sel.massCells.count, nil)
+	ranks := quantileRanks(sel.n, asked)
+	bs.findRuns(counts, ranks)
+	near := sortedMasses{divided(bs, sel, sc), bs.runs}
+	var kept []int
+	bs.edges, kept = near.edges(ranks, sel.massLo, sel.massHi)
+	if bs.count() < asked {
+		bs.renumber(kept)
+	}
+	return bs
+}
+
+// massInRun is a mass in a cell that an edge divides.
+type massInRun struct {
+	run  int
+	mass float64
+}
+
+// divided returns the masses of the runs, in order: runs stand in order, so that it is
+// enough to sort each by itself.
+func divided[T Float](bs *bins, sel *selection[T], sc *scratch) []float64 {
+	sc.divided = par.Grown(sc.divided, len(sel.parts))
+	sc.team.Run(len(sel.parts), func(k int) {
+		found := sc.divided[k][:0]
+		p := &sel.parts[k]
+		table, limit := bs.table, bs.limit
+		for i, cells := range sel.cellsOf[p.lo:p.hi] {
+			if cells == noPair {
+				continue
+			}
+			if bin := table[cells&massCellMask]; bin >= limit {
+				found = append(found, massInRun{int(bin - limit), float64(sel.Mass[p.lo+i])})
+			}
+		}
+		sc.divided[k] = found
+	})
+	next := make([]int, len(bs.runs))
+	for k, r := range bs.runs {
+		next[k] = r.index
+	}
+	total := 0
+	for _, found := range sc.divided {
+		total += len(found)
+	}
+	masses := make([]float64, total)
+	for _, found := range sc.divided {
+		for _, m := range found {
+			masses[next[m.run]] = m.mass
+			next[m.run]++
+		}
+	}
+	sc.team.Run(len(bs.runs), func(k int) { slices.Sort(masses[bs.runs[k].index:next[k]]) })
+	return masses
+}
+
+// findRuns sets the table and the runs, whose edges are not known yet: from the counts
+// of masses by cell the bins follow for all cells but those where a rank lies, and the
+// nearest filled ones below these.
+func (bs *bins) findRuns(counts []uint32, ranks []int) {
 	const divided = math.MaxUint16
-	table, ranks := bn.table, bn.ranks
+	table := bs.table
 	before, filled, next := 0, 0, 0
 	for c, count := range counts {
 		table[c] = uint16(next)
-		if bn.asked >= tableLimit { // its number may have no room
+		if len(ranks)+1 >= tableLimit { // its number may have no room
 			table[c] = divided
 		}
 		if count == 0 {
@@ -114,8 +181,8 @@ func (bn *binning) quantileCells(counts []uint32) {
 			for next < len(ranks) && ranks[next] < rank {
 				next++
 			}
-			bn.runs = append(bn.runs, run{rank, index, next})
-			table[c] = bn.limit + uint16(len(bn.runs)-1)
+			bs.runs = append(bs.runs, run{rank, index, next})
+			table[c] = bs.limit + uint16(len(bs.runs)-1)
 			index += int(count)
 		}
 		rank += int(count)

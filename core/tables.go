@@ -9,8 +9,11 @@ import "sort"
 func Edges[T Float](ev Events[T], cfg Config) ([]float64, error) {
 	ev.Score = nil
 	cfg = roundedTo[T](cfg)
-	_, bins, err := inspect(ev, &cfg, len(ev.Mass))
-	return bins.edges, err
+	_, bs, err := inspect(ev, &cfg, len(ev.Mass))
+	if err != nil {
+		return nil, err
+	}
+	return bs.edges, nil
 }
 
 // Table holds, at each of the scores that were asked for, what the loss is
@@ -34,19 +37,19 @@ func MomentsAt[T Float](at []float64, ev Events[T], cfg Config) (*Table, error) 
 		return nil, err
 	}
 	cfg = roundedTo[T](cfg)
-	sel, bins, err := inspect(ev, &cfg, len(ev.Score))
+	sel, bs, err := inspect(ev, &cfg, len(ev.Score))
 	if err != nil {
 		return nil, err
 	}
-	ba, err := newBasis(bins.edges, &cfg, bins.means)
+	ba, err := newBasis(bs.edges, &cfg, bs.means)
 	if err != nil {
 		return nil, err
 	}
 	if cfg.Moments == Projection && !cfg.bounded() {
-		ba.fit(bins.means)
+		ba.fit(bs.means)
 	}
-	table := &Table{Edges: bins.edges}
-	table.CDF, err = cdfsAt(at, sel, bins.edges)
+	table := &Table{Edges: bs.edges}
+	table.CDF, err = cdfsAt(at, sel, bs.edges)
 	if err != nil {
 		return nil, err
 	}
@@ -66,50 +69,49 @@ func MomentsAt[T Float](at []float64, ev Events[T], cfg Config) (*Table, error) 
 	return table, nil
 }
 
-// inspect selects the events of the one label and finds the edges of their bins.
-func inspect[T Float](ev Events[T], cfg *Config, n int) (sel *selection[T], bins finalBins, err error) {
+// inspect selects the events of the one label and finds their bins.
+func inspect[T Float](ev Events[T], cfg *Config, n int) (*selection[T], *bins, error) {
 	if err := cfg.Validate(); err != nil {
-		return nil, bins, err
+		return nil, nil, err
 	}
 	labels := cfg.BackgroundLabel
-	if ev.Label != nil && len(labels) > 1 {
-		return nil, bins, optionError("background_label", labels, "names several labels, which have bins of their own: ask for one at a time")
-	}
-	if ev.Label != nil && len(ev.Label) != n {
-		return nil, bins, errorOf(ErrLength, "label has length %d, but mass has length %d", len(ev.Label), n)
-	}
-	if ev.Weight != nil && len(ev.Weight) != n {
-		return nil, bins, errorOf(ErrLength, "weight has length %d, but mass has length %d", len(ev.Weight), n)
+	switch {
+	case ev.Label != nil && len(labels) > 1:
+		return nil, nil, optionError("background_label", labels, "names several labels, which have bins of their own: ask for one at a time")
+	case ev.Label != nil && len(ev.Label) != n:
+		return nil, nil, errorOf(ErrLength, "label has length %d, but mass has length %d", len(ev.Label), n)
+	case ev.Weight != nil && len(ev.Weight) != n:
+		return nil, nil, errorOf(ErrLength, "weight has length %d, but mass has length %d", len(ev.Weight), n)
 	}
 	sc := takeScratch()
 	defer giveScratch(sc)
 	var g gathered[T] // which outlives the scratch
 	if ev.Label != nil {
 		if err := g.gather(ev, labels[:1], sc.team); err != nil {
-			return nil, bins, err
+			return nil, nil, err
 		}
 		ev = g.events
 	}
-	sel = newSelection(ev, g.index, cfg)
-	if err := sel.check(sc); err != nil {
-		return nil, bins, err
+	sel, err := selectEvents(ev, g.index, cfg, false, sc)
+	if err != nil {
+		return nil, nil, err
 	}
 	if err := sel.enoughFor(cfg); err != nil {
-		return nil, bins, err
+		return nil, nil, err
 	}
-	var edges []float64
+	bs := new(bins)
 	if cfg.Binning == Quantile {
-		edges, _ = sortAll(sel).edges(quantileRanks(sel.n, cfg.bins(sel.n)), sel.massLo, sel.massHi)
-	} else if edges, err = sel.givenEdges(cfg); err != nil {
-		return nil, bins, err
+		bs.edges, _ = sortAll(sel).edges(quantileRanks(sel.n, cfg.bins(sel.n)), sel.massLo, sel.massHi)
+	} else if bs.edges, err = sel.givenEdges(cfg); err != nil {
+		return nil, nil, err
 	}
-	search := func(dst []uint32, lo int) {
+	edges := bs.edges
+	of := func(dst []uint32, lo int) {
 		for i := range dst {
 			dst[i] = uint32(searchBin(edges, float64(sel.Mass[lo+i])))
 		}
 	}
-	bins, err = settleBins(sel, cfg, edges, sel.unit(), search, func([]int) {}, sc.team)
-	return sel, bins, err
+	return sel, bs, settle(bs, sel, cfg, sel.unit(), of, sc.team)
 }
 
 // searchBin returns the bin of a mass inside the range: lower edge <= m < upper

@@ -1,4 +1,5 @@
-package core
+// Package par shares the work of one call among goroutines, and keeps memory between calls.
+package par
 
 import (
 	"math"
@@ -10,14 +11,14 @@ import (
 
 var threadLimit atomic.Int64
 
-// maxThreads is more than any machine makes use of, and few enough that what a
+// MaxThreads is more than any machine makes use of, and few enough that what a
 // call allots to each thread is little.
-const maxThreads = 1 << 10
+const MaxThreads = 1 << 10
 
 // SetThreads limits the threads that one call may use. Zero or less restores
 // the default, all that the process may run on. Results do not depend on it.
 // A limit above 1024 is 1024.
-func SetThreads(n int) { threadLimit.Store(int64(min(max(n, 0), maxThreads))) }
+func SetThreads(n int) { threadLimit.Store(int64(min(max(n, 0), MaxThreads))) }
 
 // Threads returns the number of threads that one call may use.
 func Threads() int {
@@ -27,10 +28,10 @@ func Threads() int {
 	return runtime.GOMAXPROCS(0)
 }
 
-// team is the goroutines that share the work of one call. A call alternates
+// Team is the goroutines that share the work of one call. A call alternates
 // between work that is shared and a little that is not; over this, helpers stay
 // awake, because to wake one can take as long as the work that it would do.
-type team struct {
+type Team struct {
 	alone   bool // the call is not worth a second goroutine
 	now     atomic.Pointer[job]
 	helpers atomic.Int64
@@ -38,17 +39,17 @@ type team struct {
 }
 
 // alonePart is a number of events that are not worth a second goroutine, and
-// aloneCall one for which a call stays in its own: beside a training, whose
+// AloneCall one for which a call stays in its own: beside a training, whose
 // threads keep the other cores busy, a goroutine may have to wait for one.
 const (
 	alonePart = 1 << 13
-	aloneCall = 1 << 15
+	AloneCall = 1 << 15
 )
 
-// partsFor returns into how many parts to divide the work on n events, and
+// PartsFor returns into how many parts to divide the work on n events, and
 // leaves it to the caller's goroutine where they are few.
-func (t *team) partsFor(n int) int {
-	t.alone = n < aloneCall
+func (t *Team) PartsFor(n int) int {
+	t.alone = n < AloneCall
 	if t.alone {
 		return 1
 	}
@@ -58,9 +59,9 @@ func (t *team) partsFor(n int) int {
 // awake is how long a helper waits for more work before it goes.
 const awake = 200 * time.Microsecond
 
-// parallel calls f(0), ..., f(parts-1), several at a time. A panic in one of
+// Run calls f(0), ..., f(parts-1), several at a time. A panic in one of
 // them is raised again in the caller's goroutine, where it can be recovered.
-func (t *team) parallel(parts int, f func(part int)) {
+func (t *Team) Run(parts int, f func(part int)) {
 	workers := min(parts, Threads())
 	if workers <= 1 || t.alone {
 		for part := range parts {
@@ -85,10 +86,10 @@ func (t *team) parallel(parts int, f func(part int)) {
 	}
 }
 
-// dismiss ends the call that the team works for.
-func (t *team) dismiss() { t.over.Store(true) }
+// Dismiss ends the call that the team works for.
+func (t *Team) Dismiss() { t.over.Store(true) }
 
-func (t *team) help() {
+func (t *Team) help() {
 	defer t.helpers.Add(-1)
 	var last *job
 	for deadline := time.Now().Add(awake); !t.over.Load() && time.Now().Before(deadline); pause() {
@@ -99,7 +100,7 @@ func (t *team) help() {
 	}
 }
 
-// job is one call of parallel.
+// job is one call of Run.
 type job struct {
 	f          func(part int)
 	parts      int64
@@ -142,27 +143,3 @@ func pause() {
 }
 
 var pausing atomic.Int64 // never changes, which the compiler does not know
-
-// free keeps what goroutines of one call have done with, for the next of them.
-type free[E any] struct {
-	kept chan E
-	make func() E
-}
-
-func pool[E any](make_ func() E) free[E] { return free[E]{make(chan E, Threads()), make_} }
-
-func (f free[E]) take() E {
-	select {
-	case e := <-f.kept:
-		return e
-	default:
-		return f.make()
-	}
-}
-
-func (f free[E]) give(e E) {
-	select {
-	case f.kept <- e:
-	default:
-	}
-}

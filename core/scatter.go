@@ -3,6 +3,9 @@ package core
 import (
 	"math"
 	"unsafe"
+
+	"github.com/libmode/libmode/core/internal/par"
+	"github.com/libmode/libmode/core/internal/radix"
 )
 
 // Writing the gradient of sorted events goes all over the input. Where that is
@@ -13,13 +16,13 @@ import (
 // blockBits is the logarithm of the number of events in a block.
 const blockBits = 16
 
-// unsortFrom is a number of events from which on this pays.
-var unsortFrom = 1 << 22
+// scatterFrom is a number of events from which on this pays.
+var scatterFrom = 1 << 22
 
-// unsorts reports whether the gradient is written by way of results: a float32
+// scatters reports whether the gradient is written by way of results: a float32
 // one of many events.
-func (sw *sweep[T]) unsorts() bool {
-	return isFloat32[T]() && sw.grad != nil && len(sw.records) >= unsortFrom
+func (wa *walk[T]) scatters() bool {
+	return radix.IsFloat32[T]() && wa.grad != nil && len(wa.words) >= scatterFrom
 }
 
 // asWords returns the memory of numbers as words.
@@ -32,12 +35,12 @@ func result[T Float](index int, value T) uint64 {
 	return uint64(index)<<32 | uint64(math.Float32bits(float32(value)))
 }
 
-// unsort writes results to the gradient. It overwrites spare, of their length.
-func unsort[T Float](grad []T, results, spare []uint64, tm *team) {
-	parts, blocks := Threads(), (len(grad)-1)>>blockBits+1
+// scatter writes results to the gradient. It overwrites spare, of their length.
+func scatter[T Float](grad []T, results, spare []uint64, team *par.Team) {
+	parts, blocks := par.Threads(), (len(grad)-1)>>blockBits+1
 	starts := make([][]uint32, parts) // per part and block
 	part := func(k int) []uint64 { return results[len(results)*k/parts : len(results)*(k+1)/parts] }
-	tm.parallel(parts, func(k int) {
+	team.Run(parts, func(k int) {
 		counts := make([]uint32, blocks)
 		for _, r := range part(k) {
 			counts[r>>(32+blockBits)]++
@@ -53,7 +56,7 @@ func unsort[T Float](grad []T, results, spare []uint64, tm *team) {
 		}
 		ends[b] = start
 	}
-	tm.parallel(parts, func(k int) {
+	team.Run(parts, func(k int) {
 		next := starts[k]
 		for _, r := range part(k) {
 			place := &next[r>>(32+blockBits)]
@@ -61,7 +64,7 @@ func unsort[T Float](grad []T, results, spare []uint64, tm *team) {
 			*place++
 		}
 	})
-	tm.parallel(blocks, func(b int) {
+	team.Run(blocks, func(b int) {
 		lo := uint32(0)
 		if b > 0 {
 			lo = ends[b-1]

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// spread holds what the bias of a finite sample is made of,
+// variance holds what the bias of a finite sample is made of,
 //
 //	bias(s) = sum_b V_b [ sum_a R_ab^2 + slope_penalty A_1b^2 ],  R = 1 - P (d c~/dc) A
 //	V_b(s)  = [S_b (1 - 2 F_b) + F_b^2 T_b] / (1 - 2 U_b/T_b + T_b)
@@ -16,7 +16,7 @@ import (
 // independent, its mean is exactly that, for given weights of either sign, since
 // E[sum w_i^2 (theta_i - F_b)^2] = sigma^2 (T - 2 U/W + T^2/W^2), in terms of the
 // weights' own sums, and the variance of F_b is sigma^2 T/W^2.
-type spread struct {
+type variance struct {
 	totals []float64 // T_b
 	factor []float64 // 1/(1 - 2 U_b/T_b + T_b)
 	edges  []float64 // for messages
@@ -27,74 +27,84 @@ type spread struct {
 	rest    []powers
 }
 
-func newSpread(edges []float64) *spread {
-	nb := len(edges) - 1
-	return &spread{totals: make([]float64, nb), factor: make([]float64, nb), edges: edges}
+// newVariance returns the variance of bins in which an event of weight 1 makes the step
+// unit[b]. To the sums it adds those of the steps' squares, where weights differ.
+func newVariance[T Float](edges []float64, rs *records[T], su *sums, unit []float64, sc *scratch) (*variance, error) {
+	va := &variance{totals: make([]float64, su.bins), factor: make([]float64, su.bins), edges: edges}
+	if rs.weights == nil {
+		return va, va.setEqual(unit)
+	}
+	steps := addSquares(su, rs, unit, sc)
+	if err := va.setTotals(su.squares[len(su.squares)-su.bins:], steps); err != nil {
+		return nil, err
+	}
+	addHeavy(su, rs, va, unit)
+	return va, nil
 }
 
 // setEqual sets the totals of bins of n steps of 1/n each.
-func (sp *spread) setEqual(inverse []float64) error {
-	copy(sp.totals, inverse)
+func (va *variance) setEqual(inverse []float64) error {
+	copy(va.totals, inverse)
 	for b, t := range inverse {
-		if err := sp.setFactor(b, 1-t); err != nil {
+		if err := va.setFactor(b, 1-t); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (sp *spread) setTotals(totals []float64, of []powers) error {
-	copy(sp.totals, totals)
+func (va *variance) setTotals(totals []float64, of []powers) error {
+	copy(va.totals, totals)
 	for b := range of {
 		factor := of[b].factor()
-		if err := sp.setFactor(b, factor); err != nil {
+		if err := va.setFactor(b, factor); err != nil {
 			return err
 		}
 		if factor < dominatedBelow {
-			if sp.largest == nil {
-				sp.largest, sp.rest = make([]float64, len(of)), slices.Clone(of)
+			if va.largest == nil {
+				va.largest, va.rest = make([]float64, len(of)), slices.Clone(of)
 			}
-			sp.largest[b] = of[b].largest
+			va.largest[b] = of[b].largest
 		}
 	}
 	return nil
 }
 
 // setFactor takes 1 - 2 U_b/T_b + T_b, which is 1 - 1/n for n equal weights.
-func (sp *spread) setFactor(b int, f float64) error {
+func (va *variance) setFactor(b int, f float64) error {
 	if !(f > roundingFloor) {
-		return binError(sp.edges, b, "has (sum of weights)^2 / (sum of squared weights) = %.4g effective events, "+
-			"and unbiased needs more than 1: use fewer bins or larger batches", 1/sp.totals[b])
+		return binError(va.edges, b, "has (sum of weights)^2 / (sum of squared weights) = %.4g effective events, "+
+			"and unbiased needs more than 1: use fewer bins or larger batches", 1/va.totals[b])
 	}
-	sp.factor[b] = 1 / f
+	va.factor[b] = 1 / f
 	return nil
 }
 
-// variance returns V_b where the bin's CDF is f and its sum of squared steps s.
-func (sp *spread) variance(b int, f, s float64) float64 {
-	return (s*(1-2*f) + f*f*sp.totals[b]) * sp.factor[b]
+// of returns V_b where the bin's CDF is f and its sum of squared steps s.
+func (va *variance) of(b int, f, s float64) float64 {
+	return (s*(1-2*f) + f*f*va.totals[b]) * va.factor[b]
 }
 
 // change returns by how much V_b changes with a step, from f and s on.
-func (sp *spread) change(st step, f, s float64) float64 {
+func (va *variance) change(st step, f, s float64) float64 {
 	after := f + st.e
-	return (st.square*(1-2*after) - 2*s*st.e + st.e*(f+after)*sp.totals[st.bin]) * sp.factor[st.bin]
+	return (st.square*(1-2*after) - 2*s*st.e + st.e*(f+after)*va.totals[st.bin]) * va.factor[st.bin]
 }
 
-// changeIn is change in any bin, also in one that an event dominates.
-func (sp *spread) changeIn(of *dominated, st step, f, s float64) float64 {
-	if of.has(st.bin) {
-		return of.change(st)
+// at returns V_b at a point, and changeAt by how much it changes with a step from
+// there, of any bin.
+func (va *variance) at(pt *point, b int) float64 {
+	if pt.heavy.has(b) {
+		return pt.heavy.at(b)
 	}
-	return sp.change(st, f, s)
+	return va.of(b, pt.cdf[b], pt.squares[b])
 }
 
-// varianceIn is variance in any bin.
-func (sp *spread) varianceIn(of *dominated, b int, f, s float64) float64 {
-	if of.has(b) {
-		return of.variance(b)
+func (va *variance) changeAt(pt *point, st step) float64 {
+	if pt.heavy.has(st.bin) {
+		return pt.heavy.change(st)
 	}
-	return sp.variance(b, f, s)
+	return va.change(st, pt.cdf[st.bin], pt.squares[st.bin])
 }
 
 // powers are sums over the steps of a bin but the largest, which is kept apart: where

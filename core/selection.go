@@ -2,34 +2,10 @@ package core
 
 import (
 	"math"
-	"math/bits"
+
+	"github.com/libmode/libmode/core/internal/par"
+	"github.com/libmode/libmode/core/internal/radix"
 )
-
-// Float is the type of scores, masses and weights. Sums run in float64.
-type Float interface{ float32 | float64 }
-
-// Events are the arrays of one call, one element an event.
-type Events[T Float] struct {
-	Score  []T
-	Mass   []T     // any unit; mass_range and edges are in the same
-	Weight []T     // any finite values; nil: all 1
-	Label  []int32 // nil: every event is selected
-}
-
-func (ev *Events[T]) checkLengths() error {
-	n := len(ev.Score)
-	switch {
-	case len(ev.Mass) != n:
-		return errorOf(ErrLength, "mass has length %d, but score has length %d", len(ev.Mass), n)
-	case ev.Weight != nil && len(ev.Weight) != n:
-		return errorOf(ErrLength, "weight has length %d, but score has length %d", len(ev.Weight), n)
-	case ev.Label != nil && len(ev.Label) != n:
-		return errorOf(ErrLength, "label has length %d, but score has length %d", len(ev.Label), n)
-	case uint64(n) > math.MaxUint32:
-		return errorOf(ErrLength, "score has length %d, more than the %d events that one call can take", n, uint32(math.MaxUint32))
-	}
-	return nil
-}
 
 // selection is one label's events and, after check, what is known of those
 // that take part: events with a mass inside the mass range.
@@ -38,30 +14,21 @@ type selection[T Float] struct {
 	index            []uint32 // places of the events in the input; nil: they are the input
 	massLo, massHi   float64  // the mass range
 	scoreLo, scoreHi float64  // the lowest and highest score that are no error
-	massCells        grid[T]  // no cells: events are checked and not counted
-	scoreCells       grid[T]
+	massCells        cells[T] // none: events are checked and not counted
+	scoreCells       cells[T]
 	parts            []part
-	places           []uint32 // per event that takes part: its cells, see place
+	cellsOf          []uint32 // of each event: its cells of score and mass, see pair
 	stats
 }
 
-// stats describes events that take part.
-type stats struct {
-	n                  int // events that take part
-	massMin, massMax   float64
-	scoreMin, scoreMax float64
-	scoreBits          uint64 // every bit that is set in some score
-	weightMin          float64
-	weightMax          float64
-}
-
-// place packs the cells of an event's score and mass; noPlace is that of an event
+// pair packs the cells of an event's score and mass; noPair is that of an event
 // that takes no part.
-func place(scoreCell, massCell int) uint32 { return uint32(scoreCell)<<massCellBits | uint32(massCell) }
+func pair(scoreCell, massCell int) uint32 { return uint32(scoreCell)<<massCellBits | uint32(massCell) }
 
 const (
 	massCellBits = 16
-	noPlace      = math.MaxUint32
+	massCellMask = 1<<massCellBits - 1
+	noPair       = math.MaxUint32
 )
 
 // part is a range of events that one goroutine handles, and how many of those
@@ -72,8 +39,9 @@ type part struct {
 	scores []uint32
 }
 
-// newSelection returns the selection of events all of which have the label.
-func newSelection[T Float](ev Events[T], index []uint32, cfg *Config) *selection[T] {
+// selectEvents returns the selection of events all of which have the label, or the
+// error of the first bad one. For a sweep, it counts them by cell.
+func selectEvents[T Float](ev Events[T], index []uint32, cfg *Config, forSweep bool, sc *scratch) (*selection[T], error) {
 	sel := &selection[T]{Events: ev, index: index}
 	sel.massLo, sel.massHi = cfg.MassRange[0], cfg.MassRange[1]
 	if cfg.Binning == GivenEdges {
@@ -81,14 +49,11 @@ func newSelection[T Float](ev Events[T], index []uint32, cfg *Config) *selection
 	}
 	sel.scoreLo = max(cfg.ScoreRange[0], -math.MaxFloat64)
 	sel.scoreHi = min(cfg.ScoreRange[1], math.MaxFloat64)
-	return sel
-}
-
-// makeCells sets the grids by whose cells check counts events.
-func (sel *selection[T]) makeCells(cfg *Config) {
-	n, nbins := len(sel.Score), cfg.mostBins()
-	sel.scoreCells = sampledGrid(sel.Score, cfg.ScoreRange[0], cfg.ScoreRange[1], scoreCellsFor(n))
-	sel.massCells = sampledGrid(sel.Mass, sel.massLo, sel.massHi, massCellsFor(n, nbins))
+	if n := len(sel.Score); forSweep {
+		sel.scoreCells = cellsFor(sel.Score, cfg.ScoreRange[0], cfg.ScoreRange[1], scoreCellsFor(n))
+		sel.massCells = cellsFor(sel.Mass, sel.massLo, sel.massHi, massCellsFor(n, cfg.mostBins()))
+	}
+	return sel, sel.check(sc)
 }
 
 // takesPart reports whether event i, once checked, enters the loss.
@@ -112,7 +77,7 @@ func (sel *selection[T]) check(sc *scratch) error {
 	sel.divide(sc)
 	found := make([]stats, len(sel.parts))
 	failed := make([]error, len(sel.parts))
-	sc.team.parallel(len(sel.parts), func(k int) {
+	sc.team.Run(len(sel.parts), func(k int) {
 		found[k], failed[k] = sel.checkPart(&sel.parts[k])
 	})
 	sel.stats = emptyStats()
@@ -137,20 +102,20 @@ func (sel *selection[T]) check(sc *scratch) error {
 // divide makes the parts and clears their counts.
 func (sel *selection[T]) divide(sc *scratch) {
 	n := len(sel.Mass)
-	if sel.massCells.cells > 0 {
-		sc.places = grown(sc.places, n)
-		sel.places = sc.places
+	if sel.massCells.count > 0 {
+		sc.cellsOf = par.Grown(sc.cellsOf, n)
+		sel.cellsOf = sc.cellsOf
 	}
-	parts := sc.team.partsFor(n)
-	per := sel.massCells.cells + sel.scoreCells.cells
-	sc.counts = grown(sc.counts, parts*per)
+	parts := sc.team.PartsFor(n)
+	per := sel.massCells.count + sel.scoreCells.count
+	sc.counts = par.Grown(sc.counts, parts*per)
 	clear(sc.counts)
 	sel.parts = make([]part, parts)
 	for k := range sel.parts {
 		counts := sc.counts[k*per : (k+1)*per]
 		sel.parts[k] = part{
 			lo: n * k / parts, hi: n * (k + 1) / parts,
-			masses: counts[:sel.massCells.cells], scores: counts[sel.massCells.cells:],
+			masses: counts[:sel.massCells.count], scores: counts[sel.massCells.count:],
 		}
 	}
 }
@@ -174,7 +139,7 @@ func (sel *selection[T]) checkPart(p *part) (stats, error) {
 			return st, err
 		}
 		switch {
-		case sel.places == nil:
+		case sel.cellsOf == nil:
 		case st.n-before == hi-lo && sel.massCells.uneven == nil && sel.scoreCells.uneven == nil:
 			sel.countAll(p, lo, hi)
 		default:
@@ -211,11 +176,11 @@ func (sel *selection[T]) look(st *stats, lo, hi int) error {
 			massMin, massMax = min(massMin, m), max(massMax, m)
 			scoreMin, scoreMax = min(scoreMin, s), max(scoreMax, s)
 		}
-		if !isFloat32[T]() {
+		if !radix.IsFloat32[T]() {
 			bits |= math.Float64bits(float64(s))
 		}
 	}
-	if isFloat32[T]() {
+	if radix.IsFloat32[T]() {
 		bits = float32Bits
 	}
 	st.n += hi - lo - outside
@@ -241,26 +206,26 @@ func (sel *selection[T]) checkEvent(i int, s, m float64) (inside bool, err error
 
 // countAll counts the events lo..hi-1, all of which take part.
 func (sel *selection[T]) countAll(p *part, lo, hi int) {
-	scores, masses, places := sel.Score[lo:hi], sel.Mass[lo:hi], sel.places[lo:hi]
+	scores, masses, pairs := sel.Score[lo:hi], sel.Mass[lo:hi], sel.cellsOf[lo:hi]
 	scoreCells, massCells, scoreCounts, massCounts := sel.scoreCells, sel.massCells, p.scores, p.masses
-	masses, places = masses[:len(scores)], places[:len(scores)]
+	masses, pairs = masses[:len(scores)], pairs[:len(scores)]
 	for i, s := range scores {
-		scoreCell, massCell := scoreCells.cell(s), massCells.cell(masses[i])
+		scoreCell, massCell := scoreCells.of(s), massCells.of(masses[i])
 		scoreCounts[scoreCell]++
 		massCounts[massCell]++
-		places[i] = place(scoreCell, massCell)
+		pairs[i] = pair(scoreCell, massCell)
 	}
 }
 
 // countSome counts those of the events lo..hi-1 that take part, in any grid.
 func (sel *selection[T]) countSome(p *part, lo, hi int) {
 	for i := lo; i < hi; i++ {
-		sel.places[i] = noPlace
+		sel.cellsOf[i] = noPair
 		if sel.takesPart(i) {
-			scoreCell, massCell := sel.scoreCells.anyCell(sel.Score[i]), sel.massCells.anyCell(sel.Mass[i])
+			scoreCell, massCell := sel.scoreCells.ofAny(sel.Score[i]), sel.massCells.ofAny(sel.Mass[i])
 			p.scores[scoreCell]++
 			p.masses[massCell]++
-			sel.places[i] = place(scoreCell, massCell)
+			sel.cellsOf[i] = pair(scoreCell, massCell)
 		}
 	}
 }
@@ -281,11 +246,6 @@ func (sel *selection[T]) checkWeights(p *part) (lowest, highest float64, err err
 	return lowest, highest, nil
 }
 
-func emptyStats() stats {
-	inf := math.Inf(1)
-	return stats{massMin: inf, massMax: -inf, scoreMin: inf, scoreMax: -inf, weightMin: inf, weightMax: -inf}
-}
-
 // unit is the unit of the weights. The loss does not depend on it, to the last bit.
 func (sel *selection[T]) unit() float64 {
 	if sel.Weight == nil {
@@ -303,48 +263,3 @@ func unitOf(largest float64) float64 {
 	_, exponent := math.Frexp(largest)
 	return math.Ldexp(1, min(max(-1022, -exponent), 1023))
 }
-
-func (st *stats) merge(other *stats) {
-	st.n += other.n
-	st.massMin = min(st.massMin, other.massMin)
-	st.massMax = max(st.massMax, other.massMax)
-	st.scoreMin = min(st.scoreMin, other.scoreMin)
-	st.scoreMax = max(st.scoreMax, other.scoreMax)
-	st.scoreBits |= other.scoreBits
-	st.weightMin = min(st.weightMin, other.weightMin)
-	st.weightMax = max(st.weightMax, other.weightMax)
-}
-
-func (sel *selection[T]) checkMassRange() error {
-	if sel.massLo == sel.massHi {
-		return errorOf(ErrBin, "mass: all %d selected events have the same mass %v, so no range of masses can be binned: "+
-			"give mass_range or edges, or a mass that varies", sel.n, sel.massLo)
-	}
-	if !finite(sel.massHi - sel.massLo) {
-		return errorOf(ErrOverflow, "mass: the selected events span [%v, %v], which is too wide for double precision", sel.massLo, sel.massHi)
-	}
-	return nil
-}
-
-func (sel *selection[T]) nothingSelected() error {
-	if len(sel.Mass) == 0 {
-		return errorOf(ErrNoEvents, "no event selected: the arrays are empty (length 0)")
-	}
-	return errorOf(ErrNoEvents, "no event selected: all %d masses of the selected events lie outside the mass range [%v, %v]: "+
-		"check mass_range (or edges) and the unit of mass", len(sel.Mass), sel.massLo, sel.massHi)
-}
-
-func (sel *selection[T]) badScore(i int, s float64) error {
-	if !finite(s) {
-		return notFinite("score", i, s)
-	}
-	return errorOf(ErrScoreRange, "score[%d] = %v lies outside score_range = [%v, %v]: "+
-		"apply a sigmoid to raw outputs, or use score_range=None", i, s, sel.scoreLo, sel.scoreHi)
-}
-
-func notFinite(name string, i int, value float64) error {
-	return errorOf(ErrNotFinite, "%s[%d] = %v: every %s of a selected event must be finite", name, i, value, name)
-}
-
-// bitsFor returns the number of bits that numbers 0..n-1 need.
-func bitsFor(n int) int { return bits.Len64(uint64(n - 1)) }

@@ -1,5 +1,5 @@
 //go:build !linux
 
-package core
+package par
 
 func adviseHuge[E any](s []E) {}

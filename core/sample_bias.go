@@ -13,9 +13,8 @@ package core
 // exactly, since the bias is linear in V and quadratic in D.
 type biasSums struct {
 	size    int
+	in      *integrand
 	basis   *basis
-	spread  *spread
-	of      *dominated // nil: no bin is
 	penalty float64
 	x, y    []float64
 	plain   float64   // sum_b V_b (1 + slope_penalty A_1b^2)
@@ -23,23 +22,24 @@ type biasSums struct {
 	da, dda []float64 // D A_b and dD A_b
 }
 
-func newBiasSums(ba *basis, sp *spread, of *dominated, penalty float64) *biasSums {
+func newBiasSums(in *integrand) *biasSums {
+	ba := in.basis
 	square := ba.size * ba.size
 	return &biasSums{
-		size: ba.size, basis: ba, spread: sp, of: of, penalty: penalty,
+		size: ba.size, in: in, basis: ba, penalty: in.penalty,
 		x: make([]float64, square), y: make([]float64, square), dy: make([]float64, square),
 		da: make([]float64, ba.size), dda: make([]float64, ba.size),
 	}
 }
 
 // start sets the sums and returns the bias.
-func (bs *biasSums) start(cdf, squares []float64, d *bounded) float64 {
+func (bs *biasSums) start(pt *point, d *bounded) float64 {
 	clear(bs.x)
 	clear(bs.y)
 	bs.plain = 0
 	var bias float64
-	for b, f := range cdf {
-		v := bs.spread.varianceIn(bs.of, b, f, squares[b])
+	for b := range pt.cdf {
+		v := bs.in.variance.at(pt, b)
 		bs.add(b, v)
 		bias += v * bs.factor(b, d)
 	}

@@ -20,6 +20,8 @@ var walkOptions = map[string]func(*Config){
 	"order 5":             func(c *Config) { c.Order = 5 },
 	"projection":          func(c *Config) { c.Order = 2; c.Moments = Projection },
 	"unbiased":            func(c *Config) { c.Order = 2; c.Unbiased = true },
+	"default":             func(c *Config) { *c = DefaultConfig(MoDe) },
+	"default order 1":     func(c *Config) { *c = DefaultConfig(MoDe); c.Order = 1; c.SlopePenalty = 0.2 },
 	"max slope":           func(c *Config) { c.Order = 1; c.MaxSlope = 0.1 },
 	"monotonic":           func(c *Config) { c.Order = 3; c.Monotonic = true },
 	"all bounds":          func(c *Config) { c.Order = 2; c.MaxSlope = 0.2; c.SlopeOf = Selected; c.Monotonic = true },
@@ -60,12 +62,15 @@ func TestFastPaths(t *testing.T) {
 				change(&cfg)
 				ev := spreadEvents[float64](30_000, weighted, 0.1)
 				losses, grads := make([]float64, 2), make([][]float64, 2)
-				for k, slow := range []bool{false, true} {
-					onlyGeneralPaths = slow
+				for k, general := range []bool{false, true} {
+					sc := takeScratch()
 					grads[k] = make([]float64, len(ev.Score))
-					var err error
-					losses[k], err = LossAndGrad(grads[k], ev, cfg)
-					onlyGeneralPaths = false
+					wa, err := newModeWalk(grads[k], ev, nil, &cfg, sc)
+					require.NoError(t, err)
+					if general {
+						wa.newPath = newKernelPath[float64]
+					}
+					losses[k], err = wa.integrate(sc)
 					require.NoError(t, err)
 				}
 				require.InEpsilon(t, losses[1], losses[0], 1e-11)
@@ -177,26 +182,6 @@ func TestThreads(t *testing.T) {
 	}
 }
 
-// A limit without meaning costs no memory: 2^31 - 1 once asked for 16 GB.
-func TestMoreThreadsThanAnyMachine(t *testing.T) {
-	defer SetThreads(0)
-	SetThreads(math.MaxInt32)
-	require.Equal(t, maxThreads, Threads())
-}
-
-// A panic in a goroutine reaches the caller, who can recover from it.
-func TestParallelPanic(t *testing.T) {
-	defer SetThreads(0)
-	SetThreads(4)
-	require.PanicsWithValue(t, "here", func() {
-		new(team).parallel(100, func(part int) {
-			if part == 57 {
-				panic("here")
-			}
-		})
-	})
-}
-
 // Nothing is allocated per event: a call after the first takes less than half of
 // the smallest array of events in new memory, in few pieces.
 func TestAllocations(t *testing.T) {
@@ -227,7 +212,7 @@ func TestAllocations(t *testing.T) {
 // Between calls the pool holds no team, whose last job has the caller's arrays.
 func TestScratchKeepsNoJob(t *testing.T) {
 	sc := takeScratch()
-	sc.team.parallel(4, func(int) {})
+	sc.team.Run(4, func(int) {})
 	giveScratch(sc)
 	require.Nil(t, sc.team)
 }

@@ -4,51 +4,52 @@ import (
 	"math"
 	"math/bits"
 	"slices"
+
+	"github.com/libmode/libmode/core/internal/radix"
 )
 
-// grid divides an interval into cells. What lies outside falls into the first or the
+// cells divide an interval. What lies outside falls into the first or the
 // last cell. The cell of a number never decreases as the number grows, whatever
 // rounding does.
-type grid[T Float] struct {
+type cells[T Float] struct {
 	lo, scale T // of cells of equal width
 	last      T // index of the last cell
-	cells     int
-	uneven    *unevenGrid // nil: cells have equal widths
+	count     int
+	uneven    *unevenCells // nil: cells have equal widths
 }
 
-func newGrid[T Float](lo, hi float64, cells int) grid[T] {
-	scale := T(float64(cells) / (hi - lo))
+func equalCells[T Float](lo, hi float64, count int) cells[T] {
+	scale := T(float64(count) / (hi - lo))
 	if scale == 0 || !finite(float64(scale)) {
 		lo, scale = 0, 0 // an interval of denormal, no or infinite width: one cell for all
 	}
-	return grid[T]{lo: T(lo), scale: scale, last: T(cells - 1), cells: cells}
+	return cells[T]{lo: T(lo), scale: scale, last: T(count - 1), count: count}
 }
 
-// cell returns the cell of x in a grid of equal widths.
-func (g *grid[T]) cell(x T) int {
-	c := (x - g.lo) * g.scale
-	if c < g.last {
+// of returns the cell of x, for cells of equal width.
+func (ce *cells[T]) of(x T) int {
+	c := (x - ce.lo) * ce.scale
+	if c < ce.last {
 		if c > 0 {
 			return int(c)
 		}
 		return 0
 	}
-	return g.cells - 1
+	return ce.count - 1
 }
 
-// anyCell is cell for every grid.
-func (g *grid[T]) anyCell(x T) int {
-	if g.uneven != nil {
-		return g.uneven.cell(scoreKey(float64(x)))
+// ofAny is of for cells of any width.
+func (ce *cells[T]) ofAny(x T) int {
+	if ce.uneven != nil {
+		return ce.uneven.of(radix.Key(float64(x)))
 	}
-	return g.cell(x)
+	return ce.of(x)
 }
 
-// sampledGrid returns a grid of equal widths over the interval [lo, hi] or, where
+// cellsFor returns so many cells of equal width over the interval [lo, hi] or, where
 // that is infinite, over that of some of the values. Where these values crowd
-// together in few cells, as with outliers or over many decades, it returns an uneven
-// grid.
-func sampledGrid[T Float](values []T, lo, hi float64, cells int) grid[T] {
+// together in few cells, as with outliers or over many decades, it returns uneven ones.
+func cellsFor[T Float](values []T, lo, hi float64, count int) cells[T] {
 	sampleLo, sampleHi := lo, hi
 	if math.IsInf(hi-lo, 0) {
 		sampleLo, sampleHi = math.Inf(1), math.Inf(-1)
@@ -59,28 +60,28 @@ func sampledGrid[T Float](values []T, lo, hi float64, cells int) grid[T] {
 			}
 		}
 	}
-	g := newGrid[T](sampleLo, sampleHi, cells)
+	ce := equalCells[T](sampleLo, sampleHi, count)
 	if len(values) < crowdedFrom {
-		return g
+		return ce
 	}
-	if uneven := g.evened(values, T(lo), T(hi)); uneven != nil {
-		return grid[T]{cells: uneven.cells, uneven: uneven}
+	if uneven := ce.evened(values, T(lo), T(hi)); uneven != nil {
+		return cells[T]{count: uneven.count, uneven: uneven}
 	}
-	return g
+	return ce
 }
 
 // crowdedFrom is a number of values below which it costs little that most share a cell.
 const crowdedFrom = 1 << 12
 
-// evened returns an uneven grid made of a sample of the values inside [lo, hi], if these
-// crowd together in few cells of g.
-func (g *grid[T]) evened(values []T, lo, hi T) *unevenGrid {
+// evened returns uneven cells made of a sample of the values inside [lo, hi], if these
+// crowd together in few of these cells.
+func (ce *cells[T]) evened(values []T, lo, hi T) *unevenCells {
 	const look = 256 // so many values are looked at first
 	var seen [look]int
 	found, stride := seen[:0], max(1, len(values)/look)
 	for i := 0; i < len(values) && len(found) < look; i += stride {
 		if v := values[i]; v >= lo && v <= hi {
-			found = append(found, g.cell(v))
+			found = append(found, ce.of(v))
 		}
 	}
 	slices.Sort(found)
@@ -91,7 +92,7 @@ func (g *grid[T]) evened(values []T, lo, hi T) *unevenGrid {
 	sample := make([]uint64, 0, size)
 	for i := range size {
 		if v := values[i*(len(values)/size)]; v >= lo && v <= hi && v-v == 0 {
-			sample = append(sample, scoreKey(float64(v)))
+			sample = append(sample, radix.Key(float64(v)))
 		}
 	}
 	slices.Sort(sample)
@@ -99,17 +100,17 @@ func (g *grid[T]) evened(values []T, lo, hi T) *unevenGrid {
 	if distinct < look/4 {
 		return nil // they are few, not crowded
 	}
-	return newUnevenGrid(sample)
+	return newUnevenCells(sample)
 }
 
-// unevenGrid divides keys, see scoreKey, into coarse cells of equal width, and each of
+// unevenCells divide keys, see radix.Key, into coarse cells of equal width, and each of
 // these into as many cells of equal width as a sample has keys there, and more. In keys
 // 300 decades are as near as one, and clusters far from each other have cells of their own.
-type unevenGrid struct {
+type unevenCells struct {
 	coarse []coarseCell
 	lo     uint64
 	shift  uint
-	cells  int
+	count  int
 }
 
 type coarseCell struct {
@@ -119,11 +120,11 @@ type coarseCell struct {
 	last  int // number of its last cell
 }
 
-// newUnevenGrid makes at most 2^15 cells of a sorted sample of at most 2^12 keys.
-func newUnevenGrid(sample []uint64) *unevenGrid {
+// newUnevenCells makes at most 2^15 cells of a sorted sample of at most 2^12 keys.
+func newUnevenCells(sample []uint64) *unevenCells {
 	const coarse = 1 << 10
 	lo := sample[0]
-	g := &unevenGrid{lo: lo, shift: shiftTo(sample[len(sample)-1]-lo, coarse)}
+	g := &unevenCells{lo: lo, shift: shiftTo(sample[len(sample)-1]-lo, coarse)}
 	for len(sample) > 0 {
 		c := (sample[0] - lo) >> g.shift
 		k := 1
@@ -131,14 +132,14 @@ func newUnevenGrid(sample []uint64) *unevenGrid {
 			k++
 		}
 		for len(g.coarse) < int(c) { // nothing of the sample
-			g.coarse = append(g.coarse, coarseCell{first: g.cells, last: g.cells})
-			g.cells++
+			g.coarse = append(g.coarse, coarseCell{first: g.count, last: g.count})
+			g.count++
 		}
 		cells := powerOfTwo(2*k, 4, 1<<14)
 		g.coarse = append(g.coarse, coarseCell{
-			lo: sample[0], shift: shiftTo(sample[k-1]-sample[0], cells), first: g.cells, last: g.cells + cells - 1,
+			lo: sample[0], shift: shiftTo(sample[k-1]-sample[0], cells), first: g.count, last: g.count + cells - 1,
 		})
-		g.cells += cells
+		g.count += cells
 		sample = sample[k:]
 	}
 	return g
@@ -150,7 +151,7 @@ func shiftTo(most uint64, limit int) uint {
 	return uint(max(0, bits.Len64(most)-bits.Len64(uint64(limit-1))))
 }
 
-func (g *unevenGrid) cell(key uint64) int {
+func (g *unevenCells) of(key uint64) int {
 	c := g.coarse[min(less(key, g.lo)>>(g.shift&63), uint64(len(g.coarse)-1))]
 	return int(min(uint64(c.first)+less(key, c.lo)>>(c.shift&63), uint64(c.last)))
 }

@@ -1,5 +1,7 @@
 package core
 
+import "github.com/libmode/libmode/core/internal/par"
+
 // binSums are sums over the events of each bin: what the mean polynomials of
 // projection moments are made of, and what says whether a bin has enough events.
 // A row is a bin's: W, the sum of weights, T, that of their squares, and the sums of
@@ -21,17 +23,17 @@ type binsOf func(dst []uint32, lo int)
 // sumBins returns the sums of the events that take part over nb bins. Events are added
 // up in blocks of a size that does not depend on the number of threads, and blocks in
 // their order.
-func sumBins[T Float](sel *selection[T], nb, order int, unit float64, bins binsOf, tm *team) *binSums {
+func sumBins[T Float](sel *selection[T], nb, order int, unit float64, bins binsOf, team *par.Team) *binSums {
 	total := &binSums{order: order}
 	per := nb * total.width()
 	n, size := len(sel.Mass), max(1<<14, 64*nb)
 	blocks := max(1, (n+size-1)/size)
 	rows := make([]twofold, blocks*per)
-	tm.parallel(blocks, func(k int) {
+	team.Run(blocks, func(k int) {
 		block := binSums{order, rows[k*per : (k+1)*per]}
 		var room [checkBlock]uint32
 		var low []lowSums
-		if order <= fastOrder {
+		if order < fastSize {
 			low = make([]lowSums, nb)
 		}
 		for lo, end := size*k, min(n, size*(k+1)); lo < end; lo += checkBlock {

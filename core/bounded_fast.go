@@ -4,50 +4,48 @@ import "math"
 
 // boundedRow is what crossing an event needs of its bin, in one line of cache.
 type boundedRow struct {
-	x, a    [3]float64 // L x = P_b, with L of fastKernel for no penalty; A_b
+	x, a    [3]float64 // L x = P_b, with L of fastLinear for no penalty; A_b
 	f       float64    // F_b
 	inverse float64    // 1/W_b
 }
 
-// setRows sets the rows for the state that the kernel was started at.
-func (k *boundedKernel) setRows(inverse []float64) {
-	for b := range k.rows {
-		k.rows[b] = boundedRow{x: k.lower.solve(k.basis.rowP(b)), a: [3]float64(k.basis.rowA(b)), f: k.cdf[b], inverse: inverse[b]}
-	}
+// boundedPath crosses events as boundedKernel does for order 2, with the common case
+// written out; in between, F_b are those of the rows.
+type boundedPath[T Float] struct {
+	*kernelPath[T]
+	*boundedKernel
+	lower lower
+	rows  []boundedRow
 }
 
-// boundedWalk is walk by way of runBounded, and of the kernel for what it leaves out.
-func (sw *sweep[T]) boundedWalk(wk *walker[T], k *boundedKernel, st walkState, chunk int) (integral float64) {
-	k.setRows(sw.inverse)
-	hi := sw.chunks[chunk+1]
-	for i := sw.chunks[chunk]; i < hi; {
-		i = sw.runBounded(wk, k, &st, i, hi)
-		end := sw.endOfTie(i, hi)
-		k.fromRows(sw.records[i:end], &sw.layout)
-		st.advance(sw.scoreAt(i), sw.cross(wk, i, end))
-		k.toRows(sw.records[i:end], &sw.layout)
-		i = end
-	}
-	return st.integral
+func newBoundedPath[T Float](w *walker[T], l lower) path {
+	k := newBoundedKernel(w.in)
+	return &boundedPath[T]{&kernelPath[T]{k, w}, k, l, make([]boundedRow, w.in.bins)}
 }
 
-// fromRows and toRows take the CDFs of the bins of some events from the rows, and
-// back into them.
-func (k *boundedKernel) fromRows(records []uint64, la *layout) {
-	for _, r := range records {
-		b := la.bin(r)
-		k.cdf[b] = k.rows[b].f
+func (p *boundedPath[T]) start(pt *point) float64 {
+	in := p.w.in
+	for b := range p.rows {
+		p.rows[b] = boundedRow{x: p.lower.solve(in.basis.rowP(b)), a: [3]float64(in.basis.rowA(b)), f: pt.cdf[b], inverse: in.unit[b]}
 	}
+	return p.boundedKernel.start(pt)
 }
 
-func (k *boundedKernel) toRows(records []uint64, la *layout) {
-	for _, r := range records {
-		b := la.bin(r)
-		k.rows[b].f = k.cdf[b]
-	}
+func (p *boundedPath[T]) change(i int, sign float64) float64 {
+	b := p.w.Bin(p.w.words[i])
+	p.w.at.cdf[b] = p.rows[b].f
+	return p.kernelPath.change(i, sign)
 }
 
-// runBounded crosses events from i on as boundedKernel does for order 2, with the
+func (p *boundedPath[T]) cross(i int) float64 {
+	b := p.w.Bin(p.w.words[i])
+	p.w.at.cdf[b] = p.rows[b].f
+	d := p.kernelPath.cross(i)
+	p.rows[b].f = p.w.at.cdf[b]
+	return d
+}
+
+// run crosses events from i on as boundedKernel does for order 2, with the
 // common case of squash.advance written out in place, so that the state stays out
 // of memory. It stops before the last event, a tie, and where c_1 or what
 // max_slope is relative to counts as 0 or changes its sign. It returns where it
@@ -59,17 +57,19 @@ func (k *boundedKernel) toRows(records []uint64, la *layout) {
 //
 // less what the bias changes by, which is so small that it may be found as a
 // difference of two values of it.
-func (sw *sweep[T]) runBounded(wk *walker[T], k *boundedKernel, st *walkState, i, hi int) int {
-	bo, now := &k.bound, k.now
+func (p *boundedPath[T]) run(st *state, i, hi int) int {
+	k := p.boundedKernel
+	in, now := p.w.in, k.now
+	bo := in.bound
 	limited, monotonic, selected := bo.limited, bo.monotonic, bo.slopeOf == Selected
 	if now.value[1] == 0 || limited && now.squashes[1].off || monotonic && now.squashes[2].off {
 		return i
 	}
-	records, weights, layout, rows := sw.records, sw.weights, sw.layout, k.rows
-	exact, scores := layout.exact(), sw.input.Score
+	words, weights, layout, rows := p.w.words, p.w.weights, p.w.Layout, p.rows
+	exact, scores, squares := layout.Exact(), p.w.scores, p.w.at.squares
 	slopeSign, pivotSign := math.Copysign(1, now.value[1]), math.Copysign(1, now.pivot)
 	share, maxSlope, floor := bo.shares[2]*slopeSign, bo.maxSlope*pivotSign, bo.slopeFloor
-	l := k.lower
+	l := p.lower
 	c0, c1, c2 := k.c[0], k.c[1], k.c[2]
 	x := l.solve(k.pf[:3])
 	x0, x1, x2 := x[0], x[1], x[2]
@@ -84,11 +84,11 @@ func (sw *sweep[T]) runBounded(wk *walker[T], k *boundedKernel, st *walkState, i
 		total = bias.total3(now.by0[1], now.byOwn[1], now.by0[2], now.by1[2], now.byOwn[2])
 	}
 	for ; i < hi-1; i++ {
-		r := records[i]
-		if layout.key(records[i+1]) == layout.key(r) {
+		r := words[i]
+		if layout.Key(words[i+1]) == layout.Key(r) {
 			break
 		}
-		row := &rows[layout.bin(r)]
+		row := &rows[layout.Bin(r)]
 		e := row.inverse
 		if weights != nil {
 			e *= weights[i]
@@ -144,7 +144,7 @@ func (sw *sweep[T]) runBounded(wk *walker[T], k *boundedKernel, st *walkState, i
 		m0, m1, m2, half := v0+dv0/2, v1+dv1/2, v2+dv2/2, e/2
 		d := e * (row.f + half - (m0*row.x[0] + m1*row.x[1] + m2*row.x[2]))
 		d -= dv0*(x0+half*row.x[0]-m0) + dv1*(x1+half*row.x[1]-m1) + dv2*(x2+half*row.x[2]-m2)
-		d = 2*d + k.penalty*dc1*(c1+n1)
+		d = 2*d + in.penalty*dc1*(c1+n1)
 		if bias != nil { // with the derivatives as in bound.differentiate
 			by0, own1, by1, own2 := 0.0, 1.0, 0.0, 1.0 // by1: of c~_2 by c~_1
 			if limited {
@@ -158,20 +158,20 @@ func (sw *sweep[T]) runBounded(wk *walker[T], k *boundedKernel, st *walkState, i
 				own2 = q2
 				by1 = share * byT(h2, u2, own2)
 			}
-			b, e2 := layout.bin(r), e*e
-			bias.add3(b, bias.spread.change(step{b, e, e2}, row.f, k.squares[b]))
-			k.squares[b] += e2
+			b, e2 := layout.Bin(r), e*e
+			bias.add3(b, in.variance.change(step{b, e, e2}, row.f, squares[b]))
+			squares[b] += e2
 			after := bias.total3(by0, own1, by1*by0, by1*own1, own2)
 			d -= after - total
 			total = after
 		}
 
-		next := layout.score(r)
+		next := layout.Number(r)
 		if !exact {
-			next = float64(scores[layout.index(r)])
+			next = float64(scores[layout.Index(r)])
 		}
 		st.advance(next, d)
-		wk.out[i-wk.base] = T(-sw.scale * d)
+		p.w.out[i-p.w.base] = T(-p.w.scale * d)
 		row.f += e
 		x0, x1, x2 = x0+e*row.x[0], x1+e*row.x[1], x2+e*row.x[2]
 		c0, c1, c2, v0, v1, v2, pivot = c0+dc0, n1, c2+dc2, v0+dv0, v1+dv1, v2+dv2, nextPivot

@@ -79,17 +79,15 @@ func TestQuantileEdges(t *testing.T) {
 func checkBinning(t *testing.T, ev Events[float64], cfg Config, edges []float64) {
 	t.Helper()
 	sc := takeScratch()
-	sel := newSelection(ev, nil, &cfg)
-	n := len(ev.Mass)
-	sel.makeCells(&cfg)
-	require.NoError(t, sel.check(sc))
-	bn, err := newBinning(sel, &cfg)
+	sel, err := selectEvents(ev, nil, &cfg, true, sc)
 	require.NoError(t, err)
-	la := newLayout[float64](&sel.stats, n, bn.asked)
-	fillRecords(sel, bn, &la, sc)
-	require.Equal(t, edges, bn.edges)
-	for _, r := range sc.records {
-		b, m := la.bin(r), ev.Mass[la.index(r)]
+	bs, err := newBins(sel, &cfg, 1, sc)
+	require.NoError(t, err)
+	require.Equal(t, edges, bs.edges)
+	rs := newRecords(sel, bs, sc)
+	require.Len(t, rs.words, len(ev.Mass))
+	for _, r := range rs.words {
+		b, m := rs.Bin(r), ev.Mass[rs.Index(r)]
 		last := b == len(edges)-2
 		require.True(t, edges[b] <= m && (m < edges[b+1] || last && m == edges[b+1]), "mass %v in bin %d", m, b)
 	}

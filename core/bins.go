@@ -1,0 +1,240 @@
+package core
+
+import (
+	"math"
+	"slices"
+
+	"github.com/libmode/libmode/core/internal/par"
+)
+
+// bins are the mass bins of a loss. They find the bins of masses: most by the cell
+// that they lie in, and those in cells that an edge divides by comparison with the
+// edges.
+type bins struct {
+	edges []float64
+	means []twofold // mean polynomials, a row a bin; nil where the moments need none
+	table []uint16  // by cell of mass: the bin, or limit + the run
+	limit uint16
+	runs  []run // of divided cells
+}
+
+func (bs *bins) count() int { return len(bs.edges) - 1 }
+
+// tableLimit is a number of bins from which on a cell may be a run only because the
+// number of its bin has no room in the table: so many bins and runs have.
+const tableLimit = 1 << 15
+
+func newTable(asked, count int, edges []float64) *bins {
+	return &bins{edges: edges, table: make([]uint16, count), limit: uint16(min(asked, tableLimit))}
+}
+
+// maxBins is the number of bins where none is asked for and there are events enough.
+const maxBins = 32
+
+// eventsPerBin is how many events a bin gets where no number of bins is asked for,
+// and enoughEvents the number of effective events, (sum w)^2 / sum w^2, below which
+// such a bin is merged with the next. docs/options.md has the study behind them.
+const (
+	eventsPerBin = 8
+	enoughEvents = 4
+)
+
+// bins returns the number of bins for n events: that which is asked for, or else one
+// that leaves each bin enough events and the fit of the moments something to do.
+func (c *Config) bins(n int) int {
+	if c.Bins > 0 {
+		return c.Bins
+	}
+	return max(min(n/eventsPerBin, maxBins), c.Order+2)
+}
+
+// mostBins returns a number that bins does not exceed.
+func (c *Config) mostBins() int {
+	if c.Binning == GivenEdges {
+		return len(c.Edges) - 1
+	}
+	return c.bins(math.MaxInt32)
+}
+
+// merges reports whether bins without enough events are merged with their neighbours:
+// where their number is not asked for.
+func (c *Config) merges() bool { return c.Bins == 0 && c.Binning != GivenEdges }
+
+// massCellsFor returns a number of cells with which few of n masses lie in
+// divided ones.
+func massCellsFor(n, bins int) int {
+	return powerOfTwo(max(n/8, min(n, 1<<13), 16*bins), 64, 1<<15)
+}
+
+// newBins returns the bins that a configuration asks for, with what the moments need
+// to know of the events in them. Weights are in the given unit.
+func newBins[T Float](sel *selection[T], cfg *Config, unit float64, sc *scratch) (*bins, error) {
+	if err := sel.enoughFor(cfg); err != nil {
+		return nil, err
+	}
+	var bs *bins
+	if cfg.Binning == Quantile {
+		bs = quantileBins(sel, cfg.bins(sel.n), sc)
+	} else {
+		edges, err := sel.givenEdges(cfg)
+		if err != nil {
+			return nil, err
+		}
+		bs = newTable(len(edges)-1, sel.massCells.count, edges)
+		setCells(bs, sel.massCells)
+	}
+	of := func(dst []uint32, lo int) { binsOfEvents(dst, bs, sel, lo) }
+	return bs, settle(bs, sel, cfg, unit, of, sc.team)
+}
+
+// settle merges bins that have too few events, where their number was not asked
+// for, and finds the mean polynomials that moments are made of.
+func settle[T Float](bs *bins, sel *selection[T], cfg *Config, unit float64, of binsOf, team *par.Team) error {
+	merges := cfg.merges() && (sel.Weight != nil || cfg.Binning == Uniform)
+	order := 0
+	if cfg.Moments == Projection {
+		order = cfg.Order
+	}
+	switch {
+	case merges || order > 0:
+		sums := sumBins(sel, bs.count(), order, unit, of, team)
+		if merges {
+			if to := sums.merging(enoughEvents); to[len(to)-1] < len(to)-1 {
+				sums.merge(to)
+				bs.merge(to)
+			}
+		}
+		if err := sums.check(bs.edges, unit); err != nil {
+			return err
+		}
+		bs.means = sums.means()
+	case cfg.Moments == Projection:
+		bs.means = slices.Repeat([]twofold{{hi: 1}}, bs.count())
+	}
+	if cfg.merges() && bs.count() < cfg.Order+2 {
+		return errorOf(ErrNoEvents, "too few events, or too few that differ in mass: %d selected events make %d bins, "+
+			"and a response of order = %d needs more than %d to be seen in: use larger batches, a lower order, or give bins or edges",
+			sel.n, bs.count(), cfg.Order, cfg.Order+1)
+	}
+	return nil
+}
+
+// merge makes one bin of those that to maps to the same number.
+func (bs *bins) merge(to []int) {
+	merged := append([]float64(nil), bs.edges[0])
+	for b := range to {
+		if b == len(to)-1 || to[b+1] > to[b] {
+			merged = append(merged, bs.edges[b+1])
+		}
+	}
+	bs.edges = merged
+	bs.renumber(to)
+}
+
+// renumber gives the bin b of the table the number to[b].
+func (bs *bins) renumber(to []int) {
+	for c, bin := range bs.table {
+		if bin < bs.limit {
+			bs.table[c] = uint16(to[bin])
+		}
+	}
+	for k := range bs.runs {
+		bs.runs[k].bin = to[bs.runs[k].bin]
+	}
+}
+
+// enoughFor returns an error where there is no range of masses to be binned, or
+// where there are fewer events than bins.
+func (sel *selection[T]) enoughFor(cfg *Config) error {
+	if err := sel.checkMassRange(); err != nil {
+		return err
+	}
+	asked := cfg.bins(sel.n)
+	if cfg.Binning == GivenEdges || sel.n >= asked {
+		return nil
+	}
+	if cfg.merges() {
+		return errorOf(ErrNoEvents, "too few events: %d selected events cannot fill the %d bins that order = %d needs at least: "+
+			"use larger batches or a lower order", sel.n, asked, cfg.Order)
+	}
+	kind := "quantile"
+	if cfg.Binning == Uniform {
+		kind = "uniform"
+	}
+	return errorOf(ErrNoEvents, "too few events: %d selected events cannot fill bins = %d %s bins: "+
+		"use fewer bins or larger batches", sel.n, asked, kind)
+}
+
+// givenEdges returns the edges of bins other than quantile ones.
+func (sel *selection[T]) givenEdges(cfg *Config) ([]float64, error) {
+	if cfg.Binning == GivenEdges {
+		return slices.Clone(cfg.Edges), nil
+	}
+	edges := uniformEdges(sel.massLo, sel.massHi, cfg.bins(sel.n))
+	for b := 1; b < len(edges); b++ {
+		if !(edges[b] > edges[b-1]) {
+			return nil, errorOf(ErrOption, "bins = %d: mass range [%v, %v] is too narrow for so many bins in double precision", len(edges)-1, sel.massLo, sel.massHi)
+		}
+	}
+	return edges, nil
+}
+
+// uniformEdges returns numpy.linspace(lo, hi, n+1), to the last bit.
+func uniformEdges(lo, hi float64, n int) []float64 {
+	edges := make([]float64, n+1)
+	width := (hi - lo) / float64(n)
+	for k := range edges {
+		edges[k] = float64(float64(k)*width) + lo
+	}
+	edges[n] = hi
+	return edges
+}
+
+// setCells sets the table and the runs from the edges.
+func setCells[T Float](bs *bins, ce cells[T]) {
+	bin := 0
+	for c := range bs.table {
+		// An edge in a cell below c lies below, or at, every mass of cell c.
+		first := bin
+		for bin+1 < bs.count() && ce.ofAny(T(bs.edges[bin+1])) <= c {
+			bin++
+		}
+		if bin == first && bin < tableLimit {
+			bs.table[c] = uint16(bin)
+			continue
+		}
+		bs.table[c] = bs.limit + uint16(len(bs.runs))
+		bs.runs = append(bs.runs, run{bin: first})
+	}
+}
+
+// binsOfEvents sets dst to the bins of the events from lo on; those of events that take
+// no part mean nothing.
+func binsOfEvents[T Float](dst []uint32, bs *bins, sel *selection[T], lo int) {
+	for i, cells := range sel.cellsOf[lo:][:len(dst)] {
+		if cells == noPair {
+			continue
+		}
+		bin := bs.table[cells&massCellMask]
+		dst[i] = uint32(bin)
+		if bin >= bs.limit {
+			dst[i] = uint32(bs.ofRun(int(bin-bs.limit), float64(sel.Mass[lo+i])))
+		}
+	}
+}
+
+// ofRun returns the bin of a mass in a run.
+func (bs *bins) ofRun(run int, m float64) int {
+	lo, hi := bs.runs[run].bin, bs.count()-1
+	if run+1 < len(bs.runs) {
+		hi = bs.runs[run+1].bin
+	}
+	for lo < hi {
+		if mid := (lo + hi) / 2; bs.edges[mid+1] <= m {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	return lo
+}

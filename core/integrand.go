@@ -1,0 +1,157 @@
+package core
+
+import "math"
+
+// integrand is what J is, for walkers that follow it along the scores: none of them
+// changes it. With bounds, c~ is not linear in F and bound is not nil (bounded.go);
+// without, J is a quadratic form of F (linear.go).
+type integrand struct {
+	bins     int
+	unit     []float64 // by how much an event of weight 1 moves F_b: 1/W_b
+	basis    *basis
+	penalty  float64
+	variance *variance // nil: the bias stays
+	bound    *bound    // nil: no moment is bounded
+	linear   *linear   // nil: some are
+}
+
+// newIntegrand returns the integrand of the MoDe loss. To the sums it adds those that
+// the bias needs.
+func newIntegrand[T Float](cfg *Config, bs *bins, rs *records[T], su *sums, weightUnit float64, sc *scratch) (*integrand, error) {
+	in := &integrand{bins: bs.count(), penalty: cfg.SlopePenalty}
+	var err error
+	if in.unit, err = inverseSums(bs.edges, su.all(), weightUnit); err != nil {
+		return nil, err
+	}
+	if in.basis, err = newBasis(bs.edges, cfg, bs.means); err != nil {
+		return nil, err
+	}
+	if cfg.bounded() {
+		in.bound = newBound(cfg, in.basis)
+	} else {
+		in.linear = newLinear(in.basis, in.penalty)
+	}
+	if cfg.Unbiased {
+		in.variance, err = newVariance(bs.edges, rs, su, in.unit, sc)
+	}
+	return in, err
+}
+
+// step is what crossing one event does to its bin: F_b grows by e and the sum
+// of squared steps by square. Reversed, it takes the event out again.
+type step struct {
+	bin       int
+	e, square float64
+}
+
+func (st step) reversed() step { return step{st.bin, -st.e, -st.square} }
+
+// point is where a walk stands: the CDFs of the bins, and what their variances are
+// made of.
+type point struct {
+	cdf     []float64
+	squares []float64 // sums of squared steps; nil without variances
+	heavy   *heavy    // of dominated bins; nil without
+}
+
+func (in *integrand) newPoint(su *sums) point {
+	pt := point{cdf: make([]float64, in.bins)}
+	if in.variance != nil {
+		pt.squares = make([]float64, in.bins)
+	}
+	if su.heavy != nil {
+		h := newHeavy(in.variance)
+		pt.heavy = &h
+	}
+	return pt
+}
+
+// moveTo brings the point to where chunk k begins.
+func (pt *point) moveTo(k int, in *integrand, su *sums) {
+	for b, unit := range in.unit {
+		pt.cdf[b] = su.totals[k*in.bins+b] * unit
+		switch {
+		case in.variance == nil:
+		case su.squares == nil: // all steps are equal
+			pt.squares[b] = pt.cdf[b] * unit
+		default:
+			pt.squares[b] = su.squares[k*in.bins+b]
+		}
+	}
+	if pt.heavy != nil {
+		pt.heavy.set(su.heavy[k])
+	}
+}
+
+func (pt *point) cross(st step) {
+	pt.cdf[st.bin] += st.e
+	if pt.squares != nil {
+		pt.squares[st.bin] += st.square
+	}
+	if pt.heavy.has(st.bin) {
+		pt.heavy.cross(st)
+	}
+}
+
+// kernel follows c, c~ and J as events are crossed, with work per event that
+// does not depend on the number of bins.
+type kernel interface {
+	// start moves to a point, which it then takes along, and returns J there.
+	start(*point) float64
+	// change returns by how much J would change, and leaves everything as it is.
+	change(step) float64
+	// cross makes a step and returns by how much J has changed.
+	cross(step) float64
+}
+
+func (in *integrand) newKernel() kernel {
+	if in.bound != nil {
+		return newBoundedKernel(in)
+	}
+	return newLinearKernel(in)
+}
+
+// inverseSums returns 1/W_b. Sums are of weights in the given unit.
+func inverseSums(edges, sums []float64, unit float64) ([]float64, error) {
+	inverse := make([]float64, len(sums))
+	for b, sum := range sums {
+		inverse[b] = 1 / sum
+		if err := checkSum(edges, b, sum, unit); err != nil {
+			return nil, err
+		}
+	}
+	return inverse, nil
+}
+
+// checkSum returns an error where no CDF can be made with a bin's sum of weights.
+func checkSum(edges []float64, b int, sum, unit float64) error {
+	if sum == 0 {
+		return binError(edges, b, "has sum of weights 0: it is empty, or its weights cancel; "+
+			"use fewer or wider bins, quantile bins or larger batches")
+	}
+	if !(sum > 0) || !finite(sum) || !finite(1/sum) {
+		return binError(edges, b, "has sum of weights %v, which must be positive and finite: "+
+			"use fewer or wider bins, quantile bins or larger batches", sum/unit)
+	}
+	return nil
+}
+
+func scaleOf(cfg *Config, bins int) float64 {
+	if cfg.Reduction == Sum {
+		return 1
+	}
+	return 1 / float64(bins)
+}
+
+// limits are those of the integral over the scores.
+type limits struct {
+	from, to float64
+	open     bool // to is the highest score
+}
+
+func limitsOf(cfg *Config, st *stats) limits {
+	if math.IsInf(cfg.ScoreRange[0], -1) {
+		return limits{st.scoreMin, st.scoreMax, true}
+	}
+	return limits{cfg.ScoreRange[0], cfg.ScoreRange[1], false}
+}

@@ -1,0 +1,93 @@
+package radix
+
+import (
+	"cmp"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// Keys keep the order of numbers, give them back, and do not tell 0 from -0.
+func TestKey(t *testing.T) {
+	scores := []float64{
+		-math.MaxFloat64, -1.5, -1, -math.SmallestNonzeroFloat64, 0,
+		math.SmallestNonzeroFloat64, 1e-300, 0.5, math.Nextafter(0.5, 1), 1, math.MaxFloat64,
+	}
+	for i, s := range scores {
+		assert.Equal(t, s, Value(Key(s)))
+		if i > 0 {
+			assert.Greater(t, Key(s), Key(scores[i-1]), "%v", s)
+		}
+	}
+	assert.Equal(t, Key(0), Key(math.Copysign(0, -1)))
+}
+
+// sets are distributions that a sort by leading bits may find hard.
+func sets(n int) map[string][]float64 {
+	rng := rand.New(rand.NewPCG(5, 6))
+	draw := func(f func() float64) []float64 {
+		s := make([]float64, n)
+		for i := range s {
+			s[i] = f()
+		}
+		return s
+	}
+	outlier := draw(func() float64 { return 0.5 + 1e-14*rng.Float64() })
+	outlier[n/2] = -1e300
+	return map[string][]float64{
+		"uniform":         draw(rng.Float64),
+		"float32":         draw(func() float64 { return float64(rng.Float32()) }),
+		"one value":       draw(func() float64 { return 0.25 }),
+		"two values":      draw(func() float64 { return float64(rng.IntN(2)) }),
+		"few values":      draw(func() float64 { return float64(rng.IntN(20)) / 20 }),
+		"both signs":      draw(rng.NormFloat64),
+		"many magnitudes": draw(func() float64 { return math.Exp(40 * rng.NormFloat64()) }),
+		"one far away":    outlier,
+		"near 1":          draw(func() float64 { return 1 - math.Exp(-15*rng.Float64()) }),
+		"zeros among":     draw(func() float64 { return math.Max(0, rng.NormFloat64()) }),
+	}
+}
+
+// Records come out in order of their numbers, ties in order of index, whatever the cells.
+func TestSort(t *testing.T) {
+	for _, n := range []int{1, 2, 23, 24, 1_000, 100_000} {
+		for name, numbers := range sets(n) {
+			lowest, highest, set := slices.Min(numbers), slices.Max(numbers), uint64(0)
+			want := make([]int, n)
+			for i, x := range numbers {
+				set |= math.Float64bits(x)
+				want[i] = i
+			}
+			slices.SortStableFunc(want, func(a, b int) int { return cmp.Compare(numbers[a], numbers[b]) })
+			la := NewLayout[float64](lowest, highest, set, n, 3)
+			words := make([]uint64, n)
+			for i, x := range numbers {
+				words[i] = la.Record(x, i%3, i)
+			}
+			Sort(words, []uint32{0, uint32(n)}, &la, numbers)
+			for k, i := range want {
+				require.Equal(t, i, la.Index(words[k]), "%s, n = %d", name, n)
+				require.Equal(t, i%3, la.Bin(words[k]))
+				if la.Exact() {
+					require.Equal(t, numbers[i]+0, la.Number(words[k]))
+				}
+			}
+		}
+	}
+}
+
+// With one bin and more than 2^31 events the index alone fills the lower half of a
+// record, from which no bin can be shifted out.
+func TestHalfRecordsHaveRoomForTheBin(t *testing.T) {
+	for _, c := range []struct {
+		events, bins int
+		half         bool
+	}{{1 << 31, 1, true}, {1<<31 + 1, 1, false}, {math.MaxUint32, 1, false}, {1 << 27, 32, true}, {1<<27 + 1, 32, false}} {
+		la := NewLayout[float32](0, 1, 0, c.events, c.bins)
+		assert.Equal(t, c.half, la.Half, "%d events, %d bins", c.events, c.bins)
+	}
+}

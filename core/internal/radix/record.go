@@ -1,0 +1,87 @@
+package radix
+
+import "math/bits"
+
+// Layout says how a record packs an event into one word: from the highest bit
+// down, the key of the number that it is sorted by, its bin and its index. Sorted
+// records are events in order of that number, with all that a loop over them needs
+// beside it.
+//
+// float32 numbers have keys of 32 bits, in the upper half of the record where the
+// lower one has room for the rest. Keys of others are distances to the lowest
+// one's, without the low bits that are 0 in all of them.
+//
+// All shifts are below 64; where the code says so, with & 63, the compiler
+// leaves out what Go needs for larger ones.
+type Layout struct {
+	Half      bool // keys are HalfKeys
+	BinShift  uint
+	base      uint64 // the lowest key
+	zeros     uint   // low bits that are 0 in every key's distance to base
+	cut       uint   // further low bits for which there is no room
+	keyShift  uint
+	indexMask uint64
+	binMask   uint64
+}
+
+// NewLayout returns the layout of events with indices below n, in bins bins, and with
+// numbers from lowest to highest in which no bit is set that is not in set.
+func NewLayout[T Float](lowest, highest float64, set uint64, n, bins int) Layout {
+	var la Layout
+	la.BinShift = bitsFor(n)
+	la.keyShift = la.BinShift + bitsFor(bins)
+	la.indexMask = 1<<la.BinShift - 1
+	la.binMask = 1<<(la.keyShift-la.BinShift) - 1
+	if IsFloat32[T]() && la.keyShift <= 32 && la.BinShift < 32 {
+		la.Half, la.keyShift = true, 32
+		return la
+	}
+
+	la.base = Key(lowest)
+	if set&^signBit != 0 {
+		la.zeros = uint(bits.TrailingZeros64(set &^ signBit))
+	}
+	keyBits := uint(bits.Len64((Key(highest) - la.base) >> la.zeros))
+	if room := 64 - la.keyShift; keyBits > room {
+		la.cut = keyBits - room
+	}
+	return la
+}
+
+// bitsFor returns the number of bits that numbers 0..n-1 need.
+func bitsFor(n int) uint { return uint(bits.Len64(uint64(n - 1))) }
+
+// Record returns the record of an event, for a layout that is not Half.
+func (la *Layout) Record(number float64, bin, index int) uint64 {
+	key := (Key(number) - la.base) >> ((la.zeros + la.cut) & 63)
+	return key<<(la.keyShift&63) | uint64(bin)<<(la.BinShift&63) | uint64(index)
+}
+
+// Pack returns the record of an event that has no bin, for any layout.
+func Pack[T Float](la *Layout, number T, index int) uint64 {
+	if la.Half {
+		return uint64(HalfKey(float32(number)))<<32 | uint64(index)
+	}
+	return la.Record(float64(number), 0, index)
+}
+
+// Index returns the index that a record holds.
+func (la *Layout) Index(record uint64) int { return int(record & la.indexMask) }
+
+// Bin returns the bin that a record holds.
+func (la *Layout) Bin(record uint64) int { return int(record >> (la.BinShift & 63) & la.binMask) }
+
+// Key returns the key that a record holds. Equal numbers have equal keys.
+func (la *Layout) Key(record uint64) uint64 { return record >> (la.keyShift & 63) }
+
+// Exact reports whether records hold their numbers whole, so that those of equal keys
+// are equal.
+func (la *Layout) Exact() bool { return la.cut == 0 }
+
+// Number returns the number of a record, if the layout is exact.
+func (la *Layout) Number(record uint64) float64 {
+	if la.Half {
+		return float64(HalfValue(uint32(record >> 32)))
+	}
+	return Value(record>>(la.keyShift&63)<<(la.zeros&63) + la.base)
+}

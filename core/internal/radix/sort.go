@@ -1,0 +1,146 @@
+package radix
+
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+	"sync"
+
+	"github.com/libmode/libmode/core/internal/par"
+)
+
+// sorter sorts records by key, with memory of its own.
+type sorter struct {
+	spare  []uint64
+	counts []uint32
+}
+
+var sorters = sync.Pool{New: func() any { return new(sorter) }}
+
+// insertionBelow is a number of records under which histograms cost more than
+// they save.
+const insertionBelow = 24
+
+// crowded is a number of records in one cell of the counting sort from which
+// on the insertion sort that follows it would cost more than a radix sort.
+const crowded = 48
+
+// Sort sorts the records of cells, which begin and end at starts, each by itself.
+// Numbers are those that the indices of the records are of. Equal ones keep their order.
+func Sort[T Float](records []uint64, starts []uint32, la *Layout, numbers []T) {
+	so := sorters.Get().(*sorter)
+	defer sorters.Put(so)
+	first := starts[0] // of the cells that wait for one insertion sort together
+	for c, start := range starts[:len(starts)-1] {
+		if end := starts[c+1]; end-start >= insertionBelow {
+			insertionSort(records[first:start], records[first:start], la.keyShift)
+			so.sortKeys(records[start:end], la.keyShift)
+			first = end
+		}
+	}
+	end := starts[len(starts)-1]
+	insertionSort(records[first:end], records[first:end], la.keyShift)
+	if !la.Exact() {
+		resolve(records[starts[0]:end], la, numbers)
+	}
+}
+
+// sortKeys sorts by key: a counting sort on the leading bits of the distance to
+// the lowest, with one or two cells a record, and an insertion sort of what is
+// left.
+func (so *sorter) sortKeys(records []uint64, keyShift uint) {
+	lo, hi := records[0], records[0]
+	for _, r := range records {
+		lo, hi = min(lo, r), max(hi, r)
+	}
+	lo = lo >> keyShift << keyShift
+	top := uint(bits.Len64(hi - lo))
+	if top <= keyShift {
+		return // one number
+	}
+	width := min(uint(bits.Len(uint(len(records)))), 14, top-keyShift)
+	shift := top - width
+	so.spare = par.Grown(so.spare, len(records))
+	so.counts = par.Grown(so.counts, 1<<width)
+	if so.scatter(records, so.spare, lo, shift, width) > crowded && shift > keyShift {
+		so.radixSort(records, lo, keyShift, top)
+		return
+	}
+	insertionSort(records, so.spare, keyShift)
+}
+
+// scatter is one stable counting sort on width bits, from shift on, of the
+// distance to lo. It returns the largest count.
+func (so *sorter) scatter(from, to []uint64, lo uint64, shift, width uint) (largest uint32) {
+	counts := so.counts[:1<<width]
+	clear(counts)
+	mask := uint64(len(counts) - 1)
+	for _, r := range from {
+		counts[(r-lo)>>(shift&63)&mask]++
+	}
+	var start uint32
+	for d, count := range counts {
+		largest = max(largest, count)
+		counts[d], start = start, start+count
+	}
+	for _, r := range from {
+		place := &counts[(r-lo)>>(shift&63)&mask]
+		to[*place] = r
+		*place++
+	}
+	return largest
+}
+
+// radixSort sorts on the bits keyShift..top-1 of the distance to lo, least
+// significant digits first.
+func (so *sorter) radixSort(records []uint64, lo uint64, keyShift, top uint) {
+	const digit = 11
+	so.counts = par.Grown(so.counts, 1<<digit)
+	from, to := records, so.spare
+	for shift := keyShift; shift < top; shift += digit {
+		so.scatter(from, to, lo, shift, min(digit, top-shift))
+		from, to = to, from
+	}
+	if &from[0] != &records[0] {
+		copy(records, from)
+	}
+}
+
+// insertionSort writes the records of from, in order of key, to dst, which may
+// be from itself.
+func insertionSort(dst, from []uint64, keyShift uint) {
+	belowKey := uint64(1)<<(keyShift&63) - 1
+	for i, r := range from {
+		last := r | belowKey // the largest record of this key
+		j := i
+		for j > 0 && dst[j-1] > last {
+			dst[j] = dst[j-1]
+			j--
+		}
+		dst[j] = r
+	}
+}
+
+// resolve sorts, by their whole numbers, records that share a cut key.
+func resolve[T Float](records []uint64, la *Layout, numbers []T) {
+	byNumber := func(a, b uint64) int {
+		sa, sb := numbers[la.Index(a)], numbers[la.Index(b)]
+		switch {
+		case sa < sb:
+			return -1
+		case sa > sb:
+			return 1
+		}
+		return cmp.Compare(la.Index(a), la.Index(b))
+	}
+	for lo := 0; lo < len(records); {
+		hi := lo + 1
+		for hi < len(records) && la.Key(records[hi]) == la.Key(records[lo]) {
+			hi++
+		}
+		if hi-lo > 1 {
+			slices.SortFunc(records[lo:hi], byNumber)
+		}
+		lo = hi
+	}
+}

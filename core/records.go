@@ -1,0 +1,148 @@
+package core
+
+import (
+	"github.com/libmode/libmode/core/internal/par"
+	"github.com/libmode/libmode/core/internal/radix"
+)
+
+// records are the events that take part, a word each, see radix.Layout. Once they are
+// sorted they are in order of score, and divided into chunks.
+type records[T Float] struct {
+	radix.Layout
+	words   []uint64
+	weights []float64 // in order of words; nil: all 1
+	scores  []T       // by index
+	cells   []uint32  // where the words of each cell of scores begin, and the end
+	groups  []group   // of cells that are sorted together
+	chunks  []int     // chunk k has the words chunks[k] .. chunks[k+1]-1, or none
+}
+
+// scoreCellsFor returns the number of cells into which records go. As long as
+// all records fit in a core's cache, they go to cells of a few, which are all but
+// sorted; more records go to cells that are sorted by themselves, in cache.
+func scoreCellsFor(n int) int {
+	if n <= fewRecords {
+		return powerOfTwo(n/2, 1, 1<<16)
+	}
+	return powerOfTwo(n/512, 1, 1<<11)
+}
+
+const fewRecords = 1 << 14
+
+// newRecords returns the records of a selection by cell of score and, within a cell,
+// by index. They use the counts of the selection up.
+func newRecords[T Float](sel *selection[T], bs *bins, sc *scratch) *records[T] {
+	sc.records = par.Grown(sc.records, sel.n)
+	rs := &records[T]{
+		Layout: radix.NewLayout[T](sel.scoreMin, sel.scoreMax, sel.scoreBits, len(sel.Score), bs.count()),
+		words:  sc.records, scores: sel.Score, cells: countsToStarts(sel.parts, sel.scoreCells.count),
+	}
+	sc.team.Run(len(sel.parts), func(k int) {
+		p := &sel.parts[k]
+		for lo := p.lo; lo < p.hi; lo += checkBlock {
+			rs.fill(sel, bs, p.scores, lo, min(lo+checkBlock, p.hi))
+		}
+	})
+	rs.divide(bs.count())
+	return rs
+}
+
+// target is where an event's record goes, and its bin.
+type target struct{ word, bin uint32 }
+
+// fill writes the records of the events lo..hi-1, of which next says where the next
+// record of each cell goes. Two loops keep what each needs in registers.
+func (rs *records[T]) fill(sel *selection[T], bs *bins, next []uint32, lo, hi int) {
+	var targets [checkBlock]target
+	to := targets[:hi-lo]
+	pairs, table, limit := sel.cellsOf[lo:hi][:len(to)], bs.table, bs.limit
+	for i := range to {
+		cells := pairs[i]
+		if cells == noPair {
+			to[i].bin = noPair
+			continue
+		}
+		cell := cells >> massCellBits
+		at := next[cell]
+		next[cell] = at + 1
+		bin := table[cells&massCellMask]
+		to[i] = target{at, uint32(bin)}
+		if bin >= limit {
+			to[i].bin = uint32(bs.ofRun(int(bin-limit), float64(sel.Mass[lo+i])))
+		}
+	}
+	words, scores := rs.words, sel.Score[lo:hi][:len(to)]
+	if !rs.Half {
+		layout := rs.Layout
+		for i, s := range scores {
+			if t := to[i]; t.bin != noPair {
+				words[t.word] = layout.Record(float64(s), int(t.bin), lo+i)
+			}
+		}
+		return
+	}
+	binShift := rs.BinShift & 31
+	for i, s := range scores {
+		if t := to[i]; t.bin != noPair {
+			words[t.word] = uint64(radix.HalfKey(float32(s)))<<32 | uint64(t.bin<<binShift|uint32(lo+i))
+		}
+	}
+}
+
+// countsToStarts turns the counts of scores per part and cell into the places
+// where each part writes its first record of each cell, and returns the starts
+// of the cells, with the total at the end.
+func countsToStarts(parts []part, cells int) []uint32 {
+	starts := make([]uint32, cells+1)
+	var start uint32
+	for c := range cells {
+		starts[c] = start
+		for k := range parts {
+			place := &parts[k].scores[c]
+			*place, start = start, start+*place
+		}
+	}
+	starts[cells] = start
+	return starts
+}
+
+func (rs *records[T]) weight(i int) float64 {
+	if rs.weights == nil {
+		return 1
+	}
+	return rs.weights[i]
+}
+
+// step returns what crossing record i does, where an event of weight 1 moves F_b by
+// unit[b].
+func (rs *records[T]) step(i int, unit []float64) step {
+	b := rs.Bin(rs.words[i])
+	e := rs.weight(i) * unit[b]
+	return step{b, e, e * e}
+}
+
+func (rs *records[T]) score(i int) float64 {
+	if rs.Exact() {
+		return rs.Number(rs.words[i])
+	}
+	return float64(rs.scores[rs.Index(rs.words[i])])
+}
+
+// tied reports whether the records i and j have equal scores.
+func (rs *records[T]) tied(i, j int) bool {
+	a, b := rs.words[i], rs.words[j]
+	if rs.Key(a) != rs.Key(b) {
+		return false
+	}
+	return rs.Exact() || rs.scores[rs.Index(a)] == rs.scores[rs.Index(b)]
+}
+
+// endOfTie returns the end of the records from i on, and below hi, whose score
+// is that of record i.
+func (rs *records[T]) endOfTie(i, hi int) int {
+	end := i + 1
+	for end < hi && rs.Key(rs.words[i]) == rs.Key(rs.words[end]) && rs.tied(i, end) {
+		end++
+	}
+	return end
+}

@@ -1,0 +1,73 @@
+package core
+
+import "github.com/libmode/libmode/core/internal/par"
+
+// sums are sums over the records before each chunk, by bin: a row a chunk, and one
+// more for all records. Chunks start from them, not from the end of the chunk before:
+// rounding errors do not grow with the number of events, and chunks can be walked in
+// any order, with the same bits as a result.
+type sums struct {
+	bins    int
+	totals  []float64 // of weights
+	squares []float64 // of the squares of the steps that events make; nil: not wanted
+	heavy   []heavy   // what variances of dominated bins need; nil: there are none
+}
+
+// all returns the sums of weights over all records.
+func (su *sums) all() []float64 { return su.totals[len(su.totals)-su.bins:] }
+
+// runningSums turns rows of nb numbers, the first of them 0, into the sums of all rows
+// up to each.
+func runningSums(rows []float64, nb int) {
+	for k := nb; k < len(rows); k++ {
+		rows[k] += rows[k-nb]
+	}
+}
+
+// addSquares sums the squares of the steps that events make, where one of weight 1
+// makes the step unit[b], and returns over each bin what the variance is made of.
+func addSquares[T Float](su *sums, rs *records[T], unit []float64, sc *scratch) []powers {
+	chunks, nb := len(rs.chunks)-1, su.bins
+	sc.squares = par.Grown(sc.squares, (chunks+1)*nb)
+	clear(sc.squares)
+	sc.powers = par.Grown(sc.powers, (chunks+1)*nb)
+	clear(sc.powers)
+	total, partial := sc.powers[:nb], sc.powers[nb:]
+	sc.team.Run(chunks, func(k int) {
+		squares, of := sc.squares[(k+1)*nb:(k+2)*nb], partial[k*nb:(k+1)*nb]
+		lo := rs.chunks[k]
+		for i, r := range rs.words[lo:rs.chunks[k+1]] {
+			b := rs.Bin(r)
+			e := rs.weights[lo+i] * unit[b]
+			squares[b] += e * e
+			of[b].add(e)
+		}
+	})
+	runningSums(sc.squares, nb)
+	su.squares = sc.squares
+	for i := range partial {
+		total[i%nb].merge(&partial[i])
+	}
+	return total
+}
+
+// addHeavy follows dominated bins, if there are any, to the beginning of each chunk.
+func addHeavy[T Float](su *sums, rs *records[T], va *variance, unit []float64) {
+	if va.largest == nil {
+		return
+	}
+	su.heavy = make([]heavy, len(rs.chunks))
+	now := newHeavy(va)
+	for k := range su.heavy {
+		su.heavy[k] = newHeavy(va)
+		su.heavy[k].set(now)
+		if k == len(rs.chunks)-1 {
+			return
+		}
+		for i := rs.chunks[k]; i < rs.chunks[k+1]; i++ {
+			if st := rs.step(i, unit); now.has(st.bin) {
+				now.cross(st)
+			}
+		}
+	}
+}
