@@ -87,28 +87,34 @@ func newBins[T Float](sel *selection[T], cfg *Config, unit float64, sc *scratch)
 	return bs, settle(bs, sel, cfg, unit, of, sc.team)
 }
 
+// sumsWanted returns the order up to which sums over the bins are needed before there are
+// records, by moments or to merge bins; -1: none are.
+func sumsWanted[T Float](sel *selection[T], cfg *Config) int {
+	switch {
+	case cfg.Moments == Projection && cfg.Order > 0:
+		return cfg.Order
+	case cfg.merges() && (sel.Weight != nil || cfg.Binning == Uniform):
+		return 0
+	}
+	return -1
+}
+
 // settle merges bins that have too few events, where their number was not asked
 // for, and finds the mean polynomials that moments are made of.
 func settle[T Float](bs *bins, sel *selection[T], cfg *Config, unit float64, of binsOf, team *par.Team) error {
-	merges := cfg.merges() && (sel.Weight != nil || cfg.Binning == Uniform)
-	order := 0
-	if cfg.Moments == Projection {
-		order = cfg.Order
-	}
-	switch {
-	case merges || order > 0:
-		sums := sumBins(sel, bs.count(), order, unit, of, team)
-		if merges {
-			if to := sums.merging(enoughEvents); to[len(to)-1] < len(to)-1 {
-				sums.merge(to)
+	if order := sumsWanted(sel, cfg); order >= 0 {
+		su := sumBins(sel, bs.count(), order, unit, of, team)
+		if cfg.merges() {
+			if to := su.merging(enoughEvents); to[len(to)-1] < len(to)-1 {
+				su.merge(to)
 				bs.merge(to)
 			}
 		}
-		if err := sums.check(bs.edges, unit); err != nil {
+		if err := su.check(bs.edges, unit); err != nil {
 			return err
 		}
-		bs.means = sums.means()
-	case cfg.Moments == Projection:
+		bs.means = su.means()
+	} else if cfg.Moments == Projection {
 		bs.means = slices.Repeat([]twofold{{hi: 1}}, bs.count())
 	}
 	if cfg.merges() && bs.count() < cfg.Order+2 {
@@ -208,11 +214,11 @@ func setCells[T Float](bs *bins, ce cells[T]) {
 	}
 }
 
-// binsOfEvents sets dst to the bins of the events from lo on; those of events that take
-// no part mean nothing.
+// binsOfEvents sets dst to the bins of the events from lo on.
 func binsOfEvents[T Float](dst []uint32, bs *bins, sel *selection[T], lo int) {
 	for i, cells := range sel.cellsOf[lo:][:len(dst)] {
 		if cells == noPair {
+			dst[i] = noBin
 			continue
 		}
 		bin := bs.table[cells&massCellMask]

@@ -84,16 +84,17 @@ func (rs *records[T]) sort(weight []T, unit float64, bins int, sc *scratch) *sum
 
 // addChunk adds the weights of chunk k to totals, by bin.
 func (rs *records[T]) addChunk(totals []float64, k int, weight []T, unit float64) {
-	lo, hi := rs.chunks[k], rs.chunks[k+1]
+	lo, hi, layout := rs.chunks[k], rs.chunks[k+1], rs.Layout
 	if weight == nil {
 		for _, r := range rs.words[lo:hi] {
-			totals[rs.Bin(r)]++
+			totals[layout.Bin(r)]++
 		}
 		return
 	}
+	weights := rs.weights[lo:hi]
 	for i, r := range rs.words[lo:hi] {
-		w := float64(weight[rs.Index(r)]) * unit
-		rs.weights[lo+i] = w
-		totals[rs.Bin(r)] += w
+		w := float64(weight[layout.Index(r)]) * unit
+		weights[i] = w
+		totals[layout.Bin(r)] += w
 	}
 }

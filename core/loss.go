@@ -11,11 +11,26 @@ func Loss[T Float](ev Events[T], cfg Config) (float64, error) {
 // ev.Score, to its derivatives with respect to the scores. Events that take
 // no part get 0. With grad nil only the loss is computed. After an error the
 // contents of grad mean nothing.
-func LossAndGrad[T Float](grad []T, ev Events[T], given Config) (float64, error) {
+func LossAndGrad[T Float](grad []T, ev Events[T], cfg Config) (float64, error) {
+	if ev, single := any(&ev).(*Events[float32]); single {
+		return ofFloat32(any(grad).([]float32), ev, &cfg)
+	}
+	return ofFloat64(any(grad).([]float64), any(&ev).(*Events[float64]), &cfg)
+}
+
+// The loss of either type, compiled with this package. The compiler does not inline
+// functions of internal/radix where it compiles the loss with a package that calls it,
+// which then takes a third longer.
+var (
+	ofFloat32 = lossAndGrad[float32]
+	ofFloat64 = lossAndGrad[float64]
+)
+
+func lossAndGrad[T Float](grad []T, input *Events[T], given *Config) (float64, error) {
 	if err := given.Validate(); err != nil {
 		return 0, err
 	}
-	rounded := roundedTo[T](given)
+	ev, rounded := *input, roundedTo[T](*given)
 	cfg, of := &rounded, kindOf[T](given.Loss)
 	if err := ev.checkLengths(); err != nil {
 		return 0, err

@@ -16,17 +16,17 @@ func (bs *binSums) row(b int) []twofold   { return bs.rows[b*bs.width() : (b+1)*
 func (bs *binSums) weight(b int) float64  { return bs.row(b)[0].hi }
 func (bs *binSums) squares(b int) float64 { return bs.row(b)[1].hi }
 
-// binsOf sets dst to the bins of the events from lo on. Those of events that take no
-// part mean nothing.
+// binsOf sets dst to the bins of the events from lo on; noBin for those that take no part.
 type binsOf func(dst []uint32, lo int)
 
-// sumBins returns the sums of the events that take part over nb bins. Events are added
-// up in blocks of a size that does not depend on the number of threads, and blocks in
-// their order.
-func sumBins[T Float](sel *selection[T], nb, order int, unit float64, bins binsOf, team *par.Team) *binSums {
+const noBin = noPair
+
+// sumBins returns the sums of the events over so many bins. Events are added up in blocks
+// of a size that does not depend on the number of threads, and blocks in their order.
+func sumBins[T Float](sel *selection[T], bins, order int, unit float64, of binsOf, team *par.Team) *binSums {
 	total := &binSums{order: order}
-	per := nb * total.width()
-	n, size := len(sel.Mass), max(1<<14, 64*nb)
+	per := bins * total.width()
+	n, size := len(sel.Mass), max(1<<14, 64*bins)
 	blocks := max(1, (n+size-1)/size)
 	rows := make([]twofold, blocks*per)
 	team.Run(blocks, func(k int) {
@@ -34,11 +34,11 @@ func sumBins[T Float](sel *selection[T], nb, order int, unit float64, bins binsO
 		var room [checkBlock]uint32
 		var low []lowSums
 		if order < fastSize {
-			low = make([]lowSums, nb)
+			low = make([]lowSums, bins)
 		}
 		for lo, end := size*k, min(n, size*(k+1)); lo < end; lo += checkBlock {
 			numbers := room[:min(checkBlock, end-lo)]
-			bins(numbers, lo)
+			of(numbers, lo)
 			if low != nil {
 				addLow(low, sel, lo, numbers, unit)
 			} else {
@@ -46,7 +46,7 @@ func sumBins[T Float](sel *selection[T], nb, order int, unit float64, bins binsO
 			}
 		}
 		for b, sums := range low {
-			sums.set(block.row(b))
+			sums.set(block.row(b), sel.Weight == nil)
 		}
 	})
 	total.rows = rows[:per]
@@ -61,9 +61,12 @@ func sumBins[T Float](sel *selection[T], nb, order int, unit float64, bins binsO
 // lowSums are the sums of w, w^2, w x and w x^2: all that orders up to 2 need.
 type lowSums [4]float64
 
-// set makes a row of binSums of them.
-func (sums *lowSums) set(row []twofold) {
+// set makes a row of binSums of them. Without weights the sum of their squares is left out.
+func (sums *lowSums) set(row []twofold, ones bool) {
 	row[0].hi, row[1].hi = sums[0], sums[1]
+	if ones {
+		row[1].hi = sums[0]
+	}
 	if len(row) > 2 {
 		row[2].hi = sums[2]
 	}
@@ -72,31 +75,28 @@ func (sums *lowSums) set(row []twofold) {
 	}
 }
 
-// addLow adds the events from lo on, of which bins are the bins.
+// addLow adds the events from lo on.
 func addLow[T Float](sums []lowSums, sel *selection[T], lo int, bins []uint32, unit float64) {
 	from, to := sel.massLo, sel.massHi
-	span := to - from
+	scale := 1 / (to - from)
 	masses := sel.Mass[lo:][:len(bins)]
 	if sel.Weight == nil {
 		for i, b := range bins {
-			m := float64(masses[i])
-			if m >= from && m <= to {
-				x, s := ((m-from)-(to-m))/span, &sums[b]
+			if b != noBin {
+				m, s := float64(masses[i]), &sums[b]
+				x := ((m - from) - (to - m)) * scale
 				s[0]++
 				s[2] += x
 				s[3] += x * x
 			}
 		}
-		for b := range sums {
-			sums[b][1] = sums[b][0]
-		}
 		return
 	}
 	weights := sel.Weight[lo:][:len(bins)]
 	for i, b := range bins {
-		m := float64(masses[i])
-		if m >= from && m <= to {
-			w, x, s := float64(weights[i])*unit, ((m-from)-(to-m))/span, &sums[b]
+		if b != noBin {
+			m, w, s := float64(masses[i]), float64(weights[i])*unit, &sums[b]
+			x := ((m - from) - (to - m)) * scale
 			s[0] += w
 			s[1] += w * w
 			s[2] += w * x
@@ -109,21 +109,19 @@ func addLow[T Float](sums []lowSums, sel *selection[T], lo int, bins []uint32, u
 // orders the columns of P are nearly dependent.
 func addHigh[T Float](sums *binSums, sel *selection[T], lo int, bins []uint32, unit float64) {
 	from, to := sel.massLo, sel.massHi
-	span := to - from
 	var p [MaxOrder + 1]float64
 	for i, b := range bins {
-		m := float64(sel.Mass[lo+i])
-		if !(m >= from && m <= to) {
+		if b == noBin {
 			continue
 		}
-		w := 1.0
+		m, w := float64(sel.Mass[lo+i]), 1.0
 		if sel.Weight != nil {
 			w = float64(sel.Weight[lo+i]) * unit
 		}
 		row := sums.row(int(b))
 		row[0] = row[0].plus(w)
 		row[1].hi += w * w
-		legendre(p[:sums.order+1], ((m-from)-(to-m))/span)
+		legendre(p[:sums.order+1], ((m-from)-(to-m))/(to-from))
 		for l := 1; l <= sums.order; l++ {
 			row[1+l] = row[1+l].plus(w * p[l])
 		}

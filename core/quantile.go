@@ -29,6 +29,7 @@ type sortedMasses struct {
 type run struct {
 	rank  int // rank of its first mass
 	index int // where that stands in masses
+	count int // of its masses
 	bin   int // the bin below the first edge of the run
 }
 
@@ -98,7 +99,7 @@ func quantileBins[T Float](sel *selection[T], asked int, sc *scratch) *bins {
 	bs := newTable(asked, sel.massCells.count, nil)
 	ranks := quantileRanks(sel.n, asked)
 	bs.findRuns(counts, ranks)
-	near := sortedMasses{divided(bs, sel, sc), bs.runs}
+	near := sortedMasses{sorted(bs.runs, divided(bs, sel, sc), sel, sc.team), bs.runs}
 	var kept []int
 	bs.edges, kept = near.edges(ranks, sel.massLo, sel.massHi)
 	if bs.count() < asked {
@@ -107,46 +108,44 @@ func quantileBins[T Float](sel *selection[T], asked int, sc *scratch) *bins {
 	return bs
 }
 
-// massInRun is a mass in a cell that an edge divides.
-type massInRun struct {
-	run  int
-	mass float64
-}
+// inRun is an event in a cell that an edge divides.
+type inRun struct{ run, event uint32 }
 
-// divided returns the masses of the runs, in order: runs stand in order, so that it is
-// enough to sort each by itself.
-func divided[T Float](bs *bins, sel *selection[T], sc *scratch) []float64 {
-	sc.divided = par.Grown(sc.divided, len(sel.parts))
-	sc.team.Run(len(sel.parts), func(k int) {
-		found := sc.divided[k][:0]
-		p := &sel.parts[k]
-		table, limit := bs.table, bs.limit
-		for i, cells := range sel.cellsOf[p.lo:p.hi] {
-			if cells == noPair {
-				continue
-			}
-			if bin := table[cells&massCellMask]; bin >= limit {
-				found = append(found, massInRun{int(bin - limit), float64(sel.Mass[p.lo+i])})
+// divided returns the events of the runs, by block of events.
+func divided[T Float](bs *bins, sel *selection[T], sc *scratch) [][]inRun {
+	const size = 1 << 14
+	sc.divided = par.Grown(sc.divided, (len(sel.Mass)+size-1)/size)
+	sc.team.Run(len(sc.divided), func(k int) {
+		found, table, limit := sc.divided[k][:0], bs.table, bs.limit
+		lo := size * k
+		for i, cells := range sel.cellsOf[lo:min(lo+size, len(sel.Mass))] {
+			// That of an event that takes no part is none of the table.
+			if c := int(cells & massCellMask); c < len(table) && table[c] >= limit {
+				found = append(found, inRun{uint32(table[c] - limit), uint32(lo + i)})
 			}
 		}
 		sc.divided[k] = found
 	})
-	next := make([]int, len(bs.runs))
-	for k, r := range bs.runs {
-		next[k] = r.index
-	}
+	return sc.divided
+}
+
+// sorted returns the masses of the runs, in order: runs stand in order, so that it is
+// enough to sort each by itself.
+func sorted[T Float](runs []run, divided [][]inRun, sel *selection[T], team *par.Team) []float64 {
+	next := make([]int, len(runs))
 	total := 0
-	for _, found := range sc.divided {
-		total += len(found)
+	for k, r := range runs {
+		next[k] = r.index
+		total = r.index + r.count
 	}
 	masses := make([]float64, total)
-	for _, found := range sc.divided {
-		for _, m := range found {
-			masses[next[m.run]] = m.mass
-			next[m.run]++
+	for _, found := range divided {
+		for _, d := range found {
+			masses[next[d.run]] = float64(sel.Mass[d.event])
+			next[d.run]++
 		}
 	}
-	sc.team.Run(len(bs.runs), func(k int) { slices.Sort(masses[bs.runs[k].index:next[k]]) })
+	team.Run(len(runs), func(k int) { slices.Sort(masses[runs[k].index:next[k]]) })
 	return masses
 }
 
@@ -154,37 +153,54 @@ func divided[T Float](bs *bins, sel *selection[T], sc *scratch) []float64 {
 // of masses by cell the bins follow for all cells but those where a rank lies, and the
 // nearest filled ones below these.
 func (bs *bins) findRuns(counts []uint32, ranks []int) {
-	const divided = math.MaxUint16
-	table := bs.table
-	before, filled, next := 0, 0, 0
-	for c, count := range counts {
-		table[c] = uint16(next)
-		if len(ranks)+1 >= tableLimit { // its number may have no room
-			table[c] = divided
+	every := len(ranks)+1 >= tableLimit // the number of a bin may have no room in the table
+	before, next := 0, 0                // masses and ranks below the cell
+	for lo := 0; lo < len(counts); lo += cellBlock {
+		block := counts[lo:min(lo+cellBlock, len(counts))]
+		inside := 0
+		for _, count := range block {
+			inside += int(count)
 		}
-		if count == 0 {
+		if !every && (next == len(ranks) || ranks[next] >= before+inside) {
+			same := bs.table[lo:][:len(block)]
+			for i := range same {
+				same[i] = uint16(next)
+			}
+			before += inside
 			continue
 		}
-		before += int(count)
-		if next < len(ranks) && ranks[next] < before {
-			table[c], table[filled] = divided, divided
+		for i, count := range block {
+			c := lo + i
+			bs.table[c] = uint16(next)
+			if every {
+				bs.addRun(c, before, next, counts)
+			} else if next < len(ranks) && ranks[next] < before+int(count) {
+				filled := c - 1
+				for filled >= 0 && counts[filled] == 0 {
+					filled--
+				}
+				if filled >= 0 && bs.table[filled] < bs.limit {
+					bs.addRun(filled, before-int(counts[filled]), next, counts)
+				}
+				bs.addRun(c, before, next, counts)
+			}
+			before += int(count)
 			for next < len(ranks) && ranks[next] < before {
 				next++
 			}
 		}
-		filled = c
 	}
-	rank, index := 0, 0
-	next = 0
-	for c, count := range counts {
-		if table[c] == divided {
-			for next < len(ranks) && ranks[next] < rank {
-				next++
-			}
-			bs.runs = append(bs.runs, run{rank, index, next})
-			table[c] = bs.limit + uint16(len(bs.runs)-1)
-			index += int(count)
-		}
-		rank += int(count)
+}
+
+// cellBlock is how many cells are passed over at once if no rank lies there.
+const cellBlock = 64
+
+// addRun makes a run of a cell, which has the mass of this rank as its first.
+func (bs *bins) addRun(cell, rank, bin int, counts []uint32) {
+	index := 0
+	if last := len(bs.runs) - 1; last >= 0 {
+		index = bs.runs[last].index + bs.runs[last].count
 	}
+	bs.table[cell] = bs.limit + uint16(len(bs.runs))
+	bs.runs = append(bs.runs, run{rank, index, int(counts[cell]), bin})
 }

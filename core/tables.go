@@ -108,7 +108,10 @@ func inspect[T Float](ev Events[T], cfg *Config, n int) (*selection[T], *bins, e
 	edges := bs.edges
 	of := func(dst []uint32, lo int) {
 		for i := range dst {
-			dst[i] = uint32(searchBin(edges, float64(sel.Mass[lo+i])))
+			dst[i] = noBin
+			if sel.takesPart(lo + i) {
+				dst[i] = uint32(searchBin(edges, float64(sel.Mass[lo+i])))
+			}
 		}
 	}
 	return sel, bs, settle(bs, sel, cfg, sel.unit(), of, sc.team)

@@ -218,15 +218,17 @@ func (w *walker[T]) put(i int, grad float64) {
 
 // write takes over the gradient of the records lo..hi-1.
 func (w *walker[T]) write(lo, hi int) {
+	words, out, layout := w.words[lo:hi], w.out, w.Layout // in locals, which stay in registers
 	switch {
 	case w.results != nil:
 		results := w.results[lo:hi]
-		for i, r := range w.words[lo:hi] {
-			results[i] = result(w.Index(r), w.out[i])
+		for i, r := range words {
+			results[i] = result(layout.Index(r), out[i])
 		}
 	case w.grad != nil:
-		for i, r := range w.words[lo:hi] {
-			w.grad[w.Index(r)] = w.out[i]
+		grad := w.grad
+		for i, r := range words {
+			grad[layout.Index(r)] = out[i]
 		}
 	}
 }
@@ -239,7 +241,15 @@ type kernelPath[T Float] struct {
 
 func newKernelPath[T Float](w *walker[T]) path { return &kernelPath[T]{w.in.newKernel(), w} }
 
-func (p *kernelPath[T]) run(_ *state, i, _ int) int { return i }
+func (p *kernelPath[T]) run(st *state, i, hi int) int {
+	w, unit := p.w, p.w.in.unit
+	for ; i < hi-1 && w.Key(w.words[i]) != w.Key(w.words[i+1]); i++ {
+		d := p.kernel.cross(w.step(i, unit))
+		st.advance(w.score(i), d)
+		w.out[i-w.base] = T(-w.scale * d)
+	}
+	return i
+}
 
 func (p *kernelPath[T]) change(i int, sign float64) float64 {
 	st := p.w.step(i, p.w.in.unit)
