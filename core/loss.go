@@ -61,7 +61,14 @@ func lossAndGrad[T Float](grad []T, input *Events[T], given *Config) (float64, e
 type lossOf[T Float] func(grad []T, ev Events[T], index []uint32, cfg *Config, sc *scratch) (float64, error)
 
 func kindOf[T Float](kind LossKind) lossOf[T] {
-	return [...]lossOf[T]{MoDe: modeOfLabel[T], DisCo: discoOfLabel[T], Flatness: flatnessOfLabel[T]}[kind]
+	switch kind {
+	case DisCo:
+		return discoOfLabel[T]
+	case Flatness:
+		return flatnessOfLabel[T]
+	default:
+		return modeOfLabel[T]
+	}
 }
 
 // sum returns the sum of the losses of the labels, each of which sets its part of the

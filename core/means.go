@@ -1,6 +1,10 @@
 package core
 
-import "github.com/libmode/libmode/core/internal/par"
+import (
+	"sync"
+
+	"github.com/libmode/libmode/core/internal/par"
+)
 
 // binSums are sums over the events of each bin: what the mean polynomials of
 // projection moments are made of, and what says whether a bin has enough events.
@@ -21,6 +25,9 @@ type binsOf func(dst []uint32, lo int)
 
 const noBin = noPair
 
+// rooms hold the bins of a block of events.
+var rooms = sync.Pool{New: func() any { return new([checkBlock]uint32) }}
+
 // sumBins returns the sums of the events over so many bins. Events are added up in blocks
 // of a size that does not depend on the number of threads, and blocks in their order.
 func sumBins[T Float](sel *selection[T], bins, order int, unit float64, of binsOf, team *par.Team) *binSums {
@@ -31,7 +38,8 @@ func sumBins[T Float](sel *selection[T], bins, order int, unit float64, of binsO
 	rows := make([]twofold, blocks*per)
 	team.Run(blocks, func(k int) {
 		block := binSums{order, rows[k*per : (k+1)*per]}
-		var room [checkBlock]uint32
+		room := rooms.Get().(*[checkBlock]uint32)
+		defer rooms.Put(room)
 		var low []lowSums
 		if order < fastSize {
 			low = make([]lowSums, bins)

@@ -59,11 +59,9 @@ func newBasis(edges []float64, cfg *Config, means []twofold) (*basis, error) {
 }
 
 func emptyBasis(nb, size int) *basis {
-	return &basis{
-		size: size,
-		p:    make([]float64, nb*size), a: make([]float64, nb*size),
-		gram: make([]float64, size*size), slope: make([]float64, size),
-	}
+	of, square := nb*size, size*size
+	all := make([]float64, 2*of+square+size)
+	return &basis{size: size, p: all[:of], a: all[of : 2*of], gram: all[2*of : 2*of+square], slope: all[2*of+square:]}
 }
 
 func (ba *basis) setGram() {
@@ -103,41 +101,38 @@ func (ba *basis) project() error {
 		return errorOf(ErrOption, "order = %d with moments = projection fits %d coefficients, but there are only %d bins: "+
 			"use more bins, a lower order or moments = quadrature", size-1, size, nb)
 	}
-	q := make([][]float64, size) // columns
-	r := make([]float64, size*size)
+	on := emptyBasis(nb, size)
+	q := make([]float64, nb*size) // by column
+	var r [(MaxOrder + 1) * (MaxOrder + 1)]float64
 	for l := range size {
-		q[l] = make([]float64, nb)
-		for b := range nb {
-			q[l][b] = ba.rowP(b)[l]
+		column := q[l*nb : (l+1)*nb]
+		for b := range column {
+			column[b] = ba.rowP(b)[l]
 		}
-		before := floats.Norm(q[l], 2)
+		before := floats.Norm(column, 2)
 		for range 2 { // twice is enough to be orthogonal to working precision
 			for m := range l {
-				overlap := floats.Dot(q[m], q[l])
-				floats.AddScaled(q[l], -overlap, q[m])
+				overlap := floats.Dot(q[m*nb:(m+1)*nb], column)
+				floats.AddScaled(column, -overlap, q[m*nb:(m+1)*nb])
 				r[m*size+l] += overlap
 			}
 		}
-		norm := floats.Norm(q[l], 2)
+		norm := floats.Norm(column, 2)
 		if !(norm > roundingFloor*before) {
 			return errorOf(ErrOption, "order = %d with moments = projection is not determined by these %d bins, "+
 				"whose mean masses nearly coincide: use other bins, a lower order or moments = quadrature", size-1, nb)
 		}
 		r[l*size+l] = norm
-		floats.Scale(1/norm, q[l])
-	}
-	on := emptyBasis(nb, size)
-	for b := range nb {
-		for l := range size {
-			on.rowP(b)[l] = q[l][b]
+		floats.Scale(1/norm, column)
+		for b, x := range column {
+			on.rowP(b)[l], on.rowA(b)[l] = x, x
 		}
-		copy(on.rowA(b), on.rowP(b))
 	}
 	if size > 1 { // row 1 of R^-1
 		for l := range size {
-			unit, column := make([]float64, size), make([]float64, size)
+			var unit, column [MaxOrder + 1]float64
 			unit[l] = 1
-			solveUpper(column, r, unit)
+			solveUpper(column[:size], r[:], unit[:])
 			on.slope[l] = column[1]
 		}
 	}

@@ -155,6 +155,7 @@ func sorted[T Float](runs []run, divided [][]inRun, sel *selection[T], team *par
 func (bs *bins) findRuns(counts []uint32, ranks []int) {
 	every := len(ranks)+1 >= tableLimit // the number of a bin may have no room in the table
 	before, next := 0, 0                // masses and ranks below the cell
+	bs.runs = make([]run, 0, min(2*len(ranks), len(counts)))
 	for lo := 0; lo < len(counts); lo += cellBlock {
 		block := counts[lo:min(lo+cellBlock, len(counts))]
 		inside := 0
