@@ -93,7 +93,8 @@ func BenchmarkStages(b *testing.B) {
 		sort := func() { su = rs.sort(nil, 1, bs.count(), sc) }
 		walk := func() {
 			in, _ := newIntegrand(&cfg, bs, rs, su, 1, sc)
-			_, _ = newWalk(in, rs, su, limitsOf(&cfg, &sel.stats), 1, grad).integrate(sc)
+			wa := walk[float32]{records: rs, in: in, sums: su, limits: limitsOf(&cfg, &sel.stats), grad: grad, newPath: pathOf[float32](in, su)}
+			_, _ = wa.integrate(sc)
 		}
 		start := func(before ...func()) func() {
 			return func() {

@@ -2,7 +2,7 @@ package core
 
 import "gonum.org/v1/gonum/floats"
 
-// boundedKernel is the sweep where moments are bounded, so that r = F - P c~ is
+// boundedKernel follows J where moments are bounded, so that r = F - P c~ is
 // no longer linear in F. A step e in bin b changes J by
 //
 //	2 r_mean . (e - P dc~) + slope_penalty d(c_1^2),  r_mean = (r_before + r_after)/2

@@ -171,7 +171,7 @@ func (p *boundedPath[T]) run(st *state, i, hi int) int {
 			next = float64(scores[layout.Index(r)])
 		}
 		st.advance(next, d)
-		p.w.out[i-p.w.base] = T(-p.w.scale * d)
+		p.w.out[i-p.w.base] = T(-p.w.in.scale * d)
 		row.f += e
 		x0, x1, x2 = x0+e*row.x[0], x1+e*row.x[1], x2+e*row.x[2]
 		c0, c1, c2, v0, v1, v2, pivot = c0+dc0, n1, c2+dc2, v0+dv0, v1+dv1, v2+dv2, nextPivot

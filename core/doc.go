@@ -14,29 +14,43 @@
 //	J(s)    = sum_b r_b^2 + slope_penalty c_1^2 - bias(s)
 //	loss    = scale * integral of J(s) ds over score_range
 //
-// with P_bl = P_l(x_b) and A_lb = (2l+1)/2 D_b P_bl for Quadrature moments (the
-// paper's), and P_bl = (1/W_b) sum_{i in b} w_i P_l(x_i) and A = (P'P)^-1 P' for
-// Projection moments (binsums.go): the least-squares fit of the bins' mean
-// polynomials. The bias is that of a finite sample, subtracted when Unbiased is set
-// (spread.go, bias.go, and dominated.go for bins with one heavy event).
+// with P_bl = (1/W_b) sum_{i in b} w_i P_l(x_i) and A = (P'P)^-1 P' for Projection
+// moments, the least-squares fit of the bins' mean polynomials (means.go), and P_bl =
+// P_l(x_b), A_lb = (2l+1)/2 D_b P_bl for Quadrature moments, the paper's. The bias is that
+// of a finite sample, subtracted where Unbiased is set (variance.go, sample_bias.go, and
+// heavy.go for bins with one heavy event).
 //
 // The bounds on the slope and on higher moments, the Legendre moments and the
 // quantile bins are the paper's; Projection, Unbiased, SlopeOf Selected, negative
 // weights and the exact integral over the scores go past it.
 //
-// An event goes one way through the files of this package: gather.go (events of the
-// labels asked for), select.go (which of them take part, and their cells of score and
-// mass, grid.go), binning.go and quantile.go (bins), order.go (records, sorted by
-// score), binsums.go and moments.go (P, A), chunks.go (sums from which to start),
-// sweep.go (one pass over the records), unsort.go (the gradient, back in order of the
-// input), loss.go (all of it in turn). Of the arithmetic of the sweep there
-// are two readable forms, sweep_linear.go and, with bounds, sweep_bounded.go; the
-// same with order 2 and below is written out for speed in sweep_fast.go and
-// sweep_bounded_fast.go, and tests compare them.
+// # The route
 //
-// Two losses to compare with are beside it: flatness.go, by the same sweep, and
-// DisCo, in disco.go, disco_form.go (what its means are) and disco_sums.go (the
-// sums in O(n log n)).
+// A call goes one way through these stages. Each makes a value of those before, and
+// changes none of them; binned.go is this list as code.
+//
+//	Config       options.go, table.go (one row an option), validate.go
+//	Events       events.go; of the labels asked for: gather.go, loss.go
+//	selection    selection.go, selection_stats.go: which events take part, and how many
+//	             of them lie in each cell of score and mass (cells.go)
+//	bins         bins.go, quantile.go, and what the moments need of their events: means.go
+//	records      records.go, chunks.go: a word an event, sorted by score, in chunks
+//	sums         sums.go: of the weights of all events before each chunk, by bin
+//	integrand    integrand.go, flatness.go: what J is; moments.go (P, A), bound.go
+//	walk         walk.go: crosses the events of each chunk; at each, J changes by minus
+//	             the derivative of the loss
+//	gradient     scatter.go: back in the order of the input
+//
+// A walk crosses an event by a kernel: linear.go, or bounded.go where moments are
+// bounded. Both are written out for speed, for order 2 and the first also below, in
+// linear_fast.go and bounded_fast.go; tests compare them.
+//
+// Edges and MomentsAt (tables.go) find the bins and the moments another way, and so
+// check what the loss is made of. DisCo is beside all this: disco.go, disco_form.go
+// (what its means are) and disco_sums.go (the sums in O(n log n)).
+//
+// internal/par has the goroutines that share a call, and memory; internal/radix sorts
+// events by a number of theirs.
 //
 // Results do not depend on the number of threads, to the last bit: the work is
 // divided in the same way whatever their number.

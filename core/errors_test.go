@@ -11,8 +11,6 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-var nan, inf = math.NaN(), math.Inf(1)
-
 // Every option out of its range is named, with its value.
 func TestValidate(t *testing.T) {
 	cfg := paperConfig()

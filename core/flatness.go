@@ -2,37 +2,17 @@ package core
 
 import "math"
 
-// flatnessOfLabel returns the flatness loss of J. Stevens and M. Williams,
+// newFlatIntegrand returns that of the flatness loss of J. Stevens and M. Williams,
 // arXiv:1305.7248, as arXiv:2010.09745 writes it,
 //
 //	L = sum_b share_b integral |F_b(s) - F(s)|^2 ds,   F(s) = sum_b share_b F_b(s)
 //
 // over ScoreRange, where share_b is the bin's fraction of the sum of weights, so
-// that F is the CDF of all events.
-func flatnessOfLabel[T Float](grad []T, ev Events[T], index []uint32, cfg *Config, sc *scratch) (float64, error) {
-	sel, err := selectEvents(ev, index, cfg, true, sc)
-	if err != nil {
-		return 0, err
-	}
-	unit := sel.unit()
-	bs, err := newBins(sel, cfg, unit, sc)
-	if err != nil {
-		return 0, err
-	}
-	rs := newRecords(sel, bs, sc)
-	su := rs.sort(sel.Weight, unit, bs.count(), sc)
-	in, err := newFlatIntegrand(bs, su.all(), unit)
-	if err != nil {
-		return 0, err
-	}
-	return newWalk(in, rs, su, limitsOf(cfg, &sel.stats), 1, grad).integrate(sc)
-}
-
-// newFlatIntegrand returns that of the flatness loss, which follows sqrt(share_b) F_b in
+// that F is the CDF of all events. It follows sqrt(share_b) F_b in
 // place of F_b. Then P_b = A_b = sqrt(share_b) gives the moment c = F and the residual
 // sqrt(share_b) (F_b - F), whose squares J adds up.
 func newFlatIntegrand(bs *bins, totals []float64, weightUnit float64) (*integrand, error) {
-	in := &integrand{bins: bs.count(), basis: emptyBasis(bs.count(), 1)}
+	in := &integrand{bins: bs.count(), scale: 1, basis: emptyBasis(bs.count(), 1)}
 	var err error
 	if in.unit, err = inverseSums(bs.edges, totals, weightUnit); err != nil {
 		return nil, err

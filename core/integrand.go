@@ -7,6 +7,7 @@ import "math"
 // without, J is a quadratic form of F (linear.go).
 type integrand struct {
 	bins     int
+	scale    float64   // the loss is scale times the integral of J
 	unit     []float64 // by how much an event of weight 1 moves F_b: 1/W_b
 	basis    *basis
 	penalty  float64
@@ -18,7 +19,10 @@ type integrand struct {
 // newIntegrand returns the integrand of the MoDe loss. To the sums it adds those that
 // the bias needs.
 func newIntegrand[T Float](cfg *Config, bs *bins, rs *records[T], su *sums, weightUnit float64, sc *scratch) (*integrand, error) {
-	in := &integrand{bins: bs.count(), penalty: cfg.SlopePenalty}
+	in := &integrand{bins: bs.count(), scale: 1, penalty: cfg.SlopePenalty}
+	if cfg.Reduction == Mean {
+		in.scale /= float64(in.bins)
+	}
 	var err error
 	if in.unit, err = inverseSums(bs.edges, su.all(), weightUnit); err != nil {
 		return nil, err
@@ -134,13 +138,6 @@ func checkSum(edges []float64, b int, sum, unit float64) error {
 			"use fewer or wider bins, quantile bins or larger batches", sum/unit)
 	}
 	return nil
-}
-
-func scaleOf(cfg *Config, bins int) float64 {
-	if cfg.Reduction == Sum {
-		return 1
-	}
-	return 1 / float64(bins)
 }
 
 // limits are those of the integral over the scores.

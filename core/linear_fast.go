@@ -151,7 +151,7 @@ func (p *linearPath[T]) run(st *state, i, hi int) int {
 // runPlain crosses events of weight 1 from i on, up to the last before hi
 // or the first whose key equals the next one's. It returns where it stopped.
 func (p *linearPath[T]) runPlain(st *state, i, hi int) int {
-	rows, layout, scale := p.rows, p.w.Layout, -p.w.scale
+	rows, layout, scale := p.rows, p.w.Layout, -p.w.in.scale
 	exact, scores := layout.Exact(), p.w.scores
 	j, integral, score := st.j, st.integral, st.score
 	x0, x1, x2, y0, y1, y2 := p.x[0], p.x[1], p.x[2], p.y[0], p.y[1], p.y[2]
@@ -190,7 +190,7 @@ func (p *linearPath[T]) runPlain(st *state, i, hi int) int {
 
 // runHalves is runPlain for keys in the upper halves of records.
 func (p *linearPath[T]) runHalves(st *state, i, hi int) int {
-	rows, scale, binShift := p.rows, -p.w.scale, p.w.BinShift&31
+	rows, scale, binShift := p.rows, -p.w.in.scale, p.w.BinShift&31
 	j, integral, score := st.j, st.integral, st.score
 	x0, x1, x2, y0, y1, y2 := p.x[0], p.x[1], p.x[2], p.y[0], p.y[1], p.y[2]
 	r, rest := p.w.words[i], p.w.words[i+1:hi]
@@ -225,7 +225,7 @@ func (p *linearPath[T]) runHalves(st *state, i, hi int) int {
 func (p *linearPath[T]) runWeighted(st *state, i, hi int) int {
 	words, weights, rows, layout := p.w.words, p.w.weights, p.rows, p.w.Layout
 	unit, square, variance, squares := p.w.in.unit, p.w.in.linear.square, p.w.in.variance, p.w.at.squares
-	base, scale, exact, scores, out := p.w.base, -p.w.scale, layout.Exact(), p.w.scores, p.w.out
+	base, scale, exact, scores, out := p.w.base, -p.w.in.scale, layout.Exact(), p.w.scores, p.w.out
 	j, integral, score := st.j, st.integral, st.score
 	x0, x1, x2, y0, y1, y2 := p.x[0], p.x[1], p.x[2], p.y[0], p.y[1], p.y[2]
 	for ; i < hi-1; i++ {

@@ -60,15 +60,12 @@ func lossAndGrad[T Float](grad []T, input *Events[T], given *Config) (float64, e
 // where they stand in the input; nil: they are the input.
 type lossOf[T Float] func(grad []T, ev Events[T], index []uint32, cfg *Config, sc *scratch) (float64, error)
 
+// kindOf returns the loss of a kind: all but DisCo walk along the scores.
 func kindOf[T Float](kind LossKind) lossOf[T] {
-	switch kind {
-	case DisCo:
+	if kind == DisCo {
 		return discoOfLabel[T]
-	case Flatness:
-		return flatnessOfLabel[T]
-	default:
-		return modeOfLabel[T]
 	}
+	return binnedLoss[T]
 }
 
 // sum returns the sum of the losses of the labels, each of which sets its part of the

@@ -40,8 +40,8 @@ type part struct {
 }
 
 // selectEvents returns the selection of events all of which have the label, or the
-// error of the first bad one. For a sweep, it counts them by cell.
-func selectEvents[T Float](ev Events[T], index []uint32, cfg *Config, forSweep bool, sc *scratch) (*selection[T], error) {
+// error of the first bad one. For a walk along the scores it counts them by cell.
+func selectEvents[T Float](ev Events[T], index []uint32, cfg *Config, forWalk bool, sc *scratch) (*selection[T], error) {
 	sel := &selection[T]{Events: ev, index: index}
 	sel.massLo, sel.massHi = cfg.MassRange[0], cfg.MassRange[1]
 	if cfg.Binning == GivenEdges {
@@ -49,7 +49,7 @@ func selectEvents[T Float](ev Events[T], index []uint32, cfg *Config, forSweep b
 	}
 	sel.scoreLo = max(cfg.ScoreRange[0], -math.MaxFloat64)
 	sel.scoreHi = min(cfg.ScoreRange[1], math.MaxFloat64)
-	if n := len(sel.Score); forSweep {
+	if n := len(sel.Score); forWalk {
 		sel.scoreCells = cellsFor(sel.Score, cfg.ScoreRange[0], cfg.ScoreRange[1], scoreCellsFor(n))
 		sel.massCells = cellsFor(sel.Mass, sel.massLo, sel.massHi, massCellsFor(n, cfg.mostBins()))
 	}

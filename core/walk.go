@@ -13,17 +13,12 @@ type walk[T Float] struct {
 	in      *integrand
 	sums    *sums
 	limits  limits
-	scale   float64 // of the loss
-	grad    []T     // of the input's length; nil: not wanted
+	grad    []T // of the input's length; nil: not wanted
 	results []uint64
 	newPath func(*walker[T]) path
 
 	topFrom  int     // the first of the events of the highest score, if the integral ends there
 	topShare float64 // what their gradients gain from that
-}
-
-func newWalk[T Float](in *integrand, rs *records[T], su *sums, li limits, scale float64, grad []T) *walk[T] {
-	return &walk[T]{records: rs, in: in, sums: su, limits: li, scale: scale, grad: grad, newPath: pathOf[T](in, su)}
 }
 
 // integrate returns the loss and sets the gradient.
@@ -56,7 +51,7 @@ func (wa *walk[T]) integrate(sc *scratch) (float64, error) {
 	if wa.results != nil {
 		scatter(wa.grad, wa.results, wa.words, sc.team)
 	}
-	return wa.scale * total, nil
+	return wa.in.scale * total, nil
 }
 
 // setUpperEnd finds what the gradient of the highest score gains from the end of the
@@ -72,7 +67,7 @@ func (wa *walk[T]) setUpperEnd(j float64) {
 	for first > 0 && wa.tied(first-1, top) {
 		first--
 	}
-	wa.topFrom, wa.topShare = first, wa.scale*j
+	wa.topFrom, wa.topShare = first, wa.in.scale*j
 	if first < top {
 		wa.topShare /= 2
 	}
@@ -180,7 +175,7 @@ func (w *walker[T]) walkTie(k int) float64 {
 		w.downs[i] = w.change(w.base+i, -1)
 	}
 	for i, down := range w.downs {
-		w.put(w.base+i, w.scale*(down-w.ups[i])/2)
+		w.put(w.base+i, w.in.scale*(down-w.ups[i])/2)
 	}
 	return j * (w.score(w.base) - w.scoreBefore(k))
 }
@@ -192,7 +187,7 @@ func (w *walker[T]) walkTie(k int) float64 {
 func (w *walker[T]) crossAll(lo, hi int) (total float64) {
 	if hi == lo+1 {
 		d := w.cross(lo)
-		w.put(lo, -w.scale*d)
+		w.put(lo, -w.in.scale*d)
 		return d
 	}
 	w.ups = par.Grown(w.ups, hi-lo)
@@ -203,7 +198,7 @@ func (w *walker[T]) crossAll(lo, hi int) (total float64) {
 		total += w.cross(i)
 	}
 	for i := lo; i < hi; i++ {
-		w.put(i, w.scale*(w.change(i, -1)-w.ups[i-lo])/2)
+		w.put(i, w.in.scale*(w.change(i, -1)-w.ups[i-lo])/2)
 	}
 	return total
 }
@@ -246,7 +241,7 @@ func (p *kernelPath[T]) run(st *state, i, hi int) int {
 	for ; i < hi-1 && w.Key(w.words[i]) != w.Key(w.words[i+1]); i++ {
 		d := p.kernel.cross(w.step(i, unit))
 		st.advance(w.score(i), d)
-		w.out[i-w.base] = T(-w.scale * d)
+		w.out[i-w.base] = T(-w.in.scale * d)
 	}
 	return i
 }

@@ -65,7 +65,7 @@ func TestFastPaths(t *testing.T) {
 				for k, general := range []bool{false, true} {
 					sc := takeScratch()
 					grads[k] = make([]float64, len(ev.Score))
-					wa, err := newModeWalk(grads[k], ev, nil, &cfg, sc)
+					wa, err := newWalk(grads[k], ev, nil, &cfg, sc)
 					require.NoError(t, err)
 					if general {
 						wa.newPath = newKernelPath[float64]
@@ -108,7 +108,9 @@ func TestLossFollowsFromGradient(t *testing.T) {
 			if cfg.Order > 0 {
 				sum += cfg.SlopePenalty * table.Moments[0][1] * table.Moments[0][1]
 			}
-			sum *= scaleOf(&cfg, br.nb)
+			if cfg.Reduction == Mean {
+				sum /= float64(br.nb)
+			}
 			for i, g := range grad {
 				sum += g * ev.Score[i]
 			}

@@ -1,0 +1,191 @@
+package core
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// Validate returns an error wrapping ErrOption for the first option that is
+// out of its range, or has no meaning for the loss or beside the others.
+func (c *Config) Validate() error {
+	if c.Loss < MoDe || c.Loss > Flatness {
+		return options[0].check(c)
+	}
+	for k := range options {
+		o := &options[k]
+		if err := o.check(c); err != nil {
+			return err
+		}
+		if c.Loss != MoDe && !slices.Contains(o.Losses, c.Loss) && !o.isDefault(c) {
+			return optionError(o.Name, o.shown(c), "has no meaning for loss = %s: leave it at its default", lossNames[c.Loss])
+		}
+		if o.order > c.Order && !o.isDefault(c) {
+			return optionError(o.Name, o.shown(c), "%s needs order >= %d, and order is %d", o.needs, o.order, c.Order)
+		}
+	}
+	switch {
+	case c.Binning != GivenEdges && len(c.Edges) > 0:
+		return errorOf(ErrOption, "edges are given, which needs binning = edges")
+	case c.Binning == GivenEdges && len(c.Edges) < 2:
+		return errorOf(ErrOption, "edges has length %d: binning = edges needs at least 2 edges", len(c.Edges))
+	case c.Binning == GivenEdges && c.MassRange != unbounded():
+		return optionError("mass_range", shownRange(c.MassRange), "cannot be given together with edges, whose ends are the range")
+	}
+	return nil
+}
+
+// isDefault reports whether the option is at the default of the loss.
+func (o *Option) isDefault(c *Config) bool {
+	unset := o.unset
+	if other, ok := o.unsetIn[c.Loss]; ok {
+		unset = other
+	}
+	switch p := o.field(c).(type) {
+	case *[]float64:
+		return slices.Equal(*p, unset.([]float64))
+	case *[]int32:
+		return slices.Equal(*p, unset.([]int32))
+	default:
+		return pointee(p) == unset
+	}
+}
+
+// pointee returns what a field points to.
+func pointee(field any) any {
+	switch p := field.(type) {
+	case *int:
+		return *p
+	case *bool:
+		return *p
+	case *float64:
+		return *p
+	case *[2]float64:
+		return *p
+	case *[]float64:
+		return *p
+	case *[]int32:
+		return *p
+	}
+	panic("core: an option of an unknown kind")
+}
+
+// check returns an error if the option is out of its range.
+func (o *Option) check(c *Config) error {
+	switch p := o.field(c).(type) {
+	case *int:
+		if o.Kind == Choice {
+			if *p < 0 || *p >= len(o.Values) {
+				return optionError(o.Name, *p, "must be the number of one of %s, counted from 0", strings.Join(o.Values, ", "))
+			}
+			return nil
+		}
+		return o.checkNumber(float64(*p))
+	case *float64:
+		return o.checkNumber(*p)
+	case *[2]float64:
+		return checkRange(o.Name, *p)
+	case *[]float64:
+		return checkIncreasing(o.Name, *p)
+	case *[]int32:
+		return checkLabels(o.Name, *p)
+	}
+	return nil
+}
+
+func (o *Option) checkNumber(x float64) error {
+	switch {
+	case x == o.None || (x > o.lowest || x == o.lowest && !o.above) && x <= o.highest && finite(x):
+		return nil
+	case o.Kind == Integer && (x > o.highest || o.highest < math.MaxInt32):
+		return optionError(o.Name, int(x), "must be between %v and %v", int(o.lowest), int(o.highest))
+	case o.Kind == Integer:
+		return optionError(o.Name, int(x), "must be at least %v", int(o.lowest))
+	case o.above:
+		return optionError(o.Name, x, "must be greater than %v", o.lowest)
+	}
+	return optionError(o.Name, x, "must be finite and at least %v", o.lowest)
+}
+
+func checkRange(name string, r [2]float64) error {
+	switch {
+	case r == unbounded():
+		return nil
+	case !finite(r[0]) || !finite(r[1]):
+		return optionError(name, shownRange(r), "must have two finite ends")
+	case !(r[0] < r[1]):
+		return optionError(name, shownRange(r), "must have its lower end below its upper end")
+	case !finite(r[1] - r[0]):
+		return optionError(name, shownRange(r), "is too wide for double precision")
+	}
+	return nil
+}
+
+func checkIncreasing(name string, values []float64) error {
+	for i, x := range values {
+		place := fmt.Sprintf("%s[%d]", name, i)
+		if !finite(x) {
+			return optionError(place, x, "must be finite")
+		}
+		if i > 0 && !(x > values[i-1]) {
+			return optionError(place, x, "must be greater than %s[%d] = %v", name, i-1, values[i-1])
+		}
+	}
+	if last := len(values) - 1; last > 0 {
+		return checkRange(name, [2]float64{values[0], values[last]})
+	}
+	return nil
+}
+
+func checkLabels(name string, labels []int32) error {
+	if len(labels) == 0 {
+		return optionError(name, "[]", "must name at least one label")
+	}
+	if len(labels) == 1 {
+		return nil
+	}
+	sorted := slices.Clone(labels)
+	slices.Sort(sorted)
+	for i, label := range sorted[1:] {
+		if label == sorted[i] {
+			return optionError(name, labels, "names label %d twice", label)
+		}
+	}
+	return nil
+}
+
+// shown returns the value as errors show it.
+func (o *Option) shown(c *Config) any {
+	switch v := pointee(o.field(c)).(type) {
+	case int:
+		if o.Kind == Choice && v >= 0 && v < len(o.Values) {
+			return o.Values[v]
+		}
+		return v
+	case [2]float64:
+		return shownRange(v)
+	default:
+		return v
+	}
+}
+
+func shownRange(r [2]float64) string { return fmt.Sprintf("[%v, %v]", r[0], r[1]) }
+
+// assign sets what a field points to.
+func assign(field, value any) {
+	switch p := field.(type) {
+	case *int:
+		*p = value.(int)
+	case *bool:
+		*p = value.(bool)
+	case *float64:
+		*p = value.(float64)
+	case *[2]float64:
+		*p = value.([2]float64)
+	case *[]float64:
+		*p = slices.Clone(value.([]float64))
+	case *[]int32:
+		*p = slices.Clone(value.([]int32))
+	}
+}
