@@ -139,56 +139,15 @@ func (p *linearPath[T]) start(pt *point) float64 {
 }
 
 func (p *linearPath[T]) run(st *state, i, hi int) int {
-	switch {
-	case p.w.weights != nil:
-		return p.runWeighted(st, i, hi)
-	case p.w.Half:
+	if p.w.weights == nil && p.w.Half {
 		return p.runHalves(st, i, hi)
 	}
-	return p.runPlain(st, i, hi)
+	return p.runAny(st, i, hi)
 }
 
-// runPlain crosses events of weight 1 from i on, up to the last before hi
-// or the first whose key equals the next one's. It returns where it stopped.
-func (p *linearPath[T]) runPlain(st *state, i, hi int) int {
-	rows, layout, scale := p.rows, p.w.Layout, -p.w.in.scale
-	exact, scores := layout.Exact(), p.w.scores
-	j, integral, score := st.j, st.integral, st.score
-	x0, x1, x2, y0, y1, y2 := p.x[0], p.x[1], p.x[2], p.y[0], p.y[1], p.y[2]
-	r, rest := p.w.words[i], p.w.words[i+1:hi]
-	out := p.w.out[i-p.w.base:][:len(rest)]
-	for k, after := range rest {
-		if layout.Key(after) == layout.Key(r) {
-			break
-		}
-		i++
-		var next float64
-		if exact {
-			next = layout.Number(r)
-		} else {
-			next = float64(scores[layout.Index(r)])
-		}
-		integral += j * (next - score)
-		score = next
-		row := &rows[layout.Bin(r)]
-		d := row.f - (x0*row.x[0] + x1*row.x[1] + x2*row.x[2]) + (y0*row.y[0] + y1*row.y[1] + y2*row.y[2])
-		j += d
-		out[k] = T(scale * d)
-		row.f += row.rise
-		x0 += row.x[0]
-		x1 += row.x[1]
-		x2 += row.x[2]
-		y0 += row.y[0]
-		y1 += row.y[1]
-		y2 += row.y[2]
-		r = after
-	}
-	*st = state{j, integral, score}
-	p.x, p.y = [fastSize]float64{x0, x1, x2}, [fastSize]float64{y0, y1, y2}
-	return i
-}
-
-// runHalves is runPlain for keys in the upper halves of records.
+// runHalves crosses events of weight 1, with keys in the upper halves of their records,
+// from i on, up to the last before hi or the first whose key equals the next one's. It
+// returns where it stopped.
 func (p *linearPath[T]) runHalves(st *state, i, hi int) int {
 	rows, scale, binShift := p.rows, -p.w.in.scale, p.w.BinShift&31
 	j, integral, score := st.j, st.integral, st.score
@@ -208,12 +167,8 @@ func (p *linearPath[T]) runHalves(st *state, i, hi int) int {
 		j += d
 		out[k] = T(scale * d)
 		row.f += row.rise
-		x0 += row.x[0]
-		x1 += row.x[1]
-		x2 += row.x[2]
-		y0 += row.y[0]
-		y1 += row.y[1]
-		y2 += row.y[2]
+		x0, x1, x2 = x0+row.x[0], x1+row.x[1], x2+row.x[2]
+		y0, y1, y2 = y0+row.y[0], y1+row.y[1], y2+row.y[2]
 		r = after
 	}
 	*st = state{j, integral, score}
@@ -221,8 +176,8 @@ func (p *linearPath[T]) runHalves(st *state, i, hi int) int {
 	return i
 }
 
-// runWeighted is runPlain with weights.
-func (p *linearPath[T]) runWeighted(st *state, i, hi int) int {
+// runAny is runHalves for all records, with weights or without.
+func (p *linearPath[T]) runAny(st *state, i, hi int) int {
 	words, weights, rows, layout := p.w.words, p.w.weights, p.rows, p.w.Layout
 	unit, square, variance, squares := p.w.in.unit, p.w.in.linear.square, p.w.in.variance, p.w.at.squares
 	base, scale, exact, scores, out := p.w.base, -p.w.in.scale, layout.Exact(), p.w.scores, p.w.out
@@ -239,24 +194,24 @@ func (p *linearPath[T]) runWeighted(st *state, i, hi int) int {
 		}
 		integral += j * (next - score)
 		score = next
-		b, w := layout.Bin(r), weights[i]
-		row, e := &rows[b], w*unit[b]
-		d := w * (row.f - (x0*row.x[0] + x1*row.x[1] + x2*row.x[2]) + (y0*row.y[0] + y1*row.y[1] + y2*row.y[2]))
-		moved := e * e
-		if variance != nil {
-			moved -= variance.change(step{b, e, e * e}, row.f/(2*unit[b]), squares[b])
-			squares[b] += e * e
+		b, w := layout.Bin(r), 1.0
+		row := &rows[b]
+		d := row.f - (x0*row.x[0] + x1*row.x[1] + x2*row.x[2]) + (y0*row.y[0] + y1*row.y[1] + y2*row.y[2])
+		if weights != nil {
+			w = weights[i]
+			e := w * unit[b]
+			moved := e * e
+			if variance != nil {
+				moved -= variance.change(step{b, e, e * e}, row.f/(2*unit[b]), squares[b])
+				squares[b] += e * e
+			}
+			d = w*d + square[b]*moved
 		}
-		d += square[b] * moved
 		j += d
 		out[i-base] = T(scale * d)
 		row.f += w * row.rise
-		x0 += w * row.x[0]
-		x1 += w * row.x[1]
-		x2 += w * row.x[2]
-		y0 += w * row.y[0]
-		y1 += w * row.y[1]
-		y2 += w * row.y[2]
+		x0, x1, x2 = x0+w*row.x[0], x1+w*row.x[1], x2+w*row.x[2]
+		y0, y1, y2 = y0+w*row.y[0], y1+w*row.y[1], y2+w*row.y[2]
 	}
 	*st = state{j, integral, score}
 	p.x, p.y = [fastSize]float64{x0, x1, x2}, [fastSize]float64{y0, y1, y2}
