@@ -29,7 +29,7 @@
 // A call goes one way through these stages. Each makes a value of those before, and
 // changes none of them; binned.go is this list as code.
 //
-//	Config       options.go, table.go (one row an option), validate.go
+//	Config       options.go (the table: one row an option), validate.go
 //	Events       events.go; of the labels asked for: gather.go, loss.go
 //	selection    selection.go, selection_stats.go: which events take part, and how many
 //	             of them lie in each cell of score and mass (cells.go)

@@ -38,17 +38,17 @@ func (c *Config) Validate() error {
 
 // isDefault reports whether the option is at the default of the loss.
 func (o *Option) isDefault(c *Config) bool {
-	unset := o.unset
-	if other, ok := o.unsetIn[c.Loss]; ok {
-		unset = other
+	byDefault := o.byDefault
+	if other, ok := o.byDefaultIn[c.Loss]; ok {
+		byDefault = other
 	}
 	switch p := o.field(c).(type) {
 	case *[]float64:
-		return slices.Equal(*p, unset.([]float64))
+		return slices.Equal(*p, byDefault.([]float64))
 	case *[]int32:
-		return slices.Equal(*p, unset.([]int32))
+		return slices.Equal(*p, byDefault.([]int32))
 	default:
-		return pointee(p) == unset
+		return pointee(p) == byDefault
 	}
 }
 
