@@ -378,10 +378,10 @@ cross() {
 
 demo() {
     # Without anything set up: the Python of the machine is enough.
-    case " $* " in *' -h '* | *' --help '*) exec "${PYTHON:-python3}" -m examples.simple_model --help ;; esac
+    case " $* " in *' -h '* | *' --help '*) exec "${PYTHON:-python3}" -m studies.simple_model --help ;; esac
     libmode
     extras studies
-    "$VENV/bin/python" -m examples.simple_model "$@"
+    "$VENV/bin/python" -m studies.simple_model "$@"
 }
 
 # The tests of tests/python that need NumPy and no framework.
@@ -476,16 +476,16 @@ studies() {
     shift
     libmode
     extras $extra
-    "$VENV/bin/python" -m examples.$module "$@"
+    "$VENV/bin/python" -m studies.$module "$@"
     if [ "$name" = wtagging ]; then
-        "$VENV/bin/python" -m examples.w_tagging.keras_check "$@"
-        "$VENV/bin/python" -m examples.w_tagging.cost "$@"
+        "$VENV/bin/python" -m studies.w_tagging.keras_check "$@"
+        "$VENV/bin/python" -m studies.w_tagging.cost "$@"
     fi
     case "$name $*" in
         *--quick* | *--sample*) ;;
         wsample*) ;;
-        wtagging*) "$VENV/bin/python" -m examples.w_tagging.report ;;
-        *) "$VENV/bin/python" -m examples.simple_model.report ;;
+        wtagging*) "$VENV/bin/python" -m studies.w_tagging.report ;;
+        *) "$VENV/bin/python" -m studies.simple_model.report ;;
     esac
 }
 

@@ -4,7 +4,7 @@ import numpy as np
 
 
 def write(path, w, qcd, seed=1):
-    """So many jets of each class, in a file that examples.w_tagging.sample.load reads."""
+    """So many jets of each class, in a file that studies.w_tagging.sample.load reads."""
     rng = np.random.default_rng(seed)
     falling = 50 + 150 * (1 - np.sqrt(rng.uniform(size=qcd)))
     mass = np.concatenate([rng.normal(80.4, 7, w).clip(51, 299), falling])

@@ -13,11 +13,11 @@ from libmode.torch import MoDeLoss as Plain
 from modeloss.pytorch import MoDeLoss as Theirs
 from side_by_side import N, batch, correlation, distance, evaluate
 
-sys.path.insert(0, str(Path(__file__).parents[2]))  # examples/ is not part of the package
+sys.path.insert(0, str(Path(__file__).parents[2]))  # studies/ is not part of the package
 
-from examples.simple_model import train as training
-from examples.simple_model.data import simple_model
-from examples.simple_model.measure import performance
+from studies.simple_model import train as training
+from studies.simple_model.data import simple_model
+from studies.simple_model.measure import performance
 
 BINS = 16
 SBINS = 1024  # steps of their integral over scores; its default of 32 is coarse

@@ -4,8 +4,8 @@ import time
 
 import pytest
 
-from examples import runner
-from examples.runner import Piece
+from studies import runner
+from studies.runner import Piece
 
 
 def double(x):

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-COMMAND = [sys.executable, "-W", "error", "-m", "examples.simple_model"]
+COMMAND = [sys.executable, "-W", "error", "-m", "studies.simple_model"]
 
 
 def test_a_short_demo(tmp_path):

@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from examples import pages
-from examples.simple_model import bins, history, paper, report, small_batches
-from examples.simple_model.classifiers import DEMO, MODIFIED, OTHERS, SLOPES, SLOPES_TIGHT
-from examples.simple_model.study import Size, Task
+from studies import pages
+from studies.simple_model import bins, history, paper, report, small_batches
+from studies.simple_model.classifiers import DEMO, MODIFIED, OTHERS, SLOPES, SLOPES_TIGHT
+from studies.simple_model.study import Size, Task
 
 pytestmark = pytest.mark.usefixtures("threads_afterwards")
 

@@ -5,8 +5,8 @@ from multiprocessing import get_context
 
 import jet_samples
 
-from examples.w_tagging import keras_check
-from examples.w_tagging.study import Size, Task
+from studies.w_tagging import keras_check
+from studies.w_tagging.study import Size, Task
 
 
 def test_both_bindings_train_the_same_classifier(tmp_path):

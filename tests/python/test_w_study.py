@@ -8,15 +8,15 @@ import pytest
 import torch
 from scipy import stats
 
-from examples import pages
-from examples.methods import Classifier
-from examples.w_tagging import curves, paper, report, summary, tables
-from examples.w_tagging.classifiers import METHODS, PAPER_FRACTION, PAPER_RECIPE
-from examples.w_tagging.cost import measured as cost_of
-from examples.w_tagging.measure import BINS, FINE_EDGES, ROC, Fit, mass_edges
-from examples.w_tagging.sample import load
-from examples.w_tagging.study import Size, Task, split
-from examples.w_tagging.train import LEARNING_RATES, MOMENTA, Choice, new_network, one_cycle, prepared
+from studies import pages
+from studies.methods import Classifier
+from studies.w_tagging import curves, paper, report, summary, tables
+from studies.w_tagging.classifiers import METHODS, PAPER_FRACTION, PAPER_RECIPE
+from studies.w_tagging.cost import measured as cost_of
+from studies.w_tagging.measure import BINS, FINE_EDGES, ROC, Fit, mass_edges
+from studies.w_tagging.sample import load
+from studies.w_tagging.study import Size, Task, split
+from studies.w_tagging.train import LEARNING_RATES, MOMENTA, Choice, new_network, one_cycle, prepared
 
 pytestmark = pytest.mark.usefixtures("threads_afterwards")
 

@@ -11,7 +11,7 @@ import awkward as ak
 import numpy as np
 import pytest
 
-from examples.w_tagging import detector, events, features, figures, generate, jets, sample
+from studies.w_tagging import detector, events, features, figures, generate, jets, sample
 
 ROOT = Path(__file__).resolve().parents[2]
 FEATURES = features.FEATURES
@@ -382,7 +382,7 @@ def run_command(directory, processes):
     arguments = ["--jets", "3", "--seed", "3", "--processes", str(processes), "--output", "jets.npz"]
     directory.mkdir()
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-m", "examples.w_tagging.generate", *arguments],
+        [sys.executable, "-W", "error", "-m", "studies.w_tagging.generate", *arguments],
         cwd=directory, env=os.environ | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True, timeout=300,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

@@ -1,4 +1,4 @@
-"""What a history and a transform of the score do: ``python -m examples.simple_model.history``.
+"""What a history and a transform of the score do: ``python -m studies.simple_model.history``.
 
 Writes history.json, of which the tables of docs/history.md are made.
 """

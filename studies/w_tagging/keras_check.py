@@ -1,4 +1,4 @@
-"""The study once more in Keras: ``python -m examples.w_tagging.keras_check``.
+"""The study once more in Keras: ``python -m studies.w_tagging.keras_check``.
 
 MoDe[1] with libmode.keras on TensorFlow, beside the same network, schedule and choice in PyTorch.
 Writes keras.json; the table of docs/w-tagging.md is made of that.

@@ -1,4 +1,4 @@
-"""The pages of docs/ that show the studies, out of their results: ``python -m examples.simple_model.report``."""
+"""The pages of docs/ that show the studies, out of their results: ``python -m studies.simple_model.report``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Makes the sample of jets: ``python -m examples.w_tagging.generate``."""
+"""Makes the sample of jets: ``python -m studies.w_tagging.generate``."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def report(results: dict[str, dict[str, Any]]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(
-        prog="python -m examples.w_tagging.generate",
+        prog="python -m studies.w_tagging.generate",
         description=__doc__.split(":")[0],
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )

@@ -1,4 +1,4 @@
-"""Which loss works at which size of batch: ``python -m examples.simple_model.small_batches``.
+"""Which loss works at which size of batch: ``python -m studies.simple_model.small_batches``.
 
 MoDe[1], plain and unbiased, with quadrature and projection moments, batches of 250 to
 50,000 events, the same number of steps for each; beside the classifier that cannot see

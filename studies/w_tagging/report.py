@@ -1,4 +1,4 @@
-"""The tables and figures of docs/w-tagging.md out of the committed results: ``python -m examples.w_tagging.report``."""
+"""The tables and figures of docs/w-tagging.md out of the committed results: ``python -m studies.w_tagging.report``."""
 
 from __future__ import annotations
 

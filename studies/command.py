@@ -24,7 +24,7 @@ def command(
 ) -> dict[str, dict[str, Any]]:
     """Runs a study from the command line: all its trainings, as ``tasks`` names them, each through ``measured``.
 
-    module : that is run, inside examples
+    module : that is run, inside studies
     seconds : about what a training takes on one core
     sizes : in full, and with --quick
     path : of the JSON file of results in full; those of --quick, or of another sample, go to build/studies
@@ -32,7 +32,7 @@ def command(
 
     Returns the results by the names of the trainings.
     """
-    parser = argparse.ArgumentParser(prog=f"python -m examples.{module}", description=title)
+    parser = argparse.ArgumentParser(prog=f"python -m studies.{module}", description=title)
     parser.add_argument("--quick", action="store_true", help="small: a look in minutes; the committed results stay")
     parser.add_argument("--processes", type=int, default=2)
     if samples:

@@ -1,4 +1,4 @@
-"""The simple model of section 3.1 of arXiv:2010.09745: ``python -m examples.simple_model``.
+"""The simple model of section 3.1 of arXiv:2010.09745: ``python -m studies.simple_model``.
 
 demo          what the command does, with its arguments
 data          draws the events

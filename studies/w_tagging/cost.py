@@ -1,4 +1,4 @@
-"""Time and memory of an epoch with each method: ``python -m examples.w_tagging.cost``, on an idle machine.
+"""Time and memory of an epoch with each method: ``python -m studies.w_tagging.cost``, on an idle machine.
 
 Each method has a process of its own, with one thread, which trains the same network with and
 without what the method adds, in turns, batch by batch. Writes cost.json.
@@ -90,7 +90,7 @@ def step_of(training: Jets, classifier: Classifier) -> Callable[[Tensor], None]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m examples.w_tagging.cost", description=__doc__.split(":")[0])
+    parser = argparse.ArgumentParser(prog="python -m studies.w_tagging.cost", description=__doc__.split(":")[0])
     parser.add_argument("--quick", action="store_true", help="the committed sample; the committed results stay")
     parser.add_argument("--processes", type=int, help="for build.sh: it is always one at a time")
     parser.add_argument("--sample", type=Path, help="a file of jets; the committed results stay")

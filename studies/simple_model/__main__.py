@@ -1,4 +1,4 @@
-"""Runs the demo: ``python -m examples.simple_model``, or ``./build.sh demo``."""
+"""Runs the demo: ``python -m studies.simple_model``, or ``./build.sh demo``."""
 
 from .arguments import parse
 

@@ -1,4 +1,4 @@
-"""Draws the sample of jets: ``python -m examples.w_tagging.figures``."""
+"""Draws the sample of jets: ``python -m studies.w_tagging.figures``."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def draw(sample: Sample, path: Path) -> Path:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(prog="python -m examples.w_tagging.figures", description=__doc__.split(":")[0])
+    parser = argparse.ArgumentParser(prog="python -m studies.w_tagging.figures", description=__doc__.split(":")[0])
     parser.add_argument("--sample", type=Path, help="a file that generate wrote; by default the small one")
     parser.add_argument("--output", type=Path, default=DOCS / "images" / "w_tagging_features.png")
     chosen = parser.parse_args()
