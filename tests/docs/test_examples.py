@@ -11,7 +11,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from libmode import config
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 PYTHON = ["train_jax.py", "train_keras.py", "train_numpy.py", "train_pytorch.py"]
@@ -29,7 +28,8 @@ def compiled(name, out):
     """Compiles a program of C or C++ as the documents say, and returns the command that runs it."""
     standard, variable, default, *more = COMPILED[name]
     compiler = [*shlex.split(os.environ.get(variable, default)), standard, "-Wall", "-Wextra", "-Werror"]
-    output([*compiler, EXAMPLES / name, *shlex.split(f"{config.cflags()} {config.libs()}"), *more, "-o", out])
+    flags = shlex.split(output([Path(sys.executable).with_name("libmode-config"), "--cflags", "--libs"]))
+    output([*compiler, EXAMPLES / name, *flags, *more, "-o", out])
     return [out]
 
 

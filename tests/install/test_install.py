@@ -13,7 +13,7 @@ import zipfile
 
 import libmode
 import pytest
-from places import ROOT, Environment, copy_of_the_tree, run
+from places import ROOT, Environment, copy_of_the_tree, run, tree
 
 MACHINE = os.uname().machine
 MAX_BYTES = 1_500_000
@@ -79,12 +79,23 @@ def test_a_c_program_needs_only_the_wheel(wheel, environment, tmp_path):
     assert "loss" in run(tmp_path / "program")
 
 
-def test_the_sdist_holds_the_source_and_nothing_built(sdist):
+def test_the_sdist_is_the_tree(sdist):
+    """With all that its tests import, and nothing that was built."""
     with tarfile.open(sdist) as archive:
-        names = {name.partition("/")[2] for name in archive.getnames()}
-    assert {"build.sh", "setup.py", "go.mod", "go.sum", "capi/exports.map", "core/loss.go", "include/mode.h"} <= names
-    assert {"LICENSE", "README.md", "packaging/backend.py", "tests/golden/mode_loss.json"} <= names
-    assert not [name for name in names if re.search(r"libmode/(lib|include)|\.so$|__pycache__", name)]
+        names = {member.name.partition("/")[2] for member in archive.getmembers() if member.isfile()}
+    metadata = {name for name in names if re.match(r"PKG-INFO|setup\.cfg|python/libmode\.egg-info/", name)}
+    assert names - metadata == set(tree())
+
+
+def test_the_tests_of_the_sdist_find_what_they_import(sdist, tmp_path):
+    with tarfile.open(sdist) as archive:
+        archive.extractall(tmp_path, filter="data")
+    (source,) = tmp_path.iterdir()
+    pytest_there = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    # All files are imported, whichever tests are chosen; those of the frameworks in a process of their own.
+    some = run(*pytest_there, "tests", "--ignore", "tests/frameworks", "-k", "test_bins", cwd=source)
+    assert re.search(r"\d+ passed", some)
+    run(*pytest_there, "tests/frameworks", "--collect-only", cwd=source)
 
 
 def test_the_sdist_installs_with_the_tools_of_this_machine(sdist, environment):
