@@ -114,7 +114,7 @@ def stage(prefix: Path, with_abi: bool = False) -> None:
     env = environment()
     lack = lacking(env)
     if lack:
-        stop(f"needs {' and '.join(lack.values())}: './build.sh lib' fetches it, and so does pip in an isolated build")
+        stop(f"it needs {' and '.join(lack.values())}, which './build.sh lib' fetches, and pip for an isolated build")
     system = go(env, "env", "GOOS").stdout.strip()
     library = {"windows": "libmode.dll", "darwin": "libmode.dylib"}.get(system, "libmode.so")
 

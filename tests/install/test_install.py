@@ -113,7 +113,8 @@ def test_the_sdist_installs_where_there_is_nothing_but_python(sdist, environment
 
 def test_without_go_and_a_compiler_the_error_says_who_fetches_them(sdist, environment, tmp_path):
     environment.install("setuptools>=77")
-    with pytest.raises(AssertionError, match=r"needs Go 1\.\d+\S* or newer and gcc, clang or \$CC: './build.sh lib'"):
+    reason = r"it needs Go 1\.\d+\S* or newer and gcc, clang or \$CC, which './build.sh lib' fetches"
+    with pytest.raises(AssertionError, match=reason):
         environment.install("--no-deps", "--no-build-isolation", sdist, PATH=str(tmp_path), CC="")
 
 
