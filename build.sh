@@ -10,8 +10,9 @@ usage: ./build.sh COMMAND
 
   demo [...]    train the paper's simple model, print its table, write its plots
                 (--events N, --epochs N, --seed N, --plain: see demo --help)
-  test [core]   build, and run every test in every language; core: those that need
-                nothing but Go, a C compiler and NumPy, in minutes
+  test          build, and run every test in every language, as CI does
+  test torch    those that need nothing but Go, a C compiler, NumPy and PyTorch: for most changes
+  test core     those of them that need no PyTorch, in minutes
   test-full     test, and then what takes longer or needs Debian packages, which it names
   studies NAME  train what docs/ shows, within an hour each; goes on where it was interrupted
                 (simple: section 3.1 of the paper; batches: which loss at which size of batch;
@@ -131,6 +132,7 @@ size() {
         ziglang) echo "100 MB, 410 MB on disk" ;;
         test) echo "620 MB, 2 GB on disk" ;;
         test-core) echo "65 MB" ;;
+        test-torch) echo "100 MB" ;;
         studies) echo "90 MB" ;;
         bench) echo "115 MB" ;;
         frameworks) echo "430 MB" ;;
@@ -303,21 +305,24 @@ demo() {
     "$VENV/bin/python" -m studies.simple_model "$@"
 }
 
-# The tests of tests/python that need NumPy and no framework.
-NUMPY_TESTS=(tests/python/test_{bins,integrand,interrupt,large,memory,numpy,package,properties,unbiased}.py)
-
-# test [core] [ARGUMENT...]: the arguments are pytest's.
-test_some() {
-    if [ "${1:-}" = core ]; then test_core "${@:2}"; else test_all "$@"; fi
+# test [RING] [ARGUMENT...]: the arguments are pytest's. A test of Python lies in the folder that is
+# named after what it needs: tests/core is in every ring, tests/pytorch in two, the rest in the last.
+test_ring() {
+    case ${1:-} in
+        core) test_folders test-core "tests/core" "${@:2}" ;;
+        torch) test_folders test-torch "tests/core tests/pytorch" "${@:2}" ;;
+        *) test_all "$@" ;;
+    esac
 }
 
-test_core() {
-    extras test-core
+# test_folders EXTRA FOLDERS [ARGUMENT...]: the tests of Go, C and these folders, with the packages of this extra.
+test_folders() {
+    extras "$1"
     libmode
     test_go
     test_c
-    say "Python, with NumPy alone"
-    "$VENV/bin/python" -m pytest -q "${NUMPY_TESTS[@]}" "$@"
+    say "Python: $2"
+    "$VENV/bin/python" -m pytest -q $2 "${@:3}"
 }
 
 test_go() {
@@ -336,10 +341,9 @@ test_c() {
 }
 
 test_all() {
-    local places=(tests/python tests/install) left_out=
-    if command -v c++ >/dev/null; then
-        places+=(tests/root)
-    else
+    local without=(--ignore tests/frameworks) left_out=
+    if ! command -v c++ >/dev/null; then
+        without+=(--ignore tests/root)
         left_out="tests/root is left out: ROOT itself needs the headers of a C++ compiler that is called c++, and PyPI has none"
         [ "${CI:-}" != true ] || die "$left_out"
         say "$left_out"
@@ -354,7 +358,7 @@ test_all() {
     "$VENV/bin/ruff" check .
     "$VENV/bin/ruff" format --check .
     "$VENV/bin/mypy"
-    "$VENV/bin/python" -m pytest -q "${places[@]}" "$@"
+    "$VENV/bin/python" -m pytest -q tests "${without[@]}" "$@"
     # In a process of their own: TensorFlow and PyTorch's compiler abort one that has both.
     "$VENV/bin/python" -m pytest -q tests/frameworks "$@"
     [ -z "$left_out" ] || say "$left_out"
@@ -421,7 +425,7 @@ command=${1:-help}
 [ $# -gt 0 ] && shift
 case $command in
     demo) demo "$@" ;;
-    test) test_some "$@" ;;
+    test) test_ring "$@" ;;
     test-full) test_full ;;
     studies) studies "$@" ;;
     bench) bench "$@" ;;

@@ -1,9 +1,7 @@
 """libmode.compat.pytorch.MoDeLoss beside modeloss.pytorch.MoDeLoss, whose place it takes."""
 
 import inspect
-import sys
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,8 +10,6 @@ from libmode.compat.pytorch import MoDeLoss
 from libmode.torch import MoDeLoss as Plain
 from modeloss.pytorch import MoDeLoss as Theirs
 from side_by_side import N, batch, correlation, distance, evaluate
-
-sys.path.insert(0, str(Path(__file__).parents[2]))  # studies/ is not part of the package
 
 from studies.simple_model import train as training
 from studies.simple_model.data import simple_model

@@ -1,7 +1,6 @@
 """What docs/from-modeloss.md says of modeloss 0.1.0 and of libmode in its place, line by line."""
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
@@ -10,8 +9,6 @@ from libmode.compat.pytorch import MoDeLoss
 from modeloss.pytorch import MoDeLoss as Theirs
 from modeloss.pytorch import _LegendreFitter
 from side_by_side import N, batch, distance, evaluate
-
-sys.path.insert(0, str(Path(__file__).parents[2]))  # bench/ is not part of the package
 
 from bench import memory
 from bench.methods import MODELOSS, TORCH

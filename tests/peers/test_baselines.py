@@ -1,9 +1,7 @@
 """DisCo and the flatness loss against their definitions, and as citizens of NumPy and PyTorch."""
 
 import pickle
-import sys
 import warnings
-from pathlib import Path
 
 import libmode
 import numpy as np
@@ -11,8 +9,6 @@ import pytest
 import torch
 from libmode.baselines import disco_loss, disco_loss_and_grad, flatness_loss, flatness_loss_and_grad
 from libmode.torch.baselines import DisCoLoss, FlatnessLoss
-
-sys.path.insert(0, str(Path(__file__).parents[2]))  # bench/ is not part of the package
 
 from bench.peers import disco_loss as all_pairs
 
