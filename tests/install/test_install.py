@@ -13,7 +13,7 @@ import zipfile
 
 import libmode
 import pytest
-from places import ROOT, Environment, copy_of_the_tree, path_without_tools, run
+from places import ROOT, Environment, copy_of_the_tree, run, tree
 
 MACHINE = os.uname().machine
 MAX_BYTES = 1_500_000
@@ -79,12 +79,23 @@ def test_a_c_program_needs_only_the_wheel(wheel, environment, tmp_path):
     assert "loss" in run(tmp_path / "program")
 
 
-def test_the_sdist_holds_the_source_and_nothing_built(sdist):
+def test_the_sdist_is_the_tree(sdist):
+    """With all that its tests import, and nothing that was built."""
     with tarfile.open(sdist) as archive:
-        names = {name.partition("/")[2] for name in archive.getnames()}
-    assert {"build.sh", "setup.py", "go.mod", "go.sum", "capi/exports.map", "core/loss.go", "include/mode.h"} <= names
-    assert {"LICENSE", "README.md", "packaging/backend.py", "tests/golden/mode_loss.json"} <= names
-    assert not [name for name in names if re.search(r"libmode/(lib|include)|\.so$|__pycache__", name)]
+        names = {member.name.partition("/")[2] for member in archive.getmembers() if member.isfile()}
+    metadata = {name for name in names if re.match(r"PKG-INFO|setup\.cfg|python/libmode\.egg-info/", name)}
+    assert names - metadata == set(tree())
+
+
+def test_the_tests_of_the_sdist_find_what_they_import(sdist, tmp_path):
+    with tarfile.open(sdist) as archive:
+        archive.extractall(tmp_path, filter="data")
+    (source,) = tmp_path.iterdir()
+    pytest_there = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    # All files are imported, whichever tests are chosen; those of the frameworks in a process of their own.
+    some = run(*pytest_there, "tests", "--ignore", "tests/frameworks", "-k", "test_bins", cwd=source)
+    assert re.search(r"\d+ passed", some)
+    run(*pytest_there, "tests/frameworks", "--collect-only", cwd=source)
 
 
 def test_the_sdist_installs_with_the_tools_of_this_machine(sdist, environment):
@@ -92,10 +103,19 @@ def test_the_sdist_installs_with_the_tools_of_this_machine(sdist, environment):
     environment.smoke()
 
 
-def test_the_sdist_installs_where_there_is_neither_go_nor_a_compiler(sdist, environment, tmp_path):
-    path = path_without_tools(tmp_path / "bin")
-    environment.install(sdist, PATH=f"{environment.bin}:{path}", CC="")
+def test_the_sdist_installs_where_there_is_nothing_but_python(sdist, environment, tmp_path):
+    """No Go and no compiler, which pip downloads; and no shell, no git and nothing else."""
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "python3").symlink_to(environment.python)
+    environment.install(sdist, PATH=str(tmp_path / "bin"), CC="")
     environment.smoke()
+
+
+def test_without_go_and_a_compiler_the_error_says_who_fetches_them(sdist, environment, tmp_path):
+    environment.install("setuptools>=77")
+    reason = r"it needs Go 1\.\d+\S* or newer and gcc, clang or \$CC, which './build.sh lib' fetches"
+    with pytest.raises(AssertionError, match=reason):
+        environment.install("--no-deps", "--no-build-isolation", sdist, PATH=str(tmp_path), CC="")
 
 
 def test_the_sdist_installs_without_a_network_where_the_modules_are_cached(sdist, environment):
@@ -110,5 +130,5 @@ def test_without_a_network_and_modules_the_error_says_so(sdist, environment, tmp
         environment.install(
             "--no-index", "--no-deps", "--no-build-isolation", sdist, GOPROXY="off", GOMODCACHE=str(tmp_path / "empty")
         )
-    assert f"build.sh: a Go module is neither in the module cache, {tmp_path / 'empty'}" in str(failure.value)
-    assert "libmode was not built, for the reason above" in str(failure.value)
+    reason = f"libmode was not built: a Go module is neither in the module cache, {tmp_path / 'empty'}"
+    assert reason in str(failure.value)

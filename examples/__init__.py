@@ -1,1 +1,0 @@
-"""The studies of arXiv:2010.09745, each a package of its own."""

@@ -1,0 +1,53 @@
+"""A classifier in JAX whose selection does not carve a bump out of the background: python train_jax.py
+
+The signal is a peak in mass, the background falls. One of the two features tells how far an event is from the
+peak: cross entropy alone makes use of that, and what it selects of the background has a peak as well.
+"""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from libmode import metrics
+from libmode.jax import mode_loss
+
+EVENTS, STEPS, ORDER = 10_000, 300, 0  # order 0: the score of background shall not depend on mass at all
+
+rng = np.random.default_rng(1)
+label = rng.integers(0, 2, EVENTS)  # 1 is signal
+mass = np.where(label == 1, rng.normal(120, 10, EVENTS), 50 + rng.exponential(60, EVENTS))
+distance = np.abs(mass - 120) / 60 + rng.normal(0, 0.2, EVENTS)
+features = jnp.array(np.column_stack([rng.normal(label), distance]))
+
+
+def scores(parameters):
+    hidden = jax.nn.silu(features @ parameters["in"] + parameters["bias"])
+    return jax.nn.sigmoid(hidden @ parameters["out"])
+
+
+@jax.jit
+def step(parameters, speed, strength):
+    """One step of gradient descent with momentum on cross entropy + strength * MoDe."""
+
+    def loss(parameters):
+        score = scores(parameters)
+        entropy = -jnp.mean(jnp.log(jnp.clip(jnp.where(label == 1, score, 1 - score), 1e-6)))
+        return entropy + strength * mode_loss(score, mass, label=label, order=ORDER)
+
+    speed = jax.tree.map(lambda v, g: 0.9 * v - 0.05 * g, speed, jax.grad(loss)(parameters))
+    return jax.tree.map(jnp.add, parameters, speed), speed
+
+
+background = label == 0
+bins = np.quantile(mass[background], np.linspace(0, 1, 11))
+for strength in (0, 100):
+    keys = jax.random.split(jax.random.key(1), 2)
+    parameters = {"in": jax.random.normal(keys[0], (2, 16)), "out": 0.1 * jax.random.normal(keys[1], 16)}
+    parameters["bias"] = jnp.zeros(16)
+    speed = jax.tree.map(jnp.zeros_like, parameters)
+    for _ in range(STEPS):
+        parameters, speed = step(parameters, speed, strength)
+    score = np.asarray(scores(parameters))
+    selected = score >= metrics.threshold(score, label, signal_efficiency=0.5)
+    residual = metrics.flatness(mass[background], selected[background], bins, degree=ORDER)
+    print(f"strength {strength:3}: AUC {metrics.auc(score, label):.3f}, background efficiency against mass:", end=" ")
+    print(f"residual {residual.rms:.2f} (number of events alone: {residual.expected:.2f})")

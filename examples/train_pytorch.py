@@ -1,0 +1,44 @@
+"""A network in PyTorch whose selection does not carve a bump out of the background: python train_pytorch.py
+
+The signal is a peak in mass, the background falls. One of the two features tells how far an event is from the
+peak: cross entropy alone makes use of that, and what it selects of the background has a peak as well.
+"""
+
+import numpy as np
+import torch
+from libmode import metrics
+from libmode.torch import MoDeLoss
+
+EVENTS, STEPS, ORDER = 10_000, 200, 0  # order 0: the score of background shall not depend on mass at all
+
+rng = np.random.default_rng(1)
+label = rng.integers(0, 2, EVENTS)  # 1 is signal
+mass = np.where(label == 1, rng.normal(120, 10, EVENTS), 50 + rng.exponential(60, EVENTS))
+distance = np.abs(mass - 120) / 60 + rng.normal(0, 0.2, EVENTS)
+features = torch.tensor(np.column_stack([rng.normal(label), distance]), dtype=torch.float32)
+target, masses = torch.tensor(label, dtype=torch.float32), torch.tensor(mass, dtype=torch.float32)
+
+
+def train(strength):
+    """The scores of a network that was trained on cross entropy + strength * MoDe."""
+    torch.manual_seed(1)
+    model = torch.nn.Sequential(torch.nn.Linear(2, 32), torch.nn.SiLU(), torch.nn.Linear(32, 1), torch.nn.Sigmoid())
+    entropy, mode = torch.nn.BCELoss(), MoDeLoss(order=ORDER)
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.02)
+    for _ in range(STEPS):
+        optimizer.zero_grad()
+        score = model(features)[:, 0]
+        loss = entropy(score, target) + strength * mode(score, target, masses)
+        loss.backward()
+        optimizer.step()
+    return model(features)[:, 0].detach().numpy()
+
+
+background = label == 0
+bins = np.quantile(mass[background], np.linspace(0, 1, 11))
+for strength in (0, 100):
+    score = train(strength)
+    selected = score >= metrics.threshold(score, label, signal_efficiency=0.5)
+    residual = metrics.flatness(mass[background], selected[background], bins, degree=ORDER)
+    print(f"strength {strength:3}: AUC {metrics.auc(score, label):.3f}, background efficiency against mass:", end=" ")
+    print(f"residual {residual.rms:.2f} (number of events alone: {residual.expected:.2f})")

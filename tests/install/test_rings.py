@@ -1,0 +1,32 @@
+"""The tests that build.sh runs with few packages import no others."""
+
+import sys
+
+import pytest
+from places import ROOT, run
+
+OTHERS = [
+    "awkward",
+    "fastjet",
+    "hep_ml",
+    "jax",
+    "keras",
+    "modeloss",
+    "pythia8",
+    "ROOT",
+    "sklearn",
+    "tensorflow",
+    "tqdm",
+]
+RINGS = {
+    "core": (["tests/core"], [*OTHERS, "torch", "matplotlib", "mplhep", "scipy", "iminuit"]),
+    "torch": (["tests/core", "tests/pytorch"], OTHERS),
+}
+
+
+@pytest.mark.parametrize("ring", RINGS)
+def test_a_ring_imports_nothing_that_it_does_not_install(ring):
+    folders, others = RINGS[ring]
+    assert f'"{" ".join(folders)}"' in (ROOT / "build.sh").read_text()
+    code = "import sys; sys.modules.update(dict.fromkeys(sys.argv[1].split()))\nimport pytest; sys.exit(pytest.main(sys.argv[2:]))"
+    run(sys.executable, "-c", code, " ".join(others), "-q", "--collect-only", *folders, cwd=ROOT)

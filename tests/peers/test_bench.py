@@ -1,0 +1,134 @@
+"""The rivals of the benchmark compute what they claim to, and its harness counts what it should."""
+
+import json
+
+import golden
+import libmode
+import numpy as np
+import pytest
+import torch
+
+from bench import memory, strong_torch, summary
+from bench.events import Events
+from bench.peers import disco_loss
+from bench.strong_torch import strong_torch_loss
+from bench.timing import interleaved
+
+PLAIN = {
+    "max_slope": None,
+    "monotonic": False,
+    "moments": "quadrature",
+    "unbiased": False,
+    "slope_penalty": 0.0,
+    "score_range": [0.0, 1.0],
+    "reduction": "mean",
+    "binning": "quantile",
+}
+CASES = [case for case in golden.CASES if PLAIN.items() <= case.options.items()]
+
+
+@pytest.fixture(params=[True, False], ids=["radix", "float sort"])
+def sort_by_bits(request, monkeypatch):
+    """Whether scores are sorted by their bits, for any number of events."""
+    monkeypatch.setattr(strong_torch, "_RADIX_FROM", 0)
+    return request.param
+
+
+def strong(score, mass, weight, options, radix):
+    score = torch.tensor(score, requires_grad=True)
+    loss = strong_torch_loss(
+        score,
+        torch.from_numpy(mass),
+        options["order"],
+        options["bins"],
+        None if weight is None else torch.from_numpy(weight),
+        options["mass_range"],
+        radix=radix,
+    )
+    loss.backward()
+    return loss.item(), score.grad.numpy()
+
+
+def test_there_are_golden_cases_for_the_strong_rival():
+    assert len(CASES) >= 12
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_strong_pytorch_is_exact(case, sort_by_bits):
+    loss, grad = strong(*case.events(), case.options, sort_by_bits)
+    golden.assert_close(loss, case.loss, 1e-9)
+    if len(np.unique(case.score)) == len(case.score):
+        golden.assert_close(grad, case.grad, 1e-9)
+    else:  # tied scores: each gradient depends on the order, their sum does not
+        sums = [[g[case.score == s].sum() for s in np.unique(case.score)] for g in (grad, case.grad)]
+        golden.assert_close(*sums, 1e-9)
+
+
+@pytest.mark.parametrize("order", [0, 2, 5])
+@pytest.mark.parametrize("bins", [2, 32, 300])
+def test_strong_pytorch_agrees_with_libmode_on_many_events(order, bins, sort_by_bits):
+    events = Events(40_000)
+    mass = events.mass - 80  # of both signs
+    weight = events.weight
+    options = {"order": order, "bins": bins, "mass_range": None}
+    score = np.random.default_rng(1).permutation(np.linspace(0, 1, events.n, dtype=np.float32))  # no ties
+    loss, grad = strong(score, mass, weight, options, sort_by_bits)
+    want, want_grad = libmode.mode_loss_and_grad(score, mass, weight=weight, order=order, bins=bins)
+    golden.assert_close(loss, want, 1e-6)
+    golden.assert_close(grad, want_grad, 1e-6)
+
+
+def test_disco_is_the_distance_correlation():
+    """Against arXiv:2001.05310, eqs. 4-6, written out with loops; it is 1 for a linear dependence."""
+    rng = np.random.default_rng(2)
+    x, y = rng.normal(size=(2, 7))
+    weight = rng.random(7)
+    weight *= 7 / weight.sum()
+
+    def covariance(a, b):
+        pairs = np.outer(weight, weight) / 49
+        distances = [np.array([[abs(p - q) for q in v] for p in v]) for v in (a, b)]
+        expected = [(pairs * d).sum() for d in distances]
+        rows = [d @ weight / 7 for d in distances]
+        double = sum(w / 7 * r * s for w, r, s in zip(weight, *rows, strict=True))
+        return (pairs * distances[0] * distances[1]).sum() + expected[0] * expected[1] - 2 * double
+
+    want = covariance(x, y) / np.sqrt(covariance(x, x) * covariance(y, y))
+    tensors = map(torch.from_numpy, (x, y, weight))
+    assert disco_loss(*tensors).item() == pytest.approx(want, rel=1e-12)
+    assert disco_loss(*map(torch.from_numpy, (x, 2 - 3 * x, weight))).item() == pytest.approx(1)
+
+
+def test_interleaved_takes_turns_and_stops_slow_methods():
+    turns = []
+
+    def fake(name, seconds):
+        def sample(calls):
+            turns.append(name)
+            return [seconds] * calls
+
+        return sample
+
+    got = interleaved({"a": fake("a", 0.1), "b": fake("b", 0.2), "slow": fake("slow", 9.0)}, budget=1.5, limit=5)
+    assert turns == ["a", "a", "b", "b", "slow", "slow"] + ["a", "b"] * 3
+    assert (got["a"].median, got["b"].median) == (0.1, 0.2)
+    assert got["slow"].calls == 2 and "5 s" in got["slow"].note
+
+
+def test_memory_of_argsort_is_little_and_of_disco_pairs_of_events():
+    n = 4_000
+    assert memory.measure("np.argsort", 10**6, 60).extra < 2e6
+    assert memory.measure("DisCo", n, 60).extra > 4 * n**2 * 4
+
+
+def test_a_method_that_fails_says_why():
+    assert "KeyError" in memory.measure("no such method", 1000, 60).failure
+
+
+def test_the_page_shows_the_results():
+    """docs/performance.md holds the tables of bench/results, and its figure."""
+    results = json.loads(summary.RESULTS.read_text())
+    assert summary.BEGIN + summary.render(results) + summary.END in summary.PAGE.read_text()
+    figure = "time_and_memory.png"
+    assert (summary.ROOT / "docs" / "images" / figure).is_file()
+    assert {"processor", "cores", "memory", "numpy", "torch", "modeloss"} <= results["machine"].keys()

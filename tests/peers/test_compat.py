@@ -1,0 +1,318 @@
+"""libmode.compat.pytorch.MoDeLoss beside modeloss.pytorch.MoDeLoss, whose place it takes."""
+
+import inspect
+import warnings
+
+import numpy as np
+import pytest
+import torch
+from libmode.compat.pytorch import MoDeLoss
+from libmode.torch import MoDeLoss as Plain
+from modeloss.pytorch import MoDeLoss as Theirs
+from side_by_side import N, batch, correlation, distance, evaluate
+
+from studies.simple_model import train as training
+from studies.simple_model.data import simple_model
+from studies.simple_model.measure import performance
+
+BINS = 16
+SBINS = 1024  # steps of their integral over scores; its default of 32 is coarse
+
+
+def quiet(**options):
+    """Our module for options of which some have no effect."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return MoDeLoss(**options)
+
+
+def differences(n, seed, even, **options):
+    """Theirs from ours: of the losses, relative; of the gradients, the distance and 1 - the correlation."""
+    options = {"bins": BINS, "sbins": SBINS} | options
+    events = batch(n, seed, even)
+    theirs, ours = (evaluate(make(**options), *events) for make in (Theirs, quiet))
+    return abs(theirs[0] / ours[0] - 1), distance(theirs[1], ours[1]), 1 - correlation(theirs[1], ours[1])
+
+
+# ------------------------------------------------------------ the signature
+
+
+@pytest.mark.parametrize("method, name", [("__init__", "__init__"), ("__call__", "forward")])
+def test_the_arguments_are_theirs(method, name):
+    def arguments(function):
+        return [(p.name, p.kind, p.default) for p in inspect.signature(function).parameters.values()]
+
+    assert arguments(getattr(MoDeLoss, name)) == arguments(getattr(Theirs, method))
+
+
+# ------------------------------------------------- the numbers, side by side
+
+
+@pytest.mark.parametrize("order", [0, 1, 2])
+def test_loss_and_gradient_agree_and_the_difference_halves_when_n_doubles(order):
+    small, middle, large = (
+        np.mean([differences(n, seed, even=True, order=order) for seed in range(3)], axis=0) for n in (512, 1024, 2048)
+    )
+    assert (middle < [0.06, 0.03, 1e-3]).all()
+    # Their bins lack the gaps between them, one part in n / bins.
+    assert (middle[:2] < small[:2] / 2).all()
+    assert (large[:2] < small[:2] / 4).all()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        dict(order=1, max_slope=0.3),
+        dict(order=2, max_slope=0.3),
+        dict(order=2, monotonic=True),
+    ],
+    ids=str,
+)
+def test_bounds_agree(options):
+    difference = np.mean([differences(1024, seed, even=True, **options) for seed in range(2)], axis=0)
+    assert (difference < [0.06, 0.03, 1e-3]).all()
+
+
+def test_lambd_is_the_slope_penalty_of_which_theirs_has_only_the_gradient():
+    loss, grad, decorrelation = differences(1024, 0, even=True, order=1, lambd=5)
+    assert loss > 0.5 and grad < 0.03 and decorrelation < 1e-3
+    assert distance(*(evaluate(MoDeLoss(order=1, lambd=lambd), *batch())[1] for lambd in (None, 5))) > 0.3
+
+
+@pytest.mark.parametrize("order", [0, 1, 2])
+def test_drawn_masses_agree_as_well_as_the_centres_of_bins(order):
+    """Theirs are means of masses, which scatter by 1/sqrt(n)."""
+    few, many = (
+        np.mean([differences(n, seed, even=False, order=order) for seed in range(4)], axis=0) for n in (256, 1024)
+    )
+    assert (many < [0.06, 0.05, 1e-3]).all()
+    assert (many < 0.7 * few).all()
+
+
+def test_two_trainings_end_alike(one_thread):
+    """AUC and flatness of the simple model differ far less between the packages than from twice the strength."""
+    theirs, ours, stronger = (
+        np.array([figures_of(make, strength, seed) for seed in (1, 2, 3)])
+        for make, strength in ((Theirs, 30), (MoDeLoss, 30), (MoDeLoss, 60))
+    )
+
+    def apart(figures):
+        return np.sqrt(np.mean((figures - theirs) ** 2, axis=0))
+
+    assert (apart(ours) < apart(stronger) / 5).all()  # 22 times less and more, with other seeds too
+
+
+def figures_of(make, strength, seed):
+    """AUC, and the relative residual of the false positive rate at a signal efficiency of 50 %."""
+    events, fresh = (simple_model(n, np.random.default_rng([seed, n])) for n in (10_000, 50_000))
+    network = training.train(events, [0, 1], make(bins=8, order=1), strength, steps=100, seed=seed, batch=1_000)
+    measured = performance(training.evaluate(network, fresh, [0, 1]), fresh, order=1)
+    return measured.auc, measured.selections[1].residual
+
+
+@pytest.fixture
+def one_thread():
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+# ------------------------------------------------------ options, one by one
+
+
+@pytest.mark.parametrize(
+    "theirs, ours",
+    [
+        (dict(), dict()),
+        (dict(bins=7, order=2), dict(bins=7, order=2)),
+        (dict(order=3), dict(order=3)),
+        (dict(order=1, lambd=0.5), dict(order=1, slope_penalty=0.5)),
+        (dict(order=1, max_slope=0.5), dict(order=1, max_slope=0.5)),
+        (dict(order=2, monotonic=True), dict(order=2, monotonic=True)),
+        (dict(max_slope=0.5, monotonic=True), dict()),  # of no slope
+        (dict(order=1, monotonic=True), dict(order=1)),
+        (dict(order=1, dynamicbins=False), dict(order=1, binning="uniform")),
+        (dict(order=1, normalize=False), dict(order=1, mass_range=(-1, 1))),
+        (dict(background_label=1), dict(background_label=1)),
+        (dict(background_label=1.0), dict(background_label=1)),
+        (dict(background_only=False), dict(background_only=False)),
+        (dict(power=2.0, sign_func="tanh"), dict()),
+    ],
+    ids=str,
+)
+def test_it_is_libmode_with_these_options(theirs, ours):
+    pred, target, mass = batch(1000)
+    target[::3] = 1
+    weights = torch.rand(1000, dtype=torch.float64)
+    mode, plain = MoDeLoss(**{"bins": 8} | theirs), Plain(**{"bins": 8} | ours)
+    got, want = (evaluate(module, pred, target, 0.9 * mass, weights) for module in (mode, plain))
+    assert got[0] == want[0]
+    assert torch.equal(got[1], want[1])
+    # The repr says so.
+    assert repr(mode) == repr(eval(repr(mode), {"MoDeLoss": Plain}))
+    assert evaluate(eval(repr(mode), {"MoDeLoss": Plain}), pred, target, 0.9 * mass, weights)[0] == want[0]
+
+
+@pytest.mark.parametrize("options", [dict(normalize=False), dict(background_label=1), dict(background_only=False)])
+def test_events_are_chosen_and_placed_as_theirs(options):
+    pred, target, mass = batch(2048, even=True)
+    if "background_label" in options:
+        target[::2] = 1
+    theirs, ours = (evaluate(make(bins=8, order=1, **options), pred, target, mass) for make in (Theirs, MoDeLoss))
+    assert torch.equal(theirs[1] == 0, ours[1] == 0)
+    assert distance(theirs[1], ours[1]) < 0.03
+
+
+@pytest.mark.parametrize("name, value", [("sbins", 128), ("eps", 1e-8)])
+def test_an_option_without_effect_says_so_once(name, value):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("default")  # what Python does if not told otherwise
+        for _ in range(3):
+            mode = MoDeLoss(**{name: value})
+    (warning,) = caught
+    assert f"{name} = {value!r} has no effect" in str(warning.message)
+    assert warning.filename == __file__
+    assert mode(*batch()) == MoDeLoss()(*batch())
+
+
+@pytest.mark.parametrize(
+    "options, error, message",
+    [
+        (dict(power=1), ValueError, "power = 1: must be 2"),
+        (dict(sign_func="sigmoid"), ValueError, "sign_func = 'sigmoid': must be 'tanh'"),
+        (dict(lambd=1.0), ValueError, "slope_penalty"),
+        (dict(order="1"), TypeError, "order = '1'"),
+        (dict(order=1, max_slope=-0.5), ValueError, "max_slope"),
+        (dict(background_label=0.5), TypeError, r"background_label = 0\.5: must be an integer"),
+        (dict(background_label=(0, 1)), TypeError, r"background_label = \(0, 1\): must be an integer"),
+        (dict(bins=0), ValueError, "bins"),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_honoured_is_an_error(options, error, message):
+    with pytest.raises(error, match=message):
+        MoDeLoss(**options)
+
+
+def test_masses_that_are_not_normalized_are_an_error():
+    pred, target, mass = batch()
+    mode = MoDeLoss(bins=8, normalize=False)
+    mass[7] = 1.5
+    with pytest.raises(ValueError, match=r"x_biased\[7\] = 1\.5: .*\[-1, 1\]"):
+        mode(pred, target, mass)
+    with pytest.raises(ValueError, match="x_biased"):
+        MoDeLoss(bins=8, normalize=False, background_only=False)(pred, None, mass)
+    target[7] = 1  # not looked at
+    assert mode(pred, target, mass) > 0
+
+
+# ------------------------------------------------------- shapes and types
+
+
+@pytest.mark.parametrize("shape", [(N,), (N, 1), (1, N), (10, N // 10), (2, N // 20, 10)], ids=str)
+def test_shapes(shape):
+    arrays = [array.reshape(shape) for array in (*batch(), torch.ones(N, dtype=torch.float64))]
+    theirs, ours = (evaluate(make(bins=8), *arrays) for make in (Theirs, MoDeLoss))
+    assert distance(theirs[1], ours[1]) < 0.1
+    assert ours[0] == pytest.approx(evaluate(MoDeLoss(bins=8), *batch())[0])
+
+
+def test_a_column_of_scores_beside_rows():
+    pred, target, mass = batch()
+    column = pred[:, None]
+    assert distance(*(evaluate(make(bins=8), column, target, mass)[1] for make in (Theirs, MoDeLoss))) < 0.1
+    rows = evaluate(MoDeLoss(bins=8), pred, target, mass)
+    mixed = evaluate(MoDeLoss(bins=8), column, target, mass[:, None])
+    assert mixed[0] == rows[0] and torch.equal(mixed[1], rows[1])
+
+
+@pytest.mark.parametrize("target", [torch.float32, torch.int64, torch.uint8, torch.bool], ids=str)
+@pytest.mark.parametrize(
+    "pred, mass",
+    [
+        (torch.float64, torch.float64),
+        (torch.float64, torch.float32),
+        (torch.float32, torch.float32),
+        (torch.float32, torch.int64),
+        (torch.float16, torch.float16),
+        (torch.bfloat16, torch.bfloat16),
+    ],
+    ids=str,
+)
+def test_types(pred, mass, target):
+    s, t, m = batch()
+    t[::2] = 1
+    events = s.to(pred), t.to(target), (100 * m).to(mass), torch.ones(N, dtype=mass)
+    evaluate(Theirs(bins=8), *events)  # it takes them
+    got = evaluate(MoDeLoss(bins=8), *events)
+    want = evaluate(MoDeLoss(bins=8), *(values.double() for values in events))
+    assert got[0] == pytest.approx(want[0], rel=1e-5)
+    assert distance(got[1].double(), want[1]) < torch.finfo(pred).eps + 1e-6
+
+
+@pytest.mark.parametrize(
+    "change, error, message",
+    [
+        (dict(target=torch.zeros(N - 1)), ValueError, r"target has shape \(319,\), but pred has shape \(320,\)"),
+        (dict(x_biased=torch.zeros(1, N)), ValueError, r"x_biased has shape \(1, 320\)"),
+        (dict(weights=torch.ones(1)), ValueError, r"weights has shape \(1,\)"),
+        (dict(x_biased=[0.0] * N), TypeError, "x_biased is list: expected a tensor"),
+        (dict(pred=None), TypeError, "pred is NoneType: expected a tensor"),
+    ],
+    ids=lambda value: "-".join(value) if isinstance(value, dict) else None,
+)
+def test_arguments_that_do_not_fit_are_errors(change, error, message):
+    arguments = dict(zip(("pred", "target", "x_biased"), batch(), strict=True))
+    with pytest.raises(error, match=message):
+        MoDeLoss()(**arguments | change)
+
+
+# ------------------------------------------------- memory, reset, to, repr
+
+
+def test_memory_is_a_history():
+    mode, plain = MoDeLoss(bins=8, order=1, memory=True), Plain(bins=8, order=1, history=10_000)
+    for seed in range(3):
+        events = batch(seed=seed)
+        events[1][:: seed + 2] = 1
+        got, want = (evaluate(module, *events) for module in (mode, plain))
+        assert got[0] == want[0] and torch.equal(got[1], want[1])
+    assert len(mode.history) == len(plain.history) > 2 * N / 2
+
+
+@pytest.mark.parametrize("order", [0, 1, 2])
+def test_memory_agrees_with_theirs_where_batches_fill_the_same_bins(order):
+    theirs, ours = (make(bins=BINS, order=order, memory=True) for make in (Theirs, MoDeLoss))
+    evenly = torch.linspace(-1, 1, 1024, dtype=torch.float64)
+    for seed in range(3):
+        pred, target, mass = batch(1024, seed)
+        mass = evenly[mass.argsort().argsort()]
+        grads = [evaluate(mode, pred, target, mass)[1] for mode in (theirs, ours)]
+        assert distance(*grads) < 0.03 and correlation(*grads) > 0.999
+
+
+def test_memory_of_pooled_events_needs_no_target():
+    mode = MoDeLoss(bins=8, memory=True, background_only=False)
+    for _ in range(2):
+        pred, _, mass = batch()
+        mode(pred, None, mass)
+    assert len(mode.history) == 2 * N
+
+
+def test_reset_forgets():
+    mode = MoDeLoss(bins=8, memory=True)
+    mode(*batch(seed=1))
+    mode.reset()
+    assert mode(*batch(seed=2)) == Plain(bins=8)(*batch(seed=2))
+
+
+def test_to_gives_the_module():
+    mode = MoDeLoss(order=1)
+    assert mode.to("cpu") is mode
+    assert mode.to(torch.device("cpu"))(*batch()) == MoDeLoss(order=1)(*batch())
+
+
+def test_repr():
+    assert repr(MoDeLoss(bins=16, order=1, lambd=0.5)) == "MoDeLoss(order=1, bins=16, slope_penalty=0.5)"
+    assert "0 of 1000000 events" in repr(MoDeLoss(memory=True))

@@ -1,0 +1,134 @@
+"""The studies: the claims hold in small, and the pages show the committed results."""
+
+import json
+
+import pytest
+
+from studies import pages
+from studies.simple_model import bins, history, paper, report, small_batches
+from studies.simple_model.classifiers import DEMO, MODIFIED, OTHERS, SLOPES, SLOPES_TIGHT
+from studies.simple_model.study import Size, Task
+
+pytestmark = pytest.mark.usefixtures("threads_afterwards")
+
+# ---------------------------------------------------- the simple model, small
+
+SMALL = Size(steps=600, train_events=40_000, test_events=60_000, seeds=(1,))
+
+
+@pytest.fixture(scope="module")
+def results():
+    wanted = [
+        c for c in (*DEMO, *OTHERS) if c.name in ("unconstrained", "m-agnostic", "MoDe[0]", "MoDe[1]", "DisCo 1000")
+    ]
+    return {c.name: paper.measured(Task(c, 1, SMALL)) for c in wanted}
+
+
+def residual(result):
+    """At 80 %."""
+    return result["selections"][0]["flatness"]
+
+
+def test_linear_dependence_keeps_what_decorrelation_loses(results):
+    auc = {name: result["auc"] for name, result in results.items()}
+    # Over seeds 1 to 5 the first differ by up to 0.026, and the others by 0.039 and 0.088 or more.
+    assert abs(auc["MoDe[1]"] - auc["m-agnostic"]) < 0.05
+    assert auc["unconstrained"] > auc["m-agnostic"] + 0.02
+    assert auc["m-agnostic"] > auc["MoDe[0]"] + 0.04
+
+
+def test_mode_and_disco_take_the_dependence_away(results):
+    for name in ("MoDe[0]", "DisCo 1000"):
+        assert residual(results[name]) < residual(results["unconstrained"]) / 3
+    assert residual(results["MoDe[1]"]) < residual(results["unconstrained"]) / 5  # around a straight line
+
+
+def test_carving_is_a_false_signal(results):
+    """Fitted over its error, at 50 %: only the unconstrained classifier makes one."""
+    bias = {name: result["selections"][1]["bias"] for name, result in results.items()}
+    assert bias["unconstrained"] > 15  # 27 to 29 with seeds 1 to 5
+    assert abs(bias["MoDe[1]"]) < bias["unconstrained"] / 3  # up to 1/8 of it
+
+
+def test_every_method_of_the_study_trains():
+    tiny = Size(steps=40, train_events=8_000, test_events=20_000, seeds=(1,))
+    for classifier in (*OTHERS, MODIFIED[-1], SLOPES[-1], SLOPES_TIGHT[-1]):
+        assert 0 < paper.measured(Task(classifier, 1, tiny))["auc"] < 1
+
+
+def test_the_study_of_batches():
+    tiny = Size(steps=30, train_events=8_000, test_events=20_000, seeds=(1, 2))
+    tasks = small_batches.tasks(tiny)
+    key = "unbiased, projection, batch 500, seed 2"
+    trained = small_batches.measured(tasks[key])
+    assert 0 < trained["auc"] < 1
+    # A loss that is good from 1,000 on, but for one at 5,000; one that is not straight; the others never learn.
+    good, crooked = "unbiased, projection", "plain, projection"
+
+    def invented(key):
+        auc = 0.88 if key.startswith(("m-agnostic", crooked)) else 0.7
+        if key.startswith(good) and "batch 250," not in key and "batch 5000," not in key:
+            auc = 0.88
+        residual = 0.05 if key.startswith(crooked) else 0.02
+        expected = 0.0 if key == f"{good}, batch 250, seed 2" else 0.01  # one score for all events
+        return {"auc": auc, "selections": [{"flatness": residual, "flatness_expected": expected}] * 3}
+
+    found = {key: invented(key) for key in tasks}
+    tables = small_batches.tables(found)
+    assert "| unbiased, projection | 10,000 |" in tables["smallest batch"]
+    assert "| plain, projection | none |" in tables["smallest batch"]
+    assert "| plain, quadrature | none |" in tables["smallest batch"]
+    assert "| 250 | 0.700 ± 0.000 | 0.880 ± 0.000 | 0.700 ± 0.000 | 0.700 ± 0.000 |" in tables["AUC by batch"]
+    assert "| 1,000 | 2.0 ± 0.0 | 5.0 ± 0.0 |" in tables["residual by batch"]
+    assert "| 250 | 2.0 ± 0.0 | 5.0 ± 0.0 | 2.0 ± 0.0 | - |" in tables["residual by batch"]
+    assert "| 1,000 | 0.700 ± 0.000 | 2.0 ± 0.0 |" in tables["MoDe[2] by batch"]
+    assert small_batches.figure(found).axes
+
+
+def test_the_study_of_bins():
+    tiny = Size(steps=30, train_events=8_000, test_events=20_000, seeds=(1, 2))
+    tasks = bins.tasks(tiny)
+    assert 0 < small_batches.measured(tasks["MoDe[1] in 8 bins, batch 256, seed 2"])["auc"] < 1
+    found = {key: {"auc": 0.8, "selections": [{"flatness": 0.02, "flatness_expected": 0.01}] * 3} for key in tasks}
+    assert "| 256 | 8 | 16 | 0.800 ± 0.000 | 2.0 ± 0.0 |" in bins.tables(found)["bins by batch"]
+
+
+def test_the_study_of_histories():
+    tiny = Size(steps=30, train_events=8_000, test_events=20_000, seeds=(1, 2))
+    tasks = history.tasks(tiny)
+    for setting in (history.HISTORY[1], history.TRANSFORM[-1]):
+        trained = history.measured(tasks[f"{setting.name}, seed 2"])
+        assert 0 < trained["auc"] < 1 and len(trained["residual"]) == 3
+    found = {key: {"auc": 0.8 + seed / 100, "residual": [0.1, 0.2, 0.3]} for seed, key in enumerate(tasks)}
+    assert (
+        "| plain | 250 | 0 | 0.800-0.810 | 0.100-0.100, 0.200-0.200, 0.300-0.300 |"
+        in history.tables(found)["histories"]
+    )
+
+
+# ------------------------------------------------------------------ the pages
+
+
+PAGES = {
+    bins.PAGE: lambda: bins.tables(json.loads(bins.RESULTS.read_text())["results"]),
+    small_batches.PAGE: lambda: small_batches.tables(json.loads(small_batches.RESULTS.read_text())["results"]),
+    history.PAGE: lambda: history.tables(json.loads(history.RESULTS.read_text())["results"]),
+    report.PAGE: lambda: report.tables(report.found(json.loads(paper.RESULTS.read_text())["results"])),
+}
+
+
+def shown(page, name):
+    begin, end = pages.marks(name)
+    return page.read_text().partition(begin)[2].partition(end)[0]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_a_page_shows_the_committed_results(page):
+    tables = PAGES[page]()
+    assert tables == {name: shown(page, name) for name in tables}
+
+
+def test_a_page_without_marks_is_refused(tmp_path):
+    (tmp_path / "page.md").write_text("nothing")
+    with pytest.raises(ValueError, match="has no marks for slopes"):
+        pages.write(tmp_path / "page.md", {"slopes": ""})
