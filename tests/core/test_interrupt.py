@@ -17,12 +17,16 @@ rng = np.random.default_rng(0)
 options = dict(order=2, bins=32, moments="quadrature", unbiased=True, max_slope=0.3, monotonic=True)
 libmode.set_threads(1)
 announced = _interruptible.interruptible
+released = threading.Event()  # until then the call goes on, however slowly this program is served
 
 
 def announcing(call, *held):
     def announced_call():
         print("in the core", flush=True)
-        return call()
+        try:
+            return call()
+        finally:
+            released.wait(100)
 
     return announced(announced_call, *held)
 
@@ -35,7 +39,8 @@ except KeyboardInterrupt:
     left = [thread for thread in threading.enumerate() if thread.name == "libmode"]
     print("interrupted, at work:", len(left), flush=True)
     score, mass = rng.random(1000), rng.random(1000)
-    print(libmode.mode_loss(score, mass, bins=5) > 0, flush=True)  # meanwhile
+    print(np.isfinite(libmode.mode_loss(score, mass, bins=5)), flush=True)  # meanwhile
+    released.set()
     for thread in left:
         thread.join()
     print("ended", flush=True)
