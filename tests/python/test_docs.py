@@ -69,7 +69,7 @@ class CppPage:
         # The page's names for the compilers, whichever they are, and for this package's command.
         self.alias("cc", os.environ.get("CC", "cc"))
         self.alias("c++", os.environ.get("CXX", "c++"))
-        self.alias("libmode-config", f"{sys.executable} -m libmode.config")
+        self.alias("libmode-config", f"{sys.executable} -m libmode.prefix")
 
     def alias(self, name, command):
         program, *arguments = shlex.split(command)
