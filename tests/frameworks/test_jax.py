@@ -10,9 +10,9 @@ import libmode
 import numpy as np
 import optax
 import pytest
-from libmode import jax as libmode_jax
-from libmode._functions import loss_and_grad
-from libmode._options import options
+from libmode._evaluate import loss_and_grad
+from libmode._options import check
+from libmode.jax import loss as jax_loss
 from libmode.jax import mode_loss
 
 N = 60
@@ -75,10 +75,10 @@ def test_vmap_over_the_scores_alone():
     assert (losses == jnp.stack([mode_loss(s, mass, bins=5) for s in scores])).all()
 
 
-@pytest.mark.parametrize("path", [libmode_jax._on_cpu, libmode_jax._elsewhere])
+@pytest.mark.parametrize("path", [jax_loss._on_cpu, jax_loss._elsewhere])
 def test_both_ways_out_of_a_compiled_program_agree(path):
     score, mass, weight, label = events()
-    how = options(0, OPTIONS), loss_and_grad
+    how = check("mode", OPTIONS), loss_and_grad
     loss, grad = jax.jit(lambda *arrays: path(how, *arrays))(score, mass, weight, label)
     assert loss == loss_of(score, mass, weight, label)
     assert (grad == jax.grad(loss_of)(score, mass, weight, label)).all()

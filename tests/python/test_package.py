@@ -13,11 +13,11 @@ from pathlib import Path
 import libmode
 import pytest
 from libmode import _native, prefix
-from libmode._options import OPTION_NAMES
+from libmode._options import TAKEN
 
 ROOT = Path(__file__).parents[2]
 LIBRARY = prefix.PREFIX / "lib" / "libmode.so"
-NOT_OPTIONS = {"struct_size", "n_edges", "background_label", "n_background_label"}
+NOT_OPTIONS = {"struct_size", "n_edges", "n_background_label"}
 
 
 def test_one_version():
@@ -27,13 +27,13 @@ def test_one_version():
 
 
 def test_every_option_is_typed():
-    assert set(OPTION_NAMES) == {name for name, _ in _native.ModeOptions._fields_} - NOT_OPTIONS
+    assert set(TAKEN["mode"]) == {name for name, _ in _native.ModeOptions._fields_} - NOT_OPTIONS
 
 
 def test_cpp_has_a_setter_for_every_option():
     header = (ROOT / "include" / "mode.hpp").read_text()
     setters = set(re.findall(r"^    options &(\w+)\(", header, re.MULTILINE)) - {"set"}
-    assert setters == {*OPTION_NAMES, "background_label"}
+    assert setters == set(TAKEN["mode"])
 
 
 def test_python_and_c_agree_on_the_fields_of_the_options():

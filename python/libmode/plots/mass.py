@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-from .._arrays import same_length
+from .._front import same_length
 from ..metrics._arguments import yes_or_no
 from ._data import fields, finite, increasing, labelled, numbers
 
