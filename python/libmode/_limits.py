@@ -15,7 +15,7 @@ _NARROW = {"float16": (11, 15), "bfloat16": (8, 127), "float32": (24, 127)}
 
 def outwards(low: float, high: float, kind: str) -> tuple[float, float]:
     """The limits, rounded outwards to numbers of the type of this name."""
-    return (-_up(-low, *_NARROW[kind]), _up(high, *_NARROW[kind])) if kind in _NARROW else (low, high)
+    return (0.0 - _up(-low, *_NARROW[kind]), _up(high, *_NARROW[kind])) if kind in _NARROW else (low, high)
 
 
 def exact(low: float, high: float) -> bool:

@@ -9,7 +9,8 @@ import libmode
 import numpy as np
 import pytest
 import torch
-from libmode.torch import MoDeLoss, mode_loss
+from libmode.torch import MoDeLoss, _op, mode_loss
+from libmode.torch.baselines import DisCoLoss, FlatnessLoss
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 N = 60
@@ -116,6 +117,35 @@ def test_compiled_without_a_graph_break_it_gives_what_it_gives_eagerly(name, bac
     # A compiled sigmoid may round differently.
     torch.testing.assert_close(compiled, eager, rtol=1e-10, atol=0)
     torch.testing.assert_close(grad_of(compiled, score), grad_of(eager, score), rtol=1e-10, atol=1e-14)
+
+
+@pytest.mark.parametrize("loss", [DisCoLoss(unbiased=True), FlatnessLoss(bins=5)], ids=["disco", "flatness"])
+def test_the_other_losses_are_compiled_without_a_graph_break(loss):
+    score, mass, weight, target = events()
+
+    def step(logits):
+        return 3 * loss(torch.sigmoid(logits), target, mass, weight)
+
+    eager, compiled = step(score), torch.compile(step, fullgraph=True, backend="aot_eager")(score)
+    torch.testing.assert_close(compiled, eager, rtol=1e-10, atol=0)
+    torch.testing.assert_close(grad_of(compiled, score), grad_of(eager, score), rtol=1e-10, atol=1e-14)
+    assert loss(score.to("meta"), target.to("meta"), mass.to("meta"), weight.to("meta")).shape == ()
+
+
+@looks_at_copies
+@pytest.mark.parametrize("loss", [DisCoLoss(), FlatnessLoss(bins=5)], ids=["disco", "flatness"])
+def test_opcheck_of_the_other_losses(loss):
+    score, mass, weight, target = events()
+    opcheck(score, mass, weight, target, loss._encoded)
+
+
+def test_without_a_private_name_of_torch_only_torch_func_is_lost(monkeypatch):
+    monkeypatch.setattr(_op, "in_torch_func", bool)
+    score, mass, weight, target = events()
+    loss = MoDeLoss(bins=5)
+    assert (grad_of(loss(score, target, mass, weight), score) != 0).any()
+    with pytest.raises(RuntimeError, match="setup_context"):
+        torch.func.grad(loss)(score.detach(), target, mass, weight)
 
 
 def test_compiled_once_it_takes_batches_of_any_size():
