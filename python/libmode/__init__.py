@@ -1,9 +1,10 @@
 """libmode: the MoDe loss (Moment Decomposition, arXiv:2010.09745), exact and fast.
 
-The functions here take NumPy arrays, or anything that becomes one. For PyTorch
-see :mod:`libmode.torch`, for Keras :mod:`libmode.keras`, for TensorFlow and JAX
-:mod:`libmode.tensorflow` and :mod:`libmode.jax`. No framework is imported unless
-asked for, and the library libmode.so is loaded at the first call.
+The functions here take NumPy arrays, or anything that becomes one. Each framework is a
+folder that holds its public names and says what to install where it is missing:
+:mod:`libmode.torch`, :mod:`libmode.keras`, :mod:`libmode.tensorflow` and
+:mod:`libmode.jax`. No framework is imported unless asked for, and the library
+libmode.so is loaded at the first call.
 """
 
 from ._functions import Moments, mode_edges, mode_loss, mode_loss_and_grad, mode_moments

@@ -1,28 +1,18 @@
-"""Whatever the user has as one-dimensional arrays that the library can read."""
+"""Whatever the user has as NumPy arrays, and these as the library reads them."""
 
 from __future__ import annotations
 
 import sys
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ._front import Events, flat
 from ._native import BatchError
 from ._options import Options
 
 _LABELS_SHOWN = 5
-
-
-class Events(NamedTuple):
-    """The arrays of one call: contiguous, of one length and one floating type."""
-
-    score: NDArray[Any]
-    mass: NDArray[Any]
-    weight: NDArray[Any] | None
-    label: NDArray[np.int32] | None
-    double: bool
-    given_label: NDArray[Any] | None  # before it became int32
 
 
 def address(array: NDArray[Any] | None) -> int | None:
@@ -30,27 +20,8 @@ def address(array: NDArray[Any] | None) -> int | None:
     return None if array is None else array.__array_interface__["data"][0]
 
 
-def events(score: Any, mass: Any, weight: Any, label: Any, options: Options, double: bool | None = None) -> Events:
-    """Checks and converts the arrays of a call.
-
-    Numbers are read as float32 if score, mass and weight all fit in it, and
-    as float64 otherwise (or as ``double`` says).
-    """
-    arrays = {"score": vector("score", score), "mass": vector("mass", mass)}
-    if weight is not None:
-        arrays["weight"] = vector("weight", weight)
-    for name, array in arrays.items():
-        same_length(name, array, "score", arrays["score"])
-    if double is None:
-        double = any(array.dtype not in (np.float32, np.float16) for array in arrays.values())
-    kind = np.float64 if double else np.float32
-    plain = {name: np.ascontiguousarray(array, dtype=kind) for name, array in arrays.items()}
-    given = None if label is None else label_vector(label, "score", arrays["score"])
-    return Events(plain["score"], plain["mass"], plain.get("weight"), label_codes(given, options), double, given)
-
-
-def vector(name: str, values: Any) -> NDArray[Any]:
-    """``values`` as an array of shape (n,), of a real type; (n, 1) is taken as (n,)."""
+def read(name: str, values: Any) -> NDArray[Any]:
+    """``values`` as an array of a real type."""
     # Looking for it in sys.modules: the first np.ma.MaskedArray would import numpy.ma, which takes 20 ms.
     if "numpy.ma" in sys.modules and isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         raise TypeError(f"{name} has masked elements: select the valid events first, for instance with .compressed()")
@@ -64,18 +35,25 @@ def vector(name: str, values: Any) -> NDArray[Any]:
         if array.size == 0:
             return np.zeros(0)
         raise TypeError(f"{name} has dtype {array.dtype}: expected real numbers")
-    if array.ndim == 2 and array.shape[1] == 1:
-        return array[:, 0]
-    if array.ndim != 1:
-        raise ValueError(f"{name} has shape {array.shape}: expected (n,) or (n, 1)")
     return array
 
 
-def label_vector(label: Any, other_name: str, other: NDArray[Any]) -> NDArray[Any]:
-    """Labels of shape (n,), as many as ``other`` has elements."""
-    array = vector("label", label)
-    same_length("label", array, other_name, other)
+def vector(name: str, values: Any) -> NDArray[Any]:
+    """``values`` as an array of shape (n,), of a real type; (n, 1) is taken as (n,)."""
+    array: NDArray[Any] = flat(name, read(name, values))
     return array
+
+
+def is_double(events: Events) -> bool:
+    """Whether score, mass or weight do not fit in float32, so that all is computed in float64."""
+    return any(array is not None and array.dtype.char not in "fe" for array in events[:3])
+
+
+def ready(events: Events, options: Options, double: bool) -> Events:
+    """Contiguous arrays of float64 or float32, and labels as int32."""
+    kind = np.float64 if double else np.float32
+    score, mass, weight = (None if array is None else np.ascontiguousarray(array, dtype=kind) for array in events[:3])
+    return Events(score, mass, weight, label_codes(events.label, options))
 
 
 def label_codes(label: NDArray[Any] | None, options: Options) -> NDArray[np.int32] | None:
@@ -84,9 +62,14 @@ def label_codes(label: NDArray[Any] | None, options: Options) -> NDArray[np.int3
         return None
     if label.dtype == np.int32:
         return np.ascontiguousarray(label)
-    with np.errstate(invalid="ignore"):  # of numbers that no int32 holds
+    if label.dtype.kind == "f":
+        with np.errstate(invalid="ignore"):  # of numbers that no int32 holds
+            codes = label.astype(np.int32)
+    else:
         codes = label.astype(np.int32)
-    codes[codes != label] = options.unused_label
+    other = codes != label
+    if np.count_nonzero(other):
+        codes[other] = options.unused_label
     return codes
 
 
@@ -119,8 +102,3 @@ def no_background(label: NDArray[Any], background: int) -> str:
         f"no event selected: none of the {len(label)} values of label equals background_label = {background}; "
         f"label holds {shown}: {advice}"
     )
-
-
-def same_length(name: str, array: NDArray[Any], other_name: str, other: NDArray[Any]) -> None:
-    if len(array) != len(other):
-        raise ValueError(f"{name} has length {len(array)}, but {other_name} has length {len(other)}")

@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import linecache
+import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _native
-from ._arrays import address, events, label_codes, label_vector, same_length, vector, with_labels
-from ._options import LossOptions, Options, options
+from . import _native, option_types
+from ._arrays import address, read, ready, vector, with_labels
+from ._evaluate import loss_alone, loss_and_grad
+from ._front import Events, together
+from ._options import Options, check
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-
-NO_SECOND_DERIVATIVE = (
-    "the MoDe loss has no second derivative: it is piecewise linear in the scores. "
-    "Leave it out of what is differentiated twice (create_graph=True, Hessians, gradient penalties)"
-)
-
-
-#: A function as :func:`loss_and_grad` is, which modules that skip batches put in its place.
-Evaluate = Callable[[Options, Any, Any, Any, Any], tuple[float, NDArray[Any]]]
+    from .option_types import LossOptions
 
 
 class Moments(NamedTuple):
@@ -36,15 +31,7 @@ class Moments(NamedTuple):
     bounded: NDArray[np.float64]  #: (k, order + 1) c~_l(s), which differ where max_slope or monotonic is set
 
 
-def mode_loss(
-    score: Any,
-    mass: Any,
-    *,
-    weight: Any = None,
-    label: Any = None,
-    background_label: int | Sequence[int] = 0,
-    **given: Unpack[LossOptions],
-) -> float:
+def mode_loss(score: Any, mass: Any, *, weight: Any = None, label: Any = None, **options: Unpack[LossOptions]) -> float:
     """The MoDe loss of arXiv:2010.09745, integrated exactly over the scores.
 
     Parameters
@@ -52,43 +39,14 @@ def mode_loss(
     score : (n,) or (n, 1) real numbers inside ``score_range``
         Outputs of the classifier.
     mass : (n,) or (n, 1) real numbers, in any unit
-        The protected attribute.
+        The protected attribute. Limits of masses and of scores are rounded outwards to
+        the type of the array: float32 masses of 0.8 are inside ``mass_range=(0, 0.8)``.
     weight : (n,) or (n, 1) real numbers of either sign, optional
         Event weights; all 1 by default.
     label : (n,) or (n, 1) numbers, optional
         Only events whose label is ``background_label`` take part. Without
         labels every event does.
-    background_label : int or sequence of int
-        With several, the loss is the sum over labels, each with its own bins.
-    order : int, default 0
-        Degree of the polynomial dependence on mass that costs nothing, 0 to 16.
-    bins : int, optional
-        Number of mass bins. Where it is None or not given, it is the smaller of 32 and
-        what the number of events allows; docs/options.md has the rule.
-    binning : {"quantile", "uniform", "edges"}, default "quantile"
-        Equal numbers of events, equal widths, or given by ``edges``.
-    edges : sequence of float, optional
-        Increasing edges of the mass bins. Then ``binning`` is left out or "edges".
-    mass_range : (float, float), optional
-        Events outside take no part. By default the lowest to the highest mass.
-    max_slope : float, optional
-        Bound on the slope c_1 relative to what ``slope_of`` says; order >= 1.
-    slope_of : {"rejected", "selected"}, default "rejected"
-        The fraction of background below the score, c_0, or above it, 1 - c_0.
-    monotonic : bool, default False
-        Keep the allowed dependence monotonic in mass; order >= 2.
-    moments : {"quadrature", "projection"}, default "quadrature"
-        The paper's sum over bins, or the least-squares fit, for which a
-        polynomial response has loss exactly 0 on any bins.
-    unbiased : bool, default False
-        Subtract what the finite number of events adds to the loss, so that
-        small batches work. The result may be negative.
-    slope_penalty : float, default 0
-        Adds ``slope_penalty * c_1^2`` to the integrand; order >= 1.
-    score_range : (float, float) or None, default (0, 1)
-        Limits of the integral; None: lowest to highest score.
-    reduction : {"mean", "sum"}, default "mean"
-        Divide the sum over bins by their number, or not (the paper's formula).
+    {options}
 
     Returns
     -------
@@ -104,29 +62,11 @@ def mode_loss(
     TypeError
         For an unknown option or a wrong type.
     """
-    return only_loss(options(background_label, given), score, mass, weight, label)
-
-
-def only_loss(
-    chosen: Options, score: Any, mass: Any, weight: Any, label: Any, *, which: _native.Loss = "loss"
-) -> float:
-    """:func:`mode_loss`, or another loss, with options that are ready."""
-    ev = events(score, mass, weight, label, chosen)
-    arrays = map(address, (ev.score, ev.mass, ev.weight, ev.label))
-    try:
-        return _native.loss_grad(chosen.struct, ev.double, len(ev.score), *arrays, None, which=which, held=(chosen, ev))
-    except _native.BatchError as error:
-        raise with_labels(error, ev.given_label, chosen) from None
+    return loss_alone(check("mode", options), score, mass, weight, label)
 
 
 def mode_loss_and_grad(
-    score: Any,
-    mass: Any,
-    *,
-    weight: Any = None,
-    label: Any = None,
-    background_label: int | Sequence[int] = 0,
-    **given: Unpack[LossOptions],
+    score: Any, mass: Any, *, weight: Any = None, label: Any = None, **options: Unpack[LossOptions]
 ) -> tuple[float, NDArray[Any]]:
     """The MoDe loss and its gradient with respect to the scores.
 
@@ -134,105 +74,81 @@ def mode_loss_and_grad(
     and its floating type, but float32 for float16, in which most of it would be 0,
     and float64 for integers; events that take no part have gradient exactly 0.
     """
-    return loss_and_grad(options(background_label, given), score, mass, weight, label)
-
-
-def loss_and_grad(
-    chosen: Options, score: Any, mass: Any, weight: Any, label: Any, *, which: _native.Loss = "loss"
-) -> tuple[float, NDArray[Any]]:
-    """:func:`mode_loss_and_grad`, or that of another loss, with options that are ready."""
-    ev = events(score, mass, weight, label, chosen)
-    grad = np.empty_like(ev.score)
-    arrays = map(address, (ev.score, ev.mass, ev.weight, ev.label, grad))
-    try:
-        loss = _native.loss_grad(chosen.struct, ev.double, len(ev.score), *arrays, which=which, held=(chosen, ev, grad))
-    except _native.BatchError as error:
-        raise with_labels(error, ev.given_label, chosen) from None
-    like = np.asarray(score)
-    return loss, grad.reshape(like.shape).astype(_grad_type(like.dtype), copy=False)
-
-
-def _grad_type(score: np.dtype[Any]) -> Any:
-    if score.kind != "f":
-        return np.float64
-    return np.float32 if score.itemsize < 4 else score
+    return loss_and_grad(check("mode", options), score, mass, weight, label)
 
 
 def mode_edges(
-    mass: Any, *, weight: Any = None, label: Any = None, background_label: int = 0, **given: Unpack[LossOptions]
+    mass: Any, *, weight: Any = None, label: Any = None, **options: Unpack[LossOptions]
 ) -> NDArray[np.float64]:
     """The edges of the mass bins that the loss uses, in units of mass.
 
-    Takes ``mass``, ``weight``, ``label`` and the options as :func:`mode_loss` does.
-    Weights count where ``bins`` is left out. There may be fewer bins than asked for
-    where masses are equal.
+    Takes ``mass``, ``weight``, ``label`` and the options as :func:`mode_loss` does, and one
+    background label. Weights count where ``bins`` is left out. There may be fewer bins than
+    asked for where masses are equal.
     """
-    chosen = options(background_label, given)
-    masses = np.ascontiguousarray(vector("mass", mass), dtype=np.float64)
-    weights = None
-    if weight is not None:
-        weights = np.ascontiguousarray(vector("weight", weight), dtype=np.float64)
-        same_length("weight", weights, "mass", masses)
-    labels = None if label is None else label_vector(label, "mass", masses)
-    return _edges(chosen, masses, weights, labels)
+    mass, weight, label = together(read, mass=mass, weight=weight, label=label)
+    return _edges(check("mode", options), mass, weight, label)
 
 
 def _edges(
-    chosen: Options,
-    masses: NDArray[np.float64],
-    weights: NDArray[np.float64] | None,
-    label: NDArray[Any] | None,
+    options: Options, mass: NDArray[Any], weight: NDArray[Any] | None, label: NDArray[Any] | None
 ) -> NDArray[np.float64]:
+    options = options.rounded_to(mass.dtype, mass.dtype)
     # More bins than events are an error, for which there need not be room; bins are 0 where the core chooses.
-    bins = min(chosen.struct.bins or 32, len(masses))
-    out = np.empty(max(bins + 1, chosen.struct.n_edges))
-    codes = label_codes(label, chosen)  # a name, so that the array lives as long as its address
-    mass, weight, code = map(address, (masses, weights, codes))
+    bins = min(options.struct.bins or 32, len(mass))
+    out = np.empty(max(bins + 1, options.struct.n_edges))
+    arrays = ready(Events(None, mass, weight, label), options, double=True)
     try:
-        count = _native.edges(chosen.struct, len(masses), mass, weight, code, len(out), address(out))
+        count = _native.edges(options.struct, len(mass), list(map(address, arrays[1:])), len(out), address(out))
     except _native.BatchError as error:
-        raise with_labels(error, label, chosen) from None
+        raise with_labels(error, label, options) from None
     edges: NDArray[np.float64] = out[:count].copy()
     return edges
 
 
 def mode_moments(
-    score: Any,
-    mass: Any,
-    *,
-    at: Any = None,
-    weight: Any = None,
-    label: Any = None,
-    background_label: int = 0,
-    **given: Unpack[LossOptions],
+    score: Any, mass: Any, *, at: Any = None, weight: Any = None, label: Any = None, **options: Unpack[LossOptions]
 ) -> Moments:
     """F_b, c_l and c~_l at given scores: what the loss is made of, for plots.
 
-    Takes what :func:`mode_loss` takes, and ``at``, a sequence of scores: by
-    default 101 from the lowest to the highest end of ``score_range``, or of
+    Takes what :func:`mode_loss` takes, with one background label, and ``at``, a sequence of
+    scores: by default 101 from the lowest to the highest end of ``score_range``, or of
     the scores where that is None. Returns a :class:`Moments`.
     """
-    chosen = options(background_label, given)
-    ev = events(score, mass, weight, label, chosen, double=True)
-    edges = _edges(chosen, ev.mass, ev.weight, ev.given_label)
+    given = Events(*together(read, score=score, mass=mass, weight=weight, label=label))
+    checked = check("mode", options).rounded_to(given.score.dtype, given.mass.dtype)
+    edges = _edges(checked, *given[1:])
+    events = ready(given, checked, double=True)
     if at is None:
-        low, high = chosen.struct.score_range
+        low, high = checked.struct.score_range
         if np.isinf(low):
-            inside = (ev.mass >= edges[0]) & (ev.mass <= edges[-1])
-            if ev.label is not None:
-                inside &= ev.label == chosen.labels[0]
-            low, high = ev.score[inside].min(), ev.score[inside].max()
+            inside = (events.mass >= edges[0]) & (events.mass <= edges[-1])
+            if events.label is not None:
+                inside &= events.label == checked.labels[0]
+            low, high = events.score[inside].min(), events.score[inside].max()
         at = np.linspace(low, high, 101)
     at = np.ascontiguousarray(vector("at", at), dtype=np.float64)
-    size = chosen.struct.order + 1
+    size = checked.struct.order + 1
     cdf, moments, bounded = (np.empty((len(at), columns)) for columns in (len(edges) - 1, size, size))
     _native.moments(
-        chosen.struct,
-        len(ev.score),
-        *map(address, (ev.score, ev.mass, ev.weight, ev.label)),
+        checked.struct,
+        len(events.score),
+        *map(address, events),
         len(at),
         address(at),
         len(edges) - 1,
         *map(address, (cdf, moments, bounded)),
     )
     return Moments(at, edges, cdf, moments, bounded)
+
+
+def _with_options(doc: str) -> str:
+    """``doc`` with the rows of LossOptions, each with the sentences below it, in the place of {options}."""
+    source = "".join(linecache.getlines(option_types.__file__, vars(option_types)))
+    rows = re.findall(r'^    (\w+: .+)\n    """((?:.|\n)+?)"""', source, re.MULTILINE)
+    text = "\n".join(f"{row.replace(':', ' :', 1)}\n    {sentences}" for row, sentences in rows)
+    return re.sub(r"( *)\{options\}", lambda place: place[1] + text.replace("\n", f"\n{place[1]}"), doc)
+
+
+if mode_loss.__doc__:  # not with python -OO
+    mode_loss.__doc__ = _with_options(mode_loss.__doc__)

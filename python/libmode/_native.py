@@ -14,10 +14,14 @@ import os
 import sys
 import tempfile
 import threading
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any
 
 from ._interruptible import LARGE, interruptible
+
+if TYPE_CHECKING:
+    from ._options import Options
 
 ABI_VERSION = 1
 
@@ -77,15 +81,13 @@ _options = ctypes.POINTER(ModeOptions)
 _events = [_options, _size, _address, _address, _address, _address]
 _doubles = ctypes.POINTER(ctypes.c_double)
 
-# The losses, as the names of their functions have them.
-Loss = Literal["loss", "disco", "flatness"]
+# The functions of the losses, but for the type of the arrays.
+_LOSS_GRAD = {"mode": "mode_loss_grad", "disco": "mode_disco_grad", "flatness": "mode_flatness_grad"}
 
 _SIGNATURES = {
     "mode_options_init": [_options, _size],
     "mode_options_check": [_options],
-    **{
-        f"mode_{loss}_grad_{kind}": [*_events, _doubles, _address] for loss in get_args(Loss) for kind in ("f32", "f64")
-    },
+    **{f"{name}_{kind}": [*_events, _doubles, _address] for name in _LOSS_GRAD.values() for kind in ("f32", "f64")},
     "mode_edges": [_options, _size, _address, _address, _address, _size, _address, ctypes.POINTER(_size)],
     "mode_moments": [*_events, _size, _address, _size, _address, _address, _address],
     "mode_set_threads": [ctypes.c_int],
@@ -236,36 +238,26 @@ def check_options(options: ModeOptions) -> None:
     _check(loaded, loaded.mode_options_check(options))
 
 
-def loss_grad(
-    options: ModeOptions, double: bool, n: int, *arrays: int | None, which: Loss = "loss", held: tuple[object, ...] = ()
-) -> float:
+def loss_grad(options: Options, double: bool, n: int, *arrays: int | None, held: tuple[object, ...] = ()) -> float:
     """The loss of n events: addresses of score, mass, weight, label and grad, floats or doubles but for label.
 
-    ``held`` are the objects whose memory ``options`` and the addresses point to: a long
-    call may go on when the caller was interrupted.
+    ``held`` are the objects whose memory the addresses point to: a long call may go on
+    when the caller was interrupted.
     """
     loaded, loss = library(), ctypes.c_double()
-    function = getattr(loaded, f"mode_{which}_grad_{'f64' if double else 'f32'}")
+    function = getattr(loaded, _LOSS_GRAD[options.loss] + ("_f64" if double else "_f32"))
 
     def call() -> float:
-        _check(loaded, function(options, n, *arrays[:4], loss, *arrays[4:]))
+        _check(loaded, function(options.struct, n, *arrays[:4], loss, *arrays[4:]))
         return loss.value
 
     return call() if n < LARGE else interruptible(call, *held)
 
 
-def edges(
-    options: ModeOptions,
-    n: int,
-    mass: int | None,
-    weight: int | None,
-    label: int | None,
-    capacity: int,
-    out: int | None,
-) -> int:
-    """Writes the bin edges to ``out`` and returns how many there are."""
+def edges(options: ModeOptions, n: int, arrays: Sequence[int | None], capacity: int, out: int | None) -> int:
+    """Writes the bin edges to ``out`` and returns how many there are; ``arrays`` are mass, weight and label."""
     loaded, count = library(), _size()
-    _check(loaded, loaded.mode_edges(options, n, mass, weight, label, capacity, out, count))
+    _check(loaded, loaded.mode_edges(options, n, *arrays, capacity, out, count))
     return count.value
 
 

@@ -6,28 +6,23 @@ They take the arrays that :func:`libmode.mode_loss` takes. For PyTorch see
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
-from ._functions import loss_and_grad, only_loss
-from ._options import BinOptions, DisCoOptions, Options, options
+from ._evaluate import loss_alone, loss_and_grad
+from ._options import check
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
+
+    from .option_types import DisCoOptions, FlatnessOptions
 
 __all__ = ["disco_loss", "disco_loss_and_grad", "flatness_loss", "flatness_loss_and_grad"]
 
 
 def disco_loss(
-    score: Any,
-    mass: Any,
-    *,
-    weight: Any = None,
-    label: Any = None,
-    background_label: int | Sequence[int] = 0,
-    **given: Unpack[DisCoOptions],
+    score: Any, mass: Any, *, weight: Any = None, label: Any = None, **options: Unpack[DisCoOptions]
 ) -> float:
     """DisCo, the squared distance correlation of mass and score.
 
@@ -65,17 +60,11 @@ def disco_loss(
     TypeError
         For a wrong type or an unknown option.
     """
-    return only_loss(disco_options(background_label, given), score, mass, weight, label, which="disco")
+    return loss_alone(check("disco", options), score, mass, weight, label)
 
 
 def disco_loss_and_grad(
-    score: Any,
-    mass: Any,
-    *,
-    weight: Any = None,
-    label: Any = None,
-    background_label: int | Sequence[int] = 0,
-    **given: Unpack[DisCoOptions],
+    score: Any, mass: Any, *, weight: Any = None, label: Any = None, **options: Unpack[DisCoOptions]
 ) -> tuple[float, NDArray[Any]]:
     """DisCo and its gradient with respect to the scores.
 
@@ -83,17 +72,11 @@ def disco_loss_and_grad(
     :func:`libmode.mode_loss_and_grad`. At equal scores the derivative of
     abs(s_i - s_j) counts as 0, the mean of both sides.
     """
-    return loss_and_grad(disco_options(background_label, given), score, mass, weight, label, which="disco")
+    return loss_and_grad(check("disco", options), score, mass, weight, label)
 
 
 def flatness_loss(
-    score: Any,
-    mass: Any,
-    *,
-    weight: Any = None,
-    label: Any = None,
-    background_label: int | Sequence[int] = 0,
-    **given: Unpack[BinOptions],
+    score: Any, mass: Any, *, weight: Any = None, label: Any = None, **options: Unpack[FlatnessOptions]
 ) -> float:
     """The flatness loss of J. Stevens and M. Williams, arXiv:1305.7248.
 
@@ -120,31 +103,15 @@ def flatness_loss(
     BatchError, ValueError, TypeError
         As :func:`libmode.mode_loss`.
     """
-    return only_loss(flatness_options(background_label, given), score, mass, weight, label, which="flatness")
+    return loss_alone(check("flatness", options), score, mass, weight, label)
 
 
 def flatness_loss_and_grad(
-    score: Any,
-    mass: Any,
-    *,
-    weight: Any = None,
-    label: Any = None,
-    background_label: int | Sequence[int] = 0,
-    **given: Unpack[BinOptions],
+    score: Any, mass: Any, *, weight: Any = None, label: Any = None, **options: Unpack[FlatnessOptions]
 ) -> tuple[float, NDArray[Any]]:
     """The flatness loss and its gradient with respect to the scores.
 
     Takes what :func:`flatness_loss` takes. The gradient is as that of
     :func:`libmode.mode_loss_and_grad`.
     """
-    return loss_and_grad(flatness_options(background_label, given), score, mass, weight, label, which="flatness")
-
-
-def disco_options(background_label: Any, given: Mapping[str, Any]) -> Options:
-    """Checked options of DisCo."""
-    return options(background_label, given, tuple(DisCoOptions.__annotations__))
-
-
-def flatness_options(background_label: Any, given: Mapping[str, Any]) -> Options:
-    """Checked options of the flatness loss."""
-    return options(background_label, given, tuple(BinOptions.__annotations__))
+    return loss_and_grad(check("flatness", options), score, mass, weight, label)

@@ -12,28 +12,28 @@ from pathlib import Path
 
 import libmode
 import pytest
-from libmode import _native, config
-from libmode._options import OPTION_NAMES
+from libmode import _native, prefix
+from libmode._options import TAKEN
 
 ROOT = Path(__file__).parents[2]
-LIBRARY = config.PREFIX / "lib" / "libmode.so"
-NOT_OPTIONS = {"struct_size", "n_edges", "background_label", "n_background_label"}
+LIBRARY = prefix.PREFIX / "lib" / "libmode.so"
+NOT_OPTIONS = {"struct_size", "n_edges", "n_background_label"}
 
 
 def test_one_version():
-    pkg_config = (config.PREFIX / "lib" / "pkgconfig" / "libmode.pc").read_text()
+    pkg_config = (prefix.PREFIX / "lib" / "pkgconfig" / "libmode.pc").read_text()
     stated = re.search(r"^Version: (.*)$", pkg_config, re.MULTILINE)[1]
     assert libmode.__version__ == _native.version() == importlib.metadata.version("libmode") == stated
 
 
 def test_every_option_is_typed():
-    assert set(OPTION_NAMES) == {name for name, _ in _native.ModeOptions._fields_} - NOT_OPTIONS
+    assert set(TAKEN["mode"]) == {name for name, _ in _native.ModeOptions._fields_} - NOT_OPTIONS
 
 
 def test_cpp_has_a_setter_for_every_option():
     header = (ROOT / "include" / "mode.hpp").read_text()
     setters = set(re.findall(r"^    options &(\w+)\(", header, re.MULTILINE)) - {"set"}
-    assert setters == {*OPTION_NAMES, "background_label"}
+    assert setters == set(TAKEN["mode"])
 
 
 def test_python_and_c_agree_on_the_fields_of_the_options():
@@ -88,7 +88,7 @@ def test_a_library_elsewhere_is_used(tmp_path):
 
 
 def test_without_an_override_every_place_is_listed(tmp_path):
-    shutil.copytree(config.PREFIX, tmp_path / "libmode", ignore=shutil.ignore_patterns("lib"))
+    shutil.copytree(prefix.PREFIX, tmp_path / "libmode", ignore=shutil.ignore_patterns("lib"))
     result = python(USE, PYTHONPATH=str(tmp_path), LIBMODE_LIBRARY="")
     assert result.returncode == 1
     for place in (tmp_path / "libmode", Path(sys.prefix)):
@@ -97,7 +97,7 @@ def test_without_an_override_every_place_is_listed(tmp_path):
 
 def test_inside_an_archive_the_error_says_so(tmp_path):
     (tmp_path / "source").mkdir()
-    shutil.copytree(config.PREFIX, tmp_path / "source" / "libmode")
+    shutil.copytree(prefix.PREFIX, tmp_path / "source" / "libmode")
     (tmp_path / "source" / "__main__.py").write_text(USE)
     archive = tmp_path / "app.pyz"
     zipapp.create_archive(tmp_path / "source", archive)
@@ -111,7 +111,7 @@ def test_a_library_of_another_abi_is_refused(tmp_path):
     result = python(USE, LIBMODE_LIBRARY=library)
     assert result.returncode == 1
     assert (
-        f"ImportError: libmode: {library} has ABI version 999, but the Python package {config.PREFIX}" in result.stderr
+        f"ImportError: libmode: {library} has ABI version 999, but the Python package {prefix.PREFIX}" in result.stderr
     )
 
 
@@ -196,20 +196,20 @@ def test_no_framework_is_imported():
 @pytest.mark.parametrize("option", ["--cflags", "--libs", "--prefix", "--version"])
 def test_config_prints_what_is_asked(option):
     module = subprocess.run(
-        [sys.executable, "-m", "libmode.config", option], capture_output=True, text=True, check=True
+        [sys.executable, "-m", "libmode.prefix", option], capture_output=True, text=True, check=True
     )
     script = subprocess.run([Path(sys.executable).with_name("libmode-config"), option], capture_output=True, text=True)
     want = {
-        "--cflags": shlex.quote(f"-I{config.PREFIX}/include"),
-        "--libs": shlex.join([f"-L{config.PREFIX}/lib", "-lmode", f"-Wl,-rpath,{config.PREFIX}/lib"]),
-        "--prefix": str(config.PREFIX),
+        "--cflags": shlex.quote(f"-I{prefix.PREFIX}/include"),
+        "--libs": shlex.join([f"-L{prefix.PREFIX}/lib", "-lmode", f"-Wl,-rpath,{prefix.PREFIX}/lib"]),
+        "--prefix": str(prefix.PREFIX),
         "--version": libmode.__version__,
     }[option]
     assert module.stdout == script.stdout == want + "\n"
 
 
 def test_config_without_an_option_says_what_there_is():
-    result = subprocess.run([sys.executable, "-m", "libmode.config"], capture_output=True, text=True)
+    result = subprocess.run([sys.executable, "-m", "libmode.prefix"], capture_output=True, text=True)
     assert result.returncode == 2
     assert "say what to print: --cflags, --libs, --prefix or --version" in result.stderr
 

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from libmode import config
+from libmode import prefix
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -44,8 +44,8 @@ def test_python_block(block, tmp_path):
 def test_c_block(block, tmp_path):
     (tmp_path / "block.c").write_text(block)
     compiler = shlex.split(os.environ.get("CC", "cc"))
-    flags = ["-std=c99", "-Wall", "-Wextra", "-Werror", *shlex.split(config.cflags())]
-    run([*compiler, *flags, "block.c", *shlex.split(config.libs()), "-o", "block"], tmp_path)
+    flags = ["-std=c99", "-Wall", "-Wextra", "-Werror", *shlex.split(prefix.cflags())]
+    run([*compiler, *flags, "block.c", *shlex.split(prefix.libs()), "-o", "block"], tmp_path)
     assert "loss" in run(["./block"], tmp_path)
 
 
@@ -69,7 +69,7 @@ class CppPage:
         # The page's names for the compilers, whichever they are, and for this package's command.
         self.alias("cc", os.environ.get("CC", "cc"))
         self.alias("c++", os.environ.get("CXX", "c++"))
-        self.alias("libmode-config", f"{sys.executable} -m libmode.config")
+        self.alias("libmode-config", f"{sys.executable} -m libmode.prefix")
 
     def alias(self, name, command):
         program, *arguments = shlex.split(command)

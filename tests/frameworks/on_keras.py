@@ -11,7 +11,8 @@ import libmode
 import numpy as np
 import pytest
 from keras import ops
-from libmode.keras import MoDeLoss, mode_loss, on_label, pack
+from libmode import baselines
+from libmode.keras import DisCoLoss, FlatnessLoss, MoDeLoss, disco_loss, flatness_loss, mode_loss, on_label, pack
 
 BACKEND = keras.backend.backend()
 # What Keras and PyTorch do between themselves.
@@ -108,6 +109,34 @@ def test_both_parts_and_both_weights():
         for shape in ((N,), (N, 1)):
             got = loss(pack(label, mass, weight), score.reshape(shape), sample_weight.reshape(shape))
             np.testing.assert_allclose(number(got), want, rtol=1e-5)
+
+
+OTHERS = {
+    "disco": (DisCoLoss, disco_loss, baselines.disco_loss_and_grad, {"unbiased": True}),
+    "flatness": (FlatnessLoss, flatness_loss, baselines.flatness_loss_and_grad, {"bins": 5}),
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_the_other_losses_are_those_of_numpy(name):
+    module, function, of_numpy, options = OTHERS[name]
+    label, mass, weight, score = events()
+    y_true = pack(label, mass, weight)
+    want, want_grad = of_numpy(score, mass, weight=weight, label=label, **options)
+    for loss in (module(base=None, **options), partial(function, **options)):
+        value, grad = value_and_grad(lambda pred: loss(y_true, pred), score)  # noqa: B023
+        np.testing.assert_allclose(value, want, rtol=1e-6)
+        np.testing.assert_allclose(grad, want_grad, rtol=1e-6)
+    both = module(strength=7, **options)
+    want_both = np.mean(weight * cross_entropy(label, score)) + 7 * want
+    np.testing.assert_allclose(number(both(y_true, score)), want_both, rtol=1e-5)
+    again = keras.losses.deserialize(keras.losses.serialize(both))
+    assert type(again) is module and again.get_config() == both.get_config() and again.name == f"{name}_loss"
+    skipping = module(base=None, on_bad_batch="skip", **options)
+    with pytest.warns(RuntimeWarning, match="gives a batch the loss 0"):
+        assert number(skipping(pack(np.ones(N), mass), score)) == 0
+    with pytest.raises(TypeError, match="unknown option 'order': the options are "):
+        module(order=1)
 
 
 def test_the_trap_of_a_scalar_loss_and_sample_weight():

@@ -1,19 +1,22 @@
 """libmode.jax.mode_loss as a citizen of JAX: jit, grad, jvp, vmap, x64, and its errors."""
 
+import importlib
 import os
 import subprocess
 import sys
 
 import jax
+import jax.experimental.buffer_callback
 import jax.numpy as jnp
 import libmode
 import numpy as np
 import optax
 import pytest
-from libmode import jax as libmode_jax
-from libmode._functions import loss_and_grad
-from libmode._options import options
-from libmode.jax import mode_loss
+from libmode import baselines
+from libmode._evaluate import loss_and_grad
+from libmode._options import check
+from libmode.jax import disco_loss, flatness_loss, mode_loss
+from libmode.jax import loss as jax_loss
 
 N = 60
 OPTIONS = dict(order=2, bins=5, monotonic=True, moments="projection", unbiased=True)
@@ -75,10 +78,57 @@ def test_vmap_over_the_scores_alone():
     assert (losses == jnp.stack([mode_loss(s, mass, bins=5) for s in scores])).all()
 
 
-@pytest.mark.parametrize("path", [libmode_jax._on_cpu, libmode_jax._elsewhere])
+OTHERS = {
+    "disco": (disco_loss, baselines.disco_loss_and_grad, {"unbiased": True}),
+    "flatness": (flatness_loss, baselines.flatness_loss_and_grad, {"bins": 5, "score_range": None}),
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+@pytest.mark.parametrize("transform", [lambda f: f, jax.jit], ids=["eager", "jit"])
+def test_the_other_losses_are_those_of_numpy(name, transform):
+    function, of_numpy, options = OTHERS[name]
+    score, mass, weight, label = events()
+    want, want_grad = of_numpy(*map(np.asarray, (score, mass)), weight=weight, label=label, **options)
+    loss, grad = transform(jax.value_and_grad(lambda s: function(s, mass, weight=weight, label=label, **options)))(
+        score
+    )
+    assert loss == np.float32(want) and (grad == want_grad).all()
+    with pytest.raises(TypeError, match="unknown option 'order': the options are "):
+        function(score, mass, order=1)
+
+
+@pytest.mark.parametrize("transform", [lambda f: f, jax.jit], ids=["eager", "jit"])
+@pytest.mark.parametrize("dtype", [jnp.float16, jnp.bfloat16, jnp.float32], ids=["float16", "bfloat16", "float32"])
+def test_events_on_a_limit_take_part(transform, dtype):
+    score, mass, *_ = events()
+    mass = jnp.where(jnp.arange(N) < 40, 0.8, 0.8 * mass).astype(dtype)
+    limited = dict(mass_range=(0, 0.8), binning="uniform", bins=2)
+    grad = transform(jax.grad(lambda s: mode_loss(s, mass, **limited)))(score)
+    assert jnp.count_nonzero(grad) == N
+    on_limit = (score * 0 + 0.8).astype(dtype).at[:5].set(0.5)
+    assert jnp.isfinite(transform(lambda s: mode_loss(s, mass, score_range=(0, 0.8), bins=1))(on_limit))
+
+
+def test_without_the_experimental_callback_the_stable_one_is_used(monkeypatch):
+    arrays = events()
+    want = jax.jit(jax.value_and_grad(loss_of))(*arrays)
+    with monkeypatch.context() as without:
+        without.delattr(jax.experimental.buffer_callback, "buffer_callback")
+        importlib.reload(jax_loss)
+        assert jax_loss.buffer_callback is None
+        loss, grad = jax.jit(
+            jax.value_and_grad(lambda s, m, w, y: jax_loss.mode_loss(s, m, weight=w, label=y, **OPTIONS))
+        )(*arrays)
+        assert loss == want[0] and (grad == want[1]).all()
+    importlib.reload(jax_loss)
+    assert jax_loss.buffer_callback is not None
+
+
+@pytest.mark.parametrize("path", [jax_loss._on_cpu, jax_loss._elsewhere])
 def test_both_ways_out_of_a_compiled_program_agree(path):
     score, mass, weight, label = events()
-    how = options(0, OPTIONS), loss_and_grad
+    how = check("mode", OPTIONS), loss_and_grad
     loss, grad = jax.jit(lambda *arrays: path(how, *arrays))(score, mass, weight, label)
     assert loss == loss_of(score, mass, weight, label)
     assert (grad == jax.grad(loss_of)(score, mass, weight, label)).all()

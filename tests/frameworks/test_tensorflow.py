@@ -1,11 +1,15 @@
 """libmode.tensorflow.mode_loss and libmode.compat.tf.MoDeLoss, eagerly and in a tf.function."""
 
+import importlib
+
 import libmode
 import numpy as np
 import pytest
 import tensorflow as tf
+from libmode import baselines
 from libmode.compat.tf import MoDeLoss
-from libmode.tensorflow import mode_loss
+from libmode.tensorflow import disco_loss, flatness_loss, mode_loss
+from libmode.tensorflow import loss as tf_loss
 
 N = 60
 OPTIONS = dict(order=2, bins=5, monotonic=True, moments="projection", unbiased=True)
@@ -47,6 +51,38 @@ def test_it_is_the_loss_of_numpy(way):
     assert loss.dtype == grad.dtype == tf.float32
     assert loss.numpy() == np.float32(want)
     assert (grad.numpy() == want_grad).all()
+
+
+OTHERS = {
+    "disco": (disco_loss, baselines.disco_loss_and_grad, {"unbiased": True}),
+    "flatness": (flatness_loss, baselines.flatness_loss_and_grad, {"bins": 5, "score_range": None}),
+}
+
+
+@WAYS
+@pytest.mark.parametrize("name", OTHERS)
+def test_the_other_losses_are_those_of_numpy(name, way):
+    function, of_numpy, options = OTHERS[name]
+    tensors = events()
+    s, m, w, y = (tensor.numpy() for tensor in tensors)
+    want, want_grad = of_numpy(s, m, weight=w, label=y, **options)
+    of_tensors = way(lambda *t: value_and_grad(lambda s, m, w, y: function(s, m, weight=w, label=y, **options), *t))
+    loss, grad = of_tensors(*tensors)
+    assert loss.numpy() == np.float32(want) and (grad.numpy() == want_grad).all()
+    with pytest.raises(TypeError, match="unknown option 'order': the options are "):
+        function(*tensors[:2], order=1)
+
+
+@WAYS
+@pytest.mark.parametrize("dtype", [tf.float16, tf.bfloat16, tf.float32], ids=["float16", "bfloat16", "float32"])
+def test_events_on_a_limit_take_part(way, dtype):
+    score, mass, weight, label = events()
+    mass = tf.where(tf.range(N) < 40, 0.8, 0.8 * mass)
+    limited = dict(mass_range=(0, 0.8), binning="uniform", bins=2)
+    _, grad = way(lambda *t: value_and_grad(lambda s, m, w, y: mode_loss(s, tf.cast(m, dtype), **limited), *t))(
+        score, mass, weight, label
+    )
+    assert np.count_nonzero(grad) == N
 
 
 def test_shapes_are_known_in_a_graph():
@@ -153,6 +189,21 @@ def test_xla_is_refused_by_name():
     score, mass, *_ = events()
     with pytest.raises(RuntimeError, match="jit_compile=False"):
         tf.function(mode_loss, jit_compile=True)(score, mass)
+
+
+def test_without_a_private_name_of_tensorflow_xla_refuses_by_itself(monkeypatch):
+    score, mass, *_ = events()
+    with monkeypatch.context() as without:
+        without.delattr(
+            importlib.import_module("tensorflow.python.ops.control_flow_util"), "GraphOrParentsInXlaContext"
+        )
+        importlib.reload(tf_loss)
+    assert not tf_loss.in_xla(None)
+    assert tf.function(tf_loss.mode_loss)(score, mass) == mode_loss(score, mass)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="unsupported operations|not compilable"):
+        tf.function(tf_loss.mode_loss, jit_compile=True)(score, mass)
+    importlib.reload(tf_loss)
+    assert tf_loss.in_xla.__name__ == "GraphOrParentsInXlaContext"
 
 
 # ----------------------------------------------------------- libmode.compat

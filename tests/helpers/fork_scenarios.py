@@ -14,7 +14,6 @@ import sys
 import tempfile
 import threading
 from concurrent.futures import ProcessPoolExecutor
-from typing import get_args
 
 import libmode
 import numpy as np
@@ -24,7 +23,7 @@ LIMIT = 60  # seconds: a hundred times what any child needs
 
 # Enough events that the library uses several threads, whose loss in a child is what makes it hang.
 N = 100_000
-LOSSES = get_args(_native.Loss)
+LOSS_GRAD = _native._LOSS_GRAD.values()
 
 
 def batch(seed):
@@ -226,8 +225,8 @@ def the_parents_library():
         "mode_options_check": (options,),
         "mode_loss_f32": (options, N, single, single, None, None, pointer(loss)),
         "mode_loss_f64": (options, N, s, m, None, None, pointer(loss)),
-        **{f"mode_{name}_grad_f32": (options, N, single, single, None, None, pointer(loss), o) for name in LOSSES},
-        **{f"mode_{name}_grad_f64": (options, N, s, m, None, None, pointer(loss), o) for name in LOSSES},
+        **{f"{name}_f32": (options, N, single, single, None, None, pointer(loss), o) for name in LOSS_GRAD},
+        **{f"{name}_f64": (options, N, s, m, None, None, pointer(loss), o) for name in LOSS_GRAD},
         "mode_edges": (options, N, m, None, None, N, o, pointer(count)),
         "mode_moments": (options, N, s, m, None, None, 1, s, 32, o, None, None),
         "mode_set_threads": (1,),

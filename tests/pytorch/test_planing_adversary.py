@@ -55,7 +55,7 @@ BAD_PLANING = {
     "one mass": (lambda m, y: planing(0 * m, y), "all masses are 0"),
     "bins": (lambda m, y: planing(m, y, bins=0), "bins = 0"),
     "floor": (lambda m, y: planing(m, y, floor=2), "floor = 2"),
-    "shape": (lambda m, y: planing(m, y[1:]), "expected"),
+    "shape": (lambda m, y: planing(m, y[1:]), "label has length 199, but mass has length 200"),
     "hole": (lambda m, y: planing(m.where(y == 1, -m.abs()), y, floor=0), "has signal but no background"),
 }
 

@@ -164,6 +164,19 @@ def test_spectrum_before_and_after_with_ratio():
     assert legend(upper) == ["all", "selected"]
 
 
+@pytest.mark.parametrize(
+    "kind",
+    [list, np.int64, np.float32, np.uint8, lambda chosen: chosen[:, None]],
+    ids=["list", "int", "float", "byte", "column"],
+)
+def test_spectrum_takes_a_selection_as_the_metrics_do(kind):
+    left, right = Figure().subplots(1, 2)
+    mass, selected, weight = mass_and_selection()
+    for axes, chosen in ((left, selected), (right, kind(selected))):
+        plots.spectrum(axes, mass, chosen, EDGES, weight=weight)
+    np.testing.assert_array_equal(left.patches[0].get_data().values, right.patches[0].get_data().values)
+
+
 def test_spectrum_counts_the_last_edge_and_nothing_outside(axes):
     plots.spectrum(axes, [-1, 0, 1, 2, 2.5], None, [0, 1, 2])
     np.testing.assert_allclose(axes.patches[0].get_data().values, [1 / 3, 2 / 3])
@@ -285,7 +298,8 @@ BAD = [
     (plots.efficiency, ((EDGES, VALUE),), {}, "expected the attributes edges, value, error, or a tuple of these"),
     (plots.spectrum, ([1, np.nan], None, [0, 5]), {}, "mass[1] = nan: expected finite numbers"),
     (plots.spectrum, ([1, 2], [True], [0, 5]), {}, "selected has length 1, but mass has length 2"),
-    (plots.spectrum, ([1, 2], [1, 0], [0, 5]), {}, "selected has dtype int64: expected bool"),
+    (plots.spectrum, ([1, 2], [1, 2], [0, 5]), {}, "selected[1] = 2: expected True or False, or 1 or 0"),
+    (plots.spectrum, ([1, 2], [1, np.nan], [0, 5]), {}, "selected[1] = nan: expected a finite number"),
     (plots.spectrum, ([1, 2], None, [0, 5]), {"weight": [1]}, "weight has length 1, but mass has length 2"),
     (plots.spectrum, ([1, 2], None, 3), {}, "bins has shape ()"),
     (plots.spectrum, ([1, 2], None, [1, 1, 2]), {}, "bins[1] = 1.0: expected more than 1.0 before it"),

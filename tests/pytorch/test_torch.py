@@ -9,7 +9,8 @@ import libmode
 import numpy as np
 import pytest
 import torch
-from libmode.torch import MoDeLoss, mode_loss
+from libmode.torch import MoDeLoss, _op, mode_loss
+from libmode.torch.baselines import DisCoLoss, FlatnessLoss
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 N = 60
@@ -69,7 +70,7 @@ looks_at_copies = pytest.mark.filterwarnings("ignore:The .grad attribute of a Te
 
 
 def opcheck(*arguments):
-    results = torch.library.opcheck(torch.ops.libmode.mode_loss.default, arguments)
+    results = torch.library.opcheck(torch.ops.libmode.loss.default, arguments)
     assert set(results.values()) == {"SUCCESS"}
 
 
@@ -93,7 +94,7 @@ def test_opcheck_on_columns_that_are_not_contiguous():
 def test_opcheck_of_the_backward_operator():
     grad = torch.linspace(-1, 1, N)
     results = torch.library.opcheck(
-        torch.ops.libmode.mode_loss_backward.default,
+        torch.ops.libmode.loss_backward.default,
         (torch.tensor(2.0), grad, grad),
         test_utils=("test_schema", "test_faketensor", "test_autograd_registration"),
     )
@@ -118,6 +119,35 @@ def test_compiled_without_a_graph_break_it_gives_what_it_gives_eagerly(name, bac
     torch.testing.assert_close(grad_of(compiled, score), grad_of(eager, score), rtol=1e-10, atol=1e-14)
 
 
+@pytest.mark.parametrize("loss", [DisCoLoss(unbiased=True), FlatnessLoss(bins=5)], ids=["disco", "flatness"])
+def test_the_other_losses_are_compiled_without_a_graph_break(loss):
+    score, mass, weight, target = events()
+
+    def step(logits):
+        return 3 * loss(torch.sigmoid(logits), target, mass, weight)
+
+    eager, compiled = step(score), torch.compile(step, fullgraph=True, backend="aot_eager")(score)
+    torch.testing.assert_close(compiled, eager, rtol=1e-10, atol=0)
+    torch.testing.assert_close(grad_of(compiled, score), grad_of(eager, score), rtol=1e-10, atol=1e-14)
+    assert loss(score.to("meta"), target.to("meta"), mass.to("meta"), weight.to("meta")).shape == ()
+
+
+@looks_at_copies
+@pytest.mark.parametrize("loss", [DisCoLoss(), FlatnessLoss(bins=5)], ids=["disco", "flatness"])
+def test_opcheck_of_the_other_losses(loss):
+    score, mass, weight, target = events()
+    opcheck(score, mass, weight, target, loss._encoded)
+
+
+def test_without_a_private_name_of_torch_only_torch_func_is_lost(monkeypatch):
+    monkeypatch.setattr(_op, "in_torch_func", bool)
+    score, mass, weight, target = events()
+    loss = MoDeLoss(bins=5)
+    assert (grad_of(loss(score, target, mass, weight), score) != 0).any()
+    with pytest.raises(RuntimeError, match="setup_context"):
+        torch.func.grad(loss)(score.detach(), target, mass, weight)
+
+
 def test_compiled_once_it_takes_batches_of_any_size():
     loss = MoDeLoss(bins=4)
     compiled = torch.compile(loss, fullgraph=True, backend="aot_eager", dynamic=True)
@@ -139,11 +169,11 @@ def test_the_function_is_compiled_without_a_graph_break(options):
 def test_fake_tensors_have_the_shape_type_and_device_of_real_ones():
     for dtype in (torch.float16, torch.bfloat16, torch.float32, torch.float64):
         score, mass, *_ = events(dtype)
-        real = torch.ops.libmode.mode_loss(score.detach(), mass, None, None, MoDeLoss(bins=2)._encoded)
+        real = torch.ops.libmode.loss(score.detach(), mass, None, None, MoDeLoss(bins=2)._encoded)
         mode = FakeTensorMode()
         fakes = [mode.from_tensor(tensor) for tensor in (score.detach(), mass)]
         with mode:
-            fake = torch.ops.libmode.mode_loss(*fakes, None, None, MoDeLoss(bins=2)._encoded)
+            fake = torch.ops.libmode.loss(*fakes, None, None, MoDeLoss(bins=2)._encoded)
         for f, r in zip(fake, real, strict=True):
             assert (f.shape, f.dtype, f.device, f.stride()) == (r.shape, r.dtype, r.device, r.stride())
 
@@ -289,7 +319,7 @@ def test_no_grad_gives_the_loss_alone():
 ROUTES = {
     "MoDeLoss": lambda score, mass, target: MoDeLoss(bins=5)(score, target, mass),
     "mode_loss": lambda score, mass, target: mode_loss(score, mass, label=target, bins=5),
-    "operator": lambda score, mass, target: torch.ops.libmode.mode_loss(
+    "operator": lambda score, mass, target: torch.ops.libmode.loss(
         score, mass, None, target, MoDeLoss(bins=5)._encoded
     )[0],
 }
@@ -313,7 +343,7 @@ def test_a_hessian_is_a_clear_error(route):
 
 def test_the_gradient_that_the_operator_returns_is_not_differentiable():
     score, mass, _, target = events()
-    _, grad = torch.ops.libmode.mode_loss(score, mass, None, target, MoDeLoss(bins=5)._encoded)
+    _, grad = torch.ops.libmode.loss(score, mass, None, target, MoDeLoss(bins=5)._encoded)
     assert not grad.requires_grad
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import libmode
 import numpy as np
 import pytest
-from libmode.config import PREFIX
+from libmode.prefix import PREFIX
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 MACROS = REPOSITORY / "examples" / "root"

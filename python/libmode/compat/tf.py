@@ -9,88 +9,23 @@ import warnings
 from typing import Any
 
 from .._missing import needed
-from .._options import options, plain
-from ._arguments import EPS, SBINS, label_of, options_of
+from .._options import check
+from ..option_types import LossOptions
+from ._arguments import Arguments
 
 with needed("tensorflow", by="libmode.compat.tf", extra="tensorflow"):
     import tensorflow as tf
 
-    from ..tensorflow import mode_loss
+    from ..tensorflow.loss import loss_of
 
 
-class MoDeLoss:
-    """The MoDe loss of tensors, for programs written for ``modeloss``; see also :func:`libmode.tensorflow.mode_loss`.
+class MoDeLoss(Arguments):
+    """The MoDe loss of tensors, for programs written for ``modeloss``: :func:`libmode.tensorflow.mode_loss`."""
 
-    Parameters
-    ----------
-    bins : int
-        Number of mass bins.
-    sbins, eps : number
-        Have no effect: the integral over scores has no grid, and no bound divides by
-        zero. A warning says so for values other than the defaults.
-    memory : bool
-        Has no effect, as in ``modeloss.tf``; a warning says so for True.
-    background_label : integer
-        The loss sees the events whose target is this.
-    background_only : bool
-        False pools all events, whatever their target.
-    power : number
-        Must be 2.
-    order : int
-        Degree of the polynomial dependence on mass that costs nothing, 0 to 16.
-    lambd : float, optional
-        ``slope_penalty``: adds ``lambd * c_1^2`` to the integrand; order >= 1.
-    max_slope : float, optional
-        Bound on the slope c_1 relative to c_0. Order 0 has no slope to bound.
-    monotonic : bool
-        Keep the allowed dependence monotonic in mass. At orders 0 and 1 it always is.
-    dynamicbins : bool
-        Bins of equal numbers of events, or else of equal widths.
-    normalize : bool
-        Map the lowest and the highest mass to -1 and 1. False: masses are inside
-        [-1, 1] already, and one of a selected event outside is an error.
-
-    Raises
-    ------
-    ValueError, TypeError
-        For what cannot be honoured, and as :func:`libmode.tensorflow.mode_loss`.
-    """
-
-    def __init__(
-        self,
-        bins: int = 32,
-        sbins: int = SBINS,
-        memory: bool = False,
-        background_label: float = 0,
-        background_only: bool = True,
-        power: float = 2,
-        order: int = 0,
-        lambd: float | None = None,
-        max_slope: float | None = None,
-        monotonic: bool = False,
-        eps: float = EPS,
-        dynamicbins: bool = True,
-        normalize: bool = True,
-    ) -> None:
+    def _make(self, options: LossOptions, memory: bool, background_only: bool) -> None:
         if memory:
-            warnings.warn("memory = True has no effect: the loss is that of the batch", stacklevel=2)
-        given = options_of(
-            bins=bins,
-            sbins=sbins,
-            power=power,
-            order=order,
-            lambd=lambd,
-            max_slope=max_slope,
-            monotonic=monotonic,
-            eps=eps,
-            dynamicbins=dynamicbins,
-            normalize=normalize,
-        )
-        self.background_label = label_of(background_label)
-        self.background_only = bool(background_only)
-        self.normalize = bool(normalize)
-        options(self.background_label, given)  # checked now, not at the first batch
-        self.options = plain(given)
+            warnings.warn("memory = True has no effect: the loss is that of the batch", stacklevel=3)
+        self._options, self.background_only = check("mode", options), background_only
 
     def __call__(self, pred: Any, target: Any, x_biased: Any, weights: Any = None) -> Any:
         """The loss of a batch, shape ().
@@ -104,18 +39,11 @@ class MoDeLoss:
         weight = None if weights is None else _flat("weights", weights, like)
         if not self.normalize:
             mass = self._checked(mass, label)
-        return mode_loss(
-            _flat("pred", like, like),
-            mass,
-            weight=weight,
-            label=label,
-            background_label=self.background_label,
-            **self.options,
-        )
+        return loss_of(self._options, _flat("pred", like, like), mass, weight, label)
 
     def _checked(self, mass: Any, label: Any) -> Any:
         """The masses, if those that the loss sees are inside [-1, 1]."""
-        seen = mass if label is None else mass[label == tf.cast(self.background_label, label.dtype)]
+        seen = mass if label is None else mass[label == tf.cast(self._label, label.dtype)]
         message = "x_biased: with normalize=False every mass must be inside [-1, 1]"
         with tf.control_dependencies([tf.debugging.Assert(tf.reduce_all(tf.abs(seen) <= 1), [message, seen])]):
             return tf.identity(mass)

@@ -1,4 +1,4 @@
-"""The MoDe loss for Keras 3, on TensorFlow, JAX or PyTorch, whichever is Keras's backend.
+"""The losses for Keras 3, on TensorFlow, JAX or PyTorch, whichever is Keras's backend.
 
 :class:`MoDeLoss` goes to ``model.compile(loss=...)``, and the mass travels in ``y_true``::
 
@@ -10,7 +10,16 @@ from .._missing import needed
 
 with needed("keras", by="libmode.keras", extra="keras"):
     from .events import pack
-    from .loss import MoDeLoss, mode_loss
+    from .loss import DisCoLoss, FlatnessLoss, MoDeLoss, disco_loss, flatness_loss, mode_loss
     from .metric import on_label
 
-__all__ = ["MoDeLoss", "mode_loss", "on_label", "pack"]
+__all__ = [
+    "DisCoLoss",
+    "FlatnessLoss",
+    "MoDeLoss",
+    "disco_loss",
+    "flatness_loss",
+    "mode_loss",
+    "on_label",
+    "pack",
+]

@@ -1,4 +1,4 @@
-"""The MoDe loss of whichever framework Keras computes with."""
+"""The losses of whichever framework Keras computes with."""
 
 from __future__ import annotations
 
@@ -10,17 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._bad_batches import SkipsBadBatches
-from .._functions import Evaluate, loss_and_grad
+from .._evaluate import Evaluate, loss_and_grad
 from .._native import BatchError
-from .._options import Options, options
+from .._options import Options, check
+from ..option_types import Loss
 
 _BACKEND = keras.backend.backend()
 if _BACKEND == "tensorflow":
-    from ..tensorflow import loss_of
+    from ..tensorflow.loss import loss_of
 elif _BACKEND == "jax":
-    from ..jax import loss_of
+    from ..jax.loss import loss_of
 elif _BACKEND == "torch":
-    from ..torch import mode_loss as _torch_mode_loss
+    from ..torch._module import events
+    from ..torch._op import core_loss, encode
     from ..torch._skip import or_skip
 else:
     raise ImportError(f"libmode.keras: Keras's backend is {_BACKEND}: expected tensorflow, jax or torch")
@@ -31,29 +33,23 @@ class SkippingLoss(SkipsBadBatches):
 
     _without_last = "a data set made with batch(..., drop_remainder=True)"
 
-    def _evaluate(self, chosen: Options, score: Any, *others: Any) -> tuple[float, NDArray[Any]]:
+    def _evaluate(self, options: Options, score: Any, *others: Any) -> tuple[float, NDArray[Any]]:
         try:
-            return loss_and_grad(chosen, score, *others)
+            return loss_and_grad(options, score, *others)
         except BatchError as error:
             self._skip(error)
             return 0.0, np.zeros_like(score)
 
 
-def mode_loss(
-    module: SkippingLoss | None,
-    score: Any,
-    mass: Any,
-    weight: Any,
-    label: Any,
-    background_label: Any,
-    given: Mapping[str, Any],
+def loss(
+    module: SkippingLoss | None, kind: Loss, options: Mapping[str, Any], score: Any, mass: Any, weight: Any, label: Any
 ) -> Any:
     """The loss of tensors of shape (n,); ``module`` says what to do with a bad batch, None that it is an error."""
     if _BACKEND == "torch":
 
-        def loss(score: Any) -> Any:
-            return _torch_mode_loss(score, mass, weight=weight, label=label, background_label=background_label, **given)
+        def of_score(score: Any) -> Any:
+            return core_loss(events(score, mass, weight, label), encode(kind, **options))
 
-        return loss(score) if module is None else or_skip(module, loss, score)
+        return of_score(score) if module is None else or_skip(module, of_score, score)
     evaluate: Evaluate = loss_and_grad if module is None else module._evaluate
-    return loss_of(score, mass, weight, label, options(background_label, given), evaluate)
+    return loss_of(check(kind, options), score, mass, weight, label, evaluate)

@@ -9,6 +9,7 @@ from keras import ops
 from numpy.typing import NDArray
 
 from .._arrays import vector
+from .._front import same_length
 
 
 def pack(label: Any, mass: Any, weight: Any = None) -> NDArray[Any]:
@@ -33,15 +34,11 @@ def pack(label: Any, mass: Any, weight: Any = None) -> NDArray[Any]:
         labels = labels[:, None]
     if labels.ndim != 2 or not labels.shape[1]:
         raise ValueError(f"label has shape {labels.shape}: expected (n,), (n, 1) or (n, classes)")
-    columns = {"mass": vector("mass", mass)}
-    if weight is not None:
-        columns["weight"] = vector("weight", weight)
-    for name, column in columns.items():
-        if len(column) != len(labels):
-            raise ValueError(f"{name} has length {len(column)}, but label has length {len(labels)}")
-    weights = columns.get("weight", np.ones(len(labels), np.float32))
-    small = all(column.dtype in (np.float32, np.float16) for column in columns.values())
-    packed: NDArray[Any] = np.column_stack([labels, columns["mass"], weights])
+    columns = [vector("mass", mass), np.ones(len(labels), np.float32) if weight is None else vector("weight", weight)]
+    for name, column in zip(("mass", "weight"), columns, strict=True):
+        same_length(name, column, "label", labels)
+    small = all(column.dtype in (np.float32, np.float16) for column in columns)
+    packed: NDArray[Any] = np.column_stack([labels, *columns])
     return packed.astype(np.float32 if small else np.float64)
 
 
@@ -54,13 +51,3 @@ def unpack(y_true: Any) -> tuple[Any, Any, Any]:
             f"y_true has shape {shape}: expected the columns that libmode.keras.pack(label, mass, weight) makes"
         )
     return y_true[:, :-2], y_true[:, -2], y_true[:, -1]
-
-
-def column(name: str, tensor: Any) -> Any:
-    """A tensor of shape (n,) or (n, 1) as (n,)."""
-    shape = tuple(tensor.shape)
-    if len(shape) == 2 and shape[1] == 1:
-        return tensor[:, 0]
-    if len(shape) != 1:
-        raise ValueError(f"{name} has shape {shape}: expected (n,) or (n, 1)")
-    return tensor

@@ -1,74 +1,114 @@
-"""The loss that users of Keras give to ``model.compile``, and the same as a function."""
+"""The losses that users of Keras give to ``model.compile``, and the same as functions."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import keras
 from keras import ops
 
 from .._bad_batches import OnBadBatch
-from .._options import LossOptions, keywords_only, options, plain, plain_background_label
+from .._front import flat, same_length
+from .._options import EXAMPLE, check, keywords_only, plain
+from ..option_types import DisCoOptions, FlatnessOptions, Loss, LossOptions
 from . import backend
-from .events import column, unpack
+from .events import unpack
 
 if TYPE_CHECKING:
     from typing_extensions import Never, Unpack
 
+Score = int | Callable[[Any], Any] | None
 
-def mode_loss(
+
+class _FunctionArguments(TypedDict, total=False):
+    sample_weight: Any
+    score: Score
+    background_only: bool
+
+
+class _Arguments(TypedDict, total=False):
+    strength: float
+    base: Any
+    score: Score
+    background_only: bool
+    on_bad_batch: OnBadBatch
+    name: str
+    dtype: Any
+
+
+class _ModeFunction(_FunctionArguments, LossOptions, total=False): ...
+
+
+class _ModeArguments(_Arguments, LossOptions, total=False): ...
+
+
+class _DisCoFunction(_FunctionArguments, DisCoOptions, total=False): ...
+
+
+class _DisCoArguments(_Arguments, DisCoOptions, total=False): ...
+
+
+class _FlatnessFunction(_FunctionArguments, FlatnessOptions, total=False): ...
+
+
+class _FlatnessArguments(_Arguments, FlatnessOptions, total=False): ...
+
+
+def mode_loss(y_true: Any, y_pred: Any, **arguments: Unpack[_ModeFunction]) -> Any:
+    """The MoDe loss alone, a scalar, to be added to others in a custom loss.
+
+    ``y_true`` is what :func:`pack` makes, ``y_pred`` the output of the model, (n,),
+    (n, 1) or (n, k). The arguments are given by name: ``sample_weight``, and of those of
+    :class:`MoDeLoss` ``score``, ``background_only`` and the options. Keras does
+    not give ``sample_weight`` to a function that is handed to ``model.compile``, but
+    multiplies the result by its mean: give the weights to :func:`pack`, or use the class.
+    """
+    return _loss(None, "mode", y_true, y_pred, **arguments)
+
+
+def disco_loss(y_true: Any, y_pred: Any, **arguments: Unpack[_DisCoFunction]) -> Any:
+    """DisCo alone, :func:`libmode.baselines.disco_loss`; called as :func:`mode_loss`."""
+    return _loss(None, "disco", y_true, y_pred, **arguments)
+
+
+def flatness_loss(y_true: Any, y_pred: Any, **arguments: Unpack[_FlatnessFunction]) -> Any:
+    """The flatness loss alone, :func:`libmode.baselines.flatness_loss`; called as :func:`mode_loss`."""
+    return _loss(None, "flatness", y_true, y_pred, **arguments)
+
+
+def _loss(
+    module: CoreLoss | None,
+    kind: Loss,
     y_true: Any,
     y_pred: Any,
     *,
     sample_weight: Any = None,
-    score: int | Callable[[Any], Any] | None = None,
-    background_label: int | Sequence[int] = 0,
+    score: Score = None,
     background_only: bool = True,
-    **options: Unpack[LossOptions],
-) -> Any:
-    """The MoDe loss alone, a scalar, to be added to others in a custom loss.
-
-    ``y_true`` is what :func:`pack` makes, ``y_pred`` the output of the model, (n,),
-    (n, 1) or (n, k). Arguments and options are those of :class:`MoDeLoss`. Keras does
-    not give ``sample_weight`` to a function that is handed to ``model.compile``, but
-    multiplies the result by its mean: give the weights to :func:`pack`, or use the class.
-    """
-    return _mode(None, y_true, y_pred, sample_weight, score, background_label, background_only, options)
-
-
-def _mode(
-    module: MoDeLoss | None,
-    y_true: Any,
-    y_pred: Any,
-    sample_weight: Any,
-    score: int | Callable[[Any], Any] | None,
-    background_label: Any,
-    background_only: bool,
-    options: Mapping[str, Any],
+    **options: Any,
 ) -> Any:
     labels, mass, weight = unpack(y_true)
     if sample_weight is not None:
         weight = weight * _weights(sample_weight, weight)
     scores = _score(ops.convert_to_tensor(y_pred), score)
-    for name, length in (("mass", mass.shape[0]), ("weight", weight.shape[0])):
-        if None not in (length, scores.shape[0]) and length != scores.shape[0]:
-            raise ValueError(f"{name} has length {length}, but y_pred has length {scores.shape[0]}")
+    for name, column in (("mass", mass), ("weight", weight)):
+        same_length(name, column, "y_pred", scores)
     label = None
     if background_only:
         label = labels[:, 0] if labels.shape[1] == 1 else ops.argmax(labels, axis=1)
-    return backend.mode_loss(module, scores, mass, weight, label, background_label, options)
+    return backend.loss(module, kind, options, scores, mass, weight, label)
 
 
-def _score(y_pred: Any, score: int | Callable[[Any], Any] | None) -> Any:
+def _score(y_pred: Any, score: Score) -> Any:
     if callable(score):
-        return column("what score(y_pred) returns", score(y_pred))
+        return flat("what score(y_pred) returns", score(y_pred))
     shape = tuple(y_pred.shape)
     if score is None:
         if len(shape) == 2 and shape[1] != 1:
             raise ValueError(f"y_pred has shape {shape}: say which output is the score, for instance score=0")
-        return column("y_pred", y_pred)
+        return flat("y_pred", y_pred)
     if len(shape) != 2 or not 0 <= score < shape[1]:
         raise ValueError(f"score = {score}: y_pred of shape {shape} has no such column")
     return y_pred[:, score]
@@ -76,96 +116,48 @@ def _score(y_pred: Any, score: int | Callable[[Any], Any] | None) -> Any:
 
 def _weights(sample_weight: Any, weight: Any) -> Any:
     """sample_weight beside the packed weight."""
-    sample_weight = column("sample_weight", ops.convert_to_tensor(sample_weight, dtype=weight.dtype))
-    lengths = sample_weight.shape[0], weight.shape[0]
-    if None not in lengths and lengths[0] != lengths[1]:
-        raise ValueError(f"sample_weight has length {lengths[0]}, but y_true has length {lengths[1]}")
+    sample_weight = flat("sample_weight", ops.convert_to_tensor(sample_weight, dtype=weight.dtype))
+    same_length("sample_weight", sample_weight, "y_true", weight)
     return sample_weight
 
 
-@keras.saving.register_keras_serializable(package="libmode")
-class MoDeLoss(backend.SkippingLoss, keras.losses.Loss):
-    """``base + strength * MoDe`` (arXiv:2010.09745) for ``model.compile(loss=...)``.
-
-    Parameters
-    ----------
-    strength : float, default 1
-        Factor of the MoDe loss; some 100 to 3000 beside a cross-entropy.
-    base : default "binary_crossentropy"
-        The classifier's loss: what ``keras.losses.get`` takes, or None for MoDe alone.
-        A function must return one value for each event; the mean over events is used.
-    score : int or callable, optional
-        Which column of ``y_pred`` is the score, or a function of ``y_pred`` that returns
-        it, shape (n,) or (n, 1), for instance ``keras.ops.sigmoid`` for logits. To be
-        saved, the function must be registered with Keras. Needed for several outputs.
-    background_label : int or sequence of int, default 0
-        The loss sees the events with this label, or class where labels are one-hot. With
-        several, it is the sum over them, each with its own bins.
-    background_only : bool, default True
-        False pools all events, whatever their label.
-    on_bad_batch : {"raise", "skip"}, default "raise"
-        What to do with a batch for which :func:`libmode.mode_loss` raises
-        :class:`libmode.BatchError`, for instance one that has no background. "skip"
-        makes its MoDe loss 0, with gradient 0, leaves the base as it is, counts the
-        batch in the attribute ``skipped``, and warns (RuntimeWarning) at the first one.
-        Batches of an evaluation are counted too. Other errors, as for scores that are
-        NaN, are raised all the same.
-    name, dtype
-        As for every loss of Keras. Outputs are cast to ``dtype``; masses are not.
-    **options
-        Those of :func:`libmode.mode_loss`: order, bins, binning, edges, mass_range,
-        max_slope, slope_of, monotonic, moments, unbiased, slope_penalty, score_range,
-        reduction, which here is the one over bins of mass.
-
-    ``y_true`` is what :func:`pack` makes. The weights of :func:`pack` and ``sample_weight``
-    are multiplied and weight both parts. On TensorFlow with a GPU compile the model with
-    ``jit_compile=False``. What is wrong with the events of a batch is an error that
-    ends with the sentence of :func:`libmode.mode_loss`.
-    """
+class CoreLoss(backend.SkippingLoss, keras.losses.Loss):
+    """``base + strength *`` a loss of the core."""
 
     def __init__(
         self,
-        *positional: Never,
+        kind: Loss,
+        positional: tuple[object, ...],
+        *,
         strength: float = 1.0,
         base: Any = "binary_crossentropy",
-        score: int | Callable[[Any], Any] | None = None,
-        background_label: int | Sequence[int] = 0,
+        score: Score = None,
         background_only: bool = True,
         on_bad_batch: OnBadBatch = "raise",
-        name: str = "mode_loss",
+        name: str | None = None,
         dtype: Any = None,
-        **given: Unpack[LossOptions],
+        **options: Any,
     ) -> None:
-        keywords_only(self, positional, "order=1")
-        super().__init__(name=name, dtype=dtype)
+        keywords_only(self, positional, EXAMPLE[kind])
+        super().__init__(name=name or f"{kind}_loss", dtype=dtype)
         self._set_on_bad_batch(on_bad_batch)
-        self.strength = float(strength)
+        self._kind, self.strength = kind, float(strength)
         if not math.isfinite(self.strength):
             raise ValueError(f"strength = {strength}: must be finite")
         if not (score is None or callable(score) or isinstance(score, int)):
             raise TypeError(f"score = {score!r}: must be the number of an output or a function")
-        options(background_label, given)  # checked now, not at the first batch
+        check(kind, options)  # now, not at the first batch
         self.base, self._base = base, keras.losses.get(base)
         self.score = score
-        self.background_label = plain_background_label(background_label)
         self.background_only = background_only
-        self.options = plain(given)
+        self.options = plain(kind, options)
 
     # Not call: Keras would cast the masses, and multiply the sum of both parts by the mean of sample_weight.
     def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Any:
         """The loss of a batch, a scalar."""
         y_pred = ops.convert_to_tensor(y_pred, dtype=self.dtype)
-        mode = _mode(
-            self,
-            y_true,
-            y_pred,
-            sample_weight,
-            self.score,
-            self.background_label,
-            self.background_only,
-            self.options,
-        )
-        loss = self.strength * ops.cast(mode, self.dtype)
+        chosen = {"sample_weight": sample_weight, "score": self.score, "background_only": self.background_only}
+        loss = self.strength * ops.cast(_loss(self, self._kind, y_true, y_pred, **chosen, **self.options), self.dtype)
         return loss if self._base is None else self._base_loss(y_true, y_pred, sample_weight) + loss
 
     def _base_loss(self, y_true: Any, y_pred: Any, sample_weight: Any) -> Any:
@@ -193,14 +185,13 @@ class MoDeLoss(backend.SkippingLoss, keras.losses.Loss):
             "strength": self.strength,
             "base": _saved(self.base),
             "score": _saved(self.score),
-            "background_label": _saved(self.background_label),
             "background_only": self.background_only,
             "on_bad_batch": self.on_bad_batch,
             **{name: _saved(value) for name, value in self.options.items()},
         }
 
     @classmethod
-    def from_config(cls, config: dict[str, Any]) -> MoDeLoss:
+    def from_config(cls, config: dict[str, Any]) -> CoreLoss:
         """The loss that :meth:`get_config` describes."""
         objects = {name: keras.saving.deserialize_keras_object(config[name]) for name in ("base", "score")}
         return cls(**{**config, **objects})
@@ -211,3 +202,67 @@ def _saved(value: Any) -> Any:
     if isinstance(value, tuple):
         return list(value)
     return keras.saving.serialize_keras_object(value) if callable(value) else value
+
+
+@keras.saving.register_keras_serializable(package="libmode")
+class MoDeLoss(CoreLoss):
+    """``base + strength * MoDe`` (arXiv:2010.09745) for ``model.compile(loss=...)``.
+
+    Parameters
+    ----------
+    strength : float, default 1
+        Factor of the MoDe loss; some 100 to 3000 beside a cross-entropy.
+    base : default "binary_crossentropy"
+        The classifier's loss: what ``keras.losses.get`` takes, or None for MoDe alone.
+        A function must return one value for each event; the mean over events is used.
+    score : int or callable, optional
+        Which column of ``y_pred`` is the score, or a function of ``y_pred`` that returns
+        it, shape (n,) or (n, 1), for instance ``keras.ops.sigmoid`` for logits. To be
+        saved, the function must be registered with Keras. Needed for several outputs.
+    background_only : bool, default True
+        False pools all events, whatever their label. Otherwise the loss sees the events
+        whose label, or class where labels are one-hot, is ``background_label``.
+    on_bad_batch : {"raise", "skip"}, default "raise"
+        What to do with a batch for which :func:`libmode.mode_loss` raises
+        :class:`libmode.BatchError`, for instance one that has no background. "skip"
+        makes its MoDe loss 0, with gradient 0, leaves the base as it is, counts the
+        batch in the attribute ``skipped``, and warns (RuntimeWarning) at the first one.
+        Batches of an evaluation are counted too. Other errors, as for scores that are
+        NaN, are raised all the same.
+    name, dtype
+        As for every loss of Keras. Outputs are cast to ``dtype``; masses are not.
+    **options
+        Those of :func:`libmode.mode_loss`; ``reduction`` is the one over bins of mass.
+
+    ``y_true`` is what :func:`pack` makes. The weights of :func:`pack` and ``sample_weight``
+    are multiplied and weight both parts. On TensorFlow with a GPU compile the model with
+    ``jit_compile=False``. What is wrong with the events of a batch is an error that
+    ends with the sentence of :func:`libmode.mode_loss`.
+    """
+
+    def __init__(self, *positional: Never, **arguments: Unpack[_ModeArguments]) -> None:
+        super().__init__("mode", positional, **arguments)
+
+
+@keras.saving.register_keras_serializable(package="libmode")
+class DisCoLoss(CoreLoss):
+    """``base + strength * DisCo`` for ``model.compile(loss=...)``, to compare with.
+
+    DisCo is that of :func:`libmode.baselines.disco_loss`, whose options it takes. All else
+    is as for :class:`MoDeLoss`.
+    """
+
+    def __init__(self, *positional: Never, **arguments: Unpack[_DisCoArguments]) -> None:
+        super().__init__("disco", positional, **arguments)
+
+
+@keras.saving.register_keras_serializable(package="libmode")
+class FlatnessLoss(CoreLoss):
+    """``base + strength * flatness`` for ``model.compile(loss=...)``, to compare with.
+
+    The flatness loss is that of :func:`libmode.baselines.flatness_loss`, whose options it
+    takes. All else is as for :class:`MoDeLoss`.
+    """
+
+    def __init__(self, *positional: Never, **arguments: Unpack[_FlatnessArguments]) -> None:
+        super().__init__("flatness", positional, **arguments)

@@ -8,7 +8,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-from .._arrays import same_length, vector
+from .._front import same_length
+from ..metrics._arguments import yes_or_no
 from ._data import fields, finite, increasing, labelled, numbers
 
 
@@ -62,7 +63,7 @@ def spectrum(
     axes : matplotlib Axes
     mass : (n,) real numbers, finite
         Of the background, in any unit.
-    selected : (n,) bool, or None
+    selected : (n,) bool, or 0 or 1, or None
         The events to draw; None draws all.
     bins : (bins + 1,) increasing real numbers
         Edges of the bins, in units of mass; events outside are left out.
@@ -92,10 +93,7 @@ def spectrum(
     drawn = everything = _density("mass", mass, weight, edges)
     options: dict[str, Any] = {"fill": True, "color": "0.85"}
     if selected is not None:
-        chosen = vector("selected", selected)
-        same_length("selected", chosen, "mass", mass)
-        if chosen.dtype != bool:
-            raise TypeError(f"selected has dtype {chosen.dtype}: expected bool, true for the events that are kept")
+        chosen = yes_or_no("selected", selected, "True or False, or 1 or 0", "mass", mass)
         drawn = _density("selected", mass[chosen], weight[chosen], edges)
         options = {}
     histogram = axes.stairs(drawn, edges, label=label, **options | style)

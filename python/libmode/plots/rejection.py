@@ -10,7 +10,7 @@ from matplotlib.cbook import normalize_kwargs
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
-from .._arrays import same_length
+from .._front import same_length
 from ._data import fields, labelled, not_negative, numbers
 
 
@@ -115,12 +115,8 @@ def bias_against_rejection(
         Signal that is fitted where there is none, in events or relative to its error.
     rejection_error, bias_error : (k,) real numbers >= 0, or one, optional
         Standard errors.
-    scan : (k,) real numbers, optional
-        A parameter of the method, its strength say: joins the points in its order.
-    label : str, optional
-        For the legend.
-    **style
-        Of the points and their error bars, see ``Axes.errorbar``.
+    scan, label, **style
+        As for :func:`rejection_against_jsd`.
 
     Returns
     -------

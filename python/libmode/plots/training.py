@@ -11,7 +11,7 @@ from matplotlib.cbook import normalize_kwargs
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
-from .._arrays import same_length
+from .._front import same_length
 from .._functions import Moments
 from ._data import labelled, numbers
 

@@ -1,4 +1,4 @@
-"""The losses as PyTorch functions, and the MoDe loss as the operator ``libmode::mode_loss``.
+"""The losses as a PyTorch function and as the operator ``libmode::loss``.
 
 Both return the loss and the gradient, which the core finds in the same pass; the
 derivative multiplies the gradient that was kept by the incoming one. It is kept in
@@ -9,29 +9,28 @@ torch.compile does; the function costs less, and torch.func can transform it.
 
 # Annotations stay objects here: custom_op of torch 2.4 cannot read them as text.
 import json
-from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
-from .. import _native
-from .._arrays import with_labels
-from .._functions import NO_SECOND_DERIVATIVE
-from .._options import Options, plain, plain_labels
+from .._arrays import label_codes
+from .._evaluate import call
+from .._front import NO_SECOND_DERIVATIVE, Events
+from .._options import Options, plain
+from ..option_types import Loss
 
 
 @torch.compiler.assume_constant_result  # type: ignore[untyped-decorator]
-def encode(background_label: int | Sequence[int] = 0, **options: Any) -> str:
-    """Options as the text that the operator takes; the options are checked."""
-    return _encode(plain_labels(background_label), **plain(options))
+def encode(loss: Loss, **options: Any) -> str:
+    """A loss and its options as the text that the operator takes; the options are checked."""
+    return _encode(loss, **plain(loss, options))
 
 
 @lru_cache(maxsize=256)
-def _encode(background_label: tuple[int, ...], **options: Any) -> str:
-    text = json.dumps([background_label, options])
+def _encode(loss: Loss, **options: Any) -> str:
+    text = json.dumps([loss, options])
     decode(text)
     return text
 
@@ -39,63 +38,42 @@ def _encode(background_label: tuple[int, ...], **options: Any) -> str:
 @lru_cache(maxsize=256)
 def decode(text: str) -> Options:
     """What :func:`encode` was given."""
-    background_label, options = json.loads(text)
-    return Options(tuple(background_label), **options)
+    loss, options = json.loads(text)
+    return Options(loss, **{name: tuple(value) if type(value) is list else value for name, value in options.items()})
+
+
+@torch.compiler.assume_constant_result  # type: ignore[untyped-decorator]
+def score_range_of(options: str, score: torch.dtype) -> tuple[float, float] | None:
+    """The limits of the integral over scores of this type, or None if they come from the data."""
+    return decode(options).rounded_to(score, score).score_range
+
+
+def as_numpy(tensor: Tensor) -> Any:
+    """A tensor of any type and device as an array."""
+    if tensor.dtype is torch.bfloat16:  # which NumPy has not
+        tensor = tensor.float()
+    return tensor.numpy(force=True)
 
 
 def compute(
-    score: Tensor, mass: Tensor, weight: Tensor | None, label: Tensor | None, options: str, which: _native.Loss
+    score: Tensor, mass: Tensor, weight: Tensor | None, label: Tensor | None, options: str
 ) -> tuple[Tensor, Tensor]:
     """A loss of the core, shape (), and its gradient, of score's shape, both on score's device.
 
     Tensors are of shape (n,), on any device: the core runs on the CPU. Both results
     are float64 for float64 scores and float32 otherwise.
     """
-    chosen = decode(options)
-    double = score.dtype == torch.float64 or mass.dtype == torch.float64
-    double = double or weight is not None and weight.dtype == torch.float64
-    kind = torch.float64 if double else torch.float32
+    checked = decode(options).rounded_to(score.dtype, mass.dtype)
+    double = score.dtype is torch.float64 or mass.dtype is torch.float64
+    kind = torch.float64 if double or weight is not None and weight.dtype is torch.float64 else torch.float32
     scores, masses = _ready(score, kind), _ready(mass, kind)
     weights = None if weight is None else _ready(weight, kind)
-    labels = None if label is None else _labels(label, chosen)
+    given = None if label is None else as_numpy(label)
+    codes = None if given is None else torch.from_numpy(label_codes(given, checked))
     grad = torch.empty_like(scores)
-    try:
-        loss = _native.loss_grad(
-            chosen.struct,
-            double,
-            scores.numel(),
-            scores.data_ptr(),
-            masses.data_ptr(),
-            None if weights is None else weights.data_ptr(),
-            None if labels is None else labels.data_ptr(),
-            grad.data_ptr(),
-            which=which,
-            held=(chosen, scores, masses, weights, labels, grad),
-        )
-    except _native.BatchError as error:
-        raise with_labels(error, None if label is None else as_numpy(label), chosen) from None
+    loss = call(checked, kind is torch.float64, (scores, masses, weights, codes, grad), _address, given)
     kind = result_type(score)
-    return torch.tensor(loss, dtype=kind, device=score.device), grad.to(score.device, kind)
-
-
-def _compute(
-    score: Tensor, mass: Tensor, weight: Tensor | None, label: Tensor | None, options: str
-) -> tuple[Tensor, Tensor]:
-    return compute(score, mass, weight, label, options, "loss")
-
-
-mode_loss_op = torch.library.custom_op("libmode::mode_loss", _compute, mutates_args=())
-
-
-@mode_loss_op.register_fake
-def _(score: Tensor, mass: Tensor, weight: Tensor | None, label: Tensor | None, options: str) -> tuple[Tensor, Tensor]:
-    kind = result_type(score)
-    return score.new_empty((), dtype=kind), torch.empty_like(score, dtype=kind, memory_format=torch.contiguous_format)
-
-
-def result_type(score: Tensor) -> torch.dtype:
-    """The type of the loss and of the gradient that is kept."""
-    return torch.float64 if score.dtype == torch.float64 else torch.float32
+    return torch.scalar_tensor(loss, dtype=kind, device=score.device), grad.to(score.device, kind)
 
 
 def _ready(tensor: Tensor, kind: torch.dtype) -> Tensor:
@@ -105,19 +83,22 @@ def _ready(tensor: Tensor, kind: torch.dtype) -> Tensor:
     return tensor.detach().to("cpu", kind).contiguous()
 
 
-def _labels(label: Tensor, options: Options) -> Tensor:
-    """Labels as int32, where what is no background label may have become another such number."""
-    label = label.detach().cpu()
-    if label.dtype == torch.int32:
-        return label.contiguous()
-    codes = label.to(torch.int32)
-    return codes.masked_fill_(codes != label, options.unused_label)
+def _address(tensor: Tensor | None) -> int | None:
+    return None if tensor is None else tensor.data_ptr()
 
 
-def as_numpy(label: Tensor) -> Any:
-    """Labels of any type and device as an array."""
-    label = label.detach().cpu()
-    return np.asarray(label.double() if label.is_floating_point() else label)
+loss_op = torch.library.custom_op("libmode::loss", compute, mutates_args=())
+
+
+@loss_op.register_fake
+def _(score: Tensor, mass: Tensor, weight: Tensor | None, label: Tensor | None, options: str) -> tuple[Tensor, Tensor]:
+    kind = result_type(score)
+    return score.new_empty((), dtype=kind), torch.empty_like(score, dtype=kind, memory_format=torch.contiguous_format)
+
+
+def result_type(score: Tensor) -> torch.dtype:
+    """The type of the loss and of the gradient that is kept."""
+    return torch.float64 if score.dtype is torch.float64 else torch.float32
 
 
 def _product(incoming: Tensor, grad: Tensor, score: Tensor) -> Tensor:
@@ -125,7 +106,7 @@ def _product(incoming: Tensor, grad: Tensor, score: Tensor) -> Tensor:
     return (incoming * grad).to(score.dtype)
 
 
-@torch.library.custom_op("libmode::mode_loss_backward", mutates_args=())
+@torch.library.custom_op("libmode::loss_backward", mutates_args=())
 def _backward_op(incoming: Tensor, grad: Tensor, score: Tensor) -> Tensor:
     """The product. The score ties the result to what it must not be derived by."""
     return _product(incoming, grad, score)
@@ -153,11 +134,11 @@ def _backward(ctx: Any, incoming: Tensor, _: Tensor | None) -> tuple[Tensor, Non
     return _backward_op(incoming, grad, score), None, None, None, None
 
 
-mode_loss_op.register_autograd(_backward, setup_context=_keep)
+loss_op.register_autograd(_backward, setup_context=_keep)
 
 
 class _Eager(torch.autograd.Function):
-    """A loss of the core with its derivative: ``apply(score, mass, weight, label, options, which)``.
+    """A loss of the core with its derivative: ``apply(score, mass, weight, label, options)``.
 
     torch.func cannot transform it, but PyTorch calls it at half the cost of what it can.
     """
@@ -167,20 +148,19 @@ class _Eager(torch.autograd.Function):
         loss, grad = compute(*inputs)
         ctx.save_for_backward(inputs[0], grad)
         ctx.save_for_forward(inputs[0], grad)
-        ctx.which = inputs[-1]
         return loss
 
     @staticmethod
-    def backward(ctx: Any, incoming: Tensor) -> tuple[Tensor, None, None, None, None, None]:
+    def backward(ctx: Any, incoming: Tensor) -> tuple[Tensor, None, None, None, None]:
         score, grad = ctx.saved_tensors
         if torch.is_grad_enabled():  # create_graph, and always in torch.func
-            grad = _Tied.apply(grad, score, ctx.which)
-        return _product(incoming, grad, score), None, None, None, None, None
+            grad = _Tied.apply(grad, score)
+        return _product(incoming, grad, score), None, None, None, None
 
     @staticmethod
     def jvp(ctx: Any, tangent: Tensor, *others: Any) -> Tensor:
         score, grad = ctx.saved_tensors
-        product: Tensor = _Tied.apply(grad, score, ctx.which) * tangent
+        product: Tensor = _Tied.apply(grad, score) * tangent
         return product.sum()
 
 
@@ -198,10 +178,9 @@ class _Transformed(torch.autograd.Function):
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) -> None:
         _keep(ctx, inputs, output)
         ctx.save_for_forward(inputs[0], output[1])
-        ctx.which = inputs[-1]
 
     @staticmethod
-    def backward(ctx: Any, incoming: Tensor, _: Tensor | None) -> tuple[Tensor, None, None, None, None, None]:
+    def backward(ctx: Any, incoming: Tensor, _: Tensor | None) -> tuple[Tensor, None, None, None, None]:
         return _Eager.backward(ctx, incoming)
 
     @staticmethod
@@ -227,37 +206,29 @@ class _Tied(torch.autograd.Function):
     generate_vmap_rule = True
 
     @staticmethod
-    def forward(grad: Tensor, score: Tensor, which: _native.Loss) -> Tensor:
+    def forward(grad: Tensor, score: Tensor) -> Tensor:
         return grad.view_as(grad)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
-        ctx.which = inputs[-1]
+        """Nothing is kept."""
 
-    @staticmethod
-    def backward(ctx: Any, *incoming: Tensor) -> Any:
-        raise RuntimeError(NO_SECOND_DERIVATIVE if ctx.which == "loss" else _NO_SECOND_DERIVATIVE_OF_BASELINES)
-
-    jvp = backward
+    backward = jvp = staticmethod(_no_second_derivative)
 
 
-_NO_SECOND_DERIVATIVE_OF_BASELINES = (
-    "DisCoLoss and FlatnessLoss have no second derivative here. "
-    "Leave them out of what is differentiated twice (create_graph=True, Hessians, gradient penalties)"
-)
+#: Whether torch.func transforms what is computed. A PyTorch that no longer tells so refuses to transform the losses.
+in_torch_func = getattr(torch._C, "_are_functorch_transforms_active", bool)
 
 
-def core_loss(events: Any, options: str, which: _native.Loss) -> Tensor:
-    """A loss of the core of ``Events`` that are checked."""
+def core_loss(events: Events, options: str) -> Tensor:
+    """A loss of the core of tensors that are checked."""
     score = events.score
     loss: Tensor
     # Tensors of other types stand for others, and Keras asks for the shape with those of the device "meta".
-    if which == "loss" and (
-        torch.compiler.is_compiling() or type(score) not in (Tensor, torch.nn.Parameter) or score.is_meta
-    ):
-        loss, _ = mode_loss_op(*events, options)
-    elif torch._C._are_functorch_transforms_active():
-        loss, _ = _Transformed.apply(*events, options, which)
+    if torch.compiler.is_compiling() or type(score) not in (Tensor, torch.nn.Parameter) or score.is_meta:
+        loss, _ = loss_op(*events, options)
+    elif in_torch_func():
+        loss, _ = _Transformed.apply(*events, options)
     else:
-        loss = _Eager.apply(*events, options, which)
+        loss = _Eager.apply(*events, options)
     return loss

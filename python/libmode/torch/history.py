@@ -2,25 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-
-class Events(NamedTuple):
-    """Score, mass and, where there are any, weights and labels: tensors of shape (n,)."""
-
-    score: Tensor
-    mass: Tensor
-    weight: Tensor | None
-    label: Tensor | None
-
-    def where(self, chosen: Tensor) -> Events:
-        """The events for which ``chosen``, of shape (n,), is true."""
-        weight = None if self.weight is None else self.weight[chosen]
-        label = None if self.label is None else self.label[chosen]
-        return Events(self.score[chosen], self.mass[chosen], weight, label)
+from .._front import Events
 
 
 class History(nn.Module):

@@ -11,8 +11,8 @@ from torch import Tensor, nn
 from ..._arrays import no_background
 from ..._native import BatchError, int32
 from ..._options import keywords_only
+from .._module import events
 from .._op import as_numpy
-from ..loss import _checked
 
 if TYPE_CHECKING:
     from typing_extensions import Never
@@ -73,20 +73,20 @@ class AdversaryLoss(nn.Module):
 
     def forward(self, pred: Tensor, target: Tensor, mass: Tensor, weights: Tensor | None = None) -> Tensor:
         """The mean of -log r(mass | pred) over background, shape (); each argument has shape (n,) or (n, 1)."""
-        events = _checked(pred, mass, weights, target if self.background_only else None)
-        chosen = torch.ones_like(events.mass, dtype=torch.bool)
-        if events.label is not None:
-            chosen = events.label == self.background_label
+        batch = events(pred, mass, weights, target if self.background_only else None)
+        chosen = torch.ones_like(batch.mass, dtype=torch.bool)
+        if batch.label is not None:
+            chosen = batch.label == self.background_label
         if not chosen.any():
-            if events.label is None or not len(events.label):
+            if batch.label is None or not len(batch.label):
                 raise BatchError("no event selected: the arrays are empty (length 0)")
-            raise BatchError(no_background(as_numpy(events.label), self.background_label))
-        for name, tensor in events._asdict().items():
+            raise BatchError(no_background(as_numpy(batch.label), self.background_label))
+        for name, tensor in batch._asdict().items():
             wrong = torch.zeros_like(chosen) if tensor is None else chosen & ~tensor.isfinite()
             if wrong.any():
                 at = int(wrong.nonzero()[0])
                 raise ValueError(f"{name}[{at}] = {tensor[at].item()}: must be finite for every selected event")
-        score, mass, weight, _ = events.where(chosen)
+        score, mass, weight, _ = batch.where(chosen)
         reversed_score: Tensor = _Reversed.apply(score)
         surprise = -self.log_density(reversed_score, mass)
         if weight is None:
@@ -94,7 +94,8 @@ class AdversaryLoss(nn.Module):
         total = weight.sum()
         if not total > 0:
             raise BatchError(f"weight of the selected events sums to {total.item()}: must be positive")
-        return (weight * surprise).sum() / total
+        mean: Tensor = (weight * surprise).sum() / total
+        return mean
 
     def log_density(self, score: Tensor, mass: Tensor) -> Tensor:
         """log r(mass | score), with mass in units of half the range; (n,) each."""

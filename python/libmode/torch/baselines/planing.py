@@ -8,6 +8,9 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from ..._front import together
+from .._module import read
+
 
 class Planing(NamedTuple):
     """What :func:`planing` returns."""
@@ -45,11 +48,7 @@ def planing(mass: Tensor, label: Tensor, *, bins: int = 50, floor: float = 0.1, 
     RuntimeWarning
         If the weights leave less than a tenth of the background's size.
     """
-    mass, label = mass.detach().squeeze(-1), label.detach().squeeze(-1)
-    if mass.ndim != 1 or mass.shape != label.shape:
-        raise ValueError(
-            f"mass and label have shapes {tuple(mass.shape)} and {tuple(label.shape)}: expected (n,) twice"
-        )
+    mass, label = together(read, mass=mass.detach(), label=label.detach())
     if bins < 1:
         raise ValueError(f"bins = {bins}: must be at least 1")
     if not 0 <= floor <= 1:

@@ -1,4 +1,4 @@
-"""The MoDe loss for TensorFlow: :func:`mode_loss`, eagerly and in a ``tf.function``.
+"""The losses as functions of TensorFlow's tensors.
 
 The core finds the loss and its gradient in one pass, and the derivative is the product
 with that gradient. It runs on the CPU, and TensorFlow's XLA cannot call it.
@@ -6,36 +6,33 @@ with that gradient. It runs on the CPU, and TensorFlow's XLA cannot call it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import tensorflow as tf
 
-from ._functions import NO_SECOND_DERIVATIVE, Evaluate, loss_and_grad
-from ._missing import needed
-from ._options import LossOptions, Options, options
+from .._evaluate import Evaluate, loss_and_grad
+from .._front import NO_SECOND_DERIVATIVE
+from .._options import Options, check
 
-with needed("tensorflow", by="libmode.tensorflow", extra="tensorflow"):
-    import tensorflow as tf
-    from tensorflow.python.ops.control_flow_util import GraphOrParentsInXlaContext  # nothing public tells
+try:  # nothing public tells that XLA is to compile the graph
+    from tensorflow.python.ops.control_flow_util import GraphOrParentsInXlaContext as in_xla
+except ImportError:  # then XLA itself refuses what it cannot call, in words of its own
+
+    def in_xla(graph: Any) -> bool:
+        return False
+
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-__all__ = ["mode_loss"]
+    from ..option_types import DisCoOptions, FlatnessOptions, LossOptions
 
 
 @tf.autograph.experimental.do_not_convert  # AutoGraph would rewrite the callback too, which then takes 0.4 ms more
-def mode_loss(
-    score: Any,
-    mass: Any,
-    *,
-    weight: Any = None,
-    label: Any = None,
-    background_label: int | Sequence[int] = 0,
-    **given: Unpack[LossOptions],
-) -> Any:
+def mode_loss(score: Any, mass: Any, *, weight: Any = None, label: Any = None, **options: Unpack[LossOptions]) -> Any:
     """The MoDe loss (arXiv:2010.09745) of tensors, differentiable in ``score``.
 
     Parameters
@@ -62,38 +59,58 @@ def mode_loss(
     RuntimeError
         Inside ``tf.function(jit_compile=True)``.
     """
-    return loss_of(score, mass, weight, label, options(background_label, given), loss_and_grad)
+    return loss_of(check("mode", options), score, mass, weight, label)
 
 
 @tf.autograph.experimental.do_not_convert
-def loss_of(score: Any, mass: Any, weight: Any, label: Any, chosen: Options, evaluate: Evaluate) -> Any:
-    """:func:`mode_loss` with options that are ready, by a function as :func:`loss_and_grad` is."""
-    if not tf.executing_eagerly() and GraphOrParentsInXlaContext(tf.compat.v1.get_default_graph()):
+def disco_loss(score: Any, mass: Any, *, weight: Any = None, label: Any = None, **options: Unpack[DisCoOptions]) -> Any:
+    """DisCo of tensors: :func:`libmode.baselines.disco_loss`, otherwise as :func:`mode_loss`."""
+    return loss_of(check("disco", options), score, mass, weight, label)
+
+
+@tf.autograph.experimental.do_not_convert
+def flatness_loss(
+    score: Any, mass: Any, *, weight: Any = None, label: Any = None, **options: Unpack[FlatnessOptions]
+) -> Any:
+    """The flatness loss of tensors: :func:`libmode.baselines.flatness_loss`, otherwise as :func:`mode_loss`."""
+    return loss_of(check("flatness", options), score, mass, weight, label)
+
+
+@tf.autograph.experimental.do_not_convert
+def loss_of(
+    options: Options, score: Any, mass: Any, weight: Any, label: Any, evaluate: Evaluate = loss_and_grad
+) -> Any:
+    """A loss of options that are checked, by a function as :func:`loss_and_grad` is."""
+    if not tf.executing_eagerly() and in_xla(tf.compat.v1.get_default_graph()):
         raise RuntimeError(
-            "TensorFlow's XLA cannot call the MoDe loss: give jit_compile=False to model.compile or tf.function"
+            "TensorFlow's XLA cannot call the losses of libmode: give jit_compile=False to model.compile or tf.function"
         )
-    score = _tensor("score", score)
-    if not score.dtype.is_floating:
-        raise TypeError(f"score has dtype {score.dtype.name}: expected a floating type")
-    others = [
-        None if values is None else _tensor(name, values) for name, values in (("weight", weight), ("label", label))
-    ]
-    arrays = [_tensor("mass", mass), *others]
+    optional = (("weight", weight), ("label", label))
+    others = [None if values is None else _read(name, values) for name, values in optional]
+    given = [_read("score", score), _read("mass", mass), *others]
+    if not given[0].dtype.is_floating:
+        raise TypeError(f"score has dtype {given[0].dtype.name}: expected a floating type")
+    options = options.rounded_to(given[0].dtype, given[1].dtype)
+    score, *others = map(_known_to_numpy, given)
 
     @tf.custom_gradient
     def of_score(score: Any) -> Any:
-        loss, grad = _loss_and_grad(partial(evaluate, chosen), [score, *arrays])
+        loss, grad = _loss_and_grad(partial(evaluate, options), [score, *others])
         return loss, lambda incoming: _product(incoming, grad, score)
 
     return of_score(score)
 
 
-def _tensor(name: str, values: Any) -> Any:
-    """``values`` as a tensor whose type NumPy has."""
+def _read(name: str, values: Any) -> Any:
+    """``values`` as a tensor; its shape, which a graph may not know, is looked at where it is computed with."""
     if values is None:
         raise TypeError(f"{name} is None: expected a tensor of real numbers")
-    tensor = tf.convert_to_tensor(values)
-    return tf.cast(tensor, tf.float32) if tensor.dtype in (tf.float16, tf.bfloat16) else tensor
+    return tf.convert_to_tensor(values)
+
+
+def _known_to_numpy(tensor: Any) -> Any:
+    """The tensor, in float32 where its type is a smaller floating one, which NumPy may not have."""
+    return tf.cast(tensor, tf.float32) if tensor is not None and tensor.dtype in (tf.float16, tf.bfloat16) else tensor
 
 
 @tf.custom_gradient

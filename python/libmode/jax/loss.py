@@ -1,4 +1,4 @@
-"""The MoDe loss for JAX: :func:`mode_loss`, which goes through ``jit``, ``grad``, ``jvp`` and ``vmap``.
+"""The losses as functions of JAX arrays.
 
 The core finds the loss and its gradient in one pass, and the derivative is the product
 with that gradient. Where values are known the core is called directly; inside ``jit``
@@ -7,39 +7,34 @@ and ``vmap`` it is called back from the compiled program.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
-from ._functions import NO_SECOND_DERIVATIVE, Evaluate, loss_and_grad
-from ._missing import needed
-from ._options import LossOptions, Options, options
+from .._evaluate import Evaluate, loss_and_grad
+from .._front import NO_SECOND_DERIVATIVE, Events, together
+from .._options import Options, check
 
-with needed("jax", by="libmode.jax", extra="jax"):
-    import jax
-    import jax.numpy as jnp
+try:
     from jax.experimental.buffer_callback import buffer_callback
+except ImportError:  # it is experimental: where it is no more, pure_callback does
+    buffer_callback = None  # type: ignore[assignment]
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-__all__ = ["mode_loss"]
+    from ..option_types import DisCoOptions, FlatnessOptions, LossOptions
 
 # The options and the function that computes with them: static, so both are hashable.
 How = tuple[Options, Evaluate]
 
 
 def mode_loss(
-    score: Any,
-    mass: Any,
-    *,
-    weight: Any = None,
-    label: Any = None,
-    background_label: int | Sequence[int] = 0,
-    **given: Unpack[LossOptions],
+    score: Any, mass: Any, *, weight: Any = None, label: Any = None, **options: Unpack[LossOptions]
 ) -> jax.Array:
     """The MoDe loss (arXiv:2010.09745) of JAX arrays, differentiable in ``score``.
 
@@ -65,38 +60,50 @@ def mode_loss(
         wrong with values inside ``jit`` is known when the program runs: then a
         ``jax.errors.JaxRuntimeError``, whose last line is that sentence.
     """
-    return loss_of(score, mass, weight, label, options(background_label, given), loss_and_grad)
+    return loss_of(check("mode", options), score, mass, weight, label)
 
 
-def loss_of(score: Any, mass: Any, weight: Any, label: Any, chosen: Options, evaluate: Evaluate) -> jax.Array:
-    """:func:`mode_loss` with options that are ready, by a function as :func:`loss_and_grad` is."""
-    score = _vector("score", score)
-    if not jnp.issubdtype(score.dtype, jnp.floating):
-        raise TypeError(f"score has dtype {score.dtype}: expected a floating type")
-    others = {"mass": _vector("mass", mass)}
-    for name, values in (("weight", weight), ("label", label)):
-        if values is not None:
-            others[name] = _vector(name, values)
-    for name, array in others.items():
-        if len(array) != len(score):
-            raise ValueError(f"{name} has length {len(array)}, but score has length {len(score)}")
-    loss: jax.Array = _loss(score, others["mass"], others.get("weight"), others.get("label"), (chosen, evaluate))
+def disco_loss(
+    score: Any, mass: Any, *, weight: Any = None, label: Any = None, **options: Unpack[DisCoOptions]
+) -> jax.Array:
+    """DisCo of JAX arrays: :func:`libmode.baselines.disco_loss`, otherwise as :func:`mode_loss`."""
+    return loss_of(check("disco", options), score, mass, weight, label)
+
+
+def flatness_loss(
+    score: Any, mass: Any, *, weight: Any = None, label: Any = None, **options: Unpack[FlatnessOptions]
+) -> jax.Array:
+    """The flatness loss of JAX arrays: :func:`libmode.baselines.flatness_loss`, otherwise as :func:`mode_loss`."""
+    return loss_of(check("flatness", options), score, mass, weight, label)
+
+
+def loss_of(
+    options: Options, score: Any, mass: Any, weight: Any, label: Any, evaluate: Evaluate = loss_and_grad
+) -> jax.Array:
+    """A loss of options that are checked, by a function as :func:`loss_and_grad` is."""
+    given = Events(*together(_read, score=score, mass=mass, weight=weight, label=label))
+    how = options.rounded_to(given.score.dtype, given.mass.dtype), evaluate
+    loss: jax.Array = _loss(*map(_known_to_numpy, given), how)
     return loss
 
 
-def _vector(name: str, values: Any) -> jax.Array:
-    """``values`` as an array of shape (n,) that NumPy has the type of."""
+def _read(name: str, values: Any) -> jax.Array:
+    """``values`` as an array of real numbers; scores must be floating."""
     if values is None:
         raise TypeError(f"{name} is None: expected an array of real numbers")
     array = jnp.asarray(values)
+    if name == "score" and not jnp.issubdtype(array.dtype, jnp.floating):
+        raise TypeError(f"score has dtype {array.dtype}: expected a floating type")
     if jnp.issubdtype(array.dtype, jnp.complexfloating):
         raise TypeError(f"{name} has dtype {array.dtype}: expected real numbers")
-    if array.ndim == 2 and array.shape[1] == 1:
-        array = array.reshape(-1)
-    if array.ndim != 1:
-        raise ValueError(f"{name} has shape {array.shape}: expected (n,) or (n, 1)")
-    small = jnp.issubdtype(array.dtype, jnp.floating) and array.dtype.itemsize < 4
-    return array.astype(jnp.float32) if small else array
+    return array
+
+
+def _known_to_numpy(array: jax.Array | None) -> jax.Array | None:
+    """The array, in float32 where its type is a smaller floating one, which NumPy may not have."""
+    if array is not None and jnp.issubdtype(array.dtype, jnp.floating) and array.dtype.itemsize < 4:
+        return array.astype(jnp.float32)
+    return array
 
 
 @partial(jax.custom_jvp, nondiff_argnums=(4,))
@@ -113,10 +120,13 @@ def _(how: How, primals: Any, tangents: Any) -> Any:
 @partial(jax.custom_jvp, nondiff_argnums=(4,))
 def _loss_and_grad(score: Any, mass: Any, weight: Any, label: Any, how: How) -> Any:
     arrays = (score, mass, weight, label)
-    if not any(isinstance(array, jax.core.Tracer) for array in arrays):
-        loss, grad = _compute(how, *arrays)
-        return jnp.asarray(loss), jnp.asarray(grad)
-    return jax.lax.platform_dependent(*arrays, cpu=partial(_on_cpu, how), default=partial(_elsewhere, how))
+    try:
+        known = [None if array is None else np.asarray(array) for array in arrays]
+    except jax.errors.TracerArrayConversionError:
+        on_cpu = partial(_elsewhere if buffer_callback is None else _on_cpu, how)
+        return jax.lax.platform_dependent(*arrays, cpu=on_cpu, default=partial(_elsewhere, how))
+    loss, grad = _compute(how, *known)
+    return jnp.asarray(loss), jnp.asarray(grad)
 
 
 @_loss_and_grad.defjvp
@@ -145,6 +155,6 @@ def _result(score: Any) -> tuple[jax.ShapeDtypeStruct, jax.ShapeDtypeStruct]:
 
 def _compute(how: How, *arrays: Any) -> tuple[NDArray[Any], NDArray[Any]]:
     """The loss and its gradient, by NumPy alone: a callback must not call JAX."""
-    chosen, evaluate = how
-    loss, grad = evaluate(chosen, *arrays)
+    options, evaluate = how
+    loss, grad = evaluate(options, *arrays)
     return np.asarray(loss, dtype=grad.dtype), grad

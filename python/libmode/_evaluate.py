@@ -1,0 +1,56 @@
+"""The one way from arrays to a loss of the core and its gradient."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _native
+from ._arrays import address, is_double, read, ready, with_labels
+from ._front import Events, together
+from ._options import Options
+
+#: A function as :func:`loss_and_grad` is, which modules that skip batches put in its place.
+Evaluate = Callable[[Options, Any, Any, Any, Any], tuple[float, NDArray[Any]]]
+
+
+def loss_and_grad(options: Options, score: Any, mass: Any, weight: Any, label: Any) -> tuple[float, NDArray[Any]]:
+    """The loss and its gradient, for whatever NumPy makes arrays.
+
+    The gradient has the shape and the type of ``score``, but float32 for float16, in which
+    most of it would be 0, and float64 for integers.
+    """
+    events = Events(*together(read, score=score, mass=mass, weight=weight, label=label))
+    double, kind = is_double(events), events.score.dtype
+    grad = np.empty(len(events.score), np.float64 if double else np.float32)
+    loss = _of_arrays(options, events, double, grad)
+    kept = np.float64 if kind.kind != "f" else np.float32 if kind.itemsize < 4 else kind
+    return loss, grad.reshape(np.shape(score)).astype(kept, copy=False)
+
+
+def loss_alone(options: Options, score: Any, mass: Any, weight: Any, label: Any) -> float:
+    """The loss without its gradient."""
+    events = Events(*together(read, score=score, mass=mass, weight=weight, label=label))
+    return _of_arrays(options, events, is_double(events), None)
+
+
+def _of_arrays(options: Options, events: Events, double: bool, grad: NDArray[Any] | None) -> float:
+    options = options.rounded_to(events.score.dtype, events.mass.dtype)
+    return call(options, double, (*ready(events, options, double), grad), address, events.label)
+
+
+def call(
+    options: Options, double: bool, arrays: tuple[Any, ...], address: Callable[[Any], int | None], label: Any
+) -> float:
+    """The loss of arrays as the core reads them: score, mass, weight, label, and grad, to which it writes, or None.
+
+    ``address`` says where an array or tensor begins, and ``label`` is an array of what the
+    user gave, which an error lists.
+    """
+    try:
+        return _native.loss_grad(options, double, arrays[0].shape[0], *map(address, arrays), held=arrays)
+    except _native.BatchError as error:
+        raise with_labels(error, label, options) from None

@@ -1,0 +1,66 @@
+"""The options of the losses, with their types: one row for each, and nowhere else in Python.
+
+Limits and defaults are those of the core. The types say how a value is read, and the
+sentences are the list of options in ``help(libmode.mode_loss)``.
+"""
+
+# Annotations stay objects here: libmode._options reads the types.
+from collections.abc import Iterable, Sequence
+from typing import Literal, TypedDict
+
+Loss = Literal["mode", "disco", "flatness"]
+
+
+class LossOptions(TypedDict, total=False):
+    """The options of the MoDe loss, as in mode.h."""
+
+    order: int
+    """Degree of the polynomial dependence on mass that costs nothing, 0 to 16; 0 by default."""
+    bins: int | None
+    """Number of mass bins. Where it is None or not given, it is the smaller of 32 and what
+    the number of events allows; docs/options.md has the rule."""
+    binning: Literal["quantile", "uniform", "edges"]
+    """Equal numbers of events, which is the default, equal widths, or given by ``edges``."""
+    edges: Iterable[float] | None
+    """Increasing edges of the mass bins. Then ``binning`` is left out or "edges"."""
+    mass_range: tuple[float, float] | None
+    """Events outside take no part. By default from the lowest to the highest mass."""
+    max_slope: float | None
+    """Bound on the slope c_1 relative to what ``slope_of`` says; order >= 1; none by default."""
+    slope_of: Literal["rejected", "selected"]
+    """The fraction of background below the score, c_0, the default, or above it, 1 - c_0."""
+    monotonic: bool
+    """Keep the allowed dependence monotonic in mass; order >= 2; False by default."""
+    moments: Literal["quadrature", "projection"]
+    """The paper's sum over bins, the default, or the least-squares fit, for which a
+    polynomial response has loss exactly 0 on any bins."""
+    unbiased: bool
+    """Subtract what the finite number of events adds to the loss, so that small batches
+    work; False by default. The result may be negative."""
+    slope_penalty: float
+    """Adds ``slope_penalty * c_1^2`` to the integrand; order >= 1; 0 by default."""
+    score_range: tuple[float, float] | None
+    """Limits of the integral, (0, 1) by default; None: from the lowest to the highest score."""
+    reduction: Literal["mean", "sum"]
+    """Divide the sum over bins by their number, the default, or not (the paper's formula)."""
+    background_label: int | Sequence[int]
+    """Only events whose label is this take part, 0 by default. With several, the loss is the
+    sum over labels, each with its own bins. Without labels every event takes part."""
+
+
+class DisCoOptions(TypedDict, total=False):
+    """The options that DisCo takes."""
+
+    unbiased: bool
+    background_label: int | Sequence[int]
+
+
+class FlatnessOptions(TypedDict, total=False):
+    """The options that the flatness loss takes, which say what is binned."""
+
+    bins: int | None
+    binning: Literal["quantile", "uniform", "edges"]
+    edges: Iterable[float] | None
+    mass_range: tuple[float, float] | None
+    score_range: tuple[float, float] | None
+    background_label: int | Sequence[int]
