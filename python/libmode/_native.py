@@ -16,7 +16,7 @@ import tempfile
 import threading
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ._interruptible import LARGE, interruptible
 
@@ -51,27 +51,47 @@ _ERRORS: dict[int, type[Exception]] = {
 
 
 class ModeOptions(ctypes.Structure):
-    """``mode_options`` of mode.h."""
+    """``mode_options`` of mode.h. Its members are those of the library's table, which is read when it is loaded."""
+
+
+class _Row(ctypes.Structure):
+    """``mode_option`` of mode.h."""
 
     _fields_ = [
-        ("struct_size", ctypes.c_size_t),
-        ("order", ctypes.c_int32),
-        ("bins", ctypes.c_int32),
-        ("binning", ctypes.c_int32),
-        ("moments", ctypes.c_int32),
-        ("slope_of", ctypes.c_int32),
-        ("reduction", ctypes.c_int32),
-        ("monotonic", ctypes.c_int32),
-        ("unbiased", ctypes.c_int32),
-        ("max_slope", ctypes.c_double),
-        ("slope_penalty", ctypes.c_double),
-        ("mass_range", ctypes.c_double * 2),
-        ("score_range", ctypes.c_double * 2),
-        ("edges", ctypes.POINTER(ctypes.c_double)),
-        ("n_edges", ctypes.c_size_t),
-        ("background_label", ctypes.POINTER(ctypes.c_int32)),
-        ("n_background_label", ctypes.c_size_t),
+        ("name", ctypes.c_char_p),
+        ("kind", ctypes.c_int32),
+        ("losses", ctypes.c_uint32),
+        ("offset", ctypes.c_size_t),
+        ("values", ctypes.POINTER(ctypes.c_char_p)),
+        ("n_values", ctypes.c_size_t),
+        ("none", ctypes.c_double),
     ]
+
+
+# How each kind of option is held, in the order of MODE_KIND_...; lists are followed by their lengths.
+_KINDS: list[Any] = [
+    ctypes.c_int32,
+    ctypes.c_int32,
+    ctypes.c_int32,
+    ctypes.c_double,
+    ctypes.c_double * 2,
+    ctypes.POINTER(ctypes.c_double),
+    ctypes.POINTER(ctypes.c_int32),
+]
+RANGE, NUMBERS, LABELS = 4, 5, 6
+
+
+class Option(NamedTuple):
+    """An option as the library has it."""
+
+    kind: int  #: MODE_KIND_... of mode.h
+    losses: int  #: bit k is set if the loss of number k takes it
+    values: tuple[str, ...]  #: of a choice: the names, by number
+    none: float  #: what says that an integer or a number is not given, or no limit; NaN: nothing
+
+
+#: The options of the library, by name; empty until it is loaded.
+OPTIONS: dict[str, Option] = {}
 
 
 # Arrays travel as addresses: integers, or None for NULL.
@@ -81,15 +101,14 @@ _options = ctypes.POINTER(ModeOptions)
 _events = [_options, _size, _address, _address, _address, _address]
 _doubles = ctypes.POINTER(ctypes.c_double)
 
-# The functions of the losses, but for the type of the arrays.
-_LOSS_GRAD = {"mode": "mode_loss_grad", "disco": "mode_disco_grad", "flatness": "mode_flatness_grad"}
-
 _SIGNATURES = {
+    "mode_option_at": [_size, ctypes.POINTER(_Row)],
     "mode_options_init": [_options, _size],
     "mode_options_check": [_options],
-    **{f"{name}_{kind}": [*_events, _doubles, _address] for name in _LOSS_GRAD.values() for kind in ("f32", "f64")},
-    "mode_edges": [_options, _size, _address, _address, _address, _size, _address, ctypes.POINTER(_size)],
-    "mode_moments": [*_events, _size, _address, _size, _address, _address, _address],
+    "mode_loss_grad_f32": [*_events, _doubles, _address],
+    "mode_loss_grad_f64": [*_events, _doubles, _address],
+    "mode_edges_f64": [_options, _size, _address, _address, _address, _size, _address, ctypes.POINTER(_size)],
+    "mode_moments_f64": [*_events, _size, _address, _size, _address, _address, _address],
     "mode_set_threads": [ctypes.c_int],
     "mode_get_threads": [ctypes.POINTER(ctypes.c_int)],
 }
@@ -138,6 +157,7 @@ def _load() -> ctypes.CDLL:
             tried.append(f"  {path}: {_reason(path, error)}")
         else:
             _declare(loaded, path)
+            _read_options(loaded)
             _check(loaded, loaded.mode_set_threads(_threads))
             return loaded
     raise ImportError(
@@ -202,10 +222,27 @@ def _declare(loaded: ctypes.CDLL, path: Path) -> None:
         )
     loaded.mode_last_error.restype = ctypes.c_char_p
     loaded.mode_version.restype = ctypes.c_char_p
+    loaded.mode_option_count.restype = ctypes.c_size_t
     for name, signature in _SIGNATURES.items():
         function = getattr(loaded, name)
         function.argtypes = signature
         function.restype = ctypes.c_int
+
+
+def _read_options(loaded: ctypes.CDLL) -> None:
+    if OPTIONS:  # a forked child loads the same library again
+        return
+    members: list[tuple[str, Any]] = [("struct_size", ctypes.c_size_t)]
+    for k in range(loaded.mode_option_count()):
+        row = _Row()
+        _check(loaded, loaded.mode_option_at(k, row))
+        name = row.name.decode()
+        members.append((name, _KINDS[row.kind]))
+        if row.kind in (NUMBERS, LABELS):
+            members.append((f"n_{name}", ctypes.c_size_t))
+        values = tuple(row.values[i].decode() for i in range(row.n_values))
+        OPTIONS[name] = Option(row.kind, row.losses, values, row.none)
+    ModeOptions._fields_ = members
 
 
 def _check(loaded: ctypes.CDLL, status: int) -> None:
@@ -245,7 +282,7 @@ def loss_grad(options: Options, double: bool, n: int, *arrays: int | None, held:
     when the caller was interrupted.
     """
     loaded, loss = library(), ctypes.c_double()
-    function = getattr(loaded, _LOSS_GRAD[options.loss] + ("_f64" if double else "_f32"))
+    function = loaded.mode_loss_grad_f64 if double else loaded.mode_loss_grad_f32
 
     def call() -> float:
         _check(loaded, function(options.struct, n, *arrays[:4], loss, *arrays[4:]))
@@ -257,14 +294,14 @@ def loss_grad(options: Options, double: bool, n: int, *arrays: int | None, held:
 def edges(options: ModeOptions, n: int, arrays: Sequence[int | None], capacity: int, out: int | None) -> int:
     """Writes the bin edges to ``out`` and returns how many there are; ``arrays`` are mass, weight and label."""
     loaded, count = library(), _size()
-    _check(loaded, loaded.mode_edges(options, n, *arrays, capacity, out, count))
+    _check(loaded, loaded.mode_edges_f64(options, n, *arrays, capacity, out, count))
     return count.value
 
 
 def moments(options: ModeOptions, *arguments: int | None) -> None:
-    """Calls ``mode_moments`` with the arguments of mode.h."""
+    """Calls ``mode_moments_f64`` with the arguments of mode.h."""
     loaded = library()
-    _check(loaded, loaded.mode_moments(options, *arguments))
+    _check(loaded, loaded.mode_moments_f64(options, *arguments))
 
 
 def set_threads(threads: int) -> None:

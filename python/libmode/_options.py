@@ -30,8 +30,6 @@ EXAMPLE: dict[Loss, str] = {"mode": "order=1", "disco": "unbiased=True", "flatne
 _TYPE: dict[str, Any] = LossOptions.__annotations__
 # The enumerations of mode.h, in its order.
 _CHOICES = {name: get_args(kind) for name, kind in _TYPE.items() if get_origin(kind) is Literal}
-# What None stands for, where it is more than that nothing was given.
-_UNBOUNDED = {"max_slope": math.inf, "mass_range": (-math.inf, math.inf), "score_range": (-math.inf, math.inf)}
 
 # What other packages call the arguments of the losses.
 _OTHER_NAMES = {
@@ -152,16 +150,19 @@ class Options:
 
     def __init__(self, loss: Loss, **options: Any) -> None:
         self.loss, self._given = loss, options
-        self.struct = _native.default_options()
-        for name, value in options.items():
-            self._set(name, _UNBOUNDED.get(name) if value is None else value)
+        if options.get("edges") is not None:
+            if options.get("binning", "edges") != "edges":
+                binning = options["binning"]
+                raise ValueError(f"binning = {binning!r} cannot be given together with edges: leave one of them out")
+            options = {**options, "binning": "edges"}
         labels = options.get("background_label", 0)
         self.labels: tuple[int, ...] = (labels,) if isinstance(labels, int) else tuple(labels)
         #: A number that is no background label.
         self.unused_label = min(set(range(len(self.labels) + 1)).difference(self.labels))
-        self._label_array = (ctypes.c_int32 * len(self.labels))(*self.labels)
-        self.struct.background_label = ctypes.cast(self._label_array, ctypes.POINTER(ctypes.c_int32))
-        self.struct.n_background_label = len(self.labels)
+        self.struct = _native.default_options()
+        self._lists: list[Any] = []  # that the struct points to
+        for name, value in {"loss": loss, **options, "background_label": self.labels}.items():
+            self._set(name, value)
         _native.check_options(self.struct)
         edges = options.get("edges") or (0, 1)
         limits = (self.struct.score_range, self.struct.mass_range, (edges[0], edges[-1]))
@@ -189,25 +190,19 @@ class Options:
         return self._rounded[score, mass]
 
     def _set(self, name: str, value: Any) -> None:
-        if value is None or name == "background_label":
-            return
-        if name in _CHOICES:
-            setattr(self.struct, name, _CHOICES[name].index(value))
-        elif name == "edges":
-            self._set_edges(value)
-        elif isinstance(value, (tuple, list)):
-            getattr(self.struct, name)[:] = value
+        kind, _, values, none = _native.OPTIONS[name]
+        if kind == _native.RANGE:
+            getattr(self.struct, name)[:] = (-math.inf, math.inf) if value is None else value
+        elif kind in (_native.NUMBERS, _native.LABELS):
+            if value is not None:
+                element = ctypes.c_double if kind == _native.NUMBERS else ctypes.c_int32
+                self._lists.append((element * len(value))(*value))
+                setattr(self.struct, name, ctypes.cast(self._lists[-1], ctypes.POINTER(element)))
+                setattr(self.struct, f"n_{name}", len(value))
+        elif values:
+            setattr(self.struct, name, values.index(value))
         else:
-            setattr(self.struct, name, value)
-
-    def _set_edges(self, edges: Sequence[float]) -> None:
-        if self._given.get("binning") not in (None, "edges"):
-            binning = self._given["binning"]
-            raise ValueError(f"binning = {binning!r} cannot be given together with edges: leave one of them out")
-        self._edge_array = (ctypes.c_double * len(edges))(*edges)
-        self.struct.edges = ctypes.cast(self._edge_array, ctypes.POINTER(ctypes.c_double))
-        self.struct.n_edges = len(edges)
-        self.struct.binning = _CHOICES["binning"].index("edges")
+            setattr(self.struct, name, type(getattr(self.struct, name))(none) if value is None else value)
 
 
 _cached = lru_cache(maxsize=256)(Options)

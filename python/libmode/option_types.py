@@ -32,11 +32,11 @@ class LossOptions(TypedDict, total=False):
     monotonic: bool
     """Keep the allowed dependence monotonic in mass; order >= 2; False by default."""
     moments: Literal["quadrature", "projection"]
-    """The paper's sum over bins, the default, or the least-squares fit, for which a
-    polynomial response has loss exactly 0 on any bins."""
+    """The least-squares fit, the default, for which a polynomial response has loss exactly 0
+    on any bins, or the paper's sum over bins, "quadrature"."""
     unbiased: bool
     """Subtract what the finite number of events adds to the loss, so that small batches
-    work; False by default. The result may be negative."""
+    work: the default. The result may be negative. False: the paper's formula."""
     slope_penalty: float
     """Adds ``slope_penalty * c_1^2`` to the integrand; order >= 1; 0 by default."""
     score_range: tuple[float, float] | None
@@ -49,7 +49,7 @@ class LossOptions(TypedDict, total=False):
 
 
 class DisCoOptions(TypedDict, total=False):
-    """The options that DisCo takes."""
+    """The options that DisCo takes. Its ``unbiased`` is False by default."""
 
     unbiased: bool
     background_label: int | Sequence[int]

@@ -83,7 +83,7 @@ class Arguments:
             background_label = int(background_label)
         label = int32("background_label", background_label)
 
-        options: LossOptions = {"order": order, "bins": bins}
+        options: LossOptions = {"order": order, "bins": bins, "moments": "quadrature", "unbiased": False}
         if lambd is not None:
             options["slope_penalty"] = lambd
         if max_slope is not None and order != 0:
