@@ -52,8 +52,8 @@ class Sample(NamedTuple):
         weight = None if weight is None else weight.astype(self.dtype)
         if self.binning == "quantile":
             return score, mass, weight, quantile_edges(mass, self.bins), dict(bins=self.bins, binning="quantile")
-        # The ends leave events out, and no bin empty.
-        low, high = np.quantile(mass, [0.02, 0.9])
+        # The ends leave events out, and no bin empty; the type of the masses has them, so that they are not rounded.
+        low, high = np.quantile(mass, [0.02, 0.9]).astype(self.dtype).astype(float)
         if self.binning == "uniform":
             given = dict(bins=self.bins, binning="uniform", mass_range=(low, high))
             return score, mass, weight, np.linspace(low, high, self.bins + 1), given
