@@ -23,7 +23,6 @@ LIMIT = 60  # seconds: a hundred times what any child needs
 
 # Enough events that the library uses several threads, whose loss in a child is what makes it hang.
 N = 100_000
-LOSS_GRAD = _native._LOSS_GRAD.values()
 
 
 def batch(seed):
@@ -225,10 +224,11 @@ def the_parents_library():
         "mode_options_check": (options,),
         "mode_loss_f32": (options, N, single, single, None, None, pointer(loss)),
         "mode_loss_f64": (options, N, s, m, None, None, pointer(loss)),
-        **{f"{name}_f32": (options, N, single, single, None, None, pointer(loss), o) for name in LOSS_GRAD},
-        **{f"{name}_f64": (options, N, s, m, None, None, pointer(loss), o) for name in LOSS_GRAD},
-        "mode_edges": (options, N, m, None, None, N, o, pointer(count)),
-        "mode_moments": (options, N, s, m, None, None, 1, s, 32, o, None, None),
+        "mode_loss_grad_f32": (options, N, single, single, None, None, pointer(loss), o),
+        "mode_loss_grad_f64": (options, N, s, m, None, None, pointer(loss), o),
+        "mode_option_at": (0, _native._Row()),
+        "mode_edges_f64": (options, N, m, None, None, N, o, pointer(count)),
+        "mode_moments_f64": (options, N, s, m, None, None, 1, s, 32, o, None, None),
         "mode_set_threads": (1,),
         "mode_get_threads": (pointer(threads),),
     }
