@@ -87,24 +87,17 @@ func newBins[T Float](sel *selection[T], cfg *Config, unit float64, sc *scratch)
 	return bs, settle(bs, sel, cfg, unit, of, sc.team)
 }
 
-// sumsWanted returns the order up to which sums over the bins are needed before there are
-// records, by moments or to merge bins; -1: none are.
-func sumsWanted[T Float](sel *selection[T], cfg *Config) int {
-	switch {
-	case cfg.Moments == Projection && cfg.Order > 0:
-		return cfg.Order
-	case cfg.merges() && (sel.Weight != nil || cfg.Binning == Uniform):
-		return 0
-	}
-	return -1
-}
-
 // settle merges bins that have too few events, where their number was not asked
 // for, and finds the mean polynomials that moments are made of.
 func settle[T Float](bs *bins, sel *selection[T], cfg *Config, unit float64, of binsOf, team *par.Team) error {
-	if order := sumsWanted(sel, cfg); order >= 0 {
+	merges := cfg.merges() && (sel.Weight != nil || cfg.Binning == Uniform) // others have enough already
+	order := 0
+	if cfg.Moments == Projection {
+		order = cfg.Order
+	}
+	if merges || order > 0 {
 		su := sumBins(sel, bs.count(), order, unit, of, team)
-		if cfg.merges() {
+		if merges {
 			if to := su.merging(enoughEvents); to[len(to)-1] < len(to)-1 {
 				su.merge(to)
 				bs.merge(to)

@@ -1,5 +1,7 @@
 """What pytest needs to know before it collects: see golden.py, cases.py and reference.py for the shared parts."""
 
+import sys
+
 import golden
 import hypothesis
 import libmode
@@ -14,6 +16,14 @@ hypothesis.settings.load_profile("reproducible")
 def golden_case(request):
     """One of the cases of tests/golden/mode_loss.json."""
     return request.param
+
+
+@pytest.fixture(autouse=True)
+def forget_what_was_compiled():
+    """PyTorch compiles a function for at most eight kinds of arguments, and the tests have more."""
+    yield
+    if "torch._dynamo" in sys.modules:
+        sys.modules["torch"]._dynamo.reset()
 
 
 @pytest.fixture

@@ -9,15 +9,16 @@ import subprocess
 import sys
 import zipapp
 from pathlib import Path
+from typing import get_args
 
 import libmode
 import pytest
 from libmode import _native, prefix
 from libmode._options import TAKEN
+from libmode.option_types import Loss, LossOptions
 
 ROOT = Path(__file__).parents[2]
 LIBRARY = prefix.PREFIX / "lib" / "libmode.so"
-NOT_OPTIONS = {"struct_size", "n_edges", "n_background_label"}
 
 
 def test_one_version():
@@ -27,13 +28,18 @@ def test_one_version():
 
 
 def test_every_option_is_typed():
-    assert set(TAKEN["mode"]) == {name for name, _ in _native.ModeOptions._fields_} - NOT_OPTIONS
+    _native.library()
+    for number, loss in enumerate(_native.OPTIONS["loss"].values):
+        taken = {name for name, option in _native.OPTIONS.items() if option.losses >> number & 1}
+        assert set(TAKEN[loss]) == taken - {"loss"}
+    for name, option in _native.OPTIONS.items():
+        assert option.values == (get_args(Loss) if name == "loss" else get_args(LossOptions.__annotations__[name]) if option.values else ())
 
 
 def test_cpp_has_a_setter_for_every_option():
     header = (ROOT / "include" / "mode.hpp").read_text()
     setters = set(re.findall(r"^    options &(\w+)\(", header, re.MULTILINE)) - {"set"}
-    assert setters == set(TAKEN["mode"])
+    assert setters == set(_native.OPTIONS)
 
 
 def test_python_and_c_agree_on_the_fields_of_the_options():
@@ -60,7 +66,7 @@ def compile_library(code, path):
     return str(path)
 
 
-USE = "import libmode; print(libmode.mode_loss([0.1, 0.2, 0.3], [1, 2, 3], bins=2))"
+USE = "import libmode; print(libmode.mode_loss([0.1, 0.2, 0.3], [1, 2, 3], bins=1))"
 
 
 def test_a_library_that_is_not_there_is_an_import_error_with_the_paths_tried(tmp_path):
@@ -83,7 +89,7 @@ def test_a_library_elsewhere_is_used(tmp_path):
     elsewhere = shutil.copy(LIBRARY, tmp_path / "elsewhere.so")
     result = python(USE + "; print(open('/proc/self/maps').read())", LIBMODE_LIBRARY=str(elsewhere))
     assert result.returncode == 0, result.stderr
-    assert float(result.stdout.split()[0]) == libmode.mode_loss([0.1, 0.2, 0.3], [1, 2, 3], bins=2)
+    assert float(result.stdout.split()[0]) == libmode.mode_loss([0.1, 0.2, 0.3], [1, 2, 3], bins=1)
     assert str(elsewhere) in result.stdout
 
 
@@ -130,7 +136,7 @@ def test_threads_that_come_at_once_load_one_library():
         def use():
             barrier.wait()
             import libmode
-            got.append(libmode.mode_loss([0.1, 0.2, 0.3], [1, 2, 3], bins=2))
+            got.append(libmode.mode_loss([0.1, 0.2, 0.3], [1, 2, 3], bins=1))
         threads = [threading.Thread(target=use) for _ in range(8)]
         for thread in threads: thread.start()
         for thread in threads: thread.join()
@@ -187,7 +193,7 @@ def test_a_framework_that_lacks_something_itself_says_so(package, tmp_path):
 
 
 def test_no_framework_is_imported():
-    code = "import libmode, sys; libmode.mode_loss([0.1, 0.2, 0.3], [1, 2, 3], bins=2); print(*sys.modules)"
+    code = "import libmode, sys; libmode.mode_loss([0.1, 0.2, 0.3], [1, 2, 3], bins=1); print(*sys.modules)"
     result = python(code)
     assert result.returncode == 0, result.stderr
     assert not {"torch", "keras", "tensorflow", "jax", "matplotlib", "scipy", "iminuit"} & set(result.stdout.split())

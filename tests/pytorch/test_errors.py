@@ -167,7 +167,7 @@ OPTIONS = {
     "monotonic at order 1": (dict(order=1, monotonic=True), ValueError, "monotonic", "order >= 2", "order is 1"),
     "monotonic as text": (dict(order=2, monotonic="yes"), TypeError, "monotonic = 'yes'", "True or False"),
     "unbiased as a number": (dict(unbiased=2), TypeError, "unbiased = 2", "True or False"),
-    "slope_penalty negative": (dict(order=1, slope_penalty=-0.5), ValueError, "slope_penalty = -0.5", "not negative"),
+    "slope_penalty negative": (dict(order=1, slope_penalty=-0.5), ValueError, "slope_penalty = -0.5", "at least 0"),
     "slope_penalty NaN": (dict(order=1, slope_penalty=float("nan")), ValueError, "slope_penalty = NaN"),
     "slope_penalty infinite": (dict(order=1, slope_penalty=float("inf")), ValueError, "slope_penalty = +Inf", "finite"),
     "slope_penalty at order 0": (dict(slope_penalty=1), ValueError, "slope_penalty = 1", "order >= 1"),
