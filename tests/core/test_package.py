@@ -33,7 +33,9 @@ def test_every_option_is_typed():
         taken = {name for name, option in _native.OPTIONS.items() if option.losses >> number & 1}
         assert set(TAKEN[loss]) == taken - {"loss"}
     for name, option in _native.OPTIONS.items():
-        assert option.values == (get_args(Loss) if name == "loss" else get_args(LossOptions.__annotations__[name]) if option.values else ())
+        assert option.values == (
+            get_args(Loss) if name == "loss" else get_args(LossOptions.__annotations__[name]) if option.values else ()
+        )
 
 
 def test_cpp_has_a_setter_for_every_option():

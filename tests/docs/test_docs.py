@@ -29,6 +29,10 @@ def run(command, directory):
     return done.stdout
 
 
+def test_the_table_of_options_is_that_of_the_package():
+    subprocess.run([sys.executable, ROOT / "docs" / "write_options.py", "--check"], check=True)
+
+
 def test_there_are_blocks():
     assert len(blocks("python")) >= 3
     assert len(blocks("c")) >= 1
