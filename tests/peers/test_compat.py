@@ -6,8 +6,8 @@ import warnings
 import numpy as np
 import pytest
 import torch
+from libmode import torch as libmode_torch
 from libmode.compat.pytorch import MoDeLoss
-from libmode.torch import MoDeLoss as Plain
 from modeloss.pytorch import MoDeLoss as Theirs
 from side_by_side import N, batch, correlation, distance, evaluate
 
@@ -17,6 +17,11 @@ from studies.simple_model.measure import performance
 
 BINS = 16
 SBINS = 1024  # steps of their integral over scores; its default of 32 is coarse
+
+
+def Plain(**options):
+    """Our own module with the paper's formula."""
+    return libmode_torch.MoDeLoss(moments="quadrature", unbiased=False, **options)
 
 
 def quiet(**options):
@@ -150,8 +155,11 @@ def test_it_is_libmode_with_these_options(theirs, ours):
     assert got[0] == want[0]
     assert torch.equal(got[1], want[1])
     # The repr says so.
-    assert repr(mode) == repr(eval(repr(mode), {"MoDeLoss": Plain}))
-    assert evaluate(eval(repr(mode), {"MoDeLoss": Plain}), pred, target, 0.9 * mass, weights)[0] == want[0]
+    assert repr(mode) == repr(eval(repr(mode), {"MoDeLoss": libmode_torch.MoDeLoss}))
+    assert (
+        evaluate(eval(repr(mode), {"MoDeLoss": libmode_torch.MoDeLoss}), pred, target, 0.9 * mass, weights)[0]
+        == want[0]
+    )
 
 
 @pytest.mark.parametrize("options", [dict(normalize=False), dict(background_label=1), dict(background_only=False)])
@@ -314,5 +322,7 @@ def test_to_gives_the_module():
 
 
 def test_repr():
-    assert repr(MoDeLoss(bins=16, order=1, lambd=0.5)) == "MoDeLoss(order=1, bins=16, slope_penalty=0.5)"
+    assert repr(MoDeLoss(bins=16, order=1, lambd=0.5)) == (
+        "MoDeLoss(order=1, bins=16, moments='quadrature', unbiased=False, slope_penalty=0.5)"
+    )
     assert "0 of 1000000 events" in repr(MoDeLoss(memory=True))
