@@ -39,26 +39,26 @@ const (
 	enoughEvents = 4
 )
 
-// bins returns the number of bins for n events: that which is asked for, or else one
+// binsFor returns the number of bins for n events: that which is asked for, or else one
 // that leaves each bin enough events and the fit of the moments something to do.
-func (c *Config) bins(n int) int {
-	if c.Bins > 0 {
-		return c.Bins
+func binsFor(cfg *Config, n int) int {
+	if cfg.Bins > 0 {
+		return cfg.Bins
 	}
-	return max(min(n/eventsPerBin, maxBins), c.Order+2)
+	return max(min(n/eventsPerBin, maxBins), cfg.Order+2)
 }
 
-// mostBins returns a number that bins does not exceed.
-func (c *Config) mostBins() int {
-	if c.Binning == GivenEdges {
-		return len(c.Edges) - 1
+// mostBins returns a number that the bins do not exceed.
+func mostBins(cfg *Config) int {
+	if cfg.Binning == GivenEdges {
+		return len(cfg.Edges) - 1
 	}
-	return c.bins(math.MaxInt32)
+	return binsFor(cfg, math.MaxInt32)
 }
 
 // merges reports whether bins without enough events are merged with their neighbours:
 // where their number is not asked for.
-func (c *Config) merges() bool { return c.Bins == 0 && c.Binning != GivenEdges }
+func merges(cfg *Config) bool { return cfg.Bins == 0 && cfg.Binning != GivenEdges }
 
 // massCellsFor returns a number of cells with which few of n masses lie in
 // divided ones.
@@ -69,14 +69,14 @@ func massCellsFor(n, bins int) int {
 // newBins returns the bins that a configuration asks for, with what the moments need
 // to know of the events in them. Weights are in the given unit.
 func newBins[T Float](sel *selection[T], cfg *Config, unit float64, sc *scratch) (*bins, error) {
-	if err := sel.enoughFor(cfg); err != nil {
+	if err := enoughFor(sel, cfg); err != nil {
 		return nil, err
 	}
 	var bs *bins
 	if cfg.Binning == Quantile {
-		bs = quantileBins(sel, cfg.bins(sel.n), sc)
+		bs = quantileBins(sel, binsFor(cfg, sel.n), sc)
 	} else {
-		edges, err := sel.givenEdges(cfg)
+		edges, err := givenEdges(sel, cfg)
 		if err != nil {
 			return nil, err
 		}
@@ -90,14 +90,14 @@ func newBins[T Float](sel *selection[T], cfg *Config, unit float64, sc *scratch)
 // settle merges bins that have too few events, where their number was not asked
 // for, and finds the mean polynomials that moments are made of.
 func settle[T Float](bs *bins, sel *selection[T], cfg *Config, unit float64, of binsOf, team *par.Team) error {
-	merges := cfg.merges() && (sel.Weight != nil || cfg.Binning == Uniform) // others have enough already
+	merging := merges(cfg) && (sel.Weight != nil || cfg.Binning == Uniform) // others have enough already
 	order := 0
 	if cfg.Moments == Projection {
 		order = cfg.Order
 	}
-	if merges || order > 0 {
+	if merging || order > 0 {
 		su := sumBins(sel, bs.count(), order, unit, of, team)
-		if merges {
+		if merging {
 			if to := su.merging(enoughEvents); to[len(to)-1] < len(to)-1 {
 				su.merge(to)
 				bs.merge(to)
@@ -110,7 +110,7 @@ func settle[T Float](bs *bins, sel *selection[T], cfg *Config, unit float64, of 
 	} else if cfg.Moments == Projection {
 		bs.means = slices.Repeat([]twofold{{hi: 1}}, bs.count())
 	}
-	if cfg.merges() && bs.count() < cfg.Order+2 {
+	if merges(cfg) && bs.count() < cfg.Order+2 {
 		return errorOf(ErrNoEvents, "too few events, or too few that differ in mass: %d selected events make %d bins, "+
 			"and a response of order = %d needs more than %d to be seen in: use larger batches, a lower order, or give bins or edges",
 			sel.n, bs.count(), cfg.Order, cfg.Order+1)
@@ -144,15 +144,15 @@ func (bs *bins) renumber(to []int) {
 
 // enoughFor returns an error where there is no range of masses to be binned, or
 // where there are fewer events than bins.
-func (sel *selection[T]) enoughFor(cfg *Config) error {
+func enoughFor[T Float](sel *selection[T], cfg *Config) error {
 	if err := sel.checkMassRange(); err != nil {
 		return err
 	}
-	asked := cfg.bins(sel.n)
+	asked := binsFor(cfg, sel.n)
 	if cfg.Binning == GivenEdges || sel.n >= asked {
 		return nil
 	}
-	if cfg.merges() {
+	if merges(cfg) {
 		return errorOf(ErrNoEvents, "too few events: %d selected events cannot fill the %d bins that order = %d needs at least: "+
 			"use larger batches or a lower order", sel.n, asked, cfg.Order)
 	}
@@ -165,11 +165,11 @@ func (sel *selection[T]) enoughFor(cfg *Config) error {
 }
 
 // givenEdges returns the edges of bins other than quantile ones.
-func (sel *selection[T]) givenEdges(cfg *Config) ([]float64, error) {
+func givenEdges[T Float](sel *selection[T], cfg *Config) ([]float64, error) {
 	if cfg.Binning == GivenEdges {
 		return slices.Clone(cfg.Edges), nil
 	}
-	edges := uniformEdges(sel.massLo, sel.massHi, cfg.bins(sel.n))
+	edges := uniformEdges(sel.massLo, sel.massHi, binsFor(cfg, sel.n))
 	for b := 1; b < len(edges); b++ {
 		if !(edges[b] > edges[b-1]) {
 			return nil, errorOf(ErrOption, "bins = %d: mass range [%v, %v] is too narrow for so many bins in double precision", len(edges)-1, sel.massLo, sel.massHi)

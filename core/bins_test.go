@@ -11,7 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// quantileRule is the rule of spec.md, word for word.
+// quantileRule is the rule of bins.go, taken literally: inner edge k lies midway between
+// the sorted masses of rank r-1 and r, r = floor(k n / bins), moved down to the first of
+// equal masses; rank 0, repeats and an edge that is not below the highest mass are dropped.
 func quantileRule(masses []float64, asked int) []float64 {
 	sorted := slices.Clone(masses)
 	sort.Float64s(sorted)

@@ -14,7 +14,7 @@ type disco struct {
 	mass, score axis // each in its own order
 	records     []uint64
 	index       []uint32 // places in the input
-	rank        []uint32 // in order of score: places in order of mass
+	rank        []uint32 // in order of score: ranks in mass
 	events      []massEvent
 	byScore     []massEvent // the same in order of score
 	values      []float64   // scores, then factors in either order
@@ -177,7 +177,7 @@ func (ax *axis) centre(name string) (unit float64, err error) {
 // variance returns dCov^2 of an axis with itself, and leaves half of its
 // derivatives in dc.half.
 //
-// It is bilinear in the distances of the two places where they stand, and half
+// It is bilinear in the distances of both events, and half
 // of the derivative is that by one of them. Since these are linear in z between
 // ties, the sum of z times derivative is dCov^2 itself.
 func (dc *disco) variance(fm *form, ax *axis, name string) (float64, error) {

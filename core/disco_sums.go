@@ -131,10 +131,10 @@ func (dc *disco) pairSums(dst []float64, team *par.Team) {
 		clear(inBlock)
 		for _, event := range byBlock[start:next[b]] {
 			k, r := int(event>>32), int(event&math.MaxUint32)
-			ev, place := &events[r], r-start
-			below := inBlock.below(place)
+			ev, rank := &events[r], r-start
+			below := inBlock.below(rank)
 			dst[k] += 4 * (ev.m*below.w - below.wm)
-			inBlock.add(place, node{ev.w, ev.w * ev.m})
+			inBlock.add(rank, node{ev.w, ev.w * ev.m})
 		}
 		trees.Give(inBlock)
 	})
@@ -150,7 +150,7 @@ type tree []node
 // node is a sum of weights and of weights times mass.
 type node struct{ w, wm float64 }
 
-// add adds to the place r.
+// add adds to the element of rank r.
 func (t tree) add(r int, n node) {
 	for k := r + 1; k < len(t); k += k & -k {
 		t[k].w += n.w
@@ -158,7 +158,7 @@ func (t tree) add(r int, n node) {
 	}
 }
 
-// below returns the sum over the places below r.
+// below returns the sum over the ranks below r.
 func (t tree) below(r int) (sum node) {
 	for k := r; k > 0; k &= k - 1 {
 		sum.w += t[k].w

@@ -31,7 +31,7 @@
 //
 //	Config       options.go (the table: one row an option), validate.go
 //	Events       events.go; of the labels asked for: gather.go, loss.go
-//	selection    selection.go, selection_stats.go: which events take part, and how many
+//	selection    selection.go, stats.go: which events take part, and how many
 //	             of them lie in each cell of score and mass (cells.go)
 //	bins         bins.go, quantile.go, and what the moments need of their events: means.go
 //	records      records.go, chunks.go: a word an event, sorted by score, in chunks

@@ -113,7 +113,7 @@ func (g *gathered[T]) of(k int) (Events[T], []uint32) {
 type slots struct {
 	lowest int32
 	table  []int32         // by label - lowest; -1: none of them
-	others map[int32]int32 // in place of the table, where labels lie far apart
+	others map[int32]int32 // instead of the table, where labels lie far apart
 }
 
 func newSlots(labels []int32) slots {

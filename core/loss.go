@@ -48,7 +48,7 @@ func lossAndGrad[T Float](grad []T, input *Events[T], given *Config) (float64, e
 	if err := g.gather(ev, cfg.BackgroundLabel, sc.team); err != nil {
 		return 0, err
 	}
-	total, err := g.sum(g.gradient(grad), cfg, of, sc)
+	total, err := sumOfLabels(g, g.gradient(grad), cfg, of, sc)
 	if err != nil {
 		return 0, err
 	}
@@ -68,10 +68,10 @@ func kindOf[T Float](kind LossKind) lossOf[T] {
 	return binnedLoss[T]
 }
 
-// sum returns the sum of the losses of the labels, each of which sets its part of the
+// sumOfLabels returns the sum of the losses of the labels, each of which sets its part of the
 // gradient. Many labels of few events, each not worth a second goroutine, are shared
 // among goroutines.
-func (g *gathered[T]) sum(grad []T, cfg *Config, of lossOf[T], sc *scratch) (total float64, err error) {
+func sumOfLabels[T Float](g *gathered[T], grad []T, cfg *Config, of lossOf[T], sc *scratch) (total float64, err error) {
 	one := func(k int, sc *scratch) (float64, error) {
 		ev, index := g.of(k)
 		var part []T

@@ -89,8 +89,8 @@ func (rs *records[T]) fill(sel *selection[T], bs *bins, next []uint32, lo, hi in
 	}
 }
 
-// countsToStarts turns the counts of scores per part and cell into the places
-// where each part writes its first record of each cell, and returns the starts
+// countsToStarts turns the counts of scores per part and cell into where
+// each part writes its first record of each cell, and returns the starts
 // of the cells, with the total at the end.
 func countsToStarts(parts []part, cells int) []uint32 {
 	starts := make([]uint32, cells+1)
@@ -98,8 +98,8 @@ func countsToStarts(parts []part, cells int) []uint32 {
 	for c := range cells {
 		starts[c] = start
 		for k := range parts {
-			place := &parts[k].scores[c]
-			*place, start = start, start+*place
+			slot := &parts[k].scores[c]
+			*slot, start = start, start+*slot
 		}
 	}
 	starts[cells] = start

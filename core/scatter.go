@@ -9,8 +9,8 @@ import (
 )
 
 // Writing the gradient of sorted events goes all over the input. Where that is
-// larger than the caches, it is cheaper to bring the results near to their
-// places first: they are divided by the block of the input that they belong to,
+// larger than the caches, it is cheaper to bring the results near to where
+// they go first: they are divided by the block of the input that they belong to,
 // and each block is then written in cache.
 
 // blockBits is the logarithm of the number of events in a block.
@@ -21,7 +21,7 @@ var scatterFrom = 1 << 22
 
 // scatters reports whether the gradient is written by way of results: a float32
 // one of many events.
-func (wa *walk[T]) scatters() bool {
+func scatters[T Float](wa *walk[T]) bool {
 	return radix.IsFloat32[T]() && wa.grad != nil && len(wa.words) >= scatterFrom
 }
 
@@ -51,17 +51,17 @@ func scatter[T Float](grad []T, results, spare []uint64, team *par.Team) {
 	var start uint32
 	for b := range blocks {
 		for k := range parts {
-			place := &starts[k][b]
-			*place, start = start, start+*place
+			slot := &starts[k][b]
+			*slot, start = start, start+*slot
 		}
 		ends[b] = start
 	}
 	team.Run(parts, func(k int) {
 		next := starts[k]
 		for _, r := range part(k) {
-			place := &next[r>>(32+blockBits)]
-			spare[*place] = r
-			*place++
+			slot := &next[r>>(32+blockBits)]
+			spare[*slot] = r
+			*slot++
 		}
 	})
 	team.Run(blocks, func(b int) {

@@ -51,7 +51,7 @@ func selectEvents[T Float](ev Events[T], index []uint32, cfg *Config, forWalk bo
 	sel.scoreHi = min(cfg.ScoreRange[1], math.MaxFloat64)
 	if n := len(sel.Score); forWalk {
 		sel.scoreCells = cellsFor(sel.Score, cfg.ScoreRange[0], cfg.ScoreRange[1], scoreCellsFor(n))
-		sel.massCells = cellsFor(sel.Mass, sel.massLo, sel.massHi, massCellsFor(n, cfg.mostBins()))
+		sel.massCells = cellsFor(sel.Mass, sel.massLo, sel.massHi, massCellsFor(n, mostBins(cfg)))
 	}
 	return sel, sel.check(sc)
 }
@@ -262,4 +262,35 @@ func unitOf(largest float64) float64 {
 	}
 	_, exponent := math.Frexp(largest)
 	return math.Ldexp(1, min(max(-1022, -exponent), 1023))
+}
+
+func (sel *selection[T]) checkMassRange() error {
+	if sel.massLo == sel.massHi {
+		return errorOf(ErrBin, "mass: all %d selected events have the same mass %v, so no range of masses can be binned: "+
+			"give mass_range or edges, or a mass that varies", sel.n, sel.massLo)
+	}
+	if !finite(sel.massHi - sel.massLo) {
+		return errorOf(ErrOverflow, "mass: the selected events span [%v, %v], which is too wide for double precision", sel.massLo, sel.massHi)
+	}
+	return nil
+}
+
+func (sel *selection[T]) nothingSelected() error {
+	if len(sel.Mass) == 0 {
+		return errorOf(ErrNoEvents, "no event selected: the arrays are empty (length 0)")
+	}
+	return errorOf(ErrNoEvents, "no event selected: all %d masses of the selected events lie outside the mass range [%v, %v]: "+
+		"check mass_range (or edges) and the unit of mass", len(sel.Mass), sel.massLo, sel.massHi)
+}
+
+func (sel *selection[T]) badScore(i int, s float64) error {
+	if !finite(s) {
+		return notFinite("score", i, s)
+	}
+	return errorOf(ErrScoreRange, "score[%d] = %v lies outside score_range = [%v, %v]: "+
+		"apply a sigmoid to raw outputs, or use score_range=None", i, s, sel.scoreLo, sel.scoreHi)
+}
+
+func notFinite(name string, i int, value float64) error {
+	return errorOf(ErrNotFinite, "%s[%d] = %v: every %s of a selected event must be finite", name, i, value, name)
 }

@@ -96,13 +96,13 @@ func inspect[T Float](ev Events[T], cfg *Config, n int) (*selection[T], *bins, e
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := sel.enoughFor(cfg); err != nil {
+	if err := enoughFor(sel, cfg); err != nil {
 		return nil, nil, err
 	}
 	bs := new(bins)
 	if cfg.Binning == Quantile {
-		bs.edges, _ = sortAll(sel).edges(quantileRanks(sel.n, cfg.bins(sel.n)), sel.massLo, sel.massHi)
-	} else if bs.edges, err = sel.givenEdges(cfg); err != nil {
+		bs.edges, _ = sortAll(sel).edges(quantileRanks(sel.n, binsFor(cfg, sel.n)), sel.massLo, sel.massHi)
+	} else if bs.edges, err = givenEdges(sel, cfg); err != nil {
 		return nil, nil, err
 	}
 	edges := bs.edges

@@ -24,7 +24,7 @@ type walk[T Float] struct {
 // integrate returns the loss and sets the gradient.
 func (wa *walk[T]) integrate(sc *scratch) (float64, error) {
 	integrals := make([]float64, len(wa.chunks)-1)
-	if wa.scatters() {
+	if scatters(wa) {
 		// A result takes the place of its event's weight.
 		sc.weights = par.Grown(sc.weights, len(wa.words))
 		wa.results = asWords(sc.weights)

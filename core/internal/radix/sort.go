@@ -84,9 +84,9 @@ func (so *sorter) scatter(from, to []uint64, lo uint64, shift, width uint) (larg
 		counts[d], start = start, start+count
 	}
 	for _, r := range from {
-		place := &counts[(r-lo)>>(shift&63)&mask]
-		to[*place] = r
-		*place++
+		slot := &counts[(r-lo)>>(shift&63)&mask]
+		to[*slot] = r
+		*slot++
 	}
 	return largest
 }
