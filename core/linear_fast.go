@@ -221,7 +221,7 @@ func (p *linearPath[T]) runAny(st *state, i, hi int) int {
 func (p *linearPath[T]) change(i int, sign float64) float64 {
 	b := p.w.Bin(p.w.words[i])
 	row := &p.rows[b]
-	slope := row.f - dot(p.x[:], row.x[:]) + dot(p.y[:], row.y[:])
+	slope := row.f - (p.x[0]*row.x[0] + p.x[1]*row.x[1] + p.x[2]*row.x[2]) + (p.y[0]*row.y[0] + p.y[1]*row.y[1] + p.y[2]*row.y[2])
 	if p.w.weights == nil {
 		if sign < 0 {
 			return p.down[b] - slope
