@@ -135,8 +135,7 @@ int mode_scan(const char *file_name = "events.root", double mass_low = -INFINITY
                TMath::MaxElement(graph->GetN(), graph->GetY()));
     }
 
-    /* The loss. With quadrature moments, a few unequal bins alone would make it large from order 2 on. */
-    options.moments = MODE_MOMENTS_PROJECTION;
+    /* The loss. */
     const std::vector<int> orders = {0, 1, 2, 3}, numbers_of_bins = {10, 20, 50, 100, 200};
     TMultiGraph losses;
     TLegend loss_legend(0.18, 0.81, 0.95, 0.93, "order");

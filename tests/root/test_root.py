@@ -200,7 +200,7 @@ def test_scan(root, events, events_file):
     for order, *losses in table:
         assert len(losses) == len(bins) >= 5
         for n, loss in zip(bins, losses, strict=True):
-            options = {"order": int(order), "bins": n, "mass_range": (50, 300), "moments": "projection"}
+            options = {"order": int(order), "bins": n, "mass_range": (50, 300)}
             assert float(loss) == pytest.approx(libmode.mode_loss(**events, **options), rel=0.006)  # 3 digits
 
     assert (root.directory / "mode_scan.png").read_bytes().startswith(b"\x89PNG\r\n")
