@@ -140,7 +140,7 @@ int mode_scan(const char *file_name = "events.root", double mass_low = -INFINITY
     TMultiGraph losses;
     TLegend loss_legend(0.18, 0.81, 0.95, 0.93, "order");
     loss_legend.SetNColumns(4);
-    double largest = 0;
+    double smallest = 0, largest = 0; // the loss of a finite sample may be below 0
     printf("order ");
     for (int bins : numbers_of_bins) printf("  %4d bins", bins);
     printf("\n");
@@ -157,6 +157,7 @@ int mode_scan(const char *file_name = "events.root", double mass_low = -INFINITY
                 return 1;
             }
             graph->AddPoint(bins, loss);
+            smallest = std::min(smallest, loss);
             largest = std::max(largest, loss);
             printf("  %9.3g", loss);
         }
@@ -179,7 +180,7 @@ int mode_scan(const char *file_name = "events.root", double mass_low = -INFINITY
     losses.GetXaxis()->SetNoExponent();
     losses.GetXaxis()->SetLimits(0.95 * numbers_of_bins.front(), 1.05 * numbers_of_bins.back());
     losses.GetYaxis()->SetMaxDigits(2);
-    losses.SetMinimum(0);
+    losses.SetMinimum(1.1 * smallest);
     losses.SetMaximum(1.3 * largest);
     canvas.SaveAs("mode_scan.png");
     canvas.SaveAs("mode_scan.pdf");
