@@ -9,14 +9,14 @@ from libmode.plots import OKABE_ITO, style
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from .methods import FLOAT_SORT, GO, MODELOSS, ORDER_2, STRONG, TORCH
+from .methods import FLOAT_SORT, MODELOSS, PLAIN_GO, PLAIN_ORDER_2, PLAIN_TORCH, STRONG
 from .timing import Timing
 
 # libmode is drawn full, peers dashed, sorts dotted.
 CURVES = {
-    ORDER_2: ("libmode, NumPy", OKABE_ITO["vermillion"], "o", "-"),
-    TORCH: ("libmode, PyTorch", OKABE_ITO["orange"], "s", "-"),
-    GO: ("libmode, Go", OKABE_ITO["reddish purple"], "D", "-"),
+    PLAIN_ORDER_2: ("libmode, NumPy", OKABE_ITO["vermillion"], "o", "-"),
+    PLAIN_TORCH: ("libmode, PyTorch", OKABE_ITO["orange"], "s", "-"),
+    PLAIN_GO: ("libmode, Go", OKABE_ITO["reddish purple"], "D", "-"),
     MODELOSS: ("modeloss 0.1.0", OKABE_ITO["blue"], "v", "--"),
     STRONG: ("PyTorch, radix sort", OKABE_ITO["bluish green"], "^", "--"),
     FLOAT_SORT: ("PyTorch, torch.sort", OKABE_ITO["sky blue"], "<", "--"),

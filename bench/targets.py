@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from .methods import FLOAT_SORT, MODELOSS, ORDER_2, STRONG, TORCH
+from .methods import FLOAT_SORT, MODELOSS, PLAIN_ORDER_2, PLAIN_TORCH, STRONG
 from .timing import Timing
 
 Key = tuple[str, int]  #: method and number of events
@@ -44,32 +44,36 @@ def targets(
         return Target(f"n = {n:,}: {ours} faster than {theirs}", _ratio(time(theirs, n), time(ours, n)), bound, True)
 
     for n, floor in ((10**6, 0.7), (10**5, 1.0), (10**7, 0.3)):
-        yield at_most(f"n = {n:,}: {ORDER_2} / np.argsort", floor, time(ORDER_2, n), time("np.argsort", n))
-    yield at_most(f"n = 1,000,000: {ORDER_2} / torch.sort", 0.3, time(ORDER_2, 10**6), time("torch.sort", 10**6))
+        yield at_most(f"n = {n:,}: {PLAIN_ORDER_2} / np.argsort", floor, time(PLAIN_ORDER_2, n), time("np.argsort", n))
+    yield at_most(
+        f"n = 1,000,000: {PLAIN_ORDER_2} / torch.sort", 0.3, time(PLAIN_ORDER_2, 10**6), time("torch.sort", 10**6)
+    )
     for rival in (STRONG, FLOAT_SORT):
         for n in (10**6, 10**5, 10**4):
-            yield faster(15, n, ORDER_2, rival)
-        yield faster(10, 1_000, TORCH, rival)
-    yield faster(5_000, 32_000, ORDER_2, MODELOSS)
-    less = _ratio(extra.get((MODELOSS, 32_000)), extra.get((ORDER_2, 32_000)))
-    yield Target(f"n = 32,000: {ORDER_2} needs less extra memory than {MODELOSS}", less, 500, True)
+            yield faster(15, n, PLAIN_ORDER_2, rival)
+        yield faster(10, 1_000, PLAIN_TORCH, rival)
+    yield faster(5_000, 32_000, PLAIN_ORDER_2, MODELOSS)
+    less = _ratio(extra.get((MODELOSS, 32_000)), extra.get((PLAIN_ORDER_2, 32_000)))
+    yield Target(f"n = 32,000: {PLAIN_ORDER_2} needs less extra memory than {MODELOSS}", less, 500, True)
     yield _completes(times, extra)
     for option in ("unbiased", "max_slope", "monotonic"):
-        yield at_most(f"n = 1,000,000: {option} / plain", 2, time(f"{ORDER_2} {option}", 10**6), time(ORDER_2, 10**6))
-    for name in (ORDER_2, f"{ORDER_2} monotonic+unbiased"):
+        yield at_most(
+            f"n = 1,000,000: {option} / plain", 2, time(f"{PLAIN_ORDER_2} {option}", 10**6), time(PLAIN_ORDER_2, 10**6)
+        )
+    for name in (PLAIN_ORDER_2, f"{PLAIN_ORDER_2} monotonic+unbiased"):
         for n in (10**5, 10**6):
             yield at_most(f"n = {n:,}: {name}, 256 / 32 bins", 1.2, time(f"{name} 256 bins", n), time(name, n))
     for n in (10**6, 10**7):
-        yield at_most(f"n = {n:,}: extra bytes an event", 24, extra.get((ORDER_2, n)), n)
+        yield at_most(f"n = {n:,}: extra bytes an event", 24, extra.get((PLAIN_ORDER_2, n)), n)
     for batch in (10**4, 10**5):
         yield Target(f"share of a training step, batch {batch:,}", shares.get(batch), 0.05, at_least=False)
 
 
 def _completes(times: Mapping[Key, Timing], extra: Mapping[Key, int | None]) -> Target:
     n = 10**8
-    size = extra.get((ORDER_2, n))
+    size = extra.get((PLAIN_ORDER_2, n))
     # scores, masses and the gradient are 12 bytes an event
-    needed = None if size is None or (ORDER_2, n) not in times else (size + 12 * n) / 2**30
+    needed = None if size is None or (PLAIN_ORDER_2, n) not in times else (size + 12 * n) / 2**30
     return Target(f"n = {n:,}: GiB, with inputs and outputs", needed, 24, at_least=False)
 
 

@@ -14,11 +14,7 @@ from torch import Tensor
 
 Loss = Callable[[Tensor, Tensor, Tensor], Tensor]  # of score, label and mass, (n,) each
 
-# A batch has few events in each bin, and the plain loss of it is above zero even
-# where score and mass are independent; so the classifier would be pulled away from
-# the response that is asked for. `unbiased` subtracts that, and with projection
-# moments a response that is a polynomial of the order asked for costs nothing.
-UNBIASED = {"unbiased": True, "moments": "projection"}
+PLAIN = {"unbiased": False, "moments": "quadrature"}  # the paper's formula of MoDe; the default is unbiased, projection
 PENALTIES: dict[str, type] = {"mode": MoDeLoss, "disco": DisCoLoss, "flatness": FlatnessLoss}
 
 

@@ -34,11 +34,11 @@ func main() {
 	flag.IntVar(&cfg.Bins, "bins", 32, "bins")
 	flag.Float64Var(&cfg.MaxSlope, "max-slope", math.Inf(1), "max_slope")
 	flag.BoolVar(&cfg.Monotonic, "monotonic", false, "monotonic")
-	flag.BoolVar(&cfg.Unbiased, "unbiased", false, "unbiased")
-	projection := flag.Bool("projection", false, "projection moments, not quadrature")
+	flag.BoolVar(&cfg.Unbiased, "unbiased", cfg.Unbiased, "unbiased")
+	quadrature := flag.Bool("quadrature", false, "quadrature moments, not projection")
 	weighted := flag.Bool("weighted", false, "weights that differ")
 	flag.Parse()
-	if !*projection {
+	if *quadrature {
 		cfg.Moments = core.Quadrature
 	}
 	core.SetThreads(*threads)

@@ -29,7 +29,7 @@ func main() {
 		massLike[i] = (events.Mass[i]-110)/60 + rng.NormFloat64()/2
 	}
 
-	options := core.DefaultConfig()
+	options := core.DefaultConfig(core.MoDe)
 	options.Order = 0 // the score of background shall not depend on mass at all
 	for _, strength := range []float64{0, 10} {
 		var loss, a, b, c float64

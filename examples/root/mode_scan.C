@@ -135,13 +135,12 @@ int mode_scan(const char *file_name = "events.root", double mass_low = -INFINITY
                TMath::MaxElement(graph->GetN(), graph->GetY()));
     }
 
-    /* The loss. With quadrature moments, a few unequal bins alone would make it large from order 2 on. */
-    options.moments = MODE_MOMENTS_PROJECTION;
+    /* The loss. */
     const std::vector<int> orders = {0, 1, 2, 3}, numbers_of_bins = {10, 20, 50, 100, 200};
     TMultiGraph losses;
     TLegend loss_legend(0.18, 0.81, 0.95, 0.93, "order");
     loss_legend.SetNColumns(4);
-    double largest = 0;
+    double smallest = 0, largest = 0; // the loss of a finite sample may be below 0
     printf("order ");
     for (int bins : numbers_of_bins) printf("  %4d bins", bins);
     printf("\n");
@@ -158,6 +157,7 @@ int mode_scan(const char *file_name = "events.root", double mass_low = -INFINITY
                 return 1;
             }
             graph->AddPoint(bins, loss);
+            smallest = std::min(smallest, loss);
             largest = std::max(largest, loss);
             printf("  %9.3g", loss);
         }
@@ -180,7 +180,7 @@ int mode_scan(const char *file_name = "events.root", double mass_low = -INFINITY
     losses.GetXaxis()->SetNoExponent();
     losses.GetXaxis()->SetLimits(0.95 * numbers_of_bins.front(), 1.05 * numbers_of_bins.back());
     losses.GetYaxis()->SetMaxDigits(2);
-    losses.SetMinimum(0);
+    losses.SetMinimum(1.1 * smallest);
     losses.SetMaximum(1.3 * largest);
     canvas.SaveAs("mode_scan.png");
     canvas.SaveAs("mode_scan.pdf");

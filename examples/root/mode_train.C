@@ -111,8 +111,6 @@ bool train_network(TrainNetwork &network, const TrainEvents &events, double lamb
     mode_options options;
     mode_options_init(&options, sizeof options);
     options.order = order;
-    options.unbiased = 1; // a batch has few events in each bin
-    options.moments = MODE_MOMENTS_PROJECTION;
 
     std::vector<float> mode_grad(batch), dz(batch);
     std::vector<double> mean(4 * TrainNetwork::hidden + 1), square(mean);

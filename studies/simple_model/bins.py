@@ -1,7 +1,7 @@
 """How many events a bin should have in small batches: ``python -m studies.simple_model.bins``.
 
-MoDe[1] and MoDe[0], unbiased, with projection moments, in batches of which half are
-background, with a given number of bins. Writes bins.json.
+MoDe[1] and MoDe[0] in batches of which half are background, with a given number of
+bins. Writes bins.json.
 """
 
 from __future__ import annotations

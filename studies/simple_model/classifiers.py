@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from .. import methods
-from ..methods import UNBIASED
 
 
 @dataclass(frozen=True)
@@ -22,10 +21,8 @@ class Classifier(methods.Classifier):
 
 
 def mode(order: int, strength: float, name: str | None = None, modified: bool = False, **options: Any) -> Classifier:
-    """With MoDe, unbiased, unless the options say otherwise."""
-    return Classifier(
-        name or f"MoDe[{order}]", "mode", strength, {"order": order} | UNBIASED | options, modified=modified
-    )
+    """With MoDe."""
+    return Classifier(name or f"MoDe[{order}]", "mode", strength, {"order": order} | options, modified=modified)
 
 
 AGNOSTIC = "m-agnostic"

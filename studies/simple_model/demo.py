@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import torch
 
-from ..methods import UNBIASED
+from ..methods import PLAIN
 from . import plots, table
 from .classifiers import DEMO, Classifier
 from .measure import Performance, performance
@@ -26,7 +26,7 @@ def main(args: argparse.Namespace) -> None:
 
     classifiers = [plain(c) for c in DEMO] if args.plain else DEMO
     strengths = ", ".join(f"{c.strength:g} for {c.name}" for c in classifiers if c.strength)
-    loss = "unbiased=False, moments=quadrature" if args.plain else "unbiased=True, moments=projection"
+    loss = "the paper's formula" if args.plain else "unbiased, projection moments"
     print(f"simple model of arXiv:2010.09745, seed {args.seed}")
     print(f"training     {args.events:,} events, {args.epochs} epochs, batch {BATCH:,}, 1cycle to {LEARNING_RATE:g}")
     print(f"strength     lambda = {strengths} (reduction mean), reached after {RAMP:.0%} of the steps")
@@ -58,4 +58,4 @@ def main(args: argparse.Namespace) -> None:
 
 def plain(classifier: Classifier) -> Classifier:
     """With the loss of the paper."""
-    return replace(classifier, options={k: v for k, v in classifier.options.items() if k not in UNBIASED})
+    return replace(classifier, options=classifier.options | PLAIN) if classifier.method == "mode" else classifier

@@ -76,7 +76,7 @@ def _moments(score: np.ndarray, test: Events, threshold: float) -> list[float]:
     background = test.label == 0
     moments = libmode.mode_moments(
         score[background], test.mass[background], at=[threshold],
-        order=2, binning="uniform", bins=20, mass_range=(-1, 1), moments="projection",
+        order=2, binning="uniform", bins=20, mass_range=(-1, 1),
     )  # fmt: skip
     return moments.moments[0].tolist()
 

@@ -25,7 +25,7 @@ from .table import of_one
 PAGE = pages.DOCS / "small-batches.md"
 RESULTS = Path(__file__).with_name("small_batches.json")
 BATCHES = (250, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000)
-ORDER_2 = "MoDe[2]"  # unbiased, projection
+ORDER_2 = "MoDe[2]"  # unbiased, projection: the default
 ORDER_2_BATCHES = (500, 1_000, 2_000, 5_000)
 # As good as the m-agnostic classifier: in the mean over seeds, an AUC that is less by no
 # more than this, and a response as straight.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..methods import UNBIASED, Classifier
+from ..methods import PLAIN, Classifier
 
 # GeV. Less than one QCD jet in a hundred is heavier. In a bin for them of as many jets as the others have, which
 # would reach to 300 GeV, the middle would be far above the jets, and its width half of the range: a response that
@@ -38,13 +38,13 @@ METHODS: dict[str, tuple[Classifier, ...]] = {
     "flatness": scan("flatness", "flatness", STRENGTHS["flatness"], mass_range=RANGE),
     "DisCo": scan("DisCo", "disco", STRENGTHS["DisCo"], unbiased=True),
     "adversary": scan("adversary", "adversary", STRENGTHS["adversary"], mass_range=RANGE),
-    "MoDe[0]": mode(0, STRENGTHS["MoDe[0]"], **UNBIASED),
-    "MoDe[1]": mode(1, STRENGTHS["MoDe[1]"], **UNBIASED),
-    "MoDe[2]": mode(2, STRENGTHS["MoDe[2]"], **UNBIASED),
-    "MoDe[2] monotonic": mode(2, STRENGTHS["MoDe[2] monotonic"], "MoDe[2] monotonic", monotonic=True, **UNBIASED),
+    "MoDe[0]": mode(0, STRENGTHS["MoDe[0]"]),
+    "MoDe[1]": mode(1, STRENGTHS["MoDe[1]"]),
+    "MoDe[2]": mode(2, STRENGTHS["MoDe[2]"]),
+    "MoDe[2] monotonic": mode(2, STRENGTHS["MoDe[2] monotonic"], "MoDe[2] monotonic", monotonic=True),
 }
 
-# The loss of the paper, and batches as large as its own; beside the unbiased form at the same strength.
+# The paper's formula, and batches as large as its own; beside the default at the same strength.
 PAPER_STRENGTH = 300
 PAPER_FRACTION = 0.15
-PAPER_RECIPE = tuple(mode(order, (PAPER_STRENGTH,), f"MoDe[{order}] of the paper")[0] for order in range(3))
+PAPER_RECIPE = tuple(mode(order, (PAPER_STRENGTH,), f"MoDe[{order}] of the paper", **PLAIN)[0] for order in range(3))

@@ -5,9 +5,10 @@ import json
 import pytest
 
 from studies import pages
-from studies.simple_model import bins, history, paper, report, small_batches
+from studies.simple_model import bins, demo, history, paper, report, small_batches
 from studies.simple_model.classifiers import DEMO, MODIFIED, OTHERS, SLOPES, SLOPES_TIGHT
 from studies.simple_model.study import Size, Task
+from studies.w_tagging.classifiers import PAPER_RECIPE
 
 pytestmark = pytest.mark.usefixtures("threads_afterwards")
 
@@ -104,6 +105,13 @@ def test_the_study_of_histories():
         "| plain | 250 | 0 | 0.800-0.810 | 0.100-0.100, 0.200-0.200, 0.300-0.300 |"
         in history.tables(found)["histories"]
     )
+
+
+def test_plain_is_the_papers_formula():
+    plain = [*PAPER_RECIPE, *(s.classifier() for s in history.HISTORY if s.loss == "plain"), *map(demo.plain, DEMO)]
+    for classifier in plain:
+        formula = [classifier.options.get(name) for name in ("unbiased", "moments")]
+        assert formula == ([False, "quadrature"] if classifier.method == "mode" else [None, None])
 
 
 # ------------------------------------------------------------------ the pages

@@ -2,7 +2,7 @@
 
 :class:`MoDeLoss` goes to ``model.compile(loss=...)``, and the mass travels in ``y_true``::
 
-    model.compile("adam", MoDeLoss(order=1, unbiased=True, strength=1000), metrics=[on_label("AUC")])
+    model.compile("adam", MoDeLoss(order=1, strength=1000), metrics=[on_label("AUC")])
     model.fit(x, pack(label, mass))
 """
 

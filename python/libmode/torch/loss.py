@@ -84,8 +84,8 @@ class MoDeLoss(CoreLoss):
         change. In evaluation mode they are neither used nor changed.
         Beware: a network that oscillates can have a small loss over its old scores
         together while its scores at every single step depend on the mass, so that what
-        looks decorrelated is not. Prefer ``unbiased=True`` and no history, and with one
-        judge the network by events that it has not seen, in evaluation mode.
+        looks decorrelated is not. Prefer no history, and with one judge the
+        network by events that it has not seen, in evaluation mode.
     on_bad_batch : {"raise", "skip"}, default "raise"
         What to do with a batch for which :func:`libmode.mode_loss` raises
         :class:`libmode.BatchError`, for instance one that has no background. "skip"
@@ -107,7 +107,7 @@ class MoDeLoss(CoreLoss):
 
     Examples
     --------
-    >>> mode = MoDeLoss(order=1, unbiased=True, moments="projection")
+    >>> mode = MoDeLoss(order=1)
     >>> loss = bce(score, target) + 1000 * mode(score, target, mass)
     """
 
