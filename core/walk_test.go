@@ -12,7 +12,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// walkOptions are option sets that take every way through the sweep.
+// walkOptions are option sets that take every way through the walk.
 var walkOptions = map[string]func(*Config){
 	"order 0":             func(c *Config) {},
 	"order 1":             func(c *Config) { c.Order = 1; c.SlopePenalty = 0.3 },

@@ -49,7 +49,7 @@ def test_loss_and_gradient_are_the_oracles(golden_case, frontend, dtype):
 def test_loss_alone_equals_the_loss_with_its_gradient(golden_case, dtype):
     score, mass, weight = golden_case.events(dtype)
     with_grad, _ = by_numpy(score, mass, weight, golden_case.options)
-    # Not to the last bit: without a gradient the sweep may take other, equal steps.
+    # Not to the last bit: without a gradient the walk may take other, equal steps.
     golden.assert_close(libmode.mode_loss(score, mass, weight=weight, **golden_case.options), with_grad, 1e-12)
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 import libmode
 import numpy as np
 import pytest
+from libmode.baselines import disco_loss, flatness_loss
 from libmode.prefix import PREFIX
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -164,6 +165,15 @@ def test_golden_cases(root):
     for (loss, *grad), case in zip(got, cases, strict=True):
         assert loss == pytest.approx(case["loss"], rel=1e-9), case["name"]
         assert grad == pytest.approx(case["grad"], rel=0, abs=1e-9 * np.abs(case["grad"]).max()), case["name"]
+
+
+def test_every_kind_of_loss(root):
+    output = root.output(Path(__file__).with_name("losses.C"))
+    i = np.arange(1000)
+    events = {"score": (i * 7 % 1000 + i) / 2000, "mass": i / 1000}
+    assert number("MoDe", output) == pytest.approx(libmode.mode_loss(**events), rel=EXACT)
+    assert number("DisCo", output) == pytest.approx(disco_loss(**events), rel=EXACT)
+    assert number("flatness", output) == pytest.approx(flatness_loss(**events), rel=EXACT)
 
 
 def test_pyroot(root, events, events_file):

@@ -1,0 +1,30 @@
+/*
+ * Prints each kind of loss of 1,000 events whose scores follow the masses i/1000.
+ * Usage: root -l -b -q losses.C
+ */
+R__ADD_INCLUDE_PATH($LIBMODE/include)
+R__LOAD_LIBRARY($LIBMODE/lib/libmode.so)
+#include <mode.h>
+
+#include <vector>
+
+int losses() {
+    std::vector<double> score, mass, grad(1000);
+    for (int i = 0; i < 1000; i++) {
+        mass.push_back(i / 1000.);
+        score.push_back((i * 7 % 1000 + i) / 2000.);
+    }
+    const char *names[] = {"MoDe", "DisCo", "flatness"};
+    for (int kind : {MODE_LOSS_MODE, MODE_LOSS_DISCO, MODE_LOSS_FLATNESS}) {
+        mode_options options;
+        mode_options_init(&options, sizeof options);
+        options.loss = kind;
+        double loss;
+        if (mode_loss_grad_f64(&options, 1000, score.data(), mass.data(), nullptr, nullptr, &loss, grad.data())) {
+            fprintf(stderr, "%s: %s\n", names[kind], mode_last_error());
+            return 1;
+        }
+        printf("%s %.17g\n", names[kind], loss);
+    }
+    return 0;
+}
