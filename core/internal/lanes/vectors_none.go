@@ -1,0 +1,5 @@
+//go:build !(goexperiment.simd && amd64)
+
+package lanes
+
+func useVectors(bool) bool { return false }
