@@ -5,6 +5,9 @@ with that of this tree (the new one), as it is now. Both have the same events. E
 options, so that both compute the same whatever their defaults are; where the losses differ all the
 same, the table says so. A case that one of the cores does not have is left out, with what it said.
 Commits from before losses were an option are compiled with the file of gobench that is named after that.
+
+Times are medians of a call; the last column is the ratio of the fastest calls. Where the two ratios are far
+apart, the machine was disturbed.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ import argparse
 import math
 import shutil
 import subprocess
+import sys
 import tempfile
 from contextlib import ExitStack
 from pathlib import Path
@@ -57,24 +61,23 @@ def build_both(commit: str, directory: Path) -> dict[str, Path]:
 def measure(programs: dict[str, Path], case: str, n: int, threads: int, budget: float) -> str:
     """A row of the table."""
     with ExitStack() as stack:
-        running = {}
+        losses, samplers = [], {}
         for name, program in programs.items():
-            running[name] = GoProgram(program, n, (*CASES[case], f"-threads={threads}"))
-            stack.callback(running[name].close)
-        losses = []
-        for name, program in running.items():
+            running = GoProgram(program, n, (*CASES[case], f"-threads={threads}"))
+            stack.callback(running.close)
             try:
-                losses.append(program.loss())
+                losses.append(running.loss())
             except RuntimeError as error:
                 return f"{case:<24}{n:>12,}  left out, the {name} one says: {error}"
-        samplers = {name: program.sample for name, program in running.items()}
+            samplers[name] = running.sample
         timings = interleaved(samplers, budget, LIMIT, f"{case}, n = {n:,}")
     same = math.isclose(*losses, rel_tol=1e-6, abs_tol=1e-9)
     return row(case, n, timings["old"], timings["new"]) + ("" if same else f"  the losses differ: {losses}")
 
 
 def row(case: str, n: int, old: Timing, new: Timing) -> str:
-    return f"{case:<24}{n:>12,}{1e3 * old.median:>12.4f}{1e3 * new.median:>12.4f}{new.median / old.median:>9.3f}"
+    medians = f"{1e3 * old.median:>12.4f}{1e3 * new.median:>12.4f}{new.median / old.median:>9.3f}"
+    return f"{case:<24}{n:>12,}{medians}{new.fastest / old.fastest:>9.3f}"
 
 
 def arguments() -> argparse.Namespace:
@@ -92,16 +95,18 @@ def arguments() -> argparse.Namespace:
 def main() -> None:
     chosen = arguments()
     sizes = map(int, chosen.sizes) if chosen.sizes else QUICK_SIZES if chosen.quick else SIZES
-    commit = subprocess.run(["git", "log", "-1", "--format=%h %s", chosen.against], cwd=ROOT, stdout=subprocess.PIPE)
-    commit.check_returncode()
+    described = ["git", "log", "-1", "--format=%h %s", chosen.against, "--"]
+    commit = subprocess.run(described, cwd=ROOT, capture_output=True, text=True)
+    if commit.returncode:
+        sys.exit(commit.stderr.strip())
     print(f"{machine.processor()}, {machine.cores()} cores, threads: {chosen.threads or 'all'}")
-    print(f"old: {commit.stdout.decode().strip()}\nnew: this tree\n")
+    print(f"old: {commit.stdout.strip()}\nnew: this tree\n")
     with tempfile.TemporaryDirectory() as directory:
         programs = build_both(chosen.against, Path(directory))
-        print(f"{'':<24}{'events':>12}{'old [ms]':>12}{'new [ms]':>12}{'new/old':>9}")
+        print(f"{'':<24}{'events':>12}{'old [ms]':>12}{'new [ms]':>12}{'new/old':>9}{'fastest':>9}")
         for n in sizes:
             for case in chosen.cases:
-                print(measure(programs, case, n, chosen.threads, budget=0.5 if chosen.quick else 3), flush=True)
+                print(measure(programs, case, n, chosen.threads, budget=1 if chosen.quick else 3), flush=True)
 
 
 if __name__ == "__main__":

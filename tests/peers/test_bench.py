@@ -150,8 +150,8 @@ def test_two_versions_are_timed_beside_each_other(tmp_path):
     clone = clone_of_the_tree(tmp_path)
     output = bench_against(clone, "--quick", "--threads", "1", "--sizes", "100", "1000")
     assert machine.processor() in output and "threads: 1" in output
-    rows = re.findall(r"^(\S.*?) +(100|1,000) +([\d.]+) +([\d.]+) +([\d.]+)$", output, re.MULTILINE)
-    assert [(case, n) for case, n, *_ in rows] == [(case, n) for n in ("100", "1,000") for case in against.CASES]
+    rows = re.findall(r"^(\S.*?) +(100|1,000) +[\d.]+ +[\d.]+ +[\d.]+ +[\d.]+$", output, re.MULTILINE)
+    assert rows == [(case, n) for n in ("100", "1,000") for case in against.CASES]
 
 
 def test_a_version_may_compute_something_else_or_lack_a_case(tmp_path):
