@@ -23,6 +23,9 @@ usage: ./build.sh COMMAND
                 wtagging: section 3.2 with these jets, or with --sample FILE)
   bench [...]   time libmode beside every alternative, one hour; writes build/bench
                 (--quick: a look in minutes; see bench --help)
+  bench --against COMMIT [...]
+                time the core of a commit and that of this tree in turns, half an hour
+                (--quick: a look in minutes; see bench --against HEAD --help)
 
   lib           build libmode.so and its headers into python/libmode, as pip install -e does
   install --prefix DIR
@@ -413,6 +416,13 @@ studies() {
 }
 
 bench() {
+    case " $* " in *' --against'*)
+        toolchain
+        packages tqdm
+        "$VENV/bin/python" -m bench.against "$@"
+        return
+        ;;
+    esac
     libmode
     extras bench
     with_modeloss
