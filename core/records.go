@@ -82,10 +82,10 @@ func (rs *records[T]) fill(sel *selection[T], bs *bins, next []uint32, lo, hi in
 		}
 		return
 	}
-	binShift := rs.BinShift & 31
+	binShift, base := rs.BinShift&31, rs.HalfBase
 	for i, s := range scores {
 		if t := to[i]; t.bin != noPair {
-			words[t.word] = uint64(radix.HalfKey(float32(s)))<<32 | uint64(t.bin<<binShift|uint32(lo+i))
+			words[t.word] = uint64(radix.HalfKey(float32(s))-base)<<32 | uint64(t.bin<<binShift|uint32(lo+i))
 		}
 	}
 }
@@ -133,7 +133,7 @@ func (rs *records[T]) score(i int) float64 {
 func (rs *records[T]) decode(lo, hi int, scores []float64, bins []uint32) {
 	words := rs.words[lo:hi]
 	if rs.Half {
-		lanes.Decode(words, rs.BinShift, scores, bins)
+		lanes.Decode(words, rs.HalfBase, rs.BinShift, scores, bins)
 		return
 	}
 	layout, exact := rs.Layout, rs.Exact()

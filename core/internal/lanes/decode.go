@@ -7,20 +7,20 @@ var (
 	firstTie = firstTieGo
 )
 
-// Decode sets the scores and bins of records with keys of float32 scores in their upper
-// halves, see radix.Layout; a bin stands from a bit of the lower half on.
-func Decode(words []uint64, binShift uint, scores []float64, bins []uint32) {
-	decode(words, binShift, scores, bins)
+// Decode sets the scores and bins of records that have the distances of float32 scores' keys to
+// base in their upper halves, see radix.Layout; a bin stands from a bit of the lower half on.
+func Decode(words []uint64, base uint32, binShift uint, scores []float64, bins []uint32) {
+	decode(words, base, binShift, scores, bins)
 }
 
 // FirstTie returns the place of the first score that equals the next one, or that of the
 // last score.
 func FirstTie(scores []float64) int { return firstTie(scores) }
 
-func decodeGo(words []uint64, binShift uint, scores []float64, bins []uint32) {
+func decodeGo(words []uint64, base uint32, binShift uint, scores []float64, bins []uint32) {
 	scores, bins = scores[:len(words)], bins[:len(words)]
 	for i, r := range words {
-		key := uint32(r >> 32)
+		key := uint32(r>>32) + base
 		scores[i] = float64(math.Float32frombits(key ^ (uint32(int32(^key)>>31) | 1<<31)))
 		bins[i] = uint32(r) >> (binShift & 31)
 	}

@@ -3,6 +3,7 @@ package lanes
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -106,5 +107,59 @@ func TestFirstTie(t *testing.T) {
 			bothWays(t, func() any { return FirstTie(scores) })
 			require.Equal(t, at, FirstTie(scores), "of %d", n)
 		}
+	}
+}
+
+// Words that are nearly in order are sorted, and so are those that are not.
+func TestSortNear(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 4))
+	for n := range 150 {
+		for _, off := range []int{0, 1, 3, 4, 5, 9, 150} {
+			words := make([]uint64, n)
+			for i := range words {
+				words[i] = (1<<20+uint64(i+rng.IntN(off+1)))<<40 | rng.Uint64N(1<<40)
+			}
+			want := slices.Clone(words)
+			slices.Sort(want)
+			bothWays(t, func() any {
+				dst, room := make([]uint64, n), make([]uint64, n+Padding)
+				copy(room, words)
+				SortNear(dst, room)
+				require.Equal(t, want, dst)
+				if n > 0 {
+					lowest, highest := Extremes(words)
+					require.Equal(t, []uint64{want[0], want[n-1]}, []uint64{lowest, highest})
+				}
+				return nil
+			})
+		}
+	}
+}
+
+// Decoded records are the scores and bins that they were made of.
+func TestDecode(t *testing.T) {
+	for _, n := range lengths {
+		words, want := make([]uint64, n), make([]float64, n)
+		const base = 0x80000123
+		for i := range words {
+			score := float32(i)/3 - 2
+			want[i] = float64(score)
+			key := math.Float32bits(score)
+			if score < 0 {
+				key = ^key
+			} else {
+				key |= 1 << 31
+			}
+			words[i] = uint64(key-base)<<32 | uint64(i%7)<<20 | uint64(i)
+		}
+		bothWays(t, func() any {
+			scores, bins := make([]float64, n), make([]uint32, n)
+			Decode(words, base, 20, scores, bins)
+			require.Equal(t, want, scores)
+			for i, b := range bins {
+				require.Equal(t, uint32(i%7), b)
+			}
+			return nil
+		})
 	}
 }
