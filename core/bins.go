@@ -11,11 +11,12 @@ import (
 // that they lie in, and those in cells that an edge divides by comparison with the
 // edges.
 type bins struct {
-	edges []float64
-	means []twofold // mean polynomials, a row a bin; nil where the moments need none
-	table []uint16  // by cell of mass: the bin, or limit + the run
-	limit uint16
-	runs  []run // of divided cells
+	edges    []float64
+	means    []twofold // mean polynomials, a row a bin; nil where the moments need none
+	table    []uint16  // by cell of mass: the bin, or limit + the run
+	limit    uint16
+	runs     []run // of divided cells
+	assigned bool  // events have the numbers of their bins in place of those of their cells of mass
 }
 
 func (bs *bins) count() int { return len(bs.edges) - 1 }
@@ -23,6 +24,9 @@ func (bs *bins) count() int { return len(bs.edges) - 1 }
 // tableLimit is a number of bins from which on a cell may be a run only because the
 // number of its bin has no room in the table: so many bins and runs have.
 const tableLimit = 1 << 15
+
+// fits reports whether the table has room for the numbers of so many bins.
+func (bs *bins) fits(count int) bool { return count < tableLimit }
 
 func newTable(asked, count int, edges []float64) *bins {
 	return &bins{edges: edges, table: make([]uint16, count), limit: uint16(min(asked, tableLimit))}
@@ -82,6 +86,7 @@ func newBins[T Float](sel *selection[T], cfg *Config, unit float64, sc *scratch)
 		}
 		bs = newTable(len(edges)-1, sel.massCells.count, edges)
 		setCells(bs, sel.massCells)
+		assignDivided(bs, sel, assignBins(bs, sel, sc))
 	}
 	of := func(dst []uint32, lo int) { binsOfEvents(dst, bs, sel, lo) }
 	return bs, settle(bs, sel, cfg, unit, of, sc.team)
@@ -100,7 +105,7 @@ func settle[T Float](bs *bins, sel *selection[T], cfg *Config, unit float64, of 
 		if merging {
 			if to := su.merging(enoughEvents); to[len(to)-1] < len(to)-1 {
 				su.merge(to)
-				bs.merge(to)
+				merge(bs, sel, to)
 			}
 		}
 		if err := su.check(bs.edges, unit); err != nil {
@@ -119,7 +124,7 @@ func settle[T Float](bs *bins, sel *selection[T], cfg *Config, unit float64, of 
 }
 
 // merge makes one bin of those that to maps to the same number.
-func (bs *bins) merge(to []int) {
+func merge[T Float](bs *bins, sel *selection[T], to []int) {
 	merged := append([]float64(nil), bs.edges[0])
 	for b := range to {
 		if b == len(to)-1 || to[b+1] > to[b] {
@@ -127,11 +132,11 @@ func (bs *bins) merge(to []int) {
 		}
 	}
 	bs.edges = merged
-	bs.renumber(to)
+	renumber(bs, sel, to)
 }
 
-// renumber gives the bin b of the table the number to[b].
-func (bs *bins) renumber(to []int) {
+// renumber gives the bin b of the table, and of the events, the number to[b].
+func renumber[T Float](bs *bins, sel *selection[T], to []int) {
 	for c, bin := range bs.table {
 		if bin < bs.limit {
 			bs.table[c] = uint16(to[bin])
@@ -139,6 +144,13 @@ func (bs *bins) renumber(to []int) {
 	}
 	for k := range bs.runs {
 		bs.runs[k].bin = to[bs.runs[k].bin]
+	}
+	if bs.assigned {
+		for i, cells := range sel.cellsOf {
+			if cells != noPair {
+				sel.cellsOf[i] = cells&^massCellMask | uint32(to[cells&massCellMask])
+			}
+		}
 	}
 }
 
@@ -207,17 +219,67 @@ func setCells[T Float](bs *bins, ce cells[T]) {
 	}
 }
 
+// divided is an event in a cell that an edge divides.
+type divided struct{ run, event uint32 }
+
+// assignBins gives events the numbers of their bins in place of those of their cells of mass, if
+// these fit, but for those in divided cells. It returns these, by block of events.
+func assignBins[T Float](bs *bins, sel *selection[T], sc *scratch) [][]divided {
+	const size = 1 << 14
+	if bs.edges != nil && !bs.fits(bs.count()) {
+		return nil
+	}
+	bs.assigned = bs.fits(int(bs.limit))
+	sc.divided = par.Grown(sc.divided, (len(sel.Mass)+size-1)/size)
+	sc.team.Run(len(sc.divided), func(k int) {
+		found, table, limit, assigned := sc.divided[k][:0], bs.table, uint32(bs.limit), bs.assigned
+		lo := size * k
+		pairs := sel.cellsOf[lo:min(lo+size, len(sel.Mass))]
+		for i, cells := range pairs {
+			c := cells & massCellMask
+			if int(c) >= len(table) {
+				continue // it takes no part
+			}
+			bin := uint32(table[c])
+			if bin >= limit {
+				found = append(found, divided{bin - limit, uint32(lo + i)})
+				bin = 0 // until assignDivided
+			}
+			if assigned {
+				pairs[i] = cells&^massCellMask | bin
+			}
+		}
+		sc.divided[k] = found
+	})
+	return sc.divided
+}
+
+// assignDivided completes what assignBins has left out, now that the edges are known.
+func assignDivided[T Float](bs *bins, sel *selection[T], found [][]divided) {
+	if !bs.assigned {
+		return
+	}
+	for _, block := range found {
+		for _, d := range block {
+			sel.cellsOf[d.event] |= uint32(bs.ofRun(int(d.run), float64(sel.Mass[d.event])))
+		}
+	}
+}
+
 // binsOfEvents sets dst to the bins of the events from lo on.
 func binsOfEvents[T Float](dst []uint32, bs *bins, sel *selection[T], lo int) {
-	for i, cells := range sel.cellsOf[lo:][:len(dst)] {
-		if cells == noPair {
+	pairs, assigned := sel.cellsOf[lo:][:len(dst)], bs.assigned
+	for i, cells := range pairs {
+		switch {
+		case cells == noPair:
 			dst[i] = noBin
-			continue
-		}
-		bin := bs.table[cells&massCellMask]
-		dst[i] = uint32(bin)
-		if bin >= bs.limit {
-			dst[i] = uint32(bs.ofRun(int(bin-bs.limit), float64(sel.Mass[lo+i])))
+		case assigned:
+			dst[i] = cells & massCellMask
+		default:
+			dst[i] = uint32(bs.table[cells&massCellMask])
+			if dst[i] >= uint32(bs.limit) {
+				dst[i] = uint32(bs.ofRun(int(dst[i]-uint32(bs.limit)), float64(sel.Mass[lo+i])))
+			}
 		}
 	}
 }

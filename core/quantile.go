@@ -99,39 +99,20 @@ func quantileBins[T Float](sel *selection[T], asked int, sc *scratch) *bins {
 	bs := newTable(asked, sel.massCells.count, nil)
 	ranks := quantileRanks(sel.n, asked)
 	bs.findRuns(counts, ranks)
-	near := sortedMasses{sorted(bs.runs, divided(bs, sel, sc), sel, sc.team), bs.runs}
+	divided := assignBins(bs, sel, sc)
+	near := sortedMasses{sorted(bs.runs, divided, sel, sc.team), bs.runs}
 	var kept []int
 	bs.edges, kept = near.edges(ranks, sel.massLo, sel.massHi)
 	if bs.count() < asked {
-		bs.renumber(kept)
+		renumber(bs, sel, kept)
 	}
+	assignDivided(bs, sel, divided)
 	return bs
-}
-
-// inRun is an event in a cell that an edge divides.
-type inRun struct{ run, event uint32 }
-
-// divided returns the events of the runs, by block of events.
-func divided[T Float](bs *bins, sel *selection[T], sc *scratch) [][]inRun {
-	const size = 1 << 14
-	sc.divided = par.Grown(sc.divided, (len(sel.Mass)+size-1)/size)
-	sc.team.Run(len(sc.divided), func(k int) {
-		found, table, limit := sc.divided[k][:0], bs.table, bs.limit
-		lo := size * k
-		for i, cells := range sel.cellsOf[lo:min(lo+size, len(sel.Mass))] {
-			// That of an event that takes no part is none of the table.
-			if c := int(cells & massCellMask); c < len(table) && table[c] >= limit {
-				found = append(found, inRun{uint32(table[c] - limit), uint32(lo + i)})
-			}
-		}
-		sc.divided[k] = found
-	})
-	return sc.divided
 }
 
 // sorted returns the masses of the runs, in order: runs stand in order, so that it is
 // enough to sort each by itself.
-func sorted[T Float](runs []run, divided [][]inRun, sel *selection[T], team *par.Team) []float64 {
+func sorted[T Float](runs []run, found [][]divided, sel *selection[T], team *par.Team) []float64 {
 	next := make([]int, len(runs))
 	total := 0
 	for k, r := range runs {
@@ -139,8 +120,8 @@ func sorted[T Float](runs []run, divided [][]inRun, sel *selection[T], team *par
 		total = r.index + r.count
 	}
 	masses := make([]float64, total)
-	for _, found := range divided {
-		for _, d := range found {
+	for _, block := range found {
+		for _, d := range block {
 			masses[next[d.run]] = float64(sel.Mass[d.event])
 			next[d.run]++
 		}
@@ -153,8 +134,8 @@ func sorted[T Float](runs []run, divided [][]inRun, sel *selection[T], team *par
 // of masses by cell the bins follow for all cells but those where a rank lies, and the
 // nearest filled ones below these.
 func (bs *bins) findRuns(counts []uint32, ranks []int) {
-	every := len(ranks)+1 >= tableLimit // the number of a bin may have no room in the table
-	before, next := 0, 0                // masses and ranks below the cell
+	every := !bs.fits(len(ranks) + 1)
+	before, next := 0, 0 // masses and ranks below the cell
 	bs.runs = make([]run, 0, min(2*len(ranks), len(counts)))
 	for lo := 0; lo < len(counts); lo += cellBlock {
 		block := counts[lo:min(lo+cellBlock, len(counts))]

@@ -54,11 +54,10 @@ func newRecords[T Float](sel *selection[T], bs *bins, sc *scratch) *records[T] {
 // fillBlock is a number of events that stay in the nearest cache between the loops of fill.
 const fillBlock = 512
 
-// fillRoom is what a block of events has between these loops: where their records go, their bins
-// and their records.
+// fillRoom has the bins and the records of a block of events between these loops.
 type fillRoom struct {
-	to, bins [fillBlock]uint32
-	words    [fillBlock]uint64
+	bins  [fillBlock]uint32
+	words [fillBlock]uint64
 }
 
 var fillRooms = sync.Pool{New: func() any { return new(fillRoom) }}
@@ -66,36 +65,16 @@ var fillRooms = sync.Pool{New: func() any { return new(fillRoom) }}
 // fill writes the records of the events lo..hi-1, of which next says where the next
 // record of each cell goes. Three loops keep what each needs in registers.
 func (rs *records[T]) fill(room *fillRoom, sel *selection[T], bs *bins, next []uint32, lo, hi int) {
-	to, in, made := room.to[:hi-lo], room.bins[:hi-lo], room.words[:hi-lo]
-	complete := true
-	pairs, table, limit := sel.cellsOf[lo:hi][:len(to)], bs.table, bs.limit
-	for i, cells := range pairs {
-		if cells == noPair {
-			in[i], complete = noBin, false
-			continue
-		}
-		cell := cells >> massCellBits
-		at := next[cell]
-		next[cell] = at + 1
-		to[i] = at
-		bin := table[cells&massCellMask]
-		in[i] = uint32(bin)
-		if bin >= limit {
-			in[i] = uint32(bs.ofRun(int(bin-limit), float64(sel.Mass[lo+i])))
-		}
-	}
+	in, made := room.bins[:hi-lo], room.words[:hi-lo]
+	binsOfEvents(in, bs, sel, lo)
 	rs.make(made, sel.Score[lo:hi], in, lo)
-	if !complete {
-		for i, b := range in {
-			if b != noBin {
-				rs.words[to[i]] = made[i]
-			}
-		}
-		return
-	}
-	records := rs.words
+	pairs, records := sel.cellsOf[lo:hi][:len(made)], rs.words
 	for i, word := range made {
-		records[to[i]] = word
+		if pairs[i] != noPair {
+			cell := pairs[i] >> massCellBits
+			records[next[cell]] = word
+			next[cell]++
+		}
 	}
 }
 

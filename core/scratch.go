@@ -10,14 +10,14 @@ import (
 // at a time.
 type scratch struct {
 	team    *par.Team
-	counts  []uint32  // of masses and scores by cell
-	cellsOf []uint32  // of each event, see selection.go
-	divided [][]inRun // by block, see quantile.go
-	records []uint64  // one for each event that takes part, see records.go
-	weights []float64 // in order of the records, where there are weights or, in their place, results
-	totals  []float64 // sums of weights per chunk and bin
-	squares []float64 // sums of squared steps per chunk and bin
-	powers  []powers  // of the steps of each bin
+	counts  []uint32    // of masses and scores by cell
+	cellsOf []uint32    // of each event, see selection.go
+	divided [][]divided // by block, see bins.go
+	records []uint64    // one for each event that takes part, see records.go
+	weights []float64   // in order of the records, where there are weights or, in their place, results
+	totals  []float64   // sums of weights per chunk and bin
+	squares []float64   // sums of squared steps per chunk and bin
+	powers  []powers    // of the steps of each bin
 	single  gathered[float32]
 	double  gathered[float64]
 }
