@@ -1,6 +1,10 @@
 package core
 
-import "math"
+import (
+	"math"
+
+	"github.com/libmode/libmode/core/internal/par"
+)
 
 // integrand is what J is, for walkers that follow it along the scores: none of them
 // changes it. With bounds, c~ is not linear in F and bound is not nil (bounded.go);
@@ -59,10 +63,7 @@ type point struct {
 }
 
 func (in *integrand) newPoint(su *sums) point {
-	pt := point{cdf: make([]float64, in.bins)}
-	if in.variance != nil {
-		pt.squares = make([]float64, in.bins)
-	}
+	var pt point
 	if su.heavy != nil {
 		h := newHeavy(in.variance)
 		pt.heavy = &h
@@ -72,6 +73,10 @@ func (in *integrand) newPoint(su *sums) point {
 
 // moveTo brings the point to where chunk k begins.
 func (pt *point) moveTo(k int, in *integrand, su *sums) {
+	pt.cdf = par.Grown(pt.cdf, in.bins)
+	if in.variance != nil {
+		pt.squares = par.Grown(pt.squares, in.bins)
+	}
 	for b, unit := range in.unit {
 		pt.cdf[b] = su.totals[k*in.bins+b] * unit
 		switch {

@@ -2,6 +2,7 @@ package core
 
 import (
 	"math"
+	"sync"
 
 	"github.com/libmode/libmode/core/internal/lanes"
 	"github.com/libmode/libmode/core/internal/par"
@@ -90,76 +91,76 @@ func (l *lower) solve(p []float64) (x [fastSize]float64) {
 // event by event.
 type linearWalker[T Float] struct {
 	*walk[T]
-	linearKernel *linearKernel
-	at           point
-	fast         *fastLinear
-	li           lanes.Linear
-	bins         []uint32 // of the events of a block
-	scores, d    []float64
-	own          []tieSums // by bin: sums over the events of a tie
+	fast *fastLinear
 }
+
+// linearRoom is what a chunk is walked in: the state, and a block of events.
+type linearRoom struct {
+	linearKernel
+	at        point
+	li        lanes.Linear
+	bins      []uint32
+	scores, d []float64
+	own       []tieSums // by bin: sums over the events of a tie
+}
+
+var linearRooms = sync.Pool{New: func() any { return new(linearRoom) }}
 
 // walkBlock is a number of events that stay in cache between the loops over them.
 const walkBlock = 512
 
-func newLinearWalker[T Float](wa *walk[T], fast *fastLinear) walker {
-	return &linearWalker[T]{
-		walk: wa, linearKernel: newLinearKernel(wa.in), at: wa.in.newPoint(wa.sums), fast: fast,
-		li: lanes.Linear{Rows: make([]lanes.Row, wa.in.bins)}, own: make([]tieSums, wa.in.bins),
-		bins: make([]uint32, walkBlock), scores: make([]float64, walkBlock), d: make([]float64, walkBlock),
-	}
-}
-
 // start moves to where chunk k begins and returns J there. A row is y_b and sqrt(2) x_b with
 // 1/W_b multiplied in, so that only the weight is left to multiply with.
-func (w *linearWalker[T]) start(k int) float64 {
-	w.at.moveTo(k, w.in, w.sums)
-	w.li.Y, w.li.X = [4]float64{3: 1}, [4]float64{}
-	for b, e := range w.in.unit {
-		row, cdf := &w.li.Rows[b], w.at.cdf[b]
+func (w *linearWalker[T]) start(k int, room *linearRoom) float64 {
+	in, li := w.in, &room.li
+	room.linear, room.in = in.linear, in
+	room.c, room.z = par.Grown(room.c, in.basis.size), par.Grown(room.z, in.basis.size)
+	room.own, li.Rows = par.Grown(room.own, in.bins), par.Grown(li.Rows, in.bins)
+	room.at.moveTo(k, in, w.sums)
+	li.Y, li.X = [4]float64{3: 1}, [4]float64{}
+	for b, e := range in.unit {
+		row, cdf := &li.Rows[b], room.at.cdf[b]
 		for l := range fastSize {
 			x, y := math.Sqrt2*w.fast.x[b][l], math.Sqrt2*w.fast.y[b][l]
 			row.X[l], row.Y[l] = e*x, e*y
-			w.li.X[l] -= cdf * x
-			w.li.Y[l] += cdf * y
+			li.X[l] -= cdf * x
+			li.Y[l] += cdf * y
 		}
 		row.Y[3], row.X[3] = 2*e*cdf, 2*e*e
 		if w.weights == nil {
-			own := w.in.linear.square[b] * e * e
+			own := in.linear.square[b] * e * e
 			row.Y[3] += own
-			if w.in.variance != nil {
-				g := own * w.in.variance.factor[b]
+			if in.variance != nil {
+				g := own * in.variance.factor[b]
 				row.Y[3] += g * (2*cdf - (1 - e))
 				row.X[3] += 2 * g * e
 			}
 		}
 	}
-	return w.linearKernel.start(&w.at)
+	return room.linearKernel.start(&room.at)
+}
+
+func (w *linearWalker[T]) above(k int) float64 {
+	room := linearRooms.Get().(*linearRoom)
+	defer linearRooms.Put(room)
+	return w.start(k, room)
 }
 
 func (w *linearWalker[T]) walkChunk(k int) float64 {
+	room := linearRooms.Get().(*linearRoom)
+	defer linearRooms.Put(room)
 	lo, hi := w.chunks[k], w.chunks[k+1]
 	end := w.score(hi - 1)
-	integral := w.start(k) * (end - w.scoreBefore(k))
+	integral := w.start(k, room) * (end - w.scoreBefore(k))
 	for lo < hi {
 		next := w.endOfBlock(lo, hi)
-		w.cross(lo, next)
-		for i := lanes.FirstTie(w.scores); i < len(w.scores)-1; {
-			last := i + 1
-			for last < len(w.scores)-1 && w.scores[last] == w.scores[last+1] {
-				last++
-			}
-			w.settle(lo, i, last+1)
-			i = last + 1
-			if i < len(w.scores) {
-				i += lanes.FirstTie(w.scores[i:])
-			}
-		}
-		integral += lanes.Finish(w.d, w.scores, end, -w.in.scale)
+		w.cross(room, lo, next)
+		w.settleTies(room, lo)
+		integral += lanes.Finish(room.d, room.scores, end, -w.in.scale)
 		for i := max(lo, w.topFrom); i < next; i++ {
-			w.d[i-lo] += w.topShare
+			room.d[i-lo] += w.topShare
 		}
-		write(w.walk, lo, w.d)
+		write(w.walk, lo, room.d)
 		lo = next
 	}
 	return integral
@@ -181,26 +182,41 @@ func (w *linearWalker[T]) endOfBlock(lo, hi int) int {
 }
 
 // cross crosses the events lo..hi-1 one by one, also where they are tied.
-func (w *linearWalker[T]) cross(lo, hi int) {
-	w.bins, w.scores, w.d = par.Grown(w.bins, hi-lo), par.Grown(w.scores, hi-lo), par.Grown(w.d, hi-lo)
-	w.decode(lo, hi, w.scores, w.bins)
+func (w *linearWalker[T]) cross(room *linearRoom, lo, hi int) {
+	room.bins, room.scores, room.d = par.Grown(room.bins, hi-lo), par.Grown(room.scores, hi-lo), par.Grown(room.d, hi-lo)
+	w.decode(lo, hi, room.scores, room.bins)
 	if w.weights == nil {
-		w.li.Cross(w.bins, w.d)
+		room.li.Cross(room.bins, room.d)
 		return
 	}
-	weights := w.weights[lo:hi]
+	weights, at := w.weights[lo:hi], &room.at
 	unit, square, va := w.in.unit, w.in.linear.square, w.in.variance
-	for i, b := range w.bins {
+	for i, b := range room.bins {
 		e := weights[i] * unit[b]
 		moved := e * e
 		if va != nil {
-			moved -= va.change(step{int(b), e, e * e}, w.at.cdf[b], w.at.squares[b])
-			w.at.cdf[b] += e
-			w.at.squares[b] += e * e
+			moved -= va.change(step{int(b), e, e * e}, at.cdf[b], at.squares[b])
+			at.cdf[b] += e
+			at.squares[b] += e * e
 		}
-		w.d[i] = square[b] * moved
+		room.d[i] = square[b] * moved
 	}
-	w.li.CrossWeighted(w.bins, weights, w.d)
+	room.li.CrossWeighted(room.bins, weights, room.d)
+}
+
+// settleTies settles the ties of a block, of which lo is the first event.
+func (w *linearWalker[T]) settleTies(room *linearRoom, lo int) {
+	scores := room.scores
+	for i := lanes.FirstTie(scores); i < len(scores)-1; {
+		end := i + 2
+		for end < len(scores) && scores[i] == scores[end] {
+			end++
+		}
+		w.settle(room, lo, i, end)
+		if i = end; i < len(scores) {
+			i += lanes.FirstTie(scores[i:])
+		}
+	}
 }
 
 // tieSums are sums of the weights, and of the squares of the steps, of events of a bin.
@@ -210,36 +226,36 @@ type tieSums struct{ weight, square float64 }
 // they are crossed in this order and in the reverse one, which is that of the left and
 // the right derivatives: J is quadratic, so that each event changes by as much what each other
 // one does. The sums are over the events after, less those before.
-func (w *linearWalker[T]) settle(lo, i, end int) {
+func (w *linearWalker[T]) settle(room *linearRoom, lo, i, end int) {
 	var x, y [fastSize]float64
+	for _, b := range room.bins[i:end] {
+		room.own[b] = tieSums{}
+	}
 	add := func(k int, sign float64) {
-		b := w.bins[k]
-		weight, row := sign*w.weight(lo+k), &w.li.Rows[b]
+		b := room.bins[k]
+		weight, row, own := sign*w.weight(lo+k), &room.li.Rows[b], &room.own[b]
 		for l := range x {
 			x[l] += weight * row.X[l]
 			y[l] += weight * row.Y[l]
 		}
-		w.own[b].weight += weight
+		own.weight += weight
 		e := weight * w.in.unit[b]
-		w.own[b].square += sign * e * e
+		own.square += sign * e * e
 	}
 	for k := i; k < end; k++ {
 		add(k, 1)
 	}
 	for k := i; k < end; k++ {
 		add(k, -1)
-		w.d[k] += w.acrossTie(lo+k, w.bins[k], &x, &y) / 2
+		room.d[k] += w.acrossTie(room, room.bins[k], w.weight(lo+k), &x, &y) / 2
 		add(k, -1)
-	}
-	for _, b := range w.bins[i:end] {
-		w.own[b] = tieSums{}
 	}
 }
 
 // acrossTie returns by how much other events of a tie, of which these are the sums, change
-// what event i does.
-func (w *linearWalker[T]) acrossTie(i int, b uint32, x, y *[fastSize]float64) float64 {
-	row, others, weight := &w.li.Rows[b], &w.own[b], w.weight(i)
+// what an event of this weight in bin b does.
+func (w *linearWalker[T]) acrossTie(room *linearRoom, b uint32, weight float64, x, y *[fastSize]float64) float64 {
+	row, others := &room.li.Rows[b], &room.own[b]
 	d := row.X[3] * others.weight
 	for l := range x {
 		d += row.Y[l]*y[l] - row.X[l]*x[l]

@@ -36,19 +36,38 @@ type pathWalker[T Float] struct {
 	ups, downs []float64
 }
 
-func newPathWalker[T Float](wa *walk[T], newPath func(*pathWalker[T]) path) walker {
-	w := &pathWalker[T]{walk: wa, at: wa.in.newPoint(wa.sums)}
-	w.path = newPath(w)
-	return w
+// pathWalkers are as many as there are goroutines.
+type pathWalkers[T Float] struct{ par.Pool[*pathWalker[T]] }
+
+func newPathWalkers[T Float](wa *walk[T], newPath func(*pathWalker[T]) path) walker {
+	return pathWalkers[T]{par.NewPool(func() *pathWalker[T] {
+		w := &pathWalker[T]{walk: wa, at: wa.in.newPoint(wa.sums)}
+		w.path = newPath(w)
+		return w
+	})}
 }
 
-func newKernelWalker[T Float](wa *walk[T]) walker { return newPathWalker(wa, newKernelPath[T]) }
+func newKernelWalkers[T Float](wa *walk[T]) walker { return newPathWalkers(wa, newKernelPath[T]) }
 
+func (ws pathWalkers[T]) above(k int) float64 {
+	w := ws.Take()
+	defer ws.Give(w)
+	return w.start(k)
+}
+
+func (ws pathWalkers[T]) walkChunk(k int) float64 {
+	w := ws.Take()
+	defer ws.Give(w)
+	return w.walkChunk(k)
+}
+
+// start moves to where chunk k begins and returns J there.
 func (w *pathWalker[T]) start(k int) float64 {
 	w.at.moveTo(k, w.in, w.sums)
 	return w.path.start(&w.at)
 }
 
+// walkChunk is that of walker.
 func (w *pathWalker[T]) walkChunk(k int) float64 {
 	lo, hi := w.chunks[k], w.chunks[k+1]
 	w.base, w.out = lo, par.Grown(w.out, hi-lo)

@@ -29,16 +29,12 @@ func (wa *walk[T]) integrate(sc *scratch) (float64, error) {
 		sc.weights = par.Grown(sc.weights, len(wa.words))
 		wa.results = asWords(sc.weights)
 	}
-	walkers := par.NewPool(func() walker { return wa.walker(wa) })
-	w := walkers.Take()
-	top := w.start(len(integrals))
+	walker := wa.walker(wa)
+	top := walker.above(len(integrals))
 	wa.setUpperEnd(top)
-	walkers.Give(w)
 	sc.team.Run(len(integrals), func(k int) {
 		if wa.chunks[k] < wa.chunks[k+1] {
-			w := walkers.Take()
-			integrals[k] = w.walkChunk(k)
-			walkers.Give(w)
+			integrals[k] = walker.walkChunk(k)
 		}
 	})
 	total := top * (wa.limits.to - wa.score(len(wa.words)-1))
@@ -81,10 +77,10 @@ func (wa *walk[T]) scoreBefore(k int) float64 {
 	return wa.score(wa.chunks[k] - 1)
 }
 
-// walker is what one goroutine walks with.
+// walker walks, in several goroutines at a time.
 type walker interface {
-	// start moves to where chunk k begins and returns J there.
-	start(k int) float64
+	// above returns J where chunk k begins, or at the end.
+	above(k int) float64
 	// walkChunk crosses the events of chunk k and writes their gradient. It returns the integral
 	// of J from the score before the chunk to its last.
 	walkChunk(k int) float64
@@ -96,15 +92,15 @@ func walkerOf[T Float](in *integrand, su *sums) func(*walk[T]) walker {
 	if su.heavy == nil && in.basis.size <= fastSize {
 		if in.linear != nil {
 			if fast := newFastLinear(in); fast != nil {
-				return func(wa *walk[T]) walker { return newLinearWalker(wa, fast) }
+				return func(wa *walk[T]) walker { return &linearWalker[T]{wa, fast} }
 			}
 		} else if lower, ok := newLower(in.basis, 0); ok && in.basis.size == fastSize {
 			return func(wa *walk[T]) walker {
-				return newPathWalker(wa, func(w *pathWalker[T]) path { return newBoundedPath(w, lower) })
+				return newPathWalkers(wa, func(w *pathWalker[T]) path { return newBoundedPath(w, lower) })
 			}
 		}
 	}
-	return newKernelWalker[T]
+	return newKernelWalkers[T]
 }
 
 // write takes over the gradient of the records from lo on.

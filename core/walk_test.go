@@ -68,7 +68,7 @@ func TestFastPaths(t *testing.T) {
 					wa, err := newWalk(grads[k], ev, nil, &cfg, sc)
 					require.NoError(t, err)
 					if general {
-						wa.walker = newKernelWalker[float64]
+						wa.walker = newKernelWalkers[float64]
 					}
 					losses[k], err = wa.integrate(sc)
 					require.NoError(t, err)
