@@ -35,10 +35,10 @@ struct events {
 };
 
 int c_loss(const mode_options &c, const events<float> &e, double *loss, float *grad) {
-    return mode_loss_grad_f32(&c, N, e.score.data(), e.mass.data(), e.weight.data(), e.label.data(), loss, grad);
+    return mode_loss_grad_f32(&c, N, e.score.data(), e.mass.data(), e.weight.data(), e.label.data(), MODE_LABEL_INT32, loss, grad);
 }
 int c_loss(const mode_options &c, const events<double> &e, double *loss, double *grad) {
-    return mode_loss_grad_f64(&c, N, e.score.data(), e.mass.data(), e.weight.data(), e.label.data(), loss, grad);
+    return mode_loss_grad_f64(&c, N, e.score.data(), e.mass.data(), e.weight.data(), e.label.data(), MODE_LABEL_INT32, loss, grad);
 }
 
 mode::options four_bins() { return mode::options().bins(4); }
@@ -343,12 +343,12 @@ void test_edges_and_moments() {
     const std::vector<double> edges = mode::edges(o, e.mass, e.weight, e.label, status);
     double want_edges[5];
     std::size_t n_edges = 0;
-    CHECK(!mode_edges_f64(&c, N, in_double.mass.data(), in_double.weight.data(), e.label.data(), 5, want_edges, &n_edges), "%s", mode_last_error());
+    CHECK(!mode_edges_f64(&c, N, in_double.mass.data(), in_double.weight.data(), e.label.data(), MODE_LABEL_INT32, 5, want_edges, &n_edges), "%s", mode_last_error());
     CHECK(status.ok() && edges == std::vector<double>(want_edges, want_edges + n_edges), "%s", status.message());
 
     const mode::table found = mode::moments(o, e.score, e.mass, e.weight, e.label, at, status);
     double cdf[12], moments[6], bounded[6];
-    CHECK(!mode_moments_f64(&c, N, in_double.score.data(), in_double.mass.data(), in_double.weight.data(), e.label.data(), 3,
+    CHECK(!mode_moments_f64(&c, N, in_double.score.data(), in_double.mass.data(), in_double.weight.data(), e.label.data(), MODE_LABEL_INT32, 3,
                         at.data(), 4, cdf, moments, bounded),
           "%s", mode_last_error());
     CHECK(status.ok() && found.edges == edges, "%s", status.message());
