@@ -111,6 +111,45 @@ static void test_events_of_other_labels_are_not_looked_at(void) {
     for (int i = N - 4; i < N; i++) CHECK(grad[i] == 0, "grad[%d] = %g", i, grad[i]);
 }
 
+/* Labels of each type are read as they are. */
+static void test_labels_of_every_type(void) {
+    call c = good();
+    double want = NAN, want_grad[N], edges[5], want_edges[5], cdf[4], want_cdf[4];
+    const double at = 0.5;
+    size_t n = 0;
+    int8_t of_int8[N];
+    uint8_t of_uint8[N];
+    int64_t of_int64[N];
+    float of_float[N];
+    double of_double[N];
+    for (int i = 0; i < N; i++) {
+        const int label = c.label[i] = i % 3;
+        of_int8[i] = (int8_t)label;
+        of_uint8[i] = (uint8_t)label;
+        of_int64[i] = label ? label + ((int64_t)1 << 32) : 0; /* 1 and 2 in 32 bits, but others */
+        of_float[i] = label ? (float)label / 4 : 0;
+        of_double[i] = label ? NAN : 0;
+    }
+    const struct {
+        const void *label;
+        int type;
+    } given[] = {{of_int8, MODE_LABEL_INT8},   {of_uint8, MODE_LABEL_UINT8},     {of_int64, MODE_LABEL_INT64},
+                 {of_float, MODE_LABEL_FLOAT32}, {of_double, MODE_LABEL_FLOAT64}};
+    CHECK(!mode_loss_grad_f64(&c.options, N, c.score, c.mass, c.weight, c.label, MODE_LABEL_INT32, &want, want_grad), "%s", mode_last_error());
+    CHECK(!mode_edges_f64(&c.options, N, c.mass, NULL, c.label, MODE_LABEL_INT32, 5, want_edges, &n), "%s", mode_last_error());
+    CHECK(!mode_moments_f64(&c.options, N, c.score, c.mass, NULL, c.label, MODE_LABEL_INT32, 1, &at, 4, want_cdf, NULL, NULL), "%s", mode_last_error());
+    for (size_t k = 0; k < sizeof given / sizeof *given; k++) {
+        double loss = NAN, grad[N];
+        const void *label = given[k].label;
+        const int type = given[k].type;
+        CHECK(!mode_loss_f64(&c.options, N, c.score, c.mass, c.weight, label, type, &loss) && loss == want, "type %d: %.17g, %.17g, %s", type, loss, want, mode_last_error());
+        CHECK(!mode_loss_grad_f64(&c.options, N, c.score, c.mass, c.weight, label, type, &loss, grad) && loss == want, "type %d", type);
+        for (int i = 0; i < N; i++) CHECK(grad[i] == want_grad[i], "type %d: grad[%d] = %g", type, i, grad[i]);
+        CHECK(!mode_edges_f64(&c.options, N, c.mass, NULL, label, type, 5, edges, &n) && !memcmp(edges, want_edges, sizeof edges), "type %d", type);
+        CHECK(!mode_moments_f64(&c.options, N, c.score, c.mass, NULL, label, type, 1, &at, 4, cdf, NULL, NULL) && !memcmp(cdf, want_cdf, sizeof cdf), "type %d", type);
+    }
+}
+
 /* -------------------------------------------------------------- look inside */
 
 static void test_edges(void) {
@@ -180,6 +219,7 @@ int main(void) {
     test_null_options_are_the_defaults();
     test_grad_may_be_null_and_weights_of_1_are_none();
     test_events_of_other_labels_are_not_looked_at();
+    test_labels_of_every_type();
     test_edges();
     test_moments();
     test_the_message_stays_until_the_next_error();

@@ -282,6 +282,9 @@ static void test_other_numbers(void) {
     expect("n_bins 5", mode_moments_f64(o, N, c.score, c.mass, NULL, NULL, 0, 1, c.score, 5, out, NULL, NULL), bad, "n_bins = 5|4 bins");
     expect("n_bins -1", mode_moments_f64(o, N, c.score, c.mass, NULL, NULL, 0, 1, c.score, SIZE_MAX, out, NULL, NULL), bad,
            "n_bins = 18446744073709551615|4 bins");
+    expect("label_type 6", mode_loss_f64(o, N, c.score, c.mass, NULL, c.label, 6, out), bad, "label_type = 6");
+    expect("label_type -1", mode_edges_f64(o, N, c.mass, NULL, c.label, -1, N, out, &count), bad, "label_type = -1");
+    CHECK(!mode_loss_f64(o, N, c.score, c.mass, NULL, NULL, 6, out), "without labels their type means nothing: %s", mode_last_error());
     expect("threads -1", mode_set_threads(-1), bad, "threads = -1");
     expect("threads -2^31", mode_set_threads(INT32_MIN), bad, "threads = -2147483648");
 

@@ -15,11 +15,14 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .._arrays import label_codes
-from .._evaluate import call
+from .. import _native
+from .._arrays import with_labels
 from .._front import NO_SECOND_DERIVATIVE, Events
 from .._options import Options, plain
 from ..option_types import Loss
+
+# All others become float64, which holds every background label.
+_LABEL_TYPES = {getattr(torch, name): number for name, number in _native.LABEL_TYPES.items()}
 
 
 @torch.compiler.assume_constant_result  # type: ignore[untyped-decorator]
@@ -68,10 +71,23 @@ def compute(
     kind = torch.float64 if double or weight is not None and weight.dtype is torch.float64 else torch.float32
     scores, masses = _ready(score, kind), _ready(mass, kind)
     weights = None if weight is None else _ready(weight, kind)
-    given = None if label is None else as_numpy(label)
-    codes = None if given is None else torch.from_numpy(label_codes(given, checked))
+    labels, label_type = None, 0
+    if label is not None:
+        labels = _ready(label, label.dtype if label.dtype in _LABEL_TYPES else torch.float64)
+        label_type = _LABEL_TYPES[labels.dtype]
     grad = torch.empty_like(scores)
-    loss = call(checked, kind is torch.float64, (scores, masses, weights, codes, grad), _address, given)
+    arrays = (scores, masses, weights, labels)
+    try:
+        loss = _native.loss_grad(
+            checked,
+            kind is torch.float64,
+            scores.shape[0],
+            (*map(_address, arrays), label_type),
+            grad.data_ptr(),
+            held=(arrays, grad),
+        )
+    except _native.BatchError as error:
+        raise with_labels(error, None if label is None else as_numpy(label), checked) from None
     kind = result_type(score)
     return torch.scalar_tensor(loss, dtype=kind, device=score.device), grad.to(score.device, kind)
 
@@ -103,7 +119,8 @@ def result_type(score: Tensor) -> torch.dtype:
 
 def _product(incoming: Tensor, grad: Tensor, score: Tensor) -> Tensor:
     """The gradient of what follows the loss; only here is it rounded to the type of the score."""
-    return (incoming * grad).to(score.dtype)
+    product = incoming * grad
+    return product if product.dtype is score.dtype else product.to(score.dtype)
 
 
 @torch.library.custom_op("libmode::loss_backward", mutates_args=())
