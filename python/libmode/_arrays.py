@@ -61,15 +61,11 @@ def is_double(events: Events) -> bool:
 def ready(events: Events, double: bool) -> Events:
     """Contiguous arrays of float64 or float32, and of labels of a type that the core reads."""
     kind = np.float64 if double else np.float32
-    score, mass, weight, label = events
-    return Events(
-        None if score is None else np.ascontiguousarray(score, kind),
-        np.ascontiguousarray(mass, kind),
-        None if weight is None else np.ascontiguousarray(weight, kind),
-        None
-        if label is None
-        else np.ascontiguousarray(label, label.dtype if label.dtype in _LABEL_TYPES else np.float64),
-    )
+    score, mass, weight = (None if array is None else np.ascontiguousarray(array, kind) for array in events[:3])
+    label = events.label
+    if label is not None:
+        label = np.ascontiguousarray(label, label.dtype if label.dtype in _LABEL_TYPES else np.float64)
+    return Events(score, mass, weight, label)
 
 
 def addresses(events: Events) -> tuple[int | None, ...]:

@@ -69,22 +69,16 @@ def compute(
     checked = decode(options).rounded_to(score.dtype, mass.dtype)
     double = score.dtype is torch.float64 or mass.dtype is torch.float64
     kind = torch.float64 if double or weight is not None and weight.dtype is torch.float64 else torch.float32
-    scores, masses = _ready(score, kind), _ready(mass, kind)
-    weights = None if weight is None else _ready(weight, kind)
-    labels, label_type = None, 0
-    if label is not None:
-        labels = _ready(label, label.dtype if label.dtype in _LABEL_TYPES else torch.float64)
-        label_type = _LABEL_TYPES[labels.dtype]
-    grad = torch.empty_like(scores)
-    arrays = (scores, masses, weights, labels)
+    arrays = Events(
+        _ready(score, kind),
+        _ready(mass, kind),
+        None if weight is None else _ready(weight, kind),
+        None if label is None else _ready(label, label.dtype if label.dtype in _LABEL_TYPES else torch.float64),
+    )
+    grad = torch.empty_like(arrays.score)
     try:
         loss = _native.loss_grad(
-            checked,
-            kind is torch.float64,
-            scores.shape[0],
-            (*map(_address, arrays), label_type),
-            grad.data_ptr(),
-            held=(arrays, grad),
+            checked, kind is torch.float64, grad.shape[0], _addresses(arrays), grad.data_ptr(), held=(arrays, grad)
         )
     except _native.BatchError as error:
         raise with_labels(error, None if label is None else as_numpy(label), checked) from None
@@ -99,8 +93,10 @@ def _ready(tensor: Tensor, kind: torch.dtype) -> Tensor:
     return tensor.detach().to("cpu", kind).contiguous()
 
 
-def _address(tensor: Tensor | None) -> int | None:
-    return None if tensor is None else tensor.data_ptr()
+def _addresses(events: Events) -> tuple[int | None, ...]:
+    """The addresses of tensors that are ready, and the type of the labels."""
+    label_type = 0 if events.label is None else _LABEL_TYPES[events.label.dtype]
+    return *(None if tensor is None else tensor.data_ptr() for tensor in events), label_type
 
 
 loss_op = torch.library.custom_op("libmode::loss", compute, mutates_args=())
