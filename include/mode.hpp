@@ -11,8 +11,8 @@
  *     mode::result<float> both = mode::loss_and_grad(options, score, mass);
  *
  * Arrays    float or double: std::vector, or anything else with data() and size()
- *           (std::span, std::array), or {pointer, size}. Labels also bool and integers of
- *           8 bits, and signed ones of 32 and 64 bits.
+ *           (std::span, std::array), or {pointer, size}. Labels may also be bool, integers
+ *           of 8 bits, and signed ones of 32 or 64 bits.
  *           {} stands for weights or labels that there are not: weights are then 1
  *           and every event is selected. An empty vector does not stand for that.
  *           Lengths are compared before the library is called.
@@ -360,8 +360,7 @@ double loss_and_grad(const options &chosen, view<const T> score, view<const T> m
     double loss = std::numeric_limits<double>::quiet_NaN();
     if (events_fit(score, mass, weight, label, outcome) && fits("grad", grad, "score", score, outcome)) {
         const mode_options c = chosen.to_c();
-        set(outcome,
-            call(&c, score.size(), score.data(), mass.data(), weight.data(), label, &loss, grad.data()));
+        set(outcome, call(&c, score.size(), score.data(), mass.data(), weight.data(), label, &loss, grad.data()));
     }
     return loss;
 }

@@ -43,9 +43,10 @@ def mode_loss(score: Any, mass: Any, *, weight: Any = None, label: Any = None, *
         the type of the array: float32 masses of 0.8 are inside ``mass_range=(0, 0.8)``.
     weight : (n,) or (n, 1) real numbers of either sign, optional
         Event weights; all 1 by default.
-    label : (n,) or (n, 1) numbers, optional
-        Only events whose label is ``background_label`` take part. Without
-        labels every event does.
+    label : (n,) or (n, 1) real numbers or bools, optional
+        Only events whose label is equal to ``background_label`` take part. Without
+        labels every event does. Labels of bool, int8, uint8, int32, int64, float32 and
+        float64 are read as they are; of others a copy in float64 is made.
     {options}
 
     Returns
