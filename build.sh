@@ -23,6 +23,9 @@ usage: ./build.sh COMMAND
                 wtagging: section 3.2 with these jets, or with --sample FILE)
   bench [...]   time libmode beside every alternative, one hour; writes build/bench
                 (--quick: a look in minutes; see bench --help)
+  bench --against COMMIT [...]
+                time the core of a commit and that of this tree in turns, half an hour
+                (--quick: a look in minutes; see bench --against HEAD --help)
 
   lib           build libmode.so and its headers into python/libmode, as pip install -e does
   install --prefix DIR
@@ -330,6 +333,8 @@ test_go() {
     local unformatted; unformatted=$("$(go env GOROOT)/bin/gofmt" -l core capi bench)
     [ -z "$unformatted" ] || die "gofmt would change: $unformatted"
     go vet ./...
+    GOEXPERIMENT=none go vet ./core/... # as where there are no vector instructions, and on other processors
+    GOARCH=arm64 go vet ./core/...
     go run "$STATICCHECK" ./...
     go test ./...
 }
@@ -413,6 +418,13 @@ studies() {
 }
 
 bench() {
+    case " $* " in *' --against'*)
+        toolchain
+        packages tqdm
+        "$VENV/bin/python" -m bench.against "$@"
+        return
+        ;;
+    esac
     libmode
     extras bench
     with_modeloss

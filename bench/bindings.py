@@ -14,21 +14,24 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import reduce
+from functools import partial, reduce
+from itertools import cycle
 from operator import add
 
 import libmode
 import numpy as np
 from numpy.typing import NDArray
 
+from .events import number_of_sets
 from .timing import interleaved, sampler
 
 SIZES = (1_000, 10_000, 100_000)
 QUIET = {"TF_CPP_MIN_LOG_LEVEL": "3", "JAX_PLATFORMS": "cpu"}
 
 Array = NDArray[np.float32]
+Sets = Sequence[tuple[Array, Array, Array]]  #: scores, labels and masses; every call has the next of them
 Steps = Mapping[str, Callable[[], object]]
 
 
@@ -48,83 +51,81 @@ class Cost:
         return self.mode - self.numpy
 
 
-def in_torch(score: Array, label: Array, mass: Array) -> Steps:
+def in_torch(sets: Sets) -> Steps:
     """Eagerly."""
     import torch
     from libmode.torch import mode_loss
     from torch.nn.functional import binary_cross_entropy
 
-    target, m = torch.from_numpy(label), torch.from_numpy(mass)
+    tensors = [tuple(map(torch.from_numpy, events)) for events in sets]
 
     def step(*losses: Callable) -> Callable[[], object]:
-        x = torch.from_numpy(score.copy()).requires_grad_()
+        endless = cycle(tensors)
 
         def call() -> object:
-            x.grad = None
-            reduce(add, (loss(x) for loss in losses)).backward()
-            return x.grad
+            score, label, mass = next(endless)
+            leaf = score.detach().requires_grad_()
+            reduce(add, (loss(leaf, label, mass) for loss in losses)).backward()
+            return leaf.grad
 
         return call
 
-    def entropy(x):
-        return binary_cross_entropy(x, target)
-
-    def mode(x):
-        return mode_loss(x, m, order=2)
-
-    return {"mode": step(mode), "step": step(torch.sum), "cross_entropy": step(entropy), "both": step(entropy, mode)}
+    return _steps(
+        step, lambda x, label, mass: x.sum(), lambda x, label, mass: binary_cross_entropy(x, label), mode_loss
+    )
 
 
-def in_tensorflow(score: Array, label: Array, mass: Array) -> Steps:
+def in_tensorflow(sets: Sets) -> Steps:
     """In a tf.function."""
     import tensorflow as tf
     from libmode.tensorflow import mode_loss
 
-    x, target, m = tf.constant(score), tf.constant(label), tf.constant(mass)
+    tensors = [tuple(map(tf.constant, events)) for events in sets]
 
     def step(*losses: Callable) -> Callable[[], object]:
+        endless = cycle(tensors)
+
         @tf.function
-        def call(x):
+        def call(x, label, mass):
             with tf.GradientTape() as tape:
                 tape.watch(x)
-                loss = reduce(add, (loss(x) for loss in losses))
+                loss = reduce(add, (loss(x, label, mass) for loss in losses))
             return tape.gradient(loss, x)
 
-        return lambda: call(x).numpy()
+        return lambda: call(*next(endless)).numpy()
 
-    def entropy(x):
-        return -tf.reduce_mean(target * tf.math.log(x) + (1 - target) * tf.math.log(1 - x))
+    def entropy(x, label, mass):
+        return -tf.reduce_mean(label * tf.math.log(x) + (1 - label) * tf.math.log(1 - x))
 
-    def mode(x):
-        return mode_loss(x, m, order=2)
-
-    return {
-        "mode": step(mode),
-        "step": step(tf.reduce_sum),
-        "cross_entropy": step(entropy),
-        "both": step(entropy, mode),
-    }
+    return _steps(step, lambda x, label, mass: tf.reduce_sum(x), entropy, mode_loss)
 
 
-def in_jax(score: Array, label: Array, mass: Array) -> Steps:
+def in_jax(sets: Sets) -> Steps:
     """Under jit."""
     import jax
     import jax.numpy as jnp
     from libmode.jax import mode_loss
 
-    x, target, m = jnp.asarray(score), jnp.asarray(label), jnp.asarray(mass)
+    arrays = [tuple(map(jnp.asarray, events)) for events in sets]
 
     def step(*losses: Callable) -> Callable[[], object]:
-        call = jax.jit(jax.value_and_grad(lambda x: reduce(add, (loss(x) for loss in losses))))
-        return lambda: jax.block_until_ready(call(x))
+        endless = cycle(arrays)
+        call = jax.jit(jax.value_and_grad(lambda *events: reduce(add, (loss(*events) for loss in losses))))
+        return lambda: jax.block_until_ready(call(*next(endless)))
 
-    def entropy(x):
-        return -jnp.mean(target * jnp.log(x) + (1 - target) * jnp.log(1 - x))
+    def entropy(x, label, mass):
+        return -jnp.mean(label * jnp.log(x) + (1 - label) * jnp.log(1 - x))
 
-    def mode(x):
-        return mode_loss(x, m, order=2)
+    return _steps(step, lambda x, label, mass: jnp.sum(x), entropy, mode_loss)
 
-    return {"mode": step(mode), "step": step(jnp.sum), "cross_entropy": step(entropy), "both": step(entropy, mode)}
+
+def _steps(step: Callable[..., Callable[[], object]], total: Callable, entropy: Callable, mode_loss: Callable) -> Steps:
+    """The calls of a framework. Its losses have scores, labels and masses."""
+
+    def mode(x, label, mass):
+        return mode_loss(x, mass, order=2)
+
+    return {"mode": step(mode), "step": step(total), "cross_entropy": step(entropy), "both": step(entropy, mode)}
 
 
 FRAMEWORKS = {"torch": in_torch, "tensorflow": in_tensorflow, "jax": in_jax}
@@ -133,14 +134,16 @@ FRAMEWORKS = {"torch": in_torch, "tensorflow": in_tensorflow, "jax": in_jax}
 def measure_here(framework: str, n: int, budget: float) -> Cost:
     """The times in this process, in about ``budget`` seconds."""
     rng = np.random.default_rng(0)
-    score = rng.uniform(0.01, 0.99, n).astype(np.float32)
-    mass = (50 + 60 * rng.exponential(size=n)).astype(np.float32)
-    label = (np.arange(n) % 2).astype(np.float32)
-    calls = {
-        **FRAMEWORKS[framework](score, label, mass),
-        "numpy": lambda: libmode.mode_loss_and_grad(score, mass, order=2),
-    }
-    timings = interleaved({name: sampler(call) for name, call in calls.items()}, budget, limit=30, title=framework)
+    sets = [
+        tuple(
+            column.astype(np.float32)
+            for column in (rng.uniform(0.01, 0.99, n), rng.integers(2, size=n), 50 + 60 * rng.exponential(size=n))
+        )
+        for _ in range(number_of_sets(n))
+    ]
+    samplers = {name: sampler(call) for name, call in FRAMEWORKS[framework](sets).items()}
+    samplers["numpy"] = sampler(*(partial(libmode.mode_loss_and_grad, score, mass, order=2) for score, _, mass in sets))
+    timings = interleaved(samplers, budget, limit=30, title=framework)
     return Cost(**{name: timing.median for name, timing in timings.items()})
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cached_property
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +11,10 @@ from numpy.typing import NDArray
 class Events:
     """n events with uniform scores, exponentially falling masses and positive weights, in float32."""
 
-    def __init__(self, n: int) -> None:
-        rng = np.random.default_rng(n)
+    def __init__(self, n: int, seed: int = 0) -> None:
+        rng = np.random.default_rng([n, seed])
         self.n = n
+        self.seed = seed
         self.score = rng.random(n, dtype=np.float32)
         self.mass = rng.standard_exponential(n, dtype=np.float32)
         self.mass *= 60
@@ -22,14 +22,23 @@ class Events:
 
     @cached_property
     def weight(self) -> NDArray[np.float32]:
-        return np.random.default_rng(self.n + 1).standard_exponential(self.n, dtype=np.float32)
+        return np.random.default_rng([self.n, self.seed, 1]).standard_exponential(self.n, dtype=np.float32)
 
     @cached_property
     def in_float64(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Score and mass."""
         return self.score.astype(np.float64), self.mass.astype(np.float64)
 
-    def write(self, directory: Path) -> None:
-        """Writes score.bin and mass.bin, raw float32, for programs in other languages."""
-        self.score.tofile(directory / "score.bin")
-        self.mass.tofile(directory / "mass.bin")
+
+def number_of_sets(n: int) -> int:
+    """How many sets of n events calls take turns with.
+
+    They are so many that no branch predictor learns their events by heart, as it
+    learns a few thousand, and have at most 2^24 events in all.
+    """
+    return max(1, min(max(8, 2**18 // n), 2**24 // n))
+
+
+def sets_of(n: int) -> list[Events]:
+    """Sets of n events, for calls that each have the next one."""
+    return [Events(n, seed) for seed in range(number_of_sets(n))]

@@ -6,22 +6,38 @@ import json
 import subprocess
 from pathlib import Path
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).resolve().parents[1]
+
+# The paper's formula and the defaults of today, in full: Moments are 0 for quadrature, 1 for projection.
+PAPER = {"Order": 2, "Moments": 0, "Unbiased": False}
+DEFAULTS = {"Order": 2, "Moments": 1, "Unbiased": True}
+ALL_BOUNDS = {"MaxSlope": 0.5, "Monotonic": True, "Unbiased": True}
 
 
-def build(directory: Path) -> Path:
-    """Returns the program, built into a directory."""
-    program = directory / "gobench"
-    subprocess.run(["go", "build", "-o", program, "./bench/gobench"], cwd=ROOT, check=True)
-    return program
+def build(program: Path, tree: Path = ROOT, tags: str = "") -> None:
+    """Builds the program of a tree into a file."""
+    command = ["go", "build", f"-tags={tags}", "-o", program, "./bench/gobench"]
+    done = subprocess.run(command, cwd=tree, stderr=subprocess.PIPE, text=True)
+    if done.returncode:
+        raise RuntimeError(f"Go says: {done.stderr}")
+
+
+def flags(*more: str, **options: float) -> tuple[str, ...]:
+    """Those of options, which have the names of core.Config, and others."""
+    return (f"-options={json.dumps(options)}", *more)
 
 
 class GoProgram:
-    """A running program that holds the events of a directory, and makes calls when asked."""
+    """A running program that holds sets of n events, and makes calls when asked."""
 
-    def __init__(self, program: Path, events: Path, flags: tuple[str, ...]) -> None:
-        command = [program, f"-events={events}", *flags]
-        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    def __init__(self, program: Path, n: int, flags: tuple[str, ...]) -> None:
+        command = [program, f"-n={n}", *flags]
+        pipe = subprocess.PIPE
+        self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
+
+    def loss(self) -> float:
+        """The loss of the first set."""
+        return self._ask("loss")["loss"]
 
     def sample(self, calls: int) -> list[float]:
         """The seconds of each of so many calls."""
@@ -32,12 +48,11 @@ class GoProgram:
         return self._ask("memory")["extra"]
 
     def close(self) -> None:
-        self._process.stdin.close()
-        self._process.wait()
+        self._process.communicate()
 
     def _ask(self, question: str) -> dict:
-        print(question, file=self._process.stdin, flush=True)
-        answer = self._process.stdout.readline()
-        if not answer:
-            raise RuntimeError(f"the Go program ended with status {self._process.wait()}")
-        return json.loads(answer)
+        try:
+            print(question, file=self._process.stdin, flush=True)
+            return json.loads(self._process.stdout.readline())
+        except (BrokenPipeError, json.JSONDecodeError):
+            raise RuntimeError(self._process.stderr.read().strip()) from None

@@ -14,8 +14,8 @@ PACKAGES = ("numpy", "torch", "libmode", "modeloss", "hep_ml")
 def describe() -> dict[str, object]:
     """Processor, memory, system and versions, for the JSON file."""
     return {
-        "processor": _line("/proc/cpuinfo", "model name"),
-        "cores": len(os.sched_getaffinity(0)),
+        "processor": processor(),
+        "cores": cores(),
         "cache": _line("/proc/cpuinfo", "cache size"),
         "memory": _line("/proc/meminfo", "MemTotal"),
         "load_at_start": os.getloadavg()[0],
@@ -24,6 +24,16 @@ def describe() -> dict[str, object]:
         "go": subprocess.run(["go", "env", "GOVERSION"], capture_output=True, text=True, check=True).stdout.strip(),
         **{name: _version(name) for name in PACKAGES},
     }
+
+
+def processor() -> str:
+    """Its name."""
+    return _line("/proc/cpuinfo", "model name")
+
+
+def cores() -> int:
+    """Of the processor, those that this process may use."""
+    return len(os.sched_getaffinity(0))
 
 
 def _line(path: str, field: str) -> str:

@@ -9,10 +9,11 @@ from typing import Any
 
 from . import peers
 from .events import Events
+from .go_program import ALL_BOUNDS, flags
+from .go_program import PAPER as GO_PAPER
 
 # The paper's formula, which is what the rivals compute: "plain" in the names below. Other calls have the defaults.
 PAPER: dict[str, Any] = {"unbiased": False, "moments": "quadrature"}
-GO_FLAGS = ("-unbiased=false", "-quadrature")
 BOUNDS: dict[str, dict[str, Any]] = {
     "max_slope": {"max_slope": 0.5},
     "monotonic": {"monotonic": True},
@@ -104,10 +105,10 @@ def _all() -> list[Method]:
     methods += [
         Method(PLAIN_TORCH, partial(from_torch, **PAPER)),
         Method(f"{PLAIN_TORCH} all three", partial(from_torch, **PAPER | BOUNDS["all three"])),
-        Method("Go order 2", None, at_most=largest),
-        Method(PLAIN_GO, None, at_most=largest, go_flags=GO_FLAGS),
-        Method(f"{PLAIN_GO} 1 thread", None, go_flags=(*GO_FLAGS, "-threads=1")),
-        Method(f"{PLAIN_GO} all three", None, go_flags=("-quadrature", "-max-slope=0.5", "-monotonic")),
+        Method("Go order 2", None, at_most=largest, go_flags=flags(Order=2)),
+        Method(PLAIN_GO, None, at_most=largest, go_flags=flags(**GO_PAPER)),
+        Method(f"{PLAIN_GO} 1 thread", None, go_flags=flags("-threads=1", **GO_PAPER)),
+        Method(f"{PLAIN_GO} all three", None, go_flags=flags(**GO_PAPER | ALL_BOUNDS)),
         Method(STRONG, peers.strong_torch, at_most=largest),
         Method(FLOAT_SORT, partial(peers.strong_torch, radix=False)),
         Method(MODELOSS, peers.modeloss),

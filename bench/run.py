@@ -1,6 +1,8 @@
 """Everything side by side on the same arrays: ``python -m bench.run``.
 
-Prints a table, and writes times.csv, time_and_memory.png and results.json (with
+Every call has the next of many sets of arrays, which no branch predictor learns by heart;
+the Go program draws its own, like the others. Prints a table for each number of events
+and one of libmode beside sorts, and writes times.csv, time_and_memory.png and results.json (with
 the description of the machine). Every number is of one call for loss and
 gradient, in medians; ratios are to libmode from NumPy with order 2 and the paper's
 formula, which is what its rivals compute, at the same number of events, in the same
@@ -21,12 +23,12 @@ from pathlib import Path
 import libmode
 from tqdm import tqdm
 
-from . import go_program, machine, memory, plots, training_step
-from .events import Events
+from . import go_program, machine, memory, plots, summary, training_step
+from .events import Events, sets_of
 from .go_program import GoProgram
 from .methods import METHODS, PLAIN_ORDER_2, Method
 from .targets import targets
-from .timing import Timing, interleaved, sampler
+from .timing import Sampler, Timing, interleaved, sampler
 
 SIZES = (10**2, 10**3, 10**4, 32_000, 10**5, 10**6, 10**7, 10**8)
 QUICK_SIZES = (10**3, 10**4, 32_000)
@@ -53,26 +55,24 @@ class Benchmark:
 
     def run(self, n: int) -> None:
         with ExitStack() as stack:
-            directory = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-            events = Events(n)
-            events.write(directory)
+            sets = sets_of(n)
             wanted = [m for m in self.methods if m.at_least <= n <= m.at_most and m.name not in self.stopped]
             # Memory first: it also finds out, in a process that may die, whether a method can run at all.
             for method in tqdm(
                 wanted if n >= memory.SMALLEST else [], desc=f"n = {n:,} memory", unit="method", leave=False
             ):
-                self._measure_memory(method, n, directory)
+                self._measure_memory(method, n)
             wanted = [method for method in wanted if method.name not in self.stopped]
-            samplers = {method.name: self._sampler(method, events, directory, stack) for method in wanted}
+            samplers = {method.name: self._sampler(method, sets, stack) for method in wanted}
             timings = interleaved(samplers, self.budget, self.limit, f"n = {n:,}")
         for name, timing in timings.items():
             self.times[name, n] = timing
             if timing.note:
                 self.stopped[name] = f"after n = {n:,}: {timing.note}"
 
-    def _measure_memory(self, method: Method, n: int, directory: Path) -> None:
+    def _measure_memory(self, method: Method, n: int) -> None:
         if method.prepare is None:
-            program = GoProgram(self.program, directory, method.go_flags)
+            program = GoProgram(self.program, n, method.go_flags)
             self.extra[method.name, n] = program.extra_memory()
             program.close()
             return
@@ -84,12 +84,12 @@ class Benchmark:
         else:
             self.memory_method.add(peak.how)
 
-    def _sampler(self, method: Method, events: Events, directory: Path, stack: ExitStack):
+    def _sampler(self, method: Method, sets: Sequence[Events], stack: ExitStack) -> Sampler:
         if method.prepare is None:
-            program = GoProgram(self.program, directory, method.go_flags)
+            program = GoProgram(self.program, sets[0].n, method.go_flags)
             stack.callback(program.close)
             return program.sample
-        return sampler(method.prepare(events), before=partial(libmode.set_threads, method.threads))
+        return sampler(*map(method.prepare, sets), before=partial(libmode.set_threads, method.threads))
 
 
 def table(benchmark: Benchmark, n: int) -> str:
@@ -141,7 +141,8 @@ def main() -> None:
     print(*(f"{name}: {value}" for name, value in described.items()), sep="\n")
 
     with tempfile.TemporaryDirectory() as directory:
-        program = go_program.build(Path(directory))
+        program = Path(directory) / "gobench"
+        go_program.build(program)
         benchmark = Benchmark(program, methods, budget=3 if chosen.quick else 40, limit=chosen.limit)
         benchmark.warm_up()
         for n in tqdm(sizes, desc="sizes", unit="size"):
@@ -149,6 +150,8 @@ def main() -> None:
             tqdm.write("\n" + table(benchmark, n))
             write_csv(benchmark, chosen.output / "times.csv")  # so far, should the next size fail
     libmode.set_threads(0)
+    medians = {key: timing.median for key, timing in benchmark.times.items()}
+    print("", *summary.sorts(medians, machine.processor()), sep="\n")
     if chosen.methods:
         return
     steps = training_step.measure(budget=2 if chosen.quick else 20)

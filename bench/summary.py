@@ -6,6 +6,7 @@ Replaces what stands between the marks there; a test checks that nobody edits it
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -25,15 +26,20 @@ COLUMNS = {
     MODELOSS: "modeloss 0.1.0",
     "DisCo": "DisCo",
 }
+SORTS = ("np.sort", "np.argsort", "torch.sort")  # of the scores; the first gives no indices
+
+Times = Mapping[tuple[str, int], float]  #: seconds by method and number of events
 
 
 def render(results: dict[str, Any]) -> str:
     """The tables as Markdown."""
     times = {(row["method"], row["n"]): row["median"] for row in results["times"]}
-    return "\n".join([*_sizes(times), "", *_options(times), "", *_steps(results), "", *_targets(results), ""])
+    beside_sorts = sorts(times, results["machine"]["processor"])
+    tables = (_sizes(times), beside_sorts, _options(times), _steps(results), _targets(results))
+    return "\n".join(line for table in tables for line in (*table, ""))
 
 
-def _sizes(times: dict[tuple[str, int], float]) -> list[str]:
+def _sizes(times: Times) -> list[str]:
     sizes = sorted({n for _, n in times})
     lines = [_row("events", *COLUMNS.values()), _row(*["---"] * (len(COLUMNS) + 1))]
     for n in sizes:
@@ -43,7 +49,16 @@ def _sizes(times: dict[tuple[str, int], float]) -> list[str]:
     return ["The paper's formula, times relative to libmode from NumPy:", "", *lines]
 
 
-def _options(times: dict[tuple[str, int], float]) -> list[str]:
+def sorts(times: Times, processor: str) -> list[str]:
+    """Loss and gradient of the paper's formula beside sorts, as lines of Markdown."""
+    sizes = sorted({n for name, n in times if name in SORTS})
+    lines = [_row("libmode, NumPy, over", *(f"{n:,}" for n in sizes)), _row(*["---"] * (len(sizes) + 1))]
+    for name in SORTS:
+        lines.append(_row(name, *(_ratio(times[PLAIN_ORDER_2, n], times.get((name, n))) for n in sizes)))
+    return [f"Loss and gradient relative to sorts of the float32 scores alone, on {processor}:", "", *lines]
+
+
+def _options(times: Times) -> list[str]:
     names = {"the defaults": ORDER_2}
     names |= {name: f"{PLAIN_ORDER_2} {name}" for name in (*BOUNDS, "weights", "float64", "1 thread", "256 bins")}
     sizes = (10**4, 10**5, 10**6)
@@ -74,8 +89,8 @@ def _targets(results: dict[str, Any]) -> list[str]:
     return ["Goals, with those not reached in bold:", "", *lines]
 
 
-def _ratio(seconds: float | None, plain: float) -> str:
-    return "-" if seconds is None else f"{seconds / plain:.3g}"
+def _ratio(top: float | None, bottom: float | None) -> str:
+    return "-" if top is None or bottom is None else f"{top / bottom:.3g}"
 
 
 def _row(*cells: str) -> str:

@@ -48,6 +48,8 @@ def targets(
     yield at_most(
         f"n = 1,000,000: {PLAIN_ORDER_2} / torch.sort", 0.3, time(PLAIN_ORDER_2, 10**6), time("torch.sort", 10**6)
     )
+    for n, bound in ((10**6, 0.3), (10**5, 0.35), (10**4, 1.1), (10**3, 5.5)):
+        yield at_most(f"n = {n:,}: {PLAIN_ORDER_2} / np.sort", bound, time(PLAIN_ORDER_2, n), time("np.sort", n))
     for rival in (STRONG, FLOAT_SORT):
         for n in (10**6, 10**5, 10**4):
             yield faster(15, n, PLAIN_ORDER_2, rival)

@@ -4,6 +4,7 @@ A round gives every method a turn: A B C, A B C, ... A turn is a pause, in
 which the waiting threads of the method before give up spinning (they would
 slow down the next one, not their own), an untimed call, and some timed ones.
 Long calls have a turn of a single timed call.
+Progress is shown on a terminal only.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import statistics
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import cycle, islice
 
 from tqdm import tqdm
 
@@ -34,13 +36,14 @@ class Timing:
     note: str = ""
 
 
-def sampler(call: Callable[[], object], before: Callable[[], None] = lambda: None) -> Sampler:
-    """Times a call in this process. What ``before`` does is not timed."""
+def sampler(*calls: Callable[[], object], before: Callable[[], None] = lambda: None) -> Sampler:
+    """Times calls in this process, one after the other and again from the first. What ``before`` does is not timed."""
+    endless = cycle(calls)
 
-    def sample(calls: int) -> list[float]:
+    def sample(count: int) -> list[float]:
         before()
         seconds = []
-        for _ in range(calls):
+        for call in islice(endless, count):
             start = time.perf_counter()
             result = call()
             seconds.append(time.perf_counter() - start)
@@ -59,7 +62,7 @@ def interleaved(samplers: Mapping[str, Sampler], budget: float, limit: float, ti
     # The first call allocates, and any call may meet a busy machine: the faster of two counts.
     first = {
         name: min(sample(1) + sample(1))
-        for name, sample in tqdm(samplers.items(), desc=f"{title} first calls", leave=False)
+        for name, sample in tqdm(samplers.items(), desc=f"{title} first calls", leave=False, disable=None)
     }
     typical = {name: seconds for name, seconds in first.items() if seconds <= limit}
     calls = {name: max(1, min(50, int(TURN / seconds))) for name, seconds in typical.items()}
@@ -69,7 +72,9 @@ def interleaved(samplers: Mapping[str, Sampler], budget: float, limit: float, ti
     gc.collect()
     gc.disable()
     try:
-        with tqdm(total=rounds * len(typical), desc=f"{title} timing", unit="turn", leave=False) as progress:
+        with tqdm(
+            total=rounds * len(typical), desc=f"{title} timing", unit="turn", leave=False, disable=None
+        ) as progress:
             for _ in range(rounds):
                 for name in typical:
                     time.sleep(PAUSE)

@@ -13,6 +13,7 @@ from __future__ import annotations
 import statistics
 import time
 from dataclasses import dataclass
+from itertools import cycle
 
 import torch
 from libmode.torch import MoDeLoss
@@ -20,16 +21,22 @@ from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy
 from tqdm import tqdm
 
+from .events import number_of_sets
 from .timing import sampler
 
 BATCHES = (1_000, 10_000, 100_000)
 
 
-def step(batch: int, mode: MoDeLoss | None):
-    """One training step, as a call."""
-    torch.manual_seed(1)
-    inputs, label = torch.randn(batch, 2), torch.randint(0, 2, (batch, 1)).float()
+def draw(batch: int) -> tuple[Tensor, Tensor, Tensor]:
+    """Inputs, labels and masses."""
     mass = 50 + 60 * torch.empty(batch, 1).exponential_()
+    return torch.randn(batch, 2), torch.randint(0, 2, (batch, 1)).float(), mass
+
+
+def step(batch: int, mode: MoDeLoss | None):
+    """Training steps, one a call, each with the next batch."""
+    torch.manual_seed(1)
+    batches = cycle([draw(batch) for _ in range(number_of_sets(batch))])
     network = nn.Sequential(
         nn.Linear(2, 64), nn.SiLU(),
         nn.Linear(64, 64), nn.SiLU(),
@@ -39,6 +46,7 @@ def step(batch: int, mode: MoDeLoss | None):
     optimizer = torch.optim.Adam(network.parameters(), fused=True)
 
     def call() -> Tensor:
+        inputs, label, mass = next(batches)
         optimizer.zero_grad()
         score = network(inputs)
         loss = binary_cross_entropy(score, label)

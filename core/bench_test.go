@@ -6,94 +6,122 @@ import (
 	"testing"
 )
 
-// benchEvents draws independent scores and masses that fall exponentially.
-func benchEvents[T Float](n int, weighted bool) Events[T] {
+// benchSets draws sets of n events: independent scores, masses that fall exponentially, and, if wanted,
+// weights and labels, half of them background. There are so many sets that no branch predictor learns
+// their events by heart, as it learns a few thousand, and at most 2^24 events in all.
+func benchSets[T Float](n int, weighted, labelled bool) []Events[T] {
 	rng := rand.New(rand.NewPCG(3, uint64(n)))
-	ev := Events[T]{Score: make([]T, n), Mass: make([]T, n)}
-	for i := range n {
-		ev.Score[i] = T(rng.Float64())
-		ev.Mass[i] = T(50 + 60*rng.ExpFloat64())
-	}
-	if weighted {
-		ev.Weight = make([]T, n)
-		for i := range n {
-			ev.Weight[i] = T(rng.ExpFloat64())
+	sets := make([]Events[T], max(1, min(max(8, 1<<18/n), 1<<24/n)))
+	for k := range sets {
+		ev := Events[T]{Score: make([]T, n), Mass: make([]T, n)}
+		if weighted {
+			ev.Weight = make([]T, n)
 		}
+		if labelled {
+			ev.Label = make([]int32, n)
+		}
+		for i := range n {
+			ev.Score[i], ev.Mass[i] = T(rng.Float64()), T(50+60*rng.ExpFloat64())
+			if weighted {
+				ev.Weight[i] = T(rng.ExpFloat64())
+			}
+			if labelled {
+				ev.Label[i] = rng.Int32N(2)
+			}
+		}
+		sets[k] = ev
 	}
-	return ev
+	return sets
 }
 
 var benchSizes = []int{100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000}
 
-func benchLoss[T Float](b *testing.B, weighted bool, change func(*Config)) {
+// benchCase is what a benchmark has other than order 2 of the paper's formula. Each call has the next set of events.
+type benchCase[T Float] struct {
+	weighted, labelled bool
+	change             func(*Config)
+}
+
+func (bc benchCase[T]) run(b *testing.B) {
 	cfg := paperConfig()
 	cfg.Order = 2
-	change(&cfg)
+	if bc.change != nil {
+		bc.change(&cfg)
+	}
 	for _, n := range benchSizes {
+		if n < cfg.Bins {
+			continue
+		}
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			ev := benchEvents[T](n, weighted)
-			grad := make([]T, n)
+			sets, grad, k := benchSets[T](n, bc.weighted, bc.labelled), make([]T, n), 0
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := LossAndGrad(grad, ev, cfg); err != nil {
+				k++
+				if _, err := LossAndGrad(grad, sets[k%len(sets)], cfg); err != nil {
 					b.Fatal(err)
 				}
 			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/event")
+			reportPerEvent(b, n)
 		})
 	}
 }
 
-func BenchmarkOrder2Float32(b *testing.B) { benchLoss[float32](b, false, func(*Config) {}) }
-func BenchmarkOrder2Float64(b *testing.B) { benchLoss[float64](b, false, func(*Config) {}) }
-func BenchmarkOrder5(b *testing.B)        { benchLoss[float32](b, false, func(c *Config) { c.Order = 5 }) }
-func BenchmarkWeighted(b *testing.B)      { benchLoss[float32](b, true, func(*Config) {}) }
-func BenchmarkUnbiased(b *testing.B) {
-	benchLoss[float32](b, false, func(c *Config) { c.Unbiased = true })
+func reportPerEvent(b *testing.B, n int) {
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/event")
 }
-func BenchmarkMaxSlope(b *testing.B) {
-	benchLoss[float32](b, false, func(c *Config) { c.MaxSlope = 0.5 })
+
+// benchLoss runs a benchmark of unweighted float32 events without labels.
+func benchLoss(b *testing.B, change func(*Config)) { benchCase[float32]{change: change}.run(b) }
+
+func BenchmarkOrder2Float32(b *testing.B) { benchLoss(b, nil) }
+func BenchmarkOrder2Float64(b *testing.B) { benchCase[float64]{}.run(b) }
+func BenchmarkWeighted(b *testing.B)      { benchCase[float32]{weighted: true}.run(b) }
+func BenchmarkLabels(b *testing.B)        { benchCase[float32]{labelled: true}.run(b) }
+func BenchmarkOrder5(b *testing.B)        { benchLoss(b, func(c *Config) { c.Order = 5 }) }
+func BenchmarkDefaults(b *testing.B) {
+	benchLoss(b, func(c *Config) { *c = DefaultConfig(MoDe); c.Order = 2 })
 }
-func BenchmarkMonotonic(b *testing.B) {
-	benchLoss[float32](b, false, func(c *Config) { c.Monotonic = true })
-}
+func BenchmarkUnbiased(b *testing.B)  { benchLoss(b, func(c *Config) { c.Unbiased = true }) }
+func BenchmarkMaxSlope(b *testing.B)  { benchLoss(b, func(c *Config) { c.MaxSlope = 0.5 }) }
+func BenchmarkMonotonic(b *testing.B) { benchLoss(b, func(c *Config) { c.Monotonic = true }) }
 func BenchmarkAllBounds(b *testing.B) {
-	benchLoss[float32](b, false, func(c *Config) { c.MaxSlope, c.Monotonic, c.Unbiased = 0.5, true, true })
+	benchLoss(b, func(c *Config) { c.MaxSlope, c.Monotonic, c.Unbiased = 0.5, true, true })
 }
-func Benchmark256Bins(b *testing.B) {
-	benchLoss[float32](b, false, func(c *Config) { c.Bins = 256 })
-}
+func Benchmark256Bins(b *testing.B)  { benchLoss(b, func(c *Config) { c.Bins = 256 }) }
+func BenchmarkFlatness(b *testing.B) { benchLoss(b, func(c *Config) { *c = DefaultConfig(Flatness) }) }
+func BenchmarkDisCo(b *testing.B)    { benchLoss(b, func(c *Config) { *c = DefaultConfig(DisCo) }) }
 
 // The stages of one call, in their order; each is timed over its own input.
 func BenchmarkStages(b *testing.B) {
 	cfg := paperConfig()
 	cfg.Order = 2
 	for _, n := range benchSizes[1:] {
-		ev := benchEvents[float32](n, false)
+		sets, k := benchSets[float32](n, false, false), 0
 		grad := make([]float32, n)
 		sc := takeScratch()
 		stage := func(name string, prepare, f func()) {
 			b.Run(fmt.Sprintf("%s/%d", name, n), func(b *testing.B) {
 				for b.Loop() {
 					b.StopTimer()
+					k++
 					prepare()
 					b.StartTimer()
 					f()
 				}
-				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/event")
+				reportPerEvent(b, n)
 			})
 		}
 		var sel *selection[float32]
 		var bs *bins
 		var rs *records[float32]
 		var su *sums
-		check := func() { sel, _ = selectEvents(ev, nil, &cfg, true, sc) }
+		check := func() { sel, _ = selectEvents(sets[k%len(sets)], nil, &cfg, true, sc) }
 		bin := func() { bs, _ = newBins(sel, &cfg, 1, sc) }
 		fill := func() { rs = newRecords(sel, bs, sc) }
 		sort := func() { su = rs.sort(nil, 1, bs.count(), sc) }
 		walk := func() {
 			in, _ := newIntegrand(&cfg, bs, rs, su, 1, sc)
-			wa := walk[float32]{records: rs, in: in, sums: su, limits: limitsOf(&cfg, &sel.stats), grad: grad, newPath: pathOf[float32](in, su)}
+			wa := walk[float32]{records: rs, in: in, sums: su, limits: limitsOf(&cfg, &sel.stats), grad: grad, walker: walkerOf[float32](in, su)}
 			_, _ = wa.integrate(sc)
 		}
 		start := func(before ...func()) func() {

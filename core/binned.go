@@ -33,6 +33,6 @@ func newWalk[T Float](grad []T, ev Events[T], index []uint32, cfg *Config, sc *s
 		return nil, err
 	}
 	return &walk[T]{
-		records: rs, in: in, sums: su, limits: limitsOf(cfg, &sel.stats), grad: grad, newPath: pathOf[T](in, su),
+		records: rs, in: in, sums: su, limits: limitsOf(cfg, &sel.stats), grad: grad, walker: walkerOf[T](in, su),
 	}, nil
 }

@@ -18,7 +18,7 @@ type boundedPath[T Float] struct {
 	rows  []boundedRow
 }
 
-func newBoundedPath[T Float](w *walker[T], l lower) path {
+func newBoundedPath[T Float](w *pathWalker[T], l lower) path {
 	k := newBoundedKernel(w.in)
 	return &boundedPath[T]{&kernelPath[T]{k, w}, k, l, make([]boundedRow, w.in.bins)}
 }

@@ -430,16 +430,3 @@ func TestDisCoErrors(t *testing.T) {
 		assert.ErrorContains(t, err, test.want)
 	}
 }
-
-func BenchmarkDisCo(b *testing.B) {
-	for _, n := range []int{1000, 100_000, 1_000_000} {
-		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			ev, grad, cfg := manyEvents[float32](n, false), make([]float32, n), DefaultConfig(DisCo)
-			for b.Loop() {
-				if _, err := LossAndGrad(grad, ev, cfg); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-}

@@ -3,7 +3,8 @@ package core
 import (
 	"math"
 
-	"github.com/libmode/libmode/core/internal/radix"
+	"github.com/libmode/libmode/core/internal/lanes"
+	"github.com/libmode/libmode/core/internal/par"
 )
 
 // fastLinear is J without bounds for orders 0, 1 and 2, in the form that costs least
@@ -79,176 +80,175 @@ func (l *lower) solve(p []float64) (x [fastSize]float64) {
 	return x
 }
 
-// linearRow is what crossing an event needs of its bin: one line of cache, with
-// 1/W_b multiplied in, so that only the event's weight is left to multiply with.
-type linearRow struct {
-	x, y [fastSize]float64 // sqrt(2) x_b/W_b and y_b
-	f    float64           // 2 F_b/W_b; without weights all that J changes by but for x and y
-	rise float64           // by how much f grows with weight: 2/W_b^2, without weights and with the bias more
-}
-
-// linearPath crosses events by way of fastLinear. An event of weight w changes J by
-// w (2 (M F)_b)/W_b + w^2 M_bb/W_b^2, less what the bias changes by: without weights
+// linearWalker crosses events by way of fastLinear, a block at a time. An event of weight
+// w changes J by w (2 (M F)_b)/W_b + w^2 M_bb/W_b^2, less what the bias changes by: without
+// weights
 //
 //	M_bb (1 - 2 F_b - 1/W_b) g_b,   g_b = 1/W_b^2 times the factor of V_b
 //
-// which, linear in F_b, costs nothing.
-type linearPath[T Float] struct {
-	*kernelPath[T]
-	fast *fastLinear
-	rows []linearRow
-	down []float64         // without weights, per bin: what a step down has more than a step up
-	x, y [fastSize]float64 // sqrt(2) X and Y
+// which, linear in F_b, costs nothing: it is in the rows. With weights the squares come first,
+// event by event.
+type linearWalker[T Float] struct {
+	*walk[T]
+	linearKernel *linearKernel
+	at           point
+	fast         *fastLinear
+	li           lanes.Linear
+	bins         []uint32 // of the events of a block
+	scores, d    []float64
+	own          []tieSums // by bin: sums over the events of a tie
 }
 
-func newLinearPath[T Float](w *walker[T], fast *fastLinear) path {
-	p := &linearPath[T]{
-		kernelPath: &kernelPath[T]{newLinearKernel(w.in), w}, fast: fast, rows: make([]linearRow, w.in.bins),
+// walkBlock is a number of events that stay in cache between the loops over them.
+const walkBlock = 512
+
+func newLinearWalker[T Float](wa *walk[T], fast *fastLinear) walker {
+	return &linearWalker[T]{
+		walk: wa, linearKernel: newLinearKernel(wa.in), at: wa.in.newPoint(wa.sums), fast: fast,
+		li: lanes.Linear{Rows: make([]lanes.Row, wa.in.bins)}, own: make([]tieSums, wa.in.bins),
+		bins: make([]uint32, walkBlock), scores: make([]float64, walkBlock), d: make([]float64, walkBlock),
 	}
+}
+
+// start moves to where chunk k begins and returns J there. A row is y_b and sqrt(2) x_b with
+// 1/W_b multiplied in, so that only the weight is left to multiply with.
+func (w *linearWalker[T]) start(k int) float64 {
+	w.at.moveTo(k, w.in, w.sums)
+	w.li.Y, w.li.X = [4]float64{3: 1}, [4]float64{}
+	for b, e := range w.in.unit {
+		row, cdf := &w.li.Rows[b], w.at.cdf[b]
+		for l := range fastSize {
+			x, y := math.Sqrt2*w.fast.x[b][l], math.Sqrt2*w.fast.y[b][l]
+			row.X[l], row.Y[l] = e*x, e*y
+			w.li.X[l] -= cdf * x
+			w.li.Y[l] += cdf * y
+		}
+		row.Y[3], row.X[3] = 2*e*cdf, 2*e*e
+		if w.weights == nil {
+			own := w.in.linear.square[b] * e * e
+			row.Y[3] += own
+			if w.in.variance != nil {
+				g := own * w.in.variance.factor[b]
+				row.Y[3] += g * (2*cdf - (1 - e))
+				row.X[3] += 2 * g * e
+			}
+		}
+	}
+	return w.linearKernel.start(&w.at)
+}
+
+func (w *linearWalker[T]) walkChunk(k int) float64 {
+	lo, hi := w.chunks[k], w.chunks[k+1]
+	end := w.score(hi - 1)
+	integral := w.start(k) * (end - w.scoreBefore(k))
+	for lo < hi {
+		next := w.endOfBlock(lo, hi)
+		w.cross(lo, next)
+		for i := lanes.FirstTie(w.scores); i < len(w.scores)-1; {
+			last := i + 1
+			for last < len(w.scores)-1 && w.scores[last] == w.scores[last+1] {
+				last++
+			}
+			w.settle(lo, i, last+1)
+			i = last + 1
+			if i < len(w.scores) {
+				i += lanes.FirstTie(w.scores[i:])
+			}
+		}
+		integral += lanes.Finish(w.d, w.scores, end, -w.in.scale)
+		for i := max(lo, w.topFrom); i < next; i++ {
+			w.d[i-lo] += w.topShare
+		}
+		write(w.walk, lo, w.d)
+		lo = next
+	}
+	return integral
+}
+
+// endOfBlock returns where a block ends that begins at lo: all of one tie are in a block.
+func (w *linearWalker[T]) endOfBlock(lo, hi int) int {
+	if hi-lo <= walkBlock {
+		return hi
+	}
+	at := lo + walkBlock
+	for at > lo && w.tied(at-1, at) {
+		at--
+	}
+	if at == lo {
+		return w.endOfTie(lo, hi)
+	}
+	return at
+}
+
+// cross crosses the events lo..hi-1 one by one, also where they are tied.
+func (w *linearWalker[T]) cross(lo, hi int) {
+	w.bins, w.scores, w.d = par.Grown(w.bins, hi-lo), par.Grown(w.scores, hi-lo), par.Grown(w.d, hi-lo)
+	w.decode(lo, hi, w.scores, w.bins)
 	if w.weights == nil {
-		p.down = make([]float64, w.in.bins)
+		w.li.Cross(w.bins, w.d)
+		return
 	}
-	return p
+	weights := w.weights[lo:hi]
+	unit, square, va := w.in.unit, w.in.linear.square, w.in.variance
+	for i, b := range w.bins {
+		e := weights[i] * unit[b]
+		moved := e * e
+		if va != nil {
+			moved -= va.change(step{int(b), e, e * e}, w.at.cdf[b], w.at.squares[b])
+			w.at.cdf[b] += e
+			w.at.squares[b] += e * e
+		}
+		w.d[i] = square[b] * moved
+	}
+	w.li.CrossWeighted(w.bins, weights, w.d)
 }
 
-func (p *linearPath[T]) start(pt *point) float64 {
-	in := p.w.in
-	p.x, p.y = [fastSize]float64{}, [fastSize]float64{}
-	for b := range p.rows {
-		row, e, cdf := &p.rows[b], in.unit[b], pt.cdf[b]
-		for l := range row.x {
-			x, y := math.Sqrt2*p.fast.x[b][l], math.Sqrt2*p.fast.y[b][l]
-			row.x[l], row.y[l] = e*x, e*y
-			p.x[l] += cdf * x
-			p.y[l] += cdf * y
+// tieSums are sums of the weights, and of the squares of the steps, of events of a bin.
+type tieSums struct{ weight, square float64 }
+
+// settle makes the changes of the tied events i..end-1 of a block the mean of those where
+// they are crossed in this order and in the reverse one, which is that of the left and
+// the right derivatives: J is quadratic, so that each event changes by as much what each other
+// one does. The sums are over the events after, less those before.
+func (w *linearWalker[T]) settle(lo, i, end int) {
+	var x, y [fastSize]float64
+	add := func(k int, sign float64) {
+		b := w.bins[k]
+		weight, row := sign*w.weight(lo+k), &w.li.Rows[b]
+		for l := range x {
+			x[l] += weight * row.X[l]
+			y[l] += weight * row.Y[l]
 		}
-		row.f, row.rise = 2*e*cdf, 2*e*e
-		if p.w.weights == nil {
-			own := in.linear.square[b] * e * e
-			row.f += own
-			p.down[b] = 2 * own
-			if in.variance != nil {
-				g := own * in.variance.factor[b]
-				row.f += g * (2*cdf - (1 - e))
-				row.rise += 2 * g * e
-				p.down[b] += 2 * g * e
-			}
-		}
+		w.own[b].weight += weight
+		e := weight * w.in.unit[b]
+		w.own[b].square += sign * e * e
 	}
-	return p.kernel.start(pt)
+	for k := i; k < end; k++ {
+		add(k, 1)
+	}
+	for k := i; k < end; k++ {
+		add(k, -1)
+		w.d[k] += w.acrossTie(lo+k, w.bins[k], &x, &y) / 2
+		add(k, -1)
+	}
+	for _, b := range w.bins[i:end] {
+		w.own[b] = tieSums{}
+	}
 }
 
-func (p *linearPath[T]) run(st *state, i, hi int) int {
-	if p.w.weights == nil && p.w.Half {
-		return p.runHalves(st, i, hi)
+// acrossTie returns by how much other events of a tie, of which these are the sums, change
+// what event i does.
+func (w *linearWalker[T]) acrossTie(i int, b uint32, x, y *[fastSize]float64) float64 {
+	row, others, weight := &w.li.Rows[b], &w.own[b], w.weight(i)
+	d := row.X[3] * others.weight
+	for l := range x {
+		d += row.Y[l]*y[l] - row.X[l]*x[l]
 	}
-	return p.runAny(st, i, hi)
-}
-
-// runHalves crosses events of weight 1, with keys in the upper halves of their records,
-// from i on, up to the last before hi or the first whose key equals the next one's. It
-// returns where it stopped.
-func (p *linearPath[T]) runHalves(st *state, i, hi int) int {
-	rows, scale, binShift := p.rows, -p.w.in.scale, p.w.BinShift&31
-	j, integral, score := st.j, st.integral, st.score
-	x0, x1, x2, y0, y1, y2 := p.x[0], p.x[1], p.x[2], p.y[0], p.y[1], p.y[2]
-	r, rest := p.w.words[i], p.w.words[i+1:hi]
-	out := p.w.out[i-p.w.base:][:len(rest)]
-	for k, after := range rest {
-		if after>>32 == r>>32 {
-			break
-		}
-		i++
-		next := float64(radix.HalfValue(uint32(r >> 32)))
-		integral += j * (next - score)
-		score = next
-		row := &rows[uint32(r)>>binShift]
-		d := row.f - (x0*row.x[0] + x1*row.x[1] + x2*row.x[2]) + (y0*row.y[0] + y1*row.y[1] + y2*row.y[2])
-		j += d
-		out[k] = T(scale * d)
-		row.f += row.rise
-		x0, x1, x2 = x0+row.x[0], x1+row.x[1], x2+row.x[2]
-		y0, y1, y2 = y0+row.y[0], y1+row.y[1], y2+row.y[2]
-		r = after
-	}
-	*st = state{j, integral, score}
-	p.x, p.y = [fastSize]float64{x0, x1, x2}, [fastSize]float64{y0, y1, y2}
-	return i
-}
-
-// runAny is runHalves for all records, with weights or without.
-func (p *linearPath[T]) runAny(st *state, i, hi int) int {
-	words, weights, rows, layout := p.w.words, p.w.weights, p.rows, p.w.Layout
-	unit, square, variance, squares := p.w.in.unit, p.w.in.linear.square, p.w.in.variance, p.w.at.squares
-	base, scale, exact, scores, out := p.w.base, -p.w.in.scale, layout.Exact(), p.w.scores, p.w.out
-	j, integral, score := st.j, st.integral, st.score
-	x0, x1, x2, y0, y1, y2 := p.x[0], p.x[1], p.x[2], p.y[0], p.y[1], p.y[2]
-	for ; i < hi-1; i++ {
-		r := words[i]
-		if layout.Key(words[i+1]) == layout.Key(r) {
-			break
-		}
-		next := layout.Number(r)
-		if !exact {
-			next = float64(scores[layout.Index(r)])
-		}
-		integral += j * (next - score)
-		score = next
-		b, w := layout.Bin(r), 1.0
-		row := &rows[b]
-		d := row.f - (x0*row.x[0] + x1*row.x[1] + x2*row.x[2]) + (y0*row.y[0] + y1*row.y[1] + y2*row.y[2])
-		if weights != nil {
-			w = weights[i]
-			e := w * unit[b]
-			moved := e * e
-			if variance != nil {
-				moved -= variance.change(step{b, e, e * e}, row.f/(2*unit[b]), squares[b])
-				squares[b] += e * e
-			}
-			d = w*d + square[b]*moved
-		}
-		j += d
-		out[i-base] = T(scale * d)
-		row.f += w * row.rise
-		x0, x1, x2 = x0+w*row.x[0], x1+w*row.x[1], x2+w*row.x[2]
-		y0, y1, y2 = y0+w*row.y[0], y1+w*row.y[1], y2+w*row.y[2]
-	}
-	*st = state{j, integral, score}
-	p.x, p.y = [fastSize]float64{x0, x1, x2}, [fastSize]float64{y0, y1, y2}
-	return i
-}
-
-func (p *linearPath[T]) change(i int, sign float64) float64 {
-	b := p.w.Bin(p.w.words[i])
-	row := &p.rows[b]
-	slope := row.f - (p.x[0]*row.x[0] + p.x[1]*row.x[1] + p.x[2]*row.x[2]) + (p.y[0]*row.y[0] + p.y[1]*row.y[1] + p.y[2]*row.y[2])
-	if p.w.weights == nil {
-		if sign < 0 {
-			return p.down[b] - slope
-		}
-		return slope
-	}
-	w, in := sign*p.w.weights[i], p.w.in
-	e := w * in.unit[b]
-	d := w*slope + e*e*in.linear.square[b]
-	if in.variance != nil {
-		d -= in.linear.square[b] * in.variance.change(step{b, e, sign * e * e}, row.f/(2*in.unit[b]), p.w.at.squares[b])
-	}
-	return d
-}
-
-func (p *linearPath[T]) cross(i int) float64 {
-	d := p.change(i, 1)
-	b, w := p.w.Bin(p.w.words[i]), p.w.weight(i)
-	row := &p.rows[b]
-	row.f += w * row.rise
-	for l := range p.x {
-		p.x[l] += w * row.x[l]
-		p.y[l] += w * row.y[l]
-	}
-	if p.w.weights != nil && p.w.in.variance != nil {
-		e := w * p.w.in.unit[b]
-		p.w.at.squares[b] += e * e
+	d *= weight
+	if va := w.in.variance; va != nil && w.weights != nil {
+		e, of := weight*w.in.unit[b], others.weight*w.in.unit[b]
+		both := 2*e*of*va.totals[b] - 2*(e*e*of+e*others.square)
+		d -= w.in.linear.square[b] * both * va.factor[b]
 	}
 	return d
 }

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"github.com/libmode/libmode/core/internal/lanes"
 	"github.com/libmode/libmode/core/internal/par"
 	"github.com/libmode/libmode/core/internal/radix"
 )
@@ -81,10 +82,10 @@ func (rs *records[T]) fill(sel *selection[T], bs *bins, next []uint32, lo, hi in
 		}
 		return
 	}
-	binShift := rs.BinShift & 31
+	binShift, base := rs.BinShift&31, rs.HalfBase
 	for i, s := range scores {
 		if t := to[i]; t.bin != noPair {
-			words[t.word] = uint64(radix.HalfKey(float32(s)))<<32 | uint64(t.bin<<binShift|uint32(lo+i))
+			words[t.word] = uint64(radix.HalfKey(float32(s))-base)<<32 | uint64(t.bin<<binShift|uint32(lo+i))
 		}
 	}
 }
@@ -126,6 +127,24 @@ func (rs *records[T]) score(i int) float64 {
 		return rs.Number(rs.words[i])
 	}
 	return float64(rs.scores[rs.Index(rs.words[i])])
+}
+
+// decode sets the scores and bins of the records lo..hi-1.
+func (rs *records[T]) decode(lo, hi int, scores []float64, bins []uint32) {
+	words := rs.words[lo:hi]
+	if rs.Half {
+		lanes.Decode(words, rs.HalfBase, rs.BinShift, scores, bins)
+		return
+	}
+	layout, exact := rs.Layout, rs.Exact()
+	for i, r := range words {
+		bins[i] = uint32(layout.Bin(r))
+		if exact {
+			scores[i] = layout.Number(r)
+		} else {
+			scores[i] = float64(rs.scores[layout.Index(r)])
+		}
+	}
 }
 
 // tied reports whether the records i and j have equal scores.

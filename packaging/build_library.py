@@ -26,6 +26,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 Environment = dict[str, str]
 
+# The Go with whose simd/archsimd, an experiment, core/internal/lanes was tested; its files name it too.
+GO_WITH_VECTORS = (1, 26)
+
 
 def found(pattern: str, path: str) -> str:
     """What the group of a pattern matches in a file of the tree."""
@@ -59,6 +62,8 @@ def environment() -> Environment:
         env["CC"] = next((name for name in ("gcc", "clang") if which(name, env)), "zig cc")
     if any(command.startswith("zig ") for command in (env["CC"], env.get("CXX", ""))):
         put_on_path(env, "ziglang")
+    if "GOEXPERIMENT" not in env and go_version(env)[:2] == GO_WITH_VECTORS:
+        env["GOEXPERIMENT"] = "simd"
     return env
 
 
@@ -81,12 +86,17 @@ def go_wanted() -> str:
 
 def go_is_enough(env: Environment) -> bool:
     """Whether there is a Go as new as go.mod wants it."""
+    return go_version(env) >= numbers(go_wanted())
 
-    def numbers(text: str) -> list[int]:
-        first = re.search(r"\d+(\.\d+)*", text)
-        return [int(number) for number in first[0].split(".")] if first else []
 
-    return which("go", env) is not None and numbers(go(env, "env", "GOVERSION").stdout) >= numbers(go_wanted())
+def go_version(env: Environment) -> tuple[int, ...]:
+    """That of the Go that is found; without one, none."""
+    return numbers(go(env, "env", "GOVERSION").stdout) if which("go", env) else ()
+
+
+def numbers(text: str) -> tuple[int, ...]:
+    first = re.search(r"\d+(\.\d+)*", text)
+    return tuple(int(number) for number in first[0].split(".")) if first else ()
 
 
 def which(name: str, env: Environment) -> str | None:
@@ -173,7 +183,8 @@ def main() -> None:
             print(*missing())
         case ["environment"]:
             env = environment()
-            print("export", *(f"{name}={shlex.quote(env[name])}" for name in ("PATH", "CC", "GOTOOLCHAIN")))
+            names = [name for name in ("PATH", "CC", "GOTOOLCHAIN", "GOEXPERIMENT") if name in env]
+            print("export", *(f"{name}={shlex.quote(env[name])}" for name in names))
         case ["stage", prefix]:
             stage(Path(prefix))
         case ["install", prefix]:

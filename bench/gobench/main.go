@@ -1,22 +1,20 @@
 // Gobench calls the core from Go, without Python, for the benchmark in bench/.
 //
-// It reads score.bin and mass.bin (raw float32, little endian) from the
-// directory -events, and then lines from the standard input: a number makes so
-// many calls of loss and gradient and answers {"ns": [...]}, one number a call;
-// "memory" makes one call and answers {"extra": bytes}, the peak of the
-// resident memory above what there was before, with the gradient allocated.
+// It draws sets of events, of which every call has the next, and reads lines from
+// the standard input: a number makes so many calls of loss and gradient and answers
+// {"ns": [...]}, one number a call; "loss" answers {"loss": ...}, that of the first
+// set; "memory" makes one call and answers {"extra": bytes}, the peak of the resident
+// memory above what there was before, with the gradient allocated.
 package main
 
 import (
 	"bufio"
-	"encoding/binary"
 	"encoding/json"
 	"flag"
 	"fmt"
 	"log"
-	"math"
+	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -25,70 +23,89 @@ import (
 	"github.com/libmode/libmode/core"
 )
 
+var (
+	n        = flag.Int("n", 1_000_000, "events of a call")
+	threads  = flag.Int("threads", 0, "threads to use, 0 for all")
+	loss     = flag.String("loss", "mode", "mode, disco or flatness")
+	options  = flag.String("options", "{}", "fields of core.Config that differ from the defaults, as JSON")
+	double   = flag.Bool("float64", false, "events in float64")
+	weighted = flag.Bool("weighted", false, "weights that differ")
+	labelled = flag.Bool("labelled", false, "labels, half of them background")
+)
+
+type lossFunc[T core.Float] func(grad []T, ev core.Events[T], cfg core.Config) (float64, error)
+
 func main() {
 	log.SetFlags(0)
-	cfg := core.DefaultConfig(core.MoDe)
-	directory := flag.String("events", ".", "directory of score.bin and mass.bin")
-	threads := flag.Int("threads", 0, "threads to use, 0 for all")
-	flag.IntVar(&cfg.Order, "order", 2, "order")
-	flag.IntVar(&cfg.Bins, "bins", 32, "bins")
-	flag.Float64Var(&cfg.MaxSlope, "max-slope", math.Inf(1), "max_slope")
-	flag.BoolVar(&cfg.Monotonic, "monotonic", false, "monotonic")
-	flag.BoolVar(&cfg.Unbiased, "unbiased", cfg.Unbiased, "unbiased")
-	quadrature := flag.Bool("quadrature", false, "quadrature moments, not projection")
-	weighted := flag.Bool("weighted", false, "weights that differ")
 	flag.Parse()
-	if *quadrature {
-		cfg.Moments = core.Quadrature
-	}
 	core.SetThreads(*threads)
-
-	ev := core.Events[float32]{Score: read(*directory, "score.bin"), Mass: read(*directory, "mass.bin")}
-	for i := 0; *weighted && i < len(ev.Score); i++ {
-		ev.Weight = append(ev.Weight, 0.5+float32(i*7919%1000)/1000)
-	}
-	grad := make([]float32, len(ev.Score))
-	for i := range grad {
-		grad[i] = 1 // the pages are there
-	}
-	call := func() {
-		if _, err := core.LossAndGrad(grad, ev, cfg); err != nil {
-			log.Fatal(err)
-		}
-	}
-
-	answer := json.NewEncoder(os.Stdout)
-	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
-		if lines.Text() == "memory" {
-			check(answer.Encode(map[string]int{"extra": peakOf(call)}))
-			continue
-		}
-		calls, err := strconv.Atoi(lines.Text())
-		check(err)
-		ns := make([]int64, calls)
-		for k := range ns {
-			start := time.Now()
-			call()
-			ns[k] = time.Since(start).Nanoseconds()
-		}
-		check(answer.Encode(map[string][]int64{"ns": ns}))
+	if *double {
+		answer(calls[float64]())
+	} else {
+		answer(calls[float32]())
 	}
 }
 
-// read returns the numbers of a file of raw float32.
-func read(directory, name string) []float32 {
-	file, err := os.Open(filepath.Join(directory, name))
-	check(err)
-	defer file.Close()
-	info, err := file.Stat()
-	check(err)
-	numbers := make([]float32, info.Size()/4)
-	buffered := bufio.NewReaderSize(file, 1<<16)
-	const block = 1 << 14
-	for at := 0; at < len(numbers); at += block {
-		check(binary.Read(buffered, binary.LittleEndian, numbers[at:min(at+block, len(numbers))]))
+// calls returns a call of loss and gradient, which has the k-th of the sets of events.
+func calls[T core.Float]() func(k int) float64 {
+	lossAndGrad, cfg := lossOf[T](*loss)
+	fields := json.NewDecoder(strings.NewReader(*options))
+	fields.DisallowUnknownFields()
+	check(fields.Decode(&cfg))
+	sets, grad := draw[T](), make([]T, *n)
+	for i := range grad {
+		grad[i] = 1 // the pages are there
 	}
-	return numbers
+	return func(k int) float64 {
+		value, err := lossAndGrad(grad, sets[k%len(sets)], cfg)
+		check(err)
+		return value
+	}
+}
+
+// draw returns sets of events like those of bench/events.py, and as many.
+func draw[T core.Float]() []core.Events[T] {
+	rng := rand.New(rand.NewPCG(1, uint64(*n)))
+	sets := make([]core.Events[T], max(1, min(max(8, 1<<18 / *n), 1<<24 / *n)))
+	for k := range sets {
+		ev := core.Events[T]{Score: make([]T, *n), Mass: make([]T, *n)}
+		for i := range *n {
+			ev.Score[i], ev.Mass[i] = T(rng.Float64()), T(50+60*rng.ExpFloat64())
+			if *weighted {
+				ev.Weight = append(ev.Weight, T(rng.ExpFloat64()))
+			}
+			if *labelled {
+				ev.Label = append(ev.Label, rng.Int32N(2))
+			}
+		}
+		sets[k] = ev
+	}
+	return sets
+}
+
+// answer makes the calls that the standard input asks for.
+func answer(call func(k int) float64) {
+	made, answers := 0, json.NewEncoder(os.Stdout)
+	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
+		switch lines.Text() {
+		case "loss":
+			check(answers.Encode(map[string]float64{"loss": call(0)}))
+			continue
+		case "memory":
+			check(answers.Encode(map[string]int{"extra": peakOf(func() { call(0) })}))
+			continue
+		}
+		asked, err := strconv.Atoi(lines.Text())
+		check(err)
+		ns := make([]int64, asked)
+		for k := range ns {
+			start := time.Now()
+			call(made)
+			ns[k] = time.Since(start).Nanoseconds()
+			made++
+		}
+		check(answers.Encode(map[string][]int64{"ns": ns}))
+	}
 }
 
 // peakOf returns how far the resident memory rises above its start during a call.

@@ -17,7 +17,7 @@ start = time.perf_counter()
 import libmode
 
 imported = time.perf_counter()
-libmode.mode_loss([0.1, 0.2, 0.3], [1, 2, 3], bins=2)
+libmode.mode_loss([0.1, 0.2, 0.3, 0.4], [1, 2, 3, 4], bins=2)
 called = time.perf_counter()
 
 assert "site" in libmode.__file__, libmode.__file__  # the installed one, not the source tree's

@@ -1,6 +1,11 @@
 """The rivals of the benchmark compute what they claim to, and its harness counts what it should."""
 
 import json
+import os
+import re
+import subprocess
+import sys
+from functools import partial
 
 import golden
 import libmode
@@ -8,11 +13,11 @@ import numpy as np
 import pytest
 import torch
 
-from bench import memory, strong_torch, summary
-from bench.events import Events
+from bench import against, machine, memory, strong_torch, summary
+from bench.events import Events, number_of_sets
 from bench.peers import disco_loss
 from bench.strong_torch import strong_torch_loss
-from bench.timing import interleaved
+from bench.timing import interleaved, sampler
 
 PLAIN = {
     "max_slope": None,
@@ -115,6 +120,48 @@ def test_interleaved_takes_turns_and_stops_slow_methods():
     assert turns == ["a", "a", "b", "b", "slow", "slow"] + ["a", "b"] * 3
     assert (got["a"].median, got["b"].median) == (0.1, 0.2)
     assert got["slow"].calls == 2 and "5 s" in got["slow"].note
+
+
+def test_calls_take_turns_with_sets_of_events():
+    made = []
+    sample = sampler(*(partial(made.append, k) for k in range(3)))
+    assert len(sample(2)) == 2 and len(sample(3)) == 3
+    assert made == [0, 1, 2, 0, 1]
+    assert [number_of_sets(n) for n in (100, 10**5, 10**6, 10**7, 10**8)] == [2621, 8, 8, 1, 1]
+
+
+def clone_of_the_tree(directory):
+    """A clone, of what is committed."""
+    clone = directory / "clone"
+    subprocess.run(["git", "clone", "--quiet", summary.ROOT, clone], check=True)
+    return clone
+
+
+def bench_against(clone, *arguments):
+    """The output of ./build.sh bench --against, in the virtual environment of this test."""
+    command = [clone / "build.sh", "bench", "--against", "HEAD", *arguments]
+    environment = os.environ | {"LIBMODE_VENV": sys.prefix}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_two_versions_are_timed_beside_each_other(tmp_path):
+    clone = clone_of_the_tree(tmp_path)
+    output = bench_against(clone, "--quick", "--threads", "1", "--sizes", "100", "1000")
+    assert machine.processor() in output and "threads: 1" in output
+    rows = re.findall(r"^(\S.*?) +(100|1,000) +[\d.]+ +[\d.]+ +[\d.]+ +[\d.]+$", output, re.MULTILINE)
+    assert rows == [(case, n) for n in ("100", "1,000") for case in against.CASES]
+
+
+def test_a_version_may_compute_something_else_or_lack_a_case(tmp_path):
+    clone = clone_of_the_tree(tmp_path)
+    for file in (clone / "core").glob("*.go"):
+        text = re.sub(r"\bMonotonic\b", "Monotone", file.read_text())
+        file.write_text(text.replace("byDefault: [2]float64{0, 1}", "byDefault: [2]float64{0, 2}"))
+    output = bench_against(clone, "--quick", "--sizes", "100", "--cases", "order 2, plain", "monotonic")
+    assert "the losses differ" in output
+    assert 'left out, the new one says: json: unknown field "Monotonic"' in output
 
 
 def test_memory_of_argsort_is_little_and_of_disco_pairs_of_events():

@@ -52,33 +52,63 @@ func sets(n int) map[string][]float64 {
 	}
 }
 
-// Records come out in order of their numbers, ties in order of index, whatever the cells.
+// Records come out in order of their numbers, whatever the cells; ties of one bin in order of
+// index.
 func TestSort(t *testing.T) {
-	for _, n := range []int{1, 2, 23, 24, 1_000, 100_000} {
+	for _, n := range []int{1, 2, 7, 8, 23, 24, 1_000, 100_000} {
 		for name, numbers := range sets(n) {
-			lowest, highest, set := slices.Min(numbers), slices.Max(numbers), uint64(0)
-			want := make([]int, n)
-			for i, x := range numbers {
-				set |= math.Float64bits(x)
-				want[i] = i
-			}
-			slices.SortStableFunc(want, func(a, b int) int { return cmp.Compare(numbers[a], numbers[b]) })
-			la := NewLayout[float64](lowest, highest, set, n, 3)
-			words := make([]uint64, n)
-			for i, x := range numbers {
-				words[i] = la.Record(x, i%3, i)
-			}
-			Sort(words, []uint32{0, uint32(n)}, &la, numbers)
-			for k, i := range want {
-				require.Equal(t, i, la.Index(words[k]), "%s, n = %d", name, n)
-				require.Equal(t, i%3, la.Bin(words[k]))
-				if la.Exact() {
-					require.Equal(t, numbers[i]+0, la.Number(words[k]))
+			for _, bins := range []int{1, 3} {
+				lowest, highest, set := slices.Min(numbers), slices.Max(numbers), uint64(0)
+				want := make([]int, n)
+				for i, x := range numbers {
+					set |= math.Float64bits(x)
+					want[i] = i
+				}
+				slices.SortStableFunc(want, func(a, b int) int { return cmp.Compare(numbers[a], numbers[b]) })
+				la := NewLayout[float64](lowest, highest, set, n, bins)
+				words := make([]uint64, n)
+				for i, x := range numbers {
+					words[i] = la.Record(x, i%bins, i)
+				}
+				Sort(words, []uint32{0, uint32(n)}, &la, numbers)
+				seen := make([]bool, n)
+				for k, i := range want {
+					index := la.Index(words[k])
+					require.False(t, seen[index], "%s, n = %d: event %d twice", name, n, index)
+					seen[index] = true
+					require.Equal(t, numbers[i], numbers[index], "%s, n = %d", name, n)
+					require.True(t, bins > 1 || index == i, "%s, n = %d", name, n)
+					require.Equal(t, index%bins, la.Bin(words[k]))
+					if la.Exact() {
+						require.Equal(t, numbers[i]+0, la.Number(words[k]))
+					}
 				}
 			}
 		}
 	}
 }
+
+// Words are numbers of type float64 in the same order, whatever they are made of: with keys
+// that fill the record, and with scores from the lowest to the highest float32.
+func TestWordsAreNumbers(t *testing.T) {
+	check := func(word uint64) {
+		x := math.Float64frombits(word)
+		assert.True(t, x >= 0x1p-1022 && x < math.MaxFloat64, "%x", word)
+	}
+	for _, ends := range [][2]float32{{0, 1}, {0.5, 0.5}, {-1, 1}, {-math.MaxFloat32, math.MaxFloat32}, {0, math.MaxFloat32}} {
+		la := NewLayout[float32](float64(ends[0]), float64(ends[1]), float32Bits, 1<<20, 32)
+		for _, s := range ends {
+			check(Pack(&la, s, 1<<20-1))
+			assert.Equal(t, float64(s), la.Number(Pack(&la, s, 0)))
+		}
+	}
+	la := NewLayout[float64](-math.MaxFloat64, math.MaxFloat64, math.MaxUint64, 1<<20, 32)
+	check(la.Record(-math.MaxFloat64, 0, 0))
+	check(la.Record(math.MaxFloat64, 31, 1<<20-1))
+}
+
+// float32Bits are those that a float32 may set in a float64.
+const float32Bits = math.MaxUint64 &^ (1<<29 - 1)
 
 // With one bin and more than 2^31 events the index alone fills the lower half of a
 // record, from which no bin can be shifted out.

@@ -7,16 +7,19 @@ import "math/bits"
 // records are events in order of that number, with all that a loop over them needs
 // beside it.
 //
-// float32 numbers have keys of 32 bits, in the upper half of the record where the
-// lower one has room for the rest. Keys of others are distances to the lowest
-// one's, without the low bits that are 0 in all of them.
+// Keys are distances to the lowest number's, without the low bits that are 0 in all of
+// them. Those of float32 numbers fill the upper half of the record where the lower one has
+// room for the rest.
+//
+// Words are from 2^52 to below 2^63 - 2^52, as lanes.SortNear wants them.
 //
 // All shifts are below 64; where the code says so, with & 63, the compiler
 // leaves out what Go needs for larger ones.
 type Layout struct {
-	Half      bool // keys are HalfKeys
+	Half      bool // keys are of HalfKeys
 	BinShift  uint
-	base      uint64 // the lowest key
+	HalfBase  uint32 // what a HalfKey is the distance to
+	base      uint64 // what another key is the distance to, the lowest
 	zeros     uint   // low bits that are 0 in every key's distance to base
 	cut       uint   // further low bits for which there is no room
 	keyShift  uint
@@ -33,8 +36,11 @@ func NewLayout[T Float](lowest, highest float64, set uint64, n, bins int) Layout
 	la.indexMask = 1<<la.BinShift - 1
 	la.binMask = 1<<(la.keyShift-la.BinShift) - 1
 	if IsFloat32[T]() && la.keyShift <= 32 && la.BinShift < 32 {
-		la.Half, la.keyShift = true, 32
-		return la
+		low, high := HalfKey(float32(lowest)), HalfKey(float32(highest))
+		if high-low < 1<<31-3*lowestHalf {
+			la.Half, la.keyShift, la.HalfBase = true, 32, low-lowestHalf
+			return la
+		}
 	}
 
 	la.base = Key(lowest)
@@ -42,11 +48,16 @@ func NewLayout[T Float](lowest, highest float64, set uint64, n, bins int) Layout
 		la.zeros = uint(bits.TrailingZeros64(set &^ signBit))
 	}
 	keyBits := uint(bits.Len64((Key(highest) - la.base) >> la.zeros))
-	if room := 64 - la.keyShift; keyBits > room {
+	if room := markBit - la.keyShift; keyBits > room {
 		la.cut = keyBits - room
 	}
 	return la
 }
+
+const (
+	lowestHalf = 1 << 20 // the lowest upper half
+	markBit    = 61      // is set in all other words, above their keys
+)
 
 // bitsFor returns the number of bits that numbers 0..n-1 need.
 func bitsFor(n int) uint { return uint(bits.Len64(uint64(n - 1))) }
@@ -54,13 +65,13 @@ func bitsFor(n int) uint { return uint(bits.Len64(uint64(n - 1))) }
 // Record returns the record of an event, for a layout that is not Half.
 func (la *Layout) Record(number float64, bin, index int) uint64 {
 	key := (Key(number) - la.base) >> ((la.zeros + la.cut) & 63)
-	return key<<(la.keyShift&63) | uint64(bin)<<(la.BinShift&63) | uint64(index)
+	return 1<<markBit | key<<(la.keyShift&63) | uint64(bin)<<(la.BinShift&63) | uint64(index)
 }
 
 // Pack returns the record of an event that has no bin, for any layout.
 func Pack[T Float](la *Layout, number T, index int) uint64 {
 	if la.Half {
-		return uint64(HalfKey(float32(number)))<<32 | uint64(index)
+		return uint64(HalfKey(float32(number))-la.HalfBase)<<32 | uint64(index)
 	}
 	return la.Record(float64(number), 0, index)
 }
@@ -81,7 +92,7 @@ func (la *Layout) Exact() bool { return la.cut == 0 }
 // Number returns the number of a record, if the layout is exact.
 func (la *Layout) Number(record uint64) float64 {
 	if la.Half {
-		return float64(HalfValue(uint32(record >> 32)))
+		return float64(HalfValue(uint32(record>>32) + la.HalfBase))
 	}
-	return Value(record>>(la.keyShift&63)<<(la.zeros&63) + la.base)
+	return Value(record&^(1<<markBit)>>(la.keyShift&63)<<(la.zeros&63) + la.base)
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/libmode/libmode/core/internal/lanes"
 	"github.com/libmode/libmode/core/internal/par"
 )
 
@@ -17,42 +18,48 @@ type sorter struct {
 
 var sorters = sync.Pool{New: func() any { return new(sorter) }}
 
-// insertionBelow is a number of records under which histograms cost more than
-// they save.
-const insertionBelow = 24
+// nearBelow is a number of records under which histograms cost more than they save.
+const nearBelow = 24
 
 // crowded is a number of records in one cell of the counting sort from which
-// on the insertion sort that follows it would cost more than a radix sort.
+// on the sort that follows it would cost more than a radix sort.
 const crowded = 48
 
-// Sort sorts the records of cells, which begin and end at starts, each by itself.
-// Numbers are those that the indices of the records are of. Equal ones keep their order.
+// Sort sorts the records of cells, which begin and end at starts, each by itself: by key, and
+// equal keys in an order that depends on the records alone. Numbers are those that the
+// indices of the records are of; where they are equal, records are in order of index if
+// there was no room for whole keys.
 func Sort[T Float](records []uint64, starts []uint32, la *Layout, numbers []T) {
 	so := sorters.Get().(*sorter)
 	defer sorters.Put(so)
-	first := starts[0] // of the cells that wait for one insertion sort together
+	first := starts[0] // of the cells that wait to be sorted together
 	for c, start := range starts[:len(starts)-1] {
-		if end := starts[c+1]; end-start >= insertionBelow {
-			insertionSort(records[first:start], records[first:start], la.keyShift)
+		if end := starts[c+1]; end-start >= nearBelow {
+			so.sortNear(records[first:start])
 			so.sortKeys(records[start:end], la.keyShift)
 			first = end
 		}
 	}
 	end := starts[len(starts)-1]
-	insertionSort(records[first:end], records[first:end], la.keyShift)
+	so.sortNear(records[first:end])
 	if !la.Exact() {
 		resolve(records[starts[0]:end], la, numbers)
 	}
 }
 
-// sortKeys sorts by key: a counting sort on the leading bits of the distance to
-// the lowest, with one or two cells a record, and an insertion sort of what is
-// left.
+// sortNear sorts the records of cells of a few.
+func (so *sorter) sortNear(records []uint64) {
+	so.grow(len(records))
+	copy(so.spare, records)
+	lanes.SortNear(records, so.spare)
+}
+
+func (so *sorter) grow(n int) { so.spare = par.Grown(so.spare, n+lanes.Padding) }
+
+// sortKeys is a counting sort on the leading bits of the distance to the lowest key, with
+// one or two cells a record, and a sort of what is left.
 func (so *sorter) sortKeys(records []uint64, keyShift uint) {
-	lo, hi := records[0], records[0]
-	for _, r := range records {
-		lo, hi = min(lo, r), max(hi, r)
-	}
+	lo, hi := lanes.Extremes(records)
 	lo = lo >> keyShift << keyShift
 	top := uint(bits.Len64(hi - lo))
 	if top <= keyShift {
@@ -60,13 +67,13 @@ func (so *sorter) sortKeys(records []uint64, keyShift uint) {
 	}
 	width := min(uint(bits.Len(uint(len(records)))), 14, top-keyShift)
 	shift := top - width
-	so.spare = par.Grown(so.spare, len(records))
+	so.grow(len(records))
 	so.counts = par.Grown(so.counts, 1<<width)
 	if so.scatter(records, so.spare, lo, shift, width) > crowded && shift > keyShift {
 		so.radixSort(records, lo, keyShift, top)
 		return
 	}
-	insertionSort(records, so.spare, keyShift)
+	lanes.SortNear(records, so.spare)
 }
 
 // scatter is one stable counting sort on width bits, from shift on, of the
@@ -96,28 +103,13 @@ func (so *sorter) scatter(from, to []uint64, lo uint64, shift, width uint) (larg
 func (so *sorter) radixSort(records []uint64, lo uint64, keyShift, top uint) {
 	const digit = 11
 	so.counts = par.Grown(so.counts, 1<<digit)
-	from, to := records, so.spare
+	from, to := records, so.spare[:len(records)]
 	for shift := keyShift; shift < top; shift += digit {
 		so.scatter(from, to, lo, shift, min(digit, top-shift))
 		from, to = to, from
 	}
 	if &from[0] != &records[0] {
 		copy(records, from)
-	}
-}
-
-// insertionSort writes the records of from, in order of key, to dst, which may
-// be from itself.
-func insertionSort(dst, from []uint64, keyShift uint) {
-	belowKey := uint64(1)<<(keyShift&63) - 1
-	for i, r := range from {
-		last := r | belowKey // the largest record of this key
-		j := i
-		for j > 0 && dst[j-1] > last {
-			dst[j] = dst[j-1]
-			j--
-		}
-		dst[j] = r
 	}
 }
 

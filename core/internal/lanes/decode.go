@@ -1,0 +1,36 @@
+package lanes
+
+import "math"
+
+var (
+	decode   = decodeGo
+	firstTie = firstTieGo
+)
+
+// Decode sets the scores and bins of records that have the distances of float32 scores' keys to
+// base in their upper halves, see radix.Layout; a bin stands from a bit of the lower half on.
+func Decode(words []uint64, base uint32, binShift uint, scores []float64, bins []uint32) {
+	decode(words, base, binShift, scores, bins)
+}
+
+// FirstTie returns the place of the first score that equals the next one, or that of the
+// last score.
+func FirstTie(scores []float64) int { return firstTie(scores) }
+
+func decodeGo(words []uint64, base uint32, binShift uint, scores []float64, bins []uint32) {
+	scores, bins = scores[:len(words)], bins[:len(words)]
+	for i, r := range words {
+		key := uint32(r>>32) + base
+		scores[i] = float64(math.Float32frombits(key ^ (uint32(int32(^key)>>31) | 1<<31)))
+		bins[i] = uint32(r) >> (binShift & 31)
+	}
+}
+
+func firstTieGo(scores []float64) int {
+	for i := 0; i < len(scores)-1; i++ {
+		if scores[i] == scores[i+1] {
+			return i
+		}
+	}
+	return len(scores) - 1
+}

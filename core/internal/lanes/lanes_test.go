@@ -1,0 +1,165 @@
+package lanes
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// lengths are those of blocks: with and without events beyond whole vectors.
+var lengths = []int{0, 1, 2, 3, 4, 5, 7, 8, 9, 31, 512, 515}
+
+// bothWays calls f with vector instructions and without, if there are any.
+func bothWays(t *testing.T, f func() any) {
+	if !Vectors(false) {
+		t.Log("no vector instructions here")
+	}
+	want := f()
+	Vectors(true)
+	require.Equal(t, want, f())
+}
+
+func numbers(rng *rand.Rand, n int) []float64 {
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = rng.NormFloat64()
+	}
+	return x
+}
+
+func randomLinear(seed uint64, bins int) *Linear {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	li := &Linear{Rows: make([]Row, bins), Y: [4]float64{rng.Float64(), rng.Float64(), rng.Float64(), 1}}
+	for b := range li.Rows {
+		li.Rows[b] = Row{[4]float64(numbers(rng, 4)), [4]float64(numbers(rng, 4))}
+	}
+	li.X = [4]float64{-rng.Float64(), -rng.Float64(), -rng.Float64()}
+	return li
+}
+
+// Crossing events has the same bits with vectors and without, and is what the formula says.
+func TestCross(t *testing.T) {
+	const nb = 5
+	for _, n := range lengths {
+		rng := rand.New(rand.NewPCG(uint64(n), 2))
+		bins, weights, before := make([]uint32, n), numbers(rng, n), numbers(rng, n)
+		for i := range bins {
+			bins[i] = rng.Uint32N(nb)
+		}
+		bothWays(t, func() any {
+			li, d := randomLinear(7, nb), make([]float64, n)
+			li.Cross(bins, d)
+			return []any{*li, d}
+		})
+		bothWays(t, func() any {
+			li, d := randomLinear(7, nb), append([]float64(nil), before...)
+			li.CrossWeighted(bins, weights, d)
+			return []any{*li, d}
+		})
+		li, d := randomLinear(7, nb), append([]float64(nil), before...)
+		rows, y, x := append([]Row(nil), li.Rows...), li.Y, li.X
+		li.CrossWeighted(bins, weights, d)
+		for i, b := range bins {
+			change := rows[b].Y[3]
+			for l := range 3 {
+				change += rows[b].Y[l]*y[l] + rows[b].X[l]*x[l]
+				y[l] += weights[i] * rows[b].Y[l]
+				x[l] -= weights[i] * rows[b].X[l]
+			}
+			rows[b].Y[3] += weights[i] * rows[b].X[3]
+			assert.InDelta(t, before[i]+weights[i]*change, d[i], 1e-9*(1+math.Abs(d[i])), "%d of %d", i, n)
+		}
+	}
+}
+
+func TestFinish(t *testing.T) {
+	for _, n := range lengths {
+		rng := rand.New(rand.NewPCG(uint64(n), 3))
+		changes, scores := numbers(rng, n), numbers(rng, n)
+		bothWays(t, func() any {
+			d := append([]float64(nil), changes...)
+			return []any{Finish(d, scores, 0.7, -3), d}
+		})
+		d, want := append([]float64(nil), changes...), 0.0
+		sum := Finish(d, scores, 0.7, -3)
+		for i, c := range changes {
+			want += c * (0.7 - scores[i])
+			assert.Equal(t, -3*c, d[i])
+		}
+		assert.InDelta(t, want, sum, 1e-12*float64(n+1))
+	}
+}
+
+func TestFirstTie(t *testing.T) {
+	for _, n := range lengths[1:] {
+		for at := range n {
+			scores := make([]float64, n)
+			for i := range scores {
+				scores[i] = float64(i)
+			}
+			if at < n-1 {
+				scores[at+1] = scores[at]
+			}
+			bothWays(t, func() any { return FirstTie(scores) })
+			require.Equal(t, at, FirstTie(scores), "of %d", n)
+		}
+	}
+}
+
+// Words that are nearly in order are sorted, and so are those that are not.
+func TestSortNear(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 4))
+	for n := range 150 {
+		for _, off := range []int{0, 1, 3, 4, 5, 9, 150} {
+			words := make([]uint64, n)
+			for i := range words {
+				words[i] = (1<<20+uint64(i+rng.IntN(off+1)))<<40 | rng.Uint64N(1<<40)
+			}
+			want := slices.Clone(words)
+			slices.Sort(want)
+			bothWays(t, func() any {
+				dst, room := make([]uint64, n), make([]uint64, n+Padding)
+				copy(room, words)
+				SortNear(dst, room)
+				require.Equal(t, want, dst)
+				if n > 0 {
+					lowest, highest := Extremes(words)
+					require.Equal(t, []uint64{want[0], want[n-1]}, []uint64{lowest, highest})
+				}
+				return nil
+			})
+		}
+	}
+}
+
+// Decoded records are the scores and bins that they were made of.
+func TestDecode(t *testing.T) {
+	for _, n := range lengths {
+		words, want := make([]uint64, n), make([]float64, n)
+		const base = 0x80000123
+		for i := range words {
+			score := float32(i)/3 - 2
+			want[i] = float64(score)
+			key := math.Float32bits(score)
+			if score < 0 {
+				key = ^key
+			} else {
+				key |= 1 << 31
+			}
+			words[i] = uint64(key-base)<<32 | uint64(i%7)<<20 | uint64(i)
+		}
+		bothWays(t, func() any {
+			scores, bins := make([]float64, n), make([]uint32, n)
+			Decode(words, base, 20, scores, bins)
+			require.Equal(t, want, scores)
+			for i, b := range bins {
+				require.Equal(t, uint32(i%7), b)
+			}
+			return nil
+		})
+	}
+}

@@ -1,0 +1,19 @@
+//go:build goexperiment.simd && go1.26 && !go1.27
+
+package lanes
+
+import "simd/archsimd"
+
+func init() { useVectors(true) }
+
+// useVectors sets the variables by which the loops are called.
+func useVectors(on bool) bool {
+	if on && archsimd.X86.AVX2() {
+		cross, crossWeighted, finish, decode, firstTie = crossAVX2, crossWeightedAVX2, finishAVX2, decodeAVX2, firstTieAVX2
+		sortNear, extremes = sortNearAVX2, extremesAVX2
+	} else {
+		cross, crossWeighted, finish, decode, firstTie = crossGo, crossWeightedGo, finishGo, decodeGo, firstTieGo
+		sortNear, extremes = sortNearGo, extremesGo
+	}
+	return archsimd.X86.AVX2()
+}

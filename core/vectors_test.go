@@ -1,0 +1,49 @@
+//go:build !race
+
+package core
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"sync"
+	"testing"
+
+	"github.com/libmode/libmode/core/internal/lanes"
+)
+
+// All tests of this package run every loss twice where there are vector instructions,
+// with them and without, and fail unless both return the same bits.
+func TestMain(m *testing.M) {
+	if lanes.Vectors(true) {
+		callsPerLoss = 2
+		ofFloat32, ofFloat64 = bothWays(ofFloat32), bothWays(ofFloat64)
+	}
+	os.Exit(m.Run())
+}
+
+func bothWays[T Float](of func([]T, *Events[T], *Config) (float64, error)) func([]T, *Events[T], *Config) (float64, error) {
+	room := sync.Pool{New: func() any { return new([]T) }}
+	return func(grad []T, ev *Events[T], cfg *Config) (float64, error) {
+		kept := room.Get().(*[]T)
+		defer room.Put(kept)
+		plain := []T(nil)
+		if grad != nil {
+			*kept = append((*kept)[:0], grad...)
+			plain = *kept
+		}
+		lanes.Vectors(false)
+		want, failed := of(plain, ev, cfg)
+		lanes.Vectors(true)
+		loss, err := of(grad, ev, cfg)
+		if fmt.Sprint(err) != fmt.Sprint(failed) || math.Float64bits(loss) != math.Float64bits(want) {
+			panic(fmt.Sprintf("%v, %v with vectors, and %v, %v without: %+v", loss, err, want, failed, *cfg))
+		}
+		for i := range grad {
+			if err == nil && math.Float64bits(float64(grad[i])) != math.Float64bits(float64(plain[i])) {
+				panic(fmt.Sprintf("grad[%d] = %v with vectors, and %v without: %+v", i, grad[i], plain[i], *cfg))
+			}
+		}
+		return loss, err
+	}
+}
