@@ -195,7 +195,7 @@ func setCells[T Float](bs *bins, ce cells[T]) {
 	for c := range bs.table {
 		// An edge in a cell below c lies below, or at, every mass of cell c.
 		first := bin
-		for bin+1 < bs.count() && ce.ofAny(T(bs.edges[bin+1])) <= c {
+		for bin+1 < bs.count() && ce.of(T(bs.edges[bin+1])) <= c {
 			bin++
 		}
 		if bin == first && bin < tableLimit {

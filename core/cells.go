@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/libmode/libmode/core/internal/lanes"
 	"github.com/libmode/libmode/core/internal/radix"
 )
 
@@ -12,10 +13,9 @@ import (
 // last cell. The cell of a number never decreases as the number grows, whatever
 // rounding does.
 type cells[T Float] struct {
-	lo, scale T // of cells of equal width
-	last      T // index of the last cell
-	count     int
-	uneven    *unevenCells // nil: cells have equal widths
+	lanes.Cells[T] // of equal width
+	count          int
+	uneven         *unevenCells // nil: cells have equal widths
 }
 
 func equalCells[T Float](lo, hi float64, count int) cells[T] {
@@ -23,27 +23,15 @@ func equalCells[T Float](lo, hi float64, count int) cells[T] {
 	if scale == 0 || !finite(float64(scale)) {
 		lo, scale = 0, 0 // an interval of denormal, no or infinite width: one cell for all
 	}
-	return cells[T]{lo: T(lo), scale: scale, last: T(count - 1), count: count}
+	return cells[T]{Cells: lanes.Cells[T]{Lo: T(lo), Scale: scale, Last: T(count - 1)}, count: count}
 }
 
-// of returns the cell of x, for cells of equal width.
+// of returns the cell of x.
 func (ce *cells[T]) of(x T) int {
-	c := (x - ce.lo) * ce.scale
-	if c < ce.last {
-		if c > 0 {
-			return int(c)
-		}
-		return 0
-	}
-	return ce.count - 1
-}
-
-// ofAny is of for cells of any width.
-func (ce *cells[T]) ofAny(x T) int {
 	if ce.uneven != nil {
 		return ce.uneven.of(radix.Key(float64(x)))
 	}
-	return ce.of(x)
+	return int(ce.Of(x))
 }
 
 // cellsFor returns so many cells of equal width over the interval [lo, hi] or, where

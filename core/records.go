@@ -1,6 +1,8 @@
 package core
 
 import (
+	"sync"
+
 	"github.com/libmode/libmode/core/internal/lanes"
 	"github.com/libmode/libmode/core/internal/par"
 	"github.com/libmode/libmode/core/internal/radix"
@@ -39,54 +41,73 @@ func newRecords[T Float](sel *selection[T], bs *bins, sc *scratch) *records[T] {
 		words:  sc.records, scores: sel.Score, cells: countsToStarts(sel.parts, sel.scoreCells.count),
 	}
 	sc.team.Run(len(sel.parts), func(k int) {
-		p := &sel.parts[k]
-		for lo := p.lo; lo < p.hi; lo += checkBlock {
-			rs.fill(sel, bs, p.scores, lo, min(lo+checkBlock, p.hi))
+		p, room := &sel.parts[k], fillRooms.Get().(*fillRoom)
+		defer fillRooms.Put(room)
+		for lo := p.lo; lo < p.hi; lo += fillBlock {
+			rs.fill(room, sel, bs, p.scores, lo, min(lo+fillBlock, p.hi))
 		}
 	})
 	rs.divide(bs.count())
 	return rs
 }
 
-// target is where an event's record goes, and its bin.
-type target struct{ word, bin uint32 }
+// fillBlock is a number of events that stay in the nearest cache between the loops of fill.
+const fillBlock = 512
+
+// fillRoom is what a block of events has between these loops: where their records go, their bins
+// and their records.
+type fillRoom struct {
+	to, bins [fillBlock]uint32
+	words    [fillBlock]uint64
+}
+
+var fillRooms = sync.Pool{New: func() any { return new(fillRoom) }}
 
 // fill writes the records of the events lo..hi-1, of which next says where the next
-// record of each cell goes. Two loops keep what each needs in registers.
-func (rs *records[T]) fill(sel *selection[T], bs *bins, next []uint32, lo, hi int) {
-	var targets [checkBlock]target
-	to := targets[:hi-lo]
+// record of each cell goes. Three loops keep what each needs in registers.
+func (rs *records[T]) fill(room *fillRoom, sel *selection[T], bs *bins, next []uint32, lo, hi int) {
+	to, in, made := room.to[:hi-lo], room.bins[:hi-lo], room.words[:hi-lo]
+	complete := true
 	pairs, table, limit := sel.cellsOf[lo:hi][:len(to)], bs.table, bs.limit
-	for i := range to {
-		cells := pairs[i]
+	for i, cells := range pairs {
 		if cells == noPair {
-			to[i].bin = noPair
+			in[i], complete = noBin, false
 			continue
 		}
 		cell := cells >> massCellBits
 		at := next[cell]
 		next[cell] = at + 1
+		to[i] = at
 		bin := table[cells&massCellMask]
-		to[i] = target{at, uint32(bin)}
+		in[i] = uint32(bin)
 		if bin >= limit {
-			to[i].bin = uint32(bs.ofRun(int(bin-limit), float64(sel.Mass[lo+i])))
+			in[i] = uint32(bs.ofRun(int(bin-limit), float64(sel.Mass[lo+i])))
 		}
 	}
-	words, scores := rs.words, sel.Score[lo:hi][:len(to)]
-	if !rs.Half {
-		layout := rs.Layout
-		for i, s := range scores {
-			if t := to[i]; t.bin != noPair {
-				words[t.word] = layout.Record(float64(s), int(t.bin), lo+i)
+	rs.make(made, sel.Score[lo:hi], in, lo)
+	if !complete {
+		for i, b := range in {
+			if b != noBin {
+				rs.words[to[i]] = made[i]
 			}
 		}
 		return
 	}
-	binShift, base := rs.BinShift&31, rs.HalfBase
+	records := rs.words
+	for i, word := range made {
+		records[to[i]] = word
+	}
+}
+
+// make sets dst to the records of events in these bins, of which the first stands at lo.
+func (rs *records[T]) make(dst []uint64, scores []T, bins []uint32, lo int) {
+	if single, ok := any(scores).([]float32); ok && rs.Half {
+		lanes.Words(dst, single, bins, rs.HalfBase, rs.BinShift, lo)
+		return
+	}
+	layout := rs.Layout
 	for i, s := range scores {
-		if t := to[i]; t.bin != noPair {
-			words[t.word] = uint64(radix.HalfKey(float32(s))-base)<<32 | uint64(t.bin<<binShift|uint32(lo+i))
-		}
+		dst[i] = layout.Record(float64(s), int(bins[i]), lo+i)
 	}
 }
 

@@ -3,6 +3,7 @@ package core
 import (
 	"math"
 
+	"github.com/libmode/libmode/core/internal/lanes"
 	"github.com/libmode/libmode/core/internal/par"
 	"github.com/libmode/libmode/core/internal/radix"
 )
@@ -132,21 +133,38 @@ func (sel *selection[T]) checkPart(p *part) (stats, error) {
 		}
 		st.weightMin, st.weightMax = lowest, highest
 	}
+	tidy := sel.cellsOf != nil && sel.massCells.uneven == nil && sel.scoreCells.uneven == nil
 	for lo := p.lo; lo < p.hi; lo += checkBlock {
 		hi := min(lo+checkBlock, p.hi)
-		before := st.n
+		if tidy = tidy && sel.lookAtAll(&st, lo, hi); tidy {
+			count(p, sel.cellsOf[lo:hi])
+			continue
+		}
 		if err := sel.look(&st, lo, hi); err != nil {
 			return st, err
 		}
-		switch {
-		case sel.cellsOf == nil:
-		case st.n-before == hi-lo && sel.massCells.uneven == nil && sel.scoreCells.uneven == nil:
-			sel.countAll(p, lo, hi)
-		default:
+		if sel.cellsOf != nil {
 			sel.countSome(p, lo, hi)
 		}
 	}
 	return st, nil
+}
+
+// lookAtAll brings st up to date with the events lo..hi-1, and finds their cells, if all of them
+// take part and are good.
+func (sel *selection[T]) lookAtAll(st *stats, lo, hi int) bool {
+	seen := lanes.Look(sel.Score[lo:hi], sel.Mass[lo:hi], sel.scoreCells.Cells, sel.massCells.Cells, sel.cellsOf[lo:hi])
+	if !seen.Number || float64(seen.ScoreMin) < sel.scoreLo || float64(seen.ScoreMax) > sel.scoreHi ||
+		float64(seen.MassMin) < max(sel.massLo, -math.MaxFloat64) || float64(seen.MassMax) > min(sel.massHi, math.MaxFloat64) {
+		return false
+	}
+	// To -0 is added 0, which makes it 0: which of the two was found says nothing.
+	st.merge(&stats{
+		n: hi - lo, scoreBits: seen.Bits, weightMin: math.Inf(1), weightMax: math.Inf(-1),
+		massMin: float64(seen.MassMin) + 0, massMax: float64(seen.MassMax) + 0,
+		scoreMin: float64(seen.ScoreMin) + 0, scoreMax: float64(seen.ScoreMax) + 0,
+	})
+	return true
 }
 
 // look brings st up to date with the events lo..hi-1, or returns the error of
@@ -181,7 +199,7 @@ func (sel *selection[T]) look(st *stats, lo, hi int) error {
 		}
 	}
 	if radix.IsFloat32[T]() {
-		bits = float32Bits
+		bits = lanes.SingleBits
 	}
 	st.n += hi - lo - outside
 	st.scoreBits |= bits
@@ -189,9 +207,6 @@ func (sel *selection[T]) look(st *stats, lo, hi int) error {
 	st.scoreMin, st.scoreMax = float64(scoreMin), float64(scoreMax)
 	return nil
 }
-
-// float32Bits are the bits of a float64 that a float32 may set: 29 digits fewer.
-const float32Bits = math.MaxUint64 &^ (1<<29 - 1)
 
 // checkEvent reports whether the mass of event i lies inside the mass range.
 func (sel *selection[T]) checkEvent(i int, s, m float64) (inside bool, err error) {
@@ -204,16 +219,12 @@ func (sel *selection[T]) checkEvent(i int, s, m float64) (inside bool, err error
 	return m >= sel.massLo && m <= sel.massHi, nil
 }
 
-// countAll counts the events lo..hi-1, all of which take part.
-func (sel *selection[T]) countAll(p *part, lo, hi int) {
-	scores, masses, pairs := sel.Score[lo:hi], sel.Mass[lo:hi], sel.cellsOf[lo:hi]
-	scoreCells, massCells, scoreCounts, massCounts := sel.scoreCells, sel.massCells, p.scores, p.masses
-	masses, pairs = masses[:len(scores)], pairs[:len(scores)]
-	for i, s := range scores {
-		scoreCell, massCell := scoreCells.of(s), massCells.of(masses[i])
-		scoreCounts[scoreCell]++
-		massCounts[massCell]++
-		pairs[i] = pair(scoreCell, massCell)
+// count counts events that have these cells.
+func count(p *part, pairs []uint32) {
+	scores, masses := p.scores, p.masses
+	for _, cells := range pairs {
+		scores[cells>>massCellBits]++
+		masses[cells&massCellMask]++
 	}
 }
 
@@ -222,7 +233,7 @@ func (sel *selection[T]) countSome(p *part, lo, hi int) {
 	for i := lo; i < hi; i++ {
 		sel.cellsOf[i] = noPair
 		if sel.takesPart(i) {
-			scoreCell, massCell := sel.scoreCells.ofAny(sel.Score[i]), sel.massCells.ofAny(sel.Mass[i])
+			scoreCell, massCell := sel.scoreCells.of(sel.Score[i]), sel.massCells.of(sel.Mass[i])
 			p.scores[scoreCell]++
 			p.masses[massCell]++
 			sel.cellsOf[i] = pair(scoreCell, massCell)

@@ -163,3 +163,67 @@ func TestDecode(t *testing.T) {
 		})
 	}
 }
+
+// Look finds the ends, the bits and the cells of events, and NaN wherever they are.
+func TestLook(t *testing.T) {
+	testLook[float32](t)
+	testLook[float64](t)
+}
+
+func testLook[T Float](t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 5))
+	ofScore, ofMass := Cells[T]{0.1, 64, 50}, Cells[T]{-1, 3.7, 20}
+	for _, n := range lengths[1:] {
+		scores, masses := make([]T, n), make([]T, n)
+		for i := range scores {
+			scores[i], masses[i] = T(rng.Float64()), T(4*rng.NormFloat64())
+		}
+		look := func() Seen[T] {
+			pairs := make([]uint32, n)
+			seen := Look(scores, masses, ofScore, ofMass, pairs)
+			for i, pair := range pairs {
+				if seen.Number {
+					require.Equal(t, ofScore.Of(scores[i])<<16|ofMass.Of(masses[i]), pair)
+				}
+			}
+			return seen
+		}
+		bothWays(t, func() any {
+			seen := look()
+			require.Equal(t, []T{slices.Min(scores), slices.Max(scores), slices.Min(masses), slices.Max(masses)},
+				[]T{seen.ScoreMin, seen.ScoreMax, seen.MassMin, seen.MassMax})
+			return seen
+		})
+		for i := range n {
+			for _, values := range [][]T{scores, masses} {
+				kept := values[i]
+				values[i] = T(math.NaN())
+				bothWays(t, func() any { return look().Number })
+				require.False(t, look().Number, "%d of %d", i, n)
+				values[i] = kept
+			}
+		}
+	}
+}
+
+// Words decode to what they are made of.
+func TestWords(t *testing.T) {
+	for _, n := range lengths {
+		scores, bins := make([]float32, n), make([]uint32, n)
+		for i := range scores {
+			scores[i], bins[i] = float32(math.Copysign(float64(i/3), float64(i%3-1))), uint32(i%5)
+		}
+		const base = 1<<30 + 7
+		bothWays(t, func() any {
+			dst, gotScores, gotBins := make([]uint64, n), make([]float64, n), make([]uint32, n)
+			Words(dst, scores, bins, base, 17, 100)
+			Decode(dst, base, 17, gotScores, gotBins)
+			for i, s := range scores {
+				require.Equal(t, float64(s), gotScores[i])
+				require.Equal(t, bins[i], gotBins[i])
+				require.Equal(t, uint64(100+i), dst[i]&(1<<17-1))
+			}
+			return dst
+		})
+	}
+}

@@ -10,10 +10,12 @@ func init() { useVectors(true) }
 func useVectors(on bool) bool {
 	if on && archsimd.X86.AVX2() {
 		cross, crossWeighted, finish, decode, firstTie = crossAVX2, crossWeightedAVX2, finishAVX2, decodeAVX2, firstTieAVX2
-		sortNear, extremes = sortNearAVX2, extremesAVX2
+		sortNear, extremes, words = sortNearAVX2, extremesAVX2, wordsAVX2
+		look32, look64 = look32AVX2, look64AVX2
 	} else {
 		cross, crossWeighted, finish, decode, firstTie = crossGo, crossWeightedGo, finishGo, decodeGo, firstTieGo
-		sortNear, extremes = sortNearGo, extremesGo
+		sortNear, extremes, words = sortNearGo, extremesGo, wordsGo
+		look32, look64 = lookGo[float32], lookGo[float64]
 	}
 	return archsimd.X86.AVX2()
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/libmode/libmode/core/internal/lanes"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -96,7 +97,7 @@ func TestWordsAreNumbers(t *testing.T) {
 		assert.True(t, x >= 0x1p-1022 && x < math.MaxFloat64, "%x", word)
 	}
 	for _, ends := range [][2]float32{{0, 1}, {0.5, 0.5}, {-1, 1}, {-math.MaxFloat32, math.MaxFloat32}, {0, math.MaxFloat32}} {
-		la := NewLayout[float32](float64(ends[0]), float64(ends[1]), float32Bits, 1<<20, 32)
+		la := NewLayout[float32](float64(ends[0]), float64(ends[1]), lanes.SingleBits, 1<<20, 32)
 		for _, s := range ends {
 			check(Pack(&la, s, 1<<20-1))
 			assert.Equal(t, float64(s), la.Number(Pack(&la, s, 0)))
@@ -106,9 +107,6 @@ func TestWordsAreNumbers(t *testing.T) {
 	check(la.Record(-math.MaxFloat64, 0, 0))
 	check(la.Record(math.MaxFloat64, 31, 1<<20-1))
 }
-
-// float32Bits are those that a float32 may set in a float64.
-const float32Bits = math.MaxUint64 &^ (1<<29 - 1)
 
 // With one bin and more than 2^31 events the index alone fills the lower half of a
 // record, from which no bin can be shifted out.

@@ -1,0 +1,78 @@
+package lanes
+
+import (
+	"math"
+	"unsafe"
+)
+
+// Float is what events are made of.
+type Float interface{ float32 | float64 }
+
+// Cells are cells of equal width: that of x is (x - Lo) Scale, cut off, at least 0 and at most
+// Last.
+type Cells[T Float] struct{ Lo, Scale, Last T }
+
+// Of returns the cell of x.
+func (ce *Cells[T]) Of(x T) uint32 {
+	c := (x - ce.Lo) * ce.Scale
+	if c < ce.Last {
+		if c > 0 {
+			return uint32(c)
+		}
+		return 0
+	}
+	return uint32(ce.Last)
+}
+
+// Seen is what Look finds out about events.
+type Seen[T Float] struct {
+	ScoreMin, ScoreMax, MassMin, MassMax T
+	Bits                                 uint64 // every bit that is set in some score; SingleBits of float32 ones
+	Number                               bool   // no score and no mass is a NaN; the rest holds only then
+}
+
+// SingleBits are the bits of a float64 that a float32 may set: 29 digits fewer.
+const SingleBits = math.MaxUint64 &^ (1<<29 - 1)
+
+// look is Look for one type of events.
+type look[T Float] func(scores, masses []T, ofScore, ofMass Cells[T], pairs []uint32) Seen[T]
+
+var (
+	look32 look[float32] = lookGo[float32]
+	look64 look[float64] = lookGo[float64]
+)
+
+// Look looks at events, one at least, and sets pairs to their cells: that of the score above
+// the lowest 16 bits, and that of the mass.
+func Look[T Float](scores, masses []T, ofScore, ofMass Cells[T], pairs []uint32) Seen[T] {
+	of, ok := any(look32).(look[T])
+	if !ok {
+		of = any(look64).(look[T])
+	}
+	return of(scores, masses, ofScore, ofMass, pairs)
+}
+
+func lookGo[T Float](scores, masses []T, ofScore, ofMass Cells[T], pairs []uint32) Seen[T] {
+	seen := Seen[T]{scores[0], scores[0], masses[0], masses[0], 0, true}
+	sMin, sMax, mMin, mMax := scores[0], scores[0], masses[0], masses[0]
+	masses, pairs = masses[:len(scores)], pairs[:len(scores)]
+	for i, s := range scores {
+		m := masses[i]
+		if !(s >= sMin && s <= sMax) || !(m >= mMin && m <= mMax) {
+			if s != s || m != m {
+				seen.Number = false
+				return seen
+			}
+			sMin, sMax, mMin, mMax = min(sMin, s), max(sMax, s), min(mMin, m), max(mMax, m)
+		}
+		seen.Bits |= math.Float64bits(float64(s))
+	}
+	for i, s := range scores {
+		pairs[i] = ofScore.Of(s)<<16 | ofMass.Of(masses[i])
+	}
+	if unsafe.Sizeof(sMin) == 4 {
+		seen.Bits = SingleBits
+	}
+	seen.ScoreMin, seen.ScoreMax, seen.MassMin, seen.MassMax = sMin, sMax, mMin, mMax
+	return seen
+}
