@@ -249,7 +249,7 @@ func modeCheck(o *C.mode_options, text *C.char, capacity C.size_t) C.int {
 
 // events gathers the arrays of a call. S and F are the same type, named by C
 // and by Go.
-func events[F core.Float, S any](n C.size_t, score, mass, weight *S, label *C.int32_t) (ev core.Events[F], err error) {
+func events[F core.Float, S any](n C.size_t, score, mass, weight *S, label unsafe.Pointer, labelType C.int) (ev core.Events[F], err error) {
 	if ev.Mass, err = array("mass", (*F)(unsafe.Pointer(mass)), n, false); err != nil {
 		return ev, err
 	}
@@ -259,11 +259,38 @@ func events[F core.Float, S any](n C.size_t, score, mass, weight *S, label *C.in
 	if ev.Weight, err = array("weight", (*F)(unsafe.Pointer(weight)), n, true); err != nil {
 		return ev, err
 	}
-	ev.Label, err = array("label", (*int32)(unsafe.Pointer(label)), n, true)
+	ev.Label, err = labels(n, label, labelType)
 	return ev, err
 }
 
-func lossGrad[F core.Float, S any](o *C.mode_options, n C.size_t, score, mass, weight *S, label *C.int32_t, loss *C.double, grad *S) error {
+// labels returns the n labels at p, which are of the type MODE_LABEL_...; NULL: none.
+func labels(n C.size_t, p unsafe.Pointer, labelType C.int) (core.LabelSlice, error) {
+	if p == nil {
+		return nil, nil
+	}
+	switch labelType {
+	case C.MODE_LABEL_INT32:
+		return labelsOf[int32](n, p)
+	case C.MODE_LABEL_INT8:
+		return labelsOf[int8](n, p)
+	case C.MODE_LABEL_UINT8:
+		return labelsOf[uint8](n, p)
+	case C.MODE_LABEL_INT64:
+		return labelsOf[int64](n, p)
+	case C.MODE_LABEL_FLOAT32:
+		return labelsOf[float32](n, p)
+	case C.MODE_LABEL_FLOAT64:
+		return labelsOf[float64](n, p)
+	}
+	return nil, argumentError("label_type = %d: must be one of MODE_LABEL_...", int(labelType))
+}
+
+func labelsOf[L core.Label](n C.size_t, p unsafe.Pointer) (core.LabelSlice, error) {
+	given, err := array("label", (*L)(p), n, true)
+	return core.LabelsOf(given), err
+}
+
+func lossGrad[F core.Float, S any](o *C.mode_options, n C.size_t, score, mass, weight *S, label unsafe.Pointer, labelType C.int, loss *C.double, grad *S) error {
 	if loss == nil {
 		return argumentError("loss is NULL: there is nowhere to put the result")
 	}
@@ -271,7 +298,7 @@ func lossGrad[F core.Float, S any](o *C.mode_options, n C.size_t, score, mass, w
 	if err != nil {
 		return err
 	}
-	ev, err := events[F](n, score, mass, weight, label)
+	ev, err := events[F](n, score, mass, weight, label, labelType)
 	if err != nil {
 		return err
 	}
@@ -288,20 +315,20 @@ func lossGrad[F core.Float, S any](o *C.mode_options, n C.size_t, score, mass, w
 }
 
 //export modeLossGradF32
-func modeLossGradF32(o *C.mode_options, n C.size_t, score, mass, weight *C.float, label *C.int32_t, loss *C.double, grad *C.float, text *C.char, capacity C.size_t) C.int {
+func modeLossGradF32(o *C.mode_options, n C.size_t, score, mass, weight *C.float, label unsafe.Pointer, labelType C.int, loss *C.double, grad *C.float, text *C.char, capacity C.size_t) C.int {
 	return guarded(messageBuffer{text, capacity}, func() error {
-		return lossGrad[float32](o, n, score, mass, weight, label, loss, grad)
+		return lossGrad[float32](o, n, score, mass, weight, label, labelType, loss, grad)
 	})
 }
 
 //export modeLossGradF64
-func modeLossGradF64(o *C.mode_options, n C.size_t, score, mass, weight *C.double, label *C.int32_t, loss *C.double, grad *C.double, text *C.char, capacity C.size_t) C.int {
+func modeLossGradF64(o *C.mode_options, n C.size_t, score, mass, weight *C.double, label unsafe.Pointer, labelType C.int, loss *C.double, grad *C.double, text *C.char, capacity C.size_t) C.int {
 	return guarded(messageBuffer{text, capacity}, func() error {
-		return lossGrad[float64](o, n, score, mass, weight, label, loss, grad)
+		return lossGrad[float64](o, n, score, mass, weight, label, labelType, loss, grad)
 	})
 }
 
-func edges[F core.Float, S any](o *C.mode_options, n C.size_t, mass, weight *S, label *C.int32_t, room C.size_t, out *C.double, count *C.size_t) error {
+func edges[F core.Float, S any](o *C.mode_options, n C.size_t, mass, weight *S, label unsafe.Pointer, labelType C.int, room C.size_t, out *C.double, count *C.size_t) error {
 	if count == nil {
 		return argumentError("n_edges is NULL: there is nowhere to put the number of edges")
 	}
@@ -309,7 +336,7 @@ func edges[F core.Float, S any](o *C.mode_options, n C.size_t, mass, weight *S, 
 	if err != nil {
 		return err
 	}
-	ev, err := events[F](n, mass, mass, weight, label) // no score is looked at
+	ev, err := events[F](n, mass, mass, weight, label, labelType) // no score is looked at
 	if err != nil {
 		return err
 	}
@@ -329,25 +356,25 @@ func edges[F core.Float, S any](o *C.mode_options, n C.size_t, mass, weight *S, 
 }
 
 //export modeEdgesF32
-func modeEdgesF32(o *C.mode_options, n C.size_t, mass, weight *C.float, label *C.int32_t, room C.size_t, out *C.double, count *C.size_t, text *C.char, capacity C.size_t) C.int {
+func modeEdgesF32(o *C.mode_options, n C.size_t, mass, weight *C.float, label unsafe.Pointer, labelType C.int, room C.size_t, out *C.double, count *C.size_t, text *C.char, capacity C.size_t) C.int {
 	return guarded(messageBuffer{text, capacity}, func() error {
-		return edges[float32](o, n, mass, weight, label, room, out, count)
+		return edges[float32](o, n, mass, weight, label, labelType, room, out, count)
 	})
 }
 
 //export modeEdgesF64
-func modeEdgesF64(o *C.mode_options, n C.size_t, mass, weight *C.double, label *C.int32_t, room C.size_t, out *C.double, count *C.size_t, text *C.char, capacity C.size_t) C.int {
+func modeEdgesF64(o *C.mode_options, n C.size_t, mass, weight *C.double, label unsafe.Pointer, labelType C.int, room C.size_t, out *C.double, count *C.size_t, text *C.char, capacity C.size_t) C.int {
 	return guarded(messageBuffer{text, capacity}, func() error {
-		return edges[float64](o, n, mass, weight, label, room, out, count)
+		return edges[float64](o, n, mass, weight, label, labelType, room, out, count)
 	})
 }
 
-func moments[F core.Float, S any](o *C.mode_options, n C.size_t, score, mass, weight *S, label *C.int32_t, nAt C.size_t, at *C.double, nBins C.size_t, cdf, moments, bounded *C.double) error {
+func moments[F core.Float, S any](o *C.mode_options, n C.size_t, score, mass, weight *S, label unsafe.Pointer, labelType C.int, nAt C.size_t, at *C.double, nBins C.size_t, cdf, moments, bounded *C.double) error {
 	cfg, err := configOf(o)
 	if err != nil {
 		return err
 	}
-	ev, err := events[F](n, score, mass, weight, label)
+	ev, err := events[F](n, score, mass, weight, label, labelType)
 	if err != nil {
 		return err
 	}
@@ -369,16 +396,16 @@ func moments[F core.Float, S any](o *C.mode_options, n C.size_t, score, mass, we
 }
 
 //export modeMomentsF32
-func modeMomentsF32(o *C.mode_options, n C.size_t, score, mass, weight *C.float, label *C.int32_t, nAt C.size_t, at *C.double, nBins C.size_t, cdf, c, bounded *C.double, text *C.char, capacity C.size_t) C.int {
+func modeMomentsF32(o *C.mode_options, n C.size_t, score, mass, weight *C.float, label unsafe.Pointer, labelType C.int, nAt C.size_t, at *C.double, nBins C.size_t, cdf, c, bounded *C.double, text *C.char, capacity C.size_t) C.int {
 	return guarded(messageBuffer{text, capacity}, func() error {
-		return moments[float32](o, n, score, mass, weight, label, nAt, at, nBins, cdf, c, bounded)
+		return moments[float32](o, n, score, mass, weight, label, labelType, nAt, at, nBins, cdf, c, bounded)
 	})
 }
 
 //export modeMomentsF64
-func modeMomentsF64(o *C.mode_options, n C.size_t, score, mass, weight *C.double, label *C.int32_t, nAt C.size_t, at *C.double, nBins C.size_t, cdf, c, bounded *C.double, text *C.char, capacity C.size_t) C.int {
+func modeMomentsF64(o *C.mode_options, n C.size_t, score, mass, weight *C.double, label unsafe.Pointer, labelType C.int, nAt C.size_t, at *C.double, nBins C.size_t, cdf, c, bounded *C.double, text *C.char, capacity C.size_t) C.int {
 	return guarded(messageBuffer{text, capacity}, func() error {
-		return moments[float64](o, n, score, mass, weight, label, nAt, at, nBins, cdf, c, bounded)
+		return moments[float64](o, n, score, mass, weight, label, labelType, nAt, at, nBins, cdf, c, bounded)
 	})
 }
 

@@ -124,30 +124,33 @@ int mode_option_at(size_t k, mode_option *option) {
 /* The functions that take arrays of events, for one type of scores, masses and weights. */
 #define OF_TYPE(real, suffix, go_suffix)                                                                       \
     int mode_loss_grad_##suffix(const mode_options *options, size_t n, const real *score, const real *mass,    \
-                                const real *weight, const int32_t *label, double *loss, real *grad) {          \
+                                const real *weight, const void *label, int label_type, double *loss,           \
+                                real *grad) {                                                                  \
         ENTER(options);                                                                                        \
         return finish(modeLossGrad##go_suffix(&full, n, (real *)score, (real *)mass, (real *)weight,           \
-                                              (int32_t *)label, loss, grad, text, sizeof text),                \
+                                              (void *)label, label_type, loss, grad, text, sizeof text),       \
                       text);                                                                                   \
     }                                                                                                          \
     int mode_loss_##suffix(const mode_options *options, size_t n, const real *score, const real *mass,         \
-                           const real *weight, const int32_t *label, double *loss) {                           \
-        return mode_loss_grad_##suffix(options, n, score, mass, weight, label, loss, NULL);                    \
+                           const real *weight, const void *label, int label_type, double *loss) {              \
+        return mode_loss_grad_##suffix(options, n, score, mass, weight, label, label_type, loss, NULL);        \
     }                                                                                                          \
     int mode_edges_##suffix(const mode_options *options, size_t n, const real *mass, const real *weight,       \
-                            const int32_t *label, size_t capacity, double *edges, size_t *n_edges) {           \
+                            const void *label, int label_type, size_t capacity, double *edges,                 \
+                            size_t *n_edges) {                                                                 \
         ENTER(options);                                                                                        \
-        return finish(modeEdges##go_suffix(&full, n, (real *)mass, (real *)weight, (int32_t *)label, capacity, \
-                                           edges, n_edges, text, sizeof text),                                 \
+        return finish(modeEdges##go_suffix(&full, n, (real *)mass, (real *)weight, (void *)label, label_type,  \
+                                           capacity, edges, n_edges, text, sizeof text),                       \
                       text);                                                                                   \
     }                                                                                                          \
     int mode_moments_##suffix(const mode_options *options, size_t n, const real *score, const real *mass,      \
-                              const real *weight, const int32_t *label, size_t n_at, const double *at,         \
-                              size_t n_bins, double *cdf, double *moments, double *bounded) {                  \
+                              const real *weight, const void *label, int label_type, size_t n_at,              \
+                              const double *at, size_t n_bins, double *cdf, double *moments,                   \
+                              double *bounded) {                                                               \
         ENTER(options);                                                                                        \
         return finish(modeMoments##go_suffix(&full, n, (real *)score, (real *)mass, (real *)weight,            \
-                                             (int32_t *)label, n_at, (double *)at, n_bins, cdf, moments,       \
-                                             bounded, text, sizeof text),                                      \
+                                             (void *)label, label_type, n_at, (double *)at, n_bins, cdf,       \
+                                             moments, bounded, text, sizeof text),                             \
                       text);                                                                                   \
     }
 

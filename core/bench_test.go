@@ -17,8 +17,9 @@ func benchSets[T Float](n int, weighted, labelled bool) []Events[T] {
 		if weighted {
 			ev.Weight = make([]T, n)
 		}
+		var label []int32
 		if labelled {
-			ev.Label = make([]int32, n)
+			label = make([]int32, n)
 		}
 		for i := range n {
 			ev.Score[i], ev.Mass[i] = T(rng.Float64()), T(50+60*rng.ExpFloat64())
@@ -26,9 +27,10 @@ func benchSets[T Float](n int, weighted, labelled bool) []Events[T] {
 				ev.Weight[i] = T(rng.ExpFloat64())
 			}
 			if labelled {
-				ev.Label[i] = rng.Int32N(2)
+				label[i] = rng.Int32N(2)
 			}
 		}
+		ev.Label = LabelsOf(label)
 		sets[k] = ev
 	}
 	return sets

@@ -45,10 +45,11 @@ func BenchmarkCliffs(b *testing.B) {
 		cfg := paperConfig()
 		cfg.Bins, ev.Label = c.bins, nil
 		if c.labels > 0 {
-			ev.Label, cfg.BackgroundLabel = make([]int32, n), nil
-			for i := range n {
-				ev.Label[i] = int32(rng.IntN(c.labels))
+			labels := make([]int32, n)
+			for i := range labels {
+				labels[i] = int32(rng.IntN(c.labels))
 			}
+			ev.Label, cfg.BackgroundLabel = LabelsOf(labels), nil
 			for label := range c.labels {
 				cfg.BackgroundLabel = append(cfg.BackgroundLabel, int32(label))
 			}

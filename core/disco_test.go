@@ -354,14 +354,15 @@ func TestDisCoLabels(t *testing.T) {
 		require.NoError(t, err)
 		want += loss
 	}
-	ev.Label = make([]int32, 1003)
+	labels := make([]int32, 1003)
 	for i := 500; i < 1000; i++ {
-		ev.Label[i] = 4
+		labels[i] = 4
 	}
 	for i := 1000; i < 1003; i++ {
-		ev.Label[i] = 2
+		labels[i] = 2
 		ev.Score, ev.Mass, ev.Weight = append(ev.Score, nan), append(ev.Mass, inf), append(ev.Weight, nan)
 	}
+	ev.Label = LabelsOf(labels)
 	cfg.BackgroundLabel = []int32{0, 4}
 	grad := make([]float64, 1003)
 	loss, err := LossAndGrad(grad, ev, cfg)

@@ -30,7 +30,7 @@
 // changes none of them; binned.go is this list as code.
 //
 //	Config       options.go (the table: one row an option), validate.go
-//	Events       events.go; of the labels asked for: gather.go, loss.go
+//	Events       events.go; of the labels asked for: labels.go, gather.go, loss.go
 //	selection    selection.go, stats.go: which events take part, and how many
 //	             of them lie in each cell of score and mass (cells.go)
 //	bins         bins.go, quantile.go, and what the moments need of their events: means.go

@@ -138,7 +138,7 @@ func TestEventErrors(t *testing.T) {
 			Score:  fill(n, func(i int) float64 { return float64(i) / n }),
 			Mass:   fill(n, func(i int) float64 { return float64((i * 37) % n) }),
 			Weight: fill(n, func(int) float64 { return 1 }),
-			Label:  make([]int32, n),
+			Label:  LabelsOf(make([]int32, n)),
 		}
 	}
 	cfg := paperConfig()
@@ -155,7 +155,7 @@ func TestEventErrors(t *testing.T) {
 	}{
 		{"mass has length 63, but score has length 64", ErrLength, func(e *Events[float64]) { e.Mass = e.Mass[1:] }, nil},
 		{"weight has length 63", ErrLength, func(e *Events[float64]) { e.Weight = e.Weight[1:] }, nil},
-		{"label has length 63", ErrLength, func(e *Events[float64]) { e.Label = e.Label[1:] }, nil},
+		{"label has length 63", ErrLength, func(e *Events[float64]) { e.Label = LabelsOf(make([]int32, n-1)) }, nil},
 		{"the arrays are empty", ErrNoEvents, func(e *Events[float64]) { *e = Events[float64]{} }, nil},
 		{"none of the 64 values of label equals background_label = 5", ErrNoEvents, nil, func(c *Config) { c.BackgroundLabel = []int32{5} }},
 		{"all 64 masses of the selected events lie outside the mass range [100, 200]", ErrNoEvents, nil, func(c *Config) { c.MassRange = [2]float64{100, 200} }},
@@ -203,7 +203,6 @@ func TestEventErrors(t *testing.T) {
 // gets gradient 0.
 func TestNotLookedAt(t *testing.T) {
 	ev := spreadEvents[float64](500, false, 0)
-	ev.Label = make([]int32, 500)
 	cfg := paperConfig()
 	cfg.MassRange = [2]float64{50, 300}
 	want := make([]float64, 500)
@@ -212,7 +211,7 @@ func TestNotLookedAt(t *testing.T) {
 
 	ev.Score = append(ev.Score, nan, 7, 0.5)
 	ev.Mass = append(ev.Mass, inf, nan, 301)
-	ev.Label = append(ev.Label, 1, -3, 0)
+	ev.Label = LabelsOf(append(make([]int32, 500), 1, -3, 0))
 	grad := make([]float64, 503)
 	again, err := LossAndGrad(grad, ev, cfg)
 	assert.NoError(t, err)

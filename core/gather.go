@@ -25,14 +25,14 @@ func gatheredOf[T Float](sc *scratch) *gathered[T] {
 // gather makes them those of the labels, which are all different. It reads the labels
 // twice, however many there are.
 func (g *gathered[T]) gather(ev Events[T], labels []int32, team *par.Team) error {
-	n, several := len(ev.Label), len(labels)
-	slots := newSlots(labels)
+	n, several := ev.Label.length(), len(labels)
+	wanted := newSlots(labels)
 	parts := team.PartsFor(n)
 	part := func(k int) (lo, hi int) { return n * k / parts, n * (k + 1) / parts }
 	g.next = par.Grown(g.next, parts*several)
 	team.Run(parts, func(k int) {
 		lo, hi := part(k)
-		slots.count(g.next[k*several:(k+1)*several], ev.Label[lo:hi])
+		ev.Label.count(g.next[k*several:(k+1)*several], wanted, lo, hi)
 	})
 	g.bounds = par.Grown(g.bounds, several+1)
 	found := 0
@@ -57,14 +57,16 @@ func (g *gathered[T]) gather(ev Events[T], labels []int32, team *par.Team) error
 	team.Run(parts, func(k int) {
 		lo, hi := part(k)
 		next := g.next[k*several : (k+1)*several]
+		room := rooms.Get().(*[checkBlock]uint32)
+		defer rooms.Put(room)
 		for ; lo < hi; lo += checkBlock {
-			block := ev.Label[lo:min(lo+checkBlock, hi)]
+			end := min(lo+checkBlock, hi)
 			if several > 1 {
-				g.put(ev, block, lo, slots, next)
+				ev.Label.find(room[:end-lo], wanted, lo)
+				g.put(ev, room[:end-lo], lo, next)
 				continue
 			}
-			var places [checkBlock]uint32
-			chosen := choose(&places, block, lo, labels[0])
+			chosen := ev.Label.choose(room, wanted, lo, end)
 			copy(g.index[next[0]:], chosen)
 			pick(g.events.Score, ev.Score, next[0], chosen)
 			pick(g.events.Mass, ev.Mass, next[0], chosen)
@@ -75,12 +77,11 @@ func (g *gathered[T]) gather(ev Events[T], labels []int32, team *par.Team) error
 	return nil
 }
 
-// put copies a block of events of several labels, of which the first is lo, to where
-// the next of each goes.
-func (g *gathered[T]) put(ev Events[T], block []int32, lo int, slots slots, next []int) {
-	for i, label := range block {
-		slot := slots.of(label)
-		if slot < 0 {
+// put copies a block of events, of which the first is lo, to where the next of each label
+// goes; found says which label an event has.
+func (g *gathered[T]) put(ev Events[T], found []uint32, lo int, next []int) {
+	for i, slot := range found {
+		if slot == noSlot {
 			continue
 		}
 		at := next[slot]
@@ -109,70 +110,6 @@ func (g *gathered[T]) of(k int) (Events[T], []uint32) {
 	return ev, g.index[lo:hi]
 }
 
-// slots tells which of several labels a label is.
-type slots struct {
-	lowest int32
-	table  []int32         // by label - lowest; -1: none of them
-	others map[int32]int32 // instead of the table, where labels lie far apart
-}
-
-func newSlots(labels []int32) slots {
-	s := slots{lowest: labels[0]}
-	highest := labels[0]
-	for _, label := range labels {
-		s.lowest, highest = min(s.lowest, label), max(highest, label)
-	}
-	if span := int64(highest) - int64(s.lowest); span < 1<<16 {
-		s.table = make([]int32, span+1)
-		for i := range s.table {
-			s.table[i] = -1
-		}
-		for slot, label := range labels {
-			s.table[label-s.lowest] = int32(slot)
-		}
-		return s
-	}
-	s.others = make(map[int32]int32, len(labels))
-	for slot, label := range labels {
-		s.others[label] = int32(slot)
-	}
-	return s
-}
-
-// of returns the number of a label among those asked for, or -1.
-func (s *slots) of(label int32) int32 {
-	if s.table == nil {
-		if slot, ok := s.others[label]; ok {
-			return slot
-		}
-		return -1
-	}
-	if d := uint32(label - s.lowest); d < uint32(len(s.table)) {
-		return s.table[d]
-	}
-	return -1
-}
-
-// count sets counts to how often each of the labels asked for occurs.
-func (s *slots) count(counts []int, labels []int32) {
-	clear(counts)
-	if len(counts) == 1 {
-		count := 0
-		for _, label := range labels {
-			if label == s.lowest {
-				count++
-			}
-		}
-		counts[0] = count
-		return
-	}
-	for _, label := range labels {
-		if slot := s.of(label); slot >= 0 {
-			counts[slot]++
-		}
-	}
-}
-
 // alike returns memory for as many numbers; nil where there are none to take.
 func alike[T Float](memory *[]T, from []T, n int) []T {
 	if from == nil {
@@ -180,21 +117,6 @@ func alike[T Float](memory *[]T, from []T, n int) []T {
 	}
 	*memory = par.Grown(*memory, n)
 	return *memory
-}
-
-// choose returns the places of the label, of which the first is lo. It writes
-// every place and goes on only after those that count, without a jump.
-func choose(places *[checkBlock]uint32, labels []int32, lo int, label int32) []uint32 {
-	next := 0
-	for i, other := range labels {
-		places[next&(checkBlock-1)] = uint32(lo + i)
-		var one int
-		if other == label {
-			one = 1
-		}
-		next += one
-	}
-	return places[:next]
 }
 
 // pick copies the chosen numbers to to[at], to[at+1], ...

@@ -13,14 +13,15 @@ import (
 // labelled returns events with labels 0, 1 and 2 in random order, and the places of each.
 func labelled(n int, weighted bool) (Events[float32], [3][]int) {
 	ev := spreadEvents[float32](n, weighted, 0.1)
-	ev.Label = make([]int32, n)
+	labels := make([]int32, n)
 	rng := rand.New(rand.NewPCG(5, uint64(n)))
 	var places [3][]int
-	for i := range ev.Label {
+	for i := range labels {
 		label := rng.IntN(3)
-		ev.Label[i] = int32(label)
+		labels[i] = int32(label)
 		places[label] = append(places[label], i)
 	}
+	ev.Label = LabelsOf(labels)
 	return ev, places
 }
 
@@ -96,16 +97,17 @@ func TestManyLabels(t *testing.T) {
 	for name, far := range map[string]int32{"near": 1, "far apart": 7_000_000} {
 		rng := rand.New(rand.NewPCG(6, 7))
 		ev := spreadEvents[float32](n, true, 0.1)
-		ev.Label = make([]int32, n)
+		given := make([]int32, n)
 		cfg := paperConfig()
 		cfg.Bins, cfg.BackgroundLabel = 4, nil
 		places := make([][]int, labels)
-		for i := range ev.Label {
+		for i := range given {
 			label := rng.IntN(labels)
-			ev.Label[i] = far * int32(label-labels/2)
+			given[i] = far * int32(label-labels/2)
 			ev.Weight[i] = float32(math.Abs(float64(ev.Weight[i])))
 			places[label] = append(places[label], i)
 		}
+		ev.Label = LabelsOf(given)
 		want := make([]float32, n)
 		var sum float64
 		for label := labels - 1; label >= 0; label -= 2 {

@@ -25,7 +25,7 @@ type binsOf func(dst []uint32, lo int)
 
 const noBin = noPair
 
-// rooms hold the bins of a block of events.
+// rooms hold a number for each event of a block.
 var rooms = sync.Pool{New: func() any { return new([checkBlock]uint32) }}
 
 // sumBins returns the sums of the events over so many bins. Events are added up in blocks

@@ -78,8 +78,8 @@ func inspect[T Float](ev Events[T], cfg *Config, n int) (*selection[T], *bins, e
 	switch {
 	case ev.Label != nil && len(labels) > 1:
 		return nil, nil, optionError("background_label", labels, "names several labels, which have bins of their own: ask for one at a time")
-	case ev.Label != nil && len(ev.Label) != n:
-		return nil, nil, errorOf(ErrLength, "label has length %d, but mass has length %d", len(ev.Label), n)
+	case ev.Label != nil && ev.Label.length() != n:
+		return nil, nil, errorOf(ErrLength, "label has length %d, but mass has length %d", ev.Label.length(), n)
 	case ev.Weight != nil && len(ev.Weight) != n:
 		return nil, nil, errorOf(ErrLength, "weight has length %d, but mass has length %d", len(ev.Weight), n)
 	}

@@ -29,7 +29,8 @@ int main(void) {
         double loss = 0, a = 0, b = 0, c = 0;
         for (int step = 0; step < STEPS; step++) {
             for (int i = 0; i < EVENTS; i++) score[i] = 1 / (1 + exp(-(a * feature[i] + b * mass_like[i] + c)));
-            if (mode_loss_grad_f64(&options, EVENTS, score, mass, NULL, label, &loss, by_score) != MODE_OK) {
+            if (mode_loss_grad_f64(&options, EVENTS, score, mass, NULL, label, MODE_LABEL_INT32, &loss,
+                                   by_score) != MODE_OK) {
                 fprintf(stderr, "%s\n", mode_last_error());
                 return 1;
             }

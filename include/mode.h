@@ -23,7 +23,7 @@
  *     mode_options options;
  *     mode_options_init(&options, sizeof options);
  *     options.order = 2;
- *     if (mode_loss_grad_f64(&options, n, score, mass, NULL, label, &loss, grad))
+ *     if (mode_loss_grad_f64(&options, n, score, mass, NULL, label, MODE_LABEL_INT32, &loss, grad))
  *         fprintf(stderr, "%s\n", mode_last_error());
  *
  * What holds for every function:
@@ -95,7 +95,7 @@ extern "C" {
  */
 enum {
     MODE_OK = 0,
-    MODE_ERROR_ARGUMENT = 1,    /* a NULL pointer, a wrong size, too many elements */
+    MODE_ERROR_ARGUMENT = 1,    /* a NULL pointer, a wrong size, too many elements, no such label_type */
     MODE_ERROR_OPTION = 2,      /* an option out of its range */
     MODE_ERROR_NOT_FINITE = 3,  /* a score, mass or weight is NaN or infinite */
     MODE_ERROR_SCORE_RANGE = 4, /* a score outside score_range */
@@ -229,19 +229,31 @@ MODE_API int mode_option_at(size_t k, mode_option *option);
 
 /* ------------------------------------------------------------------ loss */
 
+enum { /* label_type: of what type the labels are */
+    MODE_LABEL_INT32 = 0,
+    MODE_LABEL_INT8 = 1,
+    MODE_LABEL_UINT8 = 2, /* also for a bool of one byte, where 0 is false and 1 is true */
+    MODE_LABEL_INT64 = 3,
+    MODE_LABEL_FLOAT32 = 4,
+    MODE_LABEL_FLOAT64 = 5
+};
+
 /*
  * Arguments of the four functions below:
  *
- *   options  NULL: all defaults
- *   n        number of events, 1 to 2^32 - 1
- *   score    n finite scores, inside score_range
- *   mass     n finite masses, in any unit (that of mass_range and edges)
- *   weight   n finite weights, of either sign; NULL: all 1
- *   label    n labels; NULL: every event is selected
- *   loss     where the loss goes, which with unbiased may be negative
- *   grad     where n derivatives d loss/d score_i go; events that take no part
- *            get exactly 0; NULL: not wanted
+ *   options     NULL: all defaults
+ *   n           number of events, 1 to 2^32 - 1
+ *   score       n finite scores, inside score_range
+ *   mass        n finite masses, in any unit (that of mass_range and edges)
+ *   weight      n finite weights, of either sign; NULL: all 1
+ *   label       n labels of the type label_type; NULL: every event is selected
+ *   label_type  MODE_LABEL_...; without a meaning where label is NULL
+ *   loss        where the loss goes, which with unbiased may be negative
+ *   grad        where n derivatives d loss/d score_i go; events that take no part
+ *               get exactly 0; NULL: not wanted
  *
+ * Events are selected whose label is equal to one of background_label, as numbers:
+ * any other label, be it a fraction, NaN or beyond 32 bits, is just another one.
  * Scores, masses and weights of events of other labels are not looked at; those
  * of selected events are, also where the mass lies outside mass_range. Every bin
  * needs a positive sum of weights; unbiased also more than one event in effect.
@@ -251,19 +263,19 @@ MODE_API int mode_option_at(size_t k, mode_option *option);
  */
 MODE_API int mode_loss_f32(const mode_options *options, size_t n,
                            const float *score, const float *mass,
-                           const float *weight, const int32_t *label,
+                           const float *weight, const void *label, int label_type,
                            double *loss);
 MODE_API int mode_loss_f64(const mode_options *options, size_t n,
                            const double *score, const double *mass,
-                           const double *weight, const int32_t *label,
+                           const double *weight, const void *label, int label_type,
                            double *loss);
 MODE_API int mode_loss_grad_f32(const mode_options *options, size_t n,
                                 const float *score, const float *mass,
-                                const float *weight, const int32_t *label,
+                                const float *weight, const void *label, int label_type,
                                 double *loss, float *grad);
 MODE_API int mode_loss_grad_f64(const mode_options *options, size_t n,
                                 const double *score, const double *mass,
-                                const double *weight, const int32_t *label,
+                                const double *weight, const void *label, int label_type,
                                 double *loss, double *grad);
 
 /*
@@ -307,17 +319,17 @@ MODE_API int mode_loss_grad_f64(const mode_options *options, size_t n,
  * one more than the bins, and edges, if not NULL, to these edges in units of
  * mass. There are fewer bins than asked for where masses are equal. capacity is
  * the number of elements of edges; bins + 1 (33 if bins is 0, or options->n_edges)
- * always suffices, and too few are MODE_ERROR_ARGUMENT with *n_edges set. n, mass,
- * weight and label are those of the loss; weights count where bins is 0. With label,
+ * always suffices, and too few are MODE_ERROR_ARGUMENT with *n_edges set. n and the
+ * arrays of events are those of the loss; weights count where bins is 0. With label,
  * one background_label at a time.
  */
 MODE_API int mode_edges_f32(const mode_options *options, size_t n,
                             const float *mass, const float *weight,
-                            const int32_t *label,
+                            const void *label, int label_type,
                             size_t capacity, double *edges, size_t *n_edges);
 MODE_API int mode_edges_f64(const mode_options *options, size_t n,
                             const double *mass, const double *weight,
-                            const int32_t *label,
+                            const void *label, int label_type,
                             size_t capacity, double *edges, size_t *n_edges);
 
 /*
@@ -334,12 +346,12 @@ MODE_API int mode_edges_f64(const mode_options *options, size_t n,
  */
 MODE_API int mode_moments_f32(const mode_options *options, size_t n,
                               const float *score, const float *mass,
-                              const float *weight, const int32_t *label,
+                              const float *weight, const void *label, int label_type,
                               size_t n_at, const double *at, size_t n_bins,
                               double *cdf, double *moments, double *bounded);
 MODE_API int mode_moments_f64(const mode_options *options, size_t n,
                               const double *score, const double *mass,
-                              const double *weight, const int32_t *label,
+                              const double *weight, const void *label, int label_type,
                               size_t n_at, const double *at, size_t n_bins,
                               double *cdf, double *moments, double *bounded);
 

@@ -10,8 +10,9 @@
  *     double loss = mode::loss(options, score, mass, weight);
  *     mode::result<float> both = mode::loss_and_grad(options, score, mass);
  *
- * Arrays    float or double, labels std::int32_t: std::vector, or anything else
- *           with data() and size() (std::span, std::array), or {pointer, size}.
+ * Arrays    float or double: std::vector, or anything else with data() and size()
+ *           (std::span, std::array), or {pointer, size}. Labels may also be bool, integers
+ *           of 8 bits, and signed ones of 32 or 64 bits.
  *           {} stands for weights or labels that there are not: weights are then 1
  *           and every event is selected. An empty vector does not stand for that.
  *           Lengths are compared before the library is called.
@@ -86,6 +87,51 @@ public:
 private:
     T *data_;
     std::size_t size_;
+    bool given_;
+};
+
+namespace detail {
+
+/* MODE_LABEL_... of labels of the type T, or -1. */
+template <class T, bool arithmetic = std::is_arithmetic<T>::value>
+struct label_type : std::integral_constant<int, -1> {};
+
+template <class T>
+struct label_type<T, true>
+    : std::integral_constant<int, std::is_same<T, float>::value    ? MODE_LABEL_FLOAT32
+                                  : std::is_same<T, double>::value ? MODE_LABEL_FLOAT64
+                                  : !std::is_integral<T>::value    ? -1
+                                  : std::is_unsigned<T>::value     ? (sizeof(T) == 1 ? MODE_LABEL_UINT8 : -1)
+                                  : sizeof(T) == 1                 ? MODE_LABEL_INT8
+                                  : sizeof(T) == 4                 ? MODE_LABEL_INT32
+                                  : sizeof(T) == 8                 ? MODE_LABEL_INT64
+                                                                   : -1> {};
+
+} // namespace detail
+
+/* A view of labels, with their type. */
+class labels {
+public:
+    /* Every event is selected. */
+    labels() noexcept : data_(nullptr), size_(0), type_(0), given_(false) {}
+
+    template <class T, class Integer, int found = detail::label_type<T>::value,
+              class = typename std::enable_if<found != -1 && std::is_integral<Integer>::value>::type>
+    labels(const T *data, Integer size) noexcept
+        : data_(data), size_(static_cast<std::size_t>(size)), type_(found), given_(true) {}
+
+    template <class Array, class = decltype(labels(std::declval<const Array &>().data(), std::size_t()))>
+    labels(const Array &array) noexcept : labels(array.data(), array.size()) {}
+
+    const void *data() const noexcept { return data_; }
+    std::size_t size() const noexcept { return size_; }
+    int type() const noexcept { return type_; } /* one of MODE_LABEL_... */
+    bool given() const noexcept { return given_; }
+
+private:
+    const void *data_;
+    std::size_t size_;
+    int type_;
     bool given_;
 };
 
@@ -265,8 +311,8 @@ view<T> required(const view<T> &array) noexcept {
 }
 
 /* Whether an array may be read; if not, outcome says why. Lengths are shown as negative where they were. */
-template <class T>
-bool readable(const char *name, const view<T> &array, status &outcome) noexcept {
+template <class Array>
+bool readable(const char *name, const Array &array, status &outcome) noexcept {
     const std::size_t n = array.size(), most = std::numeric_limits<std::uint32_t>::max();
     char message[160];
     if (n > most)
@@ -281,9 +327,8 @@ bool readable(const char *name, const view<T> &array, status &outcome) noexcept 
 }
 
 /* Whether an array, if given, may be read and is as long as another one; if not, outcome says why. */
-template <class T, class Other>
-bool fits(const char *name, const view<T> &array, const char *other_name, const view<Other> &other,
-          status &outcome) noexcept {
+template <class Array, class Other>
+bool fits(const char *name, const Array &array, const char *other_name, const Other &other, status &outcome) noexcept {
     if (!array.given()) return true;
     if (array.size() == other.size()) return readable(name, array, outcome);
     char message[160];
@@ -295,44 +340,43 @@ bool fits(const char *name, const view<T> &array, const char *other_name, const 
 
 template <class T>
 bool events_fit(const view<const T> &score, const view<const T> &mass, const view<const T> &weight,
-                const view<const std::int32_t> &label, status &outcome) noexcept {
+                const labels &label, status &outcome) noexcept {
     return readable("score", score, outcome) && fits("mass", required(mass), "score", score, outcome) &&
            fits("weight", weight, "score", score, outcome) && fits("label", label, "score", score, outcome);
 }
 
 inline int call(const mode_options *c, std::size_t n, const float *score, const float *mass, const float *weight,
-                const std::int32_t *label, double *loss, float *grad) noexcept {
-    return mode_loss_grad_f32(c, n, score, mass, weight, label, loss, grad);
+                const labels &label, double *loss, float *grad) noexcept {
+    return mode_loss_grad_f32(c, n, score, mass, weight, label.data(), label.type(), loss, grad);
 }
 inline int call(const mode_options *c, std::size_t n, const double *score, const double *mass, const double *weight,
-                const std::int32_t *label, double *loss, double *grad) noexcept {
-    return mode_loss_grad_f64(c, n, score, mass, weight, label, loss, grad);
+                const labels &label, double *loss, double *grad) noexcept {
+    return mode_loss_grad_f64(c, n, score, mass, weight, label.data(), label.type(), loss, grad);
 }
 
 template <class T>
 double loss_and_grad(const options &chosen, view<const T> score, view<const T> mass, view<const T> weight,
-                     view<const std::int32_t> label, view<T> grad, status &outcome) noexcept {
+                     labels label, view<T> grad, status &outcome) noexcept {
     double loss = std::numeric_limits<double>::quiet_NaN();
     if (events_fit(score, mass, weight, label, outcome) && fits("grad", grad, "score", score, outcome)) {
         const mode_options c = chosen.to_c();
-        set(outcome,
-            call(&c, score.size(), score.data(), mass.data(), weight.data(), label.data(), &loss, grad.data()));
+        set(outcome, call(&c, score.size(), score.data(), mass.data(), weight.data(), label, &loss, grad.data()));
     }
     return loss;
 }
 
 inline int call_edges(const mode_options *c, std::size_t n, const float *mass, const float *weight,
-                      const std::int32_t *label, std::size_t capacity, double *edges, std::size_t *n_edges) noexcept {
-    return mode_edges_f32(c, n, mass, weight, label, capacity, edges, n_edges);
+                      const labels &label, std::size_t capacity, double *edges, std::size_t *n_edges) noexcept {
+    return mode_edges_f32(c, n, mass, weight, label.data(), label.type(), capacity, edges, n_edges);
 }
 inline int call_edges(const mode_options *c, std::size_t n, const double *mass, const double *weight,
-                      const std::int32_t *label, std::size_t capacity, double *edges, std::size_t *n_edges) noexcept {
-    return mode_edges_f64(c, n, mass, weight, label, capacity, edges, n_edges);
+                      const labels &label, std::size_t capacity, double *edges, std::size_t *n_edges) noexcept {
+    return mode_edges_f64(c, n, mass, weight, label.data(), label.type(), capacity, edges, n_edges);
 }
 
 template <class T>
-std::vector<double> edges(const options &chosen, view<const T> mass, view<const T> weight,
-                          view<const std::int32_t> label, status &outcome) {
+std::vector<double> edges(const options &chosen, view<const T> mass, view<const T> weight, labels label,
+                          status &outcome) {
     std::vector<double> found;
     if (!readable("mass", mass, outcome) || !fits("weight", weight, "mass", mass, outcome) ||
         !fits("label", label, "mass", mass, outcome))
@@ -342,21 +386,22 @@ std::vector<double> edges(const options &chosen, view<const T> mass, view<const 
     const std::size_t bins = c.bins > 0 ? static_cast<std::size_t>(c.bins) : 32;
     std::size_t n_edges = 0;
     found.resize(std::max(std::min(bins, mass.size()) + 1, c.n_edges));
-    set(outcome, call_edges(&c, mass.size(), mass.data(), weight.data(), label.data(), found.size(), found.data(),
-                            &n_edges));
+    set(outcome, call_edges(&c, mass.size(), mass.data(), weight.data(), label, found.size(), found.data(), &n_edges));
     found.resize(outcome.ok() ? n_edges : 0);
     return found;
 }
 
 inline int call_moments(const mode_options *c, std::size_t n, const float *score, const float *mass,
-                        const float *weight, const std::int32_t *label, std::size_t n_at, const double *at,
+                        const float *weight, const labels &label, std::size_t n_at, const double *at,
                         std::size_t n_bins, double *cdf, double *moments, double *bounded) noexcept {
-    return mode_moments_f32(c, n, score, mass, weight, label, n_at, at, n_bins, cdf, moments, bounded);
+    return mode_moments_f32(c, n, score, mass, weight, label.data(), label.type(), n_at, at, n_bins, cdf, moments,
+                            bounded);
 }
 inline int call_moments(const mode_options *c, std::size_t n, const double *score, const double *mass,
-                        const double *weight, const std::int32_t *label, std::size_t n_at, const double *at,
+                        const double *weight, const labels &label, std::size_t n_at, const double *at,
                         std::size_t n_bins, double *cdf, double *moments, double *bounded) noexcept {
-    return mode_moments_f64(c, n, score, mass, weight, label, n_at, at, n_bins, cdf, moments, bounded);
+    return mode_moments_f64(c, n, score, mass, weight, label.data(), label.type(), n_at, at, n_bins, cdf, moments,
+                            bounded);
 }
 
 } // namespace detail
@@ -368,11 +413,11 @@ inline int call_moments(const mode_options *c, std::size_t n, const double *scor
  * status return NaN.
  */
 inline double loss(const options &chosen, view<const float> score, view<const float> mass, view<const float> weight,
-                   view<const std::int32_t> label, status &outcome) noexcept {
+                   labels label, status &outcome) noexcept {
     return detail::loss_and_grad(chosen, score, mass, weight, label, view<float>(), outcome);
 }
-inline double loss(const options &chosen, view<const double> score, view<const double> mass,
-                   view<const double> weight, view<const std::int32_t> label, status &outcome) noexcept {
+inline double loss(const options &chosen, view<const double> score, view<const double> mass, view<const double> weight,
+                   labels label, status &outcome) noexcept {
     return detail::loss_and_grad(chosen, score, mass, weight, label, view<double>(), outcome);
 }
 
@@ -382,13 +427,11 @@ inline double loss(const options &chosen, view<const double> score, view<const d
  * nothing.
  */
 inline double loss_and_grad(const options &chosen, view<const float> score, view<const float> mass,
-                            view<const float> weight, view<const std::int32_t> label, view<float> grad,
-                            status &outcome) noexcept {
+                            view<const float> weight, labels label, view<float> grad, status &outcome) noexcept {
     return detail::loss_and_grad(chosen, score, mass, weight, label, detail::required(grad), outcome);
 }
 inline double loss_and_grad(const options &chosen, view<const double> score, view<const double> mass,
-                            view<const double> weight, view<const std::int32_t> label, view<double> grad,
-                            status &outcome) noexcept {
+                            view<const double> weight, labels label, view<double> grad, status &outcome) noexcept {
     return detail::loss_and_grad(chosen, score, mass, weight, label, detail::required(grad), outcome);
 }
 
@@ -399,12 +442,12 @@ inline double loss_and_grad(const options &chosen, view<const double> score, vie
  * mode_edges_f32 and mode_edges_f64. After an error the forms with a status return an
  * empty vector.
  */
-inline std::vector<double> edges(const options &chosen, view<const float> mass, view<const float> weight,
-                                 view<const std::int32_t> label, status &outcome) {
+inline std::vector<double> edges(const options &chosen, view<const float> mass, view<const float> weight, labels label,
+                                 status &outcome) {
     return detail::edges(chosen, mass, weight, label, outcome);
 }
 inline std::vector<double> edges(const options &chosen, view<const double> mass, view<const double> weight,
-                                 view<const std::int32_t> label, status &outcome) {
+                                 labels label, status &outcome) {
     return detail::edges(chosen, mass, weight, label, outcome);
 }
 
@@ -419,8 +462,8 @@ struct table {
 namespace detail {
 
 template <class T>
-table moments(const options &chosen, view<const T> score, view<const T> mass, view<const T> weight,
-              view<const std::int32_t> label, view<const double> at, status &outcome) {
+table moments(const options &chosen, view<const T> score, view<const T> mass, view<const T> weight, labels label,
+              view<const double> at, status &outcome) {
     table found;
     if (!events_fit(score, mass, weight, label, outcome) || !readable("at", at, outcome)) return found;
     found.edges = edges(chosen, mass, weight, label, outcome);
@@ -430,8 +473,8 @@ table moments(const options &chosen, view<const T> score, view<const T> mass, vi
     found.cdf.resize(at.size() * bins);
     found.moments.resize(at.size() * size);
     found.bounded.resize(at.size() * size);
-    set(outcome, call_moments(&c, score.size(), score.data(), mass.data(), weight.data(), label.data(), at.size(),
-                              at.data(), bins, found.cdf.data(), found.moments.data(), found.bounded.data()));
+    set(outcome, call_moments(&c, score.size(), score.data(), mass.data(), weight.data(), label, at.size(), at.data(),
+                              bins, found.cdf.data(), found.moments.data(), found.bounded.data()));
     return outcome.ok() ? found : table();
 }
 
@@ -442,14 +485,12 @@ table moments(const options &chosen, view<const T> score, view<const T> mass, vi
  * mode_moments_f64 and their like for float. After an error the forms with a status
  * return an empty table.
  */
-inline table moments(const options &chosen, view<const float> score, view<const float> mass,
-                     view<const float> weight, view<const std::int32_t> label, view<const double> at,
-                     status &outcome) {
+inline table moments(const options &chosen, view<const float> score, view<const float> mass, view<const float> weight,
+                     labels label, view<const double> at, status &outcome) {
     return detail::moments(chosen, score, mass, weight, label, at, outcome);
 }
 inline table moments(const options &chosen, view<const double> score, view<const double> mass,
-                     view<const double> weight, view<const std::int32_t> label, view<const double> at,
-                     status &outcome) {
+                     view<const double> weight, labels label, view<const double> at, status &outcome) {
     return detail::moments(chosen, score, mass, weight, label, at, outcome);
 }
 
@@ -471,21 +512,21 @@ auto checked(Call call) -> decltype(call(std::declval<status &>())) {
 } // namespace detail
 
 inline double loss(const options &chosen, view<const float> score, view<const float> mass,
-                   view<const float> weight = {}, view<const std::int32_t> label = {}) {
+                   view<const float> weight = {}, labels label = {}) {
     return detail::checked([&](status &outcome) { return loss(chosen, score, mass, weight, label, outcome); });
 }
 inline double loss(const options &chosen, view<const double> score, view<const double> mass,
-                   view<const double> weight = {}, view<const std::int32_t> label = {}) {
+                   view<const double> weight = {}, labels label = {}) {
     return detail::checked([&](status &outcome) { return loss(chosen, score, mass, weight, label, outcome); });
 }
 
 inline double loss_and_grad(const options &chosen, view<const float> score, view<const float> mass,
-                            view<const float> weight, view<const std::int32_t> label, view<float> grad) {
+                            view<const float> weight, labels label, view<float> grad) {
     return detail::checked(
         [&](status &outcome) { return loss_and_grad(chosen, score, mass, weight, label, grad, outcome); });
 }
 inline double loss_and_grad(const options &chosen, view<const double> score, view<const double> mass,
-                            view<const double> weight, view<const std::int32_t> label, view<double> grad) {
+                            view<const double> weight, labels label, view<double> grad) {
     return detail::checked(
         [&](status &outcome) { return loss_and_grad(chosen, score, mass, weight, label, grad, outcome); });
 }
@@ -500,7 +541,7 @@ namespace detail {
 
 template <class T>
 result<T> loss_and_new_grad(const options &chosen, view<const T> score, view<const T> mass, view<const T> weight,
-                            view<const std::int32_t> label) {
+                            labels label) {
     status outcome;
     result<T> both = result<T>();
     if (readable("score", score, outcome)) {
@@ -514,29 +555,29 @@ result<T> loss_and_new_grad(const options &chosen, view<const T> score, view<con
 } // namespace detail
 
 inline result<float> loss_and_grad(const options &chosen, view<const float> score, view<const float> mass,
-                                   view<const float> weight = {}, view<const std::int32_t> label = {}) {
+                                   view<const float> weight = {}, labels label = {}) {
     return detail::loss_and_new_grad(chosen, score, mass, weight, label);
 }
 inline result<double> loss_and_grad(const options &chosen, view<const double> score, view<const double> mass,
-                                    view<const double> weight = {}, view<const std::int32_t> label = {}) {
+                                    view<const double> weight = {}, labels label = {}) {
     return detail::loss_and_new_grad(chosen, score, mass, weight, label);
 }
 
 inline std::vector<double> edges(const options &chosen, view<const float> mass, view<const float> weight = {},
-                                 view<const std::int32_t> label = {}) {
+                                 labels label = {}) {
     return detail::checked([&](status &outcome) { return edges(chosen, mass, weight, label, outcome); });
 }
 inline std::vector<double> edges(const options &chosen, view<const double> mass, view<const double> weight = {},
-                                 view<const std::int32_t> label = {}) {
+                                 labels label = {}) {
     return detail::checked([&](status &outcome) { return edges(chosen, mass, weight, label, outcome); });
 }
 
-inline table moments(const options &chosen, view<const float> score, view<const float> mass,
-                     view<const float> weight, view<const std::int32_t> label, view<const double> at) {
+inline table moments(const options &chosen, view<const float> score, view<const float> mass, view<const float> weight,
+                     labels label, view<const double> at) {
     return detail::checked([&](status &outcome) { return moments(chosen, score, mass, weight, label, at, outcome); });
 }
 inline table moments(const options &chosen, view<const double> score, view<const double> mass,
-                     view<const double> weight, view<const std::int32_t> label, view<const double> at) {
+                     view<const double> weight, labels label, view<const double> at) {
     return detail::checked([&](status &outcome) { return moments(chosen, score, mass, weight, label, at, outcome); });
 }
 

@@ -69,15 +69,17 @@ func draw[T core.Float]() []core.Events[T] {
 	sets := make([]core.Events[T], max(1, min(max(8, 1<<18 / *n), 1<<24 / *n)))
 	for k := range sets {
 		ev := core.Events[T]{Score: make([]T, *n), Mass: make([]T, *n)}
+		var label []int32
 		for i := range *n {
 			ev.Score[i], ev.Mass[i] = T(rng.Float64()), T(50+60*rng.ExpFloat64())
 			if *weighted {
 				ev.Weight = append(ev.Weight, T(rng.ExpFloat64()))
 			}
 			if *labelled {
-				ev.Label = append(ev.Label, rng.Int32N(2))
+				label = append(label, rng.Int32N(2))
 			}
 		}
+		ev.Label = labelsOf(label)
 		sets[k] = ev
 	}
 	return sets

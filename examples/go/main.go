@@ -17,10 +17,11 @@ func main() {
 	const n, steps = 20_000, 500
 	rng := rand.New(rand.NewPCG(1, 2))
 	feature, massLike, grad := make([]float64, n), make([]float64, n), make([]float64, n)
-	events := core.Events[float64]{Score: make([]float64, n), Mass: make([]float64, n), Label: make([]int32, n)}
+	label := make([]int32, n)
+	events := core.Events[float64]{Score: make([]float64, n), Mass: make([]float64, n), Label: core.LabelsOf(label)}
 	for i := range n {
 		signal := i % 2
-		events.Label[i] = int32(signal)
+		label[i] = int32(signal)
 		events.Mass[i] = 50 + 60*rng.ExpFloat64()
 		if signal == 1 {
 			events.Mass[i] = 120 + 10*rng.NormFloat64()
@@ -43,7 +44,7 @@ func main() {
 			}
 			var byA, byB, byC float64 // of cross entropy + strength * MoDe
 			for i, s := range events.Score {
-				byLogit := (s-float64(events.Label[i]))/n + strength*grad[i]*s*(1-s)
+				byLogit := (s-float64(label[i]))/n + strength*grad[i]*s*(1-s)
 				byA += byLogit * feature[i]
 				byB += byLogit * massLike[i]
 				byC += byLogit

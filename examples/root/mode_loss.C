@@ -49,8 +49,8 @@ int mode_loss(const char *file_name = "events.root", const char *tree_name = "ev
     options.order = order;
     double loss;
     std::vector<float> grad(score.size());
-    if (mode_loss_grad_f32(&options, score.size(), score.data(), mass.data(), weight.data(), label.data(), &loss,
-                           grad.data())) {
+    if (mode_loss_grad_f32(&options, score.size(), score.data(), mass.data(), weight.data(), label.data(),
+                           MODE_LABEL_INT32, &loss, grad.data())) {
         Error("mode_loss", "%s", mode_last_error());
         return 1;
     }

@@ -28,7 +28,7 @@ options.order = 1
 def loss_and_grad(n: int, score: Any, mass: Any, weight: Any, label: Any, grad: Any) -> float:
     """The loss of n events, whose gradient goes into grad: NumPy arrays, or data() of std::vector."""
     loss = np.zeros(1)
-    if ROOT.mode_loss_grad_f32(options, n, score, mass, weight, label, loss, grad):
+    if ROOT.mode_loss_grad_f32(options, n, score, mass, weight, label, ROOT.MODE_LABEL_INT32, loss, grad):
         raise ValueError(ROOT.mode_last_error())
     return float(loss[0])
 

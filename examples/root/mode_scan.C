@@ -111,8 +111,8 @@ int mode_scan(const char *file_name = "events.root", double mass_low = -INFINITY
     options.mass_range[1] = mass_high;
     std::vector<double> edges(options.bins + 1);
     size_t n_edges;
-    if (mode_edges_f32(&options, n, events.mass.data(), nullptr, events.label.data(), edges.size(), edges.data(),
-                       &n_edges)) {
+    if (mode_edges_f32(&options, n, events.mass.data(), nullptr, events.label.data(), MODE_LABEL_INT32, edges.size(),
+                       edges.data(), &n_edges)) {
         Error("mode_scan", "%s", mode_last_error());
         return 1;
     }
@@ -152,7 +152,7 @@ int mode_scan(const char *file_name = "events.root", double mass_low = -INFINITY
             options.order = order;
             options.bins = bins;
             if (mode_loss_f32(&options, n, events.score.data(), events.mass.data(), events.weight.data(),
-                              events.label.data(), &loss)) {
+                              events.label.data(), MODE_LABEL_INT32, &loss)) {
                 Error("mode_scan", "%s", mode_last_error());
                 return 1;
             }

@@ -120,8 +120,8 @@ bool train_network(TrainNetwork &network, const TrainEvents &events, double lamb
         const int *label = &events.label[first];
         std::vector<float> score = network.scores(x1, x2, batch);
         double mode_loss;
-        if (mode_loss_grad_f32(&options, batch, score.data(), &events.mass[first], nullptr, label, &mode_loss,
-                               mode_grad.data())) {
+        if (mode_loss_grad_f32(&options, batch, score.data(), &events.mass[first], nullptr, label, MODE_LABEL_INT32,
+                               &mode_loss, mode_grad.data())) {
             Error("mode_train", "%s", mode_last_error());
             return false;
         }

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _native
-from ._arrays import address, is_double, read, ready, with_labels
+from ._arrays import address, addresses, is_double, read, ready, with_labels
 from ._front import Events, together
 from ._options import Options
 
@@ -39,18 +39,10 @@ def loss_alone(options: Options, score: Any, mass: Any, weight: Any, label: Any)
 
 def _of_arrays(options: Options, events: Events, double: bool, grad: NDArray[Any] | None) -> float:
     options = options.rounded_to(events.score.dtype, events.mass.dtype)
-    return call(options, double, (*ready(events, options, double), grad), address, events.label)
-
-
-def call(
-    options: Options, double: bool, arrays: tuple[Any, ...], address: Callable[[Any], int | None], label: Any
-) -> float:
-    """The loss of arrays as the core reads them: score, mass, weight, label, and grad, to which it writes, or None.
-
-    ``address`` says where an array or tensor begins, and ``label`` is an array of what the
-    user gave, which an error lists.
-    """
+    arrays = ready(events, double)
     try:
-        return _native.loss_grad(options, double, arrays[0].shape[0], *map(address, arrays), held=arrays)
+        return _native.loss_grad(
+            options, double, len(arrays.score), addresses(arrays), address(grad), held=(arrays, grad)
+        )
     except _native.BatchError as error:
-        raise with_labels(error, label, options) from None
+        raise with_labels(error, events.label, options) from None

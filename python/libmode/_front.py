@@ -37,7 +37,7 @@ def together(read: Callable[[str, Any], Any], **given: Any) -> Any:
             arrays.append(None)
             continue
         array = read(name, values)
-        arrays.append(array if len(array.shape) == 1 else flat(name, array))
+        arrays.append(array if array.ndim == 1 else flat(name, array))
         if array.shape[0] != arrays[0].shape[0]:
             same_length(name, array, next(iter(given)), arrays[0])
     return arrays

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _native, option_types
-from ._arrays import address, read, ready, vector, with_labels
+from ._arrays import address, addresses, read, ready, vector, with_labels
 from ._evaluate import loss_alone, loss_and_grad
 from ._front import Events, together
 from ._options import Options, check
@@ -43,9 +43,10 @@ def mode_loss(score: Any, mass: Any, *, weight: Any = None, label: Any = None, *
         the type of the array: float32 masses of 0.8 are inside ``mass_range=(0, 0.8)``.
     weight : (n,) or (n, 1) real numbers of either sign, optional
         Event weights; all 1 by default.
-    label : (n,) or (n, 1) numbers, optional
-        Only events whose label is ``background_label`` take part. Without
-        labels every event does.
+    label : (n,) or (n, 1) real numbers or bools, optional
+        Only events whose label is equal to ``background_label`` take part. Without
+        labels every event does. Labels of bool, int8, uint8, int32, int64, float32 and
+        float64 are read as they are; of others a copy in float64 is made.
     {options}
 
     Returns
@@ -97,9 +98,9 @@ def _edges(
     # More bins than events are an error, for which there need not be room; bins are 0 where the core chooses.
     bins = min(options.struct.bins or 32, len(mass))
     out = np.empty(max(bins + 1, options.struct.n_edges))
-    arrays = ready(Events(None, mass, weight, label), options, double=True)
+    arrays = ready(Events(None, mass, weight, label), double=True)
     try:
-        count = _native.edges(options.struct, len(mass), list(map(address, arrays[1:])), len(out), address(out))
+        count = _native.edges(options.struct, len(mass), addresses(arrays)[1:], len(out), address(out))
     except _native.BatchError as error:
         raise with_labels(error, label, options) from None
     edges: NDArray[np.float64] = out[:count].copy()
@@ -118,7 +119,7 @@ def mode_moments(
     given = Events(*together(read, score=score, mass=mass, weight=weight, label=label))
     checked = check("mode", options).rounded_to(given.score.dtype, given.mass.dtype)
     edges = _edges(checked, *given[1:])
-    events = ready(given, checked, double=True)
+    events = ready(given, double=True)
     if at is None:
         low, high = checked.struct.score_range
         if np.isinf(low):
@@ -133,7 +134,7 @@ def mode_moments(
     _native.moments(
         checked.struct,
         len(events.score),
-        *map(address, events),
+        *addresses(events),
         len(at),
         address(at),
         len(edges) - 1,

@@ -1,4 +1,4 @@
-"""Finds, loads and calls libmode.so: the only module that knows of ctypes.
+"""Finds, loads and calls libmode.so, by ctypes.
 
 The library is loaded at the first call, not at import. A process that is forked
 from one that had loaded it cannot use the parent's copy, whose Go threads are
@@ -94,11 +94,15 @@ class Option(NamedTuple):
 OPTIONS: dict[str, Option] = {}
 
 
+#: MODE_LABEL_... of mode.h, by the name that NumPy and PyTorch have for the type of the labels.
+LABEL_TYPES = {"int32": 0, "int8": 1, "uint8": 2, "bool": 2, "int64": 3, "float32": 4, "float64": 5}
+
 # Arrays travel as addresses: integers, or None for NULL.
 _address = ctypes.c_void_p
 _size = ctypes.c_size_t
 _options = ctypes.POINTER(ModeOptions)
-_events = [_options, _size, _address, _address, _address, _address]
+_weight_and_label = [_address, _address, ctypes.c_int]
+_events = [_options, _size, _address, _address, *_weight_and_label]
 _doubles = ctypes.POINTER(ctypes.c_double)
 
 _SIGNATURES = {
@@ -107,7 +111,7 @@ _SIGNATURES = {
     "mode_options_check": [_options],
     "mode_loss_grad_f32": [*_events, _doubles, _address],
     "mode_loss_grad_f64": [*_events, _doubles, _address],
-    "mode_edges_f64": [_options, _size, _address, _address, _address, _size, _address, ctypes.POINTER(_size)],
+    "mode_edges_f64": [_options, _size, _address, *_weight_and_label, _size, _address, ctypes.POINTER(_size)],
     "mode_moments_f64": [*_events, _size, _address, _size, _address, _address, _address],
     "mode_set_threads": [ctypes.c_int],
     "mode_get_threads": [ctypes.POINTER(ctypes.c_int)],
@@ -275,26 +279,34 @@ def check_options(options: ModeOptions) -> None:
     _check(loaded, loaded.mode_options_check(options))
 
 
-def loss_grad(options: Options, double: bool, n: int, *arrays: int | None, held: tuple[object, ...] = ()) -> float:
-    """The loss of n events: addresses of score, mass, weight, label and grad, floats or doubles but for label.
+def loss_grad(
+    options: Options,
+    double: bool,
+    n: int,
+    events: Sequence[int | None],
+    grad: int | None,
+    held: tuple[object, ...] = (),
+) -> float:
+    """The loss of n events; its gradient goes to the address ``grad``.
 
-    ``held`` are the objects whose memory the addresses point to: a long call may go on
-    when the caller was interrupted.
+    ``events`` are the addresses of score, mass and weight, floats or doubles, and of the
+    labels, and the type of these. ``held`` are the objects whose memory the addresses point
+    to: a long call may go on when the caller was interrupted.
     """
     loaded, loss = library(), ctypes.c_double()
     function = loaded.mode_loss_grad_f64 if double else loaded.mode_loss_grad_f32
 
     def call() -> float:
-        _check(loaded, function(options.struct, n, *arrays[:4], loss, *arrays[4:]))
+        _check(loaded, function(options.struct, n, *events, loss, grad))
         return loss.value
 
     return call() if n < LARGE else interruptible(call, *held)
 
 
-def edges(options: ModeOptions, n: int, arrays: Sequence[int | None], capacity: int, out: int | None) -> int:
-    """Writes the bin edges to ``out`` and returns how many there are; ``arrays`` are mass, weight and label."""
+def edges(options: ModeOptions, n: int, events: Sequence[int | None], capacity: int, out: int | None) -> int:
+    """Writes the bin edges to ``out`` and returns how many there are; ``events`` are those of a loss without score."""
     loaded, count = library(), _size()
-    _check(loaded, loaded.mode_edges_f64(options, n, *arrays, capacity, out, count))
+    _check(loaded, loaded.mode_edges_f64(options, n, *events, capacity, out, count))
     return count.value
 
 

@@ -64,7 +64,7 @@ def _suggestion(name: str, names: Sequence[str]) -> str:
 
 def _plain_value(name: str, value: Any) -> Any:
     if value is not None or name == "background_label":
-        return _READ[_TYPE[name]](name, value)
+        return _READER[name](name, value)
     if type(None) not in get_args(_TYPE[name]):
         raise TypeError(f"{name} = None: this option has no such value")
     return None
@@ -140,6 +140,8 @@ _READ: dict[Any, Callable[[str, Any], Any]] = {
     int | Sequence[int]: _labels,
     **{_TYPE[name]: _choice for name in _CHOICES},
 }
+# The same by the name of the option.
+_READER = {name: _READ[kind] for name, kind in _TYPE.items()}
 
 
 class Options:
@@ -157,8 +159,6 @@ class Options:
             options = {**options, "binning": "edges"}
         labels = options.get("background_label", 0)
         self.labels: tuple[int, ...] = (labels,) if isinstance(labels, int) else tuple(labels)
-        #: A number that is no background label.
-        self.unused_label = min(set(range(len(self.labels) + 1)).difference(self.labels))
         self.struct = _native.default_options()
         self._lists: list[Any] = []  # that the struct points to
         for name, value in {"loss": loss, **options, "background_label": self.labels}.items():

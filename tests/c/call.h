@@ -33,7 +33,7 @@ static inline call good(void) {
 
 static inline double loss_of(const call *c) {
     double loss = NAN;
-    int status = mode_loss_f64(&c->options, c->n, c->score, c->mass, c->weight, c->label, &loss);
+    int status = mode_loss_f64(&c->options, c->n, c->score, c->mass, c->weight, c->label, MODE_LABEL_INT32, &loss);
     CHECK(status == MODE_OK, "%s", mode_last_error());
     return loss;
 }

@@ -18,7 +18,7 @@ int main(int argc, char **argv) {
     const char *defect = argc == 2 ? argv[1] : "";
     double *score = doubles(!strcmp(defect, "read")), *mass = doubles(0), *grad = doubles(!strcmp(defect, "write"));
     double loss;
-    mode_loss_grad_f64(NULL, N, score, mass, NULL, NULL, &loss, grad);
+    mode_loss_grad_f64(NULL, N, score, mass, NULL, NULL, 0, &loss, grad);
     free(score);
     free(mass);
     free(grad);

@@ -73,7 +73,7 @@ static void test_unbiased_by_default(void) {
         c.options.loss = loss;
         for (int32_t unbiased = MODE_DEFAULT; unbiased <= 1; unbiased++) {
             c.options.unbiased = unbiased;
-            CHECK(!mode_loss_f64(&c.options, N, c.score, c.mass, NULL, NULL, &value[unbiased + 1]), "%s", mode_last_error());
+            CHECK(!mode_loss_f64(&c.options, N, c.score, c.mass, NULL, NULL, 0, &value[unbiased + 1]), "%s", mode_last_error());
         }
         CHECK(value[1] != value[2] && value[0] == value[loss == MODE_LOSS_MODE ? 2 : 1], "loss %d: %g %g %g", loss, value[0], value[1], value[2]);
     }
@@ -83,16 +83,16 @@ static void test_null_options_are_the_defaults(void) {
     call c = good();
     double with = NAN, without = NAN;
     mode_options_init(&c.options, sizeof c.options);
-    CHECK(!mode_loss_f64(&c.options, N, c.score, c.mass, NULL, NULL, &with), "%s", mode_last_error());
-    CHECK(!mode_loss_f64(NULL, N, c.score, c.mass, NULL, NULL, &without), "%s", mode_last_error());
+    CHECK(!mode_loss_f64(&c.options, N, c.score, c.mass, NULL, NULL, 0, &with), "%s", mode_last_error());
+    CHECK(!mode_loss_f64(NULL, N, c.score, c.mass, NULL, NULL, 0, &without), "%s", mode_last_error());
     CHECK(with == without, "%.17g, %.17g", with, without);
 }
 
 static void test_grad_may_be_null_and_weights_of_1_are_none(void) {
     call c = good();
     double loss = NAN, grad[N], without = NAN;
-    CHECK(!mode_loss_grad_f64(&c.options, N, c.score, c.mass, c.weight, c.label, &loss, grad), "%s", mode_last_error());
-    CHECK(!mode_loss_grad_f64(&c.options, N, c.score, c.mass, NULL, NULL, &without, NULL), "%s", mode_last_error());
+    CHECK(!mode_loss_grad_f64(&c.options, N, c.score, c.mass, c.weight, c.label, MODE_LABEL_INT32, &loss, grad), "%s", mode_last_error());
+    CHECK(!mode_loss_grad_f64(&c.options, N, c.score, c.mass, NULL, NULL, 0, &without, NULL), "%s", mode_last_error());
     CHECK(fabs(loss - without) <= 1e-14 * fabs(loss), "%.17g, %.17g", loss, without); /* other steps, rounded */
 }
 
@@ -106,9 +106,48 @@ static void test_events_of_other_labels_are_not_looked_at(void) {
         c.label[i] = 1;
         c.score[i] = c.mass[i] = c.weight[i] = NAN;
     }
-    CHECK(!mode_loss_grad_f64(&c.options, N, c.score, c.mass, c.weight, c.label, &loss, grad), "%s", mode_last_error());
+    CHECK(!mode_loss_grad_f64(&c.options, N, c.score, c.mass, c.weight, c.label, MODE_LABEL_INT32, &loss, grad), "%s", mode_last_error());
     CHECK(loss == want, "%.17g, %.17g", loss, want);
     for (int i = N - 4; i < N; i++) CHECK(grad[i] == 0, "grad[%d] = %g", i, grad[i]);
+}
+
+/* Labels of each type are read as they are. */
+static void test_labels_of_every_type(void) {
+    call c = good();
+    double want = NAN, want_grad[N], edges[5], want_edges[5], cdf[4], want_cdf[4];
+    const double at = 0.5;
+    size_t n = 0;
+    int8_t of_int8[N];
+    uint8_t of_uint8[N];
+    int64_t of_int64[N];
+    float of_float[N];
+    double of_double[N];
+    for (int i = 0; i < N; i++) {
+        const int label = c.label[i] = i % 3;
+        of_int8[i] = (int8_t)label;
+        of_uint8[i] = (uint8_t)label;
+        of_int64[i] = label ? label + ((int64_t)1 << 32) : 0; /* 1 and 2 in 32 bits, but others */
+        of_float[i] = label ? (float)label / 4 : 0;
+        of_double[i] = label ? NAN : 0;
+    }
+    const struct {
+        const void *label;
+        int type;
+    } given[] = {{of_int8, MODE_LABEL_INT8},   {of_uint8, MODE_LABEL_UINT8},     {of_int64, MODE_LABEL_INT64},
+                 {of_float, MODE_LABEL_FLOAT32}, {of_double, MODE_LABEL_FLOAT64}};
+    CHECK(!mode_loss_grad_f64(&c.options, N, c.score, c.mass, c.weight, c.label, MODE_LABEL_INT32, &want, want_grad), "%s", mode_last_error());
+    CHECK(!mode_edges_f64(&c.options, N, c.mass, NULL, c.label, MODE_LABEL_INT32, 5, want_edges, &n), "%s", mode_last_error());
+    CHECK(!mode_moments_f64(&c.options, N, c.score, c.mass, NULL, c.label, MODE_LABEL_INT32, 1, &at, 4, want_cdf, NULL, NULL), "%s", mode_last_error());
+    for (size_t k = 0; k < sizeof given / sizeof *given; k++) {
+        double loss = NAN, grad[N];
+        const void *label = given[k].label;
+        const int type = given[k].type;
+        CHECK(!mode_loss_f64(&c.options, N, c.score, c.mass, c.weight, label, type, &loss) && loss == want, "type %d: %.17g, %.17g, %s", type, loss, want, mode_last_error());
+        CHECK(!mode_loss_grad_f64(&c.options, N, c.score, c.mass, c.weight, label, type, &loss, grad) && loss == want, "type %d", type);
+        for (int i = 0; i < N; i++) CHECK(grad[i] == want_grad[i], "type %d: grad[%d] = %g", type, i, grad[i]);
+        CHECK(!mode_edges_f64(&c.options, N, c.mass, NULL, label, type, 5, edges, &n) && !memcmp(edges, want_edges, sizeof edges), "type %d", type);
+        CHECK(!mode_moments_f64(&c.options, N, c.score, c.mass, NULL, label, type, 1, &at, 4, cdf, NULL, NULL) && !memcmp(cdf, want_cdf, sizeof cdf), "type %d", type);
+    }
 }
 
 /* -------------------------------------------------------------- look inside */
@@ -117,13 +156,13 @@ static void test_edges(void) {
     call c = good();
     double edges[5];
     size_t n = 0;
-    CHECK(!mode_edges_f64(&c.options, N, c.mass, NULL, NULL, 0, NULL, &n) && n == 5, "asking for the number: %zu", n);
-    CHECK(!mode_edges_f64(&c.options, N, c.mass, NULL, c.label, 5, edges, &n) && n == 5, "%s", mode_last_error());
+    CHECK(!mode_edges_f64(&c.options, N, c.mass, NULL, NULL, 0, 0, NULL, &n) && n == 5, "asking for the number: %zu", n);
+    CHECK(!mode_edges_f64(&c.options, N, c.mass, NULL, c.label, MODE_LABEL_INT32, 5, edges, &n) && n == 5, "%s", mode_last_error());
     CHECK(edges[0] == 0 && edges[1] == 15.5 && edges[2] == 31.5 && edges[3] == 47.5 && edges[4] == 63, "quantiles");
-    expect("capacity", mode_edges_f64(&c.options, N, c.mass, NULL, NULL, 4, edges, &n), MODE_ERROR_ARGUMENT, "capacity = 4|5 edges");
+    expect("capacity", mode_edges_f64(&c.options, N, c.mass, NULL, NULL, 0, 4, edges, &n), MODE_ERROR_ARGUMENT, "capacity = 4|5 edges");
     give_labels(&c, 2);
     c.background[1] = 1;
-    expect("two labels", mode_edges_f64(&c.options, N, c.mass, NULL, c.label, 5, edges, &n), MODE_ERROR_OPTION, "background_label|one at a time");
+    expect("two labels", mode_edges_f64(&c.options, N, c.mass, NULL, c.label, MODE_LABEL_INT32, 5, edges, &n), MODE_ERROR_OPTION, "background_label|one at a time");
 }
 
 static void test_moments(void) {
@@ -133,7 +172,7 @@ static void test_moments(void) {
     int status;
     c.options.order = 1;
     c.options.max_slope = 0.01;
-    status = mode_moments_f64(&c.options, N, c.score, c.mass, NULL, NULL, 3, at, 4, cdf, moments, bounded);
+    status = mode_moments_f64(&c.options, N, c.score, c.mass, NULL, NULL, 0, 3, at, 4, cdf, moments, bounded);
     CHECK(!status, "%s", mode_last_error());
     for (int b = 0; b < 4; b++) {
         int below = 0;
@@ -144,8 +183,8 @@ static void test_moments(void) {
     CHECK(moments[2] == 0 && moments[3] == 0, "nothing below: %g %g", moments[2], moments[3]);
     CHECK(bounded[4] == moments[4], "c_0 is not bounded: %g %g", bounded[4], moments[4]);
     CHECK(fabs(bounded[5] - 0.01 * moments[4] * tanh(moments[5] / (0.01 * moments[4]))) < 1e-16, "c_1 is: %g", bounded[5]);
-    CHECK(!mode_moments_f64(&c.options, N, c.score, c.mass, NULL, NULL, 3, at, 4, NULL, NULL, NULL), "%s", mode_last_error());
-    status = mode_moments_f64(&c.options, N, c.score, c.mass, NULL, NULL, 3, at, 5, cdf, NULL, NULL);
+    CHECK(!mode_moments_f64(&c.options, N, c.score, c.mass, NULL, NULL, 0, 3, at, 4, NULL, NULL, NULL), "%s", mode_last_error());
+    status = mode_moments_f64(&c.options, N, c.score, c.mass, NULL, NULL, 0, 3, at, 5, cdf, NULL, NULL);
     expect("n_bins", status, MODE_ERROR_ARGUMENT, "n_bins = 5|4 bins");
 }
 
@@ -180,6 +219,7 @@ int main(void) {
     test_null_options_are_the_defaults();
     test_grad_may_be_null_and_weights_of_1_are_none();
     test_events_of_other_labels_are_not_looked_at();
+    test_labels_of_every_type();
     test_edges();
     test_moments();
     test_the_message_stays_until_the_next_error();

@@ -74,8 +74,8 @@ static void compare(const char *what, const mode_options *o,
     const double step = 1e-6, want = definition(c.score, c.mass, c.weight);
     double loss = NAN, alone = NAN, loss_f = NAN, grad[N], largest = 0;
     float score[N], mass[N], weight[N], grad_f[N];
-    CHECK(!mode_loss_grad_f64(o, N, c.score, c.mass, c.weight, c.label, &loss, grad), "%s", mode_last_error());
-    CHECK(!mode_loss_grad_f64(o, N, c.score, c.mass, c.weight, NULL, &alone, NULL), "%s", mode_last_error());
+    CHECK(!mode_loss_grad_f64(o, N, c.score, c.mass, c.weight, c.label, MODE_LABEL_INT32, &loss, grad), "%s", mode_last_error());
+    CHECK(!mode_loss_grad_f64(o, N, c.score, c.mass, c.weight, NULL, 0, &alone, NULL), "%s", mode_last_error());
     CHECK(fabs(loss - want) <= 1e-12 * want && alone == loss, "%s: %.17g, %.17g, want %.17g", what, loss, alone, want);
     for (int i = 0; i < N; i++) {
         largest = fmax(largest, fabs(grad[i]));
@@ -91,7 +91,7 @@ static void compare(const char *what, const mode_options *o,
         slope = (up - down) / (2 * step);
         CHECK(fabs(grad[i] - slope) <= 1e-6 * largest, "%s: grad[%d] = %.9g, want %.9g", what, i, grad[i], slope);
     }
-    CHECK(!mode_loss_grad_f32(o, N, score, mass, weight, c.label, &loss_f, grad_f), "%s", mode_last_error());
+    CHECK(!mode_loss_grad_f32(o, N, score, mass, weight, c.label, MODE_LABEL_INT32, &loss_f, grad_f), "%s", mode_last_error());
     CHECK(fabs(loss_f - want) <= 1e-12 * want, "%s: %.9g, want %.9g", what, loss_f, want);
     for (int i = 0; i < N; i++) CHECK(fabs(grad_f[i] - grad[i]) <= 1e-6 * largest, "%s: grad_f[%d] = %g", what, i, (double)grad_f[i]);
 }
@@ -126,7 +126,7 @@ static void test_unbiased_by_hand(void) {
             ab += u[i][j] * u[(int)mass[i]][(int)mass[j]];
             aa += u[i][j] * u[i][j];
         }
-    CHECK(!mode_loss_grad_f64(&o, 4, score, mass, NULL, NULL, &loss, NULL), "%s", mode_last_error());
+    CHECK(!mode_loss_grad_f64(&o, 4, score, mass, NULL, NULL, 0, &loss, NULL), "%s", mode_last_error());
     CHECK(fabs(loss - ab / aa) <= 1e-14, "%.17g, want %.17g", loss, ab / aa);
 }
 
@@ -148,8 +148,8 @@ static void test_errors(void) {
     call c = of_loss(MODE_LOSS_DISCO);
     const mode_options *o = &c.options;
 
-#define LOSS(n) mode_loss_grad_f64(o, n, c.score, c.mass, c.weight, c.label, &d, grad)
-    expect("scores equal", mode_loss_grad_f32(o, N, f, f, NULL, NULL, &d, grad_f), undefined, "all 64 selected events|same mass 0|0/0");
+#define LOSS(n) mode_loss_grad_f64(o, n, c.score, c.mass, c.weight, c.label, MODE_LABEL_INT32, &d, grad)
+    expect("scores equal", mode_loss_grad_f32(o, N, f, f, NULL, NULL, 0, &d, grad_f), undefined, "all 64 selected events|same mass 0|0/0");
     for (int i = 0; i < N; i++) c.score[i] = 0.5;
     expect("scores equal", LOSS(N), undefined, "score|same score 0.5|0/0");
     c = of_loss(MODE_LOSS_DISCO);

@@ -139,16 +139,16 @@ static void test_spoilt_calls(void) {
         float f[N] = {0};
         size_t n_edges = 7;
         spoilt[k].spoil(&c);
-        expect_seen(what, mode_loss_grad_f64(o, N, c.score, c.mass, c.weight, c.label, &loss, grad), want, parts);
-        expect(what, mode_loss_f64(o, N, c.score, c.mass, c.weight, c.label, &loss), want, parts);
+        expect_seen(what, mode_loss_grad_f64(o, N, c.score, c.mass, c.weight, c.label, MODE_LABEL_INT32, &loss, grad), want, parts);
+        expect(what, mode_loss_f64(o, N, c.score, c.mass, c.weight, c.label, MODE_LABEL_INT32, &loss), want, parts);
         if (want != MODE_ERROR_OPTION && want != MODE_ERROR_ARGUMENT) {
             CHECK(mode_options_check(o) == MODE_OK, "%s: %s", what, mode_last_error());
         } else { /* bad options are the same error everywhere */
             expect(what, mode_options_check(o), want, parts);
-            expect(what, mode_loss_f32(o, N, f, f, NULL, NULL, &loss), want, parts);
-            expect(what, mode_loss_grad_f32(o, N, f, f, NULL, NULL, &loss, f), want, parts);
-            expect(what, mode_edges_f64(o, N, c.mass, NULL, NULL, N, grad, &n_edges), want, parts);
-            expect(what, mode_moments_f64(o, N, c.score, c.mass, NULL, NULL, 0, NULL, 4, NULL, NULL, NULL), want, parts);
+            expect(what, mode_loss_f32(o, N, f, f, NULL, NULL, 0, &loss), want, parts);
+            expect(what, mode_loss_grad_f32(o, N, f, f, NULL, NULL, 0, &loss, f), want, parts);
+            expect(what, mode_edges_f64(o, N, c.mass, NULL, NULL, 0, N, grad, &n_edges), want, parts);
+            expect(what, mode_moments_f64(o, N, c.score, c.mass, NULL, NULL, 0, 0, NULL, 4, NULL, NULL, NULL), want, parts);
         }
         CHECK(loss == -7 && n_edges == 7, "%s: a result was written", what);
     }
@@ -175,13 +175,13 @@ static void test_values_that_are_not_finite(void) {
         arrays[array][i] = bad[value];
         for (int j = 0; j < 3 * N; j++) f[j / N][j % N] = (float)arrays[j / N][j % N];
 
-        expect_seen("f64", mode_loss_f64(o, N, c.score, c.mass, c.weight, NULL, &loss), want, message);
-        expect("grad f64", mode_loss_grad_f64(o, N, c.score, c.mass, c.weight, NULL, &loss, grad), want, message);
-        expect("f32", mode_loss_f32(o, N, f[0], f[1], f[2], NULL, &loss), want, message);
-        expect("grad f32", mode_loss_grad_f32(o, N, f[0], f[1], f[2], NULL, &loss, grad_f), want, message);
-        expect("moments", mode_moments_f64(o, N, c.score, c.mass, c.weight, NULL, 1, &at, 4, cdf, NULL, NULL), want, message);
+        expect_seen("f64", mode_loss_f64(o, N, c.score, c.mass, c.weight, NULL, 0, &loss), want, message);
+        expect("grad f64", mode_loss_grad_f64(o, N, c.score, c.mass, c.weight, NULL, 0, &loss, grad), want, message);
+        expect("f32", mode_loss_f32(o, N, f[0], f[1], f[2], NULL, 0, &loss), want, message);
+        expect("grad f32", mode_loss_grad_f32(o, N, f[0], f[1], f[2], NULL, 0, &loss, grad_f), want, message);
+        expect("moments", mode_moments_f64(o, N, c.score, c.mass, c.weight, NULL, 0, 1, &at, 4, cdf, NULL, NULL), want, message);
         if (arrays[array] == c.mass)
-            expect("edges", mode_edges_f64(o, N, c.mass, NULL, NULL, N, grad, &n_edges), want, message);
+            expect("edges", mode_edges_f64(o, N, c.mass, NULL, NULL, 0, N, grad, &n_edges), want, message);
         CHECK(loss == -7 && n_edges == 7, "%s: a result was written", message);
     }
 }
@@ -190,9 +190,9 @@ static void test_at(void) {
     call c = good();
     const double at[3] = {-INFINITY, INFINITY, NAN};
     double cdf[8];
-    CHECK(!mode_moments_f64(&c.options, N, c.score, c.mass, NULL, NULL, 2, at, 4, cdf, NULL, NULL), "%s", mode_last_error());
+    CHECK(!mode_moments_f64(&c.options, N, c.score, c.mass, NULL, NULL, 0, 2, at, 4, cdf, NULL, NULL), "%s", mode_last_error());
     CHECK(cdf[0] == 0 && cdf[4] == 1, "below the infinities: %g, %g", cdf[0], cdf[4]);
-    expect("at", mode_moments_f64(&c.options, N, c.score, c.mass, NULL, NULL, 3, at, 4, cdf, NULL, NULL),
+    expect("at", mode_moments_f64(&c.options, N, c.score, c.mass, NULL, NULL, 0, 3, at, 4, cdf, NULL, NULL),
            MODE_ERROR_NOT_FINITE, "at[2] = NaN");
 }
 
@@ -209,31 +209,31 @@ static void test_null(void) {
     size_t count = 7;
 
     expect_seen("init", mode_options_init(NULL, sizeof *o), bad, "options is NULL");
-    expect("f32 score", mode_loss_f32(o, N, NULL, f, NULL, NULL, &d), bad, "score is NULL|64 elements");
-    expect("f32 mass", mode_loss_f32(o, N, f, NULL, NULL, NULL, &d), bad, "mass is NULL|64 elements");
-    expect("f32 loss", mode_loss_f32(o, N, f, f, NULL, NULL, NULL), bad, "loss is NULL");
-    expect("f64 score", mode_loss_f64(o, N, NULL, m, NULL, NULL, &d), bad, "score is NULL|64 elements");
-    expect("f64 mass", mode_loss_f64(o, N, s, NULL, NULL, NULL, &d), bad, "mass is NULL|64 elements");
-    expect("f64 loss", mode_loss_f64(o, N, s, m, NULL, NULL, NULL), bad, "loss is NULL");
-    expect("grad f32 score", mode_loss_grad_f32(o, N, NULL, f, NULL, NULL, &d, grad_f), bad, "score is NULL|64 elements");
-    expect("grad f32 mass", mode_loss_grad_f32(o, N, f, NULL, NULL, NULL, &d, grad_f), bad, "mass is NULL|64 elements");
-    expect("grad f32 loss", mode_loss_grad_f32(o, N, f, f, NULL, NULL, NULL, grad_f), bad, "loss is NULL");
-    expect("grad f64 score", mode_loss_grad_f64(o, N, NULL, m, NULL, NULL, &d, grad), bad, "score is NULL|64 elements");
-    expect("grad f64 mass", mode_loss_grad_f64(o, N, s, NULL, NULL, NULL, &d, grad), bad, "mass is NULL|64 elements");
-    expect("grad f64 loss", mode_loss_grad_f64(o, N, s, m, NULL, NULL, NULL, grad), bad, "loss is NULL");
-    expect("edges mass", mode_edges_f64(o, N, NULL, NULL, NULL, N, grad, &count), bad, "mass is NULL|64 elements");
-    expect("edges n_edges", mode_edges_f64(o, N, m, NULL, NULL, N, grad, NULL), bad, "n_edges is NULL");
-    expect("moments score", mode_moments_f64(o, N, NULL, m, NULL, NULL, 1, s, 4, grad, grad, grad), bad, "score is NULL|64 elements");
-    expect("moments mass", mode_moments_f64(o, N, s, NULL, NULL, NULL, 1, s, 4, grad, grad, grad), bad, "mass is NULL|64 elements");
-    expect("moments at", mode_moments_f64(o, N, s, m, NULL, NULL, 3, NULL, 4, grad, grad, grad), bad, "at is NULL|3 elements");
+    expect("f32 score", mode_loss_f32(o, N, NULL, f, NULL, NULL, 0, &d), bad, "score is NULL|64 elements");
+    expect("f32 mass", mode_loss_f32(o, N, f, NULL, NULL, NULL, 0, &d), bad, "mass is NULL|64 elements");
+    expect("f32 loss", mode_loss_f32(o, N, f, f, NULL, NULL, 0, NULL), bad, "loss is NULL");
+    expect("f64 score", mode_loss_f64(o, N, NULL, m, NULL, NULL, 0, &d), bad, "score is NULL|64 elements");
+    expect("f64 mass", mode_loss_f64(o, N, s, NULL, NULL, NULL, 0, &d), bad, "mass is NULL|64 elements");
+    expect("f64 loss", mode_loss_f64(o, N, s, m, NULL, NULL, 0, NULL), bad, "loss is NULL");
+    expect("grad f32 score", mode_loss_grad_f32(o, N, NULL, f, NULL, NULL, 0, &d, grad_f), bad, "score is NULL|64 elements");
+    expect("grad f32 mass", mode_loss_grad_f32(o, N, f, NULL, NULL, NULL, 0, &d, grad_f), bad, "mass is NULL|64 elements");
+    expect("grad f32 loss", mode_loss_grad_f32(o, N, f, f, NULL, NULL, 0, NULL, grad_f), bad, "loss is NULL");
+    expect("grad f64 score", mode_loss_grad_f64(o, N, NULL, m, NULL, NULL, 0, &d, grad), bad, "score is NULL|64 elements");
+    expect("grad f64 mass", mode_loss_grad_f64(o, N, s, NULL, NULL, NULL, 0, &d, grad), bad, "mass is NULL|64 elements");
+    expect("grad f64 loss", mode_loss_grad_f64(o, N, s, m, NULL, NULL, 0, NULL, grad), bad, "loss is NULL");
+    expect("edges mass", mode_edges_f64(o, N, NULL, NULL, NULL, 0, N, grad, &count), bad, "mass is NULL|64 elements");
+    expect("edges n_edges", mode_edges_f64(o, N, m, NULL, NULL, 0, N, grad, NULL), bad, "n_edges is NULL");
+    expect("moments score", mode_moments_f64(o, N, NULL, m, NULL, NULL, 0, 1, s, 4, grad, grad, grad), bad, "score is NULL|64 elements");
+    expect("moments mass", mode_moments_f64(o, N, s, NULL, NULL, NULL, 0, 1, s, 4, grad, grad, grad), bad, "mass is NULL|64 elements");
+    expect("moments at", mode_moments_f64(o, N, s, m, NULL, NULL, 0, 3, NULL, 4, grad, grad, grad), bad, "at is NULL|3 elements");
     expect("threads", mode_get_threads(NULL), bad, "threads is NULL");
     CHECK(d == -7 && count == 7, "a result was written");
 
     /* What may be NULL, all at once. */
     CHECK(!mode_options_check(NULL), "%s", mode_last_error());
-    CHECK(!mode_loss_grad_f64(NULL, N, s, m, NULL, NULL, &d, NULL), "%s", mode_last_error());
-    CHECK(!mode_edges_f64(NULL, N, m, NULL, NULL, 0, NULL, &count) && count == 9, "%s", mode_last_error());
-    CHECK(!mode_moments_f64(NULL, N, s, m, NULL, NULL, 0, NULL, 8, NULL, NULL, NULL), "%s", mode_last_error());
+    CHECK(!mode_loss_grad_f64(NULL, N, s, m, NULL, NULL, 0, &d, NULL), "%s", mode_last_error());
+    CHECK(!mode_edges_f64(NULL, N, m, NULL, NULL, 0, 0, NULL, &count) && count == 9, "%s", mode_last_error());
+    CHECK(!mode_moments_f64(NULL, N, s, m, NULL, NULL, 0, 0, NULL, 8, NULL, NULL, NULL), "%s", mode_last_error());
 }
 
 static void test_numbers_of_events(void) {
@@ -250,16 +250,16 @@ static void test_numbers_of_events(void) {
         const size_t n = k < 3 ? many[k] : 0;
         const int want = k < 3 ? MODE_ERROR_ARGUMENT : MODE_ERROR_TOO_FEW;
         const char *parts = k < 3 ? shown[k] : "no event selected|empty";
-        expect_seen("f32", mode_loss_f32(o, n, f, f, f, c.label, &d), want, parts);
-        expect("f64", mode_loss_f64(o, n, s, m, s, c.label, &d), want, parts);
-        expect("grad f32", mode_loss_grad_f32(o, n, f, f, f, c.label, &d, grad_f), want, parts);
-        expect("grad f64", mode_loss_grad_f64(o, n, s, m, s, c.label, &d, grad), want, parts);
-        expect("edges", mode_edges_f64(o, n, m, NULL, c.label, N, grad, &count), want, parts);
-        expect("moments", mode_moments_f64(o, n, s, m, s, c.label, 1, s, 4, grad, NULL, NULL), want, parts);
-        if (k < 3) expect("n_at", mode_moments_f64(o, N, s, m, s, c.label, n, s, 4, grad, NULL, NULL), want, parts);
+        expect_seen("f32", mode_loss_f32(o, n, f, f, f, c.label, MODE_LABEL_INT32, &d), want, parts);
+        expect("f64", mode_loss_f64(o, n, s, m, s, c.label, MODE_LABEL_INT32, &d), want, parts);
+        expect("grad f32", mode_loss_grad_f32(o, n, f, f, f, c.label, MODE_LABEL_INT32, &d, grad_f), want, parts);
+        expect("grad f64", mode_loss_grad_f64(o, n, s, m, s, c.label, MODE_LABEL_INT32, &d, grad), want, parts);
+        expect("edges", mode_edges_f64(o, n, m, NULL, c.label, MODE_LABEL_INT32, N, grad, &count), want, parts);
+        expect("moments", mode_moments_f64(o, n, s, m, s, c.label, MODE_LABEL_INT32, 1, s, 4, grad, NULL, NULL), want, parts);
+        if (k < 3) expect("n_at", mode_moments_f64(o, N, s, m, s, c.label, MODE_LABEL_INT32, n, s, 4, grad, NULL, NULL), want, parts);
         CHECK(d == -7 && count == 7, "a result was written");
     }
-    expect("no events at all", mode_loss_f64(o, 0, NULL, NULL, NULL, NULL, &d), MODE_ERROR_TOO_FEW, "no event selected");
+    expect("no events at all", mode_loss_f64(o, 0, NULL, NULL, NULL, NULL, 0, &d), MODE_ERROR_TOO_FEW, "no event selected");
 }
 
 static void test_other_numbers(void) {
@@ -275,20 +275,23 @@ static void test_other_numbers(void) {
     for (size_t capacity = 0; capacity < 5; capacity++) {
         char part[32];
         snprintf(part, sizeof part, "capacity = %zu|5 edges", capacity);
-        expect("capacity", mode_edges_f64(o, N, c.mass, NULL, NULL, capacity, out, &count), bad, part);
+        expect("capacity", mode_edges_f64(o, N, c.mass, NULL, NULL, 0, capacity, out, &count), bad, part);
         CHECK(count == 5, "the number needed is set all the same: %zu", count);
     }
-    expect("n_bins 0", mode_moments_f64(o, N, c.score, c.mass, NULL, NULL, 1, c.score, 0, out, NULL, NULL), bad, "n_bins = 0|4 bins");
-    expect("n_bins 5", mode_moments_f64(o, N, c.score, c.mass, NULL, NULL, 1, c.score, 5, out, NULL, NULL), bad, "n_bins = 5|4 bins");
-    expect("n_bins -1", mode_moments_f64(o, N, c.score, c.mass, NULL, NULL, 1, c.score, SIZE_MAX, out, NULL, NULL), bad,
+    expect("n_bins 0", mode_moments_f64(o, N, c.score, c.mass, NULL, NULL, 0, 1, c.score, 0, out, NULL, NULL), bad, "n_bins = 0|4 bins");
+    expect("n_bins 5", mode_moments_f64(o, N, c.score, c.mass, NULL, NULL, 0, 1, c.score, 5, out, NULL, NULL), bad, "n_bins = 5|4 bins");
+    expect("n_bins -1", mode_moments_f64(o, N, c.score, c.mass, NULL, NULL, 0, 1, c.score, SIZE_MAX, out, NULL, NULL), bad,
            "n_bins = 18446744073709551615|4 bins");
+    expect("label_type 6", mode_loss_f64(o, N, c.score, c.mass, NULL, c.label, 6, out), bad, "label_type = 6");
+    expect("label_type -1", mode_edges_f64(o, N, c.mass, NULL, c.label, -1, N, out, &count), bad, "label_type = -1");
+    CHECK(!mode_loss_f64(o, N, c.score, c.mass, NULL, NULL, 6, out), "without labels their type means nothing: %s", mode_last_error());
     expect("threads -1", mode_set_threads(-1), bad, "threads = -1");
     expect("threads -2^31", mode_set_threads(INT32_MIN), bad, "threads = -2147483648");
 
     give_labels(&c, 2);
     c.background[1] = 1;
-    expect("edges of two labels", mode_edges_f64(o, N, c.mass, NULL, c.label, N, out, &count), MODE_ERROR_OPTION, "background_label|one at a time");
-    expect("moments of two labels", mode_moments_f64(o, N, c.score, c.mass, NULL, c.label, 1, c.score, 4, out, NULL, NULL),
+    expect("edges of two labels", mode_edges_f64(o, N, c.mass, NULL, c.label, MODE_LABEL_INT32, N, out, &count), MODE_ERROR_OPTION, "background_label|one at a time");
+    expect("moments of two labels", mode_moments_f64(o, N, c.score, c.mass, NULL, c.label, MODE_LABEL_INT32, 1, c.score, 4, out, NULL, NULL),
            MODE_ERROR_OPTION, "background_label|one at a time");
 }
 

@@ -38,15 +38,15 @@ static void check_case(const golden_case *c) {
     int status;
     if (!grad || !single) abort();
 
-    status = mode_loss_grad_f64(&c->options, c->n, c->score, c->mass, c->weight, NULL, &loss, grad);
+    status = mode_loss_grad_f64(&c->options, c->n, c->score, c->mass, c->weight, NULL, 0, &loss, grad);
     compare(c, status, loss, grad, double_tolerance);
-    status = mode_loss_f64(&c->options, c->n, c->score, c->mass, c->weight, NULL, &loss);
+    status = mode_loss_f64(&c->options, c->n, c->score, c->mass, c->weight, NULL, 0, &loss);
     compare(c, status, loss, NULL, double_tolerance);
 
-    status = mode_loss_grad_f32(&c->options, c->n, score, mass, weight, NULL, &loss, single);
+    status = mode_loss_grad_f32(&c->options, c->n, score, mass, weight, NULL, 0, &loss, single);
     for (size_t i = 0; i < c->n; i++) grad[i] = single[i];
     compare(c, status, loss, grad, float_tolerance);
-    status = mode_loss_f32(&c->options, c->n, score, mass, weight, NULL, &loss);
+    status = mode_loss_f32(&c->options, c->n, score, mass, weight, NULL, 0, &loss);
     compare(c, status, loss, NULL, float_tolerance);
 
     free(grad);

@@ -34,7 +34,7 @@ static void *work_small(void *argument) {
         c.options.moments = MODE_MOMENTS_QUADRATURE;
         bad.options.order = 100 + j->index;
         if (mode_options_check(&bad.options) != MODE_ERROR_OPTION) j->wrong_messages++;
-        if (mode_loss_f64(&c.options, N, c.score, c.mass, c.weight, c.label, &j->got)) j->got = NAN;
+        if (mode_loss_f64(&c.options, N, c.score, c.mass, c.weight, c.label, MODE_LABEL_INT32, &j->got)) j->got = NAN;
         if (!strstr(mode_last_error(), part)) j->wrong_messages++;
     }
     return NULL;
@@ -73,8 +73,8 @@ typedef struct {
 } large_job;
 
 static void compute(const mode_options *o, double *loss, double *grad, double *loss_f, float *grad_f) {
-    if (mode_loss_grad_f64(o, LARGE, score, mass, NULL, NULL, loss, grad)) *loss = NAN;
-    if (mode_loss_grad_f32(o, LARGE, score_f, mass_f, NULL, NULL, loss_f, grad_f)) *loss_f = NAN;
+    if (mode_loss_grad_f64(o, LARGE, score, mass, NULL, NULL, 0, loss, grad)) *loss = NAN;
+    if (mode_loss_grad_f32(o, LARGE, score_f, mass_f, NULL, NULL, 0, loss_f, grad_f)) *loss_f = NAN;
 }
 
 static void *work_large(void *argument) {
@@ -137,13 +137,13 @@ static int in_child(void) {
     const int want = MODE_ERROR_FORKED, before = failures;
     expect("init", mode_options_init(&o, sizeof o), want, "fork()|spawn");
     expect("check", mode_options_check(NULL), want, "fork()");
-    expect("f32", mode_loss_f32(NULL, N, f, f, NULL, NULL, &d), want, "fork()");
-    expect("f64", mode_loss_f64(NULL, N, c.score, c.mass, NULL, NULL, &d), want, "fork()");
-    expect("grad f32", mode_loss_grad_f32(NULL, N, f, f, NULL, NULL, &d, single), want, "fork()");
-    expect("grad f64", mode_loss_grad_f64(NULL, N, c.score, c.mass, NULL, NULL, &d, grad), want, "fork()");
+    expect("f32", mode_loss_f32(NULL, N, f, f, NULL, NULL, 0, &d), want, "fork()");
+    expect("f64", mode_loss_f64(NULL, N, c.score, c.mass, NULL, NULL, 0, &d), want, "fork()");
+    expect("grad f32", mode_loss_grad_f32(NULL, N, f, f, NULL, NULL, 0, &d, single), want, "fork()");
+    expect("grad f64", mode_loss_grad_f64(NULL, N, c.score, c.mass, NULL, NULL, 0, &d, grad), want, "fork()");
     CHECK(mode_option_count() == 0, "options in the child");
-    expect("edges", mode_edges_f64(NULL, N, c.mass, NULL, NULL, 0, NULL, &count), want, "fork()");
-    expect("moments", mode_moments_f64(NULL, N, c.score, c.mass, NULL, NULL, 0, NULL, 4, NULL, NULL, NULL), want, "fork()");
+    expect("edges", mode_edges_f64(NULL, N, c.mass, NULL, NULL, 0, 0, NULL, &count), want, "fork()");
+    expect("moments", mode_moments_f64(NULL, N, c.score, c.mass, NULL, NULL, 0, 0, NULL, 4, NULL, NULL, NULL), want, "fork()");
     expect("set_threads", mode_set_threads(1), want, "fork()");
     expect("get_threads", mode_get_threads(&threads), want, "fork()");
     CHECK(d == -7, "the loss was written");

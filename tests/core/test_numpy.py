@@ -98,28 +98,78 @@ def test_inputs_are_left_as_they_are(events):
         assert (array == copy).all()
 
 
-@pytest.mark.parametrize("dtype", [bool, np.uint8, np.int8, np.int32, np.int64, np.float32, np.float64])
-@pytest.mark.parametrize("background", [0, 1])
+LABELS = [*"?BbhHiIlLefdg", ">i4", ">f8"]
+
+
+@pytest.mark.parametrize("dtype", LABELS)
+@pytest.mark.parametrize("background", [0, 1, (0, 1)], ids=str)
 def test_labels_of_every_type_select_the_same_events(events, dtype, background):
     score, mass, weight = events
-    label = np.arange(N) % 2
-    mine = label == background
-    loss, grad = libmode.mode_loss_and_grad(
-        score, mass, weight=weight, label=label.astype(dtype), background_label=background, **OPTIONS
-    )
+    label = (np.arange(N) % 2 if dtype == "?" else np.arange(N) % 3).astype(dtype)
+    options = dict(weight=weight, background_label=background, **OPTIONS)
+    want_loss, want_grad = libmode.mode_loss_and_grad(score, mass, label=label.astype(np.int32), **options)
+    for array in (label, label[:, None], strided(label), label[::-1].copy()[::-1], read_only(label)):
+        loss, grad = libmode.mode_loss_and_grad(score, mass, label=array, **options)
+        assert loss == want_loss
+        assert (grad == want_grad).all()
+    assert ((want_grad != 0) <= np.isin(label, background)).all()
+
+
+@pytest.mark.parametrize("background", [0, 1])
+def test_events_of_a_label_have_the_loss_that_they_have_alone(events, background):
+    score, mass, weight = events
+    mine = np.arange(N) % 2 == background
+    loss, grad = libmode.mode_loss_and_grad(score, mass, weight=weight, label=~mine, **OPTIONS)
     want_loss, want_grad = libmode.mode_loss_and_grad(score[mine], mass[mine], weight=weight[mine], **OPTIONS)
     assert loss == want_loss
     assert (grad[mine] == want_grad).all()
     assert (grad[~mine] == 0).all()
 
 
-@pytest.mark.parametrize("other", [2**32, 0.5, np.nan, -1e300], ids=str)
-def test_a_label_that_is_nearly_the_background_is_another(events, other):
-    # 2^32 is 0 in 32 bits, and 0.5 is 0 as an integer
+# Of each type, numbers that are near a background label in another one, as 2^32 is 0 in 32 bits.
+OTHERS = {
+    np.int8: (-128, 127),
+    np.uint8: (255, 128),
+    np.int64: (2**32, -(2**32), 2**63 - 1, -(2**63)),
+    np.uint64: (2**64 - 1, 2**63, 2**32),
+    np.float32: (0.5, -0.5, 2.0**31, np.nan, np.inf, -np.inf, 1e-45),
+    np.float64: (2.0**32, 0.5, np.nan, -1e300, np.inf, -np.inf, 5e-324, 1 + 2**-52),
+}
+
+
+@pytest.mark.parametrize("background", [0, -1, 2**31 - 1, -(2**31), (0, -1), (0, -(2**31), 2**31 - 1)], ids=str)
+@pytest.mark.parametrize("dtype", OTHERS)
+def test_a_label_that_is_nearly_the_background_is_another(events, dtype, background):
     score, mass, weight = events
-    label = np.where(np.arange(N) % 2, 0, other)
-    got = libmode.mode_loss(score, mass, weight=weight, label=label, **OPTIONS)
-    assert got == libmode.mode_loss(score[1::2], mass[1::2], weight=weight[1::2], **OPTIONS)
+    label = np.resize(np.array(OTHERS[dtype], dtype), N)
+    chosen = np.zeros(N, np.int32) + 7
+    for k, wanted in enumerate(np.atleast_1d(background)):
+        if dtype(wanted) != wanted:  # no number of this type is the label
+            with pytest.raises(libmode.BatchError, match=f"no event selected.*background_label = {wanted};"):
+                libmode.mode_loss(score, mass, label=label, background_label=background, **OPTIONS)
+            return
+        label[k::4] = wanted
+        chosen[k::4] = wanted
+    options = dict(weight=weight, background_label=background, **OPTIONS)
+    want_loss, want_grad = libmode.mode_loss_and_grad(score, mass, label=chosen, **options)
+    loss, grad = libmode.mode_loss_and_grad(score, mass, label=label, **options)
+    assert loss == want_loss
+    assert (grad == want_grad).all()
+
+
+def test_edges_and_moments_read_labels_of_every_type(events):
+    score, mass, _ = events
+    label = np.arange(N) % 2
+    want = libmode.mode_moments(score, mass, label=label.astype(np.int32), **OPTIONS)
+    for dtype in LABELS:
+        found = libmode.mode_moments(score, mass, label=label.astype(dtype), **OPTIONS)
+        assert all((a == b).all() for a, b in zip(found, want, strict=True))
+
+
+@pytest.mark.parametrize("dtype", [bool, np.int64, np.float32])
+def test_no_labels_of_no_events(dtype):
+    with pytest.raises(libmode.BatchError, match="no event selected"):
+        libmode.mode_loss([], [], label=np.zeros(0, dtype))
 
 
 masses = st.lists(st.integers(0, 30) | st.floats(-1e3, 1e3, width=32), min_size=2, max_size=200).filter(

@@ -35,10 +35,10 @@ struct events {
 };
 
 int c_loss(const mode_options &c, const events<float> &e, double *loss, float *grad) {
-    return mode_loss_grad_f32(&c, N, e.score.data(), e.mass.data(), e.weight.data(), e.label.data(), loss, grad);
+    return mode_loss_grad_f32(&c, N, e.score.data(), e.mass.data(), e.weight.data(), e.label.data(), MODE_LABEL_INT32, loss, grad);
 }
 int c_loss(const mode_options &c, const events<double> &e, double *loss, double *grad) {
-    return mode_loss_grad_f64(&c, N, e.score.data(), e.mass.data(), e.weight.data(), e.label.data(), loss, grad);
+    return mode_loss_grad_f64(&c, N, e.score.data(), e.mass.data(), e.weight.data(), e.label.data(), MODE_LABEL_INT32, loss, grad);
 }
 
 mode::options four_bins() { return mode::options().bins(4); }
@@ -159,6 +159,50 @@ void test_what_arrays_may_be() {
 }
 
 // An array that is not given is not an empty one.
+// Labels of every type: the label 0, and one that only looks like it in another type.
+template <class L>
+void test_labels(L other) {
+    const events<float> e;
+    std::vector<std::int32_t> as_int;
+    L label[N];
+    for (int i = 0; i < N; i++) {
+        as_int.push_back(i % 3 == 1);
+        label[i] = i % 3 == 1 ? other : L(0);
+    }
+    const mode::options options = four_bins();
+    mode::status status;
+    std::vector<float> want(N), grad(N);
+    const double loss = mode::loss_and_grad(options, e.score, e.mass, {}, as_int, want, status);
+    CHECK(status.ok() && want[3] != 0 && want[1] == 0, "%s", status.message());
+    CHECK(mode::loss_and_grad(options, e.score, e.mass, {}, {label, N}, grad, status) == loss, "%s", status.message());
+    CHECK(grad == want, "the gradient");
+    const std::vector<double> edges = mode::edges(options, e.mass, {}, as_int, status);
+    CHECK(mode::edges(options, e.mass, {}, {label, N}, status) == edges && edges.size() == 5, "%s", status.message());
+}
+
+void test_labels_of_every_type() {
+    test_labels<bool>(true);
+    test_labels<char>(1);
+    test_labels<signed char>(-1);
+    test_labels<unsigned char>(255);
+    test_labels<int>(-1);
+    test_labels<long long>(1LL << 32);
+    test_labels<std::int64_t>(-1);
+    test_labels<float>(0.5F);
+    test_labels<double>(std::numeric_limits<double>::quiet_NaN());
+    const std::array<bool, 3> three = {{true, false, true}};
+    const std::vector<double> four = {0.1, 0.2, 0.3, 0.4};
+    mode::status status;
+    mode::loss(mode::options(), four, four, {}, three, status);
+    expect(status, MODE_ERROR_ARGUMENT, "label has length 3, but score has length 4");
+}
+
+static_assert(std::is_convertible<std::vector<std::int64_t>, mode::labels>::value, "labels of 64 bits");
+static_assert(!std::is_convertible<std::vector<std::int16_t>, mode::labels>::value, "mode.h has no such type");
+static_assert(!std::is_convertible<std::vector<std::uint32_t>, mode::labels>::value, "mode.h has no such type");
+static_assert(!std::is_convertible<std::vector<long double>, mode::labels>::value, "mode.h has no such type");
+static_assert(!std::is_convertible<std::vector<bool>, mode::labels>::value, "it holds bits, not numbers");
+
 void test_not_given_and_empty() {
     const events<float> e;
     const std::vector<float> none;
@@ -343,12 +387,12 @@ void test_edges_and_moments() {
     const std::vector<double> edges = mode::edges(o, e.mass, e.weight, e.label, status);
     double want_edges[5];
     std::size_t n_edges = 0;
-    CHECK(!mode_edges_f64(&c, N, in_double.mass.data(), in_double.weight.data(), e.label.data(), 5, want_edges, &n_edges), "%s", mode_last_error());
+    CHECK(!mode_edges_f64(&c, N, in_double.mass.data(), in_double.weight.data(), e.label.data(), MODE_LABEL_INT32, 5, want_edges, &n_edges), "%s", mode_last_error());
     CHECK(status.ok() && edges == std::vector<double>(want_edges, want_edges + n_edges), "%s", status.message());
 
     const mode::table found = mode::moments(o, e.score, e.mass, e.weight, e.label, at, status);
     double cdf[12], moments[6], bounded[6];
-    CHECK(!mode_moments_f64(&c, N, in_double.score.data(), in_double.mass.data(), in_double.weight.data(), e.label.data(), 3,
+    CHECK(!mode_moments_f64(&c, N, in_double.score.data(), in_double.mass.data(), in_double.weight.data(), e.label.data(), MODE_LABEL_INT32, 3,
                         at.data(), 4, cdf, moments, bounded),
           "%s", mode_last_error());
     CHECK(status.ok() && found.edges == edges, "%s", status.message());
@@ -408,6 +452,7 @@ int main() {
     test_results_are_those_of_c<float>();
     test_results_are_those_of_c<double>();
     test_what_arrays_may_be();
+    test_labels_of_every_type();
     test_not_given_and_empty();
     test_lengths<float>();
     test_lengths<double>();

@@ -263,6 +263,17 @@ def test_targets_of_every_type_select_the_same_events(dtype, background):
     assert (grad_of(loss, score)[~mine] == 0).all()
 
 
+@pytest.mark.parametrize("given", ["column", "strided", "bfloat16"])
+def test_targets_of_every_layout_select_the_same_events(given):
+    score, mass, weight, target = events()
+    of = {
+        "column": lambda: target.float()[:, None],
+        "strided": lambda: torch.stack([target, 1 - target], 1)[:, 0],
+        "bfloat16": lambda: target.bfloat16(),
+    }
+    assert MoDeLoss(bins=5)(score, of[given](), mass, weight) == MoDeLoss(bins=5)(score, target.int(), mass, weight)
+
+
 def test_a_sequence_of_background_labels_is_a_sum():
     score, mass, weight, target = events()
     both = MoDeLoss(background_label=(0, 1), bins=5)(score, target, mass, weight)

@@ -15,7 +15,7 @@ int golden(const char *file_name) {
     while (read_case(file, &c)) {
         std::vector<double> grad(c.n);
         double loss;
-        if (mode_loss_grad_f64(&c.options, c.n, c.score, c.mass, c.weight, nullptr, &loss, grad.data())) {
+        if (mode_loss_grad_f64(&c.options, c.n, c.score, c.mass, c.weight, nullptr, 0, &loss, grad.data())) {
             fprintf(stderr, "%s: %s\n", c.name, mode_last_error());
             return 1;
         }

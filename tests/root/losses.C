@@ -20,7 +20,7 @@ int losses() {
         mode_options_init(&options, sizeof options);
         options.loss = kind;
         double loss;
-        if (mode_loss_grad_f64(&options, 1000, score.data(), mass.data(), nullptr, nullptr, &loss, grad.data())) {
+        if (mode_loss_grad_f64(&options, 1000, score.data(), mass.data(), nullptr, nullptr, 0, &loss, grad.data())) {
             fprintf(stderr, "%s: %s\n", names[kind], mode_last_error());
             return 1;
         }

@@ -15,11 +15,14 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .._arrays import label_codes
-from .._evaluate import call
+from .. import _native
+from .._arrays import with_labels
 from .._front import NO_SECOND_DERIVATIVE, Events
 from .._options import Options, plain
 from ..option_types import Loss
+
+# All others become float64, which holds every background label.
+_LABEL_TYPES = {getattr(torch, name): number for name, number in _native.LABEL_TYPES.items()}
 
 
 @torch.compiler.assume_constant_result  # type: ignore[untyped-decorator]
@@ -66,12 +69,19 @@ def compute(
     checked = decode(options).rounded_to(score.dtype, mass.dtype)
     double = score.dtype is torch.float64 or mass.dtype is torch.float64
     kind = torch.float64 if double or weight is not None and weight.dtype is torch.float64 else torch.float32
-    scores, masses = _ready(score, kind), _ready(mass, kind)
-    weights = None if weight is None else _ready(weight, kind)
-    given = None if label is None else as_numpy(label)
-    codes = None if given is None else torch.from_numpy(label_codes(given, checked))
-    grad = torch.empty_like(scores)
-    loss = call(checked, kind is torch.float64, (scores, masses, weights, codes, grad), _address, given)
+    arrays = Events(
+        _ready(score, kind),
+        _ready(mass, kind),
+        None if weight is None else _ready(weight, kind),
+        None if label is None else _ready(label, label.dtype if label.dtype in _LABEL_TYPES else torch.float64),
+    )
+    grad = torch.empty_like(arrays.score)
+    try:
+        loss = _native.loss_grad(
+            checked, kind is torch.float64, grad.shape[0], _addresses(arrays), grad.data_ptr(), held=(arrays, grad)
+        )
+    except _native.BatchError as error:
+        raise with_labels(error, None if label is None else as_numpy(label), checked) from None
     kind = result_type(score)
     return torch.scalar_tensor(loss, dtype=kind, device=score.device), grad.to(score.device, kind)
 
@@ -83,8 +93,10 @@ def _ready(tensor: Tensor, kind: torch.dtype) -> Tensor:
     return tensor.detach().to("cpu", kind).contiguous()
 
 
-def _address(tensor: Tensor | None) -> int | None:
-    return None if tensor is None else tensor.data_ptr()
+def _addresses(events: Events) -> tuple[int | None, ...]:
+    """The addresses of tensors that are ready, and the type of the labels."""
+    label_type = 0 if events.label is None else _LABEL_TYPES[events.label.dtype]
+    return *(None if tensor is None else tensor.data_ptr() for tensor in events), label_type
 
 
 loss_op = torch.library.custom_op("libmode::loss", compute, mutates_args=())
@@ -103,7 +115,8 @@ def result_type(score: Tensor) -> torch.dtype:
 
 def _product(incoming: Tensor, grad: Tensor, score: Tensor) -> Tensor:
     """The gradient of what follows the loss; only here is it rounded to the type of the score."""
-    return (incoming * grad).to(score.dtype)
+    product = incoming * grad
+    return product if product.dtype is score.dtype else product.to(score.dtype)
 
 
 @torch.library.custom_op("libmode::loss_backward", mutates_args=())

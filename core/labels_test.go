@@ -1,0 +1,130 @@
+package core
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// sameAs asks for the loss and the gradient of the labels of the type int32.
+func sameAs[L Label](t *testing.T, ev Events[float32], labels []int32, of func(int32) L, cfg Config) {
+	t.Helper()
+	n := len(labels)
+	given, want, grad := make([]L, n), make([]float32, n), make([]float32, n)
+	for i, label := range labels {
+		given[i] = of(label)
+	}
+	ev.Label = LabelsOf(labels)
+	loss, err := LossAndGrad(want, ev, cfg)
+	require.NoError(t, err)
+	ev.Label = LabelsOf(given)
+	again, err := LossAndGrad(grad, ev, cfg)
+	require.NoError(t, err)
+	assert.Equal(t, loss, again)
+	assert.Equal(t, want, grad)
+}
+
+// A label is what it is as a number, whatever its type; 2 stands for a label that is near 0 or
+// 1 in another type, and must not be taken for it.
+func TestLabelsOfEveryType(t *testing.T) {
+	defer SetThreads(0)
+	for _, n := range []int{1_000, 150_001} { // in one part and in several
+		ev := spreadEvents[float32](n, true, 0.1)
+		labels := make([]int32, n)
+		for i := range labels {
+			labels[i] = int32((i*7 + i/5) % 3)
+		}
+		for _, wanted := range [][]int32{{0}, {1}, {1, 0}, {10_000_000, 0}} { // the last two lie far apart
+			cfg := paperConfig()
+			cfg.Bins, cfg.BackgroundLabel = 4, wanted
+			far := wanted[0] == 10_000_000
+			for i, label := range labels {
+				if far && label == 1 {
+					labels[i] = wanted[0]
+				}
+			}
+			for _, threads := range []int{1, 3} {
+				SetThreads(threads)
+				check := func(other float64) {
+					sameAs(t, ev, labels, func(label int32) float64 {
+						if label == 2 {
+							return other
+						}
+						return float64(label)
+					}, cfg)
+				}
+				for _, other := range []float64{nan, inf, -inf, 0.5, 1 << 32, 1<<32 + 1, 1 << 63, -1 << 63, 5e-324} {
+					check(other)
+				}
+				sameAs(t, ev, labels, func(label int32) int64 { return int64(label) + int64(label&2)<<32 }, cfg)
+				sameAs(t, ev, labels, func(label int32) float32 { return float32(label) }, cfg)
+				if !far {
+					sameAs(t, ev, labels, func(label int32) int8 { return int8(label) }, cfg)
+					sameAs(t, ev, labels, func(label int32) uint8 { return uint8(label) }, cfg)
+				}
+			}
+		}
+	}
+}
+
+func TestLabelsOfBools(t *testing.T) {
+	ev := spreadEvents[float32](1_000, false, 0.1)
+	labels := make([]int32, 1_000)
+	for i := range labels {
+		labels[i] = int32(i*7%5) / 3
+	}
+	for _, wanted := range [][]int32{{0}, {1}, {0, 1}} {
+		cfg := paperConfig()
+		cfg.Bins, cfg.BackgroundLabel = 4, wanted
+		sameAs(t, ev, labels, func(label int32) bool { return label == 1 }, cfg)
+	}
+}
+
+// A label that no number of the type is, is no label of any event: it is not rounded to
+// one.
+func TestLabelBeyondTheType(t *testing.T) {
+	ev := spreadEvents[float32](64, false, 0)
+	of := func(labels LabelSlice, wanted ...int32) {
+		t.Helper()
+		ev, cfg := ev, paperConfig()
+		ev.Label, cfg.Bins, cfg.BackgroundLabel = labels, 4, wanted
+		_, err := Loss(ev, cfg)
+		require.ErrorIs(t, err, ErrNoEvents)
+		require.ErrorContains(t, err, fmt.Sprintf("background_label = %d", wanted[len(wanted)-1]))
+	}
+	zeros := LabelsOf(make([]int8, 64))
+	of(zeros, 256)
+	of(zeros, 0, 256)
+	ones := make([]uint8, 64)
+	for i := range ones {
+		ones[i] = 255
+	}
+	of(LabelsOf(ones), -1)
+	large := make([]float32, 64)
+	for i := range large {
+		large[i] = 1 << 24
+	}
+	of(LabelsOf(large), 1<<24+1)
+	of(LabelsOf(large), 1<<24, 1<<24+1)
+	for i := range large {
+		large[i] = 1 << 31
+	}
+	of(LabelsOf(large), math.MaxInt32)
+	of(LabelsOf(large), math.MinInt32)
+}
+
+func TestNoLabels(t *testing.T) {
+	assert.Nil(t, LabelsOf[int64](nil))
+	ev := spreadEvents[float64](100, false, 0)
+	cfg := paperConfig()
+	cfg.Bins = 4
+	want, err := Loss(ev, cfg)
+	require.NoError(t, err)
+	ev.Label = LabelsOf[bool](nil)
+	loss, err := Loss(ev, cfg)
+	require.NoError(t, err)
+	assert.Equal(t, want, loss)
+}
