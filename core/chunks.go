@@ -1,6 +1,8 @@
 package core
 
 import (
+	"sync"
+
 	"github.com/libmode/libmode/core/internal/par"
 	"github.com/libmode/libmode/core/internal/radix"
 )
@@ -82,12 +84,23 @@ func (rs *records[T]) sort(weight []T, unit float64, bins int, sc *scratch) *sum
 	return &sums{bins: bins, totals: sc.totals}
 }
 
+// countRooms hold numbers of events by bin.
+var countRooms = sync.Pool{New: func() any { return new([]uint32) }}
+
 // addChunk adds the weights of chunk k to totals, by bin.
 func (rs *records[T]) addChunk(totals []float64, k int, weight []T, unit float64) {
 	lo, hi, layout := rs.chunks[k], rs.chunks[k+1], rs.Layout
+	room := countRooms.Get().(*[]uint32)
+	defer countRooms.Put(room)
 	if weight == nil {
+		counts := par.Grown(*room, len(totals))
+		*room = counts
+		clear(counts)
 		for _, r := range rs.words[lo:hi] {
-			totals[layout.Bin(r)]++
+			counts[layout.Bin(r)]++
+		}
+		for b, count := range counts {
+			totals[b] = float64(count)
 		}
 		return
 	}

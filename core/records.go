@@ -1,6 +1,7 @@
 package core
 
 import (
+	"math"
 	"sync"
 
 	"github.com/libmode/libmode/core/internal/lanes"
@@ -27,7 +28,7 @@ func scoreCellsFor(n int) int {
 	if n <= fewRecords {
 		return powerOfTwo(n/2, 1, 1<<16)
 	}
-	return powerOfTwo(n/512, 1, 1<<11)
+	return powerOfTwo(n/2048, 1<<8, 1<<11)
 }
 
 const fewRecords = 1 << 14
@@ -65,9 +66,12 @@ var fillRooms = sync.Pool{New: func() any { return new(fillRoom) }}
 // fill writes the records of the events lo..hi-1, of which next says where the next
 // record of each cell goes. Three loops keep what each needs in registers.
 func (rs *records[T]) fill(room *fillRoom, sel *selection[T], bs *bins, next []uint32, lo, hi int) {
-	in, made := room.bins[:hi-lo], room.words[:hi-lo]
-	binsOfEvents(in, bs, sel, lo)
-	rs.make(made, sel.Score[lo:hi], in, lo)
+	in, mask, made := sel.cellsOf[lo:hi], uint32(massCellMask), room.words[:hi-lo]
+	if !bs.assigned {
+		in, mask = room.bins[:hi-lo], math.MaxUint32
+		binsOfEvents(in, bs, sel, lo)
+	}
+	rs.make(made, sel.Score[lo:hi], in, mask, lo)
 	pairs, records := sel.cellsOf[lo:hi][:len(made)], rs.words
 	for i, word := range made {
 		if pairs[i] != noPair {
@@ -78,15 +82,16 @@ func (rs *records[T]) fill(room *fillRoom, sel *selection[T], bs *bins, next []u
 	}
 }
 
-// make sets dst to the records of events in these bins, of which the first stands at lo.
-func (rs *records[T]) make(dst []uint64, scores []T, bins []uint32, lo int) {
+// make sets dst to the records of events, of which the first stands at lo, and whose bins are
+// what a mask leaves of these.
+func (rs *records[T]) make(dst []uint64, scores []T, bins []uint32, mask uint32, lo int) {
 	if single, ok := any(scores).([]float32); ok && rs.Half {
-		lanes.Words(dst, single, bins, rs.HalfBase, rs.BinShift, lo)
+		lanes.Words(dst, single, bins, mask, rs.HalfBase, rs.BinShift, lo)
 		return
 	}
 	layout := rs.Layout
 	for i, s := range scores {
-		dst[i] = layout.Record(float64(s), int(bins[i]), lo+i)
+		dst[i] = layout.Record(float64(s), int(bins[i]&mask), lo+i)
 	}
 }
 

@@ -211,16 +211,16 @@ func TestWords(t *testing.T) {
 	for _, n := range lengths {
 		scores, bins := make([]float32, n), make([]uint32, n)
 		for i := range scores {
-			scores[i], bins[i] = float32(math.Copysign(float64(i/3), float64(i%3-1))), uint32(i%5)
+			scores[i], bins[i] = float32(math.Copysign(float64(i/3), float64(i%3-1))), uint32(i%5+8)
 		}
 		const base = 1<<30 + 7
 		bothWays(t, func() any {
 			dst, gotScores, gotBins := make([]uint64, n), make([]float64, n), make([]uint32, n)
-			Words(dst, scores, bins, base, 17, 100)
+			Words(dst, scores, bins, 7, base, 17, 100)
 			Decode(dst, base, 17, gotScores, gotBins)
 			for i, s := range scores {
 				require.Equal(t, float64(s), gotScores[i])
-				require.Equal(t, bins[i], gotBins[i])
+				require.Equal(t, bins[i]-8, gotBins[i])
 				require.Equal(t, uint64(100+i), dst[i]&(1<<17-1))
 			}
 			return dst
