@@ -28,7 +28,7 @@ func scoreCellsFor(n int) int {
 	if n <= fewRecords {
 		return powerOfTwo(n/2, 1, 1<<16)
 	}
-	return powerOfTwo(n/2048, 1<<8, 1<<11)
+	return powerOfTwo(n/1024, 1<<8, 1<<11)
 }
 
 const fewRecords = 1 << 14
