@@ -25,7 +25,7 @@ func newWalk[T Float](grad []T, ev Events[T], index []uint32, cfg *Config, sc *s
 	su := rs.sort(sel.Weight, unit, bs.count(), sc)
 	var in *integrand
 	if cfg.Loss == Flatness {
-		in, err = newFlatIntegrand(bs, su.all(), unit)
+		in, err = newFlatIntegrand(bs, su.all(), unit, sc)
 	} else {
 		in, err = newIntegrand(cfg, bs, rs, su, unit, sc)
 	}
@@ -33,6 +33,6 @@ func newWalk[T Float](grad []T, ev Events[T], index []uint32, cfg *Config, sc *s
 		return nil, err
 	}
 	return &walk[T]{
-		records: rs, in: in, sums: su, limits: limitsOf(cfg, &sel.stats), grad: grad, walker: walkerOf[T](in, su),
+		records: rs, in: in, sums: su, limits: limitsOf(cfg, &sel.stats), grad: grad, walker: walkerOf[T](in, su, sc),
 	}, nil
 }

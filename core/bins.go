@@ -28,8 +28,8 @@ const tableLimit = 1 << 15
 // fits reports whether the table has room for the numbers of so many bins.
 func (bs *bins) fits(count int) bool { return count < tableLimit }
 
-func newTable(asked, count int, edges []float64) *bins {
-	return &bins{edges: edges, table: make([]uint16, count), limit: uint16(min(asked, tableLimit))}
+func newTable(asked, count int, edges []float64, sc *scratch) *bins {
+	return &bins{edges: edges, table: par.Make[uint16](&sc.arena, count), limit: uint16(min(asked, tableLimit))}
 }
 
 // maxBins is the number of bins where none is asked for and there are events enough.
@@ -84,24 +84,24 @@ func newBins[T Float](sel *selection[T], cfg *Config, unit float64, sc *scratch)
 		if err != nil {
 			return nil, err
 		}
-		bs = newTable(len(edges)-1, sel.massCells.count, edges)
+		bs = newTable(len(edges)-1, sel.massCells.count, edges, sc)
 		setCells(bs, sel.massCells)
 		assignDivided(bs, sel, assignBins(bs, sel, sc))
 	}
 	of := func(dst []uint32, lo int) { binsOfEvents(dst, bs, sel, lo) }
-	return bs, settle(bs, sel, cfg, unit, of, sc.team)
+	return bs, settle(bs, sel, cfg, unit, of, sc)
 }
 
 // settle merges bins that have too few events, where their number was not asked
 // for, and finds the mean polynomials that moments are made of.
-func settle[T Float](bs *bins, sel *selection[T], cfg *Config, unit float64, of binsOf, team *par.Team) error {
+func settle[T Float](bs *bins, sel *selection[T], cfg *Config, unit float64, of binsOf, sc *scratch) error {
 	merging := merges(cfg) && (sel.Weight != nil || cfg.Binning == Uniform) // others have enough already
 	order := 0
 	if cfg.Moments == Projection {
 		order = cfg.Order
 	}
 	if merging || order > 0 {
-		su := sumBins(sel, bs.count(), order, unit, of, team)
+		su := sumBins(sel, bs.count(), order, unit, of, sc)
 		if merging {
 			if to := su.merging(enoughEvents); to[len(to)-1] < len(to)-1 {
 				su.merge(to)
@@ -111,7 +111,7 @@ func settle[T Float](bs *bins, sel *selection[T], cfg *Config, unit float64, of 
 		if err := su.check(bs.edges, unit); err != nil {
 			return err
 		}
-		bs.means = su.means()
+		bs.means = su.means(sc)
 	} else if cfg.Moments == Projection {
 		bs.means = slices.Repeat([]twofold{{hi: 1}}, bs.count())
 	}

@@ -21,8 +21,10 @@ type group struct {
 // divide makes groups of whole cells, most of the size of a chunk. A cell of many
 // records is a group of many chunks: where they begin is known once it is sorted,
 // since a chunk has all or none of the events of one score.
-func (rs *records[T]) divide(bins int) {
+func (rs *records[T]) divide(bins int, sc *scratch) {
 	size := chunkSize(bins)
+	most := len(rs.words)/size + 1
+	rs.groups, rs.chunks = par.Make[group](&sc.arena, most)[:0], par.Make[int](&sc.arena, 3*most+1)[:0]
 	from := 0
 	for c, end := range rs.cells[1:] {
 		lo, hi := int(rs.cells[from]), int(end)

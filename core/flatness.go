@@ -11,10 +11,10 @@ import "math"
 // that F is the CDF of all events. It follows sqrt(share_b) F_b in
 // place of F_b. Then P_b = A_b = sqrt(share_b) gives the moment c = F and the residual
 // sqrt(share_b) (F_b - F), whose squares J adds up.
-func newFlatIntegrand(bs *bins, totals []float64, weightUnit float64) (*integrand, error) {
-	in := &integrand{bins: bs.count(), scale: 1, basis: emptyBasis(bs.count(), 1)}
+func newFlatIntegrand(bs *bins, totals []float64, weightUnit float64, sc *scratch) (*integrand, error) {
+	in := &integrand{bins: bs.count(), scale: 1, basis: emptyBasis(bs.count(), 1, &sc.arena)}
 	var err error
-	if in.unit, err = inverseSums(bs.edges, totals, weightUnit); err != nil {
+	if in.unit, err = inverseSums(bs.edges, totals, weightUnit, &sc.arena); err != nil {
 		return nil, err
 	}
 	var all float64
@@ -27,6 +27,6 @@ func newFlatIntegrand(bs *bins, totals []float64, weightUnit float64) (*integran
 		in.unit[b] *= root
 	}
 	in.basis.setGram()
-	in.linear = newLinear(in.basis, 0)
+	in.linear = newLinear(in.basis, 0, &sc.arena)
 	return in, nil
 }

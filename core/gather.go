@@ -1,6 +1,10 @@
 package core
 
-import "github.com/libmode/libmode/core/internal/par"
+import (
+	"sync"
+
+	"github.com/libmode/libmode/core/internal/par"
+)
 
 // gathered are the events of the labels that a loss sees, those of a label side by
 // side. A batch has its labels in random order, and every loop that asked for them
@@ -21,6 +25,9 @@ func gatheredOf[T Float](sc *scratch) *gathered[T] {
 	}
 	return any(&sc.double).(*gathered[T])
 }
+
+// rooms hold a number for each event of a block.
+var rooms = sync.Pool{New: func() any { return new([checkBlock]uint32) }}
 
 // gather makes them those of the labels, which are all different. It reads the labels
 // twice, however many there are.

@@ -28,16 +28,16 @@ func newIntegrand[T Float](cfg *Config, bs *bins, rs *records[T], su *sums, weig
 		in.scale /= float64(in.bins)
 	}
 	var err error
-	if in.unit, err = inverseSums(bs.edges, su.all(), weightUnit); err != nil {
+	if in.unit, err = inverseSums(bs.edges, su.all(), weightUnit, &sc.arena); err != nil {
 		return nil, err
 	}
-	if in.basis, err = newBasis(bs.edges, cfg, bs.means); err != nil {
+	if in.basis, err = newBasis(bs.edges, cfg, bs.means, &sc.arena); err != nil {
 		return nil, err
 	}
 	if cfg.bounded() {
 		in.bound = newBound(cfg, in.basis)
 	} else {
-		in.linear = newLinear(in.basis, in.penalty)
+		in.linear = newLinear(in.basis, in.penalty, &sc.arena)
 	}
 	if cfg.Unbiased {
 		in.variance, err = newVariance(bs.edges, rs, su, in.unit, sc)
@@ -121,8 +121,8 @@ func (in *integrand) newKernel() kernel {
 }
 
 // inverseSums returns 1/W_b. Sums are of weights in the given unit.
-func inverseSums(edges, sums []float64, unit float64) ([]float64, error) {
-	inverse := make([]float64, len(sums))
+func inverseSums(edges, sums []float64, unit float64, arena *par.Arena) ([]float64, error) {
+	inverse := par.Make[float64](arena, len(sums))
 	for b, sum := range sums {
 		inverse[b] = 1 / sum
 		if err := checkSum(edges, b, sum, unit); err != nil {

@@ -1,6 +1,9 @@
 package core
 
-import "gonum.org/v1/gonum/floats"
+import (
+	"github.com/libmode/libmode/core/internal/par"
+	"gonum.org/v1/gonum/floats"
+)
 
 // linear is J where no moment is bounded. Then r = (1 - P A) F is linear in F and
 // J = F' M F with M = (1 - PA)'(1 - PA) + slope_penalty A_1 A_1', so that a step e in
@@ -18,12 +21,12 @@ type linear struct {
 	square []float64 // per bin: M_bb
 }
 
-func newLinear(ba *basis, penalty float64) *linear {
+func newLinear(ba *basis, penalty float64, arena *par.Arena) *linear {
 	if ba.orthonormal != nil {
 		ba = ba.orthonormal
 	}
 	size := ba.size
-	li := &linear{ba, make([]float64, len(ba.p)), make([]float64, len(ba.p)/size)}
+	li := &linear{ba, par.Make[float64](arena, len(ba.p)), par.Make[float64](arena, len(ba.p)/size)}
 	for b := range li.square {
 		p, a := ba.rowP(b), ba.rowA(b)
 		move := li.moveZ[b*size : (b+1)*size]

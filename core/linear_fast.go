@@ -23,13 +23,13 @@ type fastLinear struct {
 const fastSize = 3
 
 // newFastLinear returns nil where P'P is singular, as with fewer bins than moments.
-func newFastLinear(in *integrand) *fastLinear {
+func newFastLinear(in *integrand, sc *scratch) *fastLinear {
 	ba := in.linear.basis
 	l, ok := newLower(ba, in.penalty)
 	if !ok {
 		return nil
 	}
-	f := &fastLinear{make([][fastSize]float64, in.bins), make([][fastSize]float64, in.bins)}
+	f := &fastLinear{par.Make[[fastSize]float64](&sc.arena, in.bins), par.Make[[fastSize]float64](&sc.arena, in.bins)}
 	for b := range in.bins {
 		x, y := l.solve(ba.rowP(b)), &f.y[b]
 		f.x[b] = x

@@ -25,27 +25,34 @@ type binsOf func(dst []uint32, lo int)
 
 const noBin = noPair
 
-// rooms hold a number for each event of a block.
-var rooms = sync.Pool{New: func() any { return new([checkBlock]uint32) }}
+// sumRoom has the bins of a block of events, and sums over larger ones.
+type sumRoom struct {
+	bins [checkBlock]uint32
+	low  []lowSums
+}
+
+var sumRooms = sync.Pool{New: func() any { return new(sumRoom) }}
 
 // sumBins returns the sums of the events over so many bins. Events are added up in blocks
 // of a size that does not depend on the number of threads, and blocks in their order.
-func sumBins[T Float](sel *selection[T], bins, order int, unit float64, of binsOf, team *par.Team) *binSums {
+func sumBins[T Float](sel *selection[T], bins, order int, unit float64, of binsOf, sc *scratch) *binSums {
 	total := &binSums{order: order}
 	per := bins * total.width()
 	n, size := len(sel.Mass), max(1<<14, 64*bins)
 	blocks := max(1, (n+size-1)/size)
-	rows := make([]twofold, blocks*per)
-	team.Run(blocks, func(k int) {
+	rows := par.Make[twofold](&sc.arena, blocks*per)
+	sc.team.Run(blocks, func(k int) {
 		block := binSums{order, rows[k*per : (k+1)*per]}
-		room := rooms.Get().(*[checkBlock]uint32)
-		defer rooms.Put(room)
+		room := sumRooms.Get().(*sumRoom)
+		defer sumRooms.Put(room)
 		var low []lowSums
 		if order < fastSize {
-			low = make([]lowSums, bins)
+			room.low = par.Grown(room.low, bins)
+			low = room.low
+			clear(low)
 		}
 		for lo, end := size*k, min(n, size*(k+1)); lo < end; lo += checkBlock {
-			numbers := room[:min(checkBlock, end-lo)]
+			numbers := room.bins[:min(checkBlock, end-lo)]
 			of(numbers, lo)
 			if low != nil {
 				addLow(low, sel, lo, numbers, unit)
@@ -204,10 +211,10 @@ func (bs *binSums) check(edges []float64, unit float64) error {
 }
 
 // means returns the bins' mean polynomials, (1/W_b) sum w P_l(x), a row a bin.
-func (bs *binSums) means() []twofold {
+func (bs *binSums) means(sc *scratch) []twofold {
 	size := bs.order + 1
 	nb := len(bs.rows) / bs.width()
-	means := make([]twofold, nb*size)
+	means := par.Make[twofold](&sc.arena, nb*size)
 	for b := range nb {
 		row := bs.row(b)
 		means[b*size].hi = 1

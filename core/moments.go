@@ -3,6 +3,7 @@ package core
 import (
 	"math"
 
+	"github.com/libmode/libmode/core/internal/par"
 	"gonum.org/v1/gonum/floats"
 )
 
@@ -29,9 +30,9 @@ const roundingFloor = 1e-12
 
 // newBasis returns the basis of the moments that a configuration asks for.
 // Projection is made of means, the bins' mean polynomials (see binsums.go).
-func newBasis(edges []float64, cfg *Config, means []twofold) (*basis, error) {
+func newBasis(edges []float64, cfg *Config, means []twofold, arena *par.Arena) (*basis, error) {
 	nb := len(edges) - 1
-	ba := emptyBasis(nb, cfg.Order+1)
+	ba := emptyBasis(nb, cfg.Order+1, arena)
 	if cfg.Order >= 1 {
 		ba.slope[1] = 1
 	}
@@ -42,7 +43,7 @@ func newBasis(edges []float64, cfg *Config, means []twofold) (*basis, error) {
 		for i, mean := range means {
 			ba.p[i] = mean.hi
 		}
-		if err := ba.project(); err != nil {
+		if err := ba.project(arena); err != nil {
 			return nil, err
 		}
 		if cfg.bounded() {
@@ -58,9 +59,9 @@ func newBasis(edges []float64, cfg *Config, means []twofold) (*basis, error) {
 	return ba, nil
 }
 
-func emptyBasis(nb, size int) *basis {
+func emptyBasis(nb, size int, arena *par.Arena) *basis {
 	of, square := nb*size, size*size
-	all := make([]float64, 2*of+square+size)
+	all := par.Make[float64](arena, 2*of+square+size)
 	return &basis{size: size, p: all[:of], a: all[of : 2*of], gram: all[2*of : 2*of+square], slope: all[2*of+square:]}
 }
 
@@ -94,15 +95,15 @@ func (ba *basis) quadrature(edges []float64) {
 func (ba *basis) fit(means []twofold) { fitTwofold(ba.a, means, ba.size) }
 
 // project sets the orthonormal basis, the Q of P = Q R by modified Gram-Schmidt.
-func (ba *basis) project() error {
+func (ba *basis) project(arena *par.Arena) error {
 	size := ba.size
 	nb := len(ba.p) / size
 	if nb < size {
 		return errorOf(ErrOption, "order = %d with moments = projection fits %d coefficients, but there are only %d bins: "+
 			"use more bins, a lower order or moments = quadrature", size-1, size, nb)
 	}
-	on := emptyBasis(nb, size)
-	q := make([]float64, nb*size) // by column
+	on := emptyBasis(nb, size, arena)
+	q := par.Make[float64](arena, nb*size) // by column
 	var r [(MaxOrder + 1) * (MaxOrder + 1)]float64
 	for l := range size {
 		column := q[l*nb : (l+1)*nb]

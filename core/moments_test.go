@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/libmode/libmode/core/internal/par"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -33,7 +34,7 @@ func TestProjection(t *testing.T) {
 				means = append(means, twofold{hi: mean})
 			}
 		}
-		ba, err := newBasis(edges, &Config{Order: order, Moments: Projection}, means)
+		ba, err := newBasis(edges, &Config{Order: order, Moments: Projection}, means, new(par.Arena))
 		require.NoError(t, err)
 		ba.fit(means)
 		for l := range order + 1 {
@@ -53,7 +54,7 @@ func TestProjection(t *testing.T) {
 // Quadrature moments of a constant are that constant, whatever the bins, since
 // the widths add up to 2.
 func TestQuadratureOfConstant(t *testing.T) {
-	ba, err := newBasis([]float64{3, 4, 7, 8}, &Config{}, nil)
+	ba, err := newBasis([]float64{3, 4, 7, 8}, &Config{}, nil, new(par.Arena))
 	require.NoError(t, err)
 	c := make([]float64, 1)
 	ba.moments(c, []float64{0.4, 0.4, 0.4})
@@ -62,7 +63,7 @@ func TestQuadratureOfConstant(t *testing.T) {
 
 // The steps of bound.advance add up to bound.apply, small and large ones.
 func TestBoundAdvance(t *testing.T) {
-	ba, err := newBasis(uniformEdges(0, 1, 9), &Config{Order: 4}, nil)
+	ba, err := newBasis(uniformEdges(0, 1, 9), &Config{Order: 4}, nil, new(par.Arena))
 	require.NoError(t, err)
 	cfg := paperConfig()
 	cfg.Order, cfg.MaxSlope, cfg.Monotonic = 4, 0.3, true

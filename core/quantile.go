@@ -10,8 +10,8 @@ import (
 
 // quantileRanks returns the ranks floor(k n / bins), k = 1..bins-1, of the
 // masses next to which the inner edges of quantile bins lie.
-func quantileRanks(n, asked int) []int {
-	ranks := make([]int, asked-1)
+func quantileRanks(n, asked int, arena *par.Arena) []int {
+	ranks := par.Make[int](arena, asked-1)
 	for k := 1; k < asked; k++ {
 		ranks[k-1] = n/asked*k + n%asked*k/asked // without overflow of n k
 	}
@@ -38,9 +38,9 @@ type run struct {
 // equal masses has moved down to the start of the run, and rank 0 and repeats
 // are dropped, and so is an edge that would not be below hi. kept[k] is how many of
 // the first k ranks have given an edge.
-func (sm *sortedMasses) edges(ranks []int, lo, hi float64) (edges []float64, kept []int) {
-	edges = append(make([]float64, 0, len(ranks)+2), lo)
-	kept = append(make([]int, 0, len(ranks)+1), 0)
+func (sm *sortedMasses) edges(ranks []int, lo, hi float64, arena *par.Arena) (edges []float64, kept []int) {
+	edges = append(par.Make[float64](arena, len(ranks)+2)[:0], lo)
+	kept = append(par.Make[int](arena, len(ranks)+1)[:0], 0)
 	last := 0 // where in masses the last edge's upper mass stands
 	for _, rank := range ranks {
 		at := sm.at(rank)
@@ -96,13 +96,13 @@ func quantileBins[T Float](sel *selection[T], asked int, sc *scratch) *bins {
 			counts[c] += more
 		}
 	}
-	bs := newTable(asked, sel.massCells.count, nil)
-	ranks := quantileRanks(sel.n, asked)
-	bs.findRuns(counts, ranks)
+	bs := newTable(asked, sel.massCells.count, nil, sc)
+	ranks := quantileRanks(sel.n, asked, &sc.arena)
+	bs.findRuns(counts, ranks, sc)
 	divided := assignBins(bs, sel, sc)
-	near := sortedMasses{sorted(bs.runs, divided, sel, sc.team), bs.runs}
+	near := sortedMasses{sorted(bs.runs, divided, sel, sc), bs.runs}
 	var kept []int
-	bs.edges, kept = near.edges(ranks, sel.massLo, sel.massHi)
+	bs.edges, kept = near.edges(ranks, sel.massLo, sel.massHi, &sc.arena)
 	if bs.count() < asked {
 		renumber(bs, sel, kept)
 	}
@@ -112,31 +112,31 @@ func quantileBins[T Float](sel *selection[T], asked int, sc *scratch) *bins {
 
 // sorted returns the masses of the runs, in order: runs stand in order, so that it is
 // enough to sort each by itself.
-func sorted[T Float](runs []run, found [][]divided, sel *selection[T], team *par.Team) []float64 {
-	next := make([]int, len(runs))
+func sorted[T Float](runs []run, found [][]divided, sel *selection[T], sc *scratch) []float64 {
+	next := par.Make[int](&sc.arena, len(runs))
 	total := 0
 	for k, r := range runs {
 		next[k] = r.index
 		total = r.index + r.count
 	}
-	masses := make([]float64, total)
+	masses := par.Make[float64](&sc.arena, total)
 	for _, block := range found {
 		for _, d := range block {
 			masses[next[d.run]] = float64(sel.Mass[d.event])
 			next[d.run]++
 		}
 	}
-	team.Run(len(runs), func(k int) { slices.Sort(masses[runs[k].index:next[k]]) })
+	sc.team.Run(len(runs), func(k int) { slices.Sort(masses[runs[k].index:next[k]]) })
 	return masses
 }
 
 // findRuns sets the table and the runs, whose edges are not known yet: from the counts
 // of masses by cell the bins follow for all cells but those where a rank lies, and the
 // nearest filled ones below these.
-func (bs *bins) findRuns(counts []uint32, ranks []int) {
+func (bs *bins) findRuns(counts []uint32, ranks []int, sc *scratch) {
 	every := !bs.fits(len(ranks) + 1)
 	before, next := 0, 0 // masses and ranks below the cell
-	bs.runs = make([]run, 0, min(2*len(ranks), len(counts)))
+	bs.runs = par.Make[run](&sc.arena, min(2*len(ranks), len(counts)))[:0]
 	for lo := 0; lo < len(counts); lo += cellBlock {
 		block := counts[lo:min(lo+cellBlock, len(counts))]
 		inside := 0

@@ -39,7 +39,7 @@ func newRecords[T Float](sel *selection[T], bs *bins, sc *scratch) *records[T] {
 	sc.records = par.Grown(sc.records, sel.n)
 	rs := &records[T]{
 		Layout: radix.NewLayout[T](sel.scoreMin, sel.scoreMax, sel.scoreBits, len(sel.Score), bs.count()),
-		words:  sc.records, scores: sel.Score, cells: countsToStarts(sel.parts, sel.scoreCells.count),
+		words:  sc.records, scores: sel.Score, cells: countsToStarts(sel.parts, sel.scoreCells.count, sc),
 	}
 	sc.team.Run(len(sel.parts), func(k int) {
 		p, room := &sel.parts[k], fillRooms.Get().(*fillRoom)
@@ -48,7 +48,7 @@ func newRecords[T Float](sel *selection[T], bs *bins, sc *scratch) *records[T] {
 			rs.fill(room, sel, bs, p.scores, lo, min(lo+fillBlock, p.hi))
 		}
 	})
-	rs.divide(bs.count())
+	rs.divide(bs.count(), sc)
 	return rs
 }
 
@@ -98,8 +98,8 @@ func (rs *records[T]) make(dst []uint64, scores []T, bins []uint32, mask uint32,
 // countsToStarts turns the counts of scores per part and cell into where
 // each part writes its first record of each cell, and returns the starts
 // of the cells, with the total at the end.
-func countsToStarts(parts []part, cells int) []uint32 {
-	starts := make([]uint32, cells+1)
+func countsToStarts(parts []part, cells int, sc *scratch) []uint32 {
+	starts := par.Make[uint32](&sc.arena, cells+1)
 	var start uint32
 	for c := range cells {
 		starts[c] = start

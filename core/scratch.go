@@ -10,6 +10,7 @@ import (
 // at a time.
 type scratch struct {
 	team    *par.Team
+	arena   par.Arena
 	counts  []uint32    // of masses and scores by cell
 	cellsOf []uint32    // of each event, see selection.go
 	divided [][]divided // by block, see bins.go
@@ -28,6 +29,7 @@ var scratchPool = sync.Pool{New: func() any { return new(scratch) }}
 func takeScratch() *scratch {
 	sc := scratchPool.Get().(*scratch)
 	sc.team = new(par.Team)
+	sc.arena.Reset()
 	return sc
 }
 

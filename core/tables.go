@@ -1,6 +1,10 @@
 package core
 
-import "sort"
+import (
+	"sort"
+
+	"github.com/libmode/libmode/core/internal/par"
+)
 
 // Edges returns the edges of the mass bins that the loss of these events would
 // use, in units of mass. Scores are not looked at; weights count where the number
@@ -41,7 +45,7 @@ func MomentsAt[T Float](at []float64, ev Events[T], cfg Config) (*Table, error) 
 	if err != nil {
 		return nil, err
 	}
-	ba, err := newBasis(bs.edges, &cfg, bs.means)
+	ba, err := newBasis(bs.edges, &cfg, bs.means, new(par.Arena))
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +105,7 @@ func inspect[T Float](ev Events[T], cfg *Config, n int) (*selection[T], *bins, e
 	}
 	bs := new(bins)
 	if cfg.Binning == Quantile {
-		bs.edges, _ = sortAll(sel).edges(quantileRanks(sel.n, binsFor(cfg, sel.n)), sel.massLo, sel.massHi)
+		bs.edges, _ = sortAll(sel).edges(quantileRanks(sel.n, binsFor(cfg, sel.n), new(par.Arena)), sel.massLo, sel.massHi, new(par.Arena))
 	} else if bs.edges, err = givenEdges(sel, cfg); err != nil {
 		return nil, nil, err
 	}
@@ -114,7 +118,7 @@ func inspect[T Float](ev Events[T], cfg *Config, n int) (*selection[T], *bins, e
 			}
 		}
 	}
-	return sel, bs, settle(bs, sel, cfg, sel.unit(), of, sc.team)
+	return sel, bs, settle(bs, sel, cfg, sel.unit(), of, sc)
 }
 
 // searchBin returns the bin of a mass inside the range: lower edge <= m < upper
@@ -153,7 +157,7 @@ func cdfsAt[T Float](at []float64, sel *selection[T], edges []float64) ([][]floa
 			cdf[order[k]][b] += w
 		}
 	}
-	inverse, err := inverseSums(edges, sums, unit)
+	inverse, err := inverseSums(edges, sums, unit, new(par.Arena))
 	if err != nil {
 		return nil, err
 	}

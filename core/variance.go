@@ -3,6 +3,8 @@ package core
 import (
 	"math"
 	"slices"
+
+	"github.com/libmode/libmode/core/internal/par"
 )
 
 // variance holds what the bias of a finite sample is made of,
@@ -30,7 +32,7 @@ type variance struct {
 // newVariance returns the variance of bins in which an event of weight 1 makes the step
 // unit[b]. To the sums it adds those of the steps' squares, where weights differ.
 func newVariance[T Float](edges []float64, rs *records[T], su *sums, unit []float64, sc *scratch) (*variance, error) {
-	va := &variance{totals: make([]float64, su.bins), factor: make([]float64, su.bins), edges: edges}
+	va := &variance{totals: par.Make[float64](&sc.arena, su.bins), factor: par.Make[float64](&sc.arena, su.bins), edges: edges}
 	if rs.weights == nil {
 		return va, va.setEqual(unit)
 	}

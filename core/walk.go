@@ -23,7 +23,7 @@ type walk[T Float] struct {
 
 // integrate returns the loss and sets the gradient.
 func (wa *walk[T]) integrate(sc *scratch) (float64, error) {
-	integrals := make([]float64, len(wa.chunks)-1)
+	integrals := par.Make[float64](&sc.arena, len(wa.chunks)-1)
 	if scatters(wa) {
 		// A result takes the place of its event's weight.
 		sc.weights = par.Grown(sc.weights, len(wa.words))
@@ -88,10 +88,10 @@ type walker interface {
 
 // walkerOf chooses the walker: the general one, or one of those written out for speed that
 // tests compare with it (linear_fast.go, bounded_fast.go).
-func walkerOf[T Float](in *integrand, su *sums) func(*walk[T]) walker {
+func walkerOf[T Float](in *integrand, su *sums, sc *scratch) func(*walk[T]) walker {
 	if su.heavy == nil && in.basis.size <= fastSize {
 		if in.linear != nil {
-			if fast := newFastLinear(in); fast != nil {
+			if fast := newFastLinear(in, sc); fast != nil {
 				return func(wa *walk[T]) walker { return &linearWalker[T]{wa, fast} }
 			}
 		} else if lower, ok := newLower(in.basis, 0); ok && in.basis.size == fastSize {
