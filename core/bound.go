@@ -53,8 +53,8 @@ func newSquash(c, t float64) squash {
 	if math.Abs(u) > saturated {
 		return squash{t: t, u: u, tanh: math.Copysign(1, u)}
 	}
-	cosh := math.Cosh(u)
-	return squash{t: t, u: u, tanh: math.Tanh(u), sech2: 1 / (cosh * cosh)}
+	tanh, slope := tanhAndSlope(u)
+	return squash{t: t, u: u, tanh: tanh, sech2: slope}
 }
 
 func (q *squash) value() float64 { return q.t * q.tanh }

@@ -41,17 +41,20 @@
 //	             the derivative of the loss
 //	gradient     scatter.go: back in the order of the input
 //
-// A walk crosses an event by a kernel: linear.go, or bounded.go where moments are
-// bounded. Both are written out for speed, for order 2 and the first also below, in
-// linear_fast.go and bounded_fast.go; tests compare them.
+// A walk crosses an event by a kernel (path.go): linear.go, or bounded.go where moments are
+// bounded. Both are written out for speed, for order 2 and the first also below: in
+// linear_fast.go, a block of events at a time, with ties in linear_ties.go, and in
+// bounded_fast.go. Tests compare them.
 //
 // Edges and MomentsAt (tables.go) find the bins and the moments another way, and so
 // check what the loss is made of. DisCo is beside all this: disco.go, disco_form.go
 // (what its means are) and disco_sums.go (the sums in O(n log n)).
 //
 // internal/par has the goroutines that share a call, and memory; internal/radix sorts
-// events by a number of theirs.
+// events by a number of theirs; internal/lanes has the loops over blocks of events for
+// which there are vector instructions.
 //
 // Results do not depend on the number of threads, to the last bit: the work is
-// divided in the same way whatever their number.
+// divided in the same way whatever their number. Nor do they depend on whether there are
+// vector instructions: all tests of the package compute each loss with them and without.
 package core

@@ -74,6 +74,7 @@ func (in *integrand) newPoint(su *sums) point {
 // moveTo brings the point to where chunk k begins.
 func (pt *point) moveTo(k int, in *integrand, su *sums) {
 	pt.cdf = par.Grown(pt.cdf, in.bins)
+	pt.squares = pt.squares[:0]
 	if in.variance != nil {
 		pt.squares = par.Grown(pt.squares, in.bins)
 	}

@@ -147,9 +147,12 @@ func (w *linearWalker[T]) above(k int) float64 {
 }
 
 func (w *linearWalker[T]) walkChunk(k int) float64 {
+	lo, hi := w.chunks[k], w.chunks[k+1]
+	if hi-lo > walkBlock && w.endOfTie(lo, hi) == hi {
+		return w.walkTie(k)
+	}
 	room := linearRooms.Get().(*linearRoom)
 	defer linearRooms.Put(room)
-	lo, hi := w.chunks[k], w.chunks[k+1]
 	end := w.score(hi - 1)
 	integral := w.start(k, room) * (end - w.scoreBefore(k))
 	for lo < hi {
@@ -157,13 +160,18 @@ func (w *linearWalker[T]) walkChunk(k int) float64 {
 		w.cross(room, lo, next)
 		w.settleTies(room, lo)
 		integral += lanes.Finish(room.d, room.scores, end, -w.in.scale)
-		for i := max(lo, w.topFrom); i < next; i++ {
-			room.d[i-lo] += w.topShare
-		}
-		write(w.walk, lo, room.d)
+		w.finish(lo, room.d)
 		lo = next
 	}
 	return integral
+}
+
+// finish writes the gradient of the records from lo on.
+func (w *linearWalker[T]) finish(lo int, grad []float64) {
+	for i := max(lo, w.topFrom); i < lo+len(grad); i++ {
+		grad[i-lo] += w.topShare
+	}
+	write(w.walk, lo, grad)
 }
 
 // endOfBlock returns where a block ends that begins at lo: all of one tie are in a block.
@@ -202,69 +210,4 @@ func (w *linearWalker[T]) cross(room *linearRoom, lo, hi int) {
 		room.d[i] = square[b] * moved
 	}
 	room.li.CrossWeighted(room.bins, weights, room.d)
-}
-
-// settleTies settles the ties of a block, of which lo is the first event.
-func (w *linearWalker[T]) settleTies(room *linearRoom, lo int) {
-	scores := room.scores
-	for i := lanes.FirstTie(scores); i < len(scores)-1; {
-		end := i + 2
-		for end < len(scores) && scores[i] == scores[end] {
-			end++
-		}
-		w.settle(room, lo, i, end)
-		if i = end; i < len(scores) {
-			i += lanes.FirstTie(scores[i:])
-		}
-	}
-}
-
-// tieSums are sums of the weights, and of the squares of the steps, of events of a bin.
-type tieSums struct{ weight, square float64 }
-
-// settle makes the changes of the tied events i..end-1 of a block the mean of those where
-// they are crossed in this order and in the reverse one, which is that of the left and
-// the right derivatives: J is quadratic, so that each event changes by as much what each other
-// one does. The sums are over the events after, less those before.
-func (w *linearWalker[T]) settle(room *linearRoom, lo, i, end int) {
-	var x, y [fastSize]float64
-	for _, b := range room.bins[i:end] {
-		room.own[b] = tieSums{}
-	}
-	add := func(k int, sign float64) {
-		b := room.bins[k]
-		weight, row, own := sign*w.weight(lo+k), &room.li.Rows[b], &room.own[b]
-		for l := range x {
-			x[l] += weight * row.X[l]
-			y[l] += weight * row.Y[l]
-		}
-		own.weight += weight
-		e := weight * w.in.unit[b]
-		own.square += sign * e * e
-	}
-	for k := i; k < end; k++ {
-		add(k, 1)
-	}
-	for k := i; k < end; k++ {
-		add(k, -1)
-		room.d[k] += w.acrossTie(room, room.bins[k], w.weight(lo+k), &x, &y) / 2
-		add(k, -1)
-	}
-}
-
-// acrossTie returns by how much other events of a tie, of which these are the sums, change
-// what an event of this weight in bin b does.
-func (w *linearWalker[T]) acrossTie(room *linearRoom, b uint32, weight float64, x, y *[fastSize]float64) float64 {
-	row, others := &room.li.Rows[b], &room.own[b]
-	d := row.X[3] * others.weight
-	for l := range x {
-		d += row.Y[l]*y[l] - row.X[l]*x[l]
-	}
-	d *= weight
-	if va := w.in.variance; va != nil && w.weights != nil {
-		e, of := weight*w.in.unit[b], others.weight*w.in.unit[b]
-		both := 2*e*of*va.totals[b] - 2*(e*e*of+e*others.square)
-		d -= w.in.linear.square[b] * both * va.factor[b]
-	}
-	return d
 }
