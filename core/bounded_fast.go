@@ -1,227 +1,219 @@
 package core
 
-import "math"
+import (
+	"math"
 
-// boundedRow is what crossing an event needs of its bin, in one line of cache.
-type boundedRow struct {
-	x, a    [3]float64 // L x = P_b, with L of fastLinear for no penalty; A_b
-	f       float64    // F_b
-	inverse float64    // 1/W_b
-}
+	"github.com/libmode/libmode/core/internal/lanes"
+	"github.com/libmode/libmode/core/internal/par"
+)
 
-// boundedPath crosses events as boundedKernel does for order 2, with the common case
-// written out; in between, F_b are those of the rows.
+// boundedPath crosses events as boundedKernel does for order 2, a block of them at a time: first c
+// and P'F after each event, which are running sums, and then all that follows from them, in loops
+// over the events. Where c_1 or what max_slope is relative to counts as 0, the kernel crosses
+// single events. In between, F_b are those of the rows.
 type boundedPath[T Float] struct {
 	*kernelPath[T]
 	*boundedKernel
-	lower lower
-	rows  []boundedRow
+	offset    float64 // c_0 less this is what max_slope is relative to
+	sums      lanes.Bounded
+	bias      lanes.Bias
+	groups    []lanes.Group
+	crossings crossings
 }
 
-func newBoundedPath[T Float](w *pathWalker[T], l lower) path {
+// boundedBlock is a number of events of which all that is known of them stays near the processor.
+const boundedBlock = 256
+
+// leastMaxSlope is a max_slope above which no bound is too small for double precision.
+const leastMaxSlope = 1e-100
+
+func newBoundedPath[T Float](w *pathWalker[T]) path {
 	k := newBoundedKernel(w.in)
-	return &boundedPath[T]{&kernelPath[T]{k, w}, k, l, make([]boundedRow, w.in.bins)}
+	p := &boundedPath[T]{kernelPath: &kernelPath[T]{k, w}, boundedKernel: k}
+	if w.in.bound.slopeOf == Selected {
+		p.offset = 1
+	}
+	p.sums.Rows = make([]lanes.BoundedRow, w.in.bins)
+	if va := w.in.variance; va != nil {
+		p.bias = lanes.Bias{Rows: make([]lanes.BiasRow, w.in.bins), Gram: (*[9]float64)(w.in.basis.gram)}
+		for b := range p.bias.Rows {
+			factor := va.factor[b]
+			if w.weights == nil {
+				factor *= va.totals[b]
+			}
+			p.bias.Rows[b].Set(w.in.basis.rowP(b), w.in.basis.rowA(b), p.bias.Gram, w.in.penalty, factor)
+		}
+	}
+	return p
 }
 
 func (p *boundedPath[T]) start(pt *point) float64 {
-	in := p.w.in
-	for b := range p.rows {
-		p.rows[b] = boundedRow{x: p.lower.solve(in.basis.rowP(b)), a: [3]float64(in.basis.rowA(b)), f: pt.cdf[b], inverse: in.unit[b]}
+	basis := p.w.in.basis
+	for b, unit := range p.w.in.unit {
+		row, of, a := &p.sums.Rows[b], basis.rowP(b), basis.rowA(b)
+		row.A = [4]float64{unit * a[0], unit * a[1], unit * a[2], unit}
+		row.P = [4]float64{of[0], of[1], of[2], pt.cdf[b]}
 	}
 	return p.boundedKernel.start(pt)
 }
 
-func (p *boundedPath[T]) change(i int, sign float64) float64 {
-	b := p.w.Bin(p.w.words[i])
-	p.w.at.cdf[b] = p.rows[b].f
-	return p.kernelPath.change(i, sign)
-}
+func (p *boundedPath[T]) change(i int, sign float64) float64 { return p.kernelPath.change(i, sign) }
 
 func (p *boundedPath[T]) cross(i int) float64 {
-	b := p.w.Bin(p.w.words[i])
-	p.w.at.cdf[b] = p.rows[b].f
 	d := p.kernelPath.cross(i)
-	p.rows[b].f = p.w.at.cdf[b]
+	b := p.w.Bin(p.w.words[i])
+	p.sums.Rows[b].P[3] = p.w.at.cdf[b]
 	return d
 }
 
-// run crosses events from i on as boundedKernel does for order 2, with the
-// common case of squash.advance written out in place, so that the state stays out
-// of memory. It stops before the last event, a tie, and where c_1 or what
-// max_slope is relative to counts as 0 or changes its sign. It returns where it
-// stopped.
-//
-// With v = L' c~ and X = sum_b F_b x_b the change of J by a step e in bin b is
-//
-//	2 e (F_b + e/2 - v_mean.x_b) - 2 dv.(X + e/2 x_b - v_mean) + slope_penalty d(c_1^2)
-//
-// less what the bias changes by, which is so small that it may be found as a
-// difference of two values of it.
+// run crosses blocks. It stops before a tie that is larger than a block, and before an event
+// after which c_1 or what max_slope is relative to counts as 0.
 func (p *boundedPath[T]) run(st *state, i, hi int) int {
-	k := p.boundedKernel
-	in, now := p.w.in, k.now
-	bo := in.bound
-	limited, monotonic, selected := bo.limited, bo.monotonic, bo.slopeOf == Selected
-	if now.value[1] == 0 || limited && now.squashes[1].off || monotonic && now.squashes[2].off {
+	k, from := p.boundedKernel, i
+	if i == hi || !p.isRegular(k.c[0], k.c[1]) {
 		return i
 	}
-	words, weights, layout, rows := p.w.words, p.w.weights, p.w.Layout, p.rows
-	exact, scores, squares := layout.Exact(), p.w.scores, p.w.at.squares
-	slopeSign, pivotSign := math.Copysign(1, now.value[1]), math.Copysign(1, now.pivot)
-	share, maxSlope, floor := bo.shares[2]*slopeSign, bo.maxSlope*pivotSign, bo.slopeFloor
-	l := p.lower
-	c0, c1, c2 := k.c[0], k.c[1], k.c[2]
-	x := l.solve(k.pf[:3])
-	x0, x1, x2 := x[0], x[1], x[2]
-	v0 := l[0][0]*now.value[0] + l[1][0]*now.value[1] + l[2][0]*now.value[2]
-	v1 := l[1][1]*now.value[1] + l[2][1]*now.value[2]
-	v2 := l[2][2] * now.value[2]
-	t1, u1, h1, q1 := now.squashes[1].t, now.squashes[1].u, now.squashes[1].tanh, now.squashes[1].sech2
-	t2, u2, h2, q2 := now.squashes[2].t, now.squashes[2].u, now.squashes[2].tanh, now.squashes[2].sech2
-	pivot := now.pivot
-	bias, total := k.bias, 0.0
-	if bias != nil {
-		total = bias.total3(now.by0[1], now.byOwn[1], now.by0[2], now.by1[2], now.byOwn[2])
+	p.sums.C, p.sums.Q = [4]float64(k.c[:4]), [4]float64(k.pf[:4])
+	if k.bias != nil {
+		k.bias.sums3(&p.bias.Sums)
 	}
-	for ; i < hi-1; i++ {
-		r := words[i]
-		if layout.Key(words[i+1]) == layout.Key(r) {
+	for i < hi {
+		next := p.w.endOfBlock(i, hi, boundedBlock)
+		if next-i > boundedBlock {
 			break
 		}
-		row := &rows[layout.Bin(r)]
-		e := row.inverse
-		if weights != nil {
-			e *= weights[i]
+		end := p.follow(i, next)
+		if end > i {
+			p.finish(st, i, end)
+			i = end
 		}
-		dc0, dc1, dc2 := e*row.a[0], e*row.a[1], e*row.a[2]
-		n1 := c1 + dc1
-		if !(n1*slopeSign > floor) {
+		if end < next {
 			break
 		}
-		d1, nextPivot := dc1, pivot
-		if limited {
-			dpivot := dc0
-			nextPivot = c0 + dc0
-			if selected {
-				dpivot, nextPivot = -dc0, 1-nextPivot
-			}
-			if !(nextPivot*pivotSign > roundingFloor) {
-				break
-			}
-			t, dt := maxSlope*nextPivot, maxSlope*dpivot
-			inverse := 1 / t
-			u := n1 * inverse
-			if du := (dc1 - u1*dt) * inverse; isSmallStep(du, t, dt) && math.Abs(u1) <= saturated {
-				dh, slope := tanhStep(h1, q1, du)
-				d1 = dt*(h1+dh/2) + (t1+t)/2*dh
-				t1, u1, h1, q1 = t, u, h1+dh, slope
-			} else {
-				now, next := squash{t: t1, u: u1, tanh: h1, sech2: q1}, squash{}
-				d1 = now.advance(&next, n1, t, dc1, dt)
-				t1, u1, h1, q1 = next.t, next.u, next.tanh, next.sech2
-			}
-		}
-		d2 := dc2
-		if monotonic {
-			slope := n1
-			if limited {
-				slope = t1 * h1
-			}
-			t, dt := share*slope, share*d1
-			inverse := 1 / t
-			u := (c2 + dc2) * inverse
-			if du := (dc2 - u2*dt) * inverse; isSmallStep(du, t, dt) && math.Abs(u2) <= saturated {
-				dh, slope := tanhStep(h2, q2, du)
-				d2 = dt*(h2+dh/2) + (t2+t)/2*dh
-				t2, u2, h2, q2 = t, u, h2+dh, slope
-			} else {
-				now, next := squash{t: t2, u: u2, tanh: h2, sech2: q2}, squash{}
-				d2 = now.advance(&next, c2+dc2, t, dc2, dt)
-				t2, u2, h2, q2 = next.t, next.u, next.tanh, next.sech2
-			}
-		}
-		dv0, dv1, dv2 := l[0][0]*dc0+l[1][0]*d1+l[2][0]*d2, l[1][1]*d1+l[2][1]*d2, l[2][2]*d2
-		m0, m1, m2, half := v0+dv0/2, v1+dv1/2, v2+dv2/2, e/2
-		d := e * (row.f + half - (m0*row.x[0] + m1*row.x[1] + m2*row.x[2]))
-		d -= dv0*(x0+half*row.x[0]-m0) + dv1*(x1+half*row.x[1]-m1) + dv2*(x2+half*row.x[2]-m2)
-		d = 2*d + in.penalty*dc1*(c1+n1)
-		if bias != nil { // with the derivatives as in bound.differentiate
-			by0, own1, by1, own2 := 0.0, 1.0, 0.0, 1.0 // by1: of c~_2 by c~_1
-			if limited {
-				own1 = q1
-				by0 = maxSlope * byT(h1, u1, own1)
-				if selected {
-					by0 = -by0
-				}
-			}
-			if monotonic {
-				own2 = q2
-				by1 = share * byT(h2, u2, own2)
-			}
-			b, e2 := layout.Bin(r), e*e
-			bias.add3(b, in.variance.change(step{b, e, e2}, row.f, squares[b]))
-			squares[b] += e2
-			after := bias.total3(by0, own1, by1*by0, by1*own1, own2)
-			d -= after - total
-			total = after
-		}
-
-		next := layout.Number(r)
-		if !exact {
-			next = float64(scores[layout.Index(r)])
-		}
-		st.advance(next, d)
-		p.w.out[i-p.w.base] = T(-p.w.in.scale * d)
-		row.f += e
-		x0, x1, x2 = x0+e*row.x[0], x1+e*row.x[1], x2+e*row.x[2]
-		c0, c1, c2, v0, v1, v2, pivot = c0+dc0, n1, c2+dc2, v0+dv0, v1+dv1, v2+dv2, nextPivot
 	}
-	k.c[0], k.c[1], k.c[2] = c0, c1, c2
-	k.pf[0], k.pf[1], k.pf[2] = l[0][0]*x0, l[1][0]*x0+l[1][1]*x1, l[2][0]*x0+l[2][1]*x1+l[2][2]*x2
-	now.value[0], now.value[1], now.value[2], now.pivot = c0, c1, c2, pivot
-	if limited {
-		now.value[1] = t1 * h1
-	}
-	if monotonic {
-		now.value[2] = t2 * h2
-	}
-	now.squashes[1], now.squashes[2] = squash{t: t1, u: u1, tanh: h1, sech2: q1}, squash{t: t2, u: u2, tanh: h2, sech2: q2}
-	if bias != nil {
-		bo.differentiate(now)
-		y := bias.y
-		y[3], y[6], y[7] = y[1], y[2], y[5]
+	if i > from && i < hi {
+		p.restart()
 	}
 	return i
 }
 
-// total3 returns the bias at D with the rows (1, 0, 0), (d10, d11, 0) and
-// (d20, d21, d22), by way of <D, G D Y> = sum_lm G_lm D_l.(Y D_m).
-func (bs *biasSums) total3(d10, d11, d20, d21, d22 float64) float64 {
-	x, y, g := (*[9]float64)(bs.x), (*[9]float64)(bs.y), (*[9]float64)(bs.basis.gram)
-	y10, y11 := d10*y[0]+d11*y[1], d10*y[1]+d11*y[4] // Y D_1
-	y20, y21, y22 := d20*y[0]+d21*y[1]+d22*y[2], d20*y[1]+d21*y[4]+d22*y[5], d20*y[2]+d21*y[5]+d22*y[8]
-	sum := g[0]*y[0] + g[4]*(d10*y10+d11*y11) + g[8]*(d20*y20+d21*y21+d22*y22)
-	sum += 2 * (g[1]*y10 + g[2]*y20 + g[5]*(d10*y20+d11*y21))
-	return bs.plain + sum - 2*(x[0]+d10*x[3]+d11*x[4]+d20*x[6]+d21*x[7]+d22*x[8])
+// restart moves the kernel to where the rows are.
+func (p *boundedPath[T]) restart() {
+	at := &p.w.at
+	for b, unit := range p.w.in.unit {
+		at.cdf[b] = p.sums.Rows[b].P[3]
+		if p.w.in.variance != nil && p.w.weights == nil {
+			at.squares[b] = at.cdf[b] * unit
+		}
+	}
+	p.boundedKernel.start(at)
 }
 
-// add3 is add for three moments; of Y it leaves out what follows by symmetry, and
-// of X what the bias does not need.
-func (bs *biasSums) add3(b int, v float64) {
-	p, a := (*[3]float64)(bs.basis.p[3*b:]), (*[3]float64)(bs.basis.a[3*b:])
-	x, y := (*[9]float64)(bs.x), (*[9]float64)(bs.y)
-	v0, v1, v2 := v*a[0], v*a[1], v*a[2]
-	x[0] += p[0] * v0
-	x[3] += p[1] * v0
-	x[4] += p[1] * v1
-	x[6] += p[2] * v0
-	x[7] += p[2] * v1
-	x[8] += p[2] * v2
-	y[0] += a[0] * v0
-	y[1] += a[0] * v1
-	y[2] += a[0] * v2
-	y[4] += a[1] * v1
-	y[5] += a[1] * v2
-	y[8] += a[2] * v2
-	bs.plain += v + bs.penalty*a[1]*v1
+// isRegular reports whether neither c_1 nor what max_slope is relative to counts as 0.
+func (p *boundedPath[T]) isRegular(c0, c1 float64) bool {
+	bo := p.w.in.bound
+	return math.Abs(c1) > bo.slopeFloor && !(bo.limited && !(math.Abs(c0-p.offset) > roundingFloor))
+}
+
+// follow sets the groups to the crossings of the events lo..hi-1, or of fewer, up to one after which all is
+// regular as it is before, and returns the end of these.
+func (p *boundedPath[T]) follow(lo, hi int) int {
+	for lo < hi {
+		setCrossings(&p.crossings, p.w.walk, lo, hi)
+		before := p.sums
+		p.groups = par.Grown(p.groups, len(p.crossings.bins)/4)
+		p.sums.Follow(p.groups, p.crossings.bins, p.crossings.weights)
+		k := p.firstIrregular()
+		if k == len(p.crossings.bins) {
+			break
+		}
+		p.sums = before
+		for k, b := range p.crossings.bins {
+			p.sums.Rows[b].P[3] -= p.groups[k/4].E[k%4]
+		}
+		hi = lo + p.crossings.eventOf(k)
+	}
+	return hi
+}
+
+// firstIrregular returns the first of the crossings after which not all is regular, or their number.
+func (p *boundedPath[T]) firstIrregular() int {
+	for i := range p.groups {
+		m := &p.groups[i].Moments
+		for j, c0 := range m[0].Value {
+			if !p.isRegular(c0, m[1].C[j]) {
+				return 4*i + j
+			}
+		}
+	}
+	return 4 * len(p.groups)
+}
+
+// finish finds by how much J changes in the crossings of the groups, which are those of the events
+// lo..hi-1, and makes the gradient of it.
+func (p *boundedPath[T]) finish(st *state, lo, hi int) {
+	in, bo := p.w.in, p.w.in.bound
+	if bo.limited {
+		lanes.Squash(p.groups, 1, p.offset, bo.maxSlope)
+	} else {
+		lanes.Keep(p.groups, 1)
+	}
+	if bo.monotonic {
+		lanes.Squash(p.groups, 2, 0, bo.shares[2])
+	} else {
+		lanes.Keep(p.groups, 2)
+	}
+	lanes.Change(p.groups, (*[9]float64)(in.basis.gram), in.penalty)
+	if in.variance != nil {
+		p.setVariances()
+		p.bias.Cross(p.groups, p.crossings.bins)
+	}
+	d := p.crossings.collect(p.groups)
+	st.integral += lanes.Finish(d, p.crossings.scores, st.end, -in.scale)
+	for _, tie := range p.crossings.ties {
+		tie.settle(d, p.groups, -in.scale)
+	}
+	for i := max(lo, p.w.topFrom); i < hi; i++ {
+		d[i-lo] += p.w.topShare
+	}
+	out := p.w.out[lo-p.w.base:][:len(d)]
+	for i, grad := range d {
+		out[i] = T(grad)
+	}
+}
+
+// setVariances sets V of the groups, but for a factor that is in the rows of the bias: from f to f + e, the
+// square of a bin (variance.go) changes V_b by
+//
+//	[square (1 - 2f - 2e) - 2 S_b e + e (2f + e) T_b] / (1 - 2 U_b/T_b + T_b)
+//
+// which without weights is e (1 - 2f - e) times a factor.
+func (p *boundedPath[T]) setVariances() {
+	if p.w.weights == nil {
+		for i := range p.groups {
+			g := &p.groups[i]
+			for j, e := range g.E {
+				g.V[j] = e * (1 - 2*g.R[j])
+			}
+		}
+		return
+	}
+	unit, totals, squares := p.w.in.unit, p.w.in.variance.totals, p.w.at.squares
+	for k, b := range p.crossings.bins {
+		g, j := &p.groups[k/4], k%4
+		e, r := g.E[j], g.R[j]
+		square := p.crossings.squares[k] * unit[b] * unit[b]
+		g.V[j] = square*(1-2*r-e) - 2*e*(squares[b]-r*totals[b])
+		squares[b] += square
+	}
+}
+
+// sums3 sets a row to what the sums are in the terms of lanes.Bias.
+func (bs *biasSums) sums3(row *lanes.BiasRow) {
+	x, y, g := (*[9]float64)(bs.x), (*[9]float64)(bs.y), (*[9]float64)(bs.basis.gram)
+	*row = lanes.BiasRow{
+		{bs.plain + g[0]*y[0] - 2*x[0], g[1]*y[0] - x[3], g[1]*y[1] - x[4], g[2]*y[0] - x[6]},
+		{g[2]*y[1] - x[7], g[2]*y[2] - x[8], y[0], y[1]},
+		{y[4], y[2], y[5], y[8]},
+	}
 }

@@ -156,7 +156,7 @@ func (w *linearWalker[T]) walkChunk(k int) float64 {
 	end := w.score(hi - 1)
 	integral := w.start(k, room) * (end - w.scoreBefore(k))
 	for lo < hi {
-		next := w.endOfBlock(lo, hi)
+		next := w.endOfBlock(lo, hi, walkBlock)
 		w.cross(room, lo, next)
 		w.settleTies(room, lo)
 		integral += lanes.Finish(room.d, room.scores, end, -w.in.scale)
@@ -172,21 +172,6 @@ func (w *linearWalker[T]) finish(lo int, grad []float64) {
 		grad[i-lo] += w.topShare
 	}
 	write(w.walk, lo, grad)
-}
-
-// endOfBlock returns where a block ends that begins at lo: all of one tie are in a block.
-func (w *linearWalker[T]) endOfBlock(lo, hi int) int {
-	if hi-lo <= walkBlock {
-		return hi
-	}
-	at := lo + walkBlock
-	for at > lo && w.tied(at-1, at) {
-		at--
-	}
-	if at == lo {
-		return w.endOfTie(lo, hi)
-	}
-	return at
 }
 
 // cross crosses the events lo..hi-1 one by one, also where they are tied.

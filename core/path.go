@@ -6,8 +6,8 @@ import "github.com/libmode/libmode/core/internal/par"
 type path interface {
 	// start moves to a point, which it then takes along, and returns J there.
 	start(*point) float64
-	// run crosses as many events as it can from i on, none of which is tied or the last
-	// before hi, and returns where it stopped.
+	// run crosses as many events as it can from i on, and returns where it stopped, which is not
+	// within a tie.
 	run(st *state, i, hi int) int
 	// change returns by how much J would change if event i were crossed, upwards
 	// (sign 1) or downwards (-1), and leaves everything as it is.
@@ -16,15 +16,11 @@ type path interface {
 	cross(i int) float64
 }
 
-// state is J above the last score, and its integral so far.
-type state struct{ j, integral, score float64 }
+// state is the integral of a J up to an end that stays as it is above the events crossed so far.
+type state struct{ integral, end float64 }
 
-// advance goes on to a score where J changes by d.
-func (st *state) advance(score, d float64) {
-	st.integral += st.j * (score - st.score)
-	st.score = score
-	st.j += d
-}
+// advance crosses a score where J changes by d.
+func (st *state) advance(score, d float64) { st.integral += d * (st.end - score) }
 
 // pathWalker crosses events one after the other, by a path.
 type pathWalker[T Float] struct {
@@ -75,10 +71,9 @@ func (w *pathWalker[T]) walkChunk(k int) float64 {
 	if hi-lo > 1 && w.endOfTie(lo, hi) == hi {
 		return w.walkTie(k)
 	}
-	st := state{j: w.start(k), score: w.scoreBefore(k)}
-	for i := lo; i < hi; {
-		i = w.run(&st, i, hi)
-		// A tie begins, or only the keys are equal, or this is the last event.
+	st := state{end: w.score(hi - 1)}
+	st.integral = w.start(k) * (st.end - w.scoreBefore(k))
+	for i := w.run(&st, lo, hi); i < hi; i = w.run(&st, i, hi) {
 		end := w.endOfTie(i, hi)
 		st.advance(w.score(i), w.crossAll(i, end))
 		i = end
@@ -143,6 +138,7 @@ type kernelPath[T Float] struct {
 
 func newKernelPath[T Float](w *pathWalker[T]) path { return &kernelPath[T]{w.in.newKernel(), w} }
 
+// run stops before a tie, or where keys are equal, and before the last event.
 func (p *kernelPath[T]) run(st *state, i, hi int) int {
 	w, unit := p.w, p.w.in.unit
 	for ; i < hi-1 && w.Key(w.words[i]) != w.Key(w.words[i+1]); i++ {

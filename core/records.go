@@ -170,3 +170,19 @@ func (rs *records[T]) endOfTie(i, hi int) int {
 	}
 	return end
 }
+
+// endOfBlock returns where a block of about size records ends that begins at lo: all of one tie are
+// in a block.
+func (rs *records[T]) endOfBlock(lo, hi, size int) int {
+	if hi-lo <= size {
+		return hi
+	}
+	at := lo + size
+	for at > lo && rs.tied(at-1, at) {
+		at--
+	}
+	if at == lo {
+		return rs.endOfTie(lo, hi)
+	}
+	return at
+}

@@ -94,10 +94,8 @@ func walkerOf[T Float](in *integrand, su *sums, sc *scratch) func(*walk[T]) walk
 			if fast := newFastLinear(in, sc); fast != nil {
 				return func(wa *walk[T]) walker { return &linearWalker[T]{wa, fast} }
 			}
-		} else if lower, ok := newLower(in.basis, 0); ok && in.basis.size == fastSize {
-			return func(wa *walk[T]) walker {
-				return newPathWalkers(wa, func(w *pathWalker[T]) path { return newBoundedPath(w, lower) })
-			}
+		} else if in.basis.size == fastSize && in.bound.maxSlope > leastMaxSlope {
+			return func(wa *walk[T]) walker { return newPathWalkers(wa, newBoundedPath[T]) }
 		}
 	}
 	return newKernelWalkers[T]

@@ -1,0 +1,153 @@
+package core
+
+import (
+	"github.com/libmode/libmode/core/internal/lanes"
+	"github.com/libmode/libmode/core/internal/par"
+)
+
+// crossings are the steps by which a block of events is crossed, each upwards, or downwards, with a
+// weight of the other sign. Before the first is one of weight 0, which tells loops over the
+// crossings where these begin, and after the last as many as fill a group.
+//
+// The gradient of a tied event is half of by how much J changes where the event alone moves up, and
+// where it alone comes back from above. So the other events of a tie than the first go up and
+// back, then all go up, and then all but the last go back and up.
+type crossings struct {
+	bins, binsOf []uint32 // of the crossings, and of the events
+	weights      []float64
+	squares      []float64 // of the weights, negative where downwards
+	scores, d    []float64 // of the events
+	ties         []boundedTie
+}
+
+// boundedTie is a tie in a block.
+type boundedTie struct {
+	from, size int // its events
+	at         int // the first of its crossings
+}
+
+// up returns the crossing by which event i of the tie leaves it alone upwards.
+func (t boundedTie) up(i int) int {
+	if i == 0 {
+		return t.all(0)
+	}
+	return t.at + 2*(i-1)
+}
+
+// all returns the crossing of event i among those of all.
+func (t boundedTie) all(i int) int { return t.at + 2*(t.size-1) + i }
+
+// down returns the crossing by which event i, not the last, comes back alone.
+func (t boundedTie) down(i int) int { return t.all(t.size) + 2*i }
+
+func (t boundedTie) end() int { return t.down(t.size - 1) }
+
+// settle sets the gradient, which is a scale times the mean change of J up and down.
+func (t boundedTie) settle(grad []float64, groups []lanes.Group, scale float64) {
+	d := func(k int) float64 { return groups[k/4].D[k%4] }
+	last := t.size - 1
+	for i := range last {
+		grad[t.from+i] = scale * (d(t.up(i)) - d(t.down(i))) / 2
+	}
+	grad[t.from+last] = scale * (d(t.up(last)) + d(t.all(last))) / 2
+}
+
+// setCrossings sets the crossings to those of the events lo..hi-1.
+func setCrossings[T Float](cr *crossings, wa *walk[T], lo, hi int) {
+	n := hi - lo
+	cr.scores, cr.binsOf, cr.d = par.Grown(cr.scores, n), par.Grown(cr.binsOf, n), par.Grown(cr.d, n)
+	wa.decode(lo, hi, cr.scores, cr.binsOf)
+	var weights []float64
+	if wa.weights != nil {
+		weights = wa.weights[lo:hi]
+	}
+	cr.bins, cr.weights, cr.squares, cr.ties = cr.bins[:0], cr.weights[:0], cr.squares[:0], cr.ties[:0]
+	cr.rest(1)
+	for i := 0; i < n; {
+		end := i + lanes.FirstTie(cr.scores[i:])
+		if end == n-1 {
+			end = n
+		}
+		cr.add(weights, i, end, 1)
+		if i = end; i < n {
+			i = cr.addTie(weights, i)
+		}
+	}
+	cr.rest(-len(cr.bins) & 3)
+}
+
+// add adds crossings of events, upwards (sign 1) or downwards (-1).
+func (cr *crossings) add(weights []float64, from, to int, sign float64) {
+	cr.bins = append(cr.bins, cr.binsOf[from:to]...)
+	if weights == nil {
+		for range to - from {
+			cr.weights = append(cr.weights, sign)
+		}
+		return
+	}
+	for _, w := range weights[from:to] {
+		cr.weights = append(cr.weights, sign*w)
+		cr.squares = append(cr.squares, sign*w*w)
+	}
+}
+
+// rest adds crossings that change nothing.
+func (cr *crossings) rest(count int) {
+	for range count {
+		cr.bins = append(cr.bins, cr.binsOf[0])
+		cr.weights, cr.squares = append(cr.weights, 0), append(cr.squares, 0)
+	}
+}
+
+// addTie adds the crossings of the tie that begins with an event, and returns its end.
+func (cr *crossings) addTie(weights []float64, from int) int {
+	to := from + 2
+	for to < len(cr.scores) && cr.scores[to] == cr.scores[from] {
+		to++
+	}
+	cr.ties = append(cr.ties, boundedTie{from, to - from, len(cr.bins)})
+	for i := from + 1; i < to; i++ {
+		cr.add(weights, i, i+1, 1)
+		cr.add(weights, i, i+1, -1)
+	}
+	cr.add(weights, from, to, 1)
+	for i := from; i < to-1; i++ {
+		cr.add(weights, i, i+1, -1)
+		cr.add(weights, i, i+1, 1)
+	}
+	return to
+}
+
+// eventOf returns the event of a crossing, or the first of its tie.
+func (cr *crossings) eventOf(k int) int {
+	shift := -1 // of the event after the ties so far
+	for _, tie := range cr.ties {
+		if k < tie.at {
+			break
+		}
+		if k < tie.end() {
+			return tie.from
+		}
+		shift = tie.from + tie.size - tie.end()
+	}
+	return max(0, min(k+shift, len(cr.scores)-1))
+}
+
+// collect returns the changes of J by the events in turns.
+func (cr *crossings) collect(groups []lanes.Group) []float64 {
+	from, k := 0, 1
+	for _, tie := range cr.ties {
+		gather(cr.d[from:tie.from], groups, k)
+		gather(cr.d[tie.from:tie.from+tie.size], groups, tie.all(0))
+		from, k = tie.from+tie.size, tie.end()
+	}
+	gather(cr.d[from:], groups, k)
+	return cr.d
+}
+
+// gather sets d to the changes of crossings from k on.
+func gather(d []float64, groups []lanes.Group, k int) {
+	for i := range d {
+		d[i] = groups[(k+i)/4].D[(k+i)%4]
+	}
+}

@@ -1,0 +1,184 @@
+//go:build goexperiment.simd && go1.26 && !go1.27
+
+package lanes
+
+import "simd/archsimd"
+
+// four is a vector of numbers.
+type four = archsimd.Float64x4
+
+func all(x float64) four { return archsimd.BroadcastFloat64x4(x) }
+
+// before returns the last of the four before these and the first three of these: what was before each.
+func before(last, these four) four {
+	return last.Select128FromPair(1, 2, these).SelectFromPairGrouped(1, 2, these)
+}
+
+func followAVX2(bo *Bounded, groups []Group, bins []uint32, weights []float64) {
+	c, q, rows := archsimd.LoadFloat64x4(&bo.C), archsimd.LoadFloat64x4(&bo.Q), bo.Rows
+	for i := range groups {
+		g, bins, w := &groups[i], (*[4]uint32)(bins[4*i:]), (*[4]float64)(weights[4*i:])
+		r0, r1, r2, r3 := &rows[bins[0]], &rows[bins[1]], &rows[bins[2]], &rows[bins[3]]
+		c = followMoments(g, c, r0, r1, r2, r3, w)
+		q = followSums(g, q, r0, r1, r2, r3, w)
+	}
+	c.Store(&bo.C)
+	q.Store(&bo.Q)
+	archsimd.ClearAVXUpperBits()
+}
+
+// followMoments crosses four events of these weights and bins as far as moments go.
+func followMoments(g *Group, c four, r0, r1, r2, r3 *BoundedRow, w *[4]float64) four {
+	d0, d1 := archsimd.LoadFloat64x4(&r0.A).Mul(all(w[0])), archsimd.LoadFloat64x4(&r1.A).Mul(all(w[1]))
+	d2, d3 := archsimd.LoadFloat64x4(&r2.A).Mul(all(w[2])), archsimd.LoadFloat64x4(&r3.A).Mul(all(w[3]))
+	c0 := c.Add(d0)
+	c1 := c0.Add(d1)
+	c2 := c1.Add(d2)
+	c = c2.Add(d3)
+	d0, d1, d2, d3 = transpose(d0, d1, d2, d3)
+	d0.Store(&g.Moments[0].Change)
+	d1.Store(&g.Moments[1].Step)
+	d2.Store(&g.Moments[2].Step)
+	d3.Store(&g.E)
+	c0, c1, c2, _ = transpose(c0, c1, c2, c)
+	c0.Store(&g.Moments[0].Value)
+	c1.Store(&g.Moments[1].C)
+	c2.Store(&g.Moments[2].C)
+	return c
+}
+
+// followSums crosses four events as far as P'F and F_b go.
+func followSums(g *Group, q four, r0, r1, r2, r3 *BoundedRow, w *[4]float64) four {
+	q, q0, p0 := followSum(q, r0, w[0])
+	q, q1, p1 := followSum(q, r1, w[1])
+	q, q2, p2 := followSum(q, r2, w[2])
+	q, q3, p3 := followSum(q, r3, w[3])
+	q0, q1, q2, _ = transpose(q0, q1, q2, q3)
+	q0.Store(&g.Q[0])
+	q1.Store(&g.Q[1])
+	q2.Store(&g.Q[2])
+	p0, p1, p2, p3 = transpose(p0, p1, p2, p3)
+	p0.Store(&g.P[0])
+	p1.Store(&g.P[1])
+	p2.Store(&g.P[2])
+	p3.Add(archsimd.LoadFloat64x4(&g.E).Mul(all(0.5))).Store(&g.R)
+	return q
+}
+
+// followSum crosses an event and returns P'F after it and in its middle, and P_b and F_b before it.
+func followSum(q four, row *BoundedRow, w float64) (after, middle, p four) {
+	p = archsimd.LoadFloat64x4(&row.P)
+	e := w * row.A[3]
+	half := p.Mul(all(e * 0.5))
+	middle = q.Add(half)
+	// The row is stored whole, see crossOne.
+	p.Add(all(e).AsInt64x4().AndNot(archsimd.LoadInt64x4(&low)).AsFloat64x4()).Store(&row.P)
+	return middle.Add(half), middle, p
+}
+
+var sign = int64(-1 << 63)
+
+func signs() archsimd.Int64x4 { return archsimd.BroadcastInt64x4(sign) }
+
+func abs(x four) four { return x.AsInt64x4().AndNot(signs()).AsFloat64x4() }
+
+// withSign returns numbers, which are not negative, with the signs of others.
+func withSign(x, of four) four {
+	return of.AsInt64x4().And(signs()).Or(x.AsInt64x4()).AsFloat64x4()
+}
+
+// tanhSech is TanhSech of -x, which is not negative nor more than steepest.
+func tanhSech(x four) (tanh, sech four) {
+	shift, one := all(roundingShift), all(1)
+	shifted := x.Mul(all(inverseLn2)).Add(shift)
+	k := shifted.Sub(shift)
+	r := x.Sub(k.Mul(all(upperLn2))).Sub(k.Mul(all(lowerLn2)))
+	power := shifted.AsInt64x4().Add(archsimd.BroadcastInt64x4(exponentBias)).ShiftAllLeft(52).AsFloat64x4()
+	y := r.Mul(r)
+	even, odd := all(expEven[0]), all(expOdd[0])
+	even, odd = all(expEven[1]).Add(even.Mul(y)), all(expOdd[1]).Add(odd.Mul(y))
+	even, odd = all(expEven[2]).Add(even.Mul(y)), all(expOdd[2]).Add(odd.Mul(y))
+	even, odd = all(expEven[3]).Add(even.Mul(y)), all(expOdd[3]).Add(odd.Mul(y))
+	even, odd = all(expEven[4]).Add(even.Mul(y)), all(expOdd[4]).Add(odd.Mul(y))
+	even, odd = all(expEven[5]).Add(even.Mul(y)), all(expOdd[5]).Add(odd.Mul(y))
+	scaled := power.Mul(r.Add(y.Mul(even.Add(odd.Mul(r)))))
+	e, exp := scaled.Add(power.Sub(one)), scaled.Add(power)
+	inverse := one.Div(one.Add(exp.Mul(exp)))
+	return e.Mul(one.Add(exp)).Mul(inverse), all(2).Mul(exp).Mul(inverse)
+}
+
+func squashAVX2(groups []Group, l int, offset, factor float64) {
+	squashTanh(groups, l, offset, factor)
+	squashChange(groups, l, offset, factor)
+	archsimd.ClearAVXUpperBits()
+}
+
+// squashTanh sets Slope and ByBase to 1/cosh u and tanh u.
+func squashTanh(groups []Group, l int, offset, factor float64) {
+	l &= 3
+	for i := range groups {
+		of, m := &groups[i].Moments[l-1], &groups[i].Moments[l]
+		base, c := archsimd.LoadFloat64x4(&of.Value).Sub(all(offset)), archsimd.LoadFloat64x4(&m.C)
+		u := c.Mul(all(1).Div(all(factor).Mul(abs(base))))
+		tanh, sech := tanhSech(withSign(abs(u).Min(all(steepest)), all(-1)))
+		sech.Store(&m.Slope)
+		withSign(abs(tanh), u).Store(&m.ByBase)
+	}
+}
+
+// squashChange finds the rest from these.
+func squashChange(groups []Group, l int, offset, factor float64) {
+	var zero, lastBase, lastT, lastU, lastTanh, lastSech four
+	for i := range groups {
+		of, m := &groups[i].Moments[l-1], &groups[i].Moments[l]
+		base, tanh, sech := archsimd.LoadFloat64x4(&of.Value).Sub(all(offset)), archsimd.LoadFloat64x4(&m.ByBase), archsimd.LoadFloat64x4(&m.Slope)
+		t := all(factor).Mul(abs(base))
+		inverse := all(1).Div(t)
+		u := archsimd.LoadFloat64x4(&m.C).Mul(inverse)
+		u = withSign(abs(u).Min(all(steepest)), u)
+		byBase := withSign(all(factor), base)
+		tBefore := before(lastT, t)
+		dt := byBase.Mul(archsimd.LoadFloat64x4(&of.Change))
+		dt = dt.Merge(t.Sub(tBefore), before(lastBase, base).Mul(base).Greater(zero))
+		tanhBefore := before(lastTanh, tanh)
+		du := archsimd.LoadFloat64x4(&m.Step).Sub(before(lastU, u).Mul(dt)).Mul(inverse)
+		small := abs(du).Less(all(smallStep)).And(dt.Greater(all(-15).Mul(t)))
+		dtanh := sinh(du).Mul(before(lastSech, sech).Mul(sech)).Merge(tanh.Sub(tanhBefore), small)
+		half := all(0.5)
+		dt.Mul(tanhBefore.Add(tanh).Mul(half)).Add(tBefore.Add(t).Mul(half).Mul(dtanh)).Store(&m.Change)
+		t.Mul(tanh).Store(&m.Value)
+		slope := sech.Mul(sech)
+		slope.Store(&m.Slope)
+		byBase.Mul(tanh.Sub(u.Mul(slope))).Store(&m.ByBase)
+		lastBase, lastT, lastU, lastTanh, lastSech = base, t, u, tanh, sech
+	}
+}
+
+// sinh returns sinh x where |x| is not above smallStep.
+func sinh(x four) four {
+	y := x.Mul(x)
+	return x.Mul(all(1).Add(y.Mul(all(1.0 / 6).Add(y.Mul(all(1.0 / 120).Add(y.Mul(all(1.0 / 5040))))))))
+}
+
+func changeAVX2(groups []Group, gram *[9]float64, penalty float64) {
+	half, two := all(0.5), all(2)
+	for i := range groups {
+		g := &groups[i]
+		m0, m1, m2 := &g.Moments[0], &g.Moments[1], &g.Moments[2]
+		d0, d1, d2 := archsimd.LoadFloat64x4(&m0.Change), archsimd.LoadFloat64x4(&m1.Change), archsimd.LoadFloat64x4(&m2.Change)
+		c0, c1 := archsimd.LoadFloat64x4(&m0.Value).Sub(d0.Mul(half)), archsimd.LoadFloat64x4(&m1.Value).Sub(d1.Mul(half))
+		c2 := archsimd.LoadFloat64x4(&m2.Value).Sub(d2.Mul(half))
+		r := archsimd.LoadFloat64x4(&g.R).Sub(product(c0, c1, c2, archsimd.LoadFloat64x4(&g.P[0]), archsimd.LoadFloat64x4(&g.P[1]), archsimd.LoadFloat64x4(&g.P[2])))
+		q0 := archsimd.LoadFloat64x4(&g.Q[0]).Sub(product(c0, c1, c2, all(gram[0]), all(gram[1]), all(gram[2])))
+		q1 := archsimd.LoadFloat64x4(&g.Q[1]).Sub(product(c0, c1, c2, all(gram[1]), all(gram[4]), all(gram[5])))
+		q2 := archsimd.LoadFloat64x4(&g.Q[2]).Sub(product(c0, c1, c2, all(gram[2]), all(gram[5]), all(gram[8])))
+		d := archsimd.LoadFloat64x4(&g.E).Mul(r).Sub(product(d0, d1, d2, q0, q1, q2))
+		step := archsimd.LoadFloat64x4(&m1.Step)
+		square := all(penalty).Mul(step).Mul(two.Mul(archsimd.LoadFloat64x4(&m1.C)).Sub(step))
+		two.Mul(d).Add(square).Store(&g.D)
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
+// product returns a.x of vectors of three.
+func product(a0, a1, a2, x0, x1, x2 four) four { return a0.Mul(x0).Add(a1.Mul(x1)).Add(a2.Mul(x2)) }
