@@ -1,7 +1,7 @@
 package core
 
 import (
-	"math"
+	"sync"
 
 	"github.com/libmode/libmode/core/internal/lanes"
 	"github.com/libmode/libmode/core/internal/par"
@@ -14,12 +14,18 @@ import (
 type boundedPath[T Float] struct {
 	*kernelPath[T]
 	*boundedKernel
-	offset    float64 // c_0 less this is what max_slope is relative to
-	sums      lanes.Bounded
-	bias      lanes.Bias
-	groups    []lanes.Group
-	crossings crossings
+	sums lanes.Bounded
+	bias lanes.Bias
+	room *boundedRoom // within run
 }
+
+// boundedRoom is what a block is crossed in.
+type boundedRoom struct {
+	crossings
+	groups []lanes.Group
+}
+
+var boundedRooms = sync.Pool{New: func() any { return new(boundedRoom) }}
 
 // boundedBlock is a number of events of which all that is known of them stays near the processor.
 const boundedBlock = 256
@@ -30,10 +36,14 @@ const leastMaxSlope = 1e-100
 func newBoundedPath[T Float](w *pathWalker[T]) path {
 	k := newBoundedKernel(w.in)
 	p := &boundedPath[T]{kernelPath: &kernelPath[T]{k, w}, boundedKernel: k}
-	if w.in.bound.slopeOf == Selected {
-		p.offset = 1
+	bo := w.in.bound
+	p.sums = lanes.Bounded{Rows: make([]lanes.BoundedRow, w.in.bins), Penalty: w.in.penalty, BaseFloor: -1, Floor: bo.slopeFloor}
+	if bo.limited {
+		p.sums.BaseFloor = roundingFloor
 	}
-	p.sums.Rows = make([]lanes.BoundedRow, w.in.bins)
+	if bo.limited && bo.slopeOf == Selected {
+		p.sums.Offset = 1
+	}
 	if va := w.in.variance; va != nil {
 		p.bias = lanes.Bias{Rows: make([]lanes.BiasRow, w.in.bins), Gram: (*[9]float64)(w.in.basis.gram)}
 		for b := range p.bias.Rows {
@@ -70,13 +80,15 @@ func (p *boundedPath[T]) cross(i int) float64 {
 // after which c_1 or what max_slope is relative to counts as 0.
 func (p *boundedPath[T]) run(st *state, i, hi int) int {
 	k, from := p.boundedKernel, i
-	if i == hi || !p.isRegular(k.c[0], k.c[1]) {
+	if i == hi || !p.sums.High(k.c[0], k.c[1]) {
 		return i
 	}
 	p.sums.C, p.sums.Q = [4]float64(k.c[:4]), [4]float64(k.pf[:4])
 	if k.bias != nil {
 		k.bias.sums3(&p.bias.Sums)
 	}
+	p.room = boundedRooms.Get().(*boundedRoom)
+	defer boundedRooms.Put(p.room)
 	for i < hi {
 		next := p.w.endOfBlock(i, hi, boundedBlock)
 		if next-i > boundedBlock {
@@ -109,69 +121,51 @@ func (p *boundedPath[T]) restart() {
 	p.boundedKernel.start(at)
 }
 
-// isRegular reports whether neither c_1 nor what max_slope is relative to counts as 0.
-func (p *boundedPath[T]) isRegular(c0, c1 float64) bool {
-	bo := p.w.in.bound
-	return math.Abs(c1) > bo.slopeFloor && !(bo.limited && !(math.Abs(c0-p.offset) > roundingFloor))
-}
-
-// follow sets the groups to the crossings of the events lo..hi-1, or of fewer, up to one after which all is
-// regular as it is before, and returns the end of these.
+// follow sets the groups to the crossings of the events lo..hi-1, or of fewer, up to one after which
+// c_1 or what max_slope is relative to counts as 0, and returns the end of these.
 func (p *boundedPath[T]) follow(lo, hi int) int {
+	room := p.room
 	for lo < hi {
-		setCrossings(&p.crossings, p.w.walk, lo, hi)
+		setCrossings(&room.crossings, p.w.walk, lo, hi)
 		before := p.sums
-		p.groups = par.Grown(p.groups, len(p.crossings.bins)/4)
-		p.sums.Follow(p.groups, p.crossings.bins, p.crossings.weights)
-		k := p.firstIrregular()
-		if k == len(p.crossings.bins) {
+		room.groups = par.Grown(room.groups, len(room.bins)/4)
+		k := p.sums.Follow(room.groups, room.bins, room.weights)
+		if k == len(room.bins) {
 			break
 		}
 		p.sums = before
-		for k, b := range p.crossings.bins {
-			p.sums.Rows[b].P[3] -= p.groups[k/4].E[k%4]
+		for i, b := range room.bins[:k/4*4+4] {
+			p.sums.Rows[b].P[3] -= room.groups[i/4].E[i%4]
 		}
-		hi = lo + p.crossings.eventOf(k)
+		hi = lo + room.eventOf(k)
 	}
 	return hi
-}
-
-// firstIrregular returns the first of the crossings after which not all is regular, or their number.
-func (p *boundedPath[T]) firstIrregular() int {
-	for i := range p.groups {
-		m := &p.groups[i].Moments
-		for j, c0 := range m[0].Value {
-			if !p.isRegular(c0, m[1].C[j]) {
-				return 4*i + j
-			}
-		}
-	}
-	return 4 * len(p.groups)
 }
 
 // finish finds by how much J changes in the crossings of the groups, which are those of the events
 // lo..hi-1, and makes the gradient of it.
 func (p *boundedPath[T]) finish(st *state, lo, hi int) {
-	in, bo := p.w.in, p.w.in.bound
+	in, bo, room := p.w.in, p.w.in.bound, p.room
+	groups := room.groups
 	if bo.limited {
-		lanes.Squash(p.groups, 1, p.offset, bo.maxSlope)
+		lanes.Squash(groups, 1, p.sums.Offset, bo.maxSlope)
 	} else {
-		lanes.Keep(p.groups, 1)
+		lanes.Keep(groups, 1)
 	}
 	if bo.monotonic {
-		lanes.Squash(p.groups, 2, 0, bo.shares[2])
+		lanes.Squash(groups, 2, 0, bo.shares[2])
 	} else {
-		lanes.Keep(p.groups, 2)
+		lanes.Keep(groups, 2)
 	}
-	lanes.Change(p.groups, (*[9]float64)(in.basis.gram), in.penalty)
+	lanes.Change(groups, (*[9]float64)(in.basis.gram))
 	if in.variance != nil {
 		p.setVariances()
-		p.bias.Cross(p.groups, p.crossings.bins)
+		p.bias.Cross(groups, room.bins)
 	}
-	d := p.crossings.collect(p.groups)
-	st.integral += lanes.Finish(d, p.crossings.scores, st.end, -in.scale)
-	for _, tie := range p.crossings.ties {
-		tie.settle(d, p.groups, -in.scale)
+	d := room.collect(groups)
+	st.integral += lanes.Finish(d, room.scores, st.end, -in.scale)
+	for _, tie := range room.ties {
+		tie.settle(d, groups, -in.scale)
 	}
 	for i := max(lo, p.w.topFrom); i < hi; i++ {
 		d[i-lo] += p.w.topShare
@@ -189,9 +183,10 @@ func (p *boundedPath[T]) finish(st *state, lo, hi int) {
 //
 // which without weights is e (1 - 2f - e) times a factor.
 func (p *boundedPath[T]) setVariances() {
+	room, groups := p.room, p.room.groups
 	if p.w.weights == nil {
-		for i := range p.groups {
-			g := &p.groups[i]
+		for i := range groups {
+			g := &groups[i]
 			for j, e := range g.E {
 				g.V[j] = e * (1 - 2*g.R[j])
 			}
@@ -199,10 +194,10 @@ func (p *boundedPath[T]) setVariances() {
 		return
 	}
 	unit, totals, squares := p.w.in.unit, p.w.in.variance.totals, p.w.at.squares
-	for k, b := range p.crossings.bins {
-		g, j := &p.groups[k/4], k%4
+	for k, b := range room.bins {
+		g, j := &groups[k/4], k%4
 		e, r := g.E[j], g.R[j]
-		square := p.crossings.squares[k] * unit[b] * unit[b]
+		square := room.squares[k] * unit[b] * unit[b]
 		g.V[j] = square*(1-2*r-e) - 2*e*(squares[b]-r*totals[b])
 		squares[b] += square
 	}

@@ -10,15 +10,14 @@ type Four = [4]float64
 type Group struct {
 	E, R    Four      // the step of F_b, and F_b in its middle
 	P, Q    [3]Four   // P_b, and P'F in the middle of the step
-	Moments [3]Moment // of moment 0 the Value and the Change alone
+	Moments [3]Moment // c, or c~ where it has been squashed
 	V, D    Four      // the change of V_b, and that of J
 }
 
-// Moment is one moment after each of four events.
+// Moment is a moment after each of four events, and by how much it has changed.
 type Moment struct {
-	C, Step       Four // c, and by how much it has changed
-	Value, Change Four // c~, and by how much it has changed
-	Slope, ByBase Four // d c~/dc, and d c~/d base, see Squash
+	Value, Change Four
+	Slope, ByBase Four // d c~/dc, and d c~/d base, see Squash; not of moment 0
 }
 
 // BoundedRow is what crossing an event of weight 1 needs of its bin.
@@ -29,8 +28,12 @@ type BoundedRow struct {
 
 // Bounded has the sums that crossing events changes: c and P'F, and F_b in the rows.
 type Bounded struct {
-	Rows []BoundedRow
-	C, Q [4]float64 // the last of both is not used
+	Rows      []BoundedRow
+	C, Q      [4]float64 // the last of both is not used
+	Penalty   float64    // slope_penalty
+	Offset    float64
+	BaseFloor float64 // |c_0 - Offset| is to be above this
+	Floor     float64 // and |c_1| above this
 }
 
 var (
@@ -39,35 +42,56 @@ var (
 	change = changeGo
 )
 
-// Follow crosses events: it sets their steps, P, Q, the Value and the Change of moment 0, and C and
-// Step of the others. There are four weights a group, and as many bins.
-func (bo *Bounded) Follow(groups []Group, bins []uint32, weights []float64) {
-	follow(bo, groups, bins, weights)
+// Follow crosses events: it sets their steps, P, Q and moments, and D to what the penalty changes by. There
+// are four weights a group, and as many bins. It returns the first crossing that leaves c_1 or c_0 too small,
+// with whose group it has stopped, or their number.
+func (bo *Bounded) Follow(groups []Group, bins []uint32, weights []float64) int {
+	return follow(bo, groups, bins, weights)
 }
 
-func followGo(bo *Bounded, groups []Group, bins []uint32, weights []float64) {
-	c0, c1, c2 := bo.C[0], bo.C[1], bo.C[2]
-	q0, q1, q2 := bo.Q[0], bo.Q[1], bo.Q[2]
+func followGo(bo *Bounded, groups []Group, bins []uint32, weights []float64) int {
 	for i := range groups {
-		g, bins, weights := &groups[i], bins[4*i:4*i+4:4*i+4], weights[4*i:4*i+4:4*i+4]
-		m0, m1, m2 := &g.Moments[0], &g.Moments[1], &g.Moments[2]
+		bins, weights := bins[4*i:4*i+4:4*i+4], weights[4*i:4*i+4:4*i+4]
 		for j, b := range bins {
-			row, w := &bo.Rows[b], weights[j]
-			d0, d1, d2 := float64(w*row.A[0]), float64(w*row.A[1]), float64(w*row.A[2])
-			c0, c1, c2 = c0+d0, c1+d1, c2+d2
-			m0.Change[j], m1.Step[j], m2.Step[j] = d0, d1, d2
-			m0.Value[j], m1.C[j], m2.C[j] = c0, c1, c2
-			e := float64(w * row.A[3])
-			h0, h1, h2 := float64(e*0.5*row.P[0]), float64(e*0.5*row.P[1]), float64(e*0.5*row.P[2])
-			q0, q1, q2 = q0+h0, q1+h1, q2+h2
-			g.P[0][j], g.P[1][j], g.P[2][j] = row.P[0], row.P[1], row.P[2]
-			g.Q[0][j], g.Q[1][j], g.Q[2][j] = q0, q1, q2
-			q0, q1, q2 = q0+h0, q1+h1, q2+h2
-			g.E[j], g.R[j] = e, row.P[3]+float64(e*0.5)
-			row.P[3] += e
+			bo.follow(&groups[i], j, &bo.Rows[b], weights[j])
+		}
+		if j := bo.firstLow(&groups[i]); j < 4 {
+			return 4*i + j
 		}
 	}
-	bo.C, bo.Q = [4]float64{c0, c1, c2, bo.C[3]}, [4]float64{q0, q1, q2, bo.Q[3]}
+	return 4 * len(groups)
+}
+
+// follow crosses event j of a group.
+func (bo *Bounded) follow(g *Group, j int, row *BoundedRow, w float64) {
+	e := float64(w * row.A[3])
+	g.E[j], g.R[j] = e, row.P[3]+float64(e*0.5)
+	row.P[3] += e
+	for l := range 3 {
+		step, half := float64(w*row.A[l]), float64(float64(e*0.5)*row.P[l])
+		bo.C[l] += step
+		g.Moments[l].Value[j], g.Moments[l].Change[j] = bo.C[l], step
+		middle := bo.Q[l] + half
+		bo.Q[l] = middle + half
+		g.P[l][j], g.Q[l][j] = row.P[l], middle
+	}
+	m := &g.Moments[1]
+	g.D[j] = float64(float64(bo.Penalty*m.Change[j]) * (float64(2*m.Value[j]) - m.Change[j]))
+}
+
+// firstLow returns the first event after which c_1 or c_0 is too small, or four.
+func (bo *Bounded) firstLow(g *Group) int {
+	for j, c0 := range g.Moments[0].Value {
+		if !bo.High(c0, g.Moments[1].Value[j]) {
+			return j
+		}
+	}
+	return 4
+}
+
+// High reports whether neither c_0 nor c_1 is too small.
+func (bo *Bounded) High(c0, c1 float64) bool {
+	return math.Abs(c0-bo.Offset) > bo.BaseFloor && math.Abs(c1) > bo.Floor
 }
 
 // Squash bounds moment l of events by t = factor |base|, where base is the bounded moment l - 1
@@ -86,7 +110,7 @@ func squashGo(groups []Group, l int, offset, factor float64) {
 			var next squashed
 			base := of.Value[j] - offset
 			byBase := math.Copysign(factor, base)
-			m.Change[j] = next.follow(&last, base, float64(byBase*of.Change[j]), m.C[j], m.Step[j], factor)
+			m.Change[j] = next.follow(&last, base, float64(byBase*of.Change[j]), m.Value[j], m.Change[j], factor)
 			m.Value[j] = float64(next.t * next.tanh)
 			m.Slope[j] = float64(next.sech * next.sech)
 			m.ByBase[j] = byBase * (next.tanh - float64(next.u*m.Slope[j]))
@@ -129,12 +153,12 @@ func (next *squashed) follow(before *squashed, base, dt, c, step, factor float64
 // smallStep is a |x| up to which four terms of the series of sinh x are exact in double precision.
 const smallStep = 0.025
 
-// Change sets D: of J without the bias, with P'P = gram.
+// Change adds to D what J, without the bias and the penalty, changes by: with P'P = gram
 //
-//	d = 2 (e (R - c~_mean.P) - dc~.(Q - gram c~_mean)) + penalty dc_1 (2 c_1 - dc_1)
-func Change(groups []Group, gram *[9]float64, penalty float64) { change(groups, gram, penalty) }
+//	2 (e (R - c~_mean.P) - dc~.(Q - gram c~_mean))
+func Change(groups []Group, gram *[9]float64) { change(groups, gram) }
 
-func changeGo(groups []Group, gram *[9]float64, penalty float64) {
+func changeGo(groups []Group, gram *[9]float64) {
 	for i := range groups {
 		g := &groups[i]
 		m0, m1, m2 := &g.Moments[0], &g.Moments[1], &g.Moments[2]
@@ -146,16 +170,14 @@ func changeGo(groups []Group, gram *[9]float64, penalty float64) {
 			q1 := g.Q[1][j] - (float64(c0*gram[1]) + float64(c1*gram[4]) + float64(c2*gram[5]))
 			q2 := g.Q[2][j] - (float64(c0*gram[2]) + float64(c1*gram[5]) + float64(c2*gram[8]))
 			d := float64(g.E[j]*r) - (float64(d0*q0) + float64(d1*q1) + float64(d2*q2))
-			step := m1.Step[j]
-			g.D[j] = float64(2*d) + float64(float64(penalty*step)*(float64(2*m1.C[j])-step))
+			g.D[j] += float64(2 * d)
 		}
 	}
 }
 
-// Keep leaves moment l unbounded.
+// Keep sets the derivatives of a moment l that is not bounded.
 func Keep(groups []Group, l int) {
 	for i := range groups {
-		m := &groups[i].Moments[l]
-		m.Value, m.Change, m.Slope, m.ByBase = m.C, m.Step, Four{1, 1, 1, 1}, Four{}
+		groups[i].Moments[l].Slope, groups[i].Moments[l].ByBase = Four{1, 1, 1, 1}, Four{}
 	}
 }

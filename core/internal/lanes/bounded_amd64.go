@@ -14,21 +14,28 @@ func before(last, these four) four {
 	return last.Select128FromPair(1, 2, these).SelectFromPairGrouped(1, 2, these)
 }
 
-func followAVX2(bo *Bounded, groups []Group, bins []uint32, weights []float64) {
+func followAVX2(bo *Bounded, groups []Group, bins []uint32, weights []float64) int {
 	c, q, rows := archsimd.LoadFloat64x4(&bo.C), archsimd.LoadFloat64x4(&bo.Q), bo.Rows
+	end := 4 * len(groups)
 	for i := range groups {
 		g, bins, w := &groups[i], (*[4]uint32)(bins[4*i:]), (*[4]float64)(weights[4*i:])
 		r0, r1, r2, r3 := &rows[bins[0]], &rows[bins[1]], &rows[bins[2]], &rows[bins[3]]
-		c = followMoments(g, c, r0, r1, r2, r3, w)
+		c = followMoments(bo, g, c, r0, r1, r2, r3, w)
 		q = followSums(g, q, r0, r1, r2, r3, w)
+		high := abs(archsimd.LoadFloat64x4(&g.Moments[0].Value).Sub(all(bo.Offset))).Greater(all(bo.BaseFloor))
+		if high.And(abs(archsimd.LoadFloat64x4(&g.Moments[1].Value)).Greater(all(bo.Floor))).ToBits() != 15 {
+			end = 4*i + bo.firstLow(g)
+			break
+		}
 	}
 	c.Store(&bo.C)
 	q.Store(&bo.Q)
 	archsimd.ClearAVXUpperBits()
+	return end
 }
 
 // followMoments crosses four events of these weights and bins as far as moments go.
-func followMoments(g *Group, c four, r0, r1, r2, r3 *BoundedRow, w *[4]float64) four {
+func followMoments(bo *Bounded, g *Group, c four, r0, r1, r2, r3 *BoundedRow, w *[4]float64) four {
 	d0, d1 := archsimd.LoadFloat64x4(&r0.A).Mul(all(w[0])), archsimd.LoadFloat64x4(&r1.A).Mul(all(w[1]))
 	d2, d3 := archsimd.LoadFloat64x4(&r2.A).Mul(all(w[2])), archsimd.LoadFloat64x4(&r3.A).Mul(all(w[3]))
 	c0 := c.Add(d0)
@@ -37,13 +44,14 @@ func followMoments(g *Group, c four, r0, r1, r2, r3 *BoundedRow, w *[4]float64) 
 	c = c2.Add(d3)
 	d0, d1, d2, d3 = transpose(d0, d1, d2, d3)
 	d0.Store(&g.Moments[0].Change)
-	d1.Store(&g.Moments[1].Step)
-	d2.Store(&g.Moments[2].Step)
+	d1.Store(&g.Moments[1].Change)
+	d2.Store(&g.Moments[2].Change)
 	d3.Store(&g.E)
 	c0, c1, c2, _ = transpose(c0, c1, c2, c)
 	c0.Store(&g.Moments[0].Value)
-	c1.Store(&g.Moments[1].C)
-	c2.Store(&g.Moments[2].C)
+	c1.Store(&g.Moments[1].Value)
+	c2.Store(&g.Moments[2].Value)
+	all(bo.Penalty).Mul(d1).Mul(all(2).Mul(c1).Sub(d1)).Store(&g.D)
 	return c
 }
 
@@ -87,43 +95,56 @@ func withSign(x, of four) four {
 	return of.AsInt64x4().And(signs()).Or(x.AsInt64x4()).AsFloat64x4()
 }
 
-// tanhSech is TanhSech of -x, which is not negative nor more than steepest.
-func tanhSech(x four) (tanh, sech four) {
-	shift, one := all(roundingShift), all(1)
-	shifted := x.Mul(all(inverseLn2)).Add(shift)
-	k := shifted.Sub(shift)
-	r := x.Sub(k.Mul(all(upperLn2))).Sub(k.Mul(all(lowerLn2)))
-	power := shifted.AsInt64x4().Add(archsimd.BroadcastInt64x4(exponentBias)).ShiftAllLeft(52).AsFloat64x4()
-	y := r.Mul(r)
-	even, odd := all(expEven[0]), all(expOdd[0])
-	even, odd = all(expEven[1]).Add(even.Mul(y)), all(expOdd[1]).Add(odd.Mul(y))
-	even, odd = all(expEven[2]).Add(even.Mul(y)), all(expOdd[2]).Add(odd.Mul(y))
-	even, odd = all(expEven[3]).Add(even.Mul(y)), all(expOdd[3]).Add(odd.Mul(y))
-	even, odd = all(expEven[4]).Add(even.Mul(y)), all(expOdd[4]).Add(odd.Mul(y))
-	even, odd = all(expEven[5]).Add(even.Mul(y)), all(expOdd[5]).Add(odd.Mul(y))
-	scaled := power.Mul(r.Add(y.Mul(even.Add(odd.Mul(r)))))
-	e, exp := scaled.Add(power.Sub(one)), scaled.Add(power)
-	inverse := one.Div(one.Add(exp.Mul(exp)))
-	return e.Mul(one.Add(exp)).Mul(inverse), all(2).Mul(exp).Mul(inverse)
-}
-
 func squashAVX2(groups []Group, l int, offset, factor float64) {
-	squashTanh(groups, l, offset, factor)
-	squashChange(groups, l, offset, factor)
+	squashTanh(groups, l&3, offset, factor)
+	squashChange(groups, l&3, offset, factor)
 	archsimd.ClearAVXUpperBits()
 }
 
-// squashTanh sets Slope and ByBase to 1/cosh u and tanh u.
+// Numbers of tanhSech, in vectors.
+var (
+	steepests, inversesLn2, shifts, uppers, lowers = Four{}, Four{}, Four{}, Four{}, Four{}
+	evens, odds                                    [6]Four
+)
+
+func init() {
+	for j := range 4 {
+		steepests[j], inversesLn2[j], shifts[j], uppers[j], lowers[j] = steepest, inverseLn2, roundingShift, upperLn2, lowerLn2
+		for i := range evens {
+			evens[i][j], odds[i][j] = expEven[i], expOdd[i]
+		}
+	}
+}
+
+// squashTanh sets ByBase to |tanh u| and Slope to 1/cosh u, as TanhSech does.
 func squashTanh(groups []Group, l int, offset, factor float64) {
-	l &= 3
+	one, bias := all(1), archsimd.BroadcastInt64x4(exponentBias)
+	offsets, factors := all(offset), all(factor)
 	for i := range groups {
 		of, m := &groups[i].Moments[l-1], &groups[i].Moments[l]
-		base, c := archsimd.LoadFloat64x4(&of.Value).Sub(all(offset)), archsimd.LoadFloat64x4(&m.C)
-		u := c.Mul(all(1).Div(all(factor).Mul(abs(base))))
-		tanh, sech := tanhSech(withSign(abs(u).Min(all(steepest)), all(-1)))
-		sech.Store(&m.Slope)
-		withSign(abs(tanh), u).Store(&m.ByBase)
+		base := archsimd.LoadFloat64x4(&of.Value).Sub(offsets)
+		u := archsimd.LoadFloat64x4(&m.Value).Mul(one.Div(factors.Mul(abs(base))))
+		x := abs(u).Min(archsimd.LoadFloat64x4(&steepests)).AsInt64x4().Or(signs()).AsFloat64x4()
+		shifted := x.Mul(archsimd.LoadFloat64x4(&inversesLn2)).Add(archsimd.LoadFloat64x4(&shifts))
+		k := shifted.Sub(archsimd.LoadFloat64x4(&shifts))
+		r := x.Sub(k.Mul(archsimd.LoadFloat64x4(&uppers))).Sub(k.Mul(archsimd.LoadFloat64x4(&lowers)))
+		power := shifted.AsInt64x4().Add(bias).ShiftAllLeft(52).AsFloat64x4()
+		y := r.Mul(r)
+		even, odd := series(&evens, y), series(&odds, y)
+		scaled := power.Mul(r.Add(y.Mul(even.Add(odd.Mul(r)))))
+		e, exp := scaled.Add(power.Sub(one)), scaled.Add(power)
+		inverse := one.Div(one.Add(exp.Mul(exp)))
+		abs(e.Mul(one.Add(exp)).Mul(inverse)).Store(&m.ByBase)
+		exp.Add(exp).Mul(inverse).Store(&m.Slope)
 	}
+}
+
+func series(of *[6]Four, y four) four {
+	sum := archsimd.LoadFloat64x4(&of[1]).Add(archsimd.LoadFloat64x4(&of[0]).Mul(y))
+	sum = archsimd.LoadFloat64x4(&of[2]).Add(sum.Mul(y))
+	sum = archsimd.LoadFloat64x4(&of[3]).Add(sum.Mul(y))
+	sum = archsimd.LoadFloat64x4(&of[4]).Add(sum.Mul(y))
+	return archsimd.LoadFloat64x4(&of[5]).Add(sum.Mul(y))
 }
 
 // squashChange finds the rest from these.
@@ -131,17 +152,18 @@ func squashChange(groups []Group, l int, offset, factor float64) {
 	var zero, lastBase, lastT, lastU, lastTanh, lastSech four
 	for i := range groups {
 		of, m := &groups[i].Moments[l-1], &groups[i].Moments[l]
-		base, tanh, sech := archsimd.LoadFloat64x4(&of.Value).Sub(all(offset)), archsimd.LoadFloat64x4(&m.ByBase), archsimd.LoadFloat64x4(&m.Slope)
+		base, c := archsimd.LoadFloat64x4(&of.Value).Sub(all(offset)), archsimd.LoadFloat64x4(&m.Value)
 		t := all(factor).Mul(abs(base))
 		inverse := all(1).Div(t)
-		u := archsimd.LoadFloat64x4(&m.C).Mul(inverse)
+		u := c.Mul(inverse)
 		u = withSign(abs(u).Min(all(steepest)), u)
+		tanh, sech := withSign(archsimd.LoadFloat64x4(&m.ByBase), u), archsimd.LoadFloat64x4(&m.Slope)
 		byBase := withSign(all(factor), base)
 		tBefore := before(lastT, t)
 		dt := byBase.Mul(archsimd.LoadFloat64x4(&of.Change))
 		dt = dt.Merge(t.Sub(tBefore), before(lastBase, base).Mul(base).Greater(zero))
 		tanhBefore := before(lastTanh, tanh)
-		du := archsimd.LoadFloat64x4(&m.Step).Sub(before(lastU, u).Mul(dt)).Mul(inverse)
+		du := archsimd.LoadFloat64x4(&m.Change).Sub(before(lastU, u).Mul(dt)).Mul(inverse)
 		small := abs(du).Less(all(smallStep)).And(dt.Greater(all(-15).Mul(t)))
 		dtanh := sinh(du).Mul(before(lastSech, sech).Mul(sech)).Merge(tanh.Sub(tanhBefore), small)
 		half := all(0.5)
@@ -160,7 +182,7 @@ func sinh(x four) four {
 	return x.Mul(all(1).Add(y.Mul(all(1.0 / 6).Add(y.Mul(all(1.0 / 120).Add(y.Mul(all(1.0 / 5040))))))))
 }
 
-func changeAVX2(groups []Group, gram *[9]float64, penalty float64) {
+func changeAVX2(groups []Group, gram *[9]float64) {
 	half, two := all(0.5), all(2)
 	for i := range groups {
 		g := &groups[i]
@@ -173,9 +195,7 @@ func changeAVX2(groups []Group, gram *[9]float64, penalty float64) {
 		q1 := archsimd.LoadFloat64x4(&g.Q[1]).Sub(product(c0, c1, c2, all(gram[1]), all(gram[4]), all(gram[5])))
 		q2 := archsimd.LoadFloat64x4(&g.Q[2]).Sub(product(c0, c1, c2, all(gram[2]), all(gram[5]), all(gram[8])))
 		d := archsimd.LoadFloat64x4(&g.E).Mul(r).Sub(product(d0, d1, d2, q0, q1, q2))
-		step := archsimd.LoadFloat64x4(&m1.Step)
-		square := all(penalty).Mul(step).Mul(two.Mul(archsimd.LoadFloat64x4(&m1.C)).Sub(step))
-		two.Mul(d).Add(square).Store(&g.D)
+		archsimd.LoadFloat64x4(&g.D).Add(two.Mul(d)).Store(&g.D)
 	}
 	archsimd.ClearAVXUpperBits()
 }
