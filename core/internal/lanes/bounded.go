@@ -95,11 +95,14 @@ func (bo *Bounded) High(c0, c1 float64) bool {
 }
 
 // Squash bounds moment l of events by t = factor |base|, where base is the bounded moment l - 1
-// less an offset:
+// less an offset. It becomes c~ = t tanh u with u = c/t, and changes by
 //
-//	c~ = t tanh u,   u = c/t
+//	dt (tanh u + tanh u')/2 + (t + t')/2 dtanh,   dtanh = sinh(du) / (cosh u cosh u')
 //
-// What it says of the first event takes it that before it everything was 0.
+// so that for small steps no digits are lost; where u changes by much, so does its tanh, and
+// the plain difference is exact enough. Where t falls to a small part of what it was, du, a
+// difference of terms in units of the new t, is not known so well. What is said of the first event
+// takes it that before it everything was 0.
 func Squash(groups []Group, l int, offset, factor float64) { squash(groups, l, offset, factor) }
 
 func squashGo(groups []Group, l int, offset, factor float64) {
@@ -107,47 +110,45 @@ func squashGo(groups []Group, l int, offset, factor float64) {
 	for i := range groups {
 		of, m := &groups[i].Moments[l-1], &groups[i].Moments[l]
 		for j := range 4 {
-			var next squashed
-			base := of.Value[j] - offset
-			byBase := math.Copysign(factor, base)
-			m.Change[j] = next.follow(&last, base, float64(byBase*of.Change[j]), m.Value[j], m.Change[j], factor)
+			next, inverse := newSquashed(of.Value[j]-offset, m.Value[j], factor)
+			byBase, slope := math.Copysign(factor, next.base), float64(next.sech*next.sech)
+			dt := float64(byBase * of.Change[j])
+			if !(float64(last.base*next.base) > 0) {
+				dt = next.t - last.t
+			}
+			du := float64((m.Change[j] - float64(last.u*dt)) * inverse)
+			dtanh := next.tanh - last.tanh
+			if math.Abs(du) < smallStep && dt > float64(-15*next.t) {
+				dtanh = float64(sinhOfSmall(du) * float64(last.sech*next.sech))
+			}
+			m.Change[j] = float64(dt*float64((last.tanh+next.tanh)*0.5)) + float64(float64((last.t+next.t)*0.5)*dtanh)
 			m.Value[j] = float64(next.t * next.tanh)
-			m.Slope[j] = float64(next.sech * next.sech)
-			m.ByBase[j] = byBase * (next.tanh - float64(next.u*m.Slope[j]))
+			m.Slope[j] = slope
+			m.ByBase[j] = float64(byBase * (next.tanh - float64(next.u*slope)))
 			last = next
 		}
 	}
 }
 
-// squashed is a bounded moment, and what it is made of.
+// squashed is what a bounded moment is made of.
 type squashed struct{ base, t, u, tanh, sech float64 }
 
-// follow sets the moment to that at base and c, of which t and c lie dt and step from where they were
-// before, if the base has kept its sign, and returns by how much c~ has changed:
-//
-//	dt (tanh u + tanh u')/2 + (t + t')/2 dtanh,   dtanh = sinh(du) / (cosh u cosh u')
-//
-// so that for small steps no digits are lost; where u changes by much, so does its tanh, and
-// the plain difference is exact enough. Where t falls to a small part of what it was, du, a
-// difference of terms in units of the new t, is not known so well.
-func (next *squashed) follow(before *squashed, base, dt, c, step, factor float64) float64 {
+// newSquashed also returns 1/t.
+func newSquashed(base, c, factor float64) (next squashed, inverse float64) {
 	t := float64(factor * math.Abs(base))
-	inverse := 1 / t
+	inverse = 1 / t
 	u := float64(c * inverse)
-	u = math.Copysign(min(math.Abs(u), steepest), u)
+	if math.Abs(u) > steepest {
+		u = math.Copysign(steepest, u)
+	}
 	tanh, sech := TanhSech(u)
-	if !(float64(before.base*base) > 0) {
-		dt = t - before.t
-	}
-	du := float64((step - float64(before.u*dt)) * inverse)
-	dtanh := tanh - before.tanh
-	if math.Abs(du) < smallStep && dt > float64(-15*t) {
-		y := float64(du * du)
-		sinh := float64(du * (1 + float64(y*(1.0/6+float64(y*(1.0/120+float64(y*(1.0/5040))))))))
-		dtanh = float64(sinh * float64(before.sech*sech))
-	}
-	*next = squashed{base, t, u, tanh, sech}
-	return float64(dt*float64((before.tanh+tanh)*0.5)) + float64(float64((before.t+t)*0.5)*dtanh)
+	return squashed{base, t, u, tanh, sech}, inverse
+}
+
+// sinhOfSmall returns sinh x where |x| is not above smallStep.
+func sinhOfSmall(x float64) float64 {
+	y := float64(x * x)
+	return float64(x * (1 + float64(y*(1.0/6+float64(y*(1.0/120+float64(y*(1.0/5040))))))))
 }
 
 // smallStep is a |x| up to which four terms of the series of sinh x are exact in double precision.

@@ -110,8 +110,11 @@ var (
 func init() {
 	for j := range 4 {
 		steepests[j], inversesLn2[j], shifts[j], uppers[j], lowers[j] = steepest, inverseLn2, roundingShift, upperLn2, lowerLn2
-		for i := range evens {
-			evens[i][j], odds[i][j] = expEven[i], expOdd[i]
+		for i, x := range [6]float64{exp12, exp10, exp8, exp6, exp4, exp2} {
+			evens[i][j] = x
+		}
+		for i, x := range [6]float64{exp13, exp11, exp9, exp7, exp5, exp3} {
+			odds[i][j] = x
 		}
 	}
 }

@@ -9,20 +9,29 @@ import "math"
 //
 // where E = 2^k (exp(r) - 1) + (2^k - 1), |u| = -k ln 2 - r, |r| <= ln(2)/2.
 func TanhSech(u float64) (tanh, sech float64) {
-	x := -min(math.Abs(u), steepest)
+	x := -math.Abs(u)
+	if x < -steepest {
+		x = -steepest
+	}
 	shifted := float64(x*inverseLn2) + roundingShift
 	k := shifted - roundingShift
 	r := (x - float64(k*upperLn2)) - float64(k*lowerLn2)
 	power := math.Float64frombits((math.Float64bits(shifted) + exponentBias) << 52)
 	y := float64(r * r)
-	even, odd := expEven[0], expOdd[0]
-	for i := 1; i < len(expEven); i++ {
-		even, odd = expEven[i]+float64(even*y), expOdd[i]+float64(odd*y)
-	}
+	even := exp10 + float64(exp12*y)
+	even = exp8 + float64(even*y)
+	even = exp6 + float64(even*y)
+	even = exp4 + float64(even*y)
+	even = exp2 + float64(even*y)
+	odd := exp11 + float64(exp13*y)
+	odd = exp9 + float64(odd*y)
+	odd = exp7 + float64(odd*y)
+	odd = exp5 + float64(odd*y)
+	odd = exp3 + float64(odd*y)
 	scaled := float64(power * (r + float64(y*(even+float64(odd*r)))))
 	e, exp := scaled+(power-1), scaled+power
 	inverse := 1 / (1 + float64(exp*exp))
-	return math.Copysign(float64(float64(e*(1+exp))*inverse), u), float64(float64(2*exp) * inverse)
+	return math.Copysign(float64(float64(e*(1+exp))*inverse), u), float64((exp + exp) * inverse)
 }
 
 // steepest is a |u| above which 1/cosh^2 u is as good as 0.
@@ -37,8 +46,18 @@ const (
 )
 
 // The series (exp(r) - 1 - r)/r^2 = 1/2! + r/3! + ..., of which what is left out is below
-// 2e-17 of exp(r) - 1, in its even and its odd powers of r.
-var (
-	expEven = [6]float64{1.0 / 479001600, 1.0 / 3628800, 1.0 / 40320, 1.0 / 720, 1.0 / 24, 1.0 / 2}
-	expOdd  = [6]float64{1.0 / 6227020800, 1.0 / 39916800, 1.0 / 362880, 1.0 / 5040, 1.0 / 120, 1.0 / 6}
+// 2e-17 of exp(r) - 1.
+const (
+	exp2  = 1.0 / 2
+	exp3  = exp2 / 3
+	exp4  = exp3 / 4
+	exp5  = exp4 / 5
+	exp6  = exp5 / 6
+	exp7  = exp6 / 7
+	exp8  = exp7 / 8
+	exp9  = exp8 / 9
+	exp10 = exp9 / 10
+	exp11 = exp10 / 11
+	exp12 = exp11 / 12
+	exp13 = exp12 / 13
 )
