@@ -28,7 +28,7 @@ type boundedRoom struct {
 var boundedRooms = sync.Pool{New: func() any { return new(boundedRoom) }}
 
 // boundedBlock is a number of events of which all that is known of them stays near the processor.
-const boundedBlock = 256
+const boundedBlock = 128
 
 // leastMaxSlope is a max_slope above which no bound is too small for double precision.
 const leastMaxSlope = 1e-100

@@ -15,7 +15,7 @@ import (
 type crossings struct {
 	bins, binsOf []uint32 // of the crossings, and of the events
 	weights      []float64
-	squares      []float64 // of the weights, negative where downwards
+	squares      []float64 // of the weights, negative where downwards; not set where all weights are 1
 	scores, d    []float64 // of the events
 	ties         []boundedTie
 }
@@ -148,6 +148,6 @@ func (cr *crossings) collect(groups []lanes.Group) []float64 {
 // gather sets d to the changes of crossings from k on.
 func gather(d []float64, groups []lanes.Group, k int) {
 	for i := range d {
-		d[i] = groups[(k+i)/4].D[(k+i)%4]
+		d[i] = groups[uint(k+i)/4].D[uint(k+i)%4]
 	}
 }
