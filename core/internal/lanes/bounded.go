@@ -148,11 +148,17 @@ func newSquashed(base, c, factor float64) (next squashed, inverse float64) {
 // sinhOfSmall returns sinh x where |x| is not above smallStep.
 func sinhOfSmall(x float64) float64 {
 	y := float64(x * x)
-	return float64(x * (1 + float64(y*(1.0/6+float64(y*(1.0/120+float64(y*(1.0/5040))))))))
+	return float64(x * (1 + float64(y*(sinh3+float64(y*(sinh5+float64(y*sinh7)))))))
 }
 
 // smallStep is a |x| up to which four terms of the series of sinh x are exact in double precision.
 const smallStep = 0.025
+
+const (
+	sinh3 = 1.0 / 6
+	sinh5 = sinh3 / 20
+	sinh7 = sinh5 / 42
+)
 
 // Change adds to D what J, without the bias and the penalty, changes by: with P'P = gram
 //

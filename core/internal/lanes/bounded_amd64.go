@@ -16,14 +16,15 @@ func before(last, these four) four {
 
 func followAVX2(bo *Bounded, groups []Group, bins []uint32, weights []float64) int {
 	c, q, rows := archsimd.LoadFloat64x4(&bo.C), archsimd.LoadFloat64x4(&bo.Q), bo.Rows
-	end := 4 * len(groups)
+	end, signs := 4*len(groups), archsimd.BroadcastInt64x4(signBit)
+	offset, baseFloor, floor := all(bo.Offset), all(bo.BaseFloor), all(bo.Floor)
 	for i := range groups {
 		g, bins, w := &groups[i], (*[4]uint32)(bins[4*i:]), (*[4]float64)(weights[4*i:])
 		r0, r1, r2, r3 := &rows[bins[0]], &rows[bins[1]], &rows[bins[2]], &rows[bins[3]]
 		c = followMoments(bo, g, c, r0, r1, r2, r3, w)
 		q = followSums(g, q, r0, r1, r2, r3, w)
-		high := abs(archsimd.LoadFloat64x4(&g.Moments[0].Value).Sub(all(bo.Offset))).Greater(all(bo.BaseFloor))
-		if high.And(abs(archsimd.LoadFloat64x4(&g.Moments[1].Value)).Greater(all(bo.Floor))).ToBits() != 15 {
+		high := abs(archsimd.LoadFloat64x4(&g.Moments[0].Value).Sub(offset), signs).Greater(baseFloor)
+		if high.And(abs(archsimd.LoadFloat64x4(&g.Moments[1].Value), signs).Greater(floor)).ToBits() != 15 {
 			end = 4*i + bo.firstLow(g)
 			break
 		}
@@ -84,15 +85,14 @@ func followSum(q four, row *BoundedRow, w float64) (after, middle, p four) {
 	return middle.Add(half), middle, p
 }
 
-var sign = int64(-1 << 63)
+const signBit = -1 << 63
 
-func signs() archsimd.Int64x4 { return archsimd.BroadcastInt64x4(sign) }
-
-func abs(x four) four { return x.AsInt64x4().AndNot(signs()).AsFloat64x4() }
+// abs returns absolute values, where signs are the sign bits.
+func abs(x four, signs archsimd.Int64x4) four { return x.AsInt64x4().AndNot(signs).AsFloat64x4() }
 
 // withSign returns numbers, which are not negative, with the signs of others.
-func withSign(x, of four) four {
-	return of.AsInt64x4().And(signs()).Or(x.AsInt64x4()).AsFloat64x4()
+func withSign(x, of four, signs archsimd.Int64x4) four {
+	return of.AsInt64x4().And(signs).Or(x.AsInt64x4()).AsFloat64x4()
 }
 
 func squashAVX2(groups []Group, l int, offset, factor float64) {
@@ -101,75 +101,57 @@ func squashAVX2(groups []Group, l int, offset, factor float64) {
 	archsimd.ClearAVXUpperBits()
 }
 
-// Numbers of tanhSech, in vectors.
-var (
-	steepests, inversesLn2, shifts, uppers, lowers = Four{}, Four{}, Four{}, Four{}, Four{}
-	evens, odds                                    [6]Four
-)
-
-func init() {
-	for j := range 4 {
-		steepests[j], inversesLn2[j], shifts[j], uppers[j], lowers[j] = steepest, inverseLn2, roundingShift, upperLn2, lowerLn2
-		for i, x := range [6]float64{exp12, exp10, exp8, exp6, exp4, exp2} {
-			evens[i][j] = x
-		}
-		for i, x := range [6]float64{exp13, exp11, exp9, exp7, exp5, exp3} {
-			odds[i][j] = x
-		}
-	}
-}
-
-// squashTanh sets ByBase to |tanh u| and Slope to 1/cosh u, as TanhSech does.
+// squashTanh sets ByBase to |tanh u| and Slope to 1/cosh u, as TanhSech does. All that does not change
+// stands before the loop, here and below: the compiler would make it anew each time.
 func squashTanh(groups []Group, l int, offset, factor float64) {
-	one, bias := all(1), archsimd.BroadcastInt64x4(exponentBias)
-	offsets, factors := all(offset), all(factor)
+	one, bias, signs := all(1), archsimd.BroadcastInt64x4(exponentBias), archsimd.BroadcastInt64x4(signBit)
+	offsets, factors, lowest := all(offset), all(factor), all(steepest)
+	shift, inverse2, upper, lower := all(roundingShift), all(inverseLn2), all(upperLn2), all(lowerLn2)
+	e2, e4, e6, e8, e10, e12 := all(exp2), all(exp4), all(exp6), all(exp8), all(exp10), all(exp12)
+	e3, e5, e7, e9, e11, e13 := all(exp3), all(exp5), all(exp7), all(exp9), all(exp11), all(exp13)
 	for i := range groups {
 		of, m := &groups[i].Moments[l-1], &groups[i].Moments[l]
 		base := archsimd.LoadFloat64x4(&of.Value).Sub(offsets)
-		u := archsimd.LoadFloat64x4(&m.Value).Mul(one.Div(factors.Mul(abs(base))))
-		x := abs(u).Min(archsimd.LoadFloat64x4(&steepests)).AsInt64x4().Or(signs()).AsFloat64x4()
-		shifted := x.Mul(archsimd.LoadFloat64x4(&inversesLn2)).Add(archsimd.LoadFloat64x4(&shifts))
-		k := shifted.Sub(archsimd.LoadFloat64x4(&shifts))
-		r := x.Sub(k.Mul(archsimd.LoadFloat64x4(&uppers))).Sub(k.Mul(archsimd.LoadFloat64x4(&lowers)))
+		u := archsimd.LoadFloat64x4(&m.Value).Mul(one.Div(factors.Mul(abs(base, signs))))
+		x := abs(u, signs).Min(lowest).AsInt64x4().Or(signs).AsFloat64x4()
+		shifted := x.Mul(inverse2).Add(shift)
+		k := shifted.Sub(shift)
+		r := x.Sub(k.Mul(upper)).Sub(k.Mul(lower))
 		power := shifted.AsInt64x4().Add(bias).ShiftAllLeft(52).AsFloat64x4()
 		y := r.Mul(r)
-		even, odd := series(&evens, y), series(&odds, y)
+		even := e2.Add(e4.Add(e6.Add(e8.Add(e10.Add(e12.Mul(y)).Mul(y)).Mul(y)).Mul(y)).Mul(y))
+		odd := e3.Add(e5.Add(e7.Add(e9.Add(e11.Add(e13.Mul(y)).Mul(y)).Mul(y)).Mul(y)).Mul(y))
 		scaled := power.Mul(r.Add(y.Mul(even.Add(odd.Mul(r)))))
 		e, exp := scaled.Add(power.Sub(one)), scaled.Add(power)
 		inverse := one.Div(one.Add(exp.Mul(exp)))
-		abs(e.Mul(one.Add(exp)).Mul(inverse)).Store(&m.ByBase)
+		abs(e.Mul(one.Add(exp)).Mul(inverse), signs).Store(&m.ByBase)
 		exp.Add(exp).Mul(inverse).Store(&m.Slope)
 	}
-}
-
-func series(of *[6]Four, y four) four {
-	sum := archsimd.LoadFloat64x4(&of[1]).Add(archsimd.LoadFloat64x4(&of[0]).Mul(y))
-	sum = archsimd.LoadFloat64x4(&of[2]).Add(sum.Mul(y))
-	sum = archsimd.LoadFloat64x4(&of[3]).Add(sum.Mul(y))
-	sum = archsimd.LoadFloat64x4(&of[4]).Add(sum.Mul(y))
-	return archsimd.LoadFloat64x4(&of[5]).Add(sum.Mul(y))
 }
 
 // squashChange finds the rest from these.
 func squashChange(groups []Group, l int, offset, factor float64) {
 	var zero, lastBase, lastT, lastU, lastTanh, lastSech four
+	one, half, offsets, factors, signs := all(1), all(0.5), all(offset), all(factor), archsimd.BroadcastInt64x4(signBit)
+	highest, step, fall := all(steepest), all(smallStep), all(-15)
+	s3, s5, s7 := all(sinh3), all(sinh5), all(sinh7)
 	for i := range groups {
 		of, m := &groups[i].Moments[l-1], &groups[i].Moments[l]
-		base, c := archsimd.LoadFloat64x4(&of.Value).Sub(all(offset)), archsimd.LoadFloat64x4(&m.Value)
-		t := all(factor).Mul(abs(base))
-		inverse := all(1).Div(t)
-		u := c.Mul(inverse)
-		u = withSign(abs(u).Min(all(steepest)), u)
-		tanh, sech := withSign(archsimd.LoadFloat64x4(&m.ByBase), u), archsimd.LoadFloat64x4(&m.Slope)
-		byBase := withSign(all(factor), base)
-		tBefore := before(lastT, t)
+		base := archsimd.LoadFloat64x4(&of.Value).Sub(offsets)
+		t := factors.Mul(abs(base, signs))
+		inverse := one.Div(t)
+		u := archsimd.LoadFloat64x4(&m.Value).Mul(inverse)
+		u = withSign(abs(u, signs).Min(highest), u, signs)
+		byBase, tBefore := withSign(factors, base, signs), before(lastT, t)
 		dt := byBase.Mul(archsimd.LoadFloat64x4(&of.Change))
 		dt = dt.Merge(t.Sub(tBefore), before(lastBase, base).Mul(base).Greater(zero))
-		tanhBefore := before(lastTanh, tanh)
 		du := archsimd.LoadFloat64x4(&m.Change).Sub(before(lastU, u).Mul(dt)).Mul(inverse)
-		small := abs(du).Less(all(smallStep)).And(dt.Greater(all(-15).Mul(t)))
-		dtanh := sinh(du).Mul(before(lastSech, sech).Mul(sech)).Merge(tanh.Sub(tanhBefore), small)
-		half := all(0.5)
+		small := abs(du, signs).Less(step).And(dt.Greater(fall.Mul(t)))
+		tanh, sech := withSign(archsimd.LoadFloat64x4(&m.ByBase), u, signs), archsimd.LoadFloat64x4(&m.Slope)
+		tanhBefore := before(lastTanh, tanh)
+		y := du.Mul(du)
+		sinh := du.Mul(one.Add(y.Mul(s3.Add(y.Mul(s5.Add(y.Mul(s7)))))))
+		dtanh := sinh.Mul(before(lastSech, sech).Mul(sech)).Merge(tanh.Sub(tanhBefore), small)
 		dt.Mul(tanhBefore.Add(tanh).Mul(half)).Add(tBefore.Add(t).Mul(half).Mul(dtanh)).Store(&m.Change)
 		t.Mul(tanh).Store(&m.Value)
 		slope := sech.Mul(sech)
@@ -179,24 +161,20 @@ func squashChange(groups []Group, l int, offset, factor float64) {
 	}
 }
 
-// sinh returns sinh x where |x| is not above smallStep.
-func sinh(x four) four {
-	y := x.Mul(x)
-	return x.Mul(all(1).Add(y.Mul(all(1.0 / 6).Add(y.Mul(all(1.0 / 120).Add(y.Mul(all(1.0 / 5040))))))))
-}
-
 func changeAVX2(groups []Group, gram *[9]float64) {
 	half, two := all(0.5), all(2)
+	g0, g1, g2, g4, g5, g8 := all(gram[0]), all(gram[1]), all(gram[2]), all(gram[4]), all(gram[5]), all(gram[8])
 	for i := range groups {
 		g := &groups[i]
 		m0, m1, m2 := &g.Moments[0], &g.Moments[1], &g.Moments[2]
 		d0, d1, d2 := archsimd.LoadFloat64x4(&m0.Change), archsimd.LoadFloat64x4(&m1.Change), archsimd.LoadFloat64x4(&m2.Change)
 		c0, c1 := archsimd.LoadFloat64x4(&m0.Value).Sub(d0.Mul(half)), archsimd.LoadFloat64x4(&m1.Value).Sub(d1.Mul(half))
 		c2 := archsimd.LoadFloat64x4(&m2.Value).Sub(d2.Mul(half))
-		r := archsimd.LoadFloat64x4(&g.R).Sub(product(c0, c1, c2, archsimd.LoadFloat64x4(&g.P[0]), archsimd.LoadFloat64x4(&g.P[1]), archsimd.LoadFloat64x4(&g.P[2])))
-		q0 := archsimd.LoadFloat64x4(&g.Q[0]).Sub(product(c0, c1, c2, all(gram[0]), all(gram[1]), all(gram[2])))
-		q1 := archsimd.LoadFloat64x4(&g.Q[1]).Sub(product(c0, c1, c2, all(gram[1]), all(gram[4]), all(gram[5])))
-		q2 := archsimd.LoadFloat64x4(&g.Q[2]).Sub(product(c0, c1, c2, all(gram[2]), all(gram[5]), all(gram[8])))
+		p0, p1, p2 := archsimd.LoadFloat64x4(&g.P[0]), archsimd.LoadFloat64x4(&g.P[1]), archsimd.LoadFloat64x4(&g.P[2])
+		r := archsimd.LoadFloat64x4(&g.R).Sub(product(c0, c1, c2, p0, p1, p2))
+		q0 := archsimd.LoadFloat64x4(&g.Q[0]).Sub(product(c0, c1, c2, g0, g1, g2))
+		q1 := archsimd.LoadFloat64x4(&g.Q[1]).Sub(product(c0, c1, c2, g1, g4, g5))
+		q2 := archsimd.LoadFloat64x4(&g.Q[2]).Sub(product(c0, c1, c2, g2, g5, g8))
 		d := archsimd.LoadFloat64x4(&g.E).Mul(r).Sub(product(d0, d1, d2, q0, q1, q2))
 		archsimd.LoadFloat64x4(&g.D).Add(two.Mul(d)).Store(&g.D)
 	}
