@@ -14,7 +14,7 @@ import (
 type boundedPath[T Float] struct {
 	*kernelPath[T]
 	*boundedKernel
-	sums lanes.Bounded
+	sums lanes.Bounded // with 1/W_b, A_b, P_b and F_b of all bins
 	bias lanes.Bias
 	room *boundedRoom // within run
 }
@@ -37,12 +37,12 @@ func newBoundedPath[T Float](w *pathWalker[T]) path {
 	k := newBoundedKernel(w.in)
 	p := &boundedPath[T]{kernelPath: &kernelPath[T]{k, w}, boundedKernel: k}
 	bo := w.in.bound
-	p.sums = lanes.Bounded{Rows: make([]lanes.BoundedRow, w.in.bins), Penalty: w.in.penalty, BaseFloor: -1, Floor: bo.slopeFloor}
+	p.sums = lanes.Bounded{Rows: make([]lanes.BoundedRow, w.in.bins), Penalty: w.in.penalty, Floor: bo.slopeFloor, BaseFloor: -1}
 	if bo.limited {
 		p.sums.BaseFloor = roundingFloor
-	}
-	if bo.limited && bo.slopeOf == Selected {
-		p.sums.Offset = 1
+		if bo.slopeOf == Selected {
+			p.sums.Offset = 1
+		}
 	}
 	if va := w.in.variance; va != nil {
 		p.bias = lanes.Bias{Rows: make([]lanes.BiasRow, w.in.bins), Gram: (*[9]float64)(w.in.basis.gram)}
@@ -149,18 +149,13 @@ func (p *boundedPath[T]) finish(st *state, lo, hi int) {
 	groups := room.groups
 	if bo.limited {
 		lanes.Squash(groups, 1, p.sums.Offset, bo.maxSlope)
-	} else {
-		lanes.Keep(groups, 1)
 	}
 	if bo.monotonic {
 		lanes.Squash(groups, 2, 0, bo.shares[2])
-	} else {
-		lanes.Keep(groups, 2)
 	}
 	lanes.Change(groups, (*[9]float64)(in.basis.gram))
 	if in.variance != nil {
-		p.setVariances()
-		p.bias.Cross(groups, room.bins)
+		p.unbias()
 	}
 	d := room.collect(groups)
 	st.integral += lanes.Finish(d, room.scores, st.end, -in.scale)
@@ -170,14 +165,24 @@ func (p *boundedPath[T]) finish(st *state, lo, hi int) {
 	for i := max(lo, p.w.topFrom); i < hi; i++ {
 		d[i-lo] += p.w.topShare
 	}
-	out := p.w.out[lo-p.w.base:][:len(d)]
-	for i, grad := range d {
-		out[i] = T(grad)
-	}
+	write(p.w.walk, lo, d)
 }
 
-// setVariances sets V of the groups, but for a factor that is in the rows of the bias: from f to f + e, the
-// square of a bin (variance.go) changes V_b by
+// unbias takes the bias from J.
+func (p *boundedPath[T]) unbias() {
+	groups, bo := p.room.groups, p.w.in.bound
+	if !bo.limited {
+		lanes.Keep(groups, 1)
+	}
+	if !bo.monotonic {
+		lanes.Keep(groups, 2)
+	}
+	p.setVariances()
+	p.bias.Cross(groups, p.room.bins)
+}
+
+// setVariances sets V of the groups, but for a factor that is in the rows of the bias. A step e from f on
+// changes V_b (variance.go) by
 //
 //	[square (1 - 2f - 2e) - 2 S_b e + e (2f + e) T_b] / (1 - 2 U_b/T_b + T_b)
 //

@@ -42,9 +42,9 @@
 //	gradient     scatter.go: back in the order of the input
 //
 // A walk crosses an event by a kernel (path.go): linear.go, or bounded.go where moments are
-// bounded. Both are written out for speed, for order 2 and the first also below: in
-// linear_fast.go, a block of events at a time, with ties in linear_ties.go, and in
-// bounded_fast.go. Tests compare them.
+// bounded. Both are written out for speed, a block of events at a time, for order 2 and the
+// first also below: in linear_fast.go, with ties in linear_ties.go, and in bounded_fast.go, with
+// ties in bounded_ties.go. Tests compare them.
 //
 // Edges and MomentsAt (tables.go) find the bins and the moments another way, and so
 // check what the loss is made of. DisCo is beside all this: disco.go, disco_form.go

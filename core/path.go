@@ -6,8 +6,8 @@ import "github.com/libmode/libmode/core/internal/par"
 type path interface {
 	// start moves to a point, which it then takes along, and returns J there.
 	start(*point) float64
-	// run crosses as many events as it can from i on, and returns where it stopped, which is not
-	// within a tie.
+	// run crosses as many events as it can from i on, writes their gradient, and returns where it
+	// stopped, which is not within a tie.
 	run(st *state, i, hi int) int
 	// change returns by how much J would change if event i were crossed, upwards
 	// (sign 1) or downwards (-1), and leaves everything as it is.
@@ -67,7 +67,6 @@ func (w *pathWalker[T]) start(k int) float64 {
 func (w *pathWalker[T]) walkChunk(k int) float64 {
 	lo, hi := w.chunks[k], w.chunks[k+1]
 	w.base, w.out = lo, par.Grown(w.out, hi-lo)
-	defer func() { write(w.walk, lo, w.out) }()
 	if hi-lo > 1 && w.endOfTie(lo, hi) == hi {
 		return w.walkTie(k)
 	}
@@ -76,6 +75,7 @@ func (w *pathWalker[T]) walkChunk(k int) float64 {
 	for i := w.run(&st, lo, hi); i < hi; i = w.run(&st, i, hi) {
 		end := w.endOfTie(i, hi)
 		st.advance(w.score(i), w.crossAll(i, end))
+		write(w.walk, i, w.out[i-lo:end-lo])
 		i = end
 	}
 	return st.integral
@@ -96,6 +96,7 @@ func (w *pathWalker[T]) walkTie(k int) float64 {
 	for i, down := range w.downs {
 		w.put(w.base+i, w.in.scale*(down-w.ups[i])/2)
 	}
+	write(w.walk, w.base, w.out)
 	return j * (w.score(w.base) - w.scoreBefore(k))
 }
 
@@ -140,12 +141,13 @@ func newKernelPath[T Float](w *pathWalker[T]) path { return &kernelPath[T]{w.in.
 
 // run stops before a tie, or where keys are equal, and before the last event.
 func (p *kernelPath[T]) run(st *state, i, hi int) int {
-	w, unit := p.w, p.w.in.unit
+	w, unit, from := p.w, p.w.in.unit, i
 	for ; i < hi-1 && w.Key(w.words[i]) != w.Key(w.words[i+1]); i++ {
 		d := p.kernel.cross(w.step(i, unit))
 		st.advance(w.score(i), d)
 		w.out[i-w.base] = T(-w.in.scale * d)
 	}
+	write(w.walk, from, w.out[from-w.base:i-w.base])
 	return i
 }
 

@@ -11,7 +11,7 @@ type Group struct {
 	E, R    Four      // the step of F_b, and F_b in its middle
 	P, Q    [3]Four   // P_b, and P'F in the middle of the step
 	Moments [3]Moment // c, or c~ where it has been squashed
-	V, D    Four      // the change of V_b, and that of J
+	V, D    Four      // the change of V_b, which Squash does not keep, and that of J
 }
 
 // Moment is a moment after each of four events, and by how much it has changed.

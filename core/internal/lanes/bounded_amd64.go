@@ -101,7 +101,7 @@ func squashAVX2(groups []Group, l int, offset, factor float64) {
 	archsimd.ClearAVXUpperBits()
 }
 
-// squashTanh sets ByBase to |tanh u| and Slope to 1/cosh u, as TanhSech does. All that does not change
+// squashTanh sets ByBase to |tanh u| and Slope to 1/cosh u, as TanhSech does, and V to 1/t. All that does not change
 // stands before the loop, here and below: the compiler would make it anew each time.
 func squashTanh(groups []Group, l int, offset, factor float64) {
 	one, bias, signs := all(1), archsimd.BroadcastInt64x4(exponentBias), archsimd.BroadcastInt64x4(signBit)
@@ -112,7 +112,9 @@ func squashTanh(groups []Group, l int, offset, factor float64) {
 	for i := range groups {
 		of, m := &groups[i].Moments[l-1], &groups[i].Moments[l]
 		base := archsimd.LoadFloat64x4(&of.Value).Sub(offsets)
-		u := archsimd.LoadFloat64x4(&m.Value).Mul(one.Div(factors.Mul(abs(base, signs))))
+		inverse := one.Div(factors.Mul(abs(base, signs)))
+		inverse.Store(&groups[i].V)
+		u := archsimd.LoadFloat64x4(&m.Value).Mul(inverse)
 		x := abs(u, signs).Min(lowest).AsInt64x4().Or(signs).AsFloat64x4()
 		shifted := x.Mul(inverse2).Add(shift)
 		k := shifted.Sub(shift)
@@ -123,9 +125,9 @@ func squashTanh(groups []Group, l int, offset, factor float64) {
 		odd := e3.Add(e5.Add(e7.Add(e9.Add(e11.Add(e13.Mul(y)).Mul(y)).Mul(y)).Mul(y)).Mul(y))
 		scaled := power.Mul(r.Add(y.Mul(even.Add(odd.Mul(r)))))
 		e, exp := scaled.Add(power.Sub(one)), scaled.Add(power)
-		inverse := one.Div(one.Add(exp.Mul(exp)))
-		abs(e.Mul(one.Add(exp)).Mul(inverse), signs).Store(&m.ByBase)
-		exp.Add(exp).Mul(inverse).Store(&m.Slope)
+		part := one.Div(one.Add(exp.Mul(exp)))
+		abs(e.Mul(one.Add(exp)).Mul(part), signs).Store(&m.ByBase)
+		exp.Add(exp).Mul(part).Store(&m.Slope)
 	}
 }
 
@@ -139,7 +141,7 @@ func squashChange(groups []Group, l int, offset, factor float64) {
 		of, m := &groups[i].Moments[l-1], &groups[i].Moments[l]
 		base := archsimd.LoadFloat64x4(&of.Value).Sub(offsets)
 		t := factors.Mul(abs(base, signs))
-		inverse := one.Div(t)
+		inverse := archsimd.LoadFloat64x4(&groups[i].V)
 		u := archsimd.LoadFloat64x4(&m.Value).Mul(inverse)
 		u = withSign(abs(u, signs).Min(highest), u, signs)
 		byBase, tBefore := withSign(factors, base, signs), before(lastT, t)
