@@ -26,6 +26,9 @@ func equalCells[T Float](lo, hi float64, count int) cells[T] {
 	return cells[T]{Cells: lanes.Cells[T]{Lo: T(lo), Scale: scale, Last: T(count - 1)}, count: count}
 }
 
+// oneCell returns a cell that has all numbers.
+func oneCell[T Float]() cells[T] { return cells[T]{count: 1} }
+
 // of returns the cell of x.
 func (ce *cells[T]) of(x T) int {
 	if ce.uneven != nil {
