@@ -208,7 +208,7 @@ func (bs *bins) findRuns(counts []uint32, ranks []int, sc *scratch) {
 }
 
 // cellBlock is how many cells are passed over at once if no rank lies there.
-const cellBlock = 64
+const cellBlock = 16
 
 // addRun makes a run of a cell, which has the mass of this rank as its first.
 func (bs *bins) addRun(cell, rank, bin int, counts []uint32) {
