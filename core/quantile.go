@@ -89,7 +89,7 @@ func sortAll[T Float](sel *selection[T]) *sortedMasses {
 
 // quantileBins returns bins of nearly equal numbers of events. From the numbers of
 // masses by cell all but a few masses have their bin; those in the cells that an edge
-// divides, the runs, are sorted.
+// divides, the runs, are sorted. For few events see rankedBins.
 func quantileBins[T Float](sel *selection[T], asked int, sc *scratch) *bins {
 	counts := sel.parts[0].masses
 	for _, p := range sel.parts[1:] {

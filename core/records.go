@@ -63,8 +63,8 @@ type fillRoom struct {
 
 var fillRooms = sync.Pool{New: func() any { return new(fillRoom) }}
 
-// fill writes the records of the events lo..hi-1, of which next says where the next
-// record of each cell goes. Three loops keep what each needs in registers.
+// fill writes the records of the events lo..hi-1: it makes them, and then puts each where next
+// says that the next one of its cell goes.
 func (rs *records[T]) fill(room *fillRoom, sel *selection[T], bs *bins, next []uint32, lo, hi int) {
 	in, mask, made := sel.cellsOf[lo:hi], uint32(massCellMask), room.words[:hi-lo]
 	if !bs.assigned {

@@ -18,7 +18,7 @@ type selection[T Float] struct {
 	massCells        cells[T] // none: events are checked and not counted
 	scoreCells       cells[T]
 	parts            []part
-	cellsOf          []uint32 // of each event: its cells of score and mass, see pair
+	cellsOf          []uint32 // of each event: its cells of score and mass, see pair; then its bin, see bins.assigned
 	stats
 }
 
