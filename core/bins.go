@@ -78,7 +78,11 @@ func newBins[T Float](sel *selection[T], cfg *Config, unit float64, sc *scratch)
 	}
 	var bs *bins
 	if cfg.Binning == Quantile {
-		bs = quantileBins(sel, binsFor(cfg, sel.n), sc)
+		make := quantileBins[T]
+		if sel.massCells.count == 1 {
+			make = rankedBins[T]
+		}
+		bs = make(sel, binsFor(cfg, sel.n), sc)
 	} else {
 		edges, err := givenEdges(sel, cfg)
 		if err != nil {

@@ -26,6 +26,9 @@ func equalCells[T Float](lo, hi float64, count int) cells[T] {
 	return cells[T]{Cells: lanes.Cells[T]{Lo: T(lo), Scale: scale, Last: T(count - 1)}, count: count}
 }
 
+// oneCell returns a cell that has all numbers.
+func oneCell[T Float]() cells[T] { return cells[T]{count: 1} }
+
 // of returns the cell of x.
 func (ce *cells[T]) of(x T) int {
 	if ce.uneven != nil {
@@ -34,7 +37,7 @@ func (ce *cells[T]) of(x T) int {
 	return int(ce.Of(x))
 }
 
-// cellsFor returns so many cells of equal width over the interval [lo, hi] or, where
+// cellsFor returns so many cells, at most 2^15, of equal width over the interval [lo, hi] or, where
 // that is infinite, over that of some of the values. Where these values crowd
 // together in few cells, as with outliers or over many decades, it returns uneven ones.
 func cellsFor[T Float](values []T, lo, hi float64, count int) cells[T] {
@@ -65,15 +68,17 @@ const crowdedFrom = 1 << 12
 // crowd together in few of these cells.
 func (ce *cells[T]) evened(values []T, lo, hi T) *unevenCells {
 	const look = 256 // so many values are looked at first
-	var seen [look]int
-	found, stride := seen[:0], max(1, len(values)/look)
-	for i := 0; i < len(values) && len(found) < look; i += stride {
+	var seen [1 << 15 / 64]uint64
+	found, distinct, stride := 0, 0, max(1, len(values)/look)
+	for i := 0; i < len(values) && found < look; i += stride {
 		if v := values[i]; v >= lo && v <= hi {
-			found = append(found, ce.of(v))
+			c := ce.Of(v)
+			found++
+			distinct += int(^seen[c/64] >> (c % 64) & 1)
+			seen[c/64] |= 1 << (c % 64)
 		}
 	}
-	slices.Sort(found)
-	if len(found) == 0 || len(slices.Compact(found)) >= look/4 {
+	if found == 0 || distinct >= look/4 {
 		return nil
 	}
 	const size = 1 << 12
@@ -84,8 +89,7 @@ func (ce *cells[T]) evened(values []T, lo, hi T) *unevenCells {
 		}
 	}
 	slices.Sort(sample)
-	distinct := len(slices.Compact(slices.Clone(sample)))
-	if distinct < look/4 {
+	if len(slices.Compact(slices.Clone(sample))) < look/4 {
 		return nil // they are few, not crowded
 	}
 	return newUnevenCells(sample)

@@ -166,7 +166,8 @@ func (w *linearWalker[T]) walkChunk(k int) float64 {
 	return integral
 }
 
-// finish writes the gradient of the records from lo on.
+// finish writes the gradient of the records from lo on, with what the end of the integral adds to
+// that of the highest score.
 func (w *linearWalker[T]) finish(lo int, grad []float64) {
 	for i := max(lo, w.topFrom); i < lo+len(grad); i++ {
 		grad[i-lo] += w.topShare

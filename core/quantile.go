@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	"github.com/libmode/libmode/core/internal/par"
+	"github.com/libmode/libmode/core/internal/radix"
 )
 
 // quantileRanks returns the ranks floor(k n / bins), k = 1..bins-1, of the
@@ -88,7 +89,7 @@ func sortAll[T Float](sel *selection[T]) *sortedMasses {
 
 // quantileBins returns bins of nearly equal numbers of events. From the numbers of
 // masses by cell all but a few masses have their bin; those in the cells that an edge
-// divides, the runs, are sorted.
+// divides, the runs, are sorted. For few events see rankedBins.
 func quantileBins[T Float](sel *selection[T], asked int, sc *scratch) *bins {
 	counts := sel.parts[0].masses
 	for _, p := range sel.parts[1:] {
@@ -128,6 +129,38 @@ func sorted[T Float](runs []run, found [][]divided, sel *selection[T], sc *scrat
 	}
 	sc.team.Run(len(runs), func(k int) { slices.Sort(masses[runs[k].index:next[k]]) })
 	return masses
+}
+
+// fewMasses is a number of events below which all of their masses are sorted.
+const fewMasses = 1 << 11
+
+// rankedBins is quantileBins for few events: it sorts all masses, so that the bin of an event
+// follows from its rank.
+func rankedBins[T Float](sel *selection[T], asked int, sc *scratch) *bins {
+	layout := radix.NewLayout[T](sel.massMin, sel.massMax, math.MaxUint64, len(sel.Mass), 1)
+	words := par.Grown(sc.records, sel.n)[:0]
+	sc.records = words
+	for i, m := range sel.Mass {
+		if sel.cellsOf[i] != noPair {
+			words = append(words, radix.Pack(&layout, m, i))
+		}
+	}
+	radix.Sort(words, []uint32{0, uint32(len(words))}, &layout, sel.Mass)
+	masses := par.Make[float64](&sc.arena, len(words))
+	for k, r := range words {
+		masses[k] = float64(sel.Mass[layout.Index(r)])
+	}
+	bs := &bins{assigned: true}
+	all := sortedMasses{masses, []run{{}}}
+	bs.edges, _ = all.edges(quantileRanks(sel.n, asked, &sc.arena), sel.massLo, sel.massHi, &sc.arena)
+	bin := uint32(0)
+	for k, r := range words {
+		for int(bin) < bs.count()-1 && bs.edges[bin+1] <= masses[k] {
+			bin++
+		}
+		sel.cellsOf[layout.Index(r)] |= bin
+	}
+	return bs
 }
 
 // findRuns sets the table and the runs, whose edges are not known yet: from the counts
@@ -175,7 +208,7 @@ func (bs *bins) findRuns(counts []uint32, ranks []int, sc *scratch) {
 }
 
 // cellBlock is how many cells are passed over at once if no rank lies there.
-const cellBlock = 64
+const cellBlock = 16
 
 // addRun makes a run of a cell, which has the mass of this rank as its first.
 func (bs *bins) addRun(cell, rank, bin int, counts []uint32) {

@@ -26,7 +26,7 @@ type records[T Float] struct {
 // sorted; more records go to cells that are sorted by themselves, in cache.
 func scoreCellsFor(n int) int {
 	if n <= fewRecords {
-		return powerOfTwo(n/2, 1, 1<<16)
+		return powerOfTwo(n/2, 1, 1<<13)
 	}
 	return powerOfTwo(n/1024, 1<<8, 1<<11)
 }
@@ -63,8 +63,8 @@ type fillRoom struct {
 
 var fillRooms = sync.Pool{New: func() any { return new(fillRoom) }}
 
-// fill writes the records of the events lo..hi-1, of which next says where the next
-// record of each cell goes. Three loops keep what each needs in registers.
+// fill writes the records of the events lo..hi-1: it makes them, and then puts each where next
+// says that the next one of its cell goes.
 func (rs *records[T]) fill(room *fillRoom, sel *selection[T], bs *bins, next []uint32, lo, hi int) {
 	in, mask, made := sel.cellsOf[lo:hi], uint32(massCellMask), room.words[:hi-lo]
 	if !bs.assigned {
@@ -101,11 +101,18 @@ func (rs *records[T]) make(dst []uint64, scores []T, bins []uint32, mask uint32,
 func countsToStarts(parts []part, cells int, sc *scratch) []uint32 {
 	starts := par.Make[uint32](&sc.arena, cells+1)
 	var start uint32
-	for c := range cells {
-		starts[c] = start
-		for k := range parts {
-			slot := &parts[k].scores[c]
-			*slot, start = start, start+*slot
+	if len(parts) == 1 {
+		for c, count := range parts[0].scores[:cells] {
+			starts[c], parts[0].scores[c] = start, start
+			start += count
+		}
+	} else {
+		for c := range cells {
+			starts[c] = start
+			for k := range parts {
+				slot := &parts[k].scores[c]
+				*slot, start = start, start+*slot
+			}
 		}
 	}
 	starts[cells] = start

@@ -18,7 +18,7 @@ type selection[T Float] struct {
 	massCells        cells[T] // none: events are checked and not counted
 	scoreCells       cells[T]
 	parts            []part
-	cellsOf          []uint32 // of each event: its cells of score and mass, see pair
+	cellsOf          []uint32 // of each event: its cells of score and mass, see pair; then its bin, see bins.assigned
 	stats
 }
 
@@ -52,7 +52,11 @@ func selectEvents[T Float](ev Events[T], index []uint32, cfg *Config, forWalk bo
 	sel.scoreHi = min(cfg.ScoreRange[1], math.MaxFloat64)
 	if n := len(sel.Score); forWalk {
 		sel.scoreCells = cellsFor(sel.Score, cfg.ScoreRange[0], cfg.ScoreRange[1], scoreCellsFor(n))
-		sel.massCells = cellsFor(sel.Mass, sel.massLo, sel.massHi, massCellsFor(n, mostBins(cfg)))
+		if cfg.Binning == Quantile && n < fewMasses {
+			sel.massCells = oneCell[T]()
+		} else {
+			sel.massCells = cellsFor(sel.Mass, sel.massLo, sel.massHi, massCellsFor(n, mostBins(cfg)))
+		}
 	}
 	return sel, sel.check(sc)
 }
@@ -222,6 +226,12 @@ func (sel *selection[T]) checkEvent(i int, s, m float64) (inside bool, err error
 // count counts events that have these cells.
 func count(p *part, pairs []uint32) {
 	scores, masses := p.scores, p.masses
+	if len(masses) == 1 { // which nobody asks for
+		for _, cells := range pairs {
+			scores[cells>>massCellBits]++
+		}
+		return
+	}
 	for _, cells := range pairs {
 		scores[cells>>massCellBits]++
 		masses[cells&massCellMask]++

@@ -57,6 +57,13 @@ def test_the_wheel_holds_the_library_and_what_finds_it(wheel):
     assert f"\nVersion: {libmode.__version__}\n" in metadata
 
 
+def test_the_wheel_has_the_vector_instructions_that_go_has(wheel):
+    settings = run(sys.executable, ROOT / "packaging" / "build_library.py", "environment")
+    with zipfile.ZipFile(wheel) as archive:
+        library = archive.read("libmode/lib/libmode.so")
+    assert (b"lanes.crossAVX2" in library) == ("GOEXPERIMENT=simd" in settings and MACHINE == "x86_64")
+
+
 def test_the_wheel_is_the_same_from_another_directory(wheel, tmp_path):
     clone = copy_of_the_tree(tmp_path / "a copy")
     epoch = run("git", "log", "-1", "--format=%ct", cwd=ROOT).strip()
