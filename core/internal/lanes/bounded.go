@@ -50,33 +50,40 @@ func (bo *Bounded) Follow(groups []Group, bins []uint32, weights []float64) int 
 }
 
 func followGo(bo *Bounded, groups []Group, bins []uint32, weights []float64) int {
+	c0, c1, c2, q0, q1, q2 := bo.C[0], bo.C[1], bo.C[2], bo.Q[0], bo.Q[1], bo.Q[2]
+	end := 4 * len(groups)
 	for i := range groups {
-		bins, weights := bins[4*i:4*i+4:4*i+4], weights[4*i:4*i+4:4*i+4]
+		g, bins, weights := &groups[i], bins[4*i:4*i+4:4*i+4], weights[4*i:4*i+4:4*i+4]
 		for j, b := range bins {
-			bo.follow(&groups[i], j, &bo.Rows[b], weights[j])
+			row, w := &bo.Rows[b], weights[j]
+			e := float64(w * row.A[3])
+			half := float64(e * 0.5)
+			g.E[j], g.R[j] = e, row.P[3]+half
+			row.P[3] += e
+			c0 = g.Moments[0].follow(j, c0, float64(w*row.A[0]))
+			c1 = g.Moments[1].follow(j, c1, float64(w*row.A[1]))
+			c2 = g.Moments[2].follow(j, c2, float64(w*row.A[2]))
+			g.P[0][j], g.P[1][j], g.P[2][j] = row.P[0], row.P[1], row.P[2]
+			h0, h1, h2 := float64(half*row.P[0]), float64(half*row.P[1]), float64(half*row.P[2])
+			q0, q1, q2 = q0+h0, q1+h1, q2+h2
+			g.Q[0][j], g.Q[1][j], g.Q[2][j] = q0, q1, q2
+			q0, q1, q2 = q0+h0, q1+h1, q2+h2
+			step := g.Moments[1].Change[j]
+			g.D[j] = float64(float64(bo.Penalty*step) * (float64(2*c1) - step))
 		}
-		if j := bo.firstLow(&groups[i]); j < 4 {
-			return 4*i + j
+		if j := bo.firstLow(g); j < 4 {
+			end = 4*i + j
+			break
 		}
 	}
-	return 4 * len(groups)
+	bo.C, bo.Q = [4]float64{c0, c1, c2, bo.C[3]}, [4]float64{q0, q1, q2, bo.Q[3]}
+	return end
 }
 
-// follow crosses event j of a group.
-func (bo *Bounded) follow(g *Group, j int, row *BoundedRow, w float64) {
-	e := float64(w * row.A[3])
-	g.E[j], g.R[j] = e, row.P[3]+float64(e*0.5)
-	row.P[3] += e
-	for l := range 3 {
-		step, half := float64(w*row.A[l]), float64(float64(e*0.5)*row.P[l])
-		bo.C[l] += step
-		g.Moments[l].Value[j], g.Moments[l].Change[j] = bo.C[l], step
-		middle := bo.Q[l] + half
-		bo.Q[l] = middle + half
-		g.P[l][j], g.Q[l][j] = row.P[l], middle
-	}
-	m := &g.Moments[1]
-	g.D[j] = float64(float64(bo.Penalty*m.Change[j]) * (float64(2*m.Value[j]) - m.Change[j]))
+// follow adds a step to a moment, which it returns.
+func (m *Moment) follow(j int, c, step float64) float64 {
+	m.Value[j], m.Change[j] = c+step, step
+	return c + step
 }
 
 // firstLow returns the first event after which c_1 or c_0 is too small, or four.
@@ -106,26 +113,17 @@ func (bo *Bounded) High(c0, c1 float64) bool {
 func Squash(groups []Group, l int, offset, factor float64) { squash(groups, l, offset, factor) }
 
 func squashGo(groups []Group, l int, offset, factor float64) {
+	for i := range groups {
+		g, of, m := &groups[i], &groups[i].Moments[l-1], &groups[i].Moments[l]
+		for j := range 4 {
+			g.V[j] = 1 / float64(factor*math.Abs(of.Value[j]-offset))
+			m.ByBase[j], m.Slope[j] = TanhSech(float64(m.Value[j] * g.V[j]))
+		}
+	}
 	var last squashed
 	for i := range groups {
-		of, m := &groups[i].Moments[l-1], &groups[i].Moments[l]
 		for j := range 4 {
-			next, inverse := newSquashed(of.Value[j]-offset, m.Value[j], factor)
-			byBase, slope := math.Copysign(factor, next.base), float64(next.sech*next.sech)
-			dt := float64(byBase * of.Change[j])
-			if !(float64(last.base*next.base) > 0) {
-				dt = next.t - last.t
-			}
-			du := float64((m.Change[j] - float64(last.u*dt)) * inverse)
-			dtanh := next.tanh - last.tanh
-			if math.Abs(du) < smallStep && dt > float64(-15*next.t) {
-				dtanh = float64(sinhOfSmall(du) * float64(last.sech*next.sech))
-			}
-			m.Change[j] = float64(dt*float64((last.tanh+next.tanh)*0.5)) + float64(float64((last.t+next.t)*0.5)*dtanh)
-			m.Value[j] = float64(next.t * next.tanh)
-			m.Slope[j] = slope
-			m.ByBase[j] = float64(byBase * (next.tanh - float64(next.u*slope)))
-			last = next
+			last = groups[i].squash(j, l, offset, factor, last)
 		}
 	}
 }
@@ -133,16 +131,28 @@ func squashGo(groups []Group, l int, offset, factor float64) {
 // squashed is what a bounded moment is made of.
 type squashed struct{ base, t, u, tanh, sech float64 }
 
-// newSquashed also returns 1/t.
-func newSquashed(base, c, factor float64) (next squashed, inverse float64) {
-	t := float64(factor * math.Abs(base))
-	inverse = 1 / t
-	u := float64(c * inverse)
+// squash bounds moment l of event j, of which V is 1/t, ByBase is tanh u and Slope is 1/cosh u.
+func (g *Group) squash(j, l int, offset, factor float64, last squashed) squashed {
+	of, m := &g.Moments[l-1], &g.Moments[l]
+	base, inverse, tanh, sech := of.Value[j]-offset, g.V[j], m.ByBase[j], m.Slope[j]
+	t, u := float64(factor*math.Abs(base)), float64(m.Value[j]*inverse)
 	if math.Abs(u) > steepest {
 		u = math.Copysign(steepest, u)
 	}
-	tanh, sech := TanhSech(u)
-	return squashed{base, t, u, tanh, sech}, inverse
+	byBase, slope := math.Copysign(factor, base), float64(sech*sech)
+	dt := float64(byBase * of.Change[j])
+	if !(float64(last.base*base) > 0) {
+		dt = t - last.t
+	}
+	du := float64((m.Change[j] - float64(last.u*dt)) * inverse)
+	dtanh := tanh - last.tanh
+	if math.Abs(du) < smallStep && dt > float64(-15*t) {
+		dtanh = float64(sinhOfSmall(du) * float64(last.sech*sech))
+	}
+	m.Change[j] = float64(dt*float64((last.tanh+tanh)*0.5)) + float64(float64((last.t+t)*0.5)*dtanh)
+	m.Value[j], m.Slope[j] = float64(t*tanh), slope
+	m.ByBase[j] = float64(byBase * (tanh - float64(u*slope)))
+	return squashed{base, t, u, tanh, sech}
 }
 
 // sinhOfSmall returns sinh x where |x| is not above smallStep.
