@@ -27,11 +27,12 @@
 // # The route
 //
 // A call goes one way through these stages. Each makes a value of those before, and
-// changes none of them; binned.go is this list as code.
+// changes none of them, but that events get the numbers of their bins in place of those of
+// their cells of mass; binned.go is this list as code.
 //
 //	Config       options.go (the table: one row an option), validate.go
 //	Events       events.go; of the labels asked for: labels.go, gather.go, loss.go
-//	selection    selection.go, stats.go: which events take part, and how many
+//	selection    selection.go, parts.go, stats.go: which events take part, and how many
 //	             of them lie in each cell of score and mass (cells.go)
 //	bins         bins.go, quantile.go, and what the moments need of their events: means.go
 //	records      records.go, chunks.go: a word an event, sorted by score, in chunks

@@ -22,24 +22,6 @@ type selection[T Float] struct {
 	stats
 }
 
-// pair packs the cells of an event's score and mass; noPair is that of an event
-// that takes no part.
-func pair(scoreCell, massCell int) uint32 { return uint32(scoreCell)<<massCellBits | uint32(massCell) }
-
-const (
-	massCellBits = 16
-	massCellMask = 1<<massCellBits - 1
-	noPair       = math.MaxUint32
-)
-
-// part is a range of events that one goroutine handles, and how many of those
-// that take part fall into each cell.
-type part struct {
-	lo, hi int
-	masses []uint32
-	scores []uint32
-}
-
 // selectEvents returns the selection of events all of which have the label, or the
 // error of the first bad one. For a walk along the scores it counts them by cell.
 func selectEvents[T Float](ev Events[T], index []uint32, cfg *Config, forWalk bool, sc *scratch) (*selection[T], error) {
@@ -221,21 +203,6 @@ func (sel *selection[T]) checkEvent(i int, s, m float64) (inside bool, err error
 		return false, notFinite("mass", sel.inInput(i), m)
 	}
 	return m >= sel.massLo && m <= sel.massHi, nil
-}
-
-// count counts events that have these cells.
-func count(p *part, pairs []uint32) {
-	scores, masses := p.scores, p.masses
-	if len(masses) == 1 { // which nobody asks for
-		for _, cells := range pairs {
-			scores[cells>>massCellBits]++
-		}
-		return
-	}
-	for _, cells := range pairs {
-		scores[cells>>massCellBits]++
-		masses[cells&massCellMask]++
-	}
 }
 
 // countSome counts those of the events lo..hi-1 that take part, in any grid.

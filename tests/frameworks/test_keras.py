@@ -11,16 +11,27 @@ TESTS = Path(__file__).with_name("on_keras.py")
 BACKENDS = ("tensorflow", "jax", "torch")
 
 
-def start(backend):
+def start(backend, directory):
     environment = os.environ | {"KERAS_BACKEND": backend, "TF_CPP_MIN_LOG_LEVEL": "3", "JAX_PLATFORMS": "cpu"}
-    command = [sys.executable, "-m", "pytest", "-q", "--tb=short", "--durations=10", str(TESTS)]
+    # A directory of its own: in a common one each would clear away what another has just left.
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "--tb=short",
+        "--durations=10",
+        "--basetemp",
+        str(directory),
+        TESTS,
+    ]
     return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
 
 @pytest.fixture(scope="module")
-def processes():
+def processes(tmp_path_factory):
     """All backends at once."""
-    started = {backend: start(backend) for backend in BACKENDS}
+    started = {backend: start(backend, tmp_path_factory.mktemp(backend) / "tests") for backend in BACKENDS}
     yield started
     for process in started.values():
         process.kill()

@@ -1,0 +1,36 @@
+package core
+
+import "math"
+
+// pair packs the cells of an event's score and mass; noPair is that of an event
+// that takes no part.
+func pair(scoreCell, massCell int) uint32 { return uint32(scoreCell)<<massCellBits | uint32(massCell) }
+
+const (
+	massCellBits = 16
+	massCellMask = 1<<massCellBits - 1
+	noPair       = math.MaxUint32
+)
+
+// part is a range of events that one goroutine handles, and how many of those
+// that take part fall into each cell.
+type part struct {
+	lo, hi int
+	masses []uint32
+	scores []uint32
+}
+
+// count counts events that have these cells.
+func count(p *part, pairs []uint32) {
+	scores, masses := p.scores, p.masses
+	if len(masses) == 1 { // which nobody asks for
+		for _, cells := range pairs {
+			scores[cells>>massCellBits]++
+		}
+		return
+	}
+	for _, cells := range pairs {
+		scores[cells>>massCellBits]++
+		masses[cells&massCellMask]++
+	}
+}
