@@ -13,8 +13,8 @@ import (
 // single events. In between, F_b are those of the rows.
 type boundedPath[T Float] struct {
 	*kernelPath[T]
-	*boundedKernel
-	sums lanes.Bounded // with 1/W_b, A_b, P_b and F_b of all bins
+	of   *boundedKernel // the kernel of kernelPath
+	sums lanes.Bounded  // with 1/W_b, A_b, P_b and F_b of all bins
 	bias lanes.Bias
 	room *boundedRoom // within run
 }
@@ -35,7 +35,7 @@ const leastMaxSlope = 1e-100
 
 func newBoundedPath[T Float](w *pathWalker[T]) path {
 	k := newBoundedKernel(w.in)
-	p := &boundedPath[T]{kernelPath: &kernelPath[T]{k, w}, boundedKernel: k}
+	p := &boundedPath[T]{kernelPath: &kernelPath[T]{k, w}, of: k}
 	bo := w.in.bound
 	p.sums = lanes.Bounded{Rows: make([]lanes.BoundedRow, w.in.bins), Penalty: w.in.penalty, Floor: bo.slopeFloor, BaseFloor: -1}
 	if bo.limited {
@@ -64,10 +64,8 @@ func (p *boundedPath[T]) start(pt *point) float64 {
 		row.A = [4]float64{unit * a[0], unit * a[1], unit * a[2], unit}
 		row.P = [4]float64{of[0], of[1], of[2], pt.cdf[b]}
 	}
-	return p.boundedKernel.start(pt)
+	return p.of.start(pt)
 }
-
-func (p *boundedPath[T]) change(i int, sign float64) float64 { return p.kernelPath.change(i, sign) }
 
 func (p *boundedPath[T]) cross(i int) float64 {
 	d := p.kernelPath.cross(i)
@@ -79,7 +77,7 @@ func (p *boundedPath[T]) cross(i int) float64 {
 // run crosses blocks. It stops before a tie that is larger than a block, and before an event
 // after which c_1 or what max_slope is relative to counts as 0.
 func (p *boundedPath[T]) run(st *state, i, hi int) int {
-	k, from := p.boundedKernel, i
+	k, from := p.of, i
 	if i == hi || !p.sums.High(k.c[0], k.c[1]) {
 		return i
 	}
@@ -96,7 +94,7 @@ func (p *boundedPath[T]) run(st *state, i, hi int) int {
 		}
 		end := p.follow(i, next)
 		if end > i {
-			p.finish(st, i, end)
+			p.finish(st, i)
 			i = end
 		}
 		if end < next {
@@ -118,7 +116,7 @@ func (p *boundedPath[T]) restart() {
 			at.squares[b] = at.cdf[b] * unit
 		}
 	}
-	p.boundedKernel.start(at)
+	p.of.start(at)
 }
 
 // follow sets the groups to the crossings of the events lo..hi-1, or of fewer, up to one after which
@@ -143,8 +141,8 @@ func (p *boundedPath[T]) follow(lo, hi int) int {
 }
 
 // finish finds by how much J changes in the crossings of the groups, which are those of the events
-// lo..hi-1, and makes the gradient of it.
-func (p *boundedPath[T]) finish(st *state, lo, hi int) {
+// from lo on, and makes the gradient of it.
+func (p *boundedPath[T]) finish(st *state, lo int) {
 	in, bo, room := p.w.in, p.w.in.bound, p.room
 	groups := room.groups
 	if bo.limited {
@@ -162,10 +160,7 @@ func (p *boundedPath[T]) finish(st *state, lo, hi int) {
 	for _, tie := range room.ties {
 		tie.settle(d, groups, -in.scale)
 	}
-	for i := max(lo, p.w.topFrom); i < hi; i++ {
-		d[i-lo] += p.w.topShare
-	}
-	write(p.w.walk, lo, d)
+	p.w.finish(lo, d)
 }
 
 // unbias takes the bias from J.

@@ -166,15 +166,6 @@ func (w *linearWalker[T]) walkChunk(k int) float64 {
 	return integral
 }
 
-// finish writes the gradient of the records from lo on, with what the end of the integral adds to
-// that of the highest score.
-func (w *linearWalker[T]) finish(lo int, grad []float64) {
-	for i := max(lo, w.topFrom); i < lo+len(grad); i++ {
-		grad[i-lo] += w.topShare
-	}
-	write(w.walk, lo, grad)
-}
-
 // cross crosses the events lo..hi-1 one by one, also where they are tied.
 func (w *linearWalker[T]) cross(room *linearRoom, lo, hi int) {
 	room.bins, room.scores, room.d = par.Grown(room.bins, hi-lo), par.Grown(room.scores, hi-lo), par.Grown(room.d, hi-lo)

@@ -3,7 +3,7 @@ package core
 import (
 	"math"
 
-	"github.com/libmode/libmode/core/internal/radix"
+	"github.com/libmode/libmode/core/internal/lanes"
 )
 
 // MaxOrder is the highest polynomial order that a Config may ask for.
@@ -204,7 +204,7 @@ func (c *Config) bounded() bool { return !math.IsInf(c.MaxSlope, 1) || c.Monoton
 // each limit is rounded to T, outwards, so that a number that was rounded to T as
 // the limit is does not fall outside.
 func roundedTo[T Float](c Config) Config {
-	if !radix.IsFloat32[T]() {
+	if !lanes.IsFloat32[T]() {
 		return c
 	}
 	c.MassRange, c.ScoreRange = outwards(c.MassRange), outwards(c.ScoreRange)

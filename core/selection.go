@@ -5,7 +5,6 @@ import (
 
 	"github.com/libmode/libmode/core/internal/lanes"
 	"github.com/libmode/libmode/core/internal/par"
-	"github.com/libmode/libmode/core/internal/radix"
 )
 
 // selection is one label's events and, after check, what is known of those
@@ -180,11 +179,11 @@ func (sel *selection[T]) look(st *stats, lo, hi int) error {
 			massMin, massMax = min(massMin, m), max(massMax, m)
 			scoreMin, scoreMax = min(scoreMin, s), max(scoreMax, s)
 		}
-		if !radix.IsFloat32[T]() {
+		if !lanes.IsFloat32[T]() {
 			bits |= math.Float64bits(float64(s))
 		}
 	}
-	if radix.IsFloat32[T]() {
+	if lanes.IsFloat32[T]() {
 		bits = lanes.SingleBits
 	}
 	st.n += hi - lo - outside

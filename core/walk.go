@@ -101,6 +101,15 @@ func walkerOf[T Float](in *integrand, su *sums, sc *scratch) func(*walk[T]) walk
 	return newKernelWalkers[T]
 }
 
+// finish writes the gradient of the records from lo on, with what the end of the integral adds to
+// that of the highest score.
+func (wa *walk[T]) finish(lo int, grad []float64) {
+	for i := max(lo, wa.topFrom); i < lo+len(grad); i++ {
+		grad[i-lo] += wa.topShare
+	}
+	write(wa, lo, grad)
+}
+
 // write takes over the gradient of the records from lo on.
 func write[T Float, E float32 | float64](wa *walk[T], lo int, grad []E) {
 	words, layout := wa.words[lo:][:len(grad)], wa.Layout // in locals, which stay in registers

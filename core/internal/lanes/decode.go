@@ -1,7 +1,5 @@
 package lanes
 
-import "math"
-
 var (
 	decode   = decodeGo
 	firstTie = firstTieGo
@@ -20,8 +18,7 @@ func FirstTie(scores []float64) int { return firstTie(scores) }
 func decodeGo(words []uint64, base uint32, binShift uint, scores []float64, bins []uint32) {
 	scores, bins = scores[:len(words)], bins[:len(words)]
 	for i, r := range words {
-		key := uint32(r>>32) + base
-		scores[i] = float64(math.Float32frombits(key ^ (uint32(int32(^key)>>31) | 1<<31)))
+		scores[i] = float64(HalfValue(uint32(r>>32) + base))
 		bins[i] = uint32(r) >> (binShift & 31)
 	}
 }

@@ -1,12 +1,6 @@
 package lanes
 
-import (
-	"math"
-	"unsafe"
-)
-
-// Float is what events are made of.
-type Float interface{ float32 | float64 }
+import "math"
 
 // Cells are cells of equal width: that of x is (x - Lo) Scale, cut off, at least 0 and at most
 // Last.
@@ -70,7 +64,7 @@ func lookGo[T Float](scores, masses []T, ofScore, ofMass Cells[T], pairs []uint3
 	for i, s := range scores {
 		pairs[i] = ofScore.Of(s)<<16 | ofMass.Of(masses[i])
 	}
-	if unsafe.Sizeof(sMin) == 4 {
+	if IsFloat32[T]() {
 		seen.Bits = SingleBits
 	}
 	seen.ScoreMin, seen.ScoreMax, seen.MassMin, seen.MassMax = sMin, sMax, mMin, mMax

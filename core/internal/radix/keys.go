@@ -3,11 +3,12 @@ package radix
 
 import (
 	"math"
-	"unsafe"
+
+	"github.com/libmode/libmode/core/internal/lanes"
 )
 
 // Float is what can be sorted by.
-type Float interface{ float32 | float64 }
+type Float = lanes.Float
 
 // Key maps numbers onto integers in the same order; -0.0 and 0.0 share one.
 // Low bits that are 0 in a number are 0 in its key, so that one that was
@@ -27,19 +28,3 @@ func Value(key uint64) float64 {
 }
 
 const signBit = 1 << 63
-
-// HalfKey is Key for float32; HalfValue its inverse.
-func HalfKey(s float32) uint32 {
-	b := math.Float32bits(s + 0) // -0.0 + 0 = 0.0
-	return b ^ (uint32(int32(b)>>31) | 1<<31)
-}
-
-func HalfValue(key uint32) float32 {
-	return math.Float32frombits(key ^ (uint32(int32(^key)>>31) | 1<<31))
-}
-
-// IsFloat32 is known when the code is compiled.
-func IsFloat32[T Float]() bool {
-	var x T
-	return unsafe.Sizeof(x) == 4
-}

@@ -1,6 +1,10 @@
 package radix
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"github.com/libmode/libmode/core/internal/lanes"
+)
 
 // Layout says how a record packs an event into one word: from the highest bit
 // down, the key of the number that it is sorted by, its bin and its index. Sorted
@@ -35,8 +39,8 @@ func NewLayout[T Float](lowest, highest float64, set uint64, n, bins int) Layout
 	la.keyShift = la.BinShift + bitsFor(bins)
 	la.indexMask = 1<<la.BinShift - 1
 	la.binMask = 1<<(la.keyShift-la.BinShift) - 1
-	if IsFloat32[T]() && la.keyShift <= 32 && la.BinShift < 32 {
-		low, high := HalfKey(float32(lowest)), HalfKey(float32(highest))
+	if lanes.IsFloat32[T]() && la.keyShift <= 32 && la.BinShift < 32 {
+		low, high := lanes.HalfKey(float32(lowest)), lanes.HalfKey(float32(highest))
 		if high-low < 1<<31-3*lowestHalf {
 			la.Half, la.keyShift, la.HalfBase = true, 32, low-lowestHalf
 			return la
@@ -71,7 +75,7 @@ func (la *Layout) Record(number float64, bin, index int) uint64 {
 // Pack returns the record of an event that has no bin, for any layout.
 func Pack[T Float](la *Layout, number T, index int) uint64 {
 	if la.Half {
-		return uint64(HalfKey(float32(number))-la.HalfBase)<<32 | uint64(index)
+		return uint64(lanes.HalfKey(float32(number))-la.HalfBase)<<32 | uint64(index)
 	}
 	return la.Record(float64(number), 0, index)
 }
@@ -92,7 +96,7 @@ func (la *Layout) Exact() bool { return la.cut == 0 }
 // Number returns the number of a record, if the layout is exact.
 func (la *Layout) Number(record uint64) float64 {
 	if la.Half {
-		return float64(HalfValue(uint32(record>>32) + la.HalfBase))
+		return float64(lanes.HalfValue(uint32(record>>32) + la.HalfBase))
 	}
 	return Value(record&^(1<<markBit)>>(la.keyShift&63)<<(la.zeros&63) + la.base)
 }
