@@ -1,11 +1,15 @@
 """Computes the loss and the gradient of every golden case from the definition, in extended precision.
 
-    python tests/golden/make.py            writes them into mode_loss.json
+    python tests/golden/make.py            writes them into mode_loss.json and variables.json
     python tests/golden/make.py --check    compares them with those that are there
 
-The events and the options of the cases are taken from mode_loss.json: to add a
+The events and the options of the cases are taken from these files: to add a
 case, write a record without its loss and gradient, and run this. Nothing here
-uses libmode; what there is to share with the tests is in tests/helpers/reference.py.
+uses libmode; the definition is in tests/helpers/definition.py.
+
+mode_loss.json has one variable in bins, against Legendre polynomials. variables.json
+has all else: several variables (a mass is then a list of numbers, null where there is
+none), categories, B-splines, a bin for each value, no bins.
 """
 
 from __future__ import annotations
@@ -19,62 +23,15 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "helpers"))
 
-from reference import Binned, Reference, bin_of, exact, quantile_edges
+from definition import gradient_of, loss_of
 
-PATH = Path(__file__).parent / "mode_loss.json"
+PATHS = [Path(__file__).parent / name for name in ("mode_loss.json", "variables.json")]
 TOLERANCE = 1e-12  # relative to the largest element, for what is stored in float64
-
-
-def edges_of(mass: np.ndarray, options: dict) -> np.ndarray:
-    """The edges of the bins that the options ask for."""
-    if options["binning"] == "edges":
-        return np.array(options["edges"])
-    low, high = options["mass_range"] or (mass.min(), mass.max())
-    if options["binning"] == "uniform":
-        return np.linspace(low, high, options["bins"] + 1)
-    return quantile_edges(mass, options["bins"], (low, high))
 
 
 def loss_and_gradient(record: dict) -> tuple[float, list[float]]:
     """Of one case, by summing over all events anew at every score."""
-    options = dict(record["options"])
-    score, mass = np.array(record["score"]), np.array(record["mass"])
-    weight = np.ones(len(mass)) if record["weight"] is None else np.array(record["weight"])
-    edges = edges_of(mass, options)
-    bins = bin_of(mass, edges)
-    inside = bins >= 0
-    n_bins = len(edges) - 1
-    score_range = options.pop("score_range")
-    for name in ("binning", "bins", "edges", "mass_range"):
-        del options[name]
-    reference = Reference(Binned.of(mass[inside], weight[inside], edges, options["order"]), **options)
-
-    own = exact(weight)
-    powers = own, own**2
-
-    def sums(selected):
-        """The sums over each bin, of weights and of their squares."""
-        masks = [selected & (bins == b) for b in range(n_bins)]
-        return np.array([[power[mask].sum() for mask in masks] for power in powers], dtype=object)
-
-    levels = np.unique(score[inside])
-    below = [reference.integrand(*sums(score < level)) for level in levels]
-    above = reference.integrand(*sums(score <= levels[-1]))
-    ends = (levels[0], levels[-1]) if score_range is None else score_range
-    places = exact([ends[0], *levels, ends[1]])
-    loss = reference.scale * (np.array([*below, above]) @ np.diff(places))
-
-    gradient = []
-    for s, b, w in zip(score, bins, own, strict=True):
-        if b < 0:
-            gradient.append(0.0)
-            continue
-        value = reference.derivative(sums(score < s), sums(score <= s), b, w)
-        if score_range is None and s == levels[-1]:  # the integral ends there
-            share = 1 if (score[inside] == s).sum() == 1 else 0.5
-            value += share * reference.scale * above
-        gradient.append(float(value))
-    return float(loss), gradient
+    return float(loss_of(record)), [float(element) for element in gradient_of(record)]
 
 
 def differences(record: dict, loss: float, gradient: list[float]) -> list[str]:
@@ -89,11 +46,9 @@ def differences(record: dict, loss: float, gradient: list[float]) -> list[str]:
     return found
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--check", action="store_true", help="compare, and write nothing")
-    check = parser.parse_args().check
-    records = json.loads(PATH.read_text())
+def complete(path: Path, check: bool) -> list[str]:
+    """Writes the losses and gradients of the cases in this file, or says how those that are there differ."""
+    records = json.loads(path.read_text())
     different = []
     for record in records:
         loss, gradient = loss_and_gradient(record)
@@ -101,10 +56,20 @@ def main() -> int:
             different += differences(record, loss, gradient)
         record["loss"], record["grad"] = loss, gradient
     if check:
-        print(*different, f"{len(records)} cases, {len(different)} differences", sep="\n")
-        return len(different) > 0
-    PATH.write_text("[\n" + ",\n".join(map(json.dumps, records)) + "\n]\n")
-    return 0
+        print(f"{path.name}: {len(records)} cases")
+    else:
+        path.write_text("[\n" + ",\n".join(map(json.dumps, records)) + "\n]\n")
+    return different
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--check", action="store_true", help="compare, and write nothing")
+    check = parser.parse_args().check
+    different = [line for path in PATHS for line in complete(path, check)]
+    if check:
+        print(*different, f"{len(different)} differences", sep="\n")
+    return len(different) > 0
 
 
 if __name__ == "__main__":

@@ -80,15 +80,27 @@ class Binned(NamedTuple):
     def of(cls, mass, weight, edges, order: int, number=exact) -> Binned:
         """The sums over these events, in numbers of this kind: np.longdouble is faster where events are many."""
         bins, edges = bin_of(mass, edges), number(edges)
-        mass, weight = number(mass), number(weight)
+        x = 2 * (number(mass) - edges[0]) / (edges[-1] - edges[0]) - 1
+        return cls.of_rows(bins, len(edges) - 1, number(weight), legendre(order, x), edges)
+
+    @classmethod
+    def of_rows(cls, bins, n_bins: int, weight, rows, edges) -> Binned:
+        """The sums over events that fall into these bins, with the bins' means of functions given in rows.
+
+        The edges are looked at with quadrature alone: bins that have none can have ``()``.
+        """
 
         def total(values):
-            return np.array([values[bins == b].sum() for b in range(len(edges) - 1)])
+            return np.array([values[bins == b].sum() for b in range(n_bins)])
 
         totals = total(weight)
-        x = 2 * (mass - edges[0]) / (edges[-1] - edges[0]) - 1
-        means = np.array([total(weight * row) / totals for row in legendre(order, x)])
+        means = np.array([total(weight * row) / totals for row in rows])
         return cls(edges, totals, total(weight**2), total(weight**3), means)
+
+    @property
+    def factor(self) -> np.ndarray:
+        """What the variance of a bin's CDF is divided by: 1 - 1/n of n equal weights."""
+        return 1 - 2 * self.cubes / (self.totals * self.squares) + self.squares / self.totals**2
 
 
 class Reference:
@@ -101,7 +113,9 @@ class Reference:
         self.order, self.unbiased, self.monotonic, self.slope_of = order, unbiased, monotonic, slope_of
         self.max_slope = None if max_slope is None else MP.mpf(max_slope)
         self.slope_penalty = MP.mpf(slope_penalty)
-        edges, self.totals, self.squares, self.cubes, polynomials = map(exact, binned)
+        binned = Binned(*map(exact, binned))
+        edges, self.totals, self.squares, _, polynomials = binned
+        self.factor = binned.factor
         self.scale = MP.mpf(1) / len(self.totals) if reduction == "mean" else MP.mpf(1)
         if moments == "projection":
             self.P = polynomials  # (order + 1, bins), in both cases
@@ -160,8 +174,7 @@ class Reference:
         return result
 
     def _bias(self, cdf, squares, d) -> mpmath.mpf:
-        factor = 1 - 2 * self.cubes / (self.totals * self.squares) + self.squares / self.totals**2
-        variance = (squares * (1 - 2 * cdf) + cdf**2 * self.squares) / self.totals**2 / factor
+        variance = (squares * (1 - 2 * cdf) + cdf**2 * self.squares) / self.totals**2 / self.factor
         # sum_a R_ab^2 of R = 1 - P' d A, whose (a, b) product is M_ab = P_a . (d A)_b:
         # 1 - 2 M_bb + (d A)_b' (P P') (d A)_b
         moved = d @ self.A
