@@ -349,7 +349,8 @@ func TestDisCoLabels(t *testing.T) {
 	var want float64
 	all := make([]float64, 1000)
 	for part := range 2 {
-		half := Events[float64]{ev.Score[500*part : 500*part+500], ev.Mass[500*part : 500*part+500], ev.Weight[500*part : 500*part+500], nil}
+		lo, hi := 500*part, 500*part+500
+		half := Events[float64]{Score: ev.Score[lo:hi], Mass: ev.Mass[lo:hi], Weight: ev.Weight[lo:hi]}
 		loss, err := LossAndGrad(all[500*part:500*part+500], half, cfg)
 		require.NoError(t, err)
 		want += loss

@@ -11,13 +11,41 @@ type Events[T Float] struct {
 	Mass   []T        // any unit; mass_range and edges are in the same
 	Weight []T        // any finite values; nil: all 1
 	Label  LabelSlice // see LabelsOf; nil: every event is selected
+
+	// Masses are those of several protected variables, at most MaxVariables, each of n elements, in
+	// place of Mass. With Config.Missing = MissingIgnore an event may have no value of one, NaN.
+	Masses [][]T
+	// Category divides the events: the loss is the sum of those of the categories, each with bins of its
+	// own, times their shares of the weights. Any integers; nil: all are of one.
+	Category LabelSlice
+}
+
+// variables returns the masses of each protected variable.
+func (ev *Events[T]) variables() [][]T {
+	if ev.Masses != nil {
+		return ev.Masses
+	}
+	return [][]T{ev.Mass}
 }
 
 func (ev *Events[T]) checkLengths() error {
 	n := len(ev.Score)
 	switch {
-	case len(ev.Mass) != n:
+	case ev.Masses != nil && ev.Mass != nil:
+		return errorOf(ErrLength, "mass is given twice, as Mass and as Masses")
+	case ev.Masses != nil && (len(ev.Masses) == 0 || len(ev.Masses) > MaxVariables):
+		return errorOf(ErrLength, "mass has %d variables, and 1 to %d are possible", len(ev.Masses), MaxVariables)
+	}
+	for k, mass := range ev.Masses {
+		if len(mass) != n {
+			return errorOf(ErrLength, "variable %d of mass has length %d, but score has length %d", k, len(mass), n)
+		}
+	}
+	switch {
+	case ev.Masses == nil && len(ev.Mass) != n:
 		return errorOf(ErrLength, "mass has length %d, but score has length %d", len(ev.Mass), n)
+	case ev.Category != nil && ev.Category.length() != n:
+		return errorOf(ErrLength, "category has length %d, but score has length %d", ev.Category.length(), n)
 	case ev.Weight != nil && len(ev.Weight) != n:
 		return errorOf(ErrLength, "weight has length %d, but score has length %d", len(ev.Weight), n)
 	case ev.Label != nil && ev.Label.length() != n:

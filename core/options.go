@@ -31,6 +31,30 @@ const (
 	Uniform
 	// GivenEdges are those in Config.Edges.
 	GivenEdges
+	// Values are bins of one mass each: every mass that occurs is a bin.
+	Values
+	// Unbinned is no binning at all, see unbinned.go.
+	Unbinned
+)
+
+// Missing says what the events are that have no mass, a NaN.
+type Missing int
+
+const (
+	// MissingError is an error for the first of them.
+	MissingError Missing = iota
+	// MissingIgnore leaves them out, as events outside the mass range are.
+	MissingIgnore
+)
+
+// BasisKind says which functions of the mass cost nothing.
+type BasisKind int
+
+const (
+	// Legendre are the polynomials up to Config.Order.
+	Legendre BasisKind = iota
+	// BSpline are the B-splines of Config.Degree with Config.Knots.
+	BSpline
 )
 
 // MomentKind says how the moments c_l follow from the CDFs F_b.
@@ -78,29 +102,54 @@ type Config struct {
 	Reduction    Reduction  // mean or sum over the bins
 	Monotonic    bool       // keep the response monotonic in mass
 	Unbiased     bool       // subtract the bias of a finite sample
+	Joint        bool       // bin several variables together, not one by one
+	Missing      Missing    // what a mass is that is NaN
+	Basis        BasisKind  // which functions of the mass cost nothing
+	Degree       int        // of BSpline, or the highest of Unbinned; DefaultDegree: 3, and for Unbinned none
 	MaxSlope     float64    // bound on |c_1| over c_0 or 1-c_0; +Inf: none
 	SlopePenalty float64    // adds SlopePenalty * c_1^2 to the integrand
 	MassRange    [2]float64 // events outside take no part; (-Inf, Inf): lowest to highest mass
 	ScoreRange   [2]float64 // limits of the integral; (-Inf, Inf): lowest to highest score
 	Edges        []float64  // for GivenEdges: increasing, in units of mass
+	Knots        []float64  // for BSpline: increasing, inside the mass range, in units of mass
+	Variables    []Variable // what differs between several variables; nil: all have Bins, and no more is given
 
 	// BackgroundLabel lists the labels whose events are seen, each with bins
 	// of its own. It has no effect on events that come without labels.
 	BackgroundLabel []int32
 }
 
+// Variable is what one of several protected variables has of its own, with the meaning of the fields
+// of Config that have the same names.
+type Variable struct {
+	Bins      int        // 0: Config.Bins
+	MassRange [2]float64 // (-Inf, Inf): from the data
+	Edges     []float64
+	Knots     []float64
+}
+
 // OptionKind says of what kind the values of an option are.
 type OptionKind int
 
 const (
-	Integer OptionKind = iota // int
-	Flag                      // bool
-	Choice                    // an int that has a name, see Option.Values
-	Number                    // float64
-	Range                     // [2]float64: finite and increasing, or (-Inf, Inf) for none
-	Numbers                   // []float64: finite and increasing; empty for none
-	Labels                    // []int32: all different, at least one
+	Integer     OptionKind = iota // int
+	Flag                          // bool
+	Choice                        // an int that has a name, see Option.Values
+	Number                        // float64
+	Range                         // [2]float64: finite and increasing, or (-Inf, Inf) for none
+	Numbers                       // []float64: finite and increasing; empty for none
+	Labels                        // []int32: all different, at least one
+	PerVariable                   // []Variable
 )
+
+// DefaultDegree stands for a Config.Degree that is not given.
+const DefaultDegree = -1
+
+// MaxSplineDegree is the highest degree of B-splines.
+const MaxSplineDegree = 5
+
+// MaxVariables is how many protected variables a call may have.
+const MaxVariables = 3
 
 // Option is a row of the table of options, which DefaultConfig, Config.Validate
 // and the bindings to other languages walk. What concerns several options at once
@@ -152,7 +201,7 @@ var options = []Option{
 		byDefault: 0, field: func(c *Config) any { return &c.Order }},
 	{Name: "bins", Kind: Integer, Losses: withBins, None: 0, lowest: 1, highest: math.MaxInt32,
 		byDefault: 0, field: func(c *Config) any { return &c.Bins }},
-	{Name: "binning", Kind: Choice, Losses: withBins, None: nan, Values: []string{"quantile", "uniform", "edges"},
+	{Name: "binning", Kind: Choice, Losses: withBins, None: nan, Values: []string{"quantile", "uniform", "edges", "values", "none"},
 		byDefault: int(Quantile), field: func(c *Config) any { return (*int)(&c.Binning) }},
 	{Name: "moments", Kind: Choice, Losses: modeAlone, None: nan, Values: []string{"quadrature", "projection"},
 		byDefault: int(Projection), field: func(c *Config) any { return (*int)(&c.Moments) }},
@@ -165,6 +214,14 @@ var options = []Option{
 		byDefault: false, field: func(c *Config) any { return &c.Monotonic }},
 	{Name: "unbiased", Kind: Flag, Losses: []LossKind{MoDe, DisCo}, None: nan,
 		byDefault: true, byDefaultIn: map[LossKind]any{DisCo: false, Flatness: false}, field: func(c *Config) any { return &c.Unbiased }},
+	{Name: "joint", Kind: Flag, Losses: withBins, None: nan,
+		byDefault: false, field: func(c *Config) any { return &c.Joint }},
+	{Name: "missing", Kind: Choice, Losses: withBins, None: nan, Values: []string{"error", "ignore"},
+		byDefault: int(MissingError), field: func(c *Config) any { return (*int)(&c.Missing) }},
+	{Name: "basis", Kind: Choice, Losses: modeAlone, None: nan, Values: []string{"legendre", "bspline"},
+		byDefault: int(Legendre), field: func(c *Config) any { return (*int)(&c.Basis) }},
+	{Name: "degree", Kind: Integer, Losses: modeAlone, None: DefaultDegree, highest: MaxOrder,
+		byDefault: DefaultDegree, field: func(c *Config) any { return &c.Degree }},
 	{Name: "max_slope", Kind: Number, Losses: modeAlone, None: inf, above: true, highest: inf,
 		order: 1, needs: "bounds the slope, which",
 		byDefault: inf, field: func(c *Config) any { return &c.MaxSlope }},
@@ -177,6 +234,10 @@ var options = []Option{
 		byDefault: [2]float64{0, 1}, field: func(c *Config) any { return &c.ScoreRange }},
 	{Name: "edges", Kind: Numbers, Losses: withBins, None: nan,
 		byDefault: []float64(nil), field: func(c *Config) any { return &c.Edges }},
+	{Name: "knots", Kind: Numbers, Losses: modeAlone, None: nan,
+		byDefault: []float64(nil), field: func(c *Config) any { return &c.Knots }},
+	{Name: "variables", Kind: PerVariable, Losses: withBins, None: nan,
+		byDefault: []Variable(nil), field: func(c *Config) any { return &c.Variables }},
 	{Name: "background_label", Kind: Labels, Losses: everyLoss, None: nan,
 		byDefault: []int32{0}, field: func(c *Config) any { return &c.BackgroundLabel }},
 }

@@ -25,15 +25,124 @@ func (c *Config) Validate() error {
 			return optionError(o.Name, o.shown(c), "%s needs order >= %d, and order is %d", o.needs, o.order, c.Order)
 		}
 	}
-	switch {
-	case c.Binning != GivenEdges && len(c.Edges) > 0:
-		return errorOf(ErrOption, "edges are given, which needs binning = edges")
-	case c.Binning == GivenEdges && len(c.Edges) < 2:
-		return errorOf(ErrOption, "edges has length %d: binning = edges needs at least 2 edges", len(c.Edges))
-	case c.Binning == GivenEdges && c.MassRange != unbounded():
-		return optionError("mass_range", shownRange(c.MassRange), "cannot be given together with edges, whose ends are the range")
+	if err := c.checkVariables(); err != nil {
+		return err
+	}
+	if err := c.checkJoint(); err != nil {
+		return err
+	}
+	if c.Binning == Unbinned {
+		return c.checkUnbinned()
+	}
+	return c.checkBasis()
+}
+
+// checkVariables checks what the bins of each variable are made of. What differs between variables is
+// given for each or for none.
+func (c *Config) checkVariables() error {
+	if len(c.Variables) == 0 {
+		return c.checkBins(Variable{c.Bins, c.MassRange, c.Edges, c.Knots}, "")
+	}
+	for _, name := range []string{"mass_range", "edges", "knots"} {
+		if o := optionOf(name); !o.isDefault(c) {
+			return optionError(name, o.shown(c), "cannot be given for all variables together: give one for each")
+		}
+	}
+	for k, v := range c.Variables {
+		if err := c.checkBins(v, fmt.Sprintf(" of variable %d", k)); err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+// checkBins checks what the bins of a variable are made of.
+func (c *Config) checkBins(v Variable, of string) error {
+	noBins := c.Binning == Values || c.Binning == Unbinned
+	switch {
+	case c.Binning != GivenEdges && len(v.Edges) > 0:
+		return errorOf(ErrOption, "edges%s are given, which needs binning = edges", of)
+	case c.Binning == GivenEdges && len(v.Edges) < 2:
+		return errorOf(ErrOption, "edges%s has length %d: binning = edges needs at least 2 edges", of, len(v.Edges))
+	case c.Binning == GivenEdges && v.MassRange != unbounded():
+		return optionError("mass_range"+of, shownRange(v.MassRange), "cannot be given together with edges, whose ends are the range")
+	case noBins && v.Bins != 0:
+		return optionError("bins"+of, v.Bins, "has no meaning with binning = %s: leave it out", optionOf("binning").shown(c))
+	case c.Basis != BSpline && len(v.Knots) > 0:
+		return errorOf(ErrOption, "knots%s are given, which needs basis = bspline", of)
+	}
+	return nil
+}
+
+// checkJoint checks the options of bins in several variables.
+func (c *Config) checkJoint() error {
+	if !c.Joint {
+		return nil
+	}
+	why := "joint = true takes none of it: its bins are cells of several variables, in which there is no one slope"
+	if err := c.without(why, "max_slope", "monotonic", "slope_penalty"); err != nil {
+		return err
+	}
+	switch {
+	case c.Loss == MoDe && c.Moments != Projection:
+		return optionError("moments", "quadrature", "joint = true has projection moments only")
+	case c.Basis != Legendre:
+		return optionError("basis", "bspline", "joint = true has polynomials only")
+	case c.Binning == Values || c.Binning == Unbinned:
+		return optionError("binning", optionOf("binning").shown(c), "joint = true has quantile, uniform or given bins")
+	}
+	return nil
+}
+
+// checkUnbinned checks the options of the loss without bins.
+func (c *Config) checkUnbinned() error {
+	why := "binning = none has no bins, which this option is about"
+	if err := c.without(why, "max_slope", "monotonic", "slope_penalty", "basis", "moments"); err != nil {
+		return err
+	}
+	if c.Loss != MoDe {
+		return optionError("binning", "none", "loss = %s needs bins", lossNames[c.Loss])
+	}
+	if c.Degree <= c.Order {
+		return optionError("degree", optionOf("degree").shown(c), "binning = none needs the highest degree that is looked at, above order = %d", c.Order)
+	}
+	return nil
+}
+
+// checkBasis checks what the bins are fitted with.
+func (c *Config) checkBasis() error {
+	if c.Binning == Values && c.Loss == MoDe && c.Moments != Projection {
+		return optionError("moments", "quadrature", "binning = values has projection moments only")
+	}
+	if c.Basis == Legendre {
+		if c.Degree != DefaultDegree {
+			return optionError("degree", c.Degree, "needs basis = bspline or binning = none")
+		}
+		return nil
+	}
+	why := "basis = bspline takes none of it: its functions are not polynomials up to an order"
+	if err := c.without(why, "order", "max_slope", "monotonic", "slope_penalty", "moments"); err != nil {
+		return err
+	}
+	if c.Degree > MaxSplineDegree {
+		return optionError("degree", c.Degree, "basis = bspline has degrees up to %d", MaxSplineDegree)
+	}
+	return nil
+}
+
+// without returns an error if one of these options is not at its default.
+func (c *Config) without(why string, names ...string) error {
+	for _, name := range names {
+		if o := optionOf(name); !o.isDefault(c) {
+			return optionError(name, o.shown(c), "%s", why)
+		}
+	}
+	return nil
+}
+
+// optionOf returns the row of the table that has a name.
+func optionOf(name string) *Option {
+	return &options[slices.IndexFunc(options, func(o Option) bool { return o.Name == name })]
 }
 
 // isDefault reports whether the option is at the default of the loss.
@@ -47,6 +156,8 @@ func (o *Option) isDefault(c *Config) bool {
 		return slices.Equal(*p, byDefault.([]float64))
 	case *[]int32:
 		return slices.Equal(*p, byDefault.([]int32))
+	case *[]Variable:
+		return len(*p) == 0
 	default:
 		return pointee(p) == byDefault
 	}
@@ -66,6 +177,8 @@ func pointee(field any) any {
 	case *[]float64:
 		return *p
 	case *[]int32:
+		return *p
+	case *[]Variable:
 		return *p
 	}
 	panic("core: an option of an unknown kind")
@@ -90,6 +203,31 @@ func (o *Option) check(c *Config) error {
 		return checkIncreasing(o.Name, *p)
 	case *[]int32:
 		return checkLabels(o.Name, *p)
+	case *[]Variable:
+		return checkVariables(*p)
+	}
+	return nil
+}
+
+// checkVariables checks what each variable has of its own.
+func checkVariables(variables []Variable) error {
+	if len(variables) > MaxVariables {
+		return optionError("variables", len(variables), "are more than the %d that a call can have", MaxVariables)
+	}
+	for k, v := range variables {
+		of := func(name string) string { return fmt.Sprintf("%s of variable %d", name, k) }
+		if v.Bins < 0 || v.Bins > math.MaxInt32 {
+			return optionError(of("bins"), v.Bins, "must be at least 1")
+		}
+		if err := checkRange(of("mass_range"), v.MassRange); err != nil {
+			return err
+		}
+		if err := checkIncreasing(of("edges"), v.Edges); err != nil {
+			return err
+		}
+		if err := checkIncreasing(of("knots"), v.Knots); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -187,5 +325,7 @@ func assign(field, value any) {
 		*p = slices.Clone(value.([]float64))
 	case *[]int32:
 		*p = slices.Clone(value.([]int32))
+	case *[]Variable:
+		*p = slices.Clone(value.([]Variable))
 	}
 }
