@@ -120,7 +120,7 @@ func BenchmarkStages(b *testing.B) {
 		check := func() { sel, _ = selectEvents(sets[k%len(sets)], nil, &cfg, true, sc) }
 		bin := func() { bs, _ = newBins(sel, &cfg, 1, sc) }
 		fill := func() { rs = newRecords(sel, bs, sc) }
-		sort := func() { su = rs.sort(nil, 1, bs.count(), sc) }
+		sort := func() { su = rs.sortAndSum(nil, 1, bs.count(), sc) }
 		walk := func() {
 			in, _ := newIntegrand(&cfg, bs, rs, su, 1, sc)
 			wa := walk[float32]{records: rs, in: in, sums: su, limits: limitsOf(&cfg, &sel.stats), grad: grad, walker: walkerOf[float32](in, su, sc)}

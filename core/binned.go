@@ -22,12 +22,18 @@ func newWalk[T Float](grad []T, ev Events[T], index []uint32, cfg *Config, sc *s
 		return nil, err
 	}
 	rs := newRecords(sel, bs, sc)
-	su := rs.sort(sel.Weight, unit, bs.count(), sc)
+	su := rs.sortAndSum(sel.Weight, unit, bs.count(), sc)
+	return walkOf(grad, sel, bs, rs, su, cfg, sc)
+}
+
+// walkOf returns the walk over records that are sorted, with bins that are final.
+func walkOf[T Float](grad []T, sel *selection[T], bs *bins, rs *records[T], su *sums, cfg *Config, sc *scratch) (*walk[T], error) {
 	var in *integrand
+	var err error
 	if cfg.Loss == Flatness {
-		in, err = newFlatIntegrand(bs, su.all(), unit, sc)
+		in, err = newFlatIntegrand(bs, su.all(), sel.unit(), sc)
 	} else {
-		in, err = newIntegrand(cfg, bs, rs, su, unit, sc)
+		in, err = newIntegrand(cfg, bs, rs, su, sel.unit(), sc)
 	}
 	if err != nil {
 		return nil, err

@@ -14,7 +14,7 @@ import "math"
 func newFlatIntegrand(bs *bins, totals []float64, weightUnit float64, sc *scratch) (*integrand, error) {
 	in := &integrand{bins: bs.count(), scale: 1, basis: emptyBasis(bs.count(), 1, &sc.arena)}
 	var err error
-	if in.unit, err = inverseSums(bs.edges, totals, weightUnit, &sc.arena); err != nil {
+	if in.unit, err = inverseSums(bs, totals, weightUnit, &sc.arena); err != nil {
 		return nil, err
 	}
 	var all float64

@@ -23,14 +23,20 @@ type part struct {
 // count counts events that have these cells.
 func count(p *part, pairs []uint32) {
 	scores, masses := p.scores, p.masses
-	if len(masses) == 1 { // which nobody asks for
+	switch {
+	case len(scores) == 1:
+		scores[0] += uint32(len(pairs))
+		for _, cells := range pairs {
+			masses[cells&massCellMask]++
+		}
+	case len(masses) == 1: // which nobody asks for
 		for _, cells := range pairs {
 			scores[cells>>massCellBits]++
 		}
-		return
-	}
-	for _, cells := range pairs {
-		scores[cells>>massCellBits]++
-		masses[cells&massCellMask]++
+	default:
+		for _, cells := range pairs {
+			scores[cells>>massCellBits]++
+			masses[cells&massCellMask]++
+		}
 	}
 }

@@ -14,6 +14,9 @@ type scratch struct {
 	counts  []uint32    // of masses and scores by cell
 	cellsOf []uint32    // of each event, see selection.go
 	divided [][]divided // by block, see bins.go
+	cellOf  []uint32    // of each event, with several variables, see together.go
+	present []float64   // weights in order of the records, 0 where an event has no value of the variable
+	total   []float64   // see walk.total
 	records []uint64    // one for each event that takes part, see records.go
 	weights []float64   // in order of the records, where there are weights or, in their place, results
 	totals  []float64   // sums of weights per chunk and bin

@@ -13,6 +13,16 @@ type sums struct {
 	heavy   []heavy   // what variances of dominated bins need; nil: there are none
 }
 
+// newSums returns sums of so many rows, all 0.
+func newSums(rows, bins int, sc *scratch) *sums {
+	sc.totals = par.Grown(sc.totals, rows*bins)
+	clear(sc.totals)
+	return &sums{bins: bins, totals: sc.totals}
+}
+
+// row returns the sums of weights before chunk k.
+func (su *sums) row(k int) []float64 { return su.totals[k*su.bins : (k+1)*su.bins] }
+
 // all returns the sums of weights over all records.
 func (su *sums) all() []float64 { return su.totals[len(su.totals)-su.bins:] }
 
@@ -37,7 +47,7 @@ func addSquares[T Float](su *sums, rs *records[T], unit []float64, sc *scratch) 
 		squares, of := sc.squares[(k+1)*nb:(k+2)*nb], partial[k*nb:(k+1)*nb]
 		lo := rs.chunks[k]
 		for i, r := range rs.words[lo:rs.chunks[k+1]] {
-			b := rs.Bin(r)
+			b := rs.bin(r)
 			e := rs.weights[lo+i] * unit[b]
 			squares[b] += e * e
 			of[b].add(e)

@@ -45,7 +45,7 @@ func MomentsAt[T Float](at []float64, ev Events[T], cfg Config) (*Table, error) 
 	if err != nil {
 		return nil, err
 	}
-	ba, err := newBasis(bs.edges, &cfg, bs.means, new(par.Arena))
+	ba, err := newBasis(bs, &cfg, new(par.Arena))
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +53,7 @@ func MomentsAt[T Float](at []float64, ev Events[T], cfg Config) (*Table, error) 
 		ba.fit(bs.means)
 	}
 	table := &Table{Edges: bs.edges}
-	table.CDF, err = cdfsAt(at, sel, bs.edges)
+	table.CDF, err = cdfsAt(at, sel, bs)
 	if err != nil {
 		return nil, err
 	}
@@ -129,13 +129,13 @@ func searchBin(edges []float64, m float64) int {
 }
 
 // cdfsAt returns F_b at each of the scores.
-func cdfsAt[T Float](at []float64, sel *selection[T], edges []float64) ([][]float64, error) {
+func cdfsAt[T Float](at []float64, sel *selection[T], bs *bins) ([][]float64, error) {
 	order := make([]int, len(at))
 	for k := range order {
 		order[k] = k
 	}
 	sort.Slice(order, func(i, j int) bool { return at[order[i]] < at[order[j]] })
-	nb := len(edges) - 1
+	edges, nb := bs.edges, bs.count()
 	cdf := make([][]float64, len(at))
 	for k := range cdf {
 		cdf[k] = make([]float64, nb)
@@ -157,7 +157,7 @@ func cdfsAt[T Float](at []float64, sel *selection[T], edges []float64) ([][]floa
 			cdf[order[k]][b] += w
 		}
 	}
-	inverse, err := inverseSums(edges, sums, unit, new(par.Arena))
+	inverse, err := inverseSums(bs, sums, unit, new(par.Arena))
 	if err != nil {
 		return nil, err
 	}

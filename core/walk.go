@@ -15,6 +15,8 @@ type walk[T Float] struct {
 	limits  limits
 	grad    []T // of the input's length; nil: not wanted
 	results []uint64
+	total   []float64 // with several variables the gradient of all so far, in order of the records; nil: there is one
+	more    bool      // variables follow
 	walker  func(*walk[T]) walker
 
 	topFrom  int     // the first of the events of the highest score, if the integral ends there
@@ -112,6 +114,21 @@ func (wa *walk[T]) finish(lo int, grad []float64) {
 
 // write takes over the gradient of the records from lo on.
 func write[T Float, E float32 | float64](wa *walk[T], lo int, grad []E) {
+	if wa.total == nil {
+		writeOut(wa, lo, grad)
+		return
+	}
+	total := wa.total[lo:][:len(grad)]
+	for i, g := range grad {
+		total[i] += float64(g)
+	}
+	if !wa.more {
+		writeOut(wa, lo, total)
+	}
+}
+
+// writeOut brings the gradient of the records from lo on to where it belongs.
+func writeOut[T Float, E float32 | float64](wa *walk[T], lo int, grad []E) {
 	words, layout := wa.words[lo:][:len(grad)], wa.Layout // in locals, which stay in registers
 	switch {
 	case wa.results != nil:
