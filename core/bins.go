@@ -16,8 +16,8 @@ type bins struct {
 	edges    []float64
 	cells    int                        // of several variables, which are the bins; 0: there is one variable
 	bounds   [][MaxVariables][2]float64 // of these cells
-	means    []twofold // mean polynomials, a row a bin; nil where the moments need none
-	table    []uint16  // by cell of mass: the bin, or limit + the run
+	means    []twofold                  // mean polynomials, a row a bin; nil where the moments need none
+	table    []uint16                   // by cell of mass: the bin, or limit + the run
 	limit    uint16
 	runs     []run // of divided cells
 	assigned bool  // events have the numbers of their bins in place of those of their cells of mass

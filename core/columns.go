@@ -5,9 +5,9 @@ import "fmt"
 // columns are the functions of the mass whose means over the bins are the columns of P. They are those
 // that cost nothing.
 type columns struct {
-	count int                          // of functions that are summed up over the events
-	one   bool                         // the function 1 comes before them
-	low   bool                         // they are P_1 and P_2 or fewer, see addLow
+	count int                            // of functions that are summed up over the events
+	one   bool                           // the function 1 comes before them
+	low   bool                           // they are P_1 and P_2 or fewer, see addLow
 	at    func(dst []float64, event int) // sets the count values for an event
 }
 
