@@ -93,6 +93,41 @@ func Benchmark256Bins(b *testing.B)  { benchLoss(b, func(c *Config) { c.Bins = 2
 func BenchmarkFlatness(b *testing.B) { benchLoss(b, func(c *Config) { *c = DefaultConfig(Flatness) }) }
 func BenchmarkDisCo(b *testing.B)    { benchLoss(b, func(c *Config) { *c = DefaultConfig(DisCo) }) }
 
+// BenchmarkCategories has a million events in many categories, in random order, each with few bins, beside
+// the same events without categories.
+func BenchmarkCategories(b *testing.B) {
+	const n, many = 1_000_000, 10_000
+	sets := benchSets[float32](n, false, false)
+	rng := rand.New(rand.NewPCG(4, 5))
+	near, far := make([]int32, n), make([]int64, n)
+	for i := range near {
+		near[i] = rng.Int32N(many)
+		far[i] = (int64(near[i]) - many/2) << 40
+	}
+	grad := make([]float32, n)
+	for order := range 2 {
+		for _, of := range []struct {
+			name       string
+			categories LabelSlice
+		}{{"none", nil}, {"near", LabelsOf(near)}, {"far apart", LabelsOf(far)}} {
+			b.Run(fmt.Sprintf("order %d, %s", order, of.name), func(b *testing.B) {
+				cfg, k := DefaultConfig(MoDe), 0
+				cfg.Order, cfg.Bins = order, 5
+				b.ReportAllocs()
+				for b.Loop() {
+					k++
+					ev := sets[k%len(sets)]
+					ev.Category = of.categories
+					if _, err := LossAndGrad(grad, ev, cfg); err != nil {
+						b.Fatal(err)
+					}
+				}
+				reportPerEvent(b, n)
+			})
+		}
+	}
+}
+
 // The stages of one call, in their order; each is timed over its own input.
 func BenchmarkStages(b *testing.B) {
 	cfg := paperConfig()

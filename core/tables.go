@@ -82,6 +82,8 @@ func inspect[T Float](ev Events[T], cfg *Config, n int) (*selection[T], *bins, e
 	switch {
 	case ev.Label != nil && len(labels) > 1:
 		return nil, nil, optionError("background_label", labels, "names several labels, which have bins of their own: ask for one at a time")
+	case ev.Category != nil:
+		return nil, nil, errorOf(ErrOption, "category is given, and each category has bins of its own: ask for the events of one at a time, without category")
 	case ev.Label != nil && ev.Label.length() != n:
 		return nil, nil, errorOf(ErrLength, "label has length %d, but mass has length %d", ev.Label.length(), n)
 	case ev.Weight != nil && len(ev.Weight) != n:
@@ -91,10 +93,14 @@ func inspect[T Float](ev Events[T], cfg *Config, n int) (*selection[T], *bins, e
 	defer giveScratch(sc)
 	var g gathered[T] // which outlives the scratch
 	if ev.Label != nil {
-		if err := g.gather(ev, labels[:1], sc.team); err != nil {
+		di, err := newDivision(n, ev.Label, nil, labels, sc.team)
+		if err == nil && !di.undivided() {
+			err = g.gather(ev, di, labels, sc.team)
+			ev = g.events
+		}
+		if err != nil {
 			return nil, nil, err
 		}
-		ev = g.events
 	}
 	sel, err := selectEvents(ev, g.index, cfg, false, sc)
 	if err != nil {
