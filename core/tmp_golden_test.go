@@ -35,7 +35,7 @@ func TestTmpGolden(t *testing.T) {
 	}
 	for _, c := range cases {
 		name := c["name"].(string)
-		if c["category"] != nil || c["label"] != nil || strings.HasPrefix(name, "unbinned") {
+		if strings.HasPrefix(name, "unbinned") {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
@@ -80,12 +80,25 @@ func TestTmpGolden(t *testing.T) {
 					}
 					continue
 				}
+				if key == "background_label" {
+					if isList {
+						cfg.BackgroundLabel = ints(value)
+					} else {
+						cfg.BackgroundLabel = []int32{int32(value.(float64))}
+					}
+					continue
+				}
 				set(&cfg, optionOf(key), value)
 			}
 			if per {
 				cfg.Variables = vars
 			}
-			_ = ints
+			if c["label"] != nil {
+				ev.Label = LabelsOf(ints(c["label"]))
+			}
+			if c["category"] != nil {
+				ev.Category = LabelsOf(ints(c["category"]))
+			}
 			grad := make([]float64, len(ev.Score))
 			loss, err := LossAndGrad(grad, ev, cfg)
 			require.NoError(t, err)
