@@ -41,6 +41,7 @@ var benchSizes = []int{100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000}
 // benchCase is what a benchmark has other than order 2 of the paper's formula. Each call has the next set of events.
 type benchCase[T Float] struct {
 	weighted, labelled bool
+	variables          int // protected ones; 0: one
 	change             func(*Config)
 }
 
@@ -56,6 +57,7 @@ func (bc benchCase[T]) run(b *testing.B) {
 		}
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			sets, grad, k := benchSets[T](n, bc.weighted, bc.labelled), make([]T, n), 0
+			bc.addVariables(sets)
 			b.ReportAllocs()
 			for b.Loop() {
 				k++
@@ -65,6 +67,25 @@ func (bc benchCase[T]) run(b *testing.B) {
 			}
 			reportPerEvent(b, n)
 		})
+	}
+}
+
+// addVariables draws the values of the further variables.
+func (bc benchCase[T]) addVariables(sets []Events[T]) {
+	if bc.variables == 0 {
+		return
+	}
+	rng := rand.New(rand.NewPCG(4, uint64(bc.variables)))
+	for k := range sets {
+		ev := &sets[k]
+		ev.Masses, ev.Mass = [][]T{ev.Mass}, nil
+		for len(ev.Masses) < bc.variables {
+			mass := make([]T, len(ev.Score))
+			for i := range mass {
+				mass[i] = T(rng.NormFloat64())
+			}
+			ev.Masses = append(ev.Masses, mass)
+		}
 	}
 }
 
@@ -81,7 +102,7 @@ func BenchmarkWeighted(b *testing.B)      { benchCase[float32]{weighted: true}.r
 func BenchmarkLabels(b *testing.B)        { benchCase[float32]{labelled: true}.run(b) }
 func BenchmarkOrder5(b *testing.B)        { benchLoss(b, func(c *Config) { c.Order = 5 }) }
 func BenchmarkDefaults(b *testing.B) {
-	benchLoss(b, func(c *Config) { *c = DefaultConfig(MoDe); c.Order = 2 })
+	benchLoss(b, defaultsOfOrder(2))
 }
 func BenchmarkUnbiased(b *testing.B)  { benchLoss(b, func(c *Config) { c.Unbiased = true }) }
 func BenchmarkMaxSlope(b *testing.B)  { benchLoss(b, func(c *Config) { c.MaxSlope = 0.5 }) }
@@ -89,6 +110,26 @@ func BenchmarkMonotonic(b *testing.B) { benchLoss(b, func(c *Config) { c.Monoton
 func BenchmarkAllBounds(b *testing.B) {
 	benchLoss(b, func(c *Config) { c.MaxSlope, c.Monotonic, c.Unbiased = 0.5, true, true })
 }
+
+// Two variables, by default options, beside BenchmarkDefaults.
+func BenchmarkTwoVariables(b *testing.B) {
+	benchCase[float32]{variables: 2, change: defaultsOfOrder(2)}.run(b)
+}
+func BenchmarkTwoJointly1(b *testing.B) {
+	benchCase[float32]{variables: 2, change: jointlyOfOrder(1)}.run(b)
+}
+func BenchmarkTwoJointly2(b *testing.B) {
+	benchCase[float32]{variables: 2, change: jointlyOfOrder(2)}.run(b)
+}
+
+func defaultsOfOrder(order int) func(*Config) {
+	return func(c *Config) { *c = DefaultConfig(MoDe); c.Order = order }
+}
+
+func jointlyOfOrder(order int) func(*Config) {
+	return func(c *Config) { defaultsOfOrder(order)(c); c.Joint = true }
+}
+
 func Benchmark256Bins(b *testing.B)  { benchLoss(b, func(c *Config) { c.Bins = 256 }) }
 func BenchmarkFlatness(b *testing.B) { benchLoss(b, func(c *Config) { *c = DefaultConfig(Flatness) }) }
 func BenchmarkDisCo(b *testing.B)    { benchLoss(b, func(c *Config) { *c = DefaultConfig(DisCo) }) }

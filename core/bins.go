@@ -309,14 +309,20 @@ func assignDivided[T Float](bs *bins, sel *selection[T], found [][]divided) {
 
 // binsOfEvents sets dst to the bins of the events from lo on.
 func binsOfEvents[T Float](dst []uint32, bs *bins, sel *selection[T], lo int) {
-	pairs, assigned := sel.cellsOf[lo:][:len(dst)], bs.assigned
+	pairs := sel.cellsOf[lo:][:len(dst)]
+	if bs.assigned {
+		for i, cells := range pairs {
+			b := cells & massCellMask
+			if cells == noPair {
+				b = noBin
+			}
+			dst[i] = b
+		}
+		return
+	}
 	for i, cells := range pairs {
-		switch {
-		case cells == noPair:
-			dst[i] = noBin
-		case assigned:
-			dst[i] = cells & massCellMask
-		default:
+		dst[i] = noBin
+		if cells != noPair {
 			dst[i] = uint32(bs.table[cells&massCellMask])
 			if dst[i] >= uint32(bs.limit) {
 				dst[i] = uint32(bs.ofRun(int(dst[i]-uint32(bs.limit)), float64(sel.Mass[lo+i])))

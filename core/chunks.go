@@ -123,9 +123,10 @@ func (rs *records[T]) addChunk(totals []float64, k int) {
 	lo, hi, layout := rs.chunks[k], rs.chunks[k+1], rs.Layout
 	words := rs.words[lo:hi]
 	switch {
-	case rs.binOf != nil:
+	case rs.weights != nil && rs.binOf != nil:
+		weights := rs.weights[lo:hi]
 		for i, r := range words {
-			totals[rs.bin(r)] += rs.weight(lo + i)
+			totals[rs.binOf[layout.Bin(r)]] += weights[i]
 		}
 	case rs.weights != nil:
 		weights := rs.weights[lo:hi]
@@ -138,8 +139,14 @@ func (rs *records[T]) addChunk(totals []float64, k int) {
 		counts := par.Grown(*room, len(totals))
 		*room = counts
 		clear(counts)
-		for _, r := range words {
-			counts[layout.Bin(r)]++
+		if binOf := rs.binOf; binOf != nil {
+			for _, r := range words {
+				counts[binOf[layout.Bin(r)]]++
+			}
+		} else {
+			for _, r := range words {
+				counts[layout.Bin(r)]++
+			}
 		}
 		for b, count := range counts {
 			totals[b] = float64(count)

@@ -17,22 +17,29 @@ func lookInside[T Float](ev Events[T], index []uint32, cfg *Config) (inside, err
 	for k, mass := range ev.Masses {
 		one := cfg.of(k)
 		lo, hi := one.massLimits()
-		low, high := math.Inf(1), math.Inf(-1)
-		for i, value := range mass {
-			m := float64(value)
-			if !finite(m) && !(m != m && cfg.Missing == MissingIgnore) {
-				return in, (&variable[T]{number: k}).named(notFinite("mass", placeOf(index, i), m))
+		low, high := T(math.Inf(1)), T(math.Inf(-1))
+		for i, m := range mass {
+			if m >= low && m <= high {
+				continue
 			}
-			if !(m >= lo && m <= hi) {
+			switch {
+			case m != m && cfg.Missing == MissingIgnore:
 				outside[i], in.all = true, false
-			}
-			if m == m {
+			case m-m != 0:
+				return in, (&variable[T]{number: k}).named(notFinite("mass", placeOf(index, i), float64(m)))
+			default:
 				low, high = min(low, m), max(high, m)
 			}
 		}
 		in.ranges[k] = [2]float64{lo, hi}
 		if math.IsInf(lo, -1) {
-			in.ranges[k] = [2]float64{low, high}
+			in.ranges[k] = [2]float64{float64(low), float64(high)}
+			continue
+		}
+		for i, m := range mass {
+			if float64(m) < lo || float64(m) > hi {
+				outside[i], in.all = true, false
+			}
 		}
 	}
 	if in.all {

@@ -1,6 +1,9 @@
 package core
 
-import "math"
+import (
+	"math"
+	"sync"
+)
 
 // jointLoss is the loss whose bins are cells of the space of several variables, and whose P are products of Legendre
 // polynomials of each, up to a total degree: F_b is fitted by the polynomials in all variables at once.
@@ -55,19 +58,43 @@ func lossOfCells[T Float](grad []T, ev Events[T], index []uint32, in *inside, cf
 // of a, then of b, the highest first.
 func jointColumns[T Float](ev Events[T], in *inside, order int) *columns {
 	degrees := products(len(ev.Masses), order)[1:] // the first is 1
-	return &columns{count: len(degrees), one: true, at: func(dst []float64, i int) {
-		var p [MaxVariables][MaxOrder + 1]float64
+	return &columns{count: len(degrees), one: true, plain: order < fastSize, fill: func(values [][]float64, lo int) {
+		if len(values) == 0 {
+			return
+		}
+		room := polynomialRooms.Get().(*sumRoom)
+		defer polynomialRooms.Put(room)
+		room.setRoom(len(ev.Masses)*order, len(values[0]))
+		powers := room.values // P_1 .. P_order of each variable
 		for k, mass := range ev.Masses {
-			lo, hi, m := in.ranges[k][0], in.ranges[k][1], float64(mass[i])
-			legendre(p[k][:order+1], ((m-lo)-(hi-m))/(hi-lo))
+			fillLegendre(powers[k*order:(k+1)*order], mass[lo:], in.ranges[k][0], in.ranges[k][1])
 		}
 		for j, of := range degrees {
-			dst[j] = p[0][of[0]] * p[1][of[1]]
-			if len(ev.Masses) == 3 {
-				dst[j] *= p[2][of[2]]
-			}
+			multiply(values[j], powers, of, order)
 		}
 	}}
+}
+
+// polynomialRooms hold the polynomials of each variable.
+var polynomialRooms = sync.Pool{New: func() any { return new(sumRoom) }}
+
+// multiply sets dst to the product of one polynomial of each variable, of these degrees.
+func multiply(dst []float64, powers [][]float64, degrees [MaxVariables]int, order int) {
+	first := true
+	for k, degree := range degrees {
+		if degree == 0 {
+			continue
+		}
+		of := powers[k*order+degree-1][:len(dst)]
+		if first {
+			copy(dst, of)
+			first = false
+			continue
+		}
+		for i, p := range of {
+			dst[i] *= p
+		}
+	}
 }
 
 // products returns the degrees of all products of so many variables up to a total degree, in their order.

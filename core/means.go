@@ -30,7 +30,16 @@ const noBin = noPair
 type sumRoom struct {
 	bins   [checkBlock]uint32
 	low    []lowSums
-	values []float64 // of an event
+	values [][]float64 // of the functions, see columns.fill
+	all    []float64   // memory of these
+}
+
+// setRoom makes room for so many functions of n events.
+func (room *sumRoom) setRoom(count, n int) {
+	room.values, room.all = par.Grown(room.values, count), par.Grown(room.all, count*n)
+	for l := range room.values {
+		room.values[l] = room.all[l*n : (l+1)*n]
+	}
 }
 
 var sumRooms = sync.Pool{New: func() any { return new(sumRoom) }}
@@ -59,8 +68,9 @@ func sumBins[T Float](sel *selection[T], bins int, co *columns, unit float64, of
 			if low != nil {
 				addLow(low, sel, lo, numbers, unit)
 			} else {
-				room.values = par.Grown(room.values, co.count)
-				addHigh(&block, sel, co, room.values, lo, numbers, unit)
+				room.setRoom(co.count, len(numbers))
+				co.fill(room.values, lo)
+				addHigh(&block, sel, co.plain, room.values, lo, numbers, unit)
 			}
 		}
 		for b, sums := range low {
@@ -123,24 +133,36 @@ func addLow[T Float](sums []lowSums, sel *selection[T], lo int, bins []uint32, u
 	}
 }
 
-// addHigh is addLow for any functions, with sums that keep what they round off: at high
-// orders the columns of P are nearly dependent. It overwrites values.
-func addHigh[T Float](sums *binSums, sel *selection[T], co *columns, values []float64, lo int, bins []uint32, unit float64) {
+// addHigh is addLow for any functions, of which these are the values. If plain sums will not do, it takes sums that keep
+// what they round off: at high orders the columns of P are nearly dependent. It overwrites the values.
+func addHigh[T Float](sums *binSums, sel *selection[T], plain bool, values [][]float64, lo int, bins []uint32, unit float64) {
+	width := sums.width()
 	for i, b := range bins {
-		if b == noBin {
-			continue
+		if b != noBin {
+			w := 1.0
+			if sel.Weight != nil {
+				w = float64(sel.Weight[lo+i]) * unit
+			}
+			row := sums.rows[int(b)*width:]
+			row[0] = row[0].plus(w)
+			row[1].hi += w * w
 		}
-		w := 1.0
+	}
+	for l, column := range values {
 		if sel.Weight != nil {
-			w = float64(sel.Weight[lo+i]) * unit
+			for i := range column {
+				column[i] *= float64(sel.Weight[lo+i]) * unit
+			}
 		}
-		row := sums.row(int(b))
-		row[0] = row[0].plus(w)
-		row[1].hi += w * w
-		co.at(values, lo+i)
-		for l, value := range values {
-			if value != 0 {
-				row[2+l] = row[2+l].plus(w * value)
+		for i, b := range bins {
+			if b == noBin {
+				continue
+			}
+			sum := &sums.rows[int(b)*width+2+l]
+			if plain {
+				sum.hi += column[i]
+			} else {
+				*sum = sum.plus(column[i])
 			}
 		}
 	}

@@ -22,6 +22,8 @@ type basis struct {
 	// moments; its c are not Legendre moments. The columns of P can be nearly
 	// dependent, which would cost digits of P A.
 	orthonormal *basis
+	// isOrthonormal says that P = A has orthonormal columns.
+	isOrthonormal bool
 }
 
 // roundingFloor is the relative size below which c_1, c_0 and 1 - c_0 count as
@@ -157,6 +159,7 @@ func orthogonalise(column, before []float64, tell func(m int, overlap float64)) 
 
 // setColumns sets P and A to orthonormal columns.
 func (ba *basis) setColumns(q []float64, nb int) {
+	ba.isOrthonormal = true
 	for l := range ba.size {
 		for b, x := range q[l*nb : (l+1)*nb] {
 			ba.rowP(b)[l], ba.rowA(b)[l] = x, x

@@ -32,13 +32,25 @@ func newSpline(from, to float64, inner []float64, degree int) *spline {
 // count returns the number of B-splines.
 func (sp *spline) count() int { return len(sp.knots) - sp.degree - 1 }
 
-// at sets the values of all B-splines at x, which lies in the interval: by Cox and de Boor's recurrence
-// from degree to degree, over those that are not 0.
-func (sp *spline) at(dst []float64, x float64) {
-	clear(dst)
+// fillSplines sets the values of all B-splines, a slice each, at masses in the interval.
+func fillSplines[T Float](values [][]float64, sp *spline, masses []T) {
+	for l := range values {
+		clear(values[l])
+	}
+	var some [MaxSplineDegree + 1]float64
+	for i := range values[0] {
+		first := sp.at(&some, float64(masses[i]))
+		for j := range sp.degree + 1 {
+			values[first+j][i] = some[j]
+		}
+	}
+}
+
+// at sets values to those of the degree + 1 B-splines that are not 0 at x, and returns which is the first: by Cox and
+// de Boor's recurrence from degree to degree.
+func (sp *spline) at(values *[MaxSplineDegree + 1]float64, x float64) (first int) {
 	inner := sp.knots[sp.degree+1 : sp.count()]
 	k := sp.degree + sort.Search(len(inner), func(j int) bool { return inner[j] > x }) // knots[k] <= x < knots[k+1]
-	var values [MaxSplineDegree + 1]float64
 	values[0] = 1
 	for d := 1; d <= sp.degree; d++ {
 		var carried float64
@@ -50,5 +62,5 @@ func (sp *spline) at(dst []float64, x float64) {
 		}
 		values[d] = carried
 	}
-	copy(dst[k-sp.degree:], values[:sp.degree+1])
+	return k - sp.degree
 }

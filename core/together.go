@@ -39,7 +39,6 @@ func together[T Float](grad []T, ev Events[T], index []uint32, of []variable[T],
 	}
 	rs := sortTogether(gr, sel, sc)
 	sc.total = par.Grown(sc.total, len(rs.words))
-	clear(sc.total)
 	var total float64
 	for k := range of {
 		ax := &gr.axes[k]
@@ -49,7 +48,7 @@ func together[T Float](grad []T, ev Events[T], index []uint32, of []variable[T],
 			return 0, of[k].named(err)
 		}
 		wa.in.scale /= float64(len(of))
-		wa.total, wa.more = sc.total, k+1 < len(of)
+		wa.total, wa.first, wa.more = sc.total, k == 0, k+1 < len(of)
 		loss, err := wa.integrate(sc)
 		if err != nil {
 			return 0, of[k].named(err)
@@ -104,8 +103,9 @@ func divideGrid[T Float](gr *grid, bs *bins, sel *selection[T], absent bool) boo
 	for lo := 0; lo < len(gr.cellOf); lo += checkBlock {
 		cells := gr.cellOf[lo:min(lo+checkBlock, len(gr.cellOf))]
 		binsOfEvents(numbers[:len(cells)], bs, sel, lo)
+		stride, last := uint32(ax.stride), uint32(ax.count-1)
 		for i, b := range numbers[:len(cells)] {
-			cells[i] += uint32(ax.stride) * min(b, uint32(ax.count-1)) // noBin becomes the last
+			cells[i] += stride * min(b, last) // noBin becomes the last
 		}
 	}
 	return true

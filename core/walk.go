@@ -16,6 +16,7 @@ type walk[T Float] struct {
 	grad    []T // of the input's length; nil: not wanted
 	results []uint64
 	total   []float64 // with several variables the gradient of all so far, in order of the records; nil: there is one
+	first   bool      // no variable came before
 	more    bool      // variables follow
 	walker  func(*walk[T]) walker
 
@@ -91,7 +92,7 @@ type walker interface {
 // walkerOf chooses the walker: the general one, or one of those written out for speed that
 // tests compare with it (linear_fast.go, bounded_fast.go).
 func walkerOf[T Float](in *integrand, su *sums, sc *scratch) func(*walk[T]) walker {
-	if su.heavy == nil && in.basis.size <= fastSize {
+	if su.heavy == nil {
 		if in.linear != nil {
 			if fast := newFastLinear(in, sc); fast != nil {
 				return func(wa *walk[T]) walker { return &linearWalker[T]{wa, fast} }
@@ -119,8 +120,14 @@ func write[T Float, E float32 | float64](wa *walk[T], lo int, grad []E) {
 		return
 	}
 	total := wa.total[lo:][:len(grad)]
-	for i, g := range grad {
-		total[i] += float64(g)
+	if wa.first {
+		for i, g := range grad {
+			total[i] = float64(g)
+		}
+	} else {
+		for i, g := range grad {
+			total[i] += float64(g)
+		}
 	}
 	if !wa.more {
 		writeOut(wa, lo, total)
