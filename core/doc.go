@@ -34,7 +34,8 @@
 //	Events       events.go; of the labels asked for: labels.go, gather.go, loss.go
 //	selection    selection.go, parts.go, stats.go: which events take part, and how many
 //	             of them lie in each cell of score and mass (cells.go)
-//	bins         bins.go, quantile.go, and what the moments need of their events: means.go
+//	bins         bins.go, quantile.go, values.go, and what the moments need of their events:
+//	             means.go, of functions of the mass: columns.go, spline.go
 //	records      records.go, chunks.go: a word an event, sorted by score, in chunks
 //	sums         sums.go: of the weights of all events before each chunk, by bin
 //	integrand    integrand.go, flatness.go: what J is; moments.go (P, A), bound.go
@@ -46,6 +47,10 @@
 // bounded. Both are written out for speed, a block of events at a time, for order 2 and the
 // first also below: in linear_fast.go, with ties in linear_ties.go, and in bounded_fast.go, with
 // ties in bounded_ties.go. Tests compare them.
+//
+// Several protected variables go this way too (variables.go). One by one (together.go), each has bins of its own,
+// records have a cell that says which they are in, and each variable has a walk along the same records. Jointly (joint.go), the
+// bins are cells of a grid or of nested quantiles (nested.go), of the events inside all ranges (inside.go).
 //
 // Edges and MomentsAt (tables.go) find the bins and the moments another way, and so
 // check what the loss is made of. DisCo is beside all this: disco.go, disco_form.go

@@ -40,6 +40,9 @@ func MomentsAt[T Float](at []float64, ev Events[T], cfg Config) (*Table, error) 
 	if err := ev.checkLengths(); err != nil {
 		return nil, err
 	}
+	if cfg.Basis == BSpline {
+		return nil, optionError("basis", "bspline", "has no moments, which are those of polynomials: use basis = legendre")
+	}
 	cfg = roundedTo[T](cfg)
 	sel, bs, err := inspect(ev, &cfg, len(ev.Score))
 	if err != nil {
@@ -82,6 +85,8 @@ func inspect[T Float](ev Events[T], cfg *Config, n int) (*selection[T], *bins, e
 	switch {
 	case ev.Label != nil && len(labels) > 1:
 		return nil, nil, optionError("background_label", labels, "names several labels, which have bins of their own: ask for one at a time")
+	case ev.Masses != nil:
+		return nil, nil, errorOf(ErrOption, "mass has %d variables, which have bins of their own: ask for one at a time", len(ev.Masses))
 	case ev.Category != nil:
 		return nil, nil, errorOf(ErrOption, "category is given, and each category has bins of its own: ask for the events of one at a time, without category")
 	case ev.Label != nil && ev.Label.length() != n:

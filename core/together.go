@@ -99,11 +99,17 @@ func divideGrid[T Float](gr *grid, bs *bins, sel *selection[T], absent bool) boo
 		return false
 	}
 	gr.axes = append(gr.axes, ax)
+	stride, last := uint32(ax.stride), uint32(ax.count-1)
+	if bs.assigned && !absent {
+		for i, pair := range sel.cellsOf[:len(gr.cellOf)] {
+			gr.cellOf[i] += stride * (pair & massCellMask)
+		}
+		return true
+	}
 	var numbers [checkBlock]uint32
 	for lo := 0; lo < len(gr.cellOf); lo += checkBlock {
 		cells := gr.cellOf[lo:min(lo+checkBlock, len(gr.cellOf))]
 		binsOfEvents(numbers[:len(cells)], bs, sel, lo)
-		stride, last := uint32(ax.stride), uint32(ax.count-1)
 		for i, b := range numbers[:len(cells)] {
 			cells[i] += stride * min(b, last) // noBin becomes the last
 		}
