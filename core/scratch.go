@@ -12,6 +12,7 @@ type scratch struct {
 	team    *par.Team
 	arena   par.Arena
 	counts  []uint32    // of masses and scores by cell
+	parts   []part      // of the events, see selection.go
 	cellsOf []uint32    // of each event, see selection.go
 	divided [][]divided // by block, see bins.go
 	records []uint64    // one for each event that takes part, see records.go

@@ -61,17 +61,17 @@ func (sel *selection[T]) inInput(i int) int {
 // becomes that of the masses.
 func (sel *selection[T]) check(sc *scratch) error {
 	sel.divide(sc)
-	found := make([]stats, len(sel.parts))
-	failed := make([]error, len(sel.parts))
 	sc.team.Run(len(sel.parts), func(k int) {
-		found[k], failed[k] = sel.checkPart(&sel.parts[k])
+		p := &sel.parts[k]
+		p.found, p.failed = sel.checkPart(p)
 	})
 	sel.stats = emptyStats()
-	for k := range found {
-		if failed[k] != nil {
-			return failed[k]
+	for k := range sel.parts {
+		p := &sel.parts[k]
+		if p.failed != nil {
+			return p.failed
 		}
-		sel.stats.merge(&found[k])
+		sel.stats.merge(&p.found)
 	}
 	if sel.n == 0 {
 		return sel.nothingSelected()
@@ -96,7 +96,8 @@ func (sel *selection[T]) divide(sc *scratch) {
 	per := sel.massCells.count + sel.scoreCells.count
 	sc.counts = par.Grown(sc.counts, parts*per)
 	clear(sc.counts)
-	sel.parts = make([]part, parts)
+	sc.parts = par.Grown(sc.parts, parts)
+	sel.parts = sc.parts
 	for k := range sel.parts {
 		counts := sc.counts[k*per : (k+1)*per]
 		sel.parts[k] = part{
