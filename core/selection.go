@@ -7,10 +7,10 @@ import (
 	"github.com/libmode/libmode/core/internal/par"
 )
 
-// selection is one label's events and, after check, what is known of those
+// selection is the events of one subset and, after check, what is known of those
 // that take part: events with a mass inside the mass range.
 type selection[T Float] struct {
-	Events[T]                 // without labels
+	Events[T]                 // without labels and categories
 	index            []uint32 // places of the events in the input; nil: they are the input
 	massLo, massHi   float64  // the mass range
 	scoreLo, scoreHi float64  // the lowest and highest score that are no error
