@@ -1,6 +1,6 @@
 package core
 
-// binnedLoss returns the MoDe loss, or the flatness loss, of the events of one label,
+// binnedLoss returns the MoDe loss, or the flatness loss, of the events of one subset,
 // by the stages of doc.go in their order.
 func binnedLoss[T Float](grad []T, ev Events[T], index []uint32, cfg *Config, sc *scratch) (float64, error) {
 	wa, err := newWalk(grad, ev, index, cfg, sc)

@@ -113,23 +113,22 @@ func pick[T Float](to, from []T, at int, chosen []uint32) {
 	}
 }
 
-// place copies the events lo..hi-1, whose subsets have numbers, to where the next of each subset goes.
+// place copies the events lo..hi-1, whose subsets have numbers, to where the next of each subset goes: one
+// array after the other, since the ends of many subsets in several arrays do not stay in cache.
 func (g *gathered[T]) place(ev Events[T], next []uint32, lo, hi int) {
-	for ; lo < hi; lo += checkBlock {
-		places := g.numbers[lo:min(lo+checkBlock, hi)] // from here on
-		for i, number := range places {
-			if number != noSlot {
-				at := next[number]
-				next[number]++
-				g.index[at] = uint32(lo + i)
-				places[i] = at
-			}
+	places := g.numbers[lo:hi] // from here on
+	for i, number := range places {
+		if number != noSlot {
+			at := next[number]
+			next[number]++
+			g.index[at] = uint32(lo + i)
+			places[i] = at
 		}
-		put(g.events.Score, ev.Score, lo, places)
-		put(g.events.Weight, ev.Weight, lo, places)
-		for v, mass := range ev.variables() {
-			put(g.events.variables()[v], mass, lo, places)
-		}
+	}
+	put(g.events.Score, ev.Score, lo, places)
+	put(g.events.Weight, ev.Weight, lo, places)
+	for v, mass := range ev.variables() {
+		put(g.events.variables()[v], mass, lo, places)
 	}
 }
 
@@ -162,14 +161,13 @@ func (g *gathered[T]) of(k int) (Events[T], []uint32) {
 	return ev, g.index[lo:hi]
 }
 
-// gradient returns memory for the gradients of all these events, cleared; nil if that
+// gradient returns memory for the gradients of all these events, not cleared; nil if that
 // of the input is.
 func (g *gathered[T]) gradient(input []T) []T {
 	if input == nil {
 		return nil
 	}
 	g.grad = par.Grown(g.grad, len(g.index))
-	clear(g.grad)
 	return g.grad
 }
 

@@ -7,10 +7,10 @@ import (
 	"github.com/libmode/libmode/core/internal/par"
 )
 
-// selection is one label's events and, after check, what is known of those
+// selection is the events of one subset and, after check, what is known of those
 // that take part: events with a mass inside the mass range.
 type selection[T Float] struct {
-	Events[T]                 // without labels
+	Events[T]                 // without labels and categories
 	index            []uint32 // places of the events in the input; nil: they are the input
 	massLo, massHi   float64  // the mass range
 	scoreLo, scoreHi float64  // the lowest and highest score that are no error
@@ -89,17 +89,17 @@ func (sel *selection[T]) inInput(i int) int {
 // becomes that of the masses.
 func (sel *selection[T]) check(sc *scratch) error {
 	sel.divide(sc)
-	found := make([]stats, len(sel.parts))
-	failed := make([]error, len(sel.parts))
 	sc.team.Run(len(sel.parts), func(k int) {
-		found[k], failed[k] = sel.checkPart(&sel.parts[k])
+		p := &sel.parts[k]
+		p.found, p.failed = sel.checkPart(p)
 	})
 	sel.stats = emptyStats()
-	for k := range found {
-		if failed[k] != nil {
-			return failed[k]
+	for k := range sel.parts {
+		p := &sel.parts[k]
+		if p.failed != nil {
+			return p.failed
 		}
-		sel.stats.merge(&found[k])
+		sel.stats.merge(&p.found)
 	}
 	if sel.n == 0 {
 		return sel.nothingSelected()
@@ -124,7 +124,8 @@ func (sel *selection[T]) divide(sc *scratch) {
 	per := sel.massCells.count + sel.scoreCells.count
 	sc.counts = par.Grown(sc.counts, parts*per)
 	clear(sc.counts)
-	sel.parts = make([]part, parts)
+	sc.parts = par.Grown(sc.parts, parts)
+	sel.parts = sc.parts
 	for k := range sel.parts {
 		counts := sc.counts[k*per : (k+1)*per]
 		sel.parts[k] = part{

@@ -8,8 +8,8 @@ import (
 
 // Edges returns the edges of the mass bins that the loss of these events would
 // use, in units of mass. Scores are not looked at; weights count where the number
-// of bins is not asked for. A Config with several background labels has several sets
-// of bins, and is an error here.
+// of bins is not asked for. Several background labels, or categories, have several sets
+// of bins, and are an error here.
 func Edges[T Float](ev Events[T], cfg Config) ([]float64, error) {
 	ev.Score = nil
 	cfg = roundedTo[T](cfg)
@@ -29,8 +29,8 @@ type Table struct {
 	Bounded [][]float64 // c~_l
 }
 
-// MomentsAt returns F_b, c_l and c~_l at the given scores, in any order. A
-// Config with several background labels is an error here.
+// MomentsAt returns F_b, c_l and c~_l at the given scores, in any order. Several
+// background labels, or categories, are an error here.
 func MomentsAt[T Float](at []float64, ev Events[T], cfg Config) (*Table, error) {
 	for i, s := range at {
 		if s != s {

@@ -4,7 +4,7 @@ import (
 	"github.com/libmode/libmode/core/internal/par"
 )
 
-// walk is one pass over the sorted records of one label. Between neighbouring scores
+// walk is one pass over the sorted records of one subset. Between neighbouring scores
 // J is constant, so that its integral is a finite sum; where a score is crossed one
 // F_b jumps, and by how much J then changes is the gradient of the loss with respect
 // to that score.
