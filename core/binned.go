@@ -7,7 +7,7 @@ func binnedLoss[T Float](grad []T, ev Events[T], index []uint32, cfg *Config, sc
 	if err != nil {
 		return 0, err
 	}
-	return wa.integrate(sc)
+	return integrate(sc, wa)
 }
 
 // newWalk goes through all stages but the last.

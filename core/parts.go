@@ -42,3 +42,12 @@ func count(p *part, pairs []uint32) {
 		}
 	}
 }
+
+// countJoined counts events whose cells of mass are to be these, of several variables.
+func countJoined(p *part, pairs, cells []uint32) {
+	scores := p.scores
+	for i, c := range cells[:len(pairs)] {
+		scores[pairs[i]>>massCellBits]++
+		pairs[i] |= c
+	}
+}

@@ -17,20 +17,25 @@ type scratch struct {
 	divided [][]divided // by block, see bins.go
 	records []uint64    // one for each event that takes part, see records.go
 	weights []float64   // in order of the records, where there are weights or, in their place, results
-	totals  []float64   // sums of weights per chunk and bin
-	squares []float64   // sums of squared steps per chunk and bin
-	powers  []powers    // of the steps of each bin
+	sums    [MaxVariables]sumMemory
 	single  gathered[float32]
 	double  gathered[float64]
 
 	// With several variables:
-	cellOf        []uint32  // of each event, see together.go
-	present       []float64 // weights in order of the records, 0 where an event has no value of the variable
-	total         []float64 // see walk.total
-	cellAt, order []uint32  // see nested.go
+	cellOf        []uint32                // of each event, see together.go
+	present       [MaxVariables][]float64 // weights in order of the records, 0 where an event has no value of the variable
+	total         []float64               // see walk.total
+	cellAt, order []uint32                // see nested.go
 	spareOrder    []uint32
 	singleMasses  []float32
 	doubleMasses  []float64
+}
+
+// sumMemory is that of the sums over the records before each chunk, see sums.go.
+type sumMemory struct {
+	totals  []float64 // sums of weights per chunk and bin
+	squares []float64 // sums of squared steps per chunk and bin
+	powers  []powers  // of the steps of each bin
 }
 
 var scratchPool = sync.Pool{New: func() any { return new(scratch) }}

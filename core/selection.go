@@ -151,8 +151,11 @@ func (sel *selection[T]) checkPart(p *part) (stats, error) {
 	for lo := p.lo; lo < p.hi; lo += checkBlock {
 		hi := min(lo+checkBlock, p.hi)
 		if tidy = tidy && sel.lookAtAll(&st, lo, hi); tidy {
-			sel.takeCells(lo, hi)
-			count(p, sel.cellsOf[lo:hi])
+			if sel.cellOf != nil {
+				countJoined(p, sel.cellsOf[lo:hi], sel.cellOf[lo:hi])
+			} else {
+				count(p, sel.cellsOf[lo:hi])
+			}
 			continue
 		}
 		if err := sel.look(&st, lo, hi); err != nil {
@@ -247,26 +250,18 @@ func (sel *selection[T]) countSome(p *part, lo, hi int) {
 		sel.cellsOf[i] = noPair
 		if sel.takesPart(i) {
 			scoreCell, massCell := 0, sel.massCells.of(sel.Mass[i])
+			if sel.cellOf != nil {
+				massCell = int(sel.cellOf[i])
+			}
 			if sel.Score != nil {
 				scoreCell = sel.scoreCells.of(sel.Score[i])
 			}
 			p.scores[scoreCell]++
-			p.masses[massCell]++
+			if sel.cellOf == nil {
+				p.masses[massCell]++
+			}
 			sel.cellsOf[i] = pair(scoreCell, massCell)
 		}
-	}
-	sel.takeCells(lo, hi)
-}
-
-// takeCells gives the events lo..hi-1 the numbers of their cells of several variables, if there are any, in place of
-// those of their one cell of mass.
-func (sel *selection[T]) takeCells(lo, hi int) {
-	if sel.cellOf == nil {
-		return
-	}
-	pairs := sel.cellsOf[lo:hi]
-	for i, c := range sel.cellOf[lo:hi] {
-		pairs[i] |= c
 	}
 }
 
