@@ -291,7 +291,7 @@ func TestMassesAreGathered(t *testing.T) {
 	for _, threads := range []int{1, 3} {
 		SetThreads(threads)
 		sc := takeScratch()
-		di, err := newDivision(n, cd.Label, cd.Category, []int32{2, 0}, sc.team)
+		di, err := newDivision(n, cd.Label, cd.Category, []int32{2, 0}, sc)
 		require.NoError(t, err)
 		var g gathered[float32]
 		require.NoError(t, g.gather(cd.Events, di, []int32{2, 0}, sc.team))

@@ -41,7 +41,7 @@ func lossAndGrad[T Float](grad []T, input *Events[T], given *Config) (float64, e
 	clear(grad)
 	sc := takeScratch()
 	defer giveScratch(sc)
-	di, err := newDivision(len(ev.Score), ev.Label, ev.Category, cfg.BackgroundLabel, sc.team)
+	di, err := newDivision(len(ev.Score), ev.Label, ev.Category, cfg.BackgroundLabel, sc)
 	if err != nil {
 		return 0, err
 	}

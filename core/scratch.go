@@ -11,6 +11,7 @@ import (
 type scratch struct {
 	team    *par.Team
 	arena   par.Arena
+	numbers []uint32    // of the subset of each event of the input, see division.go
 	counts  []uint32    // of masses and scores by cell
 	parts   []part      // of the events, see selection.go
 	cellsOf []uint32    // of each event, see selection.go

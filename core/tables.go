@@ -98,7 +98,7 @@ func inspect[T Float](ev Events[T], cfg *Config, n int) (*selection[T], *bins, e
 	defer giveScratch(sc)
 	var g gathered[T] // which outlives the scratch
 	if ev.Label != nil {
-		di, err := newDivision(n, ev.Label, nil, labels, sc.team)
+		di, err := newDivision(n, ev.Label, nil, labels, sc)
 		if err == nil && !di.undivided() {
 			err = g.gather(ev, di, labels, sc.team)
 			ev = g.events
