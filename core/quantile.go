@@ -152,7 +152,7 @@ func rankedBins[T Float](sel *selection[T], asked int, sc *scratch) *bins {
 	for k, r := range words {
 		masses[k] = valueOf(&layout, r, sel.Mass)
 	}
-	bs := &bins{assigned: true}
+	bs := par.New(&sc.arena, bins{assigned: true})
 	all := sortedMasses{masses, []run{{}}}
 	bs.edges, _ = all.edges(quantileRanks(sel.n, asked, &sc.arena), sel.massLo, sel.massHi, &sc.arena)
 	from := 0

@@ -45,13 +45,13 @@ var scratchPool = sync.Pool{New: func() any { return new(scratch) }}
 func takeScratch() *scratch {
 	sc := scratchPool.Get().(*scratch)
 	sc.team = new(par.Team)
-	sc.arena.Reset()
 	return sc
 }
 
 // giveScratch ends the call. What the pool keeps must not hold on to the caller's
-// arrays, as the team's last job does.
+// arrays, as the team's last job and the objects of the arena do.
 func giveScratch(sc *scratch) {
+	sc.arena.Reset()
 	sc.team.Dismiss()
 	sc.team = nil
 	scratchPool.Put(sc)

@@ -26,7 +26,7 @@ type selection[T Float] struct {
 // selectEvents returns the selection of events all of which have the label, or the
 // error of the first bad one. For a walk along the scores it counts them by cell.
 func selectEvents[T Float](ev Events[T], index []uint32, cfg *Config, forWalk bool, sc *scratch) (*selection[T], error) {
-	sel := newSelection(ev, index, cfg)
+	sel := newSelection(ev, index, cfg, &sc.arena)
 	if forWalk {
 		sel.scoreCells = cellsFor(sel.Score, cfg.ScoreRange[0], cfg.ScoreRange[1], scoreCellsFor(len(sel.Score)))
 		sel.massCells = sel.cellsOfMasses(cfg)
@@ -36,7 +36,7 @@ func selectEvents[T Float](ev Events[T], index []uint32, cfg *Config, forWalk bo
 
 // selectMasses is selectEvents for the bins of one of several variables: nothing is done with the scores.
 func selectMasses[T Float](ev Events[T], index []uint32, cfg *Config, sc *scratch) (*selection[T], error) {
-	sel := newSelection(ev, index, cfg)
+	sel := newSelection(ev, index, cfg, &sc.arena)
 	sel.Score, sel.scoreLo, sel.scoreHi = nil, -math.MaxFloat64, math.MaxFloat64
 	sel.scoreCells, sel.massCells = oneCell[T](), sel.cellsOfMasses(cfg)
 	return sel, sel.check(sc)
@@ -46,15 +46,15 @@ func selectMasses[T Float](ev Events[T], index []uint32, cfg *Config, sc *scratc
 // is done with masses.
 func selectScores[T Float](ev Events[T], index []uint32, cellOf []uint32, cfg *Config, sc *scratch) (*selection[T], error) {
 	ev.Mass, ev.Masses = ev.Score, nil // which are in range, as masses without a range are
-	sel := newSelection(ev, index, &Config{ScoreRange: cfg.ScoreRange, MassRange: unbounded()})
+	sel := newSelection(ev, index, &Config{ScoreRange: cfg.ScoreRange, MassRange: unbounded()}, &sc.arena)
 	sel.cellOf = cellOf
 	sel.scoreCells = cellsFor(sel.Score, cfg.ScoreRange[0], cfg.ScoreRange[1], scoreCellsFor(len(sel.Score)))
 	sel.massCells = oneCell[T]()
 	return sel, sel.check(sc)
 }
 
-func newSelection[T Float](ev Events[T], index []uint32, cfg *Config) *selection[T] {
-	sel := &selection[T]{Events: ev, index: index, ignoreMissing: cfg.Missing == MissingIgnore}
+func newSelection[T Float](ev Events[T], index []uint32, cfg *Config, arena *par.Arena) *selection[T] {
+	sel := par.New(arena, selection[T]{Events: ev, index: index, ignoreMissing: cfg.Missing == MissingIgnore})
 	sel.massLo, sel.massHi = cfg.massLimits()
 	sel.scoreLo = max(cfg.ScoreRange[0], -math.MaxFloat64)
 	sel.scoreHi = min(cfg.ScoreRange[1], math.MaxFloat64)

@@ -15,10 +15,10 @@ type sums struct {
 }
 
 // newSums returns sums of so many rows, all 0, which lie in this memory.
-func newSums(rows, bins int, memory *sumMemory) *sums {
+func newSums(rows, bins int, memory *sumMemory, arena *par.Arena) *sums {
 	memory.totals = par.Grown(memory.totals, rows*bins)
 	clear(memory.totals)
-	return &sums{bins: bins, totals: memory.totals, memory: memory}
+	return par.New(arena, sums{bins: bins, totals: memory.totals, memory: memory})
 }
 
 // row returns the sums of weights before chunk k.

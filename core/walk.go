@@ -118,7 +118,7 @@ func walkerOf[T Float](in *integrand, su *sums, sc *scratch) func(*walk[T]) walk
 	if su.heavy == nil {
 		if in.linear != nil {
 			if fast := newFastLinear(in, sc); fast != nil {
-				return func(wa *walk[T]) walker { return &linearWalker[T]{wa, fast} }
+				return func(wa *walk[T]) walker { return par.New(&sc.arena, linearWalker[T]{wa, fast}) }
 			}
 		} else if in.basis.size == fastSize && in.bound.maxSlope > leastMaxSlope {
 			return func(wa *walk[T]) walker { return newPathWalkers(wa, newBoundedPath[T]) }
