@@ -41,6 +41,7 @@ var benchSizes = []int{100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000}
 // benchCase is what a benchmark has other than order 2 of the paper's formula. Each call has the next set of events.
 type benchCase[T Float] struct {
 	weighted, labelled bool
+	variables          int // protected ones; 0: one
 	change             func(*Config)
 }
 
@@ -56,6 +57,7 @@ func (bc benchCase[T]) run(b *testing.B) {
 		}
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			sets, grad, k := benchSets[T](n, bc.weighted, bc.labelled), make([]T, n), 0
+			bc.addVariables(sets)
 			b.ReportAllocs()
 			for b.Loop() {
 				k++
@@ -65,6 +67,25 @@ func (bc benchCase[T]) run(b *testing.B) {
 			}
 			reportPerEvent(b, n)
 		})
+	}
+}
+
+// addVariables draws the values of the further variables.
+func (bc benchCase[T]) addVariables(sets []Events[T]) {
+	if bc.variables == 0 {
+		return
+	}
+	rng := rand.New(rand.NewPCG(4, uint64(bc.variables)))
+	for k := range sets {
+		ev := &sets[k]
+		ev.Masses, ev.Mass = [][]T{ev.Mass}, nil
+		for len(ev.Masses) < bc.variables {
+			mass := make([]T, len(ev.Score))
+			for i := range mass {
+				mass[i] = T(rng.NormFloat64())
+			}
+			ev.Masses = append(ev.Masses, mass)
+		}
 	}
 }
 
@@ -81,7 +102,7 @@ func BenchmarkWeighted(b *testing.B)      { benchCase[float32]{weighted: true}.r
 func BenchmarkLabels(b *testing.B)        { benchCase[float32]{labelled: true}.run(b) }
 func BenchmarkOrder5(b *testing.B)        { benchLoss(b, func(c *Config) { c.Order = 5 }) }
 func BenchmarkDefaults(b *testing.B) {
-	benchLoss(b, func(c *Config) { *c = DefaultConfig(MoDe); c.Order = 2 })
+	benchLoss(b, defaultsOfOrder(2))
 }
 func BenchmarkUnbiased(b *testing.B)  { benchLoss(b, func(c *Config) { c.Unbiased = true }) }
 func BenchmarkMaxSlope(b *testing.B)  { benchLoss(b, func(c *Config) { c.MaxSlope = 0.5 }) }
@@ -89,9 +110,64 @@ func BenchmarkMonotonic(b *testing.B) { benchLoss(b, func(c *Config) { c.Monoton
 func BenchmarkAllBounds(b *testing.B) {
 	benchLoss(b, func(c *Config) { c.MaxSlope, c.Monotonic, c.Unbiased = 0.5, true, true })
 }
+
+// Two variables, by default options, beside BenchmarkDefaults.
+func BenchmarkTwoVariables(b *testing.B) {
+	benchCase[float32]{variables: 2, change: defaultsOfOrder(2)}.run(b)
+}
+func BenchmarkTwoJointly1(b *testing.B) {
+	benchCase[float32]{variables: 2, change: jointlyOfOrder(1)}.run(b)
+}
+func BenchmarkTwoJointly2(b *testing.B) {
+	benchCase[float32]{variables: 2, change: jointlyOfOrder(2)}.run(b)
+}
+
+func defaultsOfOrder(order int) func(*Config) {
+	return func(c *Config) { *c = DefaultConfig(MoDe); c.Order = order }
+}
+
+func jointlyOfOrder(order int) func(*Config) {
+	return func(c *Config) { defaultsOfOrder(order)(c); c.Joint = true }
+}
+
 func Benchmark256Bins(b *testing.B)  { benchLoss(b, func(c *Config) { c.Bins = 256 }) }
 func BenchmarkFlatness(b *testing.B) { benchLoss(b, func(c *Config) { *c = DefaultConfig(Flatness) }) }
 func BenchmarkDisCo(b *testing.B)    { benchLoss(b, func(c *Config) { *c = DefaultConfig(DisCo) }) }
+
+// BenchmarkCategories has a million events in many categories, in random order, each with few bins, beside
+// the same events without categories.
+func BenchmarkCategories(b *testing.B) {
+	const n, many = 1_000_000, 10_000
+	sets := benchSets[float32](n, false, false)
+	rng := rand.New(rand.NewPCG(4, 5))
+	near, far := make([]int32, n), make([]int64, n)
+	for i := range near {
+		near[i] = rng.Int32N(many)
+		far[i] = (int64(near[i]) - many/2) << 40
+	}
+	grad := make([]float32, n)
+	for order := range 2 {
+		for _, of := range []struct {
+			name       string
+			categories LabelSlice
+		}{{"none", nil}, {"near", LabelsOf(near)}, {"far apart", LabelsOf(far)}} {
+			b.Run(fmt.Sprintf("order %d, %s", order, of.name), func(b *testing.B) {
+				cfg, k := DefaultConfig(MoDe), 0
+				cfg.Order, cfg.Bins = order, 5
+				b.ReportAllocs()
+				for b.Loop() {
+					k++
+					ev := sets[k%len(sets)]
+					ev.Category = of.categories
+					if _, err := LossAndGrad(grad, ev, cfg); err != nil {
+						b.Fatal(err)
+					}
+				}
+				reportPerEvent(b, n)
+			})
+		}
+	}
+}
 
 // The stages of one call, in their order; each is timed over its own input.
 func BenchmarkStages(b *testing.B) {
@@ -120,11 +196,11 @@ func BenchmarkStages(b *testing.B) {
 		check := func() { sel, _ = selectEvents(sets[k%len(sets)], nil, &cfg, true, sc) }
 		bin := func() { bs, _ = newBins(sel, &cfg, 1, sc) }
 		fill := func() { rs = newRecords(sel, bs, sc) }
-		sort := func() { su = rs.sort(nil, 1, bs.count(), sc) }
+		sort := func() { su = rs.sortAndSum(nil, 1, bs.count(), sc) }
 		walk := func() {
 			in, _ := newIntegrand(&cfg, bs, rs, su, 1, sc)
 			wa := walk[float32]{records: rs, in: in, sums: su, limits: limitsOf(&cfg, &sel.stats), grad: grad, walker: walkerOf[float32](in, su, sc)}
-			_, _ = wa.integrate(sc)
+			_, _ = integrate(sc, &wa)
 		}
 		start := func(before ...func()) func() {
 			return func() {

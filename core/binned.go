@@ -1,13 +1,15 @@
 package core
 
-// binnedLoss returns the MoDe loss, or the flatness loss, of the events of one label,
+import "github.com/libmode/libmode/core/internal/par"
+
+// binnedLoss returns the MoDe loss, or the flatness loss, of the events of one subset,
 // by the stages of doc.go in their order.
 func binnedLoss[T Float](grad []T, ev Events[T], index []uint32, cfg *Config, sc *scratch) (float64, error) {
 	wa, err := newWalk(grad, ev, index, cfg, sc)
 	if err != nil {
 		return 0, err
 	}
-	return wa.integrate(sc)
+	return integrate(sc, wa)
 }
 
 // newWalk goes through all stages but the last.
@@ -22,17 +24,23 @@ func newWalk[T Float](grad []T, ev Events[T], index []uint32, cfg *Config, sc *s
 		return nil, err
 	}
 	rs := newRecords(sel, bs, sc)
-	su := rs.sort(sel.Weight, unit, bs.count(), sc)
+	su := rs.sortAndSum(sel.Weight, unit, bs.count(), sc)
+	return walkOf(grad, sel, bs, rs, su, cfg, sc)
+}
+
+// walkOf returns the walk over records that are sorted, with bins that are final.
+func walkOf[T Float](grad []T, sel *selection[T], bs *bins, rs *records[T], su *sums, cfg *Config, sc *scratch) (*walk[T], error) {
 	var in *integrand
+	var err error
 	if cfg.Loss == Flatness {
-		in, err = newFlatIntegrand(bs, su.all(), unit, sc)
+		in, err = newFlatIntegrand(bs, su.all(), sel.unit(), sc)
 	} else {
-		in, err = newIntegrand(cfg, bs, rs, su, unit, sc)
+		in, err = newIntegrand(cfg, bs, rs, su, sel.unit(), sc)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return &walk[T]{
+	return par.New(&sc.arena, walk[T]{
 		records: rs, in: in, sums: su, limits: limitsOf(cfg, &sel.stats), grad: grad, walker: walkerOf[T](in, su, sc),
-	}, nil
+	}), nil
 }

@@ -1,8 +1,10 @@
 package core
 
 import (
+	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/libmode/libmode/core/internal/par"
 )
@@ -12,14 +14,44 @@ import (
 // edges.
 type bins struct {
 	edges    []float64
-	means    []twofold // mean polynomials, a row a bin; nil where the moments need none
-	table    []uint16  // by cell of mass: the bin, or limit + the run
+	cells    int                        // of several variables, which are the bins; 0: there is one variable
+	bounds   [][MaxVariables][2]float64 // of these cells
+	means    []twofold                  // mean polynomials, a row a bin; nil where the moments need none
+	table    []uint16                   // by cell of mass: the bin, or limit + the run
 	limit    uint16
 	runs     []run // of divided cells
 	assigned bool  // events have the numbers of their bins in place of those of their cells of mass
 }
 
-func (bs *bins) count() int { return len(bs.edges) - 1 }
+func (bs *bins) count() int {
+	if bs.cells > 0 {
+		return bs.cells
+	}
+	return len(bs.edges) - 1
+}
+
+// error says what is wrong with a bin.
+func (bs *bins) error(b int, format string, args ...any) error {
+	return errorOf(ErrBin, "%s "+format, append([]any{bs.where(b)}, args...)...)
+}
+
+// where says in an error which bin it is about.
+func (bs *bins) where(b int) string {
+	if bs.cells > 0 {
+		var ranges []string
+		for _, r := range bs.bounds[b] {
+			if r != [2]float64{} {
+				ranges = append(ranges, shownRange(r))
+			}
+		}
+		return fmt.Sprintf("cell %d of %d, mass in %s,", b, bs.count(), strings.Join(ranges, " x "))
+	}
+	closing := ")"
+	if b == bs.count()-1 {
+		closing = "]"
+	}
+	return fmt.Sprintf("bin %d of %d, mass in [%v, %v%s,", b, bs.count(), bs.edges[b], bs.edges[b+1], closing)
+}
 
 // tableLimit is a number of bins from which on a cell may be a run only because the
 // number of its bin has no room in the table: so many bins and runs have.
@@ -29,7 +61,7 @@ const tableLimit = 1 << 15
 func (bs *bins) fits(count int) bool { return count < tableLimit }
 
 func newTable(asked, count int, edges []float64, sc *scratch) *bins {
-	return &bins{edges: edges, table: par.Make[uint16](&sc.arena, count), limit: uint16(min(asked, tableLimit))}
+	return par.New(&sc.arena, bins{edges: edges, table: par.Make[uint16](&sc.arena, count), limit: uint16(min(asked, tableLimit))})
 }
 
 // maxBins is the number of bins where none is asked for and there are events enough.
@@ -49,20 +81,25 @@ func binsFor(cfg *Config, n int) int {
 	if cfg.Bins > 0 {
 		return cfg.Bins
 	}
-	return max(min(n/eventsPerBin, maxBins), cfg.Order+2)
+	return max(min(n/eventsPerBin, maxBins), cfg.functions()+1)
 }
 
 // mostBins returns a number that the bins do not exceed.
 func mostBins(cfg *Config) int {
-	if cfg.Binning == GivenEdges {
+	switch cfg.Binning {
+	case GivenEdges:
 		return len(cfg.Edges) - 1
+	case Values:
+		return maxValues
 	}
 	return binsFor(cfg, math.MaxInt32)
 }
 
 // merges reports whether bins without enough events are merged with their neighbours:
 // where their number is not asked for.
-func merges(cfg *Config) bool { return cfg.Bins == 0 && cfg.Binning != GivenEdges }
+func merges(cfg *Config) bool {
+	return cfg.Bins == 0 && (cfg.Binning == Quantile || cfg.Binning == Uniform)
+}
 
 // massCellsFor returns a number of cells with which few of n masses lie in
 // divided ones.
@@ -100,29 +137,26 @@ func newBins[T Float](sel *selection[T], cfg *Config, unit float64, sc *scratch)
 // for, and finds the mean polynomials that moments are made of.
 func settle[T Float](bs *bins, sel *selection[T], cfg *Config, unit float64, of binsOf, sc *scratch) error {
 	merging := merges(cfg) && (sel.Weight != nil || cfg.Binning == Uniform) // others have enough already
-	order := 0
-	if cfg.Moments == Projection {
-		order = cfg.Order
-	}
-	if merging || order > 0 {
-		su := sumBins(sel, bs.count(), order, unit, of, sc)
+	co := columnsOf(sel, cfg)
+	if merging || co.count > 0 {
+		su := sumBins(sel, bs.count(), co, unit, of, sc)
 		if merging {
 			if to := su.merging(enoughEvents); to[len(to)-1] < len(to)-1 {
 				su.merge(to)
 				merge(bs, sel, to)
 			}
 		}
-		if err := su.check(bs.edges, unit); err != nil {
+		if err := su.check(bs, unit); err != nil {
 			return err
 		}
 		bs.means = su.means(sc)
 	} else if cfg.Moments == Projection {
 		bs.means = slices.Repeat([]twofold{{hi: 1}}, bs.count())
 	}
-	if merges(cfg) && bs.count() < cfg.Order+2 {
+	if merges(cfg) && bs.count() <= cfg.functions() {
 		return errorOf(ErrNoEvents, "too few events, or too few that differ in mass: %d selected events make %d bins, "+
-			"and a response of order = %d needs more than %d to be seen in: use larger batches, a lower order, or give bins or edges",
-			sel.n, bs.count(), cfg.Order, cfg.Order+1)
+			"and a response of %s needs more than %d to be seen in: use larger batches, %s, or give bins or edges",
+			sel.n, bs.count(), cfg.shownBasis(), cfg.functions(), cfg.simpler())
 	}
 	return nil
 }
@@ -165,12 +199,12 @@ func enoughFor[T Float](sel *selection[T], cfg *Config) error {
 		return err
 	}
 	asked := binsFor(cfg, sel.n)
-	if cfg.Binning == GivenEdges || sel.n >= asked {
+	if cfg.Binning == GivenEdges || cfg.Binning == Values || sel.n >= asked {
 		return nil
 	}
 	if merges(cfg) {
-		return errorOf(ErrNoEvents, "too few events: %d selected events cannot fill the %d bins that order = %d needs at least: "+
-			"use larger batches or a lower order", sel.n, asked, cfg.Order)
+		return errorOf(ErrNoEvents, "too few events: %d selected events cannot fill the %d bins that %s needs at least: "+
+			"use larger batches or %s", sel.n, asked, cfg.shownBasis(), cfg.simpler())
 	}
 	kind := "quantile"
 	if cfg.Binning == Uniform {
@@ -184,6 +218,9 @@ func enoughFor[T Float](sel *selection[T], cfg *Config) error {
 func givenEdges[T Float](sel *selection[T], cfg *Config) ([]float64, error) {
 	if cfg.Binning == GivenEdges {
 		return slices.Clone(cfg.Edges), nil
+	}
+	if cfg.Binning == Values {
+		return edgesOfValues(sel)
 	}
 	edges := uniformEdges(sel.massLo, sel.massHi, binsFor(cfg, sel.n))
 	for b := 1; b < len(edges); b++ {
@@ -272,14 +309,20 @@ func assignDivided[T Float](bs *bins, sel *selection[T], found [][]divided) {
 
 // binsOfEvents sets dst to the bins of the events from lo on.
 func binsOfEvents[T Float](dst []uint32, bs *bins, sel *selection[T], lo int) {
-	pairs, assigned := sel.cellsOf[lo:][:len(dst)], bs.assigned
+	pairs := sel.cellsOf[lo:][:len(dst)]
+	if bs.assigned {
+		for i, cells := range pairs {
+			b := cells & massCellMask
+			if cells == noPair {
+				b = noBin
+			}
+			dst[i] = b
+		}
+		return
+	}
 	for i, cells := range pairs {
-		switch {
-		case cells == noPair:
-			dst[i] = noBin
-		case assigned:
-			dst[i] = cells & massCellMask
-		default:
+		dst[i] = noBin
+		if cells != noPair {
 			dst[i] = uint32(bs.table[cells&massCellMask])
 			if dst[i] >= uint32(bs.limit) {
 				dst[i] = uint32(bs.ofRun(int(dst[i]-uint32(bs.limit)), float64(sel.Mass[lo+i])))

@@ -69,7 +69,7 @@ func (p *boundedPath[T]) start(pt *point) float64 {
 
 func (p *boundedPath[T]) cross(i int) float64 {
 	d := p.kernelPath.cross(i)
-	b := p.w.Bin(p.w.words[i])
+	b := p.w.bin(p.w.words[i])
 	p.sums.Rows[b].P[3] = p.w.at.cdf[b]
 	return d
 }

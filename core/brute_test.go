@@ -31,7 +31,9 @@ func paperConfig() Config {
 }
 
 func newBrute(t *testing.T, ev Events[float64], cfg Config) *brute {
-	_, bs, err := inspect(ev, &cfg, len(ev.Score))
+	sc := takeScratch()
+	defer giveScratch(sc)
+	_, bs, err := inspect(ev, &cfg, len(ev.Score), sc)
 	require.NoError(t, err)
 	br := &brute{cfg: cfg, nb: len(bs.edges) - 1, sums: make([]float64, len(bs.edges)-1)}
 	for i, m := range ev.Mass {
@@ -85,6 +87,12 @@ func (br *brute) setMoments(edges, mass []float64) {
 			br.p[br.bin[i]][l] += br.weight[i] / br.sums[br.bin[i]] * p
 		}
 	}
+	br.fitProjection()
+}
+
+// fitProjection sets A by the normal equations.
+func (br *brute) fitProjection() {
+	size := len(br.p[0])
 	for b := range br.nb {
 		gram := make([][]float64, size) // P'P, with P_b beside it
 		for l := range gram {
@@ -101,6 +109,28 @@ func (br *brute) setMoments(edges, mass []float64) {
 			br.a[b][l] = gram[l][size]
 		}
 	}
+}
+
+// determined returns how independent the columns of P are: the smallest part that is left of one without those before
+// it, 0 if one depends on them.
+func (br *brute) determined() float64 {
+	var before [][]float64
+	least := 1.0
+	for l := range br.p[0] {
+		column := make([]float64, br.nb)
+		for b := range column {
+			column[b] = br.p[b][l]
+		}
+		length := floats.Norm(column, 2)
+		for _, of := range before {
+			floats.AddScaled(column, -floats.Dot(of, column), of)
+		}
+		rest := floats.Norm(column, 2)
+		least = min(least, rest/max(length, 1e-300))
+		floats.Scale(1/max(rest, 1e-300), column)
+		before = append(before, column)
+	}
+	return least
 }
 
 // eliminate solves equations, a row each with its right side at the end, by

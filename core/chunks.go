@@ -59,11 +59,27 @@ func (rs *records[T]) cut(first, hi, size int) {
 	}
 }
 
-// sort sorts the records by score, brings the weights, in the given unit, into the same
+// sortAndSum sorts the records by score, brings the weights, in the given unit, into the same
 // order, and returns the sums of weights by chunk and bin.
-func (rs *records[T]) sort(weight []T, unit float64, bins int, sc *scratch) *sums {
-	sc.totals = par.Grown(sc.totals, len(rs.chunks)*bins)
-	clear(sc.totals)
+func (rs *records[T]) sortAndSum(weight []T, unit float64, bins int, sc *scratch) *sums {
+	rs.divide(bins, sc)
+	su := newSums(len(rs.chunks), bins, &sc.sums[0], &sc.arena)
+	rs.sort(weight, unit, bins, sc, func(k int) { rs.addChunk(su.row(k+1), k) })
+	runningSums(su.totals, bins)
+	return su
+}
+
+// sum returns the sums of weights by chunk and bin of records that are sorted.
+func (rs *records[T]) sum(bins int, memory *sumMemory, sc *scratch) *sums {
+	su := newSums(len(rs.chunks), bins, memory, &sc.arena)
+	sc.team.Run(len(rs.chunks)-1, func(k int) { rs.addChunk(su.row(k+1), k) })
+	runningSums(su.totals, bins)
+	return su
+}
+
+// sort sorts the records by score, which are divided into chunks for so many bins, brings the weights, in the
+// given unit, into the same order, and does with each chunk, which is then near, what comes next.
+func (rs *records[T]) sort(weight []T, unit float64, bins int, sc *scratch, next func(chunk int)) {
 	if weight != nil {
 		sc.weights = par.Grown(sc.weights, len(rs.words))
 		rs.weights = sc.weights
@@ -79,40 +95,61 @@ func (rs *records[T]) sort(weight []T, unit float64, bins int, sc *scratch) *sum
 			rs.cut(of.first, int(rs.cells[of.cells[1]]), chunkSize(bins))
 		}
 		for k := of.first; k < end; k++ {
-			rs.addChunk(sc.totals[(k+1)*bins:(k+2)*bins], k, weight, unit)
+			rs.fetchWeights(k, weight, unit)
+			next(k)
 		}
 	})
-	runningSums(sc.totals, bins)
-	return &sums{bins: bins, totals: sc.totals}
+}
+
+// fetchWeights brings the weights of chunk k into the order of its records. That is a loop of its
+// own: weights stand anywhere, and the fewer instructions lie between two, the more of them are on
+// their way at a time.
+func (rs *records[T]) fetchWeights(k int, weight []T, unit float64) {
+	if weight == nil {
+		return
+	}
+	lo, hi, layout := rs.chunks[k], rs.chunks[k+1], rs.Layout
+	weights := rs.weights[lo:hi]
+	for i, r := range rs.words[lo:hi] {
+		weights[i] = float64(weight[layout.Index(r)]) * unit
+	}
 }
 
 // countRooms hold numbers of events by bin.
 var countRooms = sync.Pool{New: func() any { return new([]uint32) }}
 
 // addChunk adds the weights of chunk k to totals, by bin.
-func (rs *records[T]) addChunk(totals []float64, k int, weight []T, unit float64) {
+func (rs *records[T]) addChunk(totals []float64, k int) {
 	lo, hi, layout := rs.chunks[k], rs.chunks[k+1], rs.Layout
-	room := countRooms.Get().(*[]uint32)
-	defer countRooms.Put(room)
-	if weight == nil {
+	words := rs.words[lo:hi]
+	switch {
+	case rs.weights != nil && rs.binOf != nil:
+		weights := rs.weights[lo:hi]
+		for i, r := range words {
+			totals[rs.binOf[layout.Bin(r)]] += weights[i]
+		}
+	case rs.weights != nil:
+		weights := rs.weights[lo:hi]
+		for i, r := range words {
+			totals[layout.Bin(r)] += weights[i]
+		}
+	default:
+		room := countRooms.Get().(*[]uint32)
+		defer countRooms.Put(room)
 		counts := par.Grown(*room, len(totals))
 		*room = counts
 		clear(counts)
-		for _, r := range rs.words[lo:hi] {
-			counts[layout.Bin(r)]++
+		if binOf := rs.binOf; binOf != nil {
+			for _, r := range words {
+				counts[binOf[layout.Bin(r)]]++
+			}
+		} else {
+			for _, r := range words {
+				counts[layout.Bin(r)]++
+			}
 		}
 		for b, count := range counts {
 			totals[b] = float64(count)
 		}
-		return
-	}
-	// Weights are fetched in a loop of their own: they stand anywhere, and the fewer instructions
-	// lie between two, the more of them are on their way at a time.
-	words, weights := rs.words[lo:hi], rs.weights[lo:hi]
-	for i, r := range words {
-		weights[i] = float64(weight[layout.Index(r)]) * unit
-	}
-	for i, r := range words {
-		totals[layout.Bin(r)] += weights[i]
 	}
 }

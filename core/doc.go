@@ -20,6 +20,10 @@
 // of a finite sample, subtracted where Unbiased is set (variance.go, sample_bias.go, and
 // heavy.go for bins with one heavy event).
 //
+// With several background labels the loss is the sum of those of the labels, each of its events
+// alone; with categories that of a label is the sum of those of its categories, each times its
+// share of the label's sum of weights.
+//
 // The bounds on the slope and on higher moments, the Legendre moments and the
 // quantile bins are the paper's; Projection, Unbiased, SlopeOf Selected, negative
 // weights and the exact integral over the scores go past it.
@@ -31,10 +35,14 @@
 // their cells of mass; binned.go is this list as code.
 //
 //	Config       options.go (the table: one row an option), validate.go
-//	Events       events.go; of the labels asked for: labels.go, gather.go, loss.go
+//	Events       events.go, labels.go
+//	subsets      division.go, subsets.go, gather.go: the events of each label asked for and, within
+//	             it, of each category, side by side; loss.go adds up their losses, times their
+//	             factors, and each goes the rest of the route by itself
 //	selection    selection.go, parts.go, stats.go: which events take part, and how many
 //	             of them lie in each cell of score and mass (cells.go)
-//	bins         bins.go, quantile.go, and what the moments need of their events: means.go
+//	bins         bins.go, quantile.go, values.go, and what the moments need of their events:
+//	             means.go, of functions of the mass: columns.go, spline.go
 //	records      records.go, chunks.go: a word an event, sorted by score, in chunks
 //	sums         sums.go: of the weights of all events before each chunk, by bin
 //	integrand    integrand.go, flatness.go: what J is; moments.go (P, A), bound.go
@@ -46,6 +54,10 @@
 // bounded. Both are written out for speed, a block of events at a time, for order 2 and the
 // first also below: in linear_fast.go, with ties in linear_ties.go, and in bounded_fast.go, with
 // ties in bounded_ties.go. Tests compare them.
+//
+// Several protected variables go this way too (variables.go). One by one (together.go), each has bins of its own,
+// records have a cell that says which they are in, and each variable has a walk along the same records. Jointly (joint.go), the
+// bins are cells of a grid or of nested quantiles (nested.go), of the events inside all ranges (inside.go).
 //
 // Edges and MomentsAt (tables.go) find the bins and the moments another way, and so
 // check what the loss is made of. DisCo is beside all this: disco.go, disco_form.go

@@ -43,12 +43,3 @@ func errorOf(kind error, format string, args ...any) error {
 func optionError(name string, value any, format string, args ...any) error {
 	return errorOf(ErrOption, "%s = %v %s", name, value, fmt.Sprintf(format, args...))
 }
-
-func binError(edges []float64, b int, format string, args ...any) error {
-	closing := ")"
-	if b == len(edges)-2 {
-		closing = "]"
-	}
-	return errorOf(ErrBin, "bin %d of %d, mass in [%v, %v%s, "+format,
-		append([]any{b, len(edges) - 1, edges[b], edges[b+1], closing}, args...)...)
-}

@@ -54,7 +54,8 @@ func TestValidate(t *testing.T) {
 
 // A loss refuses every option that it does not take and that is not at its default.
 func TestOptionsOfOtherLosses(t *testing.T) {
-	others := map[OptionKind]any{Integer: 3, Flag: true, Number: 0.125, Range: [2]float64{0.25, 0.75}, Numbers: []float64{1, 2}}
+	others := map[OptionKind]any{Integer: 3, Flag: true, Number: 0.125, Range: [2]float64{0.25, 0.75}, Numbers: []float64{1, 2},
+		PerVariable: []Variable{{MassRange: unbounded()}}}
 	for _, loss := range []LossKind{DisCo, Flatness} {
 		cfg := DefaultConfig(loss)
 		assert.NoError(t, cfg.Validate())

@@ -6,16 +6,18 @@ import (
 	"github.com/libmode/libmode/core/internal/par"
 )
 
-// gathered are the events of the labels that a loss sees, those of a label side by
-// side. A batch has its labels in random order, and every loop that asked for them
-// would guess wrong at every other event.
+// gathered are the events that a loss sees, those of a subset side by side. A batch has its labels and
+// categories in random order, and every loop that asked for them would guess wrong at every other event.
 type gathered[T Float] struct {
-	events              Events[T] // without labels
-	index               []uint32  // their places in the input
-	grad                []T       // of these events
-	bounds              []int     // label k has the events bounds[k] .. bounds[k+1]-1
-	next                []int     // where each part of the input writes its next event of each label
-	score, mass, weight []T       // memory
+	events  Events[T] // without labels and categories
+	index   []uint32  // their places in the input
+	grad    []T       // of these events
+	subsets []subset
+
+	// memory
+	score, weight []T
+	masses        [MaxVariables][]T
+	next          []uint32 // where each part of the input writes its next event of each subset
 }
 
 // gatheredOf returns the memory of a call for them.
@@ -26,95 +28,46 @@ func gatheredOf[T Float](sc *scratch) *gathered[T] {
 	return any(&sc.double).(*gathered[T])
 }
 
-// rooms hold a number for each event of a block.
-var rooms = sync.Pool{New: func() any { return new([checkBlock]uint32) }}
-
-// gather makes them those of the labels, which are all different. It reads the labels
-// twice, however many there are.
-func (g *gathered[T]) gather(ev Events[T], labels []int32, team *par.Team) error {
-	n, several := ev.Label.length(), len(labels)
-	wanted := newSlots(labels)
-	parts := team.PartsFor(n)
-	part := func(k int) (lo, hi int) { return n * k / parts, n * (k + 1) / parts }
-	g.next = par.Grown(g.next, parts*several)
+// gather makes them the events of a division.
+func (g *gathered[T]) gather(ev Events[T], di *division, labels []int32, team *par.Team) error {
+	parts, one := di.parts(team), di.count == 1
+	g.next = par.Grown(g.next, parts*di.count)
+	clear(g.next)
 	team.Run(parts, func(k int) {
-		lo, hi := part(k)
-		ev.Label.count(g.next[k*several:(k+1)*several], wanted, lo, hi)
+		next := g.next[k*di.count : (k+1)*di.count]
+		if one {
+			lo, hi := partOf(di.n, k, parts)
+			next[0] = uint32(di.label.count(di.wanted, lo, hi))
+		} else {
+			di.number(next, k, parts)
+		}
 	})
-	g.bounds = par.Grown(g.bounds, several+1)
-	found := 0
-	for slot := range several {
-		g.bounds[slot] = found
-		for k := range parts {
-			next := &g.next[k*several+slot]
-			*next, found = found, found+*next
-		}
-		if found == g.bounds[slot] && n > 0 {
-			return errorOf(ErrNoEvents, "no event selected: none of the %d values of label equals background_label = %d: "+
-				"use larger batches, or check background_label", n, labels[slot])
-		}
+	g.subsets = di.subsets(g.next, g.subsets)
+	if err := di.checkLabels(g.subsets, labels); err != nil {
+		return err
 	}
-	g.bounds[several] = found
-	g.index = par.Grown(g.index, found)
-	g.events = Events[T]{
-		Score:  alike(&g.score, ev.Score, found),
-		Mass:   alike(&g.mass, ev.Mass, found),
-		Weight: alike(&g.weight, ev.Weight, found),
-	}
+	g.makeRoom(ev, g.subsets[len(g.subsets)-1].hi)
 	team.Run(parts, func(k int) {
-		lo, hi := part(k)
-		next := g.next[k*several : (k+1)*several]
-		room := rooms.Get().(*[checkBlock]uint32)
-		defer rooms.Put(room)
-		for ; lo < hi; lo += checkBlock {
-			end := min(lo+checkBlock, hi)
-			if several > 1 {
-				ev.Label.find(room[:end-lo], wanted, lo)
-				g.put(ev, room[:end-lo], lo, next)
-				continue
-			}
-			chosen := ev.Label.choose(room, wanted, lo, end)
-			copy(g.index[next[0]:], chosen)
-			pick(g.events.Score, ev.Score, next[0], chosen)
-			pick(g.events.Mass, ev.Mass, next[0], chosen)
-			pick(g.events.Weight, ev.Weight, next[0], chosen)
-			next[0] += len(chosen)
+		next := g.next[k*di.count : (k+1)*di.count]
+		if lo, hi := partOf(di.n, k, parts); one {
+			g.choose(ev, di, int(next[0]), lo, hi)
+		} else {
+			g.place(ev, di.numbers[lo:hi], next, lo)
 		}
 	})
 	return nil
 }
 
-// put copies a block of events, of which the first is lo, to where the next of each label
-// goes; found says which label an event has.
-func (g *gathered[T]) put(ev Events[T], found []uint32, lo int, next []int) {
-	for i, slot := range found {
-		if slot == noSlot {
-			continue
-		}
-		at := next[slot]
-		next[slot]++
-		g.index[at] = uint32(lo + i)
-		if ev.Score != nil {
-			g.events.Score[at] = ev.Score[lo+i]
-		}
-		g.events.Mass[at] = ev.Mass[lo+i]
-		if ev.Weight != nil {
-			g.events.Weight[at] = ev.Weight[lo+i]
-		}
+// makeRoom makes room for so many events.
+func (g *gathered[T]) makeRoom(ev Events[T], found int) {
+	g.index = par.Grown(g.index, found)
+	g.events = Events[T]{Score: alike(&g.score, ev.Score, found), Weight: alike(&g.weight, ev.Weight, found)}
+	if ev.Masses == nil {
+		g.events.Mass = alike(&g.masses[0], ev.Mass, found)
 	}
-}
-
-// of returns the events of label k, with their places in the input.
-func (g *gathered[T]) of(k int) (Events[T], []uint32) {
-	lo, hi := g.bounds[k], g.bounds[k+1]
-	ev := Events[T]{Mass: g.events.Mass[lo:hi]}
-	if g.events.Score != nil {
-		ev.Score = g.events.Score[lo:hi]
+	for k, mass := range ev.Masses {
+		g.events.Masses = append(g.events.Masses, alike(&g.masses[k], mass, found))
 	}
-	if g.events.Weight != nil {
-		ev.Weight = g.events.Weight[lo:hi]
-	}
-	return ev, g.index[lo:hi]
 }
 
 // alike returns memory for as many numbers; nil where there are none to take.
@@ -124,6 +77,25 @@ func alike[T Float](memory *[]T, from []T, n int) []T {
 	}
 	*memory = par.Grown(*memory, n)
 	return *memory
+}
+
+// rooms hold a number for each event of a block.
+var rooms = sync.Pool{New: func() any { return new([checkBlock]uint32) }}
+
+// choose copies those of the events lo..hi-1 that have the one wanted label, from next on.
+func (g *gathered[T]) choose(ev Events[T], di *division, next, lo, hi int) {
+	room := rooms.Get().(*[checkBlock]uint32)
+	defer rooms.Put(room)
+	for ; lo < hi; lo += checkBlock {
+		chosen := di.label.choose(room, di.wanted, lo, min(lo+checkBlock, hi))
+		copy(g.index[next:], chosen)
+		pick(g.events.Score, ev.Score, next, chosen)
+		pick(g.events.Weight, ev.Weight, next, chosen)
+		for v, mass := range ev.variables() {
+			pick(g.events.variables()[v], mass, next, chosen)
+		}
+		next += len(chosen)
+	}
 }
 
 // pick copies the chosen numbers to to[at], to[at+1], ...
@@ -137,14 +109,62 @@ func pick[T Float](to, from []T, at int, chosen []uint32) {
 	}
 }
 
-// gradient returns memory for the gradients of all these events, cleared; nil if that
+// place copies events, of which the first is lo and whose subsets have these numbers, to where the next of
+// each subset goes: one array after the other, since the ends of many subsets in several arrays do not stay
+// in cache.
+func (g *gathered[T]) place(ev Events[T], numbers, next []uint32, lo int) {
+	places := numbers // from here on
+	for i, number := range numbers {
+		if number != noSlot {
+			at := next[number]
+			next[number]++
+			g.index[at] = uint32(lo + i)
+			places[i] = at
+		}
+	}
+	put(g.events.Score, ev.Score, lo, places)
+	put(g.events.Weight, ev.Weight, lo, places)
+	for v, mass := range ev.variables() {
+		put(g.events.variables()[v], mass, lo, places)
+	}
+}
+
+// put copies from[lo], from[lo+1], ... to these places.
+func put[T Float](to, from []T, lo int, places []uint32) {
+	if from == nil {
+		return
+	}
+	from = from[lo:][:len(places)]
+	for i, at := range places {
+		if at != noSlot {
+			to[at] = from[i]
+		}
+	}
+}
+
+// of returns the events of subset k, with their places in the input.
+func (g *gathered[T]) of(k int) (Events[T], []uint32) {
+	lo, hi := g.subsets[k].lo, g.subsets[k].hi
+	cut := func(all []T) []T {
+		if all == nil {
+			return nil
+		}
+		return all[lo:hi]
+	}
+	ev := Events[T]{Score: cut(g.events.Score), Mass: cut(g.events.Mass), Weight: cut(g.events.Weight)}
+	for _, mass := range g.events.Masses {
+		ev.Masses = append(ev.Masses, cut(mass))
+	}
+	return ev, g.index[lo:hi]
+}
+
+// gradient returns memory for the gradients of all these events, not cleared; nil if that
 // of the input is.
 func (g *gathered[T]) gradient(input []T) []T {
 	if input == nil {
 		return nil
 	}
 	g.grad = par.Grown(g.grad, len(g.index))
-	clear(g.grad)
 	return g.grad
 }
 
@@ -156,7 +176,7 @@ func (g *gathered[T]) scatter(input []T, team *par.Team) {
 	n := len(g.index)
 	parts := team.PartsFor(n)
 	team.Run(parts, func(k int) {
-		lo, hi := n*k/parts, n*(k+1)/parts
+		lo, hi := partOf(n, k, parts)
 		grad := g.grad[lo:hi]
 		for j, i := range g.index[lo:hi] {
 			input[i] = grad[j]

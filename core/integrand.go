@@ -23,15 +23,15 @@ type integrand struct {
 // newIntegrand returns the integrand of the MoDe loss. To the sums it adds those that
 // the bias needs.
 func newIntegrand[T Float](cfg *Config, bs *bins, rs *records[T], su *sums, weightUnit float64, sc *scratch) (*integrand, error) {
-	in := &integrand{bins: bs.count(), scale: 1, penalty: cfg.SlopePenalty}
+	in := par.New(&sc.arena, integrand{bins: bs.count(), scale: 1, penalty: cfg.SlopePenalty})
 	if cfg.Reduction == Mean {
 		in.scale /= float64(in.bins)
 	}
 	var err error
-	if in.unit, err = inverseSums(bs.edges, su.all(), weightUnit, &sc.arena); err != nil {
+	if in.unit, err = inverseSums(bs, su.all(), weightUnit, &sc.arena); err != nil {
 		return nil, err
 	}
-	if in.basis, err = newBasis(bs.edges, cfg, bs.means, &sc.arena); err != nil {
+	if in.basis, err = newBasis(bs, cfg, &sc.arena); err != nil {
 		return nil, err
 	}
 	if cfg.bounded() {
@@ -40,7 +40,7 @@ func newIntegrand[T Float](cfg *Config, bs *bins, rs *records[T], su *sums, weig
 		in.linear = newLinear(in.basis, in.penalty, &sc.arena)
 	}
 	if cfg.Unbiased {
-		in.variance, err = newVariance(bs.edges, rs, su, in.unit, sc)
+		in.variance, err = newVariance(bs, rs, su, in.unit, sc)
 	}
 	return in, err
 }
@@ -122,11 +122,11 @@ func (in *integrand) newKernel() kernel {
 }
 
 // inverseSums returns 1/W_b. Sums are of weights in the given unit.
-func inverseSums(edges, sums []float64, unit float64, arena *par.Arena) ([]float64, error) {
+func inverseSums(bs *bins, sums []float64, unit float64, arena *par.Arena) ([]float64, error) {
 	inverse := par.Make[float64](arena, len(sums))
 	for b, sum := range sums {
 		inverse[b] = 1 / sum
-		if err := checkSum(edges, b, sum, unit); err != nil {
+		if err := checkSum(bs, b, sum, unit); err != nil {
 			return nil, err
 		}
 	}
@@ -134,13 +134,13 @@ func inverseSums(edges, sums []float64, unit float64, arena *par.Arena) ([]float
 }
 
 // checkSum returns an error where no CDF can be made with a bin's sum of weights.
-func checkSum(edges []float64, b int, sum, unit float64) error {
+func checkSum(bs *bins, b int, sum, unit float64) error {
 	if sum == 0 {
-		return binError(edges, b, "has sum of weights 0: it is empty, or its weights cancel; "+
+		return bs.error(b, "has sum of weights 0: it is empty, or its weights cancel; "+
 			"use fewer or wider bins, quantile bins or larger batches")
 	}
 	if !(sum > 0) || !finite(sum) || !finite(1/sum) {
-		return binError(edges, b, "has sum of weights %v, which must be positive and finite: "+
+		return bs.error(b, "has sum of weights %v, which must be positive and finite: "+
 			"use fewer or wider bins, quantile bins or larger batches", sum/unit)
 	}
 	return nil

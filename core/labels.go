@@ -14,8 +14,12 @@ type Label interface {
 // LabelSlice is the labels of events, a slice of any Label, which LabelsOf makes.
 type LabelSlice interface {
 	length() int
-	// count sets counts to how often each of the wanted labels occurs among those of the events lo to hi-1.
-	count(counts []int, wanted *slots, lo, hi int)
+	// whole reports whether they are of a type that has integers only.
+	whole() bool
+	// integers sets dst to the labels of the events from lo on, if they are whole.
+	integers(dst []int64, lo int)
+	// count returns how often the one wanted label occurs among those of the events lo to hi-1.
+	count(wanted *slots, lo, hi int) int
 	// choose returns the places from lo to hi-1 of the one wanted label, which some event has.
 	choose(places *[checkBlock]uint32, wanted *slots, lo, hi int) []uint32
 	// find sets found to which of the wanted labels each event from lo on has, or noSlot.
@@ -58,27 +62,31 @@ type labelsOf[L number] []L
 
 func (all labelsOf[L]) length() int { return len(all) }
 
-func (all labelsOf[L]) count(counts []int, wanted *slots, lo, hi int) {
-	clear(counts)
-	if len(counts) > 1 {
-		for _, label := range all[lo:hi] {
-			if slot := slotOf(wanted, label); slot != noSlot {
-				counts[slot]++
-			}
-		}
-		return
+func (all labelsOf[L]) whole() bool {
+	switch any(all).(type) {
+	case labelsOf[float32], labelsOf[float64]:
+		return false
 	}
+	return true
+}
+
+func (all labelsOf[L]) integers(dst []int64, lo int) {
+	for i, label := range all[lo:][:len(dst)] {
+		dst[i] = int64(label)
+	}
+}
+
+func (all labelsOf[L]) count(wanted *slots, lo, hi int) (count int) {
 	only := L(wanted.lowest)
 	if int64(only) != wanted.lowest { // no number of this type is the wanted label
-		return
+		return 0
 	}
-	count := 0
 	for _, label := range all[lo:hi] {
 		if label == only {
 			count++
 		}
 	}
-	counts[0] = count
+	return count
 }
 
 // choose writes every place and goes on only after those that count, without a jump.

@@ -8,28 +8,34 @@ import (
 	"github.com/libmode/libmode/core/internal/par"
 )
 
-// fastLinear is J without bounds for orders 0, 1 and 2, in the form that costs least
-// to follow. With P'P + slope_penalty s s' = L L' (s.c = c_1) the matrix M of linear.go is
+// fastLinear is J without bounds for orders 0, 1 and 2, and for any number of orthonormal columns of P, in the form
+// that costs least to follow. With P'P + slope_penalty s s' = L L' (s.c = c_1) the matrix M of linear.go is
 //
 //	M_ab = [a = b] - x_a.x_b + y_a.y_b,   L x_b = P_b,  y_b = L' A_b - x_b
 //
 // so that crossing an event changes two short vectors, X = sum_b F_b x_b and Y,
-// by what also gives the change of J.
+// by what also gives the change of J. Where P = A has orthonormal columns and there is no penalty, L = 1, x_b = P_b and
+// y_b = 0, so that the columns from the fourth on are more elements of x.
 type fastLinear struct {
 	x, y [][fastSize]float64 // per bin; lower orders have zeros
+	wide [][][4]float64      // further elements of x, four at a time, per bin
 }
 
 // fastSize is the most moments that a row has room for.
 const fastSize = 3
 
-// newFastLinear returns nil where P'P is singular, as with fewer bins than moments.
+// newFastLinear returns nil where P'P is singular, as with fewer bins than moments, or where there are more columns than
+// these forms have.
 func newFastLinear(in *integrand, sc *scratch) *fastLinear {
 	ba := in.linear.basis
+	if ba.size > fastSize {
+		return newWideLinear(in, sc)
+	}
 	l, ok := newLower(ba, in.penalty)
 	if !ok {
 		return nil
 	}
-	f := &fastLinear{par.Make[[fastSize]float64](&sc.arena, in.bins), par.Make[[fastSize]float64](&sc.arena, in.bins)}
+	f := par.New(&sc.arena, fastLinear{x: par.Make[[fastSize]float64](&sc.arena, in.bins), y: par.Make[[fastSize]float64](&sc.arena, in.bins)})
 	for b := range in.bins {
 		x, y := l.solve(ba.rowP(b)), &f.y[b]
 		f.x[b] = x
@@ -39,6 +45,26 @@ func newFastLinear(in *integrand, sc *scratch) *fastLinear {
 				y[i] += l[m][i] * ba.rowA(b)[m]
 			}
 		}
+	}
+	return f
+}
+
+// newWideLinear returns that of orthonormal columns.
+func newWideLinear(in *integrand, sc *scratch) *fastLinear {
+	ba := in.linear.basis
+	if !ba.isOrthonormal || in.penalty != 0 {
+		return nil
+	}
+	f := par.New(&sc.arena, fastLinear{x: par.Make[[fastSize]float64](&sc.arena, in.bins), y: par.Make[[fastSize]float64](&sc.arena, in.bins)})
+	for b := range in.bins {
+		copy(f.x[b][:], ba.rowP(b))
+	}
+	for l := fastSize; l < ba.size; l += 4 {
+		rows := par.Make[[4]float64](&sc.arena, in.bins)
+		for b := range rows {
+			copy(rows[b][:], ba.rowP(b)[l:])
+		}
+		f.wide = append(f.wide, rows)
 	}
 	return f
 }
@@ -99,9 +125,17 @@ type linearRoom struct {
 	linearKernel
 	at        point
 	li        lanes.Linear
+	wide      []wideColumns
 	bins      []uint32
 	scores, d []float64
 	own       []tieSums // by bin: sums over the events of a tie
+}
+
+// wideColumns are four further columns, as a chunk is walked along them.
+type wideColumns struct {
+	rows [][4]float64 // per bin: sqrt(2) x_b / W_b
+	x    [4]float64   // -X
+	tie  [4]float64   // a sum over the events of a tie
 }
 
 var linearRooms = sync.Pool{New: func() any { return new(linearRoom) }}
@@ -137,7 +171,25 @@ func (w *linearWalker[T]) start(k int, room *linearRoom) float64 {
 			}
 		}
 	}
+	w.startWide(room)
 	return room.linearKernel.start(&room.at)
+}
+
+// startWide is start for further columns.
+func (w *linearWalker[T]) startWide(room *linearRoom) {
+	room.wide = par.Grown(room.wide, len(w.fast.wide))
+	for g, columns := range w.fast.wide {
+		wi := &room.wide[g]
+		wi.rows, wi.x = par.Grown(wi.rows, len(columns)), [4]float64{}
+		for b, e := range w.in.unit {
+			cdf := room.at.cdf[b]
+			for l, p := range columns[b] {
+				x := math.Sqrt2 * p
+				wi.rows[b][l] = e * x
+				wi.x[l] -= cdf * x
+			}
+		}
+	}
 }
 
 func (w *linearWalker[T]) above(k int) float64 {
@@ -172,6 +224,9 @@ func (w *linearWalker[T]) cross(room *linearRoom, lo, hi int) {
 	w.decode(lo, hi, room.scores, room.bins)
 	if w.weights == nil {
 		room.li.Cross(room.bins, room.d)
+		for g := range room.wide {
+			lanes.CrossWide(room.wide[g].rows, &room.wide[g].x, room.bins, room.d)
+		}
 		return
 	}
 	weights, at := w.weights[lo:hi], &room.at
@@ -187,4 +242,7 @@ func (w *linearWalker[T]) cross(room *linearRoom, lo, hi int) {
 		room.d[i] = square[b] * moved
 	}
 	room.li.CrossWeighted(room.bins, weights, room.d)
+	for g := range room.wide {
+		lanes.CrossWideWeighted(room.wide[g].rows, &room.wide[g].x, room.bins, weights, room.d)
+	}
 }

@@ -32,12 +32,20 @@ func (w *linearWalker[T]) settle(room *linearRoom, lo, i, end int) {
 	for _, b := range room.bins[i:end] {
 		room.own[b] = tieSums{}
 	}
+	for g := range room.wide {
+		room.wide[g].tie = [4]float64{}
+	}
 	add := func(k int, sign float64) {
 		b := room.bins[k]
 		weight, row, own := sign*w.weight(lo+k), &room.li.Rows[b], &room.own[b]
 		for l := range x {
 			x[l] += weight * row.X[l]
 			y[l] += weight * row.Y[l]
+		}
+		for g := range room.wide {
+			for l, x := range room.wide[g].rows[b] {
+				room.wide[g].tie[l] += weight * x
+			}
 		}
 		own.weight += weight
 		e := weight * w.in.unit[b]
@@ -60,6 +68,11 @@ func (w *linearWalker[T]) acrossTie(room *linearRoom, b uint32, weight float64, 
 	d := row.X[3] * others.weight
 	for l := range x {
 		d += row.Y[l]*y[l] - row.X[l]*x[l]
+	}
+	for g := range room.wide {
+		for l, x := range room.wide[g].rows[b] {
+			d -= x * room.wide[g].tie[l]
+		}
 	}
 	d *= weight
 	if va := w.in.variance; va != nil && w.weights != nil {
@@ -98,6 +111,11 @@ func (room *linearRoom) moveToMiddle(other *linearRoom) {
 		middle(&room.li.Y[l], other.li.Y[l])
 		middle(&room.li.X[l], other.li.X[l])
 	}
+	for g := range room.wide {
+		for l := range room.wide[g].x {
+			middle(&room.wide[g].x[l], other.wide[g].x[l])
+		}
+	}
 	for b := range room.at.cdf {
 		middle(&room.li.Rows[b].Y[3], other.li.Rows[b].Y[3])
 		middle(&room.at.cdf[b], other.at.cdf[b])
@@ -109,11 +127,17 @@ func (room *linearRoom) moveToMiddle(other *linearRoom) {
 
 // changeHalf returns by how much an event changes J that is counted half already.
 func (w *linearWalker[T]) changeHalf(room *linearRoom, i int) float64 {
-	b, weight := w.Bin(w.words[i]), w.weight(i)
+	b, weight := w.bin(w.words[i]), w.weight(i)
 	row, half := &room.li.Rows[b], weight/2
 	d := row.Y[3] - half*row.X[3]
 	for l := range fastSize {
 		d += row.Y[l]*(room.li.Y[l]-half*row.Y[l]) + row.X[l]*(room.li.X[l]+half*row.X[l])
+	}
+	for g := range room.wide {
+		wi := &room.wide[g]
+		for l, x := range wi.rows[b] {
+			d += x * (wi.x[l] + half*x)
+		}
 	}
 	d *= weight
 	if w.weights == nil {

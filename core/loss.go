@@ -31,7 +31,7 @@ func lossAndGrad[T Float](grad []T, input *Events[T], given *Config) (float64, e
 		return 0, err
 	}
 	ev, rounded := *input, roundedTo[T](*given)
-	cfg, of := &rounded, kindOf[T](given.Loss)
+	cfg, of := &rounded, lossOf[T](massLoss[T])
 	if err := ev.checkLengths(); err != nil {
 		return 0, err
 	}
@@ -41,14 +41,21 @@ func lossAndGrad[T Float](grad []T, input *Events[T], given *Config) (float64, e
 	clear(grad)
 	sc := takeScratch()
 	defer giveScratch(sc)
-	if ev.Label == nil { // all events are one
+	di, err := newDivision(len(ev.Score), ev.Label, ev.Category, cfg.BackgroundLabel, sc)
+	if err != nil {
+		return 0, err
+	}
+	if di.undivided() {
 		return of(grad, ev, nil, cfg, sc)
 	}
 	g := gatheredOf[T](sc)
-	if err := g.gather(ev, cfg.BackgroundLabel, sc.team); err != nil {
+	if err := g.gather(ev, di, cfg.BackgroundLabel, sc.team); err != nil {
 		return 0, err
 	}
-	total, err := sumOfLabels(g, g.gradient(grad), cfg, of, sc)
+	if err := g.setFactors(cfg, sc.team); err != nil {
+		return 0, err
+	}
+	total, err := g.sumOfSubsets(g.gradient(grad), cfg, of, sc)
 	if err != nil {
 		return 0, err
 	}
@@ -56,61 +63,71 @@ func lossAndGrad[T Float](grad []T, input *Events[T], given *Config) (float64, e
 	return total, nil
 }
 
-// lossOf is a loss of events that have one label, whose gradient it sets. index says
+// lossOf is a loss of the events of one subset, whose gradient it sets. index says
 // where they stand in the input; nil: they are the input.
 type lossOf[T Float] func(grad []T, ev Events[T], index []uint32, cfg *Config, sc *scratch) (float64, error)
 
-// kindOf returns the loss of a kind: all but DisCo walk along the scores.
-func kindOf[T Float](kind LossKind) lossOf[T] {
+// ofOneVariable returns the loss of a kind where there is one mass: all but DisCo walk along the scores.
+func ofOneVariable[T Float](kind LossKind) lossOf[T] {
 	if kind == DisCo {
 		return discoOfLabel[T]
 	}
 	return binnedLoss[T]
 }
 
-// sumOfLabels returns the sum of the losses of the labels, each of which sets its part of the
-// gradient. Many labels of few events, each not worth a second goroutine, are shared
-// among goroutines.
-func sumOfLabels[T Float](g *gathered[T], grad []T, cfg *Config, of lossOf[T], sc *scratch) (total float64, err error) {
-	one := func(k int, sc *scratch) (float64, error) {
-		ev, index := g.of(k)
-		var part []T
-		if grad != nil {
-			part = grad[g.bounds[k]:g.bounds[k+1]]
-		}
-		return of(part, ev, index, cfg, sc)
+// sumOfSubsets returns the sum of the losses of the subsets times their factors; each subset sets its
+// part of the gradient. Subsets of few events, each not worth a second goroutine, are shared among
+// goroutines.
+func (g *gathered[T]) sumOfSubsets(grad []T, cfg *Config, of lossOf[T], sc *scratch) (total float64, err error) {
+	losses, failed := make([]float64, len(g.subsets)), make([]error, len(g.subsets))
+	one := func(k int, sc *scratch) {
+		sc.arena.Reset()
+		losses[k], failed[k] = g.lossOfSubset(k, grad, cfg, of, sc)
 	}
-	labels := len(g.bounds) - 1
-	if labels == 1 || len(g.index)/labels >= par.AloneCall {
-		for k := range labels {
-			loss, err := one(k, sc)
-			if err != nil {
-				return 0, ofLabel(cfg, k, err)
-			}
-			total += loss
+	few := func(k int) bool { return g.subsets[k].hi-g.subsets[k].lo < par.AloneCall }
+	for k := range g.subsets {
+		if !few(k) {
+			one(k, sc)
 		}
-		return total, nil
 	}
-	losses, failed := make([]float64, labels), make([]error, labels)
 	sc.team.PartsFor(len(g.index))
-	sc.team.Run(labels, func(k int) {
+	parts := len(g.index)/sharedPart + 1
+	sc.team.Run(parts, func(part int) {
 		own := takeScratch()
 		defer giveScratch(own)
-		losses[k], failed[k] = one(k, own)
+		from, to := g.inPart(part, parts)
+		for k := from; k < to; k++ {
+			if few(k) {
+				one(k, own)
+			}
+		}
 	})
 	for k, loss := range losses {
 		if failed[k] != nil {
-			return 0, ofLabel(cfg, k, failed[k])
+			return 0, g.named(k, cfg, failed[k])
 		}
 		total += loss
 	}
 	return total, nil
 }
 
-// ofLabel says which label an error is about, where there are several.
-func ofLabel(cfg *Config, k int, err error) error {
-	if len(cfg.BackgroundLabel) == 1 {
-		return err
+// sharedPart is how many events of small subsets a goroutine takes at a time.
+const sharedPart = 1 << 14
+
+// lossOfSubset returns the loss of subset k times its factor, and sets its part of the gradient.
+func (g *gathered[T]) lossOfSubset(k int, grad []T, cfg *Config, of lossOf[T], sc *scratch) (float64, error) {
+	su := &g.subsets[k]
+	ev, index := g.of(k)
+	if grad != nil {
+		grad = grad[su.lo:su.hi]
+		clear(grad)
 	}
-	return errorOf(err, "events with background_label = %d: %v", cfg.BackgroundLabel[k], err)
+	loss, err := of(grad, ev, index, cfg, sc)
+	if su.factor != 1 {
+		loss *= su.factor
+		for i, element := range grad {
+			grad[i] = T(float64(element) * su.factor)
+		}
+	}
+	return loss, err
 }

@@ -6,16 +6,17 @@ import (
 	"github.com/libmode/libmode/core/internal/par"
 )
 
-// binSums are sums over the events of each bin: what the mean polynomials of
+// binSums are sums over the events of each bin: what the mean functions of
 // projection moments are made of, and what says whether a bin has enough events.
 // A row is a bin's: W, the sum of weights, T, that of their squares, and the sums of
-// w P_l(x), l = 1..order. Weights are in a common unit.
+// the weights times each of some functions, see columns. Weights are in a common unit.
 type binSums struct {
-	order int
+	count int  // of functions
+	one   bool // the function 1 comes before them, whose mean is 1
 	rows  []twofold
 }
 
-func (bs *binSums) width() int            { return 2 + bs.order }
+func (bs *binSums) width() int            { return 2 + bs.count }
 func (bs *binSums) row(b int) []twofold   { return bs.rows[b*bs.width() : (b+1)*bs.width()] }
 func (bs *binSums) weight(b int) float64  { return bs.row(b)[0].hi }
 func (bs *binSums) squares(b int) float64 { return bs.row(b)[1].hi }
@@ -27,26 +28,36 @@ const noBin = noPair
 
 // sumRoom has the bins of a block of events, and sums over larger ones.
 type sumRoom struct {
-	bins [checkBlock]uint32
-	low  []lowSums
+	bins   [checkBlock]uint32
+	low    []lowSums
+	values [][]float64 // of the functions, see columns.fill
+	all    []float64   // memory of these
+}
+
+// setRoom makes room for so many functions of n events.
+func (room *sumRoom) setRoom(count, n int) {
+	room.values, room.all = par.Grown(room.values, count), par.Grown(room.all, count*n)
+	for l := range room.values {
+		room.values[l] = room.all[l*n : (l+1)*n]
+	}
 }
 
 var sumRooms = sync.Pool{New: func() any { return new(sumRoom) }}
 
 // sumBins returns the sums of the events over so many bins. Events are added up in blocks
 // of a size that does not depend on the number of threads, and blocks in their order.
-func sumBins[T Float](sel *selection[T], bins, order int, unit float64, of binsOf, sc *scratch) *binSums {
-	total := &binSums{order: order}
+func sumBins[T Float](sel *selection[T], bins int, co *columns, unit float64, of binsOf, sc *scratch) *binSums {
+	total := par.New(&sc.arena, binSums{count: co.count, one: co.one})
 	per := bins * total.width()
 	n, size := len(sel.Mass), max(1<<14, 64*bins)
 	blocks := max(1, (n+size-1)/size)
 	rows := par.Make[twofold](&sc.arena, blocks*per)
 	sc.team.Run(blocks, func(k int) {
-		block := binSums{order, rows[k*per : (k+1)*per]}
+		block := binSums{co.count, co.one, rows[k*per : (k+1)*per]}
 		room := sumRooms.Get().(*sumRoom)
 		defer sumRooms.Put(room)
 		var low []lowSums
-		if order < fastSize {
+		if co.low {
 			room.low = par.Grown(room.low, bins)
 			low = room.low
 			clear(low)
@@ -57,7 +68,9 @@ func sumBins[T Float](sel *selection[T], bins, order int, unit float64, of binsO
 			if low != nil {
 				addLow(low, sel, lo, numbers, unit)
 			} else {
-				addHigh(&block, sel, lo, numbers, unit)
+				room.setRoom(co.count, len(numbers))
+				co.fill(room.values, lo)
+				addHigh(&block, sel, co.plain, room.values, lo, numbers, unit)
 			}
 		}
 		for b, sums := range low {
@@ -120,25 +133,37 @@ func addLow[T Float](sums []lowSums, sel *selection[T], lo int, bins []uint32, u
 	}
 }
 
-// addHigh is addLow for any order, with sums that keep what they round off: at high
-// orders the columns of P are nearly dependent.
-func addHigh[T Float](sums *binSums, sel *selection[T], lo int, bins []uint32, unit float64) {
-	from, to := sel.massLo, sel.massHi
-	var p [MaxOrder + 1]float64
+// addHigh is addLow for any functions, of which these are the values. If plain sums will not do, it takes sums that keep
+// what they round off: at high orders the columns of P are nearly dependent. It overwrites the values.
+func addHigh[T Float](sums *binSums, sel *selection[T], plain bool, values [][]float64, lo int, bins []uint32, unit float64) {
+	width := sums.width()
 	for i, b := range bins {
-		if b == noBin {
-			continue
+		if b != noBin {
+			w := 1.0
+			if sel.Weight != nil {
+				w = float64(sel.Weight[lo+i]) * unit
+			}
+			row := sums.rows[int(b)*width:]
+			row[0] = row[0].plus(w)
+			row[1].hi += w * w
 		}
-		m, w := float64(sel.Mass[lo+i]), 1.0
+	}
+	for l, column := range values {
 		if sel.Weight != nil {
-			w = float64(sel.Weight[lo+i]) * unit
+			for i := range column {
+				column[i] *= float64(sel.Weight[lo+i]) * unit
+			}
 		}
-		row := sums.row(int(b))
-		row[0] = row[0].plus(w)
-		row[1].hi += w * w
-		legendre(p[:sums.order+1], ((m-from)-(to-m))/(to-from))
-		for l := 1; l <= sums.order; l++ {
-			row[1+l] = row[1+l].plus(w * p[l])
+		for i, b := range bins {
+			if b == noBin {
+				continue
+			}
+			sum := &sums.rows[int(b)*width+2+l]
+			if plain {
+				sum.hi += column[i]
+			} else {
+				*sum = sum.plus(column[i])
+			}
 		}
 	}
 }
@@ -201,25 +226,31 @@ func (bs *binSums) merge(to []int) {
 }
 
 // check returns an error for the first bin whose sum of weights is not positive.
-func (bs *binSums) check(edges []float64, unit float64) error {
-	for b := range len(edges) - 1 {
-		if err := checkSum(edges, b, bs.weight(b), unit); err != nil {
+func (sums *binSums) check(bs *bins, unit float64) error {
+	for b := range bs.count() {
+		if err := checkSum(bs, b, sums.weight(b), unit); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// means returns the bins' mean polynomials, (1/W_b) sum w P_l(x), a row a bin.
+// means returns the bins' mean functions, (1/W_b) sum w f(x), a row a bin.
 func (bs *binSums) means(sc *scratch) []twofold {
-	size := bs.order + 1
+	first := 0
+	if bs.one {
+		first = 1
+	}
+	size := bs.count + first
 	nb := len(bs.rows) / bs.width()
 	means := par.Make[twofold](&sc.arena, nb*size)
 	for b := range nb {
-		row := bs.row(b)
-		means[b*size].hi = 1
-		for l := 1; l < size; l++ {
-			means[b*size+l] = row[1+l].over(row[0])
+		row, to := bs.row(b), means[b*size:(b+1)*size]
+		if bs.one {
+			to[0].hi = 1
+		}
+		for l := range bs.count {
+			to[first+l] = row[2+l].over(row[0])
 		}
 	}
 	return means

@@ -22,6 +22,8 @@ type basis struct {
 	// moments; its c are not Legendre moments. The columns of P can be nearly
 	// dependent, which would cost digits of P A.
 	orthonormal *basis
+	// isOrthonormal says that P = A has orthonormal columns.
+	isOrthonormal bool
 }
 
 // roundingFloor is the relative size below which c_1, c_0 and 1 - c_0 count as
@@ -29,16 +31,19 @@ type basis struct {
 const roundingFloor = 1e-12
 
 // newBasis returns the basis of the moments that a configuration asks for.
-// Projection is made of means, the bins' mean polynomials (see binsums.go).
-func newBasis(edges []float64, cfg *Config, means []twofold, arena *par.Arena) (*basis, error) {
-	nb := len(edges) - 1
+// Projection is made of the bins' mean functions, see means.go.
+func newBasis(bs *bins, cfg *Config, arena *par.Arena) (*basis, error) {
+	nb, means := bs.count(), bs.means
+	if cfg.Basis == BSpline || bs.cells > 0 {
+		return fitted(means, nb, arena)
+	}
 	ba := emptyBasis(nb, cfg.Order+1, arena)
 	if cfg.Order >= 1 {
 		ba.slope[1] = 1
 	}
 	switch cfg.Moments {
 	case Quadrature:
-		ba.quadrature(edges)
+		ba.quadrature(bs.edges)
 	case Projection:
 		for i, mean := range means {
 			ba.p[i] = mean.hi
@@ -62,7 +67,7 @@ func newBasis(edges []float64, cfg *Config, means []twofold, arena *par.Arena) (
 func emptyBasis(nb, size int, arena *par.Arena) *basis {
 	of, square := nb*size, size*size
 	all := par.Make[float64](arena, 2*of+square+size)
-	return &basis{size: size, p: all[:of], a: all[of : 2*of], gram: all[2*of : 2*of+square], slope: all[2*of+square:]}
+	return par.New(arena, basis{size: size, p: all[:of], a: all[of : 2*of], gram: all[2*of : 2*of+square], slope: all[2*of+square:]})
 }
 
 func (ba *basis) setGram() {
@@ -110,25 +115,14 @@ func (ba *basis) project(arena *par.Arena) error {
 		for b := range column {
 			column[b] = ba.rowP(b)[l]
 		}
-		before := floats.Norm(column, 2)
-		for range 2 { // twice is enough to be orthogonal to working precision
-			for m := range l {
-				overlap := floats.Dot(q[m*nb:(m+1)*nb], column)
-				floats.AddScaled(column, -overlap, q[m*nb:(m+1)*nb])
-				r[m*size+l] += overlap
-			}
-		}
-		norm := floats.Norm(column, 2)
-		if !(norm > roundingFloor*before) {
+		norm := orthogonalise(column, q[:l*nb], func(m int, overlap float64) { r[m*size+l] += overlap })
+		if norm == 0 {
 			return errorOf(ErrOption, "order = %d with moments = projection is not determined by these %d bins, "+
 				"whose mean masses nearly coincide: use other bins, a lower order or moments = quadrature", size-1, nb)
 		}
 		r[l*size+l] = norm
-		floats.Scale(1/norm, column)
-		for b, x := range column {
-			on.rowP(b)[l], on.rowA(b)[l] = x, x
-		}
 	}
+	on.setColumns(q, nb)
 	if size > 1 { // row 1 of R^-1
 		for l := range size {
 			var unit, column [MaxOrder + 1]float64
@@ -140,6 +134,62 @@ func (ba *basis) project(arena *par.Arena) error {
 	on.setGram()
 	ba.orthonormal = on
 	return nil
+}
+
+// orthogonalise makes a column of unit length, and orthogonal to those before it, which are both already, by
+// modified Gram-Schmidt, and returns what its length was before it was made 1. It tells by how much each of them is
+// taken out. A column that depends on them, so that no more than rounding errors are left, has length 0.
+func orthogonalise(column, before []float64, tell func(m int, overlap float64)) float64 {
+	nb, length := len(column), floats.Norm(column, 2)
+	for range 2 { // twice is enough to be orthogonal to working precision
+		for m := range len(before) / nb {
+			of := before[m*nb : (m+1)*nb]
+			overlap := floats.Dot(of, column)
+			floats.AddScaled(column, -overlap, of)
+			tell(m, overlap)
+		}
+	}
+	norm := floats.Norm(column, 2)
+	if !(norm > roundingFloor*length) {
+		return 0
+	}
+	floats.Scale(1/norm, column)
+	return norm
+}
+
+// setColumns sets P and A to orthonormal columns.
+func (ba *basis) setColumns(q []float64, nb int) {
+	ba.isOrthonormal = true
+	for l := range ba.size {
+		for b, x := range q[l*nb : (l+1)*nb] {
+			ba.rowP(b)[l], ba.rowA(b)[l] = x, x
+		}
+	}
+}
+
+// fitted returns the orthonormal basis of the functions whose means over nb bins are the columns of means; those
+// that depend on the ones before them are left out.
+func fitted(means []twofold, nb int, arena *par.Arena) (*basis, error) {
+	size := len(means) / nb
+	q := par.Make[float64](arena, nb*size)
+	rank := 0
+	for l := range size {
+		column := q[rank*nb : (rank+1)*nb]
+		for b := range column {
+			column[b] = means[b*size+l].hi
+		}
+		if orthogonalise(column, q[:rank*nb], func(int, float64) {}) > 0 {
+			rank++
+		}
+		if rank == nb {
+			return nil, errorOf(ErrOption, "%d functions of the mass fit whatever %d bins have, so that nothing is left to see: "+
+				"use more bins, or fewer functions (a lower order, fewer knots)", size, nb)
+		}
+	}
+	ba := emptyBasis(nb, rank, arena)
+	ba.setColumns(q, nb)
+	ba.setGram()
+	return ba, nil
 }
 
 // solveUpper sets x to the solution of R x = y, R upper triangular.

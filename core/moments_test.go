@@ -34,7 +34,7 @@ func TestProjection(t *testing.T) {
 				means = append(means, twofold{hi: mean})
 			}
 		}
-		ba, err := newBasis(edges, &Config{Order: order, Moments: Projection}, means, new(par.Arena))
+		ba, err := newBasis(&bins{edges: edges, means: means}, &Config{Order: order, Moments: Projection}, new(par.Arena))
 		require.NoError(t, err)
 		ba.fit(means)
 		for l := range order + 1 {
@@ -54,7 +54,7 @@ func TestProjection(t *testing.T) {
 // Quadrature moments of a constant are that constant, whatever the bins, since
 // the widths add up to 2.
 func TestQuadratureOfConstant(t *testing.T) {
-	ba, err := newBasis([]float64{3, 4, 7, 8}, &Config{}, nil, new(par.Arena))
+	ba, err := newBasis(&bins{edges: []float64{3, 4, 7, 8}}, &Config{}, new(par.Arena))
 	require.NoError(t, err)
 	c := make([]float64, 1)
 	ba.moments(c, []float64{0.4, 0.4, 0.4})
@@ -63,7 +63,7 @@ func TestQuadratureOfConstant(t *testing.T) {
 
 // The steps of bound.advance add up to bound.apply, small and large ones.
 func TestBoundAdvance(t *testing.T) {
-	ba, err := newBasis(uniformEdges(0, 1, 9), &Config{Order: 4}, nil, new(par.Arena))
+	ba, err := newBasis(&bins{edges: uniformEdges(0, 1, 9)}, &Config{Order: 4}, new(par.Arena))
 	require.NoError(t, err)
 	cfg := paperConfig()
 	cfg.Order, cfg.MaxSlope, cfg.Monotonic = 4, 0.3, true

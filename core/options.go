@@ -2,6 +2,7 @@ package core
 
 import (
 	"math"
+	"slices"
 
 	"github.com/libmode/libmode/core/internal/lanes"
 )
@@ -268,13 +269,27 @@ func roundedTo[T Float](c Config) Config {
 	if !lanes.IsFloat32[T]() {
 		return c
 	}
-	c.MassRange, c.ScoreRange = outwards(c.MassRange), outwards(c.ScoreRange)
-	if last := len(c.Edges) - 1; last > 0 {
-		ends := outwards([2]float64{c.Edges[0], c.Edges[last]})
-		c.Edges = append([]float64{ends[0]}, c.Edges[1:]...)
-		c.Edges[last] = ends[1]
+	c.MassRange, c.ScoreRange, c.Edges = outwards(c.MassRange), outwards(c.ScoreRange), outermost(c.Edges)
+	if c.Variables != nil {
+		c.Variables = slices.Clone(c.Variables)
+		for k := range c.Variables {
+			v := &c.Variables[k]
+			v.MassRange, v.Edges = outwards(v.MassRange), outermost(v.Edges)
+		}
 	}
 	return c
+}
+
+// outermost returns edges of which the first and the last are rounded to float32, if they can.
+func outermost(edges []float64) []float64 {
+	last := len(edges) - 1
+	if last <= 0 {
+		return edges
+	}
+	ends := outwards([2]float64{edges[0], edges[last]})
+	edges = append([]float64{ends[0]}, edges[1:]...)
+	edges[last] = ends[1]
+	return edges
 }
 
 // outwards rounds a range to float32, if it can.

@@ -17,6 +17,7 @@ type records[T Float] struct {
 	weights []float64 // in order of words; nil: all 1
 	scores  []T       // by index
 	cells   []uint32  // where the words of each cell of scores begin, and the end
+	binOf   []uint32  // which bin the bin in a word stands for; nil: itself, see together.go
 	groups  []group   // of cells that are sorted together
 	chunks  []int     // chunk k has the words chunks[k] .. chunks[k+1]-1, or none
 }
@@ -37,10 +38,10 @@ const fewRecords = 1 << 14
 // by index. They use the counts of the selection up.
 func newRecords[T Float](sel *selection[T], bs *bins, sc *scratch) *records[T] {
 	sc.records = par.Grown(sc.records, sel.n)
-	rs := &records[T]{
+	rs := par.New(&sc.arena, records[T]{
 		Layout: radix.NewLayout[T](sel.scoreMin, sel.scoreMax, sel.scoreBits, len(sel.Score), bs.count()),
 		words:  sc.records, scores: sel.Score, cells: countsToStarts(sel.parts, sel.scoreCells.count, sc),
-	}
+	})
 	sc.team.Run(len(sel.parts), func(k int) {
 		p, room := &sel.parts[k], fillRooms.Get().(*fillRoom)
 		defer fillRooms.Put(room)
@@ -48,7 +49,6 @@ func newRecords[T Float](sel *selection[T], bs *bins, sc *scratch) *records[T] {
 			rs.fill(room, sel, bs, p.scores, lo, min(lo+fillBlock, p.hi))
 		}
 	})
-	rs.divide(bs.count(), sc)
 	return rs
 }
 
@@ -119,6 +119,15 @@ func countsToStarts(parts []part, cells int, sc *scratch) []uint32 {
 	return starts
 }
 
+// bin returns the bin of a word.
+func (rs *records[T]) bin(word uint64) int {
+	b := rs.Bin(word)
+	if rs.binOf != nil {
+		return int(rs.binOf[b])
+	}
+	return b
+}
+
 func (rs *records[T]) weight(i int) float64 {
 	if rs.weights == nil {
 		return 1
@@ -129,7 +138,7 @@ func (rs *records[T]) weight(i int) float64 {
 // step returns what crossing record i does, where an event of weight 1 moves F_b by
 // unit[b].
 func (rs *records[T]) step(i int, unit []float64) step {
-	b := rs.Bin(rs.words[i])
+	b := rs.bin(rs.words[i])
 	e := rs.weight(i) * unit[b]
 	return step{b, e, e * e}
 }
@@ -146,15 +155,20 @@ func (rs *records[T]) decode(lo, hi int, scores []float64, bins []uint32) {
 	words := rs.words[lo:hi]
 	if rs.Half {
 		lanes.Decode(words, rs.HalfBase, rs.BinShift, scores, bins)
-		return
+	} else {
+		layout, exact := rs.Layout, rs.Exact()
+		for i, r := range words {
+			bins[i] = uint32(layout.Bin(r))
+			if exact {
+				scores[i] = layout.Number(r)
+			} else {
+				scores[i] = float64(rs.scores[layout.Index(r)])
+			}
+		}
 	}
-	layout, exact := rs.Layout, rs.Exact()
-	for i, r := range words {
-		bins[i] = uint32(layout.Bin(r))
-		if exact {
-			scores[i] = layout.Number(r)
-		} else {
-			scores[i] = float64(rs.scores[layout.Index(r)])
+	if rs.binOf != nil {
+		for i, b := range bins {
+			bins[i] = rs.binOf[b]
 		}
 	}
 }

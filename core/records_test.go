@@ -20,7 +20,7 @@ func TestRecords(t *testing.T) {
 			bs, err := newBins(sel, &cfg, 1, sc)
 			require.NoError(t, err)
 			rs := newRecords(sel, bs, sc)
-			su := rs.sort(ev.Weight, 1, bs.count(), sc)
+			su := rs.sortAndSum(ev.Weight, 1, bs.count(), sc)
 			require.Len(t, rs.words, n)
 			all := make([]float64, bs.count())
 			for k, r := range rs.words {

@@ -7,10 +7,10 @@ import (
 	"github.com/libmode/libmode/core/internal/par"
 )
 
-// selection is one label's events and, after check, what is known of those
+// selection is the events of one subset and, after check, what is known of those
 // that take part: events with a mass inside the mass range.
 type selection[T Float] struct {
-	Events[T]                 // without labels
+	Events[T]                 // without labels and categories
 	index            []uint32 // places of the events in the input; nil: they are the input
 	massLo, massHi   float64  // the mass range
 	scoreLo, scoreHi float64  // the lowest and highest score that are no error
@@ -18,28 +18,56 @@ type selection[T Float] struct {
 	scoreCells       cells[T]
 	parts            []part
 	cellsOf          []uint32 // of each event: its cells of score and mass, see pair; then its bin, see bins.assigned
+	ignoreMissing    bool     // a mass that is NaN is one outside the range
+	cellOf           []uint32 // of each event: its cell of several variables, in place of a mass; nil: there is none
 	stats
 }
 
 // selectEvents returns the selection of events all of which have the label, or the
 // error of the first bad one. For a walk along the scores it counts them by cell.
 func selectEvents[T Float](ev Events[T], index []uint32, cfg *Config, forWalk bool, sc *scratch) (*selection[T], error) {
-	sel := &selection[T]{Events: ev, index: index}
-	sel.massLo, sel.massHi = cfg.MassRange[0], cfg.MassRange[1]
-	if cfg.Binning == GivenEdges {
-		sel.massLo, sel.massHi = cfg.Edges[0], cfg.Edges[len(cfg.Edges)-1]
-	}
-	sel.scoreLo = max(cfg.ScoreRange[0], -math.MaxFloat64)
-	sel.scoreHi = min(cfg.ScoreRange[1], math.MaxFloat64)
-	if n := len(sel.Score); forWalk {
-		sel.scoreCells = cellsFor(sel.Score, cfg.ScoreRange[0], cfg.ScoreRange[1], scoreCellsFor(n))
-		if cfg.Binning == Quantile && n < fewMasses {
-			sel.massCells = oneCell[T]()
-		} else {
-			sel.massCells = cellsFor(sel.Mass, sel.massLo, sel.massHi, massCellsFor(n, mostBins(cfg)))
-		}
+	sel := newSelection(ev, index, cfg, &sc.arena)
+	if forWalk {
+		sel.scoreCells = cellsFor(sel.Score, cfg.ScoreRange[0], cfg.ScoreRange[1], scoreCellsFor(len(sel.Score)))
+		sel.massCells = sel.cellsOfMasses(cfg)
 	}
 	return sel, sel.check(sc)
+}
+
+// selectMasses is selectEvents for the bins of one of several variables: nothing is done with the scores.
+func selectMasses[T Float](ev Events[T], index []uint32, cfg *Config, sc *scratch) (*selection[T], error) {
+	sel := newSelection(ev, index, cfg, &sc.arena)
+	sel.Score, sel.scoreLo, sel.scoreHi = nil, -math.MaxFloat64, math.MaxFloat64
+	sel.scoreCells, sel.massCells = oneCell[T](), sel.cellsOfMasses(cfg)
+	return sel, sel.check(sc)
+}
+
+// selectScores is selectEvents for a walk of events that all take part, and whose cells are known: nothing
+// is done with masses.
+func selectScores[T Float](ev Events[T], index []uint32, cellOf []uint32, cfg *Config, sc *scratch) (*selection[T], error) {
+	ev.Mass, ev.Masses = ev.Score, nil // which are in range, as masses without a range are
+	sel := newSelection(ev, index, &Config{ScoreRange: cfg.ScoreRange, MassRange: unbounded()}, &sc.arena)
+	sel.cellOf = cellOf
+	sel.scoreCells = cellsFor(sel.Score, cfg.ScoreRange[0], cfg.ScoreRange[1], scoreCellsFor(len(sel.Score)))
+	sel.massCells = oneCell[T]()
+	return sel, sel.check(sc)
+}
+
+func newSelection[T Float](ev Events[T], index []uint32, cfg *Config, arena *par.Arena) *selection[T] {
+	sel := par.New(arena, selection[T]{Events: ev, index: index, ignoreMissing: cfg.Missing == MissingIgnore})
+	sel.massLo, sel.massHi = cfg.massLimits()
+	sel.scoreLo = max(cfg.ScoreRange[0], -math.MaxFloat64)
+	sel.scoreHi = min(cfg.ScoreRange[1], math.MaxFloat64)
+	return sel
+}
+
+// cellsOfMasses returns the cells by which masses find their bins.
+func (sel *selection[T]) cellsOfMasses(cfg *Config) cells[T] {
+	n := len(sel.Mass)
+	if cfg.Binning == Quantile && n < fewMasses {
+		return oneCell[T]()
+	}
+	return cellsFor(sel.Mass, sel.massLo, sel.massHi, massCellsFor(n, mostBins(cfg)))
 }
 
 // takesPart reports whether event i, once checked, enters the loss.
@@ -61,17 +89,17 @@ func (sel *selection[T]) inInput(i int) int {
 // becomes that of the masses.
 func (sel *selection[T]) check(sc *scratch) error {
 	sel.divide(sc)
-	found := make([]stats, len(sel.parts))
-	failed := make([]error, len(sel.parts))
 	sc.team.Run(len(sel.parts), func(k int) {
-		found[k], failed[k] = sel.checkPart(&sel.parts[k])
+		p := &sel.parts[k]
+		p.found, p.failed = sel.checkPart(p)
 	})
 	sel.stats = emptyStats()
-	for k := range found {
-		if failed[k] != nil {
-			return failed[k]
+	for k := range sel.parts {
+		p := &sel.parts[k]
+		if p.failed != nil {
+			return p.failed
 		}
-		sel.stats.merge(&found[k])
+		sel.stats.merge(&p.found)
 	}
 	if sel.n == 0 {
 		return sel.nothingSelected()
@@ -96,7 +124,8 @@ func (sel *selection[T]) divide(sc *scratch) {
 	per := sel.massCells.count + sel.scoreCells.count
 	sc.counts = par.Grown(sc.counts, parts*per)
 	clear(sc.counts)
-	sel.parts = make([]part, parts)
+	sc.parts = par.Grown(sc.parts, parts)
+	sel.parts = sc.parts
 	for k := range sel.parts {
 		counts := sc.counts[k*per : (k+1)*per]
 		sel.parts[k] = part{
@@ -122,7 +151,11 @@ func (sel *selection[T]) checkPart(p *part) (stats, error) {
 	for lo := p.lo; lo < p.hi; lo += checkBlock {
 		hi := min(lo+checkBlock, p.hi)
 		if tidy = tidy && sel.lookAtAll(&st, lo, hi); tidy {
-			count(p, sel.cellsOf[lo:hi])
+			if sel.cellOf != nil {
+				countJoined(p, sel.cellsOf[lo:hi], sel.cellOf[lo:hi])
+			} else {
+				count(p, sel.cellsOf[lo:hi])
+			}
 			continue
 		}
 		if err := sel.look(&st, lo, hi); err != nil {
@@ -138,7 +171,11 @@ func (sel *selection[T]) checkPart(p *part) (stats, error) {
 // lookAtAll brings st up to date with the events lo..hi-1, and finds their cells, if all of them
 // take part and are good.
 func (sel *selection[T]) lookAtAll(st *stats, lo, hi int) bool {
-	seen := lanes.Look(sel.Score[lo:hi], sel.Mass[lo:hi], sel.scoreCells.Cells, sel.massCells.Cells, sel.cellsOf[lo:hi])
+	scores := sel.Score
+	if scores == nil {
+		scores = sel.Mass
+	}
+	seen := lanes.Look(scores[lo:hi], sel.Mass[lo:hi], sel.scoreCells.Cells, sel.massCells.Cells, sel.cellsOf[lo:hi])
 	if !seen.Number || float64(seen.ScoreMin) < sel.scoreLo || float64(seen.ScoreMax) > sel.scoreHi ||
 		float64(seen.MassMin) < max(sel.massLo, -math.MaxFloat64) || float64(seen.MassMax) > min(sel.massHi, math.MaxFloat64) {
 		return false
@@ -198,6 +235,9 @@ func (sel *selection[T]) checkEvent(i int, s, m float64) (inside bool, err error
 	if sel.Score != nil && !(s >= sel.scoreLo && s <= sel.scoreHi) {
 		return false, sel.badScore(sel.inInput(i), s)
 	}
+	if m != m && sel.ignoreMissing {
+		return false, nil
+	}
 	if !finite(m) {
 		return false, notFinite("mass", sel.inInput(i), m)
 	}
@@ -209,9 +249,17 @@ func (sel *selection[T]) countSome(p *part, lo, hi int) {
 	for i := lo; i < hi; i++ {
 		sel.cellsOf[i] = noPair
 		if sel.takesPart(i) {
-			scoreCell, massCell := sel.scoreCells.of(sel.Score[i]), sel.massCells.of(sel.Mass[i])
+			scoreCell, massCell := 0, sel.massCells.of(sel.Mass[i])
+			if sel.cellOf != nil {
+				massCell = int(sel.cellOf[i])
+			}
+			if sel.Score != nil {
+				scoreCell = sel.scoreCells.of(sel.Score[i])
+			}
 			p.scores[scoreCell]++
-			p.masses[massCell]++
+			if sel.cellOf == nil {
+				p.masses[massCell]++
+			}
 			sel.cellsOf[i] = pair(scoreCell, massCell)
 		}
 	}
@@ -265,6 +313,9 @@ func (sel *selection[T]) checkMassRange() error {
 func (sel *selection[T]) nothingSelected() error {
 	if len(sel.Mass) == 0 {
 		return errorOf(ErrNoEvents, "no event selected: the arrays are empty (length 0)")
+	}
+	if math.IsInf(sel.massLo, -1) {
+		return errorOf(ErrNoEvents, "no event selected: all %d masses of the selected events are NaN, and missing = ignore leaves these out", len(sel.Mass))
 	}
 	return errorOf(ErrNoEvents, "no event selected: all %d masses of the selected events lie outside the mass range [%v, %v]: "+
 		"check mass_range (or edges) and the unit of mass", len(sel.Mass), sel.massLo, sel.massHi)

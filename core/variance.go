@@ -21,7 +21,7 @@ import (
 type variance struct {
 	totals []float64 // T_b
 	factor []float64 // 1/(1 - 2 U_b/T_b + T_b)
-	edges  []float64 // for messages
+	bins   *bins     // for messages
 
 	// Of bins that one event dominates, its step, and the sums over all others; nil
 	// where there is no such bin, 0 where a bin is none.
@@ -31,8 +31,8 @@ type variance struct {
 
 // newVariance returns the variance of bins in which an event of weight 1 makes the step
 // unit[b]. To the sums it adds those of the steps' squares, where weights differ.
-func newVariance[T Float](edges []float64, rs *records[T], su *sums, unit []float64, sc *scratch) (*variance, error) {
-	va := &variance{totals: par.Make[float64](&sc.arena, su.bins), factor: par.Make[float64](&sc.arena, su.bins), edges: edges}
+func newVariance[T Float](bs *bins, rs *records[T], su *sums, unit []float64, sc *scratch) (*variance, error) {
+	va := par.New(&sc.arena, variance{totals: par.Make[float64](&sc.arena, su.bins), factor: par.Make[float64](&sc.arena, su.bins), bins: bs})
 	if rs.weights == nil {
 		return va, va.setEqual(unit)
 	}
@@ -75,7 +75,7 @@ func (va *variance) setTotals(totals []float64, of []powers) error {
 // setFactor takes 1 - 2 U_b/T_b + T_b, which is 1 - 1/n for n equal weights.
 func (va *variance) setFactor(b int, f float64) error {
 	if !(f > roundingFloor) {
-		return binError(va.edges, b, "has (sum of weights)^2 / (sum of squared weights) = %.4g effective events, "+
+		return va.bins.error(b, "has (sum of weights)^2 / (sum of squared weights) = %.4g effective events, "+
 			"and unbiased needs more than 1: use fewer bins or larger batches", 1/va.totals[b])
 	}
 	va.factor[b] = 1 / f

@@ -1,0 +1,300 @@
+package core
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"sort"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// naiveCells returns the cell of each event, by sorting the events of each slice.
+func naiveCells(ev Events[float64], cfg Config, ranges [][2]float64) []int {
+	cell := make([]int, len(ev.Score))
+	for k, mass := range ev.Masses {
+		one := cfg.of(k)
+		members := make(map[int][]int)
+		for i, c := range cell {
+			members[c] = append(members[c], i)
+		}
+		for c, events := range members {
+			edges := uniformEdges(ranges[k][0], ranges[k][1], one.Bins)
+			switch cfg.Binning {
+			case GivenEdges:
+				edges = one.Edges
+			case Quantile:
+				edges = naiveQuantiles(mass, events, min(one.Bins, len(events)), ranges[k])
+			}
+			for _, i := range events {
+				b := sort.Search(len(edges)-2, func(j int) bool { return edges[j+1] > mass[i] })
+				cell[i] = c*1000 + b
+			}
+		}
+	}
+	return cell
+}
+
+// naiveQuantiles follows the words of the definition.
+func naiveQuantiles(mass []float64, events []int, bins int, ends [2]float64) []float64 {
+	var sorted []float64
+	for _, i := range events {
+		sorted = append(sorted, mass[i])
+	}
+	sort.Float64s(sorted)
+	edges := []float64{ends[0]}
+	for k := 1; k < bins; k++ {
+		rank := k * len(sorted) / bins
+		for rank > 0 && sorted[rank-1] == sorted[rank] {
+			rank--
+		}
+		if rank == 0 {
+			continue
+		}
+		middle := (sorted[rank-1] + sorted[rank]) / 2
+		if middle <= sorted[rank-1] {
+			middle = sorted[rank]
+		}
+		if middle > edges[len(edges)-1] && middle < ends[1] {
+			edges = append(edges, middle)
+		}
+	}
+	return append(edges, ends[1])
+}
+
+// newJointBrute is newBrute for cells.
+func newJointBrute(ev Events[float64], cfg Config) *brute {
+	ranges := make([][2]float64, len(ev.Masses))
+	for k, mass := range ev.Masses {
+		ranges[k] = [2]float64{slices.Min(mass), slices.Max(mass)}
+		if one := cfg.of(k); cfg.Binning == GivenEdges {
+			ranges[k] = [2]float64{one.Edges[0], one.Edges[len(one.Edges)-1]}
+		}
+	}
+	number := make(map[int]int)
+	br := &brute{cfg: cfg, scores: ev.Score}
+	for i, c := range naiveCells(ev, cfg, ranges) {
+		if _, known := number[c]; !known {
+			number[c] = len(number)
+			br.sums = append(br.sums, 0)
+		}
+		w := 1.0
+		if ev.Weight != nil {
+			w = ev.Weight[i]
+		}
+		br.bin, br.weight = append(br.bin, number[c]), append(br.weight, w)
+		br.sums[number[c]] += w
+	}
+	br.nb = len(number)
+	degrees := degreesUpTo(len(ev.Masses), cfg.Order)
+	br.cfg.Order = len(degrees) - 1
+	br.p, br.a = make([][]float64, br.nb), make([][]float64, br.nb)
+	for b := range br.nb {
+		br.p[b], br.a[b] = make([]float64, len(degrees)), make([]float64, len(degrees))
+	}
+	for i, b := range br.bin {
+		for j, of := range degrees {
+			product := br.weight[i] / br.sums[b]
+			for k, mass := range ev.Masses {
+				x := 2*(mass[i]-ranges[k][0])/(ranges[k][1]-ranges[k][0]) - 1
+				product *= polynomials(cfg.Order, x)[of[k]]
+			}
+			br.p[b][j] += product
+		}
+	}
+	br.fitProjection()
+	return br
+}
+
+// degreesUpTo returns all degrees of products up to a total degree, in any order.
+func degreesUpTo(variables, order int) (all [][]int) {
+	var count func(prefix []int, left int)
+	count = func(prefix []int, left int) {
+		if len(prefix) == variables {
+			all = append(all, slices.Clone(prefix))
+			return
+		}
+		for d := range left + 1 {
+			count(append(prefix, d), left-d)
+		}
+	}
+	count(nil, order)
+	return all
+}
+
+// randomJoint draws options and events in several variables.
+func randomJoint(rng *rand.Rand) (Events[float64], Config) {
+	cfg := DefaultConfig(MoDe)
+	cfg.Joint, cfg.Order, cfg.Unbiased = true, rng.IntN(3), rng.IntN(2) == 0
+	cfg.Binning, cfg.Reduction = Binning(rng.IntN(3)), Reduction(rng.IntN(2))
+	if rng.IntN(2) == 0 {
+		cfg.ScoreRange = unbounded()
+	}
+	d := 2 + rng.IntN(2)
+	n := 60 + rng.IntN(400)
+	ev := Events[float64]{Score: make([]float64, n)}
+	for k := range d {
+		mass := make([]float64, n)
+		for i := range mass {
+			mass[i] = rng.ExpFloat64()
+			if k == 1 && rng.IntN(3) == 0 {
+				mass[i] = math.Floor(mass[i]*4) / 4
+			}
+		}
+		ev.Masses = append(ev.Masses, mass)
+		v := Variable{Bins: 2 + rng.IntN(3), MassRange: unbounded()}
+		if cfg.Binning == GivenEdges {
+			v.Bins, v.Edges = 0, []float64{0, 0.4, 1, 1.1, 20}[:3+rng.IntN(2)]
+			v.Edges = append(slices.Clone(v.Edges[:len(v.Edges)-1]), 20)
+		}
+		cfg.Variables = append(cfg.Variables, v)
+	}
+	steps := []float64{0, 10}[rng.IntN(2)]
+	for i := range n {
+		ev.Score[i] = 1 / (1 + math.Exp(rng.NormFloat64()-ev.Masses[0][i]*ev.Masses[1][i]))
+		if steps > 0 {
+			ev.Score[i] = math.Floor(ev.Score[i]*steps) / steps
+		}
+	}
+	if rng.IntN(2) == 0 {
+		ev.Weight = make([]float64, n)
+		for i := range n {
+			ev.Weight[i] = 0.2 + rng.Float64()
+		}
+	}
+	return ev, cfg
+}
+
+// TestJointAgainstBruteForce compares with the definition over random options.
+func TestJointAgainstBruteForce(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	for compared := 0; compared < 100; {
+		ev, cfg := randomJoint(rng)
+		got := make([]float64, len(ev.Score))
+		value, err := LossAndGrad(got, ev, cfg)
+		if err != nil && (errors.Is(err, ErrOption) || errors.Is(err, ErrBin)) {
+			// There are as many functions as cells, or a cell has one event and no bias.
+			continue
+		}
+		require.NoErrorf(t, err, "%+v", cfg)
+		br := newJointBrute(ev, cfg)
+		if br.determined() < 1e-3 {
+			continue // columns that depend on others, nearly or wholly, which the normal equations cannot take
+		}
+		compared++
+		loss, grad := br.lossAndGrad()
+		require.InDeltaf(t, loss, value, 1e-9*(math.Abs(loss)+1e-3), "%+v", cfg)
+		requireAlike(t, grad, got, 1e-8)
+	}
+}
+
+// requireAlike compares gradients relative to the largest element.
+func requireAlike[T Float](t *testing.T, want, got []T, tolerance float64) {
+	t.Helper()
+	var largest float64
+	for _, g := range want {
+		largest = max(largest, math.Abs(float64(g)))
+	}
+	for i := range want {
+		require.InDeltaf(t, want[i], got[i], tolerance*largest, "element %d", i)
+	}
+}
+
+// With a grid of one bin in the second variable the loss of order 0 is that of the first alone.
+func TestJointWithOneBinMore(t *testing.T) {
+	for _, n := range []int{300, 5000, 40_000} {
+		ev := manyEvents[float64](n, true)
+		other := make([]float64, n)
+		for i := range other {
+			other[i] = float64(i % 7)
+		}
+		cfg := DefaultConfig(MoDe)
+		cfg.Bins = 9
+		want, got := make([]float64, n), make([]float64, n)
+		alone, err := LossAndGrad(want, ev, cfg)
+		require.NoError(t, err)
+		cfg.Joint, cfg.Variables = true, []Variable{{Bins: 9, MassRange: unbounded()}, {Bins: 1, MassRange: unbounded()}}
+		joint, err := LossAndGrad(got, Events[float64]{Score: ev.Score, Masses: [][]float64{ev.Mass, other}, Weight: ev.Weight}, cfg)
+		require.NoError(t, err)
+		assert.InDelta(t, alone, joint, 1e-12)
+		requireAlike(t, want, got, 1e-9)
+	}
+}
+
+// Scores are of two kinds, the share of which is linear in x y. So their CDF is at every score, which order 2 allows and
+// order 1 does not: the unbiased loss has mean 0 in the first case alone.
+func TestJointResponseThatCostsNothing(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	const n, batches = 4000, 60
+	var sums, squares [3]float64
+	for range batches {
+		ev := Events[float64]{Score: make([]float64, n), Masses: [][]float64{make([]float64, n), make([]float64, n)}}
+		for i := range n {
+			x, y := 2*rng.Float64()-1, 2*rng.Float64()-1
+			ev.Masses[0][i], ev.Masses[1][i] = x, y
+			if s := rng.Float64(); rng.Float64() < 0.5+0.4*x*y {
+				ev.Score[i] = s * s
+			} else {
+				ev.Score[i] = math.Sqrt(s)
+			}
+		}
+		for order := range 3 {
+			cfg := DefaultConfig(MoDe)
+			cfg.Joint, cfg.Order = true, order
+			loss, err := Loss(ev, cfg)
+			require.NoError(t, err)
+			sums[order] += loss
+			squares[order] += loss * loss
+		}
+	}
+	mean := func(order int) (mean, sigma float64) {
+		mean = sums[order] / batches
+		return mean, math.Sqrt((squares[order]/batches - mean*mean) / batches)
+	}
+	for order := range 2 {
+		m, sigma := mean(order)
+		assert.Greater(t, m, 20*sigma, "order %d", order)
+	}
+	m, sigma := mean(2)
+	assert.Less(t, math.Abs(m), 4*sigma)
+}
+
+// Joint bins of one by one options are refused, and so is what has no meaning.
+func TestJointErrors(t *testing.T) {
+	ev := Events[float64]{Score: []float64{.1, .2, .3, .4}, Masses: [][]float64{{1, 2, 3, 4}, {4, 1, 2, 3}}}
+	joint := func(change func(*Config)) Config {
+		cfg := DefaultConfig(MoDe)
+		cfg.Joint, cfg.Unbiased, cfg.Bins = true, false, 2
+		change(&cfg)
+		return cfg
+	}
+	for want, cfg := range map[string]Config{
+		"max_slope = 0.5 joint = true takes none": joint(func(c *Config) { c.Order, c.MaxSlope = 1, 0.5 }),
+		"moments = quadrature joint = true":       joint(func(c *Config) { c.Moments = Quadrature }),
+		"3 functions of the mass fit whatever": joint(func(c *Config) {
+			c.Order = 1
+			c.Variables = []Variable{{Bins: 3, MassRange: unbounded()}, {Bins: 1, MassRange: unbounded()}}
+		}),
+		"have one entry for each of 3 variables": joint(func(c *Config) { c.Variables = slices.Repeat([]Variable{{MassRange: unbounded()}}, 3) }),
+		"mass_range = [0, 9] is one for all":     joint(func(c *Config) { c.MassRange = [2]float64{0, 9} }),
+	} {
+		_, err := Loss(ev, cfg)
+		assert.ErrorContains(t, err, want)
+	}
+	many := Events[float64]{Score: make([]float64, 400), Masses: [][]float64{make([]float64, 400), make([]float64, 400)}}
+	for i := range 400 {
+		many.Masses[0][i], many.Masses[1][i] = float64(i), float64(i*i%400)
+	}
+	_, err := Loss(many, joint(func(c *Config) { c.Binning, c.Bins = Uniform, 300 }))
+	assert.ErrorContains(t, err, "make 90000 cells, and 65536 are possible")
+	ev.Masses[1][2] = math.NaN()
+	_, err = Loss(ev, joint(func(*Config) {}))
+	assert.ErrorContains(t, err, "variable 1 of mass: mass[2] = NaN")
+	ev.Masses = [][]float64{{1, 2, 3}, {1, 2, 3, 4}}
+	_, err = Loss(ev, joint(func(*Config) {}))
+	assert.ErrorContains(t, err, "variable 0 of mass has length 3, but score has length 4")
+	assert.ErrorIs(t, err, ErrLength)
+}

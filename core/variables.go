@@ -1,0 +1,136 @@
+package core
+
+import "errors"
+
+// of returns the configuration of the loss of one variable alone.
+func (c *Config) of(k int) Config {
+	one := *c
+	one.Joint, one.Variables = false, nil
+	if c.Variables != nil {
+		v := c.Variables[k]
+		one.MassRange, one.Edges, one.Knots = v.MassRange, v.Edges, v.Knots
+		if v.Bins > 0 {
+			one.Bins = v.Bins
+		}
+	}
+	return one
+}
+
+// checkCount returns an error where the options are not for so many variables.
+func (c *Config) checkCount(variables int) error {
+	if c.Variables != nil && len(c.Variables) != variables {
+		return errorOf(ErrOption, "bins, mass_range, edges or knots have one entry for each of %d variables, but mass has %d variables",
+			len(c.Variables), variables)
+	}
+	if c.Variables != nil || variables == 1 {
+		return nil
+	}
+	for _, name := range []string{"mass_range", "edges", "knots"} {
+		if o := optionOf(name); !o.isDefault(c) {
+			return optionError(name, o.shown(c), "is one for all, but mass has %d variables: give one for each", variables)
+		}
+	}
+	return nil
+}
+
+// massLoss is a loss of one protected variable or of several.
+func massLoss[T Float](grad []T, ev Events[T], index []uint32, cfg *Config, sc *scratch) (float64, error) {
+	if err := cfg.checkCount(len(ev.variables())); err != nil {
+		return 0, err
+	}
+	if len(ev.variables()) == 1 {
+		one := cfg.of(0)
+		ev.Mass, ev.Masses = ev.variables()[0], nil
+		return ofOneVariable[T](cfg.Loss)(grad, ev, index, &one, sc)
+	}
+	if cfg.Joint {
+		return jointLoss(grad, ev, index, cfg, sc)
+	}
+	return oneByOne(grad, ev, index, cfg, sc)
+}
+
+// oneByOne is the mean of the losses of the variables. One of which no event has a value is left out.
+func oneByOne[T Float](grad []T, ev Events[T], index []uint32, cfg *Config, sc *scratch) (float64, error) {
+	var present []variable[T]
+	for k, mass := range ev.Masses {
+		v := variable[T]{number: k, mass: mass, cfg: cfg.of(k)}
+		if v.occurs() {
+			present = append(present, v)
+		}
+	}
+	if len(present) == 0 {
+		return 0, errorOf(ErrNoEvents, "no event selected: none of the %d selected events has a value of any variable of mass inside its range: "+
+			"check mass_range (or edges) and the unit of mass", len(ev.Score))
+	}
+	if binned := cfg.Loss != DisCo && cfg.Binning != Unbinned; binned && len(present) > 1 {
+		total, err := together(grad, ev, index, present, cfg, sc)
+		if !errors.Is(err, errNotTogether) {
+			return total, err
+		}
+	}
+	return separately(grad, ev, index, present, cfg, sc)
+}
+
+// variable is one of several protected variables.
+type variable[T Float] struct {
+	number int
+	mass   []T
+	cfg    Config // of its loss alone
+}
+
+// occurs reports whether some event has a value inside the range, or a bad one, which is an error later.
+func (v *variable[T]) occurs() bool {
+	lo, hi := v.cfg.massLimits()
+	for _, m := range v.mass {
+		switch {
+		case m != m:
+			if v.cfg.Missing == MissingError {
+				return true
+			}
+		case float64(m) >= lo && float64(m) <= hi || !finite(float64(m)):
+			return true
+		}
+	}
+	return false
+}
+
+// named says which variable an error is about.
+func (v *variable[T]) named(err error) error {
+	return errorOf(err, "variable %d of mass: %v", v.number, err)
+}
+
+// massLimits returns the range in which an event takes part, which may be infinite.
+func (c *Config) massLimits() (lo, hi float64) {
+	if c.Binning == GivenEdges {
+		return c.Edges[0], c.Edges[len(c.Edges)-1]
+	}
+	return c.MassRange[0], c.MassRange[1]
+}
+
+// separately is the mean of the losses of variables, each of which sorts the scores anew.
+func separately[T Float](grad []T, ev Events[T], index []uint32, of []variable[T], cfg *Config, sc *scratch) (float64, error) {
+	share := 1 / float64(len(of))
+	var total float64
+	var own []T
+	if grad != nil {
+		own = make([]T, len(grad))
+	}
+	sum := make([]float64, len(own))
+	for k := range of {
+		v := &of[k]
+		one := Events[T]{Score: ev.Score, Mass: v.mass, Weight: ev.Weight}
+		clear(own)
+		loss, err := ofOneVariable[T](cfg.Loss)(own, one, index, &v.cfg, sc)
+		if err != nil {
+			return 0, v.named(err)
+		}
+		total += share * loss
+		for i, g := range own {
+			sum[i] += share * float64(g)
+		}
+	}
+	for i, g := range sum {
+		grad[i] = T(g)
+	}
+	return total, nil
+}
