@@ -76,32 +76,37 @@ func ofOneVariable[T Float](kind LossKind) lossOf[T] {
 }
 
 // sumOfSubsets returns the sum of the losses of the subsets times their factors; each subset sets its
-// part of the gradient. Subsets of few events, each not worth a second goroutine, are shared among
-// goroutines.
+// part of the gradient. Where there are several, those of few events, each not worth a second goroutine,
+// are shared among goroutines.
 func (g *gathered[T]) sumOfSubsets(grad []T, cfg *Config, of lossOf[T], sc *scratch) (total float64, err error) {
 	losses, failed := make([]float64, len(g.subsets)), make([]error, len(g.subsets))
 	one := func(k int, sc *scratch) {
 		sc.arena.Reset()
 		losses[k], failed[k] = g.lossOfSubset(k, grad, cfg, of, sc)
 	}
-	few := func(k int) bool { return g.subsets[k].hi-g.subsets[k].lo < par.AloneCall }
+	few := func(k int) bool { return len(g.subsets) > 1 && g.subsets[k].size() < par.AloneCall }
+	shared := 0
 	for k := range g.subsets {
-		if !few(k) {
+		if few(k) {
+			shared += g.subsets[k].size()
+		} else {
 			one(k, sc)
 		}
 	}
-	sc.team.PartsFor(len(g.index))
-	parts := len(g.index)/sharedPart + 1
-	sc.team.Run(parts, func(part int) {
-		own := takeScratch()
-		defer giveScratch(own)
-		from, to := g.inPart(part, parts)
-		for k := from; k < to; k++ {
-			if few(k) {
-				one(k, own)
+	if shared > 0 {
+		sc.team.PartsFor(shared)
+		parts := len(g.index)/sharedPart + 1
+		sc.team.Run(parts, func(part int) {
+			own := takeScratch()
+			defer giveScratch(own)
+			from, to := g.inPart(part, parts)
+			for k := from; k < to; k++ {
+				if few(k) {
+					one(k, own)
+				}
 			}
-		}
-	})
+		})
+	}
 	for k, loss := range losses {
 		if failed[k] != nil {
 			return 0, g.named(k, cfg, failed[k])
