@@ -16,7 +16,8 @@ type scratch struct {
 	divided [][]divided // by block, see bins.go
 	records []uint64    // one for each event that takes part, see records.go
 	weights []float64   // in order of the records, where there are weights or, in their place, results
-	totals  []float64   // sums of weights per chunk and bin
+	masses  []float64   // in order of the records, of the loss without bins
+	totals  []float64   // sums of weights per chunk and bin, or what spectrum.sums adds up
 	squares []float64   // sums of squared steps per chunk and bin
 	powers  []powers    // of the steps of each bin
 	single  gathered[float32]
