@@ -91,7 +91,10 @@ func BenchmarkAllBounds(b *testing.B) {
 }
 func Benchmark256Bins(b *testing.B)  { benchLoss(b, func(c *Config) { c.Bins = 256 }) }
 func BenchmarkFlatness(b *testing.B) { benchLoss(b, func(c *Config) { *c = DefaultConfig(Flatness) }) }
-func BenchmarkDisCo(b *testing.B)    { benchLoss(b, func(c *Config) { *c = DefaultConfig(DisCo) }) }
+func BenchmarkUnbinned(b *testing.B) {
+	benchLoss(b, func(c *Config) { *c = DefaultConfig(MoDe); c.Order, c.Binning, c.Degree = 2, Unbinned, 6 })
+}
+func BenchmarkDisCo(b *testing.B) { benchLoss(b, func(c *Config) { *c = DefaultConfig(DisCo) }) }
 
 // The stages of one call, in their order; each is timed over its own input.
 func BenchmarkStages(b *testing.B) {

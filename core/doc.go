@@ -47,6 +47,11 @@
 // first also below: in linear_fast.go, with ties in linear_ties.go, and in bounded_fast.go, with
 // ties in bounded_ties.go. Tests compare them.
 //
+// Without bins, Unbinned, a call takes the same route with another J (unbinned.go is it as code): records have no
+// bins; over the masses in order of score (spectrum.go, columns.go) the polynomials are found that are orthonormal
+// with respect to the events (recurrence.go, gram.go), and with them the sums before each chunk; the walk is
+// unbinned_walk.go, with unbinned_bias.go.
+//
 // Edges and MomentsAt (tables.go) find the bins and the moments another way, and so
 // check what the loss is made of. DisCo is beside all this: disco.go, disco_form.go
 // (what its means are) and disco_sums.go (the sums in O(n log n)).

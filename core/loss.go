@@ -31,7 +31,7 @@ func lossAndGrad[T Float](grad []T, input *Events[T], given *Config) (float64, e
 		return 0, err
 	}
 	ev, rounded := *input, roundedTo[T](*given)
-	cfg, of := &rounded, kindOf[T](given.Loss)
+	cfg, of := &rounded, kindOf[T](given)
 	if err := ev.checkLengths(); err != nil {
 		return 0, err
 	}
@@ -60,10 +60,13 @@ func lossAndGrad[T Float](grad []T, input *Events[T], given *Config) (float64, e
 // where they stand in the input; nil: they are the input.
 type lossOf[T Float] func(grad []T, ev Events[T], index []uint32, cfg *Config, sc *scratch) (float64, error)
 
-// kindOf returns the loss of a kind: all but DisCo walk along the scores.
-func kindOf[T Float](kind LossKind) lossOf[T] {
-	if kind == DisCo {
+// kindOf returns the loss that a configuration asks for: all but DisCo walk along the scores.
+func kindOf[T Float](cfg *Config) lossOf[T] {
+	switch {
+	case cfg.Loss == DisCo:
 		return discoOfLabel[T]
+	case cfg.Binning == Unbinned:
+		return unbinnedLoss[T]
 	}
 	return binnedLoss[T]
 }

@@ -33,7 +33,7 @@ func selectEvents[T Float](ev Events[T], index []uint32, cfg *Config, forWalk bo
 	sel.scoreHi = min(cfg.ScoreRange[1], math.MaxFloat64)
 	if n := len(sel.Score); forWalk {
 		sel.scoreCells = cellsFor(sel.Score, cfg.ScoreRange[0], cfg.ScoreRange[1], scoreCellsFor(n))
-		if cfg.Binning == Quantile && n < fewMasses {
+		if cfg.Binning == Unbinned || cfg.Binning == Quantile && n < fewMasses {
 			sel.massCells = oneCell[T]()
 		} else {
 			sel.massCells = cellsFor(sel.Mass, sel.massLo, sel.massHi, massCellsFor(n, mostBins(cfg)))

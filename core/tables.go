@@ -9,7 +9,7 @@ import (
 // Edges returns the edges of the mass bins that the loss of these events would
 // use, in units of mass. Scores are not looked at; weights count where the number
 // of bins is not asked for. A Config with several background labels has several sets
-// of bins, and is an error here.
+// of bins, and Unbinned has none: both are an error here.
 func Edges[T Float](ev Events[T], cfg Config) ([]float64, error) {
 	ev.Score = nil
 	cfg = roundedTo[T](cfg)
@@ -30,7 +30,7 @@ type Table struct {
 }
 
 // MomentsAt returns F_b, c_l and c~_l at the given scores, in any order. A
-// Config with several background labels is an error here.
+// Config with several background labels, or Unbinned, is an error here.
 func MomentsAt[T Float](at []float64, ev Events[T], cfg Config) (*Table, error) {
 	for i, s := range at {
 		if s != s {
@@ -80,6 +80,8 @@ func inspect[T Float](ev Events[T], cfg *Config, n int) (*selection[T], *bins, e
 	}
 	labels := cfg.BackgroundLabel
 	switch {
+	case cfg.Binning == Unbinned:
+		return nil, nil, optionError("binning", "none", "has no bins, and so no edges, CDFs or moments of bins: ask for them with another binning")
 	case ev.Label != nil && len(labels) > 1:
 		return nil, nil, optionError("background_label", labels, "names several labels, which have bins of their own: ask for one at a time")
 	case ev.Label != nil && ev.Label.length() != n:
