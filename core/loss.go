@@ -67,10 +67,13 @@ func lossAndGrad[T Float](grad []T, input *Events[T], given *Config) (float64, e
 // where they stand in the input; nil: they are the input.
 type lossOf[T Float] func(grad []T, ev Events[T], index []uint32, cfg *Config, sc *scratch) (float64, error)
 
-// ofOneVariable returns the loss of a kind where there is one mass: all but DisCo walk along the scores.
-func ofOneVariable[T Float](kind LossKind) lossOf[T] {
-	if kind == DisCo {
+// ofOneVariable returns the loss that a configuration asks for where there is one mass: all but DisCo walk along the scores.
+func ofOneVariable[T Float](cfg *Config) lossOf[T] {
+	switch {
+	case cfg.Loss == DisCo:
 		return discoOfLabel[T]
+	case cfg.Binning == Unbinned:
+		return unbinnedLoss[T]
 	}
 	return binnedLoss[T]
 }
