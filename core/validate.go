@@ -110,8 +110,11 @@ func (c *Config) checkUnbinned() error {
 	if c.Loss != MoDe {
 		return optionError("binning", "none", "loss = %s needs bins", lossNames[c.Loss])
 	}
+	if c.Degree == DefaultDegree {
+		return errorOf(ErrOption, "binning = none needs a degree, the highest that is looked at, above order = %d", c.Order)
+	}
 	if c.Degree <= c.Order {
-		return optionError("degree", optionOf("degree").shown(c), "binning = none needs the highest degree that is looked at, above order = %d", c.Order)
+		return optionError("degree", c.Degree, "binning = none needs the highest degree that is looked at, above order = %d", c.Order)
 	}
 	return nil
 }

@@ -205,6 +205,62 @@ def test_pack():
     assert pack(np.eye(3)[label], mass).shape == (N, 5)
 
 
+def test_pack_of_several_variables_and_categories():
+    label, mass, weight, _ = events()
+    both, category = np.stack([mass, 2 * mass], axis=1), np.arange(N) % 5
+    packed = pack(label, both)
+    assert packed.dtype == np.float32 and packed.shape == (N, 4, 2)
+    for k in range(2):
+        assert (packed[:, :, k] == np.column_stack([label, both[:, k], np.zeros(N), np.ones(N)])).all()
+    of_classes = pack(np.eye(3)[label], mass, weight, category)
+    assert of_classes.shape == (N, 6, 1) and (of_classes[:, 4, 0] == category).all()
+    assert (of_classes[:, 5, 0] == weight).all()
+    assert pack(label, both[:, :1]).shape == (N, 3)  # one variable
+    assert pack(label, both.astype(float), category=category == 1).dtype == np.float64
+
+
+GIVEN = {
+    "variables": lambda mass: (np.stack([mass, mass**2], axis=1), None),
+    "category": lambda mass: (mass, np.arange(N) // 70 - 1),
+    "both": lambda mass: (np.stack([mass, mass**2, 1 / mass], axis=1), np.arange(N) // 70),
+}
+
+
+@pytest.mark.parametrize("given", GIVEN)
+@pytest.mark.parametrize("one_hot", [False, True])
+def test_several_variables_and_categories(given, one_hot):
+    label, mass, weight, score = events()
+    mass, category = GIVEN[given](mass)
+    weight = np.abs(weight)
+    sample_weight = np.linspace(0.5, 1.5, N).astype(np.float32)
+    y_true = pack(np.eye(2)[label] if one_hot else label, mass, weight, category)
+    loss = MoDeLoss(strength=7, base=None, **OPTIONS)(y_true, score, sample_weight)
+    want = of_numpy(score, label, mass, weight * sample_weight, category=category)
+    np.testing.assert_allclose(number(loss), 7 * want, rtol=1e-4)
+    if not one_hot:
+        both = MoDeLoss(strength=7, **OPTIONS)(y_true, score, sample_weight)
+        entropy = np.mean(weight * sample_weight * cross_entropy(label, score))
+        np.testing.assert_allclose(number(both), entropy + 7 * want, rtol=1e-4)
+
+
+@pytest.mark.parametrize("score", [None, ops.softmax], ids=["outputs", "logits"])
+def test_per_class(score):
+    _, mass, weight, _ = events()
+    logits = np.random.default_rng(1).normal(size=(N, 3)).astype(np.float32)
+    softmax = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    label = np.arange(N) % 3
+    options = dict(background_label=(0, 2), bins=4)
+    y_true = pack(label, mass, weight)
+    want = np.mean([libmode.mode_loss(s, mass, weight=weight, label=label, **options) for s in softmax.T])
+    loss = MoDeLoss(base=None, per_class=True, score=score, **options)
+    function = partial(mode_loss, per_class=True, score=score, **options)
+    for of_pred in (loss, function):
+        value, grad = value_and_grad(lambda pred: of_pred(y_true, pred), logits if score else softmax)  # noqa: B023
+        np.testing.assert_allclose(value, want, rtol=1e-4)
+        assert grad.shape == (N, 3) and np.isfinite(grad).all()
+    assert keras.losses.deserialize(keras.losses.serialize(MoDeLoss(per_class=True))).per_class
+
+
 @pytest.mark.parametrize(
     "loss",
     [
@@ -216,8 +272,10 @@ def test_pack():
             score_range=(0, 1),
             background_only=False,
         ),
+        MoDeLoss(bins=[4], mass_range=np.array([[50.0, 290.0]]), joint=False, missing="ignore"),
+        MoDeLoss(edges=[np.array([50.0, 100, 300])], basis="legendre"),
     ],
-    ids=["defaults", "arrays", "objects"],
+    ids=["defaults", "arrays", "objects", "of one variable", "edges of one variable"],
 )
 def test_it_is_serialised(loss):
     label, mass, _, score = events()
@@ -267,6 +325,13 @@ BAD = {
     "reduction": (lambda t, p: MoDeLoss(base=keras.losses.BinaryCrossentropy(reduction=None))(t, p), "give it a reduction"),
     "scalar base": (lambda t, p: MoDeLoss(base=lambda t, p: ops.mean(p))(t, p), "expected one value for each event"),
     "pack": (lambda t, p: pack(t[:, 0], p[1:]), "mass has length 199, but label has length 200"),
+    "pack of 4 variables": (lambda t, p: pack(t[:, 0], np.stack([p] * 4, 1)), r"mass has shape \(200, 4\): expected"),
+    "pack, category": (lambda t, p: pack(t[:, 0], p, category=np.arange(199)), "category has length 199, but label has length 200"),
+    "pack, large category": (lambda t, p: pack(t[:, 0], p, category=np.arange(200) * 2**17), r"category\[129\] = 16908288: is beyond 2\^24"),
+    "rank 3": (lambda t, p: MoDeLoss()(t[:, :, None], p), r"y_true has shape \(200, 3, 1\): expected the columns"),
+    "3 bins": (lambda t, p: MoDeLoss(bins=(1, 2, 3))(t, p), "bins has 3 entries, but mass has 1 variable"),
+    "per_class of one": (lambda t, p: MoDeLoss(per_class=True)(t, p), r"y_pred of shape \(200,\): per_class = True needs shape \(n, k\)"),
+    "per_class and score": (lambda t, p: MoDeLoss(per_class=True, score=0)(t, np.stack([p, p], 1)), "score = 0 and y_pred"),
     "no background": (lambda t, p: MoDeLoss(background_label=5)(t, p), "no event"),
     "not finite": (lambda t, p: MoDeLoss()(t, p * np.nan), r"score\[\d+\] = NaN: every score of a selected event"),
 }  # fmt: skip
@@ -483,6 +548,14 @@ def test_fit(feed, unconstrained):
     assert history["loss"][-1] < 0.8 * history["loss"][0]
     assert history["auc"][-1] > 0.75
     assert carving(model) < 0.3 * unconstrained
+
+
+def test_fit_of_several_variables_and_categories():
+    y = pack(LABEL, np.stack([MASS, X[:, 1]], axis=1), category=np.arange(len(MASS)) % 2)
+    model, history = trained(300, as_arrays(X, y))
+    assert history["loss"][-1] < 0.8 * history["loss"][0] and history["auc"][-1] > 0.75
+    want = cross_entropy(LABEL, model.predict(X, verbose=0)[:, 0]).mean()
+    assert model.evaluate(X, y, batch_size=len(X), verbose=0, return_dict=True)["loss"] > want - 1
 
 
 def test_evaluate_save_load_and_go_on(tmp_path):

@@ -98,6 +98,45 @@ def test_the_other_losses_are_those_of_numpy(name, transform):
         function(score, mass, order=1)
 
 
+def of_several(score, mass, weight, label, category, **options):
+    options = {"bins": (4, 5), "mass_range": (None, (0.0, 1.0))} | options
+    return mode_loss(score, mass, weight=weight, label=label, category=category, **options)
+
+
+def several(seed=4):
+    """Score, mass of two variables, weight, label and category."""
+    score, mass, weight, label = events(seed=seed)
+    return score, jnp.stack([mass, mass**2], axis=1), weight, label, jnp.arange(N) // 30
+
+
+@pytest.mark.parametrize("transform", [lambda f: f, jax.jit], ids=["eager", "jit"])
+def test_several_variables_and_categories(transform):
+    arrays = several()
+    want, want_grad = of_several_by_numpy(*map(np.asarray, arrays))
+    loss, grads = transform(jax.value_and_grad(of_several, argnums=(0, 1)))(*arrays)
+    np.testing.assert_allclose(loss, want, rtol=1e-6)
+    np.testing.assert_allclose(grads[0], want_grad, rtol=1e-5, atol=1e-9)
+    assert grads[1].shape == (N, 2) and (grads[1] == 0).all()
+    joint = transform(lambda *a: of_several(*a, joint=True, bins=2))(*arrays)
+    np.testing.assert_allclose(joint, of_several_by_numpy(*map(np.asarray, arrays), joint=True, bins=2)[0], rtol=1e-6)
+
+
+def of_several_by_numpy(score, mass, weight, label, category, **options):
+    options = {"bins": (4, 5), "mass_range": (None, (0.0, 1.0))} | options
+    return libmode.mode_loss_and_grad(score, mass, weight=weight, label=label, category=category, **options)
+
+
+@pytest.mark.parametrize("transform", [lambda f: f, jax.jit], ids=["eager", "jit"])
+def test_vmap_of_several_variables_and_categories(transform):
+    batches = [several(seed) for seed in range(3)]
+    stacked = [jnp.stack(arrays) for arrays in zip(*batches, strict=True)]
+    losses, grads = transform(jax.vmap(jax.value_and_grad(of_several)))(*stacked)
+    for loss, grad, arrays in zip(losses, grads, batches, strict=True):
+        want, want_grad = jax.value_and_grad(of_several)(*arrays)
+        assert loss == want
+        assert (grad == want_grad).all()
+
+
 @pytest.mark.parametrize("transform", [lambda f: f, jax.jit], ids=["eager", "jit"])
 @pytest.mark.parametrize("dtype", [jnp.float16, jnp.bfloat16, jnp.float32], ids=["float16", "bfloat16", "float32"])
 def test_events_on_a_limit_take_part(transform, dtype):
@@ -240,6 +279,8 @@ def test_a_second_derivative_is_a_clear_error(function):
 BAD = {
     "length": (lambda s, m: mode_loss(s, m[:-1]), ValueError, "mass has length 59, but score has length 60"),
     "shape": (lambda s, m: mode_loss(s, m.reshape(6, 10)), ValueError, r"mass has shape \(6, 10\): expected"),
+    "category": (lambda s, m: mode_loss(s, m, category=m), TypeError, "category has dtype float32: expected integers"),
+    "3 bins": (lambda s, m: mode_loss(s, m, bins=(1, 2, 3)), ValueError, "bins has 3 entries, but mass has 1 variable"),
     "integers": (lambda s, m: mode_loss((9 * s).astype(int), m), TypeError, "score has dtype int32"),
     "complex": (lambda s, m: mode_loss(s, m * 1j), TypeError, "mass has dtype complex64: expected real numbers"),
     "none": (lambda s, m: mode_loss(s, None), TypeError, "mass is None"),

@@ -74,6 +74,31 @@ def test_the_other_losses_are_those_of_numpy(name, way):
 
 
 @WAYS
+@pytest.mark.parametrize("options", [{"bins": (4, 5)}, {"bins": 2, "joint": True}], ids=str)
+def test_several_variables_and_categories(way, options):
+    score, mass, weight, label = events()
+
+    def loss_of(score, mass, weight, label):
+        both, category = tf.stack([mass, mass**2], axis=1), tf.range(tf.shape(score)[0]) // 30
+        return mode_loss(score, both, weight=weight, label=label, category=category, **options)
+
+    loss, grad = way(lambda *t: value_and_grad(loss_of, *t))(score, mass, weight, label)
+    m = mass.numpy()
+    events_of_numpy = dict(weight=weight.numpy(), label=label.numpy(), category=np.arange(N) // 30)
+    want, want_grad = libmode.mode_loss_and_grad(score.numpy(), np.stack([m, m**2], 1), **events_of_numpy, **options)
+    np.testing.assert_allclose(loss, want, rtol=1e-6)
+    np.testing.assert_allclose(grad, want_grad, rtol=1e-5, atol=1e-9)
+
+
+def test_several_variables_in_a_graph_that_does_not_know_how_many():
+    score, mass, *_ = events()
+    both = tf.stack([mass, mass], axis=1)
+    graph = tf.function(mode_loss, input_signature=[tf.TensorSpec([None]), tf.TensorSpec(None)])
+    assert graph(score, both) == mode_loss(score, both)
+    assert graph(score, mass) == mode_loss(score, mass)
+
+
+@WAYS
 @pytest.mark.parametrize("dtype", [tf.float16, tf.bfloat16, tf.float32], ids=["float16", "bfloat16", "float32"])
 def test_events_on_a_limit_take_part(way, dtype):
     score, mass, weight, label = events()
@@ -171,6 +196,8 @@ def test_bad_values_in_a_function_are_the_sentence_without_the_callback():
 BAD = {
     "length": (lambda s, m: mode_loss(s, m[1:]), "mass has length 59, but score has length 60"),
     "shape": (lambda s, m: mode_loss(s, tf.reshape(m, (6, 10))), r"mass has shape \(6, 10\): expected"),
+    "category": (lambda s, m: mode_loss(s, m, category=m), "category has dtype float32: expected integers"),
+    "3 bins": (lambda s, m: mode_loss(s, m, bins=(1, 2, 3)), "bins has 3 entries, but mass has 1 variable"),
     "integers": (lambda s, m: mode_loss(tf.cast(s, tf.int32), m), "score has dtype int32"),
     "none": (lambda s, m: mode_loss(s, None), "mass is None"),
     "option": (lambda s, m: mode_loss(s, m, order=17), "order = 17"),

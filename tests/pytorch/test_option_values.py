@@ -50,6 +50,20 @@ CONTAINERS = {
     "edges, tensor": ("edges", torch.tensor([0.0, 0.2, 1.0]), [0, 0.5, 1], assign([0, 0.5, 1])),
     "edges, list": ("edges", [0.0, 0.2, 1.0], [0, 0.5, 1], lambda edges: edges.__setitem__(1, 0.5)),
     "edges, list of tensors": ("edges", [0.0, torch.tensor(0.2), 1.0], [0, 0.5, 1], lambda edges: edges[1].fill_(0.5)),
+    "edges of one variable, array": (
+        "edges",
+        [np.array([0.0, 0.2, 1.0])],
+        [[0, 0.7, 1]],
+        lambda edges: assign([0, 0.7, 1])(edges[0]),
+    ),
+    "edges of one variable, tensor": ("edges", torch.tensor([[0.0, 0.2, 1.0]]), [[0, 0.5, 1]], assign([[0, 0.5, 1]])),
+    "bins of one variable, array": ("bins", np.array([4]), [9], assign([9])),
+    "mass_range of one variable, list": (
+        "mass_range",
+        [[0.0, 0.5]],
+        [(0, 0.75)],
+        lambda ends: ends[0].__setitem__(1, 0.75),
+    ),
     "mass_range, array": ("mass_range", np.array([0.0, 0.5]), (0, 0.75), assign([0, 0.75])),
     "mass_range, tuple of tensors": ("mass_range", (0, torch.tensor(0.5)), (0, 0.75), lambda ends: ends[1].fill_(0.75)),
 }

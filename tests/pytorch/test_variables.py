@@ -1,0 +1,273 @@
+"""Masses of several variables, categories and ``per_class`` through PyTorch: eagerly, compiled, transformed, in modules."""
+
+import libmode
+import numpy as np
+import pytest
+import torch
+from libmode.torch import MoDeLoss, _op, mode_loss
+from libmode.torch.baselines import AdversaryLoss, DisCoLoss, FlatnessLoss, planing
+
+N = 120
+OPTIONS = {"order": 1, "bins": (4, 5), "mass_range": (None, (0.0, 1.0))}
+
+
+def events(seed=3, dtype=torch.float64):
+    """Score, target, mass of two variables, weights and category."""
+    rng = np.random.default_rng(seed)
+    score = torch.tensor((rng.permutation(N) + 1) / (N + 2), dtype=dtype, requires_grad=True)
+    mass, weights = (torch.tensor(a, dtype=dtype) for a in (rng.random((N, 2)), rng.choice([0.5, 1.0, 2.0], N)))
+    return score, torch.arange(N) % 3 % 2, mass, weights, torch.arange(N) // 60
+
+
+def by_numpy(score, target, mass, weights, category, **options):
+    arrays = [
+        None if tensor is None else tensor.detach().numpy() for tensor in (score, mass, weights, target, category)
+    ]
+    score, mass, weight, label, category = arrays
+    return libmode.mode_loss_and_grad(score, mass, weight=weight, label=label, category=category, **options)
+
+
+def value_and_grad(loss, score):
+    value = loss(score)
+    return value.item(), torch.autograd.grad(value, score)[0].numpy()
+
+
+def of_function(score, target, mass, weights, category):
+    return mode_loss(score, mass, weight=weights, label=target, category=category, **OPTIONS)
+
+
+def of_module(score, target, mass, weights, category):
+    return MoDeLoss(**OPTIONS)(score, target, mass, weights, category=category)
+
+
+def compiled(score, *others):
+    module = MoDeLoss(**OPTIONS)
+
+    def loss(score, target, mass, weights, category):
+        return module(torch.sigmoid(torch.logit(score)), target, mass, weights, category=category)
+
+    return torch.compile(loss, fullgraph=True, backend="aot_eager")(score, *others)
+
+
+ROUTES = pytest.mark.parametrize("route", [of_function, of_module, compiled])
+
+
+@ROUTES
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
+def test_it_is_the_loss_of_numpy(route, dtype):
+    score, *others = events(dtype=dtype)
+    value, grad = value_and_grad(lambda s: route(s, *others), score)
+    want, want_grad = by_numpy(score, *others, **OPTIONS)
+    tolerance = 1e-9 if dtype is torch.float64 else 1e-5
+    np.testing.assert_allclose(value, want, rtol=tolerance)
+    np.testing.assert_allclose(grad, want_grad, rtol=0, atol=tolerance * np.abs(want_grad).max())
+
+
+LAYOUTS = {
+    "transposed": lambda mass: mass.t().contiguous().t(),
+    "strided": lambda mass: torch.stack([mass, mass], dim=2)[..., 1],
+    "float32": lambda mass: mass.float().double(),
+    "requires grad": lambda mass: mass.clone().requires_grad_(),
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_the_layout_of_mass_does_not_matter(layout):
+    score, target, mass, weights, category = events()
+    mass = mass.float().double()
+    want = of_function(score, target, mass, weights, category)
+    other = LAYOUTS[layout](mass)
+    loss = of_function(score, target, other, weights, category)
+    assert loss == want
+    loss.backward()
+    assert other.grad is None
+
+
+def test_masses_that_lie_as_the_core_reads_them_are_not_copied(monkeypatch):
+    score, target, mass, weights, category = events()
+    rows, seen = mass.t().contiguous(), []
+    for_core = _op._for_core
+    monkeypatch.setattr(_op, "_for_core", lambda arrays: seen.append(arrays) or for_core(arrays))
+    of_function(score, target, rows.t(), weights, category)
+    assert seen[0].mass.data_ptr() == rows.data_ptr() and seen[0].category.data_ptr() == category.data_ptr()
+
+
+@pytest.mark.parametrize("dtype", [torch.bool, torch.int8, torch.uint8, torch.int16, torch.int32, torch.int64], ids=str)
+def test_categories_of_every_type(dtype):
+    score, target, mass, weights, category = events()
+    want = of_function(score, target, mass, weights, category)
+    for tensor in (
+        category.to(dtype),
+        category.to(dtype)[:, None],
+        torch.stack([category, category], 1).to(dtype)[:, 1],
+    ):
+        assert of_function(score, target, mass, weights, tensor) == want
+
+
+def test_one_column_is_one_variable():
+    score, target, mass, *_ = events()
+    assert MoDeLoss(bins=4)(score, target, mass[:, :1]) == MoDeLoss(bins=4)(score, target, mass[:, 0])
+
+
+@pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor that is not a leaf")  # opcheck's own
+@pytest.mark.parametrize("given", ["both", "mass", "category"])
+def test_opcheck(given):
+    score, target, mass, weights, category = events()
+    options = MoDeLoss(order=1, bins=4)._encoded
+    mass = mass if given != "category" else mass[:, 0]
+    arguments = score, mass, weights, target, category if given != "mass" else None, options
+    assert set(torch.library.opcheck(torch.ops.libmode.loss.default, arguments).values()) == {"SUCCESS"}
+
+
+def test_vmap_over_batches():
+    batches = [events(seed) for seed in range(3)]
+    stacked = [torch.stack([values.detach() for values in tensors]) for tensors in zip(*batches, strict=True)]
+    losses = torch.vmap(of_function)(*stacked)
+    grads = torch.vmap(torch.func.grad(of_function))(*stacked)
+    for (score, *others), loss, grad in zip(batches, losses, grads, strict=True):
+        want, want_grad = value_and_grad(lambda s: of_function(s, *others), score)  # noqa: B023
+        assert loss == want and (grad.numpy() == want_grad).all()
+
+
+@pytest.mark.parametrize("module, options", [(DisCoLoss, {}), (FlatnessLoss, {"bins": (4, 5)})])
+def test_the_other_modules(module, options):
+    score, target, mass, weights, category = events()
+    loss = module(**options)
+    shares = [weights[(target == 0) & (category == c)].sum() for c in (0, 1)]
+    parts = [loss(score[c], target[c], mass[c], weights[c]) for c in (category == 0, category == 1)]
+    want = (shares[0] * parts[0] + shares[1] * parts[1]) / sum(shares)
+    torch.testing.assert_close(loss(score, target, mass, weights, category=category), want, rtol=1e-12, atol=0)
+
+
+def test_history():
+    batches = [events(seed) for seed in range(3)]
+    size = 50
+    mode = MoDeLoss(history=size, bins=4, order=1)
+    for score, target, mass, weights, category in batches:
+        loss = mode(score, target, mass, weights, category=category)
+    kept = [torch.cat([b[k].detach()[b[1] == 0] for b in batches[:2]])[-size:] for k in range(5)]
+    joined = [torch.cat([old, new.detach()[batches[2][1] == 0]]) for old, new in zip(kept, batches[2], strict=True)]
+    want = mode_loss(joined[0], joined[2], weight=joined[3], category=joined[4], bins=4, order=1)
+    torch.testing.assert_close(loss.detach(), want, rtol=1e-12, atol=0)
+    assert len(mode.history) == size
+    with pytest.raises(ValueError, match="the history has events with categories, and these have none"):
+        mode(*batches[0][:4])
+    score, target, mass, weights, category = batches[0]
+    with pytest.raises(
+        ValueError, match=r"the history has events with mass of shape .*, and these have \(\d+,\): reset"
+    ):
+        mode(score, target, mass[:, 0], weights, category=category)
+    again = MoDeLoss(history=size, bins=4, order=1)
+    again.load_state_dict(mode.state_dict())
+    assert torch.equal(again.history.category, mode.history.category) and again.history.mass.shape == (size, 2)
+
+
+def test_score_transform():
+    score, target, mass, weights, category = events()
+    transformed = MoDeLoss(bins=4, score_transform=torch.sqrt)(score, target, mass, weights, category=category)
+    want = mode_loss(score.sqrt(), mass, weight=weights, label=target, category=category, bins=4)
+    torch.testing.assert_close(transformed, want, rtol=1e-12, atol=0)
+
+
+def test_half_precision():
+    score, target, mass, weights, category = events()
+    low = mass.half()
+    limits = {"bins": 4, "mass_range": ((0.0, 0.9), (0.05, 1.0))}
+    loss = MoDeLoss(**limits)(score.half(), target, low, weights.half(), category=category)
+    want = MoDeLoss(**limits)(score.half().float(), target, low.float(), weights.half().float(), category=category)
+    assert loss.dtype == torch.float32
+    torch.testing.assert_close(loss, want.float(), rtol=1e-5, atol=0)
+
+
+def test_options_of_each_variable_are_copied():
+    score, target, mass, *_ = events()
+    edges = [np.array([0.0, 0.5, 1.0]), torch.tensor([0.0, 0.2, 1.0])]
+    loss = MoDeLoss(edges=edges)
+    before = loss(score, target, mass)
+    edges[0][1] = 0.9
+    edges[1][1] = 0.9
+    assert loss(score, target, mass) == before != MoDeLoss(edges=edges)(score, target, mass)
+    assert "edges=((0.0, 0.5, 1.0), (0.0, 0.2" in repr(loss)
+
+
+# ------------------------------------------------------------------ per_class
+
+
+def outputs(classes=3):
+    """The outputs of a softmax, and targets of so many classes."""
+    score, _, mass, weights, category = events()
+    rng = np.random.default_rng(8)
+    logits = torch.tensor(rng.normal(size=(N, classes)), requires_grad=True)
+    return logits, torch.arange(N) % classes, mass, weights, category
+
+
+@pytest.mark.parametrize("compile", [False, True], ids=["eager", "compiled"])
+@pytest.mark.parametrize("background_label", [0, (0, 2)], ids=str)
+def test_per_class_is_the_mean_over_the_columns(background_label, compile):
+    logits, target, mass, weights, category = outputs()
+    options = {"order": 1, "bins": 3, "background_label": background_label}
+    module = MoDeLoss(per_class=True, **options)
+    loss = torch.compile(module, fullgraph=True, backend="aot_eager") if compile else module
+    pred = logits.softmax(1).detach().requires_grad_()  # a leaf: PyTorch warns where it traces another
+    value = loss(pred, target, mass, weights, category=category)
+    columns = [
+        mode_loss(pred[:, k], mass, weight=weights, label=target, category=category, **options) for k in range(3)
+    ]
+    want = torch.stack(columns).mean()
+    torch.testing.assert_close(value, want, rtol=1e-12, atol=0)
+    (grad,), (want_grad,) = (torch.autograd.grad(one, pred, retain_graph=True) for one in (value, want))
+    torch.testing.assert_close(grad, want_grad, rtol=1e-9, atol=1e-15)
+
+
+@pytest.mark.parametrize("module", [DisCoLoss, FlatnessLoss])
+def test_per_class_of_the_other_losses(module):
+    logits, target, mass, weights, _ = outputs()
+    pred = logits.softmax(1)
+    want = torch.stack([module()(pred[:, k], target, mass, weights) for k in range(3)]).mean()
+    assert module(per_class=True)(pred, target, mass, weights) == want
+
+
+def test_per_class_with_a_transform_and_a_bad_batch():
+    logits, target, mass, *_ = outputs()
+    pred = logits.softmax(1)
+    mode = MoDeLoss(bins=3, per_class=True, score_transform=torch.sqrt)
+    want = MoDeLoss(bins=3, per_class=True)(pred.sqrt(), target, mass)
+    torch.testing.assert_close(mode(pred, target, mass), want, rtol=1e-12, atol=0)
+    skipping = MoDeLoss(per_class=True, on_bad_batch="skip")
+    with pytest.warns(RuntimeWarning, match="gives a batch the loss 0"):
+        loss = skipping(pred, target + 1, mass)
+    assert loss == 0 and skipping.skipped == 1
+    assert torch.autograd.grad(loss, logits)[0].eq(0).all()
+
+
+def test_per_class_of_one_class_is_the_loss():
+    score, target, mass, *_ = events()
+    assert MoDeLoss(bins=4, per_class=True)(score[:, None], target, mass) == MoDeLoss(bins=4)(score, target, mass)
+    assert repr(MoDeLoss(bins=4, per_class=True)) == "MoDeLoss(bins=4, per_class=True)"
+
+
+# --------------------------------------------------------------------- errors
+
+BAD = {
+    "flat": (lambda s, t, m, w, c: MoDeLoss(per_class=True)(s, t, m), ValueError, r"pred has shape \(120,\): per_class = True needs shape \(n, k\)"),
+    "no class": (lambda s, t, m, w, c: MoDeLoss(per_class=True)(s[:, None][:, :0], t, m), ValueError, r"pred has shape \(120, 0\)"),
+    "no tensor": (lambda s, t, m, w, c: MoDeLoss(per_class=True)([0.5], t, m), ValueError, "pred is list: per_class"),
+    "history": (lambda *_: MoDeLoss(per_class=True, history=9), ValueError, "history = 9 and per_class = True"),
+    "4 variables": (lambda s, t, m, w, c: MoDeLoss()(s, t, torch.cat([m, m], 1)), ValueError, r"mass has shape \(120, 4\): expected"),
+    "3 bins": (lambda s, t, m, w, c: MoDeLoss(bins=(1, 2, 3))(s, t, m), ValueError, "bins has 3 entries, but mass has 2 variables"),
+    "one range": (lambda s, t, m, w, c: MoDeLoss(mass_range=(0, 1))(s, t, m), ValueError, "give one for each"),
+    "float": (lambda s, t, m, w, c: mode_loss(s, m, category=w), TypeError, "category is torch.float64: expected a tensor of integers"),
+    "complex": (lambda s, t, m, w, c: mode_loss(s, m, category=c * 1j), TypeError, "category is torch.complex"),
+    "list": (lambda s, t, m, w, c: mode_loss(s, m, category=[0] * N), TypeError, "category is list: expected a tensor of integers"),
+    "length": (lambda s, t, m, w, c: MoDeLoss()(s, t, m, category=c[1:]), ValueError, "category has length 119"),
+    "by position": (lambda s, t, m, w, c: MoDeLoss()(s, t, m, w, c), TypeError, "positional arguments"),
+    "adversary": (lambda s, t, m, w, c: AdversaryLoss()(s, t, m), ValueError, r"mass has shape \(120, 2\): .*one variable at a time"),
+    "planing": (lambda s, t, m, w, c: planing(m, t), ValueError, r"mass has shape \(120, 2\): .*one variable at a time"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input(name):
+    call, kind, message = BAD[name]
+    with pytest.raises(kind, match=message):
+        call(*events())
