@@ -1,6 +1,7 @@
 // Package main is libmode.so: the functions of include/mode.h over package
 // core. mode.c holds the public, const-correct functions; this file turns
-// pointers into slices and errors into status codes.
+// pointers into slices and errors into status codes, and options.go the options
+// of C into those of core.
 package main
 
 /*
@@ -16,8 +17,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
-	"sync"
 	"unsafe"
 
 	"github.com/libmode/libmode/core"
@@ -99,143 +98,6 @@ func array[E any](name string, p *E, n C.size_t, optional bool) ([]E, error) {
 	return unsafe.Slice(p, int(n)), nil
 }
 
-// member is where an option stands in mode_options: the members lie in the order of
-// the core's table, each as C aligns it.
-type member struct {
-	*core.Option
-	offset uintptr
-}
-
-var members = membersOf(core.Options())
-
-func membersOf(options []core.Option) []member {
-	found := make([]member, len(options))
-	offset := unsafe.Sizeof(C.size_t(0)) // after struct_size
-	for k := range options {
-		var size, align uintptr = 4, 4 // an int32_t
-		switch options[k].Kind {
-		case core.Number:
-			size, align = 8, 8
-		case core.Range:
-			size, align = 16, 8
-		case core.Numbers, core.Labels: // a pointer and a size_t
-			align = unsafe.Sizeof(uintptr(0))
-			size = 2 * align
-		}
-		offset = (offset + align - 1) &^ (align - 1)
-		found[k] = member{&options[k], offset}
-		offset += size
-	}
-	return found
-}
-
-// list is how mode_options holds the elements of an option that has several.
-type list struct {
-	first unsafe.Pointer
-	count C.size_t
-}
-
-// in returns where the option is in the caller's options.
-func (m *member) in(o *C.mode_options) unsafe.Pointer { return unsafe.Add(unsafe.Pointer(o), m.offset) }
-
-// configOf returns what the options of a C program say.
-func configOf(o *C.mode_options) (core.Config, error) {
-	cfg := core.DefaultConfig(core.LossKind(o.loss))
-	for k := range members {
-		m := &members[k]
-		at := m.in(o)
-		switch field := m.Field(&cfg).(type) {
-		case *int:
-			*field = int(*(*int32)(at))
-		case *bool:
-			if value := *(*int32)(at); value != C.MODE_DEFAULT {
-				*field = value != 0
-			}
-		case *float64:
-			*field = *(*float64)(at)
-		case *[2]float64:
-			*field = *(*[2]float64)(at)
-		case *[]float64:
-			given, err := array(m.Name, (*float64)((*list)(at).first), (*list)(at).count, false)
-			if err != nil {
-				return cfg, err
-			}
-			*field = slices.Clone(given)
-		case *[]int32:
-			given, err := array(m.Name, (*int32)((*list)(at).first), (*list)(at).count, false)
-			if err != nil {
-				return cfg, err
-			}
-			if (*list)(at).first != nil {
-				*field = slices.Clone(given)
-			}
-		}
-	}
-	return cfg, nil
-}
-
-//export modeDefaults
-func modeDefaults(o *C.mode_options) {
-	*o = C.mode_options{struct_size: C.sizeof_mode_options}
-	cfg := core.DefaultConfig(core.MoDe)
-	for k := range members {
-		m := &members[k]
-		at := m.in(o)
-		switch field := m.Field(&cfg).(type) {
-		case *int:
-			*(*int32)(at) = int32(*field)
-		case *bool:
-			if *(*int32)(at) = 0; *field {
-				*(*int32)(at) = 1
-			}
-			if m.DiffersByLoss() {
-				*(*int32)(at) = C.MODE_DEFAULT
-			}
-		case *float64:
-			*(*float64)(at) = *field
-		case *[2]float64:
-			*(*[2]float64)(at) = *field
-		}
-	}
-}
-
-// rows are the table of options as C reads it, in memory that stays.
-var rows = sync.OnceValue(func() []C.mode_option {
-	rows := make([]C.mode_option, len(members))
-	for k, m := range members {
-		row := C.mode_option{name: C.CString(m.Name), kind: C.int32_t(m.Kind), offset: C.size_t(m.offset), none: C.double(m.None)}
-		for _, loss := range m.Losses {
-			row.losses |= 1 << loss
-		}
-		if row.n_values = C.size_t(len(m.Values)); len(m.Values) > 0 {
-			values := (**C.char)(C.malloc(row.n_values * C.size_t(unsafe.Sizeof(uintptr(0)))))
-			for i, name := range m.Values {
-				unsafe.Slice(values, len(m.Values))[i] = C.CString(name)
-			}
-			row.values = values
-		}
-		rows[k] = row
-	}
-	return rows
-})
-
-//export modeOption
-func modeOption(k C.size_t, row *C.mode_option, text *C.char, capacity C.size_t) C.int {
-	return guarded(messageBuffer{text, capacity}, func() error {
-		if row == nil {
-			return argumentError("option is NULL: there is nowhere to put the row")
-		}
-		if uint64(k) >= uint64(len(members)) {
-			return argumentError("k = %d, but there are %d options", uint64(k), len(members))
-		}
-		*row = rows()[k]
-		return nil
-	})
-}
-
-//export modeOptionCount
-func modeOptionCount() C.size_t { return C.size_t(len(members)) }
-
 //export modeCheck
 func modeCheck(o *C.mode_options, text *C.char, capacity C.size_t) C.int {
 	return guarded(messageBuffer{text, capacity}, func() error {
@@ -247,50 +109,78 @@ func modeCheck(o *C.mode_options, text *C.char, capacity C.size_t) C.int {
 	})
 }
 
-// events gathers the arrays of a call. S and F are the same type, named by C
-// and by Go.
-func events[F core.Float, S any](n C.size_t, score, mass, weight *S, label unsafe.Pointer, labelType C.int) (ev core.Events[F], err error) {
-	if ev.Mass, err = array("mass", (*F)(unsafe.Pointer(mass)), n, false); err != nil {
+// events gathers the arrays of a call.
+func events[F core.Float](from *C.mode_events) (ev core.Events[F], err error) {
+	if ev.Mass, ev.Masses, err = masses[F](from); err != nil {
 		return ev, err
 	}
-	if ev.Score, err = array("score", (*F)(unsafe.Pointer(score)), n, false); err != nil {
+	if ev.Score, err = array("score", (*F)(from.score), from.n, false); err != nil {
 		return ev, err
 	}
-	if ev.Weight, err = array("weight", (*F)(unsafe.Pointer(weight)), n, true); err != nil {
+	if ev.Weight, err = array("weight", (*F)(from.weight), from.n, true); err != nil {
 		return ev, err
 	}
-	ev.Label, err = labels(n, label, labelType)
+	if ev.Label, err = labels("label", from.n, from.label, from.label_type); err != nil {
+		return ev, err
+	}
+	if t := from.category_type; from.category != nil && (t == C.MODE_LABEL_FLOAT32 || t == C.MODE_LABEL_FLOAT64) {
+		return ev, argumentError("category_type = %d: categories are integers", int(t))
+	}
+	ev.Category, err = labels("category", from.n, from.category, from.category_type)
 	return ev, err
 }
 
-// labels returns the n labels at p, which are of the type MODE_LABEL_...; NULL: none.
-func labels(n C.size_t, p unsafe.Pointer, labelType C.int) (core.LabelSlice, error) {
+// masses returns those of the one variable, or of each of several.
+func masses[F core.Float](from *C.mode_events) (one []F, several [][]F, err error) {
+	d := uint64(from.n_mass)
+	switch {
+	case d < 1 || d > core.MaxVariables:
+		return nil, nil, argumentError("n_mass = %d: mass has 1 to %d variables", d, core.MaxVariables)
+	case from.mass == nil:
+		return nil, nil, argumentError("mass is NULL, but n_mass = %d pointers are expected", d)
+	}
+	given := unsafe.Slice(from.mass, int(d))
+	if d == 1 {
+		one, err = array("mass", (*F)(given[0]), from.n, false)
+		return one, nil, err
+	}
+	several = make([][]F, d)
+	for k, p := range given {
+		if several[k], err = array(fmt.Sprintf("mass[%d]", k), (*F)(p), from.n, false); err != nil {
+			return nil, nil, err
+		}
+	}
+	return nil, several, nil
+}
+
+// labels returns the n labels or categories at p, which are of the type MODE_LABEL_...; NULL: none.
+func labels(name string, n C.size_t, p unsafe.Pointer, labelType C.int32_t) (core.LabelSlice, error) {
 	if p == nil {
 		return nil, nil
 	}
 	switch labelType {
 	case C.MODE_LABEL_INT32:
-		return labelsOf[int32](n, p)
+		return labelsOf[int32](name, n, p)
 	case C.MODE_LABEL_INT8:
-		return labelsOf[int8](n, p)
+		return labelsOf[int8](name, n, p)
 	case C.MODE_LABEL_UINT8:
-		return labelsOf[uint8](n, p)
+		return labelsOf[uint8](name, n, p)
 	case C.MODE_LABEL_INT64:
-		return labelsOf[int64](n, p)
+		return labelsOf[int64](name, n, p)
 	case C.MODE_LABEL_FLOAT32:
-		return labelsOf[float32](n, p)
+		return labelsOf[float32](name, n, p)
 	case C.MODE_LABEL_FLOAT64:
-		return labelsOf[float64](n, p)
+		return labelsOf[float64](name, n, p)
 	}
-	return nil, argumentError("label_type = %d: must be one of MODE_LABEL_...", int(labelType))
+	return nil, argumentError("%s_type = %d: must be one of MODE_LABEL_...", name, int(labelType))
 }
 
-func labelsOf[L core.Label](n C.size_t, p unsafe.Pointer) (core.LabelSlice, error) {
-	given, err := array("label", (*L)(p), n, true)
+func labelsOf[L core.Label](name string, n C.size_t, p unsafe.Pointer) (core.LabelSlice, error) {
+	given, err := array(name, (*L)(p), n, true)
 	return core.LabelsOf(given), err
 }
 
-func lossGrad[F core.Float, S any](o *C.mode_options, n C.size_t, score, mass, weight *S, label unsafe.Pointer, labelType C.int, loss *C.double, grad *S) error {
+func lossGrad[F core.Float](o *C.mode_options, from *C.mode_events, loss *C.double, grad *F) error {
 	if loss == nil {
 		return argumentError("loss is NULL: there is nowhere to put the result")
 	}
@@ -298,11 +188,11 @@ func lossGrad[F core.Float, S any](o *C.mode_options, n C.size_t, score, mass, w
 	if err != nil {
 		return err
 	}
-	ev, err := events[F](n, score, mass, weight, label, labelType)
+	ev, err := events[F](from)
 	if err != nil {
 		return err
 	}
-	out, err := array("grad", (*F)(unsafe.Pointer(grad)), n, true)
+	out, err := array("grad", grad, from.n, true)
 	if err != nil {
 		return err
 	}
@@ -315,20 +205,20 @@ func lossGrad[F core.Float, S any](o *C.mode_options, n C.size_t, score, mass, w
 }
 
 //export modeLossGradF32
-func modeLossGradF32(o *C.mode_options, n C.size_t, score, mass, weight *C.float, label unsafe.Pointer, labelType C.int, loss *C.double, grad *C.float, text *C.char, capacity C.size_t) C.int {
+func modeLossGradF32(o *C.mode_options, from *C.mode_events, loss *C.double, grad *C.float, text *C.char, capacity C.size_t) C.int {
 	return guarded(messageBuffer{text, capacity}, func() error {
-		return lossGrad[float32](o, n, score, mass, weight, label, labelType, loss, grad)
+		return lossGrad(o, from, loss, (*float32)(unsafe.Pointer(grad)))
 	})
 }
 
 //export modeLossGradF64
-func modeLossGradF64(o *C.mode_options, n C.size_t, score, mass, weight *C.double, label unsafe.Pointer, labelType C.int, loss *C.double, grad *C.double, text *C.char, capacity C.size_t) C.int {
+func modeLossGradF64(o *C.mode_options, from *C.mode_events, loss *C.double, grad *C.double, text *C.char, capacity C.size_t) C.int {
 	return guarded(messageBuffer{text, capacity}, func() error {
-		return lossGrad[float64](o, n, score, mass, weight, label, labelType, loss, grad)
+		return lossGrad(o, from, loss, (*float64)(unsafe.Pointer(grad)))
 	})
 }
 
-func edges[F core.Float, S any](o *C.mode_options, n C.size_t, mass, weight *S, label unsafe.Pointer, labelType C.int, room C.size_t, out *C.double, count *C.size_t) error {
+func edges[F core.Float](o *C.mode_options, from *C.mode_events, room C.size_t, out *C.double, count *C.size_t) error {
 	if count == nil {
 		return argumentError("n_edges is NULL: there is nowhere to put the number of edges")
 	}
@@ -336,7 +226,7 @@ func edges[F core.Float, S any](o *C.mode_options, n C.size_t, mass, weight *S, 
 	if err != nil {
 		return err
 	}
-	ev, err := events[F](n, mass, mass, weight, label, labelType) // no score is looked at
+	ev, err := events[F](from)
 	if err != nil {
 		return err
 	}
@@ -356,25 +246,25 @@ func edges[F core.Float, S any](o *C.mode_options, n C.size_t, mass, weight *S, 
 }
 
 //export modeEdgesF32
-func modeEdgesF32(o *C.mode_options, n C.size_t, mass, weight *C.float, label unsafe.Pointer, labelType C.int, room C.size_t, out *C.double, count *C.size_t, text *C.char, capacity C.size_t) C.int {
+func modeEdgesF32(o *C.mode_options, from *C.mode_events, room C.size_t, out *C.double, count *C.size_t, text *C.char, capacity C.size_t) C.int {
 	return guarded(messageBuffer{text, capacity}, func() error {
-		return edges[float32](o, n, mass, weight, label, labelType, room, out, count)
+		return edges[float32](o, from, room, out, count)
 	})
 }
 
 //export modeEdgesF64
-func modeEdgesF64(o *C.mode_options, n C.size_t, mass, weight *C.double, label unsafe.Pointer, labelType C.int, room C.size_t, out *C.double, count *C.size_t, text *C.char, capacity C.size_t) C.int {
+func modeEdgesF64(o *C.mode_options, from *C.mode_events, room C.size_t, out *C.double, count *C.size_t, text *C.char, capacity C.size_t) C.int {
 	return guarded(messageBuffer{text, capacity}, func() error {
-		return edges[float64](o, n, mass, weight, label, labelType, room, out, count)
+		return edges[float64](o, from, room, out, count)
 	})
 }
 
-func moments[F core.Float, S any](o *C.mode_options, n C.size_t, score, mass, weight *S, label unsafe.Pointer, labelType C.int, nAt C.size_t, at *C.double, nBins C.size_t, cdf, moments, bounded *C.double) error {
+func moments[F core.Float](o *C.mode_options, from *C.mode_events, nAt C.size_t, at *C.double, nBins C.size_t, cdf, moments, bounded *C.double) error {
 	cfg, err := configOf(o)
 	if err != nil {
 		return err
 	}
-	ev, err := events[F](n, score, mass, weight, label, labelType)
+	ev, err := events[F](from)
 	if err != nil {
 		return err
 	}
@@ -396,16 +286,16 @@ func moments[F core.Float, S any](o *C.mode_options, n C.size_t, score, mass, we
 }
 
 //export modeMomentsF32
-func modeMomentsF32(o *C.mode_options, n C.size_t, score, mass, weight *C.float, label unsafe.Pointer, labelType C.int, nAt C.size_t, at *C.double, nBins C.size_t, cdf, c, bounded *C.double, text *C.char, capacity C.size_t) C.int {
+func modeMomentsF32(o *C.mode_options, from *C.mode_events, nAt C.size_t, at *C.double, nBins C.size_t, cdf, c, bounded *C.double, text *C.char, capacity C.size_t) C.int {
 	return guarded(messageBuffer{text, capacity}, func() error {
-		return moments[float32](o, n, score, mass, weight, label, labelType, nAt, at, nBins, cdf, c, bounded)
+		return moments[float32](o, from, nAt, at, nBins, cdf, c, bounded)
 	})
 }
 
 //export modeMomentsF64
-func modeMomentsF64(o *C.mode_options, n C.size_t, score, mass, weight *C.double, label unsafe.Pointer, labelType C.int, nAt C.size_t, at *C.double, nBins C.size_t, cdf, c, bounded *C.double, text *C.char, capacity C.size_t) C.int {
+func modeMomentsF64(o *C.mode_options, from *C.mode_events, nAt C.size_t, at *C.double, nBins C.size_t, cdf, c, bounded *C.double, text *C.char, capacity C.size_t) C.int {
 	return guarded(messageBuffer{text, capacity}, func() error {
-		return moments[float64](o, n, score, mass, weight, label, labelType, nAt, at, nBins, cdf, c, bounded)
+		return moments[float64](o, from, nAt, at, nBins, cdf, c, bounded)
 	})
 }
 

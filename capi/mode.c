@@ -1,10 +1,11 @@
 /*
  * The public functions of mode.h. They refuse to enter Go in a forked child,
- * bring options of any known size to today's, keep the message of the last
+ * bring structs of any known size to today's, keep the message of the last
  * error for the thread, and leave the rest to exports.go.
  */
 #include "mode.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +13,7 @@
 
 #include "_cgo_export.h"
 
-enum { MESSAGE_SIZE = 1024 };
+enum { MESSAGE_SIZE = 1024, MAX_VARIABLES = 3 };
 
 /*
  * Each thread's message, allocated when it first fails. Not __thread: of such
@@ -67,39 +68,75 @@ static int check_fork(void) {
     return MODE_OK;
 }
 
-/* The size of mode_options in the first release. */
-#define FIRST_SIZE (offsetof(mode_options, n_background_label) + sizeof(size_t))
+/* The sizes of the structs in the first release. */
+#define FIRST_OPTIONS (offsetof(mode_options, n_background_label) + sizeof(size_t))
+#define FIRST_VARIABLE (offsetof(mode_variable, n_knots) + sizeof(size_t))
+#define FIRST_EVENTS (offsetof(mode_events, category_type) + sizeof(int32_t))
 
-static int check_size(size_t size) {
-    if (size >= FIRST_SIZE && size <= sizeof(mode_options)) return MODE_OK;
+/* Whether a struct's size is one that this library knows; `what` is its name in "mode_options", say. */
+static int check_size(const char *what, size_t size, size_t first, size_t now) {
     char text[MESSAGE_SIZE];
+    if (size >= first && size <= now) return MODE_OK;
     snprintf(text, sizeof text,
-             "options.struct_size = %zu, but this library (%s) knows sizes from %zu to %zu: "
-             "call mode_options_init(&options, sizeof options) first, and compile against the header of the library in use",
-             size, MODE_VERSION, (size_t)FIRST_SIZE, sizeof(mode_options));
+             "%s.struct_size = %zu, but this library (%s) knows sizes from %zu to %zu: "
+             "call mode_%s_init(&%s, sizeof %s) first, and compile against the header of the library in use",
+             what, size, MODE_VERSION, first, now, what, what, what);
     return fail(MODE_ERROR_ARGUMENT, text);
 }
+
+static int check_options(size_t size) { return check_size("options", size, FIRST_OPTIONS, sizeof(mode_options)); }
+static int check_variable(size_t size) { return check_size("variable", size, FIRST_VARIABLE, sizeof(mode_variable)); }
+static int check_events(size_t size) { return check_size("events", size, FIRST_EVENTS, sizeof(mode_events)); }
 
 int mode_options_init(mode_options *options, size_t struct_size) {
     mode_options full;
     int status = check_fork();
     if (status) return status;
     if (!options) return fail(MODE_ERROR_ARGUMENT, "options is NULL");
-    if ((status = check_size(struct_size))) return status;
+    if ((status = check_options(struct_size))) return status;
     modeDefaults(&full);
     full.struct_size = struct_size;
     memcpy(options, &full, struct_size);
     return MODE_OK;
 }
 
+int mode_variable_init(mode_variable *variable, size_t struct_size) {
+    const mode_variable full = {.struct_size = struct_size, .mass_range = {-INFINITY, INFINITY}};
+    int status;
+    if (!variable) return fail(MODE_ERROR_ARGUMENT, "variable is NULL");
+    if ((status = check_variable(struct_size))) return status;
+    memcpy(variable, &full, struct_size);
+    return MODE_OK;
+}
+
+int mode_events_init(mode_events *events, size_t struct_size) {
+    const mode_events full = {.struct_size = struct_size};
+    int status;
+    if (!events) return fail(MODE_ERROR_ARGUMENT, "events is NULL");
+    if ((status = check_events(struct_size))) return status;
+    memcpy(events, &full, struct_size);
+    return MODE_OK;
+}
+
+/*
+ * Whether each variable that Go will look at was begun by mode_variable_init. mode_variable
+ * has had one size so far; once it has more, variables must be brought to today's here.
+ */
+static int check_variables(const mode_options *options) {
+    size_t n = options->n_variables < MAX_VARIABLES ? options->n_variables : MAX_VARIABLES;
+    int status = MODE_OK;
+    for (size_t k = 0; options->variables && !status && k < n; k++) status = check_variable(options->variables[k].struct_size);
+    return status;
+}
+
 /* Enters with the caller's options, or the defaults, at today's size. */
 static int prepare(mode_options *full, const mode_options *options) {
     int status = check_fork();
     if (status) return status;
-    if (options && (status = check_size(options->struct_size))) return status;
+    if (options && (status = check_options(options->struct_size))) return status;
     if (!options || options->struct_size < sizeof *full) modeDefaults(full);
     if (options) memcpy(full, options, options->struct_size);
-    return MODE_OK;
+    return check_variables(full);
 }
 
 /* Begins a function that calls Go with the options as `full` and room for a message, `text`. */
@@ -121,15 +158,36 @@ int mode_option_at(size_t k, mode_option *option) {
     return finish(modeOption(k, option, text, sizeof text), text);
 }
 
+/* The caller's events at today's size. */
+static int copy_events(mode_events *full, const mode_events *events) {
+    int status;
+    if (!events) return fail(MODE_ERROR_ARGUMENT, "events is NULL");
+    if ((status = check_events(events->struct_size))) return status;
+    memset(full, 0, sizeof *full);
+    memcpy(full, events, events->struct_size);
+    return MODE_OK;
+}
+
+/* The events of a function whose arguments are the arrays of one variable. */
+#define EVENTS(score_, mass_)                                                                                   \
+    const void *const masses[] = {mass_};                                                                       \
+    mode_events events = {sizeof events, n, score_, masses, 1, weight, label, NULL, label_type, 0}
+
 /* The functions that take arrays of events, for one type of scores, masses and weights. */
 #define OF_TYPE(real, suffix, go_suffix)                                                                       \
+    int mode_events_loss_##suffix(const mode_options *options, const mode_events *events, double *loss,        \
+                                  real *grad) {                                                                \
+        mode_events all;                                                                                       \
+        ENTER(options);                                                                                        \
+        if ((status = copy_events(&all, events))) return status;                                               \
+        return finish(modeLossGrad##go_suffix(&full, &all, loss, grad, text, sizeof text), text);              \
+    }                                                                                                          \
     int mode_loss_grad_##suffix(const mode_options *options, size_t n, const real *score, const real *mass,    \
                                 const real *weight, const void *label, int label_type, double *loss,           \
                                 real *grad) {                                                                  \
+        EVENTS(score, mass);                                                                                   \
         ENTER(options);                                                                                        \
-        return finish(modeLossGrad##go_suffix(&full, n, (real *)score, (real *)mass, (real *)weight,           \
-                                              (void *)label, label_type, loss, grad, text, sizeof text),       \
-                      text);                                                                                   \
+        return finish(modeLossGrad##go_suffix(&full, &events, loss, grad, text, sizeof text), text);           \
     }                                                                                                          \
     int mode_loss_##suffix(const mode_options *options, size_t n, const real *score, const real *mass,         \
                            const real *weight, const void *label, int label_type, double *loss) {              \
@@ -138,19 +196,18 @@ int mode_option_at(size_t k, mode_option *option) {
     int mode_edges_##suffix(const mode_options *options, size_t n, const real *mass, const real *weight,       \
                             const void *label, int label_type, size_t capacity, double *edges,                 \
                             size_t *n_edges) {                                                                 \
+        EVENTS(mass, mass); /* no score is looked at */                                                        \
         ENTER(options);                                                                                        \
-        return finish(modeEdges##go_suffix(&full, n, (real *)mass, (real *)weight, (void *)label, label_type,  \
-                                           capacity, edges, n_edges, text, sizeof text),                       \
-                      text);                                                                                   \
+        return finish(modeEdges##go_suffix(&full, &events, capacity, edges, n_edges, text, sizeof text), text); \
     }                                                                                                          \
     int mode_moments_##suffix(const mode_options *options, size_t n, const real *score, const real *mass,      \
                               const real *weight, const void *label, int label_type, size_t n_at,              \
                               const double *at, size_t n_bins, double *cdf, double *moments,                   \
                               double *bounded) {                                                               \
+        EVENTS(score, mass);                                                                                   \
         ENTER(options);                                                                                        \
-        return finish(modeMoments##go_suffix(&full, n, (real *)score, (real *)mass, (real *)weight,            \
-                                             (void *)label, label_type, n_at, (double *)at, n_bins, cdf,       \
-                                             moments, bounded, text, sizeof text),                             \
+        return finish(modeMoments##go_suffix(&full, &events, n_at, (double *)at, n_bins, cdf, moments,         \
+                                             bounded, text, sizeof text),                                      \
                       text);                                                                                   \
     }
 

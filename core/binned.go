@@ -1,13 +1,15 @@
 package core
 
-// binnedLoss returns the MoDe loss, or the flatness loss, of the events of one label,
+import "github.com/libmode/libmode/core/internal/par"
+
+// binnedLoss returns the MoDe loss, or the flatness loss, of the events of one subset,
 // by the stages of doc.go in their order.
 func binnedLoss[T Float](grad []T, ev Events[T], index []uint32, cfg *Config, sc *scratch) (float64, error) {
 	wa, err := newWalk(grad, ev, index, cfg, sc)
 	if err != nil {
 		return 0, err
 	}
-	return wa.integrate(sc)
+	return integrate(sc, wa)
 }
 
 // newWalk goes through all stages but the last.
@@ -38,7 +40,7 @@ func walkOf[T Float](grad []T, sel *selection[T], bs *bins, rs *records[T], su *
 	if err != nil {
 		return nil, err
 	}
-	return &walk[T]{
+	return par.New(&sc.arena, walk[T]{
 		records: rs, in: in, sums: su, limits: limitsOf(cfg, &sel.stats), grad: grad, walker: walkerOf[T](in, su, sc),
-	}, nil
+	}), nil
 }

@@ -61,7 +61,7 @@ const tableLimit = 1 << 15
 func (bs *bins) fits(count int) bool { return count < tableLimit }
 
 func newTable(asked, count int, edges []float64, sc *scratch) *bins {
-	return &bins{edges: edges, table: par.Make[uint16](&sc.arena, count), limit: uint16(min(asked, tableLimit))}
+	return par.New(&sc.arena, bins{edges: edges, table: par.Make[uint16](&sc.arena, count), limit: uint16(min(asked, tableLimit))})
 }
 
 // maxBins is the number of bins where none is asked for and there are events enough.

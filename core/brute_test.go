@@ -31,7 +31,9 @@ func paperConfig() Config {
 }
 
 func newBrute(t *testing.T, ev Events[float64], cfg Config) *brute {
-	_, bs, err := inspect(ev, &cfg, len(ev.Score))
+	sc := takeScratch()
+	defer giveScratch(sc)
+	_, bs, err := inspect(ev, &cfg, len(ev.Score), sc)
 	require.NoError(t, err)
 	br := &brute{cfg: cfg, nb: len(bs.edges) - 1, sums: make([]float64, len(bs.edges)-1)}
 	for i, m := range ev.Mass {

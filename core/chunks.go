@@ -63,15 +63,15 @@ func (rs *records[T]) cut(first, hi, size int) {
 // order, and returns the sums of weights by chunk and bin.
 func (rs *records[T]) sortAndSum(weight []T, unit float64, bins int, sc *scratch) *sums {
 	rs.divide(bins, sc)
-	su := newSums(len(rs.chunks), bins, sc)
+	su := newSums(len(rs.chunks), bins, &sc.sums[0], &sc.arena)
 	rs.sort(weight, unit, bins, sc, func(k int) { rs.addChunk(su.row(k+1), k) })
 	runningSums(su.totals, bins)
 	return su
 }
 
 // sum returns the sums of weights by chunk and bin of records that are sorted.
-func (rs *records[T]) sum(bins int, sc *scratch) *sums {
-	su := newSums(len(rs.chunks), bins, sc)
+func (rs *records[T]) sum(bins int, memory *sumMemory, sc *scratch) *sums {
+	su := newSums(len(rs.chunks), bins, memory, &sc.arena)
 	sc.team.Run(len(rs.chunks)-1, func(k int) { rs.addChunk(su.row(k+1), k) })
 	runningSums(su.totals, bins)
 	return su

@@ -1,9 +1,7 @@
 package core
 
 import (
-	"maps"
 	"math"
-	"slices"
 	"sync"
 
 	"github.com/libmode/libmode/core/internal/par"
@@ -16,28 +14,27 @@ type division struct {
 	label, category LabelSlice // nil: all events are of one
 	wanted          *slots     // labels
 	labels          int        // how many are wanted
-	count           int        // of numbers
+	count           int        // of numbers of subsets
+
+	numbers []uint32 // of the subset of each event, or noSlot; nil for one label without categories
 
 	// Where categories lie near each other, a number is that of the label times width, plus the distance
 	// to the lowest category.
 	lowest int64
 	width  int
-	// Where they lie far apart, they are looked up, by label; otherwise nil.
-	numbers []map[int64]uint32
+	// Where they lie far apart, a number is the place of its origin here; otherwise nil.
 	origins []origin
 }
 
-// origin says of which label, by its number among those wanted, and of which category a subset is.
-type origin struct {
-	label    int
-	category int64
-}
-
 // newDivision looks at the categories of the selected events, of n.
-func newDivision(n int, label, category LabelSlice, labels []int32, team *par.Team) (*division, error) {
+func newDivision(n int, label, category LabelSlice, labels []int32, sc *scratch) (*division, error) {
 	di := &division{n: n, labels: 1, count: 1, width: 1}
 	if n == 0 {
 		return di, nil
+	}
+	if category != nil || len(labels) > 1 {
+		sc.numbers = par.Grown(sc.numbers, n)
+		di.numbers = sc.numbers
 	}
 	if label != nil {
 		di.label, di.wanted, di.labels, di.count = label, newSlots(labels), len(labels), len(labels)
@@ -49,7 +46,7 @@ func newDivision(n int, label, category LabelSlice, labels []int32, team *par.Te
 		return nil, errorOf(ErrOption, "category has floating-point numbers, and categories are integers: give them in an integer type")
 	}
 	di.category = category
-	lowest, highest := di.extremes(team)
+	lowest, highest := di.extremes(sc.team)
 	switch span := uint64(highest) - uint64(lowest); {
 	case lowest > highest: // no event is selected
 		di.category = nil
@@ -57,7 +54,7 @@ func newDivision(n int, label, category LabelSlice, labels []int32, team *par.Te
 		di.lowest, di.width = lowest, int(span)+1
 		di.count = di.labels * di.width
 	default:
-		di.lookFarApart(team)
+		di.numberFarApart(sc.team)
 	}
 	return di, nil
 }
@@ -76,7 +73,7 @@ func (di *division) extremes(team *par.Team) (lowest, highest int64) {
 	found := make([][2]int64, parts)
 	team.Run(parts, func(k int) {
 		lowest, highest := int64(math.MaxInt64), int64(math.MinInt64)
-		di.read(k, parts, func(_ int, slots []uint32, categories []int64) {
+		di.read(k, parts, func(slots []uint32, categories []int64) {
 			for i, category := range categories {
 				if slots[i] != noSlot {
 					lowest, highest = min(lowest, category), max(highest, category)
@@ -92,100 +89,81 @@ func (di *division) extremes(team *par.Team) (lowest, highest int64) {
 	return lowest, highest
 }
 
-// lookFarApart finds the subsets where a table of all categories from the lowest to the highest would be
-// larger than the events.
-func (di *division) lookFarApart(team *par.Team) {
+// numberFarApart sets the numbers of all events where a table of the categories from the lowest to the
+// highest would be larger than the events.
+func (di *division) numberFarApart(team *par.Team) {
 	parts := di.parts(team)
-	seen := make([]map[int64]uint32, parts*di.labels)
-	for k := range seen {
-		seen[k] = map[int64]uint32{}
-	}
+	seen := make([]origins, parts)
 	team.Run(parts, func(k int) {
-		seen := seen[k*di.labels : (k+1)*di.labels]
-		di.read(k, parts, func(_ int, slots []uint32, categories []int64) {
-			for i, category := range categories {
-				if slots[i] != noSlot {
-					seen[slots[i]][category] = 0
+		di.read(k, parts, func(slots []uint32, categories []int64) {
+			for i, slot := range slots {
+				if slot != noSlot {
+					slots[i] = seen[k].number(origin{slot, categories[i]})
 				}
 			}
 		})
 	})
-	di.numbers = seen[:di.labels]
-	for label, numbers := range di.numbers {
-		for k := di.labels + label; k < len(seen); k += di.labels {
-			maps.Copy(numbers, seen[k])
-		}
-		for _, category := range slices.Sorted(maps.Keys(numbers)) {
-			numbers[category] = uint32(len(di.origins))
-			di.origins = append(di.origins, origin{label, category})
-		}
-	}
+	di.origins = sortedOrigins(seen)
 	di.count = len(di.origins)
-}
-
-// origin returns that of the subset that has a number.
-func (di *division) origin(number int) origin {
-	if di.numbers != nil {
-		return di.origins[number]
-	}
-	return origin{number / di.width, di.lowest + int64(number%di.width)}
-}
-
-// number sets numbers to those of the events of a part, or to noSlot, and adds them to counts.
-func (di *division) number(numbers, counts []uint32, part, parts int) {
-	di.read(part, parts, func(lo int, slots []uint32, categories []int64) {
-		found := numbers[lo:][:len(slots)]
-		copy(found, slots)
-		switch {
-		case di.category == nil:
-		case di.numbers == nil:
-			for i, slot := range slots {
-				if slot != noSlot {
-					found[i] = slot*uint32(di.width) + uint32(categories[i]-di.lowest)
-				}
-			}
-		default:
-			for i, slot := range slots {
-				if slot != noSlot {
-					found[i] = di.numbers[slot][categories[i]]
-				}
-			}
-		}
-		for _, number := range found {
-			if number != noSlot {
-				counts[number]++
+	team.Run(parts, func(k int) {
+		numbers := seen[k].numbersIn(di.origins)
+		lo, hi := partOf(di.n, k, parts)
+		for i, first := range di.numbers[lo:hi] {
+			if first != noSlot {
+				di.numbers[lo+i] = numbers[first]
 			}
 		}
 	})
 }
 
-// readRoom has a block of events between two loops over them.
-type readRoom struct {
-	slots      [checkBlock]uint32
-	categories [checkBlock]int64
+// origin returns that of the subset that has a number.
+func (di *division) origin(number int) origin {
+	if di.origins != nil {
+		return di.origins[number]
+	}
+	return origin{uint32(number / di.width), di.lowest + int64(number%di.width)}
 }
 
-var readRooms = sync.Pool{New: func() any { return new(readRoom) }}
+// number sets the numbers of the events of a part and adds them to counts.
+func (di *division) number(counts []uint32, part, parts int) {
+	if di.origins == nil {
+		di.read(part, parts, func(slots []uint32, categories []int64) {
+			for i, category := range categories {
+				if slots[i] != noSlot {
+					slots[i] = slots[i]*uint32(di.width) + uint32(category-di.lowest)
+				}
+			}
+		})
+	}
+	lo, hi := partOf(di.n, part, parts)
+	for _, number := range di.numbers[lo:hi] {
+		if number != noSlot {
+			counts[number]++
+		}
+	}
+}
 
-// read calls f for each block of a part of the events, of which the first is lo, with the numbers of
-// their labels, or noSlot, and their categories, if there are any.
-func (di *division) read(part, parts int, f func(lo int, slots []uint32, categories []int64)) {
-	room := readRooms.Get().(*readRoom)
+// readRooms have the categories of a block of events.
+var readRooms = sync.Pool{New: func() any { return new([checkBlock]int64) }}
+
+// read calls f for each block of a part of the events, with the place for their numbers, which has the
+// slots of their labels, and with their categories, if there are any.
+func (di *division) read(part, parts int, f func(slots []uint32, categories []int64)) {
+	room := readRooms.Get().(*[checkBlock]int64)
 	defer readRooms.Put(room)
 	lo, hi := partOf(di.n, part, parts)
 	for ; lo < hi; lo += checkBlock {
-		size := min(checkBlock, hi-lo)
-		slots, categories := room.slots[:size], room.categories[:0]
+		slots, categories := di.numbers[lo:min(lo+checkBlock, hi)], room[:0]
 		if di.label != nil {
 			di.label.find(slots, di.wanted, lo)
 		} else {
 			clear(slots)
 		}
 		if di.category != nil {
-			categories = room.categories[:size]
+			categories = room[:len(slots)]
 			di.category.integers(categories, lo)
 		}
-		f(lo, slots, categories)
+		f(slots, categories)
 	}
 }
 

@@ -20,6 +20,10 @@
 // of a finite sample, subtracted where Unbiased is set (variance.go, sample_bias.go, and
 // heavy.go for bins with one heavy event).
 //
+// With several background labels the loss is the sum of those of the labels, each of its events
+// alone; with categories that of a label is the sum of those of its categories, each times its
+// share of the label's sum of weights.
+//
 // The bounds on the slope and on higher moments, the Legendre moments and the
 // quantile bins are the paper's; Projection, Unbiased, SlopeOf Selected, negative
 // weights and the exact integral over the scores go past it.
@@ -31,7 +35,10 @@
 // their cells of mass; binned.go is this list as code.
 //
 //	Config       options.go (the table: one row an option), validate.go
-//	Events       events.go; of the labels asked for: labels.go, gather.go, loss.go
+//	Events       events.go, labels.go
+//	subsets      division.go, subsets.go, gather.go: the events of each label asked for and, within
+//	             it, of each category, side by side; loss.go adds up their losses, times their
+//	             factors, and each goes the rest of the route by itself
 //	selection    selection.go, parts.go, stats.go: which events take part, and how many
 //	             of them lie in each cell of score and mass (cells.go)
 //	bins         bins.go, quantile.go, values.go, and what the moments need of their events:

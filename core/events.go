@@ -16,7 +16,8 @@ type Events[T Float] struct {
 	// place of Mass. With Config.Missing = MissingIgnore an event may have no value of one, NaN.
 	Masses [][]T
 	// Category divides the events: the loss is the sum of those of the categories, each with bins of its
-	// own, times their shares of the weights. Any integers; nil: all are of one.
+	// own, times their shares of the weights of the events that have the label. Any integers, in a type
+	// that has only such, or bool; nil: all are of one.
 	Category LabelSlice
 }
 

@@ -1,6 +1,10 @@
 package core
 
-import "math"
+import (
+	"math"
+
+	"github.com/libmode/libmode/core/internal/par"
+)
 
 // newFlatIntegrand returns that of the flatness loss of J. Stevens and M. Williams,
 // arXiv:1305.7248, as arXiv:2010.09745 writes it,
@@ -12,7 +16,7 @@ import "math"
 // place of F_b. Then P_b = A_b = sqrt(share_b) gives the moment c = F and the residual
 // sqrt(share_b) (F_b - F), whose squares J adds up.
 func newFlatIntegrand(bs *bins, totals []float64, weightUnit float64, sc *scratch) (*integrand, error) {
-	in := &integrand{bins: bs.count(), scale: 1, basis: emptyBasis(bs.count(), 1, &sc.arena)}
+	in := par.New(&sc.arena, integrand{bins: bs.count(), scale: 1, basis: emptyBasis(bs.count(), 1, &sc.arena)})
 	var err error
 	if in.unit, err = inverseSums(bs, totals, weightUnit, &sc.arena); err != nil {
 		return nil, err

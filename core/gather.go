@@ -17,7 +17,6 @@ type gathered[T Float] struct {
 	// memory
 	score, weight []T
 	masses        [MaxVariables][]T
-	numbers       []uint32 // of the subset of each event of the input
 	next          []uint32 // where each part of the input writes its next event of each subset
 }
 
@@ -31,19 +30,16 @@ func gatheredOf[T Float](sc *scratch) *gathered[T] {
 
 // gather makes them the events of a division.
 func (g *gathered[T]) gather(ev Events[T], di *division, labels []int32, team *par.Team) error {
-	parts, selected := di.parts(team), di.count == 1
-	if !selected {
-		g.numbers = par.Grown(g.numbers, di.n)
-	}
+	parts, one := di.parts(team), di.count == 1
 	g.next = par.Grown(g.next, parts*di.count)
 	clear(g.next)
 	team.Run(parts, func(k int) {
 		next := g.next[k*di.count : (k+1)*di.count]
-		if selected {
+		if one {
 			lo, hi := partOf(di.n, k, parts)
 			next[0] = uint32(di.label.count(di.wanted, lo, hi))
 		} else {
-			di.number(g.numbers, next, k, parts)
+			di.number(next, k, parts)
 		}
 	})
 	g.subsets = di.subsets(g.next, g.subsets)
@@ -53,10 +49,10 @@ func (g *gathered[T]) gather(ev Events[T], di *division, labels []int32, team *p
 	g.makeRoom(ev, g.subsets[len(g.subsets)-1].hi)
 	team.Run(parts, func(k int) {
 		next := g.next[k*di.count : (k+1)*di.count]
-		if lo, hi := partOf(di.n, k, parts); selected {
+		if lo, hi := partOf(di.n, k, parts); one {
 			g.choose(ev, di, int(next[0]), lo, hi)
 		} else {
-			g.place(ev, next, lo, hi)
+			g.place(ev, di.numbers[lo:hi], next, lo)
 		}
 	})
 	return nil
@@ -113,23 +109,23 @@ func pick[T Float](to, from []T, at int, chosen []uint32) {
 	}
 }
 
-// place copies the events lo..hi-1, whose subsets have numbers, to where the next of each subset goes.
-func (g *gathered[T]) place(ev Events[T], next []uint32, lo, hi int) {
-	for ; lo < hi; lo += checkBlock {
-		places := g.numbers[lo:min(lo+checkBlock, hi)] // from here on
-		for i, number := range places {
-			if number != noSlot {
-				at := next[number]
-				next[number]++
-				g.index[at] = uint32(lo + i)
-				places[i] = at
-			}
+// place copies events, of which the first is lo and whose subsets have these numbers, to where the next of
+// each subset goes: one array after the other, since the ends of many subsets in several arrays do not stay
+// in cache.
+func (g *gathered[T]) place(ev Events[T], numbers, next []uint32, lo int) {
+	places := numbers // from here on
+	for i, number := range numbers {
+		if number != noSlot {
+			at := next[number]
+			next[number]++
+			g.index[at] = uint32(lo + i)
+			places[i] = at
 		}
-		put(g.events.Score, ev.Score, lo, places)
-		put(g.events.Weight, ev.Weight, lo, places)
-		for v, mass := range ev.variables() {
-			put(g.events.variables()[v], mass, lo, places)
-		}
+	}
+	put(g.events.Score, ev.Score, lo, places)
+	put(g.events.Weight, ev.Weight, lo, places)
+	for v, mass := range ev.variables() {
+		put(g.events.variables()[v], mass, lo, places)
 	}
 }
 
@@ -162,14 +158,13 @@ func (g *gathered[T]) of(k int) (Events[T], []uint32) {
 	return ev, g.index[lo:hi]
 }
 
-// gradient returns memory for the gradients of all these events, cleared; nil if that
+// gradient returns memory for the gradients of all these events, not cleared; nil if that
 // of the input is.
 func (g *gathered[T]) gradient(input []T) []T {
 	if input == nil {
 		return nil
 	}
 	g.grad = par.Grown(g.grad, len(g.index))
-	clear(g.grad)
 	return g.grad
 }
 

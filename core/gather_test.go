@@ -25,9 +25,9 @@ func labelled(n int, weighted bool) (Events[float32], [3][]int) {
 	return ev, places
 }
 
-// alone returns the events at these places.
-func alone(ev Events[float32], places []int) Events[float32] {
-	var of Events[float32]
+// alone returns the events at these places, without labels and categories.
+func alone[T Float](ev Events[T], places []int) Events[T] {
+	var of Events[T]
 	for _, i := range places {
 		of.Score, of.Mass = append(of.Score, ev.Score[i]), append(of.Mass, ev.Mass[i])
 		if ev.Weight != nil {

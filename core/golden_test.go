@@ -5,33 +5,99 @@ import (
 	"math"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
-// goldenCase is one of tests/golden/mode_loss.json, whose losses and gradients
-// come from a brute-force oracle in extended precision. It names every option.
+// goldenCase is one of tests/golden, whose losses and gradients come from a brute-force
+// oracle in extended precision.
 type goldenCase struct {
-	Name                string
-	Options             map[string]any
-	Score, Mass, Weight []float64
-	Loss                float64
-	Grad                []float64
+	Name          string
+	Options       map[string]any
+	Score, Weight []float64
+	Mass          []any // of each event: a number, or one for each variable; nil where there is none
+	Label         []int32
+	Category      []int64
+	Loss          float64
+	Grad          []float64
+}
+
+// notYet is how the names of cases begin whose options the losses do not take yet.
+var notYet = []string{"unbinned"}
+
+func (g *goldenCase) isNotYet() bool {
+	return slices.ContainsFunc(notYet, func(prefix string) bool { return strings.HasPrefix(g.Name, prefix) })
+}
+
+// masses returns those of each variable, and whether there are several.
+func (g *goldenCase) masses() (masses [][]float64, several bool) {
+	for _, of := range g.Mass {
+		each, list := of.([]any)
+		if !list {
+			each = []any{of}
+		}
+		several = list
+		if masses == nil {
+			masses = make([][]float64, len(each))
+		}
+		for v, mass := range each {
+			number, there := mass.(float64)
+			if !there {
+				number = nan
+			}
+			masses[v] = append(masses[v], number)
+		}
+	}
+	return masses, several
 }
 
 func (g *goldenCase) config(t *testing.T) Config {
 	cfg := DefaultConfig(MoDe)
-	rows := make(map[string]*Option)
-	for k := range options {
-		rows[options[k].Name] = &options[k]
-	}
+	masses, _ := g.masses()
 	for name, value := range g.Options {
-		require.Contains(t, rows, name)
-		set(&cfg, rows[name], value)
+		at := slices.IndexFunc(options, func(o Option) bool { return o.Name == name })
+		require.GreaterOrEqual(t, at, 0, name)
+		if values, several := perVariable(name, value); several {
+			if cfg.Variables == nil {
+				cfg.Variables = slices.Repeat([]Variable{{MassRange: unbounded()}}, len(masses))
+			}
+			for v, value := range values {
+				setOf(&cfg.Variables[v], name, value)
+			}
+			continue
+		}
+		set(&cfg, &options[at], value)
 	}
 	return cfg
+}
+
+// perVariable returns the values of an option that has one for each variable.
+func perVariable(name string, value any) (values []any, several bool) {
+	values, _ = value.([]any)
+	switch name {
+	case "bins":
+		return values, values != nil
+	case "mass_range", "edges", "knots":
+		return values, slices.ContainsFunc(values, func(v any) bool { _, list := v.([]any); return list })
+	}
+	return nil, false
+}
+
+// setOf sets an option of one variable; nil is none.
+func setOf(v *Variable, name string, value any) {
+	switch name {
+	case "bins":
+		v.Bins = int(value.(float64))
+	case "mass_range":
+		setRange(&v.MassRange, value)
+	case "edges":
+		v.Edges = numbers(value)
+	case "knots":
+		v.Knots = numbers(value)
+	}
 }
 
 // set sets an option to what JSON has for it.
@@ -52,12 +118,18 @@ func set(cfg *Config, o *Option, value any) {
 			*p = value.(float64)
 		}
 	case *[2]float64:
-		*p = unbounded()
-		for k, end := range numbers(value) {
-			p[k] = end
-		}
+		setRange(p, value)
 	case *[]float64:
 		*p = numbers(value)
+	case *[]int32:
+		*p = convert[int32](numbers(value))
+	}
+}
+
+func setRange(r *[2]float64, value any) {
+	*r = unbounded()
+	for k, end := range numbers(value) {
+		r[k] = end
 	}
 }
 
@@ -70,12 +142,15 @@ func numbers(value any) (list []float64) {
 	return list
 }
 
-func goldenCases(t *testing.T) []goldenCase {
-	text, err := os.ReadFile("../tests/golden/mode_loss.json")
-	require.NoError(t, err)
-	var cases []goldenCase
-	require.NoError(t, json.Unmarshal(text, &cases))
-	require.NotEmpty(t, cases)
+func goldenCases(t *testing.T) (cases []goldenCase) {
+	for _, name := range []string{"mode_loss.json", "variables.json"} {
+		text, err := os.ReadFile("../tests/golden/" + name)
+		require.NoError(t, err)
+		var of []goldenCase
+		require.NoError(t, json.Unmarshal(text, &of))
+		require.NotEmpty(t, of)
+		cases = append(cases, of...)
+	}
 	return cases
 }
 
@@ -97,15 +172,33 @@ func requireClose(t *testing.T, want, got []float64, tol float64) {
 func TestGolden(t *testing.T) {
 	for _, g := range goldenCases(t) {
 		t.Run(g.Name, func(t *testing.T) {
+			if g.isNotYet() {
+				t.Skip("not yet")
+			}
 			checkGolden[float64](t, &g, 1e-9)
 			checkGolden[float32](t, &g, 1e-5) // the precision of the inputs
 		})
 	}
 }
 
+// eventsOf returns those of a case.
+func eventsOf[T Float](g *goldenCase) Events[T] {
+	ev := Events[T]{
+		Score: convert[T](g.Score), Weight: convert[T](g.Weight), Label: LabelsOf(g.Label), Category: LabelsOf(g.Category),
+	}
+	masses, several := g.masses()
+	if !several {
+		ev.Mass = convert[T](masses[0])
+		return ev
+	}
+	for _, mass := range masses {
+		ev.Masses = append(ev.Masses, convert[T](mass))
+	}
+	return ev
+}
+
 func checkGolden[T Float](t *testing.T, g *goldenCase, tol float64) {
-	grad := make([]T, len(g.Score))
-	ev := Events[T]{Score: convert[T](g.Score), Mass: convert[T](g.Mass), Weight: convert[T](g.Weight)}
+	grad, ev := make([]T, len(g.Score)), eventsOf[T](g)
 	loss, err := LossAndGrad(grad, ev, g.config(t))
 	require.NoError(t, err)
 	assert.InDelta(t, g.Loss, loss, tol*math.Abs(g.Loss))
@@ -115,8 +208,18 @@ func checkGolden[T Float](t *testing.T, g *goldenCase, tol float64) {
 	assert.Equal(t, loss, alone)
 }
 
+// Every case has a valid configuration, also those that are not run yet.
+func TestGoldenOptions(t *testing.T) {
+	for _, g := range goldenCases(t) {
+		cfg := g.config(t)
+		require.NoError(t, cfg.Validate(), g.Name)
+		ev := eventsOf[float64](&g)
+		require.NoError(t, ev.checkLengths(), g.Name)
+	}
+}
+
 // convert returns a copy in another type, or nil for nil.
-func convert[To, From Float](values []From) []To {
+func convert[To Float | int32, From Float](values []From) []To {
 	if values == nil {
 		return nil
 	}

@@ -1,6 +1,10 @@
 package core
 
-import "math"
+import (
+	"math"
+
+	"github.com/libmode/libmode/core/internal/par"
+)
 
 // inside is which events lie in the ranges of all variables.
 type inside struct {
@@ -69,7 +73,7 @@ func placeOf(index []uint32, i int) int {
 
 // checkOne returns an error if the score or the weight of an event is bad. In errors it stands at this place.
 func (ev *Events[T]) checkOne(i, place int, cfg *Config) error {
-	sel := newSelection(*ev, nil, cfg)
+	sel := newSelection(*ev, nil, cfg, new(par.Arena))
 	if s := float64(ev.Score[i]); !(s >= sel.scoreLo && s <= sel.scoreHi) {
 		return sel.badScore(place, s)
 	}

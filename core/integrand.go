@@ -23,7 +23,7 @@ type integrand struct {
 // newIntegrand returns the integrand of the MoDe loss. To the sums it adds those that
 // the bias needs.
 func newIntegrand[T Float](cfg *Config, bs *bins, rs *records[T], su *sums, weightUnit float64, sc *scratch) (*integrand, error) {
-	in := &integrand{bins: bs.count(), scale: 1, penalty: cfg.SlopePenalty}
+	in := par.New(&sc.arena, integrand{bins: bs.count(), scale: 1, penalty: cfg.SlopePenalty})
 	if cfg.Reduction == Mean {
 		in.scale /= float64(in.bins)
 	}

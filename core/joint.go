@@ -51,7 +51,7 @@ func lossOfCells[T Float](grad []T, ev Events[T], index []uint32, in *inside, cf
 	if err != nil {
 		return 0, err
 	}
-	return wa.integrate(sc)
+	return integrate(sc, wa)
 }
 
 // jointColumns returns the products P_a(x_1) P_b(x_2) ..., a + b + ... <= order, in order of the total degree, then

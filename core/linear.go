@@ -26,7 +26,7 @@ func newLinear(ba *basis, penalty float64, arena *par.Arena) *linear {
 		ba = ba.orthonormal
 	}
 	size := ba.size
-	li := &linear{ba, par.Make[float64](arena, len(ba.p)), par.Make[float64](arena, len(ba.p)/size)}
+	li := par.New(arena, linear{ba, par.Make[float64](arena, len(ba.p)), par.Make[float64](arena, len(ba.p)/size)})
 	for b := range li.square {
 		p, a := ba.rowP(b), ba.rowA(b)
 		move := li.moveZ[b*size : (b+1)*size]

@@ -35,7 +35,7 @@ func newFastLinear(in *integrand, sc *scratch) *fastLinear {
 	if !ok {
 		return nil
 	}
-	f := &fastLinear{x: par.Make[[fastSize]float64](&sc.arena, in.bins), y: par.Make[[fastSize]float64](&sc.arena, in.bins)}
+	f := par.New(&sc.arena, fastLinear{x: par.Make[[fastSize]float64](&sc.arena, in.bins), y: par.Make[[fastSize]float64](&sc.arena, in.bins)})
 	for b := range in.bins {
 		x, y := l.solve(ba.rowP(b)), &f.y[b]
 		f.x[b] = x
@@ -55,7 +55,7 @@ func newWideLinear(in *integrand, sc *scratch) *fastLinear {
 	if !ba.isOrthonormal || in.penalty != 0 {
 		return nil
 	}
-	f := &fastLinear{x: par.Make[[fastSize]float64](&sc.arena, in.bins), y: par.Make[[fastSize]float64](&sc.arena, in.bins)}
+	f := par.New(&sc.arena, fastLinear{x: par.Make[[fastSize]float64](&sc.arena, in.bins), y: par.Make[[fastSize]float64](&sc.arena, in.bins)})
 	for b := range in.bins {
 		copy(f.x[b][:], ba.rowP(b))
 	}

@@ -41,7 +41,7 @@ func lossAndGrad[T Float](grad []T, input *Events[T], given *Config) (float64, e
 	clear(grad)
 	sc := takeScratch()
 	defer giveScratch(sc)
-	di, err := newDivision(len(ev.Score), ev.Label, ev.Category, cfg.BackgroundLabel, sc.team)
+	di, err := newDivision(len(ev.Score), ev.Label, ev.Category, cfg.BackgroundLabel, sc)
 	if err != nil {
 		return 0, err
 	}
@@ -82,7 +82,7 @@ func (g *gathered[T]) sumOfSubsets(grad []T, cfg *Config, of lossOf[T], sc *scra
 	losses, failed := make([]float64, len(g.subsets)), make([]error, len(g.subsets))
 	one := func(k int, sc *scratch) {
 		sc.arena.Reset()
-		losses[k], failed[k] = g.lossOf(k, grad, cfg, of, sc)
+		losses[k], failed[k] = g.lossOfSubset(k, grad, cfg, of, sc)
 	}
 	few := func(k int) bool { return g.subsets[k].hi-g.subsets[k].lo < par.AloneCall }
 	for k := range g.subsets {
@@ -114,12 +114,13 @@ func (g *gathered[T]) sumOfSubsets(grad []T, cfg *Config, of lossOf[T], sc *scra
 // sharedPart is how many events of small subsets a goroutine takes at a time.
 const sharedPart = 1 << 14
 
-// lossOf returns the loss of subset k times its factor, and sets its part of the gradient.
-func (g *gathered[T]) lossOf(k int, grad []T, cfg *Config, of lossOf[T], sc *scratch) (float64, error) {
+// lossOfSubset returns the loss of subset k times its factor, and sets its part of the gradient.
+func (g *gathered[T]) lossOfSubset(k int, grad []T, cfg *Config, of lossOf[T], sc *scratch) (float64, error) {
 	su := &g.subsets[k]
 	ev, index := g.of(k)
 	if grad != nil {
 		grad = grad[su.lo:su.hi]
+		clear(grad)
 	}
 	loss, err := of(grad, ev, index, cfg, sc)
 	if su.factor != 1 {

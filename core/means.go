@@ -47,7 +47,7 @@ var sumRooms = sync.Pool{New: func() any { return new(sumRoom) }}
 // sumBins returns the sums of the events over so many bins. Events are added up in blocks
 // of a size that does not depend on the number of threads, and blocks in their order.
 func sumBins[T Float](sel *selection[T], bins int, co *columns, unit float64, of binsOf, sc *scratch) *binSums {
-	total := &binSums{count: co.count, one: co.one}
+	total := par.New(&sc.arena, binSums{count: co.count, one: co.one})
 	per := bins * total.width()
 	n, size := len(sel.Mass), max(1<<14, 64*bins)
 	blocks := max(1, (n+size-1)/size)

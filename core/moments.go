@@ -67,7 +67,7 @@ func newBasis(bs *bins, cfg *Config, arena *par.Arena) (*basis, error) {
 func emptyBasis(nb, size int, arena *par.Arena) *basis {
 	of, square := nb*size, size*size
 	all := par.Make[float64](arena, 2*of+square+size)
-	return &basis{size: size, p: all[:of], a: all[of : 2*of], gram: all[2*of : 2*of+square], slope: all[2*of+square:]}
+	return par.New(arena, basis{size: size, p: all[:of], a: all[of : 2*of], gram: all[2*of : 2*of+square], slope: all[2*of+square:]})
 }
 
 func (ba *basis) setGram() {

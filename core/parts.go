@@ -12,10 +12,12 @@ const (
 	noPair       = math.MaxUint32
 )
 
-// part is a range of events that one goroutine handles, and how many of those
-// that take part fall into each cell.
+// part is a range of events that one goroutine handles, what it has found out about those that
+// take part, or the error of the first bad one, and how many of them fall into each cell.
 type part struct {
 	lo, hi int
+	found  stats
+	failed error
 	masses []uint32
 	scores []uint32
 }
@@ -38,5 +40,14 @@ func count(p *part, pairs []uint32) {
 			scores[cells>>massCellBits]++
 			masses[cells&massCellMask]++
 		}
+	}
+}
+
+// countJoined counts events whose cells of mass are to be these, of several variables.
+func countJoined(p *part, pairs, cells []uint32) {
+	scores := p.scores
+	for i, c := range cells[:len(pairs)] {
+		scores[pairs[i]>>massCellBits]++
+		pairs[i] |= c
 	}
 }

@@ -138,27 +138,33 @@ const fewMasses = 1 << 11
 // follows from its rank.
 func rankedBins[T Float](sel *selection[T], asked int, sc *scratch) *bins {
 	layout := radix.NewLayout[T](sel.massMin, sel.massMax, math.MaxUint64, len(sel.Mass), 1)
-	words := par.Grown(sc.records, sel.n)[:0]
+	words := par.Grown(sc.records, sel.n)
 	sc.records = words
-	for i, m := range sel.Mass {
-		if sel.cellsOf[i] != noPair {
-			words = append(words, radix.Pack(&layout, m, i))
+	next := 0
+	for i, cells := range sel.cellsOf {
+		if cells != noPair {
+			words[next] = radix.Pack(&layout, sel.Mass[i], i)
+			next++
 		}
 	}
 	radix.Sort(words, []uint32{0, uint32(len(words))}, &layout, sel.Mass)
 	masses := par.Make[float64](&sc.arena, len(words))
 	for k, r := range words {
-		masses[k] = float64(sel.Mass[layout.Index(r)])
+		masses[k] = valueOf(&layout, r, sel.Mass)
 	}
-	bs := &bins{assigned: true}
+	bs := par.New(&sc.arena, bins{assigned: true})
 	all := sortedMasses{masses, []run{{}}}
 	bs.edges, _ = all.edges(quantileRanks(sel.n, asked, &sc.arena), sel.massLo, sel.massHi, &sc.arena)
-	bin := uint32(0)
-	for k, r := range words {
-		for int(bin) < bs.count()-1 && bs.edges[bin+1] <= masses[k] {
-			bin++
+	from := 0
+	for bin := range bs.count() {
+		to := len(words)
+		if bin < bs.count()-1 {
+			to = sort.SearchFloat64s(masses, bs.edges[bin+1])
 		}
-		sel.cellsOf[layout.Index(r)] |= bin
+		for _, r := range words[from:to] {
+			sel.cellsOf[layout.Index(r)] |= uint32(bin)
+		}
+		from = to
 	}
 	return bs
 }

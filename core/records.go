@@ -38,10 +38,10 @@ const fewRecords = 1 << 14
 // by index. They use the counts of the selection up.
 func newRecords[T Float](sel *selection[T], bs *bins, sc *scratch) *records[T] {
 	sc.records = par.Grown(sc.records, sel.n)
-	rs := &records[T]{
+	rs := par.New(&sc.arena, records[T]{
 		Layout: radix.NewLayout[T](sel.scoreMin, sel.scoreMax, sel.scoreBits, len(sel.Score), bs.count()),
 		words:  sc.records, scores: sel.Score, cells: countsToStarts(sel.parts, sel.scoreCells.count, sc),
-	}
+	})
 	sc.team.Run(len(sel.parts), func(k int) {
 		p, room := &sel.parts[k], fillRooms.Get().(*fillRoom)
 		defer fillRooms.Put(room)

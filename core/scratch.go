@@ -9,24 +9,34 @@ import (
 // scratch is the memory of one call, kept between calls. It belongs to one call
 // at a time.
 type scratch struct {
-	team                      *par.Team
-	arena                     par.Arena
-	counts                    []uint32    // of masses and scores by cell
-	cellsOf                   []uint32    // of each event, see selection.go
-	divided                   [][]divided // by block, see bins.go
-	cellOf                    []uint32    // of each event, with several variables, see together.go
-	cellAt, order, spareOrder []uint32    // see nested.go
-	singleMasses              []float32
-	doubleMasses              []float64
-	present                   []float64 // weights in order of the records, 0 where an event has no value of the variable
-	total                     []float64 // see walk.total
-	records                   []uint64  // one for each event that takes part, see records.go
-	weights                   []float64 // in order of the records, where there are weights or, in their place, results
-	totals                    []float64 // sums of weights per chunk and bin
-	squares                   []float64 // sums of squared steps per chunk and bin
-	powers                    []powers  // of the steps of each bin
-	single                    gathered[float32]
-	double                    gathered[float64]
+	team    *par.Team
+	arena   par.Arena
+	numbers []uint32    // of the subset of each event of the input, see division.go
+	counts  []uint32    // of masses and scores by cell
+	parts   []part      // of the events, see selection.go
+	cellsOf []uint32    // of each event, see selection.go
+	divided [][]divided // by block, see bins.go
+	records []uint64    // one for each event that takes part, see records.go
+	weights []float64   // in order of the records, where there are weights or, in their place, results
+	sums    [MaxVariables]sumMemory
+	single  gathered[float32]
+	double  gathered[float64]
+
+	// With several variables:
+	cellOf        []uint32                // of each event, see together.go
+	present       [MaxVariables][]float64 // weights in order of the records, 0 where an event has no value of the variable
+	total         []float64               // see walk.total
+	cellAt, order []uint32                // see nested.go
+	spareOrder    []uint32
+	singleMasses  []float32
+	doubleMasses  []float64
+}
+
+// sumMemory is that of the sums over the records before each chunk, see sums.go.
+type sumMemory struct {
+	totals  []float64 // sums of weights per chunk and bin
+	squares []float64 // sums of squared steps per chunk and bin
+	powers  []powers  // of the steps of each bin
 }
 
 var scratchPool = sync.Pool{New: func() any { return new(scratch) }}
@@ -35,13 +45,13 @@ var scratchPool = sync.Pool{New: func() any { return new(scratch) }}
 func takeScratch() *scratch {
 	sc := scratchPool.Get().(*scratch)
 	sc.team = new(par.Team)
-	sc.arena.Reset()
 	return sc
 }
 
 // giveScratch ends the call. What the pool keeps must not hold on to the caller's
-// arrays, as the team's last job does.
+// arrays, as the team's last job and the objects of the arena do.
 func giveScratch(sc *scratch) {
+	sc.arena.Reset()
 	sc.team.Dismiss()
 	sc.team = nil
 	scratchPool.Put(sc)

@@ -7,10 +7,10 @@ import (
 	"github.com/libmode/libmode/core/internal/par"
 )
 
-// selection is one label's events and, after check, what is known of those
+// selection is the events of one subset and, after check, what is known of those
 // that take part: events with a mass inside the mass range.
 type selection[T Float] struct {
-	Events[T]                 // without labels
+	Events[T]                 // without labels and categories
 	index            []uint32 // places of the events in the input; nil: they are the input
 	massLo, massHi   float64  // the mass range
 	scoreLo, scoreHi float64  // the lowest and highest score that are no error
@@ -26,7 +26,7 @@ type selection[T Float] struct {
 // selectEvents returns the selection of events all of which have the label, or the
 // error of the first bad one. For a walk along the scores it counts them by cell.
 func selectEvents[T Float](ev Events[T], index []uint32, cfg *Config, forWalk bool, sc *scratch) (*selection[T], error) {
-	sel := newSelection(ev, index, cfg)
+	sel := newSelection(ev, index, cfg, &sc.arena)
 	if forWalk {
 		sel.scoreCells = cellsFor(sel.Score, cfg.ScoreRange[0], cfg.ScoreRange[1], scoreCellsFor(len(sel.Score)))
 		sel.massCells = sel.cellsOfMasses(cfg)
@@ -36,7 +36,7 @@ func selectEvents[T Float](ev Events[T], index []uint32, cfg *Config, forWalk bo
 
 // selectMasses is selectEvents for the bins of one of several variables: nothing is done with the scores.
 func selectMasses[T Float](ev Events[T], index []uint32, cfg *Config, sc *scratch) (*selection[T], error) {
-	sel := newSelection(ev, index, cfg)
+	sel := newSelection(ev, index, cfg, &sc.arena)
 	sel.Score, sel.scoreLo, sel.scoreHi = nil, -math.MaxFloat64, math.MaxFloat64
 	sel.scoreCells, sel.massCells = oneCell[T](), sel.cellsOfMasses(cfg)
 	return sel, sel.check(sc)
@@ -46,15 +46,15 @@ func selectMasses[T Float](ev Events[T], index []uint32, cfg *Config, sc *scratc
 // is done with masses.
 func selectScores[T Float](ev Events[T], index []uint32, cellOf []uint32, cfg *Config, sc *scratch) (*selection[T], error) {
 	ev.Mass, ev.Masses = ev.Score, nil // which are in range, as masses without a range are
-	sel := newSelection(ev, index, &Config{ScoreRange: cfg.ScoreRange, MassRange: unbounded()})
+	sel := newSelection(ev, index, &Config{ScoreRange: cfg.ScoreRange, MassRange: unbounded()}, &sc.arena)
 	sel.cellOf = cellOf
 	sel.scoreCells = cellsFor(sel.Score, cfg.ScoreRange[0], cfg.ScoreRange[1], scoreCellsFor(len(sel.Score)))
 	sel.massCells = oneCell[T]()
 	return sel, sel.check(sc)
 }
 
-func newSelection[T Float](ev Events[T], index []uint32, cfg *Config) *selection[T] {
-	sel := &selection[T]{Events: ev, index: index, ignoreMissing: cfg.Missing == MissingIgnore}
+func newSelection[T Float](ev Events[T], index []uint32, cfg *Config, arena *par.Arena) *selection[T] {
+	sel := par.New(arena, selection[T]{Events: ev, index: index, ignoreMissing: cfg.Missing == MissingIgnore})
 	sel.massLo, sel.massHi = cfg.massLimits()
 	sel.scoreLo = max(cfg.ScoreRange[0], -math.MaxFloat64)
 	sel.scoreHi = min(cfg.ScoreRange[1], math.MaxFloat64)
@@ -89,17 +89,17 @@ func (sel *selection[T]) inInput(i int) int {
 // becomes that of the masses.
 func (sel *selection[T]) check(sc *scratch) error {
 	sel.divide(sc)
-	found := make([]stats, len(sel.parts))
-	failed := make([]error, len(sel.parts))
 	sc.team.Run(len(sel.parts), func(k int) {
-		found[k], failed[k] = sel.checkPart(&sel.parts[k])
+		p := &sel.parts[k]
+		p.found, p.failed = sel.checkPart(p)
 	})
 	sel.stats = emptyStats()
-	for k := range found {
-		if failed[k] != nil {
-			return failed[k]
+	for k := range sel.parts {
+		p := &sel.parts[k]
+		if p.failed != nil {
+			return p.failed
 		}
-		sel.stats.merge(&found[k])
+		sel.stats.merge(&p.found)
 	}
 	if sel.n == 0 {
 		return sel.nothingSelected()
@@ -124,7 +124,8 @@ func (sel *selection[T]) divide(sc *scratch) {
 	per := sel.massCells.count + sel.scoreCells.count
 	sc.counts = par.Grown(sc.counts, parts*per)
 	clear(sc.counts)
-	sel.parts = make([]part, parts)
+	sc.parts = par.Grown(sc.parts, parts)
+	sel.parts = sc.parts
 	for k := range sel.parts {
 		counts := sc.counts[k*per : (k+1)*per]
 		sel.parts[k] = part{
@@ -150,8 +151,11 @@ func (sel *selection[T]) checkPart(p *part) (stats, error) {
 	for lo := p.lo; lo < p.hi; lo += checkBlock {
 		hi := min(lo+checkBlock, p.hi)
 		if tidy = tidy && sel.lookAtAll(&st, lo, hi); tidy {
-			sel.takeCells(lo, hi)
-			count(p, sel.cellsOf[lo:hi])
+			if sel.cellOf != nil {
+				countJoined(p, sel.cellsOf[lo:hi], sel.cellOf[lo:hi])
+			} else {
+				count(p, sel.cellsOf[lo:hi])
+			}
 			continue
 		}
 		if err := sel.look(&st, lo, hi); err != nil {
@@ -246,26 +250,18 @@ func (sel *selection[T]) countSome(p *part, lo, hi int) {
 		sel.cellsOf[i] = noPair
 		if sel.takesPart(i) {
 			scoreCell, massCell := 0, sel.massCells.of(sel.Mass[i])
+			if sel.cellOf != nil {
+				massCell = int(sel.cellOf[i])
+			}
 			if sel.Score != nil {
 				scoreCell = sel.scoreCells.of(sel.Score[i])
 			}
 			p.scores[scoreCell]++
-			p.masses[massCell]++
+			if sel.cellOf == nil {
+				p.masses[massCell]++
+			}
 			sel.cellsOf[i] = pair(scoreCell, massCell)
 		}
-	}
-	sel.takeCells(lo, hi)
-}
-
-// takeCells gives the events lo..hi-1 the numbers of their cells of several variables, if there are any, in place of
-// those of their one cell of mass.
-func (sel *selection[T]) takeCells(lo, hi int) {
-	if sel.cellOf == nil {
-		return
-	}
-	pairs := sel.cellsOf[lo:hi]
-	for i, c := range sel.cellOf[lo:hi] {
-		pairs[i] |= c
 	}
 }
 

@@ -34,14 +34,14 @@ func (di *division) subsets(counts []uint32, memory []subset) []subset {
 
 // checkLabels returns an error for the first label that no subset has.
 func (di *division) checkLabels(subsets []subset, labels []int32) error {
-	next := 0
+	next := uint32(0)
 	for _, su := range subsets {
 		if su.label > next {
 			break
 		}
 		next = su.label + 1
 	}
-	if next == di.labels {
+	if int(next) == di.labels {
 		return nil
 	}
 	return errorOf(ErrNoEvents, "no event selected: none of the %d values of label equals background_label = %d: "+
@@ -80,7 +80,7 @@ func (g *gathered[T]) setFactors(cfg *Config, team *par.Team) error {
 }
 
 // labels returns how many labels there are.
-func (g *gathered[T]) labels() int { return g.subsets[len(g.subsets)-1].label + 1 }
+func (g *gathered[T]) labels() int { return int(g.subsets[len(g.subsets)-1].label) + 1 }
 
 // sumWeights sets the factors to the sums of weights times a unit.
 func (g *gathered[T]) sumWeights(unit float64, team *par.Team) {

@@ -11,13 +11,14 @@ type sums struct {
 	totals  []float64 // of weights
 	squares []float64 // of the squares of the steps that events make; nil: not wanted
 	heavy   []heavy   // what variances of dominated bins need; nil: there are none
+	memory  *sumMemory
 }
 
-// newSums returns sums of so many rows, all 0.
-func newSums(rows, bins int, sc *scratch) *sums {
-	sc.totals = par.Grown(sc.totals, rows*bins)
-	clear(sc.totals)
-	return &sums{bins: bins, totals: sc.totals}
+// newSums returns sums of so many rows, all 0, which lie in this memory.
+func newSums(rows, bins int, memory *sumMemory, arena *par.Arena) *sums {
+	memory.totals = par.Grown(memory.totals, rows*bins)
+	clear(memory.totals)
+	return par.New(arena, sums{bins: bins, totals: memory.totals, memory: memory})
 }
 
 // row returns the sums of weights before chunk k.
@@ -38,13 +39,14 @@ func runningSums(rows []float64, nb int) {
 // makes the step unit[b], and returns over each bin what the variance is made of.
 func addSquares[T Float](su *sums, rs *records[T], unit []float64, sc *scratch) []powers {
 	chunks, nb := len(rs.chunks)-1, su.bins
-	sc.squares = par.Grown(sc.squares, (chunks+1)*nb)
-	clear(sc.squares)
-	sc.powers = par.Grown(sc.powers, (chunks+1)*nb)
-	clear(sc.powers)
-	total, partial := sc.powers[:nb], sc.powers[nb:]
+	memory := su.memory
+	memory.squares = par.Grown(memory.squares, (chunks+1)*nb)
+	clear(memory.squares)
+	memory.powers = par.Grown(memory.powers, (chunks+1)*nb)
+	clear(memory.powers)
+	total, partial := memory.powers[:nb], memory.powers[nb:]
 	sc.team.Run(chunks, func(k int) {
-		squares, of := sc.squares[(k+1)*nb:(k+2)*nb], partial[k*nb:(k+1)*nb]
+		squares, of := memory.squares[(k+1)*nb:(k+2)*nb], partial[k*nb:(k+1)*nb]
 		lo := rs.chunks[k]
 		for i, r := range rs.words[lo:rs.chunks[k+1]] {
 			b := rs.bin(r)
@@ -53,8 +55,8 @@ func addSquares[T Float](su *sums, rs *records[T], unit []float64, sc *scratch) 
 			of[b].add(e)
 		}
 	})
-	runningSums(sc.squares, nb)
-	su.squares = sc.squares
+	runningSums(memory.squares, nb)
+	su.squares = memory.squares
 	for i := range partial {
 		total[i%nb].merge(&partial[i])
 	}

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"slices"
 	"sort"
 
 	"github.com/libmode/libmode/core/internal/par"
@@ -8,16 +9,18 @@ import (
 
 // Edges returns the edges of the mass bins that the loss of these events would
 // use, in units of mass. Scores are not looked at; weights count where the number
-// of bins is not asked for. A Config with several background labels has several sets
-// of bins, and is an error here.
+// of bins is not asked for. Several background labels, or categories, have several sets
+// of bins, and are an error here.
 func Edges[T Float](ev Events[T], cfg Config) ([]float64, error) {
 	ev.Score = nil
 	cfg = roundedTo[T](cfg)
-	_, bs, err := inspect(ev, &cfg, len(ev.Mass))
+	sc := takeScratch()
+	defer giveScratch(sc)
+	_, bs, err := inspect(ev, &cfg, len(ev.Mass), sc)
 	if err != nil {
 		return nil, err
 	}
-	return bs.edges, nil
+	return slices.Clone(bs.edges), nil
 }
 
 // Table holds, at each of the scores that were asked for, what the loss is
@@ -29,8 +32,8 @@ type Table struct {
 	Bounded [][]float64 // c~_l
 }
 
-// MomentsAt returns F_b, c_l and c~_l at the given scores, in any order. A
-// Config with several background labels is an error here.
+// MomentsAt returns F_b, c_l and c~_l at the given scores, in any order. Several
+// background labels, or categories, are an error here.
 func MomentsAt[T Float](at []float64, ev Events[T], cfg Config) (*Table, error) {
 	for i, s := range at {
 		if s != s {
@@ -44,19 +47,21 @@ func MomentsAt[T Float](at []float64, ev Events[T], cfg Config) (*Table, error) 
 		return nil, optionError("basis", "bspline", "has no moments, which are those of polynomials: use basis = legendre")
 	}
 	cfg = roundedTo[T](cfg)
-	sel, bs, err := inspect(ev, &cfg, len(ev.Score))
+	sc := takeScratch()
+	defer giveScratch(sc)
+	sel, bs, err := inspect(ev, &cfg, len(ev.Score), sc)
 	if err != nil {
 		return nil, err
 	}
-	ba, err := newBasis(bs, &cfg, new(par.Arena))
+	ba, err := newBasis(bs, &cfg, &sc.arena)
 	if err != nil {
 		return nil, err
 	}
 	if cfg.Moments == Projection && !cfg.bounded() {
 		ba.fit(bs.means)
 	}
-	table := &Table{Edges: bs.edges}
-	table.CDF, err = cdfsAt(at, sel, bs)
+	table := &Table{Edges: slices.Clone(bs.edges)}
+	table.CDF, err = cdfsAt(at, sel, bs, sc)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +82,7 @@ func MomentsAt[T Float](at []float64, ev Events[T], cfg Config) (*Table, error) 
 }
 
 // inspect selects the events of the one label and finds their bins.
-func inspect[T Float](ev Events[T], cfg *Config, n int) (*selection[T], *bins, error) {
+func inspect[T Float](ev Events[T], cfg *Config, n int, sc *scratch) (*selection[T], *bins, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, nil, err
 	}
@@ -94,29 +99,28 @@ func inspect[T Float](ev Events[T], cfg *Config, n int) (*selection[T], *bins, e
 	case ev.Weight != nil && len(ev.Weight) != n:
 		return nil, nil, errorOf(ErrLength, "weight has length %d, but mass has length %d", len(ev.Weight), n)
 	}
-	sc := takeScratch()
-	defer giveScratch(sc)
-	var g gathered[T] // which outlives the scratch
+	var index []uint32
 	if ev.Label != nil {
-		di, err := newDivision(n, ev.Label, nil, labels, sc.team)
+		di, err := newDivision(n, ev.Label, nil, labels, sc)
 		if err == nil && !di.undivided() {
+			g := gatheredOf[T](sc)
 			err = g.gather(ev, di, labels, sc.team)
-			ev = g.events
+			ev, index = g.events, g.index
 		}
 		if err != nil {
 			return nil, nil, err
 		}
 	}
-	sel, err := selectEvents(ev, g.index, cfg, false, sc)
+	sel, err := selectEvents(ev, index, cfg, false, sc)
 	if err != nil {
 		return nil, nil, err
 	}
 	if err := enoughFor(sel, cfg); err != nil {
 		return nil, nil, err
 	}
-	bs := new(bins)
+	bs := par.New(&sc.arena, bins{})
 	if cfg.Binning == Quantile {
-		bs.edges, _ = sortAll(sel).edges(quantileRanks(sel.n, binsFor(cfg, sel.n), new(par.Arena)), sel.massLo, sel.massHi, new(par.Arena))
+		bs.edges, _ = sortAll(sel).edges(quantileRanks(sel.n, binsFor(cfg, sel.n), &sc.arena), sel.massLo, sel.massHi, &sc.arena)
 	} else if bs.edges, err = givenEdges(sel, cfg); err != nil {
 		return nil, nil, err
 	}
@@ -140,7 +144,7 @@ func searchBin(edges []float64, m float64) int {
 }
 
 // cdfsAt returns F_b at each of the scores.
-func cdfsAt[T Float](at []float64, sel *selection[T], bs *bins) ([][]float64, error) {
+func cdfsAt[T Float](at []float64, sel *selection[T], bs *bins, sc *scratch) ([][]float64, error) {
 	order := make([]int, len(at))
 	for k := range order {
 		order[k] = k
@@ -168,7 +172,7 @@ func cdfsAt[T Float](at []float64, sel *selection[T], bs *bins) ([][]float64, er
 			cdf[order[k]][b] += w
 		}
 	}
-	inverse, err := inverseSums(bs, sums, unit, new(par.Arena))
+	inverse, err := inverseSums(bs, sums, unit, &sc.arena)
 	if err != nil {
 		return nil, err
 	}

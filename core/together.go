@@ -39,23 +39,19 @@ func together[T Float](grad []T, ev Events[T], index []uint32, of []variable[T],
 	}
 	rs := sortTogether(gr, sel, sc)
 	sc.total = par.Grown(sc.total, len(rs.words))
-	var total float64
+	walks := make([]*walk[T], len(of))
 	for k := range of {
 		ax := &gr.axes[k]
-		view := along(rs, ax, gr.cells, sc)
-		wa, err := walkOf(grad, sel, ax.bins, view, view.sum(ax.bins.count(), sc), &of[k].cfg, sc)
+		view := along(rs, ax, gr.cells, &sc.present[k], sc)
+		wa, err := walkOf(grad, sel, ax.bins, view, view.sum(ax.bins.count(), &sc.sums[k], sc), &of[k].cfg, sc)
 		if err != nil {
 			return 0, of[k].named(err)
 		}
 		wa.in.scale /= float64(len(of))
 		wa.total, wa.first, wa.more = sc.total, k == 0, k+1 < len(of)
-		loss, err := wa.integrate(sc)
-		if err != nil {
-			return 0, of[k].named(err)
-		}
-		total += loss
+		walks[k] = wa
 	}
-	return total, nil
+	return integrate(sc, walks...)
 }
 
 // bins returns the bins of a variable, and the selection that has in it which events are where.
@@ -141,13 +137,13 @@ func sortTogether[T Float](gr *grid, sel *selection[T], sc *scratch) *records[T]
 	return rs
 }
 
-// along returns the records with the bins and the weights of an axis.
-func along[T Float](rs *records[T], ax *axisOfGrid, cells int, sc *scratch) *records[T] {
+// along returns the records with the bins and the weights of an axis, the latter in this memory if they are other ones.
+func along[T Float](rs *records[T], ax *axisOfGrid, cells int, weights *[]float64, sc *scratch) *records[T] {
 	binOf, present := ax.binOf(cells, &sc.arena)
 	view := *rs
 	if ax.absent {
-		sc.present = par.Grown(sc.present, len(rs.words))
-		view.weights = sc.present
+		*weights = par.Grown(*weights, len(rs.words))
+		view.weights = *weights
 		sc.team.Run(len(rs.chunks)-1, func(k int) {
 			for i := rs.chunks[k]; i < rs.chunks[k+1]; i++ {
 				view.weights[i] = 0

@@ -32,7 +32,7 @@ type variance struct {
 // newVariance returns the variance of bins in which an event of weight 1 makes the step
 // unit[b]. To the sums it adds those of the steps' squares, where weights differ.
 func newVariance[T Float](bs *bins, rs *records[T], su *sums, unit []float64, sc *scratch) (*variance, error) {
-	va := &variance{totals: par.Make[float64](&sc.arena, su.bins), factor: par.Make[float64](&sc.arena, su.bins), bins: bs}
+	va := par.New(&sc.arena, variance{totals: par.Make[float64](&sc.arena, su.bins), factor: par.Make[float64](&sc.arena, su.bins), bins: bs})
 	if rs.weights == nil {
 		return va, va.setEqual(unit)
 	}

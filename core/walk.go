@@ -4,7 +4,7 @@ import (
 	"github.com/libmode/libmode/core/internal/par"
 )
 
-// walk is one pass over the sorted records of one label. Between neighbouring scores
+// walk is one pass over the sorted records of one subset. Between neighbouring scores
 // J is constant, so that its integral is a finite sum; where a score is crossed one
 // F_b jumps, and by how much J then changes is the gradient of the loss with respect
 // to that score.
@@ -20,37 +20,60 @@ type walk[T Float] struct {
 	more    bool      // variables follow
 	walker  func(*walk[T]) walker
 
-	topFrom  int     // the first of the events of the highest score, if the integral ends there
-	topShare float64 // what their gradients gain from that
+	walking   walker
+	integrals []float64 // of J over each chunk
+	top       float64   // J above the highest score
+	topFrom   int       // the first of the events of the highest score, if the integral ends there
+	topShare  float64   // what their gradients gain from that
 }
 
-// integrate returns the loss and sets the gradient.
-func (wa *walk[T]) integrate(sc *scratch) (float64, error) {
-	integrals := par.Make[float64](&sc.arena, len(wa.chunks)-1)
+// integrate returns the sum of the losses of walks along the same records and sets the gradient. Each chunk is
+// walked by one after the other, while it is near.
+func integrate[T Float](sc *scratch, walks ...*walk[T]) (float64, error) {
+	for _, wa := range walks {
+		wa.begin(sc)
+	}
+	last := walks[len(walks)-1]
+	sc.team.Run(len(last.chunks)-1, func(k int) {
+		if last.chunks[k] < last.chunks[k+1] {
+			for _, wa := range walks {
+				wa.integrals[k] = wa.walking.walkChunk(k)
+			}
+		}
+	})
+	var total float64
+	for _, wa := range walks {
+		total += wa.in.scale * wa.integral()
+	}
+	if !finite(total) {
+		return 0, errorOf(ErrOverflow, "the loss is %v: scores, or weights relative to their sum in a bin, are too large for double precision", total)
+	}
+	if last.results != nil {
+		scatter(last.grad, last.results, last.words, sc.team)
+	}
+	return total, nil
+}
+
+// begin finds what is above the highest score, and makes room.
+func (wa *walk[T]) begin(sc *scratch) {
+	wa.integrals = par.Make[float64](&sc.arena, len(wa.chunks)-1)
 	if scatters(wa) {
 		// A result takes the place of its event's weight.
 		sc.weights = par.Grown(sc.weights, len(wa.words))
 		wa.results = asWords(sc.weights)
 	}
-	walker := wa.walker(wa)
-	top := walker.above(len(integrals))
-	wa.setUpperEnd(top)
-	sc.team.Run(len(integrals), func(k int) {
-		if wa.chunks[k] < wa.chunks[k+1] {
-			integrals[k] = walker.walkChunk(k)
-		}
-	})
-	total := top * (wa.limits.to - wa.score(len(wa.words)-1))
-	for _, integral := range integrals {
+	wa.walking = wa.walker(wa)
+	wa.top = wa.walking.above(len(wa.integrals))
+	wa.setUpperEnd(wa.top)
+}
+
+// integral returns that of J.
+func (wa *walk[T]) integral() float64 {
+	total := wa.top * (wa.limits.to - wa.score(len(wa.words)-1))
+	for _, integral := range wa.integrals {
 		total += integral
 	}
-	if !finite(total) {
-		return 0, errorOf(ErrOverflow, "the loss is %v: scores, or weights relative to their sum in a bin, are too large for double precision", total)
-	}
-	if wa.results != nil {
-		scatter(wa.grad, wa.results, wa.words, sc.team)
-	}
-	return wa.in.scale * total, nil
+	return total
 }
 
 // setUpperEnd finds what the gradient of the highest score gains from the end of the
@@ -95,7 +118,7 @@ func walkerOf[T Float](in *integrand, su *sums, sc *scratch) func(*walk[T]) walk
 	if su.heavy == nil {
 		if in.linear != nil {
 			if fast := newFastLinear(in, sc); fast != nil {
-				return func(wa *walk[T]) walker { return &linearWalker[T]{wa, fast} }
+				return func(wa *walk[T]) walker { return par.New(&sc.arena, linearWalker[T]{wa, fast}) }
 			}
 		} else if in.basis.size == fastSize && in.bound.maxSlope > leastMaxSlope {
 			return func(wa *walk[T]) walker { return newPathWalkers(wa, newBoundedPath[T]) }

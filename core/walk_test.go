@@ -70,7 +70,7 @@ func TestFastPaths(t *testing.T) {
 					if general {
 						wa.walker = newKernelWalkers[float64]
 					}
-					losses[k], err = wa.integrate(sc)
+					losses[k], err = integrate(sc, wa)
 					require.NoError(t, err)
 				}
 				require.InEpsilon(t, losses[1], losses[0], 1e-11)

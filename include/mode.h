@@ -26,6 +26,19 @@
  *     if (mode_loss_grad_f64(&options, n, score, mass, NULL, label, MODE_LABEL_INT32, &loss, grad))
  *         fprintf(stderr, "%s\n", mode_last_error());
  *
+ * or, of two variables of mass and events in categories:
+ *
+ *     const void *masses[] = {mass, pt};
+ *     mode_events events;
+ *     mode_events_init(&events, sizeof events);
+ *     events.n = n;
+ *     events.score = score;
+ *     events.mass = masses;
+ *     events.n_mass = 2;
+ *     events.category = year; (of MODE_LABEL_INT32, which is 0)
+ *     if (mode_events_loss_f64(&options, &events, &loss, grad))
+ *         fprintf(stderr, "%s\n", mode_last_error());
+ *
  * What holds for every function:
  *
  * Results   Where nothing else is said, a function returns MODE_OK, or the
@@ -95,7 +108,7 @@ extern "C" {
  */
 enum {
     MODE_OK = 0,
-    MODE_ERROR_ARGUMENT = 1,    /* a NULL pointer, a wrong size, too many elements, no such label_type */
+    MODE_ERROR_ARGUMENT = 1,    /* a NULL pointer, a wrong size, too many elements, no such type of labels */
     MODE_ERROR_OPTION = 2,      /* an option out of its range */
     MODE_ERROR_NOT_FINITE = 3,  /* a score, mass or weight is NaN or infinite */
     MODE_ERROR_SCORE_RANGE = 4, /* a score outside score_range */
@@ -125,7 +138,10 @@ enum { /* mode_options.loss: which loss is computed; the others are for comparis
 enum { /* mode_options.binning: where the edges of the mass bins come from */
     MODE_BINNING_QUANTILE = 0, /* nearly equal numbers of events in each bin */
     MODE_BINNING_UNIFORM = 1,  /* equal widths */
-    MODE_BINNING_EDGES = 2     /* given in mode_options.edges */
+    MODE_BINNING_EDGES = 2,    /* given in mode_options.edges */
+    MODE_BINNING_VALUES = 3,   /* every mass that occurs is a bin */
+    MODE_BINNING_NONE = 4      /* no bins: the squared coefficients of F in polynomials that are orthonormal for the
+                                  masses and weights of the events, of the degrees above order, up to degree */
 };
 
 enum { /* mode_options.moments: how c follows from F */
@@ -144,7 +160,37 @@ enum { /* mode_options.reduction */
     MODE_REDUCTION_SUM = 1   /* the sum over bins, as in the paper */
 };
 
-enum { MODE_DEFAULT = -1 }; /* of a flag, such as unbiased: on or off as the loss has it */
+enum { /* mode_options.missing: what an event is that has no mass, NaN */
+    MODE_MISSING_ERROR = 0, /* an error */
+    MODE_MISSING_IGNORE = 1 /* as one whose mass is outside mass_range */
+};
+
+enum { /* mode_options.basis: which functions of the mass cost nothing */
+    MODE_BASIS_LEGENDRE = 0, /* the polynomials up to order */
+    MODE_BASIS_BSPLINE = 1   /* the B-splines of the degree given, with the knots given */
+};
+
+enum { MODE_DEFAULT = -1 }; /* of a flag, such as unbiased: on or off as the loss has it; of degree: see there */
+
+/*
+ * What one of several variables of mass has of its own; members that have a name of
+ * mode_options mean the same. mode_variable_init sets each to "not given".
+ */
+typedef struct mode_variable {
+    size_t struct_size;   /* set by mode_variable_init; leave it alone */
+    int32_t bins;         /* >= 1; 0: mode_options.bins */
+    double mass_range[2]; /* -INFINITY, INFINITY: from the data */
+    const double *edges;
+    size_t n_edges;
+    const double *knots;
+    size_t n_knots;
+} mode_variable;
+
+/*
+ * Sets every member to "not given"; call it before anything else is set. struct_size
+ * is sizeof(mode_variable), as for mode_options_init.
+ */
+MODE_API int mode_variable_init(mode_variable *variable, size_t struct_size);
 
 /*
  * Members that mode_option_at() calls an integer, a flag or a choice are int32_t.
@@ -165,6 +211,10 @@ typedef struct mode_options {
     int32_t reduction;     /* MODE_REDUCTION_...; default MODE_REDUCTION_MEAN */
     int32_t monotonic;     /* flag: keep the response monotonic in mass; needs order >= 2; default off */
     int32_t unbiased;      /* flag: subtract the bias of a finite sample; default on, with DisCo off */
+    int32_t joint;         /* flag: of several variables of mass, bin all together; default off: the mean of their losses */
+    int32_t missing;       /* MODE_MISSING_...; default MODE_MISSING_ERROR */
+    int32_t basis;         /* MODE_BASIS_...; default MODE_BASIS_LEGENDRE */
+    int32_t degree;        /* of B-splines, 0..5, MODE_DEFAULT: 3; with MODE_BINNING_NONE the highest, order + 1..16 */
     double max_slope;      /* bound on the slope, > 0; needs order >= 1; default INFINITY: none */
     double slope_penalty;  /* adds slope_penalty * c_1^2 to J, >= 0; needs order >= 1; default 0 */
     /* Ranges are finite with [0] < [1], or -INFINITY, INFINITY: from the data. For
@@ -175,6 +225,15 @@ typedef struct mode_options {
        each above the one before; the ends are the mass range. Default NULL, 0. */
     const double *edges;
     size_t n_edges;
+    /* For MODE_BASIS_BSPLINE alone: finite masses inside the mass range, each above
+       the one before. Default NULL, 0: none. */
+    const double *knots;
+    size_t n_knots;
+    /* One for each variable of mass, where variables differ; mass_range, edges and knots
+       of all together are then not given. All have one struct_size. Default NULL, 0:
+       each variable has bins, and nothing else of its own. */
+    const mode_variable *variables;
+    size_t n_variables;
     /* The labels whose events are seen, all different, each with bins of its
        own; the loss is the sum over them. Default NULL, 0: the one label 0. */
     const int32_t *background_label;
@@ -204,7 +263,8 @@ enum { /* mode_option.kind: how an option is held in mode_options */
     MODE_KIND_NUMBER = 3,  /* double */
     MODE_KIND_RANGE = 4,   /* double[2] */
     MODE_KIND_NUMBERS = 5, /* const double *, and after it a size_t: how many */
-    MODE_KIND_LABELS = 6   /* const int32_t *, and after it a size_t: how many */
+    MODE_KIND_LABELS = 6,  /* const int32_t *, and after it a size_t: how many */
+    MODE_KIND_VARIABLES = 7 /* const mode_variable *, and after it a size_t: how many */
 };
 
 /* An option as programs see it that do not know each by name, such as bindings to other languages. */
@@ -277,6 +337,52 @@ MODE_API int mode_loss_grad_f64(const mode_options *options, size_t n,
                                 const double *score, const double *mass,
                                 const double *weight, const void *label, int label_type,
                                 double *loss, double *grad);
+
+/*
+ * The events of a call of mode_events_loss_..., which is the general form of the four
+ * functions above: it also takes several variables of mass, and events in categories.
+ * Members that have the name of an argument above mean the same. The scores, the
+ * masses and the weights are all float or all double, as the function says.
+ */
+typedef struct mode_events {
+    size_t struct_size;      /* set by mode_events_init; leave it alone */
+    size_t n;                /* number of events */
+    const void *score;       /* n scores */
+    const void *const *mass; /* n_mass pointers, each to the n masses of one variable */
+    size_t n_mass;           /* number of variables, 1 to 3 */
+    const void *weight;      /* n weights, or NULL */
+    const void *label;       /* n labels of the type label_type, or NULL */
+    const void *category;    /* n integers of the type category_type; NULL: all events are of one category */
+    int32_t label_type;      /* MODE_LABEL_... */
+    int32_t category_type;   /* MODE_LABEL_..., but neither of float nor of double */
+} mode_events;
+
+/*
+ * Sets every number to 0 and every pointer to NULL; call it before anything else is
+ * set. struct_size is sizeof(mode_events), as for mode_options_init.
+ */
+MODE_API int mode_events_init(mode_events *events, size_t struct_size);
+
+/*
+ * The loss of events and, where grad is not NULL, its derivatives, as above.
+ *
+ * Of several variables the loss is the mean of those of each, with bins of its own. An
+ * event outside the range of one variable, or, with MODE_MISSING_IGNORE, without a value of
+ * it (NaN), takes no part in the loss of that variable and full part in the others;
+ * a variable of which no event is left is left out of the mean. With the option
+ * joint there is one loss, whose bins are cells: of the grid of the variables' edges or
+ * uniform bins, or quantile bins of the first variable, within each of them quantile bins
+ * of the second, and so on, by default 8 of each variable. What costs nothing is then every
+ * polynomial of total degree <= order, and an event outside any range takes no part.
+ *
+ * Of several categories the loss is the sum of those of each, as of a call with its
+ * events alone, times its share of the sum of weights of all selected events, which must
+ * be positive. With several background labels there are categories within each.
+ */
+MODE_API int mode_events_loss_f32(const mode_options *options, const mode_events *events,
+                                  double *loss, float *grad);
+MODE_API int mode_events_loss_f64(const mode_options *options, const mode_events *events,
+                                  double *loss, double *grad);
 
 /*
  * The losses to compare with are exact as well, and have the same arguments, results

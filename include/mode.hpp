@@ -10,6 +10,9 @@
  *     double loss = mode::loss(options, score, mass, weight);
  *     mode::result<float> both = mode::loss_and_grad(options, score, mass);
  *
+ *     // of two variables of mass, in categories
+ *     loss = mode::loss(options, mode::events<float>(score, {mass, pt}).weight(weight).category(year));
+ *
  * Arrays    float or double: std::vector, or anything else with data() and size()
  *           (std::span, std::array), or {pointer, size}. Labels may also be bool, integers
  *           of 8 bits, and signed ones of 32 or 64 bits.
@@ -38,7 +41,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <initializer_list>
 #include <limits>
+#include <memory>
 #include <stdexcept>
 #include <type_traits>
 #include <utility>
@@ -191,7 +196,9 @@ enum class loss_kind : std::int32_t { mode = MODE_LOSS_MODE, disco = MODE_LOSS_D
 enum class binning : std::int32_t {
     quantile = MODE_BINNING_QUANTILE,
     uniform = MODE_BINNING_UNIFORM,
-    edges = MODE_BINNING_EDGES
+    edges = MODE_BINNING_EDGES,
+    values = MODE_BINNING_VALUES,
+    none = MODE_BINNING_NONE
 };
 
 enum class moment_kind : std::int32_t {
@@ -203,10 +210,67 @@ enum class slope_of : std::int32_t { rejected = MODE_SLOPE_OF_REJECTED, selected
 
 enum class reduction : std::int32_t { mean = MODE_REDUCTION_MEAN, sum = MODE_REDUCTION_SUM };
 
+enum class missing : std::int32_t { error = MODE_MISSING_ERROR, ignore = MODE_MISSING_IGNORE };
+
+enum class basis : std::int32_t { legendre = MODE_BASIS_LEGENDRE, bspline = MODE_BASIS_BSPLINE };
+
+/*
+ * What one of several variables of mass has of its own, see options::variables. It owns its
+ * edges and knots, shares them with its copies, and never changes them.
+ */
+class variable {
+    typedef std::shared_ptr<const std::vector<double>> numbers;
+
+public:
+    variable() noexcept : values_() {
+        if (mode_variable_init(&values_, sizeof values_) != MODE_OK)
+            values_.struct_size = sizeof values_; /* each call has the same error again, and reports it */
+    }
+
+    /* That of a C program, which mode_variable_init has set up; edges and knots are copied. */
+    explicit variable(const mode_variable &c) : values_(c) {
+        if (c.edges) edges(std::vector<double>(c.edges, c.edges + c.n_edges));
+        if (c.knots) knots(std::vector<double>(c.knots, c.knots + c.n_knots));
+    }
+
+    variable &bins(std::int32_t value) noexcept {
+        values_.bins = value;
+        return *this;
+    }
+    /* (-INFINITY, INFINITY): from the data. */
+    variable &mass_range(double low, double high) noexcept {
+        values_.mass_range[0] = low;
+        values_.mass_range[1] = high;
+        return *this;
+    }
+    variable &edges(std::vector<double> values) {
+        edges_ = keep(std::move(values), values_.edges, values_.n_edges);
+        return *this;
+    }
+    variable &knots(std::vector<double> values) {
+        knots_ = keep(std::move(values), values_.knots, values_.n_knots);
+        return *this;
+    }
+
+    /* For the functions of mode.h. Good while this variable, or a copy of it, lives unchanged. */
+    mode_variable to_c() const noexcept { return values_; }
+
+private:
+    static numbers keep(std::vector<double> values, const double *&first, std::size_t &count) {
+        numbers kept = std::make_shared<const std::vector<double>>(std::move(values));
+        first = kept->data();
+        count = kept->size();
+        return kept;
+    }
+
+    mode_variable values_; /* points to what is kept below */
+    numbers edges_, knots_;
+};
+
 /*
  * The options of mode.h, which describes each, with their defaults. It owns its
- * edges and labels and may be copied and moved. Values are checked by the calls
- * that use them, and by check().
+ * lists and may be copied and moved. Values are checked by the calls that use
+ * them, and by check().
  */
 class options {
 public:
@@ -215,13 +279,17 @@ public:
             values_.struct_size = sizeof values_; /* each call has the same error again, and reports it */
     }
 
-    /* Those of a C program, which mode_options_init has set up; edges and labels are copied. */
+    /* Those of a C program, which mode_options_init has set up; lists are copied. */
     explicit options(const mode_options &c) : values_(c) {
-        values_.edges = nullptr;
-        values_.n_edges = 0;
+        values_.edges = values_.knots = nullptr;
+        values_.n_edges = values_.n_knots = 0;
+        values_.variables = nullptr;
+        values_.n_variables = 0;
         values_.background_label = nullptr;
         values_.n_background_label = 0;
         if (c.edges) edges_.assign(c.edges, c.edges + c.n_edges);
+        if (c.knots) knots_.assign(c.knots, c.knots + c.n_knots);
+        for (std::size_t k = 0; c.variables && k < c.n_variables; k++) add(variable(c.variables[k]));
         if (c.background_label)
             background_label(std::vector<std::int32_t>(c.background_label, c.background_label + c.n_background_label));
     }
@@ -245,6 +313,10 @@ public:
     options &reduction(mode::reduction value) noexcept { return set(&mode_options::reduction, value); }
     options &monotonic(bool value = true) noexcept { return set(&mode_options::monotonic, value); }
     options &unbiased(bool value = true) noexcept { return set(&mode_options::unbiased, value); }
+    options &joint(bool value = true) noexcept { return set(&mode_options::joint, value); }
+    options &missing(mode::missing value) noexcept { return set(&mode_options::missing, value); }
+    options &basis(mode::basis value) noexcept { return set(&mode_options::basis, value); }
+    options &degree(std::int32_t value) noexcept { return set(&mode_options::degree, value); }
     options &max_slope(double value) noexcept { return set(&mode_options::max_slope, value); }
     options &slope_penalty(double value) noexcept { return set(&mode_options::slope_penalty, value); }
 
@@ -256,6 +328,24 @@ public:
     options &edges(std::vector<double> values) {
         edges_ = std::move(values);
         return binning(mode::binning::edges);
+    }
+
+    /* Sets basis too. */
+    options &knots(std::vector<double> values) {
+        knots_ = std::move(values);
+        return basis(mode::basis::bspline);
+    }
+
+    /* What each of several variables has of its own. Sets binning too where one has edges, and basis where one has knots. */
+    options &variables(const std::vector<variable> &values) {
+        variables_.clear();
+        c_variables_.clear();
+        for (const variable &value : values) add(value);
+        for (const mode_variable &c : c_variables_) {
+            if (c.n_edges) binning(mode::binning::edges);
+            if (c.n_knots) basis(mode::basis::bspline);
+        }
+        return *this;
     }
 
     options &background_label(std::int32_t value) { return background_label(std::vector<std::int32_t>(1, value)); }
@@ -283,6 +373,10 @@ public:
         mode_options c = values_;
         c.edges = edges_.data();
         c.n_edges = edges_.size();
+        c.knots = knots_.data();
+        c.n_knots = knots_.size();
+        c.variables = c_variables_.data();
+        c.n_variables = c_variables_.size();
         if (!labels_.empty()) {
             c.background_label = labels_.data();
             c.n_background_label = labels_.size() - 1;
@@ -297,8 +391,15 @@ private:
         return *this;
     }
 
+    void add(const variable &value) {
+        variables_.push_back(value);
+        c_variables_.push_back(value.to_c());
+    }
+
     mode_options values_; /* its pointers stay NULL */
-    std::vector<double> edges_;
+    std::vector<double> edges_, knots_;
+    std::vector<variable> variables_; /* which keep what the next ones point to */
+    std::vector<mode_variable> c_variables_;
     std::vector<std::int32_t> labels_; /* those given and one more, for a pointer even if none is; empty: the default */
 };
 
@@ -338,31 +439,116 @@ bool fits(const char *name, const Array &array, const char *other_name, const Ot
     return false;
 }
 
+} // namespace detail
+
+/* ---------------------------------------------------------------- events */
+
+/*
+ * The arrays of a call, float or double: mode_events of mode.h. Also of several variables of
+ * mass, and in categories. It owns nothing, and is meant for arguments:
+ *
+ *     mode::events<float>(score, {mass, pt}).weight(weight).label(label).category(year)
+ */
 template <class T>
-bool events_fit(const view<const T> &score, const view<const T> &mass, const view<const T> &weight,
-                const labels &label, status &outcome) noexcept {
-    return readable("score", score, outcome) && fits("mass", required(mass), "score", score, outcome) &&
-           fits("weight", weight, "score", score, outcome) && fits("label", label, "score", score, outcome);
+class events {
+    static_assert(std::is_same<T, float>::value || std::is_same<T, double>::value, "float or double");
+
+public:
+    /* Of one variable. */
+    events(view<const T> score, view<const T> mass) noexcept : events(score, &mass, 1) {}
+
+    /* Of 1 to 3 variables. */
+    events(view<const T> score, std::initializer_list<view<const T>> masses) noexcept
+        : events(score, masses.begin(), masses.size()) {}
+    events(view<const T> score, const std::vector<view<const T>> &masses) noexcept
+        : events(score, masses.data(), masses.size()) {}
+
+    events &weight(view<const T> values) noexcept {
+        weight_ = values;
+        return *this;
+    }
+    events &label(labels values) noexcept {
+        label_ = values;
+        return *this;
+    }
+    /* Integers, of a type that labels may have. */
+    events &category(labels values) noexcept {
+        category_ = values;
+        return *this;
+    }
+
+    view<const T> score() const noexcept { return score_; }
+
+    /* Whether the arrays may be read and have one length; if not, outcome says why. */
+    bool check(status &outcome) const noexcept {
+        static const char *const names[] = {"mass[0]", "mass[1]", "mass[2]"};
+        if (!detail::readable("score", score_, outcome)) return false;
+        for (std::size_t k = 0; k < kept(); k++)
+            if (!detail::fits(n_mass_ == 1 ? "mass" : names[k], masses_[k], "score", score_, outcome)) return false;
+        return detail::fits("weight", weight_, "score", score_, outcome) &&
+               detail::fits("label", label_, "score", score_, outcome) &&
+               detail::fits("category", category_, "score", score_, outcome);
+    }
+
+    /* For the functions of mode.h. Good while this object lives, where it is. */
+    mode_events to_c() const noexcept {
+        mode_events c = mode_events();
+        c.struct_size = sizeof c;
+        c.n = score_.size();
+        c.score = score_.data();
+        c.mass = pointers_;
+        c.n_mass = n_mass_;
+        c.weight = weight_.data();
+        c.label = label_.data();
+        c.label_type = label_.type();
+        c.category = category_.data();
+        c.category_type = category_.type();
+        return c;
+    }
+
+private:
+    enum { most = 3 }; /* more are an error of the call */
+
+    std::size_t kept() const noexcept { return std::min(n_mass_, static_cast<std::size_t>(most)); }
+
+    events(view<const T> score, const view<const T> *masses, std::size_t n_mass) noexcept
+        : score_(score), pointers_(), n_mass_(n_mass) {
+        for (std::size_t k = 0; k < kept(); k++) {
+            masses_[k] = detail::required(masses[k]);
+            pointers_[k] = masses_[k].data();
+        }
+    }
+
+    view<const T> score_, masses_[most], weight_;
+    const void *pointers_[most]; /* to the masses */
+    std::size_t n_mass_;
+    labels label_, category_;
+};
+
+namespace detail {
+
+inline int call(const mode_options *c, const mode_events *events, double *loss, float *grad) noexcept {
+    return mode_events_loss_f32(c, events, loss, grad);
+}
+inline int call(const mode_options *c, const mode_events *events, double *loss, double *grad) noexcept {
+    return mode_events_loss_f64(c, events, loss, grad);
 }
 
-inline int call(const mode_options *c, std::size_t n, const float *score, const float *mass, const float *weight,
-                const labels &label, double *loss, float *grad) noexcept {
-    return mode_loss_grad_f32(c, n, score, mass, weight, label.data(), label.type(), loss, grad);
-}
-inline int call(const mode_options *c, std::size_t n, const double *score, const double *mass, const double *weight,
-                const labels &label, double *loss, double *grad) noexcept {
-    return mode_loss_grad_f64(c, n, score, mass, weight, label.data(), label.type(), loss, grad);
-}
-
 template <class T>
-double loss_and_grad(const options &chosen, view<const T> score, view<const T> mass, view<const T> weight,
-                     labels label, view<T> grad, status &outcome) noexcept {
+double loss_and_grad(const options &chosen, const events<T> &given, view<T> grad, status &outcome) noexcept {
     double loss = std::numeric_limits<double>::quiet_NaN();
-    if (events_fit(score, mass, weight, label, outcome) && fits("grad", grad, "score", score, outcome)) {
+    if (given.check(outcome) && fits("grad", grad, "score", given.score(), outcome)) {
         const mode_options c = chosen.to_c();
-        set(outcome, call(&c, score.size(), score.data(), mass.data(), weight.data(), label, &loss, grad.data()));
+        const mode_events arrays = given.to_c();
+        set(outcome, call(&c, &arrays, &loss, grad.data()));
     }
     return loss;
+}
+
+/* The events of functions that have an argument for each array. */
+template <class T>
+events<T> of_one_mass(view<const T> score, view<const T> mass, view<const T> weight, labels label) noexcept {
+    return events<T>(score, mass).weight(weight).label(label);
 }
 
 inline int call_edges(const mode_options *c, std::size_t n, const float *mass, const float *weight,
@@ -409,16 +595,22 @@ inline int call_moments(const mode_options *c, std::size_t n, const double *scor
 /* ------------------------------------------------------------------ loss */
 
 /*
- * The loss, as mode_loss_f32 and mode_loss_f64. After an error the forms with a
- * status return NaN.
+ * The loss, as mode_events_loss_f32 and mode_events_loss_f64, or of arrays as mode_loss_f32
+ * and mode_loss_f64. After an error the forms with a status return NaN.
  */
+inline double loss(const options &chosen, const events<float> &given, status &outcome) noexcept {
+    return detail::loss_and_grad(chosen, given, view<float>(), outcome);
+}
+inline double loss(const options &chosen, const events<double> &given, status &outcome) noexcept {
+    return detail::loss_and_grad(chosen, given, view<double>(), outcome);
+}
 inline double loss(const options &chosen, view<const float> score, view<const float> mass, view<const float> weight,
                    labels label, status &outcome) noexcept {
-    return detail::loss_and_grad(chosen, score, mass, weight, label, view<float>(), outcome);
+    return loss(chosen, detail::of_one_mass(score, mass, weight, label), outcome);
 }
 inline double loss(const options &chosen, view<const double> score, view<const double> mass, view<const double> weight,
                    labels label, status &outcome) noexcept {
-    return detail::loss_and_grad(chosen, score, mass, weight, label, view<double>(), outcome);
+    return loss(chosen, detail::of_one_mass(score, mass, weight, label), outcome);
 }
 
 /*
@@ -426,13 +618,21 @@ inline double loss(const options &chosen, view<const double> score, view<const d
  * as score. After an error the forms with a status return NaN, and grad means
  * nothing.
  */
+inline double loss_and_grad(const options &chosen, const events<float> &given, view<float> grad,
+                            status &outcome) noexcept {
+    return detail::loss_and_grad(chosen, given, detail::required(grad), outcome);
+}
+inline double loss_and_grad(const options &chosen, const events<double> &given, view<double> grad,
+                            status &outcome) noexcept {
+    return detail::loss_and_grad(chosen, given, detail::required(grad), outcome);
+}
 inline double loss_and_grad(const options &chosen, view<const float> score, view<const float> mass,
                             view<const float> weight, labels label, view<float> grad, status &outcome) noexcept {
-    return detail::loss_and_grad(chosen, score, mass, weight, label, detail::required(grad), outcome);
+    return loss_and_grad(chosen, detail::of_one_mass(score, mass, weight, label), grad, outcome);
 }
 inline double loss_and_grad(const options &chosen, view<const double> score, view<const double> mass,
                             view<const double> weight, labels label, view<double> grad, status &outcome) noexcept {
-    return detail::loss_and_grad(chosen, score, mass, weight, label, detail::required(grad), outcome);
+    return loss_and_grad(chosen, detail::of_one_mass(score, mass, weight, label), grad, outcome);
 }
 
 /* ----------------------------------------------------------- look inside */
@@ -465,7 +665,7 @@ template <class T>
 table moments(const options &chosen, view<const T> score, view<const T> mass, view<const T> weight, labels label,
               view<const double> at, status &outcome) {
     table found;
-    if (!events_fit(score, mass, weight, label, outcome) || !readable("at", at, outcome)) return found;
+    if (!of_one_mass(score, mass, weight, label).check(outcome) || !readable("at", at, outcome)) return found;
     found.edges = edges(chosen, mass, weight, label, outcome);
     if (!outcome.ok()) return found;
     const mode_options c = chosen.to_c();
@@ -511,6 +711,12 @@ auto checked(Call call) -> decltype(call(std::declval<status &>())) {
 
 } // namespace detail
 
+inline double loss(const options &chosen, const events<float> &given) {
+    return detail::checked([&](status &outcome) { return loss(chosen, given, outcome); });
+}
+inline double loss(const options &chosen, const events<double> &given) {
+    return detail::checked([&](status &outcome) { return loss(chosen, given, outcome); });
+}
 inline double loss(const options &chosen, view<const float> score, view<const float> mass,
                    view<const float> weight = {}, labels label = {}) {
     return detail::checked([&](status &outcome) { return loss(chosen, score, mass, weight, label, outcome); });
@@ -520,6 +726,12 @@ inline double loss(const options &chosen, view<const double> score, view<const d
     return detail::checked([&](status &outcome) { return loss(chosen, score, mass, weight, label, outcome); });
 }
 
+inline double loss_and_grad(const options &chosen, const events<float> &given, view<float> grad) {
+    return detail::checked([&](status &outcome) { return loss_and_grad(chosen, given, grad, outcome); });
+}
+inline double loss_and_grad(const options &chosen, const events<double> &given, view<double> grad) {
+    return detail::checked([&](status &outcome) { return loss_and_grad(chosen, given, grad, outcome); });
+}
 inline double loss_and_grad(const options &chosen, view<const float> score, view<const float> mass,
                             view<const float> weight, labels label, view<float> grad) {
     return detail::checked(
@@ -540,13 +752,12 @@ struct result {
 namespace detail {
 
 template <class T>
-result<T> loss_and_new_grad(const options &chosen, view<const T> score, view<const T> mass, view<const T> weight,
-                            labels label) {
+result<T> loss_and_new_grad(const options &chosen, const events<T> &given) {
     status outcome;
     result<T> both = result<T>();
-    if (readable("score", score, outcome)) {
-        both.grad.resize(score.size());
-        both.loss = loss_and_grad(chosen, score, mass, weight, label, view<T>(both.grad), outcome);
+    if (readable("score", given.score(), outcome)) {
+        both.grad.resize(given.score().size());
+        both.loss = loss_and_grad(chosen, given, view<T>(both.grad), outcome);
     }
     require(outcome);
     return both;
@@ -554,13 +765,19 @@ result<T> loss_and_new_grad(const options &chosen, view<const T> score, view<con
 
 } // namespace detail
 
+inline result<float> loss_and_grad(const options &chosen, const events<float> &given) {
+    return detail::loss_and_new_grad(chosen, given);
+}
+inline result<double> loss_and_grad(const options &chosen, const events<double> &given) {
+    return detail::loss_and_new_grad(chosen, given);
+}
 inline result<float> loss_and_grad(const options &chosen, view<const float> score, view<const float> mass,
                                    view<const float> weight = {}, labels label = {}) {
-    return detail::loss_and_new_grad(chosen, score, mass, weight, label);
+    return loss_and_grad(chosen, detail::of_one_mass(score, mass, weight, label));
 }
 inline result<double> loss_and_grad(const options &chosen, view<const double> score, view<const double> mass,
                                     view<const double> weight = {}, labels label = {}) {
-    return detail::loss_and_new_grad(chosen, score, mass, weight, label);
+    return loss_and_grad(chosen, detail::of_one_mass(score, mass, weight, label));
 }
 
 inline std::vector<double> edges(const options &chosen, view<const float> mass, view<const float> weight = {},

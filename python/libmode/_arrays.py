@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._front import Events, flat
-from ._native import LABEL_TYPES, BatchError
+from ._native import LABEL_TYPES, BatchError, ModeEvents
+from ._native import events as native_events
 from ._options import Options
 
 _LABELS_SHOWN = 5
@@ -40,10 +41,11 @@ def read(name: str, values: Any) -> NDArray[Any]:
         array = np.asarray(values)
     except ValueError as error:  # ragged lists
         raise ValueError(f"{name} cannot be made an array: {error}") from None
-    if array.dtype.kind not in "fiub":
+    if array.dtype.kind not in "fiub" or name == "category" and array.dtype.kind == "f":
         if array.size == 0:
-            return np.zeros(0)
-        raise TypeError(f"{name} has dtype {array.dtype}: expected real numbers")
+            return np.zeros(0, bool)
+        wanted = "integers" if name == "category" else "real numbers"
+        raise TypeError(f"{name} has dtype {array.dtype}: expected {wanted}")
     return array
 
 
@@ -59,19 +61,40 @@ def is_double(events: Events) -> bool:
 
 
 def ready(events: Events, double: bool) -> Events:
-    """Contiguous arrays of float64 or float32, and of labels of a type that the core reads."""
+    """Contiguous arrays of float64 or float32, and of labels and categories of a type that the core reads.
+
+    The masses of several variables become rows.
+    """
     kind = np.float64 if double else np.float32
-    score, mass, weight = (None if array is None else np.ascontiguousarray(array, kind) for array in events[:3])
-    label = events.label
+    score, mass, weight, label, category = events
+    if mass.ndim > 1:
+        mass = mass.T
+    score, mass, weight = (
+        None if array is None else np.ascontiguousarray(array, kind) for array in (score, mass, weight)
+    )
     if label is not None:
         label = np.ascontiguousarray(label, label.dtype if label.dtype in _LABEL_TYPES else np.float64)
-    return Events(score, mass, weight, label)
+    if category is not None:  # unsigned ones that int64 has not wrap, and stay as different as they were
+        category = np.ascontiguousarray(category, category.dtype if category.dtype in _LABEL_TYPES else np.int64)
+    return Events(score, mass, weight, label, category)
 
 
 def addresses(events: Events) -> tuple[int | None, ...]:
-    """The addresses of arrays that are ready, and the type of the labels."""
-    label_type = 0 if events.label is None else _LABEL_TYPES[events.label.dtype]
-    return *map(address, events), label_type
+    """The addresses of arrays of one variable that are ready, and the type of the labels."""
+    score, mass, weight, label, _ = events
+    label_type = 0 if label is None else _LABEL_TYPES[label.dtype]
+    return address(score), address(mass), address(weight), address(label), label_type
+
+
+def for_core(events: Events) -> tuple[int | None, ...] | ModeEvents:
+    """The arrays that are ready, as :func:`libmode._native.loss_grad` takes them."""
+    if events.mass.ndim == 1 and events.category is None:
+        return addresses(events)
+    members = {name: address(getattr(events, name)) for name in ("score", "weight", "label", "category")}
+    for name in ("label", "category"):
+        array = getattr(events, name)
+        members[f"{name}_type"] = 0 if array is None else _LABEL_TYPES[array.dtype]
+    return native_events(len(events.score), [address(row) for row in np.atleast_2d(events.mass)], **members)
 
 
 def with_labels(error: BatchError, label: NDArray[Any] | None, options: Options) -> BatchError:

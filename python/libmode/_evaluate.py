@@ -9,21 +9,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _native
-from ._arrays import address, addresses, is_double, read, ready, with_labels
-from ._front import Events, together
+from ._arrays import address, for_core, is_double, read, ready, with_labels
+from ._front import Events, events_of
 from ._options import Options
 
 #: A function as :func:`loss_and_grad` is, which modules that skip batches put in its place.
-Evaluate = Callable[[Options, Any, Any, Any, Any], tuple[float, NDArray[Any]]]
+Evaluate = Callable[[Options, Any, Any, Any, Any, Any], tuple[float, NDArray[Any]]]
 
 
-def loss_and_grad(options: Options, score: Any, mass: Any, weight: Any, label: Any) -> tuple[float, NDArray[Any]]:
+def loss_and_grad(
+    options: Options, score: Any, mass: Any, weight: Any, label: Any, category: Any = None
+) -> tuple[float, NDArray[Any]]:
     """The loss and its gradient, for whatever NumPy makes arrays.
 
     The gradient has the shape and the type of ``score``, but float32 for float16, in which
     most of it would be 0, and float64 for integers.
     """
-    events = Events(*together(read, score=score, mass=mass, weight=weight, label=label))
+    events = events_of(read, score, mass, weight, label, category)
     double, kind = is_double(events), events.score.dtype
     grad = np.empty(len(events.score), np.float64 if double else np.float32)
     loss = _of_arrays(options, events, double, grad)
@@ -31,18 +33,18 @@ def loss_and_grad(options: Options, score: Any, mass: Any, weight: Any, label: A
     return loss, grad.reshape(np.shape(score)).astype(kept, copy=False)
 
 
-def loss_alone(options: Options, score: Any, mass: Any, weight: Any, label: Any) -> float:
+def loss_alone(options: Options, score: Any, mass: Any, weight: Any, label: Any, category: Any = None) -> float:
     """The loss without its gradient."""
-    events = Events(*together(read, score=score, mass=mass, weight=weight, label=label))
+    events = events_of(read, score, mass, weight, label, category)
     return _of_arrays(options, events, is_double(events), None)
 
 
 def _of_arrays(options: Options, events: Events, double: bool, grad: NDArray[Any] | None) -> float:
-    options = options.rounded_to(events.score.dtype, events.mass.dtype)
+    options = options.for_variables(events.mass.shape).rounded_to(events.score.dtype, events.mass.dtype)
     arrays = ready(events, double)
     try:
         return _native.loss_grad(
-            options, double, len(arrays.score), addresses(arrays), address(grad), held=(arrays, grad)
+            options, double, len(arrays.score), for_core(arrays), address(grad), held=(arrays, grad)
         )
     except _native.BatchError as error:
         raise with_labels(error, events.label, options) from None

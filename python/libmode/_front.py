@@ -11,36 +11,66 @@ NO_SECOND_DERIVATIVE = (
 )
 
 
+_OPTIONAL = ("weight", "label", "category")
+
+#: How many variables of mass a call may have.
+MOST_VARIABLES = 3
+
+
 class Events(NamedTuple):
-    """The arrays or tensors of one call, each of shape (n,)."""
+    """The arrays or tensors of one call, each of shape (n,); mass also (n, d) for d variables."""
 
     score: Any
     mass: Any
     weight: Any
     label: Any
+    category: Any = None
 
     def where(self, chosen: Any) -> Events:
         """The events for which ``chosen``, of shape (n,), is true."""
         return Events(*(None if array is None else array[chosen] for array in self))
 
 
-def together(read: Callable[[str, Any], Any], **given: Any) -> Any:
-    """The arguments of a call as arrays of shape (n,), in their order; weight and label may be None.
+def events_of(
+    read: Callable[[str, Any], Any], score: Any, mass: Any, weight: Any, label: Any, category: Any = None
+) -> Events:
+    """The arguments of a loss as :func:`together` makes them, with up to three variables of mass."""
+    arrays = together(read, variables, score=score, mass=mass, weight=weight, label=label, category=category)
+    return Events(*arrays)
+
+
+def together(
+    read: Callable[[str, Any], Any], of_mass: Callable[[Any], Any] | None = None, /, **given: Any
+) -> list[Any]:
+    """The arguments of a call as arrays of shape (n,), in their order; all but score and mass may be None.
 
     ``read(name, values)`` makes values an array or tensor, and raises TypeError for what
     holds no real numbers. Raises ValueError for one that is not of shape (n,) or (n, 1),
-    or has another length than the first.
+    or has another length than the first. ``of_mass`` takes a mass of another shape than
+    (n,), which is otherwise an error.
     """
     arrays: list[Any] = []
     for name, values in given.items():
-        if values is None and name in ("weight", "label"):
+        if values is None and name in _OPTIONAL:
             arrays.append(None)
             continue
         array = read(name, values)
-        arrays.append(array if array.ndim == 1 else flat(name, array))
+        if array.ndim != 1:
+            array = of_mass(array) if of_mass and name == "mass" else flat(name, array)
+        arrays.append(array)
         if array.shape[0] != arrays[0].shape[0]:
             same_length(name, array, next(iter(given)), arrays[0])
     return arrays
+
+
+def variables(mass: Any) -> Any:
+    """Masses of shape (n, d), or (n,) of one variable, of an array or tensor of shape (n,) or (n, d)."""
+    shape = tuple(mass.shape)
+    if len(shape) == 1:
+        return mass
+    if len(shape) != 2 or not 1 <= shape[1] <= MOST_VARIABLES:
+        raise ValueError(f"mass has shape {shape}: expected (n,), or (n, d) for d variables, at most {MOST_VARIABLES}")
+    return mass[:, 0] if shape[1] == 1 else mass
 
 
 def flat(name: str, array: Any) -> Any:
@@ -49,7 +79,8 @@ def flat(name: str, array: Any) -> Any:
     if len(shape) == 2 and shape[1] == 1:
         return array[:, 0]
     if len(shape) != 1:
-        raise ValueError(f"{name} has shape {tuple(shape)}: expected (n,) or (n, 1)")
+        why = "; this is for one variable at a time" if name == "mass" and len(shape) == 2 else ""
+        raise ValueError(f"{name} has shape {tuple(shape)}: expected (n,) or (n, 1){why}")
     return array
 
 

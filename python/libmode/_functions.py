@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import linecache
 import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -31,15 +32,25 @@ class Moments(NamedTuple):
     bounded: NDArray[np.float64]  #: (k, order + 1) c~_l(s), which differ where max_slope or monotonic is set
 
 
-def mode_loss(score: Any, mass: Any, *, weight: Any = None, label: Any = None, **options: Unpack[LossOptions]) -> float:
+def mode_loss(
+    score: Any,
+    mass: Any,
+    *,
+    weight: Any = None,
+    label: Any = None,
+    category: Any = None,
+    **options: Unpack[LossOptions],
+) -> float:
     """The MoDe loss of arXiv:2010.09745, integrated exactly over the scores.
 
     Parameters
     ----------
     score : (n,) or (n, 1) real numbers inside ``score_range``
         Outputs of the classifier.
-    mass : (n,) or (n, 1) real numbers, in any unit
-        The protected attribute. Limits of masses and of scores are rounded outwards to
+    mass : (n,) or (n, d) real numbers, in any unit
+        The protected attribute, or d = 1 to 3 of them, which then have the mean of their
+        losses, or with ``joint`` one. An event outside the range of one takes no part in
+        the loss of that one. Limits of masses and of scores are rounded outwards to
         the type of the array: float32 masses of 0.8 are inside ``mass_range=(0, 0.8)``.
     weight : (n,) or (n, 1) real numbers of either sign, optional
         Event weights; all 1 by default.
@@ -47,6 +58,10 @@ def mode_loss(score: Any, mass: Any, *, weight: Any = None, label: Any = None, *
         Only events whose label is equal to ``background_label`` take part. Without
         labels every event does. Labels of bool, int8, uint8, int32, int64, float32 and
         float64 are read as they are; of others a copy in float64 is made.
+    category : (n,) or (n, 1) integers or bools, optional
+        Years, slices of another variable, groups: the loss of each category, which is that
+        of its events alone with bins of their own, times its share of the sum of weights of
+        all selected events, added up. All events are of one category by default.
     {options}
 
     Returns
@@ -63,11 +78,17 @@ def mode_loss(score: Any, mass: Any, *, weight: Any = None, label: Any = None, *
     TypeError
         For an unknown option or a wrong type.
     """
-    return loss_alone(check("mode", options), score, mass, weight, label)
+    return loss_alone(check("mode", options), score, mass, weight, label, category)
 
 
 def mode_loss_and_grad(
-    score: Any, mass: Any, *, weight: Any = None, label: Any = None, **options: Unpack[LossOptions]
+    score: Any,
+    mass: Any,
+    *,
+    weight: Any = None,
+    label: Any = None,
+    category: Any = None,
+    **options: Unpack[LossOptions],
 ) -> tuple[float, NDArray[Any]]:
     """The MoDe loss and its gradient with respect to the scores.
 
@@ -75,7 +96,7 @@ def mode_loss_and_grad(
     and its floating type, but float32 for float16, in which most of it would be 0,
     and float64 for integers; events that take no part have gradient exactly 0.
     """
-    return loss_and_grad(check("mode", options), score, mass, weight, label)
+    return loss_and_grad(check("mode", options), score, mass, weight, label, category)
 
 
 def mode_edges(
@@ -83,12 +104,19 @@ def mode_edges(
 ) -> NDArray[np.float64]:
     """The edges of the mass bins that the loss uses, in units of mass.
 
-    Takes ``mass``, ``weight``, ``label`` and the options as :func:`mode_loss` does, and one
-    background label. Weights count where ``bins`` is left out. There may be fewer bins than
-    asked for where masses are equal.
+    Takes ``mass``, ``weight``, ``label`` and the options as :func:`mode_loss` does, but of one
+    variable, one category and one background label at a time. Weights count where ``bins``
+    is left out. There may be fewer bins than asked for where masses are equal.
     """
     mass, weight, label = together(read, mass=mass, weight=weight, label=label)
-    return _edges(check("mode", options), mass, weight, label)
+    return _edges(_check_of_one(options), mass, weight, label)
+
+
+def _check_of_one(options: Mapping[str, Any]) -> Options:
+    """The options of a function that looks at one variable and one category at a time."""
+    if "category" in options:
+        raise TypeError("category: this is for one category at a time: give the events of that category alone")
+    return check("mode", options).for_variables((0,))
 
 
 def _edges(
@@ -112,13 +140,14 @@ def mode_moments(
 ) -> Moments:
     """F_b, c_l and c~_l at given scores: what the loss is made of, for plots.
 
-    Takes what :func:`mode_loss` takes, with one background label, and ``at``, a sequence of
-    scores: by default 101 from the lowest to the highest end of ``score_range``, or of
-    the scores where that is None. Returns a :class:`Moments`.
+    Takes what :func:`mode_loss` takes, but of one variable, one category and one background
+    label at a time, and ``at``, a sequence of scores: by default 101 from the lowest to the
+    highest end of ``score_range``, or of the scores where that is None. Returns a
+    :class:`Moments`.
     """
     given = Events(*together(read, score=score, mass=mass, weight=weight, label=label))
-    checked = check("mode", options).rounded_to(given.score.dtype, given.mass.dtype)
-    edges = _edges(checked, *given[1:])
+    checked = _check_of_one(options).rounded_to(given.score.dtype, given.mass.dtype)
+    edges = _edges(checked, given.mass, given.weight, given.label)
     events = ready(given, double=True)
     if at is None:
         low, high = checked.struct.score_range

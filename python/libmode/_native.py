@@ -54,6 +54,37 @@ class ModeOptions(ctypes.Structure):
     """``mode_options`` of mode.h. Its members are those of the library's table, which is read when it is loaded."""
 
 
+class ModeVariable(ctypes.Structure):
+    """``mode_variable`` of mode.h."""
+
+    _fields_ = [
+        ("struct_size", ctypes.c_size_t),
+        ("bins", ctypes.c_int32),
+        ("mass_range", ctypes.c_double * 2),
+        ("edges", ctypes.POINTER(ctypes.c_double)),
+        ("n_edges", ctypes.c_size_t),
+        ("knots", ctypes.POINTER(ctypes.c_double)),
+        ("n_knots", ctypes.c_size_t),
+    ]
+
+
+class ModeEvents(ctypes.Structure):
+    """``mode_events`` of mode.h."""
+
+    _fields_ = [
+        ("struct_size", ctypes.c_size_t),
+        ("n", ctypes.c_size_t),
+        ("score", ctypes.c_void_p),
+        ("mass", ctypes.POINTER(ctypes.c_void_p)),
+        ("n_mass", ctypes.c_size_t),
+        ("weight", ctypes.c_void_p),
+        ("label", ctypes.c_void_p),
+        ("category", ctypes.c_void_p),
+        ("label_type", ctypes.c_int32),
+        ("category_type", ctypes.c_int32),
+    ]
+
+
 class _Row(ctypes.Structure):
     """``mode_option`` of mode.h."""
 
@@ -77,8 +108,9 @@ _KINDS: list[Any] = [
     ctypes.c_double * 2,
     ctypes.POINTER(ctypes.c_double),
     ctypes.POINTER(ctypes.c_int32),
+    ctypes.POINTER(ModeVariable),
 ]
-RANGE, NUMBERS, LABELS = 4, 5, 6
+RANGE, NUMBERS, LABELS, VARIABLES = 4, 5, 6, 7
 
 
 class Option(NamedTuple):
@@ -104,11 +136,16 @@ _options = ctypes.POINTER(ModeOptions)
 _weight_and_label = [_address, _address, ctypes.c_int]
 _events = [_options, _size, _address, _address, *_weight_and_label]
 _doubles = ctypes.POINTER(ctypes.c_double)
+_all_events = [_options, ctypes.POINTER(ModeEvents), _doubles, _address]
 
 _SIGNATURES = {
     "mode_option_at": [_size, ctypes.POINTER(_Row)],
     "mode_options_init": [_options, _size],
     "mode_options_check": [_options],
+    "mode_variable_init": [ctypes.POINTER(ModeVariable), _size],
+    "mode_events_init": [ctypes.POINTER(ModeEvents), _size],
+    "mode_events_loss_f32": _all_events,
+    "mode_events_loss_f64": _all_events,
     "mode_loss_grad_f32": [*_events, _doubles, _address],
     "mode_loss_grad_f64": [*_events, _doubles, _address],
     "mode_edges_f64": [_options, _size, _address, *_weight_and_label, _size, _address, ctypes.POINTER(_size)],
@@ -242,7 +279,7 @@ def _read_options(loaded: ctypes.CDLL) -> None:
         _check(loaded, loaded.mode_option_at(k, row))
         name = row.name.decode()
         members.append((name, _KINDS[row.kind]))
-        if row.kind in (NUMBERS, LABELS):
+        if row.kind in (NUMBERS, LABELS, VARIABLES):
             members.append((f"n_{name}", ctypes.c_size_t))
         values = tuple(row.values[i].decode() for i in range(row.n_values))
         OPTIONS[name] = Option(row.kind, row.losses, values, row.none)
@@ -279,25 +316,49 @@ def check_options(options: ModeOptions) -> None:
     _check(loaded, loaded.mode_options_check(options))
 
 
+def default_variables(count: int) -> ctypes.Array[ModeVariable]:
+    """So many ``ModeVariable`` that have nothing of their own."""
+    loaded, variables = library(), (ModeVariable * count)()
+    for variable in variables:
+        _check(loaded, loaded.mode_variable_init(variable, ctypes.sizeof(ModeVariable)))
+    return variables
+
+
+def events(n: int, mass: Sequence[int | None], **members: int | None) -> ModeEvents:
+    """``ModeEvents`` of n events with the masses of the variables at these addresses, and other members as given."""
+    loaded, result = library(), ModeEvents()
+    _check(loaded, loaded.mode_events_init(result, ctypes.sizeof(result)))
+    result.n, result.n_mass = n, len(mass)
+    result.mass = (ctypes.c_void_p * len(mass))(*mass)
+    for name, value in members.items():
+        setattr(result, name, value)
+    return result
+
+
 def loss_grad(
     options: Options,
     double: bool,
     n: int,
-    events: Sequence[int | None],
+    events: Sequence[int | None] | ModeEvents,
     grad: int | None,
     held: tuple[object, ...] = (),
 ) -> float:
     """The loss of n events; its gradient goes to the address ``grad``.
 
     ``events`` are the addresses of score, mass and weight, floats or doubles, and of the
-    labels, and the type of these. ``held`` are the objects whose memory the addresses point
-    to: a long call may go on when the caller was interrupted.
+    labels, and the type of these; or, of several variables or with categories, what
+    :func:`events` makes. ``held`` are the objects whose memory the addresses point to: a
+    long call may go on when the caller was interrupted.
     """
     loaded, loss = library(), ctypes.c_double()
-    function = loaded.mode_loss_grad_f64 if double else loaded.mode_loss_grad_f32
+    arguments: Sequence[Any]
+    if isinstance(events, ModeEvents):
+        function, arguments = loaded.mode_events_loss_f64 if double else loaded.mode_events_loss_f32, (events,)
+    else:
+        function, arguments = loaded.mode_loss_grad_f64 if double else loaded.mode_loss_grad_f32, (n, *events)
 
     def call() -> float:
-        _check(loaded, function(options.struct, n, *events, loss, grad))
+        _check(loaded, function(options.struct, *arguments, loss, grad))
         return loss.value
 
     return call() if n < LARGE else interruptible(call, *held)

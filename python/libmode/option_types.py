@@ -16,15 +16,34 @@ class LossOptions(TypedDict, total=False):
 
     order: int
     """Degree of the polynomial dependence on mass that costs nothing, 0 to 16; 0 by default."""
-    bins: int | None
+    bins: int | Sequence[int | None] | None
     """Number of mass bins. Where it is None or not given, it is the smaller of 32 and what
-    the number of events allows; docs/options.md has the rule."""
-    binning: Literal["quantile", "uniform", "edges"]
-    """Equal numbers of events, which is the default, equal widths, or given by ``edges``."""
-    edges: Iterable[float] | None
-    """Increasing edges of the mass bins. Then ``binning`` is left out or "edges"."""
-    mass_range: tuple[float, float] | None
-    """Events outside take no part. By default from the lowest to the highest mass."""
+    the number of events allows; docs/options.md has the rule. Of several variables one
+    number for all, or one for each."""
+    binning: Literal["quantile", "uniform", "edges", "values", "none"]
+    """Equal numbers of events, which is the default, equal widths, given by ``edges``, a bin
+    for each mass that occurs, "values", or no bins, "none": what costs is then the response
+    in polynomials of the degrees above ``order``, up to ``degree``."""
+    edges: Iterable[float | Iterable[float]] | None
+    """Increasing edges of the mass bins; of several variables a sequence for each. Then
+    ``binning`` is left out or "edges"."""
+    mass_range: tuple[float, float] | Sequence[tuple[float, float] | None] | None
+    """Events outside take no part. By default from the lowest to the highest mass. Of
+    several variables a pair, or None, for each."""
+    joint: bool
+    """Bin several variables of mass together, in cells, and let every polynomial in them of
+    total degree up to ``order`` cost nothing. False, the default: the mean of their losses."""
+    missing: Literal["error", "ignore"]
+    """A mass that is NaN is an error, the default, or as one outside ``mass_range``."""
+    basis: Literal["legendre", "bspline"]
+    """What costs nothing: polynomials in mass, the default, or B-splines of ``degree`` with
+    ``knots``, for which ``order`` is left out."""
+    degree: int | None
+    """Degree of the B-splines, 0 to 5; 3 by default. With ``binning="none"`` the highest
+    degree that is looked at, above ``order`` and up to 16; then it must be given."""
+    knots: Iterable[float | Iterable[float]] | None
+    """Increasing knots of the B-splines, inside the mass range; none by default. Of several
+    variables a sequence for each. Then ``basis`` is left out or "bspline"."""
     max_slope: float | None
     """Bound on the slope c_1 relative to what ``slope_of`` says; order >= 1; none by default."""
     slope_of: Literal["rejected", "selected"]
@@ -58,9 +77,11 @@ class DisCoOptions(TypedDict, total=False):
 class FlatnessOptions(TypedDict, total=False):
     """The options that the flatness loss takes, which say what is binned."""
 
-    bins: int | None
-    binning: Literal["quantile", "uniform", "edges"]
-    edges: Iterable[float] | None
-    mass_range: tuple[float, float] | None
+    bins: int | Sequence[int | None] | None
+    binning: Literal["quantile", "uniform", "edges", "values", "none"]
+    edges: Iterable[float | Iterable[float]] | None
+    mass_range: tuple[float, float] | Sequence[tuple[float, float] | None] | None
+    joint: bool
+    missing: Literal["error", "ignore"]
     score_range: tuple[float, float] | None
     background_label: int | Sequence[int]

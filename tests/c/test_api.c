@@ -18,7 +18,9 @@ static void test_defaults(void) {
     CHECK(o.max_slope == INFINITY && o.slope_penalty == 0, "max_slope, slope_penalty");
     CHECK(o.mass_range[0] == -INFINITY && o.mass_range[1] == INFINITY, "mass_range");
     CHECK(o.score_range[0] == 0 && o.score_range[1] == 1, "score_range");
+    CHECK(!o.joint && o.missing == MODE_MISSING_ERROR && o.basis == MODE_BASIS_LEGENDRE && o.degree == MODE_DEFAULT, "joint, missing, basis, degree");
     CHECK(!o.edges && !o.n_edges && !o.background_label && !o.n_background_label, "edges, background_label");
+    CHECK(!o.knots && !o.n_knots && !o.variables && !o.n_variables, "knots, variables");
     CHECK(mode_options_check(&o) == MODE_OK && mode_options_check(NULL) == MODE_OK, "%s", mode_last_error());
 }
 
@@ -41,11 +43,17 @@ static void test_table(void) {
         MEMBER(reduction, MODE_KIND_CHOICE, 1, NAN),
         MEMBER(monotonic, MODE_KIND_FLAG, 1, NAN),
         MEMBER(unbiased, MODE_KIND_FLAG, 3, NAN),
+        MEMBER(joint, MODE_KIND_FLAG, 5, NAN),
+        MEMBER(missing, MODE_KIND_CHOICE, 5, NAN),
+        MEMBER(basis, MODE_KIND_CHOICE, 1, NAN),
+        MEMBER(degree, MODE_KIND_INTEGER, 1, MODE_DEFAULT),
         MEMBER(max_slope, MODE_KIND_NUMBER, 1, INFINITY),
         MEMBER(slope_penalty, MODE_KIND_NUMBER, 1, NAN),
         MEMBER(mass_range, MODE_KIND_RANGE, 5, NAN),
         MEMBER(score_range, MODE_KIND_RANGE, 5, NAN),
         MEMBER(edges, MODE_KIND_NUMBERS, 5, NAN),
+        MEMBER(knots, MODE_KIND_NUMBERS, 1, NAN),
+        MEMBER(variables, MODE_KIND_VARIABLES, 5, NAN),
         MEMBER(background_label, MODE_KIND_LABELS, 7, NAN),
     };
     const size_t count = sizeof members / sizeof *members;
@@ -58,10 +66,23 @@ static void test_table(void) {
         CHECK(row.none == members[k].none || (isnan(row.none) && isnan(members[k].none)), "%s: %g", row.name, row.none);
         CHECK((row.kind == MODE_KIND_CHOICE) == (row.n_values > 0) && !row.n_values == !row.values, "%s: values", row.name);
     }
-    CHECK(!mode_option_at(3, &row) && row.n_values == 3 && !strcmp(row.values[MODE_BINNING_UNIFORM], "uniform"), "binning");
+    CHECK(!mode_option_at(3, &row) && row.n_values == 5 && !strcmp(row.values[MODE_BINNING_NONE], "none"), "binning");
     CHECK(!mode_option_at(0, &row) && !strcmp(row.values[MODE_LOSS_FLATNESS], "flatness"), "loss");
-    expect("past the end", mode_option_at(count, &row), MODE_ERROR_ARGUMENT, "k = 15|15 options");
+    expect("past the end", mode_option_at(count, &row), MODE_ERROR_ARGUMENT, "k = 21|21 options");
     expect("nowhere", mode_option_at(0, NULL), MODE_ERROR_ARGUMENT, "option is NULL");
+}
+
+static void test_begun_structs(void) {
+    mode_variable v;
+    mode_events e;
+    memset(&v, 0xff, sizeof v);
+    memset(&e, 0xff, sizeof e);
+    CHECK(mode_variable_init(&v, sizeof v) == MODE_OK && v.struct_size == sizeof v, "%s", mode_last_error());
+    CHECK(v.bins == 0 && v.mass_range[0] == -INFINITY && v.mass_range[1] == INFINITY, "bins, mass_range");
+    CHECK(!v.edges && !v.n_edges && !v.knots && !v.n_knots, "edges, knots");
+    CHECK(mode_events_init(&e, sizeof e) == MODE_OK && e.struct_size == sizeof e, "%s", mode_last_error());
+    CHECK(!e.n && !e.score && !e.mass && !e.n_mass && !e.weight && !e.label && !e.category, "pointers");
+    CHECK(e.label_type == MODE_LABEL_INT32 && e.category_type == MODE_LABEL_INT32, "types");
 }
 
 /* The default of unbiased follows the loss: on with MoDe, off with DisCo. */
@@ -150,6 +171,47 @@ static void test_labels_of_every_type(void) {
     }
 }
 
+/* ------------------------------------------------------------------ events */
+
+/* mode_events with the arrays of a call; `masses` is where the pointer to the masses goes. */
+static mode_events events_of(const call *c, const void **masses) {
+    mode_events e;
+    mode_events_init(&e, sizeof e);
+    masses[0] = c->mass;
+    e.n = c->n;
+    e.score = c->score;
+    e.mass = masses;
+    e.n_mass = 1;
+    e.weight = c->weight;
+    e.label = c->label;
+    return e;
+}
+
+/* The general function is the four others. */
+static void test_events_of_one_variable(void) {
+    call c = good();
+    const void *masses[1];
+    const mode_events e = events_of(&c, masses);
+    double want = NAN, loss = NAN, want_grad[N], grad[N];
+    float score[N], mass[N], single[N], want_single[N];
+    const void *float_masses[1] = {mass};
+    mode_events in_float = e;
+    for (int i = 0; i < N; i++) c.label[i] = i % 7 == 3;
+    CHECK(!mode_loss_grad_f64(&c.options, N, c.score, c.mass, c.weight, c.label, MODE_LABEL_INT32, &want, want_grad), "%s", mode_last_error());
+    CHECK(!mode_events_loss_f64(&c.options, &e, &loss, grad) && loss == want, "%.17g, want %.17g, %s", loss, want, mode_last_error());
+    CHECK(!memcmp(grad, want_grad, sizeof grad), "the gradient");
+    CHECK(!mode_events_loss_f64(&c.options, &e, &loss, NULL), "%s", mode_last_error());
+
+    for (int i = 0; i < N; i++) score[i] = (float)c.score[i], mass[i] = (float)c.mass[i];
+    in_float.score = score;
+    in_float.mass = float_masses;
+    in_float.weight = NULL;
+    CHECK(!mode_loss_grad_f32(&c.options, N, score, mass, NULL, c.label, MODE_LABEL_INT32, &want, want_single), "%s", mode_last_error());
+    CHECK(!mode_events_loss_f32(&c.options, &in_float, &loss, single) && loss == want, "%.17g, want %.17g, %s", loss, want, mode_last_error());
+    CHECK(!memcmp(single, want_single, sizeof single), "the gradient");
+    CHECK(!mode_events_loss_f32(NULL, &in_float, &loss, NULL), "NULL options: %s", mode_last_error());
+}
+
 /* -------------------------------------------------------------- look inside */
 
 static void test_edges(void) {
@@ -215,11 +277,13 @@ int main(void) {
     test_versions();
     test_defaults();
     test_table();
+    test_begun_structs();
     test_unbiased_by_default();
     test_null_options_are_the_defaults();
     test_grad_may_be_null_and_weights_of_1_are_none();
     test_events_of_other_labels_are_not_looked_at();
     test_labels_of_every_type();
+    test_events_of_one_variable();
     test_edges();
     test_moments();
     test_the_message_stays_until_the_next_error();

@@ -22,7 +22,7 @@ static void order_negative(call *c) { c->options.order = -1; }
 static void bins_minus_1(call *c) { c->options.bins = -1; }
 static void bins_negative(call *c) { c->options.bins = INT32_MIN; }
 static void bins_most(call *c) { c->options.bins = INT32_MAX; }
-static void binning_unknown(call *c) { c->options.binning = 3; }
+static void binning_unknown(call *c) { c->options.binning = 5; }
 static void moments_unknown(call *c) { c->options.moments = -1; }
 static void slope_of_unknown(call *c) { c->options.slope_of = 2; }
 static void reduction_unknown(call *c) { c->options.reduction = 2; }
@@ -81,7 +81,7 @@ static const struct {
     {"order -1", order_negative, MODE_ERROR_OPTION, "order = -1"},
     {"bins -1", bins_minus_1, MODE_ERROR_OPTION, "bins = -1|at least 1"},
     {"bins -2^31", bins_negative, MODE_ERROR_OPTION, "bins = -2147483648|at least 1"},
-    {"binning", binning_unknown, MODE_ERROR_OPTION, "binning = 3"},
+    {"binning", binning_unknown, MODE_ERROR_OPTION, "binning = 5"},
     {"moments", moments_unknown, MODE_ERROR_OPTION, "moments = -1"},
     {"slope_of", slope_of_unknown, MODE_ERROR_OPTION, "slope_of = 2"},
     {"reduction", reduction_unknown, MODE_ERROR_OPTION, "reduction = 2"},
@@ -295,6 +295,102 @@ static void test_other_numbers(void) {
            MODE_ERROR_OPTION, "background_label|one at a time");
 }
 
+/* ------------------------------------------------------- structs of this call */
+
+/* Each spoils the events, or the variables of the options, in one way. */
+static void events_size_0(call *c, mode_events *e, mode_variable *v) { (void)c, (void)v, e->struct_size = 0; }
+static void events_newer(call *c, mode_events *e, mode_variable *v) { (void)c, (void)v, e->struct_size += 8; }
+static void no_mass(call *c, mode_events *e, mode_variable *v) { (void)c, (void)v, e->n_mass = 0; }
+static void mass_of_4(call *c, mode_events *e, mode_variable *v) { (void)c, (void)v, e->n_mass = 4; }
+static void mass_of_many(call *c, mode_events *e, mode_variable *v) { (void)c, (void)v, e->n_mass = SIZE_MAX; }
+static void mass_null(call *c, mode_events *e, mode_variable *v) { (void)c, (void)v, e->mass = NULL; }
+static void score_null(call *c, mode_events *e, mode_variable *v) { (void)c, (void)v, e->score = NULL; }
+static void second_mass_null(call *c, mode_events *e, mode_variable *v) {
+    static const double mass[N] = {0};
+    static const void *const masses[2] = {mass, NULL};
+    (void)c, (void)v, e->mass = masses, e->n_mass = 2;
+}
+static void category_of_float(call *c, mode_events *e, mode_variable *v) {
+    (void)v, e->category = c->label, e->category_type = MODE_LABEL_FLOAT32;
+}
+static void category_type_7(call *c, mode_events *e, mode_variable *v) { (void)v, e->category = c->label, e->category_type = 7; }
+static void variable_size_0(call *c, mode_events *e, mode_variable *v) { (void)c, (void)e, v[1].struct_size = 0; }
+static void variables_null(call *c, mode_events *e, mode_variable *v) { (void)e, (void)v, c->options.variables = NULL; }
+static void variables_4(call *c, mode_events *e, mode_variable *v) { (void)e, (void)v, c->options.n_variables = 4; }
+static void variable_bins(call *c, mode_events *e, mode_variable *v) { (void)c, (void)e, v[1].bins = -2; }
+static void variable_range(call *c, mode_events *e, mode_variable *v) { (void)c, (void)e, v[1].mass_range[0] = 3; }
+static void variable_edges_null(call *c, mode_events *e, mode_variable *v) { (void)c, (void)e, v[0].n_edges = 3; }
+static void variable_edges(call *c, mode_events *e, mode_variable *v) {
+    (void)e, give_edges(c, 10), v[1].edges = c->edges, v[1].n_edges = 3, c->options.edges = NULL, c->options.n_edges = 0;
+}
+static void edges_of_all(call *c, mode_events *e, mode_variable *v) { (void)e, (void)v, give_edges(c, 63); }
+
+static const struct {
+    const char *what;
+    void (*spoil)(call *, mode_events *, mode_variable *);
+    int status;
+    const char *parts;
+} spoilt_structs[] = {
+    {"events.struct_size 0", events_size_0, MODE_ERROR_ARGUMENT, "events.struct_size = 0|mode_events_init"},
+    {"events of a later version", events_newer, MODE_ERROR_ARGUMENT, "events.struct_size|" MODE_VERSION},
+    {"no mass", no_mass, MODE_ERROR_ARGUMENT, "n_mass = 0|1 to 3 variables"},
+    {"4 masses", mass_of_4, MODE_ERROR_ARGUMENT, "n_mass = 4|1 to 3 variables"},
+    {"-1 masses", mass_of_many, MODE_ERROR_ARGUMENT, "n_mass = 18446744073709551615|1 to 3 variables"},
+    {"mass NULL", mass_null, MODE_ERROR_ARGUMENT, "mass is NULL|n_mass = 1"},
+    {"score NULL", score_null, MODE_ERROR_ARGUMENT, "score is NULL|64 elements"},
+    {"second mass NULL", second_mass_null, MODE_ERROR_ARGUMENT, "mass[1] is NULL|64 elements"},
+    {"categories of float", category_of_float, MODE_ERROR_ARGUMENT, "category_type = 4|integers"},
+    {"category_type 7", category_type_7, MODE_ERROR_ARGUMENT, "category_type = 7|MODE_LABEL_"},
+    {"variable.struct_size 0", variable_size_0, MODE_ERROR_ARGUMENT, "variable.struct_size = 0|mode_variable_init"},
+    {"variables NULL", variables_null, MODE_ERROR_ARGUMENT, "variables is NULL|2 elements"},
+    {"4 variables", variables_4, MODE_ERROR_ARGUMENT, "n_variables = 4"},
+    {"bins of a variable", variable_bins, MODE_ERROR_OPTION, "bins of variable 1 = -2|at least 1"},
+    {"mass_range of a variable", variable_range, MODE_ERROR_OPTION, "mass_range of variable 1 = [3, +Inf]|finite"},
+    {"edges of a variable NULL", variable_edges_null, MODE_ERROR_ARGUMENT, "edges of variable 0 is NULL|3 elements"},
+    {"edges of a variable", variable_edges, MODE_ERROR_OPTION, "edges of variable 1[2] = 10|[1] = 10"},
+    {"edges of all", edges_of_all, MODE_ERROR_OPTION, "edges|one for each"},
+};
+
+static void test_spoilt_structs(void) {
+    for (size_t k = 0; k < sizeof spoilt_structs / sizeof *spoilt_structs; k++) {
+        const char *what = spoilt_structs[k].what, *parts = spoilt_structs[k].parts;
+        const int want = spoilt_structs[k].status;
+        call c = good();
+        const void *const masses[1] = {c.mass};
+        double loss = -7, grad[N];
+        float single[N];
+        mode_variable v[4];
+        mode_events e;
+        for (int i = 0; i < 4; i++) mode_variable_init(&v[i], sizeof v[i]);
+        mode_events_init(&e, sizeof e);
+        e.n = N;
+        e.score = c.score;
+        e.mass = masses;
+        e.n_mass = 1;
+        c.options.variables = v;
+        c.options.n_variables = 2;
+        spoilt_structs[k].spoil(&c, &e, v);
+        expect(what, mode_events_loss_f64(&c.options, &e, &loss, grad), want, parts);
+        expect(what, mode_events_loss_f32(&c.options, &e, &loss, single), want, parts);
+        CHECK(loss == -7, "%s: a result was written", what);
+    }
+}
+
+static void test_structs_that_are_null(void) {
+    mode_variable v;
+    mode_events e;
+    double loss;
+    float single;
+    mode_events_init(&e, sizeof e);
+    expect("events", mode_events_loss_f64(NULL, NULL, &loss, NULL), MODE_ERROR_ARGUMENT, "events is NULL");
+    expect("events f32", mode_events_loss_f32(NULL, NULL, &loss, &single), MODE_ERROR_ARGUMENT, "events is NULL");
+    expect("loss", mode_events_loss_f64(NULL, &e, NULL, NULL), MODE_ERROR_ARGUMENT, "loss is NULL");
+    expect("init of events", mode_events_init(NULL, sizeof e), MODE_ERROR_ARGUMENT, "events is NULL");
+    expect("init of events, size", mode_events_init(&e, 8), MODE_ERROR_ARGUMENT, "events.struct_size = 8");
+    expect("init of a variable", mode_variable_init(NULL, sizeof v), MODE_ERROR_ARGUMENT, "variable is NULL");
+    expect("init of a variable, size", mode_variable_init(&v, 8), MODE_ERROR_ARGUMENT, "variable.struct_size = 8");
+}
+
 /* Every status has been seen but for those of a forked child (test_threads.c), of DisCo (test_baselines.c) and of a defect. */
 static void test_every_status(void) {
     for (int status = MODE_ERROR_ARGUMENT; status < MODE_ERROR_FORKED; status++)
@@ -310,6 +406,8 @@ int main(void) {
     test_null();
     test_numbers_of_events();
     test_other_numbers();
+    test_spoilt_structs();
+    test_structs_that_are_null();
     test_every_status();
     return finish();
 }

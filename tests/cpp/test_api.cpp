@@ -70,6 +70,11 @@ void test_setters() {
     CHECK(c.mass_range[0] == 10 && c.mass_range[1] == 20, "mass_range");
     CHECK(c.score_range[0] == -1 && c.score_range[1] == 2, "score_range");
     CHECK(mode::options().monotonic(false).to_c().monotonic == 0, "monotonic(false)");
+    const mode::options of_splines = mode::options().joint().missing(mode::missing::ignore).degree(2).knots({3, 4});
+    const mode_options other = of_splines.to_c();
+    CHECK(other.joint == 1 && other.missing == MODE_MISSING_IGNORE && other.degree == 2, "joint, missing, degree");
+    CHECK(other.basis == MODE_BASIS_BSPLINE && other.n_knots == 2 && other.knots[1] == 4, "knots set the basis too");
+    CHECK(mode::options().binning(mode::binning::none).to_c().binning == MODE_BINNING_NONE, "binning");
 }
 
 bool has_them(const mode::options &options) {
@@ -96,6 +101,39 @@ void test_options_own_their_edges_and_labels() {
     CHECK(has_them(moved) && has_them(move_assigned), "what is moved");
     copy = moved;
     CHECK(has_them(copy) && has_them(moved), "what was moved from may be assigned to");
+}
+
+bool has_both(const mode::options &options) {
+    const mode_options c = options.to_c();
+    const mode_variable *v = c.variables;
+    return c.binning == MODE_BINNING_EDGES && c.basis == MODE_BASIS_BSPLINE && c.n_variables == 2 &&
+           v[0].struct_size == sizeof *v && v[0].bins == 3 && v[0].mass_range[1] == 7 && v[0].n_edges == 0 &&
+           v[0].n_knots == 1 && v[0].knots[0] == 5 && v[1].bins == 0 && v[1].mass_range[0] == -INFINITY &&
+           v[1].n_edges == 3 && v[1].edges[1] == 10;
+}
+
+// Variables keep their numbers, which copies share.
+void test_variables_own_their_edges_and_knots() {
+    std::unique_ptr<mode::options> first(new mode::options);
+    {
+        std::unique_ptr<mode::variable> one(new mode::variable), other(new mode::variable);
+        one->bins(3).mass_range(1, 7).knots({5});
+        other->edges({0, 10, 63});
+        first->variables({*one, *other});
+        other->edges({1, 2});
+    }
+    mode::options copy(*first), assigned, of_c(first->to_c());
+    assigned = *first;
+    CHECK(has_both(*first), "what was given");
+    first->variables({mode::variable().bins(1)});
+    CHECK(first->to_c().n_variables == 1, "one variable");
+    first.reset();
+    CHECK(has_both(copy) && has_both(assigned) && has_both(of_c), "copies");
+    const mode::options moved(std::move(copy));
+    CHECK(has_both(moved), "what is moved");
+    mode::status status;
+    mode::options().variables({mode::variable(), mode::variable().bins(-1)}).check(status);
+    expect(status, MODE_ERROR_OPTION, "bins of variable 1 = -1 must be at least 1");
 }
 
 void test_check() {
@@ -155,6 +193,43 @@ void test_what_arrays_may_be() {
     CHECK(mode::loss_and_grad(options, scores, masses, {}, {}, whole, status) == want, "%s", status.message());
     CHECK(other == grad, "the gradient through std::span");
     CHECK(mode::loss(options, std::span(mass).subspan(0, 3), masses, {}, {}, status) != want && !status.ok(), "length 3");
+#endif
+}
+
+// The events of one variable give what their arrays give; those of several are compared in length.
+template <class T>
+void test_events() {
+    const events<T> e;
+    const mode::options options = four_bins().order(1);
+    std::vector<T> grad(N), want_grad(N);
+    std::vector<std::int64_t> category(N, 3), short_category(3);
+    const std::vector<T> three(3), *const mass = &e.mass;
+    mode::status status;
+    const double want = mode::loss_and_grad(options, e.score, e.mass, e.weight, e.label, want_grad, status);
+    const mode::events<T> same = mode::events<T>(e.score, e.mass).weight(e.weight).label(e.label);
+    CHECK(mode::loss_and_grad(options, same, grad, status) == want && grad == want_grad, "%s", status.message());
+    CHECK(mode::loss(options, same, status) == want, "%s", status.message());
+    CHECK(mode::loss(options, mode::events<T>(e.score, {*mass}).weight(e.weight).label(e.label), status) == want, "%s", status.message());
+    CHECK(mode::loss(options, mode::events<T>(e.score, {mass->data(), N}).weight(e.weight).label(e.label), status) == want, "%s", status.message());
+
+    const mode_events c = mode::events<T>(e.score, {*mass, e.score, three}).category(category).to_c();
+    CHECK(c.struct_size == sizeof c && c.n == N && c.n_mass == 3 && c.category == category.data(), "%zu masses", c.n_mass);
+    CHECK(c.category_type == MODE_LABEL_INT64 && !c.weight && !c.label, "%d", c.category_type);
+
+    mode::loss(options, mode::events<T>(e.score, {e.mass, three}), status);
+    expect(status, MODE_ERROR_ARGUMENT, "mass[1] has length 3, but score has length 64");
+    mode::loss(options, mode::events<T>(e.score, e.mass).category(short_category), status);
+    expect(status, MODE_ERROR_ARGUMENT, "category has length 3, but score has length 64");
+    mode::loss(options, mode::events<T>(e.score, e.mass).category(e.weight), status);
+    CHECK(status.code() == MODE_ERROR_ARGUMENT, "categories are integers: %s", status.message());
+    mode::loss(options, mode::events<T>(e.score, {e.mass, e.mass, e.mass, e.mass}), status);
+    expect(status, MODE_ERROR_ARGUMENT, "n_mass = 4: mass has 1 to 3 variables");
+    mode::loss_and_grad(options, same, {}, status);
+    expect(status, MODE_ERROR_ARGUMENT, "grad has length 0, but score has length 64");
+#if MODE_EXCEPTIONS
+    CHECK(mode::loss(options, same) == want, "loss");
+    CHECK(mode::loss_and_grad(options, same).grad == want_grad, "a new gradient");
+    CHECK(mode::loss_and_grad(options, same, grad) == want, "a given gradient");
 #endif
 }
 
@@ -448,9 +523,12 @@ int main() {
     test_defaults_are_those_of_the_library();
     test_setters();
     test_options_own_their_edges_and_labels();
+    test_variables_own_their_edges_and_knots();
     test_check();
     test_results_are_those_of_c<float>();
     test_results_are_those_of_c<double>();
+    test_events<float>();
+    test_events<double>();
     test_what_arrays_may_be();
     test_labels_of_every_type();
     test_not_given_and_empty();

@@ -13,15 +13,13 @@ namespace {
 const double double_tolerance = 1e-9, float_tolerance = 1e-5;
 
 template <class T>
-void check_case(const golden_case &c, double tolerance) {
-    const std::vector<T> score(c.score, c.score + c.n), mass(c.mass, c.mass + c.n), weight(c.weight, c.weight + (c.weight ? c.n : 0));
-    const mode::view<const T> weights = c.weight ? mode::view<const T>(weight) : mode::view<const T>();
-    const mode::options options(c.options);
+std::vector<T> vector(const double *values, std::size_t n) {
+    return std::vector<T>(values, values + (values ? n : 0));
+}
 
-    const double loss = mode::loss(options, score, mass, weights);
+template <class T>
+void compare(const golden_case &c, double loss, const mode::result<T> &both, double tolerance) {
     CHECK(std::fabs(loss - c.loss) <= tolerance * std::fabs(c.loss), "%s: loss %.17g, want %.17g", c.name, loss, c.loss);
-
-    const mode::result<T> both = mode::loss_and_grad(options, score, mass, weights);
     CHECK(both.loss == loss, "%s: %.17g with the gradient, %.17g without", c.name, both.loss, loss);
     CHECK(both.grad.size() == c.n, "%s: %zu elements", c.name, both.grad.size());
     double largest = 0, worst = 0;
@@ -31,6 +29,24 @@ void check_case(const golden_case &c, double tolerance) {
         if (!(off <= worst)) worst = off; // NaN too
     }
     CHECK(worst <= tolerance * largest, "%s: gradient off by %.3g of %.3g", c.name, worst, largest);
+}
+
+template <class T>
+void check_case(const golden_case &c, double tolerance) {
+    const std::vector<T> score = vector<T>(c.score, c.n), weight = vector<T>(c.weight, c.n);
+    std::vector<std::vector<T>> mass;
+    for (std::size_t k = 0; k < c.n_mass; k++) mass.push_back(vector<T>(c.mass[k], c.n));
+    const mode::view<const T> weights = c.weight ? mode::view<const T>(weight) : mode::view<const T>();
+    const mode::labels label = c.label ? mode::labels(c.label, c.n) : mode::labels(),
+                       category = c.category ? mode::labels(c.category, c.n) : mode::labels();
+    const mode::options options(c.options);
+
+    mode::events<T> events(score, std::vector<mode::view<const T>>(mass.begin(), mass.end()));
+    events.weight(weights).label(label).category(category);
+    compare(c, mode::loss(options, events), mode::loss_and_grad(options, events), tolerance);
+    if (c.n_mass > 1 || c.category) return;
+    compare(c, mode::loss(options, score, mass[0], weights, label),
+            mode::loss_and_grad(options, score, mass[0], weights, label), tolerance);
 }
 
 } // namespace

@@ -16,7 +16,7 @@ LOSSES = {
     "score_transform": MoDeLoss(order=1, bins=8, score_transform="signal_efficiency"),
     "mode_loss": lambda pred, target, mass: mode_loss(pred, mass, label=target, order=1, bins=8),
     "operator": lambda pred, target, mass: torch.ops.libmode.loss(
-        pred, mass, None, target, MoDeLoss(order=1, bins=8)._encoded
+        pred, mass, None, target, None, MoDeLoss(order=1, bins=8)._encoded
     )[0],
     "compiled": torch.compile(MoDeLoss(order=1, bins=8), fullgraph=True, backend="aot_eager"),
     "DisCoLoss": DisCoLoss(),

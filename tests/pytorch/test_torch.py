@@ -80,15 +80,15 @@ def opcheck(*arguments):
 def test_opcheck_on_inputs_that_require_grad(name, dtype):
     score, mass, weight, target = events(dtype)
     encoded = MoDeLoss(**options_of(name))._encoded
-    opcheck(score, mass, weight, target, encoded)
-    opcheck(score, mass, None, None, encoded)
+    opcheck(score, mass, weight, target, None, encoded)
+    opcheck(score, mass, None, None, None, encoded)
 
 
 @looks_at_copies
 def test_opcheck_on_columns_that_are_not_contiguous():
     score, mass, weight, target = events()
     table = torch.stack([score.detach(), mass, weight], dim=1).requires_grad_()
-    opcheck(table[:, 0], table[:, 1].detach(), table[:, 2].detach(), target, MoDeLoss(bins=5)._encoded)
+    opcheck(table[:, 0], table[:, 1].detach(), table[:, 2].detach(), target, None, MoDeLoss(bins=5)._encoded)
 
 
 def test_opcheck_of_the_backward_operator():
@@ -169,11 +169,11 @@ def test_the_function_is_compiled_without_a_graph_break(options):
 def test_fake_tensors_have_the_shape_type_and_device_of_real_ones():
     for dtype in (torch.float16, torch.bfloat16, torch.float32, torch.float64):
         score, mass, *_ = events(dtype)
-        real = torch.ops.libmode.loss(score.detach(), mass, None, None, MoDeLoss(bins=2)._encoded)
+        real = torch.ops.libmode.loss(score.detach(), mass, None, None, None, MoDeLoss(bins=2)._encoded)
         mode = FakeTensorMode()
         fakes = [mode.from_tensor(tensor) for tensor in (score.detach(), mass)]
         with mode:
-            fake = torch.ops.libmode.loss(*fakes, None, None, MoDeLoss(bins=2)._encoded)
+            fake = torch.ops.libmode.loss(*fakes, None, None, None, MoDeLoss(bins=2)._encoded)
         for f, r in zip(fake, real, strict=True):
             assert (f.shape, f.dtype, f.device, f.stride()) == (r.shape, r.dtype, r.device, r.stride())
 
@@ -331,7 +331,7 @@ ROUTES = {
     "MoDeLoss": lambda score, mass, target: MoDeLoss(bins=5)(score, target, mass),
     "mode_loss": lambda score, mass, target: mode_loss(score, mass, label=target, bins=5),
     "operator": lambda score, mass, target: torch.ops.libmode.loss(
-        score, mass, None, target, MoDeLoss(bins=5)._encoded
+        score, mass, None, target, None, MoDeLoss(bins=5)._encoded
     )[0],
 }
 
@@ -354,7 +354,7 @@ def test_a_hessian_is_a_clear_error(route):
 
 def test_the_gradient_that_the_operator_returns_is_not_differentiable():
     score, mass, _, target = events()
-    _, grad = torch.ops.libmode.loss(score, mass, None, target, MoDeLoss(bins=5)._encoded)
+    _, grad = torch.ops.libmode.loss(score, mass, None, target, None, MoDeLoss(bins=5)._encoded)
     assert not grad.requires_grad
 
 

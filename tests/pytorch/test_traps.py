@@ -87,8 +87,11 @@ def test_a_module_is_made_by_keywords(module):
 @pytest.mark.parametrize("module", MODULES)
 def test_modules_are_called_alike(module):
     parameters = inspect.signature(module.forward).parameters
-    assert list(parameters) == ["self", "pred", "target", "mass", "weights"]
+    assert list(parameters)[:5] == ["self", "pred", "target", "mass", "weights"]
     assert parameters["weights"].default is None
+    if module is not AdversaryLoss:
+        assert list(parameters)[5:] == ["category"]
+        assert parameters["category"].kind is inspect.Parameter.KEYWORD_ONLY
 
 
 def test_compat_keeps_the_signature_of_modeloss():

@@ -1,6 +1,6 @@
 /*
  * Prints the loss and the gradient of every golden case, one case a line.
- * Usage: root -l -b -q 'golden.C("mode_loss.txt")', where golden_to_text.py has written the file.
+ * Usage: root -l -b -q 'golden.C("golden.txt")', where golden_to_text.py has written the file.
  */
 R__ADD_INCLUDE_PATH($LIBMODE/include)
 R__LOAD_LIBRARY($LIBMODE/lib/libmode.so)
@@ -15,7 +15,9 @@ int golden(const char *file_name) {
     while (read_case(file, &c)) {
         std::vector<double> grad(c.n);
         double loss;
-        if (mode_loss_grad_f64(&c.options, c.n, c.score, c.mass, c.weight, nullptr, 0, &loss, grad.data())) {
+        const void *masses[] = {c.mass[0], c.mass[1], c.mass[2]};
+        const mode_events events = events_of(&c, c.score, masses, c.weight);
+        if (mode_events_loss_f64(&c.options, &events, &loss, grad.data())) {
             fprintf(stderr, "%s: %s\n", c.name, mode_last_error());
             return 1;
         }

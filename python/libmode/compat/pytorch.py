@@ -30,7 +30,9 @@ class MoDeLoss(Arguments, _MoDeLoss):
     def _make(self, options: LossOptions, memory: bool, background_only: bool) -> None:
         _MoDeLoss.__init__(self, history=_MEMORY if memory else 0, background_only=background_only, **options)
 
-    def forward(self, pred: Tensor, target: Tensor, x_biased: Tensor, weights: Tensor | None = None) -> Tensor:
+    def forward(  # type: ignore[override]  # modeloss has no categories
+        self, pred: Tensor, target: Tensor, x_biased: Tensor, weights: Tensor | None = None
+    ) -> Tensor:
         """The loss of a batch, shape ().
 
         All arguments have one shape, whichever; (n,) may stand beside (n, 1). With

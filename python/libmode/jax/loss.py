@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._evaluate import Evaluate, loss_and_grad
-from .._front import NO_SECOND_DERIVATIVE, Events, together
+from .._front import NO_SECOND_DERIVATIVE, events_of
 from .._options import Options, check
 
 try:
@@ -34,7 +34,13 @@ How = tuple[Options, Evaluate]
 
 
 def mode_loss(
-    score: Any, mass: Any, *, weight: Any = None, label: Any = None, **options: Unpack[LossOptions]
+    score: Any,
+    mass: Any,
+    *,
+    weight: Any = None,
+    label: Any = None,
+    category: Any = None,
+    **options: Unpack[LossOptions],
 ) -> jax.Array:
     """The MoDe loss (arXiv:2010.09745) of JAX arrays, differentiable in ``score``.
 
@@ -44,7 +50,7 @@ def mode_loss(
         Outputs of the classifier, inside ``score_range``. float16 and bfloat16 are
         computed in float32, and so is the gradient until it is multiplied by the
         incoming one.
-    mass, weight, label : arrays of shape (n,) or (n, 1)
+    mass, weight, label, category : arrays of shape (n,) or (n, 1), mass also (n, d)
         As for :func:`libmode.mode_loss`. Their derivative is 0.
     **options
         Those of :func:`libmode.mode_loss`; static under ``jit``.
@@ -60,7 +66,7 @@ def mode_loss(
         wrong with values inside ``jit`` is known when the program runs: then a
         ``jax.errors.JaxRuntimeError``, whose last line is that sentence.
     """
-    return loss_of(check("mode", options), score, mass, weight, label)
+    return loss_of(check("mode", options), score, mass, weight, label, category)
 
 
 def disco_loss(
@@ -78,22 +84,30 @@ def flatness_loss(
 
 
 def loss_of(
-    options: Options, score: Any, mass: Any, weight: Any, label: Any, evaluate: Evaluate = loss_and_grad
+    options: Options,
+    score: Any,
+    mass: Any,
+    weight: Any,
+    label: Any,
+    category: Any = None,
+    evaluate: Evaluate = loss_and_grad,
 ) -> jax.Array:
     """A loss of options that are checked, by a function as :func:`loss_and_grad` is."""
-    given = Events(*together(_read, score=score, mass=mass, weight=weight, label=label))
-    how = options.rounded_to(given.score.dtype, given.mass.dtype), evaluate
+    given = events_of(_read, score, mass, weight, label, category)
+    how = options.for_variables(given.mass.shape).rounded_to(given.score.dtype, given.mass.dtype), evaluate
     loss: jax.Array = _loss(*map(_known_to_numpy, given), how)
     return loss
 
 
 def _read(name: str, values: Any) -> jax.Array:
-    """``values`` as an array of real numbers; scores must be floating."""
+    """``values`` as an array of real numbers; scores must be floating, and categories integers."""
     if values is None:
         raise TypeError(f"{name} is None: expected an array of real numbers")
     array = jnp.asarray(values)
     if name == "score" and not jnp.issubdtype(array.dtype, jnp.floating):
         raise TypeError(f"score has dtype {array.dtype}: expected a floating type")
+    if name == "category" and not (jnp.issubdtype(array.dtype, jnp.integer) or array.dtype == bool):
+        raise TypeError(f"category has dtype {array.dtype}: expected integers")
     if jnp.issubdtype(array.dtype, jnp.complexfloating):
         raise TypeError(f"{name} has dtype {array.dtype}: expected real numbers")
     return array
@@ -106,9 +120,9 @@ def _known_to_numpy(array: jax.Array | None) -> jax.Array | None:
     return array
 
 
-@partial(jax.custom_jvp, nondiff_argnums=(4,))
-def _loss(score: Any, mass: Any, weight: Any, label: Any, how: How) -> Any:
-    return _loss_and_grad(score, mass, weight, label, how)[0]
+@partial(jax.custom_jvp, nondiff_argnums=(5,))
+def _loss(score: Any, mass: Any, weight: Any, label: Any, category: Any, how: How) -> Any:
+    return _loss_and_grad(score, mass, weight, label, category, how)[0]
 
 
 @_loss.defjvp
@@ -117,9 +131,9 @@ def _(how: How, primals: Any, tangents: Any) -> Any:
     return loss, jnp.sum(grad * tangents[0])
 
 
-@partial(jax.custom_jvp, nondiff_argnums=(4,))
-def _loss_and_grad(score: Any, mass: Any, weight: Any, label: Any, how: How) -> Any:
-    arrays = (score, mass, weight, label)
+@partial(jax.custom_jvp, nondiff_argnums=(5,))
+def _loss_and_grad(score: Any, mass: Any, weight: Any, label: Any, category: Any, how: How) -> Any:
+    arrays = (score, mass, weight, label, category)
     try:
         known = [None if array is None else np.asarray(array) for array in arrays]
     except jax.errors.TracerArrayConversionError:

@@ -41,15 +41,16 @@ class SkippingLoss(SkipsBadBatches):
             return 0.0, np.zeros_like(score)
 
 
-def loss(
-    module: SkippingLoss | None, kind: Loss, options: Mapping[str, Any], score: Any, mass: Any, weight: Any, label: Any
-) -> Any:
-    """The loss of tensors of shape (n,); ``module`` says what to do with a bad batch, None that it is an error."""
+def loss(module: SkippingLoss | None, kind: Loss, options: Mapping[str, Any], score: Any, *others: Any) -> Any:
+    """The loss of score, mass, weight, label and category.
+
+    ``module`` says what to do with a bad batch; None: it is an error.
+    """
     if _BACKEND == "torch":
 
         def of_score(score: Any) -> Any:
-            return core_loss(events(score, mass, weight, label), encode(kind, **options))
+            return core_loss(events(score, *others), encode(kind, **options))
 
         return of_score(score) if module is None else or_skip(module, of_score, score)
     evaluate: Evaluate = loss_and_grad if module is None else module._evaluate
-    return loss_of(check(kind, options), score, mass, weight, label, evaluate)
+    return loss_of(check(kind, options), score, *others, evaluate)

@@ -1,32 +1,55 @@
-"""Labels, masses and weights as the columns of ``y_true``."""
+"""Labels, masses, weights and categories as the columns of ``y_true``."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from keras import ops
 from numpy.typing import NDArray
 
-from .._arrays import vector
-from .._front import same_length
+from .._arrays import read, vector
+from .._front import same_length, variables
+
+# Above it float32, to which Keras casts what ``fit`` is given, makes different integers the same.
+_LARGEST_CATEGORY = 2**24
 
 
-def pack(label: Any, mass: Any, weight: Any = None) -> NDArray[Any]:
+def pack(label: Any, mass: Any, weight: Any = None, category: Any = None) -> NDArray[Any]:
     """The ``y_true`` that :class:`MoDeLoss`, :func:`mode_loss` and :func:`on_label` read.
 
     Parameters
     ----------
     label : (n,), (n, 1), or (n, k) for one-hot labels of k classes
-    mass : (n,) or (n, 1), in any unit
+    mass : (n,), or (n, d) for d = 1 to 3 variables, in any unit
         Keras casts arrays given to ``fit`` to its floatx, float32 by default.
     weight : (n,) or (n, 1), optional
         Event weights of either sign; 1 by default.
+    category : (n,) or (n, 1), integers or bools, optional
+        As for :func:`libmode.mode_loss`, at most 2^24 and at least -2^24.
 
     Returns
     -------
-    Array of shape (n, k + 2): label, mass, weight; float32 if mass and weight fit in it.
+    Array of shape (n, k + 2): label, mass, weight. Of several variables, or with categories,
+    of shape (n, k + 3, d): of each variable label, mass, category (0 if there are none) and
+    weight. It is float32 if mass and weight fit in it.
     """
+    labels = _labels(label)
+    masses = variables(read("mass", mass))
+    weights = np.ones(len(labels), np.float32) if weight is None else vector("weight", weight)
+    columns = [masses, weights] if category is None else [masses, weights, _categories(category)]
+    for name, column in zip(("mass", "weight", "category"), columns, strict=False):
+        same_length(name, column, "label", labels)
+    kind = np.float32 if all(column.dtype in (np.float32, np.float16) for column in columns[:2]) else np.float64
+    if masses.ndim == 1 and category is None:
+        packed: NDArray[Any] = np.column_stack([labels, *columns])
+        return packed.astype(kind)
+    numbers = np.zeros(len(labels)) if category is None else columns[2]
+    rows = masses.reshape(len(labels), -1).T
+    return np.stack([np.column_stack([labels, row, numbers, weights]) for row in rows], axis=-1).astype(kind)
+
+
+def _labels(label: Any) -> NDArray[Any]:
     labels = np.asarray(label)
     if labels.dtype.kind not in "fiub":
         raise TypeError(f"label has dtype {labels.dtype}: expected real numbers")
@@ -34,20 +57,39 @@ def pack(label: Any, mass: Any, weight: Any = None) -> NDArray[Any]:
         labels = labels[:, None]
     if labels.ndim != 2 or not labels.shape[1]:
         raise ValueError(f"label has shape {labels.shape}: expected (n,), (n, 1) or (n, classes)")
-    columns = [vector("mass", mass), np.ones(len(labels), np.float32) if weight is None else vector("weight", weight)]
-    for name, column in zip(("mass", "weight"), columns, strict=True):
-        same_length(name, column, "label", labels)
-    small = all(column.dtype in (np.float32, np.float16) for column in columns)
-    packed: NDArray[Any] = np.column_stack([labels, *columns])
-    return packed.astype(np.float32 if small else np.float64)
+    return labels
 
 
-def unpack(y_true: Any) -> tuple[Any, Any, Any]:
-    """The labels, shape (n, k), masses and weights, (n,), of what :func:`pack` made."""
+def _categories(category: Any) -> NDArray[Any]:
+    numbers = vector("category", category)
+    large = (numbers > _LARGEST_CATEGORY) | (numbers < -_LARGEST_CATEGORY)
+    if large.any():
+        at = int(np.argmax(large))
+        raise ValueError(
+            f"category[{at}] = {numbers[at]}: is beyond 2^24, from which on float32 cannot tell integers apart; "
+            "number the categories, for instance by numpy.unique(category, return_inverse=True)[1]"
+        )
+    return numbers
+
+
+class Columns(NamedTuple):
+    """What :func:`pack` was given, as tensors."""
+
+    label: Any  #: (n, k)
+    mass: Any  #: (n,) or (n, d)
+    weight: Any  #: (n,)
+    category: Any  #: (n,), or None if it was not given and there is one variable
+
+
+def unpack(y_true: Any) -> Columns:
+    """The columns of what :func:`pack` made."""
     y_true = ops.convert_to_tensor(y_true)
     shape = tuple(y_true.shape)
-    if len(shape) != 2 or shape[1] is None or shape[1] < 3:
-        raise ValueError(
-            f"y_true has shape {shape}: expected the columns that libmode.keras.pack(label, mass, weight) makes"
-        )
-    return y_true[:, :-2], y_true[:, -2], y_true[:, -1]
+    if len(shape) == 2 and shape[1] is not None and shape[1] >= 3:
+        return Columns(y_true[:, :-2], y_true[:, -2], y_true[:, -1], None)
+    if len(shape) == 3 and shape[1] is not None and shape[1] >= 4:
+        category = ops.cast(y_true[:, -2, 0], "int32")
+        return Columns(y_true[:, :-3, 0], y_true[:, -3, :], y_true[:, -1, 0], category)
+    raise ValueError(
+        f"y_true has shape {shape}: expected the columns that libmode.keras.pack(label, mass, weight, category) makes"
+    )

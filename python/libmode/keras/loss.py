@@ -11,7 +11,8 @@ from keras import ops
 
 from .._bad_batches import OnBadBatch
 from .._front import flat, same_length
-from .._options import EXAMPLE, check, keywords_only, plain
+from .._options import EXAMPLE, check, keywords_only
+from .._plain import plain
 from ..option_types import DisCoOptions, FlatnessOptions, Loss, LossOptions
 from . import backend
 from .events import unpack
@@ -25,6 +26,7 @@ Score = int | Callable[[Any], Any] | None
 class _FunctionArguments(TypedDict, total=False):
     sample_weight: Any
     score: Score
+    per_class: bool
     background_only: bool
 
 
@@ -32,6 +34,7 @@ class _Arguments(TypedDict, total=False):
     strength: float
     base: Any
     score: Score
+    per_class: bool
     background_only: bool
     on_bad_batch: OnBadBatch
     name: str
@@ -61,7 +64,7 @@ def mode_loss(y_true: Any, y_pred: Any, **arguments: Unpack[_ModeFunction]) -> A
 
     ``y_true`` is what :func:`pack` makes, ``y_pred`` the output of the model, (n,),
     (n, 1) or (n, k). The arguments are given by name: ``sample_weight``, and of those of
-    :class:`MoDeLoss` ``score``, ``background_only`` and the options. Keras does
+    :class:`MoDeLoss` ``score``, ``per_class``, ``background_only`` and the options. Keras does
     not give ``sample_weight`` to a function that is handed to ``model.compile``, but
     multiplies the result by its mean: give the weights to :func:`pack`, or use the class.
     """
@@ -86,19 +89,35 @@ def _loss(
     *,
     sample_weight: Any = None,
     score: Score = None,
+    per_class: bool = False,
     background_only: bool = True,
     **options: Any,
 ) -> Any:
-    labels, mass, weight = unpack(y_true)
+    labels, mass, weight, category = unpack(y_true)
     if sample_weight is not None:
         weight = weight * _weights(sample_weight, weight)
-    scores = _score(ops.convert_to_tensor(y_pred), score)
+    y_pred = ops.convert_to_tensor(y_pred)
+    scores = _classes(y_pred, score) if per_class else [_score(y_pred, score)]
     for name, column in (("mass", mass), ("weight", weight)):
-        same_length(name, column, "y_pred", scores)
+        same_length(name, column, "y_pred", y_pred)
     label = None
     if background_only:
         label = labels[:, 0] if labels.shape[1] == 1 else ops.argmax(labels, axis=1)
-    return backend.loss(module, kind, options, scores, mass, weight, label)
+    losses = [backend.loss(module, kind, options, one, mass, weight, label, category) for one in scores]
+    return losses[0] if len(losses) == 1 else ops.mean(ops.stack(losses))
+
+
+def _classes(y_pred: Any, score: Score) -> list[Any]:
+    """The outputs of each class; a ``score`` that is callable gives them."""
+    if callable(score):
+        y_pred = score(y_pred)
+    shape = tuple(y_pred.shape)
+    if len(shape) != 2 or not shape[1] or isinstance(score, int):
+        which = f"score = {score} and " if isinstance(score, int) else ""
+        raise ValueError(
+            f"{which}y_pred of shape {shape}: per_class = True needs shape (n, k), a column for each class"
+        )
+    return [y_pred[:, k] for k in range(shape[1])]
 
 
 def _score(y_pred: Any, score: Score) -> Any:
@@ -132,6 +151,7 @@ class CoreLoss(backend.SkippingLoss, keras.losses.Loss):
         strength: float = 1.0,
         base: Any = "binary_crossentropy",
         score: Score = None,
+        per_class: bool = False,
         background_only: bool = True,
         on_bad_batch: OnBadBatch = "raise",
         name: str | None = None,
@@ -148,7 +168,7 @@ class CoreLoss(backend.SkippingLoss, keras.losses.Loss):
             raise TypeError(f"score = {score!r}: must be the number of an output or a function")
         check(kind, options)  # now, not at the first batch
         self.base, self._base = base, keras.losses.get(base)
-        self.score = score
+        self.score, self.per_class = score, per_class
         self.background_only = background_only
         self.options = plain(kind, options)
 
@@ -156,12 +176,17 @@ class CoreLoss(backend.SkippingLoss, keras.losses.Loss):
     def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Any:
         """The loss of a batch, a scalar."""
         y_pred = ops.convert_to_tensor(y_pred, dtype=self.dtype)
-        chosen = {"sample_weight": sample_weight, "score": self.score, "background_only": self.background_only}
-        loss = self.strength * ops.cast(_loss(self, self._kind, y_true, y_pred, **chosen, **self.options), self.dtype)
+        chosen: dict[str, Any] = {
+            "score": self.score,
+            "per_class": self.per_class,
+            "background_only": self.background_only,
+        }
+        loss = _loss(self, self._kind, y_true, y_pred, sample_weight=sample_weight, **chosen, **self.options)
+        loss = self.strength * ops.cast(loss, self.dtype)
         return loss if self._base is None else self._base_loss(y_true, y_pred, sample_weight) + loss
 
     def _base_loss(self, y_true: Any, y_pred: Any, sample_weight: Any) -> Any:
-        labels, _, weight = unpack(y_true)
+        labels, _, weight, _ = unpack(y_true)
         labels, weight = ops.cast(labels, self.dtype), ops.cast(weight, self.dtype)
         if sample_weight is not None:
             weight = weight * _weights(sample_weight, weight)
@@ -185,6 +210,7 @@ class CoreLoss(backend.SkippingLoss, keras.losses.Loss):
             "strength": self.strength,
             "base": _saved(self.base),
             "score": _saved(self.score),
+            "per_class": self.per_class,
             "background_only": self.background_only,
             "on_bad_batch": self.on_bad_batch,
             **{name: _saved(value) for name, value in self.options.items()},
@@ -200,7 +226,7 @@ class CoreLoss(backend.SkippingLoss, keras.losses.Loss):
 def _saved(value: Any) -> Any:
     """A value that survives JSON."""
     if isinstance(value, tuple):
-        return list(value)
+        return [_saved(one) for one in value]
     return keras.saving.serialize_keras_object(value) if callable(value) else value
 
 
@@ -219,6 +245,10 @@ class MoDeLoss(CoreLoss):
         Which column of ``y_pred`` is the score, or a function of ``y_pred`` that returns
         it, shape (n,) or (n, 1), for instance ``keras.ops.sigmoid`` for logits. To be
         saved, the function must be registered with Keras. Needed for several outputs.
+    per_class : bool, default False
+        The loss is the mean of those of each column of ``y_pred``, or of what the callable
+        ``score`` returns, (n, k) for k classes. ``background_label`` says which classes are
+        background, one or several, each with bins of its own.
     background_only : bool, default True
         False pools all events, whatever their label. Otherwise the loss sees the events
         whose label, or class where labels are one-hot, is ``background_label``.

@@ -32,7 +32,15 @@ if TYPE_CHECKING:
 
 
 @tf.autograph.experimental.do_not_convert  # AutoGraph would rewrite the callback too, which then takes 0.4 ms more
-def mode_loss(score: Any, mass: Any, *, weight: Any = None, label: Any = None, **options: Unpack[LossOptions]) -> Any:
+def mode_loss(
+    score: Any,
+    mass: Any,
+    *,
+    weight: Any = None,
+    label: Any = None,
+    category: Any = None,
+    **options: Unpack[LossOptions],
+) -> Any:
     """The MoDe loss (arXiv:2010.09745) of tensors, differentiable in ``score``.
 
     Parameters
@@ -41,7 +49,7 @@ def mode_loss(score: Any, mass: Any, *, weight: Any = None, label: Any = None, *
         Outputs of the classifier, inside ``score_range``. float16 and bfloat16 are
         computed in float32, and so is the gradient until it is multiplied by the
         incoming one.
-    mass, weight, label : tensors of shape (n,) or (n, 1)
+    mass, weight, label, category : tensors of shape (n,) or (n, 1), mass also (n, d)
         As for :func:`libmode.mode_loss`. They get no gradient.
     **options
         Those of :func:`libmode.mode_loss`.
@@ -59,7 +67,7 @@ def mode_loss(score: Any, mass: Any, *, weight: Any = None, label: Any = None, *
     RuntimeError
         Inside ``tf.function(jit_compile=True)``.
     """
-    return loss_of(check("mode", options), score, mass, weight, label)
+    return loss_of(check("mode", options), score, mass, weight, label, category)
 
 
 @tf.autograph.experimental.do_not_convert
@@ -78,14 +86,20 @@ def flatness_loss(
 
 @tf.autograph.experimental.do_not_convert
 def loss_of(
-    options: Options, score: Any, mass: Any, weight: Any, label: Any, evaluate: Evaluate = loss_and_grad
+    options: Options,
+    score: Any,
+    mass: Any,
+    weight: Any,
+    label: Any,
+    category: Any = None,
+    evaluate: Evaluate = loss_and_grad,
 ) -> Any:
     """A loss of options that are checked, by a function as :func:`loss_and_grad` is."""
     if not tf.executing_eagerly() and in_xla(tf.compat.v1.get_default_graph()):
         raise RuntimeError(
             "TensorFlow's XLA cannot call the losses of libmode: give jit_compile=False to model.compile or tf.function"
         )
-    optional = (("weight", weight), ("label", label))
+    optional = (("weight", weight), ("label", label), ("category", category))
     others = [None if values is None else _read(name, values) for name, values in optional]
     given = [_read("score", score), _read("mass", mass), *others]
     if not given[0].dtype.is_floating:

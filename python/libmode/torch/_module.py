@@ -8,8 +8,9 @@ import torch
 from torch import Tensor, nn
 
 from .._bad_batches import OnBadBatch, SkipsBadBatches
-from .._front import Events, together
-from .._options import EXAMPLE, keywords_only, plain
+from .._front import Events, events_of
+from .._options import EXAMPLE, keywords_only
+from .._plain import plain
 from ..option_types import DisCoOptions, FlatnessOptions, Loss, LossOptions
 from ._op import core_loss, encode
 from ._skip import or_skip
@@ -17,6 +18,7 @@ from ._skip import or_skip
 
 class _Arguments(TypedDict, total=False):
     background_only: bool
+    per_class: bool
     on_bad_batch: OnBadBatch
 
 
@@ -32,17 +34,21 @@ class FlatnessArguments(_Arguments, FlatnessOptions, total=False):
     """What FlatnessLoss takes."""
 
 
-def events(score: Any, mass: Any, weight: Any, label: Any) -> Events:
-    """Tensors of shape (n,), all of one length."""
-    return Events(*together(read, score=score, mass=mass, weight=weight, label=label))
+def events(score: Any, mass: Any, weight: Any, label: Any, category: Any = None) -> Events:
+    """Tensors of shape (n,), and mass also (n, d), all of one length."""
+    return events_of(read, score, mass, weight, label, category)
 
 
 def read(name: str, tensor: Any) -> Tensor:
-    """A tensor, if it is one of real numbers; scores must be floating."""
-    if isinstance(tensor, Tensor) and (tensor.is_floating_point() or name != "score" and not tensor.is_complex()):
-        return tensor
+    """A tensor, if it is one of real numbers; scores must be floating, and categories integers."""
+    if isinstance(tensor, Tensor):
+        floating = tensor.is_floating_point()
+        if floating and name != "category" or not (floating or name == "score" or tensor.is_complex()):
+            return tensor
     kind = tensor.dtype if torch.is_tensor(tensor) else type(tensor).__name__
-    wanted = "a floating-point tensor" if name == "score" else "a tensor of real numbers"
+    wanted = {"score": "a floating-point tensor", "category": "a tensor of integers"}.get(
+        name, "a tensor of real numbers"
+    )
     raise TypeError(f"{name} is {kind}: expected {wanted}")
 
 
@@ -55,28 +61,53 @@ class CoreLoss(SkipsBadBatches, nn.Module):
         positional: tuple[object, ...],
         *,
         background_only: bool = True,
+        per_class: bool = False,
         on_bad_batch: OnBadBatch = "raise",
         **options: Any,
     ) -> None:
         keywords_only(self, positional, EXAMPLE[loss])
         super().__init__()
         self._set_on_bad_batch(on_bad_batch)
-        self.background_only = background_only
+        self.background_only, self.per_class = background_only, per_class
         self.options = plain(loss, options)
         self._encoded = encode(loss, **self.options)
 
-    def forward(self, pred: Tensor, target: Tensor, mass: Tensor, weights: Tensor | None = None) -> Tensor:
-        """The loss of a batch, shape (); each argument has shape (n,) or (n, 1)."""
-        return or_skip(self, self._loss, pred, target, mass, weights)
+    def forward(
+        self,
+        pred: Tensor,
+        target: Tensor,
+        mass: Tensor,
+        weights: Tensor | None = None,
+        *,
+        category: Tensor | None = None,
+    ) -> Tensor:
+        """The loss of a batch, shape ().
 
-    def _loss(self, pred: Tensor, target: Tensor, mass: Tensor, weights: Tensor | None) -> Tensor:
-        return core_loss(events(pred, mass, weights, target if self.background_only else None), self._encoded)
+        Each argument has shape (n,) or (n, 1), and mass also (n, d) for d variables;
+        with ``per_class``, pred has shape (n, k) for k classes.
+        """
+        loss = self._of_classes if self.per_class else self._loss
+        return or_skip(self, loss, pred, target, mass, weights, category)
+
+    def _of_classes(self, pred: Tensor, *others: Any) -> Tensor:
+        if not isinstance(pred, Tensor) or pred.ndim != 2 or not pred.shape[1]:
+            what = f"has shape {tuple(pred.shape)}" if isinstance(pred, Tensor) else f"is {type(pred).__name__}"
+            raise ValueError(f"pred {what}: per_class = True needs shape (n, k), a column for each class")
+        return torch.stack([self._loss(column, *others) for column in pred.unbind(1)]).mean()
+
+    def _loss(
+        self, pred: Tensor, target: Tensor, mass: Tensor, weights: Tensor | None, category: Tensor | None
+    ) -> Tensor:
+        label = target if self.background_only else None
+        return core_loss(events(pred, mass, weights, label, category), self._encoded)
 
     def extra_repr(self) -> str:
         """The arguments that are not the defaults."""
         shown = dict(self.options)
         if not self.background_only:
             shown["background_only"] = False
+        if self.per_class:
+            shown["per_class"] = True
         if self.on_bad_batch != "raise":
             shown["on_bad_batch"] = self.on_bad_batch
         return ", ".join(f"{name}={value!r}" for name, value in shown.items())

@@ -18,7 +18,8 @@ from torch import Tensor
 from .. import _native
 from .._arrays import with_labels
 from .._front import NO_SECOND_DERIVATIVE, Events
-from .._options import Options, plain
+from .._options import Options
+from .._plain import plain
 from ..option_types import Loss
 
 # All others become float64, which holds every background label.
@@ -42,7 +43,11 @@ def _encode(loss: Loss, **options: Any) -> str:
 def decode(text: str) -> Options:
     """What :func:`encode` was given."""
     loss, options = json.loads(text)
-    return Options(loss, **{name: tuple(value) if type(value) is list else value for name, value in options.items()})
+    return Options(loss, **{name: _tupled(value) for name, value in options.items()})
+
+
+def _tupled(value: Any) -> Any:
+    return tuple(map(_tupled, value)) if type(value) is list else value
 
 
 @torch.compiler.assume_constant_result  # type: ignore[untyped-decorator]
@@ -59,26 +64,29 @@ def as_numpy(tensor: Tensor) -> Any:
 
 
 def compute(
-    score: Tensor, mass: Tensor, weight: Tensor | None, label: Tensor | None, options: str
+    score: Tensor, mass: Tensor, weight: Tensor | None, label: Tensor | None, category: Tensor | None, options: str
 ) -> tuple[Tensor, Tensor]:
     """A loss of the core, shape (), and its gradient, of score's shape, both on score's device.
 
-    Tensors are of shape (n,), on any device: the core runs on the CPU. Both results
-    are float64 for float64 scores and float32 otherwise.
+    Tensors are of shape (n,), and mass also (n, d) for d variables, on any device: the core
+    runs on the CPU. Both results are float64 for float64 scores and float32 otherwise.
     """
-    checked = decode(options).rounded_to(score.dtype, mass.dtype)
     double = score.dtype is torch.float64 or mass.dtype is torch.float64
     kind = torch.float64 if double or weight is not None and weight.dtype is torch.float64 else torch.float32
+    checked = decode(options).for_variables(mass.shape).rounded_to(score.dtype, mass.dtype)
     arrays = Events(
         _ready(score, kind),
-        _ready(mass, kind),
+        _ready(mass if mass.ndim == 1 else mass.t(), kind),  # whose rows are the variables
         None if weight is None else _ready(weight, kind),
         None if label is None else _ready(label, label.dtype if label.dtype in _LABEL_TYPES else torch.float64),
+        None
+        if category is None
+        else _ready(category, category.dtype if category.dtype in _LABEL_TYPES else torch.int64),
     )
     grad = torch.empty_like(arrays.score)
     try:
         loss = _native.loss_grad(
-            checked, kind is torch.float64, grad.shape[0], _addresses(arrays), grad.data_ptr(), held=(arrays, grad)
+            checked, kind is torch.float64, grad.shape[0], _for_core(arrays), grad.data_ptr(), held=(arrays, grad)
         )
     except _native.BatchError as error:
         raise with_labels(error, None if label is None else as_numpy(label), checked) from None
@@ -93,17 +101,31 @@ def _ready(tensor: Tensor, kind: torch.dtype) -> Tensor:
     return tensor.detach().to("cpu", kind).contiguous()
 
 
-def _addresses(events: Events) -> tuple[int | None, ...]:
-    """The addresses of tensors that are ready, and the type of the labels."""
-    label_type = 0 if events.label is None else _LABEL_TYPES[events.label.dtype]
-    return *(None if tensor is None else tensor.data_ptr() for tensor in events), label_type
+def _for_core(events: Events) -> tuple[int | None, ...] | _native.ModeEvents:
+    """The tensors that are ready, as :func:`libmode._native.loss_grad` takes them."""
+    score, mass, weight, label, category = events
+    label_type = 0 if label is None else _LABEL_TYPES[label.dtype]
+    if mass.ndim == 1 and category is None:
+        return *(None if tensor is None else tensor.data_ptr() for tensor in events[:4]), label_type
+    return _native.events(
+        score.shape[0],
+        [row.data_ptr() for row in (mass if mass.ndim > 1 else [mass])],
+        score=score.data_ptr(),
+        weight=None if weight is None else weight.data_ptr(),
+        label=None if label is None else label.data_ptr(),
+        label_type=label_type,
+        category=None if category is None else category.data_ptr(),
+        category_type=0 if category is None else _LABEL_TYPES[category.dtype],
+    )
 
 
 loss_op = torch.library.custom_op("libmode::loss", compute, mutates_args=())
 
 
 @loss_op.register_fake
-def _(score: Tensor, mass: Tensor, weight: Tensor | None, label: Tensor | None, options: str) -> tuple[Tensor, Tensor]:
+def _(
+    score: Tensor, mass: Tensor, weight: Tensor | None, label: Tensor | None, category: Tensor | None, options: str
+) -> tuple[Tensor, Tensor]:
     kind = result_type(score)
     return score.new_empty((), dtype=kind), torch.empty_like(score, dtype=kind, memory_format=torch.contiguous_format)
 
@@ -142,16 +164,16 @@ def _keep(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) -> N
     ctx.mark_non_differentiable(output[1])
 
 
-def _backward(ctx: Any, incoming: Tensor, _: Tensor | None) -> tuple[Tensor, None, None, None, None]:
+def _backward(ctx: Any, incoming: Tensor, _: Tensor | None) -> tuple[Tensor | None, ...]:
     score, grad = ctx.saved_tensors
-    return _backward_op(incoming, grad, score), None, None, None, None
+    return _backward_op(incoming, grad, score), None, None, None, None, None
 
 
 loss_op.register_autograd(_backward, setup_context=_keep)
 
 
 class _Eager(torch.autograd.Function):
-    """A loss of the core with its derivative: ``apply(score, mass, weight, label, options)``.
+    """A loss of the core with its derivative: ``apply(score, mass, weight, label, category, options)``.
 
     torch.func cannot transform it, but PyTorch calls it at half the cost of what it can.
     """
@@ -164,11 +186,11 @@ class _Eager(torch.autograd.Function):
         return loss
 
     @staticmethod
-    def backward(ctx: Any, incoming: Tensor) -> tuple[Tensor, None, None, None, None]:
+    def backward(ctx: Any, incoming: Tensor) -> tuple[Tensor | None, ...]:
         score, grad = ctx.saved_tensors
         if torch.is_grad_enabled():  # create_graph, and always in torch.func
             grad = _Tied.apply(grad, score)
-        return _product(incoming, grad, score), None, None, None, None
+        return _product(incoming, grad, score), None, None, None, None, None
 
     @staticmethod
     def jvp(ctx: Any, tangent: Tensor, *others: Any) -> Tensor:
@@ -193,7 +215,7 @@ class _Transformed(torch.autograd.Function):
         ctx.save_for_forward(inputs[0], output[1])
 
     @staticmethod
-    def backward(ctx: Any, incoming: Tensor, _: Tensor | None) -> tuple[Tensor, None, None, None, None]:
+    def backward(ctx: Any, incoming: Tensor, _: Tensor | None) -> tuple[Tensor | None, ...]:
         return _Eager.backward(ctx, incoming)
 
     @staticmethod

@@ -20,6 +20,7 @@ class History(nn.Module):
     mass: Tensor | None
     weight: Tensor | None
     label: Tensor | None
+    category: Tensor | None
 
     def __init__(self, size: int) -> None:
         super().__init__()
@@ -43,14 +44,25 @@ class History(nn.Module):
         """The events kept and those of the batch; the gradient goes to the batch's scores."""
         if self.score is None or self.mass is None:
             return batch
-        if (self.label is None) != (batch.label is None):
-            raise ValueError("the history has events with labels, and these have none, or the other way round: reset()")
+        for name, plural in (("label", "labels"), ("category", "categories")):
+            if (getattr(self, name) is None) != (getattr(batch, name) is None):
+                raise ValueError(
+                    f"the history has events with {plural}, and these have none, or the other way round: reset()"
+                )
+        if self.mass.shape[1:] != batch.mass.shape[1:]:
+            raise ValueError(
+                f"the history has events with mass of shape {tuple(self.mass.shape)}, and these have "
+                f"{tuple(batch.mass.shape)}: reset()"
+            )
         weight = None
         if self.weight is not None or batch.weight is not None:  # where they were not given they are 1
             kept = torch.ones_like(self.score) if self.weight is None else self.weight
             weight = _joined(kept, torch.ones_like(batch.score) if batch.weight is None else batch.weight)
-        label = None if self.label is None or batch.label is None else _joined(self.label, batch.label)
-        return Events(_joined(self.score, batch.score), _joined(self.mass, batch.mass), weight, label)
+        label, category = (
+            None if kept is None or new is None else _joined(kept, new)
+            for kept, new in ((self.label, batch.label), (self.category, batch.category))
+        )
+        return Events(_joined(self.score, batch.score), _joined(self.mass, batch.mass), weight, label, category)
 
     def remember(self, events: Events) -> None:
         """Keeps the last of these events instead of what was kept."""

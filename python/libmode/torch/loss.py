@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from .._arrays import no_background
-from .._front import Events, together
+from .._front import Events, events_of
 from .._native import BatchError, int32
 from ._module import CoreLoss, events, read
 from ._op import as_numpy, core_loss, decode, encode, in_torch_func, score_range_of
@@ -28,6 +28,7 @@ def mode_loss(
     *,
     weight: Tensor | None = None,
     label: Tensor | None = None,
+    category: Tensor | None = None,
     **options: Unpack[LossOptions],
 ) -> Tensor:
     """The MoDe loss (arXiv:2010.09745) of tensors, differentiable in ``score``.
@@ -38,7 +39,7 @@ def mode_loss(
         Outputs of the classifier, inside ``score_range``. float16 and bfloat16 are
         computed in float32, and so is the gradient until it is multiplied by the
         incoming one, the scale of a GradScaler among its factors.
-    mass, weight, label : Tensors of shape (n,) or (n, 1)
+    mass, weight, label, category : Tensors of shape (n,) or (n, 1), mass also (n, d)
         As for :func:`libmode.mode_loss`. They get no gradient.
     **options
         Those of :func:`libmode.mode_loss`.
@@ -53,7 +54,7 @@ def mode_loss(
     BatchError, ValueError, TypeError
         As :func:`libmode.mode_loss`.
     """
-    return core_loss(events(score, mass, weight, label), encode("mode", **options))
+    return core_loss(events(score, mass, weight, label, category), encode("mode", **options))
 
 
 def _signal(score: Tensor, background: Tensor) -> Tensor:
@@ -76,6 +77,10 @@ class MoDeLoss(CoreLoss):
     background_only : bool, default True
         False pools all events, whatever their target. Otherwise the loss sees the
         events whose target is ``background_label``.
+    per_class : bool, default False
+        Pred has shape (n, k), a column for each of k classes, such as the probabilities of
+        a softmax: the loss is the mean of those of the columns. ``background_label`` says
+        which classes are background, one or several, each with bins of its own.
     history : int, default 0
         In training mode, the last so many background events of earlier
         batches, with the scores that they had, are counted with each batch. The
@@ -124,15 +129,19 @@ class MoDeLoss(CoreLoss):
         size = int32("history", history)
         if size < 0:
             raise ValueError(f"history = {size}: must not be negative")
+        if size and self.per_class:
+            raise ValueError(f"history = {size} and per_class = True: there is no history of several classes")
         self.history = History(size) if size else None
         if not (score_transform is None or callable(score_transform) or score_transform == "signal_efficiency"):
             raise ValueError(f"score_transform = {score_transform!r}: must be a callable or 'signal_efficiency'")
 
-    def _loss(self, pred: Tensor, target: Tensor, mass: Tensor, weights: Tensor | None) -> Tensor:
+    def _loss(
+        self, pred: Tensor, target: Tensor, mass: Tensor, weights: Tensor | None, category: Tensor | None
+    ) -> Tensor:
         if self.history is None and self.score_transform is None:
-            return super()._loss(pred, target, mass, weights)
-        pred, target, mass, weights = together(read, score=pred, target=target, mass=mass, weight=weights)
-        return self._extended(Events(pred, mass, weights, target if self.background_only else None), target)
+            return super()._loss(pred, target, mass, weights, category)
+        batch = events_of(read, pred, mass, weights, read("target", target), category)
+        return self._extended(batch if self.background_only else batch._replace(label=None), batch.label)
 
     def reset(self) -> None:
         """Forgets the history."""

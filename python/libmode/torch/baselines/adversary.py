@@ -9,9 +9,10 @@ import torch
 from torch import Tensor, nn
 
 from ..._arrays import no_background
+from ..._front import Events, together
 from ..._native import BatchError, int32
 from ..._options import keywords_only
-from .._module import events
+from .._module import read
 from .._op import as_numpy
 
 if TYPE_CHECKING:
@@ -73,7 +74,8 @@ class AdversaryLoss(nn.Module):
 
     def forward(self, pred: Tensor, target: Tensor, mass: Tensor, weights: Tensor | None = None) -> Tensor:
         """The mean of -log r(mass | pred) over background, shape (); each argument has shape (n,) or (n, 1)."""
-        batch = events(pred, mass, weights, target if self.background_only else None)
+        label = target if self.background_only else None
+        batch = Events(*together(read, score=pred, mass=mass, weight=weights, label=label))
         chosen = torch.ones_like(batch.mass, dtype=torch.bool)
         if batch.label is not None:
             chosen = batch.label == self.background_label
@@ -86,7 +88,7 @@ class AdversaryLoss(nn.Module):
             if wrong.any():
                 at = int(wrong.nonzero()[0])
                 raise ValueError(f"{name}[{at}] = {tensor[at].item()}: must be finite for every selected event")
-        score, mass, weight, _ = batch.where(chosen)
+        score, mass, weight, *_ = batch.where(chosen)
         reversed_score: Tensor = _Reversed.apply(score)
         surprise = -self.log_density(reversed_score, mass)
         if weight is None:

@@ -1,0 +1,316 @@
+package core
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// categorised is events with a category each and, maybe, a label.
+type categorised[T Float] struct {
+	Events[T]
+	categories []int64
+	labels     []int32 // nil: none
+}
+
+// categorise draws events in random order, which have each of these categories and, if asked for, each of
+// three labels about equally often.
+func categorise[T Float](n int, categories []int64, weighted, labelled bool) categorised[T] {
+	rng := rand.New(rand.NewPCG(uint64(n), uint64(len(categories))))
+	cd := categorised[T]{Events: spreadEvents[T](n, weighted, 0.1), categories: make([]int64, n)}
+	if labelled {
+		cd.labels = make([]int32, n)
+		cd.Label = LabelsOf(cd.labels)
+	}
+	for i, k := range rng.Perm(n) {
+		cd.categories[i] = categories[k%len(categories)]
+		if labelled {
+			cd.labels[i] = int32(k / len(categories) % 3)
+		}
+		if weighted && len(categories) > 2 {
+			cd.Weight[i] = T(0.5 + math.Abs(float64(cd.Weight[i]))) // for sums that are positive in each bin
+		}
+	}
+	cd.Category = LabelsOf(cd.categories)
+	return cd
+}
+
+// places returns where the events of each category stand, of one label.
+func (cd *categorised[T]) places(label int32) map[int64][]int {
+	places := map[int64][]int{}
+	for i, category := range cd.categories {
+		if cd.labels == nil || cd.labels[i] == label {
+			places[category] = append(places[category], i)
+		}
+	}
+	return places
+}
+
+// sum returns the loss and the gradient by calls with the events of each category of each label alone.
+func (cd *categorised[T]) sum(t *testing.T, cfg Config) (total float64, grad []float64) {
+	grad = make([]float64, len(cd.Score))
+	labels := cfg.BackgroundLabel
+	if cd.labels == nil {
+		labels = []int32{0}
+	}
+	for _, label := range labels {
+		of, sums, all := cd.places(label), map[int64]float64{}, 0.0
+		for category, places := range of {
+			for _, i := range places {
+				w := 1.0
+				if cd.Weight != nil {
+					w = float64(cd.Weight[i])
+				}
+				sums[category] += w
+				all += w
+			}
+		}
+		for category, places := range of {
+			part := make([]T, len(places))
+			loss, err := LossAndGrad(part, alone(cd.Events, places), cfg)
+			require.NoError(t, err, category)
+			total += loss * sums[category] / all
+			for k, i := range places {
+				grad[i] = float64(part[k]) * sums[category] / all
+			}
+		}
+	}
+	return total, grad
+}
+
+// manyCategories returns so many, near each other around 0 or far apart.
+func manyCategories(count int, step int64) []int64 {
+	categories := make([]int64, count)
+	for k := range categories {
+		categories[k] = step * int64(k-count/2)
+	}
+	return categories
+}
+
+var (
+	categoryLists = map[string][]int64{
+		"one": {2017}, "two": {-1, 1}, "extremes": {math.MinInt64, math.MaxInt64, 0},
+		"many": manyCategories(1_000, 1), "many far apart": manyCategories(1_000, 1<<53+1),
+	}
+	categoryOptions = map[string]func(*Config){
+		"default":    func(c *Config) { c.Bins, c.Order = 3, 1 },
+		"plain":      func(c *Config) { c.Bins, c.Unbiased = 3, false },
+		"own bins":   func(c *Config) { c.ScoreRange = unbounded() },
+		"mass range": func(c *Config) { c.Bins, c.MassRange = 2, [2]float64{50, 400} },
+		"flatness":   func(c *Config) { *c = DefaultConfig(Flatness); c.Bins = 3 },
+		"disco":      func(c *Config) { *c = DefaultConfig(DisCo) },
+	}
+)
+
+// The loss is the sum of those of the categories alone, times their shares of the weights, and so is its gradient.
+func TestCategoriesAreSummed(t *testing.T) {
+	for name, categories := range categoryLists {
+		for options, change := range categoryOptions {
+			for _, of := range []struct {
+				weighted bool
+				labels   []int32
+			}{{false, nil}, {true, nil}, {false, []int32{1}}, {true, []int32{2, 0}}} {
+				t.Run(fmt.Sprint(name, " ", options, " ", of), func(t *testing.T) {
+					cfg := DefaultConfig(MoDe)
+					change(&cfg)
+					if of.labels != nil {
+						cfg.BackgroundLabel = of.labels
+					}
+					n := 3_000 + 45*len(categories)
+					checkSummed[float32](t, categorise[float32](n, categories, of.weighted, of.labels != nil), cfg, 1e-6)
+					checkSummed[float64](t, categorise[float64](n, categories, of.weighted, of.labels != nil), cfg, 1e-12)
+				})
+			}
+		}
+	}
+}
+
+func checkSummed[T Float](t *testing.T, cd categorised[T], cfg Config, tol float64) {
+	t.Helper()
+	total, want := cd.sum(t, cfg)
+	grad := make([]T, len(want))
+	loss, err := LossAndGrad(grad, cd.Events, cfg)
+	require.NoError(t, err)
+	require.InDelta(t, total, loss, 1e-10*math.Abs(total))
+	requireClose(t, want, convert[float64](grad), tol)
+}
+
+// One category is as none, to the last bit, whatever events without the label have.
+func TestOneCategoryIsNone(t *testing.T) {
+	for _, labelled := range []bool{false, true} {
+		for _, category := range []int64{0, -3, math.MinInt64, math.MaxInt64} {
+			cd := categorise[float32](10_000, []int64{category}, true, labelled)
+			for i := range cd.labels {
+				if cd.labels[i] != 0 {
+					cd.categories[i] = int64(i)
+				}
+			}
+			cfg := DefaultConfig(MoDe)
+			got, want := make([]float32, len(cd.Score)), make([]float32, len(cd.Score))
+			loss, err := LossAndGrad(got, cd.Events, cfg)
+			require.NoError(t, err)
+			cd.Category = nil
+			without, err := LossAndGrad(want, cd.Events, cfg)
+			require.NoError(t, err)
+			assert.Equal(t, without, loss)
+			assert.Equal(t, want, got)
+		}
+	}
+}
+
+// The order of the events changes no more than last bits.
+func TestCategoriesInAnyOrder(t *testing.T) {
+	cd := categorise[float64](20_000, manyCategories(200, 3), true, true)
+	cfg := DefaultConfig(MoDe)
+	cfg.Bins, cfg.Order, cfg.BackgroundLabel = 4, 1, []int32{2, 1}
+	grad := make([]float64, len(cd.Score))
+	loss, err := LossAndGrad(grad, cd.Events, cfg)
+	require.NoError(t, err)
+	order := rand.New(rand.NewPCG(1, 2)).Perm(len(grad))
+	other := categorised[float64]{Events: alone(cd.Events, order)}
+	want := make([]float64, len(grad))
+	for k, i := range order {
+		other.categories, other.labels = append(other.categories, cd.categories[i]), append(other.labels, cd.labels[i])
+		want[k] = grad[i]
+	}
+	other.Category, other.Label = LabelsOf(other.categories), LabelsOf(other.labels)
+	got := make([]float64, len(grad))
+	again, err := LossAndGrad(got, other.Events, cfg)
+	require.NoError(t, err)
+	assert.InEpsilon(t, loss, again, 1e-12)
+	requireClose(t, want, got, 1e-12)
+}
+
+// Results do not depend on the number of threads, to the last bit, whether categories have many events,
+// few, or both.
+func TestCategoriesAndThreads(t *testing.T) {
+	defer SetThreads(0)
+	mixed := manyCategories(1_000, 1)
+	for range 1_000 {
+		mixed = append(mixed, 7)
+	}
+	for name, categories := range map[string][]int64{
+		"two": {5, 9}, "many": manyCategories(1_000, 1), "far apart": manyCategories(1_000, 1<<40), "mixed": mixed,
+	} {
+		for _, labelled := range []bool{false, true} {
+			cd := categorise[float32](150_000, categories, true, labelled)
+			cfg := DefaultConfig(MoDe)
+			cfg.Bins, cfg.Order, cfg.BackgroundLabel = 3, 1, []int32{1, 0}
+			var losses []float64
+			var grads [][]float32
+			for _, threads := range []int{1, 2, 5} {
+				SetThreads(threads)
+				grad := make([]float32, len(cd.Score))
+				loss, err := LossAndGrad(grad, cd.Events, cfg)
+				require.NoError(t, err)
+				losses, grads = append(losses, loss), append(grads, grad)
+			}
+			for k := range losses {
+				require.Equal(t, losses[0], losses[k], name)
+				require.Equal(t, grads[0], grads[k], name)
+			}
+		}
+	}
+}
+
+// Categories may have any type of integers, and bool.
+func TestCategoriesOfEveryType(t *testing.T) {
+	cd := categorise[float32](4_000, []int64{0, 1}, true, false)
+	cfg := DefaultConfig(MoDe)
+	want, err := Loss(cd.Events, cfg)
+	require.NoError(t, err)
+	bools := make([]bool, len(cd.categories))
+	for i, category := range cd.categories {
+		bools[i] = category == 1
+	}
+	for _, categories := range []LabelSlice{
+		LabelsOf(bools), LabelsOf(integersOf[int8](cd.categories)), LabelsOf(integersOf[uint8](cd.categories)),
+		LabelsOf(integersOf[int32](cd.categories)),
+	} {
+		cd.Category = categories
+		loss, err := Loss(cd.Events, cfg)
+		require.NoError(t, err)
+		assert.Equal(t, want, loss)
+	}
+	for _, categories := range []LabelSlice{
+		LabelsOf(integersOf[float32](cd.categories)), LabelsOf(integersOf[float64](cd.categories)),
+	} {
+		cd.Category = categories
+		_, err := Loss(cd.Events, cfg)
+		assert.ErrorIs(t, err, ErrOption)
+		assert.ErrorContains(t, err, "category has floating-point numbers")
+	}
+}
+
+func integersOf[L int8 | uint8 | int32 | float32 | float64](values []int64) []L {
+	out := make([]L, len(values))
+	for i, v := range values {
+		out[i] = L(v)
+	}
+	return out
+}
+
+// Weights may be as large as double precision has them, and as small: their shares are the same.
+func TestSharesOfExtremeWeights(t *testing.T) {
+	cd := categorise[float64](3_000, []int64{1, 2, 3}, true, false)
+	cfg := DefaultConfig(MoDe)
+	want, err := Loss(cd.Events, cfg)
+	require.NoError(t, err)
+	for _, exponent := range []int{1020, -900} {
+		other := cd.Events
+		other.Weight = make([]float64, len(cd.Weight))
+		for i, w := range cd.Weight {
+			other.Weight[i] = math.Ldexp(w, exponent)
+		}
+		loss, err := Loss(other, cfg)
+		require.NoError(t, err)
+		assert.Equal(t, want, loss)
+	}
+}
+
+// The masses of several variables are gathered, also where they are NaN.
+func TestMassesAreGathered(t *testing.T) {
+	defer SetThreads(0)
+	const n = 100_000
+	cd := categorise[float32](n, []int64{3, 1, 2}, true, true)
+	cd.Mass = nil
+	for v := range 3 {
+		mass := make([]float32, n)
+		for i := range mass {
+			mass[i] = float32(v*n + i)
+			if i%(v+2) == 0 {
+				mass[i] = float32(nan)
+			}
+		}
+		cd.Masses = append(cd.Masses, mass)
+	}
+	for _, threads := range []int{1, 3} {
+		SetThreads(threads)
+		sc := takeScratch()
+		di, err := newDivision(n, cd.Label, cd.Category, []int32{2, 0}, sc)
+		require.NoError(t, err)
+		var g gathered[float32]
+		require.NoError(t, g.gather(cd.Events, di, []int32{2, 0}, sc.team))
+		require.Len(t, g.subsets, 6)
+		found := 0
+		for k := range g.subsets {
+			ev, index := g.of(k)
+			require.Nil(t, ev.Mass)
+			found += len(index)
+			for j, i := range index {
+				require.Equal(t, []int32{2, 0}[k/3], cd.labels[i])
+				require.Equal(t, int64(k%3+1), cd.categories[i])
+				require.Equal(t, cd.Score[i], ev.Score[j])
+				for v, mass := range ev.Masses {
+					require.Equal(t, math.Float32bits(cd.Masses[v][i]), math.Float32bits(mass[j]))
+				}
+			}
+		}
+		require.Equal(t, len(g.index), found)
+		giveScratch(sc)
+	}
+}

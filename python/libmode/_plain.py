@@ -1,0 +1,183 @@
+"""What users give as options, as Python's own numbers, texts and tuples, before anything is kept of it.
+
+So an array or a tensor may change afterwards. Limits and defaults are the core's.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Literal, get_args, get_origin
+
+from ._native import int32
+from .option_types import DisCoOptions, FlatnessOptions, Loss, LossOptions
+
+# The options that each loss takes.
+TAKEN: dict[Loss, tuple[str, ...]] = {
+    "mode": tuple(LossOptions.__annotations__),
+    "disco": tuple(DisCoOptions.__annotations__),
+    "flatness": tuple(FlatnessOptions.__annotations__),
+}
+_TYPE: dict[str, Any] = LossOptions.__annotations__
+# The enumerations of mode.h, in its order.
+_CHOICES = {name: get_args(kind) for name, kind in _TYPE.items() if get_origin(kind) is Literal}
+
+# What other packages call the arguments of the losses.
+_OTHER_NAMES = {
+    "score": ("scores", "pred", "preds", "y_pred", "output", "input"),
+    "mass": ("masses", "x_biased"),
+    "weight": ("weights", "sample_weight", "sample_weights"),
+    "label": ("labels", "target", "targets", "y_true"),
+    "category": ("categories", "group", "groups"),
+    "background_label": ("background_labels", "background"),
+}
+_MEANT = {other: name for name, others in _OTHER_NAMES.items() for other in others}
+
+
+def plain(loss: Loss, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options as Python's numbers, texts and tuples of numbers: a copy that no array can change.
+
+    Raises TypeError for an option that the loss does not take, with those that it takes,
+    and TypeError or ValueError for a value of the wrong kind.
+    """
+    names = TAKEN[loss]
+    for name in options:
+        if name not in names:
+            raise TypeError(f"unknown option {name!r}: {_suggestion(name, names)} options are {', '.join(names)}")
+    return {name: _plain_value(name, value) for name, value in options.items()}
+
+
+def _suggestion(name: str, names: Sequence[str]) -> str:
+    """The part of a sentence that says what the caller may have meant."""
+    known = {*names, *_OTHER_NAMES} - {name}
+    meant = [_MEANT[name]] if name in _MEANT else difflib.get_close_matches(name, sorted(known), 1, 0.75)
+    return f"did you mean {meant[0]}? The" if meant and meant[0] in known else "the"
+
+
+def _plain_value(name: str, value: Any) -> Any:
+    if value is not None or name == "background_label":
+        return _READER[name](name, value)
+    if type(None) not in get_args(_TYPE[name]):
+        raise TypeError(f"{name} = None: this option has no such value")
+    return None
+
+
+def _integer(name: str, value: Any) -> int:
+    number = int32(name, value)
+    if name == "degree" and number < 0:  # of which one says in C that degree was not given
+        raise ValueError(f"degree = {number}: must not be negative")
+    return number
+
+
+def _bins(name: str, value: Any) -> int:
+    number = int32(name, value)
+    if number == 0:  # which in C says that bins was not given
+        raise ValueError(f"{name} = 0: must be at least 1")
+    return number
+
+
+def _flag(name: str, value: Any) -> bool:
+    if value not in (True, False):
+        raise TypeError(f"{name} = {value!r}: must be True or False")
+    return bool(value)
+
+
+def _choice(name: str, value: Any) -> str:
+    if not isinstance(value, str) or value not in _CHOICES[name]:
+        raise ValueError(f"{name} = {value!r}: must be one of {', '.join(map(repr, _CHOICES[name]))}")
+    return str(value)
+
+
+def _real(name: str, value: Any) -> float:
+    if isinstance(value, (str, bytes)):
+        raise TypeError(f"{name} = {value!r}: must be a number")
+    try:
+        return float(_as_python(value))
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} = {value!r}: must be a number") from None
+
+
+def _listed(name: str, values: Any) -> Sequence[Any]:
+    listed = _as_python(values)
+    if isinstance(listed, (str, bytes)) or not hasattr(listed, "__iter__"):
+        raise TypeError(f"{name} = {values!r}: must be a sequence of numbers")
+    return tuple(listed)
+
+
+def _is_list(value: Any) -> bool:
+    return not isinstance(value, (int, float, str, bytes)) and hasattr(_as_python(value), "__iter__")
+
+
+def _reals(name: str, values: Any) -> tuple[float, ...]:
+    return tuple(_real(name, value) for value in _listed(name, values))
+
+
+def _range(name: str, value: Any) -> tuple[float, ...]:
+    ends = _reals(name, value)
+    if len(ends) != 2:
+        raise ValueError(f"{name} = {value!r}: must be a pair (low, high) or None")
+    return ends
+
+
+def _bins_of_variables(name: str, value: Any) -> int | tuple[int | None, ...]:
+    return _bins(name, value) if not _is_list(value) else _for_each(name, _as_python(value), _bins)
+
+
+def _ranges(name: str, value: Any) -> tuple[Any, ...]:
+    listed = _listed(name, value)
+    nested = any(map(_is_list, listed)) or {*map(type, listed)} == {type(None)}
+    return _for_each(name, listed, _range) if nested else _range(name, value)
+
+
+def _lists(name: str, values: Any) -> tuple[Any, ...]:
+    listed = _listed(name, values)
+    return _for_each(name, listed, _reals) if any(map(_is_list, listed)) else _reals(name, listed)
+
+
+def _for_each(name: str, listed: Iterable[Any], read: Callable[[str, Any], Any]) -> tuple[Any, ...]:
+    """The values of an option for each variable; None, where it is not given, but not of edges and knots."""
+    values = tuple(
+        None if value is None and read is not _reals else read(f"{name}[{k}]", value) for k, value in enumerate(listed)
+    )
+    if not values:
+        raise ValueError(f"{name} = (): must have a value for each variable of mass")
+    return values
+
+
+def is_for_each(value: Any) -> bool:
+    """Whether the plain value of an option of variables is one for each of several."""
+    return isinstance(value, tuple) and any(not isinstance(one, float) for one in value)
+
+
+def _labels(name: str, value: Any) -> int | tuple[int, ...]:
+    if isinstance(value, (str, bytes)):
+        raise TypeError(f"{name} = {value!r}: must be an integer or a sequence of integers")
+    values = _as_python(value)
+    if isinstance(values, Iterable):
+        return tuple(int32(name, label) for label in values)
+    return int32(name, values)
+
+
+def _as_python(value: Any) -> Any:
+    """Arrays and tensors as Python's numbers and lists."""
+    if not hasattr(value, "tolist") and hasattr(value, "numpy"):  # TensorFlow's
+        value = value.numpy()
+    return value.tolist() if hasattr(value, "tolist") else value
+
+
+# How the value of an option is read, by its type.
+_READ: dict[Any, Callable[[str, Any], Any]] = {
+    int: _integer,
+    int | None: _integer,
+    int | Sequence[int | None] | None: _bins_of_variables,
+    bool: _flag,
+    float: _real,
+    float | None: _real,
+    tuple[float, float] | None: _range,
+    tuple[float, float] | Sequence[tuple[float, float] | None] | None: _ranges,
+    Iterable[float | Iterable[float]] | None: _lists,
+    int | Sequence[int]: _labels,
+    **{_TYPE[name]: _choice for name in _CHOICES},
+}
+# The same by the name of the option.
+_READER = {name: _READ[kind] for name, kind in _TYPE.items()}
