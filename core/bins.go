@@ -137,6 +137,10 @@ func newBins[T Float](sel *selection[T], cfg *Config, unit float64, sc *scratch)
 // for, and finds the mean polynomials that moments are made of.
 func settle[T Float](bs *bins, sel *selection[T], cfg *Config, unit float64, of binsOf, sc *scratch) error {
 	merging := merges(cfg) && (sel.Weight != nil || cfg.Binning == Uniform) // others have enough already
+	if k := knotOutside(cfg.Knots, sel.massLo, sel.massHi); k >= 0 {
+		return errorOf(ErrBin, "knots[%d] = %v does not lie inside the mass range [%v, %v] of the selected events: give a mass_range that has it inside",
+			k, cfg.Knots[k], sel.massLo, sel.massHi)
+	}
 	co := columnsOf(sel, cfg)
 	if merging || co.count > 0 {
 		su := sumBins(sel, bs.count(), co, unit, of, sc)

@@ -17,6 +17,16 @@ func (c *Config) splineDegree() int {
 	return c.Degree
 }
 
+// knotOutside returns the place of the first knot that is not inside a range of masses, or -1.
+func knotOutside(knots []float64, lo, hi float64) int {
+	for i, knot := range knots {
+		if !(knot > lo && knot < hi) {
+			return i
+		}
+	}
+	return -1
+}
+
 func newSpline(from, to float64, inner []float64, degree int) *spline {
 	sp := &spline{degree: degree}
 	for range degree + 1 {

@@ -71,6 +71,13 @@ func (c *Config) checkBins(v Variable, of string) error {
 	case c.Basis != BSpline && len(v.Knots) > 0:
 		return errorOf(ErrOption, "knots%s are given, which needs basis = bspline", of)
 	}
+	lo, hi := v.MassRange[0], v.MassRange[1]
+	if c.Binning == GivenEdges {
+		lo, hi = v.Edges[0], v.Edges[len(v.Edges)-1]
+	}
+	if k := knotOutside(v.Knots, lo, hi); k >= 0 {
+		return errorOf(ErrOption, "knots[%d] = %v%s does not lie inside the mass range [%v, %v]", k, v.Knots[k], of, lo, hi)
+	}
 	return nil
 }
 

@@ -213,6 +213,13 @@ func TestSplines(t *testing.T) {
 		assert.LessOrEqual(t, first+4, sp.count())
 	}
 	ev := manyEvents[float64](20_000, true)
+	outside := DefaultConfig(MoDe)
+	outside.Basis, outside.Knots = BSpline, []float64{1e6}
+	_, err := Loss(ev, outside)
+	assert.ErrorIs(t, err, ErrBin)
+	assert.ErrorContains(t, err, "knots[0] = 1e+06 does not lie inside the mass range [")
+	outside.MassRange = [2]float64{0, 500}
+	assert.ErrorContains(t, outside.Validate(), "knots[0] = 1e+06 does not lie inside the mass range [0, 500]")
 	for degree := range MaxSplineDegree + 1 {
 		cfg := DefaultConfig(MoDe)
 		cfg.Basis, cfg.Degree = BSpline, degree

@@ -46,7 +46,8 @@ def events():
     return libmode.mode_moments(rng.random(2000) ** np.exp(mass), mass, order=2, max_slope=0.1)
 
 
-# Every function, with the least that it takes: its figure, and what is common to all.
+# Every function that draws series, with the least that it takes: its figure, and what is common to all.
+# Those that draw maps are in test_plots_of_maps.py.
 CALLS = {
     "efficiency": lambda axes, **more: plots.efficiency(axes, (EDGES, VALUE, ERROR), **more),
     "spectrum": lambda axes, **more: plots.spectrum(axes, *mass_and_selection()[:2], EDGES, **more),
@@ -61,7 +62,7 @@ each = pytest.mark.parametrize("call", [pytest.param(call, id=name) for name, ca
 
 
 def test_each_function_is_called_here():
-    assert set(CALLS) | {"OKABE_ITO", "style"} == set(plots.__all__)
+    assert set(CALLS) | {"efficiency_map", "residual_map", "OKABE_ITO", "style"} == set(plots.__all__)
 
 
 @each

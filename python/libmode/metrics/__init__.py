@@ -3,20 +3,25 @@
 NumPy arrays, or anything that becomes one, in; floats and frozen dataclasses
 out. Labels are 1 for signal and 0 for background, and an event is selected
 where ``score >= threshold``. Weights may have either sign. Numbers are read as
-float64. :func:`bootstrap` needs SciPy, :func:`signal_bias` and
-:func:`spurious_signal` need iminuit: ``pip install 'libmode[metrics]'``.
+float64. :func:`bootstrap`, :func:`cvm_knn` and :func:`sde_knn` need SciPy,
+:func:`signal_bias` and :func:`spurious_signal` need iminuit:
+``pip install 'libmode[metrics]'``.
 """
 
 from .bias import SignalBias, SpuriousSignal, signal_bias, spurious_signal
 from .bootstrap import Estimate, bootstrap
-from .cvm import cvm_correlation, cvm_flatness
+from .cvm import cvm_correlation, cvm_flatness, cvm_knn
+from .maps import EfficiencyMap, ResidualMap, efficiency_map, residual_map
 from .mass import Efficiency, Flatness, efficiency, flatness, jsd
 from .roc import Roc, auc, rejection, roc, threshold
+from .sde import sde, sde_knn
 
 __all__ = [
     "Efficiency",
+    "EfficiencyMap",
     "Estimate",
     "Flatness",
+    "ResidualMap",
     "Roc",
     "SignalBias",
     "SpuriousSignal",
@@ -24,11 +29,16 @@ __all__ = [
     "bootstrap",
     "cvm_correlation",
     "cvm_flatness",
+    "cvm_knn",
     "efficiency",
+    "efficiency_map",
     "flatness",
     "jsd",
     "rejection",
+    "residual_map",
     "roc",
+    "sde",
+    "sde_knn",
     "signal_bias",
     "spurious_signal",
     "threshold",

@@ -1,7 +1,9 @@
 """Plots of a selection and of what it does to the mass spectrum, with matplotlib.
 
-=================================  ====================================================
+=================================  =======================================================
 :func:`efficiency`                 efficiency against mass, with a statistical band
+:func:`efficiency_map`             efficiency against two masses, as colours
+:func:`residual_map`               how far it is from a polynomial in them, over the error
 :func:`spectrum`                   mass spectra before and after a selection
 :func:`roc`                        background rejection against signal efficiency
 :func:`rejection_against_jsd`      how much is rejected, how little the spectrum changes
@@ -9,10 +11,10 @@
 :func:`bias_against_rejection`     signal bias against background rejection
 :func:`losses`                     training and validation loss by epoch
 :func:`moments`                    Legendre moments c_l(s) against score
-=================================  ====================================================
+=================================  =======================================================
 
-Each function draws one series into an Axes and returns the Axes, so that several are
-overlaid by several calls. Further keywords go to the artist (``color=``, ``lw=``...).
+Each function draws one series or map into an Axes and returns the Axes, so that several series
+are overlaid by several calls. Further keywords go to the artist (``color=``, ``lw=``...).
 Axis labels are set only where there are none yet; legends are left to the caller. Values
 that are not finite are not drawn. Nothing global is changed: :func:`style` is a context.
 Results of ``libmode.metrics`` are taken as they are, or as tuples of arrays.
@@ -22,6 +24,7 @@ from .._missing import needed
 
 with needed("matplotlib", by="libmode.plots", extra="plot"):
     from ._style import OKABE_ITO, style
+    from .maps import efficiency_map, residual_map
     from .mass import efficiency, spectrum, spurious_signal
     from .rejection import bias_against_rejection, rejection_against_jsd, roc
     from .training import losses, moments
@@ -30,9 +33,11 @@ __all__ = [
     "OKABE_ITO",
     "bias_against_rejection",
     "efficiency",
+    "efficiency_map",
     "losses",
     "moments",
     "rejection_against_jsd",
+    "residual_map",
     "roc",
     "spectrum",
     "spurious_signal",

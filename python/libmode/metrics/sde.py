@@ -1,0 +1,98 @@
+"""The standard deviation of efficiency: how much a selection's efficiency changes with mass."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._arguments import bins_or_cells, numbers, positive_sums, variables, weights
+from ._neighbours import groups
+
+
+def sde(score: Any, mass: Any, cut: Any, bins: Any, *, weight: Any = None) -> float:
+    """The standard deviation of the efficiency over bins of mass, or over cells of several masses.
+
+    With e_b the efficiency of ``score >= cut`` in bin b (see :func:`efficiency`),
+    W_b the weight fraction of the bin and e the overall efficiency::
+
+        SDE = sqrt( mean over cuts  sum_b W_b (e_b - e)^2 )
+
+    0 where the efficiency is the same everywhere and known exactly: fluctuations
+    add e (1 - e) / n_b on average to each square, see :func:`residual_map`. A.
+    Rogozhnikov et al., arXiv:1410.4140. It is ``BinBasedSDE`` of hep_ml 0.8.0,
+    but that one makes equal bins from the lowest to the highest mass, selects
+    ``score > cut``, cuts at quantiles ``target_rcp`` of the score, so at
+    efficiencies of 1 - target_rcp, and divides by 1 where the weights of a bin
+    sum to less than 1.
+
+    Parameters
+    ----------
+    score : (n,) real numbers
+        Scores of the events whose efficiency is to be flat.
+    mass : (n,) or (n, d) real numbers
+    cut : number, or (c,) of them
+        For efficiencies e of events without weights: ``np.quantile(score, 1 - e)``.
+    bins : an integer, or (b + 1,) increasing numbers; with d masses an integer, or d such entries
+        How many bins of equal width there are from the lowest to the highest
+        mass, or edges; events outside are not counted.
+    weight : (n,) real numbers of either sign, optional
+
+    Raises
+    ------
+    ValueError
+        If the weights of a bin that has events do not have a positive sum, with
+        the bin; for other bad values, with argument, value and place.
+    """
+    scores, masses, weigh, cuts = _arguments(score, mass, weight, cut)
+    chosen, place = bins_or_cells(bins, masses)
+    inside = place >= 0
+    place, scores, weigh = place[inside], scores[inside], weigh[inside]
+    total, counts = positive_sums(chosen, place, weigh)
+    filled = counts > 0
+    passed = [chosen.sums(place, weigh * (scores >= at))[filled] / total[filled] for at in cuts]
+    return _deviation(np.array(passed), total[filled])
+
+
+def sde_knn(score: Any, mass: Any, cut: Any, *, n_neighbours: int = 50, weight: Any = None) -> float:
+    """The standard deviation of the efficiency over groups of events that are neighbours in mass.
+
+    As :func:`sde`, with the ``n_neighbours`` nearest events of each event,
+    itself included, for a bin. Since some events are in more groups than
+    others, each counts in its c_i groups with the weight w_i / c_i, in their
+    efficiencies and in their weights; so the mean efficiency is the overall one.
+    ``KnnBasedSDE`` of hep_ml 0.8.0, which selects ``score > cut`` at efficiencies
+    of ``target_rcp``.
+
+    Parameters
+    ----------
+    score, cut, weight
+        As for :func:`sde`.
+    mass : (n,) or (n, d) real numbers
+        The distance is the Euclidean one: scale masses that have different units.
+    n_neighbours : int, at least 1 and at most n
+
+    Raises
+    ------
+    ValueError
+        If the weights of a group do not have a positive sum, with the event
+        that it is around; for other bad values, with argument, value and place.
+    """
+    scores, masses, weigh, cuts = _arguments(score, mass, weight, cut)
+    near = groups(masses, weigh, n_neighbours)
+    passed = [(near.share * (scores >= at))[near.members].sum(axis=1) / near.weight for at in cuts]
+    return _deviation(np.array(passed), near.weight)
+
+
+def _arguments(score: Any, mass: Any, weight: Any, cut: Any) -> tuple[NDArray[np.float64], ...]:
+    scores = numbers("score", score)
+    masses = variables(mass, "score", scores)
+    return scores, masses, weights(weight, "score", scores), numbers("cut", [cut] if np.ndim(cut) == 0 else cut)
+
+
+def _deviation(efficiencies: NDArray[np.float64], weight: NDArray[np.float64]) -> float:
+    """Of efficiencies (cuts, groups) around the mean of each cut, groups of these weights."""
+    mean = efficiencies @ weight / weight.sum()
+    squares = (efficiencies - mean[:, None]) ** 2 @ weight / weight.sum()
+    return float(np.sqrt(np.mean(squares)))

@@ -1,0 +1,34 @@
+"""What is measured of a classifier: how well it separates, and how flat it is for signal in the plane."""
+
+from __future__ import annotations
+
+import numpy as np
+from libmode import metrics
+
+from .events import Events
+
+EFFICIENCIES = (0.5, 0.6, 0.7, 0.8, 0.9)  # of signal, over which hep_ml takes the mean of SDE^2
+BINS = 10  # of each squared mass; as hep_ml has by default
+NEIGHBOURS = 50  # likewise
+
+
+def measured(score: np.ndarray, events: Events) -> dict[str, float]:
+    """AUC, and of the signal's scores the measures of hep_ml.metrics, and the pulls at an efficiency of 70 %.
+
+    SDE and the Cramer-von Mises distance, of cells and of neighbours, are those of ``BinBasedSDE``,
+    ``KnnBasedSDE``, ``BinBasedCvM`` and ``KnnBasedCvM`` (tests/peers/test_flat_in_the_plane.py).
+
+    score : (n,), any numbers: only their order counts
+    """
+    score = score.astype(np.float64)
+    signal = events.label == 1
+    own, mass = score[signal], events.mass[signal].astype(np.float64)
+    cuts = np.quantile(own, 1 - np.array(EFFICIENCIES))
+    return {
+        "auc": metrics.auc(score, events.label),
+        "sde": metrics.sde(own, mass, cuts, BINS),
+        "cvm": metrics.cvm_flatness(own, mass, BINS),
+        "sde_knn": metrics.sde_knn(own, mass, cuts, n_neighbours=NEIGHBOURS),
+        "cvm_knn": metrics.cvm_knn(own, mass, n_neighbours=NEIGHBOURS),
+        "rms_pull": metrics.residual_map(own, mass, cuts[2], bins=BINS).rms_pull,
+    }

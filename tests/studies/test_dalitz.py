@@ -1,0 +1,118 @@
+"""The study of a Dalitz plane: its events are what they are said to be, and the page shows the committed results."""
+
+import json
+
+import numpy as np
+import pytest
+from libmode import metrics
+
+from studies import pages
+from studies.dalitz import boosting, networks, report
+from studies.dalitz.events import DAUGHTER_MASS, FEATURES, HIGH, LOW, PARENT_MASS, RHO, decays, momenta
+from studies.dalitz.study import QUICK, Size, Task
+from studies.methods import Classifier
+
+pytestmark = pytest.mark.usefixtures("threads_afterwards")
+# The networks' results come with the first ./build.sh studies dalitz of a libmode whose losses take joint=True.
+STUDIED = [command for command in (boosting, networks) if command.RESULTS.exists()]
+TINY = Size(4_000, 8_000, trees=20, steps=60, batch=1_000, seeds=(1,))
+
+
+@pytest.fixture(scope="module")
+def events():
+    return decays(100_000, np.random.default_rng(0))
+
+
+def test_momenta_are_those_of_three_four_vectors():
+    """Of A, B, C drawn in the parent's frame, with any directions: energies add up to M by a common factor."""
+    rng = np.random.default_rng(1)
+    for _ in range(100):
+        a, b = rng.normal(size=(2, 3))
+        vectors = np.array([a, b, -a - b])
+
+        def energies(scale, vectors=vectors):
+            return np.sqrt(np.sum((scale * vectors) ** 2, axis=1) + DAUGHTER_MASS**2)
+
+        low, high = 0.0, 10.0
+        for _ in range(100):
+            middle = (low + high) / 2
+            low, high = (middle, high) if energies(middle).sum() < PARENT_MASS else (low, middle)
+        vectors, energy = low * vectors, energies(low)
+
+        def squared(i, j, vectors=vectors, energy=energy):
+            return (energy[i] + energy[j]) ** 2 - np.sum((vectors[i] + vectors[j]) ** 2)
+
+        found = momenta(np.array([[squared(0, 1), squared(0, 2)]]))
+        np.testing.assert_allclose(found[0], np.linalg.norm(vectors, axis=1), rtol=1e-9)
+
+
+def test_what_lies_outside_the_border_has_no_momenta():
+    corners = np.array([[LOW, LOW], [HIGH, HIGH], [LOW, HIGH], [HIGH, LOW]])
+    assert np.isnan(momenta(corners)).all()
+
+
+def test_signal_is_uniform_inside_the_border_and_background_is_not(events):
+    signal = events.label == 1
+    assert signal.sum() == 50_000 and np.isfinite(events.features).all()
+    assert events.features.shape == (100_000, len(FEATURES))
+    inside = events.mass[(np.abs(events.mass - [1.0, 1.2]) < 0.6).all(axis=1) & signal]  # a square in the plane
+    edges = (np.linspace(0.4, 1.6, 7), np.linspace(0.6, 1.8, 7))
+    counts = np.histogram2d(*inside.T, edges)[0]
+    chi2 = np.sum((counts - counts.mean()) ** 2) / counts.mean()
+    assert chi2 == pytest.approx(35, abs=4 * np.sqrt(70))
+
+    band = np.abs(events.mass[:, 0] - RHO[0] ** 2) < 0.1
+    assert np.mean(band[~signal]) > 1.5 * np.mean(band[signal])
+    assert np.nanmedian(momenta(events.mass[~signal]).min(axis=1)) < 0.9 * np.nanmedian(
+        momenta(events.mass[signal]).min(axis=1)
+    )
+
+
+def test_features_tell_the_place_but_for_the_first_two(events):
+    signal = events.label == 1
+    pulls = [metrics.residual_map(column, events.mass[signal], 1.0 * np.median(column)).rms_pull
+             for column in events.features[signal].T]  # fmt: skip
+    assert max(pulls[:2]) < 1.5 and min(pulls[2:]) > 5
+
+
+def test_a_flatness_loss_makes_the_efficiency_flatter():
+    free, flat = (
+        boosting.measured(Task(Classifier("", method, strength), 1, QUICK))
+        for method, strength in (("none", 0), ("bins", 10))
+    )
+    assert free["auc"] > 0.9 and flat["auc"] > free["auc"] - 0.03
+    assert flat["sde"] < 0.6 * free["sde"] and flat["cvm"] < 0.4 * free["cvm"]
+
+
+@pytest.mark.parametrize("command", STUDIED, ids=lambda command: command.RESULTS.stem)
+def test_every_classifier_has_a_task_and_trains(command):
+    tasks = command.tasks(TINY)
+    assert list(tasks) == [f"{c.name}, seed 1" for c in command.CLASSIFIERS]
+    one_of_each = {task.classifier.method: task for task in tasks.values()}
+    for task in one_of_each.values():
+        assert command.seconds(task) > 0
+        found = command.measured(task)
+        assert np.isfinite(list(found.values())).all() and set(found) == set(report.MEASURES)
+
+
+def test_the_page_shows_the_committed_results():
+    begin, end = pages.marks("dalitz")
+    shown = report.PAGE.read_text().partition(begin)[2].partition(end)[0]
+    assert {"dalitz": shown} == report.tables(report.committed())
+
+
+def test_every_classifier_has_results_of_every_seed():
+    for command in STUDIED:
+        stored = json.loads(command.RESULTS.read_text())
+        assert set(stored["results"]) == {
+            f"{c.name}, seed {seed}" for c in command.CLASSIFIERS for seed in stored["size"]["seeds"]
+        }
+
+
+def test_the_figure_has_every_scan():
+    one = {name: 0.5 for name in report.MEASURES}
+    found = {c.name: [one] for command in (boosting, networks) for c in command.CLASSIFIERS}
+    figure = report.figure(found)
+    assert set(figure.axes[0].get_legend_handles_labels()[1]) == {*report.SCANS, "independent score"}
+    points = [len(line.get_xdata()) for line in figure.axes[0].lines[:-1]]
+    assert sum(points) == len(found) - 1
