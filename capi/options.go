@@ -103,13 +103,13 @@ func configOf(o *C.mode_options) (core.Config, error) {
 	return cfg, nil
 }
 
-// variablesOf returns what each variable has of its own.
+// variablesOf returns what each variable has of its own, nil if that is nothing.
 func variablesOf(l *list) ([]core.Variable, error) {
 	if uint64(l.count) > core.MaxVariables {
 		return nil, argumentError("n_variables = %d: a call can have %d variables", uint64(l.count), core.MaxVariables)
 	}
 	given, err := array("variables", (*C.mode_variable)(l.first), l.count, false)
-	if err != nil {
+	if err != nil || len(given) == 0 {
 		return nil, err
 	}
 	found := make([]core.Variable, len(given))

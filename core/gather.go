@@ -86,13 +86,14 @@ var rooms = sync.Pool{New: func() any { return new([checkBlock]uint32) }}
 func (g *gathered[T]) choose(ev Events[T], di *division, next, lo, hi int) {
 	room := rooms.Get().(*[checkBlock]uint32)
 	defer rooms.Put(room)
+	masses, to := ev.variables(), g.events.variables()
 	for ; lo < hi; lo += checkBlock {
 		chosen := di.label.choose(room, di.wanted, lo, min(lo+checkBlock, hi))
 		copy(g.index[next:], chosen)
 		pick(g.events.Score, ev.Score, next, chosen)
 		pick(g.events.Weight, ev.Weight, next, chosen)
-		for v, mass := range ev.variables() {
-			pick(g.events.variables()[v], mass, next, chosen)
+		for v, mass := range masses {
+			pick(to[v], mass, next, chosen)
 		}
 		next += len(chosen)
 	}
@@ -124,8 +125,9 @@ func (g *gathered[T]) place(ev Events[T], numbers, next []uint32, lo int) {
 	}
 	put(g.events.Score, ev.Score, lo, places)
 	put(g.events.Weight, ev.Weight, lo, places)
+	to := g.events.variables()
 	for v, mass := range ev.variables() {
-		put(g.events.variables()[v], mass, lo, places)
+		put(to[v], mass, lo, places)
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"math"
 	"os"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -23,13 +22,6 @@ type goldenCase struct {
 	Category      []int64
 	Loss          float64
 	Grad          []float64
-}
-
-// notYet is how the names of cases begin whose options the losses do not take yet.
-var notYet = []string{"unbinned"}
-
-func (g *goldenCase) isNotYet() bool {
-	return slices.ContainsFunc(notYet, func(prefix string) bool { return strings.HasPrefix(g.Name, prefix) })
 }
 
 // masses returns those of each variable, and whether there are several.
@@ -172,9 +164,6 @@ func requireClose(t *testing.T, want, got []float64, tol float64) {
 func TestGolden(t *testing.T) {
 	for _, g := range goldenCases(t) {
 		t.Run(g.Name, func(t *testing.T) {
-			if g.isNotYet() {
-				t.Skip("not yet")
-			}
 			checkGolden[float64](t, &g, 1e-9)
 			checkGolden[float32](t, &g, 1e-5) // the precision of the inputs
 		})

@@ -67,41 +67,49 @@ func lossAndGrad[T Float](grad []T, input *Events[T], given *Config) (float64, e
 // where they stand in the input; nil: they are the input.
 type lossOf[T Float] func(grad []T, ev Events[T], index []uint32, cfg *Config, sc *scratch) (float64, error)
 
-// ofOneVariable returns the loss of a kind where there is one mass: all but DisCo walk along the scores.
-func ofOneVariable[T Float](kind LossKind) lossOf[T] {
-	if kind == DisCo {
+// ofOneVariable returns the loss that a configuration asks for where there is one mass: all but DisCo walk along the scores.
+func ofOneVariable[T Float](cfg *Config) lossOf[T] {
+	switch {
+	case cfg.Loss == DisCo:
 		return discoOfLabel[T]
+	case cfg.Binning == Unbinned:
+		return unbinnedLoss[T]
 	}
 	return binnedLoss[T]
 }
 
 // sumOfSubsets returns the sum of the losses of the subsets times their factors; each subset sets its
-// part of the gradient. Subsets of few events, each not worth a second goroutine, are shared among
-// goroutines.
+// part of the gradient. Where there are several, those of few events, each not worth a second goroutine,
+// are shared among goroutines.
 func (g *gathered[T]) sumOfSubsets(grad []T, cfg *Config, of lossOf[T], sc *scratch) (total float64, err error) {
 	losses, failed := make([]float64, len(g.subsets)), make([]error, len(g.subsets))
 	one := func(k int, sc *scratch) {
 		sc.arena.Reset()
 		losses[k], failed[k] = g.lossOfSubset(k, grad, cfg, of, sc)
 	}
-	few := func(k int) bool { return g.subsets[k].hi-g.subsets[k].lo < par.AloneCall }
+	few := func(k int) bool { return len(g.subsets) > 1 && g.subsets[k].size() < par.AloneCall }
+	shared := 0
 	for k := range g.subsets {
-		if !few(k) {
+		if few(k) {
+			shared += g.subsets[k].size()
+		} else {
 			one(k, sc)
 		}
 	}
-	sc.team.PartsFor(len(g.index))
-	parts := len(g.index)/sharedPart + 1
-	sc.team.Run(parts, func(part int) {
-		own := takeScratch()
-		defer giveScratch(own)
-		from, to := g.inPart(part, parts)
-		for k := from; k < to; k++ {
-			if few(k) {
-				one(k, own)
+	if shared > 0 {
+		sc.team.PartsFor(shared)
+		parts := len(g.index)/sharedPart + 1
+		sc.team.Run(parts, func(part int) {
+			own := takeScratch()
+			defer giveScratch(own)
+			from, to := g.inPart(part, parts)
+			for k := from; k < to; k++ {
+				if few(k) {
+					one(k, own)
+				}
 			}
-		}
-	})
+		})
+	}
 	for k, loss := range losses {
 		if failed[k] != nil {
 			return 0, g.named(k, cfg, failed[k])

@@ -15,6 +15,8 @@ type subset struct {
 	factor float64 // the share of the category in the sum of weights of the label
 }
 
+func (su *subset) size() int { return su.hi - su.lo }
+
 // subsets returns those that have events. It turns the numbers of events, by part and by number of
 // subset, into where each part writes its first event of each.
 func (di *division) subsets(counts []uint32, memory []subset) []subset {
@@ -89,7 +91,7 @@ func (g *gathered[T]) sumWeights(unit float64, team *par.Team) {
 		from, to := g.inPart(part, parts)
 		for k := from; k < to; k++ {
 			su := &g.subsets[k]
-			su.factor = float64(su.hi - su.lo)
+			su.factor = float64(su.size())
 			if g.events.Weight == nil {
 				continue
 			}

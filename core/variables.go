@@ -41,7 +41,7 @@ func massLoss[T Float](grad []T, ev Events[T], index []uint32, cfg *Config, sc *
 	if len(ev.variables()) == 1 {
 		one := cfg.of(0)
 		ev.Mass, ev.Masses = ev.variables()[0], nil
-		return ofOneVariable[T](cfg.Loss)(grad, ev, index, &one, sc)
+		return ofOneVariable[T](&one)(grad, ev, index, &one, sc)
 	}
 	if cfg.Joint {
 		return jointLoss(grad, ev, index, cfg, sc)
@@ -120,7 +120,7 @@ func separately[T Float](grad []T, ev Events[T], index []uint32, of []variable[T
 		v := &of[k]
 		one := Events[T]{Score: ev.Score, Mass: v.mass, Weight: ev.Weight}
 		clear(own)
-		loss, err := ofOneVariable[T](cfg.Loss)(own, one, index, &v.cfg, sc)
+		loss, err := ofOneVariable[T](&v.cfg)(own, one, index, &v.cfg, sc)
 		if err != nil {
 			return 0, v.named(err)
 		}

@@ -12,9 +12,9 @@ hypothesis.settings.register_profile("reproducible", derandomize=True, deadline=
 hypothesis.settings.load_profile("reproducible")
 
 
-@pytest.fixture(params=golden.CASES, ids=lambda case: case.name)
+@pytest.fixture(params=golden.CASES + golden.VARIABLES, ids=lambda case: case.name)
 def golden_case(request):
-    """One of the cases of tests/golden/mode_loss.json."""
+    """One of the cases of tests/golden."""
     return request.param
 
 

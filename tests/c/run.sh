@@ -62,7 +62,7 @@ for standard in c++14 c++17; do
 done
 checks=$((checks + 3))
 
-"$python" tests/c/golden_to_text.py tests/golden/mode_loss.json >"$work/golden.txt"
+"$python" tests/c/golden_to_text.py tests/golden/{mode_loss,variables}.json >"$work/golden.txt"
 count "$python" tests/c/check_abi.py "${abi[@]}"
 run_c '-std=c99 -O1' test_golden.c "$work/golden.txt"
 run_c '-std=c99 -O1' test_api.c

@@ -181,20 +181,19 @@ def agrees(got, oracle: Oracle, dtype) -> None:
 
 
 @pytest.mark.parametrize("table", [1, 40, 10_000])
-def test_the_oracle_finds_the_golden_losses_and_gradients_however_it_divides_its_tables(
-    monkeypatch, golden_case, table
-):
+@pytest.mark.parametrize("case", golden.CASES, ids=lambda case: case.name)
+def test_the_oracle_finds_the_golden_losses_and_gradients_however_it_divides_its_tables(monkeypatch, case, table):
     monkeypatch.setattr(oracle, "TABLE", table)
-    binning = {name: golden_case.options[name] for name in ("bins", "binning", "edges", "mass_range")}
-    options = {name: value for name, value in golden_case.options.items() if name not in binning}
+    binning = {name: case.options[name] for name in ("bins", "binning", "edges", "mass_range")}
+    options = {name: value for name, value in case.options.items() if name not in binning}
     edges = binning["edges"]
     if binning["binning"] == "uniform":
         edges = np.linspace(*binning["mass_range"], binning["bins"] + 1)
     elif binning["binning"] == "quantile":
-        edges = quantile_edges(golden_case.mass, binning["bins"], binning["mass_range"])
-    found = Oracle(golden_case.score, golden_case.mass, golden_case.weight, edges, **options).evaluate()
-    golden.assert_close(found.loss, golden_case.loss, 1e-13)
-    golden.assert_close(found.gradient, golden_case.grad, 1e-13)
+        edges = quantile_edges(case.mass, binning["bins"], binning["mass_range"])
+    found = Oracle(case.score, case.mass, case.weight, edges, **options).evaluate()
+    golden.assert_close(found.loss, case.loss, 1e-13)
+    golden.assert_close(found.gradient, case.grad, 1e-13)
 
 
 @pytest.mark.parametrize("index", range(len(SAMPLES)), ids=lambda index: str(SAMPLES[index]))

@@ -87,8 +87,8 @@ TOLERANCE = {"float32": 1e-5, "float64": 1e-9}
 
 @pytest.mark.parametrize("dtype", TOLERANCE)
 def test_golden(golden_case, dtype):
-    score, mass, weight = golden_case.events(np.dtype(dtype))
-    y_true = pack(np.zeros(len(score)), mass, weight)
+    score, mass, weight, label, category = golden_case.events(np.dtype(dtype)).values()
+    y_true = pack(np.zeros(len(score)) if label is None else label, mass, weight, category)
     loss = MoDeLoss(base=None, dtype=dtype, **golden_case.options)
     for function in (loss, lambda y, p: mode_loss(y, p, **golden_case.options)):
         with float64() if dtype == "float64" else nullcontext():

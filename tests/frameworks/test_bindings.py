@@ -15,35 +15,41 @@ import pytest
 import tensorflow as tf
 
 
-def by_tensorflow(score, mass, weight, options):
-    score = tf.constant(score)
+def by_tensorflow(case, dtype):
+    events = case.events(dtype)
+    score = tf.constant(events.pop("score"))
     with tf.GradientTape() as tape:
         tape.watch(score)
-        loss = libmode.tensorflow.mode_loss(score, mass, weight=weight, **options)
+        loss = libmode.tensorflow.mode_loss(score, **events, **case.options)
     return float(loss), tape.gradient(loss, score).numpy()
 
 
-def by_tensorflow_function(score, mass, weight, options):
+def by_tensorflow_function(case, dtype):
+    events = case.events(dtype)
+    score = tf.constant(events.pop("score"))
+
     @tf.function
     def step(score):
-        loss = libmode.tensorflow.mode_loss(score, mass, weight=weight, **options)
+        loss = libmode.tensorflow.mode_loss(score, **events, **case.options)
         return loss, tf.gradients(loss, score)[0]
 
-    loss, grad = step(tf.constant(score))
+    loss, grad = step(score)
     return float(loss), grad.numpy()
 
 
-def by_jax(score, mass, weight, options):
-    with jax.enable_x64(score.dtype == np.float64):
-        loss, grad = jax.value_and_grad(libmode.jax.mode_loss)(score, mass, weight=weight, **options)
+def by_jax(case, dtype, transform=lambda function: function):
+    score, mass, *others = case.events(dtype).values()
+
+    def loss_of(score, mass, weight, label, category):
+        return libmode.jax.mode_loss(score, mass, weight=weight, label=label, category=category, **case.options)
+
+    with jax.enable_x64(dtype == np.float64):
+        loss, grad = transform(jax.value_and_grad(loss_of))(score, mass, *others)
         return float(loss), np.asarray(grad)
 
 
-def by_jax_jit(score, mass, weight, options):
-    with jax.enable_x64(score.dtype == np.float64):
-        step = jax.jit(lambda s, m, w: jax.value_and_grad(libmode.jax.mode_loss)(s, m, weight=w, **options))
-        loss, grad = step(score, mass, weight)
-        return float(loss), np.asarray(grad)
+def by_jax_jit(case, dtype):
+    return by_jax(case, dtype, jax.jit)
 
 
 TOLERANCE = {np.float64: 1e-9, np.float32: 1e-5}
@@ -52,7 +58,7 @@ TOLERANCE = {np.float64: 1e-9, np.float32: 1e-5}
 @pytest.mark.parametrize("dtype", TOLERANCE, ids=lambda dtype: dtype.__name__)
 @pytest.mark.parametrize("frontend", [by_tensorflow, by_tensorflow_function, by_jax, by_jax_jit])
 def test_loss_and_gradient_are_the_oracles(golden_case, frontend, dtype):
-    loss, grad = frontend(*golden_case.events(dtype), golden_case.options)
+    loss, grad = frontend(golden_case, dtype)
     assert grad.dtype == dtype
     golden.assert_close(loss, golden_case.loss, TOLERANCE[dtype])
     golden.assert_close(grad, golden_case.grad, TOLERANCE[dtype])

@@ -1,4 +1,4 @@
-"""The golden cases of tests/golden/mode_loss.json, and how a result is compared with them."""
+"""The golden cases of tests/golden, and how a result is compared with them."""
 
 from __future__ import annotations
 
@@ -17,29 +17,53 @@ class Case(NamedTuple):
     name: str
     options: dict[str, Any]
     score: np.ndarray
-    mass: np.ndarray
+    mass: np.ndarray  #: (n,), or (n, d) for d variables; NaN where there is none
     weight: np.ndarray | None
+    label: np.ndarray | None
+    category: np.ndarray | None
     loss: float
     grad: np.ndarray
 
-    def events(self, dtype=np.float64) -> list[np.ndarray | None]:
-        """Score, mass and weight as arrays of this type."""
-        return [None if a is None else a.astype(dtype) for a in (self.score, self.mass, self.weight)]
+    def events(self, dtype=np.float64) -> dict[str, np.ndarray | None]:
+        """The arguments of a loss by name; score, mass and weight are of this type."""
+        floats = {name: getattr(self, name) for name in ("score", "mass", "weight")}
+        typed = {name: None if array is None else array.astype(dtype) for name, array in floats.items()}
+        return typed | {"label": self.label, "category": self.category}
 
 
 def _case(record: dict[str, Any]) -> Case:
-    arrays = {name: np.array(record[name]) for name in ("score", "mass", "grad")}
-    weight = None if record["weight"] is None else np.array(record["weight"])
     # A case with given edges has bins null, which Python takes as not given.
-    return Case(record["name"], record["options"], weight=weight, loss=record["loss"], **arrays)
+    arrays = {name: np.array(record[name], dtype=float) for name in ("score", "mass", "grad")}
+    weight, label, category = (
+        None if record.get(name) is None else np.array(record[name]) for name in ("weight", "label", "category")
+    )
+    return Case(
+        record["name"],
+        record["options"],
+        weight=weight,
+        label=label,
+        category=category,
+        loss=record["loss"],
+        **arrays,
+    )
 
 
-CASES = [_case(record) for record in json.loads(PATH.read_text())]
+def _cases(path: Path) -> list[Case]:
+    return [_case(record) for record in json.loads(path.read_text())]
+
+
+# How the names of cases begin whose options the core does not take yet.
+NOT_YET = ("unbinned",)
+
+#: One variable in bins, against Legendre polynomials.
+CASES = _cases(PATH)
+#: All else: several variables, categories, B-splines, other bins or none.
+VARIABLES = [case for case in _cases(PATH.with_name("variables.json")) if not case.name.startswith(NOT_YET)]
 
 
 def case(name: str) -> Case:
     """The case of this name."""
-    return next(found for found in CASES if found.name == name)
+    return next(found for found in CASES + VARIABLES if found.name == name)
 
 
 def assert_close(got, want, tolerance: float, floor: float = 0.0) -> None:

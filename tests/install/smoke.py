@@ -22,15 +22,15 @@ called = time.perf_counter()
 
 assert "site" in libmode.__file__, libmode.__file__  # the installed one, not the source tree's
 assert not {"torch", "keras", "tensorflow", "jax"} & set(sys.modules)
-for case in golden.CASES:
+CASES = golden.CASES + golden.VARIABLES
+for case in CASES:
     for dtype, tolerance in ((np.float64, 1e-9), (np.float32, 1e-5)):
-        score, mass, weight = case.events(dtype)
-        loss, grad = libmode.mode_loss_and_grad(score, mass, weight=weight, **case.options)
+        loss, grad = libmode.mode_loss_and_grad(**case.events(dtype), **case.options)
         golden.assert_close(loss, case.loss, tolerance)
         golden.assert_close(grad, case.grad, tolerance)
 
 print(
     f"libmode {libmode.__version__}, Python {platform.python_version()} {platform.machine()}, NumPy {np.__version__}: "
-    f"{len(golden.CASES)} golden cases; import {1e3 * (imported - start):.0f} ms after NumPy's, "
+    f"{len(CASES)} golden cases; import {1e3 * (imported - start):.0f} ms after NumPy's, "
     f"first call {1e3 * (called - imported):.0f} ms"
 )

@@ -11,25 +11,37 @@ import torch
 from libmode.torch import MoDeLoss, mode_loss
 
 
-def by_numpy(score, mass, weight, options):
-    return libmode.mode_loss_and_grad(score, mass, weight=weight, **options)
+def by_numpy(case, dtype):
+    return libmode.mode_loss_and_grad(**case.events(dtype), **case.options)
 
 
-def by_torch(score, mass, weight, options):
-    score = torch.tensor(score, requires_grad=True)
-    weight = None if weight is None else torch.from_numpy(weight)
-    loss = mode_loss(score, torch.from_numpy(mass), weight=weight, **options)
+def tensors(case, dtype):
+    """The arguments of a loss as tensors; the score wants a gradient."""
+    events = {name: None if array is None else torch.tensor(array) for name, array in case.events(dtype).items()}
+    return events | {"score": events["score"].requires_grad_()}
+
+
+def by_torch(case, dtype):
+    events = tensors(case, dtype)
+    loss = mode_loss(**events, **case.options)
+    loss.backward()
+    return loss.item(), events["score"].grad.numpy()
+
+
+def by_module(case, dtype):
+    score, mass, weight, label, category = tensors(case, dtype).values()
+    target = torch.zeros(len(score)) if label is None else label
+    loss = MoDeLoss(**case.options)(score, target, mass, weight, category=category)
     loss.backward()
     return loss.item(), score.grad.numpy()
 
 
-def by_module(score, mass, weight, options):
-    score = torch.tensor(score, requires_grad=True)
-    target = torch.zeros(len(score))
-    weights = None if weight is None else torch.from_numpy(weight)
-    loss = MoDeLoss(**options)(score, target, torch.from_numpy(mass), weights)
+def by_operator(case, dtype):
+    """As torch.compile calls it."""
+    events = tensors(case, dtype)
+    loss, _ = torch.ops.libmode.loss(*events.values(), MoDeLoss(**case.options)._encoded)
     loss.backward()
-    return loss.item(), score.grad.numpy()
+    return loss.item(), events["score"].grad.numpy()
 
 
 # 1e-9 in float64, and 1e-5 where the inputs are float32.
@@ -37,9 +49,9 @@ TOLERANCE = {np.float64: 1e-9, np.float32: 1e-5}
 
 
 @pytest.mark.parametrize("dtype", TOLERANCE, ids=lambda dtype: dtype.__name__)
-@pytest.mark.parametrize("frontend", [by_numpy, by_torch, by_module])
+@pytest.mark.parametrize("frontend", [by_numpy, by_torch, by_module, by_operator])
 def test_loss_and_gradient_are_the_oracles(golden_case, frontend, dtype):
-    loss, grad = frontend(*golden_case.events(dtype), golden_case.options)
+    loss, grad = frontend(golden_case, dtype)
     assert grad.dtype == dtype
     golden.assert_close(loss, golden_case.loss, TOLERANCE[dtype])
     golden.assert_close(grad, golden_case.grad, TOLERANCE[dtype])
@@ -47,10 +59,9 @@ def test_loss_and_gradient_are_the_oracles(golden_case, frontend, dtype):
 
 @pytest.mark.parametrize("dtype", TOLERANCE, ids=lambda dtype: dtype.__name__)
 def test_loss_alone_equals_the_loss_with_its_gradient(golden_case, dtype):
-    score, mass, weight = golden_case.events(dtype)
-    with_grad, _ = by_numpy(score, mass, weight, golden_case.options)
+    with_grad, _ = by_numpy(golden_case, dtype)
     # Not to the last bit: without a gradient the walk may take other, equal steps.
-    golden.assert_close(libmode.mode_loss(score, mass, weight=weight, **golden_case.options), with_grad, 1e-12)
+    golden.assert_close(libmode.mode_loss(**golden_case.events(dtype), **golden_case.options), with_grad, 1e-12)
 
 
 def test_stored_losses_and_gradients_are_those_of_the_definition():

@@ -5,7 +5,6 @@ They need ROOT's `root` command and, for PyROOT, its Python package in this Pyth
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
@@ -13,6 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import golden
 import libmode
 import numpy as np
 import pytest
@@ -153,9 +153,9 @@ def test_loss_and_gradient_equal_numpy(root, events, events_file, compiled):
 
 
 def test_golden_cases(root):
-    golden = REPOSITORY / "tests" / "golden" / "mode_loss.json"
-    cases = json.loads(golden.read_text())
-    as_text = root.command(sys.executable, REPOSITORY / "tests" / "c" / "golden_to_text.py", golden)
+    paths = [golden.PATH, golden.PATH.with_name("variables.json")]
+    cases = golden.CASES + golden.VARIABLES
+    as_text = root.command(sys.executable, REPOSITORY / "tests" / "c" / "golden_to_text.py", *paths)
     (root.directory / "cases.txt").write_text(as_text.stdout)
     root.set(ROOT_INCLUDE_PATH=f"{PREFIX / 'include'}:{Path(__file__).parent}")  # of what it includes beside itself
     output = root.output(Path(__file__).with_name("golden.C"), '"cases.txt"')
@@ -163,8 +163,8 @@ def test_golden_cases(root):
     got = [np.array(line.split()[1:], dtype=float) for line in output.splitlines() if line.startswith("case")]
     assert len(got) == len(cases) > 0
     for (loss, *grad), case in zip(got, cases, strict=True):
-        assert loss == pytest.approx(case["loss"], rel=1e-9), case["name"]
-        assert grad == pytest.approx(case["grad"], rel=0, abs=1e-9 * np.abs(case["grad"]).max()), case["name"]
+        assert loss == pytest.approx(case.loss, rel=1e-9), case.name
+        assert grad == pytest.approx(case.grad, rel=0, abs=1e-9 * np.abs(case.grad).max()), case.name
 
 
 def test_every_kind_of_loss(root):
