@@ -126,7 +126,7 @@ func TestVariableWithoutEvents(t *testing.T) {
 	assert.ErrorContains(t, err, "variable 1 of mass: mass[0] = NaN")
 }
 
-// A list of variables without entries, which the bindings give, says as much as none.
+// A list of variables without entries says as much as none.
 func TestNoVariables(t *testing.T) {
 	ev := severalVariables[float64](1000, false, 0)
 	for _, joint := range []bool{false, true} {
