@@ -424,10 +424,10 @@ MODE_API int mode_events_loss_f64(const mode_options *options, const mode_events
  * Sets *n_edges to the number of edges of the bins that the loss would use,
  * one more than the bins, and edges, if not NULL, to these edges in units of
  * mass. There are fewer bins than asked for where masses are equal. capacity is
- * the number of elements of edges; bins + 1 (33 if bins is 0, or options->n_edges)
- * always suffices, and too few are MODE_ERROR_ARGUMENT with *n_edges set. n and the
- * arrays of events are those of the loss; weights count where bins is 0. With label,
- * one background_label at a time.
+ * the number of elements of edges; bins + 1 (33 if bins is 0, or options->n_edges, or
+ * n + 1 with MODE_BINNING_VALUES) always suffices, and too few are MODE_ERROR_ARGUMENT
+ * with *n_edges set. n and the arrays of events are those of the loss; weights count
+ * where bins is 0. With label, one background_label at a time.
  */
 MODE_API int mode_edges_f32(const mode_options *options, size_t n,
                             const float *mass, const float *weight,

@@ -569,7 +569,9 @@ std::vector<double> edges(const options &chosen, view<const T> mass, view<const 
         return found;
     const mode_options c = chosen.to_c();
     /* More bins than events are an error, for which there need not be room. */
-    const std::size_t bins = c.bins > 0 ? static_cast<std::size_t>(c.bins) : 32;
+    const std::size_t bins = c.binning == MODE_BINNING_VALUES ? mass.size()
+                             : c.bins > 0                     ? static_cast<std::size_t>(c.bins)
+                                                              : 32;
     std::size_t n_edges = 0;
     found.resize(std::max(std::min(bins, mass.size()) + 1, c.n_edges));
     set(outcome, call_edges(&c, mass.size(), mass.data(), weight.data(), label, found.size(), found.data(), &n_edges));

@@ -124,7 +124,8 @@ def _edges(
 ) -> NDArray[np.float64]:
     options = options.rounded_to(mass.dtype, mass.dtype)
     # More bins than events are an error, for which there need not be room; bins are 0 where the core chooses.
-    bins = min(options.struct.bins or 32, len(mass))
+    of_values = options.struct.binning == _native.OPTIONS["binning"].values.index("values")
+    bins = len(mass) if of_values else min(options.struct.bins or 32, len(mass))
     out = np.empty(max(bins + 1, options.struct.n_edges))
     arrays = ready(Events(None, mass, weight, label), double=True)
     try:

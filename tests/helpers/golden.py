@@ -52,13 +52,10 @@ def _cases(path: Path) -> list[Case]:
     return [_case(record) for record in json.loads(path.read_text())]
 
 
-# How the names of cases begin whose options the core does not take yet.
-NOT_YET = ("unbinned",)
-
 #: One variable in bins, against Legendre polynomials.
 CASES = _cases(PATH)
 #: All else: several variables, categories, B-splines, other bins or none.
-VARIABLES = [case for case in _cases(PATH.with_name("variables.json")) if not case.name.startswith(NOT_YET)]
+VARIABLES = _cases(PATH.with_name("variables.json"))
 
 
 def case(name: str) -> Case:
