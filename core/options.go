@@ -270,7 +270,7 @@ func roundedTo[T Float](c Config) Config {
 		return c
 	}
 	c.MassRange, c.ScoreRange, c.Edges = outwards(c.MassRange), outwards(c.ScoreRange), outermost(c.Edges)
-	if c.Variables != nil {
+	if len(c.Variables) > 0 {
 		c.Variables = slices.Clone(c.Variables)
 		for k := range c.Variables {
 			v := &c.Variables[k]

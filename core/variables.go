@@ -6,7 +6,7 @@ import "errors"
 func (c *Config) of(k int) Config {
 	one := *c
 	one.Joint, one.Variables = false, nil
-	if c.Variables != nil {
+	if len(c.Variables) > 0 {
 		v := c.Variables[k]
 		one.MassRange, one.Edges, one.Knots = v.MassRange, v.Edges, v.Knots
 		if v.Bins > 0 {
@@ -18,11 +18,11 @@ func (c *Config) of(k int) Config {
 
 // checkCount returns an error where the options are not for so many variables.
 func (c *Config) checkCount(variables int) error {
-	if c.Variables != nil && len(c.Variables) != variables {
+	if len(c.Variables) > 0 && len(c.Variables) != variables {
 		return errorOf(ErrOption, "bins, mass_range, edges or knots have one entry for each of %d variables, but mass has %d variables",
 			len(c.Variables), variables)
 	}
-	if c.Variables != nil || variables == 1 {
+	if len(c.Variables) > 0 || variables == 1 {
 		return nil
 	}
 	for _, name := range []string{"mass_range", "edges", "knots"} {

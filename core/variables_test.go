@@ -126,6 +126,21 @@ func TestVariableWithoutEvents(t *testing.T) {
 	assert.ErrorContains(t, err, "variable 1 of mass: mass[0] = NaN")
 }
 
+// A list of variables without entries says as much as none.
+func TestNoVariables(t *testing.T) {
+	ev := severalVariables[float64](1000, false, 0)
+	for _, joint := range []bool{false, true} {
+		cfg := DefaultConfig(MoDe)
+		cfg.Joint = joint
+		want, err := Loss(ev, cfg)
+		require.NoError(t, err)
+		cfg.Variables = []Variable{}
+		loss, err := Loss(ev, cfg)
+		require.NoError(t, err)
+		assert.Equal(t, want, loss)
+	}
+}
+
 // What is asked of one variable is not answered for several.
 func TestTablesOfSeveralVariables(t *testing.T) {
 	ev := severalVariables[float64](100, false, 0)

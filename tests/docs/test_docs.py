@@ -1,4 +1,7 @@
-"""Every Python, C and Go block of README.md and docs/ runs as written, and every program and command of docs/cpp.md."""
+"""Every Python, C and Go block of README.md and docs/ runs as written, and every program and command of docs/cpp.md.
+
+A block that is marked as text, after one of Python, is what that one prints.
+"""
 
 import os
 import re
@@ -10,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from libmode import prefix
+from shown import assert_alike, shown_after
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -41,7 +45,11 @@ def test_there_are_blocks():
 
 @pytest.mark.parametrize("block", blocks("python"))
 def test_python_block(block, tmp_path):
-    run([sys.executable, "-W", "error", "-c", block], tmp_path)
+    printed = run([sys.executable, "-W", "error", "-c", block], tmp_path)
+    page = next(text for text in (page.read_text() for page in PAGES) if block in text)
+    shown = shown_after(page, block)
+    if shown is not None:
+        assert_alike(printed, shown)
 
 
 @pytest.mark.parametrize("block", blocks("c"))

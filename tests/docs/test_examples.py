@@ -1,6 +1,6 @@
 """Every program of examples/ is short, and runs as its first lines say: with MoDe, less of the mass is to be seen.
 
-The macros of examples/root are tested in tests/root.
+What pages show of their output is what they print. The macros of examples/root are tested in tests/root.
 """
 
 import os
@@ -11,11 +11,14 @@ import sys
 from pathlib import Path
 
 import pytest
+from shown import assert_alike, shown_blocks
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
-PYTHON = ["train_jax.py", "train_keras.py", "train_numpy.py", "train_pytorch.py"]
+DOCS = EXAMPLES.with_name("docs")
+PYTHON = ["train_classes.py", "train_jax.py", "train_keras.py", "train_numpy.py", "train_pytorch.py"]
 COMPILED = {"train.c": ["-std=c99", "CC", "cc", "-lm"], "train.cpp": ["-std=c++11", "CXX", "c++"]}
-PROGRAMS = [*PYTHON, *COMPILED, "go/main.go"]
+TRAININGS = [*PYTHON, *COMPILED, "go/main.go"]
+PROGRAMS = ["fairness.py", *TRAININGS]
 
 
 def output(command, directory=EXAMPLES):
@@ -45,7 +48,7 @@ def test_it_is_read_in_a_minute(name):
     assert len((EXAMPLES / name).read_text().splitlines()) <= 60
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", TRAININGS)
 def test_it_runs(name, tmp_path):
     if name in PYTHON:
         printed = output([sys.executable, "-W", "error", EXAMPLES / name])
@@ -53,6 +56,20 @@ def test_it_runs(name, tmp_path):
         printed = output(compiled(name, tmp_path / "train"))
     else:
         printed = output(["go", "run", "./examples/go"], EXAMPLES.parent)
-    assert re.findall(r"^strength +(\d+): ", printed, re.MULTILINE) in (["0", "10"], ["0", "100"])
-    without, with_mode = map(float, re.findall(r"(?:residual|MoDe) (-?[\d.]+)", printed))
-    assert abs(with_mode) < without / 2
+    assert re.findall(r"^strength +(\d+): ", printed, re.MULTILINE) in (["0", "10"], ["0", "30"], ["0", "100"])
+    seen = [abs(float(number)) for number in re.findall(r"(?:residual|MoDe) (-?[\d.]+)", printed)]
+    without, with_mode = seen[: len(seen) // 2], seen[len(seen) // 2 :]
+    assert without and all(after < before / 2 for before, after in zip(without, with_mode, strict=True))
+    if name == "train_classes.py":
+        assert_alike(printed, shown_blocks((DOCS / "classes.md").read_text())[-1], digits=15)
+
+
+def test_the_selection_is_fair():
+    printed = output([sys.executable, "-W", "error", EXAMPLES / "fairness.py"])
+    assert_alike(printed, *shown_blocks((DOCS / "fairness.md").read_text()), digits=15)
+    without, fair, linear, lot = [list(map(float, re.findall(r"\d\.\d+", line))) for line in printed.splitlines()[1:]]
+    auc, groups, ages, bend = 0, slice(1, 4), slice(4, 7), 7
+    assert max(fair[groups] + linear[groups]) < 0.03 and max(fair[ages]) < 0.06  # a lottery has 0.02 and 0.04
+    assert min(without[groups] + without[ages]) > 0.1
+    assert fair[bend] < 0.06 and linear[bend] < 0.06 < without[bend] and min(linear[ages]) > 0.1
+    assert lot[auc] < fair[auc] < linear[auc] < without[auc]
