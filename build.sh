@@ -18,6 +18,7 @@ usage: ./build.sh COMMAND
                 (simple: section 3.1 of the paper; batches: which loss at which size of batch;
                 history: what memory over batches and a transform of the score do;
                 bins: how many events a bin should have in small batches;
+                unbinned: whether the loss without bins is better there;
                 dalitz: uniform efficiency of signal in a Dalitz plane, beside hep_ml;
                 --quick: a look in minutes, which leaves the results in the tree alone;
                 wsample: no training, jets for section 3.2, in hours; see wsample --help;
@@ -396,11 +397,12 @@ studies() {
         batches) module=simple_model.small_batches ;;
         history) module=simple_model.history ;;
         bins) module=simple_model.bins ;;
+        unbinned) module=simple_model.unbinned ;;
         dalitz) module=dalitz.boosting extra=bench ;;
         wsample) module=w_tagging.generate extra=wtagging ;;
         wtagging) module=w_tagging.paper extra="studies frameworks" ;;
         *)
-            die "usage: ./build.sh studies simple|batches|history|bins|dalitz|wtagging [--quick] [--processes N], or wsample [--help]"
+            die "usage: ./build.sh studies simple|batches|history|bins|unbinned|dalitz|wtagging [--quick] [--processes N], or wsample [--help]"
             ;;
     esac
     shift
@@ -411,6 +413,7 @@ studies() {
         "$VENV/bin/python" -m studies.w_tagging.keras_check "$@"
         "$VENV/bin/python" -m studies.w_tagging.cost "$@"
     fi
+    [ "$name" != unbinned ] || "$VENV/bin/python" -m studies.w_tagging.unbinned_jets "$@"
     [ "$name" != dalitz ] || "$VENV/bin/python" -m studies.dalitz.networks "$@"
     case "$name $*" in
         *--quick* | *--sample*) ;;

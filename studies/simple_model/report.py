@@ -14,7 +14,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from .. import pages
-from . import bins, history, small_batches
+from ..w_tagging import unbinned_jets
+from . import bins, history, small_batches, unbinned
 from .classifiers import AGNOSTIC, MONOTONIC_TIGHT, SLOPES, SLOPES_TIGHT, Classifier
 from .measure import EFFICIENCIES, MASS_EDGES
 from .paper import GROUPS, RESULTS
@@ -250,11 +251,13 @@ def _legend(figure: Figure, axes: Axes) -> None:
 
 
 def main() -> None:
-    """Tables and figures of docs/results.md, history.md, small-batches.md and options.md."""
+    """Tables and figures of docs/results.md, history.md, small-batches.md, options.md and variables.md."""
     results, batches = found(_committed(RESULTS)), _committed(small_batches.RESULTS)
     pages.write(PAGE, tables(results))
     pages.write(history.PAGE, history.tables(_committed(history.RESULTS)))
     pages.write(bins.PAGE, bins.tables(_committed(bins.RESULTS)))
+    pages.write(unbinned.PAGE, unbinned.tables(_committed(unbinned.RESULTS)))
+    pages.write(unbinned.PAGE, unbinned_jets.tables(_committed(unbinned_jets.RESULTS)))
     pages.write(small_batches.PAGE, small_batches.tables(batches))
     with plots.style():
         drawn = {**figures(results), "small_batches": small_batches.figure(batches)}
