@@ -32,6 +32,7 @@ type sumRoom struct {
 	low    []lowSums
 	values [][]float64 // of the functions, see columns.fill
 	all    []float64   // memory of these
+	plain  []float64   // sums over a larger block, a row a bin as in binSums, and one for events that take no part
 }
 
 // setRoom makes room for so many functions of n events.
@@ -57,24 +58,37 @@ func sumBins[T Float](sel *selection[T], bins int, co *columns, unit float64, of
 		room := sumRooms.Get().(*sumRoom)
 		defer sumRooms.Put(room)
 		var low []lowSums
-		if co.low {
+		switch {
+		case co.low:
 			room.low = par.Grown(room.low, bins)
 			low = room.low
 			clear(low)
+		case co.plain:
+			room.plain = par.Grown(room.plain, (bins+1)*total.width())
+			clear(room.plain)
 		}
 		for lo, end := size*k, min(n, size*(k+1)); lo < end; lo += checkBlock {
 			numbers := room.bins[:min(checkBlock, end-lo)]
 			of(numbers, lo)
 			if low != nil {
 				addLow(low, sel, lo, numbers, unit)
+				continue
+			}
+			room.setRoom(co.count, len(numbers))
+			co.fill(room.values, lo)
+			if co.plain {
+				addPlain(room.plain, total.width(), sel, room.values, lo, numbers, unit)
 			} else {
-				room.setRoom(co.count, len(numbers))
-				co.fill(room.values, lo)
-				addHigh(&block, sel, co.plain, room.values, lo, numbers, unit)
+				addHigh(&block, sel, room.values, lo, numbers, unit)
 			}
 		}
 		for b, sums := range low {
 			sums.set(block.row(b), sel.Weight == nil)
+		}
+		if co.plain && low == nil {
+			for i := range block.rows {
+				block.rows[i].hi = room.plain[i]
+			}
 		}
 	})
 	total.rows = rows[:per]
@@ -133,9 +147,45 @@ func addLow[T Float](sums []lowSums, sel *selection[T], lo int, bins []uint32, u
 	}
 }
 
-// addHigh is addLow for any functions, of which these are the values. If plain sums will not do, it takes sums that keep
-// what they round off: at high orders the columns of P are nearly dependent. It overwrites the values.
-func addHigh[T Float](sums *binSums, sel *selection[T], plain bool, values [][]float64, lo int, bins []uint32, unit float64) {
+// addPlain is addLow for any functions, of which these are the values. It overwrites them, and the bins.
+func addPlain[T Float](sums []float64, width int, sel *selection[T], values [][]float64, lo int, bins []uint32, unit float64) {
+	nowhere := uint32(len(sums)/width - 1)
+	for i, b := range bins {
+		bins[i] = min(b, nowhere) * uint32(width)
+	}
+	if sel.Weight == nil {
+		for _, row := range bins {
+			sums[row]++
+			sums[row+1]++
+		}
+	} else {
+		for i, row := range bins {
+			w := float64(sel.Weight[lo+i]) * unit
+			sums[row] += w
+			sums[row+1] += w * w
+		}
+		weigh(values, sel.Weight[lo:], unit)
+	}
+	for l, column := range values {
+		of := sums[2+l:]
+		column = column[:len(bins)]
+		for i, row := range bins {
+			of[row] += column[i]
+		}
+	}
+}
+
+// weigh multiplies the values with the weights.
+func weigh[T Float](values [][]float64, weights []T, unit float64) {
+	for _, column := range values {
+		for i := range column {
+			column[i] *= float64(weights[i]) * unit
+		}
+	}
+}
+
+// addHigh is addPlain with sums that keep what they round off: at high orders the columns of P are nearly dependent.
+func addHigh[T Float](sums *binSums, sel *selection[T], values [][]float64, lo int, bins []uint32, unit float64) {
 	width := sums.width()
 	for i, b := range bins {
 		if b != noBin {
@@ -148,20 +198,13 @@ func addHigh[T Float](sums *binSums, sel *selection[T], plain bool, values [][]f
 			row[1].hi += w * w
 		}
 	}
+	if sel.Weight != nil {
+		weigh(values, sel.Weight[lo:], unit)
+	}
 	for l, column := range values {
-		if sel.Weight != nil {
-			for i := range column {
-				column[i] *= float64(sel.Weight[lo+i]) * unit
-			}
-		}
 		for i, b := range bins {
-			if b == noBin {
-				continue
-			}
-			sum := &sums.rows[int(b)*width+2+l]
-			if plain {
-				sum.hi += column[i]
-			} else {
+			if b != noBin {
+				sum := &sums.rows[int(b)*width+2+l]
 				*sum = sum.plus(column[i])
 			}
 		}

@@ -35,6 +35,9 @@ func (c *Config) checkCount(variables int) error {
 
 // massLoss is a loss of one protected variable or of several.
 func massLoss[T Float](grad []T, ev Events[T], index []uint32, cfg *Config, sc *scratch) (float64, error) {
+	if ev.Masses == nil && cfg.Variables == nil && !cfg.Joint {
+		return ofOneVariable[T](cfg)(grad, ev, index, cfg, sc)
+	}
 	if err := cfg.checkCount(len(ev.variables())); err != nil {
 		return 0, err
 	}
