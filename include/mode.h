@@ -113,7 +113,7 @@ enum {
     MODE_ERROR_NOT_FINITE = 3,  /* a score, mass or weight is NaN or infinite */
     MODE_ERROR_SCORE_RANGE = 4, /* a score outside score_range */
     MODE_ERROR_TOO_FEW = 5,     /* no event selected, or too few for the bins or for DisCo */
-    MODE_ERROR_BIN = 6,         /* a bin is empty or its sum of weights not positive */
+    MODE_ERROR_BIN = 6,         /* a bin is empty, or the sum of weights of a bin or a category not positive */
     MODE_ERROR_OVERFLOW = 7,    /* the result is beyond double precision */
     MODE_ERROR_FORKED = 8,      /* the library was loaded before fork(), and this is the child */
     MODE_ERROR_INTERNAL = 9,    /* a defect of the library */
@@ -304,7 +304,8 @@ enum { /* label_type: of what type the labels are */
  *   options     NULL: all defaults
  *   n           number of events, 1 to 2^32 - 1
  *   score       n finite scores, inside score_range
- *   mass        n finite masses, in any unit (that of mass_range and edges)
+ *   mass        n finite masses, in any unit (that of mass_range and edges); also NaN
+ *               with MODE_MISSING_IGNORE
  *   weight      n finite weights, of either sign; NULL: all 1
  *   label       n labels of the type label_type; NULL: every event is selected
  *   label_type  MODE_LABEL_...; without a meaning where label is NULL
@@ -372,7 +373,7 @@ MODE_API int mode_events_init(mode_events *events, size_t struct_size);
  * a variable of which no event is left is left out of the mean. With the option
  * joint there is one loss, whose bins are cells: of the grid of the variables' edges or
  * uniform bins, or quantile bins of the first variable, within each of them quantile bins
- * of the second, and so on, by default 8 of each variable. What costs nothing is then every
+ * of the second, and so on, by default up to 8 of each variable. What costs nothing is then every
  * polynomial of total degree <= order, and an event outside any range takes no part.
  *
  * Of several categories the loss is the sum of those of each, as of a call with its

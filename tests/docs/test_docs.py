@@ -112,8 +112,8 @@ class CppPage:
 
 def test_cpp_page(tmp_path):
     page = CppPage(tmp_path)
-    assert set(page.programs) == {"loss.c", "train.cpp", "CMakeLists.txt", "status.cpp"}
-    with_config, with_pkg_config, with_cmake, status = map(page.run, page.commands)
+    assert set(page.programs) == {"loss.c", "train.cpp", "CMakeLists.txt", "variables.cpp", "status.cpp"}
+    with_config, with_pkg_config, with_cmake, variables, status = map(page.run, page.commands)
     assert with_config == with_pkg_config
     assert re.fullmatch(r"loss 0\.\d+\n(-?[\d.e-]+ ){2}0 (-?[\d.e-]+ ){4}-?[\d.e-]+\n", with_config)
     (_, loss_without, a_without, b_without), (_, loss_with, a_with, b_with) = [
@@ -122,4 +122,5 @@ def test_cpp_page(tmp_path):
     ]
     assert abs(loss_with) < loss_without / 100
     assert abs(b_with) < b_without / 50 and a_with > a_without * 0.9
+    assert 0 < float(re.fullmatch(r"loss (\S+)\n", variables)[1]) < 0.1
     assert status.startswith("no loss, error 4: score[2] = 1.5 lies outside score_range = [0, 1]")
