@@ -45,18 +45,18 @@ func fillLegendre[T Float](values [][]float64, masses []T, lo, hi float64) {
 		m := float64(m)
 		x[i] = ((m - lo) - (hi - m)) / (hi - lo)
 	}
-	for l := 1; l < len(values); l++ {
-		up, down := float64(2*l+1)/float64(l+1), float64(l)/float64(l+1)
+	for l := 1; l < len(values); l++ { // as in legendre
+		k := float64(l)
 		next, now := values[l][:len(x)], values[l-1][:len(x)]
 		if l == 1 {
 			for i, x := range x {
-				next[i] = up*x*now[i] - down
+				next[i] = (3*x*now[i] - 1) / 2
 			}
 			continue
 		}
 		before := values[l-2][:len(x)]
 		for i, x := range x {
-			next[i] = up*x*now[i] - down*before[i]
+			next[i] = ((2*k+1)*x*now[i] - k*before[i]) / (k + 1)
 		}
 	}
 }

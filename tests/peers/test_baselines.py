@@ -282,7 +282,7 @@ def test_options_of_other_losses_are_refused():
     score, mass, _ = events(20)
     with pytest.raises(TypeError, match="unbiased = 2: must be True or False"):
         disco_loss(score, mass, unbiased=2)
-    with pytest.raises(TypeError, match="unknown option 'order'.*bins, binning, edges, mass_range, score_range"):
+    with pytest.raises(TypeError, match="unknown option 'order'.*bins, binning, edges, mass_range, joint, missing, score_range"):
         flatness_loss(score, mass, order=1)
     with pytest.raises(TypeError, match="unknown option 'unbiased'"):
         FlatnessLoss(unbiased=True)

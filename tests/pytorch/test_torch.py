@@ -136,7 +136,7 @@ def test_the_other_losses_are_compiled_without_a_graph_break(loss):
 @pytest.mark.parametrize("loss", [DisCoLoss(), FlatnessLoss(bins=5)], ids=["disco", "flatness"])
 def test_opcheck_of_the_other_losses(loss):
     score, mass, weight, target = events()
-    opcheck(score, mass, weight, target, loss._encoded)
+    opcheck(score, mass, weight, target, None, loss._encoded)
 
 
 def test_without_a_private_name_of_torch_only_torch_func_is_lost(monkeypatch):
