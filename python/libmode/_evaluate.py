@@ -40,7 +40,7 @@ def loss_alone(options: Options, score: Any, mass: Any, weight: Any, label: Any,
 
 
 def _of_arrays(options: Options, events: Events, double: bool, grad: NDArray[Any] | None) -> float:
-    options = options.for_variables(events.mass.shape).rounded_to(events.score.dtype, events.mass.dtype)
+    options = options.for_events(events.score.dtype, events.mass.dtype, events.mass.shape)
     arrays = ready(events, double)
     try:
         return _native.loss_grad(

@@ -109,20 +109,19 @@ def mode_edges(
     is left out. There may be fewer bins than asked for where masses are equal.
     """
     mass, weight, label = together(read, mass=mass, weight=weight, label=label)
-    return _edges(_check_of_one(options), mass, weight, label)
+    return _edges(_check_of_one(options, mass, mass), mass, weight, label)
 
 
-def _check_of_one(options: Mapping[str, Any]) -> Options:
+def _check_of_one(options: Mapping[str, Any], score: NDArray[Any], mass: NDArray[Any]) -> Options:
     """The options of a function that looks at one variable and one category at a time."""
     if "category" in options:
         raise TypeError("category: this is for one category at a time: give the events of that category alone")
-    return check("mode", options).for_variables((0,))
+    return check("mode", options).for_events(score.dtype, mass.dtype, mass.shape)
 
 
 def _edges(
     options: Options, mass: NDArray[Any], weight: NDArray[Any] | None, label: NDArray[Any] | None
 ) -> NDArray[np.float64]:
-    options = options.rounded_to(mass.dtype, mass.dtype)
     # More bins than events are an error, for which there need not be room; bins are 0 where the core chooses.
     of_values = options.struct.binning == _native.OPTIONS["binning"].values.index("values")
     bins = len(mass) if of_values else min(options.struct.bins or 32, len(mass))
@@ -147,7 +146,7 @@ def mode_moments(
     :class:`Moments`.
     """
     given = Events(*together(read, score=score, mass=mass, weight=weight, label=label))
-    checked = _check_of_one(options).rounded_to(given.score.dtype, given.mass.dtype)
+    checked = _check_of_one(options, given.score, given.mass)
     edges = _edges(checked, given.mass, given.weight, given.label)
     events = ready(given, double=True)
     if at is None:

@@ -351,17 +351,18 @@ def loss_grad(
     long call may go on when the caller was interrupted.
     """
     loaded, loss = library(), ctypes.c_double()
-    arguments: Sequence[Any]
+    arguments: tuple[Any, ...]
     if isinstance(events, ModeEvents):
-        function, arguments = loaded.mode_events_loss_f64 if double else loaded.mode_events_loss_f32, (events,)
+        function = loaded.mode_events_loss_f64 if double else loaded.mode_events_loss_f32
+        arguments = options.struct, events, loss, grad
     else:
-        function, arguments = loaded.mode_loss_grad_f64 if double else loaded.mode_loss_grad_f32, (n, *events)
-
-    def call() -> float:
-        _check(loaded, function(options.struct, *arguments, loss, grad))
-        return loss.value
-
-    return call() if n < LARGE else interruptible(call, *held)
+        function = loaded.mode_loss_grad_f64 if double else loaded.mode_loss_grad_f32
+        arguments = options.struct, n, *events, loss, grad
+    if n < LARGE:
+        _check(loaded, function(*arguments))
+    else:
+        interruptible(lambda: _check(loaded, function(*arguments)), *held)
+    return loss.value
 
 
 def edges(options: ModeOptions, n: int, events: Sequence[int | None], capacity: int, out: int | None) -> int:

@@ -50,22 +50,25 @@ class Options:
         low, high = self.struct.score_range
         return None if math.isinf(low) else (low, high)
 
-    def for_variables(self, shape: Sequence[int]) -> Options:
-        """These options, if they are options for masses of this shape, (n,) or (n, d); otherwise a ValueError."""
-        if len(shape) == 1 and not self._each:
-            return self
-        count = 1 if len(shape) == 1 else shape[1]
+    def for_events(self, score: Any, mass: Any, shape: Sequence[int]) -> Options:
+        """These options for scores and masses of these dtypes, and masses of this shape, (n,) or (n, d).
+
+        Raises ValueError if they are options for another number of variables.
+        """
+        if len(shape) > 1 or self._each:
+            self._check_variables(1 if len(shape) == 1 else shape[1])
+        return self if self._exact else self.rounded_to(score, mass)
+
+    def _check_variables(self, count: int) -> None:
+        """Raises ValueError if these are not options for so many variables of mass."""
         for name, value in self._each.items():
             if len(value) != count:
-                raise ValueError(
-                    f"{name} has {_counted(len(value), 'entry', 'entries')}, but mass has {_variables(count)}"
-                )
+                entries = _counted(len(value), "entry", "entries")
+                raise ValueError(f"{name} has {entries}, but mass has {_variables(count)}")
         for name in _OF_VARIABLES[1:]:
-            if count > 1 and self._given.get(name) is not None and name not in self._each:
-                raise ValueError(
-                    f"{name} = {self._given[name]} is one, but mass has {_variables(count)}: give one for each"
-                )
-        return self
+            value = self._given.get(name)
+            if count > 1 and value is not None and name not in self._each:
+                raise ValueError(f"{name} = {value!r} is one, but mass has {_variables(count)}: give one for each")
 
     def rounded_to(self, score: Any, mass: Any) -> Options:
         """These options for scores and masses of these dtypes, to which their limits are rounded outwards."""

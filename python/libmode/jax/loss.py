@@ -94,7 +94,7 @@ def loss_of(
 ) -> jax.Array:
     """A loss of options that are checked, by a function as :func:`loss_and_grad` is."""
     given = events_of(_read, score, mass, weight, label, category)
-    how = options.for_variables(given.mass.shape).rounded_to(given.score.dtype, given.mass.dtype), evaluate
+    how = options.for_events(given.score.dtype, given.mass.dtype, given.mass.shape), evaluate
     loss: jax.Array = _loss(*map(_known_to_numpy, given), how)
     return loss
 

@@ -73,7 +73,7 @@ def compute(
     """
     double = score.dtype is torch.float64 or mass.dtype is torch.float64
     kind = torch.float64 if double or weight is not None and weight.dtype is torch.float64 else torch.float32
-    checked = decode(options).for_variables(mass.shape).rounded_to(score.dtype, mass.dtype)
+    checked = decode(options).for_events(score.dtype, mass.dtype, mass.shape)
     arrays = Events(
         _ready(score, kind),
         _ready(mass if mass.ndim == 1 else mass.t(), kind),  # whose rows are the variables
