@@ -28,8 +28,8 @@ QUICK = Size(300, 60_000, 100_000, (1,))
 def tasks(size: Size) -> dict[str, Task]:
     """All trainings by name."""
     return {
-        f"{_name(order, degree)}, batch {batch}, seed {seed}": Task(
-            mode(order, strength, _name(order, degree), **_options(degree)), seed, size, batch
+        f"{named(order, degree)}, batch {batch}, seed {seed}": Task(
+            mode(order, strength, named(order, degree), **options_of(degree)), seed, size, batch
         )
         for batch in BATCHES
         for order, strength in STRENGTHS.items()
@@ -38,15 +38,18 @@ def tasks(size: Size) -> dict[str, Task]:
     }
 
 
-def _options(degree: int | None) -> dict[str, Any]:
+def options_of(degree: int | None) -> dict[str, Any]:
+    """Without bins up to a degree, or the default."""
     return {} if degree is None else {"binning": "none", "degree": degree}
 
 
-def _name(order: int, degree: int | None) -> str:
-    return f"MoDe[{order}] {_shown(degree)}"
+def named(order: int, degree: int | None) -> str:
+    """What a classifier is called."""
+    return f"MoDe[{order}] {shown(degree)}"
 
 
-def _shown(degree: int | None) -> str:
+def shown(degree: int | None) -> str:
+    """In tables."""
     return "in bins" if degree is None else f"up to degree {degree}"
 
 
@@ -55,9 +58,9 @@ def tables(results: Mapping[str, Any]) -> dict[str, str]:
     rows = [["batch", "", "AUC, order 1", "residual", "AUC, order 0", "residual"]]
     for batch in BATCHES:
         for degree in DEGREES:
-            row = [f"{batch:,}", _shown(degree)]
+            row = [f"{batch:,}", shown(degree)]
             for order in STRENGTHS:
-                name = _name(order, degree)
+                name = named(order, degree)
                 row += [
                     pages.over_seeds(auc(results, name, batch), 3),
                     pages.over_seeds(residual(results, name, batch), 1),

@@ -16,6 +16,7 @@ from libmode import metrics
 from .. import pages
 from ..command import command
 from ..methods import one_thread
+from ..simple_model.unbinned import DEGREES, named, options_of, shown
 from .classifiers import mode
 from .measure import EFFICIENCY, RANGE, mass_edges
 from .sample import load
@@ -25,7 +26,6 @@ PAGE = pages.DOCS / "variables.md"
 RESULTS = Path(__file__).with_name("unbinned_jets.json")
 STRENGTH = 100
 BATCH = 256
-DEGREES = (None, 4, 8)  # None: the default, in bins
 FULL = Size(None, 30, BATCH, (1, 2, 3))
 QUICK = Size(None, 3, BATCH, (1,))
 
@@ -33,25 +33,13 @@ QUICK = Size(None, 3, BATCH, (1,))
 def tasks(size: Size) -> dict[str, Task]:
     """All trainings by name."""
     return {
-        f"{_name(order, degree)}, seed {seed}": Task(
-            mode(order, (STRENGTH,), _name(order, degree), **_options(degree))[0], seed, size, jets=len(load(None))
+        f"{named(order, degree)}, seed {seed}": Task(
+            mode(order, (STRENGTH,), named(order, degree), **options_of(degree))[0], seed, size, jets=len(load(None))
         )
         for order in (1, 0)
         for degree in DEGREES
         for seed in size.seeds
     }
-
-
-def _options(degree: int | None) -> dict[str, Any]:
-    return {} if degree is None else {"binning": "none", "degree": degree}
-
-
-def _name(order: int, degree: int | None) -> str:
-    return f"MoDe[{order}] {_shown(degree)}"
-
-
-def _shown(degree: int | None) -> str:
-    return "in bins" if degree is None else f"up to degree {degree}"
 
 
 def measured(task: Task) -> dict[str, Any]:
@@ -77,9 +65,9 @@ def tables(results: Mapping[str, Any]) -> dict[str, str]:
     """That of docs/variables.md, by the name of its marks."""
     rows = [["W tagging", "R50, order 1", "residual", "R50, order 0", "residual"]]
     for degree in DEGREES:
-        row = [_shown(degree)]
+        row = [shown(degree)]
         for order in (1, 0):
-            runs = [run for key, run in results.items() if key.startswith(_name(order, degree) + ",")]
+            runs = [run for key, run in results.items() if key.startswith(named(order, degree) + ",")]
             row += [pages.over_seeds([run[what] for run in runs], 1) for what in ("r50", "residual")]
         rows.append(row)
     return {"W tagging without bins": pages.table(rows)}
