@@ -217,6 +217,7 @@ def the_parents_library():
     out = np.zeros(N)
     o = out.ctypes.data
     pointer = ctypes.byref
+    events, single_events = _native.events(N, [m], score=s), _native.events(N, [single], score=single)
     for name in ("mode_loss_f32", "mode_loss_f64"):
         getattr(parents, name).argtypes = [*_native._events, _native._doubles]
     calls = {
@@ -226,6 +227,8 @@ def the_parents_library():
         "mode_loss_f64": (options, N, s, m, None, None, 0, pointer(loss)),
         "mode_loss_grad_f32": (options, N, single, single, None, None, 0, pointer(loss), o),
         "mode_loss_grad_f64": (options, N, s, m, None, None, 0, pointer(loss), o),
+        "mode_events_loss_f32": (options, single_events, pointer(loss), o),
+        "mode_events_loss_f64": (options, events, pointer(loss), o),
         "mode_option_at": (0, _native._Row()),
         "mode_edges_f64": (options, N, m, None, None, 0, N, o, pointer(count)),
         "mode_moments_f64": (options, N, s, m, None, None, 0, 1, s, 32, o, None, None),
