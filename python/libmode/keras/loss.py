@@ -257,8 +257,8 @@ class MoDeLoss(CoreLoss):
         :class:`libmode.BatchError`, for instance one that has no background. "skip"
         makes its MoDe loss 0, with gradient 0, leaves the base as it is, counts the
         batch in the attribute ``skipped``, and warns (RuntimeWarning) at the first one.
-        Batches of an evaluation are counted too, and with ``per_class`` each column. Other errors, as for scores that are
-        NaN, are raised all the same.
+        Batches of an evaluation are counted too, and with ``per_class`` each column. Other
+        errors, as for scores that are NaN, are raised all the same.
     name, dtype
         As for every loss of Keras. Outputs are cast to ``dtype``; masses are not.
     **options
