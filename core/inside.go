@@ -1,10 +1,6 @@
 package core
 
-import (
-	"math"
-
-	"github.com/libmode/libmode/core/internal/par"
-)
+import "math"
 
 // inside is which events lie in the ranges of all variables.
 type inside struct {
@@ -15,8 +11,9 @@ type inside struct {
 
 // lookInside returns it, or the error of the first bad value. A range that is not given is from the lowest to the
 // highest value of a variable, whatever values the others have.
-func lookInside[T Float](ev Events[T], index []uint32, cfg *Config) (inside, error) {
+func lookInside[T Float](ev Events[T], index []uint32, cfg *Config, sc *scratch) (inside, error) {
 	in := inside{all: true}
+	sel := newSelection(ev, index, &Config{ScoreRange: cfg.ScoreRange, MassRange: unbounded()}, &sc.arena)
 	outside := make([]bool, len(ev.Score))
 	for k, mass := range ev.Masses {
 		one := cfg.of(k)
@@ -30,7 +27,7 @@ func lookInside[T Float](ev Events[T], index []uint32, cfg *Config) (inside, err
 			case m != m && cfg.Missing == MissingIgnore:
 				outside[i], in.all = true, false
 			case m-m != 0:
-				return in, (&variable[T]{number: k}).named(notFinite("mass", placeOf(index, i), float64(m)))
+				return in, (&variable[T]{number: k}).named(notFinite("mass", sel.inInput(i), float64(m)))
 			default:
 				low, high = min(low, m), max(high, m)
 			}
@@ -52,7 +49,7 @@ func lookInside[T Float](ev Events[T], index []uint32, cfg *Config) (inside, err
 	for i, out := range outside {
 		if !out {
 			in.kept = append(in.kept, uint32(i))
-		} else if err := ev.checkOne(i, placeOf(index, i), cfg); err != nil {
+		} else if err := sel.checkOutside(i); err != nil {
 			return in, err
 		}
 	}
@@ -63,22 +60,13 @@ func lookInside[T Float](ev Events[T], index []uint32, cfg *Config) (inside, err
 	return in, nil
 }
 
-// placeOf returns where event i stands in the input.
-func placeOf(index []uint32, i int) int {
-	if index == nil {
-		return i
+// checkOutside returns an error if the score or the weight of an event outside is bad.
+func (sel *selection[T]) checkOutside(i int) error {
+	if _, err := sel.checkEvent(i, float64(sel.Score[i]), 0); err != nil {
+		return err
 	}
-	return int(index[i])
-}
-
-// checkOne returns an error if the score or the weight of an event is bad. In errors it stands at this place.
-func (ev *Events[T]) checkOne(i, place int, cfg *Config) error {
-	sel := newSelection(*ev, nil, cfg, new(par.Arena))
-	if s := float64(ev.Score[i]); !(s >= sel.scoreLo && s <= sel.scoreHi) {
-		return sel.badScore(place, s)
-	}
-	if ev.Weight != nil && !finite(float64(ev.Weight[i])) {
-		return notFinite("weight", place, float64(ev.Weight[i]))
+	if sel.Weight != nil && !finite(float64(sel.Weight[i])) {
+		return notFinite("weight", sel.inInput(i), float64(sel.Weight[i]))
 	}
 	return nil
 }
@@ -99,7 +87,10 @@ func keep[T Float](ev Events[T], index []uint32, kept []uint32) (Events[T], []ui
 	}
 	places := make([]uint32, len(kept))
 	for j, i := range kept {
-		places[j] = uint32(placeOf(index, int(i)))
+		places[j] = i
+		if index != nil {
+			places[j] = index[i]
+		}
 	}
 	return some, places
 }

@@ -8,7 +8,7 @@ import (
 // jointLoss is the loss whose bins are cells of the space of several variables, and whose P are products of Legendre
 // polynomials of each, up to a total degree: F_b is fitted by the polynomials in all variables at once.
 func jointLoss[T Float](grad []T, ev Events[T], index []uint32, cfg *Config, sc *scratch) (float64, error) {
-	in, err := lookInside(ev, index, cfg)
+	in, err := lookInside(ev, index, cfg, sc)
 	if err != nil {
 		return 0, err
 	}

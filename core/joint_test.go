@@ -298,3 +298,38 @@ func TestJointErrors(t *testing.T) {
 	assert.ErrorContains(t, err, "variable 0 of mass has length 3, but score has length 4")
 	assert.ErrorIs(t, err, ErrLength)
 }
+
+// Events outside the edges of a variable take no part jointly, but bad ones among them are errors.
+func TestJointEventsOutsideEdges(t *testing.T) {
+	ev := severalVariables[float64](2000, true, 0)
+	ev.Masses = ev.Masses[:2]
+	cfg := DefaultConfig(MoDe)
+	cfg.Joint, cfg.Binning, cfg.Unbiased = true, GivenEdges, false
+	cfg.Variables = []Variable{
+		{MassRange: unbounded(), Edges: []float64{60, 80, 120}}, {MassRange: unbounded(), Edges: []float64{-1, 0, 1}},
+	}
+	got := make([]float64, 2000)
+	loss, err := LossAndGrad(got, ev, cfg)
+	require.NoError(t, err)
+	some, at := Events[float64]{Masses: make([][]float64, 2)}, []int{}
+	for i, m := range ev.Masses[0] {
+		if other := ev.Masses[1][i]; m <= 120 && other >= -1 && other <= 1 {
+			some.Score, some.Weight, at = append(some.Score, ev.Score[i]), append(some.Weight, ev.Weight[i]), append(at, i)
+			some.Masses[0], some.Masses[1] = append(some.Masses[0], m), append(some.Masses[1], other)
+		}
+	}
+	grad, want := make([]float64, len(at)), make([]float64, 2000)
+	alone, err := LossAndGrad(grad, some, cfg)
+	require.NoError(t, err)
+	for j, i := range at {
+		want[i] = grad[j]
+	}
+	assert.Equal(t, alone, loss)
+	assert.Equal(t, want, got)
+	ev.Masses[0][7], ev.Weight[7] = 1e6, math.Inf(1)
+	_, err = Loss(ev, cfg)
+	assert.ErrorContains(t, err, "weight[7] = +Inf")
+	ev.Score[7] = 2
+	_, err = Loss(ev, cfg)
+	assert.ErrorContains(t, err, "score[7] = 2 lies outside score_range")
+}
