@@ -22,8 +22,8 @@ class Events(NamedTuple):
 
     score: Any
     mass: Any
-    weight: Any
-    label: Any
+    weight: Any = None
+    label: Any = None
     category: Any = None
 
     def where(self, chosen: Any) -> Events:
