@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._evaluate import evaluate
-from ._options import check
+from ._options import Options, check
 
 #: Of how many background events :attr:`Dependence.value` tells where no tolerance is given.
 USUAL_TOLERANCE = 100_000.0
@@ -20,6 +20,10 @@ ScoreTransform = Literal["odds"] | None
 
 #: The c of W(s) = c s / (1 + c - s), for scores from 0 to 1: nearly c times the odds, and finite.
 ODDS = 0.3
+
+# Bins of mass where none are asked for, and how many events each needs. In half as many bins as the loss has
+# otherwise there is half of the noise, which in batches is what the strength is spent on.
+_BINS, _IN_BIN = 16, 8
 
 # Ranges of scores, in each of which the direction moves as many events up as down, see _without_squeeze.
 _PARTS = 8
@@ -106,7 +110,10 @@ class Constraint:
             )
         self.bins = options.get("bins") if isinstance(options.get("bins"), int) else None
         self.unbiased = bool(options.get("unbiased", True))
-        self._of_transformed = check("mode", {**options, "score_range": (0.0, 1.0)})
+        transformed = {**options, "score_range": (0.0, 1.0)} if self._transforms else dict(options)
+        self._of_few = self._of_many = check("mode", transformed)
+        if not {"bins", "edges", "knots", "joint"} & set(options) and options.get("binning", "quantile") == "quantile":
+            self._of_many = check("mode", {**transformed, "bins": _BINS})
 
     def __reduce__(self) -> tuple[Any, tuple[()]]:
         return self._made_of, ()
@@ -121,14 +128,13 @@ class Constraint:
         """
         others = mass, weight, label, category
         score = self.scores(pred)
-        found = self._of_scores(score, *others)
+        background = slice(None) if label is None else np.flatnonzero(self.background(label))
+        of_background = score[background]
+        enough = len(of_background) >= _BINS * _IN_BIN * len(self.labels)
+        found = self._of_scores(self._of_many if enough else self._of_few, score, *others)
         slope = self._slope(score)
         of_logits = found.grad * slope
-        if label is None:
-            of_logits = _without_squeeze(of_logits, score)
-        else:
-            background = self.background(label)
-            of_logits[background] = _without_squeeze(of_logits[background], score[background])
+        of_logits[background] = _without_squeeze(of_logits[background], of_background)
         of_logits = of_logits[:count]
         grad = of_logits if self.from_logits else of_logits / np.maximum(slope, _LEAST_SLOPE)[:count]
         return found._replace(grad=grad, norm=math.sqrt(float(of_logits @ of_logits)))
@@ -144,9 +150,9 @@ class Constraint:
         """The scores of predictions."""
         return 0.5 + 0.5 * np.tanh(0.5 * pred) if self.from_logits else pred
 
-    def _of_scores(self, score: Any, *others: Any) -> Direction:
+    def _of_scores(self, options: Options, score: Any, *others: Any) -> Direction:
         if self.score_range is None or not self._transforms:
-            found = evaluate(self._options, score, *others)
+            found = evaluate(options, score, *others)
             return Direction(found.grad, 0.0, found.loss, found.bias, found.events)
         low, high = self.score_range
         inside = (score >= low) & (score <= high)
@@ -155,7 +161,7 @@ class Constraint:
             score = np.where(inside, score, low)
         scaled = (score - low) / (high - low)
         slope = ODDS * (1 + ODDS) / (1 + ODDS - scaled) ** 2
-        found = evaluate(self._of_transformed, np.minimum(ODDS * scaled / (1 + ODDS - scaled), 1), *others)
+        found = evaluate(options, np.minimum(ODDS * scaled / (1 + ODDS - scaled), 1), *others)
         return Direction(found.grad * slope / (high - low), 0.0, found.loss, found.bias, found.events)
 
     def by_logit(self, pred: Any) -> Any:

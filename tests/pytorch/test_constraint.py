@@ -61,7 +61,7 @@ def test_the_direction_is_that_of_the_loss_without_a_squeeze(order, weighted):
     batch = (score, target, mass, *([weight] if weighted else []))
     extra, bare = added(MoDeConstraint(order=order, relative_strength=7), batch)
     s = score.detach().numpy()
-    want = by_hand(s, mass.numpy(), target.numpy() == 0, weight.numpy() if weighted else None, order=order)
+    want = by_hand(s, mass.numpy(), target.numpy() == 0, weight.numpy() if weighted else None, order=order, bins=16)
     of_logits = (extra * score * (1 - score)).detach().numpy()
     of_base = (bare * score * (1 - score)).detach().numpy()
     assert np.linalg.norm(of_logits) == pytest.approx(7 * np.linalg.norm(of_base), rel=1e-10)
@@ -148,7 +148,7 @@ def test_reference_events_count_and_get_no_gradient():
     extra, bare = added(constraint, (score, target, mass), reference=reference)
     all_scores, all_masses = np.append(score.detach(), further[0].detach()), np.append(mass, further[2])
     labels = np.append(target, further[1])
-    want = libmode.mode_evaluate(0.3 * all_scores / (1.3 - all_scores), all_masses, label=labels, order=1)
+    want = libmode.mode_evaluate(0.3 * all_scores / (1.3 - all_scores), all_masses, label=labels, order=1, bins=16)
     assert constraint.loss == pytest.approx(want.loss, rel=1e-10)
     slope = (score * (1 - score)).detach()
     assert (extra * slope).norm().item() == pytest.approx(30 * (bare * slope).norm().item(), rel=1e-10)
@@ -306,7 +306,7 @@ def test_dependence_is_what_the_events_tell():
     constraint = MoDeConstraint(score_transform=None, monitor=False)
     score, target, mass, _ = events()
     constraint(score, target, mass)
-    found = libmode.mode_evaluate(score.detach(), mass, label=target, order=1)
+    found = libmode.mode_evaluate(score.detach(), mass, label=target, order=1, bins=16)
     assert constraint.dependence.value == pytest.approx(found.loss / (found.bias * found.events / 1e5), rel=1e-9)
     pulls = []
     for toy in range(40):
