@@ -41,5 +41,6 @@ for constraint in (None, MoDeConstraint(order=ORDER)):
     score = train(constraint)
     selected = score >= metrics.threshold(score, label, signal_efficiency=0.5)
     residual = metrics.flatness(mass[background], selected[background], bins, degree=ORDER)
-    print(f"{'with' if constraint else 'without'} MoDe: AUC {metrics.auc(score, label):.3f}, background efficiency against mass:", end=" ")
+    which = "without" if constraint is None else "with"
+    print(f"{which} MoDe: AUC {metrics.auc(score, label):.3f}, background efficiency against mass:", end=" ")
     print(f"residual {residual.rms:.2f} (number of events alone: {residual.expected:.2f})")

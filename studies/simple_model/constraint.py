@@ -30,14 +30,18 @@ SCAN_BATCH = 1_000
 
 @dataclass(frozen=True)
 class Sizes:
-    """Of the study: that of each training, and the seeds of what is compared with."""
+    """Of the study: that of each training, how many seeds the constraint has, and what it is compared with.
 
-    trained: Size
-    others: tuple[int, ...]
+    More seeds later leave the trainings that are there as they are.
+    """
+
+    each: Size
+    seeds: int
+    others: int
 
 
-FULL = Sizes(Size(2_000, 100_000, 200_000, tuple(range(1, 21))), (1, 2, 3, 4))
-QUICK = Sizes(Size(300, 60_000, 100_000, (1,)), (1,))
+FULL = Sizes(Size(2_000, 100_000, 200_000, ()), 10, 4)
+QUICK = Sizes(Size(300, 60_000, 100_000, ()), 1, 1)
 
 
 def measured(task: Task) -> dict[str, Any]:
@@ -55,13 +59,13 @@ def tasks(sizes: Sizes) -> dict[str, Task]:
     for order in ORDERS:
         constraint = Classifier("constraint", "constraint", options={"order": order})
         for batch in BATCHES:
-            for seed in sizes.trained.seeds:
-                found[_key(order, "constraint", batch, seed)] = Task(constraint, seed, sizes.trained, batch)
+            for seed in range(1, sizes.seeds + 1):
+                found[_key(order, "constraint", batch, seed)] = Task(constraint, seed, sizes.each, batch)
         tolerant = Classifier("tolerance", "constraint", options={"order": order, "tolerance": TOLERANCE})
         others = {"tolerance": tolerant} | {f"strength {s:,}": mode(order, s) for s in SCANNED[order]}
         for name, classifier in others.items():
-            for seed in sizes.others:
-                found[_key(order, name, SCAN_BATCH, seed)] = Task(classifier, seed, sizes.trained, SCAN_BATCH)
+            for seed in range(1, sizes.others + 1):
+                found[_key(order, name, SCAN_BATCH, seed)] = Task(classifier, seed, sizes.each, SCAN_BATCH)
     return found
 
 
