@@ -128,15 +128,18 @@ class Constraint:
         """
         others = mass, weight, label, category
         score = self.scores(pred)
-        background = slice(None) if label is None else np.flatnonzero(self.background(label))
+        background = np.arange(len(score)) if label is None else np.flatnonzero(self.background(label))
         of_background = score[background]
         enough = len(of_background) >= _BINS * _IN_BIN * len(self.labels)
         found = self._of_scores(self._of_many if enough else self._of_few, score, *others)
-        slope = self._slope(score)
-        of_logits = found.grad * slope
-        of_logits[background] = _without_squeeze(of_logits[background], of_background)
-        of_logits = of_logits[:count]
-        grad = of_logits if self.from_logits else of_logits / np.maximum(slope, _LEAST_SLOPE)[:count]
+        slope = self._slope(of_background)
+        of_logits = _without_squeeze(found.grad[background] * slope, of_background)
+        if count is not None:  # the events of the batch come first
+            own = np.searchsorted(background, count)
+            background, of_logits, slope = background[:own], of_logits[:own], slope[:own]
+
+        grad = found.grad[:count]  # 0 but for background
+        grad[background] = of_logits if self.from_logits else of_logits / np.maximum(slope, _LEAST_SLOPE)
         return found._replace(grad=grad, norm=math.sqrt(float(of_logits @ of_logits)))
 
     def background(self, label: NDArray[Any]) -> NDArray[np.bool_]:

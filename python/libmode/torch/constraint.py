@@ -152,8 +152,9 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
         """
         if not self.training:
             return pred
-        constrained: Tensor = _outside_of_the_graph(self, pred, target, mass, weights, category, reference)
-        return constrained
+        constrained = _outside_of_the_graph if torch.compiler.is_compiling() else MoDeConstraint._constrained
+        result: Tensor = constrained(self, pred, target, mass, weights, category, reference)
+        return result
 
     def _constrained(
         self,
@@ -252,8 +253,8 @@ class _Constrained(torch.autograd.Function):
     def backward(ctx: Any, incoming: Tensor) -> tuple[Tensor, None, None, None, None]:
         pred, grad = ctx.saved_tensors
         grad = grad.reshape(incoming.shape)
-        by_logit = ctx.constraint.by_logit(pred.detach().to(grad.dtype))
-        strength = ctx.per_norm * torch.linalg.vector_norm(incoming.to(grad.dtype) * by_logit)
-        strength = torch.where(strength.isfinite(), strength, 0)  # a GradScaler's scale can be too large
+        of_logits = incoming.to(grad.dtype) * ctx.constraint.by_logit(pred.to(grad.dtype))
+        strength = ctx.per_norm * torch.linalg.vector_norm(of_logits)
+        strength = torch.nan_to_num(strength, 0.0, 0.0)  # where a GradScaler's scale was too large
         ctx.last["strength"] = strength
-        return (incoming + strength * grad).to(pred.dtype), None, None, None, None
+        return torch.addcmul(incoming.to(grad.dtype), strength, grad).to(pred.dtype), None, None, None, None
