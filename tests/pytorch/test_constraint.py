@@ -3,12 +3,13 @@
 import copy
 import math
 import pickle
+import warnings
 
 import libmode
 import numpy as np
 import pytest
 import torch
-from libmode.torch import Events, MoDeConstraint
+from libmode.torch import Events, MoDeConstraint, MoDeLoss
 from torch.nn.functional import binary_cross_entropy, binary_cross_entropy_with_logits
 
 N = 800
@@ -360,3 +361,30 @@ def test_what_cannot_be_transformed_says_so():
     (grad,) = torch.autograd.grad(binary_cross_entropy(out, target.double()), score, create_graph=True)
     with pytest.raises(RuntimeError, match="once_differentiable"):
         grad.sum().backward()
+
+
+@pytest.mark.parametrize("make", [MoDeConstraint, MoDeLoss])
+def test_a_training_that_fails_says_so_once(make):
+    """All scores nearly alike, for 150 steps of the layer and of the loss."""
+    _, target, mass, _ = events(dtype=torch.float32)
+    score = (0.5 + 1e-5 * torch.randn(N)).requires_grad_()
+    for monitor in (True, False):
+        module = make(order=0, monitor=monitor)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            for _ in range(150):
+                module(score, target, mass)
+        found = [one for one in caught if one.category is libmode.TrainingWarning]
+        assert len(found) == monitor
+        if found:
+            assert str(found[0].message).startswith("the scores of a batch differ by next to nothing (mean 0.5")
+            assert found[0].filename == __file__
+
+
+def test_training_on_noise_says_so():
+    module, generator = MoDeLoss(unbiased=False), torch.Generator().manual_seed(1)
+    target = torch.arange(256) % 2
+    with pytest.warns(libmode.TrainingWarning, match="the plain loss of a batch is .* the noise of a finite batch"):
+        for _ in range(100):
+            score, mass = torch.rand(2, 256, generator=generator)
+            module(score * 0.5 + 0.5 * target, target, mass)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
 
 from .._front import Events, events_of
+from .._monitor import Monitor
+from .._native import BatchError
 from ._module import CoreLoss, events, read
-from ._op import core_loss, decode, encode, in_torch_func, score_range_of
+from ._op import as_numpy, core_loss, decode, encode, evaluate, in_torch_func, score_range_of
 from ._skip import or_skip
 from .reference import joined
 from .transform import ScoreTransform, transformed
@@ -95,6 +97,10 @@ class MoDeLoss(CoreLoss):
         between every tenth of them or every hundredth part: it weights all
         working points alike. The gradient follows the scores through W, but
         not the events that define W.
+    monitor : bool, default True
+        In training mode, look at every twentieth batch and warn, once each, if scores collapse to one, the
+        classifier is given up, bins have too few events, or with ``unbiased=False`` most of the loss
+        is noise (:class:`libmode.TrainingWarning`).
     **options
         Those of :func:`libmode.mode_loss`.
 
@@ -107,10 +113,15 @@ class MoDeLoss(CoreLoss):
     """
 
     def __init__(
-        self, *positional: Never, score_transform: ScoreTransform | None = None, **arguments: Unpack[ModeArguments]
+        self,
+        *positional: Never,
+        score_transform: ScoreTransform | None = None,
+        monitor: bool = True,
+        **arguments: Unpack[ModeArguments],
     ) -> None:
         super().__init__("mode", positional, **arguments)
         self._labels = decode(self._encoded).labels
+        self._monitor = Monitor() if monitor else None
         self.score_transform = score_transform
         if not (score_transform is None or callable(score_transform) or score_transform == "signal_efficiency"):
             raise ValueError(f"score_transform = {score_transform!r}: must be a callable or 'signal_efficiency'")
@@ -134,10 +145,37 @@ class MoDeLoss(CoreLoss):
         these background events over that of the batch, so that the strength of the loss need not change.
         """
         if reference is None:
-            return super().forward(pred, target, mass, weights, category=category)
-        if self.per_class:
+            loss = super().forward(pred, target, mass, weights, category=category)
+        elif self.per_class:
             raise ValueError("reference and per_class = True: there are no reference events of several classes")
-        return or_skip(self, partial(self._loss, reference=reference), pred, target, mass, weights, category)
+        else:
+            loss = or_skip(self, partial(self._loss, reference=reference), pred, target, mass, weights, category)
+        looks = self.training and not (self.per_class or torch.compiler.is_compiling() or in_torch_func())
+        if looks and self._monitor is not None and self._monitor.due():
+            self._look(self._monitor, pred, target, mass, weights, category, reference=reference)
+        return loss
+
+    @torch.no_grad()
+    def _look(
+        self, monitor: Monitor, pred: Tensor, target: Tensor, mass: Tensor, *others: Any, reference: Events | None
+    ) -> None:
+        """Lets the monitor see a batch that has a loss, without a transform of the scores."""
+        weights, category = others
+        batch = events(pred, mass, weights, target if self.background_only else None, category)
+        every = batch if reference is None else joined(batch, reference, self._labels)
+        try:
+            found, _ = evaluate(every, self._encoded)
+        except BatchError:
+            return
+        monitor.look(
+            as_numpy(every.score),
+            None if every.label is None else as_numpy(self._background(every.label)),
+            loss=found.loss,
+            bias=found.bias,
+            events=found.events,
+            bins=bins if isinstance(bins := self.options.get("bins"), int) else None,
+            unbiased=self.options.get("unbiased", True),
+        )
 
     def _loss(
         self,
