@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from .._arrays import vector
 from .._front import Events
 from .._functions import mode_edges, mode_evaluate
+from .._options import check
 from ._arguments import Bins, number, numbers, positive_sums, weights, whole
 from .mass import Flatness, blind_jsd, flatness, jsd
 from .roc import area, roc, working_point
@@ -103,25 +104,21 @@ def summary(
     ValueError, TypeError
         If a class is missing, and for bad values, with argument, value and place.
     """
-    wanted = number("events", events, 0)
-    points = [number(f"efficiencies[{k}]", e, 0, 1) for k, e in enumerate(efficiencies)]
-    if not points:
-        raise ValueError("efficiencies is empty: expected at least one signal efficiency")
+    given = Settings.checked(order, events, efficiencies, bins, mass_range, options)
     scores = numbers("score", score)
     masses = numbers("mass", mass, "score", scores)
     curve = roc(scores, label, weight=weight)
     labels = vector("label", label)
     every = Events(scores, masses, None if weight is None else weights(weight, "score", scores), labels)
-    chosen: dict[str, Any] = {"order": order, "mass_range": mass_range, **options}
     unknown: dict[str, str] = {}
-    found = {"auc": area(curve), **_dependence(every, wanted, chosen, unknown)}
-    edges = mode_edges(masses, label=labels, bins=whole("bins", bins, 2), mass_range=mass_range)
+    found = {"auc": area(curve), **_dependence(every, given, unknown)}
+    edges = mode_edges(masses, label=labels, bins=bins, mass_range=mass_range)
     if len(edges) < order + 3:
         raise ValueError(f"bins = {bins}: {len(edges) - 1} bins of mass, expected at least order + 2 = {order + 2}")
     background = _Background(every.where(labels == 0), edges, order, unknown)
 
     sensitivities = []
-    for wish in points:
+    for wish in given.efficiencies:
         at, name = working_point(curve, wish), f"{100 * wish:g}"
         rate, cut = float(curve.false_positive_rate[at]), float(curve.threshold[at])
         if rate <= 0:
@@ -131,13 +128,35 @@ def summary(
         found[f"residual_{name}"] = residual.rms / residual.expected if residual.expected > 0 else np.nan
         if rate > 0 and np.isfinite(residual.rms):
             square = max(residual.rms**2 - residual.expected**2, 0.0)
-            selected = rate * wanted / (len(edges) - 1)
+            selected = rate * given.events / (len(edges) - 1)
             sensitivities.append(float(curve.signal_efficiency[at] / np.sqrt(rate * (1 + square * selected))))
     found |= background.inverse_jsd(float(curve.threshold[working_point(curve, OF_JSD)]))
     found["sensitivity"] = max(sensitivities, default=np.nan)
     for name, why in unknown.items():
         warnings.warn(f"{name} is NaN: {why}", RuntimeWarning, stacklevel=2)
     return found
+
+
+class Settings(NamedTuple):
+    """The arguments of :func:`summary` but for the events, checked."""
+
+    events: float
+    efficiencies: list[float]
+    options: dict[str, Any]  # of the loss
+
+    @classmethod
+    def checked(
+        cls, order: int, events: Any, efficiencies: Any, bins: Any, mass_range: Any, options: dict[str, Any]
+    ) -> Settings:
+        """Raises what :func:`summary` does for bad values of these."""
+        wanted = number("events", events, 0)
+        points = [number(f"efficiencies[{k}]", e, 0, 1) for k, e in enumerate(efficiencies)]
+        if not points:
+            raise ValueError("efficiencies is empty: expected at least one signal efficiency")
+        chosen = {**options, "order": order, "mass_range": mass_range, "unbiased": True}
+        check("mode", chosen)
+        whole("bins", bins, order + 2)
+        return cls(wanted, points, chosen)
 
 
 class _Background:
@@ -179,13 +198,14 @@ class _Background:
         return {"inverse_jsd_50": inverse, "inverse_jsd_50_ceiling": ceiling}
 
 
-def _dependence(every: Events, wanted: float, options: dict[str, Any], unknown: dict[str, str]) -> dict[str, float]:
-    """rho for N = wanted events, and its error by a jackknife over groups of the background."""
+def _dependence(every: Events, given: Settings, unknown: dict[str, str]) -> dict[str, float]:
+    """rho, and its error by a jackknife over groups of the background."""
+    options = given.options
 
     def rho(events: Events, options: dict[str, Any]) -> float:
         score, mass, weight, label, _ = events
-        found = mode_evaluate(score, mass, weight=weight, label=label, **{**options, "unbiased": True})
-        return found.loss / (found.bias * found.events / wanted) if found.bias > 0 else np.nan
+        found = mode_evaluate(score, mass, weight=weight, label=label, **options)
+        return found.loss / (found.bias * found.events / given.events) if found.bias > 0 else np.nan
 
     value = rho(every, options)
     if np.isnan(value):
