@@ -44,12 +44,11 @@ def loss_and_grad(
 def _given_back(grad: NDArray[Any], score: Any, kind: np.dtype[Any]) -> NDArray[Any]:
     """The gradient in the shape of the scores that were given, and in the type that says as much as theirs."""
     kept = np.float64 if kind.kind != "f" else np.float32 if kind.itemsize < 4 else kind
-    return grad.reshape(np.shape(score)).astype(kept, copy=False)
+    result: NDArray[Any] = grad.reshape(np.shape(score)).astype(kept, copy=False)
+    return result
 
 
-def evaluate(
-    options: Options, score: Any, mass: Any, weight: Any, label: Any, category: Any = None
-) -> Result:
+def evaluate(options: Options, score: Any, mass: Any, weight: Any, label: Any, category: Any = None) -> Result:
     """The loss, its bias, the number of events and the gradient, of the type that :func:`loss_and_grad` has."""
     events = events_of(read, score, mass, weight, label, category)
     double, kind = is_double(events), events.score.dtype

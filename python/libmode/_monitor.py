@@ -55,36 +55,36 @@ class Monitor:
         """
         score = np.asarray(score, np.float64)
         spread, mean = float(score.std()), float(score.mean())
-        inside = 0 <= score.min() and score.max() <= 1
+        inside = score.min() >= 0 and score.max() <= 1
         slope = mean * (1 - mean) if inside else 1.0
         collapsed = spread < LEAST_SPREAD * slope
         self._watch(
             "collapsed",
             collapsed,
             f"the scores of a batch differ by next to nothing (mean {mean:.3g}, standard deviation {spread:.1e}): the "
-            "network gives every event the same score. Lower the strength or the learning rate, or give reference events",
+            "network gives every event the same one. Lower the strength or the learning rate, or give reference events",
         )
         if background is not None and background.any() and not background.all():
             apart = abs(float(score[~background].mean() - score[background].mean()))
             self._watch(
                 "given up",
                 not collapsed and apart < LEAST_SEPARATION * spread,
-                f"signal and background have the same scores (their means differ by {apart:.1e}, of a standard deviation "
-                f"of {spread:.1e}): the classifier has been given up, and a cross entropy of {math.log(2):.3f} = ln 2 for "
-                "classes of equal weight means the same. Lower the strength or the learning rate",
+                f"signal and background have the same scores (their means differ by {apart:.1e}, they spread by "
+                f"{spread:.1e}): the classifier has been given up, as a cross entropy of {math.log(2):.3f} = ln 2 for "
+                "classes of equal weight says too. Lower the strength or the learning rate",
             )
         per_bin = events / bins if bins else math.inf
         self._watch(
             "few events",
             per_bin < LEAST_EVENTS,
-            f"{bins} bins have {per_bin:.3g} background events each: the loss of a batch is noise. Give fewer bins, none "
-            "(as many as the events are enough for), larger batches or reference events",
+            f"{bins} bins have {per_bin:.3g} background events each: the loss of a batch is noise. Give fewer bins, or "
+            "no number (then as many as the events are enough for), larger batches or reference events",
         )
         self._watch(
             "bias",
             not unbiased and bias > loss - bias,
-            f"the plain loss of a batch is {loss:.2e}, of which {bias:.2e} is the noise of a finite batch: training on it "
-            "squeezes the scores. Leave out unbiased=False, or use larger batches",
+            f"the plain loss of a batch is {loss:.2e}, of which {bias:.2e} is the noise of a finite batch: training on "
+            "it squeezes the scores. Leave out unbiased=False, or use larger batches",
         )
 
     def _watch(self, what: str, wrong: bool, sentence: str) -> None:

@@ -336,13 +336,8 @@ def default_variables(count: int) -> ctypes.Array[ModeVariable]:
 
 def events(n: int, mass: Sequence[int | None], **members: int | None) -> ModeEvents:
     """``ModeEvents`` of n events with the masses of the variables at these addresses, and other members as given."""
-    loaded, result = library(), ModeEvents()
-    _check(loaded, loaded.mode_events_init(result, ctypes.sizeof(result)))
-    result.n, result.n_mass = n, len(mass)
-    result.mass = (ctypes.c_void_p * len(mass))(*mass)
-    for name, value in members.items():
-        setattr(result, name, value)
-    return result
+    masses = (ctypes.c_void_p * len(mass))(*mass)
+    return ModeEvents(ctypes.sizeof(ModeEvents), n=n, mass=masses, n_mass=len(mass), **members)
 
 
 def loss_grad(

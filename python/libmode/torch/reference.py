@@ -32,7 +32,7 @@ def joined(batch: Events, reference: Any, labels: Sequence[int]) -> Events:
         further = further._replace(label=torch.full_like(further.score, labels[0], dtype=batch.label.dtype))
     if batch.label is None:
         further = further._replace(label=None)
-    together = []
+    together: list[Tensor | None] = []
     for name, of_batch, of_reference in zip(Events._fields, batch, further, strict=True):
         if (of_batch is None) != (of_reference is None):
             who, other = ("the batch", "reference") if of_reference is None else ("reference", "the batch")
@@ -133,7 +133,9 @@ def _checked(tensors: Any) -> list[Tensor]:
     given = list(tensors)
     if len(given) not in (3, 4) or not all(isinstance(tensor, Tensor) for tensor in given):
         kinds = ", ".join(type(one).__name__ for one in given)
-        raise TypeError(f"events has {kinds or 'nothing'}: expected the tensors inputs, target, mass and, if any, weight")
+        raise TypeError(
+            f"events has {kinds or 'nothing'}: expected the tensors inputs, target, mass and, if any, weight"
+        )
     for name, tensor in zip(("target", "mass", "weight"), given[1:], strict=False):
         if tensor.ndim == 2 and tensor.shape[1] == 1 and name != "mass":
             tensor = tensor[:, 0]
@@ -146,7 +148,8 @@ def _different(count: int, n: int) -> Tensor:
     """``count`` of the numbers below n, all different, in time that does not grow with n where few are asked for."""
     if 4 * count > n:
         return torch.randperm(n)[:count]
-    places = torch.randint(n, (2 * count,)).unique()
+    places = torch.unique(torch.randint(n, (2 * count,)))
     while len(places) < count:
-        places = torch.cat([places, torch.randint(n, (count,))]).unique()
-    return places[torch.randperm(len(places))[:count]]
+        places = torch.unique(torch.cat([places, torch.randint(n, (count,))]))
+    chosen: Tensor = places[torch.randperm(len(places))[:count]]
+    return chosen
