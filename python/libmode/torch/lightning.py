@@ -51,7 +51,7 @@ class MoDeCallback(Callback):
     ) -> None:
         super().__init__()
         if metrics is not None and not isinstance(metrics, MoDeMetrics):
-            raise TypeError(f"metrics is {type(metrics).__name__}: expected libmode.torch.metrics.MoDeMetrics or None")
+            raise TypeError(f"metrics is {type(metrics).__name__}: expected libmode.torch.MoDeMetrics or None")
         self.metrics, self._events = metrics, events
 
     def on_train_batch_end(self, trainer: Any, pl_module: Any, *_: Any) -> None:
@@ -79,7 +79,9 @@ class MoDeCallback(Callback):
         if not isinstance(given, Mapping) or not {*_ARGUMENTS[:3]} <= given.keys():
             what = "validation_step returned" if self._events is None else "events(outputs, batch) returned"
             has = sorted(map(str, given)) if isinstance(given, Mapping) else type(given).__name__
-            raise TypeError(f"{what} {has}: expected a dict with the entries score, target and mass, and perhaps weights")
+            raise TypeError(
+                f"{what} {has}: expected a dict with the entries score, target and mass, and perhaps weights"
+            )
         self.metrics.update(*(given.get(name) for name in _ARGUMENTS))
 
     def on_validation_epoch_end(self, trainer: Any, pl_module: Any) -> None:
