@@ -14,11 +14,8 @@ from .metrics import MoDeMetrics
 if find_spec("lightning") is None and find_spec("pytorch_lightning") is not None:
     from pytorch_lightning import Callback
 else:
-    # A trainer of pytorch_lightning takes such a callback too.
     with needed("lightning", by="libmode.torch.lightning", extra="lightning"):
         from lightning.pytorch import Callback
-
-_ARGUMENTS = ("score", "target", "mass", "weights")
 
 
 class MoDeCallback(Callback):
@@ -44,6 +41,9 @@ class MoDeCallback(Callback):
         beside others. Batches of all data loaders count together.
 
     Raises TypeError at the first batch that has no such entries.
+
+    It is a callback of ``lightning.pytorch``, or where only that is installed of
+    ``pytorch_lightning``, whose trainer from 2.6 on takes the former too.
     """
 
     def __init__(
@@ -76,13 +76,13 @@ class MoDeCallback(Callback):
         if self.metrics is None or trainer.sanity_checking:
             return
         given = outputs if self._events is None else self._events(outputs, batch)
-        if not isinstance(given, Mapping) or not {*_ARGUMENTS[:3]} <= given.keys():
+        if not isinstance(given, Mapping) or not {"score", "target", "mass"} <= given.keys():
             what = "validation_step returned" if self._events is None else "events(outputs, batch) returned"
             has = sorted(map(str, given)) if isinstance(given, Mapping) else type(given).__name__
             raise TypeError(
                 f"{what} {has}: expected a dict with the entries score, target and mass, and perhaps weights"
             )
-        self.metrics.update(*(given.get(name) for name in _ARGUMENTS))
+        self.metrics.update(given["score"], given["target"], given["mass"], given.get("weights"))
 
     def on_validation_epoch_end(self, trainer: Any, pl_module: Any) -> None:
         """Logs the metrics."""

@@ -35,7 +35,8 @@ class MoDeMetrics:
         Of the names: ``val_mode_sensitivity``.
 
     Events stay in memory of the host, 12 bytes of float32 each (16 with weights), until
-    :meth:`reset`. With ``torch.distributed``, ``compute`` takes those of all processes.
+    :meth:`reset`. With ``torch.distributed``, ``compute`` takes those of all processes; what a
+    DistributedSampler repeats, so that all have as many, counts twice.
     """
 
     def __init__(
@@ -101,8 +102,10 @@ class MoDeMetrics:
 
 def _on_host(tensor: Tensor) -> NDArray[Any]:
     tensor = tensor.detach().cpu()
-    array: NDArray[Any] = (tensor.float() if tensor.dtype == torch.bfloat16 else tensor).numpy()
-    return array.copy()  # a tensor on the host may be written to by the next batch
+    if tensor.dtype == torch.bfloat16:
+        tensor = tensor.float()
+    array: NDArray[Any] = np.array(tensor.numpy())  # a copy: the next batch may be written to the same tensor
+    return array
 
 
 def _of_all_processes(batches: list[Events]) -> list[Events]:
@@ -114,4 +117,5 @@ def _of_all_processes(batches: list[Events]) -> list[Events]:
 
 
 def _weight(batch: Events) -> NDArray[Any]:
-    return np.ones(len(batch.score), np.float32) if batch.weight is None else batch.weight
+    weight: NDArray[Any] = np.ones(len(batch.score), np.float32) if batch.weight is None else batch.weight
+    return weight
