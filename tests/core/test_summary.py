@@ -174,6 +174,7 @@ def test_what_is_not_known_is_nan_with_a_warning():
 
 SCORE, LABEL, MASS = events(1000)
 BACKGROUND = np.flatnonzero(LABEL == 0)
+FEW_MASSES = np.where(np.arange(1000) % 50 < 2, 150.0 + 50 * (np.arange(1000) % 50), 100)
 
 
 def put(values, place, value):
@@ -198,7 +199,7 @@ BAD = [
     (dict(efficiencies=[0.5, 1.5]), ValueError, r"efficiencies\[1\] = 1.5: expected a finite number above 0 and at most 1"),
     (dict(efficiencies=[]), ValueError, "efficiencies is empty"),
     (dict(bins=2, order=1), ValueError, "bins = 2: expected at least 3"),
-    (dict(mass=np.where(MASS < 100, 60, 150.0), order=1, binning="none", degree=3), ValueError, "bins = 20: 2 bins of mass, expected at least order . 2 = 3"),
+    (dict(mass=FEW_MASSES, order=1, binning="values"), ValueError, "bins = 20: 1 bins of mass, expected at least order . 2 = 3"),
     (dict(bins=2.5), TypeError, "bins = 2.5: expected an integer"),
     (dict(order=99), ValueError, "order = 99"),
     (dict(mass_range=(200, 100)), ValueError, "mass_range"),
