@@ -36,7 +36,8 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
         G + relative_strength |G|/|g| g
 
     with norms over the batch and with respect to the logits, where one confident mistake does not
-    stand for all. So there is no strength to guess, and no scale of a loss enters, that of a
+    stand for all; that of g is an average over 200 batches, for a training that is about to fail to
+    come back. So there is no strength to guess, and no scale of a loss enters, that of a
     GradScaler among them. In evaluation mode, and without gradients, the layer does nothing.
 
     Parameters
@@ -116,7 +117,7 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
     @property
     def relative_strength(self) -> float:
         """The factor as it is now."""
-        return self._constraint.relative_strength * self._state().strength
+        return self._constraint.relative_strength * self._state().factor
 
     @property
     def strength(self) -> float:
@@ -149,12 +150,11 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
         predictions of the network as it is, which count in the distributions and get no gradient,
         see :class:`Reference`.
         """
-        if not (self.training and torch.is_grad_enabled() and pred.requires_grad):
+        if not self.training:
             return pred
-        if in_torch_func():
-            raise RuntimeError("torch.func cannot transform a MoDeConstraint, which has a state: use MoDeLoss")
-        constrained: Tensor = _outside_of_the_graph(self, pred, target, mass, weights, category, reference)
-        return constrained
+        constrained = _outside_of_the_graph if torch.compiler.is_compiling() else MoDeConstraint._constrained
+        result: Tensor = constrained(self, pred, target, mass, weights, category, reference)
+        return result
 
     def _constrained(
         self,
@@ -165,6 +165,10 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
         category: Tensor | None,
         reference: Events | None,
     ) -> Tensor:
+        if not (torch.is_grad_enabled() and pred.requires_grad):
+            return pred
+        if in_torch_func():
+            raise RuntimeError("torch.func cannot transform a MoDeConstraint, which has a state: use MoDeLoss")
         batch = events_of(read, pred.detach(), mass, weights, read("target", target), category)
         count = len(batch.score)
         if not self.background_only:
@@ -172,7 +176,7 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
         every = batch if reference is None else joined(batch, reference, self._constraint.labels)
         arrays = Events(*(None if tensor is None else as_numpy(tensor) for tensor in every))
         try:
-            found = self._constraint.direction(*arrays)
+            found = self._constraint.direction(*arrays, count=count)
         except BatchError as error:
             self._skip(error)
             return pred
@@ -184,9 +188,9 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
         self._remember(state)
         if self._monitor is not None and self._monitor.due():
             self._look(arrays, found)
-        grad = torch.from_numpy(found.grad[:count]).to(pred.device, result_type(pred))
-        strength = self._constraint.relative_strength * state.strength
-        constrained: Tensor = _Constrained.apply(pred, grad, strength, self._constraint, self._last)
+        grad = torch.from_numpy(found.grad).to(pred.device, result_type(pred))
+        per_norm = self._constraint.per_norm(state)
+        constrained: Tensor = _Constrained.apply(pred, grad, per_norm, self._constraint, self._last)
         return constrained
 
     def _look(self, arrays: Events, found: Direction) -> None:
@@ -238,10 +242,10 @@ class _Constrained(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any, pred: Tensor, grad: Tensor, relative_strength: float, constraint: Constraint, last: dict[str, Any]
+        ctx: Any, pred: Tensor, grad: Tensor, per_norm: float, constraint: Constraint, last: dict[str, Any]
     ) -> Tensor:
         ctx.save_for_backward(pred, grad)
-        ctx.relative_strength, ctx.constraint, ctx.last = relative_strength, constraint, last
+        ctx.per_norm, ctx.constraint, ctx.last = per_norm, constraint, last
         return pred.view_as(pred)
 
     @staticmethod
@@ -249,9 +253,8 @@ class _Constrained(torch.autograd.Function):
     def backward(ctx: Any, incoming: Tensor) -> tuple[Tensor, None, None, None, None]:
         pred, grad = ctx.saved_tensors
         grad = grad.reshape(incoming.shape)
-        by_logit = ctx.constraint.by_logit(pred.detach().to(grad.dtype))
-        ratio = torch.linalg.vector_norm(incoming.to(grad.dtype) * by_logit) / torch.linalg.vector_norm(grad * by_logit)
-        # There is none where a GradScaler's scale was too large, or where all scores are the same.
-        strength = torch.where(ratio.isfinite(), ctx.relative_strength * ratio, 0)
+        of_logits = incoming.to(grad.dtype) * ctx.constraint.by_logit(pred.to(grad.dtype))
+        strength = ctx.per_norm * torch.linalg.vector_norm(of_logits)
+        strength = torch.nan_to_num(strength, 0.0, 0.0)  # where a GradScaler's scale was too large
         ctx.last["strength"] = strength
-        return (incoming + strength * grad).to(pred.dtype), None, None, None, None
+        return torch.addcmul(incoming.to(grad.dtype), strength, grad).to(pred.dtype), None, None, None, None

@@ -162,10 +162,9 @@ class MoDeLoss(CoreLoss):
         loss = core_loss(every, encoded)
         if reference is None:
             return loss
-        count = len(batch.score)
-        of_batch = background[:count].sum() if self.background_only else count
-        of_all = background.sum() if self.background_only else len(background)
-        return loss + (of_all / max(of_batch, 1) - 1) * (loss - loss.detach())
+        counted = background if self.background_only else torch.ones_like(background)
+        of_batch = counted[: len(batch.score)].sum(dtype=loss.dtype).clamp(min=1)
+        return loss + (counted.sum(dtype=loss.dtype) / of_batch - 1) * (loss - loss.detach())
 
     def _background(self, target: Tensor) -> Tensor:
         return torch.stack([target == label for label in self._labels]).any(0)
