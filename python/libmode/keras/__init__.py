@@ -9,6 +9,7 @@
 from .._missing import needed
 
 with needed("keras", by="libmode.keras", extra="keras"):
+    from .callback import MoDeCallback
     from .events import pack
     from .loss import DisCoLoss, FlatnessLoss, MoDeLoss, disco_loss, flatness_loss, mode_loss
     from .metric import on_label
@@ -16,6 +17,7 @@ with needed("keras", by="libmode.keras", extra="keras"):
 __all__ = [
     "DisCoLoss",
     "FlatnessLoss",
+    "MoDeCallback",
     "MoDeLoss",
     "disco_loss",
     "flatness_loss",

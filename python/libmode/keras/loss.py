@@ -97,7 +97,7 @@ def _loss(
     if sample_weight is not None:
         weight = weight * _weights(sample_weight, weight)
     y_pred = ops.convert_to_tensor(y_pred)
-    scores = _classes(y_pred, score) if per_class else [_score(y_pred, score)]
+    scores = _classes(y_pred, score) if per_class else [score_of(y_pred, score)]
     for name, column in (("mass", mass), ("weight", weight)):
         same_length(name, column, "y_pred", y_pred)
     label = None
@@ -120,7 +120,7 @@ def _classes(y_pred: Any, score: Score) -> list[Any]:
     return [y_pred[:, k] for k in range(shape[1])]
 
 
-def _score(y_pred: Any, score: Score) -> Any:
+def score_of(y_pred: Any, score: Score) -> Any:
     if callable(score):
         return flat("what score(y_pred) returns", score(y_pred))
     shape = tuple(y_pred.shape)

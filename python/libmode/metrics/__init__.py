@@ -12,9 +12,10 @@ from .bias import SignalBias, SpuriousSignal, signal_bias, spurious_signal
 from .bootstrap import Estimate, bootstrap
 from .cvm import cvm_correlation, cvm_flatness, cvm_knn
 from .maps import EfficiencyMap, ResidualMap, efficiency_map, residual_map
-from .mass import Efficiency, Flatness, efficiency, flatness, jsd
+from .mass import Efficiency, Flatness, blind_jsd, efficiency, flatness, jsd
 from .roc import Roc, auc, rejection, roc, threshold
 from .sde import sde, sde_knn
+from .summary import summary
 
 __all__ = [
     "Efficiency",
@@ -26,6 +27,7 @@ __all__ = [
     "SignalBias",
     "SpuriousSignal",
     "auc",
+    "blind_jsd",
     "bootstrap",
     "cvm_correlation",
     "cvm_flatness",
@@ -41,5 +43,6 @@ __all__ = [
     "sde_knn",
     "signal_bias",
     "spurious_signal",
+    "summary",
     "threshold",
 ]

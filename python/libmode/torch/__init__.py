@@ -6,6 +6,7 @@ with needed("torch", by="libmode.torch", extra="torch"):
     from .._front import Events
     from .constraint import MoDeConstraint
     from .loss import MoDeLoss, mode_loss
+    from .metrics import MoDeMetrics
     from .reference import Reference
 
-__all__ = ["Events", "MoDeConstraint", "MoDeLoss", "Reference", "mode_loss"]
+__all__ = ["Events", "MoDeConstraint", "MoDeLoss", "MoDeMetrics", "Reference", "mode_loss"]
