@@ -9,6 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ._constraint import Constraint, Direction
+from ._front import Events
+
 EVERY = 20  # calls from one look to the next
 PATIENCE = 5  # looks in a row at which something is wrong before it is said
 
@@ -97,3 +100,16 @@ class Monitor:
         if what not in self._said:
             self._said.add(what)
             warnings.warn(f"{sentence}. (monitor=False turns such warnings off.)", TrainingWarning, stacklevel=2)
+
+
+def look(monitor: Monitor, constraint: Constraint, events: Events, found: Direction) -> None:
+    """Lets the monitor look at the arrays of a batch, and of its reference events, and at what was found for them."""
+    monitor.look(
+        constraint.scores(events.score),
+        None if events.label is None else constraint.background(events.label),
+        loss=found.loss,
+        bias=found.bias,
+        events=found.events,
+        bins=constraint.bins,
+        unbiased=constraint.unbiased,
+    )

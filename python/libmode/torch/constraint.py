@@ -7,13 +7,14 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
 from .._bad_batches import OnBadBatch, SkipsBadBatches
-from .._constraint import USUAL_TOLERANCE, Constraint, Dependence, Direction, ScoreTransform, State
+from .._constraint import USUAL_TOLERANCE, Constraint, Dependence, ScoreTransform, State
 from .._front import Events, events_of
-from .._monitor import Monitor
+from .._monitor import Monitor, look
 from .._native import BatchError
 from .._options import keywords_only
 from .._plain import plain
@@ -153,8 +154,8 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
             return pred
         if in_torch_func():
             raise RuntimeError("torch.func cannot transform a MoDeConstraint, which has a state: use MoDeLoss")
-        constrained: Tensor = _outside_of_the_graph(self, pred, target, mass, weights, category, reference)
-        return constrained
+        same: Tensor = _outside_of_the_graph(self, pred, target, mass, weights, category, reference)
+        return same
 
     def _constrained(
         self,
@@ -183,26 +184,9 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
         state = self._constraint.after(self._state(), found)
         self._remember(state)
         if self._monitor is not None and self._monitor.due():
-            self._look(arrays, found)
-        grad = torch.from_numpy(found.grad[:count]).to(pred.device, result_type(pred))
+            look(self._monitor, self._constraint, arrays, found)
         strength = self._constraint.relative_strength * state.strength
-        constrained: Tensor = _Constrained.apply(pred, grad, strength, self._constraint, self._last)
-        return constrained
-
-    def _look(self, arrays: Events, found: Direction) -> None:
-        assert self._monitor is not None
-        background = None
-        if arrays.label is not None:
-            background = self._constraint.background(arrays.label)
-        self._monitor.look(
-            self._constraint.scores(arrays.score),
-            background,
-            loss=found.loss,
-            bias=found.bias,
-            events=found.events,
-            bins=self._constraint.bins,
-            unbiased=self._constraint.unbiased,
-        )
+        return constrained(pred, found.grad[:count], strength, self._constraint, self._last)
 
     def _state(self) -> State:
         return State(*self.state.tolist())
@@ -231,6 +215,15 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
 
 # The core is not part of a graph, and what is remembered changes with every call.
 _outside_of_the_graph = torch.compiler.disable(MoDeConstraint._constrained)  # type: ignore[no-untyped-call]
+
+
+def constrained(
+    pred: Tensor, grad: NDArray[Any], relative_strength: float, constraint: Constraint, last: dict[str, Any]
+) -> Tensor:
+    """The predictions, to whose gradient that of shape (n,) will be added; then last["strength"] says how strongly."""
+    added = torch.from_numpy(grad).to(pred.device, result_type(pred))
+    same: Tensor = _Constrained.apply(pred, added, relative_strength, constraint, last)
+    return same
 
 
 class _Constrained(torch.autograd.Function):
