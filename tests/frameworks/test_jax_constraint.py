@@ -12,6 +12,7 @@ import optax
 import pytest
 from libmode import metrics
 from libmode.jax import Events, State, mode_constraint
+from libmode.jax import loss as jax_loss
 from pushed import odds, pushed
 from torch_layer import layered
 
@@ -143,6 +144,20 @@ def test_a_second_derivative_is_a_clear_error(transform):
     score, label, mass, _ = events()
     with pytest.raises(RuntimeError, match="no second derivative"):
         transform(lambda s: entropy(mode_constraint(s, label, mass), label))(jnp.asarray(score))
+
+
+def test_recomputed_in_the_backward_pass():
+    score, label, mass, _ = events()
+    grad = jax.jit(jax.grad(jax.checkpoint(lambda s: entropy(mode_constraint(s, label, mass), label))))(score)
+    assert_close(grad, gradient()(score, label, mass), rtol=1e-6)
+
+
+def test_without_the_experimental_callback_the_stable_one_is_used(monkeypatch):
+    want, want_state = pushes(2, 1e6)
+    monkeypatch.setattr(jax_loss, "buffer_callback", None)
+    grads, state = pushes(2, 1e6)
+    assert_close(np.stack(grads), np.stack(want), rtol=1e-6)
+    np.testing.assert_allclose(state, want_state, rtol=1e-6)
 
 
 def test_several_variables_and_categories():
