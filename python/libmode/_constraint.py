@@ -91,8 +91,8 @@ class Constraint:
             score_transform=score_transform,
             from_logits=from_logits,
         )
-        self.relative_strength = _positive("relative_strength", relative_strength)
-        self.tolerance = None if tolerance is None else _positive("tolerance", tolerance)
+        self.relative_strength = positive("relative_strength", relative_strength)
+        self.tolerance = None if tolerance is None else positive("tolerance", tolerance)
         self.from_logits = from_logits
         if from_logits and "score_range" in options:
             raise ValueError(
@@ -245,7 +245,8 @@ def _without_squeeze(grad: NDArray[Any], score: NDArray[Any]) -> NDArray[Any]:
     return result
 
 
-def _positive(name: str, value: Any) -> float:
+def positive(name: str, value: Any) -> float:
+    """``value`` as a number; raises TypeError or ValueError for what is none, or not positive and finite."""
     try:
         number = float(value)
     except (TypeError, ValueError):

@@ -10,6 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ._constraint import Constraint, Direction
+from ._front import Events
+
 EVERY = 20  # calls from one look to the next
 PATIENCE = 5  # looks in a row at which something is wrong before it is said
 
@@ -110,3 +113,16 @@ def _level_of_the_user() -> int:
     while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in _LIBRARIES:
         level, frame = level + 1, frame.f_back
     return level
+
+
+def look(monitor: Monitor, constraint: Constraint, events: Events, found: Direction) -> None:
+    """Lets the monitor look at the arrays of a batch, and of its reference events, and at what was found for them."""
+    monitor.look(
+        constraint.scores(events.score),
+        None if events.label is None else constraint.background(events.label),
+        loss=found.loss,
+        bias=found.bias,
+        events=found.events,
+        bins=constraint.bins,
+        unbiased=constraint.unbiased,
+    )

@@ -1,8 +1,8 @@
 """The losses for Keras 3, on TensorFlow, JAX or PyTorch, whichever is Keras's backend.
 
-:class:`MoDeLoss` goes to ``model.compile(loss=...)``, and the mass travels in ``y_true``::
+:class:`MoDeConstraint` goes to ``model.compile(loss=...)``, and the mass travels in ``y_true``::
 
-    model.compile("adam", MoDeLoss(order=1, strength=1000), metrics=[on_label("AUC")])
+    model.compile("adam", MoDeConstraint(order=1), metrics=[on_label("AUC")])
     model.fit(x, pack(label, mass))
 """
 
@@ -10,6 +10,7 @@ from .._missing import needed
 
 with needed("keras", by="libmode.keras", extra="keras"):
     from .callback import MoDeCallback
+    from .constraint import MoDeConstraint
     from .events import pack
     from .loss import DisCoLoss, FlatnessLoss, MoDeLoss, disco_loss, flatness_loss, mode_loss
     from .metric import on_label
@@ -18,6 +19,7 @@ __all__ = [
     "DisCoLoss",
     "FlatnessLoss",
     "MoDeCallback",
+    "MoDeConstraint",
     "MoDeLoss",
     "disco_loss",
     "flatness_loss",

@@ -12,7 +12,7 @@ from .._arrays import vector
 from .._front import same_length
 from ..metrics import summary
 from ..metrics.summary import EFFICIENCIES, Settings
-from .loss import Score, score_of
+from .base import Score, score_of
 
 
 class MoDeCallback(keras.callbacks.Callback):

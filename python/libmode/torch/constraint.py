@@ -7,13 +7,14 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
 from .._bad_batches import OnBadBatch, SkipsBadBatches
-from .._constraint import USUAL_TOLERANCE, Constraint, Dependence, Direction, ScoreTransform, State
+from .._constraint import USUAL_TOLERANCE, Constraint, Dependence, ScoreTransform, State
 from .._front import Events, events_of
-from .._monitor import Monitor
+from .._monitor import Monitor, look
 from .._native import BatchError
 from .._options import keywords_only
 from .._plain import plain
@@ -152,9 +153,9 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
         """
         if not self.training:
             return pred
-        constrained = _outside_of_the_graph if torch.compiler.is_compiling() else MoDeConstraint._constrained
-        result: Tensor = constrained(self, pred, target, mass, weights, category, reference)
-        return result
+        call = _outside_of_the_graph if torch.compiler.is_compiling() else MoDeConstraint._constrained
+        same: Tensor = call(self, pred, target, mass, weights, category, reference)
+        return same
 
     def _constrained(
         self,
@@ -187,26 +188,8 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
         state = self._constraint.after(self._state(), found)
         self._remember(state)
         if self._monitor is not None and self._monitor.due():
-            self._look(arrays, found)
-        grad = torch.from_numpy(found.grad).to(pred.device, result_type(pred))
-        per_norm = self._constraint.per_norm(state)
-        constrained: Tensor = _Constrained.apply(pred, grad, per_norm, self._constraint, self._last)
-        return constrained
-
-    def _look(self, arrays: Events, found: Direction) -> None:
-        assert self._monitor is not None
-        background = None
-        if arrays.label is not None:
-            background = self._constraint.background(arrays.label)
-        self._monitor.look(
-            self._constraint.scores(arrays.score),
-            background,
-            loss=found.loss,
-            bias=found.bias,
-            events=found.events,
-            bins=self._constraint.bins,
-            unbiased=self._constraint.unbiased,
-        )
+            look(self._monitor, self._constraint, arrays, found)
+        return constrained(pred, found.grad, self._constraint.per_norm(state), self._constraint, self._last)
 
     def _state(self) -> State:
         return State(*self.state.tolist())
@@ -235,6 +218,15 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
 
 # The core is not part of a graph, and what is remembered changes with every call.
 _outside_of_the_graph = torch.compiler.disable(MoDeConstraint._constrained)  # type: ignore[no-untyped-call]
+
+
+def constrained(
+    pred: Tensor, grad: NDArray[Any], per_norm: float, constraint: Constraint, last: dict[str, Any]
+) -> Tensor:
+    """The predictions, to whose gradient that of shape (n,) will be added; then last["strength"] says how strongly."""
+    added = torch.from_numpy(grad).to(pred.device, result_type(pred))
+    same: Tensor = _Constrained.apply(pred, added, per_norm, constraint, last)
+    return same
 
 
 class _Constrained(torch.autograd.Function):

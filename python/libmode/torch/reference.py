@@ -9,10 +9,11 @@ import torch
 from torch import Tensor, nn
 from torch.utils.data import Dataset, TensorDataset, default_collate
 
+from .. import _front
 from .._arrays import no_background
 from .._front import Events
 from .._native import BatchError, int32
-from ._module import events, read
+from ._module import read
 from ._op import as_numpy
 
 
@@ -22,35 +23,24 @@ def joined(batch: Events, reference: Any, labels: Sequence[int]) -> Events:
     Reference events without labels are background. Raises ValueError or TypeError for a
     reference that does not fit the batch.
     """
-    if not isinstance(reference, Events):
-        raise TypeError(
-            f"reference is {type(reference).__name__}: give libmode.torch.Events(score, mass, weight, label)"
+    return _front.joined(batch, reference, labels, _detached, _filled, _concatenated)
+
+
+def _detached(name: str, tensor: Any) -> Tensor:
+    return read(name, tensor).detach()
+
+
+def _filled(score: Tensor, value: int, like: Tensor) -> Tensor:
+    return torch.full_like(score, value, dtype=like.dtype)
+
+
+def _concatenated(name: str, of_batch: Tensor, of_reference: Tensor) -> Tensor:
+    if of_batch.device != of_reference.device:
+        raise ValueError(
+            f"reference.{name} is on {of_reference.device}, but the batch on {of_batch.device}: "
+            f"move it there, reference.{name}.to({str(of_batch.device)!r})"
         )
-    further = events(*(None if values is None else read(f"reference.{name}", values).detach()
-                       for name, values in reference._asdict().items()))  # fmt: skip
-    if further.label is None and batch.label is not None:
-        further = further._replace(label=torch.full_like(further.score, labels[0], dtype=batch.label.dtype))
-    if batch.label is None:
-        further = further._replace(label=None)
-    together: list[Tensor | None] = []
-    for name, of_batch, of_reference in zip(Events._fields, batch, further, strict=True):
-        if (of_batch is None) != (of_reference is None):
-            who, other = ("the batch", "reference") if of_reference is None else ("reference", "the batch")
-            raise ValueError(f"{who} has {name}, and {other} has none: give it for both or for neither")
-        if of_batch is None:
-            together.append(None)
-            continue
-        if of_batch.device != of_reference.device:
-            raise ValueError(
-                f"reference.{name} is on {of_reference.device}, but the batch on {of_batch.device}: "
-                f"move it there, reference.{name}.to({str(of_batch.device)!r})"
-            )
-        if of_batch.shape[1:] != of_reference.shape[1:]:
-            raise ValueError(
-                f"reference.mass has shape {tuple(of_reference.shape)}, but that of the batch {tuple(of_batch.shape)}"
-            )
-        together.append(torch.cat([of_batch, of_reference]))
-    return Events(*together)
+    return torch.cat([of_batch, of_reference])
 
 
 class Reference:
