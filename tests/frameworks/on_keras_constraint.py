@@ -64,7 +64,7 @@ def test_it_is_the_layer_of_pytorch(tmp_path):
         assert_close(grad, theirs, rtol=1e-5)
     state = libmode._constraint.State(*state)
     np.testing.assert_allclose(loss.dependence, state.dependence(1000.0), rtol=1e-3)
-    np.testing.assert_allclose(loss.relative_strength, 30 * state.strength, rtol=1e-6)
+    np.testing.assert_allclose(loss.relative_strength, 30 * state.factor, rtol=1e-6)
     assert loss.relative_strength < 20 and MoDeConstraint().relative_strength == 30
 
 

@@ -338,7 +338,7 @@ def test_it_is_the_layer_of_pytorch(tolerance, tmp_path):
 def test_a_tolerance_lowers_the_strength_where_nothing_can_be_told():
     _, strict = pushes(20, 1e9)
     _, loose = pushes(20, 1000.0)
-    assert strict.strength == 1 > 0.2 > loose.strength >= np.float32(1 / 30)
+    assert strict.factor == 1 > 0.2 > loose.factor >= np.float32(1 / 30)
     rho, error = loose.dependence(1000.0)
     assert rho < 1 and 0 < error < 1
 
@@ -415,7 +415,7 @@ def test_training_makes_the_response_flat_and_keeps_the_classifier():
     auc, flat, state = trained(True)
     assert flat < carved / 30
     assert 0.8 < auc < carved_auc
-    assert state.steps == 300 and state.strength == 1
+    assert state.steps == 300 and state.factor == 1
     loose_auc, loose, state = trained(True, tolerance=100.0)
-    assert state.strength < 0.5 and flat < loose < carved
+    assert state.factor < 0.5 and flat < loose < carved
     assert loose_auc > 0.8

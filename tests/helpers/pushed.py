@@ -36,7 +36,8 @@ def pushed(
         score, mass = np.append(score, reference[0]), np.append(mass, reference[1])
         weight = None if weight is None else np.append(weight, reference[2])
         label = np.append(label, np.zeros(len(reference[0])))
-    _, grad = libmode.mode_loss_and_grad(transform(score), mass, weight=weight, label=label, **({"order": 1} | options))
+    usual = {"order": 1} | ({"bins": 16} if np.sum(np.asarray(label) == 0) >= 128 else {})
+    _, grad = libmode.mode_loss_and_grad(transform(score), mass, weight=weight, label=label, **(usual | options))
     by_logit = slope(sigmoid, np.log(score / (1 - score)))
     direction = grad * slope(transform, score) * by_logit
     background = np.flatnonzero(np.asarray(label) == 0)
