@@ -11,12 +11,14 @@ float64. :func:`bootstrap`, :func:`cvm_knn` and :func:`sde_knn` need SciPy,
 from .bias import SignalBias, SpuriousSignal, signal_bias, spurious_signal
 from .bootstrap import Estimate, bootstrap
 from .cvm import cvm_correlation, cvm_flatness, cvm_knn
+from .dependence import Dependence, dependence
 from .maps import EfficiencyMap, ResidualMap, efficiency_map, residual_map
 from .mass import Efficiency, Flatness, efficiency, flatness, jsd
 from .roc import Roc, auc, rejection, roc, threshold
 from .sde import sde, sde_knn
 
 __all__ = [
+    "Dependence",
     "Efficiency",
     "EfficiencyMap",
     "Estimate",
@@ -30,6 +32,7 @@ __all__ = [
     "cvm_correlation",
     "cvm_flatness",
     "cvm_knn",
+    "dependence",
     "efficiency",
     "efficiency_map",
     "flatness",
