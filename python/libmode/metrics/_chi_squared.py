@@ -20,7 +20,8 @@ def tail(value: float, scales: NDArray[np.float64]) -> float:
         w = sign(t) sqrt(2 (t value - K(t))),   v = t sqrt(K''(t))
         p = 1 - Phi(w + log(v / w) / w)
 
-    The relative error stays what it is however small p becomes. p is 0 below 5e-324.
+    At p = 1e-8 the error of p is a tenth of it for one variable and a thousandth for 31 equal
+    ones, and hardly grows further out. p is 0 below 5e-324.
 
     scales : (k,) numbers that are not negative, and of which one is positive
     """
@@ -32,12 +33,12 @@ def tail(value: float, scales: NDArray[np.float64]) -> float:
     # y = 1 - 2 t is what the largest scale has in the denominator, and lies between these.
     low, high = (1 / q, 1.0) if q > mean else (1.0, 1 + mean / q)
     while True:
-        y = math.sqrt(low * high)
+        y = math.sqrt(low) * math.sqrt(high)
         if not low < y < high:
             break
         low, high = (low, y) if np.sum(scale / (1 - scale + scale * y)) < q else (y, high)
-    t, below = (1 - y) / 2, 1 - scale + scale * y
-    v = t * math.sqrt(2 * np.sum((scale / below) ** 2))
+    t, ratio = (1 - y) / 2, scale / (1 - scale + scale * y)
+    v = t * ratio.max() * math.sqrt(2 * np.sum((ratio / ratio.max()) ** 2))  # whose square may be infinite
     if abs(v) < _NEAR_THE_MEAN:
         at = 8 * np.sum(scale**3) / (2 * np.sum(scale**2)) ** 1.5 / 6  # a sixth of the skewness
     else:
