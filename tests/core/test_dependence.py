@@ -55,7 +55,7 @@ def assert_uniform(found):
 # ----------------------------------------------------------- the hypothesis is true
 
 
-@pytest.mark.parametrize("order, weights", [(0, "none"), (1, "none"), (1, "10 % negative"), (2, "10 % negative")])
+@pytest.mark.parametrize("order, weights", [(0, "none"), (1, "none"), (2, "10 % negative")])
 def test_p_values_are_uniform(order, weights):
     found = toys(1, 1000, 500, order, weights, bins=8)
     assert_uniform(found)
@@ -64,7 +64,7 @@ def test_p_values_are_uniform(order, weights):
 
 
 def test_p_values_are_uniform_with_16_events_a_bin_and_positive_weights():
-    found = toys(2, 250, 500, 1, "positive")
+    found = toys(2, 150, 500, 1, "positive")
     assert found[0].bins >= 30
     assert_uniform(found)
 
@@ -74,12 +74,25 @@ def test_p_values_are_uniform_with_many_events(order, weights):
     assert_uniform(toys(3, 100, 10_000, order, weights))
 
 
+@pytest.mark.parametrize("of", ["mass", "score"])
+def test_p_values_are_uniform_where_a_part_has_few_events_in_effect(of):
+    """A twentieth of the events of the highest masses, or a fifth of those of the highest scores, have large weights."""
+    rng = np.random.default_rng(13)
+    found = []
+    for _ in range(500):
+        mass = falling(rng, 2000)
+        score = response(rng, mass, 0)
+        heavy = (mass > 125) & (rng.random(2000) < 0.05) if of == "mass" else (score > 0.7) & (rng.random(2000) < 0.2)
+        found.append(metrics.dependence(score, mass, weight=np.where(heavy, 20.0, 1.0), bins=8))
+    assert_uniform(found)
+
+
 @pytest.mark.parametrize("decimals", [1, 0])
 def test_p_values_are_uniform_with_ties(decimals):
     """Eleven distinct scores, or two; and few distinct masses."""
     rng = np.random.default_rng(4)
     found = []
-    for _ in range(400):
+    for _ in range(300):
         mass = falling(rng, 500).round(-1)
         found.append(metrics.dependence(rng.beta(2, 3, 500).round(decimals), mass, bins=8))
     assert_uniform(found)
@@ -88,7 +101,7 @@ def test_p_values_are_uniform_with_ties(decimals):
 def test_p_values_are_uniform_with_many_bins(monkeypatch):
     """More than have 16 directions each in the matrix: 4, as 256 bins have."""
     monkeypatch.setattr("libmode.metrics._spectrum.MOST_ROWS", 256)
-    assert_uniform(toys(5, 150, 2000, 2, bins=64))
+    assert_uniform(toys(5, 100, 2000, 2, bins=64))
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -120,36 +133,53 @@ def test_the_spectrum_is_that_of_brownian_bridges():
     np.testing.assert_allclose(found[: len(want)], want, rtol=0.02)
 
 
+def test_scores_at_the_ends_are_nearly_two_values():
+    rng = np.random.default_rng(14)
+    score, mass = rng.random((2, 2000))
+    squeezed = score.round() + 0.01 * (score - score.round())
+    found, two = (metrics.dependence(s, mass, bins=8, score_range=None) for s in (squeezed, score.round()))
+    assert found.p_value == pytest.approx(two.p_value, rel=0.05)
+    assert found.value / found.expectation == pytest.approx(two.value / two.expectation, rel=0.02)
+
+
 # ------------------------------------------------------------------- the tail
 
 
 def test_the_tail_of_equal_scales_is_that_of_chi_squared():
-    for size in (4, 31, 600):
-        for x in (0.3, 0.8, 1 - 1e-7, 1, 1 + 1e-7, 1.3, 2, 5):
+    for size in (1, 2, 5, 31, 600):
+        for x in (1e-9, 0.1, 0.8, 1 - 1e-9, 1, 1 + 1e-9, 1.3, 2, 5, 30):
             exact = float(mpmath.gammainc(size / 2, x * size / 2, regularized=True))
-            assert tail(x * size * 1e-9, np.full(size, 1e-9)) == pytest.approx(
-                exact, rel=0.12 / size + 1e-6 if x < 2 else 0.12 / np.sqrt(size)
-            )
+            if exact > 1e-299:
+                assert tail(x * size * 1e-9, np.full(size, 1e-9)) == pytest.approx(exact, rel=1e-10)
 
 
-def test_the_tail_of_pairs_of_scales_is_a_sum_of_exponentials():
-    """Two squares of the same variance add up to an exponential variable; partial fractions do the rest."""
+@pytest.mark.parametrize("small, count", [(0, 0), (0.01, 50), (1e-4, 3000), (1e-5, 20_000)])
+def test_the_tail_of_pairs_of_scales_is_a_sum_of_exponentials(small, count):
+    """Two squares of the same variance add up to an exponential variable; partial fractions do the rest.
+
+    Many more, all small, are as good as a constant, up to their spread; with few large ones they are what a saddlepoint
+    approximation gets wrong, by up to a tenth below the mean.
+    """
     pairs = np.array([1.0, 0.6, 0.3, 0.25, 0.1])
-    for x in (0.5, 2, 4.5, 10, 100, 400):
+    scales = np.concatenate([np.repeat(pairs, 2), np.full(count, small)])
+    for x in (0.1, 0.5, 2, 4.5, 10, 100, 400):
         exact = 0
         for one in pairs:
             others = pairs[pairs != one]
-            exact += np.prod(one / (one - others)) * np.exp(-x / (2 * one))
-        assert tail(x, np.repeat(pairs, 2)) == pytest.approx(exact, rel=0.05)
+            # The mean of exp(z / (2 one)) over the small ones, z their sum.
+            rest = np.exp(-x / (2 * one) - count / 2 * np.log1p(-small / one) - count * small / (2 * one))
+            exact += np.prod(one / (one - others)) * rest
+        if x > 8 * small * np.sqrt(2 * count):  # else the small ones alone may be above x
+            assert tail(x + count * small, scales) == pytest.approx(exact, rel=1e-9)
 
 
 def test_the_tail_at_its_ends():
     scales = np.array([1.0, 0.5, 0.0])
     assert tail(0, scales) == tail(1e-300, scales) == 1
     assert tail(1e300, scales) == 0
+    assert 0 < tail(1370, scales) < 1e-290
     at = np.concatenate([np.geomspace(1e-9, 1e3, 400), 1.5 + np.linspace(-1e-3, 1e-3, 401)])
-    p = [tail(x, scales) for x in np.sort(at)]
-    assert np.all(np.diff(p) <= 1e-7)
+    assert np.all(np.diff([tail(x, scales) for x in np.sort(at)]) <= 1e-14)
 
 
 # ---------------------------------------------------- what it is made of, and power
@@ -260,14 +290,14 @@ def test_scores_that_differ_between_bins_alone_are_impossible_without_dependence
     [
         ({"score": []}, "score is empty"),
         ({"score": np.full(400, 1.5)}, r"score\[0\] = 1.5 lies outside score_range = \[0, 1\]"),
-        ({"score": np.where(np.arange(400) == 17, np.nan, 0.5)}, r"score\[17\] = nan"),
-        ({"mass": np.where(np.arange(400) == 17, np.inf, 0.5)}, r"mass\[17\] = inf"),
+        ({"score": np.where(np.arange(300) == 17, np.nan, 0.5)}, r"score\[17\] = nan"),
+        ({"mass": np.where(np.arange(300) == 17, np.inf, 0.5)}, r"mass\[17\] = inf"),
         ({"mass": np.ones(3)}, "mass has length 3, but score has length 400"),
         ({"mass": np.ones((400, 2))}, r"mass has shape \(400, 2\).*one variable at a time"),
         ({"mass": np.ones(400)}, "mass: all 400 selected events have the same mass 1"),
         ({"weight": np.ones(3)}, "weight has length 3, but score has length 400"),
-        ({"weight": np.where(np.arange(400) == 17, np.nan, 1)}, r"weight\[17\] = nan"),
-        ({"weight": np.where(np.arange(400) < 50, -1, 1), "bins": 8}, r"bin 0 of 8.* sum of weights -50"),
+        ({"weight": np.where(np.arange(300) == 17, np.nan, 1)}, r"weight\[17\] = nan"),
+        ({"weight": np.where(np.arange(300) < 50, -1, 1), "bins": 8}, r"bin 0 of 8.* sum of weights -50"),
         ({"order": -1}, "order = -1"),
         ({"order": 1.5}, "order = 1.5"),
         ({"order": 2, "bins": 3}, "bins = 3: expected 4 to 512 at order = 2, and these masses fill 3"),

@@ -57,8 +57,8 @@ def dependence(
     are the eigenvalues of R V R, as in T. W. Anderson, D. A. Darling, Ann. Math. Statist.
     23 (1952) 193. For E F_b, and for the fraction of sum w^2 with scores up to s, stand the best
     polynomials through the bins; the eigenvalues are those at up to 96 scores, scaled so that
-    the mean is ``expectation``. The probability is the saddlepoint approximation of D. Kuonen,
-    Biometrika 86 (1999) 929.
+    the mean is ``expectation``. The probability is then an integral, taken to ten digits: S. O. Rice,
+    SIAM J. Sci. Stat. Comput. 1 (1980) 438.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def dependence(
     Dependence
         ``value`` and ``expectation`` scale with the scores, ``p_value`` does not; but other monotonic
         transformations of the scores let other working points count more. ``p_value`` is 1 where
-        all events have one score, on which nothing can depend. It is 0 below 5e-324, and
+        all events have one score, on which nothing can depend. It is 0 below 1e-300, and
         where the scores of each bin are all the same but not those of all bins.
 
     Notes
