@@ -40,6 +40,6 @@ def processes(tmp_path_factory):
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_on_backend(processes, backend):
-    output, _ = processes[backend].communicate(timeout=600)
+    output, _ = processes[backend].communicate(timeout=1200)
     print(output)
     assert processes[backend].returncode == 0
