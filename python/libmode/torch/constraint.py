@@ -86,6 +86,7 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
     """
 
     state: Tensor
+    _gets = "no gradient of MoDe"
 
     def __init__(
         self,
