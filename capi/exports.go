@@ -218,6 +218,44 @@ func modeLossGradF64(o *C.mode_options, from *C.mode_events, loss *C.double, gra
 	})
 }
 
+func evaluate[F core.Float](o *C.mode_options, from *C.mode_events, result *C.mode_result, grad *F) error {
+	if result == nil {
+		return argumentError("result is NULL: there is nowhere to put the result")
+	}
+	cfg, err := configOf(o)
+	if err != nil {
+		return err
+	}
+	ev, err := events[F](from)
+	if err != nil {
+		return err
+	}
+	out, err := array("grad", grad, from.n, true)
+	if err != nil {
+		return err
+	}
+	found, err := core.Evaluate(out, ev, cfg)
+	if err != nil {
+		return err
+	}
+	*result = C.mode_result{loss: C.double(found.Loss), bias: C.double(found.Bias), events: C.double(found.Events)}
+	return nil
+}
+
+//export modeEvaluateF32
+func modeEvaluateF32(o *C.mode_options, from *C.mode_events, result *C.mode_result, grad *C.float, text *C.char, capacity C.size_t) C.int {
+	return guarded(messageBuffer{text, capacity}, func() error {
+		return evaluate(o, from, result, (*float32)(unsafe.Pointer(grad)))
+	})
+}
+
+//export modeEvaluateF64
+func modeEvaluateF64(o *C.mode_options, from *C.mode_events, result *C.mode_result, grad *C.double, text *C.char, capacity C.size_t) C.int {
+	return guarded(messageBuffer{text, capacity}, func() error {
+		return evaluate(o, from, result, (*float64)(unsafe.Pointer(grad)))
+	})
+}
+
 func edges[F core.Float](o *C.mode_options, from *C.mode_events, room C.size_t, out *C.double, count *C.size_t) error {
 	if count == nil {
 		return argumentError("n_edges is NULL: there is nowhere to put the number of edges")

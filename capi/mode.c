@@ -182,6 +182,13 @@ static int copy_events(mode_events *full, const mode_events *events) {
         if ((status = copy_events(&all, events))) return status;                                               \
         return finish(modeLossGrad##go_suffix(&full, &all, loss, grad, text, sizeof text), text);              \
     }                                                                                                          \
+    int mode_evaluate_##suffix(const mode_options *options, const mode_events *events, mode_result *result,    \
+                               real *grad) {                                                                   \
+        mode_events all;                                                                                       \
+        ENTER(options);                                                                                        \
+        if ((status = copy_events(&all, events))) return status;                                               \
+        return finish(modeEvaluate##go_suffix(&full, &all, result, grad, text, sizeof text), text);            \
+    }                                                                                                          \
     int mode_loss_grad_##suffix(const mode_options *options, size_t n, const real *score, const real *mass,    \
                                 const real *weight, const void *label, int label_type, double *loss,           \
                                 real *grad) {                                                                  \

@@ -4,10 +4,10 @@ import "github.com/libmode/libmode/core/internal/par"
 
 // binnedLoss returns the MoDe loss, or the flatness loss, of the events of one subset,
 // by the stages of doc.go in their order.
-func binnedLoss[T Float](grad []T, ev Events[T], index []uint32, cfg *Config, sc *scratch) (float64, error) {
+func binnedLoss[T Float](grad []T, ev Events[T], index []uint32, cfg *Config, sc *scratch) (Result, error) {
 	wa, err := newWalk(grad, ev, index, cfg, sc)
 	if err != nil {
-		return 0, err
+		return Result{}, err
 	}
 	return integrate(sc, wa)
 }
@@ -40,7 +40,21 @@ func walkOf[T Float](grad []T, sel *selection[T], bs *bins, rs *records[T], su *
 	if err != nil {
 		return nil, err
 	}
-	return par.New(&sc.arena, walk[T]{
-		records: rs, in: in, sums: su, limits: limitsOf(cfg, &sel.stats), grad: grad, walker: walkerOf[T](in, su, sc),
-	}), nil
+	along := func(grad []T, in *integrand, su *sums) *walk[T] {
+		return par.New(&sc.arena, walk[T]{
+			records: rs, in: in, sums: su, limits: limitsOf(cfg, &sel.stats), grad: grad, walker: walkerOf[T](in, su, sc),
+		})
+	}
+	if !cfg.measured {
+		return along(grad, in, su), nil
+	}
+	plain, plainSums := in.plain(su, sc)
+	if !cfg.Unbiased {
+		wa := along(grad, plain, plainSums)
+		wa.unbiased = along(nil, in, su)
+		return wa, nil
+	}
+	wa := along(grad, in, su)
+	wa.plain = along(nil, plain, plainSums)
+	return wa, nil
 }

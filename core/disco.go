@@ -52,38 +52,38 @@ var discoPool = sync.Pool{New: func() any { return new(disco) }}
 // below in both mass and score: X. Huo and G. Szekely, arXiv:1410.1503; A. Chaudhuri
 // and W. Hu, arXiv:1810.11332. Where scores or masses are all equal, dCorr^2 is 0/0:
 // an error, since 0 would tell a training whose scores have collapsed that all is well.
-func discoOfLabel[T Float](grad []T, ev Events[T], index []uint32, cfg *Config, sc *scratch) (float64, error) {
+func discoOfLabel[T Float](grad []T, ev Events[T], index []uint32, cfg *Config, sc *scratch) (Result, error) {
 	anywhere := *cfg
 	anywhere.ScoreRange = unbounded()
 	sel, err := selectEvents(ev, index, &anywhere, false, sc)
 	if err != nil {
-		return 0, err
+		return Result{}, err
 	}
 	least := 2
 	if cfg.Unbiased {
 		least = 4
 	}
 	if sel.n < least {
-		return 0, errorOf(ErrNoEvents, "too few events: %d selected events, and DisCo with unbiased = %v needs at least %d: use larger batches",
+		return Result{}, errorOf(ErrNoEvents, "too few events: %d selected events, and DisCo with unbiased = %v needs at least %d: use larger batches",
 			sel.n, cfg.Unbiased, least)
 	}
 	dc := discoPool.Get().(*disco)
 	defer discoPool.Put(dc)
 	unit, err := arrange(dc, sel)
 	if err != nil {
-		return 0, err
+		return Result{}, err
 	}
 	fm, err := newForm(dc.mass.w, sel.unit(), sel.Weight == nil, cfg.Unbiased)
 	if err != nil {
-		return 0, err
+		return Result{}, err
 	}
 	massVariance, err := dc.variance(&fm, &dc.mass, "mass")
 	if err != nil {
-		return 0, err
+		return Result{}, err
 	}
 	variance, err := dc.variance(&fm, &dc.score, "score") // its gradient stays in dc.half
 	if err != nil {
-		return 0, err
+		return Result{}, err
 	}
 	covariance := dc.covariance(&fm, sc.team)
 	norm := 1 / (math.Sqrt(massVariance) * math.Sqrt(variance))
@@ -92,12 +92,12 @@ func discoOfLabel[T Float](grad []T, ev Events[T], index []uint32, cfg *Config, 
 			i := dc.byScore[k].index
 			g := T((dc.slope[k] - covariance/variance*dc.half[k]) * norm * unit)
 			if !finite(float64(g)) {
-				return 0, errorOf(ErrOverflow, "the derivative by score[%d] is %v: the scores differ by too little for their type", sel.inInput(int(i)), g)
+				return Result{}, errorOf(ErrOverflow, "the derivative by score[%d] is %v: the scores differ by too little for their type", sel.inInput(int(i)), g)
 			}
 			grad[i] = g
 		}
 	}
-	return covariance * norm, nil
+	return Result{Loss: covariance * norm}, nil
 }
 
 // arrange sets the events in both orders and returns what the scores have been

@@ -50,6 +50,9 @@
 //	             the derivative of the loss
 //	gradient     scatter.go: back in the order of the input
 //
+// Evaluate (result.go) returns the bias too: each chunk is walked a second time, with an integrand that has
+// the bias where the other has none, or the other way round.
+//
 // A walk crosses an event by a kernel (path.go): linear.go, or bounded.go where moments are
 // bounded. Both are written out for speed, a block of events at a time, for order 2 and the
 // first also below: in linear_fast.go, with ties in linear_ties.go, and in bounded_fast.go, with

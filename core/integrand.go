@@ -39,10 +39,17 @@ func newIntegrand[T Float](cfg *Config, bs *bins, rs *records[T], su *sums, weig
 	} else {
 		in.linear = newLinear(in.basis, in.penalty, &sc.arena)
 	}
-	if cfg.Unbiased {
+	if cfg.Unbiased || cfg.measured {
 		in.variance, err = newVariance(bs, rs, su, in.unit, sc)
 	}
 	return in, err
+}
+
+// plain returns the integrand without the bias, and sums for it.
+func (in *integrand) plain(su *sums, sc *scratch) (*integrand, *sums) {
+	without, sums := par.New(&sc.arena, *in), par.New(&sc.arena, *su)
+	without.variance, sums.squares, sums.heavy = nil, nil, nil
+	return without, sums
 }
 
 // step is what crossing one event does to its bin: F_b grows by e and the sum

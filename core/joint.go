@@ -7,10 +7,10 @@ import (
 
 // jointLoss is the loss whose bins are cells of the space of several variables, and whose P are products of Legendre
 // polynomials of each, up to a total degree: F_b is fitted by the polynomials in all variables at once.
-func jointLoss[T Float](grad []T, ev Events[T], index []uint32, cfg *Config, sc *scratch) (float64, error) {
+func jointLoss[T Float](grad []T, ev Events[T], index []uint32, cfg *Config, sc *scratch) (Result, error) {
 	in, err := lookInside(ev, index, cfg, sc)
 	if err != nil {
-		return 0, err
+		return Result{}, err
 	}
 	if in.all {
 		return lossOfCells(grad, ev, index, &in, cfg, sc)
@@ -28,20 +28,20 @@ func jointLoss[T Float](grad []T, ev Events[T], index []uint32, cfg *Config, sc 
 }
 
 // lossOfCells is the loss of events that all lie in the ranges.
-func lossOfCells[T Float](grad []T, ev Events[T], index []uint32, in *inside, cfg *Config, sc *scratch) (float64, error) {
+func lossOfCells[T Float](grad []T, ev Events[T], index []uint32, in *inside, cfg *Config, sc *scratch) (Result, error) {
 	bs, cellOf, err := cellsOf(ev, index, in, cfg, sc)
 	if err != nil {
-		return 0, err
+		return Result{}, err
 	}
 	sel, err := selectScores(ev, index, cellOf, cfg, sc)
 	if err != nil {
-		return 0, err
+		return Result{}, err
 	}
 	if cfg.Loss == MoDe {
 		of := func(dst []uint32, lo int) { copy(dst, cellOf[lo:]) }
 		su := sumBins(sel, bs.count(), jointColumns(ev, in, cfg.Order), sel.unit(), of, sc)
 		if err := su.check(bs, sel.unit()); err != nil {
-			return 0, err
+			return Result{}, err
 		}
 		bs.means = su.means(sc)
 	}
@@ -49,7 +49,7 @@ func lossOfCells[T Float](grad []T, ev Events[T], index []uint32, in *inside, cf
 	su := rs.sortAndSum(sel.Weight, sel.unit(), bs.count(), sc)
 	wa, err := walkOf(grad, sel, bs, rs, su, cfg, sc)
 	if err != nil {
-		return 0, err
+		return Result{}, err
 	}
 	return integrate(sc, wa)
 }

@@ -12,10 +12,16 @@ func Loss[T Float](ev Events[T], cfg Config) (float64, error) {
 // no part get 0. With grad nil only the loss is computed. After an error the
 // contents of grad mean nothing.
 func LossAndGrad[T Float](grad []T, ev Events[T], cfg Config) (float64, error) {
-	if ev, single := any(&ev).(*Events[float32]); single {
-		return ofFloat32(any(grad).([]float32), ev, &cfg)
+	cfg.measured = false
+	found, err := evaluate(grad, &ev, &cfg)
+	return found.Loss, err
+}
+
+func evaluate[T Float](grad []T, ev *Events[T], cfg *Config) (Result, error) {
+	if ev, single := any(ev).(*Events[float32]); single {
+		return ofFloat32(any(grad).([]float32), ev, cfg)
 	}
-	return ofFloat64(any(grad).([]float64), any(&ev).(*Events[float64]), &cfg)
+	return ofFloat64(any(grad).([]float64), any(ev).(*Events[float64]), cfg)
 }
 
 // The loss of either type, compiled with this package. The compiler does not inline
@@ -26,38 +32,38 @@ var (
 	ofFloat64 = lossAndGrad[float64]
 )
 
-func lossAndGrad[T Float](grad []T, input *Events[T], given *Config) (float64, error) {
+func lossAndGrad[T Float](grad []T, input *Events[T], given *Config) (Result, error) {
 	if err := given.Validate(); err != nil {
-		return 0, err
+		return Result{}, err
 	}
 	ev, rounded := *input, roundedTo[T](*given)
 	cfg, of := &rounded, lossOf[T](massLoss[T])
 	if err := ev.checkLengths(); err != nil {
-		return 0, err
+		return Result{}, err
 	}
 	if grad != nil && len(grad) != len(ev.Score) {
-		return 0, errorOf(ErrLength, "grad has length %d, but score has length %d", len(grad), len(ev.Score))
+		return Result{}, errorOf(ErrLength, "grad has length %d, but score has length %d", len(grad), len(ev.Score))
 	}
 	clear(grad)
 	sc := takeScratch()
 	defer giveScratch(sc)
 	di, err := newDivision(len(ev.Score), ev.Label, ev.Category, cfg.BackgroundLabel, sc)
 	if err != nil {
-		return 0, err
+		return Result{}, err
 	}
 	if di.undivided() {
 		return of(grad, ev, nil, cfg, sc)
 	}
 	g := gatheredOf[T](sc)
 	if err := g.gather(ev, di, cfg.BackgroundLabel, sc.team); err != nil {
-		return 0, err
+		return Result{}, err
 	}
 	if err := g.setFactors(cfg, sc.team); err != nil {
-		return 0, err
+		return Result{}, err
 	}
 	total, err := g.sumOfSubsets(g.gradient(grad), cfg, of, sc)
 	if err != nil {
-		return 0, err
+		return Result{}, err
 	}
 	g.scatter(grad, sc.team)
 	return total, nil
@@ -65,7 +71,7 @@ func lossAndGrad[T Float](grad []T, input *Events[T], given *Config) (float64, e
 
 // lossOf is a loss of the events of one subset, whose gradient it sets. index says
 // where they stand in the input; nil: they are the input.
-type lossOf[T Float] func(grad []T, ev Events[T], index []uint32, cfg *Config, sc *scratch) (float64, error)
+type lossOf[T Float] func(grad []T, ev Events[T], index []uint32, cfg *Config, sc *scratch) (Result, error)
 
 // ofOneVariable returns the loss that a configuration asks for where there is one mass: all but DisCo walk along the scores.
 func ofOneVariable[T Float](cfg *Config) lossOf[T] {
@@ -81,8 +87,8 @@ func ofOneVariable[T Float](cfg *Config) lossOf[T] {
 // sumOfSubsets returns the sum of the losses of the subsets times their factors; each subset sets its
 // part of the gradient. Where there are several, those of few events, each not worth a second goroutine,
 // are shared among goroutines.
-func (g *gathered[T]) sumOfSubsets(grad []T, cfg *Config, of lossOf[T], sc *scratch) (total float64, err error) {
-	losses, failed := make([]float64, len(g.subsets)), make([]error, len(g.subsets))
+func (g *gathered[T]) sumOfSubsets(grad []T, cfg *Config, of lossOf[T], sc *scratch) (total Result, err error) {
+	losses, failed := make([]Result, len(g.subsets)), make([]error, len(g.subsets))
 	one := func(k int, sc *scratch) {
 		sc.arena.Reset()
 		losses[k], failed[k] = g.lossOfSubset(k, grad, cfg, of, sc)
@@ -112,9 +118,9 @@ func (g *gathered[T]) sumOfSubsets(grad []T, cfg *Config, of lossOf[T], sc *scra
 	}
 	for k, loss := range losses {
 		if failed[k] != nil {
-			return 0, g.named(k, cfg, failed[k])
+			return Result{}, g.named(k, cfg, failed[k])
 		}
-		total += loss
+		total.add(loss, g.subsets[k].factor, 1)
 	}
 	return total, nil
 }
@@ -122,8 +128,8 @@ func (g *gathered[T]) sumOfSubsets(grad []T, cfg *Config, of lossOf[T], sc *scra
 // sharedPart is how many events of small subsets a goroutine takes at a time.
 const sharedPart = 1 << 14
 
-// lossOfSubset returns the loss of subset k times its factor, and sets its part of the gradient.
-func (g *gathered[T]) lossOfSubset(k int, grad []T, cfg *Config, of lossOf[T], sc *scratch) (float64, error) {
+// lossOfSubset returns the loss of subset k without its factor, and sets its part of the gradient with it.
+func (g *gathered[T]) lossOfSubset(k int, grad []T, cfg *Config, of lossOf[T], sc *scratch) (Result, error) {
 	su := &g.subsets[k]
 	ev, index := g.of(k)
 	if grad != nil {
@@ -132,7 +138,6 @@ func (g *gathered[T]) lossOfSubset(k int, grad []T, cfg *Config, of lossOf[T], s
 	}
 	loss, err := of(grad, ev, index, cfg, sc)
 	if su.factor != 1 {
-		loss *= su.factor
 		for i, element := range grad {
 			grad[i] = T(float64(element) * su.factor)
 		}

@@ -118,6 +118,8 @@ type Config struct {
 	// BackgroundLabel lists the labels whose events are seen, each with bins
 	// of its own. It has no effect on events that come without labels.
 	BackgroundLabel []int32
+
+	measured bool // the bias is wanted too, see Evaluate
 }
 
 // Variable is what one of several protected variables has of its own, with the meaning of the fields

@@ -18,24 +18,24 @@ var errNotTogether = errors.New("variables cannot share records")
 const mostCells = 1 << massCellBits
 
 // together is the mean of the losses of variables, from one sort.
-func together[T Float](grad []T, ev Events[T], index []uint32, of []variable[T], cfg *Config, sc *scratch) (float64, error) {
+func together[T Float](grad []T, ev Events[T], index []uint32, of []variable[T], cfg *Config, sc *scratch) (Result, error) {
 	gr := newGrid(len(ev.Score), sc)
 	for k := range of {
 		bs, sel, err := of[k].bins(ev, index, sc)
 		if err != nil {
-			return 0, of[k].named(err)
+			return Result{}, of[k].named(err)
 		}
 		absent := sel.n < len(sel.Mass)
 		if absent && math.IsInf(cfg.ScoreRange[0], -1) {
-			return 0, errNotTogether // each variable has its own ends of the integral
+			return Result{}, errNotTogether // each variable has its own ends of the integral
 		}
 		if !divideGrid(gr, bs, sel, absent) {
-			return 0, errNotTogether
+			return Result{}, errNotTogether
 		}
 	}
 	sel, err := selectScores(ev, index, gr.cellOf, cfg, sc)
 	if err != nil {
-		return 0, err
+		return Result{}, err
 	}
 	rs := sortTogether(gr, sel, sc)
 	sc.total = par.Grown(sc.total, len(rs.words))
@@ -45,7 +45,7 @@ func together[T Float](grad []T, ev Events[T], index []uint32, of []variable[T],
 		view := along(rs, ax, gr.cells, &sc.present[k], sc)
 		wa, err := walkOf(grad, sel, ax.bins, view, view.sum(ax.bins.count(), &sc.sums[k], sc), &of[k].cfg, sc)
 		if err != nil {
-			return 0, of[k].named(err)
+			return Result{}, of[k].named(err)
 		}
 		wa.in.scale /= float64(len(of))
 		wa.total, wa.first, wa.more = sc.total, k == 0, k+1 < len(of)

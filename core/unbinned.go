@@ -11,25 +11,42 @@ import "slices"
 // to the events' own masses and weights, sum_i u_i q_j(x_i) q_k(x_i) = 1 for j = k and 0 otherwise. They, and so J, do
 // not depend on how masses map linearly onto x. The bias is that of a finite sample, see unbinned_bias.go. The time is
 // O(n log n + n (degree + order^2)), and O(n degree^2) for the polynomials.
-func unbinnedLoss[T Float](grad []T, ev Events[T], index []uint32, cfg *Config, sc *scratch) (float64, error) {
+func unbinnedLoss[T Float](grad []T, ev Events[T], index []uint32, cfg *Config, sc *scratch) (Result, error) {
+	found, err := unbinnedOnce(grad, ev, index, cfg, sc)
+	if err != nil || !cfg.measured {
+		return found, err
+	}
+	opposite := *cfg
+	opposite.Unbiased = !cfg.Unbiased
+	other, err := unbinnedOnce(nil, ev, index, &opposite, sc)
+	if found.Bias = other.Loss - found.Loss; !cfg.Unbiased {
+		found.Bias = -found.Bias
+	}
+	return found, err
+}
+
+func unbinnedOnce[T Float](grad []T, ev Events[T], index []uint32, cfg *Config, sc *scratch) (Result, error) {
 	sel, err := selectEvents(ev, index, cfg, true, sc)
 	if err != nil {
-		return 0, err
+		return Result{}, err
 	}
 	if err := enoughMasses(sel, cfg.Degree); err != nil {
-		return 0, err
+		return Result{}, err
 	}
 	rs := newRecords(sel, &bins{edges: []float64{sel.massLo, sel.massHi}, assigned: true}, sc)
 	sum := rs.sortAndSum(sel.Weight, sel.unit(), 1, sc).all()[0]
 	ub, err := newUnbinned(newSpectrum(rs, sel, sum, cfg.Degree, sc), cfg, sc)
 	if err != nil {
-		return 0, err
+		return Result{}, err
 	}
 	wa := &walk[T]{
 		records: rs, in: &integrand{scale: 1}, limits: limitsOf(cfg, &sel.stats), grad: grad,
 		walker: func(wa *walk[T]) walker { return &unbinnedWalker[T]{wa, ub} },
 	}
-	return integrate(sc, wa)
+	events := rs.effective() // now, since results take the place of weights
+	found, err := integrate(sc, wa)
+	found.Events = events
+	return found, err
 }
 
 // enoughMasses returns an error where a weight is negative, or where there are fewer masses than orthonormal

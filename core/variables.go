@@ -34,12 +34,12 @@ func (c *Config) checkCount(variables int) error {
 }
 
 // massLoss is a loss of one protected variable or of several.
-func massLoss[T Float](grad []T, ev Events[T], index []uint32, cfg *Config, sc *scratch) (float64, error) {
+func massLoss[T Float](grad []T, ev Events[T], index []uint32, cfg *Config, sc *scratch) (Result, error) {
 	if ev.Masses == nil && cfg.Variables == nil && !cfg.Joint {
 		return ofOneVariable[T](cfg)(grad, ev, index, cfg, sc)
 	}
 	if err := cfg.checkCount(len(ev.variables())); err != nil {
-		return 0, err
+		return Result{}, err
 	}
 	if len(ev.variables()) == 1 {
 		one := cfg.of(0)
@@ -53,7 +53,7 @@ func massLoss[T Float](grad []T, ev Events[T], index []uint32, cfg *Config, sc *
 }
 
 // oneByOne is the mean of the losses of the variables. One of which no event has a value is left out.
-func oneByOne[T Float](grad []T, ev Events[T], index []uint32, cfg *Config, sc *scratch) (float64, error) {
+func oneByOne[T Float](grad []T, ev Events[T], index []uint32, cfg *Config, sc *scratch) (Result, error) {
 	var present []variable[T]
 	for k, mass := range ev.Masses {
 		v := variable[T]{number: k, mass: mass, cfg: cfg.of(k)}
@@ -62,7 +62,7 @@ func oneByOne[T Float](grad []T, ev Events[T], index []uint32, cfg *Config, sc *
 		}
 	}
 	if len(present) == 0 {
-		return 0, errorOf(ErrNoEvents, "no event selected: none of the %d selected events has a value of any variable of mass inside its range: "+
+		return Result{}, errorOf(ErrNoEvents, "no event selected: none of the %d selected events has a value of any variable of mass inside its range: "+
 			"check mass_range (or edges) and the unit of mass", len(ev.Score))
 	}
 	if binned := cfg.Loss != DisCo && cfg.Binning != Unbinned; binned && len(present) > 1 {
@@ -111,9 +111,9 @@ func (c *Config) massLimits() (lo, hi float64) {
 }
 
 // separately is the mean of the losses of variables, each of which sorts the scores anew.
-func separately[T Float](grad []T, ev Events[T], index []uint32, of []variable[T], cfg *Config, sc *scratch) (float64, error) {
+func separately[T Float](grad []T, ev Events[T], index []uint32, of []variable[T], cfg *Config, sc *scratch) (Result, error) {
 	share := 1 / float64(len(of))
-	var total float64
+	var total Result
 	var own []T
 	if grad != nil {
 		own = make([]T, len(grad))
@@ -125,9 +125,9 @@ func separately[T Float](grad []T, ev Events[T], index []uint32, of []variable[T
 		clear(own)
 		loss, err := ofOneVariable[T](&v.cfg)(own, one, index, &v.cfg, sc)
 		if err != nil {
-			return 0, v.named(err)
+			return Result{}, v.named(err)
 		}
-		total += share * loss
+		total.add(loss, share, share)
 		for i, g := range own {
 			sum[i] += share * float64(g)
 		}

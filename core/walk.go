@@ -20,6 +20,9 @@ type walk[T Float] struct {
 	more    bool      // variables follow
 	walker  func(*walk[T]) walker
 
+	// A walk whose J has no bias, or has it, where that of this one has it, or has none; nil: the bias is not asked for.
+	plain, unbiased *walk[T]
+
 	walking   walker
 	integrals []float64 // of J over each chunk
 	top       float64   // J above the highest score
@@ -29,29 +32,51 @@ type walk[T Float] struct {
 
 // integrate returns the sum of the losses of walks along the same records and sets the gradient. Each chunk is
 // walked by one after the other, while it is near.
-func integrate[T Float](sc *scratch, walks ...*walk[T]) (float64, error) {
+func integrate[T Float](sc *scratch, walks ...*walk[T]) (Result, error) {
+	var total Result
 	for _, wa := range walks {
 		wa.begin(sc)
+		if other := wa.other(); other != nil {
+			other.begin(sc)
+			total.Events += wa.effective() / float64(len(walks))
+		}
 	}
 	last := walks[len(walks)-1]
 	sc.team.Run(len(last.chunks)-1, func(k int) {
 		if last.chunks[k] < last.chunks[k+1] {
 			for _, wa := range walks {
+				if other := wa.other(); other != nil { // first, since results take the place of weights
+					other.integrals[k] = other.walking.walkChunk(k)
+				}
 				wa.integrals[k] = wa.walking.walkChunk(k)
 			}
 		}
 	})
-	var total float64
 	for _, wa := range walks {
-		total += wa.in.scale * wa.integral()
+		integral := wa.integral()
+		total.Loss += wa.in.scale * integral
+		switch {
+		case wa.plain != nil:
+			total.Bias += wa.in.scale * (wa.plain.integral() - integral)
+		case wa.unbiased != nil:
+			total.Bias += wa.in.scale * (integral - wa.unbiased.integral())
+		}
 	}
-	if !finite(total) {
-		return 0, errorOf(ErrOverflow, "the loss is %v: scores, or weights relative to their sum in a bin, are too large for double precision", total)
+	if !finite(total.Loss) || !finite(total.Bias) {
+		return Result{}, errorOf(ErrOverflow, "the loss is %v: scores, or weights relative to their sum in a bin, are too large for double precision", total.Loss)
 	}
 	if last.results != nil {
 		scatter(last.grad, last.results, last.words, sc.team)
 	}
 	return total, nil
+}
+
+// other returns the second walk, from which the bias follows; nil: there is none.
+func (wa *walk[T]) other() *walk[T] {
+	if wa.plain != nil {
+		return wa.plain
+	}
+	return wa.unbiased
 }
 
 // begin finds what is above the highest score, and makes room.

@@ -4,11 +4,13 @@ The signal is a peak in mass, the background falls. One of the two features tell
 peak: cross entropy alone makes use of that, and what it selects of the background has a peak as well.
 """
 
+from functools import partial
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 from libmode import metrics
-from libmode.jax import mode_loss
+from libmode.jax import mode_constraint
 
 EVENTS, STEPS, ORDER = 10_000, 300, 0  # order 0: the score of background shall not depend on mass at all
 
@@ -24,14 +26,15 @@ def scores(parameters):
     return jax.nn.sigmoid(hidden @ parameters["out"])
 
 
-@jax.jit
-def step(parameters, speed, strength):
-    """One step of gradient descent with momentum on cross entropy + strength * MoDe."""
+@partial(jax.jit, static_argnames="constrained")
+def step(parameters, speed, constrained):
+    """One step of gradient descent with momentum on cross entropy, to whose gradient MoDe's is added."""
 
     def loss(parameters):
         score = scores(parameters)
-        entropy = -jnp.mean(jnp.log(jnp.clip(jnp.where(label == 1, score, 1 - score), 1e-6)))
-        return entropy + strength * mode_loss(score, mass, label=label, order=ORDER)
+        if constrained:
+            score = mode_constraint(score, label, mass, order=ORDER)
+        return -jnp.mean(jnp.log(jnp.clip(jnp.where(label == 1, score, 1 - score), 1e-6)))
 
     speed = jax.tree.map(lambda v, g: 0.9 * v - 0.05 * g, speed, jax.grad(loss)(parameters))
     return jax.tree.map(jnp.add, parameters, speed), speed
@@ -39,13 +42,13 @@ def step(parameters, speed, strength):
 
 background = label == 0
 bins = np.quantile(mass[background], np.linspace(0, 1, 11))
-for strength in (0, 100):
+for strength in (0, 30):  # relative to cross entropy; 30 is the default
     keys = jax.random.split(jax.random.key(1), 2)
     parameters = {"in": jax.random.normal(keys[0], (2, 16)), "out": 0.1 * jax.random.normal(keys[1], 16)}
     parameters["bias"] = jnp.zeros(16)
     speed = jax.tree.map(jnp.zeros_like, parameters)
     for _ in range(STEPS):
-        parameters, speed = step(parameters, speed, strength)
+        parameters, speed = step(parameters, speed, strength > 0)
     score = np.asarray(scores(parameters))
     selected = score >= metrics.threshold(score, label, signal_efficiency=0.5)
     residual = metrics.flatness(mass[background], selected[background], bins, degree=ORDER)

@@ -8,7 +8,7 @@ KERAS_BACKEND chooses TensorFlow, JAX or PyTorch.
 import keras
 import numpy as np
 from libmode import metrics
-from libmode.keras import MoDeLoss, pack
+from libmode.keras import MoDeConstraint, pack
 
 EVENTS, BATCH, EPOCHS, ORDER = 10_000, 2_000, 40, 0  # order 0: the score of background shall not depend on mass
 
@@ -19,19 +19,20 @@ distance = np.abs(mass - 120) / 60 + rng.normal(0, 0.2, EVENTS)
 features = np.column_stack([rng.normal(label), distance])
 
 
-def train(strength):
-    """The scores of a network that was trained on cross entropy + strength * MoDe."""
+def train(loss):
+    """The scores of a network that was trained on cross entropy, or with MoDe's gradient added to that."""
     keras.utils.set_random_seed(1)
     model = keras.Sequential([keras.layers.Dense(32, "silu"), keras.layers.Dense(1, "sigmoid")])
-    model.compile(keras.optimizers.Adam(0.02), MoDeLoss(order=ORDER, strength=strength))
-    model.fit(features, pack(label, mass), batch_size=BATCH, epochs=EPOCHS, verbose=0)
+    model.compile(keras.optimizers.Adam(0.02), loss)
+    target = label if loss == "binary_crossentropy" else pack(label, mass)
+    model.fit(features, target, batch_size=BATCH, epochs=EPOCHS, verbose=0)
     return model.predict(features, batch_size=EVENTS, verbose=0)[:, 0]
 
 
 background = label == 0
 bins = np.quantile(mass[background], np.linspace(0, 1, 11))
-for strength in (0, 100):
-    score = train(strength)
+for strength, loss in ((0, "binary_crossentropy"), (30, MoDeConstraint(order=ORDER))):
+    score = train(loss)
     selected = score >= metrics.threshold(score, label, signal_efficiency=0.5)
     residual = metrics.flatness(mass[background], selected[background], bins, degree=ORDER)
     print(f"strength {strength:3}: AUC {metrics.auc(score, label):.3f}, background efficiency against mass:", end=" ")

@@ -7,7 +7,7 @@ peak: cross entropy alone makes use of that, and what it selects of the backgrou
 import numpy as np
 import torch
 from libmode import metrics
-from libmode.torch import MoDeLoss
+from libmode.torch import MoDeConstraint
 
 EVENTS, STEPS, ORDER = 10_000, 200, 0  # order 0: the score of background shall not depend on mass at all
 
@@ -19,26 +19,28 @@ features = torch.tensor(np.column_stack([rng.normal(label), distance]), dtype=to
 target, masses = torch.tensor(label, dtype=torch.float32), torch.tensor(mass, dtype=torch.float32)
 
 
-def train(strength):
-    """The scores of a network that was trained on cross entropy + strength * MoDe."""
+def train(constraint):
+    """The scores of a network that was trained on cross entropy, with a constraint between them or without."""
     torch.manual_seed(1)
     model = torch.nn.Sequential(torch.nn.Linear(2, 32), torch.nn.SiLU(), torch.nn.Linear(32, 1), torch.nn.Sigmoid())
-    entropy, mode = torch.nn.BCELoss(), MoDeLoss(order=ORDER)
+    entropy = torch.nn.BCELoss()
     optimizer = torch.optim.Adam(model.parameters(), lr=0.02)
     for _ in range(STEPS):
         optimizer.zero_grad()
         score = model(features)[:, 0]
-        loss = entropy(score, target) + strength * mode(score, target, masses)
-        loss.backward()
+        if constraint is not None:
+            score = constraint(score, target, masses)
+        entropy(score, target).backward()
         optimizer.step()
     return model(features)[:, 0].detach().numpy()
 
 
 background = label == 0
 bins = np.quantile(mass[background], np.linspace(0, 1, 11))
-for strength in (0, 100):
-    score = train(strength)
+for constraint in (None, MoDeConstraint(order=ORDER)):
+    score = train(constraint)
     selected = score >= metrics.threshold(score, label, signal_efficiency=0.5)
     residual = metrics.flatness(mass[background], selected[background], bins, degree=ORDER)
-    print(f"strength {strength:3}: AUC {metrics.auc(score, label):.3f}, background efficiency against mass:", end=" ")
+    which = "without" if constraint is None else "with"
+    print(f"{which} MoDe: AUC {metrics.auc(score, label):.3f}, background efficiency against mass:", end=" ")
     print(f"residual {residual.rms:.2f} (number of events alone: {residual.expected:.2f})")

@@ -534,6 +534,25 @@ inline int call(const mode_options *c, const mode_events *events, double *loss, 
     return mode_events_loss_f64(c, events, loss, grad);
 }
 
+inline int call_evaluate(const mode_options *c, const mode_events *events, mode_result *result, float *grad) noexcept {
+    return mode_evaluate_f32(c, events, result, grad);
+}
+inline int call_evaluate(const mode_options *c, const mode_events *events, mode_result *result, double *grad) noexcept {
+    return mode_evaluate_f64(c, events, result, grad);
+}
+
+template <class T>
+mode_result evaluate(const options &chosen, const events<T> &given, view<T> grad, status &outcome) noexcept {
+    const double none = std::numeric_limits<double>::quiet_NaN();
+    mode_result result = {none, none, none};
+    if (given.check(outcome) && fits("grad", grad, "score", given.score(), outcome)) {
+        const mode_options c = chosen.to_c();
+        const mode_events arrays = given.to_c();
+        set(outcome, call_evaluate(&c, &arrays, &result, grad.data()));
+    }
+    return result;
+}
+
 template <class T>
 double loss_and_grad(const options &chosen, const events<T> &given, view<T> grad, status &outcome) noexcept {
     double loss = std::numeric_limits<double>::quiet_NaN();
@@ -635,6 +654,19 @@ inline double loss_and_grad(const options &chosen, view<const float> score, view
 inline double loss_and_grad(const options &chosen, view<const double> score, view<const double> mass,
                             view<const double> weight, labels label, view<double> grad, status &outcome) noexcept {
     return loss_and_grad(chosen, detail::of_one_mass(score, mass, weight, label), grad, outcome);
+}
+
+/*
+ * The loss with its bias and the number of events, as mode_evaluate_f32 and mode_evaluate_f64; an empty
+ * grad: no derivatives. After an error the forms with a status return NaN.
+ */
+inline mode_result evaluate(const options &chosen, const events<float> &given, view<float> grad,
+                            status &outcome) noexcept {
+    return detail::evaluate(chosen, given, grad, outcome);
+}
+inline mode_result evaluate(const options &chosen, const events<double> &given, view<double> grad,
+                            status &outcome) noexcept {
+    return detail::evaluate(chosen, given, grad, outcome);
 }
 
 /* ----------------------------------------------------------- look inside */
@@ -743,6 +775,13 @@ inline double loss_and_grad(const options &chosen, view<const double> score, vie
                             view<const double> weight, labels label, view<double> grad) {
     return detail::checked(
         [&](status &outcome) { return loss_and_grad(chosen, score, mass, weight, label, grad, outcome); });
+}
+
+inline mode_result evaluate(const options &chosen, const events<float> &given, view<float> grad = {}) {
+    return detail::checked([&](status &outcome) { return evaluate(chosen, given, grad, outcome); });
+}
+inline mode_result evaluate(const options &chosen, const events<double> &given, view<double> grad = {}) {
+    return detail::checked([&](status &outcome) { return evaluate(chosen, given, grad, outcome); });
 }
 
 template <class T>

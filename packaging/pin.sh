@@ -31,6 +31,6 @@ root=$(sed -n 's/^ROOT_PACKAGE=\([^ ]*\).*/\1/p' build.sh)
 packages test-core build-system | pin $pinned/test-core.txt "${ci[@]}" -c "$work/all"
 
 # torch and what only it needs apart: a virtual environment may see another torch already.
-only='^(torch|triton|nvidia-|cuda-)'
+only='^(torch==|triton|nvidia-|cuda-)'
 awk -v only="$only" '/^[^ ]/ { its = $0 ~ only } its' "$work/all" >$pinned/torch.txt
 awk -v only="$only" '/^[^ ]/ { its = $0 ~ only } !its' "$work/all" >$pinned/test.txt

@@ -8,14 +8,19 @@ from typing import Any
 
 import libmode
 import torch
-from libmode.torch import MoDeLoss
+from libmode.torch import MoDeConstraint, MoDeLoss
 from libmode.torch.baselines import DisCoLoss, FlatnessLoss
 from torch import Tensor
 
 Loss = Callable[[Tensor, Tensor, Tensor], Tensor]  # of score, label and mass, (n,) each
 
 PLAIN = {"unbiased": False, "moments": "quadrature"}  # the paper's formula of MoDe; the default is unbiased, projection
-PENALTIES: dict[str, type] = {"mode": MoDeLoss, "disco": DisCoLoss, "flatness": FlatnessLoss}
+PENALTIES: dict[str, type] = {
+    "constraint": MoDeConstraint,
+    "mode": MoDeLoss,
+    "disco": DisCoLoss,
+    "flatness": FlatnessLoss,
+}
 
 
 @dataclass(frozen=True)
@@ -23,7 +28,8 @@ class Classifier:
     """One row of a table.
 
     method : what is added to the cross entropy: "none", "mode", "disco", "flatness",
-        "adversary"; or "planing", which weights the events in it
+        "adversary"; or "constraint", between network and cross entropy, or "planing", which
+        weights the events in it
     strength : of what is added (of MoDe with reduction mean); 0 for none
     options : of the loss of that method
     """

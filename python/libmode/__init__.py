@@ -7,14 +7,19 @@ folder that holds its public names and says what to install where it is missing:
 libmode.so is loaded at the first call.
 """
 
-from ._functions import Moments, mode_edges, mode_loss, mode_loss_and_grad, mode_moments
+from ._evaluate import Result
+from ._functions import Moments, mode_edges, mode_evaluate, mode_loss, mode_loss_and_grad, mode_moments
+from ._monitor import TrainingWarning
 from ._native import BatchError, get_threads, set_threads
 
 __all__ = [
     "BatchError",
     "Moments",
+    "Result",
+    "TrainingWarning",
     "get_threads",
     "mode_edges",
+    "mode_evaluate",
     "mode_loss",
     "mode_loss_and_grad",
     "mode_moments",

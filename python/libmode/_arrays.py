@@ -88,8 +88,11 @@ def addresses(events: Events) -> tuple[int | None, ...]:
 
 def for_core(events: Events) -> tuple[int | None, ...] | ModeEvents:
     """The arrays that are ready, as :func:`libmode._native.loss_grad` takes them."""
-    if events.mass.ndim == 1 and events.category is None:
-        return addresses(events)
+    return addresses(events) if events.mass.ndim == 1 and events.category is None else in_struct(events)
+
+
+def in_struct(events: Events) -> ModeEvents:
+    """The arrays that are ready, as :func:`libmode._native.evaluate` takes them."""
     members = {name: address(getattr(events, name)) for name in ("score", "weight", "label", "category")}
     for name in ("label", "category"):
         array = getattr(events, name)

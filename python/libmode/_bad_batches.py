@@ -21,6 +21,11 @@ class SkipsBadBatches:
     _without_last = "DataLoader(..., drop_last=True)"
     #: Which argument skips bad batches, for a sentence.
     _skipping = "on_bad_batch='skip'"
+    #: What a bad batch is given, for both sentences, and how the warning goes on.
+    _gets = "the loss 0"
+    _counts = ", and counts further ones in .skipped"
+    #: Who gives it; None: the class.
+    _called: str | None = None
 
     def _set_on_bad_batch(self, on_bad_batch: OnBadBatch) -> None:
         if on_bad_batch not in get_args(OnBadBatch):
@@ -32,12 +37,12 @@ class SkipsBadBatches:
         if self.on_bad_batch == "raise":
             raise BatchError(
                 f"{error}. If this is the last batch and smaller than the others, {self._without_last} leaves it out; "
-                f"{self._skipping} gives every such batch the loss 0"
+                f"{self._skipping} gives every such batch {self._gets}"
             ) from None
         self.skipped += 1
         if self.skipped == 1:
             warnings.warn(
-                f"{type(self).__name__} gives a batch the loss 0, and counts further ones in .skipped: {error}",
+                f"{self._called or type(self).__name__} gives a batch {self._gets}{self._counts}: {error}",
                 RuntimeWarning,
                 stacklevel=4,
             )

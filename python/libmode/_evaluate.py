@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _native
-from ._arrays import address, for_core, is_double, read, ready, with_labels
+from ._arrays import address, for_core, in_struct, is_double, read, ready, with_labels
 from ._front import Events, events_of
 from ._options import Options
 
 #: A function as :func:`loss_and_grad` is, which modules that skip batches put in its place.
 Evaluate = Callable[[Options, Any, Any, Any, Any, Any], tuple[float, NDArray[Any]]]
+
+
+class Result(NamedTuple):
+    """A loss, and what says whether it is significant, see :func:`libmode.mode_evaluate`."""
+
+    loss: float  #: as :func:`libmode.mode_loss` returns it
+    bias: float  #: by how much the plain loss exceeds, in the mean, that of an infinite sample
+    events: float  #: (sum w)^2 / sum w^2 of the events that take part
+    grad: NDArray[Any]  #: d loss/d score, of score's shape
 
 
 def loss_and_grad(
@@ -29,8 +38,30 @@ def loss_and_grad(
     double, kind = is_double(events), events.score.dtype
     grad = np.empty(len(events.score), np.float64 if double else np.float32)
     loss = _of_arrays(options, events, double, grad)
+    return loss, _given_back(grad, score, kind)
+
+
+def _given_back(grad: NDArray[Any], score: Any, kind: np.dtype[Any]) -> NDArray[Any]:
+    """The gradient in the shape of the scores that were given, and in the type that says as much as theirs."""
     kept = np.float64 if kind.kind != "f" else np.float32 if kind.itemsize < 4 else kind
-    return loss, grad.reshape(np.shape(score)).astype(kept, copy=False)
+    result: NDArray[Any] = grad.reshape(np.shape(score)).astype(kept, copy=False)
+    return result
+
+
+def evaluate(options: Options, score: Any, mass: Any, weight: Any, label: Any, category: Any = None) -> Result:
+    """The loss, its bias, the number of events and the gradient, of the type that :func:`loss_and_grad` has."""
+    events = events_of(read, score, mass, weight, label, category)
+    double, kind = is_double(events), events.score.dtype
+    grad = np.empty(len(events.score), np.float64 if double else np.float32)
+    options = options.for_events(events.score.dtype, events.mass.dtype, events.mass.shape)
+    arrays = ready(events, double)
+    try:
+        found = _native.evaluate(
+            options, double, len(arrays.score), in_struct(arrays), address(grad), held=(arrays, grad)
+        )
+    except _native.BatchError as error:
+        raise with_labels(error, events.label, options) from None
+    return Result(found.loss, found.bias, found.events, _given_back(grad, score, kind))
 
 
 def loss_alone(options: Options, score: Any, mass: Any, weight: Any, label: Any, category: Any = None) -> float:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 NO_SECOND_DERIVATIVE = (
@@ -22,8 +23,8 @@ class Events(NamedTuple):
 
     score: Any
     mass: Any
-    weight: Any
-    label: Any
+    weight: Any = None
+    label: Any = None
     category: Any = None
 
     def where(self, chosen: Any) -> Events:
@@ -37,6 +38,49 @@ def events_of(
     """The arguments of a loss as :func:`together` makes them, with up to three variables of mass."""
     arrays = together(read, variables, score=score, mass=mass, weight=weight, label=label, category=category)
     return Events(*arrays)
+
+
+def of_reference(reference: Any, make: Callable[..., Any]) -> Any:
+    """What ``make`` makes of the arrays of reference events; its errors say that they are those of the reference."""
+    if not isinstance(reference, Events):
+        raise TypeError(f"reference is {type(reference).__name__}: give Events(score, mass, weight, label)")
+    try:
+        return make(*reference)
+    except (TypeError, ValueError) as error:
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"reference.{error}") from None
+
+
+def joined(
+    batch: Events,
+    reference: Any,
+    labels: Sequence[int],
+    read: Callable[[str, Any], Any],
+    filled: Callable[[Any, int, Any], Any],
+    concatenated: Callable[[str, Any, Any], Any],
+) -> Events:
+    """The events of a batch, as :func:`events_of` returns them, and after them those of the reference.
+
+    Reference events without labels are background, of the first of ``labels``: ``filled(score, value, like)`` is an
+    array or tensor of shape (n,) with that value, of the type of another. ``concatenated(name, a, b)``
+    puts two together. Raises ValueError or TypeError for a reference that does not fit the batch.
+    """
+    further: Events = of_reference(reference, partial(events_of, read))
+    if batch.label is None:
+        further = further._replace(label=None)
+    elif further.label is None:
+        further = further._replace(label=filled(further.score, labels[0], batch.label))
+    every: list[Any] = []
+    for name, first, second in zip(Events._fields, batch, further, strict=True):
+        if (first is None) != (second is None):
+            who, other = ("the batch", "reference") if second is None else ("reference", "the batch")
+            raise ValueError(f"{who} has {name}, and {other} has none: give it for both or for neither")
+        if first is not None and first.shape[1:] != second.shape[1:]:
+            raise ValueError(
+                f"reference.mass has shape {tuple(second.shape)}, but that of the batch {tuple(first.shape)}"
+            )
+        every.append(None if first is None else concatenated(name, first, second))
+    return Events(*every)
 
 
 def together(

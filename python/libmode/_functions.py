@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from . import _native, option_types
 from ._arrays import address, addresses, read, ready, vector, with_labels
-from ._evaluate import loss_alone, loss_and_grad
+from ._evaluate import Result, evaluate, loss_alone, loss_and_grad
 from ._front import Events, together
 from ._options import Options, check
 
@@ -97,6 +97,31 @@ def mode_loss_and_grad(
     and float64 for integers; events that take no part have gradient exactly 0.
     """
     return loss_and_grad(check("mode", options), score, mass, weight, label, category)
+
+
+def mode_evaluate(
+    score: Any,
+    mass: Any,
+    *,
+    weight: Any = None,
+    label: Any = None,
+    category: Any = None,
+    **options: Unpack[LossOptions],
+) -> Result:
+    """The MoDe loss with its gradient, and with what says whether it is significant.
+
+    Takes what :func:`mode_loss` takes. ``bias`` is by how much the plain loss of these events
+    exceeds, in the mean, that of an infinite sample: what ``unbiased`` subtracts, whether
+    or not it is on. ``events`` is their number in effect, (sum w)^2 / sum w^2. The response
+    is as flat as N events can tell where ``loss / (bias * events / N)`` is at most 1 (with
+    ``unbiased=False``, ``loss - bias`` in place of loss).
+
+    Returns
+    -------
+    Result
+        ``loss``, ``bias``, ``events`` and ``grad``, which is as in :func:`mode_loss_and_grad`.
+    """
+    return evaluate(check("mode", options), score, mass, weight, label, category)
 
 
 def mode_edges(

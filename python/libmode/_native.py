@@ -85,6 +85,12 @@ class ModeEvents(ctypes.Structure):
     ]
 
 
+class ModeResult(ctypes.Structure):
+    """``mode_result`` of mode.h."""
+
+    _fields_ = [("loss", ctypes.c_double), ("bias", ctypes.c_double), ("events", ctypes.c_double)]
+
+
 class _Row(ctypes.Structure):
     """``mode_option`` of mode.h."""
 
@@ -138,6 +144,8 @@ _events = [_options, _size, _address, _address, *_weight_and_label]
 _doubles = ctypes.POINTER(ctypes.c_double)
 _all_events = [_options, ctypes.POINTER(ModeEvents), _doubles, _address]
 
+_evaluated = [_options, ctypes.POINTER(ModeEvents), ctypes.POINTER(ModeResult), _address]
+
 _SIGNATURES = {
     "mode_option_at": [_size, ctypes.POINTER(_Row)],
     "mode_options_init": [_options, _size],
@@ -146,6 +154,8 @@ _SIGNATURES = {
     "mode_events_init": [ctypes.POINTER(ModeEvents), _size],
     "mode_events_loss_f32": _all_events,
     "mode_events_loss_f64": _all_events,
+    "mode_evaluate_f32": _evaluated,
+    "mode_evaluate_f64": _evaluated,
     "mode_loss_grad_f32": [*_events, _doubles, _address],
     "mode_loss_grad_f64": [*_events, _doubles, _address],
     "mode_edges_f64": [_options, _size, _address, *_weight_and_label, _size, _address, ctypes.POINTER(_size)],
@@ -326,13 +336,8 @@ def default_variables(count: int) -> ctypes.Array[ModeVariable]:
 
 def events(n: int, mass: Sequence[int | None], **members: int | None) -> ModeEvents:
     """``ModeEvents`` of n events with the masses of the variables at these addresses, and other members as given."""
-    loaded, result = library(), ModeEvents()
-    _check(loaded, loaded.mode_events_init(result, ctypes.sizeof(result)))
-    result.n, result.n_mass = n, len(mass)
-    result.mass = (ctypes.c_void_p * len(mass))(*mass)
-    for name, value in members.items():
-        setattr(result, name, value)
-    return result
+    masses = (ctypes.c_void_p * len(mass))(*mass)
+    return ModeEvents(ctypes.sizeof(ModeEvents), n=n, mass=masses, n_mass=len(mass), **members)
 
 
 def loss_grad(
@@ -363,6 +368,19 @@ def loss_grad(
     else:
         interruptible(lambda: _check(loaded, function(*arguments)), *held)
     return loss.value
+
+
+def evaluate(
+    options: Options, double: bool, n: int, events: ModeEvents, grad: int | None, held: tuple[object, ...] = ()
+) -> ModeResult:
+    """The loss of n events with its bias, as :func:`loss_grad` takes what :func:`events` makes."""
+    loaded, result = library(), ModeResult()
+    function = loaded.mode_evaluate_f64 if double else loaded.mode_evaluate_f32
+    if n < LARGE:
+        _check(loaded, function(options.struct, events, result, grad))
+    else:
+        interruptible(lambda: _check(loaded, function(options.struct, events, result, grad)), *held)
+    return result
 
 
 def edges(options: ModeOptions, n: int, events: Sequence[int | None], capacity: int, out: int | None) -> int:

@@ -7,6 +7,7 @@ from itertools import islice
 
 import numpy as np
 import torch
+from libmode.torch import MoDeConstraint, Reference
 from libmode.torch.baselines import AdversaryLoss
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy
@@ -18,6 +19,7 @@ from .data import Events
 BATCH = 2_000
 LEARNING_RATE = 1e-2
 RAMP = 0.5
+REFERENCE = 4_096  # events, of a constraint in batches that are not larger
 
 
 def train(
@@ -32,10 +34,10 @@ def train(
     weight: Tensor | None = None,
     name: str | None = "classifier",
 ) -> nn.Module:
-    """Minimises binary cross entropy + strength * penalty.
+    """Minimises binary cross entropy + strength * penalty, or cross entropy alone with a constraint.
 
     features : the columns of ``events.features`` that the network sees
-    penalty : MoDe or another loss called as it is; None for the cross entropy alone
+    penalty : MoDe or another loss called as it is, or a MoDeConstraint; None for the cross entropy alone
     weight : (n,), of the events in the cross entropy
     name : before the progress bar; None for no bar
 
@@ -46,12 +48,19 @@ def train(
     network = new_network(len(features))
     data = Batches(events, features, batch)
     optimizer = torch.optim.Adam(network.parameters(), fused=True)
+    constraint = penalty if isinstance(penalty, MoDeConstraint) else None
+    reference = (
+        Reference((data.inputs, data.label, data.mass), REFERENCE) if constraint and batch <= REFERENCE else None
+    )
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, LEARNING_RATE, total_steps=steps)
     progress = tqdm(data.chosen(steps), desc=name, total=steps, unit="step", mininterval=0.5, disable=name is None)
     for step, chosen in enumerate(progress):
         score = network(data.inputs[chosen])[:, 0]
+        if constraint is not None:
+            further = None if reference is None else reference(network)
+            score = constraint(score, data.label[chosen], data.mass[chosen], reference=further)
         loss = binary_cross_entropy(score, data.label[chosen], None if weight is None else weight[chosen])
-        if penalty is not None:
+        if penalty is not None and constraint is None:
             # At full strength from the start, the quickest way down is to squeeze the
             # scores of the untrained network together, and some seeds never recover.
             ramp = min(1.0, step / (RAMP * steps))

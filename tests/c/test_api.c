@@ -212,6 +212,40 @@ static void test_events_of_one_variable(void) {
     CHECK(!mode_events_loss_f32(NULL, &in_float, &loss, NULL), "NULL options: %s", mode_last_error());
 }
 
+/* The loss and the gradient are those of the loss, the bias is what the plain loss has more than the unbiased one. */
+static void test_evaluate(void) {
+    call c = good();
+    const void *masses[1], *float_masses[1];
+    const mode_events e = events_of(&c, masses);
+    double loss = NAN, plain = NAN, unbiased = NAN, want[N], grad[N], w = 0, squares = 0;
+    float score[N], mass[N], single[N], want_single[N];
+    mode_result found = {NAN, NAN, NAN};
+    mode_events in_float = e;
+    CHECK(!mode_events_loss_f64(&c.options, &e, &loss, want), "%s", mode_last_error());
+    CHECK(!mode_evaluate_f64(&c.options, &e, &found, grad) && found.loss == loss, "%.17g, want %.17g, %s", found.loss, loss, mode_last_error());
+    CHECK(!memcmp(grad, want, sizeof grad), "the gradient");
+    c.options.unbiased = 1;
+    CHECK(!mode_events_loss_f64(&c.options, &e, &unbiased, NULL), "%s", mode_last_error());
+    c.options.unbiased = 0;
+    CHECK(!mode_events_loss_f64(&c.options, &e, &plain, NULL), "%s", mode_last_error());
+    CHECK(fabs(found.bias - (plain - unbiased)) < 1e-12 && found.bias > 0, "bias %.17g, want %.17g", found.bias, plain - unbiased);
+    for (int i = 0; i < N; i++) w += c.weight[i], squares += c.weight[i] * c.weight[i];
+    CHECK(fabs(found.events - w * w / squares) < 1e-9, "%.17g events, want %.17g", found.events, w * w / squares);
+    CHECK(!mode_evaluate_f64(&c.options, &e, &found, NULL) && found.loss == plain, "without grad: %s", mode_last_error());
+
+    for (int i = 0; i < N; i++) score[i] = (float)c.score[i], mass[i] = (float)c.mass[i];
+    float_masses[0] = mass;
+    in_float.score = score;
+    in_float.mass = float_masses;
+    in_float.weight = NULL;
+    CHECK(!mode_events_loss_f32(NULL, &in_float, &loss, want_single), "%s", mode_last_error());
+    CHECK(!mode_evaluate_f32(NULL, &in_float, &found, single) && found.loss == loss && found.events == N, "%s", mode_last_error());
+    CHECK(!memcmp(single, want_single, sizeof single), "the gradient");
+    c.options.loss = MODE_LOSS_DISCO;
+    found.loss = -7;
+    CHECK(mode_evaluate_f64(&c.options, &e, &found, NULL) == MODE_ERROR_OPTION && found.loss == -7, "%s", mode_last_error());
+}
+
 /* -------------------------------------------------------------- look inside */
 
 static void test_edges(void) {
@@ -284,6 +318,7 @@ int main(void) {
     test_events_of_other_labels_are_not_looked_at();
     test_labels_of_every_type();
     test_events_of_one_variable();
+    test_evaluate();
     test_edges();
     test_moments();
     test_the_message_stays_until_the_next_error();

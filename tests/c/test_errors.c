@@ -379,12 +379,16 @@ static void test_spoilt_structs(void) {
 static void test_structs_that_are_null(void) {
     mode_variable v;
     mode_events e;
+    mode_result found;
     double loss;
     float single;
     mode_events_init(&e, sizeof e);
     expect("events", mode_events_loss_f64(NULL, NULL, &loss, NULL), MODE_ERROR_ARGUMENT, "events is NULL");
     expect("events f32", mode_events_loss_f32(NULL, NULL, &loss, &single), MODE_ERROR_ARGUMENT, "events is NULL");
     expect("loss", mode_events_loss_f64(NULL, &e, NULL, NULL), MODE_ERROR_ARGUMENT, "loss is NULL");
+    expect("events of a result", mode_evaluate_f64(NULL, NULL, &found, NULL), MODE_ERROR_ARGUMENT, "events is NULL");
+    expect("events of a result f32", mode_evaluate_f32(NULL, NULL, &found, &single), MODE_ERROR_ARGUMENT, "events is NULL");
+    expect("result", mode_evaluate_f64(NULL, &e, NULL, NULL), MODE_ERROR_ARGUMENT, "result is NULL");
     expect("init of events", mode_events_init(NULL, sizeof e), MODE_ERROR_ARGUMENT, "events is NULL");
     expect("init of events, size", mode_events_init(&e, 8), MODE_ERROR_ARGUMENT, "events.struct_size = 8");
     expect("init of a variable", mode_variable_init(NULL, sizeof v), MODE_ERROR_ARGUMENT, "variable is NULL");

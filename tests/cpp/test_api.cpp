@@ -208,6 +208,10 @@ void test_events() {
     const double want = mode::loss_and_grad(options, e.score, e.mass, e.weight, e.label, want_grad, status);
     const mode::events<T> same = mode::events<T>(e.score, e.mass).weight(e.weight).label(e.label);
     CHECK(mode::loss_and_grad(options, same, grad, status) == want && grad == want_grad, "%s", status.message());
+    grad.assign(grad.size(), 0);
+    const mode_result result = mode::evaluate(options, same, grad, status);
+    CHECK(status.ok() && result.loss == want && grad == want_grad, "evaluate: %s", status.message());
+    CHECK(mode::evaluate(options, same, mode::view<T>(), status).bias == result.bias && result.bias > 0, "bias %g", result.bias);
     CHECK(mode::loss(options, same, status) == want, "%s", status.message());
     CHECK(mode::loss(options, mode::events<T>(e.score, {*mass}).weight(e.weight).label(e.label), status) == want, "%s", status.message());
     CHECK(mode::loss(options, mode::events<T>(e.score, {mass->data(), N}).weight(e.weight).label(e.label), status) == want, "%s", status.message());

@@ -11,8 +11,20 @@ import libmode
 import numpy as np
 import pytest
 from keras import ops
-from libmode import baselines
-from libmode.keras import DisCoLoss, FlatnessLoss, MoDeLoss, disco_loss, flatness_loss, mode_loss, on_label, pack
+from libmode import baselines, metrics
+from libmode.keras import (
+    DisCoLoss,
+    FlatnessLoss,
+    MoDeCallback,
+    MoDeLoss,
+    disco_loss,
+    flatness_loss,
+    mode_loss,
+    on_label,
+    pack,
+)
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+from tensorboard.util.tensor_util import make_ndarray
 
 BACKEND = keras.backend.backend()
 # What Keras and PyTorch do between themselves.
@@ -596,3 +608,99 @@ def test_a_custom_loss_of_existing_code():
     score = model.predict(X, verbose=0)[:, 0]
     want = cross_entropy(LABEL, score).mean() + 50 * of_numpy(score, LABEL, MASS)
     np.testing.assert_allclose(model.test_on_batch(X, Y), want, rtol=1e-4)
+
+
+# --------------------------------------------------------- the callback
+
+
+def fit_with(*callbacks, epochs=3):
+    """What fit returned, the weights of its network, and features, label and mass."""
+    rng = np.random.default_rng(5)
+    label, mass = rng.integers(0, 2, 4000), rng.random(4000)
+    features = np.stack([rng.normal(label), rng.normal(label + (abs(mass - 0.5) < 0.1))], axis=1).astype(np.float32)
+    keras.utils.set_random_seed(5)
+    model = keras.Sequential([keras.layers.Input((2,)), keras.layers.Dense(1, "sigmoid")])
+    model.compile(keras.optimizers.SGD(0.5), "binary_crossentropy")
+    chosen = [callback(features, label, mass) if isinstance(callback, partial) else callback for callback in callbacks]
+    history = model.fit(features, label, epochs=epochs, batch_size=500, shuffle=False, verbose=0, callbacks=chosen)
+    return history.history, model, (features, label, mass)
+
+
+def test_the_callback_logs_the_summary_where_everybody_sees_it(tmp_path):
+    best = keras.callbacks.ModelCheckpoint(
+        tmp_path / "best.keras", monitor="val_mode_sensitivity", mode="max", save_best_only=True
+    )
+    others = [best, keras.callbacks.CSVLogger(tmp_path / "log.csv"), keras.callbacks.TensorBoard(tmp_path / "logs")]
+    history, model, (features, label, mass) = fit_with(partial(MoDeCallback, order=0), *others)
+    score = model.predict(features, verbose=0)
+    want = {f"val_mode_{name}": value for name, value in metrics.summary(score, label, mass, order=0).items()}
+    assert {name: history[name][-1] for name in want} == pytest.approx(want, rel=1e-6)
+    assert len(set(history["val_mode_auc"])) == 3
+    # The last line of the file, the validation that TensorBoard shows, and the state that was kept.
+    lines = [line.split(",") for line in (tmp_path / "log.csv").read_text().split()]
+    last = dict(zip(lines[0], lines[-1], strict=True))
+    assert {name: float(last[name]) for name in want} == pytest.approx(want, rel=1e-6)
+    shown = EventAccumulator(str(tmp_path / "logs" / "validation"), size_guidance={"tensors": 0})
+    shown.Reload()
+    for name in want:
+        values = {one.step: make_ndarray(one.tensor_proto) for one in shown.Tensors(name.replace("val_", "epoch_"))}
+        assert values == pytest.approx(dict(enumerate(history[name])), rel=1e-6)
+    kept = keras.models.load_model(tmp_path / "best.keras").predict(features, verbose=0)
+    sensitivity = metrics.summary(kept, label, mass, order=0)["sensitivity"]
+    assert sensitivity == pytest.approx(max(history["val_mode_sensitivity"]), rel=1e-6)
+
+
+def test_the_callback_changes_nothing_in_the_training_and_can_stop_it():
+    _, alone, _ = fit_with()
+    _, watched, _ = fit_with(partial(MoDeCallback, order=0))
+    for one, other in zip(alone.get_weights(), watched.get_weights(), strict=True):
+        np.testing.assert_array_equal(one, other)
+    never_better = keras.callbacks.EarlyStopping(monitor="test_sensitivity", mode="max", min_delta=100)
+    history, _, _ = fit_with(partial(MoDeCallback, order=0, prefix="test_"), never_better)
+    assert len(history["test_sensitivity"]) == 2
+
+
+def test_the_callback_takes_weights_and_one_of_several_outputs():
+    rng = np.random.default_rng(6)
+    features, label, mass = rng.normal(size=(1000, 3)).astype(np.float32), rng.integers(0, 2, 1000), rng.random(1000)
+    weight = rng.choice([1.0, 2.0], 1000)
+    model = keras.Sequential([keras.layers.Input((3,)), keras.layers.Activation("linear")])
+    for score, want in (
+        (2, features[:, 2]),
+        (lambda outputs: ops.sigmoid(outputs[:, 1]), 1 / (1 + np.exp(-features[:, 1]))),
+    ):
+        own = MoDeCallback(
+            features,
+            label[:, None],
+            mass,
+            weight,
+            order=0,
+            score=score,
+            score_range=None,
+            efficiencies=(0.5,),
+            batch_size=100,
+        )
+        own.set_model(model)
+        logs = {}
+        own.on_epoch_end(0, logs)
+        want = metrics.summary(want, label, mass, weight=weight, order=0, score_range=None, efficiencies=(0.5,))
+        assert logs == pytest.approx({f"val_mode_{name}": value for name, value in want.items()}, rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("changed", "error", "sentence"),
+    [
+        (dict(mass=np.ones(5)), ValueError, "mass has length 5, but label has length 10"),
+        (dict(weight=np.ones(5)), ValueError, "weight has length 5, but label has length 10"),
+        (dict(x=np.ones((9, 1))), ValueError, "the prediction for x has length 9, but label has length 10"),
+        (dict(order=-1), ValueError, "order = -1"),
+        (dict(events=0), ValueError, "events = 0"),
+        (dict(slope=1), TypeError, "unknown option 'slope'"),
+    ],
+)
+def test_bad_arguments_of_the_callback(changed, error, sentence):
+    given = dict(x=np.ones((10, 1)), label=np.tile([0, 1], 5), mass=np.arange(10.0), order=0)
+    with pytest.raises(error, match=sentence):
+        own = MoDeCallback(**(given | changed))
+        own.set_model(keras.Sequential([keras.layers.Input((1,)), keras.layers.Activation("sigmoid")]))
+        own.on_epoch_end(0, {})

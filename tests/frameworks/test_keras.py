@@ -1,4 +1,4 @@
-"""on_keras.py on each backend, in a process of its own: Keras reads KERAS_BACKEND once, at import."""
+"""on_keras.py and on_keras_constraint.py on each backend, in a process of its own: Keras reads KERAS_BACKEND once, at import."""
 
 import os
 import subprocess
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-TESTS = Path(__file__).with_name("on_keras.py")
+TESTS = [Path(__file__).with_name(name) for name in ("on_keras.py", "on_keras_constraint.py")]
 BACKENDS = ("tensorflow", "jax", "torch")
 
 
@@ -23,7 +23,7 @@ def start(backend, directory):
         "--durations=10",
         "--basetemp",
         str(directory),
-        TESTS,
+        *TESTS,
     ]
     return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
@@ -40,6 +40,6 @@ def processes(tmp_path_factory):
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_on_backend(processes, backend):
-    output, _ = processes[backend].communicate(timeout=600)
+    output, _ = processes[backend].communicate(timeout=1200)
     print(output)
     assert processes[backend].returncode == 0

@@ -11,10 +11,13 @@ OTHERS = [
     "hep_ml",
     "jax",
     "keras",
+    "lightning",
     "modeloss",
     "pythia8",
+    "pytorch_lightning",
     "ROOT",
     "sklearn",
+    "tensorboard",
     "tensorflow",
     "tqdm",
 ]

@@ -15,7 +15,6 @@ from libmode.torch.baselines import DisCoLoss, FlatnessLoss
 
 MODULES = {
     "mode": lambda **options: MoDeLoss(bins=4, **options),
-    "history": lambda **options: MoDeLoss(bins=4, history=100, **options),
     "transform": lambda **options: MoDeLoss(bins=4, score_transform="signal_efficiency", **options),
     "disco": lambda **options: DisCoLoss(**options),
     "flatness": lambda **options: FlatnessLoss(bins=4, **options),
@@ -64,7 +63,7 @@ def test_skip_gives_0_with_gradient_0_and_warns_once(make, which):
         assert grad.shape == batch[0].shape and not grad.any()
 
 
-@pytest.mark.parametrize("make", [MODULES[name] for name in ("mode", "history", "disco", "flatness")])
+@pytest.mark.parametrize("make", [MODULES[name] for name in ("mode", "disco", "flatness")])
 def test_a_score_that_is_nan_does_not_spoil_the_gradient_of_a_batch_without_background(make):
     score, target, mass = events()
     score.data[5] = torch.nan
@@ -136,16 +135,6 @@ def test_a_training_goes_on_after_a_batch_without_background():
     assert loss.skipped == 3
 
 
-def test_a_skipped_batch_leaves_the_history_as_it_was():
-    loss = MoDeLoss(bins=4, history=100, on_bad_batch="skip")
-    score, target, mass = events()
-    loss(score, target, mass)
-    kept = loss.history.score.clone()
-    with pytest.warns(RuntimeWarning, match="sum of weights"):
-        loss(score, target, mass, -9 * torch.ones_like(mass))
-    assert torch.equal(loss.history.score, kept)
-
-
 @pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor that is not a leaf")
 def test_compiled():
     loss = MoDeLoss(bins=4, on_bad_batch="skip")
@@ -213,7 +202,6 @@ def test_the_labels_that_there_are_are_listed(name):
         lambda: disco_loss(score, mass, label=label),
         lambda: MoDeLoss()(torch.tensor(score), torch.tensor(label), torch.tensor(mass)),
         lambda: DisCoLoss()(torch.tensor(score), torch.tensor(label), torch.tensor(mass)),
-        lambda: MoDeLoss(history=9)(torch.tensor(score), torch.tensor(label), torch.tensor(mass)),
     ]
     for call in calls:
         with pytest.raises(libmode.BatchError) as caught:

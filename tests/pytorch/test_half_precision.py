@@ -52,17 +52,6 @@ def test_the_gradient_is_that_of_float32_times_the_scale_rounded_once(name, dtyp
     assert torch.isfinite(grad).all()
 
 
-@HALVES
-def test_so_it_is_with_a_history(dtype):
-    half, single = (MoDeLoss(order=1, bins=8, history=500) for _ in range(2))
-    score, *others = events(dtype)
-    for _ in range(3):
-        value, grad = scaled_gradient(half, score, *others)
-        want_value, want = scaled_gradient(single, score.float(), *others)
-        assert value == want_value
-        assert torch.equal(grad, want.to(dtype)) and torch.isfinite(grad).all()
-
-
 def test_many_events_keep_their_gradient():
     # Without the scale half of these gradients are too small for float16, with it all are normal numbers.
     score, target, mass = events(torch.float16, LARGE)

@@ -85,7 +85,7 @@ def test_so_it_is_with_tensors(options, dtype):
 def test_scores_of_tensors_on_a_limit_are_inside(dtype):
     score, mass = (torch.tensor(array).to(TORCH[dtype]) for array in events())
     target = torch.arange(N) % 2
-    for options in ({}, {"score_transform": torch.square}, {"score_transform": "signal_efficiency"}, {"history": 50}):
+    for options in ({}, {"score_transform": torch.square}, {"score_transform": "signal_efficiency"}):
         module = MoDeLoss(bins=2, score_range=(0, 0.8), **options)
         assert module(score, target, mass).isfinite()
     compiled = torch.compile(MoDeLoss(bins=2, score_range=(0, 0.8)), fullgraph=True, backend="aot_eager")

@@ -129,18 +129,6 @@ def test_one_signal_event_and_low_precision_work(dtype, score_range):
     assert score.grad.dtype == dtype
 
 
-def test_with_a_history():
-    first, second = events(seed=1), events(seed=2)
-    mode = MoDeLoss(score_transform="signal_efficiency", history=1000, **OPTIONS)
-    mode(*first)
-    # The signal is that of the batch, the background that of both.
-    target = torch.cat([torch.where(first[1] == 1, 2, 0), second[1]])
-    both = [torch.cat([a.detach(), b.detach()]) for a, b in zip(first, second, strict=True)]
-    keep = target != 2
-    want = MoDeLoss(score_transform="signal_efficiency", **OPTIONS)(both[0][keep], target[keep], both[2][keep])
-    assert mode(*second).item() == pytest.approx(want.item(), rel=1e-12)
-
-
 def changed(score=None, target=None):
     s, t, m = events()
     with torch.no_grad():

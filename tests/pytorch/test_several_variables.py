@@ -4,7 +4,7 @@ import libmode
 import numpy as np
 import pytest
 import torch
-from libmode.torch import MoDeLoss, _op, mode_loss
+from libmode.torch import Events, MoDeLoss, _op, mode_loss
 from libmode.torch.baselines import AdversaryLoss, DisCoLoss, FlatnessLoss, planing
 
 N = 120
@@ -139,29 +139,6 @@ def test_the_other_modules(module, options):
     torch.testing.assert_close(loss(score, target, mass, weights, category=category), want, rtol=1e-12, atol=0)
 
 
-def test_history():
-    batches = [events(seed) for seed in range(3)]
-    size = 50
-    mode = MoDeLoss(history=size, bins=4, order=1)
-    for score, target, mass, weights, category in batches:
-        loss = mode(score, target, mass, weights, category=category)
-    kept = [torch.cat([b[k].detach()[b[1] == 0] for b in batches[:2]])[-size:] for k in range(5)]
-    joined = [torch.cat([old, new.detach()[batches[2][1] == 0]]) for old, new in zip(kept, batches[2], strict=True)]
-    want = mode_loss(joined[0], joined[2], weight=joined[3], category=joined[4], bins=4, order=1)
-    torch.testing.assert_close(loss.detach(), want, rtol=1e-12, atol=0)
-    assert len(mode.history) == size
-    with pytest.raises(ValueError, match="the history has events with categories, and these have none"):
-        mode(*batches[0][:4])
-    score, target, mass, weights, category = batches[0]
-    with pytest.raises(
-        ValueError, match=r"the history has events with mass of shape .*, and these have \(\d+,\): reset"
-    ):
-        mode(score, target, mass[:, 0], weights, category=category)
-    again = MoDeLoss(history=size, bins=4, order=1)
-    again.load_state_dict(mode.state_dict())
-    assert torch.equal(again.history.category, mode.history.category) and again.history.mass.shape == (size, 2)
-
-
 def test_score_transform():
     score, target, mass, weights, category = events()
     transformed = MoDeLoss(bins=4, score_transform=torch.sqrt)(score, target, mass, weights, category=category)
@@ -252,7 +229,7 @@ BAD = {
     "flat": (lambda s, t, m, w, c: MoDeLoss(per_class=True)(s, t, m), ValueError, r"pred has shape \(120,\): per_class = True needs shape \(n, k\)"),
     "no class": (lambda s, t, m, w, c: MoDeLoss(per_class=True)(s[:, None][:, :0], t, m), ValueError, r"pred has shape \(120, 0\)"),
     "no tensor": (lambda s, t, m, w, c: MoDeLoss(per_class=True)([0.5], t, m), ValueError, "pred is list: per_class"),
-    "history": (lambda *_: MoDeLoss(per_class=True, history=9), ValueError, "history = 9 and per_class = True"),
+    "reference": (lambda s, t, m, w, c: MoDeLoss(per_class=True)(s[:, None], t, m, reference=Events(s, m)), ValueError, "reference and per_class = True"),
     "4 variables": (lambda s, t, m, w, c: MoDeLoss()(s, t, torch.cat([m, m], 1)), ValueError, r"mass has shape \(120, 4\): expected"),
     "3 bins": (lambda s, t, m, w, c: MoDeLoss(bins=(1, 2, 3))(s, t, m), ValueError, "bins has 3 entries, but mass has 2 variables"),
     "one range": (lambda s, t, m, w, c: MoDeLoss(mass_range=(0, 1))(s, t, m), ValueError, "give one for each"),

@@ -111,17 +111,6 @@ def test_a_transform_of_the_score_goes_with_grad():
             transformed(*twice)
 
 
-def test_a_history_is_refused():
-    loss = MoDeLoss(order=1, bins=5, history=100)
-    twice = [torch.stack([values, values]) for values in events()]
-    for transformed, arrays in ((torch.func.grad(loss), events()), (torch.vmap(loss), twice)):
-        with pytest.raises(RuntimeError, match="torch.func cannot transform a MoDeLoss that has a history"):
-            transformed(*arrays)
-    assert len(loss.history) == 0
-    loss.eval()
-    assert torch.equal(torch.func.grad(loss)(*events()), gradient(loss, *events())[1])
-
-
 def test_an_ensemble_is_trained_with_vmap_as_one_by_one():
     torch.manual_seed(0)
     _, target, mass, _ = events()

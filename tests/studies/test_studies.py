@@ -5,7 +5,7 @@ import json
 import pytest
 
 from studies import pages
-from studies.simple_model import bins, demo, history, paper, report, small_batches, unbinned
+from studies.simple_model import bins, constraint, demo, paper, report, small_batches, unbinned
 from studies.simple_model.classifiers import DEMO, MODIFIED, OTHERS, SLOPES, SLOPES_TIGHT
 from studies.simple_model.study import Size, Task
 from studies.w_tagging import unbinned_jets
@@ -106,21 +106,20 @@ def test_the_studies_without_bins():
     assert "| in bins | 8.0 | 1.2 | 8.0 | 1.2 |" in table
 
 
-def test_the_study_of_histories():
-    tiny = Size(steps=30, train_events=8_000, test_events=20_000, seeds=(1, 2))
-    tasks = history.tasks(tiny)
-    for setting in (history.HISTORY[1], history.TRANSFORM[-1]):
-        trained = history.measured(tasks[f"{setting.name}, seed 2"])
+def test_the_study_of_the_constraint():
+    tiny = constraint.Sizes(Size(steps=30, train_events=8_000, test_events=20_000, seeds=()), 2, 1)
+    tasks = constraint.tasks(tiny)
+    for name in ("order 1, constraint, batch 256, seed 2", "order 0, tolerance, batch 1000, seed 1"):
+        trained = constraint.measured(tasks[name])
         assert 0 < trained["auc"] < 1 and len(trained["residual"]) == 3
-    found = {key: {"auc": 0.8 + seed / 100, "residual": [0.1, 0.2, 0.3]} for seed, key in enumerate(tasks)}
-    assert (
-        "| plain | 250 | 0 | 0.800-0.810 | 0.100-0.100, 0.200-0.200, 0.300-0.300 |"
-        in history.tables(found)["histories"]
-    )
+    found = {key: {"auc": 0.8 + seed / 100, "residual": [1, 2, 3 + seed]} for seed, key in enumerate(tasks)}
+    table = constraint.tables(found)["constraint"]
+    assert "| 0 | `MoDeConstraint()` | 256 | 2 | 0.805; 0.800 | 1.0 2.0 3.5 | 1.0 2.0 4.0 |" in table
+    assert len(table.splitlines()) == 2 + 3 * (3 + 1 + 2)
 
 
 def test_plain_is_the_papers_formula():
-    plain = [*PAPER_RECIPE, *(s.classifier() for s in history.HISTORY if s.loss == "plain"), *map(demo.plain, DEMO)]
+    plain = [*PAPER_RECIPE, *map(demo.plain, DEMO)]
     for classifier in plain:
         formula = [classifier.options.get(name) for name in ("unbiased", "moments")]
         assert formula == ([False, "quadrature"] if classifier.method == "mode" else [None, None])
@@ -130,13 +129,13 @@ def test_plain_is_the_papers_formula():
 
 
 PAGES = {
+    constraint.PAGE: lambda: constraint.tables(json.loads(constraint.RESULTS.read_text())["results"]),
     bins.PAGE: lambda: bins.tables(json.loads(bins.RESULTS.read_text())["results"]),
     unbinned.PAGE: lambda: {
         **unbinned.tables(json.loads(unbinned.RESULTS.read_text())["results"]),
         **unbinned_jets.tables(json.loads(unbinned_jets.RESULTS.read_text())["results"]),
     },
     small_batches.PAGE: lambda: small_batches.tables(json.loads(small_batches.RESULTS.read_text())["results"]),
-    history.PAGE: lambda: history.tables(json.loads(history.RESULTS.read_text())["results"]),
     report.PAGE: lambda: report.tables(report.found(json.loads(paper.RESULTS.read_text())["results"])),
 }
 

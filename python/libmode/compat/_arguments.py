@@ -41,8 +41,8 @@ class Arguments:
             Have no effect: the integral over scores has no grid, and no bound divides by
             zero. A warning says so for values other than the defaults.
         memory : bool
-            Of PyTorch: count up to 1,000,000 background events of earlier batches with each
-            batch, ``history`` of :class:`libmode.torch.MoDeLoss`, which takes their number.
+            Of PyTorch: count up to 1,000,000 background events of earlier batches, with the scores that
+            they had, with each batch. A training can so look decorrelated and not be: a warning says so.
             Of TensorFlow: has no effect, as in ``modeloss.tf``; a warning says so for True.
         background_label : integer
             The loss sees the events whose target is this.

@@ -6,6 +6,8 @@ differ, and why: docs/from-modeloss.md.
 
 from __future__ import annotations
 
+import warnings
+
 from .._missing import needed
 from ..option_types import LossOptions
 from ._arguments import Arguments
@@ -14,6 +16,7 @@ with needed("torch", by="libmode.compat.pytorch", extra="torch"):
     import torch
     from torch import Tensor
 
+    from ..torch import Events
     from ..torch import MoDeLoss as _MoDeLoss
 
 _MEMORY = 1_000_000  # events, which take some 30 ms a call; modeloss keeps all of them
@@ -28,7 +31,19 @@ class MoDeLoss(Arguments, _MoDeLoss):
     _skipping = "libmode.torch.MoDeLoss(on_bad_batch='skip')"
 
     def _make(self, options: LossOptions, memory: bool, background_only: bool) -> None:
-        _MoDeLoss.__init__(self, history=_MEMORY if memory else 0, background_only=background_only, **options)
+        _MoDeLoss.__init__(self, background_only=background_only, **options)
+        self.memory = memory
+        self.reset()
+        if memory:
+            warnings.warn(
+                "memory = True averages over scores that the network no longer has: one that oscillates can look "
+                "decorrelated and not be. Use libmode.torch.MoDeLoss or MoDeConstraint with reference events",
+                stacklevel=4,
+            )
+
+    def reset(self) -> None:
+        """Forgets earlier batches."""
+        self._kept: Events | None = None
 
     def forward(  # type: ignore[override]  # modeloss has no categories
         self, pred: Tensor, target: Tensor, x_biased: Tensor, weights: Tensor | None = None
@@ -45,7 +60,23 @@ class MoDeLoss(Arguments, _MoDeLoss):
         weights = None if weights is None else _flat("weights", weights, like)
         if not self.normalize:
             self._check_range(target, x_biased)
-        return super().forward(pred, target, x_biased, weights)
+        if not (self.memory and self.training):
+            return super().forward(pred, target, x_biased, weights)
+        loss = super().forward(pred, target, x_biased, weights, reference=self._kept)
+        self._remember(Events(pred, x_biased, weights, target))
+        return loss
+
+    def _remember(self, batch: Events) -> None:
+        """Keeps the background events of the batch too, with the scores that they have now."""
+        if self.background_only:
+            batch = batch.where(batch.label == self._label)
+        kept = (None,) * len(batch) if self._kept is None else self._kept
+        self._kept = Events(
+            *(
+                None if new is None else torch.cat([new[:0] if old is None else old, new.detach()])[-_MEMORY:]
+                for old, new in zip(kept, batch, strict=True)
+            )
+        )
 
     def _check_range(self, target: Tensor, x_biased: Tensor) -> None:
         """Raises ValueError for a mass of a selected event that the loss would leave out."""

@@ -1,8 +1,14 @@
-"""The losses for JAX: functions that go through ``jit``, ``grad``, ``jvp`` and ``vmap``."""
+"""The losses for JAX: functions that go through ``jit``, ``grad``, ``jvp`` and ``vmap``.
+
+:func:`mode_constraint` adds MoDe's gradient to that of any loss, scaled to it; the others are the losses themselves.
+"""
 
 from .._missing import needed
 
 with needed("jax", by="libmode.jax", extra="jax"):
+    from .._constraint import State
+    from .._front import Events
+    from .constraint import mode_constraint
     from .loss import disco_loss, flatness_loss, mode_loss
 
-__all__ = ["disco_loss", "flatness_loss", "mode_loss"]
+__all__ = ["Events", "State", "disco_loss", "flatness_loss", "mode_constraint", "mode_loss"]

@@ -7,6 +7,7 @@ and ``vmap`` it is called back from the compiled program.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -29,8 +30,8 @@ if TYPE_CHECKING:
 
     from ..option_types import DisCoOptions, FlatnessOptions, LossOptions
 
-# The options and the function that computes with them: static, so both are hashable.
-How = tuple[Options, Evaluate]
+# Makes of NumPy's arrays two: for a loss, the loss and its gradient.
+Compute = Callable[..., tuple[Any, NDArray[Any]]]
 
 
 def mode_loss(
@@ -93,13 +94,13 @@ def loss_of(
     evaluate: Evaluate = loss_and_grad,
 ) -> jax.Array:
     """A loss of options that are checked, by a function as :func:`loss_and_grad` is."""
-    given = events_of(_read, score, mass, weight, label, category)
-    how = options.for_events(given.score.dtype, given.mass.dtype, given.mass.shape), evaluate
-    loss: jax.Array = _loss(*map(_known_to_numpy, given), how)
+    given = events_of(read, score, mass, weight, label, category)
+    options = options.for_events(given.score.dtype, given.mass.dtype, given.mass.shape)
+    loss: jax.Array = _loss(*map(known_to_numpy, given), partial(evaluate, options))
     return loss
 
 
-def _read(name: str, values: Any) -> jax.Array:
+def read(name: str, values: Any) -> jax.Array:
     """``values`` as an array of real numbers; scores must be floating, and categories integers."""
     if values is None:
         raise TypeError(f"{name} is None: expected an array of real numbers")
@@ -113,7 +114,7 @@ def _read(name: str, values: Any) -> jax.Array:
     return array
 
 
-def _known_to_numpy(array: jax.Array | None) -> jax.Array | None:
+def known_to_numpy(array: jax.Array | None) -> jax.Array | None:
     """The array, in float32 where its type is a smaller floating one, which NumPy may not have."""
     if array is not None and jnp.issubdtype(array.dtype, jnp.floating) and array.dtype.itemsize < 4:
         return array.astype(jnp.float32)
@@ -121,54 +122,55 @@ def _known_to_numpy(array: jax.Array | None) -> jax.Array | None:
 
 
 @partial(jax.custom_jvp, nondiff_argnums=(5,))
-def _loss(score: Any, mass: Any, weight: Any, label: Any, category: Any, how: How) -> Any:
-    return _loss_and_grad(score, mass, weight, label, category, how)[0]
+def _loss(score: Any, mass: Any, weight: Any, label: Any, category: Any, compute: Compute) -> Any:
+    return _loss_and_grad((score, mass, weight, label, category), compute)[0]
 
 
 @_loss.defjvp
-def _(how: How, primals: Any, tangents: Any) -> Any:
-    loss, grad = _loss_and_grad(*primals, how)
+def _(compute: Compute, primals: Any, tangents: Any) -> Any:
+    loss, grad = _loss_and_grad(primals, compute)
     return loss, jnp.sum(grad * tangents[0])
 
 
-@partial(jax.custom_jvp, nondiff_argnums=(5,))
-def _loss_and_grad(score: Any, mass: Any, weight: Any, label: Any, category: Any, how: How) -> Any:
-    arrays = (score, mass, weight, label, category)
+def _loss_and_grad(arrays: tuple[Any, ...], compute: Compute) -> Any:
+    return call_back(arrays, compute, jax.ShapeDtypeStruct((), arrays[0].dtype))
+
+
+@partial(jax.custom_jvp, nondiff_argnums=(1, 2))
+def call_back(arrays: tuple[Any, ...], compute: Compute, first: jax.ShapeDtypeStruct) -> Any:
+    """What compute returns for these arrays, the score and others or None: ``first``, and an array like the score.
+
+    It has no derivative.
+    """
     try:
         known = [None if array is None else np.asarray(array) for array in arrays]
     except jax.errors.TracerArrayConversionError:
-        on_cpu = partial(_elsewhere if buffer_callback is None else _on_cpu, how)
-        return jax.lax.platform_dependent(*arrays, cpu=on_cpu, default=partial(_elsewhere, how))
-    loss, grad = _compute(how, *known)
-    return jnp.asarray(loss), jnp.asarray(grad)
+        results = first, jax.ShapeDtypeStruct(arrays[0].shape, arrays[0].dtype)
+        on_cpu = partial(_elsewhere if buffer_callback is None else _on_cpu, compute, results)
+        return jax.lax.platform_dependent(*arrays, cpu=on_cpu, default=partial(_elsewhere, compute, results))
+    one, grad = compute(*known)
+    return jnp.asarray(one, first.dtype), jnp.asarray(grad)
 
 
-@_loss_and_grad.defjvp
-def _(how: How, primals: Any, tangents: Any) -> Any:
+@call_back.defjvp
+def _(compute: Compute, first: jax.ShapeDtypeStruct, primals: Any, tangents: Any) -> Any:
     raise RuntimeError(NO_SECOND_DERIVATIVE)
 
 
-def _on_cpu(how: How, *arrays: Any) -> Any:
+def _on_cpu(compute: Compute, results: Any, *arrays: Any) -> Any:
     # Not pure_callback: there JAX copies the inputs on a thread that, on one processor, waits for the callback.
-    return buffer_callback(partial(_fill, how), _result(arrays[0]), vmap_method="sequential")(*arrays)
+    return buffer_callback(partial(_fill, compute), results, vmap_method="sequential")(*arrays)
 
 
-def _fill(how: How, context: Any, results: Any, *buffers: Any) -> None:
+def _fill(compute: Compute, context: Any, results: Any, *buffers: Any) -> None:
     arrays = (None if buffer is None else np.asarray(buffer) for buffer in buffers)
-    for result, value in zip(results, _compute(how, *arrays), strict=True):
+    for result, value in zip(results, compute(*arrays), strict=True):
         np.asarray(result)[...] = value
 
 
-def _elsewhere(how: How, *arrays: Any) -> Any:
-    return jax.pure_callback(partial(_compute, how), _result(arrays[0]), *arrays, vmap_method="sequential")
+def _elsewhere(compute: Compute, results: Any, *arrays: Any) -> Any:
+    def of_numpy(*arrays: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+        one, grad = compute(*arrays)  # by NumPy alone: a callback must not call JAX
+        return np.asarray(one, results[0].dtype), grad
 
-
-def _result(score: Any) -> tuple[jax.ShapeDtypeStruct, jax.ShapeDtypeStruct]:
-    return jax.ShapeDtypeStruct((), score.dtype), jax.ShapeDtypeStruct(score.shape, score.dtype)
-
-
-def _compute(how: How, *arrays: Any) -> tuple[NDArray[Any], NDArray[Any]]:
-    """The loss and its gradient, by NumPy alone: a callback must not call JAX."""
-    options, evaluate = how
-    loss, grad = evaluate(options, *arrays)
-    return np.asarray(loss, dtype=grad.dtype), grad
+    return jax.pure_callback(of_numpy, results, *arrays, vmap_method="sequential")

@@ -1,14 +1,16 @@
 """The losses for Keras 3, on TensorFlow, JAX or PyTorch, whichever is Keras's backend.
 
-:class:`MoDeLoss` goes to ``model.compile(loss=...)``, and the mass travels in ``y_true``::
+:class:`MoDeConstraint` goes to ``model.compile(loss=...)``, and the mass travels in ``y_true``::
 
-    model.compile("adam", MoDeLoss(order=1, strength=1000), metrics=[on_label("AUC")])
+    model.compile("adam", MoDeConstraint(order=1), metrics=[on_label("AUC")])
     model.fit(x, pack(label, mass))
 """
 
 from .._missing import needed
 
 with needed("keras", by="libmode.keras", extra="keras"):
+    from .callback import MoDeCallback
+    from .constraint import MoDeConstraint
     from .events import pack
     from .loss import DisCoLoss, FlatnessLoss, MoDeLoss, disco_loss, flatness_loss, mode_loss
     from .metric import on_label
@@ -16,6 +18,8 @@ with needed("keras", by="libmode.keras", extra="keras"):
 __all__ = [
     "DisCoLoss",
     "FlatnessLoss",
+    "MoDeCallback",
+    "MoDeConstraint",
     "MoDeLoss",
     "disco_loss",
     "flatness_loss",

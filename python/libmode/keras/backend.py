@@ -9,6 +9,7 @@ import keras
 import numpy as np
 from numpy.typing import NDArray
 
+from .._added import Added
 from .._bad_batches import SkipsBadBatches
 from .._evaluate import Evaluate, loss_and_grad
 from .._native import BatchError
@@ -17,13 +18,18 @@ from ..option_types import Loss
 
 _BACKEND = keras.backend.backend()
 if _BACKEND == "tensorflow":
+    from ..tensorflow.constraint import constrained
     from ..tensorflow.loss import loss_of
 elif _BACKEND == "jax":
+    from ..jax.constraint import constrained
     from ..jax.loss import loss_of
 elif _BACKEND == "torch":
+    import torch
+
     from ..torch._module import events
-    from ..torch._op import core_loss, encode
+    from ..torch._op import as_numpy, core_loss, encode
     from ..torch._skip import or_skip
+    from ..torch.constraint import constrained
 else:
     raise ImportError(f"libmode.keras: Keras's backend is {_BACKEND}: expected tensorflow, jax or torch")
 
@@ -54,3 +60,23 @@ def loss(module: SkippingLoss | None, kind: Loss, options: Mapping[str, Any], sc
         return of_score(score) if module is None else or_skip(module, of_score, score)
     evaluate: Evaluate = loss_and_grad if module is None else module._evaluate
     return loss_of(check(kind, options), score, *others, evaluate)
+
+
+def same(added: Added, score: Any, *others: Any) -> Any:
+    """The scores, to whose gradient will be added what ``added`` finds for them, mass, weight, label and category."""
+    if _BACKEND == "torch":
+        if score.is_meta or not (torch.is_grad_enabled() and score.requires_grad):
+            return score
+        return _same_in_torch(added, score, *others)
+    if _BACKEND == "jax":
+        return constrained(added, score, *others)[0]
+    return constrained(added, score, *others)
+
+
+if _BACKEND == "torch":
+
+    @torch.compiler.disable  # the core is not part of a graph
+    def _same_in_torch(added: Added, score: Any, *others: Any) -> Any:
+        batch = events(score.detach(), *others)
+        per_norm, grad = added.push(*(None if tensor is None else as_numpy(tensor) for tensor in batch))
+        return constrained(score, grad, per_norm, added.constraint, {})

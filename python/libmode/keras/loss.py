@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypedDict
 
 import keras
 from keras import ops
 
 from .._bad_batches import OnBadBatch
-from .._front import flat, same_length
 from .._options import EXAMPLE, check, keywords_only
 from .._plain import plain
 from ..option_types import DisCoOptions, FlatnessOptions, Loss, LossOptions
 from . import backend
-from .events import unpack
+from .base import Score, WithBase, class_of, columns, saved, score_of
 
 if TYPE_CHECKING:
     from typing_extensions import Never, Unpack
-
-Score = int | Callable[[Any], Any] | None
 
 
 class _FunctionArguments(TypedDict, total=False):
@@ -93,16 +89,10 @@ def _loss(
     background_only: bool = True,
     **options: Any,
 ) -> Any:
-    labels, mass, weight, category = unpack(y_true)
-    if sample_weight is not None:
-        weight = weight * _weights(sample_weight, weight)
     y_pred = ops.convert_to_tensor(y_pred)
-    scores = _classes(y_pred, score) if per_class else [_score(y_pred, score)]
-    for name, column in (("mass", mass), ("weight", weight)):
-        same_length(name, column, "y_pred", y_pred)
-    label = None
-    if background_only:
-        label = labels[:, 0] if labels.shape[1] == 1 else ops.argmax(labels, axis=1)
+    labels, mass, weight, category = columns(y_true, y_pred, sample_weight)
+    scores = _classes(y_pred, score) if per_class else [score_of(y_pred, score)]
+    label = class_of(labels) if background_only else None
     losses = [backend.loss(module, kind, options, one, mass, weight, label, category) for one in scores]
     return losses[0] if len(losses) == 1 else ops.mean(ops.stack(losses))
 
@@ -120,27 +110,7 @@ def _classes(y_pred: Any, score: Score) -> list[Any]:
     return [y_pred[:, k] for k in range(shape[1])]
 
 
-def _score(y_pred: Any, score: Score) -> Any:
-    if callable(score):
-        return flat("what score(y_pred) returns", score(y_pred))
-    shape = tuple(y_pred.shape)
-    if score is None:
-        if len(shape) == 2 and shape[1] != 1:
-            raise ValueError(f"y_pred has shape {shape}: say which output is the score, for instance score=0")
-        return flat("y_pred", y_pred)
-    if len(shape) != 2 or not 0 <= score < shape[1]:
-        raise ValueError(f"score = {score}: y_pred of shape {shape} has no such column")
-    return y_pred[:, score]
-
-
-def _weights(sample_weight: Any, weight: Any) -> Any:
-    """sample_weight beside the packed weight."""
-    sample_weight = flat("sample_weight", ops.convert_to_tensor(sample_weight, dtype=weight.dtype))
-    same_length("sample_weight", sample_weight, "y_true", weight)
-    return sample_weight
-
-
-class CoreLoss(backend.SkippingLoss, keras.losses.Loss):
+class CoreLoss(backend.SkippingLoss, WithBase):
     """``base + strength *`` a loss of the core."""
 
     def __init__(
@@ -159,7 +129,7 @@ class CoreLoss(backend.SkippingLoss, keras.losses.Loss):
         **options: Any,
     ) -> None:
         keywords_only(self, positional, EXAMPLE[kind])
-        super().__init__(name=name or f"{kind}_loss", dtype=dtype)
+        super().__init__(base, name=name or f"{kind}_loss", dtype=dtype)
         self._set_on_bad_batch(on_bad_batch)
         self._kind, self.strength = kind, float(strength)
         if not math.isfinite(self.strength):
@@ -167,7 +137,6 @@ class CoreLoss(backend.SkippingLoss, keras.losses.Loss):
         if not (score is None or callable(score) or isinstance(score, int)):
             raise TypeError(f"score = {score!r}: must be the number of an output or a function")
         check(kind, options)  # now, not at the first batch
-        self.base, self._base = base, keras.losses.get(base)
         self.score, self.per_class = score, per_class
         self.background_only = background_only
         self.options = plain(kind, options)
@@ -183,51 +152,27 @@ class CoreLoss(backend.SkippingLoss, keras.losses.Loss):
         }
         loss = _loss(self, self._kind, y_true, y_pred, sample_weight=sample_weight, **chosen, **self.options)
         loss = self.strength * ops.cast(loss, self.dtype)
-        return loss if self._base is None else self._base_loss(y_true, y_pred, sample_weight) + loss
-
-    def _base_loss(self, y_true: Any, y_pred: Any, sample_weight: Any) -> Any:
-        labels, _, weight, _ = unpack(y_true)
-        labels, weight = ops.cast(labels, self.dtype), ops.cast(weight, self.dtype)
-        if sample_weight is not None:
-            weight = weight * _weights(sample_weight, weight)
-        if len(y_pred.shape) == 1:
-            y_pred = y_pred[:, None]
-        if isinstance(self._base, keras.losses.Loss):
-            loss = self._base(labels, y_pred, sample_weight=weight)
-            if len(loss.shape):
-                raise ValueError(f"base returned shape {tuple(loss.shape)}: give it a reduction")
-            return loss
-        values = self._base(labels, y_pred)
-        if len(values.shape) != 1:
-            raise ValueError(f"base returned shape {tuple(values.shape)}: expected one value for each event")
-        return ops.mean(values * weight)
+        return loss if self._base is None else self.base_loss(y_true, y_pred, sample_weight) + loss
 
     def get_config(self) -> dict[str, Any]:
         """The arguments, as Keras saves them."""
         return {
-            "name": self.name,
-            "dtype": self.dtype,
+            **super().get_config(),
             "strength": self.strength,
-            "base": _saved(self.base),
-            "score": _saved(self.score),
+            "score": saved(self.score),
             "per_class": self.per_class,
             "background_only": self.background_only,
             "on_bad_batch": self.on_bad_batch,
-            **{name: _saved(value) for name, value in self.options.items()},
+            **{name: saved(value) for name, value in self.options.items()},
         }
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> CoreLoss:
         """The loss that :meth:`get_config` describes."""
-        objects = {name: keras.saving.deserialize_keras_object(config[name]) for name in ("base", "score")}
-        return cls(**{**config, **objects})
-
-
-def _saved(value: Any) -> Any:
-    """A value that survives JSON."""
-    if isinstance(value, tuple):
-        return [_saved(one) for one in value]
-    return keras.saving.serialize_keras_object(value) if callable(value) else value
+        loss: CoreLoss = super().from_config(
+            {**config, "score": keras.saving.deserialize_keras_object(config["score"])}
+        )
+        return loss
 
 
 @keras.saving.register_keras_serializable(package="libmode")

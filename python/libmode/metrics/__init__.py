@@ -11,12 +11,15 @@ float64. :func:`bootstrap`, :func:`cvm_knn` and :func:`sde_knn` need SciPy,
 from .bias import SignalBias, SpuriousSignal, signal_bias, spurious_signal
 from .bootstrap import Estimate, bootstrap
 from .cvm import cvm_correlation, cvm_flatness, cvm_knn
+from .dependence import Dependence, dependence
 from .maps import EfficiencyMap, ResidualMap, efficiency_map, residual_map
-from .mass import Efficiency, Flatness, efficiency, flatness, jsd
+from .mass import Efficiency, Flatness, blind_jsd, efficiency, flatness, jsd
 from .roc import Roc, auc, rejection, roc, threshold
 from .sde import sde, sde_knn
+from .summary import summary
 
 __all__ = [
+    "Dependence",
     "Efficiency",
     "EfficiencyMap",
     "Estimate",
@@ -26,10 +29,12 @@ __all__ = [
     "SignalBias",
     "SpuriousSignal",
     "auc",
+    "blind_jsd",
     "bootstrap",
     "cvm_correlation",
     "cvm_flatness",
     "cvm_knn",
+    "dependence",
     "efficiency",
     "efficiency_map",
     "flatness",
@@ -41,5 +46,6 @@ __all__ = [
     "sde_knn",
     "signal_bias",
     "spurious_signal",
+    "summary",
     "threshold",
 ]

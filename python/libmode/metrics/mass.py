@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ._arguments import Bins, number, numbers, weights, whole, yes_or_no
+from ._arguments import Bins, number, numbers, positive_sums, weights, whole, yes_or_no
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +33,7 @@ class _Binned(NamedTuple):
     """The events inside the bins."""
 
     bins: Bins
+    mass: NDArray[np.float64]
     place: NDArray[np.intp]
     selected: NDArray[np.bool_]
     weight: NDArray[np.float64]
@@ -45,7 +46,7 @@ def _binned(mass: Any, selected: Any, bins: Any, weight: Any) -> _Binned:
     chosen = Bins(bins, masses)
     place = chosen.find(masses)
     inside = place >= 0
-    return _Binned(chosen, place[inside], passed[inside], weigh[inside])
+    return _Binned(chosen, masses[inside], place[inside], passed[inside], weigh[inside])
 
 
 def jsd(mass: Any, selected: Any, bins: Any, *, base: float = 2, weight: Any = None) -> float:
@@ -110,6 +111,33 @@ def jsd(mass: Any, selected: Any, bins: Any, *, base: float = 2, weight: Any = N
     return max(nats, 0.0) / float(np.log(base))  # rounding makes a little less than 0 of equal shapes
 
 
+def blind_jsd(mass: Any, selected: Any, bins: Any, *, base: float = 2, weight: Any = None) -> float:
+    """The :func:`jsd` that a selection of the same size has on average if it does not look at the mass.
+
+    With p_b the weight fraction of bin b, f the weight fraction that is selected and b(i)
+    the bin of event i, to second order in the fluctuations of the two histograms::
+
+        <JSD> = sum_i w_i^2 (1 / p_b(i) - 1) / (8 f (1 - f) (sum_i w_i)^2 log base)
+
+    For unit weights and k bins that is (k - 1) / 8 (1 / n_s + 1 / n_r) / log base for n_s
+    selected and n_r rejected events. No draw at random is made. Its inverse is the
+    ceiling of 1/JSD that these events and bins allow: what ``plots.rejection_against_jsd``
+    draws. Within 5 % of the mean of random selections from 20 selected events a bin on.
+
+    Takes and raises what :func:`jsd` does, and ValueError where a bin that has events has
+    no positive sum of weights.
+    """
+    base = number("base", base, 1)
+    events = _binned(mass, selected, bins, weight)
+    total, counts = positive_sums(events.bins, events.place, events.weight)
+    fraction = float(np.sum(events.weight * events.selected) / total.sum())
+    if not 0 < fraction < 1:
+        raise ValueError(f"selected has {fraction:g} of the sum of weights inside bins: expected a selection of a part")
+    squares = events.bins.sums(events.place, events.weight**2)[counts > 0]
+    others = total.sum() / total[counts > 0] - 1
+    return float(np.sum(squares * others) / (8 * fraction * (1 - fraction) * total.sum() ** 2 * np.log(base)))
+
+
 def efficiency(mass: Any, selected: Any, bins: Any, *, weight: Any = None) -> Efficiency:
     """The efficiency of a selection in each bin of mass; of background, the false positive rate.
 
@@ -160,7 +188,7 @@ def _without_weight(events: _Binned, total: NDArray[np.float64]) -> list[str]:
 
 
 def _efficiency(events: _Binned, total: NDArray[np.float64]) -> Efficiency:
-    bins, place, selected, weight = events
+    bins, _, place, selected, weight = events
     known = np.where(total > 0, total, np.nan)
     value = bins.sums(place, weight * selected) / known
     error = np.sqrt(bins.sums(place, (weight * (selected - value[place])) ** 2)) / known
@@ -171,8 +199,8 @@ def flatness(mass: Any, selected: Any, bins: Any, *, degree: int = 0, weight: An
     """How far the efficiency against mass is from the best polynomial of a degree.
 
     With e_b the efficiency of the k bins (see :func:`efficiency`), s_b its error
-    and f the polynomial that fits e_b best at the centres of the bins (least
-    squares, every bin the same)::
+    and f_b the mean, over the events of bin b, of the polynomial in mass for which
+    f_b is nearest to e_b (least squares, every bin the same)::
 
         rms      = sqrt(mean_b (e_b - f_b)^2) / mean_b e_b
         expected = sqrt(mean_b s_b^2 (1 - (degree + 1) / k)) / mean_b e_b
@@ -181,7 +209,9 @@ def flatness(mass: Any, selected: Any, bins: Any, *, degree: int = 0, weight: An
     such a polynomial: the fit takes its share of the fluctuations (exactly so
     where all s_b are equal). For degree 0, rms is the standard deviation of the
     efficiency (SDE) of A. Rogozhnikov et al., arXiv:1410.4140, with every bin of
-    the same weight, over the mean.
+    the same weight, over the mean. Of a polynomial it is its mean over a bin that the
+    efficiency follows, and not its value at the centre: in bins of equal numbers of
+    events the last one of a falling spectrum is wide, and its centre is far from its mean.
 
     Parameters
     ----------
@@ -210,9 +240,13 @@ def flatness(mass: Any, selected: Any, bins: Any, *, degree: int = 0, weight: An
     if mean <= 0:
         raise ValueError(f"selected has a mean efficiency of {mean:g} inside bins: expected more than 0")
 
-    best = np.polynomial.Polynomial.fit(events.bins.centres, found.value, degree)
+    low, high = events.bins.edges[0], events.bins.edges[-1]
+    scaled = (2 * events.mass - low - high) / (high - low)
+    powers = np.polynomial.legendre.legvander(scaled, degree).T
+    means = np.stack([events.bins.sums(events.place, events.weight * power) / total for power in powers], axis=1)
+    residual = found.value - means @ np.linalg.lstsq(means, found.value, rcond=None)[0]
     left = 1 - (degree + 1) / count
     return Flatness(
-        rms=float(np.sqrt(np.mean((found.value - best(events.bins.centres)) ** 2)) / mean),
+        rms=float(np.sqrt(np.mean(residual**2)) / mean),
         expected=float(np.sqrt(np.mean(found.error**2) * left) / mean),
     )

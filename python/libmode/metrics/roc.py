@@ -72,7 +72,11 @@ def auc(score: Any, label: Any, *, weight: Any = None) -> float:
     is the Mann-Whitney U over its maximum (Fawcett). Takes and raises
     what :func:`roc` does.
     """
-    curve = roc(score, label, weight=weight)
+    return area(roc(score, label, weight=weight))
+
+
+def area(curve: Roc) -> float:
+    """The area under a curve, by trapezes."""
     heights = (curve.signal_efficiency[1:] + curve.signal_efficiency[:-1]) / 2
     return float(np.sum(np.diff(curve.false_positive_rate) * heights))
 
@@ -85,7 +89,7 @@ def threshold(score: Any, label: Any, *, signal_efficiency: float = 0.5, weight:
     at most 1; the rest is as for :func:`roc`.
     """
     curve = roc(score, label, weight=weight)
-    return float(curve.threshold[_working_point(curve, signal_efficiency)])
+    return float(curve.threshold[working_point(curve, signal_efficiency)])
 
 
 def rejection(score: Any, label: Any, *, signal_efficiency: float = 0.5, weight: Any = None) -> float:
@@ -102,7 +106,7 @@ def rejection(score: Any, label: Any, *, signal_efficiency: float = 0.5, weight:
         rejection is not known; and what :func:`roc` raises.
     """
     curve = roc(score, label, weight=weight)
-    point = _working_point(curve, signal_efficiency)
+    point = working_point(curve, signal_efficiency)
     rate = curve.false_positive_rate[point]
     if rate <= 0:
         raise ValueError(
@@ -112,6 +116,7 @@ def rejection(score: Any, label: Any, *, signal_efficiency: float = 0.5, weight:
     return float(1 / rate)
 
 
-def _working_point(curve: Roc, signal_efficiency: float) -> int:
+def working_point(curve: Roc, signal_efficiency: float) -> int:
+    """The point of a curve that has at least this signal efficiency, and the largest threshold."""
     wanted = number("signal_efficiency", signal_efficiency, 0, 1)
     return int(np.argmax(curve.signal_efficiency >= wanted * (1 - ROUNDING)))

@@ -95,34 +95,36 @@ def loss_of(
     evaluate: Evaluate = loss_and_grad,
 ) -> Any:
     """A loss of options that are checked, by a function as :func:`loss_and_grad` is."""
-    if not tf.executing_eagerly() and in_xla(tf.compat.v1.get_default_graph()):
-        raise RuntimeError(
-            "TensorFlow's XLA cannot call the losses of libmode: give jit_compile=False to model.compile or tf.function"
-        )
-    optional = (("weight", weight), ("label", label), ("category", category))
-    others = [None if values is None else _read(name, values) for name, values in optional]
-    given = [_read("score", score), _read("mass", mass), *others]
-    if not given[0].dtype.is_floating:
-        raise TypeError(f"score has dtype {given[0].dtype.name}: expected a floating type")
+    given = tensors_of(score, mass, weight, label, category)
     options = options.rounded_to(given[0].dtype, given[1].dtype)
-    score, *others = map(_known_to_numpy, given)
+    score, *others = map(known_to_numpy, given)
 
     @tf.custom_gradient
     def of_score(score: Any) -> Any:
-        loss, grad = _loss_and_grad(partial(evaluate, options), [score, *others])
+        loss, grad = call_back(partial(evaluate, options), [score, *others])
         return loss, lambda incoming: _product(incoming, grad, score)
 
     return of_score(score)
 
 
+def tensors_of(score: Any, mass: Any, weight: Any, label: Any, category: Any) -> list[Any]:
+    """The arguments as tensors, or None; their shapes, which a graph may not know, are looked at later."""
+    optional = (("weight", weight), ("label", label), ("category", category))
+    others = [None if values is None else _read(name, values) for name, values in optional]
+    given = [_read("score", score), _read("mass", mass), *others]
+    if not given[0].dtype.is_floating:
+        raise TypeError(f"score has dtype {given[0].dtype.name}: expected a floating type")
+    return given
+
+
 def _read(name: str, values: Any) -> Any:
-    """``values`` as a tensor; its shape, which a graph may not know, is looked at where it is computed with."""
+    """``values`` as a tensor."""
     if values is None:
         raise TypeError(f"{name} is None: expected a tensor of real numbers")
     return tf.convert_to_tensor(values)
 
 
-def _known_to_numpy(tensor: Any) -> Any:
+def known_to_numpy(tensor: Any) -> Any:
     """The tensor, in float32 where its type is a smaller floating one, which NumPy may not have."""
     return tf.cast(tensor, tf.float32) if tensor is not None and tensor.dtype in (tf.float16, tf.bfloat16) else tensor
 
@@ -136,7 +138,12 @@ def _product(incoming: Any, grad: Any, score: Any) -> Any:
     return incoming * grad, no_second_derivative
 
 
-def _loss_and_grad(evaluate: Callable[..., tuple[float, Any]], tensors: list[Any]) -> tuple[Any, Any]:
+def call_back(evaluate: Callable[..., tuple[float, Any]], tensors: list[Any]) -> tuple[Any, Any]:
+    """What evaluate returns for the arrays of these tensors, the score and others or None: (), and like the score."""
+    if not tf.executing_eagerly() and in_xla(tf.compat.v1.get_default_graph()):
+        raise RuntimeError(
+            "TensorFlow's XLA cannot call the losses of libmode: give jit_compile=False to model.compile or tf.function"
+        )
     if tf.executing_eagerly():
         loss, grad = evaluate(*(None if tensor is None else tensor.numpy() for tensor in tensors))
         return tf.constant(loss, tensors[0].dtype), tf.convert_to_tensor(grad)

@@ -71,6 +71,36 @@ def compute(
     Tensors are of shape (n,), and mass also (n, d) for d variables, on any device: the core
     runs on the CPU. Both results are float64 for float64 scores and float32 otherwise.
     """
+    arrays, checked = _arrays(score, mass, weight, label, category, options)
+    kind = arrays.score.dtype
+    grad = torch.empty_like(arrays.score)
+    try:
+        loss = _native.loss_grad(
+            checked, kind is torch.float64, grad.shape[0], _for_core(arrays), grad.data_ptr(), held=(arrays, grad)
+        )
+    except _native.BatchError as error:
+        raise with_labels(error, None if label is None else as_numpy(label), checked) from None
+    kind = result_type(score)
+    return torch.scalar_tensor(loss, dtype=kind, device=score.device), grad.to(score.device, kind)
+
+
+def evaluate(events: Events, options: str) -> tuple[_native.ModeResult, Tensor]:
+    """The result of the core, and the gradient as :func:`compute` returns it, of the same tensors."""
+    arrays, checked = _arrays(*events, options)
+    score, grad = arrays.score, torch.empty_like(arrays.score)
+    try:
+        result = _native.evaluate(
+            checked, score.dtype is torch.float64, len(score), _in_struct(arrays), grad.data_ptr(), held=(arrays, grad)
+        )
+    except _native.BatchError as error:
+        raise with_labels(error, None if events.label is None else as_numpy(events.label), checked) from None
+    return result, grad.to(events.score.device, result_type(events.score))
+
+
+def _arrays(
+    score: Tensor, mass: Tensor, weight: Tensor | None, label: Tensor | None, category: Tensor | None, options: str
+) -> tuple[Events, Options]:
+    """The tensors as the core reads them, on the CPU, and the options for them."""
     double = score.dtype is torch.float64 or mass.dtype is torch.float64
     kind = torch.float64 if double or weight is not None and weight.dtype is torch.float64 else torch.float32
     checked = decode(options).for_events(score.dtype, mass.dtype, mass.shape)
@@ -83,15 +113,7 @@ def compute(
         if category is None
         else _ready(category, category.dtype if category.dtype in _LABEL_TYPES else torch.int64),
     )
-    grad = torch.empty_like(arrays.score)
-    try:
-        loss = _native.loss_grad(
-            checked, kind is torch.float64, grad.shape[0], _for_core(arrays), grad.data_ptr(), held=(arrays, grad)
-        )
-    except _native.BatchError as error:
-        raise with_labels(error, None if label is None else as_numpy(label), checked) from None
-    kind = result_type(score)
-    return torch.scalar_tensor(loss, dtype=kind, device=score.device), grad.to(score.device, kind)
+    return arrays, checked
 
 
 def _ready(tensor: Tensor, kind: torch.dtype) -> Tensor:
@@ -103,17 +125,23 @@ def _ready(tensor: Tensor, kind: torch.dtype) -> Tensor:
 
 def _for_core(events: Events) -> tuple[int | None, ...] | _native.ModeEvents:
     """The tensors that are ready, as :func:`libmode._native.loss_grad` takes them."""
-    score, mass, weight, label, category = events
+    _, mass, _, label, category = events
     label_type = 0 if label is None else _LABEL_TYPES[label.dtype]
     if mass.ndim == 1 and category is None:
         return *(None if tensor is None else tensor.data_ptr() for tensor in events[:4]), label_type
+    return _in_struct(events)
+
+
+def _in_struct(events: Events) -> _native.ModeEvents:
+    """The tensors that are ready, as :func:`libmode._native.evaluate` takes them."""
+    score, mass, weight, label, category = events
     return _native.events(
         score.shape[0],
         [row.data_ptr() for row in (mass if mass.ndim > 1 else [mass])],
         score=score.data_ptr(),
         weight=None if weight is None else weight.data_ptr(),
         label=None if label is None else label.data_ptr(),
-        label_type=label_type,
+        label_type=0 if label is None else _LABEL_TYPES[label.dtype],
         category=None if category is None else category.data_ptr(),
         category_type=0 if category is None else _LABEL_TYPES[category.dtype],
     )

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
 
-from .._arrays import no_background
 from .._front import Events, events_of
-from .._native import BatchError, int32
+from .._monitor import Monitor
+from .._native import BatchError
 from ._module import CoreLoss, events, read
-from ._op import as_numpy, core_loss, decode, encode, in_torch_func, score_range_of
-from .history import History
+from ._op import as_numpy, core_loss, decode, encode, evaluate, in_torch_func, score_range_of
+from ._skip import or_skip
+from .reference import joined
 from .transform import ScoreTransform, transformed
 
 if TYPE_CHECKING:
@@ -81,16 +83,6 @@ class MoDeLoss(CoreLoss):
         Pred has shape (n, k), a column for each of k classes, such as the probabilities of
         a softmax: the loss is the mean of those of the columns. ``background_label`` says
         which classes are background, one or several, each with bins of its own.
-    history : int, default 0
-        In training mode, the last so many background events of earlier
-        batches, with the scores that they had, are counted with each batch. The
-        gradient goes to the batch alone, multiplied by the number of all these
-        events over that of the batch, so that the strength of the loss need not
-        change. In evaluation mode they are neither used nor changed.
-        Beware: a network that oscillates can have a small loss over its old scores
-        together while its scores at every single step depend on the mass, so that what
-        looks decorrelated is not. Prefer no history, and with one judge the
-        network by events that it has not seen, in evaluation mode.
     on_bad_batch : {"raise", "skip"}, default "raise"
         What to do with a batch for which :func:`libmode.mode_loss` raises
         :class:`libmode.BatchError`, for instance one that has no background. "skip"
@@ -105,6 +97,10 @@ class MoDeLoss(CoreLoss):
         between every tenth of them or every hundredth part: it weights all
         working points alike. The gradient follows the scores through W, but
         not the events that define W.
+    monitor : bool, default True
+        In training mode, look at every twentieth batch and warn, once each, if scores collapse to one, the
+        classifier is given up, bins have too few events, or with ``unbiased=False`` most of the loss
+        is noise (:class:`libmode.TrainingWarning`).
     **options
         Those of :func:`libmode.mode_loss`.
 
@@ -119,61 +115,97 @@ class MoDeLoss(CoreLoss):
     def __init__(
         self,
         *positional: Never,
-        history: int = 0,
         score_transform: ScoreTransform | None = None,
+        monitor: bool = True,
         **arguments: Unpack[ModeArguments],
     ) -> None:
         super().__init__("mode", positional, **arguments)
         self._labels = decode(self._encoded).labels
+        self._monitor = Monitor() if monitor else None
         self.score_transform = score_transform
-        size = int32("history", history)
-        if size < 0:
-            raise ValueError(f"history = {size}: must not be negative")
-        if size and self.per_class:
-            raise ValueError(f"history = {size} and per_class = True: there is no history of several classes")
-        self.history = History(size) if size else None
         if not (score_transform is None or callable(score_transform) or score_transform == "signal_efficiency"):
             raise ValueError(f"score_transform = {score_transform!r}: must be a callable or 'signal_efficiency'")
 
-    def _loss(
-        self, pred: Tensor, target: Tensor, mass: Tensor, weights: Tensor | None, category: Tensor | None
+    def forward(
+        self,
+        pred: Tensor,
+        target: Tensor,
+        mass: Tensor,
+        weights: Tensor | None = None,
+        *,
+        category: Tensor | None = None,
+        reference: Events | None = None,
     ) -> Tensor:
-        if self.history is None and self.score_transform is None:
+        """The loss of a batch, shape ().
+
+        Each argument has shape (n,) or (n, 1), and mass also (n, d) for d variables;
+        with ``per_class``, pred has shape (n, k) for k classes. ``reference`` are further events, with the
+        scores that the network has for them now, see :class:`Reference`: they count in the
+        distributions and get no gradient. The batch's is multiplied by the number of all
+        these background events over that of the batch, so that the strength of the loss need not change.
+        """
+        if reference is None:
+            loss = super().forward(pred, target, mass, weights, category=category)
+        elif self.per_class:
+            raise ValueError("reference and per_class = True: there are no reference events of several classes")
+        else:
+            loss = or_skip(self, partial(self._loss, reference=reference), pred, target, mass, weights, category)
+        looks = self.training and not (self.per_class or torch.compiler.is_compiling() or in_torch_func())
+        if looks and self._monitor is not None and self._monitor.due():
+            self._look(self._monitor, pred, target, mass, weights, category, reference=reference)
+        return loss
+
+    @torch.no_grad()
+    def _look(
+        self, monitor: Monitor, pred: Tensor, target: Tensor, mass: Tensor, *others: Any, reference: Events | None
+    ) -> None:
+        """Lets the monitor see a batch that has a loss, without a transform of the scores."""
+        weights, category = others
+        batch = events(pred, mass, weights, target if self.background_only else None, category)
+        every = batch if reference is None else joined(batch, reference, self._labels)
+        try:
+            found, _ = evaluate(every, self._encoded)
+        except BatchError:
+            return
+        monitor.look(
+            as_numpy(every.score),
+            None if every.label is None else as_numpy(self._background(every.label)),
+            loss=found.loss,
+            bias=found.bias,
+            events=found.events,
+            bins=bins if isinstance(bins := self.options.get("bins"), int) else None,
+            unbiased=self.options.get("unbiased", True),
+        )
+
+    def _loss(
+        self,
+        pred: Tensor,
+        target: Tensor,
+        mass: Tensor,
+        weights: Tensor | None,
+        category: Tensor | None,
+        reference: Events | None = None,
+    ) -> Tensor:
+        if reference is None and self.score_transform is None:
             return super()._loss(pred, target, mass, weights, category)
         batch = events_of(read, pred, mass, weights, read("target", target), category)
-        return self._extended(batch if self.background_only else batch._replace(label=None), batch.label)
-
-    def reset(self) -> None:
-        """Forgets the history."""
-        if self.history is not None:
-            self.history.reset()
-
-    def _extended(self, batch: Events, target: Tensor) -> Tensor:
-        """The loss with a history or a transform."""
-        history = self.history if self.training else None
-        if history is not None and in_torch_func():
-            raise RuntimeError(
-                "torch.func cannot transform a MoDeLoss that has a history, which is not a function of its arguments: "
-                "leave history out, or call eval() before"
-            )
-        background = torch.stack([target == label for label in self._labels]).any(0)
-        signal = _signal(batch.score, background)
-        if history is not None and self.background_only:
-            batch = batch.where(background)
-            if not (len(batch.score) or len(history)) and len(target):
-                raise BatchError(no_background(as_numpy(target), self._labels[0]))
-        every = batch if history is None else history.followed_by(batch)
-        score, encoded = every.score, self._encoded
+        every = batch if reference is None else joined(batch, reference, self._labels)
+        score, encoded, background = every.score, self._encoded, self._background(every.label)
         if self.score_transform is not None:
             score_range = score_range_of(encoded, score.dtype)
+            signal = _signal(every.score, background)
             score, score_range = transformed(score, self.score_transform, score_range, signal)
             encoded = encode("mode", **{**self.options, "score_range": score_range})
-        loss = core_loss(every._replace(score=score), encoded)
-        if history is not None:  # only now: a batch that was refused leaves no trace
-            history.remember(every)
-            earlier = len(every.score) - len(batch.score)
-            loss = loss + earlier / max(1, len(batch.score)) * (loss - loss.detach())
-        return loss
+        every = every._replace(score=score, label=every.label if self.background_only else None)
+        loss = core_loss(every, encoded)
+        if reference is None:
+            return loss
+        counted = background if self.background_only else torch.ones_like(background)
+        of_batch = counted[: len(batch.score)].sum(dtype=loss.dtype).clamp(min=1)
+        return loss + (counted.sum(dtype=loss.dtype) / of_batch - 1) * (loss - loss.detach())
+
+    def _background(self, target: Tensor) -> Tensor:
+        return torch.stack([target == label for label in self._labels]).any(0)
 
     def extra_repr(self) -> str:
         """The arguments that are not the defaults."""

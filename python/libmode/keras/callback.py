@@ -1,0 +1,95 @@
+"""A callback that scores validation events at the end of each epoch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import keras
+from keras import ops
+
+from .._arrays import vector
+from .._front import same_length
+from ..metrics import summary
+from ..metrics.summary import EFFICIENCIES, Settings
+from .base import Score, score_of
+
+
+class MoDeCallback(keras.callbacks.Callback):
+    """Puts the numbers of :func:`libmode.metrics.summary` into the ``logs`` of each epoch.
+
+    History, ``CSVLogger`` and ``TensorBoard`` have them from there, and, if this callback stands
+    before them in the list, ``EarlyStopping`` and ``ModelCheckpoint``::
+
+        chosen = MoDeCallback(features, label, mass, order=1)
+        stop = keras.callbacks.EarlyStopping(monitor="val_mode_sensitivity", mode="max", patience=5)
+        model.fit(..., callbacks=[chosen, stop])
+
+    Parameters
+    ----------
+    x : what ``model.predict`` takes
+        The events of a validation.
+    label : (n,) or (n, 1), 1 for signal, 0 for background
+    mass : (n,) or (n, 1) real numbers
+    weight : (n,) or (n, 1) real numbers of either sign, optional
+        Arrays or tensors, like label and mass.
+    order : int
+        That of the loss.
+    events, efficiencies, bins, mass_range, **options
+        As for :func:`libmode.metrics.summary`.
+    score : int or callable, optional
+        Which output is the score, or a function of them, as for :class:`MoDeLoss`.
+    batch_size : int, optional
+        Of ``model.predict``.
+    prefix : str, default "val_mode_"
+        Of the names: ``val_mode_sensitivity``.
+
+    Raises at once ValueError and TypeError for bad options and arrays that do not fit each other, and
+    at the end of an epoch what :func:`libmode.metrics.summary` does.
+    """
+
+    def __init__(
+        self,
+        x: Any,
+        label: Any,
+        mass: Any,
+        weight: Any = None,
+        *,
+        order: int,
+        events: float = 100_000,
+        efficiencies: Sequence[float] = EFFICIENCIES,
+        bins: int = 20,
+        mass_range: tuple[float, float] | None = None,
+        score: Score = None,
+        batch_size: int | None = None,
+        prefix: str = "val_mode_",
+        **options: Any,
+    ) -> None:
+        super().__init__()
+        Settings.checked(order, events, efficiencies, bins, mass_range, options)
+        self._label = vector("label", label)
+        self._mass = vector("mass", mass)
+        self._weight = None if weight is None else vector("weight", weight)
+        for name, array in (("mass", self._mass), ("weight", self._weight)):
+            if array is not None:
+                same_length(name, array, "label", self._label)
+        self._x, self._score, self._batch_size, self._prefix = x, score, batch_size, prefix
+        self._arguments: dict[str, Any] = {
+            "order": order,
+            "events": events,
+            "efficiencies": efficiencies,
+            "bins": bins,
+            "mass_range": mass_range,
+            **options,
+        }
+
+    def on_epoch_end(self, epoch: int, logs: dict[str, Any] | None = None) -> None:
+        """Scores the events, and adds the numbers to ``logs``."""
+        outputs = self.model.predict(self._x, batch_size=self._batch_size, verbose=0)
+        if callable(self._score):
+            outputs = ops.convert_to_numpy(self._score(ops.convert_to_tensor(outputs)))
+        scores = score_of(outputs, None if callable(self._score) else self._score)
+        same_length("the prediction for x", scores, "label", self._label)
+        found = summary(scores, self._label, self._mass, weight=self._weight, **self._arguments)
+        if logs is not None:
+            logs.update({self._prefix + name: value for name, value in found.items()})

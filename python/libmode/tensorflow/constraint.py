@@ -1,0 +1,105 @@
+"""The function that adds MoDe's gradient to whatever gradient comes in."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import tensorflow as tf
+
+from .._added import Added, of_function
+from .._bad_batches import OnBadBatch
+from .._constraint import ScoreTransform
+from .._front import NO_SECOND_DERIVATIVE, Events, of_reference
+from .loss import call_back, known_to_numpy, tensors_of
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ..option_types import LossOptions
+
+
+@tf.autograph.experimental.do_not_convert
+def mode_constraint(
+    score: Any,
+    label: Any,
+    mass: Any,
+    weight: Any = None,
+    *,
+    category: Any = None,
+    reference: Events | None = None,
+    relative_strength: float = 30.0,
+    score_transform: ScoreTransform = "odds",
+    from_logits: bool = False,
+    background_only: bool = True,
+    on_bad_batch: OnBadBatch = "skip",
+    **options: Unpack[LossOptions],
+) -> Any:
+    """The scores, unchanged, to whose gradient that of the MoDe loss (arXiv:2010.09745) is added.
+
+    To the gradient G that comes in, of whatever loss is there, it adds that of MoDe, g, as
+    ``relative_strength |G|/|g| g``, with norms over the batch and with respect to the logits. Only where a gradient is
+    taken is anything computed.
+
+    Parameters
+    ----------
+    score : tensor of shape (n,) or (n, 1), floating
+        Outputs of the classifier, inside ``score_range``, or logits. float16 and bfloat16 are computed in float32.
+    label, mass, weight, category : tensors of shape (n,) or (n, 1), mass also (n, d)
+        As for :func:`libmode.mode_loss`. They get no gradient.
+    reference, relative_strength, score_transform, from_logits, background_only, on_bad_batch, **options
+        As for :func:`libmode.jax.mode_constraint`; here is no tolerance.
+
+    Returns
+    -------
+    Tensor like ``score``.
+
+    Raises
+    ------
+    BatchError, ValueError, TypeError, RuntimeError
+        As :func:`libmode.tensorflow.mode_loss`, where the gradient is computed; ValueError too for a reference
+        that does not fit the batch.
+    """
+    added = of_function(
+        options,
+        relative_strength=relative_strength,
+        score_transform=score_transform,
+        from_logits=from_logits,
+        on_bad_batch=on_bad_batch,
+    )
+    if background_only and label is None:
+        raise TypeError("label is None: expected a tensor of real numbers")
+    further = [] if reference is None else of_reference(reference, tensors_of)
+    return constrained(added, score, mass, weight, label if background_only else None, category, further)
+
+
+@tf.autograph.experimental.do_not_convert
+def constrained(
+    added: Added, score: Any, mass: Any, weight: Any, label: Any, category: Any, reference: list[Any] | None = None
+) -> Any:
+    """The scores, with what is added to their gradient."""
+    tensors = list(map(known_to_numpy, [*tensors_of(score, mass, weight, label, category), *(reference or [])]))
+
+    @tf.custom_gradient
+    def same(score: Any) -> Any:
+        def pushed(incoming: Any) -> Any:
+            per_norm, grad = call_back(added.push, tensors)
+            return tf.cast(_sum(added, tf.cast(incoming, grad.dtype), per_norm, grad, tensors[0]), score.dtype)
+
+        return tf.identity(score), pushed
+
+    return same(tf.convert_to_tensor(score))
+
+
+def _sum(added: Added, incoming: Any, per_norm: Any, grad: Any, score: Any) -> Any:
+    strength = per_norm * tf.norm(incoming * added.constraint.by_logit(score))
+    strength = tf.where(tf.math.is_finite(strength), strength, 0)  # the scale of a loss can be too large
+
+    @tf.custom_gradient
+    def of_both(incoming: Any, score: Any) -> Any:
+        # The score takes no part; it ties the sum to what it must not be derived by.
+        def no_second_derivative(*_: Any) -> Any:
+            raise RuntimeError(NO_SECOND_DERIVATIVE)
+
+        return incoming + strength * grad, no_second_derivative
+
+    return of_both(incoming, score)

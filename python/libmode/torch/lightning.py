@@ -1,0 +1,102 @@
+"""A callback for Lightning that logs what the layer does in training, and the metrics of each validation."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from importlib.util import find_spec
+from typing import Any
+
+from .._missing import needed
+from .constraint import MoDeConstraint
+from .metrics import MoDeMetrics
+
+if find_spec("lightning") is None and find_spec("pytorch_lightning") is not None:
+    from pytorch_lightning import Callback
+else:
+    with needed("lightning", by="libmode.torch.lightning", extra="lightning"):
+        from lightning.pytorch import Callback
+
+
+class MoDeCallback(Callback):
+    """Logs through ``self.log`` of the LightningModule, so that loggers, progress bar and other callbacks see it.
+
+    Of each :class:`libmode.torch.MoDeConstraint` inside the module, at the steps at which the
+    trainer logs (``Trainer(log_every_n_steps=50)``): ``mode_loss``, ``mode_strength``,
+    ``mode_relative_strength``, ``mode_dependence`` and ``mode_dependence_error``, the attributes of the
+    layer, those of them that are known by then. If there are several, the name of the layer
+    follows: ``mode_loss/head.constraint``.
+
+    Of each validation, but for the sanity check, what ``metrics`` computes; for
+    ``EarlyStopping`` and ``ModelCheckpoint``: ``monitor="val_mode_sensitivity", mode="max"``.
+
+    Parameters
+    ----------
+    metrics : MoDeMetrics, optional
+        Without it nothing is logged of validations.
+    events : callable, optional
+        ``events(outputs, batch)`` returns the scored events of a batch of a validation as a dict of
+        score, target, mass and, if there are any, weights: what :meth:`MoDeMetrics.update`
+        takes. By default ``outputs``, what ``validation_step`` returned, has these entries,
+        beside others. Batches of all data loaders count together.
+
+    Raises TypeError at the first batch that has no such entries.
+
+    It is a callback of ``lightning.pytorch``, or where only that is installed of
+    ``pytorch_lightning``, whose trainer from 2.6 on takes the former too.
+    """
+
+    def __init__(
+        self, metrics: MoDeMetrics | None = None, *, events: Callable[[Any, Any], Mapping[str, Any]] | None = None
+    ) -> None:
+        super().__init__()
+        if metrics is not None and not isinstance(metrics, MoDeMetrics):
+            raise TypeError(f"metrics is {type(metrics).__name__}: expected libmode.torch.MoDeMetrics or None")
+        self.metrics, self._events = metrics, events
+
+    def on_train_batch_end(self, trainer: Any, pl_module: Any, *_: Any) -> None:
+        """Logs the layers."""
+        # Reading a strength waits for the accelerator: not at steps that are not logged, which Lightning's own
+        # callbacks ask in the same way.
+        if not getattr(getattr(trainer, "_logger_connector", None), "should_update_logs", True):
+            return
+        layers = {name: part for name, part in pl_module.named_modules() if isinstance(part, MoDeConstraint)}
+        for name, layer in layers.items():
+            end = f"/{name}" if len(layers) > 1 else ""
+            known = {f"mode_{what}{end}": value for what, value in _state(layer).items() if math.isfinite(value)}
+            pl_module.log_dict(known, on_step=True, on_epoch=False)
+
+    def on_validation_epoch_start(self, trainer: Any, pl_module: Any) -> None:
+        """Forgets the events of the validation before."""
+        if self.metrics is not None:
+            self.metrics.reset()
+
+    def on_validation_batch_end(self, trainer: Any, pl_module: Any, outputs: Any, batch: Any, *_: Any) -> None:
+        """Collects the events."""
+        if self.metrics is None or trainer.sanity_checking:
+            return
+        given = outputs if self._events is None else self._events(outputs, batch)
+        if not isinstance(given, Mapping) or not {"score", "target", "mass"} <= given.keys():
+            what = "validation_step returned" if self._events is None else "events(outputs, batch) returned"
+            has = sorted(map(str, given)) if isinstance(given, Mapping) else type(given).__name__
+            raise TypeError(
+                f"{what} {has}: expected a dict with the entries score, target and mass, and perhaps weights"
+            )
+        self.metrics.update(given["score"], given["target"], given["mass"], given.get("weights"))
+
+    def on_validation_epoch_end(self, trainer: Any, pl_module: Any) -> None:
+        """Logs the metrics."""
+        if self.metrics is not None and not trainer.sanity_checking:
+            # The same in each process: to take the mean changes nothing, and Lightning asks for it.
+            pl_module.log_dict(self.metrics.compute(), sync_dist=trainer.world_size > 1)
+
+
+def _state(layer: MoDeConstraint) -> dict[str, float]:
+    value, error = layer.dependence
+    return {
+        "loss": layer.loss,
+        "strength": layer.strength,
+        "relative_strength": layer.relative_strength,
+        "dependence": value,
+        "dependence_error": error,
+    }

@@ -1,0 +1,145 @@
+"""Reference events: further background, scored by the network as it is, that counts with each batch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.utils.data import Dataset, TensorDataset, default_collate
+
+from .. import _front
+from .._arrays import no_background
+from .._front import Events
+from .._native import BatchError, int32
+from ._module import read
+from ._op import as_numpy
+
+
+def joined(batch: Events, reference: Any, labels: Sequence[int]) -> Events:
+    """The events of a batch, checked, and after them those of the reference, which get no gradient.
+
+    Reference events without labels are background. Raises ValueError or TypeError for a
+    reference that does not fit the batch.
+    """
+    return _front.joined(batch, reference, labels, _detached, _filled, _concatenated)
+
+
+def _detached(name: str, tensor: Any) -> Tensor:
+    return read(name, tensor).detach()
+
+
+def _filled(score: Tensor, value: int, like: Tensor) -> Tensor:
+    return torch.full_like(score, value, dtype=like.dtype)
+
+
+def _concatenated(name: str, of_batch: Tensor, of_reference: Tensor) -> Tensor:
+    if of_batch.device != of_reference.device:
+        raise ValueError(
+            f"reference.{name} is on {of_reference.device}, but the batch on {of_batch.device}: "
+            f"move it there, reference.{name}.to({str(of_batch.device)!r})"
+        )
+    return torch.cat([of_batch, of_reference])
+
+
+class Reference:
+    """Draws background events and scores them: ``reference(network)``, once a step.
+
+    The distributions of a batch of a few hundred events are so noisy that the noise decides
+    where the training goes. Thousands of further events, scored without gradient by the network as it
+    is, take it away at the price of one forward pass over them, about a third of what
+    as many events in the batch would cost.
+
+    Parameters
+    ----------
+    events : sequence of tensors, or a Dataset
+        ``inputs, target, mass`` and, if the batches have them, ``weight``, each of shape (n, ...);
+        a dataset has these for each event. Of tensors and a TensorDataset the background is
+        looked for once. Of another dataset ``size`` events are loaded at every call, as a
+        loader without workers would, and the background among them is used.
+    size : int, default 4096
+        How many events to draw at each call, all different, or all if there are fewer.
+    background_label : int, default 0
+        The target of the events that are drawn.
+
+    Examples
+    --------
+    >>> reference = Reference((inputs, target, mass), size=4096)
+    >>> score = constraint(network(x)[:, 0], y, m, reference=reference(network))
+    """
+
+    def __init__(self, events: Sequence[Tensor] | Dataset[Any], size: int = 4096, *, background_label: int = 0) -> None:
+        self.size, self.background_label = int32("size", size), int32("background_label", background_label)
+        if self.size <= 0:
+            raise ValueError(f"size = {size}: must be positive")
+        tensors = events.tensors if isinstance(events, TensorDataset) else events
+        if isinstance(tensors, Dataset):
+            self._dataset: Any = tensors
+            self._tensors: list[Tensor] | None = None
+            return
+        self._dataset, self._tensors = None, self._background(_checked(tensors))
+
+    def __len__(self) -> int:
+        """How many events there are to draw from, of a dataset background or not."""
+        return len(self._dataset if self._tensors is None else self._tensors[0])
+
+    def __call__(self, network: Callable[[Tensor], Tensor]) -> Events:
+        """Events that are drawn anew, with the scores of the network in evaluation mode.
+
+        ``network`` takes inputs, (k, ...), and returns scores, (k,) or (k, 1), on the device of the inputs.
+        """
+        inputs, target, mass, *weight = self._drawn()
+        training = isinstance(network, nn.Module) and network.training
+        if training:
+            network.eval()  # type: ignore[attr-defined]
+        try:
+            with torch.no_grad():
+                score = network(inputs)
+        finally:
+            if training:
+                network.train()  # type: ignore[attr-defined]
+        if score.ndim == 2 and score.shape[1] == 1:
+            score = score[:, 0]
+        return Events(score, mass, weight[0] if weight else None, target)
+
+    def _drawn(self) -> list[Tensor]:
+        count = min(self.size, len(self))
+        if self._tensors is None:
+            chosen = torch.randperm(len(self))[:count].tolist()
+            return self._background(_checked(default_collate([self._dataset[i] for i in chosen])))
+        places = _different(count, len(self)).to(self._tensors[0].device)
+        return [tensor[places] for tensor in self._tensors]
+
+    def _background(self, tensors: list[Tensor]) -> list[Tensor]:
+        target = tensors[1]
+        chosen = target == self.background_label
+        if not chosen.any():
+            raise BatchError(no_background(as_numpy(target), self.background_label))
+        return [tensor[chosen] for tensor in tensors]
+
+
+def _checked(tensors: Any) -> list[Tensor]:
+    given = list(tensors)
+    if len(given) not in (3, 4) or not all(isinstance(tensor, Tensor) for tensor in given):
+        kinds = ", ".join(type(one).__name__ for one in given)
+        raise TypeError(
+            f"events has {kinds or 'nothing'}: expected the tensors inputs, target, mass and, if any, weight"
+        )
+    for name, tensor in zip(("target", "mass", "weight"), given[1:], strict=False):
+        if tensor.ndim == 2 and tensor.shape[1] == 1 and name != "mass":
+            tensor = tensor[:, 0]
+        if len(tensor) != len(given[0]):
+            raise ValueError(f"{name} has length {len(tensor)}, but inputs has length {len(given[0])}")
+    return [given[0], given[1].reshape(len(given[1])), *given[2:]]
+
+
+def _different(count: int, n: int) -> Tensor:
+    """``count`` of the numbers below n, all different, in time that does not grow with n where few are asked for."""
+    if 4 * count > n:
+        return torch.randperm(n)[:count]
+    places = torch.unique(torch.randint(n, (2 * count,)))
+    while len(places) < count:
+        places = torch.unique(torch.cat([places, torch.randint(n, (count,))]))
+    chosen: Tensor = places[torch.randperm(len(places))[:count]]
+    return chosen

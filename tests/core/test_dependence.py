@@ -1,0 +1,322 @@
+"""libmode.metrics.dependence: its probabilities against toys, permutations and distributions known in closed form."""
+
+import libmode
+import mpmath
+import numpy as np
+import pytest
+from libmode import metrics
+from libmode.metrics._arguments import Bins
+from libmode.metrics._chi_squared import tail
+from libmode.metrics._spectrum import Binned, polynomials, spectrum
+
+WEIGHTS = {
+    "none": lambda rng, n: None,
+    "positive": lambda rng, n: rng.uniform(0.2, 2, n),
+    "10 % negative": lambda rng, n: rng.choice([1.0, -1.0], n, p=[0.9, 0.1]),
+}
+
+
+def falling(rng, n):
+    """Masses of an exponential spectrum, of which a twentieth is cut off."""
+    return 50 - 60 * np.log(1 - 0.95 * rng.random(n))
+
+
+def response(rng, mass, order):
+    """Scores of which every fraction up to s is a polynomial of this degree in mass, and of no lower one.
+
+    Of two distributions the one or the other, with a probability that is the polynomial.
+    """
+    t = (mass - 50) / 180
+    chance = {0: np.full_like(t, 0.5), 1: 0.05 + 0.9 * t, 2: 0.95 - 3.6 * t * (1 - t)}[order]
+    return np.where(rng.random(len(t)) < chance, rng.beta(2, 6, len(t)), rng.beta(5, 2, len(t)))
+
+
+def toys(seed, count, n, order, weights="none", **options):
+    """What the test says in samples in which the hypothesis is true."""
+    rng = np.random.default_rng(seed)
+    found = []
+    for _ in range(count):
+        mass = falling(rng, n)
+        weight = WEIGHTS[weights](rng, n)
+        found.append(metrics.dependence(response(rng, mass, order), mass, weight=weight, order=order, **options))
+    return found
+
+
+def assert_uniform(found):
+    """Kolmogorov and Smirnov's distance, above this in 1 % of the cases; and what rejections are based on."""
+    p, n = np.sort([one.p_value for one in found]), len(found)
+    steps = np.arange(n + 1) / n
+    distance = max(np.max(p - steps[:-1]), np.max(steps[1:] - p))
+    assert distance * np.sqrt(n) < 1.63
+    for level in (0.1, 0.01):
+        assert abs(np.sum(p < level) - n * level) < 3.5 * np.sqrt(n * level) + 1
+
+
+# ----------------------------------------------------------- the hypothesis is true
+
+
+@pytest.mark.parametrize("order, weights", [(0, "none"), (1, "none"), (2, "10 % negative")])
+def test_p_values_are_uniform(order, weights):
+    found = toys(1, 1000, 500, order, weights, bins=8)
+    assert_uniform(found)
+    ratio = np.array([one.value / one.expectation for one in found])
+    assert abs(ratio.mean() - 1) < 4 * ratio.std() / np.sqrt(len(ratio))
+
+
+def test_p_values_are_uniform_with_16_events_a_bin_and_positive_weights():
+    found = toys(2, 150, 500, 1, "positive")
+    assert found[0].bins >= 30
+    assert_uniform(found)
+
+
+@pytest.mark.parametrize("order, weights", [(0, "none"), (1, "10 % negative"), (2, "positive")])
+def test_p_values_are_uniform_with_many_events(order, weights):
+    assert_uniform(toys(3, 100, 10_000, order, weights))
+
+
+@pytest.mark.parametrize("of", ["mass", "score"])
+def test_p_values_are_uniform_where_a_part_has_few_events_in_effect(of):
+    """A twentieth of the events of the highest masses, or a fifth of those of the highest scores, have large weights."""
+    rng = np.random.default_rng(13)
+    found = []
+    for _ in range(500):
+        mass = falling(rng, 2000)
+        score = response(rng, mass, 0)
+        heavy = (mass > 125) & (rng.random(2000) < 0.05) if of == "mass" else (score > 0.7) & (rng.random(2000) < 0.2)
+        found.append(metrics.dependence(score, mass, weight=np.where(heavy, 20.0, 1.0), bins=8))
+    assert_uniform(found)
+
+
+@pytest.mark.parametrize("decimals", [1, 0])
+def test_p_values_are_uniform_with_ties(decimals):
+    """Eleven distinct scores, or two; and few distinct masses."""
+    rng = np.random.default_rng(4)
+    found = []
+    for _ in range(300):
+        mass = falling(rng, 500).round(-1)
+        found.append(metrics.dependence(rng.beta(2, 3, 500).round(decimals), mass, bins=8))
+    assert_uniform(found)
+
+
+def test_p_values_are_uniform_with_many_bins(monkeypatch):
+    """More than have 16 directions each in the matrix: 4, as 256 bins have."""
+    monkeypatch.setattr("libmode.metrics._spectrum.MOST_ROWS", 256)
+    assert_uniform(toys(5, 100, 2000, 2, bins=64))
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_small_probabilities_are_those_of_permutations(weighted):
+    """At order 0 any event may have had any score: here as probable as it is, without a formula."""
+    rng = np.random.default_rng(6)
+    mass = falling(rng, 800)
+    weight = WEIGHTS["10 % negative"](rng, 800) if weighted else None
+    score = np.clip(response(rng, mass, 0) + 0.0013 * mass, 0, 1)
+    found = metrics.dependence(score, mass, weight=weight, bins=16)
+    options = {"edges": libmode.mode_edges(mass, bins=16), "unbiased": False}
+    losses = [libmode.mode_loss(rng.permutation(score), mass, weight=weight, **options) for _ in range(20_000)]
+    above = np.sum(np.array(losses) >= found.value)
+    assert 40 < above < 1000, "this sample does not say much"
+    assert found.p_value == pytest.approx(above / 20_000, rel=4 / np.sqrt(above) + 0.15)
+
+
+def test_the_spectrum_is_that_of_brownian_bridges():
+    """Of independent scores, uniform in [0, 1], it is 1 / (pi j)^2, for each bin but one: Anderson and Darling."""
+    rng = np.random.default_rng(7)
+    n, bins = 200_000, 5
+    score, mass = rng.random((2, n))
+    used = Bins(np.linspace(0, 1, bins + 1), mass)
+    place = used.find(mass)
+    share = 1 / np.bincount(place)[place]
+    found = np.sort(spectrum(Binned(used, place, score, mass, share), 0))[::-1]
+    found /= found.sum() / (bins - 1)
+    want = 6 / (np.pi * np.repeat([1, 2, 3], bins - 1)) ** 2
+    np.testing.assert_allclose(found[: len(want)], want, rtol=0.02)
+
+
+def test_scores_close_to_two_values_are_nearly_tested_as_these():
+    rng = np.random.default_rng(14)
+    score, mass = rng.random((2, 2000))
+    two = (score + 0.1 * mass > 0.5).astype(float)
+    squeezed = two + 0.05 * (score - 0.5)
+    found, want = (metrics.dependence(s, mass, bins=8, score_range=None) for s in (squeezed, two))
+    assert want.p_value < 0.3
+    assert found.p_value == pytest.approx(want.p_value, rel=0.15)
+
+
+# ------------------------------------------------------------------- the tail
+
+
+def test_the_tail_of_equal_scales_is_that_of_chi_squared():
+    for size in (1, 2, 5, 31, 600):
+        for x in (1e-9, 0.1, 0.8, 1 - 1e-9, 1, 1 + 1e-9, 1.3, 2, 5, 30):
+            exact = float(mpmath.gammainc(size / 2, x * size / 2, regularized=True))
+            if exact > 1e-299:
+                assert tail(x * size * 1e-9, np.full(size, 1e-9)) == pytest.approx(exact, rel=1e-10)
+
+
+@pytest.mark.parametrize("small, count", [(0, 0), (0.01, 50), (1e-4, 3000), (1e-5, 20_000)])
+def test_the_tail_of_pairs_of_scales_is_a_sum_of_exponentials(small, count):
+    """Two squares of the same variance add up to an exponential variable; partial fractions do the rest.
+
+    Many more, all small, are as good as a constant, up to their spread; with few large ones they are what a saddlepoint
+    approximation gets wrong, by up to a tenth below the mean.
+    """
+    pairs = np.array([1.0, 0.6, 0.3, 0.25, 0.1])
+    scales = np.concatenate([np.repeat(pairs, 2), np.full(count, small)])
+    for x in (0.1, 0.5, 2, 4.5, 10, 100, 400):
+        exact = 0
+        for one in pairs:
+            others = pairs[pairs != one]
+            # The mean of exp(z / (2 one)) over the small ones, z their sum.
+            rest = np.exp(-x / (2 * one) - count / 2 * np.log1p(-small / one) - count * small / (2 * one))
+            exact += np.prod(one / (one - others)) * rest
+        if x > 8 * small * np.sqrt(2 * count):  # else the small ones alone may be above x
+            assert tail(x + count * small, scales) == pytest.approx(exact, rel=1e-9)
+
+
+def test_the_tail_at_its_ends():
+    scales = np.array([1.0, 0.5, 0.0])
+    assert tail(0, scales) == tail(1e-300, scales) == 1
+    assert tail(1e300, scales) == 0
+    assert 0 < tail(1370, scales) < 1e-290
+    at = np.concatenate([np.geomspace(1e-9, 1e3, 400), 1.5 + np.linspace(-1e-3, 1e-3, 401)])
+    assert np.all(np.diff([tail(x, scales) for x in np.sort(at)]) <= 1e-14)
+
+
+# ---------------------------------------------------- what it is made of, and power
+
+
+@pytest.mark.parametrize("order", [0, 1, 3])
+@pytest.mark.parametrize("weights", WEIGHTS)
+def test_value_and_polynomials_are_those_of_the_loss(order, weights):
+    rng = np.random.default_rng(8)
+    mass = falling(rng, 3000)
+    weight = WEIGHTS[weights](rng, 3000)
+    score = response(rng, mass, 1)
+    options = {"order": order, "bins": 11, "mass_range": (55, 200)}
+    found = metrics.dependence(score, mass, weight=weight, **options)
+    loss = libmode.mode_evaluate(score, mass, weight=weight, unbiased=False, **options)
+    assert (found.value, found.expectation, found.events) == pytest.approx(
+        (loss.loss, loss.bias, loss.events), rel=1e-10
+    )
+    assert found.value == pytest.approx(
+        libmode.mode_loss(score, mass, weight=weight, unbiased=False, **options), rel=1e-10
+    )
+
+    edges = libmode.mode_edges(mass, weight=weight, **options)
+    assert found.bins == len(edges) - 1 == 11
+    used = Bins(edges, mass)
+    place = used.find(mass)
+    inside = place >= 0
+    place = place[inside]
+    w = np.ones(len(place)) if weight is None else weight[inside]
+    share = w / np.bincount(place, w)[place]
+    # The moments of the response "in a bin up to the k-th" are sums of columns of A.
+    at = libmode.mode_moments(
+        place, mass[inside], weight=w, at=np.arange(-1, 11), order=order, edges=edges, score_range=None
+    )
+    events = Binned(used, place, score[inside], mass[inside], share)
+    np.testing.assert_allclose(np.linalg.pinv(polynomials(events, order)), np.diff(at.moments.T), atol=1e-10)
+
+
+def test_a_small_dependence_is_found_in_many_events():
+    rng = np.random.default_rng(9)
+    mass = falling(rng, 300_000)
+    score = response(rng, mass, 2)
+    p = [metrics.dependence(score, mass, order=order).p_value for order in (0, 1, 2)]
+    assert p[0] < 1e-100
+    assert p[1] < 1e-100
+    assert p[2] > 1e-3
+    score = response(rng, mass, 0) * 0.9
+    assert metrics.dependence(score, mass).p_value > 1e-3
+    bump = 0.02 * np.exp(-0.5 * ((mass - 80) / 5) ** 2)  # a fiftieth of the range, in a fifth of the events
+    for order in (0, 1, 2):
+        assert metrics.dependence(score + bump, mass, order=order).p_value < 1e-6
+
+
+def test_nothing_depends_on_order_units_or_type():
+    rng = np.random.default_rng(10)
+    mass = falling(rng, 2000).astype(np.float32)
+    score = rng.random(2000).astype(np.float32)
+    weight = WEIGHTS["10 % negative"](rng, 2000)
+    found = metrics.dependence(score, mass, weight=weight, order=1)
+    mixed = rng.permutation(2000)
+    others = [
+        metrics.dependence(score[mixed], mass[mixed], weight=weight[mixed], order=1),
+        metrics.dependence(score, mass * np.float32(1024), weight=weight * 1e200, order=1),
+        metrics.dependence(score.astype(float), mass[:, None].astype(float), weight=weight * 1e-200, order=1),
+        metrics.dependence(score.astype(float) * 1e250 - 3e249, mass, weight=weight, order=1, score_range=None),
+        metrics.dependence(score.astype(float) * 1e-30, mass, weight=weight, order=1),
+        metrics.dependence(list(score), list(mass), weight=list(weight), order=1),
+    ]
+    for other in others:
+        assert other.p_value == pytest.approx(found.p_value, rel=1e-6)
+        assert other.value / other.expectation == pytest.approx(found.value / found.expectation, rel=1e-6)
+        assert (other.events, other.bins) == (pytest.approx(found.events), found.bins)
+    assert (found.value, found.expectation) == pytest.approx((others[2].value, others[2].expectation), rel=1e-6)
+
+
+def test_events_outside_the_range_and_without_weight_do_not_matter():
+    rng = np.random.default_rng(11)
+    mass, score = rng.uniform(0, 3, 3000), rng.random(3000)
+    inside = (mass >= 1) & (mass <= 2)
+    found = metrics.dependence(np.where(inside, score, 1), mass, mass_range=(1, 2), bins=9)
+    assert found == metrics.dependence(score[inside], mass[inside], mass_range=(1, 2), bins=9)
+    # Of those that count, all have one score.
+    lost = metrics.dependence(
+        np.where(mass > 1, score, 0.5), mass, weight=(mass <= 1).astype(float), bins=2, mass_range=(0, 1.1)
+    )
+    assert (lost.value, lost.p_value) == (pytest.approx(0, abs=1e-12), 1)
+
+
+# ---------------------------------------------------------------- corners and errors
+
+
+def test_one_score_depends_on_nothing():
+    mass = np.linspace(0, 1, 100)
+    for weight in (None, np.linspace(0.1, 1, 100)):
+        found = metrics.dependence(np.full(100, 0.3), mass, weight=weight)
+        assert (found.value, found.expectation, found.p_value) == (0, 0, 1)
+
+
+def test_scores_that_differ_between_bins_alone_are_impossible_without_dependence():
+    mass = np.linspace(0, 1, 100)
+    found = metrics.dependence(np.where(mass < 0.5, 0.2, 0.4), mass, bins=4)
+    assert found.value == pytest.approx(0.2 / 4)  # half of the bins lie 1/2 above the mean in an interval of 0.2
+    assert (found.expectation, found.p_value) == (pytest.approx(0, abs=1e-12), 0)
+
+
+@pytest.mark.parametrize(
+    "changed, message",
+    [
+        ({"score": []}, "score is empty"),
+        ({"score": np.full(400, 1.5)}, r"score\[0\] = 1.5 lies outside score_range = \[0, 1\]"),
+        ({"score": np.where(np.arange(400) == 17, np.nan, 0.5)}, r"score\[17\] = nan"),
+        ({"mass": np.where(np.arange(400) == 17, np.inf, 0.5)}, r"mass\[17\] = inf"),
+        ({"mass": np.ones(3)}, "mass has length 3, but score has length 400"),
+        ({"mass": np.ones((400, 2))}, r"mass has shape \(400, 2\).*one variable at a time"),
+        ({"mass": np.ones(400)}, "mass: all 400 selected events have the same mass 1"),
+        ({"weight": np.ones(3)}, "weight has length 3, but score has length 400"),
+        ({"weight": np.where(np.arange(400) == 17, np.nan, 1)}, r"weight\[17\] = nan"),
+        ({"weight": np.where(np.arange(400) < 50, -1, 1), "bins": 8}, r"bin 0 of 8.* sum of weights -50"),
+        ({"order": -1}, "order = -1"),
+        ({"order": 1.5}, "order = 1.5"),
+        ({"order": 2, "bins": 3}, "bins = 3: expected 4 to 512 at order = 2, and these masses fill 3"),
+        ({"bins": 0.5}, "bins = 0.5"),
+        ({"bins": 300}, "bin 0 of 300.*1 effective events"),
+        ({"mass_range": (2, 1)}, r"mass_range = \[2, 1\]"),
+        ({"mass_range": (5, 6)}, r"mass range \[5, 6\]"),
+        ({"score_range": (1, 0)}, r"score_range = \[1, 0\]"),
+    ],
+)
+def test_bad_input_is_named(changed, message):
+    good = {"score": np.linspace(0.1, 0.9, 400) ** 2, "mass": np.linspace(0, 1, 400)}
+    given = good | changed
+    with pytest.raises((ValueError, TypeError), match=message):
+        metrics.dependence(given.pop("score"), given.pop("mass"), **given)
+
+
+def test_too_many_bins_are_an_error():
+    rng = np.random.default_rng(12)
+    with pytest.raises(ValueError, match="bins = 600: expected 2 to 512 at order = 0"):
+        metrics.dependence(*rng.random((2, 6000)), bins=600)

@@ -1,0 +1,58 @@
+"""The monitor warns of what goes wrong without an error, once, and of nothing else."""
+
+import warnings
+
+import libmode
+import numpy as np
+import pytest
+from libmode._monitor import EVERY, PATIENCE, Monitor
+
+RNG = np.random.default_rng(1)
+LABEL = RNG.random(1000) < 0.5  # of background
+GOOD = np.clip(0.5 + 0.2 * RNG.normal(size=1000) - 0.2 * LABEL, 0.01, 0.99)
+FINE = {"loss": 1e-5, "bias": 1e-4, "events": 500.0, "bins": 20, "unbiased": True}
+
+
+def looks(score=GOOD, background=LABEL, times=3 * PATIENCE, **changes):
+    """The warnings of so many looks."""
+    monitor = Monitor()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for _ in range(times):
+            monitor.look(score, background, **{**FINE, **changes})
+    assert all(one.category is libmode.TrainingWarning for one in caught)
+    return [str(one.message) for one in caught]
+
+
+def test_nothing_is_said_of_a_good_training():
+    assert looks() == []
+    assert looks(bins=None, events=40) == []
+    assert looks(unbiased=False, loss=3e-4, bias=1e-4) == []
+    rare = np.where(LABEL, 1e-4, 3e-4) * RNG.uniform(0.5, 1.5, 1000)  # the scores of a class of one in thousands
+    assert looks(rare) == []
+    assert looks(5 * GOOD - 3) == []  # outputs without limits
+
+
+@pytest.mark.parametrize(
+    "changes, start",
+    [
+        ({"score": 0.4 + 1e-4 * GOOD}, "the scores of a batch differ by next to nothing (mean 0.4, "),
+        ({"score": GOOD[RNG.permutation(1000)] * 0 + RNG.random(1000)}, "signal and background have the same scores"),
+        ({"events": 90.0}, "20 bins have 4.5 background events each"),
+        ({"unbiased": False, "loss": 1.1e-4, "bias": 1e-4}, "the plain loss of a batch is 1.10e-04, of which 1.00e-04"),
+    ],
+    ids=["collapsed", "given up", "few events", "bias"],
+)
+def test_what_is_wrong_is_said_once_and_only_if_it_lasts(changes, start):
+    if "score" in changes and start.startswith("signal"):
+        changes = {"score": np.where(LABEL, *(np.sort(RNG.random(1000)) for _ in range(2)))[RNG.permutation(1000)]}
+        pairs = np.flatnonzero(LABEL)[:400], np.flatnonzero(~LABEL)[:400]
+        changes["score"][pairs[0]] = changes["score"][pairs[1]]
+    (found,) = looks(**changes)
+    assert found.startswith(start) and found.endswith("(monitor=False turns such warnings off.)")
+    assert looks(times=PATIENCE - 1, **changes) == []
+
+
+def test_it_looks_at_every_twentieth_batch():
+    monitor = Monitor()
+    assert [k for k in range(1, 3 * EVERY) if monitor.due()] == [EVERY, 2 * EVERY]

@@ -1,0 +1,219 @@
+"""libmode.metrics.summary: each number beside its definition written out, toys, or what it must be."""
+
+import warnings
+
+import libmode
+import numpy as np
+import pytest
+from libmode import metrics
+
+NAMES = {
+    "auc", "dependence", "dependence_error", "inverse_jsd_50", "inverse_jsd_50_ceiling", "sensitivity",
+    *(f"{what}_{e}" for what in ("rejection", "residual") for e in (80, 50, 20)),
+}  # fmt: skip
+
+
+def events(n=20_000, slope=0.0, bump=0.0, seed=0):
+    """Scores, labels and falling masses; the scores of background follow the mass by slope and bump."""
+    rng = np.random.default_rng(seed)
+    label = rng.integers(0, 2, n)
+    mass = np.where(label == 1, rng.normal(120, 10, n), 50 + rng.exponential(60, n))
+    followed = slope * (mass - 100) / 100 + bump * np.exp(-0.5 * ((mass - 120) / 10) ** 2)
+    logit = rng.normal(np.where(label == 1, 1.5, followed))
+    return 1 / (1 + np.exp(-logit)), label, mass
+
+
+def test_the_numbers_by_counting():
+    score, label, mass = events(bump=0.5)
+    found = metrics.summary(score, label, mass, order=0)
+    assert set(found) == NAMES and all(type(value) is float for value in found.values())
+    signal, background = np.sort(score[label == 1]), score[label == 0]
+    assert found["auc"] == pytest.approx(
+        np.mean(np.searchsorted(np.sort(background), signal)) / len(background), rel=1e-12
+    )
+    by_mass = np.argsort(mass[label == 0])
+    for e in (80, 50, 20):
+        cut = signal[-int(np.ceil(e / 100 * len(signal)))]
+        assert found[f"rejection_{e}"] == pytest.approx(1 / np.mean(background >= cut), rel=1e-12)
+        # Twenty bins of equal numbers of events, and the variance of a binomial fraction in each.
+        bins = np.array_split((background >= cut)[by_mass], 20)
+        rate, size = np.array([[np.mean(b), len(b)] for b in bins]).T
+        expected = np.mean(rate * (1 - rate) / size) * 19 / 20
+        assert found[f"residual_{e}"] == pytest.approx(np.sqrt(np.var(rate) / expected), rel=0.02)
+        if e == 50:
+            p, q = (np.array([np.sum(b == kept) for b in bins]) for kept in (True, False))
+            p, q = p / p.sum(), q / q.sum()
+            jsd = sum(np.sum(x * np.log2(2 * x / (p + q))) / 2 for x in (p, q))
+            assert found["inverse_jsd_50"] == pytest.approx(1 / jsd, rel=0.02)
+
+
+def test_a_mass_blind_selection_reaches_its_ceiling():
+    ratios = []
+    for seed in range(40):
+        found = metrics.summary(*events(seed=seed), order=0)
+        ratios.append(found["inverse_jsd_50_ceiling"] / found["inverse_jsd_50"])
+    assert np.mean(ratios) == pytest.approx(1, abs=4 * np.sqrt(2 / 19 / 40))
+    assert metrics.summary(*events(bump=1), order=0)["inverse_jsd_50"] < found["inverse_jsd_50_ceiling"] / 8
+
+
+@pytest.mark.parametrize(("order", "slope"), [(0, 0.0), (0, 0.7)])
+def test_the_residual_and_the_dependence_see_what_the_order_does_not_allow(order, slope):
+    found = metrics.summary(*events(slope=slope), order=order)
+    for value in (found["residual_50"], found["dependence"] / found["dependence_error"]):
+        assert value > 5 if slope else value < 2
+
+
+def test_the_order_allows_a_slope():
+    rng = np.random.default_rng(1)
+    label, mass = np.tile([0, 1], 40_000), rng.random(80_000)
+    # At every score the rate is linear in mass: a mixture of two responses in linear shares.
+    score = np.where(
+        (label == 1) | (rng.random(80_000) < 0.2 + 0.5 * mass), rng.beta(3, 2, 80_000), rng.beta(2, 3, 80_000)
+    )
+    flat, linear = (metrics.summary(score, label, mass, order=order) for order in (0, 1))
+    assert flat["residual_50"] > 4 and linear["residual_50"] < 1.6
+    assert flat["dependence"] > 10 * flat["dependence_error"]
+    assert abs(linear["dependence"]) < 2 * linear["dependence_error"]
+    assert linear["sensitivity"] > 1.5 * flat["sensitivity"]
+
+
+@pytest.mark.parametrize(("bump", "most"), [(0.0, 2.0), (1.0, 1.25)])
+def test_the_error_of_the_dependence_is_its_scatter(bump, most):
+    toys = [metrics.summary(*events(4000, bump=bump, seed=seed), order=0) for seed in range(80)]
+    scatter = np.std([toy["dependence"] for toy in toys])
+    error = np.sqrt(np.mean([toy["dependence_error"] ** 2 for toy in toys]))
+    assert 0.8 < error / scatter < most  # the scatter of 80 is known to 8 %
+
+
+def test_the_dependence_of_n_events_that_see_nothing_is_at_most_one():
+    toys = [metrics.summary(*events(seed=seed), order=0, events=10_000)["dependence"] for seed in range(30)]
+    assert abs(np.mean(toys)) < 4 * np.std(toys) / np.sqrt(30)
+    assert np.std(toys) < 0.5
+    # It is proportional to N.
+    assert metrics.summary(*events(), order=0, events=1000)["dependence"] == pytest.approx(toys[0] / 10, rel=1e-12)
+
+
+def test_the_sensitivity_is_the_significance_of_a_signal_on_counts_that_scatter():
+    rng = np.random.default_rng(2)
+    n, bins, delta, share, wanted = 400_000, 20, 0.1, 0.3, 100_000
+    label = np.repeat([0, 1], [n, n // 4])
+    mass = rng.random(len(label))
+    side = np.where(np.floor(mass * bins) % 2, 1 + delta, 1 - delta)
+    score = np.where(label == 1, rng.choice([0.9, 0.1], len(label), p=[0.6, 0.4]), 0.1)
+    score[(label == 0) & (rng.random(len(label)) < share * side)] = 0.9
+    # Counts of N/k events a bin in repeated samples, over bins whose rates deviate by +-delta.
+    counts = rng.poisson(share * wanted / bins * (1 + delta * rng.choice([1, -1], 200_000)))
+    significance = 0.6 / np.std(counts) * np.sqrt(wanted / bins)
+    found = metrics.summary(score, label, mass, order=0, events=wanted, efficiencies=[0.5])
+    assert found["sensitivity"] == pytest.approx(significance, rel=0.03)
+    # Without a residual it is what counts alone make of it.
+    score[label == 0] = rng.choice([0.9, 0.1], n, p=[share, 1 - share])
+    found = metrics.summary(score, label, mass, order=0, events=wanted, efficiencies=[0.5])
+    assert found["sensitivity"] == pytest.approx(0.6 / np.sqrt(share), rel=0.1)
+
+
+def test_the_sensitivity_ranks_a_flat_classifier_above_one_that_carves_and_one_that_gave_up():
+    flat = metrics.summary(*events(), order=0)
+    carved = metrics.summary(*events(bump=-3), order=0)  # separates signal better at its mass
+    score, label, mass = events()
+    with pytest.warns(RuntimeWarning):
+        given_up = metrics.summary(np.full(len(score), 0.5), label, mass, order=0)
+    assert carved["auc"] > flat["auc"]
+    assert flat["sensitivity"] > 1.2 * carved["sensitivity"]
+    assert flat["sensitivity"] > 1.2 * given_up["sensitivity"] and given_up["sensitivity"] == 1
+
+
+def test_a_factor_of_the_weights_and_the_scale_of_the_mass_change_nothing():
+    score, label, mass = events(5000, bump=0.5)
+    found = metrics.summary(score, label, mass, order=1)
+    for other in (
+        metrics.summary(score, label, mass, order=1, weight=np.full(5000, 3.0)),
+        metrics.summary(score[:, None], label.astype(bool), mass * 1000, order=1),
+    ):
+        assert other == pytest.approx(found, rel=1e-9)
+
+
+def test_negative_weights_cancel_events():
+    score, label, mass = events(40_000, bump=0.5)
+    more = [np.concatenate([values, np.tile(values[:2000], 2)]) for values in (score, label, mass)]
+    weight = np.concatenate([np.ones(40_000), np.ones(2000), -np.ones(2000)])
+    found, want = metrics.summary(*more, weight=weight, order=0), metrics.summary(score, label, mass, order=0)
+    for name in ("auc", "rejection_80", "rejection_20"):
+        assert found[name] == pytest.approx(want[name], rel=1e-9)
+    for name in ("dependence", "residual_50", "inverse_jsd_50", "sensitivity"):
+        assert found[name] == pytest.approx(want[name], rel=0.25)
+
+
+def test_background_outside_the_mass_range_has_no_part_in_what_is_said_of_the_mass():
+    score, label, mass = events()
+    score = np.where(mass > 200, 0.999, score)
+    inside = metrics.summary(score, label, mass, order=0, mass_range=(50, 200))
+    assert metrics.summary(score, label, mass, order=0)["residual_20"] > 5
+    assert inside["residual_20"] < 2 and inside["dependence"] < 3 * inside["dependence_error"]
+
+
+def test_what_is_not_known_is_nan_with_a_warning():
+    _, label, mass = events(2000)
+    with pytest.warns(RuntimeWarning) as said:
+        perfect = metrics.summary(np.where(label == 1, 0.7, 0.2), label, mass, order=0)
+    assert {name for name, value in perfect.items() if np.isnan(value)} == NAMES - {"auc"}
+    sentences = [str(warning.message) for warning in said]
+    assert "rejection_20 is NaN: the false positive rate at score >= 0.7 is 0" in sentences
+    assert "dependence is NaN: all scores of the background are the same" in sentences
+    assert said[0].filename == __file__
+    # At the tight working point alone: the others say how sensitive it is.
+    score = np.random.default_rng(3).random(2000) * np.where(label == 1, 1, 0.7)
+    with pytest.warns(RuntimeWarning) as said:
+        tight = metrics.summary(score, label, mass, order=0)
+    assert {str(warning.message).split()[0] for warning in said} == {"rejection_20", "residual_20"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        loose = metrics.summary(score, label, mass, order=0, efficiencies=(0.8, 0.5))
+    assert tight["sensitivity"] == loose["sensitivity"]
+
+
+SCORE, LABEL, MASS = events(1000)
+BACKGROUND = np.flatnonzero(LABEL == 0)
+FEW_MASSES = np.where(np.arange(1000) % 50 < 2, 150.0 + 50 * (np.arange(1000) % 50), 100)
+
+
+def put(values, place, value):
+    values = values.astype(float)
+    values[place] = value
+    return values
+
+
+BAD = [
+    (dict(score=put(SCORE, 7, np.nan)), ValueError, r"score\[7\] = nan: expected a finite number"),
+    (dict(score=put(SCORE, BACKGROUND[3], 1.5)), ValueError, rf"score\[{BACKGROUND[3]}\] = 1.5 lies outside score_range"),
+    (dict(mass=put(MASS, 9, np.inf)), ValueError, r"mass\[9\] = inf"),
+    (dict(mass=MASS[:-1]), ValueError, "mass has length 999, but score has length 1000"),
+    (dict(mass=np.stack([MASS, MASS], 1)), ValueError, "mass has shape .1000, 2.: .* one variable at a time"),
+    (dict(label=put(LABEL, 5, 2)), ValueError, r"label\[5\] = 2: expected 1 for signal or 0"),
+    (dict(label=np.ones(1000)), ValueError, r"label has no background \(label 0\)"),
+    (dict(label=np.zeros(1000)), ValueError, r"label has no signal \(label 1\)"),
+    (dict(weight=put(np.ones(1000), 2, np.nan)), ValueError, r"weight\[2\] = nan"),
+    (dict(weight=np.where(MASS < 60, -0.1, 1.0)), ValueError, "weight sums to -.* over the events in bin 0"),
+    (dict(events=0), ValueError, "events = 0: expected a finite number above 0"),
+    (dict(events="all"), TypeError, "events = 'all': expected a number"),
+    (dict(efficiencies=[0.5, 1.5]), ValueError, r"efficiencies\[1\] = 1.5: expected a finite number above 0 and at most 1"),
+    (dict(efficiencies=[]), ValueError, "efficiencies is empty"),
+    (dict(bins=2, order=1), ValueError, "bins = 2: expected at least 3"),
+    (dict(mass=FEW_MASSES, order=1, binning="values"), ValueError, "bins = 20: 1 bins of mass, expected at least order . 2 = 3"),
+    (dict(bins=2.5), TypeError, "bins = 2.5: expected an integer"),
+    (dict(order=99), ValueError, "order = 99"),
+    (dict(mass_range=(200, 100)), ValueError, "mass_range"),
+    (dict(slope=1), TypeError, "unknown option 'slope'"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("changed", "error", "sentence"), BAD)
+def test_bad_values_are_named(changed, error, sentence):
+    with pytest.raises(error, match=sentence):
+        metrics.summary(**(dict(score=SCORE, label=LABEL, mass=MASS, order=0) | changed))
+
+
+def test_too_little_background_is_an_error():
+    few = np.flatnonzero(LABEL == 1)[:100].tolist() + BACKGROUND[:1].tolist()
+    with pytest.raises(libmode.BatchError):
+        metrics.summary(SCORE[few], LABEL[few], MASS[few], order=0)

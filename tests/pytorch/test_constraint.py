@@ -1,0 +1,390 @@
+"""MoDeConstraint: predictions pass unchanged, and MoDe's gradient is added to the one that comes in."""
+
+import copy
+import math
+import pickle
+import warnings
+
+import libmode
+import numpy as np
+import pytest
+import torch
+from libmode.torch import Events, MoDeConstraint, MoDeLoss
+from torch.nn.functional import binary_cross_entropy, binary_cross_entropy_with_logits
+
+N = 800
+
+
+def events(n=N, seed=1, dtype=torch.float64):
+    """Scores that depend on the mass, targets, masses and weights."""
+    rng = np.random.default_rng(seed)
+    mass, target = rng.exponential(1, n), rng.integers(0, 2, n)
+    score = 1 / (1 + np.exp(-(rng.normal(0, 1, n) + 0.5 * mass + target)))
+    weight = rng.uniform(0.5, 1.5, n)
+    return (
+        torch.tensor(score, dtype=dtype, requires_grad=True),
+        torch.tensor(target),
+        torch.tensor(mass, dtype=dtype),
+        torch.tensor(weight, dtype=dtype),
+    )
+
+
+def added(constraint, batch, loss=binary_cross_entropy, **arguments):
+    """What a constraint adds to the gradient of a loss by the predictions, and that gradient."""
+    pred, target, *others = batch
+    truth = target.to(pred.dtype)
+    (bare,) = torch.autograd.grad(loss(pred, truth), pred)
+    (both,) = torch.autograd.grad(loss(constraint(pred, target, *others, **arguments), truth), pred)
+    return both - bare, bare
+
+
+def by_hand(score, mass, background, weight=None, c=0.3, **options):
+    """MoDe of W(s) = c s/(1 + c - s), its derivative by the logits of background, less its mean in eight ranges of scores."""
+    changed = c * score / (1 + c - score)
+    _, grad = libmode.mode_loss_and_grad(
+        changed[background], mass[background], weight=None if weight is None else weight[background], **options
+    )
+    step = 1e-6
+    slope = (c * (score + step) / (1 + c - score - step) - c * (score - step) / (1 + c - score + step)) / (2 * step)
+    result = np.zeros(len(score))
+    result[background] = grad * (slope * score * (1 - score))[background]
+    places = np.flatnonzero(background)[np.argsort(score[background], kind="stable")]
+    for part in np.array_split(np.arange(len(places)), 8):  # whose sizes differ by at most 1, as ours do
+        result[places[part]] -= result[places[part]].mean()
+    return result
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("order", [0, 1, 2])
+def test_the_direction_is_that_of_the_loss_without_a_squeeze(order, weighted):
+    score, target, mass, weight = events(n=1600)
+    target[:1600:2], target[1::2] = 0, 1  # 800 of each: eight ranges of equal size
+    batch = (score, target, mass, *([weight] if weighted else []))
+    extra, bare = added(MoDeConstraint(order=order, relative_strength=7), batch)
+    s = score.detach().numpy()
+    want = by_hand(s, mass.numpy(), target.numpy() == 0, weight.numpy() if weighted else None, order=order, bins=16)
+    of_logits = (extra * score * (1 - score)).detach().numpy()
+    of_base = (bare * score * (1 - score)).detach().numpy()
+    assert np.linalg.norm(of_logits) == pytest.approx(7 * np.linalg.norm(of_base), rel=1e-10)
+    np.testing.assert_allclose(of_logits / np.linalg.norm(of_logits), want / np.linalg.norm(want), atol=1e-8)
+    assert not of_logits[target.numpy() == 1].any()
+
+
+def test_predictions_pass_unchanged_and_in_evaluation_nothing_happens():
+    constraint = MoDeConstraint()
+    score, target, mass, _ = events()
+    out = constraint(score, target, mass)
+    assert torch.equal(out, score) and out is not score
+    steps = constraint.state[0].item()
+    with torch.no_grad():
+        assert constraint(score, target, mass) is score
+    constraint.eval()
+    assert constraint(score, target, mass) is score
+    assert constraint.state[0] == steps == 1
+
+
+def test_it_gets_the_background_less_dependent_on_the_mass():
+    """Gradient descent on the logits alone: the dependence falls, measured by the loss without a transform."""
+    score, target, mass, _ = events()
+    background = target == 0
+    logit, constraint = score.detach().logit().requires_grad_(), MoDeConstraint(order=0, relative_strength=10)
+    before = libmode.mode_loss(score.detach()[background], mass[background])
+    for _ in range(300):
+        (grad,) = torch.autograd.grad(
+            binary_cross_entropy(constraint(logit.sigmoid(), target, mass), target.double()), logit
+        )
+        logit = (logit - 20 * grad).detach().requires_grad_()
+    after = libmode.mode_loss(logit.sigmoid().detach()[background], mass[background])
+    assert after < 0.1 * before
+
+
+def test_no_scale_of_the_loss_enters():
+    score, target, mass, _ = events(dtype=torch.float32)
+    one, many = (
+        added(MoDeConstraint(), (score, target, mass), lambda p, t, s=s: s * binary_cross_entropy(p, t))[0]
+        for s in (1, 2.0**16)
+    )
+    torch.testing.assert_close(2.0**16 * one, many, rtol=1e-6, atol=0)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_half_precision(dtype):
+    score, target, mass, _ = events(dtype=dtype)
+    constraint = MoDeConstraint()
+    out = constraint(score, target, mass)
+    assert out.dtype is dtype
+    (2.0**10 * binary_cross_entropy(out.float(), target.float())).backward()
+    assert score.grad.dtype is dtype and score.grad.isfinite().all() and constraint.strength > 0
+
+
+def test_logits_are_taken_as_their_scores():
+    score, target, mass, _ = events()
+    logit = score.detach().logit().requires_grad_()
+    of_logit, bare = added(MoDeConstraint(from_logits=True), (logit, target, mass), binary_cross_entropy_with_logits)
+    of_score, bare_of_score = added(MoDeConstraint(), (score, target, mass))
+    torch.testing.assert_close(of_logit, of_score * (score * (1 - score)).detach(), rtol=1e-6, atol=1e-12)
+    torch.testing.assert_close(bare, bare_of_score * (score * (1 - score)).detach(), rtol=1e-6, atol=1e-12)
+
+
+def test_a_column_of_scores_keeps_its_shape():
+    score, target, mass, _ = events()
+    flat, _ = added(MoDeConstraint(), (score, target, mass))
+    column = score.detach()[:, None].requires_grad_()
+    constraint = MoDeConstraint()
+    out = constraint(column, target[:, None], mass[:, None])
+    assert out.shape == (N, 1)
+    binary_cross_entropy(out, target[:, None].double()).backward()
+    (bare,) = torch.autograd.grad(binary_cross_entropy(score, target.double()), score)
+    torch.testing.assert_close(column.grad[:, 0], bare + flat, rtol=1e-9, atol=1e-15)
+
+
+# ---------------------------------------------------------------- reference events
+
+
+def test_reference_events_count_and_get_no_gradient():
+    score, target, mass, _ = events()
+    further = events(n=3000, seed=2)
+    reference = Events(further[0].detach(), further[2], None, further[1])
+    constraint = MoDeConstraint(order=1)
+    extra, bare = added(constraint, (score, target, mass), reference=reference)
+    all_scores, all_masses = np.append(score.detach(), further[0].detach()), np.append(mass, further[2])
+    labels = np.append(target, further[1])
+    want = libmode.mode_evaluate(0.3 * all_scores / (1.3 - all_scores), all_masses, label=labels, order=1, bins=16)
+    assert constraint.loss == pytest.approx(want.loss, rel=1e-10)
+    slope = (score * (1 - score)).detach()
+    assert (extra * slope).norm().item() == pytest.approx(30 * (bare * slope).norm().item(), rel=1e-10)
+
+
+def test_reference_events_without_labels_are_background():
+    score, target, mass, _ = events()
+    further = events(n=500, seed=3)
+    chosen = further[1] == 0
+    results = []
+    for reference in (Events(further[0], further[2], None, further[1]), Events(further[0][chosen], further[2][chosen])):
+        results.append(added(MoDeConstraint(), (score, target, mass), reference=reference)[0])
+    torch.testing.assert_close(*results, rtol=1e-9, atol=1e-15)
+
+
+def test_a_batch_without_background_gets_nothing_from_reference_events_alone():
+    score, target, mass, _ = events()
+    further = events(n=500, seed=3)
+    extra, _ = added(MoDeConstraint(), (score, 0 * target + 1, mass), reference=Events(further[0], further[2]))
+    assert not extra.any()
+
+
+# ---------------------------------------------------------------- what may go wrong in a run of hours
+
+
+def test_bad_batches_are_skipped_counted_and_said_once():
+    constraint = MoDeConstraint(bins=4)
+    score, target, mass, _ = events()
+    with pytest.warns(RuntimeWarning, match=r"counts further ones in .skipped: no event selected") as caught:
+        for _ in range(3):
+            assert constraint(score, 0 * target + 1, mass) is score
+    assert len(caught) == 1 and constraint.skipped == 3 and constraint.state[0] == 0
+    assert added(constraint, (score, target, mass))[0].any()
+    with pytest.raises(libmode.BatchError, match="no event selected"):
+        MoDeConstraint(on_bad_batch="raise")(score, 0 * target + 1, mass)
+
+
+def test_a_score_that_is_nan_is_an_error_with_its_step():
+    constraint = MoDeConstraint()
+    score, target, mass, _ = events()
+    for _ in range(2):
+        constraint(score, target, mass)
+    place = int((target == 0).nonzero()[3])
+    bad = score.detach().clone().requires_grad_()
+    bad.data[place] = math.nan
+    with pytest.raises(ValueError, match=rf"score\[{place}\] = NaN: .*\(in training step 2\)"):
+        constraint(bad, target, mass)
+    logits = MoDeConstraint()
+    with pytest.raises(ValueError, match=r"apply a sigmoid to raw outputs.*in training step 0"):
+        logits(3 * bad.nan_to_num().logit(), target, mass)
+
+
+def test_a_gradient_that_is_not_finite_passes_as_it_is():
+    constraint = MoDeConstraint()
+    score, target, mass, _ = events()
+    out = constraint(score, target, mass)
+    incoming = torch.ones_like(out)
+    incoming[2] = math.inf
+    (grad,) = torch.autograd.grad(out, score, incoming)
+    assert torch.equal(grad, incoming) and constraint.strength == 0
+
+
+def test_one_score_for_all_is_no_error():
+    _, target, mass, _ = events()
+    score = torch.full((N,), 0.5, dtype=torch.float64, requires_grad=True)
+    extra, _ = added(MoDeConstraint(monitor=False), (score, target, mass))
+    assert extra.isfinite().all()
+
+
+def test_scores_at_their_limits():
+    score, target, mass, _ = events(dtype=torch.float32)
+    with torch.no_grad():
+        score[::7], score[1::7] = 0, 1
+    constraint = MoDeConstraint()
+    binary_cross_entropy(constraint(score, target, mass), target * 1.0).backward()
+    assert score.grad.isfinite().all()
+
+
+@pytest.mark.parametrize(
+    "arguments, error, message",
+    [
+        ({"relative_strength": 0}, ValueError, "relative_strength = 0: must be positive and finite"),
+        ({"relative_strength": math.inf}, ValueError, "relative_strength = inf: must be positive and finite"),
+        ({"tolerance": -1}, ValueError, "tolerance = -1: must be positive and finite"),
+        ({"tolerance": "many"}, TypeError, "tolerance = 'many': must be a number"),
+        ({"score_transform": "log"}, ValueError, "score_transform = 'log': must be 'odds' or None"),
+        ({"score_range": None}, ValueError, "score_range = None: score_transform = 'odds' needs limits"),
+        (
+            {"from_logits": True, "score_range": (0, 2)},
+            ValueError,
+            r"score_range = \(0.0, 2.0\) and from_logits = True",
+        ),
+        ({"history": 100}, TypeError, "unknown option 'history'"),
+        ({"order": 3, "max_slope": -1}, ValueError, "max_slope"),
+    ],
+    ids=str,
+)
+def test_bad_arguments(arguments, error, message):
+    with pytest.raises(error, match=message):
+        MoDeConstraint(**arguments)
+    with pytest.raises(TypeError, match="order=1"):
+        MoDeConstraint(1)
+
+
+@pytest.mark.parametrize(
+    "reference, error, message",
+    [
+        (lambda s, m: (s, m), TypeError, "reference is tuple: give libmode.torch.Events"),
+        (lambda s, m: Events(s, m, torch.ones_like(s)), ValueError, "reference has weight, and the batch has none"),
+        (lambda s, m: Events(s, m[:-1]), ValueError, "mass has length"),
+        (lambda s, m: Events(s, torch.stack([m, m], 1)), ValueError, "reference.mass has shape"),
+        (
+            lambda s, m: Events(s.to("meta"), m),
+            ValueError,
+            "reference.score is on meta, but the batch on cpu: move it there",
+        ),
+        (lambda s, m: Events(s + 1, m), ValueError, "where events from 800 on are those of reference"),
+    ],
+)
+def test_bad_reference_events(reference, error, message):
+    score, target, mass, _ = events()
+    with pytest.raises(error, match=message):
+        MoDeConstraint()(score, target, mass, reference=reference(score.detach(), mass))
+
+
+# ---------------------------------------------------------------- state and tolerance
+
+
+def test_the_state_is_saved_copied_and_moved():
+    constraint = MoDeConstraint(tolerance=1e4)
+    for seed in range(5):
+        constraint(*events(seed=seed)[:3])
+    again = MoDeConstraint(tolerance=1e4)
+    again.load_state_dict(constraint.state_dict())
+    for other in (
+        again,
+        copy.deepcopy(constraint),
+        pickle.loads(pickle.dumps(constraint)),
+        copy.deepcopy(constraint).half().float(),
+    ):
+        assert torch.equal(other.state, constraint.state) and other.state.dtype is torch.float64
+        assert other.dependence == constraint.dependence and other.relative_strength == constraint.relative_strength
+
+
+def test_attributes_before_and_after_a_step():
+    constraint = MoDeConstraint(order=0)
+    assert math.isnan(constraint.loss) and math.isnan(constraint.strength) and math.isnan(constraint.dependence.value)
+    added(constraint, events()[:3])
+    assert constraint.loss > 0 and constraint.strength > 0 and constraint.relative_strength == 30
+    assert repr(constraint) == "MoDeConstraint(order=0, relative_strength=30.0)"
+
+
+def test_dependence_is_what_the_events_tell():
+    """Of one batch, rho of mode_evaluate; of many that are flat, 0 within its error, which is right."""
+    constraint = MoDeConstraint(score_transform=None, monitor=False)
+    score, target, mass, _ = events()
+    constraint(score, target, mass)
+    found = libmode.mode_evaluate(score.detach(), mass, label=target, order=1, bins=16)
+    assert constraint.dependence.value == pytest.approx(found.loss / (found.bias * found.events / 1e5), rel=1e-9)
+    pulls = []
+    for toy in range(40):
+        constraint, generator = MoDeConstraint(monitor=False), torch.Generator().manual_seed(toy)
+        for _ in range(30):
+            score, mass = torch.rand(2, 300, generator=generator)
+            constraint(score.requires_grad_(), torch.zeros(300), mass)
+        pulls.append(constraint.dependence.value / constraint.dependence.error)
+    assert abs(np.mean(pulls)) < 0.5 and 0.7 < np.std(pulls) < 1.4
+
+
+@pytest.mark.parametrize("flat, expected", [(True, 1.0), (False, 30.0)])
+def test_a_tolerance_lowers_the_strength_of_what_is_flat_and_of_nothing_else(flat, expected):
+    constraint = MoDeConstraint(tolerance=1000, monitor=False)
+    generator = torch.Generator().manual_seed(1)
+    for _ in range(100):
+        score, mass = torch.rand(2, 400, generator=generator)
+        if not flat:
+            score = 0.2 * score + 0.8 * (mass - 0.5).abs()
+        constraint(score.requires_grad_(), torch.zeros(400), mass)
+    assert constraint.relative_strength == expected
+
+
+# ---------------------------------------------------------------- PyTorch
+
+
+@pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor that is not a leaf")  # of torch's own tracing
+def test_a_network_with_it_compiles():
+    network, constraint = torch.nn.Sequential(torch.nn.Linear(2, 1), torch.nn.Sigmoid()), MoDeConstraint()
+    _, target, mass, _ = events(dtype=torch.float32)
+    features = torch.stack([mass, target + torch.randn(N)], 1)
+
+    def step(network):
+        network.zero_grad()
+        binary_cross_entropy(constraint(network(features)[:, 0], target, mass), target * 1.0).backward()
+        return network[0].weight.grad.clone()
+
+    want = step(network)
+    constraint.load_state_dict(MoDeConstraint().state_dict())
+    compiled = torch.compile(lambda: constraint(network(features)[:, 0], target, mass), backend="aot_eager")
+    network.zero_grad()
+    binary_cross_entropy(compiled(), target * 1.0).backward()
+    torch.testing.assert_close(network[0].weight.grad, want)
+
+
+def test_what_cannot_be_transformed_says_so():
+    score, target, mass, _ = events()
+    with pytest.raises(RuntimeError, match="torch.func cannot transform a MoDeConstraint"):
+        torch.func.grad(lambda s: MoDeConstraint()(s, target, mass).sum())(score.detach())
+    out = MoDeConstraint()(score, target, mass)
+    (grad,) = torch.autograd.grad(binary_cross_entropy(out, target.double()), score, create_graph=True)
+    with pytest.raises(RuntimeError, match="once_differentiable"):
+        grad.sum().backward()
+
+
+@pytest.mark.parametrize("make", [MoDeConstraint, MoDeLoss])
+def test_a_training_that_fails_says_so_once(make):
+    """All scores nearly alike, for 150 steps of the layer and of the loss."""
+    _, target, mass, _ = events(dtype=torch.float32)
+    score = (0.5 + 1e-5 * torch.randn(N)).requires_grad_()
+    for monitor in (True, False):
+        module = make(order=0, monitor=monitor)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            for _ in range(150):
+                module(score, target, mass)
+        found = [one for one in caught if one.category is libmode.TrainingWarning]
+        assert len(found) == monitor
+        if found:
+            assert str(found[0].message).startswith("the scores of a batch differ by next to nothing (mean 0.5")
+            assert found[0].filename == __file__
+
+
+def test_training_on_noise_says_so():
+    module, generator = MoDeLoss(unbiased=False), torch.Generator().manual_seed(1)
+    target = torch.arange(256) % 2
+    with pytest.warns(libmode.TrainingWarning, match="the plain loss of a batch is .* the noise of a finite batch"):
+        for _ in range(100):
+            score, mass = torch.rand(2, 256, generator=generator)
+            module(score * 0.5 + 0.5 * target, target, mass)

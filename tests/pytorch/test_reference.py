@@ -1,0 +1,127 @@
+"""Reference events in MoDeLoss, and Reference, which draws and scores them."""
+
+import libmode
+import numpy as np
+import pytest
+import torch
+from libmode.torch import Events, MoDeLoss, Reference, mode_loss
+from torch.utils.data import Dataset, TensorDataset
+
+
+def events(n, seed=1):
+    """Scores, targets, masses, float64."""
+    generator = torch.Generator().manual_seed(seed)
+    score, mass = torch.rand(2, n, dtype=torch.float64, generator=generator)
+    return score.requires_grad_(), torch.randint(0, 2, (n,), generator=generator), mass
+
+
+@pytest.mark.parametrize("pooled", [False, True])
+def test_the_loss_is_that_of_all_and_the_gradient_that_of_the_batch(pooled):
+    score, target, mass = events(300)
+    others = events(900, 2)
+    reference = Events(others[0].detach(), others[2], None, others[1])
+    loss = MoDeLoss(order=1, background_only=not pooled)(score, target, mass, reference=reference)
+    loss.backward()
+
+    every = [torch.cat([a.detach(), b.detach()]) for a, b in zip((score, target, mass), others, strict=True)]
+    every[0].requires_grad_()
+    want = mode_loss(every[0], every[2], label=None if pooled else every[1], order=1)
+    want.backward()
+    counts = [len(target), len(every[1])] if pooled else [int((t == 0).sum()) for t in (target, every[1])]
+    assert loss.item() == pytest.approx(want.item(), rel=1e-12)
+    torch.testing.assert_close(score.grad, every[0].grad[:300] * (counts[1] / counts[0]), rtol=1e-12, atol=0)
+
+
+def test_the_strength_keeps_its_meaning():
+    """In the mean over batches, the gradient by a common shift of one mass range is that without reference events."""
+    rng, found = np.random.default_rng(3), {0: [], 4000: []}
+    for _ in range(60):
+        for size, sums in found.items():
+            mass = torch.tensor(rng.random(1000 + size))
+            score = (0.8 * torch.tensor(rng.random(1000 + size)) + 0.2 * mass).requires_grad_()
+            reference = Events(score[1000:].detach(), mass[1000:]) if size else None
+            loss = MoDeLoss(bins=8)(score[:1000], torch.zeros(1000), mass[:1000], reference=reference)
+            (grad,) = torch.autograd.grad(loss, score)
+            sums.append(grad[:1000][mass[:1000] > 0.5].sum().item())
+    means, errors = zip(*((np.mean(s), np.std(s) / np.sqrt(len(s))) for s in found.values()), strict=True)
+    assert abs(means[0] - means[1]) < 4 * np.hypot(*errors)
+    assert means[0] > 10 * errors[0]
+
+
+def test_old_scores_are_not_kept():
+    """What passed off an undecorrelated network: scores of earlier steps, averaged. Each call now has its own."""
+    mode = MoDeLoss(order=0)
+    first, second = events(400), events(400, 2)
+    alone = mode(*second).item()
+    mode(*first)
+    assert mode(*second).item() == alone
+    with pytest.raises(TypeError, match="history"):
+        MoDeLoss(history=8000)
+
+
+# -------------------------------------------------------------------- Reference
+
+
+class Doubles(torch.nn.Module):
+    """Scores that say which event and in which mode they were made."""
+
+    def __init__(self):
+        super().__init__()
+        self.modes = []
+
+    def forward(self, inputs):
+        self.modes.append(self.training)
+        return 2 * inputs[:, :1]
+
+
+def table(n=5000):
+    """Inputs that are the place of an event, targets, masses and weights that follow from it."""
+    place = torch.arange(n, dtype=torch.float64)
+    return place[:, None], (place % 3 == 0).long(), 10 * place, 0.5 * place
+
+
+class OneByOne(Dataset):
+    def __init__(self, tensors):
+        self.tensors_of = tensors
+
+    def __len__(self):
+        return len(self.tensors_of[0])
+
+    def __getitem__(self, i):
+        return tuple(tensor[i] for tensor in self.tensors_of)
+
+
+@pytest.mark.parametrize("kind", [tuple, lambda t: TensorDataset(*t), OneByOne])
+@pytest.mark.parametrize("size", [10, 600, 100_000])
+def test_it_draws_different_background_events_and_scores_them(kind, size):
+    network, reference = Doubles(), Reference(kind(table()), size)
+    found = reference(network)
+    score, mass, weight, label, _ = found
+    assert torch.equal(mass, 5 * score) and torch.equal(weight, 0.25 * score)
+    assert not label.any() and not (score / 2 % 3 == 0).any()
+    assert len(score.unique()) == len(score)
+    if kind is not OneByOne:  # of which as many as `size` are looked at
+        assert len(score) == min(size, 3333)
+    assert not score.requires_grad and network.modes == [False] and network.training
+    if size < 5000:
+        assert not torch.equal(reference(network).mass[:10], mass[:10])
+
+
+def test_a_function_may_stand_for_the_network():
+    found = Reference(table()[:3], 50)(lambda inputs: inputs[:, 0].sigmoid())
+    assert found.weight is None and found.score.shape == (50,)
+
+
+@pytest.mark.parametrize(
+    "make, error, message",
+    [
+        (lambda: Reference(table(), 0), ValueError, "size = 0: must be positive"),
+        (lambda: Reference(table(), 2.5), TypeError, "size = 2.5: must be an integer"),
+        (lambda: Reference(table()[:2]), TypeError, "events has Tensor, Tensor: expected the tensors inputs, target, mass"),
+        (lambda: Reference((*table()[:2], table(9)[2])), ValueError, "mass has length 9, but inputs has length 5000"),
+        (lambda: Reference(table(), background_label=7), libmode.BatchError, "none of the 5000 values of label equals background_label = 7"),
+    ],
+)  # fmt: skip
+def test_bad_arguments(make, error, message):
+    with pytest.raises(error, match=message):
+        make()

@@ -1,0 +1,112 @@
+"""libmode.torch.metrics: what is collected batch by batch, and by several processes, is what NumPy makes of all events."""
+
+import numpy as np
+import pytest
+import torch
+from libmode import metrics
+from libmode.torch.metrics import MoDeMetrics
+
+N = 6000
+
+
+def events(seed=0):
+    """Score, target, mass and weights, as float32 tensors."""
+    rng = np.random.default_rng(seed)
+    target = rng.integers(0, 2, N)
+    score = 1 / (1 + np.exp(-rng.normal(target)))
+    arrays = score, target, 50 + rng.exponential(60, N), rng.choice([0.5, 1.0, 2.0], N)
+    return [torch.tensor(array, dtype=torch.float32) for array in arrays]
+
+
+def of_numpy(score, target, mass, weights=None, **arguments):
+    found = metrics.summary(score, target, mass, weight=weights, **arguments)
+    return {f"val_mode_{name}": value for name, value in found.items()}
+
+
+def collected(*tensors, size=1000, **arguments):
+    own = MoDeMetrics(**arguments)
+    for batch in zip(*(tensor.split(size) for tensor in tensors), strict=True):
+        own.update(*batch)
+    return own
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_batches_make_what_all_events_make(weighted):
+    tensors = events()[: 4 if weighted else 3]
+    arguments = dict(order=1, events=10_000, efficiencies=(0.7, 0.3), bins=10, mass_range=(50, 300))
+    own = collected(*tensors, size=700, **arguments)
+    assert own.compute() == own.compute() == of_numpy(*tensors, **arguments)
+    own.reset()
+    own.update(*tensors)
+    assert own.compute() == of_numpy(*tensors, **arguments)
+
+
+def test_the_kinds_of_tensors_that_networks_and_data_sets_have():
+    score, target, mass, _ = events()
+    score = score.bfloat16()  # of autocast
+    own = MoDeMetrics(order=0, prefix="test_")
+    own.update(score[:, None].requires_grad_(), target[:, None].bool(), mass.double())
+    want = metrics.summary(score.float().numpy(), target.numpy(), mass.numpy(), order=0)
+    assert own.compute() == {f"test_{name}": value for name, value in want.items()}
+
+
+def test_batches_that_are_written_over_and_batches_without_weights():
+    score, target, mass, weights = events()
+    own = MoDeMetrics(order=0)
+    buffer = torch.empty(3000)
+    for part in (slice(3000), slice(3000, None)):
+        buffer.copy_(score[part])
+        own.update(buffer, target[part], mass[part], weights[part] if part.stop else None)
+    weights = torch.cat([weights[:3000], torch.ones(3000)])
+    assert own.compute() == of_numpy(score, target, mass, weights, order=0)
+
+
+def in_a_process(rank, directory):
+    torch.set_num_threads(1)
+    torch.distributed.init_process_group("gloo", init_method=f"file://{directory}/store", rank=rank, world_size=2)
+    score, target, mass, weights = events()
+    own, part = MoDeMetrics(order=1), slice(4000) if rank else slice(4000, None)
+    own.update(score[part], target[part], mass[part], weights[part] if rank else None)
+    both = own.compute()
+    own.reset()
+    if rank:  # the other process has none
+        own.update(score, target, mass)
+    torch.save((both, own.compute()), f"{directory}/{rank}.pt")
+    torch.distributed.destroy_process_group()
+
+
+def test_processes_compute_the_numbers_of_all_their_events(tmp_path):
+    torch.multiprocessing.spawn(in_a_process, (str(tmp_path),), nprocs=2)
+    # In the order of the processes.
+    score, target, mass, weights = (torch.cat([tensor[4000:], tensor[:4000]]) for tensor in events())
+    weights[:2000] = 1
+    want = of_numpy(score, target, mass, weights, order=1), of_numpy(*events()[:3], order=1)
+    for rank in range(2):
+        assert torch.load(tmp_path / f"{rank}.pt") == want
+
+
+SCORE, TARGET, MASS, WEIGHTS = (tensor[:10] for tensor in events())
+BAD = [
+    (lambda own: own.update(SCORE.numpy(), TARGET, MASS), TypeError, "score is ndarray: expected a floating-point tensor"),
+    (lambda own: own.update(SCORE, None, MASS), TypeError, "target is None"),
+    (lambda own: own.update(SCORE, TARGET[:9], MASS), ValueError, "label has length 9, but score has length 10"),
+    (lambda own: own.update(SCORE, TARGET, torch.stack([MASS, MASS], 1)), ValueError, r"mass has shape \(10, 2\)"),
+    (lambda own: own.update(SCORE, TARGET, MASS, WEIGHTS[:3]), ValueError, "weight has length 3"),
+    (lambda own: own.compute(), ValueError, "there are no events: call update"),
+    (lambda own: MoDeMetrics(order=-1), ValueError, "order = -1"),
+    (lambda own: MoDeMetrics(order=0, events=-5), ValueError, "events = -5: expected a finite number above 0"),
+    (lambda own: MoDeMetrics(order=0, slope=1), TypeError, "unknown option 'slope'"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("call", "error", "sentence"), BAD)
+def test_bad_values_are_named(call, error, sentence):
+    with pytest.raises(error, match=sentence):
+        call(MoDeMetrics(order=0))
+
+
+def test_scores_that_are_nan_are_an_error_of_compute():
+    score, target, mass, _ = events()
+    score[4321] = torch.nan
+    with pytest.raises(ValueError, match=r"score\[4321\] = nan"):
+        collected(score, target, mass, order=0).compute()
