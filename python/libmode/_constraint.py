@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ._evaluate import evaluate
+from ._evaluate import Result, evaluate
 from ._options import Options, check
 
 #: Of how many background events :attr:`Dependence.value` tells where no tolerance is given.
@@ -35,7 +35,7 @@ class Direction(NamedTuple):
     grad: NDArray[Any]  #: (n,), of the loss by the predictions of the batch, without those of reference events
     norm: float  #: of the same by the logits
     loss: float  #: MoDe of W(s), unbiased
-    bias: float  #: of a finite batch, which was subtracted
+    bias: float  #: of a finite batch, by which the plain loss is larger
     events: float  #: (sum w)^2 / sum w^2 of the background
 
 
@@ -156,7 +156,7 @@ class Constraint:
     def _of_scores(self, options: Options, score: Any, *others: Any) -> Direction:
         if self.score_range is None or not self._transforms:
             found = evaluate(options, score, *others)
-            return Direction(found.grad, 0.0, found.loss, found.bias, found.events)
+            return self._found(found.grad, found)
         low, high = self.score_range
         inside = (score >= low) & (score <= high)
         if not inside.all():
@@ -165,7 +165,10 @@ class Constraint:
         scaled = (score - low) / (high - low)
         slope = ODDS * (1 + ODDS) / (1 + ODDS - scaled) ** 2
         found = evaluate(options, np.minimum(ODDS * scaled / (1 + ODDS - scaled), 1), *others)
-        return Direction(found.grad * slope / (high - low), 0.0, found.loss, found.bias, found.events)
+        return self._found(found.grad * slope / (high - low), found)
+
+    def _found(self, grad: NDArray[Any], of: Result) -> Direction:
+        return Direction(grad, 0.0, of.loss if self.unbiased else of.loss - of.bias, of.bias, of.events)
 
     def by_logit(self, pred: Any) -> Any:
         """How fast predictions move with their logits, for arrays of any framework."""

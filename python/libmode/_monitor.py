@@ -56,7 +56,7 @@ class Monitor:
 
         score : (n,), of the classifier
         background : (n,), None where the labels are not known
-        loss, bias, events : of :func:`libmode.mode_evaluate`
+        loss, bias, events : of :func:`libmode.mode_evaluate`, the loss unbiased
         bins : that the user asked for, None for as many as the events are enough for
         unbiased : whether the bias is subtracted from the loss
         """
@@ -89,8 +89,8 @@ class Monitor:
         )
         self._watch(
             "bias",
-            not unbiased and bias > loss - bias,
-            f"the plain loss of a batch is {loss:.2e}, of which {bias:.2e} is the noise of a finite batch: training on "
+            not unbiased and bias > loss,
+            f"the plain loss of a batch is {loss + bias:.2e}, of which {bias:.2e} is the noise of a finite batch: training on "
             "it squeezes the scores. Leave out unbiased=False, or use larger batches",
         )
 

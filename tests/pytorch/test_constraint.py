@@ -309,6 +309,9 @@ def test_dependence_is_what_the_events_tell():
     constraint(score, target, mass)
     found = libmode.mode_evaluate(score.detach(), mass, label=target, order=1, bins=16)
     assert constraint.dependence.value == pytest.approx(found.loss / (found.bias * found.events / 1e5), rel=1e-9)
+    plain = MoDeConstraint(score_transform=None, monitor=False, unbiased=False)
+    plain(score, target, mass)
+    assert plain.dependence.value == pytest.approx(constraint.dependence.value, rel=1e-9)
     pulls = []
     for toy in range(40):
         constraint, generator = MoDeConstraint(monitor=False), torch.Generator().manual_seed(toy)

@@ -167,14 +167,15 @@ class MoDeLoss(CoreLoss):
             found, _ = evaluate(every, self._encoded)
         except BatchError:
             return
+        unbiased = self.options.get("unbiased", True)
         monitor.look(
             as_numpy(every.score),
             None if every.label is None else as_numpy(self._background(every.label)),
-            loss=found.loss,
+            loss=found.loss if unbiased else found.loss - found.bias,
             bias=found.bias,
             events=found.events,
             bins=bins if isinstance(bins := self.options.get("bins"), int) else None,
-            unbiased=self.options.get("unbiased", True),
+            unbiased=unbiased,
         )
 
     def _loss(
