@@ -90,8 +90,8 @@ class Monitor:
         self._watch(
             "bias",
             not unbiased and bias > loss,
-            f"the plain loss of a batch is {loss + bias:.2e}, of which {bias:.2e} is the noise of a finite batch: training on "
-            "it squeezes the scores. Leave out unbiased=False, or use larger batches",
+            f"the plain loss of a batch is {loss + bias:.2e}, of which {bias:.2e} is the noise of a finite batch: "
+            "training on it squeezes the scores. Leave out unbiased=False, or use larger batches",
         )
 
     def _watch(self, what: str, wrong: bool, sentence: str) -> None:
