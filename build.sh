@@ -348,7 +348,7 @@ test_c() {
 }
 
 test_all() {
-    local without=(--ignore tests/frameworks) left_out=
+    local without=(--ignore tests/frameworks --ignore tests/callbacks) left_out=
     if ! command -v c++ >/dev/null; then
         without+=(--ignore tests/root)
         left_out="tests/root is left out: ROOT itself needs the headers of a C++ compiler that is called c++, and PyPI has none"
@@ -366,8 +366,9 @@ test_all() {
     "$VENV/bin/ruff" format --check .
     "$VENV/bin/mypy"
     "$VENV/bin/python" -m pytest -q tests "${without[@]}" "$@"
-    # In a process of their own: TensorFlow and PyTorch's compiler abort one that has both.
+    # In processes of their own: TensorFlow and PyTorch's compiler abort one that has both.
     "$VENV/bin/python" -m pytest -q tests/frameworks "$@"
+    "$VENV/bin/python" -m pytest -q tests/callbacks "$@"
     [ -z "$left_out" ] || say "$left_out"
 }
 

@@ -239,7 +239,7 @@ static void test_evaluate(void) {
     in_float.mass = float_masses;
     in_float.weight = NULL;
     CHECK(!mode_events_loss_f32(NULL, &in_float, &loss, want_single), "%s", mode_last_error());
-    CHECK(!mode_evaluate_f32(NULL, &in_float, &found, single) && found.loss == loss && found.events == N, "%s", mode_last_error());
+    CHECK(!mode_evaluate_f32(NULL, &in_float, &found, single) && found.loss == loss && found.events == (double)N, "%s", mode_last_error());
     CHECK(!memcmp(single, want_single, sizeof single), "the gradient");
     c.options.loss = MODE_LOSS_DISCO;
     found.loss = -7;

@@ -198,6 +198,7 @@ def test_repr_and_reset_raise():
         Theirs().reset()
 
 
+@pytest.mark.filterwarnings("ignore:memory = True averages")
 def test_memory_does_not_normalize():
     pred, target, mass = batch()
     in_gev = pred, target, 125 + 25 * mass
@@ -213,6 +214,7 @@ def test_memory_has_no_bound():
     assert len(mode.pred_long) == len(mode.m) == 3 * N
 
 
+@pytest.mark.filterwarnings("ignore:memory = True averages")
 def test_memory_places_events_by_their_rank_in_the_batch():
     """A batch at high masses, after one over the whole range that makes nearly all of the bins."""
     whole, (pred, target, mass) = batch(2048), batch(64)

@@ -257,7 +257,7 @@ def test_bad_arguments(arguments, error, message):
 @pytest.mark.parametrize(
     "reference, error, message",
     [
-        (lambda s, m: (s, m), TypeError, "reference is tuple: give libmode.torch.Events"),
+        (lambda s, m: (s, m), TypeError, r"reference is tuple: give Events\(score, mass, weight, label\)"),
         (lambda s, m: Events(s, m, torch.ones_like(s)), ValueError, "reference has weight, and the batch has none"),
         (lambda s, m: Events(s, m[:-1]), ValueError, "mass has length"),
         (lambda s, m: Events(s, torch.stack([m, m], 1)), ValueError, "reference.mass has shape"),

@@ -90,8 +90,9 @@ def test_modules_are_called_alike(module):
     assert list(parameters)[:5] == ["self", "pred", "target", "mass", "weights"]
     assert parameters["weights"].default is None
     if module is not AdversaryLoss:
-        assert list(parameters)[5:] == ["category"]
-        assert parameters["category"].kind is inspect.Parameter.KEYWORD_ONLY
+        named = ["category", "reference"] if module is MoDeLoss else ["category"]
+        assert list(parameters)[5:] == named
+        assert all(parameters[name].kind is inspect.Parameter.KEYWORD_ONLY for name in named)
 
 
 def test_compat_keeps_the_signature_of_modeloss():
