@@ -180,19 +180,23 @@ func labelsOf[L core.Label](name string, n C.size_t, p unsafe.Pointer) (core.Lab
 	return core.LabelsOf(given), err
 }
 
+// arguments returns what a loss takes; the gradient is nil where it is not wanted.
+func arguments[F core.Float](o *C.mode_options, from *C.mode_events, grad *F) (out []F, ev core.Events[F], cfg core.Config, err error) {
+	if cfg, err = configOf(o); err != nil {
+		return nil, ev, cfg, err
+	}
+	if ev, err = events[F](from); err != nil {
+		return nil, ev, cfg, err
+	}
+	out, err = array("grad", grad, from.n, true)
+	return out, ev, cfg, err
+}
+
 func lossGrad[F core.Float](o *C.mode_options, from *C.mode_events, loss *C.double, grad *F) error {
 	if loss == nil {
 		return argumentError("loss is NULL: there is nowhere to put the result")
 	}
-	cfg, err := configOf(o)
-	if err != nil {
-		return err
-	}
-	ev, err := events[F](from)
-	if err != nil {
-		return err
-	}
-	out, err := array("grad", grad, from.n, true)
+	out, ev, cfg, err := arguments(o, from, grad)
 	if err != nil {
 		return err
 	}
@@ -222,15 +226,7 @@ func evaluate[F core.Float](o *C.mode_options, from *C.mode_events, result *C.mo
 	if result == nil {
 		return argumentError("result is NULL: there is nowhere to put the result")
 	}
-	cfg, err := configOf(o)
-	if err != nil {
-		return err
-	}
-	ev, err := events[F](from)
-	if err != nil {
-		return err
-	}
-	out, err := array("grad", grad, from.n, true)
+	out, ev, cfg, err := arguments(o, from, grad)
 	if err != nil {
 		return err
 	}
