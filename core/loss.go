@@ -12,7 +12,6 @@ func Loss[T Float](ev Events[T], cfg Config) (float64, error) {
 // no part get 0. With grad nil only the loss is computed. After an error the
 // contents of grad mean nothing.
 func LossAndGrad[T Float](grad []T, ev Events[T], cfg Config) (float64, error) {
-	cfg.measured = false
 	found, err := evaluate(grad, &ev, &cfg)
 	return found.Loss, err
 }

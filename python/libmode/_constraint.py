@@ -137,7 +137,6 @@ class Constraint:
         if count is not None:  # the events of the batch come first
             own = np.searchsorted(background, count)
             background, of_logits, slope = background[:own], of_logits[:own], slope[:own]
-
         grad = found.grad[:count]  # 0 but for background
         grad[background] = of_logits if self.from_logits else of_logits / np.maximum(slope, _LEAST_SLOPE)
         return found._replace(grad=grad, norm=math.sqrt(float(of_logits @ of_logits)))
@@ -216,8 +215,7 @@ class Constraint:
     def per_norm(self, state: State) -> float:
         """What MoDe's gradient is multiplied with, over the norm of the one that comes in.
 
-        The norm of its own is an average: a network whose scores are about to become one would
-        otherwise be pushed the harder the smaller the gradient is, and never come back.
+        The norm of its own is an average, so that the noise of one batch does not set the strength.
         """
         return self.relative_strength * state.factor / state.norm if state.norm > 0 else 0.0
 
@@ -234,8 +232,7 @@ def _without_squeeze(grad: NDArray[Any], score: NDArray[Any]) -> NDArray[Any]:
 
     A loss of the CDFs falls too where scores are squeezed, signal and background alike, which makes nothing
     flatter. That part is the mean gradient at a score (the derivative of the integrand J by the score, since
-    sum_b f_b r_b = J'/2); it is taken out as its mean over each of eight
-    ranges of scores with equally many events.
+    sum_b f_b r_b = J'/2); it is taken out as its mean over each of eight ranges of scores with equally many events.
     """
     order = score.argsort(kind="stable")
     in_order = grad[order]

@@ -37,7 +37,7 @@ def loss_and_grad(
     events = events_of(read, score, mass, weight, label, category)
     double, kind = is_double(events), events.score.dtype
     grad = np.empty(len(events.score), np.float64 if double else np.float32)
-    loss = _of_arrays(options, events, double, grad)
+    loss = _of_arrays(_native.loss_grad, for_core, options, events, double, grad)
     return loss, _given_back(grad, score, kind)
 
 
@@ -53,29 +53,29 @@ def evaluate(options: Options, score: Any, mass: Any, weight: Any, label: Any, c
     events = events_of(read, score, mass, weight, label, category)
     double, kind = is_double(events), events.score.dtype
     grad = np.empty(len(events.score), np.float64 if double else np.float32)
-    options = options.for_events(events.score.dtype, events.mass.dtype, events.mass.shape)
-    arrays = ready(events, double)
-    try:
-        found = _native.evaluate(
-            options, double, len(arrays.score), in_struct(arrays), address(grad), held=(arrays, grad)
-        )
-    except _native.BatchError as error:
-        raise with_labels(error, events.label, options) from None
+    found = _of_arrays(_native.evaluate, in_struct, options, events, double, grad)
     return Result(found.loss, found.bias, found.events, _given_back(grad, score, kind))
 
 
 def loss_alone(options: Options, score: Any, mass: Any, weight: Any, label: Any, category: Any = None) -> float:
     """The loss without its gradient."""
     events = events_of(read, score, mass, weight, label, category)
-    return _of_arrays(options, events, is_double(events), None)
+    loss: float = _of_arrays(_native.loss_grad, for_core, options, events, is_double(events), None)
+    return loss
 
 
-def _of_arrays(options: Options, events: Events, double: bool, grad: NDArray[Any] | None) -> float:
+def _of_arrays(
+    call: Callable[..., Any],
+    packed: Callable[[Events], Any],
+    options: Options,
+    events: Events,
+    double: bool,
+    grad: NDArray[Any] | None,
+) -> Any:
+    """What a function of the library, which takes events that are packed so, returns for arrays."""
     options = options.for_events(events.score.dtype, events.mass.dtype, events.mass.shape)
     arrays = ready(events, double)
     try:
-        return _native.loss_grad(
-            options, double, len(arrays.score), for_core(arrays), address(grad), held=(arrays, grad)
-        )
+        return call(options, double, len(arrays.score), packed(arrays), address(grad), held=(arrays, grad))
     except _native.BatchError as error:
         raise with_labels(error, events.label, options) from None

@@ -37,9 +37,9 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
         G + relative_strength |G|/|g| g
 
     with norms over the batch and with respect to the logits, where one confident mistake does not
-    stand for all; that of g is an average over 200 batches, for a training that is about to fail to
-    come back. So there is no strength to guess, and no scale of a loss enters, that of a
-    GradScaler among them. In evaluation mode, and without gradients, the layer does nothing.
+    stand for all; that of g is an average over 200 batches. So there is no strength to guess, and no
+    scale of a loss enters, that of a GradScaler among them. In evaluation mode, and without gradients,
+    the layer does nothing.
 
     Parameters
     ----------
