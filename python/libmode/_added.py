@@ -63,7 +63,7 @@ class Added(SkipsBadBatches):
     def push_from(
         self, score: Any, mass: Any, weight: Any, label: Any, category: Any, state: NDArray[Any], *reference: Any
     ) -> tuple[NDArray[Any], NDArray[Any]]:
-        """The state after the batch, (8,), given the one before, and the gradient."""
+        """The state after the batch, (9,), given the one before, and the gradient."""
         before, batch = State(*state.tolist()), Events(score, mass, weight, label, category)
         after, grad = self._after(before, True, batch, reference)
         return np.asarray(after, state.dtype), grad

@@ -34,6 +34,7 @@ class Direction(NamedTuple):
 
     grad: NDArray[Any]  #: (n,), of the loss by the predictions of the batch, without those of reference events
     norm: float  #: of the same by the logits
+    spread: float  #: of the logits of background events: their standard deviation, at most 1
     loss: float  #: MoDe of W(s), unbiased
     bias: float  #: of a finite batch, by which the plain loss is larger
     events: float  #: (sum w)^2 / sum w^2 of the background
@@ -54,6 +55,7 @@ class State(NamedTuple):
 
     steps: float = 0.0
     norm: float = 0.0  #: of the gradient by the logits, over 200 batches
+    spread: float = 1.0  #: of the logits of the last batch
     loss: float = 0.0
     bias: float = 0.0
     events: float = 0.0
@@ -134,12 +136,13 @@ class Constraint:
         found = self._of_scores(self._of_many if enough else self._of_few, score, *others)
         slope = self._slope(of_background)
         of_logits = _without_squeeze(found.grad[background] * slope, of_background)
+        spread = 1.0 if self.score_range is None else _spread(of_background, slope)
         if count is not None:  # the events of the batch come first
             own = np.searchsorted(background, count)
             background, of_logits, slope = background[:own], of_logits[:own], slope[:own]
         grad = found.grad[:count]  # 0 but for background
         grad[background] = of_logits if self.from_logits else of_logits / np.maximum(slope, _LEAST_SLOPE)
-        return found._replace(grad=grad, norm=math.sqrt(float(of_logits @ of_logits)))
+        return found._replace(grad=grad, norm=math.sqrt(float(of_logits @ of_logits)), spread=spread)
 
     def background(self, label: NDArray[Any]) -> NDArray[np.bool_]:
         """Which events have a background label."""
@@ -167,7 +170,7 @@ class Constraint:
         return self._found(found.grad * slope / (high - low), found)
 
     def _found(self, grad: NDArray[Any], of: Result) -> Direction:
-        return Direction(grad, 0.0, of.loss if self.unbiased else of.loss - of.bias, of.bias, of.events)
+        return Direction(grad, 0.0, 1.0, of.loss if self.unbiased else of.loss - of.bias, of.bias, of.events)
 
     def by_logit(self, pred: Any) -> Any:
         """How fast predictions move with their logits, for arrays of any framework."""
@@ -199,6 +202,7 @@ class Constraint:
         now = State(
             steps=state.steps + 1,
             norm=mean(state.norm, found.norm, max(first, _OF_NORM)),
+            spread=found.spread,
             loss=mean(state.loss, found.loss),
             bias=mean(state.bias, found.bias),
             events=mean(state.events, found.events),
@@ -215,9 +219,11 @@ class Constraint:
     def per_norm(self, state: State) -> float:
         """What MoDe's gradient is multiplied with, over the norm of the one that comes in.
 
-        The norm of its own is an average, so that the noise of one batch does not set the strength.
+        The norm of its own is an average, so that the noise of one batch does not set the strength. Where
+        the logits are nearer than 1 to each other, the network has learned nothing yet or is about to forget
+        it: the same push would move events past more others, so that noise is what trains. It gets less there.
         """
-        return self.relative_strength * state.factor / state.norm if state.norm > 0 else 0.0
+        return self.relative_strength * state.factor * state.spread / state.norm if state.norm > 0 else 0.0
 
 
 # The share of a batch in the average of the norm.
@@ -225,6 +231,12 @@ _OF_NORM = 1 / 200
 
 # Of scores that are 0 or 1 in their type; their logits move no further, and what they get does not matter.
 _LEAST_SLOPE = 1e-6
+
+
+def _spread(score: NDArray[Any], slope: NDArray[Any]) -> float:
+    """The standard deviation of logits, by that of scores and their mean slope; at most 1."""
+    of_scores, per_logit = float(score.std()), float(slope.mean())
+    return of_scores / per_logit if of_scores < per_logit else 1.0
 
 
 def _without_squeeze(grad: NDArray[Any], score: NDArray[Any]) -> NDArray[Any]:

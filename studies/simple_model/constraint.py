@@ -40,7 +40,7 @@ class Sizes:
     others: int
 
 
-FULL = Sizes(Size(2_000, 100_000, 200_000, ()), 10, 2)
+FULL = Sizes(Size(2_000, 100_000, 200_000, ()), 20, 3)
 QUICK = Sizes(Size(300, 60_000, 100_000, ()), 1, 1)
 
 

@@ -22,7 +22,7 @@ def events(seed=0, n=N):
     """Score, label, mass and weight."""
     rng = np.random.default_rng(seed)
     label, mass = np.arange(n) % 2, rng.random(n).astype(np.float32)
-    score = np.clip(0.6 * rng.random(n) + 0.2 * mass + 0.15 * label, 0.01, 0.99).astype(np.float32)
+    score = np.clip(0.75 * rng.random(n) + 0.2 * mass + 0.05 * label, 0.01, 0.99).astype(np.float32)
     return score, label, mass, rng.choice([0.5, 1.0, 2.0], n).astype(np.float32)
 
 

@@ -23,7 +23,7 @@ def slope(function, x):
 def pushed(
     incoming, score, label, mass, weight=None, *, relative_strength=30, transform=odds, reference=None, **options
 ):
-    """The gradient by scores inside (0, 1), of which those of background are all different, of shape (n,).
+    """The gradient by scores inside (0, 1) whose logits are not near each other, of which those of background are all different, of shape (n,).
 
     incoming : (n,), that of the classifier's loss
     reference : score, mass and weight of further background events, or None

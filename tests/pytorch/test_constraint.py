@@ -70,6 +70,31 @@ def test_the_direction_is_that_of_the_loss_without_a_squeeze(order, weighted):
     assert not of_logits[target.numpy() == 1].any()
 
 
+@pytest.mark.parametrize("spread", [1e-3, 0.03, 0.3, 3.0])
+@pytest.mark.parametrize("middle", [-3.0, 0.0])
+@pytest.mark.parametrize("from_logits", [False, True])
+def test_scores_that_are_near_each_other_are_pushed_less(spread, middle, from_logits):
+    """In proportion to the standard deviation of the background's logits, up to 1."""
+    score, target, mass, _ = events(seed=2)
+    logit = score.detach().logit()
+    background = target == 0
+    logit = middle + spread * (logit - logit[background].mean()) / logit[background].std(correction=0)
+    pred = (logit if from_logits else logit.sigmoid()).requires_grad_()
+    loss = binary_cross_entropy_with_logits if from_logits else binary_cross_entropy
+    extra, bare = added(MoDeConstraint(order=0, from_logits=from_logits), (pred, target, mass), loss)
+    by_logit = 1 if from_logits else pred * (1 - pred)
+    ratio = ((extra * by_logit).norm() / (bare * by_logit).norm()).item()
+    assert ratio == pytest.approx(30 * min(1, spread), rel=0.1 if 0.1 < spread < 1 else 1e-2)
+
+
+def test_scores_without_limits_are_pushed_as_they_come():
+    score, target, mass, _ = events()
+    pred = (1e-6 * score.detach()).requires_grad_()
+    constraint = MoDeConstraint(order=0, score_transform=None, score_range=None)
+    extra, bare = added(constraint, (pred, target, mass), lambda p, t: (p * (2 * t - 1)).mean())
+    assert extra.norm().item() == pytest.approx(30 * bare.norm().item(), rel=1e-9)
+
+
 def test_predictions_pass_unchanged_and_in_evaluation_nothing_happens():
     constraint = MoDeConstraint()
     score, target, mass, _ = events()

@@ -42,10 +42,12 @@ def mode_constraint(
     Put it between network and loss. To the gradient G that comes in, of whatever loss is there, it adds that of
     MoDe, g, scaled to it::
 
-        G + relative_strength |G|/|g| g
+        G + relative_strength min(1, sigma) |G|/|g| g
 
-    with norms over the batch and with respect to the logits. So there is no strength to guess, and no
-    scale of a loss enters. Where nothing is differentiated, nothing is computed.
+    with norms over the batch and with respect to the logits, and sigma the standard deviation of the
+    background's logits, small in a network that has learned nothing yet; it is 1 without limits of the
+    scores. So there is no strength to guess, and no scale of a loss enters. Where nothing is
+    differentiated, nothing is computed.
 
     Parameters
     ----------
@@ -153,7 +155,8 @@ def _forward(added: Added, score: Any, others: _Others) -> Any:
         first = jax.ShapeDtypeStruct(others.state.shape, others.state.dtype)
         after, grad = call_back((known, *batch, others.state, *reference), added.push_from, first)
         now = State(*after)
-        per_norm = added.constraint.relative_strength * now.factor / jnp.where(now.norm > 0, now.norm, jnp.inf)
+        full = added.constraint.relative_strength * now.factor * now.spread
+        per_norm = full / jnp.where(now.norm > 0, now.norm, jnp.inf)
     return (score, after), (score, grad, per_norm)
 
 

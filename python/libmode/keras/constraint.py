@@ -28,10 +28,12 @@ class MoDeConstraint(WithBase):
 
     The value is that of ``base``. To its gradient G by the scores is added that of the MoDe loss, g, scaled to it::
 
-        G + relative_strength |G|/|g| g
+        G + relative_strength min(1, sigma) |G|/|g| g
 
     with norms over the batch and with respect to the logits, where one confident mistake does not stand for
-    all. So there is no strength to guess, and no scale of a loss enters. In an evaluation nothing is added.
+    all, and sigma the standard deviation of the background's logits, small in a network that has learned
+    nothing yet. So there is no strength to guess, and no scale of a loss enters. In an evaluation nothing is
+    added.
 
     Parameters
     ----------

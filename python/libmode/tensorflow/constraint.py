@@ -37,8 +37,8 @@ def mode_constraint(
     """The scores, unchanged, to whose gradient that of the MoDe loss (arXiv:2010.09745) is added.
 
     To the gradient G that comes in, of whatever loss is there, it adds that of MoDe, g, as
-    ``relative_strength |G|/|g| g``, with norms over the batch and with respect to the logits. Only where a gradient is
-    taken is anything computed.
+    ``relative_strength min(1, sigma) |G|/|g| g``, with norms over the batch and with respect to the logits, sigma the
+    standard deviation of the background's. Only where a gradient is taken is anything computed.
 
     Parameters
     ----------

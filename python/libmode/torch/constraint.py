@@ -34,10 +34,12 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
     It returns the predictions as they are. In backward it adds to the gradient G that comes in,
     of whatever loss is there, that of the MoDe loss (arXiv:2010.09745), g, scaled to it::
 
-        G + relative_strength |G|/|g| g
+        G + relative_strength min(1, sigma) |G|/|g| g
 
     with norms over the batch and with respect to the logits, where one confident mistake does not
-    stand for all; that of g is an average over 200 batches. So there is no strength to guess, and no
+    stand for all; that of g is an average over 200 batches. sigma is the standard deviation of the
+    background's logits, small in a network that has learned nothing yet, where MoDe's noise would be
+    all that trains; it is 1 without limits of the scores. So there is no strength to guess, and no
     scale of a loss enters, that of a GradScaler among them. In evaluation mode, and without gradients,
     the layer does nothing.
 
