@@ -16,7 +16,7 @@ from .maps import EfficiencyMap, ResidualMap, efficiency_map, residual_map
 from .mass import Efficiency, Flatness, blind_jsd, efficiency, flatness, jsd
 from .roc import Roc, auc, rejection, roc, threshold
 from .sde import sde, sde_knn
-from .summary import summary
+from .summary import sensitivity, summary
 
 __all__ = [
     "Dependence",
@@ -44,6 +44,7 @@ __all__ = [
     "roc",
     "sde",
     "sde_knn",
+    "sensitivity",
     "signal_bias",
     "spurious_signal",
     "summary",

@@ -15,7 +15,7 @@ from .._functions import mode_edges, mode_evaluate
 from .._options import check
 from ._arguments import Bins, number, numbers, positive_sums, weights, whole
 from .mass import Flatness, blind_jsd, flatness, jsd
-from .roc import area, roc, working_point
+from .roc import Roc, area, roc, working_point
 
 GROUPS = 20  # of the jackknife: the error that it finds then has one of 20 % itself
 OF_JSD = 0.5  # the signal efficiency at which the paper and others give 1/JSD
@@ -105,36 +105,51 @@ def summary(
         If a class is missing, and for bad values, with argument, value and place.
     """
     given = Settings.checked(order, events, efficiencies, bins, mass_range, options)
+    curve, every, background = _read(score, label, mass, weight, given)
+    found = {"auc": area(curve), **_dependence(every, given, background.unknown)}
+    points, best = background.at_working_points(curve, given)
+    found |= points | background.inverse_jsd(float(curve.threshold[working_point(curve, OF_JSD)]))
+    found["sensitivity"] = best
+    for name, why in background.unknown.items():
+        warnings.warn(f"{name} is NaN: {why}", RuntimeWarning, stacklevel=2)
+    return found
+
+
+def sensitivity(
+    score: Any,
+    label: Any,
+    mass: Any,
+    *,
+    weight: Any = None,
+    order: int,
+    events: float = 100_000,
+    efficiencies: Sequence[float] = EFFICIENCIES,
+    bins: int = 20,
+    mass_range: tuple[float, float] | None = None,
+) -> float:
+    """The ``sensitivity`` of :func:`summary` alone, in a tenth of the time.
+
+    The arguments and errors are those of :func:`summary`. NaN where no working point selects any background.
+    """
+    given = Settings.checked(order, events, efficiencies, bins, mass_range, {})
+    curve, _, background = _read(score, label, mass, weight, given)
+    return background.at_working_points(curve, given)[1]
+
+
+def _read(score: Any, label: Any, mass: Any, weight: Any, given: Settings) -> tuple[Roc, Events, _Background]:
+    """The ROC curve, all events, and the background in bins of mass."""
     scores = numbers("score", score)
     masses = numbers("mass", mass, "score", scores)
     curve = roc(scores, label, weight=weight)
     labels = vector("label", label)
     every = Events(scores, masses, None if weight is None else weights(weight, "score", scores), labels)
-    unknown: dict[str, str] = {}
-    found = {"auc": area(curve), **_dependence(every, given, unknown)}
-    edges = mode_edges(masses, label=labels, bins=bins, mass_range=mass_range)
+    order, mass_range = given.options["order"], given.options["mass_range"]
+    edges = mode_edges(masses, label=labels, bins=given.bins, mass_range=mass_range)
     if len(edges) < order + 3:
-        raise ValueError(f"bins = {bins}: {len(edges) - 1} bins of mass, expected at least order + 2 = {order + 2}")
-    background = _Background(every.where(labels == 0), edges, order, unknown)
-
-    sensitivities = []
-    for wish in given.efficiencies:
-        at, name = working_point(curve, wish), f"{100 * wish:g}"
-        rate, cut = float(curve.false_positive_rate[at]), float(curve.threshold[at])
-        if rate <= 0:
-            unknown[f"rejection_{name}"] = f"the false positive rate at score >= {cut:g} is {rate:g}"
-        residual = background.flatness(cut, f"residual_{name}")
-        found[f"rejection_{name}"] = 1 / rate if rate > 0 else np.nan
-        found[f"residual_{name}"] = residual.rms / residual.expected if residual.expected > 0 else np.nan
-        if rate > 0 and np.isfinite(residual.rms):
-            square = max(residual.rms**2 - residual.expected**2, 0.0)
-            selected = rate * given.events / (len(edges) - 1)
-            sensitivities.append(float(curve.signal_efficiency[at] / np.sqrt(rate * (1 + square * selected))))
-    found |= background.inverse_jsd(float(curve.threshold[working_point(curve, OF_JSD)]))
-    found["sensitivity"] = max(sensitivities, default=np.nan)
-    for name, why in unknown.items():
-        warnings.warn(f"{name} is NaN: {why}", RuntimeWarning, stacklevel=2)
-    return found
+        raise ValueError(
+            f"bins = {given.bins}: {len(edges) - 1} bins of mass, expected at least order + 2 = {order + 2}"
+        )
+    return curve, every, _Background(every.where(labels == 0), edges, order)
 
 
 class Settings(NamedTuple):
@@ -142,6 +157,7 @@ class Settings(NamedTuple):
 
     events: float
     efficiencies: list[float]
+    bins: int  # of mass
     options: dict[str, Any]  # of the loss
 
     @classmethod
@@ -155,23 +171,40 @@ class Settings(NamedTuple):
             raise ValueError("efficiencies is empty: expected at least one signal efficiency")
         chosen = {**options, "order": order, "mass_range": mass_range, "unbiased": True}
         check("mode", chosen)
-        whole("bins", bins, order + 2)
-        return cls(wanted, points, chosen)
+        return cls(wanted, points, whole("bins", bins, order + 2), chosen)
 
 
 class _Background:
     """What selections do to the background inside the edges of the bins of mass.
 
-    ``unknown`` gets the names of what is not known, with the reasons.
+    ``unknown`` has the names of what is not known, with the reasons.
     """
 
-    def __init__(self, events: Events, edges: NDArray[np.float64], order: int, unknown: dict[str, str]) -> None:
-        self._events, self._edges, self._order, self._unknown = events, edges, order, unknown
+    def __init__(self, events: Events, edges: NDArray[np.float64], order: int) -> None:
+        self._events, self._edges, self._order = events, edges, order
+        self.unknown: dict[str, str] = {}
         bins = Bins(edges, events.mass)
         place = bins.find(events.mass)
         inside = events.where(place >= 0)
         # Else no selection has a residual.
         positive_sums(bins, place[place >= 0], weights(inside.weight, "mass", inside.mass))
+
+    def at_working_points(self, curve: Roc, given: Settings) -> tuple[dict[str, float], float]:
+        """Rejection and residual at each working point, and the best sensitivity."""
+        found, sensitivities = {}, []
+        for wish in given.efficiencies:
+            at, name = working_point(curve, wish), f"{100 * wish:g}"
+            rate, cut = float(curve.false_positive_rate[at]), float(curve.threshold[at])
+            if rate <= 0:
+                self.unknown[f"rejection_{name}"] = f"the false positive rate at score >= {cut:g} is {rate:g}"
+            residual = self.flatness(cut, f"residual_{name}")
+            found[f"rejection_{name}"] = 1 / rate if rate > 0 else np.nan
+            found[f"residual_{name}"] = residual.rms / residual.expected if residual.expected > 0 else np.nan
+            if rate > 0 and np.isfinite(residual.rms):
+                square = max(residual.rms**2 - residual.expected**2, 0.0)
+                selected = rate * given.events / (len(self._edges) - 1)
+                sensitivities.append(float(curve.signal_efficiency[at] / np.sqrt(rate * (1 + square * selected))))
+        return found, max(sensitivities, default=np.nan)
 
     def flatness(self, cut: float, name: str) -> Flatness:
         """At score >= cut; of NaN if nothing is selected, and 0 over 0 if all is."""
@@ -179,10 +212,10 @@ class _Background:
         try:
             found = flatness(self._events.mass, selected, self._edges, degree=self._order, weight=self._events.weight)
         except ValueError as error:
-            self._unknown[name] = str(error)
+            self.unknown[name] = str(error)
             return Flatness(np.nan, np.nan)
         if found.expected == 0:
-            self._unknown[name] = f"score >= {cut:g} selects all or nothing of the background in each bin of mass"
+            self.unknown[name] = f"score >= {cut:g} selects all or nothing of the background in each bin of mass"
         return found
 
     def inverse_jsd(self, cut: float) -> dict[str, float]:
@@ -192,7 +225,7 @@ class _Background:
             divergence = jsd(mass, selected, self._edges, weight=weight)
             ceiling = 1 / blind_jsd(mass, selected, self._edges, weight=weight)
         except ValueError as error:
-            self._unknown["inverse_jsd_50"] = str(error)
+            self.unknown["inverse_jsd_50"] = str(error)
             return {"inverse_jsd_50": np.nan, "inverse_jsd_50_ceiling": np.nan}
         inverse = 1 / divergence if divergence > 0 else np.inf
         return {"inverse_jsd_50": inverse, "inverse_jsd_50_ceiling": ceiling}

@@ -1,0 +1,202 @@
+"""What the objectives and metrics of XGBoost and LightGBM share: which arrays belong to which data set."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._boosting import Boosting, Pushed, checked, sigmoid, targets
+from ._constraint import ScoreTransform
+from ._functions import mode_evaluate
+from .metrics.summary import Settings as Judged
+from .metrics.summary import sensitivity
+
+USUAL_EVENTS = 100_000.0
+
+
+class Rows(NamedTuple):
+    """What a data set of a library has for each of its rows."""
+
+    label: NDArray[Any]
+    weight: NDArray[Any] | None
+
+
+#: Of a data set of a library.
+RowsOf = Callable[[Any], Rows]
+
+
+class Objective:
+    """What a library calls in each round with margins and the training set, for their derivatives.
+
+    It remembers what it has seen of a training, and begins anew with another data set, or where all margins are equal.
+    """
+
+    def __init__(
+        self,
+        rows_of: RowsOf,
+        mass: Any,
+        *,
+        weight: Any,
+        label: Any,
+        category: Any,
+        strength: float | None,
+        relative_strength: float,
+        tolerance: float | None,
+        score_transform: ScoreTransform,
+        options: Mapping[str, Any],
+    ) -> None:
+        checked(strength, relative_strength, tolerance, score_transform, options)
+        self._rows_of = rows_of
+        self._arrays = {"mass": mass, "weight": weight, "label": label, "category": category}
+        self._arguments: dict[str, Any] = {
+            "strength": strength,
+            "relative_strength": relative_strength,
+            "tolerance": tolerance,
+            "score_transform": score_transform,
+            "options": options,
+        }
+        self._data: Callable[[], Any] = lambda: None
+        self._boosting: Boosting | None = None
+
+    @property
+    def loss(self) -> float:
+        """MoDe of the last round, of the transformed scores; NaN before the first."""
+        return float("nan") if self._boosting is None else self._boosting.loss
+
+    def __call__(self, margin: Any, data: Any) -> Pushed:
+        margin = np.asarray(margin)
+        if margin.ndim != 1:
+            raise ValueError(f"the margins have shape {margin.shape}: MoDe is for one signal against background")
+        if self._boosting is None or self._data() is not data or margin.min() == margin.max():
+            self._begin(data, len(margin))
+        assert self._boosting is not None
+        return self._boosting(margin)
+
+    def _begin(self, data: Any, count: int) -> None:
+        for name, array in self._arrays.items():
+            if array is not None and len(array) != count:
+                raise ValueError(
+                    f"{name} has length {len(array)}, but the training set has {count} rows. It must be that of these "
+                    "rows; where a fold or a part is trained on, as in cv, use the classifier, whose fit takes it"
+                )
+        rows, arrays = self._rows_of(data), self._arrays
+        if rows.weight is not None and arrays["weight"] is not None:
+            raise ValueError("weight is given, and the data set has weights: leave one of them out")
+        weight = rows.weight if arrays["weight"] is None else arrays["weight"]
+        of_events = (arrays["mass"], rows.label, weight, arrays["label"], arrays["category"])
+        self._boosting = Boosting(*of_events, **self._arguments)
+        self._data = weakref.ref(data)
+
+    def __deepcopy__(self, memo: Any) -> Objective:
+        return self  # LightGBM copies its parameters; what is remembered shall be where the user looks
+
+
+class Metric:
+    """What judges margins of data sets whose masses it knows, as (name, value) that are to fall."""
+
+    def __init__(
+        self,
+        rows_of: RowsOf,
+        masses: Any,
+        *,
+        of: Any,
+        strength: float | None,
+        events: float,
+        options: Mapping[str, Any],
+    ) -> None:
+        self._rows_of = rows_of
+        self._pairs = list(masses.items() if isinstance(masses, Mapping) else masses)
+        self._of = (of,) if isinstance(of, str) else tuple(of)
+        for name in self._of:
+            if name not in _VALUES:
+                raise ValueError(f"of = {name!r}: must be one of {', '.join(map(repr, _VALUES))}")
+        if ("loss" in self._of) != (strength is not None):
+            raise ValueError(f"strength = {strength!r}: give one if of has 'loss', and only then")
+        options = checked(strength, 1.0, None, None, options).options
+        Judged.checked(options["order"], events, (0.5,), 20, options.get("mass_range"), {})
+        self._how = _How(options, events, strength)
+
+    def __call__(self, margin: Any, data: Any) -> list[tuple[str, float]]:
+        """Of margins of shape (n,)."""
+        margin = np.asarray(margin)
+        for known, of_rows in self._pairs:
+            if known is data:
+                mass, weight = of_rows if isinstance(of_rows, tuple) else (of_rows, None)
+                break
+        else:
+            raise ValueError(
+                f"a data set of {len(margin)} rows is to be judged whose masses are not known: give them to metric, "
+                "as {data: mass} with the same objects that the training gets"
+            )
+        if len(mass) != len(margin):
+            raise ValueError(f"mass has length {len(mass)}, but the data set has {len(margin)} rows")
+        rows = self._rows_of(data)
+        weight = rows.weight if weight is None else weight
+        return judged(self._of, margin, targets(rows.label), mass, weight, self._how)
+
+    def __deepcopy__(self, memo: Any) -> Metric:
+        return self  # whose data sets are those of the training
+
+
+class _How(NamedTuple):
+    options: Mapping[str, Any]  # of the loss
+    events: float
+    strength: float | None
+
+
+def judged(
+    names: tuple[str, ...],
+    margin: NDArray[Any],
+    target: NDArray[Any],
+    mass: Any,
+    weight: Any,
+    how: _How,
+) -> list[tuple[str, float]]:
+    """Values of these names."""
+    arrays = (margin, target, mass, weight)
+    return [(name, _VALUES[name](*arrays, how)) for name in names]
+
+
+def judging(order: int, events: float, options: Mapping[str, Any]) -> _How:
+    """How :func:`judged` judges without a strength."""
+    return _How({**options, "order": order}, events, None)
+
+
+def _logloss(margin: NDArray[Any], target: NDArray[Any], mass: Any, weight: Any, how: _How) -> float:
+    margin = margin.astype(float)
+    each = np.logaddexp(0, margin) - target * margin
+    return float(np.average(each, weights=weight))
+
+
+def _loss(margin: NDArray[Any], target: NDArray[Any], mass: Any, weight: Any, how: _How) -> float:
+    found = mode_evaluate(sigmoid(margin), mass, weight=weight, label=target, **how.options)
+    assert how.strength is not None
+    return _logloss(margin, target, mass, weight, how) + how.strength * found.loss
+
+
+def _dependence(margin: NDArray[Any], target: NDArray[Any], mass: Any, weight: Any, how: _How) -> float:
+    options = {**how.options, "unbiased": True}
+    found = mode_evaluate(sigmoid(margin), mass, weight=weight, label=target, **options)
+    return found.loss * how.events / (found.bias * found.events) if found.bias > 0 else 0.0
+
+
+def _inverse_sensitivity(margin: NDArray[Any], target: NDArray[Any], mass: Any, weight: Any, how: _How) -> float:
+    """1 where nothing can be said, which is what no selection has."""
+    mass_range, order = how.options.get("mass_range"), how.options["order"]
+    if np.ndim(mass) > 1:
+        raise ValueError(f"mass has shape {np.shape(mass)}: the sensitivity is of one variable; judge by another")
+    score = sigmoid(margin)
+    best = sensitivity(score, target, mass, weight=weight, order=order, events=how.events, mass_range=mass_range)
+    return 1 / best if best > 0 else 1.0
+
+
+_VALUES: dict[str, Callable[..., float]] = {
+    "logloss": _logloss,
+    "loss": _loss,
+    "dependence": _dependence,
+    "inverse_sensitivity": _inverse_sensitivity,
+}

@@ -1,0 +1,204 @@
+"""Gradient and Hessian of cross entropy and MoDe by the margins of boosted trees: by NumPy, once for all libraries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._arrays import read
+from ._constraint import ODDS, ScoreTransform, positive
+from ._evaluate import evaluate, loss_grad_hess
+from ._front import events_of
+from ._options import check
+
+# Bins of mass where none are asked for and there are events for more than the loss has by default: all events are
+# there in each round, and what a tree does inside a bin goes unseen.
+_MOST_BINS, _IN_BIN = 128, 250
+
+# How many rounds what is remembered takes to grow as large as what is seen.
+_INERTIA = 40
+
+_LEAST_HESS = 1e-16  # as XGBoost's own
+
+
+class Pushed(NamedTuple):
+    """The derivatives of an objective by the margins, sums over the events, each of shape (n,)."""
+
+    grad: NDArray[Any]
+    hess: NDArray[Any]
+
+
+class Boosting:
+    """The objective of a training set: cross entropy, and what keeps the background smooth in the mass.
+
+    Parameters
+    ----------
+    mass : (n,) or (n, d)
+    target : (n,) 1 for signal, 0 for background
+    weight : (n,) of either sign, or None
+    label : (n,) of integers, which events are of which background; None: the targets
+    category : (n,) of integers, or None
+    strength, relative_strength, tolerance, score_transform
+        As for :func:`libmode.xgboost.objective`.
+    options : those of :func:`libmode.mode_loss`
+    """
+
+    def __init__(
+        self,
+        mass: Any,
+        target: Any,
+        weight: Any = None,
+        label: Any = None,
+        category: Any = None,
+        *,
+        strength: float | None = None,
+        relative_strength: float = 20.0,
+        tolerance: float | None = None,
+        score_transform: ScoreTransform = "odds",
+        options: Mapping[str, Any],
+    ) -> None:
+        self._settings = checked(strength, relative_strength, tolerance, score_transform, options)
+        self.target = targets(target)
+        self.label = self.target.astype(np.int32) if label is None else label
+        events = events_of(read, self.target, mass, weight, self.label, category)
+        self.mass, self.weight, self.label, self.category = events[1:]
+        self._size = None if self.weight is None else np.abs(self.weight)
+        self.total = float(len(self.target) if self.weight is None else self.weight.sum(dtype=float))
+        if not 0 < self.total < np.inf:
+            raise ValueError(f"the weights sum to {self.total:g}: must be positive and finite")
+        asked = check("mode", {"order": 1, **self._settings.options})
+        self._background = np.isin(self.label, asked.labels)
+        self._options = check("mode", with_bins(self._settings.options, int(np.count_nonzero(self._background))))
+        self._kept: NDArray[Any] | float = 0.0
+        self.loss = np.nan
+        """MoDe of the last round, of the transformed scores."""
+
+    def __call__(self, margin: NDArray[Any]) -> Pushed:
+        """For margins of shape (n,), which trees add to: log(p/(1 - p))."""
+        margin = margin if margin.dtype == np.float64 else margin.astype(np.float32, copy=False)
+        prob = 0.5 + 0.5 * np.tanh(0.5 * margin)
+        slope = prob * (1 - prob)  # dp/dmargin
+        grad, hess = prob - self.target.astype(prob.dtype), slope.copy()
+        if self._size is not None:
+            grad *= self.weight
+            hess *= self._size
+        score, first, second = self._transformed(prob, slope)
+        found = loss_grad_hess(self._options, None, score, self.mass, self.weight, self.label, self.category)
+        self.loss = found.loss
+        curve = found.hess * first**2
+        if self._settings.strength is not None:
+            scale = self._settings.strength * self.total
+            force = scale * found.grad
+        else:
+            scale, force = self._force(hess, curve, found.grad, score)
+        grad += (force * first).astype(grad.dtype, copy=False)
+        # Not only the loss is curved, but the scores of margins too.
+        hess += (scale * curve + np.maximum(force * second, 0)).astype(hess.dtype, copy=False)
+        return Pushed(grad, np.maximum(hess, _LEAST_HESS, out=hess))
+
+    def _force(
+        self, hess: NDArray[Any], curve: NDArray[Any], seen: NDArray[Any], score: NDArray[Any]
+    ) -> tuple[float, NDArray[Any]]:
+        """By what the bound of the curvature is multiplied, and the gradient that pushes the scores.
+
+        The method of multipliers (M. Hestenes and M. Powell, 1969; J. Platt and A. Barr, Constrained differential
+        optimization, 1987): the push is what is seen now and the sum of what was seen in all rounds, so
+        that it grows until nothing is seen. A strength as large as that would end in would need steps as small, and
+        the classifier could not learn; here MoDe's part of the Hessian is as large as the classifier's.
+        """
+        of_mode = float(curve.sum(dtype=float))
+        if not of_mode > 0:  # all scores are equal, and nothing is seen
+            return 0.0, np.zeros_like(seen)
+        scale = float(hess[self._background].sum(dtype=float)) / of_mode
+        now = self._settings.relative_strength * scale * seen
+        tolerance = self._settings.tolerance
+        if tolerance is None or self._sees(score, tolerance):
+            self._kept = self._kept + now / _INERTIA
+        return scale, now + self._kept
+
+    def _sees(self, score: NDArray[Any], events: float) -> bool:
+        """Whether the dependence is more than so many background events could tell."""
+        found = evaluate(self._options, score, self.mass, self.weight, self.label, self.category)
+        flat = self._settings.options.get("unbiased", True)
+        unbiased = found.loss if flat else found.loss - found.bias
+        return bool(unbiased * events > found.bias * found.events)
+
+    def _transformed(self, prob: NDArray[Any], slope: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+        """The scores that the loss sees, with their first and second derivatives by the margin."""
+        if self._settings.score_transform is None:
+            return prob, slope, slope * (1 - 2 * prob)
+        rest = 1 + ODDS - prob
+        by_prob = ODDS * (1 + ODDS) / rest**2
+        first = by_prob * slope
+        return np.minimum(ODDS * prob / rest, 1), first, first * (1 - 2 * prob + 2 * slope / rest)
+
+
+class Settings(NamedTuple):
+    """The arguments of an objective that are not arrays, checked."""
+
+    strength: float | None
+    relative_strength: float
+    tolerance: float | None
+    score_transform: ScoreTransform
+    options: Mapping[str, Any]
+
+
+def checked(
+    strength: Any, relative_strength: Any, tolerance: Any, score_transform: Any, options: Mapping[str, Any]
+) -> Settings:
+    """Raises TypeError or ValueError for what cannot be."""
+    for name, value in (("strength", strength), ("tolerance", tolerance)):
+        if value is not None:
+            positive(name, value)
+    if strength is not None and tolerance is not None:
+        raise ValueError(
+            f"strength = {strength} and tolerance = {tolerance}: a strength is fixed, give one of them or neither"
+        )
+    if score_transform not in ("odds", None):
+        raise ValueError(f"score_transform = {score_transform!r}: must be 'odds' or None")
+    if "score_range" in options:
+        raise ValueError(f"score_range = {options['score_range']}: the scores of boosted trees are from 0 to 1")
+    options = {"order": 1, **options}
+    if options.get("binning") == "none":
+        raise ValueError("binning = 'none': trees need a bound of the curvature, which there is of bins alone")
+    check("mode", options)
+    return Settings(strength, positive("relative_strength", relative_strength), tolerance, score_transform, options)
+
+
+def with_bins(options: Mapping[str, Any], events: int) -> dict[str, Any]:
+    """The options with a number of bins for so many background events, where nothing says what the bins are."""
+    named = {"bins", "edges", "knots", "joint", "category"} & set(options)
+    more = min(_MOST_BINS, events // _IN_BIN)
+    if named or options.get("binning", "quantile") != "quantile" or more <= 32:
+        return dict(options)
+    return {**options, "bins": more}
+
+
+def targets(target: Any, name: str = "label") -> NDArray[np.float32]:
+    """Labels as numbers 0 and 1; raises ValueError for others, with the first of them."""
+    found = np.asarray(target)
+    if found.ndim != 1:
+        raise ValueError(f"{name} has shape {found.shape}: expected (n,)")
+    bad = np.flatnonzero((found != 0) & (found != 1))
+    if len(bad):
+        raise ValueError(f"{name}[{bad[0]}] = {found[bad[0]]}: must be 1 for signal or 0 for background")
+    return found.astype(np.float32)
+
+
+def sigmoid(margin: NDArray[Any]) -> NDArray[Any]:
+    """Probabilities of margins."""
+    result: NDArray[Any] = 0.5 + 0.5 * np.tanh(0.5 * margin)
+    return result
+
+
+def prior(target: NDArray[Any], weight: NDArray[Any] | None, names: Sequence[str] = ("signal", "background")) -> float:
+    """The share of signal; raises ValueError where a class has a sum of weights that is not positive."""
+    size = np.ones(len(target)) if weight is None else np.asarray(weight, float)
+    sums = float(size[target == 1].sum()), float(size[target == 0].sum())
+    for name, total in zip(names, sums, strict=True):
+        if not total > 0:
+            raise ValueError(f"the weights of the {name} sum to {total:g}: must be positive")
+    return sums[0] / sum(sums)

@@ -1,0 +1,336 @@
+"""The classifier of scikit-learn that XGBoost and LightGBM share."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from ._boosted import USUAL_EVENTS, Metric, Objective, RowsOf
+from ._boosting import prior, sigmoid
+from ._constraint import ScoreTransform
+from ._plain import TAKEN
+
+# Over the sum of the weights, where none are asked for: the least sum of Hessians in a leaf, and what is added to
+# that sum. Trees of smaller leaves are flat on the events of the training, and not on others.
+_LEAST_SHARE, _ADDED_SHARE = 0.002, 0.001
+
+_DESCRIPTION = """A classifier of {library} that keeps the response to background smooth in the mass.
+
+    Cross entropy and the MoDe loss (arXiv:2010.09745) by the method of multipliers, see
+    :func:`libmode.xgboost.objective`: there is no strength to guess. ``booster_`` is an ordinary
+    {booster}, whose saved model predicts the same without libmode.
+
+    Parameters
+    ----------
+    order : int, default 1
+        The degree of the polynomial in mass that the response may follow.
+    strength, relative_strength, tolerance, score_transform
+        As for :func:`libmode.xgboost.objective`.
+    n_estimators : int, default 500
+        Rounds. MoDe needs some hundreds to get what it asks for.
+    learning_rate : float, default 0.3
+    max_depth : int, default 4
+    min_child_weight : float, optional
+        The least sum of Hessians in a leaf; 0.2 % of the sum of the weights by default.
+    subsample, colsample_bytree : float, default 1
+        Of rows and features, for each tree. MoDe sees all rows all the same.
+    reg_lambda : float, optional
+        What is added to that sum; 0.1 % of the sum of the weights by default.
+    early_stopping_rounds : int, optional
+        Stop where the last of ``eval_set`` has not become better by :func:`libmode.metrics.sensitivity`
+        for so many rounds, and predict with the best. MoDe takes some fifty to begin, so not too few.
+    events : float, default 100,000
+        N, of that sensitivity and of the dependence in ``evals_result_``.
+    random_state : int or RandomState, optional
+    n_jobs : int, optional
+        Threads; what the library has by default.
+    **parameters
+        {parameters}
+
+    Attributes
+    ----------
+    booster_ : {booster}
+    classes_ : (2,), background and signal, as sorted by NumPy
+    evals_result_ : dict
+        By the names validation_0, ... a list for each of logloss, dependence (rho) and inverse_sensitivity;
+        the latter is left out with several variables of mass.
+    best_iteration_ : int or None
+    n_features_in_, feature_names_in_
+        As for every estimator.
+
+    Examples
+    --------
+    >>> classifier = {name}(order=1).fit(X, y, mass=mass)
+    >>> probability = classifier.predict_proba(X)[:, 1]
+    """
+
+
+class Judged(NamedTuple):
+    """An evaluation set."""
+
+    features: NDArray[Any]
+    label: NDArray[Any]
+    mass: NDArray[Any]
+    weight: NDArray[Any] | None
+
+    @property
+    def arrays(self) -> tuple[Any, Any]:
+        """What :class:`Metric` has of a data set."""
+        return self.mass, self.weight
+
+
+class Training(NamedTuple):
+    """What a library trains with."""
+
+    features: NDArray[Any]
+    label: NDArray[Any]  # 0 and 1
+    names: list[str] | None
+    prior: float
+    least_weight: float
+    reg_lambda: float
+    seed: int
+    parameters: dict[str, Any]  # of the library
+    judged: list[Judged]
+    objective: Callable[[RowsOf], Objective]
+    metric: Callable[[RowsOf, Sequence[Any]], Metric]
+
+
+class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """What the libraries share; a subclass trains and returns margins."""
+
+    @classmethod
+    def describe(cls, library: str, booster: str, parameters: str) -> str:
+        """The docstring of a subclass."""
+        name = "MoDeXGBClassifier" if library == "XGBoost" else "MoDeLGBMClassifier"
+        return _DESCRIPTION.format(library=library, booster=booster, parameters=parameters, name=name)
+
+    def __init__(
+        self,
+        *,
+        order: int = 1,
+        strength: float | None = None,
+        relative_strength: float = 20.0,
+        tolerance: float | None = None,
+        score_transform: ScoreTransform = "odds",
+        n_estimators: int = 500,
+        learning_rate: float = 0.3,
+        max_depth: int = 4,
+        min_child_weight: float | None = None,
+        subsample: float = 1.0,
+        colsample_bytree: float = 1.0,
+        reg_lambda: float | None = None,
+        early_stopping_rounds: int | None = None,
+        events: float = USUAL_EVENTS,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        **parameters: Any,
+    ) -> None:
+        self.order = order
+        self.strength = strength
+        self.relative_strength = relative_strength
+        self.tolerance = tolerance
+        self.score_transform = score_transform
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.max_depth = max_depth
+        self.min_child_weight = min_child_weight
+        self.subsample = subsample
+        self.colsample_bytree = colsample_bytree
+        self.reg_lambda = reg_lambda
+        self.early_stopping_rounds = early_stopping_rounds
+        self.events = events
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.parameters = parameters
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """All arguments by name."""
+        found: dict[str, Any] = super().get_params(deep)
+        return found | self.parameters
+
+    def set_params(self, **params: Any) -> BoostedClassifier:
+        """Sets arguments by name, further ones too."""
+        named = self._get_param_names()
+        for name, value in params.items():
+            if name in named:
+                setattr(self, name, value)
+            else:
+                self.parameters[name] = value
+        return self
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        mass: Any,
+        sample_weight: Any = None,
+        category: Any = None,
+        eval_set: Sequence[tuple[Any, Any]] | None = None,
+        eval_mass: Sequence[Any] | None = None,
+        eval_sample_weight: Sequence[Any] | None = None,
+    ) -> BoostedClassifier:
+        """Trains on n events.
+
+        Parameters
+        ----------
+        X : (n, features) numbers, NaN where one is missing
+        y : (n,) of two classes, the first of which by NumPy's order is the background
+        mass : (n,) or (n, d) finite numbers
+        sample_weight : (n,) of either sign, optional
+        category : (n,) integers, optional
+            As for :func:`libmode.mode_loss`.
+        eval_set : list of (X, y), optional
+        eval_mass, eval_sample_weight : lists of their masses and weights
+
+        Raises
+        ------
+        ValueError, TypeError
+            For arrays that do not fit each other, other than two classes, and bad options.
+        """
+        _same_length("X", X, "mass", mass)
+        given = X
+        X, y = validate_data(self, X, y, dtype=[np.float32, np.float64], ensure_all_finite="allow-nan")
+        check_classification_targets(y)
+        self.classes_, label = np.unique(y, return_inverse=True)
+        if len(self.classes_) != 2:
+            raise ValueError(
+                f"y has {len(self.classes_)} class{'es' * (len(self.classes_) != 1)} ({type_of_target(y)}): "
+                "Only binary classification is supported, one class of background and one of signal"
+            )
+        weight = None if sample_weight is None else _check_sample_weight(sample_weight, X)
+        _same_length("X", given, "category", category)
+        options = {name: value for name, value in self.parameters.items() if name in TAKEN["mode"]}
+        judged = self._judged(eval_set, eval_mass, eval_sample_weight)
+        several = np.ndim(mass) > 1 and np.shape(mass)[1] > 1
+        if several and self.early_stopping_rounds:
+            raise ValueError(
+                f"early_stopping_rounds = {self.early_stopping_rounds}: the sensitivity is of one variable of mass, "
+                f"and mass has shape {np.shape(mass)}"
+            )
+        share = prior(label, weight)
+
+        def objective(rows_of: RowsOf) -> Objective:
+            return Objective(
+                rows_of,
+                mass,
+                weight=weight,
+                label=None,
+                category=category,
+                strength=self.strength,
+                relative_strength=self.relative_strength,
+                tolerance=self.tolerance,
+                score_transform=self.score_transform,
+                options={"order": self.order, **options},
+            )
+
+        def metric(rows_of: RowsOf, masses: Sequence[Any]) -> Metric:
+            names = ("logloss", "dependence") if several else ("logloss", "dependence", "inverse_sensitivity")
+            of = {"order": self.order, **options}
+            return Metric(rows_of, masses, of=names, strength=None, events=self.events, options=of)
+
+        size = float(len(label) if weight is None else np.abs(weight).sum())
+        training = Training(
+            features=X,
+            label=label.astype(np.float32),
+            names=[str(name) for name in self.feature_names_in_] if hasattr(self, "feature_names_in_") else None,
+            prior=share,
+            least_weight=_LEAST_SHARE * size if self.min_child_weight is None else self.min_child_weight,
+            reg_lambda=_ADDED_SHARE * size if self.reg_lambda is None else self.reg_lambda,
+            seed=_seed(self.random_state),
+            parameters={name: value for name, value in self.parameters.items() if name not in options},
+            judged=judged,
+            objective=objective,
+            metric=metric,
+        )
+        self.booster_, self.evals_result_, self.best_iteration_ = self._train(training)
+        return self
+
+    def _judged(self, sets: Any, masses: Any, weights: Any) -> list[Judged]:
+        """The evaluation sets; a mass that is missing is an error."""
+        if sets is None:
+            if self.early_stopping_rounds:
+                raise ValueError(f"early_stopping_rounds = {self.early_stopping_rounds}: give eval_set and eval_mass")
+            if masses is not None:
+                raise ValueError("eval_mass is given without eval_set")
+            return []
+        for name, given in (("eval_mass", masses), ("eval_sample_weight", weights)):
+            if given is None and name == "eval_mass" or given is not None and len(given) != len(sets):
+                raise ValueError(
+                    f"eval_set has {len(sets)} sets, and {name} has {0 if given is None else len(given)}: each set "
+                    "has masses of its own"
+                )
+        found = []
+        for k, (X, y) in enumerate(sets):
+            _same_length(f"eval_set[{k}]", X, f"eval_mass[{k}]", masses[k])
+            X, y = validate_data(self, X, y, reset=False, dtype=[np.float32, np.float64], ensure_all_finite="allow-nan")
+            strange = np.flatnonzero(~np.isin(y, self.classes_))
+            if len(strange):
+                raise ValueError(f"eval_set[{k}] has class {y[strange[0]]!r} at {strange[0]}, which y has not")
+            weight = None if weights is None or weights[k] is None else np.asarray(weights[k], float)
+            _same_length(f"eval_set[{k}]", X, f"eval_sample_weight[{k}]", weight)
+            found.append(Judged(X, (y == self.classes_[1]).astype(np.float32), np.asarray(masses[k]), weight))
+        return found
+
+    def _train(self, training: Training) -> tuple[Any, dict[str, dict[str, list[float]]], int | None]:
+        """The booster, the values of the evaluation sets by round, and the best round."""
+        raise NotImplementedError
+
+    def _margins(self, features: NDArray[Any]) -> NDArray[Any]:
+        """log(p/(1 - p)) of events, (n,)."""
+        raise NotImplementedError
+
+    def decision_function(self, X: Any) -> NDArray[Any]:
+        """log(p/(1 - p)), p the probability of signal, of shape (n,)."""
+        check_is_fitted(self)
+        return self._margins(
+            validate_data(self, X, reset=False, dtype=[np.float32, np.float64], ensure_all_finite="allow-nan")
+        )
+
+    def predict_proba(self, X: Any) -> NDArray[Any]:
+        """Probabilities of background and signal, of shape (n, 2)."""
+        signal = sigmoid(self.decision_function(X))
+        return np.column_stack([1 - signal, signal])
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class of the higher probability, of shape (n,)."""
+        above = self.decision_function(X) > 0
+        chosen: NDArray[Any] = self.classes_[above.astype(int)]
+        return chosen
+
+    def save_model(self, path: Any) -> None:
+        """Writes the booster, which loads without libmode."""
+        check_is_fitted(self)
+        self.booster_.save_model(path)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.classifier_tags.multi_class = False
+        return tags
+
+
+def _same_length(name: str, given: Any, other_name: str, other: Any) -> None:
+    if other is None:
+        return
+    count, of_other = (array.shape[0] if hasattr(array, "shape") else len(array) for array in (given, other))
+    if count != of_other:
+        raise ValueError(f"{other_name} has length {of_other}, but {name} has {count} rows")
+
+
+def _seed(state: Any) -> int:
+    if state is None or isinstance(state, (int, np.integer)):
+        return int(state or 0)
+    return int(state.randint(np.iinfo(np.int32).max))
+
+
+def logit(probability: float) -> float:
+    """log(p/(1 - p))."""
+    return math.log(probability / (1 - probability))

@@ -1,0 +1,223 @@
+"""MoDe in LightGBM: an objective, a metric, and a classifier of scikit-learn.
+
+LightGBM forgets the link of an objective of one's own; :func:`finalize` writes it into the model, which then
+predicts probabilities, and without libmode.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ._missing import needed
+
+with needed("lightgbm", "libmode.lightgbm", "lightgbm"):
+    import lightgbm
+
+with needed("sklearn", "libmode.lightgbm", "lightgbm"):
+    from ._classifier import BoostedClassifier, Training, logit
+
+from ._boosted import USUAL_EVENTS, Metric, Objective, Rows
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from typing_extensions import Unpack
+
+    from ._constraint import ScoreTransform
+    from .option_types import LossOptions
+
+__all__ = ["MoDeLGBMClassifier", "finalize", "metric", "objective"]
+
+
+def objective(
+    mass: Any,
+    *,
+    weight: Any = None,
+    label: Any = None,
+    category: Any = None,
+    strength: float | None = None,
+    relative_strength: float = 20.0,
+    tolerance: float | None = None,
+    score_transform: ScoreTransform = "odds",
+    **options: Unpack[LossOptions],
+) -> Objective:
+    """Cross entropy and MoDe (arXiv:2010.09745) for ``"objective"`` among the parameters of ``lightgbm.train``.
+
+    Give the Dataset ``init_score``, log(p/(1 - p)) with p the share of signal, for each of its rows, and the model to
+    :func:`finalize`. ``weight``, of either sign, takes the place of the weights of the Dataset, whose derivatives
+    LightGBM does not weight either. All else is as for :func:`libmode.xgboost.objective`.
+
+    Raises RuntimeError in a training on several machines, where each sees a part of the rows.
+    """
+    return Objective(
+        _rows_of_training,
+        mass,
+        weight=weight,
+        label=label,
+        category=category,
+        strength=strength,
+        relative_strength=relative_strength,
+        tolerance=tolerance,
+        score_transform=score_transform,
+        options=options,
+    )
+
+
+def metric(
+    masses: Mapping[Any, Any] | Iterable[tuple[Any, Any]],
+    *,
+    of: str | Iterable[str] = "inverse_sensitivity",
+    strength: float | None = None,
+    events: float = USUAL_EVENTS,
+    **options: Unpack[LossOptions],
+) -> Callable[[Any, Any], list[tuple[str, float, bool]]]:
+    """What judges evaluation sets, for ``feval=`` of ``lightgbm.train`` beside :func:`objective`.
+
+    ``masses`` says for each Dataset of ``valid_sets`` what the masses are; all else is as for
+    :func:`libmode.xgboost.metric`.
+    """
+    return _Feval(Metric(_rows_of, masses, of=of, strength=strength, events=events, options=options))
+
+
+class _Feval:
+    def __init__(self, metric: Metric) -> None:
+        self._metric = metric
+
+    def __call__(self, margin: Any, data: lightgbm.Dataset) -> list[tuple[str, float, bool]]:
+        return [(name, value, False) for name, value in self._metric(margin, data)]
+
+
+def finalize(booster: lightgbm.Booster, init_score: float = 0.0, *, num_iteration: int | None = None) -> Any:
+    """The model with the link of ``objective=binary``, which predicts probabilities.
+
+    Parameters
+    ----------
+    booster : lightgbm.Booster
+        Trained with :func:`objective`; it stays as it is.
+    init_score : float
+        What all rows of the Dataset had: it is added to the leaves of the first tree.
+    num_iteration : int, optional
+        Keep so many rounds; the best, or all, by default.
+
+    Returns
+    -------
+    lightgbm.Booster
+
+    Raises
+    ------
+    ValueError
+        For a model without trees, or with another objective than that of :func:`objective`.
+    """
+    if booster.num_trees() == 0:
+        raise ValueError("the booster has no tree: nothing was split, so there is nothing that could predict")
+    score = float(init_score)
+    if not np.isfinite(score):
+        raise ValueError(f"init_score = {init_score!r}: must be finite")
+    text = booster.model_to_string(num_iteration=num_iteration)
+    head, names, rest = text.partition("\nfeature_names=")
+    if "\nobjective=" in head:
+        raise ValueError(
+            "the model has a link of its own: it is not of libmode.lightgbm.objective, or is final already"
+        )
+    rest = rest.replace("\n[objective: custom]\n", "\n[objective: binary]\n")
+    model = lightgbm.Booster(model_str=f"{head}\nobjective=binary sigmoid:1{names}{rest}")
+    for leaf in range(model.dump_model(num_iteration=1)["tree_info"][0]["num_leaves"]):
+        model.set_leaf_output(0, leaf, model.get_leaf_output(0, leaf) + score)
+    return model
+
+
+class MoDeLGBMClassifier(BoostedClassifier):
+    __doc__ = BoostedClassifier.describe(
+        "LightGBM",
+        "lightgbm.Booster",
+        "Further options of the MoDe loss, and further parameters of LightGBM, by their own names.",
+    )
+
+    def _train(self, training: Training) -> tuple[Any, dict[str, dict[str, list[float]]], int | None]:
+        start = logit(training.prior)
+        data = _dataset(training.features, training.label, training.names, start)
+        sets = [_dataset(own.features, own.label, training.names, start, data) for own in training.judged]
+        masses = [(made, own.arrays) for made, own in zip(sets, training.judged, strict=True)]
+        history: dict[str, dict[str, list[float]]] = {}
+        callbacks: list[Any] = [lightgbm.record_evaluation(history)] if sets else []
+        stopping = None
+        if self.early_stopping_rounds:
+            last = f"validation_{len(sets) - 1}"
+            stopping = _Stopping(self.early_stopping_rounds, (last, "inverse_sensitivity"))
+            callbacks.append(stopping)
+        booster = lightgbm.train(
+            {
+                "objective": training.objective(_rows_of_training),
+                "metric": "none",
+                "learning_rate": self.learning_rate,
+                "max_depth": self.max_depth,
+                "num_leaves": 2 ** min(self.max_depth, 16) - 1 if self.max_depth > 0 else 31,
+                "min_sum_hessian_in_leaf": training.least_weight,
+                "bagging_fraction": self.subsample,
+                "bagging_freq": 1 if self.subsample < 1 else 0,
+                "feature_fraction": self.colsample_bytree,
+                "lambda_l2": training.reg_lambda,
+                "seed": training.seed,
+                "verbosity": -1,
+                **({} if self.n_jobs is None else {"num_threads": self.n_jobs}),
+                **training.parameters,
+            },
+            data,
+            self.n_estimators,
+            valid_sets=sets,
+            valid_names=[f"validation_{k}" for k in range(len(sets))],
+            feval=_Feval(training.metric(_rows_of, masses)) if sets else None,
+            callbacks=callbacks,
+        )
+        if stopping is None:
+            return finalize(booster, start), history, None
+        return finalize(booster, start, num_iteration=stopping.best + 1), history, stopping.best
+
+    def _margins(self, features: NDArray[Any]) -> NDArray[Any]:
+        margins: NDArray[Any] = self.booster_.predict(features, raw_score=True)
+        return margins
+
+
+class _Stopping:
+    """Stops where a metric of a data set has not become smaller for so many rounds."""
+
+    def __init__(self, rounds: int, of: tuple[str, str]) -> None:
+        self._rounds, self._of = rounds, of
+        self.best, self._least = 0, np.inf
+
+    def __call__(self, env: Any) -> None:
+        value = next(value for *of, value, _ in env.evaluation_result_list if tuple(of) == self._of)
+        if value < self._least:
+            self.best, self._least = env.iteration, value
+        elif env.iteration - self.best >= self._rounds:
+            raise lightgbm.callback.EarlyStopException(self.best, env.evaluation_result_list)
+
+
+def _dataset(
+    features: NDArray[Any], label: Any, names: list[str] | None, start: float, reference: Any = None
+) -> lightgbm.Dataset:
+    return lightgbm.Dataset(
+        features,
+        label,
+        feature_name="auto" if names is None else names,
+        init_score=np.full(len(features), start),
+        reference=reference,
+        free_raw_data=False,
+    )
+
+
+def _rows_of(data: lightgbm.Dataset) -> Rows:
+    weight = data.get_weight()
+    return Rows(np.asarray(data.get_label()), None if weight is None else np.asarray(weight))
+
+
+def _rows_of_training(data: lightgbm.Dataset) -> Rows:
+    machines = int((data.get_params() or {}).get("num_machines", 1))
+    if machines > 1:
+        raise RuntimeError(
+            f"this is one of {machines} machines of a distributed training, and sees its own rows only, while MoDe is "
+            "a loss of all: train on one machine, or on a sample of the rows"
+        )
+    return _rows_of(data)

@@ -1,0 +1,210 @@
+"""MoDe in XGBoost: an objective, a metric, and a classifier of scikit-learn.
+
+Margins go in and probabilities come out, since the objective by name stays ``binary:logistic``: a saved
+model is an ordinary one, which loads and predicts without libmode.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ._missing import needed
+
+with needed("xgboost", "libmode.xgboost", "xgboost"):
+    import xgboost
+
+with needed("sklearn", "libmode.xgboost", "xgboost"):
+    from ._classifier import BoostedClassifier, Training
+
+from ._boosted import USUAL_EVENTS, Metric, Objective, Rows
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from typing_extensions import Unpack
+
+    from ._constraint import ScoreTransform
+    from .option_types import LossOptions
+
+__all__ = ["MoDeXGBClassifier", "metric", "objective"]
+
+
+def objective(
+    mass: Any,
+    *,
+    weight: Any = None,
+    label: Any = None,
+    category: Any = None,
+    strength: float | None = None,
+    relative_strength: float = 20.0,
+    tolerance: float | None = None,
+    score_transform: ScoreTransform = "odds",
+    **options: Unpack[LossOptions],
+) -> Objective:
+    """Cross entropy and MoDe (arXiv:2010.09745) for ``obj=`` of ``xgboost.train``.
+
+    Give ``"objective": "binary:logistic"`` with it, so that the model predicts probabilities, and
+    ``base_score``, the share of signal. Every row of the training set counts in every round, whatever ``subsample`` is.
+
+    Without a strength the push on the scores is what MoDe's gradient is now and the sum of what it was
+    in all rounds before, the method of multipliers, so that it grows until nothing is seen; docs/trees.md has the
+    equations. With one it is the derivative of::
+
+        sum_i w_i cross entropy_i + strength sum_i w_i L
+
+    and Newton's steps are bounded by :func:`libmode.mode_loss_grad_hess`.
+
+    Parameters
+    ----------
+    mass : (n,) or (n, d) real numbers
+        Of the rows of the training set, in their order.
+    weight : (n,) real numbers of either sign, optional
+        Of cross entropy and MoDe. XGBoost refuses a DMatrix with negative weights: give them here. By
+        default those of the DMatrix.
+    label : (n,) integers, optional
+        Which background an event is of, for ``background_label``; the 0 and 1 of the DMatrix by default.
+    category : (n,) integers, optional
+        As for :func:`libmode.mode_loss`.
+    strength : float, optional
+        A fixed lambda. None, the default: no strength to guess.
+    relative_strength : float, default 20
+        Without a strength: the push over what the classifier's part of the Hessian would allow in one round. Less is
+        slower and smoother.
+    tolerance : float, optional
+        Without a strength: once no more is seen than so many background events could tell, the push stays as it is.
+    score_transform : {"odds", None}, default "odds"
+        As for :class:`libmode.torch.MoDeConstraint`.
+    **options
+        Those of :func:`libmode.mode_loss`, but for ``score_range``; ``order`` is 1 by default. Where nothing is
+        said of bins there are up to 128, of at least 250 events each.
+
+    Returns
+    -------
+    Objective
+        To be called with margins and a DMatrix; ``loss`` is MoDe of the last round.
+
+    Raises
+    ------
+    ValueError, TypeError
+        At once for bad options, and in the first round for arrays that do not fit the training set, and labels
+        other than 0 and 1.
+    RuntimeError
+        In a distributed training, where a process sees only a part of the rows.
+    """
+    return Objective(
+        _rows_of_training,
+        mass,
+        weight=weight,
+        label=label,
+        category=category,
+        strength=strength,
+        relative_strength=relative_strength,
+        tolerance=tolerance,
+        score_transform=score_transform,
+        options=options,
+    )
+
+
+def metric(
+    masses: Mapping[Any, Any] | Iterable[tuple[Any, Any]],
+    *,
+    of: str | Iterable[str] = "inverse_sensitivity",
+    strength: float | None = None,
+    events: float = USUAL_EVENTS,
+    **options: Unpack[LossOptions],
+) -> Metric:
+    """What judges evaluation sets, for ``custom_metric=`` of ``xgboost.train`` beside :func:`objective`.
+
+    Parameters
+    ----------
+    masses : mapping or pairs
+        From each DMatrix of ``evals`` to the masses of its rows, or to a tuple of masses and weights.
+        One that is missing is an error, since no other masses can stand for its own.
+    of : names, or one
+        All are to be minimised, and early stopping takes the last:
+
+        - ``"inverse_sensitivity"``: 1 over :func:`libmode.metrics.sensitivity`, which falls as the classifier
+          gets better and rises where it carves a bump.
+        - ``"dependence"``: rho, at most 1 where ``events`` background events see nothing.
+        - ``"logloss"``: the mean cross entropy.
+        - ``"loss"``: that and ``strength`` times the MoDe loss.
+    strength : float
+        For ``"loss"`` only.
+    events : float
+        N, of the sensitivity and rho.
+    **options
+        Those of :func:`libmode.mode_loss`; ``order`` is 1 by default.
+
+    Raises
+    ------
+    ValueError, TypeError
+        At once for bad options, later for a DMatrix whose masses are not known or do not fit.
+    """
+    return Metric(_rows_of, masses, of=of, strength=strength, events=events, options=options)
+
+
+class MoDeXGBClassifier(BoostedClassifier):
+    __doc__ = BoostedClassifier.describe(
+        "XGBoost",
+        "xgboost.Booster",
+        "Further options of the MoDe loss, and further parameters of XGBoost, by their own names.",
+    )
+
+    def _train(self, training: Training) -> tuple[Any, dict[str, dict[str, list[float]]], int | None]:
+        data = _matrix(training.features, training.label, training.names)
+        evaluated = [(_matrix(own.features, own.label, training.names), own) for own in training.judged]
+        masses = [(matrix, own.arrays) for matrix, own in evaluated]
+        history: dict[str, dict[str, list[float]]] = {}
+        booster = xgboost.train(
+            {
+                "objective": "binary:logistic",
+                "disable_default_eval_metric": True,
+                "base_score": training.prior,
+                "learning_rate": self.learning_rate,
+                "max_depth": self.max_depth,
+                "min_child_weight": training.least_weight,
+                "subsample": self.subsample,
+                "colsample_bytree": self.colsample_bytree,
+                "reg_lambda": training.reg_lambda,
+                "seed": training.seed,
+                **({} if self.n_jobs is None else {"nthread": self.n_jobs}),
+                **training.parameters,
+            },
+            data,
+            self.n_estimators,
+            obj=training.objective(_rows_of_training),
+            evals=[(matrix, f"validation_{k}") for k, (matrix, _) in enumerate(evaluated)],
+            custom_metric=training.metric(_rows_of, masses) if evaluated else None,
+            early_stopping_rounds=self.early_stopping_rounds,
+            evals_result=history,
+            verbose_eval=False,
+        )
+        best = booster.best_iteration if self.early_stopping_rounds else None
+        return booster, history, best
+
+    def _margins(self, features: NDArray[Any]) -> NDArray[Any]:
+        rounds = (0, 0) if self.best_iteration_ is None else (0, self.best_iteration_ + 1)
+        data = _matrix(features, None, self.booster_.feature_names)
+        margins: NDArray[Any] = self.booster_.predict(data, output_margin=True, iteration_range=rounds)
+        return margins
+
+
+def _matrix(features: NDArray[Any], label: Any, names: list[str] | None) -> xgboost.DMatrix:
+    return xgboost.DMatrix(features, label, feature_names=names)
+
+
+def _rows_of(data: xgboost.DMatrix) -> Rows:
+    weight = data.get_weight()
+    return Rows(np.asarray(data.get_label()), weight if len(weight) else None)
+
+
+def _rows_of_training(data: xgboost.DMatrix) -> Rows:
+    count = xgboost.collective.get_world_size()
+    if count > 1:
+        raise RuntimeError(
+            f"this is one of {count} processes of a distributed training, and sees its own rows only, while MoDe is a "
+            "loss of all: train in one process (10^8 rows fit in 64 GB), or on a sample of the rows"
+        )
+    return _rows_of(data)
