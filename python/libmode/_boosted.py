@@ -32,7 +32,8 @@ RowsOf = Callable[[Any], Rows]
 class Objective:
     """What a library calls in each round with margins and the training set, for their derivatives.
 
-    It remembers what it has seen of a training, and begins anew with another data set, or where all margins are equal.
+    It remembers what it has seen of a training, and begins anew with another data set, where all margins are equal, or
+    where they are what they were when it began.
     """
 
     def __init__(
@@ -60,6 +61,7 @@ class Objective:
             "options": options,
         }
         self._data: Callable[[], Any] = lambda: None
+        self._first: NDArray[Any] = np.empty(0)  # the margins of the first round
         self._boosting: Boosting | None = None
 
     @property
@@ -71,12 +73,17 @@ class Objective:
         margin = np.asarray(margin)
         if margin.ndim != 1:
             raise ValueError(f"the margins have shape {margin.shape}: MoDe is for one signal against background")
-        if self._boosting is None or self._data() is not data or margin.min() == margin.max():
-            self._begin(data, len(margin))
+        least, most = (margin.min(), margin.max()) if len(margin) else (0.0, 0.0)
+        if not np.isfinite(most - least):
+            place = np.flatnonzero(~np.isfinite(margin))[0]
+            raise ValueError(f"margin[{place}] = {margin[place]}: the training diverged; a lower learning rate may help")
+        if self._boosting is None or self._data() is not data or least == most or np.array_equal(margin, self._first):
+            self._begin(data, margin)
         assert self._boosting is not None
         return self._boosting(margin)
 
-    def _begin(self, data: Any, count: int) -> None:
+    def _begin(self, data: Any, margin: NDArray[Any]) -> None:
+        count = len(margin)
         for name, array in self._arrays.items():
             if array is not None and len(array) != count:
                 raise ValueError(
@@ -89,7 +96,7 @@ class Objective:
         weight = rows.weight if arrays["weight"] is None else arrays["weight"]
         of_events = (arrays["mass"], rows.label, weight, arrays["label"], arrays["category"])
         self._boosting = Boosting(*of_events, **self._arguments)
-        self._data = weakref.ref(data)
+        self._data, self._first = weakref.ref(data), margin.copy()
 
     def __deepcopy__(self, memo: Any) -> Objective:
         return self  # LightGBM copies its parameters; what is remembered shall be where the user looks
