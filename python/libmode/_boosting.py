@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -69,9 +69,7 @@ class Boosting:
         events = events_of(read, self.target, mass, weight, self.label, category)
         self.weight, self.label = events.weight, events.label
         self._size = None if self.weight is None else np.abs(self.weight)
-        self.total = float(len(self.target) if self.weight is None else self.weight.sum(dtype=float))
-        if not 0 < self.total < np.inf:
-            raise ValueError(f"the weights sum to {self.total:g}: must be positive and finite")
+        self.total = sum(sums_of_weights(self.target, self.weight))
         asked = check("mode", self._settings.options)
         self._at = np.flatnonzero(np.isin(self.label, asked.labels))
         self._options = check("mode", with_bins(self._settings.options, len(self._at)))
@@ -211,11 +209,19 @@ def sigmoid(margin: NDArray[Any]) -> NDArray[Any]:
     return result
 
 
-def prior(target: NDArray[Any], weight: NDArray[Any] | None, names: Sequence[str] = ("signal", "background")) -> float:
-    """The share of signal; raises ValueError where a class has a sum of weights that is not positive."""
-    size = np.ones(len(target)) if weight is None else np.asarray(weight, float)
-    sums = float(size[target == 1].sum()), float(size[target == 0].sum())
-    for name, total in zip(names, sums, strict=True):
-        if not total > 0:
-            raise ValueError(f"the weights of the {name} sum to {total:g}: must be positive")
-    return sums[0] / sum(sums)
+def sums_of_weights(target: NDArray[Any], weight: NDArray[Any] | None) -> tuple[float, float]:
+    """Of background and signal; raises ValueError for a weight that is not finite, and where a class has no event or a
+    sum that is not positive."""
+    if weight is not None and not np.isfinite(weight.sum(dtype=float)):
+        place = np.argmin(np.isfinite(weight))
+        raise ValueError(f"weight[{place}] = {weight[place]}: every weight must be finite")
+    sums = []
+    for label, name in enumerate(("background", "signal")):
+        chosen = target == label
+        count = int(np.count_nonzero(chosen))
+        if count == 0:
+            raise ValueError(f"none of the {len(target)} events is {name} (label {label}): both classes are needed")
+        sums.append(float(count if weight is None else weight.sum(where=chosen, dtype=float)))
+        if not sums[-1] > 0:
+            raise ValueError(f"the weights of the {name} sum to {sums[-1]:g}: must be positive")
+    return sums[0], sums[1]

@@ -1,11 +1,12 @@
 """Events for boosted trees, and what both libraries do alike: lent to tests/trees."""
 
-import lightgbm
 import libmode.lightgbm
 import libmode.xgboost
+import lightgbm
 import numpy as np
 import xgboost
 from libmode.metrics import dependence
+
 from studies.simple_model.data import simple_model
 
 TRAIN = simple_model(20_000, np.random.default_rng(1))

@@ -67,9 +67,7 @@ def case_of(name, events=400, seed=7):
 @pytest.mark.parametrize("name", CASES)
 def test_the_gradient_is_that_of_cross_entropy_and_mode(name, library, transform):
     sample, arguments, options = case_of(name)
-    objective = OBJECTIVES[library](
-        sample.mass, strength=STRENGTH, score_transform=transform, **arguments, **options
-    )
+    objective = OBJECTIVES[library](sample.mass, strength=STRENGTH, score_transform=transform, **arguments, **options)
     grad, hess = objective(sample.margin, DATA[library](sample.margin[:, None], sample.target))
 
     def value(margin):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from boosted import OBJECTIVES, PROBABILITIES, TEST, TRAIN, beyond_flat
 from libmode.metrics import auc
+
 from studies.simple_model.data import Events
 
 LIBRARIES = list(OBJECTIVES)
