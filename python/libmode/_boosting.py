@@ -223,5 +223,5 @@ def sums_of_weights(target: NDArray[Any], weight: NDArray[Any] | None) -> tuple[
             raise ValueError(f"none of the {len(target)} events is {name} (label {label}): both classes are needed")
         sums.append(float(count if weight is None else weight.sum(where=chosen, dtype=float)))
         if not sums[-1] > 0:
-            raise ValueError(f"the weights of the {name} sum to {sums[-1]:g}: must be positive")
+            raise ValueError(f"the weights of the class of {name} sum to {sums[-1]:g}: must be positive")
     return sums[0], sums[1]

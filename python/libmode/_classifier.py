@@ -217,8 +217,6 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ValueError, TypeError
             For arrays that do not fit each other, other than two classes, and bad options.
         """
-        _same_length("X", X, "mass", mass)
-        given = X
         X, y = validate_data(self, X, y, dtype=[np.float32, np.float64], ensure_all_finite="allow-nan")
         check_classification_targets(y)
         self.classes_, label = np.unique(y, return_inverse=True)
@@ -228,7 +226,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 "Only binary classification is supported, one class of background and one of signal"
             )
         weight = None if sample_weight is None else _check_sample_weight(sample_weight, X)
-        _same_length("X", given, "category", category)
+        _same_length(X, mass=mass, category=category)
         options, further = self._divided()
         several = _several(mass)
         judged = self._judged(eval_set, eval_mass, eval_sample_weight, several)
@@ -324,9 +322,8 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return found
 
     def _judged_one(self, X: Any, y: Any, mass: Any, weight: Any, several: bool) -> Judged:
-        _same_length("X", X, "mass", mass)
-        _same_length("X", X, "sample_weight", weight)
         X, y = self._read(X, y)
+        _same_length(X, mass=mass, sample_weight=weight)
         mass = read("mass", mass)
         if _several(mass) != several:
             raise ValueError(f"mass has shape {mass.shape}, and that of the training has another number of variables")
@@ -383,14 +380,14 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-def _same_length(name: str, given: Any, other_name: str, other: Any) -> None:
-    if other is None:
-        return
-    if np.ndim(other) == 0:
-        raise TypeError(f"{other_name} = {other!r}: expected an array with a row for each event")
-    count, of_other = (array.shape[0] if hasattr(array, "shape") else len(array) for array in (given, other))
-    if count != of_other:
-        raise ValueError(f"{other_name} has length {of_other}, but {name} has {count} rows")
+def _same_length(X: NDArray[Any], **arrays: Any) -> None:
+    for name, array in arrays.items():
+        if array is None and name != "mass":
+            continue
+        if np.ndim(array) == 0:
+            raise TypeError(f"{name} = {array!r}: expected an array with a row for each event")
+        if np.shape(array)[0] != len(X):
+            raise ValueError(f"{name} has length {np.shape(array)[0]}, but X has {len(X)} rows")
 
 
 def _several(mass: Any) -> bool:

@@ -76,7 +76,8 @@ def metric(
     """What judges evaluation sets, for ``feval=`` of ``lightgbm.train`` beside :func:`objective`.
 
     ``masses`` says for each Dataset of ``valid_sets`` what the masses are; all else is as for
-    :func:`libmode.xgboost.metric`.
+    :func:`libmode.xgboost.metric`, but that ``lightgbm.early_stopping`` stops by any of ``of``, or with
+    ``first_metric_only`` by the first.
     """
     return _Feval(Metric(_rows_of, masses, of=of, strength=strength, events=events, options=options))
 
@@ -194,6 +195,7 @@ class _Stopping:
     def __init__(self, rounds: int, of: tuple[str, str]) -> None:
         self._rounds, self._of = rounds, of
         self.best, self._least = 0, np.inf
+        self.order = 30  # as of LightGBM's own: after what is written down
 
     def __call__(self, env: Any) -> None:
         value = next(value for *of, value, _ in env.evaluation_result_list if tuple(of) == self._of)

@@ -94,6 +94,25 @@ def test_of_weights_of_the_data_set_the_gradient_is_what_that_of_the_argument_is
         assert_allclose(one, other, rtol=1e-12)
 
 
+def test_weights_that_are_whole_numbers_are_events_that_are_repeated():
+    sample = Sample(5_000, 4)
+    count = sample.rng.integers(1, 4, 5_000)
+    copies = np.repeat(np.arange(5_000), count)
+    edges = np.quantile(sample.mass, np.linspace(0, 1, 9))  # which would not be the same for so many events
+    found = []
+    for chosen, weight in ((slice(None), count), (copies, None)):
+        options = {"edges": edges, "unbiased": False, "strength": STRENGTH, "weight": weight}
+        objective = OBJECTIVES["xgboost"](sample.mass[chosen], **options)
+        margin = sample.margin[chosen]
+        found.append(objective(margin, DATA["xgboost"](margin[:, None], sample.target[chosen])))
+    (grad, hess), of_copies = found
+    grad_of_copies, hess_of_copies = (np.bincount(copies, values) for values in of_copies)
+    assert_allclose(grad, grad_of_copies, rtol=1e-9, atol=1e-9)
+    # An event is no neighbour of itself, but of its copies, of which there are more where there are few others.
+    assert_allclose(hess.sum(), hess_of_copies.sum(), rtol=0.01)
+    assert np.quantile(np.abs(hess / hess_of_copies - 1), 0.95) < 0.1
+
+
 def test_there_are_128_bins_of_mass_where_there_are_events_for_them():
     sample = Sample(60_000, 3)
     data = DATA["xgboost"](sample.margin[:, None], sample.target)

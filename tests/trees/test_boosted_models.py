@@ -4,8 +4,8 @@ import subprocess
 import sys
 from functools import partial
 
-import lightgbm
 import libmode.lightgbm
+import lightgbm
 import numpy as np
 import onnxmltools
 import onnxruntime
