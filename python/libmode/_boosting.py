@@ -87,7 +87,7 @@ class Boosting:
         margin = margin if margin.dtype == np.float64 else margin.astype(np.float32, copy=False)
         prob = 0.5 + 0.5 * np.tanh(0.5 * margin)
         slope = prob * (1 - prob)  # dp/dmargin
-        grad, hess = prob - self.target.astype(prob.dtype), slope.copy()
+        grad, hess = prob - self.target, slope.copy()
         if self._size is not None:
             grad *= self.weight
             hess *= self._size

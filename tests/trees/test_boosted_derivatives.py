@@ -154,6 +154,30 @@ def test_the_hessian_is_at_least_the_second_difference_of_collective_moves(name,
     assert max(seen) > 1.5
 
 
+@pytest.mark.parametrize("transform", ["odds", None])
+@pytest.mark.parametrize("name", ["plain", "of weights of both signs", "of two backgrounds", "of two variables"])
+def test_the_hessian_is_at_least_the_bound_by_the_chain_rule(name, transform):
+    """d^2/dm^2 of L(W(p(m))) is L'' (W')^2 + L' W'', of which the second part may be below 0."""
+    sample, arguments, options = case_of(name, events=5_000)
+    objective = OBJECTIVES["xgboost"](sample.mass, strength=STRENGTH, score_transform=transform, **arguments, **options)
+    _, hess = objective(sample.margin, DATA["xgboost"](sample.margin[:, None], sample.target))
+
+    def score(margin):
+        prob = 1 / (1 + np.exp(-margin))
+        return odds(prob) if transform else prob
+
+    step = 1e-4
+    below, at, above = (score(sample.margin + k * step) for k in (-1, 0, 1))
+    first, second = (above - below) / (2 * step), (above - 2 * at + below) / step**2
+    weight = arguments.get("weight", np.ones(len(hess)))
+    prob = 1 / (1 + np.exp(-sample.margin))
+    found = libmode.mode_loss_grad_hess(at, sample.mass, **{"label": sample.target, **arguments}, **options)
+    of_mode = found.hess * first**2 + np.maximum(0, found.grad * second)
+    bound = np.abs(weight) * prob * (1 - prob) + STRENGTH * weight.sum() * of_mode
+    assert (hess >= (1 - 1e-6) * bound).all()
+    assert hess.sum() < 3 * bound.sum()  # as it also is for smaller moves
+
+
 @pytest.mark.parametrize("strength", [STRENGTH, None])
 @pytest.mark.parametrize("name", ["plain", "of weights of both signs", "of categories", "of two variables"])
 def test_margins_in_single_precision_give_the_same(name, strength):
