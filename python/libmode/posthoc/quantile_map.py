@@ -39,9 +39,10 @@ class QuantileMap(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         z = H^-1(G(s|m) | m),    H(s|m) = sum_k B_{k,p}(u) H_k(s),    u = (m - low)/(high - low)
 
     with Bernstein's polynomials B_{k,p}(u) = (p over k) u^k (1 - u)^(p-k) and non-decreasing H_k, so that
-    P(z <= t | m) = H(t|m) is a polynomial of degree p in the mass at every t. H is fitted to the scores: order 0 is flat on the score's own
-    scale (DDT, J. Dolen et al., arXiv:1603.00027, for every cut and any dependence), order 1 or 2 keeps the linear or
-    quadratic part of the dependence and takes the rest away, as the MoDe loss (arXiv:2010.09745) does in a training.
+    P(z <= t | m) = H(t|m) is a polynomial of degree p in the mass at every t. H is fitted to the scores: order 0 is
+    flat on the score's own scale (DDT, J. Dolen et al., arXiv:1603.00027, for every cut and any dependence), order
+    1 or 2 keeps the linear or quadratic part of the dependence and takes the rest away, as the MoDe loss
+    (arXiv:2010.09745) does in a training.
 
     G is, at each of some 500 levels of the score, a cubic spline of the mass by least squares, with coefficients that
     do not decrease with the level: smooth in the mass, and monotone in the score.
@@ -69,8 +70,8 @@ class QuantileMap(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     -----
     Scores above the highest of the fit keep their distance to it, so that their order stays, and so do those below
     the lowest; order None has 1 and 0 there. Equal scores of equal mass stay equal: where many events share a score,
-    as from a few trees, a cut between them cannot be flat. Signal is mapped by the same functions; what that does to its
-    mass is the price (docs/posthoc.md).
+    as from a few trees, a cut between them cannot be flat. Signal is mapped by the same functions; what that does to
+    its mass is the price (docs/posthoc.md).
 
     Examples
     --------
