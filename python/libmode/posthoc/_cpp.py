@@ -95,7 +95,8 @@ inline double {name}(double score, const double *mass) {{
   double share = (score - levels[at]) / (levels[at + 1] - levels[at]);
   share = share < 0 ? 0 : share > 1 ? 1 : share;
   const double below = sum(coefficients + at * kFunctions, first, values, 0, 0);
-  const double probability = below + share * (sum(coefficients + (at + 1) * kFunctions, first, values, 0, 0) - below);
+  double probability = below + share * (sum(coefficients + (at + 1) * kFunctions, first, values, 0, 0) - below);
+  probability = probability < 0 ? 0 : probability > 1 ? 1 : probability;
   if (kTargets == 0) return score < levels[0] ? 0 : probability;
 
   double u = (mass[0] - range[0]) / (range[1] - range[0]), polynomials[kTargets > 0 ? kTargets : 1];

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from functools import reduce
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -30,7 +31,7 @@ _CHUNK = 1 << 16  # events at a time, which stay in cache
 _GRID = 8  # cells of each interval, of several variables
 
 
-class QuantileMap(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class QuantileMap(TransformerMixin, BaseEstimator):
     """Maps any score to one whose distribution in the background is a polynomial of the mass, at every cut.
 
     With G(s|m) the background's distribution of scores at mass m (the probability of a score up to s),
@@ -167,11 +168,14 @@ class QuantileMap(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self._distribution(solved, cell)
 
     def _distribution(self, rows: NDArray[np.float64], cell: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Columns that do not decrease, from at least 0 to 1 at the highest level."""
-        rows[-1] = 1
+        """Columns that do not decrease, from 0 to 1.
+
+        Of several variables some functions have few events and go below 0 or above 1, where their neighbours do
+        the contrary; cut there, they would be wrong on average.
+        """
         counts = np.bincount(cell, minlength=len(self.levels_)).astype(float)
-        found: NDArray[np.float64] = np.clip(increasing(rows, np.maximum(counts, 1)), 0, 1)
-        return found
+        found = increasing(rows, np.maximum(counts, 1))
+        return np.clip(found, 0, 1) if len(self.knots_) == 1 else found
 
     def transform(self, score: Any, mass: Any) -> NDArray[np.float64]:
         """Scores (n,), mapped, of events of masses (n,) or (n, d)."""
@@ -194,7 +198,7 @@ class QuantileMap(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         at = np.clip(np.searchsorted(levels, scores, side="right") - 1, 0, len(levels) - 2)
         below, above = (np.einsum("ij,ij->i", self.coefficients_[(at + k)[:, None], numbers], values) for k in (0, 1))
         share = np.clip((scores - levels[at]) / (levels[at + 1] - levels[at]), 0, 1)
-        probability = below + share * (above - below)
+        probability = np.clip(below + share * (above - below), 0, 1)
         if self.targets_ is None:
             return np.where(scores < levels[0], 0.0, probability)
         polynomials = _columns(masses, self.ranges_, self.targets_.shape[1] - 1)
@@ -366,22 +370,18 @@ def _gridded(
     knots: Sequence[NDArray[np.float64]],
     levels: int,
 ) -> tuple[NDArray[np.float64], _Counted]:
-    """The cells of a fine grid of masses in which there are events, and the events of each level in each of them."""
+    """The mean masses of the cells of a fine grid in which there are events, and the events of each level in them."""
     number = np.zeros(len(masses), np.int64)
-    centres = []
     for k, own in enumerate(knots):
         edges = np.interp(np.linspace(0, len(own) - 1, _GRID * (len(own) - 1) + 1), range(len(own)), own)
         place = np.clip(np.searchsorted(edges, masses[:, k], side="right") - 1, 0, len(edges) - 2)
         number = number * (len(edges) - 1) + place
-        centres.append((edges[:-1] + edges[1:]) / 2)
-    found, place = np.unique(number, return_inverse=True)
+    place = np.unique(number, return_inverse=True)[1]
+    counts = np.bincount(place)
+    means = [np.bincount(place, masses[:, k]) / counts for k in range(len(knots))]
     keys, which = np.unique(place * levels + cell, return_inverse=True)
-    columns = []
-    for centre in reversed(centres):
-        columns.append(centre[found % len(centre)])
-        found = found // len(centre)
     total = np.bincount(which, weights).astype(float)
-    return np.column_stack(columns[::-1]), _Counted(keys // levels, keys % levels, total)
+    return np.column_stack(means), _Counted(keys // levels, keys % levels, total)
 
 
 def _chunks(count: int) -> Iterator[slice]:
@@ -393,11 +393,9 @@ def _roughness(counts: Sequence[int]) -> NDArray[np.float64]:
     total = np.zeros((math.prod(counts),) * 2)
     for k, count in enumerate(counts):
         second = np.diff(np.eye(count), 2, axis=0)
-        parts = [np.eye(other) for other in counts]
+        parts: list[NDArray[Any]] = [np.eye(other) for other in counts]
         parts[k] = second.T @ second
-        whole = parts[0]
-        for part in parts[1:]:
-            whole = np.kron(whole, part)
+        whole: NDArray[Any] = reduce(lambda a, b: np.kron(a, b), parts)
         total += whole
     return total
 
