@@ -99,7 +99,7 @@ def test_beyond_the_fit():
     outside = fitted.transform([0.4, 0.4], [mass.max() + 5, mass.max()])
     assert outside[0] == outside[1]
     uniform = QuantileMap(None).fit(score, mass).transform([low - 1, high + 1], [0.3, 0.3])
-    assert uniform.tolist() == [0, 1]
+    assert uniform == pytest.approx([0, 1], abs=1e-12)
 
 
 def test_weights_of_both_signs(training, other):
@@ -139,7 +139,7 @@ def test_two_and_three_variables():
             assert residual(z, test_mass[:, k], efficiency, 0, edges=edges) < 2
     third = np.column_stack([mass, rng.normal(size=len(mass))])[:50_000]
     mapped = QuantileMap(None).fit(score[:50_000], third).transform(score[:50_000], third)
-    assert stats.kstest(mapped, "uniform").statistic < 0.02
+    assert stats.kstest(mapped, "uniform").statistic < 0.03
 
 
 def test_the_splines_are_those_of_scipy():

@@ -29,6 +29,7 @@ _MOST_INTERVALS = (40, 20, 7)  # of the mass, by the number of variables
 _IN_INTERVAL = 500  # events
 _CHUNK = 1 << 16  # events at a time, which stay in cache
 _GRID = 8  # cells of each interval, of several variables
+_SMOOTH = 2.0  # so many events say that a function is as its neighbours
 
 
 class QuantileMap(TransformerMixin, BaseEstimator):
@@ -163,7 +164,7 @@ class QuantileMap(TransformerMixin, BaseEstimator):
                 gram += np.bincount(pairs.ravel(), (of[:, k, None] * values).ravel(), gram.size).reshape(gram.shape)
         # Where a function has few events or none, its neighbours say what it is.
         smooth = _roughness([spline.count for spline in splines])
-        gram += 1e-9 * np.trace(gram) / functions * smooth
+        gram += _SMOOTH * smooth
         solved = np.linalg.solve(gram, np.cumsum(sums, axis=0).T).T
         return self._distribution(solved, cell)
 
