@@ -252,6 +252,39 @@ func modeEvaluateF64(o *C.mode_options, from *C.mode_events, result *C.mode_resu
 	})
 }
 
+func lossGradHess[F core.Float](o *C.mode_options, from *C.mode_events, smoothing C.double, loss *C.double, grad, hess *F) error {
+	out, ev, cfg, err := arguments(o, from, grad)
+	if err != nil {
+		return err
+	}
+	bound, err := array("hess", hess, from.n, true)
+	if err != nil {
+		return err
+	}
+	if smoothing == C.MODE_DEFAULT {
+		smoothing = core.DefaultSmoothing
+	}
+	value, err := core.LossGradHess(out, bound, ev, cfg, float64(smoothing))
+	if err == nil && loss != nil {
+		*loss = C.double(value)
+	}
+	return err
+}
+
+//export modeLossGradHessF32
+func modeLossGradHessF32(o *C.mode_options, from *C.mode_events, smoothing C.double, loss *C.double, grad, hess *C.float, text *C.char, capacity C.size_t) C.int {
+	return guarded(messageBuffer{text, capacity}, func() error {
+		return lossGradHess(o, from, smoothing, loss, (*float32)(unsafe.Pointer(grad)), (*float32)(unsafe.Pointer(hess)))
+	})
+}
+
+//export modeLossGradHessF64
+func modeLossGradHessF64(o *C.mode_options, from *C.mode_events, smoothing C.double, loss *C.double, grad, hess *C.double, text *C.char, capacity C.size_t) C.int {
+	return guarded(messageBuffer{text, capacity}, func() error {
+		return lossGradHess(o, from, smoothing, loss, (*float64)(unsafe.Pointer(grad)), (*float64)(unsafe.Pointer(hess)))
+	})
+}
+
 func edges[F core.Float](o *C.mode_options, from *C.mode_events, room C.size_t, out *C.double, count *C.size_t) error {
 	if count == nil {
 		return argumentError("n_edges is NULL: there is nowhere to put the number of edges")

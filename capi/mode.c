@@ -189,6 +189,14 @@ static int copy_events(mode_events *full, const mode_events *events) {
         if ((status = copy_events(&all, events))) return status;                                               \
         return finish(modeEvaluate##go_suffix(&full, &all, result, grad, text, sizeof text), text);            \
     }                                                                                                          \
+    int mode_loss_grad_hess_##suffix(const mode_options *options, const mode_events *events, double smoothing, \
+                                     double *loss, real *grad, real *hess) {                                   \
+        mode_events all;                                                                                       \
+        ENTER(options);                                                                                        \
+        if ((status = copy_events(&all, events))) return status;                                               \
+        return finish(modeLossGradHess##go_suffix(&full, &all, smoothing, loss, grad, hess, text, sizeof text), \
+                      text);                                                                                   \
+    }                                                                                                          \
     int mode_loss_grad_##suffix(const mode_options *options, size_t n, const real *score, const real *mass,    \
                                 const real *weight, const void *label, int label_type, double *loss,           \
                                 real *grad) {                                                                  \

@@ -4,8 +4,8 @@ import "github.com/libmode/libmode/core/internal/par"
 
 // binnedLoss returns the MoDe loss, or the flatness loss, of the events of one subset,
 // by the stages of doc.go in their order.
-func binnedLoss[T Float](grad []T, ev Events[T], index []uint32, cfg *Config, sc *scratch) (Result, error) {
-	wa, err := newWalk(grad, ev, index, cfg, sc)
+func binnedLoss[T Float](out derivatives[T], ev Events[T], index []uint32, cfg *Config, sc *scratch) (Result, error) {
+	wa, err := newWalk(out, ev, index, cfg, sc)
 	if err != nil {
 		return Result{}, err
 	}
@@ -13,7 +13,7 @@ func binnedLoss[T Float](grad []T, ev Events[T], index []uint32, cfg *Config, sc
 }
 
 // newWalk goes through all stages but the last.
-func newWalk[T Float](grad []T, ev Events[T], index []uint32, cfg *Config, sc *scratch) (*walk[T], error) {
+func newWalk[T Float](out derivatives[T], ev Events[T], index []uint32, cfg *Config, sc *scratch) (*walk[T], error) {
 	sel, err := selectEvents(ev, index, cfg, true, sc)
 	if err != nil {
 		return nil, err
@@ -25,11 +25,11 @@ func newWalk[T Float](grad []T, ev Events[T], index []uint32, cfg *Config, sc *s
 	}
 	rs := newRecords(sel, bs, sc)
 	su := rs.sortAndSum(sel.Weight, unit, bs.count(), sc)
-	return walkOf(grad, sel, bs, rs, su, cfg, sc)
+	return walkOf(out, sel, bs, rs, su, cfg, sc)
 }
 
 // walkOf returns the walk over records that are sorted, with bins that are final.
-func walkOf[T Float](grad []T, sel *selection[T], bs *bins, rs *records[T], su *sums, cfg *Config, sc *scratch) (*walk[T], error) {
+func walkOf[T Float](out derivatives[T], sel *selection[T], bs *bins, rs *records[T], su *sums, cfg *Config, sc *scratch) (*walk[T], error) {
 	var in *integrand
 	var err error
 	if cfg.Loss == Flatness {
@@ -46,15 +46,19 @@ func walkOf[T Float](grad []T, sel *selection[T], bs *bins, rs *records[T], su *
 		})
 	}
 	if !cfg.measured {
-		return along(grad, in, su), nil
+		wa := along(out.grad(), in, su)
+		if out.hess() != nil {
+			wa.curved, err = newCurvature(along(out.hess(), in, su), in.unbounded(sc), cfg.smoothing, sc)
+		}
+		return wa, err
 	}
 	plain, plainSums := in.plain(su, sc)
 	if !cfg.Unbiased {
-		wa := along(grad, plain, plainSums)
+		wa := along(out.grad(), plain, plainSums)
 		wa.unbiased = along(nil, in, su)
 		return wa, nil
 	}
-	wa := along(grad, in, su)
+	wa := along(out.grad(), in, su)
 	wa.plain = along(nil, plain, plainSums)
 	return wa, nil
 }

@@ -52,7 +52,7 @@ var discoPool = sync.Pool{New: func() any { return new(disco) }}
 // below in both mass and score: X. Huo and G. Szekely, arXiv:1410.1503; A. Chaudhuri
 // and W. Hu, arXiv:1810.11332. Where scores or masses are all equal, dCorr^2 is 0/0:
 // an error, since 0 would tell a training whose scores have collapsed that all is well.
-func discoOfLabel[T Float](grad []T, ev Events[T], index []uint32, cfg *Config, sc *scratch) (Result, error) {
+func discoOfLabel[T Float](out derivatives[T], ev Events[T], index []uint32, cfg *Config, sc *scratch) (Result, error) {
 	anywhere := *cfg
 	anywhere.ScoreRange = unbounded()
 	sel, err := selectEvents(ev, index, &anywhere, false, sc)
@@ -87,7 +87,7 @@ func discoOfLabel[T Float](grad []T, ev Events[T], index []uint32, cfg *Config, 
 	}
 	covariance := dc.covariance(&fm, sc.team)
 	norm := 1 / (math.Sqrt(massVariance) * math.Sqrt(variance))
-	if grad != nil {
+	if grad := out.grad(); grad != nil {
 		for k := range dc.byScore {
 			i := dc.byScore[k].index
 			g := T((dc.slope[k] - covariance/variance*dc.half[k]) * norm * unit)

@@ -9,9 +9,9 @@ import (
 // gathered are the events that a loss sees, those of a subset side by side. A batch has its labels and
 // categories in random order, and every loop that asked for them would guess wrong at every other event.
 type gathered[T Float] struct {
-	events  Events[T] // without labels and categories
-	index   []uint32  // their places in the input
-	grad    []T       // of these events
+	events  Events[T]      // without labels and categories
+	index   []uint32       // their places in the input
+	out     derivatives[T] // of these events
 	subsets []subset
 
 	// memory
@@ -160,28 +160,28 @@ func (g *gathered[T]) of(k int) (Events[T], []uint32) {
 	return ev, g.index[lo:hi]
 }
 
-// gradient returns memory for the gradients of all these events, not cleared; nil if that
-// of the input is.
-func (g *gathered[T]) gradient(input []T) []T {
-	if input == nil {
-		return nil
+// derivatives returns memory for those of all these events, not cleared; nil where those of the input are.
+func (g *gathered[T]) derivatives(input derivatives[T]) (own derivatives[T]) {
+	for k, of := range input {
+		own[k] = alike(&g.out[k], of, len(g.index))
 	}
-	g.grad = par.Grown(g.grad, len(g.index))
-	return g.grad
+	return own
 }
 
-// scatter writes the gradients of these events to that of the input.
-func (g *gathered[T]) scatter(input []T, team *par.Team) {
-	if input == nil {
-		return
-	}
+// scatter writes the derivatives of these events to those of the input.
+func (g *gathered[T]) scatter(input derivatives[T], team *par.Team) {
 	n := len(g.index)
 	parts := team.PartsFor(n)
-	team.Run(parts, func(k int) {
-		lo, hi := partOf(n, k, parts)
-		grad := g.grad[lo:hi]
-		for j, i := range g.index[lo:hi] {
-			input[i] = grad[j]
+	for k, to := range input {
+		if to == nil {
+			continue
 		}
-	})
+		team.Run(parts, func(part int) {
+			lo, hi := partOf(n, part, parts)
+			own := g.out[k][lo:hi]
+			for j, i := range g.index[lo:hi] {
+				to[i] = own[j]
+			}
+		})
+	}
 }

@@ -52,6 +52,14 @@ func (in *integrand) plain(su *sums, sc *scratch) (*integrand, *sums) {
 	return without, sums
 }
 
+// unbounded returns J as it is without bounds.
+func (in *integrand) unbounded(sc *scratch) *linear {
+	if in.linear != nil {
+		return in.linear
+	}
+	return newLinear(in.basis, in.penalty, &sc.arena)
+}
+
 // step is what crossing one event does to its bin: F_b grows by e and the sum
 // of squared steps by square. Reversed, it takes the event out again.
 type step struct {

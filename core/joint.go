@@ -7,28 +7,27 @@ import (
 
 // jointLoss is the loss whose bins are cells of the space of several variables, and whose P are products of Legendre
 // polynomials of each, up to a total degree: F_b is fitted by the polynomials in all variables at once.
-func jointLoss[T Float](grad []T, ev Events[T], index []uint32, cfg *Config, sc *scratch) (Result, error) {
+func jointLoss[T Float](out derivatives[T], ev Events[T], index []uint32, cfg *Config, sc *scratch) (Result, error) {
 	in, err := lookInside(ev, index, cfg, sc)
 	if err != nil {
 		return Result{}, err
 	}
 	if in.all {
-		return lossOfCells(grad, ev, index, &in, cfg, sc)
+		return lossOfCells(out, ev, index, &in, cfg, sc)
 	}
 	some, places := keep(ev, index, in.kept)
-	var own []T
-	if grad != nil {
-		own = make([]T, len(in.kept))
-	}
+	own := out.forEvents(len(in.kept))
 	loss, err := lossOfCells(own, some, places, &in, cfg, sc)
-	for j, g := range own {
-		grad[in.kept[j]] = g
+	for k, of := range own {
+		for j, element := range of {
+			out[k][in.kept[j]] = element
+		}
 	}
 	return loss, err
 }
 
 // lossOfCells is the loss of events that all lie in the ranges.
-func lossOfCells[T Float](grad []T, ev Events[T], index []uint32, in *inside, cfg *Config, sc *scratch) (Result, error) {
+func lossOfCells[T Float](out derivatives[T], ev Events[T], index []uint32, in *inside, cfg *Config, sc *scratch) (Result, error) {
 	bs, cellOf, err := cellsOf(ev, index, in, cfg, sc)
 	if err != nil {
 		return Result{}, err
@@ -47,7 +46,7 @@ func lossOfCells[T Float](grad []T, ev Events[T], index []uint32, in *inside, cf
 	}
 	rs := newRecords(sel, bs, sc)
 	su := rs.sortAndSum(sel.Weight, sel.unit(), bs.count(), sc)
-	wa, err := walkOf(grad, sel, bs, rs, su, cfg, sc)
+	wa, err := walkOf(out, sel, bs, rs, su, cfg, sc)
 	if err != nil {
 		return Result{}, err
 	}

@@ -39,6 +39,16 @@ func newLinear(ba *basis, penalty float64, arena *par.Arena) *linear {
 	return li
 }
 
+// row sets dst to row b of M.
+func (li *linear) row(dst []float64, b int) {
+	size := li.basis.size
+	a, move := li.basis.rowA(b), li.moveZ[b*size:(b+1)*size]
+	for k := range dst {
+		dst[k] = -dot(a, li.basis.rowP(k)) - dot(move, li.basis.rowA(k))
+	}
+	dst[b]++
+}
+
 // linearKernel follows a J without bounds.
 type linearKernel struct {
 	*linear

@@ -12,26 +12,26 @@ func Loss[T Float](ev Events[T], cfg Config) (float64, error) {
 // no part get 0. With grad nil only the loss is computed. After an error the
 // contents of grad mean nothing.
 func LossAndGrad[T Float](grad []T, ev Events[T], cfg Config) (float64, error) {
-	found, err := evaluate(grad, &ev, &cfg)
+	found, err := evaluate(derivatives[T]{grad}, &ev, &cfg)
 	return found.Loss, err
 }
 
-func evaluate[T Float](grad []T, ev *Events[T], cfg *Config) (Result, error) {
+func evaluate[T Float](out derivatives[T], ev *Events[T], cfg *Config) (Result, error) {
 	if ev, single := any(ev).(*Events[float32]); single {
-		return ofFloat32(any(grad).([]float32), ev, cfg)
+		return ofFloat32(any(out).(derivatives[float32]), ev, cfg)
 	}
-	return ofFloat64(any(grad).([]float64), any(ev).(*Events[float64]), cfg)
+	return ofFloat64(any(out).(derivatives[float64]), any(ev).(*Events[float64]), cfg)
 }
 
 // The loss of either type, compiled with this package. The compiler does not inline
 // functions of internal/radix where it compiles the loss with a package that calls it,
 // which then takes a third longer.
 var (
-	ofFloat32 = lossAndGrad[float32]
-	ofFloat64 = lossAndGrad[float64]
+	ofFloat32 = lossOfEvents[float32]
+	ofFloat64 = lossOfEvents[float64]
 )
 
-func lossAndGrad[T Float](grad []T, input *Events[T], given *Config) (Result, error) {
+func lossOfEvents[T Float](out derivatives[T], input *Events[T], given *Config) (Result, error) {
 	if err := given.Validate(); err != nil {
 		return Result{}, err
 	}
@@ -40,10 +40,10 @@ func lossAndGrad[T Float](grad []T, input *Events[T], given *Config) (Result, er
 	if err := ev.checkLengths(); err != nil {
 		return Result{}, err
 	}
-	if grad != nil && len(grad) != len(ev.Score) {
-		return Result{}, errorOf(ErrLength, "grad has length %d, but score has length %d", len(grad), len(ev.Score))
+	if err := out.checkLengths(len(ev.Score)); err != nil {
+		return Result{}, err
 	}
-	clear(grad)
+	out.clear()
 	sc := takeScratch()
 	defer giveScratch(sc)
 	di, err := newDivision(len(ev.Score), ev.Label, ev.Category, cfg.BackgroundLabel, sc)
@@ -51,7 +51,7 @@ func lossAndGrad[T Float](grad []T, input *Events[T], given *Config) (Result, er
 		return Result{}, err
 	}
 	if di.undivided() {
-		return of(grad, ev, nil, cfg, sc)
+		return of(out, ev, nil, cfg, sc)
 	}
 	g := gatheredOf[T](sc)
 	if err := g.gather(ev, di, cfg.BackgroundLabel, sc.team); err != nil {
@@ -60,17 +60,17 @@ func lossAndGrad[T Float](grad []T, input *Events[T], given *Config) (Result, er
 	if err := g.setFactors(cfg, sc.team); err != nil {
 		return Result{}, err
 	}
-	total, err := g.sumOfSubsets(g.gradient(grad), cfg, of, sc)
+	total, err := g.sumOfSubsets(g.derivatives(out), cfg, of, sc)
 	if err != nil {
 		return Result{}, err
 	}
-	g.scatter(grad, sc.team)
+	g.scatter(out, sc.team)
 	return total, nil
 }
 
-// lossOf is a loss of the events of one subset, whose gradient it sets. index says
+// lossOf is a loss of the events of one subset, whose derivatives it sets. index says
 // where they stand in the input; nil: they are the input.
-type lossOf[T Float] func(grad []T, ev Events[T], index []uint32, cfg *Config, sc *scratch) (Result, error)
+type lossOf[T Float] func(out derivatives[T], ev Events[T], index []uint32, cfg *Config, sc *scratch) (Result, error)
 
 // ofOneVariable returns the loss that a configuration asks for where there is one mass: all but DisCo walk along the scores.
 func ofOneVariable[T Float](cfg *Config) lossOf[T] {
@@ -84,13 +84,13 @@ func ofOneVariable[T Float](cfg *Config) lossOf[T] {
 }
 
 // sumOfSubsets returns the sum of the losses of the subsets times their factors; each subset sets its
-// part of the gradient. Where there are several, those of few events, each not worth a second goroutine,
+// part of the derivatives. Where there are several, those of few events, each not worth a second goroutine,
 // are shared among goroutines.
-func (g *gathered[T]) sumOfSubsets(grad []T, cfg *Config, of lossOf[T], sc *scratch) (total Result, err error) {
+func (g *gathered[T]) sumOfSubsets(out derivatives[T], cfg *Config, of lossOf[T], sc *scratch) (total Result, err error) {
 	losses, failed := make([]Result, len(g.subsets)), make([]error, len(g.subsets))
 	one := func(k int, sc *scratch) {
 		sc.arena.Reset()
-		losses[k], failed[k] = g.lossOfSubset(k, grad, cfg, of, sc)
+		losses[k], failed[k] = g.lossOfSubset(k, out, cfg, of, sc)
 	}
 	few := func(k int) bool { return len(g.subsets) > 1 && g.subsets[k].size() < par.AloneCall }
 	shared := 0
@@ -127,19 +127,15 @@ func (g *gathered[T]) sumOfSubsets(grad []T, cfg *Config, of lossOf[T], sc *scra
 // sharedPart is how many events of small subsets a goroutine takes at a time.
 const sharedPart = 1 << 14
 
-// lossOfSubset returns the loss of subset k without its factor, and sets its part of the gradient with it.
-func (g *gathered[T]) lossOfSubset(k int, grad []T, cfg *Config, of lossOf[T], sc *scratch) (Result, error) {
+// lossOfSubset returns the loss of subset k without its factor, and sets its part of the derivatives with it.
+func (g *gathered[T]) lossOfSubset(k int, out derivatives[T], cfg *Config, of lossOf[T], sc *scratch) (Result, error) {
 	su := &g.subsets[k]
 	ev, index := g.of(k)
-	if grad != nil {
-		grad = grad[su.lo:su.hi]
-		clear(grad)
-	}
-	loss, err := of(grad, ev, index, cfg, sc)
+	out = out.cut(su.lo, su.hi)
+	out.clear()
+	loss, err := of(out, ev, index, cfg, sc)
 	if su.factor != 1 {
-		for i, element := range grad {
-			grad[i] = T(float64(element) * su.factor)
-		}
+		out.scale(su.factor)
 	}
 	return loss, err
 }

@@ -119,7 +119,8 @@ type Config struct {
 	// of its own. It has no effect on events that come without labels.
 	BackgroundLabel []int32
 
-	measured bool // the bias is wanted too, see Evaluate
+	measured  bool    // the bias is wanted too, see Evaluate
+	smoothing float64 // of hess, see LossGradHess
 }
 
 // Variable is what one of several protected variables has of its own, with the meaning of the fields

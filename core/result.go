@@ -19,7 +19,7 @@ func Evaluate[T Float](grad []T, ev Events[T], cfg Config) (Result, error) {
 		return Result{}, errorOf(ErrOption, "loss = %v has no bias that can be told: it is of loss = %v alone", cfg.Loss, MoDe)
 	}
 	cfg.measured = true
-	return evaluate(grad, &ev, &cfg)
+	return evaluate(derivatives[T]{grad}, &ev, &cfg)
 }
 
 // add adds another one, times a factor, with a share of its events.

@@ -26,7 +26,7 @@ type scratch struct {
 	// With several variables:
 	cellOf        []uint32                // of each event, see together.go
 	present       [MaxVariables][]float64 // weights in order of the records, 0 where an event has no value of the variable
-	total         []float64               // see walk.total
+	totals        [2][]float64            // of each of the derivatives, see walk.total
 	cellAt, order []uint32                // see nested.go
 	spareOrder    []uint32
 	singleMasses  []float32

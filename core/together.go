@@ -18,7 +18,7 @@ var errNotTogether = errors.New("variables cannot share records")
 const mostCells = 1 << massCellBits
 
 // together is the mean of the losses of variables, from one sort.
-func together[T Float](grad []T, ev Events[T], index []uint32, of []variable[T], cfg *Config, sc *scratch) (Result, error) {
+func together[T Float](out derivatives[T], ev Events[T], index []uint32, of []variable[T], cfg *Config, sc *scratch) (Result, error) {
 	gr := newGrid(len(ev.Score), sc)
 	for k := range of {
 		bs, sel, err := of[k].bins(ev, index, sc)
@@ -38,17 +38,26 @@ func together[T Float](grad []T, ev Events[T], index []uint32, of []variable[T],
 		return Result{}, err
 	}
 	rs := sortTogether(gr, sel, sc)
-	sc.total = par.Grown(sc.total, len(rs.words))
+	var totals [len(out)][]float64
+	for d, of := range out {
+		if of != nil {
+			sc.totals[d] = par.Grown(sc.totals[d], len(rs.words))
+			totals[d] = sc.totals[d]
+		}
+	}
 	walks := make([]*walk[T], len(of))
 	for k := range of {
 		ax := &gr.axes[k]
 		view := along(rs, ax, gr.cells, &sc.present[k], sc)
-		wa, err := walkOf(grad, sel, ax.bins, view, view.sum(ax.bins.count(), &sc.sums[k], sc), &of[k].cfg, sc)
+		wa, err := walkOf(out, sel, ax.bins, view, view.sum(ax.bins.count(), &sc.sums[k], sc), &of[k].cfg, sc)
 		if err != nil {
 			return Result{}, of[k].named(err)
 		}
 		wa.in.scale /= float64(len(of))
-		wa.total, wa.first, wa.more = sc.total, k == 0, k+1 < len(of)
+		wa.total, wa.first, wa.more = totals[0], k == 0, k+1 < len(of)
+		if wa.curved != nil {
+			wa.curved.total, wa.curved.first, wa.curved.more = totals[1], wa.first, wa.more
+		}
 		walks[k] = wa
 	}
 	return integrate(sc, walks...)

@@ -11,8 +11,8 @@ import "slices"
 // to the events' own masses and weights, sum_i u_i q_j(x_i) q_k(x_i) = 1 for j = k and 0 otherwise. They, and so J, do
 // not depend on how masses map linearly onto x. The bias is that of a finite sample, see unbinned_bias.go. The time is
 // O(n log n + n (degree + order^2)), and O(n degree^2) for the polynomials.
-func unbinnedLoss[T Float](grad []T, ev Events[T], index []uint32, cfg *Config, sc *scratch) (Result, error) {
-	found, err := unbinnedOnce(grad, ev, index, cfg, sc)
+func unbinnedLoss[T Float](out derivatives[T], ev Events[T], index []uint32, cfg *Config, sc *scratch) (Result, error) {
+	found, err := unbinnedOnce(out.grad(), ev, index, cfg, sc)
 	if err != nil || !cfg.measured {
 		return found, err
 	}

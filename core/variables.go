@@ -34,9 +34,9 @@ func (c *Config) checkCount(variables int) error {
 }
 
 // massLoss is a loss of one protected variable or of several.
-func massLoss[T Float](grad []T, ev Events[T], index []uint32, cfg *Config, sc *scratch) (Result, error) {
+func massLoss[T Float](out derivatives[T], ev Events[T], index []uint32, cfg *Config, sc *scratch) (Result, error) {
 	if ev.Masses == nil && cfg.Variables == nil && !cfg.Joint {
-		return ofOneVariable[T](cfg)(grad, ev, index, cfg, sc)
+		return ofOneVariable[T](cfg)(out, ev, index, cfg, sc)
 	}
 	if err := cfg.checkCount(len(ev.variables())); err != nil {
 		return Result{}, err
@@ -44,16 +44,16 @@ func massLoss[T Float](grad []T, ev Events[T], index []uint32, cfg *Config, sc *
 	if len(ev.variables()) == 1 {
 		one := cfg.of(0)
 		ev.Mass, ev.Masses = ev.variables()[0], nil
-		return ofOneVariable[T](&one)(grad, ev, index, &one, sc)
+		return ofOneVariable[T](&one)(out, ev, index, &one, sc)
 	}
 	if cfg.Joint {
-		return jointLoss(grad, ev, index, cfg, sc)
+		return jointLoss(out, ev, index, cfg, sc)
 	}
-	return oneByOne(grad, ev, index, cfg, sc)
+	return oneByOne(out, ev, index, cfg, sc)
 }
 
 // oneByOne is the mean of the losses of the variables. One of which no event has a value is left out.
-func oneByOne[T Float](grad []T, ev Events[T], index []uint32, cfg *Config, sc *scratch) (Result, error) {
+func oneByOne[T Float](out derivatives[T], ev Events[T], index []uint32, cfg *Config, sc *scratch) (Result, error) {
 	var present []variable[T]
 	for k, mass := range ev.Masses {
 		v := variable[T]{number: k, mass: mass, cfg: cfg.of(k)}
@@ -66,12 +66,12 @@ func oneByOne[T Float](grad []T, ev Events[T], index []uint32, cfg *Config, sc *
 			"check mass_range (or edges) and the unit of mass", len(ev.Score))
 	}
 	if binned := cfg.Loss != DisCo && cfg.Binning != Unbinned; binned && len(present) > 1 {
-		total, err := together(grad, ev, index, present, cfg, sc)
+		total, err := together(out, ev, index, present, cfg, sc)
 		if !errors.Is(err, errNotTogether) {
 			return total, err
 		}
 	}
-	return separately(grad, ev, index, present, cfg, sc)
+	return separately(out, ev, index, present, cfg, sc)
 }
 
 // variable is one of several protected variables.
@@ -111,29 +111,33 @@ func (c *Config) massLimits() (lo, hi float64) {
 }
 
 // separately is the mean of the losses of variables, each of which sorts the scores anew.
-func separately[T Float](grad []T, ev Events[T], index []uint32, of []variable[T], cfg *Config, sc *scratch) (Result, error) {
+func separately[T Float](out derivatives[T], ev Events[T], index []uint32, of []variable[T], cfg *Config, sc *scratch) (Result, error) {
 	share := 1 / float64(len(of))
 	var total Result
-	var own []T
-	if grad != nil {
-		own = make([]T, len(grad))
+	own := out.forEvents(len(ev.Score))
+	var sums [len(own)][]float64
+	for d, of := range own {
+		sums[d] = make([]float64, len(of))
 	}
-	sum := make([]float64, len(own))
 	for k := range of {
 		v := &of[k]
 		one := Events[T]{Score: ev.Score, Mass: v.mass, Weight: ev.Weight}
-		clear(own)
+		own.clear()
 		loss, err := ofOneVariable[T](&v.cfg)(own, one, index, &v.cfg, sc)
 		if err != nil {
 			return Result{}, v.named(err)
 		}
 		total.add(loss, share, share)
-		for i, g := range own {
-			sum[i] += share * float64(g)
+		for d, of := range own {
+			for i, element := range of {
+				sums[d][i] += share * float64(element)
+			}
 		}
 	}
-	for i, g := range sum {
-		grad[i] = T(g)
+	for d, sum := range sums {
+		for i, element := range sum {
+			out[d][i] = T(element)
+		}
 	}
 	return total, nil
 }

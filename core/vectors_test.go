@@ -29,26 +29,30 @@ func sameBits(a, b Result) bool {
 	return same(a.Loss, b.Loss) && same(a.Bias, b.Bias) && same(a.Events, b.Events)
 }
 
-func bothWays[T Float](of func([]T, *Events[T], *Config) (Result, error)) func([]T, *Events[T], *Config) (Result, error) {
-	room := sync.Pool{New: func() any { return new([]T) }}
-	return func(grad []T, ev *Events[T], cfg *Config) (Result, error) {
-		kept := room.Get().(*[]T)
+func bothWays[T Float](of func(derivatives[T], *Events[T], *Config) (Result, error)) func(derivatives[T], *Events[T], *Config) (Result, error) {
+	room := sync.Pool{New: func() any { return new(derivatives[T]) }}
+	return func(out derivatives[T], ev *Events[T], cfg *Config) (Result, error) {
+		kept := room.Get().(*derivatives[T])
 		defer room.Put(kept)
-		plain := []T(nil)
-		if grad != nil {
-			*kept = append((*kept)[:0], grad...)
-			plain = *kept
+		var plain derivatives[T]
+		for d, given := range out {
+			if given != nil {
+				kept[d] = append(kept[d][:0], given...)
+				plain[d] = kept[d]
+			}
 		}
 		lanes.Vectors(false)
 		want, failed := of(plain, ev, cfg)
 		lanes.Vectors(true)
-		loss, err := of(grad, ev, cfg)
+		loss, err := of(out, ev, cfg)
 		if fmt.Sprint(err) != fmt.Sprint(failed) || !sameBits(loss, want) {
 			panic(fmt.Sprintf("%v, %v with vectors, and %v, %v without: %+v", loss, err, want, failed, *cfg))
 		}
-		for i := range grad {
-			if err == nil && math.Float64bits(float64(grad[i])) != math.Float64bits(float64(plain[i])) {
-				panic(fmt.Sprintf("grad[%d] = %v with vectors, and %v without: %+v", i, grad[i], plain[i], *cfg))
+		for d, of := range out {
+			for i := range of {
+				if err == nil && math.Float64bits(float64(of[i])) != math.Float64bits(float64(plain[d][i])) {
+					panic(fmt.Sprintf("derivative %d by score[%d] = %v with vectors, and %v without: %+v", d+1, i, of[i], plain[d][i], *cfg))
+				}
 			}
 		}
 		return loss, err

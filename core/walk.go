@@ -15,13 +15,15 @@ type walk[T Float] struct {
 	limits  limits
 	grad    []T // of the input's length; nil: not wanted
 	results []uint64
-	total   []float64 // with several variables the gradient of all so far, in order of the records; nil: there is one
+	total   []float64 // with several variables the gradient of all so far, in order of the records; nil: there is one, or it is not wanted
 	first   bool      // no variable came before
 	more    bool      // variables follow
 	walker  func(*walk[T]) walker
 
 	// A walk whose J has no bias, or has it, where that of this one has it, or has none; nil: the bias is not asked for.
 	plain, unbiased *walk[T]
+
+	curved *curvature[T] // writes the bound of the curvature; nil: it is not asked for
 
 	walking   walker
 	integrals []float64 // of J over each chunk
@@ -45,8 +47,12 @@ func integrate[T Float](sc *scratch, walks ...*walk[T]) (Result, error) {
 	sc.team.Run(len(last.chunks)-1, func(k int) {
 		if last.chunks[k] < last.chunks[k+1] {
 			for _, wa := range walks {
-				if other := wa.other(); other != nil { // first, since results take the place of weights
+				// First what needs the weights, of which results take the place.
+				if other := wa.other(); other != nil {
 					other.integrals[k] = other.walking.walkChunk(k)
+				}
+				if wa.curved != nil {
+					wa.curved.walkChunk(k)
 				}
 				wa.integrals[k] = wa.walking.walkChunk(k)
 			}

@@ -65,7 +65,7 @@ func TestFastPaths(t *testing.T) {
 				for k, general := range []bool{false, true} {
 					sc := takeScratch()
 					grads[k] = make([]float64, len(ev.Score))
-					wa, err := newWalk(grads[k], ev, nil, &cfg, sc)
+					wa, err := newWalk(derivatives[float64]{grads[k]}, ev, nil, &cfg, sc)
 					require.NoError(t, err)
 					if general {
 						wa.walker = newKernelWalkers[float64]

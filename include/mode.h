@@ -170,7 +170,7 @@ enum { /* mode_options.basis: which functions of the mass cost nothing */
     MODE_BASIS_BSPLINE = 1   /* the B-splines of the degree given, with the knots given */
 };
 
-enum { MODE_DEFAULT = -1 }; /* of a flag, such as unbiased: on or off as the loss has it; of degree: see there */
+enum { MODE_DEFAULT = -1 }; /* of a flag, such as unbiased: on or off as the loss has it; of degree, smoothing: see there */
 
 /*
  * What one of several variables of mass has of its own; members that have a name of
@@ -407,6 +407,31 @@ MODE_API int mode_evaluate_f32(const mode_options *options, const mode_events *e
                                mode_result *result, float *grad);
 MODE_API int mode_evaluate_f64(const mode_options *options, const mode_events *events,
                                mode_result *result, double *grad);
+
+/*
+ * The loss of events as mode_events_loss_... with its derivatives, grad, and a bound hess of its curvature, for
+ * what wants a Hessian, such as boosted trees; each of the three may be NULL. hess is n numbers h_i >= 0, in units of the
+ * loss per score^2, 0 for events that take no part. The loss is linear between the scores at which two events
+ * meet, and with J = F'MF and e_i = w_i/W_b, W_b the sum of the weights of the event's bin, its curvature is bounded by
+ *
+ *     v'Hv <= sum_i h_i v_i^2
+ *     h_i   = 4 scale |e_i| sum_b [max(0, -sign(e_i) M_{b_i b}) f+_b(s_i) + max(0, sign(e_i) M_{b_i b}) f-_b(s_i)]
+ *
+ * where f+_b and f-_b are the densities at a score of the |e_i| of the bin's events with weights above and below 0: means
+ * over a window around s_i, smoothing times as wide as score_range or, where that is from the data, as the range
+ * of the inner three quarters of the scores. So h bounds moves of about that size. smoothing is finite and above 0, or
+ * MODE_DEFAULT: 1/16. Where all scores are equal, and score_range is from the data, h is 0.
+ *
+ * h is that of the loss without unbiased, which changes it by a share of 1/n_b for n_b events in a bin, and without
+ * max_slope and monotonic, for which there is no such bound. MODE_LOSS_DISCO, MODE_LOSS_FLATNESS,
+ * MODE_BINNING_NONE, which have none, and more than 4096 bins are MODE_ERROR_OPTION; an h beyond its type is
+ * MODE_ERROR_OVERFLOW. It takes a quarter to a third longer than mode_events_loss_... After an error
+ * *loss is as it was, and grad and hess mean nothing.
+ */
+MODE_API int mode_loss_grad_hess_f32(const mode_options *options, const mode_events *events, double smoothing,
+                                     double *loss, float *grad, float *hess);
+MODE_API int mode_loss_grad_hess_f64(const mode_options *options, const mode_events *events, double smoothing,
+                                     double *loss, double *grad, double *hess);
 
 /*
  * The losses to compare with are exact as well, and have the same arguments, results

@@ -553,6 +553,28 @@ mode_result evaluate(const options &chosen, const events<T> &given, view<T> grad
     return result;
 }
 
+inline int call_hess(const mode_options *c, const mode_events *events, double smoothing, double *loss, float *grad,
+                     float *hess) noexcept {
+    return mode_loss_grad_hess_f32(c, events, smoothing, loss, grad, hess);
+}
+inline int call_hess(const mode_options *c, const mode_events *events, double smoothing, double *loss, double *grad,
+                     double *hess) noexcept {
+    return mode_loss_grad_hess_f64(c, events, smoothing, loss, grad, hess);
+}
+
+template <class T>
+double loss_grad_hess(const options &chosen, const events<T> &given, double smoothing, view<T> grad, view<T> hess,
+                      status &outcome) noexcept {
+    double loss = std::numeric_limits<double>::quiet_NaN();
+    if (given.check(outcome) && fits("grad", grad, "score", given.score(), outcome) &&
+        fits("hess", hess, "score", given.score(), outcome)) {
+        const mode_options c = chosen.to_c();
+        const mode_events arrays = given.to_c();
+        set(outcome, call_hess(&c, &arrays, smoothing, &loss, grad.data(), hess.data()));
+    }
+    return loss;
+}
+
 template <class T>
 double loss_and_grad(const options &chosen, const events<T> &given, view<T> grad, status &outcome) noexcept {
     double loss = std::numeric_limits<double>::quiet_NaN();
@@ -669,6 +691,20 @@ inline mode_result evaluate(const options &chosen, const events<double> &given, 
     return detail::evaluate(chosen, given, grad, outcome);
 }
 
+/*
+ * The loss with its derivatives and the bound of its curvature, as mode_loss_grad_hess_f32 and
+ * mode_loss_grad_hess_f64; smoothing may be MODE_DEFAULT. An empty grad or hess is not wanted. After an error the
+ * forms with a status return NaN, and grad and hess mean nothing.
+ */
+inline double loss_grad_hess(const options &chosen, const events<float> &given, double smoothing, view<float> grad,
+                             view<float> hess, status &outcome) noexcept {
+    return detail::loss_grad_hess(chosen, given, smoothing, grad, hess, outcome);
+}
+inline double loss_grad_hess(const options &chosen, const events<double> &given, double smoothing, view<double> grad,
+                             view<double> hess, status &outcome) noexcept {
+    return detail::loss_grad_hess(chosen, given, smoothing, grad, hess, outcome);
+}
+
 /* ----------------------------------------------------------- look inside */
 
 /*
@@ -782,6 +818,17 @@ inline mode_result evaluate(const options &chosen, const events<float> &given, v
 }
 inline mode_result evaluate(const options &chosen, const events<double> &given, view<double> grad = {}) {
     return detail::checked([&](status &outcome) { return evaluate(chosen, given, grad, outcome); });
+}
+
+inline double loss_grad_hess(const options &chosen, const events<float> &given, double smoothing, view<float> grad,
+                             view<float> hess) {
+    return detail::checked(
+        [&](status &outcome) { return loss_grad_hess(chosen, given, smoothing, grad, hess, outcome); });
+}
+inline double loss_grad_hess(const options &chosen, const events<double> &given, double smoothing, view<double> grad,
+                             view<double> hess) {
+    return detail::checked(
+        [&](status &outcome) { return loss_grad_hess(chosen, given, smoothing, grad, hess, outcome); });
 }
 
 template <class T>

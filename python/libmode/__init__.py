@@ -7,13 +7,22 @@ folder that holds its public names and says what to install where it is missing:
 libmode.so is loaded at the first call.
 """
 
-from ._evaluate import Result
-from ._functions import Moments, mode_edges, mode_evaluate, mode_loss, mode_loss_and_grad, mode_moments
+from ._evaluate import Curved, Result
+from ._functions import (
+    Moments,
+    mode_edges,
+    mode_evaluate,
+    mode_loss,
+    mode_loss_and_grad,
+    mode_loss_grad_hess,
+    mode_moments,
+)
 from ._monitor import TrainingWarning
 from ._native import BatchError, get_threads, set_threads
 
 __all__ = [
     "BatchError",
+    "Curved",
     "Moments",
     "Result",
     "TrainingWarning",
@@ -22,6 +31,7 @@ __all__ = [
     "mode_evaluate",
     "mode_loss",
     "mode_loss_and_grad",
+    "mode_loss_grad_hess",
     "mode_moments",
     "set_threads",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,6 +25,14 @@ class Result(NamedTuple):
     bias: float  #: by how much the plain loss exceeds, in the mean, that of an infinite sample
     events: float  #: (sum w)^2 / sum w^2 of the events that take part
     grad: NDArray[Any]  #: d loss/d score, of score's shape
+
+
+class Curved(NamedTuple):
+    """A loss with its derivatives, see :func:`libmode.mode_loss_grad_hess`."""
+
+    loss: float  #: as :func:`libmode.mode_loss` returns it
+    grad: NDArray[Any]  #: d loss/d score, of score's shape
+    hess: NDArray[Any]  #: a diagonal bound of the curvature, of score's shape, >= 0
 
 
 def loss_and_grad(
@@ -55,6 +64,35 @@ def evaluate(options: Options, score: Any, mass: Any, weight: Any, label: Any, c
     grad = np.empty(len(events.score), np.float64 if double else np.float32)
     found = _of_arrays(_native.evaluate, in_struct, options, events, double, grad)
     return Result(found.loss, found.bias, found.events, _given_back(grad, score, kind))
+
+
+def loss_grad_hess(
+    options: Options, smoothing: Any, score: Any, mass: Any, weight: Any, label: Any, category: Any = None
+) -> Curved:
+    """The loss, its gradient and the bound of its curvature, both of the type that :func:`loss_and_grad` has."""
+    smoothing = _positive("smoothing", smoothing)
+    events = events_of(read, score, mass, weight, label, category)
+    double, kind = is_double(events), events.score.dtype
+    both = np.empty((2, len(events.score)), np.float64 if double else np.float32)
+    call = partial(_native.loss_grad_hess, hess=address(both[1]), smoothing=smoothing)
+    loss = _of_arrays(call, in_struct, options, events, double, both)
+    grad, hess = (_given_back(own, score, kind) for own in both)
+    return Curved(loss, grad, hess)
+
+
+def _positive(name: str, value: Any) -> float | None:
+    """A number that is finite and above 0, or None: the library has a number below 0 that stands for its default."""
+    if value is None:
+        return None
+    if isinstance(value, bool) or not np.isrealobj(value) or np.ndim(value):
+        raise TypeError(f"{name} = {value!r}: must be a number")
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} = {value!r}: must be a number") from None
+    if not 0 < number < np.inf:
+        raise ValueError(f"{name} = {number:g}: must be finite and above 0")
+    return number
 
 
 def loss_alone(options: Options, score: Any, mass: Any, weight: Any, label: Any, category: Any = None) -> float:

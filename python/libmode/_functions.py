@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from . import _native, option_types
 from ._arrays import address, addresses, read, ready, vector, with_labels
-from ._evaluate import Result, evaluate, loss_alone, loss_and_grad
+from ._evaluate import Curved, Result, evaluate, loss_alone, loss_and_grad, loss_grad_hess
 from ._front import Events, together
 from ._options import Options, check
 
@@ -122,6 +122,51 @@ def mode_evaluate(
         ``loss``, ``bias``, ``events`` and ``grad``, which is as in :func:`mode_loss_and_grad`.
     """
     return evaluate(check("mode", options), score, mass, weight, label, category)
+
+
+def mode_loss_grad_hess(
+    score: Any,
+    mass: Any,
+    *,
+    weight: Any = None,
+    label: Any = None,
+    category: Any = None,
+    smoothing: float | None = None,
+    **options: Unpack[LossOptions],
+) -> Curved:
+    """The MoDe loss with its gradient and a diagonal bound of its curvature, for boosted trees, say.
+
+    Takes what :func:`mode_loss` takes, and ``smoothing``. The loss is linear between the scores at
+    which two events meet. With e_i = w_i/W_b, where W_b is the sum of the weights of the event's bin, and the matrix M
+    of J = F'MF, its curvature along v is bounded by the sum of h_i v_i^2 with::
+
+        h_i = 4 scale |e_i| sum_b [max(0, -sign(e_i) M_{b_i b}) f+_b(s_i) + max(0, sign(e_i) M_{b_i b}) f-_b(s_i)]
+
+    where f+_b and f-_b are the densities at a score of the abs(e_i) of the bin's events with weights above and below 0;
+    docs/curvature.md derives it. ``unbiased``, which changes the curvature by a share of 1/n_b for n_b events in a bin,
+    ``max_slope`` and ``monotonic``, for which there is no such bound, leave h as it is without them.
+
+    Parameters
+    ----------
+    smoothing : float, optional
+        Finite and above 0; 1/16 by default. Densities are means over a window around s_i which is so
+        many times as wide as ``score_range`` or, where that is None, as the range of the inner three quarters of the
+        scores. So h bounds the curvature along moves of about that size.
+
+    Returns
+    -------
+    Curved
+        ``loss``; ``grad``, as in :func:`mode_loss_and_grad`; and ``hess``, the h_i, of the same shape and type,
+        in units of the loss per score^2. Events that take no part have exactly 0. With ``score_range=None`` all are 0
+        where all scores are equal.
+
+    Raises
+    ------
+    ValueError
+        Also for ``binning="none"``, which has no such bound, for a smoothing that is not finite and above 0 or is less
+        than the rounding errors of the scores, for more than 4096 bins, and for an h that is beyond its type.
+    """
+    return loss_grad_hess(check("mode", options), smoothing, score, mass, weight, label, category)
 
 
 def mode_edges(

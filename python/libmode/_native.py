@@ -105,6 +105,8 @@ class _Row(ctypes.Structure):
     ]
 
 
+_DEFAULT = -1  # MODE_DEFAULT of mode.h
+
 # How each kind of option is held, in the order of MODE_KIND_...; lists are followed by their lengths.
 _KINDS: list[Any] = [
     ctypes.c_int32,
@@ -145,6 +147,7 @@ _doubles = ctypes.POINTER(ctypes.c_double)
 _all_events = [_options, ctypes.POINTER(ModeEvents), _doubles, _address]
 
 _evaluated = [_options, ctypes.POINTER(ModeEvents), ctypes.POINTER(ModeResult), _address]
+_curved = [_options, ctypes.POINTER(ModeEvents), ctypes.c_double, _doubles, _address, _address]
 
 _SIGNATURES = {
     "mode_option_at": [_size, ctypes.POINTER(_Row)],
@@ -156,6 +159,8 @@ _SIGNATURES = {
     "mode_events_loss_f64": _all_events,
     "mode_evaluate_f32": _evaluated,
     "mode_evaluate_f64": _evaluated,
+    "mode_loss_grad_hess_f32": _curved,
+    "mode_loss_grad_hess_f64": _curved,
     "mode_loss_grad_f32": [*_events, _doubles, _address],
     "mode_loss_grad_f64": [*_events, _doubles, _address],
     "mode_edges_f64": [_options, _size, _address, *_weight_and_label, _size, _address, ctypes.POINTER(_size)],
@@ -381,6 +386,31 @@ def evaluate(
     else:
         interruptible(lambda: _check(loaded, function(options.struct, events, result, grad)), *held)
     return result
+
+
+def loss_grad_hess(
+    options: Options,
+    double: bool,
+    n: int,
+    events: ModeEvents,
+    grad: int | None,
+    held: tuple[object, ...] = (),
+    *,
+    hess: int | None,
+    smoothing: float | None,
+) -> float:
+    """The loss of n events, as :func:`loss_grad` takes what :func:`events` makes.
+
+    The bound of its curvature goes to the address ``hess``; ``smoothing=None`` is the default of the library.
+    """
+    loaded, loss = library(), ctypes.c_double()
+    function = loaded.mode_loss_grad_hess_f64 if double else loaded.mode_loss_grad_hess_f32
+    arguments = options.struct, events, _DEFAULT if smoothing is None else smoothing, loss, grad, hess
+    if n < LARGE:
+        _check(loaded, function(*arguments))
+    else:
+        interruptible(lambda: _check(loaded, function(*arguments)), *held)
+    return loss.value
 
 
 def edges(options: ModeOptions, n: int, events: Sequence[int | None], capacity: int, out: int | None) -> int:

@@ -231,6 +231,8 @@ def the_parents_library():
         "mode_events_loss_f64": (options, events, pointer(loss), o),
         "mode_evaluate_f32": (options, single_events, _native.ModeResult(), o),
         "mode_evaluate_f64": (options, events, _native.ModeResult(), o),
+        "mode_loss_grad_hess_f32": (options, single_events, -1, pointer(loss), o, None),
+        "mode_loss_grad_hess_f64": (options, events, -1, pointer(loss), o, None),
         "mode_option_at": (0, _native._Row()),
         "mode_edges_f64": (options, N, m, None, None, 0, N, o, pointer(count)),
         "mode_moments_f64": (options, N, s, m, None, None, 0, 1, s, 32, o, None, None),

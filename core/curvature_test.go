@@ -1,0 +1,460 @@
+package core
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
+)
+
+// hessOf returns hess of events, and checks the loss and the gradient that come with it.
+func hessOf[T Float](t *testing.T, ev Events[T], cfg Config, smoothing float64) []T {
+	t.Helper()
+	n := len(ev.Score)
+	grad, hess, want := make([]T, n), make([]T, n), make([]T, n)
+	loss, err := LossGradHess(grad, hess, ev, cfg, smoothing)
+	require.NoError(t, err)
+	expected, err := LossAndGrad(want, ev, cfg)
+	require.NoError(t, err)
+	require.Equal(t, expected, loss)
+	require.Equal(t, want, grad)
+	for i, h := range hess {
+		require.True(t, h >= 0 && finite(float64(h)), "hess[%d] = %v", i, h)
+	}
+	alone := make([]T, n)
+	_, err = LossGradHess(nil, alone, ev, cfg, smoothing)
+	require.NoError(t, err)
+	require.Equal(t, hess, alone)
+	return hess
+}
+
+// matrix returns M of the brute force by its definition: J of two bins' CDFs, polarised.
+func (br *brute) matrix() [][]float64 {
+	j := func(ones ...int) (sum float64) {
+		f := make([]float64, br.nb)
+		for _, b := range ones {
+			f[b]++
+		}
+		c := make([]float64, len(br.p[0]))
+		for b := range f {
+			for l := range c {
+				c[l] += br.a[b][l] * f[b]
+			}
+		}
+		for b, r := range f {
+			for l := range c {
+				r -= br.p[b][l] * c[l]
+			}
+			sum += r * r
+		}
+		if len(c) > 1 {
+			sum += br.cfg.SlopePenalty * c[1] * c[1]
+		}
+		return sum
+	}
+	m := make([][]float64, br.nb)
+	for a := range m {
+		m[a] = make([]float64, br.nb)
+		for b := range m[a] {
+			m[a][b] = (j(a, b) - j(a) - j(b)) / 2
+		}
+	}
+	return m
+}
+
+// linearDensity draws scores whose density at a mass is 1 + c (2 s - 1) in [0, 1], with c between -0.9 and 0.9 rising
+// with the mass; the mean of such a density over a window is that in its middle.
+func linearDensity(n int, negative float64) (ev Events[float64], c []float64) {
+	rng := rand.New(rand.NewPCG(31, uint64(n)))
+	ev, c = Events[float64]{Score: make([]float64, n), Mass: make([]float64, n), Weight: make([]float64, n)}, make([]float64, n)
+	for i := range n {
+		u := rng.Float64()
+		ev.Mass[i] = 50 - 60*math.Log(1-0.95*u)
+		c[i] = 1.8*u - 0.9
+		for {
+			ev.Score[i] = rng.Float64()
+			if rng.Float64()*1.9 < 1+c[i]*(2*ev.Score[i]-1) {
+				break
+			}
+		}
+		ev.Weight[i] = 0.5 + rng.Float64()
+		if rng.Float64() < negative {
+			ev.Weight[i] *= -1
+		}
+	}
+	return ev, c
+}
+
+// h is the formula with densities known in closed form, and M by its definition.
+func TestHessOfKnownDensities(t *testing.T) {
+	const smoothing = 0.1
+	for name, change := range map[string]func(*Config){
+		"order 0":     func(c *Config) {},
+		"order 1":     func(c *Config) { c.Order = 1 },
+		"order 2":     func(c *Config) { c.Order = 2 },
+		"penalty":     func(c *Config) { c.Order, c.SlopePenalty = 1, 0.5 },
+		"sum":         func(c *Config) { c.Order, c.Reduction = 1, Sum },
+		"quadrature":  func(c *Config) { c.Order, c.Moments = 1, Quadrature },
+		"uniform":     func(c *Config) { c.Binning, c.Order = Uniform, 1 },
+		"biased":      func(c *Config) { c.Unbiased = false },
+		"max_slope":   func(c *Config) { c.Order, c.MaxSlope = 1, 0.3 },
+		"monotonic":   func(c *Config) { c.Order, c.Monotonic = 2, true },
+		"order 5":     func(c *Config) { c.Order, c.Bins = 5, 12 },
+		"many in row": func(c *Config) { c.Order, c.Bins = 2, 20 },
+	} {
+		for _, negative := range []float64{0, 0.15} {
+			t.Run(fmt.Sprintf("%s, negative %v", name, negative), func(t *testing.T) {
+				ev, c := linearDensity(200_000, negative)
+				cfg := DefaultConfig(MoDe)
+				cfg.Bins = 8
+				change(&cfg)
+				hess := hessOf(t, ev, cfg, smoothing)
+
+				cfg.MaxSlope, cfg.Monotonic = math.Inf(1), false // h is that of the loss without
+				br := newBrute(t, ev, cfg)
+				m, scale := br.matrix(), 1.0
+				if cfg.Reduction == Mean {
+					scale /= float64(br.nb)
+				}
+				// Sums over a bin's events of one sign, of |w| and of |w| c, in units of its sum of weights.
+				of := make([][2][2]float64, br.nb)
+				for i, w := range ev.Weight {
+					sign := 0
+					if w < 0 {
+						sign = 1
+					}
+					e := math.Abs(w) / br.sums[br.bin[i]]
+					of[br.bin[i]][sign][0] += e
+					of[br.bin[i]][sign][1] += e * c[i]
+				}
+				var sum, expected float64
+				for i, w := range ev.Weight {
+					s := ev.Score[i]
+					if s < 2*smoothing || s > 1-2*smoothing {
+						continue // windows are cut off at the ends
+					}
+					var want float64
+					for b := range of {
+						bent := -m[br.bin[i]][b]
+						if w < 0 {
+							bent = -bent
+						}
+						for sign, density := range of[b] {
+							want += max(0, bent*float64(1-2*sign)) * (density[0] + density[1]*(2*s-1))
+						}
+					}
+					want *= 4 * scale * math.Abs(w) / br.sums[br.bin[i]]
+					require.InEpsilon(t, want, hess[i], 0.12, "event %d, score %v", i, s)
+					sum, expected = sum+hess[i], expected+want
+				}
+				require.InEpsilon(t, expected, sum, 0.01)
+			})
+		}
+	}
+}
+
+// Scores of few values far from each other, as those of a first tree: each tie is spread over a window of its own.
+func TestHessOfFewScores(t *testing.T) {
+	const n, smoothing = 4_000, 0.05
+	values, windows := []float64{0, 0.3, 0.5, 0.97, 1}, []float64{0.025, 0.05, 0.05, 0.05, 0.025}
+	rng := rand.New(rand.NewPCG(32, 1))
+	ev, of := Events[float64]{Score: make([]float64, n), Mass: make([]float64, n)}, make([]int, n)
+	for i := range n {
+		of[i] = min(rng.IntN(12), 4) // the last has most of the events
+		ev.Score[i], ev.Mass[i] = values[of[i]], rng.Float64()
+	}
+	ev.Score[0], of[0] = 0.2, -1 // one by itself, which the strip of a tie must not bring near it
+	cfg := DefaultConfig(MoDe)
+	cfg.Bins = 4
+	hess := hessOf(t, ev, cfg, smoothing)
+	br := newBrute(t, ev, cfg)
+	m := br.matrix()
+	counts := make([][5]float64, br.nb)
+	for i, k := range of {
+		if k >= 0 {
+			counts[br.bin[i]][k]++
+		}
+	}
+	for i, k := range of {
+		if k < 0 {
+			continue
+		}
+		var want float64
+		for b := range counts {
+			want += max(0, -m[br.bin[i]][b]) * counts[b][k] / br.sums[b]
+		}
+		want *= 4 / float64(br.nb) / br.sums[br.bin[i]] / windows[k]
+		require.InEpsilon(t, want, hess[i], 1e-12, "score %v", ev.Score[i])
+	}
+}
+
+func TestHessOfEqualScores(t *testing.T) {
+	ev := resultEvents(1_000, 1, false)
+	for i := range ev.Score {
+		ev.Score[i] = 0.25
+	}
+	cfg := DefaultConfig(MoDe)
+	cfg.Bins = 2
+	// M is [1, -1; -1, 1]/2, n_b 500 and the window 1/16: 4/2 * 1/500 * 1/2 * 16.
+	for _, h := range hessOf(t, ev, cfg, DefaultSmoothing) {
+		require.InDelta(t, 0.032, h, 1e-12)
+	}
+	cfg.ScoreRange = unbounded()
+	for _, h := range hessOf(t, ev, cfg, DefaultSmoothing) {
+		require.Zero(t, h) // nothing says what is far and what is near
+	}
+	for i := range 100 {
+		ev.Score[i] = 0.75 // the inner three quarters are still one score, and the range of all is 0.5
+	}
+	hess := hessOf(t, ev, cfg, DefaultSmoothing)
+	require.Greater(t, hess[500], hess[50])
+	require.Positive(t, hess[50])
+}
+
+// h does not depend on the order of the events, ties or not, nor on a factor of the weights; it is one over the factor
+// of the scores where their range is that of the data.
+func TestHessInvariances(t *testing.T) {
+	for _, weighted := range []bool{false, true} {
+		for name, change := range walkOptions {
+			t.Run(fmt.Sprint(name, " ", weighted), func(t *testing.T) {
+				cfg := paperConfig()
+				change(&cfg)
+				cfg.Bins = 6
+				ev := spreadEvents[float64](20_000, weighted, 0.7)
+				for i := range ev.Weight {
+					ev.Weight[i] += 0.5
+				}
+				want := hessOf(t, ev, cfg, DefaultSmoothing)
+				moved := Events[float64]{Score: make([]float64, 20_000), Mass: make([]float64, 20_000)}
+				if weighted {
+					moved.Weight = make([]float64, 20_000)
+				}
+				order := rand.New(rand.NewPCG(33, 0)).Perm(20_000)
+				for to, from := range order {
+					moved.Score[to], moved.Mass[to] = ev.Score[from], ev.Mass[from]
+					if weighted {
+						moved.Weight[to] = 7 * ev.Weight[from]
+					}
+				}
+				got := hessOf(t, moved, cfg, DefaultSmoothing)
+				for to, from := range order {
+					require.InDelta(t, want[from], got[to], 1e-9*want[from])
+				}
+				cfg.ScoreRange = unbounded()
+				want = hessOf(t, ev, cfg, DefaultSmoothing)
+				for to, from := range order {
+					moved.Score[to] = 1 + 8*ev.Score[from]
+				}
+				got = hessOf(t, moved, cfg, DefaultSmoothing)
+				for to, from := range order {
+					require.InDelta(t, want[from]/8, got[to], 1e-9*want[from])
+				}
+			})
+		}
+	}
+}
+
+// Labels, categories and variables: h is the sum of that of the calls with the events alone, as the loss is.
+func TestHessOfParts(t *testing.T) {
+	ev := resultEvents(9_000, 1, true)
+	label, category := make([]int32, 9_000), make([]int32, 9_000)
+	for i := range label {
+		label[i], category[i] = int32(i%3), int32(i%5%2)
+	}
+	cfg := DefaultConfig(MoDe)
+	cfg.Order, cfg.Bins, cfg.BackgroundLabel = 1, 5, []int32{0, 2}
+	all := ev
+	all.Label, all.Category = LabelsOf(label), LabelsOf(category)
+	got, want := hessOf(t, all, cfg, 0.1), make([]float64, 9_000)
+	for _, of := range []int32{0, 2} {
+		var sums [2]float64
+		for c := range sums {
+			for i := range label {
+				if label[i] == of && category[i] == int32(c) {
+					sums[c] += ev.Weight[i]
+				}
+			}
+		}
+		for c := range sums {
+			var places []int
+			for i := range label {
+				if label[i] == of && category[i] == int32(c) {
+					places = append(places, i)
+				}
+			}
+			for j, h := range hessOf(t, alone(ev, places), cfg, 0.1) {
+				want[places[j]] = h * sums[c] / (sums[0] + sums[1])
+			}
+		}
+	}
+	requireClose(t, want, got, 1e-12)
+}
+
+func TestHessOfSeveralVariables(t *testing.T) {
+	for _, ends := range [][2]float64{{0, 1}, unbounded()} { // in one sort, and where values are absent in one each
+		ev := resultEvents(6_000, 2, true)
+		ev.Masses[1][7], ev.Masses[0][11] = math.NaN(), math.NaN()
+		cfg := DefaultConfig(MoDe)
+		cfg.Missing, cfg.ScoreRange, cfg.Bins = MissingIgnore, ends, 6
+		got, want := hessOf(t, ev, cfg, 0.1), make([]float64, 6_000)
+		for _, mass := range ev.Masses {
+			one := Events[float64]{Score: ev.Score, Mass: mass, Weight: ev.Weight}
+			for i, h := range hessOf(t, one, cfg, 0.1) {
+				want[i] += h / 2
+			}
+		}
+		// Where all are walked together strips have the events that are absent too, and so other windows.
+		for i, h := range want {
+			require.InDelta(t, h, got[i], 0.2*h)
+		}
+		require.InEpsilon(t, floats.Sum(want), floats.Sum(got), 0.005)
+		assert.Positive(t, got[7])
+
+		cfg.Joint = true
+		got = hessOf(t, ev, cfg, 0.1)
+		assert.Zero(t, got[7])
+		assert.Zero(t, got[11])
+		assert.Positive(t, got[8])
+	}
+}
+
+func TestHessOfEventsOutside(t *testing.T) {
+	ev := resultEvents(2_000, 1, true)
+	ev.Weight[40] = 0
+	cfg := DefaultConfig(MoDe)
+	cfg.MassRange = [2]float64{60, 150}
+	for i, h := range hessOf(t, ev, cfg, 0.1) {
+		taken := ev.Mass[i] >= 60 && ev.Mass[i] <= 150 && ev.Weight[i] != 0
+		require.Equal(t, taken, h > 0, "event %d", i)
+	}
+}
+
+func TestHessOfFloat32AndThreads(t *testing.T) {
+	defer SetThreads(0)
+	for _, weighted := range []bool{false, true} {
+		ev := spreadEvents[float32](150_000, weighted, 0.1)
+		cfg := DefaultConfig(MoDe)
+		cfg.Order = 1
+		var all [][]float32
+		for _, threads := range []int{1, 2, 5} {
+			SetThreads(threads)
+			all = append(all, hessOf(t, ev, cfg, DefaultSmoothing))
+		}
+		require.Equal(t, all[0], all[1])
+		require.Equal(t, all[0], all[2])
+		double := Events[float64]{Score: make([]float64, 150_000), Mass: make([]float64, 150_000)}
+		if weighted {
+			double.Weight = make([]float64, 150_000)
+		}
+		for i := range double.Score {
+			double.Score[i], double.Mass[i] = float64(ev.Score[i]), float64(ev.Mass[i])
+			if weighted {
+				double.Weight[i] = float64(ev.Weight[i])
+			}
+		}
+		for i, h := range hessOf(t, double, cfg, DefaultSmoothing) {
+			require.InDelta(t, h, float64(all[0][i]), 1e-6*h)
+		}
+	}
+}
+
+// The way of large float32 gradients, which pass through the memory of the weights, leaves h as it is.
+func TestHessWhereTheGradientIsScattered(t *testing.T) {
+	ev := spreadEvents[float32](50_000, true, 0.1)
+	cfg := DefaultConfig(MoDe)
+	want := hessOf(t, ev, cfg, DefaultSmoothing)
+	defer func(from int) { scatterFrom = from }(scatterFrom)
+	scatterFrom = 1
+	require.Equal(t, want, hessOf(t, ev, cfg, DefaultSmoothing))
+}
+
+func TestHessOfFewEvents(t *testing.T) {
+	cfg := DefaultConfig(MoDe)
+	cfg.Bins = 2
+	for n := 4; n < 40; n++ {
+		ev := resultEvents(n, 1, false)
+		require.Positive(t, floats.Sum(hessOf(t, ev, cfg, DefaultSmoothing)), "%d events", n)
+	}
+}
+
+func TestHessErrors(t *testing.T) {
+	good := resultEvents(200, 1, false)
+	for _, c := range []struct {
+		name, message string
+		change        func(*Config, *Events[float64], *float64)
+		kind          error
+	}{
+		{"disco", "loss = disco", func(c *Config, _ *Events[float64], _ *float64) { *c = DefaultConfig(DisCo) }, ErrOption},
+		{"flatness", "loss = flatness", func(c *Config, _ *Events[float64], _ *float64) { *c = DefaultConfig(Flatness) }, ErrOption},
+		{"no such loss", "loss = 7", func(c *Config, _ *Events[float64], _ *float64) { c.Loss = 7 }, ErrOption},
+		{"unbinned", "binning = none", func(c *Config, _ *Events[float64], _ *float64) { c.Binning, c.Degree = Unbinned, 3 }, ErrOption},
+		{"smoothing 0", "smoothing = 0", func(_ *Config, _ *Events[float64], s *float64) { *s = 0 }, ErrOption},
+		{"smoothing < 0", "smoothing = -1", func(_ *Config, _ *Events[float64], s *float64) { *s = -1 }, ErrOption},
+		{"smoothing NaN", "smoothing = NaN", func(_ *Config, _ *Events[float64], s *float64) { *s = math.NaN() }, ErrOption},
+		{"smoothing Inf", "smoothing = +Inf", func(_ *Config, _ *Events[float64], s *float64) { *s = math.Inf(1) }, ErrOption},
+		{"smoothing tiny", "smoothing = 1e-300", func(_ *Config, _ *Events[float64], s *float64) { *s = 1e-300 }, ErrOption},
+		{"one score", "score[3] = NaN", func(_ *Config, ev *Events[float64], _ *float64) { ev.Score[3] = math.NaN() }, ErrNotFinite},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			ev := Events[float64]{Score: append([]float64(nil), good.Score...), Mass: good.Mass}
+			cfg, smoothing := DefaultConfig(MoDe), DefaultSmoothing
+			c.change(&cfg, &ev, &smoothing)
+			_, err := LossGradHess(make([]float64, 200), make([]float64, 200), ev, cfg, smoothing)
+			require.ErrorIs(t, err, c.kind)
+			require.ErrorContains(t, err, c.message)
+		})
+	}
+	_, err := LossGradHess(nil, make([]float64, 3), good, DefaultConfig(MoDe), DefaultSmoothing)
+	require.ErrorIs(t, err, ErrLength)
+	require.ErrorContains(t, err, "hess has length 3")
+
+	many := resultEvents(3*mostCurvedBins, 1, false)
+	cfg := DefaultConfig(MoDe)
+	cfg.Bins = mostCurvedBins + 1
+	_, err = LossGradHess(nil, make([]float64, 3*mostCurvedBins), many, cfg, DefaultSmoothing)
+	require.ErrorIs(t, err, ErrOption)
+	require.ErrorContains(t, err, "4097 bins")
+
+	small := Events[float32]{Score: make([]float32, 200), Mass: make([]float32, 200)}
+	for i := range small.Score {
+		small.Score[i], small.Mass[i] = float32(good.Score[i])*1e-43, float32(i)
+	}
+	cfg = DefaultConfig(MoDe)
+	cfg.ScoreRange = unbounded()
+	_, err = LossGradHess(nil, make([]float32, 200), small, cfg, DefaultSmoothing)
+	require.ErrorIs(t, err, ErrOverflow)
+	for i := range good.Score { // the smallest numbers that there are
+		good.Score[i] = float64(i%3) * 5e-324
+	}
+	_, err = LossGradHess(nil, make([]float64, 200), good, cfg, 2)
+	require.ErrorIs(t, err, ErrOverflow)
+	require.ErrorContains(t, err, "hess")
+}
+
+// What hess costs beside loss and gradient.
+func BenchmarkHess(b *testing.B) {
+	for _, n := range []int{10_000, 100_000, 1_000_000} {
+		sets, grad, hess, k := benchSets[float32](n, false, true), make([]float32, n), make([]float32, n), 0
+		cfg := DefaultConfig(MoDe)
+		cfg.Order = 1
+		for _, name := range []string{"without", "with"} {
+			b.Run(fmt.Sprintf("%s/%d", name, n), func(b *testing.B) {
+				for b.Loop() {
+					k++
+					of := hess
+					if name == "without" {
+						of = nil
+					}
+					if _, err := LossGradHess(grad, of, sets[k%len(sets)], cfg, DefaultSmoothing); err != nil {
+						b.Fatal(err)
+					}
+				}
+				reportPerEvent(b, n)
+			})
+		}
+	}
+}
