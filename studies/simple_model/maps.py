@@ -1,12 +1,12 @@
 """A map after the training, or a loss in it: ``python -m studies.simple_model.maps``.
 
 Networks without and with a constraint, as they are and with a QuantileMap that is fitted to fresh background. Beside
-it a fixed-efficiency regression of k neighbours. Writes maps.json.
+it the regression of a quantile at each working point, by k neighbours and by boosted trees. Writes maps.json.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,9 @@ import numpy as np
 from libmode import metrics
 from libmode.posthoc import QuantileMap
 from numpy.typing import NDArray
+from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.neighbors import KNeighborsRegressor
+from threadpoolctl import threadpool_limits
 from torch.nn import Module
 
 from .. import pages
@@ -23,7 +25,7 @@ from ..command import command
 from ..methods import one_thread, penalty
 from .classifiers import AGNOSTIC, Classifier
 from .data import SIGNAL_MASS, SIGNAL_WIDTH, Events, simple_model
-from .measure import performance
+from .measure import EFFICIENCIES, MASS_EDGES, performance, select
 from .study import Size, Task, seconds
 from .train import evaluate, train
 
@@ -33,6 +35,7 @@ BATCH, SEEDS = 5_000, 3
 ORDERS = (0, 1, 2)
 NEIGHBOURS = 1_000  # for each event, of the regression
 OF_REGRESSION = 50_000  # background events
+SIGNAL_EDGES = np.linspace(-0.6, 1, 17)  # of the mass of signal
 
 
 @dataclass(frozen=True)
@@ -79,6 +82,7 @@ def tasks(sizes: Sizes) -> dict[str, Mapped]:
 def measured(mapped: Mapped) -> dict[str, Any]:
     """For each map, and for each order judged: AUC, residuals over expected, and the significance."""
     one_thread()
+    threadpool_limits(1)
     task = mapped.task
     classifier, size = task.classifier, task.size
     sources = (np.random.default_rng(s) for s in np.random.SeedSequence(task.seed).spawn(3))
@@ -92,57 +96,56 @@ def measured(mapped: Mapped) -> dict[str, Any]:
     )
     background = fresh.label == 0
     score, of_fit = evaluate(network, test, features), evaluate(network, fresh, features)[background]
-    return {
-        name: {str(order): _judged(z, test, order) for order in ORDERS}
-        for name, z in _scores(score, test.mass, of_fit, fresh.mass[background])
-    }
-
-
-def _scores(
-    score: NDArray[Any], mass: NDArray[Any], of_fit: NDArray[Any], mass_of_fit: NDArray[Any]
-) -> Iterator[tuple[str, NDArray[Any]]]:
-    yield "as it is", score
+    of_fit_mass = fresh.mass[background]
+    found = {"as it is": _every_order([score] * 3, test)}
     for order in ORDERS:
-        yield f"QuantileMap({order})", QuantileMap(order).fit(of_fit, mass_of_fit).transform(score, mass)
-    yield "k neighbours", _neighbours(score, mass, of_fit[:OF_REGRESSION], mass_of_fit[:OF_REGRESSION])
+        mapped = QuantileMap(order).fit(of_fit, of_fit_mass).transform(score, test.mass)
+        found[f"QuantileMap({order})"] = _every_order([mapped] * 3, test)
+    some = of_fit[:OF_REGRESSION], of_fit_mass[:OF_REGRESSION]
+    rates = [np.mean(score[test.label == 0] >= s.threshold) for s in performance(score, test, 0).selections]
+    for name, regression in REGRESSIONS.items():
+        found[name] = _every_order([score - regression(test.mass, *some, 1 - rate) for rate in rates], test, 0.0)
+    return found
 
 
-def _neighbours(
-    score: NDArray[Any], mass: NDArray[Any], of_fit: NDArray[Any], mass_of_fit: NDArray[Any]
-) -> NDArray[Any]:
-    """Fixed-efficiency regression: the score less what cuts 20 % of the background off among k neighbours in mass."""
-    order = np.argsort(mass_of_fit)
+def _neighbours(mass: NDArray[Any], of_fit: NDArray[Any], mass_of_fit: NDArray[Any], quantile: float) -> NDArray[Any]:
+    """A quantile of the background among k neighbours in mass: fixed-efficiency regression."""
     grid = np.linspace(mass_of_fit.min(), mass_of_fit.max(), 400)
-    near = KNeighborsRegressor(NEIGHBOURS).fit(mass_of_fit[order][:, None], of_fit[order])
+    near = KNeighborsRegressor(NEIGHBOURS).fit(mass_of_fit[:, None], of_fit)
     places = near.kneighbors(grid[:, None], return_distance=False)
-    thresholds = np.quantile(of_fit[order][places], 0.8, axis=1)
-    shifted: NDArray[Any] = score - np.interp(mass, grid, thresholds)
-    return shifted
+    found: NDArray[Any] = np.interp(mass, grid, np.quantile(of_fit[places], quantile, axis=1))
+    return found
 
 
-def _judged(z: NDArray[Any], test: Events, order: int) -> dict[str, Any]:
-    found = performance(z, test, order)
+def _trees(mass: NDArray[Any], of_fit: NDArray[Any], mass_of_fit: NDArray[Any], quantile: float) -> NDArray[Any]:
+    """The same quantile by boosted trees."""
+    trees = HistGradientBoostingRegressor(loss="quantile", quantile=quantile, max_iter=100, random_state=0)
+    found: NDArray[Any] = trees.fit(mass_of_fit[:, None], of_fit).predict(mass[:, None])
+    return found
+
+
+REGRESSIONS = {"k neighbours": _neighbours, "quantile regression": _trees}
+
+
+def _every_order(scores: list[NDArray[Any]], test: Events, cut: float | None = None) -> dict[str, Any]:
+    """Judged by each order. ``scores`` has those for each signal efficiency, where they are cut if no cut is given."""
+    return {str(order): _judged(scores, test, order, cut) for order in ORDERS}
+
+
+def _judged(scores: list[NDArray[Any]], test: Events, order: int, cut: float | None) -> dict[str, Any]:
     near = np.abs(test.mass - SIGNAL_MASS) < 2 * SIGNAL_WIDTH
     signal, background = near & (test.label == 1), near & (test.label == 0)
-    significance = []
-    for selection in found.selections:
-        kept = z >= selection.threshold
-        of_signal, of_background = kept[signal].mean(), kept[background].mean()
-        significance.append(float(of_signal / np.sqrt(of_background)))
-    flat = [
-        float(
-            metrics.flatness(
-                test.mass[test.label == 1], z[test.label == 1] >= s.threshold, np.linspace(-0.6, 1, 17), degree=0
-            ).rms
-        )
-        for s in found.selections
-    ]
-    return {
-        "auc": found.auc,
-        "residual": [s.residual / s.expected if s.expected > 0 else None for s in found.selections],
-        "significance": significance,
-        "signal": flat,
-    }
+    residual, significance, moved = [], [], []
+    for k, z in enumerate(scores):
+        kept = z >= (select(z, test, EFFICIENCIES[k], order).threshold if cut is None else cut)
+        of_background = test.mass[test.label == 0], kept[test.label == 0]
+        flat = metrics.flatness(*of_background, MASS_EDGES, degree=order)
+        residual.append(flat.rms / flat.expected if flat.expected > 0 else None)
+        significance.append(float(kept[signal].mean() / np.sqrt(kept[background].mean())))
+        of_signal = test.mass[test.label == 1], kept[test.label == 1]
+        moved.append(float(metrics.flatness(*of_signal, SIGNAL_EDGES, degree=0).rms))
+    auc = metrics.auc(scores[0], test.label) if all(z is scores[0] for z in scores) else None
+    return {"auc": auc, "residual": residual, "significance": significance, "signal": moved}
 
 
 def tables(results: Mapping[str, Any]) -> dict[str, str]:
@@ -171,7 +174,7 @@ def tables(results: Mapping[str, Any]) -> dict[str, str]:
                     name,
                     scores,
                     str(judged),
-                    f"{np.mean([one['auc'] for one in of]):.3f}",
+                    "-" if of[0]["auc"] is None else f"{np.mean([one['auc'] for one in of]):.3f}",
                     " ".join("-" if np.isnan(v) else f"{v:.1f}" for v in _mean(of, "residual")),
                     " ".join(f"{v:.2f}" for v in _mean(of, "significance")[1:]),
                     f"{_mean(of, 'signal')[1]:.3f}",
