@@ -400,13 +400,14 @@ studies() {
         simple) module=simple_model.paper ;;
         batches) module=simple_model.small_batches ;;
         constraint) module=simple_model.constraint ;;
+        maps) module=simple_model.maps extra=bench ;;
         bins) module=simple_model.bins ;;
         unbinned) module=simple_model.unbinned ;;
         dalitz) module=dalitz.boosting extra=bench ;;
         wsample) module=w_tagging.generate extra=wtagging ;;
         wtagging) module=w_tagging.paper extra="studies frameworks" ;;
         *)
-            die "usage: ./build.sh studies simple|batches|constraint|bins|unbinned|dalitz|wtagging [--quick] [--processes N], or wsample [--help]"
+            die "usage: ./build.sh studies simple|batches|constraint|maps|bins|unbinned|dalitz|wtagging [--quick] [--processes N], or wsample [--help]"
             ;;
     esac
     shift
@@ -418,6 +419,7 @@ studies() {
         "$VENV/bin/python" -m studies.w_tagging.cost "$@"
     fi
     [ "$name" != unbinned ] || "$VENV/bin/python" -m studies.w_tagging.unbinned_jets "$@"
+    [ "$name" != maps ] || "$VENV/bin/python" -m studies.w_tagging.maps "$@"
     [ "$name" != dalitz ] || "$VENV/bin/python" -m studies.dalitz.networks "$@"
     case "$name $*" in
         *--quick* | *--sample*) ;;
