@@ -85,14 +85,16 @@ class Boosting:
     def __call__(self, margin: NDArray[Any]) -> Pushed:
         """For margins of shape (n,), which trees add to: log(p/(1 - p))."""
         margin = margin if margin.dtype == np.float64 else margin.astype(np.float32, copy=False)
-        prob = 0.5 + 0.5 * np.tanh(0.5 * margin)
-        slope = prob * (1 - prob)  # dp/dmargin
-        grad, hess = prob - self.target, slope.copy()
+        at = self._at
+        prob = sigmoid(margin)
+        slope = 1 - prob
+        slope *= prob  # dp/dmargin
+        score, first, second = self._transformed(prob[at], slope[at])
+        # In their place: new pages for 10^6 events take 4 ms of some 20 that all but the loss takes.
+        grad, hess = np.subtract(prob, self.target, out=prob), slope
         if self._size is not None:
             grad *= self.weight
             hess *= self._size
-        at = self._at
-        score, first, second = self._transformed(prob[at], slope[at])
         events = self._background._replace(score=score)
         found = loss_grad_hess(self._options, None, *events)
         self.loss = found.loss
@@ -205,7 +207,10 @@ def targets(target: Any, name: str = "label") -> NDArray[np.float32]:
 
 def sigmoid(margin: NDArray[Any]) -> NDArray[Any]:
     """Probabilities of margins."""
-    result: NDArray[Any] = 0.5 + 0.5 * np.tanh(0.5 * margin)
+    result: NDArray[Any] = np.multiply(margin, 0.5)
+    np.tanh(result, out=result)
+    result *= 0.5
+    result += 0.5
     return result
 
 
