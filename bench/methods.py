@@ -60,6 +60,14 @@ def from_numpy(
     return lambda: libmode.mode_loss_and_grad(score, mass, weight=weight, order=order, **options)[1]
 
 
+def with_hess(events: Events, weighted: bool = False, order: int = 2) -> peers.Call:
+    """libmode's loss, gradient and bound of the curvature from NumPy arrays."""
+    import libmode
+
+    weight = events.weight if weighted else None
+    return lambda: libmode.mode_loss_grad_hess(events.score, events.mass, weight=weight, order=order).grad
+
+
 def baseline(events: Events, name: str, **options: Any) -> peers.Call:
     """A loss of libmode.baselines and its gradient from NumPy arrays."""
     from libmode import baselines
@@ -90,6 +98,7 @@ def _all() -> list[Method]:
         Method(f"NumPy order {order}", partial(from_numpy, order=order), at_most=largest if order == 2 else 10**7)
         for order in (0, 1, 2, 5)
     ]
+    methods += [Method(f"{ORDER_2} with hess", with_hess)]
     methods += [Method(PLAIN_ORDER_2, plain, at_most=largest)]
     methods += [Method(f"{PLAIN_ORDER_2} {name}", partial(plain, **options)) for name, options in BOUNDS.items()]
     both = BOUNDS["monotonic+unbiased"]

@@ -23,7 +23,7 @@ from pathlib import Path
 import libmode
 from tqdm import tqdm
 
-from . import go_program, machine, memory, plots, summary, training_step
+from . import boosting_round, go_program, machine, memory, plots, summary, training_step
 from .events import Events, sets_of
 from .go_program import GoProgram
 from .methods import METHODS, PLAIN_ORDER_2, Method
@@ -157,11 +157,13 @@ def main() -> None:
     steps = training_step.measure(budget=2 if chosen.quick else 20)
     shares = {batch: measured.share for batch, measured in steps.items()}
     print("\nTraining step\n" + training_step.table(steps))
+    boosting = boosting_round.measure(rounds=4 if chosen.quick else boosting_round.ROUNDS)
+    print("\nRound of XGBoost, 1,000,000 events\n" + boosting_round.table(boosting))
 
     print("\nWhere methods stopped")
     print(*(f"  {name} {why}" for name, why in benchmark.stopped.items()), sep="\n")
     print("Extra memory:", "; ".join(sorted(benchmark.memory_method)))
-    reached = list(targets(benchmark.times, benchmark.extra, shares))
+    reached = list(targets(benchmark.times, benchmark.extra, shares, boosting.ratio))
     print("\nNumbers to reach", *reached, sep="\n")
 
     results = {
@@ -173,6 +175,7 @@ def main() -> None:
             for (name, n), timing in benchmark.times.items()
         ],
         "training_step": {batch: vars(measured) for batch, measured in steps.items()},
+        "boosting_round": vars(boosting),
         "targets": [vars(target) for target in reached],
     }
     (chosen.output / "results.json").write_text(json.dumps(results, indent=1) + "\n")

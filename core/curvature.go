@@ -129,8 +129,10 @@ func (cu *curvature[T]) setBin(b int, li *linear, densities, bent, opposite []fl
 
 // check returns an error where h is beyond what its type can hold.
 func (cu *curvature[T]) check() error {
-	if largest := floats.Max(cu.table); !finite(float64(T(largest))) {
-		return errorOf(ErrOverflow, "hess is %v, in units of 1/score^2, which its type cannot hold: the scores differ by too little", largest)
+	for _, h := range cu.table {
+		if !finite(float64(T(h))) {
+			return errorOf(ErrOverflow, "hess, in units of 1/score, is beyond what its type can hold: the scores differ by too little")
+		}
 	}
 	return nil
 }

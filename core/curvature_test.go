@@ -427,6 +427,12 @@ func TestHessErrors(t *testing.T) {
 	cfg.ScoreRange = unbounded()
 	_, err = LossGradHess(nil, make([]float32, 200), small, cfg, DefaultSmoothing)
 	require.ErrorIs(t, err, ErrOverflow)
+	for i := range good.Score { // the smallest numbers that there are
+		good.Score[i] = float64(i%3) * 5e-324
+	}
+	_, err = LossGradHess(nil, make([]float64, 200), good, cfg, 2)
+	require.ErrorIs(t, err, ErrOverflow)
+	require.ErrorContains(t, err, "hess")
 }
 
 // What hess costs beside loss and gradient.

@@ -48,10 +48,13 @@
 //	integrand    integrand.go, flatness.go: what J is; moments.go (P, A), bound.go
 //	walk         walk.go: crosses the events of each chunk; at each, J changes by minus
 //	             the derivative of the loss
-//	gradient     scatter.go: back in the order of the input
+//	gradient     derivatives.go, scatter.go: back in the order of the input
 //
 // Evaluate (result.go) returns the bias too: each chunk is walked a second time, with an integrand that has
 // the bias where the other has none, or the other way round.
+//
+// LossGradHess (curvature.go) sets a bound of the curvature too: before each chunk is walked it writes h, from the
+// densities of the bins in strips of the scores (strips.go).
 //
 // A walk crosses an event by a kernel (path.go): linear.go, or bounded.go where moments are
 // bounded. Both are written out for speed, a block of events at a time, for order 2 and the

@@ -80,7 +80,7 @@ func (s *strip) share(lo, hi float64) float64 {
 func (st strips) densities(sums []float64, columns int, half float64, limits limits, arena *par.Arena) []float64 {
 	found := par.Make[float64](arena, len(sums))
 	for c := range st {
-		middle := st[c].from/2 + st[c].to/2
+		middle := min(max(st[c].from/2+st[c].to/2, st[c].from), st[c].to) // also of the smallest numbers
 		lo, hi := max(middle-half, limits.from), min(middle+half, limits.to)
 		row := found[c*columns : (c+1)*columns]
 		for d := range st {

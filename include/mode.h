@@ -425,8 +425,8 @@ MODE_API int mode_evaluate_f64(const mode_options *options, const mode_events *e
  * h is that of the loss without unbiased, which changes it by a share of 1/n_b for n_b events in a bin, and without
  * max_slope and monotonic, for which there is no such bound. MODE_LOSS_DISCO, MODE_LOSS_FLATNESS,
  * MODE_BINNING_NONE, which have none, and more than 4096 bins are MODE_ERROR_OPTION; an h beyond its type is
- * MODE_ERROR_OVERFLOW. It takes a quarter longer than mode_events_loss_... After an error *loss is as it was, and grad
- * and hess mean nothing.
+ * MODE_ERROR_OVERFLOW. It takes a quarter to a third longer than mode_events_loss_... After an error
+ * *loss is as it was, and grad and hess mean nothing.
  */
 MODE_API int mode_loss_grad_hess_f32(const mode_options *options, const mode_events *events, double smoothing,
                                      double *loss, float *grad, float *hess);

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ._boosting import Boosting, Pushed, checked, sigmoid, targets
+from ._boosting import Boosting, Pushed, checked, sigmoid, sums_of_weights, targets
 from ._constraint import ScoreTransform
 from ._functions import mode_evaluate
 from .metrics.summary import Settings as Judged
@@ -32,7 +32,8 @@ RowsOf = Callable[[Any], Rows]
 class Objective:
     """What a library calls in each round with margins and the training set, for their derivatives.
 
-    It remembers what it has seen of a training, and begins anew with another data set, or where all margins are equal.
+    It remembers what it has seen of a training, and begins anew with another data set, where all margins are equal, or
+    where they are what they were when it began.
     """
 
     def __init__(
@@ -60,6 +61,7 @@ class Objective:
             "options": options,
         }
         self._data: Callable[[], Any] = lambda: None
+        self._first: NDArray[Any] = np.empty(0)  # the margins of the first round
         self._boosting: Boosting | None = None
 
     @property
@@ -71,17 +73,25 @@ class Objective:
         margin = np.asarray(margin)
         if margin.ndim != 1:
             raise ValueError(f"the margins have shape {margin.shape}: MoDe is for one signal against background")
-        if self._boosting is None or self._data() is not data or margin.min() == margin.max():
-            self._begin(data, len(margin))
+        least, most = (margin.min(), margin.max()) if len(margin) else (0.0, 0.0)
+        if not np.isfinite(most - least):
+            place = np.flatnonzero(~np.isfinite(margin))[0]
+            raise ValueError(
+                f"margin[{place}] = {margin[place]}: the training diverged; a lower learning rate may help"
+            )
+        if self._boosting is None or self._data() is not data or least == most or np.array_equal(margin, self._first):
+            self._begin(data, margin)
         assert self._boosting is not None
         return self._boosting(margin)
 
-    def _begin(self, data: Any, count: int) -> None:
+    def _begin(self, data: Any, margin: NDArray[Any]) -> None:
+        count = len(margin)
         for name, array in self._arrays.items():
-            if array is not None and len(array) != count:
+            if np.shape(array)[:1] not in ((), (count,)):
                 raise ValueError(
-                    f"{name} has length {len(array)}, but the training set has {count} rows. It must be that of these "
-                    "rows; where a fold or a part is trained on, as in cv, use the classifier, whose fit takes it"
+                    f"{name} has length {len(array)}, but the training set has {count} rows, whose own it must be. "
+                    "xgboost.cv and lightgbm.cv train on parts of their rows: use cross_validate of scikit-learn with "
+                    "MoDeXGBClassifier or MoDeLGBMClassifier instead, whose fit takes the masses of each part"
                 )
         rows, arrays = self._rows_of(data), self._arrays
         if rows.weight is not None and arrays["weight"] is not None:
@@ -89,7 +99,7 @@ class Objective:
         weight = rows.weight if arrays["weight"] is None else arrays["weight"]
         of_events = (arrays["mass"], rows.label, weight, arrays["label"], arrays["category"])
         self._boosting = Boosting(*of_events, **self._arguments)
-        self._data = weakref.ref(data)
+        self._data, self._first = weakref.ref(data), margin.copy()
 
     def __deepcopy__(self, memo: Any) -> Objective:
         return self  # LightGBM copies its parameters; what is remembered shall be where the user looks
@@ -109,11 +119,15 @@ class Metric:
         options: Mapping[str, Any],
     ) -> None:
         self._rows_of = rows_of
-        self._pairs = list(masses.items() if isinstance(masses, Mapping) else masses)
-        self._of = (of,) if isinstance(of, str) else tuple(of)
-        for name in self._of:
-            if name not in _VALUES:
-                raise ValueError(f"of = {name!r}: must be one of {', '.join(map(repr, _VALUES))}")
+        try:
+            self._pairs = [
+                (data, of_rows) for data, of_rows in (masses.items() if isinstance(masses, Mapping) else masses)
+            ]
+        except (TypeError, ValueError):
+            raise TypeError(f"masses is {type(masses).__name__}: expected {{data set: mass}}, or such pairs") from None
+        self._of = (of,) if isinstance(of, str) or not isinstance(of, Iterable) else tuple(of)
+        if not self._of or not set(self._of) <= set(_VALUES):
+            raise ValueError(f"of = {of!r}: must be one or some of {', '.join(map(repr, _VALUES))}")
         if ("loss" in self._of) != (strength is not None):
             raise ValueError(f"strength = {strength!r}: give one if of has 'loss', and only then")
         options = checked(strength, 1.0, None, None, options).options
@@ -132,11 +146,14 @@ class Metric:
                 f"a data set of {len(margin)} rows is to be judged whose masses are not known: give them to metric, "
                 "as {data: mass} with the same objects that the training gets"
             )
-        if len(mass) != len(margin):
-            raise ValueError(f"mass has length {len(mass)}, but the data set has {len(margin)} rows")
+        for name, array in (("mass", mass), ("weight", weight)):
+            if np.shape(array)[:1] not in ((), (len(margin),)):
+                raise ValueError(f"{name} has length {len(array)}, but the data set has {len(margin)} rows")
         rows = self._rows_of(data)
-        weight = rows.weight if weight is None else weight
-        return judged(self._of, margin, targets(rows.label), mass, weight, self._how)
+        target = targets(rows.label)
+        weight = rows.weight if weight is None else np.asarray(weight, float)
+        sums_of_weights(target, weight)  # which is an error where weights are
+        return judged(self._of, margin, target, mass, weight, self._how)
 
     def __deepcopy__(self, memo: Any) -> Metric:
         return self  # whose data sets are those of the training

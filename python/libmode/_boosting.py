@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ._arrays import read
 from ._constraint import ODDS, ScoreTransform, positive
 from ._evaluate import evaluate, loss_grad_hess
-from ._front import events_of
+from ._front import Events, events_of
 from ._options import check
 
 # Bins of mass where none are asked for and there are events for more than the loss has by default: all events are
@@ -22,6 +22,9 @@ _MOST_BINS, _IN_BIN = 128, 250
 _INERTIA = 40
 
 _LEAST_HESS = 1e-16  # as XGBoost's own
+
+# Small moves over the standard deviation of the scores, and the least that single precision tells.
+_SMALL, _LEAST_MOVE = 0.25, 1e-6
 
 
 class Pushed(NamedTuple):
@@ -64,14 +67,17 @@ class Boosting:
         self.target = targets(target)
         self.label = self.target.astype(np.int32) if label is None else label
         events = events_of(read, self.target, mass, weight, self.label, category)
-        self.mass, self.weight, self.label, self.category = events[1:]
+        self.weight, self.label = events.weight, events.label
         self._size = None if self.weight is None else np.abs(self.weight)
-        self.total = float(len(self.target) if self.weight is None else self.weight.sum(dtype=float))
-        if not 0 < self.total < np.inf:
-            raise ValueError(f"the weights sum to {self.total:g}: must be positive and finite")
-        asked = check("mode", {"order": 1, **self._settings.options})
-        self._background = np.isin(self.label, asked.labels)
-        self._options = check("mode", with_bins(self._settings.options, int(np.count_nonzero(self._background))))
+        self.total = sum(sums_of_weights(self.target, self.weight))
+        asked = check("mode", self._settings.options)
+        self._at = np.flatnonzero(np.isin(self.label, asked.labels))
+        self._options = check("mode", with_bins(self._settings.options, len(self._at)))
+        evaluate(self._options, *events)  # whose errors name places among all events
+        # Each round is of the background alone, in half of the time.
+        self._background = events.where(self._at)
+        if len(asked.labels) == 1:
+            self._background = self._background._replace(label=None)
         self._kept: NDArray[Any] | float = 0.0
         self.loss = np.nan
         """MoDe of the last round, of the transformed scores."""
@@ -79,28 +85,39 @@ class Boosting:
     def __call__(self, margin: NDArray[Any]) -> Pushed:
         """For margins of shape (n,), which trees add to: log(p/(1 - p))."""
         margin = margin if margin.dtype == np.float64 else margin.astype(np.float32, copy=False)
-        prob = 0.5 + 0.5 * np.tanh(0.5 * margin)
-        slope = prob * (1 - prob)  # dp/dmargin
-        grad, hess = prob - self.target.astype(prob.dtype), slope.copy()
+        at = self._at
+        prob = sigmoid(margin)
+        slope = 1 - prob
+        slope *= prob  # dp/dmargin
+        score, first, second = self._transformed(prob[at], slope[at])
+        # In their place: new pages for 10^6 events take 4 ms of some 20 that all but the loss takes.
+        grad, hess = np.subtract(prob, self.target, out=prob), slope
         if self._size is not None:
             grad *= self.weight
             hess *= self._size
-        score, first, second = self._transformed(prob, slope)
-        found = loss_grad_hess(self._options, None, score, self.mass, self.weight, self.label, self.category)
+        events = self._background._replace(score=score)
+        found = loss_grad_hess(self._options, None, *events)
         self.loss = found.loss
         curve = found.hess * first**2
         if self._settings.strength is not None:
             scale = self._settings.strength * self.total
             force = scale * found.grad
+            curve = np.maximum(curve, self._of_small_moves(events) * first**2)
         else:
-            scale, force = self._force(hess, curve, found.grad, score)
-        grad += (force * first).astype(grad.dtype, copy=False)
+            scale, force = self._force(float(hess[at].sum(dtype=float)), curve, found.grad, events)
+        grad[at] += (force * first).astype(grad.dtype, copy=False)
         # Not only the loss is curved, but the scores of margins too.
-        hess += (scale * curve + np.maximum(force * second, 0)).astype(hess.dtype, copy=False)
+        hess[at] += (scale * curve + np.maximum(force * second, 0)).astype(hess.dtype, copy=False)
         return Pushed(grad, np.maximum(hess, _LEAST_HESS, out=hess))
 
+    def _of_small_moves(self, events: Events) -> NDArray[Any] | float:
+        """The bound of the curvature for moves of the size of what is left of the scores, which is little where MoDe is
+        strong: by that for larger moves alone the scores would jump to and fro around their mean."""
+        size = float(events.score.std(dtype=float)) * _SMALL
+        return loss_grad_hess(self._options, size, *events).hess if size > _LEAST_MOVE else 0.0
+
     def _force(
-        self, hess: NDArray[Any], curve: NDArray[Any], seen: NDArray[Any], score: NDArray[Any]
+        self, of_classifier: float, curve: NDArray[Any], seen: NDArray[Any], events: Events
     ) -> tuple[float, NDArray[Any]]:
         """By what the bound of the curvature is multiplied, and the gradient that pushes the scores.
 
@@ -112,19 +129,19 @@ class Boosting:
         of_mode = float(curve.sum(dtype=float))
         if not of_mode > 0:  # all scores are equal, and nothing is seen
             return 0.0, np.zeros_like(seen)
-        scale = float(hess[self._background].sum(dtype=float)) / of_mode
+        scale = of_classifier / of_mode
         now = self._settings.relative_strength * scale * seen
         tolerance = self._settings.tolerance
-        if tolerance is None or self._sees(score, tolerance):
+        if tolerance is None or self._sees(events, tolerance):
             self._kept = self._kept + now / _INERTIA
         return scale, now + self._kept
 
-    def _sees(self, score: NDArray[Any], events: float) -> bool:
+    def _sees(self, events: Events, tolerance: float) -> bool:
         """Whether the dependence is more than so many background events could tell."""
-        found = evaluate(self._options, score, self.mass, self.weight, self.label, self.category)
+        found = evaluate(self._options, *events)
         flat = self._settings.options.get("unbiased", True)
         unbiased = found.loss if flat else found.loss - found.bias
-        return bool(unbiased * events > found.bias * found.events)
+        return bool(unbiased * tolerance > found.bias * found.events)
 
     def _transformed(self, prob: NDArray[Any], slope: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
         """The scores that the loss sees, with their first and second derivatives by the margin."""
@@ -190,15 +207,26 @@ def targets(target: Any, name: str = "label") -> NDArray[np.float32]:
 
 def sigmoid(margin: NDArray[Any]) -> NDArray[Any]:
     """Probabilities of margins."""
-    result: NDArray[Any] = 0.5 + 0.5 * np.tanh(0.5 * margin)
+    result: NDArray[Any] = np.multiply(margin, 0.5)
+    np.tanh(result, out=result)
+    result *= 0.5
+    result += 0.5
     return result
 
 
-def prior(target: NDArray[Any], weight: NDArray[Any] | None, names: Sequence[str] = ("signal", "background")) -> float:
-    """The share of signal; raises ValueError where a class has a sum of weights that is not positive."""
-    size = np.ones(len(target)) if weight is None else np.asarray(weight, float)
-    sums = float(size[target == 1].sum()), float(size[target == 0].sum())
-    for name, total in zip(names, sums, strict=True):
-        if not total > 0:
-            raise ValueError(f"the weights of the {name} sum to {total:g}: must be positive")
-    return sums[0] / sum(sums)
+def sums_of_weights(target: NDArray[Any], weight: NDArray[Any] | None) -> tuple[float, float]:
+    """Of background and signal; raises ValueError for a weight that is not finite, and where a class has no event or a
+    sum that is not positive."""
+    if weight is not None and not np.isfinite(weight.sum(dtype=float)):
+        place = np.argmin(np.isfinite(weight))
+        raise ValueError(f"weight[{place}] = {weight[place]}: every weight must be finite")
+    sums = []
+    for label, name in enumerate(("background", "signal")):
+        chosen = target == label
+        count = int(np.count_nonzero(chosen))
+        if count == 0:
+            raise ValueError(f"none of the {len(target)} events is {name} (label {label}): both classes are needed")
+        sums.append(float(count if weight is None else weight.sum(where=chosen, dtype=float)))
+        if not sums[-1] > 0:
+            raise ValueError(f"the weights of the class of {name} sum to {sums[-1]:g}: must be positive")
+    return sums[0], sums[1]

@@ -4,22 +4,43 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from ._arrays import read
 from ._boosted import USUAL_EVENTS, Metric, Objective, RowsOf
-from ._boosting import prior, sigmoid
-from ._constraint import ScoreTransform
+from ._boosting import sigmoid, sums_of_weights
+from ._constraint import ScoreTransform, positive
 from ._plain import TAKEN
+from .metrics._arguments import whole
 
 # Over the sum of the weights, where none are asked for: the least sum of Hessians in a leaf, and what is added to
 # that sum. Trees of smaller leaves are flat on the events of the training, and not on others.
 _LEAST_SHARE, _ADDED_SHARE = 0.002, 0.001
+
+# What the libraries call arguments of the classifiers. Beside these they would count for nothing.
+_OTHER_NAMES = {
+    **dict.fromkeys(("eta", "shrinkage_rate"), "learning_rate"),
+    **dict.fromkeys(("lambda", "lambda_l2", "l2_regularization"), "reg_lambda"),
+    **dict.fromkeys(("nthread", "nthreads", "num_thread", "num_threads"), "n_jobs"),
+    **dict.fromkeys(("seed", "random_seed"), "random_state"),
+    **dict.fromkeys(("num_boost_round", "num_iterations", "num_round", "num_rounds", "num_trees"), "n_estimators"),
+    **dict.fromkeys(("min_sum_hessian_in_leaf", "min_sum_hessian", "min_hessian"), "min_child_weight"),
+    **dict.fromkeys(("bagging_fraction", "sub_row", "bagging"), "subsample"),
+    **dict.fromkeys(("feature_fraction", "sub_feature"), "colsample_bytree"),
+}
+_SET_BY_FIT = (
+    *("objective", "application", "num_class", "base_score", "boost_from_average", "init_score"),
+    *("metric", "metrics", "eval_metric", "scale_pos_weight", "is_unbalance", "unbalance"),
+    *("mass", "weight", "label", "category"),
+)
 
 _DESCRIPTION = """A classifier of {library} that keeps the response to background smooth in the mass.
 
@@ -57,6 +78,7 @@ _DESCRIPTION = """A classifier of {library} that keeps the response to backgroun
     Attributes
     ----------
     booster_ : {booster}
+        Up to the best round, where early stopping found one.
     classes_ : (2,), background and signal, as sorted by NumPy
     evals_result_ : dict
         By the names validation_0, ... a list for each of logloss, dependence (rho) and inverse_sensitivity;
@@ -195,8 +217,6 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ValueError, TypeError
             For arrays that do not fit each other, other than two classes, and bad options.
         """
-        _same_length("X", X, "mass", mass)
-        given = X
         X, y = validate_data(self, X, y, dtype=[np.float32, np.float64], ensure_all_finite="allow-nan")
         check_classification_targets(y)
         self.classes_, label = np.unique(y, return_inverse=True)
@@ -206,16 +226,20 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 "Only binary classification is supported, one class of background and one of signal"
             )
         weight = None if sample_weight is None else _check_sample_weight(sample_weight, X)
-        _same_length("X", given, "category", category)
-        options = {name: value for name, value in self.parameters.items() if name in TAKEN["mode"]}
-        judged = self._judged(eval_set, eval_mass, eval_sample_weight)
-        several = np.ndim(mass) > 1 and np.shape(mass)[1] > 1
-        if several and self.early_stopping_rounds:
+        _same_length(X, mass=mass, category=category)
+        options, further = self._divided()
+        several = _several(mass)
+        judged = self._judged(eval_set, eval_mass, eval_sample_weight, several)
+        positive("events", self.events)
+        whole("n_estimators", self.n_estimators, 1)
+        if self.early_stopping_rounds is not None:
+            whole("early_stopping_rounds", self.early_stopping_rounds, 1)
+        if several and self.early_stopping_rounds is not None:
             raise ValueError(
                 f"early_stopping_rounds = {self.early_stopping_rounds}: the sensitivity is of one variable of mass, "
                 f"and mass has shape {np.shape(mass)}"
             )
-        share = prior(label, weight)
+        of_background, of_signal = sums_of_weights(label, weight)
 
         def objective(rows_of: RowsOf) -> Objective:
             return Objective(
@@ -241,11 +265,11 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             features=X,
             label=label.astype(np.float32),
             names=[str(name) for name in self.feature_names_in_] if hasattr(self, "feature_names_in_") else None,
-            prior=share,
+            prior=of_signal / (of_background + of_signal),
             least_weight=_LEAST_SHARE * size if self.min_child_weight is None else self.min_child_weight,
             reg_lambda=_ADDED_SHARE * size if self.reg_lambda is None else self.reg_lambda,
             seed=_seed(self.random_state),
-            parameters={name: value for name, value in self.parameters.items() if name not in options},
+            parameters=further,
             judged=judged,
             objective=objective,
             metric=metric,
@@ -253,31 +277,72 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.booster_, self.evals_result_, self.best_iteration_ = self._train(training)
         return self
 
-    def _judged(self, sets: Any, masses: Any, weights: Any) -> list[Judged]:
+    def _divided(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The further options of the loss, and parameters of the library."""
+        options, further, ours = {}, {}, self._get_param_names()
+        for name, value in self.parameters.items():
+            if name in TAKEN["mode"]:
+                options[name] = value
+                continue
+            near = (
+                [_OTHER_NAMES[name]]
+                if name in _OTHER_NAMES
+                else get_close_matches(name, [*ours, *TAKEN["mode"]], 1, 0.8)
+            )
+            if near:
+                raise TypeError(f"unknown parameter {name!r}: did you mean {near[0]}?")
+            if name in _SET_BY_FIT:
+                raise TypeError(f"parameter {name!r} is set by {type(self).__name__}: leave it out")
+            further[name] = value
+        return options, further
+
+    def _judged(self, sets: Any, masses: Any, weights: Any, several: bool) -> list[Judged]:
         """The evaluation sets; a mass that is missing is an error."""
         if sets is None:
-            if self.early_stopping_rounds:
+            if self.early_stopping_rounds is not None:
                 raise ValueError(f"early_stopping_rounds = {self.early_stopping_rounds}: give eval_set and eval_mass")
-            if masses is not None:
-                raise ValueError("eval_mass is given without eval_set")
+            if masses is not None or weights is not None:
+                raise ValueError("eval_mass or eval_sample_weight is given without eval_set")
             return []
+        if masses is None:
+            raise ValueError("eval_mass is missing: give a list of the masses of each of eval_set")
         for name, given in (("eval_mass", masses), ("eval_sample_weight", weights)):
-            if given is None and name == "eval_mass" or given is not None and len(given) != len(sets):
+            if given is not None and len(given) != len(sets):
                 raise ValueError(
-                    f"eval_set has {len(sets)} sets, and {name} has {0 if given is None else len(given)}: each set "
-                    "has masses of its own"
+                    f"{name} has length {len(given)}, but eval_set has {len(sets)}: both are lists, eval_set one "
+                    "of (X, y), with an entry for each evaluation set"
                 )
         found = []
         for k, (X, y) in enumerate(sets):
-            _same_length(f"eval_set[{k}]", X, f"eval_mass[{k}]", masses[k])
-            X, y = validate_data(self, X, y, reset=False, dtype=[np.float32, np.float64], ensure_all_finite="allow-nan")
-            strange = np.flatnonzero(~np.isin(y, self.classes_))
-            if len(strange):
-                raise ValueError(f"eval_set[{k}] has class {y[strange[0]]!r} at {strange[0]}, which y has not")
-            weight = None if weights is None or weights[k] is None else np.asarray(weights[k], float)
-            _same_length(f"eval_set[{k}]", X, f"eval_sample_weight[{k}]", weight)
-            found.append(Judged(X, (y == self.classes_[1]).astype(np.float32), np.asarray(masses[k]), weight))
+            try:
+                found.append(self._judged_one(X, y, masses[k], None if weights is None else weights[k], several))
+            except (TypeError, ValueError) as error:
+                kind = TypeError if isinstance(error, TypeError) else ValueError
+                raise kind(f"eval_set[{k}]: {error}") from None
         return found
+
+    def _judged_one(self, X: Any, y: Any, mass: Any, weight: Any, several: bool) -> Judged:
+        X, y = self._read(X, y)
+        _same_length(X, mass=mass, sample_weight=weight)
+        mass = read("mass", mass)
+        if _several(mass) != several:
+            raise ValueError(f"mass has shape {mass.shape}, and that of the training has another number of variables")
+        finite = np.isfinite(mass).reshape(len(mass), -1).all(axis=1)
+        if not finite.all():
+            place = int(np.argmin(finite))
+            raise ValueError(f"mass[{place}] = {mass[place]}: every mass must be finite")
+        known = np.isin(y, self.classes_)
+        if not known.all():
+            place = int(np.argmin(known))
+            raise ValueError(f"y[{place}] = {y.tolist()[place]!r}: the training had {self.classes_.tolist()}")
+        label = (y == self.classes_[1]).astype(np.float32)
+        weight = None if weight is None else np.asarray(weight, float)
+        sums_of_weights(label, weight)
+        return Judged(X, label, mass, weight)
+
+    def _read(self, X: Any, y: Any = "no_validation") -> Any:
+        """What predicts or judges, in the columns of the training."""
+        return validate_data(self, X, y, reset=False, dtype=[np.float32, np.float64], ensure_all_finite="allow-nan")
 
     def _train(self, training: Training) -> tuple[Any, dict[str, dict[str, list[float]]], int | None]:
         """The booster, the values of the evaluation sets by round, and the best round."""
@@ -290,9 +355,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def decision_function(self, X: Any) -> NDArray[Any]:
         """log(p/(1 - p)), p the probability of signal, of shape (n,)."""
         check_is_fitted(self)
-        return self._margins(
-            validate_data(self, X, reset=False, dtype=[np.float32, np.float64], ensure_all_finite="allow-nan")
-        )
+        return self._margins(self._read(X))
 
     def predict_proba(self, X: Any) -> NDArray[Any]:
         """Probabilities of background and signal, of shape (n, 2)."""
@@ -317,18 +380,23 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-def _same_length(name: str, given: Any, other_name: str, other: Any) -> None:
-    if other is None:
-        return
-    count, of_other = (array.shape[0] if hasattr(array, "shape") else len(array) for array in (given, other))
-    if count != of_other:
-        raise ValueError(f"{other_name} has length {of_other}, but {name} has {count} rows")
+def _same_length(X: NDArray[Any], **arrays: Any) -> None:
+    for name, array in arrays.items():
+        if array is None and name != "mass":
+            continue
+        if np.ndim(array) == 0:
+            raise TypeError(f"{name} = {array!r}: expected an array with a row for each event")
+        if np.shape(array)[0] != len(X):
+            raise ValueError(f"{name} has length {np.shape(array)[0]}, but X has {len(X)} rows")
+
+
+def _several(mass: Any) -> bool:
+    """Whether there are several variables of mass."""
+    return np.ndim(mass) > 1 and np.shape(mass)[1] > 1
 
 
 def _seed(state: Any) -> int:
-    if state is None or isinstance(state, (int, np.integer)):
-        return int(state or 0)
-    return int(state.randint(np.iinfo(np.int32).max))
+    return 0 if state is None else int(check_random_state(state).randint(np.iinfo(np.int32).max))
 
 
 def logit(probability: float) -> float:

@@ -76,7 +76,8 @@ def metric(
     """What judges evaluation sets, for ``feval=`` of ``lightgbm.train`` beside :func:`objective`.
 
     ``masses`` says for each Dataset of ``valid_sets`` what the masses are; all else is as for
-    :func:`libmode.xgboost.metric`.
+    :func:`libmode.xgboost.metric`, but that ``lightgbm.early_stopping`` stops by any of ``of``, or with
+    ``first_metric_only`` by the first.
     """
     return _Feval(Metric(_rows_of, masses, of=of, strength=strength, events=events, options=options))
 
@@ -108,11 +109,19 @@ def finalize(booster: lightgbm.Booster, init_score: float = 0.0, *, num_iteratio
     Raises
     ------
     ValueError
-        For a model without trees, or with another objective than that of :func:`objective`.
+        For a model without trees, or with another objective than that of :func:`objective`, such as one that is
+        final already; for an init_score that is not finite.
+    TypeError
+        For other things than a Booster and a number.
     """
+    if not isinstance(booster, lightgbm.Booster):
+        raise TypeError(f"booster is {type(booster).__name__}: expected lightgbm.Booster")
     if booster.num_trees() == 0:
         raise ValueError("the booster has no tree: nothing was split, so there is nothing that could predict")
-    score = float(init_score)
+    try:
+        score = float(init_score)
+    except (TypeError, ValueError):
+        raise TypeError(f"init_score is {type(init_score).__name__}: expected the one number of all rows") from None
     if not np.isfinite(score):
         raise ValueError(f"init_score = {init_score!r}: must be finite")
     text = booster.model_to_string(num_iteration=num_iteration)
@@ -143,7 +152,7 @@ class MoDeLGBMClassifier(BoostedClassifier):
         history: dict[str, dict[str, list[float]]] = {}
         callbacks: list[Any] = [lightgbm.record_evaluation(history)] if sets else []
         stopping = None
-        if self.early_stopping_rounds:
+        if self.early_stopping_rounds is not None:
             last = f"validation_{len(sets) - 1}"
             stopping = _Stopping(self.early_stopping_rounds, (last, "inverse_sensitivity"))
             callbacks.append(stopping)
@@ -186,6 +195,7 @@ class _Stopping:
     def __init__(self, rounds: int, of: tuple[str, str]) -> None:
         self._rounds, self._of = rounds, of
         self.best, self._least = 0, np.inf
+        self.order = 30  # as of LightGBM's own: after what is written down
 
     def __call__(self, env: Any) -> None:
         value = next(value for *of, value, _ in env.evaluation_result_list if tuple(of) == self._of)
@@ -214,7 +224,8 @@ def _rows_of(data: lightgbm.Dataset) -> Rows:
 
 
 def _rows_of_training(data: lightgbm.Dataset) -> Rows:
-    machines = int((data.get_params() or {}).get("num_machines", 1))
+    params = data.params or {}  # those of the training too, which get_params leaves out
+    machines = int(params.get("num_machines", params.get("num_machine", 1)))
     if machines > 1:
         raise RuntimeError(
             f"this is one of {machines} machines of a distributed training, and sees its own rows only, while MoDe is "

@@ -181,13 +181,14 @@ class MoDeXGBClassifier(BoostedClassifier):
             evals_result=history,
             verbose_eval=False,
         )
-        best = booster.best_iteration if self.early_stopping_rounds else None
-        return booster, history, best
+        if self.early_stopping_rounds is None:
+            return booster, history, None
+        best = booster.best_iteration
+        return booster[: best + 1], history, best
 
     def _margins(self, features: NDArray[Any]) -> NDArray[Any]:
-        rounds = (0, 0) if self.best_iteration_ is None else (0, self.best_iteration_ + 1)
         data = _matrix(features, None, self.booster_.feature_names)
-        margins: NDArray[Any] = self.booster_.predict(data, output_margin=True, iteration_range=rounds)
+        margins: NDArray[Any] = self.booster_.predict(data, output_margin=True)
         return margins
 
 

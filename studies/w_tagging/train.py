@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from libmode.torch import MoDeConstraint
 from libmode.torch.baselines import AdversaryLoss, planing
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy
@@ -78,7 +79,8 @@ def train(
     """Minimises binary cross entropy + strength * penalty.
 
     Returns the network, which maps (n, features) to scores (n, 1) inside (0, 1), as it was after the epoch
-    of the smallest loss of all validation jets together, of those at full strength; and that epoch.
+    of the smallest loss of all validation jets together, of those at full strength; and that epoch. With
+    a MoDeConstraint, which has no loss to choose by, the last epoch.
     """
     torch.manual_seed(seed)
     network = new_network(training.inputs.shape[1])
@@ -96,7 +98,9 @@ def train(
             loss_of(network, jets, added, grown * strength).backward()
             optimizer.step()
             schedule.step()
-        if epoch >= ramp:
+        if isinstance(added, MoDeConstraint):
+            choice = Choice(epoch, 0.0, network.state_dict())
+        elif epoch >= ramp:
             choice.offer(epoch, evaluated_loss(network, validation, added, strength), network.state_dict())
     network.load_state_dict(choice.state)
     return network.eval(), choice.epoch
@@ -177,6 +181,8 @@ def cross_entropy(score: Tensor, jets: Jets) -> Tensor:
 def loss_of(network: nn.Module, jets: Jets, added: Loss | None, strength: float) -> Tensor:
     """What is minimised."""
     score = network(jets.inputs)[:, 0]
+    if isinstance(added, MoDeConstraint):  # whose gradient is added in backward
+        return cross_entropy(added(score, jets.label, jets.mass), jets)
     loss = cross_entropy(score, jets)
     return loss if added is None else loss + strength * added(score, jets.label, jets.mass)
 

@@ -246,6 +246,49 @@ static void test_evaluate(void) {
     CHECK(mode_evaluate_f64(&c.options, &e, &found, NULL) == MODE_ERROR_OPTION && found.loss == -7, "%s", mode_last_error());
 }
 
+/*
+ * The loss and the gradient are those of the loss. All scores are equal and there are two bins of n/2 events of weight 1,
+ * for which M is {1/2, -1/2; -1/2, 1/2} and so h_i = 4/2 2/n 1/2 1/window.
+ */
+static void test_loss_grad_hess(void) {
+    call c = good();
+    const void *masses[1], *float_masses[1];
+    mode_events e = events_of(&c, masses);
+    double loss = NAN, want_loss = NAN, want[N], grad[N], hess[N];
+    float score[N], mass[N], single[N], single_hess[N];
+    CHECK(!mode_events_loss_f64(&c.options, &e, &want_loss, want), "%s", mode_last_error());
+    CHECK(!mode_loss_grad_hess_f64(&c.options, &e, 0.1, &loss, grad, hess) && loss == want_loss, "%.17g, want %.17g, %s", loss, want_loss, mode_last_error());
+    CHECK(!memcmp(grad, want, sizeof grad), "the gradient");
+    memset(grad, 0, sizeof grad);
+    CHECK(!mode_loss_grad_hess_f64(&c.options, &e, 0.1, NULL, grad, NULL), "gradient alone: %s", mode_last_error());
+    CHECK(!memcmp(grad, want, sizeof grad), "the gradient alone");
+    memcpy(want, hess, sizeof hess);
+    CHECK(!mode_loss_grad_hess_f64(&c.options, &e, 0.1, NULL, NULL, hess) && !memcmp(hess, want, sizeof hess), "hess alone: %s", mode_last_error());
+    CHECK(!mode_loss_grad_hess_f64(&c.options, &e, 0.1, NULL, NULL, NULL), "nothing: %s", mode_last_error());
+
+    for (int i = 0; i < N; i++) score[i] = 0.25f, mass[i] = (float)i;
+    float_masses[0] = mass;
+    e.score = score;
+    e.mass = float_masses;
+    e.weight = e.label = NULL;
+    c.options = (mode_options){0};
+    CHECK(!mode_options_init(&c.options, sizeof c.options), "%s", mode_last_error());
+    c.options.bins = 2;
+    for (int k = 0; k < 2; k++) {
+        const double smoothing = k ? MODE_DEFAULT : 1. / 32, h = 2. / N / (k ? 1. / 16 : 1. / 32);
+        CHECK(!mode_loss_grad_hess_f32(&c.options, &e, smoothing, &loss, single, single_hess), "%s", mode_last_error());
+        for (int i = 0; i < N; i++) CHECK(fabs(single_hess[i] - h) < 1e-6 * h, "hess[%d] = %g, want %g", i, single_hess[i], h);
+    }
+
+    loss = -7;
+    CHECK(mode_loss_grad_hess_f32(&c.options, &e, 0, &loss, single, single_hess) == MODE_ERROR_OPTION && loss == -7, "%s", mode_last_error());
+    CHECK(strstr(mode_last_error(), "smoothing = 0"), "%s", mode_last_error());
+    CHECK(mode_loss_grad_hess_f32(&c.options, &e, NAN, &loss, single, single_hess) == MODE_ERROR_OPTION, "%s", mode_last_error());
+    CHECK(strstr(mode_last_error(), "smoothing = NaN"), "%s", mode_last_error());
+    c.options.loss = MODE_LOSS_FLATNESS;
+    CHECK(mode_loss_grad_hess_f32(&c.options, &e, 0.1, &loss, single, single_hess) == MODE_ERROR_OPTION && loss == -7, "%s", mode_last_error());
+}
+
 /* -------------------------------------------------------------- look inside */
 
 static void test_edges(void) {
@@ -319,6 +362,7 @@ int main(void) {
     test_labels_of_every_type();
     test_events_of_one_variable();
     test_evaluate();
+    test_loss_grad_hess();
     test_edges();
     test_moments();
     test_the_message_stays_until_the_next_error();

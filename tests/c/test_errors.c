@@ -388,6 +388,8 @@ static void test_structs_that_are_null(void) {
     expect("loss", mode_events_loss_f64(NULL, &e, NULL, NULL), MODE_ERROR_ARGUMENT, "loss is NULL");
     expect("events of a result", mode_evaluate_f64(NULL, NULL, &found, NULL), MODE_ERROR_ARGUMENT, "events is NULL");
     expect("events of a result f32", mode_evaluate_f32(NULL, NULL, &found, &single), MODE_ERROR_ARGUMENT, "events is NULL");
+    expect("events of hess", mode_loss_grad_hess_f64(NULL, NULL, 0.1, &loss, NULL, NULL), MODE_ERROR_ARGUMENT, "events is NULL");
+    expect("events of hess f32", mode_loss_grad_hess_f32(NULL, NULL, 0.1, &loss, &single, NULL), MODE_ERROR_ARGUMENT, "events is NULL");
     expect("result", mode_evaluate_f64(NULL, &e, NULL, NULL), MODE_ERROR_ARGUMENT, "result is NULL");
     expect("init of events", mode_events_init(NULL, sizeof e), MODE_ERROR_ARGUMENT, "events is NULL");
     expect("init of events, size", mode_events_init(&e, 8), MODE_ERROR_ARGUMENT, "events.struct_size = 8");

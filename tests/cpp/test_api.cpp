@@ -2,6 +2,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstring>
@@ -212,6 +213,19 @@ void test_events() {
     const mode_result result = mode::evaluate(options, same, grad, status);
     CHECK(status.ok() && result.loss == want && grad == want_grad, "evaluate: %s", status.message());
     CHECK(mode::evaluate(options, same, mode::view<T>(), status).bias == result.bias && result.bias > 0, "bias %g", result.bias);
+    std::vector<T> hess(N), short_hess(3);
+    grad.assign(grad.size(), 0);
+    CHECK(mode::loss_grad_hess(options, same, 0.1, grad, hess, status) == want && grad == want_grad, "%s", status.message());
+    CHECK(*std::min_element(hess.begin(), hess.end()) == 0 && *std::max_element(hess.begin(), hess.end()) > 0, "hess");
+    std::vector<T> alone(N);
+    CHECK(mode::loss_grad_hess(options, same, 0.1, mode::view<T>(), alone, status) == want && alone == hess, "%s", status.message());
+    CHECK(std::isnan(mode::loss_grad_hess(options, same, 0.1, grad, short_hess, status)), "a short hess");
+    expect(status, MODE_ERROR_ARGUMENT, "hess has length 3, but score has length 64");
+    mode::loss_grad_hess(options, same, -2, grad, hess, status);
+    expect(status, MODE_ERROR_OPTION, "smoothing = -2: must be finite and above 0");
+#if MODE_EXCEPTIONS
+    CHECK(mode::loss_grad_hess(options, same, 0.1, grad, alone) == want && alone == hess, "the form that throws");
+#endif
     CHECK(mode::loss(options, same, status) == want, "%s", status.message());
     CHECK(mode::loss(options, mode::events<T>(e.score, {*mass}).weight(e.weight).label(e.label), status) == want, "%s", status.message());
     CHECK(mode::loss(options, mode::events<T>(e.score, {mass->data(), N}).weight(e.weight).label(e.label), status) == want, "%s", status.message());

@@ -99,7 +99,7 @@ def test_the_tests_of_the_sdist_find_what_they_import(sdist, tmp_path):
         archive.extractall(tmp_path, filter="data")
     (source,) = tmp_path.iterdir()
     pytest_there = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
-    # All files are imported, whichever tests are chosen; those of the frameworks in a process of their own.
+    # All files are imported, whichever tests are chosen; those of the frameworks and of trees in processes of their own.
     some = run(
         *pytest_there,
         "tests",
@@ -107,12 +107,14 @@ def test_the_tests_of_the_sdist_find_what_they_import(sdist, tmp_path):
         "tests/frameworks",
         "--ignore",
         "tests/callbacks",
+        "--ignore",
+        "tests/trees",
         "-k",
         "test_bins",
         cwd=source,
     )
     assert re.search(r"\d+ passed", some)
-    for folder in ("tests/frameworks", "tests/callbacks"):
+    for folder in ("tests/frameworks", "tests/callbacks", "tests/trees"):
         run(*pytest_there, folder, "--collect-only", cwd=source)
 
 

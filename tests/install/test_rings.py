@@ -11,8 +11,11 @@ OTHERS = [
     "hep_ml",
     "jax",
     "keras",
+    "lightgbm",
     "lightning",
     "modeloss",
+    "onnxmltools",
+    "onnxruntime",
     "pythia8",
     "pytorch_lightning",
     "ROOT",
@@ -20,6 +23,7 @@ OTHERS = [
     "tensorboard",
     "tensorflow",
     "tqdm",
+    "xgboost",
 ]
 RINGS = {
     "core": (["tests/core"], [*OTHERS, "torch", "matplotlib", "mplhep", "scipy", "iminuit"]),

@@ -5,9 +5,10 @@ import json
 import pytest
 
 from studies import pages
-from studies.simple_model import bins, constraint, demo, paper, report, small_batches, unbinned
+from studies.simple_model import bins, constraint, demo, maps, paper, report, small_batches, unbinned
 from studies.simple_model.classifiers import DEMO, MODIFIED, OTHERS, SLOPES, SLOPES_TIGHT
 from studies.simple_model.study import Size, Task
+from studies.w_tagging import maps as maps_of_jets
 from studies.w_tagging import unbinned_jets
 from studies.w_tagging.classifiers import PAPER_RECIPE
 
@@ -118,6 +119,20 @@ def test_the_study_of_the_constraint():
     assert len(table.splitlines()) == 2 + 3 * (3 + 1 + 2)
 
 
+def test_the_study_of_maps():
+    tiny = maps.Sizes(Size(steps=150, train_events=20_000, test_events=40_000, seeds=()), 40_000)
+    tasks = maps.tasks(tiny)
+    trained = maps.measured(tasks["unconstrained, seed 1"])
+    before, after = (trained[name]["0"]["residual"] for name in ("as it is", "QuantileMap(0)"))
+    assert min(before) > 3 and max(after) < 2
+    assert trained["k neighbours"]["0"]["residual"][1] < before[1] and trained["k neighbours"]["0"]["auc"] is None
+    assert len(maps.tables(dict.fromkeys(tasks, trained))["maps"].splitlines()) == 2 + 2 * (1 + 3 + 2) + 3 * (1 + 1 + 2)
+    of_jets = maps_of_jets.tasks(maps_of_jets.QUICK)
+    one = {"auc": 0.8, "r50": 10.0, "residual": 1.25, "inverse_jsd": 50.0}
+    table = maps_of_jets.tables(dict.fromkeys(of_jets, {"as it is": one}))["maps of W tagging"]
+    assert len(of_jets) == 16 and "| MoDeConstraint(1) | as it is | 0.800 | 10.00 | 1.2 | 50 |" in table
+
+
 def test_plain_is_the_papers_formula():
     plain = [*PAPER_RECIPE, *map(demo.plain, DEMO)]
     for classifier in plain:
@@ -129,6 +144,10 @@ def test_plain_is_the_papers_formula():
 
 
 PAGES = {
+    maps.PAGE: lambda: {
+        **maps.tables(json.loads(maps.RESULTS.read_text())["results"]),
+        **maps_of_jets.tables(json.loads(maps_of_jets.RESULTS.read_text())["results"]),
+    },
     constraint.PAGE: lambda: constraint.tables(json.loads(constraint.RESULTS.read_text())["results"]),
     bins.PAGE: lambda: bins.tables(json.loads(bins.RESULTS.read_text())["results"]),
     unbinned.PAGE: lambda: {

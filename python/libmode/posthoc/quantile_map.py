@@ -1,0 +1,426 @@
+"""A map of scores that makes their distribution in the background flat in the mass, or a polynomial of it."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from functools import reduce
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._arrays import read
+from .._front import flat, same_length, variables
+from .._missing import needed
+from ._basis import Local, Splines, bernstein, increasing, product
+from ._cpp import header
+
+with needed("sklearn", "libmode.posthoc", "posthoc"):
+    from sklearn.base import BaseEstimator, TransformerMixin
+    from sklearn.utils.validation import check_is_fitted
+
+_VERSION = 1
+_LEVELS = 512  # of the score, with as many events between neighbours
+_IN_TAIL = 10  # events beyond the last level but one, on either side
+_MOST_INTERVALS = (40, 20, 7)  # of the mass, by the number of variables
+_IN_INTERVAL = 500  # events
+_CHUNK = 1 << 16  # events at a time, which stay in cache
+_GRID = 8  # cells of each interval, of several variables
+_SMOOTH = 2.0  # so many events say that a function is as its neighbours
+
+
+class QuantileMap(TransformerMixin, BaseEstimator):
+    """Maps any score to one whose distribution in the background is a polynomial of the mass, at every cut.
+
+    With G(s|m) the background's distribution of scores at mass m (the probability of a score up to s),
+    ``order=None`` gives G itself. Order p gives::
+
+        z = H^-1(G(s|m) | m),    H(s|m) = sum_k B_{k,p}(u) H_k(s),    u = (m - low)/(high - low)
+
+    with Bernstein's polynomials B_{k,p}(u) = (p over k) u^k (1 - u)^(p-k) and non-decreasing H_k, so that
+    P(z <= t | m) = H(t|m) is a polynomial of degree p in the mass at every t. H is fitted to the scores: order 0 is
+    flat on the score's own scale (DDT, J. Dolen et al., arXiv:1603.00027, for every cut and any dependence), order
+    1 or 2 keeps the linear or quadratic part of the dependence and takes the rest away, as the MoDe loss
+    (arXiv:2010.09745) does in a training.
+
+    G is, at each of some 500 levels of the score, a cubic spline of the mass by least squares, with coefficients that
+    do not decrease with the level: smooth in the mass, and monotone in the score.
+
+    Parameters
+    ----------
+    order : int from 0 to 16, or None; default 0
+        p. Several variables of mass have order 0 or None.
+    intervals : int, optional
+        Pieces of the spline, with equally many events in each; by default up to 40 (20 for each of two variables, 7 of
+        three), and 500 events at least.
+    mass_range : (low, high), optional
+        Of the masses that are fitted; by default from the lowest to the highest. Of several variables one for each.
+        A mass outside is mapped like one at the nearest end.
+
+    Attributes
+    ----------
+    levels_ : (k,) increasing scores
+    knots_ : list of arrays, of each variable the ends of its intervals
+    coefficients_ : (k, functions), of G at each level
+    targets_ : (k, p + 1) the H_k at each level, or None
+    ranges_ : list of (low, high), of each variable
+
+    Notes
+    -----
+    Scores above the highest of the fit keep their distance to it, so that their order stays, and so do those below
+    the lowest; order None has 1 and 0 there. Equal scores of equal mass stay equal: where many events share a score,
+    as from a few trees, a cut between them cannot be flat. Signal is mapped by the same functions; what that does to
+    its mass is the price (docs/posthoc.md).
+
+    Examples
+    --------
+    >>> ddt = QuantileMap(order=0).fit(score[background], mass[background])
+    >>> flat = ddt.transform(score, mass)
+    """
+
+    def __init__(
+        self,
+        order: int | None = 0,
+        *,
+        intervals: int | None = None,
+        mass_range: Any = None,
+    ) -> None:
+        self.order = order
+        self.intervals = intervals
+        self.mass_range = mass_range
+
+    def fit(self, score: Any, mass: Any, *, weight: Any = None) -> QuantileMap:
+        """Fits the map to background.
+
+        Parameters
+        ----------
+        score : (n,) finite numbers
+        mass : (n,) or (n, d) finite numbers, d up to 3
+        weight : (n,) finite numbers of either sign, optional
+
+        Raises
+        ------
+        ValueError, TypeError
+            For bad options, arrays that do not fit each other, values that are not finite, fewer than 100
+            events, scores that are all equal, and weights whose sum is not positive.
+        """
+        order = _order(self.order)
+        scores, masses, weights = _events(score, mass, weight)
+        if masses.shape[1] > 1 and order:
+            raise ValueError(
+                f"order = {order} and mass has {masses.shape[1]} variables: of several there is order 0 or None"
+            )
+        ranges = _ranges(self.mass_range, masses)
+        inside = np.ones(len(scores), bool)
+        for k, (low, high) in enumerate(ranges):
+            inside &= (masses[:, k] >= low) & (masses[:, k] <= high)
+        scores, masses = scores[inside], masses[inside]
+        weights = None if weights is None else weights[inside]
+        if len(scores) < 100:
+            raise ValueError(f"{len(scores)} events inside mass_range: at least 100 are needed")
+        total = float(len(scores)) if weights is None else float(weights.sum())
+        if not 0 < total < math.inf:
+            raise ValueError(f"the weights sum to {total:g}: must be positive and finite")
+        self.levels_ = _levels(scores)
+        intervals = _intervals(self.intervals, masses, weights)
+        self.knots_ = [_knots(masses[:, k], ranges[k], intervals) for k in range(masses.shape[1])]
+        cell = np.searchsorted(self.levels_, scores)  # an event counts at its level and those above
+        self.coefficients_ = self._fitted(cell, masses, weights)
+        self.targets_ = None
+        if order is not None:
+            columns = _columns(masses, ranges, order)
+            shares = [np.bincount(cell, _times(column, weights), len(self.levels_)) for column in columns.T]
+            gram = columns.T @ (columns if weights is None else columns * weights[:, None])
+            sums = np.cumsum(np.column_stack(shares), axis=0)
+            self.targets_ = self._distribution(np.linalg.solve(gram, sums.T).T, cell)
+        self.ranges_ = ranges
+        return self
+
+    def _fitted(
+        self, cell: NDArray[np.intp], masses: NDArray[np.float64], weights: NDArray[np.float64] | None
+    ) -> NDArray[np.float64]:
+        """The coefficients of G at each level: least squares of Theta(level - s) by the splines."""
+        splines = [Splines(knots) for knots in self.knots_]
+        functions = math.prod(spline.count for spline in splines)
+        counted = _Counted(np.arange(len(masses)), cell, weights)
+        if len(splines) > 1:
+            masses, counted = _gridded(masses, weights, cell, self.knots_, len(self.levels_))
+        sums = np.zeros((len(self.levels_), functions))
+        for chunk in _chunks(len(counted.place)):
+            numbers, values = _functions(splines, masses[counted.place[chunk]])
+            of = values if counted.weight is None else values * counted.weight[chunk, None]
+            at = counted.cell[chunk, None] * functions + numbers
+            sums += np.bincount(at.ravel(), of.ravel(), sums.size).reshape(sums.shape)
+        total = None if counted.weight is None else np.bincount(counted.place, counted.weight, len(masses))
+        gram = np.zeros((functions, functions))
+        for chunk in _chunks(len(masses)):
+            numbers, values = _functions(splines, masses[chunk])
+            of = values if total is None else values * total[chunk, None]
+            for k in range(numbers.shape[1]):
+                pairs = numbers[:, k, None] * functions + numbers
+                gram += np.bincount(pairs.ravel(), (of[:, k, None] * values).ravel(), gram.size).reshape(gram.shape)
+        # Where a function has few events or none, its neighbours say what it is.
+        smooth = _roughness([spline.count for spline in splines])
+        gram += _SMOOTH * smooth
+        solved = np.linalg.solve(gram, np.cumsum(sums, axis=0).T).T
+        return self._distribution(solved, cell)
+
+    def _distribution(self, rows: NDArray[np.float64], cell: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Columns that do not decrease, from 0 to 1.
+
+        Of several variables some functions have few events and go below 0 or above 1, where their neighbours do
+        the contrary; cut there, they would be wrong on average.
+        """
+        counts = np.bincount(cell, minlength=len(self.levels_)).astype(float)
+        found = increasing(rows, np.maximum(counts, 1))
+        return np.clip(found, 0, 1) if len(self.knots_) == 1 else found
+
+    def transform(self, score: Any, mass: Any) -> NDArray[np.float64]:
+        """Scores (n,), mapped, of events of masses (n,) or (n, d)."""
+        check_is_fitted(self)
+        scores, masses, _ = _events(score, mass, None)
+        if masses.shape[1] != len(self.knots_):
+            raise ValueError(f"mass has {masses.shape[1]} variables, but the map was fitted with {len(self.knots_)}")
+        result = np.empty(len(scores))
+        for chunk in _chunks(len(scores)):
+            result[chunk] = self._mapped(scores[chunk], masses[chunk])
+        return result
+
+    def fit_transform(self, score: Any, mass: Any = None, *, weight: Any = None) -> NDArray[np.float64]:
+        """Of the events that are fitted."""
+        return self.fit(score, mass, weight=weight).transform(score, mass)
+
+    def _mapped(self, scores: NDArray[np.float64], masses: NDArray[np.float64]) -> NDArray[np.float64]:
+        levels = self.levels_
+        numbers, values = _functions([Splines(knots) for knots in self.knots_], masses)
+        at = np.clip(np.searchsorted(levels, scores, side="right") - 1, 0, len(levels) - 2)
+        below, above = (np.einsum("ij,ij->i", self.coefficients_[(at + k)[:, None], numbers], values) for k in (0, 1))
+        share = np.clip((scores - levels[at]) / (levels[at + 1] - levels[at]), 0, 1)
+        probability = np.clip(below + share * (above - below), 0, 1)
+        if self.targets_ is None:
+            return np.where(scores < levels[0], 0.0, probability)
+        polynomials = _columns(masses, self.ranges_, self.targets_.shape[1] - 1)
+        mapped = _inverse(levels, self.targets_, polynomials, probability)
+        outside = scores - np.clip(scores, levels[0], levels[-1])
+        return mapped + outside
+
+    def to_json(self) -> str:
+        """The map as text, which :meth:`from_json` reads, in this version of libmode and later ones."""
+        check_is_fitted(self)
+        return json.dumps(
+            {
+                "libmode": "QuantileMap",
+                "version": _VERSION,
+                "order": self.order,
+                "intervals": self.intervals,
+                "mass_range": np.asarray(self.mass_range).tolist() if self.mass_range is not None else None,
+                "ranges": [list(ends) for ends in self.ranges_],
+                "levels": self.levels_.tolist(),
+                "knots": [knots.tolist() for knots in self.knots_],
+                "coefficients": self.coefficients_.tolist(),
+                "targets": None if self.targets_ is None else self.targets_.tolist(),
+            },
+            separators=(",", ":"),
+        )
+
+    @classmethod
+    def from_json(cls, text: str) -> QuantileMap:
+        """Of what :meth:`to_json` returned; raises ValueError for other text, and for a later version."""
+        try:
+            given = json.loads(text)
+        except json.JSONDecodeError as error:
+            raise ValueError(f"the text is no JSON: {error}") from None
+        if not isinstance(given, Mapping) or given.get("libmode") != "QuantileMap":
+            raise ValueError("the text is no QuantileMap")
+        if given.get("version") != _VERSION:
+            raise ValueError(f"version = {given.get('version')!r} of a QuantileMap: this libmode reads {_VERSION}")
+        made = cls(given["order"], intervals=given["intervals"], mass_range=given["mass_range"])
+        made.ranges_ = [(float(low), float(high)) for low, high in given["ranges"]]
+        made.levels_ = np.array(given["levels"])
+        made.knots_ = [np.array(knots) for knots in given["knots"]]
+        made.coefficients_ = np.array(given["coefficients"])
+        made.targets_ = None if given["targets"] is None else np.array(given["targets"])
+        return made
+
+    def save(self, path: str | Path) -> None:
+        """Writes :meth:`to_json` to a file."""
+        Path(path).write_text(self.to_json() + "\n")
+
+    def to_cpp(self, path: str | Path, name: str = "quantile_map") -> None:
+        """Writes a C++11 header with a function ``double name(double score, double mass)``, which needs nothing else.
+
+        Of several variables it takes a pointer to the masses of an event. It returns what :meth:`transform` does
+        (to rounding), and NaN for NaN.
+        """
+        check_is_fitted(self)
+        Path(path).write_text(header(self, name))
+
+    @classmethod
+    def load(cls, path: str | Path) -> QuantileMap:
+        """Reads what :meth:`save` wrote."""
+        return cls.from_json(Path(path).read_text())
+
+
+def _order(order: Any) -> int | None:
+    if order is None:
+        return None
+    if isinstance(order, bool) or not isinstance(order, (int, np.integer)) or not 0 <= order <= 16:
+        raise ValueError(f"order = {order!r}: must be an integer from 0 to 16, or None")
+    return int(order)
+
+
+def _events(
+    score: Any, mass: Any, weight: Any
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64] | None]:
+    """Scores (n,), masses (n, d) and weights, in float64 and finite."""
+    scores = flat("score", read("score", score)).astype(float)
+    masses = variables(read("mass", mass)).astype(float)
+    same_length("mass", masses, "score", scores)
+    weights = None
+    if weight is not None:
+        weights = flat("weight", read("weight", weight)).astype(float)
+        same_length("weight", weights, "score", scores)
+    masses = masses if masses.ndim == 2 else masses[:, None]
+    for name, array in (("score", scores), ("mass", masses), ("weight", weights)):
+        if array is None:
+            continue
+        bad = np.argwhere(~np.isfinite(array))
+        if len(bad):
+            place = bad[0] if name == "mass" and array.shape[1] > 1 else bad[0][:1]
+            raise ValueError(f"{name}[{', '.join(map(str, place))}] = {array[tuple(bad[0])]}: must be finite")
+    return scores, masses, weights
+
+
+def _ranges(given: Any, masses: NDArray[np.float64]) -> list[tuple[float, float]]:
+    """The lowest and highest mass of each variable."""
+    count = masses.shape[1]
+    if given is None:
+        found = [(float(column.min()), float(column.max())) for column in masses.T] if len(masses) else []
+    else:
+        pairs = np.asarray(given, float).reshape(-1, 2)
+        if len(pairs) != count:
+            raise ValueError(f"mass_range has {len(pairs)} pairs, but mass has {count} variables")
+        found = [(float(low), float(high)) for low, high in pairs]
+    for low, high in found:
+        if not (math.isfinite(low) and math.isfinite(high) and low < high):
+            raise ValueError(
+                f"mass_range = ({low:g}, {high:g}): must be two finite numbers, the lower one first"
+                if given is not None
+                else f"all masses are {low:g}: nothing can depend on them"
+            )
+    return found
+
+
+def _levels(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Scores from the lowest to the highest: quantiles, and ever finer ones towards either end."""
+    ordered = np.sort(scores)
+    n = len(ordered)
+    tail = np.geomspace(_IN_TAIL, max(n / _LEVELS, _IN_TAIL), 8)
+    ranks = np.unique(np.concatenate([np.linspace(0, n - 1, _LEVELS + 1), tail, n - 1 - tail]).astype(int))
+    levels = np.unique(ordered[ranks[(ranks >= 0) & (ranks < n)]])
+    if len(levels) < 2:
+        raise ValueError(f"all scores are {ordered[0]:g}: there is nothing to map")
+    return levels
+
+
+def _intervals(asked: Any, masses: NDArray[np.float64], weights: NDArray[np.float64] | None) -> int:
+    if asked is not None:
+        if isinstance(asked, bool) or not isinstance(asked, (int, np.integer)) or asked < 1:
+            raise ValueError(f"intervals = {asked!r}: must be an integer of at least 1")
+        return int(asked)
+    dimensions = masses.shape[1]
+    events = len(masses) if weights is None else float(weights.sum()) ** 2 / float((weights**2).sum())
+    return max(1, min(_MOST_INTERVALS[dimensions - 1], int((events / _IN_INTERVAL) ** (1 / dimensions))))
+
+
+def _knots(mass: NDArray[np.float64], ends: tuple[float, float], intervals: int) -> NDArray[np.float64]:
+    """Increasing ends of intervals with about equally many events."""
+    inner = np.quantile(mass, np.linspace(0, 1, intervals + 1)[1:-1])
+    return np.unique(np.concatenate([[ends[0]], inner[(inner > ends[0]) & (inner < ends[1])], [ends[1]]]))
+
+
+def _functions(splines: Sequence[Splines], masses: NDArray[np.float64]) -> Any:
+    at: list[Local] = [spline.at(masses[:, k]) for k, spline in enumerate(splines)]
+    return product(at, [spline.count for spline in splines])
+
+
+def _columns(masses: NDArray[np.float64], ranges: Sequence[tuple[float, float]], order: int) -> NDArray[np.float64]:
+    low, high = ranges[0]
+    return bernstein(np.clip((masses[:, 0] - low) / (high - low), 0, 1), order)
+
+
+def _times(values: NDArray[np.float64], weights: NDArray[np.float64] | None) -> NDArray[np.float64]:
+    return values if weights is None else values * weights
+
+
+class _Counted(NamedTuple):
+    """How much there is at places of a list of masses, by level."""
+
+    place: NDArray[np.intp]
+    cell: NDArray[np.intp]
+    weight: NDArray[np.float64] | None
+
+
+def _gridded(
+    masses: NDArray[np.float64],
+    weights: NDArray[np.float64] | None,
+    cell: NDArray[np.intp],
+    knots: Sequence[NDArray[np.float64]],
+    levels: int,
+) -> tuple[NDArray[np.float64], _Counted]:
+    """The mean masses of the cells of a fine grid in which there are events, and the events of each level in them."""
+    number = np.zeros(len(masses), np.int64)
+    for k, own in enumerate(knots):
+        edges = np.interp(np.linspace(0, len(own) - 1, _GRID * (len(own) - 1) + 1), range(len(own)), own)
+        place = np.clip(np.searchsorted(edges, masses[:, k], side="right") - 1, 0, len(edges) - 2)
+        number = number * (len(edges) - 1) + place
+    place = np.unique(number, return_inverse=True)[1]
+    counts = np.bincount(place)
+    means = [np.bincount(place, masses[:, k]) / counts for k in range(len(knots))]
+    keys, which = np.unique(place * levels + cell, return_inverse=True)
+    total = np.bincount(which, weights).astype(float)
+    return np.column_stack(means), _Counted(keys // levels, keys % levels, total)
+
+
+def _chunks(count: int) -> Iterator[slice]:
+    return (slice(low, low + _CHUNK) for low in range(0, count, _CHUNK))
+
+
+def _roughness(counts: Sequence[int]) -> NDArray[np.float64]:
+    """The sum of the squares of second differences along each variable, as a matrix."""
+    total = np.zeros((math.prod(counts),) * 2)
+    for k, count in enumerate(counts):
+        second = np.diff(np.eye(count), 2, axis=0)
+        parts: list[NDArray[Any]] = [np.eye(other) for other in counts]
+        parts[k] = second.T @ second
+        whole: NDArray[Any] = reduce(lambda a, b: np.kron(a, b), parts)
+        total += whole
+    return total
+
+
+def _inverse(
+    levels: NDArray[np.float64],
+    targets: NDArray[np.float64],
+    polynomials: NDArray[np.float64],
+    probability: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Where H(.|m) has these probabilities."""
+
+    def of(rows: NDArray[np.intp]) -> NDArray[np.float64]:
+        found: NDArray[np.float64] = np.einsum("ij,ij->i", targets[rows], polynomials)
+        return found
+
+    low = np.zeros(len(probability), np.intp)
+    high = np.full(len(probability), len(levels) - 1)
+    while (high - low > 1).any():
+        middle = (low + high) // 2
+        up = of(middle) <= probability
+        low, high = np.where(up, middle, low), np.where(up, high, middle)
+    at_low, at_high = of(low), of(high)
+    rise = at_high - at_low
+    share = np.divide(probability - at_low, rise, out=np.zeros_like(rise), where=rise > 0)
+    mapped: NDArray[np.float64] = levels[low] + np.clip(share, 0, 1) * (levels[high] - levels[low])
+    return mapped

@@ -1,0 +1,117 @@
+"""W tagging: no strength to guess, and a map after the training: ``python -m studies.w_tagging.maps``.
+
+The jets of the tree: MoDeConstraint beside a scan of strengths, and all of them, and the unconstrained
+network, with a QuantileMap fitted to the QCD jets that were not for testing. Writes maps.json.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from libmode import metrics
+from libmode.posthoc import QuantileMap
+from numpy.typing import NDArray
+
+from .. import pages
+from ..command import command
+from ..methods import Classifier, one_thread
+from .classifiers import RANGE, mode
+from .measure import EFFICIENCY, mass_edges
+from .sample import load
+from .study import Size, Task, prepared_split, seconds
+from .train import scores_of, train
+
+PAGE = pages.DOCS / "posthoc.md"
+RESULTS = Path(__file__).with_name("maps.json")
+ORDERS = (0, 1, 2)
+STRENGTHS = (30, 100, 300)
+TOLERANCE = 100_000
+FULL = Size(None, 50, 2_000, (1, 2, 3))
+QUICK = Size(None, 3, 2_000, (1,))
+
+
+def classifiers() -> dict[str, Classifier]:
+    """By name."""
+    found = {"unconstrained": Classifier("unconstrained")}
+    for order in ORDERS:
+        options: dict[str, Any] = {"order": order, "mass_range": RANGE}
+        for strength in STRENGTHS:
+            found[f"MoDeLoss({order}), strength {strength}"] = mode(order, (strength,))[0]
+        found[f"MoDeConstraint({order})"] = Classifier("constraint", "constraint", options=options)
+        tolerant = options | {"tolerance": TOLERANCE}
+        found[f"MoDeConstraint({order}), tolerance"] = Classifier("constraint", "constraint", options=tolerant)
+    return found
+
+
+def tasks(size: Size) -> dict[str, Task]:
+    """All trainings by name."""
+    return {
+        f"{name}; seed {seed}": Task(classifier, seed, size, jets=len(load(None)))
+        for name, classifier in classifiers().items()
+        for seed in size.seeds
+    }
+
+
+def measured(task: Task) -> dict[str, Any]:
+    """R50, 1/JSD and the residual, of the scores as they are and mapped, judged by the order of each."""
+    one_thread()
+    sample = load(None)
+    (training, validation, test), places = prepared_split(task, sample)
+    network, _ = train(
+        training, validation, task.classifier, epochs=task.size.epochs, batch=task.size.batch, seed=task.seed
+    )
+    score = scores_of(network, test)
+    of_fit = np.concatenate([scores_of(network, jets) for jets in (training, validation)])
+    label, mass = (array[np.concatenate(places[:2])] for array in (sample.label, sample.mass))
+    background = (label == 0) & (mass < RANGE[1])
+    own = task.classifier.order
+    found = {"as it is": _judged(score, sample, places[2], own)}
+    for order in ORDERS if task.classifier.method == "none" else (own,):
+        fitted = QuantileMap(order, mass_range=RANGE).fit(of_fit[background], mass[background])
+        mapped = fitted.transform(score, sample.mass[places[2]])
+        found[f"QuantileMap({order})"] = _judged(mapped, sample, places[2], order)
+    return found
+
+
+def _judged(score: NDArray[Any], sample: Any, test: NDArray[Any], order: int) -> dict[str, float]:
+    mass, label, edges = sample.mass[test], sample.label[test], mass_edges(sample)
+    cut = metrics.threshold(score, label, signal_efficiency=EFFICIENCY)
+    background = label == 0
+    of_background, selected = mass[background], score[background] >= cut
+    inner = np.minimum(edges, RANGE[1])
+    flat = metrics.flatness(of_background, selected, inner, degree=order)
+    return {
+        "auc": metrics.auc(score, label),
+        "r50": metrics.rejection(score, label, signal_efficiency=EFFICIENCY),
+        "residual": flat.rms / flat.expected,
+        "inverse_jsd": 1 / metrics.jsd(of_background, selected, edges),
+    }
+
+
+def tables(results: Mapping[str, Any]) -> dict[str, str]:
+    """That of docs/posthoc.md, by the name of its marks."""
+    rows = [["network", "scores", "AUC", "R50", "residual over expected", "1/JSD"]]
+    for name in classifiers():
+        runs = [found for key, found in results.items() if key.split("; ")[0] == name]
+        for scores in runs[0]:
+            of = [run[scores] for run in runs]
+            row = [pages.over_seeds([one[what] for one in of], digits) for what, digits in _COLUMNS]
+            rows.append([name, scores, *row])
+    return {"maps of W tagging": pages.table(rows)}
+
+
+_COLUMNS = (("auc", 3), ("r50", 2), ("residual", 1), ("inverse_jsd", 0))
+
+
+def main() -> None:
+    """Runs the study and prints its table."""
+    title = __doc__.split("\n")[0]
+    results = command("w_tagging.maps", title, tasks, measured, seconds, (FULL, QUICK), RESULTS)
+    print(*tables(results).values(), sep="\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,235 @@
+"""mode_loss_grad_hess: its bound against second differences of the loss, and against densities known in closed form."""
+
+import libmode
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from libmode import _native
+from numpy.polynomial import Polynomial
+
+STEP = 1 / 16  # the default smoothing
+RANGE = (0, 1)
+
+
+def sample(seed, n, dependent=True):
+    """Scores in (0, 1) that depend on a falling mass, or not; with the mass as x in [0, 1]."""
+    rng = np.random.default_rng(seed)
+    x = rng.random(n)
+    bend = x if dependent else 0 * x
+    return rng, rng.beta(2 + 3 * bend, 4 - 2 * bend), 50 - 60 * np.log(1 - 0.95 * x), x
+
+
+def bent(score, mass, v, **options):
+    """The second difference of the loss along v; scores may leave the range, which then reaches further."""
+
+    def loss(t):
+        return libmode.mode_loss(score + t * v, mass, **options | {"score_range": (-1, 2)})
+
+    return loss(1) + loss(-1) - 2 * loss(0)
+
+
+def directions(rng, score, x):
+    """Smooth functions of score, mass and a feature, of rms 1; and those of the mass alone that bend most."""
+    feature = rng.normal(size=len(x))
+    for _ in range(3):
+        terms = (
+            rng.normal()
+            * np.cos(rng.normal() * 6 * score + rng.normal() * 6 * x + rng.normal() * 3 * (feature > 0) + phase)
+            for phase in rng.uniform(0, 6, 4)
+        )
+        v = sum(terms)
+        yield v / np.sqrt(np.mean(v**2))
+    for parts in (2, 3, 4, 8):
+        yield 0.5 * (-1.0) ** np.floor(parts * x)  # neighbours move by 1 from each other
+
+
+CASES = {
+    "order 0": {},
+    "order 1": {"order": 1},
+    "order 2": {"order": 2},
+    "2 bins": {"bins": 2},
+    "3 bins": {"bins": 3, "order": 1},
+    "uniform": {"binning": "uniform", "bins": 6, "order": 1},
+    "quadrature": {"moments": "quadrature", "order": 1},
+    "penalty": {"slope_penalty": 5.0, "order": 1},
+    "sum": {"reduction": "sum", "order": 2},
+    "splines": {"basis": "bspline", "degree": 1, "knots": [100]},
+    "weights": {"weighted": 0, "order": 1},
+    "negative": {"weighted": 0.15, "order": 1},
+    "labels": {"label": 3, "background_label": [0, 2], "order": 1},
+    "categories": {"category": 3, "order": 1},
+    "one by one": {"variables": 2, "order": 1},
+    "joint": {"variables": 2, "order": 1, "joint": True},
+}
+
+
+@pytest.mark.parametrize("unbiased", [False, True])
+@pytest.mark.parametrize("name", CASES)
+def test_hess_bounds_what_moves_of_many_events_bend(name, unbiased):
+    n = 100_000
+    rng, score, mass, x = sample(1, n)
+    options = CASES[name] | {"unbiased": unbiased}
+    weighted, variables = options.pop("weighted", None), options.pop("variables", 1)
+    sign = np.ones(n)
+    if weighted is not None:
+        sign = np.where(rng.random(n) < weighted, -1, 1)
+        options["weight"] = sign * rng.uniform(0.5, 1.5, n)
+    for key in ("label", "category"):
+        if key in options:
+            options[key] = rng.integers(0, options[key], n)
+    if variables == 2:
+        mass = np.stack([mass, rng.normal(score)], axis=1)
+    hess = libmode.mode_loss_grad_hess(score, mass, **options).hess
+    largest = 0
+    for v in directions(rng, score, x):
+        for signed in (v, v * sign):
+            v = STEP * signed
+            share = bent(score, mass, v, **options) / np.sum(hess * v**2)
+            assert share < 1.03
+            largest = max(largest, share)
+    assert largest > 0.2  # some come near it
+
+
+@pytest.mark.parametrize("order, bins, least", [(0, 2, 0.95), (0, 4, 0.5), (0, 8, 0.5), (1, 3, 0.95), (2, 4, 0.95)])
+@pytest.mark.parametrize("dependent", [False, True])
+def test_hess_is_tight_where_neighbours_move_apart(order, bins, least, dependent):
+    _, score, mass, x = sample(2, 100_000, dependent)
+    options = {"order": order, "bins": bins}
+    hess = libmode.mode_loss_grad_hess(score, mass, **options).hess
+    v = STEP / 2 * (-1) ** np.floor(bins * x)
+    assert least < bent(score, mass, v, **options) / np.sum(hess * v**2) < 1.02
+
+
+def test_hess_of_scores_of_few_values():
+    """As after a first tree. Neighbouring bins move apart by the smoothing, which then is the window that a tie has."""
+    rng, score, mass, x = sample(3, 100_000)
+    score = 0.1 + 0.8 * np.round(6 * score) / 6
+    v = STEP / 2 * (-1) ** np.floor(2 * x)
+    hess = libmode.mode_loss_grad_hess(score, mass, bins=2).hess
+    assert bent(score, mass, v, bins=2) / np.sum(hess * v**2) == pytest.approx(1, abs=0.01)
+
+
+def matrix(x, bin_of, order, penalty):
+    """M of J = F'MF from the definition of its terms: residuals of least squares, and the slope of the fit."""
+    bins = bin_of.max() + 1
+    means = np.array([np.polynomial.legendre.legvander(x[bin_of == b], order).mean(axis=0) for b in range(bins)])
+    fits = np.linalg.lstsq(means, np.eye(bins), rcond=None)[0]
+    residuals = np.eye(bins) - means @ fits
+    return residuals.T @ residuals + (penalty * np.outer(fits[1], fits[1]) if order else 0)
+
+
+@pytest.mark.parametrize("smoothing", [1 / 32, 1 / 16, 1 / 8])
+@pytest.mark.parametrize("order, penalty", [(0, 0), (1, 0), (1, 0.7), (2, 0)])
+def test_hess_is_the_formula_with_known_densities(order, penalty, smoothing):
+    """The densities of each bin's scores are beta distributions; their mean over a window is a difference of the CDF."""
+    n, shapes = 400_000, [(2, 5), (2, 3), (3, 3), (4, 2), (3, 2)]
+    rng = np.random.default_rng(4)
+    bin_of = rng.choice(5, n, p=[0.4, 0.25, 0.15, 0.12, 0.08])
+    score = np.choose(bin_of, [rng.beta(a, b, n) for a, b in shapes])
+    mass = bin_of + rng.uniform(0.01, 0.99, n)
+    edges = np.arange(6.0)
+    m = matrix(2 * mass / 5 - 1, bin_of, order, penalty)
+
+    shape = [Polynomial([0, 1]) ** (a - 1) * Polynomial([1, -1]) ** (b - 1) for a, b in shapes]
+    low, high = np.maximum(score - smoothing / 2, 0), np.minimum(score + smoothing / 2, 1)
+    density = np.array([(p.integ()(high) - p.integ()(low)) / p.integ()(1) / (high - low) for p in shape])
+    e = 1 / np.bincount(bin_of)[bin_of]
+    want = 4 / 5 * e * np.sum(np.maximum(0, -m[bin_of]) * density.T, axis=1)
+
+    options = {"binning": "edges", "edges": edges, "order": order, "slope_penalty": penalty}
+    hess = libmode.mode_loss_grad_hess(score, mass, smoothing=smoothing, **options).hess
+    inner = (score > np.quantile(score, 0.06)) & (score < np.quantile(score, 0.94))  # strips outside are wide
+    np.testing.assert_allclose(hess[inner], want[inner], rtol=0.12, atol=0.05 * want.mean())
+    assert np.sum(hess) == pytest.approx(np.sum(want), rel=0.02)
+
+
+def test_loss_and_gradient_are_those_of_the_loss():
+    rng, score, mass, _ = sample(5, 5_000)
+    for kind in (np.float32, np.float64, np.float16, ">f4"):
+        s = score.astype(kind)
+        found = libmode.mode_loss_grad_hess(s, mass, order=2, monotonic=True)
+        loss, grad = libmode.mode_loss_and_grad(s, mass, order=2, monotonic=True)
+        assert found.loss == loss
+        np.testing.assert_array_equal(found.grad, grad)
+        assert found.hess.dtype == grad.dtype
+        assert found.hess.shape == (5_000,)
+        plain = libmode.mode_loss_grad_hess(s, mass, order=2)
+        np.testing.assert_array_equal(found.hess, plain.hess)  # no bound is known: that of the loss without it
+        column = libmode.mode_loss_grad_hess(s[:, None], mass, order=2)
+        np.testing.assert_array_equal(column.hess[:, 0], plain.hess)
+    halves = libmode.mode_loss_grad_hess((score > 0.5).astype(int), mass)
+    assert halves.hess.dtype == np.float64
+    assert isinstance(found, libmode.Curved)
+
+
+@given(
+    seed=st.integers(0, 10**6),
+    n=st.integers(40, 400),
+    grid=st.sampled_from([1, 3, 20, 10**6]),
+    order=st.integers(0, 2),
+    factor=st.floats(1e-3, 1e3),
+    smoothing=st.sampled_from([None, 0.01, 0.3, 2.0]),
+    score_range=st.sampled_from([(0, 1), None]),
+)
+@settings(deadline=None, max_examples=60)
+def test_hess_of_few_events(seed, n, grid, order, factor, smoothing, score_range):
+    """Finite, not negative, 0 for what takes no part; the same in any order and whatever the unit of the weights."""
+    rng, score, mass, _ = sample(seed, n)
+    score = np.round(grid * score) / grid
+    weight, label = rng.uniform(0.1, 2, n), rng.integers(0, 2, n)
+    options = {"order": order, "bins": 4, "smoothing": smoothing, "score_range": score_range}
+    weight[rng.integers(n)] = 0
+    hess = libmode.mode_loss_grad_hess(score, mass, weight=weight, label=label, **options).hess
+    assert np.all(np.isfinite(hess))
+    assert np.all(hess >= 0)
+    assert not np.any(hess[(label == 1) | (weight == 0)])
+    moved = rng.permutation(n)
+    again = libmode.mode_loss_grad_hess(
+        score[moved], mass[moved], weight=factor * weight[moved], label=label[moved], **options
+    )
+    np.testing.assert_allclose(again.hess, hess[moved], rtol=1e-9, atol=1e-12 * hess.max())
+
+
+def test_a_boosting_step_by_hess_lowers_the_loss():
+    """h bounds the curvature, so that v = -g/h lowers the loss by half of what the gradient promises, or more."""
+    _, score, mass, _ = sample(6, 100_000)
+    options = {"order": 0, "bins": 8, "score_range": (-5, 5)}
+    found = libmode.mode_loss_grad_hess(score, mass, smoothing=STEP / 10, **options)
+    v = -found.grad / found.hess
+    after = libmode.mode_loss(score + v, mass, **options)
+    assert np.sqrt(np.mean(v**2)) < 2 * STEP
+    assert after - found.loss < 0.5 * np.sum(found.grad * v) < 0
+
+
+def test_long_calls_can_be_interrupted_and_take_all_arrays(monkeypatch):
+    """From so many events on a call runs in a thread of its own, which holds the arrays."""
+    rng, score, mass, _ = sample(7, 2_000)
+    want = libmode.mode_loss_grad_hess(score, mass)
+    monkeypatch.setattr(_native, "LARGE", 1_000)
+    for found, expected in zip(libmode.mode_loss_grad_hess(score, mass), want, strict=True):
+        np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize(
+    "given, kind, message",
+    [
+        ({"smoothing": 0}, ValueError, "smoothing = 0: must be finite and above 0"),
+        ({"smoothing": -1}, ValueError, "smoothing = -1"),
+        ({"smoothing": np.nan}, ValueError, "smoothing = nan"),
+        ({"smoothing": np.inf}, ValueError, "smoothing = inf"),
+        ({"smoothing": 1e-200}, ValueError, "smoothing = 1e-200.* rounding error"),
+        ({"smoothing": "wide"}, TypeError, "smoothing = 'wide': must be a number"),
+        ({"smoothing": True}, TypeError, "smoothing = True: must be a number"),
+        ({"smoothing": [0.1]}, TypeError, "must be a number"),
+        ({"binning": "none", "degree": 3}, ValueError, "binning = none has no bound on its curvature"),
+        ({"loss": "disco"}, TypeError, "loss"),
+        ({"order": 99}, ValueError, "order = 99"),
+        ({"weight": np.full(100, np.nan)}, ValueError, r"weight\[0\]"),
+        ({"label": np.ones(100)}, libmode.BatchError, "no event"),
+    ],
+)
+def test_errors(given, kind, message):
+    _, score, mass, _ = sample(8, 100)
+    with pytest.raises(kind, match=message):
+        libmode.mode_loss_grad_hess(score, mass, **given)

@@ -1,0 +1,228 @@
+"""QuantileMap: flat, or a polynomial, in events that it has not seen; the rest by other routes."""
+
+import json
+import pickle
+
+import numpy as np
+import pytest
+from libmode import metrics
+from libmode.posthoc import QuantileMap
+from scipy import stats
+from scipy.interpolate import BSpline
+from sklearn.base import clone
+
+EDGES = np.linspace(-1, 1, 21)
+
+
+def sample(n, seed):
+    """Background whose scores peak where a resonance is, on top of a slope."""
+    rng = np.random.default_rng(seed)
+    mass = rng.uniform(-1, 1, n)
+    near = np.exp(-0.5 * ((mass - 0.2) / 0.1) ** 2)
+    logit = rng.normal(0, 1.5, n) + 2.5 * near * (rng.random(n) < 0.7) - 1 + 0.5 * mass
+    return 1 / (1 + np.exp(-logit)), mass
+
+
+def residual(z, mass, efficiency, order, weight=None, edges=EDGES):
+    """Over what as many events have by chance."""
+    found = metrics.flatness(mass, z >= np.quantile(z, 1 - efficiency), edges, degree=order, weight=weight)
+    return found.rms / found.expected
+
+
+@pytest.fixture(scope="module")
+def training():
+    return sample(400_000, 1)
+
+
+@pytest.fixture(scope="module")
+def other():
+    return sample(100_000, 2)
+
+
+@pytest.mark.parametrize("order", [None, 0, 1, 2])
+def test_the_response_is_a_polynomial_of_that_order_at_every_cut(training, order):
+    """The mean square of the residual is that of chance, and a quarter more from the chance of the fit."""
+    fitted = QuantileMap(order).fit(*training)
+    samples = [sample(100_000, seed) for seed in range(10, 14)]
+    for efficiency in (0.8, 0.5, 0.2, 0.05, 0.01):
+        before = [residual(score, mass, efficiency, order or 0) for score, mass in samples]
+        after = [residual(fitted.transform(score, mass), mass, efficiency, order or 0) for score, mass in samples]
+        assert min(before) > 6
+        assert np.mean(np.square(after)) < 1.25 + 4 * np.sqrt(2 / (4 * 19))
+
+
+def test_order_none_is_uniform_whatever_the_mass(training, other):
+    z = QuantileMap(None).fit(*training).transform(*other)
+    assert z.min() >= 0 and z.max() <= 1
+    for low in EDGES[:-1:4]:
+        here = z[(other[1] >= low) & (other[1] < low + 0.1)]
+        assert stats.kstest(here, "uniform").pvalue > 1e-4
+
+
+def test_order_zero_keeps_the_distribution_of_the_scores(training, other):
+    z = QuantileMap(0).fit(*training).transform(*other)
+    assert stats.ks_2samp(z, other[0]).pvalue > 0.01
+
+
+def test_a_linear_dependence_stays_with_order_one():
+    """Scores whose distribution is linear in the mass at every cut come back as they were."""
+    rng = np.random.default_rng(3)
+    mass = rng.uniform(50, 250, 300_000)
+    u = (mass - 50) / 200
+    score = np.where(rng.random(len(u)) < u, rng.beta(2, 4, len(u)), rng.beta(4, 2, len(u)))
+    moved = QuantileMap(1).fit(score, mass).transform(score, mass) - score
+    assert np.quantile(np.abs(moved), 0.999) < 0.03 and np.sqrt(np.mean(moved**2)) < 0.006
+    far = QuantileMap(0).fit(score, mass).transform(score, mass) - score
+    assert np.sqrt(np.mean(far**2)) > 0.05
+
+
+@pytest.mark.parametrize("order", [None, 0, 1, 3])
+def test_it_is_monotone_in_the_score_and_smooth_in_the_mass(training, order):
+    fitted = QuantileMap(order).fit(*training)
+    scores, masses = np.linspace(-0.1, 1.1, 2001), np.linspace(-1.2, 1.2, 13)
+    for mass in masses:
+        assert (np.diff(fitted.transform(scores, np.full(len(scores), mass))) >= -1e-12).all()
+    fine = np.linspace(-1, 1, 20_001)
+    for score in (0.2, 0.5, 0.9):
+        steps = np.abs(np.diff(fitted.transform(np.full(len(fine), score), fine)))
+        assert steps.max() < 20 * np.median(steps) + 1e-3  # no step at an edge of anything
+
+
+def test_beyond_the_fit():
+    score, mass = sample(20_000, 4)
+    fitted = QuantileMap(0).fit(score, mass)
+    low, high = score.min(), score.max()
+    above = fitted.transform([high, high + 1, high + 2], [0.3, 0.3, 0.3])
+    np.testing.assert_allclose(above, [high, high + 1, high + 2])
+    below = fitted.transform([low - 3, low - 1], [0.3, 0.3])
+    assert below[1] - below[0] == pytest.approx(2)
+    outside = fitted.transform([0.4, 0.4], [mass.max() + 5, mass.max()])
+    assert outside[0] == outside[1]
+    uniform = QuantileMap(None).fit(score, mass).transform([low - 1, high + 1], [0.3, 0.3])
+    assert uniform == pytest.approx([0, 1], abs=1e-12)
+
+
+def test_weights_of_both_signs(training, other):
+    """A weight stands for as many events, and a negative one takes away what was put in."""
+    score, mass = training
+    extra_score, extra_mass = sample(100_000, 5)
+    rng = np.random.default_rng(6)
+    wrong = rng.random(len(extra_mass)) < 0.5 + 0.4 * extra_mass  # what is added and taken away depends on the mass
+    scores = np.concatenate([score, extra_score[wrong], extra_score[wrong]])
+    masses = np.concatenate([mass, extra_mass[wrong], extra_mass[wrong]])
+    weights = np.concatenate([np.ones(len(score)), np.ones(wrong.sum()), -np.ones(wrong.sum())])
+    signed = QuantileMap(0, intervals=20).fit(scores, masses, weight=weights).transform(*other)
+    plain = QuantileMap(0, intervals=20).fit(score, mass).transform(*other)
+    assert np.quantile(np.abs(signed - plain), 0.999) < 0.02
+    half = rng.random(len(score)) < 0.3 + 0.5 * (mass > 0)
+    factor = 1 / (0.3 + 0.5 * (mass[half] > 0))
+    thinned = QuantileMap(0).fit(score[half], mass[half], weight=factor).transform(*other)
+    assert np.sqrt(np.mean((thinned - plain) ** 2)) < 0.01
+
+
+def test_two_and_three_variables():
+    rng = np.random.default_rng(7)
+
+    def events(n, rng):
+        a, b = rng.uniform(-1, 1, n), rng.exponential(1, n)
+        return 1 / (1 + np.exp(-(rng.normal(0, 1, n) + np.sin(3 * a) + np.log(1 + b)))), np.column_stack([a, b])
+
+    score, mass = events(200_000, rng)
+    test_score, test_mass = events(50_000, rng)
+    fitted = QuantileMap(0).fit(score, mass)
+    z = fitted.transform(test_score, test_mass)
+    of_b = np.quantile(mass[:, 1], np.linspace(0, 1, 11))
+    of_b[[0, -1]] = 0, 100
+    for efficiency in (0.8, 0.2):
+        for k, edges in enumerate((EDGES, of_b)):
+            assert residual(test_score, test_mass[:, k], efficiency, 0, edges=edges) > 4
+            assert residual(z, test_mass[:, k], efficiency, 0, edges=edges) < 2
+    third = np.column_stack([mass, rng.normal(size=len(mass))])[:50_000]
+    mapped = QuantileMap(None).fit(score[:50_000], third).transform(score[:50_000], third)
+    assert stats.kstest(mapped, "uniform").statistic < 0.03
+
+
+def test_the_splines_are_those_of_scipy():
+    from libmode.posthoc._basis import Splines
+
+    knots = np.array([0.0, 0.1, 0.5, 0.6, 2.0])
+    own = Splines(knots).at(np.linspace(0, 2, 101))
+    full = np.concatenate([[0] * 3, knots, [2] * 3])
+    want = BSpline.design_matrix(np.linspace(0, 2, 101), full, 3).toarray()
+    dense = np.zeros_like(want)
+    np.put_along_axis(dense, own.first[:, None] + np.arange(4), own.values, 1)
+    np.testing.assert_allclose(dense, want, atol=1e-14)
+
+
+def test_text_pickle_and_clone(training, other, tmp_path):
+    fitted = QuantileMap(1, intervals=7, mass_range=(-0.9, 0.9)).fit(*training)
+    want = fitted.transform(*other)
+    again = QuantileMap.from_json(fitted.to_json())
+    assert (again.transform(*other) == want).all() and again.get_params() == fitted.get_params() | {
+        "mass_range": [-0.9, 0.9]
+    }
+    fitted.save(tmp_path / "map.json")
+    assert (QuantileMap.load(tmp_path / "map.json").transform(*other) == want).all()
+    assert (pickle.loads(pickle.dumps(fitted)).transform(*other) == want).all()
+    assert clone(fitted).get_params() == fitted.get_params()
+    assert repr(QuantileMap(2)) == "QuantileMap(order=2)"
+    later = json.loads(fitted.to_json()) | {"version": 2}
+    for text, message in ((json.dumps(later), "version = 2"), ("{}", "no QuantileMap"), ("nonsense", "no JSON")):
+        with pytest.raises(ValueError, match=message):
+            QuantileMap.from_json(text)
+
+
+BAD = {
+    "order": ({"order": -1}, {}, "order = -1: must be an integer from 0 to 16, or None"),
+    "intervals": ({"intervals": 0}, {}, "intervals = 0"),
+    "range": ({"mass_range": (1, 0)}, {}, r"mass_range = \(1, 0\): must be two finite numbers"),
+    "NaN score": ({}, {"score": (5, np.nan)}, r"score\[5\] = nan: must be finite"),
+    "inf mass": ({}, {"mass": (7, np.inf)}, r"mass\[7\] = inf: must be finite"),
+    "NaN weight": ({}, {"weight": (3, np.nan)}, r"weight\[3\] = nan"),
+    "outside": ({"mass_range": (5, 6)}, {}, "0 events inside mass_range: at least 100 are needed"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input(name):
+    options, changes, message = BAD[name]
+    score, mass = sample(1000, 8)
+    given = {"score": score, "mass": mass, "weight": np.ones(1000)}
+    for array, (place, value) in changes.items():
+        given[array][place] = value
+    with pytest.raises(ValueError, match=message):
+        QuantileMap(**options).fit(**given)
+
+
+def test_more_bad_input():
+    score, mass = sample(1000, 9)
+    for given, message in (
+        ((score[:5], mass), "mass has length 1000, but score has length 5"),
+        ((np.full(1000, 0.5), mass), "all scores are 0.5"),
+        ((score, np.full(1000, 3.0)), "all masses are 3"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            QuantileMap().fit(*given)
+    with pytest.raises(ValueError, match="the weights sum to -1000"):
+        QuantileMap().fit(score, mass, weight=-np.ones(1000))
+    with pytest.raises(ValueError, match="of several there is order 0 or None"):
+        QuantileMap(1).fit(score, np.column_stack([mass, mass**2]))
+    fitted = QuantileMap().fit(score, mass)
+    with pytest.raises(ValueError, match="mass has 2 variables, but the map was fitted with 1"):
+        fitted.transform(score, np.column_stack([mass, mass]))
+    with pytest.raises(ValueError, match=r"score\[0\] = nan"):
+        fitted.transform([np.nan], [0.1])
+    with pytest.raises(Exception, match="not fitted"):
+        QuantileMap().transform(score, mass)
+
+
+def test_equal_scores_and_few_events():
+    """A classifier with four values: no crash, no NaN, and order stays."""
+    rng = np.random.default_rng(10)
+    score, mass = rng.integers(0, 4, 5000) / 4, rng.exponential(1, 5000)
+    z = QuantileMap(0).fit(score, mass).transform(score, mass)
+    assert np.isfinite(z).all()
+    order = np.lexsort((score, mass))
+    assert len(order) == 5000
+    few = QuantileMap(2).fit(score[:100] + 0.01 * mass[:100], mass[:100])
+    assert np.isfinite(few.transform(score, mass)).all()

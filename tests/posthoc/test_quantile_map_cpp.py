@@ -1,0 +1,61 @@
+"""The header that QuantileMap writes, compiled and compared with Python."""
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from libmode.posthoc import QuantileMap
+
+PROGRAM = """\
+#include "map.h"
+#include "map.h"
+#include <cstdio>
+#include <vector>
+
+int main(int, char **arguments) {
+  std::vector<double> in(%(n)d * (1 + %(d)d)), out(%(n)d);
+  std::FILE *file = std::fopen(arguments[1], "rb");
+  if (!file || std::fread(in.data(), 8, in.size(), file) != in.size()) return 1;
+  for (int i = 0; i < %(n)d; ++i) out[i] = ddt(in[i], &in[%(n)d + i * %(d)d]);
+  file = std::fopen(arguments[2], "wb");
+  return std::fwrite(out.data(), 8, out.size(), file) == out.size() && !std::fclose(file) ? 0 : 1;
+}
+"""
+
+
+def compiler():
+    for name in (os.environ.get("CXX"), "c++", "g++", "clang++"):
+        if name and shutil.which(shlex.split(name)[0]):
+            return shlex.split(name)
+    return [sys.executable, "-m", "ziglang", "c++"]
+
+
+@pytest.mark.parametrize(("order", "variables"), [(None, 1), (0, 1), (2, 1), (None, 2), (0, 3)])
+def test_it_returns_what_python_does(order, variables, tmp_path):
+    rng = np.random.default_rng(1)
+    mass = rng.exponential(1, (20_000, variables))
+    score = rng.normal(mass.sum(axis=1), 1)
+    fitted = QuantileMap(order, intervals=4).fit(score, mass)
+    fitted.to_cpp(tmp_path / "map.h", "ddt")
+    n = 5000
+    masses = rng.exponential(1.5, (n, variables))  # some beyond those of the fit
+    scores = rng.normal(masses.sum(axis=1), 2)
+    np.concatenate([scores, masses.ravel()]).tofile(tmp_path / "in.bin")
+    (tmp_path / "main.cpp").write_text(PROGRAM % {"n": n, "d": variables})
+    subprocess.run(
+        [*compiler(), "-std=c++11", "-O1", "-Wall", "-Wextra", "-Werror", "-o", "main", "main.cpp"],
+        cwd=tmp_path,
+        check=True,
+    )
+    subprocess.run([tmp_path / "main", "in.bin", "out.bin"], cwd=tmp_path, check=True)
+    np.testing.assert_allclose(np.fromfile(tmp_path / "out.bin"), fitted.transform(scores, masses), rtol=0, atol=1e-9)
+
+
+def test_a_name_that_is_none():
+    fitted = QuantileMap().fit(np.linspace(0, 1, 200), np.linspace(3, 5, 200) ** 2)
+    with pytest.raises(ValueError, match="name = 'a map': must be a name in C"):
+        fitted.to_cpp("map.h", "a map")

@@ -1,0 +1,354 @@
+"""What is wrong with an argument is said with its name, its value and its place, in both libraries and by all ways."""
+
+import libmode.lightgbm
+import libmode.xgboost
+import lightgbm
+import numpy as np
+import pytest
+import xgboost
+from boosted import CLASSIFIERS, DATA, LGB, METRICS, OBJECTIVES, SMALL, XGB
+
+LIBRARIES = list(OBJECTIVES)
+EVENTS = len(SMALL)
+BACKGROUND, SIGNAL = (int(np.flatnonzero(SMALL.label == label)[5]) for label in (0, 1))
+
+
+def ones_but(place, value):
+    array = np.ones(EVENTS)
+    array[place] = value
+    return array
+
+
+def mass_but(place, value):
+    array = SMALL.mass.copy()
+    array[place] = value
+    return array
+
+
+def trained(library, mass=SMALL.mass, label=SMALL.label, **options):
+    """By the native API, for two rounds."""
+    data = DATA[library](SMALL.features, label)
+    objective = OBJECTIVES[library](mass, **options)
+    if library == "xgboost":
+        return xgboost.train(XGB, data, 2, obj=objective)
+    return lightgbm.train(LGB | {"objective": objective}, data, 2)
+
+
+def fitted(library, mass=SMALL.mass, label=SMALL.label, sample_weight=None, category=None, evaluated=(), **parameters):
+    """By the classifier."""
+    classifier = CLASSIFIERS[library](**{"n_estimators": 2, "n_jobs": 1} | parameters)
+    more = {"sample_weight": sample_weight, "category": category} | dict(evaluated)
+    return classifier.fit(SMALL.features, label, mass=mass, **more)
+
+
+def error(kind, function, *arguments, **named):
+    """The whole sentence."""
+    with pytest.raises(kind) as caught:
+        function(*arguments, **named)
+    return str(caught.value)
+
+
+ELSEWHERE = (
+    ", but the training set has 2000 rows, whose own it must be. xgboost.cv and lightgbm.cv train on parts of their "
+    "rows: use cross_validate of scikit-learn with MoDeXGBClassifier or MoDeLGBMClassifier instead, whose fit takes "
+    "the masses of each part"
+)
+
+# Arguments, and what both the native API and the classifier say of them.
+OF_OPTIONS = {
+    "strength = -1: must be positive and finite": {"strength": -1},
+    "strength = nan: must be positive and finite": {"strength": np.nan},
+    "tolerance = 0: must be positive and finite": {"tolerance": 0},
+    "relative_strength = inf: must be positive and finite": {"relative_strength": np.inf},
+    "strength = 2.0 and tolerance = 5.0: a strength is fixed, give one of them or neither": {
+        "strength": 2.0,
+        "tolerance": 5.0,
+    },
+    "score_transform = 'logit': must be 'odds' or None": {"score_transform": "logit"},
+    "binning = 'none': trees need a bound of the curvature, which there is of bins alone": {"binning": "none"},
+    "score_range = (0, 1): the scores of boosted trees are from 0 to 1": {"score_range": (0, 1)},
+    "order = -1 must be between 0 and 16": {"order": -1},
+}
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("sentence", OF_OPTIONS)
+def test_options(library, sentence):
+    assert sentence in error(ValueError, OBJECTIVES[library], SMALL.mass, **OF_OPTIONS[sentence])
+    assert sentence in error(ValueError, fitted, library, **OF_OPTIONS[sentence])
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_options_that_are_unknown(library):
+    said = error(TypeError, OBJECTIVES[library], SMALL.mass, monotonc=True)
+    assert said.startswith("unknown option 'monotonc': did you mean monotonic? The options are order, bins,")
+    assert "did you mean order?" in error(TypeError, METRICS[library], {}, ordr=1)
+    assert error(TypeError, fitted, library, monotonc=True) == "unknown parameter 'monotonc': did you mean monotonic?"
+    # Another name beside what the classifier gives the library would count for nothing.
+    assert error(TypeError, fitted, library, eta=0.1) == "unknown parameter 'eta': did you mean learning_rate?"
+    for name in ("objective", "eval_metric", "base_score", "scale_pos_weight"):
+        said = error(TypeError, fitted, library, **{name: 1})
+        assert said == f"parameter '{name}' is set by {CLASSIFIERS[library].__name__}: leave it out"
+    assert "strength = 'much': must be a number" in error(TypeError, fitted, library, strength="much")
+
+
+# Of the native API, in the first round.
+OF_ARRAYS = {
+    "mass has length 1999" + ELSEWHERE: {"mass": SMALL.mass[:-1]},
+    "mass has shape (): expected (n,), or (n, d) for d variables, at most 3": {"mass": 3.0},
+    "mass has shape (2000, 4): expected (n,), or (n, d) for d variables, at most 3": {"mass": np.ones((EVENTS, 4))},
+    f"mass[{BACKGROUND}] = NaN: every mass of a selected event must be finite": {"mass": mass_but(BACKGROUND, np.nan)},
+    f"mass[{BACKGROUND}] = -Inf: every mass of a selected": {"mass": mass_but(BACKGROUND, -np.inf)},
+    "all 1000 selected events have the same mass 1": {"mass": np.ones(EVENTS)},
+    "weight has length 1" + ELSEWHERE: {"weight": [1.0]},
+    "weight has shape (2000, 2): expected (n,) or (n, 1)": {"weight": np.ones((EVENTS, 2))},
+    "weight[4] = nan: every weight must be finite": {"weight": ones_but(4, np.nan)},
+    f"weight[{SIGNAL}] = inf: every weight must be finite": {"weight": ones_but(SIGNAL, np.inf)},
+    "the weights of the class of background sum to -2000: must be positive": {"weight": np.full(EVENTS, -2)},
+    "the weights of the class of signal sum to -500: must be positive": {"weight": 1 - 1.5 * SMALL.label},
+    "the weights of the class of background sum to 0: must be positive": {"weight": np.zeros(EVENTS)},
+    "label[9] = 2.0: must be 1 for signal or 0 for background": {"label": ones_but(9, 2)},
+    "none of the 2000 events is signal (label 1): both classes are needed": {"label": np.zeros(EVENTS)},
+    "none of the 2000 events is background (label 0): both classes are needed": {"label": np.ones(EVENTS)},
+    "category has length 3" + ELSEWHERE: {"category": [1, 2, 3]},
+    "none of the 2000 values of label equals background_label = 5": {"background_label": 5},
+    "1000 selected events cannot fill bins = 1001 quantile bins": {"bins": 1001},
+}
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("sentence", OF_ARRAYS)
+def test_arrays_of_the_native_api(library, sentence):
+    assert sentence in error(ValueError, trained, library, **OF_ARRAYS[sentence])
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_arrays_that_are_not_of_numbers(library):
+    for way in (trained, fitted):
+        assert error(TypeError, way, library, mass=np.full(EVENTS, "a")) == "mass has dtype <U1: expected real numbers"
+    assert error(TypeError, trained, library, mass=None) == "mass is None: expected an array of real numbers"
+    assert error(TypeError, fitted, library, mass=None) == "mass = None: expected an array with a row for each event"
+    assert "required keyword-only argument: 'mass'" in error(
+        TypeError, CLASSIFIERS[library]().fit, SMALL.features, SMALL.label
+    )
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_labels_and_weights_are_given_once(library):
+    weight = np.random.default_rng(0).uniform(1, 2, EVENTS)
+    data = DATA[library](SMALL.features, SMALL.label, weight=weight)
+    said = error(ValueError, OBJECTIVES[library](SMALL.mass, weight=weight), np.zeros(EVENTS), data)
+    assert said == "weight is given, and the data set has weights: leave one of them out"
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_margins(library):
+    data, objective = DATA[library](SMALL.features, SMALL.label), OBJECTIVES[library](SMALL.mass)
+    said = error(ValueError, objective, ones_but(7, np.nan), data)
+    assert said == "margin[7] = nan: the training diverged; a lower learning rate may help"
+    said = error(ValueError, objective, np.zeros((EVENTS, 3)), data)
+    assert said == "the margins have shape (2000, 3): MoDe is for one signal against background"
+
+
+OF_CLASSIFIER = {
+    "mass has length 1999, but X has 2000 rows": {"mass": SMALL.mass[:-1]},
+    f"mass[{BACKGROUND}] = NaN: every mass of a selected event must be finite": {"mass": mass_but(BACKGROUND, np.nan)},
+    "category has length 3, but X has 2000 rows": {"category": [1, 2, 3]},
+    "Input sample_weight contains NaN": {"sample_weight": ones_but(4, np.nan)},
+    "the weights of the class of signal sum to -500: must be positive": {"sample_weight": 1 - 1.5 * SMALL.label},
+    "y has 3 classes (multiclass): Only binary classification is supported": {"label": ones_but([3, 4], [0, 2])},
+    "y has 1 class (binary)": {"label": np.ones(EVENTS)},
+    "n_estimators = 0: expected at least 1": {"n_estimators": 0},
+    "early_stopping_rounds = 0: expected at least 1": {
+        "early_stopping_rounds": 0,
+        "evaluated": {"eval_set": [(SMALL.features, SMALL.label)], "eval_mass": [SMALL.mass]},
+    },
+    "early_stopping_rounds = 5: give eval_set and eval_mass": {"early_stopping_rounds": 5},
+    "events = -1: must be positive and finite": {"events": -1},
+    "'x' cannot be used to seed": {"random_state": "x"},
+}
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("sentence", OF_CLASSIFIER)
+def test_arguments_of_the_classifier(library, sentence):
+    assert sentence in error(ValueError, fitted, library, **OF_CLASSIFIER[sentence])
+
+
+ITS = (SMALL.features, SMALL.label)
+# Never is the mass of the training that of an evaluation set.
+OF_EVALUATION = {
+    "eval_mass is missing: give a list of the masses of each of eval_set": {"eval_set": [ITS]},
+    "eval_mass or eval_sample_weight is given without eval_set": {"eval_mass": [SMALL.mass]},
+    "eval_mass has length 1, but eval_set has 2: both are lists, eval_set one of (X, y), with an entry for each": {
+        "eval_set": [ITS, ITS],
+        "eval_mass": [SMALL.mass],
+    },
+    "eval_mass has length 2000, but eval_set has 2": {"eval_set": ITS, "eval_mass": SMALL.mass},
+    "eval_set[1]: mass has length 7, but X has 2000 rows": {
+        "eval_set": [ITS, ITS],
+        "eval_mass": [SMALL.mass, SMALL.mass[:7]],
+    },
+    "eval_set[0]: mass[3] = nan: every mass must be finite": {"eval_set": [ITS], "eval_mass": [mass_but(3, np.nan)]},
+    "eval_set[0]: mass has shape (2000, 2), and that of the training has another number of variables": {
+        "eval_set": [ITS],
+        "eval_mass": [np.ones((EVENTS, 2))],
+    },
+    "eval_set[0]: weight[3] = inf: every weight must be finite": {
+        "eval_set": [ITS],
+        "eval_mass": [SMALL.mass],
+        "eval_sample_weight": [ones_but(3, np.inf)],
+    },
+    "eval_set[0]: y[9] = 2.0: the training had [0.0, 1.0]": {
+        "eval_set": [(SMALL.features, np.where(np.arange(EVENTS) == 9, 2, SMALL.label))],
+        "eval_mass": [SMALL.mass],
+    },
+    "eval_set[0]: none of the 2000 events is signal (label 1)": {
+        "eval_set": [(SMALL.features, 0 * SMALL.label)],
+        "eval_mass": [SMALL.mass],
+    },
+    "eval_set[0]: X has 1 features, but": {
+        "eval_set": [(SMALL.features[:, :1], SMALL.label)],
+        "eval_mass": [SMALL.mass],
+    },
+}
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("sentence", OF_EVALUATION)
+def test_evaluation_sets(library, sentence):
+    assert sentence in error(ValueError, fitted, library, evaluated=OF_EVALUATION[sentence])
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_evaluation_sets_without_a_mass(library):
+    said = error(TypeError, fitted, library, evaluated={"eval_set": [ITS], "eval_mass": [None]})
+    assert said == "eval_set[0]: mass = None: expected an array with a row for each event"
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_early_stopping_is_by_one_variable(library):
+    evaluated = {"eval_set": [ITS], "eval_mass": [np.column_stack([SMALL.mass, SMALL.mass])]}
+    mass = evaluated["eval_mass"][0]
+    said = error(ValueError, fitted, library, mass=mass, early_stopping_rounds=3, evaluated=evaluated)
+    assert said == (
+        "early_stopping_rounds = 3: the sensitivity is of one variable of mass, and mass has shape (2000, 2)"
+    )
+
+
+class TestMetric:
+    """Of evaluation sets in the native API."""
+
+    @pytest.mark.parametrize("library", LIBRARIES)
+    def test_masses_of_each_data_set(self, library):
+        known, unknown = (DATA[library](SMALL.features, SMALL.label) for _ in range(2))
+        margin = np.linspace(-1, 1, EVENTS)
+        metric = METRICS[library]
+        assert error(ValueError, metric({known: SMALL.mass}), margin, unknown) == (
+            "a data set of 2000 rows is to be judged whose masses are not known: give them to metric, as {data: mass} "
+            "with the same objects that the training gets"
+        )
+        for of_data, sentence in {
+            "short": (SMALL.mass[1:], "mass has length 1999, but the data set has 2000 rows"),
+            "short weights": ((SMALL.mass, [1.0]), "weight has length 1, but the data set has 2000 rows"),
+            "weights": ((SMALL.mass, ones_but(4, np.nan)), "weight[4] = nan: every weight must be finite"),
+            "sum": ((SMALL.mass, -np.ones(EVENTS)), "the weights of the class of background sum to -1000: must be"),
+            "mass": (mass_but(2, np.nan), "mass[2] = nan: expected a finite number"),
+            "variables": (np.ones((EVENTS, 2)), "mass has shape (2000, 2): the sensitivity is of one variable"),
+        }.values():
+            assert sentence in error(ValueError, metric({known: of_data}), margin, known)
+
+    @pytest.mark.parametrize("library", LIBRARIES)
+    def test_arguments(self, library):
+        metric = METRICS[library]
+        for wrong in ([SMALL.mass], SMALL.mass, None):
+            said = error(TypeError, metric, wrong)
+            assert said == f"masses is {type(wrong).__name__}: expected {{data set: mass}}, or such pairs"
+        for of in ("auc", (), 3):
+            said = error(ValueError, metric, {}, of=of)
+            assert said == (
+                f"of = {of!r}: must be one or some of 'logloss', 'loss', 'dependence', 'inverse_sensitivity'"
+            )
+        assert error(ValueError, metric, {}, of="loss") == "strength = None: give one if of has 'loss', and only then"
+        assert error(ValueError, metric, {}, strength=2) == "strength = 2: give one if of has 'loss', and only then"
+        assert error(ValueError, metric, {}, of="loss", strength=-1) == "strength = -1: must be positive and finite"
+        assert error(ValueError, metric, {}, events=0) == "events = 0: expected a finite number above 0"
+
+
+def test_cv_says_what_to_do_instead():
+    data = DATA["xgboost"](SMALL.features, SMALL.label)
+    said = error(ValueError, xgboost.cv, XGB, data, 2, nfold=4, obj=OBJECTIVES["xgboost"](SMALL.mass))
+    assert said == "mass has length 2000" + ELSEWHERE.replace("2000", "1500")
+    data = DATA["lightgbm"](SMALL.features, SMALL.label)
+    parameters = LGB | {"objective": OBJECTIVES["lightgbm"](SMALL.mass)}
+    said = error(ValueError, lightgbm.cv, parameters, data, 2, nfold=4)
+    assert said == "mass has length 2000" + ELSEWHERE.replace("2000", "1500")
+
+
+def test_a_distributed_training(monkeypatch):
+    with monkeypatch.context() as changed:
+        changed.setattr(xgboost.collective, "get_world_size", lambda: 2)
+        said = error(RuntimeError, trained, "xgboost")
+    assert said == (
+        "this is one of 2 processes of a distributed training, and sees its own rows only, while MoDe is a loss of "
+        "all: train in one process (10^8 rows fit in 64 GB), or on a sample of the rows"
+    )
+    for name in ("num_machines", "num_machine"):
+        data = lightgbm.Dataset(SMALL.features, SMALL.label, params={name: 3})
+        said = error(RuntimeError, OBJECTIVES["lightgbm"](SMALL.mass), np.zeros(EVENTS), data)
+        assert said.startswith("this is one of 3 machines of a distributed training, and sees its own rows only")
+
+
+def test_parameters_of_the_training_are_seen_by_lightgbms_objective():
+    """Else a training on several machines would go unnoticed."""
+    seen = []
+
+    class Watched:
+        def __call__(self, margin, data):
+            seen.append(data.params)
+            return np.zeros(EVENTS), np.ones(EVENTS)
+
+    lightgbm.train(LGB | {"objective": Watched(), "num_machines": 1}, lightgbm.Dataset(*ITS), 1)
+    assert seen[0]["num_machines"] == 1
+
+
+class TestFinalize:
+    """The link of a booster of LightGBM."""
+
+    def test_is_given_once(self):
+        final = libmode.lightgbm.finalize(trained("lightgbm"))
+        own = lightgbm.train(LGB | {"objective": "binary"}, DATA["lightgbm"](*ITS), 2)
+        for booster in (final, own):
+            assert error(ValueError, libmode.lightgbm.finalize, booster) == (
+                "the model has a link of its own: it is not of libmode.lightgbm.objective, or is final already"
+            )
+
+    def test_is_for_boosters_and_a_number(self):
+        booster = trained("lightgbm")
+        assert error(TypeError, libmode.lightgbm.finalize, fitted("lightgbm")) == (
+            "booster is MoDeLGBMClassifier: expected lightgbm.Booster"
+        )
+        assert error(ValueError, libmode.lightgbm.finalize, booster, np.inf) == "init_score = inf: must be finite"
+        for wrong in (np.zeros(4), "a"):
+            said = error(TypeError, libmode.lightgbm.finalize, booster, wrong)
+            assert said == f"init_score is {type(wrong).__name__}: expected the one number of all rows"
+
+    def test_leaves_the_booster_as_it_is(self):
+        booster = trained("lightgbm")
+        before = booster.model_to_string()
+        libmode.lightgbm.finalize(booster, 0.5)
+        assert booster.model_to_string() == before
+
+    def test_of_a_training_that_split_nothing_is_the_prior(self):
+        data = lightgbm.Dataset(*ITS, init_score=np.full(EVENTS, 0.7))
+        parameters = LGB | {"min_sum_hessian_in_leaf": 1e9, "objective": OBJECTIVES["lightgbm"](SMALL.mass)}
+        final = libmode.lightgbm.finalize(lightgbm.train(parameters, data, 3), 0.7)
+        np.testing.assert_allclose(final.predict(SMALL.features), 1 / (1 + np.exp(-0.7)))
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_what_is_not_fitted(library):
+    classifier = CLASSIFIERS[library]()
+    for way in (classifier.predict, classifier.predict_proba, classifier.decision_function):
+        assert "is not fitted yet" in error(ValueError, way, SMALL.features)
+    assert "is not fitted yet" in error(ValueError, classifier.save_model, "nowhere")

@@ -1,0 +1,242 @@
+"""xgboost.train and lightgbm.train with objective and metric: evaluation sets, weights, margins to begin with, and more."""
+
+import libmode
+import libmode.lightgbm
+import libmode.xgboost
+import lightgbm
+import numpy as np
+import pytest
+import xgboost
+from boosted import DATA, LGB, METRICS, SMALL, XGB, beyond_flat
+from libmode.metrics import auc, dependence, sensitivity
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.metrics import log_loss
+
+from studies.simple_model.data import simple_model
+
+VALID = simple_model(4_000, np.random.default_rng(9))
+MIXED = np.random.default_rng(8).normal(1, 0.7, len(VALID))  # weights of both signs
+EVENTS = 50_000
+OF_X1 = auc(VALID.features[:, 0], VALID.label)
+
+
+def expected(probability, strength, weight=None):
+    """What the metrics are of VALID, by functions that are not theirs."""
+    background = VALID.label == 0
+    size = np.ones(len(VALID)) if weight is None else weight
+    of_background = (probability[background], VALID.mass[background])
+    found = dependence(*of_background, weight=size[background], order=1)
+    loss = libmode.mode_loss(*of_background, weight=size[background], order=1)
+    entropy = log_loss(VALID.label, probability.astype(float), sample_weight=weight)
+    return {
+        "logloss": entropy,
+        "loss": entropy + strength * loss,
+        "dependence": (found.value / found.expectation - 1) * EVENTS / found.events,
+        "inverse_sensitivity": 1
+        / sensitivity(probability, VALID.label, VALID.mass, weight=weight, order=1, events=EVENTS),
+    }
+
+
+NAMES = ("dependence", "logloss", "loss", "inverse_sensitivity")
+
+
+@pytest.mark.parametrize("weight", [None, MIXED], ids=["without weights", "with weights"])
+def test_xgboost_is_stopped_by_the_metric_of_the_evaluation_set(weight):
+    train, valid = (DATA["xgboost"](events.features, events.label) for events in (SMALL, VALID))
+    of_valid = VALID.mass if weight is None else (VALID.mass, weight)
+    metric = libmode.xgboost.metric(
+        [(train, SMALL.mass), (valid, of_valid)], of=NAMES, strength=30.0, events=EVENTS, order=1
+    )
+    history = {}
+    booster = xgboost.train(
+        XGB,
+        train,
+        120,
+        obj=libmode.xgboost.objective(SMALL.mass),
+        custom_metric=metric,
+        evals=[(train, "train"), (valid, "valid")],
+        early_stopping_rounds=25,
+        evals_result=history,
+        verbose_eval=False,
+    )
+    values = history["valid"]["inverse_sensitivity"]
+    # XGBoost compares the values as it prints them, with five digits behind the point.
+    assert values[booster.best_iteration] == pytest.approx(min(values), abs=1e-5)
+    assert len(values) - 1 in (booster.best_iteration + 25, 119)
+    for iteration in (0, booster.best_iteration):
+        probability = booster.predict(valid, iteration_range=(0, iteration + 1))
+        for name, value in expected(probability, 30.0, weight).items():
+            assert history["valid"][name][iteration] == pytest.approx(value, rel=1e-4, abs=2e-5), name
+
+
+@pytest.mark.parametrize("weight", [None, MIXED], ids=["without weights", "with weights"])
+def test_lightgbm_is_stopped_by_the_metric_of_the_evaluation_set(weight):
+    train = DATA["lightgbm"](SMALL.features, SMALL.label)
+    valid = DATA["lightgbm"](VALID.features, VALID.label, reference=train)
+    of_valid = VALID.mass if weight is None else (VALID.mass, weight)
+    metric = libmode.lightgbm.metric({valid: of_valid}, of=NAMES[::-1], strength=30.0, events=EVENTS, order=1)
+    history = {}
+    booster = lightgbm.train(
+        LGB | {"objective": libmode.lightgbm.objective(SMALL.mass)},
+        train,
+        120,
+        valid_sets=[valid],
+        valid_names=["valid"],
+        feval=metric,
+        callbacks=[
+            lightgbm.early_stopping(25, first_metric_only=True, verbose=False),
+            lightgbm.record_evaluation(history),
+        ],
+    )
+    values = history["valid"]["inverse_sensitivity"]
+    assert values[booster.best_iteration - 1] == min(values)
+    final = libmode.lightgbm.finalize(booster)
+    assert final.num_trees() == booster.best_iteration
+    for name, value in expected(final.predict(VALID.features), 30.0, weight).items():
+        assert history["valid"][name][booster.best_iteration - 1] == pytest.approx(value, rel=1e-6), name
+    cut = libmode.lightgbm.finalize(booster, num_iteration=3)
+    assert_allclose(cut.predict(VALID.features), final.predict(VALID.features, num_iteration=3))
+
+
+@pytest.mark.parametrize("library", METRICS)
+def test_a_perfect_and_flat_classifier_has_nothing_of_which_to_complain(library):
+    rng = np.random.default_rng(3)
+    data = DATA[library](VALID.features, VALID.label)
+    metric = METRICS[library]({data: VALID.mass}, of=("logloss", "dependence"), events=EVENTS)
+    found = metric(8 * (VALID.label - 0.5) + rng.normal(size=len(VALID)), data)
+    value = {entry[0]: entry[1] for entry in found}
+    assert value["logloss"] < 0.05
+    assert abs(value["dependence"]) < 3 * EVENTS / 2_000 * 0.3
+
+
+def probabilities(booster, events=VALID):
+    return booster.predict(xgboost.DMatrix(events.features))
+
+
+def test_training_goes_on_where_it_was(tmp_path):
+    data = DATA["xgboost"](SMALL.features, SMALL.label)
+    objective = libmode.xgboost.objective(SMALL.mass)
+    at_once = xgboost.train(XGB, data, 24, obj=libmode.xgboost.objective(SMALL.mass))
+    half = xgboost.train(XGB, data, 12, obj=objective)
+    whole = xgboost.train(XGB, data, 12, obj=objective, xgb_model=half)
+    assert whole.num_boosted_rounds() == 24
+    assert_allclose(probabilities(whole), probabilities(at_once), atol=2e-3)
+    # In another process what was seen is gone, and it is seen again.
+    half.save_model(tmp_path / "half.json")
+    later = xgboost.train(
+        XGB, data, 40, obj=libmode.xgboost.objective(SMALL.mass), xgb_model=str(tmp_path / "half.json")
+    )
+    assert beyond_flat(probabilities(later), 1, VALID) < beyond_flat(probabilities(half), 1, VALID)
+    assert auc(probabilities(later), VALID.label) > OF_X1 - 0.02
+
+
+def test_lightgbm_goes_on_from_a_final_model():
+    data = lightgbm.Dataset(SMALL.features, SMALL.label, free_raw_data=False)
+    half = libmode.lightgbm.finalize(
+        lightgbm.train(LGB | {"objective": libmode.lightgbm.objective(SMALL.mass)}, data, 12)
+    )
+    began = []
+
+    class Watched:
+        objective = libmode.lightgbm.objective(SMALL.mass)
+
+        def __call__(self, margin, data):
+            began.append(margin.copy())
+            return self.objective(margin, data)
+
+    data = lightgbm.Dataset(SMALL.features, SMALL.label, free_raw_data=False)
+    trained = lightgbm.train(LGB | {"objective": Watched()}, data, 30, init_model=half)
+    assert_allclose(began[0], half.predict(SMALL.features, raw_score=True), rtol=1e-6, atol=1e-6)
+    whole = libmode.lightgbm.finalize(trained)
+    assert whole.num_trees() == 42
+    margin = whole.predict(VALID.features, raw_score=True)
+    assert_allclose(whole.predict(VALID.features), 1 / (1 + np.exp(-margin)), rtol=1e-12)
+    assert beyond_flat(whole.predict(VALID.features), 1, VALID) < beyond_flat(half.predict(VALID.features), 1, VALID)
+    assert auc(margin, VALID.label) > OF_X1 - 0.02
+
+
+def test_margins_to_begin_with_count_and_a_second_training_begins_anew():
+    start = 0.5 * SMALL.features[:, 0]
+    data = DATA["xgboost"](SMALL.features, SMALL.label, base_margin=start)
+    seen = []
+    objective = libmode.xgboost.objective(SMALL.mass)
+
+    def watched(margin, data):
+        seen.append(margin.copy())
+        return objective(margin, data)
+
+    first, second = (xgboost.train(XGB, data, 12, obj=watched) for _ in range(2))
+    assert_allclose(seen[0], start, rtol=1e-6)
+    assert first.save_raw() == second.save_raw()
+
+
+def test_another_data_set_begins_anew():
+    starts = [0.5 * SMALL.features[:, 0], 0.4 * SMALL.features[:, 0]]
+    used = libmode.xgboost.objective(SMALL.mass)
+    models = []
+    for start, objective in zip([*starts, starts[1]], [used, used, libmode.xgboost.objective(SMALL.mass)], strict=True):
+        data = DATA["xgboost"](SMALL.features, SMALL.label, base_margin=start)
+        models.append(xgboost.train(XGB, data, 12, obj=objective).save_raw())
+    assert models[0] != models[1] == models[2]
+
+
+def test_weights_of_the_dmatrix_are_those_of_the_objective():
+    weight = np.random.default_rng(5).uniform(0.2, 2, len(SMALL)).astype(np.float32)
+    parameters = XGB | {"tree_method": "exact"}  # other methods take the weights for their bins of features
+    of_data = xgboost.train(
+        parameters,
+        DATA["xgboost"](SMALL.features, SMALL.label, weight=weight),
+        15,
+        obj=libmode.xgboost.objective(SMALL.mass),
+    )
+    of_objective = xgboost.train(
+        parameters,
+        DATA["xgboost"](SMALL.features, SMALL.label),
+        15,
+        obj=libmode.xgboost.objective(SMALL.mass, weight=weight),
+    )
+    assert_array_equal(probabilities(of_data), probabilities(of_objective))
+    without = xgboost.train(
+        parameters, DATA["xgboost"](SMALL.features, SMALL.label), 15, obj=libmode.xgboost.objective(SMALL.mass)
+    )
+    assert np.abs(probabilities(without) - probabilities(of_data)).max() > 0.01
+
+
+def test_weights_of_the_dataset_are_those_of_the_objective():
+    weight = np.random.default_rng(5).uniform(0.2, 2, len(SMALL)).astype(np.float32)
+    found = []
+    for of_data, of_objective in ((weight, None), (None, weight)):
+        data = lightgbm.Dataset(SMALL.features, SMALL.label, weight=of_data)
+        objective = libmode.lightgbm.objective(SMALL.mass, weight=of_objective)
+        found.append(lightgbm.train(LGB | {"objective": objective}, data, 15).predict(VALID.features))
+    assert_allclose(*found, rtol=1e-9, atol=1e-9)
+
+
+def test_a_quantile_dmatrix_trains_as_a_dmatrix():
+    found = []
+    for kind in (xgboost.DMatrix, xgboost.QuantileDMatrix):
+        data = kind(SMALL.features, SMALL.label)
+        found.append(probabilities(xgboost.train(XGB, data, 15, obj=libmode.xgboost.objective(SMALL.mass))))
+    assert_allclose(*found, atol=1e-6)
+
+
+def holed(events, rng):
+    """With a third feature of three categories that tell the class, and values that are missing."""
+    kind = np.where(rng.random(len(events)) < 0.8, events.label, 2)
+    features = np.column_stack([events.features, kind])
+    features[rng.random(features.shape) < 0.1] = np.nan
+    return features
+
+
+def test_features_may_be_missing_or_categories():
+    rng = np.random.default_rng(12)
+    train, test = holed(SMALL, rng), holed(VALID, rng)
+    types = {"feature_types": ["q", "q", "c"], "enable_categorical": True}
+    data = xgboost.DMatrix(train, SMALL.label, **types)
+    booster = xgboost.train(XGB, data, 40, obj=libmode.xgboost.objective(SMALL.mass))
+    of_xgboost = booster.predict(xgboost.DMatrix(test, **types))
+    data = lightgbm.Dataset(train, SMALL.label, categorical_feature=[2])
+    trained = lightgbm.train(LGB | {"objective": libmode.lightgbm.objective(SMALL.mass)}, data, 40)
+    of_lightgbm = libmode.lightgbm.finalize(trained).predict(test)
+    for found in (of_xgboost, of_lightgbm):
+        assert auc(found, VALID.label) > OF_X1 + 0.05

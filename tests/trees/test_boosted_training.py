@@ -1,0 +1,94 @@
+"""What trainings achieve on the simple model, whose best trees without x2 have the AUC of x1."""
+
+import numpy as np
+import pytest
+from boosted import OBJECTIVES, PROBABILITIES, TEST, TRAIN, beyond_flat
+from libmode.metrics import auc
+
+from studies.simple_model.data import Events
+
+LIBRARIES = list(OBJECTIVES)
+OF_X1 = auc(TEST.features[:, 0], TEST.label)
+
+
+@pytest.fixture(scope="module", params=LIBRARIES)
+def ordinary(request):
+    """A library, and the probabilities of its own objective."""
+    return request.param, PROBABILITIES[request.param](None, 60)
+
+
+def test_a_training_gets_flat_and_keeps_what_the_feature_without_mass_knows(ordinary):
+    library, without = ordinary
+    assert auc(without, TEST.label) > OF_X1 + 0.03  # which it has from the mass
+    for order, least in ((0, 0.75), (1, OF_X1 - 0.02), (2, OF_X1 - 0.02)):
+        probability = PROBABILITIES[library](OBJECTIVES[library](TRAIN.mass, order=order), 150)
+        assert beyond_flat(probability, order) < beyond_flat(without, order) / 5
+        assert auc(probability, TEST.label) > least
+
+
+def test_with_weights_of_both_signs_it_gets_as_flat(ordinary):
+    """Of three pairs of equal events that one with -1 takes the other away, and these know more of the mass."""
+    library, without = ordinary
+    rng = np.random.default_rng(4)
+    cancelled = rng.choice(len(TRAIN), 4_000)
+    twice = np.concatenate([np.arange(len(TRAIN)), cancelled, cancelled])
+    mixed = rng.permutation(twice.size)
+    weight = np.repeat([1.0, 1.0, -1.0], [len(TRAIN), 4_000, 4_000])[mixed]
+    events = Events(*(array[twice][mixed] for array in (TRAIN.features, TRAIN.mass, TRAIN.label)))
+    objective = OBJECTIVES[library](events.mass, weight=weight, order=1)
+    probability = PROBABILITIES[library](objective, 150, train=events)
+    assert beyond_flat(probability, 1) < beyond_flat(without, 1) / 5
+    assert auc(probability, TEST.label) > OF_X1 - 0.02
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_the_larger_the_tolerance_the_flatter(library):
+    """A tolerance is how many events are to see nothing, and none is for any number of them."""
+    seen, areas = [], []
+    for tolerance in (100, 10_000, None):
+        probability = PROBABILITIES[library](OBJECTIVES[library](TRAIN.mass, order=1, tolerance=tolerance), 150)
+        seen.append(beyond_flat(probability, 1))
+        areas.append(auc(probability, TEST.label))
+    assert seen[0] > 1.25 * seen[1] > 1.25 * 1.25 * seen[2]
+    assert areas[0] > areas[1] > areas[2]  # since there is no need to give up what the mass tells
+
+
+class Watched:
+    """An objective whose margins and value are written down in each round."""
+
+    def __init__(self, objective, strength):
+        self.objective, self.strength = objective, strength
+        self.values = []
+
+    def __call__(self, margin, data):
+        margin = np.asarray(margin, float)
+        found = self.objective(margin, data)
+        assert np.isfinite(margin).all() and np.isfinite(found[0]).all() and np.isfinite(found[1]).all()
+        entropy = np.mean(np.logaddexp(0, margin) - TRAIN.label * margin)
+        self.values.append(entropy + self.strength * self.objective.loss)
+        return found
+
+    def __deepcopy__(self, memo):
+        return self  # LightGBM copies its parameters
+
+
+@pytest.mark.parametrize("eta", [0.05, 0.2, 0.5])
+@pytest.mark.parametrize("strength", [1.0, 30.0, 1e3, 1e4])
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_no_strength_lets_a_training_diverge(library, strength, eta):
+    watched = Watched(OBJECTIVES[library](TRAIN.mass, strength=strength), strength)
+    probability = PROBABILITIES[library](watched, 40, {"eta": eta})
+    assert np.isfinite(probability).all()
+    # At 10^4 the steps of the first rounds, when all scores are near each other, are too long, and are taken back.
+    assert np.mean(watched.values[-5:]) < (1.0 if strength < 1e4 else 1.15) * watched.values[0] + 1e-3
+    assert max(watched.values) < (1.0 if strength < 1e4 else 2.0) * watched.values[0] + 1e-3
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_what_a_training_has_seen_is_not_remembered_in_the_next(library):
+    """Nor where it begins from other margins, nor by rows that a tree does not see."""
+    objective = OBJECTIVES[library](TRAIN.mass, order=1)
+    for parameters in ({}, {"subsample": 0.5, "seed": 3}):
+        found = [PROBABILITIES[library](own, 15, parameters) for own in (objective, OBJECTIVES[library](TRAIN.mass))]
+        np.testing.assert_array_equal(*found)
+    assert beyond_flat(found[0], 1) < beyond_flat(PROBABILITIES[library](None, 15, parameters), 1) / 1.5
