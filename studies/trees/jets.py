@@ -14,7 +14,7 @@ from ..w_tagging.sample import Sample, load
 from ..w_tagging.study import Size as NetworkSize
 from ..w_tagging.study import Task as NetworkTask
 from ..w_tagging.study import split, trained
-from .task import Stopwatch, Task
+from .task import RATE_OF_STRENGTHS, Stopwatch, Task
 
 ORDERS = (0, 1, 2)
 STRENGTHS = (10, 30, 100, 300)
@@ -25,7 +25,12 @@ CLASSIFIERS = [
     Classifier("XGBoost", "xgboost"),
     *(Classifier(FLAT, "flatness", strength) for strength in (3, 10, 30, 60, 100)),
     *(
-        Classifier(f"MoDe[{order}], {library}", library, strength, {"order": order, "mass_range": RANGE})
+        Classifier(
+            f"MoDe[{order}], {library}",
+            library,
+            strength,
+            {"order": order, "mass_range": RANGE} | (RATE_OF_STRENGTHS if strength else {}),
+        )
         for order in ORDERS
         for library, strength in (("XGBoost", 0), ("LightGBM", 0), *(("XGBoost", s) for s in STRENGTHS))
     ),

@@ -9,7 +9,7 @@ import numpy as np
 from ..methods import Classifier
 from ..simple_model.data import simple_model
 from ..simple_model.measure import EFFICIENCIES, select
-from .task import Stopwatch, Task, two_sets
+from .task import RATE_OF_STRENGTHS, Stopwatch, Task, two_sets
 
 ORDERS = (0, 1, 2)
 TOLERANCE = 100_000
@@ -30,7 +30,7 @@ CLASSIFIERS = [
             ("XGBoost", "", 0, {}),
             ("LightGBM", "", 0, {}),
             ("XGBoost", ", tolerance", 0, {"tolerance": TOLERANCE}),
-            *(("XGBoost", "", strength, {}) for strength in STRENGTHS),
+            *(("XGBoost", "", strength, RATE_OF_STRENGTHS) for strength in STRENGTHS),
         )
     ),
 ]

@@ -40,6 +40,10 @@ class Task:
     size: Size
 
 
+# Of fixed strengths: that of XGBoost by default.
+RATE_OF_STRENGTHS = {"learning_rate": 0.3}
+
+
 def key(task: Task) -> str:
     """Of a training in results.json."""
     return f"{row(task.sample, task.classifier)}, seed {task.seed}"
