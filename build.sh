@@ -20,6 +20,7 @@ usage: ./build.sh COMMAND
                 bins: how many events a bin should have in small batches;
                 unbinned: whether the loss without bins is better there;
                 dalitz: uniform efficiency of signal in a Dalitz plane, beside hep_ml;
+                trees: XGBoost and LightGBM on three samples, beside hep_ml and networks;
                 --quick: a look in minutes, which leaves the results in the tree alone;
                 wsample: no training, jets for section 3.2, in hours; see wsample --help;
                 wtagging: section 3.2 with these jets, or with --sample FILE)
@@ -399,15 +400,16 @@ studies() {
     case $name in
         simple) module=simple_model.paper ;;
         batches) module=simple_model.small_batches ;;
-        constraint) module=simple_model.constraint ;;
+        constraint) module=simple_model.constraint extra=bench ;;
         maps) module=simple_model.maps extra=bench ;;
         bins) module=simple_model.bins ;;
         unbinned) module=simple_model.unbinned ;;
         dalitz) module=dalitz.boosting extra=bench ;;
+        trees) module=trees.study extra="bench trees" ;;
         wsample) module=w_tagging.generate extra=wtagging ;;
         wtagging) module=w_tagging.paper extra="studies frameworks" ;;
         *)
-            die "usage: ./build.sh studies simple|batches|constraint|maps|bins|unbinned|dalitz|wtagging [--quick] [--processes N], or wsample [--help]"
+            die "usage: ./build.sh studies simple|batches|constraint|maps|bins|unbinned|dalitz|trees|wtagging [--quick] [--processes N], or wsample [--help]"
             ;;
     esac
     shift
@@ -426,7 +428,13 @@ studies() {
         wsample*) ;;
         wtagging*) "$VENV/bin/python" -m studies.w_tagging.report ;;
         dalitz*) "$VENV/bin/python" -m studies.dalitz.report ;;
+        trees*) ;;
         *) "$VENV/bin/python" -m studies.simple_model.report ;;
+    esac
+    # The page on trees shows networks of two other studies beside them.
+    case "$name $*" in
+        *--quick*) ;;
+        trees* | constraint* | dalitz*) "$VENV/bin/python" -m studies.trees.report ;;
     esac
 }
 

@@ -137,11 +137,14 @@ class Boosting:
         return scale, now + self._kept
 
     def _sees(self, events: Events, tolerance: float) -> bool:
-        """Whether the dependence is more than so many background events could tell."""
+        """Whether the dependence is more than so many background events could tell.
+
+        The trees have seen these events. As far as they have learnt them by heart, the dependence in others is
+        larger than the unbiased loss here, by up to its bias: so it is the plain loss that is judged.
+        """
         found = evaluate(self._options, *events)
-        flat = self._settings.options.get("unbiased", True)
-        unbiased = found.loss if flat else found.loss - found.bias
-        return bool(unbiased * tolerance > found.bias * found.events)
+        plain = found.loss + found.bias if self._settings.options.get("unbiased", True) else found.loss
+        return bool(plain * tolerance > found.bias * found.events)
 
     def _transformed(self, prob: NDArray[Any], slope: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
         """The scores that the loss sees, with their first and second derivatives by the margin."""

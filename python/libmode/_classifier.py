@@ -56,7 +56,7 @@ _DESCRIPTION = """A classifier of {library} that keeps the response to backgroun
         As for :func:`libmode.xgboost.objective`.
     n_estimators : int, default 500
         Rounds. MoDe needs some hundreds to get what it asks for.
-    learning_rate : float, default 0.3
+    learning_rate : float, default 0.15
     max_depth : int, default 4
     min_child_weight : float, optional
         The least sum of Hessians in a leaf; 0.2 % of the sum of the weights by default.
@@ -142,7 +142,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tolerance: float | None = None,
         score_transform: ScoreTransform = "odds",
         n_estimators: int = 500,
-        learning_rate: float = 0.3,
+        learning_rate: float = 0.15,
         max_depth: int = 4,
         min_child_weight: float | None = None,
         subsample: float = 1.0,

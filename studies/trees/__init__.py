@@ -1,0 +1,10 @@
+"""Boosted trees with MoDe on three samples, beside other ways to keep them flat: ``python -m studies.trees.study``.
+
+study     the command: which trainings there are, and at what size
+simple    the simple model: rows and measures
+jets      W tagging
+plane     uniform signal efficiency in a Dalitz plane
+boosters  trains XGBoost and LightGBM
+peers     trains hep_ml's classifiers
+report    tables and figure of docs/trees.md
+"""

@@ -1,0 +1,36 @@
+"""Three-body decays whose signal efficiency is to be uniform in the Dalitz plane: two variables at once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..dalitz.events import decays
+from ..dalitz.measure import measured as measures
+from ..methods import Classifier
+from .task import RATE_OF_STRENGTHS, Stopwatch, Task, two_sets
+
+FLAT = {"order": 0, "joint": True, "background_label": 1}
+STRENGTHS = (10, 30, 100, 300)
+CLASSIFIERS = [
+    Classifier("XGBoost", "xgboost"),
+    Classifier("uBoost of hep_ml", "uboost"),
+    *(
+        Classifier(f"MoDe[0], {library}", library, strength, FLAT | (RATE_OF_STRENGTHS if strength else {}))
+        for library, strength in (("XGBoost", 0), ("LightGBM", 0), *(("XGBoost", s) for s in STRENGTHS))
+    ),
+]
+
+
+def measured(task: Task) -> dict[str, Any]:
+    """What the study of a Dalitz plane measures, and CPU seconds of training."""
+    training, test = two_sets(decays, task)
+    watch = Stopwatch()
+    if task.classifier.method == "uboost":
+        from .peers import uboost
+
+        score = uboost(task, training, test, watch)
+    else:
+        from .boosters import scores
+
+        score = scores(task, training, test, watch)
+    return measures(score, test) | {"seconds": watch.seconds}

@@ -1,0 +1,315 @@
+"""The tables and the figure of docs/trees.md, out of the committed results: ``python -m studies.trees.report``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from libmode import plots
+from libmode.plots import OKABE_ITO
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import NullFormatter
+
+from .. import pages
+from ..dalitz import report as dalitz
+from ..simple_model import constraint
+from ..w_tagging.summary import Point, Value, over_seeds
+from . import jets, plane, simple
+from .task import row
+
+PAGE = pages.DOCS / "trees.md"
+RESULTS = Path(__file__).with_name("results.json")
+NETWORK_BATCH = 5_000
+
+Results = Mapping[str, Any]  # by the names of the trainings
+
+
+def points(results: Results, sample: str, classifiers: Iterable[Any]) -> list[Point]:
+    """Each classifier of a sample with its seeds, those that there are."""
+    found = []
+    for classifier in classifiers:
+        start = f"{row(sample, classifier)}, seed "
+        seeds = tuple(result for key, result in results.items() if key.startswith(start))
+        if seeds:
+            found.append(Point(classifier, seeds))
+    return found
+
+
+# ---------------------------------------------------------------- tables
+
+
+def tables(results: Results) -> dict[str, str]:
+    """By the name of their marks."""
+    of_jets = points(results, "jets", jets.CLASSIFIERS)
+    return {
+        "trees, simple model": _simple(results),
+        "trees, W tagging": _jets(of_jets),
+        "trees, W tagging at equal flatness": _equal(of_jets),
+        "trees, Dalitz plane": _plane(results),
+    }
+
+
+class Simple(NamedTuple):
+    """A classifier of the simple model by one order of the polynomial that it may follow: auc (seeds,), residual over
+    expected (seeds, 3), and median CPU seconds, None where they are not known."""
+
+    order: int
+    name: str
+    strength: float
+    auc: np.ndarray
+    residual: np.ndarray
+    seconds: float | None
+
+
+def by_order(results: Results) -> list[Simple]:
+    """Those of this study, and the networks of docs/training.md."""
+    found = []
+    for point in points(results, "simple", simple.CLASSIFIERS):
+        name, strength = point.classifier.name, point.classifier.strength
+        for order in point.seeds[0]["residual"]:
+            residual = np.array([seed["residual"][order] for seed in point.seeds], float)
+            auc, seconds = np.array(point.values("auc")), float(np.median(point.values("seconds")))
+            found.append(Simple(int(order), name, strength, auc, residual, seconds))
+    networks = json.loads(constraint.RESULTS.read_text())["results"]
+    for order in simple.ORDERS:
+        start = f"order {order}, constraint, batch {NETWORK_BATCH}, seed "
+        seeds = [result for key, result in networks.items() if key.startswith(start)]
+        auc, residual = np.array([s["auc"] for s in seeds]), np.array([s["residual"] for s in seeds], float)
+        found.append(Simple(order, f"MoDe[{order}], network", 0, auc, residual, None))
+    return sorted(found, key=lambda one: one.order)
+
+
+def _simple(results: Results) -> str:
+    rows = [
+        [
+            "order",
+            "classifier",
+            "seeds",
+            "AUC: median; lowest",
+            "residual at 80, 50, 20 %: median",
+            "highest",
+            "seconds",
+        ]
+    ]
+    for one in by_order(results):
+        rows.append(
+            [
+                str(one.order),
+                _named(one.name, one.strength),
+                str(len(one.auc)),
+                f"{np.median(one.auc):.4f}; {one.auc.min():.4f}",
+                _three(np.median(one.residual, axis=0)),
+                _three(one.residual.max(axis=0)),
+                "" if one.seconds is None else f"{one.seconds:.1f}",
+            ]
+        )
+    return pages.table(rows)
+
+
+def _three(values: np.ndarray) -> str:
+    return " ".join("-" if np.isnan(value) else f"{value:.1f}" for value in values)
+
+
+def _named(name: str, strength: float) -> str:
+    return name + (f", strength {strength:,g}" if strength else "")
+
+
+def _jets(scans: list[Point]) -> str:
+    rows = [["classifier", "AUC", "R50", "1/JSD", "mass-blind", "residual over expected", "seconds"]]
+    for point in scans:
+        rows.append(
+            [
+                _named(point.classifier.name, point.classifier.strength),
+                pages.over_seeds(point.values("auc"), 4),
+                _value(point.r50, 2),
+                _value(over_seeds([1 / jsd for jsd in point.values("jsd")]), 0),
+                f"{np.mean([1 / jsd for jsd in point.values('blind_jsd')]):.0f}",
+                _value(point.residual, 2),
+                f"{np.median(point.values('seconds')):.1f}",
+            ]
+        )
+    return pages.table(rows)
+
+
+def _value(value: Value | None, digits: int) -> str:
+    if value is None:
+        return "-"
+    return f"{value.mean:.{digits}f}" + (f" ± {value.error:.{digits}f}" if value.error else "")
+
+
+def _equal(scans: list[Point]) -> str:
+    """Trees by default, and the R50 of others where their scans are as flat."""
+    rows = [["classifier", "its R50", "networks at its residual", "networks at its 1/JSD"]]
+    rows[0] += ["uGB+FL at its residual", "uGB+FL at its 1/JSD"]
+    for point in scans:
+        classifier = point.classifier
+        if classifier.method not in ("XGBoost", "LightGBM") or classifier.strength:
+            continue
+        cells = [classifier.name, _value(point.r50, 2)]
+        for other in (f"MoDe[{classifier.order}], network", jets.FLAT):
+            scan = [p for p in scans if p.classifier.name == other]
+            # What may follow the mass is not comparable with what may not, by either measure
+            comparable = classifier.order == 0 or other != jets.FLAT
+            for measure in (log_residual, log_inverse_jsd):
+                cells.append(_value(r50_where(scan, measure, measure(point)) if comparable else None, 2))
+        rows.append(cells)
+    return pages.table(rows)
+
+
+def log_residual(point: Point) -> float:
+    """Of the mean over seeds, over what is expected."""
+    return float(np.log(point.residual.mean))
+
+
+def log_inverse_jsd(point: Point) -> float:
+    """Of the mean over seeds."""
+    return float(np.log(over_seeds([1 / jsd for jsd in point.values("jsd")]).mean))
+
+
+def r50_where(scan: list[Point], measure: Any, wanted: float) -> Value | None:
+    """The largest R50 where the lines between neighbours of a scan have that measure; None where none has."""
+    found = []
+    for one, other in pairwise(scan):
+        x0, x1 = measure(one), measure(other)
+        if x0 != x1 and min(x0, x1) <= wanted <= max(x0, x1):
+            part = (wanted - x0) / (x1 - x0)
+            error = float(np.hypot((1 - part) * one.r50.error, part * other.r50.error))
+            found.append(Value(one.r50.mean + part * (other.r50.mean - one.r50.mean), error))
+    return max(found, default=None)
+
+
+def _plane(results: Results) -> str:
+    measures = dalitz.MEASURES | {"seconds": ("seconds", 1)}
+    rows = [["classifier", *(column for column, _ in measures.values())]]
+    for name, strength, seeds in of_plane(results):
+        cells = [_named(name, strength)]
+        for measure, (column, digits) in measures.items():
+            scale = 1e4 if "10^-4" in column else 1
+            cells.append(pages.over_seeds((scale * result[measure] for result in seeds), digits))
+        rows.append(cells)
+    return pages.table(rows)
+
+
+STORED = {  # of docs/dalitz.md: the names there, and how they are called here
+    "independent": ("independent", 0),
+    "boosting": ("boosting of hep_ml", 0),
+    **{f"uGB+FL, bins {c}": (jets.FLAT, c) for c in (3, 10, 30, 60)},
+    "network": ("network", 0),
+    **{f"MoDe[0] {s}": ("MoDe[0], network", s) for s in (3, 10, 30, 100, 300)},
+}
+
+
+def of_plane(results: Results) -> list[tuple[str, float, list[Mapping[str, float]]]]:
+    """Name, strength and the measures of each seed: the trees of this study, and then what docs/dalitz.md has."""
+    found = []
+    for point in points(results, "plane", plane.CLASSIFIERS):
+        found.append((point.classifier.name, point.classifier.strength, list(point.seeds)))
+    stored = dalitz.committed()
+    return found + [(*called, stored[name]) for name, called in STORED.items()]
+
+
+# ---------------------------------------------------------------- figure
+
+COLOURS = {"MoDe[0]": OKABE_ITO["vermillion"], "MoDe[1]": OKABE_ITO["blue"], "MoDe[2]": OKABE_ITO["bluish green"]}
+KINDS = {  # how the legend calls them: marker and filling of MoDe's, whose colour is that of the order
+    "XGBoost": {"marker": "o", "ms": 13},
+    "LightGBM": {"marker": "s", "ms": 11, "mfc": "none", "mew": 2},
+    "XGBoost, fixed strengths": {"marker": ".", "ms": 8, "ls": ":"},
+    "network": {"marker": "*", "ms": 14, "ls": "-", "lw": 1, "mfc": "none"},
+}
+OTHERS = {
+    "XGBoost": {"marker": "D", "color": "#888888"},
+    simple.AGNOSTIC.name: {"marker": "P", "color": OKABE_ITO["black"]},
+    "XGBoost, planing": {"marker": "X", "color": OKABE_ITO["sky blue"]},
+    "XGBoost, DisCo": {"marker": "v", "color": OKABE_ITO["reddish purple"]},
+    jets.FLAT: {"marker": "^", "color": OKABE_ITO["orange"], "ls": "-", "lw": 1},
+    "uBoost of hep_ml": {"marker": "<", "color": "#7A3E62"},
+}
+
+
+class Mark(NamedTuple):
+    """A point of a panel."""
+
+    name: str
+    strength: float
+    x: float
+    y: float
+
+
+def figure(results: Results) -> Figure:
+    """How flat against how good, a panel for each sample: medians over seeds of the simple model, else means."""
+    of_simple = [
+        Mark(one.name, one.strength, float(np.median(one.auc)), float(np.median(one.residual[:, 1])))
+        for one in by_order(results)
+        if one.order == _order_shown(one.name)
+    ]
+    of_jets = [
+        Mark(point.classifier.name, point.classifier.strength, point.r50.mean, point.residual.mean)
+        for point in points(results, "jets", jets.CLASSIFIERS)
+    ]
+    of_plane_ = [
+        Mark(name, strength, *(float(np.mean([seed[key] for seed in seeds])) for key in ("auc", "sde")))
+        for name, strength, seeds in of_plane(results)
+    ]
+    drawn = Figure(figsize=(21, 8), layout="constrained")
+    panels = drawn.subplots(1, 3)
+    for panel, marks in zip(panels, (of_simple, of_jets, of_plane_), strict=True):
+        _draw(panel, marks)
+        panel.set(yscale="log")
+        panel.yaxis.set_minor_formatter(NullFormatter())
+    panels[0].set(title="simple model", xlabel="AUC", ylabel="residual over expected at 50%")
+    panels[1].set(title="W tagging", xlabel="R50", ylabel="residual over expected")
+    panels[2].set(title="Dalitz plane", xlabel="AUC", ylabel="SDE of signal")
+    panels[2].axhline(next(m.y for m in of_plane_ if m.name == "independent"), color="black", ls=":", lw=1)
+    for panel, highest in zip(panels[:2], (20, 5), strict=True):
+        panel.axhline(1, color="black", ls=":", lw=1)
+        ticks = [tick for tick in (1, 2, 5, 10, 20) if tick <= highest]
+        panel.set_yticks(ticks, [str(tick) for tick in ticks])
+    panels[2].set_yticks([0.01, 0.02, 0.05, 0.1], ["0.01", "0.02", "0.05", "0.1"])
+    handles = [Line2D([], [], color=colour, ls="", marker="o", ms=13, label=name) for name, colour in COLOURS.items()]
+    handles += [
+        Line2D([], [], color="black", label=f"MoDe: {name}", **{"ls": "", **look}) for name, look in KINDS.items()
+    ]
+    handles += [Line2D([], [], label=name, ms=11, **{"ls": "", **look}) for name, look in OTHERS.items()]
+    drawn.legend(handles=handles, loc="outside upper center", ncols=5, fontsize="small")
+    return drawn
+
+
+def _order_shown(name: str) -> int:
+    """By which what is of several orders is drawn: the trees that know nothing of the mass are linear in it."""
+    return int(name[5]) if name.startswith("MoDe") else int(name == simple.AGNOSTIC.name)
+
+
+def _draw(panel: Axes, marks: list[Mark]) -> None:
+    """What has no look, as the tolerance, is not drawn."""
+    series: dict[tuple[str, str], list[Mark]] = {}
+    for mark in marks:
+        method, _, kind = mark.name.partition(", ")
+        if method in COLOURS:
+            fixed = kind == "XGBoost" and mark.strength
+            series.setdefault((method, "XGBoost, fixed strengths" if fixed else kind), []).append(mark)
+        else:
+            series.setdefault((mark.name, ""), []).append(mark)
+    for (name, kind), found in series.items():
+        look = KINDS.get(kind, {}) | {"color": COLOURS[name]} if name in COLOURS else OTHERS.get(name, {})
+        if "marker" in look:
+            x, y = [mark.x for mark in found], [mark.y for mark in found]
+            panel.plot(x, y, **{"ls": "", "ms": 11, **look})
+
+
+def main() -> None:
+    """Writes both."""
+    results = json.loads(RESULTS.read_text())["results"]
+    pages.write(PAGE, tables(results))
+    with plots.style():
+        figure(results).savefig(pages.DOCS / "images" / "trees.png", dpi=60)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,62 @@
+"""The simple model: MoDe of orders 0 to 2, and what trees do without it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..methods import Classifier
+from ..simple_model.data import simple_model
+from ..simple_model.measure import EFFICIENCIES, select
+from .task import RATE_OF_STRENGTHS, Stopwatch, Task, two_sets
+
+ORDERS = (0, 1, 2)
+TOLERANCE = 100_000
+STRENGTHS = (100, 1_000)
+AGNOSTIC = Classifier("XGBoost of x1 alone", "xgboost")
+PLAIN = (
+    Classifier("XGBoost", "xgboost"),
+    AGNOSTIC,
+    Classifier("XGBoost, planing", "planing"),
+    *(Classifier("XGBoost, DisCo", "disco", strength) for strength in (30, 100)),
+)
+CLASSIFIERS = [
+    *PLAIN,
+    *(
+        Classifier(f"MoDe[{order}], {library}{name}", library, strength, {"order": order, **options})
+        for order in ORDERS
+        for library, name, strength, options in (
+            ("XGBoost", "", 0, {}),
+            ("LightGBM", "", 0, {}),
+            ("XGBoost", ", tolerance", 0, {"tolerance": TOLERANCE}),
+            *(("XGBoost", "", strength, RATE_OF_STRENGTHS) for strength in STRENGTHS),
+        )
+    ),
+]
+
+
+def measured(task: Task) -> dict[str, Any]:
+    """AUC, CPU seconds of training, and the residuals over what is expected, by order of the polynomial.
+
+    MoDe is measured by its own order, XGBoost with neither it nor the like by each, all else by 0. Residuals are at 80,
+    50 and 20 %, NaN where all is selected.
+    """
+    from libmode import metrics
+
+    from .boosters import scores
+
+    training, test = two_sets(simple_model, task)
+    watch, classifier = Stopwatch(), task.classifier
+    score = scores(task, training, test, watch, [0] if classifier.name == AGNOSTIC.name else slice(None))
+    orders = ORDERS if classifier.method == "xgboost" else (classifier.order,)
+    return {
+        "auc": metrics.auc(score, test.label),
+        "residual": {str(order): [_residual(score, test, e, order) for e in EFFICIENCIES] for order in orders},
+        "seconds": watch.seconds,
+    }
+
+
+def _residual(score: np.ndarray, test: Any, efficiency: float, order: int) -> float:
+    found = select(score, test, efficiency, order)
+    return found.residual / found.expected if found.expected > 0 else np.nan
