@@ -275,7 +275,7 @@ static void test_loss_grad_hess(void) {
     CHECK(!mode_options_init(&c.options, sizeof c.options), "%s", mode_last_error());
     c.options.bins = 2;
     for (int k = 0; k < 2; k++) {
-        const double smoothing = k ? MODE_DEFAULT : 1. / 32, h = 2. / N / (k ? 1. / 16 : 1. / 32);
+        const double smoothing = k ? (double)MODE_DEFAULT : 1. / 32, h = 2. / (double)N / (k ? 1. / 16 : 1. / 32);
         CHECK(!mode_loss_grad_hess_f32(&c.options, &e, smoothing, &loss, single, single_hess), "%s", mode_last_error());
         for (int i = 0; i < N; i++) CHECK(fabs(single_hess[i] - h) < 1e-6 * h, "hess[%d] = %g, want %g", i, single_hess[i], h);
     }
