@@ -206,6 +206,6 @@ def _rows_of_training(data: xgboost.DMatrix) -> Rows:
     if count > 1:
         raise RuntimeError(
             f"this is one of {count} processes of a distributed training, and sees its own rows only, while MoDe is a "
-            "loss of all: train in one process (10^8 rows fit in 64 GB), or on a sample of the rows"
+            "loss of all: train in one process, or on a sample of the rows"
         )
     return _rows_of(data)

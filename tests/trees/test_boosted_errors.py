@@ -291,7 +291,7 @@ def test_a_distributed_training(monkeypatch):
         said = error(RuntimeError, trained, "xgboost")
     assert said == (
         "this is one of 2 processes of a distributed training, and sees its own rows only, while MoDe is a loss of "
-        "all: train in one process (10^8 rows fit in 64 GB), or on a sample of the rows"
+        "all: train in one process, or on a sample of the rows"
     )
     for name in ("num_machines", "num_machine"):
         data = lightgbm.Dataset(SMALL.features, SMALL.label, params={name: 3})
