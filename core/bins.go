@@ -207,7 +207,7 @@ func enoughFor[T Float](sel *selection[T], cfg *Config) error {
 		return nil
 	}
 	if merges(cfg) {
-		return errorOf(ErrNoEvents, "too few events: %d selected events cannot fill the %d bins that %s needs at least: "+
+		return errorOf(ErrNoEvents, "too few events: %d selected events cannot fill the %d bins that a response of %s needs at least: "+
 			"use larger batches or %s", sel.n, asked, cfg.shownBasis(), cfg.simpler())
 	}
 	kind := "quantile"

@@ -3,6 +3,7 @@ package core
 import (
 	"errors"
 	"math"
+	"math/big"
 	"math/rand/v2"
 	"sort"
 	"testing"
@@ -90,26 +91,32 @@ func (br *brute) setMoments(edges, mass []float64) {
 	br.fitProjection()
 }
 
-// fitProjection sets A by the normal equations.
+// fitProjection sets A by the normal equations P'P A = P', in numbers that lose nothing by their squares.
 func (br *brute) fitProjection() {
 	size := len(br.p[0])
-	for b := range br.nb {
-		gram := make([][]float64, size) // P'P, with P_b beside it
-		for l := range gram {
-			gram[l] = make([]float64, size+1)
-			for c := range br.nb {
-				for m := range size {
-					gram[l][m] += br.p[c][l] * br.p[c][m]
-				}
+	rows := make([][]*big.Float, size)
+	for l := range rows {
+		rows[l] = make([]*big.Float, size+br.nb)
+		for m := range size {
+			rows[l][m] = long(0)
+			for _, p := range br.p {
+				rows[l][m].Add(rows[l][m], long(0).Mul(long(p[l]), long(p[m])))
 			}
-			gram[l][size] = br.p[b][l]
 		}
-		eliminate(gram)
+		for b, p := range br.p {
+			rows[l][size+b] = long(p[l])
+		}
+	}
+	eliminate(rows)
+	for b := range br.nb {
 		for l := range size {
-			br.a[b][l] = gram[l][size]
+			br.a[b][l], _ = rows[l][size+b].Float64()
 		}
 	}
 }
+
+// long returns x with 200 bits.
+func long(x float64) *big.Float { return new(big.Float).SetPrec(200).SetFloat64(x) }
 
 // determined returns how independent the columns of P are: the smallest part that is left of one without those before
 // it, 0 if one depends on them.
@@ -133,19 +140,29 @@ func (br *brute) determined() float64 {
 	return least
 }
 
-// eliminate solves equations, a row each with its right side at the end, by
-// Gauss-Jordan elimination.
-func eliminate(rows [][]float64) {
+// eliminate solves equations, a row each with its right sides behind, by Gauss-Jordan elimination. One that follows from
+// the others leaves what it can.
+func eliminate(rows [][]*big.Float) {
 	for k := range rows {
 		for i := k + 1; i < len(rows); i++ {
-			if math.Abs(rows[i][k]) > math.Abs(rows[k][k]) {
+			if long(0).Abs(rows[i][k]).Cmp(long(0).Abs(rows[k][k])) > 0 {
 				rows[i], rows[k] = rows[k], rows[i]
 			}
 		}
-		floats.Scale(1/rows[k][k], rows[k])
+		pivot := rows[k][k]
+		if pivot.Sign() == 0 {
+			continue
+		}
+		for j := len(rows[k]) - 1; j >= k; j-- {
+			rows[k][j].Quo(rows[k][j], pivot)
+		}
 		for i := range rows {
-			if i != k {
-				floats.AddScaled(rows[i], -rows[i][k], rows[k])
+			if i == k || rows[i][k].Sign() == 0 {
+				continue
+			}
+			factor := long(0).Copy(rows[i][k])
+			for j := k; j < len(rows[k]); j++ {
+				rows[i][j].Sub(rows[i][j], long(0).Mul(factor, rows[k][j]))
 			}
 		}
 	}
@@ -153,16 +170,29 @@ func eliminate(rows [][]float64) {
 
 // integrand returns J where the events with in[i] are below.
 func (br *brute) integrand(in []bool) float64 {
-	f, s, total, third := make([]float64, br.nb), make([]float64, br.nb), make([]float64, br.nb), make([]float64, br.nb)
+	f, s := make([]float64, br.nb), make([]float64, br.nb)
 	for i, w := range br.weight {
-		b := br.bin[i]
-		total[b] += w * w
-		third[b] += w * w * w
-		if in[i] {
+		if b := br.bin[i]; in[i] {
 			f[b] += w / br.sums[b]
 			s[b] += w * w
 		}
 	}
+	return br.value(f, s, br.powers())
+}
+
+// powers returns the sums of the squares and of the cubes of the weights of each bin.
+func (br *brute) powers() [2][]float64 {
+	total, third := make([]float64, br.nb), make([]float64, br.nb)
+	for i, w := range br.weight {
+		total[br.bin[i]] += w * w
+		third[br.bin[i]] += w * w * w
+	}
+	return [2][]float64{total, third}
+}
+
+// value returns J where F_b is f[b], and s[b] the sum of the squares of the weights of the bin's events below.
+func (br *brute) value(f, s []float64, powers [2][]float64) float64 {
+	total, third := powers[0], powers[1]
 	size := br.cfg.Order + 1
 	c := make([]float64, size)
 	for b := range f {

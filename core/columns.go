@@ -30,7 +30,9 @@ func columnsOf[T Float](sel *selection[T], cfg *Config) *columns {
 		sp := newSpline(sel.massLo, sel.massHi, cfg.Knots, cfg.splineDegree())
 		return &columns{count: cfg.functions(), plain: true, fill: func(values [][]float64, lo int) { fillSplines(values, sp, sel.Mass[lo:]) }}
 	}
-	return &columns{count: cfg.Order, one: true, low: cfg.Order < fastSize, plain: cfg.Order < fastSize, fill: func(values [][]float64, lo int) {
+	few := cfg.Order < fastSize
+	low := few && finite(1/(sel.massHi-sel.massLo)) // by which addLow multiplies
+	return &columns{count: cfg.Order, one: true, low: low, plain: few, fill: func(values [][]float64, lo int) {
 		fillLegendre(values, sel.Mass[lo:], sel.massLo, sel.massHi)
 	}}
 }

@@ -17,7 +17,7 @@ type integrand struct {
 	penalty  float64
 	variance *variance // nil: the bias stays
 	bound    *bound    // nil: no moment is bounded
-	linear   *linear   // nil: some are
+	linear   *linear   // J without bounds; nil: not needed, since moments are bounded and not far apart (bounded_far.go)
 }
 
 // newIntegrand returns the integrand of the MoDe loss. To the sums it adds those that
@@ -36,7 +36,8 @@ func newIntegrand[T Float](cfg *Config, bs *bins, rs *records[T], su *sums, weig
 	}
 	if cfg.bounded() {
 		in.bound = newBound(cfg, in.basis)
-	} else {
+	}
+	if in.bound == nil || in.basis.nearlyDependent() {
 		in.linear = newLinear(in.basis, in.penalty, &sc.arena)
 	}
 	if cfg.Unbiased || cfg.measured {
@@ -130,10 +131,13 @@ type kernel interface {
 }
 
 func (in *integrand) newKernel() kernel {
-	if in.bound != nil {
-		return newBoundedKernel(in)
+	switch {
+	case in.bound == nil:
+		return newLinearKernel(in)
+	case in.linear != nil:
+		return newFarKernel(in)
 	}
-	return newLinearKernel(in)
+	return newBoundedKernel(in)
 }
 
 // inverseSums returns 1/W_b. Sums are of weights in the given unit.

@@ -85,9 +85,11 @@ func (ba *basis) rowA(b int) []float64 { return ba.a[b*ba.size : (b+1)*ba.size] 
 // quadrature sets P_bl = P_l(x_b) and A_lb = (2l+1)/2 D_b P_l(x_b).
 func (ba *basis) quadrature(edges []float64) {
 	lo, span := edges[0], edges[len(edges)-1]-edges[0]
+	unit := unitOf(span) // or the sums below could overflow
+	span *= unit
 	for b := range len(edges) - 1 {
-		width := 2 * ((edges[b+1] - edges[b]) / span)
-		centre := ((edges[b] - lo) + (edges[b+1] - lo)) / span
+		width := 2 * ((edges[b+1] - edges[b]) * unit / span)
+		centre := ((edges[b]-lo)*unit + (edges[b+1]-lo)*unit) / span
 		legendre(ba.rowP(b), centre-1)
 		for l, p := range ba.rowP(b) {
 			ba.rowA(b)[l] = float64(2*l+1) / 2 * width * p

@@ -8,6 +8,7 @@ import (
 	"github.com/libmode/libmode/core/internal/par"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
 )
 
 // Legendre polynomials in closed form.
@@ -59,6 +60,49 @@ func TestQuadratureOfConstant(t *testing.T) {
 	c := make([]float64, 1)
 	ba.moments(c, []float64{0.4, 0.4, 0.4})
 	assert.InDelta(t, 0.4, c[0], 1e-15)
+}
+
+// Weights that cancel leave a bin's mean polynomials beyond double precision: an error, and not NaN.
+func TestMomentsBeyondDoublePrecision(t *testing.T) {
+	ev, cfg := spreadEvents[float64](100, false, 0), paperConfig()
+	cfg.Order, cfg.Bins, cfg.Moments = 1, 4, Projection
+	ev.Weight = make([]float64, 100)
+	floats.AddConst(1, ev.Weight)
+	edges, err := Edges(ev, cfg)
+	require.NoError(t, err)
+	left := 1e300
+	for i, m := range ev.Mass {
+		if m < edges[1] && left != 0 {
+			ev.Weight[i] = left
+			left = map[float64]float64{1e300: -1e300, -1e300: 0}[left]
+		}
+	}
+	_, err = MomentsAt([]float64{0.2, 0.9}, ev, cfg)
+	require.ErrorIs(t, err, ErrOverflow)
+}
+
+// Masses times a power of two have the moments of the masses, also where they span nearly all that doubles do.
+func TestQuadratureOfExtremeMasses(t *testing.T) {
+	cfg := paperConfig()
+	cfg.Order, cfg.Bins = 3, 5
+	ev := spreadEvents[float64](200, false, 0)
+	floats.AddConst(-floats.Max(ev.Mass)/2, ev.Mass)
+	want, err := MomentsAt([]float64{0.3, 0.6}, ev, cfg)
+	require.NoError(t, err)
+	loss, err := Loss(ev, cfg)
+	require.NoError(t, err)
+	_, exponent := math.Frexp(floats.Norm(ev.Mass, math.Inf(1)))
+	for _, power := range []int{1023 - exponent, -1000} {
+		scaled := ev
+		scaled.Mass = append([]float64(nil), ev.Mass...)
+		floats.Scale(math.Ldexp(1, power), scaled.Mass)
+		found, err := MomentsAt([]float64{0.3, 0.6}, scaled, cfg)
+		require.NoError(t, err)
+		assert.Equal(t, want.Moments, found.Moments)
+		again, err := Loss(scaled, cfg)
+		require.NoError(t, err)
+		assert.Equal(t, loss, again)
+	}
 }
 
 // The steps of bound.advance add up to bound.apply, small and large ones.

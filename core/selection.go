@@ -312,7 +312,7 @@ func (sel *selection[T]) checkMassRange() error {
 
 func (sel *selection[T]) nothingSelected() error {
 	if len(sel.Mass) == 0 {
-		return errorOf(ErrNoEvents, "no event selected: the arrays are empty (length 0)")
+		return errorOf(ErrNoEvents, "no event selected: mass is empty (length 0)")
 	}
 	if math.IsInf(sel.massLo, -1) {
 		return errorOf(ErrNoEvents, "no event selected: all %d masses of the selected events are NaN, and missing = ignore leaves these out", len(sel.Mass))

@@ -66,9 +66,9 @@ func (sp *spline) at(values *[MaxSplineDegree + 1]float64, x float64) (first int
 		var carried float64
 		for j := range d {
 			left, right := sp.knots[k+1-d+j], sp.knots[k+1+j]
-			share := values[j] / (right - left)
-			values[j] = carried + (right-x)*share
-			carried = (x - left) * share
+			// A ratio of masses: 1/(right - left) alone may be beyond float64, or below its normal numbers.
+			up := (x - left) / (right - left)
+			values[j], carried = carried+values[j]*(1-up), values[j]*up
 		}
 		values[d] = carried
 	}

@@ -352,7 +352,7 @@ func TestUnbinnedErrors(t *testing.T) {
 		}},
 		{"and there are 1:", ErrNoEvents, func(e *Events[float64]) { *e = Events[float64]{Score: []float64{0.5}, Mass: []float64{5}} }},
 		{"too wide for double precision", ErrOverflow, func(e *Events[float64]) { e.Mass[1], e.Mass[2] = -1e308, 1e308 }},
-		{"the arrays are empty", ErrNoEvents, func(e *Events[float64]) { *e = Events[float64]{} }},
+		{"mass is empty", ErrNoEvents, func(e *Events[float64]) { *e = Events[float64]{} }},
 	} {
 		ev := good()
 		test.events(&ev)

@@ -69,7 +69,7 @@ func integrate[T Float](sc *scratch, walks ...*walk[T]) (Result, error) {
 		}
 	}
 	if !finite(total.Loss) || !finite(total.Bias) {
-		return Result{}, errorOf(ErrOverflow, "the loss is %v: scores, or weights relative to their sum in a bin, are too large for double precision", total.Loss)
+		return Result{}, errorOf(ErrOverflow, "the loss is beyond double precision: scores, or weights relative to their sum in a bin, are too large")
 	}
 	if last.results != nil {
 		scatter(last.grad, last.results, last.words, sc.team)
@@ -147,11 +147,11 @@ type walker interface {
 // tests compare with it (linear_fast.go, bounded_fast.go).
 func walkerOf[T Float](in *integrand, su *sums, sc *scratch) func(*walk[T]) walker {
 	if su.heavy == nil {
-		if in.linear != nil {
+		if in.bound == nil {
 			if fast := newFastLinear(in, sc); fast != nil {
 				return func(wa *walk[T]) walker { return par.New(&sc.arena, linearWalker[T]{wa, fast}) }
 			}
-		} else if in.basis.size == fastSize && in.bound.maxSlope > leastMaxSlope {
+		} else if in.linear == nil && in.basis.size == fastSize && in.bound.maxSlope > leastMaxSlope {
 			return func(wa *walk[T]) walker { return newPathWalkers(wa, newBoundedPath[T]) }
 		}
 	}
