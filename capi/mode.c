@@ -119,11 +119,12 @@ int mode_events_init(mode_events *events, size_t struct_size) {
 }
 
 /*
- * Whether each variable that Go will look at was begun by mode_variable_init. mode_variable
- * has had one size so far; once it has more, variables must be brought to today's here.
+ * Whether each variable was begun by mode_variable_init; of a number that Go will refuse none is looked at, since
+ * so many need not be there. mode_variable has had one size so far; once it has more, variables must be brought to
+ * today's here.
  */
 static int check_variables(const mode_options *options) {
-    size_t n = options->n_variables < MAX_VARIABLES ? options->n_variables : MAX_VARIABLES;
+    size_t n = options->n_variables <= MAX_VARIABLES ? options->n_variables : 0;
     int status = MODE_OK;
     for (size_t k = 0; options->variables && !status && k < n; k++) status = check_variable(options->variables[k].struct_size);
     return status;

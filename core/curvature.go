@@ -80,7 +80,7 @@ func newCurvature[T Float](wa *walk[T], li *linear, smoothing float64, sc *scrat
 			cu.setBin(b, li, densities, row[:nb], row[nb:])
 		}
 	})
-	return cu, cu.check()
+	return cu, nil
 }
 
 // rowsAtATime is how many rows of M a goroutine takes at a time.
@@ -125,16 +125,6 @@ func (cu *curvature[T]) setBin(b int, li *linear, densities, bent, opposite []fl
 			to[nb+b] = factor * (floats.Dot(opposite, f[:nb]) + floats.Dot(bent, f[nb:]))
 		}
 	}
-}
-
-// check returns an error where h is beyond what its type can hold.
-func (cu *curvature[T]) check() error {
-	for _, h := range cu.table {
-		if !finite(float64(T(h))) {
-			return errorOf(ErrOverflow, "hess, in units of 1/score, is beyond what its type can hold: the scores differ by too little")
-		}
-	}
-	return nil
 }
 
 // curvatureRooms hold h of a block of events.

@@ -1,5 +1,12 @@
 package core
 
+import (
+	"slices"
+	"sync/atomic"
+
+	"github.com/libmode/libmode/core/internal/par"
+)
+
 // derivatives are where those of the loss by each score go: the gradient, and the curvature bound of curvature.go.
 // Each has an element for each event; nil: it is not wanted.
 type derivatives[T Float] [2][]T
@@ -13,6 +20,32 @@ func (d derivatives[T]) checkLengths(n int) error {
 		if d[k] != nil && len(d[k]) != n {
 			return errorOf(ErrLength, "%s has length %d, but score has length %d", name, len(d[k]), n)
 		}
+	}
+	return nil
+}
+
+// checkedAtATime is how many derivatives a goroutine checks at a time.
+const checkedAtATime = 1 << 14
+
+// check returns an error for the first that is beyond its type, as where a loss that a double holds has float32 events.
+func (d derivatives[T]) check(team *par.Team) error {
+	for k, name := range [...]string{"grad", "hess"} {
+		of := d[k]
+		var beyond atomic.Bool
+		team.Run((len(of)+checkedAtATime-1)/checkedAtATime, func(block int) {
+			for _, element := range of[block*checkedAtATime : min((block+1)*checkedAtATime, len(of))] {
+				if element-element != 0 {
+					beyond.Store(true)
+					return
+				}
+			}
+		})
+		if !beyond.Load() {
+			continue
+		}
+		i := slices.IndexFunc(of, func(element T) bool { return element-element != 0 })
+		return errorOf(ErrOverflow, "%s[%d] is beyond what its type can hold: scores differ by too little, "+
+			"or slope_penalty or weights relative to their sum in a bin are too large", name, i)
 	}
 	return nil
 }

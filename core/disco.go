@@ -90,11 +90,7 @@ func discoOfLabel[T Float](out derivatives[T], ev Events[T], index []uint32, cfg
 	if grad := out.grad(); grad != nil {
 		for k := range dc.byScore {
 			i := dc.byScore[k].index
-			g := T((dc.slope[k] - covariance/variance*dc.half[k]) * norm * unit)
-			if !finite(float64(g)) {
-				return Result{}, errorOf(ErrOverflow, "the derivative by score[%d] is %v: the scores differ by too little for their type", sel.inInput(int(i)), g)
-			}
-			grad[i] = g
+			grad[i] = T((dc.slope[k] - covariance/variance*dc.half[k]) * norm * unit)
 		}
 	}
 	return Result{Loss: covariance * norm}, nil

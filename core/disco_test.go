@@ -402,14 +402,14 @@ func TestDisCoErrors(t *testing.T) {
 		}, unbiased},
 		{"1 selected events, and DisCo with unbiased = false needs at least 2", ErrNoEvents, short(1), nil},
 		{"3 selected events, and DisCo with unbiased = true needs at least 4", ErrNoEvents, short(3), unbiased},
-		{"the arrays are empty", ErrNoEvents, short(0), nil},
+		{"mass is empty", ErrNoEvents, short(0), nil},
 		{"score[3] = NaN", ErrNotFinite, func(e *Events[float64]) { e.Score[3] = nan }, nil},
 		{"score[3] = +Inf", ErrNotFinite, func(e *Events[float64]) { e.Score[3] = inf }, nil},
 		{"mass[4] = -Inf", ErrNotFinite, func(e *Events[float64]) { e.Mass[4] = -inf }, nil},
 		{"weight[5] = NaN", ErrNotFinite, func(e *Events[float64]) { e.Weight[5] = nan }, nil},
 		{"mass has length 19", ErrLength, func(e *Events[float64]) { e.Mass = e.Mass[1:] }, nil},
 		{"mass: the selected events span", ErrOverflow, func(e *Events[float64]) { e.Mass[0], e.Mass[1] = -1e308, 1e308 }, nil},
-		{"the derivative by score[", ErrOverflow, func(e *Events[float64]) {
+		{"grad[", ErrOverflow, func(e *Events[float64]) {
 			for i := range e.Score {
 				e.Score[i] *= 1e-310
 			}

@@ -57,9 +57,9 @@
 // densities of the bins in strips of the scores (strips.go).
 //
 // A walk crosses an event by a kernel (path.go): linear.go, or bounded.go where moments are
-// bounded. Both are written out for speed, a block of events at a time, for order 2 and the
-// first also below: in linear_fast.go, with ties in linear_ties.go, and in bounded_fast.go, with
-// ties in bounded_ties.go. Tests compare them.
+// bounded, or bounded_far.go where one mass is far from the others. The first two are written out
+// for speed, a block of events at a time, for order 2 and the first also below: in linear_fast.go,
+// with ties in linear_ties.go, and in bounded_fast.go, with ties in bounded_ties.go. Tests compare them.
 //
 // Several protected variables go this way too (variables.go). One by one (together.go), each has bins of its own,
 // records have a cell that says which they are in, and each variable has a walk along the same records. Jointly (joint.go), the

@@ -39,7 +39,7 @@ func TestValidate(t *testing.T) {
 		"edges has length 1: binning":                                       func(c *Config) { c.Binning, c.Edges = GivenEdges, []float64{1} },
 		"edges[2] = 2 must be greater than edges[1] = 2":                    func(c *Config) { c.Binning, c.Edges = GivenEdges, []float64{1, 2, 2} },
 		"edges[1] = NaN must be finite":                                     func(c *Config) { c.Binning, c.Edges = GivenEdges, []float64{1, nan, 2} },
-		"edges are given, which needs binning = edges":                      func(c *Config) { c.Edges = []float64{1, 2} },
+		"edges has length 2, but binning = quantile takes none":             func(c *Config) { c.Edges = []float64{1, 2} },
 		"cannot be given together with edges": func(c *Config) {
 			c.Binning, c.Edges, c.MassRange = GivenEdges, []float64{1, 2}, [2]float64{1, 2}
 		},
@@ -163,7 +163,7 @@ func TestEventErrors(t *testing.T) {
 		{"mass has length 63, but score has length 64", ErrLength, func(e *Events[float64]) { e.Mass = e.Mass[1:] }, nil},
 		{"weight has length 63", ErrLength, func(e *Events[float64]) { e.Weight = e.Weight[1:] }, nil},
 		{"label has length 63", ErrLength, func(e *Events[float64]) { e.Label = LabelsOf(make([]int32, n-1)) }, nil},
-		{"the arrays are empty", ErrNoEvents, func(e *Events[float64]) { *e = Events[float64]{} }, nil},
+		{"mass is empty", ErrNoEvents, func(e *Events[float64]) { *e = Events[float64]{} }, nil},
 		{"none of the 64 values of label equals background_label = 5", ErrNoEvents, nil, func(c *Config) { c.BackgroundLabel = []int32{5} }},
 		{"all 64 masses of the selected events lie outside the mass range [100, 200]", ErrNoEvents, nil, func(c *Config) { c.MassRange = [2]float64{100, 200} }},
 		{"score[3] = NaN", ErrNotFinite, func(e *Events[float64]) { e.Score[3] = nan }, nil},
@@ -203,6 +203,27 @@ func TestEventErrors(t *testing.T) {
 		_, err := Loss(ev, cfg)
 		assert.ErrorIs(t, err, test.kind, test.want)
 		assert.ErrorContains(t, err, test.want)
+	}
+}
+
+// A loss that a float64 holds may have derivatives that no float32 does: an error, and not infinities.
+func TestGradientBeyondFloat32(t *testing.T) {
+	for name, change := range walkOptions {
+		cfg := paperConfig()
+		change(&cfg)
+		if cfg.Order == 0 {
+			continue
+		}
+		cfg.SlopePenalty = 1e300
+		ev := spreadEvents[float32](500, false, 0.1)
+		for _, label := range []LabelSlice{nil, LabelsOf(make([]int32, 500))} {
+			ev.Label = label
+			_, err := Loss(ev, cfg)
+			assert.NoError(t, err, name)
+			_, err = LossAndGrad(make([]float32, 500), ev, cfg)
+			assert.ErrorIs(t, err, ErrOverflow, name)
+			assert.ErrorContains(t, err, "grad[", name)
+		}
 	}
 }
 

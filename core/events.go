@@ -7,7 +7,7 @@ type Float interface{ float32 | float64 }
 
 // Events are the arrays of one call, one element an event.
 type Events[T Float] struct {
-	Score  []T
+	Score  []T        // finite, inside Config.ScoreRange
 	Mass   []T        // any unit; mass_range and edges are in the same
 	Weight []T        // any finite values; nil: all 1
 	Label  LabelSlice // see LabelsOf; nil: every event is selected

@@ -50,8 +50,12 @@ func lossOfEvents[T Float](out derivatives[T], input *Events[T], given *Config) 
 	if err != nil {
 		return Result{}, err
 	}
+	if err := checkMemory(di, bytesOf(&ev, cfg, !di.undivided(), out)); err != nil {
+		return Result{}, err
+	}
 	if di.undivided() {
-		return of(out, ev, nil, cfg, sc)
+		found, err := of(out, ev, nil, cfg, sc)
+		return checked(found, err, out, sc.team)
 	}
 	g := gatheredOf[T](sc)
 	if err := g.gather(ev, di, cfg.BackgroundLabel, sc.team); err != nil {
@@ -65,7 +69,18 @@ func lossOfEvents[T Float](out derivatives[T], input *Events[T], given *Config) 
 		return Result{}, err
 	}
 	g.scatter(out, sc.team)
-	return total, nil
+	return checked(total, nil, out, sc.team)
+}
+
+// checked returns what a loss has found, or an error, which may be that a derivative is beyond its type.
+func checked[T Float](found Result, err error, out derivatives[T], team *par.Team) (Result, error) {
+	if err == nil {
+		err = out.check(team)
+	}
+	if err != nil {
+		return Result{}, err
+	}
+	return found, nil
 }
 
 // lossOf is a loss of the events of one subset, whose derivatives it sets. index says

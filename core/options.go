@@ -128,8 +128,8 @@ type Config struct {
 type Variable struct {
 	Bins      int        // 0: Config.Bins
 	MassRange [2]float64 // (-Inf, Inf): from the data
-	Edges     []float64
-	Knots     []float64
+	Edges     []float64  // for GivenEdges: increasing, in units of this mass
+	Knots     []float64  // for BSpline: increasing, inside this mass range
 }
 
 // OptionKind says of what kind the values of an option are.
@@ -159,8 +159,8 @@ const MaxVariables = 3
 // and the bindings to other languages walk. What concerns several options at once
 // is in Config.Validate.
 type Option struct {
-	Name   string
-	Kind   OptionKind
+	Name   string     // as in mode_options of mode.h and in Python
+	Kind   OptionKind // of its values
 	Values []string   // of a Choice: their names, by number
 	Losses []LossKind // which take the option; the others need it at its default
 
@@ -183,7 +183,7 @@ type Option struct {
 func Options() []Option { return options }
 
 // Field returns a pointer to the option in a Config: *int, *bool, *float64,
-// *[2]float64, *[]float64 or *[]int32, as the kind says.
+// *[2]float64, *[]float64, *[]int32 or *[]Variable, as the kind says.
 func (o *Option) Field(c *Config) any { return o.field(c) }
 
 // DiffersByLoss reports whether losses have different defaults.

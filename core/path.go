@@ -1,6 +1,10 @@
 package core
 
-import "github.com/libmode/libmode/core/internal/par"
+import (
+	"math"
+
+	"github.com/libmode/libmode/core/internal/par"
+)
 
 // path is a way to cross events: a general one, kernelPath, and that of bounded_fast.go.
 type path interface {
@@ -30,6 +34,7 @@ type pathWalker[T Float] struct {
 	out        []T // the gradient of the events of a chunk, in order of score
 	base       int // the first of them
 	ups, downs []float64
+	byBin      []float64 // see changes
 }
 
 // pathWalkers are as many as there are goroutines.
@@ -84,18 +89,11 @@ func (w *pathWalker[T]) walkChunk(k int) float64 {
 // walkTie is walkChunk for a chunk whose events all have one score, however many: both
 // sides of the score start from sums.
 func (w *pathWalker[T]) walkTie(k int) float64 {
-	w.ups, w.downs = par.Grown(w.ups, len(w.out)), par.Grown(w.downs, len(w.out))
+	hi := w.base + len(w.out)
 	j := w.start(k)
-	for i := range w.ups {
-		w.ups[i] = w.change(w.base+i, 1)
-	}
+	w.ups = w.changes(w.ups, w.base, hi, 1)
 	w.start(k + 1)
-	for i := range w.downs {
-		w.downs[i] = w.change(w.base+i, -1)
-	}
-	for i, down := range w.downs {
-		w.put(w.base+i, w.in.scale*(down-w.ups[i])/2)
-	}
+	w.putTie(w.base, hi)
 	write(w.walk, w.base, w.out)
 	return j * (w.score(w.base) - w.scoreBefore(k))
 }
@@ -110,17 +108,50 @@ func (w *pathWalker[T]) crossAll(lo, hi int) (total float64) {
 		w.put(lo, -w.in.scale*d)
 		return d
 	}
-	w.ups = par.Grown(w.ups, hi-lo)
-	for i := lo; i < hi; i++ {
-		w.ups[i-lo] = w.change(i, 1)
+	w.ups = w.changes(w.ups, lo, hi, 1)
+	if hi-lo <= max(boundedBlock, 2*w.in.bins) {
+		for i := lo; i < hi; i++ {
+			total += w.cross(i)
+		}
+	} else {
+		before := w.path.start(&w.at)
+		for i := lo; i < hi; i++ {
+			w.at.cross(w.step(i, w.in.unit))
+		}
+		total = w.path.start(&w.at) - before
 	}
-	for i := lo; i < hi; i++ {
-		total += w.cross(i)
-	}
-	for i := lo; i < hi; i++ {
-		w.put(i, w.in.scale*(w.change(i, -1)-w.ups[i-lo])/2)
-	}
+	w.putTie(lo, hi)
 	return total
+}
+
+// changes returns by how much J would change if each of the tied events lo..hi-1 were crossed alone. Without weights
+// it is the same for all of a bin, and asked for once.
+func (w *pathWalker[T]) changes(room []float64, lo, hi int, sign float64) []float64 {
+	room = par.Grown(room, hi-lo)
+	if w.weights != nil || hi-lo <= w.in.bins {
+		for i := range room {
+			room[i] = w.change(lo+i, sign)
+		}
+		return room
+	}
+	w.byBin = par.Grown(w.byBin, w.in.bins)
+	fill(w.byBin, math.NaN()) // not asked for yet
+	for i := range room {
+		of := &w.byBin[w.bin(w.words[lo+i])]
+		if *of != *of {
+			*of = w.change(lo+i, sign)
+		}
+		room[i] = *of
+	}
+	return room
+}
+
+// putTie keeps the gradient of the tied events lo..hi-1, all of which have been crossed.
+func (w *pathWalker[T]) putTie(lo, hi int) {
+	w.downs = w.changes(w.downs, lo, hi, -1)
+	for i, down := range w.downs {
+		w.put(lo+i, w.in.scale*(down-w.ups[i])/2)
+	}
 }
 
 // put keeps the gradient of an event that is the last of its chunk, or tied.

@@ -15,8 +15,11 @@ type Result struct {
 // Evaluate is LossAndGrad that returns the bias and the number of events too. It takes a third longer, without bins
 // twice as long. DisCo and flatness have no such bias: an error.
 func Evaluate[T Float](grad []T, ev Events[T], cfg Config) (Result, error) {
+	if err := cfg.Validate(); err != nil {
+		return Result{}, err
+	}
 	if cfg.Loss != MoDe {
-		return Result{}, errorOf(ErrOption, "loss = %v has no bias that can be told: it is of loss = %v alone", cfg.Loss, MoDe)
+		return Result{}, optionError("loss", lossNames[cfg.Loss], "has no bias that can be told: it is of loss = %s alone", lossNames[MoDe])
 	}
 	cfg.measured = true
 	return evaluate(derivatives[T]{grad}, &ev, &cfg)

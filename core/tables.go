@@ -5,6 +5,7 @@ import (
 	"sort"
 
 	"github.com/libmode/libmode/core/internal/par"
+	"gonum.org/v1/gonum/floats"
 )
 
 // Edges returns the edges of the mass bins that the loss of these events would
@@ -43,6 +44,9 @@ func MomentsAt[T Float](at []float64, ev Events[T], cfg Config) (*Table, error) 
 	if err := ev.checkLengths(); err != nil {
 		return nil, err
 	}
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
 	if cfg.Basis == BSpline {
 		return nil, optionError("basis", "bspline", "has no moments, which are those of polynomials: use basis = legendre")
 	}
@@ -75,6 +79,9 @@ func MomentsAt[T Float](at []float64, ev Events[T], cfg Config) (*Table, error) 
 			bo.apply(&bounded, c)
 			value = bounded.value[:ba.size]
 		}
+		if !finite(floats.Sum(cdf)) || !finite(floats.Sum(c)) || !finite(floats.Sum(value)) {
+			return nil, errorOf(ErrOverflow, "moments are beyond double precision: weights relative to their sum in a bin are too large")
+		}
 		table.Moments = append(table.Moments, c)
 		table.Bounded = append(table.Bounded, append([]float64(nil), value...))
 	}
@@ -101,6 +108,10 @@ func inspect[T Float](ev Events[T], cfg *Config, n int, sc *scratch) (*selection
 	case ev.Weight != nil && len(ev.Weight) != n:
 		return nil, nil, errorOf(ErrLength, "weight has length %d, but mass has length %d", len(ev.Weight), n)
 	}
+	if err := cfg.checkCount(1); err != nil {
+		return nil, nil, err
+	}
+	*cfg = cfg.of(0)
 	var index []uint32
 	if ev.Label != nil {
 		di, err := newDivision(n, ev.Label, nil, labels, sc)

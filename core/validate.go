@@ -61,7 +61,7 @@ func (c *Config) checkBins(v Variable, of string) error {
 	noBins := c.Binning == Values || c.Binning == Unbinned
 	switch {
 	case c.Binning != GivenEdges && len(v.Edges) > 0:
-		return errorOf(ErrOption, "edges%s are given, which needs binning = edges", of)
+		return errorOf(ErrOption, "edges%s has length %d, but binning = %s takes none: set binning = edges, or leave them out", of, len(v.Edges), optionOf("binning").shown(c))
 	case c.Binning == GivenEdges && len(v.Edges) < 2:
 		return errorOf(ErrOption, "edges%s has length %d: binning = edges needs at least 2 edges", of, len(v.Edges))
 	case c.Binning == GivenEdges && v.MassRange != unbounded():
@@ -69,14 +69,14 @@ func (c *Config) checkBins(v Variable, of string) error {
 	case noBins && v.Bins != 0:
 		return optionError("bins"+of, v.Bins, "has no meaning with binning = %s: leave it out", optionOf("binning").shown(c))
 	case c.Basis != BSpline && len(v.Knots) > 0:
-		return errorOf(ErrOption, "knots%s are given, which needs basis = bspline", of)
+		return errorOf(ErrOption, "knots%s has length %d, but basis = legendre takes none: set basis = bspline, or leave them out", of, len(v.Knots))
 	}
 	lo, hi := v.MassRange[0], v.MassRange[1]
 	if c.Binning == GivenEdges {
 		lo, hi = v.Edges[0], v.Edges[len(v.Edges)-1]
 	}
 	if k := knotOutside(v.Knots, lo, hi); k >= 0 {
-		return errorOf(ErrOption, "knots[%d] = %v%s does not lie inside the mass range [%v, %v]", k, v.Knots[k], of, lo, hi)
+		return errorOf(ErrOption, "knots[%d]%s = %v does not lie inside the mass range [%v, %v]", k, of, v.Knots[k], lo, hi)
 	}
 	return nil
 }
@@ -86,35 +86,35 @@ func (c *Config) checkJoint() error {
 	if !c.Joint {
 		return nil
 	}
-	why := "joint = true takes none of it: its bins are cells of several variables, in which there is no one slope"
+	why := "cannot be given together with joint = true, whose bins are cells of several variables, in which there is no one slope"
 	if err := c.without(why, "max_slope", "monotonic", "slope_penalty"); err != nil {
 		return err
 	}
 	switch {
 	case c.Loss == MoDe && c.Moments != Projection:
-		return optionError("moments", "quadrature", "joint = true has projection moments only")
+		return optionError("moments", "quadrature", "cannot be given together with joint = true, which has projection moments only")
 	case c.Basis != Legendre:
-		return optionError("basis", "bspline", "joint = true has polynomials only")
+		return optionError("basis", "bspline", "cannot be given together with joint = true, which has polynomials only")
 	case c.Binning == Values || c.Binning == Unbinned:
-		return optionError("binning", optionOf("binning").shown(c), "joint = true has quantile, uniform or given bins")
+		return optionError("binning", optionOf("binning").shown(c), "cannot be given together with joint = true, which needs quantile, uniform or given bins")
 	}
 	return nil
 }
 
 // checkUnbinned checks the options of the loss without bins.
 func (c *Config) checkUnbinned() error {
-	why := "binning = none has no bins, which this option is about"
+	why := "cannot be given together with binning = none, which has no bins that it could be about"
 	if err := c.without(why, "max_slope", "monotonic", "slope_penalty", "basis", "moments"); err != nil {
 		return err
 	}
 	if c.Loss != MoDe {
-		return optionError("binning", "none", "loss = %s needs bins", lossNames[c.Loss])
+		return optionError("binning", "none", "cannot be given together with loss = %s, which needs bins", lossNames[c.Loss])
 	}
 	if c.Degree == DefaultDegree {
 		return errorOf(ErrOption, "binning = none needs a degree, the highest that is looked at, above order = %d", c.Order)
 	}
 	if c.Degree <= c.Order {
-		return optionError("degree", c.Degree, "binning = none needs the highest degree that is looked at, above order = %d", c.Order)
+		return optionError("degree", c.Degree, "must be above order = %d: it is the highest degree that binning = none looks at", c.Order)
 	}
 	return nil
 }
@@ -122,7 +122,7 @@ func (c *Config) checkUnbinned() error {
 // checkBasis checks what the bins are fitted with.
 func (c *Config) checkBasis() error {
 	if c.Binning == Values && c.Loss == MoDe && c.Moments != Projection {
-		return optionError("moments", "quadrature", "binning = values has projection moments only")
+		return optionError("moments", "quadrature", "cannot be given together with binning = values, which has projection moments only")
 	}
 	if c.Basis == Legendre {
 		if c.Degree != DefaultDegree {
@@ -130,12 +130,12 @@ func (c *Config) checkBasis() error {
 		}
 		return nil
 	}
-	why := "basis = bspline takes none of it: its functions are not polynomials up to an order"
+	why := "cannot be given together with basis = bspline, whose functions are not polynomials up to an order"
 	if err := c.without(why, "order", "max_slope", "monotonic", "slope_penalty", "moments"); err != nil {
 		return err
 	}
 	if c.Degree > MaxSplineDegree {
-		return optionError("degree", c.Degree, "basis = bspline has degrees up to %d", MaxSplineDegree)
+		return optionError("degree", c.Degree, "must be between 0 and %d with basis = bspline", MaxSplineDegree)
 	}
 	return nil
 }
@@ -210,7 +210,7 @@ func (o *Option) check(c *Config) error {
 	case *[2]float64:
 		return checkRange(o.Name, *p)
 	case *[]float64:
-		return checkIncreasing(o.Name, *p)
+		return checkIncreasing(o.Name, "", *p)
 	case *[]int32:
 		return checkLabels(o.Name, *p)
 	case *[]Variable:
@@ -225,17 +225,17 @@ func checkVariables(variables []Variable) error {
 		return optionError("variables", len(variables), "are more than the %d that a call can have", MaxVariables)
 	}
 	for k, v := range variables {
-		of := func(name string) string { return fmt.Sprintf("%s of variable %d", name, k) }
+		of := fmt.Sprintf(" of variable %d", k)
 		if v.Bins < 0 || v.Bins > math.MaxInt32 {
-			return optionError(of("bins"), v.Bins, "must be at least 1")
+			return optionError("bins"+of, v.Bins, "must be at least 1")
 		}
-		if err := checkRange(of("mass_range"), v.MassRange); err != nil {
+		if err := checkRange("mass_range"+of, v.MassRange); err != nil {
 			return err
 		}
-		if err := checkIncreasing(of("edges"), v.Edges); err != nil {
+		if err := checkIncreasing("edges", of, v.Edges); err != nil {
 			return err
 		}
-		if err := checkIncreasing(of("knots"), v.Knots); err != nil {
+		if err := checkIncreasing("knots", of, v.Knots); err != nil {
 			return err
 		}
 	}
@@ -270,18 +270,19 @@ func checkRange(name string, r [2]float64) error {
 	return nil
 }
 
-func checkIncreasing(name string, values []float64) error {
+// checkIncreasing checks a list of numbers; `of` says whose it is, "" or " of variable 1".
+func checkIncreasing(name, of string, values []float64) error {
 	for i, x := range values {
-		place := fmt.Sprintf("%s[%d]", name, i)
+		place := fmt.Sprintf("%s[%d]%s", name, i, of)
 		if !finite(x) {
 			return optionError(place, x, "must be finite")
 		}
 		if i > 0 && !(x > values[i-1]) {
-			return optionError(place, x, "must be greater than %s[%d] = %v", name, i-1, values[i-1])
+			return optionError(place, x, "must be greater than %s[%d]%s = %v", name, i-1, of, values[i-1])
 		}
 	}
 	if last := len(values) - 1; last > 0 {
-		return checkRange(name, [2]float64{values[0], values[last]})
+		return checkRange(name+of, [2]float64{values[0], values[last]})
 	}
 	return nil
 }

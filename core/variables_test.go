@@ -154,6 +154,38 @@ func TestTablesOfSeveralVariables(t *testing.T) {
 	assert.ErrorContains(t, err, "basis = bspline has no moments")
 }
 
+// What one variable has of its own counts where bins are asked for, as in the loss.
+func TestTablesOfVariablesOwnOptions(t *testing.T) {
+	ev := manyEvents[float64](1000, false)
+	for name, own := range map[string]Variable{
+		"bins":       {Bins: 3, MassRange: unbounded()},
+		"mass_range": {MassRange: [2]float64{60, 90}},
+		"edges":      {Edges: []float64{50, 80, 200}, MassRange: unbounded()},
+	} {
+		of, given := DefaultConfig(MoDe), DefaultConfig(MoDe)
+		of.Variables = []Variable{own}
+		given.Bins, given.MassRange, given.Edges = own.Bins, own.MassRange, own.Edges
+		if own.Edges != nil {
+			of.Binning, given.Binning = GivenEdges, GivenEdges
+		}
+		want, err := Edges(ev, given)
+		require.NoError(t, err, name)
+		found, err := Edges(ev, of)
+		require.NoError(t, err, name)
+		assert.Equal(t, want, found, name)
+		table, err := MomentsAt([]float64{0.5}, ev, of)
+		require.NoError(t, err, name)
+		assert.Equal(t, want, table.Edges, name)
+	}
+	cfg := DefaultConfig(MoDe)
+	cfg.Variables = make([]Variable, 2)
+	for k := range cfg.Variables {
+		cfg.Variables[k].MassRange = unbounded()
+	}
+	_, err := Edges(ev, cfg)
+	assert.ErrorContains(t, err, "2 variables, but mass has 1 variables")
+}
+
 // Results do not depend on the number of threads, to the last bit.
 func TestVariablesThreads(t *testing.T) {
 	defer SetThreads(0)
@@ -196,6 +228,49 @@ func TestValues(t *testing.T) {
 	cfg.Binning = Values
 	_, err = Loss(manyEvents[float64](5000, false), cfg)
 	assert.ErrorContains(t, err, "binning = values makes a bin of each mass that occurs, and there are more than 4096")
+}
+
+// Masses may be in any unit in which float64 holds them and their range: also where one over the range is beyond it, or
+// below its normal numbers. With order 1 or 2 this was an error that mean masses coincide, and B-splines divided by zero.
+func TestMassesOfExtremeUnits(t *testing.T) {
+	ev := manyEvents[float64](5000, true)
+	for i := range ev.Mass {
+		ev.Mass[i] = math.Floor(ev.Mass[i]) // below 2^11
+	}
+	masses := ev.Mass
+	for name, change := range map[string]func(*Config){
+		"order 0":    func(c *Config) { c.Order = 0 },
+		"order 1":    func(c *Config) { c.Order = 1 },
+		"order 2":    func(c *Config) { c.Order = 2 },
+		"order 3":    func(c *Config) { c.Order = 3 },
+		"quadrature": func(c *Config) { c.Order, c.Moments = 2, Quadrature },
+		"uniform":    func(c *Config) { c.Order, c.Binning, c.Bins = 1, Uniform, 4 },
+		"splines":    func(c *Config) { c.Basis = BSpline },
+		"no bins":    func(c *Config) { *c = unbinnedConfig(1, 4) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg := DefaultConfig(MoDe)
+			change(&cfg)
+			weighted := ev
+			if cfg.Binning == Unbinned {
+				weighted.Weight = nil
+			}
+			want := make([]float64, len(masses))
+			loss, err := LossAndGrad(want, weighted, cfg)
+			require.NoError(t, err)
+			for _, exponent := range []int{-1060, -1050, -1030, -1000, 1000, 1012} {
+				weighted.Mass = make([]float64, len(masses))
+				for i, m := range masses {
+					weighted.Mass[i] = math.Ldexp(m, exponent)
+				}
+				got := make([]float64, len(masses))
+				same, err := LossAndGrad(got, weighted, cfg)
+				require.NoError(t, err, "unit 2^%d", exponent)
+				assert.InDelta(t, loss, same, 1e-12)
+				requireAlike(t, want, got, 1e-9)
+			}
+		})
+	}
 }
 
 // B-splines add up to 1 and reproduce polynomials up to their degree: without knots the loss is that of the order.

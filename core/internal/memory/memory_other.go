@@ -1,0 +1,6 @@
+//go:build !linux
+
+package memory
+
+// free is not known here.
+func free() (Room, bool) { return Room{}, false }
