@@ -44,6 +44,7 @@ func sets(n int) map[string][]float64 {
 		"float32":         draw(func() float64 { return float64(rng.Float32()) }),
 		"one value":       draw(func() float64 { return 0.25 }),
 		"two values":      draw(func() float64 { return float64(rng.IntN(2)) }),
+		"two neighbours":  draw(func() float64 { return 0.5 + float64(rng.IntN(2))*0x1p-23 }),
 		"few values":      draw(func() float64 { return float64(rng.IntN(20)) / 20 }),
 		"both signs":      draw(rng.NormFloat64),
 		"many magnitudes": draw(func() float64 { return math.Exp(40 * rng.NormFloat64()) }),
@@ -86,6 +87,32 @@ func TestSort(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// Many records of one cut key, in cells of a few, come out in order of their numbers and then of index: they are first
+// in order of their bins.
+func TestManyOfOneCutKey(t *testing.T) {
+	const n, few = 1_000, 10
+	rng := rand.New(rand.NewPCG(7, 8))
+	numbers, starts := make([]float64, n), []uint32{0}
+	numbers[0] = -1e300 // makes keys long
+	for i := 1; i < n; i++ {
+		numbers[i] = 0.5 + float64(i/few*few+rng.IntN(few))*0x1p-53
+	}
+	la := NewLayout[float64](slices.Min(numbers), slices.Max(numbers), math.MaxUint64, 1<<20, 32)
+	words, want := make([]uint64, n), make([]int, n)
+	for i, x := range numbers {
+		words[i], want[i] = la.Record(x, rng.IntN(32), i), i
+		if (i+1)%few == 0 {
+			starts = append(starts, uint32(i+1))
+		}
+	}
+	require.Equal(t, la.Key(words[1]), la.Key(words[n-1]))
+	slices.SortStableFunc(want, func(a, b int) int { return cmp.Compare(numbers[a], numbers[b]) })
+	Sort(words, starts, &la, numbers)
+	for k, i := range want {
+		require.Equal(t, i, la.Index(words[k]))
 	}
 }
 

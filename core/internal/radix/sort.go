@@ -12,8 +12,9 @@ import (
 
 // sorter sorts records by key, with memory of its own.
 type sorter struct {
-	spare  []uint64
-	counts []uint32
+	spare           []uint64
+	keys, spareKeys []uint64 // see resolveMany
+	counts          []uint32
 }
 
 var sorters = sync.Pool{New: func() any { return new(sorter) }}
@@ -43,7 +44,7 @@ func Sort[T Float](records []uint64, starts []uint32, la *Layout, numbers []T) {
 	end := starts[len(starts)-1]
 	so.sortNear(records[first:end])
 	if !la.Exact() {
-		resolve(records[starts[0]:end], la, numbers)
+		resolve(so, records[starts[0]:end], la, numbers)
 	}
 }
 
@@ -69,11 +70,15 @@ func (so *sorter) sortKeys(records []uint64, keyShift uint) {
 	shift := top - width
 	so.grow(len(records))
 	so.counts = par.Grown(so.counts, 1<<width)
-	if so.scatter(records, so.spare, lo, shift, width) > crowded && shift > keyShift {
+	largest := so.scatter(records, so.spare, lo, shift, width)
+	switch {
+	case shift == keyShift:
+		copy(records, so.spare) // in each cell there is one key, of however many records
+	case largest > crowded:
 		so.radixSort(records, lo, keyShift, top)
-		return
+	default:
+		lanes.SortNear(records, so.spare)
 	}
-	lanes.SortNear(records, so.spare)
 }
 
 // scatter is one stable counting sort on width bits, from shift on, of the
@@ -98,10 +103,12 @@ func (so *sorter) scatter(from, to []uint64, lo uint64, shift, width uint) (larg
 	return largest
 }
 
+// digit is how many bits a pass of a radix sort looks at.
+const digit = 11
+
 // radixSort sorts on the bits keyShift..top-1 of the distance to lo, least
 // significant digits first.
 func (so *sorter) radixSort(records []uint64, lo uint64, keyShift, top uint) {
-	const digit = 11
 	so.counts = par.Grown(so.counts, 1<<digit)
 	from, to := records, so.spare[:len(records)]
 	for shift := keyShift; shift < top; shift += digit {
@@ -114,7 +121,7 @@ func (so *sorter) radixSort(records []uint64, lo uint64, keyShift, top uint) {
 }
 
 // resolve sorts, by their whole numbers, records that share a cut key.
-func resolve[T Float](records []uint64, la *Layout, numbers []T) {
+func resolve[T Float](so *sorter, records []uint64, la *Layout, numbers []T) {
 	byNumber := func(a, b uint64) int {
 		sa, sb := numbers[la.Index(a)], numbers[la.Index(b)]
 		switch {
@@ -130,9 +137,58 @@ func resolve[T Float](records []uint64, la *Layout, numbers []T) {
 		for hi < len(records) && la.Key(records[hi]) == la.Key(records[lo]) {
 			hi++
 		}
-		if hi-lo > 1 {
+		switch {
+		case hi-lo > crowded:
+			resolveMany(so, records[lo:hi], la, numbers)
+		case hi-lo > 1:
 			slices.SortFunc(records[lo:hi], byNumber)
 		}
 		lo = hi
+	}
+}
+
+// resolveMany is resolve for many records that share a cut key: a radix sort on what else their keys have,
+// after one on the indices where these are not in order.
+func resolveMany[T Float](so *sorter, records []uint64, la *Layout, numbers []T) {
+	so.keys, so.spareKeys = par.Grown(so.keys, len(records)), par.Grown(so.spareKeys, len(records))
+	so.grow(len(records))
+	inOrder := true
+	for i, r := range records {
+		so.keys[i] = uint64(la.Index(r))
+		inOrder = inOrder && (i == 0 || so.keys[i] > so.keys[i-1])
+	}
+	if !inOrder {
+		so.sortByKeys(records)
+	}
+	for i, r := range records {
+		so.keys[i] = Key(float64(numbers[la.Index(r)]))
+	}
+	so.sortByKeys(records)
+}
+
+// sortByKeys is a stable sort of records by keys that stand beside them.
+func (so *sorter) sortByKeys(records []uint64) {
+	lo, hi := slices.Min(so.keys), slices.Max(so.keys)
+	so.counts = par.Grown(so.counts, 1<<digit)
+	from, to, keys, toKeys := records, so.spare[:len(records)], so.keys, so.spareKeys
+	for shift := uint(0); shift < uint(bits.Len64(hi-lo)); shift += digit {
+		counts := so.counts[:1<<digit]
+		clear(counts)
+		for _, k := range keys {
+			counts[(k-lo)>>shift&(1<<digit-1)]++
+		}
+		var start uint32
+		for d, count := range counts {
+			counts[d], start = start, start+count
+		}
+		for i, k := range keys {
+			slot := &counts[(k-lo)>>shift&(1<<digit-1)]
+			to[*slot], toKeys[*slot] = from[i], k
+			*slot++
+		}
+		from, to, keys, toKeys = to, from, toKeys, keys
+	}
+	if &from[0] != &records[0] {
+		copy(records, from)
 	}
 }
