@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/libmode/libmode/core"
 )
@@ -83,4 +84,114 @@ func ExampleLoss_error() {
 	// Output:
 	// true
 	// score[17] = 1.5 lies outside score_range = [0, 1]: apply a sigmoid to raw outputs, or use score_range=None
+}
+
+// Whether a loss is significant: n events see nothing where it is at most Bias Events/n. These 10,000 see the dependence
+// on the mass, 100 of them would not.
+func ExampleEvaluate() {
+	found, err := core.Evaluate(nil, sculpted(10_000), core.DefaultConfig(core.MoDe))
+	if err != nil {
+		panic(err)
+	}
+	for _, n := range []float64{10_000, 100} {
+		fmt.Printf("%.1f\n", found.Loss/(found.Bias*found.Events/n))
+	}
+	// Output:
+	// 92.3
+	// 0.9
+}
+
+// The gradient, and a bound of the curvature for Newton's steps.
+func ExampleLossGradHess() {
+	ev := sculpted(10_000)
+	grad, hess := make([]float64, len(ev.Score)), make([]float64, len(ev.Score))
+	loss, err := core.LossGradHess(grad, hess, ev, core.DefaultConfig(core.MoDe), core.DefaultSmoothing)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Printf("%.4f %t\n", loss, slices.Min(hess) >= 0)
+	// Output: 0.0240 true
+}
+
+// Labels are read in the type that they have. Here label 1 is the background.
+func ExampleLabelsOf() {
+	ev := core.Events[float64]{Mass: []float64{60, 61, 64, 70, 80, 95}}
+	ev.Label = core.LabelsOf([]bool{true, true, false, true, true, false})
+	cfg := core.DefaultConfig(core.MoDe)
+	cfg.Bins, cfg.BackgroundLabel = 2, []int32{1}
+	edges, err := core.Edges(ev, cfg)
+	fmt.Println(edges, err)
+	// Output: [60 65.5 80] <nil>
+}
+
+// Defaults are those of a loss: of all three, DisCo and Flatness subtract no bias unless asked to.
+func ExampleDefaultConfig() {
+	for _, loss := range []core.LossKind{core.MoDe, core.DisCo, core.Flatness} {
+		cfg := core.DefaultConfig(loss)
+		fmt.Println(cfg.Order, cfg.Bins, cfg.ScoreRange, cfg.Unbiased)
+	}
+	// Output:
+	// 0 0 [0 1] true
+	// 0 0 [0 1] false
+	// 0 0 [0 1] false
+}
+
+// What is wrong with options is known before there are events.
+func ExampleConfig_Validate() {
+	cfg := core.DefaultConfig(core.MoDe)
+	cfg.Order = 17
+	err := cfg.Validate()
+	fmt.Println(errors.Is(err, core.ErrOption))
+	fmt.Println(err)
+	// Output:
+	// true
+	// order = 17 must be between 0 and 16
+}
+
+// The first rows of the table, which bindings to other languages walk.
+func ExampleOptions() {
+	for _, option := range core.Options()[:4] {
+		fmt.Println(option.Name, option.Values)
+	}
+	// Output:
+	// loss [mode disco flatness]
+	// order []
+	// bins []
+	// binning [quantile uniform edges values none]
+}
+
+// Setting an option that is known by its name alone.
+func ExampleOption_Field() {
+	cfg := core.DefaultConfig(core.MoDe)
+	for _, option := range core.Options() {
+		if option.Name == "order" {
+			*option.Field(&cfg).(*int) = 2
+		}
+	}
+	fmt.Println(cfg.Order)
+	// Output: 2
+}
+
+// The options whose default depends on the loss.
+func ExampleOption_DiffersByLoss() {
+	for _, option := range core.Options() {
+		if option.DiffersByLoss() {
+			fmt.Println(option.Name)
+		}
+	}
+	// Output: unbiased
+}
+
+// One thread for each call, as where there is a call for each processor already.
+func ExampleSetThreads() {
+	core.SetThreads(1)
+	defer core.SetThreads(0) // all of them
+	fmt.Println(core.Threads())
+	// Output: 1
+}
+
+// How many threads a call may use.
+func ExampleThreads() {
+	fmt.Println(core.Threads() >= 1)
+	// Output: true
 }

@@ -1,0 +1,61 @@
+package core
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// Many calls at a time, of all kinds and sizes, each return what they return alone, while the limit of threads changes.
+// ./build.sh test-full runs it with Go's race detector.
+func TestConcurrentCalls(t *testing.T) {
+	defer SetThreads(0)
+	rng := rand.New(rand.NewPCG(9, 9))
+	type call struct {
+		ev   Events[float32]
+		cfg  Config
+		loss float64
+		grad []float32
+	}
+	var all []call
+	for _, n := range []int{100, 5_000, 40_000} { // rankedBins, one goroutine, several
+		for name, change := range map[string]func(*Config){
+			"order 1": func(c *Config) { c.Order = 1 }, "bounds": func(c *Config) { c.Order, c.MaxSlope, c.Monotonic = 2, 0.5, true },
+			"no bins": func(c *Config) { c.Binning, c.Degree = Unbinned, 3 }, "DisCo": func(c *Config) { *c = DefaultConfig(DisCo) },
+		} {
+			ev := Events[float32]{Score: make([]float32, n), Mass: make([]float32, n), Weight: make([]float32, n)}
+			label := make([]int32, n)
+			for i := range n {
+				ev.Score[i], ev.Mass[i], ev.Weight[i], label[i] = rng.Float32(), rng.Float32(), rng.Float32(), int32(i%3/2)
+			}
+			ev.Label = LabelsOf(label)
+			one := call{ev: ev, cfg: DefaultConfig(MoDe), grad: make([]float32, n)}
+			change(&one.cfg)
+			var err error
+			one.loss, err = LossAndGrad(one.grad, ev, one.cfg)
+			require.NoError(t, err, "%s, %d events", name, n)
+			all = append(all, one)
+		}
+	}
+	var together sync.WaitGroup
+	for k := range 64 {
+		together.Add(1)
+		go func() {
+			defer together.Done()
+			for j := range 4 {
+				SetThreads((k + j) % 5)
+				c := &all[(5*k+j)%len(all)]
+				grad := make([]float32, len(c.grad))
+				loss, err := LossAndGrad(grad, c.ev, c.cfg)
+				assert.Equal(t, fmt.Sprint(c.loss, nil), fmt.Sprint(loss, err))
+				assert.True(t, slices.Equal(grad, c.grad))
+			}
+		}()
+	}
+	together.Wait()
+}

@@ -1,0 +1,310 @@
+package core
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
+)
+
+// fuzzer makes options and events of the bytes that go test -fuzz changes; it reads 0 where they end.
+type fuzzer struct {
+	data []byte
+}
+
+func (f *fuzzer) next() int {
+	if len(f.data) == 0 {
+		return 0
+	}
+	b := f.data[0]
+	f.data = f.data[1:]
+	return int(b)
+}
+
+// in returns a number below n.
+func (f *fuzzer) in(n int) int { return f.next() % n }
+
+// one returns whether something that is rare happens.
+func (f *fuzzer) one() bool { return f.in(8) == 1 }
+
+// oneOf returns one of a list.
+func oneOf[T any](f *fuzzer, of ...T) T { return of[f.in(len(of))] }
+
+// wild numbers are those at which something changes: signs, ends of types, what is no number.
+var wild = []float64{
+	0, 1, 0.5, -1, math.Copysign(0, -1), 1e-300, -1e-300, math.SmallestNonzeroFloat64, math.SmallestNonzeroFloat32, 1e-12,
+	1e12, 1e38, 3e38, 1e300, math.MaxFloat64, -math.MaxFloat64, math.Inf(1), math.Inf(-1), math.NaN(), 2, 100,
+}
+
+// number returns one of the wild ones, or a tame one from 0 to 1.
+func (f *fuzzer) number() float64 {
+	k := f.next()
+	if k < len(wild) {
+		return wild[k]
+	}
+	return float64(k) / 255
+}
+
+func (f *fuzzer) numbers() []float64 {
+	list := make([]float64, f.in(6))
+	for i := range list {
+		list[i] = f.number() + float64(i)
+	}
+	return list
+}
+
+// config sets some of the options, to values which need not be allowed.
+func (f *fuzzer) config() Config {
+	cfg := DefaultConfig(LossKind(f.in(len(lossNames))))
+	cfg.Bins = f.in(12)
+	for range f.in(6) {
+		o := options[f.in(len(options))]
+		switch field := o.field(&cfg).(type) {
+		case *int:
+			*field = f.in(20) - 2
+		case *bool:
+			*field = f.one()
+		case *float64:
+			*field = f.number()
+		case *[2]float64:
+			*field = oneOf(f, unbounded(), [2]float64{0, 1}, [2]float64{f.number(), f.number()})
+		case *[]float64:
+			*field = f.numbers()
+		case *[]int32:
+			*field = []int32{int32(f.in(3)), int32(f.in(4))}[:1+f.in(2)]
+		case *[]Variable:
+			*field = make([]Variable, f.in(4))
+			for k := range *field {
+				(*field)[k] = Variable{Bins: f.in(9), MassRange: unbounded()}
+			}
+		}
+	}
+	return cfg
+}
+
+// events returns some, repeated with small changes, so that there are enough of them for what is for many.
+func events[T Float](f *fuzzer) Events[T] {
+	tame, repeats := f.in(3) > 0, oneOf(f, 1, 1, 2, 5, 40)
+	variables := oneOf(f, 1, 1, 1, 2, 3)
+	weighted, labelled, categorised := f.in(2) == 0, f.in(3) == 0, f.in(5) == 0
+	var ev Events[T]
+	var label, category []int32
+	masses := make([][]T, variables)
+	var scores, weights []float64
+	draw := func() float64 {
+		if tame {
+			return float64(f.next()) / 255
+		}
+		return f.number()
+	}
+	for len(f.data) > 0 && len(scores) < 200 {
+		scores = append(scores, draw())
+		for k := range masses {
+			masses[k] = append(masses[k], T(draw()))
+		}
+		if weighted {
+			weights = append(weights, draw()-oneOf(f, 0.0, 0, 0, 0.5))
+		}
+		if labelled {
+			label = append(label, int32(f.in(3)))
+		}
+		if categorised {
+			category = append(category, int32(f.in(3)))
+		}
+	}
+	count := len(scores)
+	for k := range repeats {
+		for i := range count {
+			ev.Score = append(ev.Score, T(scores[i]*(1-float64(k)/1024)))
+			if weighted {
+				ev.Weight = append(ev.Weight, T(weights[i]))
+			}
+			if k == 0 {
+				continue
+			}
+			for v := range masses {
+				masses[v] = append(masses[v], masses[v][i]*T(1-float64(k)/512))
+			}
+			if labelled {
+				label = append(label, label[i])
+			}
+			if categorised {
+				category = append(category, category[i])
+			}
+		}
+	}
+	if variables == 1 && f.in(2) == 0 {
+		ev.Mass = masses[0]
+	} else {
+		ev.Masses = masses
+	}
+	if labelled {
+		ev.Label = LabelsOf(label)
+	}
+	if categorised {
+		ev.Category = LabelsOf(category)
+	}
+	return ev
+}
+
+var sentinels = []error{
+	ErrOption, ErrLength, ErrNotFinite, ErrScoreRange, ErrNoEvents, ErrBin, ErrUndefined, ErrOverflow,
+}
+
+// requireSentence checks that an error is one of those of the package, and a sentence.
+func requireSentence(t *testing.T, err error) {
+	t.Helper()
+	for _, sentinel := range sentinels {
+		if errors.Is(err, sentinel) {
+			require.NotContains(t, err.Error(), "%!")
+			require.NotContains(t, err.Error(), "panic")
+			require.NotContains(t, err.Error(), "\n")
+			require.Greater(t, len(strings.Fields(err.Error())), 3)
+			return
+		}
+	}
+	require.Failf(t, "not an error of the package", "%v", err)
+}
+
+// checkAnything calls what the package has with any events and options: every number that comes back is
+// finite, and different ways to the same number agree.
+func checkAnything[T Float](t *testing.T, ev Events[T], cfg Config, smoothing float64) {
+	n := len(ev.Score)
+	grad, again, hess := make([]T, n), make([]T, n), make([]T, n)
+	loss, err := LossAndGrad(grad, ev, cfg)
+	alone, aloneErr := Loss(ev, cfg)
+	if err != nil {
+		requireSentence(t, err)
+		// The gradient may be beyond the type where the loss is not.
+		require.True(t, errors.Is(err, ErrOverflow) || aloneErr != nil, "the loss alone has no error, but the gradient %v", err)
+	} else {
+		require.NoError(t, aloneErr)
+		require.True(t, finite(loss), "loss %v", loss)
+		require.Equal(t, math.Float64bits(loss), math.Float64bits(alone))
+		for i, g := range grad {
+			require.True(t, finite(float64(g)), "gradient %v of event %d", g, i)
+		}
+		if cfg.Loss == MoDe {
+			found, err := Evaluate(again, ev, cfg)
+			if err == nil {
+				require.InDelta(t, loss, found.Loss, 1e-9*(1+math.Abs(loss)+math.Abs(found.Bias)))
+				require.True(t, finite(found.Bias) && finite(found.Events))
+			} else {
+				requireSentence(t, err)
+			}
+		}
+	}
+	if _, err := LossGradHess(again, hess, ev, cfg, smoothing); err != nil {
+		requireSentence(t, err)
+	} else {
+		for i, h := range hess {
+			require.True(t, finite(float64(h)) && h >= 0, "curvature %v of event %d", h, i)
+		}
+	}
+	if edges, err := Edges(ev, cfg); err != nil {
+		requireSentence(t, err)
+	} else {
+		for k := range edges {
+			require.True(t, finite(edges[k]) && (k == 0 || edges[k] > edges[k-1]), "edges %v", edges)
+		}
+	}
+	if table, err := MomentsAt([]float64{0, 0.3, 1}, ev, cfg); err != nil {
+		requireSentence(t, err)
+	} else {
+		for _, rows := range [][][]float64{table.CDF, table.Moments, table.Bounded} {
+			for _, row := range rows {
+				for _, v := range row {
+					require.True(t, finite(v), "moments %v", row)
+				}
+			}
+		}
+	}
+}
+
+func FuzzAnything(f *testing.F) {
+	for _, seed := range []string{
+		"", "a", "some bytes", strings.Repeat("\x00", 40), strings.Repeat("\x7f\x80\x11", 100),
+		"\x00\x05\x00\x01\x00\x01\x00" + strings.Repeat("\x33\x99\xee\x41\x87", 60),
+		"\x00\x08\x02\x01\x03\x07\x01\x01\x04\x00\x00\x01" + strings.Repeat("\xaa\x12\x57\xc3\x6e\x91\x05", 50),
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		in := &fuzzer{data}
+		cfg, single := in.config(), in.in(2) == 0
+		smoothing := oneOf(in, 1.0/16, in.number())
+		if single {
+			checkAnything(t, events[float32](in), cfg, smoothing)
+		} else {
+			checkAnything(t, events[float64](in), cfg, smoothing)
+		}
+	})
+}
+
+// squaredCDF returns a bound of the squares in J: with negative weights F_b is not between 0 and 1.
+func (br *brute) squaredCDF() float64 {
+	size := make([]float64, br.nb)
+	for i, w := range br.weight {
+		size[br.bin[i]] += math.Abs(w) / br.sums[br.bin[i]]
+	}
+	return float64(br.nb) * max(1, floats.Dot(size, size))
+}
+
+// FuzzDefinition compares with the definition, over options that are allowed and tame events.
+func FuzzDefinition(f *testing.F) {
+	for _, seed := range []string{"", "\x01\x02\x03\x04\x05\x06\x07", strings.Repeat("MoDe", 30)} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		in := &fuzzer{data}
+		cfg := paperConfig()
+		cfg.Order = in.in(4)
+		cfg.Bins = cfg.Order + 1 + in.in(6)
+		cfg.Binning = Binning(in.in(2))
+		cfg.Moments = MomentKind(in.in(2))
+		cfg.Reduction = Reduction(in.in(2))
+		cfg.SlopeOf = SlopeOf(in.in(2))
+		cfg.Unbiased = in.in(2) == 0
+		if cfg.Order >= 1 {
+			cfg.MaxSlope = oneOf(in, math.Inf(1), 0.01, 0.5, 3)
+			cfg.SlopePenalty = oneOf(in, 0.0, 0, 0.3)
+		}
+		cfg.Monotonic = cfg.Order >= 2 && in.in(2) == 0
+		if in.in(2) == 0 {
+			cfg.ScoreRange = unbounded()
+		}
+		steps := oneOf(in, 2.0, 10, 255)
+		weighted := in.in(2) == 0
+		var ev Events[float64]
+		for len(in.data) > 0 && len(ev.Score) < 60 {
+			ev.Score = append(ev.Score, math.Floor(float64(in.next())/255*steps)/steps)
+			ev.Mass = append(ev.Mass, float64(in.next())/16)
+			if weighted {
+				ev.Weight = append(ev.Weight, oneOf(in, 1.0, 0.25, 3, -0.125, 0))
+			}
+		}
+		got := make([]float64, len(ev.Score))
+		value, err := LossAndGrad(got, ev, cfg)
+		if err != nil {
+			requireSentence(t, err)
+			return
+		}
+		br := newBrute(t, ev, cfg)
+		tiny := 1e-12 * br.squaredCDF()
+		if cfg.Moments == Projection {
+			apart := br.determined()
+			if apart < 1e-3 {
+				return
+			}
+			tiny /= apart * apart // P, whose numbers are rounded, leaves so much of A open
+		}
+		loss, grad := br.lossAndGrad()
+		require.InDeltaf(t, loss, value, 1e-9*math.Abs(loss)+tiny, "%+v", cfg)
+		for i := range grad {
+			require.InDeltaf(t, grad[i], got[i], 1e-8*floats.Norm(grad, math.Inf(1))+tiny, "event %d, %+v", i, cfg)
+		}
+	})
+}
