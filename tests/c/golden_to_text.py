@@ -59,7 +59,7 @@ def main(paths):
             print("\n".join(options(case["options"])))
             print("loss", words(case["loss"]))
             print("score", words(case["score"]))
-            columns = masses(case["mass"])
+            columns = masses(case["mass"]) or [[]]  # of no events
             print("n_mass", len(columns))
             for column in columns:
                 print("mass", words(column))

@@ -12,7 +12,7 @@
 
 /* What options point to. It must live as long as they do, and begin with 0 as `used`. */
 typedef struct {
-    double numbers[64];
+    double numbers[1024];
     size_t used; /* of these numbers */
     int32_t labels[8];
     mode_variable variables[3];

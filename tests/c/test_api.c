@@ -327,6 +327,32 @@ static void test_moments(void) {
     expect("n_bins", status, MODE_ERROR_ARGUMENT, "n_bins = 5|4 bins");
 }
 
+/* Of scores and masses that float holds exactly: those of double, which are tested above. */
+static void test_edges_and_moments_of_float(void) {
+    call c = good();
+    const double at[2] = {0.25, 0.5};
+    float score[N], mass[N], weight[N];
+    double edges[5], want_edges[5], cdf[8], want_cdf[8], moments[4], want_moments[4], bounded[4], want_bounded[4];
+    size_t n = 0, want = 0;
+    c.options.order = 1;
+    c.options.max_slope = 0.01;
+    for (int i = 0; i < N; i++) {
+        c.label[i] = i % 7 == 3;
+        c.weight[i] = 1 + i % 3;
+        score[i] = (float)c.score[i], mass[i] = (float)c.mass[i], weight[i] = (float)c.weight[i];
+    }
+    CHECK(!mode_edges_f64(&c.options, N, c.mass, c.weight, c.label, MODE_LABEL_INT32, 5, want_edges, &want), "%s", mode_last_error());
+    CHECK(!mode_edges_f32(&c.options, N, mass, weight, c.label, MODE_LABEL_INT32, 5, edges, &n) && n == want, "%zu, want %zu, %s", n, want, mode_last_error());
+    CHECK(!memcmp(edges, want_edges, sizeof edges), "the edges");
+    CHECK(!mode_moments_f64(&c.options, N, c.score, c.mass, c.weight, c.label, MODE_LABEL_INT32, 2, at, 4, want_cdf, want_moments, want_bounded), "%s", mode_last_error());
+    CHECK(!mode_moments_f32(&c.options, N, score, mass, weight, c.label, MODE_LABEL_INT32, 2, at, 4, cdf, moments, bounded), "%s", mode_last_error());
+    for (int k = 0; k < 8; k++) CHECK(fabs(cdf[k] - want_cdf[k]) < 1e-14 && cdf[k] > 0, "cdf[%d] = %g, want %g", k, cdf[k], want_cdf[k]);
+    for (int k = 0; k < 4; k++) {
+        CHECK(fabs(moments[k] - want_moments[k]) < 1e-14 && moments[k] != 0, "moments[%d] = %g, want %g", k, moments[k], want_moments[k]);
+        CHECK(fabs(bounded[k] - want_bounded[k]) < 1e-14, "bounded[%d] = %g, want %g", k, bounded[k], want_bounded[k]);
+    }
+}
+
 /* -------------------------------------------------------------- the library */
 
 static void test_the_message_stays_until_the_next_error(void) {
@@ -365,6 +391,7 @@ int main(void) {
     test_loss_grad_hess();
     test_edges();
     test_moments();
+    test_edges_and_moments_of_float();
     test_the_message_stays_until_the_next_error();
     test_number_of_threads();
     return finish();

@@ -4,18 +4,12 @@
 #include <string>
 
 #include "../c/check.h"
-#include "../c/golden.h"
-#include "mode.hpp"
+#include "cases.hpp"
 
 namespace {
 
 // As in tests/c/test_golden.c, relative to the largest element.
 const double double_tolerance = 1e-9, float_tolerance = 1e-5;
-
-template <class T>
-std::vector<T> vector(const double *values, std::size_t n) {
-    return std::vector<T>(values, values + (values ? n : 0));
-}
 
 template <class T>
 void compare(const golden_case &c, double loss, const mode::result<T> &both, double tolerance) {
@@ -33,20 +27,13 @@ void compare(const golden_case &c, double loss, const mode::result<T> &both, dou
 
 template <class T>
 void check_case(const golden_case &c, double tolerance) {
-    const std::vector<T> score = vector<T>(c.score, c.n), weight = vector<T>(c.weight, c.n);
-    std::vector<std::vector<T>> mass;
-    for (std::size_t k = 0; k < c.n_mass; k++) mass.push_back(vector<T>(c.mass[k], c.n));
-    const mode::view<const T> weights = c.weight ? mode::view<const T>(weight) : mode::view<const T>();
-    const mode::labels label = c.label ? mode::labels(c.label, c.n) : mode::labels(),
-                       category = c.category ? mode::labels(c.category, c.n) : mode::labels();
+    const arguments<T> given(c);
     const mode::options options(c.options);
-
-    mode::events<T> events(score, std::vector<mode::view<const T>>(mass.begin(), mass.end()));
-    events.weight(weights).label(label).category(category);
+    const mode::events<T> events = given.events();
     compare(c, mode::loss(options, events), mode::loss_and_grad(options, events), tolerance);
     if (c.n_mass > 1 || c.category) return;
-    compare(c, mode::loss(options, score, mass[0], weights, label),
-            mode::loss_and_grad(options, score, mass[0], weights, label), tolerance);
+    compare(c, mode::loss(options, given.score, given.mass[0], given.weights, given.label),
+            mode::loss_and_grad(options, given.score, given.mass[0], given.weights, given.label), tolerance);
 }
 
 } // namespace

@@ -1,0 +1,95 @@
+/*
+ * The table of errors, tests/helpers/error_cases.py, through C: every call returns its status,
+ * leaves its results as they were, and says its sentence.
+ *
+ * usage: test_error_table FILE, where write_error_cases.py has written error_cases.h, and with
+ * golden_to_text.py the events and options to FILE.
+ */
+#include <math.h>
+
+#include "check.h"
+#include "error_cases.h" /* struct error, from_python, OF_C */
+#include "golden.h"
+
+enum { N = 60 };
+static const double UNTOUCHED = -7;
+
+/* One that is wrong with the options alone is found by every function that takes options. */
+static int is_of_options(int status) { return status == MODE_ERROR_OPTION || status == MODE_ERROR_ARGUMENT; }
+
+static void expect(const struct error *want, int status, const char *how) {
+    CHECK(status == want->status, "%s, %s: status %d, want %d", want->input, how, status, want->status);
+    CHECK(!strcmp(mode_last_error(), want->sentence), "%s, %s: \"%s\", want \"%s\"", want->input, how, mode_last_error(), want->sentence);
+}
+
+static void expect_everywhere(const struct error *want, const golden_case *c) {
+    const mode_options *o = &c->options;
+    const void *masses[3] = {c->mass[0], c->mass[1], c->mass[2]};
+    const mode_events events = events_of(c, c->score, masses, c->weight);
+    double loss = UNTOUCHED, *grad = calloc(c->n + 1, sizeof *grad);
+    size_t count = 7;
+    if (!grad) abort();
+    expect(want, mode_events_loss_f64(o, &events, &loss, grad), "gradient");
+    if (want->status != MODE_ERROR_OVERFLOW) expect(want, mode_events_loss_f64(o, &events, &loss, NULL), "loss");
+    if (c->n_mass == 1 && !c->category) {
+        expect(want, mode_loss_grad_f64(o, c->n, c->score, c->mass[0], c->weight, c->label, MODE_LABEL_INT32, &loss, grad), "arrays");
+    }
+    if (mode_options_check(o)) {
+        const float f[1] = {0};
+        float single;
+        CHECK(is_of_options(want->status), "%s: %s", want->input, mode_last_error());
+        expect(want, mode_options_check(o), "mode_options_check");
+        expect(want, mode_loss_f32(o, 1, f, f, NULL, NULL, 0, &loss), "f32");
+        expect(want, mode_loss_grad_f32(o, 1, f, f, NULL, NULL, 0, &loss, &single), "gradient f32");
+        expect(want, mode_edges_f64(o, c->n, c->mass[0], NULL, NULL, 0, 1, grad, &count), "edges");
+        expect(want, mode_moments_f64(o, c->n, c->score, c->mass[0], NULL, NULL, 0, 0, NULL, 4, NULL, NULL, NULL), "moments");
+    }
+    CHECK(loss == UNTOUCHED && count == 7, "%s: a result was written", want->input);
+    free(grad);
+}
+
+static void test_cases_of_python(FILE *file) {
+    golden_case c;
+    for (size_t k = 0; k < sizeof from_python / sizeof *from_python; k++) {
+        CHECK(read_case(file, &c), "%s: not in the file", from_python[k].input);
+        expect_everywhere(&from_python[k], &c);
+        free_case(&c);
+    }
+}
+
+/* A good call, which the statements of a case spoil. Without a call among them the loss is computed. */
+#define OF_C_CASE(statements, call, status_, sentence_)                                                            \
+    do {                                                                                                           \
+        const struct error want = {#statements "; " #call, status_, sentence_};                                    \
+        mode_options options;                                                                                      \
+        mode_variable variable[4];                                                                                 \
+        mode_events events;                                                                                        \
+        mode_option option;                                                                                        \
+        mode_result result = {UNTOUCHED, UNTOUCHED, UNTOUCHED};                                                    \
+        double score[N], mass[N], weight[N], grad[N], loss = UNTOUCHED;                                            \
+        int32_t label[N];                                                                                          \
+        const void *masses[2] = {mass, mass};                                                                      \
+        size_t count = 7;                                                                                          \
+        for (int i = 0; i < N; i++) score[i] = (i + 0.5) / (double)N, mass[i] = i, weight[i] = 1, label[i] = 0;            \
+        mode_options_init(&options, sizeof options);                                                               \
+        mode_events_init(&events, sizeof events);                                                                  \
+        for (int k = 0; k < 4; k++) mode_variable_init(&variable[k], sizeof *variable);                            \
+        options.bins = 4, events.n = N, events.score = score, events.mass = masses, events.n_mass = 1;             \
+        events.weight = weight, events.label = label;                                                              \
+        (void)option, (void)result, (void)count, (void)grad;                                                       \
+        statements;                                                                                                \
+        expect(&want, call, "C");                                                                                  \
+        CHECK(loss == UNTOUCHED && result.loss == UNTOUCHED, "%s: a result was written", want.input);              \
+    } while (0)
+
+int main(int argc, char **argv) {
+    FILE *file = argc == 2 ? fopen(argv[1], "r") : NULL;
+    if (!file) {
+        fprintf(stderr, "usage: test_error_table FILE\n");
+        return EXIT_FAILURE;
+    }
+    test_cases_of_python(file);
+    fclose(file);
+    OF_C
+    return finish();
+}

@@ -1,0 +1,69 @@
+"""Writes the table of errors for C: the sentences as error_cases.h, the options and events as golden cases.
+
+Usage: PYTHONPATH=tests/helpers python tests/c/write_error_cases.py error_cases.h error_cases.json
+"""
+
+import json
+import sys
+
+import error_cases
+import numpy as np
+
+
+def text(words):
+    """A string of C."""
+    return json.dumps(words)
+
+
+def record(case):
+    """The case as one of tests/golden; None if C has no such options or events."""
+    if case.function not in ("mode_loss", "disco_loss", "flatness_loss") or case.expected("c") is None:
+        return None
+    given = case.arguments()
+    arrays = {name: given.pop(name, None) for name in ("score", "mass", "weight", "label", "category")}
+    if "edges" in given:
+        given["binning"] = "edges"
+    if "knots" in given:
+        given["basis"] = "bspline"
+    loss = case.function.removesuffix("_loss")
+    options = {
+        "loss": loss,
+        **{name: plain(value, name in ("edges", "knots", "mass_range")) for name, value in given.items()},
+    }
+    lists = {name: None if array is None else np.asarray(array).tolist() for name, array in arrays.items()}
+    return {"name": "case", "options": options, "loss": 0.0, "grad": [], **lists}
+
+
+def plain(value, real):
+    """The value of an option as JSON has it, with float for numbers of lists of reals."""
+    if isinstance(value, (tuple, list, range)):
+        return [plain(one, real) for one in value]
+    return float(value) if real and value is not None else value
+
+
+def error(case, sentence):
+    return f"{{{text(case.input)}, MODE_ERROR_{case.kind}, {text(sentence)}}}"
+
+
+def of_c(case):
+    """A line that spoils a call in C; what is called is the last statement if it is a call."""
+    *statements, last = case.input.split("; ")
+    if not last.startswith("mode_"):
+        statements, last = [*statements, last], "mode_events_loss_f64(&options, &events, &loss, grad)"
+    sentence = text(error_cases.filled(case.sentence))
+    return f"    OF_C_CASE(({', '.join(statements) or '(void)0'}), {last}, MODE_ERROR_{case.kind}, {sentence});"
+
+
+def main(header, events):
+    records = [(case, record(case)) for case in error_cases.OPTIONS + error_cases.EVENTS]
+    there = [(case, found) for case, found in records if found is not None]
+    with open(events, "w") as file:
+        json.dump([found for _, found in there], file)
+    lines = [error(case, case.expected("c")) for case, _ in there]
+    with open(header, "w") as file:
+        file.write("struct error {\n    const char *input;\n    int status;\n    const char *sentence;\n};\n\n")
+        file.write("static const struct error from_python[] = {\n    " + ",\n    ".join(lines) + ",\n};\n\n")
+        file.write("#define OF_C \\\n" + " \\\n".join(map(of_c, error_cases.C_CASES)) + "\n")
+
+
+main(*sys.argv[1:])
