@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ._boosting import Boosting, Pushed, checked, sigmoid, sums_of_weights, targets
-from ._constraint import ScoreTransform
+from ._boosting import Boosting, Pushed, checked, sums_of_weights, targets
+from ._constraint import ScoreTransform, sigmoid
 from ._functions import mode_evaluate
 from .metrics.summary import Settings as Judged
 from .metrics.summary import sensitivity
@@ -23,10 +23,26 @@ class Rows(NamedTuple):
 
     label: NDArray[Any]
     weight: NDArray[Any] | None
+    field: Callable[[str], NDArray[Any]] | None = None  #: a further one, by its name
+
+
+#: What a function returns in each process of a distributed training, in the order of ranks, and the own rank.
+OfAll = Callable[[Callable[[], Any]], tuple[list[Any], int]]
+
+
+def alone(make: Callable[[], Any]) -> tuple[list[Any], int]:
+    """The same where there is one process."""
+    return [make()], 0
 
 
 #: Of a data set of a library.
 RowsOf = Callable[[Any], Rows]
+
+
+class _Margins(NamedTuple):
+    margin: NDArray[Any]  # (n,)
+    least: float
+    most: float
 
 
 class Objective:
@@ -49,9 +65,10 @@ class Objective:
         tolerance: float | None,
         score_transform: ScoreTransform,
         options: Mapping[str, Any],
+        of_all: OfAll = alone,
     ) -> None:
         checked(strength, relative_strength, tolerance, score_transform, options)
-        self._rows_of = rows_of
+        self._rows_of, self._of_all = rows_of, of_all
         self._arrays = {"mass": mass, "weight": weight, "label": label, "category": category}
         self._arguments: dict[str, Any] = {
             "strength": strength,
@@ -70,39 +87,83 @@ class Objective:
         return float("nan") if self._boosting is None else self._boosting.loss
 
     def __call__(self, margin: Any, data: Any) -> Pushed:
-        margin = np.asarray(margin)
+        """The derivatives for the rows of this process, which see those of all."""
+        seen, rank = self._of_all(lambda: self._checked(np.asarray(margin)))
+        margins = [one.margin for one in seen]
+        every, own = _joined(margins), margins[rank]
+        equal = min(one.least for one in seen) >= max(one.most for one in seen)
+        if self._boosting is None or self._data() is not data or equal or np.array_equal(every, self._first):
+            self._begin(data)
+            self._first = every.copy()
+        assert self._boosting is not None
+        found = self._boosting(every)
+        start = sum(map(len, margins[:rank]))
+        return Pushed(found.grad[start : start + len(own)], found.hess[start : start + len(own)])
+
+    @staticmethod
+    def _checked(margin: NDArray[Any]) -> _Margins:
         if margin.ndim != 1:
             raise ValueError(f"the margins have shape {margin.shape}: MoDe is for one signal against background")
-        least, most = (margin.min(), margin.max()) if len(margin) else (0.0, 0.0)
-        if not np.isfinite(most - least):
+        least, most = (float(margin.min()), float(margin.max())) if len(margin) else (np.inf, -np.inf)
+        if len(margin) and not np.isfinite(most - least):
             place = np.flatnonzero(~np.isfinite(margin))[0]
             raise ValueError(
                 f"margin[{place}] = {margin[place]}: the training diverged; a lower learning rate may help"
             )
-        if self._boosting is None or self._data() is not data or least == most or np.array_equal(margin, self._first):
-            self._begin(data, margin)
-        assert self._boosting is not None
-        return self._boosting(margin)
+        return _Margins(margin, least, most)
 
-    def _begin(self, data: Any, margin: NDArray[Any]) -> None:
-        count = len(margin)
-        for name, array in self._arrays.items():
+    def _begin(self, data: Any) -> None:
+        every, _ = self._of_all(lambda: self._arrays_of(data))
+        mass, target, weight, label, category = (_of_each(name, every) for name in _ARRAYS)
+        self._boosting = Boosting(mass, target, weight, label, category, **self._arguments)
+        self._data = weakref.ref(data)
+
+    def _arrays_of(self, data: Any) -> dict[str, Any]:
+        """The arrays of the rows of this process."""
+        rows, arrays = self._rows_of(data), dict(self._arrays)
+        count = len(rows.label)
+        arrays["mass"] = masses_of(arrays["mass"], rows)
+        for name, array in arrays.items():
             if np.shape(array)[:1] not in ((), (count,)):
                 raise ValueError(
                     f"{name} has length {len(array)}, but the training set has {count} rows, whose own it must be. "
                     "xgboost.cv and lightgbm.cv train on parts of their rows: use cross_validate of scikit-learn with "
                     "MoDeXGBClassifier or MoDeLGBMClassifier instead, whose fit takes the masses of each part"
                 )
-        rows, arrays = self._rows_of(data), self._arrays
         if rows.weight is not None and arrays["weight"] is not None:
             raise ValueError("weight is given, and the data set has weights: leave one of them out")
         weight = rows.weight if arrays["weight"] is None else arrays["weight"]
-        of_events = (arrays["mass"], rows.label, weight, arrays["label"], arrays["category"])
-        self._boosting = Boosting(*of_events, **self._arguments)
-        self._data, self._first = weakref.ref(data), margin.copy()
+        return {**arrays, "weight": weight, "target": rows.label}
 
     def __deepcopy__(self, memo: Any) -> Objective:
         return self  # LightGBM copies its parameters; what is remembered shall be where the user looks
+
+
+_ARRAYS = ("mass", "target", "weight", "label", "category")
+
+
+def masses_of(mass: Any, rows: Rows) -> Any:
+    """The masses, or the field of the data set that has them."""
+    if not isinstance(mass, str):
+        return mass
+    if rows.field is None:
+        raise TypeError(f"mass = {mass!r}: expected an array")
+    return rows.field(mass)
+
+
+def _of_each(name: str, every: list[dict[str, Any]]) -> Any:
+    """One array of the rows of all processes."""
+    parts = [arrays[name] for arrays in every]
+    given = [part is not None for part in parts]
+    if not any(given):
+        return None
+    if not all(given):
+        raise ValueError(f"{name} is given in process {given.index(True)}, and not in process {given.index(False)}")
+    return parts[0] if len(parts) == 1 else _joined([np.asarray(part) for part in parts])
+
+
+def _joined(parts: list[NDArray[Any]]) -> NDArray[Any]:
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 class Metric:
@@ -117,12 +178,13 @@ class Metric:
         strength: float | None,
         events: float,
         options: Mapping[str, Any],
+        of_all: OfAll = alone,
     ) -> None:
-        self._rows_of = rows_of
+        self._rows_of, self._of_all = rows_of, of_all
+        self._field = masses if isinstance(masses, str) else None
         try:
-            self._pairs = [
-                (data, of_rows) for data, of_rows in (masses.items() if isinstance(masses, Mapping) else masses)
-            ]
+            pairs = masses.items() if isinstance(masses, Mapping) else () if self._field else masses
+            self._pairs = [(data, of_rows) for data, of_rows in pairs]
         except (TypeError, ValueError):
             raise TypeError(f"masses is {type(masses).__name__}: expected {{data set: mass}}, or such pairs") from None
         self._of = (of,) if isinstance(of, str) or not isinstance(of, Iterable) else tuple(of)
@@ -135,25 +197,32 @@ class Metric:
         self._how = _How(options, events, strength)
 
     def __call__(self, margin: Any, data: Any) -> list[tuple[str, float]]:
-        """Of margins of shape (n,)."""
-        margin = np.asarray(margin)
-        for known, of_rows in self._pairs:
-            if known is data:
-                mass, weight = of_rows if isinstance(of_rows, tuple) else (of_rows, None)
-                break
-        else:
-            raise ValueError(
-                f"a data set of {len(margin)} rows is to be judged whose masses are not known: give them to metric, "
-                "as {data: mass} with the same objects that the training gets"
-            )
+        """Of margins of shape (n,), with those of the other processes."""
+        every, _ = self._of_all(lambda: self._arrays_of(np.asarray(margin), data))
+        margin, target, mass, weight = (_of_each(name, every) for name in ("margin", "target", "mass", "weight"))
+        sums_of_weights(target, weight)  # which is an error where weights are
+        return judged(self._of, margin, target, mass, weight, self._how)
+
+    def _arrays_of(self, margin: NDArray[Any], data: Any) -> dict[str, Any]:
+        """The arrays of the rows of this process."""
+        rows = self._rows_of(data)
+        mass, weight = self._mass_and_weight(len(margin), data, rows)
         for name, array in (("mass", mass), ("weight", weight)):
             if np.shape(array)[:1] not in ((), (len(margin),)):
                 raise ValueError(f"{name} has length {len(array)}, but the data set has {len(margin)} rows")
-        rows = self._rows_of(data)
-        target = targets(rows.label)
         weight = rows.weight if weight is None else np.asarray(weight, float)
-        sums_of_weights(target, weight)  # which is an error where weights are
-        return judged(self._of, margin, target, mass, weight, self._how)
+        return {"margin": margin, "target": targets(rows.label), "mass": mass, "weight": weight}
+
+    def _mass_and_weight(self, count: int, data: Any, rows: Rows) -> tuple[Any, Any]:
+        if self._field is not None:
+            return masses_of(self._field, rows), None
+        for known, of_rows in self._pairs:
+            if known is data:
+                return of_rows if isinstance(of_rows, tuple) else (of_rows, None)
+        raise ValueError(
+            f"a data set of {count} rows is to be judged whose masses are not known: give them to metric, as "
+            "{data: mass} with the same objects that the training gets"
+        )
 
     def __deepcopy__(self, memo: Any) -> Metric:
         return self  # whose data sets are those of the training
@@ -176,11 +245,6 @@ def judged(
     """Values of these names."""
     arrays = (margin, target, mass, weight)
     return [(name, _VALUES[name](*arrays, how)) for name in names]
-
-
-def judging(order: int, events: float, options: Mapping[str, Any]) -> _How:
-    """How :func:`judged` judges without a strength."""
-    return _How({**options, "order": order}, events, None)
 
 
 def _logloss(margin: NDArray[Any], target: NDArray[Any], mass: Any, weight: Any, how: _How) -> float:

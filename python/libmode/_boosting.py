@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._arrays import read
-from ._constraint import ODDS, ScoreTransform, positive
+from ._constraint import ODDS, ScoreTransform, positive, sigmoid
 from ._evaluate import evaluate, loss_grad_hess
 from ._front import Events, events_of
 from ._options import check
@@ -206,15 +206,6 @@ def targets(target: Any, name: str = "label") -> NDArray[np.float32]:
     if len(bad):
         raise ValueError(f"{name}[{bad[0]}] = {found[bad[0]]}: must be 1 for signal or 0 for background")
     return found.astype(np.float32)
-
-
-def sigmoid(margin: NDArray[Any]) -> NDArray[Any]:
-    """Probabilities of margins."""
-    result: NDArray[Any] = np.multiply(margin, 0.5)
-    np.tanh(result, out=result)
-    result *= 0.5
-    result += 0.5
-    return result
 
 
 def sums_of_weights(target: NDArray[Any], weight: NDArray[Any] | None) -> tuple[float, float]:

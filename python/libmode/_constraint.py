@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ._evaluate import Result, evaluate
 from ._options import Options, check
+from ._shown import shown
 
 #: Of how many background events :attr:`Dependence.value` tells where no tolerance is given.
 USUAL_TOLERANCE = 100_000.0
@@ -51,14 +52,34 @@ class Dependence(NamedTuple):
 
 
 class State(NamedTuple):
-    """What is remembered from batch to batch: averages over batches of some 10 N events, or all so far."""
+    """What is remembered from batch to batch: averages over batches of some 10 N events, or all so far.
 
-    steps: float = 0.0
+    Examples
+    --------
+    >>> import jax
+    >>> import numpy as np
+    >>> from libmode.jax import State, mode_constraint
+    >>> rng = np.random.default_rng(1)
+    >>> label, mass, score = rng.integers(0, 2, 4_000), rng.uniform(50, 300, 4_000), rng.random(4_000)
+    >>> def loss(score, state):
+    ...     score, state = mode_constraint(score, label, mass, order=1, tolerance=10_000, state=state)
+    ...     return ((score - label) ** 2).mean(), state
+    >>> step, state = jax.jit(jax.grad(loss, has_aux=True)), State()
+    >>> for _ in range(3):
+    ...     gradient, state = step(score, state)
+    >>> int(state.steps)
+    3
+    >>> rho, error = state.dependence(10_000)  # of 10,000 events
+    >>> print(f"{rho:.1f}")
+    -0.2
+    """
+
+    steps: float = 0.0  #: the number of batches
     norm: float = 0.0  #: of the gradient by the logits, over 200 batches
     spread: float = 1.0  #: of the logits of the last batch
-    loss: float = 0.0
-    bias: float = 0.0
-    events: float = 0.0
+    loss: float = 0.0  #: unbiased
+    bias: float = 0.0  #: of the plain loss
+    events: float = 0.0  #: of a batch, (sum w)^2 / sum w^2
     square: float = 0.0  #: of the loss
     share: float = 0.0  #: the sum of the squares of the shares that the batches have in the averages
     factor: float = 1.0  #: of the relative strength
@@ -153,7 +174,7 @@ class Constraint:
 
     def scores(self, pred: Any) -> Any:
         """The scores of predictions."""
-        return 0.5 + 0.5 * np.tanh(0.5 * pred) if self.from_logits else pred
+        return sigmoid(pred) if self.from_logits else pred
 
     def _of_scores(self, options: Options, score: Any, *others: Any) -> Direction:
         if self.score_range is None or not self._transforms:
@@ -257,12 +278,19 @@ def _without_squeeze(grad: NDArray[Any], score: NDArray[Any]) -> NDArray[Any]:
     return result
 
 
+def sigmoid(logit: Any) -> Any:
+    """Probabilities of logits, an array."""
+    return 0.5 + 0.5 * np.tanh(0.5 * logit)
+
+
 def positive(name: str, value: Any) -> float:
     """``value`` as a number; raises TypeError or ValueError for what is none, or not positive and finite."""
     try:
         number = float(value)
     except (TypeError, ValueError):
-        raise TypeError(f"{name} = {value!r}: must be a number") from None
+        raise TypeError(f"{name} = {shown(value)}: must be a number") from None
+    except OverflowError:  # an integer
+        raise ValueError(f"{name} = {shown(value)}: is too large for double precision") from None
     if not (0 < number < math.inf):
-        raise ValueError(f"{name} = {value!r}: must be positive and finite")
+        raise ValueError(f"{name} = {shown(value)}: must be positive and finite")
     return number

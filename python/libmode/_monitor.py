@@ -25,7 +25,22 @@ _LIBRARIES = ("libmode", "torch", "keras", "jax", "tensorflow", "lightning", "py
 
 
 class TrainingWarning(UserWarning):
-    """A training goes wrong in a way that raises no error."""
+    """A training goes wrong in a way that raises no error.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import torch
+    >>> from libmode import TrainingWarning
+    >>> from libmode.torch import MoDeLoss
+    >>> warnings.simplefilter("error", TrainingWarning)  # now it ends the training
+    >>> mode, label, mass = MoDeLoss(), torch.zeros(100), torch.rand(100)
+    >>> for step in range(100):
+    ...     loss = mode(torch.full((100,), 0.5), label, mass)
+    Traceback (most recent call last):
+        ...
+    libmode._monitor.TrainingWarning: the scores of a batch differ by next to nothing (mean 0.5, standard deviation ...
+    """
 
 
 class Monitor:

@@ -17,7 +17,7 @@ with needed("lightgbm", "libmode.lightgbm", "lightgbm"):
     import lightgbm
 
 with needed("sklearn", "libmode.lightgbm", "lightgbm"):
-    from ._classifier import BoostedClassifier, Training, logit
+    from ._classifier import BoostedClassifier, Training, described, logit
 
 from ._boosted import USUAL_EVENTS, Metric, Objective, Rows
 
@@ -49,7 +49,32 @@ def objective(
     :func:`finalize`. ``weight``, of either sign, takes the place of the weights of the Dataset, whose derivatives
     LightGBM does not weight either. All else is as for :func:`libmode.xgboost.objective`.
 
-    Raises RuntimeError in a training on several machines, where each sees a part of the rows.
+    Returns
+    -------
+    Objective
+        To be called with margins (n,) and a Dataset; ``loss`` is MoDe of the last round.
+
+    Raises
+    ------
+    RuntimeError
+        In a training on several machines, where each sees a part of the rows. Otherwise as
+        :func:`libmode.xgboost.objective`.
+
+    Examples
+    --------
+    >>> import lightgbm
+    >>> import numpy as np
+    >>> from libmode.lightgbm import finalize, objective
+    >>> rng = np.random.default_rng(1)
+    >>> label, mass = rng.integers(0, 2, 4_000), rng.uniform(50, 300, 4_000)  # 0 is background
+    >>> x = np.column_stack([mass, rng.normal(label)])
+    >>> start = np.log(label.mean() / (1 - label.mean()))
+    >>> data = lightgbm.Dataset(x, label, init_score=np.full(4_000, start))
+    >>> parameters = {"objective": objective(mass, order=1), "max_depth": 3, "num_threads": 1, "verbose": -1}
+    >>> booster = finalize(lightgbm.train(parameters, data, num_boost_round=20), start)
+    >>> probability = booster.predict(x)
+    >>> bool(probability.min() > 0), bool(probability.max() < 1), booster.num_trees()
+    (True, True, 20)
     """
     return Objective(
         _rows_of_training,
@@ -78,6 +103,34 @@ def metric(
     ``masses`` says for each Dataset of ``valid_sets`` what the masses are; all else is as for
     :func:`libmode.xgboost.metric`, but that ``lightgbm.early_stopping`` stops by any of ``of``, or with
     ``first_metric_only`` by the first.
+
+    Returns
+    -------
+    callable
+        To be called with margins (n,) and a Dataset; it returns (name, value, False) for each of ``of``.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As :func:`libmode.xgboost.metric`.
+
+    Examples
+    --------
+    >>> import lightgbm
+    >>> import numpy as np
+    >>> from libmode.lightgbm import metric, objective
+    >>> rng = np.random.default_rng(1)
+    >>> label, mass = rng.integers(0, 2, 8_000), rng.uniform(50, 300, 8_000)  # 0 is background
+    >>> x, start = np.column_stack([mass, rng.normal(label)]), np.zeros(4_000)  # half of it is signal
+    >>> training = lightgbm.Dataset(x[:4_000], label[:4_000], init_score=start)
+    >>> validation = lightgbm.Dataset(x[4_000:], label[4_000:], init_score=start, reference=training)
+    >>> judge, seen = metric({validation: mass[4_000:]}, of="inverse_sensitivity"), {}
+    >>> parameters = {"objective": objective(mass[:4_000]), "max_depth": 3, "num_threads": 1, "verbose": -1}
+    >>> booster = lightgbm.train(
+    ...     parameters, training, 20, [validation], feval=judge, callbacks=[lightgbm.record_evaluation(seen)]
+    ... )
+    >>> len(seen["valid_0"]["inverse_sensitivity"])
+    20
     """
     return _Feval(Metric(_rows_of, masses, of=of, strength=strength, events=events, options=options))
 
@@ -113,6 +166,21 @@ def finalize(booster: lightgbm.Booster, init_score: float = 0.0, *, num_iteratio
         final already; for an init_score that is not finite.
     TypeError
         For other things than a Booster and a number.
+
+    Examples
+    --------
+    >>> import lightgbm
+    >>> import numpy as np
+    >>> from libmode.lightgbm import finalize, objective
+    >>> rng = np.random.default_rng(1)
+    >>> label, mass = rng.integers(0, 2, 4_000), rng.uniform(50, 300, 4_000)  # 0 is background
+    >>> x = np.column_stack([mass, rng.normal(label)])
+    >>> data = lightgbm.Dataset(x, label, init_score=np.full(4_000, 0.1))
+    >>> parameters = {"objective": objective(mass, order=1), "max_depth": 3, "num_threads": 1, "verbose": -1}
+    >>> booster = lightgbm.train(parameters, data, num_boost_round=20)  # whose predictions are margins, less 0.1
+    >>> probability = 1 / (1 + np.exp(-0.1 - booster.predict(x)))
+    >>> np.allclose(finalize(booster, 0.1).predict(x), probability)
+    True
     """
     if not isinstance(booster, lightgbm.Booster):
         raise TypeError(f"booster is {type(booster).__name__}: expected lightgbm.Booster")
@@ -138,9 +206,10 @@ def finalize(booster: lightgbm.Booster, init_score: float = 0.0, *, num_iteratio
 
 
 class MoDeLGBMClassifier(BoostedClassifier):
-    __doc__ = BoostedClassifier.describe(
+    __doc__ = described(
         "LightGBM",
-        "lightgbm.Booster",
+        "MoDeLGBMClassifier",
+        "txt",
         "Further options of the MoDe loss, and further parameters of LightGBM, by their own names.",
     )
 

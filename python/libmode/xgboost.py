@@ -17,9 +17,10 @@ with needed("xgboost", "libmode.xgboost", "xgboost"):
     import xgboost
 
 with needed("sklearn", "libmode.xgboost", "xgboost"):
-    from ._classifier import BoostedClassifier, Training
+    from ._classifier import BoostedClassifier, Training, described
 
 from ._boosted import USUAL_EVENTS, Metric, Objective, Rows
+from ._collective import of_all
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -58,8 +59,11 @@ def objective(
 
     Parameters
     ----------
-    mass : (n,) or (n, d) real numbers
-        Of the rows of the training set, in their order.
+    mass : (n,) or (n, d) real numbers, or "label_lower_bound", "label_upper_bound"
+        Of the rows of the training set, in their order; or the name of the field of the DMatrix that has them, in
+        single precision. In a distributed training, of Dask for instance, each process has rows of its own: give
+        ``DaskDMatrix(..., label_lower_bound=mass)``, which no objective but those of survival times looks at. MoDe is
+        then that of the rows of all processes, each of which holds the margins, labels, masses and weights of all.
     weight : (n,) real numbers of either sign, optional
         Of cross entropy and MoDe. XGBoost refuses a DMatrix with negative weights: give them here. By
         default those of the DMatrix.
@@ -91,10 +95,25 @@ def objective(
         At once for bad options, and in the first round for arrays that do not fit the training set, and labels
         other than 0 and 1.
     RuntimeError
-        In a distributed training, where a process sees only a part of the rows.
+        In a distributed training, where another process met an error.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import xgboost
+    >>> from libmode.xgboost import objective
+    >>> rng = np.random.default_rng(1)
+    >>> label, mass = rng.integers(0, 2, 4_000), rng.uniform(50, 300, 4_000)  # 0 is background
+    >>> x = np.column_stack([mass, rng.normal(label)])
+    >>> parameters = {"objective": "binary:logistic", "base_score": label.mean(), "max_depth": 3, "nthread": 1}
+    >>> mode = objective(mass, order=1)
+    >>> booster = xgboost.train(parameters, xgboost.DMatrix(x, label), num_boost_round=20, obj=mode)
+    >>> probability = booster.predict(xgboost.DMatrix(x))
+    >>> bool(probability.min() > 0), bool(probability.max() < 1), booster.num_boosted_rounds()
+    (True, True, 20)
     """
     return Objective(
-        _rows_of_training,
+        _rows_of,
         mass,
         weight=weight,
         label=label,
@@ -104,11 +123,12 @@ def objective(
         tolerance=tolerance,
         score_transform=score_transform,
         options=options,
+        of_all=of_all,
     )
 
 
 def metric(
-    masses: Mapping[Any, Any] | Iterable[tuple[Any, Any]],
+    masses: Mapping[Any, Any] | Iterable[tuple[Any, Any]] | str,
     *,
     of: str | Iterable[str] = "inverse_sensitivity",
     strength: float | None = None,
@@ -119,9 +139,10 @@ def metric(
 
     Parameters
     ----------
-    masses : mapping or pairs
+    masses : mapping, pairs or name
         From each DMatrix of ``evals`` to the masses of its rows, or to a tuple of masses and weights.
-        One that is missing is an error, since no other masses can stand for its own.
+        One that is missing is an error, since no other masses can stand for its own. Or the name of the field of
+        each that has its masses, as for :func:`objective`: what a distributed training needs.
     of : names, or one
         All are to be minimised, and early stopping takes the last:
 
@@ -137,18 +158,43 @@ def metric(
     **options
         Those of :func:`libmode.mode_loss`; ``order`` is 1 by default.
 
+    Returns
+    -------
+    Metric
+        To be called with margins (n,) and a DMatrix; it returns the name and the value of each of ``of``.
+
     Raises
     ------
     ValueError, TypeError
         At once for bad options, later for a DMatrix whose masses are not known or do not fit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import xgboost
+    >>> from libmode.xgboost import metric, objective
+    >>> rng = np.random.default_rng(1)
+    >>> label, mass = rng.integers(0, 2, 8_000), rng.uniform(50, 300, 8_000)  # 0 is background
+    >>> x = np.column_stack([mass, rng.normal(label)])
+    >>> training, validation = (xgboost.DMatrix(x[part], label[part]) for part in (slice(4_000), slice(4_000, None)))
+    >>> seen = {}
+    >>> booster = xgboost.train(
+    ...     {"objective": "binary:logistic", "base_score": label.mean(), "max_depth": 3, "nthread": 1},
+    ...     training, num_boost_round=20, obj=objective(mass[:4_000]), evals=[(validation, "validation")],
+    ...     custom_metric=metric({validation: mass[4_000:]}, of=["logloss", "inverse_sensitivity"]),
+    ...     evals_result=seen, verbose_eval=False,
+    ... )
+    >>> sorted(seen["validation"]), len(seen["validation"]["inverse_sensitivity"])
+    (['inverse_sensitivity', 'logloss'], 20)
     """
-    return Metric(_rows_of, masses, of=of, strength=strength, events=events, options=options)
+    return Metric(_rows_of, masses, of=of, strength=strength, events=events, options=options, of_all=of_all)
 
 
 class MoDeXGBClassifier(BoostedClassifier):
-    __doc__ = BoostedClassifier.describe(
+    __doc__ = described(
         "XGBoost",
-        "xgboost.Booster",
+        "MoDeXGBClassifier",
+        "json",
         "Further options of the MoDe loss, and further parameters of XGBoost, by their own names.",
     )
 
@@ -174,7 +220,7 @@ class MoDeXGBClassifier(BoostedClassifier):
             },
             data,
             self.n_estimators,
-            obj=training.objective(_rows_of_training),
+            obj=training.objective(_rows_of),
             evals=[(matrix, f"validation_{k}") for k, (matrix, _) in enumerate(evaluated)],
             custom_metric=training.metric(_rows_of, masses) if evaluated else None,
             early_stopping_rounds=self.early_stopping_rounds,
@@ -197,15 +243,20 @@ def _matrix(features: NDArray[Any], label: Any, names: list[str] | None) -> xgbo
 
 
 def _rows_of(data: xgboost.DMatrix) -> Rows:
+    def field(name: str) -> NDArray[Any]:
+        if name not in _FIELDS:
+            raise ValueError(f"mass = {name!r}: a DMatrix can keep masses in one of its fields {' and '.join(_FIELDS)}")
+        found: NDArray[Any] = data.get_float_info(name)
+        if len(found) != data.num_row():
+            raise ValueError(
+                f"mass = {name!r}: this field of the DMatrix has {len(found)} numbers for {data.num_row()} rows: "
+                f"give it DMatrix(..., {name}=mass), and DaskDMatrix likewise"
+            )
+        return found
+
     weight = data.get_weight()
-    return Rows(np.asarray(data.get_label()), weight if len(weight) else None)
+    return Rows(np.asarray(data.get_label()), weight if len(weight) else None, field)
 
 
-def _rows_of_training(data: xgboost.DMatrix) -> Rows:
-    count = xgboost.collective.get_world_size()
-    if count > 1:
-        raise RuntimeError(
-            f"this is one of {count} processes of a distributed training, and sees its own rows only, while MoDe is a "
-            "loss of all: train in one process, or on a sample of the rows"
-        )
-    return _rows_of(data)
+# Of numbers in single precision, one for each row, which binary:logistic does not look at.
+_FIELDS = ("label_lower_bound", "label_upper_bound")

@@ -95,6 +95,12 @@ def test_of_weights_of_the_data_set_the_gradient_is_what_that_of_the_argument_is
 
 
 def test_weights_that_are_whole_numbers_are_events_that_are_repeated():
+    """In boosted trees a weight of 2 counts as two events, in the gradient; in the Hessian nearly so.
+
+    Reason: the objective passes on the gradient of cross entropy and MoDe, both linear in sums of weights.
+    Holds: with `unbiased=False` and given edges. The Hessian, of densities of neighbouring events, agrees in its sum
+    within 1 %, and for 95 % of the events within 10 %.
+    """
     sample = Sample(5_000, 4)
     count = sample.rng.integers(1, 4, 5_000)
     copies = np.repeat(np.arange(5_000), count)

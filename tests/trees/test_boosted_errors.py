@@ -285,14 +285,24 @@ def test_cv_says_what_to_do_instead():
     assert said == "mass has length 2000" + ELSEWHERE.replace("2000", "1500")
 
 
-def test_a_distributed_training(monkeypatch):
-    with monkeypatch.context() as changed:
-        changed.setattr(xgboost.collective, "get_world_size", lambda: 2)
-        said = error(RuntimeError, trained, "xgboost")
+def test_a_field_that_has_no_masses():
+    data = xgboost.DMatrix(SMALL.features, SMALL.label)
+    said = error(ValueError, OBJECTIVES["xgboost"]("label_lower_bound"), np.arange(EVENTS) / EVENTS, data)
     assert said == (
-        "this is one of 2 processes of a distributed training, and sees its own rows only, while MoDe is a loss of "
-        "all: train in one process, or on a sample of the rows"
+        f"mass = 'label_lower_bound': this field of the DMatrix has 0 numbers for {EVENTS} rows: give it DMatrix(..., "
+        "label_lower_bound=mass), and DaskDMatrix likewise"
     )
+    said = error(ValueError, OBJECTIVES["xgboost"]("mass"), np.arange(EVENTS) / EVENTS, data)
+    assert said == (
+        "mass = 'mass': a DMatrix can keep masses in one of its fields label_lower_bound and label_upper_bound"
+    )
+    rows = lightgbm.Dataset(SMALL.features, SMALL.label).construct()
+    assert (
+        error(TypeError, OBJECTIVES["lightgbm"]("mass"), np.zeros(EVENTS), rows) == "mass = 'mass': expected an array"
+    )
+
+
+def test_a_distributed_training_of_lightgbm():
     for name in ("num_machines", "num_machine"):
         data = lightgbm.Dataset(SMALL.features, SMALL.label, params={name: 3})
         said = error(RuntimeError, OBJECTIVES["lightgbm"](SMALL.mass), np.zeros(EVENTS), data)
@@ -352,3 +362,14 @@ def test_what_is_not_fitted(library):
     for way in (classifier.predict, classifier.predict_proba, classifier.decision_function):
         assert "is not fitted yet" in error(ValueError, way, SMALL.features)
     assert "is not fitted yet" in error(ValueError, classifier.save_model, "nowhere")
+
+
+@pytest.mark.parametrize("library", CLASSIFIERS)
+@pytest.mark.parametrize("name", ["mass", "category"])
+def test_a_ragged_list_is_named(library, name):
+    ragged = [[1.0] * (EVENTS - 2), 1.0, [2.0]]
+    given = {"mass": SMALL.mass, name: ragged}
+    assert (
+        error(ValueError, fitted, library, **given)
+        == f"{name} cannot be made an array: expected one number for each event"
+    )

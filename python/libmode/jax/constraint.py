@@ -91,6 +91,22 @@ def mode_constraint(
     BatchError, ValueError, TypeError
         As :func:`libmode.jax.mode_loss`, in the pass that is differentiated; ValueError too for a tolerance
         without a state, and for a reference that does not fit the batch.
+
+    Examples
+    --------
+    >>> import jax
+    >>> import numpy as np
+    >>> from libmode.jax import mode_constraint
+    >>> rng = np.random.default_rng(1)
+    >>> label, mass = rng.integers(0, 2, 4_000), rng.uniform(50, 300, 4_000)  # 0 is background
+    >>> x = np.column_stack([mass / 300, rng.normal(label)])
+    >>> @jax.jit
+    ... def loss(weights):
+    ...     score = mode_constraint(jax.nn.sigmoid(x @ weights), label, mass, order=1)  # the one line
+    ...     return ((score - label) ** 2).mean()
+    >>> value, gradient = jax.value_and_grad(loss)(np.zeros(2))
+    >>> print(f"{value:.2f}, gradient of shape {gradient.shape}")
+    0.25, gradient of shape (2,)
     """
     added = of_function(
         options,

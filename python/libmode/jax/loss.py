@@ -7,7 +7,7 @@ and ``vmap`` it is called back from the compiled program.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -16,9 +16,13 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import _arrays
+from .._device.plan import Plan, plan_of, unsupported
 from .._evaluate import Evaluate, loss_and_grad
 from .._front import NO_SECOND_DERIVATIVE, events_of
 from .._options import Options, check
+from ._device import on_device as on_device_form
+from ._mesh import as_varied_as
 
 try:
     from jax.experimental.buffer_callback import buffer_callback
@@ -29,6 +33,10 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from ..option_types import DisCoOptions, FlatnessOptions, LossOptions
+
+# Of score, mass, weight, label and category, all but the first two perhaps None, the loss and its gradient.
+Both = Callable[..., tuple[Any, Any]]
+Axes = str | Sequence[str]
 
 # Makes of NumPy's arrays two: for a loss, the loss and its gradient.
 Compute = Callable[..., tuple[Any, NDArray[Any]]]
@@ -41,6 +49,8 @@ def mode_loss(
     weight: Any = None,
     label: Any = None,
     category: Any = None,
+    on_device: bool = False,
+    axis_name: str | Sequence[str] | None = None,
     **options: Unpack[LossOptions],
 ) -> jax.Array:
     """The MoDe loss (arXiv:2010.09745) of JAX arrays, differentiable in ``score``.
@@ -53,6 +63,13 @@ def mode_loss(
         incoming one.
     mass, weight, label, category : arrays of shape (n,) or (n, 1), mass also (n, d)
         As for :func:`libmode.mode_loss`. Their derivative is 0.
+    on_device : bool, default False
+        Compute with JAX's own operations where the arrays lie, in place of the core, which runs on
+        the CPU: see docs/scaling.md.
+    axis_name : str or sequence of str, optional
+        Inside ``jax.shard_map``: the axes of the mesh over which the events are distributed. The loss is
+        that of the events of all devices, the same on each, and each has the gradient of its own events; derivatives
+        are those of a loss that is a ``jax.lax.psum`` over the axes.
     **options
         Those of :func:`libmode.mode_loss`; static under ``jit``.
 
@@ -66,21 +83,80 @@ def mode_loss(
         As :func:`libmode.mode_loss`, for shapes and types while tracing too. What is
         wrong with values inside ``jit`` is known when the program runs: then a
         ``jax.errors.JaxRuntimeError``, whose last line is that sentence.
+
+    Examples
+    --------
+    >>> import jax
+    >>> import numpy as np
+    >>> from libmode.jax import mode_loss
+    >>> rng = np.random.default_rng(1)
+    >>> mass = rng.uniform(50, 300, 10_000)
+    >>> score = (mass / 300 + rng.random(10_000)) / 2
+    >>> loss, grad = jax.value_and_grad(mode_loss)(score, mass, order=0)
+    >>> print(f"{loss:.4f}, gradient of shape {grad.shape}")
+    0.0242, gradient of shape (10000,)
     """
-    return loss_of(check("mode", options), score, mass, weight, label, category)
+    checked = check("mode", options)
+    given = events_of(read, score, mass, weight, label, category)
+    checked = checked.for_events(given.score.dtype, given.mass.dtype, given.mass.shape)
+    both = partial(_by_core, compute=partial(loss_and_grad, checked))
+    if on_device:
+        unsupported(checked, category is not None)
+        both = partial(_by_device, plan_of(checked), both)
+    arrays = tuple(map(known_to_numpy, given))
+    loss: jax.Array = _loss(*arrays, both) if axis_name is None else _union(*arrays, both, axis_name)
+    return loss
 
 
 def disco_loss(
     score: Any, mass: Any, *, weight: Any = None, label: Any = None, **options: Unpack[DisCoOptions]
 ) -> jax.Array:
-    """DisCo of JAX arrays: :func:`libmode.baselines.disco_loss`, otherwise as :func:`mode_loss`."""
+    """DisCo of JAX arrays: :func:`libmode.baselines.disco_loss`, otherwise as :func:`mode_loss`.
+
+    Returns
+    -------
+    Array of shape ().
+
+    Raises
+    ------
+    BatchError, ValueError, TypeError
+        As :func:`libmode.baselines.disco_loss`, and as :func:`mode_loss`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from libmode.jax import disco_loss
+    >>> rng = np.random.default_rng(1)
+    >>> mass = rng.uniform(50, 300, 2_000)
+    >>> print(f"{disco_loss(mass / 300 + rng.random(2_000), mass):.3f}")
+    0.334
+    """
     return loss_of(check("disco", options), score, mass, weight, label)
 
 
 def flatness_loss(
     score: Any, mass: Any, *, weight: Any = None, label: Any = None, **options: Unpack[FlatnessOptions]
 ) -> jax.Array:
-    """The flatness loss of JAX arrays: :func:`libmode.baselines.flatness_loss`, otherwise as :func:`mode_loss`."""
+    """The flatness loss of JAX arrays: :func:`libmode.baselines.flatness_loss`, otherwise as :func:`mode_loss`.
+
+    Returns
+    -------
+    Array of shape ().
+
+    Raises
+    ------
+    BatchError, ValueError, TypeError
+        As :func:`libmode.baselines.flatness_loss`, and as :func:`mode_loss`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from libmode.jax import flatness_loss
+    >>> rng = np.random.default_rng(1)
+    >>> mass = rng.uniform(50, 300, 2_000)
+    >>> print(f"{flatness_loss((mass / 300 + rng.random(2_000)) / 2, mass, bins=20):.4f}")
+    0.0235
+    """
     return loss_of(check("flatness", options), score, mass, weight, label)
 
 
@@ -96,7 +172,7 @@ def loss_of(
     """A loss of options that are checked, by a function as :func:`loss_and_grad` is."""
     given = events_of(read, score, mass, weight, label, category)
     options = options.for_events(given.score.dtype, given.mass.dtype, given.mass.shape)
-    loss: jax.Array = _loss(*map(known_to_numpy, given), partial(evaluate, options))
+    loss: jax.Array = _loss(*map(known_to_numpy, given), partial(_by_core, compute=partial(evaluate, options)))
     return loss
 
 
@@ -104,7 +180,12 @@ def read(name: str, values: Any) -> jax.Array:
     """``values`` as an array of real numbers; scores must be floating, and categories integers."""
     if values is None:
         raise TypeError(f"{name} is None: expected an array of real numbers")
-    array = jnp.asarray(values)
+    try:
+        with np.errstate(over="ignore"):  # a number beyond float32 becomes infinite, which has a sentence
+            array = jnp.asarray(values)
+    except (TypeError, ValueError, OverflowError) as error:  # texts, objects, ragged lists, masked arrays
+        _arrays.read(name, values)  # which has a sentence for it
+        raise TypeError(f"{name} cannot be made an array of JAX: {error}") from None
     if name == "score" and not jnp.issubdtype(array.dtype, jnp.floating):
         raise TypeError(f"score has dtype {array.dtype}: expected a floating type")
     if name == "category" and not (jnp.issubdtype(array.dtype, jnp.integer) or array.dtype == bool):
@@ -122,18 +203,48 @@ def known_to_numpy(array: jax.Array | None) -> jax.Array | None:
 
 
 @partial(jax.custom_jvp, nondiff_argnums=(5,))
-def _loss(score: Any, mass: Any, weight: Any, label: Any, category: Any, compute: Compute) -> Any:
-    return _loss_and_grad((score, mass, weight, label, category), compute)[0]
+def _loss(score: Any, mass: Any, weight: Any, label: Any, category: Any, both: Both) -> Any:
+    return both(score, mass, weight, label, category)[0]
 
 
 @_loss.defjvp
-def _(compute: Compute, primals: Any, tangents: Any) -> Any:
-    loss, grad = _loss_and_grad(primals, compute)
+def _(both: Both, primals: Any, tangents: Any) -> Any:
+    loss, grad = both(*primals)
     return loss, jnp.sum(grad * tangents[0])
 
 
-def _loss_and_grad(arrays: tuple[Any, ...], compute: Compute) -> Any:
+@partial(jax.custom_jvp, nondiff_argnums=(5, 6))
+def _union(score: Any, mass: Any, weight: Any, label: Any, category: Any, both: Both, axes: Axes) -> Any:
+    return _of_union((score, mass, weight, label, category), both, axes)[0]
+
+
+@_union.defjvp
+def _(both: Both, axes: Axes, primals: Any, tangents: Any) -> Any:
+    loss, grad = _of_union(primals, both, axes)
+    return loss, jax.lax.psum(jnp.sum(grad * tangents[0]), axes)
+
+
+def _of_union(arrays: tuple[Any, ...], both: Both, axes: Axes) -> tuple[Any, Any]:
+    """The loss of the events of all devices along the axes, and the gradient of those of this one."""
+    every = (None if array is None else jax.lax.all_gather(array, axes, tiled=True) for array in arrays)
+    loss, grad = both(*every)
+    n = len(arrays[0])
+    own = jax.lax.dynamic_slice_in_dim(grad, jax.lax.axis_index(axes) * n, n)
+    return jax.lax.pmean(loss, axes), own  # the mean of equal ones, of which JAX knows that they are equal
+
+
+def _by_core(*arrays: Any, compute: Compute) -> Any:
     return call_back(arrays, compute, jax.ShapeDtypeStruct((), arrays[0].dtype))
+
+
+@partial(jax.custom_jvp, nondiff_argnums=(0, 1))
+def _by_device(plan: Plan, core: Both, *arrays: Any) -> Any:
+    return on_device_form(plan, core, *arrays)
+
+
+@_by_device.defjvp
+def _(plan: Plan, core: Both, primals: Any, tangents: Any) -> Any:
+    raise RuntimeError(NO_SECOND_DERIVATIVE)
 
 
 @partial(jax.custom_jvp, nondiff_argnums=(1, 2))
@@ -147,7 +258,8 @@ def call_back(arrays: tuple[Any, ...], compute: Compute, first: jax.ShapeDtypeSt
     except jax.errors.TracerArrayConversionError:
         results = first, jax.ShapeDtypeStruct(arrays[0].shape, arrays[0].dtype)
         on_cpu = partial(_elsewhere if buffer_callback is None else _on_cpu, compute, results)
-        return jax.lax.platform_dependent(*arrays, cpu=on_cpu, default=partial(_elsewhere, compute, results))
+        found = jax.lax.platform_dependent(*arrays, cpu=on_cpu, default=partial(_elsewhere, compute, results))
+        return tuple(as_varied_as(arrays[0], result) for result in found)
     one, grad = compute(*known)
     return jnp.asarray(one, first.dtype), jnp.asarray(grad)
 

@@ -40,8 +40,11 @@ def events(score: Any, mass: Any, weight: Any, label: Any, category: Any = None)
 
 
 def read(name: str, tensor: Any) -> Tensor:
-    """A tensor, if it is one of real numbers; scores must be floating, and categories integers."""
-    if isinstance(tensor, Tensor):
+    """A dense tensor, if it is one of real numbers; scores must be floating, and categories integers."""
+    if isinstance(tensor, Tensor) and not tensor.is_quantized:
+        if tensor.is_nested or tensor.layout is not torch.strided:
+            layout = "nested" if tensor.is_nested else str(tensor.layout).removeprefix("torch.")
+            raise TypeError(f"{name} is a {layout} tensor: expected a dense one, of shape (n,) or (n, 1)")
         floating = tensor.is_floating_point()
         if floating and name != "category" or not (floating or name == "score" or tensor.is_complex()):
             return tensor

@@ -105,21 +105,26 @@ def _arrays(
     kind = torch.float64 if double or weight is not None and weight.dtype is torch.float64 else torch.float32
     checked = decode(options).for_events(score.dtype, mass.dtype, mass.shape)
     arrays = Events(
-        _ready(score, kind),
-        _ready(mass if mass.ndim == 1 else mass.t(), kind),  # whose rows are the variables
-        None if weight is None else _ready(weight, kind),
-        None if label is None else _ready(label, label.dtype if label.dtype in _LABEL_TYPES else torch.float64),
-        None
-        if category is None
-        else _ready(category, category.dtype if category.dtype in _LABEL_TYPES else torch.int64),
+        _ready("score", score, kind),
+        _ready("mass", mass if mass.ndim == 1 else mass.t(), kind),  # whose rows are the variables
+        None if weight is None else _ready("weight", weight, kind),
+        None if label is None else _ready("label", label, _whole(label, torch.float64)),
+        None if category is None else _ready("category", category, _whole(category, torch.int64)),
     )
     return arrays, checked
 
 
-def _ready(tensor: Tensor, kind: torch.dtype) -> Tensor:
+def _whole(tensor: Tensor, otherwise: torch.dtype) -> torch.dtype:
+    """The type in which the core reads labels or categories."""
+    return tensor.dtype if tensor.dtype in _LABEL_TYPES else otherwise
+
+
+def _ready(name: str, tensor: Tensor, kind: torch.dtype) -> Tensor:
     """The tensor as the core reads it, often itself."""
     if tensor.dtype is kind and tensor.is_cpu and tensor.is_contiguous():
         return tensor
+    if tensor.is_meta:
+        raise TypeError(f"{name} is on the device meta, where a tensor has no values: give one that has")
     return tensor.detach().to("cpu", kind).contiguous()
 
 
@@ -154,6 +159,11 @@ loss_op = torch.library.custom_op("libmode::loss", compute, mutates_args=())
 def _(
     score: Tensor, mass: Tensor, weight: Tensor | None, label: Tensor | None, category: Tensor | None, options: str
 ) -> tuple[Tensor, Tensor]:
+    return like_results(score)
+
+
+def like_results(score: Tensor) -> tuple[Tensor, Tensor]:
+    """Tensors like those that :func:`compute` returns."""
     kind = result_type(score)
     return score.new_empty((), dtype=kind), torch.empty_like(score, dtype=kind, memory_format=torch.contiguous_format)
 
@@ -187,28 +197,30 @@ def _no_second_derivative(ctx: Any, *incoming: Tensor) -> Any:
 _backward_op.register_autograd(_no_second_derivative)
 
 
-def _keep(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) -> None:
+def keep(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) -> None:
     ctx.save_for_backward(inputs[0], output[1])
     ctx.mark_non_differentiable(output[1])
 
 
-def _backward(ctx: Any, incoming: Tensor, _: Tensor | None) -> tuple[Tensor | None, ...]:
+def backward(ctx: Any, incoming: Tensor, _: Tensor | None) -> tuple[Tensor | None, ...]:
     score, grad = ctx.saved_tensors
     return _backward_op(incoming, grad, score), None, None, None, None, None
 
 
-loss_op.register_autograd(_backward, setup_context=_keep)
+loss_op.register_autograd(backward, setup_context=keep)
 
 
-class _Eager(torch.autograd.Function):
-    """A loss of the core with its derivative: ``apply(score, mass, weight, label, category, options)``.
+class Eager(torch.autograd.Function):
+    """A loss with its derivative: ``apply(score, mass, weight, label, category, options, compute)``.
 
-    torch.func cannot transform it, but PyTorch calls it at half the cost of what it can.
+    The last is :func:`compute`, or a function like it. torch.func cannot transform it, but PyTorch calls it at half
+    the cost of what it can.
     """
 
     @staticmethod
     def forward(ctx: Any, *inputs: Any) -> Tensor:
-        loss, grad = compute(*inputs)
+        loss: Tensor
+        loss, grad = inputs[-1](*inputs[:-1])
         ctx.save_for_backward(inputs[0], grad)
         ctx.save_for_forward(inputs[0], grad)
         return loss
@@ -218,7 +230,7 @@ class _Eager(torch.autograd.Function):
         score, grad = ctx.saved_tensors
         if torch.is_grad_enabled():  # create_graph, and always in torch.func
             grad = _Tied.apply(grad, score)
-        return _product(incoming, grad, score), None, None, None, None, None
+        return _product(incoming, grad, score), None, None, None, None, None, None
 
     @staticmethod
     def jvp(ctx: Any, tangent: Tensor, *others: Any) -> Tensor:
@@ -227,7 +239,28 @@ class _Eager(torch.autograd.Function):
         return product.sum()
 
 
-class _Transformed(torch.autograd.Function):
+class _Known(torch.autograd.Function):
+    """A loss that is known, with its gradient: ``apply(score, loss, grad)``."""
+
+    @staticmethod
+    def forward(ctx: Any, score: Tensor, loss: Tensor, grad: Tensor) -> Tensor:
+        ctx.save_for_backward(score, grad)
+        return loss.view_as(loss)
+
+    @staticmethod
+    def backward(ctx: Any, incoming: Tensor) -> tuple[Tensor | None, ...]:
+        return Eager.backward(ctx, incoming)[:3]
+
+
+def known_loss(score: Tensor, loss: float, grad: Tensor) -> Tensor:
+    """A loss of scores of shape (n,) or (n, 1), whose gradient, (n,), is known."""
+    kind = result_type(score)
+    value = torch.scalar_tensor(loss, dtype=kind, device=score.device)
+    known: Tensor = _Known.apply(score, value, grad.to(score.device, kind).reshape(score.shape))
+    return known
+
+
+class Transformed(torch.autograd.Function):
     """The same for torch.func; returns the gradient too, which itself has no derivative.
 
     ``vmap`` computes one loss after the other.
@@ -235,20 +268,21 @@ class _Transformed(torch.autograd.Function):
 
     @staticmethod
     def forward(*inputs: Any) -> tuple[Tensor, Tensor]:
-        return compute(*inputs)
+        loss, grad = inputs[-1](*inputs[:-1])
+        return loss, grad
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) -> None:
-        _keep(ctx, inputs, output)
+        keep(ctx, inputs, output)
         ctx.save_for_forward(inputs[0], output[1])
 
     @staticmethod
     def backward(ctx: Any, incoming: Tensor, _: Tensor | None) -> tuple[Tensor | None, ...]:
-        return _Eager.backward(ctx, incoming)
+        return Eager.backward(ctx, incoming)
 
     @staticmethod
     def jvp(ctx: Any, *tangents: Any) -> tuple[Tensor, None]:
-        return _Eager.jvp(ctx, *tangents), None
+        return Eager.jvp(ctx, *tangents), None
 
     @staticmethod
     def vmap(info: Any, in_dims: tuple[int | None, ...], *inputs: Any) -> tuple[tuple[Tensor, Tensor], tuple[int, int]]:
@@ -258,7 +292,7 @@ class _Transformed(torch.autograd.Function):
                 values if dim is None else values.select(dim, place)
                 for values, dim in zip(inputs, in_dims, strict=True)
             )
-            results.append(_Transformed.apply(*one))
+            results.append(Transformed.apply(*one))
         losses, grads = zip(*results, strict=True)
         return (torch.stack(losses), torch.stack(grads)), (0, 0)
 
@@ -283,15 +317,21 @@ class _Tied(torch.autograd.Function):
 in_torch_func = getattr(torch._C, "_are_functorch_transforms_active", bool)
 
 
+def stands_for_others(tensor: Tensor) -> bool:
+    """Whether the operator is to be called: while compiling, and for tensors of other types.
+
+    Keras asks for the shape with those of the device "meta".
+    """
+    return torch.compiler.is_compiling() or type(tensor) not in (Tensor, torch.nn.Parameter) or tensor.is_meta
+
+
 def core_loss(events: Events, options: str) -> Tensor:
     """A loss of the core of tensors that are checked."""
-    score = events.score
     loss: Tensor
-    # Tensors of other types stand for others, and Keras asks for the shape with those of the device "meta".
-    if torch.compiler.is_compiling() or type(score) not in (Tensor, torch.nn.Parameter) or score.is_meta:
+    if stands_for_others(events.score):
         loss, _ = loss_op(*events, options)
     elif in_torch_func():
-        loss, _ = _Transformed.apply(*events, options)
+        loss, _ = Transformed.apply(*events, options, compute)
     else:
-        loss = _Eager.apply(*events, options)
+        loss = Eager.apply(*events, options, compute)
     return loss

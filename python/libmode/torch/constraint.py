@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -12,12 +13,13 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
 from .._bad_batches import OnBadBatch, SkipsBadBatches
-from .._constraint import USUAL_TOLERANCE, Constraint, Dependence, ScoreTransform, State
+from .._constraint import USUAL_TOLERANCE, Constraint, Dependence, Direction, ScoreTransform, State
 from .._front import Events, events_of
 from .._monitor import Monitor, look
 from .._native import BatchError
 from .._options import keywords_only
 from .._plain import plain
+from ._gather import Found, Given, Group, checked_group, norm_of_all, of_all, only_a_part, processes
 from ._module import read
 from ._op import as_numpy, in_torch_func, result_type
 from .reference import joined
@@ -64,6 +66,10 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
     monitor : bool, default True
         Warn, once each, if scores collapse to one, the classifier is given up, or bins have too few
         events (:class:`libmode.TrainingWarning`).
+    gather : bool, default False
+    process_group : ProcessGroup, optional
+        As for :class:`MoDeLoss`: the direction, the norms, the tolerance and the state are those of the events of all
+        processes. In backward they exchange a number.
     **options
         Those of :func:`libmode.mode_loss`; ``order`` is 1 by default.
 
@@ -78,13 +84,36 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
         N = tolerance (by default 100,000) events. D is the average of the unbiased loss, B that of
         what was subtracted as its bias, n the number of events.
 
-    All arguments are keywords. State is in buffers: ``state_dict`` has it.
+    Raises
+    ------
+    ValueError, TypeError
+        For options that are out of range or unknown, and for positional arguments: all are keywords.
+    BatchError, ValueError, TypeError
+        When called: as :func:`libmode.mode_loss`, a ValueError with the training step; BatchError only with
+        ``on_bad_batch="raise"``.
+
+    Notes
+    -----
+    State is in buffers: ``state_dict`` has it.
 
     Examples
     --------
+    >>> import torch
+    >>> from libmode.torch import MoDeConstraint
+    >>> _ = torch.manual_seed(1)
+    >>> target, mass = torch.randint(0, 2, (2_000,)).float(), 50 + 250 * torch.rand(2_000)  # 0 is background
+    >>> x = torch.stack([mass / 300, torch.randn(2_000) + target], 1)
+    >>> network = torch.nn.Sequential(torch.nn.Linear(2, 1), torch.nn.Sigmoid())
     >>> constraint = MoDeConstraint(order=1)
-    >>> score = constraint(network(x)[:, 0], target, mass)
-    >>> binary_cross_entropy(score, target).backward()
+    >>> constraint
+    MoDeConstraint(order=1, relative_strength=30.0)
+    >>> score = constraint(network(x)[:, 0], target, mass)  # the one line
+    >>> torch.nn.functional.binary_cross_entropy(score, target).backward()
+    >>> constraint.loss < 0.1, constraint.strength > 0, constraint.relative_strength, constraint.skipped
+    (True, True, 30.0, 0)
+    >>> rho, error = constraint.dependence  # of one batch, whose error is not known yet
+    >>> bool(rho > 1), error
+    (True, inf)
     """
 
     state: Tensor
@@ -100,10 +129,13 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
         background_only: bool = True,
         on_bad_batch: OnBadBatch = "skip",
         monitor: bool = True,
+        gather: bool = False,
+        process_group: Group = None,
         **options: Unpack[LossOptions],
     ) -> None:
         keywords_only(self, positional, "order=1")
         super().__init__()
+        self.gather, self.process_group = checked_group(gather, process_group)
         self._set_on_bad_batch(on_bad_batch)
         self.options = plain("mode", {"order": 1, **options})
         self._constraint = Constraint(
@@ -173,26 +205,75 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
             return pred
         if in_torch_func():
             raise RuntimeError("torch.func cannot transform a MoDeConstraint, which has a state: use MoDeLoss")
-        batch = events_of(read, pred.detach(), mass, weights, read("target", target), category)
-        count = len(batch.score)
-        if not self.background_only:
-            batch = batch._replace(label=None)
-        every = batch if reference is None else joined(batch, reference, self._constraint.labels)
-        arrays = Events(*(None if tensor is None else as_numpy(tensor) for tensor in every))
+        make = partial(self._given, pred.detach(), target, mass, weights, category, reference)
         try:
-            found = self._constraint.direction(*arrays, count=count)
+            own, found = self._direction(make, reference is not None)
         except BatchError as error:
             self._skip(error)
             return pred
-        except ValueError as error:
-            where = "" if reference is None else f", where events from {count} on are those of reference"
-            raise ValueError(f"{error} (in training step {int(self.state[0])}{where})") from None
         self._last["loss"] = found.loss
         state = self._constraint.after(self._state(), found)
         self._remember(state)
-        if self._monitor is not None and self._monitor.due():
-            look(self._monitor, self._constraint, arrays, found)
-        return constrained(pred, found.grad, self._constraint.per_norm(state), self._constraint, self._last)
+        if self._monitor is not None:
+            if not self.gather:
+                only_a_part(self._monitor, type(self).__name__)
+            if self._monitor.due():
+                look(self._monitor, self._constraint, own, found)
+        group = (self.process_group,) if self._gathers else None
+        return constrained(pred, found.grad, self._constraint.per_norm(state), self._constraint, self._last, group)
+
+    def _given(
+        self,
+        pred: Tensor,
+        target: Tensor,
+        mass: Tensor,
+        weights: Tensor | None,
+        category: Tensor | None,
+        reference: Events | None,
+    ) -> Given:
+        batch = events_of(read, pred, mass, weights, read("target", target), category)
+        size = len(batch.score)
+        if not self.background_only:
+            batch = batch._replace(label=None)
+        return Given(batch if reference is None else joined(batch, reference, self._constraint.labels), size)
+
+    @property
+    def _gathers(self) -> bool:
+        return self.gather and processes(self.process_group) > 1
+
+    def _direction(self, make: Callable[[], Given], has_reference: bool) -> tuple[Events, Direction]:
+        """The arrays of this process, and where its batch is pushed."""
+        where = ""
+        try:
+            if self._gathers:
+                return self._direction_of_all(make)
+            given = make()
+            where = f", where events from {given.batch} on are those of reference" if has_reference else ""
+            arrays = _arrays(given.events)
+            return arrays, self._constraint.direction(*arrays, count=given.batch)
+        except BatchError:
+            raise
+        except ValueError as error:
+            raise ValueError(f"{error} (in training step {int(self.state[0])}{where})") from None
+
+    def _direction_of_all(self, make: Callable[[], Given]) -> tuple[Events, Direction]:
+        """The same, by the events of all processes."""
+        own: list[Events] = []
+
+        def kept() -> Given:
+            given = make()
+            own.append(_arrays(given.events))
+            return given
+
+        def compute(given: Given) -> Found:
+            grad, *numbers = self._constraint.direction(*_arrays(given.events), count=given.batch)
+            return Found(numbers, torch.from_numpy(grad))
+
+        labels = self._constraint.labels if self.background_only else None
+        found = of_all(kept, labels, repr(self), self.process_group, compute)
+        assert found.grad is not None
+        # The norm over all batches will be that of gradients as they come, see constrained.
+        return own[0], Direction(as_numpy(found.grad) / processes(self.process_group), *found.numbers)
 
     def _state(self) -> State:
         return State(*self.state.tolist())
@@ -216,6 +297,8 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
         shown = {**self.options, "relative_strength": self._constraint.relative_strength}
         if self._constraint.tolerance is not None:
             shown["tolerance"] = self._constraint.tolerance
+        if self.gather:
+            shown["gather"] = True
         return ", ".join(f"{name}={value!r}" for name, value in shown.items())
 
 
@@ -223,12 +306,25 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
 _outside_of_the_graph = torch.compiler.disable(MoDeConstraint._constrained)  # type: ignore[no-untyped-call]
 
 
+def _arrays(events: Events) -> Events:
+    return Events(*(None if tensor is None else as_numpy(tensor) for tensor in events))
+
+
 def constrained(
-    pred: Tensor, grad: NDArray[Any], per_norm: float, constraint: Constraint, last: dict[str, Any]
+    pred: Tensor,
+    grad: NDArray[Any],
+    per_norm: float,
+    constraint: Constraint,
+    last: dict[str, Any],
+    group: tuple[Group] | None = None,
 ) -> Tensor:
-    """The predictions, to whose gradient that of shape (n,) will be added; then last["strength"] says how strongly."""
+    """The predictions, to whose gradient that of shape (n,) will be added; then last["strength"] says how strongly.
+
+    Among several processes, with their ``group``, the size follows the norm over all of their batches, as they
+    come: the mean over the processes, which DistributedDataParallel takes afterwards, divides both parts alike.
+    """
     added = torch.from_numpy(grad).to(pred.device, result_type(pred))
-    same: Tensor = _Constrained.apply(pred, added, per_norm, constraint, last)
+    same: Tensor = _Constrained.apply(pred, added, per_norm, constraint, last, group)
     return same
 
 
@@ -237,19 +333,28 @@ class _Constrained(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any, pred: Tensor, grad: Tensor, per_norm: float, constraint: Constraint, last: dict[str, Any]
+        ctx: Any,
+        pred: Tensor,
+        grad: Tensor,
+        per_norm: float,
+        constraint: Constraint,
+        last: dict[str, Any],
+        group: tuple[Group] | None,
     ) -> Tensor:
         ctx.save_for_backward(pred, grad)
-        ctx.per_norm, ctx.constraint, ctx.last = per_norm, constraint, last
+        ctx.per_norm, ctx.constraint, ctx.last, ctx.group = per_norm, constraint, last, group
         return pred.view_as(pred)
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, incoming: Tensor) -> tuple[Tensor, None, None, None, None]:
+    def backward(ctx: Any, incoming: Tensor) -> tuple[Tensor | None, ...]:
         pred, grad = ctx.saved_tensors
         grad = grad.reshape(incoming.shape)
         of_logits = incoming.to(grad.dtype) * ctx.constraint.by_logit(pred.to(grad.dtype))
-        strength = ctx.per_norm * torch.linalg.vector_norm(of_logits)
-        strength = torch.nan_to_num(strength, 0.0, 0.0)  # where a GradScaler's scale was too large
+        norm = torch.linalg.vector_norm(of_logits)
+        if ctx.group is not None:
+            norm = norm_of_all(norm, *ctx.group)
+        strength = torch.nan_to_num(ctx.per_norm * norm, 0.0, 0.0)  # where a GradScaler's scale was too large
         ctx.last["strength"] = strength
-        return torch.addcmul(incoming.to(grad.dtype), strength, grad).to(pred.dtype), None, None, None, None
+        added = torch.addcmul(incoming.to(grad.dtype), strength, grad).to(pred.dtype)
+        return added, None, None, None, None, None

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
 
+from .._device.plan import unsupported
 from .._front import Events, events_of
 from .._monitor import Monitor
 from .._native import BatchError
+from ._device import device_loss
+from ._gather import Compute, Found, Given, Group, checked_group, of_all, only_a_part, processes
 from ._module import CoreLoss, events, read
-from ._op import as_numpy, core_loss, decode, encode, evaluate, in_torch_func, score_range_of
+from ._op import as_numpy, core_loss, decode, encode, evaluate, in_torch_func, known_loss, score_range_of
 from ._skip import or_skip
 from .reference import joined
 from .transform import ScoreTransform, transformed
@@ -31,6 +35,7 @@ def mode_loss(
     weight: Tensor | None = None,
     label: Tensor | None = None,
     category: Tensor | None = None,
+    on_device: bool = False,
     **options: Unpack[LossOptions],
 ) -> Tensor:
     """The MoDe loss (arXiv:2010.09745) of tensors, differentiable in ``score``.
@@ -43,6 +48,9 @@ def mode_loss(
         incoming one, the scale of a GradScaler among its factors.
     mass, weight, label, category : Tensors of shape (n,) or (n, 1), mass also (n, d)
         As for :func:`libmode.mode_loss`. They get no gradient.
+    on_device : bool, default False
+        Compute with PyTorch's own operations where the tensors lie, in place of the core, which
+        runs on the CPU: see docs/scaling.md.
     **options
         Those of :func:`libmode.mode_loss`.
 
@@ -55,8 +63,21 @@ def mode_loss(
     ------
     BatchError, ValueError, TypeError
         As :func:`libmode.mode_loss`.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from libmode.torch import mode_loss
+    >>> generator = torch.Generator().manual_seed(1)
+    >>> mass = 50 + 250 * torch.rand(10_000, generator=generator)
+    >>> score = ((mass / 300 + torch.rand(10_000, generator=generator)) / 2).requires_grad_()
+    >>> loss = mode_loss(score, mass, order=0)
+    >>> loss.backward()
+    >>> print(f"{loss.item():.3f}, gradient of shape {tuple(score.grad.shape)}")
+    0.024, gradient of shape (10000,)
     """
-    return core_loss(events(score, mass, weight, label, category), encode("mode", **options))
+    form = device_loss if on_device else core_loss
+    return form(events(score, mass, weight, label, category), encode("mode", **options))
 
 
 def _signal(score: Tensor, background: Tensor) -> Tensor:
@@ -101,15 +122,49 @@ class MoDeLoss(CoreLoss):
         In training mode, look at every twentieth batch and warn, once each, if scores collapse to one, the
         classifier is given up, bins have too few events, or with ``unbiased=False`` most of the loss
         is noise (:class:`libmode.TrainingWarning`).
+    gather : bool, default False
+        In a training with several processes (torch.distributed), the loss of all their events, the same on
+        each, in place of that of the own ones, whose mean is another loss. The gradient by the own scores is
+        multiplied by the number of processes, so that the mean that DistributedDataParallel and FSDP take over them
+        is that of one process with all the batches. Every process has to call the loss at every step, as it
+        has to call its network; an error of one is an error of all. Batches may differ in size, and have no background.
+        Of each selected event 8 bytes travel to the first process, or what score, mass, weight and category have, and
+        4 back. See docs/scaling.md.
+    process_group : ProcessGroup, optional
+        Of ``gather``: by default that of all processes. It has to be the one over which gradients are averaged.
+    on_device : bool, default False
+        As for :func:`mode_loss`. On another device than the CPU nobody looks at the values: the monitor does not, and
+        ``on_bad_batch="skip"`` gives 0 without a warning and without counting.
     **options
         Those of :func:`libmode.mode_loss`.
 
-    The arguments are keywords. Their values are copied: an array of edges may change later.
+    Raises
+    ------
+    ValueError, TypeError
+        For options that are out of range or unknown, and for positional arguments: all are keywords.
+    BatchError, ValueError, TypeError
+        When called: as :func:`libmode.mode_loss`.
+
+    Notes
+    -----
+    The values of the arguments are copied: an array of edges may change later.
 
     Examples
     --------
-    >>> mode = MoDeLoss(order=1)
-    >>> loss = bce(score, target) + 1000 * mode(score, target, mass)
+    >>> import torch
+    >>> from libmode.torch import MoDeLoss
+    >>> _ = torch.manual_seed(1)
+    >>> x, mass = torch.randn(2_000, 3), 50 + 250 * torch.rand(2_000)
+    >>> target = torch.randint(0, 2, (2_000,)).float()  # 0 is background
+    >>> network = torch.nn.Sequential(torch.nn.Linear(3, 1), torch.nn.Sigmoid())
+    >>> mode = MoDeLoss(order=1, max_slope=0.5)
+    >>> mode
+    MoDeLoss(order=1, max_slope=0.5)
+    >>> score = network(x)[:, 0]
+    >>> loss = torch.nn.functional.binary_cross_entropy(score, target) + 1000 * mode(score, target, mass)
+    >>> loss.backward()
+    >>> loss.shape, network[0].weight.grad.shape
+    (torch.Size([]), torch.Size([1, 3]))
     """
 
     def __init__(
@@ -117,12 +172,18 @@ class MoDeLoss(CoreLoss):
         *positional: Never,
         score_transform: ScoreTransform | None = None,
         monitor: bool = True,
+        gather: bool = False,
+        process_group: Group = None,
+        on_device: bool = False,
         **arguments: Unpack[ModeArguments],
     ) -> None:
         super().__init__("mode", positional, **arguments)
+        self.gather, self.process_group = checked_group(gather, process_group)
         self._labels = decode(self._encoded).labels
         self._monitor = Monitor() if monitor else None
-        self.score_transform = score_transform
+        self.on_device, self.score_transform = on_device, score_transform
+        if on_device:
+            unsupported(decode(self._encoded), False)  # now, not with the first batch
         if not (score_transform is None or callable(score_transform) or score_transform == "signal_efficiency"):
             raise ValueError(f"score_transform = {score_transform!r}: must be a callable or 'signal_efficiency'")
 
@@ -151,32 +212,55 @@ class MoDeLoss(CoreLoss):
         else:
             loss = or_skip(self, partial(self._loss, reference=reference), pred, target, mass, weights, category)
         looks = self.training and not (self.per_class or torch.compiler.is_compiling() or in_torch_func())
-        if looks and self._monitor is not None and self._monitor.due():
-            self._look(self._monitor, pred, target, mass, weights, category, reference=reference)
+        looks = looks and (pred.is_cpu or not self.on_device)
+        if looks and self._monitor is not None:
+            if not self.gather:
+                only_a_part(self._monitor, type(self).__name__)
+            if self._monitor.due():
+                self._look(self._monitor, self._given(pred, target, mass, weights, category, reference))
         return loss
 
     @torch.no_grad()
-    def _look(
-        self, monitor: Monitor, pred: Tensor, target: Tensor, mass: Tensor, *others: Any, reference: Events | None
-    ) -> None:
+    def _look(self, monitor: Monitor, given: Given) -> None:
         """Lets the monitor see a batch that has a loss, without a transform of the scores."""
-        weights, category = others
-        batch = events(pred, mass, weights, target if self.background_only else None, category)
-        every = batch if reference is None else joined(batch, reference, self._labels)
+        own, unbiased = given.events, self.options.get("unbiased", True)
         try:
-            found, _ = evaluate(every, self._encoded)
+            loss, bias, count = self._evaluated(given)
         except BatchError:
             return
-        unbiased = self.options.get("unbiased", True)
         monitor.look(
-            as_numpy(every.score),
-            None if every.label is None else as_numpy(self._background(every.label)),
-            loss=found.loss if unbiased else found.loss - found.bias,
-            bias=found.bias,
-            events=found.events,
+            as_numpy(own.score),
+            as_numpy(self._background(own.label)) if self.background_only else None,
+            loss=loss if unbiased else loss - bias,
+            bias=bias,
+            events=count,
             bins=bins if isinstance(bins := self.options.get("bins"), int) else None,
             unbiased=unbiased,
         )
+
+    def _evaluated(self, given: Given) -> Sequence[float]:
+        """The loss of the scores as they are, its bias and the number of events."""
+
+        def compute(given: Given) -> Found:
+            every = given.events if self.background_only else given.events._replace(label=None)
+            found, _ = evaluate(every, self._encoded)
+            return Found([found.loss, found.bias, found.events])
+
+        found = self._of_all(lambda: given, self._selected, compute) if self._gathers else compute(given)
+        return found.numbers
+
+    def _given(
+        self,
+        pred: Tensor,
+        target: Tensor,
+        mass: Tensor,
+        weights: Tensor | None,
+        category: Tensor | None,
+        reference: Events | None,
+    ) -> Given:
+        batch = events_of(read, pred, mass, weights, read("target", target), category)
+        every = batch if reference is None else joined(batch, reference, self._labels)
+        return Given(every, len(batch.score))
 
     def _loss(
         self,
@@ -187,28 +271,76 @@ class MoDeLoss(CoreLoss):
         category: Tensor | None,
         reference: Events | None = None,
     ) -> Tensor:
+        if self._gathers:
+            return _outside_of_the_graph(self, pred, target, mass, weights, category, reference)
         if reference is None and self.score_transform is None:
-            return super()._loss(pred, target, mass, weights, category)
-        batch = events_of(read, pred, mass, weights, read("target", target), category)
-        every = batch if reference is None else joined(batch, reference, self._labels)
-        score, encoded, background = every.score, self._encoded, self._background(every.label)
+            label = target if self.background_only else None
+            return self._form(events(pred, mass, weights, label, category), self._encoded)
+        return self._loss_of(*self._given(pred, target, mass, weights, category, reference))
+
+    @property
+    def _gathers(self) -> bool:
+        return self.gather and processes(self.process_group) > 1
+
+    @property
+    def _selected(self) -> tuple[int, ...] | None:
+        """The labels of the events that the loss sees, None for any."""
+        return self._labels if self.background_only else None
+
+    def _of_all(self, make: Callable[[], Given], labels: tuple[int, ...] | None, compute: Compute) -> Found:
+        return of_all(make, labels, self._encoded, self.process_group, compute)
+
+    def _loss_of_all(self, pred: Tensor, *others: Any) -> Tensor:
+        """The loss of the events of all processes."""
+
+        def compute(given: Given) -> Found:
+            score = given.events.score.requires_grad_()
+            with torch.enable_grad():
+                loss = self._loss_of(given.events._replace(score=score), given.batch)
+            (grad,) = torch.autograd.grad(loss, score)
+            return Found([loss.item()], grad[: given.batch])
+
+        labels = None if self.score_transform == "signal_efficiency" else self._selected
+        found = self._of_all(partial(self._given, pred, *others), labels, compute)
+        assert found.grad is not None
+        return known_loss(pred, found.numbers[0], found.grad)
+
+    def _loss_of(self, every: Events, count: int) -> Tensor:
+        """The loss of a batch of so many events, and of the reference events after them."""
+        score, encoded = every.score, self._encoded
+        background = torch.ones_like(score, dtype=torch.bool) if every.label is None else self._background(every.label)
         if self.score_transform is not None:
             score_range = score_range_of(encoded, score.dtype)
             signal = _signal(every.score, background)
             score, score_range = transformed(score, self.score_transform, score_range, signal)
             encoded = encode("mode", **{**self.options, "score_range": score_range})
         every = every._replace(score=score, label=every.label if self.background_only else None)
-        loss = core_loss(every, encoded)
-        if reference is None:
+        loss = self._form(every, encoded)
+        if count == len(every.score):
             return loss
         counted = background if self.background_only else torch.ones_like(background)
-        of_batch = counted[: len(batch.score)].sum(dtype=loss.dtype).clamp(min=1)
+        of_batch = counted[:count].sum(dtype=loss.dtype).clamp(min=1)
         return loss + (counted.sum(dtype=loss.dtype) / of_batch - 1) * (loss - loss.detach())
+
+    def _form(self, events: Events, encoded: str) -> Tensor:
+        """The loss of the events, by the core or on their device."""
+        return (
+            device_loss(events, encoded, skip=self.on_bad_batch == "skip")
+            if self.on_device
+            else core_loss(events, encoded)
+        )
 
     def _background(self, target: Tensor) -> Tensor:
         return torch.stack([target == label for label in self._labels]).any(0)
 
     def extra_repr(self) -> str:
         """The arguments that are not the defaults."""
-        transform = [] if self.score_transform is None else [f"score_transform={self.score_transform!r}"]
-        return ", ".join(filter(None, [super().extra_repr(), *transform]))
+        shown = [super().extra_repr()]
+        if self.score_transform is not None:
+            shown.append(f"score_transform={self.score_transform!r}")
+        shown += [f"{name}=True" for name in ("gather", "on_device") if getattr(self, name)]
+        return ", ".join(filter(None, shown))
+
+
+# What is sent and received is not part of a graph.
+_outside_of_the_graph: Callable[..., Tensor] = torch.compiler.disable(MoDeLoss._loss_of_all)  # type: ignore[no-untyped-call]

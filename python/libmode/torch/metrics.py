@@ -31,12 +31,33 @@ class MoDeMetrics:
         That of the loss.
     events, efficiencies, bins, mass_range, **options
         As for :func:`libmode.metrics.summary`.
-    prefix : str, default "val_mode_"
+    prefix : str, by default ``"val_mode_"``
         Of the names: ``val_mode_sensitivity``.
 
+    Raises
+    ------
+    ValueError, TypeError
+        At once for bad options, and in :meth:`update` and :meth:`compute` for bad events.
+
+    Notes
+    -----
     Events stay in memory of the host, 12 bytes of float32 each (16 with weights), until
     :meth:`reset`. With ``torch.distributed``, ``compute`` takes those of all processes; what a
     DistributedSampler repeats, so that all have as many, counts twice.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from libmode.torch import MoDeMetrics
+    >>> _ = torch.manual_seed(1)
+    >>> metrics = MoDeMetrics(order=1, efficiencies=[0.5])
+    >>> for batch in range(10):
+    ...     target, mass = torch.randint(0, 2, (1_000,)), 50 + 250 * torch.rand(1_000)
+    ...     metrics.update(torch.sigmoid(torch.randn(1_000) + target), target, mass)
+    >>> found = metrics.compute()
+    >>> print(f"AUC {found['val_mode_auc']:.2f}, R50 {found['val_mode_rejection_50']:.1f}")
+    AUC 0.76, R50 6.4
+    >>> metrics.reset()  # before the next validation
     """
 
     def __init__(

@@ -63,10 +63,27 @@ class Reference:
     background_label : int, default 0
         The target of the events that are drawn.
 
+    Raises
+    ------
+    ValueError, TypeError
+        For a size that is not positive, other things than tensors, and lengths that differ.
+    BatchError
+        If there is no background among the events.
+
     Examples
     --------
-    >>> reference = Reference((inputs, target, mass), size=4096)
+    >>> import torch
+    >>> from libmode.torch import MoDeConstraint, Reference
+    >>> _ = torch.manual_seed(1)
+    >>> inputs, target, mass = torch.randn(20_000, 3), torch.randint(0, 2, (20_000,)).float(), torch.rand(20_000)
+    >>> network = torch.nn.Sequential(torch.nn.Linear(3, 1), torch.nn.Sigmoid())
+    >>> constraint, reference = MoDeConstraint(order=1), Reference((inputs, target, mass), size=4096)
+    >>> reference(network).score.shape
+    torch.Size([4096])
+    >>> x, y, m = inputs[:128], target[:128], mass[:128]  # a small batch
     >>> score = constraint(network(x)[:, 0], y, m, reference=reference(network))
+    >>> score.shape
+    torch.Size([128])
     """
 
     def __init__(self, events: Sequence[Tensor] | Dataset[Any], size: int = 4096, *, background_label: int = 0) -> None:

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from .._native import BatchError
 
-ScoreTransform = Callable[[Tensor], Tensor] | Literal["signal_efficiency", "odds"]
+ScoreTransform = Callable[[Tensor], Tensor] | Literal["signal_efficiency"]
 Range = tuple[float, float] | None
 
 
@@ -29,16 +29,9 @@ def transformed(score: Tensor, transform: ScoreTransform, score_range: Range, si
         if outside.any():
             at = int(outside.nonzero()[0])
             raise ValueError(f"score[{at}] = {score[at].item():g}: outside of score_range {score_range}")
-    if transform == "odds":
-        return odds(score, score_range)
     if callable(transform):
         return _called(score, transform, score_range)
     return _signal_efficiency(score, score_range, signal), (0.0, 1.0)
-
-
-def odds(score: Tensor, score_range: Range, c: float = 0.3) -> tuple[Tensor, Range]:
-    x = score
-    return c / (1 + c - x), (c / (1 + c), 1.0)
 
 
 def _signal_efficiency(score: Tensor, score_range: Range, signal: Tensor) -> Tensor:

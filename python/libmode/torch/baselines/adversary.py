@@ -45,6 +45,31 @@ class AdversaryLoss(nn.Module):
         Maps to [-1, 1]; masses may lie outside.
     background_label, background_only
         As for :class:`libmode.torch.MoDeLoss`; one label.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For arguments that are out of range, and for positional ones: all are keywords. When called, for tensors that do
+        not fit each other, and values of selected events that are not finite.
+    BatchError
+        When called with a batch that has no background, or a sum of weights that is not positive.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from libmode.torch.baselines import AdversaryLoss
+    >>> _ = torch.manual_seed(1)
+    >>> target, mass = torch.randint(0, 2, (2_000,)).float(), 2 * torch.rand(2_000) - 1
+    >>> x = torch.stack([mass, torch.randn(2_000) + target], 1)
+    >>> network, adversary = torch.nn.Linear(2, 1), AdversaryLoss()
+    >>> optimisers = torch.optim.Adam(network.parameters()), torch.optim.Adam(adversary.parameters())
+    >>> logit = network(x)[:, 0]
+    >>> loss = torch.nn.functional.binary_cross_entropy_with_logits(logit, target)
+    >>> (loss + 10 * adversary(logit, target, mass)).backward()
+    >>> for optimiser in optimisers:
+    ...     optimiser.step()
+    >>> adversary.log_density(logit, mass).shape
+    torch.Size([2000])
     """
 
     def __init__(
@@ -81,7 +106,7 @@ class AdversaryLoss(nn.Module):
             chosen = batch.label == self.background_label
         if not chosen.any():
             if batch.label is None or not len(batch.label):
-                raise BatchError("no event selected: the arrays are empty (length 0)")
+                raise BatchError("no event selected: mass is empty (length 0)")
             raise BatchError(no_background(as_numpy(batch.label), self.background_label))
         for name, tensor in batch._asdict().items():
             wrong = torch.zeros_like(chosen) if tensor is None else chosen & ~tensor.isfinite()

@@ -34,8 +34,16 @@ class DisCoLoss(CoreLoss):
 
     Examples
     --------
+    >>> import torch
+    >>> from libmode.torch.baselines import DisCoLoss
+    >>> _ = torch.manual_seed(1)
+    >>> target, mass = torch.randint(0, 2, (2_000,)).float(), torch.rand(2_000)
+    >>> score = torch.sigmoid(mass + torch.randn(2_000)).requires_grad_()
     >>> disco = DisCoLoss()
-    >>> loss = bce(score, target) + 10 * disco(score, target, mass)
+    >>> loss = torch.nn.functional.binary_cross_entropy(score, target) + 10 * disco(score, target, mass)
+    >>> loss.backward()
+    >>> print(f"{disco(score, target, mass).item():.2f}")
+    0.08
     """
 
     def __init__(self, *positional: Never, **arguments: Unpack[DisCoArguments]) -> None:

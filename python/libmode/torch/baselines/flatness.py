@@ -24,10 +24,23 @@ class FlatnessLoss(CoreLoss):
     **options
         bins, binning, edges, mass_range, score_range, as of :func:`libmode.mode_loss`.
 
+    Raises
+    ------
+    BatchError, ValueError, TypeError
+        For bad options at once, and when called as :func:`libmode.baselines.flatness_loss`.
+
     Examples
     --------
+    >>> import torch
+    >>> from libmode.torch.baselines import FlatnessLoss
+    >>> _ = torch.manual_seed(1)
+    >>> target, mass = torch.randint(0, 2, (2_000,)).float(), torch.rand(2_000)
+    >>> score = torch.sigmoid(mass + torch.randn(2_000)).requires_grad_()
     >>> flatness = FlatnessLoss(bins=20)
-    >>> loss = bce(score, target) + 100 * flatness(score, target, mass)
+    >>> loss = torch.nn.functional.binary_cross_entropy(score, target) + 100 * flatness(score, target, mass)
+    >>> loss.backward()
+    >>> print(f"{flatness(score, target, mass).item():.4f}")
+    0.0080
     """
 
     def __init__(self, *positional: Never, **arguments: Unpack[FlatnessArguments]) -> None:

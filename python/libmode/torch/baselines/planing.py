@@ -13,7 +13,17 @@ from .._module import read
 
 
 class Planing(NamedTuple):
-    """What :func:`planing` returns."""
+    """What :func:`planing` returns.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from libmode.torch.baselines import planing
+    >>> _ = torch.manual_seed(1)
+    >>> found = planing(torch.rand(1_000), torch.randint(0, 2, (1_000,)), bins=4)
+    >>> found.weight.shape, found.weight.dtype, round(found.effective_size, -2)
+    (torch.Size([1000]), torch.float32, 500.0)
+    """
 
     weight: Tensor
     """(n,), float32: 1 for signal, p_S(m)/p_B(m) for background, of mean 1."""
@@ -31,12 +41,17 @@ def planing(mass: Tensor, label: Tensor, *, bins: int = 50, floor: float = 0.1, 
     Parameters
     ----------
     mass, label : (n,) or (n, 1), on one device
-        Every label other than ``background_label`` counts as signal.
+        Masses in any unit. Every label other than ``background_label`` counts as signal.
     bins : int
         Bins of equal width from the lowest to the highest mass.
     floor : float, default 0.1
         p_B counts as at least this fraction of a flat spectrum, against huge weights where
         there is little background. 0 for none; then signal where there is no background is an error.
+
+    Returns
+    -------
+    Planing
+        ``weight`` (n,), float32, and ``effective_size``.
 
     Raises
     ------
@@ -47,6 +62,19 @@ def planing(mass: Tensor, label: Tensor, *, bins: int = 50, floor: float = 0.1, 
     -----
     RuntimeWarning
         If the weights leave less than a tenth of the background's size.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from libmode.torch.baselines import planing
+    >>> _ = torch.manual_seed(1)
+    >>> label = torch.randint(0, 2, (20_000,))
+    >>> mass = torch.where(label == 1, 100 + 20 * torch.randn(20_000), 50 + 150 * torch.rand(20_000))
+    >>> weight, effective_size = planing(mass, label)
+    >>> background = label == 0
+    >>> means = mass[label == 1].mean(), (weight * mass)[background].mean(), mass[background].mean()
+    >>> print(*(f"{mean:.0f}" for mean in means))  # of signal, of background with the weights and without
+    100 100 125
     """
     mass, label = together(read, mass=mass.detach(), label=label.detach())
     if bins < 1:

@@ -1,0 +1,62 @@
+"""The table of errors through PyTorch: as a function, and as a module, which says them when it is made or called."""
+
+import error_cases
+import libmode.torch
+import numpy as np
+import pytest
+import torch
+from libmode.torch import baselines
+
+MODULES = {
+    "mode_loss": libmode.torch.MoDeLoss,
+    "disco_loss": baselines.DisCoLoss,
+    "flatness_loss": baselines.FlatnessLoss,
+}
+CASES = [
+    case
+    for case in error_cases.OPTIONS + error_cases.EVENTS + error_cases.FRONT_OPTIONS + error_cases.FRONT_ARRAYS
+    if case.function in MODULES and case.expected("torch") is not None
+]
+ARRAYS = ("score", "mass", "weight", "label", "category")
+
+
+def tensors(case):
+    """The arguments; arrays of numbers as tensors."""
+    return {
+        name: torch.from_numpy(np.array(value))
+        if name in ARRAYS and type(value) is np.ndarray and value.dtype.kind in "fiubc"
+        else value
+        for name, value in case.arguments().items()
+    }
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case.function == "mode_loss"], ids=lambda case: case.input)
+def test_the_error_is_that_of_the_table(case):
+    with pytest.raises(case.error) as caught:
+        libmode.torch.mode_loss(**tensors(case))
+    assert type(caught.value) is case.error
+    assert str(caught.value) == case.expected("torch")
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.input)
+def test_a_module_says_the_same(case):
+    given = tensors(case)
+    score, mass, weight, label, category = (given.pop(name, None) for name in ARRAYS)
+    with pytest.raises(case.error) as caught:
+        module = MODULES[case.function](**given)
+        if label is None:
+            module.background_only = False
+        module(score, label, mass, weight, category=category)
+    # A bad batch goes on with what to do about it.
+    assert str(caught.value).split(". If this is the last batch")[0] == case.expected("torch")
+
+
+@pytest.mark.parametrize("case", [*error_cases.OPTIONS, *error_cases.FRONT_OPTIONS], ids=lambda case: case.input)
+def test_a_module_refuses_bad_options_when_it_is_made(case):
+    given = {name: value for name, value in tensors(case).items() if name not in ARRAYS}
+    if "but mass has" in case.sentence:  # known with the first batch
+        MODULES[case.function](**given)
+        return
+    with pytest.raises(case.error) as caught:
+        MODULES[case.function](**given)
+    assert str(caught.value) == case.expected("torch")

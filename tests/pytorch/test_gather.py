@@ -1,0 +1,379 @@
+"""MoDe of the events of several processes: with gloo, against one process that has them all."""
+
+import copy
+import os
+import signal
+import time
+import warnings
+
+import libmode
+import processes
+import pytest
+import torch
+import torch.distributed as dist
+from libmode.torch import Events, MoDeConstraint, MoDeLoss
+from torch.nn.parallel import DistributedDataParallel
+
+SIZES = 300, 180, 0, 241  # of the batches of ranks; that of rank 3 has no background
+
+
+def batch(rank, step=0, size=None, dtype=torch.float64):
+    """Features, targets, masses (n, 2), weights and categories of a batch of a process."""
+    generator = torch.Generator().manual_seed(1000 * step + rank)
+    n = SIZES[rank] if size is None else size
+    features = torch.randn(n, 3, dtype=torch.float64, generator=generator)
+    target = torch.randint(0, 2, (n,), generator=generator) if rank < 3 or size else torch.ones(n, dtype=torch.int64)
+    mass = torch.stack([features[:, 0].exp() + features[:, 1] ** 2, features[:, 2].tanh()], 1)
+    weight = torch.rand(n, dtype=torch.float64, generator=generator) - 0.1
+    category = torch.randint(0, 2, (n,), generator=generator)
+    return features.to(dtype), target, mass.to(dtype), weight.to(dtype), category
+
+
+CASES = {
+    "order 1": {"order": 1},
+    "weights": {"order": 1, "with": "weight"},
+    "bounds": {"order": 2, "max_slope": 0.5, "monotonic": True, "with": "weight", "bins": 8},
+    "float32": {"order": 1, "dtype": torch.float32},
+    "half precision": {"order": 0, "dtype": torch.float16, "bins": 8},
+    "two variables": {"order": 1, "variables": 2, "bins": 6},
+    "joint": {"order": 1, "variables": 2, "joint": True, "bins": 4},
+    "categories": {"order": 0, "bins": 6, "with": "category"},
+    "pooled": {"order": 1, "background_only": False},
+    "several backgrounds": {"order": 1, "background_label": (0, 1), "bins": 8},
+    "signal efficiency": {"order": 1, "score_transform": "signal_efficiency"},
+    "transform": {"order": 1, "score_transform": torch.square},
+    "classes": {"order": 1, "per_class": True, "bins": 8},
+    "reference": {"order": 1, "reference": 500},
+    "no bins": {"order": 1, "binning": "none", "degree": 5},
+    "scores without limits": {"order": 1, "score_range": None},
+    "splines": {"knots": (2.0,), "degree": 2, "bins": 8, "with": "weight"},
+    "given edges": {"order": 1, "edges": (0, 1, 2, 4, 30), "moments": "quadrature", "reduction": "sum"},
+    "plain": {"order": 2, "unbiased": False, "slope_penalty": 0.5, "slope_of": "selected", "max_slope": 1},
+}
+
+
+def given(case, rank):
+    """Predictions (leaves), and the other arguments of a call for one process's batch."""
+    dtype = case.get("dtype", torch.float64)
+    features, target, mass, weight, category = batch(rank, dtype=dtype)
+    pred = (features[:, 0] + features[:, 1]).sigmoid()
+    if case.get("per_class"):
+        pred = torch.stack([pred, 1 - pred**2], 1)
+    mass = mass[:, : case["variables"]] if "variables" in case else mass[:, 0]
+    extra = {}
+    if case.get("with") == "weight":
+        extra["weights"] = weight
+    if case.get("with") == "category":
+        extra["category"] = category
+    if "reference" in case:
+        others, labels, masses, _, _ = batch(rank, 7, case["reference"] + 10 * rank, dtype)
+        extra["reference"] = Events(others[:, 0].sigmoid(), masses[:, 0], None, labels)
+    return pred, target, mass, extra
+
+
+def together(many):
+    """The arguments of several processes as those of one."""
+    preds, targets, masses, extras = zip(*many, strict=True)
+    extra = {}
+    for name in extras[0]:
+        parts = [one[name] for one in extras]
+        if name == "reference":
+            extra[name] = Events(*(None if a[0] is None else torch.cat(a) for a in zip(*parts, strict=True)))
+        else:
+            extra[name] = torch.cat(parts)
+    return torch.cat(preds), torch.cat(targets), torch.cat(masses), extra
+
+
+def module(case, **more):
+    options = {k: v for k, v in case.items() if k not in ("with", "dtype", "variables", "reference")}
+    return MoDeLoss(**options, **more)
+
+
+def losses(rank):
+    found = {}
+    for name, case in CASES.items():
+        pred, target, mass, extra = given(case, rank)
+        pred.requires_grad_()
+        loss = module(case, gather=True)(pred, target, mass, **extra)
+        loss.backward()
+        found[name] = loss.detach(), pred.grad
+    return found
+
+
+@pytest.fixture(scope="module", params=[2, 4])
+def of_processes(request):
+    return processes.run(request.param, _everything)
+
+
+def _everything(rank):
+    return {
+        part.__name__: part(rank)
+        for part in (losses, trained, constrained, accumulated, sharded, skipped, refused, told)
+    }
+
+
+def found_by(of_processes, part):
+    for result in of_processes:
+        assert isinstance(result, dict), result
+    return [result[part.__name__] for result in of_processes]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_loss_and_gradient_are_those_of_one_process(of_processes, name):
+    """With `gather=True` loss and gradient of several processes are those of one process that has the events of all.
+
+    Reason: each computes the loss of the union, and takes its own part of the gradient, times the number of processes,
+    by which DDP divides the sum.
+    Holds: with options of every kind, labels, weights, categories, several variables, reference events and score transforms,
+    where processes have different numbers of events, or none: the loss to the last bit.
+    """
+    found = [result[name] for result in found_by(of_processes, losses)]
+    count, case = len(found), CASES[name]
+    pred, target, mass, extra = together([given(case, rank) for rank in range(count)])
+    pred.requires_grad_()
+    loss = module(case)(pred, target, mass, **extra)
+    loss.backward()
+    for own, _ in found:
+        torch.testing.assert_close(own, loss.detach(), rtol=0, atol=0)
+    grads = torch.cat([grad for _, grad in found]) / count
+    exact = case.get("dtype", torch.float64) is torch.float64
+    torch.testing.assert_close(grads, pred.grad, rtol=1e-12 if exact else 1e-3, atol=1e-15 if exact else 1e-6)
+    assert pred.grad.abs().max() > 0
+
+
+def network():
+    torch.manual_seed(0)
+    return torch.nn.Sequential(
+        torch.nn.Linear(3, 8, dtype=torch.float64), torch.nn.Tanh(), torch.nn.Linear(8, 1, dtype=torch.float64)
+    )
+
+
+def cross_entropy(score, target):
+    return torch.nn.functional.binary_cross_entropy(score, target.to(score.dtype))
+
+
+def train(net, batches, step_of):
+    """Twenty steps; the parameters after them."""
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.3, momentum=0.5)
+    for step in range(20):
+        optimizer.zero_grad()
+        step_of(net, batches(step))
+        optimizer.step()
+    inner = net.module if isinstance(net, DistributedDataParallel) else net
+    return torch.cat([parameter.detach().flatten() for parameter in inner.parameters()])
+
+
+def joined(count):
+    return lambda step: [torch.cat(parts) for parts in zip(*(batch(r, step, 200) for r in range(count)), strict=True)]
+
+
+def with_loss(mode):
+    def step_of(net, events):
+        features, target, mass, weight, _ = events
+        score = net(features)[:, 0].sigmoid()
+        loss = cross_entropy(score, target) + 5 * mode(score, target, mass, weight)
+        loss.backward()
+
+    return step_of
+
+
+def trained(rank):
+    net = DistributedDataParallel(network())
+    return train(net, lambda step: batch(rank, step, 200), with_loss(MoDeLoss(order=1, bins=8, gather=True)))
+
+
+def test_twenty_steps_of_ddp_are_those_of_one_process(of_processes):
+    found = found_by(of_processes, trained)
+    want = train(network(), joined(len(found)), with_loss(MoDeLoss(order=1, bins=8)))
+    for own in found:
+        torch.testing.assert_close(own, want, rtol=1e-9, atol=1e-9)
+    alone = train(network(), lambda step: batch(0, step, 200), with_loss(MoDeLoss(order=1, bins=8)))
+    assert (alone - want).abs().max() > 1e-3
+
+
+def layer(**more):
+    return MoDeConstraint(order=1, tolerance=2000, bins=8, from_logits=True, relative_strength=3, **more)
+
+
+def with_layer(constraint):
+    def step_of(net, events):
+        features, target, mass, weight, _ = events
+        reference = Events(net(features).detach()[::3, 0], mass[::3, 0], weight[::3].abs(), target[::3])
+        logit = constraint(net(features)[:, 0], target, mass[:, 0], weight.abs(), reference=reference)
+        torch.nn.functional.binary_cross_entropy_with_logits(logit, target.to(logit.dtype)).backward()
+
+    return step_of
+
+
+def constrained(rank):
+    constraint = layer(gather=True)
+    net = DistributedDataParallel(network())
+    parameters = train(net, lambda step: batch(rank, step, 201), with_layer(constraint))
+    return parameters, constraint.state, constraint.loss, constraint.strength
+
+
+def test_the_layer_and_its_state_are_those_of_one_process(of_processes):
+    found = found_by(of_processes, constrained)
+    count, constraint = len(found), layer()
+
+    def batches(step):
+        return [torch.cat(parts) for parts in zip(*(batch(r, step, 201) for r in range(count)), strict=True)]
+
+    want = train(network(), batches, with_layer(constraint))
+    for parameters, state, loss, strength in found:
+        torch.testing.assert_close(parameters, want, rtol=1e-6, atol=1e-6)
+        torch.testing.assert_close(state, constraint.state, rtol=1e-6, atol=1e-12)
+        assert loss == pytest.approx(constraint.loss, rel=1e-6)
+        assert strength == pytest.approx(count * constraint.strength, rel=1e-6)  # of gradients as they come
+
+
+def accumulated(rank):
+    """Two batches a step, the first without an exchange of gradients."""
+    mode, net = MoDeLoss(order=1, bins=8, gather=True), DistributedDataParallel(network())
+    step_of = with_loss(mode)
+    with net.no_sync():
+        step_of(net, batch(rank, 1, 150))
+    step_of(net, batch(rank, 2, 150))
+    return torch.cat([parameter.grad.flatten() for parameter in net.parameters()])
+
+
+def test_accumulated_gradients_are_those_of_one_process(of_processes):
+    found = found_by(of_processes, accumulated)
+    net = network()
+    for step in (1, 2):
+        both = zip(*(batch(r, step, 150) for r in range(len(found))), strict=True)
+        with_loss(MoDeLoss(order=1, bins=8))(net, [torch.cat(parts) for parts in both])
+    want = torch.cat([parameter.grad.flatten() for parameter in net.parameters()])
+    for own in found:
+        torch.testing.assert_close(own, want, rtol=1e-10, atol=1e-12)
+
+
+def sharded(rank):
+    """Parameters in shards, FSDP2."""
+    from torch.distributed.device_mesh import init_device_mesh
+    from torch.distributed.fsdp import fully_shard
+
+    net = network()
+    fully_shard(net, mesh=init_device_mesh("cpu", (dist.get_world_size(),)))
+    with_loss(MoDeLoss(order=1, bins=8, gather=True))(net, batch(rank, 3, 200))
+    return torch.cat([parameter.grad.full_tensor().flatten() for parameter in net.parameters()])
+
+
+def test_fully_sharded_gradients_are_those_of_one_process(of_processes):
+    found = found_by(of_processes, sharded)
+    net = network()
+    with_loss(MoDeLoss(order=1, bins=8))(net, joined(len(found))(3))
+    want = torch.cat([parameter.grad.flatten() for parameter in net.parameters()])
+    for own in found:
+        torch.testing.assert_close(own, want, rtol=1e-9, atol=1e-12)
+
+
+def skipped(rank):
+    """A batch without background anywhere, for loss and layer."""
+    score = torch.rand(10, dtype=torch.float64, requires_grad=True)
+    one, mass = torch.ones(10), torch.rand(10)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        mode, constraint = MoDeLoss(gather=True, on_bad_batch="skip"), MoDeConstraint(gather=True)
+        loss = mode(score, one, mass)
+        same = constraint(score, one, mass)
+    return float(loss.detach()), mode.skipped, constraint.skipped, same is score
+
+
+def test_batches_without_background_are_skipped_by_all(of_processes):
+    assert found_by(of_processes, skipped) == [(0.0, 1, 1, True)] * len(of_processes)
+
+
+def refused(rank):
+    """The errors that all processes are to meet, each caused by the last one."""
+    last = rank == dist.get_world_size() - 1
+    score, target, mass = torch.rand(40), torch.arange(40) % 2, torch.rand(40)
+    nan = score.clone()
+    nan[36] = torch.nan
+    calls = {
+        "lengths": lambda: MoDeLoss(gather=True)(score, target, mass[:39] if last else mass),
+        "type": lambda: MoDeLoss(gather=True)(score.double() if last else score, target, mass),
+        "weights": lambda: MoDeLoss(gather=True)(score, target, mass, score if last else None),
+        "variables": lambda: MoDeLoss(gather=True)(score, target, torch.stack([mass] * 2, 1) if last else mass),
+        "options": lambda: MoDeLoss(gather=True, order=int(last))(score, target, mass),
+        "no number": lambda: MoDeLoss(gather=True)(nan if last else score, target, mass),
+        "in the layer": lambda: MoDeConstraint(gather=True)((nan if last else score).requires_grad_(), target, mass),
+        "nothing": lambda: MoDeLoss(gather=True)(score, target + 1, mass),
+    }
+    found = {}
+    for name, call in calls.items():
+        try:
+            call()
+            found[name] = "no error"
+        except Exception as error:
+            found[name] = f"{type(error).__name__}: {error}"
+    return found
+
+
+def test_an_error_of_one_is_an_error_of_all(of_processes):
+    *others, last = found_by(of_processes, refused)
+    rank = len(others)
+    for found in others:
+        assert found["lengths"] == f"RuntimeError: on rank {rank}: {last['lengths']}"
+        assert {k: v for k, v in found.items() if k != "lengths"} == {k: v for k, v in last.items() if k != "lengths"}
+    assert last["lengths"] == "ValueError: mass has length 39, but score has length 40"
+    assert last["type"] == f"ValueError: score is torch.float32 on rank 0 and torch.float64 on rank {rank}"
+    assert last["weights"] == f"ValueError: weight is None on rank 0 and torch.float32 on rank {rank}"
+    assert last["variables"] == f"ValueError: mass has shape (n,) on rank 0 and (n, 2) on rank {rank}"
+    assert (
+        last["options"] == f"ValueError: rank {rank} has other options of the loss than rank 0: they must be the same"
+    )
+    assert last["no number"].startswith(f"ValueError: on rank {rank}: score[36] = NaN")
+    assert last["in the layer"].startswith(f"ValueError: on rank {rank}: score[36] = NaN")
+    assert last["in the layer"].endswith("(in training step 0)")
+    wanted = f"BatchError: no event selected: on none of {rank + 1} processes is the label of an event 0"
+    assert last["nothing"].startswith(wanted)
+
+
+def killed(rank):
+    mode = MoDeLoss(gather=True)
+    for step in range(1000):
+        if rank == 1 and step == 5:
+            os.kill(os.getpid(), signal.SIGKILL)
+        mode(torch.rand(100), torch.arange(100) % 2, torch.rand(100))
+
+
+def test_where_one_process_is_killed_the_others_end():
+    start = time.monotonic()
+    first, second = processes.run(2, killed)
+    assert first.startswith("RuntimeError") and second is None
+    assert time.monotonic() - start < processes.TIMEOUT
+
+
+def told(rank):
+    found = []
+    for part in (MoDeLoss(), MoDeConstraint(), MoDeLoss(monitor=False), MoDeLoss(gather=True)):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            for _ in range(3):
+                score = torch.linspace(0, 1, 80, requires_grad=True)
+                part(score, torch.arange(80) % 2, torch.linspace(1, 2, 80) ** 2)
+        found.append([str(one.message) for one in caught if one.category is libmode.TrainingWarning])
+    subgroup = dist.new_group([0])
+    if rank == 0:
+        alone = MoDeLoss(gather=True, process_group=subgroup)(score, torch.arange(80) % 2, torch.rand(80))
+        found.append(alone.isfinite().item())
+    return found
+
+
+def test_one_process_says_once_that_a_loss_sees_a_part_of_the_events(of_processes):
+    first, *others = found_by(of_processes, told)
+    assert [len(said) for said in first[:4]] == [1, 1, 0, 0], first
+    assert first[0][0].startswith(f"MoDeLoss sees the events of one of {len(of_processes)} processes at a time")
+    assert "gather=True" in first[1][0] and first[4] is True
+    assert all(said == [[], [], [], []] for said in others)
+
+
+def test_without_processes_it_is_the_loss_itself():
+    case = CASES["order 1"]
+    pred, target, mass, _ = given(case, 0)
+    assert module(case, gather=True)(pred, target, mass) == module(case)(pred, target, mass)
+    copied = copy.deepcopy(module(case, gather=True))
+    assert copied.gather and "gather=True" in repr(copied)
+    with pytest.raises(ValueError, match="process_group is given, and gather = False"):
+        MoDeLoss(process_group="any")

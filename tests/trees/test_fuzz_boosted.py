@@ -1,0 +1,79 @@
+"""Whatever the objectives and classifiers of boosted trees are given: finite gradients, or a sentence that names an argument.
+
+``LIBMODE_FUZZ`` says how many examples; other than by default they differ from run to run.
+"""
+
+import re
+
+import fuzzed
+import numpy as np
+import pytest
+from boosted import CLASSIFIERS, DATA, METRICS, OBJECTIVES
+from fuzzed import fuzzing
+from hypothesis import given
+from hypothesis import strategies as st
+
+N = 60
+RNG = np.random.default_rng(1)
+FEATURES, LABEL = RNG.normal(size=(N, 2)), np.arange(N) % 2
+#: The names of what an objective has besides a loss.
+OWN = ["strength", "relative_strength", "tolerance", "score_transform"]
+NAMED = re.compile(fuzzed.NAMED.pattern + r"|\b(" + "|".join(OWN) + r")\b|training set|DMatrix|Dataset")
+
+
+@st.composite
+def arguments(draw):
+    """Of an objective: events as anything at all, options, and what it has of its own."""
+    given = {name: values for name, values in draw(fuzzed.events()).items() if name != "score"}
+    given |= draw(fuzzed.options())
+    for name in OWN:
+        if draw(st.integers(0, 5)) == 0:
+            given[name] = draw(st.sampled_from([None, 0.5, 2, *fuzzed.GARBAGE]))
+    return given
+
+
+@pytest.mark.parametrize("library", OBJECTIVES)
+@fuzzing
+@given(arguments(), st.sampled_from([0.0, 1.0, 30.0, 1e30]))
+def test_an_objective(library, given, size):
+    data = DATA[library](FEATURES, LABEL)
+    margin = size * FEATURES[:, 0]
+    mass = given.pop("mass")
+    try:
+        grad, hess = OBJECTIVES[library](mass, **given)(margin, data)
+    except Exception as error:
+        fuzzed.sentence_of(error, NAMED)
+    else:
+        assert np.shape(grad) == np.shape(hess) == (N,)
+        assert np.isfinite(grad).all() and np.isfinite(hess).all()
+
+
+@pytest.mark.parametrize("library", METRICS)
+@fuzzing
+@given(fuzzed.events(), fuzzed.options())
+def test_a_metric(library, events, options):
+    data = DATA[library](FEATURES, LABEL)
+    mass = events.pop("mass")
+    events.pop("score")
+    try:
+        found = METRICS[library](mass, **events, **options)(1 / (1 + np.exp(-FEATURES[:, 0])), data)
+    except Exception as error:
+        fuzzed.sentence_of(error, NAMED)
+    else:
+        assert np.isfinite(found[1])
+
+
+@pytest.mark.parametrize("library", CLASSIFIERS)
+@fuzzing
+@given(arguments())
+def test_a_classifier(library, given):
+    of_fit = {name: given.pop(name) for name in ("mass", "category") if name in given}
+    for name in ("label", "weight"):  # what is wrong with labels and sample_weight scikit-learn says
+        given.pop(name, None)
+    try:
+        classifier = CLASSIFIERS[library](n_estimators=1, n_jobs=1, **given)
+        probability = classifier.fit(FEATURES, LABEL, **of_fit).predict_proba(FEATURES)
+    except Exception as error:
+        fuzzed.sentence_of(error, NAMED)
+    else:
+        assert probability.shape == (N, 2) and np.isfinite(probability).all()
