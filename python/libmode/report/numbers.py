@@ -1,0 +1,40 @@
+"""Numbers as people read them."""
+
+from __future__ import annotations
+
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def short(value: float | None, digits: int = 3) -> str:
+    """Three digits, and all of a whole number: 0.612, 28.0, 1234, 1.20×10⁻⁷; a dash for what is not known."""
+    if value is None or value != value:
+        return "–"
+    if value == 0:
+        return "0"
+    size = abs(value)
+    if size >= 1e6 or size < 1e-4:
+        mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
+        return f"{mantissa}×10{str(int(exponent)).translate(RAISED)}"
+    if size >= 10 ** (digits - 1):
+        return f"{value:.0f}"
+    return f"{value:#.{digits}g}".rstrip(".")  # 99.96 is 100, not 100.
+
+
+def percent(value: float | None) -> str:
+    """Of a fraction that was measured, with three digits: 50.0 %, 1.27 %."""
+    return "–" if value is None or value != value else f"{short(100 * value)} %"
+
+
+def efficiency(value: float) -> str:
+    """Of a fraction that was asked for, in per cent, as it was: 50 %, 0.25 %."""
+    return f"{100 * value:g} %"
+
+
+def p_value(value: float) -> str:
+    """0.31, or 2.1×10⁻⁶: what :mod:`libmode.metrics` gives as 0 lies below 1e-300."""
+    return "< 10⁻³⁰⁰" if value == 0 else short(value, 2)
+
+
+def count(value: int) -> str:
+    """With commas: 1,000,000."""
+    return f"{value:,}"

@@ -1,0 +1,259 @@
+"""The command ``libmode report``: its status, what it says, and the page that it writes."""
+
+import base64
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as ElementTree
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+import report_toys
+from libmode import __version__
+from libmode.report import numbers
+
+ROOT = Path(__file__).resolve().parents[2]
+VOID = {"meta", "img", "br"}
+DEFAULT = ["--mass", "mass", "--label", "label"]
+
+
+@pytest.fixture(scope="module")
+def toy():
+    return report_toys.events()
+
+
+@pytest.fixture(scope="module")
+def file(toy, tmp_path_factory):
+    return report_toys.write(tmp_path_factory.mktemp("toy") / "toy.parquet", toy)
+
+
+# ------------------------------------------------------------------ status
+
+
+@pytest.mark.parametrize(
+    "score, order, status",
+    [("flat", 0, 0), ("carved", 0, 1), ("carved", 2, 1), ("linear", 0, 1), ("linear", 1, 0)],
+)
+def test_the_status_says_whether_a_dependence_is_seen(file, tmp_path, score, order, status):
+    options = ["--score", score, "--mass", "mass", "--cut", "label == 0", "--order", order, "--out", tmp_path]
+    found, printed = report_toys.report(file, *options, "--working-points", "0.3", "--max-dependence", 1e-3)
+    assert found == status, printed
+    numbers = report_toys.numbers(tmp_path)
+    assert numbers["passed"] is (status == 0)
+    assert ("a p-value of dependence is below --max-dependence 0.001" in printed) == bool(status)
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert ("<strong>Failed:</strong>" if status else "<strong>Passed:</strong>") in page
+
+
+def test_a_dependence_without_a_limit_is_no_failure(file, tmp_path):
+    status, printed = report_toys.report(
+        file, "--score", "carved", *DEFAULT, "--working-points", "0.5", "--out", tmp_path
+    )
+    assert (status, report_toys.numbers(tmp_path)["passed"]) == (0, None)
+    assert "dependent" in printed and str(tmp_path / "report.html") in printed.replace("\n", "")
+
+
+def test_a_p_value_that_is_not_known_is_no_pass(tmp_path):
+    """Of so few events that a bin, of those that order 12 needs, has one."""
+    rng = np.random.default_rng(1)
+    columns = {"s": rng.random(20), "mass": rng.random(20)}
+    file = report_toys.write(tmp_path / "few.csv", columns)
+    options = ["--score", "s", "--mass", "mass", "--order", 12, "--out", tmp_path]
+    assert report_toys.report(file, *options)[0] == 0
+    status, printed = report_toys.report(file, *options, "--max-dependence", "1e-9")
+    assert status == 2
+    assert re.search(r"^Error: --max-dependence: a p-value is not known: .*= 1 effective events", printed, re.MULTILINE)
+    assert "<strong>Not decided:</strong>" in (tmp_path / "report.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        ({"FILE": "nowhere.root"}, "there is no file 'nowhere.root'."),
+        ({"--mass": "mas"}, "has no column 'mas'; it has mass, "),
+        ({"--cut": "mass > 1e9"}, "--cut 'mass > 1e9' is passed by none of the 20000 entries."),
+        ({"--label": "0 * count"}, "--label is 0 for all events: expected signal"),
+        ({"--label": "0 * count + 1"}, "--label is 1 for all events: expected background"),
+        ({"--mass": "0 * count"}, "--mass is 0 for all background: expected masses that differ."),
+        ({"--mass": "count > 2", "--order": "2"}, "--mass gives 2 bins of mass"),
+        ({"--weight": "0 * count - 1"}, "weight sums to -"),
+        ({"--working-points": "0.5,80"}, "--working-points has '80': expected numbers above 0 and below 1"),
+        ({"--working-points": "0.5,nan"}, "--working-points has 'nan'"),
+        ({"--working-points": "0.5, 0.50"}, "--working-points has 0.50 twice."),
+        ({"--order": "17"}, "17 is not in the range 0<=x<=16"),
+        ({"--max-dependence": "2"}, "2.0 is not in the range 0<=x<=1"),
+        ({"--max-dependence": "nan"}, "--max-dependence is nan: expected a number from 0 to 1."),
+        ({"--nonsense": "1"}, "No such option"),
+        ({"--score": None}, "Missing option '--score'"),
+        ({"--mass": None}, "Missing option '--mass'"),
+        ({"FILE": None}, "Missing argument 'FILE[:TREE]...'"),
+    ],
+)
+def test_bad_use_is_one_sentence_and_status_2(file, tmp_path, change, message):
+    given = {"FILE": file, "--score": "flat", "--mass": "mass", "--label": "label", "--out": tmp_path} | change
+    name = given.pop("FILE")
+    options = [word for option, value in given.items() if value is not None for word in (option, value)]
+    status, printed = report_toys.report(*([] if name is None else [name]), *options)
+    assert status == 2
+    said = printed.strip().splitlines()[-1]
+    assert said.startswith("Error: ") and message in said
+    assert "Traceback" not in printed
+
+
+def test_a_score_that_is_there_twice(file, tmp_path):
+    status, printed = report_toys.report(file, "--score", "flat", "--score", "flat", *DEFAULT, "--out", tmp_path)
+    assert (status, printed) == (2, "Error: --score 'flat' is there twice.\n")
+
+
+def test_a_folder_that_cannot_be_made(file, tmp_path):
+    (tmp_path / "taken").write_text("")
+    status, printed = report_toys.report(file, "--score", "flat", *DEFAULT, "--out", tmp_path / "taken")
+    assert status == 2 and printed.startswith("Error: ") and "taken" in printed
+
+
+# ------------------------------------------------------------------ the page
+
+
+class Page(HTMLParser):
+    """Its tags, attributes and text; an assertion fails where tags do not match."""
+
+    def __init__(self, html):
+        super().__init__(convert_charrefs=True)
+        self.open, self.tags, self.attributes, self.text = [], [], [], ""
+        self.feed(html)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append(tag)
+        self.attributes += attributes
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text += data
+
+
+@pytest.fixture(scope="module")
+def page(toy, tmp_path_factory):
+    """Of names that would do harm where they are not escaped, in HTML and in matplotlib."""
+    folder = tmp_path_factory.mktemp("page")
+    script = "<script>alert(1)</script>"
+    columns = {script: toy["carved"], "$x_": toy["flat"], "_y$": toy["linear"], "mass": toy["mass"], "l": toy["label"]}
+    file = report_toys.write(folder / "<script>&amp;'\"$.csv", columns)
+    options = [word for name in [*columns][:3] for word in ("--score", name)]
+    cut = "mass < 260"
+    status, printed = report_toys.report(
+        file, *options, "--mass", "mass", "--label", "l", "--cut", cut, "--order", 2, "--out", folder, figures=True
+    )
+    assert status == 0, printed
+    return folder, Page((folder / "report.html").read_text(encoding="utf-8"))
+
+
+def test_the_page_loads_nothing(page):
+    found = page[1]
+    assert not {"script", "link", "iframe", "object", "embed", "base"} & set(found.tags)
+    for name, value in found.attributes:
+        assert not name.startswith("on")
+        assert name not in ("href", "srcset", "data", "style")
+        assert name != "src" or value.startswith("data:image/svg+xml;base64,")
+    style = (page[0] / "report.html").read_text(encoding="utf-8").partition("</style>")[0]
+    assert "url(" not in style and "@import" not in style
+
+
+def test_what_the_user_wrote_is_text(page):
+    text = page[1].text
+    assert text.count("<script>alert(1)</script>") >= 3
+    assert "<script>&amp;'\"$.csv" in text and "mass < 260" in text
+
+
+def test_figures_are_drawings_with_words(page):
+    sources = [value for name, value in page[1].attributes if name == "src"]
+    for source in sources:
+        drawing = base64.b64decode(source.partition(",")[2])
+        tree = ElementTree.fromstring(drawing)
+        assert tree.tag.endswith("svg")
+        assert b"http" not in re.sub(
+            rb'xmlns(:\w+)?="[^"]*"|<!DOCTYPE.*?>|<metadata>.*?</metadata>', b"", drawing, flags=re.DOTALL
+        )
+    alternatives = [value for name, value in page[1].attributes if name == "alt"]
+    assert len(alternatives) == len(sources) >= 3 + 1 + 1 + 1
+    assert "By mass, at 50 % signal efficiency" in alternatives
+    assert "ROC: rejection against signal efficiency" in alternatives
+    assert "1/JSD beside its ceiling" in alternatives
+    assert any(text.startswith("Spurious signal, at ") for text in alternatives)
+
+
+def test_the_page_says_what_the_numbers_say(page):
+    folder, found = page
+    text = found.text.replace("\xa0", " ")
+    for score in report_toys.numbers(folder)["scores"]:
+        assert numbers.short(score["auc"], 4) in text
+        for point in score["working_points"]:
+            assert point["verdict"] in text
+            assert numbers.percent(point["flatness"]["expected"]) in text
+            for why in point["unknown"].values():
+                assert why in text
+
+
+def test_the_same_numbers_give_the_same_page(file, tmp_path):
+    """Up to the time that it was made."""
+    pages = []
+    for name in ("one", "two"):
+        options = ["--score", "flat", "--mass", "mass", "--working-points", "0.5", "--out", tmp_path / name]
+        assert report_toys.report(file, *options, figures=True)[0] == 0
+        page = (tmp_path / name / "report.html").read_text(encoding="utf-8")
+        pages.append(re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d UTC", "", page))
+        assert pages[-1] != page
+    assert pages[0] == pages[1]
+
+
+@pytest.mark.parametrize(
+    "value, text",
+    [(0.61234, "0.612"), (28, "28.0"), (1234.4, "1234"), (0, "0"), (1.2e-7, "1.20×10⁻⁷"), (-3.45678, "-3.46"),
+     (2.5e9, "2.50×10⁹"), (99.96, "100"), (None, "–"), (float("nan"), "–")],
+)  # fmt: skip
+def test_numbers_as_people_read_them(value, text):
+    assert numbers.short(value) == text
+
+
+def test_fractions_as_people_read_them():
+    assert [numbers.percent(value) for value in (0.5, 0.0127, None)] == ["50.0 %", "1.27 %", "–"]
+    assert [numbers.efficiency(value) for value in (0.5, 0.0025, 0.07)] == ["50 %", "0.25 %", "7 %"]
+    assert [numbers.p_value(value) for value in (0.314, 2.1e-6, 0.0)] == ["0.31", "2.1×10⁻⁶", "< 10⁻³⁰⁰"]
+
+
+# ------------------------------------------------------------------ the programs
+
+
+def test_the_script_and_the_module_are_the_command():
+    script = subprocess.run([Path(sys.executable).with_name("libmode"), "--version"], capture_output=True, text=True)
+    assert (script.returncode, script.stdout) == (0, f"{__version__}\n")
+    module = subprocess.run([sys.executable, "-m", "libmode", "report", "-h"], capture_output=True, text=True)
+    assert module.returncode == 0 and module.stdout.startswith("Usage: libmode report ")
+
+
+def test_without_its_packages_the_command_names_the_extra(tmp_path):
+    """With NumPy alone, and without one package."""
+    packages = Path(np.__file__).parents[1]
+    for name in packages.glob("numpy*"):
+        (tmp_path / name.name).symlink_to(name)
+    code = f"import sys; sys.path[:] = [p for p in sys.path if 'site-packages' not in p] + {[str(ROOT / 'python'), str(tmp_path)]}"
+    code += "\nfrom libmode.__main__ import main; main()"
+    command = [sys.executable, "-I", "-S", "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True)
+    names = "click, h5py, iminuit, jinja2, matplotlib, mplhep, pyarrow, rich, uproot"
+    want = "libmode report needs {}, which {} not installed: pip install 'libmode[report]'\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", want.format(names, "are"))
+    extra = re.search(r"\nreport = \[(.*)\]", (ROOT / "pyproject.toml").read_text())[1]
+    assert all(name in extra for name in names.split(", ") if name not in ("matplotlib", "mplhep"))
+    for name in packages.iterdir():
+        if name.name != "h5py" and not (tmp_path / name.name).exists() and name.suffix != ".pth":
+            (tmp_path / name.name).symlink_to(name)
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (2, want.format("h5py", "is"))

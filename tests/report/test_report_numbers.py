@@ -1,0 +1,245 @@
+"""The numbers of ``libmode report`` are those of libmode.metrics, whatever the format of the files."""
+
+import numpy as np
+import pytest
+import report_toys
+from libmode import metrics, mode_edges
+from libmode.report import judge
+from numpy.testing import assert_allclose
+
+POINTS = (0.8, 0.3)
+SCORES = ("flat", "carved")
+
+
+@pytest.fixture(scope="module")
+def toy():
+    return report_toys.events()
+
+
+@pytest.fixture(scope="module")
+def labelled(toy, tmp_path_factory):
+    """A report with everything, its folder and its numbers."""
+    folder = tmp_path_factory.mktemp("labelled")
+    file = report_toys.write(folder / "toy.root", toy)
+    options = ["--score", "flat", "--score", "carved", "--mass", "mass", "--label", "label", "--weight", "weight"]
+    status, printed = report_toys.report(
+        file, *options, "--cut", "mass < 250", "--order", 1, "--working-points", "0.8,0.3", "--out", folder / "out"
+    )
+    assert status == 0, printed
+    return folder / "out", report_toys.numbers(folder / "out")
+
+
+@pytest.fixture(scope="module")
+def passing(toy):
+    """The events of that report."""
+    return {name: values[toy["mass"] < 250] for name, values in toy.items()}
+
+
+def test_what_is_counted(labelled, passing, toy):
+    found = labelled[1]
+    assert found["entries"] == len(toy["mass"])
+    assert found["events"] == len(passing["mass"])
+    assert found["signal"] == passing["label"].sum() == found["events"] - found["background"]
+    assert found["tested"] == found["background"]
+    assert [score["score"] for score in found["scores"]] == list(SCORES)
+    assert [point["wanted"] for point in found["scores"][0]["working_points"]] == list(POINTS)
+    assert found["max_dependence"] is None and found["passed"] is None
+
+
+@pytest.mark.parametrize("place", range(2))
+def test_numbers_of_a_score(labelled, passing, place):
+    found, score = labelled[1]["scores"][place], passing[SCORES[place]]
+    label, weight = passing["label"], passing["weight"]
+    background = label == 0
+    assert found["auc"] == pytest.approx(metrics.auc(score, label, weight=weight), rel=1e-12)
+    test = metrics.dependence(
+        score[background], passing["mass"][background], weight=weight[background], order=1, score_range=None
+    )
+    assert found["dependence"] == pytest.approx(vars(test), rel=1e-9)
+
+    whole, thinned = metrics.roc(score, label, weight=weight), found["roc"]
+    assert 500 < len(thinned["threshold"]) <= 1000
+    assert thinned["threshold"][0] is None  # infinite, which JSON has not
+    at = np.searchsorted(-whole.threshold, -np.array(thinned["threshold"][1:]))
+    assert_allclose(thinned["signal_efficiency"][1:], whole.signal_efficiency[at], rtol=1e-12)
+    assert_allclose(thinned["false_positive_rate"][1:], whole.false_positive_rate[at], rtol=1e-12)
+    assert thinned["signal_efficiency"][0] == 0 and at[-1] == len(whole.threshold) - 1
+
+
+@pytest.mark.parametrize("wanted", POINTS)
+@pytest.mark.parametrize("place", range(2))
+def test_numbers_of_a_working_point(labelled, passing, place, wanted):
+    found = labelled[1]["scores"][place]["working_points"][POINTS.index(wanted)]
+    score, label, weight, mass = (passing[name] for name in (SCORES[place], "label", "weight", "mass"))
+    threshold = metrics.threshold(score, label, signal_efficiency=wanted, weight=weight)
+    rejection = metrics.rejection(score, label, signal_efficiency=wanted, weight=weight)
+    assert found["threshold"] == threshold
+    assert found["rejection"] == pytest.approx(rejection, rel=1e-12)
+    assert found["background_efficiency"] == pytest.approx(1 / rejection, rel=1e-12)
+    selected = score[label == 0] >= threshold
+    mass, weight = mass[label == 0], weight[label == 0]
+    signal = passing["weight"][label == 1]
+    kept = np.sum(signal[score[label == 1] >= threshold]) / np.sum(signal)
+    assert found["signal_efficiency"] == pytest.approx(kept, rel=1e-12)
+
+    edges = labelled[1]["edges"]
+    assert edges == mode_edges(mass, bins=20).tolist()
+    efficiency = metrics.efficiency(mass, selected, edges, weight=weight)
+    residual = metrics.residual(mass, selected, edges, degree=1, weight=weight)
+    for name, want in (("efficiency", efficiency), ("residual", residual)):
+        assert_allclose(found[name]["value"], want.value, rtol=1e-9, atol=1e-12)
+        assert_allclose(found[name]["error"], want.error, rtol=1e-9)
+    flat = metrics.flatness(mass, selected, edges, degree=1, weight=weight)
+    assert found["flatness"] == pytest.approx(vars(flat), rel=1e-9)
+    assert found["inverse_jsd"] == pytest.approx(1 / metrics.jsd(mass, selected, edges, weight=weight), rel=1e-9)
+    ceiling = 1 / metrics.blind_jsd(mass, selected, edges, weight=weight)
+    assert found["inverse_jsd_ceiling"] == pytest.approx(ceiling, rel=1e-9)
+    test = metrics.dependence(selected, mass, weight=weight, order=1, bins=20)
+    assert found["dependence"] == pytest.approx(vars(test), rel=1e-9)
+    assert found["unknown"] == {} or set(found["unknown"]) == {"spurious signal"}
+
+
+def test_spurious_signal(labelled, passing):
+    """Of the flat score at 80 %, with the fit that the report states; the other fits are allowed to be refused."""
+    found = labelled[1]
+    fit, point = found["fit"], found["scores"][0]["working_points"][0]
+    background = passing["label"] == 0
+    signal, mass, weight = passing["mass"][~background], passing["mass"][background], passing["weight"][background]
+    below, above = np.quantile(signal, [0.1585, 0.8415])
+    assert fit["signal_width"] == pytest.approx((above - below) / 2)
+    assert_allclose([fit["edges"][0], fit["edges"][-1]], np.quantile(mass, [0.025, 0.975]))
+    selected = passing["flat"][background] >= point["threshold"]
+    for which, scan in ((np.full(len(mass), True), fit["before"]), (selected, point["spurious_signal"])):
+        want = metrics.spurious_signal(
+            mass[which],
+            fit["edges"],
+            scan["signal_mass"],
+            fit["signal_width"],
+            degree=fit["degree"],
+            weight=weight[which],
+        )
+        assert_allclose(scan["signal"], want.signal, rtol=1e-6)
+        assert_allclose(scan["error"], want.error, rtol=1e-6)
+        assert scan["largest"] == pytest.approx(want.significance.max(), rel=1e-6)
+        assert scan["largest_at"] == want.signal_mass[want.significance.argmax()]
+        assert np.all(np.abs(want.significance) < 4)
+
+
+def test_the_polynomial_of_the_fit_describes_the_background():
+    """A spectrum of a known degree, 1 + 0.8 P_3(x): it needs three, and a fifth is not added for nothing."""
+    rng = np.random.default_rng(5)
+    x = rng.uniform(-1, 1, 100_000)
+    x = x[rng.random(len(x)) * 1.8 < 1 + 0.8 * (5 * x**3 - 3 * x) / 2]
+    mass = 100 + 50 * x
+    assert judge.spurious.fit(mass, None, None, 0).degree == 3
+    assert judge.spurious.fit(mass, None, None, 2).degree == 5
+    lines = np.where(rng.random(len(mass)) < 0.5, mass, rng.normal(110, 0.5, len(mass)))
+    with pytest.raises(ValueError, match="no polynomial of degree 12 or less describes the background"):
+        judge.spurious.fit(lines, None, None, 0)
+    with pytest.raises(ValueError, match="the signal has a width of 2"):
+        judge.spurious.fit(mass, None, rng.normal(100, 25, 1000), 0)
+
+
+def test_fits_that_fail_are_left_out(passing, monkeypatch):
+    """A peak over little else, at two masses of which the fit is made to fail."""
+    signal = passing["label"] == 1
+    fit = judge.spurious.fit(passing["mass"][~signal], None, passing["mass"][signal], 0)
+    rng = np.random.default_rng(3)
+    mass = np.r_[rng.normal(120, 8, 2000), rng.uniform(*fit.edges[[0, -1]], 400)]
+    whole = metrics.spurious_signal(mass, fit.edges, fit.signal_mass, fit.signal_width, degree=fit.degree)
+    bad = fit.signal_mass[[2, -1]]
+
+    def failing(mass, bins, signal_masses, *rest, real=metrics.spurious_signal, **options):
+        if np.isin(signal_masses, bad).any():
+            raise RuntimeError("the fit does not converge")
+        return real(mass, bins, signal_masses, *rest, **options)
+
+    monkeypatch.setattr(metrics, "spurious_signal", failing)
+    scan = fit.scan(mass, None)
+    known = ~np.isin(fit.signal_mass, bad)
+    assert np.isnan(scan.signal[~known]).all() and np.isnan(scan.error[~known]).all()
+    assert_allclose(scan.signal[known], whole.signal[known])
+    significance, at = judge.spurious.largest(scan)
+    assert significance == np.max(scan.significance[known]) > 10 and abs(at - 120) < fit.signal_width
+    bad = fit.signal_mass
+    with pytest.raises(RuntimeError, match="does not converge"):
+        fit.scan(mass, None)
+
+
+def test_words_follow_the_numbers(labelled):
+    flat, carved = ([point["level"] for point in score["working_points"]] for score in labelled[1]["scores"])
+    assert flat == ["none seen"] * 2
+    assert carved == ["dependent"] * 2
+    sentence = labelled[1]["scores"][1]["working_points"][0]["verdict"]
+    assert sentence.startswith("At 80 % signal efficiency (score ≥ 0.")
+    assert "the efficiency depends on mass beyond a straight line (p" in sentence
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_without_a_label_the_working_points_are_of_background(toy, tmp_path, weighted):
+    file = report_toys.write(tmp_path / "toy.parquet", toy)
+    score = np.round(toy["flat"], 2)  # with ties
+    options = ["--score", "round(flat * 100) / 100", "--mass", "mass"] + ["--weight", "weight"] * weighted
+    assert report_toys.report(file, *options, "--working-points", "0.5,0.1", "--out", tmp_path)[0] == 0
+    found = report_toys.numbers(tmp_path)
+    weight = toy["weight"] if weighted else np.ones(len(score))
+    assert found["signal"] is None and found["background"] == len(score)
+    (judged,) = found["scores"]
+    assert judged["auc"] is None and judged["roc"] is None
+    for point in judged["working_points"]:
+        kept = {cut: weight[score >= cut].sum() / weight.sum() for cut in np.unique(score)}
+        want = max(cut for cut, fraction in kept.items() if fraction >= point["wanted"])
+        assert point["threshold"] == pytest.approx(want, abs=1e-9)
+        assert point["background_efficiency"] == pytest.approx(kept[want])
+        assert point["rejection"] == pytest.approx(1 / kept[want])
+        assert point["signal_efficiency"] is None
+
+
+@pytest.fixture(scope="module")
+def files(toy, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("files")
+    return {suffix: report_toys.write(folder / f"toy.{suffix}", toy) for suffix in report_toys.SUFFIXES}
+
+
+@pytest.fixture(scope="module")
+def of_root(files, tmp_path_factory):
+    return scores_of(files["root"], tmp_path_factory.mktemp("root"))
+
+
+def scores_of(file, folder):
+    """Everything but the names of the files, of one working point."""
+    options = ["--score", "log(carved)", "--mass", "mass/1000", "--label", "label", "--weight", "weight"]
+    options += ["--cut", "(count & 1 == 0) | (mass > 100)", "--working-points", "0.5"]
+    status, printed = report_toys.report(file, *options, "--out", folder)
+    assert status == 0, printed
+    found = report_toys.numbers(folder)
+    found.pop("files")
+    return found
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "h5", "csv"])
+def test_every_format_gives_the_same(files, of_root, tmp_path, suffix):
+    assert scores_of(files[suffix], tmp_path) == of_root
+
+
+def test_of_many_events_a_part_is_tested_and_the_page_says_so(files, tmp_path, monkeypatch):
+    monkeypatch.setattr(judge, "MOST_TESTED", 5000)
+    options = ["--score", "carved", "--mass", "mass", "--working-points", "0.5", "--out", tmp_path]
+    assert report_toys.report(files["h5"], *options)[0] == 0
+    found = report_toys.numbers(tmp_path)
+    assert (found["tested"], found["background"]) == (5000, 20_000)
+    assert found["scores"][0]["dependence"]["events"] == 5000
+    assert found["scores"][0]["working_points"][0]["dependence"]["events"] == 5000
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "These tests use 5,000 of the 20,000 background events, drawn at random" in page
+
+
+def test_p_values_of_few_selected_events_are_as_frequent_as_they_should():
+    """Of flat selections of 0.8 % of 2500 events, which have ten bins with two selected events each."""
+    rng = np.random.default_rng(8)
+    mass = rng.exponential(1, 2500)
+    sample = judge.Sample([mass], mass, None, None, 2500)
+    background = judge._Background(sample, 0)
+    p = np.array([background.dependence(rng.permutation(2500) < 20, 20 // judge.PER_BIN).p_value for _ in range(200)])
+    for limit in (0.5, 0.1, 0.05):
+        assert abs(np.mean(p < limit) - limit) < 3.5 * np.sqrt(limit * (1 - limit) / 200)

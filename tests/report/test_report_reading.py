@@ -1,0 +1,268 @@
+"""Files, cuts and expressions: what is read is what NumPy makes of the columns, and what cannot be read says why."""
+
+import awkward
+import h5py
+import numpy as np
+import pyarrow
+import pytest
+import report_toys
+import uproot
+from libmode.report import formats
+from libmode.report.problem import Problem
+from libmode.report.read import Wanted, read
+from libmode.report.sources import find
+from pyarrow import parquet
+
+
+@pytest.fixture(scope="module")
+def toy():
+    return report_toys.events(3000)
+
+
+@pytest.fixture(scope="module")
+def files(toy, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("files")
+    return {suffix: report_toys.write(folder / f"toy.{suffix}", toy) for suffix in report_toys.SUFFIXES}
+
+
+def taken(*arguments, **expressions):
+    """The sample of files, with ``flat`` and ``mass`` unless others are given."""
+    wanted = {"scores": ("flat",), "mass": "mass"} | expressions
+    return read(find(list(map(str, arguments))), Wanted(**wanted))
+
+
+@pytest.mark.parametrize("chunk", [700, formats.CHUNK])
+@pytest.mark.parametrize("suffix", report_toys.SUFFIXES)
+def test_columns_are_those_of_the_file(files, toy, suffix, chunk, monkeypatch):
+    monkeypatch.setattr(formats, "CHUNK", chunk)
+    sample = taken(
+        files[suffix], scores=("flat", "carved"), weight="weight", label="label", cut="(count > 1) & (mass < 200)"
+    )
+    passed = (toy["count"] > 1) & (toy["mass"] < 200)
+    for found, name in zip(
+        [*sample.scores, sample.mass, sample.weight], ["flat", "carved", "mass", "weight"], strict=True
+    ):
+        np.testing.assert_array_equal(found, toy[name][passed])
+    np.testing.assert_array_equal(sample.label, toy["label"][passed] == 1)
+    assert sample.entries == 3000
+
+
+def test_several_files_are_read_in_their_order(toy, tmp_path):
+    for place, part in enumerate(np.array_split(np.arange(3000), 3)):
+        for suffix in ("root", "csv"):
+            report_toys.write(tmp_path / f"part{place}.{suffix}", {name: values[part] for name, values in toy.items()})
+    (tmp_path / "deep" / "er").mkdir(parents=True)
+    (tmp_path / "part2.root").rename(tmp_path / "deep" / "er" / "part2.root")
+    for arguments in (
+        [tmp_path / "part?.csv"],
+        [tmp_path / "part[01].root:events", tmp_path / "**" / "part2.root"],
+        [tmp_path / "part0.root", tmp_path / "part1.csv", tmp_path / "deep" / "er" / "part2.root:events"],
+    ):
+        np.testing.assert_array_equal(taken(*arguments).mass, toy["mass"])
+
+
+def test_float32_stays_what_it_is_and_the_rest_is_float64(tmp_path):
+    columns = {"flat": np.float32([0.1, 0.2]), "mass": np.array([1, 2], np.int16), "weight": np.array([1.0, 2.0])}
+    sample = taken(report_toys.write(tmp_path / "few.root", columns), scores=("flat", "flat / 3"), weight="weight")
+    assert [score.dtype for score in sample.scores] == [np.float32, np.float32]
+    assert sample.mass.dtype == sample.weight.dtype == np.float64
+
+
+def test_a_column_of_integers_and_then_fractions(tmp_path):
+    """In CSV the type is that of the whole file."""
+    lines = ["flat,mass", *["1,2"] * 300_000, "0.5,2.5"]
+    (tmp_path / "long.csv").write_text("\n".join(lines))
+    assert taken(tmp_path / "long.csv").mass[-1] == 2.5
+
+
+# Those that uproot can compute are computed by uproot too.
+EXPRESSIONS = {
+    "mass": lambda c: c["mass"],
+    " mass ": lambda c: c["mass"],
+    "-mass + 2 * flat**2": lambda c: -c["mass"] + 2 * c["flat"] ** 2,
+    "(mass - 50) / 250 // 0.1 % 3": lambda c: (c["mass"] - 50) / 250 // 0.1 % 3,
+    "sqrt(mass) + log1p(flat)": lambda c: np.sqrt(c["mass"]) + np.log1p(c["flat"]),
+    "where(mass > 100, flat, -1)": lambda c: np.where(c["mass"] > 100, c["flat"], -1),
+    "arctan2(mass, flat) * (count != 3)": lambda c: np.arctan2(c["mass"], c["flat"]) * (c["count"] != 3),
+    "~(mass > 100) ^ (flat <= 0.5)": lambda c: ~(c["mass"] > 100) ^ (c["flat"] <= 0.5),
+    "(count & 1) | (count == 4)": lambda c: (c["count"] & 1) | (c["count"] == 4),
+    'get("mass") * 2': lambda c: c["mass"] * 2,
+    "hypot(flat, linear) < 0.9": lambda c: np.hypot(c["flat"], c["linear"]) < 0.9,
+    "fmin(mass, 100) - 2**0.5": lambda c: np.fmin(c["mass"], 100) - 2**0.5,
+}
+
+
+@pytest.mark.parametrize("text", EXPRESSIONS)
+def test_expressions_are_those_of_numpy_and_uproot(files, toy, text):
+    want = EXPRESSIONS[text](toy)
+    for suffix in report_toys.SUFFIXES:
+        np.testing.assert_array_equal(taken(files[suffix], mass=text).mass, want)
+    with uproot.open(files["root"]) as file:
+        np.testing.assert_array_equal(file["events"].arrays(text.strip(), library="np")[text.strip()], want)
+
+
+def test_a_constant_is_one_for_every_event(files):
+    np.testing.assert_array_equal(taken(files["root"], weight="2").weight, np.full(3000, 2.0))
+
+
+def test_names_that_are_no_python(tmp_path):
+    columns = {"flat": np.arange(4.0), "jet.mass": np.arange(4.0) + 1, "m/GeV": np.arange(4.0) + 2}
+    table = {**columns, "mass": columns["flat"]}
+    for suffix in ("parquet", "csv"):
+        file = report_toys.write(tmp_path / f"names.{suffix}", table)
+        assert taken(file, mass="jet.mass * 2").mass.tolist() == [2, 4, 6, 8]
+        assert taken(file, mass="m/GeV").mass.tolist() == [2, 3, 4, 5]
+        assert taken(file, mass="get('m/GeV') + flat").mass.tolist() == [2, 4, 6, 8]
+
+
+def test_trees_and_groups(toy, tmp_path):
+    small = {name: toy[name][:10] for name in ("flat", "mass")}
+    with uproot.recreate(tmp_path / "trees.root") as file:
+        file.mktree("one/events", {name: values.dtype for name, values in small.items()})
+        file["one/events"].extend(small)
+        file.mkrntuple("two", {name: values + 1 for name, values in small.items()})
+    with h5py.File(tmp_path / "groups.h5", "w") as file:
+        both = np.zeros(10, [(name, ">f4") for name in small])
+        for name, values in small.items():
+            both[name] = values
+            file[f"one/events/{name}"] = values
+        file["two"] = both
+    for name in ("trees.root", "groups.h5"):
+        np.testing.assert_array_equal(taken(f"{tmp_path / name}:one/events").mass, small["mass"])
+        with pytest.raises(
+            Problem, match=rf"{name} has not one .* but 2, (one/events, two|two, one/events): say which"
+        ):
+            taken(tmp_path / name)
+        with pytest.raises(Problem, match="has no .* 'tow'; it has two, one/events"):
+            taken(f"{tmp_path / name}:tow")
+    np.testing.assert_array_equal(taken(f"{tmp_path / 'trees.root'}:two").mass, small["mass"] + 1)
+    np.testing.assert_array_equal(taken(f"{tmp_path / 'groups.h5'}:two").mass, small["mass"].astype("f4"))
+
+
+def jagged(folder):
+    """The same table with lists, pairs and words, and one with a column that is shorter, by format."""
+    plain = {"flat": np.arange(3.0), "mass": np.arange(3.0)}
+    lists = pyarrow.array([[1.0], [], [1.0, 2.0]])
+    parquet.write_table(pyarrow.table({**plain, "jets": lists, "name": ["a", "b", "c"]}), folder / "jagged.parquet")
+    with uproot.recreate(folder / "jagged.root") as file:
+        file.mktree("t", {**plain, "jets": awkward.Array([[1.0], [], [1.0, 2.0]]), "pair": np.zeros((3, 2), "f4")})
+    with h5py.File(folder / "jagged.h5", "w") as file:
+        for name, values in {**plain, "pair": np.zeros((3, 2)), "name": ["a", "b", "c"], "short": np.arange(2)}.items():
+            file[name] = values
+    (folder / "jagged.csv").write_text("flat,mass,name\n1,1,a\n2,2,b\n")
+
+
+@pytest.mark.parametrize(
+    "file, column, holds",
+    [
+        ("jagged.root", "jets", "several values for each entry"),
+        ("jagged.root", "pair", "several values for each entry"),
+        ("jagged.parquet", "jets", "several values for each entry"),
+        ("jagged.parquet", "name", "text"),
+        ("jagged.h5", "pair", "several values for each entry"),
+        ("jagged.h5", "name", "text"),
+        ("jagged.csv", "name", "text"),
+    ],
+)
+def test_a_column_that_holds_no_numbers_is_named(tmp_path, file, column, holds):
+    jagged(tmp_path)
+    with pytest.raises(Problem, match=f"^column '{column}' of .*{file} has {holds}: expected one number"):
+        taken(tmp_path / file, mass=f"{column} + 1")
+
+
+def test_data_sets_of_other_lengths(tmp_path):
+    jagged(tmp_path)
+    with pytest.raises(Problem, match=r"jagged\.h5: short has 2 entries and flat 3: expected as many"):
+        taken(tmp_path / "jagged.h5", mass="short")
+
+
+@pytest.mark.parametrize("suffix", report_toys.SUFFIXES)
+def test_what_is_not_finite_is_named_with_file_and_entry(toy, tmp_path, suffix, monkeypatch):
+    monkeypatch.setattr(formats, "CHUNK", 700)
+    bad = {name: values.copy() for name, values in toy.items()}
+    bad["mass"][2345] = np.nan
+    first, second = (report_toys.write(tmp_path / f"{k}.{suffix}", table) for k, table in enumerate([toy, bad]))
+    message = rf"^--mass 'mass \* 2' is nan at entry 2345 of {second}: expected a finite number"
+    for cut in (None, "flat > 0", f"flat >= {bad['flat'][2345].item()!r}"):
+        with pytest.raises(Problem, match=message):
+            taken(first, second, mass="mass * 2", cut=cut)
+    assert len(taken(first, second, cut="isfinite(mass)").mass) == 5999
+
+
+def test_an_empty_place_in_csv_is_not_finite(tmp_path):
+    (tmp_path / "holes.csv").write_text("flat,mass\n1,1\n2,\n")
+    with pytest.raises(Problem, match=r"--mass 'mass' is nan at entry 1 of .*holes\.csv"):
+        taken(tmp_path / "holes.csv")
+
+
+@pytest.mark.parametrize(
+    "expressions, message",
+    [
+        ({"mass": "mas"}, r"^--mass 'mas': .*toy\.root has no column 'mas'; it has mass, "),
+        ({"scores": ("flat", "jet.pt")}, r"^--score 'jet\.pt': .* has no column 'jet\.pt'; it has "),
+        ({"mass": "get('m')"}, r"has no column 'm'; it has "),
+        ({"mass": "mass +"}, r"^--mass 'mass \+' is no expression: "),
+        ({"mass": ""}, "is no expression"),
+        ({"mass": "mass\0"}, "is no expression"),
+        ({"mass": "mass = 1"}, "is no expression"),
+        ({"mass": "(" * 500 + "mass" + ")" * 500}, "is no expression"),
+        ({"mass": "50 < mass < 100"}, r"compares three values at once: write \(a < x\) & \(x < b\)"),
+        ({"cut": "mass > 1 and mass < 2"}, "has and, or or not: write &, | or ~"),
+        ({"cut": "not mass"}, "has and, or or not"),
+        ({"mass": "mass.__class__"}, r"has no column 'mass\.__class__'"),
+        ({"mass": "(mass + 1).tofile"}, "expected the name of a column"),
+        ({"mass": "mass.tofile('x')"}, "expected names of columns, numbers"),
+        ({"mass": "__import__('os')"}, r"there is no function '__import__'"),
+        ({"mass": "sqr(mass)"}, "there is no function 'sqr'; there are sqrt, "),
+        ({"mass": "sqrt"}, "sqrt is a function, and wants arguments"),
+        ({"mass": "sqrt(mass, flat)"}, "sqrt takes 1 argument, and has 2"),
+        ({"mass": "where(mass > 1)"}, "where takes 3 arguments, and has 1"),
+        ({"mass": "[m for m in mass]"}, "expected names of columns"),
+        ({"mass": "mass[0]"}, "expected names of columns"),
+        ({"mass": "'mass'"}, "expected names of columns"),
+        ({"mass": "lambda: mass"}, "expected names of columns"),
+        ({"mass": "mass if flat else 1"}, "expected names of columns"),
+        ({"mass": "mass & 1"}, r"cannot be computed from .*toy\.root"),
+        ({"mass": "9**9**9**9 * mass"}, "cannot be computed"),
+        ({"mass": "mass + 1 / 0"}, "cannot be computed"),
+        ({"mass": "mass / 0"}, r"is inf at entry 0 of "),
+        ({"scores": ("log(flat - 1)",)}, r"^--score 'log\(flat - 1\)' is nan at entry 0 of "),
+        ({"mass": "1", "scores": ("2",)}, "name no column"),
+        ({"label": "count"}, r"^--label 'count' is [234] at entry \d+ of .*: expected 1 for signal or 0 for background"),
+        ({"cut": "count"}, r"^--cut 'count' is [234] at entry \d+ of .*: expected 1 or 0"),
+        ({"cut": "mass > 1e9"}, "^--cut 'mass > 1e9' is passed by none of the 3000 entries"),
+    ],
+)  # fmt: skip
+def test_bad_expressions(files, expressions, message):
+    with pytest.raises(Problem, match=message):
+        taken(files["root"], **expressions)
+
+
+def test_bad_files(files, tmp_path):
+    (tmp_path / "notes.md").write_text("no data")
+    (tmp_path / "empty.csv").write_text("")
+    (tmp_path / "header.csv").write_text("flat,mass\n")
+    (tmp_path / "torn.csv").write_text("flat,mass\n1,2\n1,2,3\n")
+    for suffix in ("root", "parquet", "h5"):
+        (tmp_path / f"torn.{suffix}").write_bytes(files[suffix].read_bytes()[:2000])
+    with uproot.recreate(tmp_path / "empty.root") as file:
+        file.mktree("t", {"flat": "f4", "mass": "f4"})
+    for argument, message in {
+        tmp_path / "none.root": r"there is no file '.*none\.root'",
+        tmp_path / "none*.root:t": r"there is no file '.*none\*\.root:t'",
+        tmp_path: "is a directory: expected a file, or a pattern",
+        tmp_path / "notes.md": r"notes\.md is no ROOT, Parquet, HDF5 or \.csv file",
+        tmp_path / "empty.csv": r"empty\.csv cannot be read: Empty CSV file",
+        tmp_path / "header.csv": "there are no entries in .*header.csv",
+        tmp_path / "empty.root": "there are no entries in .*empty.root",
+        tmp_path / "torn.csv": r"torn\.csv cannot be read: ",
+        tmp_path / "torn.root": r"torn\.root cannot be read: ",
+        tmp_path / "torn.parquet": r"torn\.parquet cannot be read: ",
+        tmp_path / "torn.h5": r"torn\.h5 cannot be read: ",
+        f"{files['csv']}:events": r"a CSV file has no trees; leave out ':events'",
+        f"{files['parquet']}:events": r"a Parquet file has no trees; leave out ':events'",
+    }.items():
+        with pytest.raises(Problem, match=message):
+            taken(argument)
+    with pytest.raises(Problem, match=r"toy\.csv is named twice, so that its events would count twice"):
+        taken(files["csv"], files["csv"].parent / "*.csv")
