@@ -38,6 +38,18 @@ class PlatformWheel(bdist_wheel):
     def get_tag(self) -> tuple[str, str, str]:
         return "py3", "none", os.environ.get("LIBMODE_WHEEL_TAG") or super().get_tag()[2]
 
+    def write_wheelfile(self, wheelfile_base: str, *generator: str) -> None:
+        """Puts what the library is made of beside the metadata, as PEP 770 says."""
+        super().write_wheelfile(wheelfile_base, *generator)
+        library = next(Path(self.bdist_dir, "libmode", "lib").glob("libmode.*"), None)
+        if library is None:  # an editable install has its files in the source tree
+            return
+        bills = Path(wheelfile_base, "sboms")
+        bills.mkdir()
+        (bills / "libmode.cdx.json").write_text(
+            build_library.bill_of_materials(library), encoding="utf-8", newline="\n"
+        )
+
 
 class BinaryDistribution(Distribution):
     """Has compiled files, though no extension module."""

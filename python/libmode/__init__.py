@@ -7,6 +7,8 @@ folder that holds its public names and says what to install where it is missing:
 libmode.so is loaded at the first call.
 """
 
+from typing import TYPE_CHECKING, Any
+
 from ._evaluate import Curved, Result
 from ._functions import (
     Moments,
@@ -20,7 +22,11 @@ from ._functions import (
 from ._monitor import TrainingWarning
 from ._native import BatchError, get_threads, set_threads
 
+if TYPE_CHECKING:
+    from .accumulator import Accumulator
+
 __all__ = [
+    "Accumulator",
     "BatchError",
     "Curved",
     "Moments",
@@ -39,9 +45,14 @@ __all__ = [
 __version__: str
 
 
-def __getattr__(name: str) -> str:
-    if name == "__version__":  # when asked for: importlib.metadata costs as much time as the rest of libmode
+def __getattr__(name: str) -> Any:
+    # When asked for: importlib.metadata costs as much time as the rest of libmode, and what accumulates half of it.
+    if name == "__version__":
         from importlib.metadata import version
 
         return version("libmode")
+    if name == "Accumulator":
+        from .accumulator import Accumulator
+
+        return Accumulator
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

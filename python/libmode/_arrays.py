@@ -32,21 +32,27 @@ def address(array: NDArray[Any] | None) -> int | None:
 
 def read(name: str, values: Any) -> NDArray[Any]:
     """``values`` as an array of a real type."""
-    # Looking for it in sys.modules: the first np.ma.MaskedArray would import numpy.ma, which takes 20 ms.
-    if "numpy.ma" in sys.modules and isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
-        raise TypeError(f"{name} has masked elements: select the valid events first, for instance with .compressed()")
     if values is None:
         raise TypeError(f"{name} is None: expected an array of real numbers")
     try:
         array = np.asarray(values)
     except ValueError as error:  # ragged lists
-        raise ValueError(f"{name} cannot be made an array: {error}") from None
+        raise ValueError(f"{name} cannot be made an array: expected one number for each event") from error
     if array.dtype.kind not in "fiub" or name == "category" and array.dtype.kind == "f":
         if array.size == 0:
             return np.zeros(0, bool)
         wanted = "integers" if name == "category" else "real numbers"
         raise TypeError(f"{name} has dtype {array.dtype}: expected {wanted}")
+    refuse_masked(name, values)
     return array
+
+
+def refuse_masked(name: str, values: Any) -> None:
+    """Raises TypeError for an array with masked elements, which would else be taken as they are."""
+    # Looking for it in sys.modules: the first np.ma.MaskedArray would import numpy.ma, which takes 20 ms.
+    if "numpy.ma" in sys.modules and isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        place = np.argwhere(np.ma.getmaskarray(values))[0].tolist()
+        raise TypeError(f"{name}{place} is masked: select the valid events first, for instance with .compressed()")
 
 
 def vector(name: str, values: Any) -> NDArray[Any]:

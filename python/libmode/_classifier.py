@@ -16,8 +16,8 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from ._arrays import read
 from ._boosted import USUAL_EVENTS, Metric, Objective, RowsOf
-from ._boosting import sigmoid, sums_of_weights
-from ._constraint import ScoreTransform, positive
+from ._boosting import sums_of_weights
+from ._constraint import ScoreTransform, positive, sigmoid
 from ._plain import TAKEN
 from .metrics._arguments import whole
 
@@ -87,11 +87,36 @@ _DESCRIPTION = """A classifier of {library} that keeps the response to backgroun
     n_features_in_, feature_names_in_
         As for every estimator.
 
+    Raises
+    ------
+    ValueError, TypeError
+        In :meth:`fit`, for bad options and events; NotFittedError in what predicts before it.
+
     Examples
     --------
-    >>> classifier = {name}(order=1).fit(X, y, mass=mass)
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from libmode.{module} import {name}
+    >>> rng = np.random.default_rng(1)
+    >>> y, mass = rng.integers(0, 2, 4_000), rng.uniform(50, 300, 4_000)  # 0 is background
+    >>> X = np.column_stack([mass, rng.normal(y)])
+    >>> classifier = {name}(order=1, max_slope=1, n_estimators=20, n_jobs=1).fit(X, y, mass=mass)
     >>> probability = classifier.predict_proba(X)[:, 1]
+    >>> bool(np.mean(classifier.predict(X) == y) > 0.6), classifier.decision_function(X).shape
+    (True, (4000,))
+    >>> classifier.get_params()["max_slope"], classifier.set_params(order=2).order
+    (1, 2)
+    >>> with tempfile.TemporaryDirectory() as directory:
+    ...     classifier.save_model(f"{{directory}}/model.{ending}")  # {library} itself reads it
     """
+
+
+def described(library: str, name: str, ending: str, parameters: str) -> str:
+    """The docstring of a classifier of this name, whose library writes models to files of this ending."""
+    module = library.lower()
+    return _DESCRIPTION.format(
+        library=library, module=module, booster=f"{module}.Booster", name=name, ending=ending, parameters=parameters
+    )
 
 
 class Judged(NamedTuple):
@@ -126,12 +151,6 @@ class Training(NamedTuple):
 
 class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """What the libraries share; a subclass trains and returns margins."""
-
-    @classmethod
-    def describe(cls, library: str, booster: str, parameters: str) -> str:
-        """The docstring of a subclass."""
-        name = "MoDeXGBClassifier" if library == "XGBoost" else "MoDeLGBMClassifier"
-        return _DESCRIPTION.format(library=library, booster=booster, parameters=parameters, name=name)
 
     def __init__(
         self,
@@ -205,12 +224,16 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ----------
         X : (n, features) numbers, NaN where one is missing
         y : (n,) of two classes, the first of which by NumPy's order is the background
-        mass : (n,) or (n, d) finite numbers
+        mass : (n,) or (n, d) finite numbers, in any unit
         sample_weight : (n,) of either sign, optional
         category : (n,) integers, optional
             As for :func:`libmode.mode_loss`.
         eval_set : list of (X, y), optional
         eval_mass, eval_sample_weight : lists of their masses and weights
+
+        Returns
+        -------
+        The classifier itself.
 
         Raises
         ------
@@ -369,7 +392,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return chosen
 
     def save_model(self, path: Any) -> None:
-        """Writes the booster, which loads without libmode."""
+        """Writes the booster to a file of this path, which the library loads without libmode."""
         check_is_fitted(self)
         self.booster_.save_model(path)
 
@@ -384,10 +407,14 @@ def _same_length(X: NDArray[Any], **arrays: Any) -> None:
     for name, array in arrays.items():
         if array is None and name != "mass":
             continue
-        if np.ndim(array) == 0:
+        try:
+            shape = np.shape(array)
+        except ValueError:  # ragged lists
+            shape = read(name, array).shape  # which has a sentence for them
+        if not shape:
             raise TypeError(f"{name} = {array!r}: expected an array with a row for each event")
-        if np.shape(array)[0] != len(X):
-            raise ValueError(f"{name} has length {np.shape(array)[0]}, but X has {len(X)} rows")
+        if shape[0] != len(X):
+            raise ValueError(f"{name} has length {shape[0]}, but X has {len(X)} rows")
 
 
 def _several(mass: Any) -> bool:

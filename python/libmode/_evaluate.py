@@ -13,13 +13,24 @@ from . import _native
 from ._arrays import address, for_core, in_struct, is_double, read, ready, with_labels
 from ._front import Events, events_of
 from ._options import Options
+from ._shown import shown
 
 #: A function as :func:`loss_and_grad` is, which modules that skip batches put in its place.
 Evaluate = Callable[[Options, Any, Any, Any, Any, Any], tuple[float, NDArray[Any]]]
 
 
 class Result(NamedTuple):
-    """A loss, and what says whether it is significant, see :func:`libmode.mode_evaluate`."""
+    """A loss, and what says whether it is significant, see :func:`libmode.mode_evaluate`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from libmode import mode_evaluate
+    >>> rng = np.random.default_rng(1)
+    >>> loss, bias, events, grad = mode_evaluate(rng.random(1_000), rng.exponential(60, 1_000))
+    >>> events, grad.shape
+    (1000.0, (1000,))
+    """
 
     loss: float  #: as :func:`libmode.mode_loss` returns it
     bias: float  #: by how much the plain loss exceeds, in the mean, that of an infinite sample
@@ -28,7 +39,17 @@ class Result(NamedTuple):
 
 
 class Curved(NamedTuple):
-    """A loss with its derivatives, see :func:`libmode.mode_loss_grad_hess`."""
+    """A loss with its derivatives, see :func:`libmode.mode_loss_grad_hess`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from libmode import mode_loss_grad_hess
+    >>> rng = np.random.default_rng(1)
+    >>> loss, grad, hess = mode_loss_grad_hess(rng.random(1_000), rng.exponential(60, 1_000))
+    >>> grad.shape, hess.shape
+    ((1000,), (1000,))
+    """
 
     loss: float  #: as :func:`libmode.mode_loss` returns it
     grad: NDArray[Any]  #: d loss/d score, of score's shape
@@ -85,11 +106,13 @@ def _positive(name: str, value: Any) -> float | None:
     if value is None:
         return None
     if isinstance(value, bool) or not np.isrealobj(value) or np.ndim(value):
-        raise TypeError(f"{name} = {value!r}: must be a number")
+        raise TypeError(f"{name} = {shown(value)}: must be a number")
     try:
         number = float(value)
     except (TypeError, ValueError):
-        raise TypeError(f"{name} = {value!r}: must be a number") from None
+        raise TypeError(f"{name} = {shown(value)}: must be a number") from None
+    except OverflowError:  # an integer
+        raise ValueError(f"{name} = {shown(value)}: is too large for double precision") from None
     if not 0 < number < np.inf:
         raise ValueError(f"{name} = {number:g}: must be finite and above 0")
     return number

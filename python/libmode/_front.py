@@ -19,13 +19,22 @@ MOST_VARIABLES = 3
 
 
 class Events(NamedTuple):
-    """The arrays or tensors of one call, each of shape (n,); mass also (n, d) for d variables."""
+    """The arrays or tensors of one call, each of shape (n,); mass also (n, d) for d variables.
 
-    score: Any
-    mass: Any
-    weight: Any = None
-    label: Any = None
-    category: Any = None
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from libmode.torch import Events
+    >>> events = Events(np.array([0.2, 0.7, 0.4]), np.array([80.0, 90.0, 120.0]), label=np.array([0, 1, 0]))
+    >>> events.where(events.label == 0).mass
+    array([ 80., 120.])
+    """
+
+    score: Any  #: what the classifier says, floating
+    mass: Any  #: the protected attribute, in any unit
+    weight: Any = None  #: of either sign; None: all 1
+    label: Any = None  #: None: every event takes part
+    category: Any = None  #: integers or bools; None: all events are of one category
 
     def where(self, chosen: Any) -> Events:
         """The events for which ``chosen``, of shape (n,), is true."""

@@ -23,7 +23,17 @@ if TYPE_CHECKING:
 
 
 class Moments(NamedTuple):
-    """What the loss is made of, see :func:`mode_moments`."""
+    """What the loss is made of, see :func:`mode_moments`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from libmode import mode_moments
+    >>> rng = np.random.default_rng(1)
+    >>> found = mode_moments(rng.random(1_000), rng.exponential(60, 1_000), order=2, bins=8)
+    >>> found.at.shape, found.edges.shape, found.cdf.shape, found.moments.shape
+    ((101,), (9,), (101, 8), (101, 3))
+    """
 
     at: NDArray[np.float64]  #: (k,) the scores s
     edges: NDArray[np.float64]  #: (bins + 1,) edges of the mass bins, in units of mass
@@ -77,6 +87,18 @@ def mode_loss(
         For a value out of range, with its argument, value and place.
     TypeError
         For an unknown option or a wrong type.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from libmode import mode_loss
+    >>> rng = np.random.default_rng(1)
+    >>> mass = 50 + rng.exponential(60, 10_000)  # in GeV, say
+    >>> score = rng.random(10_000) * mass / (mass + 50)  # the higher the mass, the higher the score
+    >>> print(f"{mode_loss(score, mass):.5f}")
+    0.00418
+    >>> print(f"{mode_loss(score, mass, order=1):.5f}")  # the part that is linear in the mass costs nothing
+    0.00083
     """
     return loss_alone(check("mode", options), score, mass, weight, label, category)
 
@@ -95,6 +117,32 @@ def mode_loss_and_grad(
     Takes what :func:`mode_loss` takes. The gradient has the shape of ``score``
     and its floating type, but float32 for float16, in which most of it would be 0,
     and float64 for integers; events that take no part have gradient exactly 0.
+
+    Returns
+    -------
+    loss : float
+        As :func:`mode_loss` returns it.
+    grad : array of the shape of ``score``
+        d loss/d score, in units of 1 over those of the score.
+
+    Raises
+    ------
+    BatchError, ValueError, TypeError
+        As :func:`mode_loss`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from libmode import mode_loss_and_grad
+    >>> rng = np.random.default_rng(1)
+    >>> mass, score = rng.exponential(60, 10_000), rng.random(10_000)
+    >>> score[mass > 100] **= 2  # lower at high masses
+    >>> loss, grad = mode_loss_and_grad(score, mass)
+    >>> grad.shape
+    (10000,)
+    >>> closer = np.clip(score - 100 * grad, 0, 1)  # a step downhill
+    >>> bool(mode_loss_and_grad(closer, mass)[0] < loss)
+    True
     """
     return loss_and_grad(check("mode", options), score, mass, weight, label, category)
 
@@ -120,6 +168,24 @@ def mode_evaluate(
     -------
     Result
         ``loss``, ``bias``, ``events`` and ``grad``, which is as in :func:`mode_loss_and_grad`.
+
+    Raises
+    ------
+    BatchError, ValueError, TypeError
+        As :func:`mode_loss`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from libmode import mode_evaluate
+    >>> rng = np.random.default_rng(1)
+    >>> mass, score = rng.exponential(60, 10_000), rng.random(10_000)
+    >>> score[mass > 100] **= 1.5
+    >>> found = mode_evaluate(score, mass)
+    >>> for n in (10_000, 500):  # what these 10,000 events can tell, 500 could not
+    ...     print(f"{found.loss / (found.bias * found.events / n):.2f}")
+    2.56
+    0.13
     """
     return evaluate(check("mode", options), score, mass, weight, label, category)
 
@@ -165,6 +231,16 @@ def mode_loss_grad_hess(
     ValueError
         Also for ``binning="none"``, which has no such bound, for a smoothing that is not finite and above 0 or is less
         than the rounding errors of the scores, for more than 4096 bins, and for an h that is beyond its type.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from libmode import mode_loss_grad_hess
+    >>> rng = np.random.default_rng(1)
+    >>> mass, score = rng.exponential(60, 10_000), rng.random(10_000)
+    >>> found = mode_loss_grad_hess(score, mass, smoothing=1 / 8)
+    >>> found.hess.shape, bool(found.hess.min() >= 0)
+    ((10000,), True)
     """
     return loss_grad_hess(check("mode", options), smoothing, score, mass, weight, label, category)
 
@@ -177,6 +253,26 @@ def mode_edges(
     Takes ``mass``, ``weight``, ``label`` and the options as :func:`mode_loss` does, but of one
     variable, one category and one background label at a time. Weights count where ``bins``
     is left out. There may be fewer bins than asked for where masses are equal.
+
+    Returns
+    -------
+    (bins + 1,) float64
+        Increasing, in units of mass. Each bin holds its lower edge, the last one its upper edge too.
+
+    Raises
+    ------
+    BatchError, ValueError, TypeError
+        As :func:`mode_loss`; ValueError too for several variables or background labels, and for ``binning="none"``,
+        which has no bins.
+
+    Examples
+    --------
+    >>> from libmode import mode_edges
+    >>> mass = [60, 61, 64, 70, 80, 95, 115, 150]
+    >>> mode_edges(mass, bins=4)
+    array([ 60. ,  62.5,  75. , 105. , 150. ])
+    >>> mode_edges(mass, bins=3, binning="uniform", mass_range=(0, 300))
+    array([  0., 100., 200., 300.])
     """
     mass, weight, label = together(read, mass=mass, weight=weight, label=label)
     return _edges(_check_of_one(options, mass, mass), mass, weight, label)
@@ -212,8 +308,28 @@ def mode_moments(
 
     Takes what :func:`mode_loss` takes, but of one variable, one category and one background
     label at a time, and ``at``, a sequence of scores: by default 101 from the lowest to the
-    highest end of ``score_range``, or of the scores where that is None. Returns a
-    :class:`Moments`.
+    highest end of ``score_range``, or of the scores where that is None.
+
+    Returns
+    -------
+    Moments
+        Arrays with a row for each of the k scores, see :class:`Moments`.
+
+    Raises
+    ------
+    BatchError, ValueError, TypeError
+        As :func:`mode_edges`; ValueError too for an ``at`` that is NaN.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from libmode import mode_moments
+    >>> rng = np.random.default_rng(1)
+    >>> mass = rng.uniform(50, 300, 30_000)
+    >>> score = (mass / 300 + rng.random(30_000)) / 2  # at higher masses fewer events are below a score
+    >>> found = mode_moments(score, mass, at=[0.5], order=1, bins=3)
+    >>> found.cdf.round(2), found.moments.round(2)
+    (array([[0.7 , 0.42, 0.14]]), array([[ 0.42, -0.42]]))
     """
     given = Events(*together(read, score=score, mass=mass, weight=weight, label=label))
     checked = _check_of_one(options, given.score, given.mass)

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ._interruptible import LARGE, interruptible
+from ._shown import shown
 
 if TYPE_CHECKING:
     from ._options import Options
@@ -29,7 +30,7 @@ _NAME = "libmode." + {"win32": "dll", "darwin": "dylib"}.get(sys.platform, "so")
 
 # Status codes of mode.h: what is wrong with the selected events as a whole, and what is not the caller's fault.
 _TOO_FEW, _BIN, _UNDEFINED = 5, 6, 10
-_FORKED, _INTERNAL = 8, 9
+_FORKED, _INTERNAL, _MEMORY = 8, 9, 11
 
 
 class BatchError(ValueError):
@@ -38,6 +39,15 @@ class BatchError(ValueError):
     There are none, or too few for the bins; or a bin is empty, or its weights have no
     positive sum; or DisCo would be 0/0. Another batch may well have a loss: a module with
     ``on_bad_batch="skip"`` passes over these errors, and over no other.
+
+    Examples
+    --------
+    >>> import libmode
+    >>> try:
+    ...     libmode.mode_loss([0.2, 0.7], [80, 90], label=[1, 1])
+    ... except libmode.BatchError as error:
+    ...     print(error)
+    no event selected: none of the 2 values of label equals background_label = 0; ...
     """
 
 
@@ -47,6 +57,7 @@ _ERRORS: dict[int, type[Exception]] = {
     _UNDEFINED: BatchError,
     _FORKED: RuntimeError,
     _INTERNAL: RuntimeError,
+    _MEMORY: MemoryError,
 }
 
 
@@ -312,9 +323,9 @@ def int32(name: str, value: Any) -> int:
     try:
         number = operator.index(value)
     except TypeError:
-        raise TypeError(f"{name} = {value!r}: must be an integer") from None
+        raise TypeError(f"{name} = {shown(value)}: must be an integer") from None
     if not -(2**31) <= number < 2**31:
-        raise ValueError(f"{name} = {number}: does not fit in 32 bits")
+        raise ValueError(f"{name} = {shown(number)}: does not fit in 32 bits")
     return int(number)
 
 
@@ -429,7 +440,25 @@ def moments(options: ModeOptions, *arguments: int | None) -> None:
 def set_threads(threads: int) -> None:
     """Limits the threads that one call may use; 0 restores the default, all available.
 
-    Forked children inherit the limit.
+    It holds for the whole process, and forked children inherit it. Results do not depend on it, to the last bit.
+
+    Parameters
+    ----------
+    threads : int, at least 0
+        More than 1024 are 1024. Small inputs use one whatever it is.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For fewer than 0, and for what is no integer.
+
+    Examples
+    --------
+    >>> import libmode
+    >>> libmode.set_threads(1)
+    >>> libmode.get_threads()
+    1
+    >>> libmode.set_threads(0)
     """
     global _threads
     loaded = library()
@@ -438,7 +467,18 @@ def set_threads(threads: int) -> None:
 
 
 def get_threads() -> int:
-    """The number of threads that one call may use."""
+    """The number of threads that one call may use.
+
+    Returns
+    -------
+    int, at least 1
+
+    Examples
+    --------
+    >>> import libmode
+    >>> libmode.get_threads() >= 1
+    True
+    """
     loaded, threads = library(), ctypes.c_int()
     _check(loaded, loaded.mode_get_threads(threads))
     return threads.value

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, get_args, get_origin
 
 from ._native import int32
+from ._shown import shown
 from .option_types import DisCoOptions, FlatnessOptions, Loss, LossOptions
 
 # The options that each loss takes.
@@ -77,30 +78,36 @@ def _bins(name: str, value: Any) -> int:
 
 
 def _flag(name: str, value: Any) -> bool:
-    if value not in (True, False):
-        raise TypeError(f"{name} = {value!r}: must be True or False")
+    try:
+        known = value in (True, False)
+    except Exception:  # arrays of several values, and pandas.NA, are equal to nothing that is true or false
+        known = False
+    if not known:
+        raise TypeError(f"{name} = {shown(value)}: must be True or False")
     return bool(value)
 
 
 def _choice(name: str, value: Any) -> str:
     if not isinstance(value, str) or value not in _CHOICES[name]:
-        raise ValueError(f"{name} = {value!r}: must be one of {', '.join(map(repr, _CHOICES[name]))}")
+        raise ValueError(f"{name} = {shown(value)}: must be one of {', '.join(map(repr, _CHOICES[name]))}")
     return str(value)
 
 
 def _real(name: str, value: Any) -> float:
     if isinstance(value, (str, bytes)):
-        raise TypeError(f"{name} = {value!r}: must be a number")
+        raise TypeError(f"{name} = {shown(value)}: must be a number")
     try:
         return float(_as_python(value))
     except (TypeError, ValueError):
-        raise TypeError(f"{name} = {value!r}: must be a number") from None
+        raise TypeError(f"{name} = {shown(value)}: must be a number") from None
+    except OverflowError:  # an integer
+        raise ValueError(f"{name} = {shown(value)}: is too large for double precision") from None
 
 
 def _listed(name: str, values: Any) -> Sequence[Any]:
     listed = _as_python(values)
     if isinstance(listed, (str, bytes)) or not hasattr(listed, "__iter__"):
-        raise TypeError(f"{name} = {values!r}: must be a sequence of numbers")
+        raise TypeError(f"{name} = {shown(values)}: must be a sequence of numbers")
     return tuple(listed)
 
 
@@ -109,13 +116,13 @@ def _is_list(value: Any) -> bool:
 
 
 def _reals(name: str, values: Any) -> tuple[float, ...]:
-    return tuple(_real(name, value) for value in _listed(name, values))
+    return tuple(_real(f"{name}[{k}]", value) for k, value in enumerate(_listed(name, values)))
 
 
 def _range(name: str, value: Any) -> tuple[float, ...]:
     ends = _reals(name, value)
     if len(ends) != 2:
-        raise ValueError(f"{name} = {value!r}: must be a pair (low, high) or None")
+        raise ValueError(f"{name} = {shown(value)}: must be a pair (low, high) or None")
     return ends
 
 
@@ -151,10 +158,10 @@ def is_for_each(value: Any) -> bool:
 
 def _labels(name: str, value: Any) -> int | tuple[int, ...]:
     if isinstance(value, (str, bytes)):
-        raise TypeError(f"{name} = {value!r}: must be an integer or a sequence of integers")
+        raise TypeError(f"{name} = {shown(value)}: must be an integer or a sequence of integers")
     values = _as_python(value)
     if isinstance(values, Iterable):
-        return tuple(int32(name, label) for label in values)
+        return tuple(int32(f"{name}[{k}]", label) for k, label in enumerate(values))
     return int32(name, values)
 
 

@@ -59,6 +59,17 @@ def disco_loss(
         For a value that is not finite.
     TypeError
         For a wrong type or an unknown option.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from libmode.baselines import disco_loss
+    >>> rng = np.random.default_rng(1)
+    >>> mass, score = rng.exponential(60, 2_000), rng.random(2_000)
+    >>> print(f"{disco_loss(score, mass):.4f}")  # what 2,000 independent events have by chance
+    0.0014
+    >>> print(f"{disco_loss(score * mass, mass):.4f}")  # no limits of the scores
+    0.5627
     """
     return loss_alone(check("disco", options), score, mass, weight, label)
 
@@ -71,6 +82,29 @@ def disco_loss_and_grad(
     Takes what :func:`disco_loss` takes. The gradient is as that of
     :func:`libmode.mode_loss_and_grad`. At equal scores the derivative of
     abs(s_i - s_j) counts as 0, the mean of both sides.
+
+    Returns
+    -------
+    loss : float
+        As :func:`disco_loss` returns it.
+    grad : array of the shape of ``score``
+        d loss/d score.
+
+    Raises
+    ------
+    BatchError, ValueError, TypeError
+        As :func:`disco_loss`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from libmode.baselines import disco_loss, disco_loss_and_grad
+    >>> rng = np.random.default_rng(1)
+    >>> mass = rng.exponential(60, 2_000)
+    >>> score = mass * rng.random(2_000)
+    >>> loss, grad = disco_loss_and_grad(score, mass)
+    >>> disco_loss(score - 1e4 * grad, mass) < loss
+    True
     """
     return loss_and_grad(check("disco", options), score, mass, weight, label)
 
@@ -102,6 +136,17 @@ def flatness_loss(
     ------
     BatchError, ValueError, TypeError
         As :func:`libmode.mode_loss`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from libmode.baselines import flatness_loss
+    >>> rng = np.random.default_rng(1)
+    >>> mass, score = rng.exponential(60, 2_000), rng.random(2_000)
+    >>> print(f"{flatness_loss(score, mass, bins=8):.5f}")
+    0.00048
+    >>> print(f"{flatness_loss(score * mass / (mass + 60), mass, bins=8):.5f}")
+    0.02434
     """
     return loss_alone(check("flatness", options), score, mass, weight, label)
 
@@ -113,5 +158,27 @@ def flatness_loss_and_grad(
 
     Takes what :func:`flatness_loss` takes. The gradient is as that of
     :func:`libmode.mode_loss_and_grad`.
+
+    Returns
+    -------
+    loss : float
+        As :func:`flatness_loss` returns it.
+    grad : array of the shape of ``score``
+        d loss/d score.
+
+    Raises
+    ------
+    BatchError, ValueError, TypeError
+        As :func:`flatness_loss`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from libmode.baselines import flatness_loss, flatness_loss_and_grad
+    >>> rng = np.random.default_rng(1)
+    >>> mass, score = rng.exponential(60, 2_000), rng.random(2_000)
+    >>> loss, grad = flatness_loss_and_grad(score, mass)
+    >>> flatness_loss(np.clip(score - 10 * grad, 0, 1), mass) < loss
+    True
     """
     return loss_and_grad(check("flatness", options), score, mass, weight, label)

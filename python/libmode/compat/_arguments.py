@@ -11,6 +11,55 @@ from ..option_types import LossOptions
 _SBINS, _EPS = 32, 1e-4  # the defaults of what has no effect
 
 
+_PARAMETERS = """
+
+    Parameters
+    ----------
+    bins : int
+        Number of mass bins.
+    sbins, eps : number
+        Have no effect: the integral over scores has no grid, and no bound divides by
+        zero. A warning says so for values other than the defaults.
+    memory : bool
+        {memory}
+    background_label : integer
+        The loss sees the events whose target is this.
+    background_only : bool
+        False pools all events, whatever their target.
+    power : number
+        Must be 2.
+    order : int
+        Degree of the polynomial dependence on mass that costs nothing, 0 to 16.
+    lambd : float, optional
+        ``slope_penalty``: adds ``lambd * c_1^2`` to the integrand; order >= 1.
+    max_slope : float, optional
+        Bound on the slope c_1 relative to c_0. Order 0 has no slope to bound.
+    monotonic : bool
+        Keep the allowed dependence monotonic in mass. At orders 0 and 1 it always is.
+    dynamicbins : bool
+        Bins of equal numbers of events, or else of equal widths.
+    normalize : bool
+        Map the lowest and the highest mass to -1 and 1. False: masses are inside
+        [-1, 1] already, and one of a selected event outside is an error.
+    sign_func : str
+        Must be "tanh".
+
+    Raises
+    ------
+    ValueError, TypeError
+        For what cannot be honoured; when called as :func:`libmode.mode_loss`.
+
+    Examples
+    --------
+    {examples}
+    """
+
+
+def described(first: str, memory: str, examples: str) -> str:
+    """The docstring of a class, with the arguments of ``modeloss``; all texts indented as in the class."""
+    return first + _PARAMETERS.format(memory=memory, examples=examples)
+
+
 class Arguments:
     """A class that is made as ``modeloss`` makes its own."""
 
@@ -31,46 +80,6 @@ class Arguments:
         normalize: bool = True,
         sign_func: str = "tanh",
     ) -> None:
-        """Takes the arguments of ``modeloss``.
-
-        Parameters
-        ----------
-        bins : int
-            Number of mass bins.
-        sbins, eps : number
-            Have no effect: the integral over scores has no grid, and no bound divides by
-            zero. A warning says so for values other than the defaults.
-        memory : bool
-            Of PyTorch: count up to 1,000,000 background events of earlier batches, with the scores that
-            they had, with each batch. A training can so look decorrelated and not be: a warning says so.
-            Of TensorFlow: has no effect, as in ``modeloss.tf``; a warning says so for True.
-        background_label : integer
-            The loss sees the events whose target is this.
-        background_only : bool
-            False pools all events, whatever their target.
-        power : number
-            Must be 2.
-        order : int
-            Degree of the polynomial dependence on mass that costs nothing, 0 to 16.
-        lambd : float, optional
-            ``slope_penalty``: adds ``lambd * c_1^2`` to the integrand; order >= 1.
-        max_slope : float, optional
-            Bound on the slope c_1 relative to c_0. Order 0 has no slope to bound.
-        monotonic : bool
-            Keep the allowed dependence monotonic in mass. At orders 0 and 1 it always is.
-        dynamicbins : bool
-            Bins of equal numbers of events, or else of equal widths.
-        normalize : bool
-            Map the lowest and the highest mass to -1 and 1. False: masses are inside
-            [-1, 1] already, and one of a selected event outside is an error.
-        sign_func : str
-            Must be "tanh".
-
-        Raises
-        ------
-        ValueError, TypeError
-            For what cannot be honoured, and as :func:`libmode.mode_loss`.
-        """
         if power != 2:
             raise ValueError(f"power = {power!r}: must be 2, the loss is made of squared residuals")
         if sign_func != "tanh":

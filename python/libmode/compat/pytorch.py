@@ -10,7 +10,7 @@ import warnings
 
 from .._missing import needed
 from ..option_types import LossOptions
-from ._arguments import Arguments
+from ._arguments import Arguments, described
 
 with needed("torch", by="libmode.compat.pytorch", extra="torch"):
     import torch
@@ -23,10 +23,24 @@ _MEMORY = 1_000_000  # events, which take some 30 ms a call; modeloss keeps all 
 
 
 class MoDeLoss(Arguments, _MoDeLoss):
-    """:class:`libmode.torch.MoDeLoss` for programs written for ``modeloss``.
+    __doc__ = described(
+        """:class:`libmode.torch.MoDeLoss` for programs written for ``modeloss``.
 
-    Its repr shows the options of libmode that the arguments stand for.
-    """
+    Its repr shows the options of libmode that the arguments stand for.""",
+        memory="""Count up to 1,000,000 background events of earlier batches, with the scores that
+        they had, with each batch. A training can so look decorrelated and not be: a warning says so.""",
+        examples=""">>> import torch
+    >>> from libmode.compat.pytorch import MoDeLoss  # in place of modeloss.pytorch
+    >>> _ = torch.manual_seed(1)
+    >>> target, mass = torch.randint(0, 2, (2_000,)).float(), torch.rand(2_000)
+    >>> mode = MoDeLoss(bins=16, order=1, lambd=0.1)
+    >>> mode
+    MoDeLoss(order=1, bins=16, moments='quadrature', unbiased=False, slope_penalty=0.1)
+    >>> loss = mode(torch.sigmoid(mass + torch.randn(2_000)), target, mass)
+    >>> print(f"{loss.item():.4f}")
+    0.0020
+    >>> mode.reset()  # with memory=True it forgets earlier batches""",
+    )
 
     _skipping = "libmode.torch.MoDeLoss(on_bad_batch='skip')"
 

@@ -11,7 +11,7 @@ from typing import Any
 from .._missing import needed
 from .._options import check
 from ..option_types import LossOptions
-from ._arguments import Arguments
+from ._arguments import Arguments, described
 
 with needed("tensorflow", by="libmode.compat.tf", extra="tensorflow"):
     import tensorflow as tf
@@ -20,7 +20,18 @@ with needed("tensorflow", by="libmode.compat.tf", extra="tensorflow"):
 
 
 class MoDeLoss(Arguments):
-    """The MoDe loss of tensors, for programs written for ``modeloss``: :func:`libmode.tensorflow.mode_loss`."""
+    __doc__ = described(
+        """The MoDe loss of tensors, for programs written for ``modeloss``: :func:`libmode.tensorflow.mode_loss`.""",
+        memory="Has no effect, as in ``modeloss.tf``: a warning says so for True.",
+        examples=""">>> import numpy as np
+    >>> from libmode.compat.tf import MoDeLoss  # in place of modeloss.tf
+    >>> rng = np.random.default_rng(1)
+    >>> target, mass = rng.integers(0, 2, 4_000).astype("float32"), rng.uniform(50, 300, 4_000)
+    >>> score = (mass / 300 + rng.random(4_000)) / 2
+    >>> mode = MoDeLoss(bins=16, order=0)
+    >>> print(f"{float(mode(score, target, mass)):.4f}")
+    0.0242""",
+    )
 
     def _make(self, options: LossOptions, memory: bool, background_only: bool) -> None:
         if memory:

@@ -21,7 +21,7 @@ class WithBase(keras.losses.Loss):
         super().__init__(name=name, dtype=dtype)
         self.base, self._base = base, keras.losses.get(base)
 
-    def base_loss(self, y_true: Any, y_pred: Any, sample_weight: Any) -> Any:
+    def _base_loss(self, y_true: Any, y_pred: Any, sample_weight: Any) -> Any:
         """The classifier's own loss of a batch, a scalar, with both weights; a function's mean over the events."""
         labels, _, weight, _ = unpack(y_true)
         labels, weight = ops.cast(labels, self.dtype), ops.cast(weight, self.dtype)

@@ -30,7 +30,7 @@ class MoDeCallback(keras.callbacks.Callback):
     x : what ``model.predict`` takes
         The events of a validation.
     label : (n,) or (n, 1), 1 for signal, 0 for background
-    mass : (n,) or (n, 1) real numbers
+    mass : (n,) or (n, 1) real numbers, in any unit
     weight : (n,) or (n, 1) real numbers of either sign, optional
         Arrays or tensors, like label and mass.
     order : int
@@ -41,11 +41,30 @@ class MoDeCallback(keras.callbacks.Callback):
         Which output is the score, or a function of them, as for :class:`MoDeLoss`.
     batch_size : int, optional
         Of ``model.predict``.
-    prefix : str, default "val_mode_"
+    prefix : str, by default ``"val_mode_"``
         Of the names: ``val_mode_sensitivity``.
 
-    Raises at once ValueError and TypeError for bad options and arrays that do not fit each other, and
-    at the end of an epoch what :func:`libmode.metrics.summary` does.
+    Raises
+    ------
+    ValueError, TypeError
+        At once for bad options and arrays that do not fit each other, and at the end of an epoch as
+        :func:`libmode.metrics.summary`.
+
+    Examples
+    --------
+    >>> import keras
+    >>> import numpy as np
+    >>> from libmode.keras import MoDeCallback, MoDeConstraint, pack
+    >>> rng = np.random.default_rng(1)
+    >>> label, mass = rng.integers(0, 2, 8_000), rng.uniform(50, 300, 8_000)  # 0 is background
+    >>> x = np.column_stack([mass / 300, rng.normal(label)])
+    >>> model = keras.Sequential([keras.layers.Dense(1, "sigmoid")])
+    >>> model.compile("adam", MoDeConstraint(order=1))
+    >>> judge = MoDeCallback(x[4_000:], label[4_000:], mass[4_000:], order=1)
+    >>> target = pack(label[:4_000], mass[:4_000])
+    >>> history = model.fit(x[:4_000], target, batch_size=2_000, verbose=0, callbacks=[judge])
+    >>> len(history.history["val_mode_sensitivity"]), len(history.history["val_mode_auc"])
+    (1, 1)
     """
 
     def __init__(

@@ -71,10 +71,37 @@ class MoDeConstraint(WithBase):
     skipped : int
         How many batches of the training were skipped.
 
-    All arguments are keywords. ``y_true`` is what :func:`pack` makes; its weights and ``sample_weight`` are multiplied
+    Raises
+    ------
+    ValueError, TypeError
+        At once for options that are out of range or unknown, and for positional arguments: all are keywords.
+    BatchError, ValueError, TypeError
+        In a training: as :class:`MoDeLoss`; BatchError only with ``on_bad_batch="raise"``.
+
+    Notes
+    -----
+    ``y_true`` is what :func:`pack` makes; its weights and ``sample_weight`` are multiplied
     and weight both parts. The arguments are saved with the model, what the tolerance has learnt is not. A loss of
     Keras has no place for reference events: take batches of thousands instead. On TensorFlow with a GPU
     compile the model with ``jit_compile=False``.
+
+    Examples
+    --------
+    >>> import keras
+    >>> import numpy as np
+    >>> from libmode.keras import MoDeConstraint, pack
+    >>> rng = np.random.default_rng(1)
+    >>> label, mass = rng.integers(0, 2, 4_000), rng.uniform(50, 300, 4_000)  # 0 is background
+    >>> x = np.column_stack([mass / 300, rng.normal(label)])
+    >>> loss = MoDeConstraint(order=1)  # cross-entropy, to whose gradient MoDe's is added
+    >>> model = keras.Sequential([keras.layers.Dense(1, "sigmoid")])
+    >>> model.compile("adam", loss)
+    >>> history = model.fit(x, pack(label, mass), batch_size=2_000, verbose=0)
+    >>> loss.skipped, loss.relative_strength, abs(loss.mode_loss) < 0.1
+    (0, 30.0, True)
+    >>> rho, error = loss.dependence
+    >>> MoDeConstraint.from_config(loss.get_config()).options
+    {'order': 1}
     """
 
     def __init__(
@@ -121,7 +148,7 @@ class MoDeConstraint(WithBase):
     def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Any:
         """The loss of a batch, a scalar."""
         y_pred = ops.convert_to_tensor(y_pred, dtype=self.dtype)
-        return self.base_loss(y_true, self._constrained(y_true, y_pred, sample_weight), sample_weight)
+        return self._base_loss(y_true, self._constrained(y_true, y_pred, sample_weight), sample_weight)
 
     def _constrained(self, y_true: Any, y_pred: Any, sample_weight: Any) -> Any:
         labels, mass, weight, category = columns(y_true, y_pred, sample_weight)

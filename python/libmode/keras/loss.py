@@ -63,17 +63,76 @@ def mode_loss(y_true: Any, y_pred: Any, **arguments: Unpack[_ModeFunction]) -> A
     :class:`MoDeLoss` ``score``, ``per_class``, ``background_only`` and the options. Keras does
     not give ``sample_weight`` to a function that is handed to ``model.compile``, but
     multiplies the result by its mean: give the weights to :func:`pack`, or use the class.
+
+    Returns
+    -------
+    Tensor of shape (), of the backend of Keras.
+
+    Raises
+    ------
+    BatchError, ValueError, TypeError
+        As :class:`MoDeLoss`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from libmode.keras import mode_loss, pack
+    >>> rng = np.random.default_rng(1)
+    >>> label, mass = rng.integers(0, 2, 4_000), rng.uniform(50, 300, 4_000)  # 0 is background
+    >>> score = ((mass / 300 + rng.random(4_000)) / 2).astype("float32")
+    >>> print(f"{float(mode_loss(pack(label, mass), score, order=0)):.4f}")
+    0.0234
     """
     return _loss(None, "mode", y_true, y_pred, **arguments)
 
 
 def disco_loss(y_true: Any, y_pred: Any, **arguments: Unpack[_DisCoFunction]) -> Any:
-    """DisCo alone, :func:`libmode.baselines.disco_loss`; called as :func:`mode_loss`."""
+    """DisCo alone, :func:`libmode.baselines.disco_loss`; called as :func:`mode_loss`.
+
+    Returns
+    -------
+    Tensor of shape ().
+
+    Raises
+    ------
+    BatchError, ValueError, TypeError
+        As :func:`libmode.baselines.disco_loss`, and as :class:`MoDeLoss`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from libmode.keras import disco_loss, pack
+    >>> rng = np.random.default_rng(1)
+    >>> label, mass = rng.integers(0, 2, 4_000), rng.uniform(50, 300, 4_000)
+    >>> score = ((mass / 300 + rng.random(4_000)) / 2).astype("float32")
+    >>> print(f"{float(disco_loss(pack(label, mass), score)):.3f}")
+    0.341
+    """
     return _loss(None, "disco", y_true, y_pred, **arguments)
 
 
 def flatness_loss(y_true: Any, y_pred: Any, **arguments: Unpack[_FlatnessFunction]) -> Any:
-    """The flatness loss alone, :func:`libmode.baselines.flatness_loss`; called as :func:`mode_loss`."""
+    """The flatness loss alone, :func:`libmode.baselines.flatness_loss`; called as :func:`mode_loss`.
+
+    Returns
+    -------
+    Tensor of shape ().
+
+    Raises
+    ------
+    BatchError, ValueError, TypeError
+        As :func:`libmode.baselines.flatness_loss`, and as :class:`MoDeLoss`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from libmode.keras import flatness_loss, pack
+    >>> rng = np.random.default_rng(1)
+    >>> label, mass = rng.integers(0, 2, 4_000), rng.uniform(50, 300, 4_000)
+    >>> score = ((mass / 300 + rng.random(4_000)) / 2).astype("float32")
+    >>> print(f"{float(flatness_loss(pack(label, mass), score, bins=20)):.4f}")
+    0.0242
+    """
     return _loss(None, "flatness", y_true, y_pred, **arguments)
 
 
@@ -152,7 +211,7 @@ class CoreLoss(backend.SkippingLoss, WithBase):
         }
         loss = _loss(self, self._kind, y_true, y_pred, sample_weight=sample_weight, **chosen, **self.options)
         loss = self.strength * ops.cast(loss, self.dtype)
-        return loss if self._base is None else self.base_loss(y_true, y_pred, sample_weight) + loss
+        return loss if self._base is None else self._base_loss(y_true, y_pred, sample_weight) + loss
 
     def get_config(self) -> dict[str, Any]:
         """The arguments, as Keras saves them."""
@@ -209,10 +268,35 @@ class MoDeLoss(CoreLoss):
     **options
         Those of :func:`libmode.mode_loss`; ``reduction`` is the one over bins of mass.
 
+    Raises
+    ------
+    ValueError, TypeError
+        At once for options that are out of range or unknown, and for positional arguments: all are keywords.
+    BatchError, ValueError, TypeError
+        When called: as :func:`libmode.mode_loss`. In a compiled program of TensorFlow or JAX what is wrong with the
+        values of a batch is an error of that framework, which ends with the same sentence.
+
+    Notes
+    -----
     ``y_true`` is what :func:`pack` makes. The weights of :func:`pack` and ``sample_weight``
     are multiplied and weight both parts. On TensorFlow with a GPU compile the model with
-    ``jit_compile=False``. What is wrong with the events of a batch is an error that
-    ends with the sentence of :func:`libmode.mode_loss`.
+    ``jit_compile=False``.
+
+    Examples
+    --------
+    >>> import keras
+    >>> import numpy as np
+    >>> from libmode.keras import MoDeLoss, pack
+    >>> rng = np.random.default_rng(1)
+    >>> x, label, mass = rng.normal(size=(4_000, 2)), rng.integers(0, 2, 4_000), rng.uniform(50, 300, 4_000)
+    >>> model = keras.Sequential([keras.layers.Dense(1, "sigmoid")])
+    >>> model.compile("adam", MoDeLoss(strength=100, order=1))  # cross-entropy + 100 MoDe[1]
+    >>> history = model.fit(x, pack(label, mass), batch_size=2_000, verbose=0)
+    >>> len(history.history["loss"])
+    1
+    >>> config = MoDeLoss(strength=100, order=1).get_config()  # what Keras saves with a model
+    >>> MoDeLoss.from_config(config).options
+    {'order': 1}
     """
 
     def __init__(self, *positional: Never, **arguments: Unpack[_ModeArguments]) -> None:
@@ -225,6 +309,23 @@ class DisCoLoss(CoreLoss):
 
     DisCo is that of :func:`libmode.baselines.disco_loss`, whose options it takes. All else
     is as for :class:`MoDeLoss`.
+
+    Raises
+    ------
+    BatchError, ValueError, TypeError
+        As :class:`MoDeLoss`.
+
+    Examples
+    --------
+    >>> import keras
+    >>> import numpy as np
+    >>> from libmode.keras import DisCoLoss, pack
+    >>> rng = np.random.default_rng(1)
+    >>> label, mass = rng.integers(0, 2, 4_000), rng.uniform(50, 300, 4_000)
+    >>> score = ((mass / 300 + rng.random(4_000)) / 2).astype("float32")[:, None]
+    >>> disco = DisCoLoss(strength=10)
+    >>> print(f"{float(disco(pack(label, mass), score)):.2f}")  # cross-entropy + 10 DisCo
+    4.20
     """
 
     def __init__(self, *positional: Never, **arguments: Unpack[_DisCoArguments]) -> None:
@@ -237,6 +338,23 @@ class FlatnessLoss(CoreLoss):
 
     The flatness loss is that of :func:`libmode.baselines.flatness_loss`, whose options it
     takes. All else is as for :class:`MoDeLoss`.
+
+    Raises
+    ------
+    BatchError, ValueError, TypeError
+        As :class:`MoDeLoss`.
+
+    Examples
+    --------
+    >>> import keras
+    >>> import numpy as np
+    >>> from libmode.keras import FlatnessLoss, pack
+    >>> rng = np.random.default_rng(1)
+    >>> label, mass = rng.integers(0, 2, 4_000), rng.uniform(50, 300, 4_000)
+    >>> score = ((mass / 300 + rng.random(4_000)) / 2).astype("float32")[:, None]
+    >>> flatness = FlatnessLoss(strength=100, bins=20)
+    >>> print(f"{float(flatness(pack(label, mass), score)):.2f}")  # cross-entropy + 100 times the flatness loss
+    3.22
     """
 
     def __init__(self, *positional: Never, **arguments: Unpack[_FlatnessArguments]) -> None:

@@ -50,8 +50,30 @@ def on_label(metric: Any, name: str | None = None) -> OnLabel:
     name : str, optional
         By default that of the metric.
 
+    Returns
+    -------
+    OnLabel
+        A metric of Keras, which shows the labels alone to that one.
+
+    Raises
+    ------
+    ValueError
+        For "accuracy" and "acc", and for what Keras does not know.
+
+    Notes
+    -----
     The metric gets ``sample_weight`` where it is among the ``weighted_metrics``, but
     never the weights of :func:`libmode.keras.pack`.
+
+    Examples
+    --------
+    >>> import keras
+    >>> import numpy as np
+    >>> from libmode.keras import on_label, pack
+    >>> metric = on_label("AUC")
+    >>> metric.update_state(pack([0, 0, 1, 1], [80.0, 90.0, 120.0, 95.0]), np.array([[0.1], [0.4], [0.35], [0.8]]))
+    >>> print(f"{float(metric.result()):.2f}")
+    0.75
     """
     if metric in ("accuracy", "acc"):
         exact = "'binary_accuracy', 'sparse_categorical_accuracy' or 'categorical_accuracy'"

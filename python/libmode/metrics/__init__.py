@@ -13,7 +13,7 @@ from .bootstrap import Estimate, bootstrap
 from .cvm import cvm_correlation, cvm_flatness, cvm_knn
 from .dependence import Dependence, dependence
 from .maps import EfficiencyMap, ResidualMap, efficiency_map, residual_map
-from .mass import Efficiency, Flatness, blind_jsd, efficiency, flatness, jsd
+from .mass import Efficiency, Flatness, Residual, blind_jsd, efficiency, flatness, jsd, residual
 from .roc import Roc, auc, rejection, roc, threshold
 from .sde import sde, sde_knn
 from .summary import sensitivity, summary
@@ -24,6 +24,7 @@ __all__ = [
     "EfficiencyMap",
     "Estimate",
     "Flatness",
+    "Residual",
     "ResidualMap",
     "Roc",
     "SignalBias",
@@ -40,6 +41,7 @@ __all__ = [
     "flatness",
     "jsd",
     "rejection",
+    "residual",
     "residual_map",
     "roc",
     "sde",

@@ -200,11 +200,16 @@ def positive_sums(
 ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
     """The sum of weights and the number of events of each bin; ValueError for events without a positive sum."""
     total, counts = bins.sums(place, weight), np.bincount(place, minlength=bins.count)
-    bad = (counts > 0) & (total <= 0)
+    positive(bins, total, counts > 0)
+    return total, counts
+
+
+def positive(bins: Bins | Cells, total: NDArray[np.float64], filled: NDArray[np.bool_]) -> None:
+    """Raises ValueError for the first of the bins that have events of which the sum of weights is not positive."""
+    bad = filled & (total <= 0)
     if bad.any():
         worst = int(np.argmax(bad))
         raise ValueError(
             f"weight sums to {total[worst]:g} over the events in {bins.name(worst)}: "
             "expected a positive sum; use wider bins"
         )
-    return total, counts

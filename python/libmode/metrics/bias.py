@@ -20,7 +20,18 @@ TOLERANCE = 1e-3
 
 @dataclass(frozen=True)
 class SignalBias:
-    """What the fit of a spectrum found, see :func:`signal_bias`."""
+    """What the fit of a spectrum found, see :func:`signal_bias`.
+
+    Examples
+    --------
+    >>> from libmode.metrics import signal_bias
+    >>> bins = [0.5, 1.5, 2.5, 3.5, 4.5, 5.5]
+    >>> found = signal_bias([1, 2, 2, 3, 3, 3, 4, 4, 5], bins, degree=0, template=[0, 0, 1, 0, 0])
+    >>> print(f"{found.signal:.2f} +- {found.error:.2f}, significance {found.significance:.2f}")
+    1.50 +- 1.84, significance 0.82
+    >>> found.selected, found.ndof
+    (9.0, 3)
+    """
 
     signal: float  #: fitted number of signal events (sum of weights), of either sign
     error: float  #: its standard error, from the second derivatives at the minimum
@@ -36,7 +47,17 @@ class SignalBias:
 
 @dataclass(frozen=True, eq=False)
 class SpuriousSignal:
-    """:func:`signal_bias` over the signal masses, see :func:`spurious_signal`."""
+    """:func:`signal_bias` over the signal masses, see :func:`spurious_signal`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from libmode.metrics import spurious_signal
+    >>> mass = np.random.default_rng(1).uniform(50, 250, 5_000)
+    >>> found = spurious_signal(mass, np.arange(50, 251, 10), [100, 150], 10)
+    >>> found.signal.shape, found.error.shape, found.significance.shape
+    ((2,), (2,), (2,))
+    """
 
     signal_mass: NDArray[np.float64]  #: (k,)
     signal: NDArray[np.float64]  #: (k,)
@@ -96,6 +117,11 @@ def signal_bias(
         The histogram of signal in these bins, up to a factor, in place of
         ``signal_mass`` and ``signal_width``. N counts the signal inside the bins.
 
+    Returns
+    -------
+    SignalBias
+        Signal and error in events, or in the units of the weights.
+
     Raises
     ------
     ValueError
@@ -106,6 +132,16 @@ def signal_bias(
         If the fit does not converge, or only where it expects less than 0.01
         events in a bin, with the bin: the error of N would mean nothing there.
         Wider bins, so that all have events, or a narrower range help.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from libmode.metrics import signal_bias
+    >>> rng = np.random.default_rng(1)
+    >>> mass = np.append(rng.uniform(50, 250, 10_000), rng.normal(120, 10, 300))  # a bump, of 300 events
+    >>> found = signal_bias(mass, np.arange(50, 251, 5), signal_mass=120, signal_width=10)
+    >>> print(f"{found.signal:.0f} +- {found.error:.0f}")
+    254 +- 55
     """
     spectrum = _Spectrum(mass, bins, degree, weight)
     if template is None:
@@ -124,9 +160,35 @@ def spurious_signal(
 
     The test that ATLAS made for H -> gamma gamma (arXiv:1207.7214, section 5;
     its conditions in ATL-PHYS-PUB-2020-028): the largest signal found in
-    background over the range of masses. ``signal_masses`` is of shape (k,),
-    ``signal_width`` a number or of shape (k,); the rest, and the errors, are as
-    for :func:`signal_bias`.
+    background over the range of masses.
+
+    Parameters
+    ----------
+    mass, bins
+        As for :func:`signal_bias`.
+    signal_masses : (k,) numbers inside the bins
+    signal_width : number above 0, or (k,) of them
+    degree, weight
+        As for :func:`signal_bias`.
+
+    Returns
+    -------
+    SpuriousSignal
+        Arrays (k,).
+
+    Raises
+    ------
+    ValueError, RuntimeError
+        As :func:`signal_bias`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from libmode.metrics import spurious_signal
+    >>> mass = np.random.default_rng(1).uniform(50, 250, 10_000)
+    >>> found = spurious_signal(mass, np.arange(50, 251, 5), np.arange(80, 221, 20), 10)
+    >>> print(f"{abs(found.significance).max():.1f}")  # the largest of eight, some of which share their events
+    1.3
     """
     spectrum = _Spectrum(mass, bins, degree, weight)
     masses = numbers("signal_masses", signal_masses)

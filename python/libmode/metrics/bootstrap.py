@@ -13,7 +13,16 @@ from ._arguments import number, whole
 
 @dataclass(frozen=True)
 class Estimate:
-    """A number with its bootstrap error, see :func:`bootstrap`."""
+    """A number with its bootstrap error, see :func:`bootstrap`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from libmode.metrics import bootstrap
+    >>> found = bootstrap(np.mean, [np.arange(100.0)])
+    >>> print(f"{found.value:.1f} +- {found.error:.1f}, {found.low:.0f} to {found.high:.0f}")
+    49.5 +- 2.7, 47 to 52
+    """
 
     value: float  #: of the events as they are
     error: float  #: standard deviation over the resamples
@@ -48,11 +57,26 @@ def bootstrap(
     confidence_level : float
         Of the interval, above 0 and at most 1.
 
+    Returns
+    -------
+    Estimate
+        The value, its standard error and the ends of the interval.
+
     Raises
     ------
     ValueError
         If the statistic is not finite, of the events or of a resample; if
         lengths differ. What the statistic raises for a resample is raised.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from libmode.metrics import auc, bootstrap
+    >>> rng = np.random.default_rng(1)
+    >>> label = rng.integers(0, 2, 1_000)
+    >>> found = bootstrap(lambda score, label: auc(score, label), [rng.normal(label), label])
+    >>> print(f"AUC {found.value:.2f} +- {found.error:.2f}")
+    AUC 0.74 +- 0.01
     """
     from scipy import stats  # here, so that other metrics need NumPy alone
 

@@ -33,7 +33,7 @@ def cvm_flatness(score: Any, mass: Any, bins: Any, *, weight: Any = None) -> flo
     ----------
     score : (n,) real numbers
         Scores of the background.
-    mass : (n,) or (n, d) real numbers
+    mass : (n,) or (n, d) real numbers, in any unit
     bins : (b + 1,) increasing numbers, or an integer; with d masses an integer, or d such entries
         Edges, or how many bins of equal width there are from the lowest to the
         highest mass; events outside are not counted, nor are they part of F.
@@ -50,6 +50,17 @@ def cvm_flatness(score: Any, mass: Any, bins: Any, *, weight: Any = None) -> flo
     ValueError
         If the weights of a bin that has events do not have a positive sum, with
         the bin; for other bad values, with argument, value and place.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from libmode.metrics import cvm_flatness
+    >>> rng = np.random.default_rng(1)
+    >>> mass, score = 50 + rng.exponential(60, 5_000), rng.random(5_000)
+    >>> print(f"{cvm_flatness(score, mass, [50, 75, 100, 150, 300]):.5f}")
+    0.00013
+    >>> print(f"{cvm_flatness(score * mass, mass, [50, 75, 100, 150, 300]):.5f}")
+    0.02545
     """
     scores = numbers("score", score)
     masses = variables(mass, "score", scores)
@@ -92,16 +103,31 @@ def cvm_knn(score: Any, mass: Any, *, n_neighbours: int = 50, weight: Any = None
     ----------
     score : (n,) real numbers
         Scores of the events whose response is to be flat.
-    mass : (n,) or (n, d) real numbers
+    mass : (n,) or (n, d) real numbers, in any unit
         The distance is the Euclidean one: scale masses that have different units.
     n_neighbours : int, at least 1 and at most n
     weight : (n,) real numbers of either sign, optional
+
+    Returns
+    -------
+    float
 
     Raises
     ------
     ValueError
         If the weights of a group do not have a positive sum, with the event
         that it is around; for other bad values, with argument, value and place.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from libmode.metrics import cvm_knn
+    >>> rng = np.random.default_rng(1)
+    >>> mass, score = rng.random((2_000, 2)), rng.random(2_000)
+    >>> print(f"{cvm_knn(score, mass):.4f}, by chance {1 / (6 * 50):.4f}")
+    0.0030, by chance 0.0033
+    >>> print(f"{cvm_knn(score * mass[:, 0], mass):.4f}")
+    0.0551
     """
     scores = numbers("score", score)
     masses = variables(mass, "score", scores)
@@ -168,15 +194,30 @@ def cvm_correlation(score: Any, mass: Any, *, n_neighbours: int = 200, step: int
     ----------
     score : (n,) real numbers
         Scores of the background.
-    mass : (n,) real numbers
+    mass : (n,) real numbers, in any unit
         Equal masses stay in the order given.
     n_neighbours : int, at least 1 and at most n
     step : int, at least 1
+
+    Returns
+    -------
+    float
 
     Raises
     ------
     ValueError
         For bad values, with argument, value and place.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from libmode.metrics import cvm_correlation
+    >>> rng = np.random.default_rng(1)
+    >>> mass, score = 50 + rng.exponential(60, 5_000), rng.random(5_000)
+    >>> print(f"{cvm_correlation(score, mass):.4f}, by chance {1 / (6 * 200):.4f}")
+    0.0007, by chance 0.0008
+    >>> print(f"{cvm_correlation(score * mass, mass):.4f}")
+    0.0275
     """
     scores = numbers("score", score)
     masses = numbers("mass", mass, "score", scores)

@@ -18,7 +18,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Dependence:
-    """How far a response is from a polynomial in mass, and how probable that is, see :func:`dependence`."""
+    """How far a response is from a polynomial in mass, and how probable that is, see :func:`dependence`.
+
+    Examples
+    --------
+    >>> from libmode.metrics import dependence
+    >>> found = dependence([0.1, 0.8, 0.3, 0.6, 0.2, 0.9], [50, 60, 70, 80, 90, 100], bins=2)
+    >>> found.events, found.bins, found.p_value > 0.1
+    (6.0, 2, True)
+    """
 
     value: float  #: the plain MoDe loss
     expectation: float  #: its mean over samples in which the response is such a polynomial
@@ -83,6 +91,12 @@ def dependence(
         all events have one score, on which nothing can depend. It is 0 below 1e-300, and
         where the scores of each bin are all the same but not those of all bins.
 
+    Raises
+    ------
+    ValueError
+        For a bin whose weights do not have a positive sum, or that has one event in effect; for bins
+        that are too few or too many; for other bad values, with argument, value and place.
+
     Notes
     -----
     F_b is Gaussian only in the limit of many events. In samples of 500 events, with weights of
@@ -90,11 +104,17 @@ def dependence(
     samples can tell; smaller ones are right to a factor of about two. The spread of the loss,
     not its mean, supposes that weights do not depend on scores, or do so as polynomials in mass.
 
-    Raises
-    ------
-    ValueError
-        For a bin whose weights do not have a positive sum, or that has one event in effect; for bins
-        that are too few or too many; for other bad values, with argument, value and place.
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from libmode.metrics import dependence
+    >>> rng = np.random.default_rng(1)
+    >>> mass = rng.uniform(50, 250, 10_000)  # of background
+    >>> score = np.where(rng.random(10_000) < 0.3 + mass / 1000, 0.8, 0.2)  # an efficiency linear in the mass
+    >>> print(f"{dependence(score, mass, order=0).p_value:.0e}")
+    8e-16
+    >>> print(f"{dependence(score, mass, order=1).p_value:.2f}")
+    0.94
     """
     scores = numbers("score", score)
     masses = numbers("mass", mass, "score", scores)

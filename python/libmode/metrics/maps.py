@@ -16,7 +16,19 @@ ROUNDING = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class EfficiencyMap:
-    """Efficiency against two masses, see :func:`efficiency_map`. k_1 and k_2 are the numbers of bins."""
+    """Efficiency against two masses, see :func:`efficiency_map`. k_1 and k_2 are the numbers of bins.
+
+    Examples
+    --------
+    >>> from libmode.metrics import efficiency_map
+    >>> found = efficiency_map([0.2, 0.7, 0.9], [[1, 1], [1, 1], [2, 2]], 0.5, bins=[[0, 1.5, 3], [0, 1.5, 3]])
+    >>> found.efficiency
+    array([[0.5, nan],
+           [nan, 1. ]])
+    >>> found.total
+    array([[2., 0.],
+           [0., 1.]])
+    """
 
     edges: tuple[NDArray[np.float64], NDArray[np.float64]]  #: (k_1 + 1,) and (k_2 + 1,) in units of mass
     efficiency: NDArray[np.float64]  #: (k_1, k_2) weight fraction of each cell that is selected
@@ -26,7 +38,19 @@ class EfficiencyMap:
 
 @dataclass(frozen=True, eq=False)
 class ResidualMap:
-    """Efficiency less its best polynomial in two masses, see :func:`residual_map`."""
+    """Efficiency less its best polynomial in two masses, see :func:`residual_map`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from libmode.metrics import residual_map
+    >>> rng = np.random.default_rng(1)
+    >>> found = residual_map(rng.random(20_000), rng.random((20_000, 2)), 0.5, bins=4)
+    >>> found.residual.shape, found.pull.shape
+    ((4, 4), (4, 4))
+    >>> print(f"{found.rms_pull:.2f} +- {1 / np.sqrt(2 * found.ndof):.2f}")
+    0.85 +- 0.18
+    """
 
     edges: tuple[NDArray[np.float64], NDArray[np.float64]]  #: (k_1 + 1,) and (k_2 + 1,) in units of mass
     residual: NDArray[np.float64]  #: (k_1, k_2) efficiency less polynomial
@@ -96,6 +120,17 @@ def efficiency_map(score: Any, mass: Any, cut: float, *, bins: Any = 10, weight:
     ValueError
         If no event lies inside the bins; for other bad values, with argument,
         value and place.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from libmode.metrics import efficiency_map
+    >>> rng = np.random.default_rng(1)
+    >>> mass, score = rng.uniform(0, 1, (20_000, 2)), rng.random(20_000)
+    >>> found = efficiency_map(score * mass[:, 0], mass, 0.25, bins=2)
+    >>> found.efficiency.round(2)
+    array([[0.16, 0.16],
+           [0.66, 0.65]])
     """
     cells = _counted(score, mass, cut, bins, weight)
     known = cells.known
@@ -152,6 +187,17 @@ def residual_map(
     ValueError
         If there are too few cells for the order; if all or none of the weight
         inside the bins is selected; for other bad values, with argument, value and place.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from libmode.metrics import residual_map
+    >>> rng = np.random.default_rng(1)
+    >>> mass, score = rng.uniform(0, 1, (20_000, 2)), rng.random(20_000)
+    >>> for order in (0, 1):  # the efficiency is linear in the first mass
+    ...     print(f"{residual_map(score - mass[:, 0] / 2, mass, 0.3, order=order).rms_pull:.1f}")
+    4.1
+    1.0
     """
     order = whole("order", order, 0)
     cells = _counted(score, mass, cut, bins, weight)

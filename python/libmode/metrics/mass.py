@@ -3,27 +3,72 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ._arguments import Bins, number, numbers, positive_sums, weights, whole, yes_or_no
+from ._arguments import Bins, number, numbers, positive, weights, whole, yes_or_no
 
 
 @dataclass(frozen=True, eq=False)
 class Efficiency:
-    """Efficiency against mass, see :func:`efficiency`."""
+    """Efficiency against mass, see :func:`efficiency`.
+
+    Examples
+    --------
+    >>> from libmode.metrics import efficiency
+    >>> found = efficiency([60, 70, 80, 90], [True, False, True, True], [50, 75, 100])
+    >>> found.value, found.error.round(3)
+    (array([0.5, 1. ]), array([0.354, 0.   ]))
+    """
 
     edges: NDArray[np.float64]  #: (bins + 1,) in units of mass
     value: NDArray[np.float64]  #: (bins,) weight fraction of each bin that is selected
     error: NDArray[np.float64]  #: (bins,) its standard error
 
 
+@dataclass(frozen=True, eq=False)
+class Residual:
+    """Efficiency against mass around its best polynomial, see :func:`residual`.
+
+    Examples
+    --------
+    >>> from libmode.metrics import residual
+    >>> found = residual([60, 70, 80, 90], [True, False, True, True], [50, 75, 100])
+    >>> found.value.round(3), found.error.round(3)
+    (array([-0.333,  0.333]), array([0.471, 0.   ]))
+    >>> print(f"{found.flatness.rms:.3f}")
+    0.333
+    """
+
+    edges: NDArray[np.float64]  #: (bins + 1,) in units of mass
+    value: NDArray[np.float64]  #: (bins,) efficiency less polynomial, relative to the mean efficiency
+    error: NDArray[np.float64]  #: (bins,) the standard error of the efficiency, relative to the same
+    degree: int  #: of the polynomial
+
+    @property
+    def flatness(self) -> Flatness:
+        """The same in two numbers, see :func:`flatness`."""
+        left = 1 - (self.degree + 1) / len(self.value)
+        return Flatness(
+            rms=float(np.sqrt(np.mean(self.value**2))), expected=float(np.sqrt(np.mean(self.error**2) * left))
+        )
+
+
 @dataclass(frozen=True)
 class Flatness:
-    """How far from a polynomial an efficiency is, see :func:`flatness`."""
+    """How far from a polynomial an efficiency is, see :func:`flatness`.
+
+    Examples
+    --------
+    >>> from libmode.metrics import flatness
+    >>> found = flatness([60, 70, 80, 90], [True, False, True, True], [50, 75, 100])
+    >>> print(f"{found.rms:.3f}, by chance {found.expected:.3f}")
+    0.333, by chance 0.236
+    """
 
     rms: float  #: around the best polynomial in mass, relative to the mean efficiency
     expected: float  #: what the number of events alone makes of it
@@ -37,6 +82,22 @@ class _Binned(NamedTuple):
     place: NDArray[np.intp]
     selected: NDArray[np.bool_]
     weight: NDArray[np.float64]
+
+
+class Split(NamedTuple):
+    """Sums over the events of each bin that are selected, row 0, and of those that are not, row 1: (2, bins)."""
+
+    bins: Bins
+    weight: NDArray[np.float64]
+    square: NDArray[np.float64]  #: of weights
+    filled: NDArray[np.bool_]  #: (bins,) whether there is an event
+
+
+def _split(events: _Binned) -> Split:
+    bins, _, place, selected, weight = events
+    both = [[bins.sums(place[which], power[which]) for which in (selected, ~selected)] for power in (weight, weight**2)]
+    filled = np.bincount(place, minlength=bins.count) > 0
+    return Split(bins, np.array(both[0]), np.array(both[1]), filled)
 
 
 def _binned(mass: Any, selected: Any, bins: Any, weight: Any) -> _Binned:
@@ -66,7 +127,7 @@ def jsd(mass: Any, selected: Any, bins: Any, *, base: float = 2, weight: Any = N
 
     Parameters
     ----------
-    mass : (n,) real numbers
+    mass : (n,) real numbers, in any unit
         Masses of the background, selected or not.
     selected : (n,) booleans, or 0 and 1
     bins : (b + 1,) increasing numbers, or an integer
@@ -88,16 +149,30 @@ def jsd(mass: Any, selected: Any, bins: Any, *, base: float = 2, weight: Any = N
         If nothing, or everything, is selected; if the weights of a bin have a
         negative sum, with the bin; for other bad values, with argument, value
         and place.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from libmode.metrics import blind_jsd, jsd
+    >>> rng = np.random.default_rng(1)
+    >>> mass = 50 + rng.exponential(60, 10_000)  # of background
+    >>> selected = rng.random(10_000) < 0.1 * mass / 100
+    >>> bins = np.arange(50, 300, 25)
+    >>> print(f"{jsd(mass, selected, bins):.4f}, of a blind selection {blind_jsd(mass, selected, bins):.4f}")
+    0.0391, of a blind selection 0.0016
     """
+    return split_jsd(_split(_binned(mass, selected, bins, weight)), base)
+
+
+def split_jsd(split: Split, base: float) -> float:
+    """:func:`jsd` of sums."""
     base = number("base", base, 1)
-    events = _binned(mass, selected, bins, weight)
     shapes = []
-    for name, which in (("selected", events.selected), ("not selected", ~events.selected)):
-        histogram = events.bins.sums(events.place[which], events.weight[which])
+    for name, histogram in zip(("selected", "not selected"), split.weight, strict=True):
         if np.min(histogram) < 0:
             worst = int(np.argmin(histogram))
             raise ValueError(
-                f"weight sums to {histogram[worst]:g} over the events that are {name} in {events.bins.name(worst)}: "
+                f"weight sums to {histogram[worst]:g} over the events that are {name} in {split.bins.name(worst)}: "
                 "expected no negative sum; use wider bins"
             )
         if histogram.sum() == 0:
@@ -124,17 +199,42 @@ def blind_jsd(mass: Any, selected: Any, bins: Any, *, base: float = 2, weight: A
     ceiling of 1/JSD that these events and bins allow: what ``plots.rejection_against_jsd``
     draws. Within 5 % of the mean of random selections from 20 selected events a bin on.
 
-    Takes and raises what :func:`jsd` does, and ValueError where a bin that has events has
-    no positive sum of weights.
+    Takes what :func:`jsd` takes.
+
+    Returns
+    -------
+    float
+        At least 0, in the units of :func:`jsd`.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As :func:`jsd`, and where a bin that has events has no positive sum of weights.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from libmode.metrics import blind_jsd
+    >>> rng = np.random.default_rng(1)
+    >>> mass, selected = rng.uniform(50, 250, 10_000), rng.random(10_000) < 0.1
+    >>> print(f"{blind_jsd(mass, selected, 10):.5f}")
+    0.00176
+    >>> print(f"{9 / 8 * (1 / selected.sum() + 1 / (~selected).sum()) / np.log(2):.5f}")
+    0.00176
     """
+    return split_blind_jsd(_split(_binned(mass, selected, bins, weight)), base)
+
+
+def split_blind_jsd(split: Split, base: float) -> float:
+    """:func:`blind_jsd` of sums."""
     base = number("base", base, 1)
-    events = _binned(mass, selected, bins, weight)
-    total, counts = positive_sums(events.bins, events.place, events.weight)
-    fraction = float(np.sum(events.weight * events.selected) / total.sum())
+    total = split.weight.sum(axis=0)
+    positive(split.bins, total, split.filled)
+    fraction = float(split.weight[0].sum() / total.sum())
     if not 0 < fraction < 1:
         raise ValueError(f"selected has {fraction:g} of the sum of weights inside bins: expected a selection of a part")
-    squares = events.bins.sums(events.place, events.weight**2)[counts > 0]
-    others = total.sum() / total[counts > 0] - 1
+    squares = split.square.sum(axis=0)[split.filled]
+    others = total.sum() / total[split.filled] - 1
     return float(np.sum(squares * others) / (8 * fraction * (1 - fraction) * total.sum() ** 2 * np.log(base)))
 
 
@@ -168,31 +268,44 @@ def efficiency(mass: Any, selected: Any, bins: Any, *, weight: Any = None) -> Ef
     ValueError
         If no event lies inside the bins; for other bad values, with argument,
         value and place.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from libmode.metrics import efficiency
+    >>> rng = np.random.default_rng(1)
+    >>> mass = 50 + rng.exponential(60, 10_000)  # of background
+    >>> selected = rng.random(10_000) < 0.1 * mass / 100
+    >>> efficiency(mass, selected, [50, 100, 150, 200]).value.round(3)
+    array([0.072, 0.138, 0.139])
     """
-    events = _binned(mass, selected, bins, weight)
-    total = events.bins.sums(events.place, events.weight)
-    unknown = _without_weight(events, total)
+    return split_efficiency(_split(_binned(mass, selected, bins, weight)))
+
+
+def split_efficiency(split: Split) -> Efficiency:
+    """:func:`efficiency` of sums."""
+    unknown = _without_weight(split)
     if unknown:
         shown = "; ".join(unknown[:5]) + (f"; and {len(unknown) - 5} more" if len(unknown) > 5 else "")
-        warnings.warn(f"efficiency is NaN in {shown}", RuntimeWarning, stacklevel=2)
-    return _efficiency(events, total)
+        warnings.warn(f"efficiency is NaN in {shown}", RuntimeWarning, stacklevel=3)
+    return _efficiency(split)
 
 
-def _without_weight(events: _Binned, total: NDArray[np.float64]) -> list[str]:
+def _without_weight(split: Split) -> list[str]:
     """The bins that have no efficiency, each with the reason."""
-    filled = np.bincount(events.place, minlength=events.bins.count) > 0
+    total = split.weight.sum(axis=0)
     return [
-        events.bins.name(place) + (f": weight sums to {total[place]:g}" if filled[place] else ": no event")
+        split.bins.name(place) + (f": weight sums to {total[place]:g}" if split.filled[place] else ": no event")
         for place in np.flatnonzero(total <= 0).tolist()
     ]
 
 
-def _efficiency(events: _Binned, total: NDArray[np.float64]) -> Efficiency:
-    bins, _, place, selected, weight = events
+def _efficiency(split: Split) -> Efficiency:
+    total = split.weight.sum(axis=0)
     known = np.where(total > 0, total, np.nan)
-    value = bins.sums(place, weight * selected) / known
-    error = np.sqrt(bins.sums(place, (weight * (selected - value[place])) ** 2)) / known
-    return Efficiency(bins.edges, value, error)
+    value = split.weight[0] / known
+    error = np.sqrt(split.square[0] * (1 - value) ** 2 + split.square[1] * value**2) / known
+    return Efficiency(split.bins.edges, value, error)
 
 
 def flatness(mass: Any, selected: Any, bins: Any, *, degree: int = 0, weight: Any = None) -> Flatness:
@@ -220,33 +333,91 @@ def flatness(mass: Any, selected: Any, bins: Any, *, degree: int = 0, weight: An
     degree : int, at least 0
         Lower than the number of bins less one.
 
+    Returns
+    -------
+    Flatness
+        ``rms`` and ``expected``, both relative to the mean efficiency.
+
     Raises
     ------
     ValueError
         If a bin has no event or no positive weight, with the bin; if nothing
         is selected; for other bad values, with argument, value and place.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from libmode.metrics import flatness
+    >>> rng = np.random.default_rng(1)
+    >>> mass = 50 + rng.exponential(60, 50_000)  # of background
+    >>> selected = rng.random(50_000) < 0.1 * mass / 100
+    >>> for degree in (0, 1):
+    ...     found = flatness(mass, selected, np.arange(50, 300, 25), degree=degree)
+    ...     print(f"degree {degree}: {found.rms:.3f}, by chance {found.expected:.3f}")
+    degree 0: 0.374, by chance 0.056
+    degree 1: 0.050, by chance 0.052
     """
-    degree = whole("degree", degree, 0)
+    return residual(mass, selected, bins, degree=degree, weight=weight).flatness
+
+
+def residual(mass: Any, selected: Any, bins: Any, *, degree: int = 0, weight: Any = None) -> Residual:
+    """How far the efficiency in each bin of mass is from the best polynomial of a degree.
+
+    In the terms of :func:`flatness`, which is this in two numbers::
+
+        value = (e_b - f_b) / mean_b e_b
+        error = s_b / mean_b e_b
+
+    The error does not know of the fit, which takes (degree + 1) / k of the variance of the values.
+
+    Takes what :func:`flatness` takes.
+
+    Returns
+    -------
+    Residual
+        ``value`` and ``error`` of shape (b,), with the edges of the b bins.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As :func:`flatness`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from libmode.metrics import residual
+    >>> rng = np.random.default_rng(1)
+    >>> mass = rng.uniform(50, 250, 50_000)  # of background
+    >>> selected = rng.random(50_000) < 0.1 + 0.02 * (abs(mass - 120) < 20)  # a bump at 120
+    >>> found = residual(mass, selected, np.arange(50, 251, 25), degree=1)
+    >>> (found.value / found.error).round(1)
+    array([-2. , -1.9,  4.5,  1.5, -1.2, -0.8, -0. , -0.5])
+    """
     events = _binned(mass, selected, bins, weight)
-    count = events.bins.count
+    low, high = events.bins.edges[0], events.bins.edges[-1]
+    scaled = (2 * events.mass - low - high) / (high - low)
+
+    def sums(degree: int) -> NDArray[np.float64]:
+        powers = np.polynomial.legendre.legvander(scaled, degree).T
+        return np.stack([events.bins.sums(events.place, events.weight * power) for power in powers], axis=1)
+
+    return split_residual(_split(events), degree, sums)
+
+
+def split_residual(split: Split, degree: int, sums: Callable[[int], NDArray[np.float64]]) -> Residual:
+    """:func:`residual` of sums; ``sums(degree)``: of weights times Legendre polynomials, (bins, degree + 1)."""
+    degree = whole("degree", degree, 0)
+    count = split.bins.count
     if degree + 1 >= count:
         raise ValueError(f"degree = {degree} with {count} bins: expected less than {count - 1}, or nothing is left")
-    total = events.bins.sums(events.place, events.weight)
-    unknown = _without_weight(events, total)
+    unknown = _without_weight(split)
     if unknown:
         raise ValueError(f"mass leaves the efficiency unknown in {unknown[0]}; use wider bins or a narrower range")
-    found = _efficiency(events, total)
+    found = _efficiency(split)
     mean = np.mean(found.value)
     if mean <= 0:
         raise ValueError(f"selected has a mean efficiency of {mean:g} inside bins: expected more than 0")
 
-    low, high = events.bins.edges[0], events.bins.edges[-1]
-    scaled = (2 * events.mass - low - high) / (high - low)
-    powers = np.polynomial.legendre.legvander(scaled, degree).T
-    means = np.stack([events.bins.sums(events.place, events.weight * power) / total for power in powers], axis=1)
-    residual = found.value - means @ np.linalg.lstsq(means, found.value, rcond=None)[0]
-    left = 1 - (degree + 1) / count
-    return Flatness(
-        rms=float(np.sqrt(np.mean(residual**2)) / mean),
-        expected=float(np.sqrt(np.mean(found.error**2) * left) / mean),
-    )
+    means = sums(degree) / split.weight.sum(axis=0)[:, None]
+    distance = found.value - means @ np.linalg.lstsq(means, found.value, rcond=None)[0]
+    return Residual(split.bins.edges, distance / mean, found.error / mean, degree)

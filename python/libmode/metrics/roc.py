@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,19 @@ ROUNDING = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class Roc:
-    """A ROC curve, see :func:`roc`. From (0, 0) to (1, 1), one point for each distinct score, and the first."""
+    """A ROC curve, see :func:`roc`. From (0, 0) to (1, 1), one point for each distinct score, and the first.
+
+    Examples
+    --------
+    >>> from libmode.metrics import roc
+    >>> curve = roc([0.1, 0.4, 0.35, 0.8], [0, 0, 1, 1])
+    >>> curve.signal_efficiency
+    array([0. , 0.5, 0.5, 1. , 1. ])
+    >>> curve.false_positive_rate
+    array([0. , 0. , 0.5, 0.5, 1. ])
+    >>> curve.threshold
+    array([ inf, 0.8 , 0.4 , 0.35, 0.1 ])
+    """
 
     signal_efficiency: NDArray[np.float64]  #: (k,) weight fraction of the signal with score >= threshold
     false_positive_rate: NDArray[np.float64]  #: (k,) the same of the background
@@ -25,6 +37,9 @@ class Roc:
 
 def roc(score: Any, label: Any, *, weight: Any = None) -> Roc:
     """The ROC curve: signal efficiency and false positive rate at every threshold.
+
+    T. Fawcett, Pattern Recognition Letters 27 (2006) 861, algorithm 1; ties are
+    one point of the curve, as there.
 
     Parameters
     ----------
@@ -36,41 +51,85 @@ def roc(score: Any, label: Any, *, weight: Any = None) -> Roc:
         are: with negative weights it need not be monotonic, nor stay inside
         [0, 1]. The weights of each class must have a positive sum.
 
+    Returns
+    -------
+    Roc
+        A point for each distinct score, and (0, 0).
+
     Raises
     ------
     ValueError
         If a class is missing or its weights do not have a positive sum, and
         for bad values, with argument, value and place.
 
-    T. Fawcett, Pattern Recognition Letters 27 (2006) 861, algorithm 1; ties are
-    one point of the curve, as there.
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from libmode.metrics import roc
+    >>> rng = np.random.default_rng(1)
+    >>> label = rng.integers(0, 2, 10_000)
+    >>> curve = roc(rng.normal(label), label)
+    >>> at = np.searchsorted(curve.signal_efficiency, 0.5)
+    >>> print(f"{curve.signal_efficiency[at]:.3f} {curve.false_positive_rate[at]:.3f}")
+    0.500 0.152
     """
     scores = numbers("score", score)
     signal = yes_or_no("label", label, "1 for signal or 0 for background", "score", scores)
     weigh = weights(weight, "score", scores)
-    for name, of_class in (("signal (label 1)", signal), ("background (label 0)", ~signal)):
-        if not of_class.any():
-            raise ValueError(f"label has no {name}: expected events of both classes")
-        total = np.sum(weigh[of_class])
-        if total <= 0:
-            raise ValueError(f"weight sums to {total:g} over the {name}: expected a positive sum")
-
     order = np.argsort(scores)[::-1]
     ordered = scores[order]
     last_of_tied = np.append(ordered[1:] != ordered[:-1], True)
+
+    def passed(of_class: NDArray[np.bool_]) -> Passed:
+        sums = np.cumsum(np.where(of_class, weigh, 0.0)[order])[last_of_tied]
+        return Passed(sums, float(np.sum(weigh[of_class])) if of_class.any() else None)
+
+    return curve_of(passed(signal), passed(~signal), ordered[last_of_tied])
+
+
+class Passed(NamedTuple):
+    """The weights of a class that pass each of falling thresholds."""
+
+    weight: NDArray[np.float64]  #: (k,)
+    total: float | None  #: of the class; None where it has no event
+
+
+def curve_of(signal: Passed, background: Passed, threshold: NDArray[np.float64]) -> Roc:
+    """:func:`roc` of sums."""
     fractions = []
-    for of_class in (signal, ~signal):
-        passed = np.cumsum(np.where(of_class, weigh, 0.0)[order])[last_of_tied]
-        fractions.append(np.append(0.0, passed / passed[-1]))
-    return Roc(fractions[0], fractions[1], np.append(np.inf, ordered[last_of_tied]))
+    for name, (weight, total) in (("signal (label 1)", signal), ("background (label 0)", background)):
+        if total is None:
+            raise ValueError(f"label has no {name}: expected events of both classes")
+        if total <= 0:
+            raise ValueError(f"weight sums to {total:g} over the {name}: expected a positive sum")
+        fractions.append(np.append(0.0, weight / weight[-1]))
+    return Roc(fractions[0], fractions[1], np.append(np.inf, threshold))
 
 
 def auc(score: Any, label: Any, *, weight: Any = None) -> float:
     """The area under the ROC curve: how probably a signal event scores above a background event.
 
     A tied pair counts one half, each pair with the product of its weights. That
-    is the Mann-Whitney U over its maximum (Fawcett). Takes and raises
-    what :func:`roc` does.
+    is the Mann-Whitney U over its maximum (Fawcett). Takes
+    what :func:`roc` takes.
+
+    Returns
+    -------
+    float
+        From 0 to 1 where weights are not negative.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As :func:`roc`.
+
+    Examples
+    --------
+    >>> from libmode.metrics import auc
+    >>> auc([0.1, 0.4, 0.35, 0.8], [0, 0, 1, 1])  # of four pairs one is the wrong way round
+    0.75
+    >>> auc([0.1, 0.4, 0.35, 0.8], [0, 0, 1, 1], weight=[1, 1, 1, 3])
+    0.875
     """
     return area(roc(score, label, weight=weight))
 
@@ -87,6 +146,24 @@ def threshold(score: Any, label: Any, *, signal_efficiency: float = 0.5, weight:
     It is the score of an event, and ``score >= threshold`` is the selection.
     Fractions count as equal within 1e-12. ``signal_efficiency`` is above 0 and
     at most 1; the rest is as for :func:`roc`.
+
+    Returns
+    -------
+    float
+        In the units of the score.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For a ``signal_efficiency`` that is out of range, and as :func:`roc`.
+
+    Examples
+    --------
+    >>> from libmode.metrics import threshold
+    >>> threshold([0.1, 0.4, 0.35, 0.8], [0, 0, 1, 1], signal_efficiency=0.5)
+    0.8
+    >>> threshold([0.1, 0.4, 0.35, 0.8], [0, 0, 1, 1], signal_efficiency=0.6)
+    0.35
     """
     curve = roc(score, label, weight=weight)
     return float(curve.threshold[working_point(curve, signal_efficiency)])
@@ -99,13 +176,27 @@ def rejection(score: Any, label: Any, *, signal_efficiency: float = 0.5, weight:
     decorrelation before them (arXiv:2001.05310). Takes what :func:`threshold`
     takes.
 
+    Returns
+    -------
+    float
+
     Raises
     ------
     ValueError
         If no background passes, or none of positive weight, for then the
         rejection is not known; and what :func:`roc` raises.
+
+    Examples
+    --------
+    >>> from libmode.metrics import rejection
+    >>> rejection([0.1, 0.4, 0.35, 0.8], [0, 0, 1, 1], signal_efficiency=1)
+    2.0
     """
-    curve = roc(score, label, weight=weight)
+    return rejection_of(roc(score, label, weight=weight), signal_efficiency)
+
+
+def rejection_of(curve: Roc, signal_efficiency: float) -> float:
+    """:func:`rejection` of a curve."""
     point = working_point(curve, signal_efficiency)
     rate = curve.false_positive_rate[point]
     if rate <= 0:

@@ -31,7 +31,7 @@ def sde(score: Any, mass: Any, cut: Any, bins: Any, *, weight: Any = None) -> fl
     ----------
     score : (n,) real numbers
         Scores of the events whose efficiency is to be flat.
-    mass : (n,) or (n, d) real numbers
+    mass : (n,) or (n, d) real numbers, in any unit
     cut : number, or (c,) of them
         For efficiencies e of events without weights: ``np.quantile(score, 1 - e)``.
     bins : an integer, or (b + 1,) increasing numbers; with d masses an integer, or d such entries
@@ -39,11 +39,27 @@ def sde(score: Any, mass: Any, cut: Any, bins: Any, *, weight: Any = None) -> fl
         mass, or edges; events outside are not counted.
     weight : (n,) real numbers of either sign, optional
 
+    Returns
+    -------
+    float
+
     Raises
     ------
     ValueError
         If the weights of a bin that has events do not have a positive sum, with
         the bin; for other bad values, with argument, value and place.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from libmode.metrics import sde
+    >>> rng = np.random.default_rng(1)
+    >>> mass, score = 50 + rng.exponential(60, 5_000), rng.random(5_000)
+    >>> cuts = np.quantile(score, [0.5, 0.8])
+    >>> print(f"{sde(score, mass, cuts, [50, 75, 100, 150, 300]):.3f}")
+    0.014
+    >>> print(f"{sde(score * mass / 100, mass, cuts, [50, 75, 100, 150, 300]):.3f}")
+    0.218
     """
     scores, masses, weigh, cuts = _arguments(score, mass, weight, cut)
     chosen, place = bins_or_cells(bins, masses)
@@ -69,15 +85,30 @@ def sde_knn(score: Any, mass: Any, cut: Any, *, n_neighbours: int = 50, weight: 
     ----------
     score, cut, weight
         As for :func:`sde`.
-    mass : (n,) or (n, d) real numbers
+    mass : (n,) or (n, d) real numbers, in any unit
         The distance is the Euclidean one: scale masses that have different units.
     n_neighbours : int, at least 1 and at most n
+
+    Returns
+    -------
+    float
 
     Raises
     ------
     ValueError
         If the weights of a group do not have a positive sum, with the event
         that it is around; for other bad values, with argument, value and place.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from libmode.metrics import sde_knn
+    >>> rng = np.random.default_rng(1)
+    >>> mass, score = rng.random((2_000, 2)), rng.random(2_000)
+    >>> print(f"{sde_knn(score, mass, 0.5):.3f}")  # of groups of 50, so 0.5 / sqrt(50) by chance
+    0.069
+    >>> print(f"{sde_knn(score * mass[:, 0], mass, 0.5, n_neighbours=200):.3f}")
+    0.181
     """
     scores, masses, weigh, cuts = _arguments(score, mass, weight, cut)
     near = groups(masses, weigh, n_neighbours)

@@ -103,6 +103,21 @@ def summary(
         Where there is too little background for the dependence. It is a ValueError.
     ValueError, TypeError
         If a class is missing, and for bad values, with argument, value and place.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from libmode.metrics import summary
+    >>> rng = np.random.default_rng(1)
+    >>> label = rng.integers(0, 2, 20_000)
+    >>> mass = np.where(label == 1, rng.normal(120, 10, 20_000), 50 + rng.exponential(60, 20_000))
+    >>> found = summary(rng.beta(1 + label, 2), label, mass, order=1)  # a score that knows nothing of the mass
+    >>> print(f"AUC {found['auc']:.3f}, R50 {found['rejection_50']:.2f}")
+    AUC 0.709, R50 4.22
+    >>> print(f"residual {found['residual_50']:.1f} times that of chance")
+    residual 1.0 times that of chance
+    >>> sorted(found)
+    ['auc', 'dependence', 'dependence_error', 'inverse_jsd_50', 'inverse_jsd_50_ceiling', 'rejection_20', ...]
     """
     given = Settings.checked(order, events, efficiencies, bins, mass_range, options)
     curve, every, background = _read(score, label, mass, weight, given)
@@ -130,6 +145,28 @@ def sensitivity(
     """The ``sensitivity`` of :func:`summary` alone, in a tenth of the time.
 
     The arguments and errors are those of :func:`summary`. NaN where no working point selects any background.
+
+    Returns
+    -------
+    float
+        1 is what no selection at all has.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As :func:`summary`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from libmode.metrics import sensitivity
+    >>> rng = np.random.default_rng(1)
+    >>> label = rng.integers(0, 2, 20_000)
+    >>> mass = np.where(label == 1, rng.normal(120, 10, 20_000), 50 + rng.exponential(60, 20_000))
+    >>> print(f"{sensitivity(rng.beta(1 + label, 2), label, mass, order=1):.2f}")
+    1.13
+    >>> print(f"{sensitivity(np.exp(-abs(mass - 120) / 20), label, mass, order=1):.2f}")  # it carves a bump
+    0.03
     """
     given = Settings.checked(order, events, efficiencies, bins, mass_range, {})
     curve, _, background = _read(score, label, mass, weight, given)

@@ -26,6 +26,25 @@ def style() -> AbstractContextManager[None]:
 
     Used as ``with style():`` around making *and saving* a figure, since fonts are looked
     up only then. Afterwards matplotlib's settings are what they were. Needs mplhep.
+
+    Returns
+    -------
+    context manager
+        Of matplotlib's settings.
+
+    Raises
+    ------
+    ImportError
+        Where mplhep is not installed.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from libmode.plots import OKABE_ITO, style
+    >>> with style():
+    ...     (line,) = Figure().subplots().plot([0, 1])
+    >>> line.get_color() == OKABE_ITO["blue"]
+    True
     """
     import mplhep
 

@@ -43,6 +43,22 @@ def efficiency_map(
     Returns
     -------
     axes
+
+    Raises
+    ------
+    ValueError, TypeError
+        For arrays that do not fit each other, and values that cannot be drawn, with argument, value and place.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from matplotlib.figure import Figure
+    >>> from libmode import metrics, plots
+    >>> rng = np.random.default_rng(1)
+    >>> found = metrics.efficiency_map(rng.random(10_000), rng.random((10_000, 2)), 0.5)
+    >>> axes = plots.efficiency_map(Figure().subplots(), found, names=("$m_{12}$ [GeV]", "$m_{13}$ [GeV]"))
+    >>> axes.get_xlabel()
+    '$m_{12}$ [GeV]'
     """
     edges, value = _cells("efficiency", efficiency, ("edges", "efficiency"))
     return _draw(axes, edges, value, names, label, {"cmap": "viridis"} | style)
@@ -76,6 +92,22 @@ def residual_map(
     Returns
     -------
     axes
+
+    Raises
+    ------
+    ValueError, TypeError
+        For arrays that do not fit each other, and values that cannot be drawn, with argument, value and place.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from matplotlib.figure import Figure
+    >>> from libmode import metrics, plots
+    >>> rng = np.random.default_rng(1)
+    >>> found = metrics.residual_map(rng.random(10_000), rng.random((10_000, 2)), 0.5)
+    >>> axes = plots.residual_map(Figure().subplots(), found, limit=3)
+    >>> axes.collections[0].get_clim()
+    (-3.0, 3.0)
     """
     edges, value, expected = _cells("residual", residual, ("edges", "residual", "expected"))
     not_negative("residual.expected", expected.ravel())

@@ -30,6 +30,20 @@ def efficiency(axes: Axes, efficiency: Any, *, label: str | None = None, **style
     Returns
     -------
     axes
+
+    Raises
+    ------
+    ValueError, TypeError
+        For arrays that do not fit each other, and values that cannot be drawn, with argument, value and place.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from libmode import metrics, plots
+    >>> found = metrics.efficiency([60, 70, 80, 90], [True, False, True, True], [50, 75, 100])
+    >>> axes = plots.efficiency(Figure().subplots(), found, label="MoDe[1]")
+    >>> axes.get_xlabel(), axes.get_ylabel()
+    ('mass', 'efficiency')
     """
     edges, value, error = fields("efficiency", efficiency, ("edges", "value", "error"))
     increasing("efficiency.edges", edges)
@@ -81,6 +95,24 @@ def spectrum(
     Returns
     -------
     axes
+
+    Raises
+    ------
+    ValueError, TypeError
+        For arrays that do not fit each other, and values that cannot be drawn, with argument, value and place.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from matplotlib.figure import Figure
+    >>> from libmode import plots
+    >>> rng = np.random.default_rng(1)
+    >>> mass, selected = 50 + rng.exponential(60, 1_000), rng.random(1_000) < 0.2
+    >>> axes, ratio = Figure().subplots(2)
+    >>> for chosen in (None, selected):  # all of the background, and what is selected of it
+    ...     axes = plots.spectrum(axes, mass, chosen, np.arange(50, 300, 25), ratio=ratio)
+    >>> axes.get_ylabel(), ratio.get_ylabel()
+    ('normalised to unit area', 'after / before')
     """
     mass = numbers("mass", mass)
     bad = np.flatnonzero(~np.isfinite(mass))
@@ -124,6 +156,19 @@ def spurious_signal(axes: Axes, spurious: Any, *, label: str | None = None, **st
     Returns
     -------
     axes
+
+    Raises
+    ------
+    ValueError, TypeError
+        For arrays that do not fit each other, and values that cannot be drawn, with argument, value and place.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from libmode import plots
+    >>> axes = plots.spurious_signal(Figure().subplots(), ([100, 120, 140], [5, -3, 8], [10, 9, 9]))
+    >>> axes.get_ylabel()
+    'spurious signal'
     """
     mass, signal, error = fields("spurious", spurious, ("signal_mass", "signal", "error"))
     same_length("spurious.signal", signal, "spurious.signal_mass", mass)

@@ -31,6 +31,19 @@ def roc(axes: Axes, roc: Any, *, label: str | None = None, **style: Any) -> Axes
     Returns
     -------
     axes
+
+    Raises
+    ------
+    ValueError, TypeError
+        For arrays that do not fit each other, and values that cannot be drawn, with argument, value and place.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from libmode import metrics, plots
+    >>> axes = plots.roc(Figure().subplots(), metrics.roc([0.1, 0.4, 0.35, 0.8], [0, 0, 1, 1]))
+    >>> axes.get_yscale()
+    'log'
     """
     kept, rate = fields("roc", roc, ("signal_efficiency", "false_positive_rate"))
     same_length("roc.false_positive_rate", rate, "roc.signal_efficiency", kept)
@@ -78,6 +91,21 @@ def rejection_against_jsd(
     Returns
     -------
     axes
+
+    Raises
+    ------
+    ValueError, TypeError
+        For arrays that do not fit each other, and values that cannot be drawn, with argument, value and place.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from libmode import plots
+    >>> jsd, rejection, strength = [1e-2, 1e-3, 2e-4], [9.1, 8.0, 6.5], [10, 100, 1000]
+    >>> style = {"scan": strength, "blind_jsd": 1e-4, "label": "MoDe[1]"}
+    >>> axes = plots.rejection_against_jsd(Figure().subplots(), jsd, rejection, **style)
+    >>> axes.get_xscale(), axes.get_legend_handles_labels()[1]
+    ('log', ['mass-blind', 'MoDe[1]'])
     """
     at = _points(jsd=jsd, rejection=rejection, jsd_error=jsd_error, rejection_error=rejection_error, scan=scan)
     divergence, error = at["jsd"], at.get("jsd_error")
@@ -121,6 +149,19 @@ def bias_against_rejection(
     Returns
     -------
     axes
+
+    Raises
+    ------
+    ValueError, TypeError
+        For arrays that do not fit each other, and values that cannot be drawn, with argument, value and place.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from libmode import plots
+    >>> axes = plots.bias_against_rejection(Figure().subplots(), [9.1, 8.0, 6.5], [31, 4, -1], bias_error=[10, 9, 8])
+    >>> axes.get_ylabel()
+    'signal bias'
     """
     at = _points(rejection=rejection, bias=bias, rejection_error=rejection_error, bias_error=bias_error, scan=scan)
     errors = at.get("rejection_error"), at.get("bias_error")

@@ -34,6 +34,20 @@ def losses(axes: Axes, training: Any, *, validation: Any = None, label: str | No
     Returns
     -------
     axes
+
+    Raises
+    ------
+    ValueError, TypeError
+        For arrays that do not fit each other, and values that cannot be drawn, with argument, value and place.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from libmode import plots
+    >>> training = {"cross entropy": [0.60, 0.52, 0.50], "MoDe": [0.002, 0.001, 0.001]}
+    >>> axes = plots.losses(Figure().subplots(), training, validation={"cross entropy": [0.61, 0.54, 0.53]})
+    >>> len(axes.lines), axes.get_legend_handles_labels()[1]
+    (3, ['cross entropy', 'cross entropy, validation', 'MoDe'])
     """
     seen = _components("training", training)
     held_out = {} if validation is None else _components("validation", validation)
@@ -81,6 +95,22 @@ def moments(
     Returns
     -------
     axes
+
+    Raises
+    ------
+    ValueError, TypeError
+        For arrays that do not fit each other, and values that cannot be drawn, with argument, value and place.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from matplotlib.figure import Figure
+    >>> from libmode import mode_moments, plots
+    >>> rng = np.random.default_rng(1)
+    >>> found = mode_moments(rng.random(10_000), rng.exponential(60, 10_000), order=2)
+    >>> axes = plots.moments(Figure().subplots(), found, degrees=[1, 2])
+    >>> len(axes.lines), axes.get_xlabel()
+    (2, 'score $s$')
     """
     if not isinstance(moments, Moments):
         raise TypeError(f"moments is {moments!r:.80}: expected what libmode.mode_moments returns")

@@ -58,6 +58,20 @@ def mode_constraint(
     BatchError, ValueError, TypeError, RuntimeError
         As :func:`libmode.tensorflow.mode_loss`, where the gradient is computed; ValueError too for a reference
         that does not fit the batch.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import tensorflow as tf
+    >>> from libmode.tensorflow import mode_constraint
+    >>> rng = np.random.default_rng(1)
+    >>> label, mass = rng.integers(0, 2, 4_000).astype("float32"), rng.uniform(50, 300, 4_000)  # 0 is background
+    >>> score = tf.Variable((mass / 300 + rng.random(4_000)) / 2, dtype="float32")
+    >>> with tf.GradientTape() as tape:
+    ...     same = mode_constraint(score, label, mass, order=1)  # the one line
+    ...     loss = tf.reduce_mean(tf.keras.losses.binary_crossentropy(label, same))
+    >>> bool(tf.reduce_all(same == score)), tape.gradient(loss, score).shape
+    (True, TensorShape([4000]))
     """
     added = of_function(
         options,

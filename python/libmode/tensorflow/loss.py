@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import tensorflow as tf
 
+from .. import _arrays
 from .._evaluate import Evaluate, loss_and_grad
 from .._front import NO_SECOND_DERIVATIVE
 from .._options import Options, check
@@ -66,13 +67,45 @@ def mode_loss(
         ends with that sentence.
     RuntimeError
         Inside ``tf.function(jit_compile=True)``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import tensorflow as tf
+    >>> from libmode.tensorflow import mode_loss
+    >>> rng = np.random.default_rng(1)
+    >>> mass = rng.uniform(50, 300, 10_000)
+    >>> score = tf.Variable((mass / 300 + rng.random(10_000)) / 2)
+    >>> with tf.GradientTape() as tape:
+    ...     loss = mode_loss(score, mass)
+    >>> print(f"{float(loss):.4f}, gradient of shape {tape.gradient(loss, score).shape}")
+    0.0242, gradient of shape (10000,)
     """
     return loss_of(check("mode", options), score, mass, weight, label, category)
 
 
 @tf.autograph.experimental.do_not_convert
 def disco_loss(score: Any, mass: Any, *, weight: Any = None, label: Any = None, **options: Unpack[DisCoOptions]) -> Any:
-    """DisCo of tensors: :func:`libmode.baselines.disco_loss`, otherwise as :func:`mode_loss`."""
+    """DisCo of tensors: :func:`libmode.baselines.disco_loss`, otherwise as :func:`mode_loss`.
+
+    Returns
+    -------
+    Tensor of shape ().
+
+    Raises
+    ------
+    BatchError, ValueError, TypeError
+        As :func:`libmode.baselines.disco_loss`, and as :func:`mode_loss`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from libmode.tensorflow import disco_loss
+    >>> rng = np.random.default_rng(1)
+    >>> mass = rng.uniform(50, 300, 2_000)
+    >>> print(f"{float(disco_loss(mass / 300 + rng.random(2_000), mass)):.3f}")
+    0.334
+    """
     return loss_of(check("disco", options), score, mass, weight, label)
 
 
@@ -80,7 +113,26 @@ def disco_loss(score: Any, mass: Any, *, weight: Any = None, label: Any = None, 
 def flatness_loss(
     score: Any, mass: Any, *, weight: Any = None, label: Any = None, **options: Unpack[FlatnessOptions]
 ) -> Any:
-    """The flatness loss of tensors: :func:`libmode.baselines.flatness_loss`, otherwise as :func:`mode_loss`."""
+    """The flatness loss of tensors: :func:`libmode.baselines.flatness_loss`, otherwise as :func:`mode_loss`.
+
+    Returns
+    -------
+    Tensor of shape ().
+
+    Raises
+    ------
+    BatchError, ValueError, TypeError
+        As :func:`libmode.baselines.flatness_loss`, and as :func:`mode_loss`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from libmode.tensorflow import flatness_loss
+    >>> rng = np.random.default_rng(1)
+    >>> mass = rng.uniform(50, 300, 2_000)
+    >>> print(f"{float(flatness_loss((mass / 300 + rng.random(2_000)) / 2, mass, bins=20)):.4f}")
+    0.0235
+    """
     return loss_of(check("flatness", options), score, mass, weight, label)
 
 
@@ -121,7 +173,12 @@ def _read(name: str, values: Any) -> Any:
     """``values`` as a tensor."""
     if values is None:
         raise TypeError(f"{name} is None: expected a tensor of real numbers")
-    return tf.convert_to_tensor(values)
+    _arrays.refuse_masked(name, values)
+    try:
+        return tf.convert_to_tensor(values)
+    except (TypeError, ValueError, OverflowError) as error:  # objects, ragged lists
+        _arrays.read(name, values)  # which has a sentence for it
+        raise TypeError(f"{name} cannot be made a tensor: {error}") from None
 
 
 def known_to_numpy(tensor: Any) -> Any:
