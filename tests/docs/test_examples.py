@@ -1,6 +1,6 @@
 """Every program of examples/ is short, and runs as its first lines say: with MoDe, less of the mass is to be seen.
 
-What pages show of their output is what they print. The macros of examples/root are tested in tests/root.
+What pages show of their output is what they print. The macros of examples/root are tested in tests/root, the recipes in tests/recipes.
 """
 
 import os
@@ -18,7 +18,8 @@ DOCS = EXAMPLES.with_name("docs")
 PYTHON = ["train_classes.py", "train_jax.py", "train_keras.py", "train_numpy.py", "train_pytorch.py"]
 COMPILED = {"train.c": ["-std=c99", "CC", "cc", "-lm"], "train.cpp": ["-std=c++11", "CXX", "c++"]}
 TRAININGS = [*PYTHON, *COMPILED, "go/main.go"]
-PROGRAMS = ["fairness.py", *TRAININGS]
+READERS = ["accumulate.py", "accumulate_dask.py"]
+PROGRAMS = ["fairness.py", *READERS, *TRAININGS]
 
 
 def output(command, directory=EXAMPLES):
@@ -38,9 +39,9 @@ def compiled(name, out):
 
 def test_there_is_one_for_each_language_and_framework():
     files = {str(path.relative_to(EXAMPLES)) for path in EXAMPLES.rglob("*.*") if "__pycache__" not in path.parts}
-    assert {name for name in files if not name.startswith("root/")} == {"README.md", *PROGRAMS}
+    assert {name for name in files if not name.startswith(("root/", "recipes/"))} == {"README.md", *PROGRAMS}
     listed = re.findall(r"\]\(([\w/.]+)\) \| ", (EXAMPLES / "README.md").read_text())
-    assert sorted(listed) == sorted([*PROGRAMS, "root"])
+    assert sorted(listed) == sorted([*PROGRAMS, "recipes", "root"])
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -63,6 +64,35 @@ def test_it_runs(name, tmp_path):
     assert without and all(after < before / 2 for before, after in zip(without, with_mode, strict=True))
     if name == "train_classes.py":
         assert_alike(printed, shown_blocks((DOCS / "classes.md").read_text())[-1], digits=15)
+
+
+# Runs examples/accumulate.py, and then asks the core for the loss of all its events at once.
+ALL_AT_ONCE = """
+import runpy, sys
+import libmode
+import numpy as np
+
+done = runpy.run_path(sys.argv[1])
+score, mass, label = (np.concatenate([done["events"](seed)[name] for seed in (1, 2)]) for name in ("score", "mass", "label"))
+edges = done["total"].edges
+print(libmode.mode_loss(score, mass, label=label, order=1, edges=edges), done["found"].loss, done["found"].error)
+print(np.histogram(mass[label == 0], edges)[0].std(), libmode.metrics.auc(score, label), done["total"].auc())
+"""
+
+
+def test_files_are_accumulated():
+    printed = output([sys.executable, "-W", "error", "-c", ALL_AT_ONCE, EXAMPLES / "accumulate.py"])
+    *shown, losses, others = printed.splitlines()
+    (exact, found, error), (spread, auc, found_auc) = (map(float, line.split()) for line in (losses, others))
+    assert abs(found - exact) <= error < 0.01 * exact
+    assert spread < 5  # events, of 15,000 in each bin: a float32 is shared by as many
+    assert abs(found_auc - auc) < 1e-6
+    assert shown[0] == "600000 events, 176 MiB of sums"
+
+
+def test_processes_accumulate():
+    printed = output([sys.executable, "-W", "error", EXAMPLES / "accumulate_dask.py"])
+    assert printed.startswith("800000 events of 8 parts") and printed.rstrip().endswith("the same")
 
 
 def test_the_selection_is_fair():

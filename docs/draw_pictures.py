@@ -1,0 +1,176 @@
+"""Draws the pictures of docs/why.md and docs/how-it-works.md into docs/images, in a minute.
+
+Usage: python docs/draw_pictures.py. They need the extras torch and plot.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+
+matplotlib.use("Agg")
+import libmode
+import matplotlib.pyplot as plt
+import numpy as np
+import torch
+from libmode import metrics, plots
+from libmode.torch import MoDeConstraint
+
+IMAGES = Path(__file__).parent / "images"
+COLOURS: dict[int | None, str] = {
+    None: "0.45",
+    **{k: plots.OKABE_ITO[c] for k, c in enumerate(("vermillion", "blue", "bluish green"))},
+}
+GAP = {"hspace": 0.3, "wspace": 0.3}
+
+
+def events(count: int, seed: int) -> tuple[Any, Any, Any]:
+    """Features (count, 2), labels and masses in GeV: a peak at 120 over a falling background.
+
+    The first feature tells signal from background, better at high masses, which is harmless; the second one says how
+    far from the peak an event is, which is not.
+    """
+    rng = np.random.default_rng(seed)
+    label = rng.integers(0, 2, count)
+    falling = 50 - 100 * np.log1p(-rng.random(count) * (1 - np.exp(-2)))
+    mass = np.where(label == 1, rng.normal(120, 10, count), falling)
+    useful = rng.normal(1.4 * label - (1 - label) * (mass - 120) / 150)
+    distance = np.abs(mass - 120) / 60 + rng.normal(0, 0.2, count)
+    return np.column_stack([useful, distance]), label, mass
+
+
+def scores(order: int | None, seed: int = 1) -> tuple[Any, Any, Any]:
+    """Scores, labels and masses of 400,000 events for which a network was not trained; order None: without MoDe."""
+    features, label, mass = (torch.tensor(array, dtype=torch.float32) for array in events(100_000, seed))
+    torch.manual_seed(seed)
+    layers = [torch.nn.Linear(2, 32), torch.nn.SiLU(), torch.nn.Linear(32, 32), torch.nn.SiLU(), torch.nn.Linear(32, 1)]
+    network = torch.nn.Sequential(*layers, torch.nn.Sigmoid())
+    constraint = None if order is None else MoDeConstraint(order=order)
+    optimiser = torch.optim.Adam(network.parameters(), lr=3e-3)
+    for batch in [part for _ in range(30) for part in torch.randperm(len(label)).split(5_000)]:
+        score = network(features[batch])[:, 0]
+        if constraint is not None:
+            score = constraint(score, label[batch], mass[batch])
+        optimiser.zero_grad()
+        torch.nn.functional.binary_cross_entropy(score, label[batch]).backward()
+        optimiser.step()
+    test, of_test, mass_of_test = events(400_000, seed + 1)
+    with torch.no_grad():
+        return network(torch.tensor(test, dtype=torch.float32))[:, 0].numpy(), of_test, mass_of_test
+
+
+def sculpting() -> None:
+    """A spectrum of background before and after selections, and the efficiencies of the selections by mass."""
+    bins = np.linspace(50, 250, 41)
+    figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.2), gridspec_kw=GAP)
+    for order in (None, 0, 1, 2):
+        score, label, mass = scores(order)
+        background = label == 0
+        selected = score >= metrics.threshold(score, label, signal_efficiency=0.5)
+        name = "cross entropy alone" if order is None else f"MoDe, order {order}"
+        style = {"color": COLOURS[order], "lw": 2}
+        found = metrics.efficiency(mass[background], selected[background], bins)
+        plots.efficiency(right, found, label=name, **style)
+        if order is None:
+            plots.spectrum(left, mass[background], None, bins, label="all background")
+        if order in (None, 1):
+            plots.spectrum(left, mass[background], selected[background], bins, label=f"selected: {name}", **style)
+    left.set(ylabel="background, unit area", title="The background's spectrum")
+    right.set(
+        xlabel="mass [GeV]", ylabel="fraction of background kept", title="The efficiency that made it", ylim=(0, 0.27)
+    )
+    left.set_ylim(0, 1.3 * left.get_ylim()[1])
+    for axes in (left, right):
+        axes.set_xlabel("mass [GeV]")
+        axes.axvline(120, color="0.8", lw=1, zorder=0)
+        axes.legend(frameon=False, fontsize=9)
+    _save(figure, "why_sculpting.png")
+
+
+def orders() -> None:
+    """Curves of efficiency against mass that cost nothing, and one that does."""
+    mass = np.linspace(-1, 1, 200)
+    bump = 0.25 + 0.5 * np.exp(-0.5 * ((mass - 0.1) / 0.15) ** 2)
+    allowed = {
+        "order=0: none": [0 * mass + level for level in (0.2, 0.45, 0.7)],
+        "order=1: linear": [0.45 + slope * mass for slope in (-0.3, -0.12, 0.2)],
+        "order=2: quadratic": [0.3 + 0.25 * mass + 0.25 * mass**2, 0.6 - 0.3 * mass**2, 0.45 - 0.25 * mass],
+        "order=2, monotonic=True": [0.3 + 0.3 * mass + 0.14 * mass**2, 0.5 - 0.25 * mass + 0.1 * mass**2],
+    }
+    figure, row = plt.subplots(1, 4, figsize=(11, 2.9), sharey=True)
+    for (name, curves), order, axes in zip(allowed.items(), (0, 1, 2, 2), row, strict=True):
+        axes.plot(mass, bump, "--", color="0.55", label="costs")
+        for number, curve in enumerate(curves):
+            axes.plot(mass, curve, color=COLOURS[order], lw=2, label=None if number else "costs nothing")
+        axes.set(title=name, xlabel="mass", ylim=(0, 1), xticks=[], yticks=[])
+        axes.title.set_fontsize(10)
+        axes.legend(frameon=False, fontsize=8, loc="upper right")
+    row[0].set_ylabel("fraction of background kept")
+    _save(figure, "why_orders.png")
+
+
+def one_event() -> None:
+    """From the events to the slope of the loss with respect to the score of one of them."""
+    rng = np.random.default_rng(4)
+    mass = np.sort(rng.uniform(60, 180, 160))
+    bump = np.exp(-0.5 * ((mass - 112) / 14) ** 2)
+    score = 1 / (1 + np.exp(-rng.normal((mass - 130) / 60 + 1.8 * bump, 0.7)))
+    edges = libmode.mode_edges(mass, bins=8)
+    edges[0], edges[-1] = mass[0], mass[-1]
+    bin_of = np.clip(np.searchsorted(edges, mass, "right") - 1, 0, 7)
+    chosen = int(np.flatnonzero(bin_of == 3)[np.argsort(score[bin_of == 3])[9]])
+    s, own = score[chosen], int(bin_of[chosen])
+    inside = libmode.mode_moments(score, mass, order=1, bins=8, at=[s])
+    grad = libmode.mode_loss_and_grad(score, mass, order=1, bins=8, unbiased=False)[1]
+    centre = np.array([mass[bin_of == k].mean() for k in range(8)])
+    line = np.polynomial.Polynomial.fit(centre, inside.cdf[0], 1)
+
+    figure, (first, second, third, fourth) = plt.subplots(1, 4, figsize=(13.5, 3.5), gridspec_kw=GAP)
+    blue, red = plots.OKABE_ITO["blue"], plots.OKABE_ITO["vermillion"]
+    first.plot(mass, score, ".", color="0.6")
+    first.plot(mass[bin_of == own], score[bin_of == own], ".", color=blue)
+    for edge in edges:
+        first.axvline(edge, color="0.85", lw=1, zorder=0)
+    first.set(title="1. it falls into a mass bin", xlabel="mass", ylabel="score")
+
+    levels = np.sort(score[bin_of == own])
+    second.stairs(np.arange(len(levels) + 1) / len(levels), [0, *levels, 1], baseline=None, color=blue, lw=2)
+    second.axvline(s, color=red, lw=1, ls=":")
+    second.set(title="2. it is a step of the bin's CDF", xlabel="score s", ylabel="$F_b(s)$", xlim=(0, 1))
+
+    third.plot(centre, inside.cdf[0], "o", color="0.6")
+    third.plot(centre[own], inside.cdf[0, own], "o", color=blue)
+    third.plot(centre, line(centre), color=plots.OKABE_ITO["bluish green"], lw=2)
+    for k in range(8):
+        third.plot([centre[k]] * 2, [inside.cdf[0, k], line(centre[k])], color=blue if k == own else "0.6", lw=1)
+    third.set(title="3. at its score, all bins: a line?", xlabel="mass", ylabel="$F_b(s)$ at its score", ylim=(0, 1.05))
+
+    step = 0.1 / np.abs(grad).max()
+    for k in range(len(mass)):
+        style = {"color": red, "lw": 2} if k == chosen else {"color": "0.6", "lw": 1}
+        to = (mass[k], score[k] - step * grad[k])
+        fourth.annotate(
+            "", to, (mass[k], score[k]), arrowprops={"arrowstyle": "->", "shrinkA": 0, "shrinkB": 0, **style}
+        )
+    fourth.set_xlim(first.get_xlim())
+    fourth.set(title="4. where the loss moves each score", xlabel="mass", ylabel="score", ylim=(0, 1))
+    for axes, at in (
+        (first, (mass[chosen], s)),
+        (second, (s, 10 / len(levels))),
+        (third, (centre[own], inside.cdf[0, own])),
+    ):
+        axes.plot(*at, "o", mfc="none", mec=red, ms=12, mew=2)
+    for axes in figure.axes:
+        axes.title.set_fontsize(10)
+    _save(figure, "how_one_event.png")
+
+
+def _save(figure: Any, name: str) -> None:
+    figure.savefig(IMAGES / name, dpi=110, bbox_inches="tight", metadata={"Software": None})
+    plt.close(figure)
+
+
+if __name__ == "__main__":
+    sculpting()
+    orders()
+    one_event()

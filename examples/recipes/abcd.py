@@ -1,0 +1,80 @@
+"""ABCD with two scores, and MoDe between them: the background's estimate closes. python abcd.py
+
+For searches that cut the plane of two classifiers into four regions and predict background in the signal region A,
+where both are high, by N_B N_C / N_D. That holds if the two are independent for background. So the second score is
+the ``mass`` of the first one for MoDe, order 0; Double DisCo (arXiv:2007.14400) puts the distance correlation of both
+there. A common mode of the features makes the scores of two plain classifiers depend on each other.
+"""
+
+import numpy as np
+import torch
+from libmode import metrics
+from libmode.torch import MoDeConstraint
+from libmode.torch.baselines import DisCoLoss
+from torch.nn.functional import binary_cross_entropy
+
+
+def events(count, seed):
+    """Features (count, 4), two for each classifier, and labels; the second of each pair knows a common mode."""
+    rng = np.random.default_rng(seed)
+    label = rng.integers(0, 2, count)
+    common = rng.normal(1.5 * label)
+    own = [rng.normal(label) for _ in range(2)]
+    seen = [common + rng.normal(0, 0.5, count) for _ in range(2)]
+    features = np.column_stack([own[0], seen[0], own[1], seen[1]])
+    return torch.tensor(features, dtype=torch.float32), torch.tensor(label)
+
+
+# What stands between the scores: it returns both, and a loss to be added.
+def nothing(first, second, label):
+    return first, second, 0
+
+
+def double_disco(first, second, label):
+    """The loss has a gradient by the score alone, not by what stands in for the mass: so each is it in turn."""
+    disco = DisCoLoss()
+    return first, second, 200 * (disco(first, label, second.detach()) + disco(second, label, first.detach()))
+
+
+def double_mode():
+    """A layer for each score. The stronger, the better the closure, and the less is left to tell signal by."""
+    layers = [MoDeConstraint(order=0, relative_strength=200) for _ in range(2)]
+    return lambda first, second, label: (
+        layers[0](first, label, second.detach()),
+        layers[1](second, label, first.detach()),
+        0,
+    )
+
+
+def train(between):
+    """The scores of fresh events, and their labels, of two networks with half of the features each."""
+    torch.manual_seed(1)
+    networks = [
+        torch.nn.Sequential(torch.nn.Linear(2, 32), torch.nn.SiLU(), torch.nn.Linear(32, 1), torch.nn.Sigmoid())
+        for _ in range(2)
+    ]
+    optimizer = torch.optim.Adam([p for network in networks for p in network.parameters()], lr=0.01)
+    features, label = events(20_000, 1)
+    for _ in range(25):
+        for batch in torch.randperm(len(label)).split(2000):
+            x, y = features[batch], label[batch]
+            first, second, loss = between(networks[0](x[:, :2])[:, 0], networks[1](x[:, 2:])[:, 0], y)
+            loss = loss + binary_cross_entropy(first, y.float()) + binary_cross_entropy(second, y.float())
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+    with torch.no_grad():
+        features, label = events(400_000, 2)
+        return networks[0](features[:, :2])[:, 0].numpy(), networks[1](features[:, 2:])[:, 0].numpy(), label.numpy()
+
+
+if __name__ == "__main__":
+    for name, between in [("nothing", nothing), ("DisCo", double_disco), ("MoDe", double_mode())]:
+        first, second, label = train(between)
+        background, closures = label == 0, []
+        for efficiency in (0.7, 0.5, 0.3):  # of signal, for each cut
+            up, right = (s >= metrics.threshold(s, label, signal_efficiency=efficiency) for s in (first, second))
+            a, b, c, d = (np.sum(background & u & r) for u in (up, ~up) for r in (right, ~right))
+            closures.append(b * c / d / a)
+        aucs = " ".join(f"{metrics.auc(score, label):.3f}" for score in (first, second))
+        print(f"{name} between them: AUC {aucs}, predicted over true background", *(f"{x:.2f}" for x in closures))

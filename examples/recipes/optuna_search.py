@@ -1,0 +1,49 @@
+"""The trade between rejection and dependence, searched by Optuna. python optuna_search.py
+
+For those who tune: there is no single best, so the study has two objectives, the background rejection at 50 % signal
+efficiency (R50, to be large) and the dependence of the score on the mass, over what as many events without any would
+show by chance (to be small: 1 is none), both from events that the training has not seen. ``study.best_trials`` is the
+front: what no other trial beats in both.
+"""
+
+import optuna
+from libmode import metrics
+from libmode.xgboost import MoDeXGBClassifier
+from toys import events
+
+TRAIN, VALID = events(10_000, 1), events(20_000, 2)
+
+
+def objective(trial):
+    """R50 and dependence of one set of parameters."""
+    features, label, mass = TRAIN
+    classifier = MoDeXGBClassifier(
+        order=0,
+        relative_strength=trial.suggest_float("relative_strength", 0.1, 50, log=True),
+        max_depth=trial.suggest_int("max_depth", 2, 5),
+        n_estimators=100,
+        random_state=1,
+        n_jobs=1,
+    ).fit(features, label, mass=mass)
+    features, label, mass = VALID
+    score, background = classifier.predict_proba(features)[:, 1], label == 0
+    found = metrics.dependence(score[background], mass[background], order=0)
+    return metrics.rejection(score, label, signal_efficiency=0.5), found.value / found.expectation
+
+
+def search(trials):
+    """The study, after so many trials; the first three are chosen by hand, the rest by the sampler."""
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    study = optuna.create_study(directions=["maximize", "minimize"], sampler=optuna.samplers.NSGAIISampler(seed=1))
+    for strength in (0.1, 3, 50):
+        study.enqueue_trial({"relative_strength": strength, "max_depth": 4})
+    study.optimize(objective, n_trials=trials)
+    return study
+
+
+if __name__ == "__main__":
+    study = search(trials=12)
+    print(f"{len(study.trials)} trials, on the front {len(study.best_trials)}:")
+    for trial in sorted(study.best_trials, key=lambda trial: trial.values):
+        chosen = " ".join(f"{name} {value:.3g}" for name, value in trial.params.items())
+        print("R50 {:.1f}, dependence {:.2f}: ".format(*trial.values) + chosen)

@@ -1,0 +1,33 @@
+"""MoDe in a pipeline of scikit-learn, cross-validated and tuned, with the masses routed to it. python scikit_learn.py
+
+For those who train boosted trees: ``set_fit_request(mass=True)`` says that the last step asks for masses,
+``params={"mass": mass}`` hands them over, and scikit-learn splits them with the rows. ``MoDeLGBMClassifier`` of
+libmode.lightgbm goes in its place.
+"""
+
+import sklearn
+from libmode.xgboost import MoDeXGBClassifier
+from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_predict
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from toys import events, reached
+from xgboost import XGBClassifier
+
+TREES = dict(n_estimators=150, max_depth=4, learning_rate=0.15, random_state=1, n_jobs=1)
+
+if __name__ == "__main__":
+    sklearn.set_config(enable_metadata_routing=True)
+    features, label, mass = events(12_000, 1)
+    folds = StratifiedKFold(3, shuffle=True, random_state=1)
+
+    plain = make_pipeline(StandardScaler(), XGBClassifier(**TREES))
+    flat = make_pipeline(StandardScaler(), MoDeXGBClassifier(order=0, **TREES).set_fit_request(mass=True))
+    for name, pipeline, params in [("without", plain, {}), ("with", flat, {"mass": mass})]:
+        # Each event is scored by trees that have not seen it.
+        probability = cross_val_predict(pipeline, features, label, cv=folds, method="predict_proba", params=params)
+        print(f"{name} MoDe: {reached(probability[:, 1], label, mass)}")
+
+    search = GridSearchCV(flat, {"modexgbclassifier__order": [0, 1]}, cv=folds, scoring="roc_auc")
+    search.fit(features, label, mass=mass)
+    aucs = search.cv_results_["mean_test_score"]
+    print(f"AUC with order 0: {aucs[0]:.3f}, with order 1: {aucs[1]:.3f}")

@@ -1,0 +1,26 @@
+"""The toy events that most of the recipes share, and the numbers that they print."""
+
+import numpy as np
+from libmode import metrics
+
+
+def events(count, seed):
+    """Features (count, 2), float32; label, 1 for signal; and mass in GeV: a peak at 120 over a falling background.
+
+    The second feature tells how far an event is from the peak, so that a classifier which makes use of it carves
+    a peak out of the background.
+    """
+    rng = np.random.default_rng(seed)
+    label = rng.integers(0, 2, count)
+    mass = np.where(label == 1, rng.normal(120, 10, count), 50 + rng.exponential(60, count))
+    distance = np.abs(mass - 120) / 60 + rng.normal(0, 0.2, count)
+    return np.column_stack([rng.normal(label), distance]).astype("float32"), label, mass
+
+
+def reached(score, label, mass):
+    """The area under the ROC curve, and the residual of the background's efficiency against mass; 0: no dependence."""
+    background = label == 0
+    selected = score >= metrics.threshold(score, label, signal_efficiency=0.5)
+    bins = np.quantile(mass[background], np.linspace(0, 1, 11))
+    residual = metrics.flatness(mass[background], selected[background], bins)
+    return f"AUC {metrics.auc(score, label):.3f}, residual {residual.rms:.2f} (by chance {residual.expected:.2f})"

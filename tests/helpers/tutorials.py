@@ -1,0 +1,103 @@
+"""The tutorials of docs/: what they print, and what their text says of that."""
+
+import re
+import sys
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parents[2] / "docs"))
+import notebooks
+
+
+def outputs(notebook):
+    """Of all its cells."""
+    return [output for cell in notebooks.code(notebook) for output in cell.outputs]
+
+
+def printed(notebook):
+    """All that its cells print or show as text."""
+    return "".join(out.get("text") or out.get("data", {}).get("text/plain", "") + "\n" for out in outputs(notebook))
+
+
+def complaints(notebook):
+    """Warnings and errors among its outputs."""
+    return [out for out in outputs(notebook) if out.output_type == "error" or out.get("name") == "stderr"]
+
+
+def numbers(text, pattern):
+    """Those of each line that has the pattern, which come after it."""
+    found = re.findall(rf"^.*?{pattern}(.*)$", text, re.MULTILINE)
+    assert found, f"{pattern} is not in {text}"
+    return [list(map(float, re.findall(r"(?<![\w.])-?\d[\d.]*(?:e[+-]\d+)?", line.replace(",", "")))) for line in found]
+
+
+def _pytorch(text):
+    ((auc, _, residual, chance, p_value),) = numbers(text, "cross entropy alone")
+    assert residual > 5 * chance and p_value < 1e-9
+    ((auc_mode, _, residual, chance, p_value),) = numbers(text, "with MoDe")
+    assert residual < 2 * chance and p_value > 1e-3 and auc > auc_mode > 0.8
+
+
+def _keras(text):
+    ((auc, _, residual, dependence, sensitivity),) = numbers(text, "cross entropy alone")
+    assert residual > 4 and dependence > 10
+    ((auc_mode, _, residual, dependence, sensitivity_mode),) = numbers(text, "with MoDe")
+    assert residual < 2 and dependence < 2 and auc > auc_mode > 0.8 and sensitivity_mode > 1.3 * sensitivity
+
+
+def _xgboost(text):
+    ((auc, loose, tight),) = numbers(text, "XGBoost")
+    assert min(loose, tight) > 4
+    ((auc_mode, loose, tight),) = numbers(text, "with MoDe")
+    assert max(loose, tight) < 2 and auc > auc_mode > 0.8
+    assert numbers(text, "largest difference of the scores:")[0][0] < 1e-5
+
+
+def _bump_hunt(text):
+    chi2 = dict(zip((1, 2, 3), (found[0] for found in numbers(text, r"degree \d: chi2")), strict=True))
+    assert chi2[1] > 100 and chi2[2] < 60 and chi2[2] - chi2[3] < 10
+    means = [numbers(text, f"{name}: mean")[0][0] for name in ("cross entropy alone", "with MoDe")]
+    assert means[0] > 5 and abs(means[1]) < 1
+    fits = numbers(text, "put in,")
+    assert len(fits) == 8
+    assert all(abs(fitted - passed) > 3 * error for passed, fitted, error in fits[:4])
+    assert all(abs(fitted - passed) < 3 * error for passed, fitted, error in fits[4:])
+
+
+def _choosing(text):
+    (free, _, peak), (*_, free_few, free_many) = numbers(text, "cross entropy alone")
+    flat, line, bent = (numbers(text, f"order {order} ")[0] for order in (0, 1, 2))
+    assert peak > 4 and free > bent[0] > flat[0] and line[0] > flat[0] and max(flat[2], line[2], bent[2]) < 2
+    (_, loose, _, loose_few, loose_many) = numbers(text, "order 1, 1,000 ")[0]
+    (_, tight, _, tight_few, tight_many) = numbers(text, "order 1, 100,000 ")[0]
+    (*_, none_few, none_many) = numbers(text, "order 1 ")[1]
+    assert loose > 1 > tight and min(free_few, loose_few) > max(tight_few, none_few)
+    assert min(tight_many, none_many) > 1.3 * max(free_many, loose_many)
+
+
+def _maps(text):
+    (auc, *residuals), (*_, significance) = numbers(text, "as it is")
+    assert min(residuals) > 4
+    for order in (0, 1):
+        (mapped, *residuals), (*_, after) = numbers(text, f"map, order {order}")
+        assert max(residuals) < 1.6 and auc > mapped and 0.9 * significance < after < 1.02 * significance
+    assert numbers(text, "largest difference after loading:")[0][0] < 1e-12
+
+
+def _two_variables(text):
+    ridges = []
+    for name in ("cross entropy alone", "one by one", "jointly"):
+        ((_, diagonal, elsewhere, _),) = numbers(text, name)
+        ridges.append(diagonal / elsewhere)
+    assert ridges[0] > ridges[1] > 1.2 > ridges[2]
+
+
+#: What is asked of the outputs of each tutorial, since its text says so.
+CLAIMS = {
+    "bump-hunt": _bump_hunt,
+    "choosing": _choosing,
+    "keras": _keras,
+    "maps": _maps,
+    "pytorch": _pytorch,
+    "two-variables": _two_variables,
+    "xgboost": _xgboost,
+}

@@ -1,0 +1,133 @@
+"""Every program of examples/recipes does what its first lines say, in a process of its own, as a reader runs it."""
+
+import os
+import re
+import subprocess
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+RECIPES = ROOT / "examples" / "recipes"
+PAGE = (ROOT / "docs" / "recipes.md").read_text()
+TESTED = [
+    "abcd",
+    "lightning_ddp",
+    "monotonic_network",
+    "optuna_search",
+    "scikit_learn",
+    "spectators",
+    "to_onnx",
+    "weaver_core",
+]
+
+
+def printed(name, *warnings):
+    """The numbers of each line that a recipe prints. One thread in PyTorch, whose threads only wait for each other."""
+    done = subprocess.run(
+        [sys.executable, *warnings, RECIPES / f"{name}.py"],
+        env=os.environ | {"OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout.splitlines()
+
+
+def numbers(line):
+    return [float(found) for found in re.findall(r"(?<![\w.])-?\d+\.\d+(?:e[-+]\d+)?", line)]
+
+
+def assert_flat(without, with_mode):
+    """The residual is some times what chance makes without MoDe, and about that with it; something is still separated."""
+    auc, residual, chance = numbers(without)[:3]
+    assert residual > 5 * chance and auc > 0.8, without
+    auc, residual, chance = numbers(with_mode)[:3]
+    assert residual < 2 * chance and auc > 0.6, with_mode
+
+
+def test_there_is_a_test_and_a_row_of_the_page_for_each():
+    files = {path.stem for path in RECIPES.glob("*.py")} - {"toys"}
+    assert files == set(TESTED) == set(re.findall(r"\(\.\./examples/recipes/(\w+)\.py\)", PAGE)) - {"toys"}
+    for name in files:
+        assert f"def test_{name}(" in Path(__file__).read_text()
+
+
+def test_they_are_short():
+    for path in RECIPES.glob("*.py"):
+        assert len(path.read_text().splitlines()) <= 85, path
+
+
+def test_the_page_names_packages_that_are_installed():
+    named = re.findall(r"`([\w-]+)` \d+\.\d+", PAGE.partition("## Left out")[0])
+    assert len(named) >= 8
+    assert all(map(version, named))  # which raises for others
+
+
+def test_weaver_core():
+    without, with_mode = printed("weaver_core", "-W", "error")
+    assert without.startswith("MoDe False") and with_mode.startswith("MoDe True")
+    assert_flat(without, with_mode)
+
+
+def test_spectators():
+    without, with_mode = printed("spectators", "-W", "error")
+    assert_flat(without, with_mode)
+    assert all(line.endswith("scores without spectators the same: True") for line in (without, with_mode))
+
+
+def test_scikit_learn():
+    without, with_mode, search = printed("scikit_learn", "-W", "error")
+    assert_flat(without, with_mode)
+    flat, linear = numbers(search)
+    assert flat == pytest.approx(numbers(with_mode)[0], abs=0.02)  # the same folds, each by itself
+    assert flat < linear  # which may do more
+
+
+def test_abcd():
+    nothing, disco, mode = printed("abcd", "-W", "error")
+    closures = {line.split()[0]: numbers(line)[2:] for line in (nothing, disco, mode)}
+    assert max(closures["nothing"]) < 0.3  # without anything, A has several times what is predicted
+    for name in ("DisCo", "MoDe"):
+        assert all(0.8 < closure < 1.2 for closure in closures[name]), closures
+    assert min(numbers(disco)[:2] + numbers(mode)[:2]) > 0.7
+
+
+def test_monotonic_network():
+    without, with_mode = printed("monotonic_network", "-W", "error")
+    assert_flat(without, with_mode)
+    assert all(numbers(line)[3] > 0 for line in (without, with_mode))
+
+
+def test_to_onnx():
+    """The program that scores them fails if it imports libmode, PyTorch or XGBoost."""
+    lines = printed("to_onnx", "-W", "error")
+    assert [line.split(":")[0] for line in lines] == ["network", "trees"]
+    for line in lines:
+        auc, residual, _, difference = numbers(line)
+        assert difference < 1e-6
+        assert auc > 0.7 and residual < 0.4  # without MoDe the residual is above 1
+
+
+def test_optuna_search():
+    head, *front = printed("optuna_search", "-W", "error")
+    assert head == f"12 trials, on the front {len(front)}:" and len(front) >= 3
+    rejections, dependences, strengths = zip(
+        *(numbers(re.sub(r"(strength \d+) ", r"\1.0 ", line)) for line in front), strict=True
+    )
+    # A front: who rejects more depends more; and what decides is the strength.
+    assert list(rejections) == sorted(rejections) and list(dependences) == sorted(dependences)
+    assert dependences[0] < 3 and dependences[-1] > 20 and strengths[0] > strengths[-1]
+
+
+def test_lightning_ddp():
+    # Lightning warns of PyTorch, and of the number of processors.
+    without, with_mode = printed("lightning_ddp")
+    assert without.startswith("1 process(es), MoDe False") and with_mode.startswith("2 process(es), MoDe True")
+    assert_flat(without, with_mode)
+    (_, _, _, auc_logged, before), (auc, _, _, logged, after) = numbers(without), numbers(with_mode)
+    assert logged == pytest.approx(auc, abs=0.02) and auc_logged > logged  # of the events of both processes
+    assert after > before
