@@ -1,12 +1,15 @@
 """The package: its version, and how it finds its library."""
 
+import ctypes
 import importlib.metadata
 import os
 import re
 import shlex
 import shutil
+import stat
 import subprocess
 import sys
+import tempfile
 import zipapp
 from pathlib import Path
 from typing import get_args
@@ -131,6 +134,31 @@ def test_another_library_is_refused(tmp_path):
     result = python(USE, LIBMODE_LIBRARY=library)
     assert result.returncode == 1
     assert f"ImportError: libmode: {library} is not libmode" in result.stderr
+
+
+def test_a_copy_in_a_file_is_private_and_goes(tmp_path, monkeypatch):
+    """What a forked process loads where memory will not do: nobody else can read, replace or plant it."""
+    seen = []
+
+    def load(path):
+        file, directory = os.stat(path, follow_symlinks=False), os.stat(os.path.dirname(path), follow_symlinks=False)
+        seen.append((path, stat.S_ISREG(file.st_mode), stat.filemode(directory.st_mode), directory.st_uid, file.st_uid))
+        return "the library"
+
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(ctypes, "CDLL", load)
+    before = os.umask(0)  # with which files are open to all
+    try:
+        for _ in range(2):
+            assert _native._open_in_temporary_directory(b"content") == "the library"
+    finally:
+        os.umask(before)
+    for path, regular, mode, *owners in seen:
+        assert regular and mode == "drwx------" and owners == [os.getuid()] * 2
+        assert not os.path.exists(path)
+    assert list(tmp_path.iterdir()) == []
+    (_, first), (_, second) = (os.path.split(os.path.dirname(path)) for path, *_ in seen)
+    assert first != second and len(first) >= len("libmode-") + 8
 
 
 def test_threads_that_come_at_once_load_one_library():

@@ -2,6 +2,7 @@
 
 import importlib
 import os
+import re
 import subprocess
 import sys
 from functools import partial
@@ -28,6 +29,14 @@ def events(dtype=np.float32, seed=4):
     rng = np.random.default_rng(seed)
     arrays = (rng.permutation(N) + 1) / 128, rng.random(N), rng.choice([0.5, 1.0, 2.0], N)
     return *(jnp.asarray(array.astype(dtype)) for array in arrays), jnp.arange(N) % 3 % 2
+
+
+def test_a_number_beyond_float32_is_infinite_and_no_warning():
+    """pytest makes an error of a warning."""
+    mass = np.linspace(0, 1, N)
+    mass[7] = 1e300
+    with pytest.raises(ValueError, match=re.escape("mass[7] = +Inf")):
+        mode_loss(np.linspace(0.1, 0.9, N), mass)
 
 
 def loss_of(score, mass, weight, label):

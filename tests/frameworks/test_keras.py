@@ -1,4 +1,4 @@
-"""on_keras.py and on_keras_constraint.py on each backend, in a process of its own: Keras reads KERAS_BACKEND once, at import."""
+"""on_keras.py, on_keras_constraint.py, on_keras_errors.py and on_keras_fuzz.py on each backend, in a process of its own: Keras reads KERAS_BACKEND once, at import."""
 
 import os
 import subprocess
@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 
-TESTS = [Path(__file__).with_name(name) for name in ("on_keras.py", "on_keras_constraint.py")]
+TESTS = [
+    Path(__file__).with_name(name)
+    for name in ("on_keras.py", "on_keras_constraint.py", "on_keras_errors.py", "on_keras_fuzz.py")
+]
 BACKENDS = ("tensorflow", "jax", "torch")
 
 

@@ -174,37 +174,6 @@ def multiprocessing_pool():
         assert list(pool.map(evaluate, range(4))) == want
 
 
-def data_loader():
-    """torch's DataLoader, whose data set calls the library in two workers, for two epochs."""
-    import torch
-    from libmode.torch import MoDeLoss
-
-    loss = MoDeLoss(order=1)
-
-    def by_torch(seed):
-        score, mass = map(torch.from_numpy, batch(seed))
-        score.requires_grad_()
-        value = loss(score, torch.zeros(N), mass)
-        value.backward()
-        return value.detach(), score.grad
-
-    class Losses(torch.utils.data.Dataset):
-        def __len__(self):
-            return 6
-
-        def __getitem__(self, seed):
-            return torch.tensor([*evaluate(seed)]), *by_torch(seed)
-
-    data = Losses()
-    want = [data[seed] for seed in range(len(data))]
-    loader = torch.utils.data.DataLoader(data, batch_size=None, num_workers=2, multiprocessing_context="fork")
-    for _ in range(2):
-        got = list(loader)
-        assert len(got) == len(want)
-        for row, want_row in zip(got, want, strict=True):
-            assert all(map(torch.equal, row, want_row))
-
-
 def the_parents_library():
     """In a child every function of the parent's copy that computes returns MODE_ERROR_FORKED with a message."""
     evaluate(0)
@@ -258,7 +227,7 @@ SCENARIOS = {
     function.__name__: function
     for function in (
         child_after_use, child_before_use, grandchildren, while_another_thread_computes, while_another_thread_loads,
-        options_made_by_the_parent, no_files_left, no_memory_file, multiprocessing_pool, data_loader, the_parents_library,
+        options_made_by_the_parent, no_files_left, no_memory_file, multiprocessing_pool, the_parents_library,
     )
 }  # fmt: skip
 

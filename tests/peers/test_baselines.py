@@ -266,7 +266,7 @@ def spoilt(**change):
         ({"label": np.ones(20)}, "no event selected.*background_label = 0"),
         ({"label": np.arange(20) < 17, "unbiased": True}, "3 selected events.*at least 4"),
         ({"label": np.arange(20) < 19}, "1 selected events.*at least 2"),
-        ({name: np.zeros(0) for name in ("score", "mass", "weight")}, "no event selected: the arrays are empty"),
+        ({name: np.zeros(0) for name in ("score", "mass", "weight")}, "no event selected: mass is empty"),
     ],
 )
 def test_errors_of_disco(change, parts):

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import torch
 
-from bench import against, machine, memory, strong_torch, summary
+from bench import against, device, machine, memory, strong_torch, summary
 from bench.events import Events, number_of_sets
 from bench.peers import disco_loss
 from bench.strong_torch import strong_torch_loss
@@ -181,3 +181,10 @@ def test_the_page_shows_the_results():
     figure = "time_and_memory.png"
     assert (summary.ROOT / "docs" / "images" / figure).is_file()
     assert {"processor", "cores", "memory", "numpy", "torch", "modeloss"} <= results["machine"].keys()
+
+
+def test_what_is_timed_beside_each_other_is_the_same_loss():
+    times = device.calls(400, "cpu")
+    for form in ("", ", bounded"):
+        torch.testing.assert_close(times["device" + form](), times["core" + form]())
+    assert {len(of) for of in (times["sort"](), times["DisCo"]())} == {2, 400}

@@ -194,6 +194,10 @@ def test_flatness_by_hand(kind, degree):
     inside = [(mass >= low) & (mass < high) for low, high in itertools.pairwise(EDGES)]
     powers = np.array([[np.average(mass[b] ** k, weights=weight[b]) for k in range(degree + 1)] for b in inside])
     residual = e.value - powers @ np.linalg.lstsq(powers, e.value, rcond=None)[0]
+    by_bin = metrics.residual(mass, selected, EDGES, degree=degree, weight=weight)
+    np.testing.assert_allclose(by_bin.value, residual / e.value.mean(), rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(by_bin.error, e.error / e.value.mean(), rtol=1e-12)
+    assert by_bin.flatness == found
     assert found.rms == pytest.approx(np.sqrt(np.mean(residual**2)) / e.value.mean(), rel=1e-9)
     assert found.expected == pytest.approx(np.sqrt(np.mean(e.error**2) * (7 - degree) / 8) / e.value.mean(), rel=1e-12)
 

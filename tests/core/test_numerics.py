@@ -1,0 +1,109 @@
+"""The inequalities of docs/numerics.md, for each of its rows, and the figures of the page."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import libmode
+import numerics
+import numpy as np
+import pytest
+from definition import gradient_of, loss_of
+from reference import MP
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = (ROOT / "docs" / "numerics.md").read_text(encoding="utf-8")
+
+# How many times the error that the page shows may be exceeded: processors differ in their last bits, by the
+# instructions that they have, and the largest error is that of one event.
+ALIKE = 10
+
+
+def on_the_page(name):
+    """The cells of a row: what was observed of the loss, C, and the same of the gradient."""
+    cells = re.search(rf"^\| {re.escape(name)} \| (.*) \|$", PAGE, re.MULTILINE)[1].split(" | ")
+    return [float(cell.replace(",", "")) for cell in cells]
+
+
+@pytest.mark.parametrize("name", numerics.ROWS)
+def test_errors_are_within_the_bounds_of_the_page_and_no_larger_than_it_shows(name):
+    found, row = numerics.worst(name), numerics.ROWS[name]
+    assert found.loss <= row.of_loss and found.gradient <= row.of_gradient, found
+    loss, of_loss, gradient, of_gradient = on_the_page(name)
+    assert (of_loss, of_gradient) == (row.of_loss, row.of_gradient)
+    assert loss <= of_loss / 2 and gradient <= of_gradient / 2, "a bound with no room to spare"
+    for own, shown in zip(found, (loss, gradient), strict=True):
+        assert own <= ALIKE * max(shown, 0.05), found
+
+
+def test_the_page_is_what_the_program_writes():
+    subprocess.run([sys.executable, ROOT / "docs" / "write_numerics.py", "--check"], check=True)
+
+
+@pytest.mark.parametrize(
+    "options", [{"order": 0}, {"order": 2}, {"order": 2, "max_slope": 0.3, "monotonic": True}], ids=str
+)
+def test_the_gradient_of_weights_over_300_decades_keeps_the_digits_of_each(options):
+    """Also where an event's weight is 10^-290 of others: in 700 digits."""
+    rng, n = np.random.default_rng(1), 48
+    mass = np.tile(np.arange(6) + 0.5, 8) + 0.4 * rng.random(n)
+    score, weight = rng.permutation(n) / 64 + 0.01, 10.0 ** rng.uniform(-300, 0, n)
+    weight[[0, 6]] = 1e-300, 1  # in one bin
+    edges = [0, 1, 2, 3, 4, 5, 7]
+    options = options | {"moments": "projection", "unbiased": False, "binning": "edges", "edges": edges}
+    with MP.workdps(700):
+        exact = gradient_of({"score": score, "mass": mass, "weight": weight, "label": None, "options": options})
+        total = np.bincount(np.searchsorted(edges, mass, side="right") - 1, weight)
+        step = weight / total[np.searchsorted(edges, mass, side="right") - 1]
+        assert 0 < step.min() < 1e-295
+        _, grad = libmode.mode_loss_and_grad(score, mass, weight=weight, **options)
+        off = [
+            float(abs(MP.mpf(g) - g_exact) / MP.mpf(e))
+            for g, g_exact, e in zip(grad.tolist(), exact, step, strict=True)
+        ]
+    assert max(off) * len(total) < 100 * numerics.U
+
+
+@pytest.mark.parametrize("n", [10_000, 1_000_000])
+def test_a_loss_of_denormal_scores_is_right_to_some_of_the_smallest_numbers(n):
+    """All scores are multiples of the smallest number, and the loss is such a multiple too."""
+    rng = np.random.default_rng(2)
+    score, mass = rng.integers(0, 2**45, n) * numerics.SMALLEST, numerics.masses(rng, n)
+    options = {"edges": numerics.EDGES.tolist(), "order": 1, "unbiased": False, "score_range": None}
+    loss = libmode.mode_loss(score, mass, **options)
+    scaled = libmode.mode_loss(np.ldexp(score, 1074), mass, **options)
+    assert loss > 1e6 * numerics.SMALLEST
+    assert abs(np.ldexp(loss, 1074) - scaled) < n / 256
+
+
+EDGES = [0, 1, 2, 3, 4.5, 6, 8]
+OTHER_FORMS = {
+    "splines": {"order": 0, "basis": "bspline", "degree": 2, "knots": [3.0, 3.001], "edges": EDGES},
+    "no bins": {"order": 1, "degree": 4, "mass_range": [0, 8]},
+    "no bins, degree 16": {"order": 2, "degree": 16, "mass_range": [0, 8]},
+    "joint": {"order": 1, "joint": True, "edges": [[0, 2, 4, 8], [0, 0.5, 1]]},
+    "one by one": {"order": 1, "edges": [EDGES, [0, 0.25, 0.5, 0.75, 1]]},
+}
+
+
+@pytest.mark.parametrize("weights", ["none, unbiased", "over 20 decades"])
+@pytest.mark.parametrize("name", OTHER_FORMS)
+def test_other_forms_keep_their_digits_at_saturated_scores(name, weights):
+    """Loss within 1e-12, gradient within 1e-11 of its largest element, of those in 80 digits."""
+    rng, n = np.random.default_rng(5), 40
+    mass = np.column_stack([8 * (np.arange(n) + rng.random(n)) / n, rng.permutation(n) / n])
+    ends = [0, 1, 1 - 2.0**-53, 1e-300, numerics.SMALLEST, 1e-16]
+    score = np.where(rng.random(n) < 0.6, rng.choice(ends, n), rng.permutation(n) / 64 + 0.01)
+    weight = None if "none" in weights else 10.0 ** rng.uniform(-20, 0, n)
+    options = OTHER_FORMS[name] | {"unbiased": weight is None}
+    options |= {"binning": "none"} if "no bins" in name else {"binning": "edges", "moments": "projection"}
+    mass = mass if name in ("joint", "one by one") else mass[:, 0]
+    events = {"score": score, "mass": mass, "weight": weight, "label": None}
+    with MP.workdps(80):
+        exact = float(loss_of(events | {"options": options}))
+        gradient = gradient_of(events | {"options": options}).astype(float)
+    given = {option: value for option, value in options.items() if option != "order" or name != "splines"}
+    loss, grad = libmode.mode_loss_and_grad(score, mass, weight=weight, **given)
+    assert loss == pytest.approx(exact, rel=0, abs=1e-12)
+    np.testing.assert_allclose(grad, gradient, rtol=0, atol=1e-11 * np.abs(gradient).max())

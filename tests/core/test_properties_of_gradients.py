@@ -1,0 +1,165 @@
+"""The gradient: what it is, what it adds up to, and that it has the same bits on any number of threads.
+
+A docstring with a reason and the options under which it holds is an entry of docs/properties.md, which
+docs/write_properties.py writes.
+"""
+
+import cases
+import golden
+import libmode
+import numpy as np
+import pytest
+from forms import calls, seeds
+from hypothesis import given, settings
+
+few = settings(max_examples=50)
+
+
+@settings(max_examples=120)
+@given(cases.cases())
+def test_the_gradient_agrees_with_central_differences_of_the_loss(case):
+    """The gradient is the derivative of the loss that is returned: at ties, the mean of the left and the right one.
+
+    Reason: between the scores at which events meet the loss is linear in each score, so that a difference of two
+    losses is exact there.
+    Holds: with all options.
+    """
+    loss, grad = case.evaluate(libmode.mode_loss_and_grad)
+    step = cases.GAP / 8  # below a quarter of the smallest gap: the loss is linear on either side
+    shifts = step * np.eye(len(case.score))
+    plus, minus = (
+        np.array([case.evaluate(libmode.mode_loss, score=case.score + sign * shift) for shift in shifts])
+        for sign in (1, -1)
+    )
+    # Rounding of the losses to 1e-14 or so is divided by the step.
+    floor = 1e-13 * max(1, abs(loss)) / step
+    golden.assert_close(grad, (plus - minus) / (2 * step), 1e-6, floor)
+
+
+@few
+@given(calls(), seeds)
+def test_the_gradient_of_every_form_agrees_with_central_differences(call, rng):
+    score = call.events["score"]
+    loss, grad = call(libmode.mode_loss_and_grad)
+    step = 1 / 2**15  # the smallest gap is eight times as wide
+    inside = np.flatnonzero((score > 0) & (score < 1))
+    chosen = rng.choice(inside, min(len(inside), 12), replace=False)
+    found = []
+    for i in chosen:
+        moved = [score.copy(), score.copy()]
+        moved[0][i] += step
+        moved[1][i] -= step
+        found.append((call.given(score=moved[0])() - call.given(score=moved[1])()) / (2 * step))
+    np.testing.assert_allclose(grad[chosen], found, rtol=0, atol=1e-7 * np.abs(grad).max() + 1e-9 * max(1, abs(loss)))
+
+
+FLAT_ENDS = {"moments": "projection"}
+
+
+@few
+@given(calls(scores=["apart"], **FLAT_ENDS))
+def test_the_gradient_adds_up_to_zero(call):
+    """The elements of the gradient add up to 0: no common shift of the scores pays.
+
+    Reason: a shift of all scores moves the steps of J inside `score_range`, and J is 0 below the lowest score, where
+    no event is, and above the highest, where every F_b is 1, a constant, which costs nothing; the bias is 0 there too.
+    Holds: with projection moments and all other options, where no two events have a score in common, or without
+    `max_slope` and `monotonic`.
+    Not: with quadrature from order 2 on the constant 1 has moments that are not (1, 0, ..., 0), and costs something;
+    see the next.
+    """
+    grad = call(libmode.mode_loss_and_grad)[1]
+    assert abs(grad.sum()) < 1e-11 * np.abs(grad).sum() + 1e-13
+
+
+@few
+@given(calls(max_slope=None, monotonic=False, **FLAT_ENDS))
+def test_the_gradient_adds_up_to_zero_with_ties_too(call):
+    grad = call(libmode.mode_loss_and_grad)[1]
+    assert abs(grad.sum()) < 1e-11 * np.abs(grad).sum() + 1e-13
+
+
+@few
+@given(
+    calls(
+        forms=["quantile", "uniform", "edges"], moments="quadrature", scores=["apart"], parts=False, score_range=(0, 1)
+    )
+)
+def test_with_quadrature_the_gradient_adds_up_to_what_a_constant_costs(call):
+    """With quadrature the elements of the gradient add up to minus J above the highest score, which is that of F_b = 1.
+
+    Reason: as above; this J is read from `mode_moments`.
+    Holds: with quadrature moments and a `score_range` from 0 to 1, for one variable.
+    """
+    found = call(libmode.mode_moments, at=[1.0])
+    x = 2 * (found.edges - found.edges[0]) / (found.edges[-1] - found.edges[0]) - 1
+    fit = np.polynomial.legendre.legval((x[1:] + x[:-1]) / 2, found.bounded[0])
+    top = ((1 - fit) ** 2).sum()
+    if call.options["order"] >= 1:
+        top += call.options["slope_penalty"] * found.moments[0, 1] ** 2
+    grad = call(libmode.mode_loss_and_grad)[1]
+    scale = len(fit) if call.options["reduction"] == "mean" else 1
+    assert grad.sum() == pytest.approx(-top / scale, abs=1e-11 * np.abs(grad).sum() + 1e-12)
+
+
+@few
+@given(calls(scores=["apart"], **FLAT_ENDS))
+def test_the_loss_is_the_sum_of_the_scores_times_their_gradients(call):
+    """The loss is the sum of the scores times their elements of the gradient.
+
+    Reason: it is of degree 1 in the scores: scores k s, with their range, have k times the loss (Euler), and J is 0 at
+    both ends of the range.
+    Holds: where the gradient adds up to 0.
+    """
+    loss, grad = call(libmode.mode_loss_and_grad)
+    score = call.events["score"]
+    assert loss == pytest.approx(score @ grad, abs=1e-11 * np.abs(score * grad).sum() + 1e-13)
+
+
+@given(cases.cases(score_range=(0, 1)))
+def test_the_gradient_does_not_depend_on_the_ends_of_the_range(case):
+    """The gradient does not depend on the ends of `score_range`, also at scores that lie on them.
+
+    Reason: an element is a difference of J at its score, and J is taken as going on outside.
+    Holds: with all options, for ends that are given.
+    """
+    score = case.score.copy()
+    score[score == score.min()], score[score == score.max()] = 0, 1
+    inside, wider = (
+        case.evaluate(libmode.mode_loss_and_grad, score=score, score_range=ends) for ends in ((0, 1), (-1, 3))
+    )
+    golden.assert_close(inside[1], wider[1], 1e-10, 1e-12)
+
+
+LARGE = {
+    "order 0": {},
+    "order 2": dict(order=2),
+    "bounded": dict(order=3, max_slope=0.7, monotonic=True),
+    "unbiased": dict(order=1, unbiased=True, slope_penalty=0.2),
+    "all": dict(order=2, max_slope=0.7, slope_of="selected", monotonic=True, unbiased=True, moments="projection"),
+    "uniform bins": dict(order=1, binning="uniform", mass_range=(0, 3), score_range=None, reduction="sum"),
+}
+
+
+@pytest.mark.parametrize("name", LARGE)
+@pytest.mark.parametrize("weighted", [False, True], ids=["unweighted", "weighted"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=lambda dtype: dtype.__name__)
+def test_bits_do_not_depend_on_the_number_of_threads(threads, name, weighted, dtype):
+    """Loss and gradient have the same bits on any number of threads.
+
+    Reason: events are divided into the same blocks whatever the number of threads, and sums of blocks are added in
+    their order.
+    Holds: with all options, in float32 and float64, for the events in one order.
+    """
+    rng = np.random.default_rng(7)
+    n = 300_000  # about ten times the block of events that a thread takes at once
+    score, mass = rng.random(n, dtype), rng.exponential(size=n).astype(dtype)
+    weight = rng.normal(1, 0.5, n).astype(dtype) if weighted else None
+    results = []
+    for count in (1, 2, 2, 5):
+        threads(count)
+        results.append(libmode.mode_loss_and_grad(score, mass, weight=weight, **LARGE[name]))
+    loss, grad = results[0]
+    for other_loss, other_grad in results[1:]:
+        assert other_loss == loss
+        assert other_grad.tobytes() == grad.tobytes()

@@ -1,0 +1,208 @@
+"""What hypothesis gives the functions at the Python border: events in every kind of container, options of every kind.
+
+Most arrays of a call are good, so that a call gets far enough to be computed; each may be spoilt in its values, its
+type, its shape or its container.
+"""
+
+from __future__ import annotations
+
+import array
+import decimal
+import fractions
+import os
+import re
+import warnings
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from libmode.option_types import LossOptions
+
+EXAMPLES = int(os.environ.get("LIBMODE_FUZZ", "0"))
+#: For tests with examples of what is here; ``LIBMODE_FUZZ`` says how many, and other than by default they differ from run to run.
+fuzzing = settings(
+    max_examples=EXAMPLES or 30,
+    derandomize=not EXAMPLES,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.function_scoped_fixture],
+)
+
+NAMES = ("score", "mass", "weight", "label", "category")
+#: What a sentence must hold: the name of an argument, as a word.
+NAMED = re.compile(rf"\b(scores?|y_pred|y_true|masses|weights|{'|'.join([*NAMES, *LossOptions.__annotations__])})\b")
+
+#: The same of a curvature.
+NAMED_OF_HESS = re.compile(NAMED.pattern + r"|\bsmoothing\b|\bhess\b")
+
+_SPECIAL = [np.nan, np.inf, -np.inf, 0.0, -0.0, 1.0, -1.0, 0.5, 5e-324, 1e-40, 1e-300, 3.5e38, -1e308, 1.7e308, 2.0**53]
+_TYPES = [*"efdg?bBhHiIlLqQ", ">f4", ">f8", ">i4", ">u2", ">f2"]
+_NO_NUMBERS = [*"FDG", "U3", "S2", "O", "M8[s]", "m8[ns]", "V4", [("a", "f8"), ("b", "i4")]]
+
+
+def _values(name: str, n: int, rng: np.random.Generator, how: str) -> np.ndarray:
+    """n numbers, in float64: good ones, or what may be wrong with them."""
+    good = {
+        "score": rng.random(n),
+        "mass": 50 + 200 * rng.random(n),
+        "weight": rng.normal(1, 0.5, n),
+        "label": rng.integers(0, 2, n).astype(float),
+        "category": rng.integers(0, 3, n).astype(float),
+    }[name]
+    if how == "special":
+        return rng.choice(_SPECIAL, n)
+    if how == "some special":
+        return np.where(rng.random(n) < 0.1, rng.choice(_SPECIAL, n), good)
+    if how == "equal":
+        return np.full(n, rng.choice([good[0] if n else 0.5, *_SPECIAL]))
+    if how == "tied":
+        return np.round(good * 4) / 4
+    if how == "wide":
+        return good * 10.0 ** rng.integers(-320, 305, n)
+    return good
+
+
+def _shaped(a: np.ndarray, how: str) -> np.ndarray:
+    """The array in another shape or with other strides."""
+    n = len(a)
+    if how == "every second":
+        return np.repeat(a, 2)[::2]
+    if how == "reversed":
+        return a[::-1].copy()[::-1]
+    if how == "column of many":
+        return np.stack([a] * 3, axis=1)[:, 1]
+    if how == "broadcast":
+        return np.broadcast_to(a[:1], (n,)) if n else a
+    if how == "read-only":
+        a = a.copy()
+        a.flags.writeable = False
+        return a
+    if how == "unaligned" and a.dtype.kind != "O":
+        room = np.zeros(a.nbytes + 1, np.uint8)
+        moved = room[1:].view(a.dtype)
+        moved[:] = a
+        return moved
+    shapes = {
+        "(n, 1)": (n, 1), "(1, n)": (1, n), "(n, 1, 1)": (n, 1, 1), "(0, n)": (0, n), "(n, 0)": (n, 0),
+    }  # fmt: skip
+    if how in shapes:
+        return np.resize(a, shapes[how]) if n or how in ("(n, 1)", "(1, n)") else a
+    if how.startswith("columns"):
+        count = int(how[-1])
+        return np.asfortranarray(np.stack([a + k for k in range(count)], axis=1)) if a.dtype.kind in "fiu" else a
+    return a[0] if how == "()" and n else a
+
+
+def _contained(a: Any, how: str, rng: np.random.Generator) -> Any:
+    """The array as something else that NumPy may make an array of, or not."""
+    n = np.size(a)
+    flat = np.ravel(a)
+    made = {
+        "list": lambda: np.asarray(a).tolist(),
+        "tuple": lambda: tuple(flat.tolist()),
+        "objects": lambda: np.asarray(a).astype(object),
+        "ragged": lambda: [flat.tolist(), 1.0, [2.0, 3.0]],
+        "masked": lambda: np.ma.masked_array(a, mask=rng.random(np.shape(a)) < 0.2),
+        "nothing masked": lambda: np.ma.masked_array(a),
+        "series": lambda: pd.Series(flat),
+        "series, other index": lambda: pd.Series(flat, index=rng.permutation(n)),
+        "nullable": lambda: pd.Series(flat.astype(float), dtype="Float64"),
+        "categorical": lambda: pd.Categorical(flat.tolist()),
+        "frame": lambda: pd.DataFrame({"a": flat}),
+        "iterator": lambda: iter(flat.tolist()),
+        "set": lambda: set(flat.tolist()),
+        "dict": lambda: dict.fromkeys(flat.tolist(), 1.0),
+        "bytes": lambda: np.asarray(a).tobytes(),
+        "memoryview": lambda: memoryview(np.ascontiguousarray(a)),
+        "array.array": lambda: array.array("d", flat.astype(float).tolist()),
+        "decimals": lambda: [decimal.Decimal(repr(float(x))) for x in flat],
+        "fractions": lambda: [fractions.Fraction(k, 7) for k in range(n)],
+        "huge integers": lambda: [2**70 + k for k in range(n)],
+        "huger integers": lambda: [10**400] * n,
+        "with None": lambda: [*flat.tolist(), None],
+        "texts": lambda: [repr(x) for x in flat.tolist()],
+        "text": lambda: "0.5",
+        "number": lambda: 0.5,
+        "None": lambda: None,
+        "type": lambda: float,
+        "object": lambda: object(),
+        "nested": lambda: [[x] for x in flat.tolist()],
+    }[how]
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return made()
+    except Exception:  # of some types there is no such thing, as every package says in its own way
+        return a
+
+
+_VALUES = ["good"] * 8 + ["special", "some special", "equal", "tied", "wide"]
+_SHAPES = ["every second", "reversed", "column of many", "broadcast", "read-only", "unaligned", "(n, 1)", "(1, n)",
+           "(n, 1, 1)", "(0, n)", "(n, 0)", "columns 1", "columns 2", "columns 3", "columns 4", "()"]  # fmt: skip
+_CONTAINERS = ["list", "tuple", "objects", "ragged", "masked", "nothing masked", "series", "series, other index", "nullable",
+               "categorical", "frame", "iterator", "set", "dict", "bytes", "memoryview", "array.array", "decimals", "fractions",
+               "huge integers", "huger integers", "with None", "texts", "text", "number", "None", "type", "object", "nested"]  # fmt: skip
+
+
+@st.composite
+def values(draw: Any, name: str, n: int) -> Any:
+    """The events' values of one argument."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    a = _values(name, n, rng, draw(st.sampled_from(_VALUES)))
+    default = {"label": "l", "category": "l"}.get(name, "d")
+    kind = draw(st.sampled_from([default] * 20 + _TYPES + _NO_NUMBERS))
+    with np.errstate(all="ignore"):
+        a = a.astype(kind) if kind != [("a", "f8"), ("b", "i4")] else np.zeros(n, kind)
+    how = draw(st.sampled_from(["nothing"] * 24 + ["shape"] * 8 + ["container"] * 4))
+    if how == "shape":
+        return _shaped(a, draw(st.sampled_from(_SHAPES)))
+    return _contained(a, draw(st.sampled_from(_CONTAINERS)), rng) if how == "container" else a
+
+
+@st.composite
+def events(draw: Any) -> dict[str, Any]:
+    """The arguments score and mass, and perhaps weight, label and category; seldom of different lengths."""
+    n = draw(st.sampled_from([60] * 8 + [0, 1, 2, 3, 5, 9, 31, 33, 300]))
+    given = {}
+    for name in NAMES:
+        if name in ("score", "mass") or draw(st.integers(0, 3)) == 0:
+            length = draw(st.sampled_from([n] * 30 + [max(n - 1, 0), n + 1, 2 * n]))
+            given[name] = draw(values(name, length))
+    return given
+
+
+GARBAGE = [None, True, False, 0, 1, -1, 2, 3, 17, 2**31, -(2**31), 2**63, 2**70, 10**400, 10**5000, 0.0, 0.5, -0.5, 1.5, 1e308, 5e-324,
+            float("nan"), float("inf"), -float("inf"), "", "1", "none", "quantile", b"1", (), [], {}, set(), (1,), (0, 1), (1, 0), (0, 0),
+            (0.0, float("nan")), (None, None), [None, (0, 1)], ((0, 1), (1, 2)), [[0, 100, 200], [0, 1]], (2, 3), [1.0, 2.0, 3.0],
+            [3, 2, 1], ["a"], [b"a"], {"a": 1}, 1j, [1j], object(), float, np.float32(0.5), np.int8(1), np.array(1), np.array([1, 2]),
+            np.array([[1.0, 2.0], [3.0, 4.0]]), np.array(["a"]), np.array(np.nan), np.bool_(True), decimal.Decimal("NaN"),
+            fractions.Fraction(1, 2), range(3), slice(3), np.ma.masked, pd.NA, pd.NaT, pd.Series([1.0, 2.0]), pd.DataFrame({"a": [1]}), (10**400, 10**401),
+            [10**400], np.datetime64("2020"), np.zeros(0), np.zeros((0, 2)), [[]], [()], [[[1]]]]  # fmt: skip
+
+_GOOD: dict[str, list[Any]] = {
+    "order": [0, 1, 2, 3], "bins": [1, 2, 4, (3, 4)], "binning": ["quantile", "uniform", "edges", "values", "none"],
+    "edges": [(50, 100, 250), [[50, 100, 250], [51, 120, 251]]], "moments": ["quadrature", "projection"], "max_slope": [0.1, None],
+    "slope_of": ["rejected", "selected"], "slope_penalty": [0, 1.5], "monotonic": [True, False], "unbiased": [True, False],
+    "mass_range": [(60, 200), None, [(60, 200), None]], "score_range": [(0, 1), None, (-1, 2)], "background_label": [0, 1, (0, 1)],
+    "reduction": ["mean", "sum"], "joint": [True, False], "missing": ["error", "ignore"], "basis": ["legendre", "bspline"],
+    "degree": [1, 3, 5, None], "knots": [[100], [100, 150], [[100], [120]]],
+}  # fmt: skip
+assert set(_GOOD) == set(LossOptions.__annotations__)
+
+
+def _option(name: str) -> st.SearchStrategy[Any]:
+    return st.sampled_from(_GOOD[name] * 6 + GARBAGE)
+
+
+@st.composite
+def options(draw: Any) -> dict[str, Any]:
+    """A few options, most of them good ones."""
+    names = draw(st.sets(st.sampled_from(sorted(_GOOD)), max_size=draw(st.sampled_from([0, 0, 1, 1, 2, 4]))))
+    return {name: draw(_option(name)) for name in sorted(names)}
+
+
+def sentence_of(error: Exception, names: re.Pattern[str] = NAMED) -> str:
+    """The sentence of a TypeError or ValueError, asserted to name an argument."""
+    assert type(error).__name__ in ("TypeError", "ValueError", "BatchError"), repr(error)
+    assert names.search(str(error)), f"no argument is named: {error}"
+    return str(error)

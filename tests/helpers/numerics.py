@@ -1,0 +1,242 @@
+"""How far loss and gradient are from exact ones, in the units of docs/numerics.md.
+
+Exact is what oracle.py finds from the definition with 64 bits of mantissa, and reference.py with 40 digits. Where
+numbers are at the ends of what float64 holds, the oracle is given them times a power of 2, which changes no digit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import libmode
+import numpy as np
+from oracle import Oracle
+
+U = 2.0**-53  # the rounding of float64
+U32 = 2.0**-24  # the rounding of float32, to which the gradient of float32 scores is rounded at the end
+SMALLEST = 2.0**-1074
+CLEAR = 1e-6  # of events with a smaller |e_i| the oracle's differences of J have too few digits
+
+
+class Events(NamedTuple):
+    """The arguments of a call. ``powers`` of 2 are what the oracle multiplies scores, masses and weights by."""
+
+    score: np.ndarray
+    mass: np.ndarray
+    weight: np.ndarray | None
+    edges: np.ndarray
+    options: dict[str, Any]
+    powers: tuple[int, int, int] = (0, 0, 0)
+
+
+class Errors(NamedTuple):
+    """What is measured: the errors in units of their bounds, without the constants C."""
+
+    loss: float
+    gradient: float
+
+
+def errors(events: Events) -> Errors:
+    """The error of the loss, and the largest of the gradient's elements.
+
+    In units of u kappa (R M + |plain loss| + |bias|) and of u kappa |e_i| max(scale, max_j |g_j/e_j|): docs/numerics.md.
+    """
+    score, mass, weight, edges, options, powers = events
+    loss, grad = libmode.mode_loss_and_grad(score, mass, weight=weight, edges=edges.tolist(), **options)
+    scaled = [None if a is None else np.ldexp(a.astype(float), k) for a, k in zip(events[:3], powers, strict=True)]
+    ends = options.get("score_range", (0, 1))
+    ends = None if ends is None else tuple(np.ldexp(np.array(ends, dtype=np.longdouble), powers[0]))
+    oracle = Oracle(*scaled, np.ldexp(edges, powers[1]), **{"moments": "projection"} | options | {"score_range": ends})
+    want = oracle.evaluate()
+
+    used = scaled[0][oracle.inside].astype(np.longdouble)
+    w, bins = oracle.weight[oracle.inside], oracle.bins[oracle.inside]
+    absolute = np.array([np.abs(w[bins == b]).sum() for b in range(len(oracle.totals))])
+    kappa = (absolute / oracle.totals).max()
+    off = abs(np.ldexp(np.longdouble(loss), powers[0]) - want.loss)
+    spare = np.ldexp(len(score) * np.longdouble(SMALLEST), powers[0]) / 256
+    size = (used.max() - used.min()) * largest_square(oracle, used, bins, w) + abs(want.loss + want.removed)
+    of_loss = max(off - spare, 0) / (U * kappa * (size + abs(want.removed)))
+
+    e = np.abs(w) / oracle.totals[bins]
+    exact, got = want.gradient[oracle.inside], grad[oracle.inside].astype(np.longdouble)
+    clear = e > CLEAR
+    steepest = max(oracle.scale, (np.abs(exact)[clear] / e[clear]).max())
+    allowed = U32 * np.abs(exact) if grad.dtype == np.float32 else 0 * e
+    of_gradient = np.max((np.abs(got - exact) - allowed)[clear] / (U * kappa * e[clear] * steepest))
+    return Errors(float(of_loss), float(of_gradient))
+
+
+def largest_square(oracle: Oracle, score, bins, weight) -> np.longdouble:
+    """M: the largest over the scores of the sum over the bins of F_b^2, times the factor of ``reduction``; 1 at least."""
+    if (weight >= 0).all():
+        return np.longdouble(1)
+    order, rows = np.argsort(score, kind="stable"), np.zeros((len(score), len(oracle.totals)))
+    rows[np.arange(len(score)), bins[order]] = weight[order] / oracle.totals[bins[order]]
+    return max(np.longdouble(1), (np.cumsum(rows, axis=0) ** 2).sum(axis=1).max() * oracle.scale)
+
+
+def sigmoid(x: np.ndarray) -> np.ndarray:
+    return 1 / (1 + np.exp(-x))
+
+
+EDGES = np.array([0, 0.125, 0.25, 0.5, 1, 1.5, 2, 8])
+PLAIN = [{"order": 0}, {"order": 1}, {"order": 2}, {"order": 3}, {"order": 2, "moments": "quadrature"}]
+LINEAR = [options | {"unbiased": unbiased} for options in PLAIN for unbiased in (False, True)]
+BOUNDS = [
+    bounds | {"unbiased": unbiased}
+    for bounds in (
+        {"order": 1, "max_slope": 0.3},
+        {"order": 2, "monotonic": True},
+        {"order": 2, "max_slope": 0.3, "monotonic": True},
+        {"order": 3, "max_slope": 1.0, "slope_of": "selected", "monotonic": True, "moments": "quadrature"},
+    )
+    for unbiased in (False, True)
+]
+FEW, FEW_BOUNDS = LINEAR[3:5], BOUNDS[4:6]
+
+
+def masses(rng: np.random.Generator, n: int) -> np.ndarray:
+    """Falling, in multiples of 1/1024."""
+    return np.minimum(np.ceil(rng.exponential(size=n) * 1024) / 1024, 8)
+
+
+def ordinary(options: dict[str, Any], rng: np.random.Generator, n: int = 10_000) -> Events:
+    mass = masses(rng, n)
+    return Events(sigmoid(rng.normal(size=n) + 0.3 * mass), mass, None, EDGES, options)
+
+
+def weighted(options: dict[str, Any], rng: np.random.Generator) -> Events:
+    events = ordinary(options, rng)
+    n = len(events.mass)
+    return events._replace(weight=rng.lognormal(size=n) * np.where(rng.random(n) < 0.1, -1, 1))
+
+
+def saturated(options: dict[str, Any], rng: np.random.Generator) -> Events:
+    """Half of the scores behind a sigmoid at its ends, in ties of thousands."""
+    events = ordinary(options, rng)
+    ends = [0, 1e-300, SMALLEST, 1e-16, 2.0**-53, 1 - 2.0**-53, 1 - 1e-16, 1 - 1e-10, 1]
+    n = len(events.mass)
+    return events._replace(score=np.where(rng.random(n) < 0.5, rng.choice(ends, n), sigmoid(40 * rng.normal(size=n))))
+
+
+def decades_of_scores(options: dict[str, Any], rng: np.random.Generator) -> Events:
+    events = ordinary(options, rng)
+    return events._replace(score=10.0 ** rng.uniform(-300, 0, len(events.mass)))
+
+
+def denormal_scores(options: dict[str, Any], rng: np.random.Generator) -> Events:
+    """Multiples of the smallest number, integrated from the lowest to the highest."""
+    events = ordinary(options | {"score_range": None}, rng)
+    return events._replace(score=np.floor(events.score * 2**45) * SMALLEST, powers=(1074, 0, 0))
+
+
+def denormal_weights(options: dict[str, Any], rng: np.random.Generator) -> Events:
+    events = ordinary(options, rng)
+    return events._replace(weight=rng.integers(-10, 100, len(events.mass)) * SMALLEST, powers=(0, 0, 1074))
+
+
+def huge_weights(options: dict[str, Any], rng: np.random.Generator) -> Events:
+    events = weighted(options, rng)
+    return events._replace(weight=np.ldexp(events.weight / 64, 1020), powers=(0, 0, -1020))
+
+
+def decades_of_weights(options: dict[str, Any], rng: np.random.Generator) -> Events:
+    """Of the weights, over 300 decades, a few matter."""
+    events = ordinary(options, rng)
+    return events._replace(weight=10.0 ** rng.uniform(-300, 0, len(events.mass)))
+
+
+def denormal_masses(options: dict[str, Any], rng: np.random.Generator) -> Events:
+    events = ordinary(options, rng)
+    return events._replace(mass=np.ldexp(events.mass, -1064), edges=np.ldexp(EDGES, -1064), powers=(0, 1064, 0))
+
+
+def huge_masses(options: dict[str, Any], rng: np.random.Generator) -> Events:
+    events = ordinary(options, rng)
+    mass, edges = np.ldexp(events.mass - 4, 1020), np.ldexp(EDGES - 4, 1020)
+    return events._replace(mass=mass, edges=edges, powers=(0, -1020, 0))
+
+
+def decades_of_masses(options: dict[str, Any], rng: np.random.Generator) -> Events:
+    """Over 300 decades: seen from the widest bin, all other masses are at one place."""
+    events = ordinary(options, rng)
+    edges = np.array([0, 1e-100, 1e-50, 1, 1e50, 1e100, 1e149, 1e150])
+    return events._replace(mass=10.0 ** rng.uniform(-150, 150, len(events.mass)), edges=edges)
+
+
+def cancelling(kappa: float) -> Callable[[dict[str, Any], np.random.Generator], Events]:
+    """Weights of which the sum in each bin is so many times smaller than that of their absolute values."""
+
+    def make(options: dict[str, Any], rng: np.random.Generator) -> Events:
+        events = ordinary(options, rng)
+        weight, bins = rng.lognormal(size=len(events.mass)), np.searchsorted(EDGES[:-1], events.mass, side="right") - 1
+        for b in range(len(EDGES) - 1):
+            mine = np.flatnonzero(bins == b)
+            plus, minus = mine[::2], mine[1::2]
+            weight[minus] *= -weight[plus].sum() / weight[minus].sum() * (1 - 2 / kappa)
+        return events._replace(weight=weight)
+
+    return make
+
+
+def high_order(options: dict[str, Any], rng: np.random.Generator) -> Events:
+    events = ordinary(options, rng, 5_000)
+    bins = 64 if options.get("moments") == "quadrature" else 32
+    mass = rng.integers(0, 2**20, len(events.mass)) / 2**20
+    return events._replace(
+        score=sigmoid(rng.normal(size=len(mass)) + mass), mass=mass, edges=np.linspace(0, 1, bins + 1)
+    )
+
+
+def single(options: dict[str, Any], rng: np.random.Generator) -> Events:
+    events = ordinary(options, rng)
+    weight = (rng.random(len(events.mass)) + 0.5).astype(np.float32)
+    return events._replace(score=events.score.astype(np.float32), mass=events.mass.astype(np.float32), weight=weight)
+
+
+def many(options: dict[str, Any], rng: np.random.Generator) -> Events:
+    return ordinary(options, rng, 1_000_000)
+
+
+class Row(NamedTuple):
+    """A kind of events, the options it is tried with, and the bounds of the errors."""
+
+    make: Callable[[dict[str, Any], np.random.Generator], Events]
+    options: list[dict[str, Any]]
+    of_loss: float
+    of_gradient: float
+
+
+SIXTEEN = [{"order": 16, "unbiased": True}, {"order": 16, "unbiased": False, "moments": "quadrature"}]
+ROWS = {
+    "any": Row(ordinary, LINEAR, 50, 5_000),
+    "any, bounds": Row(ordinary, BOUNDS, 500, 500_000),
+    "weights of both signs": Row(weighted, LINEAR, 5, 500),
+    "weights of both signs, bounds": Row(weighted, BOUNDS, 100, 1_000_000),
+    "saturated sigmoids": Row(saturated, FEW, 100, 5_000),
+    "saturated sigmoids, bounds": Row(saturated, FEW_BOUNDS, 200, 1_000_000),
+    "scores over 300 decades": Row(decades_of_scores, FEW, 300, 5_000),
+    "scores over 300 decades, bounds": Row(decades_of_scores, FEW_BOUNDS, 1_000, 500_000),
+    "denormal scores": Row(denormal_scores, FEW, 1, 5_000),
+    "denormal weights of both signs": Row(denormal_weights, FEW, 10, 1_000),
+    "weights up to 1e307": Row(huge_weights, FEW, 5, 500),
+    "weights over 300 decades": Row(decades_of_weights, FEW, 10, 10_000),
+    "denormal masses": Row(denormal_masses, FEW, 50, 5_000),
+    "masses of +-4e307": Row(huge_masses, FEW, 50, 5_000),
+    "masses over 300 decades": Row(decades_of_masses, FEW, 50, 5_000),
+    "weights that cancel, kappa 1e2": Row(cancelling(1e2), FEW, 1, 50),
+    "weights that cancel, kappa 1e5": Row(cancelling(1e5), FEW, 1, 10),
+    "weights that cancel, kappa 1e8": Row(cancelling(1e8), FEW, 1, 10),
+    "weights that cancel, kappa 1e5, bounds": Row(cancelling(1e5), FEW_BOUNDS, 50, 2_000),
+    "order 16": Row(high_order, SIXTEEN, 20, 2_000),
+    "float32": Row(single, FEW, 5, 500),
+    "1,000,000 events": Row(many, FEW[:1], 1, 5_000),
+}
+
+
+def worst(name: str) -> Errors:
+    """The largest errors of a row, over its options."""
+    found = [errors(ROWS[name].make(options, np.random.default_rng(k))) for k, options in enumerate(ROWS[name].options)]
+    return Errors(*(max(each) for each in zip(*found, strict=True)))

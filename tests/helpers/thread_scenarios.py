@@ -1,0 +1,147 @@
+"""What test_threads.py runs, each in a process of its own: ``python thread_scenarios.py NAME [ARGUMENT]``."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import sys
+import threading
+import time
+
+import libmode
+import numpy as np
+
+LIMIT = 120  # seconds: many times what any needs
+
+OPTIONS = [
+    dict(order=1),
+    dict(order=2, max_slope=0.5, monotonic=True),
+    dict(binning="none", degree=4),
+    dict(order=1, bins=8),
+]
+
+
+def call(k, n):
+    """Loss and gradient of a call of its own, as bytes."""
+    rng = np.random.default_rng(k)
+    score, mass = rng.random(n), rng.exponential(size=n)
+    loss, grad = libmode.mode_loss_and_grad(score, mass, **OPTIONS[k % len(OPTIONS)])
+    return loss, grad.tobytes()
+
+
+SIZES = [300, 5_000, 60_000]  # of the last several threads share each call
+
+
+def sixty_four_threads():
+    """64 threads of Python at once have the results, and the errors, that each has alone."""
+    alone = [[call(k, n) for n in SIZES] for k in range(64)]
+    got: list = [None] * 64
+    start = threading.Barrier(64)
+
+    def work(k):
+        start.wait()
+        found = []
+        for n in SIZES:
+            found.append(call(k, n))
+            try:
+                libmode.mode_loss([0.5] * 9, range(9), order=100 + k)
+            except ValueError as error:
+                assert f"order = {100 + k} " in str(error), error
+        got[k] = found
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(64)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert got == alone
+
+
+def interrupted():
+    """Ctrl-C in a call is KeyboardInterrupt when that call ends; the process goes on, and so does the library."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # shells start programs in the background without it
+    want, done, at = call(0, 400_000), 0, []
+
+    def interrupt():
+        while done < 2:
+            time.sleep(0.001)
+        at.append(done)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    for _ in range(5):
+        done = 0
+        thread = threading.Thread(target=interrupt)
+        try:
+            thread.start()
+            while True:
+                call(0, 400_000)
+                done += 1
+        except KeyboardInterrupt:
+            pass
+        thread.join()
+        assert done <= at.pop() + 1, f"{done} calls, of which the one after that was interrupted"
+        assert call(0, 400_000) == want
+
+
+def profiled():
+    """Storms of the signals that profilers have change nothing; their handlers are called."""
+    want, seen = [call(k, 60_000) for k in range(8)], {}
+
+    def count(number, frame):
+        seen[number] = seen.get(number, 0) + 1
+
+    for timer, number in (
+        (signal.ITIMER_PROF, signal.SIGPROF),
+        (signal.ITIMER_REAL, signal.SIGALRM),
+        (signal.ITIMER_VIRTUAL, signal.SIGVTALRM),
+    ):
+        signal.signal(number, count)
+        signal.setitimer(timer, 0.0005, 0.0005)
+    for _ in range(20):
+        assert [call(k, 60_000) for k in range(8)] == want
+    for timer in (signal.ITIMER_PROF, signal.ITIMER_REAL, signal.ITIMER_VIRTUAL):
+        signal.setitimer(timer, 0)
+    assert all(seen.get(number, 0) > 10 for number in (signal.SIGPROF, signal.SIGALRM)), seen
+
+
+def beside_another(path, order):
+    """Another library of Go in the process, loaded first or last, works too."""
+    if order == "first":
+        want = call(1, 60_000)
+    other = ctypes.CDLL(path)
+    other.Work.restype = ctypes.c_longlong
+    if order == "last":
+        want = call(1, 60_000)
+    total = 1000 * 999 // 2
+
+    def work():
+        for _ in range(20):
+            assert other.Work(ctypes.c_longlong(1000)) == total
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for _ in range(20):
+        assert call(1, 60_000) == want
+    for thread in threads:
+        thread.join()
+
+
+def one_processor():
+    """Where the process may run on one processor, a call uses one thread."""
+    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    assert libmode.get_threads() == 1
+    libmode.set_threads(3)
+    assert libmode.get_threads() == 3
+    libmode.set_threads(0)
+    assert libmode.get_threads() == 1
+
+
+SCENARIOS = {
+    function.__name__: function
+    for function in (sixty_four_threads, interrupted, profiled, beside_another, one_processor)
+}
+
+if __name__ == "__main__":
+    SCENARIOS[sys.argv[1]](*sys.argv[2:])
