@@ -13,6 +13,8 @@ usage: python packaging/build_library.py COMMAND
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import re
 import shlex
@@ -22,6 +24,7 @@ import sys
 import tempfile
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 Environment = dict[str, str]
@@ -145,8 +148,11 @@ def stage(prefix: Path, with_abi: bool = False) -> None:
 
 def compile_library(path: Path, system: str, env: Environment) -> None:
     """The library for the machine of GOOS and GOARCH, or this one. Its soname is the name of the file."""
-    # With -g, zig leaves paths of this machine in the library.
-    env = env | {"CGO_ENABLED": "1", "CGO_CFLAGS": env.get("CGO_CFLAGS") or "-O2 -g0"}
+    # With -g, zig leaves paths of this machine in the library. Go's cache of builds looks at options and at the files
+    # of capi/, not at the header in include/: a library with the structs of yesterday would come out of it.
+    header = hashlib.sha256((ROOT / "include" / "mode.h").read_bytes()).hexdigest()
+    flags = f"{env.get('CGO_CFLAGS') or '-O2 -g0'} -DMODE_HEADER_HASH={header}"
+    env = env | {"CGO_ENABLED": "1", "CGO_CFLAGS": flags}
     modules = go(env, "list", "-deps", "./capi")
     if modules.returncode:
         cache = go(env, "env", "GOMODCACHE").stdout.strip()
@@ -171,6 +177,40 @@ def compile_library(path: Path, system: str, env: Environment) -> None:
         os.replace(out, path)
 
 
+def bill_of_materials(library: Path) -> str:
+    """What is linked into a library, as CycloneDX 1.5: the standard library of Go, and Go modules.
+
+    It is what Go wrote into the library itself, so that it holds for one of another platform too, and nothing
+    else: two builds that are the same have the same one.
+    """
+    written = go(environment(), "version", "-m", str(library))
+    if written.returncode:
+        stop(f"Go says: {written.stderr}")
+    lines = [line.split() for line in written.stdout.splitlines()]
+    toolchain = numbers(lines[0][1])
+    components = [component("std", ".".join(map(str, toolchain)))]
+    for kind, *words in lines[1:]:
+        if kind == "dep":
+            name, number, checksum = words
+            components.append(component(name, number, checksum))
+    itself = {"type": "library", "name": "libmode", "version": version(), "purl": f"pkg:pypi/libmode@{version()}"}
+    bill = {
+        "$schema": "http://cyclonedx.org/schema/bom-1.5.schema.json",
+        "bomFormat": "CycloneDX",
+        "specVersion": "1.5",
+        "version": 1,
+        "metadata": {"component": {**itself, "licenses": [{"license": {"id": "MIT"}}]}},
+        "components": components,
+    }
+    return json.dumps(bill, indent=1) + "\n"
+
+
+def component(name: str, number: str, checksum: str = "") -> dict[str, Any]:
+    """A Go module with its checksum, that of go.sum."""
+    found = {"type": "library", "name": name, "version": number, "purl": f"pkg:golang/{name}@{number}"}
+    return {**found, "properties": [{"name": "go.sum", "value": checksum}]} if checksum else found
+
+
 def stop(reason: str) -> None:
     sys.exit(f"libmode was not built: {reason}")
 
@@ -185,9 +225,9 @@ def main() -> None:
             env = environment()
             names = [name for name in ("PATH", "CC", "GOTOOLCHAIN", "GOEXPERIMENT") if name in env]
             print("export", *(f"{name}={shlex.quote(env[name])}" for name in names))
-        case ["stage", prefix]:
+        case ["stage", prefix] if not prefix.startswith("-"):
             stage(Path(prefix))
-        case ["install", prefix]:
+        case ["install", prefix] if not prefix.startswith("-"):
             stage(Path(prefix), with_abi=True)
         case _:
             sys.exit(__doc__)

@@ -11,7 +11,7 @@ python=$work/venv/bin/python
 lowest() { "$python" packaging/extras.py "$@" | grep '>=' | sed 's/>=/==/'; }
 numpy=$(sed -n 's/^dependencies = \["numpy>=\(.*\)"\]$/numpy==\1/p' pyproject.toml)
 "$python" -m pip install --quiet --disable-pip-version-check --only-binary pythia8mc "$numpy" $(lowest torch metrics) \
-    $("$python" packaging/extras.py test | grep -v '^torch\|^scipy\|^iminuit' | grep -vxFf <("$python" packaging/extras.py frameworks trees))
+    $("$python" packaging/extras.py test | grep -v '^torch\|^scipy\|^iminuit' | grep -vxFf <("$python" packaging/extras.py frameworks trees recipes))
 "$python" -m pip install --quiet --disable-pip-version-check --no-deps --editable .
 "$python" -c 'import iminuit, numpy, scipy, sys, torch; print(f"Python {sys.version.split()[0]}, NumPy {numpy.__version__}, torch {torch.__version__}, "
   f"SciPy {scipy.__version__}, iminuit {iminuit.__version__}")'

@@ -7,9 +7,11 @@ import shutil
 import subprocess
 import sys
 import venv
+from importlib.metadata import distribution, distributions
 from pathlib import Path
 
 import libmode
+from packaging.requirements import Requirement
 
 ROOT = Path(__file__).resolve().parents[2]
 SMOKE = ROOT / "tests" / "install" / "smoke.py"
@@ -18,6 +20,9 @@ SMOKE = ROOT / "tests" / "install" / "smoke.py"
 TOOLS = re.compile(r"(.*-)?(go|gofmt|gcc|g\+\+|cc|c\+\+|c89|c99|cpp|clang|clang\+\+|tcc|zig)(-[\d.]+)?")
 # What pip and Go need to reach what they download from, and CI, which says to take what is pinned.
 NEEDED = re.compile(r"HOME|LANG|CI|PIP_.*|GOPROXY|GONOSUMDB|GOSUMDB|SSL_.*|.*_CA_BUNDLE|(?i:(https?|no|all)_proxy)")
+
+# Builds of a package that have less for devices, and another name.
+SMALLER = {"tensorflow": "tensorflow-cpu", "xgboost": "xgboost-cpu"}
 
 
 def run(*command, cwd=None, env=None, stderr=subprocess.PIPE, **environment):
@@ -54,6 +59,37 @@ class Environment:
         assert done.returncode == 0, done.stderr
         assert f"libmode {libmode.__version__}" in done.stdout
         print(done.stdout)
+
+
+def linked(requirements, directory):
+    """Links to the packages of this environment that pip would bring for these requirements, and to no others.
+
+    XGBoost and TensorFlow may be there under the names of their smaller builds, which import as the same.
+    """
+    wanted, seen = [Requirement(text) for text in requirements], set()
+    directory.mkdir()
+    while wanted:
+        own = wanted.pop()
+        name = own.name if own.name not in SMALLER or installed(own.name) else SMALLER[own.name]
+        if (name, frozenset(own.extras)) in seen:
+            continue
+        seen.add((name, frozenset(own.extras)))
+        package = distribution(name)
+        assert package.version in own.specifier, f"{own}: here is {package.version}"
+        for top in {file.parts[0] for file in package.files} - {"..", "__pycache__"}:
+            if not (directory / top).is_symlink():
+                (directory / top).symlink_to(package.locate_file(top))
+        for further in map(Requirement, package.requires or []):
+            if further.marker is None or any(
+                further.marker.evaluate({"extra": extra}) for extra in (own.extras or {""})
+            ):
+                wanted.append(further)
+    return directory
+
+
+def installed(name):
+    """Whether there is a package of this name."""
+    return any(True for _ in distributions(name=name))
 
 
 def tree():

@@ -4,6 +4,7 @@ Run by ./build.sh test, after the library is built: these tests make virtual
 environments and download packages.
 """
 
+import json
 import os
 import re
 import shlex
@@ -25,15 +26,6 @@ def environment(tmp_path):
 
 
 @pytest.fixture(scope="session")
-def wheel():
-    """The wheel for this machine."""
-    run(ROOT / "build.sh", "wheel", f"linux-{MACHINE}")  # which has auditwheel check it
-    return (
-        ROOT / "dist" / f"libmode-{libmode.__version__}-py3-none-manylinux2014_{MACHINE}.manylinux_2_17_{MACHINE}.whl"
-    )
-
-
-@pytest.fixture(scope="session")
 def sdist():
     """The source archive."""
     run(ROOT / "build.sh", "sdist")
@@ -52,8 +44,9 @@ def test_the_wheel_holds_the_library_and_what_finds_it(wheel):
         "libmode/lib/cmake/libmode/libmodeConfig.cmake",
         "libmode/lib/cmake/libmode/libmodeConfigVersion.cmake",
     }
+    page = "libmode/report/page.html"
     inside = {name for name in names if ".dist-info/" not in name}
-    assert inside == sources | headers | finders | {"libmode/lib/libmode.so", "libmode/py.typed"}
+    assert inside == sources | headers | finders | {"libmode/lib/libmode.so", "libmode/py.typed", page}
     assert f"\nVersion: {libmode.__version__}\n" in metadata
 
 
@@ -62,6 +55,31 @@ def test_the_wheel_has_the_vector_instructions_that_go_has(wheel):
     with zipfile.ZipFile(wheel) as archive:
         library = archive.read("libmode/lib/libmode.so")
     assert (b"lanes.crossAVX2" in library) == ("GOEXPERIMENT=simd" in settings and MACHINE == "x86_64")
+
+
+def test_the_wheel_says_what_is_linked_into_it(wheel, tmp_path):
+    """A software bill of materials where PEP 770 wants it, in the format of CycloneDX."""
+    with zipfile.ZipFile(wheel) as archive:
+        bill = json.loads(archive.read(f"libmode-{libmode.__version__}.dist-info/sboms/libmode.cdx.json"))
+        assert (
+            f"libmode-{libmode.__version__}.dist-info/sboms/libmode.cdx.json,sha256="
+            in archive.read(f"libmode-{libmode.__version__}.dist-info/RECORD").decode()
+        )
+        library = archive.read("libmode/lib/libmode.so")
+    assert (bill["bomFormat"], bill["specVersion"]) == ("CycloneDX", "1.5")
+    assert bill["metadata"]["component"]["purl"] == f"pkg:pypi/libmode@{libmode.__version__}"
+    standard, *modules = bill["components"]
+    assert standard["purl"] == f"pkg:golang/std@{standard['version']}"
+    assert f"go{standard['version']}".encode() in library
+    # Another way to them: the packages that are built, and the checksums that go.sum has.
+    listed = run("go", "list", "-deps", "-f", "{{with .Module}}{{.Path}} {{.Version}}{{end}}", "./capi", cwd=ROOT)
+    own, *others = sorted(set(filter(None, map(str.strip, listed.splitlines()))))
+    assert own == "github.com/libmode/libmode"
+    assert [f"{module['name']} {module['version']}" for module in modules] == others
+    sums = (ROOT / "go.sum").read_text().splitlines()
+    for module in modules:
+        (checksum,) = module["properties"]
+        assert f"{module['name']} {module['version']} {checksum['value']}" in sums
 
 
 def test_the_wheel_is_the_same_from_another_directory(wheel, tmp_path):
@@ -80,7 +98,7 @@ def test_a_c_program_needs_only_the_wheel(wheel, environment, tmp_path):
     environment.install(wheel)
     flags = shlex.split(run(environment.bin / "libmode-config", "--cflags", "--libs"))
     assert str(environment.bin.parent) in flags[0]
-    program = re.search(r"```c\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)[1]
+    program = re.search(r"```c\n(.*?)```", (ROOT / "docs/cpp.md").read_text(), re.DOTALL)[1]
     (tmp_path / "program.c").write_text(program)
     run(*shlex.split(os.environ.get("CC", "cc")), tmp_path / "program.c", *flags, "-o", tmp_path / "program")
     assert "loss" in run(tmp_path / "program")
@@ -109,12 +127,14 @@ def test_the_tests_of_the_sdist_find_what_they_import(sdist, tmp_path):
         "tests/callbacks",
         "--ignore",
         "tests/trees",
+        "--ignore",
+        "tests/recipes",
         "-k",
         "test_bins",
         cwd=source,
     )
     assert re.search(r"\d+ passed", some)
-    for folder in ("tests/frameworks", "tests/callbacks", "tests/trees"):
+    for folder in ("tests/frameworks", "tests/callbacks", "tests/trees", "tests/recipes"):
         run(*pytest_there, folder, "--collect-only", cwd=source)
 
 

@@ -7,15 +7,24 @@ from places import ROOT, run
 
 OTHERS = [
     "awkward",
+    "click",
+    "dask",
+    "distributed",
     "fastjet",
+    "h5py",
     "hep_ml",
     "jax",
     "keras",
     "lightgbm",
     "lightning",
     "modeloss",
+    "monotonicnetworks",
     "onnxmltools",
+    "onnx",
     "onnxruntime",
+    "onnxscript",
+    "optuna",
+    "pyarrow",
     "pythia8",
     "pytorch_lightning",
     "ROOT",
@@ -23,6 +32,8 @@ OTHERS = [
     "tensorboard",
     "tensorflow",
     "tqdm",
+    "uproot",
+    "weaver",
     "xgboost",
 ]
 RINGS = {

@@ -1,0 +1,18 @@
+"""What the tests of several files install."""
+
+import os
+
+import libmode
+import pytest
+from places import ROOT, run
+
+MACHINE = os.uname().machine
+
+
+@pytest.fixture(scope="session")
+def wheel():
+    """The wheel for this machine."""
+    run(ROOT / "build.sh", "wheel", f"linux-{MACHINE}")  # which has auditwheel check it
+    return (
+        ROOT / "dist" / f"libmode-{libmode.__version__}-py3-none-manylinux2014_{MACHINE}.manylinux_2_17_{MACHINE}.whl"
+    )
