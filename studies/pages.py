@@ -40,3 +40,17 @@ def over_seeds(values: Iterable[float], digits: int) -> str:
     found = np.array(list(values))
     spread = f" ± {found.std(ddof=1):.{digits}f}" if len(found) > 1 else ""
     return f"{found.mean():.{digits}f}{spread}"
+
+
+def biases(values: Iterable[float | None], digits: int = 1) -> str:
+    """Fitted signals over their errors, one of each seed: the mean, and its error, from theirs, 1, or their spread.
+
+    The larger of the two; "-" where a seed has no fit.
+    """
+    given = list(values)
+    found = np.array([value for value in given if value is not None])
+    if len(found) < len(given):
+        return "-"
+    spread = found.std(ddof=1) if len(found) > 1 else 0.0
+    mean = round(float(found.mean()), digits) + 0.0  # not -0.0
+    return f"{mean:.{digits}f} ± {max(1.0, spread) / len(found) ** 0.5:.{digits}f}"

@@ -1,14 +1,16 @@
 """A map after the training, or a loss in it: ``python -m studies.simple_model.maps``.
 
 Networks without and with a constraint, as they are and with a QuantileMap that is fitted to fresh background. Beside
-it the regression of a quantile at each working point, by k neighbours and by boosted trees. Writes maps.json.
+it a normalising flow, fitted to the same, and the regression of a quantile at each working point, by k neighbours and
+by boosted trees. Writes maps.json.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -20,12 +22,12 @@ from sklearn.neighbors import KNeighborsRegressor
 from threadpoolctl import threadpool_limits
 from torch.nn import Module
 
-from .. import pages
+from .. import flow, pages
 from ..command import command
 from ..methods import one_thread, penalty
 from .classifiers import AGNOSTIC, Classifier
 from .data import SIGNAL_MASS, SIGNAL_WIDTH, Events, simple_model
-from .measure import EFFICIENCIES, MASS_EDGES, performance, select
+from .measure import EFFICIENCIES, MASS_EDGES, bias, performance, select
 from .study import Size, Task, seconds
 from .train import evaluate, train
 
@@ -35,27 +37,30 @@ BATCH, SEEDS = 5_000, 3
 ORDERS = (0, 1, 2)
 NEIGHBOURS = 1_000  # for each event, of the regression
 OF_REGRESSION = 50_000  # background events
+OF_FLOW = 10_000  # in each batch
 SIGNAL_EDGES = np.linspace(-0.6, 1, 17)  # of the mass of signal
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """Of the study: that of each training, and the background that maps are fitted to."""
+    """Of the study: that of each training, the background that maps are fitted to, and the steps that a flow is."""
 
     each: Size
     fitted: int
+    flow_steps: int
 
 
-FULL = Sizes(Size(2_000, 100_000, 200_000, ()), 1_000_000)
-QUICK = Sizes(Size(200, 50_000, 100_000, ()), 100_000)
+FULL = Sizes(Size(2_000, 100_000, 200_000, ()), 1_000_000, 3_000)
+QUICK = Sizes(Size(200, 50_000, 100_000, ()), 100_000, 500)
 
 
 @dataclass(frozen=True)
 class Mapped:
-    """A training, and how many background events maps are fitted to."""
+    """A training, how many background events maps are fitted to, and in how many steps a flow is."""
 
     task: Task
     fitted: int
+    flow_steps: int
 
 
 def classifiers() -> dict[str, Classifier]:
@@ -73,14 +78,17 @@ def classifiers() -> dict[str, Classifier]:
 def tasks(sizes: Sizes) -> dict[str, Mapped]:
     """All trainings by name."""
     return {
-        f"{name}, seed {seed}": Mapped(Task(classifier, seed, sizes.each, BATCH), sizes.fitted)
+        f"{name}, seed {seed}": Mapped(Task(classifier, seed, sizes.each, BATCH), sizes.fitted, sizes.flow_steps)
         for name, classifier in classifiers().items()
         for seed in range(1, SEEDS + 1)
     }
 
 
 def measured(mapped: Mapped) -> dict[str, Any]:
-    """For each map, and for each order judged: AUC, residuals over expected, and the significance."""
+    """For each map, and for each order judged: AUC, residuals over expected, and the significance.
+
+    And the seconds of one core that the map took to fit; a regression those for all working points.
+    """
     one_thread()
     threadpool_limits(1)
     task = mapped.task
@@ -99,12 +107,22 @@ def measured(mapped: Mapped) -> dict[str, Any]:
     of_fit_mass = fresh.mass[background]
     found = {"as it is": _every_order([score] * 3, test)}
     for order in ORDERS:
-        mapped = QuantileMap(order).fit(of_fit, of_fit_mass).transform(score, test.mass)
-        found[f"QuantileMap({order})"] = _every_order([mapped] * 3, test)
+        start = process_time()
+        quantiles = QuantileMap(order).fit(of_fit, of_fit_mass)
+        took = process_time() - start
+        found[f"QuantileMap({order})"] = _every_order([quantiles.transform(score, test.mass)] * 3, test, took=took)
+    if classifier.order == 0:  # what a flow makes is flat
+        start = process_time()
+        normal = flow.fitted(of_fit, of_fit_mass, steps=mapped.flow_steps, batch=OF_FLOW, seed=task.seed)
+        took = process_time() - start
+        found["flow"] = _every_order([normal(score, test.mass)] * 3, test, took=took)
     some = of_fit[:OF_REGRESSION], of_fit_mass[:OF_REGRESSION]
     rates = [np.mean(score[test.label == 0] >= s.threshold) for s in performance(score, test, 0).selections]
     for name, regression in REGRESSIONS.items():
-        found[name] = _every_order([score - regression(test.mass, *some, 1 - rate) for rate in rates], test, 0.0)
+        start = process_time()
+        scores = [score - regression(test.mass, *some, 1 - rate) for rate in rates]
+        took = process_time() - start
+        found[name] = _every_order(scores, test, 0.0, took)
     return found
 
 
@@ -127,25 +145,28 @@ def _trees(mass: NDArray[Any], of_fit: NDArray[Any], mass_of_fit: NDArray[Any], 
 REGRESSIONS = {"k neighbours": _neighbours, "quantile regression": _trees}
 
 
-def _every_order(scores: list[NDArray[Any]], test: Events, cut: float | None = None) -> dict[str, Any]:
+def _every_order(
+    scores: list[NDArray[Any]], test: Events, cut: float | None = None, took: float | None = None
+) -> dict[str, Any]:
     """Judged by each order. ``scores`` has those for each signal efficiency, where they are cut if no cut is given."""
-    return {str(order): _judged(scores, test, order, cut) for order in ORDERS}
+    return {"seconds": took} | {str(order): _judged(scores, test, order, cut) for order in ORDERS}
 
 
 def _judged(scores: list[NDArray[Any]], test: Events, order: int, cut: float | None) -> dict[str, Any]:
     near = np.abs(test.mass - SIGNAL_MASS) < 2 * SIGNAL_WIDTH
     signal, background = near & (test.label == 1), near & (test.label == 0)
-    residual, significance, moved = [], [], []
+    residual, significance, moved, spurious = [], [], [], []
     for k, z in enumerate(scores):
         kept = z >= (select(z, test, EFFICIENCIES[k], order).threshold if cut is None else cut)
         of_background = test.mass[test.label == 0], kept[test.label == 0]
         flat = metrics.flatness(*of_background, MASS_EDGES, degree=order)
+        spurious.append(bias(of_background[0][of_background[1]]))
         residual.append(flat.rms / flat.expected if flat.expected > 0 else None)
         significance.append(float(kept[signal].mean() / np.sqrt(kept[background].mean())))
         of_signal = test.mass[test.label == 1], kept[test.label == 1]
         moved.append(float(metrics.flatness(*of_signal, SIGNAL_EDGES, degree=0).rms))
     auc = metrics.auc(scores[0], test.label) if all(z is scores[0] for z in scores) else None
-    return {"auc": auc, "residual": residual, "significance": significance, "signal": moved}
+    return {"auc": auc, "residual": residual, "significance": significance, "signal": moved, "bias": spurious}
 
 
 def tables(results: Mapping[str, Any]) -> dict[str, str]:
@@ -159,6 +180,8 @@ def tables(results: Mapping[str, Any]) -> dict[str, str]:
             "residual over expected at 80, 50, 20 %",
             "significance at 50, 20 %",
             "signal moved, rms at 50 %",
+            "spurious signal at 80, 50, 20 %",
+            "seconds to fit",
         ]
     ]
     for name in classifiers():
@@ -178,9 +201,15 @@ def tables(results: Mapping[str, Any]) -> dict[str, str]:
                     " ".join("-" if np.isnan(v) else f"{v:.1f}" for v in _mean(of, "residual")),
                     " ".join(f"{v:.2f}" for v in _mean(of, "significance")[1:]),
                     f"{_mean(of, 'signal')[1]:.3f}",
+                    ", ".join(pages.biases(one["bias"][k] for one in of) for k in range(len(EFFICIENCIES))),
+                    _seconds([run[scores]["seconds"] for run in runs]),
                 ]
             )
     return {"maps": pages.table(rows)}
+
+
+def _seconds(took: Sequence[float | None]) -> str:
+    return "-" if None in took else f"{np.mean([one for one in took if one is not None]):.1f}"
 
 
 def _mean(of: list[dict[str, Any]], name: str) -> NDArray[Any]:
@@ -191,7 +220,7 @@ def _mean(of: list[dict[str, Any]], name: str) -> NDArray[Any]:
 
 def of_one(mapped: Mapped) -> float:
     """About what a training and its maps take."""
-    return seconds(mapped.task) + 15
+    return seconds(mapped.task) + 15 + 0.025 * mapped.flow_steps * (mapped.task.classifier.order == 0)
 
 
 def main() -> None:

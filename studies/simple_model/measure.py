@@ -7,10 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 from libmode import metrics
 
-from .data import Events
+from .data import SIGNAL_MASS, SIGNAL_WIDTH, Events
 
 EFFICIENCIES = (0.8, 0.5, 0.2)
 MASS_EDGES = np.linspace(-1, 1, 21)
+SPECTRUM = np.linspace(-0.8, 0.8, 33)  # for the fit of a signal; beyond, tight selections leave bins empty
+# Of its polynomial: that of the spectrum without a selection, 0, and of the dependence that a selection may have, 2.
+DEGREE = 0 + 2
 
 
 @dataclass(frozen=True)
@@ -67,3 +70,13 @@ def select(score: np.ndarray, events: Events, signal_efficiency: float, order: i
         residual=flatness.rms,
         expected=flatness.expected,
     )
+
+
+def bias(mass: np.ndarray) -> float | None:
+    """A signal fitted to the masses of background, over its error; None where bins are so empty that there is none."""
+    try:
+        return metrics.signal_bias(
+            mass, SPECTRUM, signal_mass=SIGNAL_MASS, signal_width=SIGNAL_WIDTH, degree=DEGREE
+        ).significance
+    except RuntimeError:
+        return None

@@ -17,8 +17,8 @@ from libmode import metrics
 from ..command import command
 from ..methods import one_thread
 from .classifiers import DEMO, MODIFIED, MONOTONIC_TIGHT, OTHERS, SLOPES, SLOPES_TIGHT, Classifier
-from .data import SIGNAL_MASS, SIGNAL_WIDTH, Events
-from .measure import MASS_EDGES, performance
+from .data import Events
+from .measure import MASS_EDGES, bias, performance
 from .study import Size, Task, scores, seconds
 from .table import of_one
 from .train import BATCH
@@ -30,7 +30,6 @@ GROUPS: dict[str, tuple[Classifier, ...]] = {
     "slopes": SLOPES,
     "tight": (MONOTONIC_TIGHT, *SLOPES_TIGHT),
 }
-SPECTRUM = np.linspace(-0.8, 0.8, 33)  # beyond, tight selections leave bins empty
 FULL = Size(5_000, 100_000, 400_000, (1, 2, 3))
 QUICK = Size(800, 40_000, 100_000, (1,))
 
@@ -56,19 +55,9 @@ def _background(score: np.ndarray, test: Events, threshold: float) -> dict[str, 
     mass, selected = test.mass[background], score[background] >= threshold
     return {
         "jsd": metrics.jsd(mass, selected, MASS_EDGES),
-        "bias": _bias(mass[selected]),
+        "bias": bias(mass[selected]),
         "moments": _moments(score, test, threshold),
     }
-
-
-def _bias(mass: np.ndarray) -> float | None:
-    """A fitted signal over its error; None where the selection left bins so empty that there is no fit."""
-    try:
-        return metrics.signal_bias(
-            mass, SPECTRUM, signal_mass=SIGNAL_MASS, signal_width=SIGNAL_WIDTH, degree=2
-        ).significance
-    except RuntimeError:
-        return None
 
 
 def _moments(score: np.ndarray, test: Events, threshold: float) -> list[float]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -14,10 +15,11 @@ import numpy as np
 from ..runner import Piece, run
 from . import detector, events, jets
 from .features import features
-from .sample import FEATURES, LARGE, MASS, PT, Sample, write
+from .sample import FEATURES, LARGE, MASS, PT, TESTING, Sample, write
 
 PROCESSES = tuple(events.PROCESSES)
 JETS_PER_PIECE = 500
+FIRST_FOR_TESTING = 1_000_000  # number of a part; those before it, 5 x 10^8 jets, are of the sample to train with
 EVENTS_PER_BATCH = 100
 JETS_PER_SECOND = {"W": 21.0, "QCD": 19.0}  # on one of two busy threads of a Xeon at 2.5 GHz
 BYTES_PER_JET = 300  # in the pieces, and in the sample
@@ -68,8 +70,11 @@ def _rows(found: jets.Jets) -> np.ndarray:
     return np.column_stack([features(found.constituents), jets.mass(total), jets.pt(total)])
 
 
-def pieces(number: int, seed: int) -> list[Piece]:
-    """Of ``number`` jets of each class; those of a smaller number are among those of a larger one."""
+def pieces(number: int, seed: int, processes: Sequence[str] = PROCESSES, first: int = 0) -> list[Piece]:
+    """Of ``number`` jets of each of the processes; those of a smaller number are among those of a larger one.
+
+    first : the number of the first part
+    """
     return [
         Piece(
             key=f"{process}-{k:04}",
@@ -77,8 +82,8 @@ def pieces(number: int, seed: int) -> list[Piece]:
             argument=Part(process, seed, k, min(JETS_PER_PIECE, left)),
             seconds=min(JETS_PER_PIECE, left) / JETS_PER_SECOND[process],
         )
-        for process in PROCESSES
-        for k, left in enumerate(range(number, 0, -JETS_PER_PIECE))
+        for process in processes
+        for k, left in enumerate(range(number, 0, -JETS_PER_PIECE), first)
     ]
 
 
@@ -96,6 +101,8 @@ def report(results: dict[str, dict[str, Any]]) -> str:
     lines = []
     for process in PROCESSES:
         of_process = [result for key, result in results.items() if key.startswith(f"{process}-")]
+        if not of_process:
+            continue
         found, tried = (sum(len(r["jets"]) for r in of_process), sum(r["events"] for r in of_process))
         rate = found / sum(r["seconds"] for r in of_process)
         lines.append(f"{process}: {found:,} jets from {tried:,} events, {rate:.1f} jets/s on one process")
@@ -106,24 +113,39 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         prog="python -m studies.w_tagging.generate",
         description=__doc__.split(":")[0],
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
-    parser.add_argument("--jets", type=int, default=100_000, help="of each class")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--processes", type=int, default=2, help="to run side by side; they do not change the jets")
-    parser.add_argument("--output", type=Path, default=LARGE)
+    parser.add_argument("--jets", type=int, default=100_000, help="of each class, by default %(default)s")
+    parser.add_argument(
+        "--test-jets", type=int, help="of QCD alone, none of them among those of --jets; in place of these"
+    )
+    parser.add_argument("--seed", type=int, default=1, help="by default %(default)s")
+    parser.add_argument(
+        "--processes",
+        type=int,
+        default=2,
+        help="to run side by side, by default %(default)s; they do not change the jets",
+    )
+    parser.add_argument("--output", type=Path, help=f"by default {LARGE}, of --test-jets {TESTING}")
     chosen = parser.parse_args()
-    if chosen.jets < 1:
-        parser.error(f"--jets = {chosen.jets} is not 1 or more")
+    for option, value in (("--jets", chosen.jets), ("--test-jets", chosen.test_jets)):
+        if value is not None and value < 1:
+            parser.error(f"{option} = {value} is not 1 or more")
     if chosen.seed < 0:
         parser.error(f"--seed = {chosen.seed} is negative")
-    if chosen.output.suffix != ".npz":
+    if chosen.output and chosen.output.suffix != ".npz":
         parser.error(f"--output = {chosen.output} does not end in .npz")
-    print(f"{chosen.jets:,} jets of each class, about {2 * chosen.jets * BYTES_PER_JET / 1e6:.0f} MB on disk")
-    results = run(pieces(chosen.jets, chosen.seed), generate, Path("build/studies/w_tagging"), chosen.processes)
+    if chosen.test_jets:
+        wanted = pieces(chosen.test_jets, chosen.seed, ("QCD",), FIRST_FOR_TESTING)
+        kind, labels, output = "QCD jets for testing", (0,), chosen.output or TESTING
+    else:
+        wanted = pieces(chosen.jets, chosen.seed)
+        kind, labels, output = "jets of both classes", (0, 1), chosen.output or LARGE
+    jets_wanted = sum(piece.argument.jets for piece in wanted)
+    print(f"{jets_wanted:,} {kind}, about {jets_wanted * BYTES_PER_JET / 1e6:.0f} MB on disk")
+    results = run(wanted, generate, Path("build/studies/w_tagging"), chosen.processes)
     print(report(results))
-    write(sample(results, chosen.seed), chosen.output)
-    print("wrote", chosen.output)
+    write(sample(results, chosen.seed), output, labels)
+    print("wrote", output)
 
 
 if __name__ == "__main__":

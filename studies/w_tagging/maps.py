@@ -1,13 +1,15 @@
 """W tagging: no strength to guess, and a map after the training: ``python -m studies.w_tagging.maps``.
 
 The jets of the tree: MoDeConstraint beside a scan of strengths, and all of them, and the unconstrained
-network, with a QuantileMap fitted to the QCD jets that were not for testing. Writes maps.json.
+network, with a QuantileMap fitted to the QCD jets that were not for testing, and with a flow. Writes maps.json.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -15,20 +17,22 @@ from libmode import metrics
 from libmode.posthoc import QuantileMap
 from numpy.typing import NDArray
 
-from .. import pages
+from .. import flow, pages
 from ..command import command
 from ..methods import Classifier, one_thread
 from .classifiers import RANGE, mode
-from .measure import EFFICIENCY, mass_edges
+from .measure import EFFICIENCY, Fit, mass_edges
 from .sample import load
 from .study import Size, Task, prepared_split, seconds
 from .train import scores_of, train
 
 PAGE = pages.DOCS / "posthoc.md"
 RESULTS = Path(__file__).with_name("maps.json")
+Scores = NDArray[Any]
 ORDERS = (0, 1, 2)
 STRENGTHS = (30, 100, 300)
 TOLERANCE = 100_000
+FLOW_STEPS, OF_FLOW = 600, 5_000  # in how many steps a flow is fitted; jets in each batch
 FULL = Size(None, 50, 2_000, (1, 2, 3))
 QUICK = Size(None, 3, 2_000, (1,))
 
@@ -56,7 +60,10 @@ def tasks(size: Size) -> dict[str, Task]:
 
 
 def measured(task: Task) -> dict[str, Any]:
-    """R50, 1/JSD and the residual, of the scores as they are and mapped, judged by the order of each."""
+    """R50, 1/JSD, the residual and the bias, of the scores as they are and mapped, judged by the order of each.
+
+    And the seconds of one core that the map took to fit.
+    """
     one_thread()
     sample = load(None)
     (training, validation, test), places = prepared_split(task, sample)
@@ -69,15 +76,26 @@ def measured(task: Task) -> dict[str, Any]:
     background = (label == 0) & (mass < RANGE[1])
     own = task.classifier.order
     found = {"as it is": _judged(score, sample, places[2], own)}
-    for order in ORDERS if task.classifier.method == "none" else (own,):
-        fitted = QuantileMap(order, mass_range=RANGE).fit(of_fit[background], mass[background])
-        mapped = fitted.transform(score, sample.mass[places[2]])
-        found[f"QuantileMap({order})"] = _judged(mapped, sample, places[2], order)
+    fits: dict[str, tuple[int, Callable[[Scores, Scores], flow.Map]]] = {
+        f"QuantileMap({order})": (order, _quantiles(order))
+        for order in (ORDERS if task.classifier.method == "none" else (own,))
+    }
+    if own == 0:  # what a flow makes is flat
+        fits["flow"] = 0, partial(flow.fitted, steps=FLOW_STEPS, batch=OF_FLOW, seed=task.seed)
+    for name, (order, fit) in fits.items():
+        start = process_time()
+        mapped = fit(of_fit[background], mass[background])
+        took = process_time() - start
+        found[name] = _judged(mapped(score, sample.mass[places[2]]), sample, places[2], order) | {"seconds": took}
     return found
 
 
-def _judged(score: NDArray[Any], sample: Any, test: NDArray[Any], order: int) -> dict[str, float]:
-    mass, label, edges = sample.mass[test], sample.label[test], mass_edges(sample)
+def _quantiles(order: int) -> Callable[[Scores, Scores], flow.Map]:
+    return lambda score, mass: QuantileMap(order, mass_range=RANGE).fit(score, mass).transform
+
+
+def _judged(score: NDArray[Any], sample: Any, test: NDArray[Any], order: int) -> dict[str, Any]:
+    mass, label, edges, fit = sample.mass[test], sample.label[test], mass_edges(sample), Fit(sample)
     cut = metrics.threshold(score, label, signal_efficiency=EFFICIENCY)
     background = label == 0
     of_background, selected = mass[background], score[background] >= cut
@@ -88,18 +106,22 @@ def _judged(score: NDArray[Any], sample: Any, test: NDArray[Any], order: int) ->
         "r50": metrics.rejection(score, label, signal_efficiency=EFFICIENCY),
         "residual": flat.rms / flat.expected,
         "inverse_jsd": 1 / metrics.jsd(of_background, selected, edges),
+        "bias": fit.bias(of_background[selected], fit.degree, np.random.default_rng(0))["value"],
+        "seconds": None,
     }
 
 
 def tables(results: Mapping[str, Any]) -> dict[str, str]:
     """That of docs/posthoc.md, by the name of its marks."""
-    rows = [["network", "scores", "AUC", "R50", "residual over expected", "1/JSD"]]
+    rows = [["network", "scores", "AUC", "R50", "residual over expected", "1/JSD", "spurious signal", "seconds to fit"]]
     for name in classifiers():
         runs = [found for key, found in results.items() if key.split("; ")[0] == name]
         for scores in runs[0]:
             of = [run[scores] for run in runs]
             row = [pages.over_seeds([one[what] for one in of], digits) for what, digits in _COLUMNS]
-            rows.append([name, scores, *row])
+            took = [one["seconds"] for one in of]
+            fit = "-" if None in took else f"{np.mean(took):.2g}"
+            rows.append([name, scores, *row, pages.biases(one["bias"] for one in of), fit])
     return {"maps of W tagging": pages.table(rows)}
 
 

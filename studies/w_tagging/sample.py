@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,6 +11,8 @@ import numpy as np
 
 SMALL = Path(__file__).with_name("sample.npz")
 LARGE = Path("build/studies/w_tagging.npz")  # where generate writes it
+TESTING = Path("build/studies/w_tagging_test.npz")  # and QCD jets for testing only
+BOTH = (0, 1)  # labels
 FEATURES = ("c2", "d2", "tau21", "r2", "planar_flow", "a3", "aplanarity", "zcut", "sqrt_d12", "kt_dr")
 ARRAYS = ("features", "mass", "pt", "label")
 MASS = (50.0, 300.0)  # GeV
@@ -47,10 +49,11 @@ class Sample:
         return len(self.label)
 
 
-def load(path: Path | str | None = None) -> Sample:
+def load(path: Path | str | None = None, labels: Sequence[int] = BOTH) -> Sample:
     """Reads a sample; None for the small one beside this file.
 
     path : a file that generate wrote, or the paper's, W_high_level.npz
+    labels : that the sample must have
 
     Raises ValueError that names the file, the column and the first bad row where one is not as it should be.
     """
@@ -61,34 +64,34 @@ def load(path: Path | str | None = None) -> Sample:
     except (AttributeError, EOFError, TypeError, ValueError, zipfile.BadZipFile) as error:
         raise ValueError(f"{path} is not an npz file of plain arrays") from error
     if set(arrays) == set(ARRAYS):
-        return _ours(path, arrays)
+        return _ours(path, arrays, labels)
     if set(arrays) == set(PAPER_PARTS):
-        return _papers(path, arrays)
+        return _papers(path, arrays, labels)
     raise ValueError(
         f"{path} has the arrays {', '.join(sorted(arrays))}: expected {', '.join(ARRAYS)}, "
         f"or {', '.join(PAPER_PARTS)} as the paper's file has"
     )
 
 
-def write(sample: Sample, path: Path) -> None:
+def write(sample: Sample, path: Path, labels: Sequence[int] = BOTH) -> None:
     """As load() reads it; ValueError, as there, for what is not a sample with all FEATURES."""
     arrays = {name: getattr(sample, name) for name in ARRAYS}
-    _ours(path, arrays)
+    _ours(path, arrays, labels)
     path.parent.mkdir(parents=True, exist_ok=True)
     np.savez_compressed(path, **arrays)
 
 
-def _ours(path: Path, arrays: Mapping[str, np.ndarray]) -> Sample:
+def _ours(path: Path, arrays: Mapping[str, np.ndarray], labels: Sequence[int]) -> Sample:
     rows = arrays["label"].size
     for name in ARRAYS:
         _shaped(path, name, arrays[name], (rows, len(FEATURES)) if name == "features" else (rows,))
     columns = dict(zip(FEATURES, arrays["features"].T, strict=True))
     columns |= {name: arrays[name] for name in ("mass", "pt", "label")}
     _check(str(path), columns, {"mass": MASS, "pt": PT})
-    return _sample(path, FEATURES, columns)
+    return _sample(path, FEATURES, columns, labels)
 
 
-def _papers(path: Path, arrays: Mapping[str, np.ndarray]) -> Sample:
+def _papers(path: Path, arrays: Mapping[str, np.ndarray], labels: Sequence[int]) -> Sample:
     """In it mass is (mass in GeV - 50) / 250, and label 0 for W and 1 for QCD."""
     for name in PAPER_PARTS:
         _shaped(path, name, arrays[name], (*arrays[name].shape[:1], len(PAPER_COLUMNS)))
@@ -97,7 +100,7 @@ def _papers(path: Path, arrays: Mapping[str, np.ndarray]) -> Sample:
     columns = dict(zip(PAPER_COLUMNS, table.T, strict=True))
     columns["mass"] = MASS[0] + (MASS[1] - MASS[0]) * columns["mass"]
     columns["label"] = 1 - columns["label"]
-    return _sample(path, tuple(name for name in PAPER_COLUMNS if name in FEATURES), columns)
+    return _sample(path, tuple(name for name in PAPER_COLUMNS if name in FEATURES), columns, labels)
 
 
 def _shaped(path: Path, name: str, array: np.ndarray, shape: tuple[int, ...]) -> None:
@@ -120,10 +123,10 @@ def _every(good: np.ndarray, place: str, column: str, values: np.ndarray, expect
         raise ValueError(f"{place}: {column} in row {row} is {values[row]:g}, not {expected}")
 
 
-def _sample(path: Path, names: tuple[str, ...], columns: Mapping[str, np.ndarray]) -> Sample:
+def _sample(path: Path, names: tuple[str, ...], columns: Mapping[str, np.ndarray], labels: Sequence[int]) -> Sample:
     single = {name: np.ascontiguousarray(values, np.float32) for name, values in columns.items()}
-    for label, kind in ((0, "QCD"), (1, "W")):
+    for label in labels:
         if not np.any(single["label"] == label):
-            raise ValueError(f"{path}: no row has the label of {kind}")
+            raise ValueError(f"{path}: no row has the label of {('QCD', 'W')[label]}")
     features = np.column_stack([single[name] for name in names])
     return Sample(names, features, single["mass"], single["pt"], single["label"])

@@ -120,17 +120,19 @@ def test_the_study_of_the_constraint():
 
 
 def test_the_study_of_maps():
-    tiny = maps.Sizes(Size(steps=150, train_events=20_000, test_events=40_000, seeds=()), 40_000)
+    tiny = maps.Sizes(Size(steps=150, train_events=20_000, test_events=40_000, seeds=()), 40_000, 60)
     tasks = maps.tasks(tiny)
     trained = maps.measured(tasks["unconstrained, seed 1"])
     before, after = (trained[name]["0"]["residual"] for name in ("as it is", "QuantileMap(0)"))
     assert min(before) > 3 and max(after) < 2
     assert trained["k neighbours"]["0"]["residual"][1] < before[1] and trained["k neighbours"]["0"]["auc"] is None
-    assert len(maps.tables(dict.fromkeys(tasks, trained))["maps"].splitlines()) == 2 + 2 * (1 + 3 + 2) + 3 * (1 + 1 + 2)
+    assert len(maps.tables(dict.fromkeys(tasks, trained))["maps"].splitlines()) == 2 + 2 * (1 + 3 + 3) + (
+        1 + 1 + 3
+    ) + 2 * (1 + 1 + 3)
     of_jets = maps_of_jets.tasks(maps_of_jets.QUICK)
-    one = {"auc": 0.8, "r50": 10.0, "residual": 1.25, "inverse_jsd": 50.0}
+    one = {"auc": 0.8, "r50": 10.0, "residual": 1.25, "inverse_jsd": 50.0, "bias": 0.5, "seconds": None}
     table = maps_of_jets.tables(dict.fromkeys(of_jets, {"as it is": one}))["maps of W tagging"]
-    assert len(of_jets) == 16 and "| MoDeConstraint(1) | as it is | 0.800 | 10.00 | 1.2 | 50 |" in table
+    assert len(of_jets) == 16 and "| MoDeConstraint(1) | as it is | 0.800 | 10.00 | 1.2 | 50 | 0.5 ± 1.0 | - |" in table
 
 
 def test_plain_is_the_papers_formula():

@@ -398,7 +398,9 @@ def test_the_number_of_processes_does_not_matter(tmp_path):
         np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
 
 
-@pytest.mark.parametrize("option, value", [("--jets", "0"), ("--seed", "-1"), ("--output", "jets.txt")])
+@pytest.mark.parametrize(
+    "option, value", [("--jets", "0"), ("--test-jets", "-5"), ("--seed", "-1"), ("--output", "jets.txt")]
+)
 def test_the_command_names_a_bad_option(option, value, monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["generate", option, value])
     with pytest.raises(SystemExit):
@@ -417,6 +419,45 @@ def test_pieces_of_fewer_jets_are_among_those_of_more():
     few, many = generate.pieces(1000, seed=1), generate.pieces(1700, seed=1)
     assert all(piece in many for piece in few)
     assert sum(p.argument.jets for p in many) == 3400
+
+
+def test_jets_for_testing_come_from_generators_of_their_own(monkeypatch, tmp_path):
+    """The seeds of Pythia of 400,000 of them and of 100,000 of each class to train with are all different."""
+    monkeypatch.chdir(tmp_path)
+    started = []
+
+    class Started(Exception):
+        pass
+
+    def generator(process, seed):
+        started.append(seed)
+        raise Started
+
+    monkeypatch.setattr(events, "Generator", generator)
+
+    def run(wanted, work, *_):
+        for piece in wanted:
+            with pytest.raises(Started):
+                work(piece.argument)
+        raise SystemExit
+
+    monkeypatch.setattr(generate, "run", run)
+    for options in (["--jets", "100000"], ["--test-jets", "400000"]):
+        monkeypatch.setattr(sys, "argv", ["generate", *options])
+        with pytest.raises(SystemExit):
+            generate.main()
+    assert len(started) == 2 * 200 + 800 == len(set(started))
+
+
+def test_jets_for_testing_are_written_to_a_file_of_their_own(monkeypatch, tmp_path, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["generate", "--test-jets", "4", "--processes", "1"])
+    generate.main()
+    assert re.search(r"QCD: 4 jets from [\d,]+ events", printed := capsys.readouterr().out) and "W:" not in printed
+    made = sample.load(sample.TESTING, labels=(0,))
+    assert len(made) == 4 and not made.label.any()
+    with pytest.raises(ValueError, match="no row has the label of W"):
+        sample.load(sample.TESTING)
 
 
 # ------------------------------------------------------------------ files
