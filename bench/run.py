@@ -23,7 +23,7 @@ from pathlib import Path
 import libmode
 from tqdm import tqdm
 
-from . import boosting_round, go_program, machine, memory, plots, summary, training_step
+from . import boosting_round, gather, go_program, machine, memory, plots, summary, training_step
 from .events import Events, sets_of
 from .go_program import GoProgram
 from .methods import METHODS, PLAIN_ORDER_2, Method
@@ -160,6 +160,10 @@ def main() -> None:
     boosting = boosting_round.measure(rounds=4 if chosen.quick else boosting_round.ROUNDS)
     print("\nRound of XGBoost, 1,000,000 events\n" + boosting_round.table(boosting))
 
+    gathered = {count: gather.measure(count) for count in gather.PROCESSES}
+    tables = (gather.table(own, count, gather.EVENTS) for count, own in gathered.items())
+    print("\nSeveral processes", *tables, sep="\n")
+
     print("\nWhere methods stopped")
     print(*(f"  {name} {why}" for name, why in benchmark.stopped.items()), sep="\n")
     print("Extra memory:", "; ".join(sorted(benchmark.memory_method)))
@@ -176,6 +180,7 @@ def main() -> None:
         ],
         "training_step": {batch: vars(measured) for batch, measured in steps.items()},
         "boosting_round": vars(boosting),
+        "gather": gathered,
         "targets": [vars(target) for target in reached],
     }
     (chosen.output / "results.json").write_text(json.dumps(results, indent=1) + "\n")
