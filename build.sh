@@ -24,7 +24,8 @@ usage: ./build.sh COMMAND
                 trees: XGBoost and LightGBM on three samples, beside hep_ml and networks;
                 --quick: a look in minutes, which leaves the results in the tree alone;
                 wsample: no training, jets for section 3.2, in hours; see wsample --help;
-                wtagging: section 3.2 with these jets, or with --sample FILE)
+                wtagging: section 3.2 with these jets, or with --sample FILE;
+                wtesting: the same judged by jets for testing only, a seed at a time: --seed N)
   bench [...]   time libmode beside every alternative, one hour; writes build/bench
                 (--quick: a look in minutes; see bench --help)
   bench --against COMMIT [...]
@@ -56,6 +57,7 @@ ROOT_PACKAGE=root==0.1a12    # ROOT 6.40, for tests/root
 STATICCHECK=honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK=golang.org/x/vuln/cmd/govulncheck@v1.1.4
 PIP_AUDIT=pip-audit==2.10.1
+COVERAGE=coverage==7.17.3
 
 say() { printf '\033[1m== %s\033[0m\n' "$*" >&2; }
 die() { printf 'build.sh: %s\n' "$*" >&2; exit 1; }
@@ -352,8 +354,11 @@ test_folders() {
     test_go
     test_c
     say "Python: $2"
-    "$VENV/bin/python" -m pytest -q $2 "${@:3}"
+    py_test $2 "${@:3}"
 }
+
+# py_test ARGUMENT...: pytest, which test-full has count the statements of the package that are run.
+py_test() { "$VENV/bin/python" ${COUNTED:+-m coverage run} -m pytest -q "$@"; }
 
 test_go() {
     say "Go"
@@ -381,7 +386,7 @@ APART="install frameworks callbacks trees recipes"
 apart() {
     local folder fuzz failed=0
     for folder in $APART; do
-        "$VENV/bin/python" -m pytest -q "tests/$folder" "$@" || failed=1
+        py_test "tests/$folder" "$@" || failed=1
     done
     for fuzz in FuzzAnything FuzzDefinition; do
         go test ./core -run '^$' -fuzz "^$fuzz\$" -fuzztime 30s -parallel 1 || failed=1
@@ -414,13 +419,26 @@ test_all() {
     apart "$@" >"$beside" 2>&1 &
     set +m
     trap "kill -- -$! 2>/dev/null" EXIT
-    "$VENV/bin/python" -m pytest -q tests "${without[@]}" "$@" || failed=1
+    py_test tests "${without[@]}" "$@" || failed=1
     wait $! || failed=1
     trap - EXIT
     say "Python, in processes of their own: $APART"
     cat "$beside"
     [ -z "$failed" ] || die "tests failed"
     [ -z "$left_out" ] || say "$left_out"
+}
+
+# coverage: fails where the tests of Go run less than 97 of 100 statements of the core, or all tests less of those of the
+# package. pyproject.toml says which.
+coverage() {
+    local profile=$VENV/core.cover part
+    say "Statements that the tests run"
+    go test ./core/... -coverpkg ./core/... -coverprofile "$profile" >/dev/null
+    part=$(go tool cover -func "$profile" | sed -n 's/^total:.*[^0-9.]\([0-9.]*\)%$/\1/p')
+    echo "core: $part %"
+    awk -v part="$part" 'BEGIN { exit !(part >= 97) }' || die "coverage of core: $part %"
+    "$VENV/bin/python" -m coverage combine -q
+    "$VENV/bin/python" -m coverage report --skip-covered --show-missing --fail-under 97
 }
 
 # test_full: what needs root and Debian's packages, or minutes more.
@@ -430,14 +448,18 @@ test_full() {
         command -v "${tool%:*}" >/dev/null || need+=("${tool#*:}")
     done
     [ ${#need[@]} -eq 0 ] || die "test-full needs: apt-get install ${need[*]}"
-    test_all
+    extras test
+    packages "$COVERAGE"
+    mkdir -p build/coverage
+    COUNTED=yes test_all
+    coverage
     say "Concurrent calls, with the race detector; a million calls"
     go test -race ./core -run 'Concurrent|Threads'
     "$VENV/bin/python" tests/helpers/soak.py 1000000
     say "C and C++ with sanitizers and under valgrind"
     tests/c/sanitize.sh "$VENV"
     say "Tutorials"
-    "$VENV/bin/python" -m pytest -q tests/docs/tutorials_in_full.py
+    py_test tests/docs/tutorials_in_full.py
     say "Wheels"
     wheel
     tests/install/pythons.sh
@@ -460,8 +482,9 @@ studies() {
         trees) module=trees.study extra="bench trees" ;;
         wsample) module=w_tagging.generate extra=wtagging ;;
         wtagging) module=w_tagging.paper extra="studies frameworks" ;;
+        wtesting) module=w_tagging.testing ;;
         *)
-            die "usage: ./build.sh studies simple|batches|constraint|maps|bins|unbinned|dalitz|trees|wtagging [--quick] [--processes N], or wsample [--help]"
+            die "usage: ./build.sh studies simple|batches|constraint|maps|bins|unbinned|dalitz|trees|wtagging|wtesting [--quick] [--processes N], or wsample [--help]"
             ;;
     esac
     shift
@@ -478,7 +501,7 @@ studies() {
     case "$name $*" in
         *--quick* | *--sample*) ;;
         wsample*) ;;
-        wtagging*) "$VENV/bin/python" -m studies.w_tagging.report ;;
+        wtagging* | wtesting*) "$VENV/bin/python" -m studies.w_tagging.report ;;
         dalitz*) "$VENV/bin/python" -m studies.dalitz.report ;;
         trees*) ;;
         *) "$VENV/bin/python" -m studies.simple_model.report ;;

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..methods import Classifier
 from ..w_tagging.classifiers import RANGE, mode
-from ..w_tagging.measure import Fit, mass_edges, performance
+from ..w_tagging.measure import fit_of, mass_edges, performance
 from ..w_tagging.sample import Sample, load
 from ..w_tagging.study import Size as NetworkSize
 from ..w_tagging.study import Task as NetworkTask
@@ -51,7 +51,7 @@ def measured(task: Task) -> dict[str, Any]:
         training, validation, testing = split(sample.label, task.seed)
         parts = _part(sample, np.concatenate([training, validation])), _part(sample, testing)
         score, test = _of_trees(task, *parts, watch), (parts[1].mass, parts[1].label)
-    result = performance(score, *test, classifier.order, mass_edges(sample), Fit(sample))
+    result = performance(score, *test, classifier.order, mass_edges(sample), fit_of(sample))
     return {name: result[name] for name in SHOWN} | {"seconds": watch.seconds}
 
 

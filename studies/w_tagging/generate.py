@@ -15,7 +15,7 @@ import numpy as np
 from ..runner import Piece, run
 from . import detector, events, jets
 from .features import features
-from .sample import FEATURES, LARGE, MASS, PT, TESTING, Sample, write
+from .sample import FEATURES, LARGE, MASS, PT, Sample, testing, write
 
 PROCESSES = tuple(events.PROCESSES)
 JETS_PER_PIECE = 500
@@ -125,7 +125,7 @@ def main() -> None:
         default=2,
         help="to run side by side, by default %(default)s; they do not change the jets",
     )
-    parser.add_argument("--output", type=Path, help=f"by default {LARGE}, of --test-jets {TESTING}")
+    parser.add_argument("--output", type=Path, help=f"by default {LARGE}, of --test-jets {testing(1)}")
     chosen = parser.parse_args()
     for option, value in (("--jets", chosen.jets), ("--test-jets", chosen.test_jets)):
         if value is not None and value < 1:
@@ -136,7 +136,7 @@ def main() -> None:
         parser.error(f"--output = {chosen.output} does not end in .npz")
     if chosen.test_jets:
         wanted = pieces(chosen.test_jets, chosen.seed, ("QCD",), FIRST_FOR_TESTING)
-        kind, labels, output = "QCD jets for testing", (0,), chosen.output or TESTING
+        kind, labels, output = "QCD jets for testing", (0,), chosen.output or testing(chosen.seed)
     else:
         wanted = pieces(chosen.jets, chosen.seed)
         kind, labels, output = "jets of both classes", (0, 1), chosen.output or LARGE

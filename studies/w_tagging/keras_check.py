@@ -20,7 +20,7 @@ from ..command import command
 from ..methods import one_thread
 from . import paper
 from .classifiers import METHODS
-from .measure import Fit, mass_edges, performance
+from .measure import fit_of, mass_edges, performance
 from .sample import Sample, load
 from .study import Size, Task, Trained, prepared_split, seconds, trained
 from .train import RAMP, Choice, in_epoch, new_network, one_cycle, shuffled
@@ -55,7 +55,7 @@ def measured(checked: Checked) -> dict[str, Any]:
     task = checked.task
     sample = load(task.size.sample)
     found = trained(task, sample) if checked.binding == "PyTorch" else trained_in_keras(task, sample)
-    result = performance(found.score, found.mass, found.label, CHECKED.order, mass_edges(sample), Fit(sample))
+    result = performance(found.score, found.mass, found.label, CHECKED.order, mass_edges(sample), fit_of(sample))
     return {"epoch": found.epoch, **{name: result[name] for name in KEPT}}
 
 

@@ -21,7 +21,7 @@ from .. import flow, pages
 from ..command import command
 from ..methods import Classifier, one_thread
 from .classifiers import RANGE, mode
-from .measure import EFFICIENCY, Fit, mass_edges
+from .measure import EFFICIENCY, fit_of, mass_edges
 from .sample import load
 from .study import Size, Task, prepared_split, seconds
 from .train import scores_of, train
@@ -95,7 +95,7 @@ def _quantiles(order: int) -> Callable[[Scores, Scores], flow.Map]:
 
 
 def _judged(score: NDArray[Any], sample: Any, test: NDArray[Any], order: int) -> dict[str, Any]:
-    mass, label, edges, fit = sample.mass[test], sample.label[test], mass_edges(sample), Fit(sample)
+    mass, label, edges, fit = sample.mass[test], sample.label[test], mass_edges(sample), fit_of(sample)
     cut = metrics.threshold(score, label, signal_efficiency=EFFICIENCY)
     background = label == 0
     of_background, selected = mass[background], score[background] >= cut

@@ -78,22 +78,28 @@ def _short(values: np.ndarray) -> list[float]:
     return [float(f"{value:.4g}") for value in values]
 
 
+def fit_of(sample: Sample) -> Fit:
+    """The fit for a sample of both classes."""
+    return Fit(sample.mass[sample.label == 0], sample.mass[sample.label == 1])
+
+
 class Fit:
     """Polynomial and signal, fitted to spectra of selected QCD jets.
 
-    width : of the signal: half of what holds the central 68 % of the sample's W jets, in GeV
-    degree : of the polynomial, the lowest of DEGREES that fits the spectrum of all QCD jets of the sample
+    background, signal : masses (n,) of unselected jets, in GeV
+
+    width : of the signal: half of what holds the central 68 % of the W jets, in GeV
+    degree : of the polynomial, the lowest of DEGREES that fits the spectrum of all QCD jets
         (chi2 probability of at least PROBABLE) and that one degree more does not improve (by BETTER)
     fits : what led to that
     """
 
-    def __init__(self, sample: Sample) -> None:
-        low, high = np.quantile(sample.mass[sample.label == 1], [0.16, 0.84])
+    def __init__(self, background: np.ndarray, signal: np.ndarray) -> None:
+        low, high = np.quantile(signal, [0.16, 0.84])
         self.width = float(high - low) / 2
         self.fits = []
-        background = sample.mass[sample.label == 0]
         for degree in DEGREES:
-            found = self._of(background, degree)
+            found = self.found(background, degree)
             probability = float(stats.chi2.sf(found.chi2, found.ndof))
             self.fits.append(
                 {"degree": degree, "chi2": found.chi2, "ndof": found.ndof,
@@ -121,11 +127,12 @@ class Fit:
         """
         spectra = (rng.choice(mass, rng.poisson(len(mass))) for _ in range(PSEUDO))
         try:
-            found = np.array([self._of(spectrum, degree).significance for spectrum in spectra])
+            found = np.array([self.found(spectrum, degree).significance for spectrum in spectra])
         except RuntimeError:
             return {"value": None, "error": None, "chi2": None}
-        whole = self._of(mass, degree)
+        whole = self.found(mass, degree)
         return {"value": float(found.mean()), "error": float(found.std(ddof=1)), "chi2": whole.chi2 / whole.ndof}
 
-    def _of(self, mass: np.ndarray, degree: int) -> metrics.SignalBias:
+    def found(self, mass: np.ndarray, degree: int) -> metrics.SignalBias:
+        """The fit of one spectrum; RuntimeError where it has too few jets somewhere."""
         return metrics.signal_bias(mass, BIAS_EDGES, signal_mass=W_MASS, signal_width=self.width, degree=degree)

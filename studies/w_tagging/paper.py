@@ -14,7 +14,7 @@ from typing import Any
 from ..command import command
 from ..methods import Classifier, one_thread
 from .classifiers import METHODS, PAPER_FRACTION, PAPER_RECIPE
-from .measure import Fit, mass_edges, performance
+from .measure import fit_of, mass_edges, performance
 from .sample import LARGE, SMALL, load
 from .study import TEST, VALIDATION, Size, Task, seconds, trained
 from .summary import points
@@ -55,7 +55,7 @@ def measured(task: Task) -> dict[str, Any]:
     """Trains and measures: what results.json holds of it."""
     one_thread()
     sample = load(task.size.sample)
-    fit, edges = Fit(sample), mass_edges(sample)
+    fit, edges = fit_of(sample), mass_edges(sample)
     found = trained(task, sample)
     result = performance(found.score, found.mass, found.label, task.classifier.order, edges, fit)
     if task.classifier.method == "none":  # once is enough

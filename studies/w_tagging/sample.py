@@ -11,7 +11,6 @@ import numpy as np
 
 SMALL = Path(__file__).with_name("sample.npz")
 LARGE = Path("build/studies/w_tagging.npz")  # where generate writes it
-TESTING = Path("build/studies/w_tagging_test.npz")  # and QCD jets for testing only
 BOTH = (0, 1)  # labels
 FEATURES = ("c2", "d2", "tau21", "r2", "planar_flow", "a3", "aplanarity", "zcut", "sqrt_d12", "kt_dr")
 ARRAYS = ("features", "mass", "pt", "label")
@@ -47,6 +46,11 @@ class Sample:
 
     def __len__(self) -> int:
         return len(self.label)
+
+
+def testing(seed: int) -> Path:
+    """Where generate writes the QCD jets for testing only, which are others for each seed."""
+    return Path(f"build/studies/w_tagging_test_{seed}.npz")
 
 
 def load(path: Path | str | None = None, labels: Sequence[int] = BOTH) -> Sample:

@@ -208,7 +208,6 @@ static mode_options options;
 static mode_events events;
 static const double *at;
 static size_t n_at;
-static int spoilt; /* whether values of events may be anything */
 static const void *masses[MAX_MASS];
 
 /* Values of one array: good ones from lo to hi, some of them or all spoilt now and then. */
@@ -325,7 +324,6 @@ static void draw_bytes(void) {
 static void draw(const functions *f) {
     static const size_t sizes[] = {0, 1, 2, 3, 5, 8, 9, 16, 17, 33, 60, 64, 100};
     const int spoil = one_in(4) ? 4 << below(6) : 0, steps = 2 << below(9);
-    spoilt = spoil > 0;
     memset(used, 0, sizeof used);
     look(mode_options_init(&options, sizeof options));
     if (one_in(2)) options.bins = 1 + below(8);
@@ -439,7 +437,6 @@ static void check_scaling(const functions *f, const mode_options *o, double loss
     if (o->loss != MODE_LOSS_DISCO && isfinite(o->score_range[0])) return;
     bounded = isfinite(o->max_slope) || (o->monotonic != 0 && o->monotonic != MODE_DEFAULT);
     if ((bounded || o->moments == MODE_MOMENTS_QUADRATURE) && ties(f)) return;
-    if (bounded && spoilt) return; /* a mass far from all others leaves moments that are bounded few digits */
     for (size_t i = 0; i < events.n; i++) {
         const double g = f->value(grad, i), s = f->value(events.score, i);
         if (!(fabs(s) <= (double)MANY)) return;

@@ -13,7 +13,7 @@ from studies.methods import Classifier
 from studies.w_tagging import curves, paper, report, summary, tables
 from studies.w_tagging.classifiers import METHODS, PAPER_FRACTION, PAPER_RECIPE
 from studies.w_tagging.cost import measured as cost_of
-from studies.w_tagging.measure import BINS, FINE_EDGES, ROC, Fit, mass_edges
+from studies.w_tagging.measure import BINS, FINE_EDGES, ROC, fit_of, mass_edges
 from studies.w_tagging.sample import load
 from studies.w_tagging.study import Size, Task, split
 from studies.w_tagging.train import LEARNING_RATES, MOMENTA, Choice, new_network, one_cycle, prepared
@@ -137,7 +137,7 @@ def test_bins_of_mass_have_as_many_qcd_jets(sample):
 
 def test_background_without_a_selection_has_no_bias(sample):
     """Nor has one that falls linearly, of any size; a bump has."""
-    fit = Fit(sample)
+    fit = fit_of(sample)
     rng = np.random.default_rng(2)
     mass = sample.mass[sample.label == 0]
     linear = mass[rng.uniform(size=len(mass)) < 0.9 - mass / 300]
@@ -150,7 +150,7 @@ def test_background_without_a_selection_has_no_bias(sample):
 
 
 def test_the_width_is_that_of_the_w(sample):
-    assert Fit(sample).width == pytest.approx(7, abs=0.3)
+    assert fit_of(sample).width == pytest.approx(7, abs=0.3)
 
 
 def sample_of(sample, kept):
@@ -162,7 +162,7 @@ def test_a_spectrum_that_no_polynomial_fits_is_refused(sample):
     waves = np.sin(sample.mass / 3) > np.random.default_rng(1).uniform(-1, 3, len(sample))
     comb = sample_of(sample, (sample.label == 1) | waves)
     with pytest.raises(RuntimeError, match="no polynomial of degree 2 to 7 fits the unselected QCD spectrum"):
-        Fit(comb)
+        fit_of(comb)
 
 
 def test_a_mass_blind_selection_reaches_the_ceiling(results):

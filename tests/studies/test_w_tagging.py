@@ -454,10 +454,10 @@ def test_jets_for_testing_are_written_to_a_file_of_their_own(monkeypatch, tmp_pa
     monkeypatch.setattr(sys, "argv", ["generate", "--test-jets", "4", "--processes", "1"])
     generate.main()
     assert re.search(r"QCD: 4 jets from [\d,]+ events", printed := capsys.readouterr().out) and "W:" not in printed
-    made = sample.load(sample.TESTING, labels=(0,))
+    made = sample.load(sample.testing(1), labels=(0,))
     assert len(made) == 4 and not made.label.any()
     with pytest.raises(ValueError, match="no row has the label of W"):
-        sample.load(sample.TESTING)
+        sample.load(sample.testing(1))
 
 
 # ------------------------------------------------------------------ files

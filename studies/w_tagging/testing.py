@@ -1,0 +1,176 @@
+"""W tagging judged by QCD jets that are for nothing else: ``python -m studies.w_tagging.testing --seed 1``.
+
+Trains every classifier once on the jets of the tree, and counts which of the test jets of that seed
+(``./build.sh studies wsample --test-jets N --seed 1``) it keeps. The counts are added to testing.json, so that
+seeds, whose test jets are others, can be run on different days. The tables of docs/w-tagging.md are made of them
+by verdict.py.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from libmode import metrics
+from libmode.posthoc import QuantileMap
+
+from ..methods import Classifier, one_thread
+from ..runner import Piece, run
+from .classifiers import METHODS, RANGE
+from .maps import ORDERS, TOLERANCE
+from .measure import BIAS_EDGES, EFFICIENCY, mass_edges
+from .sample import Sample, load, testing
+from .study import Size, Task, prepared_split, seconds
+from .train import scores_of, train, train_against_adversary
+
+RESULTS = Path(__file__).with_name("testing.json")
+FULL = Size(None, 50, 2_000, ())
+QUICK = Size(None, 3, 2_000, ())
+OF_QUICK = ("unconstrained", "MoDe[1]")
+
+# The scans, and what has no strength to choose.
+SCANS: dict[str, tuple[Classifier, ...]] = {
+    **METHODS,
+    **{
+        f"MoDeConstraint[{order}]": (
+            Classifier(
+                f"MoDeConstraint[{order}]",
+                "constraint",
+                options={"order": order, "mass_range": RANGE, "tolerance": TOLERANCE},
+            ),
+        )
+        for order in ORDERS
+    },
+}
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One training, and the file of the jets that judge it."""
+
+    task: Task
+    path: str
+
+
+def mapped(order: int) -> str:
+    """The name of the unconstrained classifier behind a map of this order."""
+    return f"unconstrained, QuantileMap({order})"
+
+
+def key(name: str, strength: float) -> str:
+    """Of one classifier in testing.json."""
+    return f"{name}, strength {strength:g}"
+
+
+def measured(judged: Judged) -> dict[str, Any]:
+    """Trains a classifier: counts of the test jets that it, and maps behind it, keep, by their keys."""
+    one_thread()
+    task, tree, jets = judged.task, load(None), load(judged.path, labels=(0,))
+    parts, places = prepared_split(task, tree)
+    method = train_against_adversary if task.classifier.method == "adversary" else train
+    network, _ = method(
+        parts[0], parts[1], task.classifier, epochs=task.size.epochs, batch=task.size.batch, seed=task.seed
+    )
+    score = scores_of(network, parts[2])
+    trained_on = tree.features[places[0]]
+    inputs = (jets.features - trained_on.mean(axis=0)) / trained_on.std(axis=0)
+    of_jets = _scores(network, inputs)
+    mass, label = tree.mass[places[2]], tree.label[places[2]]
+    found = {
+        key(task.classifier.name, task.classifier.strength): _counts(
+            score, label, of_jets, jets, mass_edges(tree), task.classifier.order
+        )
+    }
+    if task.classifier.method == "none":
+        of_fit = np.concatenate([scores_of(network, part) for part in parts[:2]])
+        used = np.concatenate(places[:2])
+        background = (tree.label[used] == 0) & (tree.mass[used] < RANGE[1])
+        for order in ORDERS:
+            fitted = QuantileMap(order, mass_range=RANGE).fit(of_fit[background], tree.mass[used][background])
+            found[key(mapped(order), 0)] = _counts(
+                fitted.transform(score, mass),
+                label,
+                fitted.transform(of_jets, jets.mass),
+                jets,
+                mass_edges(tree),
+                order,
+            )
+    return found
+
+
+@torch.inference_mode()
+def _scores(network: torch.nn.Module, inputs: np.ndarray) -> np.ndarray:
+    return torch.cat([network(chunk)[:, 0] for chunk in torch.from_numpy(inputs).split(100_000)]).numpy()
+
+
+def _counts(
+    score: np.ndarray, label: np.ndarray, of_jets: np.ndarray, jets: Sample, edges: np.ndarray, order: int
+) -> dict[str, Any]:
+    """What a selection of half of the W jets of the tree's test set keeps of the test jets.
+
+    kept : how many
+    spectrum : of these, in BIAS_EDGES
+    residual, expected : rms of the fraction kept, in bins of mass up to 200 GeV, around its best polynomial in
+        mass, and what the number of jets makes of it; over the mean fraction
+    """
+    cut = metrics.threshold(score, label, signal_efficiency=EFFICIENCY)
+    selected = of_jets >= cut
+    flat = metrics.flatness(jets.mass, selected, np.minimum(edges, RANGE[1]), degree=order)
+    rate = selected.mean()
+    return {
+        "kept": int(selected.sum()),
+        "spectrum": np.histogram(jets.mass[selected], BIAS_EDGES)[0].tolist(),
+        "residual": float(flat.rms / rate),
+        "expected": float(flat.expected / rate),
+    }
+
+
+def classifiers(quick: bool) -> Iterator[Classifier]:
+    """Those that are trained."""
+    for name, scan in SCANS.items():
+        if not quick:
+            yield from scan
+        elif name in OF_QUICK:
+            yield scan[-1]
+
+
+def main() -> None:
+    """Runs a seed and adds it to the results."""
+    parser = argparse.ArgumentParser(prog="python -m studies.w_tagging.testing", description=__doc__.split(":")[0])
+    parser.add_argument("--seed", type=int, default=1, help="of the trainings and of their test jets, from 1 on")
+    parser.add_argument("--sample", type=Path, help="the test jets, by default where wsample writes those of the seed")
+    parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--quick", action="store_true", help="two classifiers, three epochs; the committed results stay")
+    chosen = parser.parse_args()
+    if chosen.seed < 1:
+        parser.error(f"--seed = {chosen.seed} is not 1 or more")
+    path = chosen.sample or testing(chosen.seed)
+    if not path.exists():
+        parser.error(f"no jets in {path}: ./build.sh studies wsample --test-jets N --seed {chosen.seed} makes some")
+    size, results = (QUICK, Path("build/studies/testing-quick.json")) if chosen.quick else (FULL, RESULTS)
+    jets, tree = load(path, labels=(0,)), load(None)
+    pieces = []
+    for classifier in classifiers(chosen.quick):
+        task = Task(classifier, chosen.seed, size, jets=len(tree))
+        name = f"{key(classifier.name, classifier.strength)}, seed {chosen.seed}"
+        pieces.append(Piece(name, asdict(task) | {"test jets": len(jets)}, Judged(task, str(path)), seconds(task)))
+    trained = run(pieces, measured, Path("build/studies/testing"), chosen.processes)
+    seeds = json.loads(results.read_text())["seeds"] if results.exists() else {}
+    seeds[str(chosen.seed)] = {
+        "jets": len(jets),
+        "spectrum": np.histogram(jets.mass, BIAS_EDGES)[0].tolist(),
+        "classifiers": {name: counts for piece in pieces for name, counts in trained[piece.key].items()},
+    }
+    ordered = {seed: seeds[seed] for seed in sorted(seeds, key=int)}
+    results.write_text(json.dumps({"seeds": ordered}, separators=(",", ":")) + "\n")
+    print("wrote", results)
+
+
+if __name__ == "__main__":
+    main()

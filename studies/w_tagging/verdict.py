@@ -1,0 +1,183 @@
+"""What testing.json says: which classifiers a search can use, by rules that were fixed before it was looked at.
+
+A search is one with SEARCH QCD jets before the selection: what a bias means to it does not depend on how many
+jets it was measured with.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import sqrt
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .. import pages
+from .measure import BIAS_EDGES, Fit
+from .sample import load
+from .summary import Value, over_seeds
+from .testing import ORDERS, RESULTS, SCANS, key, mapped
+
+SEARCH = 25_000
+SPURIOUS = 0.5  # of its statistical error is the largest signal that a search may find where there is none
+AS_WANTED = 0.05  # the largest rms of the fraction kept around its polynomial in mass, over the mean fraction
+REFERENCE = "DisCo"
+CENTRES = (BIAS_EDGES[1:] + BIAS_EDGES[:-1]) / 2
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """One classifier: its counts of each seed, and how many jets there were.
+
+    sizes : the test jets of each seed
+    of : the counts of each seed, as testing.py writes them
+    fit : polynomial and signal
+    """
+
+    name: str
+    strength: float
+    sizes: tuple[int, ...]
+    of: tuple[Mapping[str, Any], ...]
+    fit: Fit
+
+    @cached_property
+    def r50(self) -> Value:
+        """1 over the fraction of QCD jets kept; the error from the spread over seeds, or else from the counts."""
+        kept = [counts["kept"] for counts in self.of]
+        found = over_seeds([size / one for size, one in zip(self.sizes, kept, strict=True)])
+        return found if len(kept) > 1 else Value(found.mean, found.mean / sqrt(kept[0]))
+
+    @cached_property
+    def shape(self) -> float:
+        """The rms of the fraction kept around its polynomial over the mean fraction, chance subtracted."""
+        squares = [counts["residual"] ** 2 - counts["expected"] ** 2 for counts in self.of]
+        return sqrt(max(0.0, float(np.mean(squares))))
+
+    def bias(self, more: int = 0) -> tuple[Value, float] | None:
+        """The signal that a search would find, over its statistical error: its mean over seeds, and its size.
+
+        more : degrees of the polynomial beside those that the unselected spectrum needs
+
+        The size is the rms over seeds without what the fluctuation of the test jets makes of it, so that a bias
+        that goes up with one seed and down with the next counts. None where a seed's selection left so few jets
+        somewhere that there is no fit.
+        """
+        values, errors = [], []
+        for size, counts in zip(self.sizes, self.of, strict=True):
+            if not any(counts["spectrum"]):
+                return None
+            try:
+                found = self.fit.found(np.repeat(CENTRES, counts["spectrum"]), self.fit.degree + more)
+            except RuntimeError:
+                return None
+            errors.append(sqrt(SEARCH / size))
+            values.append(found.significance * errors[-1])
+        of_mean = sqrt(sum(error**2 for error in errors)) / len(errors)
+        mean, spread = over_seeds(values)
+        square = float(np.mean(np.square(values) - np.square(errors)))
+        return Value(mean, max(of_mean, spread)), sqrt(max(0.0, square))
+
+
+def is_as_wanted(one: Judgement) -> bool:
+    """Whether the response is the polynomial in mass that it may be."""
+    return one.shape <= AS_WANTED
+
+
+def is_unbiased(one: Judgement, more: int = 0) -> bool:
+    """Whether a search would find less than SPURIOUS where there is nothing."""
+    bias = one.bias(more)
+    return bias is not None and bias[1] <= SPURIOUS
+
+
+def judged(results: Mapping[str, Any]) -> tuple[dict[str, list[Judgement]], Fit, np.ndarray]:
+    """The scans by method, the fit, and the unselected spectrum of all test jets, which says its degree."""
+    seeds = list(results["seeds"].values())
+    spectrum = np.sum([seed["spectrum"] for seed in seeds], axis=0)
+    tree = load(None)
+    fit = Fit(np.repeat(CENTRES, spectrum), tree.mass[tree.label == 1])
+    sizes = tuple(seed["jets"] for seed in seeds)
+    names = {name: [one.strength for one in scan] for name, scan in SCANS.items()}
+    names |= {mapped(order): [0.0] for order in ORDERS}
+
+    def judgement(name: str, strength: float) -> Judgement:
+        of = tuple(seed["classifiers"][key(name, strength)] for seed in seeds)
+        return Judgement(name, strength, sizes, of, fit)
+
+    return {name: [judgement(name, one) for one in strengths] for name, strengths in names.items()}, fit, spectrum
+
+
+def tables(path: Path = RESULTS) -> dict[str, str]:
+    """Those of docs/w-tagging.md, by the name of their marks."""
+    scans, fit, spectrum = judged(json.loads(path.read_text()))
+    return {
+        "w tagging, test jets": _unselected(fit, int(spectrum.sum())),
+        "w tagging, tested, as wanted": _best(scans, is_as_wanted, 0),
+        "w tagging, tested, unbiased": _best(scans, is_unbiased, 0),
+        "w tagging, tested, unbiased with a degree more": _best(scans, lambda one: is_unbiased(one, 1), 1),
+        "w tagging, tested, scans": _scans([one for scan in scans.values() for one in scan]),
+    }
+
+
+def _unselected(fit: Fit, jets: int) -> str:
+    rows = [["degree", f"chi2/ndof of {jets:,} jets", "probability", "signal over its error", ""]]
+    for one in fit.fits:
+        chosen = "chosen" if one["degree"] == fit.degree else ""
+        rows.append(
+            [str(one["degree"]), f"{one['chi2']:.1f}/{one['ndof']}", f"{one['probability']:.2g}",
+             f"{one['significance']:.2f}", chosen]
+        )  # fmt: skip
+    return pages.table(rows)
+
+
+_HEAD = ["method", "strength", "R50", "shape, %", "spurious signal", "its size"]
+
+
+def _row(one: Judgement, more: int) -> list[str]:
+    bias = one.bias(more)
+    return [
+        one.name,
+        f"{one.strength:g}" if one.strength else "",
+        _value(one.r50, 2),
+        f"{100 * one.shape:.1f}",
+        "-" if bias is None else _value(bias[0], 2),
+        "-" if bias is None else f"{bias[1]:.2f}",
+    ]
+
+
+def _value(value: Value, digits: int) -> str:
+    return f"{value.mean:.{digits}f} ± {value.error:.{digits}f}"
+
+
+def _best(scans: Mapping[str, Sequence[Judgement]], good: Callable[[Judgement], bool], more: int) -> str:
+    """The one of the largest R50 of each method, of those that are good."""
+
+    def best(scan: Sequence[Judgement]) -> Judgement | None:
+        return max(filter(good, scan), key=lambda one: one.r50.mean, default=None)
+
+    reference = best(scans[REFERENCE])
+    rows = [[*_HEAD, f"sqrt(R50) relative to {REFERENCE}"]]
+    for name, scan in scans.items():
+        one = best(scan)
+        if one is None:
+            rows.append([name, "none", *["-"] * (len(rows[0]) - 2)])
+        else:
+            rows.append([*_row(one, more), _sensitivity(one, reference)])
+    return pages.table(rows)
+
+
+def _sensitivity(one: Judgement, reference: Judgement | None) -> str:
+    if reference is None:
+        return "-"
+    if one is reference:
+        return "1"
+    ratio = sqrt(one.r50.mean / reference.r50.mean)
+    parts = [value.error / value.mean / 2 for value in (one.r50, reference.r50)]
+    return f"{ratio:.3f} ± {ratio * np.hypot(*parts):.3f}"
+
+
+def _scans(shown: Sequence[Judgement]) -> str:
+    return pages.table([_HEAD, *(_row(one, 0) for one in shown)])

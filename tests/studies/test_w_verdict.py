@@ -1,0 +1,116 @@
+"""The judgement of counts of test jets: by spectra whose truth is known."""
+
+import functools
+import json
+from math import sqrt
+
+import numpy as np
+import pytest
+
+from studies.w_tagging import sample, testing, verdict
+from studies.w_tagging.measure import BIAS_EDGES
+
+JETS = 133_000
+RATE = 0.12  # of QCD jets kept
+PARTS = np.diff(np.exp(-BIAS_EDGES / 40.0))
+PARTS /= PARTS.sum()  # of the unselected spectrum in each bin: it falls as an exponential
+W_MASS, WIDTH = 80.4, 7.0
+
+
+@functools.cache
+def fit():
+    """That of the unselected jets."""
+    spectrum = np.round(3 * JETS * PARTS).astype(int)
+    return verdict.Fit(np.repeat(verdict.CENTRES, spectrum), np.random.default_rng(0).normal(W_MASS, WIDTH, 10_000))
+
+
+def judgement(rng, kept_as=lambda mass: 1.0, hill=0.0, **counts):
+    """Three seeds of a selection whose fraction kept goes as ``kept_as``, with ``hill`` more of it at the W's mass."""
+    shape = kept_as(verdict.CENTRES) * (1 + hill * np.exp(-(((verdict.CENTRES - W_MASS) / WIDTH) ** 2) / 2))
+    of = []
+    for _ in range(3):
+        spectrum = rng.poisson(JETS * RATE * PARTS * shape)
+        of.append(
+            {"kept": int(spectrum.sum()), "spectrum": spectrum.tolist(), "residual": 0.03, "expected": 0.03} | counts
+        )
+    return verdict.Judgement("", 0.0, (JETS,) * 3, tuple(of), fit())
+
+
+def test_a_selection_that_is_flat_or_linear_is_unbiased_and_a_hill_is_not():
+    rng = np.random.default_rng(1)
+    for kept_as in (lambda mass: np.ones_like(mass), lambda mass: 0.5 + mass / 160):
+        passed = [verdict.is_unbiased(judgement(rng, kept_as)) for _ in range(20)]
+        assert sum(passed) >= 16  # a true bias of 0 fails in 7 of 100
+    passed = [verdict.is_unbiased(judgement(rng, hill=0.15)) for _ in range(10)]
+    assert sum(passed) <= 1  # a hill of 15 % is 1.5 errors in a search
+
+
+def test_the_bias_is_that_of_a_search_whatever_the_number_of_jets():
+    rng = np.random.default_rng(2)
+    found = np.mean([judgement(rng, hill=0.3).bias()[0].mean for _ in range(10)])
+    # With as many jets as the search has, the mean significance itself.
+    small = []
+    for _ in range(100):
+        shape = 1 + 0.3 * np.exp(-(((verdict.CENTRES - W_MASS) / WIDTH) ** 2) / 2)
+        spectrum = rng.poisson(verdict.SEARCH * RATE * PARTS * shape)
+        small.append(fit().found(np.repeat(verdict.CENTRES, spectrum), fit().degree).significance)
+    assert found == pytest.approx(np.mean(small), abs=0.3)  # three times the error of both means
+
+
+def test_a_bias_that_changes_its_sign_from_seed_to_seed_counts():
+    rng = np.random.default_rng(3)
+    up, down = judgement(rng, hill=0.5), judgement(rng, hill=-0.5)
+    both = verdict.Judgement("", 0.0, (JETS,) * 2, (up.of[0], down.of[0]), up.fit)
+    mean, size = both.bias()
+    assert abs(mean.mean) < mean.error and size > verdict.SPURIOUS
+
+
+def test_a_spectrum_without_a_fit_is_not_unbiased():
+    for few in (0, 1):
+        none = judgement(np.random.default_rng(4), spectrum=[few] + [0] * (len(PARTS) - 1))
+        assert none.bias() is None and not verdict.is_unbiased(none)
+
+
+def test_the_shape_is_what_chance_does_not_explain():
+    rng = np.random.default_rng(5)
+    assert judgement(rng, residual=0.05, expected=0.03).shape == pytest.approx(0.04)
+    assert judgement(rng, residual=0.02, expected=0.03).shape == 0
+    assert not verdict.is_as_wanted(judgement(rng, residual=0.06, expected=0.03))
+
+
+def test_r50_and_its_error():
+    rng = np.random.default_rng(6)
+    found = judgement(rng, kept=13_300).r50
+    assert found == (10, 0)
+    one = judgement(rng, kept=13_300)
+    one = verdict.Judgement("", 0.0, one.sizes[:1], one.of[:1], one.fit)
+    assert one.r50 == pytest.approx((10, 10 / sqrt(13_300)))
+
+
+def test_a_seed_is_added_to_those_that_there_are(monkeypatch, tmp_path, capsys):
+    """From the trainings to the tables, on few jets: those of the tree stand in for jets for testing."""
+    tree = sample.load()
+    monkeypatch.chdir(tmp_path)
+    qcd = np.flatnonzero(tree.label == 0)
+    for seed, some in ((1, qcd[:6_000]), (2, qcd[6_000:12_000])):
+        arrays = {name: getattr(tree, name)[some] for name in sample.ARRAYS if name != "features"}
+        sample.write(sample.Sample(tree.names, tree.features[some], **arrays), sample.testing(seed), labels=(0,))
+        monkeypatch.setattr("sys.argv", ["testing", "--quick", "--seed", str(seed), "--processes", "1"])
+        testing.main()
+    path = tmp_path / "build/studies/testing-quick.json"
+    found = json.loads(path.read_text())["seeds"]
+    assert list(found) == ["1", "2"] and found["1"]["jets"] == 6_000
+    counts = found["2"]["classifiers"]
+    assert len(counts) == len(testing.OF_QUICK) + len(testing.ORDERS)
+    for one in counts.values():
+        assert 0 < sum(one["spectrum"]) <= one["kept"] < 6_000 and one["residual"] > 0 < one["expected"]
+    # A map of order 0 is flatter than what it maps.
+    assert counts[testing.key(testing.mapped(0), 0)]["residual"] < counts["unconstrained, strength 0"]["residual"]
+
+
+def test_without_its_jets_a_seed_says_how_to_make_them(monkeypatch, tmp_path, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.argv", ["testing", "--seed", "3"])
+    with pytest.raises(SystemExit):
+        testing.main()
+    assert "wsample --test-jets N --seed 3" in capsys.readouterr().err
