@@ -146,7 +146,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1, help="of the trainings and of their test jets, from 1 on")
     parser.add_argument("--sample", type=Path, help="the test jets, by default where wsample writes those of the seed")
     parser.add_argument("--processes", type=int, default=2)
-    parser.add_argument("--quick", action="store_true", help="two classifiers, three epochs; the committed results stay")
+    parser.add_argument("--quick", action="store_true", help="two classifiers, three epochs; committed results stay")
     chosen = parser.parse_args()
     if chosen.seed < 1:
         parser.error(f"--seed = {chosen.seed} is not 1 or more")
