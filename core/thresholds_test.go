@@ -495,6 +495,27 @@ func TestBothSidesOfMostCells(t *testing.T) {
 	}
 }
 
+// Quantile bins inside of quantile bins, an event in each of as many cells as there may be, and one cell more.
+func TestBothSidesOfMostNestedCells(t *testing.T) {
+	rng := rand.New(rand.NewPCG(43, 44))
+	for _, inner := range []int{256, 257} {
+		n := 256 * inner
+		ev := Events[float64]{Score: make([]float64, n), Masses: [][]float64{make([]float64, n), make([]float64, n)}}
+		for i, place := range rng.Perm(n) {
+			ev.Score[i], ev.Masses[0][i], ev.Masses[1][i] = rng.Float64(), float64(place), rng.Float64()
+		}
+		cfg := DefaultConfig(MoDe)
+		cfg.Joint, cfg.Unbiased = true, false
+		cfg.Variables = []Variable{{Bins: 256, MassRange: unbounded()}, {Bins: inner, MassRange: unbounded()}}
+		_, err := Loss(ev, cfg)
+		if n > mostCells {
+			require.ErrorContains(t, err, "cells, and 65536 are possible")
+			continue
+		}
+		require.NoError(t, err)
+	}
+}
+
 func TestBothSidesOfMostValues(t *testing.T) {
 	for n := maxValues - 1; n <= maxValues+1; n++ {
 		ev, cfg := Events[float64]{}, DefaultConfig(MoDe)
