@@ -53,14 +53,20 @@ func spreadEvents[T Float](n int, weighted bool, tied float64) Events[T] {
 	return ev
 }
 
-// The fast paths give what the general ones give.
+// The fast paths give what the general ones give, ties of all the events of chunks too.
 func TestFastPaths(t *testing.T) {
 	for name, change := range walkOptions {
-		for _, weighted := range []bool{false, true} {
-			t.Run(fmt.Sprint(name, " ", weighted), func(t *testing.T) {
+		for k := range 4 {
+			weighted, oneLargeTie := k%2 == 1, k >= 2
+			t.Run(fmt.Sprint(name, " ", weighted, " ", oneLargeTie), func(t *testing.T) {
 				cfg := paperConfig()
 				change(&cfg)
 				ev := spreadEvents[float64](30_000, weighted, 0.1)
+				if oneLargeTie {
+					for i := range 12_000 {
+						ev.Score[i] = 0.5
+					}
+				}
 				losses, grads := make([]float64, 2), make([][]float64, 2)
 				for k, general := range []bool{false, true} {
 					sc := takeScratch()
