@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs the Python tests with the lowest NumPy, torch, SciPy and iminuit that pyproject.toml allows and
-# that install on this Python, in an environment of their own.
+# Runs the Python tests with the lowest NumPy, torch, SciPy, iminuit and PyArrow that pyproject.toml allows and
+# that install on this Python, in an environment of their own. (PyArrow does not say which NumPy it needs.)
 # usage: tests/install/lowest.sh    (from the repository root, after ./build.sh lib)
 set -euo pipefail
 work=$(mktemp -d)
@@ -10,8 +10,8 @@ trap 'rm -rf "$work"' EXIT
 python=$work/venv/bin/python
 lowest() { "$python" packaging/extras.py "$@" | grep '>=' | sed 's/>=/==/'; }
 numpy=$(sed -n 's/^dependencies = \["numpy>=\(.*\)"\]$/numpy==\1/p' pyproject.toml)
-"$python" -m pip install --quiet --disable-pip-version-check --only-binary pythia8mc "$numpy" $(lowest torch metrics) \
-    $("$python" packaging/extras.py test | grep -v '^torch\|^scipy\|^iminuit' | grep -vxFf <("$python" packaging/extras.py frameworks trees recipes))
+"$python" -m pip install --quiet --disable-pip-version-check --only-binary pythia8mc "$numpy" $(lowest torch metrics) $(lowest report | grep ^pyarrow) \
+    $("$python" packaging/extras.py test | grep -v '^torch\|^scipy\|^iminuit\|^pyarrow' | grep -vxFf <("$python" packaging/extras.py frameworks trees recipes))
 "$python" -m pip install --quiet --disable-pip-version-check --no-deps --editable .
 "$python" -c 'import iminuit, numpy, scipy, sys, torch; print(f"Python {sys.version.split()[0]}, NumPy {numpy.__version__}, torch {torch.__version__}, "
   f"SciPy {scipy.__version__}, iminuit {iminuit.__version__}")'
