@@ -125,13 +125,14 @@ func (ba *basis) project(arena *par.Arena) error {
 		r[l*size+l] = norm
 	}
 	on.setColumns(q, nb)
-	if size > 1 { // row 1 of R^-1
-		for l := range size {
-			var unit, column [MaxOrder + 1]float64
-			unit[l] = 1
-			solveUpper(column[:size], r[:], unit[:])
-			on.slope[l] = column[1]
+	for l := 1; l < size; l++ { // row 1 of R^-1: times R, it is (0, 1, 0, ...)
+		if l == 1 {
+			on.slope[l] = 1
 		}
+		for m := 1; m < l; m++ {
+			on.slope[l] -= on.slope[m] * r[m*size+l]
+		}
+		on.slope[l] /= r[l*size+l]
 	}
 	on.setGram()
 	ba.orthonormal = on
@@ -192,18 +193,6 @@ func fitted(means []twofold, nb int, arena *par.Arena) (*basis, error) {
 	ba.setColumns(q, nb)
 	ba.setGram()
 	return ba, nil
-}
-
-// solveUpper sets x to the solution of R x = y, R upper triangular.
-func solveUpper(x, r, y []float64) {
-	size := len(x)
-	for l := size - 1; l >= 0; l-- {
-		sum := y[l]
-		for m := l + 1; m < size; m++ {
-			sum -= r[l*size+m] * x[m]
-		}
-		x[l] = sum / r[l*size+l]
-	}
 }
 
 // moments sets c to the moments of the CDFs.

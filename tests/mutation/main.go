@@ -42,6 +42,9 @@ const quick = "Golden|BruteForce|Errors|Validate|Property"
 var equivalent = map[string]string{
 	"bins.go: if bs.edges != nil && !bs.fits(bs.count()) {: || in place of &&":                                                                                      "numbers of bins are looked up again instead",
 	"bound.go: if c1 == 0 || now.value[1] == 0 { // either may have been rounded to 0: (0 + 1) in place of 0":                                                       "the difference is of what counts as 0",
+	"bounded.go: type moments [MaxOrder + 1]float64: (1 + 1) in place of 1":                                                                                         "room",
+	"division.go: return max(1, min(team.PartsFor(di.n), di.n/di.count)): (1 + 1) in place of 1":                                                                    "how many at a time",
+	"variance.go: if math.Abs(e) > math.Abs(p.largest) {: >= in place of >":                                                                                         "of two as large, either",
 	"bounded_fast.go: const boundedBlock = 128: (128 + 1) in place of 128":                                                                                          "how many events at a time",
 	"bounded_fast.go: if i == hi || !p.sums.High(k.c[0], k.c[1]) {: !(i == hi || !p.sums.High(k.c[0], k.c[1])) in place of i == hi || !p.sums.High(k.c[0], k.c[1])": "single events are crossed instead, which give the same",
 	"chunks.go: if hi-lo >= size || c == len(rs.cells)-2 {: + in place of -":                                                                                        "how many records a chunk has",
