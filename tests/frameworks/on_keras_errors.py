@@ -36,3 +36,18 @@ def test_the_error_is_that_of_the_table(case):
     with in_double(), pytest.raises(case.error) as caught:
         loss(pack(0 * score if label is None else label, mass, weight, category), score, **given)
     assert str(caught.value) == case.expected("keras")
+
+
+@pytest.mark.parametrize(
+    "label, error, message",
+    [
+        (["0", "1"], TypeError, "label has dtype <U1: expected real numbers"),
+        ([1j, 0], TypeError, "label has dtype complex128: expected real numbers"),
+        ([[[0.0]], [[1.0]]], ValueError, r"label has shape (2, 1, 1): expected (n,), (n, 1) or (n, classes)"),
+        ([[], []], ValueError, r"label has shape (2, 0): expected (n,), (n, 1) or (n, classes)"),
+    ],
+)
+def test_labels_that_are_none(label, error, message):
+    with pytest.raises(error) as caught:
+        pack(label, [80.0, 90.0])
+    assert str(caught.value) == message

@@ -68,6 +68,22 @@ def test_a_p_value_that_is_not_known_is_no_pass(tmp_path):
     assert "<strong>Not decided:</strong>" in (tmp_path / "report.html").read_text(encoding="utf-8")
 
 
+def test_a_score_that_leaves_no_background(tmp_path):
+    """Nothing is known of the selected masses, and the page is whole: no number and no figure is made up."""
+    rng = np.random.default_rng(2)
+    label = rng.integers(0, 2, 3000)
+    columns = {"s": np.where(label, 0.6, 0.1) + 0.3 * rng.random(3000), "mass": 50 + 60 * rng.exponential(size=3000)}
+    file = report_toys.write(tmp_path / "apart.csv", columns | {"label": label})
+    status, printed = report_toys.report(file, "--score", "s", *DEFAULT, "--out", tmp_path, figures=True)
+    assert status == 0 and "not known" in printed
+    for point in report_toys.numbers(tmp_path)["scores"][0]["working_points"]:
+        assert point["background_efficiency"] == 0 and point["rejection"] is None
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "no background is left" in page and "nan" not in re.sub(
+        "<style.*?</style>|<svg.*?</svg>", "", page, flags=re.DOTALL
+    )
+
+
 @pytest.mark.parametrize(
     "change, message",
     [
