@@ -47,8 +47,9 @@ def test_all_are_tested():
 
 @pytest.mark.parametrize("name", NAMES)
 def test_it_runs_on_few_events(name, tmp_path):
-    # A window is what plt.show() opens elsewhere; nothing here has one.
+    # A window is what plt.show() opens elsewhere; nothing here has one. Joblib counts physical cores by lscpu.
     warnings = ["-W", "error", "-W", "ignore:FigureCanvasAgg is non-interactive"]
+    warnings += ["-W", "ignore:Could not find the number of physical cores"]
     done = subprocess.run(
         [sys.executable, *warnings, "-c", on_few_events(name)],
         cwd=tmp_path, env=os.environ | {"MPLBACKEND": "agg"}, capture_output=True, text=True, timeout=300,

@@ -91,6 +91,13 @@ def own_docstring(thing, name):
     return None if not text or re.match(rf"{name}\(", text) else inspect.cleandoc(text)
 
 
+def locate(path):
+    """What has this path, or None; of a module and a function in it of one name, the function, whatever the Python."""
+    found = pydoc.locate(path)
+    home, _, name = path.rpartition(".")
+    return getattr(pydoc.locate(home), name, found) if home and inspect.ismodule(found) else found
+
+
 def documented(thing, module, seen=()):
     """A docstring, with those to which it hands its reader on, and of a class that of its constructor."""
     text = inspect.getdoc(thing) or ""
@@ -100,7 +107,7 @@ def documented(thing, module, seen=()):
         own = thing.__module__.split(".")
         kind = thing.__qualname__ if inspect.isclass(thing) else thing.__qualname__.rpartition(".")[0]
         homes = [module, f"{thing.__module__}.{kind}", *(".".join(own[:k]) for k in range(len(own), 0, -1))]
-        located = [pydoc.locate(path) for path in (name, *(f"{home}.{name}" for home in homes))]
+        located = [locate(path) for path in (name, *(f"{home}.{name}" for home in homes))]
         other = next((place for place in located if place is not None), None)
         assert other is not None, f"{thing} hands its reader on to {name}, which is not there"
         if other is not thing and other not in seen:
