@@ -501,7 +501,8 @@ studies() {
     case "$name $*" in
         *--quick* | *--sample*) ;;
         wsample*) ;;
-        wtagging* | wtesting*) "$VENV/bin/python" -m studies.w_tagging.report ;;
+        wtagging*) "$VENV/bin/python" -m studies.w_tagging.report ;;
+        wtesting*) "$VENV/bin/python" -m studies.w_tagging.verdict ;;
         dalitz*) "$VENV/bin/python" -m studies.dalitz.report ;;
         trees*) ;;
         *) "$VENV/bin/python" -m studies.simple_model.report ;;

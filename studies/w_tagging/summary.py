@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from math import sqrt
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from scipy import stats
@@ -84,6 +84,16 @@ class Point:
         return Bias(mean, error, float(stats.chi2.sf(chi2, len(values))))
 
 
+class Rejecting(Protocol):
+    """What has an R50."""
+
+    @property
+    def r50(self) -> Value: ...
+
+
+Of = TypeVar("Of", bound=Rejecting)
+
+
 def points(results: Mapping[str, Results]) -> dict[str, list[Point]]:
     """The scan of each method, as results.json has it; those of the paper's recipe are methods too."""
     found = {}
@@ -109,7 +119,7 @@ def is_as_wanted(point: Point) -> bool:
     return point.residual.mean <= RESIDUAL
 
 
-def best(scan: list[Point], good: Callable[[Point], bool]) -> Point | None:
+def best(scan: list[Of], good: Callable[[Of], bool]) -> Of | None:
     """The one of the largest R50 of those that are good."""
     return max(filter(good, scan), key=lambda point: point.r50.mean, default=None)
 
@@ -119,7 +129,7 @@ def shown(scan: list[Point]) -> Point:
     return best(scan, is_as_wanted) or min(scan, key=lambda point: float(np.mean(point.values("jsd"))))
 
 
-def sensitivity(point: Point, reference: Point) -> Value:
+def sensitivity(point: Rejecting, reference: Rejecting) -> Value:
     """sqrt(R50) relative to that of another."""
     one, other = point.r50, reference.r50
     ratio = sqrt(one.mean / other.mean)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -17,8 +17,9 @@ REFERENCE = "DisCo"
 
 def of_study(scans: Mapping[str, list[Point]]) -> dict[str, str]:
     """The tables made of results.json, by the name of their marks."""
+    fit = scans["unconstrained"][0].seeds[0]["fit"]
     return {
-        "w tagging, unselected": _unselected(scans),
+        "w tagging, unselected": unselected(fit["degrees"], fit["degree"]),
         "w tagging, unbiased": _sensitivity(scans, is_unbiased),
         "w tagging, unbiased with a degree more": _sensitivity(
             scans, lambda point: is_unbiased(point, BIAS_OF_NEXT), BIAS_OF_NEXT
@@ -45,13 +46,13 @@ def _row(point: Point) -> list[str]:
         classifier.name,
         _strength(point),
         pages.over_seeds(point.values("auc"), 4),
-        _shown(point.r50, 2),
+        shown_value(point.r50, 2),
         pages.over_seeds([1 / jsd for jsd in point.values("jsd")], 0),
         pages.over_seeds([1 / jsd for jsd in point.values("blind_jsd")], 0),
-        _shown(point.residual, 2),
-        _shown(point.bias(), 2),
+        shown_value(point.residual, 2),
+        shown_value(point.bias(), 2),
         "-" if None in chi2 else pages.over_seeds(chi2, 2),
-        _shown(point.bias(BIAS_OF_NEXT), 2),
+        shown_value(point.bias(BIAS_OF_NEXT), 2),
     ]
 
 
@@ -59,18 +60,18 @@ def _strength(point: Point) -> str:
     return f"{point.classifier.strength:g}" if point.classifier.strength else ""
 
 
-def _shown(value: Value | Bias | None, digits: int) -> str:
+def shown_value(value: Value | Bias | None, digits: int) -> str:
     """An error of 0 is none: of the reference, or of one seed."""
     if value is None:
         return "-"
     return f"{value.mean:.{digits}f}" + (f" ± {value.error:.{digits}f}" if value.error else "")
 
 
-def _unselected(scans: Mapping[str, list[Point]]) -> str:
-    fit = scans["unconstrained"][0].seeds[0]["fit"]
+def unselected(fits: Iterable[Mapping[str, Any]], degree: int) -> str:
+    """The fits of the unselected spectrum by each degree, and which is chosen."""
     rows = [["degree", "chi2/ndof", "probability", "signal over its error", ""]]
-    for one in fit["degrees"]:
-        chosen = "chosen" if one["degree"] == fit["degree"] else ""
+    for one in fits:
+        chosen = "chosen" if one["degree"] == degree else ""
         rows.append(
             [str(one["degree"]), f"{one['chi2']:.1f}/{one['ndof']}", f"{one['probability']:.2g}",
              f"{one['significance']:.2f}", chosen]
@@ -90,9 +91,9 @@ def _sensitivity(scans: Mapping[str, list[Point]], good: Callable[[Point], bool]
             continue
         bias = point.bias(fit)
         rows.append(
-            [name, _strength(point), _shown(point.r50, 2), _shown(point.residual, 2), _shown(bias, 2),
+            [name, _strength(point), shown_value(point.r50, 2), shown_value(point.residual, 2), shown_value(bias, 2),
              "-" if bias is None else f"{bias.probability:.2g}",
-             _shown(None if reference is None else sensitivity(point, reference), 3)]
+             shown_value(None if reference is None else sensitivity(point, reference), 3)]
         )  # fmt: skip
     return pages.table(rows)
 
@@ -101,7 +102,7 @@ def _equal(scans: Mapping[str, list[Point]]) -> str:
     rows = [["method", *(f"R50 at 1/JSD = {inverse:,}" for inverse in INVERSE_JSD)]]
     for name, scan in scans.items():
         if len(scan) > 1:
-            rows.append([name, *(_shown(r50_at(scan, inverse), 2) for inverse in INVERSE_JSD)])
+            rows.append([name, *(shown_value(r50_at(scan, inverse), 2) for inverse in INVERSE_JSD)])
     return pages.table(rows)
 
 

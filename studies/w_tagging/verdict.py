@@ -19,13 +19,13 @@ import numpy as np
 from .. import pages
 from .measure import BIAS_EDGES, Fit
 from .sample import load
-from .summary import Value, over_seeds
+from .summary import Value, best, over_seeds, sensitivity
+from .tables import REFERENCE, shown_value, unselected
 from .testing import ORDERS, RESULTS, SCANS, key, mapped
 
 SEARCH = 25_000
 SPURIOUS = 0.5  # of its statistical error is the largest signal that a search may find where there is none
 AS_WANTED = 0.05  # the largest rms of the fraction kept around its polynomial in mass, over the mean fraction
-REFERENCE = "DisCo"
 CENTRES = (BIAS_EDGES[1:] + BIAS_EDGES[:-1]) / 2
 
 
@@ -93,8 +93,8 @@ def is_unbiased(one: Judgement, more: int = 0) -> bool:
     return bias is not None and bias[1] <= SPURIOUS
 
 
-def judged(results: Mapping[str, Any]) -> tuple[dict[str, list[Judgement]], Fit, np.ndarray]:
-    """The scans by method, the fit, and the unselected spectrum of all test jets, which says its degree."""
+def judged(results: Mapping[str, Any]) -> tuple[dict[str, list[Judgement]], Fit]:
+    """The scans by method, and the fit, whose degree the unselected spectrum of all test jets says."""
     seeds = list(results["seeds"].values())
     spectrum = np.sum([seed["spectrum"] for seed in seeds], axis=0)
     tree = load(None)
@@ -107,30 +107,19 @@ def judged(results: Mapping[str, Any]) -> tuple[dict[str, list[Judgement]], Fit,
         of = tuple(seed["classifiers"][key(name, strength)] for seed in seeds)
         return Judgement(name, strength, sizes, of, fit)
 
-    return {name: [judgement(name, one) for one in strengths] for name, strengths in names.items()}, fit, spectrum
+    return {name: [judgement(name, one) for one in strengths] for name, strengths in names.items()}, fit
 
 
 def tables(path: Path = RESULTS) -> dict[str, str]:
     """Those of docs/w-tagging.md, by the name of their marks."""
-    scans, fit, spectrum = judged(json.loads(path.read_text()))
+    scans, fit = judged(json.loads(path.read_text()))
     return {
-        "w tagging, test jets": _unselected(fit, int(spectrum.sum())),
+        "w tagging, test jets": unselected(fit.fits, fit.degree),
         "w tagging, tested, as wanted": _best(scans, is_as_wanted, 0),
         "w tagging, tested, unbiased": _best(scans, is_unbiased, 0),
         "w tagging, tested, unbiased with a degree more": _best(scans, lambda one: is_unbiased(one, 1), 1),
         "w tagging, tested, scans": _scans([one for scan in scans.values() for one in scan]),
     }
-
-
-def _unselected(fit: Fit, jets: int) -> str:
-    rows = [["degree", f"chi2/ndof of {jets:,} jets", "probability", "signal over its error", ""]]
-    for one in fit.fits:
-        chosen = "chosen" if one["degree"] == fit.degree else ""
-        rows.append(
-            [str(one["degree"]), f"{one['chi2']:.1f}/{one['ndof']}", f"{one['probability']:.2g}",
-             f"{one['significance']:.2f}", chosen]
-        )  # fmt: skip
-    return pages.table(rows)
 
 
 _HEAD = ["method", "strength", "R50", "shape, %", "spurious signal", "its size"]
@@ -141,43 +130,29 @@ def _row(one: Judgement, more: int) -> list[str]:
     return [
         one.name,
         f"{one.strength:g}" if one.strength else "",
-        _value(one.r50, 2),
+        shown_value(one.r50, 2),
         f"{100 * one.shape:.1f}",
-        "-" if bias is None else _value(bias[0], 2),
+        "-" if bias is None else shown_value(bias[0], 2),
         "-" if bias is None else f"{bias[1]:.2f}",
     ]
 
 
-def _value(value: Value, digits: int) -> str:
-    return f"{value.mean:.{digits}f} ± {value.error:.{digits}f}"
-
-
-def _best(scans: Mapping[str, Sequence[Judgement]], good: Callable[[Judgement], bool], more: int) -> str:
+def _best(scans: Mapping[str, list[Judgement]], good: Callable[[Judgement], bool], more: int) -> str:
     """The one of the largest R50 of each method, of those that are good."""
-
-    def best(scan: Sequence[Judgement]) -> Judgement | None:
-        return max(filter(good, scan), key=lambda one: one.r50.mean, default=None)
-
-    reference = best(scans[REFERENCE])
+    reference = best(scans[REFERENCE], good)
     rows = [[*_HEAD, f"sqrt(R50) relative to {REFERENCE}"]]
     for name, scan in scans.items():
-        one = best(scan)
+        one = best(scan, good)
         if one is None:
             rows.append([name, "none", *["-"] * (len(rows[0]) - 2)])
         else:
-            rows.append([*_row(one, more), _sensitivity(one, reference)])
+            rows.append([*_row(one, more), shown_value(sensitivity(one, reference) if reference else None, 3)])
     return pages.table(rows)
-
-
-def _sensitivity(one: Judgement, reference: Judgement | None) -> str:
-    if reference is None:
-        return "-"
-    if one is reference:
-        return "1"
-    ratio = sqrt(one.r50.mean / reference.r50.mean)
-    parts = [value.error / value.mean / 2 for value in (one.r50, reference.r50)]
-    return f"{ratio:.3f} ± {ratio * np.hypot(*parts):.3f}"
 
 
 def _scans(shown: Sequence[Judgement]) -> str:
     return pages.table([_HEAD, *(_row(one, 0) for one in shown)])
+
+
+if __name__ == "__main__":
+    print(*(f"{name}\n{table}" for name, table in tables().items()), sep="\n")
