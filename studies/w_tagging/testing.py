@@ -1,9 +1,9 @@
 """W tagging judged by QCD jets that are for nothing else: ``python -m studies.w_tagging.testing --seed 1``.
 
-Trains every classifier once on the jets of the tree, and counts which of the test jets of that seed
-(``./build.sh studies wsample --test-jets N --seed 1``) it keeps. The counts are added to testing.json, so that
-seeds, whose test jets are others, can be run on different days. The tables of docs/w-tagging.md are made of them
-by verdict.py.
+Trains every classifier with each of TRAININGS on the jets of the tree, and counts which of the test jets of that
+seed (``./build.sh studies wsample --test-jets N --seed 1``) it keeps. The counts are added to testing.json, so
+that the test jets of more seeds, which are others, can be judged by on other days: each training is then repeated.
+The tables of docs/w-tagging.md are made of them by verdict.py.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from .study import Size, Task, prepared_split, seconds
 from .train import scores_of, train, train_against_adversary
 
 RESULTS = Path(__file__).with_name("testing.json")
+TRAININGS = (1, 2, 3, 4)  # seeds; each of them trains on another half of the tree's jets
 FULL = Size(None, 50, 2_000, ())
 QUICK = Size(None, 3, 2_000, ())
 OF_QUICK = ("unconstrained", "MoDe[1]")
@@ -141,12 +142,14 @@ def classifiers(quick: bool) -> Iterator[Classifier]:
 
 
 def main() -> None:
-    """Runs a seed and adds it to the results."""
+    """Judges by the test jets of a seed and adds the counts to the results."""
     parser = argparse.ArgumentParser(prog="python -m studies.w_tagging.testing", description=__doc__.split(":")[0])
-    parser.add_argument("--seed", type=int, default=1, help="of the trainings and of their test jets, from 1 on")
+    parser.add_argument("--seed", type=int, default=1, help="of the test jets, from 1 on")
     parser.add_argument("--sample", type=Path, help="the test jets, by default where wsample writes those of the seed")
     parser.add_argument("--processes", type=int, default=2)
-    parser.add_argument("--quick", action="store_true", help="two classifiers, three epochs; committed results stay")
+    parser.add_argument(
+        "--quick", action="store_true", help="two classifiers, one training, three epochs; committed results stay"
+    )
     chosen = parser.parse_args()
     if chosen.seed < 1:
         parser.error(f"--seed = {chosen.seed} is not 1 or more")
@@ -155,21 +158,32 @@ def main() -> None:
         parser.error(f"no jets in {path}: ./build.sh studies wsample --test-jets N --seed {chosen.seed} makes some")
     size, results = (QUICK, Path("build/studies/testing-quick.json")) if chosen.quick else (FULL, RESULTS)
     jets, tree = load(path, labels=(0,)), load(None)
-    pieces = []
-    for classifier in classifiers(chosen.quick):
-        task = Task(classifier, chosen.seed, size, jets=len(tree))
-        name = f"{key(classifier.name, classifier.strength)}, seed {chosen.seed}"
-        pieces.append(Piece(name, asdict(task) | {"test jets": len(jets)}, Judged(task, str(path)), seconds(task)))
-    trained = run(pieces, measured, Path("build/studies/testing"), chosen.processes)
-    seeds = json.loads(results.read_text())["seeds"] if results.exists() else {}
-    seeds[str(chosen.seed)] = {
+    trainings = TRAININGS[:1] if chosen.quick else TRAININGS
+    pieces = {seed: _pieces(seed, chosen.quick, size, len(tree), path, len(jets)) for seed in trainings}
+    every = [piece for of_seed in pieces.values() for piece in of_seed]
+    trained = run(every, measured, Path("build/studies/testing"), chosen.processes)
+    found = json.loads(results.read_text())["test jets"] if results.exists() else {}
+    found[str(chosen.seed)] = {
         "jets": len(jets),
         "spectrum": np.histogram(jets.mass, BIAS_EDGES)[0].tolist(),
-        "classifiers": {name: counts for piece in pieces for name, counts in trained[piece.key].items()},
+        "trainings": {
+            str(seed): {name: counts for piece in of_seed for name, counts in trained[piece.key].items()}
+            for seed, of_seed in pieces.items()
+        },
     }
-    ordered = {seed: seeds[seed] for seed in sorted(seeds, key=int)}
-    results.write_text(json.dumps({"seeds": ordered}, separators=(",", ":")) + "\n")
+    ordered = {seed: found[seed] for seed in sorted(found, key=int)}
+    results.write_text(json.dumps({"test jets": ordered}, separators=(",", ":")) + "\n")
     print("wrote", results)
+
+
+def _pieces(seed: int, quick: bool, size: Size, of_tree: int, path: Path, jets: int) -> list[Piece]:
+    """The trainings of one seed."""
+    pieces = []
+    for classifier in classifiers(quick):
+        task = Task(classifier, seed, size, jets=of_tree)
+        name = f"{key(classifier.name, classifier.strength)}, seed {seed}, {path.stem}"
+        pieces.append(Piece(name, asdict(task) | {"test jets": jets}, Judged(task, str(path)), seconds(task)))
+    return pieces
 
 
 if __name__ == "__main__":

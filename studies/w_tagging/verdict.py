@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import sqrt
+from math import hypot, sqrt
 from pathlib import Path
 from typing import Any
 
@@ -30,56 +30,76 @@ CENTRES = (BIAS_EDGES[1:] + BIAS_EDGES[:-1]) / 2
 
 
 @dataclass(frozen=True)
-class Judgement:
-    """One classifier: its counts of each seed, and how many jets there were.
+class Counts:
+    """What one training keeps of all test jets.
 
-    sizes : the test jets of each seed
-    of : the counts of each seed, as testing.py writes them
-    fit : polynomial and signal
+    kept : jets
+    spectrum : of these, in BIAS_EDGES
+    shape : the mean square departure of the fraction kept from its polynomial in mass, over the square of the mean
+        fraction, without what chance makes of it (so that it may be negative)
+    """
+
+    kept: int
+    spectrum: np.ndarray
+    shape: float
+
+
+def together(parts: Sequence[Mapping[str, Any]]) -> Counts:
+    """Of one training, as testing.py writes them for the test jets of each seed."""
+    return Counts(
+        sum(part["kept"] for part in parts),
+        np.sum([part["spectrum"] for part in parts], axis=0),
+        float(np.mean([part["residual"] ** 2 - part["expected"] ** 2 for part in parts])),
+    )
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """One classifier: what each training of it keeps of the same test jets.
+
+    jets : for testing, before the selection
     """
 
     name: str
     strength: float
-    sizes: tuple[int, ...]
-    of: tuple[Mapping[str, Any], ...]
+    jets: int
+    of: tuple[Counts, ...]
     fit: Fit
 
     @cached_property
     def r50(self) -> Value:
-        """1 over the fraction of QCD jets kept; the error from the spread over seeds, or else from the counts."""
-        kept = [counts["kept"] for counts in self.of]
-        found = over_seeds([size / one for size, one in zip(self.sizes, kept, strict=True)])
-        return found if len(kept) > 1 else Value(found.mean, found.mean / sqrt(kept[0]))
+        """1 over the fraction of QCD jets kept; the error from the spread over trainings and from the counts."""
+        found = over_seeds([self.jets / counts.kept for counts in self.of])
+        of_counts = found.mean / sqrt(self.jets / found.mean)
+        return Value(found.mean, hypot(found.error, of_counts))
 
     @cached_property
     def shape(self) -> float:
         """The rms of the fraction kept around its polynomial over the mean fraction, chance subtracted."""
-        squares = [counts["residual"] ** 2 - counts["expected"] ** 2 for counts in self.of]
-        return sqrt(max(0.0, float(np.mean(squares))))
+        return sqrt(max(0.0, float(np.mean([counts.shape for counts in self.of]))))
 
     def bias(self, more: int = 0) -> tuple[Value, float] | None:
-        """The signal that a search would find, over its statistical error: its mean over seeds, and its size.
+        """The signal that a search would find, over its statistical error: its mean over trainings, and its size.
 
         more : degrees of the polynomial beside those that the unselected spectrum needs
 
-        The size is the rms over seeds without what the fluctuation of the test jets makes of it, so that a bias
-        that goes up with one seed and down with the next counts. None where a seed's selection left so few jets
-        somewhere that there is no fit.
+        The size is the rms over trainings without what the fluctuation of the test jets makes of it, so that a
+        bias that goes up with one training and down with the next counts. The error of the mean has that fluctuation
+        whole, since all trainings are judged by the same jets. None where a selection left so few jets somewhere
+        that there is no fit.
         """
-        values, errors = [], []
-        for size, counts in zip(self.sizes, self.of, strict=True):
-            if not any(counts["spectrum"]):
+        error = sqrt(SEARCH / self.jets)
+        values = []
+        for counts in self.of:
+            if not counts.spectrum.any():
                 return None
             try:
-                found = self.fit.found(np.repeat(CENTRES, counts["spectrum"]), self.fit.degree + more)
+                found = self.fit.found(np.repeat(CENTRES, counts.spectrum), self.fit.degree + more)
             except RuntimeError:
                 return None
-            errors.append(sqrt(SEARCH / size))
-            values.append(found.significance * errors[-1])
-        of_mean = sqrt(sum(error**2 for error in errors)) / len(errors)
+            values.append(found.significance * error)
         mean, spread = over_seeds(values)
-        square = float(np.mean(np.square(values) - np.square(errors)))
-        return Value(mean, max(of_mean, spread)), sqrt(max(0.0, square))
+        return Value(mean, hypot(error, spread)), sqrt(max(0.0, float(np.mean(np.square(values))) - error**2))
 
 
 def is_as_wanted(one: Judgement) -> bool:
@@ -95,17 +115,20 @@ def is_unbiased(one: Judgement, more: int = 0) -> bool:
 
 def judged(results: Mapping[str, Any]) -> tuple[dict[str, list[Judgement]], Fit]:
     """The scans by method, and the fit, whose degree the unselected spectrum of all test jets says."""
-    seeds = list(results["seeds"].values())
-    spectrum = np.sum([seed["spectrum"] for seed in seeds], axis=0)
+    batches = list(results["test jets"].values())
+    spectrum = np.sum([batch["spectrum"] for batch in batches], axis=0)
+    jets = sum(batch["jets"] for batch in batches)
     tree = load(None)
     fit = Fit(np.repeat(CENTRES, spectrum), tree.mass[tree.label == 1])
-    sizes = tuple(seed["jets"] for seed in seeds)
     names = {name: [one.strength for one in scan] for name, scan in SCANS.items()}
     names |= {mapped(order): [0.0] for order in ORDERS}
 
     def judgement(name: str, strength: float) -> Judgement:
-        of = tuple(seed["classifiers"][key(name, strength)] for seed in seeds)
-        return Judgement(name, strength, sizes, of, fit)
+        of = tuple(
+            together([batch["trainings"][seed][key(name, strength)] for batch in batches])
+            for seed in batches[0]["trainings"]
+        )
+        return Judgement(name, strength, jets, of, fit)
 
     return {name: [judgement(name, one) for one in strengths] for name, strengths in names.items()}, fit
 

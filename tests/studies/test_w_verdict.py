@@ -24,16 +24,15 @@ def fit():
     return verdict.Fit(np.repeat(verdict.CENTRES, spectrum), np.random.default_rng(0).normal(W_MASS, WIDTH, 10_000))
 
 
-def judgement(rng, kept_as=lambda mass: 1.0, hill=0.0, **counts):
-    """Three seeds of a selection whose fraction kept goes as ``kept_as``, with ``hill`` more of it at the W's mass."""
+def judgement(rng, kept_as=lambda mass: 1.0, hill=0.0, trainings=3, **counts):
+    """Some trainings whose fraction kept goes as ``kept_as``, with ``hill`` more of it at the W's mass."""
     shape = kept_as(verdict.CENTRES) * (1 + hill * np.exp(-(((verdict.CENTRES - W_MASS) / WIDTH) ** 2) / 2))
     of = []
-    for _ in range(3):
+    for _ in range(trainings):
         spectrum = rng.poisson(JETS * RATE * PARTS * shape)
-        of.append(
-            {"kept": int(spectrum.sum()), "spectrum": spectrum.tolist(), "residual": 0.03, "expected": 0.03} | counts
-        )
-    return verdict.Judgement("", 0.0, (JETS,) * 3, tuple(of), fit())
+        kept = {"kept": int(spectrum.sum()), "spectrum": spectrum.tolist(), "residual": 0.03, "expected": 0.03}
+        of.append(verdict.together([kept | counts]))
+    return verdict.Judgement("", 0.0, JETS, tuple(of), fit())
 
 
 def test_a_selection_that_is_flat_or_linear_is_unbiased_and_a_hill_is_not():
@@ -57,10 +56,10 @@ def test_the_bias_is_that_of_a_search_whatever_the_number_of_jets():
     assert found == pytest.approx(np.mean(small), abs=0.3)  # three times the error of both means
 
 
-def test_a_bias_that_changes_its_sign_from_seed_to_seed_counts():
+def test_a_bias_that_changes_its_sign_from_training_to_training_counts():
     rng = np.random.default_rng(3)
     up, down = judgement(rng, hill=0.5), judgement(rng, hill=-0.5)
-    both = verdict.Judgement("", 0.0, (JETS,) * 2, (up.of[0], down.of[0]), up.fit)
+    both = verdict.Judgement("", 0.0, JETS, (up.of[0], down.of[0]), up.fit)
     mean, size = both.bias()
     assert abs(mean.mean) < mean.error and size > verdict.SPURIOUS
 
@@ -80,14 +79,29 @@ def test_the_shape_is_what_chance_does_not_explain():
 
 def test_r50_and_its_error():
     rng = np.random.default_rng(6)
-    found = judgement(rng, kept=13_300).r50
-    assert found == (10, 0)
-    one = judgement(rng, kept=13_300)
-    one = verdict.Judgement("", 0.0, one.sizes[:1], one.of[:1], one.fit)
-    assert one.r50 == pytest.approx((10, 10 / sqrt(13_300)))
+    of_counts = 10 / sqrt(13_300)
+    assert judgement(rng, kept=13_300).r50 == pytest.approx((10, of_counts))
+    one, other = judgement(rng, kept=13_300).of[0], judgement(rng, kept=12_350).of[0]
+    both = verdict.Judgement("", 0.0, JETS, (one, other), fit()).r50
+    assert both.mean == pytest.approx((JETS / 13_300 + JETS / 12_350) / 2)
+    assert both.error > (JETS / 12_350 - JETS / 13_300) / 2  # half of the difference is the error from the spread
 
 
-def test_a_seed_is_added_to_those_that_there_are(monkeypatch, tmp_path, capsys):
+def test_more_test_jets_are_added_training_by_training():
+    rng = np.random.default_rng(7)
+    parts = [{"kept": 5, "spectrum": [1, 2], "residual": 0.05, "expected": 0.03}]
+    parts.append({"kept": 7, "spectrum": [3, 4], "residual": 0.01, "expected": 0.03})
+    found = verdict.together(parts)
+    assert found.kept == 12 and found.spectrum.tolist() == [4, 6] and found.shape == pytest.approx(0.0004)
+    # Four times the jets in four parts: half the error.
+    spectra = rng.poisson(JETS * RATE * PARTS, (4, len(PARTS)))
+    parts = [{"kept": int(one.sum()), "spectrum": one, "residual": 0.0, "expected": 0.0} for one in spectra]
+    found = verdict.Judgement("", 0.0, 4 * JETS, (verdict.together(parts),), fit())
+    assert found.bias()[0].error == pytest.approx(judgement(rng, trainings=1).bias()[0].error / 2)
+    assert found.r50.mean == pytest.approx(1 / RATE, rel=0.02)
+
+
+def test_test_jets_are_added_to_those_that_there_are(monkeypatch, tmp_path, capsys):
     """From the trainings to the tables, on few jets: those of the tree stand in for jets for testing."""
     tree = sample.load()
     monkeypatch.chdir(tmp_path)
@@ -98,9 +112,10 @@ def test_a_seed_is_added_to_those_that_there_are(monkeypatch, tmp_path, capsys):
         monkeypatch.setattr("sys.argv", ["testing", "--quick", "--seed", str(seed), "--processes", "1"])
         testing.main()
     path = tmp_path / "build/studies/testing-quick.json"
-    found = json.loads(path.read_text())["seeds"]
+    found = json.loads(path.read_text())["test jets"]
     assert list(found) == ["1", "2"] and found["1"]["jets"] == 6_000
-    counts = found["2"]["classifiers"]
+    assert found["1"]["spectrum"] != found["2"]["spectrum"]
+    counts = found["2"]["trainings"]["1"]
     assert len(counts) == len(testing.OF_QUICK) + len(testing.ORDERS)
     for one in counts.values():
         assert 0 < sum(one["spectrum"]) <= one["kept"] < 6_000 and one["residual"] > 0 < one["expected"]
@@ -108,7 +123,7 @@ def test_a_seed_is_added_to_those_that_there_are(monkeypatch, tmp_path, capsys):
     assert counts[testing.key(testing.mapped(0), 0)]["residual"] < counts["unconstrained, strength 0"]["residual"]
 
 
-def test_without_its_jets_a_seed_says_how_to_make_them(monkeypatch, tmp_path, capsys):
+def test_without_test_jets_it_says_how_to_make_them(monkeypatch, tmp_path, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("sys.argv", ["testing", "--seed", "3"])
     with pytest.raises(SystemExit):
