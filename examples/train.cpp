@@ -13,13 +13,17 @@ int main() {
     std::vector<double> feature(events), mass_like(events), mass(events), score(events), by_score(events);
     std::vector<std::int32_t> label(events); // 1: signal, 0: background
     std::mt19937 random(1);
-    std::normal_distribution<double> normal;
-    std::exponential_distribution<double> falling(1 / 60.0);
+    // The distributions of <random> give other numbers with another standard library.
+    auto uniform = [&] { return (random() + 0.5) / 4294967296.0; };
+    auto normal = [&] {
+        const double radius = std::sqrt(-2 * std::log(uniform()));
+        return radius * std::cos(6.283185307179586 * uniform());
+    };
     for (int i = 0; i < events; i++) {
         label[i] = i % 2;
-        mass[i] = label[i] ? 120 + 10 * normal(random) : 50 + falling(random);
-        feature[i] = label[i] + normal(random);
-        mass_like[i] = (mass[i] - 110) / 60 + normal(random) / 2;
+        mass[i] = label[i] ? 120 + 10 * normal() : 50 - 60 * std::log(uniform());
+        feature[i] = label[i] + normal();
+        mass_like[i] = (mass[i] - 110) / 60 + normal() / 2;
     }
 
     mode::options options;
