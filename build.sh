@@ -25,7 +25,7 @@ usage: ./build.sh COMMAND
                 --quick: a look in minutes, which leaves the results in the tree alone;
                 wsample: no training, jets for section 3.2, in hours; see wsample --help;
                 wtagging: section 3.2 with these jets, or with --sample FILE;
-                wtesting: the same judged by jets for testing only, a seed at a time: --seed N)
+                wtesting: the same judged by jets for testing only, those of a seed at a time: --seed N)
   bench [...]   time libmode beside every alternative, one hour; writes build/bench
                 (--quick: a look in minutes; see bench --help)
   bench --against COMMIT [...]
@@ -378,6 +378,17 @@ test_c() {
     tests/c/run.sh "$VENV"
 }
 
+# openmp: LightGBM needs libgomp.so.1, which comes with compilers and is not on the smallest systems. There, that of
+# scikit-learn's wheel, which has another name, is lent to it.
+openmp() {
+    "$VENV/bin/python" -c 'import ctypes; ctypes.CDLL("libgomp.so.1")' 2>/dev/null && return
+    local lent
+    lent=$(ls "$VENV"/lib/python3*/site-packages/scikit_learn.libs/libgomp*.so* 2>/dev/null) || die "LightGBM needs libgomp.so.1: apt-get install libgomp1"
+    mkdir -p "$VENV/openmp"
+    ln -sf "$lent" "$VENV/openmp/libgomp.so.1"
+    export LD_LIBRARY_PATH="$VENV/openmp${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+}
+
 # Folders whose tests run beside the others, for the second core, and have a process each: TensorFlow and PyTorch's
 # compiler abort one that has both, and the threads of XGBoost and LightGBM stand in those of PyTorch's way.
 APART="install frameworks callbacks trees recipes"
@@ -406,6 +417,7 @@ test_all() {
     extras test
     with_modeloss
     [ -n "$left_out" ] || installed "$ROOT_PACKAGE" || { say "installing ROOT: 250 MB to download, 600 MB on disk"; packages "$ROOT_PACKAGE"; }
+    openmp
     libmode
     test_go
     test_c
