@@ -334,3 +334,29 @@ func TestJointEventsOutsideEdges(t *testing.T) {
 	_, err = Loss(ev, cfg)
 	assert.ErrorContains(t, err, "score[7] = 2 lies outside score_range")
 }
+
+// A cell has no more bins of the next variable than events: to ask for more of them changes nothing.
+func TestCellsOfFewerEventsThanBins(t *testing.T) {
+	rng := rand.New(rand.NewPCG(43, 44))
+	const n, inCell = 20, 5
+	ev := Events[float64]{Masses: [][]float64{nil, nil}}
+	for range n {
+		ev.Score = append(ev.Score, rng.Float64())
+		for k := range ev.Masses {
+			ev.Masses[k] = append(ev.Masses[k], rng.Float64())
+		}
+	}
+	cfg := DefaultConfig(MoDe)
+	cfg.Joint, cfg.Unbiased = true, false
+	var grads [2][]float64
+	var losses [2]float64
+	for i, bins := range []int{inCell, inCell + 3} {
+		cfg.Variables = []Variable{{Bins: n / inCell, MassRange: unbounded()}, {Bins: bins, MassRange: unbounded()}}
+		grads[i] = make([]float64, n)
+		var err error
+		losses[i], err = LossAndGrad(grads[i], ev, cfg)
+		require.NoError(t, err)
+	}
+	assert.Equal(t, losses[0], losses[1])
+	assert.Equal(t, grads[0], grads[1])
+}

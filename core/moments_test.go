@@ -137,6 +137,18 @@ func TestBoundAdvance(t *testing.T) {
 	}
 }
 
+// A step of tanh, and of its slope, is exact up to the largest: by functions of sinh and cosh, in which nothing cancels.
+func TestStepOfTanh(t *testing.T) {
+	for _, u := range []float64{-15, -3, -0.4, 0, 1e-3, 1, 5, 18} {
+		for _, du := range []float64{-smallStep, -0.01, -1e-7, 1e-12, 0.003, 0.02, smallStep} {
+			cosh, next := math.Cosh(u), math.Cosh(u+du)
+			dtanh, sech2 := tanhStep(math.Tanh(u), 1/(cosh*cosh), du)
+			assert.InEpsilon(t, math.Sinh(du)/(cosh*next), dtanh, 3e-14, "from %v by %v", u, du)
+			assert.InEpsilon(t, 1/(next*next), sech2, 3e-14, "from %v by %v", u, du)
+		}
+	}
+}
+
 // Where tanh is 1 but for the last digits, the loss is still exact: the slope of
 // tanh, carried as 1 - tanh^2, once was noise there and stayed so until the next
 // chunk, for errors of the gradient of many times its largest element.

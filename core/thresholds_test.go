@@ -398,6 +398,13 @@ func TestBothSidesOfEnoughEvents(t *testing.T) {
 		edges, err := Edges(ev, cfg)
 		require.NoError(t, err)
 		require.Len(t, edges, bins+1, "%d events", few)
+		// What all weights of a bin are multiplied with is no matter, if the next bin's are not smaller.
+		for _, m := range ev.Mass {
+			ev.Weight = append(ev.Weight, math.Pow(1e3, min(7, math.Floor(m))))
+		}
+		weighted, err := Edges(ev, cfg)
+		require.NoError(t, err)
+		require.Equal(t, edges, weighted, "%d events", few)
 	}
 }
 

@@ -49,6 +49,12 @@ var equivalent = map[string]string{
 	"bounded_fast.go: if i == hi || !p.sums.High(k.c[0], k.c[1]) {: !(i == hi || !p.sums.High(k.c[0], k.c[1])) in place of i == hi || !p.sums.High(k.c[0], k.c[1])": "single events are crossed instead, which give the same",
 	"chunks.go: if hi-lo >= size || c == len(rs.cells)-2 {: + in place of -":                                                                                        "how many records a chunk has",
 	"chunks.go: rs.groups, rs.chunks = par.Make[group](&sc.arena, most)[:0], par.Make[int](&sc.arena, 3*most+1)[:0]: / in place of *":                               "room, which grows",
+	"integrand.go: if !(sum > 0) || !finite(sum) || !finite(1/sum) {: >= in place of >":                                                                             "0 has had its error before",
+	"sample_bias.go: if l > 1 {: >= in place of >":                                                                                                                  "by1 is 0 for l = 1",
+	"bound.go: if t == 0 || q.off {: (0 + 1) in place of 0":                                                                                                         "what comes after finds the same, with more work",
+	"path.go: if w.weights != nil || hi-lo <= w.in.bins {: + in place of -":                                                                                         "each event is asked for, and not each bin",
+	"path.go: if hi-lo > 1 && w.endOfTie(lo, hi) == hi {: + in place of -":                                                                                          "an event alone is crossed as a tie of one",
+	"selection.go: return math.Ldexp(1, min(max(-1022, -exponent), 1023)): (1022 + 1) in place of 1022":                                                             "any power of two near does",
 	"variables.go: if ev.Masses == nil && cfg.Variables == nil && !cfg.Joint {: != in place of ==":                                                                  "one variable is found to be one below",
 }
 
