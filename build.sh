@@ -513,8 +513,7 @@ studies() {
     case "$name $*" in
         *--quick* | *--sample*) ;;
         wsample*) ;;
-        wtagging*) "$VENV/bin/python" -m studies.w_tagging.report ;;
-        wtesting*) "$VENV/bin/python" -m studies.w_tagging.verdict ;;
+        wtagging* | wtesting*) "$VENV/bin/python" -m studies.w_tagging.report ;;
         dalitz*) "$VENV/bin/python" -m studies.dalitz.report ;;
         trees*) ;;
         *) "$VENV/bin/python" -m studies.simple_model.report ;;

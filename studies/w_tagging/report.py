@@ -7,7 +7,7 @@ import json
 from libmode import plots
 
 from .. import pages
-from . import keras_check
+from . import keras_check, verdict
 from .cost import COST
 from .curves import figures
 from .paper import RESULTS
@@ -21,6 +21,7 @@ def tables() -> dict[str, str]:
     """All of the page, out of the committed results."""
     return {
         **of_study(points(json.loads(RESULTS.read_text())["results"])),
+        **verdict.tables(),
         "w tagging, cost": of_cost(json.loads(COST.read_text())),
         "w tagging, keras": keras_check.table(json.loads(keras_check.KERAS.read_text())["results"]),
     }

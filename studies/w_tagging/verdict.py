@@ -78,23 +78,27 @@ class Judgement:
         """The rms of the fraction kept around its polynomial over the mean fraction, chance subtracted."""
         return sqrt(max(0.0, float(np.mean([counts.shape for counts in self.of]))))
 
-    def bias(self, more: int = 0) -> tuple[Value, float] | None:
+    @cached_property
+    def biases(self) -> tuple[tuple[Value, float] | None, ...]:
         """The signal that a search would find, over its statistical error: its mean over trainings, and its size.
 
-        more : degrees of the polynomial beside those that the unselected spectrum needs
+        First by a polynomial of the degree that the unselected spectrum needs, and then by one of one degree more.
 
         The size is the rms over trainings without what the fluctuation of the test jets makes of it, so that a
         bias that goes up with one training and down with the next counts. The error of the mean has that fluctuation
         whole, since all trainings are judged by the same jets. None where a selection left so few jets somewhere
         that there is no fit.
         """
+        return self._bias(self.fit.degree), self._bias(self.fit.degree + 1)
+
+    def _bias(self, degree: int) -> tuple[Value, float] | None:
         error = sqrt(SEARCH / self.jets)
         values = []
         for counts in self.of:
             if not counts.spectrum.any():
                 return None
             try:
-                found = self.fit.found(np.repeat(CENTRES, counts.spectrum), self.fit.degree + more)
+                found = self.fit.found(np.repeat(CENTRES, counts.spectrum), degree)
             except RuntimeError:
                 return None
             values.append(found.significance * error)
@@ -109,7 +113,7 @@ def is_as_wanted(one: Judgement) -> bool:
 
 def is_unbiased(one: Judgement, more: int = 0) -> bool:
     """Whether a search would find less than SPURIOUS where there is nothing."""
-    bias = one.bias(more)
+    bias = one.biases[more]
     return bias is not None and bias[1] <= SPURIOUS
 
 
@@ -149,7 +153,7 @@ _HEAD = ["method", "strength", "R50", "shape, %", "spurious signal", "its size"]
 
 
 def _row(one: Judgement, more: int) -> list[str]:
-    bias = one.bias(more)
+    bias = one.biases[more]
     return [
         one.name,
         f"{one.strength:g}" if one.strength else "",
@@ -175,7 +179,3 @@ def _best(scans: Mapping[str, list[Judgement]], good: Callable[[Judgement], bool
 
 def _scans(shown: Sequence[Judgement]) -> str:
     return pages.table([_HEAD, *(_row(one, 0) for one in shown)])
-
-
-if __name__ == "__main__":
-    print(*(f"{name}\n{table}" for name, table in tables().items()), sep="\n")

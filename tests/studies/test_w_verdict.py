@@ -1,13 +1,15 @@
 """The judgement of counts of test jets: by spectra whose truth is known."""
 
 import functools
+import itertools
 import json
 from math import sqrt
 
 import numpy as np
 import pytest
 
-from studies.w_tagging import sample, testing, verdict
+from studies import pages
+from studies.w_tagging import report, sample, testing, verdict
 from studies.w_tagging.measure import BIAS_EDGES
 
 JETS = 133_000
@@ -46,7 +48,7 @@ def test_a_selection_that_is_flat_or_linear_is_unbiased_and_a_hill_is_not():
 
 def test_the_bias_is_that_of_a_search_whatever_the_number_of_jets():
     rng = np.random.default_rng(2)
-    found = np.mean([judgement(rng, hill=0.3).bias()[0].mean for _ in range(10)])
+    found = np.mean([judgement(rng, hill=0.3).biases[0][0].mean for _ in range(10)])
     # With as many jets as the search has, the mean significance itself.
     small = []
     for _ in range(100):
@@ -60,14 +62,14 @@ def test_a_bias_that_changes_its_sign_from_training_to_training_counts():
     rng = np.random.default_rng(3)
     up, down = judgement(rng, hill=0.5), judgement(rng, hill=-0.5)
     both = verdict.Judgement("", 0.0, JETS, (up.of[0], down.of[0]), up.fit)
-    mean, size = both.bias()
+    mean, size = both.biases[0]
     assert abs(mean.mean) < mean.error and size > verdict.SPURIOUS
 
 
 def test_a_spectrum_without_a_fit_is_not_unbiased():
     for few in (0, 1):
         none = judgement(np.random.default_rng(4), spectrum=[few] + [0] * (len(PARTS) - 1))
-        assert none.bias() is None and not verdict.is_unbiased(none)
+        assert none.biases[0] is None and not verdict.is_unbiased(none)
 
 
 def test_the_shape_is_what_chance_does_not_explain():
@@ -75,6 +77,23 @@ def test_the_shape_is_what_chance_does_not_explain():
     assert judgement(rng, residual=0.05, expected=0.03).shape == pytest.approx(0.04)
     assert judgement(rng, residual=0.02, expected=0.03).shape == 0
     assert not verdict.is_as_wanted(judgement(rng, residual=0.06, expected=0.03))
+
+
+def test_the_shape_is_relative_to_the_mean_fraction():
+    """A selection with a wave in mass that is known, from the scores to the shape."""
+    tree = sample.load()
+    rng = np.random.default_rng(8)
+    jets = 200_000
+    mass = rng.choice(tree.mass[tree.label == 0], jets)
+    edges = testing.mass_edges(tree)
+    part = RATE * (1 + 0.2 * np.sin(mass / 8))
+    kept = np.where(rng.random(jets) < part, 1.0, 0.0)
+    of = sample.Sample(tree.names, np.zeros((jets, 10)), mass, mass, np.zeros(jets))
+    counts = testing._counts(np.arange(100) / 100, np.repeat([0, 1], 50), kept, of, edges, 0)
+    assert counts["kept"] == kept.sum()
+    true = [part[(low <= mass) & (mass < high)].mean() for low, high in itertools.pairwise(np.minimum(edges, 200.0))]
+    shape = verdict.Judgement("", 0.0, jets, (verdict.together([counts]),), fit()).shape
+    assert shape == pytest.approx(np.std(true) / np.mean(true), rel=0.1)
 
 
 def test_r50_and_its_error():
@@ -97,7 +116,7 @@ def test_more_test_jets_are_added_training_by_training():
     spectra = rng.poisson(JETS * RATE * PARTS, (4, len(PARTS)))
     parts = [{"kept": int(one.sum()), "spectrum": one, "residual": 0.0, "expected": 0.0} for one in spectra]
     found = verdict.Judgement("", 0.0, 4 * JETS, (verdict.together(parts),), fit())
-    assert found.bias()[0].error == pytest.approx(judgement(rng, trainings=1).bias()[0].error / 2)
+    assert found.biases[0][0].error == pytest.approx(judgement(rng, trainings=1).biases[0][0].error / 2)
     assert found.r50.mean == pytest.approx(1 / RATE, rel=0.02)
 
 
@@ -129,3 +148,10 @@ def test_without_test_jets_it_says_how_to_make_them(monkeypatch, tmp_path, capsy
     with pytest.raises(SystemExit):
         testing.main()
     assert "wsample --test-jets N --seed 3" in capsys.readouterr().err
+
+
+def test_the_page_shows_the_committed_counts():
+    text = report.PAGE.read_text()
+    for name, table in verdict.tables().items():
+        begin, end = pages.marks(name)
+        assert text.partition(begin)[2].partition(end)[0] == table
