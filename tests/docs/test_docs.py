@@ -136,6 +136,7 @@ def test_cpp_page(tmp_path):
         for numbers in re.findall(r"strength (\S+): loss (\S+), weights (\S+) (\S+)", with_cmake)
     ]
     assert abs(loss_with) < loss_without / 100
+    assert abs(b_with) < b_without / 50 and a_with > a_without * 0.9
     said = re.search(r"from (\S+) to (\S+), and the other's from (\S+) to (\S+)\.\n", page.text)
     assert [f"{weight:.3f}" for weight in (b_without, b_with, a_without, a_with)] == list(said.groups())
     assert 0 < float(re.fullmatch(r"loss (\S+)\n", variables)[1]) < 0.1
