@@ -11,6 +11,10 @@ Result = TypeVar("Result")
 #: A number of events from which on a call takes so long, 50 ms and more, that a thread of its own costs nothing.
 LARGE = 1 << 22
 
+#: Seconds between two looks for an interrupt. One that comes just before the waiting begins, or that
+#: another thread is given, does not end the waiting by itself; on Windows none does.
+LOOK = 0.1
+
 
 def interruptible(call: Callable[[], Result], *held: object) -> Result:
     """``call()`` in a thread of its own, so that an interrupt ends the waiting for it.
@@ -31,7 +35,8 @@ def interruptible(call: Callable[[], Result], *held: object) -> Result:
 
     thread = threading.Thread(target=work, name="libmode", daemon=True)
     thread.start()
-    thread.join()
+    while thread.is_alive():
+        thread.join(LOOK)
     if errors:
         raise errors[0]
     return results[0]
