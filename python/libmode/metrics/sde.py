@@ -124,6 +124,7 @@ def _arguments(score: Any, mass: Any, weight: Any, cut: Any) -> tuple[NDArray[np
 
 def _deviation(efficiencies: NDArray[np.float64], weight: NDArray[np.float64]) -> float:
     """Of efficiencies (cuts, groups) around the mean of each cut, groups of these weights."""
-    mean = efficiencies @ weight / weight.sum()
-    squares = (efficiencies - mean[:, None]) ** 2 @ weight / weight.sum()
+    # Sums of one kind, so that equal efficiencies have exactly their value as the mean; `@` adds as BLAS has threads.
+    mean = (efficiencies * weight).sum(axis=1) / weight.sum()
+    squares = ((efficiencies - mean[:, None]) ** 2 * weight).sum(axis=1) / weight.sum()
     return float(np.sqrt(np.mean(squares)))
