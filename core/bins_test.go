@@ -121,3 +121,14 @@ func TestUniformEdges(t *testing.T) {
 	want := []float64{-0.3, -0.12857142857142856, 0.04285714285714287, 0.21428571428571425, 0.38571428571428573, 0.5571428571428572, 0.7285714285714284, 0.9}
 	assert.Equal(t, want, uniformEdges(-0.3, 0.9, 7))
 }
+
+// Edges lie halfway between masses, also where the sum of the two is beyond float64, and above the lower of neighbours.
+func TestEdgesLieHalfway(t *testing.T) {
+	for _, sign := range []float64{1, -1} {
+		for _, unit := range []float64{1, 1e-300, 1e307} {
+			below, at := min(11*sign, 17*sign)*unit, max(11*sign, 17*sign)*unit
+			assert.InEpsilon(t, 14*sign*unit, midpoint(below, at), 1e-15)
+		}
+	}
+	assert.Equal(t, 1.0, midpoint(math.Nextafter(1, 0), 1))
+}

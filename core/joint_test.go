@@ -300,6 +300,32 @@ func TestJointErrors(t *testing.T) {
 	assert.ErrorIs(t, err, ErrLength)
 }
 
+// An error about a cell says where it is, in each variable.
+func TestJointErrorsNameTheCell(t *testing.T) {
+	cfg := DefaultConfig(MoDe)
+	cfg.Joint, cfg.Binning, cfg.Unbiased = true, GivenEdges, false
+	cfg.Variables = []Variable{
+		{MassRange: unbounded(), Edges: []float64{0, 1, 2, 3}}, {MassRange: unbounded(), Edges: []float64{10, 20, 30, 40, 50}},
+	}
+	for bad := range 12 {
+		ev := Events[float64]{Masses: make([][]float64, 2)}
+		for cell := range 12 {
+			for _, weight := range []float64{1, 1, 2} {
+				if cell == bad && weight == 2 {
+					weight = -2
+				}
+				ev.Score, ev.Weight = append(ev.Score, 0.5), append(ev.Weight, weight)
+				ev.Masses[0] = append(ev.Masses[0], float64(cell%3)+0.5)
+				ev.Masses[1] = append(ev.Masses[1], float64(cell/3)*10+15)
+			}
+		}
+		_, err := Loss(ev, cfg)
+		require.ErrorIs(t, err, ErrBin)
+		lo, other := float64(bad%3), float64(bad/3)*10+10
+		require.ErrorContains(t, err, shownRange([2]float64{lo, lo + 1})+" x "+shownRange([2]float64{other, other + 10})+",")
+	}
+}
+
 // Events outside the edges of a variable take no part jointly, but bad ones among them are errors.
 func TestJointEventsOutsideEdges(t *testing.T) {
 	ev := severalVariables[float64](2000, true, 0)

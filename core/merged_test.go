@@ -1,6 +1,7 @@
 package core
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -43,4 +44,39 @@ func TestMergedBinsAreBins(t *testing.T) {
 		assert.InEpsilon(t, wanted, loss, 1e-12, name)
 		assert.InDeltaSlice(t, want, grad, 1e-9, name)
 	}
+}
+
+// Few events make one bin more than a response of the order, or of the splines, has free numbers; events that cannot are an error.
+func TestFewestBins(t *testing.T) {
+	rng := rand.New(rand.NewPCG(43, 44))
+	few := func(n int) (ev Events[float64]) {
+		for range n {
+			ev.Score = append(ev.Score, rng.Float64())
+			ev.Mass = append(ev.Mass, rng.Float64())
+		}
+		return ev
+	}
+	check := func(cfg Config, free int) {
+		edges, err := Edges(few(8*(free+1)-1), cfg)
+		require.NoError(t, err)
+		require.Len(t, edges, free+2)
+		_, err = Loss(few(free), cfg)
+		require.ErrorIs(t, err, ErrNoEvents)
+		require.ErrorContains(t, err, fmt.Sprintf("%d selected events cannot fill the %d bins", free, free+1))
+		weighted := few(4 * free) // less than four for a bin: some are merged
+		for range weighted.Score {
+			weighted.Weight = append(weighted.Weight, 0.9+0.2*rng.Float64())
+		}
+		_, err = Loss(weighted, cfg)
+		require.ErrorIs(t, err, ErrNoEvents)
+		require.ErrorContains(t, err, fmt.Sprintf("needs more than %d to be seen in", free))
+	}
+	cfg := DefaultConfig(MoDe)
+	for order := 1; order < 7; order++ {
+		cfg.Order = order
+		check(cfg, order+1)
+	}
+	cfg = DefaultConfig(MoDe)
+	cfg.Basis, cfg.Knots = BSpline, []float64{0.3, 0.6}
+	check(cfg, len(cfg.Knots)+1+cfg.splineDegree())
 }

@@ -13,9 +13,9 @@ type path interface {
 	// run crosses as many events as it can from i on, writes their gradient, and returns where it
 	// stopped, which is not within a tie.
 	run(st *state, i, hi int) int
-	// change returns by how much J would change if event i were crossed, upwards
-	// (sign 1) or downwards (-1), and leaves everything as it is.
-	change(i int, sign float64) float64
+	// change returns by how much J would change if event i were crossed, upwards or
+	// downwards, and leaves everything as it is.
+	change(i int, up bool) float64
 	// cross crosses event i upwards and returns by how much J has changed.
 	cross(i int) float64
 }
@@ -91,7 +91,7 @@ func (w *pathWalker[T]) walkChunk(k int) float64 {
 func (w *pathWalker[T]) walkTie(k int) float64 {
 	hi := w.base + len(w.out)
 	j := w.start(k)
-	w.ups = w.changes(w.ups, w.base, hi, 1)
+	w.ups = w.changes(w.ups, w.base, hi, true)
 	w.start(k + 1)
 	w.putTie(w.base, hi)
 	write(w.walk, w.base, w.out)
@@ -108,7 +108,7 @@ func (w *pathWalker[T]) crossAll(lo, hi int) (total float64) {
 		w.put(lo, -w.in.scale*d)
 		return d
 	}
-	w.ups = w.changes(w.ups, lo, hi, 1)
+	w.ups = w.changes(w.ups, lo, hi, true)
 	if hi-lo <= max(boundedBlock, 2*w.in.bins) {
 		for i := lo; i < hi; i++ {
 			total += w.cross(i)
@@ -126,11 +126,11 @@ func (w *pathWalker[T]) crossAll(lo, hi int) (total float64) {
 
 // changes returns by how much J would change if each of the tied events lo..hi-1 were crossed alone. Without weights
 // it is the same for all of a bin, and asked for once.
-func (w *pathWalker[T]) changes(room []float64, lo, hi int, sign float64) []float64 {
+func (w *pathWalker[T]) changes(room []float64, lo, hi int, up bool) []float64 {
 	room = par.Grown(room, hi-lo)
 	if w.weights != nil || hi-lo <= w.in.bins {
 		for i := range room {
-			room[i] = w.change(lo+i, sign)
+			room[i] = w.change(lo+i, up)
 		}
 		return room
 	}
@@ -139,7 +139,7 @@ func (w *pathWalker[T]) changes(room []float64, lo, hi int, sign float64) []floa
 	for i := range room {
 		of := &w.byBin[w.bin(w.words[lo+i])]
 		if *of != *of {
-			*of = w.change(lo+i, sign)
+			*of = w.change(lo+i, up)
 		}
 		room[i] = *of
 	}
@@ -148,7 +148,7 @@ func (w *pathWalker[T]) changes(room []float64, lo, hi int, sign float64) []floa
 
 // putTie keeps the gradient of the tied events lo..hi-1, all of which have been crossed.
 func (w *pathWalker[T]) putTie(lo, hi int) {
-	w.downs = w.changes(w.downs, lo, hi, -1)
+	w.downs = w.changes(w.downs, lo, hi, false)
 	for i, down := range w.downs {
 		w.put(lo+i, w.in.scale*(down-w.ups[i])/2)
 	}
@@ -182,9 +182,9 @@ func (p *kernelPath[T]) run(st *state, i, hi int) int {
 	return i
 }
 
-func (p *kernelPath[T]) change(i int, sign float64) float64 {
+func (p *kernelPath[T]) change(i int, up bool) float64 {
 	st := p.w.step(i, p.w.in.unit)
-	if sign < 0 {
+	if !up {
 		st = st.reversed()
 	}
 	return p.kernel.change(st)
