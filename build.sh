@@ -357,12 +357,15 @@ test_folders() {
     py_test $2 "${@:3}"
 }
 
-# py_test ARGUMENT...: pytest, which test-full has count the statements of the package that are run.
-py_test() { "$VENV/bin/python" ${COUNTED:+-m coverage run} -m pytest -q "$@"; }
+# py_test ARGUMENT...: pytest, which test-full has count the statements of the package that are run. Threads of PyTorch
+# that wait leave their core to the tests beside them, and small matrices get no threads, which there take thrice the time.
+py_test() {
+    OMP_WAIT_POLICY=passive OPENBLAS_NUM_THREADS=1 "$VENV/bin/python" ${COUNTED:+-m coverage run} -m pytest -q "$@"
+}
 
 test_go() {
     say "Go"
-    local unformatted; unformatted=$("$(go env GOROOT)/bin/gofmt" -l core capi bench)
+    local unformatted; unformatted=$("$(go env GOROOT)/bin/gofmt" -l core capi bench tests)
     [ -z "$unformatted" ] || die "gofmt would change: $unformatted"
     go mod verify >/dev/null # the modules are those of go.sum
     go vet ./...
@@ -393,11 +396,14 @@ openmp() {
 # compiler abort one that has both, and the threads of XGBoost and LightGBM stand in those of PyTorch's way.
 APART="install frameworks callbacks trees recipes"
 
+# chose_none STATUS [ARGUMENT...]: whether pytest ended so because these arguments (-k, say) choose none of the tests.
+chose_none() { [ "$1" = 5 ] && [ $# -gt 1 ]; }
+
 # apart [ARGUMENT...]: their tests, one folder after the other, and a minute of fuzzing.
 apart() {
     local folder fuzz failed=0
     for folder in $APART; do
-        py_test "tests/$folder" "$@" || failed=1
+        py_test "tests/$folder" "$@" || chose_none $? "$@" || failed=1
     done
     for fuzz in FuzzAnything FuzzDefinition; do
         go test ./core -run '^$' -fuzz "^$fuzz\$" -fuzztime 30s -parallel 1 || failed=1
@@ -405,8 +411,28 @@ apart() {
     return $failed
 }
 
+# beside NAME COMMAND...: starts a command beside what follows; it ends with this script. What it says goes to a file.
+beside() {
+    local log=$VENV/$1.log
+    shift
+    set -m # so that an interrupt can end all of it
+    "$@" >"$log" 2>&1 &
+    set +m
+    BESIDE=$!
+    trap 'kill -- -$BESIDE 2>/dev/null' EXIT
+}
+
+# ended NAME: waits for the command that was started so, and prints what it said. The status is that of the command.
+ended() {
+    local status=0
+    wait $BESIDE || status=$?
+    trap - EXIT
+    cat "$VENV/$1.log"
+    return $status
+}
+
 test_all() {
-    local without=() left_out= folder
+    local without=() left_out= folder failed=
     for folder in $APART; do without+=(--ignore "tests/$folder"); done
     if ! command -v c++ >/dev/null; then
         without+=(--ignore tests/root)
@@ -414,28 +440,25 @@ test_all() {
         [ "${CI:-}" != true ] || die "$left_out"
         say "$left_out"
     fi
+    # Go's tests need processors, and what is installed meanwhile a network and a disk.
+    venv
+    toolchain
+    beside go test_go
     extras test
     with_modeloss
     [ -n "$left_out" ] || installed "$ROOT_PACKAGE" || { say "installing ROOT: 250 MB to download, 600 MB on disk"; packages "$ROOT_PACKAGE"; }
     openmp
     libmode
-    test_go
+    ended go || die "tests of Go failed"
     test_c
     say "Python"
     "$VENV/bin/ruff" check .
     "$VENV/bin/ruff" format --check .
     "$VENV/bin/mypy"
-    # What runs beside them says at the end what it found.
-    local beside=$VENV/beside.log failed=
-    set -m # so that an interrupt can end all of it
-    apart "$@" >"$beside" 2>&1 &
-    set +m
-    trap "kill -- -$! 2>/dev/null" EXIT
-    py_test tests "${without[@]}" "$@" || failed=1
-    wait $! || failed=1
-    trap - EXIT
+    beside apart apart "$@"
+    py_test tests "${without[@]}" "$@" || chose_none $? "$@" || failed=1
     say "Python, in processes of their own: $APART"
-    cat "$beside"
+    ended apart || failed=1
     [ -z "$failed" ] || die "tests failed"
     [ -z "$left_out" ] || say "$left_out"
 }
