@@ -77,13 +77,9 @@ func (p *boundedPath[T]) cross(i int) float64 {
 // run crosses blocks. It stops before a tie that is larger than a block, and before an event
 // after which c_1 or what max_slope is relative to counts as 0.
 func (p *boundedPath[T]) run(st *state, i, hi int) int {
-	k, from := p.of, i
-	if i == hi || !p.sums.High(k.c[0], k.c[1]) {
+	from := i
+	if i == hi || !p.follows() {
 		return i
-	}
-	p.sums.C, p.sums.Q = [4]float64(k.c[:4]), [4]float64(k.pf[:4])
-	if k.bias != nil {
-		k.bias.sums3(&p.bias.Sums)
 	}
 	p.room = boundedRooms.Get().(*boundedRoom)
 	defer boundedRooms.Put(p.room)
@@ -107,6 +103,39 @@ func (p *boundedPath[T]) run(st *state, i, hi int) int {
 	return i
 }
 
+// follows sets the sums to those of the kernel, and reports whether blocks can start from there.
+func (p *boundedPath[T]) follows() bool {
+	k := p.of
+	if !p.sums.High(k.c[0], k.c[1]) {
+		return false
+	}
+	p.sums.C, p.sums.Q = [4]float64(k.c[:4]), [4]float64(k.pf[:4])
+	if k.bias != nil {
+		k.bias.sums3(&p.bias.Sums)
+	}
+	return true
+}
+
+// changes crosses blocks of tied events, none of which stays. From the first of a block that the sums cannot follow, the
+// kernel crosses the rest of it.
+func (p *boundedPath[T]) changes(d []float64, lo int, up bool) {
+	if !p.follows() {
+		p.kernelPath.changes(d, lo, up)
+		return
+	}
+	p.room = boundedRooms.Get().(*boundedRoom)
+	defer boundedRooms.Put(p.room)
+	for n := 0; len(d) > 0; d, lo = d[n:], lo+n {
+		n = min(len(d), boundedBlock)
+		setAlone(&p.room.crossings, p.w.walk, lo, lo+n, up)
+		followed := min(p.crossGroups()-1, n)
+		p.room.groups = p.room.groups[:(followed+4)/4]
+		p.changeGroups()
+		gather(d[:followed], p.room.groups, 1)
+		p.kernelPath.changes(d[followed:n], lo+followed, up)
+	}
+}
+
 // restart moves the kernel to where the rows are.
 func (p *boundedPath[T]) restart() {
 	at := &p.w.at
@@ -126,25 +155,41 @@ func (p *boundedPath[T]) follow(lo, hi int) int {
 	for lo < hi {
 		setCrossings(&room.crossings, p.w.walk, lo, hi)
 		before := p.sums
-		room.groups = par.Grown(room.groups, len(room.bins)/4)
-		k := p.sums.Follow(room.groups, room.bins, room.weights)
+		k := p.crossGroups()
 		if k == len(room.bins) {
 			break
 		}
 		p.sums = before
 		for i, b := range room.bins[:k/4*4+4] {
-			p.sums.Rows[b].P[3] -= room.groups[i/4].E[i%4]
+			p.sums.Rows[b].P[3] -= room.groups[i/4].E[i%4] * room.stays[i]
 		}
 		hi = lo + room.eventOf(k)
 	}
 	return hi
 }
 
-// finish finds by how much J changes in the crossings of the groups, which are those of the events
-// from lo on, and makes the gradient of it.
+// crossGroups sets the groups to the crossings, and returns the first that cannot be followed, or their number.
+func (p *boundedPath[T]) crossGroups() int {
+	room := p.room
+	room.groups = par.Grown(room.groups, len(room.bins)/4)
+	return p.sums.Follow(room.groups, room.bins, room.weights, room.stays)
+}
+
+// finish makes the gradient of the events from lo on, of which the groups are the crossings.
 func (p *boundedPath[T]) finish(st *state, lo int) {
-	in, bo, room := p.w.in, p.w.in.bound, p.room
-	groups := room.groups
+	in, room := p.w.in, p.room
+	p.changeGroups()
+	d := room.collect(room.groups)
+	st.integral += lanes.Finish(d, room.scores, st.end, -in.scale)
+	for _, tie := range room.ties {
+		tie.settle(d, room.groups, -in.scale)
+	}
+	p.w.finish(lo, d)
+}
+
+// changeGroups finds by how much J changes in the crossings of the groups.
+func (p *boundedPath[T]) changeGroups() {
+	in, bo, groups := p.w.in, p.w.in.bound, p.room.groups
 	if bo.limited {
 		lanes.Squash(groups, 1, p.sums.Offset, bo.maxSlope)
 	}
@@ -155,12 +200,6 @@ func (p *boundedPath[T]) finish(st *state, lo int) {
 	if in.variance != nil {
 		p.unbias()
 	}
-	d := room.collect(groups)
-	st.integral += lanes.Finish(d, room.scores, st.end, -in.scale)
-	for _, tie := range room.ties {
-		tie.settle(d, groups, -in.scale)
-	}
-	p.w.finish(lo, d)
 }
 
 // unbias takes the bias from J.
@@ -173,7 +212,7 @@ func (p *boundedPath[T]) unbias() {
 		lanes.Keep(groups, 2)
 	}
 	p.setVariances()
-	p.bias.Cross(groups, p.room.bins)
+	p.bias.Cross(groups, p.room.bins[:4*len(groups)])
 }
 
 // setVariances sets V of the groups, but for a factor that is in the rows of the bias. A step e from f on
@@ -194,12 +233,12 @@ func (p *boundedPath[T]) setVariances() {
 		return
 	}
 	unit, totals, squares := p.w.in.unit, p.w.in.variance.totals, p.w.at.squares
-	for k, b := range room.bins {
+	for k, b := range room.bins[:4*len(groups)] {
 		g, j := &groups[k/4], k%4
 		e, r := g.E[j], g.R[j]
 		square := room.squares[k] * unit[b] * unit[b]
 		g.V[j] = square*(1-2*r-e) - 2*e*(squares[b]-r*totals[b])
-		squares[b] += square
+		squares[b] += square * room.stays[k]
 	}
 }
 

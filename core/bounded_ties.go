@@ -10,12 +10,13 @@ import (
 // crossings where these begin, and after the last as many as fill a group.
 //
 // The gradient of a tied event is half of by how much J changes where the event alone moves up, and
-// where it alone comes back from above. So the other events of a tie than the first go up and
-// back, then all go up, and then all but the last go back and up.
+// where it alone comes back from above. So the other events of a tie than the first go up, and are
+// taken back at once, then all go up and stay, and then all but the last come back and are taken up at once.
 type crossings struct {
 	bins, binsOf []uint32 // of the crossings, and of the events
 	weights      []float64
 	squares      []float64 // of the weights, negative where downwards; not set where all weights are 1
+	stays        []float64 // 1, or 0 where the event is taken back at once
 	scores, d    []float64 // of the events
 	ties         []boundedTie
 }
@@ -31,14 +32,14 @@ func (t boundedTie) up(i int) int {
 	if i == 0 {
 		return t.all(0)
 	}
-	return t.at + 2*(i-1)
+	return t.at + i - 1
 }
 
 // all returns the crossing of event i among those of all.
-func (t boundedTie) all(i int) int { return t.at + 2*(t.size-1) + i }
+func (t boundedTie) all(i int) int { return t.at + t.size - 1 + i }
 
 // down returns the crossing by which event i, not the last, comes back alone.
-func (t boundedTie) down(i int) int { return t.all(t.size) + 2*i }
+func (t boundedTie) down(i int) int { return t.all(t.size) + i }
 
 func (t boundedTie) end() int { return t.down(t.size - 1) }
 
@@ -54,21 +55,15 @@ func (t boundedTie) settle(grad []float64, groups []lanes.Group, scale float64) 
 
 // setCrossings sets the crossings to those of the events lo..hi-1.
 func setCrossings[T Float](cr *crossings, wa *walk[T], lo, hi int) {
-	n := hi - lo
-	cr.scores, cr.binsOf, cr.d = par.Grown(cr.scores, n), par.Grown(cr.binsOf, n), par.Grown(cr.d, n)
-	wa.decode(lo, hi, cr.scores, cr.binsOf)
-	var weights []float64
-	if wa.weights != nil {
-		weights = wa.weights[lo:hi]
-	}
-	cr.bins, cr.weights, cr.squares, cr.ties = cr.bins[:0], cr.weights[:0], cr.squares[:0], cr.ties[:0]
-	cr.rest(1)
+	n, weights := hi-lo, begin(cr, wa, lo, hi)
 	for i := 0; i < n; {
-		end := i + lanes.FirstTie(cr.scores[i:])
-		if end == n-1 {
-			end = n
+		end := n
+		if wa.grad != nil {
+			if tie := i + lanes.FirstTie(cr.scores[i:]); tie < n-1 {
+				end = tie
+			}
 		}
-		cr.add(weights, i, end, 1)
+		cr.add(weights, i, end, 1, 1)
 		if i = end; i < n {
 			i = cr.addTie(weights, i)
 		}
@@ -76,9 +71,35 @@ func setCrossings[T Float](cr *crossings, wa *walk[T], lo, hi int) {
 	cr.rest(-len(cr.bins) & 3)
 }
 
-// add adds crossings of events, upwards (sign 1) or downwards (-1).
-func (cr *crossings) add(weights []float64, from, to int, sign float64) {
+// setAlone sets the crossings to those of the tied events lo..hi-1, each alone.
+func setAlone[T Float](cr *crossings, wa *walk[T], lo, hi int, up bool) {
+	weights, sign := begin(cr, wa, lo, hi), 1.0
+	if !up {
+		sign = -1
+	}
+	cr.add(weights, 0, hi-lo, sign, 0)
+	cr.rest(-len(cr.bins) & 3)
+}
+
+// begin takes over the events lo..hi-1, of which it returns the weights, and sets the first crossing.
+func begin[T Float](cr *crossings, wa *walk[T], lo, hi int) (weights []float64) {
+	n := hi - lo
+	cr.scores, cr.binsOf, cr.d = par.Grown(cr.scores, n), par.Grown(cr.binsOf, n), par.Grown(cr.d, n)
+	wa.decode(lo, hi, cr.scores, cr.binsOf)
+	cr.bins, cr.weights, cr.squares, cr.stays, cr.ties = cr.bins[:0], cr.weights[:0], cr.squares[:0], cr.stays[:0], cr.ties[:0]
+	cr.rest(1)
+	if wa.weights == nil {
+		return nil
+	}
+	return wa.weights[lo:hi]
+}
+
+// add adds crossings of events, upwards (sign 1) or downwards (-1), that stay (1) or not (0).
+func (cr *crossings) add(weights []float64, from, to int, sign, stay float64) {
 	cr.bins = append(cr.bins, cr.binsOf[from:to]...)
+	for range to - from {
+		cr.stays = append(cr.stays, stay)
+	}
 	if weights == nil {
 		for range to - from {
 			cr.weights = append(cr.weights, sign)
@@ -95,7 +116,7 @@ func (cr *crossings) add(weights []float64, from, to int, sign float64) {
 func (cr *crossings) rest(count int) {
 	for range count {
 		cr.bins = append(cr.bins, cr.binsOf[0])
-		cr.weights, cr.squares = append(cr.weights, 0), append(cr.squares, 0)
+		cr.weights, cr.squares, cr.stays = append(cr.weights, 0), append(cr.squares, 0), append(cr.stays, 1)
 	}
 }
 
@@ -106,15 +127,9 @@ func (cr *crossings) addTie(weights []float64, from int) int {
 		to++
 	}
 	cr.ties = append(cr.ties, boundedTie{from, to - from, len(cr.bins)})
-	for i := from + 1; i < to; i++ {
-		cr.add(weights, i, i+1, 1)
-		cr.add(weights, i, i+1, -1)
-	}
-	cr.add(weights, from, to, 1)
-	for i := from; i < to-1; i++ {
-		cr.add(weights, i, i+1, -1)
-		cr.add(weights, i, i+1, 1)
-	}
+	cr.add(weights, from+1, to, 1, 0)
+	cr.add(weights, from, to, 1, 1)
+	cr.add(weights, from, to-1, -1, 0)
 	return to
 }
 

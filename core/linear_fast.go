@@ -210,9 +210,11 @@ func (w *linearWalker[T]) walkChunk(k int) float64 {
 	for lo < hi {
 		next := w.endOfBlock(lo, hi, walkBlock)
 		w.cross(room, lo, next)
-		w.settleTies(room, lo)
 		integral += lanes.Finish(room.d, room.scores, end, -w.in.scale)
-		w.finish(lo, room.d)
+		if w.grad != nil {
+			w.settleTies(room, lo)
+			w.finish(lo, room.d)
+		}
 		lo = next
 	}
 	return integral

@@ -5,7 +5,7 @@ import (
 	"github.com/libmode/libmode/core/internal/par"
 )
 
-// settleTies settles the ties of a block, of which lo is the first event.
+// settleTies settles the ties of a block, of which lo is the first event and d the gradient, were there no ties.
 func (w *linearWalker[T]) settleTies(room *linearRoom, lo int) {
 	scores := room.scores
 	for i := lanes.FirstTie(scores); i < len(scores)-1; {
@@ -23,7 +23,7 @@ func (w *linearWalker[T]) settleTies(room *linearRoom, lo int) {
 // tieSums are sums of the weights, and of the squares of the steps, of events of a bin.
 type tieSums struct{ weight, square float64 }
 
-// settle makes the changes of the tied events i..end-1 of a block the mean of those where
+// settle makes the gradient of the tied events i..end-1 of a block the mean of those where
 // they are crossed in this order and in the reverse one, which is that of the left and
 // the right derivatives: J is quadratic, so that each event changes by as much what each other
 // one does. The sums are over the events after, less those before.
@@ -56,7 +56,7 @@ func (w *linearWalker[T]) settle(room *linearRoom, lo, i, end int) {
 	}
 	for k := i; k < end; k++ {
 		add(k, -1)
-		room.d[k] += w.acrossTie(room, room.bins[k], w.weight(lo+k), &x, &y) / 2
+		room.d[k] -= w.in.scale * w.acrossTie(room, room.bins[k], w.weight(lo+k), &x, &y) / 2
 		add(k, -1)
 	}
 }
@@ -91,9 +91,13 @@ func (w *linearWalker[T]) walkTie(k int) float64 {
 	defer linearRooms.Put(room)
 	defer linearRooms.Put(after)
 	j := w.start(k, room)
+	lo, hi := w.chunks[k], w.chunks[k+1]
+	integral := j * (w.score(lo) - w.scoreBefore(k))
+	if w.grad == nil {
+		return integral
+	}
 	w.start(k+1, after)
 	room.moveToMiddle(after)
-	lo, hi := w.chunks[k], w.chunks[k+1]
 	for next := lo; next < hi; next += len(room.d) {
 		room.d = par.Grown(room.d, min(walkBlock, hi-next))
 		for i := range room.d {
@@ -101,7 +105,7 @@ func (w *linearWalker[T]) walkTie(k int) float64 {
 		}
 		w.finish(next, room.d)
 	}
-	return j * (w.score(lo) - w.scoreBefore(k))
+	return integral
 }
 
 // moveToMiddle moves to the middle between two states.

@@ -16,6 +16,8 @@ type path interface {
 	// change returns by how much J would change if event i were crossed, upwards or
 	// downwards, and leaves everything as it is.
 	change(i int, up bool) float64
+	// changes sets d to that of each of the tied events from lo on.
+	changes(d []float64, lo int, up bool)
 	// cross crosses event i upwards and returns by how much J has changed.
 	cross(i int) float64
 }
@@ -90,12 +92,15 @@ func (w *pathWalker[T]) walkChunk(k int) float64 {
 // sides of the score start from sums.
 func (w *pathWalker[T]) walkTie(k int) float64 {
 	hi := w.base + len(w.out)
-	j := w.start(k)
-	w.ups = w.changes(w.ups, w.base, hi, true)
+	integral := w.start(k) * (w.score(w.base) - w.scoreBefore(k))
+	if w.grad == nil {
+		return integral
+	}
+	w.ups = w.changesOf(w.ups, w.base, hi, true)
 	w.start(k + 1)
 	w.putTie(w.base, hi)
 	write(w.walk, w.base, w.out)
-	return j * (w.score(w.base) - w.scoreBefore(k))
+	return integral
 }
 
 // crossAll crosses events of equal score, often one, and returns by how much J changes.
@@ -108,7 +113,9 @@ func (w *pathWalker[T]) crossAll(lo, hi int) (total float64) {
 		w.put(lo, -w.in.scale*d)
 		return d
 	}
-	w.ups = w.changes(w.ups, lo, hi, true)
+	if w.grad != nil {
+		w.ups = w.changesOf(w.ups, lo, hi, true)
+	}
 	if hi-lo <= max(boundedBlock, 2*w.in.bins) {
 		for i := lo; i < hi; i++ {
 			total += w.cross(i)
@@ -120,18 +127,18 @@ func (w *pathWalker[T]) crossAll(lo, hi int) (total float64) {
 		}
 		total = w.path.start(&w.at) - before
 	}
-	w.putTie(lo, hi)
+	if w.grad != nil {
+		w.putTie(lo, hi)
+	}
 	return total
 }
 
-// changes returns by how much J would change if each of the tied events lo..hi-1 were crossed alone. Without weights
+// changesOf returns by how much J would change if each of the tied events lo..hi-1 were crossed alone. Without weights
 // it is the same for all of a bin, and asked for once.
-func (w *pathWalker[T]) changes(room []float64, lo, hi int, up bool) []float64 {
+func (w *pathWalker[T]) changesOf(room []float64, lo, hi int, up bool) []float64 {
 	room = par.Grown(room, hi-lo)
 	if w.weights != nil || hi-lo <= w.in.bins {
-		for i := range room {
-			room[i] = w.change(lo+i, up)
-		}
+		w.changes(room, lo, up)
 		return room
 	}
 	w.byBin = par.Grown(w.byBin, w.in.bins)
@@ -148,7 +155,7 @@ func (w *pathWalker[T]) changes(room []float64, lo, hi int, up bool) []float64 {
 
 // putTie keeps the gradient of the tied events lo..hi-1, all of which have been crossed.
 func (w *pathWalker[T]) putTie(lo, hi int) {
-	w.downs = w.changes(w.downs, lo, hi, false)
+	w.downs = w.changesOf(w.downs, lo, hi, false)
 	for i, down := range w.downs {
 		w.put(lo+i, w.in.scale*(down-w.ups[i])/2)
 	}
@@ -188,6 +195,12 @@ func (p *kernelPath[T]) change(i int, up bool) float64 {
 		st = st.reversed()
 	}
 	return p.kernel.change(st)
+}
+
+func (p *kernelPath[T]) changes(d []float64, lo int, up bool) {
+	for i := range d {
+		d[i] = p.change(lo+i, up)
+	}
 }
 
 func (p *kernelPath[T]) cross(i int) float64 { return p.kernel.cross(p.w.step(i, p.w.in.unit)) }

@@ -13,15 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// mostWork returns how many times the work of uniform events those of an adversary may make. Tied events whose moments
-// are bounded are crossed five times, alone up and back on either side of the tie and once together; and where the bias is asked
-// for, ties are settled on two walks.
-func (l *loss) mostWork() float64 {
-	if l.call == "Evaluate" || strings.HasPrefix(l.name, "max_slope") || strings.HasPrefix(l.name, "monotonic") {
-		return 4
-	}
-	return 3
-}
+// mostWork is how many times the work of uniform events those of an adversary may make.
+const mostWork = 3
 
 // counted is how many events the work is counted of: so many that all is as for a million, but for what is out of reach of
 // the caches.
@@ -30,7 +23,7 @@ const counted = 1 << 16
 // chosen is the variable of the environment that has the loss and the adversary of TestCall, in a process of TestWork.
 const chosen = "LIBMODE_CLIFF"
 
-// No adversary makes more work than some times that of uniform events. The work is how many statements of the
+// No adversary makes more work than mostWork times that of uniform events. The work is how many statements of the
 // core, and of the sorts that it calls, are run, which the compiler counts for coverage: each call is in a process of its
 // own, which is built so, and without vector instructions, so that a statement is as much work in all.
 func TestWork(t *testing.T) {
@@ -50,7 +43,7 @@ func TestWork(t *testing.T) {
 				require.Greater(t, base, 10.0*counted, "%s: nothing was counted", l.name)
 			}
 			t.Logf("%-40s %-40s %5.2f", l.name, of.name, work/base)
-			if work > l.mostWork()*base {
+			if work > mostWork*base {
 				t.Errorf("%s, %s: %.1f times the work of uniform events", l.name, of.name, work/base)
 			}
 		}

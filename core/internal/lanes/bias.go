@@ -58,10 +58,15 @@ func unbiasGo(bi *Bias, groups []Group, bins []uint32) {
 		g := &groups[i]
 		slope, curve := &g.Moments[1], &g.Moments[2]
 		for j, b := range bins[4*i : 4*i+4] {
+			sums := bi.Sums
 			bi.Sums.Add(g.V[j], &bi.Rows[b])
 			bias := bi.at(slope.ByBase[j], slope.Slope[j], curve.ByBase[j], curve.Slope[j])
 			g.D[j] -= bias - before
-			before = bias
+			if g.Stays[j] != 0 {
+				before = bias
+			} else {
+				bi.Sums = sums
+			}
 		}
 	}
 }

@@ -5,29 +5,40 @@ package lanes
 import "simd/archsimd"
 
 func unbiasAVX2(bi *Bias, groups []Group, bins []uint32) {
-	var sums [12]Four
+	var sums [12]Four // in turns
+	unbiasGroups(bi, groups, bins, &sums)
+}
+
+func unbiasGroups(bi *Bias, groups []Group, bins []uint32, sums *[12]Four) {
 	var last four
 	for i := range groups {
 		g, bins := &groups[i], (*[4]uint32)(bins[4*i:])
 		r0, r1, r2, r3 := &bi.Rows[bins[0]], &bi.Rows[bins[1]], &bi.Rows[bins[2]], &bi.Rows[bins[3]]
 		for k := range bi.Sums {
 			s := archsimd.LoadFloat64x4(&bi.Sums[k])
-			s0 := s.Add(all(g.V[0]).Mul(archsimd.LoadFloat64x4(&r0[k])))
-			s1 := s0.Add(all(g.V[1]).Mul(archsimd.LoadFloat64x4(&r1[k])))
-			s2 := s1.Add(all(g.V[2]).Mul(archsimd.LoadFloat64x4(&r2[k])))
-			s3 := s2.Add(all(g.V[3]).Mul(archsimd.LoadFloat64x4(&r3[k])))
-			s3.Store(&bi.Sums[k])
+			s0, s := sumWith(s, &r0[k], g.V[0], g.Stays[0])
+			s1, s := sumWith(s, &r1[k], g.V[1], g.Stays[1])
+			s2, s := sumWith(s, &r2[k], g.V[2], g.Stays[2])
+			s3, s := sumWith(s, &r3[k], g.V[3], g.Stays[3])
+			s.Store(&bi.Sums[k])
 			s0, s1, s2, s3 = transpose(s0, s1, s2, s3)
 			s0.Store(&sums[4*k])
 			s1.Store(&sums[4*k+1])
 			s2.Store(&sums[4*k+2])
 			s3.Store(&sums[4*k+3])
 		}
-		bias := biasAt(&sums, bi.Gram, &g.Moments[1], &g.Moments[2])
-		archsimd.LoadFloat64x4(&g.D).Sub(bias.Sub(before(last, bias))).Store(&g.D)
-		last = bias
+		bias := biasAt(sums, bi.Gram, &g.Moments[1], &g.Moments[2])
+		before, next := g.hold().of(last, bias)
+		archsimd.LoadFloat64x4(&g.D).Sub(bias.Sub(before)).Store(&g.D)
+		last = next
 	}
 	archsimd.ClearAVXUpperBits()
+}
+
+// sumWith returns sums with v times a row, and as they stay.
+func sumWith(sums four, row *[4]float64, v, stay float64) (with, stays four) {
+	step := archsimd.LoadFloat64x4(row).Mul(all(v))
+	return sums.Add(step), sums.Add(step.Mul(all(stay)))
 }
 
 // biasAt is Bias.at after each of four events.

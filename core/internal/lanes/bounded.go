@@ -6,8 +6,9 @@ import "math"
 type Four = [4]float64
 
 // Group is what crossing four events does to c~, where moments c are bounded, and to J. All is
-// of the events in turns, each after those before it.
+// of the events in turns, each after those before it that stay.
 type Group struct {
+	Stays   Four      // 1; 0 where the event is taken back at once, so that the next begins where it did
 	E, R    Four      // the step of F_b, and F_b in its middle
 	P, Q    [3]Four   // P_b, and P'F in the middle of the step
 	Moments [3]Moment // c, or c~ where it has been squashed
@@ -43,33 +44,34 @@ var (
 )
 
 // Follow crosses events: it sets their steps, P, Q and moments, and D to what the penalty changes by. There
-// are four weights a group, and as many bins. It returns the first crossing that leaves c_1 or c_0 too small,
-// with whose group it has stopped, or their number.
-func (bo *Bounded) Follow(groups []Group, bins []uint32, weights []float64) int {
-	return follow(bo, groups, bins, weights)
+// are four weights a group, as many bins, and as many numbers that say which events stay. It returns the first
+// crossing that leaves c_1 or c_0 too small, with whose group it has stopped, or their number.
+func (bo *Bounded) Follow(groups []Group, bins []uint32, weights, stays []float64) int {
+	return follow(bo, groups, bins, weights, stays)
 }
 
-func followGo(bo *Bounded, groups []Group, bins []uint32, weights []float64) int {
+func followGo(bo *Bounded, groups []Group, bins []uint32, weights, stays []float64) int {
 	c0, c1, c2, q0, q1, q2 := bo.C[0], bo.C[1], bo.C[2], bo.Q[0], bo.Q[1], bo.Q[2]
 	end := 4 * len(groups)
 	for i := range groups {
 		g, bins, weights := &groups[i], bins[4*i:4*i+4:4*i+4], weights[4*i:4*i+4:4*i+4]
+		g.Stays = Four(stays[4*i:])
 		for j, b := range bins {
-			row, w := &bo.Rows[b], weights[j]
+			row, w, stay := &bo.Rows[b], weights[j], g.Stays[j]
 			e := float64(w * row.A[3])
 			half := float64(e * 0.5)
 			g.E[j], g.R[j] = e, row.P[3]+half
-			row.P[3] += e
-			c0 = g.Moments[0].follow(j, c0, float64(w*row.A[0]))
-			c1 = g.Moments[1].follow(j, c1, float64(w*row.A[1]))
-			c2 = g.Moments[2].follow(j, c2, float64(w*row.A[2]))
+			row.P[3] += float64(e * stay)
+			c0 = g.Moments[0].follow(j, c0, float64(w*row.A[0]), stay)
+			c1 = g.Moments[1].follow(j, c1, float64(w*row.A[1]), stay)
+			c2 = g.Moments[2].follow(j, c2, float64(w*row.A[2]), stay)
 			g.P[0][j], g.P[1][j], g.P[2][j] = row.P[0], row.P[1], row.P[2]
 			h0, h1, h2 := float64(half*row.P[0]), float64(half*row.P[1]), float64(half*row.P[2])
-			q0, q1, q2 = q0+h0, q1+h1, q2+h2
-			g.Q[0][j], g.Q[1][j], g.Q[2][j] = q0, q1, q2
-			q0, q1, q2 = q0+h0, q1+h1, q2+h2
-			step := g.Moments[1].Change[j]
-			g.D[j] = float64(float64(bo.Penalty*step) * (float64(2*c1) - step))
+			g.Q[0][j], g.Q[1][j], g.Q[2][j] = q0+h0, q1+h1, q2+h2
+			h0, h1, h2 = float64(h0*stay), float64(h1*stay), float64(h2*stay)
+			q0, q1, q2 = q0+h0+h0, q1+h1+h1, q2+h2+h2
+			slope, step := g.Moments[1].Value[j], g.Moments[1].Change[j]
+			g.D[j] = float64(float64(bo.Penalty*step) * (float64(2*slope) - step))
 		}
 		if j := bo.firstLow(g); j < 4 {
 			end = 4*i + j
@@ -80,10 +82,10 @@ func followGo(bo *Bounded, groups []Group, bins []uint32, weights []float64) int
 	return end
 }
 
-// follow adds a step to a moment, which it returns.
-func (m *Moment) follow(j int, c, step float64) float64 {
+// follow adds a step to a moment, and returns it as the next event finds it.
+func (m *Moment) follow(j int, c, step, stay float64) float64 {
 	m.Value[j], m.Change[j] = c+step, step
-	return c + step
+	return c + float64(step*stay)
 }
 
 // firstLow returns the first event after which c_1 or c_0 is too small, or four.
@@ -122,8 +124,10 @@ func squashGo(groups []Group, l int, offset, factor float64) {
 	}
 	var last squashed
 	for i := range groups {
-		for j := range 4 {
-			last = groups[i].squash(j, l, offset, factor, last)
+		for j, stay := range groups[i].Stays {
+			if next := groups[i].squash(j, l, offset, factor, last); stay != 0 {
+				last = next
+			}
 		}
 	}
 }

@@ -9,80 +9,128 @@ type four = archsimd.Float64x4
 
 func all(x float64) four { return archsimd.BroadcastFloat64x4(x) }
 
-// before returns the last of the four before these and the first three of these: what was before each.
-func before(last, these four) four {
-	return last.Select128FromPair(1, 2, these).SelectFromPairGrouped(1, 2, these)
+// hold says what was before each of four events, some of which do not stay. Numbers are two words each.
+type hold struct {
+	before, last [8]uint32 // the one of the four that was before each, and the last that stays, in all places
+	within, some [4]int64  // -1 where one of the four was before, and where one of them stays; else 0
 }
 
-func followAVX2(bo *Bounded, groups []Group, bins []uint32, weights []float64) int {
+// holds are those of all groups, by the bits of the events that stay.
+var holds = newHolds()
+
+func newHolds() (holds [16]hold) {
+	for stays := range holds {
+		h, last := &holds[stays], -1
+		for j := range 4 {
+			h.set(&h.before, &h.within, j, last)
+			if stays>>j&1 != 0 {
+				last = j
+			}
+		}
+		for j := range 4 {
+			h.set(&h.last, &h.some, j, last)
+		}
+	}
+	return holds
+}
+
+// set takes for event j what another of the four has, or none (-1).
+func (h *hold) set(words *[8]uint32, mask *[4]int64, j, from int) {
+	if from >= 0 {
+		words[2*j], words[2*j+1], mask[j] = uint32(2*from), uint32(2*from+1), -1
+	}
+}
+
+// hold returns that of a group.
+func (g *Group) hold() *hold {
+	return &holds[archsimd.LoadFloat64x4(&g.Stays).Greater(four{}).ToBits()&15]
+}
+
+// of returns what was before each of four events, where last was before all of them, in all places, and what is so for the next four.
+func (h *hold) of(last, these four) (before, next four) {
+	return taken(&h.before, &h.within, last, these), taken(&h.last, &h.some, last, these)
+}
+
+func taken(words *[8]uint32, mask *[4]int64, last, these four) four {
+	moved := these.AsFloat32x8().Permute(archsimd.LoadUint32x8(words)).AsFloat64x4().AsInt64x4()
+	from := archsimd.LoadInt64x4(mask)
+	return moved.And(from).Or(last.AsInt64x4().AndNot(from)).AsFloat64x4()
+}
+
+func followAVX2(bo *Bounded, groups []Group, bins []uint32, weights, stays []float64) int {
 	c, q, rows := archsimd.LoadFloat64x4(&bo.C), archsimd.LoadFloat64x4(&bo.Q), bo.Rows
-	end, signs := 4*len(groups), archsimd.BroadcastInt64x4(signBit)
+	low, signs := len(groups), archsimd.BroadcastInt64x4(signBit)
 	offset, baseFloor, floor := all(bo.Offset), all(bo.BaseFloor), all(bo.Floor)
+	half, two, penalty, three := all(0.5), all(2), all(bo.Penalty), archsimd.LoadInt64x4(&firstThree)
 	for i := range groups {
-		g, bins, w := &groups[i], (*[4]uint32)(bins[4*i:]), (*[4]float64)(weights[4*i:])
+		g, bins, w, stay := &groups[i], (*[4]uint32)(bins[4*i:]), (*[4]float64)(weights[4*i:]), (*[4]float64)(stays[4*i:])
 		r0, r1, r2, r3 := &rows[bins[0]], &rows[bins[1]], &rows[bins[2]], &rows[bins[3]]
-		c = followMoments(bo, g, c, r0, r1, r2, r3, w)
-		q = followSums(g, q, r0, r1, r2, r3, w)
-		high := abs(archsimd.LoadFloat64x4(&g.Moments[0].Value).Sub(offset), signs).Greater(baseFloor)
-		if high.And(abs(archsimd.LoadFloat64x4(&g.Moments[1].Value), signs).Greater(floor)).ToBits() != 15 {
-			end = 4*i + bo.firstLow(g)
+		s0, s1, s2, s3 := all(stay[0]), all(stay[1]), all(stay[2]), all(stay[3])
+		d0, d1 := archsimd.LoadFloat64x4(&r0.A).Mul(all(w[0])), archsimd.LoadFloat64x4(&r1.A).Mul(all(w[1]))
+		d2, d3 := archsimd.LoadFloat64x4(&r2.A).Mul(all(w[2])), archsimd.LoadFloat64x4(&r3.A).Mul(all(w[3]))
+		archsimd.LoadFloat64x4(stay).Store(&g.Stays)
+
+		// P'F and F_b.
+		q0, p0, next := followSum(q, r0, d0, s0, half, three)
+		q1, p1, next := followSum(next, r1, d1, s1, half, three)
+		q2, p2, next := followSum(next, r2, d2, s2, half, three)
+		q3, p3, next := followSum(next, r3, d3, s3, half, three)
+		q = next
+		q0, q1, q2, _ = transpose(q0, q1, q2, q3)
+		q0.Store(&g.Q[0])
+		q1.Store(&g.Q[1])
+		q2.Store(&g.Q[2])
+		p0, p1, p2, p3 = transpose(p0, p1, p2, p3)
+		p0.Store(&g.P[0])
+		p1.Store(&g.P[1])
+		p2.Store(&g.P[2])
+
+		// Moments.
+		c0 := c.Add(d0)
+		c = c.Add(d0.Mul(s0))
+		c1 := c.Add(d1)
+		c = c.Add(d1.Mul(s1))
+		c2 := c.Add(d2)
+		c = c.Add(d2.Mul(s2))
+		c3 := c.Add(d3)
+		c = c.Add(d3.Mul(s3))
+		c0, c1, c2, _ = transpose(c0, c1, c2, c3)
+		c0.Store(&g.Moments[0].Value)
+		c1.Store(&g.Moments[1].Value)
+		c2.Store(&g.Moments[2].Value)
+		d0, d1, d2, d3 = transpose(d0, d1, d2, d3)
+		d0.Store(&g.Moments[0].Change)
+		d1.Store(&g.Moments[1].Change)
+		d2.Store(&g.Moments[2].Change)
+		d3.Store(&g.E)
+		p3.Add(d3.Mul(half)).Store(&g.R)
+		penalty.Mul(d1).Mul(two.Mul(c1).Sub(d1)).Store(&g.D)
+
+		high := abs(c0.Sub(offset), signs).Greater(baseFloor)
+		if high.And(abs(c1, signs).Greater(floor)).ToBits() != 15 {
+			low = i
 			break
 		}
 	}
 	c.Store(&bo.C)
 	q.Store(&bo.Q)
 	archsimd.ClearAVXUpperBits()
-	return end
+	if low < len(groups) {
+		return 4*low + bo.firstLow(&groups[low])
+	}
+	return 4 * len(groups)
 }
 
-// followMoments crosses four events of these weights and bins as far as moments go.
-func followMoments(bo *Bounded, g *Group, c four, r0, r1, r2, r3 *BoundedRow, w *[4]float64) four {
-	d0, d1 := archsimd.LoadFloat64x4(&r0.A).Mul(all(w[0])), archsimd.LoadFloat64x4(&r1.A).Mul(all(w[1]))
-	d2, d3 := archsimd.LoadFloat64x4(&r2.A).Mul(all(w[2])), archsimd.LoadFloat64x4(&r3.A).Mul(all(w[3]))
-	c0 := c.Add(d0)
-	c1 := c0.Add(d1)
-	c2 := c1.Add(d2)
-	c = c2.Add(d3)
-	d0, d1, d2, d3 = transpose(d0, d1, d2, d3)
-	d0.Store(&g.Moments[0].Change)
-	d1.Store(&g.Moments[1].Change)
-	d2.Store(&g.Moments[2].Change)
-	d3.Store(&g.E)
-	c0, c1, c2, _ = transpose(c0, c1, c2, c)
-	c0.Store(&g.Moments[0].Value)
-	c1.Store(&g.Moments[1].Value)
-	c2.Store(&g.Moments[2].Value)
-	all(bo.Penalty).Mul(d1).Mul(all(2).Mul(c1).Sub(d1)).Store(&g.D)
-	return c
-}
-
-// followSums crosses four events as far as P'F and F_b go.
-func followSums(g *Group, q four, r0, r1, r2, r3 *BoundedRow, w *[4]float64) four {
-	q, q0, p0 := followSum(q, r0, w[0])
-	q, q1, p1 := followSum(q, r1, w[1])
-	q, q2, p2 := followSum(q, r2, w[2])
-	q, q3, p3 := followSum(q, r3, w[3])
-	q0, q1, q2, _ = transpose(q0, q1, q2, q3)
-	q0.Store(&g.Q[0])
-	q1.Store(&g.Q[1])
-	q2.Store(&g.Q[2])
-	p0, p1, p2, p3 = transpose(p0, p1, p2, p3)
-	p0.Store(&g.P[0])
-	p1.Store(&g.P[1])
-	p2.Store(&g.P[2])
-	p3.Add(archsimd.LoadFloat64x4(&g.E).Mul(all(0.5))).Store(&g.R)
-	return q
-}
-
-// followSum crosses an event and returns P'F after it and in its middle, and P_b and F_b before it.
-func followSum(q four, row *BoundedRow, w float64) (after, middle, p four) {
+// followSum crosses an event, of whose steps the last is that of F_b, and returns P'F in its middle, P_b and F_b before it,
+// and P'F as the next event finds it.
+func followSum(q four, row *BoundedRow, steps, stay, half four, three archsimd.Int64x4) (middle, p, after four) {
 	p = archsimd.LoadFloat64x4(&row.P)
-	e := w * row.A[3]
-	half := p.Mul(all(e * 0.5))
-	middle = q.Add(half)
+	upper := steps.Select128FromPair(1, 1, steps)
+	halves := p.Mul(upper.SelectFromPairGrouped(1, 1, upper).Mul(half))
+	staying := halves.Mul(stay)
 	// The row is stored whole, see crossOne.
-	p.Add(all(e).AsInt64x4().AndNot(archsimd.LoadInt64x4(&low)).AsFloat64x4()).Store(&row.P)
-	return middle.Add(half), middle, p
+	p.Add(steps.Mul(stay).AsInt64x4().AndNot(three).AsFloat64x4()).Store(&row.P)
+	return q.Add(halves), p, q.Add(staying).Add(staying)
 }
 
 const signBit = -1 << 63
@@ -144,22 +192,27 @@ func squashChange(groups []Group, l int, offset, factor float64) {
 		inverse := archsimd.LoadFloat64x4(&groups[i].V)
 		u := archsimd.LoadFloat64x4(&m.Value).Mul(inverse)
 		u = withSign(abs(u, signs).Min(highest), u, signs)
-		byBase, tBefore := withSign(factors, base, signs), before(lastT, t)
+		h := groups[i].hold()
+		baseBefore, baseNext := h.of(lastBase, base)
+		tBefore, tNext := h.of(lastT, t)
+		uBefore, uNext := h.of(lastU, u)
+		byBase := withSign(factors, base, signs)
 		dt := byBase.Mul(archsimd.LoadFloat64x4(&of.Change))
-		dt = dt.Merge(t.Sub(tBefore), before(lastBase, base).Mul(base).Greater(zero))
-		du := archsimd.LoadFloat64x4(&m.Change).Sub(before(lastU, u).Mul(dt)).Mul(inverse)
+		dt = dt.Merge(t.Sub(tBefore), baseBefore.Mul(base).Greater(zero))
+		du := archsimd.LoadFloat64x4(&m.Change).Sub(uBefore.Mul(dt)).Mul(inverse)
 		small := abs(du, signs).Less(step).And(dt.Greater(fall.Mul(t)))
 		tanh, sech := withSign(archsimd.LoadFloat64x4(&m.ByBase), u, signs), archsimd.LoadFloat64x4(&m.Slope)
-		tanhBefore := before(lastTanh, tanh)
+		tanhBefore, tanhNext := h.of(lastTanh, tanh)
+		sechBefore, sechNext := h.of(lastSech, sech)
 		y := du.Mul(du)
 		sinh := du.Mul(one.Add(y.Mul(s3.Add(y.Mul(s5.Add(y.Mul(s7)))))))
-		dtanh := sinh.Mul(before(lastSech, sech).Mul(sech)).Merge(tanh.Sub(tanhBefore), small)
+		dtanh := sinh.Mul(sechBefore.Mul(sech)).Merge(tanh.Sub(tanhBefore), small)
 		dt.Mul(tanhBefore.Add(tanh).Mul(half)).Add(tBefore.Add(t).Mul(half).Mul(dtanh)).Store(&m.Change)
 		t.Mul(tanh).Store(&m.Value)
 		slope := sech.Mul(sech)
 		slope.Store(&m.Slope)
 		byBase.Mul(tanh.Sub(u.Mul(slope))).Store(&m.ByBase)
-		lastBase, lastT, lastU, lastTanh, lastSech = base, t, u, tanh, sech
+		lastBase, lastT, lastU, lastTanh, lastSech = baseNext, tNext, uNext, tanhNext, sechNext
 	}
 }
 

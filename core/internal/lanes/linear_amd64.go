@@ -4,12 +4,12 @@ package lanes
 
 import "simd/archsimd"
 
-// low has the bits of the first three lanes.
-var low = [4]int64{-1, -1, -1, 0}
+// firstThree has the bits of the first three lanes.
+var firstThree = [4]int64{-1, -1, -1, 0}
 
 func crossAVX2(li *Linear, bins []uint32, d []float64) {
 	y, x, rows := archsimd.LoadFloat64x4(&li.Y), archsimd.LoadFloat64x4(&li.X), li.Rows
-	three := archsimd.LoadInt64x4(&low)
+	three := archsimd.LoadInt64x4(&firstThree)
 	whole := len(bins) &^ 3
 	rest, restOfD := bins[whole:], d[whole:]
 	bins, d = bins[:whole], d[:whole]
@@ -47,7 +47,7 @@ func sumLanes(p0, p1, p2, p3 archsimd.Float64x4) archsimd.Float64x4 {
 
 func crossWeightedAVX2(li *Linear, bins []uint32, weights, d []float64) {
 	y, x, rows := archsimd.LoadFloat64x4(&li.Y), archsimd.LoadFloat64x4(&li.X), li.Rows
-	three := archsimd.LoadInt64x4(&low)
+	three := archsimd.LoadInt64x4(&firstThree)
 	whole := len(bins) &^ 3
 	rest, restOfWeights, restOfD := bins[whole:], weights[whole:], d[whole:]
 	bins, weights, d = bins[:whole], weights[:whole], d[:whole]
@@ -121,18 +121,24 @@ func crossWideWeightedAVX2(rows [][4]float64, state *[4]float64, bins []uint32, 
 
 func finishAVX2(d, scores []float64, end, scale float64) float64 {
 	var sums [4]float64
-	sum, ends, scales := archsimd.LoadFloat64x4(&sums), archsimd.BroadcastFloat64x4(end), archsimd.BroadcastFloat64x4(scale)
+	whole := len(d) &^ 3
+	finishWhole(&sums, d[:whole], scores[:whole], end, scale)
+	for i := whole; i < len(d); i++ {
+		sums[i-whole] += float64(d[i] * (end - scores[i]))
+		d[i] *= scale
+	}
+	return (sums[0] + sums[1]) + (sums[2] + sums[3])
+}
+
+func finishWhole(sums *[4]float64, d, scores []float64, end, scale float64) {
+	ends, scales := all(end), all(scale)
+	var sum four
 	for len(d) >= 4 && len(scores) >= 4 {
 		change := archsimd.LoadFloat64x4Slice(d)
 		sum = sum.Add(change.Mul(ends.Sub(archsimd.LoadFloat64x4Slice(scores))))
 		change.Mul(scales).StoreSlice(d)
 		d, scores = d[4:], scores[4:]
 	}
-	sum.Store(&sums)
+	sum.Store(sums)
 	archsimd.ClearAVXUpperBits()
-	for i, change := range d {
-		sums[i] += float64(change * (end - scores[i]))
-		d[i] = scale * change
-	}
-	return (sums[0] + sums[1]) + (sums[2] + sums[3])
 }
