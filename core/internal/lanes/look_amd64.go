@@ -20,7 +20,7 @@ func look32AVX2(scores, masses []float32, ofScore, ofMass Cells[float32], pairs 
 func lookWhole32(scores, masses []float32, ofScore, ofMass Cells[float32], pairs []uint32) Seen[float32] {
 	sLo, sScale, sLast := archsimd.BroadcastFloat32x8(ofScore.Lo), archsimd.BroadcastFloat32x8(ofScore.Scale), archsimd.BroadcastFloat32x8(ofScore.Last)
 	mLo, mScale, mLast := archsimd.BroadcastFloat32x8(ofMass.Lo), archsimd.BroadcastFloat32x8(ofMass.Scale), archsimd.BroadcastFloat32x8(ofMass.Last)
-	zero := archsimd.BroadcastFloat32x8(0)
+	var zero archsimd.Float32x8
 	sMin, mMin := archsimd.LoadFloat32x8Slice(scores), archsimd.LoadFloat32x8Slice(masses)
 	sMax, mMax, number := sMin, mMin, sMin.Equal(sMin).ToInt32x8()
 	for len(scores) >= 8 && len(masses) >= 8 && len(pairs) >= 8 {
@@ -70,7 +70,7 @@ func look64AVX2(scores, masses []float64, ofScore, ofMass Cells[float64], pairs 
 func lookWhole64(scores, masses []float64, ofScore, ofMass Cells[float64], pairs []uint32) Seen[float64] {
 	sLo, sScale, sLast := archsimd.BroadcastFloat64x4(ofScore.Lo), archsimd.BroadcastFloat64x4(ofScore.Scale), archsimd.BroadcastFloat64x4(ofScore.Last)
 	mLo, mScale, mLast := archsimd.BroadcastFloat64x4(ofMass.Lo), archsimd.BroadcastFloat64x4(ofMass.Scale), archsimd.BroadcastFloat64x4(ofMass.Last)
-	zero := archsimd.BroadcastFloat64x4(0)
+	var zero four
 	sMin, mMin := archsimd.LoadFloat64x4Slice(scores), archsimd.LoadFloat64x4Slice(masses)
 	sMax, mMax, number, bits := sMin, mMin, sMin.Equal(sMin).ToInt64x4(), sMin.AsInt64x4()
 	for len(scores) >= 4 && len(masses) >= 4 && len(pairs) >= 4 {

@@ -53,7 +53,7 @@ func overlapsAVX2(sums, u, q []float64, others [][]float64) {
 }
 
 func overlapFour(found *[4]float64, u, q, a, b, c, d []float64) {
-	s0, s1, s2, s3 := all(0), all(0), all(0), all(0)
+	var s0, s1, s2, s3 four
 	i := 0
 	for ; i+16 <= len(u); i += 16 {
 		u, q := (*[16]float64)(u[i:]), (*[16]float64)(q[i:])
@@ -73,7 +73,7 @@ func overlapFour(found *[4]float64, u, q, a, b, c, d []float64) {
 }
 
 func overlapTwo(found *[4]float64, u, q, a, b []float64) {
-	s0, s1 := all(0), all(0)
+	var s0, s1 four
 	i := 0
 	for ; i+16 <= len(u); i += 16 {
 		u, q, a, b := (*[16]float64)(u[i:]), (*[16]float64)(q[i:]), (*[16]float64)(a[i:]), (*[16]float64)(b[i:])
@@ -91,7 +91,7 @@ func overlapTwo(found *[4]float64, u, q, a, b []float64) {
 func combineAVX2(dst, factors []float64, columns [][]float64) {
 	i := 0
 	for ; i+16 <= len(dst); i += 16 {
-		s0, s1, s2, s3 := all(0), all(0), all(0), all(0)
+		var s0, s1, s2, s3 four
 		for j, column := range columns {
 			c, f := (*[16]float64)(column[i:]), all(factors[j])
 			s0, s1 = s0.Add(f.Mul(at(c, 0))), s1.Add(f.Mul(at(c, 4)))
@@ -106,7 +106,7 @@ func combineAVX2(dst, factors []float64, columns [][]float64) {
 func sumSquaresAVX2(dst, u []float64, columns [][]float64) {
 	i := 0
 	for ; i+16 <= len(dst); i += 16 {
-		s0, s1, s2, s3 := all(0), all(0), all(0), all(0)
+		var s0, s1, s2, s3 four
 		for _, column := range columns {
 			c := (*[16]float64)(column[i:])
 			c0, c1, c2, c3 := at(c, 0), at(c, 4), at(c, 8), at(c, 12)
