@@ -28,9 +28,13 @@ type farKernel struct {
 	dc, dv    moments
 
 	y              []float64 // nil: the bias stays
+	taken          removal   // N, there or after the step that change was last asked for
 	extra          float64   // <G, N Y N'>
-	varianceChange float64   // of V_b, by the step that change was last asked for
+	varianceChange float64   // of V_b, by that step
 }
+
+// removal is N = 1 - d c~/dc: row l has three columns that are not 0, l, 0 and 1.
+type removal struct{ own, by0, by1 moments }
 
 // farFrom is the largest sum of the absolute values that make a moment out of F, sum_b |A_lb|, which leaves boundedKernel its
 // digits.
@@ -71,7 +75,8 @@ func (k *farKernel) start(pt *point) float64 {
 			k.addVariance(b, k.in.variance.at(pt, b))
 		}
 		k.bound.differentiate(k.now)
-		k.extra = k.extraOf(k.now)
+		k.taken.set(k.now, k.size)
+		k.extra = k.extraNow()
 		j -= k.extra
 	}
 	return j
@@ -93,8 +98,10 @@ func (k *farKernel) change(st step) float64 {
 	if k.y != nil {
 		k.bound.differentiate(k.next)
 		k.varianceChange = k.in.variance.changeAt(k.at, st)
-		moved := removed(k.next, a)
-		d -= k.extraOf(k.next) - k.extra + k.varianceChange*k.product(&moved, &moved)
+		k.taken.set(k.next, n)
+		var moved moments
+		k.taken.times(&moved, a)
+		d -= k.extraNow() - k.extra + k.varianceChange*k.product(&moved, &moved)
 	}
 	return d
 }
@@ -105,7 +112,7 @@ func (k *farKernel) cross(st step) float64 {
 	k.c = k.cNext
 	if k.y != nil {
 		k.addVariance(st.bin, k.varianceChange)
-		k.extra = k.extraOf(k.now)
+		k.extra = k.extraNow()
 	}
 	k.linearKernel.cross(st)
 	return d
@@ -131,37 +138,40 @@ func (k *farKernel) addVariance(b int, v float64) {
 	}
 }
 
-// extraOf returns <G, N Y N'>.
-func (k *farKernel) extraOf(bo *bounded) (sum float64) {
-	var columns [MaxOrder + 1]moments // of N Y
-	for m := range k.size {
-		columns[m] = removed(bo, k.y[m*k.size:(m+1)*k.size]) // Y is symmetric
-	}
-	var row moments
-	for l := range k.size {
-		for m := range k.size {
-			row[m] = columns[m][l]
+// extraNow returns <G, N Y N'> with N as it was last set.
+func (k *farKernel) extraNow() (sum float64) {
+	var row, both moments // row l of N Y, and of N Y N'
+	n := &k.taken
+	for l := 1; l < k.size; l++ {
+		if n.own[l] == 0 && n.by0[l] == 0 && n.by1[l] == 0 {
+			continue
 		}
-		row = removed(bo, row[:k.size]) // row l of N Y N'
-		sum += dot(k.basis.gram[l*k.size:(l+1)*k.size], row[:k.size])
+		y0, y1 := k.y[:k.size], k.y[k.size:2*k.size]
+		for m, y := range k.y[l*k.size : (l+1)*k.size] {
+			row[m] = n.own[l]*y - n.by0[l]*y0[m] - n.by1[l]*y1[m]
+		}
+		n.times(&both, row[:k.size]) // Y is symmetric
+		sum += dot(k.basis.gram[l*k.size:(l+1)*k.size], both[:k.size])
 	}
 	return sum
 }
 
-// removed returns N v.
-func removed(bo *bounded, v []float64) (of moments) {
-	for l := 1; l < len(v); l++ {
+// set sets the first rows.
+func (n *removal) set(bo *bounded, size int) {
+	for l := 1; l < size; l++ {
+		n.own[l], n.by0[l], n.by1[l] = 1-bo.byOwn[l], bo.by0[l], bo.by1[l]
 		if bo.byOwn[l] == 1 && bo.by0[l] == 0 && bo.by1[l] == 0 {
-			continue
+			continue // c_l is not bounded
 		}
-		own := 1 - bo.byOwn[l]
 		if q := &bo.squashes[l]; bo.byOwn[l] != 0 && math.Abs(q.u) < 1 {
-			own = q.tanh * q.tanh // the same, with all its digits
-		}
-		of[l] = own*v[l] - bo.by0[l]*v[0]
-		if l > 1 {
-			of[l] -= bo.by1[l] * v[1]
+			n.own[l] = q.tanh * q.tanh // the same, with all its digits
 		}
 	}
-	return of
+}
+
+// times sets as many rows of N v as v has numbers.
+func (n *removal) times(of *moments, v []float64) {
+	for l := 1; l < len(v); l++ {
+		of[l] = n.own[l]*v[l] - n.by0[l]*v[0] - n.by1[l]*v[1]
+	}
 }
