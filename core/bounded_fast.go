@@ -103,35 +103,40 @@ func (p *boundedPath[T]) run(st *state, i, hi int) int {
 	return i
 }
 
-// follows sets the sums to those of the kernel, and reports whether blocks can start from there.
+// follows sets the sums to those of the kernel, and reports whether neither c_1 nor what max_slope is relative to counts as 0.
 func (p *boundedPath[T]) follows() bool {
 	k := p.of
-	if !p.sums.High(k.c[0], k.c[1]) {
-		return false
-	}
 	p.sums.C, p.sums.Q = [4]float64(k.c[:4]), [4]float64(k.pf[:4])
 	if k.bias != nil {
 		k.bias.sums3(&p.bias.Sums)
 	}
-	return true
+	return p.sums.High(k.c[0], k.c[1])
 }
 
 // changes crosses blocks of tied events, none of which stays. From the first of a block that the sums cannot follow, the
-// kernel crosses the rest of it.
+// kernel crosses the rest of it. Where c~_1 and c~_2 are 0 before them, as loops over crossings take it, there is no first
+// crossing of weight 0, but the bias is not.
 func (p *boundedPath[T]) changes(d []float64, lo int, up bool) {
+	first, bias := 1, 0.0
 	if !p.follows() {
-		p.kernelPath.changes(d, lo, up)
-		return
+		first = 0
+		if p.of.bias != nil {
+			now := p.of.now
+			bias = p.bias.At(now.by0[1], now.byOwn[1], 0, now.byOwn[2])
+		}
 	}
 	p.room = boundedRooms.Get().(*boundedRoom)
 	defer boundedRooms.Put(p.room)
 	for n := 0; len(d) > 0; d, lo = d[n:], lo+n {
 		n = min(len(d), boundedBlock)
-		setAlone(&p.room.crossings, p.w.walk, lo, lo+n, up)
-		followed := min(p.crossGroups()-1, n)
-		p.room.groups = p.room.groups[:(followed+4)/4]
+		setAlone(&p.room.crossings, p.w.walk, first, lo, lo+n, up)
+		followed := min(p.crossGroups()-first, n)
+		p.room.groups = p.room.groups[:(followed+first+3)/4]
 		p.changeGroups()
-		gather(d[:followed], p.room.groups, 1)
+		gather(d[:followed], p.room.groups, first)
+		for i := range followed {
+			d[i] += bias
+		}
 		p.kernelPath.changes(d[followed:n], lo+followed, up)
 	}
 }

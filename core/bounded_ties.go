@@ -53,15 +53,14 @@ func (t boundedTie) settle(grad []float64, groups []lanes.Group, scale float64) 
 	grad[t.from+last] = scale * (d(t.up(last)) + d(t.all(last))) / 2
 }
 
-// setCrossings sets the crossings to those of the events lo..hi-1.
+// setCrossings sets the crossings to those of the events lo..hi-1, those of ties too where no gradient is wanted: they decide
+// where a block ends, and so the last bits of the loss, which does not depend on what else is wanted.
 func setCrossings[T Float](cr *crossings, wa *walk[T], lo, hi int) {
-	n, weights := hi-lo, begin(cr, wa, lo, hi)
+	n, weights := hi-lo, begin(cr, wa, 1, lo, hi)
 	for i := 0; i < n; {
-		end := n
-		if wa.grad != nil {
-			if tie := i + lanes.FirstTie(cr.scores[i:]); tie < n-1 {
-				end = tie
-			}
+		end := i + lanes.FirstTie(cr.scores[i:])
+		if end == n-1 {
+			end = n
 		}
 		cr.add(weights, i, end, 1, 1)
 		if i = end; i < n {
@@ -71,9 +70,9 @@ func setCrossings[T Float](cr *crossings, wa *walk[T], lo, hi int) {
 	cr.rest(-len(cr.bins) & 3)
 }
 
-// setAlone sets the crossings to those of the tied events lo..hi-1, each alone.
-func setAlone[T Float](cr *crossings, wa *walk[T], lo, hi int, up bool) {
-	weights, sign := begin(cr, wa, lo, hi), 1.0
+// setAlone sets the crossings to those of the tied events lo..hi-1, each alone, after so many that change nothing.
+func setAlone[T Float](cr *crossings, wa *walk[T], first, lo, hi int, up bool) {
+	weights, sign := begin(cr, wa, first, lo, hi), 1.0
 	if !up {
 		sign = -1
 	}
@@ -81,13 +80,13 @@ func setAlone[T Float](cr *crossings, wa *walk[T], lo, hi int, up bool) {
 	cr.rest(-len(cr.bins) & 3)
 }
 
-// begin takes over the events lo..hi-1, of which it returns the weights, and sets the first crossing.
-func begin[T Float](cr *crossings, wa *walk[T], lo, hi int) (weights []float64) {
+// begin takes over the events lo..hi-1, of which it returns the weights, and sets the first crossings, which change nothing.
+func begin[T Float](cr *crossings, wa *walk[T], first, lo, hi int) (weights []float64) {
 	n := hi - lo
 	cr.scores, cr.binsOf, cr.d = par.Grown(cr.scores, n), par.Grown(cr.binsOf, n), par.Grown(cr.d, n)
 	wa.decode(lo, hi, cr.scores, cr.binsOf)
 	cr.bins, cr.weights, cr.squares, cr.stays, cr.ties = cr.bins[:0], cr.weights[:0], cr.squares[:0], cr.stays[:0], cr.ties[:0]
-	cr.rest(1)
+	cr.rest(first)
 	if wa.weights == nil {
 		return nil
 	}

@@ -375,6 +375,61 @@ func TestBothSidesOfNumbersOfTies(t *testing.T) {
 	}
 }
 
+// All scores are equal, or all but a few: below and above them every moment but the zeroth is 0.
+func TestAllTiedWithBounds(t *testing.T) {
+	for _, n := range []int{40, 129, 1500} {
+		for _, others := range []int{0, 1, 5} {
+			for k := range 16 {
+				cfg := paperConfig()
+				cfg.Order, cfg.Bins, cfg.Unbiased = 2, 4+k/4%2, k/8 == 1
+				if k%4 != 1 {
+					cfg.Monotonic = true
+				}
+				if k%4 != 0 {
+					cfg.MaxSlope = 0.3
+				}
+				if k%4 == 3 {
+					cfg.SlopeOf, cfg.Binning = Selected, Uniform
+				}
+				ev := positive(spreadEvents[float64](n, true, 0))
+				for i := others; i < n; i++ {
+					ev.Score[i] = 0.5
+				}
+				if cfg.Binning == Uniform {
+					for i := range ev.Mass {
+						ev.Mass[i] = float64(i % 41)
+					}
+				}
+				checkSweep(t, ev, cfg, fmt.Sprint(n, " events, ", others, " others, ", k))
+			}
+		}
+	}
+}
+
+// A tied event that alone takes c_1 to 0, and with others on either side of it in the tie.
+func TestTieWithoutSlopeHalfway(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	for _, ties := range []int{4, 60, 300, 3000} {
+		ev := Events[float64]{Score: []float64{0.25, 0.75, 0.75}, Mass: []float64{10, 10, 90}, Weight: []float64{1, 3, 3}}
+		for i := range ties { // in pairs on either side of the middle, but for one of weight 1 below the tie, and its fellow
+			w := 0.5 + rng.Float64()
+			for _, mass := range []float64{10 + 20*float64(i%2), 90 - 20*float64(i%2)} {
+				ev.Score, ev.Mass, ev.Weight = append(ev.Score, 0.5), append(ev.Mass, mass), append(ev.Weight, w)
+			}
+			if i == ties/2 {
+				ev.Score, ev.Mass, ev.Weight = append(ev.Score, 0.5), append(ev.Mass, 90), append(ev.Weight, 1)
+			}
+		}
+		for _, maxSlope := range []float64{0.3, math.Inf(1)} {
+			cfg := paperConfig()
+			cfg.Order, cfg.Monotonic, cfg.MaxSlope, cfg.Unbiased = 2, true, maxSlope, ties > 4
+			cfg.Binning, cfg.Edges = GivenEdges, []float64{0, 20, 40, 60, 80, 100}
+			ev.Score, ev.Mass, ev.Weight = append(ev.Score, 0.1, 0.9), append(ev.Mass, 50, 50), append(ev.Weight, 1, 2)
+			checkSweep(t, ev, cfg, fmt.Sprint(ties, " ties, ", maxSlope))
+		}
+	}
+}
+
 func TestBothSidesOfNumbersOfBins(t *testing.T) {
 	for _, bins := range around(func(of taken) int { return of.bins }) {
 		cfg := paperConfig()

@@ -13,7 +13,7 @@ type walk[T Float] struct {
 	in      *integrand
 	sums    *sums
 	limits  limits
-	grad    []T // of the input's length; nil: not wanted, so that tied events need only be crossed in turns
+	grad    []T // of the input's length; nil: not wanted
 	results []uint64
 	total   []float64 // with several variables the gradient of all so far, in order of the records; nil: there is one, or it is not wanted
 	first   bool      // no variable came before

@@ -87,6 +87,31 @@ func TestFastPaths(t *testing.T) {
 	}
 }
 
+// The loss has the same bits whether a gradient is wanted or not, ties of any size included.
+func TestLossWithoutGradient(t *testing.T) {
+	for name, change := range walkOptions {
+		for _, n := range []int{100, 1000, 30_000} {
+			for k := range 4 {
+				cfg := paperConfig()
+				change(&cfg)
+				ev := spreadEvents[float64](n, k%2 == 1, 0.5)
+				if k >= 2 {
+					for i := range n / 3 {
+						ev.Score[i] = 0.5
+					}
+				}
+				with, err := LossAndGrad(make([]float64, n), ev, cfg)
+				if err != nil {
+					continue // a bin whose weights cancel
+				}
+				without, err := Loss(ev, cfg)
+				require.NoError(t, err)
+				require.Equal(t, with, without, "%s, %d events, %d", name, n, k)
+			}
+		}
+	}
+}
+
 // J and its changes belong together over many chunks: without ties, the integral
 // of J up to 1 is J(1) - sum of (J_+ - J_-) s, and the gradient is J_- - J_+.
 func TestLossFollowsFromGradient(t *testing.T) {

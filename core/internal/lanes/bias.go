@@ -60,7 +60,7 @@ func unbiasGo(bi *Bias, groups []Group, bins []uint32) {
 		for j, b := range bins[4*i : 4*i+4] {
 			sums := bi.Sums
 			bi.Sums.Add(g.V[j], &bi.Rows[b])
-			bias := bi.at(slope.ByBase[j], slope.Slope[j], curve.ByBase[j], curve.Slope[j])
+			bias := bi.At(slope.ByBase[j], slope.Slope[j], curve.ByBase[j], curve.Slope[j])
 			g.D[j] -= bias - before
 			if g.Stays[j] != 0 {
 				before = bias
@@ -71,8 +71,8 @@ func unbiasGo(bi *Bias, groups []Group, bins []uint32) {
 	}
 }
 
-// at returns the bias where d c~/dc has the rows D_1 = (by0, own1, 0) and D_2 = by1 D_1 + (0, 0, own2).
-func (bi *Bias) at(by0, own1, by1, own2 float64) float64 {
+// At returns the bias where d c~/dc has the rows D_1 = (by0, own1, 0) and D_2 = by1 D_1 + (0, 0, own2).
+func (bi *Bias) At(by0, own1, by1, own2 float64) float64 {
 	s, g := &bi.Sums, bi.Gram
 	y0 := float64(by0*s[1][2]) + float64(own1*s[1][3]) // D_1 Y, and D_1 Y D_1'
 	y1 := float64(by0*s[1][3]) + float64(own1*s[2][0])

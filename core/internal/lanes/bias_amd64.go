@@ -41,7 +41,7 @@ func sumWith(sums four, row *[4]float64, v, stay float64) (with, stays four) {
 	return sums.Add(step), sums.Add(step.Mul(all(stay)))
 }
 
-// biasAt is Bias.at after each of four events.
+// biasAt is Bias.At after each of four events.
 func biasAt(s *[12]Four, g *[9]float64, slope, curve *Moment) four {
 	by0, own1 := archsimd.LoadFloat64x4(&slope.ByBase), archsimd.LoadFloat64x4(&slope.Slope)
 	by1, own2 := archsimd.LoadFloat64x4(&curve.ByBase), archsimd.LoadFloat64x4(&curve.Slope)

@@ -13,11 +13,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Intel's processors keep the upper halves of vector registers aside when an instruction from before AVX meets them, and
-// bring them back at the next one of AVX. On a Xeon with AVX-512 each time took some 150 cycles, so that the loops were slower than
-// without vectors. The compiler makes such instructions of what is not a vector: a number that is multiplied, a count of bits by
-// which all are shifted, an array that is copied. So there is none where upper halves may be in use, that is, from the first vector
-// of four numbers to ClearAVXUpperBits, and in whatever is called in between.
+// Intel's processors put the upper halves of vector registers aside when an instruction from before AVX meets them, and
+// bring them back at the next one of AVX: some 150 cycles each time on a Xeon with AMX, so that the loops were slower than without
+// vectors. Go's compiler makes such instructions of what is not a vector, a number that is multiplied, a count of bits by which all
+// are shifted, an array that is copied (golang/go#80835). So there is none where upper halves may be in use, that is, from the
+// first vector of four numbers to ClearAVXUpperBits, and in whatever is called in between.
 func TestNoInstructionsFromBeforeAVX(t *testing.T) {
 	printed, err := exec.Command("go", "build", "-gcflags=-S", ".").CombinedOutput()
 	require.NoError(t, err, "%s", printed)
