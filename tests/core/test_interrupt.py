@@ -25,9 +25,9 @@ released = threading.Event()  # until then the call goes on, however slowly this
 
 def announcing(call, *held):
     def announced_call():
+        print("in the core", flush=True)
         if sys.argv[1:] == ["unnoticed"]:  # by the main thread, which waits: this one is given the signal
             signal.pthread_kill(threading.get_ident(), signal.SIGINT)
-        print("in the core", flush=True)
         try:
             return call()
         finally:

@@ -49,7 +49,7 @@ def _signal_efficiency(score: Tensor, score_range: Range, signal: Tensor) -> Ten
     segments = min(max(n // 10, 1), 100)
     rank = torch.arange(1, segments + 1, device=score.device) * n // segments
     knots, height = signal.detach().to(score.dtype).sort().values[rank - 1], rank.to(score.dtype) / n
-    low = score.detach().min() if score_range is None else score.new_tensor(score_range[0])
+    low = score.detach().min() if score_range is None else knots.new_full((), score_range[0])
     knots, height = torch.cat([low[None], knots]), torch.cat([height.new_zeros(1), height])
     # Of knots that are equal but for rounding the last one counts.
     apart = knots.diff() > 1e-6 * (knots[-1] - low)
