@@ -7,7 +7,7 @@ import (
 
 // crossings are the steps by which a block of events is crossed, each upwards, or downwards, with a
 // weight of the other sign. Before the first is one of weight 0, which tells loops over the
-// crossings where these begin, and after the last as many as fill a group.
+// crossings where these begin, but for where c~_1 and c~_2 are 0; and after the last as many as fill a group.
 //
 // The gradient of a tied event is half of by how much J changes where the event alone moves up, and
 // where it alone comes back from above. So the other events of a tie than the first go up, and are
