@@ -110,8 +110,8 @@ func (bo *Bounded) High(c0, c1 float64) bool {
 //
 // so that for small steps no digits are lost; where u changes by much, so does its tanh, and
 // the plain difference is exact enough. Where t falls to a small part of what it was, du, a
-// difference of terms in units of the new t, is not known so well. Before the first event c~ was 0, and
-// so was base, or was as if: a first event that changes nothing tells those after it what they were.
+// difference of terms in units of the new t, is not known so well. Before the first event c~ was 0,
+// whatever c was: a first event that changes nothing tells those after it what both were.
 func Squash(groups []Group, l int, offset, factor float64) { squash(groups, l, offset, factor) }
 
 func squashGo(groups []Group, l int, offset, factor float64) {
@@ -122,7 +122,7 @@ func squashGo(groups []Group, l int, offset, factor float64) {
 			m.ByBase[j], m.Slope[j] = TanhSech(float64(m.Value[j] * g.V[j]))
 		}
 	}
-	last := squashed{sech: 1}
+	last := squashed{u: math.NaN()} // so that the first step is not a small one
 	for i := range groups {
 		for j, stay := range groups[i].Stays {
 			if next := groups[i].squash(j, l, offset, factor, last); stay != 0 {

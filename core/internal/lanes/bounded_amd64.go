@@ -181,8 +181,9 @@ func squashTanh(groups []Group, l int, offset, factor float64) {
 
 // squashChange finds the rest from these.
 func squashChange(groups []Group, l int, offset, factor float64) {
-	var zero, lastBase, lastT, lastU, lastTanh four
-	one, lastSech, half, offsets, factors, signs := all(1), all(1), all(0.5), all(offset), all(factor), archsimd.BroadcastInt64x4(signBit)
+	var zero, lastBase, lastT, lastTanh, lastSech four
+	lastU := zero.Div(zero) // NaN, so that the first step is not a small one
+	one, half, offsets, factors, signs := all(1), all(0.5), all(offset), all(factor), archsimd.BroadcastInt64x4(signBit)
 	highest, step, fall := all(steepest), all(smallStep), all(-15)
 	s3, s5, s7 := all(sinh3), all(sinh5), all(sinh7)
 	for i := range groups {
