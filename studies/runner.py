@@ -37,7 +37,7 @@ def run(
     """The results of all pieces by key; those that are in ``directory`` already are not computed again.
 
     ``work`` is a function of a module, since each process imports it, and should use
-    one thread. Interrupted by Ctrl-C, this keeps what is finished.
+    one thread. Interrupted by Ctrl-C, or by the end of a job (SIGTERM), this keeps what is finished.
     """
     directory.mkdir(parents=True, exist_ok=True)
     left = [piece for piece in pieces if _finished(directory, piece) is None]
@@ -47,6 +47,8 @@ def run(
         f"processes; interrupt at will, the same command goes on from {directory}",
         flush=True,
     )
+    # Ended without a word, this would leave the pool's processes waiting for work for ever.
+    terminate = signal.signal(signal.SIGTERM, signal.default_int_handler)
     # Not fork: what has threads does not survive it.
     with (
         ProcessPoolExecutor(processes, get_context("spawn"), initializer=_leave_interrupts_to_parent) as pool,
@@ -65,6 +67,8 @@ def run(
             for worker in workers:
                 worker.terminate()
             raise
+        finally:
+            signal.signal(signal.SIGTERM, terminate)
     found = {piece.key: _finished(directory, piece) for piece in pieces}
     return {key: result for key, result in found.items() if result is not None}
 
