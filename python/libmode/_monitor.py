@@ -39,8 +39,10 @@ class TrainingWarning(UserWarning):
     ...     loss = mode(torch.full((100,), 0.5), label, mass)
     Traceback (most recent call last):
         ...
-    libmode._monitor.TrainingWarning: the scores of a batch differ by next to nothing (mean 0.5, standard deviation ...
+    libmode.TrainingWarning: the scores of a batch differ by next to nothing (mean 0.5, standard deviation ...
     """
+
+    __module__ = "libmode"  # the name by which it is imported, and so printed
 
 
 class Monitor:
