@@ -52,6 +52,7 @@ var equivalent = map[string]string{
 	"variance.go: if math.Abs(e) > math.Abs(p.largest) {: >= in place of >":                                                                                         "of two as large, either",
 	"bounded_fast.go: const boundedBlock = 128: (128 + 1) in place of 128":                                                                                          "how many events at a time",
 	"bounded_fast.go: if i == hi || !p.sums.High(k.c[0], k.c[1]) {: !(i == hi || !p.sums.High(k.c[0], k.c[1])) in place of i == hi || !p.sums.High(k.c[0], k.c[1])": "single events are crossed instead, which give the same",
+	"bounded_ties.go: if k < tie.end() {: <= in place of <":                                                                                                         "a block ends before a tie and not after it, and single events are crossed instead, which give the same",
 	"chunks.go: if hi-lo >= size || c == len(rs.cells)-2 {: + in place of -":                                                                                        "how many records a chunk has",
 	"chunks.go: rs.groups, rs.chunks = par.Make[group](&sc.arena, most)[:0], par.Make[int](&sc.arena, 3*most+1)[:0]: / in place of *":                               "room, which grows",
 	"integrand.go: if !(sum > 0) || !finite(sum) || !finite(1/sum) {: >= in place of >":                                                                             "0 has had its error before",
