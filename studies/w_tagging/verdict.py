@@ -45,11 +45,15 @@ class Counts:
 
 
 def together(parts: Sequence[Mapping[str, Any]]) -> Counts:
-    """Of one training, as testing.py writes them for the test jets of each seed."""
+    """Of one training, as testing.py writes them for the test jets of each seed.
+
+    These may differ in number: what chance makes of a shape goes as one over the jets that are kept, so that each
+    counts as much as it has of them.
+    """
+    kept = [part["kept"] for part in parts]
+    shapes = [part["residual"] ** 2 - part["expected"] ** 2 for part in parts]
     return Counts(
-        sum(part["kept"] for part in parts),
-        np.sum([part["spectrum"] for part in parts], axis=0),
-        float(np.mean([part["residual"] ** 2 - part["expected"] ** 2 for part in parts])),
+        sum(kept), np.sum([part["spectrum"] for part in parts], axis=0), float(np.average(shapes, weights=kept))
     )
 
 
