@@ -148,7 +148,7 @@ size() {
         test) echo "850 MB, 2.8 GB on disk" ;;
         test-core) echo "65 MB" ;;
         test-torch) echo "100 MB" ;;
-        studies) echo "150 MB" ;;
+        studies) echo "160 MB" ;;
         bench) echo "180 MB" ;;
         frameworks) echo "450 MB" ;;
         trees) echo "110 MB" ;;
