@@ -24,7 +24,9 @@ def recorded(command, directory):
     python.parent.mkdir(parents=True)
     python.write_text('#!/bin/sh\necho "module $2"\n')
     python.chmod(0o755)
-    said = run("bash", "-c", FUNCTIONS + RECORDED, ROOT / "build.sh", *command.split(), cwd=ROOT, LIBMODE_VENV=str(directory))
+    said = run(
+        "bash", "-c", FUNCTIONS + RECORDED, ROOT / "build.sh", *command.split(), cwd=ROOT, LIBMODE_VENV=str(directory)
+    )
     found = {"extras": [], "module": []}
     for line in said.splitlines():
         kind, *names = line.split()
