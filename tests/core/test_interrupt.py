@@ -3,6 +3,7 @@
 import signal
 import subprocess
 import sys
+import threading
 
 import pytest
 
@@ -54,17 +55,19 @@ except KeyboardInterrupt:
 
 def interrupted(*, unnoticed):
     """What the program returns and prints after an interrupt from outside, or one that does not wake who waits."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", PROGRAM, *["unnoticed"] * unnoticed], stdout=subprocess.PIPE, text=True
-    )
-    try:
-        assert process.stdout.readline() == "in the core\n"
-        if not unnoticed:
-            process.send_signal(signal.SIGINT)
-        printed, _ = process.communicate(timeout=120)
-    finally:
-        process.kill()
-    return process.returncode, printed.splitlines()
+    arguments = [sys.executable, "-c", PROGRAM, *["unnoticed"] * unnoticed]
+    with subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True) as process:
+        limit = threading.Timer(120, process.kill)  # communicate(timeout=120) drops what readline has read ahead
+        limit.start()
+        try:
+            assert process.stdout.readline() == "in the core\n"
+            if not unnoticed:
+                process.send_signal(signal.SIGINT)
+            printed = process.stdout.read().splitlines()
+            return process.wait(), printed
+        finally:
+            limit.cancel()
+            process.kill()
 
 
 @pytest.mark.parametrize("unnoticed", [False, True])
