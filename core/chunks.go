@@ -1,6 +1,7 @@
 package core
 
 import (
+	"sort"
 	"sync"
 
 	"github.com/libmode/libmode/core/internal/par"
@@ -14,49 +15,78 @@ func chunkSize(bins int) int { return max(1<<11, 64*bins) }
 
 // group is cells that are sorted together, by one goroutine.
 type group struct {
-	cells [2]int // cells cells[0] .. cells[1]-1
-	first int    // the first of its chunks; its last is before that of the next group
+	cells  [2]int // cells cells[0] .. cells[1]-1
+	first  int    // the first of its chunks; its last is before that of the next group
+	sorted bool   // it is one cell of records of one score, see crowded.go
 }
 
 // divide makes groups of whole cells, most of the size of a chunk. A cell of many
-// records is a group of many chunks: where they begin is known once it is sorted,
-// since a chunk has all or none of the events of one score.
+// records is a group of many chunks: where they begin is known once it is sorted, see cut.
 func (rs *records[T]) divide(bins int, sc *scratch) {
+	rs.splitCrowded(sc)
 	size := chunkSize(bins)
-	most := len(rs.words)/size + 1
+	most := len(rs.words)/size + 1 + 2*len(rs.settled)
 	rs.groups, rs.chunks = par.Make[group](&sc.arena, most)[:0], par.Make[int](&sc.arena, 3*most+1)[:0]
-	from := 0
+	from, settled := 0, rs.settled
 	for c, end := range rs.cells[1:] {
-		lo, hi := int(rs.cells[from]), int(end)
-		if hi-lo >= size || c == len(rs.cells)-2 {
-			rs.groups = append(rs.groups, group{[2]int{from, c + 1}, len(rs.chunks)})
-			rs.chunks = append(rs.chunks, lo)
-			if hi-lo > 2*size {
-				for range 2 * ((hi - lo) / size) {
-					rs.chunks = append(rs.chunks, hi) // empty, see cut
-				}
+		if len(settled) > 0 && settled[0] == c {
+			settled = settled[1:]
+			if from < c {
+				rs.addGroup(from, c, size, false)
 			}
+			rs.addGroup(c, c+1, size, true)
+			from = c + 1
+		} else if int(end-rs.cells[from]) >= size || c == len(rs.cells)-2 {
+			rs.addGroup(from, c+1, size, false)
 			from = c + 1
 		}
 	}
 	rs.chunks = append(rs.chunks, len(rs.words))
 }
 
-// cut sets where the chunks of a group, now sorted, begin. Each holds as many
-// records as chunkSize says, or fewer up to a tie, or one tie of more than that; some
-// at the end of the group may be empty.
-func (rs *records[T]) cut(first, hi, size int) {
-	for k := first; hi-rs.chunks[k] > size && rs.chunks[k+1] == hi; k++ {
-		lo := rs.chunks[k]
-		at := lo + size // becomes the start of the tie that it is in, or the end
-		for at > lo && rs.tied(at-1, at) {
-			at--
+// addGroup makes a group of the cells from..to-1.
+func (rs *records[T]) addGroup(from, to, size int, sorted bool) {
+	lo, hi := int(rs.cells[from]), int(rs.cells[to])
+	rs.groups = append(rs.groups, group{[2]int{from, to}, len(rs.chunks), sorted})
+	rs.chunks = append(rs.chunks, lo)
+	if hi-lo > 2*size {
+		for range 2 * ((hi - lo) / size) {
+			rs.chunks = append(rs.chunks, hi) // empty, see cut
 		}
-		if at == lo {
-			at = rs.endOfTie(lo, hi)
-		}
-		rs.chunks[k+1] = at
 	}
+}
+
+// cut sets where the chunks of a group, now sorted, begin. Each holds as many records as chunkSize says, or fewer up
+// to a tie, all of which is in one chunk. But a tie of more than that has chunks of its own, of less than twice
+// that size. Some chunks at the end of the group may be empty.
+func (rs *records[T]) cut(first, hi, size int) {
+	for k := first; hi-rs.chunks[k] > size; {
+		lo := rs.chunks[k]
+		from, to := rs.tieAt(lo+size, lo, hi)
+		if from > lo {
+			k++
+			rs.chunks[k] = from
+			continue
+		}
+		for pieces := (to - lo) / size; pieces > 0; pieces-- {
+			k++
+			lo += (to - lo) / pieces
+			rs.chunks[k] = lo
+		}
+	}
+}
+
+// tieAt returns where the records among lo..hi-1 begin and end that have the score of record i.
+func (rs *records[T]) tieAt(i, lo, hi int) (from, to int) {
+	from = lo + sort.Search(i-lo, func(j int) bool { return rs.tied(lo+j, i) })
+	return from, i + sort.Search(hi-i, func(j int) bool { return !rs.tied(i, i+j) })
+}
+
+// chunksOfTie returns the chunks from..to-1 that have the events of one score, where those of chunk k have it.
+func (rs *records[T]) chunksOfTie(k int) (from, to int) {
+	i, after := rs.chunks[k], rs.chunks[k+1:len(rs.chunks)-1]
+	from = sort.Search(k, func(j int) bool { return rs.tied(rs.chunks[j], i) })
+	return from, k + 1 + sort.Search(len(after), func(j int) bool { return after[j] == len(rs.words) || !rs.tied(i, after[j]) })
 }
 
 // sortAndSum sorts the records by score, brings the weights, in the given unit, into the same
@@ -78,7 +108,7 @@ func (rs *records[T]) sum(bins int, memory *sumMemory, sc *scratch) *sums {
 }
 
 // sort sorts the records by score, which are divided into chunks for so many bins, brings the weights, in the
-// given unit, into the same order, and does with each chunk, which is then near, what comes next.
+// given unit, into the same order, and does with each chunk what comes next: with most while they are near.
 func (rs *records[T]) sort(weight []T, unit float64, bins int, sc *scratch, next func(chunk int)) {
 	if weight != nil {
 		sc.weights = par.Grown(sc.weights, len(rs.words))
@@ -86,19 +116,43 @@ func (rs *records[T]) sort(weight []T, unit float64, bins int, sc *scratch, next
 	}
 	sc.team.Run(len(rs.groups), func(g int) {
 		of := rs.groups[g]
-		radix.Sort(rs.words, rs.cells[of.cells[0]:of.cells[1]+1], &rs.Layout, rs.scores)
-		end := len(rs.chunks) - 1
-		if g+1 < len(rs.groups) {
-			end = rs.groups[g+1].first
+		if !of.sorted {
+			radix.Sort(rs.words, rs.cells[of.cells[0]:of.cells[1]+1], &rs.Layout, rs.scores)
 		}
+		end := rs.endOfGroup(g)
 		if end > of.first+1 {
 			rs.cut(of.first, int(rs.cells[of.cells[1]]), chunkSize(bins))
 		}
-		for k := of.first; k < end; k++ {
-			rs.fetchWeights(k, weight, unit)
-			next(k)
+		if end <= of.first+fewChunks {
+			for k := of.first; k < end; k++ {
+				rs.fetchWeights(k, weight, unit)
+				next(k)
+			}
 		}
 	})
+	var left []int // those of groups of many
+	for g, of := range rs.groups {
+		if end := rs.endOfGroup(g); end > of.first+fewChunks {
+			for k := of.first; k < end; k++ {
+				left = append(left, k)
+			}
+		}
+	}
+	sc.team.Run(len(left), func(i int) {
+		rs.fetchWeights(left[i], weight, unit)
+		next(left[i])
+	})
+}
+
+// fewChunks is how many chunks of a group are left to the goroutine that has sorted it.
+const fewChunks = 16
+
+// endOfGroup returns the chunk after those of a group.
+func (rs *records[T]) endOfGroup(g int) int {
+	if g+1 < len(rs.groups) {
+		return rs.groups[g+1].first
+	}
+	return len(rs.chunks) - 1
 }
 
 // fetchWeights brings the weights of chunk k into the order of its records. That is a loop of its

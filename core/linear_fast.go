@@ -200,7 +200,7 @@ func (w *linearWalker[T]) above(k int) float64 {
 
 func (w *linearWalker[T]) walkChunk(k int) float64 {
 	lo, hi := w.chunks[k], w.chunks[k+1]
-	if hi-lo > walkBlock && w.endOfTie(lo, hi) == hi {
+	if hi-lo > walkBlock && w.tied(lo, hi-1) {
 		return w.walkTie(k)
 	}
 	room := linearRooms.Get().(*linearRoom)

@@ -83,20 +83,21 @@ func (w *linearWalker[T]) acrossTie(room *linearRoom, b uint32, weight float64, 
 	return d
 }
 
-// walkTie is walkChunk for a chunk whose events all have one score, however many. Both sides of the
+// walkTie is walkChunk for a chunk whose events all have one score, as those of other chunks may. Both sides of the
 // score start from sums, and the change of each event is that in their middle, as in
 // settle, where all others count half.
 func (w *linearWalker[T]) walkTie(k int) float64 {
 	room, after := linearRooms.Get().(*linearRoom), linearRooms.Get().(*linearRoom)
 	defer linearRooms.Put(room)
 	defer linearRooms.Put(after)
-	j := w.start(k, room)
+	from, to := w.chunksOfTie(k)
+	j := w.start(from, room)
 	lo, hi := w.chunks[k], w.chunks[k+1]
 	integral := j * (w.score(lo) - w.scoreBefore(k))
 	if w.grad == nil {
 		return integral
 	}
-	w.start(k+1, after)
+	w.start(to, after)
 	room.moveToMiddle(after)
 	for next := lo; next < hi; next += len(room.d) {
 		room.d = par.Grown(room.d, min(walkBlock, hi-next))

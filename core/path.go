@@ -74,7 +74,7 @@ func (w *pathWalker[T]) start(k int) float64 {
 func (w *pathWalker[T]) walkChunk(k int) float64 {
 	lo, hi := w.chunks[k], w.chunks[k+1]
 	w.base, w.out = lo, par.Grown(w.out, hi-lo)
-	if hi-lo > 1 && w.endOfTie(lo, hi) == hi {
+	if hi-lo > 1 && w.tied(lo, hi-1) {
 		return w.walkTie(k)
 	}
 	st := state{end: w.score(hi - 1)}
@@ -88,16 +88,17 @@ func (w *pathWalker[T]) walkChunk(k int) float64 {
 	return st.integral
 }
 
-// walkTie is walkChunk for a chunk whose events all have one score, however many: both
+// walkTie is walkChunk for a chunk whose events all have one score, as those of other chunks may: both
 // sides of the score start from sums.
 func (w *pathWalker[T]) walkTie(k int) float64 {
 	hi := w.base + len(w.out)
-	integral := w.start(k) * (w.score(w.base) - w.scoreBefore(k))
+	from, to := w.chunksOfTie(k)
+	integral := w.start(from) * (w.score(w.base) - w.scoreBefore(k))
 	if w.grad == nil {
 		return integral
 	}
 	w.ups = w.changesOf(w.ups, w.base, hi, true)
-	w.start(k + 1)
+	w.start(to)
 	w.putTie(w.base, hi)
 	write(w.walk, w.base, w.out)
 	return integral

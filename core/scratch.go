@@ -17,6 +17,7 @@ type scratch struct {
 	cellsOf []uint32    // of each event, see selection.go
 	divided [][]divided // by block, see bins.go
 	records []uint64    // one for each event that takes part, see records.go
+	spare   []uint64    // see crowded.go
 	weights []float64   // in order of the records, where there are weights or, in their place, results
 	masses  []float64   // in order of the records, of the loss without bins
 	sums    [MaxVariables]sumMemory

@@ -34,7 +34,7 @@ func newStrips[T Float](rs *records[T], count int) strips {
 		}
 	}
 	for k := range count {
-		lo, hi := rs.tieOf(int(uint64(n) * uint64(k) / uint64(count)))
+		lo, hi := rs.tieAt(int(uint64(n)*uint64(k)/uint64(count)), 0, n)
 		cut(lo)
 		if hi-lo >= n/count {
 			cut(hi)
@@ -42,12 +42,6 @@ func newStrips[T Float](rs *records[T], count int) strips {
 	}
 	cut(n)
 	return found
-}
-
-// tieOf returns where the records begin and end whose score is that of record i.
-func (rs *records[T]) tieOf(i int) (lo, hi int) {
-	lo = sort.Search(i, func(j int) bool { return rs.tied(j, i) })
-	return lo, i + sort.Search(len(rs.words)-i, func(j int) bool { return !rs.tied(i, i+j) })
 }
 
 // of returns the strip that has record i.

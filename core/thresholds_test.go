@@ -44,7 +44,10 @@ var thresholds = map[string]taken{
 	"cells.go: cellsFor: max(1, len(values) / 1024)":                                         {events: 1 << 10},
 	"cells.go: crowdedFrom = 1 << 12":                                                        {events: 1 << 12},
 	"cells.go: evened: size = 1 << 12":                                                       {events: 1 << 12},
-	"chunks.go: chunkSize: max(1 << 11, 64 * bins)":                                          {events: 1 << 11, bins: 32},
+	"chunks.go: chunkSize: max(1 << 11, 64 * bins)":                                          {events: 1 << 11, bins: 32, ties: 1 << 12},
+	"chunks.go: fewChunks = 16":                                                              {ties: 1 << 14},
+	"crowded.go: crowdedCell = 1 << 15":                                                      {ties: 1 << 15},
+	"crowded.go: crowdedShare = 64":                                                          {by: "TestCrowdedScores"},
 	"derivatives.go: checkedAtATime = 1 << 14":                                               {by: "TestGradientBeyondFloat32"},
 	"loss.go: sharedPart = 1 << 14":                                                          {by: "TestManyLabels TestLabelsAreSelected"},
 	"means.go: sumBins: max(1 << 14, 64 * bins)":                                             {events: 1 << 14, bins: 256},
@@ -128,6 +131,9 @@ var thresholds = map[string]taken{
 	"memory.go: largeCall = 64 << 20":                                                        {none: "a call that is let through has the same result"},
 
 	// Sorts of records.
+	"internal/radix/split.go: SplitPart = 1 << 15":                                                  {by: "TestSplit"},
+	"internal/radix/split.go: Split: min(max(1, len(records) / SplitPart), 64)":                     {by: "TestSplit"},
+	"internal/radix/split.go: splitBits = 11":                                                       {by: "TestSplit"},
 	"internal/radix/record.go: NewLayout: la.keyShift <= 32":                                        {by: "TestWordsAreNumbers"},
 	"internal/radix/record.go: NewLayout: la.BinShift < 32":                                         {by: "TestHalfRecordsHaveRoomForTheBin"},
 	"internal/radix/record.go: NewLayout: high - low < 1 << 31 - 3 * lowestHalf":                    {by: "TestWordsAreNumbers"},
@@ -365,7 +371,10 @@ func TestBothSidesOfNumbersOfTies(t *testing.T) {
 			for _, weighted := range []bool{false, true} {
 				cfg := paperConfig()
 				change(&cfg)
-				ev := positive(spreadEvents[float64](1500, weighted, 0))
+				if ties > 1<<10 {
+					cfg.Bins = 4
+				}
+				ev := positive(spreadEvents[float64](max(1500, 2*ties), weighted, 0))
 				for i := range ties {
 					ev.Score[2*i] = 0.625
 				}

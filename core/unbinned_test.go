@@ -215,7 +215,7 @@ func TestUnbinnedWithOtherEvents(t *testing.T) {
 
 // Where all scores but some are in ties of more than a chunk, the gradient is that of the definition.
 func TestUnbinnedLargeTies(t *testing.T) {
-	ev := spreadEvents[float64](9_000, false, 0)
+	ev := spreadEvents[float64](20_000, false, 0)
 	for _, weighted := range []bool{false, true} {
 		for i, s := range ev.Score {
 			if s > 0.6 {
@@ -234,7 +234,7 @@ func TestUnbinnedLargeTies(t *testing.T) {
 		require.InDelta(t, floats.Dot(got, ev.Score), value, 1e-12) // see TestUnbinnedIsHomogeneous
 		br := newBruteUnbinned(ev, cfg)
 		largest := largestOf(got)
-		for i := 0; i < len(got); i += 500 {
+		for i := 0; i < len(got); i += 2_000 {
 			require.InDelta(t, gradientOf(br.integrand, br.score, i), got[i], 1e-8*largest)
 		}
 	}

@@ -49,7 +49,7 @@ func (w *unbinnedWalker[T]) walkChunk(k int) float64 {
 	room := unbinnedRooms.Get().(*unbinnedRoom)
 	defer unbinnedRooms.Put(room)
 	lo, hi := w.chunks[k], w.chunks[k+1]
-	if hi-lo > columnBlock && w.endOfTie(lo, hi) == hi {
+	if hi-lo > columnBlock && w.tied(lo, hi-1) {
 		return w.walkTie(k, room)
 	}
 	end := w.score(hi - 1)
@@ -66,12 +66,13 @@ func (w *unbinnedWalker[T]) walkChunk(k int) float64 {
 	return integral
 }
 
-// walkTie is walkChunk for a chunk whose events all have one score, however many: both sides of the
+// walkTie is walkChunk for a chunk whose events all have one score, as those of other chunks may: both sides of the
 // score, and so the middle, start from sums.
 func (w *unbinnedWalker[T]) walkTie(k int, room *unbinnedRoom) float64 {
 	var before, middle unbinnedPoint
-	w.of.start(k+1, &middle)
-	j := w.of.start(k, &before)
+	from, to := w.chunksOfTie(k)
+	w.of.start(to, &middle)
+	j := w.of.start(from, &before)
 	for i := range middle {
 		middle[i] = (before[i] + middle[i]) / 2
 	}

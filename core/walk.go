@@ -116,10 +116,7 @@ func (wa *walk[T]) setUpperEnd(j float64) {
 		return
 	}
 	top := len(wa.words) - 1
-	first := top
-	for first > 0 && wa.tied(first-1, top) {
-		first--
-	}
+	first, _ := wa.tieAt(top, 0, top+1)
 	wa.topFrom, wa.topShare = first, wa.in.scale*j
 	if first < top {
 		wa.topShare /= 2
@@ -128,7 +125,7 @@ func (wa *walk[T]) setUpperEnd(j float64) {
 
 // scoreBefore returns the score from which the integral over chunk k runs.
 func (wa *walk[T]) scoreBefore(k int) float64 {
-	if k == 0 {
+	if wa.chunks[k] == 0 { // those before it, if there are any, are empty
 		return wa.limits.from
 	}
 	return wa.score(wa.chunks[k] - 1)

@@ -1,0 +1,204 @@
+package core
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
+)
+
+// crowds are scores of which many share a cell, from a number between 0 and 1.
+var crowds = map[string]func(i int, u float64) float64{
+	"spread":                  func(_ int, u float64) float64 { return u },
+	"equal":                   func(int, float64) float64 { return 0.5 },
+	"equal but the first":     func(i int, _ float64) float64 { return 0.5 - 0.25*float64(max(0, 1-i)) },
+	"equal but a few":         func(i int, _ float64) float64 { return 0.5 + 1e-3*float64(i%40_000/39_999) },
+	"0 or 1":                  func(_ int, u float64) float64 { return math.Round(u) },
+	"two neighbours":          func(_ int, u float64) float64 { return 0.5 + math.Round(u)*0x1p-23 },
+	"half 0":                  func(_ int, u float64) float64 { return max(0, u-0.5) },
+	"half 0 or -0":            func(i int, u float64) float64 { return cmp.Or(max(0, u-0.5), math.Copysign(0, float64(i%2)-0.5)) },
+	"half 0, half near it":    func(_ int, u float64) float64 { return max(0, u-0.5) * 1e-9 },
+	"half the least above 0":  func(i int, u float64) float64 { return max(5e-324*float64(i%2), u-0.5) },
+	"ties of chunks":          func(_ int, u float64) float64 { return math.Round(20*u) / 20 },
+	"large and small ties":    func(_ int, u float64) float64 { return math.Round(30*u*u*u) / 30 },
+	"saturated":               func(_ int, u float64) float64 { return 1 / (1 + math.Exp(60*(u-0.4))) },
+	"a tie among decades":     func(i int, u float64) float64 { return cmp.Or(float64(i%2)*math.Exp(-200*u), 1e-30) },
+	"one cell of many values": func(i int, u float64) float64 { return (0.5 + 1e-13*u) * (1 - float64(max(0, 1-i))) },
+}
+
+// crowdedEvents are events with the scores of a crowd.
+func crowdedEvents[T Float](n int, of func(i int, u float64) float64) Events[T] {
+	ev, rng := spreadEvents[T](n, true, 0), rand.New(rand.NewPCG(3, uint64(n)))
+	for i := range ev.Score {
+		ev.Score[i] = T(of(i, rng.Float64()))
+	}
+	return ev
+}
+
+// Where many scores share a cell, or are equal, records come out in order, and as chunks of less than twice the usual size,
+// so that there are parts for many goroutines. Chunks divide only ties, and what has many chunks is of their score alone.
+// A goroutine sorts few records, but for those of one cut key.
+func TestCrowdedScores(t *testing.T) {
+	for name, of := range crowds {
+		t.Run(name, func(t *testing.T) {
+			checkCrowd[float64](t, 80_000, of, name != "one cell of many values" && name != "half the least above 0" && name != "half 0, half near it")
+			checkCrowd[float32](t, 80_000, of, true)
+		})
+	}
+	for _, tied := range []int{crowdedCell + 1, 2_300_000/crowdedShare - 1, 2_300_000/crowdedShare + 2} {
+		checkCrowd[float32](t, 2_300_000, func(i int, u float64) float64 {
+			if i < tied {
+				return 0.5
+			}
+			return u
+		}, true)
+	}
+}
+
+func checkCrowd[T Float](t *testing.T, n int, of func(i int, u float64) float64, divisible bool) {
+	t.Helper()
+	ev, cfg := crowdedEvents[T](n, of), paperConfig()
+	cfg.Bins = 3
+	sc := takeScratch()
+	defer giveScratch(sc)
+	sel, err := selectEvents(ev, nil, &cfg, true, sc)
+	require.NoError(t, err)
+	bs, err := newBins(sel, &cfg, 1, sc)
+	require.NoError(t, err)
+	rs := newRecords(sel, bs, sc)
+	su := rs.sortAndSum(ev.Weight, 1, bs.count(), sc)
+
+	seen := make([]bool, n)
+	for k, r := range rs.words {
+		i, before := rs.Index(r), rs.Index(rs.words[max(0, k-1)])
+		itself := !seen[i] && float64(ev.Score[i]) == rs.score(k) && float64(ev.Weight[i]) == rs.weight(k)
+		inOrder := ev.Score[before] < ev.Score[i] || ev.Score[before] == ev.Score[i] && (before < i || rs.Exact())
+		if seen[i] = true; !itself || k > 0 && !inOrder {
+			require.Failf(t, "a record is wrong", "record %d: %v, %v", k, itself, inOrder)
+		}
+	}
+	size, sums := chunkSize(bs.count()), make([]float64, bs.count())
+	require.Equal(t, 0, rs.chunks[0])
+	require.Equal(t, n, rs.chunks[len(rs.chunks)-1])
+	for k, lo := range rs.chunks[:len(rs.chunks)-1] {
+		require.InDeltaSlice(t, sums, su.row(k), 1e-9*float64(n))
+		hi := rs.chunks[k+1]
+		require.LessOrEqual(t, lo, hi)
+		require.Less(t, hi-lo, 2*size)
+		if lo == hi {
+			continue
+		}
+		for i, r := range rs.words[lo:hi] {
+			sums[rs.Bin(r)] += rs.weights[lo+i]
+		}
+		first, last := rs.tieAt(lo, 0, n)
+		if first < lo || last > hi { // a part of a tie, of which others are of nothing else too
+			require.True(t, rs.tied(lo, hi-1))
+			require.GreaterOrEqual(t, hi-lo, size)
+			from, to := rs.chunksOfTie(k)
+			require.Equal(t, []int{first, last}, []int{rs.chunks[from], rs.chunks[to]})
+		} else if hi < n {
+			require.False(t, rs.tied(hi-1, hi))
+		}
+	}
+	for _, g := range rs.groups {
+		if count := int(rs.cells[g.cells[1]] - rs.cells[g.cells[0]]); divisible && !g.sorted {
+			require.LessOrEqual(t, count, max(crowdedCell, n/crowdedShare)+size)
+		}
+	}
+}
+
+// The loss and the gradient of crowded scores are those of the definition, of float64 and float32.
+func TestLossOfCrowdedScores(t *testing.T) {
+	for name, of := range crowds {
+		for kind, change := range sides {
+			cfg := paperConfig()
+			change(&cfg)
+			cfg.Bins = 4
+			cfg.ScoreRange = [2]float64{0, 1}
+			ev := positive(crowdedEvents[float64](80_000, of))
+			if kind == "quadrature" {
+				ev.Weight = nil
+			}
+			checkSweep(t, ev, cfg, fmt.Sprint(name, ", ", kind))
+		}
+	}
+}
+
+// So are they where a bin has an event of nearly all of its weight, and a walk that follows the others: as far as the
+// definition in double precision, which subtracts large sums there, can tell.
+func TestDominatedBinOfCrowdedScores(t *testing.T) {
+	for name, of := range crowds {
+		cfg := paperConfig()
+		cfg.Order, cfg.Bins, cfg.Unbiased = 1, 4, true
+		ev := positive(crowdedEvents[float64](80_000, of))
+		ev.Weight[777] = 5e6
+		require.NotNil(t, walkFor(t, ev, cfg).sums.heavy)
+		got := make([]float64, len(ev.Score))
+		value, err := LossAndGrad(got, ev, cfg)
+		require.NoError(t, err, name)
+		loss, grad := newBrute(t, ev, cfg).sweep()
+		require.InDelta(t, loss, value, 1e-6*loss+1e-9, name)
+		require.InDeltaSlice(t, grad, got, 1e-7*floats.Norm(grad, math.Inf(1))+1e-8, name)
+	}
+}
+
+func walkFor(t *testing.T, ev Events[float64], cfg Config) *walk[float64] {
+	wa, err := newWalk(derivatives[float64]{}, ev, nil, &cfg, takeScratch())
+	require.NoError(t, err)
+	return wa
+}
+
+// A variable that is given twice has the loss and the gradient that it has once, whose walk has other records.
+func TestTwoVariablesOfCrowdedScores(t *testing.T) {
+	for name, of := range crowds {
+		cfg := paperConfig()
+		cfg.Order, cfg.Bins = 1, 8
+		ev := positive(crowdedEvents[float64](80_000, of))
+		want, got := make([]float64, len(ev.Score)), make([]float64, len(ev.Score))
+		loss, err := LossAndGrad(want, ev, cfg)
+		require.NoError(t, err)
+		ev.Masses, ev.Mass = [][]float64{ev.Mass, ev.Mass}, nil
+		twice, err := LossAndGrad(got, ev, cfg)
+		require.NoError(t, err)
+		require.InEpsilon(t, loss, twice, 1e-11, name)
+		requireClose(t, want, got, 1e-11)
+	}
+}
+
+// Results of crowded scores do not depend on the number of threads either, to the last bit.
+func TestThreadsOfCrowdedScores(t *testing.T) {
+	defer SetThreads(0)
+	for name, of := range crowds {
+		for kind, change := range sides {
+			cfg := paperConfig()
+			change(&cfg)
+			ev := crowdedEvents[float32](80_000, of)
+			for i, w := range ev.Weight {
+				ev.Weight[i] = w*w + 0.1
+			}
+			ev.Mass = slices.Clone(ev.Mass)
+			for i := range ev.Mass[:50_000] {
+				ev.Mass[i] = float32(50 + i%40)
+			}
+			var losses []float64
+			var grads [][]float32
+			for _, threads := range []int{1, 2, 7} {
+				SetThreads(threads)
+				grad := make([]float32, len(ev.Score))
+				loss, err := LossAndGrad(grad, ev, cfg)
+				require.NoError(t, err)
+				losses, grads = append(losses, loss), append(grads, grad)
+			}
+			for k := range losses {
+				require.Equal(t, losses[0], losses[k], "%s, %s", name, kind)
+				require.Equal(t, grads[0], grads[k], "%s, %s", name, kind)
+			}
+		}
+	}
+}
