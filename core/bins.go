@@ -127,7 +127,7 @@ func newBins[T Float](sel *selection[T], cfg *Config, unit float64, sc *scratch)
 		}
 		bs = newTable(len(edges)-1, sel.massCells.count, edges, sc)
 		setCells(bs, sel.massCells)
-		assignDivided(bs, sel, assignBins(bs, sel, sc))
+		assignDivided(bs, sel, assignBins(bs, sel, sc), sc)
 	}
 	of := func(dst []uint32, lo int) { binsOfEvents(dst, bs, sel, lo) }
 	return bs, settle(bs, sel, cfg, unit, of, sc)
@@ -300,15 +300,15 @@ func assignBins[T Float](bs *bins, sel *selection[T], sc *scratch) [][]divided {
 }
 
 // assignDivided completes what assignBins has left out, now that the edges are known.
-func assignDivided[T Float](bs *bins, sel *selection[T], found [][]divided) {
+func assignDivided[T Float](bs *bins, sel *selection[T], found [][]divided, sc *scratch) {
 	if !bs.assigned {
 		return
 	}
-	for _, block := range found {
-		for _, d := range block {
+	sc.team.Run(len(found), func(k int) {
+		for _, d := range found[k] {
 			sel.cellsOf[d.event] |= uint32(bs.ofRun(int(d.run), float64(sel.Mass[d.event])))
 		}
-	}
+	})
 }
 
 // binsOfEvents sets dst to the bins of the events from lo on.

@@ -20,10 +20,7 @@ func quantileRule(masses []float64, asked int) []float64 {
 	edges := []float64{sorted[0]}
 	last := 0
 	for k := 1; k < asked; k++ {
-		r := k * len(sorted) / asked
-		for r > 0 && sorted[r-1] == sorted[r] {
-			r--
-		}
+		r := sort.SearchFloat64s(sorted, sorted[k*len(sorted)/asked])
 		if r > last {
 			if edge := midpoint(sorted[r-1], sorted[r]); edge < sorted[len(sorted)-1] {
 				edges = append(edges, edge)
@@ -50,6 +47,14 @@ func TestQuantileEdges(t *testing.T) {
 		},
 		"outliers": func() float64 {
 			return []float64{1e9, -999, 50 + 60*rng.ExpFloat64()}[min(rng.IntN(40), 2)]
+		},
+		"peak":         func() float64 { return []float64{91, 50 + 60*rng.ExpFloat64()}[rng.IntN(2)] },
+		"peak of some": func() float64 { return []float64{91, 91 + 1e-9*rng.Float64(), 50 + 60*rng.ExpFloat64()}[rng.IntN(3)] },
+		"all but a few": func() float64 {
+			return []float64{91, 91 - 1e-9*rng.Float64(), 91 + 1e-9*rng.Float64(), 300 * rng.Float64()}[max(0, rng.IntN(20)-16)]
+		},
+		"two zeros": func() float64 {
+			return []float64{0, math.Copysign(0, -1), rng.NormFloat64()}[rng.IntN(3)]
 		},
 		"clusters": func() float64 { return float64(rng.IntN(3))*1e6 + rng.Float64() },
 		"decades":  func() float64 { return math.Exp(600*rng.Float64() - 300) },

@@ -41,9 +41,9 @@
 //	             factors, and each goes the rest of the route by itself
 //	selection    selection.go, parts.go, stats.go: which events take part, and how many
 //	             of them lie in each cell of score and mass (cells.go)
-//	bins         bins.go, quantile.go, values.go, and what the moments need of their events:
-//	             means.go, of functions of the mass: columns.go, spline.go
-//	records      records.go, chunks.go: a word an event, sorted by score, in chunks
+//	bins         bins.go, quantile.go, equal_runs.go, values.go, and what the moments need of their
+//	             events: means.go, of functions of the mass: columns.go, spline.go
+//	records      records.go, crowded.go, chunks.go: a word an event, sorted by score, in chunks
 //	sums         sums.go: of the weights of all events before each chunk, by bin
 //	integrand    integrand.go, flatness.go: what J is; moments.go (P, A), bound.go
 //	walk         walk.go: crosses the events of each chunk; at each, J changes by minus

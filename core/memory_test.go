@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"runtime/debug"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -33,13 +34,21 @@ func TestMemory(t *testing.T) {
 		"three":         {3, func(*Config) {}, false},
 		"two jointly":   {2, func(c *Config) { c.Joint, c.Missing = true, MissingIgnore }, false},
 		"three jointly": {3, func(c *Config) { c.Joint, c.Order = true, 2 }, false},
+		"crowded":       {1, func(c *Config) { c.Order = 2 }, false},
+		"crowded, all":  {1, func(c *Config) { c.Order, c.MaxSlope, c.Monotonic = 2, 0.5, true }, false},
 	} {
 		for _, weighted := range []bool{false, true} {
 			for _, labelled := range []bool{false, true} {
+				crowded := strings.HasPrefix(name, "crowded")
 				name := fmt.Sprintf("%s, weights %v, labels %v", name, weighted, labelled)
 				cfg := DefaultConfig(MoDe)
 				c.change(&cfg)
 				ev := memoryEvents(c.variables, weighted, labelled)
+				if crowded { // half of the scores are 0, and masses 1 to 4
+					for i, s := range ev.Score {
+						ev.Score[i], ev.Mass[i] = max(0, s-0.5), math.Ceil(4*ev.Mass[i])
+					}
+				}
 				if cfg.Missing == MissingIgnore {
 					ev.Masses[0][7], ev.Masses[1][70] = nan, nan
 				}

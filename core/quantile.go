@@ -28,10 +28,13 @@ type sortedMasses struct {
 // run is a stretch of sortedMasses.masses without a gap in rank: all of them, or those
 // of one cell.
 type run struct {
-	rank  int // rank of its first mass
-	index int // where that stands in masses
-	count int // of its masses
-	bin   int // the bin below the first edge of the run
+	rank  int     // rank of its first mass
+	index int     // where that stands in masses
+	count int     // of those of its masses that stand there
+	bin   int     // the bin below the first edge of the run
+	cell  int     // the cell
+	equal bool    // its masses are all equal, and one of them stands there, see equalRuns
+	mass  float64 // which that is
 }
 
 // edges returns the edges of quantile bins: the inner edge k lies midway between
@@ -59,7 +62,8 @@ func (sm *sortedMasses) edges(ranks []int, lo, hi float64, arena *par.Arena) (ed
 // at returns the mass of a rank.
 func (sm *sortedMasses) at(rank int) float64 {
 	k := sort.Search(len(sm.runs), func(k int) bool { return sm.runs[k].rank > rank }) - 1
-	return sm.masses[sm.runs[k].index+rank-sm.runs[k].rank]
+	r := &sm.runs[k]
+	return sm.masses[r.index+min(rank-r.rank, r.count-1)]
 }
 
 // midpoint returns the edge between two neighbouring masses: one that is above
@@ -84,22 +88,18 @@ func sortAll[T Float](sel *selection[T]) *sortedMasses {
 		}
 	}
 	slices.Sort(masses)
-	return &sortedMasses{masses, []run{{}}}
+	return &sortedMasses{masses, []run{{count: len(masses)}}}
 }
 
 // quantileBins returns bins of nearly equal numbers of events. From the numbers of
 // masses by cell all but a few masses have their bin; those in the cells that an edge
 // divides, the runs, are sorted. For few events see rankedBins.
 func quantileBins[T Float](sel *selection[T], asked int, sc *scratch) *bins {
-	counts := sel.parts[0].masses
-	for _, p := range sel.parts[1:] {
-		for c, more := range p.masses {
-			counts[c] += more
-		}
-	}
+	counts := sel.countMasses(sc)
 	bs := newTable(asked, sel.massCells.count, nil, sc)
 	ranks := quantileRanks(sel.n, asked, &sc.arena)
 	bs.findRuns(counts, ranks, sc)
+	equalRuns(bs, ranks, sel, sc)
 	divided := assignBins(bs, sel, sc)
 	near := sortedMasses{sorted(bs.runs, divided, sel, sc), bs.runs}
 	var kept []int
@@ -107,28 +107,91 @@ func quantileBins[T Float](sel *selection[T], asked int, sc *scratch) *bins {
 	if bs.count() < asked {
 		renumber(bs, sel, kept)
 	}
-	assignDivided(bs, sel, divided)
+	assignDivided(bs, sel, divided, sc)
 	return bs
+}
+
+// countMasses returns how many masses lie in each cell.
+func (sel *selection[T]) countMasses(sc *scratch) []uint32 {
+	counts := sel.parts[0].masses
+	const block = 1 << 11
+	sc.team.Run((len(counts)+block-1)/block, func(k int) {
+		lo, hi := k*block, min((k+1)*block, len(counts))
+		for _, p := range sel.parts[1:] {
+			sums := counts[lo:hi]
+			for c, more := range p.masses[lo:hi] {
+				sums[c] += more
+			}
+		}
+	})
+	return counts
 }
 
 // sorted returns the masses of the runs, in order: runs stand in order, so that it is
 // enough to sort each by itself.
 func sorted[T Float](runs []run, found [][]divided, sel *selection[T], sc *scratch) []float64 {
-	next := par.Make[int](&sc.arena, len(runs))
-	total := 0
-	for k, r := range runs {
-		next[k] = r.index
-		total = r.index + r.count
+	if len(runs) == 0 {
+		return nil
 	}
-	masses := par.Make[float64](&sc.arena, total)
-	for _, block := range found {
-		for _, d := range block {
-			masses[next[d.run]] = float64(sel.Mass[d.event])
-			next[d.run]++
+	last, parts, count := runs[len(runs)-1], min(len(sel.parts), len(found)), len(runs)
+	masses := par.Make[float64](&sc.arena, last.index+last.count)
+	next := par.Make[int](&sc.arena, parts*count) // of each part and run: how many masses it has, then where the next of them goes
+	part := func(k int) (blocks [][]divided, of []int) {
+		return found[len(found)*k/parts : len(found)*(k+1)/parts], next[k*count : (k+1)*count]
+	}
+	sc.team.Run(parts, func(k int) {
+		blocks, counts := part(k)
+		for _, block := range blocks {
+			for _, d := range block {
+				counts[d.run]++
+			}
+		}
+	})
+	for r, ru := range runs {
+		if ru.equal {
+			masses[ru.index] = ru.mass
+		}
+		at := ru.index
+		for k := range parts {
+			slot := &next[k*count+r]
+			*slot, at = at, at+*slot
 		}
 	}
-	sc.team.Run(len(runs), func(k int) { slices.Sort(masses[runs[k].index:next[k]]) })
+	sc.team.Run(parts, func(k int) {
+		blocks, to := part(k)
+		for _, block := range blocks {
+			for _, d := range block {
+				masses[to[d.run]] = float64(sel.Mass[d.event])
+				to[d.run]++
+			}
+		}
+	})
+	sc.team.Run(count, func(r int) { sortMasses(masses[runs[r].index : runs[r].index+runs[r].count]) })
 	return masses
+}
+
+// sortMasses sorts masses, nearly all of which may be equal: what is equal to one of them comes between the others.
+func sortMasses(masses []float64) {
+	if len(masses) == 0 {
+		return
+	}
+	middle := masses[len(masses)/2]
+	below, above := 0, len(masses)
+	for i := 0; i < above; {
+		switch m := masses[i]; {
+		case m < middle:
+			masses[below], masses[i] = m, masses[below]
+			below++
+			i++
+		case m > middle:
+			above--
+			masses[above], masses[i] = m, masses[above]
+		default:
+			i++
+		}
+	}
+	slices.Sort(masses[:below])
+	slices.Sort(masses[above:])
 }
 
 // fewMasses is a number of events below which all of their masses are sorted.
@@ -153,7 +216,7 @@ func rankedBins[T Float](sel *selection[T], asked int, sc *scratch) *bins {
 		masses[k] = valueOf(&layout, r, sel.Mass)
 	}
 	bs := par.New(&sc.arena, bins{assigned: true})
-	all := sortedMasses{masses, []run{{}}}
+	all := sortedMasses{masses, []run{{count: len(masses)}}}
 	bs.edges, _ = all.edges(quantileRanks(sel.n, asked, &sc.arena), sel.massLo, sel.massHi, &sc.arena)
 	from := 0
 	for bin := range bs.count() {
@@ -223,5 +286,5 @@ func (bs *bins) addRun(cell, rank, bin int, counts []uint32) {
 		index = bs.runs[last].index + bs.runs[last].count
 	}
 	bs.table[cell] = bs.limit + uint16(len(bs.runs))
-	bs.runs = append(bs.runs, run{rank, index, int(counts[cell]), bin})
+	bs.runs = append(bs.runs, run{rank: rank, index: index, count: int(counts[cell]), bin: bin, cell: cell})
 }
