@@ -50,9 +50,18 @@ func (d derivatives[T]) check(team *par.Team) error {
 	return nil
 }
 
-func (d derivatives[T]) clear() {
+// clearedAtATime is how many derivatives a goroutine sets to 0 at a time.
+const clearedAtATime = 1 << 16
+
+func (d derivatives[T]) clear(team *par.Team) {
 	for _, of := range d {
-		clear(of)
+		if len(of) <= clearedAtATime {
+			clear(of)
+			continue
+		}
+		team.Run((len(of)+clearedAtATime-1)/clearedAtATime, func(block int) {
+			clear(of[block*clearedAtATime : min((block+1)*clearedAtATime, len(of))])
+		})
 	}
 }
 

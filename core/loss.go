@@ -43,9 +43,9 @@ func lossOfEvents[T Float](out derivatives[T], input *Events[T], given *Config) 
 	if err := out.checkLengths(len(ev.Score)); err != nil {
 		return Result{}, err
 	}
-	out.clear()
 	sc := takeScratch()
 	defer giveScratch(sc)
+	out.clear(sc.team)
 	di, err := newDivision(len(ev.Score), ev.Label, ev.Category, cfg.BackgroundLabel, sc)
 	if err != nil {
 		return Result{}, err
@@ -147,7 +147,7 @@ func (g *gathered[T]) lossOfSubset(k int, out derivatives[T], cfg *Config, of lo
 	su := &g.subsets[k]
 	ev, index := g.of(k)
 	out = out.cut(su.lo, su.hi)
-	out.clear()
+	out.clear(sc.team)
 	loss, err := of(out, ev, index, cfg, sc)
 	if su.factor != 1 {
 		out.scale(su.factor)

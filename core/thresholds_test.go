@@ -51,6 +51,7 @@ var thresholds = map[string]taken{
 	"equal_runs.go: manyInRuns = 16":                                                         {by: "TestQuantileEdges"},
 	"equal_runs.go: mostRuns = 1 << 12":                                                      {by: "TestQuantileEdges"},
 	"derivatives.go: checkedAtATime = 1 << 14":                                               {by: "TestGradientBeyondFloat32"},
+	"derivatives.go: clearedAtATime = 1 << 16":                                               {by: "TestDerivativesAreCleared"},
 	"quantile.go: countMasses: block = 1 << 11":                                              {events: 1 << 14},
 	"loss.go: sharedPart = 1 << 14":                                                          {by: "TestManyLabels TestLabelsAreSelected"},
 	"means.go: sumBins: max(1 << 14, 64 * bins)":                                             {events: 1 << 14, bins: 256},

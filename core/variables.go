@@ -122,7 +122,7 @@ func separately[T Float](out derivatives[T], ev Events[T], index []uint32, of []
 	for k := range of {
 		v := &of[k]
 		one := Events[T]{Score: ev.Score, Mass: v.mass, Weight: ev.Weight}
-		own.clear()
+		own.clear(sc.team)
 		loss, err := ofOneVariable[T](&v.cfg)(own, one, index, &v.cfg, sc)
 		if err != nil {
 			return Result{}, v.named(err)

@@ -216,6 +216,25 @@ func TestThreads(t *testing.T) {
 	}
 }
 
+// What the arrays for derivatives hold before does not matter: events outside get 0.
+func TestDerivativesAreCleared(t *testing.T) {
+	for _, n := range []int{100, clearedAtATime - 1, clearedAtATime, clearedAtATime + 1, 3*clearedAtATime + 7} {
+		ev, cfg := spreadEvents[float32](n, false, 0.1), DefaultConfig(MoDe)
+		cfg.MassRange = [2]float64{50, 110}
+		grad, hess := make([]float32, n), make([]float32, n)
+		for i := range n {
+			grad[i], hess[i] = float32(math.NaN()), float32(math.NaN())
+		}
+		_, err := LossGradHess(grad, hess, ev, cfg, DefaultSmoothing)
+		require.NoError(t, err)
+		for i, m := range ev.Mass {
+			if outside := m > 110; outside && (grad[i] != 0 || hess[i] != 0) || grad[i] != grad[i] || hess[i] != hess[i] {
+				require.Failf(t, "not cleared", "event %d of %d: %v, %v", i, n, grad[i], hess[i])
+			}
+		}
+	}
+}
+
 // callsPerLoss is how often these tests compute a loss that they ask for once, see TestMain.
 var callsPerLoss = 1
 
