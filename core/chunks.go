@@ -123,17 +123,17 @@ func (rs *records[T]) sort(weight []T, unit float64, bins int, sc *scratch, next
 		if end > of.first+1 {
 			rs.cut(of.first, int(rs.cells[of.cells[1]]), chunkSize(bins))
 		}
-		if end <= of.first+fewChunks {
+		if !rs.isLarge(g) {
 			for k := of.first; k < end; k++ {
 				rs.fetchWeights(k, weight, unit)
 				next(k)
 			}
 		}
 	})
-	var left []int // those of groups of many
+	var left []int
 	for g, of := range rs.groups {
-		if end := rs.endOfGroup(g); end > of.first+fewChunks {
-			for k := of.first; k < end; k++ {
+		if rs.isLarge(g) {
+			for k := of.first; k < rs.endOfGroup(g); k++ {
 				left = append(left, k)
 			}
 		}
@@ -146,6 +146,9 @@ func (rs *records[T]) sort(weight []T, unit float64, bins int, sc *scratch, next
 
 // fewChunks is how many chunks of a group are left to the goroutine that has sorted it.
 const fewChunks = 16
+
+// isLarge reports whether a group has more, which all goroutines share.
+func (rs *records[T]) isLarge(g int) bool { return rs.endOfGroup(g)-rs.groups[g].first > fewChunks }
 
 // endOfGroup returns the chunk after those of a group.
 func (rs *records[T]) endOfGroup(g int) int {
