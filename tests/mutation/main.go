@@ -27,8 +27,8 @@ import (
 )
 
 // The stages of the route in core/doc.go, and the bounds.
-const stages = "selection.go stats.go division.go subsets.go gather.go bins.go quantile.go values.go means.go columns.go " +
-	"records.go chunks.go sums.go integrand.go moments.go bound.go bounded.go bounded_far.go bounded_fast.go bounded_ties.go " +
+const stages = "selection.go stats.go division.go subsets.go gather.go bins.go quantile.go equal_runs.go values.go means.go columns.go " +
+	"records.go crowded.go chunks.go sums.go integrand.go moments.go bound.go bounded.go bounded_far.go bounded_fast.go bounded_ties.go " +
 	"linear.go linear_fast.go linear_ties.go path.go walk.go scatter.go " +
 	"variance.go sample_bias.go heavy.go gram.go joint.go nested.go variables.go"
 
@@ -53,7 +53,11 @@ var equivalent = map[string]string{
 	"bounded_fast.go: const boundedBlock = 128: (128 + 1) in place of 128":                                                                                          "how many events at a time",
 	"bounded_fast.go: if i == hi || !p.sums.High(k.c[0], k.c[1]) {: !(i == hi || !p.sums.High(k.c[0], k.c[1])) in place of i == hi || !p.sums.High(k.c[0], k.c[1])": "single events are crossed instead, which give the same",
 	"bounded_ties.go: if k < tie.end() {: <= in place of <":                                                                                                         "a block ends before a tie and not after it, and single events are crossed instead, which give the same",
-	"chunks.go: if hi-lo >= size || c == len(rs.cells)-2 {: + in place of -":                                                                                        "how many records a chunk has",
+	"chunks.go: } else if int(end-rs.cells[from]) >= size || c == len(rs.cells)-2 {: + in place of -":                                                               "how many records a chunk has",
+	"chunks.go: most := len(rs.words)/size + 1 + 2*len(rs.settled): (1 + 1) in place of 1":                                                                          "room",
+	"chunks.go: for range 2 * ((hi - lo) / size) {: (2 + 1) in place of 2":                                                                                          "room",
+	"crowded.go: crowded = crowded || rs.cells[c+1]-lo > most: >= in place of >":                                                                                    "a cell of as many as may be is looked at in vain",
+	"crowded.go: for c, start := range starts[:len(starts)-1] {: (1 + 1) in place of 1":                                                                             "the last two cells are sorted as one",
 	"chunks.go: rs.groups, rs.chunks = par.Make[group](&sc.arena, most)[:0], par.Make[int](&sc.arena, 3*most+1)[:0]: / in place of *":                               "room, which grows",
 	"integrand.go: if !(sum > 0) || !finite(sum) || !finite(1/sum) {: >= in place of >":                                                                             "0 has had its error before",
 	"sample_bias.go: if l > 1 {: >= in place of >":                                                                                                                  "by1 is 0 for l = 1",
