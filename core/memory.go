@@ -73,7 +73,7 @@ func bytesOf[T Float](ev *Events[T], cfg *Config, divided bool, out derivatives[
 		}
 		bins += mostBins(&one)
 	}
-	const manyBins, eachBin, eachThread = 1 << 11, 1_500, 1 << 17
+	const manyBins, eachBin, eachThread = 1 << 11, 1_500, 1 << 19
 	return func(n int) uint64 {
 		bins, each := min(bins, max(n, len(cfg.Edges))), each
 		if bins > 2*manyBins {

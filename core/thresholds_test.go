@@ -130,7 +130,7 @@ var thresholds = map[string]taken{
 	"internal/radix/record.go: markBit = 61":                                                 {none: "a layout"},
 	"internal/radix/sort.go: digit = 11":                                                     {by: "TestSort"},
 	"memory.go: bytesOf: eachBin = 1_500":                                                    {by: "TestMemory"},
-	"memory.go: bytesOf: eachThread = 1 << 17":                                               {by: "TestMemory"},
+	"memory.go: bytesOf: eachThread = 1 << 19":                                               {by: "TestMemory"},
 	"memory.go: bytesOf: manyBins = 1 << 11":                                                 {by: "TestMemory"},
 	"memory.go: largeCall = 64 << 20":                                                        {none: "a call that is let through has the same result"},
 
