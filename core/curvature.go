@@ -74,9 +74,9 @@ func newCurvature[T Float](wa *walk[T], li *linear, smoothing float64, sc *scrat
 		return cu, nil
 	}
 	densities := cu.strips.densities(cu.sums(sc), cu.signs*nb, half, wa.limits, &sc.arena)
-	sc.team.Run((nb+rowsAtATime-1)/rowsAtATime, func(k int) {
+	sc.team.Blocks(nb, rowsAtATime, func(lo, hi int) {
 		row := make([]float64, 2*nb)
-		for b := k * rowsAtATime; b < min(nb, (k+1)*rowsAtATime); b++ {
+		for b := lo; b < hi; b++ {
 			cu.setBin(b, li, densities, row[:nb], row[nb:])
 		}
 	})

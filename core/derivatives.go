@@ -32,8 +32,8 @@ func (d derivatives[T]) check(team *par.Team) error {
 	for k, name := range [...]string{"grad", "hess"} {
 		of := d[k]
 		var beyond atomic.Bool
-		team.Run((len(of)+checkedAtATime-1)/checkedAtATime, func(block int) {
-			for _, element := range of[block*checkedAtATime : min((block+1)*checkedAtATime, len(of))] {
+		team.Blocks(len(of), checkedAtATime, func(lo, hi int) {
+			for _, element := range of[lo:hi] {
 				if element-element != 0 {
 					beyond.Store(true)
 					return
@@ -55,13 +55,7 @@ const clearedAtATime = 1 << 16
 
 func (d derivatives[T]) clear(team *par.Team) {
 	for _, of := range d {
-		if len(of) <= clearedAtATime {
-			clear(of)
-			continue
-		}
-		team.Run((len(of)+clearedAtATime-1)/clearedAtATime, func(block int) {
-			clear(of[block*clearedAtATime : min((block+1)*clearedAtATime, len(of))])
-		})
+		team.Blocks(len(of), clearedAtATime, func(lo, hi int) { clear(of[lo:hi]) })
 	}
 }
 

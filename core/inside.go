@@ -18,29 +18,22 @@ func lookInside[T Float](ev Events[T], index []uint32, cfg *Config, sc *scratch)
 	for k, mass := range ev.Masses {
 		one := cfg.of(k)
 		lo, hi := one.massLimits()
-		low, high := T(math.Inf(1)), T(math.Inf(-1))
-		for i, m := range mass {
-			if m >= low && m <= high {
-				continue
+		found := make([]extent[T], (len(mass)+insideAtATime-1)/insideAtATime)
+		sc.team.Blocks(len(mass), insideAtATime, func(from, to int) {
+			found[from/insideAtATime] = extentOf(mass[from:to], outside[from:to], lo, hi, cfg.Missing == MissingIgnore)
+		})
+		all := noExtent[T]()
+		for block, of := range found {
+			if of.bad >= 0 {
+				i := block*insideAtATime + of.bad
+				return in, (&variable[T]{number: k}).named(notFinite("mass", sel.inInput(i), float64(mass[i])))
 			}
-			switch {
-			case m != m && cfg.Missing == MissingIgnore:
-				outside[i], in.all = true, false
-			case m-m != 0:
-				return in, (&variable[T]{number: k}).named(notFinite("mass", sel.inInput(i), float64(m)))
-			default:
-				low, high = min(low, m), max(high, m)
-			}
+			all.low, all.high = min(all.low, of.low), max(all.high, of.high)
+			in.all = in.all && !of.outside
 		}
 		in.ranges[k] = [2]float64{lo, hi}
 		if math.IsInf(lo, -1) {
-			in.ranges[k] = [2]float64{float64(low), float64(high)}
-			continue
-		}
-		for i, m := range mass {
-			if float64(m) < lo || float64(m) > hi {
-				outside[i], in.all = true, false
-			}
+			in.ranges[k] = [2]float64{float64(all.low), float64(all.high)}
 		}
 	}
 	if in.all {
@@ -58,6 +51,48 @@ func lookInside[T Float](ev Events[T], index []uint32, cfg *Config, sc *scratch)
 			"check mass_range (or edges) and the unit of mass", len(ev.Score))
 	}
 	return in, nil
+}
+
+// insideAtATime is how many masses a goroutine looks at at a time.
+const insideAtATime = 1 << 14
+
+// extent is what masses span, the first that is no number or infinite, or -1, and whether some are outside.
+type extent[T Float] struct {
+	low, high T
+	bad       int
+	outside   bool
+}
+
+func noExtent[T Float]() extent[T] { return extent[T]{T(math.Inf(1)), T(math.Inf(-1)), -1, false} }
+
+// extentOf returns that of masses, of which it marks those outside lo..hi and, if they are to be ignored, those that are NaN.
+func extentOf[T Float](mass []T, outside []bool, lo, hi float64, ignoreMissing bool) extent[T] {
+	ex := noExtent[T]()
+	low, high := ex.low, ex.high // in locals, which stay in registers
+	for i, m := range mass {
+		if m >= low && m <= high {
+			continue
+		}
+		switch {
+		case m != m && ignoreMissing:
+			outside[i], ex.outside = true, true
+		case m-m != 0:
+			ex.bad = i
+			return ex
+		default:
+			low, high = min(low, m), max(high, m)
+		}
+	}
+	ex.low, ex.high = low, high
+	if float64(low) >= lo && float64(high) <= hi {
+		return ex
+	}
+	for i, m := range mass {
+		if float64(m) < lo || float64(m) > hi {
+			outside[i], ex.outside = true, true
+		}
+	}
+	return ex
 }
 
 // checkOutside returns an error if the score or the weight of an event outside is bad.

@@ -2,6 +2,7 @@ package core
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -385,4 +386,47 @@ func TestCellsOfFewerEventsThanBins(t *testing.T) {
 	}
 	assert.Equal(t, losses[0], losses[1])
 	assert.Equal(t, grads[0], grads[1])
+}
+
+// On both sides of the numbers of events that goroutines take at a time, the loss of two variables jointly does not depend on
+// the order of the events, nor on the number of threads, and an error names the first of two bad masses.
+func TestBothSidesOfJointBlocks(t *testing.T) {
+	defer SetThreads(0)
+	for _, n := range []int{insideAtATime - 1, insideAtATime, insideAtATime + 1, 3*insideAtATime + 5} {
+		one := spreadEvents[float64](n, false, 0.1)
+		ev := Events[float64]{Score: one.Score, Masses: [][]float64{one.Mass, spreadEvents[float64](n+1, false, 0).Score[:n]}}
+		cfg := DefaultConfig(MoDe)
+		cfg.Order, cfg.Joint = 1, true
+		for _, ranged := range []bool{false, true} {
+			if ranged {
+				cfg.Variables = []Variable{{MassRange: [2]float64{50, 120}}, {MassRange: [2]float64{0.1, 0.9}}}
+			}
+			SetThreads(1)
+			grad, same, mixed := make([]float64, n), make([]float64, n), make([]float64, n)
+			loss, err := LossAndGrad(grad, ev, cfg)
+			require.NoError(t, err)
+			SetThreads(3)
+			again, err := LossAndGrad(same, ev, cfg)
+			require.NoError(t, err)
+			require.Equal(t, loss, again)
+			require.Equal(t, grad, same)
+
+			order := rand.New(rand.NewPCG(8, uint64(n))).Perm(n)
+			other := Events[float64]{Score: make([]float64, n), Masses: [][]float64{make([]float64, n), make([]float64, n)}}
+			want := make([]float64, n)
+			for i, j := range order {
+				other.Score[i], other.Masses[0][i], other.Masses[1][i], want[i] = ev.Score[j], ev.Masses[0][j], ev.Masses[1][j], grad[j]
+			}
+			loss2, err := LossAndGrad(mixed, other, cfg)
+			require.NoError(t, err)
+			require.InDelta(t, loss, loss2, 1e-11*math.Abs(loss))
+			requireClose(t, want, mixed, 1e-9)
+		}
+		for _, bad := range []int{0, n / 2, min(n-1, insideAtATime) - 1, n - 2} {
+			spoilt := slices.Clone(ev.Masses[1])
+			spoilt[bad], spoilt[n-1] = nan, math.Inf(1)
+			_, err := Loss(Events[float64]{Score: ev.Score, Masses: [][]float64{ev.Masses[0], spoilt}}, cfg)
+			require.ErrorContains(t, err, fmt.Sprintf("variable 1 of mass: mass[%d] = NaN", bad))
+		}
+	}
 }

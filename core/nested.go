@@ -89,7 +89,7 @@ func nestedCells[T Float](ev Events[T], index []uint32, axis func(k int) Config,
 			ne.arrange(counts, sc)
 		}
 	}
-	ne.tell(sc.cellOf)
+	ne.tell(sc.cellOf, sc)
 	return &bins{assigned: true, cells: len(ne.bounds), bounds: ne.bounds}, sc.cellOf, nil
 }
 
@@ -97,7 +97,8 @@ func nestedCells[T Float](ev Events[T], index []uint32, axis func(k int) Config,
 func (ne *nest[T]) inOrder(mass []T, index []uint32, sc *scratch) ([]T, []uint32) {
 	memory := massesOf[T](sc)
 	*memory = par.Grown(*memory, len(mass))
-	pick(*memory, mass, 0, ne.order)
+	sc.team.PartsFor(len(mass))
+	sc.team.Blocks(len(mass), nestedAtATime, func(lo, hi int) { pick((*memory)[lo:hi], mass, 0, ne.order[lo:hi]) })
 	if index == nil {
 		return *memory, ne.order
 	}
@@ -134,7 +135,7 @@ func (ne *nest[T]) divide(v *variable[T], places []uint32, sc *scratch) (counts 
 			return nil, err
 		}
 		numbers, first := ne.cellAt[lo:hi], uint32(len(ne.bounds))
-		binsOfEvents(numbers, bs, sel, 0)
+		sc.team.Blocks(len(numbers), nestedAtATime, func(lo, hi int) { binsOfEvents(numbers[lo:hi], bs, sel, lo) })
 		for b := range bs.count() {
 			bound[v.number] = [2]float64{bs.edges[b], bs.edges[b+1]}
 			ne.bounds = append(ne.bounds, bound)
@@ -176,8 +177,19 @@ func (ne *nest[T]) event(i int) uint32 {
 }
 
 // tell sets the cell of each event.
-func (ne *nest[T]) tell(cellOf []uint32) {
-	for i, c := range ne.cellAt {
-		cellOf[ne.event(i)] = c
-	}
+func (ne *nest[T]) tell(cellOf []uint32, sc *scratch) {
+	sc.team.PartsFor(len(ne.cellAt))
+	sc.team.Blocks(len(ne.cellAt), nestedAtATime, func(lo, hi int) {
+		if ne.order == nil {
+			copy(cellOf[lo:hi], ne.cellAt[lo:hi])
+			return
+		}
+		cells := ne.cellAt[lo:hi]
+		for i, event := range ne.order[lo:hi] {
+			cellOf[event] = cells[i]
+		}
+	})
 }
+
+// nestedAtATime is how many events a goroutine takes at a time.
+const nestedAtATime = 1 << 14

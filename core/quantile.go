@@ -115,8 +115,7 @@ func quantileBins[T Float](sel *selection[T], asked int, sc *scratch) *bins {
 func (sel *selection[T]) countMasses(sc *scratch) []uint32 {
 	counts := sel.parts[0].masses
 	const block = 1 << 11
-	sc.team.Run((len(counts)+block-1)/block, func(k int) {
-		lo, hi := k*block, min((k+1)*block, len(counts))
+	sc.team.Blocks(len(counts), block, func(lo, hi int) {
 		for _, p := range sel.parts[1:] {
 			sums := counts[lo:hi]
 			for c, more := range p.masses[lo:hi] {

@@ -53,6 +53,8 @@ var thresholds = map[string]taken{
 	"derivatives.go: checkedAtATime = 1 << 14":                                               {by: "TestGradientBeyondFloat32"},
 	"derivatives.go: clearedAtATime = 1 << 16":                                               {by: "TestDerivativesAreCleared"},
 	"quantile.go: countMasses: block = 1 << 11":                                              {events: 1 << 14},
+	"inside.go: insideAtATime = 1 << 14":                                                     {by: "TestBothSidesOfJointBlocks"},
+	"nested.go: nestedAtATime = 1 << 14":                                                     {by: "TestBothSidesOfJointBlocks"},
 	"loss.go: sharedPart = 1 << 14":                                                          {by: "TestManyLabels TestLabelsAreSelected"},
 	"means.go: sumBins: max(1 << 14, 64 * bins)":                                             {events: 1 << 14, bins: 256},
 	"quantile.go: cellBlock = 16":                                                            {by: "TestQuantileEdges"},

@@ -86,6 +86,11 @@ func (t *Team) Run(parts int, f func(part int)) {
 	}
 }
 
+// Blocks calls f(lo, hi) for blocks lo..hi-1 of n elements, several at a time: each is of so many but the last.
+func (t *Team) Blocks(n, size int, f func(lo, hi int)) {
+	t.Run((n+size-1)/size, func(block int) { f(block*size, min((block+1)*size, n)) })
+}
+
 // Dismiss ends the call that the team works for.
 func (t *Team) Dismiss() { t.over.Store(true) }
 
