@@ -64,14 +64,7 @@ func checkCrowd[T Float](t *testing.T, n int, of func(i int, u float64) float64,
 	t.Helper()
 	ev, cfg := crowdedEvents[T](n, of), paperConfig()
 	cfg.Bins = 3
-	sc := takeScratch()
-	defer giveScratch(sc)
-	sel, err := selectEvents(ev, nil, &cfg, true, sc)
-	require.NoError(t, err)
-	bs, err := newBins(sel, &cfg, 1, sc)
-	require.NoError(t, err)
-	rs := newRecords(sel, bs, sc)
-	su := rs.sortAndSum(ev.Weight, 1, bs.count(), sc)
+	bs, rs, su := recordsOf(t, ev, cfg)
 
 	seen := make([]bool, n)
 	for k, r := range rs.words {
@@ -173,7 +166,6 @@ func TestTwoVariablesOfCrowdedScores(t *testing.T) {
 
 // Results of crowded scores do not depend on the number of threads either, to the last bit.
 func TestThreadsOfCrowdedScores(t *testing.T) {
-	defer SetThreads(0)
 	for name, of := range crowds {
 		for kind, change := range sides {
 			cfg := paperConfig()
@@ -186,19 +178,7 @@ func TestThreadsOfCrowdedScores(t *testing.T) {
 			for i := range ev.Mass[:50_000] {
 				ev.Mass[i] = float32(50 + i%40)
 			}
-			var losses []float64
-			var grads [][]float32
-			for _, threads := range []int{1, 2, 7} {
-				SetThreads(threads)
-				grad := make([]float32, len(ev.Score))
-				loss, err := LossAndGrad(grad, ev, cfg)
-				require.NoError(t, err)
-				losses, grads = append(losses, loss), append(grads, grad)
-			}
-			for k := range losses {
-				require.Equal(t, losses[0], losses[k], "%s, %s", name, kind)
-				require.Equal(t, grads[0], grads[k], "%s, %s", name, kind)
-			}
+			checkThreads(t, ev, cfg, name+", "+kind)
 		}
 	}
 }

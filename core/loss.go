@@ -45,7 +45,7 @@ func lossOfEvents[T Float](out derivatives[T], input *Events[T], given *Config) 
 	}
 	sc := takeScratch()
 	defer giveScratch(sc)
-	sc.team.PartsFor(len(ev.Score))
+	sc.team.PartsFor(len(ev.Score)) // few events are left to this goroutine from the first
 	out.clear(sc.team)
 	di, err := newDivision(len(ev.Score), ev.Label, ev.Category, cfg.BackgroundLabel, sc)
 	if err != nil {

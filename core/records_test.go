@@ -6,6 +6,18 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// recordsOf goes through the stages up to the sums, of events with weights.
+func recordsOf[T Float](t *testing.T, ev Events[T], cfg Config) (*bins, *records[T], *sums) {
+	t.Helper()
+	sc := takeScratch()
+	sel, err := selectEvents(ev, nil, &cfg, true, sc)
+	require.NoError(t, err)
+	bs, err := newBins(sel, &cfg, 1, sc)
+	require.NoError(t, err)
+	rs := newRecords(sel, bs, sc)
+	return bs, rs, rs.sortAndSum(ev.Weight, 1, bs.count(), sc)
+}
+
 // The records of a selection come out in order of score, those of equal scores in order
 // of index, in the bins of their masses, with chunks that divide no tie.
 func TestRecords(t *testing.T) {
@@ -14,13 +26,7 @@ func TestRecords(t *testing.T) {
 		for _, tied := range []float64{0, 0.1, 1} {
 			ev := spreadEvents[float64](n, true, tied)
 			cfg.Bins = 3
-			sc := takeScratch()
-			sel, err := selectEvents(ev, nil, &cfg, true, sc)
-			require.NoError(t, err)
-			bs, err := newBins(sel, &cfg, 1, sc)
-			require.NoError(t, err)
-			rs := newRecords(sel, bs, sc)
-			su := rs.sortAndSum(ev.Weight, 1, bs.count(), sc)
+			bs, rs, su := recordsOf(t, ev, cfg)
 			require.Len(t, rs.words, n)
 			all := make([]float64, bs.count())
 			for k, r := range rs.words {

@@ -262,7 +262,6 @@ func TestUnbinnedIsHomogeneous(t *testing.T) {
 // Results do not depend on the number of threads, to the last bit, also where the polynomials have to
 // be found from all events.
 func TestUnbinnedThreads(t *testing.T) {
-	defer SetThreads(0)
 	ev := spreadEvents[float32](200_000, false, 0.1)
 	far := ev
 	far.Mass = slices.Clone(ev.Mass)
@@ -273,19 +272,7 @@ func TestUnbinnedThreads(t *testing.T) {
 	}
 	for _, events := range []Events[float32]{ev, far} {
 		for _, order := range []int{0, 3} {
-			var losses []float64
-			var grads [][]float32
-			for _, threads := range []int{1, 2, 5} {
-				SetThreads(threads)
-				grad := make([]float32, len(ev.Score))
-				loss, err := LossAndGrad(grad, events, unbinnedConfig(order, 8))
-				require.NoError(t, err)
-				losses, grads = append(losses, loss), append(grads, grad)
-			}
-			for k := range losses {
-				require.Equal(t, losses[0], losses[k])
-				require.Equal(t, grads[0], grads[k])
-			}
+			checkThreads(t, events, unbinnedConfig(order, 8), "")
 		}
 	}
 }

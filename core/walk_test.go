@@ -191,28 +191,33 @@ func TestConcentratedScores(t *testing.T) {
 
 // Results do not depend on the number of threads, to the last bit.
 func TestThreads(t *testing.T) {
-	defer SetThreads(0)
 	for name, change := range walkOptions {
 		for _, weighted := range []bool{false, true} {
 			t.Run(fmt.Sprint(name, " ", weighted), func(t *testing.T) {
 				cfg := paperConfig()
 				change(&cfg)
-				ev := spreadEvents[float32](200_000, weighted, 0.1)
-				var losses []float64
-				var grads [][]float32
-				for _, threads := range []int{1, 2, 5} {
-					SetThreads(threads)
-					grad := make([]float32, len(ev.Score))
-					loss, err := LossAndGrad(grad, ev, cfg)
-					require.NoError(t, err)
-					losses, grads = append(losses, loss), append(grads, grad)
-				}
-				for k := range losses {
-					require.Equal(t, losses[0], losses[k])
-					require.Equal(t, grads[0], grads[k])
-				}
+				checkThreads(t, spreadEvents[float32](200_000, weighted, 0.1), cfg, "")
 			})
 		}
+	}
+}
+
+// checkThreads compares the loss and the gradient with several numbers of threads.
+func checkThreads(t *testing.T, ev Events[float32], cfg Config, what string) {
+	t.Helper()
+	defer SetThreads(0)
+	var losses []float64
+	var grads [][]float32
+	for _, threads := range []int{1, 2, 5, 7} {
+		SetThreads(threads)
+		grad := make([]float32, len(ev.Score))
+		loss, err := LossAndGrad(grad, ev, cfg)
+		require.NoError(t, err)
+		losses, grads = append(losses, loss), append(grads, grad)
+	}
+	for k := range losses {
+		require.Equal(t, losses[0], losses[k], what)
+		require.Equal(t, grads[0], grads[k], what)
 	}
 }
 
