@@ -176,14 +176,10 @@ func (ne *nest[T]) event(i int) uint32 {
 	return ne.order[i]
 }
 
-// tell sets the cell of each event.
+// tell sets the cell of each event, which are in order of the cells of all variables but the last.
 func (ne *nest[T]) tell(cellOf []uint32, sc *scratch) {
 	sc.team.PartsFor(len(ne.cellAt))
 	sc.team.Blocks(len(ne.cellAt), nestedAtATime, func(lo, hi int) {
-		if ne.order == nil {
-			copy(cellOf[lo:hi], ne.cellAt[lo:hi])
-			return
-		}
 		cells := ne.cellAt[lo:hi]
 		for i, event := range ne.order[lo:hi] {
 			cellOf[event] = cells[i]
