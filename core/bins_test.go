@@ -85,13 +85,8 @@ func TestQuantileEdges(t *testing.T) {
 // checkBinning goes through the stages up to the records.
 func checkBinning(t *testing.T, ev Events[float64], cfg Config, edges []float64) {
 	t.Helper()
-	sc := takeScratch()
-	sel, err := selectEvents(ev, nil, &cfg, true, sc)
-	require.NoError(t, err)
-	bs, err := newBins(sel, &cfg, 1, sc)
-	require.NoError(t, err)
+	bs, rs, _ := unsortedOf(t, ev, cfg)
 	require.Equal(t, edges, bs.edges)
-	rs := newRecords(sel, bs, sc)
 	require.Len(t, rs.words, len(ev.Mass))
 	for _, r := range rs.words {
 		b, m := rs.Bin(r), ev.Mass[rs.Index(r)]

@@ -188,7 +188,6 @@ func TestCategoriesInAnyOrder(t *testing.T) {
 // Results do not depend on the number of threads, to the last bit, whether categories have many events,
 // few, or both.
 func TestCategoriesAndThreads(t *testing.T) {
-	defer SetThreads(0)
 	mixed := manyCategories(1_000, 1)
 	for range 1_000 {
 		mixed = append(mixed, 7)
@@ -200,19 +199,7 @@ func TestCategoriesAndThreads(t *testing.T) {
 			cd := categorise[float32](150_000, categories, true, labelled)
 			cfg := DefaultConfig(MoDe)
 			cfg.Bins, cfg.Order, cfg.BackgroundLabel = 3, 1, []int32{1, 0}
-			var losses []float64
-			var grads [][]float32
-			for _, threads := range []int{1, 2, 5} {
-				SetThreads(threads)
-				grad := make([]float32, len(cd.Score))
-				loss, err := LossAndGrad(grad, cd.Events, cfg)
-				require.NoError(t, err)
-				losses, grads = append(losses, loss), append(grads, grad)
-			}
-			for k := range losses {
-				require.Equal(t, losses[0], losses[k], name)
-				require.Equal(t, grads[0], grads[k], name)
-			}
+			checkThreads(t, cd.Events, cfg, name)
 		}
 	}
 }

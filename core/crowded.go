@@ -60,9 +60,8 @@ func (rs *records[T]) oneNumber(words []uint64, team *par.Team) bool {
 	}
 	var differ atomic.Bool
 	score := rs.scores[rs.Index(words[0])]
-	parts := len(words) / radix.SplitPart
-	team.Run(parts, func(k int) {
-		for _, r := range words[len(words)*k/parts : len(words)*(k+1)/parts] {
+	team.Blocks(len(words), radix.SplitPart, func(lo, hi int) {
+		for _, r := range words[lo:hi] {
 			if rs.scores[rs.Index(r)] != score {
 				differ.Store(true)
 				return

@@ -98,7 +98,7 @@ func (ne *nest[T]) inOrder(mass []T, index []uint32, sc *scratch) ([]T, []uint32
 	memory := massesOf[T](sc)
 	*memory = par.Grown(*memory, len(mass))
 	sc.team.PartsFor(len(mass))
-	sc.team.Blocks(len(mass), nestedAtATime, func(lo, hi int) { pick((*memory)[lo:hi], mass, 0, ne.order[lo:hi]) })
+	sc.team.Blocks(len(mass), nestedAtATime, func(lo, hi int) { pick(*memory, mass, lo, ne.order[lo:hi]) })
 	if index == nil {
 		return *memory, ne.order
 	}

@@ -6,15 +6,21 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// recordsOf goes through the stages up to the sums, of events with weights.
-func recordsOf[T Float](t *testing.T, ev Events[T], cfg Config) (*bins, *records[T], *sums) {
+// unsortedOf goes through the stages up to the records, which are not sorted yet.
+func unsortedOf[T Float](t *testing.T, ev Events[T], cfg Config) (*bins, *records[T], *scratch) {
 	t.Helper()
 	sc := takeScratch()
 	sel, err := selectEvents(ev, nil, &cfg, true, sc)
 	require.NoError(t, err)
 	bs, err := newBins(sel, &cfg, 1, sc)
 	require.NoError(t, err)
-	rs := newRecords(sel, bs, sc)
+	return bs, newRecords(sel, bs, sc), sc
+}
+
+// recordsOf goes through the stages up to the sums.
+func recordsOf[T Float](t *testing.T, ev Events[T], cfg Config) (*bins, *records[T], *sums) {
+	t.Helper()
+	bs, rs, sc := unsortedOf(t, ev, cfg)
 	return bs, rs, rs.sortAndSum(ev.Weight, 1, bs.count(), sc)
 }
 
