@@ -6,6 +6,7 @@ import pickle
 import libmode
 import numpy as np
 import pytest
+import sklearn
 from libmode import metrics
 from libmode.posthoc import QuantileMap
 from scipy import stats
@@ -134,13 +135,48 @@ def test_weights_of_both_signs(training, other):
     scores = np.concatenate([score, extra_score[wrong], extra_score[wrong]])
     masses = np.concatenate([mass, extra_mass[wrong], extra_mass[wrong]])
     weights = np.concatenate([np.ones(len(score)), np.ones(wrong.sum()), -np.ones(wrong.sum())])
-    signed = QuantileMap(0, intervals=20).fit(scores, masses, weight=weights).transform(*other)
+    signed = QuantileMap(0, intervals=20).fit(scores, masses, sample_weight=weights).transform(*other)
     plain = QuantileMap(0, intervals=20).fit(score, mass).transform(*other)
     assert np.quantile(np.abs(signed - plain), 0.999) < 0.02
     half = rng.random(len(score)) < 0.3 + 0.5 * (mass > 0)
     factor = 1 / (0.3 + 0.5 * (mass[half] > 0))
-    thinned = QuantileMap(0).fit(score[half], mass[half], weight=factor).transform(*other)
+    thinned = QuantileMap(0).fit(score[half], mass[half], sample_weight=factor).transform(*other)
     assert np.sqrt(np.mean((thinned - plain) ** 2)) < 0.01
+
+
+@pytest.mark.parametrize("variables", [1, 2])
+@pytest.mark.parametrize("kind", ["equal", "of both signs", "whole numbers"])
+def test_a_factor_of_all_weights_changes_nothing(kind, variables):
+    """Samples that are normalised to a luminosity are as flat as those that are not."""
+    rng = np.random.default_rng(11)
+    mass = 50 + rng.exponential(60, (10_000, variables))
+    score = rng.random(10_000) ** (mass[:, 0] / 100)
+    weight = {
+        "equal": np.ones(10_000),
+        "of both signs": rng.normal(1, 0.8, 10_000),
+        "whole numbers": rng.integers(1, 4, 10_000).astype(float),
+    }[kind]
+    want = QuantileMap(0).fit(score, mass, sample_weight=weight).transform(score, mass)
+    for factor in (1e-3, 1e-5, 1e-7, 1e7, 1e-300, 1e300):
+        found = QuantileMap(0).fit(score, mass, sample_weight=factor * weight).transform(score, mass)
+        np.testing.assert_allclose(found, want, rtol=0, atol=1e-12)
+    if kind == "equal":
+        plain = QuantileMap(0).fit(score, mass).transform(score, mass)
+        np.testing.assert_allclose(want, plain, rtol=0, atol=1e-12)
+
+
+def test_weights_are_called_as_scikit_learn_calls_them():
+    score, mass = sample(200, 12)
+    weight = np.linspace(1, 2, 200)
+    for name in ("weight", "weights", "sample_weights"):
+        for method in (QuantileMap().fit, QuantileMap().fit_transform):
+            with pytest.raises(TypeError, match=f"unknown argument '{name}': did you mean sample_weight"):
+                method(score, mass, **{name: weight})
+    with pytest.raises(TypeError, match="fit: unknown argument 'shape'$"):
+        QuantileMap().fit(score, mass, shape=3)
+    with sklearn.config_context(enable_metadata_routing=True):
+        asked = QuantileMap().set_fit_request(sample_weight=True).get_metadata_routing().fit.requests
+        assert asked["sample_weight"] is True and "unknown" not in asked
 
 
 def test_two_and_three_variables():
@@ -225,7 +261,7 @@ BAD = {
     "range": ({"mass_range": (1, 0)}, {}, r"mass_range = \(1, 0\): must be two finite numbers"),
     "NaN score": ({}, {"score": (5, np.nan)}, r"score\[5\] = nan: must be finite"),
     "inf mass": ({}, {"mass": (7, np.inf)}, r"mass\[7\] = inf: must be finite"),
-    "NaN weight": ({}, {"weight": (3, np.nan)}, r"weight\[3\] = nan"),
+    "NaN weight": ({}, {"sample_weight": (3, np.nan)}, r"sample_weight\[3\] = nan"),
     "outside": ({"mass_range": (5, 6)}, {}, "0 events inside mass_range: at least 100 are needed"),
 }
 
@@ -234,7 +270,7 @@ BAD = {
 def test_bad_input(name):
     options, changes, message = BAD[name]
     score, mass = sample(1000, 8)
-    given = {"score": score, "mass": mass, "weight": np.ones(1000)}
+    given = {"score": score, "mass": mass, "sample_weight": np.ones(1000)}
     for array, (place, value) in changes.items():
         given[array][place] = value
     with pytest.raises(ValueError, match=message):
@@ -251,7 +287,7 @@ def test_more_bad_input():
         with pytest.raises(ValueError, match=message):
             QuantileMap().fit(*given)
     with pytest.raises(ValueError, match="the weights sum to -1000"):
-        QuantileMap().fit(score, mass, weight=-np.ones(1000))
+        QuantileMap().fit(score, mass, sample_weight=-np.ones(1000))
     with pytest.raises(ValueError, match="of several there is order 0 or None"):
         QuantileMap(1).fit(score, np.column_stack([mass, mass**2]))
     fitted = QuantileMap().fit(score, mass)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from .._arrays import read
 from .._front import flat, same_length, variables
 from .._missing import needed
+from .._shown import refuse_unknown
 from ._basis import Local, Splines, bernstein, increasing, product
 from ._cpp import header
 
@@ -30,6 +31,7 @@ _IN_INTERVAL = 500  # events
 _CHUNK = 1 << 16  # events at a time, which stay in cache
 _GRID = 8  # cells of each interval, of several variables
 _SMOOTH = 2.0  # so many events say that a function is as its neighbours
+_OF_FIT = ("score", "mass", "sample_weight")  # the arguments of fit
 
 
 class QuantileMap(TransformerMixin, BaseEstimator):
@@ -113,23 +115,25 @@ class QuantileMap(TransformerMixin, BaseEstimator):
         self.intervals = intervals
         self.mass_range = mass_range
 
-    def fit(self, score: Any, mass: Any, *, weight: Any = None) -> QuantileMap:
+    def fit(self, score: Any, mass: Any, *, sample_weight: Any = None, **unknown: Any) -> QuantileMap:
         """Fits the map to background.
 
         Parameters
         ----------
         score : (n,) finite numbers
         mass : (n,) or (n, d) finite numbers, d up to 3
-        weight : (n,) finite numbers of either sign, optional
+        sample_weight : (n,) finite numbers of either sign, optional
+            A common factor of all weights changes nothing.
 
         Raises
         ------
         ValueError, TypeError
-            For bad options, arrays that do not fit each other, values that are not finite, fewer than 100
-            events, scores that are all equal, and weights whose sum is not positive.
+            For bad options and unknown arguments, arrays that do not fit each other, values that are not finite,
+            fewer than 100 events, scores that are all equal, and weights whose sum is not positive.
         """
+        refuse_unknown("fit", unknown, _OF_FIT)
         order = _order(self.order)
-        scores, masses, weights = _events(score, mass, weight)
+        scores, masses, weights = _events(score, mass, sample_weight)
         if masses.shape[1] > 1 and order:
             raise ValueError(
                 f"order = {order} and mass has {masses.shape[1]} variables: of several there is order 0 or None"
@@ -145,6 +149,7 @@ class QuantileMap(TransformerMixin, BaseEstimator):
         total = float(len(scores)) if weights is None else float(weights.sum())
         if not 0 < total < math.inf:
             raise ValueError(f"the weights sum to {total:g}: must be positive and finite")
+        weights = None if weights is None else _in_events(weights)
         self.levels_ = _levels(scores)
         intervals = _intervals(self.intervals, masses, weights)
         self.knots_ = [_knots(masses[:, k], ranges[k], intervals) for k in range(masses.shape[1])]
@@ -210,9 +215,12 @@ class QuantileMap(TransformerMixin, BaseEstimator):
             result[chunk] = self._mapped(scores[chunk], masses[chunk])
         return result
 
-    def fit_transform(self, score: Any, mass: Any = None, *, weight: Any = None) -> NDArray[np.float64]:
+    def fit_transform(
+        self, score: Any, mass: Any = None, *, sample_weight: Any = None, **unknown: Any
+    ) -> NDArray[np.float64]:
         """Of the events that are fitted."""
-        return self.fit(score, mass, weight=weight).transform(score, mass)
+        refuse_unknown("fit_transform", unknown, _OF_FIT)
+        return self.fit(score, mass, sample_weight=sample_weight).transform(score, mass)
 
     def _mapped(self, scores: NDArray[np.float64], masses: NDArray[np.float64]) -> NDArray[np.float64]:
         levels = self.levels_
@@ -331,10 +339,10 @@ def _events(
     same_length("mass", masses, "score", scores)
     weights = None
     if weight is not None:
-        weights = flat("weight", read("weight", weight)).astype(float)
-        same_length("weight", weights, "score", scores)
+        weights = flat("sample_weight", read("sample_weight", weight)).astype(float)
+        same_length("sample_weight", weights, "score", scores)
     masses = masses if masses.ndim == 2 else masses[:, None]
-    for name, array in (("score", scores), ("mass", masses), ("weight", weights)):
+    for name, array in (("score", scores), ("mass", masses), ("sample_weight", weights)):
         if array is None:
             continue
         bad = np.argwhere(~np.isfinite(array))
@@ -342,6 +350,13 @@ def _events(
             place = bad[0] if name == "mass" and array.shape[1] > 1 else bad[0][:1]
             raise ValueError(f"{name}[{', '.join(map(str, place))}] = {array[tuple(bad[0])]}: must be finite")
     return scores, masses, weights
+
+
+def _in_events(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Weights whose sum is the number of events in effect, (sum w)^2 / sum w^2: whole events where all are equal."""
+    weights = weights / np.abs(weights).max()  # whose squares neither overflow nor vanish
+    scaled: NDArray[np.float64] = weights * (weights.sum() / (weights @ weights))
+    return scaled
 
 
 def _ranges(given: Any, masses: NDArray[np.float64]) -> list[tuple[float, float]]:
@@ -382,7 +397,7 @@ def _intervals(asked: Any, masses: NDArray[np.float64], weights: NDArray[np.floa
             raise ValueError(f"intervals = {asked!r}: must be an integer of at least 1")
         return int(asked)
     dimensions = masses.shape[1]
-    events = len(masses) if weights is None else float(weights.sum()) ** 2 / float((weights**2).sum())
+    events = len(masses) if weights is None else round(weights.sum())  # rounding of weights moves no knot
     return max(1, min(_MOST_INTERVALS[dimensions - 1], int((events / _IN_INTERVAL) ** (1 / dimensions))))
 
 
