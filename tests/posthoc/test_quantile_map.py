@@ -255,6 +255,126 @@ def test_text_pickle_and_clone(training, other, tmp_path):
             QuantileMap.from_json(text)
 
 
+def test_the_file_has_the_order_of_the_fit():
+    score, mass = sample(1000, 13)
+    fitted = QuantileMap(np.int64(1), intervals=np.int64(3), mass_range=np.array([-0.9, 0.9])).fit(score, mass)
+    again = QuantileMap.from_json(fitted.set_params(order=None).to_json())
+    assert again.order == 1 and again.intervals == 3
+    assert (again.transform(score, mass) == fitted.transform(score, mass)).all()
+
+
+@pytest.fixture(scope="module")
+def files():
+    """The fields of files of one and of two variables."""
+    score, mass = sample(1000, 14)
+    found = []
+    for fitted in (
+        QuantileMap(1, intervals=2, mass_range=(-0.9, 0.9)).fit(score, mass),
+        QuantileMap(None, intervals=2).fit(score, np.column_stack([mass, mass[::-1]])),
+    ):
+        found.append(json.loads(fitted.to_json()))
+    return found
+
+
+DEEP = "[" * 100_000
+
+# Of which file, its fields that are changed, and the sentence.
+NO_FILES = {
+    "code in order": (0, {"order": "1\n#include <evil>"}, r"order = '1\\n#include <evil>': must be an integer from 0"),
+    "order of a bool": (0, {"order": True}, "order = True: must be an integer from 0 to 16, or null"),
+    "order of a float": (0, {"order": 1.0}, "order = 1.0: must be an integer from 0 to 16, or null"),
+    "high order": (0, {"order": 17}, "order = 17: must be an integer from 0 to 16, or null"),
+    "another order": (0, {"order": 2}, r"targets\[0\] has length 2: must be 3"),
+    "order of two variables": (1, {"order": 1}, "order = 1: must be 0, or null"),
+    "order without targets": (0, {"targets": None}, "targets = None, but order = 1: both are null, or neither"),
+    "targets without order": (0, {"order": None}, "but order = None: both are null, or neither"),
+    "intervals": (0, {"intervals": 0}, "intervals = 0: must be an integer of at least 1, or null"),
+    "mass_range of text": (0, {"mass_range": "all"}, "mass_range = 'all': must be a list"),
+    "mass_range of three": (0, {"mass_range": [1, 2, 3]}, "mass_range has length 3: must be 2"),
+    "mass_range from above": (0, {"mass_range": [[2, 1]]}, r"mass_range\[0\]\[1\] = 1 after 2: must increase"),
+    "version": (0, {"version": True}, "version = True of a QuantileMap: this libmode reads 1"),
+    "no ranges": (0, {"ranges": []}, "ranges has length 0: must be 1 to 3, one for each variable of mass"),
+    "ranges of four": (0, {"ranges": [[0, 1]] * 4}, "ranges has length 4: must be 1 to 3"),
+    "ranges of text": (0, {"ranges": [["0", "1"]]}, r"ranges\[0\]\[0\] = '0': must be a number"),
+    "other ranges": (0, {"ranges": [[0, 1]]}, r"knots\[0\] is from -0.9 to 0.9: must be the ends of ranges\[0\] = "),
+    "one level": (0, {"levels": [0.5]}, "levels has length 1: must be at least 2"),
+    "levels of text": (0, {"levels": "0.5, 0.6"}, "levels = '0.5, 0.6': must be a list"),
+    "NaN": (0, {"levels": [0, np.nan]}, r"levels\[1\] = nan: must be finite"),
+    "infinity": (0, {"levels": [0, np.inf]}, r"levels\[1\] = inf: must be finite"),
+    "huge": (0, {"levels": [0, 10**400]}, r"levels\[1\] = 1000000.*: must be finite"),
+    "a bool": (0, {"levels": [False, True]}, r"levels\[0\] = False: must be a number"),
+    "unsorted levels": (0, {"levels": [0, 2, 1]}, r"levels\[2\] = 1 after 2: must increase"),
+    "equal levels": (0, {"levels": [0, 1, 1]}, r"levels\[2\] = 1 after 1: must increase"),
+    "far levels": (0, {"levels": [-1e308, 1e308]}, "levels is from -1e\\+308 to 1e\\+308: its length must be finite"),
+    "fewer levels": (0, {"levels": [0, 1]}, r"coefficients has length \d+: must be 2"),
+    "knots of two": (0, {"knots": [[0, 1], [0, 1]]}, "knots has length 2: must be 1"),
+    "knots of text": (0, {"knots": [["; exit(1)", 2]]}, r"knots\[0\]\[0\] = '; exit\(1\)': must be a number"),
+    "unsorted knots": (0, {"knots": [[-0.9, 0.95, 0.9]]}, r"knots\[0\]\[2\] = 0.9 after 0.95: must increase"),
+    "more knots": (0, {"knots": [[-0.9, 0, 0.1, 0.9]]}, r"coefficients\[0\] has length 5: must be 6"),
+    "flat coefficients": (0, {"coefficients": [0.1] * 9}, "coefficients has length 9: must be "),
+    "nested text": (1, {"knots": [[[0], 1]] * 2}, r"knots\[0\]\[0\] = \[0\]: must be a number"),
+    "no list": (0, {"targets": {"0": 1}}, r"targets = \{'0': 1\}: must be a list"),
+    "an unknown field": (0, {"level": [1]}, "unknown field 'level': did you mean levels"),
+    "another unknown field": (0, {"comment": "*/"}, r"unknown field 'comment'$"),
+}
+
+
+@pytest.mark.parametrize("name", NO_FILES)
+def test_a_file_is_checked_in_full(files, name):
+    which, changes, message = NO_FILES[name]
+    with pytest.raises(ValueError, match=message):
+        QuantileMap.from_json(json.dumps(files[which] | changes))
+
+
+def test_numbers_of_a_distribution_are_checked(files):
+    for which, place, value, message in (
+        (0, (3, 1), 1.5, r"coefficients\[3\]\[1\] = 1.5: must be from 0 to 1"),
+        (1, (3, 1), -1e308, r"coefficients\[3\]\[1\] = -1e\+308: must be from -1e\+100 to 1e\+100"),
+        (0, (-1, 1), 0, r"coefficients\[\d+\]\[1\] = 0 after .*: must not decrease with the level"),
+        (0, (2, 2), None, r"coefficients\[2\]\[2\] = None: must be a number"),
+    ):
+        rows = [list(row) for row in files[which]["coefficients"]]
+        rows[place[0]][place[1]] = value
+        with pytest.raises(ValueError, match=message):
+            QuantileMap.from_json(json.dumps(files[which] | {"coefficients": rows}))
+
+
+def test_a_file_has_each_field_once(files):
+    for name in files[0]:
+        if name in ("libmode", "version"):
+            continue
+        with pytest.raises(ValueError, match=f"^{name} is missing in the file"):
+            QuantileMap.from_json(json.dumps({other: value for other, value in files[0].items() if other != name}))
+    text = json.dumps(files[0])
+    for twice, message in (
+        (text.replace('"order": 1', '"order": 1, "order": 2'), "the field 'order' stands twice"),
+        (DEEP, "nested too deeply"),
+        (text.replace('"order": 1', f'"order": {DEEP}'), "nested too deeply"),
+        (text.replace('"order": 1', f'"order": {"1" * 5000}'), "the text is no JSON: Exceeds the limit"),
+        ("[1]", "no QuantileMap"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            QuantileMap.from_json(twice)
+
+
+def test_files_of_all_kinds_are_read_again():
+    rng = np.random.default_rng(15)
+    mass = rng.normal(size=(2000, 3))
+    score = rng.normal(size=2000) + mass[:, 0]
+    for variables, order, mass_range in (
+        (1, None, None),
+        (1, 16, (-2, 2)),
+        (1, 0, [[-2, 2]]),
+        (2, 0, [(-2, 2), (-1, 1)]),
+        (2, None, [-2, 2, -1, 1]),
+        (3, 0, None),
+    ):
+        fitted = QuantileMap(order, mass_range=mass_range).fit(score, mass[:, :variables])
+        again = QuantileMap.from_json(fitted.to_json())
+        assert again.to_json() == fitted.to_json()
+        assert (again.transform(score, mass[:, :variables]) == fitted.transform(score, mass[:, :variables])).all()
+
+
 BAD = {
     "order": ({"order": -1}, {}, "order = -1: must be an integer from 0 to 16, or None"),
     "intervals": ({"intervals": 0}, {}, "intervals = 0"),

@@ -134,16 +134,16 @@ def header(given: QuantileMap, name: str) -> str:
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name):
         raise ValueError(f"name = {name!r}: must be a name in C++, of letters, digits and _")
     count = len(given.knots_)
-    targets = [] if given.targets_ is None else given.targets_.ravel().tolist()
-    kind = "the background's distribution itself" if given.order is None else f"of order {given.order}"
+    columns = 0 if given.targets_ is None else given.targets_.shape[1]
+    targets = [0.0] * len(given.levels_) if given.targets_ is None else given.targets_.ravel().tolist()
     return _HEADER.format(
         name=name,
         guard=name.upper(),
-        what=kind,
+        what=f"of order {columns - 1:d}" if columns else "the background's distribution itself",
         levels=len(given.levels_),
         variables=count,
         functions=given.coefficients_.shape[1],
-        targets=0 if given.targets_ is None else given.targets_.shape[1],
+        targets=columns,
         level_values=_numbers(given.levels_.tolist()),
         knots="\n".join(
             f"const double knots{k}[] = {{{_numbers(knots.tolist())}}};" for k, knots in enumerate(given.knots_)
@@ -152,7 +152,7 @@ def header(given: QuantileMap, name: str) -> str:
         knot_names=", ".join(f"knots{k}" for k in range(count)),
         range=_numbers(given.ranges_[0]),
         coefficients=_numbers(given.coefficients_.ravel().tolist()),
-        target_values=_numbers(targets or [0.0] * len(given.levels_)),
+        target_values=_numbers(targets),
         of_one=_OF_ONE.format(name=name) if count == 1 else "",
     )
 

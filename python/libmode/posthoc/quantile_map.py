@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import reduce
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,12 +18,13 @@ from .._missing import needed
 from .._shown import refuse_unknown
 from ._basis import Local, Splines, bernstein, increasing, product
 from ._cpp import header
+from ._file import HIGHEST_ORDER, VERSION
+from ._file import read as read_file
 
 with needed("sklearn", "libmode.posthoc", "posthoc"):
     from sklearn.base import BaseEstimator, TransformerMixin
     from sklearn.utils.validation import check_is_fitted
 
-_VERSION = 1
 _LEVELS = 512  # of the score, with as many events between neighbours
 _IN_TAIL = 10  # events beyond the last level but one, on either side
 _MOST_INTERVALS = (40, 20, 7)  # of the mass, by the number of variables
@@ -239,39 +240,34 @@ class QuantileMap(TransformerMixin, BaseEstimator):
     def to_json(self) -> str:
         """The map as text, which :meth:`from_json` reads, in this version of libmode and later ones."""
         check_is_fitted(self)
+        targets = self.targets_  # which, unlike the parameters, set_params does not change
         return json.dumps(
             {
                 "libmode": "QuantileMap",
-                "version": _VERSION,
-                "order": self.order,
-                "intervals": self.intervals,
-                "mass_range": np.asarray(self.mass_range).tolist() if self.mass_range is not None else None,
+                "version": VERSION,
+                "order": None if targets is None else targets.shape[1] - 1,
+                "intervals": None if self.intervals is None else int(self.intervals),
+                "mass_range": None if self.mass_range is None else np.asarray(self.mass_range, float).tolist(),
                 "ranges": [list(ends) for ends in self.ranges_],
                 "levels": self.levels_.tolist(),
                 "knots": [knots.tolist() for knots in self.knots_],
                 "coefficients": self.coefficients_.tolist(),
-                "targets": None if self.targets_ is None else self.targets_.tolist(),
+                "targets": None if targets is None else targets.tolist(),
             },
             separators=(",", ":"),
         )
 
     @classmethod
     def from_json(cls, text: str) -> QuantileMap:
-        """Of what :meth:`to_json` returned; raises ValueError for other text, and for a later version."""
-        try:
-            given = json.loads(text)
-        except json.JSONDecodeError as error:
-            raise ValueError(f"the text is no JSON: {error}") from None
-        if not isinstance(given, Mapping) or given.get("libmode") != "QuantileMap":
-            raise ValueError("the text is no QuantileMap")
-        if given.get("version") != _VERSION:
-            raise ValueError(f"version = {given.get('version')!r} of a QuantileMap: this libmode reads {_VERSION}")
-        made = cls(given["order"], intervals=given["intervals"], mass_range=given["mass_range"])
-        made.ranges_ = [(float(low), float(high)) for low, high in given["ranges"]]
-        made.levels_ = np.array(given["levels"])
-        made.knots_ = [np.array(knots) for knots in given["knots"]]
-        made.coefficients_ = np.array(given["coefficients"])
-        made.targets_ = None if given["targets"] is None else np.array(given["targets"])
+        """Of what :meth:`to_json` returned.
+
+        Every field of the text is checked: its type, its size, that its numbers are finite and in order. Raises
+        ValueError that names the field for other text, and for a later version.
+        """
+        fields = read_file(text)
+        made = cls(fields.order, intervals=fields.intervals, mass_range=fields.mass_range)
+        made.ranges_, made.levels_, made.knots_ = fields.ranges, fields.levels, fields.knots
+        made.coefficients_, made.targets_ = fields.coefficients, fields.targets
         return made
 
     def save(self, path: str | Path) -> None:
@@ -297,7 +293,7 @@ class QuantileMap(TransformerMixin, BaseEstimator):
         """Writes to this path a C++11 header with ``double name(double score, double mass)``, which needs nothing else.
 
         Of several variables it takes a pointer to the masses of an event. It returns what :meth:`transform` does
-        (to rounding), and NaN for NaN.
+        (to rounding), and NaN for NaN. Of the map only numbers are written, and of text ``name`` alone.
 
         Examples
         --------
@@ -325,8 +321,8 @@ class QuantileMap(TransformerMixin, BaseEstimator):
 def _order(order: Any) -> int | None:
     if order is None:
         return None
-    if isinstance(order, bool) or not isinstance(order, (int, np.integer)) or not 0 <= order <= 16:
-        raise ValueError(f"order = {order!r}: must be an integer from 0 to 16, or None")
+    if isinstance(order, bool) or not isinstance(order, (int, np.integer)) or not 0 <= order <= HIGHEST_ORDER:
+        raise ValueError(f"order = {order!r}: must be an integer from 0 to {HIGHEST_ORDER}, or None")
     return int(order)
 
 
