@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ._arrays import read
 from ._boosting import Boosting, Pushed, checked, sums_of_weights, targets
 from ._constraint import ScoreTransform, sigmoid
 from ._functions import mode_evaluate
@@ -124,7 +125,7 @@ class Objective:
         count = len(rows.label)
         arrays["mass"] = masses_of(arrays["mass"], rows)
         for name, array in arrays.items():
-            if np.shape(array)[:1] not in ((), (count,)):
+            if shape_of(name, array)[:1] not in ((), (count,)):
                 raise ValueError(
                     f"{name} has length {len(array)}, but the training set has {count} rows, whose own it must be. "
                     "xgboost.cv and lightgbm.cv train on parts of their rows: use cross_validate of scikit-learn with "
@@ -137,6 +138,14 @@ class Objective:
 
     def __deepcopy__(self, memo: Any) -> Objective:
         return self  # LightGBM copies its parameters; what is remembered shall be where the user looks
+
+
+def shape_of(name: str, array: Any) -> tuple[int, ...]:
+    """The shape of what a user gives; ValueError that names it for ragged lists, which have none."""
+    try:
+        return np.shape(array)
+    except ValueError:
+        return read(name, array).shape  # which has a sentence for them
 
 
 _ARRAYS = ("mass", "target", "weight", "label", "category")
@@ -208,7 +217,7 @@ class Metric:
         rows = self._rows_of(data)
         mass, weight = self._mass_and_weight(len(margin), data, rows)
         for name, array in (("mass", mass), ("weight", weight)):
-            if np.shape(array)[:1] not in ((), (len(margin),)):
+            if shape_of(name, array)[:1] not in ((), (len(margin),)):
                 raise ValueError(f"{name} has length {len(array)}, but the data set has {len(margin)} rows")
         weight = rows.weight if weight is None else np.asarray(weight, float)
         return {"margin": margin, "target": targets(rows.label), "mass": mass, "weight": weight}

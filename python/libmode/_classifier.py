@@ -15,7 +15,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from ._arrays import read
-from ._boosted import USUAL_EVENTS, Metric, Objective, RowsOf
+from ._boosted import USUAL_EVENTS, Metric, Objective, RowsOf, shape_of
 from ._boosting import sums_of_weights
 from ._constraint import ScoreTransform, positive, sigmoid
 from ._plain import TAKEN
@@ -407,10 +407,7 @@ def _same_length(X: NDArray[Any], **arrays: Any) -> None:
     for name, array in arrays.items():
         if array is None and name != "mass":
             continue
-        try:
-            shape = np.shape(array)
-        except ValueError:  # ragged lists
-            shape = read(name, array).shape  # which has a sentence for them
+        shape = shape_of(name, array)
         if not shape:
             raise TypeError(f"{name} = {array!r}: expected an array with a row for each event")
         if shape[0] != len(X):

@@ -369,7 +369,6 @@ def test_what_is_not_fitted(library):
 def test_a_ragged_list_is_named(library, name):
     ragged = [[1.0] * (EVENTS - 2), 1.0, [2.0]]
     given = {"mass": SMALL.mass, name: ragged}
-    assert (
-        error(ValueError, fitted, library, **given)
-        == f"{name} cannot be made an array: expected one number for each event"
-    )
+    for way in (fitted, trained):
+        said = error(ValueError, way, library, **given)
+        assert said == f"{name} cannot be made an array: expected one number for each event"
