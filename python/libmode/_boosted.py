@@ -65,10 +65,13 @@ class Objective:
         relative_strength: float,
         tolerance: float | None,
         score_transform: ScoreTransform,
+        background_only: bool,
         options: Mapping[str, Any],
         of_all: OfAll = alone,
     ) -> None:
-        checked(strength, relative_strength, tolerance, score_transform, options)
+        checked(strength, relative_strength, tolerance, score_transform, background_only, options)
+        if label is not None and not background_only:
+            raise ValueError("label is given, and background_only = False: every event takes part, leave label out")
         self._rows_of, self._of_all = rows_of, of_all
         self._arrays = {"mass": mass, "weight": weight, "label": label, "category": category}
         self._arguments: dict[str, Any] = {
@@ -76,6 +79,7 @@ class Objective:
             "relative_strength": relative_strength,
             "tolerance": tolerance,
             "score_transform": score_transform,
+            "background_only": background_only,
             "options": options,
         }
         self._data: Callable[[], Any] = lambda: None
@@ -186,6 +190,7 @@ class Metric:
         of: Any,
         strength: float | None,
         events: float,
+        background_only: bool,
         options: Mapping[str, Any],
         of_all: OfAll = alone,
     ) -> None:
@@ -201,9 +206,9 @@ class Metric:
             raise ValueError(f"of = {of!r}: must be one or some of {', '.join(map(repr, _VALUES))}")
         if ("loss" in self._of) != (strength is not None):
             raise ValueError(f"strength = {strength!r}: give one if of has 'loss', and only then")
-        options = checked(strength, 1.0, None, None, options).options
+        options = checked(strength, 1.0, None, None, background_only, options).options
         Judged.checked(options["order"], events, (0.5,), 20, options.get("mass_range"), {})
-        self._how = _How(options, events, strength)
+        self._how = _How(options, events, strength, bool(background_only))
 
     def __call__(self, margin: Any, data: Any) -> list[tuple[str, float]]:
         """Of margins of shape (n,), with those of the other processes."""
@@ -241,6 +246,11 @@ class _How(NamedTuple):
     options: Mapping[str, Any]  # of the loss
     events: float
     strength: float | None
+    background_only: bool
+
+    def label(self, target: NDArray[Any]) -> NDArray[Any] | None:
+        """Of the events that the loss is of; None: all."""
+        return target if self.background_only else None
 
 
 def judged(
@@ -263,14 +273,14 @@ def _logloss(margin: NDArray[Any], target: NDArray[Any], mass: Any, weight: Any,
 
 
 def _loss(margin: NDArray[Any], target: NDArray[Any], mass: Any, weight: Any, how: _How) -> float:
-    found = mode_evaluate(sigmoid(margin), mass, weight=weight, label=target, **how.options)
+    found = mode_evaluate(sigmoid(margin), mass, weight=weight, label=how.label(target), **how.options)
     assert how.strength is not None
     return _logloss(margin, target, mass, weight, how) + how.strength * found.loss
 
 
 def _dependence(margin: NDArray[Any], target: NDArray[Any], mass: Any, weight: Any, how: _How) -> float:
     options = {**how.options, "unbiased": True}
-    found = mode_evaluate(sigmoid(margin), mass, weight=weight, label=target, **options)
+    found = mode_evaluate(sigmoid(margin), mass, weight=weight, label=how.label(target), **options)
     return found.loss * how.events / (found.bias * found.events) if found.bias > 0 else 0.0
 
 

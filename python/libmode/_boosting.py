@@ -13,6 +13,8 @@ from ._constraint import ODDS, ScoreTransform, positive, sigmoid
 from ._evaluate import evaluate, loss_grad_hess
 from ._front import Events, events_of
 from ._options import check
+from ._plain import flag
+from ._shown import shown
 
 # Bins of mass where none are asked for and there are events for more than the loss has by default: all events are
 # there in each round, and what a tree does inside a bin goes unseen.
@@ -44,7 +46,7 @@ class Boosting:
     weight : (n,) of either sign, or None
     label : (n,) of integers, which events are of which background; None: the targets
     category : (n,) of integers, or None
-    strength, relative_strength, tolerance, score_transform
+    strength, relative_strength, tolerance, score_transform, background_only
         As for :func:`libmode.xgboost.objective`.
     options : those of :func:`libmode.mode_loss`
     """
@@ -61,23 +63,26 @@ class Boosting:
         relative_strength: float = 20.0,
         tolerance: float | None = None,
         score_transform: ScoreTransform = "odds",
+        background_only: bool = True,
         options: Mapping[str, Any],
     ) -> None:
-        self._settings = checked(strength, relative_strength, tolerance, score_transform, options)
+        self._settings = checked(strength, relative_strength, tolerance, score_transform, background_only, options)
         self.target = targets(target)
-        self.label = self.target.astype(np.int32) if label is None else label
-        events = events_of(read, self.target, mass, weight, self.label, category)
+        if background_only and label is None:
+            label = self.target.astype(np.int32)
+        events = events_of(read, self.target, mass, weight, label, category)
         self.weight, self.label = events.weight, events.label
         self._size = None if self.weight is None else np.abs(self.weight)
         self.total = sum(sums_of_weights(self.target, self.weight))
         asked = check("mode", self._settings.options)
-        self._at = np.flatnonzero(np.isin(self.label, asked.labels))
+        takes_part = np.ones(len(self.target), bool) if self.label is None else np.isin(self.label, asked.labels)
+        self._at = np.flatnonzero(takes_part)
         self._options = check("mode", with_bins(self._settings.options, len(self._at)))
         evaluate(self._options, *events)  # whose errors name places among all events
-        # Each round is of the background alone, in half of the time.
-        self._background = events.where(self._at)
+        # Each round is of those that take part alone, for the background in half of the time.
+        self._taking_part = events.where(self._at)
         if len(asked.labels) == 1:
-            self._background = self._background._replace(label=None)
+            self._taking_part = self._taking_part._replace(label=None)
         self._kept: NDArray[Any] | float = 0.0
         self.loss = np.nan
         """MoDe of the last round, of the transformed scores."""
@@ -95,7 +100,7 @@ class Boosting:
         if self._size is not None:
             grad *= self.weight
             hess *= self._size
-        events = self._background._replace(score=score)
+        events = self._taking_part._replace(score=score)
         found = loss_grad_hess(self._options, None, *events)
         self.loss = found.loss
         curve = found.hess * first**2
@@ -163,11 +168,17 @@ class Settings(NamedTuple):
     relative_strength: float
     tolerance: float | None
     score_transform: ScoreTransform
+    background_only: bool
     options: Mapping[str, Any]
 
 
 def checked(
-    strength: Any, relative_strength: Any, tolerance: Any, score_transform: Any, options: Mapping[str, Any]
+    strength: Any,
+    relative_strength: Any,
+    tolerance: Any,
+    score_transform: Any,
+    background_only: Any,
+    options: Mapping[str, Any],
 ) -> Settings:
     """Raises TypeError or ValueError for what cannot be."""
     for name, value in (("strength", strength), ("tolerance", tolerance)):
@@ -181,11 +192,18 @@ def checked(
         raise ValueError(f"score_transform = {score_transform!r}: must be 'odds' or None")
     if "score_range" in options:
         raise ValueError(f"score_range = {options['score_range']}: the scores of boosted trees are from 0 to 1")
+    background_only = flag("background_only", background_only)
+    if not background_only and "background_label" in options:
+        raise ValueError(
+            f"background_label = {shown(options['background_label'])} and background_only = False: every event takes "
+            "part, leave background_label out"
+        )
     options = {"order": 1, **options}
     if options.get("binning") == "none":
         raise ValueError("binning = 'none': trees need a bound of the curvature, which there is of bins alone")
     check("mode", options)
-    return Settings(strength, positive("relative_strength", relative_strength), tolerance, score_transform, options)
+    size = positive("relative_strength", relative_strength)
+    return Settings(strength, size, tolerance, score_transform, background_only, options)
 
 
 def with_bins(options: Mapping[str, Any], events: int) -> dict[str, Any]:

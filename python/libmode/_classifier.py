@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from difflib import get_close_matches
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +18,7 @@ from ._boosted import USUAL_EVENTS, Metric, Objective, RowsOf, shape_of
 from ._boosting import sums_of_weights
 from ._constraint import ScoreTransform, positive, sigmoid
 from ._plain import TAKEN
+from ._shown import near, refuse_unknown
 from .metrics._arguments import whole
 
 # Over the sum of the weights, where none are asked for: the least sum of Hessians in a leaf, and what is added to
@@ -35,12 +35,16 @@ _OTHER_NAMES = {
     **dict.fromkeys(("min_sum_hessian_in_leaf", "min_sum_hessian", "min_hessian"), "min_child_weight"),
     **dict.fromkeys(("bagging_fraction", "sub_row", "bagging"), "subsample"),
     **dict.fromkeys(("feature_fraction", "sub_feature"), "colsample_bytree"),
+    **dict.fromkeys(("early_stopping_round", "early_stopping", "n_iter_no_change"), "early_stopping_rounds"),
 }
 _SET_BY_FIT = (
     *("objective", "application", "num_class", "base_score", "boost_from_average", "init_score"),
-    *("metric", "metrics", "eval_metric", "scale_pos_weight", "is_unbalance", "unbalance"),
-    *("mass", "weight", "label", "category"),
+    *("metric", "metrics", "eval_metric", "disable_default_eval_metric"),
+    *("scale_pos_weight", "is_unbalance", "unbalance"),
 )
+# The arguments of fit, and other names of them.
+_OF_FIT = ("mass", "sample_weight", "category", "eval_set", "eval_mass", "eval_sample_weight")
+_MEANT_OF_FIT = {"weight": "sample_weight", "label": "y"}
 
 _DESCRIPTION = """A classifier of {library} that keeps the response to background smooth in the mass.
 
@@ -52,7 +56,7 @@ _DESCRIPTION = """A classifier of {library} that keeps the response to backgroun
     ----------
     order : int, default 1
         The degree of the polynomial in mass that the response may follow.
-    strength, relative_strength, tolerance, score_transform
+    strength, relative_strength, tolerance, score_transform, background_only
         As for :func:`libmode.xgboost.objective`.
     n_estimators : int, default 500
         Rounds. MoDe needs some hundreds to get what it asks for.
@@ -90,7 +94,8 @@ _DESCRIPTION = """A classifier of {library} that keeps the response to backgroun
     Raises
     ------
     ValueError, TypeError
-        In :meth:`fit`, for bad options and events; NotFittedError in what predicts before it.
+        In :meth:`fit`, for bad options and events, and for parameters that neither MoDe nor {library} has;
+        NotFittedError in what predicts before it.
 
     Examples
     --------
@@ -152,6 +157,8 @@ class Training(NamedTuple):
 class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """What the libraries share; a subclass trains and returns margins."""
 
+    _library: str
+
     def __init__(
         self,
         *,
@@ -160,6 +167,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         relative_strength: float = 20.0,
         tolerance: float | None = None,
         score_transform: ScoreTransform = "odds",
+        background_only: bool = True,
         n_estimators: int = 500,
         learning_rate: float = 0.15,
         max_depth: int = 4,
@@ -178,6 +186,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.relative_strength = relative_strength
         self.tolerance = tolerance
         self.score_transform = score_transform
+        self.background_only = background_only
         self.n_estimators = n_estimators
         self.learning_rate = learning_rate
         self.max_depth = max_depth
@@ -217,6 +226,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         eval_set: Sequence[tuple[Any, Any]] | None = None,
         eval_mass: Sequence[Any] | None = None,
         eval_sample_weight: Sequence[Any] | None = None,
+        **unknown: Any,
     ) -> BoostedClassifier:
         """Trains on n events.
 
@@ -238,8 +248,9 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Raises
         ------
         ValueError, TypeError
-            For arrays that do not fit each other, other than two classes, and bad options.
+            For arrays that do not fit each other, other than two classes, bad options, and unknown arguments.
         """
+        refuse_unknown("fit", unknown, _OF_FIT)
         X, y = validate_data(self, X, y, dtype=[np.float32, np.float64], ensure_all_finite="allow-nan")
         check_classification_targets(y)
         self.classes_, label = np.unique(y, return_inverse=True)
@@ -275,13 +286,21 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 relative_strength=self.relative_strength,
                 tolerance=self.tolerance,
                 score_transform=self.score_transform,
+                background_only=self.background_only,
                 options={"order": self.order, **options},
             )
 
         def metric(rows_of: RowsOf, masses: Sequence[Any]) -> Metric:
             names = ("logloss", "dependence") if several else ("logloss", "dependence", "inverse_sensitivity")
-            of = {"order": self.order, **options}
-            return Metric(rows_of, masses, of=names, strength=None, events=self.events, options=of)
+            return Metric(
+                rows_of,
+                masses,
+                of=names,
+                strength=None,
+                events=self.events,
+                background_only=self.background_only,
+                options={"order": self.order, **options},
+            )
 
         size = float(len(label) if weight is None else np.abs(weight).sum())
         training = Training(
@@ -301,23 +320,32 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def _divided(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The further options of the loss, and parameters of the library."""
-        options, further, ours = {}, {}, self._get_param_names()
-        for name, value in self.parameters.items():
-            if name in TAKEN["mode"]:
-                options[name] = value
-                continue
-            near = (
-                [_OTHER_NAMES[name]]
-                if name in _OTHER_NAMES
-                else get_close_matches(name, [*ours, *TAKEN["mode"]], 1, 0.8)
-            )
-            if near:
-                raise TypeError(f"unknown parameter {name!r}: did you mean {near[0]}?")
-            if name in _SET_BY_FIT:
-                raise TypeError(f"parameter {name!r} is set by {type(self).__name__}: leave it out")
-            further[name] = value
-        return options, further
+        """The further options of the loss, and parameters of the library; raises TypeError for what is neither."""
+        options = {name: value for name, value in self.parameters.items() if name in TAKEN["mode"]}
+        others = {name: value for name, value in self.parameters.items() if name not in options}
+        known = self._names(others) if others else {}
+        return options, {self._name(name, known): value for name, value in others.items()}
+
+    def _name(self, name: str, known: Mapping[str, str]) -> str:
+        """What the library calls the parameter of this name; TypeError where it would count for nothing."""
+        own, called = self._get_param_names(), known.get(name, name)
+        if name in _OF_FIT or name in _MEANT_OF_FIT:
+            raise TypeError(f"parameter {name!r}: fit takes it, as {_MEANT_OF_FIT.get(name, name)}")
+        meant = called if called in own else _OTHER_NAMES.get(name) or _OTHER_NAMES.get(called)
+        if meant is None and called in _SET_BY_FIT:
+            raise TypeError(f"parameter {name!r} is set by {type(self).__name__}: leave it out")
+        if meant is None and name in known:
+            return called
+        meant = meant or near(name, [*own, *TAKEN["mode"], *known])
+        raise TypeError(
+            f"unknown parameter {name!r}: did you mean {meant}?"
+            if meant
+            else f"unknown parameter {name!r}: neither {type(self).__name__} nor {self._library} has it"
+        )
+
+    def _names(self, parameters: Mapping[str, Any]) -> dict[str, str]:
+        """The parameters of the library by all of their names, where these are some of them."""
+        raise NotImplementedError
 
     def _judged(self, sets: Any, masses: Any, weights: Any, several: bool) -> list[Judged]:
         """The evaluation sets; a mass that is missing is an error."""

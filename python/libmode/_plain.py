@@ -77,7 +77,8 @@ def _bins(name: str, value: Any) -> int:
     return number
 
 
-def _flag(name: str, value: Any) -> bool:
+def flag(name: str, value: Any) -> bool:
+    """``value`` as True or False; TypeError for what is neither."""
     try:
         known = value in (True, False)
     except Exception:  # arrays of several values, and pandas.NA, are equal to nothing that is true or false
@@ -177,7 +178,7 @@ _READ: dict[Any, Callable[[str, Any], Any]] = {
     int: _integer,
     int | None: _integer,
     int | Sequence[int | None] | None: _bins_of_variables,
-    bool: _flag,
+    bool: flag,
     float: _real,
     float | None: _real,
     tuple[float, float] | None: _range,

@@ -41,6 +41,7 @@ def objective(
     relative_strength: float = 20.0,
     tolerance: float | None = None,
     score_transform: ScoreTransform = "odds",
+    background_only: bool = True,
     **options: Unpack[LossOptions],
 ) -> Objective:
     """Cross entropy and MoDe (arXiv:2010.09745) for ``"objective"`` among the parameters of ``lightgbm.train``.
@@ -86,6 +87,7 @@ def objective(
         relative_strength=relative_strength,
         tolerance=tolerance,
         score_transform=score_transform,
+        background_only=background_only,
         options=options,
     )
 
@@ -96,6 +98,7 @@ def metric(
     of: str | Iterable[str] = "inverse_sensitivity",
     strength: float | None = None,
     events: float = USUAL_EVENTS,
+    background_only: bool = True,
     **options: Unpack[LossOptions],
 ) -> Callable[[Any, Any], list[tuple[str, float, bool]]]:
     """What judges evaluation sets, for ``feval=`` of ``lightgbm.train`` beside :func:`objective`.
@@ -132,7 +135,17 @@ def metric(
     >>> len(seen["valid_0"]["inverse_sensitivity"])
     20
     """
-    return _Feval(Metric(_rows_of, masses, of=of, strength=strength, events=events, options=options))
+    return _Feval(
+        Metric(
+            _rows_of,
+            masses,
+            of=of,
+            strength=strength,
+            events=events,
+            background_only=background_only,
+            options=options,
+        )
+    )
 
 
 class _Feval:
@@ -212,6 +225,12 @@ class MoDeLGBMClassifier(BoostedClassifier):
         "txt",
         "Further options of the MoDe loss, and further parameters of LightGBM, by their own names.",
     )
+
+    _library = "LightGBM"
+
+    def _names(self, parameters: Mapping[str, Any]) -> dict[str, str]:
+        aliases = lightgbm.basic._ConfigAliases._get_all_param_aliases()
+        return {other: name for name, others in aliases.items() for other in (name, *others)}
 
     def _train(self, training: Training) -> tuple[Any, dict[str, dict[str, list[float]]], int | None]:
         start = logit(training.prior)

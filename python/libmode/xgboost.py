@@ -6,7 +6,8 @@ model is an ordinary one, which loads and predicts without libmode.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import json
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -42,6 +43,7 @@ def objective(
     relative_strength: float = 20.0,
     tolerance: float | None = None,
     score_transform: ScoreTransform = "odds",
+    background_only: bool = True,
     **options: Unpack[LossOptions],
 ) -> Objective:
     """Cross entropy and MoDe (arXiv:2010.09745) for ``obj=`` of ``xgboost.train``.
@@ -80,6 +82,8 @@ def objective(
         Without a strength: once no more is seen than so many background events could tell, the push stays as it is.
     score_transform : {"odds", None}, default "odds"
         As for :class:`libmode.torch.MoDeConstraint`.
+    background_only : bool, default True
+        False: MoDe is of all events, signal too (fairness); ``label`` and ``background_label`` are left out.
     **options
         Those of :func:`libmode.mode_loss`, but for ``score_range``; ``order`` is 1 by default. Where nothing is
         said of bins there are up to 128, of at least 250 events each.
@@ -122,6 +126,7 @@ def objective(
         relative_strength=relative_strength,
         tolerance=tolerance,
         score_transform=score_transform,
+        background_only=background_only,
         options=options,
         of_all=of_all,
     )
@@ -133,6 +138,7 @@ def metric(
     of: str | Iterable[str] = "inverse_sensitivity",
     strength: float | None = None,
     events: float = USUAL_EVENTS,
+    background_only: bool = True,
     **options: Unpack[LossOptions],
 ) -> Metric:
     """What judges evaluation sets, for ``custom_metric=`` of ``xgboost.train`` beside :func:`objective`.
@@ -155,6 +161,8 @@ def metric(
         For ``"loss"`` only.
     events : float
         N, of the sensitivity and rho.
+    background_only : bool, default True
+        Of rho and the loss, as for :func:`objective`. The sensitivity is that of signal over background always.
     **options
         Those of :func:`libmode.mode_loss`; ``order`` is 1 by default.
 
@@ -187,7 +195,16 @@ def metric(
     >>> sorted(seen["validation"]), len(seen["validation"]["inverse_sensitivity"])
     (['inverse_sensitivity', 'logloss'], 20)
     """
-    return Metric(_rows_of, masses, of=of, strength=strength, events=events, options=options, of_all=of_all)
+    return Metric(
+        _rows_of,
+        masses,
+        of=of,
+        strength=strength,
+        events=events,
+        background_only=background_only,
+        options=options,
+        of_all=of_all,
+    )
 
 
 class MoDeXGBClassifier(BoostedClassifier):
@@ -197,6 +214,16 @@ class MoDeXGBClassifier(BoostedClassifier):
         "json",
         "Further options of the MoDe loss, and further parameters of XGBoost, by their own names.",
     )
+
+    _library = "XGBoost"
+
+    def _names(self, parameters: Mapping[str, Any]) -> dict[str, str]:
+        # XGBoost says which there are only of a booster, and some are of one kind of booster alone.
+        kind = {name: parameters[name] for name in ("booster", "tree_method", "updater") if name in parameters}
+        data = xgboost.DMatrix(np.zeros((1, 1)))
+        with xgboost.config_context(verbosity=0):
+            config = json.loads(xgboost.Booster(kind, [data]).save_config())
+        return {name: name for name in (*_names_in(config), *xgboost.get_config())}
 
     def _train(self, training: Training) -> tuple[Any, dict[str, dict[str, list[float]]], int | None]:
         data = _matrix(training.features, training.label, training.names)
@@ -236,6 +263,15 @@ class MoDeXGBClassifier(BoostedClassifier):
         data = _matrix(features, None, self.booster_.feature_names)
         margins: NDArray[Any] = self.booster_.predict(data, output_margin=True)
         return margins
+
+
+def _names_in(config: Any) -> Iterator[str]:
+    """The names of all values in what XGBoost says of its configuration."""
+    for value in config if isinstance(config, list) else config.values():
+        if isinstance(value, (dict, list)):
+            yield from _names_in(value)
+    if isinstance(config, dict):
+        yield from (name for name, value in config.items() if isinstance(value, str) and name != "name")
 
 
 def _matrix(features: NDArray[Any], label: Any, names: list[str] | None) -> xgboost.DMatrix:

@@ -36,7 +36,9 @@ class Sample:
         prob = 1 / (1 + np.exp(-margin))
         entropy = np.where(self.target == 1, np.log1p(np.exp(-margin)), np.log1p(np.exp(margin)))
         score = odds(prob) if transform else prob
-        arguments = {"label": self.target, **arguments}
+        options = dict(options)
+        if options.pop("background_only", True):
+            arguments = {"label": self.target, **arguments}
         loss = libmode.mode_loss(score, self.mass, **arguments, **options)
         return np.sum(weight * entropy) + STRENGTH * np.sum(weight) * loss
 
@@ -53,6 +55,7 @@ CASES = {
     "monotonic": (("weight",), {"bins": 8, "order": 2, "monotonic": True}),
     "biased, in a mass range": ((), {"bins": 8, "order": 1, "unbiased": False, "mass_range": (0.1, 2.0)}),
     "of bins by default": ((), {"order": 1}),
+    "of signal and background": (("category", "weight"), {"bins": 6, "order": 1, "background_only": False}),
 }
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import xgboost
 from boosted import CLASSIFIERS, DATA, LGB, METRICS, OBJECTIVES, SMALL, XGB
+from sklearn.model_selection import GridSearchCV
 
 LIBRARIES = list(OBJECTIVES)
 EVENTS = len(SMALL)
@@ -90,6 +91,68 @@ def test_options_that_are_unknown(library):
         said = error(TypeError, fitted, library, **{name: 1})
         assert said == f"parameter '{name}' is set by {CLASSIFIERS[library].__name__}: leave it out"
     assert "strength = 'much': must be a number" in error(TypeError, fitted, library, strength="much")
+
+
+KNOWN = {"xgboost": "neither MoDeXGBClassifier nor XGBoost", "lightgbm": "neither MoDeLGBMClassifier nor LightGBM"}
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_parameters_that_neither_side_knows(library):
+    """They once changed nothing, and nothing said so."""
+    for name in ("nonsense_option", "from_logits", "on_bad_batch", "reference", "gather", "smoothing"):
+        said = error(TypeError, fitted, library, **{name: 3})
+        assert said == f"unknown parameter '{name}': {KNOWN[library]} has it"
+    for name, meant in {"max_slop": "max_slope", "n_estimator": "n_estimators", "max_leavs": "max_leaves"}.items():
+        assert error(TypeError, fitted, library, **{name: 3}) == f"unknown parameter '{name}': did you mean {meant}?"
+    # Set later, and in a search, which fits.
+    classifier = CLASSIFIERS[library](n_estimators=2).set_params(nonsense_option=3)
+    assert KNOWN[library] in error(TypeError, classifier.fit, SMALL.features, SMALL.label, mass=SMALL.mass)
+    search = GridSearchCV(CLASSIFIERS[library](n_estimators=2), {"max_slop": [1.0]}, cv=2, error_score="raise")
+    assert "did you mean max_slope?" in error(TypeError, search.fit, SMALL.features, SMALL.label, mass=SMALL.mass)
+
+
+def test_parameters_of_one_library_alone():
+    of_one = {"xgboost": {"booster": "dart", "rate_drop": 0.1}, "lightgbm": {"boosting": "dart", "min_data_in_leaf": 5}}
+    of_one["xgboost"] |= {"gamma": 0.1, "num_parallel_tree": 2, "verbosity": 0, "monotone_constraints": (1, 0)}
+    of_one["lightgbm"] |= {"min_split_gain": 0.1, "max_leaves": 7, "linear_tree": False, "monotone_constraints": (1, 0)}
+    for library, parameters in of_one.items():
+        fitted(library, **parameters)
+        other = next(name for name in LIBRARIES if name != library)
+        first = next(iter(parameters))
+        assert error(TypeError, fitted, other, **{first: parameters[first]}).startswith(f"unknown parameter '{first}'")
+    # Of dart alone: without it, it would count for nothing.
+    assert KNOWN["xgboost"] in error(TypeError, fitted, "xgboost", rate_drop=0.1)
+    # Another name of LightGBM's for what the classifier gives it counts.
+    trees = fitted("lightgbm", max_leaf=3).booster_.dump_model()["tree_info"]
+    assert max(tree["num_leaves"] for tree in trees) == 3
+    assert error(TypeError, fitted, "lightgbm", n_iter=3) == "unknown parameter 'n_iter': did you mean n_estimators?"
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_arguments_of_fit_by_other_names(library):
+    for name, meant in {"weight": "sample_weight", "weights": "sample_weight", "masss": "mass"}.items():
+        classifier = CLASSIFIERS[library]()
+        given = {"mass": SMALL.mass, name: np.ones(EVENTS)}
+        said = error(TypeError, classifier.fit, SMALL.features, SMALL.label, **given)
+        assert said == f"fit: unknown argument '{name}': did you mean {meant}?"
+    for name, meant in {"weight": "sample_weight", "label": "y", "eval_mass": "eval_mass"}.items():
+        said = error(TypeError, CLASSIFIERS[library](**{name: 1}).fit, SMALL.features, SMALL.label, mass=SMALL.mass)
+        assert said == f"parameter '{name}': fit takes it, as {meant}"
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_background_only_leaves_no_room_for_labels(library):
+    said = "background_label = 1 and background_only = False: every event takes part, leave background_label out"
+    both = {"background_only": False, "background_label": 1}
+    assert error(ValueError, OBJECTIVES[library], SMALL.mass, **both) == said
+    assert error(ValueError, METRICS[library], {}, **both) == said
+    assert error(ValueError, fitted, library, **both) == said
+    said = error(ValueError, OBJECTIVES[library], SMALL.mass, label=SMALL.label, background_only=False)
+    assert said == "label is given, and background_only = False: every event takes part, leave label out"
+    for way in (OBJECTIVES[library], lambda mass, **more: fitted(library, **more)):
+        assert (
+            error(TypeError, way, SMALL.mass, background_only="no") == "background_only = 'no': must be True or False"
+        )
 
 
 # Of the native API, in the first round.

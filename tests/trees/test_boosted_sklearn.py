@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 import sklearn
 from boosted import CLASSIFIERS, SMALL
+from libmode import mode_evaluate
 from libmode.metrics import auc
 from sklearn.base import clone, is_classifier
 from sklearn.metrics import get_scorer
@@ -74,6 +75,19 @@ class TestParameters:
         ]
         for k, other in enumerate(models[1:]):
             assert np.abs(models[0] - other).max() > 1e-3, k
+
+    def test_say_which_events_take_part(self, kind):
+        """What is in docs/fairness.md, by the classifiers and by the metrics of their evaluation sets."""
+        evaluated = {"eval_set": [(VALID.features, VALID.label)], "eval_mass": [VALID.mass]}
+        classifier = kind(**FEW, order=0, background_only=False)
+        assert clone(classifier).get_params()["background_only"] is False
+        classifier.fit(SMALL.features, SMALL.label, mass=SMALL.mass, **evaluated)
+        probability = classifier.predict_proba(VALID.features)[:, 1]
+        other = kind(**FEW, order=0).fit(SMALL.features, SMALL.label, mass=SMALL.mass)
+        assert np.abs(other.predict_proba(VALID.features)[:, 1] - probability).max() > 0.01
+        found = mode_evaluate(probability.astype(float), VALID.mass, order=0)
+        rho = found.loss * 100_000 / (found.bias * found.events)
+        assert classifier.evals_result_["validation_0"]["dependence"][-1] == pytest.approx(rho, rel=1e-3)
 
 
 def test_it_is_a_classifier(fitted):

@@ -53,6 +53,21 @@ def test_the_larger_the_tolerance_the_flatter(library):
     assert areas[0] > areas[1] > areas[2]  # since there is no need to give up what the mass tells
 
 
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_all_events_take_part_where_they_are_asked_to(library):
+    """The response to the events that take part is flat: the background, or signal and background together."""
+    together = Events(TEST.features, TEST.mass, np.zeros(len(TEST)))
+    found = [
+        PROBABILITIES[library](OBJECTIVES[library](TRAIN.mass, order=0, background_only=alone), 150)
+        for alone in (True, False)
+    ]
+    of_background, of_all = (
+        [beyond_flat(probability, 0, events) for probability in found] for events in (TEST, together)
+    )
+    assert of_background[0] < of_background[1] / 2
+    assert of_all[1] < of_all[0] / 10
+
+
 class Watched:
     """An objective whose margins and value are written down in each round."""
 
