@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -24,6 +25,9 @@ _MOST_BINS, _IN_BIN = 128, 250
 _INERTIA = 40
 
 _LEAST_HESS = 1e-16  # as XGBoost's own
+
+# Of weights as small, XGBoost's least gain of a split, 1e-6, is that of a thousandth of an event, and more.
+_SMALL_WEIGHT = 1e-3
 
 # Small moves over the standard deviation of the scores, and the least that single precision tells.
 _SMALL, _LEAST_MOVE = 0.25, 1e-6
@@ -74,6 +78,8 @@ class Boosting:
         self.weight, self.label = events.weight, events.label
         self._size = None if self.weight is None else np.abs(self.weight)
         self.total = sum(sums_of_weights(self.target, self.weight))
+        if self.weight is not None:
+            _warn_of_small(mean_size(self.weight))
         asked = check("mode", self._settings.options)
         takes_part = np.ones(len(self.target), bool) if self.label is None else np.isin(self.label, asked.labels)
         self._at = np.flatnonzero(takes_part)
@@ -213,6 +219,21 @@ def with_bins(options: Mapping[str, Any], events: int) -> dict[str, Any]:
     if named or options.get("binning", "quantile") != "quantile" or more <= 32:
         return dict(options)
     return {**options, "bins": more}
+
+
+def mean_size(weight: NDArray[Any]) -> float:
+    """The mean of abs(w) over the events with a weight other than 0: of the sum it could be near 0, or below."""
+    return float(np.abs(weight).sum(dtype=float)) / np.count_nonzero(weight)
+
+
+def _warn_of_small(mean: float) -> None:
+    if mean < _SMALL_WEIGHT:
+        warnings.warn(
+            f"the sizes of the weights have a mean of {mean:.3g}, and trees may stop splitting: min_child_weight, "
+            "min_sum_hessian_in_leaf and XGBoost's least gain of a split, 1e-6, are in units of the weights. Divide "
+            "the weights by that mean",
+            stacklevel=2,
+        )
 
 
 def targets(target: Any, name: str = "label") -> NDArray[np.float32]:

@@ -15,14 +15,14 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from ._arrays import read
 from ._boosted import USUAL_EVENTS, Metric, Objective, RowsOf, shape_of
-from ._boosting import sums_of_weights
+from ._boosting import mean_size, sums_of_weights
 from ._constraint import ScoreTransform, positive, sigmoid
 from ._plain import TAKEN
 from ._shown import near, refuse_unknown
 from .metrics._arguments import whole
 
-# Over the sum of the weights, where none are asked for: the least sum of Hessians in a leaf, and what is added to
-# that sum. Trees of smaller leaves are flat on the events of the training, and not on others.
+# Over the sum of the sizes of the weights, where none are asked for: the least sum of Hessians in a leaf, and what is
+# added to that sum. Trees of smaller leaves are flat on the events of the training, and not on others.
 _LEAST_SHARE, _ADDED_SHARE = 0.002, 0.001
 
 # What the libraries call arguments of the classifiers. Beside these they would count for nothing.
@@ -63,11 +63,12 @@ _DESCRIPTION = """A classifier of {library} that keeps the response to backgroun
     learning_rate : float, default 0.15
     max_depth : int, default 4
     min_child_weight : float, optional
-        The least sum of Hessians in a leaf; 0.2 % of the sum of the weights by default.
+        The least sum of Hessians in a leaf, in units of the mean size of the weights; 0.2 % of the number of events
+        by default.
     subsample, colsample_bytree : float, default 1
         Of rows and features, for each tree. MoDe sees all rows all the same.
     reg_lambda : float, optional
-        What is added to that sum; 0.1 % of the sum of the weights by default.
+        What is added to that sum; 0.1 % of the number of events by default.
     early_stopping_rounds : int, optional
         Stop where the last of ``eval_set`` has not become better by :func:`libmode.metrics.sensitivity`
         for so many rounds, and predict with the best. MoDe takes some fifty to begin, so not too few.
@@ -236,6 +237,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         y : (n,) of two classes, the first of which by NumPy's order is the background
         mass : (n,) or (n, d) finite numbers, in any unit
         sample_weight : (n,) of either sign, optional
+            They are divided by the mean of their sizes, of those that are not 0: a common factor changes nothing.
         category : (n,) integers, optional
             As for :func:`libmode.mode_loss`.
         eval_set : list of (X, y), optional
@@ -274,6 +276,8 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"and mass has shape {np.shape(mass)}"
             )
         of_background, of_signal = sums_of_weights(label, weight)
+        if weight is not None:
+            weight = weight / mean_size(weight)  # the thresholds of the libraries are in units of the weights
 
         def objective(rows_of: RowsOf) -> Objective:
             return Objective(

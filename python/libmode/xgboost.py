@@ -68,7 +68,8 @@ def objective(
         then that of the rows of all processes, each of which holds the margins, labels, masses and weights of all.
     weight : (n,) real numbers of either sign, optional
         Of cross entropy and MoDe. XGBoost refuses a DMatrix with negative weights: give them here. By
-        default those of the DMatrix.
+        default those of the DMatrix. XGBoost's thresholds are in units of the weights: where their mean size is below
+        1e-3 there is a warning.
     label : (n,) integers, optional
         Which background an event is of, for ``background_label``; the 0 and 1 of the DMatrix by default.
     category : (n,) integers, optional

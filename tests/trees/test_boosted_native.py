@@ -1,5 +1,7 @@
 """xgboost.train and lightgbm.train with objective and metric: evaluation sets, weights, margins to begin with, and more."""
 
+import warnings
+
 import libmode
 import libmode.lightgbm
 import libmode.xgboost
@@ -7,7 +9,7 @@ import lightgbm
 import numpy as np
 import pytest
 import xgboost
-from boosted import DATA, LGB, METRICS, SMALL, XGB, beyond_flat
+from boosted import DATA, LGB, METRICS, OBJECTIVES, SMALL, XGB, beyond_flat
 from libmode.metrics import auc, dependence, sensitivity
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics import log_loss
@@ -210,6 +212,20 @@ def test_weights_of_the_dataset_are_those_of_the_objective():
         objective = libmode.lightgbm.objective(SMALL.mass, weight=of_objective)
         found.append(lightgbm.train(LGB | {"objective": objective}, data, 15).predict(VALID.features))
     assert_allclose(*found, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("library", METRICS)
+def test_small_weights_are_warned_of(library):
+    """Native trainings may stop splitting: what is in units of the weights is theirs to choose."""
+    for size, warned in ((1e-8, True), (0.9e-3, True), (1.1e-3, False)):
+        for sign in (1, np.random.default_rng(6).choice([-1, 1], len(SMALL), p=[0.1, 0.9])):
+            data = DATA[library](SMALL.features, SMALL.label)
+            objective = OBJECTIVES[library](SMALL.mass, weight=size * sign * np.ones(len(SMALL)))
+            with warnings.catch_warnings(record=True) as seen:
+                warnings.simplefilter("always")
+                objective(np.zeros(len(SMALL)), data)
+            said = [str(one.message) for one in seen]
+            assert any(f"have a mean of {size:.3g}, and trees may stop splitting" in one for one in said) == warned
 
 
 def test_a_quantile_dmatrix_trains_as_a_dmatrix():

@@ -191,6 +191,32 @@ def test_weights_of_both_signs(kind):
     assert areas[0] == pytest.approx(areas[1], abs=0.02)
 
 
+@pytest.mark.parametrize("signs", ["of one sign", "of both signs"])
+def test_a_factor_of_all_weights_changes_nothing(kind, signs):
+    """XGBoost makes no split that gains less than 1e-6: weights of 1e-12 once gave 0.5 everywhere, without a word."""
+    rng = np.random.default_rng(8)
+    weight = np.ones(len(SMALL)) if signs == "of one sign" else rng.normal(1, 0.6, len(SMALL))
+
+    def trained(weight, of=slice(None), **more):
+        classifier = kind(**FEW, **more).fit(
+            SMALL.features[of], SMALL.label[of], mass=SMALL.mass[of], sample_weight=weight
+        )
+        return classifier.predict_proba(VALID.features)[:, 1]
+
+    want = trained(weight)
+    assert auc(want, VALID.label) > 0.88
+    for factor in (1e-3, 1e-5, 1e-8, 1e-12, 1e-30, 1e7):
+        np.testing.assert_allclose(trained(factor * weight), want, rtol=1e-4)
+    own = {"min_child_weight": 10.0, "reg_lambda": 5.0}
+    np.testing.assert_allclose(trained(1e-8 * weight, **own), trained(weight, **own), rtol=1e-4)
+    if signs == "of one sign":
+        np.testing.assert_allclose(want, trained(None), rtol=1e-4)
+        # Events of weight 0 are no reason for other leaves.
+        without = trained(None, slice(0, 1_500), **own)
+        zeros = np.where(np.arange(len(SMALL)) < 1_500, 1e-8, 0)
+        assert auc(trained(zeros, **own), VALID.label) == pytest.approx(auc(without, VALID.label), abs=0.02)
+
+
 def test_random_state_is_the_seed(kind):
     def trained(state):
         classifier = kind(**FEW, subsample=0.5, random_state=state)
