@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
-from typing import Any, NamedTuple
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial, wraps
+from typing import Any, NamedTuple, ParamSpec, TypeVar
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 NO_SECOND_DERIVATIVE = (
     "this loss has no second derivative: MoDe and flatness are piecewise linear in the scores, and for DisCo none is "
@@ -16,6 +20,12 @@ _OPTIONAL = ("weight", "label", "category")
 
 #: How many variables of mass a call may have.
 MOST_VARIABLES = 3
+
+#: What other packages call the argument ``weight``.
+NOT_WEIGHT = ("weights", "sample_weight", "sample_weights")
+
+#: The arguments that have a value for each event.
+_OF_EVENTS = ("score", "pred", "mass", "weight", "label", "target", "category", "selected")
 
 
 class Events(NamedTuple):
@@ -92,6 +102,51 @@ def joined(
     return Events(*every)
 
 
+def takes_events(function: Callable[P, R]) -> Callable[P, R]:
+    """A function with an argument ``weight``, with a TypeError for other names of it.
+
+    Before it reads its arguments, pandas.Series have to have one index, see :func:`of_one_index`.
+    """
+
+    @wraps(function)
+    def checked(*args: P.args, **kwargs: P.kwargs) -> R:
+        for name in NOT_WEIGHT:
+            if name in kwargs:
+                raise TypeError(f"unknown argument {name!r} of {function.__qualname__}: did you mean weight?")
+        if any(_index(value) is not None for value in (*args, *kwargs.values())):
+            given = inspect.signature(function).bind(*args, **kwargs).arguments
+            of_one_index({name: given[name] for name in _OF_EVENTS if name in given})
+        return function(*args, **kwargs)
+
+    return checked
+
+
+def of_one_index(given: Mapping[str, Any]) -> None:
+    """Raises ValueError where two of the arguments are pandas.Series or DataFrames whose indices differ.
+
+    Events are taken by position, so that values of different events would be put together.
+    """
+    first = ""
+    for name, values in given.items():
+        index = _index(values)
+        if index is None:
+            continue
+        if not first:
+            first, expected = name, index
+        elif not (index is expected or index.equals(expected)):
+            raise ValueError(
+                f"{name} has another index than {first}, and events are taken by position: take those of the same "
+                f"rows, as {name}.loc[{first}.index] does, or give .to_numpy() of both if they are in the same order"
+            )
+
+
+def _index(values: Any) -> Any:
+    """The index of what pandas made, or None."""
+    # Asked of the type: for attributes of a tensor torch.compile leaves the graph.
+    index = values.index if hasattr(type(values), "loc") else None
+    return index if hasattr(index, "equals") else None
+
+
 def together(
     read: Callable[[str, Any], Any], of_mass: Callable[[Any], Any] | None = None, /, **given: Any
 ) -> list[Any]:
@@ -102,6 +157,7 @@ def together(
     or has another length than the first. ``of_mass`` takes a mass of another shape than
     (n,), which is otherwise an error.
     """
+    of_one_index(given)
     arrays: list[Any] = []
     for name, values in given.items():
         if values is None and name in _OPTIONAL:

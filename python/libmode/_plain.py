@@ -9,6 +9,7 @@ import difflib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, get_args, get_origin
 
+from ._front import NOT_WEIGHT
 from ._native import int32
 from ._shown import shown
 from .option_types import DisCoOptions, FlatnessOptions, Loss, LossOptions
@@ -27,7 +28,7 @@ _CHOICES = {name: get_args(kind) for name, kind in _TYPE.items() if get_origin(k
 _OTHER_NAMES = {
     "score": ("scores", "pred", "preds", "y_pred", "output", "input"),
     "mass": ("masses", "x_biased"),
-    "weight": ("weights", "sample_weight", "sample_weights"),
+    "weight": NOT_WEIGHT,
     "label": ("labels", "target", "targets", "y_true"),
     "category": ("categories", "group", "groups"),
     "background_label": ("background_labels", "background"),

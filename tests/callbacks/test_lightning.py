@@ -135,9 +135,7 @@ def test_several_layers_have_their_names(tmp_path):
 
 def test_events_of_a_function(tmp_path):
     model = module_of(lightning, returned=lambda found: found["score"])
-    given = dict(
-        events=lambda outputs, batch: {"score": outputs, "target": batch[1], "mass": batch[2], "weights": None}
-    )
+    given = dict(events=lambda outputs, batch: {"score": outputs, "target": batch[1], "mass": batch[2], "weight": None})
     trainer = fit(model, tmp_path, MoDeCallback(MoDeMetrics(order=0), **given), epochs=1)
     want = of_numpy(model.scores[0])
     assert {name: float(trainer.callback_metrics[name]) for name in want} == pytest.approx(want, rel=1e-6)
@@ -147,10 +145,11 @@ def test_events_of_a_function(tmp_path):
     ("outputs", "sentence"),
     [
         (lambda found: None, "validation_step returned NoneType: expected a dict with the entries score, target and"),
+        (lambda found: {**found, "weights": found["mass"]}, "unknown argument 'weights' .*: did you mean weight"),
         (lambda found: {"score": found["score"]}, r"validation_step returned \['score'\]: expected a dict"),
     ],
 )
-def test_a_validation_step_that_returns_no_events(outputs, sentence, tmp_path):
+def test_a_validation_step_that_returns_no_such_events(outputs, sentence, tmp_path):
     model = module_of(lightning, returned=outputs)
     with pytest.raises(TypeError, match=sentence):
         fit(model, tmp_path, MoDeCallback(MoDeMetrics(order=0)), epochs=1)

@@ -73,6 +73,8 @@ UNREACHED = {
     "has ABI version": "tests/core/test_package.py",
     "this process was forked from one": "tests/pytorch/test_fork.py",
     "only Linux can": "a reason inside the error of a forked process; tests/pytorch/test_fork.py",
+    "unknown argument {…} of": "of what takes no options; tests/core/test_arguments_of_events.py, tests/pytorch/test_errors.py",
+    "has another index than": "of pandas; tests/core/test_arguments_of_events.py",
     "are given by name": "of classes: tests/pytorch/test_option_values.py, tests/frameworks",
     "reference": "of constraints: tests/pytorch/test_constraint.py, tests/frameworks",
     "and {…} has none: give it for both or for neither": "of constraints: tests/pytorch/test_constraint.py",

@@ -9,6 +9,7 @@ import golden
 import keras
 import libmode
 import numpy as np
+import pandas as pd
 import pytest
 from keras import ops
 from libmode import baselines, metrics
@@ -472,6 +473,20 @@ def test_options_are_copied_and_given_by_name():
         mode_loss(pack(label, mass), score, mass)
     with pytest.raises(TypeError, match="'weights': did you mean weight"):
         mode_loss(pack(label, mass), score, weights=mass)
+    with pytest.raises(TypeError, match="'sample_weight': did you mean weight"):
+        mode_loss(pack(label, mass), score, sample_weight=mass)
+    with pytest.raises(TypeError, match="'weights' of pack: did you mean weight"):
+        pack(label, mass, weights=mass)
+    with pytest.raises(ValueError, match="label has another index than mass"):
+        pack(pd.Series(label), pd.Series(mass)[::-1])
+
+
+def test_weights_of_a_function_are_multiplied_with_those_of_pack():
+    label, mass, weight, score = events()
+    further = np.linspace(0.5, 1.5, N).astype(np.float32)
+    got = mode_loss(pack(label, mass, weight), score, weight=further, **OPTIONS)
+    want = mode_loss(pack(label, mass, weight * further), score, **OPTIONS)
+    assert number(got) == pytest.approx(number(want), rel=1e-6)
 
 
 def test_the_gradient_of_float16_is_scaled_before_it_is_rounded():

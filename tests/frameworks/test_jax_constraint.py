@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import libmode
 import numpy as np
 import optax
+import pandas as pd
 import pytest
 from libmode import metrics
 from libmode.jax import Events, State, mode_constraint
@@ -419,3 +420,12 @@ def test_training_makes_the_response_flat_and_keeps_the_classifier():
     loose_auc, loose, state = trained(True, tolerance=100.0)
     assert state.factor < 0.5 and flat < loose < carved
     assert loose_auc > 0.8
+
+
+def test_series_of_another_index_and_other_names_of_weight_are_errors():
+    score, label, mass = np.linspace(0.1, 0.9, 400), np.arange(400) % 2, np.arange(400.0)
+    for wrong in (pd.Series(label, index=np.arange(400)[::-1]), pd.Series(label, index=np.arange(1, 401))):
+        with pytest.raises(ValueError, match="label has another index than score"):
+            mode_constraint(pd.Series(score), wrong, pd.Series(mass))
+    with pytest.raises(TypeError, match="'weights' of mode_constraint: did you mean weight"):
+        mode_constraint(score, label, mass, weights=mass)

@@ -4,6 +4,7 @@ import warnings
 
 import libmode
 import numpy as np
+import pandas as pd
 import pytest
 import tensorflow as tf
 from libmode.tensorflow import Events, mode_constraint
@@ -168,3 +169,12 @@ def test_a_second_derivative_is_a_clear_error(way):
 
     with pytest.raises(RuntimeError, match="no second derivative"):
         (tf.function(twice) if way == "function" else twice)(score)
+
+
+def test_series_of_another_index_and_other_names_of_weight_are_errors():
+    score, label, mass = np.linspace(0.1, 0.9, 400), np.arange(400) % 2, np.arange(400.0)
+    for wrong in (pd.Series(label, index=np.arange(400)[::-1]), pd.Series(label, index=np.arange(1, 401))):
+        with pytest.raises(ValueError, match="label has another index than score"):
+            mode_constraint(pd.Series(score), wrong, pd.Series(mass))
+    with pytest.raises(TypeError, match="'weights' of mode_constraint: did you mean weight"):
+        mode_constraint(score, label, mass, weights=mass)

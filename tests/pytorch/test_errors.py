@@ -4,7 +4,10 @@ import libmode
 import numpy as np
 import pytest
 import torch
+from libmode import plots
+from libmode.torch import MoDeConstraint, MoDeLoss, MoDeMetrics
 from libmode.torch import mode_loss as torch_mode_loss
+from libmode.torch.baselines import AdversaryLoss, DisCoLoss, FlatnessLoss
 
 N = 60
 
@@ -107,3 +110,22 @@ def test_a_failed_call_leaves_the_library_usable():
         libmode.mode_loss([], [])
     arguments = good()
     assert libmode.mode_loss(**arguments) == libmode.mode_loss(**arguments)
+
+
+@pytest.mark.parametrize("name", ["weights", "sample_weight"])
+@pytest.mark.parametrize("make", [MoDeLoss, MoDeConstraint, DisCoLoss, FlatnessLoss, AdversaryLoss])
+def test_modules_say_what_weights_are_called(make, name):
+    given = _tensors(good())
+    with pytest.raises(TypeError, match=f"unknown argument '{name}' of .*: did you mean weight"):
+        make()(given["score"], given["label"], given["mass"], **{name: given["weight"]})
+
+
+def test_others_say_it_too():
+    given = _tensors(good())
+    score, label, mass, weight = (given[name] for name in ("score", "label", "mass", "weight"))
+    with pytest.raises(TypeError, match="did you mean weight"):
+        torch_mode_loss(score, mass, weights=weight)
+    with pytest.raises(TypeError, match="did you mean weight"):
+        MoDeMetrics(order=0).update(score, label, mass, weights=weight)
+    with pytest.raises(TypeError, match="did you mean weight"):  # not a style of matplotlib
+        plots.spectrum(None, mass.numpy(), None, [0, 30, 60], weights=weight.numpy())

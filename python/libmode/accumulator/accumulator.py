@@ -12,6 +12,7 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._front import takes_events
 from .._functions import Moments
 from .._options import keywords_only
 from ..metrics._arguments import Bins, number, numbers
@@ -148,6 +149,7 @@ class Accumulator:
         """
         return edges_of(chunks, bins, mass_range)
 
+    @takes_events
     def add(self, score: Any, mass: Any, *, weight: Any = None, label: Any = None) -> None:
         """Adds events, in arrays of real numbers of shape (n,) or (n, 1), whatever n.
 

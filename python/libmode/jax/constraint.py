@@ -11,7 +11,7 @@ import jax.numpy as jnp
 from .._added import Added, of_function
 from .._bad_batches import OnBadBatch
 from .._constraint import ScoreTransform, State
-from .._front import Events, events_of, of_reference
+from .._front import Events, events_of, of_reference, takes_events
 from .loss import call_back, known_to_numpy, read
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ..option_types import LossOptions
 
 
+@takes_events
 def mode_constraint(
     score: Any,
     label: Any,

@@ -56,11 +56,11 @@ def saved(value: Any) -> Any:
     return keras.saving.serialize_keras_object(value) if callable(value) else value
 
 
-def columns(y_true: Any, y_pred: Any, sample_weight: Any) -> Columns:
-    """The columns of what :func:`pack` made, as many as there are outputs, with both weights in one."""
+def columns(y_true: Any, y_pred: Any, further: Any, name: str = "sample_weight") -> Columns:
+    """The columns of what :func:`pack` made, as many as there are outputs, with further weights of this name."""
     found = unpack(y_true)
-    if sample_weight is not None:
-        found = found._replace(weight=found.weight * weights_of(sample_weight, found.weight))
+    if further is not None:
+        found = found._replace(weight=found.weight * weights_of(further, found.weight, name))
     for name in ("mass", "weight"):
         same_length(name, getattr(found, name), "y_pred", y_pred)
     return found
@@ -85,8 +85,8 @@ def score_of(y_pred: Any, score: Score) -> Any:
     return y_pred[:, score]
 
 
-def weights_of(sample_weight: Any, weight: Any) -> Any:
-    """sample_weight beside the packed weight."""
-    sample_weight = flat("sample_weight", ops.convert_to_tensor(sample_weight, dtype=weight.dtype))
-    same_length("sample_weight", sample_weight, "y_true", weight)
-    return sample_weight
+def weights_of(further: Any, weight: Any, name: str = "sample_weight") -> Any:
+    """Further weights beside the packed ones."""
+    further = flat(name, ops.convert_to_tensor(further, dtype=weight.dtype))
+    same_length(name, further, "y_true", weight)
+    return further

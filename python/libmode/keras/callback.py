@@ -9,7 +9,7 @@ import keras
 from keras import ops
 
 from .._arrays import vector
-from .._front import same_length
+from .._front import same_length, takes_events
 from ..metrics import summary
 from ..metrics.summary import EFFICIENCIES, Settings
 from .base import Score, score_of
@@ -67,6 +67,7 @@ class MoDeCallback(keras.callbacks.Callback):
     (1, 1)
     """
 
+    @takes_events
     def __init__(
         self,
         x: Any,

@@ -9,12 +9,13 @@ from keras import ops
 from numpy.typing import NDArray
 
 from .._arrays import read, vector
-from .._front import same_length, variables
+from .._front import same_length, takes_events, variables
 
 # Above it float32, to which Keras casts what ``fit`` is given, makes different integers the same.
 _LARGEST_CATEGORY = 2**24
 
 
+@takes_events
 def pack(label: Any, mass: Any, weight: Any = None, category: Any = None) -> NDArray[Any]:
     """The ``y_true`` that :class:`MoDeLoss`, :func:`mode_loss` and :func:`on_label` read.
 

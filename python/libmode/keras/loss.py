@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class _FunctionArguments(TypedDict, total=False):
-    sample_weight: Any
+    weight: Any
     score: Score
     per_class: bool
     background_only: bool
@@ -59,10 +59,11 @@ def mode_loss(y_true: Any, y_pred: Any, **arguments: Unpack[_ModeFunction]) -> A
     """The MoDe loss alone, a scalar, to be added to others in a custom loss.
 
     ``y_true`` is what :func:`pack` makes, ``y_pred`` the output of the model, (n,),
-    (n, 1) or (n, k). The arguments are given by name: ``sample_weight``, and of those of
-    :class:`MoDeLoss` ``score``, ``per_class``, ``background_only`` and the options. Keras does
-    not give ``sample_weight`` to a function that is handed to ``model.compile``, but
-    multiplies the result by its mean: give the weights to :func:`pack`, or use the class.
+    (n, 1) or (n, k). The arguments are given by name: ``weight``, with which the weights of
+    :func:`pack` are multiplied, and of those of :class:`MoDeLoss` ``score``, ``per_class``,
+    ``background_only`` and the options. Keras does not give its ``sample_weight`` to a function that is
+    handed to ``model.compile``, but multiplies the result by its mean: give the weights to
+    :func:`pack`, or use the class.
 
     Returns
     -------
@@ -142,17 +143,17 @@ def _loss(
     y_true: Any,
     y_pred: Any,
     *,
-    sample_weight: Any = None,
+    weight: Any = None,
     score: Score = None,
     per_class: bool = False,
     background_only: bool = True,
     **options: Any,
 ) -> Any:
     y_pred = ops.convert_to_tensor(y_pred)
-    labels, mass, weight, category = columns(y_true, y_pred, sample_weight)
+    labels, mass, every, category = columns(y_true, y_pred, weight, "weight" if module is None else "sample_weight")
     scores = _classes(y_pred, score) if per_class else [score_of(y_pred, score)]
     label = class_of(labels) if background_only else None
-    losses = [backend.loss(module, kind, options, one, mass, weight, label, category) for one in scores]
+    losses = [backend.loss(module, kind, options, one, mass, every, label, category) for one in scores]
     return losses[0] if len(losses) == 1 else ops.mean(ops.stack(losses))
 
 
@@ -209,7 +210,7 @@ class CoreLoss(backend.SkippingLoss, WithBase):
             "per_class": self.per_class,
             "background_only": self.background_only,
         }
-        loss = _loss(self, self._kind, y_true, y_pred, sample_weight=sample_weight, **chosen, **self.options)
+        loss = _loss(self, self._kind, y_true, y_pred, weight=sample_weight, **chosen, **self.options)
         loss = self.strength * ops.cast(loss, self.dtype)
         return loss if self._base is None else self._base_loss(y_true, y_pred, sample_weight) + loss
 

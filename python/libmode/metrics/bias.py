@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._front import takes_events
 from ._arguments import Bins, number, numbers, weights, whole
 
 # How much of a signal polynomials must leave, relative to it, for a fit to tell the two apart.
@@ -69,6 +70,7 @@ class SpuriousSignal:
         return self.signal / self.error
 
 
+@takes_events
 def signal_bias(
     mass: Any,
     bins: Any,
@@ -153,6 +155,7 @@ def signal_bias(
     return spectrum.fit(spectrum.template(template))
 
 
+@takes_events
 def spurious_signal(
     mass: Any, bins: Any, signal_masses: Any, signal_width: Any, *, degree: int = 2, weight: Any = None
 ) -> SpuriousSignal:

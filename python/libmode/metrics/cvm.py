@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._front import takes_events
 from ._arguments import bins_or_cells, numbers, positive_sums, variables, weights, whole
 from ._neighbours import groups
 
@@ -14,6 +15,7 @@ from ._neighbours import groups
 CHUNK = 2**20
 
 
+@takes_events
 def cvm_flatness(score: Any, mass: Any, bins: Any, *, weight: Any = None) -> float:
     """Cramer-von Mises distance between the scores of a mass bin and all scores, averaged over bins.
 
@@ -86,6 +88,7 @@ def _symmetric(jump: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.cumsum(jump) - jump / 2
 
 
+@takes_events
 def cvm_knn(score: Any, mass: Any, *, n_neighbours: int = 50, weight: Any = None) -> float:
     """Cramer-von Mises distance between the scores of neighbours in mass and all scores, averaged.
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._front import takes_events
 from .._functions import mode_edges, mode_evaluate, mode_loss
 from ._arguments import Bins, numbers, weights
 from ._chi_squared import tail
@@ -35,6 +36,7 @@ class Dependence:
     bins: int  #: the number of mass bins
 
 
+@takes_events
 def dependence(
     score: Any,
     mass: Any,

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .._front import takes_events
 from ._arguments import Cells, number, numbers, variables, weights, whole
 
 # Columns of the fit, and variances of residuals, that are smaller by this factor than others are rounding.
@@ -75,6 +76,7 @@ class ResidualMap:
         return float(np.sqrt(np.nanmean(self.pull**2)))
 
 
+@takes_events
 def efficiency_map(score: Any, mass: Any, cut: float, *, bins: Any = 10, weight: Any = None) -> EfficiencyMap:
     """The efficiency of ``score >= cut`` in each cell of a plane of two masses.
 
@@ -141,6 +143,7 @@ def efficiency_map(score: Any, mass: Any, cut: float, *, bins: Any = 10, weight:
     )
 
 
+@takes_events
 def residual_map(
     score: Any, mass: Any, cut: float, *, order: int = 0, bins: Any = 10, weight: Any = None
 ) -> ResidualMap:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .._front import takes_events
 from ._arguments import Bins, number, numbers, positive, weights, whole, yes_or_no
 
 
@@ -110,6 +111,7 @@ def _binned(mass: Any, selected: Any, bins: Any, weight: Any) -> _Binned:
     return _Binned(chosen, masses[inside], place[inside], passed[inside], weigh[inside])
 
 
+@takes_events
 def jsd(mass: Any, selected: Any, bins: Any, *, base: float = 2, weight: Any = None) -> float:
     """Jensen-Shannon divergence of the masses that are selected from those that are not.
 
@@ -186,6 +188,7 @@ def split_jsd(split: Split, base: float) -> float:
     return max(nats, 0.0) / float(np.log(base))  # rounding makes a little less than 0 of equal shapes
 
 
+@takes_events
 def blind_jsd(mass: Any, selected: Any, bins: Any, *, base: float = 2, weight: Any = None) -> float:
     """The :func:`jsd` that a selection of the same size has on average if it does not look at the mass.
 
@@ -238,6 +241,7 @@ def split_blind_jsd(split: Split, base: float) -> float:
     return float(np.sum(squares * others) / (8 * fraction * (1 - fraction) * total.sum() ** 2 * np.log(base)))
 
 
+@takes_events
 def efficiency(mass: Any, selected: Any, bins: Any, *, weight: Any = None) -> Efficiency:
     """The efficiency of a selection in each bin of mass; of background, the false positive rate.
 
@@ -308,6 +312,7 @@ def _efficiency(split: Split) -> Efficiency:
     return Efficiency(split.bins.edges, value, error)
 
 
+@takes_events
 def flatness(mass: Any, selected: Any, bins: Any, *, degree: int = 0, weight: Any = None) -> Flatness:
     """How far the efficiency against mass is from the best polynomial of a degree.
 
@@ -360,6 +365,7 @@ def flatness(mass: Any, selected: Any, bins: Any, *, degree: int = 0, weight: An
     return residual(mass, selected, bins, degree=degree, weight=weight).flatness
 
 
+@takes_events
 def residual(mass: Any, selected: Any, bins: Any, *, degree: int = 0, weight: Any = None) -> Residual:
     """How far the efficiency in each bin of mass is from the best polynomial of a degree.
 

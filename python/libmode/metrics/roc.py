@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .._front import takes_events
 from ._arguments import number, numbers, weights, yes_or_no
 
 # Sums of weights are rounded, so that 0.5 may come out as a little less.
@@ -35,6 +36,7 @@ class Roc:
     threshold: NDArray[np.float64]  #: (k,) falling; infinity first, where nothing passes
 
 
+@takes_events
 def roc(score: Any, label: Any, *, weight: Any = None) -> Roc:
     """The ROC curve: signal efficiency and false positive rate at every threshold.
 
@@ -106,6 +108,7 @@ def curve_of(signal: Passed, background: Passed, threshold: NDArray[np.float64])
     return Roc(fractions[0], fractions[1], np.append(np.inf, threshold))
 
 
+@takes_events
 def auc(score: Any, label: Any, *, weight: Any = None) -> float:
     """The area under the ROC curve: how probably a signal event scores above a background event.
 
@@ -140,6 +143,7 @@ def area(curve: Roc) -> float:
     return float(np.sum(np.diff(curve.false_positive_rate) * heights))
 
 
+@takes_events
 def threshold(score: Any, label: Any, *, signal_efficiency: float = 0.5, weight: Any = None) -> float:
     """The largest threshold that keeps at least this weight fraction of the signal.
 
@@ -169,6 +173,7 @@ def threshold(score: Any, label: Any, *, signal_efficiency: float = 0.5, weight:
     return float(curve.threshold[working_point(curve, signal_efficiency)])
 
 
+@takes_events
 def rejection(score: Any, label: Any, *, signal_efficiency: float = 0.5, weight: Any = None) -> float:
     """1 / false positive rate at :func:`threshold`: R50 where the signal efficiency is 0.5.
 

@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._front import takes_events
 from ._arguments import bins_or_cells, numbers, positive_sums, variables, weights
 from ._neighbours import groups
 
 
+@takes_events
 def sde(score: Any, mass: Any, cut: Any, bins: Any, *, weight: Any = None) -> float:
     """The standard deviation of the efficiency over bins of mass, or over cells of several masses.
 
@@ -71,6 +73,7 @@ def sde(score: Any, mass: Any, cut: Any, bins: Any, *, weight: Any = None) -> fl
     return _deviation(np.array(passed), total[filled])
 
 
+@takes_events
 def sde_knn(score: Any, mass: Any, cut: Any, *, n_neighbours: int = 50, weight: Any = None) -> float:
     """The standard deviation of the efficiency over groups of events that are neighbours in mass.
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._arrays import vector
-from .._front import Events
+from .._front import Events, takes_events
 from .._functions import mode_edges, mode_evaluate
 from .._options import check
 from ._arguments import Bins, number, numbers, positive_sums, weights, whole
@@ -24,6 +24,7 @@ OF_JSD = 0.5  # the signal efficiency at which the paper and others give 1/JSD
 EFFICIENCIES = (0.8, 0.5, 0.2)
 
 
+@takes_events
 def summary(
     score: Any,
     label: Any,
@@ -130,6 +131,7 @@ def summary(
     return found
 
 
+@takes_events
 def sensitivity(
     score: Any,
     label: Any,

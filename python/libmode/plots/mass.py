@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-from .._front import same_length
+from .._front import same_length, takes_events
 from ..metrics._arguments import yes_or_no
 from ._data import fields, finite, increasing, labelled, numbers
 
@@ -59,6 +59,7 @@ def efficiency(axes: Axes, efficiency: Any, *, label: str | None = None, **style
     return labelled(axes, "mass", "efficiency")
 
 
+@takes_events
 def spectrum(
     axes: Axes,
     mass: Any,

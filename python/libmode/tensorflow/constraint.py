@@ -9,7 +9,7 @@ import tensorflow as tf
 from .._added import Added, of_function
 from .._bad_batches import OnBadBatch
 from .._constraint import ScoreTransform
-from .._front import NO_SECOND_DERIVATIVE, Events, of_reference
+from .._front import NO_SECOND_DERIVATIVE, Events, of_reference, takes_events
 from .loss import call_back, known_to_numpy, tensors_of
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ..option_types import LossOptions
 
 
+@takes_events
 @tf.autograph.experimental.do_not_convert
 def mode_constraint(
     score: Any,

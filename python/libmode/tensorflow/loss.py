@@ -15,7 +15,7 @@ import tensorflow as tf
 
 from .. import _arrays
 from .._evaluate import Evaluate, loss_and_grad
-from .._front import NO_SECOND_DERIVATIVE
+from .._front import NO_SECOND_DERIVATIVE, of_one_index
 from .._options import Options, check
 
 try:  # nothing public tells that XLA is to compile the graph
@@ -162,6 +162,7 @@ def loss_of(
 def tensors_of(score: Any, mass: Any, weight: Any, label: Any, category: Any) -> list[Any]:
     """The arguments as tensors, or None; their shapes, which a graph may not know, are looked at later."""
     optional = (("weight", weight), ("label", label), ("category", category))
+    of_one_index({"score": score, "mass": mass, **dict(optional)})
     others = [None if values is None else _read(name, values) for name, values in optional]
     given = [_read("score", score), _read("mass", mass), *others]
     if not given[0].dtype.is_floating:

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from .._bad_batches import OnBadBatch, SkipsBadBatches
-from .._front import Events, events_of
+from .._front import Events, events_of, takes_events
 from .._options import EXAMPLE, keywords_only
 from .._plain import plain
 from ..option_types import DisCoOptions, FlatnessOptions, Loss, LossOptions
@@ -75,12 +75,13 @@ class CoreLoss(SkipsBadBatches, nn.Module):
         self.options = plain(loss, options)
         self._encoded = encode(loss, **self.options)
 
+    @takes_events
     def forward(
         self,
         pred: Tensor,
         target: Tensor,
         mass: Tensor,
-        weights: Tensor | None = None,
+        weight: Tensor | None = None,
         *,
         category: Tensor | None = None,
     ) -> Tensor:
@@ -90,7 +91,7 @@ class CoreLoss(SkipsBadBatches, nn.Module):
         with ``per_class``, pred has shape (n, k) for k classes.
         """
         loss = self._of_classes if self.per_class else self._loss
-        return or_skip(self, loss, pred, target, mass, weights, category)
+        return or_skip(self, loss, pred, target, mass, weight, category)
 
     def _of_classes(self, pred: Tensor, *others: Any) -> Tensor:
         if not isinstance(pred, Tensor) or pred.ndim != 2 or not pred.shape[1]:
@@ -99,10 +100,10 @@ class CoreLoss(SkipsBadBatches, nn.Module):
         return torch.stack([self._loss(column, *others) for column in pred.unbind(1)]).mean()
 
     def _loss(
-        self, pred: Tensor, target: Tensor, mass: Tensor, weights: Tensor | None, category: Tensor | None
+        self, pred: Tensor, target: Tensor, mass: Tensor, weight: Tensor | None, category: Tensor | None
     ) -> Tensor:
         label = target if self.background_only else None
-        return core_loss(events(pred, mass, weights, label, category), self._encoded)
+        return core_loss(events(pred, mass, weight, label, category), self._encoded)
 
     def extra_repr(self) -> str:
         """The arguments that are not the defaults."""

@@ -14,7 +14,7 @@ from torch.autograd.function import once_differentiable
 
 from .._bad_batches import OnBadBatch, SkipsBadBatches
 from .._constraint import USUAL_TOLERANCE, Constraint, Dependence, Direction, ScoreTransform, State
-from .._front import Events, events_of
+from .._front import Events, events_of, takes_events
 from .._monitor import Monitor, look
 from .._native import BatchError
 from .._options import keywords_only
@@ -104,11 +104,11 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
     >>> target, mass = torch.randint(0, 2, (2_000,)).float(), 50 + 250 * torch.rand(2_000)  # 0 is background
     >>> x = torch.stack([mass / 300, torch.randn(2_000) + target], 1)
     >>> network = torch.nn.Sequential(torch.nn.Linear(2, 1), torch.nn.Sigmoid())
-    >>> constraint = MoDeConstraint(order=1)
+    >>> weight, constraint = torch.rand(2_000), MoDeConstraint(order=1)
     >>> constraint
     MoDeConstraint(order=1, relative_strength=30.0)
-    >>> score = constraint(network(x)[:, 0], target, mass)  # the one line
-    >>> torch.nn.functional.binary_cross_entropy(score, target).backward()
+    >>> score = constraint(network(x)[:, 0], target, mass, weight)  # the one line
+    >>> torch.nn.functional.binary_cross_entropy(score, target, weight).backward()
     >>> constraint.loss < 0.1, constraint.strength > 0, constraint.relative_strength, constraint.skipped
     (True, True, 30.0, 0)
     >>> rho, error = constraint.dependence  # of one batch, whose error is not known yet
@@ -170,12 +170,13 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
         """rho and its error."""
         return self._state().dependence(self._constraint.tolerance or USUAL_TOLERANCE)
 
+    @takes_events
     def forward(
         self,
         pred: Tensor,
         target: Tensor,
         mass: Tensor,
-        weights: Tensor | None = None,
+        weight: Tensor | None = None,
         *,
         category: Tensor | None = None,
         reference: Events | None = None,
@@ -189,7 +190,7 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
         if not self.training:
             return pred
         call = _outside_of_the_graph if torch.compiler.is_compiling() else MoDeConstraint._constrained
-        same: Tensor = call(self, pred, target, mass, weights, category, reference)
+        same: Tensor = call(self, pred, target, mass, weight, category, reference)
         return same
 
     def _constrained(
@@ -197,7 +198,7 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
         pred: Tensor,
         target: Tensor,
         mass: Tensor,
-        weights: Tensor | None,
+        weight: Tensor | None,
         category: Tensor | None,
         reference: Events | None,
     ) -> Tensor:
@@ -205,7 +206,7 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
             return pred
         if in_torch_func():
             raise RuntimeError("torch.func cannot transform a MoDeConstraint, which has a state: use MoDeLoss")
-        make = partial(self._given, pred.detach(), target, mass, weights, category, reference)
+        make = partial(self._given, pred.detach(), target, mass, weight, category, reference)
         try:
             own, found = self._direction(make, reference is not None)
         except BatchError as error:
@@ -227,11 +228,11 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
         pred: Tensor,
         target: Tensor,
         mass: Tensor,
-        weights: Tensor | None,
+        weight: Tensor | None,
         category: Tensor | None,
         reference: Events | None,
     ) -> Given:
-        batch = events_of(read, pred, mass, weights, read("target", target), category)
+        batch = events_of(read, pred, mass, weight, read("target", target), category)
         size = len(batch.score)
         if not self.background_only:
             batch = batch._replace(label=None)

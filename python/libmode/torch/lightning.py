@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from importlib.util import find_spec
 from typing import Any
 
+from .._front import NOT_WEIGHT
 from .._missing import needed
 from .constraint import MoDeConstraint
 from .metrics import MoDeMetrics
@@ -36,7 +37,7 @@ class MoDeCallback(Callback):
         Without it nothing is logged of validations.
     events : callable, optional
         ``events(outputs, batch)`` returns the scored events of a batch of a validation as a dict of
-        score, target, mass and, if there are any, weights: what :meth:`libmode.torch.MoDeMetrics.update`
+        score, target, mass and, if there are any, weight: what :meth:`libmode.torch.MoDeMetrics.update`
         takes. By default ``outputs``, what ``validation_step`` returned, has these entries,
         beside others. Batches of all data loaders count together.
 
@@ -122,9 +123,10 @@ class MoDeCallback(Callback):
             what = "validation_step returned" if self._events is None else "events(outputs, batch) returned"
             has = sorted(map(str, given)) if isinstance(given, Mapping) else type(given).__name__
             raise TypeError(
-                f"{what} {has}: expected a dict with the entries score, target and mass, and perhaps weights"
+                f"{what} {has}: expected a dict with the entries score, target and mass, and perhaps weight"
             )
-        self.metrics.update(given["score"], given["target"], given["mass"], given.get("weights"))
+        named = {name: given[name] for name in ("weight", *NOT_WEIGHT) if name in given}
+        self.metrics.update(given["score"], given["target"], given["mass"], **named)
 
     def on_validation_epoch_end(self, trainer: Any, pl_module: Any) -> None:
         """Logs the metrics."""

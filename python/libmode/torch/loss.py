@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from .._device.plan import unsupported
-from .._front import Events, events_of
+from .._front import Events, events_of, takes_events
 from .._monitor import Monitor
 from .._native import BatchError
 from ._device import device_loss
@@ -187,12 +187,13 @@ class MoDeLoss(CoreLoss):
         if not (score_transform is None or callable(score_transform) or score_transform == "signal_efficiency"):
             raise ValueError(f"score_transform = {score_transform!r}: must be a callable or 'signal_efficiency'")
 
+    @takes_events
     def forward(
         self,
         pred: Tensor,
         target: Tensor,
         mass: Tensor,
-        weights: Tensor | None = None,
+        weight: Tensor | None = None,
         *,
         category: Tensor | None = None,
         reference: Events | None = None,
@@ -206,18 +207,18 @@ class MoDeLoss(CoreLoss):
         these background events over that of the batch, so that the strength of the loss need not change.
         """
         if reference is None:
-            loss = super().forward(pred, target, mass, weights, category=category)
+            loss = super().forward(pred, target, mass, weight, category=category)
         elif self.per_class:
             raise ValueError("reference and per_class = True: there are no reference events of several classes")
         else:
-            loss = or_skip(self, partial(self._loss, reference=reference), pred, target, mass, weights, category)
+            loss = or_skip(self, partial(self._loss, reference=reference), pred, target, mass, weight, category)
         looks = self.training and not (self.per_class or torch.compiler.is_compiling() or in_torch_func())
         looks = looks and (pred.is_cpu or not self.on_device)
         if looks and self._monitor is not None:
             if not self.gather:
                 only_a_part(self._monitor, type(self).__name__)
             if self._monitor.due():
-                self._look(self._monitor, self._given(pred, target, mass, weights, category, reference))
+                self._look(self._monitor, self._given(pred, target, mass, weight, category, reference))
         return loss
 
     @torch.no_grad()
@@ -254,11 +255,11 @@ class MoDeLoss(CoreLoss):
         pred: Tensor,
         target: Tensor,
         mass: Tensor,
-        weights: Tensor | None,
+        weight: Tensor | None,
         category: Tensor | None,
         reference: Events | None,
     ) -> Given:
-        batch = events_of(read, pred, mass, weights, read("target", target), category)
+        batch = events_of(read, pred, mass, weight, read("target", target), category)
         every = batch if reference is None else joined(batch, reference, self._labels)
         return Given(every, len(batch.score))
 
@@ -267,16 +268,16 @@ class MoDeLoss(CoreLoss):
         pred: Tensor,
         target: Tensor,
         mass: Tensor,
-        weights: Tensor | None,
+        weight: Tensor | None,
         category: Tensor | None,
         reference: Events | None = None,
     ) -> Tensor:
         if self._gathers:
-            return _outside_of_the_graph(self, pred, target, mass, weights, category, reference)
+            return _outside_of_the_graph(self, pred, target, mass, weight, category, reference)
         if reference is None and self.score_transform is None:
             label = target if self.background_only else None
-            return self._form(events(pred, mass, weights, label, category), self._encoded)
-        return self._loss_of(*self._given(pred, target, mass, weights, category, reference))
+            return self._form(events(pred, mass, weight, label, category), self._encoded)
+        return self._loss_of(*self._given(pred, target, mass, weight, category, reference))
 
     @property
     def _gathers(self) -> bool:

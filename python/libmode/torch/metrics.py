@@ -10,7 +10,7 @@ import torch.distributed
 from numpy.typing import NDArray
 from torch import Tensor
 
-from .._front import Events
+from .._front import Events, takes_events
 from ..metrics import summary
 from ..metrics.summary import EFFICIENCIES, Settings
 from ._module import events as events_of
@@ -83,7 +83,8 @@ class MoDeMetrics:
         self.prefix = prefix
         self._batches: list[Events] = []
 
-    def update(self, score: Tensor, target: Tensor, mass: Tensor, weights: Tensor | None = None) -> None:
+    @takes_events
+    def update(self, score: Tensor, target: Tensor, mass: Tensor, weight: Tensor | None = None) -> None:
         """Adds the events of a batch: tensors of shape (n,) or (n, 1), on any device.
 
         score : floating, as :func:`libmode.metrics.summary` takes it
@@ -91,7 +92,7 @@ class MoDeMetrics:
 
         Raises TypeError and ValueError for what are no such tensors, with the argument.
         """
-        given = events_of(score, mass, weights, target)
+        given = events_of(score, mass, weight, target)
         if given.label is None:
             raise TypeError("target is None: expected a tensor of 1 for signal and 0 for background")
         if given.mass.ndim > 1:

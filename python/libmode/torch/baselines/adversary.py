@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from ..._arrays import no_background
-from ..._front import Events, together
+from ..._front import Events, takes_events, together
 from ..._native import BatchError, int32
 from ..._options import keywords_only
 from .._module import read
@@ -97,10 +97,11 @@ class AdversaryLoss(nn.Module):
             output.bias[components : 2 * components] = torch.linspace(-1, 1, components)
         self.network = nn.Sequential(nn.Linear(1, hidden), nn.ReLU(), output)
 
-    def forward(self, pred: Tensor, target: Tensor, mass: Tensor, weights: Tensor | None = None) -> Tensor:
+    @takes_events
+    def forward(self, pred: Tensor, target: Tensor, mass: Tensor, weight: Tensor | None = None) -> Tensor:
         """The mean of -log r(mass | pred) over background, shape (); each argument has shape (n,) or (n, 1)."""
         label = target if self.background_only else None
-        batch = Events(*together(read, score=pred, mass=mass, weight=weights, label=label))
+        batch = Events(*together(read, score=pred, mass=mass, weight=weight, label=label))
         chosen = torch.ones_like(batch.mass, dtype=torch.bool)
         if batch.label is not None:
             chosen = batch.label == self.background_label

@@ -1,0 +1,69 @@
+"""Arguments that have a value for each event: one name for weights, and one index of pandas."""
+
+import inspect
+
+import libmode
+import numpy as np
+import pandas as pd
+import pytest
+from libmode import accumulator, baselines, metrics
+
+N = 400
+ARRAYS = {"score", "mass", "weight", "label", "category", "selected", "target"}
+OTHERS = {"bins": 8, "cut": 0.5, "signal_mass": 0.5, "signal_width": 0.1, "signal_efficiency": 0.5, "order": 0}
+OTHERS |= {"signal_masses": [0.5], "n_neighbours": 50}
+
+
+def takers(*modules):
+    """The public functions of modules that take weights."""
+    for module in modules:
+        for name in module.__all__:
+            function = getattr(module, name)
+            if inspect.isfunction(function) and "weight" in inspect.signature(function).parameters:
+                yield pytest.param(function, id=f"{module.__name__}.{name}")
+
+
+def add(score, mass, *, weight=None, label=None, **others):
+    accumulator.Accumulator(order=0, edges=[0, 0.5, 1]).add(score, mass, weight=weight, label=label, **others)
+
+
+TAKERS = [*takers(libmode, baselines, metrics), pytest.param(add, id="Accumulator.add")]
+
+
+def arguments(function):
+    """Good ones, by name, with all that have a value for each event."""
+    rng = np.random.default_rng(1)
+    given = {"score": rng.random(N), "mass": rng.random(N), "weight": rng.random(N), "category": np.arange(N) % 2}
+    given |= {"label": np.arange(N) % 2, "selected": rng.random(N) < 0.5, **OTHERS}
+    if function in (metrics.efficiency_map, metrics.residual_map):
+        given["mass"] = rng.random((N, 2))
+    parameters = inspect.signature(function).parameters
+    return {name: values for name, values in given.items() if name in parameters}
+
+
+def framed(array, index=None):
+    return (pd.Series if array.ndim == 1 else pd.DataFrame)(array, index=index)
+
+
+@pytest.mark.parametrize("function", TAKERS)
+def test_other_names_of_weight_are_errors_that_say_so(function):
+    given = arguments(function)
+    weight = given.pop("weight")
+    for name in ("weights", "sample_weight"):
+        with pytest.raises(TypeError, match=f"'{name}'.*did you mean weight"):
+            function(**given, **{name: weight})
+
+
+@pytest.mark.parametrize("function", TAKERS)
+def test_series_of_another_index_are_an_error(function):
+    given = arguments(function)
+    names = [name for name in given if name in ARRAYS]
+    series = {name: framed(given[name]) for name in names}
+    function(**{**given, **series})
+    for name in names:
+        other = next(one for one in names if one != name)
+        first = min(name, other, key=list(inspect.signature(function).parameters).index)
+        for index in (np.arange(N)[::-1], np.arange(1, N + 1)):  # in another order, and of other rows
+            one = framed(given[name], index)
+            with pytest.raises(ValueError, match=f"has another index than {first}, and events are taken by position"):
+                function(**{**given, other: series[other], name: one})
