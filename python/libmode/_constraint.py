@@ -26,7 +26,7 @@ ODDS = 0.3
 # otherwise there is half of the noise, which in batches is what the strength is spent on.
 _BINS, _IN_BIN = 16, 8
 
-# Ranges of scores, in each of which the direction moves as many events up as down, see _without_squeeze.
+# Ranges of scores, in each of which the direction has the mean 0, see _without_squeeze.
 _PARTS = 8
 
 
@@ -155,9 +155,14 @@ class Constraint:
         of_background = score[background]
         enough = len(of_background) >= _BINS * _IN_BIN * len(self.labels)
         found = self._of_scores(self._of_many if enough else self._of_few, score, *others)
+        weights = np.ones(len(background)) if weight is None else np.asarray(weight, np.float64)[background]
+        takes_part = self._options.inside(mass[background]) & (weights != 0)
+        background, weights = background[takes_part], weights[takes_part]
+        weights /= np.abs(weights).max()  # no scale of weights matters
+        of_background = score[background]
         slope = self._slope(of_background)
-        of_logits = _without_squeeze(found.grad[background] * slope, of_background)
-        spread = 1.0 if self.score_range is None else _spread(of_background, slope)
+        of_logits = _without_squeeze(found.grad[background] * slope, of_background, weights)
+        spread = 1.0 if self.score_range is None else _spread(of_background, slope, weights)
         if count is not None:  # the events of the batch come first
             own = np.searchsorted(background, count)
             background, of_logits, slope = background[:own], of_logits[:own], slope[:own]
@@ -254,27 +259,32 @@ _OF_NORM = 1 / 200
 _LEAST_SLOPE = 1e-6
 
 
-def _spread(score: NDArray[Any], slope: NDArray[Any]) -> float:
+def _spread(score: NDArray[Any], slope: NDArray[Any], weight: NDArray[np.float64]) -> float:
     """The standard deviation of logits, by that of scores and their mean slope; at most 1."""
-    of_scores, per_logit = float(score.std()), float(slope.mean())
+    share = np.abs(weight) / np.abs(weight).sum()
+    of_scores, per_logit = math.sqrt(float((score - score @ share) ** 2 @ share)), float(slope @ share)
     return of_scores / per_logit if of_scores < per_logit else 1.0
 
 
-def _without_squeeze(grad: NDArray[Any], score: NDArray[Any]) -> NDArray[Any]:
-    """The gradient by the logits of background events, without what would move equal scores together.
+def _without_squeeze(grad: NDArray[Any], score: NDArray[Any], weight: NDArray[np.float64]) -> NDArray[Any]:
+    """The gradient by the logits of background events that take part, without what would move equal scores together.
 
     A loss of the CDFs falls too where scores are squeezed, signal and background alike, which makes nothing
     flatter. That part is the mean gradient at a score (the derivative of the integrand J by the score, since
-    sum_b f_b r_b = J'/2); it is taken out as its mean over each of eight ranges of scores with equally many events.
+    sum_b f_b r_b = J'/2); it is taken out as its mean over each of eight ranges of scores with equal sums of the
+    absolute weights. An event's gradient has its weight as a factor, and what is taken out of it has too: the
+    mean is that of the gradient per weight.
     """
+    size = np.abs(weight)
+    parts = max(1, min(_PARTS, int(size.sum() ** 2 / (size @ size)) // 20))
     order = score.argsort(kind="stable")
-    in_order = grad[order]
-    parts = max(1, min(_PARTS, len(grad) // 20))
-    starts = np.arange(parts) * len(grad) // parts
-    counts = np.diff(starts, append=len(grad))
-    in_order -= np.repeat(np.add.reduceat(in_order, starts) / counts, counts).astype(grad.dtype)
-    result = np.empty_like(grad)
-    result[order] = in_order
+    below = np.append(0, size[order].cumsum())
+    # Equal scores are in one range, so that it does not matter whether an event is one or two of half the weight.
+    place = np.searchsorted(score[order], score)
+    part = np.minimum(parts * below[place] / below[-1], parts - 1).astype(int)
+    sums, sizes = (np.bincount(part, values, parts) for values in (grad * np.sign(weight), size))
+    per_weight = sums / np.where(sizes > 0, sizes, 1)
+    result: NDArray[Any] = (grad - weight * per_weight[part]).astype(grad.dtype)
     return result
 
 

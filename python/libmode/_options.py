@@ -8,6 +8,9 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from . import _native
 from ._front import MOST_VARIABLES
 from ._limits import exact, name_of, outwards
@@ -69,6 +72,19 @@ class Options:
             value = self._given.get(name)
             if count > 1 and value is not None and name not in self._each:
                 raise ValueError(f"{name} = {value!r} is one, but mass has {_variables(count)}: give one for each")
+
+    def inside(self, mass: NDArray[Any]) -> NDArray[np.bool_]:
+        """Which events have a mass that lets them take part, of masses of shape (n,) or (n, d): NaN is outside."""
+        given = self.rounded_to(mass.dtype, mass.dtype)._given
+        limits: Any = given.get("edges") or given.get("mass_range")
+        columns = mass.reshape(len(mass), -1).T
+        each = limits if is_for_each(limits) else [limits] * len(columns)
+        inside = [
+            column == column if ends is None else (column >= ends[0]) & (column <= ends[-1])
+            for column, ends in zip(columns, each, strict=True)
+        ]
+        found: NDArray[np.bool_] = (np.all if given.get("joint") else np.any)(inside, axis=0)
+        return found
 
     def rounded_to(self, score: Any, mass: Any) -> Options:
         """These options for scores and masses of these dtypes, to which their limits are rounded outwards."""

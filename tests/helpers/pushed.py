@@ -28,7 +28,7 @@ def pushed(
     incoming : (n,), that of the classifier's loss
     reference : score, mass and weight of further background events, or None
 
-    The number of background events, with those of the reference, must be a multiple of eight.
+    All weights are positive.
     """
     incoming, score, mass = (np.asarray(array, float) for array in (incoming, score, mass))
     count = len(score)
@@ -41,9 +41,14 @@ def pushed(
     by_logit = slope(sigmoid, np.log(score / (1 - score)))
     direction = grad * slope(transform, score) * by_logit
     background = np.flatnonzero(np.asarray(label) == 0)
-    assert len(background) % 8 == 0
-    for part in np.split(background[np.argsort(score[background])], 8):
-        direction[part] -= direction[part].mean()
+    background = background[np.argsort(score[background])]
+    weight = np.ones(len(score)) if weight is None else np.asarray(weight, float)
+    total, below = weight[background].sum(), np.cumsum(weight[background]) - weight[background]
+    parts = min(8, int(total**2 / (weight[background] ** 2).sum()) // 20)
+    place = (parts * below / total).astype(int)  # ranges of equal sums of weights
+    for k in range(parts):
+        part = background[place == k]
+        direction[part] -= weight[part] * direction[part].sum() / weight[part].sum()
     direction, by_logit = direction[:count], by_logit[:count]
     size = relative_strength * np.linalg.norm(incoming * by_logit) / np.linalg.norm(direction)
     return incoming + size * direction / by_logit

@@ -13,6 +13,7 @@ from libmode.torch import Events, MoDeConstraint, MoDeLoss
 from torch.nn.functional import binary_cross_entropy, binary_cross_entropy_with_logits
 
 N = 800
+OUT = torch.arange(N) % 8 == 3  # events that something is done to
 
 
 def events(n=N, seed=1, dtype=torch.float64):
@@ -39,7 +40,7 @@ def added(constraint, batch, loss=binary_cross_entropy, **arguments):
 
 
 def by_hand(score, mass, background, weight=None, c=0.3, **options):
-    """MoDe of W(s) = c s/(1 + c - s), its derivative by the logits of background, less its mean in eight ranges of scores."""
+    """MoDe of W(s) = c s/(1 + c - s), its derivative by the logits of background, less its mean in eight ranges of equal weight."""
     changed = c * score / (1 + c - score)
     _, grad = libmode.mode_loss_and_grad(
         changed[background], mass[background], weight=None if weight is None else weight[background], **options
@@ -49,8 +50,11 @@ def by_hand(score, mass, background, weight=None, c=0.3, **options):
     result = np.zeros(len(score))
     result[background] = grad * (slope * score * (1 - score))[background]
     places = np.flatnonzero(background)[np.argsort(score[background], kind="stable")]
-    for part in np.array_split(np.arange(len(places)), 8):  # whose sizes differ by at most 1, as ours do
-        result[places[part]] -= result[places[part]].mean()
+    weight = np.ones(len(score)) if weight is None else weight
+    part = (8 * (np.cumsum(weight[places]) - weight[places]) / weight[places].sum()).astype(int)
+    for k in range(8):
+        of = places[part == k]
+        result[of] -= weight[of] * result[of].sum() / weight[of].sum()
     return result
 
 
@@ -68,6 +72,66 @@ def test_the_direction_is_that_of_the_loss_without_a_squeeze(order, weighted):
     assert np.linalg.norm(of_logits) == pytest.approx(7 * np.linalg.norm(of_base), rel=1e-10)
     np.testing.assert_allclose(of_logits / np.linalg.norm(of_logits), want / np.linalg.norm(want), atol=1e-8)
     assert not of_logits[target.numpy() == 1].any()
+
+
+@pytest.mark.parametrize(
+    ("options", "change"),
+    {
+        "weight 0": ({}, lambda mass, weight: (mass, torch.where(OUT, 0, weight))),
+        "mass_range": ({"mass_range": (0, 3)}, lambda mass, weight: (torch.where(OUT, 3.5, mass), weight)),
+        "edges": ({"edges": (0, 0.5, 1, 2)}, lambda mass, weight: (torch.where(OUT, -1, mass), weight)),
+        "no mass": ({"missing": "ignore"}, lambda mass, weight: (torch.where(OUT, math.nan, mass), weight)),
+        "neither mass": (
+            {"missing": "ignore", "mass_range": (None, (0, 1))},
+            lambda mass, weight: (
+                torch.stack([torch.where(OUT, math.nan, mass), torch.where(OUT, 2, mass % 1)], 1),
+                weight,
+            ),
+        ),
+        "one of two jointly": (
+            {"joint": True, "bins": (4, 4), "mass_range": ((0, 3), (0, 1))},
+            lambda mass, weight: (torch.stack([torch.where(OUT, 4, mass), mass % 1], 1), weight),
+        ),
+    }.values(),
+    ids=lambda value: next(iter(value), "weight") if isinstance(value, dict) else "",
+)
+def test_events_that_take_no_part_are_not_pushed(options, change):
+    score, target, mass, weight = events()
+    extra, _ = added(MoDeConstraint(order=1, **options), (score, target, *change(mass, weight)))
+    assert not extra[OUT].any()
+    assert (extra[~OUT & (target == 0)] != 0).sum() > N / 4
+
+
+def test_an_event_is_pushed_as_two_of_half_its_weight():
+    score, target, mass, weight = events()
+    constraint = {"order": 1, "edges": (0, 0.3, 0.7, 1.2, 20), "unbiased": False}
+    one, _ = added(MoDeConstraint(**constraint), (score, target, mass, weight))
+    half = torch.where(OUT, 0.5, 1)
+    twice = [torch.cat([values, values[OUT]]) for values in (score.detach(), target, mass, weight * half)]
+    two, _ = added(MoDeConstraint(**constraint), (twice[0].requires_grad_(), *twice[1:]))
+    two, again = two[:N], two[N:]
+    torch.testing.assert_close(again, two[OUT], rtol=1e-9, atol=1e-12)
+    pushed = (one != 0) & ~OUT
+    torch.testing.assert_close(two / two[pushed].norm(), half * one / one[pushed].norm(), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("ratio", [2.0, 2500.0, -1.0])
+def test_a_push_is_proportional_to_the_weight(ratio):
+    score, target, mass, weight = events()
+    pairs = [torch.cat([values, values[OUT]]) for values in (score.detach(), target, mass, weight)]
+    pairs[3][N:] /= ratio
+    extra, _ = added(
+        MoDeConstraint(order=1, edges=(0, 0.3, 0.7, 1.2, 20), unbiased=False), (pairs[0].requires_grad_(), *pairs[1:])
+    )
+    torch.testing.assert_close(ratio * extra[N:], extra[:N][OUT], rtol=1e-6, atol=1e-12)
+
+
+@pytest.mark.parametrize("scale", [1e-12, 0.1, 1e8])
+def test_no_scale_of_the_weights_matters(scale):
+    score, target, mass, weight = events()
+    weight[::7] *= 100
+    one, other = (added(MoDeConstraint(), (score, target, mass, weight * by))[0] for by in (1, scale))
+    torch.testing.assert_close(other, one, rtol=1e-7, atol=1e-12)
 
 
 @pytest.mark.parametrize("spread", [1e-3, 0.03, 0.3, 3.0])

@@ -62,7 +62,7 @@ def given(case, rank):
     mass = mass[:, : case["variables"]] if "variables" in case else mass[:, 0]
     extra = {}
     if case.get("with") == "weight":
-        extra["weights"] = weight
+        extra["weight"] = weight
     if case.get("with") == "category":
         extra["category"] = category
     if "reference" in case:

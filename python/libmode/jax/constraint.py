@@ -48,7 +48,8 @@ def mode_constraint(
     with norms over the batch and with respect to the logits, and sigma the standard deviation of the
     background's logits, small in a network that has learned nothing yet; it is 1 without limits of the
     scores. So there is no strength to guess, and no scale of a loss enters. Where nothing is
-    differentiated, nothing is computed.
+    differentiated, nothing is computed. The direction g is not the gradient of :func:`mode_loss`, see
+    :class:`libmode.torch.MoDeConstraint`.
 
     Parameters
     ----------

@@ -80,6 +80,10 @@ class MoDeConstraint(WithBase):
 
     Notes
     -----
+    The direction g is not the gradient of :class:`MoDeLoss`: it is that of the loss over W(s), without what moves all
+    events of a score together. On a falling spectrum it had a cosine of 0.6 to 0.9 with that gradient. An event's push
+    is proportional to its weight, and events that take no part in the loss get none.
+
     ``y_true`` is what :func:`pack` makes; its weights and ``sample_weight`` are multiplied
     and weight both parts. The arguments are saved with the model, what the tolerance has learnt is not. A loss of
     Keras has no place for reference events: take batches of thousands instead. On TensorFlow with a GPU
