@@ -39,7 +39,7 @@ type squash struct {
 	t, u  float64 // u = c/t
 	tanh  float64 // tanh u
 	sech2 float64 // 1 - tanh^2 u = 1/cosh^2 u
-	off   bool    // t or c counts as 0: the result is 0 and so are its derivatives
+	off   bool    // t counts as 0: the result is 0 and so are its derivatives
 }
 
 // saturated is a |u| from which tanh u is 1 in double precision.
@@ -78,7 +78,7 @@ func byT(tanh, u, sech2 float64) float64 {
 // it needs no tanh and loses no digits to the difference; where u or t changes
 // by much, so does the value, and the plain difference is exact enough.
 func (q *squash) advance(next *squash, c, t, dc, dt float64) float64 {
-	if t == 0 || q.off {
+	if t == 0 || q.off || c == 0 { // of c, rounded to 0, the value is exactly 0
 		*next = newSquash(c, t)
 		return next.value() - q.value()
 	}
@@ -128,6 +128,7 @@ type bounded struct {
 
 	squashes [MaxOrder + 1]squash // of moment l, where bounded
 	pivot    float64              // c_0 or 1 - c_0: max_slope is relative to it
+	slope    float64              // c_1, or 0 where it counts as 0
 }
 
 // apply sets dst to the bounded moments of c.
@@ -136,11 +137,11 @@ func (bo *bound) apply(dst *bounded, c []float64) {
 	if bo.size == 1 {
 		return
 	}
-	c1 := bo.slope(c)
-	dst.value[1] = c1
+	dst.slope = bo.slope(c)
+	dst.value[1] = dst.slope
 	if bo.limited {
 		dst.pivot = bo.pivot(c)
-		dst.squashes[1] = newSquash(c1, bo.limit(dst.pivot, c1))
+		dst.squashes[1] = newSquash(dst.slope, bo.limit(dst.pivot))
 		dst.value[1] = dst.squashes[1].value()
 	}
 	for l := 2; l < bo.size; l++ {
@@ -159,7 +160,12 @@ func (bo *bound) advance(next, now *bounded, d, c, dc []float64) {
 	if bo.size == 1 {
 		return
 	}
-	c1 := bo.slope(c)
+	next.slope = bo.slope(c)
+	d[1] = dc[1]
+	if next.slope == 0 || now.slope == 0 { // either may have been rounded to 0
+		d[1] = next.slope - now.slope
+	}
+	next.value[1] = next.slope
 	if bo.limited {
 		next.pivot = bo.pivot(c)
 		dpivot := dc[0]
@@ -167,13 +173,8 @@ func (bo *bound) advance(next, now *bounded, d, c, dc []float64) {
 			dpivot = -dpivot
 		}
 		dt := bo.maxSlope * changeOfAbs(now.pivot, next.pivot, dpivot)
-		d[1] = now.squashes[1].advance(&next.squashes[1], c1, bo.limit(next.pivot, c1), dc[1], dt)
+		d[1] = now.squashes[1].advance(&next.squashes[1], next.slope, bo.limit(next.pivot), d[1], dt)
 		next.value[1] = next.squashes[1].value()
-	} else {
-		next.value[1], d[1] = c1, dc[1]
-		if c1 == 0 || now.value[1] == 0 { // either may have been rounded to 0
-			d[1] = c1 - now.value[1]
-		}
 	}
 	if !bo.monotonic {
 		for l := 2; l < bo.size; l++ {
@@ -196,14 +197,10 @@ func (bo *bound) differentiate(b *bounded) {
 	if bo.size == 1 {
 		return
 	}
-	switch {
-	case bo.limited:
+	b.byOwn[1], b.by0[1] = 1, 0
+	if bo.limited {
 		b.byOwn[1] = b.squashes[1].byC()
 		b.by0[1] = b.squashes[1].byT() * bo.maxSlope * bo.pivotSign(b.pivot)
-	case b.value[1] == 0:
-		b.byOwn[1], b.by0[1] = 0, 0
-	default:
-		b.byOwn[1], b.by0[1] = 1, 0
 	}
 	for l := 2; l < bo.size; l++ {
 		if !bo.monotonic {
@@ -242,10 +239,10 @@ func (bo *bound) pivotSign(pivot float64) float64 {
 	return sign
 }
 
-// limit returns t of max_slope, or 0 where it or c_1 counts as 0.
-func (bo *bound) limit(pivot, c1 float64) float64 {
+// limit returns t of max_slope, or 0 where it counts as 0.
+func (bo *bound) limit(pivot float64) float64 {
 	t := math.Abs(pivot)
-	if t <= roundingFloor || c1 == 0 {
+	if t <= roundingFloor {
 		return 0
 	}
 	return bo.maxSlope * t

@@ -255,7 +255,11 @@ func (br *brute) bound(c []float64) ([]float64, [][]float64) {
 	for _, a := range br.a {
 		floor += 1e-12 * math.Abs(a[1])
 	}
-	flat := math.Abs(c[1]) <= floor
+	slope := c[1]
+	if math.Abs(slope) <= floor {
+		slope = 0
+	}
+	v[1] = slope
 	if a := br.cfg.MaxSlope; !math.IsInf(a, 1) {
 		pivot, sign := c[0], 1.0
 		if br.cfg.SlopeOf == Selected {
@@ -264,17 +268,13 @@ func (br *brute) bound(c []float64) ([]float64, [][]float64) {
 		if pivot < 0 {
 			sign = -sign
 		}
-		if t := a * math.Abs(pivot); math.Abs(pivot) > 1e-12 && !flat {
-			u := c[1] / t
+		v[1], d[1][1] = 0, 0
+		if t := a * math.Abs(pivot); math.Abs(pivot) > 1e-12 {
+			u := slope / t
 			v[1] = t * math.Tanh(u)
 			d[1][1] = 1 / math.Cosh(u) / math.Cosh(u)
 			d[1][0] = a * sign * (math.Tanh(u) - u*d[1][1])
-		} else {
-			flat = true
 		}
-	}
-	if flat {
-		v[1], d[1][0], d[1][1] = 0, 0, 0
 	}
 	for l := 2; l < n && br.cfg.Monotonic; l++ {
 		kappa := float64((n-2)*l*(l+1)) / 2

@@ -178,3 +178,20 @@ func TestBoundsNearSaturation(t *testing.T) {
 		requireClose(t, grad, got, 1e-9)
 	}
 }
+
+// Where all F_b are equal, c_1 is 0 and max_slope changes nothing: with as many bins as moments, r and the bias are 0.
+func TestMaxSlopeWithoutSlope(t *testing.T) {
+	for _, slopeOf := range []SlopeOf{Rejected, Selected} {
+		for _, order := range []int{1, 2} {
+			cfg := DefaultConfig(MoDe)
+			cfg.Order, cfg.Bins, cfg.MaxSlope, cfg.SlopeOf = order, order+1, 3, slopeOf
+			var ev Events[float64]
+			for i := range 4 * cfg.Bins {
+				ev.Score, ev.Mass = append(ev.Score, min(1, float64(i%4))), append(ev.Mass, float64(i))
+			}
+			loss, err := Loss(ev, cfg)
+			require.NoError(t, err)
+			assert.InDelta(t, 0, loss, 1e-15, "%v, order %d", slopeOf, order)
+		}
+	}
+}

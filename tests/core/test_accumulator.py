@@ -66,6 +66,13 @@ def test_scores_at_the_centres_of_cells_have_the_loss_of_the_core(options, weigh
             np.testing.assert_allclose(own, its, atol=1e-12, err_msg=name)
 
 
+@pytest.mark.parametrize("slope_of", ["rejected", "selected"])
+def test_max_slope_changes_nothing_where_all_bins_have_the_same_scores(slope_of):
+    # c_1 is 0 there: the derivative of the bounded moment by it is 1, and so the bias was wrong.
+    options = {"order": 1, "edges": [0, 4, 8], "max_slope": 3, "slope_of": slope_of}
+    assert filled([0.1, 0.9, 0.9, 0.9] * 2, np.arange(8.0), scores=5, **options).loss() == pytest.approx(0, abs=1e-15)
+
+
 def test_scores_at_the_lower_edges_of_cells_have_it_too():
     score, mass, _ = events()
     lower = score - 0.5 / CELLS

@@ -62,14 +62,14 @@ class Oracle:
             return c, None
         value, d = c.copy(), np.zeros((rows, exact.order + 1, exact.order + 1), dtype=np.longdouble)
         d[:] = np.eye(exact.order + 1)
-        flat = np.abs(c[:, 1]) <= 1e-12 * np.abs(self.A[1]).sum()
+        value[np.abs(c[:, 1]) <= 1e-12 * np.abs(self.A[1]).sum(), 1] = 0
         if exact.max_slope is not None:
             pivot, sign = (1 - c[:, 0], -1) if exact.slope_of == "selected" else (c[:, 0], 1)
-            flat |= np.abs(pivot) <= 1e-12
+            flat = np.abs(pivot) <= 1e-12
             slope = np.longdouble(float(exact.max_slope))
-            value[:, 1], d[:, 1, 1], by_t = squash(c[:, 1], np.where(flat, 1, slope * np.abs(pivot)))
+            value[:, 1], d[:, 1, 1], by_t = squash(value[:, 1], np.where(flat, 1, slope * np.abs(pivot)))
             d[:, 1, 0] = by_t * slope * np.sign(pivot) * sign
-        value[flat, 1], d[flat, 1] = 0, 0
+            value[flat, 1], d[flat, 1] = 0, 0
         if exact.monotonic:
             flat = value[:, 1] == 0
             for degree in range(2, exact.order + 1):

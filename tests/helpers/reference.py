@@ -140,15 +140,15 @@ class Reference:
         if self.max_slope is None and not self.monotonic:
             return value, d
         floor = MP.mpf("1e-12")
-        flat = abs(c[1]) <= floor * sum(abs(self.A[1]))
+        if abs(c[1]) <= floor * sum(abs(self.A[1])):
+            value[1] = MP.mpf(0)
         if self.max_slope is not None:
             pivot, dpivot = (1 - c[0], -1) if self.slope_of == "selected" else (c[0], 1)
-            flat = flat or abs(pivot) <= floor
-            if not flat:
-                value[1], d[1, 1], by_t = _squash(c[1], self.max_slope * abs(pivot))
+            if abs(pivot) <= floor:
+                value[1], d[1] = MP.mpf(0), 0 * d[1]
+            else:
+                value[1], d[1, 1], by_t = _squash(value[1], self.max_slope * abs(pivot))
                 d[1, 0] = by_t * self.max_slope * MP.sign(pivot) * dpivot
-        if flat:
-            value[1], d[1] = MP.mpf(0), 0 * d[1]
         if self.monotonic:
             for degree in range(2, len(c)):
                 share = MP.mpf(2) / ((self.order - 1) * degree * (degree + 1))

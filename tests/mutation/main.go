@@ -41,7 +41,7 @@ const quick = "Golden|BruteForce|Errors|Validate|Property"
 // Mutants that give the same result, with the reason. They are not tried.
 var equivalent = map[string]string{
 	"bins.go: if bs.edges != nil && !bs.fits(bs.count()) {: || in place of &&":                                                                                      "numbers of bins are looked up again instead",
-	"bound.go: if c1 == 0 || now.value[1] == 0 { // either may have been rounded to 0: (0 + 1) in place of 0":                                                       "the difference is of what counts as 0",
+	"bound.go: if next.slope == 0 || now.slope == 0 { // either may have been rounded to 0: (0 + 1) in place of 0":                                                  "the difference is of what counts as 0",
 	"bounded.go: type moments [MaxOrder + 1]float64: (1 + 1) in place of 1":                                                                                         "room",
 	"bound.go: const saturated = 20: (20 + 1) in place of 20":                                                                                                       "tanh is 1 from 19.1 on",
 	"bounded_far.go: if bo.byOwn[l] == 1 && bo.by0[l] == 0 && bo.by1[l] == 0 {: (0 + 1) in place of 0":                                                              "what comes after finds the same, with more work",
@@ -61,7 +61,7 @@ var equivalent = map[string]string{
 	"chunks.go: rs.groups, rs.chunks = par.Make[group](&sc.arena, most)[:0], par.Make[int](&sc.arena, 3*most+1)[:0]: / in place of *":                               "room, which grows",
 	"integrand.go: if !(sum > 0) || !finite(sum) || !finite(1/sum) {: >= in place of >":                                                                             "0 has had its error before",
 	"sample_bias.go: if l > 1 {: >= in place of >":                                                                                                                  "by1 is 0 for l = 1",
-	"bound.go: if t == 0 || q.off {: (0 + 1) in place of 0":                                                                                                         "what comes after finds the same, with more work",
+	"bound.go: if t == 0 || q.off || c == 0 { // of c, rounded to 0, the value is exactly 0: (0 + 1) in place of 0":                                                 "what comes after finds the same, with more work",
 	"path.go: if w.weights != nil || hi-lo <= w.in.bins {: + in place of -":                                                                                         "each event is asked for, and not each bin",
 	"path.go: if hi-lo > 1 && w.endOfTie(lo, hi) == hi {: + in place of -":                                                                                          "an event alone is crossed as a tie of one",
 	"selection.go: return math.Ldexp(1, min(max(-1022, -exponent), 1023)): (1022 + 1) in place of 1022":                                                             "any power of two near does",

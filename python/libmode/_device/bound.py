@@ -3,7 +3,8 @@
     max_slope  c~_1 = t tanh(c_1/t),      t = max_slope |c_0|, or max_slope |1 - c_0| of the selected fraction
     monotonic  c~_l = t_l tanh(c_l/t_l),  t_l = |c~_1| / ((order - 1) l (l + 1)/2), l >= 2
 
-At order 2 the latter is that of arXiv:2010.09745, section 3.3. Where rounding alone may have made c_1 or t, c~ is 0.
+At order 2 the latter is that of arXiv:2010.09745, section 3.3. Where rounding alone may have made c_1 or t, it is 0.
+Where t is 0, c~_l and its derivatives are 0.
 """
 
 from __future__ import annotations
@@ -66,6 +67,7 @@ class Bounded(NamedTuple):
     own: Array  #: d c~_l/dc_l
     by0: Array  #: d c~_l/dc_0 for l >= 1, 0 for l = 0
     by1: Array  #: d c~_l/dc_1 for l >= 2, 0 for others
+    c1: Array  #: (n,) c_1, 0 where rounding alone may have made it
     pivot: Array | None  #: (n,) c_0 or 1 - c_0, where the slope is limited
     slope: Squash | None  #: of c_1
     higher: Squash | None  #: of the c_l from l = 2 on
@@ -86,12 +88,12 @@ class Bound:
         pivot = slope = higher = None
         if plan.max_slope is not None:
             pivot = 1 - c[0] if plan.of_selected else c[0]
-            t = xp.where((abs(pivot) <= FLOOR) | (c1 == 0), 0, plan.max_slope * abs(pivot))
+            t = xp.where(abs(pivot) <= FLOOR, 0, plan.max_slope * abs(pivot))
             slope = squash(xp, c1, t)
             value1, own1 = slope.value, slope.slope
             by0 = slope.by_t * plan.max_slope * (-xp.sign(pivot) if plan.of_selected else xp.sign(pivot))
         else:
-            value1, own1, by0 = c1, xp.where(c1 == 0, 0, zero + 1), zero
+            value1, own1, by0 = c1, zero + 1, zero
         rows, own, by0_rows, by1_rows = [c[0], value1], [zero + 1, own1], [zero, by0], [zero, zero]
         if plan.monotonic:
             higher = squash(xp, c[2:], self._shares * abs(value1))
@@ -102,18 +104,16 @@ class Bound:
             rows, others = [*rows, *c[2:]], [zero] * (len(c) - 2)
             own, by0_rows, by1_rows = own + [zero + 1 for _ in others], by0_rows + others, by1_rows + others
         value, d_own, d0, d1 = map(xp.stack, (rows, own, by0_rows, by1_rows))
-        return Bounded(value, d_own, d0, d1, pivot, slope, higher)
+        return Bounded(value, d_own, d0, d1, c1, pivot, slope, higher)
 
     def change(self, now: Bounded, after: Bounded, dc: Array) -> Array:
         """c~ after less c~ now, (k, n), where c has moved by dc."""
         xp = self._xp
+        d1 = xp.where((now.c1 == 0) | (after.c1 == 0), after.c1 - now.c1, dc[1])
         if now.slope is not None and after.slope is not None:
             dpivot = -dc[0] if self._plan.of_selected else dc[0]
             dt = self._plan.max_slope * _change_of_abs(xp, now.pivot, after.pivot, dpivot)
-            d1 = advance(xp, now.slope, after.slope, dc[1], dt)
-        else:
-            rounded = (now.value[1] == 0) | (after.value[1] == 0)
-            d1 = xp.where(rounded, after.value[1] - now.value[1], dc[1])
+            d1 = advance(xp, now.slope, after.slope, d1, dt)
         if now.higher is None or after.higher is None:
             return xp.stack([dc[0], d1, *dc[2:]])
         dt = self._shares * _change_of_abs(xp, now.value[1], after.value[1], d1)

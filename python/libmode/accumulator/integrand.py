@@ -59,12 +59,11 @@ def bounded(given: Settings, basis: Basis, c: Doubles) -> Bounded:
     found = Bounded(value, by0, by1, own)
     if given.order == 0:
         return found
-    slope = np.where(np.abs(c[1]) <= _ROUNDING * np.abs(basis.a[1]).sum(), 0, c[1])
-    value[1], own[1] = slope, slope != 0
+    value[1] = np.where(np.abs(c[1]) <= _ROUNDING * np.abs(basis.a[1]).sum(), 0, c[1])
     if given.max_slope is not None:
         pivot = c[0] if given.slope_of == "rejected" else 1 - c[0]
-        off = (np.abs(pivot) <= _ROUNDING) | (slope == 0)
-        value[1], own[1], by_limit = _squashed(slope, np.where(off, 0, given.max_slope * np.abs(pivot)))
+        limit = np.where(np.abs(pivot) <= _ROUNDING, 0, given.max_slope * np.abs(pivot))
+        value[1], own[1], by_limit = _squashed(value[1], limit)
         by0[1] = by_limit * given.max_slope * np.sign(pivot) * (1 if given.slope_of == "rejected" else -1)
     if given.monotonic:
         for degree in range(2, given.order + 1):
