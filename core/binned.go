@@ -42,7 +42,7 @@ func walkOf[T Float](out derivatives[T], sel *selection[T], bs *bins, rs *record
 	}
 	along := func(grad []T, in *integrand, su *sums) *walk[T] {
 		return par.New(&sc.arena, walk[T]{
-			records: rs, in: in, sums: su, limits: limitsOf(cfg, &sel.stats), grad: grad, walker: walkerOf[T](in, su, sc),
+			records: rs, in: in, sums: su, limits: limitsOf(cfg, &sel.stats), grad: grad, walker: walkerOf[T](in, sc),
 		})
 	}
 	if !cfg.measured {

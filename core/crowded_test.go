@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"gonum.org/v1/gonum/floats"
 )
 
 // crowds are scores of which many share a cell, from a number between 0 and 1.
@@ -121,30 +120,6 @@ func TestLossOfCrowdedScores(t *testing.T) {
 			checkSweep(t, ev, cfg, fmt.Sprint(name, ", ", kind))
 		}
 	}
-}
-
-// So are they where a bin has an event of nearly all of its weight, and a walk that follows the others: as far as the
-// definition in double precision, which subtracts large sums there, can tell.
-func TestDominatedBinOfCrowdedScores(t *testing.T) {
-	for name, of := range crowds {
-		cfg := paperConfig()
-		cfg.Order, cfg.Bins, cfg.Unbiased = 1, 4, true
-		ev := positive(crowdedEvents[float64](80_000, of))
-		ev.Weight[777] = 5e6
-		require.NotNil(t, walkFor(t, ev, cfg).sums.heavy)
-		got := make([]float64, len(ev.Score))
-		value, err := LossAndGrad(got, ev, cfg)
-		require.NoError(t, err, name)
-		loss, grad := newBrute(t, ev, cfg).sweep()
-		require.InDelta(t, loss, value, 1e-6*loss+1e-9, name)
-		require.InDeltaSlice(t, grad, got, 1e-7*floats.Norm(grad, math.Inf(1))+1e-8, name)
-	}
-}
-
-func walkFor(t *testing.T, ev Events[float64], cfg Config) *walk[float64] {
-	wa, err := newWalk(derivatives[float64]{}, ev, nil, &cfg, takeScratch())
-	require.NoError(t, err)
-	return wa
 }
 
 // A variable that is given twice has the loss and the gradient that it has once, whose walk has other records.

@@ -17,8 +17,7 @@
 // with P_bl = (1/W_b) sum_{i in b} w_i P_l(x_i) and A = (P'P)^-1 P' for Projection
 // moments, the least-squares fit of the bins' mean polynomials (means.go), and P_bl =
 // P_l(x_b), A_lb = (2l+1)/2 D_b P_bl for Quadrature moments, the paper's. The bias is that
-// of a finite sample, subtracted where Unbiased is set (variance.go, sample_bias.go, and
-// heavy.go for bins with one heavy event).
+// of a finite sample, subtracted where Unbiased is set (variance.go, sample_bias.go).
 //
 // With several background labels the loss is the sum of those of the labels, each of its events
 // alone; with categories that of a label is the sum of those of its categories, each times its

@@ -49,7 +49,7 @@ func newIntegrand[T Float](cfg *Config, bs *bins, rs *records[T], su *sums, weig
 // plain returns the integrand without the bias, and sums for it.
 func (in *integrand) plain(su *sums, sc *scratch) (*integrand, *sums) {
 	without, sums := par.New(&sc.arena, *in), par.New(&sc.arena, *su)
-	without.variance, sums.squares, sums.heavy = nil, nil, nil
+	without.variance, sums.squares = nil, nil
 	return without, sums
 }
 
@@ -75,16 +75,6 @@ func (st step) reversed() step { return step{st.bin, -st.e, -st.square} }
 type point struct {
 	cdf     []float64
 	squares []float64 // sums of squared steps; nil without variances
-	heavy   *heavy    // of dominated bins; nil without
-}
-
-func (in *integrand) newPoint(su *sums) point {
-	var pt point
-	if su.heavy != nil {
-		h := newHeavy(in.variance)
-		pt.heavy = &h
-	}
-	return pt
 }
 
 // moveTo brings the point to where chunk k begins.
@@ -104,18 +94,12 @@ func (pt *point) moveTo(k int, in *integrand, su *sums) {
 			pt.squares[b] = su.squares[k*in.bins+b]
 		}
 	}
-	if pt.heavy != nil {
-		pt.heavy.set(su.heavy[k])
-	}
 }
 
 func (pt *point) cross(st step) {
 	pt.cdf[st.bin] += st.e
 	if pt.squares != nil {
 		pt.squares[st.bin] += st.square
-	}
-	if pt.heavy.has(st.bin) {
-		pt.heavy.cross(st)
 	}
 }
 

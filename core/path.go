@@ -44,7 +44,7 @@ type pathWalkers[T Float] struct{ par.Pool[*pathWalker[T]] }
 
 func newPathWalkers[T Float](wa *walk[T], newPath func(*pathWalker[T]) path) walker {
 	return pathWalkers[T]{par.NewPool(func() *pathWalker[T] {
-		w := &pathWalker[T]{walk: wa, at: wa.in.newPoint(wa.sums)}
+		w := &pathWalker[T]{walk: wa}
 		w.path = newPath(w)
 		return w
 	})}

@@ -176,17 +176,6 @@ func TestBiasIsTheMeanOfThePlainLoss(t *testing.T) {
 	assert.Greater(t, bias, 20*spread)
 }
 
-// A bin that one event dominates has a variance found in another way.
-func TestEvaluateOfADominatedBin(t *testing.T) {
-	ev := resultEvents(300, 1, true)
-	ev.Weight[5] = 1e6
-	cfg := DefaultConfig(MoDe)
-	cfg.Bins = 4
-	agreesWithTwoCalls(t, ev, cfg)
-	cfg.Unbiased = false
-	agreesWithTwoCalls(t, ev, cfg)
-}
-
 func TestEvaluateRefusesOtherLosses(t *testing.T) {
 	for _, kind := range []LossKind{DisCo, Flatness} {
 		_, err := Evaluate(nil, resultEvents(100, 1, false), DefaultConfig(kind))

@@ -38,7 +38,7 @@ type scratch struct {
 type sumMemory struct {
 	totals  []float64 // sums of weights per chunk and bin
 	squares []float64 // sums of squared steps per chunk and bin
-	powers  []powers  // of the steps of each bin
+	thirds  []float64 // sums of their third powers
 }
 
 var scratchPool = sync.Pool{New: func() any { return new(scratch) }}

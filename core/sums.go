@@ -10,7 +10,6 @@ type sums struct {
 	bins    int
 	totals  []float64 // of weights
 	squares []float64 // of the squares of the steps that events make; nil: not wanted
-	heavy   []heavy   // what variances of dominated bins need; nil: there are none
 	memory  *sumMemory
 }
 
@@ -36,50 +35,27 @@ func runningSums(rows []float64, nb int) {
 }
 
 // addSquares sums the squares of the steps that events make, where one of weight 1
-// makes the step unit[b], and returns over each bin what the variance is made of.
-func addSquares[T Float](su *sums, rs *records[T], unit []float64, sc *scratch) []powers {
+// makes the step unit[b], and returns the sums of their third powers over each bin.
+func addSquares[T Float](su *sums, rs *records[T], unit []float64, sc *scratch) []float64 {
 	chunks, nb := len(rs.chunks)-1, su.bins
 	memory := su.memory
 	memory.squares = par.Grown(memory.squares, (chunks+1)*nb)
 	clear(memory.squares)
-	memory.powers = par.Grown(memory.powers, (chunks+1)*nb)
-	clear(memory.powers)
-	total, partial := memory.powers[:nb], memory.powers[nb:]
+	memory.thirds = par.Grown(memory.thirds, (chunks+1)*nb)
+	clear(memory.thirds)
 	sc.team.Run(chunks, func(k int) {
-		squares, of := memory.squares[(k+1)*nb:(k+2)*nb], partial[k*nb:(k+1)*nb]
+		row := (k + 1) * nb
+		squares, thirds := memory.squares[row:row+nb], memory.thirds[row:row+nb]
 		lo := rs.chunks[k]
 		for i, r := range rs.words[lo:rs.chunks[k+1]] {
 			b := rs.bin(r)
 			e := rs.weights[lo+i] * unit[b]
 			squares[b] += e * e
-			of[b].add(e)
+			thirds[b] += e * e * e
 		}
 	})
 	runningSums(memory.squares, nb)
+	runningSums(memory.thirds, nb)
 	su.squares = memory.squares
-	for i := range partial {
-		total[i%nb].merge(&partial[i])
-	}
-	return total
-}
-
-// addHeavy follows dominated bins, if there are any, to the beginning of each chunk.
-func addHeavy[T Float](su *sums, rs *records[T], va *variance, unit []float64) {
-	if va.largest == nil {
-		return
-	}
-	su.heavy = make([]heavy, len(rs.chunks))
-	now := newHeavy(va)
-	for k := range su.heavy {
-		su.heavy[k] = newHeavy(va)
-		su.heavy[k].set(now)
-		if k == len(rs.chunks)-1 {
-			return
-		}
-		for i := rs.chunks[k]; i < rs.chunks[k+1]; i++ {
-			if st := rs.step(i, unit); now.has(st.bin) {
-				now.cross(st)
-			}
-		}
-	}
+	return memory.thirds[chunks*nb:]
 }

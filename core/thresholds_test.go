@@ -108,12 +108,12 @@ var thresholds = map[string]taken{
 	"cells.go: newUnevenCells: powerOfTwo(2 * k, 4, 1 << 14)":                {by: "TestQuantileEdges TestConcentratedScores"},
 	"bounded_far.go: farFrom = 100":                                          {by: "TestOneMassFarFromTheOthers"},
 	"disco.go: variance: size > 0x1p-900":                                    {by: "TestDisCoErrors"},
-	"heavy.go: dominatedBelow = 1e-2":                                        {by: "TestEvaluateOfADominatedBin"},
 	"linear_fast.go: newLower: pivot > 1e-10 * g":                            {by: "TestProjection FuzzDefinition"},
 	"moments.go: roundingFloor = 1e-12":                                      {by: "TestBoundAdvance TestAgainstBruteForce"},
 	"recurrence.go: extend: small = 1e-13":                                   {by: "TestPolynomialsAgainstManyBits"},
 	"selection.go: unitOf: max(-1022, -exponent)":                            {by: "TestQuadratureOfExtremeMasses TestSharesOfExtremeWeights"},
 	"selection.go: unitOf: min(max(-1022, -exponent), 1023)":                 {by: "TestQuadratureOfExtremeMasses TestSharesOfExtremeWeights"},
+	"variance.go: fewestEffective = 1.05":                                    {by: "TestBothSidesOfFewestEffective"},
 
 	// Layouts and other numbers that are no thresholds.
 	"curvature.go: newCurvature: max(n / (4 * nb), 1)":                                       {by: "TestHessOfFewEvents TestHessOfKnownDensities"},
@@ -442,6 +442,32 @@ func TestTieWithoutSlopeHalfway(t *testing.T) {
 			ev.Score, ev.Mass, ev.Weight = append(ev.Score, 0.1, 0.9), append(ev.Mass, 50, 50), append(ev.Weight, 1, 2)
 			checkSweep(t, ev, cfg, fmt.Sprint(ties, " ties, ", maxSlope))
 		}
+	}
+}
+
+// A given bin with fewer effective events has no variance, whatever the signs of its weights; one with more has all digits.
+func TestBothSidesOfFewestEffective(t *testing.T) {
+	for _, weights := range [][]float64{{1, 0.0249}, {1, 1, -0.97}, {1e6, 1e-6}, {1, 0.0251}, {1, 0.02, 0.02, -0.0148}, {1, -0.9, 0.9, 0.8}} {
+		ev := positive(spreadEvents[float64](200, true, 0.1))
+		for i, w := range weights {
+			ev.Score[i], ev.Mass[i], ev.Weight[i] = 0.2+0.2*float64(i), 20, w
+		}
+		cfg := DefaultConfig(MoDe)
+		cfg.Binning, cfg.Edges, cfg.Order = GivenEdges, []float64{0, 50, 75, 100, 150, 1000}, 1
+		loss, err := Loss(ev, cfg)
+		total := floats.Sum(weights)
+		if effective := total * total / floats.Dot(weights, weights); effective < fewestEffective {
+			require.ErrorIs(t, err, ErrBin, weights)
+			require.ErrorContains(t, err, fmt.Sprintf("bin 0 of 5, mass in [0, 50), has (sum of weights)^2 / (sum of squared weights) = %.4g effective events", effective))
+			cfg.Unbiased = false
+			_, err = Loss(ev, cfg)
+			require.NoError(t, err)
+			continue
+		}
+		require.NoError(t, err, weights)
+		wanted, _ := newBrute(t, ev, cfg).sweep()
+		require.InEpsilon(t, wanted, loss, 1e-11, weights)
+		checkSweep(t, ev, cfg, fmt.Sprint(weights))
 	}
 }
 

@@ -1,9 +1,6 @@
 package core
 
 import (
-	"math"
-	"slices"
-
 	"github.com/libmode/libmode/core/internal/par"
 )
 
@@ -22,11 +19,6 @@ type variance struct {
 	totals []float64 // T_b
 	factor []float64 // 1/(1 - 2 U_b/T_b + T_b)
 	bins   *bins     // for messages
-
-	// Of bins that one event dominates, its step, and the sums over all others; nil
-	// where there is no such bin, 0 where a bin is none.
-	largest []float64
-	rest    []powers
 }
 
 // newVariance returns the variance of bins in which an event of weight 1 makes the step
@@ -36,11 +28,13 @@ func newVariance[T Float](bs *bins, rs *records[T], su *sums, unit []float64, sc
 	if rs.weights == nil {
 		return va, va.setEqual(unit)
 	}
-	steps := addSquares(su, rs, unit, sc)
-	if err := va.setTotals(su.squares[len(su.squares)-su.bins:], steps); err != nil {
-		return nil, err
+	thirds := addSquares(su, rs, unit, sc)
+	copy(va.totals, su.squares[len(su.squares)-su.bins:])
+	for b, t := range va.totals {
+		if err := va.setFactor(b, 1-2*thirds[b]/t+t); err != nil {
+			return nil, err
+		}
 	}
-	addHeavy(su, rs, va, unit)
 	return va, nil
 }
 
@@ -55,28 +49,15 @@ func (va *variance) setEqual(inverse []float64) error {
 	return nil
 }
 
-func (va *variance) setTotals(totals []float64, of []powers) error {
-	copy(va.totals, totals)
-	for b := range of {
-		factor := of[b].factor()
-		if err := va.setFactor(b, factor); err != nil {
-			return err
-		}
-		if factor < dominatedBelow {
-			if va.largest == nil {
-				va.largest, va.rest = make([]float64, len(of)), slices.Clone(of)
-			}
-			va.largest[b] = of[b].largest
-		}
-	}
-	return nil
-}
+// fewestEffective is how many effective events, 1/T_b, a bin needs at least. Of fewer the variance cannot be known. The
+// denominator of V_b is at least (1 - sqrt T_b)^2 = 6e-4, since no step is above sqrt T_b: it keeps all digits but three or four.
+const fewestEffective = 1.05
 
 // setFactor takes 1 - 2 U_b/T_b + T_b, which is 1 - 1/n for n equal weights.
 func (va *variance) setFactor(b int, f float64) error {
-	if !(f > roundingFloor) {
+	if effective := 1 / va.totals[b]; !(effective >= fewestEffective) {
 		return va.bins.error(b, "has (sum of weights)^2 / (sum of squared weights) = %.4g effective events, "+
-			"and unbiased needs more than 1: use fewer bins or larger batches", 1/va.totals[b])
+			"and unbiased needs at least %v: use fewer bins or larger batches", effective, fewestEffective)
 	}
 	va.factor[b] = 1 / f
 	return nil
@@ -93,51 +74,9 @@ func (va *variance) change(st step, f, s float64) float64 {
 	return (st.square*(1-2*after) - 2*s*st.e + st.e*(f+after)*va.totals[st.bin]) * va.factor[st.bin]
 }
 
-// at returns V_b at a point, and changeAt by how much it changes with a step from
-// there, of any bin.
-func (va *variance) at(pt *point, b int) float64 {
-	if pt.heavy.has(b) {
-		return pt.heavy.at(b)
-	}
-	return va.of(b, pt.cdf[b], pt.squares[b])
-}
+// at returns V_b at a point, and changeAt by how much it changes with a step from there.
+func (va *variance) at(pt *point, b int) float64 { return va.of(b, pt.cdf[b], pt.squares[b]) }
 
 func (va *variance) changeAt(pt *point, st step) float64 {
-	if pt.heavy.has(st.bin) {
-		return pt.heavy.change(st)
-	}
 	return va.change(st, pt.cdf[st.bin], pt.squares[st.bin])
-}
-
-// powers are sums over the steps of a bin but the largest, which is kept apart: where
-// it has nearly all of the weight, 1 - 2 U/T + T is a small difference of large sums.
-type powers struct {
-	largest                float64
-	first, squares, thirds float64 // of all others
-}
-
-func (p *powers) add(e float64) {
-	if math.Abs(e) > math.Abs(p.largest) {
-		p.largest, e = e, p.largest
-	}
-	p.first += e
-	p.squares += e * e
-	p.thirds += e * e * e
-}
-
-// merge adds the steps of another part of the bin.
-func (p *powers) merge(other *powers) {
-	p.add(other.largest)
-	p.first += other.first
-	p.squares += other.squares
-	p.thirds += other.thirds
-}
-
-// factor returns 1 - 2 U/T + T of steps with sum 1, as
-// sum_i e_i^2 [(1 - e_i)^2 + sum_{j != i} e_j^2] / T, in which the largest step
-// has no term that cancels.
-func (p *powers) factor() float64 {
-	m2 := p.largest * p.largest
-	total := m2 + p.squares
-	return (m2*(p.first*p.first+p.squares) + p.squares*(1+total) - 2*p.thirds) / total
 }

@@ -142,15 +142,13 @@ type walker interface {
 
 // walkerOf chooses the walker: the general one, or one of those written out for speed that
 // tests compare with it (linear_fast.go, bounded_fast.go).
-func walkerOf[T Float](in *integrand, su *sums, sc *scratch) func(*walk[T]) walker {
-	if su.heavy == nil {
-		if in.bound == nil {
-			if fast := newFastLinear(in, sc); fast != nil {
-				return func(wa *walk[T]) walker { return par.New(&sc.arena, linearWalker[T]{wa, fast}) }
-			}
-		} else if in.linear == nil && in.basis.size == fastSize && in.bound.maxSlope > leastMaxSlope {
-			return func(wa *walk[T]) walker { return newPathWalkers(wa, newBoundedPath[T]) }
+func walkerOf[T Float](in *integrand, sc *scratch) func(*walk[T]) walker {
+	if in.bound == nil {
+		if fast := newFastLinear(in, sc); fast != nil {
+			return func(wa *walk[T]) walker { return par.New(&sc.arena, linearWalker[T]{wa, fast}) }
 		}
+	} else if in.linear == nil && in.basis.size == fastSize && in.bound.maxSlope > leastMaxSlope {
+		return func(wa *walk[T]) walker { return newPathWalkers(wa, newBoundedPath[T]) }
 	}
 	return newKernelWalkers[T]
 }

@@ -319,7 +319,7 @@ enum { /* label_type: of what type the labels are */
  * any other label, be it a fraction, NaN or beyond 32 bits, is just another one.
  * Scores, masses and weights of events of other labels are not looked at; those
  * of selected events are, also where the mass lies outside mass_range. Every bin
- * needs a positive sum of weights; unbiased also more than one event in effect.
+ * needs a positive sum of weights; unbiased also 1.05 effective events, (sum w)^2 / (sum w^2).
  * Sums run in double whatever the input. Results do not depend on the number of
  * threads, to the last bit. After an error, which may be any of the above, *loss
  * is as it was and grad means nothing.

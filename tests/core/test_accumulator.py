@@ -421,12 +421,14 @@ def test_too_little_to_say_anything():
     assert filled([0.5, 0.6], [55.0, 70.0], scores=4, edges=[50, 60, 80], unbiased=False).loss() == pytest.approx(
         0, abs=1e-15
     )
-    for heavy in (1e4, 1e7):  # as much as some, and as much as nearly all of the weight
-        score, mass, weight = events("positive")
-        weight[np.argmin(mass < 60)] = heavy
+    score, mass, weight = events("positive")
+    first = np.flatnonzero((mass > 50) & (mass < 60))[0]
+    for share, effective in ((50, 1.04), (30, 1.07)):  # how often the weight of the others of its bin the first one has
+        weight[first] = 0
+        weight[first] = share * weight[(mass >= 50) & (mass < 60)].sum()
         dominated = filled(score, mass, weight, order=1)
-        if heavy == 1e7:
-            with pytest.raises(libmode.BatchError, match="= 1 effective events: one has nearly all of the weight"):
+        if effective < 1.05:
+            with pytest.raises(libmode.BatchError, match=r"bin 0 of 7, .* = 1\.04 effective events, .* at least 1\.05"):
                 dominated.loss()
         else:
             wanted = libmode.mode_loss(score, mass, weight=weight, order=1, edges=EDGES)

@@ -72,10 +72,15 @@ def dependent(rng, weight):
     return sigmoid(rng.normal(size=len(weight)) + np.where(weight > 0, np.log(np.abs(weight)), -1))
 
 
+def few(weight, square, count):
+    """Whether a bin with these sums of weights and of squares, and so many events, has cancelled or is an error."""
+    return ((weight < count / 4) | (weight**2 < 1.05 * square)).any()
+
+
 def means(weights, layout, scores, sets=MOMENTS):
     """For each set of options: the mean loss, its standard error, and the mean of what ``unbiased`` takes away.
 
-    Weights are drawn again until none of the bins has cancelled: what is
+    Weights are drawn again until none of the bins has cancelled or too few effective events: what is
     promised holds for any given masses and weights, so for these too.
     """
     n, bins, batches = BATCHES_OF[layout]
@@ -87,7 +92,7 @@ def means(weights, layout, scores, sets=MOMENTS):
         bin_ = (mass * bins).astype(int)
         count = np.bincount(bin_, minlength=bins)
         weight = WEIGHTS[weights](rng, n)
-        while (np.bincount(bin_, weight, bins) < count / 4).any():
+        while few(np.bincount(bin_, weight, bins), np.bincount(bin_, weight**2, bins), count):
             weight = WEIGHTS[weights](rng, n)
         score = scores(rng, weight)
         for j, options in enumerate(sets):

@@ -21,7 +21,7 @@ OF_J = ("max_slope", "slope_of", "monotonic", "slope_penalty", "reduction")
 # Options that have a value for each variable; one number of bins counts for all.
 OF_VARIABLES = ("bins", "edges", "mass_range", "knots")
 
-ONE_EVENT = 1e-12  # the factor of the bias where a bin has no more than one event
+FEWEST_EFFECTIVE = 1.05  # (sum w)^2 / sum w^2 of a bin, with ``unbiased``
 
 
 class Term(NamedTuple):
@@ -133,7 +133,8 @@ def in_cells(cells, weight, rows, edges, reduce, options: dict) -> Callable[[np.
     n_cells = len(edges) - 1 if len(edges) else cells.max() + 1
     binned = Binned.of_rows(cells, n_cells, weight, rows, edges)
     assert all(binned.totals > 0), "a cell's sum of weights is not positive"
-    assert not options["unbiased"] or all(binned.factor > ONE_EVENT), "a cell has one event in effect"
+    effective = binned.totals**2 / binned.squares
+    assert not options["unbiased"] or all(effective >= FEWEST_EFFECTIVE), "a cell has one event in effect"
     own = {name: options[name] for name in OF_J if name in options}
     reference = Reference(
         binned._replace(polynomials=reduce(binned.polynomials)),

@@ -368,12 +368,12 @@ EVENTS = [
     Case(
         "unbiased = True; edges = (0, 0.5, 59); del bins",
         "BIN",
-        "bin 0 of 2, mass in [0, 0.5), has (sum of weights)^2 / (sum of squared weights) = 1 effective events, and unbiased needs more than 1: use fewer bins or larger batches",
+        "bin 0 of 2, mass in [0, 0.5), has (sum of weights)^2 / (sum of squared weights) = 1 effective events, and unbiased needs at least 1.05: use fewer bins or larger batches",
     ),
     Case(
         "unbiased = True; weight[1:15] = 0",
         "BIN",
-        "bin 0 of 4, mass in [0, 14.5), has (sum of weights)^2 / (sum of squared weights) = 1 effective events, and unbiased needs more than 1: use fewer bins or larger batches",
+        "bin 0 of 4, mass in [0, 14.5), has (sum of weights)^2 / (sum of squared weights) = 1 effective events, and unbiased needs at least 1.05: use fewer bins or larger batches",
     ),
     Case(
         "order = 4",

@@ -12,7 +12,9 @@ from typing import NamedTuple
 
 from .arrays import Array, Arrays
 from .bins import Bins
-from .plan import FLOOR
+
+#: The fewest effective events of a bin.
+FEWEST_EFFECTIVE = 1.05
 
 
 class Variance(NamedTuple):
@@ -20,7 +22,7 @@ class Variance(NamedTuple):
 
     total: Array  #: (bins,) T_b
     factor: Array  #: (bins,) 1/(1 - 2 U_b/T_b + T_b), 0 of unused bins
-    ok: Array  #: () whether each bin has more than one event in effect
+    ok: Array  #: () whether each bin has enough effective events
 
     def change(self, xp: Arrays, number: Array, step: Array, cdf: Array, squares: Array) -> Array:
         """By how much V_b changes, (n,), where F_b moves by a step, and is cdf in the middle, and so S_b."""
@@ -32,11 +34,11 @@ class Variance(NamedTuple):
 def variance_of(xp: Arrays, bins: Bins, number: Array, step: Array) -> Variance:
     """The variance for events in these bins, (n,), with these steps.
 
-    1 - 2 U/T + T is found as sum_i e_i^2 [(1 - e_i)^2 + sum_{j != i} e_j^2] / T, none of whose terms is negative.
+    A bin has enough effective events, 1/T, if there are at least 1.05: see core/variance.go.
     """
     square = step * step
-    total = xp.segment_sums(square[None], number, len(bins.used))[0]
-    terms = square * ((1 - step) * (1 - step) + (xp.take(total, number) - square))
-    spread = xp.segment_sums(terms[None], number, len(bins.used))[0] / xp.where(bins.used, total, 1)
-    several = spread > FLOOR
-    return Variance(total, xp.where(several, 1 / xp.where(several, spread, 1), 0), (several | ~bins.used).all())
+    total, third = xp.segment_sums(xp.stack([square, square * step]), number, len(bins.used))
+    enough = bins.used & (FEWEST_EFFECTIVE * total <= 1)
+    safe = xp.where(enough, total, 1)
+    factor = 1 / xp.where(enough, 1 - 2 * third / safe + total, 1)
+    return Variance(total, xp.where(enough, factor, 0), (enough | ~bins.used).all())

@@ -228,8 +228,8 @@ class Accumulator:
         Raises
         ------
         BatchError
-            For a bin that is empty, whose sum of weights is not positive, or in which one event has more than
-            about 99 % of the weight: of that, sums do not say the bias to enough digits.
+            For a bin that is empty, whose sum of weights is not positive, or that has fewer than 1.05
+            effective events, (sum w)^2 / (sum w^2), so that the bias is not known.
         """
         return evaluated(self._tables)
 

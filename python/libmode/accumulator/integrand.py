@@ -16,11 +16,9 @@ from .tables import legendre
 
 Doubles = NDArray[np.float64]
 
-# What rounding makes of 0: the core's, see core/bound.go and core/variance.go.
+# What rounding makes of 0, and the fewest effective events of a bin: see core/bound.go and core/variance.go.
 _ROUNDING = 1e-12
-# What is divided by in V_b is known to 1e-16, and V_b for what is less than this not to 1e-12. The core looks for
-# the event that dominates the bin, and sums over cells do not know it.
-_DOMINATED = 1e-4
+_FEWEST_EFFECTIVE = 1.05
 
 
 class Basis(NamedTuple):
@@ -99,14 +97,13 @@ class Variance(NamedTuple):
     def of(cls, given: Settings, weight: Doubles, square: Doubles, cube: Doubles) -> Variance:
         """Of each bin's sums of the weights, their squares and third powers, (bins,)."""
         total = square / weight**2
-        rest = 1 - 2 * cube / (weight * square) + total
-        for place in np.flatnonzero(~(rest > _DOMINATED)).tolist():
+        for place in np.flatnonzero(~(1 / total >= _FEWEST_EFFECTIVE)).tolist():
             raise BatchError(
                 f"{bin_name(given, place)}, has (sum of weights)^2 / (sum of squared weights) = {1 / total[place]:.4g} "
-                "effective events: one has nearly all of the weight, and the bias cannot be told; use fewer bins, or "
+                f"effective events, and the bias needs at least {_FEWEST_EFFECTIVE}: use fewer bins, or "
                 "unbiased=False and loss()"
             )
-        return cls(total[:, None], 1 / rest[:, None])
+        return cls(total[:, None], 1 / (1 - 2 * cube / (weight * square) + total)[:, None])
 
     def at(self, cdf: Doubles, square: Doubles) -> Doubles:
         """V_b where the F_b, and the sums of the squared steps up to there, are these."""

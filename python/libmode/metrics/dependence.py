@@ -96,8 +96,9 @@ def dependence(
     Raises
     ------
     ValueError
-        For a bin whose weights do not have a positive sum, or that has one event in effect; for bins
-        that are too few or too many; for other bad values, with argument, value and place.
+        For a bin whose weights do not have a positive sum, or that has fewer than 1.05
+        effective events, (sum w)^2 / (sum w^2); for bins that are too few or too many; for other bad values,
+        with argument, value and place.
 
     Notes
     -----
