@@ -67,10 +67,9 @@ func (p *boundedPath[T]) start(pt *point) float64 {
 	return p.of.start(pt)
 }
 
-func (p *boundedPath[T]) cross(i int) float64 {
-	d := p.kernelPath.cross(i)
-	b := p.w.bin(p.w.words[i])
-	p.sums.Rows[b].P[3] = p.w.at.cdf[b]
+func (p *boundedPath[T]) cross(st step) float64 {
+	d := p.kernelPath.cross(st)
+	p.sums.Rows[st.bin].P[3] = p.w.at.cdf[st.bin]
 	return d
 }
 
@@ -113,31 +112,23 @@ func (p *boundedPath[T]) follows() bool {
 	return p.sums.High(k.c[0], k.c[1])
 }
 
-// changes crosses blocks of tied events, none of which stays. From the first of a block that the sums cannot follow, the
-// kernel crosses the rest of it. Where c~_1 and c~_2 are 0 before them, as loops over crossings take it, there is no first
-// crossing of weight 0, but the bias is not.
-func (p *boundedPath[T]) changes(d []float64, lo int, up bool) {
-	first, bias := 1, 0.0
+// changes crosses blocks of tied events, none of which stays. What the sums cannot follow the kernel crosses.
+func (p *boundedPath[T]) changes(d []float64, lo int) {
 	if !p.follows() {
-		first = 0
-		if p.of.bias != nil {
-			now := p.of.now
-			bias = p.bias.At(now.by0[1], now.byOwn[1], 0, now.byOwn[2])
-		}
+		p.kernelPath.changes(d, lo)
+		return
 	}
 	p.room = boundedRooms.Get().(*boundedRoom)
 	defer boundedRooms.Put(p.room)
 	for n := 0; len(d) > 0; d, lo = d[n:], lo+n {
 		n = min(len(d), boundedBlock)
-		setAlone(&p.room.crossings, p.w.walk, first, lo, lo+n, up)
-		followed := min(p.crossGroups()-first, n)
-		p.room.groups = p.room.groups[:(followed+first+3)/4]
-		p.changeGroups()
-		gather(d[:followed], p.room.groups, first)
-		for i := range followed {
-			d[i] += bias
+		setAlone(&p.room.crossings, p.w.walk, lo, lo+n)
+		if p.crossGroups() < len(p.room.bins) {
+			p.kernelPath.changes(d[:n], lo)
+			continue
 		}
-		p.kernelPath.changes(d[followed:n], lo+followed, up)
+		p.changeGroups()
+		middle(d[:n], p.room.groups, 1)
 	}
 }
 

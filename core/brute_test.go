@@ -168,14 +168,13 @@ func eliminate(rows [][]*big.Float) {
 	}
 }
 
-// integrand returns J where the events with in[i] are below.
-func (br *brute) integrand(in []bool) float64 {
+// integrand returns J where these parts of the events are below.
+func (br *brute) integrand(parts []float64) float64 {
 	f, s := make([]float64, br.nb), make([]float64, br.nb)
 	for i, w := range br.weight {
-		if b := br.bin[i]; in[i] {
-			f[b] += w / br.sums[b]
-			s[b] += w * w
-		}
+		b := br.bin[i]
+		f[b] += parts[i] * w / br.sums[b]
+		s[b] += parts[i] * w * w
 	}
 	return br.value(f, s, br.powers())
 }
@@ -307,12 +306,16 @@ func (br *brute) lossAndGrad() (float64, []float64) {
 	if br.cfg.Reduction == Mean {
 		scale = 1 / float64(br.nb)
 	}
-	below := func(s float64, orEqual bool) []bool {
-		in := make([]bool, n)
+	below := func(s, ofEqual float64) []float64 { // the parts, with that of an event at s
+		parts := make([]float64, n)
 		for i, other := range br.scores {
-			in[i] = other < s || orEqual && other == s
+			if other < s {
+				parts[i] = 1
+			} else if other == s {
+				parts[i] = ofEqual
+			}
 		}
-		return in
+		return parts
 	}
 	distinct := append([]float64(nil), br.scores...)
 	sort.Float64s(distinct)
@@ -324,20 +327,18 @@ func (br *brute) lossAndGrad() (float64, []float64) {
 	loss, prev := 0.0, lo
 	for k, s := range distinct {
 		if k == 0 || s > distinct[k-1] {
-			loss += br.integrand(below(s, false)) * (s - prev)
+			loss += br.integrand(below(s, 0)) * (s - prev)
 			prev = s
 		}
 	}
-	top := br.integrand(below(hi, true))
+	top := br.integrand(below(hi, 1))
 	loss += top * (hi - prev)
 
 	grad := make([]float64, n)
 	for i, s := range br.scores {
-		lower, upper := below(s, false), below(s, true)
-		plus, minus := below(s, false), below(s, true)
-		plus[i], minus[i] = true, false
-		g := br.integrand(lower) - br.integrand(plus) + br.integrand(minus) - br.integrand(upper)
-		grad[i] = scale * g / 2
+		before, after := below(s, 0.5), below(s, 0.5) // the middle of a tie, but for the event
+		before[i], after[i] = 0, 1
+		grad[i] = scale * (br.integrand(before) - br.integrand(after))
 		if open && s == hi {
 			ties := 0
 			for _, other := range br.scores {

@@ -70,6 +70,8 @@ type step struct {
 
 func (st step) reversed() step { return step{st.bin, -st.e, -st.square} }
 
+func (st step) half() step { return step{st.bin, st.e / 2, st.square / 2} }
+
 // point is where a walk stands: the CDFs of the bins, and what their variances are
 // made of.
 type point struct {
@@ -78,20 +80,23 @@ type point struct {
 }
 
 // moveTo brings the point to where chunk k begins.
-func (pt *point) moveTo(k int, in *integrand, su *sums) {
+func (pt *point) moveTo(k int, in *integrand, su *sums) { pt.moveBetween(k, k, in, su) }
+
+// moveBetween brings the point to the middle between where chunks k and l begin.
+func (pt *point) moveBetween(k, l int, in *integrand, su *sums) {
 	pt.cdf = par.Grown(pt.cdf, in.bins)
 	pt.squares = pt.squares[:0]
 	if in.variance != nil {
 		pt.squares = par.Grown(pt.squares, in.bins)
 	}
 	for b, unit := range in.unit {
-		pt.cdf[b] = su.totals[k*in.bins+b] * unit
+		pt.cdf[b] = (su.totals[k*in.bins+b] + su.totals[l*in.bins+b]) / 2 * unit
 		switch {
 		case in.variance == nil:
 		case su.squares == nil: // all steps are equal
 			pt.squares[b] = pt.cdf[b] * unit
 		default:
-			pt.squares[b] = su.squares[k*in.bins+b]
+			pt.squares[b] = (su.squares[k*in.bins+b] + su.squares[l*in.bins+b]) / 2
 		}
 	}
 }

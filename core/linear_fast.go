@@ -145,12 +145,15 @@ const walkBlock = 512
 
 // start moves to where chunk k begins and returns J there. A row is y_b and sqrt(2) x_b with
 // 1/W_b multiplied in, so that only the weight is left to multiply with.
-func (w *linearWalker[T]) start(k int, room *linearRoom) float64 {
+func (w *linearWalker[T]) start(k int, room *linearRoom) float64 { return w.startBetween(k, k, room) }
+
+// startBetween is start in the middle between where chunks k and l begin.
+func (w *linearWalker[T]) startBetween(k, l int, room *linearRoom) float64 {
 	in, li := w.in, &room.li
 	room.linear, room.in = in.linear, in
 	room.c, room.z = par.Grown(room.c, in.basis.size), par.Grown(room.z, in.basis.size)
 	room.own, li.Rows = par.Grown(room.own, in.bins), par.Grown(li.Rows, in.bins)
-	room.at.moveTo(k, in, w.sums)
+	room.at.moveBetween(k, l, in, w.sums)
 	li.Y, li.X = [4]float64{3: 1}, [4]float64{}
 	for b, e := range in.unit {
 		row, cdf := &li.Rows[b], room.at.cdf[b]

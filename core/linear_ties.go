@@ -23,10 +23,9 @@ func (w *linearWalker[T]) settleTies(room *linearRoom, lo int) {
 // tieSums are sums of the weights, and of the squares of the steps, of events of a bin.
 type tieSums struct{ weight, square float64 }
 
-// settle makes the gradient of the tied events i..end-1 of a block the mean of those where
-// they are crossed in this order and in the reverse one, which is that of the left and
-// the right derivatives: J is quadratic, so that each event changes by as much what each other
-// one does. The sums are over the events after, less those before.
+// settle makes the gradient of the tied events i..end-1 of a block that where each crosses the middle of the tie. J is
+// quadratic, so that each event changes by as much what each other one does. The sums are over the events after, less
+// those before: half of that is how far the middle of the tie is from that of the event's step.
 func (w *linearWalker[T]) settle(room *linearRoom, lo, i, end int) {
 	var x, y [fastSize]float64
 	for _, b := range room.bins[i:end] {
@@ -83,22 +82,18 @@ func (w *linearWalker[T]) acrossTie(room *linearRoom, b uint32, weight float64, 
 	return d
 }
 
-// walkTie is walkChunk for a chunk whose events all have one score, as those of other chunks may. Both sides of the
-// score start from sums, and the change of each event is that in their middle, as in
-// settle, where all others count half.
+// walkTie is walkChunk for a chunk whose events all have one score, as those of other chunks may: the middle of the tie
+// is that of the sums on both sides of the score.
 func (w *linearWalker[T]) walkTie(k int) float64 {
-	room, after := linearRooms.Get().(*linearRoom), linearRooms.Get().(*linearRoom)
+	room := linearRooms.Get().(*linearRoom)
 	defer linearRooms.Put(room)
-	defer linearRooms.Put(after)
 	from, to := w.chunksOfTie(k)
-	j := w.start(from, room)
 	lo, hi := w.chunks[k], w.chunks[k+1]
-	integral := j * (w.score(lo) - w.scoreBefore(k))
+	integral := w.start(from, room) * (w.score(lo) - w.scoreBefore(k))
 	if w.grad == nil {
 		return integral
 	}
-	w.start(to, after)
-	room.moveToMiddle(after)
+	w.startBetween(from, to, room)
 	for next := lo; next < hi; next += len(room.d) {
 		room.d = par.Grown(room.d, min(walkBlock, hi-next))
 		for i := range room.d {
@@ -107,27 +102,6 @@ func (w *linearWalker[T]) walkTie(k int) float64 {
 		w.finish(next, room.d)
 	}
 	return integral
-}
-
-// moveToMiddle moves to the middle between two states.
-func (room *linearRoom) moveToMiddle(other *linearRoom) {
-	middle := func(a *float64, b float64) { *a = (*a + b) / 2 }
-	for l := range fastSize {
-		middle(&room.li.Y[l], other.li.Y[l])
-		middle(&room.li.X[l], other.li.X[l])
-	}
-	for g := range room.wide {
-		for l := range room.wide[g].x {
-			middle(&room.wide[g].x[l], other.wide[g].x[l])
-		}
-	}
-	for b := range room.at.cdf {
-		middle(&room.li.Rows[b].Y[3], other.li.Rows[b].Y[3])
-		middle(&room.at.cdf[b], other.at.cdf[b])
-	}
-	for b := range room.at.squares {
-		middle(&room.at.squares[b], other.at.squares[b])
-	}
 }
 
 // changeHalf returns by how much an event changes J that is counted half already.

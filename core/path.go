@@ -13,13 +13,13 @@ type path interface {
 	// run crosses as many events as it can from i on, writes their gradient, and returns where it
 	// stopped, which is not within a tie.
 	run(st *state, i, hi int) int
-	// change returns by how much J would change if event i were crossed, upwards or
-	// downwards, and leaves everything as it is.
-	change(i int, up bool) float64
+	// cross makes a step and returns by how much J has changed.
+	cross(step) float64
+	// change returns by how much J changes from where half of event i, of a tie, is taken out to where as much is added,
+	// and leaves everything as it is.
+	change(i int) float64
 	// changes sets d to that of each of the tied events from lo on.
-	changes(d []float64, lo int, up bool)
-	// cross crosses event i upwards and returns by how much J has changed.
-	cross(i int) float64
+	changes(d []float64, lo int)
 }
 
 // state is the integral of a J up to an end that stays as it is above the events crossed so far.
@@ -32,11 +32,11 @@ func (st *state) advance(score, d float64) { st.integral += d * (st.end - score)
 type pathWalker[T Float] struct {
 	*walk[T]
 	path
-	at         point
-	out        []T // the gradient of the events of a chunk, in order of score
-	base       int // the first of them
-	ups, downs []float64
-	byBin      []float64 // see changes
+	at    point
+	out   []T       // the gradient of the events of a chunk, in order of score
+	base  int       // the first of them
+	d     []float64 // what tied events change
+	byBin []float64 // see putTie
 }
 
 // pathWalkers are as many as there are goroutines.
@@ -88,77 +88,70 @@ func (w *pathWalker[T]) walkChunk(k int) float64 {
 	return st.integral
 }
 
-// walkTie is walkChunk for a chunk whose events all have one score, as those of other chunks may: both
-// sides of the score start from sums.
+// walkTie is walkChunk for a chunk whose events all have one score, as those of other chunks may: the middle of the tie
+// is that of the sums on both sides of the score.
 func (w *pathWalker[T]) walkTie(k int) float64 {
-	hi := w.base + len(w.out)
 	from, to := w.chunksOfTie(k)
 	integral := w.start(from) * (w.score(w.base) - w.scoreBefore(k))
 	if w.grad == nil {
 		return integral
 	}
-	w.ups = w.changesOf(w.ups, w.base, hi, true)
-	w.start(to)
-	w.putTie(w.base, hi)
+	w.at.moveBetween(from, to, w.in, w.sums)
+	w.path.start(&w.at)
+	w.putTie(w.base, w.base+len(w.out))
 	write(w.walk, w.base, w.out)
 	return integral
 }
 
-// crossAll crosses events of equal score, often one, and returns by how much J changes.
-// The gradient of each of several is the mean of its left and right derivatives: for one
-// that moves up, J above the tie loses the event; for one that moves down, J below the
-// tie gains it.
-func (w *pathWalker[T]) crossAll(lo, hi int) (total float64) {
+// crossAll crosses events of equal score, often one, and returns by how much J changes. Each of several has
+// the gradient of one that crosses the middle of the tie.
+func (w *pathWalker[T]) crossAll(lo, hi int) float64 {
 	if hi == lo+1 {
-		d := w.cross(lo)
+		d := w.cross(w.step(lo, w.in.unit))
 		w.put(lo, -w.in.scale*d)
 		return d
 	}
-	if w.grad != nil {
-		w.ups = w.changesOf(w.ups, lo, hi, true)
-	}
-	if hi-lo <= max(boundedBlock, 2*w.in.bins) {
-		for i := lo; i < hi; i++ {
-			total += w.cross(i)
-		}
-	} else {
-		before := w.path.start(&w.at)
-		for i := lo; i < hi; i++ {
-			w.at.cross(w.step(i, w.in.unit))
-		}
-		total = w.path.start(&w.at) - before
-	}
+	before := w.crossHalf(lo, hi)
 	if w.grad != nil {
 		w.putTie(lo, hi)
 	}
-	return total
+	return before + w.crossHalf(lo, hi)
 }
 
-// changesOf returns by how much J would change if each of the tied events lo..hi-1 were crossed alone. Without weights
-// it is the same for all of a bin, and asked for once.
-func (w *pathWalker[T]) changesOf(room []float64, lo, hi int, up bool) []float64 {
-	room = par.Grown(room, hi-lo)
-	if w.weights != nil || hi-lo <= w.in.bins {
-		w.changes(room, lo, up)
-		return room
-	}
-	w.byBin = par.Grown(w.byBin, w.in.bins)
-	fill(w.byBin, math.NaN()) // not asked for yet
-	for i := range room {
-		of := &w.byBin[w.bin(w.words[lo+i])]
-		if *of != *of {
-			*of = w.change(lo+i, up)
+// crossHalf crosses one half of each of the events lo..hi-1, and returns by how much J changes.
+func (w *pathWalker[T]) crossHalf(lo, hi int) (total float64) {
+	if hi-lo <= max(boundedBlock, 2*w.in.bins) {
+		for i := lo; i < hi; i++ {
+			total += w.cross(w.step(i, w.in.unit).half())
 		}
-		room[i] = *of
+		return total
 	}
-	return room
+	before := w.path.start(&w.at)
+	for i := lo; i < hi; i++ {
+		w.at.cross(w.step(i, w.in.unit).half())
+	}
+	return w.path.start(&w.at) - before
 }
 
-// putTie keeps the gradient of the tied events lo..hi-1, all of which have been crossed.
+// putTie keeps the gradient of the tied events lo..hi-1, in the middle of whose tie the path is. Without weights it is the
+// same for all of a bin, and found once.
 func (w *pathWalker[T]) putTie(lo, hi int) {
-	w.downs = w.changesOf(w.downs, lo, hi, false)
-	for i, down := range w.downs {
-		w.put(lo+i, w.in.scale*(down-w.ups[i])/2)
+	w.d = par.Grown(w.d, hi-lo)
+	if w.weights != nil || hi-lo <= w.in.bins {
+		w.changes(w.d, lo)
+	} else {
+		w.byBin = par.Grown(w.byBin, w.in.bins)
+		fill(w.byBin, math.NaN()) // not found yet
+		for i := range w.d {
+			of := &w.byBin[w.bin(w.words[lo+i])]
+			if *of != *of {
+				*of = w.change(lo + i)
+			}
+			w.d[i] = *of
+		}
+	}
+	for i, d := range w.d {
+		w.put(lo+i, -w.in.scale*d)
 	}
 }
 
@@ -190,18 +183,13 @@ func (p *kernelPath[T]) run(st *state, i, hi int) int {
 	return i
 }
 
-func (p *kernelPath[T]) change(i int, up bool) float64 {
-	st := p.w.step(i, p.w.in.unit)
-	if !up {
-		st = st.reversed()
-	}
-	return p.kernel.change(st)
+func (p *kernelPath[T]) change(i int) float64 {
+	half := p.w.step(i, p.w.in.unit).half()
+	return p.kernel.change(half) - p.kernel.change(half.reversed())
 }
 
-func (p *kernelPath[T]) changes(d []float64, lo int, up bool) {
+func (p *kernelPath[T]) changes(d []float64, lo int) {
 	for i := range d {
-		d[i] = p.change(lo+i, up)
+		d[i] = p.change(lo + i)
 	}
 }
-
-func (p *kernelPath[T]) cross(i int) float64 { return p.kernel.cross(p.w.step(i, p.w.in.unit)) }

@@ -278,14 +278,14 @@ func (br *brute) sweep() (loss float64, grad []float64) {
 		floats.DivTo(f, sums, br.sums)
 		return br.value(f, s, powers)
 	}
-	move := func(i int, sign float64) {
+	move := func(i int, part float64) {
 		w := br.weight[i]
-		sums[br.bin[i]] += sign * w
-		s[br.bin[i]] += sign * w * w
+		sums[br.bin[i]] += part * w
+		s[br.bin[i]] += part * w * w
 	}
-	moved := func(i int, sign float64) float64 {
-		move(i, sign)
-		defer move(i, -sign)
+	moved := func(i int, part float64) float64 {
+		move(i, part)
+		defer move(i, -part)
 		return j()
 	}
 	below, at := j(), 0.0
@@ -294,17 +294,16 @@ func (br *brute) sweep() (loss float64, grad []float64) {
 		loss += below * (score - at)
 		hi := lo
 		for hi < n && br.scores[order[hi]] == score {
-			grad[order[hi]] = below - moved(order[hi], 1)
+			move(order[hi], 0.5)
 			hi++
 		}
-		for _, i := range order[lo:hi] {
-			move(i, 1)
+		for _, i := range order[lo:hi] { // from the middle of the tie
+			grad[i] = moved(i, -0.5) - moved(i, 0.5)
 		}
-		above := j()
 		for _, i := range order[lo:hi] {
-			grad[i] = (grad[i] + moved(i, -1) - above) / 2
+			move(i, 0.5)
 		}
-		below, at, lo = above, score, hi
+		below, at, lo = j(), score, hi
 	}
 	loss += below * (1 - at)
 	if br.cfg.Reduction == Mean {

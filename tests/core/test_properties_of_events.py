@@ -93,10 +93,10 @@ def test_an_event_may_be_split(call, rng):
 def test_the_gradient_of_an_event_is_the_sum_of_those_of_its_parts(call, rng):
     """The gradient of an event is the sum of those of the parts into which it is split.
 
-    Reason: to move all of the parts is to move the event. At a tie the element is the mean of the left and the right
-    derivative, and where J is quadratic in the F_b these means add up.
+    Reason: to move all of the parts is to move the event. At a tie each crosses the middle, and where J is quadratic
+    in the F_b what they change adds up.
     Holds: where the loss may be split, without `max_slope` and `monotonic`, and with projection moments.
-    Not: with a bound J is not quadratic, and means at ties do not add up, but for an event apart in two halves; with
+    Not: with a bound J is not quadratic, and what the parts change about the middle does not add up; with
     quadrature and `score_range=None` the highest score, which ends the integral, counts by the number of its events.
     """
     parts = [PARTS[k] for k in rng.integers(0, len(PARTS), len(call.weight))]
@@ -104,16 +104,6 @@ def test_the_gradient_of_an_event_is_the_sum_of_those_of_its_parts(call, rng):
     grad = call(libmode.mode_loss_and_grad)[1]
     summed = np.bincount(of, many(libmode.mode_loss_and_grad)[1])
     np.testing.assert_allclose(summed, grad, rtol=0, atol=1e-10 * np.abs(grad).max() + 1e-13)
-
-
-@few
-@given(calls(forms=["uniform", "edges"], unbiased=False, scores=["apart"], parts=False))
-def test_with_bounds_the_halves_of_an_event_apart_add_up(call):
-    halves = [(0.5, 0.5)] * len(call.weight)
-    many, of = split(call, halves)
-    grad = call(libmode.mode_loss_and_grad)[1]
-    summed = np.bincount(of, many(libmode.mode_loss_and_grad)[1])
-    np.testing.assert_allclose(summed, grad, rtol=0, atol=1e-9 * np.abs(grad).max() + 1e-13)
 
 
 def test_with_bounds_the_parts_of_a_tied_event_do_not_add_up():

@@ -25,7 +25,7 @@ FEWEST_EFFECTIVE = 1.05  # (sum w)^2 / sum w^2 of a bin, with ``unbiased``
 
 
 class Term(NamedTuple):
-    """A factor times the integral of J, which is a function of a mask of the events (given by index) crossed so far."""
+    """A factor times the integral of J, which is a function of the part of each event (by index) that is crossed."""
 
     factor: Any
     events: np.ndarray
@@ -147,7 +147,7 @@ def in_cells(cells, weight, rows, edges, reduce, options: dict) -> Callable[[np.
     powers = weight, weight**2
 
     def integrand(crossed):
-        sums = [[power[crossed & mask].sum() for mask in masks] for power in powers]
+        sums = [[(power * crossed.astype(float))[mask].sum() for mask in masks] for power in powers]
         return reference.scale * reference.integrand(*np.array(sums, dtype=object))
 
     return integrand
@@ -162,11 +162,12 @@ def integral(integrand, score, score_range):
 
 
 def slope(integrand, score, i: int, score_range):
-    """The derivative of the integral by the score of event i: the mean of the left and the right one."""
-    below, up_to = score < score[i], score <= score[i]
-    plus, minus = below.copy(), up_to.copy()
-    plus[i], minus[i] = True, False
-    value = (integrand(below) - integrand(plus) + integrand(minus) - integrand(up_to)) / 2
+    """The derivative of the integral by the score of event i, which crosses the middle of its tie."""
+    up_to = score <= score[i]
+    before = 0.5 * (score < score[i]) + 0.5 * up_to
+    after = before.copy()
+    before[i], after[i] = 0, 1
+    value = integrand(before) - integrand(after)
     if score_range is None and score[i] == score.max():  # the integral ends there
         value += integrand(up_to) / (1 if (score == score[i]).sum() == 1 else 2)
     return value

@@ -134,10 +134,10 @@ class Oracle:
                 lower, upper = row[some], row[some] + 1
                 one = np.zeros((len(some), n_bins), dtype=np.longdouble)
                 one[np.arange(len(some)), bins[some]] = weight[some]
-                plus = self.integrand(sums[lower] + one, squares[lower] + one**2)
-                minus = self.integrand(sums[upper] - one, squares[upper] - one**2)
-                half = integrand[lower] - (plus[0] - plus[1]) + (minus[0] - minus[1]) - integrand[upper]
-                gradient[mine[some]] = half / 2
+                middle, middle_squares = (sums[lower] + sums[upper]) / 2, (squares[lower] + squares[upper]) / 2
+                before = self.integrand(middle - one / 2, middle_squares - one**2 / 2)
+                after = self.integrand(middle + one / 2, middle_squares + one**2 / 2)
+                gradient[mine[some]] = (before[0] - before[1]) - (after[0] - after[1])
         if self.score_range is None:  # the integral ends at the highest score: J above it is gained
             top = events[level == len(levels) - 1]
             gradient[top] += integrand[-1] / (1 if len(top) == 1 else 2)

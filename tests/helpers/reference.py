@@ -190,13 +190,10 @@ class Reference:
         events with scores < s and <= s.
         """
         own = np.array([weight, weight * weight])
-        plus, minus = below.copy(), up_to.copy()
-        plus[:, b] += own
-        minus[:, b] -= own
-        lower, upper = self.integrand(*below), self.integrand(*up_to)
-        if np.array_equal(plus, up_to):  # untied: both halves are the same
-            return self.scale * (lower - upper)
-        return self.scale / 2 * (lower - self.integrand(*plus) + self.integrand(*minus) - upper)
+        before, after = (exact(below) + exact(up_to)) / 2, (exact(below) + exact(up_to)) / 2
+        before[:, b] -= own / 2
+        after[:, b] += own / 2
+        return self.scale * (self.integrand(*before) - self.integrand(*after))
 
 
 def _squash(c, t):

@@ -25,17 +25,24 @@ class BiasSums(NamedTuple):
     y: Array  #: (k, k, n)
 
     @classmethod
-    def at(cls, xp: Arrays, p: Array, a: Array, growths: list[Array], ties: Runs) -> list[BiasSums]:
-        """The sums before steps one after the other, from below a tie, and to behind it.
+    def at(
+        cls, xp: Arrays, p: Array, a: Array, crossed: Array, to_middle: Array, to_before: Array, ties: Runs
+    ) -> tuple[BiasSums, BiasSums]:
+        """The sums before events one after the other, and half an event before the middle of its tie.
 
         p, a : (k, n) of each event's bin
-        growths : by how much V_b grows, (n,), with each of these steps
+        crossed : (n,) by how much V_b grows with each event
+        to_middle : (n,) with half of it, from below its tie to the middle of the tie
+        to_before : (n,) from where the second sums are to the middle of the tie
         """
         k, n = p.shape
         per_growth = xp.stack([*_products(p, a), *(a[:, None] * a[None])])  # (3 + k, k, n)
-        sums = running(xp, (growths[0] * per_growth).reshape(-1, n), ties)
-        before, below, up_to = (one.reshape(3 + k, k, n) for one in sums)
-        return [cls(x[0], x[1], x[2], x[3:]) for x in (before, below, up_to - growths[2] * per_growth)]
+        sums = running(xp, (crossed * per_growth).reshape(-1, n), ties)
+        halves = running(xp, (to_middle * per_growth).reshape(-1, n), ties)
+        middle = sums.below + (halves.up_to - halves.below)
+        each = sums.before.reshape(3 + k, k, n), middle.reshape(3 + k, k, n) - to_before * per_growth
+        first, second = (cls(x[0], x[1], x[2], x[3:]) for x in each)
+        return first, second
 
     def change(
         self, gram: Array, penalty: float, p: Array, a: Array, growth: Array, now: Bounded, after: Bounded

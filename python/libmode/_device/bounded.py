@@ -40,8 +40,8 @@ def changes(
 
     number, step : (n,) the events' bins, and the steps e_i by which they move the CDFs of these
 
-    The first is for events that cross their scores one after the other, the second the mean of what one changes
-    before and after all others of its score, see "Gradient" of core/bounded_ties.go.
+    The first is for events that cross their scores one after the other, the second for each alone about the middle of
+    its tie.
     """
     kernel = _Kernel(xp, plan, moments, number, step)
     k = moments.p.shape[0]
@@ -50,20 +50,22 @@ def changes(
     one_by_one, below, up_to = (
         Point(sums[:k], sums[k:], own[0], own[1]) for sums, own in zip(along, inside, strict=True)
     )
-    # From where an event steps up to behind its tie.
-    last = Point(up_to.c - kernel.da, up_to.pf - step * kernel.p, up_to.cdf - step, up_to.squares - step * step)
-    points = [one_by_one, below, last]
-    biases: list[BiasSums] | None = None
-    growths: list[Array] = []
-    if variance is not None:
-        middles = [(point.cdf + step / 2, point.squares + step * step / 2) for point in points]
-        growths = [variance.change(xp, number, step, *middle) for middle in middles]
-        biases = BiasSums.at(xp, kernel.p, kernel.a, growths, order.ties)
-    found = [
-        kernel.change(point, None if biases is None else biases[j], growths[j] if growths else None)
-        for j, point in enumerate(points)
-    ]
-    return found[0], (found[1] + found[2]) / 2
+    middle = Point(*((low + high) / 2 for low, high in zip(below, up_to, strict=True)))
+    half = Point(kernel.da / 2, step / 2 * kernel.p, step / 2, step * step / 2)
+    before = Point(*(at - by for at, by in zip(middle, half, strict=True)))  # half of its own step before the middle
+    if variance is None:
+        return kernel.change(one_by_one, None, None), kernel.change(before, None, None)
+
+    def growth(cdf: Array, squares: Array) -> Array:
+        return variance.change(xp, number, step, cdf, squares)
+
+    crossed = growth(one_by_one.cdf + half.cdf, one_by_one.squares + half.squares)
+    # V_b is quadratic: to the middle of a tie it grows by as much as its derivative halfway there says.
+    to_middle = growth((below.cdf + middle.cdf) / 2, (below.squares + middle.squares) / 2) / 2
+    to_before = growth((before.cdf + middle.cdf) / 2, (before.squares + middle.squares) / 2) / 2
+    about = growth(middle.cdf, middle.squares)
+    first, second = BiasSums.at(xp, kernel.p, kernel.a, crossed, to_middle, to_before, order.ties)
+    return kernel.change(one_by_one, first, crossed), kernel.change(before, second, about)
 
 
 class _Kernel:

@@ -2,8 +2,7 @@
 
 M = (1 - PA)'(1 - PA) + slope_penalty A_1'A_1 is 1 less a matrix of low rank, M = 1 - L'R. J is quadratic in F and,
 with the bias, in the sums of squared steps too. So an event that crosses its score changes J by its derivative where
-the event has crossed half of it; and the mean of what a tied event changes below and above its tie, which is its
-gradient by definition, is the derivative in the middle of the tie.
+the event has crossed half of it; and a tied event, which crosses the middle of its tie, by that in this middle.
 """
 
 from __future__ import annotations
