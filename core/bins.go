@@ -16,7 +16,9 @@ type bins struct {
 	edges    []float64
 	cells    int                        // of several variables, which are the bins; 0: there is one variable
 	bounds   [][MaxVariables][2]float64 // of these cells
-	means    []twofold                  // mean polynomials, a row a bin; nil where the moments need none
+	means    []float64                  // mean functions, a row a bin; nil where the moments need none
+	newton   *newton                    // the first of these; nil: they are no polynomials of one variable
+	events   float64                    // in a bin, in the mean
 	table    []uint16                   // by cell of mass: the bin, or limit + the run
 	limit    uint16
 	runs     []run // of divided cells
@@ -141,7 +143,8 @@ func settle[T Float](bs *bins, sel *selection[T], cfg *Config, unit float64, of 
 		return errorOf(ErrBin, "knots[%d] = %v does not lie inside the mass range [%v, %v] of the selected events: give a mass_range that has it inside",
 			k, cfg.Knots[k], sel.massLo, sel.massHi)
 	}
-	co := columnsOf(sel, cfg)
+	co, nw := columnsOf(sel, cfg, bs.count(), of)
+	bs.newton, bs.events = nw, float64(sel.n)/float64(bs.count())
 	if merging || co.count > 0 {
 		su := sumBins(sel, bs.count(), co, unit, of, sc)
 		if merging {
@@ -155,7 +158,7 @@ func settle[T Float](bs *bins, sel *selection[T], cfg *Config, unit float64, of 
 		}
 		bs.means = su.means(sc)
 	} else if cfg.Moments == Projection {
-		bs.means = slices.Repeat([]twofold{{hi: 1}}, bs.count())
+		bs.means = slices.Repeat([]float64{1}, bs.count())
 	}
 	if merges(cfg) && bs.count() <= cfg.functions() {
 		return errorOf(ErrNoEvents, "too few events, or too few that differ in mass: %d selected events make %d bins, "+

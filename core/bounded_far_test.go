@@ -72,11 +72,14 @@ func TestOneMassFarFromTheOthers(t *testing.T) {
 					ev.Mass[7] = far
 					got := make([]float64, len(ev.Score))
 					value, err := LossAndGrad(got, ev, cfg)
-					if errors.Is(err, ErrOption) && cfg.Order == 3 { // the masses of the others coincide
-						require.Greater(t, far, 1e6)
+					if errors.Is(err, ErrOverflow) { // squares of moments multiply what rounding leaves of the variances
+						require.True(t, cfg.Unbiased && far > 1e9)
 						return
 					}
 					require.NoError(t, err)
+					if cfg.Order == 3 && far > 1e6 {
+						return // the P of the definition here have no digits left
+					}
 					loss, grad := newBrute(t, ev, cfg).lossAndGrad()
 					tolerance := 1e-9 + 1e-16*far
 					switch { // the squares of the moments leave something of the rounding of F_b, and a third column of that of P

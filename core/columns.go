@@ -5,10 +5,9 @@ import "fmt"
 // columns are the functions of the mass whose means over the bins are the columns of P. They are those
 // that cost nothing.
 type columns struct {
-	count int  // of functions that are summed up over the events
-	one   bool // the function 1 comes before them
-	low   bool // they are P_1 and P_2 of one variable, or fewer: see addLow
-	plain bool // plain sums are exact enough
+	count int     // of functions that are summed up over the events
+	one   bool    // the function 1 comes before them
+	low   *newton // they are its omega_1 and omega_2, or fewer, see addLow; nil: they are others
 	// fill sets each function's values, a slice each, for the events from lo on.
 	fill func(values [][]float64, lo int)
 }
@@ -21,20 +20,30 @@ func (c *Config) functions() int {
 	return c.Order + 1
 }
 
-// columnsOf returns the functions of one variable.
-func columnsOf[T Float](sel *selection[T], cfg *Config) *columns {
-	if cfg.Loss != MoDe || cfg.Moments != Projection {
-		return &columns{one: true, low: true}
-	}
-	if cfg.Basis == BSpline {
+// columnsOf returns the functions of one variable. Those of polynomials have a basis; where moments are bounded,
+// which are those of Legendre, P_1, P_2, ... follow, unless they can be made of it.
+func columnsOf[T Float](sel *selection[T], cfg *Config, bins int, of binsOf) (*columns, *newton) {
+	if cfg.Basis == BSpline && cfg.Loss == MoDe {
 		sp := newSpline(sel.massLo, sel.massHi, cfg.Knots, cfg.splineDegree())
-		return &columns{count: cfg.functions(), plain: true, fill: func(values [][]float64, lo int) { fillSplines(values, sp, sel.Mass[lo:]) }}
+		return &columns{count: cfg.functions(), fill: func(values [][]float64, lo int) { fillSplines(values, sp, sel.Mass[lo:]) }}, nil
 	}
-	few := cfg.Order < fastSize
-	low := few && finite(1/(sel.massHi-sel.massLo)) // by which addLow multiplies
-	return &columns{count: cfg.Order, one: true, low: low, plain: few, fill: func(values [][]float64, lo int) {
-		fillLegendre(values, sel.Mass[lo:], sel.massLo, sel.massHi)
-	}}
+	order := cfg.Order
+	if cfg.Loss != MoDe || cfg.Moments != Projection {
+		order = 0
+	}
+	nw := newNewton(sel, bins, order, of)
+	if order < fastSize {
+		return &columns{count: order, one: true, low: nw}, nw
+	}
+	co := &columns{count: order, one: true}
+	if cfg.bounded() {
+		co.count *= 2
+	}
+	co.fill = func(values [][]float64, lo int) {
+		fillNewton(values, sel.Mass[lo:], nw)
+		fillLegendre(values[order:], sel.Mass[lo:], sel.massLo, sel.massHi)
+	}
+	return co, nw
 }
 
 // fillLegendre sets values[l-1] to P_l of masses, which [lo, hi] maps to [-1, 1].

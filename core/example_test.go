@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"github.com/libmode/libmode/core"
 )
@@ -193,5 +194,18 @@ func ExampleSetThreads() {
 // How many threads a call may use.
 func ExampleThreads() {
 	fmt.Println(core.Threads() >= 1)
+	// Output: true
+}
+
+// A mass that is far from all others takes the meaning from the slope, which is that over the range of masses.
+func ExampleConfig_WithWarnings() {
+	cfg := core.DefaultConfig(core.MoDe)
+	cfg.Order, cfg.MaxSlope = 2, 0.3
+	ev := sculpted(1000)
+	ev.Mass[7] = 1e9
+	loud := cfg.WithWarnings(func(says string) { fmt.Println(strings.Contains(says, "mass = 1e+09 is so far from most others")) })
+	if _, err := core.Loss(ev, loud); err != nil {
+		fmt.Println(err)
+	}
 	// Output: true
 }

@@ -10,14 +10,15 @@ import (
 // changes it. With bounds, c~ is not linear in F and bound is not nil (bounded.go);
 // without, J is a quadratic form of F (linear.go).
 type integrand struct {
-	bins     int
-	scale    float64   // the loss is scale times the integral of J
-	unit     []float64 // by how much an event of weight 1 moves F_b: 1/W_b
-	basis    *basis
-	penalty  float64
-	variance *variance // nil: the bias stays
-	bound    *bound    // nil: no moment is bounded
-	linear   *linear   // J without bounds; nil: not needed, since moments are bounded and not far apart (bounded_far.go)
+	bins      int
+	scale     float64   // the loss is scale times the integral of J
+	unit      []float64 // by how much an event of weight 1 moves F_b: 1/W_b
+	basis     *basis
+	penalty   float64
+	variance  *variance  // nil: the bias stays
+	bound     *bound     // nil: no moment is bounded
+	linear    *linear    // J without bounds; nil: not needed, since moments are bounded and not far apart (bounded_far.go)
+	stretched *stretched // nil: the loss needs no look
 }
 
 // newIntegrand returns the integrand of the MoDe loss. To the sums it adds those that
@@ -40,6 +41,7 @@ func newIntegrand[T Float](cfg *Config, bs *bins, rs *records[T], su *sums, weig
 	if in.bound == nil || in.basis.nearlyDependent() {
 		in.linear = newLinear(in.basis, in.penalty, &sc.arena)
 	}
+	in.stretched = stretchedOf(cfg, in.basis, bs.newton)
 	if cfg.Unbiased || cfg.measured {
 		in.variance, err = newVariance(bs, rs, su, in.unit, sc)
 	}

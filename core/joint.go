@@ -57,7 +57,7 @@ func lossOfCells[T Float](out derivatives[T], ev Events[T], index []uint32, in *
 // of a, then of b, the highest first.
 func jointColumns[T Float](ev Events[T], in *inside, order int) *columns {
 	degrees := products(len(ev.Masses), order)[1:] // the first is 1
-	return &columns{count: len(degrees), one: true, plain: order < fastSize, fill: func(values [][]float64, lo int) {
+	return &columns{count: len(degrees), one: true, fill: func(values [][]float64, lo int) {
 		if len(values) == 0 {
 			return
 		}

@@ -37,6 +37,7 @@ func lossOfEvents[T Float](out derivatives[T], input *Events[T], given *Config) 
 	}
 	ev, rounded := *input, roundedTo[T](*given)
 	cfg, of := &rounded, lossOf[T](massLoss[T])
+	cfg.warn = once(cfg.warn)
 	if err := ev.checkLengths(); err != nil {
 		return Result{}, err
 	}

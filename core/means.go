@@ -13,13 +13,13 @@ import (
 type binSums struct {
 	count int  // of functions
 	one   bool // the function 1 comes before them, whose mean is 1
-	rows  []twofold
+	rows  []float64
 }
 
 func (bs *binSums) width() int            { return 2 + bs.count }
-func (bs *binSums) row(b int) []twofold   { return bs.rows[b*bs.width() : (b+1)*bs.width()] }
-func (bs *binSums) weight(b int) float64  { return bs.row(b)[0].hi }
-func (bs *binSums) squares(b int) float64 { return bs.row(b)[1].hi }
+func (bs *binSums) row(b int) []float64   { return bs.rows[b*bs.width() : (b+1)*bs.width()] }
+func (bs *binSums) weight(b int) float64  { return bs.row(b)[0] }
+func (bs *binSums) squares(b int) float64 { return bs.row(b)[1] }
 
 // binsOf sets dst to the bins of the events from lo on; noBin for those that take no part.
 type binsOf func(dst []uint32, lo int)
@@ -32,7 +32,7 @@ type sumRoom struct {
 	low    []lowSums
 	values [][]float64 // of the functions, see columns.fill
 	all    []float64   // memory of these
-	plain  []float64   // sums over a larger block, a row a bin as in binSums, and one for events that take no part
+	sums   []float64   // over a larger block, a row a bin as in binSums, and one for events that take no part
 }
 
 // setRoom makes room for so many functions of n events.
@@ -52,84 +52,72 @@ func sumBins[T Float](sel *selection[T], bins int, co *columns, unit float64, of
 	per := bins * total.width()
 	n, size := len(sel.Mass), max(1<<14, 64*bins)
 	blocks := max(1, (n+size-1)/size)
-	rows := par.Make[twofold](&sc.arena, blocks*per)
+	rows := par.Make[float64](&sc.arena, blocks*per)
 	sc.team.Run(blocks, func(k int) {
 		block := binSums{co.count, co.one, rows[k*per : (k+1)*per]}
 		room := sumRooms.Get().(*sumRoom)
 		defer sumRooms.Put(room)
 		var low []lowSums
-		switch {
-		case co.low:
+		if co.low != nil {
 			room.low = par.Grown(room.low, bins)
 			low = room.low
 			clear(low)
-		case co.plain:
-			room.plain = par.Grown(room.plain, (bins+1)*total.width())
-			clear(room.plain)
+		} else {
+			room.sums = par.Grown(room.sums, (bins+1)*total.width())
+			clear(room.sums)
 		}
 		for lo, end := size*k, min(n, size*(k+1)); lo < end; lo += checkBlock {
 			numbers := room.bins[:min(checkBlock, end-lo)]
 			of(numbers, lo)
 			if low != nil {
-				addLow(low, sel, lo, numbers, unit)
+				addLow(low, sel, lo, numbers, co.low, unit)
 				continue
 			}
 			room.setRoom(co.count, len(numbers))
 			co.fill(room.values, lo)
-			if co.plain {
-				addPlain(room.plain, total.width(), sel, room.values, lo, numbers, unit)
-			} else {
-				addHigh(&block, sel, room.values, lo, numbers, unit)
-			}
+			addValues(room.sums, total.width(), sel, room.values, lo, numbers, unit)
 		}
 		for b, sums := range low {
 			sums.set(block.row(b), sel.Weight == nil)
 		}
-		if co.plain && low == nil {
-			for i := range block.rows {
-				block.rows[i].hi = room.plain[i]
-			}
+		if low == nil {
+			copy(block.rows, room.sums)
 		}
 	})
 	total.rows = rows[:per]
 	for k := 1; k < blocks; k++ {
 		for i, more := range rows[k*per : (k+1)*per] {
-			total.rows[i] = total.rows[i].add(more)
+			total.rows[i] += more
 		}
 	}
 	return total
 }
 
-// lowSums are the sums of w, w^2, w x and w x^2: all that orders up to 2 need.
+// lowSums are the sums of w, w^2, w omega_1 and w omega_2: all that orders up to 2 need.
 type lowSums [4]float64
 
 // set makes a row of binSums of them. Without weights the sum of their squares is left out.
-func (sums *lowSums) set(row []twofold, ones bool) {
-	row[0].hi, row[1].hi = sums[0], sums[1]
+func (sums *lowSums) set(row []float64, ones bool) {
+	copy(row, sums[:])
 	if ones {
-		row[1].hi = sums[0]
-	}
-	if len(row) > 2 {
-		row[2].hi = sums[2]
-	}
-	if len(row) > 3 {
-		row[3].hi = 1.5*sums[3] - 0.5*sums[0]
+		row[1] = sums[0]
 	}
 }
 
-// addLow adds the events from lo on.
-func addLow[T Float](sums []lowSums, sel *selection[T], lo int, bins []uint32, unit float64) {
-	from, to := sel.massLo, sel.massHi
-	scale := 1 / (to - from)
+// addLow adds the events from lo on, with the polynomials of two nodes. Those of one that is not there are not looked at.
+func addLow[T Float](sums []lowSums, sel *selection[T], lo int, bins []uint32, of *newton, unit float64) {
+	var nodes [2]float64
+	copy(nodes[:], of.nodes)
+	first, second, factor := nodes[0], nodes[1], of.factor
 	masses := sel.Mass[lo:][:len(bins)]
 	if sel.Weight == nil {
 		for i, b := range bins {
 			if b != noBin {
 				m, s := float64(masses[i]), &sums[b]
-				x := ((m - from) - (to - m)) * scale
+				x := (m - first) * factor
 				s[0]++
 				s[2] += x
-				s[3] += x * x
+				s[3] += x * ((m - second) * factor)
 			}
 		}
 		return
@@ -138,17 +126,17 @@ func addLow[T Float](sums []lowSums, sel *selection[T], lo int, bins []uint32, u
 	for i, b := range bins {
 		if b != noBin {
 			m, w, s := float64(masses[i]), float64(weights[i])*unit, &sums[b]
-			x := ((m - from) - (to - m)) * scale
+			x := (m - first) * factor
 			s[0] += w
 			s[1] += w * w
 			s[2] += w * x
-			s[3] += w * x * x
+			s[3] += w * x * ((m - second) * factor)
 		}
 	}
 }
 
-// addPlain is addLow for any functions, of which these are the values. It overwrites them, and the bins.
-func addPlain[T Float](sums []float64, width int, sel *selection[T], values [][]float64, lo int, bins []uint32, unit float64) {
+// addValues is addLow for any functions, of which these are the values. It overwrites them, and the bins.
+func addValues[T Float](sums []float64, width int, sel *selection[T], values [][]float64, lo int, bins []uint32, unit float64) {
 	nowhere := uint32(len(sums)/width - 1)
 	for i, b := range bins {
 		bins[i] = min(b, nowhere) * uint32(width)
@@ -180,33 +168,6 @@ func weigh[T Float](values [][]float64, weights []T, unit float64) {
 	for _, column := range values {
 		for i := range column {
 			column[i] *= float64(weights[i]) * unit
-		}
-	}
-}
-
-// addHigh is addPlain with sums that keep what they round off: at high orders the columns of P are nearly dependent.
-func addHigh[T Float](sums *binSums, sel *selection[T], values [][]float64, lo int, bins []uint32, unit float64) {
-	width := sums.width()
-	for i, b := range bins {
-		if b != noBin {
-			w := 1.0
-			if sel.Weight != nil {
-				w = float64(sel.Weight[lo+i]) * unit
-			}
-			row := sums.rows[int(b)*width:]
-			row[0] = row[0].plus(w)
-			row[1].hi += w * w
-		}
-	}
-	if sel.Weight != nil {
-		weigh(values, sel.Weight[lo:], unit)
-	}
-	for l, column := range values {
-		for i, b := range bins {
-			if b != noBin {
-				sum := &sums.rows[int(b)*width+2+l]
-				*sum = sum.plus(column[i])
-			}
 		}
 	}
 }
@@ -259,7 +220,7 @@ func (bs *binSums) merge(to []int) {
 		row := bs.row(target)
 		if b > 0 && to[b-1] == target {
 			for i, more := range bs.row(b) {
-				row[i] = row[i].add(more)
+				row[i] += more
 			}
 		} else {
 			copy(row, bs.row(b))
@@ -279,21 +240,21 @@ func (sums *binSums) check(bs *bins, unit float64) error {
 }
 
 // means returns the bins' mean functions, (1/W_b) sum w f(x), a row a bin.
-func (bs *binSums) means(sc *scratch) []twofold {
+func (bs *binSums) means(sc *scratch) []float64 {
 	first := 0
 	if bs.one {
 		first = 1
 	}
 	size := bs.count + first
 	nb := len(bs.rows) / bs.width()
-	means := par.Make[twofold](&sc.arena, nb*size)
+	means := par.Make[float64](&sc.arena, nb*size)
 	for b := range nb {
 		row, to := bs.row(b), means[b*size:(b+1)*size]
 		if bs.one {
-			to[0].hi = 1
+			to[0] = 1
 		}
 		for l := range bs.count {
-			to[first+l] = row[2+l].over(row[0])
+			to[first+l] = row[2+l] / row[0]
 		}
 	}
 	return means

@@ -119,8 +119,17 @@ type Config struct {
 	// of its own. It has no effect on events that come without labels.
 	BackgroundLabel []int32
 
-	measured  bool    // the bias is wanted too, see Evaluate
-	smoothing float64 // of hess, see LossGradHess
+	measured  bool         // the bias is wanted too, see Evaluate
+	smoothing float64      // of hess, see LossGradHess
+	warn      func(string) // see WithWarnings; nil: nobody listens
+}
+
+// WithWarnings returns a configuration with which a call of a loss tells warn, at most once and before the call
+// returns, where its result is not what it seems: masses so far from the others that rounding costs more than 1e-9
+// of the largest element of the gradient, or that bounds of moments make the loss larger than any residual.
+func (c Config) WithWarnings(warn func(string)) Config {
+	c.warn = warn
+	return c
 }
 
 // Variable is what one of several protected variables has of its own, with the meaning of the fields

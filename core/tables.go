@@ -61,9 +61,6 @@ func MomentsAt[T Float](at []float64, ev Events[T], cfg Config) (*Table, error) 
 	if err != nil {
 		return nil, err
 	}
-	if cfg.Moments == Projection && !cfg.bounded() {
-		ba.fit(bs.means)
-	}
 	table := &Table{Edges: slices.Clone(bs.edges)}
 	table.CDF, err = cdfsAt(at, sel, bs, sc)
 	if err != nil {

@@ -60,6 +60,7 @@ func integrate[T Float](sc *scratch, walks ...*walk[T]) (Result, error) {
 	})
 	for _, wa := range walks {
 		integral := wa.integral()
+		wa.in.stretched.check(integral, wa.in.bins, wa.limits, wa.in.scale)
 		total.Loss += wa.in.scale * integral
 		switch {
 		case wa.plain != nil:
