@@ -54,7 +54,8 @@ type messageBuffer struct {
 	capacity C.size_t
 }
 
-// guarded runs f and returns its status. Nothing may panic across C.
+// guarded runs f and returns its status. Nothing may panic across C. Where f does not fail, the buffer has a warning, or
+// is as it was, "".
 func guarded(message messageBuffer, f func() error) (status C.int) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -68,9 +69,13 @@ func guarded(message messageBuffer, f func() error) (status C.int) {
 }
 
 func (m messageBuffer) report(err error) C.int {
-	buffer := unsafe.Slice((*byte)(unsafe.Pointer(m.text)), int(m.capacity))
-	buffer[copy(buffer[:len(buffer)-1], err.Error())] = 0
+	m.write(err.Error())
 	return statusOf(err)
+}
+
+func (m messageBuffer) write(says string) {
+	buffer := unsafe.Slice((*byte)(unsafe.Pointer(m.text)), int(m.capacity))
+	buffer[copy(buffer[:len(buffer)-1], says)] = 0
 }
 
 func argumentError(format string, args ...any) error {
@@ -181,11 +186,12 @@ func labelsOf[L core.Label](name string, n C.size_t, p unsafe.Pointer) (core.Lab
 	return core.LabelsOf(given), err
 }
 
-// arguments returns what a loss takes; the gradient is nil where it is not wanted.
-func arguments[F core.Float](o *C.mode_options, from *C.mode_events, grad *F) (out []F, ev core.Events[F], cfg core.Config, err error) {
+// arguments returns what a loss takes, which warns by the message; the gradient is nil where it is not wanted.
+func arguments[F core.Float](o *C.mode_options, from *C.mode_events, grad *F, message messageBuffer) (out []F, ev core.Events[F], cfg core.Config, err error) {
 	if cfg, err = configOf(o); err != nil {
 		return nil, ev, cfg, err
 	}
+	cfg = cfg.WithWarnings(message.write)
 	if ev, err = events[F](from); err != nil {
 		return nil, ev, cfg, err
 	}
@@ -193,11 +199,11 @@ func arguments[F core.Float](o *C.mode_options, from *C.mode_events, grad *F) (o
 	return out, ev, cfg, err
 }
 
-func lossGrad[F core.Float](o *C.mode_options, from *C.mode_events, loss *C.double, grad *F) error {
+func lossGrad[F core.Float](o *C.mode_options, from *C.mode_events, loss *C.double, grad *F, message messageBuffer) error {
 	if loss == nil {
 		return argumentError("loss is NULL: there is nowhere to put the result")
 	}
-	out, ev, cfg, err := arguments(o, from, grad)
+	out, ev, cfg, err := arguments(o, from, grad, message)
 	if err != nil {
 		return err
 	}
@@ -211,23 +217,25 @@ func lossGrad[F core.Float](o *C.mode_options, from *C.mode_events, loss *C.doub
 
 //export modeLossGradF32
 func modeLossGradF32(o *C.mode_options, from *C.mode_events, loss *C.double, grad *C.float, text *C.char, capacity C.size_t) C.int {
-	return guarded(messageBuffer{text, capacity}, func() error {
-		return lossGrad(o, from, loss, (*float32)(unsafe.Pointer(grad)))
+	message := messageBuffer{text, capacity}
+	return guarded(message, func() error {
+		return lossGrad(o, from, loss, (*float32)(unsafe.Pointer(grad)), message)
 	})
 }
 
 //export modeLossGradF64
 func modeLossGradF64(o *C.mode_options, from *C.mode_events, loss *C.double, grad *C.double, text *C.char, capacity C.size_t) C.int {
-	return guarded(messageBuffer{text, capacity}, func() error {
-		return lossGrad(o, from, loss, (*float64)(unsafe.Pointer(grad)))
+	message := messageBuffer{text, capacity}
+	return guarded(message, func() error {
+		return lossGrad(o, from, loss, (*float64)(unsafe.Pointer(grad)), message)
 	})
 }
 
-func evaluate[F core.Float](o *C.mode_options, from *C.mode_events, result *C.mode_result, grad *F) error {
+func evaluate[F core.Float](o *C.mode_options, from *C.mode_events, result *C.mode_result, grad *F, message messageBuffer) error {
 	if result == nil {
 		return argumentError("result is NULL: there is nowhere to put the result")
 	}
-	out, ev, cfg, err := arguments(o, from, grad)
+	out, ev, cfg, err := arguments(o, from, grad, message)
 	if err != nil {
 		return err
 	}
@@ -241,20 +249,22 @@ func evaluate[F core.Float](o *C.mode_options, from *C.mode_events, result *C.mo
 
 //export modeEvaluateF32
 func modeEvaluateF32(o *C.mode_options, from *C.mode_events, result *C.mode_result, grad *C.float, text *C.char, capacity C.size_t) C.int {
-	return guarded(messageBuffer{text, capacity}, func() error {
-		return evaluate(o, from, result, (*float32)(unsafe.Pointer(grad)))
+	message := messageBuffer{text, capacity}
+	return guarded(message, func() error {
+		return evaluate(o, from, result, (*float32)(unsafe.Pointer(grad)), message)
 	})
 }
 
 //export modeEvaluateF64
 func modeEvaluateF64(o *C.mode_options, from *C.mode_events, result *C.mode_result, grad *C.double, text *C.char, capacity C.size_t) C.int {
-	return guarded(messageBuffer{text, capacity}, func() error {
-		return evaluate(o, from, result, (*float64)(unsafe.Pointer(grad)))
+	message := messageBuffer{text, capacity}
+	return guarded(message, func() error {
+		return evaluate(o, from, result, (*float64)(unsafe.Pointer(grad)), message)
 	})
 }
 
-func lossGradHess[F core.Float](o *C.mode_options, from *C.mode_events, smoothing C.double, loss *C.double, grad, hess *F) error {
-	out, ev, cfg, err := arguments(o, from, grad)
+func lossGradHess[F core.Float](o *C.mode_options, from *C.mode_events, smoothing C.double, loss *C.double, grad, hess *F, message messageBuffer) error {
+	out, ev, cfg, err := arguments(o, from, grad, message)
 	if err != nil {
 		return err
 	}
@@ -274,15 +284,17 @@ func lossGradHess[F core.Float](o *C.mode_options, from *C.mode_events, smoothin
 
 //export modeLossGradHessF32
 func modeLossGradHessF32(o *C.mode_options, from *C.mode_events, smoothing C.double, loss *C.double, grad, hess *C.float, text *C.char, capacity C.size_t) C.int {
-	return guarded(messageBuffer{text, capacity}, func() error {
-		return lossGradHess(o, from, smoothing, loss, (*float32)(unsafe.Pointer(grad)), (*float32)(unsafe.Pointer(hess)))
+	message := messageBuffer{text, capacity}
+	return guarded(message, func() error {
+		return lossGradHess(o, from, smoothing, loss, (*float32)(unsafe.Pointer(grad)), (*float32)(unsafe.Pointer(hess)), message)
 	})
 }
 
 //export modeLossGradHessF64
 func modeLossGradHessF64(o *C.mode_options, from *C.mode_events, smoothing C.double, loss *C.double, grad, hess *C.double, text *C.char, capacity C.size_t) C.int {
-	return guarded(messageBuffer{text, capacity}, func() error {
-		return lossGradHess(o, from, smoothing, loss, (*float64)(unsafe.Pointer(grad)), (*float64)(unsafe.Pointer(hess)))
+	message := messageBuffer{text, capacity}
+	return guarded(message, func() error {
+		return lossGradHess(o, from, smoothing, loss, (*float64)(unsafe.Pointer(grad)), (*float64)(unsafe.Pointer(hess)), message)
 	})
 }
 

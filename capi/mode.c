@@ -1,7 +1,7 @@
 /*
  * The public functions of mode.h. They refuse to enter Go in a forked child,
- * bring structs of any known size to today's, keep the message of the last
- * error for the thread, and leave the rest to exports.go.
+ * bring structs of any known size to today's, keep the messages of the last
+ * error and of the last warning for the thread, and leave the rest to exports.go.
  */
 #include "mode.h"
 
@@ -16,10 +16,13 @@
 enum { MESSAGE_SIZE = 1024, MAX_VARIABLES = 3 };
 
 /*
- * Each thread's message, allocated when it first fails. Not __thread: of such
+ * Each thread's messages, allocated when it first has one. Not __thread: of such
  * memory a library that is loaded at run time gets little, and a forked child
  * loads a second copy.
  */
+struct messages {
+    char error[MESSAGE_SIZE], warning[MESSAGE_SIZE];
+};
 static pthread_key_t message_key;
 static int have_key;
 static volatile int forked;
@@ -36,27 +39,43 @@ __attribute__((constructor)) static void start(void) {
     watch_forks();
 }
 
-static int fail(int status, const char *text) {
-    char *message = have_key ? pthread_getspecific(message_key) : NULL;
-    if (have_key && !message) {
-        message = malloc(MESSAGE_SIZE);
-        if (message && pthread_setspecific(message_key, message)) {
-            free(message);
-            message = NULL;
+static struct messages *messages(void) { return have_key ? pthread_getspecific(message_key) : NULL; }
+
+/* This thread's messages, or NULL where there is no memory for them. */
+static struct messages *made_messages(void) {
+    struct messages *made = messages();
+    if (have_key && !made) {
+        made = calloc(1, sizeof *made);
+        if (made && pthread_setspecific(message_key, made)) {
+            free(made);
+            made = NULL;
         }
     }
-    if (message) snprintf(message, MESSAGE_SIZE, "%s", text);
+    return made;
+}
+
+static int fail(int status, const char *text) {
+    struct messages *all = made_messages();
+    if (all) snprintf(all->error, MESSAGE_SIZE, "%s", text);
     return status;
 }
 
 const char *mode_last_error(void) {
-    const char *message = have_key ? pthread_getspecific(message_key) : NULL;
-    return message ? message : "";
+    const struct messages *all = messages();
+    return all ? all->error : "";
 }
 
-/* Keeps the message of a call into Go that failed. */
+const char *mode_last_warning(void) {
+    const struct messages *all = messages();
+    return all ? all->warning : "";
+}
+
+/* Keeps the message of a call into Go: of an error, or, where there is none, of a warning, which may be "". */
 static int finish(int status, const char *text) {
-    return status ? fail(status, text) : MODE_OK;
+    struct messages *all = *text ? made_messages() : messages();
+    if (status) return fail(status, text);
+    if (all) snprintf(all->warning, MESSAGE_SIZE, "%s", text);
+    return MODE_OK;
 }
 
 /* Go's threads do not survive a fork: a call could wait for them for ever. */
@@ -145,6 +164,7 @@ static int prepare(mode_options *full, const mode_options *options) {
     mode_options full;                          \
     char text[MESSAGE_SIZE];                    \
     int status = prepare(&full, options);       \
+    text[0] = 0;                                \
     if (status) return status
 
 int mode_options_check(const mode_options *options) {

@@ -129,6 +129,13 @@ enum {
  */
 MODE_API const char *mode_last_error(void);
 
+/*
+ * The warning of the last call of this thread that returned MODE_OK, or "" if it had none, as
+ * mode_last_error has errors. A loss warns where masses are so far from most others that its gradient
+ * is known to 1e-9 of its largest element no more, or that bounds of moments have lost their meaning.
+ */
+MODE_API const char *mode_last_warning(void);
+
 /* --------------------------------------------------------------- options */
 
 enum { /* mode_options.loss: which loss is computed; the others are for comparisons with it */

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 import warnings
 from typing import Any
 
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 
 from ._constraint import Constraint, Direction
 from ._front import Events
+from ._user import level_of_the_user
 
 EVERY = 20  # calls from one look to the next
 PATIENCE = 5  # looks in a row at which something is wrong before it is said
@@ -19,9 +19,6 @@ PATIENCE = 5  # looks in a row at which something is wrong before it is said
 LEAST_SPREAD = 0.01  # of scores, in terms of their logits
 LEAST_SEPARATION = 0.05  # of signal and background, in standard deviations of the scores
 LEAST_EVENTS = 10  # a bin
-
-
-_LIBRARIES = ("libmode", "torch", "keras", "jax", "tensorflow", "lightning", "pytorch_lightning")
 
 
 class TrainingWarning(UserWarning):
@@ -121,15 +118,7 @@ class Monitor:
         if what not in self._said:
             self._said.add(what)
             sentence += ". (monitor=False turns such warnings off.)"
-            warnings.warn(sentence, TrainingWarning, stacklevel=_level_of_the_user())
-
-
-def _level_of_the_user() -> int:
-    """The stacklevel, for a warning of the caller, of the first frame that is neither libmode's nor a framework's."""
-    level, frame = 1, sys._getframe(1)
-    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in _LIBRARIES:
-        level, frame = level + 1, frame.f_back
-    return level
+            warnings.warn(sentence, TrainingWarning, stacklevel=level_of_the_user())
 
 
 def look(monitor: Monitor, constraint: Constraint, events: Events, found: Direction) -> None:

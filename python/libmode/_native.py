@@ -14,12 +14,14 @@ import os
 import sys
 import tempfile
 import threading
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ._interruptible import LARGE, interruptible
 from ._shown import shown
+from ._user import level_of_the_user
 
 if TYPE_CHECKING:
     from ._options import Options
@@ -288,6 +290,7 @@ def _declare(loaded: ctypes.CDLL, path: Path) -> None:
             f"{ABI_VERSION}: install both from the same release"
         )
     loaded.mode_last_error.restype = ctypes.c_char_p
+    loaded.mode_last_warning.restype = ctypes.c_char_p
     loaded.mode_version.restype = ctypes.c_char_p
     loaded.mode_option_count.restype = ctypes.c_size_t
     for name, signature in _SIGNATURES.items():
@@ -372,18 +375,29 @@ def loss_grad(
     long call may go on when the caller was interrupted.
     """
     loaded, loss = library(), ctypes.c_double()
-    arguments: tuple[Any, ...]
     if isinstance(events, ModeEvents):
         function = loaded.mode_events_loss_f64 if double else loaded.mode_events_loss_f32
-        arguments = options.struct, events, loss, grad
+        _call(loaded, options, n, held, function, events, loss, grad)
     else:
         function = loaded.mode_loss_grad_f64 if double else loaded.mode_loss_grad_f32
-        arguments = options.struct, n, *events, loss, grad
-    if n < LARGE:
-        _check(loaded, function(*arguments))
-    else:
-        interruptible(lambda: _check(loaded, function(*arguments)), *held)
+        _call(loaded, options, n, held, function, n, *events, loss, grad)
     return loss.value
+
+
+def _call(
+    loaded: ctypes.CDLL, options: Options, n: int, held: tuple[object, ...], function: Any, *arguments: Any
+) -> None:
+    """Calls a loss of n events, and warns if it does, once for the options."""
+
+    def call() -> bytes:
+        _check(loaded, function(options.struct, *arguments))
+        warned: bytes = loaded.mode_last_warning()
+        return warned
+
+    warned = call() if n < LARGE else interruptible(call, *held)
+    if warned and not options.warned:
+        options.warned = True
+        warnings.warn(warned.decode(), RuntimeWarning, stacklevel=level_of_the_user())
 
 
 def evaluate(
@@ -392,10 +406,7 @@ def evaluate(
     """The loss of n events with its bias, as :func:`loss_grad` takes what :func:`events` makes."""
     loaded, result = library(), ModeResult()
     function = loaded.mode_evaluate_f64 if double else loaded.mode_evaluate_f32
-    if n < LARGE:
-        _check(loaded, function(options.struct, events, result, grad))
-    else:
-        interruptible(lambda: _check(loaded, function(options.struct, events, result, grad)), *held)
+    _call(loaded, options, n, held, function, events, result, grad)
     return result
 
 
@@ -416,11 +427,7 @@ def loss_grad_hess(
     """
     loaded, loss = library(), ctypes.c_double()
     function = loaded.mode_loss_grad_hess_f64 if double else loaded.mode_loss_grad_hess_f32
-    arguments = options.struct, events, _DEFAULT if smoothing is None else smoothing, loss, grad, hess
-    if n < LARGE:
-        _check(loaded, function(*arguments))
-    else:
-        interruptible(lambda: _check(loaded, function(*arguments)), *held)
+    _call(loaded, options, n, held, function, events, _DEFAULT if smoothing is None else smoothing, loss, grad, hess)
     return loss.value
 
 

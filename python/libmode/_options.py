@@ -46,6 +46,7 @@ class Options:
         _native.check_options(self.struct)
         self._exact = all(exact(*ends) for name in _LIMITS for ends in _ends(self._given.get(name)))
         self._rounded: dict[tuple[Any, Any], Options] = {}
+        self.warned = False  # of what a call with them has warned
 
     @property
     def score_range(self) -> tuple[float, float] | None:

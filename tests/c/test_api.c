@@ -72,6 +72,27 @@ static void test_table(void) {
     expect("nowhere", mode_option_at(0, NULL), MODE_ERROR_ARGUMENT, "option is NULL");
 }
 
+/* A loss that has lost its meaning is MODE_OK, with a warning until the next call. */
+static void test_warning(void) {
+    enum { MANY = 60 };
+    mode_options o;
+    double score[MANY], mass[MANY], loss;
+    for (int i = 0; i < MANY; i++) {
+        score[i] = (i * 37 % MANY + 0.5) / MANY;
+        mass[i] = i;
+    }
+    CHECK(!mode_options_init(&o, sizeof o), "%s", mode_last_error());
+    o.order = 2;
+    o.bins = 6;
+    o.monotonic = 1;
+    CHECK(!mode_loss_f64(&o, MANY, score, mass, NULL, NULL, 0, &loss), "%s", mode_last_error());
+    CHECK(!*mode_last_warning(), "%s", mode_last_warning());
+    mass[7] = 1e6;
+    CHECK(!mode_loss_f64(&o, MANY, score, mass, NULL, NULL, 0, &loss), "%s", mode_last_error());
+    CHECK(strstr(mode_last_warning(), "mass = 1e+06 is so far from most others"), "%s", mode_last_warning());
+    CHECK(!mode_options_check(&o) && !*mode_last_warning(), "%s", mode_last_warning());
+}
+
 static void test_begun_structs(void) {
     mode_variable v;
     mode_events e;
@@ -380,6 +401,7 @@ int main(void) {
     test_versions();
     test_defaults();
     test_table();
+    test_warning();
     test_begun_structs();
     test_unbiased_by_default();
     test_null_options_are_the_defaults();

@@ -381,9 +381,14 @@ EVENTS = [
         "order = 4 with moments = projection fits 5 coefficients, but there are only 4 bins: use more bins, a lower order or moments = quadrature",
     ),
     Case(
-        "mass = np.repeat((0, 1e-17, 1, 2), 15); order = 3; edges = (0, 1e-300, 0.5, 1.5, 2); del bins",
+        "mass = np.repeat((0, 3.0, 5, 7, 9, 12), 10); weight = np.repeat((-3.0, 6, 1, 1, 6, -3), 10); order = 1; edges = (0, 4, 8, 12); del bins",
         "OPTION",
-        "order = 3 with moments = projection is not determined by these 4 bins, whose mean masses nearly coincide: use other bins, a lower order or moments = quadrature",
+        "order = 1 with moments = projection is not determined by these 3 bins, whose mean masses nearly coincide: use other bins, a lower order or moments = quadrature",
+    ),
+    Case(
+        "mass[59] = 1e15; order = 2; slope_penalty = 0.1",
+        "OVERFLOW",
+        "mass = 1e+15 is so far from most others that rounding may change the gradient by more than 1e-06 of its largest element with order = 2: give a mass_range without such masses, or a lower order",
     ),
     Case(
         "mass = np.stack([mass, mass], axis=1); joint = True; edges = (range(300), range(300)); del bins",
@@ -577,7 +582,7 @@ LOOKING = [
         "mode_edges",
     ),
     Case(
-        "order = 1; weight[:2] = 1e300, -1e300; at = [0.5]",
+        "order = 16; moments = 'quadrature'; bins = 1; weight[:] = 0.05; weight[:2] = 1e308, -1e308; at = [0.012]",
         "OVERFLOW",
         "moments are beyond double precision: weights relative to their sum in a bin are too large",
         "mode_moments",

@@ -1,0 +1,140 @@
+"""Masses that are far from most others: the loss, its gradient and what is said of them.
+
+The definition, in 150 digits, sees columns of P that differ in their last digits alone where others see noise.
+"""
+
+import warnings
+
+import libmode
+import numpy as np
+import pytest
+from definition import one_variable
+from reference import MP, exact
+
+EVENTS = 48
+BINS = 12
+
+
+def masses(kind, rng):
+    """The masses of a spectrum, in no order."""
+    name, *far = kind.split(" + ")
+    own = {
+        "exponential": lambda: rng.exponential(60, EVENTS),
+        "whole": lambda: np.floor(rng.exponential(60, EVENTS)),
+        "pareto": lambda: rng.pareto(4, EVENTS),
+        "lognormal": lambda: rng.lognormal(0, 3, EVENTS),
+        "clusters": lambda: rng.normal(np.repeat((0, 1e6), EVENTS // 2), 1),
+        "offset": lambda: 1e8 + rng.random(EVENTS),
+    }[name]()
+    own[: len(far)] = [float(value) for value in far]
+    return rng.permutation(own)
+
+
+def record_of(kind, weights, **options):
+    """Events and options, as the definition takes them."""
+    rng = np.random.default_rng(7)
+    mass = masses(kind, rng)
+    score = 1 / (1 + np.exp(rng.normal(size=EVENTS) - mass / (mass + np.median(mass))))
+    weight = {
+        "none": None,
+        "positive": rng.exponential(size=EVENTS),
+        "signs": np.where(np.argsort(np.argsort(mass)) % 4 == 1, -0.2, 1),
+    }[weights]
+    defaults = dict(order=0, bins=BINS, binning="quantile", moments="projection", unbiased=True)
+    return dict(score=score, mass=mass, weight=weight, options=defaults | options)
+
+
+def found(record):
+    """Loss and gradient of the library."""
+    return libmode.mode_loss_and_grad(record["score"], record["mass"], weight=record["weight"], **record["options"])
+
+
+def defined(record):
+    """Loss and gradient by the definition: J between neighbouring scores, and its steps."""
+    score, order = record["score"], np.argsort(record["score"])
+    with MP.workdps(150):
+        weight = exact(np.ones(EVENTS) if record["weight"] is None else record["weight"])
+        integrand = one_variable(record["mass"], weight, record["options"]).integrand
+        steps = np.array([integrand(score < level) for level in score[order]] + [integrand(score <= 1)])
+        loss = steps @ np.diff(exact([0, *score[order], 1]))
+        gradient = np.zeros(EVENTS)
+        gradient[order] = steps[:-1] - steps[1:]
+    return float(loss), gradient
+
+
+def assert_exact(record):
+    loss, grad = found(record)
+    wanted, gradient = defined(record)
+    assert loss == pytest.approx(wanted, rel=1e-9, abs=1e-12)
+    np.testing.assert_allclose(grad, gradient, rtol=0, atol=1e-9 * abs(gradient).max())
+
+
+FAR = ["exponential + 1e6", "exponential + 1e9 + -1e5", "whole + 1e6", "pareto", "lognormal", "clusters"]
+
+
+@pytest.mark.parametrize("kind", FAR)
+@pytest.mark.parametrize(("order", "weights"), [(2, "signs"), (4, "positive"), (8, "none")])
+def test_the_loss_of_a_fit_keeps_its_digits(kind, order, weights):
+    assert_exact(record_of(kind, weights, order=order))
+
+
+BOUNDS = {
+    "max_slope": dict(order=3, max_slope=0.3),
+    "of the selected": dict(order=1, max_slope=0.3, slope_of="selected"),
+    "monotonic": dict(order=4, monotonic=True),
+    "both, plain": dict(order=2, monotonic=True, max_slope=0.3, unbiased=False),
+    "penalty": dict(order=3, slope_penalty=0.1),
+}
+
+
+@pytest.mark.filterwarnings("ignore:loss = .* mass = .* is so far from most others:RuntimeWarning")
+@pytest.mark.parametrize("kind", ["exponential + 1e6", "whole + 1e6", "pareto", "clusters"])
+@pytest.mark.parametrize("bounds", BOUNDS)
+def test_bounded_moments_keep_their_digits(kind, bounds):
+    assert_exact(record_of(kind, "positive", **BOUNDS[bounds]))
+
+
+@pytest.mark.parametrize("kind", FAR)
+def test_quadrature_inverts_nothing(kind):
+    assert_exact(record_of(kind, "positive", order=4, moments="quadrature"))
+
+
+def warnings_of(record, calls=1):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for _ in range(calls):
+            found(record)
+    return caught
+
+
+def test_a_loss_without_meaning_is_warned_of_once():
+    record = record_of("exponential + 1e6", "none", order=2, monotonic=True, max_slope=0.77)
+    (caught,) = warnings_of(record, calls=2)
+    assert caught.category is RuntimeWarning
+    assert caught.filename == __file__
+    assert "mass = 1e+06 is so far from most others" in str(caught.message)
+    assert str(caught.message).startswith("loss = ")
+
+
+def test_a_long_call_warns_too(monkeypatch):
+    monkeypatch.setattr("libmode._native.LARGE", 1)
+    (caught,) = warnings_of(record_of("exponential + 1e6", "none", order=2, monotonic=True, max_slope=0.78))
+    assert caught.filename == __file__
+
+
+@pytest.mark.parametrize("options", [dict(order=2, max_slope=0.76), dict(order=4)])
+def test_most_masses_are_no_reason_to_warn(options):
+    assert not warnings_of(record_of("exponential", "none", **options))
+
+
+def test_digits_that_are_lost_are_warned_of():
+    (caught,) = warnings_of(record_of("exponential + 1e9", "positive", order=2, slope_penalty=0.1))
+    assert "mass = 1e+09 is so far from most others that rounding may change the gradient by" in str(caught.message)
+
+
+def test_no_digits_are_an_error():
+    record = record_of("offset + 1e11", "positive", order=2, slope_penalty=0.1)
+    with pytest.raises(
+        ValueError, match=r"mass = 1e\+11 is so far from most others that rounding may change the gradient by more"
+    ):
+        found(record)
