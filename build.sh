@@ -37,7 +37,7 @@ usage: ./build.sh COMMAND
                 run the tutorials, or some, and write the outputs that the site shows, in minutes
   lib           build libmode.so and its headers into python/libmode, and pip install -e, which makes .venv/bin/libmode
   install --prefix DIR
-                build them into DIR/lib and DIR/include, with the files for pkg-config and CMake
+                build them into DIR/lib and DIR/include, with the files for pkg-config and CMake and bin/libmode-config
   wheel [PLATFORM...]
                 build wheels into dist: linux-x86_64, linux-aarch64, windows-amd64
                 (these three by default), or native, with this machine's compiler
@@ -245,14 +245,17 @@ cpp_compiler() {
 
 lib() {
     toolchain
-    say "building libmode $(library version)"
+    compiling "python/libmode"
     library stage python/libmode
 }
+
+# compiling PLACE: says what takes so long, since Go says nothing until it is done.
+compiling() { say "building libmode $(library version) in $1 with Go and $CC: a minute or two the first time, then seconds"; }
 
 install_to() {
     [ "${1:-}" = --prefix ] && [ -n "${2:-}" ] && [ $# -eq 2 ] || die "usage: ./build.sh install --prefix DIR"
     toolchain
-    say "building libmode $(library version) in $2"
+    compiling "$2"
     library install "$2"
 }
 
@@ -573,7 +576,10 @@ docs() {
         return
     fi
     rm -rf docs/api build/docs
-    TF_CPP_MIN_LOG_LEVEL=3 "$VENV/bin/python" -m sphinx -q -W --keep-going -b html -d build/docs-read docs build/docs
+    say "building the site: one to three minutes, most of it for the reference; a terminal shows the pages"
+    local quiet=-q
+    [ ! -t 1 ] || quiet=
+    TF_CPP_MIN_LOG_LEVEL=3 "$VENV/bin/python" -m sphinx $quiet -W --keep-going -b html -d build/docs-read docs build/docs
     say "the site: build/docs/index.html"
 }
 

@@ -1,4 +1,4 @@
-"""Compiles the library, and fills a prefix with it, its headers and its pkg-config and CMake files.
+"""Compiles the library, and fills a prefix with it, its headers and what tells compilers where they are.
 
 setup.py and backend.py import this, and build.sh runs it. It needs no command but Go and a C compiler,
 since a machine where pip builds the package may have no other.
@@ -8,7 +8,7 @@ usage: python packaging/build_library.py COMMAND
   missing       prints the packages that stand in for the tools that neither the machine nor this Python has
   environment   prints the shell's settings with which the tools are found
   stage DIR     fills DIR/lib and DIR/include, with one file libmode.so, since wheels cannot hold links
-  install DIR   the same with a file libmode.so.ABI and a link to it
+  install DIR   the same with a file libmode.so.ABI and a link to it, and DIR/bin/libmode-config
 """
 
 from __future__ import annotations
@@ -122,8 +122,8 @@ def go(env: Environment, *arguments: str) -> subprocess.CompletedProcess[str]:
 # -------------------------------------------------------------- the library
 
 
-def stage(prefix: Path, with_abi: bool = False) -> None:
-    """Fills a prefix; with_abi: with a file libmode.so.ABI, and libmode.so a link to it."""
+def stage(prefix: Path, installed: bool = False) -> None:
+    """Fills a prefix; installed: with libmode.so a link to libmode.so.ABI, and with the command libmode-config."""
     env = environment()
     lack = lacking(env)
     if lack:
@@ -131,19 +131,24 @@ def stage(prefix: Path, with_abi: bool = False) -> None:
     system = go(env, "env", "GOOS").stdout.strip()
     library = {"windows": "libmode.dll", "darwin": "libmode.dylib"}.get(system, "libmode.so")
 
-    for folder in ("include", "lib/pkgconfig", "lib/cmake/libmode"):
+    for folder in ("include", "lib"):
         (prefix / folder).mkdir(parents=True, exist_ok=True)
-    file = f"{library}.{constant('ABI_VERSION')}" if with_abi else library
+    file = f"{library}.{constant('ABI_VERSION')}" if installed else library
     compile_library(prefix / "lib" / file, system, env)
-    if with_abi:
+    if installed:
         (prefix / "lib" / library).unlink(missing_ok=True)
         (prefix / "lib" / library).symlink_to(file)
     for header in (ROOT / "include").glob("*.h*"):
         shutil.copyfile(header, prefix / "include" / header.name)
     for template in (ROOT / "packaging").glob("*.in"):
+        folder = {"libmode.pc": "lib/pkgconfig", "libmode-config": "bin"}.get(template.stem, "lib/cmake/libmode")
+        if folder == "bin" and not installed:
+            continue  # the Python package has a command of this name
+        (prefix / folder).mkdir(parents=True, exist_ok=True)
         text = template.read_text(encoding="utf-8").replace("@VERSION@", version()).replace("@LIBRARY@", library)
-        folder = "lib/pkgconfig" if template.stem.endswith(".pc") else "lib/cmake/libmode"
         (prefix / folder / template.stem).write_text(text, encoding="utf-8")
+        if folder == "bin":
+            (prefix / folder / template.stem).chmod(0o755)
 
 
 def compile_library(path: Path, system: str, env: Environment) -> None:
@@ -228,7 +233,7 @@ def main() -> None:
         case ["stage", prefix] if not prefix.startswith("-"):
             stage(Path(prefix))
         case ["install", prefix] if not prefix.startswith("-"):
-            stage(Path(prefix), with_abi=True)
+            stage(Path(prefix), installed=True)
         case _:
             sys.exit(__doc__)
 
