@@ -98,6 +98,20 @@ def test_p_values_are_uniform_with_ties(decimals):
     assert_uniform(found)
 
 
+def test_a_few_scores_far_above_all_others_are_no_dependence():
+    """Five of 500 events in 31 bins: F_b between them and the rest is 0 or 1/16, far from Gaussian."""
+    rng = np.random.default_rng(15)
+    p = []
+    for _ in range(500):
+        score = rng.uniform(0, 0.005, 500)
+        score[rng.random(500) < 0.01] = 1
+        p.append(metrics.dependence(score, falling(rng, 500)).p_value)
+    p = np.array(p)
+    assert np.sum(p < 0.01) <= 9  # of 5, exceeded in 3 % of the cases; without what pairs of events add there were 12
+    assert np.sum(p < 0.001) <= 2  # there were 3
+    assert abs(np.sum(p < 0.1) - 50) < 24
+
+
 def test_p_values_are_uniform_with_many_bins(monkeypatch):
     """More than have 16 directions each in the matrix: 4, as 256 bins have."""
     monkeypatch.setattr("libmode.metrics._spectrum.MOST_ROWS", 256)
@@ -127,7 +141,7 @@ def test_the_spectrum_is_that_of_brownian_bridges():
     used = Bins(np.linspace(0, 1, bins + 1), mass)
     place = used.find(mass)
     share = 1 / np.bincount(place)[place]
-    found = np.sort(spectrum(Binned(used, place, score, mass, share), 0))[::-1]
+    found = np.sort(spectrum(Binned(used, place, score, mass, share), 0).variances)[::-1]
     found /= found.sum() / (bins - 1)
     want = 6 / (np.pi * np.repeat([1, 2, 3], bins - 1)) ** 2
     np.testing.assert_allclose(found[: len(want)], want, rtol=0.02)
@@ -172,6 +186,17 @@ def test_the_tail_of_pairs_of_scales_is_a_sum_of_exponentials(small, count):
             exact += np.prod(one / (one - others)) * rest
         if x > 8 * small * np.sqrt(2 * count):  # else the small ones alone may be above x
             assert tail(x + count * small, scales) == pytest.approx(exact, rel=1e-9)
+
+
+@pytest.mark.parametrize("stretch", [1.5, 2.0, 4.0])
+def test_the_tail_of_a_stretched_sum_is_that_of_a_gamma_distribution(stretch):
+    """Of equal scales: with the same mean and variance, and so many times the skewness."""
+    size, scale = 32, 1e-9
+    freedom, constant = size / stretch**2, size * scale * (1 - 1 / stretch)
+    for x in (0.3, 0.99, 1, 1.2, 2, 5, 30):
+        rest = (x * size * scale - constant) / (stretch * scale)
+        exact = float(mpmath.gammainc(freedom / 2, rest / 2, regularized=True)) if rest > 0 else 1
+        assert tail(x * size * scale, np.full(size, scale), stretch) == pytest.approx(exact, rel=1e-9)
 
 
 def test_the_tail_at_its_ends():

@@ -12,7 +12,7 @@ _POINTS, _LAST = 101, 6.0
 _STEEPNESS = 0.5  # how much the path moves to the right, far out, for one unit up
 
 
-def tail(value: float, scales: NDArray[np.float64]) -> float:
+def tail(value: float, scales: NDArray[np.float64], stretch: float = 1.0) -> float:
     """The probability that sum_i scales_i z_i^2 is at least ``value``, of independent unit Gaussians z_i.
 
     S. O. Rice, SIAM J. Sci. Stat. Comput. 1 (1980) 438: with K(z) = -1/2 sum_i log(1 - 2 z scales_i), the
@@ -27,8 +27,12 @@ def tail(value: float, scales: NDArray[np.float64]) -> float:
     factor can grow. p is 0 below 1e-300.
 
     scales : (k,) numbers that are not negative, and of which one is positive
+    stretch : with another number than 1 the sum has the same mean and variance and so many times the third
+        cumulant: each scale times it, with 1 / stretch^2 of a degree of freedom, and a constant
     """
-    scale, count = np.unique(scales[scales > 0] / scales.max(), return_counts=True)
+    value, scales = value - (1 - 1 / stretch) * float(np.sum(scales)), scales * stretch
+    scale, times = np.unique(scales[scales > 0] / scales.max(), return_counts=True)
+    count = times / stretch**2
     q, mean = value / scales.max(), scale @ count
     if q <= 1e-32 * mean:  # even of one variable, 1 - p is less than 1e-16
         return 1.0

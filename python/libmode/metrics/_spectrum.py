@@ -28,16 +28,21 @@ class Binned(NamedTuple):
     share: NDArray[np.float64]  #: w_i / W_b, its share of the weight of its bin
 
 
-def spectrum(events: Binned, order: int) -> NDArray[np.float64]:
-    """The eigenvalues of R V R, see :func:`libmode.metrics.dependence`, in any unit; none is negative.
+class Spectrum(NamedTuple):
+    """What the distribution of the loss is made of, in any unit of the loss."""
 
-    Empty where all events have one score.
-    """
+    variances: NDArray[np.float64]  #: the eigenvalues of R V R, none negative; empty where all events have one score
+    skewness: float  #: what pairs of events add to the third cumulant of the sum of squares, 0 in the limit
+
+
+def spectrum(events: Binned, order: int) -> Spectrum:
+    """The eigenvalues of R V R, see :func:`libmode.metrics.dependence`, and how far F_b is from Gaussian."""
     at, width = _quadrature(events)
     if len(at) == 0:
-        return np.empty(0)
+        return Spectrum(np.empty(0), 0.0)
     flat = np.linalg.qr(polynomials(events, order))[0]
-    return _eigenvalues(flat, _covariance(events, flat, at) * np.sqrt(width * width[:, None]))
+    variances = _eigenvalues(flat, _covariance(events, flat, at) * np.sqrt(width * width[:, None]))
+    return Spectrum(variances, _of_pairs(events, flat, at, width))
 
 
 def polynomials(events: Binned, order: int) -> NDArray[np.float64]:
@@ -99,6 +104,23 @@ def _covariance(events: Binned, flat: NDArray[np.float64], at: NDArray[np.float6
     of_unit = both_below - _outer(of_squares) + _outer(apart)
     covariance: NDArray[np.float64] = total[:, :, None] * of_unit
     return covariance
+
+
+def _of_pairs(events: Binned, flat: NDArray[np.float64], at: NDArray[np.float64], width: NDArray[np.float64]) -> float:
+    """The sum over pairs of events of the third moments of what each adds to the sum of squares, 2 Q_ij.
+
+    Q_ij = share_i share_j R_{b_i b_j} K(s_i, s_j), K(s, t) = integral (Theta(u - s) - F(u)) (Theta(u - t) - F(u)) du.
+    The other terms of the third cumulant, of three events each, are those of Gaussian F_b: 8 times the sum of the
+    cubes of the eigenvalues. Where a few events with scores far above all others make most of the integral, what
+    counts is how many pairs of them share a bin, which is no Gaussian.
+    """
+    cell, size = np.searchsorted(at, events.score), np.abs(events.share)
+    chance = np.bincount(cell, size, len(at) + 1) / size.sum()
+    away = (np.arange(len(at) + 1)[:, None] <= np.arange(len(at))) - np.cumsum(chance)[:-1]
+    third = chance @ ((away * width) @ away.T) ** 3 @ chance
+    cubes, sixths = (events.bins.sums(events.place, events.share**power) for power in (3, 6))
+    residual = (np.eye(len(flat)) - flat @ flat.T) ** 3
+    return float(4 * third * (cubes @ residual @ cubes - np.diag(residual) @ sixths))
 
 
 def _fitted(flat: NDArray[np.float64], values: NDArray[np.float64]) -> NDArray[np.float64]:

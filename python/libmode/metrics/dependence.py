@@ -102,7 +102,10 @@ def dependence(
 
     Notes
     -----
-    F_b is Gaussian only in the limit of many events. In samples of 500 events, with weights of
+    F_b is Gaussian only in the limit of many events. Where the loss comes from a few events that are far above all
+    others in score, its distribution is more skewed: the tail is that of a sum of squares with the third cumulant that
+    pairs of events make (without it, 1 % of 500 events at 1 and the others below 0.01 had p < 0.01 in 2 %
+    of the samples, and p < 0.001 in 1 %). In samples of 500 events, with weights of
     either sign too, p-values from 1 to 0.01 were as frequent as they should be within what 2,000
     samples can tell; smaller ones are right to a factor of about two. The spread of the loss,
     not its mean, supposes that weights do not depend on scores, or do so as polynomials in mass.
@@ -137,12 +140,13 @@ def dependence(
     there = (place >= 0) & (weigh != 0)
     scores, masses, weigh, place = scores[there], masses[there], weigh[there], place[there]
     share = weigh / used.sums(place, weigh)[place]
-    variances = spectrum(Binned(used, place, scores, masses, share), order)
+    variances, skewness = spectrum(Binned(used, place, scores, masses, share), order)
     total = float(np.sum(variances))
     if len(variances) == 0:
         p_value = 1.0
     elif found.bias <= 0 or total <= 0:
         p_value = 0.0
     else:
-        p_value = tail(found.loss / found.bias * total, variances)
+        stretch = 1 + max(0.0, skewness) / (8 * float(np.sum(variances**3)))
+        p_value = tail(found.loss / found.bias * total, variances, stretch)
     return Dependence(found.loss, found.bias, p_value, found.events, used.count)
