@@ -289,3 +289,33 @@ def test_compat_beside_modeloss():
     )
     np.testing.assert_allclose(theirs, ours, rtol=0.1)
     assert np.corrcoef(their_grad, our_grad)[0, 1] > 0.99
+
+
+def test_modeloss_tf_takes_the_width_of_the_first_bin_for_all():
+    """Where score and mass are independent its loss is not small, and pushes the scores of the background up."""
+    from modeloss.tf import MoDeLoss as Theirs
+
+    rng = np.random.default_rng(0)
+    mass, score = tf.constant(rng.exponential(1, 1024), tf.float32), tf.constant(rng.random(1024), tf.float32)
+    target = tf.zeros(1024)
+    (theirs, their_grad), (ours, our_grad) = (
+        value_and_grad(loss, score, target, mass) for loss in (Theirs(bins=16), MoDeLoss(bins=16))
+    )
+    assert theirs > 5 * ours
+    assert np.mean(their_grad) < -10 * abs(np.mean(our_grad))
+
+
+def test_modeloss_tf_bounds_the_slope_by_itself():
+    """In the loss, not relative to c_0: scores that are all high, whose c_0 is small, are bounded as others are."""
+    from modeloss.tf import MoDeLoss as Theirs
+
+    rng = np.random.default_rng(0)
+    mass = np.linspace(-1, 1, 1024)
+    score = tf.constant(np.where(rng.random(1024) < 0.05 + 0.045 * mass, 0.1, 0.9), tf.float32)
+    arguments = (score, tf.zeros(1024), tf.constant(mass, tf.float32))
+    theirs, ours = (
+        float(make(bins=16, order=1, max_slope=0.2)(*arguments)) / float(make(bins=16, order=1)(*arguments))
+        for make in (Theirs, MoDeLoss)
+    )
+    assert theirs == pytest.approx(1, abs=0.01)  # the slope of 0.045 is below 0.2
+    assert ours > 1.5  # and above 0.2 c_0
