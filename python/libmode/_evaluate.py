@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from . import _native
 from ._arrays import address, for_core, in_struct, is_double, read, ready, with_labels
+from ._far_masses import look
 from ._front import Events, events_of
 from ._options import Options
 from ._shown import shown
@@ -137,6 +138,8 @@ def _of_arrays(
     options = options.for_events(events.score.dtype, events.mass.dtype, events.mass.shape)
     arrays = ready(events, double)
     try:
-        return call(options, double, len(arrays.score), packed(arrays), address(grad), held=(arrays, grad))
+        result = call(options, double, len(arrays.score), packed(arrays), address(grad), held=(arrays, grad))
     except _native.BatchError as error:
         raise with_labels(error, events.label, options) from None
+    look(options, arrays.mass, arrays.label)
+    return result

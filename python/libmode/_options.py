@@ -47,12 +47,20 @@ class Options:
         self._exact = all(exact(*ends) for name in _LIMITS for ends in _ends(self._given.get(name)))
         self._rounded: dict[tuple[Any, Any], Options] = {}
         self.warned = False  # of what a call with them has warned
+        self.calls, self.far_masses_said = 0, False  # of libmode._far_masses
 
     @property
     def score_range(self) -> tuple[float, float] | None:
         """The limits of the integral, or None if they come from the data."""
         low, high = self.struct.score_range
         return None if math.isinf(low) else (low, high)
+
+    def takes_default_range(self, variable: int) -> bool:
+        """Whether the range of this variable of mass comes from the data, and matters."""
+        limits: tuple[Any, ...] = tuple(self._given.get(name) for name in ("mass_range", "edges"))
+        each = [value[variable] if is_for_each(value) else value for value in limits]
+        values = self._given.get("binning") == "values"  # of few masses, which have no tail
+        return self.loss == "mode" and not values and each == [None, None]
 
     def for_events(self, score: Any, mass: Any, shape: Sequence[int]) -> Options:
         """These options for scores and masses of these dtypes, and masses of this shape, (n,) or (n, d).

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-_LIBRARIES = ("libmode", "torch", "keras", "jax", "tensorflow", "lightning", "pytorch_lightning")
+_LIBRARIES = ("libmode", "torch", "keras", "jax", "tensorflow", "lightning", "pytorch_lightning", "sklearn")
 
 
 def level_of_the_user() -> int:

@@ -2,6 +2,7 @@
 
 import json
 import pickle
+import warnings
 
 import libmode
 import numpy as np
@@ -429,3 +430,14 @@ def test_equal_scores_and_few_events():
     assert len(order) == 5000
     few = QuantileMap(2).fit(score[:100] + 0.01 * mass[:100], mass[:100])
     assert np.isfinite(few.transform(score, mass)).all()
+
+
+def test_a_few_far_masses_are_said():
+    rng = np.random.default_rng(1)
+    mass = rng.exponential(60, 2_000)
+    mass[::100] = -999
+    with pytest.warns(UserWarning, match="mass is -999 for 20 of 2000 events .* and give mass_range"):
+        QuantileMap().fit(rng.random(2_000), mass)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        QuantileMap(mass_range=(0, 600)).fit(rng.random(2_000), mass)

@@ -273,3 +273,17 @@ def test_without_its_packages_the_command_names_the_extra(tmp_path):
             (tmp_path / name.name).symlink_to(name)
     done = subprocess.run(command, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (2, want.format("h5py", "is"))
+
+
+def test_masses_that_are_not_known_are_said(toy, tmp_path):
+    """On the terminal and on the page, once."""
+    columns = {name: np.array(values, float) for name, values in toy.items()}
+    columns["mass"][::100] = -999
+    file = report_toys.write(tmp_path / "far.parquet", columns)
+    options = [file, "--score", "flat", "--mass", "mass", "--cut", "label == 0", "--out", tmp_path]
+    status, printed = report_toys.report(*options)
+    assert status == 0
+    assert printed.count("mass is -999 for ") == 1 and "leave out events whose mass is not known, by --cut" in printed
+    assert (tmp_path / "report.html").read_text(encoding="utf-8").count("mass is -999 for ") == 1
+    options[options.index("label == 0")] = "label == 0 and mass > 0"
+    assert "Warning" not in report_toys.report(*options)[1]

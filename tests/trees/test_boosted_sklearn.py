@@ -1,7 +1,9 @@
 """The classifiers as estimators of scikit-learn."""
 
 import pickle
+import warnings
 
+import libmode
 import numpy as np
 import pandas as pd
 import pytest
@@ -336,3 +338,15 @@ def test_the_checks_of_scikit_learn(estimator):
     others = {result["check_name"]: result["status"] for result in found if result["status"] != "passed"}
     assert others == {"check_array_api_input": "skipped"} | dict.fromkeys(NOT_SO, "xfail")
     assert len(found) > 50
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_a_few_far_masses_are_said_once(library):
+    rng = np.random.default_rng(1)
+    x, label, mass = rng.normal(size=(2_000, 2)), rng.integers(0, 2, 2_000), 50 + rng.exponential(60, 2_000)
+    mass[::100] = -999
+    libmode._options._cached.cache_clear()  # as if nothing had been said yet
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        CLASSIFIERS[library](order=1, bins=9, **FEW).fit(x, label, mass=mass)
+    assert [str(warning.message)[:12] for warning in found] == ["mass is -999"]

@@ -2,7 +2,7 @@
 
 :class:`MoDeConstraint` goes to ``model.compile(loss=...)``, and the mass travels in ``y_true``::
 
-    model.compile("adam", MoDeConstraint(order=1), metrics=[on_label("AUC")])
+    model.compile("adam", MoDeConstraint(order=1, mass_range=(50, 300)), metrics=[on_label("AUC")])
     model.fit(x, pack(label, mass))
 """
 

@@ -97,7 +97,7 @@ class MoDeConstraint(WithBase):
     >>> rng = np.random.default_rng(1)
     >>> label, mass = rng.integers(0, 2, 4_000), rng.uniform(50, 300, 4_000)  # 0 is background
     >>> x = np.column_stack([mass / 300, rng.normal(label)])
-    >>> loss = MoDeConstraint(order=1)  # cross-entropy, to whose gradient MoDe's is added
+    >>> loss = MoDeConstraint(order=1, mass_range=(50, 300))  # cross-entropy, to whose gradient MoDe's is added
     >>> model = keras.Sequential([keras.layers.Dense(1, "sigmoid")])
     >>> model.compile("adam", loss)
     >>> history = model.fit(x, pack(label, mass), batch_size=2_000, verbose=0)
@@ -105,7 +105,7 @@ class MoDeConstraint(WithBase):
     (0, 30.0, True)
     >>> rho, error = loss.dependence
     >>> MoDeConstraint.from_config(loss.get_config()).options
-    {'order': 1}
+    {'order': 1, 'mass_range': (50.0, 300.0)}
     """
 
     def __init__(

@@ -291,7 +291,7 @@ class MoDeLoss(CoreLoss):
     >>> rng = np.random.default_rng(1)
     >>> x, label, mass = rng.normal(size=(4_000, 2)), rng.integers(0, 2, 4_000), rng.uniform(50, 300, 4_000)
     >>> model = keras.Sequential([keras.layers.Dense(1, "sigmoid")])
-    >>> model.compile("adam", MoDeLoss(strength=100, order=1))  # cross-entropy + 100 MoDe[1]
+    >>> model.compile("adam", MoDeLoss(strength=100, order=1, mass_range=(50, 300)))  # cross-entropy + 100 MoDe[1]
     >>> history = model.fit(x, pack(label, mass), batch_size=2_000, verbose=0)
     >>> len(history.history["loss"])
     1

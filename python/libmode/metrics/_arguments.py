@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._arrays import read, vector
+from .._far_masses import say_if_far
 from .._front import same_length
 
 
@@ -89,7 +90,9 @@ def _equal(name: str, bins: Any, mass_name: str, mass: NDArray[np.float64]) -> N
         raise ValueError(
             f"{name} = {bins!r} between the lowest and the highest {mass_name}, and every {mass_name} is {low:g}"
         )
-    return np.linspace(low, high, whole(name, bins, 1) + 1)
+    count = whole(name, bins, 1)
+    say_if_far(mass, f"{name} as edges")
+    return np.linspace(low, high, count + 1)
 
 
 class Bins:

@@ -13,6 +13,7 @@ from .._arrays import vector
 from .._front import Events, takes_events
 from .._functions import mode_edges, mode_evaluate
 from .._options import check
+from .._user import level_of_the_user
 from ._arguments import Bins, number, numbers, positive_sums, weights, whole
 from .mass import Flatness, blind_jsd, flatness, jsd
 from .roc import Roc, area, roc, working_point
@@ -127,7 +128,7 @@ def summary(
     found |= points | background.inverse_jsd(float(curve.threshold[working_point(curve, OF_JSD)]))
     found["sensitivity"] = best
     for name, why in background.unknown.items():
-        warnings.warn(f"{name} is NaN: {why}", RuntimeWarning, stacklevel=2)
+        warnings.warn(f"{name} is NaN: {why}", RuntimeWarning, stacklevel=level_of_the_user())
     return found
 
 

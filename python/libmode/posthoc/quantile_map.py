@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._arrays import read
+from .._far_masses import say_if_far
 from .._front import flat, same_length, variables
 from .._missing import needed
 from .._shown import refuse_unknown
@@ -359,6 +360,7 @@ def _ranges(given: Any, masses: NDArray[np.float64]) -> list[tuple[float, float]
     """The lowest and highest mass of each variable."""
     count = masses.shape[1]
     if given is None:
+        any(say_if_far(column, "mass_range") for column in masses.T)
         found = [(float(column.min()), float(column.max())) for column in masses.T] if len(masses) else []
     else:
         pairs = np.asarray(given, float).reshape(-1, 2)

@@ -127,6 +127,8 @@ def _report(
         (out / "report.json").write_text(json.dumps(numbers, indent=1, allow_nan=False) + "\n", encoding="utf-8")
         (out / "report.html").write_text(page(numbers, drawn), encoding="utf-8")
     _show(numbers, out)
+    if found.far_masses:
+        click.echo(f"Warning: {found.far_masses}: leave out events whose mass is not known, by --cut", err=True)
     return _status(found, max_dependence)
 
 

@@ -48,6 +48,7 @@ def contents(
             "tested": found.tested,
             "edges": found.edges,
             "fit": of_fit,
+            "far_masses": found.far_masses,
             "unknown": found.unknown,
             "max_dependence": max_dependence,
             "passed": passed(found, max_dependence),

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import metrics, mode_edges
+from .._far_masses import far
 from ..metrics.roc import ROUNDING, area, working_point
 from . import spurious
 from .problem import Problem
@@ -65,6 +66,7 @@ class Judgement:
     background: int
     tested: int  #: background events in the tests of dependence
     edges: NDArray[np.float64]  #: of the bins of mass
+    far_masses: str | None  #: what is to be said of a few masses far from all others
     fit: spurious.Fit | None
     scores: list[Judged]
     unknown: dict[str, str] = field(default_factory=dict)
@@ -110,6 +112,7 @@ def judge(
         background=len(background.mass),
         tested=background.tested,
         edges=background.edges,
+        far_masses=background.far_masses,
         fit=fit,
         scores=scores,
         unknown=unknown,
@@ -130,6 +133,8 @@ class _Background:
             raise Problem(f"--mass is {self.mass[0]:g} for all background: expected masses that differ.")
         self.weight = None if sample.weight is None else self.of(sample.weight)
         self.order = order
+        self.far_masses = far(self.mass)
+        self.mass_range = float(np.min(self.mass)), float(np.max(self.mass))
         self.edges = mode_edges(self.mass, bins=BINS)
         if len(self.edges) < order + 3:
             raise Problem(
@@ -151,7 +156,13 @@ class _Background:
         which = slice(None) if self._tested is None else self._tested
         weight = None if self.weight is None else self.weight[which]
         return metrics.dependence(
-            score[which], self.mass[which], weight=weight, order=self.order, bins=bins, score_range=None
+            score[which],
+            self.mass[which],
+            weight=weight,
+            order=self.order,
+            bins=bins,
+            mass_range=self.mass_range,
+            score_range=None,
         )
 
 

@@ -17,6 +17,7 @@ from torch import Tensor
 
 from .. import _native
 from .._arrays import with_labels
+from .._far_masses import look
 from .._front import NO_SECOND_DERIVATIVE, Events
 from .._options import Options
 from .._plain import plain
@@ -80,6 +81,7 @@ def compute(
         )
     except _native.BatchError as error:
         raise with_labels(error, None if label is None else as_numpy(label), checked) from None
+    _look(checked, arrays)
     kind = result_type(score)
     return torch.scalar_tensor(loss, dtype=kind, device=score.device), grad.to(score.device, kind)
 
@@ -94,6 +96,7 @@ def evaluate(events: Events, options: str) -> tuple[_native.ModeResult, Tensor]:
         )
     except _native.BatchError as error:
         raise with_labels(error, None if events.label is None else as_numpy(events.label), checked) from None
+    _look(checked, arrays)
     return result, grad.to(events.score.device, result_type(events.score))
 
 
@@ -112,6 +115,10 @@ def _arrays(
         None if category is None else _ready("category", category, _whole(category, torch.int64)),
     )
     return arrays, checked
+
+
+def _look(options: Options, arrays: Events) -> None:
+    look(options, arrays.mass.numpy(), None if arrays.label is None else arrays.label.numpy())
 
 
 def _whole(tensor: Tensor, otherwise: torch.dtype) -> torch.dtype:

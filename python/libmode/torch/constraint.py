@@ -108,9 +108,9 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
     >>> target, mass = torch.randint(0, 2, (2_000,)).float(), 50 + 250 * torch.rand(2_000)  # 0 is background
     >>> x = torch.stack([mass / 300, torch.randn(2_000) + target], 1)
     >>> network = torch.nn.Sequential(torch.nn.Linear(2, 1), torch.nn.Sigmoid())
-    >>> weight, constraint = torch.rand(2_000), MoDeConstraint(order=1)
+    >>> weight, constraint = torch.rand(2_000), MoDeConstraint(order=1, mass_range=(50, 300))
     >>> constraint
-    MoDeConstraint(order=1, relative_strength=30.0)
+    MoDeConstraint(order=1, mass_range=(50.0, 300.0), relative_strength=30.0)
     >>> score = constraint(network(x)[:, 0], target, mass, weight)  # the one line
     >>> torch.nn.functional.binary_cross_entropy(score, target, weight).backward()
     >>> constraint.loss < 0.1, constraint.strength > 0, constraint.relative_strength, constraint.skipped

@@ -157,9 +157,9 @@ class MoDeLoss(CoreLoss):
     >>> x, mass = torch.randn(2_000, 3), 50 + 250 * torch.rand(2_000)
     >>> target = torch.randint(0, 2, (2_000,)).float()  # 0 is background
     >>> network = torch.nn.Sequential(torch.nn.Linear(3, 1), torch.nn.Sigmoid())
-    >>> mode = MoDeLoss(order=1, max_slope=0.5)
+    >>> mode = MoDeLoss(order=1, max_slope=0.5, mass_range=(50, 300))
     >>> mode
-    MoDeLoss(order=1, max_slope=0.5)
+    MoDeLoss(order=1, max_slope=0.5, mass_range=(50.0, 300.0))
     >>> score = network(x)[:, 0]
     >>> loss = torch.nn.functional.binary_cross_entropy(score, target) + 1000 * mode(score, target, mass)
     >>> loss.backward()

@@ -1,0 +1,142 @@
+"""A mass that is not known, -999 say, stretches the range that is taken by default: that is said once."""
+
+import warnings
+
+import libmode
+import numpy as np
+import pytest
+from libmode import baselines, metrics
+from libmode._far_masses import far
+
+SENTENCE = (
+    r"mass is -999 for 30 of 3000 events \(1 %\): its range, -999 to \d+.*, is \d times that from the 1st to the 99th "
+    r"percentile of the others, 50\.\d+ to 3\d\d.*: leave out events whose mass is not known, and give mass_range"
+)
+
+
+def events(n=3000, lost=30, value=-999.0):
+    rng = np.random.default_rng(1)
+    mass = 50 + rng.exponential(60, n)
+    mass[rng.permutation(n)[:lost]] = value
+    return rng.random(n), mass
+
+
+def warned(call):
+    """What a call says, with options that have not warned yet."""
+    libmode._options._cached.cache_clear()
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        call()
+    return [str(warning.message) for warning in found]
+
+
+# ------------------------------------------------------------------ what is far
+
+
+@pytest.mark.parametrize(
+    "lost, value, start",
+    [
+        (30, -999, "mass is -999 for 30 of 3000 events (1 %): its range, -999 to "),
+        (300, -999, "mass is -999 for 300 of 3000 events (10 %)"),
+        (1, 1e6, "mass is 1e+06 for 1 of 3000 events (0.033 %)"),
+        (3, [3000, 4000, 5000], "mass is up to 5000 for 3 of 3000 events (0.1 %)"),
+        (30, np.nan, None),  # of an absent variable
+        (3, 500, None),
+    ],
+)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_few_masses_far_from_all_others(lost, value, start, dtype):
+    found = far(events(lost=lost, value=value)[1].astype(dtype))
+    assert found is None if start is None else found.startswith(start)
+
+
+@pytest.mark.parametrize(
+    "name, n, low, high",
+    [
+        ("flat", 3000, 0, 0),
+        ("exponential", 30, 0, 0),
+        ("exponential", 30_000, 0, 0),
+        ("normal", 3000, 0, 0),
+        ("integers", 300, 0, 0),
+        # A tail of m^-9 is beyond five times its bulk in some samples, and one of m^-5 in many large ones.
+        ("pareto 8", 1000, 0, 0.03),
+        ("pareto 8", 10_000, 0.01, 0.1),
+        ("pareto 4", 10_000, 0.3, 0.6),
+    ],
+)
+def test_how_often_masses_that_fall_steeply_warn(name, n, low, high):
+    draw = {
+        "flat": lambda rng: rng.random(n),
+        "exponential": lambda rng: 50 + rng.exponential(60, n),
+        "normal": lambda rng: rng.normal(125, 10, n),
+        "integers": lambda rng: rng.integers(0, 12, n).astype(float),
+        "pareto 8": lambda rng: 1000 * (1 + rng.pareto(8, n)),
+        "pareto 4": lambda rng: 1000 * (1 + rng.pareto(4, n)),
+    }[name]
+    rng = np.random.default_rng(2)
+    rate = np.mean([far(draw(rng)) is not None for _ in range(200)])
+    assert low <= rate <= high
+
+
+@pytest.mark.parametrize("mass", [[], [-999.0], [1.0, 2.0, -999.0], [0.0, 1.0] * 50 + [2.0] * 50, [np.nan] * 30])
+def test_masses_without_a_bulk_say_nothing(mass):
+    assert far(np.array(mass)) is None
+
+
+# ------------------------------------------------------------------ where it is said
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        libmode.mode_loss,
+        libmode.mode_loss_and_grad,
+        libmode.mode_evaluate,
+        libmode.mode_loss_grad_hess,
+        metrics.dependence,
+    ],
+)
+def test_a_loss_warns_and_a_mass_range_is_the_remedy(call):
+    score, mass = events()
+    libmode._options._cached.cache_clear()
+    with pytest.warns(UserWarning, match=SENTENCE) as found:
+        call(score, mass, order=1)
+    assert found[0].filename == __file__
+    assert warned(lambda: call(score, mass, order=1, mass_range=(50, 400))) == []
+
+
+def test_it_is_said_once():
+    assert len(warned(lambda: [libmode.mode_loss(*events(), order=1) for _ in range(250)])) == 1
+
+
+def test_masses_that_come_late_are_seen():
+    def calls():
+        for lost in [0] * 50 + [30] * 100:
+            libmode.mode_loss(*events(lost=lost), order=1)
+
+    assert len(warned(calls)) == 1
+
+
+def test_only_selected_events_and_variables_without_a_range_count():
+    score, mass = events()
+    label = (mass == -999).astype(int)
+    assert warned(lambda: libmode.mode_loss(score, mass, label=label)) == []
+    assert len(warned(lambda: libmode.mode_loss(score, mass, label=0 * label))) == 1
+    both = np.column_stack([events(lost=0)[1], mass])
+    assert len(warned(lambda: libmode.mode_loss(score, both))) == 1
+    assert len(warned(lambda: libmode.mode_loss(score, both, mass_range=[(0, 1000), None]))) == 1
+    assert warned(lambda: libmode.mode_loss(score, both, mass_range=[None, (0, 1000)])) == []
+
+
+def test_other_losses_have_no_range():
+    score, mass = events(500, 5)
+    assert warned(lambda: libmode.mode_loss(score, np.where(mass < 0, 9.0, mass > 80), binning="values")) == []
+    assert warned(lambda: baselines.disco_loss(score, mass)) == []
+    assert warned(lambda: baselines.flatness_loss(score, mass)) == []
+
+
+def test_bins_of_equal_width_in_metrics():
+    score, mass = events()
+    with pytest.warns(UserWarning, match="mass is -999 for 30 of 3000 events .* and give bins as edges"):
+        metrics.cvm_flatness(score, mass, bins=10)
+    assert warned(lambda: metrics.cvm_flatness(score, mass, bins=np.linspace(50, 400, 11))) == []
