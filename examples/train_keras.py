@@ -20,7 +20,7 @@ features = np.column_stack([rng.normal(label), distance])
 
 
 def train(loss):
-    """The scores of a network that was trained on cross entropy, or with MoDe's gradient added to that."""
+    """The scores of a network that was trained on cross entropy, or with MoDe's push in its gradient."""
     keras.utils.set_random_seed(1)
     model = keras.Sequential([keras.layers.Dense(32, "silu"), keras.layers.Dense(1, "sigmoid")])
     model.compile(keras.optimizers.Adam(0.02), loss)
@@ -31,9 +31,9 @@ def train(loss):
 
 background = label == 0
 bins = np.quantile(mass[background], np.linspace(0, 1, 11))
-for strength, loss in ((0, "binary_crossentropy"), (30, MoDeConstraint(order=ORDER))):
+for name, loss in (("without MoDe", "binary_crossentropy"), ("with MoDe", MoDeConstraint(order=ORDER))):
     score = train(loss)
     selected = score >= metrics.threshold(score, label, signal_efficiency=0.5)
     residual = metrics.flatness(mass[background], selected[background], bins, degree=ORDER)
-    print(f"strength {strength:3}: AUC {metrics.auc(score, label):.3f}, background efficiency against mass:", end=" ")
+    print(f"{name}: AUC {metrics.auc(score, label):.3f}, background efficiency against mass:", end=" ")
     print(f"residual {residual.rms:.2f} (number of events alone: {residual.expected:.2f})")

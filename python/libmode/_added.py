@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ._arrays import read
 from ._bad_batches import OnBadBatch, SkipsBadBatches
-from ._constraint import Constraint, Direction, ScoreTransform, State, positive
+from ._constraint import NUMBERS, WITHOUT_STATE, Constraint, Direction, State, positive
 from ._front import Events, events_of, joined
 from ._monitor import Monitor, look
 from ._native import BatchError
@@ -49,46 +49,49 @@ class Added(SkipsBadBatches):
     def push(
         self, score: Any, mass: Any, weight: Any, label: Any, category: Any, *reference: Any
     ) -> tuple[float, NDArray[Any]]:
-        """What MoDe's gradient is multiplied with over the norm of the one that comes in, and that gradient.
+        """What the push is multiplied with, over the norm of the gradient that comes in, and the push.
 
-        All are NumPy's arrays; the gradient has the shape and type of the scores. ``reference`` are the five arrays
-        of further events, or nothing. Of a batch that has no loss, and that is not an error, the gradient is 0.
+        All are NumPy's arrays; the push has the shape and type of the scores. ``reference`` are the five arrays
+        of further events, or nothing. In a batch that has no loss, and that is not an error, nothing is pushed.
         """
-        remembers, batch = self.state is not None, Events(score, mass, weight, label, category)
-        after, grad = self._after(self.state or State(), remembers, batch, reference)
-        if remembers:
-            self.state = after
-        return self.constraint.per_norm(after), grad
+        return self._both(score, self.direction(Events(score, mass, weight, label, category), reference))
 
     def push_from(
         self, score: Any, mass: Any, weight: Any, label: Any, category: Any, state: NDArray[Any], *reference: Any
     ) -> tuple[NDArray[Any], NDArray[Any]]:
-        """The state after the batch, (9,), given the one before, and the gradient."""
-        before, batch = State(*state.tolist()), Events(score, mass, weight, label, category)
-        after, grad = self._after(before, True, batch, reference)
-        return np.asarray(after, state.dtype), grad
+        """The same, given the numbers of the state before; those of the state after follow the factor."""
+        before = State._make([*state[:NUMBERS].tolist(), state[NUMBERS:]])
+        found = self._direction(Events(score, mass, weight, label, category), reference, before)
+        after = before if found is None else self.constraint.after(before, found)
+        per_norm, push = self._both(score, found)
+        return np.concatenate([[per_norm], after[:NUMBERS], after.sums]).astype(state.dtype), push
 
-    def _after(
-        self, state: State, remembers: bool, batch: Events, reference: tuple[Any, ...]
-    ) -> tuple[State, NDArray[Any]]:
+    def direction(self, batch: Events, reference: tuple[Any, ...] = ()) -> Direction | None:
+        """Where a batch is pushed, which is remembered; None for one that has no loss."""
+        found = self._direction(batch, reference, self.state)
+        if found is not None and self.state is not None:
+            self.state = self.constraint.after(self.state, found)
+        return found
+
+    def _both(self, score: NDArray[Any], found: Direction | None) -> tuple[float, NDArray[Any]]:
+        if found is None:
+            return 0.0, np.zeros_like(score)
+        return self.constraint.per_norm(found), found.push.reshape(score.shape).astype(score.dtype, copy=False)
+
+    def _direction(self, batch: Events, reference: tuple[Any, ...], state: State | None) -> Direction | None:
         try:
-            found = self._direction(batch, reference)
+            every = events_of(read, *batch)
+            if reference:
+                every = joined(every, Events(*reference), self.constraint.labels, read, _filled, _concatenated)
+            found = self.constraint.direction(state or State(), *every, count=len(batch.score))
         except BatchError as error:
             self._skip(error)
-            return state, np.zeros_like(batch.score)
+            return None
         except ValueError as error:
-            where = [f"in training step {int(state.steps)}"] if remembers else []
+            where = [] if state is None else [f"in training step {int(state.steps)}"]
             if reference:
                 where.append(f"events from {len(batch.score)} on are those of reference")
             raise ValueError(f"{error} ({', '.join(where)})" if where else str(error)) from None
-        grad = found.grad.reshape(batch.score.shape).astype(batch.score.dtype, copy=False)
-        return self.constraint.after(state, found), grad
-
-    def _direction(self, batch: Events, reference: tuple[Any, ...]) -> Direction:
-        every = events_of(read, *batch)
-        if reference:
-            every = joined(every, Events(*reference), self.constraint.labels, read, _filled, _concatenated)
-        found = self.constraint.direction(*every, count=len(batch.score))
         self.loss = found.loss
         if self._monitor is not None and self._monitor.due():
             look(self._monitor, self.constraint, every, found)
@@ -108,15 +111,16 @@ def of_function(
     *,
     relative_strength: Any,
     tolerance: Any = None,
-    score_transform: ScoreTransform,
     from_logits: bool,
     on_bad_batch: OnBadBatch,
+    has_state: bool = False,
 ) -> Added:
-    """That of a function with these arguments, the same one for the same arguments; it remembers nothing."""
+    """That of a function with these arguments, the same one for the same arguments; it remembers nothing itself."""
+    if relative_strength is None and not has_state:
+        relative_strength = WITHOUT_STATE
     return _of_function(
-        positive("relative_strength", relative_strength),
+        None if relative_strength is None else positive("relative_strength", relative_strength),
         None if tolerance is None else positive("tolerance", tolerance),
-        score_transform,
         bool(from_logits),
         on_bad_batch,
         **plain("mode", {"order": 1, **options}),
@@ -125,9 +129,8 @@ def of_function(
 
 @lru_cache(maxsize=256)
 def _of_function(
-    relative_strength: float,
+    relative_strength: float | None,
     tolerance: float | None,
-    score_transform: ScoreTransform,
     from_logits: bool,
     on_bad_batch: OnBadBatch,
     **options: Any,
@@ -136,7 +139,6 @@ def _of_function(
         options,
         relative_strength=relative_strength,
         tolerance=tolerance,
-        score_transform=score_transform,
         from_logits=from_logits,
     )
     return Added(constraint, name="mode_constraint", on_bad_batch=on_bad_batch)

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._arrays import read
-from ._boosting import Boosting, Pushed, checked, sums_of_weights, targets
-from ._constraint import ScoreTransform, sigmoid
+from ._boosting import Boosting, Pushed, ScoreTransform, checked, sums_of_weights, targets
+from ._constraint import sigmoid
 from ._functions import mode_evaluate
 from .metrics.summary import Settings as Judged
 from .metrics.summary import sensitivity

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ._arrays import read
-from ._constraint import ODDS, ScoreTransform, positive, sigmoid
+from ._constraint import positive, sigmoid
 from ._evaluate import evaluate, loss_grad_hess
 from ._front import Events, events_of
 from ._options import check
 from ._plain import flag
 from ._shown import shown
+
+ScoreTransform = Literal["odds"] | None
+
+# The c of W(s) = c s / (1 + c - s), for scores from 0 to 1: nearly c times the odds, and finite.
+_ODDS = 0.3
 
 # Bins of mass where none are asked for and there are events for more than the loss has by default: all events are
 # there in each round, and what a tree does inside a bin goes unseen.
@@ -161,10 +166,10 @@ class Boosting:
         """The scores that the loss sees, with their first and second derivatives by the margin."""
         if self._settings.score_transform is None:
             return prob, slope, slope * (1 - 2 * prob)
-        rest = 1 + ODDS - prob
-        by_prob = ODDS * (1 + ODDS) / rest**2
+        rest = 1 + _ODDS - prob
+        by_prob = _ODDS * (1 + _ODDS) / rest**2
         first = by_prob * slope
-        return np.minimum(ODDS * prob / rest, 1), first, first * (1 - 2 * prob + 2 * slope / rest)
+        return np.minimum(_ODDS * prob / rest, 1), first, first * (1 - 2 * prob + 2 * slope / rest)
 
 
 class Settings(NamedTuple):

@@ -15,8 +15,8 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from ._arrays import read
 from ._boosted import USUAL_EVENTS, Metric, Objective, RowsOf, shape_of
-from ._boosting import mean_size, sums_of_weights
-from ._constraint import ScoreTransform, positive, sigmoid
+from ._boosting import ScoreTransform, mean_size, sums_of_weights
+from ._constraint import positive, sigmoid
 from ._plain import TAKEN
 from ._shown import near, refuse_unknown
 from .metrics._arguments import whole

@@ -1,50 +1,67 @@
-"""What a constraint adds to the gradient of a classifier, up to its size: by NumPy, once for all frameworks."""
+"""What a constraint adds to the gradient of a classifier, by NumPy: once for all frameworks.
+
+The residual r(m, s) of the background's CDFs of scores is what must become 0. A constrained training has a
+multiplier u(m, s) for it, which pushes the logit of each background event. Here u is proportional to the residual
+of the batch plus the sum of the residuals of earlier batches (the method of multipliers; M. Hestenes, J. Optim.
+Theory Appl. 4 (1969) 303). The sum makes the mean residual 0 however small the push of one batch is, so that the
+push can be small, and with it the noise. Both are smooth functions of mass and score, which leaves out most of
+the noise of a batch.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ._evaluate import Result, evaluate
-from ._options import Options, check
+from ._evaluate import evaluate
+from ._front import MOST_VARIABLES
+from ._options import check
 from ._shown import shown
+from ._smooth import OF_SCORE, Group, of_mass
 
 #: Of how many background events :attr:`Dependence.value` tells where no tolerance is given.
 USUAL_TOLERANCE = 100_000.0
 
-ScoreTransform = Literal["odds"] | None
-
-#: The c of W(s) = c s / (1 + c - s), for scores from 0 to 1: nearly c times the odds, and finite.
-ODDS = 0.3
+#: The strength where nothing is remembered from batch to batch and none is given.
+WITHOUT_STATE = 10.0
 
 # Bins of mass where none are asked for, and how many events each needs. In half as many bins as the loss has
-# otherwise there is half of the noise, which in batches is what the strength is spent on.
+# otherwise there is half of the noise.
 _BINS, _IN_BIN = 16, 8
 
-# Ranges of scores, in each of which the direction has the mean 0, see _without_squeeze.
-_PARTS = 8
+# The push of a batch, and the part of it that is added to the sum: studies/zoo tells how these were found.
+_PROPORTIONAL, _INTEGRAL = 4.0, 0.02
+
+# The share of a batch in the averages, and how fast the strength and the sum follow a tolerance.
+_RATE, _PACE, _LEAK = 1 / 200, 0.02, 0.02
+_LEAST_FACTOR = 0.01
+
+# Of scores that are 0 or 1 in their type; their logits move no further, and what they get does not matter.
+_LEAST_SLOPE = 1e-6
 
 
 class Direction(NamedTuple):
     """Where a batch is pushed, and the dependence that it is pushed against."""
 
-    grad: NDArray[Any]  #: (n,), of the loss by the predictions of the batch, without those of reference events
-    norm: float  #: of the same by the logits
+    push: NDArray[Any]  #: (n,), by the predictions of the batch; 0 but for events that are moved
+    norm: float  #: the average of the norm of the direction before it is smoothed
     spread: float  #: of the logits of background events: their standard deviation, at most 1
-    loss: float  #: MoDe of W(s), unbiased
+    moved: float  #: the number of events that are moved
+    loss: float  #: MoDe, unbiased
     bias: float  #: of a finite batch, by which the plain loss is larger
     events: float  #: (sum w)^2 / sum w^2 of the background
+    residual: NDArray[np.float64]  #: (labels, functions of mass, functions of score), in the units of the push
 
 
 class Dependence(NamedTuple):
-    """rho = D N / (B n): D the unbiased loss, B its bias, n the events counted, N those that are to see nothing.
+    """rho = D N / (B n): D the unbiased loss, B its bias, n the events of a batch, N those of a later test.
 
-    At most 1 where the dependence cannot be told from none by N events. It does not change where scores are squeezed.
+    At most 1 where a test with N events sees no dependence. It does not change where scores are squeezed.
     """
 
     value: float
@@ -52,7 +69,7 @@ class Dependence(NamedTuple):
 
 
 class State(NamedTuple):
-    """What is remembered from batch to batch: averages over batches of some 10 N events, or all so far.
+    """What a constraint remembers from batch to batch: averages over 200 batches, and the sum of the residuals.
 
     Examples
     --------
@@ -62,27 +79,39 @@ class State(NamedTuple):
     >>> rng = np.random.default_rng(1)
     >>> label, mass, score = rng.integers(0, 2, 4_000), rng.uniform(50, 300, 4_000), rng.random(4_000)
     >>> def loss(score, state):
-    ...     score, state = mode_constraint(score, label, mass, order=1, tolerance=10_000, state=state)
+    ...     score, state = mode_constraint(score, label, mass, order=1, state=state)
     ...     return ((score - label) ** 2).mean(), state
-    >>> step, state = jax.jit(jax.grad(loss, has_aux=True)), State()
+    >>> step, state = jax.jit(jax.grad(loss, has_aux=True)), State.start()  # of one variable of mass
     >>> for _ in range(3):
     ...     gradient, state = step(score, state)
     >>> int(state.steps)
     3
     >>> rho, error = state.dependence(10_000)  # of 10,000 events
     >>> print(f"{rho:.1f}")
-    -0.2
+    -0.5
     """
 
-    steps: float = 0.0  #: the number of batches
-    norm: float = 0.0  #: of the gradient by the logits, over 200 batches
-    spread: float = 1.0  #: of the logits of the last batch
-    loss: float = 0.0  #: unbiased
-    bias: float = 0.0  #: of the plain loss
-    events: float = 0.0  #: of a batch, (sum w)^2 / sum w^2
-    square: float = 0.0  #: of the loss
-    share: float = 0.0  #: the sum of the squares of the shares that the batches have in the averages
-    factor: float = 1.0  #: of the relative strength
+    steps: Any = 0.0  #: the number of batches
+    norm: Any = 0.0  #: of the direction before it is smoothed
+    loss: Any = 0.0  #: unbiased
+    bias: Any = 0.0  #: of the plain loss
+    events: Any = 0.0  #: of a batch, (sum w)^2 / sum w^2
+    square: Any = 0.0  #: of the loss
+    share: Any = 0.0  #: the sum of the squares of the shares that the batches have in the averages
+    factor: Any = 1.0  #: of the push, which a tolerance lowers
+    sums: Any = ()  #: of the residuals, (labels x functions of mass x functions of score,); () before the first batch
+
+    @classmethod
+    def start(cls, variables: int = 1, labels: int = 1) -> State:
+        """State(), with the sum as long as it will be for so many variables of mass and background labels.
+
+        ``jax.lax.scan`` needs it: its carry must not change its shape.
+        """
+        if variables not in range(1, MOST_VARIABLES + 1):
+            raise ValueError(f"variables = {shown(variables)}: must be 1 to {MOST_VARIABLES}")
+        if not (isinstance(labels, int) and labels >= 1):
+            raise ValueError(f"labels = {shown(labels)}: must be an integer, at least 1")
+        return cls(sums=np.zeros(labels * of_mass(int(variables)) * OF_SCORE))
 
     def dependence(self, tolerance: float) -> Dependence:
         """For N = tolerance."""
@@ -94,6 +123,10 @@ class State(NamedTuple):
         return Dependence(self.loss / unit, error / unit)
 
 
+#: How many of the values of a state are single numbers.
+NUMBERS = len(State._fields) - 1
+
+
 class Constraint:
     """The options of a constraint, checked, and what a batch makes of them."""
 
@@ -101,9 +134,8 @@ class Constraint:
         self,
         options: Mapping[str, Any],
         *,
-        relative_strength: float,
+        relative_strength: float | None,
         tolerance: float | None,
-        score_transform: ScoreTransform,
         from_logits: bool,
     ) -> None:
         self._made_of = partial(
@@ -111,64 +143,109 @@ class Constraint:
             dict(options),
             relative_strength=relative_strength,
             tolerance=tolerance,
-            score_transform=score_transform,
             from_logits=from_logits,
         )
-        self.relative_strength = positive("relative_strength", relative_strength)
+        self.relative_strength = None if relative_strength is None else positive("relative_strength", relative_strength)
         self.tolerance = None if tolerance is None else positive("tolerance", tolerance)
+        if relative_strength is not None and tolerance is not None:
+            raise ValueError(
+                f"relative_strength = {shown(relative_strength)} and tolerance = {shown(tolerance)}: "
+                "a fixed strength follows no tolerance; leave one of them out"
+            )
         self.from_logits = from_logits
         if from_logits and "score_range" in options:
             raise ValueError(
                 f"score_range = {options['score_range']} and from_logits = True: the scores of logits are from 0 to 1"
             )
-        if score_transform not in ("odds", None):
-            raise ValueError(f"score_transform = {score_transform!r}: must be 'odds' or None")
-        self._options = check("mode", options)
-        self.labels = self._options.labels
-        self.score_range = self._options.score_range
-        self._transforms = score_transform is not None
-        if self._transforms and self.score_range is None:
-            raise ValueError(
-                "score_range = None: score_transform = 'odds' needs limits of the scores; give None for it too"
-            )
+        self._of_few = self._of_many = check("mode", options)
+        self.labels = self._of_few.labels
+        self.score_range = self._of_few.score_range
         self.bins = options.get("bins") if isinstance(options.get("bins"), int) else None
         self.unbiased = bool(options.get("unbiased", True))
-        transformed = {**options, "score_range": (0.0, 1.0)} if self._transforms else dict(options)
-        self._of_few = self._of_many = check("mode", transformed)
         if not {"bins", "edges", "knots", "joint"} & set(options) and options.get("binning", "quantile") == "quantile":
-            self._of_many = check("mode", {**transformed, "bins": _BINS})
+            self._of_many = check("mode", {**options, "bins": _BINS})
 
     def __reduce__(self) -> tuple[Any, tuple[()]]:
         return self._made_of, ()
 
     def direction(
-        self, pred: Any, mass: Any, weight: Any, label: Any, category: Any = None, count: int | None = None
+        self,
+        state: State,
+        pred: Any,
+        mass: Any,
+        weight: Any,
+        label: Any,
+        category: Any = None,
+        count: int | None = None,
     ) -> Direction:
-        """The direction for arrays as :func:`libmode.mode_evaluate` takes them, pred of shape (n,).
+        """The push of a batch, pred (n,), after ``state``; arrays are as :func:`libmode.mode_evaluate` takes them.
 
         ``count`` is how many of the events are those of the batch; those after it are reference events.
         Raises what that raises, about the predictions as they are given.
         """
-        others = mass, weight, label, category
         score = self.scores(pred)
         background = np.arange(len(score)) if label is None else np.flatnonzero(self.background(label))
-        of_background = score[background]
-        enough = len(of_background) >= _BINS * _IN_BIN * len(self.labels)
-        found = self._of_scores(self._of_many if enough else self._of_few, score, *others)
+        enough = len(background) >= _BINS * _IN_BIN * len(self.labels)
+        found = evaluate(self._of_many if enough else self._of_few, score, mass, weight, label, category)
+        loss = found.loss if self.unbiased else found.loss - found.bias
         weights = np.ones(len(background)) if weight is None else np.asarray(weight, np.float64)[background]
-        takes_part = self._options.inside(mass[background]) & (weights != 0)
-        background, weights = background[takes_part], weights[takes_part]
-        weights /= np.abs(weights).max()  # no scale of weights matters
-        of_background = score[background]
-        slope = self._slope(of_background)
-        of_logits = _without_squeeze(found.grad[background] * slope, of_background, weights)
-        spread = 1.0 if self.score_range is None else _spread(of_background, slope, weights)
-        if count is not None:  # the events of the batch come first
-            own = np.searchsorted(background, count)
-            background, of_logits, slope = background[:own], of_logits[:own], slope[:own]
-        grad = found.grad[:count]  # 0 but for background
-        grad[background] = of_logits if self.from_logits else of_logits / np.maximum(slope, _LEAST_SLOPE)
-        return found._replace(grad=grad, norm=math.sqrt(float(of_logits @ of_logits)), spread=spread)
+        masses = self._of_few.present(mass)[background]
+        takes_part = (masses == masses).any(axis=1) & (weights != 0)
+        if not takes_part.all():
+            background, weights, masses = background[takes_part], weights[takes_part], masses[takes_part]
+        weights = weights / np.abs(weights).mean()  # no scale of weights matters
+
+        scores, direction = score[background], found.grad[background].astype(np.float64)
+        groups = [
+            (of_label, chosen, Group(scores[chosen], masses[chosen], weights[chosen]))
+            for of_label, chosen in self._groups(background, label, category)
+        ]
+        for _, chosen, group in groups:
+            direction[chosen] = group.direction(direction[chosen])
+        norm = _mean(
+            float(state.norm), math.sqrt(float(direction @ direction)), max(1 / (float(state.steps) + 1), _RATE)
+        )
+        unit = math.sqrt(len(background)) / norm if norm > 0 else 0.0
+        sums = self._sums(state, masses.shape[1])
+        residual, push = np.zeros_like(sums), np.empty(len(background))
+        for of_label, chosen, group in groups:
+            own = group.residual(unit * direction[chosen])
+            residual[of_label] += own * (np.abs(weights[chosen]).sum() / np.abs(weights).sum())
+            push[chosen] = group.at(self._proportional(state) * own + sums[of_label])
+
+        slope = self._slope(scores)
+        spread = 1.0 if self.score_range is None else _spread(scores, slope, weights)
+        if count is not None and count < len(score):  # the events of the batch come first
+            of_batch = np.searchsorted(background, count)
+            background, push, slope = background[:of_batch], push[:of_batch], slope[:of_batch]
+        of_preds = np.zeros(len(score) if count is None else count, found.grad.dtype)
+        of_preds[background] = push if self.from_logits else push / np.maximum(slope, _LEAST_SLOPE)
+        return Direction(of_preds, norm, spread, len(background), loss, found.bias, found.events, residual)
+
+    def _groups(
+        self, background: NDArray[Any], label: Any, category: Any
+    ) -> Iterator[tuple[int, NDArray[Any] | slice]]:
+        """The events of each label and category: the number of the label, and where they stand in the background."""
+        if category is None and (label is None or len(self.labels) == 1):
+            yield 0, slice(None)
+            return
+        kinds = np.zeros(len(background), np.int64) if category is None else category[background]
+        for k, of_label in enumerate(self.labels):
+            own = np.ones(len(background), np.bool_) if label is None else label[background] == of_label
+            for kind in np.unique(kinds[own]):
+                yield k, np.flatnonzero(own & (kinds == kind))
+            if label is None:
+                return
+
+    def _sums(self, state: State, variables: int) -> NDArray[np.float64]:
+        shape = len(self.labels), of_mass(variables), OF_SCORE
+        return np.asarray(state.sums, np.float64).reshape(shape) if len(state.sums) else np.zeros(shape)
+
+    def _proportional(self, state: State) -> float:
+        """What the residual of a batch is multiplied with."""
+        if self.relative_strength is not None:
+            return self.relative_strength
+        return _PROPORTIONAL * float(state.factor)
 
     def background(self, label: NDArray[Any]) -> NDArray[np.bool_]:
         """Which events have a background label."""
@@ -180,23 +257,6 @@ class Constraint:
     def scores(self, pred: Any) -> Any:
         """The scores of predictions."""
         return sigmoid(pred) if self.from_logits else pred
-
-    def _of_scores(self, options: Options, score: Any, *others: Any) -> Direction:
-        if self.score_range is None or not self._transforms:
-            found = evaluate(options, score, *others)
-            return self._found(found.grad, found)
-        low, high = self.score_range
-        inside = (score >= low) & (score <= high)
-        if not inside.all():
-            evaluate(self._options, score, *others)  # which raises, unless these events take no part
-            score = np.where(inside, score, low)
-        scaled = (score - low) / (high - low)
-        slope = ODDS * (1 + ODDS) / (1 + ODDS - scaled) ** 2
-        found = evaluate(options, np.minimum(ODDS * scaled / (1 + ODDS - scaled), 1), *others)
-        return self._found(found.grad * slope / (high - low), found)
-
-    def _found(self, grad: NDArray[Any], of: Result) -> Direction:
-        return Direction(grad, 0.0, 1.0, of.loss if self.unbiased else of.loss - of.bias, of.bias, of.events)
 
     def by_logit(self, pred: Any) -> Any:
         """How fast predictions move with their logits, for arrays of any framework."""
@@ -212,51 +272,43 @@ class Constraint:
     def after(self, state: State, found: Direction) -> State:
         """What is remembered after a batch.
 
-        The factor follows rho, by at most e while the averages forget what they knew, which damps the
-        oscillations of such a controller (J. Platt and A. Barr, Constrained differential optimization,
-        1987), from 1 down to where MoDe's part is as large as that of the classifier. It is no larger
-        than 1, since no training that we saw needs more and many do not survive it.
+        With a tolerance the push and its sum get smaller while rho is below 1, by at most _PACE a batch, and
+        larger again where it is above: a sum that leaks leaves a residual.
         """
-        wanted = self.tolerance or USUAL_TOLERANCE
-        pace = min(found.events / (10 * wanted), 1.0)
-        first = 1 / (state.steps + 1)
-        rate = max(first, pace)
-
-        def mean(old: float, new: float, rate: float = rate) -> float:
-            return old + rate * (new - old)
-
+        rate = max(1 / (state.steps + 1), _RATE)
         now = State(
             steps=state.steps + 1,
-            norm=mean(state.norm, found.norm, max(first, _OF_NORM)),
-            spread=found.spread,
-            loss=mean(state.loss, found.loss),
-            bias=mean(state.bias, found.bias),
-            events=mean(state.events, found.events),
-            square=mean(state.square, found.loss**2),
+            norm=found.norm,
+            loss=_mean(state.loss, found.loss, rate),
+            bias=_mean(state.bias, found.bias, rate),
+            events=_mean(state.events, found.events, rate),
+            square=_mean(state.square, found.loss**2, rate),
             share=(1 - rate) ** 2 * state.share + rate**2,
             factor=state.factor,
+            sums=state.sums,
         )
-        if self.tolerance is None:
+        if self.relative_strength is not None:
             return now
-        rho = now.dependence(self.tolerance).value
-        moved = state.factor * math.exp(pace * max(-1.0, min(1.0, rho - 1)))
-        return now._replace(factor=min(1.0, max(moved, 1 / self.relative_strength)))
+        if self.tolerance is not None:
+            rho = now.dependence(self.tolerance).value
+            factor = state.factor * math.exp(_PACE * max(-1.0, min(1.0, rho - 1)))
+            now = now._replace(factor=min(1.0, max(factor, _LEAST_FACTOR)))
+        kept = 1 - _LEAK * (1 - now.factor)
+        before = np.asarray(state.sums) if len(state.sums) else 0.0
+        return now._replace(sums=kept * before + now.factor * _INTEGRAL * found.residual.ravel())
 
-    def per_norm(self, state: State) -> float:
-        """What MoDe's gradient is multiplied with, over the norm of the one that comes in.
+    @staticmethod
+    def per_norm(found: Direction) -> float:
+        """What the push is multiplied with, over the norm of the gradient of moved events that comes in.
 
-        The norm of its own is an average, so that the noise of one batch does not set the strength. Where
-        the logits are nearer than 1 to each other, the network has learned nothing yet or is about to forget
+        Where the logits are nearer than 1 to each other, the network has learned nothing yet or is about to forget
         it: the same push would move events past more others, so that noise is what trains. It gets less there.
         """
-        return self.relative_strength * state.factor * state.spread / state.norm if state.norm > 0 else 0.0
+        return found.spread / math.sqrt(found.moved) if found.moved else 0.0
 
 
-# The share of a batch in the average of the norm.
-_OF_NORM = 1 / 200
-
-# Of scores that are 0 or 1 in their type; their logits move no further, and what they get does not matter.
-_LEAST_SLOPE = 1e-6
+def _mean(old: float, new: float, rate: float) -> float:
+    return old + rate * (new - old)
 
 
 def _spread(score: NDArray[Any], slope: NDArray[Any], weight: NDArray[np.float64]) -> float:
@@ -264,28 +316,6 @@ def _spread(score: NDArray[Any], slope: NDArray[Any], weight: NDArray[np.float64
     share = np.abs(weight) / np.abs(weight).sum()
     of_scores, per_logit = math.sqrt(float((score - score @ share) ** 2 @ share)), float(slope @ share)
     return of_scores / per_logit if of_scores < per_logit else 1.0
-
-
-def _without_squeeze(grad: NDArray[Any], score: NDArray[Any], weight: NDArray[np.float64]) -> NDArray[Any]:
-    """The gradient by the logits of background events that take part, without what would move equal scores together.
-
-    A loss of the CDFs falls too where scores are squeezed, signal and background alike, which makes nothing
-    flatter. That part is the mean gradient at a score (the derivative of the integrand J by the score, since
-    sum_b f_b r_b = J'/2); it is taken out as its mean over each of eight ranges of scores with equal sums of the
-    absolute weights. An event's gradient has its weight as a factor, and what is taken out of it has too: the
-    mean is that of the gradient per weight.
-    """
-    size = np.abs(weight)
-    parts = max(1, min(_PARTS, int(size.sum() ** 2 / (size @ size)) // 20))
-    order = score.argsort(kind="stable")
-    below = np.append(0, size[order].cumsum())
-    # Equal scores are in one range, so that it does not matter whether an event is one or two of half the weight.
-    place = np.searchsorted(score[order], score)
-    part = np.minimum(parts * below[place] / below[-1], parts - 1).astype(int)
-    sums, sizes = (np.bincount(part, values, parts) for values in (grad * np.sign(weight), size))
-    per_weight = sums / np.where(sizes > 0, sizes, 1)
-    result: NDArray[Any] = (grad - weight * per_weight[part]).astype(grad.dtype)
-    return result
 
 
 def sigmoid(logit: Any) -> Any:

@@ -82,17 +82,21 @@ class Options:
             if count > 1 and value is not None and name not in self._each:
                 raise ValueError(f"{name} = {value!r} is one, but mass has {_variables(count)}: give one for each")
 
-    def inside(self, mass: NDArray[Any]) -> NDArray[np.bool_]:
-        """Which events have a mass that lets them take part, of masses of shape (n,) or (n, d): NaN is outside."""
+    def present(self, mass: NDArray[Any]) -> NDArray[Any]:
+        """Masses of shape (n,) or (n, d) as (n, d), NaN where an event takes no part for that variable."""
         given = self.rounded_to(mass.dtype, mass.dtype)._given
         limits: Any = given.get("edges") or given.get("mass_range")
-        columns = mass.reshape(len(mass), -1).T
-        each = limits if is_for_each(limits) else [limits] * len(columns)
-        inside = [
-            column == column if ends is None else (column >= ends[0]) & (column <= ends[-1])
-            for column, ends in zip(columns, each, strict=True)
-        ]
-        found: NDArray[np.bool_] = (np.all if given.get("joint") else np.any)(inside, axis=0)
+        columns = mass.reshape(len(mass), -1)
+        if limits is None:
+            found = columns
+        else:
+            each = limits if is_for_each(limits) else [limits] * columns.shape[1]
+            found = columns.copy()
+            for column, ends in zip(found.T, each, strict=True):
+                if ends is not None:
+                    column[(column < ends[0]) | (column > ends[-1])] = np.nan
+        if given.get("joint"):
+            found = np.where(np.isnan(found).any(axis=1, keepdims=True), np.nan, found)
         return found
 
     def rounded_to(self, score: Any, mass: Any) -> Options:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Unpack
 
-    from ._constraint import ScoreTransform
+    from ._boosting import ScoreTransform
     from .option_types import LossOptions
 
 __all__ = ["MoDeLGBMClassifier", "finalize", "metric", "objective"]

@@ -7,7 +7,7 @@ import numpy as np
 
 
 def layered(batches, directory, **arguments):
-    """The gradients of the cross entropy by the scores, and the state in the end.
+    """The gradients of the cross entropy by the scores, and all numbers of the state in the end.
 
     batches : of arrays score, label and mass, each of shape (n,)
     arguments : of libmode.torch.MoDeConstraint
@@ -35,4 +35,4 @@ if __name__ == "__main__":
         score.requires_grad_()
         torch.nn.functional.binary_cross_entropy(layer(score, label, mass), label).backward()
         results.append(score.grad.numpy())
-    np.savez(directory / "results.npz", *results, layer.state.numpy())
+    np.savez(directory / "results.npz", *results, torch.cat([layer.state, layer.sums]).numpy())

@@ -39,39 +39,109 @@ def added(constraint, batch, loss=binary_cross_entropy, **arguments):
     return both - bare, bare
 
 
-def by_hand(score, mass, background, weight=None, c=0.3, **options):
-    """MoDe of W(s) = c s/(1 + c - s), its derivative by the logits of background, less its mean in eight ranges of equal weight."""
-    changed = c * score / (1 + c - score)
-    _, grad = libmode.mode_loss_and_grad(
-        changed[background], mass[background], weight=None if weight is None else weight[background], **options
-    )
-    step = 1e-6
-    slope = (c * (score + step) / (1 + c - score - step) - c * (score - step) / (1 + c - score + step)) / (2 * step)
+def rank(values, weight):
+    """The part of the weight below each value, and half of that of equal ones."""
+    below = np.array([weight[values < value].sum() for value in values])
+    equal = np.array([weight[values == value].sum() for value in values])
+    return (below + equal / 2) / weight.sum()
+
+
+def cosines(ranks):
+    """Twelve cosines of ranks, of which a cell of 1/32 has one value."""
+    middle = (np.floor(32 * ranks) + 0.5) / 32
+    table = np.sqrt(2) * np.cos(np.pi * np.outer(middle, np.arange(12)))
+    table[:, 0] = 1
+    return table
+
+
+def smoothed(score, mass, background, weight=None, **options):
+    """The residual of a batch at each of its events, times their weights, (n,): by definition, an event at a time."""
+    s, m = score[background], mass[background]
+    w = np.ones(len(s)) if weight is None else weight[background] / np.abs(weight[background]).mean()
+    _, grad = libmode.mode_loss_and_grad(s, m, weight=w, **options)
+    q, of_mass = rank(s, np.abs(w)), rank(m, np.abs(w))
+    direction = grad / np.sqrt(q * (1 - q))
+    part = np.floor(16 * q)
+    for k in range(16):
+        direction[part == k] -= w[part == k] * direction[part == k].sum() / w[part == k].sum()
+    direction *= np.sqrt(len(s)) / np.linalg.norm(direction)
+    functions = np.einsum("ni,nj->nij", cosines(of_mass), cosines(q)).reshape(len(s), -1)
     result = np.zeros(len(score))
-    result[background] = grad * (slope * score * (1 - score))[background]
-    places = np.flatnonzero(background)[np.argsort(score[background], kind="stable")]
-    weight = np.ones(len(score)) if weight is None else weight
-    part = (8 * (np.cumsum(weight[places]) - weight[places]) / weight[places].sum()).astype(int)
-    for k in range(8):
-        of = places[part == k]
-        result[of] -= weight[of] * result[of].sum() / weight[of].sum()
+    result[background] = w * (functions @ (functions.T @ direction)) / np.abs(w).sum()
     return result
 
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("order", [0, 1, 2])
-def test_the_direction_is_that_of_the_loss_without_a_squeeze(order, weighted):
+def test_a_fixed_strength_is_a_factor_of_the_residual(order, weighted):
     score, target, mass, weight = events(n=1600)
-    target[:1600:2], target[1::2] = 0, 1  # 800 of each: eight ranges of equal size
     batch = (score, target, mass, *([weight] if weighted else []))
-    extra, bare = added(MoDeConstraint(order=order, relative_strength=7), batch)
+    constraint = MoDeConstraint(order=order, relative_strength=7)
+    extra, bare = added(constraint, batch)
+    background = target.numpy() == 0
     s = score.detach().numpy()
-    want = by_hand(s, mass.numpy(), target.numpy() == 0, weight.numpy() if weighted else None, order=order, bins=16)
-    of_logits = (extra * score * (1 - score)).detach().numpy()
-    of_base = (bare * score * (1 - score)).detach().numpy()
-    assert np.linalg.norm(of_logits) == pytest.approx(7 * np.linalg.norm(of_base), rel=1e-10)
-    np.testing.assert_allclose(of_logits / np.linalg.norm(of_logits), want / np.linalg.norm(want), atol=1e-8)
-    assert not of_logits[target.numpy() == 1].any()
+    want = smoothed(s, mass.numpy(), background, weight.numpy() if weighted else None, order=order, bins=16)
+    by_logit = s * (1 - s)
+    of_base = np.linalg.norm((bare.numpy() * by_logit)[background]) / np.sqrt(background.sum())
+    np.testing.assert_allclose(extra.numpy() * by_logit, 7 * of_base * want, rtol=1e-8, atol=1e-12)
+    assert constraint.strength == pytest.approx(of_base, rel=1e-9)
+
+
+def test_the_default_adds_the_sum_of_earlier_batches():
+    constraint, total = MoDeConstraint(order=1), 0.0
+    for seed in range(4):
+        score, target, mass, _ = events(seed=seed)
+        extra, bare = added(constraint, (score, target, mass))
+        alone, _ = added(MoDeConstraint(order=1, relative_strength=1), (score, target, mass))
+        if seed == 0:
+            torch.testing.assert_close(extra, 4 * alone, rtol=1e-9, atol=1e-15)
+        norms = constraint.state[1].item()
+        before, total = total, constraint.sums.clone()
+        assert norms > 0 and not torch.equal(torch.as_tensor(before), total)
+    # The same batch again: what is added grows by a two hundredth part of the push each time.
+    constraint = MoDeConstraint(order=1)
+    first, *_, last = [added(constraint, (score, target, mass))[0] for _ in range(201)]
+    torch.testing.assert_close(last, 2 * first, rtol=1e-6, atol=1e-12)
+
+
+def test_no_weight_of_the_signal_enters():
+    score, target, mass, _ = events()
+    one, other = (
+        added(
+            MoDeConstraint(),
+            (score, target, mass),
+            lambda p, t, k=k: binary_cross_entropy(p, t, 1 + k * t, reduction="sum"),
+        )[0]
+        for k in (0, 29)
+    )
+    torch.testing.assert_close(one, other, rtol=1e-12, atol=0)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_several_masses_jointly(count):
+    score, target, mass, _ = events()
+    masses = torch.stack([mass, (mass * 7) % 1, (mass * 31) % 1][:count], 1)
+    constraint = MoDeConstraint(order=0, joint=True, bins=[3] * count)
+    extra, _ = added(constraint, (score, target, masses))
+    assert extra.isfinite().all() and extra[target == 0].any() and not extra[target == 1].any()
+    assert len(constraint.sums) == {1: 12, 2: 25, 3: 27}[count] * 12
+
+
+def test_each_background_label_has_a_sum():
+    score, target, mass, _ = events()
+    target[:200] = 2
+    constraint = MoDeConstraint(background_label=(0, 2))
+    extra, _ = added(constraint, (score, target, mass), lambda p, t: (p**2).mean())
+    assert extra[target == 2].any() and extra[target == 0].any() and not extra[target == 1].any()
+    one, other = constraint.sums.reshape(2, -1)
+    assert one.any() and other.any() and not torch.equal(one, other)
+
+
+def test_categories_are_smoothed_by_themselves():
+    score, target, mass, _ = events()
+    category = torch.arange(N) % 2
+    both, _ = added(MoDeConstraint(bins=8, relative_strength=1), (score, target, mass), category=category)
+    assert both.isfinite().all() and both[target == 0].any()
 
 
 @pytest.mark.parametrize(
@@ -145,18 +215,22 @@ def test_scores_that_are_near_each_other_are_pushed_less(spread, middle, from_lo
     logit = middle + spread * (logit - logit[background].mean()) / logit[background].std(correction=0)
     pred = (logit if from_logits else logit.sigmoid()).requires_grad_()
     loss = binary_cross_entropy_with_logits if from_logits else binary_cross_entropy
-    extra, bare = added(MoDeConstraint(order=0, from_logits=from_logits), (pred, target, mass), loss)
-    by_logit = 1 if from_logits else pred * (1 - pred)
-    ratio = ((extra * by_logit).norm() / (bare * by_logit).norm()).item()
-    assert ratio == pytest.approx(30 * min(1, spread), rel=0.1 if 0.1 < spread < 1 else 1e-2)
+    constraint = MoDeConstraint(order=0, from_logits=from_logits)
+    _, bare = added(constraint, (pred, target, mass), loss)
+    by_logit = 1 if from_logits else pred.detach() * (1 - pred.detach())
+    of_base = (bare * by_logit)[background].norm() / background.sum().double().sqrt()
+    assert constraint.strength == pytest.approx(of_base.item() * min(1, spread), rel=0.1 if 0.1 < spread < 1 else 1e-2)
 
 
 def test_scores_without_limits_are_pushed_as_they_come():
     score, target, mass, _ = events()
     pred = (1e-6 * score.detach()).requires_grad_()
-    constraint = MoDeConstraint(order=0, score_transform=None, score_range=None)
-    extra, bare = added(constraint, (pred, target, mass), lambda p, t: (p * (2 * t - 1)).mean())
-    assert extra.norm().item() == pytest.approx(30 * bare.norm().item(), rel=1e-9)
+    constraint = MoDeConstraint(order=0, score_range=None)
+    _, bare = added(constraint, (pred, target, mass), lambda p, t: (p * (2 * t - 1)).mean())
+    background = target == 0
+    assert constraint.strength == pytest.approx(
+        (bare[background].norm() / background.sum().double().sqrt()).item(), rel=1e-9
+    )
 
 
 def test_predictions_pass_unchanged_and_in_evaluation_nothing_happens():
@@ -176,7 +250,7 @@ def test_it_gets_the_background_less_dependent_on_the_mass():
     """Gradient descent on the logits alone: the dependence falls, measured by the loss without a transform."""
     score, target, mass, _ = events()
     background = target == 0
-    logit, constraint = score.detach().logit().requires_grad_(), MoDeConstraint(order=0, relative_strength=10)
+    logit, constraint = score.detach().logit().requires_grad_(), MoDeConstraint(order=0)
     before = libmode.mode_loss(score.detach()[background], mass[background])
     for _ in range(300):
         (grad,) = torch.autograd.grad(
@@ -238,10 +312,12 @@ def test_reference_events_count_and_get_no_gradient():
     extra, bare = added(constraint, (score, target, mass), reference=reference)
     all_scores, all_masses = np.append(score.detach(), further[0].detach()), np.append(mass, further[2])
     labels = np.append(target, further[1])
-    want = libmode.mode_evaluate(0.3 * all_scores / (1.3 - all_scores), all_masses, label=labels, order=1, bins=16)
+    want = libmode.mode_evaluate(all_scores, all_masses, label=labels, order=1, bins=16)
     assert constraint.loss == pytest.approx(want.loss, rel=1e-10)
-    slope = (score * (1 - score)).detach()
-    assert (extra * slope).norm().item() == pytest.approx(30 * (bare * slope).norm().item(), rel=1e-10)
+    push = 4 * smoothed(all_scores, all_masses, labels == 0, order=1, bins=16)[:N]
+    slope, background = (score * (1 - score)).detach(), target == 0
+    size = (bare * slope)[background].norm() / background.sum().double().sqrt()
+    np.testing.assert_allclose((extra * slope).numpy(), size.item() * push, rtol=1e-8, atol=1e-12)
 
 
 def test_reference_events_without_labels_are_background():
@@ -324,8 +400,8 @@ def test_scores_at_their_limits():
         ({"relative_strength": math.inf}, ValueError, "relative_strength = inf: must be positive and finite"),
         ({"tolerance": -1}, ValueError, "tolerance = -1: must be positive and finite"),
         ({"tolerance": "many"}, TypeError, "tolerance = 'many': must be a number"),
-        ({"score_transform": "log"}, ValueError, "score_transform = 'log': must be 'odds' or None"),
-        ({"score_range": None}, ValueError, "score_range = None: score_transform = 'odds' needs limits"),
+        ({"relative_strength": 3, "tolerance": 9}, ValueError, "a fixed strength follows no tolerance"),
+        ({"score_transform": None}, TypeError, "unknown option 'score_transform'"),
         (
             {"from_logits": True, "score_range": (0, 2)},
             ValueError,
@@ -380,25 +456,27 @@ def test_the_state_is_saved_copied_and_moved():
         copy.deepcopy(constraint).half().float(),
     ):
         assert torch.equal(other.state, constraint.state) and other.state.dtype is torch.float64
-        assert other.dependence == constraint.dependence and other.relative_strength == constraint.relative_strength
+        assert torch.equal(other.sums, constraint.sums) and other.sums.dtype is torch.float64
+        assert other.dependence == constraint.dependence
 
 
 def test_attributes_before_and_after_a_step():
     constraint = MoDeConstraint(order=0)
     assert math.isnan(constraint.loss) and math.isnan(constraint.strength) and math.isnan(constraint.dependence.value)
     added(constraint, events()[:3])
-    assert constraint.loss > 0 and constraint.strength > 0 and constraint.relative_strength == 30
-    assert repr(constraint) == "MoDeConstraint(order=0, relative_strength=30.0)"
+    assert constraint.loss > 0 and constraint.strength > 0 and constraint.relative_strength is None
+    assert repr(constraint) == "MoDeConstraint(order=0)"
+    assert repr(MoDeConstraint(relative_strength=3)) == "MoDeConstraint(order=1, relative_strength=3.0)"
 
 
 def test_dependence_is_what_the_events_tell():
     """Of one batch, rho of mode_evaluate; of many that are flat, 0 within its error, which is right."""
-    constraint = MoDeConstraint(score_transform=None, monitor=False)
+    constraint = MoDeConstraint(monitor=False)
     score, target, mass, _ = events()
     constraint(score, target, mass)
     found = libmode.mode_evaluate(score.detach(), mass, label=target, order=1, bins=16)
     assert constraint.dependence.value == pytest.approx(found.loss / (found.bias * found.events / 1e5), rel=1e-9)
-    plain = MoDeConstraint(score_transform=None, monitor=False, unbiased=False)
+    plain = MoDeConstraint(monitor=False, unbiased=False)
     plain(score, target, mass)
     assert plain.dependence.value == pytest.approx(constraint.dependence.value, rel=1e-9)
     pulls = []
@@ -411,16 +489,17 @@ def test_dependence_is_what_the_events_tell():
     assert abs(np.mean(pulls)) < 0.5 and 0.7 < np.std(pulls) < 1.4
 
 
-@pytest.mark.parametrize("flat, expected", [(True, 1.0), (False, 30.0)])
-def test_a_tolerance_lowers_the_strength_of_what_is_flat_and_of_nothing_else(flat, expected):
+@pytest.mark.parametrize("flat", [True, False])
+def test_a_tolerance_lowers_the_push_of_what_is_flat_and_of_nothing_else(flat):
+    """Within 500 batches."""
     constraint = MoDeConstraint(tolerance=1000, monitor=False)
     generator = torch.Generator().manual_seed(1)
-    for _ in range(100):
+    for _ in range(500):
         score, mass = torch.rand(2, 400, generator=generator)
         if not flat:
             score = 0.2 * score + 0.8 * (mass - 0.5).abs()
         constraint(score.requires_grad_(), torch.zeros(400), mass)
-    assert constraint.relative_strength == expected
+    assert (constraint.state[-1] < 0.02) == flat and (constraint.state[-1] == 1) != flat
 
 
 # ---------------------------------------------------------------- PyTorch

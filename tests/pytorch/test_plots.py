@@ -55,6 +55,7 @@ CALLS = {
     "rejection_against_jsd": lambda axes, **more: plots.rejection_against_jsd(axes, [0.1, 0.01], [9, 5], **more),
     "spurious_signal": lambda axes, **more: plots.spurious_signal(axes, ([60, 70], [1, -2], [2, 3]), **more),
     "bias_against_rejection": lambda axes, **more: plots.bias_against_rejection(axes, [5, 9], [0.1, 2], **more),
+    "frontier": lambda axes, **more: plots.frontier(axes, [3.0, 1.1], [0.9, 0.88], **more),
     "losses": lambda axes, **more: plots.losses(axes, [0.7, 0.5, 0.4], **more),
     "moments": lambda axes, **more: plots.moments(axes, events(), **more),
 }
@@ -246,6 +247,17 @@ def test_bias_against_rejection(axes):
     assert labels(axes) == ("background rejection", "signal bias")
 
 
+def test_frontier(axes):
+    plots.frontier(axes, [1.2, 5.0], [0.88, 0.91], quality_error=[0.01, 0.02], scan=[10, 1], label="fixed")
+    plots.frontier(axes, 1.1, 0.89, marker="*", label="default")
+    fixed, flat, default = axes.lines
+    np.testing.assert_array_equal(fixed.get_xydata(), [[5, 0.91], [1.2, 0.88]])
+    assert list(flat.get_xdata()) == [1, 1] and default.get_marker() == "*"
+    assert [(text.get_text(), *text.xy) for text in axes.texts] == [("1", 5, 0.91), ("10", 1.2, 0.88)]
+    assert legend(axes) == ["fixed", "default"]
+    assert labels(axes) == ("residual over expected", "AUC or background rejection")
+
+
 def test_spurious_signal(axes):
     result = SimpleNamespace(signal_mass=[60, 70, 80, 90, 100], signal=[1, -1, np.nan, 2, 3], error=[1, 2, 1, 4, 5])
     plots.spurious_signal(axes, result)
@@ -316,6 +328,7 @@ BAD = [
     (plots.rejection_against_jsd, (0.1, 1), {"blind_jsd": 0}, "blind_jsd = 0: expected a number > 0"),
     (plots.bias_against_rejection, ([1, 2], [1, 2]), {"scan": [1]}, "scan has length 1, but rejection has length 2"),
     (plots.bias_against_rejection, ([1, 2], [1, 2]), {"bias_error": [[1, 2]]}, "bias_error has shape (1, 2)"),
+    (plots.frontier, ([1, 0], [1, 2]), {}, "residual[1] = 0: expected numbers > 0"),
     (plots.spurious_signal, (([1, 2], [1], [1, 2]),), {}, "spurious.signal has length 1, but spurious.signal_mass has length 2"),
     (plots.spurious_signal, (([1, 2], [1, 2], [1]),), {}, "spurious.error has length 1, but spurious.signal_mass has length 2"),
     (plots.losses, ([[1, 2], [3, 4]],), {}, "training has shape (2, 2)"),

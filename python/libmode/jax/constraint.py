@@ -1,4 +1,4 @@
-"""The function that adds MoDe's gradient to whatever gradient comes in."""
+"""The function that adds MoDe's push to whatever gradient comes in."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import jax.numpy as jnp
 
 from .._added import Added, of_function
 from .._bad_batches import OnBadBatch
-from .._constraint import ScoreTransform, State
+from .._constraint import NUMBERS, State
 from .._front import Events, events_of, of_reference, takes_events
 from .loss import call_back, known_to_numpy, read
 
@@ -29,27 +29,27 @@ def mode_constraint(
     *,
     category: Any = None,
     reference: Events | None = None,
-    relative_strength: float = 30.0,
+    relative_strength: float | None = None,
     tolerance: float | None = None,
     state: State | None = None,
-    score_transform: ScoreTransform = "odds",
     from_logits: bool = False,
     background_only: bool = True,
     on_bad_batch: OnBadBatch = "skip",
     **options: Unpack[LossOptions],
 ) -> Any:
-    """The scores, unchanged, to whose gradient that of the MoDe loss (arXiv:2010.09745) is added.
+    """The scores, unchanged; the gradient gets a push that keeps the response to background smooth in the mass.
 
-    Put it between network and loss. To the gradient G that comes in, of whatever loss is there, it adds that of
-    MoDe, g, scaled to it::
+    Put it between network and loss, with a state. To the gradient G that comes in, of whatever loss is there, it adds
+    a push. By the logit of background event i of mass m and score s it is::
 
-        G + relative_strength min(1, sigma) |G|/|g| g
+        min(1, sigma) |G|/sqrt(n) w_i u(m, s)
+        u = 4 r + 0.02 (sum of r over all batches so far)
 
-    with norms over the batch and with respect to the logits, and sigma the standard deviation of the
-    background's logits, small in a network that has learned nothing yet; it is 1 without limits of the
-    scores. So there is no strength to guess, and no scale of a loss enters. Where nothing is
-    differentiated, nothing is computed. The direction g is not the gradient of :func:`mode_loss`, see
-    :class:`libmode.torch.MoDeConstraint`.
+    r is the residual of the MoDe loss (arXiv:2010.09745) as a smooth function of mass and score, |G| the norm over the
+    n background events of the batch, and sigma the standard deviation of their logits, see
+    :class:`libmode.torch.MoDeConstraint`. The sum is in ``state``. It grows until the mean residual is 0, so there is
+    no strength to guess. Without a state there is no sum: ``u = K r``. Where nothing is differentiated, nothing is
+    computed.
 
     Parameters
     ----------
@@ -60,19 +60,18 @@ def mode_constraint(
     reference : Events, optional
         Further events with the scores of the network as it is, ``Events(score, mass, weight, label)``,
         which count in the distributions and get no gradient. Without labels they are background.
-    relative_strength : float, default 30
-        The factor. With a tolerance, the most that it may be.
+    relative_strength : float, optional
+        K: a fixed strength, ``u = K r`` without a sum, for a scan. Left out, the sum finds the strength; without a
+        state K is 10.
     tolerance : float, optional
-        "As flat as so many background events can tell": the relative strength is lowered, to no less
-        than 1, while the dependence is below that, and raised again where it is above. It is judged by
-        averages over ten times as many events, which are in ``state``.
+        "So flat that a test with N background events sees no difference": where the dependence is below that, the
+        push gets smaller and the sum leaks, within some 500 batches. It needs a state.
     state : State, optional
         What was remembered after the last batch, ``State()`` for the first. Given one, the function returns
-        ``(score, state)``; where nothing is differentiated the state stays as it is. ``state.dependence(N)`` is
-        rho with its error, at most 1 where the dependence cannot be told from none by N events.
-    score_transform : {"odds", None}, default "odds"
-        "odds" integrates over W(s) = c s/(1 + c - s), c = 0.3, in place of s (the paper's footnote 1), so that
-        tight selections count too. None is the MoDe loss as it is.
+        ``(score, state)``; where nothing is differentiated the state stays as it is. The first batch makes the sum as
+        long as it has to be, for which ``jit`` compiles a second time. ``jax.lax.scan`` needs a carry of one shape:
+        start it with ``State.start(variables, labels)``. ``state.dependence(N)`` is rho with its error, at most 1 where
+        the dependence cannot be told from none by N events.
     from_logits : bool, default False
         Whether scores are logits, of any size, in place of scores from 0 to 1.
     background_only : bool, default True
@@ -92,32 +91,26 @@ def mode_constraint(
     ------
     BatchError, ValueError, TypeError
         As :func:`libmode.jax.mode_loss`, in the pass that is differentiated; ValueError too for a tolerance
-        without a state, and for a reference that does not fit the batch.
+        without a state or with a fixed strength, for a state of another number of variables or labels, and for a
+        reference that does not fit the batch.
 
     Examples
     --------
     >>> import jax
     >>> import numpy as np
-    >>> from libmode.jax import mode_constraint
+    >>> from libmode.jax import State, mode_constraint
     >>> rng = np.random.default_rng(1)
     >>> label, mass = rng.integers(0, 2, 4_000), rng.uniform(50, 300, 4_000)  # 0 is background
     >>> x = np.column_stack([mass / 300, rng.normal(label)])
     >>> @jax.jit
-    ... def loss(weights):
-    ...     score = mode_constraint(jax.nn.sigmoid(x @ weights), label, mass, order=1)  # the one line
-    ...     return ((score - label) ** 2).mean()
-    >>> value, gradient = jax.value_and_grad(loss)(np.zeros(2))
-    >>> print(f"{value:.2f}, gradient of shape {gradient.shape}")
-    0.25, gradient of shape (2,)
+    ... def loss(weights, state):
+    ...     score = jax.nn.sigmoid(x @ weights)
+    ...     score, state = mode_constraint(score, label, mass, order=1, state=state)  # the one line
+    ...     return ((score - label) ** 2).mean(), state
+    >>> (value, state), gradient = jax.value_and_grad(loss, has_aux=True)(np.zeros(2), State())
+    >>> print(f"{value:.2f}, gradient of shape {gradient.shape}, {state.steps:.0f} step")
+    0.25, gradient of shape (2,), 1 step
     """
-    added = of_function(
-        options,
-        relative_strength=relative_strength,
-        tolerance=tolerance,
-        score_transform=score_transform,
-        from_logits=from_logits,
-        on_bad_batch=on_bad_batch,
-    )
     if state is not None and not isinstance(state, State):
         raise TypeError(
             f"state is {type(state).__name__}: give libmode.jax.State(), or what was returned with the scores"
@@ -127,6 +120,14 @@ def mode_constraint(
             f"tolerance = {tolerance} and state = None: the strength follows what is remembered. Give "
             "state=libmode.jax.State() at the first step, and then what is returned with the scores"
         )
+    added = of_function(
+        options,
+        relative_strength=relative_strength,
+        tolerance=tolerance,
+        from_logits=from_logits,
+        on_bad_batch=on_bad_batch,
+        has_state=state is not None,
+    )
     label = read("label", label) if background_only else None
     further = () if reference is None else of_reference(reference, partial(events_of, read))
     same, after = constrained(added, score, mass, weight, label, category, further, state)
@@ -145,9 +146,22 @@ def constrained(
 ) -> tuple[Any, State | None]:
     """The scores, with what is added to their gradient, and the state after the batch."""
     batch = events_of(read, score, mass, weight, label, category)
-    before = None if state is None else jnp.stack([jnp.asarray(number, float) for number in state])
+    before = None if state is None else _numbers(state, added, batch.mass)
     same, after = _constrained(added, batch.score, _Others(batch[1:], before, reference))
-    return same.reshape(jnp.shape(score)), None if after is None else State(*after)
+    return same.reshape(jnp.shape(score)), None if after is None else State._make([*after[:NUMBERS], after[NUMBERS:]])
+
+
+def _numbers(state: State, added: Added, mass: Any) -> Any:
+    """The numbers of a state as an array, of a length that no batch changes."""
+    variables, labels = 1 if mass.ndim == 1 else mass.shape[1], len(added.constraint.labels)
+    zeros = State.start(variables, labels).sums
+    sums = state.sums if len(state.sums) else zeros
+    if jnp.shape(sums) != zeros.shape:
+        raise ValueError(
+            f"state.sums has shape {jnp.shape(sums)}: expected {zeros.shape} for {variables} variables of mass and "
+            f"{labels} background labels, as State.start({variables}, {labels}) has it"
+        )
+    return jnp.concatenate([jnp.ravel(jnp.asarray(number, float)) for number in (*state[:NUMBERS], sums)])
 
 
 class _Others(NamedTuple):
@@ -168,23 +182,21 @@ def _forward(added: Added, score: Any, others: _Others) -> Any:
     batch, reference = (tuple(map(known_to_numpy, arrays)) for arrays in (others.batch, others.reference))
     if others.state is None:
         after, first = None, jax.ShapeDtypeStruct((), known.dtype)
-        per_norm, grad = call_back((known, *batch, *reference), added.push, first)
+        per_norm, push = call_back((known, *batch, *reference), added.push, first)
     else:
-        first = jax.ShapeDtypeStruct(others.state.shape, others.state.dtype)
-        after, grad = call_back((known, *batch, others.state, *reference), added.push_from, first)
-        now = State(*after)
-        full = added.constraint.relative_strength * now.factor * now.spread
-        per_norm = full / jnp.where(now.norm > 0, now.norm, jnp.inf)
-    return (score, after), (score, grad, per_norm)
+        first = jax.ShapeDtypeStruct((1 + len(others.state),), others.state.dtype)
+        numbers, push = call_back((known, *batch, others.state, *reference), added.push_from, first)
+        per_norm, after = numbers[0], numbers[1:]
+    return (score, after), (score, push, per_norm)
 
 
 def _backward(added: Added, kept: Any, incoming: Any) -> Any:
-    score, grad, per_norm = kept
-    of_score = incoming[0].astype(grad.dtype)
-    by_logit = added.constraint.by_logit(score.astype(grad.dtype))
-    strength = per_norm * jnp.linalg.norm(of_score * by_logit)
-    strength = jnp.where(jnp.isfinite(strength), strength, 0).astype(grad.dtype)  # the scale of a loss can be too large
-    return (of_score + strength * grad).astype(score.dtype), None
+    score, push, per_norm = kept
+    of_score = incoming[0].astype(push.dtype)
+    by_logit = added.constraint.by_logit(score.astype(push.dtype))
+    strength = per_norm * jnp.linalg.norm(of_score * by_logit * (push != 0))
+    strength = jnp.where(jnp.isfinite(strength), strength, 0).astype(push.dtype)  # the scale of a loss can be too large
+    return (of_score + strength * push).astype(score.dtype), None
 
 
 _constrained.defvjp(_forward, _backward)

@@ -26,6 +26,7 @@ elif _BACKEND == "jax":
 elif _BACKEND == "torch":
     import torch
 
+    from .._front import Events
     from ..torch._module import events
     from ..torch._op import as_numpy, core_loss, encode
     from ..torch._skip import or_skip
@@ -78,5 +79,5 @@ if _BACKEND == "torch":
     @torch.compiler.disable  # the core is not part of a graph
     def _same_in_torch(added: Added, score: Any, *others: Any) -> Any:
         batch = events(score.detach(), *others)
-        per_norm, grad = added.push(*(None if tensor is None else as_numpy(tensor) for tensor in batch))
-        return constrained(score, grad, per_norm, added.constraint, {})
+        found = added.direction(Events(*(None if tensor is None else as_numpy(tensor) for tensor in batch)))
+        return score if found is None else constrained(score, found, added.constraint, {})

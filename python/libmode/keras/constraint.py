@@ -1,4 +1,4 @@
-"""The loss whose gradient has MoDe's added, for ``model.compile``."""
+"""The loss to whose gradient MoDe's push is added, for ``model.compile``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from keras import ops
 
 from .._added import Added
 from .._bad_batches import OnBadBatch
-from .._constraint import USUAL_TOLERANCE, Constraint, Dependence, ScoreTransform, State
+from .._constraint import USUAL_TOLERANCE, Constraint, Dependence, State
 from .._monitor import Monitor
 from .._options import keywords_only
 from .._plain import plain
@@ -24,31 +24,30 @@ if TYPE_CHECKING:
 
 @keras.saving.register_keras_serializable(package="libmode")
 class MoDeConstraint(WithBase):
-    """``base``, to whose gradient that of MoDe (arXiv:2010.09745) is added, for ``model.compile(loss=...)``.
+    """``base``, with a push in its gradient that keeps the response to background smooth in the mass.
 
-    The value is that of ``base``. To its gradient G by the scores is added that of the MoDe loss, g, scaled to it::
+    It goes to ``model.compile(loss=...)``. The value is that of ``base``. To its gradient G it adds a push. By the
+    logit of background event i of mass m and score s it is::
 
-        G + relative_strength min(1, sigma) |G|/|g| g
+        min(1, sigma) |G|/sqrt(n) w_i u(m, s)
+        u = 4 r + 0.02 (sum of r over all batches so far)
 
-    with norms over the batch and with respect to the logits, where one confident mistake does not stand for
-    all, and sigma the standard deviation of the background's logits, small in a network that has learned
-    nothing yet. So there is no strength to guess, and no scale of a loss enters. In an evaluation nothing is
-    added.
+    r is the residual of the MoDe loss (arXiv:2010.09745) as a smooth function of mass and score, |G| the norm over the
+    n background events of the batch, and sigma the standard deviation of their logits, see
+    :class:`libmode.torch.MoDeConstraint`. The sum grows until the mean residual is 0, so there is no strength to
+    guess. In an evaluation nothing is added.
 
     Parameters
     ----------
     base : default "binary_crossentropy"
         The classifier's loss: what ``keras.losses.get`` takes.
         A function must return one value for each event; the mean over events is used.
-    relative_strength : float, default 30
-        The factor. With a tolerance, the most that it may be.
+    relative_strength : float, optional
+        K: a fixed strength, ``u = K r`` without a sum, for a scan. Left out, the sum finds the strength.
     tolerance : float, optional
-        "As flat as so many background events can tell": the relative strength is lowered, to no less
-        than 1, while the dependence is below that, and raised again where it is above. It is
-        judged by averages over ten times as many events, so that it takes about as many to settle.
-    score_transform : {"odds", None}, default "odds"
-        "odds" integrates over W(s) = c s/(1 + c - s), c = 0.3, in place of s (the paper's footnote 1), so that
-        tight selections count too. None is the MoDe loss as it is.
+        "So flat that a test with N background events sees no difference": where the dependence is below that, the
+        push gets smaller and the sum leaks, within some 500 batches. It is judged by averages over 200
+        batches, so it can be no larger than 200 batches can tell.
     from_logits : bool, default False
         Whether outputs are logits, of any size, in place of scores from 0 to 1; ``base`` must be told too.
     score : int, optional
@@ -80,12 +79,12 @@ class MoDeConstraint(WithBase):
 
     Notes
     -----
-    The direction g is not the gradient of :class:`MoDeLoss`: it is that of the loss over W(s), without what moves all
-    events of a score together. On a falling spectrum it had a cosine of 0.6 to 0.9 with that gradient. An event's push
-    is proportional to its weight, and events that take no part in the loss get none.
+    The push is not the gradient of :class:`MoDeLoss`. An event's push is proportional to its weight, and events that
+    take no part in the loss get none.
 
     ``y_true`` is what :func:`pack` makes; its weights and ``sample_weight`` are multiplied
-    and weight both parts. The arguments are saved with the model, what the tolerance has learnt is not. A loss of
+    and weight both parts. The arguments are saved with the model. The sum and what the tolerance has learnt are not: a
+    model that is loaded and trained further starts them anew. A loss of
     Keras has no place for reference events: take batches of thousands instead. On TensorFlow with a GPU
     compile the model with ``jit_compile=False``.
 
@@ -97,12 +96,12 @@ class MoDeConstraint(WithBase):
     >>> rng = np.random.default_rng(1)
     >>> label, mass = rng.integers(0, 2, 4_000), rng.uniform(50, 300, 4_000)  # 0 is background
     >>> x = np.column_stack([mass / 300, rng.normal(label)])
-    >>> loss = MoDeConstraint(order=1, mass_range=(50, 300))  # cross-entropy, to whose gradient MoDe's is added
+    >>> loss = MoDeConstraint(order=1, mass_range=(50, 300))  # cross-entropy, with a push in its gradient
     >>> model = keras.Sequential([keras.layers.Dense(1, "sigmoid")])
     >>> model.compile("adam", loss)
     >>> history = model.fit(x, pack(label, mass), batch_size=2_000, verbose=0)
     >>> loss.skipped, loss.relative_strength, abs(loss.mode_loss) < 0.1
-    (0, 30.0, True)
+    (0, None, True)
     >>> rho, error = loss.dependence
     >>> MoDeConstraint.from_config(loss.get_config()).options
     {'order': 1, 'mass_range': (50.0, 300.0)}
@@ -112,9 +111,8 @@ class MoDeConstraint(WithBase):
         self,
         *positional: Never,
         base: Any = "binary_crossentropy",
-        relative_strength: float = 30.0,
+        relative_strength: float | None = None,
         tolerance: float | None = None,
-        score_transform: ScoreTransform = "odds",
         from_logits: bool = False,
         score: int | None = None,
         background_only: bool = True,
@@ -135,7 +133,6 @@ class MoDeConstraint(WithBase):
             self.options,
             relative_strength=relative_strength,
             tolerance=tolerance,
-            score_transform=score_transform,
             from_logits=from_logits,
         )
         self._added = Added(
@@ -146,7 +143,7 @@ class MoDeConstraint(WithBase):
             monitor=Monitor() if monitor else None,
         )
         self.score, self.background_only = score, background_only
-        self.score_transform, self.monitor = score_transform, monitor
+        self.monitor = monitor
 
     # Not call: Keras would cast the masses, and multiply the loss by the mean of sample_weight.
     def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Any:
@@ -168,13 +165,13 @@ class MoDeConstraint(WithBase):
         return self._added.skipped
 
     @property
-    def relative_strength(self) -> float:
-        """The factor as it is now."""
-        return self._added.constraint.relative_strength * self._state().factor
+    def relative_strength(self) -> float | None:
+        """The fixed strength, None where the sum finds it."""
+        return self._added.constraint.relative_strength
 
     @property
     def mode_loss(self) -> float:
-        """MoDe of the last batch of the training, unbiased, of W(s); NaN before the first."""
+        """MoDe of the last batch of the training, unbiased; NaN before the first."""
         return self._added.loss
 
     @property
@@ -193,7 +190,6 @@ class MoDeConstraint(WithBase):
             **super().get_config(),
             "relative_strength": constraint.relative_strength,
             "tolerance": constraint.tolerance,
-            "score_transform": self.score_transform,
             "from_logits": constraint.from_logits,
             "score": self.score,
             "background_only": self.background_only,

@@ -9,6 +9,7 @@
 :func:`rejection_against_jsd`      how much is rejected, how little the spectrum changes
 :func:`spurious_signal`            fitted signal where there is none, against its mass
 :func:`bias_against_rejection`     signal bias against background rejection
+:func:`frontier`                   AUC or rejection against the residual: what flatness costs
 :func:`losses`                     training and validation loss by epoch
 :func:`moments`                    Legendre moments c_l(s) against score
 =================================  =======================================================
@@ -26,7 +27,7 @@ with needed("matplotlib", by="libmode.plots", extra="plot"):
     from ._style import OKABE_ITO, style
     from .maps import efficiency_map, residual_map
     from .mass import efficiency, spectrum, spurious_signal
-    from .rejection import bias_against_rejection, rejection_against_jsd, roc
+    from .rejection import bias_against_rejection, frontier, rejection_against_jsd, roc
     from .training import losses, moments
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "bias_against_rejection",
     "efficiency",
     "efficiency_map",
+    "frontier",
     "losses",
     "moments",
     "rejection_against_jsd",

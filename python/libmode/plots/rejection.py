@@ -169,6 +169,67 @@ def bias_against_rejection(
     return labelled(axes, "background rejection", "signal bias")
 
 
+def frontier(
+    axes: Axes,
+    residual: Any,
+    quality: Any,
+    *,
+    quality_error: Any = None,
+    scan: Any = None,
+    label: str | None = None,
+    **style: Any,
+) -> Axes:
+    """What flatness costs: AUC or background rejection against the residual over what chance makes; x is logarithmic.
+
+    Points further left are flatter, points further up separate better. The dotted line at 1 is a selection that
+    does not depend on the mass.
+
+    Parameters
+    ----------
+    axes : matplotlib Axes
+    residual : (k,) real numbers > 0, or one
+        ``rms / expected`` of :func:`libmode.metrics.flatness`.
+    quality : (k,) real numbers, or one
+        AUC or background rejection.
+    quality_error : (k,) real numbers >= 0, or one, optional
+        Standard errors.
+    scan : (k,) real numbers, optional
+        The strengths: they join the points in their order and are written beside them.
+    label, **style
+        As for :func:`rejection_against_jsd`.
+
+    Returns
+    -------
+    axes
+
+    Raises
+    ------
+    ValueError, TypeError
+        For arrays that do not fit each other, and values that cannot be drawn, with argument, value and place.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from libmode import plots
+    >>> strength, residual, auc = [1, 3, 10], [5.2, 2.9, 1.4], [0.91, 0.90, 0.88]
+    >>> axes = plots.frontier(Figure().subplots(), residual, auc, scan=strength, label="fixed strength")
+    >>> axes.get_xscale(), [text.get_text() for text in axes.texts]
+    ('log', ['1', '3', '10'])
+    """
+    at = _points(residual=residual, quality=quality, quality_error=quality_error, scan=scan)
+    for place, value in enumerate(at["residual"]):
+        if value <= 0:
+            raise ValueError(f"residual[{place}] = {value:g}: expected numbers > 0")
+    axes.set_xscale("log")
+    _errorbar(axes, at["residual"], at["quality"], None, at.get("quality_error"), scan, label, style)
+    for x, y, value in zip(at["residual"], at["quality"], at.get("scan", ()), strict=False):
+        if np.isfinite(x) and np.isfinite(y):
+            axes.annotate(f"{value:g}", (x, y), (3, 3), textcoords="offset points", fontsize="x-small")
+    if not any(line.get_gid() == "flat" for line in axes.lines):
+        axes.axvline(1, color="black", ls=":", gid="flat")
+    return labelled(axes, "residual over expected", "AUC or background rejection")
+
+
 def _points(**given: Any) -> dict[str, NDArray[np.float64]]:
     """Arrays of one length, in order of ``scan``; without the errors and the scan that are None."""
     arrays = {

@@ -1,4 +1,4 @@
-"""The function that adds MoDe's gradient to whatever gradient comes in."""
+"""The function that adds MoDe's push to whatever gradient comes in."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import tensorflow as tf
 
 from .._added import Added, of_function
 from .._bad_batches import OnBadBatch
-from .._constraint import ScoreTransform
 from .._front import NO_SECOND_DERIVATIVE, Events, of_reference, takes_events
 from .loss import call_back, known_to_numpy, tensors_of
 
@@ -28,18 +27,17 @@ def mode_constraint(
     *,
     category: Any = None,
     reference: Events | None = None,
-    relative_strength: float = 30.0,
-    score_transform: ScoreTransform = "odds",
+    relative_strength: float | None = None,
     from_logits: bool = False,
     background_only: bool = True,
     on_bad_batch: OnBadBatch = "skip",
     **options: Unpack[LossOptions],
 ) -> Any:
-    """The scores, unchanged, to whose gradient that of the MoDe loss (arXiv:2010.09745) is added.
+    """The scores, unchanged; the gradient gets a push that keeps the response to background smooth in the mass.
 
-    To the gradient G that comes in, of whatever loss is there, it adds that of MoDe, g, as
-    ``relative_strength min(1, sigma) |G|/|g| g``, with norms over the batch and with respect to the logits, sigma the
-    standard deviation of the background's. Only where a gradient is taken is anything computed.
+    The push is that of :func:`libmode.jax.mode_constraint` with a fixed strength: nothing is remembered from batch to
+    batch, so that a dependence remains, the smaller the larger the strength. :class:`libmode.keras.MoDeConstraint` has
+    no strength to guess. Only where a gradient is taken is anything computed.
 
     Parameters
     ----------
@@ -47,8 +45,10 @@ def mode_constraint(
         Outputs of the classifier, inside ``score_range``, or logits. float16 and bfloat16 are computed in float32.
     label, mass, weight, category : tensors of shape (n,) or (n, 1), mass also (n, d)
         As for :func:`libmode.mode_loss`. They get no gradient.
-    reference, relative_strength, score_transform, from_logits, background_only, on_bad_batch, **options
-        As for :func:`libmode.jax.mode_constraint`; here is no tolerance.
+    relative_strength : float, optional
+        K: the push is ``K r``, r the residual of the batch. Left out, it is 10.
+    reference, from_logits, background_only, on_bad_batch, **options
+        As for :func:`libmode.jax.mode_constraint`.
 
     Returns
     -------
@@ -77,7 +77,6 @@ def mode_constraint(
     added = of_function(
         options,
         relative_strength=relative_strength,
-        score_transform=score_transform,
         from_logits=from_logits,
         on_bad_batch=on_bad_batch,
     )
@@ -97,16 +96,17 @@ def constrained(
     @tf.custom_gradient
     def same(score: Any) -> Any:
         def pushed(incoming: Any) -> Any:
-            per_norm, grad = call_back(added.push, tensors)
-            return tf.cast(_sum(added, tf.cast(incoming, grad.dtype), per_norm, grad, tensors[0]), score.dtype)
+            per_norm, push = call_back(added.push, tensors)
+            return tf.cast(_sum(added, tf.cast(incoming, push.dtype), per_norm, push, tensors[0]), score.dtype)
 
         return tf.identity(score), pushed
 
     return same(tf.convert_to_tensor(score))
 
 
-def _sum(added: Added, incoming: Any, per_norm: Any, grad: Any, score: Any) -> Any:
-    strength = per_norm * tf.norm(incoming * added.constraint.by_logit(score))
+def _sum(added: Added, incoming: Any, per_norm: Any, push: Any, score: Any) -> Any:
+    moved = tf.cast(push != 0, push.dtype)
+    strength = per_norm * tf.norm(incoming * added.constraint.by_logit(score) * moved)
     strength = tf.where(tf.math.is_finite(strength), strength, 0)  # the scale of a loss can be too large
 
     @tf.custom_gradient
@@ -115,6 +115,6 @@ def _sum(added: Added, incoming: Any, per_norm: Any, grad: Any, score: Any) -> A
         def no_second_derivative(*_: Any) -> Any:
             raise RuntimeError(NO_SECOND_DERIVATIVE)
 
-        return incoming + strength * grad, no_second_derivative
+        return incoming + strength * push, no_second_derivative
 
     return of_both(incoming, score)

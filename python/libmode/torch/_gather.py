@@ -90,7 +90,12 @@ def only_a_part(monitor: Monitor, name: str) -> None:
 
 
 def of_all(
-    make: Callable[[], Given], labels: Sequence[int] | None, options: str, group: Group, compute: Compute
+    make: Callable[[], Given],
+    labels: Sequence[int] | None,
+    options: str,
+    group: Group,
+    compute: Compute,
+    count_numbers: int = 5,
 ) -> Found:
     """What ``compute`` finds for the events of all processes; the gradient is that by the own batch, (n,).
 
@@ -126,7 +131,7 @@ def of_all(
             found = compute(every)
         except Exception as error:
             wrong = error
-    numbers, part = _scattered(found, wrong, heads, _kind_of_grad(sent.score), group, chosen)
+    numbers, part = _scattered(found, wrong, heads, _kind_of_grad(sent.score), group, chosen, 3 + count_numbers)
     if part is None:
         return Found(numbers)
     part *= len(heads)
@@ -250,8 +255,8 @@ def _bytes_of(name: str, head: _Head) -> int:
     return size * max(head.variables, 1) if name == "mass" else size
 
 
-# Numbers that are sent back: whether there is an error, how many follow, whether there is a gradient, and up to five.
-_NUMBERS = 8
+# What is sent back begins with numbers: whether there is an error, how many there are, whether there is a gradient, and
+# then these.
 
 
 def _scattered(
@@ -261,14 +266,15 @@ def _scattered(
     kind: torch.dtype,
     group: Group,
     chosen: Tensor | None,
+    size: int,
 ) -> tuple[list[float], Tensor | None]:
     """From the first process to each: the numbers, and its part of the gradient; or the error, which each raises."""
     device, rank = _device(group), dist.get_rank(group)
     most = max(head.batch for head in heads)
-    received = torch.empty(8 * _NUMBERS + most * kind.itemsize, dtype=torch.uint8, device=device)
+    received = torch.empty(8 * size + most * kind.itemsize, dtype=torch.uint8, device=device)
     parts = None
     if rank == 0:
-        numbers = torch.zeros(_NUMBERS, dtype=torch.float64)
+        numbers = torch.zeros(size, dtype=torch.float64)
         numbers[0] = error is not None
         grads: Sequence[Tensor | None] = [None] * len(heads)
         if found is not None:
@@ -279,15 +285,15 @@ def _scattered(
         parts = []
         for own in grads:
             part = torch.empty_like(received)
-            part[: 8 * _NUMBERS] = numbers.view(torch.uint8).to(device)
+            part[: 8 * size] = numbers.view(torch.uint8).to(device)
             if own is not None:
-                part[8 * _NUMBERS : 8 * _NUMBERS + own.nbytes] = _as_bytes(own)
+                part[8 * size : 8 * size + own.nbytes] = _as_bytes(own)
             parts.append(part)
     dist.scatter(received, parts, src=_first(group), group=group)
-    failed, count, has_grad, *numbers_of_all = received[: 8 * _NUMBERS].view(torch.float64).tolist()
+    failed, count, has_grad, *numbers_of_all = received[: 8 * size].view(torch.float64).tolist()
     if failed:
         _raise_on_all(error, heads, chosen, group)
-    grad = received[8 * _NUMBERS :].view(kind)[: heads[rank].batch] if has_grad else None
+    grad = received[8 * size :].view(kind)[: heads[rank].batch] if has_grad else None
     return numbers_of_all[: int(count)], grad
 
 

@@ -7,13 +7,13 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
 from .._bad_batches import OnBadBatch, SkipsBadBatches
-from .._constraint import USUAL_TOLERANCE, Constraint, Dependence, Direction, ScoreTransform, State
+from .._constraint import NUMBERS, USUAL_TOLERANCE, Constraint, Dependence, Direction, State
 from .._front import Events, events_of, takes_events
 from .._monitor import Monitor, look
 from .._native import BatchError
@@ -33,29 +33,27 @@ if TYPE_CHECKING:
 class MoDeConstraint(SkipsBadBatches, nn.Module):
     """A layer between network and loss that keeps the response to background smooth in the mass.
 
-    It returns the predictions as they are. In backward it adds to the gradient G that comes in,
-    of whatever loss is there, that of the MoDe loss (arXiv:2010.09745), g, scaled to it::
+    It returns the predictions as they are. In backward it adds a push u to the gradient G that comes in, of whatever
+    loss is there. By the logit of background event i of mass m and score s::
 
-        G + relative_strength min(1, sigma) |G|/|g| g
+        min(1, sigma) |G|/sqrt(n) w_i u(m, s)
+        u = 4 r + 0.02 (sum of r over all batches so far)
 
-    with norms over the batch and with respect to the logits, where one confident mistake does not
-    stand for all; that of g is an average over 200 batches. sigma is the standard deviation of the
-    background's logits, small in a network that has learned nothing yet, where MoDe's noise would be
-    all that trains; it is 1 without limits of the scores. So there is no strength to guess, and no
-    scale of a loss enters, that of a GradScaler among them. In evaluation mode, and without gradients,
-    the layer does nothing.
+    r is the residual of the MoDe loss (arXiv:2010.09745): how far the CDF of the scores at this mass is from the
+    polynomial that is allowed, in units of the noise of a batch, as a smooth function of mass and score. The sum
+    grows until the mean residual is 0, so there is no strength to guess. |G| is the norm over the n background
+    events of the batch: no scale of the loss enters, a GradScaler's among them, and no weight of the signal. sigma is
+    the standard deviation of the background's logits, small in a network that has learned nothing yet. In
+    evaluation mode, and without gradients, the layer does nothing.
 
     Parameters
     ----------
-    relative_strength : float, default 30
-        The factor. With a tolerance, the most that it may be.
+    relative_strength : float, optional
+        K: a fixed strength, ``u = K r`` without a sum, for a scan. Left out, the sum finds the strength.
     tolerance : float, optional
-        "As flat as so many background events can tell": the relative strength is lowered, to no less
-        than 1, while the dependence is below that, and raised again where it is above. It is
-        judged by averages over ten times as many events, so that it takes about as many to settle.
-    score_transform : {"odds", None}, default "odds"
-        "odds" integrates over W(s) = c s/(1 + c - s), c = 0.3, in place of s (the paper's footnote 1), so that
-        tight selections count too. None is the MoDe loss as it is.
+        "So flat that a test with N background events sees no difference": where the dependence is below that, the
+        push gets smaller and the sum leaks, within some 500 batches. It is judged by averages over 200
+        batches, so it can be no larger than 200 batches can tell.
     from_logits : bool, default False
         Whether predictions are logits, of any size, in place of scores from 0 to 1.
     background_only : bool, default True
@@ -76,9 +74,11 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
     Attributes
     ----------
     loss : float
-        The MoDe loss, unbiased, of the last batch and its reference events, of W(s).
+        The MoDe loss, unbiased, of the last batch and its reference events.
     strength : float
-        What MoDe's gradient was multiplied with in the last backward pass.
+        min(1, sigma) |G|/sqrt(n) of the last backward pass.
+    relative_strength : float or None
+        As given.
     dependence : Dependence
         rho = D N/(B n), with its error: at most 1 where the dependence cannot be told from none by
         N = tolerance (by default 100,000) events. D is the average of the unbiased loss, B that of
@@ -94,9 +94,9 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
 
     Notes
     -----
-    The direction g is not the gradient of :class:`MoDeLoss`: it is that of the loss over W(s), without what moves all
-    events of a score together. On a falling spectrum it had a cosine of 0.6 to 0.9 with that gradient. An event's push
-    is proportional to its weight, and events that take no part in the loss get none.
+    The push is not the gradient of :class:`MoDeLoss`. It counts each working point by what can be seen at it, and what
+    would move all events of a score together is taken out. An event's push is proportional to its weight, and events
+    that take no part in the loss get none. Several background labels have a sum each; categories share one.
 
     State is in buffers: ``state_dict`` has it.
 
@@ -110,25 +110,25 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
     >>> network = torch.nn.Sequential(torch.nn.Linear(2, 1), torch.nn.Sigmoid())
     >>> weight, constraint = torch.rand(2_000), MoDeConstraint(order=1, mass_range=(50, 300))
     >>> constraint
-    MoDeConstraint(order=1, mass_range=(50.0, 300.0), relative_strength=30.0)
+    MoDeConstraint(order=1, mass_range=(50.0, 300.0))
     >>> score = constraint(network(x)[:, 0], target, mass, weight)  # the one line
     >>> torch.nn.functional.binary_cross_entropy(score, target, weight).backward()
-    >>> constraint.loss < 0.1, constraint.strength > 0, constraint.relative_strength, constraint.skipped
-    (True, True, 30.0, 0)
+    >>> constraint.loss < 0.1, constraint.strength > 0, constraint.skipped
+    (True, True, 0)
     >>> rho, error = constraint.dependence  # of one batch, whose error is not known yet
     >>> bool(rho > 1), error
     (True, inf)
     """
 
     state: Tensor
+    sums: Tensor
     _gets = "no gradient of MoDe"
 
     def __init__(
         self,
         *positional: Never,
-        relative_strength: float = 30.0,
+        relative_strength: float | None = None,
         tolerance: float | None = None,
-        score_transform: ScoreTransform = "odds",
         from_logits: bool = False,
         background_only: bool = True,
         on_bad_batch: OnBadBatch = "skip",
@@ -146,22 +146,22 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
             self.options,
             relative_strength=relative_strength,
             tolerance=tolerance,
-            score_transform=score_transform,
             from_logits=from_logits,
         )
         self.background_only = background_only
         self._monitor = Monitor() if monitor else None
-        self.register_buffer("state", torch.tensor(State(), dtype=torch.float64))
+        self.register_buffer("state", torch.tensor(State()[:NUMBERS], dtype=torch.float64))
+        self.register_buffer("sums", torch.empty(0, dtype=torch.float64))
         self._last: dict[str, Any] = {"loss": math.nan, "strength": math.nan}
 
     @property
-    def relative_strength(self) -> float:
-        """The factor as it is now."""
-        return self._constraint.relative_strength * self._state().factor
+    def relative_strength(self) -> float | None:
+        """The fixed strength, None where the sum finds it."""
+        return self._constraint.relative_strength
 
     @property
     def strength(self) -> float:
-        """What MoDe's gradient was multiplied with in the last backward pass; NaN before the first."""
+        """What the push was multiplied with in the last backward pass; NaN before the first."""
         return float(self._last["strength"])
 
     @property
@@ -212,20 +212,21 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
             raise RuntimeError("torch.func cannot transform a MoDeConstraint, which has a state: use MoDeLoss")
         make = partial(self._given, pred.detach(), target, mass, weight, category, reference)
         try:
-            own, found = self._direction(make, reference is not None)
+            before = self._state()
+            variables = mass.shape[1] if mass.ndim > 1 else 1
+            own, found = self._direction(make, before, reference is not None, variables)
         except BatchError as error:
             self._skip(error)
             return pred
         self._last["loss"] = found.loss
-        state = self._constraint.after(self._state(), found)
-        self._remember(state)
+        self._remember(self._constraint.after(before, found))
         if self._monitor is not None:
             if not self.gather:
                 only_a_part(self._monitor, type(self).__name__)
             if self._monitor.due():
                 look(self._monitor, self._constraint, own, found)
         group = (self.process_group,) if self._gathers else None
-        return constrained(pred, found.grad, self._constraint.per_norm(state), self._constraint, self._last, group)
+        return constrained(pred, found, self._constraint, self._last, group)
 
     def _given(
         self,
@@ -246,22 +247,24 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
     def _gathers(self) -> bool:
         return self.gather and processes(self.process_group) > 1
 
-    def _direction(self, make: Callable[[], Given], has_reference: bool) -> tuple[Events, Direction]:
+    def _direction(
+        self, make: Callable[[], Given], state: State, has_reference: bool, variables: int
+    ) -> tuple[Events, Direction]:
         """The arrays of this process, and where its batch is pushed."""
         where = ""
         try:
             if self._gathers:
-                return self._direction_of_all(make)
+                return self._direction_of_all(make, state, variables)
             given = make()
             where = f", where events from {given.batch} on are those of reference" if has_reference else ""
             arrays = _arrays(given.events)
-            return arrays, self._constraint.direction(*arrays, count=given.batch)
+            return arrays, self._constraint.direction(state, *arrays, count=given.batch)
         except BatchError:
             raise
         except ValueError as error:
-            raise ValueError(f"{error} (in training step {int(self.state[0])}{where})") from None
+            raise ValueError(f"{error} (in training step {int(state.steps)}{where})") from None
 
-    def _direction_of_all(self, make: Callable[[], Given]) -> tuple[Events, Direction]:
+    def _direction_of_all(self, make: Callable[[], Given], state: State, variables: int) -> tuple[Events, Direction]:
         """The same, by the events of all processes."""
         own: list[Events] = []
 
@@ -271,37 +274,52 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
             return given
 
         def compute(given: Given) -> Found:
-            grad, *numbers = self._constraint.direction(*_arrays(given.events), count=given.batch)
-            return Found(numbers, torch.from_numpy(grad))
+            push, *numbers, residual = self._constraint.direction(state, *_arrays(given.events), count=given.batch)
+            return Found([*numbers, *residual.ravel().tolist()], torch.from_numpy(push))
 
         labels = self._constraint.labels if self.background_only else None
-        found = of_all(kept, labels, repr(self), self.process_group, compute)
+        numbers = len(Direction._fields) - 2
+        size = numbers + len(State.start(variables, len(self._constraint.labels)).sums)
+        found = of_all(kept, labels, repr(self), self.process_group, compute, size)
         assert found.grad is not None
-        # The norm over all batches will be that of gradients as they come, see constrained.
-        return own[0], Direction(as_numpy(found.grad) / processes(self.process_group), *found.numbers)
+        # The push is in units of a norm, which will be that of the gradients of all processes, see constrained.
+        push = as_numpy(found.grad) / processes(self.process_group)
+        residual = np.array(found.numbers[numbers:]).reshape(len(self._constraint.labels), -1)
+        norm, spread, moved, loss, bias, count = found.numbers[:numbers]
+        return own[0], Direction(push, norm, spread, moved, loss, bias, count, residual)
 
     def _state(self) -> State:
-        return State(*self.state.tolist())
+        return State._make([*self.state.tolist(), as_numpy(self.sums)])
 
     def _remember(self, state: State) -> None:
-        if self.state.is_cpu:
-            self.state.numpy()[:] = state  # a tenth of the time
-        else:
-            self.state.copy_(torch.tensor(state, dtype=self.state.dtype))
+        numbers = torch.tensor(state[:NUMBERS], dtype=self.state.dtype)
+        self.state.copy_(numbers)
+        sums = torch.as_tensor(state.sums).to(self.sums)
+        if len(sums) == len(self.sums):
+            self.sums.copy_(sums)
+        else:  # the first batch tells how many variables the mass has
+            self.sums = sums
+
+    def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *others: Any) -> None:
+        saved = state_dict.get(prefix + "sums")
+        if saved is not None:
+            self.sums = self.sums.new_zeros(saved.shape)
+        super()._load_from_state_dict(state_dict, prefix, *others)
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> MoDeConstraint:
         # The state goes along to a device, but not to a type of fewer digits: losses of 1e-6 are squared in it.
-        before = self.state
+        before = self.state, self.sums
         super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
         kept = torch.float32 if self.state.device.type == "mps" else torch.float64
-        self.state = before.to(self.state.device, kept)
+        self.state, self.sums = (tensor.to(self.state.device, kept) for tensor in before)
         return self
 
     def extra_repr(self) -> str:
         """The arguments."""
-        shown = {**self.options, "relative_strength": self._constraint.relative_strength}
-        if self._constraint.tolerance is not None:
-            shown["tolerance"] = self._constraint.tolerance
+        shown = dict(self.options)
+        for name in ("relative_strength", "tolerance"):
+            if (value := getattr(self._constraint, name)) is not None:
+                shown[name] = value
         if self.gather:
             shown["gather"] = True
         return ", ".join(f"{name}={value!r}" for name, value in shown.items())
@@ -316,50 +334,45 @@ def _arrays(events: Events) -> Events:
 
 
 def constrained(
-    pred: Tensor,
-    grad: NDArray[Any],
-    per_norm: float,
-    constraint: Constraint,
-    last: dict[str, Any],
-    group: tuple[Group] | None = None,
+    pred: Tensor, found: Direction, constraint: Constraint, last: dict[str, Any], group: tuple[Group] | None = None
 ) -> Tensor:
-    """The predictions, to whose gradient that of shape (n,) will be added; then last["strength"] says how strongly.
+    """The predictions, to whose gradient the push will be added; then last["strength"] says how strongly.
 
     Among several processes, with their ``group``, the size follows the norm over all of their batches, as they
     come: the mean over the processes, which DistributedDataParallel takes afterwards, divides both parts alike.
     """
-    added = torch.from_numpy(grad).to(pred.device, result_type(pred))
-    same: Tensor = _Constrained.apply(pred, added, per_norm, constraint, last, group)
+    push = torch.from_numpy(found.push).to(pred.device, result_type(pred))
+    same: Tensor = _Constrained.apply(pred, push, constraint.per_norm(found), constraint, last, group)
     return same
 
 
 class _Constrained(torch.autograd.Function):
-    """The predictions; backward adds the gradient to what comes in, scaled to it."""
+    """The predictions; backward adds the push to what comes in, scaled to it."""
 
     @staticmethod
     def forward(
         ctx: Any,
         pred: Tensor,
-        grad: Tensor,
+        push: Tensor,
         per_norm: float,
         constraint: Constraint,
         last: dict[str, Any],
         group: tuple[Group] | None,
     ) -> Tensor:
-        ctx.save_for_backward(pred, grad)
+        ctx.save_for_backward(pred, push)
         ctx.per_norm, ctx.constraint, ctx.last, ctx.group = per_norm, constraint, last, group
         return pred.view_as(pred)
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, incoming: Tensor) -> tuple[Tensor | None, ...]:
-        pred, grad = ctx.saved_tensors
-        grad = grad.reshape(incoming.shape)
-        of_logits = incoming.to(grad.dtype) * ctx.constraint.by_logit(pred.to(grad.dtype))
-        norm = torch.linalg.vector_norm(of_logits)
+        pred, push = ctx.saved_tensors
+        push = push.reshape(incoming.shape)
+        of_logits = incoming.to(push.dtype) * ctx.constraint.by_logit(pred.to(push.dtype))
+        norm = torch.linalg.vector_norm(of_logits * (push != 0))
         if ctx.group is not None:
             norm = norm_of_all(norm, *ctx.group)
         strength = torch.nan_to_num(ctx.per_norm * norm, 0.0, 0.0)  # where a GradScaler's scale was too large
         ctx.last["strength"] = strength
-        added = torch.addcmul(incoming.to(grad.dtype), strength, grad).to(pred.dtype)
+        added = torch.addcmul(incoming.to(push.dtype), strength, push).to(pred.dtype)
         return added, None, None, None, None, None

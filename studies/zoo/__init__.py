@@ -1,0 +1,1 @@
+"""Problems unlike each other, on which what is recommended is judged."""
