@@ -44,6 +44,9 @@ _LEAST_FACTOR = 0.01
 # Of scores that are 0 or 1 in their type; their logits move no further, and what they get does not matter.
 _LEAST_SLOPE = 1e-6
 
+# Below it a direction is rounding, as with no more bins than order + 1, which any response fits.
+_LEAST_NORM = 1e-12
+
 
 class Direction(NamedTuple):
     """Where a batch is pushed, and the dependence that it is pushed against."""
@@ -205,7 +208,7 @@ class Constraint:
         norm = _mean(
             float(state.norm), math.sqrt(float(direction @ direction)), max(1 / (float(state.steps) + 1), _RATE)
         )
-        unit = math.sqrt(len(background)) / norm if norm > 0 else 0.0
+        unit = math.sqrt(len(background)) / norm if norm > _LEAST_NORM else 0.0
         sums = self._sums(state, masses.shape[1])
         residual, push = np.zeros_like(sums), np.empty(len(background))
         for of_label, chosen, group in groups:
