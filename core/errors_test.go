@@ -172,6 +172,8 @@ func TestEventErrors(t *testing.T) {
 		{"weight[5] = NaN", ErrNotFinite, func(e *Events[float64]) { e.Weight[5] = nan }, nil},
 		{"score[6] = 1.5 lies outside score_range = [0, 1]: apply a sigmoid to raw outputs, or use score_range=None", ErrScoreRange,
 			func(e *Events[float64]) { e.Score[6] = 1.5 }, nil},
+		{"score[6] = 1.5 lies outside score_range = [0, 0.9]: widen it, or use score_range=None", ErrScoreRange,
+			func(e *Events[float64]) { e.Score[6] = 1.5 }, func(c *Config) { c.ScoreRange = [2]float64{0, 0.9} }},
 		{"64 selected events cannot fill bins = 65 quantile bins", ErrNoEvents, nil, func(c *Config) { c.Bins = 65 }},
 		{"64 selected events cannot fill bins = 65 uniform bins", ErrNoEvents, nil, func(c *Config) { c.Bins, c.Binning = 65, Uniform }},
 		{"all 64 selected events have the same mass 7", ErrBin, func(e *Events[float64]) {

@@ -325,8 +325,11 @@ func (sel *selection[T]) badScore(i int, s float64) error {
 	if !finite(s) {
 		return notFinite("score", i, s)
 	}
-	return errorOf(ErrScoreRange, "score[%d] = %v lies outside score_range = [%v, %v]: "+
-		"apply a sigmoid to raw outputs, or use score_range=None", i, s, sel.scoreLo, sel.scoreHi)
+	hint := "widen it, or use score_range=None"
+	if sel.scoreLo <= 0 && sel.scoreHi >= 1 { // a sigmoid's results are inside
+		hint = "apply a sigmoid to raw outputs, or use score_range=None"
+	}
+	return errorOf(ErrScoreRange, "score[%d] = %v lies outside score_range = [%v, %v]: %s", i, s, sel.scoreLo, sel.scoreHi, hint)
 }
 
 func notFinite(name string, i int, value float64) error {

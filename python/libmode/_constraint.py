@@ -11,6 +11,7 @@ the noise of a batch.
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any, NamedTuple
@@ -20,9 +21,11 @@ from numpy.typing import NDArray
 
 from ._evaluate import evaluate
 from ._front import MOST_VARIABLES
+from ._monitor import TrainingWarning
 from ._options import check
 from ._shown import shown
 from ._smooth import OF_SCORE, Group, of_mass
+from ._user import level_of_the_user
 
 #: Of how many background events :attr:`Dependence.value` tells where no tolerance is given.
 USUAL_TOLERANCE = 100_000.0
@@ -41,11 +44,11 @@ _PROPORTIONAL, _INTEGRAL = 4.0, 0.02
 _RATE, _PACE, _LEAK = 1 / 200, 0.02, 0.02
 _LEAST_FACTOR = 0.01
 
-# Of scores that are 0 or 1 in their type; their logits move no further, and what they get does not matter.
-_LEAST_SLOPE = 1e-6
-
 # Below it a direction is rounding, as with no more bins than order + 1, which any response fits.
 _LEAST_NORM = 1e-12
+
+# Of scores that are 0 or 1 in their type; their logits move no further, and what they get does not matter.
+_LEAST_SLOPE = 1e-6
 
 
 class Direction(NamedTuple):
@@ -163,6 +166,8 @@ class Constraint:
         self._of_few = self._of_many = check("mode", options)
         self.labels = self._of_few.labels
         self.score_range = self._of_few.score_range
+        self._limits_given = "score_range" in options
+        self._unsure = from_logits  # whether predictions are logits
         self.bins = options.get("bins") if isinstance(options.get("bins"), int) else None
         self.unbiased = bool(options.get("unbiased", True))
         if not {"bins", "edges", "knots", "joint"} & set(options) and options.get("binning", "quantile") == "quantile":
@@ -186,10 +191,17 @@ class Constraint:
         ``count`` is how many of the events are those of the batch; those after it are reference events.
         Raises what that raises, about the predictions as they are given.
         """
+        if self._unsure:
+            self._look_for_logits(pred)
         score = self.scores(pred)
         background = np.arange(len(score)) if label is None else np.flatnonzero(self.background(label))
         enough = len(background) >= _BINS * _IN_BIN * len(self.labels)
-        found = evaluate(self._of_many if enough else self._of_few, score, mass, weight, label, category)
+        try:
+            found = evaluate(self._of_many if enough else self._of_few, score, mass, weight, label, category)
+        except ValueError as error:
+            if self._limits_given:
+                raise
+            raise type(error)(str(error).replace("apply a sigmoid to", "give from_logits=True for")) from None
         loss = found.loss if self.unbiased else found.loss - found.bias
         weights = np.ones(len(background)) if weight is None else np.asarray(weight, np.float64)[background]
         masses = self._of_few.present(mass)[background]
@@ -256,6 +268,20 @@ class Constraint:
         for other in self.labels[1:]:
             found |= label == other
         return found
+
+    def _look_for_logits(self, pred: NDArray[Any]) -> None:
+        """Warns if predictions are from 0 to 1 until one is not, and once at most."""
+        low, high = np.min(pred, initial=1), np.max(pred, initial=0)
+        if low < 0 or high > 1:
+            self._unsure = False
+        elif high - low > 0.5:  # the logits of a network that has learned nothing may be near 0.5
+            self._unsure = False
+            warnings.warn(
+                f"from_logits = True, and all predictions of a batch are from 0 to 1 ({low:.3g} to {high:.3g}), as "
+                "probabilities are: give from_logits=False, or take the sigmoid out of the network",
+                TrainingWarning,
+                stacklevel=level_of_the_user(),
+            )
 
     def scores(self, pred: Any) -> Any:
         """The scores of predictions."""

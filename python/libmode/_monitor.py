@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ._constraint import Constraint, Direction
 from ._front import Events
+if TYPE_CHECKING:
+    from ._constraint import Constraint, Direction
+    from ._front import Events
+
 from ._user import level_of_the_user
 
 EVERY = 20  # calls from one look to the next

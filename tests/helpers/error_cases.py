@@ -242,7 +242,7 @@ EVENTS = [
     Case(
         "score_range = (0, 0.5)",
         "SCORE_RANGE",
-        "score[30] = 0.5083050847457626 lies outside score_range = [0, 0.5]: apply a sigmoid to raw outputs, or use score_range=None",
+        "score[30] = 0.5083050847457626 lies outside score_range = [0, 0.5]: widen it, or use score_range=None",
     ),
     Case(
         "score, mass, weight, label = score[:0], mass[:0], weight[:0], label[:0]",

@@ -363,7 +363,7 @@ def test_a_score_that_is_nan_is_an_error_with_its_step():
     with pytest.raises(ValueError, match=rf"score\[{place}\] = NaN: .*\(in training step 2\)"):
         constraint(bad, target, mass)
     logits = MoDeConstraint()
-    with pytest.raises(ValueError, match=r"apply a sigmoid to raw outputs.*in training step 0"):
+    with pytest.raises(ValueError, match=r"give from_logits=True for raw outputs.*in training step 0"):
         logits(3 * bad.nan_to_num().logit(), target, mass)
 
 
@@ -544,7 +544,7 @@ def test_a_training_that_fails_says_so_once(make):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             for _ in range(150):
-                module(score, target, mass)
+                module(score, target, mass).sum().backward()
         found = [one for one in caught if one.category is libmode.TrainingWarning]
         assert len(found) == monitor
         if found:

@@ -60,6 +60,11 @@ def described(first: str, memory: str, examples: str) -> str:
     return first + _PARAMETERS.format(memory=memory, examples=examples)
 
 
+def without_options(error: ValueError) -> ValueError:
+    """The error without advice about an option that these classes do not take."""
+    return type(error)(str(error).removesuffix(", or use score_range=None"))
+
+
 class Arguments:
     """A class that is made as ``modeloss`` makes its own."""
 

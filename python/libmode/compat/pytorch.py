@@ -7,10 +7,11 @@ differ, and why: docs/from-modeloss.md.
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 from .._missing import needed
 from ..option_types import LossOptions
-from ._arguments import Arguments, described
+from ._arguments import Arguments, described, without_options
 
 with needed("torch", by="libmode.compat.pytorch", extra="torch"):
     import torch
@@ -79,6 +80,12 @@ class MoDeLoss(Arguments, _MoDeLoss):
         loss = super().forward(pred, target, x_biased, weights, reference=self._kept)
         self._remember(Events(pred, x_biased, weights, target))
         return loss
+
+    def _loss(self, *arguments: Any, **reference: Any) -> Tensor:
+        try:
+            return super()._loss(*arguments, **reference)
+        except ValueError as error:
+            raise without_options(error) from None
 
     def _remember(self, batch: Events) -> None:
         """Keeps the background events of the batch too, with the scores that they have now."""

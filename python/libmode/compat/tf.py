@@ -8,10 +8,13 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+from numpy.typing import NDArray
+
+from .._evaluate import loss_and_grad
 from .._missing import needed
 from .._options import check
 from ..option_types import LossOptions
-from ._arguments import Arguments, described
+from ._arguments import Arguments, described, without_options
 
 with needed("tensorflow", by="libmode.compat.tf", extra="tensorflow"):
     import tensorflow as tf
@@ -50,7 +53,7 @@ class MoDeLoss(Arguments):
         weight = None if weights is None else _flat("weights", weights, like)
         if not self.normalize:
             mass = self._checked(mass, label)
-        return loss_of(self._options, _flat("pred", like, like), mass, weight, label)
+        return loss_of(self._options, _flat("pred", like, like), mass, weight, label, evaluate=_evaluate)
 
     def _checked(self, mass: Any, label: Any) -> Any:
         """The masses, if those that the loss sees are inside [-1, 1]."""
@@ -58,6 +61,13 @@ class MoDeLoss(Arguments):
         message = "x_biased: with normalize=False every mass must be inside [-1, 1]"
         with tf.control_dependencies([tf.debugging.Assert(tf.reduce_all(tf.abs(seen) <= 1), [message, seen])]):
             return tf.identity(mass)
+
+
+def _evaluate(*arguments: Any) -> tuple[float, NDArray[Any]]:
+    try:
+        return loss_and_grad(*arguments)
+    except ValueError as error:
+        raise without_options(error) from None
 
 
 def _flat(name: str, values: Any, pred: Any) -> Any:
