@@ -92,6 +92,7 @@ class Added(SkipsBadBatches):
             if reference:
                 where.append(f"events from {len(batch.score)} on are those of reference")
             raise ValueError(f"{error} ({', '.join(where)})" if where else str(error)) from None
+        self._succeed()
         self.loss = found.loss
         if self._monitor is not None and self._monitor.due():
             look(self._monitor, self.constraint, every, found)

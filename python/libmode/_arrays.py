@@ -16,6 +16,14 @@ from ._options import Options
 
 _LABELS_SHOWN = 5
 
+# More different values of label than these are taken for those of a mass.
+_MOST_LABELS = 20
+
+_MASSES_FOR_LABELS = (
+    "are these masses? A module, and mode_constraint, take (pred, target, mass, weight) in this order, pack takes "
+    "(label, mass), and a function label=label"
+)
+
 # All others become float64, which holds every background label.
 _LABEL_TYPES = {np.dtype(name): number for name, number in LABEL_TYPES.items()}
 
@@ -109,14 +117,23 @@ def in_struct(events: Events) -> ModeEvents:
 def with_labels(error: BatchError, label: NDArray[Any] | None, options: Options) -> BatchError:
     """The error of the core or, where no label is a background label, one that lists the labels that there are.
 
-    ``label``, of shape (n,), is what the user gave.
+    Where labels are like masses, the error says so. ``label``, of shape (n,), is what the user gave.
     """
     if label is not None and len(label):
         numbers = label.astype(np.float64)  # in float32, 2^31 would be equal to 2^31 - 1
         for background in options.labels:
             if not (numbers == background).any():
                 return BatchError(no_background(label, background))
+        found = np.unique(label)
+        if _like_masses(found):
+            return BatchError(f"{error}; label holds {len(found)} values: {_MASSES_FOR_LABELS}")
     return error
+
+
+def _like_masses(found: NDArray[Any]) -> bool:
+    """Whether the different values of labels are more, and less like integers, than labels are."""
+    numbers = found.astype(np.float64)
+    return len(found) > _MOST_LABELS or len(found) > 2 and bool((numbers != np.round(numbers)).any())
 
 
 def no_background(label: NDArray[Any], background: int) -> str:
@@ -131,8 +148,10 @@ def no_background(label: NDArray[Any], background: int) -> str:
     *first, last = held
     shown = f"{', '.join(first)} and {last}" if first else last
     advice = "check background_label, or use larger batches"
-    if set(found.tolist()) == {-1, 1}:
-        advice = "give background_label=-1"
+    if _like_masses(found):
+        advice = _MASSES_FOR_LABELS
+    elif -1 in found and set(found.tolist()) <= {-1, 1}:
+        advice = "labels are 0 for background and 1 for signal; for these give background_label=-1"
     return (
         f"no event selected: none of the {len(label)} values of label equals background_label = {background}; "
         f"label holds {shown}: {advice}"

@@ -6,8 +6,12 @@ import warnings
 from typing import Literal, get_args
 
 from ._native import BatchError
+from ._user import level_of_the_user
 
 OnBadBatch = Literal["raise", "skip"]
+
+# The most batches in a row that are skipped: before one had a loss, and after.
+_AT_FIRST, _LATER = 10, 100
 
 
 class SkipsBadBatches:
@@ -31,18 +35,33 @@ class SkipsBadBatches:
         if on_bad_batch not in get_args(OnBadBatch):
             raise ValueError(f"on_bad_batch = {on_bad_batch!r}: must be 'raise' or 'skip'")
         self.on_bad_batch, self.skipped = on_bad_batch, 0
+        self._in_a_row, self._most_in_a_row = 0, _AT_FIRST
+
+    def _succeed(self) -> None:
+        """Takes note of a batch that has a loss."""
+        self._in_a_row, self._most_in_a_row = 0, _LATER
 
     def _skip(self, error: BatchError) -> None:
-        """Counts a bad batch and warns at the first one, or raises ``error`` with advice."""
+        """Counts a bad batch and warns at the first one, or raises ``error`` with advice.
+
+        Raises an error too where so many were skipped in a row that the training goes on without the loss.
+        """
         if self.on_bad_batch == "raise":
             raise BatchError(
                 f"{error}. If this is the last batch and smaller than the others, {self._without_last} leaves it out; "
                 f"{self._skipping} gives every such batch {self._gets}"
             ) from None
         self.skipped += 1
+        self._in_a_row += 1
+        if self._in_a_row >= self._most_in_a_row:
+            which = "first" if self._most_in_a_row == _AT_FIRST else "last"
+            raise BatchError(
+                f"{self._called or type(self).__name__} has skipped the {which} {self._in_a_row} batches, so that it "
+                f"does nothing. Of the last one: {error}"
+            ) from None
         if self.skipped == 1:
             warnings.warn(
                 f"{self._called or type(self).__name__} gives a batch {self._gets}{self._counts}: {error}",
                 RuntimeWarning,
-                stacklevel=4,
+                stacklevel=level_of_the_user(),
             )

@@ -160,7 +160,7 @@ def test_an_option_that_is_a_variable_is_copied():
 @WAYS
 def test_the_labels_that_there_are_are_listed(way):
     score, mass, weight, label = events()
-    listed = r"label holds -1 \(40 events\) and 1 \(20 events\): give background_label=-1"
+    listed = r"label holds -1 \(40 events\) and 1 \(20 events\): labels are 0 for background and 1 for signal; for these give background_label=-1"
     with pytest.raises((ValueError, tf.errors.InvalidArgumentError), match=listed):
         way(lambda s, m, w, y: mode_loss(s, m, label=2 * y - 1))(score, mass, weight, label)
 

@@ -10,7 +10,7 @@ import pytest
 import torch
 from libmode.baselines import disco_loss
 from libmode.compat import pytorch as compat
-from libmode.torch import MoDeLoss
+from libmode.torch import MoDeConstraint, MoDeLoss
 from libmode.torch.baselines import DisCoLoss, FlatnessLoss
 
 MODULES = {
@@ -61,6 +61,27 @@ def test_skip_gives_0_with_gradient_0_and_warns_once(make, which):
         assert value.item() == 0 and value.dtype == torch.float64
         (grad,) = torch.autograd.grad(value, batch[0])
         assert grad.shape == batch[0].shape and not grad.any()
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("make", [*MODULES.values(), lambda **options: MoDeConstraint(bins=4, **options)])
+def test_a_loss_that_only_skips_is_an_error_with_the_reason(make):
+    good, bad = events(), BATCHES["no background"](*events())
+    loss = make(on_bad_batch="skip")
+    for _ in range(9):
+        loss(*bad)
+    with pytest.raises(
+        libmode.BatchError, match="has skipped the first 10 batches, .* Of the last one: .*(label|back)"
+    ):
+        loss(*bad)
+    loss = make(on_bad_batch="skip")
+    for _ in range(3):  # a batch that has a loss ends the row
+        loss(*good)
+        for _ in range(99):
+            loss(*bad)
+    with pytest.raises(libmode.BatchError, match="has skipped the last 100 batches"):
+        loss(*bad)
+    assert loss.skipped == 298
 
 
 @pytest.mark.parametrize("make", [MODULES[name] for name in ("mode", "disco", "flatness")])
@@ -180,7 +201,10 @@ def test_which_errors_are_of_the_batch(name):
 
 
 LABELS = {
-    "signs": ([-1] * 3 + [1] * 2, "label holds -1 (3 events) and 1 (2 events): give background_label=-1"),
+    "signs": (
+        [-1] * 3 + [1] * 2,
+        "label holds -1 (3 events) and 1 (2 events): labels are 0 for background and 1 for signal; for these give background_label=-1",
+    ),
     "one": ([1] * 5, "label holds 1 (5 events): check background_label, or use larger batches"),
     "fractions": ([0.5, 0.5, 1, 1, 1], "label holds 0.5 (2 events) and 1 (3 events): "),
     "others": ([3, 3, 2, 7, 3], "label holds 2 (1 event), 3 (3 events) and 7 (1 event): "),
@@ -208,6 +232,30 @@ def test_the_labels_that_there_are_are_listed(name):
             call()
         start = f"no event selected: none of the {len(label)} values of label equals background_label = 0; "
         assert str(caught.value).startswith(start) and message in str(caught.value)
+
+
+MASSES = {
+    "floats": np.linspace(50, 300, 60),
+    "integers": np.arange(50, 110),
+    "from 0 to 1": np.linspace(0, 1, 60),  # one of which is the background's label
+    "of few values": np.arange(60) % 7 + 0.5,
+}
+
+
+@pytest.mark.parametrize("name", MASSES)
+def test_masses_in_the_place_of_labels_are_recognised(name):
+    score, target, _ = events()
+    given = MASSES[name]
+    calls = [
+        lambda: libmode.mode_loss(score.detach().numpy(), target.numpy(), label=given),
+        lambda: MoDeLoss()(score, torch.tensor(given), target),
+        lambda: MoDeConstraint(on_bad_batch="raise")(score, torch.tensor(given), target),
+    ]
+    for call in calls:
+        with pytest.raises(
+            libmode.BatchError, match=r"are these masses\? .* \(pred, target, mass, weight\) in this order"
+        ):
+            call()
 
 
 def test_of_several_background_labels_the_missing_one_is_named():

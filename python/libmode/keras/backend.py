@@ -42,10 +42,12 @@ class SkippingLoss(SkipsBadBatches):
 
     def _evaluate(self, options: Options, score: Any, *others: Any) -> tuple[float, NDArray[Any]]:
         try:
-            return loss_and_grad(options, score, *others)
+            found = loss_and_grad(options, score, *others)
         except BatchError as error:
             self._skip(error)
             return 0.0, np.zeros_like(score)
+        self._succeed()
+        return found
 
 
 def loss(module: SkippingLoss | None, kind: Loss, options: Mapping[str, Any], score: Any, *others: Any) -> Any:

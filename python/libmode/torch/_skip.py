@@ -19,10 +19,12 @@ def or_skip(module: SkipsBadBatches, loss: Callable[..., Tensor], pred: Tensor, 
             return loss(pred, *others)
         return _outside_of_the_graph(module, loss, pred, *others)
     try:
-        return loss(pred, *others)
+        value = loss(pred, *others)
     except BatchError as error:
         module._skip(error)
         return _zero(pred)
+    module._succeed()
+    return value
 
 
 # What is wrong with the events is known only when the graph runs, too late to return something else.

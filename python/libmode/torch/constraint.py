@@ -60,7 +60,8 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
         As for :class:`MoDeLoss`.
     on_bad_batch : {"raise", "skip"}, default "skip"
         "skip" adds nothing for a batch without background, or with too little for the bins, counts
-        it in ``skipped`` and warns at the first. Scores that are NaN are an error all the same, with the step.
+        it in ``skipped`` and warns at the first. The tenth before any had a loss, and the hundredth in a row, are
+        an error. Scores that are NaN are an error all the same, with the step.
     monitor : bool, default True
         Warn, once each, if scores collapse to one, the classifier is given up, or bins have too few
         events (:class:`libmode.TrainingWarning`).
@@ -218,6 +219,7 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
         except BatchError as error:
             self._skip(error)
             return pred
+        self._succeed()
         self._last["loss"] = found.loss
         self._remember(self._constraint.after(before, found))
         if self._monitor is not None:
