@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._constraint import Constraint, Direction
-from ._front import Events
+from ._user import level_of_the_user
+
 if TYPE_CHECKING:
     from ._constraint import Constraint, Direction
     from ._front import Events
-
-from ._user import level_of_the_user
 
 EVERY = 20  # calls from one look to the next
 PATIENCE = 5  # looks in a row at which something is wrong before it is said
@@ -23,6 +21,10 @@ PATIENCE = 5  # looks in a row at which something is wrong before it is said
 LEAST_SPREAD = 0.01  # of scores, in terms of their logits
 LEAST_SEPARATION = 0.05  # of signal and background, in standard deviations of the scores
 LEAST_EVENTS = 10  # a bin
+MOST_WAITING = 20  # calls whose gradient does not come
+
+# The share of a look in the average of the AUC, over 200 batches, and how significant its fall must be.
+_RATE, _SIGNIFICANT = EVERY / 200, 5.0
 
 
 class TrainingWarning(UserWarning):
@@ -53,6 +55,8 @@ class Monitor:
         self._calls = 0
         self._in_a_row: dict[str, int] = {}
         self._said: set[str] = set()
+        self._looks, self._auc, self._variance = 0, 0.0, 0.0
+        self._best, self._best_variance = 0.0, 0.0
 
     def due(self) -> bool:
         """Counts a call, and says whether it is one to look at."""
@@ -69,6 +73,7 @@ class Monitor:
         events: float,
         bins: int | None,
         unbiased: bool,
+        inactive: str = "",
     ) -> None:
         """Looks at a batch.
 
@@ -77,6 +82,7 @@ class Monitor:
         loss, bias, events : of :func:`libmode.mode_evaluate`, the loss unbiased
         bins : that the user asked for, None for as many as the events are enough for
         unbiased : whether the bias is subtracted from the loss
+        inactive : why a constraint does nothing, if it does nothing
         """
         score = np.asarray(score, np.float64)
         spread, mean = float(score.std()), float(score.mean())
@@ -98,6 +104,12 @@ class Monitor:
                 f"{spread:.1e}): the classifier has been given up, as a cross entropy of {math.log(2):.3f} = ln 2 for "
                 "classes of equal weight says too. Lower the strength or the learning rate",
             )
+            self._watch_auc(score, background)
+        self._watch(
+            "inactive",
+            bool(inactive) and not collapsed,
+            f"the constraint has done nothing for {EVERY * PATIENCE} batches: {inactive}",
+        )
         per_bin = events / bins if bins else math.inf
         self._watch(
             "few events",
@@ -110,6 +122,25 @@ class Monitor:
             not unbiased and bias > loss,
             f"the plain loss of a batch is {loss + bias:.2e}, of which {bias:.2e} is the noise of a finite batch: "
             "training on it squeezes the scores. Leave out unbiased=False, or use larger batches",
+        )
+
+    def _watch_auc(self, score: NDArray[np.float64], background: NDArray[np.bool_]) -> None:
+        """Looks whether the classifier has lost half of its AUC, beyond 0.5, since that was highest."""
+        auc, variance = _auc(score, background)
+        self._looks += 1
+        rate = max(1 / self._looks, _RATE)
+        self._auc += rate * (auc - self._auc)
+        self._variance = (1 - rate) ** 2 * self._variance + rate**2 * variance
+        now = abs(self._auc - 0.5)  # signal may have the lower scores
+        if self._looks >= PATIENCE and now > self._best:
+            self._best, self._best_variance = now, self._variance
+        fall = self._best - now
+        self._watch(
+            "signal lost",
+            fall > 0.5 * self._best and fall > _SIGNIFICANT * math.sqrt(self._variance + self._best_variance),
+            f"the AUC of the batches has fallen from {0.5 + self._best:.3f} to {0.5 + now:.3f}: the constraint costs "
+            "the classifier its signal. It has to, where the mass is the signal; otherwise lower the strength, which a "
+            "tolerance of MoDeConstraint does, or the learning rate, or raise the order",
         )
 
     def _watch(self, what: str, wrong: bool, sentence: str) -> None:
@@ -125,8 +156,27 @@ class Monitor:
             warnings.warn(sentence, TrainingWarning, stacklevel=level_of_the_user())
 
 
-def look(monitor: Monitor, constraint: Constraint, events: Events, found: Direction) -> None:
-    """Lets the monitor look at the arrays of a batch, and of its reference events, and at what was found for them."""
+def _auc(score: NDArray[np.float64], background: NDArray[np.bool_]) -> tuple[float, float]:
+    """The area under the ROC curve, by the mean rank of the signal, and its variance where there is no separation."""
+    ordered = np.sort(score[background])
+    of_signal = score[~background]
+    below = np.searchsorted(ordered, of_signal) + np.searchsorted(ordered, of_signal, "right")
+    n, m = len(ordered), len(of_signal)
+    return float(below.mean()) / (2 * n), (n + m + 1) / (12 * n * m)
+
+
+def look(
+    monitor: Monitor, constraint: Constraint, events: Events, found: Direction, strength: float = math.nan
+) -> None:
+    """Lets the monitor look at the arrays of a batch, and of its reference events, and at what was found for them.
+
+    ``strength`` is that of the last backward pass, NaN where it is not known.
+    """
+    inactive = ""
+    if not found.push.any():
+        inactive = "its push is 0, as with no more bins than order + 1, through which every response can be fitted"
+    elif strength == 0:
+        inactive = "its strength is 0. The loss has to give the background events that it sees a gradient"
     monitor.look(
         constraint.scores(events.score),
         None if events.label is None else constraint.background(events.label),
@@ -135,4 +185,5 @@ def look(monitor: Monitor, constraint: Constraint, events: Events, found: Direct
         events=found.events,
         bins=constraint.bins,
         unbiased=constraint.unbiased,
+        inactive=inactive,
     )

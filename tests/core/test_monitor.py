@@ -56,3 +56,38 @@ def test_what_is_wrong_is_said_once_and_only_if_it_lasts(changes, start):
 def test_it_looks_at_every_twentieth_batch():
     monitor = Monitor()
     assert [k for k in range(1, 3 * EVERY) if monitor.due()] == [EVERY, 2 * EVERY]
+
+
+def watched(separations, n=1000, signal=0.5, times=15):
+    """The warnings of so many looks at each separation of signal and background."""
+    rng, monitor = np.random.default_rng(3), Monitor()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for separation in separations:
+            for _ in range(times):
+                background = rng.random(n) > signal
+                score = 1 / (1 + np.exp(separation * background - rng.normal(size=n)))
+                monitor.look(score, background, **FINE)
+    return [found for one in caught if "AUC" in (found := str(one.message))]
+
+
+def test_an_auc_that_falls_by_half_is_said_once():
+    (found,) = watched([2, 0.5, 0.4])
+    assert found.startswith("the AUC of the batches has fallen from 0.9") and " to 0.67" in found
+    (found,) = watched([-2, -0.5, -0.4])  # signal has the lower scores
+    assert found.startswith("the AUC of the batches has fallen from 0.9")
+
+
+@pytest.mark.parametrize(
+    "separations, n, signal",
+    [([0, 1, 2, 1.4], 1000, 0.5), ([0.6] * 8, 64, 0.5), ([0.5] * 8, 1024, 0.03), ([0] * 20, 1000, 0.5)],
+    ids=["a price for flatness", "small batches", "rare signal", "nothing learned"],
+)
+def test_of_an_auc_that_only_moves_nothing_is_said(separations, n, signal):
+    assert watched(separations, n, signal) == []
+
+
+def test_a_constraint_that_does_nothing_is_said_once():
+    (found,) = looks(inactive="its push is 0")
+    assert found.startswith("the constraint has done nothing for 100 batches: its push is 0")
+    assert looks(inactive="its push is 0", times=PATIENCE - 1) == []

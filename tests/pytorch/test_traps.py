@@ -1,6 +1,7 @@
 """One rule for arguments: losses take score and mass, modules are made by keywords; what breaks it says so."""
 
 import inspect
+import warnings
 
 import libmode
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 import torch
 from libmode import baselines
 from libmode.compat import pytorch as compat
-from libmode.torch import MoDeLoss, mode_loss
+from libmode.torch import MoDeConstraint, MoDeLoss, mode_loss
 from libmode.torch.baselines import AdversaryLoss, DisCoLoss, FlatnessLoss
 
 RNG = np.random.default_rng(1)
@@ -87,8 +88,8 @@ def test_a_module_is_made_by_keywords(module):
 @pytest.mark.parametrize("module", MODULES)
 def test_modules_are_called_alike(module):
     parameters = inspect.signature(module.forward).parameters
-    assert list(parameters)[:5] == ["self", "pred", "target", "mass", "weights"]
-    assert parameters["weights"].default is None
+    assert list(parameters)[:5] == ["self", "pred", "target", "mass", "weight"]
+    assert parameters["weight"].default is None
     if module is not AdversaryLoss:
         named = ["category", "reference"] if module is MoDeLoss else ["category"]
         assert list(parameters)[5:] == named
@@ -112,3 +113,96 @@ def test_what_is_optional_is_given_by_name(module):
             for parameter in inspect.signature(functions[name]).parameters.values():
                 if parameter.default is not parameter.empty:
                     assert parameter.kind is parameter.KEYWORD_ONLY, f"{name}: {parameter.name}"
+
+
+# ------------------------------------------------------------- outputs that are no scores
+
+
+LOGITS = 3 * torch.tensor(SCORE) + torch.tensor(LABEL) - 2
+TARGET, MASSES = torch.tensor(LABEL), torch.tensor(MASS)
+
+
+def refused(make):
+    """The sentence for logits as scores."""
+    with pytest.raises(ValueError, match="lies outside score_range") as caught:
+        make()(LOGITS.clone().requires_grad_(), TARGET, MASSES)
+    return str(caught.value)
+
+
+def accepted(make, score):
+    return make()(score.clone().requires_grad_(), TARGET, MASSES).isfinite().all()
+
+
+def test_the_advice_for_logits_leads_to_no_second_error():
+    assert "give from_logits=True for raw outputs, or use score_range=None" in refused(MoDeConstraint)
+    assert "apply a sigmoid to raw outputs, or use score_range=None" in refused(MoDeLoss)
+    assert refused(compat.MoDeLoss).endswith("apply a sigmoid to raw outputs")
+    for make in (MoDeConstraint, MoDeLoss):
+        narrow = refused(lambda: make(score_range=(0, 0.5)))  # noqa: B023
+        assert "score_range = [0, 0.5]: widen it, or use score_range=None" in narrow
+        assert "apply a sigmoid to raw outputs, or" in refused(lambda: make(score_range=(0, 1)))  # noqa: B023
+
+    for options in ({}, {"order": 2, "monotonic": True}, {"moments": "quadrature"}, {"tolerance": 1e4}):
+        for advised in ({"from_logits": True}, {"score_range": None}):
+            assert accepted(lambda: MoDeConstraint(**options, **advised), LOGITS)  # noqa: B023
+    for make in (MoDeConstraint, MoDeLoss):
+        assert accepted(lambda: make(score_range=None), LOGITS)  # noqa: B023
+        assert accepted(lambda: make(score_range=(0, 1)), LOGITS.sigmoid())  # noqa: B023
+    assert accepted(compat.MoDeLoss, LOGITS.sigmoid())
+
+
+def test_probabilities_given_as_logits_are_noticed_once():
+    constraint = MoDeConstraint(from_logits=True)
+    with pytest.warns(libmode.TrainingWarning, match=r"from_logits = True, and all .* from 0 to 1 \(0") as caught:
+        for _ in range(3):
+            constraint(LOGITS.sigmoid().requires_grad_(), TARGET, MASSES)
+    assert len(caught) == 1 and caught[0].filename == __file__
+
+
+@pytest.mark.parametrize("first", [LOGITS, 0.5 + 0.01 * LOGITS], ids=["logits", "of a network that knows nothing"])
+def test_logits_are_not_taken_for_probabilities(first):
+    constraint = MoDeConstraint(from_logits=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for logits in (first, LOGITS, LOGITS.sigmoid()):
+            constraint(logits.clone().requires_grad_(), TARGET, MASSES)
+
+
+# ------------------------------------------------------------- a constraint that does nothing
+
+
+def train(constraint, calls, loss):
+    """Calls of the constraint, and after each a backward pass of ``loss(what went in, what came out)``."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for _ in range(calls):
+            score = LOGITS.sigmoid().requires_grad_()
+            loss(score, constraint(score, TARGET, MASSES)).backward()
+    assert all(one.category is libmode.TrainingWarning for one in caught)
+    return [str(one.message) for one in caught]
+
+
+def entropy(score):
+    return torch.nn.functional.binary_cross_entropy(score, TARGET.double())
+
+
+def test_a_result_that_is_thrown_away_is_noticed_once():
+    (found,) = train(MoDeConstraint(), 60, lambda given, returned: entropy(given))
+    assert found.startswith("20 calls in a row had no backward pass") and "what the call RETURNS" in found
+    assert train(MoDeConstraint(), 20, lambda given, returned: entropy(given)) == []
+    assert train(MoDeConstraint(monitor=False), 60, lambda given, returned: entropy(given)) == []
+    assert train(MoDeConstraint(), 60, lambda given, returned: entropy(returned)) == []
+
+
+def test_a_loss_without_a_gradient_for_background_is_noticed_once():
+    signal = TARGET == 1
+    (found,) = train(MoDeConstraint(), 160, lambda given, returned: -returned[signal].log().mean())
+    assert found.startswith("the constraint has done nothing for 100 batches: its strength is 0")
+    (found,) = train(MoDeConstraint(), 160, lambda given, returned: 0 * entropy(returned))
+    assert found.startswith("the constraint has done nothing for 100 batches: its strength is 0")
+    assert train(MoDeConstraint(), 90, lambda given, returned: 0 * entropy(returned)) == []
+
+
+def test_bins_that_leave_no_residual_are_noticed_once():
+    found = train(MoDeConstraint(order=1, bins=2), 160, lambda given, returned: entropy(returned))
+    assert [sentence for sentence in found if "done nothing for 100 batches: its push is 0" in sentence]

@@ -15,7 +15,7 @@ from torch.autograd.function import once_differentiable
 from .._bad_batches import OnBadBatch, SkipsBadBatches
 from .._constraint import NUMBERS, USUAL_TOLERANCE, Constraint, Dependence, Direction, State
 from .._front import Events, events_of, takes_events
-from .._monitor import Monitor, look
+from .._monitor import MOST_WAITING, Monitor, look
 from .._native import BatchError
 from .._options import keywords_only
 from .._plain import plain
@@ -63,8 +63,8 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
         it in ``skipped`` and warns at the first. The tenth before any had a loss, and the hundredth in a row, are
         an error. Scores that are NaN are an error all the same, with the step.
     monitor : bool, default True
-        Warn, once each, if scores collapse to one, the classifier is given up, or bins have too few
-        events (:class:`libmode.TrainingWarning`).
+        Warn, once each, if scores collapse to one, the classifier is given up or loses half of its AUC, bins have too
+        few events, or nothing is pushed: the result of a call goes to no loss, say (:class:`libmode.TrainingWarning`).
     gather : bool, default False
     process_group : ProcessGroup, optional
         As for :class:`MoDeLoss`: the direction, the norms, the tolerance and the state are those of the events of all
@@ -153,7 +153,7 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
         self._monitor = Monitor() if monitor else None
         self.register_buffer("state", torch.tensor(State()[:NUMBERS], dtype=torch.float64))
         self.register_buffer("sums", torch.empty(0, dtype=torch.float64))
-        self._last: dict[str, Any] = {"loss": math.nan, "strength": math.nan}
+        self._last: dict[str, Any] = {"loss": math.nan, "strength": math.nan, "waiting": 0}
 
     @property
     def relative_strength(self) -> float | None:
@@ -226,7 +226,14 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
             if not self.gather:
                 only_a_part(self._monitor, type(self).__name__)
             if self._monitor.due():
-                look(self._monitor, self._constraint, own, found)
+                look(self._monitor, self._constraint, own, found, self.strength)
+            if self._last["waiting"] >= MOST_WAITING:
+                self._monitor.say(
+                    "result lost",
+                    f"{MOST_WAITING} calls in a row had no backward pass, in which the push is added: give the loss "
+                    "what the call RETURNS, score = constraint(score, target, mass, weight), and not what went into it",
+                )
+        self._last["waiting"] += 1
         group = (self.process_group,) if self._gathers else None
         return constrained(pred, found, self._constraint, self._last, group)
 
@@ -375,6 +382,6 @@ class _Constrained(torch.autograd.Function):
         if ctx.group is not None:
             norm = norm_of_all(norm, *ctx.group)
         strength = torch.nan_to_num(ctx.per_norm * norm, 0.0, 0.0)  # where a GradScaler's scale was too large
-        ctx.last["strength"] = strength
+        ctx.last.update(strength=strength, waiting=0)
         added = torch.addcmul(incoming.to(push.dtype), strength, push).to(pred.dtype)
         return added, None, None, None, None, None
