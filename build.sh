@@ -16,7 +16,6 @@ usage: ./build.sh COMMAND
   test-full     test, and then what takes longer or needs Debian packages, which it names
   studies NAME  train what docs/ shows, within an hour each; goes on where it was interrupted
                 (simple: section 3.1 of the paper; batches: which loss at which size of batch;
-                constraint: what MoDeConstraint reaches, beside fixed strengths;
                 zoo: what MoDeConstraint costs on ten problems, beside fixed strengths and DisCo;
                 maps: a map of the scores after the training, beside the loss, a flow and regressions;
                 bins: how many events a bin should have in small batches;
@@ -514,7 +513,6 @@ studies() {
     case $name in
         simple) module=simple_model.paper ;;
         batches) module=simple_model.small_batches ;;
-        constraint) module=simple_model.constraint extra=bench ;;
         zoo) module=zoo.study ;;
         maps) module=simple_model.maps extra=bench ;;
         bins) module=simple_model.bins ;;
@@ -525,7 +523,7 @@ studies() {
         wtagging) module=w_tagging.paper extra="studies frameworks" ;;
         wtesting) module=w_tagging.testing ;;
         *)
-            die "usage: ./build.sh studies zoo|simple|batches|constraint|maps|bins|unbinned|dalitz|trees|wtagging|wtesting [--quick] [--processes N], or wsample [--help]"
+            die "usage: ./build.sh studies zoo|simple|batches|maps|bins|unbinned|dalitz|trees|wtagging|wtesting [--quick] [--processes N], or wsample [--help]"
             ;;
     esac
     shift
@@ -552,7 +550,7 @@ studies() {
     # The page on trees shows networks of two other studies beside them.
     case "$name $*" in
         *--quick*) ;;
-        trees* | constraint* | dalitz*) "$VENV/bin/python" -m studies.trees.report ;;
+        trees* | dalitz*) "$VENV/bin/python" -m studies.trees.report ;;
     esac
 }
 

@@ -9,7 +9,7 @@ there. A common mode of the features makes the scores of two plain classifiers d
 import numpy as np
 import torch
 from libmode import metrics
-from libmode.torch import MoDeConstraint
+from libmode.torch import MoDeLoss
 from libmode.torch.baselines import DisCoLoss
 from torch.nn.functional import binary_cross_entropy
 
@@ -36,14 +36,10 @@ def double_disco(first, second, label):
     return first, second, 200 * (disco(first, label, second.detach()) + disco(second, label, first.detach()))
 
 
-def double_mode():
-    """A layer for each score. The stronger, the better the closure, and the less is left to tell signal by."""
-    layers = [MoDeConstraint(order=0, relative_strength=200) for _ in range(2)]
-    return lambda first, second, label: (
-        layers[0](first, label, second.detach()),
-        layers[1](second, label, first.detach()),
-        0,
-    )
+def double_mode(first, second, label):
+    """Likewise. The stronger, the better the closure, and the less is left to tell signal by."""
+    mode = MoDeLoss(order=0, score_transform="signal_efficiency")  # so that tight cuts count
+    return first, second, 1000 * (mode(first, label, second.detach()) + mode(second, label, first.detach()))
 
 
 def train(between):
@@ -69,7 +65,7 @@ def train(between):
 
 
 if __name__ == "__main__":
-    for name, between in [("nothing", nothing), ("DisCo", double_disco), ("MoDe", double_mode())]:
+    for name, between in [("nothing", nothing), ("DisCo", double_disco), ("MoDe", double_mode)]:
         first, second, label = train(between)
         background, closures = label == 0, []
         for efficiency in (0.7, 0.5, 0.3):  # of signal, for each cut

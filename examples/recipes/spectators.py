@@ -35,8 +35,8 @@ def train(constraint):
     network = Network()
     optimizer = torch.optim.Adam(network.parameters(), lr=0.01)
     all_rows, labels = table(20_000, 1)
-    for _ in range(15):
-        for batch in torch.randperm(len(all_rows)).split(2000):
+    for _ in range(30):
+        for batch in torch.randperm(len(all_rows)).split(500):
             rows, label = all_rows[batch], labels[batch]
             optimizer.zero_grad()
             logit = network(rows)

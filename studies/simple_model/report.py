@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from .. import pages
 from ..w_tagging import maps as maps_of_jets
 from ..w_tagging import unbinned_jets
-from . import bins, constraint, maps, small_batches, unbinned
+from . import bins, maps, small_batches, unbinned
 from .classifiers import AGNOSTIC, MONOTONIC_TIGHT, SLOPES, SLOPES_TIGHT, Classifier
 from .measure import EFFICIENCIES, MASS_EDGES
 from .paper import GROUPS, RESULTS
@@ -252,10 +252,9 @@ def _legend(figure: Figure, axes: Axes) -> None:
 
 
 def main() -> None:
-    """Tables and figures of docs/results.md, training.md, posthoc.md, small-batches.md, options.md, variables.md."""
+    """Tables and figures of docs/results.md, posthoc.md, small-batches.md, options.md, variables.md."""
     results, batches = found(_committed(RESULTS)), _committed(small_batches.RESULTS)
     pages.write(PAGE, tables(results))
-    pages.write(constraint.PAGE, constraint.tables(_committed(constraint.RESULTS)))
     pages.write(maps.PAGE, maps.tables(_committed(maps.RESULTS)))
     pages.write(maps_of_jets.PAGE, maps_of_jets.tables(_committed(maps_of_jets.RESULTS)))
     pages.write(bins.PAGE, bins.tables(_committed(bins.RESULTS)))

@@ -18,14 +18,12 @@ from matplotlib.ticker import NullFormatter
 
 from .. import pages
 from ..dalitz import report as dalitz
-from ..simple_model import constraint
 from ..w_tagging.summary import Point, Value, over_seeds
 from . import jets, plane, simple
 from .task import row
 
 PAGE = pages.DOCS / "trees.md"
 RESULTS = Path(__file__).with_name("results.json")
-NETWORK_BATCH = 5_000
 
 Results = Mapping[str, Any]  # by the names of the trainings
 
@@ -68,7 +66,7 @@ class Simple(NamedTuple):
 
 
 def by_order(results: Results) -> list[Simple]:
-    """Those of this study, and the networks of docs/training.md."""
+    """Those of this study."""
     found = []
     for point in points(results, "simple", simple.CLASSIFIERS):
         name, strength = point.classifier.name, point.classifier.strength
@@ -76,12 +74,6 @@ def by_order(results: Results) -> list[Simple]:
             residual = np.array([seed["residual"][order] for seed in point.seeds], float)
             auc, seconds = np.array(point.values("auc")), float(np.median(point.values("seconds")))
             found.append(Simple(int(order), name, strength, auc, residual, seconds))
-    networks = json.loads(constraint.RESULTS.read_text())["results"]
-    for order in simple.ORDERS:
-        start = f"order {order}, constraint, batch {NETWORK_BATCH}, seed "
-        seeds = [result for key, result in networks.items() if key.startswith(start)]
-        auc, residual = np.array([s["auc"] for s in seeds]), np.array([s["residual"] for s in seeds], float)
-        found.append(Simple(order, f"MoDe[{order}], network", 0, auc, residual, None))
     return sorted(found, key=lambda one: one.order)
 
 

@@ -23,10 +23,10 @@ VARIED = ("simple, order 1", "scan, order 1")
 VARIATIONS: dict[str, dict[str, float]] = {
     "batch 256 and reference": {"batch": 256},
     "batch 8,192": {"batch": 8_192},
-    "rate / 3": {"rate": 1 / 3},
-    "rate x 3": {"rate": 3},
-    "signal x 30": {"signal": 30},
-    "epochs x 3": {"epochs": 3},
+    "a third of the rate": {"rate": 1 / 3},
+    "three times the rate": {"rate": 3},
+    "signal weighted by 30": {"signal": 30},
+    "three times as long": {"epochs": 3},
 }
 
 
@@ -79,7 +79,9 @@ def tasks(size: Size) -> dict[str, Task]:
             add(problem, f"default, {name}", "constraint", None, size.varied, **other)
             add(problem, f"none, {name}", "none", None, min(1, size.varied), **other)
         for strength in LONG:
-            add(problem, f"fixed {strength}, epochs x 3", "constraint", strength, min(1, size.varied), epochs=3)
+            add(
+                problem, f"fixed {strength}, three times as long", "constraint", strength, min(1, size.varied), epochs=3
+            )
     return found
 
 

@@ -23,7 +23,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:The '.*_dataloader' does not have many workers"),
 ]
 N, BATCH = 4000, 500
-EACH = ["loss", "strength", "relative_strength", "dependence", "dependence_error"]
+EACH = ["loss", "strength", "dependence", "dependence_error"]
 
 
 def events():
@@ -53,7 +53,7 @@ class Classifier:
 
     def on_train_batch_end(self, *_):
         one = self.constraints[0]
-        values = one.loss, one.strength, one.relative_strength, *one.dependence
+        values = one.loss, one.strength, *one.dependence
         self.steps.append(dict(zip(EACH, values, strict=True)))
 
     def validation_step(self, batch, number):

@@ -230,7 +230,10 @@ def test_an_option_that_is_an_array_is_copied():
 
 def test_the_labels_that_there_are_are_listed():
     score, mass, _, label = events()
-    with pytest.raises(ValueError, match=r"label holds -1 \(40 events\) and 1 \(20 events\): labels are 0 for background and 1 for signal; for these give background_label=-1"):
+    with pytest.raises(
+        ValueError,
+        match=r"label holds -1 \(40 events\) and 1 \(20 events\): labels are 0 for background and 1 for signal; for these give background_label=-1",
+    ):
         mode_loss(score, mass, label=2 * label - 1)
 
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from studies import pages
-from studies.simple_model import bins, constraint, demo, maps, paper, report, small_batches, unbinned
+from studies.simple_model import bins, demo, maps, paper, report, small_batches, unbinned
 from studies.simple_model.classifiers import DEMO, MODIFIED, OTHERS, SLOPES, SLOPES_TIGHT
 from studies.simple_model.study import Size, Task
 from studies.w_tagging import maps as maps_of_jets
@@ -107,18 +107,6 @@ def test_the_studies_without_bins():
     assert "| in bins | 8.0 | 1.2 | 8.0 | 1.2 |" in table
 
 
-def test_the_study_of_the_constraint():
-    tiny = constraint.Sizes(Size(steps=30, train_events=8_000, test_events=20_000, seeds=()), 2, 1)
-    tasks = constraint.tasks(tiny)
-    for name in ("order 1, constraint, batch 256, seed 2", "order 0, tolerance, batch 1000, seed 1"):
-        trained = constraint.measured(tasks[name])
-        assert 0 < trained["auc"] < 1 and len(trained["residual"]) == 3
-    found = {key: {"auc": 0.8 + seed / 100, "residual": [1, 2, 3 + seed]} for seed, key in enumerate(tasks)}
-    table = constraint.tables(found)["constraint"]
-    assert "| 0 | `MoDeConstraint()` | 256 | 2 | 0.805; 0.800 | 1.0 2.0 3.5 | 1.0 2.0 4.0 |" in table
-    assert len(table.splitlines()) == 2 + 3 * (3 + 1 + 2)
-
-
 def test_the_study_of_maps():
     tiny = maps.Sizes(Size(steps=150, train_events=20_000, test_events=40_000, seeds=()), 40_000, 60)
     tasks = maps.tasks(tiny)
@@ -150,7 +138,6 @@ PAGES = {
         **maps.tables(json.loads(maps.RESULTS.read_text())["results"]),
         **maps_of_jets.tables(json.loads(maps_of_jets.RESULTS.read_text())["results"]),
     },
-    constraint.PAGE: lambda: constraint.tables(json.loads(constraint.RESULTS.read_text())["results"]),
     bins.PAGE: lambda: bins.tables(json.loads(bins.RESULTS.read_text())["results"]),
     unbinned.PAGE: lambda: {
         **unbinned.tables(json.loads(unbinned.RESULTS.read_text())["results"]),

@@ -95,7 +95,7 @@ def test_the_figure_shows_every_series():
         sum(len(line.get_xdata()) for line in panel.lines if line.get_marker() not in ("", "None")) for panel in panels
     ]
     of_simple = [c for c in simple.CLASSIFIERS if "tolerance" not in c.options]
-    assert drawn[0] == len(of_simple) + len(simple.ORDERS)  # and networks
+    assert drawn[0] == len(of_simple)
     assert drawn[1] == len(jets.CLASSIFIERS)
     assert (
         drawn[2] == len(plane.CLASSIFIERS) + len(report.STORED) - 3

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+
 from studies import pages
 from studies.zoo import report
 from studies.zoo.problems import PROBLEMS, events_of

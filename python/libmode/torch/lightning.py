@@ -140,7 +140,6 @@ def _state(layer: MoDeConstraint) -> dict[str, float]:
     return {
         "loss": layer.loss,
         "strength": layer.strength,
-        "relative_strength": layer.relative_strength,
         "dependence": value,
         "dependence_error": error,
     }
