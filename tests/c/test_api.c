@@ -78,7 +78,7 @@ static void test_warning(void) {
     mode_options o;
     double score[MANY], mass[MANY], loss;
     for (int i = 0; i < MANY; i++) {
-        score[i] = (i * 37 % MANY + 0.5) / MANY;
+        score[i] = (i * 37 % MANY + 0.5) / (double)MANY;
         mass[i] = i;
     }
     CHECK(!mode_options_init(&o, sizeof o), "%s", mode_last_error());

@@ -12,6 +12,7 @@ FUNCTIONS = TEXT[: TEXT.index("\ncommand=")]
 RECORDED = """
 libmode() { :; }
 with_modeloss() { :; }
+packages() { :; }
 extras() { echo "extras $*"; }
 "$@"
 """
