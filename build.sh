@@ -579,7 +579,7 @@ docs() {
         return
     fi
     rm -rf docs/api build/docs
-    say "building the site: one to three minutes, most of it for the reference; a terminal shows the pages"
+    say "building the site: one to three minutes, most of it for the reference"
     TF_CPP_MIN_LOG_LEVEL=3 "$VENV/bin/python" -m sphinx -W --keep-going -b html -d build/docs-read docs build/docs
     say "the site: build/docs/index.html"
 }

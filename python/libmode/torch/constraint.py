@@ -119,6 +119,9 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
     >>> rho, error = constraint.dependence  # of one batch, whose error is not known yet
     >>> bool(rho > 1), error
     (True, inf)
+    >>> fixed = MoDeConstraint(order=1, mass_range=(50, 300), relative_strength=3)  # one point of a scan
+    >>> fixed.relative_strength, constraint.relative_strength
+    (3.0, None)
     """
 
     state: Tensor
