@@ -48,7 +48,7 @@ if __name__ == "__main__":
     features, label, mass = events(20_000, 3)
     for processes, constraint in [(1, None), (2, MoDeConstraint(order=0, gather=True))]:
         trainer = lightning.Trainer(
-            max_epochs=12,
+            max_epochs=40,
             accelerator="cpu",
             devices=processes,
             strategy="ddp_spawn" if processes > 1 else "auto",
