@@ -12,13 +12,13 @@ import (
 
 // Bins that were merged for want of events are bins like others: with their edges given, loss and gradient are the same.
 func TestMergedBinsAreBins(t *testing.T) {
-	rng := rand.New(rand.NewPCG(41, 42))
 	for name, change := range map[string]func(*Config){
 		"quantile, weights":                    func(c *Config) {},
 		"quantile, weights, order 2 monotonic": func(c *Config) { c.Order, c.Monotonic = 2, true },
 		"quantile, weights, order 5":           func(c *Config) { c.Order = 5 },
 		"uniform":                              func(c *Config) { c.Binning = Uniform },
 	} {
+		rng := rand.New(rand.NewPCG(41, 42))
 		ev := Events[float64]{}
 		for range 2000 {
 			ev.Score = append(ev.Score, rng.Float64())
@@ -41,7 +41,7 @@ func TestMergedBinsAreBins(t *testing.T) {
 		require.NoError(t, err, name)
 		wanted, err := LossAndGrad(want, ev, given)
 		require.NoError(t, err, name)
-		assert.InEpsilon(t, wanted, loss, 1e-12, name)
+		assert.InEpsilon(t, wanted, loss, 1e-11, name) // sums are added in another order, and a fit of order 5 amplifies their rounding
 		assert.InDeltaSlice(t, want, grad, 1e-9, name)
 	}
 }
