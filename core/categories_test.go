@@ -278,14 +278,12 @@ func TestMassesAreGathered(t *testing.T) {
 	for _, threads := range []int{1, 3} {
 		SetThreads(threads)
 		sc := takeScratch()
-		di, err := newDivision(n, cd.Label, cd.Category, []int32{2, 0}, sc)
-		require.NoError(t, err)
-		var g gathered[float32]
-		require.NoError(t, g.gather(cd.Events, di, []int32{2, 0}, sc.team))
-		require.Len(t, g.subsets, 6)
+		var di division[float32]
+		require.NoError(t, di.divide(cd.Events, []int32{2, 0}, sc))
+		require.Len(t, di.subsets, 6)
 		found := 0
-		for k := range g.subsets {
-			ev, index := g.of(k)
+		for k := range di.subsets {
+			ev, index := di.of(k)
 			require.Nil(t, ev.Mass)
 			found += len(index)
 			for j, i := range index {
@@ -297,7 +295,7 @@ func TestMassesAreGathered(t *testing.T) {
 				}
 			}
 		}
-		require.Equal(t, len(g.index), found)
+		require.Equal(t, len(di.index), found)
 		giveScratch(sc)
 	}
 }

@@ -15,29 +15,20 @@ func chunkSize(bins int) int { return max(1<<11, 64*bins) }
 
 // group is cells that are sorted together, by one goroutine.
 type group struct {
-	cells  [2]int // cells cells[0] .. cells[1]-1
-	first  int    // the first of its chunks; its last is before that of the next group
-	sorted bool   // it is one cell of records of one score, see crowded.go
+	cells [2]int // cells cells[0] .. cells[1]-1
+	first int    // the first of its chunks; its last is before that of the next group
 }
 
 // divide makes groups of whole cells, most of the size of a chunk. A cell of many
 // records is a group of many chunks: where they begin is known once it is sorted, see cut.
 func (rs *records[T]) divide(bins int, sc *scratch) {
-	rs.splitCrowded(sc)
 	size := chunkSize(bins)
-	most := len(rs.words)/size + 1 + 2*len(rs.settled)
+	most := len(rs.words)/size + 1
 	rs.groups, rs.chunks = par.Make[group](&sc.arena, most)[:0], par.Make[int](&sc.arena, 3*most+1)[:0]
-	from, settled := 0, rs.settled
+	from := 0
 	for c, end := range rs.cells[1:] {
-		if len(settled) > 0 && settled[0] == c {
-			settled = settled[1:]
-			if from < c {
-				rs.addGroup(from, c, size, false)
-			}
-			rs.addGroup(c, c+1, size, true)
-			from = c + 1
-		} else if int(end-rs.cells[from]) >= size || c == len(rs.cells)-2 {
-			rs.addGroup(from, c+1, size, false)
+		if int(end-rs.cells[from]) >= size || c == len(rs.cells)-2 {
+			rs.addGroup(from, c+1, size)
 			from = c + 1
 		}
 	}
@@ -45,9 +36,9 @@ func (rs *records[T]) divide(bins int, sc *scratch) {
 }
 
 // addGroup makes a group of the cells from..to-1.
-func (rs *records[T]) addGroup(from, to, size int, sorted bool) {
+func (rs *records[T]) addGroup(from, to, size int) {
 	lo, hi := int(rs.cells[from]), int(rs.cells[to])
-	rs.groups = append(rs.groups, group{[2]int{from, to}, len(rs.chunks), sorted})
+	rs.groups = append(rs.groups, group{[2]int{from, to}, len(rs.chunks)})
 	rs.chunks = append(rs.chunks, lo)
 	if hi-lo > 2*size {
 		for range 2 * ((hi - lo) / size) {
@@ -116,9 +107,7 @@ func (rs *records[T]) sort(weight []T, unit float64, bins int, sc *scratch, next
 	}
 	sc.team.Run(len(rs.groups), func(g int) {
 		of := rs.groups[g]
-		if !of.sorted {
-			radix.Sort(rs.words, rs.cells[of.cells[0]:of.cells[1]+1], &rs.Layout, rs.scores)
-		}
+		radix.Sort(rs.words, rs.cells[of.cells[0]:of.cells[1]+1], &rs.Layout, rs.scores)
 		end := rs.endOfGroup(g)
 		if end > of.first+1 {
 			rs.cut(of.first, int(rs.cells[of.cells[1]]), chunkSize(bins))

@@ -39,27 +39,18 @@ func crowdedEvents[T Float](n int, of func(i int, u float64) float64) Events[T] 
 	return ev
 }
 
-// Where many scores share a cell, or are equal, records come out in order, and as chunks of less than twice the usual size,
-// so that there are parts for many goroutines. Chunks divide only ties, and what has many chunks is of their score alone.
-// A goroutine sorts few records, but for those of one cut key.
+// Where many scores share a cell, or are equal, records come out in order, in chunks of less than twice the usual size,
+// so that many goroutines have work. A chunk ends within a tie only if all of its records are of that tie.
 func TestCrowdedScores(t *testing.T) {
 	for name, of := range crowds {
 		t.Run(name, func(t *testing.T) {
-			checkCrowd[float64](t, 80_000, of, name != "one cell of many values" && name != "half the least above 0" && name != "half 0, half near it")
-			checkCrowd[float32](t, 80_000, of, true)
+			checkCrowd[float64](t, 80_000, of)
+			checkCrowd[float32](t, 80_000, of)
 		})
-	}
-	for _, tied := range []int{crowdedCell + 1, 2_300_000/crowdedShare - 1, 2_300_000/crowdedShare + 2} {
-		checkCrowd[float32](t, 2_300_000, func(i int, u float64) float64 {
-			if i < tied {
-				return 0.5
-			}
-			return u
-		}, true)
 	}
 }
 
-func checkCrowd[T Float](t *testing.T, n int, of func(i int, u float64) float64, divisible bool) {
+func checkCrowd[T Float](t *testing.T, n int, of func(i int, u float64) float64) {
 	t.Helper()
 	ev, cfg := crowdedEvents[T](n, of), paperConfig()
 	cfg.Bins = 3
@@ -96,11 +87,6 @@ func checkCrowd[T Float](t *testing.T, n int, of func(i int, u float64) float64,
 			require.Equal(t, []int{first, last}, []int{rs.chunks[from], rs.chunks[to]})
 		} else if hi < n {
 			require.False(t, rs.tied(hi-1, hi))
-		}
-	}
-	for _, g := range rs.groups {
-		if count := int(rs.cells[g.cells[1]] - rs.cells[g.cells[0]]); divisible && !g.sorted {
-			require.LessOrEqual(t, count, max(crowdedCell, n/crowdedShare)+size)
 		}
 	}
 }

@@ -1,169 +1,260 @@
 package core
 
 import (
-	"math"
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/libmode/libmode/core/internal/par"
 )
 
-// division divides events by their labels and, within a label, by their categories, into subsets, which
-// have numbers: in the order of the labels asked for, and then of category. Not every number has events.
-type division struct {
-	n               int        // events
-	label, category LabelSlice // nil: all events are of one
-	wanted          *slots     // labels
-	labels          int        // how many are wanted
-	count           int        // of numbers of subsets
+// division holds the selected events side by side: those of each label that is asked for and, within a label, those
+// of each category. A batch has its labels in random order, and loops that ask for them would guess wrong at every
+// other event.
+type division[T Float] struct {
+	events  Events[T]      // without labels and categories
+	index   []uint32       // their places in the input
+	out     derivatives[T] // of these events
+	subsets []subset
+	labels  int // the number of labels
 
-	numbers []uint32 // of the subset of each event, or noSlot; nil for one label without categories
-
-	// Where categories lie near each other, a number is that of the label times width, plus the distance
-	// to the lowest category.
-	lowest int64
-	width  int
-	// Where they lie far apart, a number is the place of its origin here; otherwise nil.
-	origins []origin
+	// memory of the arrays of events
+	score, weight []T
+	masses        [MaxVariables][]T
 }
 
-// newDivision looks at the categories of the selected events, of n.
-func newDivision(n int, label, category LabelSlice, labels []int32, sc *scratch) (*division, error) {
-	di := &division{n: n, labels: 1, count: 1, width: 1}
-	if n == 0 {
-		return di, nil
-	}
-	if category != nil || len(labels) > 1 {
-		sc.numbers = par.Grown(sc.numbers, n)
-		di.numbers = sc.numbers
-	}
-	if label != nil {
-		di.label, di.wanted, di.labels, di.count = label, newSlots(labels), len(labels), len(labels)
-	}
-	if category == nil {
-		return di, nil
-	}
-	if !category.whole() {
-		return nil, errorOf(ErrOption, "category has floating-point numbers, and categories are integers: give them in an integer type")
-	}
-	di.category = category
-	lowest, highest := di.extremes(sc.team)
-	switch span := uint64(highest) - uint64(lowest); {
-	case lowest > highest: // no event is selected
-		di.category = nil
-	case span < uint64(max(1, n/di.labels)):
-		di.lowest, di.width = lowest, int(span)+1
-		di.count = di.labels * di.width
-	default:
-		di.numberFarApart(sc.team)
-	}
-	return di, nil
+// subset is the events lo..hi-1 of a division, those of one label and one category.
+type subset struct {
+	label    int // its place in Config.BackgroundLabel
+	category int64
+	lo, hi   int
+	factor   float64 // the category's share of the label's sum of weights
 }
 
-// undivided reports whether all events are of one subset.
-func (di *division) undivided() bool { return di.label == nil && di.count == 1 }
+func (su *subset) size() int { return su.hi - su.lo }
 
-// parts returns into how many parts to divide the work, each of which counts the events of every number.
-func (di *division) parts(team *par.Team) int {
-	return max(1, min(team.PartsFor(di.n), di.n/di.count))
+// divisionOf returns the division whose memory a call uses.
+func divisionOf[T Float](sc *scratch) *division[T] {
+	if di, ok := any(&sc.single).(*division[T]); ok {
+		return di
+	}
+	return any(&sc.double).(*division[T])
 }
 
-// extremes returns the lowest and the highest category of the selected events.
-func (di *division) extremes(team *par.Team) (lowest, highest int64) {
-	parts := di.parts(team)
-	found := make([][2]int64, parts)
+// divide selects the events that have one of the labels, and sorts them by label, category and place.
+func (di *division[T]) divide(ev Events[T], labels []int32, sc *scratch) error {
+	di.labels = 1
+	var wanted *slots
+	if ev.Label != nil {
+		di.labels, wanted = len(labels), newSlots(labels)
+	}
+	if ev.Category == nil && di.labels == 1 {
+		di.selectLabel(ev, wanted, sc.team)
+	} else if err := di.selectSubsets(ev, wanted, sc); err != nil {
+		return err
+	}
+	for label := range di.labels {
+		if !slices.ContainsFunc(di.subsets, func(su subset) bool { return su.label == label }) {
+			return errorOf(ErrNoEvents, "no event selected: none of the %d values of label equals background_label = %d: "+
+				"use larger batches, or check background_label", ev.labelled(), labels[label])
+		}
+	}
+	return nil
+}
+
+// labelled returns the number of events of which labels or categories are known.
+func (ev *Events[T]) labelled() int {
+	if ev.Label != nil {
+		return ev.Label.length()
+	}
+	return ev.Category.length()
+}
+
+// places holds places of a block of events.
+var places = sync.Pool{New: func() any { return new([checkBlock]uint32) }}
+
+// selectLabel makes one subset of the events that have the one wanted label.
+func (di *division[T]) selectLabel(ev Events[T], wanted *slots, team *par.Team) {
+	n := ev.Label.length()
+	parts := team.PartsFor(n)
+	starts := make([]int, parts+1)
 	team.Run(parts, func(k int) {
-		lowest, highest := int64(math.MaxInt64), int64(math.MinInt64)
-		di.read(k, parts, func(slots []uint32, categories []int64) {
-			for i, category := range categories {
-				if slots[i] != noSlot {
-					lowest, highest = min(lowest, category), max(highest, category)
-				}
-			}
-		})
-		found[k] = [2]int64{lowest, highest}
+		lo, hi := partOf(n, k, parts)
+		starts[k+1] = ev.Label.count(wanted, lo, hi)
 	})
-	lowest, highest = found[0][0], found[0][1]
-	for _, of := range found {
-		lowest, highest = min(lowest, of[0]), max(highest, of[1])
+	for k := range parts {
+		starts[k+1] += starts[k]
 	}
-	return lowest, highest
-}
-
-// numberFarApart sets the numbers of all events where a table of the categories from the lowest to the
-// highest would be larger than the events.
-func (di *division) numberFarApart(team *par.Team) {
-	parts := di.parts(team)
-	seen := make([]origins, parts)
+	di.subsets = di.subsets[:0]
+	if starts[parts] == 0 {
+		return
+	}
+	di.makeRoom(ev, starts[parts])
+	di.subsets = append(di.subsets, subset{hi: starts[parts], factor: 1})
 	team.Run(parts, func(k int) {
-		di.read(k, parts, func(slots []uint32, categories []int64) {
-			for i, slot := range slots {
-				if slot != noSlot {
-					slots[i] = seen[k].number(origin{slot, categories[i]})
-				}
-			}
-		})
-	})
-	di.origins = sortedOrigins(seen)
-	di.count = len(di.origins)
-	team.Run(parts, func(k int) {
-		numbers := seen[k].numbersIn(di.origins)
-		lo, hi := partOf(di.n, k, parts)
-		for i, first := range di.numbers[lo:hi] {
-			if first != noSlot {
-				di.numbers[lo+i] = numbers[first]
-			}
+		room := places.Get().(*[checkBlock]uint32)
+		defer places.Put(room)
+		next := starts[k]
+		for lo, end := partOf(n, k, parts); lo < end; lo += checkBlock {
+			chosen := ev.Label.choose(room, wanted, lo, min(lo+checkBlock, end))
+			copy(di.index[next:], chosen)
+			di.fetch(ev, next, chosen)
+			next += len(chosen)
 		}
 	})
 }
 
-// origin returns that of the subset that has a number.
-func (di *division) origin(number int) origin {
-	if di.origins != nil {
-		return di.origins[number]
-	}
-	return origin{uint32(number / di.width), di.lowest + int64(number%di.width)}
-}
-
-// number sets the numbers of the events of a part and adds them to counts.
-func (di *division) number(counts []uint32, part, parts int) {
-	if di.origins == nil {
-		di.read(part, parts, func(slots []uint32, categories []int64) {
-			for i, category := range categories {
-				if slots[i] != noSlot {
-					slots[i] = slots[i]*uint32(di.width) + uint32(category-di.lowest)
-				}
-			}
-		})
-	}
-	lo, hi := partOf(di.n, part, parts)
-	for _, number := range di.numbers[lo:hi] {
-		if number != noSlot {
-			counts[number]++
-		}
-	}
-}
-
-// readRooms have the categories of a block of events.
-var readRooms = sync.Pool{New: func() any { return new([checkBlock]int64) }}
-
-// read calls f for each block of a part of the events, with the place for their numbers, which has the
-// slots of their labels, and with their categories, if there are any.
-func (di *division) read(part, parts int, f func(slots []uint32, categories []int64)) {
-	room := readRooms.Get().(*[checkBlock]int64)
-	defer readRooms.Put(room)
-	lo, hi := partOf(di.n, part, parts)
-	for ; lo < hi; lo += checkBlock {
-		slots, categories := di.numbers[lo:min(lo+checkBlock, hi)], room[:0]
-		if di.label != nil {
-			di.label.find(slots, di.wanted, lo)
+// selectSubsets makes a subset of the events of each label and category, by a counting sort.
+func (di *division[T]) selectSubsets(ev Events[T], wanted *slots, sc *scratch) error {
+	n := ev.labelled()
+	team := sc.team
+	team.PartsFor(n)
+	sc.numbers = par.Grown(sc.numbers, n)
+	numbers := sc.numbers // of the label of each event, then of its subset
+	team.Blocks(n, divideBlock, func(lo, hi int) {
+		if wanted == nil {
+			clear(numbers[lo:hi])
 		} else {
-			clear(slots)
+			ev.Label.find(numbers[lo:hi], wanted, lo)
 		}
-		if di.category != nil {
-			categories = room[:len(slots)]
-			di.category.integers(categories, lo)
+	})
+	known := categories{width: 1}
+	if ev.Category != nil {
+		if !ev.Category.whole() {
+			return errorOf(ErrOption, "category has floating-point numbers, and categories are integers: give them in an integer type")
 		}
-		f(slots, categories)
+		values := make([]int64, n)
+		team.Blocks(n, divideBlock, func(lo, hi int) { ev.Category.integers(values[lo:hi], lo) })
+		known = categoriesOf(values, numbers, n/di.labels)
+		team.Blocks(n, divideBlock, func(lo, hi int) {
+			for i, category := range values[lo:hi] {
+				if slot := &numbers[lo+i]; *slot != noSlot {
+					*slot = *slot*uint32(known.width) + known.number(category)
+				}
+			}
+		})
+	}
+	next := make([]int, di.labels*known.width) // where the next event of each subset goes
+	for _, number := range numbers {
+		if number != noSlot {
+			next[number]++
+		}
+	}
+	found := 0
+	di.subsets = di.subsets[:0]
+	for number, count := range next {
+		next[number] = found
+		if count > 0 {
+			di.subsets = append(di.subsets, subset{number / known.width, known.category(number % known.width), found, found + count, 1})
+		}
+		found += count
+	}
+	di.makeRoom(ev, found)
+	for i, number := range numbers {
+		if number != noSlot {
+			di.index[next[number]] = uint32(i)
+			next[number]++
+		}
+	}
+	team.Blocks(found, divideBlock, func(lo, hi int) { di.fetch(ev, lo, di.index[lo:hi]) })
+	return nil
+}
+
+// divideBlock is how many events a goroutine takes at a time.
+const divideBlock = 1 << 14
+
+// categories numbers the categories that occur, in order.
+type categories struct {
+	lowest  int64
+	width   int              // how many numbers there are
+	sorted  []int64          // by number, where they lie far apart; nil: a number is the distance to the lowest
+	numbers map[int64]uint32 // by category, where they lie far apart
+}
+
+// categoriesOf returns those of the events that have a label. A table of at most limit numbers is one for near categories.
+func categoriesOf(values []int64, labels []uint32, limit int) categories {
+	known, highest := categories{width: 1}, int64(0)
+	first := true
+	for i, category := range values {
+		if labels[i] == noSlot {
+			continue
+		}
+		if first {
+			known.lowest, highest, first = category, category, false
+		}
+		known.lowest, highest = min(known.lowest, category), max(highest, category)
+	}
+	if span := uint64(highest) - uint64(known.lowest); span < uint64(max(1, limit)) {
+		known.width = int(span) + 1
+		return known
+	}
+	known.numbers = map[int64]uint32{}
+	for i, category := range values {
+		if labels[i] != noSlot {
+			known.numbers[category] = 0
+		}
+	}
+	known.sorted = slices.Sorted(maps.Keys(known.numbers))
+	for k, category := range known.sorted {
+		known.numbers[category] = uint32(k)
+	}
+	known.width = len(known.sorted)
+	return known
+}
+
+func (known *categories) number(category int64) uint32 {
+	if known.sorted == nil {
+		return uint32(category - known.lowest)
+	}
+	return known.numbers[category]
+}
+
+func (known *categories) category(number int) int64 {
+	if known.sorted == nil {
+		return known.lowest + int64(number)
+	}
+	return known.sorted[number]
+}
+
+// makeRoom makes room for so many events.
+func (di *division[T]) makeRoom(ev Events[T], found int) {
+	di.index = par.Grown(di.index, found)
+	di.events = Events[T]{Score: alike(&di.score, ev.Score, found), Weight: alike(&di.weight, ev.Weight, found)}
+	if ev.Masses == nil {
+		di.events.Mass = alike(&di.masses[0], ev.Mass, found)
+	}
+	for k, mass := range ev.Masses {
+		di.events.Masses = append(di.events.Masses, alike(&di.masses[k], mass, found))
+	}
+}
+
+// alike returns memory for n numbers; nil where there are none to take.
+func alike[T Float](memory *[]T, from []T, n int) []T {
+	if from == nil {
+		return nil
+	}
+	*memory = par.Grown(*memory, n)
+	return *memory
+}
+
+// fetch copies the chosen events to the places from at on.
+func (di *division[T]) fetch(ev Events[T], at int, chosen []uint32) {
+	pick(di.events.Score, ev.Score, at, chosen)
+	pick(di.events.Weight, ev.Weight, at, chosen)
+	to := di.events.variables()
+	for v, mass := range ev.variables() {
+		pick(to[v], mass, at, chosen)
+	}
+}
+
+// pick copies the chosen numbers to to[at], to[at+1], ...
+func pick[T Float](to, from []T, at int, chosen []uint32) {
+	if from == nil {
+		return
+	}
+	to = to[at:][:len(chosen)]
+	for j, i := range chosen {
+		to[j] = from[i]
 	}
 }
 

@@ -48,29 +48,22 @@ func lossOfEvents[T Float](out derivatives[T], input *Events[T], given *Config) 
 	defer giveScratch(sc)
 	sc.team.PartsFor(len(ev.Score)) // few events are left to this goroutine from the first
 	out.clear(sc.team)
-	di, err := newDivision(len(ev.Score), ev.Label, ev.Category, cfg.BackgroundLabel, sc)
-	if err != nil {
-		return Result{}, err
-	}
-	if err := checkMemory(di, bytesOf(&ev, cfg, !di.undivided(), out)); err != nil {
-		return Result{}, err
-	}
-	if di.undivided() {
+	if ev.Label == nil && ev.Category == nil {
 		found, err := of(out, ev, nil, cfg, sc)
 		return checked(found, err, out, sc.team)
 	}
-	g := gatheredOf[T](sc)
-	if err := g.gather(ev, di, cfg.BackgroundLabel, sc.team); err != nil {
+	di := divisionOf[T](sc)
+	if err := di.divide(ev, cfg.BackgroundLabel, sc); err != nil {
 		return Result{}, err
 	}
-	if err := g.setFactors(cfg, sc.team); err != nil {
+	if err := di.setFactors(cfg); err != nil {
 		return Result{}, err
 	}
-	total, err := g.sumOfSubsets(g.derivatives(out), cfg, of, sc)
+	total, err := di.sum(di.derivatives(out), cfg, of, sc)
 	if err != nil {
 		return Result{}, err
 	}
-	g.scatter(out, sc.team)
+	di.scatter(out, sc.team)
 	return checked(total, nil, out, sc.team)
 }
 
@@ -98,61 +91,4 @@ func ofOneVariable[T Float](cfg *Config) lossOf[T] {
 		return unbinnedLoss[T]
 	}
 	return binnedLoss[T]
-}
-
-// sumOfSubsets returns the sum of the losses of the subsets times their factors; each subset sets its
-// part of the derivatives. Where there are several, those of few events, each not worth a second goroutine,
-// are shared among goroutines.
-func (g *gathered[T]) sumOfSubsets(out derivatives[T], cfg *Config, of lossOf[T], sc *scratch) (total Result, err error) {
-	losses, failed := make([]Result, len(g.subsets)), make([]error, len(g.subsets))
-	one := func(k int, sc *scratch) {
-		sc.arena.Reset()
-		losses[k], failed[k] = g.lossOfSubset(k, out, cfg, of, sc)
-	}
-	few := func(k int) bool { return len(g.subsets) > 1 && g.subsets[k].size() < par.AloneCall }
-	shared := 0
-	for k := range g.subsets {
-		if few(k) {
-			shared += g.subsets[k].size()
-		} else {
-			one(k, sc)
-		}
-	}
-	if shared > 0 {
-		sc.team.PartsFor(shared)
-		parts := len(g.index)/sharedPart + 1
-		sc.team.Run(parts, func(part int) {
-			own := takeScratch()
-			defer giveScratch(own)
-			from, to := g.inPart(part, parts)
-			for k := from; k < to; k++ {
-				if few(k) {
-					one(k, own)
-				}
-			}
-		})
-	}
-	for k, loss := range losses {
-		if failed[k] != nil {
-			return Result{}, g.named(k, cfg, failed[k])
-		}
-		total.add(loss, g.subsets[k].factor, 1)
-	}
-	return total, nil
-}
-
-// sharedPart is how many events of small subsets a goroutine takes at a time.
-const sharedPart = 1 << 14
-
-// lossOfSubset returns the loss of subset k without its factor, and sets its part of the derivatives with it.
-func (g *gathered[T]) lossOfSubset(k int, out derivatives[T], cfg *Config, of lossOf[T], sc *scratch) (Result, error) {
-	su := &g.subsets[k]
-	ev, index := g.of(k)
-	out = out.cut(su.lo, su.hi)
-	out.clear(sc.team)
-	loss, err := of(out, ev, index, cfg, sc)
-	if su.factor != 1 {
-		out.scale(su.factor)
-	}
-	return loss, err
 }

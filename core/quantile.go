@@ -28,13 +28,10 @@ type sortedMasses struct {
 // run is a stretch of sortedMasses.masses without a gap in rank: all of them, or those
 // of one cell.
 type run struct {
-	rank  int     // rank of its first mass
-	index int     // where that stands in masses
-	count int     // of those of its masses that stand there
-	bin   int     // the bin below the first edge of the run
-	cell  int     // the cell
-	equal bool    // its masses are all equal, and one of them stands there, see equalRuns
-	mass  float64 // which that is
+	rank  int // rank of its first mass
+	index int // where that stands in masses
+	count int // of its masses
+	bin   int // the bin below the first edge of the run
 }
 
 // edges returns the edges of quantile bins: the inner edge k lies midway between
@@ -63,7 +60,7 @@ func (sm *sortedMasses) edges(ranks []int, lo, hi float64, arena *par.Arena) (ed
 func (sm *sortedMasses) at(rank int) float64 {
 	k := sort.Search(len(sm.runs), func(k int) bool { return sm.runs[k].rank > rank }) - 1
 	r := &sm.runs[k]
-	return sm.masses[r.index+min(rank-r.rank, r.count-1)]
+	return sm.masses[r.index+rank-r.rank]
 }
 
 // midpoint returns the edge between two neighbouring masses: one that is above
@@ -99,7 +96,6 @@ func quantileBins[T Float](sel *selection[T], asked int, sc *scratch) *bins {
 	bs := newTable(asked, sel.massCells.count, nil, sc)
 	ranks := quantileRanks(sel.n, asked, &sc.arena)
 	bs.findRuns(counts, ranks, sc)
-	equalRuns(bs, ranks, sel, sc)
 	divided := assignBins(bs, sel, sc)
 	near := sortedMasses{sorted(bs.runs, divided, sel, sc), bs.runs}
 	var kept []int
@@ -147,9 +143,6 @@ func sorted[T Float](runs []run, found [][]divided, sel *selection[T], sc *scrat
 		}
 	})
 	for r, ru := range runs {
-		if ru.equal {
-			masses[ru.index] = ru.mass
-		}
 		at := ru.index
 		for k := range parts {
 			slot := &next[k*count+r]
@@ -165,32 +158,8 @@ func sorted[T Float](runs []run, found [][]divided, sel *selection[T], sc *scrat
 			}
 		}
 	})
-	sc.team.Run(count, func(r int) { sortMasses(masses[runs[r].index : runs[r].index+runs[r].count]) })
+	sc.team.Run(count, func(r int) { slices.Sort(masses[runs[r].index : runs[r].index+runs[r].count]) })
 	return masses
-}
-
-// sortMasses sorts masses, nearly all of which may be equal: what is equal to one of them comes between the others.
-func sortMasses(masses []float64) {
-	if len(masses) == 0 {
-		return
-	}
-	middle := masses[len(masses)/2]
-	below, above := 0, len(masses)
-	for i := 0; i < above; {
-		switch m := masses[i]; {
-		case m < middle:
-			masses[below], masses[i] = m, masses[below]
-			below++
-			i++
-		case m > middle:
-			above--
-			masses[above], masses[i] = m, masses[above]
-		default:
-			i++
-		}
-	}
-	slices.Sort(masses[:below])
-	slices.Sort(masses[above:])
 }
 
 // fewMasses is a number of events below which all of their masses are sorted.
@@ -285,5 +254,5 @@ func (bs *bins) addRun(cell, rank, bin int, counts []uint32) {
 		index = bs.runs[last].index + bs.runs[last].count
 	}
 	bs.table[cell] = bs.limit + uint16(len(bs.runs))
-	bs.runs = append(bs.runs, run{rank: rank, index: index, count: int(counts[cell]), bin: bin, cell: cell})
+	bs.runs = append(bs.runs, run{rank: rank, index: index, count: int(counts[cell]), bin: bin})
 }

@@ -17,7 +17,6 @@ type records[T Float] struct {
 	weights []float64 // in order of words; nil: all 1
 	scores  []T       // by index
 	cells   []uint32  // where the words of each cell of scores begin, and the end
-	settled []int     // cells of many records of one score, see crowded.go
 	binOf   []uint32  // which bin the bin in a word stands for; nil: itself, see together.go
 	groups  []group   // of cells that are sorted together
 	chunks  []int     // chunk k has the words chunks[k] .. chunks[k+1]-1, or none

@@ -11,18 +11,17 @@ import (
 type scratch struct {
 	team    *par.Team
 	arena   par.Arena
-	numbers []uint32    // of the subset of each event of the input, see division.go
+	numbers []uint32    // of the subset of each event, see division.go
 	counts  []uint32    // of masses and scores by cell
 	parts   []part      // of the events, see selection.go
 	cellsOf []uint32    // of each event, see selection.go
 	divided [][]divided // by block, see bins.go
 	records []uint64    // one for each event that takes part, see records.go
-	spare   []uint64    // see crowded.go
 	weights []float64   // in order of the records, where there are weights or, in their place, results
 	masses  []float64   // in order of the records, of the loss without bins
 	sums    [MaxVariables]sumMemory
-	single  gathered[float32]
-	double  gathered[float64]
+	single  division[float32]
+	double  division[float64]
 
 	// With several variables:
 	cellOf        []uint32                // of each event, see together.go

@@ -7,147 +7,177 @@ import (
 	"github.com/libmode/libmode/core/internal/par"
 )
 
-// subset is the gathered events lo..hi-1, those of one label and one category. The loss of a call is the
-// sum of those of its subsets, each of its events alone, times their factors.
-type subset struct {
-	origin
-	lo, hi int
-	factor float64 // the share of the category in the sum of weights of the label
-}
-
-func (su *subset) size() int { return su.hi - su.lo }
-
-// subsets returns those that have events. It turns the numbers of events, by part and by number of
-// subset, into where each part writes its first event of each.
-func (di *division) subsets(counts []uint32, memory []subset) []subset {
-	found, subsets := 0, memory[:0]
-	for number := range di.count {
-		lo := found
-		for k := number; k < len(counts); k += di.count {
-			slot := &counts[k]
-			*slot, found = uint32(found), found+int(*slot)
-		}
-		if found > lo {
-			subsets = append(subsets, subset{di.origin(number), lo, found, 1})
-		}
-	}
-	return subsets
-}
-
-// checkLabels returns an error for the first label that no subset has.
-func (di *division) checkLabels(subsets []subset, labels []int32) error {
-	next := uint32(0)
-	for _, su := range subsets {
-		if su.label > next {
-			break
-		}
-		next = su.label + 1
-	}
-	if int(next) == di.labels {
+// setFactors sets the factors of the subsets: the share of each category in its label's sum of weights.
+func (di *division[T]) setFactors(cfg *Config) error {
+	if len(di.subsets) == di.labels {
 		return nil
 	}
-	return errorOf(ErrNoEvents, "no event selected: none of the %d values of label equals background_label = %d: "+
-		"use larger batches, or check background_label", di.n, labels[next])
-}
-
-// inPart returns the subsets from..to-1 that begin in one of several parts of the events.
-func (g *gathered[T]) inPart(part, parts int) (from, to int) {
-	lo, hi := partOf(len(g.index), part, parts)
-	first := func(at int) int {
-		return sort.Search(len(g.subsets), func(k int) bool { return g.subsets[k].lo >= at })
-	}
-	return first(lo), first(hi)
-}
-
-// setFactors sets the factors of the subsets: of a label that has several categories, their shares.
-func (g *gathered[T]) setFactors(cfg *Config, team *par.Team) error {
-	if len(g.subsets) == g.labels() {
-		return nil
-	}
-	g.sumWeights(1, team)
-	if !g.setShares() {
-		if err := g.badWeight(cfg); err != nil {
+	if !di.setShares(1) {
+		if err := di.badWeight(cfg); err != nil {
 			return err
 		}
-		g.sumWeights(0x1p-64, team) // the sums of more than 2^32 of them do not overflow
-		g.setShares()
+		di.setShares(0x1p-64) // the sums of more than 2^32 weights do not overflow
 	}
-	for k, su := range g.subsets {
+	for k, su := range di.subsets {
 		if !(su.factor > 0) || !finite(su.factor) {
-			return g.named(k, cfg, errorOf(ErrBin, "their share of the sum of weights is %v, and must be positive: "+
+			return di.named(k, cfg, errorOf(ErrBin, "their share of the sum of weights is %v, and must be positive: "+
 				"use larger batches, or leave these events out", su.factor))
 		}
 	}
 	return nil
 }
 
-// labels returns how many labels there are.
-func (g *gathered[T]) labels() int { return int(g.subsets[len(g.subsets)-1].label) + 1 }
-
-// sumWeights sets the factors to the sums of weights times a unit.
-func (g *gathered[T]) sumWeights(unit float64, team *par.Team) {
-	parts := team.PartsFor(len(g.index))
-	team.Run(parts, func(part int) {
-		from, to := g.inPart(part, parts)
-		for k := from; k < to; k++ {
-			su := &g.subsets[k]
-			su.factor = float64(su.size())
-			if g.events.Weight == nil {
-				continue
-			}
-			var sum float64
-			for _, w := range g.events.Weight[su.lo:su.hi] {
-				sum += float64(w) * unit
-			}
-			su.factor = sum
-		}
-	})
-}
-
-// setShares divides the factors by their sum over a label. It reports whether these sums are finite.
-func (g *gathered[T]) setShares() bool {
-	for lo, hi := 0, 0; lo < len(g.subsets); lo = hi {
+// setShares sets the factors to sums of weights, in a unit, over those of the label. It reports whether these are finite.
+func (di *division[T]) setShares(unit float64) bool {
+	for lo, hi := 0, 0; lo < len(di.subsets); lo = hi {
 		var total float64
-		for hi < len(g.subsets) && g.subsets[hi].label == g.subsets[lo].label {
-			total += g.subsets[hi].factor
+		for hi < len(di.subsets) && di.subsets[hi].label == di.subsets[lo].label {
+			di.subsets[hi].factor = di.sumWeights(hi, unit)
+			total += di.subsets[hi].factor
 			hi++
 		}
 		if !finite(total) {
 			return false
 		}
 		for k := lo; k < hi; k++ {
-			g.subsets[k].factor /= total
+			di.subsets[k].factor /= total
 		}
 		if hi == lo+1 {
-			g.subsets[lo].factor = 1 // also where the sum is not positive
+			di.subsets[lo].factor = 1 // also where the sum is not positive
 		}
 	}
 	return true
 }
 
+// sumWeights returns the sum of the weights of subset k.
+func (di *division[T]) sumWeights(k int, unit float64) (sum float64) {
+	su := &di.subsets[k]
+	if di.events.Weight == nil {
+		return float64(su.size())
+	}
+	for _, w := range di.events.Weight[su.lo:su.hi] {
+		sum += float64(w) * unit
+	}
+	return sum
+}
+
 // badWeight returns the error of the first weight that is not finite.
-func (g *gathered[T]) badWeight(cfg *Config) error {
-	for k, su := range g.subsets {
+func (di *division[T]) badWeight(cfg *Config) error {
+	for k, su := range di.subsets {
 		for i := su.lo; i < su.hi; i++ {
-			if w := float64(g.events.Weight[i]); !finite(w) {
-				return g.named(k, cfg, notFinite("weight", int(g.index[i]), w))
+			if w := float64(di.events.Weight[i]); !finite(w) {
+				return di.named(k, cfg, notFinite("weight", int(di.index[i]), w))
 			}
 		}
 	}
 	return nil
 }
 
-// named returns an error about subset k with the label and the category of it, if there are several.
-func (g *gathered[T]) named(k int, cfg *Config, err error) error {
-	labels, name := g.labels(), ""
-	if labels > 1 {
-		name = fmt.Sprintf(" with background_label = %d", cfg.BackgroundLabel[g.subsets[k].label])
+// named returns an error about subset k with its label and its category, if there are several.
+func (di *division[T]) named(k int, cfg *Config, err error) error {
+	name := ""
+	if di.labels > 1 {
+		name = fmt.Sprintf(" with background_label = %d", cfg.BackgroundLabel[di.subsets[k].label])
 	}
-	if len(g.subsets) > labels {
-		name += fmt.Sprintf(" of category = %d", g.subsets[k].category)
+	if len(di.subsets) > di.labels {
+		name += fmt.Sprintf(" of category = %d", di.subsets[k].category)
 	}
 	if name == "" {
 		return err
 	}
 	return errorOf(err, "events%s: %v", name, err)
+}
+
+// of returns the events of subset k, with their places in the input.
+func (di *division[T]) of(k int) (Events[T], []uint32) {
+	lo, hi := di.subsets[k].lo, di.subsets[k].hi
+	cut := func(all []T) []T {
+		if all == nil {
+			return nil
+		}
+		return all[lo:hi]
+	}
+	ev := Events[T]{Score: cut(di.events.Score), Mass: cut(di.events.Mass), Weight: cut(di.events.Weight)}
+	for _, mass := range di.events.Masses {
+		ev.Masses = append(ev.Masses, cut(mass))
+	}
+	return ev, di.index[lo:hi]
+}
+
+// derivatives returns memory for those of all events, not cleared; nil where those of the input are.
+func (di *division[T]) derivatives(input derivatives[T]) (own derivatives[T]) {
+	for k, of := range input {
+		own[k] = alike(&di.out[k], of, len(di.index))
+	}
+	return own
+}
+
+// scatter writes the derivatives to those of the input.
+func (di *division[T]) scatter(input derivatives[T], team *par.Team) {
+	team.PartsFor(len(di.index))
+	for k, to := range input {
+		if to == nil {
+			continue
+		}
+		team.Blocks(len(di.index), divideBlock, func(lo, hi int) {
+			own := di.out[k][lo:hi]
+			for j, i := range di.index[lo:hi] {
+				to[i] = own[j]
+			}
+		})
+	}
+}
+
+// sum returns the sum of the losses of the subsets times their factors; each subset sets its part of the derivatives.
+// Small subsets are shared among goroutines, a stretch of events at a time.
+func (di *division[T]) sum(out derivatives[T], cfg *Config, of lossOf[T], sc *scratch) (total Result, err error) {
+	losses, failed := make([]Result, len(di.subsets)), make([]error, len(di.subsets))
+	one := func(k int, sc *scratch) {
+		sc.arena.Reset()
+		losses[k], failed[k] = di.loss(k, out, cfg, of, sc)
+	}
+	small := func(k int) bool { return len(di.subsets) > 1 && di.subsets[k].size() < par.AloneCall }
+	shared := 0
+	for k := range di.subsets {
+		if small(k) {
+			shared += di.subsets[k].size()
+		} else {
+			one(k, sc)
+		}
+	}
+	if shared > 0 {
+		sc.team.PartsFor(shared)
+		first := func(at int) int { // subset from which on all begin at an event or after it
+			return sort.Search(len(di.subsets), func(k int) bool { return di.subsets[k].lo >= at })
+		}
+		sc.team.Blocks(len(di.index), divideBlock, func(lo, hi int) {
+			own := takeScratch()
+			defer giveScratch(own)
+			for k := first(lo); k < first(hi); k++ {
+				if small(k) {
+					one(k, own)
+				}
+			}
+		})
+	}
+	for k, loss := range losses {
+		if failed[k] != nil {
+			return Result{}, di.named(k, cfg, failed[k])
+		}
+		total.add(loss, di.subsets[k].factor, 1)
+	}
+	return total, nil
+}
+
+// loss returns the loss of subset k without its factor, and sets its part of the derivatives with it.
+func (di *division[T]) loss(k int, out derivatives[T], cfg *Config, of lossOf[T], sc *scratch) (Result, error) {
+	su := &di.subsets[k]
+	ev, index := di.of(k)
+	out = out.cut(su.lo, su.hi)
+	out.clear(sc.team)
+	loss, err := of(out, ev, index, cfg, sc)
+	if su.factor != 1 {
+		out.scale(su.factor)
+	}
+	return loss, err
 }

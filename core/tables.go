@@ -111,15 +111,11 @@ func inspect[T Float](ev Events[T], cfg *Config, n int, sc *scratch) (*selection
 	*cfg = cfg.of(0)
 	var index []uint32
 	if ev.Label != nil {
-		di, err := newDivision(n, ev.Label, nil, labels, sc)
-		if err == nil && !di.undivided() {
-			g := gatheredOf[T](sc)
-			err = g.gather(ev, di, labels, sc.team)
-			ev, index = g.events, g.index
-		}
-		if err != nil {
+		di := divisionOf[T](sc)
+		if err := di.divide(ev, labels, sc); err != nil {
 			return nil, nil, err
 		}
+		ev, index = di.events, di.index
 	}
 	sel, err := selectEvents(ev, index, cfg, false, sc)
 	if err != nil {
