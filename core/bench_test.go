@@ -203,7 +203,7 @@ func BenchmarkStages(b *testing.B) {
 		walk := func() {
 			in, _ := newIntegrand(&cfg, bs, rs, su, 1, sc)
 			wa := walk[float32]{records: rs, in: in, sums: su, limits: limitsOf(&cfg, &sel.stats), grad: grad, walker: walkerOf[float32](in, sc)}
-			_, _ = integrate(sc, &wa)
+			_, _ = wa.integrate(sc)
 		}
 		start := func(before ...func()) func() {
 			return func() {

@@ -9,7 +9,7 @@ func binnedLoss[T Float](out derivatives[T], ev Events[T], index []uint32, cfg *
 	if err != nil {
 		return Result{}, err
 	}
-	return integrate(sc, wa)
+	return wa.integrate(sc)
 }
 
 // newWalk goes through all stages but the last.

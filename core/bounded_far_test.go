@@ -33,7 +33,7 @@ func TestFarKernelAgreesWithTheOther(t *testing.T) {
 						wa.in.linear = newLinear(wa.in.basis, wa.in.penalty, &sc.arena)
 					}
 					wa.walker = newKernelWalkers[float64]
-					found, err := integrate(sc, wa)
+					found, err := wa.integrate(sc)
 					require.NoError(t, err)
 					losses[k] = found.Loss
 				}

@@ -84,23 +84,11 @@ func (rs *records[T]) chunksOfTie(k int) (from, to int) {
 // order, and returns the sums of weights by chunk and bin.
 func (rs *records[T]) sortAndSum(weight []T, unit float64, bins int, sc *scratch) *sums {
 	rs.divide(bins, sc)
-	su := newSums(len(rs.chunks), bins, &sc.sums[0], &sc.arena)
-	rs.sort(weight, unit, bins, sc, func(k int) { rs.addChunk(su.row(k+1), k) })
-	runningSums(su.totals, bins)
-	return su
-}
-
-// sum returns the sums of weights by chunk and bin of records that are sorted.
-func (rs *records[T]) sum(bins int, memory *sumMemory, sc *scratch) *sums {
-	su := newSums(len(rs.chunks), bins, memory, &sc.arena)
-	sc.team.Run(len(rs.chunks)-1, func(k int) { rs.addChunk(su.row(k+1), k) })
-	runningSums(su.totals, bins)
-	return su
-}
-
-// sort sorts the records by score, which are divided into chunks for so many bins, brings the weights, in the
-// given unit, into the same order, and does with each chunk what comes next: with most while they are near.
-func (rs *records[T]) sort(weight []T, unit float64, bins int, sc *scratch, next func(chunk int)) {
+	su := newSums(len(rs.chunks), bins, &sc.sums, &sc.arena)
+	finish := func(k int) { // what a chunk needs while it is near
+		rs.fetchWeights(k, weight, unit)
+		rs.addChunk(su.row(k+1), k)
+	}
 	if weight != nil {
 		sc.weights = par.Grown(sc.weights, len(rs.words))
 		rs.weights = sc.weights
@@ -114,8 +102,7 @@ func (rs *records[T]) sort(weight []T, unit float64, bins int, sc *scratch, next
 		}
 		if !rs.isLarge(g) {
 			for k := of.first; k < end; k++ {
-				rs.fetchWeights(k, weight, unit)
-				next(k)
+				finish(k)
 			}
 		}
 	})
@@ -127,10 +114,9 @@ func (rs *records[T]) sort(weight []T, unit float64, bins int, sc *scratch, next
 			}
 		}
 	}
-	sc.team.Run(len(left), func(i int) {
-		rs.fetchWeights(left[i], weight, unit)
-		next(left[i])
-	})
+	sc.team.Run(len(left), func(i int) { finish(left[i]) })
+	runningSums(su.totals, bins)
+	return su
 }
 
 // fewChunks is how many chunks of a group are left to the goroutine that has sorted it.
@@ -168,34 +154,22 @@ var countRooms = sync.Pool{New: func() any { return new([]uint32) }}
 func (rs *records[T]) addChunk(totals []float64, k int) {
 	lo, hi, layout := rs.chunks[k], rs.chunks[k+1], rs.Layout
 	words := rs.words[lo:hi]
-	switch {
-	case rs.weights != nil && rs.binOf != nil:
-		weights := rs.weights[lo:hi]
-		for i, r := range words {
-			totals[rs.binOf[layout.Bin(r)]] += weights[i]
-		}
-	case rs.weights != nil:
+	if rs.weights != nil {
 		weights := rs.weights[lo:hi]
 		for i, r := range words {
 			totals[layout.Bin(r)] += weights[i]
 		}
-	default:
-		room := countRooms.Get().(*[]uint32)
-		defer countRooms.Put(room)
-		counts := par.Grown(*room, len(totals))
-		*room = counts
-		clear(counts)
-		if binOf := rs.binOf; binOf != nil {
-			for _, r := range words {
-				counts[binOf[layout.Bin(r)]]++
-			}
-		} else {
-			for _, r := range words {
-				counts[layout.Bin(r)]++
-			}
-		}
-		for b, count := range counts {
-			totals[b] = float64(count)
-		}
+		return
+	}
+	room := countRooms.Get().(*[]uint32)
+	defer countRooms.Put(room)
+	counts := par.Grown(*room, len(totals))
+	*room = counts
+	clear(counts)
+	for _, r := range words {
+		counts[layout.Bin(r)]++
+	}
+	for b, count := range counts {
+		totals[b] = float64(count)
 	}
 }

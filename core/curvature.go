@@ -94,7 +94,7 @@ func (cu *curvature[T]) sums(sc *scratch) []float64 {
 		row := found[c*cu.signs*nb : (c+1)*cu.signs*nb]
 		start := cu.strips.start(c)
 		for i, r := range cu.words[start:cu.strips[c].end] {
-			b := cu.bin(r)
+			b := cu.Bin(r)
 			if cu.weights == nil {
 				row[b]++
 			} else if w := cu.weights[start+i]; w < 0 {
@@ -140,7 +140,7 @@ func (cu *curvature[T]) walkChunk(k int) {
 		next := min(hi, lo+walkBlock, cu.strips[c].end)
 		h, row := room[:next-lo], cu.table[c*cu.signs*nb:(c+1)*cu.signs*nb]
 		for i, r := range cu.words[lo:next] {
-			b := cu.bin(r)
+			b := cu.Bin(r)
 			if cu.weights == nil {
 				h[i] = scale * row[b]
 				continue

@@ -50,7 +50,7 @@ func lossOfCells[T Float](out derivatives[T], ev Events[T], index []uint32, in *
 	if err != nil {
 		return Result{}, err
 	}
-	return integrate(sc, wa)
+	return wa.integrate(sc)
 }
 
 // jointColumns returns the products P_a(x_1) P_b(x_2) ..., a + b + ... <= order, in order of the total degree, then

@@ -106,7 +106,7 @@ func (w *linearWalker[T]) walkTie(k int) float64 {
 
 // changeHalf returns by how much an event changes J that is counted half already.
 func (w *linearWalker[T]) changeHalf(room *linearRoom, i int) float64 {
-	b, weight := w.bin(w.words[i]), w.weight(i)
+	b, weight := w.Bin(w.words[i]), w.weight(i)
 	row, half := &room.li.Rows[b], weight/2
 	d := row.Y[3] - half*row.X[3]
 	for l := range fastSize {

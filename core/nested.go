@@ -24,7 +24,7 @@ func cellsOf[T Float](ev Events[T], index []uint32, in *inside, cfg *Config, sc 
 		if err != nil {
 			return nil, nil, v.named(err)
 		}
-		if !divideGrid(gr, bs, sel, false) {
+		if !divideGrid(gr, bs, sel) {
 			return nil, nil, tooManyCells(gr.cells)
 		}
 	}
@@ -33,32 +33,6 @@ func cellsOf[T Float](ev Events[T], index []uint32, in *inside, cfg *Config, sc 
 
 func tooManyCells(cells int) error {
 	return errorOf(ErrOption, "bins (or edges) of all variables make %d cells, and %d are possible: use fewer", cells, mostCells)
-}
-
-// filled returns the cells that have events as bins, and gives events their numbers.
-func (gr *grid) filled() *bins {
-	number := make([]uint32, gr.cells)
-	for _, c := range gr.cellOf {
-		number[c] = 1
-	}
-	bs := &bins{assigned: true}
-	for c, used := range number {
-		if used == 0 {
-			continue
-		}
-		number[c] = uint32(len(bs.bounds))
-		var bounds [MaxVariables][2]float64
-		for k, ax := range gr.axes {
-			b := c / ax.stride % ax.count
-			bounds[k] = [2]float64{ax.bins.edges[b], ax.bins.edges[b+1]}
-		}
-		bs.bounds = append(bs.bounds, bounds)
-	}
-	for i, c := range gr.cellOf {
-		gr.cellOf[i] = number[c]
-	}
-	bs.cells = len(bs.bounds)
-	return bs
 }
 
 // nest is events in order of their cells.
@@ -89,7 +63,7 @@ func nestedCells[T Float](ev Events[T], index []uint32, axis func(k int) Config,
 			ne.arrange(counts, sc)
 		}
 	}
-	ne.tell(sc.cellOf, sc)
+	ne.assign(sc.cellOf, sc)
 	return &bins{assigned: true, cells: len(ne.bounds), bounds: ne.bounds}, sc.cellOf, nil
 }
 
@@ -176,8 +150,8 @@ func (ne *nest[T]) event(i int) uint32 {
 	return ne.order[i]
 }
 
-// tell sets the cell of each event, which are in order of the cells of all variables but the last.
-func (ne *nest[T]) tell(cellOf []uint32, sc *scratch) {
+// assign sets the cell of each event, which are in order of the cells of all variables but the last.
+func (ne *nest[T]) assign(cellOf []uint32, sc *scratch) {
 	sc.team.PartsFor(len(ne.cellAt))
 	sc.team.Blocks(len(ne.cellAt), nestedAtATime, func(lo, hi int) {
 		cells := ne.cellAt[lo:hi]

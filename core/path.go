@@ -143,7 +143,7 @@ func (w *pathWalker[T]) putTie(lo, hi int) {
 		w.byBin = par.Grown(w.byBin, w.in.bins)
 		fill(w.byBin, math.NaN()) // not found yet
 		for i := range w.d {
-			of := &w.byBin[w.bin(w.words[lo+i])]
+			of := &w.byBin[w.Bin(w.words[lo+i])]
 			if *of != *of {
 				*of = w.change(lo + i)
 			}

@@ -17,7 +17,6 @@ type records[T Float] struct {
 	weights []float64 // in order of words; nil: all 1
 	scores  []T       // by index
 	cells   []uint32  // where the words of each cell of scores begin, and the end
-	binOf   []uint32  // which bin the bin in a word stands for; nil: itself, see together.go
 	groups  []group   // of cells that are sorted together
 	chunks  []int     // chunk k has the words chunks[k] .. chunks[k+1]-1, or none
 }
@@ -119,15 +118,6 @@ func countsToStarts(parts []part, cells int, sc *scratch) []uint32 {
 	return starts
 }
 
-// bin returns the bin of a word.
-func (rs *records[T]) bin(word uint64) int {
-	b := rs.Bin(word)
-	if rs.binOf != nil {
-		return int(rs.binOf[b])
-	}
-	return b
-}
-
 func (rs *records[T]) weight(i int) float64 {
 	if rs.weights == nil {
 		return 1
@@ -138,7 +128,7 @@ func (rs *records[T]) weight(i int) float64 {
 // step returns what crossing record i does, where an event of weight 1 moves F_b by
 // unit[b].
 func (rs *records[T]) step(i int, unit []float64) step {
-	b := rs.bin(rs.words[i])
+	b := rs.Bin(rs.words[i])
 	e := rs.weight(i) * unit[b]
 	return step{b, e, e * e}
 }
@@ -164,11 +154,6 @@ func (rs *records[T]) decode(lo, hi int, scores []float64, bins []uint32) {
 			} else {
 				scores[i] = float64(rs.scores[layout.Index(r)])
 			}
-		}
-	}
-	if rs.binOf != nil {
-		for i, b := range bins {
-			bins[i] = rs.binOf[b]
 		}
 	}
 }

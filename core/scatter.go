@@ -22,7 +22,7 @@ var scatterFrom = 1 << 22
 // scatters reports whether the gradient is written by way of results: a float32
 // one of many events.
 func scatters[T Float](wa *walk[T]) bool {
-	return lanes.IsFloat32[T]() && wa.grad != nil && !wa.more && len(wa.words) >= scatterFrom
+	return lanes.IsFloat32[T]() && wa.grad != nil && len(wa.words) >= scatterFrom
 }
 
 // asWords returns the memory of numbers as words.

@@ -19,15 +19,13 @@ type scratch struct {
 	records []uint64    // one for each event that takes part, see records.go
 	weights []float64   // in order of the records, where there are weights or, in their place, results
 	masses  []float64   // in order of the records, of the loss without bins
-	sums    [MaxVariables]sumMemory
+	sums    sumMemory
 	single  division[float32]
 	double  division[float64]
 
 	// With several variables:
-	cellOf        []uint32                // of each event, see together.go
-	present       [MaxVariables][]float64 // weights in order of the records, 0 where an event has no value of the variable
-	totals        [2][]float64            // of each of the derivatives, see walk.total
-	cellAt, order []uint32                // see nested.go
+	cellOf        []uint32 // of each event, see grid.go and nested.go
+	cellAt, order []uint32 // see nested.go
 	spareOrder    []uint32
 	singleMasses  []float32
 	doubleMasses  []float64

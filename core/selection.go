@@ -147,7 +147,7 @@ func (sel *selection[T]) checkPart(p *part) (stats, error) {
 		}
 		st.weightMin, st.weightMax = lowest, highest
 	}
-	tidy := sel.cellsOf != nil && sel.massCells.uneven == nil && sel.scoreCells.uneven == nil
+	tidy := sel.cellsOf != nil && sel.massCells.keyed == nil && sel.scoreCells.keyed == nil
 	for lo := p.lo; lo < p.hi; lo += checkBlock {
 		hi := min(lo+checkBlock, p.hi)
 		if tidy = tidy && sel.lookAtAll(&st, lo, hi); tidy {

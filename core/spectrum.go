@@ -82,7 +82,7 @@ func (sp *spectrum) load(c *polynomialBlock, lo, hi int) {
 // before it, and one more over all events. The next call overwrites them.
 func (sp *spectrum) sums(rec *recurrence, degree, size int, add adder, sc *scratch) []float64 {
 	chunks := len(sp.chunks) - 1
-	memory := &sc.sums[0]
+	memory := &sc.sums
 	memory.totals = par.Grown(memory.totals, (chunks+1)*size)
 	rows := memory.totals
 	clear(rows)

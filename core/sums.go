@@ -48,7 +48,7 @@ func addSquares[T Float](su *sums, rs *records[T], unit []float64, sc *scratch) 
 		squares, thirds := memory.squares[row:row+nb], memory.thirds[row:row+nb]
 		lo := rs.chunks[k]
 		for i, r := range rs.words[lo:rs.chunks[k+1]] {
-			b := rs.bin(r)
+			b := rs.Bin(r)
 			e := rs.weights[lo+i] * unit[b]
 			squares[b] += e * e
 			thirds[b] += e * e * e

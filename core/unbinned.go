@@ -44,7 +44,7 @@ func unbinnedOnce[T Float](grad []T, ev Events[T], index []uint32, cfg *Config, 
 		walker: func(wa *walk[T]) walker { return &unbinnedWalker[T]{wa, ub} },
 	}
 	events := rs.effective() // now, since results take the place of weights
-	found, err := integrate(sc, wa)
+	found, err := wa.integrate(sc)
 	found.Events = events
 	return found, err
 }

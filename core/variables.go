@@ -1,7 +1,5 @@
 package core
 
-import "errors"
-
 // of returns the configuration of the loss of one variable alone.
 func (c *Config) of(k int) Config {
 	one := *c
@@ -65,13 +63,36 @@ func oneByOne[T Float](out derivatives[T], ev Events[T], index []uint32, cfg *Co
 		return Result{}, errorOf(ErrNoEvents, "no event selected: none of the %d selected events has a value of any variable of mass inside its range: "+
 			"check mass_range (or edges) and the unit of mass", len(ev.Score))
 	}
-	if binned := cfg.Loss != DisCo && cfg.Binning != Unbinned; binned && len(present) > 1 {
-		total, err := together(out, ev, index, present, cfg, sc)
-		if !errors.Is(err, errNotTogether) {
-			return total, err
+	share := 1 / float64(len(present))
+	own := out.forEvents(len(ev.Score))
+	var sums [len(own)][]float64
+	for d, of := range own {
+		sums[d] = make([]float64, len(of))
+	}
+	var total Result
+	for k := range present {
+		v := &present[k]
+		one := Events[T]{Score: ev.Score, Mass: v.mass, Weight: ev.Weight}
+		own.clear(sc.team)
+		loss, err := ofOneVariable[T](&v.cfg)(own, one, index, &v.cfg, sc)
+		if err != nil {
+			return Result{}, v.named(err)
+		}
+		total.add(loss, share, share)
+		for d, of := range own {
+			sc.team.Blocks(len(of), clearedAtATime, func(lo, hi int) {
+				for i, element := range of[lo:hi] {
+					sums[d][lo+i] += share * float64(element)
+				}
+			})
 		}
 	}
-	return separately(out, ev, index, present, cfg, sc)
+	for d, sum := range sums {
+		for i, element := range sum {
+			out[d][i] = T(element)
+		}
+	}
+	return total, nil
 }
 
 // variable is one of several protected variables.
@@ -110,34 +131,12 @@ func (c *Config) massLimits() (lo, hi float64) {
 	return c.MassRange[0], c.MassRange[1]
 }
 
-// separately is the mean of the losses of variables, each of which sorts the scores anew.
-func separately[T Float](out derivatives[T], ev Events[T], index []uint32, of []variable[T], cfg *Config, sc *scratch) (Result, error) {
-	share := 1 / float64(len(of))
-	var total Result
-	own := out.forEvents(len(ev.Score))
-	var sums [len(own)][]float64
-	for d, of := range own {
-		sums[d] = make([]float64, len(of))
+// bins returns the bins of a variable, and the selection that has in it which events are where.
+func (v *variable[T]) bins(ev Events[T], index []uint32, sc *scratch) (*bins, *selection[T], error) {
+	sel, err := selectMasses(Events[T]{Score: ev.Score, Mass: v.mass, Weight: ev.Weight}, index, &v.cfg, sc)
+	if err != nil {
+		return nil, nil, err
 	}
-	for k := range of {
-		v := &of[k]
-		one := Events[T]{Score: ev.Score, Mass: v.mass, Weight: ev.Weight}
-		own.clear(sc.team)
-		loss, err := ofOneVariable[T](&v.cfg)(own, one, index, &v.cfg, sc)
-		if err != nil {
-			return Result{}, v.named(err)
-		}
-		total.add(loss, share, share)
-		for d, of := range own {
-			for i, element := range of {
-				sums[d][i] += share * float64(element)
-			}
-		}
-	}
-	for d, sum := range sums {
-		for i, element := range sum {
-			out[d][i] = T(element)
-		}
-	}
-	return total, nil
+	bs, err := newBins(sel, &v.cfg, sel.unit(), sc)
+	return bs, sel, err
 }

@@ -15,9 +15,6 @@ type walk[T Float] struct {
 	limits  limits
 	grad    []T // of the input's length; nil: not wanted
 	results []uint64
-	total   []float64 // with several variables the gradient of all so far, in order of the records; nil: there is one, or it is not wanted
-	first   bool      // no variable came before
-	more    bool      // variables follow
 	walker  func(*walk[T]) walker
 
 	// A walk whose J has no bias, or has it, where that of this one has it, or has none; nil: the bias is not asked for.
@@ -32,50 +29,44 @@ type walk[T Float] struct {
 	topShare  float64   // what their gradients gain from that
 }
 
-// integrate returns the sum of the losses of walks along the same records and sets the gradient. Each chunk is
-// walked by one after the other, while it is near.
-func integrate[T Float](sc *scratch, walks ...*walk[T]) (Result, error) {
-	var total Result
-	for _, wa := range walks {
-		wa.begin(sc)
-		if other := wa.other(); other != nil {
-			other.begin(sc)
-			total.Events += wa.effective() / float64(len(walks))
-		}
+// integrate returns the loss and sets the gradient.
+func (wa *walk[T]) integrate(sc *scratch) (Result, error) {
+	var found Result
+	wa.begin(sc)
+	other := wa.other()
+	if other != nil {
+		other.begin(sc)
+		found.Events = wa.effective()
 	}
-	last := walks[len(walks)-1]
-	sc.team.Run(len(last.chunks)-1, func(k int) {
-		if last.chunks[k] < last.chunks[k+1] {
-			for _, wa := range walks {
-				// First what needs the weights, of which results take the place.
-				if other := wa.other(); other != nil {
-					other.integrals[k] = other.walking.walkChunk(k)
-				}
-				if wa.curved != nil {
-					wa.curved.walkChunk(k)
-				}
-				wa.integrals[k] = wa.walking.walkChunk(k)
-			}
+	sc.team.Run(len(wa.chunks)-1, func(k int) {
+		if wa.chunks[k] == wa.chunks[k+1] {
+			return
 		}
+		// First what needs the weights: results take their place.
+		if other != nil {
+			other.integrals[k] = other.walking.walkChunk(k)
+		}
+		if wa.curved != nil {
+			wa.curved.walkChunk(k)
+		}
+		wa.integrals[k] = wa.walking.walkChunk(k)
 	})
-	for _, wa := range walks {
-		integral := wa.integral()
-		wa.in.stretched.check(integral, wa.in.bins, wa.limits, wa.in.scale)
-		total.Loss += wa.in.scale * integral
-		switch {
-		case wa.plain != nil:
-			total.Bias += wa.in.scale * (wa.plain.integral() - integral)
-		case wa.unbiased != nil:
-			total.Bias += wa.in.scale * (integral - wa.unbiased.integral())
-		}
+	integral := wa.integral()
+	wa.in.stretched.check(integral, wa.in.bins, wa.limits, wa.in.scale)
+	found.Loss = wa.in.scale * integral
+	switch {
+	case wa.plain != nil:
+		found.Bias = wa.in.scale * (wa.plain.integral() - integral)
+	case wa.unbiased != nil:
+		found.Bias = wa.in.scale * (integral - wa.unbiased.integral())
 	}
-	if !finite(total.Loss) || !finite(total.Bias) {
+	if !finite(found.Loss) || !finite(found.Bias) {
 		return Result{}, errorOf(ErrOverflow, "the loss is beyond double precision: scores, or weights relative to their sum in a bin, are too large")
 	}
-	if last.results != nil {
-		scatter(last.grad, last.results, last.words, sc.team)
+	if wa.results != nil {
+		scatter(wa.grad, wa.results, wa.words, sc.team)
 	}
-	return total, nil
+	return found, nil
 }
 
 // other returns the second walk, from which the bias follows; nil: there is none.
@@ -163,29 +154,8 @@ func (wa *walk[T]) finish(lo int, grad []float64) {
 	write(wa, lo, grad)
 }
 
-// write takes over the gradient of the records from lo on.
+// write brings the gradient of the records from lo on to where it belongs.
 func write[T Float, E float32 | float64](wa *walk[T], lo int, grad []E) {
-	if wa.total == nil {
-		writeOut(wa, lo, grad)
-		return
-	}
-	total := wa.total[lo:][:len(grad)]
-	if wa.first {
-		for i, g := range grad {
-			total[i] = float64(g)
-		}
-	} else {
-		for i, g := range grad {
-			total[i] += float64(g)
-		}
-	}
-	if !wa.more {
-		writeOut(wa, lo, total)
-	}
-}
-
-// writeOut brings the gradient of the records from lo on to where it belongs.
-func writeOut[T Float, E float32 | float64](wa *walk[T], lo int, grad []E) {
 	words, layout := wa.words[lo:][:len(grad)], wa.Layout // in locals, which stay in registers
 	switch {
 	case wa.results != nil:

@@ -76,7 +76,7 @@ func TestFastPaths(t *testing.T) {
 					if general {
 						wa.walker = newKernelWalkers[float64]
 					}
-					found, err := integrate(sc, wa)
+					found, err := wa.integrate(sc)
 					require.NoError(t, err)
 					losses[k] = found.Loss
 				}
