@@ -91,6 +91,7 @@ static int check_fork(void) {
 #define FIRST_OPTIONS (offsetof(mode_options, n_background_label) + sizeof(size_t))
 #define FIRST_VARIABLE (offsetof(mode_variable, n_knots) + sizeof(size_t))
 #define FIRST_EVENTS (offsetof(mode_events, category_type) + sizeof(int32_t))
+#define FIRST_STEERING (offsetof(mode_steering, logits) + sizeof(int32_t))
 
 /* Whether a struct's size is one that this library knows; `what` is its name in "mode_options", say. */
 static int check_size(const char *what, size_t size, size_t first, size_t now) {
@@ -106,6 +107,7 @@ static int check_size(const char *what, size_t size, size_t first, size_t now) {
 static int check_options(size_t size) { return check_size("options", size, FIRST_OPTIONS, sizeof(mode_options)); }
 static int check_variable(size_t size) { return check_size("variable", size, FIRST_VARIABLE, sizeof(mode_variable)); }
 static int check_events(size_t size) { return check_size("events", size, FIRST_EVENTS, sizeof(mode_events)); }
+static int check_steering(size_t size) { return check_size("steering", size, FIRST_STEERING, sizeof(mode_steering)); }
 
 int mode_options_init(mode_options *options, size_t struct_size) {
     mode_options full;
@@ -134,6 +136,15 @@ int mode_events_init(mode_events *events, size_t struct_size) {
     if (!events) return fail(MODE_ERROR_ARGUMENT, "events is NULL");
     if ((status = check_events(struct_size))) return status;
     memcpy(events, &full, struct_size);
+    return MODE_OK;
+}
+
+int mode_steering_init(mode_steering *steering, size_t struct_size) {
+    const mode_steering full = {.struct_size = struct_size, .rate = 1, .factor = 1};
+    int status;
+    if (!steering) return fail(MODE_ERROR_ARGUMENT, "steering is NULL");
+    if ((status = check_steering(struct_size))) return status;
+    memcpy(steering, &full, struct_size);
     return MODE_OK;
 }
 
@@ -189,6 +200,16 @@ static int copy_events(mode_events *full, const mode_events *events) {
     return MODE_OK;
 }
 
+/* The caller's steering at today's size. */
+static int copy_steering(mode_steering *full, const mode_steering *steering) {
+    int status;
+    if (!steering) return fail(MODE_ERROR_ARGUMENT, "steering is NULL");
+    if ((status = check_steering(steering->struct_size))) return status;
+    memset(full, 0, sizeof *full);
+    memcpy(full, steering, steering->struct_size);
+    return MODE_OK;
+}
+
 /* The events of a function whose arguments are the arrays of one variable. */
 #define EVENTS(score_, mass_)                                                                                   \
     const void *const masses[] = {mass_};                                                                       \
@@ -209,6 +230,17 @@ static int copy_events(mode_events *full, const mode_events *events) {
         ENTER(options);                                                                                        \
         if ((status = copy_events(&all, events))) return status;                                               \
         return finish(modeEvaluate##go_suffix(&full, &all, result, grad, text, sizeof text), text);            \
+    }                                                                                                          \
+    int mode_direction_##suffix(const mode_options *options, const mode_events *events,                        \
+                                const mode_steering *steering, mode_pushed *found, real *push,                 \
+                                double *residual) {                                                            \
+        mode_events all;                                                                                       \
+        mode_steering how;                                                                                     \
+        ENTER(options);                                                                                        \
+        if ((status = copy_events(&all, events))) return status;                                               \
+        if ((status = copy_steering(&how, steering))) return status;                                           \
+        return finish(modeDirection##go_suffix(&full, &all, &how, found, push, residual, text, sizeof text),   \
+                      text);                                                                                   \
     }                                                                                                          \
     int mode_loss_grad_hess_##suffix(const mode_options *options, const mode_events *events, double smoothing, \
                                      double *loss, real *grad, real *hess) {                                   \
@@ -249,6 +281,10 @@ static int copy_events(mode_events *full, const mode_events *events) {
 
 OF_TYPE(float, f32, F32)
 OF_TYPE(double, f64, F64)
+
+size_t mode_direction_size(size_t variables, size_t labels) {
+    return forked ? 0 : modeDirectionSize(variables, labels);
+}
 
 int mode_set_threads(int threads) {
     int status = check_fork();

@@ -418,6 +418,60 @@ MODE_API int mode_evaluate_f64(const mode_options *options, const mode_events *e
                                mode_result *result, double *grad);
 
 /*
+ * What a constraint remembers from batch to batch, as numbers that the caller keeps. mode_steering_init sets norm and
+ * batch to 0, rate and factor to 1, sum to NULL and logits to 0: what a first batch needs.
+ */
+typedef struct mode_steering {
+    size_t struct_size; /* set by mode_steering_init; leave it alone */
+    double norm;        /* mode_pushed.norm of the batch before */
+    double rate;        /* the share that this batch has in that average, 0 to 1; for the first batch 1 */
+    double factor;      /* what the residual of the batch is multiplied with, finite */
+    const double *sum;  /* mode_direction_size() finite numbers, which are added to that: a sum of earlier residuals; NULL: none */
+    size_t n_sum;       /* their number */
+    size_t batch;       /* the number of events that are pushed: those after them are reference events. 0: all */
+    int32_t logits;     /* flag: the push is by the logits of the scores, not by the scores */
+} mode_steering;
+
+/* struct_size is sizeof(mode_steering), as for mode_options_init. */
+MODE_API int mode_steering_init(mode_steering *steering, size_t struct_size);
+
+/* What mode_direction_... finds beside the push. */
+typedef struct mode_pushed {
+    double loss;   /* unbiased */
+    double bias;   /* as in mode_result */
+    double events; /* as in mode_result */
+    double norm;   /* the average of the norm of the direction, with this batch: for mode_steering.norm of the next */
+    double spread; /* the standard deviation of the logits of background events, at most 1 */
+    size_t moved;  /* the number of events of the batch that take part */
+} mode_pushed;
+
+/* The number of coefficients of a residual, for 1 to 3 variables of mass and at least 1 background label; else 0. */
+MODE_API size_t mode_direction_size(size_t variables, size_t labels);
+
+/*
+ * The push of a constraint: where to move each background event, so that the dependence on the mass that the loss
+ * sees goes away. It is a smooth function of mass and score, times the event's weight,
+ *
+ *     u(m, s) = factor r(m, s) + sum(m, s)
+ *
+ * where the residual r is the gradient of the loss per weight, in units of the gradient's norm, as a sum of products of
+ * cosines of the ranks of mass and score. Move the logit of each event by -u times a step of yours, or add
+ * strength * spread / sqrt(moved) * |G| * u to the gradient by the logits, G that of the classifier's loss over the
+ * moved events. Add .02 residual to the sum after each batch: then the residual averages to 0.
+ *
+ *   push      where steering->batch numbers go, or n: 0 for events that take no part
+ *   residual  where mode_direction_size(n_mass, n_background_label) numbers go: for each background label, for each
+ *             function of the masses, one for each function of the score; NULL: not wanted
+ *
+ * It takes the options of MODE_LOSS_MODE, and no other loss: MODE_ERROR_OPTION. After an error *found is as it was and
+ * push and residual mean nothing.
+ */
+MODE_API int mode_direction_f32(const mode_options *options, const mode_events *events, const mode_steering *steering,
+                                mode_pushed *found, float *push, double *residual);
+MODE_API int mode_direction_f64(const mode_options *options, const mode_events *events, const mode_steering *steering,
+                                mode_pushed *found, double *push, double *residual);
+
+/*
  * The loss of events as mode_events_loss_... with its derivatives, grad, and a bound hess of its curvature, for
  * what wants a Hessian, such as boosted trees; each of the three may be NULL. hess is n numbers h_i >= 0, in units of the
  * loss per score^2, 0 for events that take no part. The loss is linear between the scores at which two events

@@ -553,6 +553,33 @@ mode_result evaluate(const options &chosen, const events<T> &given, view<T> grad
     return result;
 }
 
+inline int call_direction(const mode_options *c, const mode_events *events, const mode_steering *steering,
+                          mode_pushed *found, float *push, double *residual) noexcept {
+    return mode_direction_f32(c, events, steering, found, push, residual);
+}
+inline int call_direction(const mode_options *c, const mode_events *events, const mode_steering *steering,
+                          mode_pushed *found, double *push, double *residual) noexcept {
+    return mode_direction_f64(c, events, steering, found, push, residual);
+}
+
+template <class T>
+mode_pushed direction(const options &chosen, const events<T> &given, mode_steering &steering, view<T> push,
+                      view<double> residual, status &outcome) noexcept {
+    const double none = std::numeric_limits<double>::quiet_NaN();
+    mode_pushed found = {none, none, none, none, none, 0};
+    if (!given.check(outcome) || !readable("push", push, outcome) || !readable("residual", residual, outcome)) return found;
+    const mode_options c = chosen.to_c();
+    const mode_events arrays = given.to_c();
+    const std::size_t labels = c.background_label ? c.n_background_label : 1;
+    if (push.size() != (steering.batch ? steering.batch : arrays.n))
+        outcome.set(MODE_ERROR_ARGUMENT, "push must have as many elements as the batch has events");
+    else if (residual.given() && residual.size() != mode_direction_size(arrays.n_mass, labels))
+        outcome.set(MODE_ERROR_ARGUMENT, "residual must have mode_direction_size(variables, labels) elements");
+    else
+        set(outcome, call_direction(&c, &arrays, &steering, &found, push.data(), residual.data()));
+    return found;
+}
+
 inline int call_hess(const mode_options *c, const mode_events *events, double smoothing, double *loss, float *grad,
                      float *hess) noexcept {
     return mode_loss_grad_hess_f32(c, events, smoothing, loss, grad, hess);
@@ -691,6 +718,27 @@ inline mode_result evaluate(const options &chosen, const events<double> &given, 
     return detail::evaluate(chosen, given, grad, outcome);
 }
 
+/* A mode_steering for a first batch. */
+inline mode_steering steering() noexcept {
+    mode_steering first = mode_steering();
+    mode_steering_init(&first, sizeof first);
+    return first;
+}
+
+/*
+ * The push of a constraint, as mode_direction_f32 and mode_direction_f64. push has as many elements as the batch has
+ * events; residual has mode_direction_size() elements, or is {}: not wanted. After an error the numbers that the forms with
+ * a status return are NaN.
+ */
+inline mode_pushed direction(const options &chosen, const events<float> &given, mode_steering steering, view<float> push,
+                             view<double> residual, status &outcome) noexcept {
+    return detail::direction(chosen, given, steering, push, residual, outcome);
+}
+inline mode_pushed direction(const options &chosen, const events<double> &given, mode_steering steering,
+                             view<double> push, view<double> residual, status &outcome) noexcept {
+    return detail::direction(chosen, given, steering, push, residual, outcome);
+}
+
 /*
  * The loss with its derivatives and the bound of its curvature, as mode_loss_grad_hess_f32 and
  * mode_loss_grad_hess_f64; smoothing may be MODE_DEFAULT. An empty grad or hess is not wanted. After an error the
@@ -818,6 +866,17 @@ inline mode_result evaluate(const options &chosen, const events<float> &given, v
 }
 inline mode_result evaluate(const options &chosen, const events<double> &given, view<double> grad = {}) {
     return detail::checked([&](status &outcome) { return evaluate(chosen, given, grad, outcome); });
+}
+
+inline mode_pushed direction(const options &chosen, const events<float> &given, mode_steering steering, view<float> push,
+                             view<double> residual = {}) {
+    return detail::checked(
+        [&](status &outcome) { return direction(chosen, given, steering, push, residual, outcome); });
+}
+inline mode_pushed direction(const options &chosen, const events<double> &given, mode_steering steering,
+                             view<double> push, view<double> residual = {}) {
+    return detail::checked(
+        [&](status &outcome) { return direction(chosen, given, steering, push, residual, outcome); });
 }
 
 inline double loss_grad_hess(const options &chosen, const events<float> &given, double smoothing, view<float> grad,

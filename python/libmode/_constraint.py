@@ -10,21 +10,22 @@ the noise of a batch.
 
 from __future__ import annotations
 
+import ctypes
 import math
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ._evaluate import evaluate
+from . import _native
+from ._evaluate import direction
 from ._front import MOST_VARIABLES
 from ._monitor import TrainingWarning
 from ._options import check
 from ._shown import shown
-from ._smooth import OF_SCORE, Group, of_mass
 from ._user import level_of_the_user
 
 #: Of how many background events :attr:`Dependence.value` tells where no tolerance is given.
@@ -33,22 +34,12 @@ USUAL_TOLERANCE = 100_000.0
 #: The strength where nothing is remembered from batch to batch and none is given.
 WITHOUT_STATE = 10.0
 
-# Bins of mass where none are asked for, and how many events each needs. In half as many bins as the loss has
-# otherwise there is half of the noise.
-_BINS, _IN_BIN = 16, 8
-
 # The push of a batch, and the part of it that is added to the sum: studies/zoo tells how these were found.
 _PROPORTIONAL, _INTEGRAL = 4.0, 0.02
 
 # The share of a batch in the averages, and how fast the strength and the sum follow a tolerance.
 _RATE, _PACE, _LEAK = 1 / 200, 0.02, 0.02
 _LEAST_FACTOR = 0.01
-
-# Below it a direction is rounding, as with no more bins than order + 1, which any response fits.
-_LEAST_NORM = 1e-12
-
-# Of scores that are 0 or 1 in their type; their logits move no further, and what they get does not matter.
-_LEAST_SLOPE = 1e-6
 
 
 class Direction(NamedTuple):
@@ -61,7 +52,7 @@ class Direction(NamedTuple):
     loss: float  #: MoDe, unbiased
     bias: float  #: of a finite batch, by which the plain loss is larger
     events: float  #: (sum w)^2 / sum w^2 of the background
-    residual: NDArray[np.float64]  #: (labels, functions of mass, functions of score), in the units of the push
+    residual: NDArray[np.float64]  #: (labels, functions of mass x functions of score), in the units of the push
 
 
 class Dependence(NamedTuple):
@@ -117,7 +108,7 @@ class State(NamedTuple):
             raise ValueError(f"variables = {shown(variables)}: must be 1 to {MOST_VARIABLES}")
         if not (isinstance(labels, int) and labels >= 1):
             raise ValueError(f"labels = {shown(labels)}: must be an integer, at least 1")
-        return cls(sums=np.zeros(labels * of_mass(int(variables)) * OF_SCORE))
+        return cls(sums=np.zeros(_native.direction_size(int(variables), labels)))
 
     def dependence(self, tolerance: float) -> Dependence:
         """For N = tolerance."""
@@ -163,15 +154,13 @@ class Constraint:
             raise ValueError(
                 f"score_range = {options['score_range']} and from_logits = True: the scores of logits are from 0 to 1"
             )
-        self._of_few = self._of_many = check("mode", options)
-        self.labels = self._of_few.labels
-        self.score_range = self._of_few.score_range
+        self.options = check("mode", options)
+        self.labels = self.options.labels
+        self.score_range = self.options.score_range
         self._limits_given = "score_range" in options
         self._unsure = from_logits  # whether predictions are logits
         self.bins = options.get("bins") if isinstance(options.get("bins"), int) else None
         self.unbiased = bool(options.get("unbiased", True))
-        if not {"bins", "edges", "knots", "joint"} & set(options) and options.get("binning", "quantile") == "quantile":
-            self._of_many = check("mode", {**options, "bins": _BINS})
 
     def __reduce__(self) -> tuple[Any, tuple[()]]:
         return self._made_of, ()
@@ -194,67 +183,25 @@ class Constraint:
         if self._unsure:
             self._look_for_logits(pred)
         score = self.scores(pred)
-        background = np.arange(len(score)) if label is None else np.flatnonzero(self.background(label))
-        enough = len(background) >= _BINS * _IN_BIN * len(self.labels)
+        n = len(score)
+        steering = _native.ModeSteering(
+            ctypes.sizeof(_native.ModeSteering),
+            norm=state.norm,
+            rate=max(1 / (float(state.steps) + 1), _RATE),
+            factor=self._proportional(state),
+            batch=n if count is None else count,
+            logits=self.from_logits,
+        )
+        if len(state.sums):
+            sums = np.ascontiguousarray(state.sums, np.float64)
+            steering.sum, steering.n_sum = sums.ctypes.data, sums.size
         try:
-            found = evaluate(self._of_many if enough else self._of_few, score, mass, weight, label, category)
+            found, push, residual = direction(self.options, steering, score, mass, weight, label, category)
         except ValueError as error:
             if self._limits_given:
                 raise
             raise type(error)(str(error).replace("apply a sigmoid to", "give from_logits=True for")) from None
-        loss = found.loss if self.unbiased else found.loss - found.bias
-        weights = np.ones(len(background)) if weight is None else np.asarray(weight, np.float64)[background]
-        masses = self._of_few.present(mass)[background]
-        takes_part = (masses == masses).any(axis=1) & (weights != 0)
-        if not takes_part.all():
-            background, weights, masses = background[takes_part], weights[takes_part], masses[takes_part]
-        weights = weights / np.abs(weights).mean()  # no scale of weights matters
-
-        scores, direction = score[background], found.grad[background].astype(np.float64)
-        groups = [
-            (of_label, chosen, Group(scores[chosen], masses[chosen], weights[chosen]))
-            for of_label, chosen in self._groups(background, label, category)
-        ]
-        for _, chosen, group in groups:
-            direction[chosen] = group.direction(direction[chosen])
-        norm = _mean(
-            float(state.norm), math.sqrt(float(direction @ direction)), max(1 / (float(state.steps) + 1), _RATE)
-        )
-        unit = math.sqrt(len(background)) / norm if norm > _LEAST_NORM else 0.0
-        sums = self._sums(state, masses.shape[1])
-        residual, push = np.zeros_like(sums), np.empty(len(background))
-        for of_label, chosen, group in groups:
-            own = group.residual(unit * direction[chosen])
-            residual[of_label] += own * (np.abs(weights[chosen]).sum() / np.abs(weights).sum())
-            push[chosen] = group.at(self._proportional(state) * own + sums[of_label])
-
-        slope = self._slope(scores)
-        spread = 1.0 if self.score_range is None else _spread(scores, slope, weights)
-        if count is not None and count < len(score):  # the events of the batch come first
-            of_batch = np.searchsorted(background, count)
-            background, push, slope = background[:of_batch], push[:of_batch], slope[:of_batch]
-        of_preds = np.zeros(len(score) if count is None else count, found.grad.dtype)
-        of_preds[background] = push if self.from_logits else push / np.maximum(slope, _LEAST_SLOPE)
-        return Direction(of_preds, norm, spread, len(background), loss, found.bias, found.events, residual)
-
-    def _groups(
-        self, background: NDArray[Any], label: Any, category: Any
-    ) -> Iterator[tuple[int, NDArray[Any] | slice]]:
-        """The events of each label and category: the number of the label, and where they stand in the background."""
-        if category is None and (label is None or len(self.labels) == 1):
-            yield 0, slice(None)
-            return
-        kinds = np.zeros(len(background), np.int64) if category is None else category[background]
-        for k, of_label in enumerate(self.labels):
-            own = np.ones(len(background), np.bool_) if label is None else label[background] == of_label
-            for kind in np.unique(kinds[own]):
-                yield k, np.flatnonzero(own & (kinds == kind))
-            if label is None:
-                return
-
-    def _sums(self, state: State, variables: int) -> NDArray[np.float64]:
-        shape = len(self.labels), of_mass(variables), OF_SCORE
-        return np.asarray(state.sums, np.float64).reshape(shape) if len(state.sums) else np.zeros(shape)
+        return Direction(push, found.norm, found.spread, found.moved, found.loss, found.bias, found.events, residual)
 
     def _proportional(self, state: State) -> float:
         """What the residual of a batch is multiplied with."""
@@ -338,13 +285,6 @@ class Constraint:
 
 def _mean(old: float, new: float, rate: float) -> float:
     return old + rate * (new - old)
-
-
-def _spread(score: NDArray[Any], slope: NDArray[Any], weight: NDArray[np.float64]) -> float:
-    """The standard deviation of logits, by that of scores and their mean slope; at most 1."""
-    share = np.abs(weight) / np.abs(weight).sum()
-    of_scores, per_logit = math.sqrt(float((score - score @ share) ** 2 @ share)), float(slope @ share)
-    return of_scores / per_logit if of_scores < per_logit else 1.0
 
 
 def sigmoid(logit: Any) -> Any:

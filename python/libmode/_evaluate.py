@@ -88,6 +88,26 @@ def evaluate(options: Options, score: Any, mass: Any, weight: Any, label: Any, c
     return Result(found.loss, found.bias, found.events, _given_back(grad, score, kind))
 
 
+def direction(
+    options: Options,
+    steering: _native.ModeSteering,
+    score: Any,
+    mass: Any,
+    weight: Any,
+    label: Any,
+    category: Any = None,
+) -> tuple[_native.ModePushed, NDArray[Any], NDArray[np.float64]]:
+    """What the core finds for a constraint, the push (batch,), and the residual, a row a background label."""
+    events = events_of(read, score, mass, weight, label, category)
+    double = is_double(events)
+    push = np.empty(steering.batch or len(events.score), np.float64 if double else np.float32)
+    variables = 1 if events.mass.ndim == 1 else events.mass.shape[1]
+    residual = np.empty((len(options.labels), _native.direction_size(variables, 1)))
+    call = partial(_native.direction, steering=steering, residual=address(residual))
+    found = _of_arrays(call, in_struct, options, events, double, push)
+    return found, push, residual
+
+
 def loss_grad_hess(
     options: Options, smoothing: Any, score: Any, mass: Any, weight: Any, label: Any, category: Any = None
 ) -> Curved:

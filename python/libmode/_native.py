@@ -104,6 +104,34 @@ class ModeResult(ctypes.Structure):
     _fields_ = [("loss", ctypes.c_double), ("bias", ctypes.c_double), ("events", ctypes.c_double)]
 
 
+class ModeSteering(ctypes.Structure):
+    """``mode_steering`` of mode.h."""
+
+    _fields_ = [
+        ("struct_size", ctypes.c_size_t),
+        ("norm", ctypes.c_double),
+        ("rate", ctypes.c_double),
+        ("factor", ctypes.c_double),
+        ("sum", ctypes.c_void_p),
+        ("n_sum", ctypes.c_size_t),
+        ("batch", ctypes.c_size_t),
+        ("logits", ctypes.c_int32),
+    ]
+
+
+class ModePushed(ctypes.Structure):
+    """``mode_pushed`` of mode.h."""
+
+    _fields_ = [
+        ("loss", ctypes.c_double),
+        ("bias", ctypes.c_double),
+        ("events", ctypes.c_double),
+        ("norm", ctypes.c_double),
+        ("spread", ctypes.c_double),
+        ("moved", ctypes.c_size_t),
+    ]
+
+
 class _Row(ctypes.Structure):
     """``mode_option`` of mode.h."""
 
@@ -160,6 +188,14 @@ _doubles = ctypes.POINTER(ctypes.c_double)
 _all_events = [_options, ctypes.POINTER(ModeEvents), _doubles, _address]
 
 _evaluated = [_options, ctypes.POINTER(ModeEvents), ctypes.POINTER(ModeResult), _address]
+_directed = [
+    _options,
+    ctypes.POINTER(ModeEvents),
+    ctypes.POINTER(ModeSteering),
+    ctypes.POINTER(ModePushed),
+    _address,
+    _address,
+]
 _curved = [_options, ctypes.POINTER(ModeEvents), ctypes.c_double, _doubles, _address, _address]
 
 _SIGNATURES = {
@@ -172,6 +208,8 @@ _SIGNATURES = {
     "mode_events_loss_f64": _all_events,
     "mode_evaluate_f32": _evaluated,
     "mode_evaluate_f64": _evaluated,
+    "mode_direction_f32": _directed,
+    "mode_direction_f64": _directed,
     "mode_loss_grad_hess_f32": _curved,
     "mode_loss_grad_hess_f64": _curved,
     "mode_loss_grad_f32": [*_events, _doubles, _address],
@@ -292,7 +330,8 @@ def _declare(loaded: ctypes.CDLL, path: Path) -> None:
     loaded.mode_last_error.restype = ctypes.c_char_p
     loaded.mode_last_warning.restype = ctypes.c_char_p
     loaded.mode_version.restype = ctypes.c_char_p
-    loaded.mode_option_count.restype = ctypes.c_size_t
+    loaded.mode_option_count.restype = loaded.mode_direction_size.restype = ctypes.c_size_t
+    loaded.mode_direction_size.argtypes = [_size, _size]
     for name, signature in _SIGNATURES.items():
         function = getattr(loaded, name)
         function.argtypes = signature
@@ -408,6 +447,30 @@ def evaluate(
     function = loaded.mode_evaluate_f64 if double else loaded.mode_evaluate_f32
     _call(loaded, options, n, held, function, events, result, grad)
     return result
+
+
+def direction(
+    options: Options,
+    double: bool,
+    n: int,
+    events: ModeEvents,
+    push: int | None,
+    held: tuple[object, ...] = (),
+    *,
+    steering: ModeSteering,
+    residual: int | None,
+) -> ModePushed:
+    """Where a constraint pushes the events of a batch, as mode.h describes it."""
+    loaded, found = library(), ModePushed()
+    function = loaded.mode_direction_f64 if double else loaded.mode_direction_f32
+    _call(loaded, options, n, held, function, events, steering, found, push, residual)
+    return found
+
+
+def direction_size(variables: int, labels: int) -> int:
+    """The number of coefficients of a residual."""
+    size: int = library().mode_direction_size(variables, labels)
+    return size
 
 
 def loss_grad_hess(

@@ -267,6 +267,44 @@ static void test_evaluate(void) {
     CHECK(mode_evaluate_f64(&c.options, &e, &found, NULL) == MODE_ERROR_OPTION && found.loss == -7, "%s", mode_last_error());
 }
 
+/* The push of a batch, alone and with a sum; events outside get none, and reference events are counted in nothing. */
+static void test_direction(void) {
+    call c = good();
+    const void *masses[1];
+    const mode_events e = events_of(&c, masses);
+    mode_steering how;
+    mode_pushed found = {0}, other = {0};
+    double push[N], twice[N], residual[12 * 12], sum[12 * 12];
+    mode_result result;
+    CHECK(mode_direction_size(1, 1) == 144 && mode_direction_size(2, 3) == 900 && !mode_direction_size(0, 1) && !mode_direction_size(1, 0),
+          "%zu", mode_direction_size(1, 1));
+    CHECK(!mode_steering_init(&how, sizeof how) && how.rate == 1 && how.factor == 1 && !how.sum, "%s", mode_last_error());
+    CHECK(!mode_direction_f64(&c.options, &e, &how, &found, push, residual), "%s", mode_last_error());
+    CHECK(!mode_evaluate_f64(&c.options, &e, &result, NULL), "%s", mode_last_error());
+    CHECK(found.moved > 0 && found.norm > 0 && found.spread > 0 && found.events == result.events, "%zu moved", found.moved);
+    how.factor = 0;
+    how.sum = residual;
+    how.n_sum = 144;
+    CHECK(!mode_direction_f64(&c.options, &e, &how, &other, twice, NULL), "%s", mode_last_error());
+    for (int i = 0; i < N; i++) CHECK(fabs(twice[i] - push[i]) < 1e-9, "event %d: %g, want %g", i, twice[i], push[i]);
+    how.batch = N / 2;
+    CHECK(!mode_direction_f64(&c.options, &e, &how, &other, twice, NULL) && other.moved < found.moved, "%s", mode_last_error());
+    for (int i = 0; i < N / 2; i++) CHECK(fabs(twice[i] - push[i]) < 1e-9, "event %d: %g, want %g", i, twice[i], push[i]);
+    how.batch = N + 1;
+    CHECK(mode_direction_f64(&c.options, &e, &how, &other, twice, NULL) == MODE_ERROR_ARGUMENT, "a batch of more than all");
+    how.batch = 0;
+    memcpy(sum, residual, sizeof sum);
+    sum[7] = NAN;
+    how.sum = sum;
+    CHECK(mode_direction_f64(&c.options, &e, &how, &other, twice, NULL) == MODE_ERROR_NOT_FINITE && strstr(mode_last_error(), "sum[7]"), "%s", mode_last_error());
+    how.n_sum = 3;
+    CHECK(mode_direction_f64(&c.options, &e, &how, &other, twice, NULL) == MODE_ERROR_ARGUMENT && strstr(mode_last_error(), "sum"), "%s", mode_last_error());
+    how.sum = NULL;
+    how.rate = 2;
+    CHECK(mode_direction_f64(&c.options, &e, &how, &other, twice, NULL) == MODE_ERROR_OPTION && strstr(mode_last_error(), "rate = 2"), "%s", mode_last_error());
+    CHECK(mode_direction_f64(&c.options, &e, NULL, &other, twice, NULL) == MODE_ERROR_ARGUMENT, "%s", mode_last_error());
+}
+
 /*
  * The loss and the gradient are those of the loss. All scores are equal and there are two bins of n/2 events of weight 1,
  * for which M is {1/2, -1/2; -1/2, 1/2} and so h_i = 4/2 2/n 1/2 1/window.
@@ -410,6 +448,7 @@ int main(void) {
     test_labels_of_every_type();
     test_events_of_one_variable();
     test_evaluate();
+    test_direction();
     test_loss_grad_hess();
     test_edges();
     test_moments();

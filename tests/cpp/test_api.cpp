@@ -213,6 +213,16 @@ void test_events() {
     const mode_result result = mode::evaluate(options, same, grad, status);
     CHECK(status.ok() && result.loss == want && grad == want_grad, "evaluate: %s", status.message());
     CHECK(mode::evaluate(options, same, mode::view<T>(), status).bias == result.bias && result.bias > 0, "bias %g", result.bias);
+    std::vector<T> push(N), half(N / 2);
+    std::vector<double> residual(mode_direction_size(1, 1));
+    mode_steering steering = mode::steering();
+    const mode_pushed pushed = mode::direction(options, same, steering, push, residual, status);
+    CHECK(status.ok() && pushed.bias == result.bias && pushed.moved > 0 && pushed.norm > 0, "direction: %s", status.message());
+    steering.batch = N / 2;
+    CHECK(mode::direction(options, same, steering, half, {}, status).norm == pushed.norm && status.ok(), "%s", status.message());
+    CHECK(std::equal(half.begin(), half.end(), push.begin()), "the push of the first half");
+    mode::direction(options, same, steering, push, {}, status);
+    expect(status, MODE_ERROR_ARGUMENT, "push must have as many elements as the batch has events");
     std::vector<T> hess(N), short_hess(3);
     grad.assign(grad.size(), 0);
     CHECK(mode::loss_grad_hess(options, same, 0.1, grad, hess, status) == want && grad == want_grad, "%s", status.message());
