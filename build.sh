@@ -19,7 +19,6 @@ usage: ./build.sh COMMAND
                 zoo: what MoDeConstraint costs on ten problems, beside fixed strengths and DisCo;
                 maps: a map of the scores after the training, beside the loss, a flow and regressions;
                 bins: how many events a bin should have in small batches;
-                unbinned: whether the loss without bins is better there;
                 dalitz: uniform efficiency of signal in a Dalitz plane, beside hep_ml;
                 trees: XGBoost and LightGBM on three samples, beside hep_ml and networks;
                 --quick: a look in minutes, which leaves the results in the tree alone;
@@ -516,14 +515,13 @@ studies() {
         zoo) module=zoo.study ;;
         maps) module=simple_model.maps extra=bench ;;
         bins) module=simple_model.bins ;;
-        unbinned) module=simple_model.unbinned ;;
         dalitz) module=dalitz.boosting extra=bench ;;
         trees) module=trees.study extra="bench trees" ;;
         wsample) module=w_tagging.generate extra=wtagging ;;
         wtagging) module=w_tagging.paper extra="studies frameworks" ;;
         wtesting) module=w_tagging.testing ;;
         *)
-            die "usage: ./build.sh studies zoo|simple|batches|maps|bins|unbinned|dalitz|trees|wtagging|wtesting [--quick] [--processes N], or wsample [--help]"
+            die "usage: ./build.sh studies zoo|simple|batches|maps|bins|dalitz|trees|wtagging|wtesting [--quick] [--processes N], or wsample [--help]"
             ;;
     esac
     shift
@@ -535,7 +533,6 @@ studies() {
         "$VENV/bin/python" -m studies.w_tagging.keras_check "$@"
         "$VENV/bin/python" -m studies.w_tagging.cost "$@"
     fi
-    [ "$name" != unbinned ] || "$VENV/bin/python" -m studies.w_tagging.unbinned_jets "$@"
     [ "$name" != maps ] || "$VENV/bin/python" -m studies.w_tagging.maps "$@"
     [ "$name" != dalitz ] || "$VENV/bin/python" -m studies.dalitz.networks "$@"
     case "$name $*" in

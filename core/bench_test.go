@@ -132,10 +132,7 @@ func jointlyOfOrder(order int) func(*Config) {
 
 func Benchmark256Bins(b *testing.B)  { benchLoss(b, func(c *Config) { c.Bins = 256 }) }
 func BenchmarkFlatness(b *testing.B) { benchLoss(b, func(c *Config) { *c = DefaultConfig(Flatness) }) }
-func BenchmarkUnbinned(b *testing.B) {
-	benchLoss(b, func(c *Config) { *c = DefaultConfig(MoDe); c.Order, c.Binning, c.Degree = 2, Unbinned, 6 })
-}
-func BenchmarkDisCo(b *testing.B) { benchLoss(b, func(c *Config) { *c = DefaultConfig(DisCo) }) }
+func BenchmarkDisCo(b *testing.B)    { benchLoss(b, func(c *Config) { *c = DefaultConfig(DisCo) }) }
 
 // BenchmarkCategories has a million events in many categories, in random order, each with few bins, beside
 // the same events without categories.

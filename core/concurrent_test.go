@@ -26,7 +26,7 @@ func TestConcurrentCalls(t *testing.T) {
 	for _, n := range []int{100, 5_000, 40_000} { // rankedBins, one goroutine, several
 		for name, change := range map[string]func(*Config){
 			"order 1": func(c *Config) { c.Order = 1 }, "bounds": func(c *Config) { c.Order, c.MaxSlope, c.Monotonic = 2, 0.5, true },
-			"no bins": func(c *Config) { c.Binning, c.Degree = Unbinned, 3 }, "DisCo": func(c *Config) { *c = DefaultConfig(DisCo) },
+			"DisCo": func(c *Config) { *c = DefaultConfig(DisCo) },
 		} {
 			ev := Events[float32]{Score: make([]float32, n), Mass: make([]float32, n), Weight: make([]float32, n)}
 			label := make([]int32, n)

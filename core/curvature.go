@@ -25,8 +25,8 @@ const DefaultSmoothing = 1.0 / 16
 // are equal and ScoreRange is unbounded it is 0. Events that take no part get 0.
 //
 // Unbiased, whose bias takes from the pairs of a bin what is O(1/n_b) of their curvature, and MaxSlope and Monotonic,
-// for which there is no such bound, do not change h: it is that of the loss without them. DisCo, Flatness and
-// Unbinned have none, and smoothing must be finite and above 0: errors that wrap ErrOption. It takes O(strips bins^2) more time.
+// for which there is no such bound, do not change h: it is that of the loss without them. DisCo and Flatness
+// have none, and smoothing must be finite and above 0: errors that wrap ErrOption. It takes O(strips bins^2) more time.
 func LossGradHess[T Float](grad, hess []T, ev Events[T], cfg Config, smoothing float64) (float64, error) {
 	if err := cfg.Validate(); err != nil {
 		return 0, err
@@ -34,8 +34,6 @@ func LossGradHess[T Float](grad, hess []T, ev Events[T], cfg Config, smoothing f
 	switch {
 	case cfg.Loss != MoDe:
 		return 0, optionError("loss", lossNames[cfg.Loss], "has no bound on its curvature: it is of loss = %s alone", lossNames[MoDe])
-	case cfg.Binning == Unbinned:
-		return 0, errorOf(ErrOption, "binning = none has no bound on its curvature: use bins")
 	case !(smoothing > 0) || !finite(smoothing):
 		return 0, errorOf(ErrOption, "smoothing = %v: must be finite and above 0", smoothing)
 	}

@@ -391,7 +391,6 @@ func TestHessErrors(t *testing.T) {
 		{"disco", "loss = disco", func(c *Config, _ *Events[float64], _ *float64) { *c = DefaultConfig(DisCo) }, ErrOption},
 		{"flatness", "loss = flatness", func(c *Config, _ *Events[float64], _ *float64) { *c = DefaultConfig(Flatness) }, ErrOption},
 		{"no such loss", "loss = 7", func(c *Config, _ *Events[float64], _ *float64) { c.Loss = 7 }, ErrOption},
-		{"unbinned", "binning = none", func(c *Config, _ *Events[float64], _ *float64) { c.Binning, c.Degree = Unbinned, 3 }, ErrOption},
 		{"smoothing 0", "smoothing = 0", func(_ *Config, _ *Events[float64], s *float64) { *s = 0 }, ErrOption},
 		{"smoothing < 0", "smoothing = -1", func(_ *Config, _ *Events[float64], s *float64) { *s = -1 }, ErrOption},
 		{"smoothing NaN", "smoothing = NaN", func(_ *Config, _ *Events[float64], s *float64) { *s = math.NaN() }, ErrOption},

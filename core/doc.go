@@ -64,11 +64,6 @@
 // records have a cell that says which they are in, and each variable has a walk along the same records. Jointly (joint.go), the
 // bins are cells of a grid or of nested quantiles (nested.go), of the events inside all ranges (inside.go).
 //
-// Without bins, Unbinned, a call takes the same route with another J (unbinned.go is it as code): records have no
-// bins; over the masses in order of score (spectrum.go, orthogonal.go) the polynomials are found that are orthonormal
-// with respect to the events (recurrence.go, gram.go), and with them the sums before each chunk; the walk is
-// unbinned_walk.go, with unbinned_bias.go.
-//
 // Edges and MomentsAt (tables.go) find the bins and the moments another way, and so
 // check what the loss is made of. DisCo is beside all this: disco.go, disco_form.go
 // (what its means are) and disco_sums.go (the sums in O(n log n)).

@@ -158,7 +158,7 @@ func ExampleOptions() {
 	// loss [mode disco flatness]
 	// order []
 	// bins []
-	// binning [quantile uniform edges values none]
+	// binning [quantile uniform edges values]
 }
 
 // Setting an option that is known by its name alone.

@@ -84,11 +84,8 @@ type lossOf[T Float] func(out derivatives[T], ev Events[T], index []uint32, cfg 
 
 // ofOneVariable returns the loss that a configuration asks for where there is one mass: all but DisCo walk along the scores.
 func ofOneVariable[T Float](cfg *Config) lossOf[T] {
-	switch {
-	case cfg.Loss == DisCo:
+	if cfg.Loss == DisCo {
 		return discoOfLabel[T]
-	case cfg.Binning == Unbinned:
-		return unbinnedLoss[T]
 	}
 	return binnedLoss[T]
 }

@@ -34,8 +34,6 @@ const (
 	GivenEdges
 	// Values are bins of one mass each: every mass that occurs is a bin.
 	Values
-	// Unbinned is no binning at all, see unbinned.go.
-	Unbinned
 )
 
 // Missing says what the events are that have no mass, a NaN.
@@ -106,7 +104,7 @@ type Config struct {
 	Joint        bool       // bin several variables together, not one by one
 	Missing      Missing    // what a mass is that is NaN
 	Basis        BasisKind  // which functions of the mass cost nothing
-	Degree       int        // of BSpline, or the highest of Unbinned; DefaultDegree: 3, and for Unbinned none
+	Degree       int        // of BSpline; DefaultDegree: 3
 	MaxSlope     float64    // bound on |c_1| over c_0 or 1-c_0; +Inf: none
 	SlopePenalty float64    // adds SlopePenalty * c_1^2 to the integrand
 	MassRange    [2]float64 // events outside take no part; (-Inf, Inf): lowest to highest mass
@@ -214,7 +212,7 @@ var options = []Option{
 		byDefault: 0, field: func(c *Config) any { return &c.Order }},
 	{Name: "bins", Kind: Integer, Losses: withBins, None: 0, lowest: 1, highest: math.MaxInt32,
 		byDefault: 0, field: func(c *Config) any { return &c.Bins }},
-	{Name: "binning", Kind: Choice, Losses: withBins, None: nan, Values: []string{"quantile", "uniform", "edges", "values", "none"},
+	{Name: "binning", Kind: Choice, Losses: withBins, None: nan, Values: []string{"quantile", "uniform", "edges", "values"},
 		byDefault: int(Quantile), field: func(c *Config) any { return (*int)(&c.Binning) }},
 	{Name: "moments", Kind: Choice, Losses: modeAlone, None: nan, Values: []string{"quadrature", "projection"},
 		byDefault: int(Projection), field: func(c *Config) any { return (*int)(&c.Moments) }},
@@ -233,7 +231,7 @@ var options = []Option{
 		byDefault: int(MissingError), field: func(c *Config) any { return (*int)(&c.Missing) }},
 	{Name: "basis", Kind: Choice, Losses: modeAlone, None: nan, Values: []string{"legendre", "bspline"},
 		byDefault: int(Legendre), field: func(c *Config) any { return (*int)(&c.Basis) }},
-	{Name: "degree", Kind: Integer, Losses: modeAlone, None: DefaultDegree, highest: MaxOrder,
+	{Name: "degree", Kind: Integer, Losses: modeAlone, None: DefaultDegree, highest: MaxSplineDegree,
 		byDefault: DefaultDegree, field: func(c *Config) any { return &c.Degree }},
 	{Name: "max_slope", Kind: Number, Losses: modeAlone, None: inf, above: true, highest: inf,
 		order: 1, needs: "bounds the slope, which",

@@ -141,7 +141,9 @@ func (w *pathWalker[T]) putTie(lo, hi int) {
 		w.changes(w.d, lo)
 	} else {
 		w.byBin = par.Grown(w.byBin, w.in.bins)
-		fill(w.byBin, math.NaN()) // not found yet
+		for b := range w.byBin {
+			w.byBin[b] = math.NaN() // not found yet
+		}
 		for i := range w.d {
 			of := &w.byBin[w.Bin(w.words[lo+i])]
 			if *of != *of {

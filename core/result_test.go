@@ -28,7 +28,6 @@ func resultCases() map[string]Config {
 		"max_slope":     of(func(c *Config) { c.MaxSlope = 0.4 }),
 		"monotonic":     of(func(c *Config) { c.Order, c.Monotonic = 2, true }),
 		"open range":    of(func(c *Config) { c.ScoreRange = unbounded() }),
-		"unbinned":      of(func(c *Config) { c.Binning, c.Bins, c.Degree = Unbinned, 0, 4 }),
 		"range of mass": of(func(c *Config) { c.MassRange = [2]float64{60, 200} }),
 	}
 }

@@ -18,7 +18,6 @@ type scratch struct {
 	divided [][]divided // by block, see bins.go
 	records []uint64    // one for each event that takes part, see records.go
 	weights []float64   // in order of the records, where there are weights or, in their place, results
-	masses  []float64   // in order of the records, of the loss without bins
 	sums    sumMemory
 	single  division[float32]
 	double  division[float64]

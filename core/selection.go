@@ -64,7 +64,7 @@ func newSelection[T Float](ev Events[T], index []uint32, cfg *Config, arena *par
 // cellsOfMasses returns the cells by which masses find their bins.
 func (sel *selection[T]) cellsOfMasses(cfg *Config) cells[T] {
 	n := len(sel.Mass)
-	if cfg.Binning == Unbinned || cfg.Binning == Quantile && n < fewMasses {
+	if cfg.Binning == Quantile && n < fewMasses {
 		return oneCell[T]()
 	}
 	return cellsFor(sel.Mass, sel.massLo, sel.massHi, massCellsFor(n, mostBins(cfg)))

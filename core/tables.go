@@ -11,7 +11,7 @@ import (
 // Edges returns the edges of the mass bins that the loss of these events would
 // use, in units of mass. Scores are not looked at; weights count where the number
 // of bins is not asked for. Several background labels, or categories, have several sets
-// of bins, and Unbinned has none: they are an error here.
+// of bins: they are an error here.
 func Edges[T Float](ev Events[T], cfg Config) ([]float64, error) {
 	ev.Score = nil
 	cfg = roundedTo[T](cfg)
@@ -34,7 +34,7 @@ type Table struct {
 }
 
 // MomentsAt returns F_b, c_l and c~_l at the given scores, in any order. Several
-// background labels, or categories, or Unbinned, are an error here.
+// background labels, or categories, are an error here.
 func MomentsAt[T Float](at []float64, ev Events[T], cfg Config) (*Table, error) {
 	for i, s := range at {
 		if s != s {
@@ -92,8 +92,6 @@ func inspect[T Float](ev Events[T], cfg *Config, n int, sc *scratch) (*selection
 	}
 	labels := cfg.BackgroundLabel
 	switch {
-	case cfg.Binning == Unbinned:
-		return nil, nil, optionError("binning", "none", "has no bins, and so no edges, CDFs or moments of bins: ask for them with another binning")
 	case ev.Label != nil && len(labels) > 1:
 		return nil, nil, optionError("background_label", labels, "names several labels, which have bins of their own: ask for one at a time")
 	case ev.Masses != nil:

@@ -68,8 +68,6 @@ var thresholds = map[string]taken{
 	"internal/par/team.go: alonePart = 1 << 13":                                              {events: 1 << 15},
 	"scatter.go: blockBits = 16":                                                             {by: "TestBothSidesOfAScatteredBlock"},
 	"scatter.go: scatterFrom = 1 << 22":                                                      {by: "TestScatter TestBothSidesOfAScatteredBlock"},
-	"spectrum.go: sampleSize = 1 << 10":                                                      {by: "TestBothSidesOfUnbinnedBlocks"},
-	"orthogonal.go: columnBlock = 256":                                                       {by: "TestBothSidesOfUnbinnedBlocks"},
 	"disco_sums.go: massBlockBits = 11":                                                      {by: "TestBothSidesOfABlockOfDisCo"},
 	"origins.go: grow: max(1 << 10, 4 * len(os.table))":                                      {by: "TestOrigins"},
 	"internal/par/arena.go: Make: max(words, 2 * len(a.words), 1 << 10)":                     {by: "TestArena"},
@@ -118,7 +116,6 @@ var thresholds = map[string]taken{
 	"disco.go: variance: size > 0x1p-900":                                                {by: "TestDisCoErrors"},
 	"linear_fast.go: newLower: pivot > 1e-10 * g":                                        {by: "TestProjection FuzzDefinition"},
 	"moments.go: roundingFloor = 1e-12":                                                  {by: "TestBoundAdvance TestAgainstBruteForce"},
-	"recurrence.go: extend: small = 1e-13":                                               {by: "TestPolynomialsAgainstManyBits"},
 	"selection.go: unitOf: max(-1022, -exponent)":                                        {by: "TestQuadratureOfExtremeMasses TestSharesOfExtremeWeights"},
 	"selection.go: unitOf: min(max(-1022, -exponent), 1023)":                             {by: "TestQuadratureOfExtremeMasses TestSharesOfExtremeWeights"},
 	"variance.go: fewestEffective = 1.05":                                                {by: "TestBothSidesOfFewestEffective"},
@@ -131,11 +128,9 @@ var thresholds = map[string]taken{
 	"labels.go: noSlot = math.MaxUint32":                                                     {none: "a mark"},
 	"means.go: noBin = noPair":                                                               {none: "a mark"},
 	"origins.go: at: mixer = 0x9e3779b97f4a7c15":                                             {none: "mixes bits"},
-	"orthogonal.go: reserve: apart = 8":                                                      {none: "room between columns"},
 	"parts.go: massCellBits = 16":                                                            {none: "a layout"},
 	"parts.go: massCellMask = 1 << massCellBits - 1":                                         {none: "a layout"},
 	"parts.go: noPair = math.MaxUint32":                                                      {none: "a mark"},
-	"unbinned_walk.go: bAt = MaxOrder + 2":                                                   {none: "a layout"},
 	"internal/radix/keys.go: signBit = 1 << 63":                                              {none: "a layout"},
 	"internal/radix/record.go: markBit = 61":                                                 {none: "a layout"},
 	"internal/radix/sort.go: digit = 11":                                                     {by: "TestSort"},
@@ -525,21 +520,6 @@ func TestBothSidesOfAScatteredBlock(t *testing.T) {
 		}
 		require.Equal(t, grads[0], grads[1])
 		require.Equal(t, grads[0], grads[2])
-	}
-}
-
-func TestBothSidesOfUnbinnedBlocks(t *testing.T) {
-	for _, limit := range []int{columnBlock, sampleSize} {
-		for n := limit - 1; n <= limit+1; n++ {
-			ev, cfg := spreadEvents[float64](n, false, 0.1), unbinnedConfig(1, 4)
-			got := make([]float64, n)
-			value, err := LossAndGrad(got, ev, cfg)
-			require.NoError(t, err)
-			br := newBruteUnbinned(ev, cfg)
-			loss, grad := lossAndGradOf(br.integrand, br.score, cfg)
-			require.InDelta(t, loss, value, 1e-10*(math.Abs(loss)+1e-3), n)
-			requireAlike(t, grad, got, 1e-8)
-		}
 	}
 }
 

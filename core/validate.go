@@ -31,9 +31,6 @@ func (c *Config) Validate() error {
 	if err := c.checkJoint(); err != nil {
 		return err
 	}
-	if c.Binning == Unbinned {
-		return c.checkUnbinned()
-	}
 	return c.checkBasis()
 }
 
@@ -58,7 +55,6 @@ func (c *Config) checkVariables() error {
 
 // checkBins checks what the bins of a variable are made of.
 func (c *Config) checkBins(v Variable, of string) error {
-	noBins := c.Binning == Values || c.Binning == Unbinned
 	switch {
 	case c.Binning != GivenEdges && len(v.Edges) > 0:
 		return errorOf(ErrOption, "edges%s has length %d, but binning = %s takes none: set binning = edges, or leave them out", of, len(v.Edges), optionOf("binning").shown(c))
@@ -66,8 +62,8 @@ func (c *Config) checkBins(v Variable, of string) error {
 		return errorOf(ErrOption, "edges%s has length %d: binning = edges needs at least 2 edges", of, len(v.Edges))
 	case c.Binning == GivenEdges && v.MassRange != unbounded():
 		return optionError("mass_range"+of, shownRange(v.MassRange), "cannot be given together with edges, whose ends are the range")
-	case noBins && v.Bins != 0:
-		return optionError("bins"+of, v.Bins, "has no meaning with binning = %s: leave it out", optionOf("binning").shown(c))
+	case c.Binning == Values && v.Bins != 0:
+		return optionError("bins"+of, v.Bins, "has no meaning with binning = values: leave it out")
 	case c.Basis != BSpline && len(v.Knots) > 0:
 		return errorOf(ErrOption, "knots%s has length %d, but basis = legendre takes none: set basis = bspline, or leave them out", of, len(v.Knots))
 	}
@@ -95,26 +91,8 @@ func (c *Config) checkJoint() error {
 		return optionError("moments", "quadrature", "cannot be given together with joint = true, which has projection moments only")
 	case c.Basis != Legendre:
 		return optionError("basis", "bspline", "cannot be given together with joint = true, which has polynomials only")
-	case c.Binning == Values || c.Binning == Unbinned:
-		return optionError("binning", optionOf("binning").shown(c), "cannot be given together with joint = true, which needs quantile, uniform or given bins")
-	}
-	return nil
-}
-
-// checkUnbinned checks the options of the loss without bins.
-func (c *Config) checkUnbinned() error {
-	why := "cannot be given together with binning = none, which has no bins that it could be about"
-	if err := c.without(why, "max_slope", "monotonic", "slope_penalty", "basis", "moments"); err != nil {
-		return err
-	}
-	if c.Loss != MoDe {
-		return optionError("binning", "none", "cannot be given together with loss = %s, which needs bins", lossNames[c.Loss])
-	}
-	if c.Degree == DefaultDegree {
-		return errorOf(ErrOption, "binning = none needs a degree, the highest that is looked at, above order = %d", c.Order)
-	}
-	if c.Degree <= c.Order {
-		return optionError("degree", c.Degree, "must be above order = %d: it is the highest degree that binning = none looks at", c.Order)
+	case c.Binning == Values:
+		return optionError("binning", "values", "cannot be given together with joint = true, which needs quantile, uniform or given bins")
 	}
 	return nil
 }
@@ -126,16 +104,13 @@ func (c *Config) checkBasis() error {
 	}
 	if c.Basis == Legendre {
 		if c.Degree != DefaultDegree {
-			return optionError("degree", c.Degree, "needs basis = bspline or binning = none")
+			return optionError("degree", c.Degree, "needs basis = bspline")
 		}
 		return nil
 	}
 	why := "cannot be given together with basis = bspline, whose functions are not polynomials up to an order"
 	if err := c.without(why, "order", "max_slope", "monotonic", "slope_penalty", "moments"); err != nil {
 		return err
-	}
-	if c.Degree > MaxSplineDegree {
-		return optionError("degree", c.Degree, "must be between 0 and %d with basis = bspline", MaxSplineDegree)
 	}
 	return nil
 }

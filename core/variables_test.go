@@ -246,15 +246,11 @@ func TestMassesOfExtremeUnits(t *testing.T) {
 		"quadrature": func(c *Config) { c.Order, c.Moments = 2, Quadrature },
 		"uniform":    func(c *Config) { c.Order, c.Binning, c.Bins = 1, Uniform, 4 },
 		"splines":    func(c *Config) { c.Basis = BSpline },
-		"no bins":    func(c *Config) { *c = unbinnedConfig(1, 4) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			cfg := DefaultConfig(MoDe)
 			change(&cfg)
 			weighted := ev
-			if cfg.Binning == Unbinned {
-				weighted.Weight = nil
-			}
 			want := make([]float64, len(masses))
 			loss, err := LossAndGrad(want, weighted, cfg)
 			require.NoError(t, err)

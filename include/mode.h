@@ -148,9 +148,7 @@ enum { /* mode_options.binning: where the edges of the mass bins come from */
     MODE_BINNING_QUANTILE = 0, /* nearly equal numbers of events in each bin */
     MODE_BINNING_UNIFORM = 1,  /* equal widths */
     MODE_BINNING_EDGES = 2,    /* given in mode_options.edges */
-    MODE_BINNING_VALUES = 3,   /* every mass that occurs is a bin */
-    MODE_BINNING_NONE = 4      /* no bins: the squared coefficients of F in polynomials that are orthonormal for the
-                                  masses and weights of the events, of the degrees above order, up to degree */
+    MODE_BINNING_VALUES = 3    /* every mass that occurs is a bin */
 };
 
 enum { /* mode_options.moments: how c follows from F */
@@ -223,7 +221,7 @@ typedef struct mode_options {
     int32_t joint;         /* flag: of several variables of mass, bin all together; default off: the mean of their losses */
     int32_t missing;       /* MODE_MISSING_...; default MODE_MISSING_ERROR */
     int32_t basis;         /* MODE_BASIS_...; default MODE_BASIS_LEGENDRE */
-    int32_t degree;        /* of B-splines, 0..5, MODE_DEFAULT: 3; with MODE_BINNING_NONE the highest, order + 1..16 */
+    int32_t degree;        /* of B-splines, 0..5; MODE_DEFAULT: 3 */
     double max_slope;      /* bound on the slope, > 0; needs order >= 1; default INFINITY: none */
     double slope_penalty;  /* adds slope_penalty * c_1^2 to J, >= 0; needs order >= 1; default 0 */
     /* Ranges are finite with [0] < [1], or -INFINITY, INFINITY: from the data. For
@@ -409,7 +407,7 @@ typedef struct mode_result {
 
 /*
  * The loss of events as mode_events_loss_... with more to it, and where grad is not NULL its
- * derivatives. It takes a third longer, with MODE_BINNING_NONE twice as long. For MODE_LOSS_DISCO and
+ * derivatives. It takes a third longer. For MODE_LOSS_DISCO and
  * MODE_LOSS_FLATNESS, which have no such bias, MODE_ERROR_OPTION. After an error *result is as it was.
  */
 MODE_API int mode_evaluate_f32(const mode_options *options, const mode_events *events,
@@ -486,8 +484,8 @@ MODE_API int mode_direction_f64(const mode_options *options, const mode_events *
  * MODE_DEFAULT: 1/16. Where all scores are equal, and score_range is from the data, h is 0.
  *
  * h is that of the loss without unbiased, which changes it by a share of 1/n_b for n_b events in a bin, and without
- * max_slope and monotonic, for which there is no such bound. MODE_LOSS_DISCO, MODE_LOSS_FLATNESS,
- * MODE_BINNING_NONE, which have none, and more than 4096 bins are MODE_ERROR_OPTION; an h beyond its type is
+ * max_slope and monotonic, for which there is no such bound. MODE_LOSS_DISCO and MODE_LOSS_FLATNESS,
+ * which have none, and more than 4096 bins are MODE_ERROR_OPTION; an h beyond its type is
  * MODE_ERROR_OVERFLOW. It takes a quarter to a third longer than mode_events_loss_... After an error
  * *loss is as it was, and grad and hess mean nothing.
  */

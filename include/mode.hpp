@@ -197,8 +197,7 @@ enum class binning : std::int32_t {
     quantile = MODE_BINNING_QUANTILE,
     uniform = MODE_BINNING_UNIFORM,
     edges = MODE_BINNING_EDGES,
-    values = MODE_BINNING_VALUES,
-    none = MODE_BINNING_NONE
+    values = MODE_BINNING_VALUES
 };
 
 enum class moment_kind : std::int32_t {

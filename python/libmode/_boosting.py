@@ -210,8 +210,6 @@ def checked(
             "part, leave background_label out"
         )
     options = {"order": 1, **options}
-    if options.get("binning") == "none":
-        raise ValueError("binning = 'none': trees need a bound of the curvature, which there is of bins alone")
     check("mode", options)
     size = positive("relative_strength", relative_strength)
     return Settings(strength, size, tolerance, score_transform, background_only, options)

@@ -229,8 +229,8 @@ def mode_loss_grad_hess(
     Raises
     ------
     ValueError
-        Also for ``binning="none"``, which has no such bound, for a smoothing that is not finite and above 0 or is less
-        than the rounding errors of the scores, for more than 4096 bins, and for an h that is beyond its type.
+        Also for a smoothing that is not finite and above 0 or is less than the rounding errors of the scores, for more
+        than 4096 bins, and for an h that is beyond its type.
 
     Examples
     --------
@@ -262,8 +262,7 @@ def mode_edges(
     Raises
     ------
     BatchError, ValueError, TypeError
-        As :func:`mode_loss`; ValueError too for several variables or background labels, and for ``binning="none"``,
-        which has no bins.
+        As :func:`mode_loss`; ValueError too for several variables or background labels.
 
     Examples
     --------

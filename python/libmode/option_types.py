@@ -20,10 +20,9 @@ class LossOptions(TypedDict, total=False):
     """Number of mass bins. Where it is None or not given, it is the smaller of 32 and what
     the number of events allows; docs/options.md has the rule. Of several variables one
     number for all, or one for each."""
-    binning: Literal["quantile", "uniform", "edges", "values", "none"]
-    """Equal numbers of events, which is the default, equal widths, given by ``edges``, a bin
-    for each mass that occurs, "values", or no bins, "none": what costs is then the response
-    in polynomials of the degrees above ``order``, up to ``degree``."""
+    binning: Literal["quantile", "uniform", "edges", "values"]
+    """Equal numbers of events, which is the default, equal widths, given by ``edges``, or a
+    bin for each mass that occurs, "values"."""
     edges: Iterable[float | Iterable[float]] | None
     """Increasing edges of the mass bins; of several variables a sequence for each. Then
     ``binning`` is left out or "edges"."""
@@ -39,8 +38,7 @@ class LossOptions(TypedDict, total=False):
     """What costs nothing: polynomials in mass, the default, or B-splines of ``degree`` with
     ``knots``, for which ``order`` is left out."""
     degree: int | None
-    """Degree of the B-splines, 0 to 5; 3 by default. With ``binning="none"`` the highest
-    degree that is looked at, above ``order`` and up to 16; then it must be given."""
+    """Degree of the B-splines, 0 to 5; 3 by default."""
     knots: Iterable[float | Iterable[float]] | None
     """Increasing knots of the B-splines, inside the mass range; none by default. Of several
     variables a sequence for each. Then ``basis`` is left out or "bspline"."""
@@ -78,7 +76,7 @@ class FlatnessOptions(TypedDict, total=False):
     """The options that the flatness loss takes, which say what is binned."""
 
     bins: int | Sequence[int | None] | None
-    binning: Literal["quantile", "uniform", "edges", "values", "none"]
+    binning: Literal["quantile", "uniform", "edges", "values"]
     edges: Iterable[float | Iterable[float]] | None
     mass_range: tuple[float, float] | Sequence[tuple[float, float] | None] | None
     joint: bool

@@ -15,8 +15,7 @@ from matplotlib.figure import Figure
 
 from .. import pages
 from ..w_tagging import maps as maps_of_jets
-from ..w_tagging import unbinned_jets
-from . import bins, maps, small_batches, unbinned
+from . import bins, maps, small_batches
 from .classifiers import AGNOSTIC, MONOTONIC_TIGHT, SLOPES, SLOPES_TIGHT, Classifier
 from .measure import EFFICIENCIES, MASS_EDGES
 from .paper import GROUPS, RESULTS
@@ -252,14 +251,12 @@ def _legend(figure: Figure, axes: Axes) -> None:
 
 
 def main() -> None:
-    """Tables and figures of docs/results.md, posthoc.md, small-batches.md, options.md, variables.md."""
+    """Tables and figures of docs/results.md, posthoc.md, small-batches.md, options.md."""
     results, batches = found(_committed(RESULTS)), _committed(small_batches.RESULTS)
     pages.write(PAGE, tables(results))
     pages.write(maps.PAGE, maps.tables(_committed(maps.RESULTS)))
     pages.write(maps_of_jets.PAGE, maps_of_jets.tables(_committed(maps_of_jets.RESULTS)))
     pages.write(bins.PAGE, bins.tables(_committed(bins.RESULTS)))
-    pages.write(unbinned.PAGE, unbinned.tables(_committed(unbinned.RESULTS)))
-    pages.write(unbinned.PAGE, unbinned_jets.tables(_committed(unbinned_jets.RESULTS)))
     pages.write(small_batches.PAGE, small_batches.tables(batches))
     with plots.style():
         drawn = {**figures(results), "small_batches": small_batches.figure(batches)}

@@ -66,7 +66,7 @@ static void test_table(void) {
         CHECK(row.none == members[k].none || (isnan(row.none) && isnan(members[k].none)), "%s: %g", row.name, row.none);
         CHECK((row.kind == MODE_KIND_CHOICE) == (row.n_values > 0) && !row.n_values == !row.values, "%s: values", row.name);
     }
-    CHECK(!mode_option_at(3, &row) && row.n_values == 5 && !strcmp(row.values[MODE_BINNING_NONE], "none"), "binning");
+    CHECK(!mode_option_at(3, &row) && row.n_values == 4 && !strcmp(row.values[MODE_BINNING_VALUES], "values"), "binning");
     CHECK(!mode_option_at(0, &row) && !strcmp(row.values[MODE_LOSS_FLATNESS], "flatness"), "loss");
     expect("past the end", mode_option_at(count, &row), MODE_ERROR_ARGUMENT, "k = 21|21 options");
     expect("nowhere", mode_option_at(0, NULL), MODE_ERROR_ARGUMENT, "option is NULL");

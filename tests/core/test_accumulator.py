@@ -347,7 +347,6 @@ def test_a_bad_event_far_into_a_chunk_is_named_and_none_is_added():
     [
         ({}, "binning = 'quantile' needs all masses at once: give edges"),
         ({"bins": 4}, "binning = 'quantile'"),
-        ({"binning": "none", "degree": 3}, "degree = 3 is not for an accumulator|binning = 'none'"),
         ({"binning": "values"}, "binning = 'values' needs all masses"),
         ({"binning": "uniform", "bins": 4}, "needs bins and mass_range"),
         ({"binning": "uniform", "bins": 4, "mass_range": (2, 1)}, r"mass_range = \[2, 1\]"),

@@ -222,7 +222,6 @@ def test_long_calls_can_be_interrupted_and_take_all_arrays(monkeypatch):
         ({"smoothing": "wide"}, TypeError, "smoothing = 'wide': must be a number"),
         ({"smoothing": True}, TypeError, "smoothing = True: must be a number"),
         ({"smoothing": [0.1]}, TypeError, "must be a number"),
-        ({"binning": "none", "degree": 3}, ValueError, "binning = none has no bound on its curvature"),
         ({"loss": "disco"}, TypeError, "loss"),
         ({"order": 99}, ValueError, "order = 99"),
         ({"weight": np.full(100, np.nan)}, ValueError, r"weight\[0\]"),

@@ -80,8 +80,6 @@ def test_a_loss_of_denormal_scores_is_right_to_some_of_the_smallest_numbers(n):
 EDGES = [0, 1, 2, 3, 4.5, 6, 8]
 OTHER_FORMS = {
     "splines": {"order": 0, "basis": "bspline", "degree": 2, "knots": [3.0, 3.001], "edges": EDGES},
-    "no bins": {"order": 1, "degree": 4, "mass_range": [0, 8]},
-    "no bins, degree 16": {"order": 2, "degree": 16, "mass_range": [0, 8]},
     "joint": {"order": 1, "joint": True, "edges": [[0, 2, 4, 8], [0, 0.5, 1]]},
     "one by one": {"order": 1, "edges": [EDGES, [0, 0.25, 0.5, 0.75, 1]]},
 }
@@ -96,8 +94,7 @@ def test_other_forms_keep_their_digits_at_saturated_scores(name, weights):
     ends = [0, 1, 1 - 2.0**-53, 1e-300, numerics.SMALLEST, 1e-16]
     score = np.where(rng.random(n) < 0.6, rng.choice(ends, n), rng.permutation(n) / 64 + 0.01)
     weight = None if "none" in weights else 10.0 ** rng.uniform(-20, 0, n)
-    options = OTHER_FORMS[name] | {"unbiased": weight is None}
-    options |= {"binning": "none"} if "no bins" in name else {"binning": "edges", "moments": "projection"}
+    options = OTHER_FORMS[name] | {"unbiased": weight is None, "binning": "edges", "moments": "projection"}
     mass = mass if name in ("joint", "one by one") else mass[:, 0]
     events = {"score": score, "mass": mass, "weight": weight, "label": None}
     with MP.workdps(80):

@@ -46,7 +46,7 @@ def test_events_of_weight_0_count_nothing(call, rng):
     """Events of weight 0 change nothing, and have gradient 0.
 
     Reason: they add 0 to every sum.
-    Holds: with bins that do not depend on the number of events: `edges`, uniform bins of a `mass_range`, no bins, and
+    Holds: with bins that do not depend on the number of events: `edges`, uniform bins of a `mass_range`, and
     `binning="values"` if no value has such events alone.
     Not: quantile bins are made of ranks, in which every event counts once; the ends of `score_range=None` are scores
     of events whatever their weights.
@@ -80,10 +80,10 @@ def test_an_event_may_be_split(call, rng):
 
     Reason: the plain loss knows the events only through the sums of their weights up to a score.
     Holds: with `unbiased=False` and bins that do not depend on the number of events: `edges`, uniform bins of a
-    `mass_range`, values, no bins (there with parts of positive weight).
+    `mass_range`, values.
     Not: with `unbiased`, two events tell more than one of twice the weight, see the next; quantile bins count events.
     """
-    choices = PARTS if call.options.get("binning") == "none" else [*PARTS, (1.5, -0.5), (1.0, 1.0, -1.0)]
+    choices = [*PARTS, (1.5, -0.5), (1.0, 1.0, -1.0)]
     parts = [choices[k] for k in rng.integers(0, len(choices), len(call.weight))]
     assert split(call, parts)[0]() == pytest.approx(call(), rel=1e-10, abs=1e-13)
 
@@ -169,12 +169,12 @@ def off_the_masses(value):
 
 
 @few
-@given(calls(forms=["edges", "values", "no bins", "variables with edges", "cells of a grid"]))
+@given(calls(forms=["edges", "values", "variables with edges", "cells of a grid"]))
 def test_the_mass_may_be_reflected(call):
     """The mass may be reflected: m to -m, with the limits.
 
     Reason: P_l(-x) is P_l(x) or -P_l(x), and the bounds look at absolute values.
-    Holds: with given edges on which no mass lies, values, no bins; and with quantile bins of distinct masses where
+    Holds: with given edges on which no mass lies, values; and with quantile bins of distinct masses where
     their number divides that of the events.
     Not: a mass on an edge belongs to the bin above; ranks that are rounded down, and bins that are merged from the
     lowest mass on, see which end is the lower one.

@@ -64,7 +64,6 @@ KINDS = {
     "uniform": {"binning": "uniform", "bins": 6},
     "values": {"binning": "values"},
     "splines": {"knots": KNOTS, "bins": 10},
-    "no bins": {"binning": "none"},
     "joint": {"joint": True, "binning": "uniform", "bins": (4, 4)},
     "joint, quantile": {"joint": True, "bins": (4, 4)},
 }
@@ -89,18 +88,15 @@ def response(kind, order, rng):
     rows = allowed(kind, order, mass)
     functions = rng.uniform(-1, 1, (rng.integers(1, 5), len(rows))) @ rows
     functions /= np.abs(functions).max()
-    # With weights of one sign the fractions increase from score to score; else they are anything.
-    levels = np.arange(1, len(functions) + 1)[:, None]
-    share = (levels + 0.4 * functions) / (len(functions) + 1) if kind == "no bins" else functions
     size = rng.choice([0.25, 1.0, 3.0], len(mass))
-    steps = np.diff(np.vstack([0 * size, share, 1 + 0 * size]), axis=0)
+    steps = np.diff(np.vstack([0 * size, functions, 1 + 0 * size]), axis=0)
     events = {
         "score": np.repeat(np.arange(1, len(steps) + 1) / (len(steps) + 1), len(mass)),
         "mass": np.concatenate([mass] * len(steps)),
         "weight": (size * steps).ravel(),
     }
-    degree = {"splines": {"degree": order}, "no bins": {"order": order, "degree": order + 3}}
-    return Call(events, KINDS[kind] | degree.get(kind, {"order": order}) | {"unbiased": False})
+    degree = {"degree": order} if kind == "splines" else {"order": order}
+    return Call(events, KINDS[kind] | degree | {"unbiased": False})
 
 
 @settings(max_examples=200)
@@ -110,7 +106,7 @@ def test_a_response_of_the_order_costs_nothing(kind, order, rng):
 
     Reason: with projection moments the polynomials are averaged over the events of each bin as the response is, so
     that the fit meets it in each bin, whatever the bins and whatever the density inside them.
-    Holds: with projection moments, on any bins or none, jointly with total degree `order`, for weights of either sign.
+    Holds: with projection moments, on any bins, jointly with total degree `order`, for weights of either sign.
     Not: quadrature, a sum in place of an integral; `max_slope`, where a slope costs something below the bound too,
     since t tanh(c/t) is less than c; `monotonic` for what bends, likewise.
     """
@@ -140,7 +136,7 @@ def test_a_higher_order_never_has_a_larger_loss(call):
 
     Reason: the polynomials of the lower order are among those of the higher, and the fit is the best in least squares,
     at each score.
-    Holds: with projection moments, `unbiased=False`, the same bins, and no bounds; jointly and without bins too.
+    Holds: with projection moments, `unbiased=False`, the same bins, and no bounds; jointly too.
     Not: with quadrature, which is no fit; with `monotonic`, where the best fit of order 2 may be one that is not
     allowed; with `unbiased`, which subtracts the less the higher the order; where `bins` is left out for few events
     the order changes their number.
@@ -159,18 +155,6 @@ def test_a_knot_more_never_has_a_larger_loss(call):
     """
     losses = [call.given(knots=knots)() for knots in ([], [0.75], [0.375, 0.75])]
     assert np.diff(losses).max() <= rounding(call)
-
-
-@few
-@given(calls(forms=["no bins"], unbiased=False))
-def test_a_higher_degree_never_has_a_smaller_loss_without_bins(call):
-    """Without bins a higher `degree` never has a smaller loss.
-
-    Reason: it adds squares of further coefficients.
-    Holds: with `binning="none"` and `unbiased=False`.
-    """
-    degree = call.options["degree"]
-    assert call.given(degree=degree + 1)() >= call() - rounding(call)
 
 
 LARGER = {

@@ -208,8 +208,6 @@ BAD = {
     "joint": (dict(joint=1.5), TypeError, "^joint = 1.5: must be True or False"),
     "missing": (dict(missing="drop"), ValueError, "^missing = 'drop': must be one of 'error', 'ignore'"),
     "joint, bounded": (dict(joint=True, max_slope=1), ValueError, "^max_slope = 1 cannot be given together with joint = true"),
-    "no degree": (dict(binning="none", bins=None), ValueError, "^binning = none needs a degree, .*above order = 1"),
-    "low degree": (dict(binning="none", bins=None, degree=1), ValueError, "^degree = 1 must be above order = 1: it is the highest degree"),
     "float categories": (dict(category=SCORE), TypeError, "^category has dtype float64: expected integers"),
     "texts as categories": (dict(category=["a"] * N), TypeError, "^category has dtype .*: expected integers"),
     "fewer categories": (dict(category=CATEGORY[1:]), ValueError, "^category has length 299, but score has length 300"),

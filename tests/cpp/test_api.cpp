@@ -75,7 +75,7 @@ void test_setters() {
     const mode_options other = of_splines.to_c();
     CHECK(other.joint == 1 && other.missing == MODE_MISSING_IGNORE && other.degree == 2, "joint, missing, degree");
     CHECK(other.basis == MODE_BASIS_BSPLINE && other.n_knots == 2 && other.knots[1] == 4, "knots set the basis too");
-    CHECK(mode::options().binning(mode::binning::none).to_c().binning == MODE_BINNING_NONE, "binning");
+    CHECK(mode::options().binning(mode::binning::values).to_c().binning == MODE_BINNING_VALUES, "binning");
 }
 
 bool has_them(const mode::options &options) {

@@ -54,27 +54,17 @@ def independent(rows) -> np.ndarray:
     """The rows without those that depend on earlier ones."""
     kept, directions = [], []
     for row in rows:
-        rest = _less(row, directions, 1)
-        if _norm(rest, 1) > DEPENDENT * _norm(row, 1):
+        rest = _less(row, directions)
+        if _norm(rest) > DEPENDENT * _norm(row):
             kept.append(row)
-            directions.append(rest / _norm(rest, 1))
+            directions.append(rest / _norm(rest))
     return np.array(kept, dtype=object)
 
 
-def orthonormal(rows, weight) -> np.ndarray:
-    """The rows made orthonormal one after the other, with respect to sum_i weight_i f(x_i) g(x_i)."""
-    directions = []
-    for row in rows:
-        rest = _less(row, directions, weight)
-        assert _norm(rest, weight) > DEPENDENT * _norm(row, weight), "fewer distinct masses than functions"
-        directions.append(rest / _norm(rest, weight))
-    return np.array(directions, dtype=object)
-
-
-def _less(row, directions, weight) -> np.ndarray:
+def _less(row, directions) -> np.ndarray:
     """A row less its part along orthonormal directions."""
-    return row - sum(((weight * row * direction).sum() * direction for direction in directions), 0 * row)
+    return row - sum(((row * direction).sum() * direction for direction in directions), 0 * row)
 
 
-def _norm(row, weight):
-    return MP.sqrt((weight * row * row).sum())
+def _norm(row):
+    return MP.sqrt((row * row).sum())

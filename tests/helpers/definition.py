@@ -1,7 +1,7 @@
 """The loss of a golden case by its definition, for every option: a sum over labels, categories and variables.
 
 Each term is an integral of its own over the score, of a J in extended precision
-from reference.py or unbinned.py. Nothing is shared with the library, and nothing
+from reference.py. Nothing is shared with the library, and nothing
 is carried from one score to the next.
 """
 
@@ -14,7 +14,6 @@ import numpy as np
 from basis import bsplines, independent, products, to_x
 from cells import edges_of, grid, nested, range_of, within
 from reference import MP, Binned, Reference, bin_of, exact, legendre
-from unbinned import Unbinned
 
 # Options of Reference that a case may leave out.
 OF_J = ("max_slope", "slope_of", "monotonic", "slope_penalty", "reduction")
@@ -90,10 +89,6 @@ def one_variable(mass, weight, options: dict) -> Term:
     if len(inside) == 0:
         return Term(1, inside, lambda crossed: 0)
     mass, weight = mass[inside], weight[inside]
-    if options["binning"] == "none":
-        names = ("order", "degree", "unbiased")
-        unbinned = Unbinned(to_x(mass, limits), weight, **{name: options[name] for name in names})
-        return Term(1, inside, unbinned.integrand)
     return Term(1, inside, in_bins(mass, weight, limits, options))
 
 

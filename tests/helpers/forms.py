@@ -1,4 +1,4 @@
-"""Calls of every form that mode_loss takes: one variable in each kind of bins, or none, and several variables.
+"""Calls of every form that mode_loss takes: one variable in each kind of bins, and several variables.
 
 Options are what hypothesis chooses; the events follow from a seed that it chooses. Scores, masses and limits are
 multiples of powers of 2, so that shifts and scalings by such numbers are exact. A call is one that the library
@@ -22,7 +22,7 @@ OF_SECOND = [-1.0, -0.5, 0.0, 0.5, 1.0]
 
 #: Forms whose bins depend on the number of events or on their weights, and those whose bins do not.
 COUNTED = ("quantile", "bins by default", "variables", "cells of quantiles")
-GIVEN = ("uniform", "edges", "values", "splines", "no bins", "variables with edges", "cells of a grid")
+GIVEN = ("uniform", "edges", "values", "splines", "variables with edges", "cells of a grid")
 #: Forms of one variable in bins, with polynomials: those that have slopes, and bounds on them.
 BOUNDED = ("quantile", "bins by default", "uniform", "edges", "values")
 SEVERAL = ("variables", "variables with edges", "cells of quantiles", "cells of a grid")
@@ -75,7 +75,7 @@ class Outcome(NamedTuple):
     bias: float
     effective: float  #: number of events in effect
     grad: np.ndarray
-    hess: np.ndarray  #: zeros without bins, where there is none
+    hess: np.ndarray
 
     def rows(self, index: np.ndarray) -> Outcome:
         """With the events' numbers in this order."""
@@ -85,9 +85,7 @@ class Outcome(NamedTuple):
 def outcome(call: Call) -> Outcome:
     """Loss, bias, number of effective events, gradient and curvature."""
     found = call(libmode.mode_evaluate)
-    has_hess = call.options.get("binning") != "none"
-    hess = call(libmode.mode_loss_grad_hess).hess if has_hess else np.zeros(len(found.grad))
-    return Outcome(found.loss, found.bias, found.events, found.grad, hess)
+    return Outcome(found.loss, found.bias, found.events, found.grad, call(libmode.mode_loss_grad_hess).hess)
 
 
 def assert_same(got: Outcome, want: Outcome, tolerance: float = 1e-10, floor: float = 1e-12, hess: bool = True) -> None:
@@ -125,7 +123,7 @@ def calls(
     events["mass"] = _masses(rng, n, form)
     if options.get("missing") == "ignore":
         events["mass"][rng.random(events["mass"].shape) < 0.1] = np.nan
-    kind = draw(st.sampled_from([kind for kind in weights if form != "no bins" or kind != "signed"]))
+    kind = draw(st.sampled_from(weights))
     if kind != "none":
         events["weight"] = rng.choice([0.5, 1.0, 1.75, 3.0], n)
     if kind == "signed":
@@ -195,8 +193,6 @@ def _options(draw: Any, form: str, fixed: dict[str, Any]) -> dict[str, Any]:
             del chosen["order"]
             knots = draw(st.sampled_from([[], [1.0], [0.375, 0.75]]))
             chosen |= {"basis": "bspline", "degree": draw(st.integers(0, 3)), "edges": EDGES, "knots": knots}
-        case "no bins":
-            chosen |= {"binning": "none", "degree": order + draw(st.integers(1, 3)), "mass_range": (0.0, 8.0)}
         case "variables":
             chosen |= {"bins": (bins, bins + 1), "missing": draw(st.sampled_from(["error", "ignore"]))}
             chosen |= {"mass_range": draw(st.sampled_from([None, [(0.25, 4.0), None]]))}

@@ -18,7 +18,7 @@ ONCE = 4
 
 OPTIONS = [
     dict(order=0), dict(order=1, max_slope=0.5), dict(order=2, monotonic=True), dict(order=1, bins=8),
-    dict(binning="none", degree=6), dict(order=5, bins=16), dict(background_label=(0, 1)),
+    dict(order=5, bins=16), dict(background_label=(0, 1)),
 ]  # fmt: skip
 
 

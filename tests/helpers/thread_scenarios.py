@@ -17,7 +17,6 @@ LIMIT = 120  # seconds: many times what any needs
 OPTIONS = [
     dict(order=1),
     dict(order=2, max_slope=0.5, monotonic=True),
-    dict(binning="none", degree=4),
     dict(order=1, bins=8),
 ]
 

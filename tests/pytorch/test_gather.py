@@ -44,7 +44,6 @@ CASES = {
     "transform": {"order": 1, "score_transform": torch.square},
     "classes": {"order": 1, "per_class": True, "bins": 8},
     "reference": {"order": 1, "reference": 500},
-    "no bins": {"order": 1, "binning": "none", "degree": 5},
     "scores without limits": {"order": 1, "score_range": None},
     "splines": {"knots": (2.0,), "degree": 2, "bins": 8, "with": "weight"},
     "given edges": {"order": 1, "edges": (0, 1, 2, 4, 30), "moments": "quadrature", "reduction": "sum"},

@@ -45,7 +45,7 @@ def on_device(score, mass, **arguments):
 
 
 def is_there(options, category=None):
-    return category is None and not options.get("joint") and options.get("binning") != "none"
+    return category is None and not options.get("joint")
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32], ids=lambda dtype: dtype.__name__)

@@ -5,11 +5,10 @@ import json
 import pytest
 
 from studies import pages
-from studies.simple_model import bins, demo, maps, paper, report, small_batches, unbinned
+from studies.simple_model import bins, demo, maps, paper, report, small_batches
 from studies.simple_model.classifiers import DEMO, MODIFIED, OTHERS, SLOPES, SLOPES_TIGHT
 from studies.simple_model.study import Size, Task
 from studies.w_tagging import maps as maps_of_jets
-from studies.w_tagging import unbinned_jets
 from studies.w_tagging.classifiers import PAPER_RECIPE
 
 pytestmark = pytest.mark.usefixtures("threads_afterwards")
@@ -96,17 +95,6 @@ def test_the_study_of_bins():
     assert "| 256 | 8 | 16 | 0.800 ± 0.000 | 2.0 ± 0.0 |" in bins.tables(found)["bins by batch"]
 
 
-def test_the_studies_without_bins():
-    tiny = Size(steps=30, train_events=8_000, test_events=20_000, seeds=(1, 2))
-    tasks = unbinned.tasks(tiny)
-    assert 0 < small_batches.measured(tasks["MoDe[1] up to degree 4, batch 256, seed 2"])["auc"] < 1
-    found = {key: {"auc": 0.8, "selections": [{"flatness": 0.02, "flatness_expected": 0.01}] * 3} for key in tasks}
-    assert "| 256 | up to degree 8 | 0.800 ± 0.000 | 2.0 ± 0.0 |" in unbinned.tables(found)["without bins"]
-    of_jets = unbinned_jets.tasks(unbinned_jets.QUICK)
-    table = unbinned_jets.tables(dict.fromkeys(of_jets, {"r50": 8.0, "residual": 1.25}))["W tagging without bins"]
-    assert "| in bins | 8.0 | 1.2 | 8.0 | 1.2 |" in table
-
-
 def test_the_study_of_maps():
     tiny = maps.Sizes(Size(steps=150, train_events=20_000, test_events=40_000, seeds=()), 40_000, 60)
     tasks = maps.tasks(tiny)
@@ -139,10 +127,6 @@ PAGES = {
         **maps_of_jets.tables(json.loads(maps_of_jets.RESULTS.read_text())["results"]),
     },
     bins.PAGE: lambda: bins.tables(json.loads(bins.RESULTS.read_text())["results"]),
-    unbinned.PAGE: lambda: {
-        **unbinned.tables(json.loads(unbinned.RESULTS.read_text())["results"]),
-        **unbinned_jets.tables(json.loads(unbinned_jets.RESULTS.read_text())["results"]),
-    },
     small_batches.PAGE: lambda: small_batches.tables(json.loads(small_batches.RESULTS.read_text())["results"]),
     report.PAGE: lambda: report.tables(report.found(json.loads(paper.RESULTS.read_text())["results"])),
 }

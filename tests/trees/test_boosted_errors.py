@@ -66,7 +66,6 @@ OF_OPTIONS = {
         "tolerance": 5.0,
     },
     "score_transform = 'logit': must be 'odds' or None": {"score_transform": "logit"},
-    "binning = 'none': trees need a bound of the curvature, which there is of bins alone": {"binning": "none"},
     "score_range = (0, 1): the scores of boosted trees are from 0 to 1": {"score_range": (0, 1)},
     "order = -1 must be between 0 and 16": {"order": -1},
 }

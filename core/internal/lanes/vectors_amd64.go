@@ -14,14 +14,12 @@ func useVectors(on bool) bool {
 		sortNear, extremes, words = sortNearAVX2, extremesAVX2, wordsAVX2
 		look32, look64 = look32AVX2, look64AVX2
 		follow, squash, change, unbias = followAVX2, squashAVX2, changeAVX2, unbiasAVX2
-		recur, overlaps, combine, sumSquares = recurAVX2, overlapsAVX2, combineAVX2, sumSquaresAVX2
 	} else {
 		cross, crossWeighted, finish, decode, firstTie = crossGo, crossWeightedGo, finishGo, decodeGo, firstTieGo
 		crossWide, crossWideWeighted = crossWideGo, crossWideWeightedGo
 		sortNear, extremes, words = sortNearGo, extremesGo, wordsGo
 		look32, look64 = lookGo[float32], lookGo[float64]
 		follow, squash, change, unbias = followGo, squashGo, changeGo, unbiasGo
-		recur, overlaps, combine, sumSquares = recurGo, overlapsGo, combineGo, sumSquaresGo
 	}
 	return archsimd.X86.AVX2()
 }

@@ -12,7 +12,6 @@ this way:
     ordered.py    the events in order of score, their ties, and running sums
     linear.py     by how much each event changes J, where no moment is bounded
     bounded.py    the same where some are: bound.py has c~, bias.py what unbiased subtracts
-    unbinned.py   the loss without bins
 
 The formulas are those of core/doc.go. With d_i, by how much event i changes J, the loss is
 scale * sum_i d_i (high - s_i), and the gradient -scale * d_i. No two values of J are ever subtracted.

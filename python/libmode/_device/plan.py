@@ -81,8 +81,6 @@ def unsupported(options: Options, categories: bool) -> None:
         given = "category"
     elif options.struct.joint:
         given = "joint = True"
-    elif options.struct.binning == _native.OPTIONS["binning"].values.index("none"):
-        given = "binning = 'none'"
     if given:
         raise ValueError(f"{given}: on_device = True has no such form of the loss: leave on_device out")
 

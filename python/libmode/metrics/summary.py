@@ -285,7 +285,7 @@ def _dependence(every: Events, given: Settings, unknown: dict[str, str]) -> dict
         unknown["dependence"] = "all scores of the background are the same"
         return {"dependence": np.nan, "dependence_error": np.nan}
     background = every.where(every.label == 0)
-    if options.get("binning") not in ("none", "values"):
+    if options.get("binning") != "values":
         # Edges that move with the events would add their own fluctuations, half of the error.
         edges = mode_edges(background.mass, weight=background.weight, **options)
         binned = ("bins", "binning", "mass_range")
