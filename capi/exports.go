@@ -36,7 +36,6 @@ var statuses = []struct {
 	{core.ErrBin, C.MODE_ERROR_BIN},
 	{core.ErrOverflow, C.MODE_ERROR_OVERFLOW},
 	{core.ErrUndefined, C.MODE_ERROR_UNDEFINED},
-	{core.ErrMemory, C.MODE_ERROR_MEMORY},
 }
 
 func statusOf(err error) C.int {

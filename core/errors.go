@@ -25,8 +25,6 @@ var (
 	ErrUndefined = errors.New("undefined")
 	// ErrOverflow signifies that the result is beyond double precision.
 	ErrOverflow = errors.New("overflow")
-	// ErrMemory signifies that a large call needs more memory than there is.
-	ErrMemory = errors.New("not enough memory")
 )
 
 // kindError carries a sentence for the user and the sentinel that it wraps.

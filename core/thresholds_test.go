@@ -3,267 +3,14 @@ package core
 import (
 	"cmp"
 	"fmt"
-	"go/ast"
-	"go/parser"
-	"go/token"
-	"go/types"
 	"math"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/floats"
 )
-
-// taken says how tests take both sides of a threshold.
-type taken struct {
-	events int    // a number of events: TestBothSidesOfNumbersOfEvents runs one less, as many, and one more
-	ties   int    // a number of events of equal score: TestBothSidesOfNumbersOfTies
-	bins   int    // a number of bins: TestBothSidesOfNumbersOfBins
-	by     string // other tests, of this package or of the internal one that has the threshold
-	none   string // why it has no sides: it decides nothing that a result shows
-}
-
-// thresholds are the numbers in the code that decide which way it goes: each constant but those of an enumeration, each
-// variable that begins as a number, and each comparison with a number, min or max. Numbers up to 3 are left out, which
-// every small case meets. A new one without an entry fails TestEveryThresholdIsTaken.
-var thresholds = map[string]taken{
-	// Numbers of events, of cells and of blocks.
-	"bins.go: assignBins: size = 1 << 14":                                                    {events: 1 << 14},
-	"bins.go: eventsPerBin = 8":                                                              {events: maxBins * eventsPerBin},
-	"bins.go: maxBins = 32":                                                                  {events: maxBins * eventsPerBin},
-	"bins.go: massCellsFor: max(n / 8, min(n, 1 << 13), 16 * bins)":                          {events: 1 << 13},
-	"bins.go: massCellsFor: min(n, 1 << 13)":                                                 {events: 1 << 13},
-	"bins.go: massCellsFor: powerOfTwo(max(n / 8, min(n, 1 << 13), 16 * bins), 64, 1 << 15)": {events: 1 << 13},
-	"cells.go: cellsFor: max(1, len(values) / 1024)":                                         {events: 1 << 10},
-	"cells.go: crowdedFrom = 1 << 12":                                                        {events: 1 << 12},
-	"cells.go: evened: size = 1 << 12":                                                       {events: 1 << 12},
-	"chunks.go: chunkSize: max(1 << 11, 64 * bins)":                                          {events: 1 << 11, bins: 32, ties: 1 << 12},
-	"chunks.go: fewChunks = 16":                                                              {ties: 1 << 14},
-	"crowded.go: crowdedCell = 1 << 15":                                                      {ties: 1 << 15},
-	"crowded.go: crowdedShare = 64":                                                          {by: "TestCrowdedScores"},
-	"equal_runs.go: manyInRuns = 16":                                                         {by: "TestQuantileEdges"},
-	"equal_runs.go: mostRuns = 1 << 12":                                                      {by: "TestQuantileEdges"},
-	"derivatives.go: checkedAtATime = 1 << 14":                                               {by: "TestGradientBeyondFloat32"},
-	"derivatives.go: clearedAtATime = 1 << 16":                                               {by: "TestDerivativesAreCleared"},
-	"quantile.go: countMasses: block = 1 << 11":                                              {events: 1 << 14},
-	"inside.go: insideAtATime = 1 << 14":                                                     {by: "TestBothSidesOfJointBlocks"},
-	"nested.go: nestedAtATime = 1 << 14":                                                     {by: "TestBothSidesOfJointBlocks"},
-	"loss.go: sharedPart = 1 << 14":                                                          {by: "TestManyLabels TestLabelsAreSelected"},
-	"means.go: sumBins: max(1 << 14, 64 * bins)":                                             {events: 1 << 14, bins: 256},
-	"quantile.go: cellBlock = 16":                                                            {by: "TestQuantileEdges"},
-	"quantile.go: fewMasses = 1 << 11":                                                       {events: 1 << 11},
-	"records.go: fewRecords = 1 << 14":                                                       {events: 1 << 14},
-	"records.go: fillBlock = 512":                                                            {events: 512},
-	"records.go: scoreCellsFor: powerOfTwo(n / 1024, 1 << 8, 1 << 11)":                       {events: 1 << 15},
-	"records.go: scoreCellsFor: powerOfTwo(n / 2, 1, 1 << 13)":                               {events: 1 << 14},
-	"selection.go: checkBlock = 1 << 11":                                                     {events: 1 << 11},
-	"internal/par/team.go: AloneCall = 1 << 15":                                              {events: 1 << 15},
-	"internal/par/team.go: alonePart = 1 << 13":                                              {events: 1 << 15},
-	"scatter.go: blockBits = 16":                                                             {by: "TestBothSidesOfAScatteredBlock"},
-	"scatter.go: scatterFrom = 1 << 22":                                                      {by: "TestScatter TestBothSidesOfAScatteredBlock"},
-	"disco_sums.go: massBlockBits = 11":                                                      {by: "TestBothSidesOfABlockOfDisCo"},
-	"origins.go: grow: max(1 << 10, 4 * len(os.table))":                                      {by: "TestOrigins"},
-	"internal/par/arena.go: Make: max(words, 2 * len(a.words), 1 << 10)":                     {by: "TestArena"},
-	"internal/par/team.go: MaxThreads = 1 << 10":                                             {by: "TestMoreThreadsThanAnyMachine"},
-	"internal/par/hugepages_linux.go: hugePage = 1 << 21":                                    {none: "pages of memory, which hold the same"},
-	"internal/par/hugepages_linux.go: adviseHuge: madvHugepage = 14":                         {none: "a number of the system"},
-	"internal/par/team.go: awake = 200 * time.Microsecond":                                   {none: "when helpers go"},
-
-	// Ties and chunks of the walk.
-	"bounded_fast.go: boundedBlock = 128": {ties: 128},
-	"linear_fast.go: walkBlock = 512":     {ties: 512},
-
-	// Numbers of bins, of cells of several variables, of labels.
-	"bins.go: tableLimit = 1 << 15":                                     {by: "TestQuantileEdges TestGivenEdges"},
-	"bins.go: enoughEvents = 4":                                         {by: "TestBothSidesOfEnoughEvents"},
-	"curvature.go: mostCurvedBins = 4096":                               {by: "TestHessErrors TestBothSidesOfTheMostCurvedBins"},
-	"curvature.go: rowsAtATime = 8":                                     {by: "TestHessOfKnownDensities"},
-	"curvature.go: newCurvature: min(max(n / (4 * nb), 1), mostStrips)": {by: "TestHessOfFewEvents TestHessOfKnownDensities"},
-	"strips.go: mostStrips = 64":                                        {by: "TestHessOfFewEvents TestHessOfKnownDensities"},
-	"joint.go: mostJointBins = 8":                                       {by: "TestBothSidesOfMostJointBins"},
-	"together.go: mostCells = 1 << massCellBits":                        {by: "TestBothSidesOfMostCells"},
-	"values.go: maxValues = 1 << 12":                                    {by: "TestBothSidesOfMostValues"},
-	"labels.go: newSlots: span < 1 << 16":                               {by: "TestBothSidesOfALabelTable"},
-	"options.go: MaxOrder = 16":                                         {by: "TestValidate"},
-	"options.go: MaxSplineDegree = 5":                                   {by: "TestBothSidesOfTheHighestDegrees"},
-
-	// Values.
-	"bound.go: isSmallStep: dt > -15 * t":                                                {by: "TestBoundAdvance TestBoundsNearSaturation"},
-	"bound.go: saturated = 20":                                                           {by: "TestBoundsNearSaturation"},
-	"bound.go: smallStep = 0.025":                                                        {by: "TestBoundAdvance"},
-	"bounded_fast.go: leastMaxSlope = 1e-100":                                            {by: "TestBothSidesOfTheLeastMaxSlope"},
-	"cells.go: evened: distinct >= look / 4":                                             {by: "TestQuantileEdges TestConcentratedScores"},
-	"cells.go: evened: look = 256":                                                       {by: "TestQuantileEdges TestConcentratedScores"},
-	"cells.go: evened: len(slices.Compact(slices.Clone(sample))) < look / 4":             {by: "TestQuantileEdges TestConcentratedScores"},
-	"cells.go: newUnevenCells: coarse = 1 << 10":                                         {by: "TestQuantileEdges TestConcentratedScores"},
-	"cells.go: newUnevenCells: powerOfTwo(2 * k, 4, 1 << 14)":                            {by: "TestQuantileEdges TestConcentratedScores"},
-	"far.go: exactTo = 1e-9":                                                             {by: "TestWhatIsSaidOfFarMasses"},
-	"far.go: knownTo = 1e-6":                                                             {by: "TestWhatIsSaidOfFarMasses"},
-	"moments.go: farBelow = 1e-3":                                                        {by: "TestWhatIsSaidOfFarMasses"},
-	"moments.go: project: polynomials < 1e-2":                                            {by: "TestColumnsThatDependOnEachOther"},
-	"moments.go: differs: max(moments, shake / 8 * (rest / largest) * (rest / largest))": {by: "TestOneMassFarFromTheOthers"},
-	"newton.go: newNewton: places = 1 << 6":                                              {none: "any events will do"},
-	"newton.go: newNewton: size = 1 << 6":                                                {none: "any events will do"},
-	"moments.go: shake = 0x1p-50":                                                        {by: "TestWhatIsSaidOfFarMasses"},
-	"bounded_far.go: farFrom = 100":                                                      {by: "TestOneMassFarFromTheOthers"},
-	"disco.go: variance: size > 0x1p-900":                                                {by: "TestDisCoErrors"},
-	"linear_fast.go: newLower: pivot > 1e-10 * g":                                        {by: "TestProjection FuzzDefinition"},
-	"moments.go: roundingFloor = 1e-12":                                                  {by: "TestBoundAdvance TestAgainstBruteForce"},
-	"selection.go: unitOf: max(-1022, -exponent)":                                        {by: "TestQuadratureOfExtremeMasses TestSharesOfExtremeWeights"},
-	"selection.go: unitOf: min(max(-1022, -exponent), 1023)":                             {by: "TestQuadratureOfExtremeMasses TestSharesOfExtremeWeights"},
-	"variance.go: fewestEffective = 1.05":                                                {by: "TestBothSidesOfFewestEffective"},
-
-	// Layouts and other numbers that are no thresholds.
-	"curvature.go: newCurvature: max(n / (4 * nb), 1)":                                       {by: "TestHessOfFewEvents TestHessOfKnownDensities"},
-	"cells.go: of: min(less(key, g.lo) >> (g.shift & 63), uint64(len(g.coarse) - 1))":        {none: "a shift that the compiler need not check"},
-	"cells.go: of: min(uint64(c.first) + less(key, c.lo) >> (c.shift & 63), uint64(c.last))": {none: "a shift that the compiler need not check"},
-	"curvature.go: DefaultSmoothing = 1.0 / 16":                                              {none: "a default"},
-	"labels.go: noSlot = math.MaxUint32":                                                     {none: "a mark"},
-	"means.go: noBin = noPair":                                                               {none: "a mark"},
-	"origins.go: at: mixer = 0x9e3779b97f4a7c15":                                             {none: "mixes bits"},
-	"parts.go: massCellBits = 16":                                                            {none: "a layout"},
-	"parts.go: massCellMask = 1 << massCellBits - 1":                                         {none: "a layout"},
-	"parts.go: noPair = math.MaxUint32":                                                      {none: "a mark"},
-	"internal/radix/keys.go: signBit = 1 << 63":                                              {none: "a layout"},
-	"internal/radix/record.go: markBit = 61":                                                 {none: "a layout"},
-	"internal/radix/sort.go: digit = 11":                                                     {by: "TestSort"},
-	"memory.go: bytesOf: eachBin = 1_500":                                                    {by: "TestMemory"},
-	"memory.go: bytesOf: eachThread = 1 << 19":                                               {by: "TestMemory"},
-	"memory.go: bytesOf: manyBins = 1 << 11":                                                 {by: "TestMemory"},
-	"memory.go: largeCall = 64 << 20":                                                        {none: "a call that is let through has the same result"},
-
-	// Sorts of records.
-	"internal/radix/split.go: SplitPart = 1 << 15":                                                  {by: "TestSplit"},
-	"internal/radix/split.go: Split: min(max(1, len(records) / SplitPart), 64)":                     {by: "TestSplit"},
-	"internal/radix/split.go: splitBits = 11":                                                       {by: "TestSplit"},
-	"internal/radix/record.go: NewLayout: la.keyShift <= 32":                                        {by: "TestWordsAreNumbers"},
-	"internal/radix/record.go: NewLayout: la.BinShift < 32":                                         {by: "TestHalfRecordsHaveRoomForTheBin"},
-	"internal/radix/record.go: NewLayout: high - low < 1 << 31 - 3 * lowestHalf":                    {by: "TestWordsAreNumbers"},
-	"internal/radix/record.go: lowestHalf = 1 << 20":                                                {by: "TestWordsAreNumbers"},
-	"internal/radix/sort.go: crowded = 48":                                                          {by: "TestSort"},
-	"internal/radix/sort.go: nearBelow = 24":                                                        {by: "TestSort"},
-	"internal/radix/sort.go: sortKeys: min(uint(bits.Len(uint(len(records)))), 14, top - keyShift)": {by: "TestSort"},
-}
-
-// thresholdsIn returns the keys of the thresholds of a package. Those of internal/lanes, the numbers that a vector holds,
-// are left out: its own tests compare every remainder with plain Go.
-func thresholdsIn(t *testing.T, folder string) (found []string) {
-	files, err := filepath.Glob(filepath.Join(folder, "*.go"))
-	require.NoError(t, err)
-	require.NotEmpty(t, files)
-	for _, file := range files {
-		if strings.HasSuffix(file, "_test.go") {
-			continue
-		}
-		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
-		require.NoError(t, err)
-		for _, declared := range parsed.Decls {
-			where := filepath.ToSlash(file) + ": "
-			if function, ok := declared.(*ast.FuncDecl); ok {
-				where += function.Name.Name + ": "
-			}
-			ast.Inspect(declared, func(node ast.Node) bool {
-				switch node := node.(type) {
-				case *ast.ValueSpec:
-					for k, value := range node.Values {
-						if isNumber(value) {
-							found = append(found, where+node.Names[k].Name+" = "+types.ExprString(value))
-						}
-					}
-				case *ast.BinaryExpr:
-					compares := slices.Contains([]token.Token{token.LSS, token.LEQ, token.GTR, token.GEQ, token.EQL, token.NEQ}, node.Op)
-					if compares && (hasNumber(node.X) || hasNumber(node.Y)) {
-						found = append(found, where+types.ExprString(node))
-					}
-				case *ast.CallExpr:
-					name, _ := node.Fun.(*ast.Ident)
-					limits := name != nil && slices.Contains([]string{"min", "max", "powerOfTwo"}, name.Name)
-					if limits && slices.ContainsFunc(node.Args, hasNumber) {
-						found = append(found, where+types.ExprString(node))
-					}
-				}
-				return true
-			})
-		}
-	}
-	return found
-}
-
-// isNumber reports whether an expression is made of numbers and constants alone, with more than a small number.
-func isNumber(x ast.Expr) bool {
-	switch x := x.(type) {
-	case *ast.BasicLit:
-		return hasNumber(x)
-	case *ast.ParenExpr:
-		return isNumber(x.X)
-	case *ast.BinaryExpr:
-		return isNumber(x.X) || isNumber(x.Y) || x.Op == token.SHL
-	case *ast.SelectorExpr:
-		return strings.HasPrefix(types.ExprString(x), "math.Max")
-	case *ast.Ident:
-		return x.Name == "noPair" || x.Name == "MaxOrder"
-	}
-	return false
-}
-
-// hasNumber reports whether an expression has a number above 3, or with a fraction, in itself and not in what it calls or
-// looks up.
-func hasNumber(x ast.Expr) (found bool) {
-	ast.Inspect(x, func(node ast.Node) bool {
-		switch node := node.(type) {
-		case *ast.IndexExpr:
-			return false
-		case *ast.CallExpr:
-			name, _ := node.Fun.(*ast.Ident)
-			return name != nil && slices.Contains([]string{"min", "max", "uint64", "int"}, name.Name)
-		case *ast.BinaryExpr:
-			found = found || node.Op == token.SHL && types.ExprString(node.X) == "1"
-		case *ast.BasicLit:
-			value, err := strconv.ParseFloat(node.Value, 64)
-			found = found || node.Kind == token.FLOAT || node.Kind == token.INT && (err != nil || value > 3)
-		}
-		return true
-	})
-	return found
-}
-
-func TestEveryThresholdIsTaken(t *testing.T) {
-	folders := []string{".", "internal/par", "internal/radix"}
-	var found []string
-	tests := map[string]bool{}
-	for _, folder := range folders {
-		found = append(found, thresholdsIn(t, folder)...)
-		files, err := filepath.Glob(filepath.Join(folder, "*_test.go"))
-		require.NoError(t, err)
-		for _, file := range files {
-			text, err := os.ReadFile(file)
-			require.NoError(t, err)
-			for _, line := range strings.Split(string(text), "\n") {
-				if name, ok := strings.CutPrefix(line, "func "); ok {
-					tests[name[:max(0, strings.IndexByte(name, '('))]] = true
-				}
-			}
-		}
-	}
-	for _, key := range found {
-		_, known := thresholds[key]
-		assert.Truef(t, known, "a threshold without an entry in thresholds, and a test of both its sides: %q", key)
-	}
-	for key, of := range thresholds {
-		assert.Truef(t, slices.Contains(found, key), "no such threshold any more: %q", key)
-		assert.Truef(t, of.events+of.ties+of.bins > 0 || of.by != "" || of.none != "", "%s: nothing is said", key)
-		for _, name := range strings.Fields(of.by) {
-			assert.Truef(t, tests[name], "%s: there is no test %s", key, name)
-		}
-	}
-}
 
 // sweep is lossAndGrad in O(n): F_b are carried from one score to the next, and J is computed anew at each. The integral
 // is over [0, 1].
@@ -348,21 +95,17 @@ func positive(ev Events[float64]) Events[float64] {
 	return ev
 }
 
-// around returns the numbers below, at and above each of those of the table.
-func around(of func(taken) int) (all []int) {
-	for _, one := range thresholds {
-		if n := of(one); n > 0 {
-			all = append(all, n-1, n, n+1)
-		}
+// around returns the numbers below, at and above each of these.
+func around(limits ...int) (all []int) {
+	for _, n := range limits {
+		all = append(all, n-1, n, n+1)
 	}
-	slices.Sort(all)
-	return slices.Compact(all)
+	return all
 }
 
+// Numbers of events at which a block, a table or a share of a goroutine ends.
 func TestBothSidesOfNumbersOfEvents(t *testing.T) {
-	numbers := around(func(of taken) int { return of.events })
-	require.GreaterOrEqual(t, len(numbers), 24)
-	for _, n := range numbers {
+	for _, n := range around(maxBins*eventsPerBin, 512, 1<<10, 1<<11, 1<<12, 1<<13, 1<<14, 1<<15) {
 		for name, change := range sides {
 			cfg := paperConfig()
 			if change(&cfg); n > 1<<12 {
@@ -374,7 +117,7 @@ func TestBothSidesOfNumbersOfEvents(t *testing.T) {
 }
 
 func TestBothSidesOfNumbersOfTies(t *testing.T) {
-	for _, ties := range around(func(of taken) int { return of.ties }) {
+	for _, ties := range around(128, 512, 1<<12, 1<<14, 1<<15) {
 		for name, change := range sides {
 			for _, weighted := range []bool{false, true} {
 				cfg := paperConfig()
@@ -474,7 +217,7 @@ func TestBothSidesOfFewestEffective(t *testing.T) {
 }
 
 func TestBothSidesOfNumbersOfBins(t *testing.T) {
-	for _, bins := range around(func(of taken) int { return of.bins }) {
+	for _, bins := range around(32, 256) {
 		cfg := paperConfig()
 		cfg.Order, cfg.Bins, cfg.Moments = 1, bins, Projection
 		checkSweep(t, spreadEvents[float64](40*bins+7, false, 0.1), cfg, fmt.Sprint(bins, " bins"))

@@ -50,9 +50,8 @@
  * Memory    All that is passed stays the caller's, and nothing of it is kept after
  *           the call. Arrays are contiguous and aligned as their type is. An output
  *           must not overlap an input or another output. The library keeps memory
- *           to work in. A call that needs 64 MB or more of it looks first, on Linux,
- *           whether so much is left. A pointer to what is not there, or memory that
- *           is used up all the same, ends the process.
+ *           to work in. A pointer to what is not there, or memory that is used up,
+ *           ends the process.
  * fork()    In a child of a process that had loaded the library, every call that
  *           computes returns MODE_ERROR_FORKED; none hangs. There, load a copy of
  *           the library under another path, or start children by spawn or exec.
@@ -118,8 +117,7 @@ enum {
     MODE_ERROR_OVERFLOW = 7,    /* the result is beyond double precision */
     MODE_ERROR_FORKED = 8,      /* the library was loaded before fork(), and this is the child */
     MODE_ERROR_INTERNAL = 9,    /* a defect of the library */
-    MODE_ERROR_UNDEFINED = 10,  /* DisCo of these events would be 0/0 */
-    MODE_ERROR_MEMORY = 11      /* a call of 64 MB or more of working memory, and the process has not so much left */
+    MODE_ERROR_UNDEFINED = 10   /* DisCo of these events would be 0/0 */
 };
 
 /*

@@ -32,7 +32,7 @@ _NAME = "libmode." + {"win32": "dll", "darwin": "dylib"}.get(sys.platform, "so")
 
 # Status codes of mode.h: what is wrong with the selected events as a whole, and what is not the caller's fault.
 _TOO_FEW, _BIN, _UNDEFINED = 5, 6, 10
-_FORKED, _INTERNAL, _MEMORY = 8, 9, 11
+_FORKED, _INTERNAL = 8, 9
 
 
 class BatchError(ValueError):
@@ -59,7 +59,6 @@ _ERRORS: dict[int, type[Exception]] = {
     _UNDEFINED: BatchError,
     _FORKED: RuntimeError,
     _INTERNAL: RuntimeError,
-    _MEMORY: MemoryError,
 }
 
 

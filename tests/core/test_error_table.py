@@ -66,7 +66,6 @@ UNREACHED = {
     # What only memory or a defect can cause.
     "defect in libmode, please report it": "a defect: none is known",
     "libmode was loaded before fork()": "tests/c/test_threads.c",
-    "score: %d events need about %d MB to compute with": "a limit of memory; tests/core/test_memory.py",
     # python/libmode, beside the arguments of a loss.
     "is not libmode: it has no function": "tests/core/test_package.py",
     "has ABI version": "tests/core/test_package.py",

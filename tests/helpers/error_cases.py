@@ -28,7 +28,6 @@ STATUS = {
     "BIN": libmode.BatchError,
     "OVERFLOW": ValueError,
     "UNDEFINED": libmode.BatchError,
-    "MEMORY": MemoryError,
 }
 
 
