@@ -136,3 +136,8 @@ func ExampleDirection() {
 	fmt.Println(found.Moved, len(found.Residual))
 	// Output: 2000 144
 }
+
+func ExampleDirectionSize() {
+	fmt.Println(DirectionSize(1, 1), DirectionSize(2, 3)) // of one mass, and of two with three background labels
+	// Output: 144 900
+}
