@@ -199,7 +199,7 @@ func BenchmarkStages(b *testing.B) {
 		sort := func() { su = rs.sortAndSum(nil, 1, bs.count(), sc) }
 		walk := func() {
 			in, _ := newIntegrand(&cfg, bs, rs, su, 1, sc)
-			wa := walk[float32]{records: rs, in: in, sums: su, limits: limitsOf(&cfg, &sel.stats), grad: grad, walker: walkerOf[float32](in, sc)}
+			wa := walk[float32]{records: rs, in: in, sums: su, limits: limitsOf(&cfg, &sel.stats), grad: grad}
 			_, _ = wa.integrate(sc)
 		}
 		start := func(before ...func()) func() {

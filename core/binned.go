@@ -42,13 +42,13 @@ func walkOf[T Float](out derivatives[T], sel *selection[T], bs *bins, rs *record
 	}
 	along := func(grad []T, in *integrand, su *sums) *walk[T] {
 		return par.New(&sc.arena, walk[T]{
-			records: rs, in: in, sums: su, limits: limitsOf(cfg, &sel.stats), grad: grad, walker: walkerOf[T](in, sc),
+			records: rs, in: in, sums: su, limits: limitsOf(cfg, &sel.stats), grad: grad,
 		})
 	}
 	if !cfg.measured {
 		wa := along(out.grad(), in, su)
 		if out.hess() != nil {
-			wa.curved, err = newCurvature(along(out.hess(), in, su), in.unbounded(sc), cfg.smoothing, sc)
+			wa.curved, err = newCurvature(along(out.hess(), in, su), in.linear, cfg.smoothing, sc)
 		}
 		return wa, err
 	}

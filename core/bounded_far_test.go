@@ -9,42 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Where no mass is far from the others, both kernels of bounded moments give the same.
-func TestFarKernelAgreesWithTheOther(t *testing.T) {
-	tried := 0
-	for name, change := range walkOptions {
-		cfg := paperConfig()
-		change(&cfg)
-		if cfg.Moments = Projection; !cfg.bounded() {
-			continue
-		}
-		tried++
-		for _, weighted := range []bool{false, true} {
-			t.Run(fmt.Sprint(name, " ", weighted), func(t *testing.T) {
-				ev := spreadEvents[float64](20_000, weighted, 0.1)
-				losses, grads := make([]float64, 2), make([][]float64, 2)
-				for k, far := range []bool{false, true} {
-					sc := takeScratch()
-					grads[k] = make([]float64, len(ev.Score))
-					wa, err := newWalk(derivatives[float64]{grads[k]}, ev, nil, &cfg, sc)
-					require.NoError(t, err)
-					require.Nil(t, wa.in.linear)
-					if far {
-						wa.in.linear = newLinear(wa.in.basis, wa.in.penalty, &sc.arena)
-					}
-					wa.walker = newKernelWalkers[float64]
-					found, err := wa.integrate(sc)
-					require.NoError(t, err)
-					losses[k] = found.Loss
-				}
-				require.InEpsilon(t, losses[0], losses[1], 1e-9)
-				requireClose(t, grads[0], grads[1], 1e-9)
-			})
-		}
-	}
-	require.Greater(t, tried, 3)
-}
-
 // One mass that is far from all others makes the moments so large that they all but cancel, and the loss keeps its digits: it
 // was wrong in the first one, or negative. The definition adds up residuals, whose digits suffice here.
 func TestOneMassFarFromTheOthers(t *testing.T) {

@@ -32,7 +32,7 @@ func columnsOf[T Float](sel *selection[T], cfg *Config, bins int, of binsOf) (*c
 		order = 0
 	}
 	nw := newNewton(sel, bins, order, of)
-	if order < fastSize {
+	if order <= 2 {
 		return &columns{count: order, one: true, low: nw}, nw
 	}
 	co := &columns{count: order, one: true}

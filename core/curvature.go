@@ -126,16 +126,16 @@ func (cu *curvature[T]) setBin(b int, li *linear, densities, bent, opposite []fl
 }
 
 // curvatureRooms hold h of a block of events.
-var curvatureRooms = sync.Pool{New: func() any { return new([walkBlock]float64) }}
+var curvatureRooms = sync.Pool{New: func() any { return new([blockSize]float64) }}
 
 // walkChunk writes h of the events of chunk k.
 func (cu *curvature[T]) walkChunk(k int) {
-	room := curvatureRooms.Get().(*[walkBlock]float64)
+	room := curvatureRooms.Get().(*[blockSize]float64)
 	defer curvatureRooms.Put(room)
 	nb, scale := cu.in.bins, cu.in.scale
 	lo, hi := cu.chunks[k], cu.chunks[k+1]
 	for c := cu.strips.of(lo); lo < hi; {
-		next := min(hi, lo+walkBlock, cu.strips[c].end)
+		next := min(hi, lo+blockSize, cu.strips[c].end)
 		h, row := room[:next-lo], cu.table[c*cu.signs*nb:(c+1)*cu.signs*nb]
 		for i, r := range cu.words[lo:next] {
 			b := cu.Bin(r)
@@ -149,7 +149,7 @@ func (cu *curvature[T]) walkChunk(k int) {
 			}
 			h[i] = scale * math.Abs(w) * row[b]
 		}
-		write(cu.walk, lo, h)
+		cu.write(lo, h)
 		if lo = next; lo == cu.strips[c].end {
 			c++
 		}

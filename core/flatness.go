@@ -31,6 +31,6 @@ func newFlatIntegrand(bs *bins, totals []float64, weightUnit float64, sc *scratc
 		in.unit[b] *= root
 	}
 	in.basis.setGram()
-	in.linear = newLinear(in.basis, 0, &sc.arena)
+	in.linear = newLinear(in.basis, 0, in.unit, &sc.arena)
 	return in, nil
 }

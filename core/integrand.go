@@ -7,24 +7,22 @@ import (
 )
 
 // integrand is what J is, for walkers that follow it along the scores: none of them
-// changes it. With bounds, c~ is not linear in F and bound is not nil (bounded.go);
-// without, J is a quadratic form of F (linear.go).
+// changes it. Without bounds J is a quadratic form of F (linear.go); bounds add a correction (correction.go).
 type integrand struct {
-	bins      int
-	scale     float64   // the loss is scale times the integral of J
-	unit      []float64 // by how much an event of weight 1 moves F_b: 1/W_b
-	basis     *basis
-	penalty   float64
-	variance  *variance  // nil: the bias stays
-	bound     *bound     // nil: no moment is bounded
-	linear    *linear    // J without bounds; nil: not needed, since moments are bounded and not far apart (bounded_far.go)
-	stretched *stretched // nil: the loss needs no look
+	bins       int
+	scale      float64   // the loss is scale times the integral of J
+	unit       []float64 // by how much an event of weight 1 moves F_b: 1/W_b
+	basis      *basis
+	variance   *variance // nil: the bias stays
+	linear     *linear
+	correction *correction // nil: no moment is bounded
+	stretched  *stretched  // nil: the loss needs no look
 }
 
 // newIntegrand returns the integrand of the MoDe loss. To the sums it adds those that
 // the bias needs.
 func newIntegrand[T Float](cfg *Config, bs *bins, rs *records[T], su *sums, weightUnit float64, sc *scratch) (*integrand, error) {
-	in := par.New(&sc.arena, integrand{bins: bs.count(), scale: 1, penalty: cfg.SlopePenalty})
+	in := par.New(&sc.arena, integrand{bins: bs.count(), scale: 1})
 	if cfg.Reduction == Mean {
 		in.scale /= float64(in.bins)
 	}
@@ -35,44 +33,35 @@ func newIntegrand[T Float](cfg *Config, bs *bins, rs *records[T], su *sums, weig
 	if in.basis, err = newBasis(bs, cfg, &sc.arena); err != nil {
 		return nil, err
 	}
-	if cfg.bounded() {
-		in.bound = newBound(cfg, in.basis)
-	}
-	if in.bound == nil || in.basis.nearlyDependent() {
-		in.linear = newLinear(in.basis, in.penalty, &sc.arena)
-	}
+	in.linear = newLinear(in.basis, cfg.SlopePenalty, in.unit, &sc.arena)
 	in.stretched = stretchedOf(cfg, in.basis, bs.newton)
 	if cfg.Unbiased || cfg.measured {
-		in.variance, err = newVariance(bs, rs, su, in.unit, sc)
+		if in.variance, err = newVariance(bs, rs, su, in.unit, sc); err != nil {
+			return nil, err
+		}
 	}
-	return in, err
+	if cfg.bounded() {
+		in.correction = newCorrection(in, newBound(cfg, in.basis), &sc.arena)
+	}
+	return in, nil
 }
 
 // plain returns the integrand without the bias, and sums for it.
 func (in *integrand) plain(su *sums, sc *scratch) (*integrand, *sums) {
 	without, sums := par.New(&sc.arena, *in), par.New(&sc.arena, *su)
 	without.variance, sums.squares = nil, nil
+	if in.correction != nil {
+		without.correction = newCorrection(without, in.correction.bound, &sc.arena)
+	}
 	return without, sums
 }
 
-// unbounded returns J as it is without bounds.
-func (in *integrand) unbounded(sc *scratch) *linear {
-	if in.linear != nil {
-		return in.linear
-	}
-	return newLinear(in.basis, in.penalty, &sc.arena)
-}
-
 // step is what crossing one event does to its bin: F_b grows by e and the sum
-// of squared steps by square. Reversed, it takes the event out again.
+// of squared steps by square.
 type step struct {
 	bin       int
 	e, square float64
 }
-
-func (st step) reversed() step { return step{st.bin, -st.e, -st.square} }
-
-func (st step) half() step { return step{st.bin, st.e / 2, st.square / 2} }
 
 // point is where a walk stands: the CDFs of the bins, and what their variances are
 // made of.
@@ -80,9 +69,6 @@ type point struct {
 	cdf     []float64
 	squares []float64 // sums of squared steps; nil without variances
 }
-
-// moveTo brings the point to where chunk k begins.
-func (pt *point) moveTo(k int, in *integrand, su *sums) { pt.moveBetween(k, k, in, su) }
 
 // moveBetween brings the point to the middle between where chunks k and l begin.
 func (pt *point) moveBetween(k, l int, in *integrand, su *sums) {
@@ -108,27 +94,6 @@ func (pt *point) cross(st step) {
 	if pt.squares != nil {
 		pt.squares[st.bin] += st.square
 	}
-}
-
-// kernel follows c, c~ and J as events are crossed, with work per event that
-// does not depend on the number of bins.
-type kernel interface {
-	// start moves to a point, which it then takes along, and returns J there.
-	start(*point) float64
-	// change returns by how much J would change, and leaves everything as it is.
-	change(step) float64
-	// cross makes a step and returns by how much J has changed.
-	cross(step) float64
-}
-
-func (in *integrand) newKernel() kernel {
-	switch {
-	case in.bound == nil:
-		return newLinearKernel(in)
-	case in.linear != nil:
-		return newFarKernel(in)
-	}
-	return newBoundedKernel(in)
 }
 
 // inverseSums returns 1/W_b. Sums are of weights in the given unit.

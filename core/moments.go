@@ -2,6 +2,7 @@ package core
 
 import (
 	"math"
+	"slices"
 
 	"github.com/libmode/libmode/core/internal/par"
 	"gonum.org/v1/gonum/floats"
@@ -163,6 +164,24 @@ func (c *Config) lookedAt() (from, to int) {
 	}
 	return 0, 0
 }
+
+// farFrom is the largest sum of the absolute values that make a moment out of F, sum_b |A_lb|, of a fit that no mass
+// stretches.
+const farFrom = 100
+
+// nearlyDependent reports whether a moment of a fit is beyond farFrom.
+func (ba *basis) nearlyDependent() bool {
+	var sums moments
+	for b := range len(ba.p) / ba.size {
+		for l, a := range ba.rowA(b) {
+			sums[l] += math.Abs(a)
+		}
+	}
+	return ba.orthonormal != nil && slices.Max(sums[:ba.size]) > farFrom
+}
+
+// moments is room for one number a moment.
+type moments [MaxOrder + 1]float64
 
 // setMeans sets P. At orders up to 2 it follows from the means of omega and the T of newton.legendre; at higher ones
 // that would cost digits, and they are there.

@@ -111,50 +111,6 @@ func TestQuadratureOfExtremeMasses(t *testing.T) {
 	}
 }
 
-// The steps of bound.advance add up to bound.apply, small and large ones.
-func TestBoundAdvance(t *testing.T) {
-	ba, err := newBasis(&bins{edges: uniformEdges(0, 1, 9)}, &Config{Order: 4}, new(par.Arena))
-	require.NoError(t, err)
-	cfg := paperConfig()
-	cfg.Order, cfg.MaxSlope, cfg.Monotonic = 4, 0.3, true
-	for _, slopeOf := range []SlopeOf{Rejected, Selected} {
-		for _, size := range []float64{1e-6, 1e-3, 0.3} {
-			cfg.SlopeOf = slopeOf
-			bo := newBound(&cfg, ba)
-			now, next := new(bounded), new(bounded)
-			c := []float64{0.1, 0.2, -0.05, 0.02, 0.01}
-			bo.apply(now, c)
-			for k := range 1000 {
-				dc, d := make([]float64, 5), make([]float64, 5)
-				for l := range dc {
-					dc[l] = size * math.Sin(float64(k*(l+1)))
-					c[l] += dc[l]
-				}
-				bo.advance(next, now, d, c, dc)
-				for l := range d {
-					require.InDelta(t, next.value[l]-now.value[l], d[l], 1e-15)
-				}
-				now, next = next, now
-			}
-			want := new(bounded)
-			bo.apply(want, c)
-			assert.InDeltaSlice(t, want.value[:5], now.value[:5], 1e-13)
-		}
-	}
-}
-
-// A step of tanh, and of its slope, is exact up to the largest: by functions of sinh and cosh, in which nothing cancels.
-func TestStepOfTanh(t *testing.T) {
-	for _, u := range []float64{-15, -3, -0.4, 0, 1e-3, 1, 5, 18} {
-		for _, du := range []float64{-smallStep, -0.01, -1e-7, 1e-12, 0.003, 0.02, smallStep} {
-			cosh, next := math.Cosh(u), math.Cosh(u+du)
-			dtanh, sech2 := tanhStep(math.Tanh(u), 1/(cosh*cosh), du)
-			assert.InEpsilon(t, math.Sinh(du)/(cosh*next), dtanh, 3e-14, "from %v by %v", u, du)
-			assert.InEpsilon(t, 1/(next*next), sech2, 3e-14, "from %v by %v", u, du)
-		}
-	}
-}
-
 // Where tanh is 1 but for the last digits, the loss is still exact: the slope of
 // tanh, carried as 1 - tanh^2, once was noise there and stayed so until the next
 // chunk, for errors of the gradient of many times its largest element.

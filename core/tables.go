@@ -72,9 +72,7 @@ func MomentsAt[T Float](at []float64, ev Events[T], cfg Config) (*Table, error) 
 		ba.moments(c, cdf)
 		value := c
 		if cfg.bounded() {
-			var bounded bounded
-			bo.apply(&bounded, c)
-			value = bounded.value[:ba.size]
+			value = bo.apply(c)
 		}
 		if !finite(floats.Sum(cdf)) || !finite(floats.Sum(c)) || !finite(floats.Sum(value)) {
 			return nil, errorOf(ErrOverflow, "moments are beyond double precision: weights relative to their sum in a bin are too large")

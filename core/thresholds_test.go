@@ -12,8 +12,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// sweep is lossAndGrad in O(n): F_b are carried from one score to the next, and J is computed anew at each. The integral
-// is over [0, 1].
+// sweep is lossAndGrad in O(n): F_b are carried from one score to the next, and J is computed anew at each.
 func (br *brute) sweep() (loss float64, grad []float64) {
 	n := len(br.scores)
 	order := make([]int, n)
@@ -38,7 +37,12 @@ func (br *brute) sweep() (loss float64, grad []float64) {
 		defer move(i, -part)
 		return j()
 	}
-	below, at := j(), 0.0
+	at, end := br.cfg.ScoreRange[0], br.cfg.ScoreRange[1]
+	open := math.IsInf(end, 1)
+	if open {
+		at, end = br.scores[order[0]], br.scores[order[n-1]]
+	}
+	below := j()
 	for lo := 0; lo < n; {
 		score := br.scores[order[lo]]
 		loss += below * (score - at)
@@ -53,9 +57,14 @@ func (br *brute) sweep() (loss float64, grad []float64) {
 		for _, i := range order[lo:hi] {
 			move(i, 0.5)
 		}
-		below, at, lo = j(), score, hi
+		if below, at = j(), score; open && hi == n {
+			for _, i := range order[lo:] {
+				grad[i] += below / float64(min(2, n-lo))
+			}
+		}
+		lo = hi
 	}
-	loss += below * (1 - at)
+	loss += below * (end - at)
 	if br.cfg.Reduction == Mean {
 		floats.Scale(1/float64(br.nb), grad)
 		loss /= float64(br.nb)
@@ -406,12 +415,12 @@ func TestBothSidesOfTheHighestDegrees(t *testing.T) {
 	require.ErrorIs(t, cfg.Validate(), ErrOption)
 }
 
-// The bounded form that is fast, and the general one for bounds that are smaller still.
+// A max_slope below 1/extremeSlope counts as that.
 func TestBothSidesOfTheLeastMaxSlope(t *testing.T) {
 	ev, cfg := spreadEvents[float64](500, false, 0.1), DefaultConfig(MoDe)
 	cfg.Order, cfg.Bins = 2, 6
 	var losses []float64
-	for _, slope := range []float64{math.Nextafter(leastMaxSlope, 0), leastMaxSlope, math.Nextafter(leastMaxSlope, 1)} {
+	for _, slope := range []float64{math.Nextafter(1/extremeSlope, 0), 1 / extremeSlope, math.Nextafter(1/extremeSlope, 1)} {
 		cfg.MaxSlope = slope
 		checkSweep(t, ev, cfg, fmt.Sprint(slope))
 		loss, err := Loss(ev, cfg)

@@ -1,7 +1,9 @@
 package core
 
 import (
+	"github.com/libmode/libmode/core/internal/lanes"
 	"github.com/libmode/libmode/core/internal/par"
+	"gonum.org/v1/gonum/floats"
 )
 
 // walk is one pass over the sorted records of one subset. Between neighbouring scores
@@ -15,14 +17,12 @@ type walk[T Float] struct {
 	limits  limits
 	grad    []T // of the input's length; nil: not wanted
 	results []uint64
-	walker  func(*walk[T]) walker
 
 	// A walk whose J has no bias, or has it, where that of this one has it, or has none; nil: the bias is not asked for.
 	plain, unbiased *walk[T]
 
 	curved *curvature[T] // writes the bound of the curvature; nil: it is not asked for
 
-	walking   walker
 	integrals []float64 // of J over each chunk
 	top       float64   // J above the highest score
 	topFrom   int       // the first of the events of the highest score, if the integral ends there
@@ -44,12 +44,12 @@ func (wa *walk[T]) integrate(sc *scratch) (Result, error) {
 		}
 		// First what needs the weights: results take their place.
 		if other != nil {
-			other.integrals[k] = other.walking.walkChunk(k)
+			other.integrals[k] = other.walkChunk(k)
 		}
 		if wa.curved != nil {
 			wa.curved.walkChunk(k)
 		}
-		wa.integrals[k] = wa.walking.walkChunk(k)
+		wa.integrals[k] = wa.walkChunk(k)
 	})
 	integral := wa.integral()
 	wa.in.stretched.check(integral, wa.in.bins, wa.limits, wa.in.scale)
@@ -85,8 +85,7 @@ func (wa *walk[T]) begin(sc *scratch) {
 		sc.weights = par.Grown(sc.weights, len(wa.words))
 		wa.results = asWords(sc.weights)
 	}
-	wa.walking = wa.walker(wa)
-	wa.top = wa.walking.above(len(wa.integrals))
+	wa.top = wa.above(len(wa.integrals))
 	wa.setUpperEnd(wa.top)
 }
 
@@ -123,26 +122,65 @@ func (wa *walk[T]) scoreBefore(k int) float64 {
 	return wa.score(wa.chunks[k] - 1)
 }
 
-// walker walks, in several goroutines at a time.
-type walker interface {
-	// above returns J where chunk k begins, or at the end.
-	above(k int) float64
-	// walkChunk crosses the events of chunk k and writes their gradient. It returns the integral
-	// of J from the score before the chunk to its last.
-	walkChunk(k int) float64
+// above returns J where chunk k begins, or at the end.
+func (wa *walk[T]) above(k int) float64 {
+	cr := crossings.Get().(*crossing)
+	defer crossings.Put(cr)
+	return cr.start(wa.in, wa.sums, k, k, wa.weights != nil)
 }
 
-// walkerOf chooses the walker: the general one, or one of those written out for speed that
-// tests compare with it (linear_fast.go, bounded_fast.go).
-func walkerOf[T Float](in *integrand, sc *scratch) func(*walk[T]) walker {
-	if in.bound == nil {
-		if fast := newFastLinear(in, sc); fast != nil {
-			return func(wa *walk[T]) walker { return par.New(&sc.arena, linearWalker[T]{wa, fast}) }
-		}
-	} else if in.linear == nil && in.basis.size == fastSize && in.bound.maxSlope > leastMaxSlope {
-		return func(wa *walk[T]) walker { return newPathWalkers(wa, newBoundedPath[T]) }
+// walkChunk crosses the events of chunk k and writes their gradient. It returns the integral of J from the score before the
+// chunk to its last.
+func (wa *walk[T]) walkChunk(k int) float64 {
+	cr := crossings.Get().(*crossing)
+	defer crossings.Put(cr)
+	lo, hi, scale := wa.chunks[k], wa.chunks[k+1], wa.in.scale
+	if hi-lo > blockSize && wa.tied(lo, hi-1) {
+		return wa.walkTie(cr, k)
 	}
-	return newKernelWalkers[T]
+	end := wa.score(hi - 1)
+	integral := cr.start(wa.in, wa.sums, k, k, wa.weights != nil) * (end - wa.scoreBefore(k))
+	for lo < hi {
+		next := wa.endOfBlock(lo, hi, blockSize)
+		wa.load(cr, lo, next)
+		cr.cross()
+		integral += lanes.Finish(cr.d, cr.scores, end, -scale)
+		if wa.grad != nil {
+			cr.settleTies(-scale)
+			wa.finish(lo, cr.d)
+		}
+		lo = next
+	}
+	return integral
+}
+
+// walkTie is walkChunk for a chunk whose events all have one score, as those of other chunks may: the middle of the tie
+// is that of the sums on both sides of the score.
+func (wa *walk[T]) walkTie(cr *crossing, k int) float64 {
+	from, to := wa.chunksOfTie(k)
+	lo, hi, weighted := wa.chunks[k], wa.chunks[k+1], wa.weights != nil
+	integral := cr.start(wa.in, wa.sums, from, from, weighted) * (wa.score(lo) - wa.scoreBefore(k))
+	if wa.grad == nil {
+		return integral
+	}
+	cr.start(wa.in, wa.sums, from, to, weighted)
+	for ; lo < hi; lo += len(cr.d) {
+		wa.load(cr, lo, min(lo+blockSize, hi))
+		cr.aroundMiddle()
+		floats.Scale(-wa.in.scale, cr.d)
+		wa.finish(lo, cr.d)
+	}
+	return integral
+}
+
+// load makes the events lo..hi-1 the block to be crossed.
+func (wa *walk[T]) load(cr *crossing, lo, hi int) {
+	var weights []float64
+	if wa.weights != nil {
+		weights = wa.weights[lo:hi]
+	}
+	scores, bins := cr.load(hi-lo, weights)
+	wa.decode(lo, hi, scores, bins)
 }
 
 // finish writes the gradient of the records from lo on, with what the end of the integral adds to
@@ -151,11 +189,11 @@ func (wa *walk[T]) finish(lo int, grad []float64) {
 	for i := max(lo, wa.topFrom); i < lo+len(grad); i++ {
 		grad[i-lo] += wa.topShare
 	}
-	write(wa, lo, grad)
+	wa.write(lo, grad)
 }
 
 // write brings the gradient of the records from lo on to where it belongs.
-func write[T Float, E float32 | float64](wa *walk[T], lo int, grad []E) {
+func (wa *walk[T]) write(lo int, grad []float64) {
 	words, layout := wa.words[lo:][:len(grad)], wa.Layout // in locals, which stay in registers
 	switch {
 	case wa.results != nil:

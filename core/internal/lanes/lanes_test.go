@@ -76,6 +76,38 @@ func TestCross(t *testing.T) {
 	}
 }
 
+// Four more columns, of x or of y, have the same bits with vectors and without, and are what the formula says.
+func TestCrossWide(t *testing.T) {
+	for _, n := range lengths {
+		for _, sign := range []float64{-1, 1} {
+			rng := rand.New(rand.NewPCG(uint64(n), 2))
+			rows, bins, weights, before := make([][4]float64, 3), make([]uint32, n), numbers(rng, n), numbers(rng, n)
+			for b := range rows {
+				rows[b] = [4]float64(numbers(rng, 4))
+			}
+			for i := range bins {
+				bins[i] = rng.Uint32N(3)
+			}
+			var d []float64
+			bothWays(t, func() any {
+				d = append([]float64(nil), before...)
+				x := [4]float64{1, 2, 3, 4}
+				CrossWide(rows, sign, &x, bins, weights, d)
+				return []any{x, d}
+			})
+			x := [4]float64{1, 2, 3, 4}
+			for i, b := range bins {
+				change := before[i]
+				for l := range x {
+					change += weights[i] * rows[b][l] * x[l]
+					x[l] += sign * weights[i] * rows[b][l]
+				}
+				assert.InDelta(t, change, d[i], 1e-9*(1+math.Abs(d[i])), "%d of %d", i, n)
+			}
+		}
+	}
+}
+
 func TestFinish(t *testing.T) {
 	for _, n := range lengths {
 		rng := rand.New(rand.NewPCG(uint64(n), 3))

@@ -22,8 +22,7 @@ var (
 	crossWeighted = crossWeightedGo
 	finish        = finishGo
 
-	crossWide         = crossWideGo
-	crossWideWeighted = crossWideWeightedGo
+	crossWide = crossWideGo
 )
 
 // Cross crosses events of weight 1 in these bins, and sets d.
@@ -34,15 +33,10 @@ func (li *Linear) CrossWeighted(bins []uint32, weights, d []float64) {
 	crossWeighted(li, bins, weights, d)
 }
 
-// CrossWide adds to d what further columns of x, four at a time, contribute to it: x_b.X of events of
-// weight 1 in these bins; rows are by bin, and X is their sum so far, negative.
-func CrossWide(rows [][4]float64, x *[4]float64, bins []uint32, d []float64) {
-	crossWide(rows, x, bins, d)
-}
-
-// CrossWideWeighted is CrossWide for events that have weights.
-func CrossWideWeighted(rows [][4]float64, x *[4]float64, bins []uint32, weights, d []float64) {
-	crossWideWeighted(rows, x, bins, weights, d)
+// CrossWide adds to d what four more columns of x contribute: w x_b.X, where X moves by -w x_b. Of columns of y the sign
+// is 1, and otherwise -1: X moves by sign w x_b.
+func CrossWide(rows [][4]float64, sign float64, x *[4]float64, bins []uint32, weights, d []float64) {
+	crossWide(rows, sign, x, bins, weights, d)
 }
 
 // Finish returns the sum of d (end - score), and multiplies d with scale.
@@ -80,24 +74,14 @@ func crossWeightedGo(li *Linear, bins []uint32, weights, d []float64) {
 	li.Y, li.X = [4]float64{y0, y1, y2, li.Y[3]}, [4]float64{x0, x1, x2, li.X[3]}
 }
 
-func crossWideGo(rows [][4]float64, x *[4]float64, bins []uint32, d []float64) {
-	x0, x1, x2, x3 := x[0], x[1], x[2], x[3]
-	d = d[:len(bins)]
-	for i, b := range bins {
-		row := &rows[b]
-		d[i] += (float64(row[0]*x0) + float64(row[1]*x1)) + (float64(row[2]*x2) + float64(row[3]*x3))
-		x0, x1, x2, x3 = x0-row[0], x1-row[1], x2-row[2], x3-row[3]
-	}
-	*x = [4]float64{x0, x1, x2, x3}
-}
-
-func crossWideWeightedGo(rows [][4]float64, x *[4]float64, bins []uint32, weights, d []float64) {
+func crossWideGo(rows [][4]float64, sign float64, x *[4]float64, bins []uint32, weights, d []float64) {
 	x0, x1, x2, x3 := x[0], x[1], x[2], x[3]
 	weights, d = weights[:len(bins)], d[:len(bins)]
 	for i, b := range bins {
 		row, w := &rows[b], weights[i]
 		d[i] += float64(w * ((float64(row[0]*x0) + float64(row[1]*x1)) + (float64(row[2]*x2) + float64(row[3]*x3))))
-		x0, x1, x2, x3 = x0-float64(w*row[0]), x1-float64(w*row[1]), x2-float64(w*row[2]), x3-float64(w*row[3])
+		w = float64(w * sign)
+		x0, x1, x2, x3 = x0+float64(w*row[0]), x1+float64(w*row[1]), x2+float64(w*row[2]), x3+float64(w*row[3])
 	}
 	*x = [4]float64{x0, x1, x2, x3}
 }

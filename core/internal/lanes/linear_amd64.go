@@ -4,6 +4,11 @@ package lanes
 
 import "simd/archsimd"
 
+// four is a vector of numbers.
+type four = archsimd.Float64x4
+
+func all(x float64) four { return archsimd.BroadcastFloat64x4(x) }
+
 // firstThree has the bits of the first three lanes.
 var firstThree = [4]int64{-1, -1, -1, 0}
 
@@ -77,46 +82,27 @@ func crossOneWeighted(row *Row, weight float64, y, x archsimd.Float64x4, three a
 	return y, x, p
 }
 
-func crossWideAVX2(rows [][4]float64, state *[4]float64, bins []uint32, d []float64) {
-	x := archsimd.LoadFloat64x4(state)
+func crossWideAVX2(rows [][4]float64, sign float64, x *[4]float64, bins []uint32, weights, d []float64) {
 	whole := len(bins) &^ 3
-	rest, restOfD := bins[whole:], d[whole:]
-	bins, d = bins[:whole], d[:whole]
-	for len(bins) >= 4 && len(d) >= 4 {
-		r0, r1 := archsimd.LoadFloat64x4(&rows[bins[0]]), archsimd.LoadFloat64x4(&rows[bins[1]])
-		r2, r3 := archsimd.LoadFloat64x4(&rows[bins[2]]), archsimd.LoadFloat64x4(&rows[bins[3]])
-		x1 := x.Sub(r0)
-		x2 := x1.Sub(r1)
-		x3 := x2.Sub(r2)
-		change := sumLanes(r0.Mul(x), r1.Mul(x1), r2.Mul(x2), r3.Mul(x3))
-		archsimd.LoadFloat64x4Slice(d).Add(change).StoreSlice(d)
-		x = x3.Sub(r3)
-		bins, d = bins[4:], d[4:]
-	}
-	x.Store(state)
-	archsimd.ClearAVXUpperBits()
-	crossWideGo(rows, state, rest, restOfD)
+	crossWideWhole(rows, sign, x, bins[:whole], weights[:whole], d[:whole])
+	crossWideGo(rows, sign, x, bins[whole:], weights[whole:], d[whole:])
 }
 
-func crossWideWeightedAVX2(rows [][4]float64, state *[4]float64, bins []uint32, weights, d []float64) {
-	x := archsimd.LoadFloat64x4(state)
-	whole := len(bins) &^ 3
-	rest, restOfWeights, restOfD := bins[whole:], weights[whole:], d[whole:]
-	bins, weights, d = bins[:whole], weights[:whole], d[:whole]
+func crossWideWhole(rows [][4]float64, sign float64, state *[4]float64, bins []uint32, weights, d []float64) {
+	x, signs := archsimd.LoadFloat64x4(state), all(sign)
 	for len(bins) >= 4 && len(weights) >= 4 && len(d) >= 4 {
 		r0, r1 := archsimd.LoadFloat64x4(&rows[bins[0]]), archsimd.LoadFloat64x4(&rows[bins[1]])
 		r2, r3 := archsimd.LoadFloat64x4(&rows[bins[2]]), archsimd.LoadFloat64x4(&rows[bins[3]])
-		x1 := x.Sub(r0.Mul(archsimd.BroadcastFloat64x4(weights[0])))
-		x2 := x1.Sub(r1.Mul(archsimd.BroadcastFloat64x4(weights[1])))
-		x3 := x2.Sub(r2.Mul(archsimd.BroadcastFloat64x4(weights[2])))
+		x1 := x.Add(r0.Mul(all(weights[0]).Mul(signs)))
+		x2 := x1.Add(r1.Mul(all(weights[1]).Mul(signs)))
+		x3 := x2.Add(r2.Mul(all(weights[2]).Mul(signs)))
 		change := sumLanes(r0.Mul(x), r1.Mul(x1), r2.Mul(x2), r3.Mul(x3)).Mul(archsimd.LoadFloat64x4Slice(weights))
 		archsimd.LoadFloat64x4Slice(d).Add(change).StoreSlice(d)
-		x = x3.Sub(r3.Mul(archsimd.BroadcastFloat64x4(weights[3])))
+		x = x3.Add(r3.Mul(all(weights[3]).Mul(signs)))
 		bins, weights, d = bins[4:], weights[4:], d[4:]
 	}
 	x.Store(state)
 	archsimd.ClearAVXUpperBits()
-	crossWideWeightedGo(rows, state, rest, restOfWeights, restOfD)
 }
 
 func finishAVX2(d, scores []float64, end, scale float64) float64 {

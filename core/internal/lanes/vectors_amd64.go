@@ -10,16 +10,16 @@ func init() { useVectors(true) }
 func useVectors(on bool) bool {
 	if on && archsimd.X86.AVX2() {
 		cross, crossWeighted, finish, decode, firstTie = crossAVX2, crossWeightedAVX2, finishAVX2, decodeAVX2, firstTieAVX2
-		crossWide, crossWideWeighted = crossWideAVX2, crossWideWeightedAVX2
+		crossWide = crossWideAVX2
+		follow, squash, correct, setRow, evaluate = followAVX2, squashAVX2, correctAVX2, setRowAVX2, evaluateAVX2
 		sortNear, extremes, words = sortNearAVX2, extremesAVX2, wordsAVX2
 		look32, look64 = look32AVX2, look64AVX2
-		follow, squash, change, unbias = followAVX2, squashAVX2, changeAVX2, unbiasAVX2
 	} else {
 		cross, crossWeighted, finish, decode, firstTie = crossGo, crossWeightedGo, finishGo, decodeGo, firstTieGo
-		crossWide, crossWideWeighted = crossWideGo, crossWideWeightedGo
+		crossWide = crossWideGo
+		follow, squash, correct, setRow, evaluate = followGo, squashGo, correctGo, setRowGo, evaluateGo
 		sortNear, extremes, words = sortNearGo, extremesGo, wordsGo
 		look32, look64 = lookGo[float32], lookGo[float64]
-		follow, squash, change, unbias = followGo, squashGo, changeGo, unbiasGo
 	}
 	return archsimd.X86.AVX2()
 }
