@@ -28,9 +28,9 @@ import (
 
 // The stages of the route in core/doc.go, and the bounds.
 const stages = "selection.go stats.go division.go subsets.go gather.go bins.go quantile.go equal_runs.go values.go means.go columns.go " +
-	"records.go crowded.go chunks.go sums.go integrand.go moments.go bound.go bounded.go bounded_far.go bounded_fast.go bounded_ties.go " +
-	"linear.go linear_fast.go linear_ties.go path.go walk.go scatter.go " +
-	"variance.go sample_bias.go gram.go joint.go nested.go variables.go"
+	"records.go crowded.go chunks.go sums.go integrand.go moments.go bound.go correction.go correcting.go correcting_block.go " +
+	"linear.go crossing.go walk.go scatter.go " +
+	"variance.go gram.go joint.go nested.go variables.go"
 
 // Tests that measure and do not compare.
 const skipped = "TestAllocations|TestThreads|Fuzz"
@@ -40,31 +40,22 @@ const quick = "Golden|BruteForce|Errors|Validate|Property"
 
 // Mutants that give the same result, with the reason. They are not tried.
 var equivalent = map[string]string{
-	"bins.go: if bs.edges != nil && !bs.fits(bs.count()) {: || in place of &&":                                                                                      "numbers of bins are looked up again instead",
-	"bound.go: if next.slope == 0 || now.slope == 0 { // either may have been rounded to 0: (0 + 1) in place of 0":                                                  "the difference is of what counts as 0",
-	"bounded.go: type moments [MaxOrder + 1]float64: (1 + 1) in place of 1":                                                                                         "room",
-	"bound.go: const saturated = 20: (20 + 1) in place of 20":                                                                                                       "tanh is 1 from 19.1 on",
-	"bounded_far.go: if bo.byOwn[l] == 1 && bo.by0[l] == 0 && bo.by1[l] == 0 {: (0 + 1) in place of 0":                                                              "what comes after finds the same, with more work",
-	"sample_bias.go: if l > 0 {: >= in place of >":                                                                                                                  "by0 is 0 for l = 0",
-	"selection.go: return 1: (1 + 1) in place of 1":                                                                                                                 "any power of two does",
-	"bound.go: by0   [MaxOrder + 1]float64 // d c~_l/dc_0, l >= 1: (1 + 1) in place of 1":                                                                           "room",
-	"division.go: return max(1, min(team.PartsFor(di.n), di.n/di.count)): (1 + 1) in place of 1":                                                                    "how many at a time",
-	"bounded_fast.go: const boundedBlock = 128: (128 + 1) in place of 128":                                                                                          "how many events at a time",
-	"bounded_fast.go: if i == hi || !p.sums.High(k.c[0], k.c[1]) {: !(i == hi || !p.sums.High(k.c[0], k.c[1])) in place of i == hi || !p.sums.High(k.c[0], k.c[1])": "single events are crossed instead, which give the same",
-	"bounded_ties.go: if k < tie.end() {: <= in place of <":                                                                                                         "a block ends before a tie and not after it, and single events are crossed instead, which give the same",
-	"chunks.go: } else if int(end-rs.cells[from]) >= size || c == len(rs.cells)-2 {: + in place of -":                                                               "how many records a chunk has",
-	"chunks.go: most := len(rs.words)/size + 1 + 2*len(rs.settled): (1 + 1) in place of 1":                                                                          "room",
-	"chunks.go: for range 2 * ((hi - lo) / size) {: (2 + 1) in place of 2":                                                                                          "room",
-	"crowded.go: crowded = crowded || rs.cells[c+1]-lo > most: >= in place of >":                                                                                    "a cell of as many as may be is looked at in vain",
-	"crowded.go: for c, start := range starts[:len(starts)-1] {: (1 + 1) in place of 1":                                                                             "the last two cells are sorted as one",
-	"chunks.go: rs.groups, rs.chunks = par.Make[group](&sc.arena, most)[:0], par.Make[int](&sc.arena, 3*most+1)[:0]: / in place of *":                               "room, which grows",
-	"integrand.go: if !(sum > 0) || !finite(sum) || !finite(1/sum) {: >= in place of >":                                                                             "0 has had its error before",
-	"sample_bias.go: if l > 1 {: >= in place of >":                                                                                                                  "by1 is 0 for l = 1",
-	"bound.go: if t == 0 || q.off || c == 0 { // of c, rounded to 0, the value is exactly 0: (0 + 1) in place of 0":                                                 "what comes after finds the same, with more work",
-	"path.go: if w.weights != nil || hi-lo <= w.in.bins {: + in place of -":                                                                                         "each event is asked for, and not each bin",
-	"path.go: if hi-lo > 1 && w.endOfTie(lo, hi) == hi {: + in place of -":                                                                                          "an event alone is crossed as a tie of one",
-	"selection.go: return math.Ldexp(1, min(max(-1022, -exponent), 1023)): (1022 + 1) in place of 1022":                                                             "any power of two near does",
-	"variables.go: if ev.Masses == nil && cfg.Variables == nil && !cfg.Joint {: != in place of ==":                                                                  "one variable is found to be one below",
+	"bins.go: if bs.edges != nil && !bs.fits(bs.count()) {: || in place of &&":                                                        "numbers of bins are looked up again instead",
+	"bound.go: if next.slope == 0 || now.slope == 0 { // either may have been rounded to 0: (0 + 1) in place of 0":                    "the difference is of what counts as 0",
+	"bound.go: const saturated = 20: (20 + 1) in place of 20":                                                                         "tanh is 1 from 19.1 on",
+	"selection.go: return 1: (1 + 1) in place of 1":                                                                                   "any power of two does",
+	"bound.go: by0   [MaxOrder + 1]float64 // d c~_l/dc_0, l >= 1: (1 + 1) in place of 1":                                             "room",
+	"division.go: return max(1, min(team.PartsFor(di.n), di.n/di.count)): (1 + 1) in place of 1":                                      "how many at a time",
+	"chunks.go: } else if int(end-rs.cells[from]) >= size || c == len(rs.cells)-2 {: + in place of -":                                 "how many records a chunk has",
+	"chunks.go: most := len(rs.words)/size + 1 + 2*len(rs.settled): (1 + 1) in place of 1":                                            "room",
+	"chunks.go: for range 2 * ((hi - lo) / size) {: (2 + 1) in place of 2":                                                            "room",
+	"crowded.go: crowded = crowded || rs.cells[c+1]-lo > most: >= in place of >":                                                      "a cell of as many as may be is looked at in vain",
+	"crowded.go: for c, start := range starts[:len(starts)-1] {: (1 + 1) in place of 1":                                               "the last two cells are sorted as one",
+	"chunks.go: rs.groups, rs.chunks = par.Make[group](&sc.arena, most)[:0], par.Make[int](&sc.arena, 3*most+1)[:0]: / in place of *": "room, which grows",
+	"integrand.go: if !(sum > 0) || !finite(sum) || !finite(1/sum) {: >= in place of >":                                               "0 has had its error before",
+	"bound.go: if t == 0 || q.off || c == 0 { // of c, rounded to 0, the value is exactly 0: (0 + 1) in place of 0":                   "what comes after finds the same, with more work",
+	"selection.go: return math.Ldexp(1, min(max(-1022, -exponent), 1023)): (1022 + 1) in place of 1022":                               "any power of two near does",
+	"variables.go: if ev.Masses == nil && cfg.Variables == nil && !cfg.Joint {: != in place of ==":                                    "one variable is found to be one below",
 }
 
 var swaps = map[token.Token]token.Token{
