@@ -20,6 +20,7 @@ import (
 	"unsafe"
 
 	"github.com/libmode/libmode/core"
+	"github.com/libmode/libmode/core/disco"
 )
 
 func main() {}
@@ -294,6 +295,41 @@ func modeLossGradHessF64(o *C.mode_options, from *C.mode_events, smoothing C.dou
 	message := messageBuffer{text, capacity}
 	return guarded(message, func() error {
 		return lossGradHess(o, from, smoothing, loss, (*float64)(unsafe.Pointer(grad)), (*float64)(unsafe.Pointer(hess)), message)
+	})
+}
+
+func distanceCorrelation[F core.Float](n C.size_t, x, y, weight *F, unbiased C.int, value *C.double, gradX, gradY *F) error {
+	if value == nil {
+		return argumentError("value is NULL: there is nowhere to put the result")
+	}
+	names, pointers := [...]string{"x", "y", "weight", "grad_x", "grad_y"}, [...]*F{x, y, weight, gradX, gradY}
+	var arrays [len(names)][]F
+	for k, p := range pointers {
+		var err error
+		if arrays[k], err = array(names[k], p, n, k > 1); err != nil {
+			return err
+		}
+	}
+	found, err := disco.Correlation(arrays[3], arrays[4], arrays[0], arrays[1], arrays[2], unbiased != 0)
+	if err == nil {
+		*value = C.double(found)
+	}
+	return err
+}
+
+//export modeDistanceCorrelationF32
+func modeDistanceCorrelationF32(n C.size_t, x, y, weight *C.float, unbiased C.int, value *C.double, gradX, gradY *C.float, text *C.char, capacity C.size_t) C.int {
+	single := func(p *C.float) *float32 { return (*float32)(unsafe.Pointer(p)) }
+	return guarded(messageBuffer{text, capacity}, func() error {
+		return distanceCorrelation(n, single(x), single(y), single(weight), unbiased, value, single(gradX), single(gradY))
+	})
+}
+
+//export modeDistanceCorrelationF64
+func modeDistanceCorrelationF64(n C.size_t, x, y, weight *C.double, unbiased C.int, value *C.double, gradX, gradY *C.double, text *C.char, capacity C.size_t) C.int {
+	double := func(p *C.double) *float64 { return (*float64)(unsafe.Pointer(p)) }
+	return guarded(messageBuffer{text, capacity}, func() error {
+		return distanceCorrelation(n, double(x), double(y), double(weight), unbiased, value, double(gradX), double(gradY))
 	})
 }
 

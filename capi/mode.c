@@ -261,6 +261,13 @@ static int copy_steering(mode_steering *full, const mode_steering *steering) {
                            const real *weight, const void *label, int label_type, double *loss) {              \
         return mode_loss_grad_##suffix(options, n, score, mass, weight, label, label_type, loss, NULL);        \
     }                                                                                                          \
+    int mode_distance_correlation_##suffix(size_t n, const real *x, const real *y, const real *weight,         \
+                                           int unbiased, double *value, real *grad_x, real *grad_y) {          \
+        ENTER(NULL);                                                                                           \
+        return finish(modeDistanceCorrelation##go_suffix(n, (real *)x, (real *)y, (real *)weight, unbiased,    \
+                                                         value, grad_x, grad_y, text, sizeof text),            \
+                      text);                                                                                   \
+    }                                                                                                          \
     int mode_edges_##suffix(const mode_options *options, size_t n, const real *mass, const real *weight,       \
                             const void *label, int label_type, size_t capacity, double *edges,                 \
                             size_t *n_edges) {                                                                 \

@@ -63,8 +63,8 @@
 // bins are cells of a grid or of nested quantiles (nested.go), of the events inside all ranges (inside.go).
 //
 // Edges and MomentsAt (tables.go) find the bins and the moments another way, and so
-// check what the loss is made of. DisCo is beside all this: disco.go, disco_form.go
-// (what its means are) and disco_sums.go (the sums in O(n log n)).
+// check what the loss is made of. DisCo is beside all this: package
+// disco, which disco.go calls with the selected events.
 //
 // internal/par has the goroutines that share a call, and memory; internal/radix sorts
 // events by a number of theirs; internal/lanes has the loops over blocks of events for

@@ -256,3 +256,11 @@ func (bs *bins) addRun(cell, rank, bin int, counts []uint32) {
 	bs.table[cell] = bs.limit + uint16(len(bs.runs))
 	bs.runs = append(bs.runs, run{rank: rank, index: index, count: int(counts[cell]), bin: bin})
 }
+
+// valueOf returns what a record was sorted by, if it can without a look at the values.
+func valueOf[T Float](la *radix.Layout, record uint64, values []T) float64 {
+	if la.Exact() {
+		return la.Number(record)
+	}
+	return float64(values[la.Index(record)])
+}

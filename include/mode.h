@@ -509,7 +509,7 @@ MODE_API int mode_loss_grad_hess_f64(const mode_options *options, const mode_eve
  * over events that all differ, for equal weights the U-centred one of G. Szekely and
  * M. Rizzo, arXiv:1310.2926; the loss may then be negative. Scores and masses are any
  * finite numbers. At equal scores the derivative of |s_i - s_j| counts as 0, the mean
- * of both sides. Time is O(n log n); memory, kept for the next call, is some 180
+ * of both sides. Time is O(n log n); memory, kept for the next call, is some 300
  * bytes an event.
  *
  * MODE_ERROR_TOO_FEW: fewer than 2 events, with unbiased 4. MODE_ERROR_UNDEFINED:
@@ -525,6 +525,34 @@ MODE_API int mode_loss_grad_hess_f64(const mode_options *options, const mode_eve
  * over score_range, share_b being bin b's share of the sum of weights, F_b as
  * above. It takes bins, binning, edges, mass_range, score_range, background_label.
  */
+
+/* ------------------------------------------------------ distance correlation */
+
+/*
+ * Sets *value to the squared distance correlation of x and y, as MODE_LOSS_DISCO has it
+ * for mass and score, and grad_x and grad_y to its derivatives by each: for two scores,
+ * of which neither is given.
+ *
+ *   n         number of events: 2 to 2^32 - 1, with unbiased 4 or more
+ *   x, y      n finite values each
+ *   weight    n finite weights, of either sign; NULL: all 1
+ *   unbiased  not 0: means over events that all differ; *value may then be negative
+ *   grad_x    where n derivatives d value/d x_i go; NULL: not wanted
+ *   grad_y    likewise by y_i
+ *
+ * At equal values the derivative counts as 0, the mean of both sides. Sums run in double
+ * whatever the input. Results do not depend on the number of threads, to the last bit.
+ * Time is O(n log n); memory, kept for the next call, is some 300 bytes an event.
+ * MODE_ERROR_TOO_FEW and MODE_ERROR_UNDEFINED are as for MODE_LOSS_DISCO, and
+ * MODE_ERROR_OVERFLOW also says that a derivative is beyond its type. After an error
+ * *value is as it was and the gradients mean nothing.
+ */
+MODE_API int mode_distance_correlation_f32(size_t n, const float *x, const float *y,
+                                           const float *weight, int unbiased,
+                                           double *value, float *grad_x, float *grad_y);
+MODE_API int mode_distance_correlation_f64(size_t n, const double *x, const double *y,
+                                           const double *weight, int unbiased,
+                                           double *value, double *grad_x, double *grad_y);
 
 /* -------------------------------------------------------------- look inside */
 

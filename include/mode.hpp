@@ -752,6 +752,48 @@ inline double loss_grad_hess(const options &chosen, const events<double> &given,
     return detail::loss_grad_hess(chosen, given, smoothing, grad, hess, outcome);
 }
 
+/* -------------------------------------------------- distance correlation */
+
+namespace detail {
+
+inline int call_correlation(std::size_t n, const float *x, const float *y, const float *weight, bool unbiased,
+                            double *value, float *grad_x, float *grad_y) noexcept {
+    return mode_distance_correlation_f32(n, x, y, weight, unbiased, value, grad_x, grad_y);
+}
+inline int call_correlation(std::size_t n, const double *x, const double *y, const double *weight, bool unbiased,
+                            double *value, double *grad_x, double *grad_y) noexcept {
+    return mode_distance_correlation_f64(n, x, y, weight, unbiased, value, grad_x, grad_y);
+}
+
+template <class T>
+double distance_correlation(view<const T> x, view<const T> y, view<const T> weight, bool unbiased, view<T> grad_x,
+                            view<T> grad_y, status &outcome) noexcept {
+    double value = std::numeric_limits<double>::quiet_NaN();
+    if (readable("x", x, outcome) && fits("y", required(y), "x", x, outcome) &&
+        fits("weight", weight, "x", x, outcome) && fits("grad_x", grad_x, "x", x, outcome) &&
+        fits("grad_y", grad_y, "x", x, outcome))
+        set(outcome, call_correlation(x.size(), x.data(), y.data(), weight.data(), unbiased, &value, grad_x.data(),
+                                      grad_y.data()));
+    return value;
+}
+
+} // namespace detail
+
+/*
+ * The squared distance correlation of x and y, with its derivatives by both, as mode_distance_correlation_f32 and
+ * mode_distance_correlation_f64; an empty grad_x or grad_y is not wanted. After an error the forms with a status
+ * return NaN, and the gradients mean nothing.
+ */
+inline double distance_correlation(view<const float> x, view<const float> y, view<const float> weight, bool unbiased,
+                                   view<float> grad_x, view<float> grad_y, status &outcome) noexcept {
+    return detail::distance_correlation(x, y, weight, unbiased, grad_x, grad_y, outcome);
+}
+inline double distance_correlation(view<const double> x, view<const double> y, view<const double> weight,
+                                   bool unbiased, view<double> grad_x, view<double> grad_y,
+                                   status &outcome) noexcept {
+    return detail::distance_correlation(x, y, weight, unbiased, grad_x, grad_y, outcome);
+}
+
 /* ----------------------------------------------------------- look inside */
 
 /*
@@ -887,6 +929,19 @@ inline double loss_grad_hess(const options &chosen, const events<double> &given,
                              view<double> hess) {
     return detail::checked(
         [&](status &outcome) { return loss_grad_hess(chosen, given, smoothing, grad, hess, outcome); });
+}
+
+inline double distance_correlation(view<const float> x, view<const float> y, view<const float> weight = {},
+                                   bool unbiased = false, view<float> grad_x = {}, view<float> grad_y = {}) {
+    return detail::checked([&](status &outcome) {
+        return distance_correlation(x, y, weight, unbiased, grad_x, grad_y, outcome);
+    });
+}
+inline double distance_correlation(view<const double> x, view<const double> y, view<const double> weight = {},
+                                   bool unbiased = false, view<double> grad_x = {}, view<double> grad_y = {}) {
+    return detail::checked([&](status &outcome) {
+        return distance_correlation(x, y, weight, unbiased, grad_x, grad_y, outcome);
+    });
 }
 
 template <class T>

@@ -130,6 +130,63 @@ static void test_unbiased_by_hand(void) {
     CHECK(fabs(loss - ab / aa) <= 1e-14, "%.17g, want %.17g", loss, ab / aa);
 }
 
+/* ---------------------------------------------------- distance correlation */
+
+/* The value and both gradients, which have no labels and no options, and are alike in both arguments. */
+static void test_distance_correlation(void) {
+    call c = uneven();
+    const double want = disco(c.score, c.mass, c.weight), step = 1e-6;
+    double value = NAN, alone = NAN, swapped = NAN, grad_x[N], grad_y[N], other_x[N], other_y[N];
+    float score[N], mass[N], weight[N], single_y[N];
+    CHECK(!mode_distance_correlation_f64(N, c.mass, c.score, c.weight, 0, &value, grad_x, grad_y), "%s", mode_last_error());
+    CHECK(fabs(value - want) <= 1e-12 * want, "%.17g, want %.17g", value, want);
+    CHECK(!mode_distance_correlation_f64(N, c.score, c.mass, c.weight, 0, &swapped, other_y, other_x), "%s", mode_last_error());
+    CHECK(!mode_distance_correlation_f64(N, c.mass, c.score, c.weight, 0, &alone, NULL, NULL) && alone == value, "%.17g", alone);
+    for (int i = 0; i < N; i++) {
+        double *const places[] = {&c.mass[i], &c.score[i]};
+        for (int k = 0; k < 2; k++) {
+            const double here = *places[k], size = k ? step : 1e3 * step, got = k ? grad_y[i] : grad_x[i];
+            double slope;
+            *places[k] = here + size;
+            slope = disco(c.score, c.mass, c.weight);
+            *places[k] = here - size;
+            slope = (slope - disco(c.score, c.mass, c.weight)) / (2 * size);
+            *places[k] = here;
+            CHECK(fabs(slope - got) <= (k ? 1e-7 : 1e-9), "%d of %d: %.10g, want %.10g", k, i, got, slope);
+        }
+        CHECK(fabs(other_x[i] - grad_x[i]) <= 1e-14 && fabs(other_y[i] - grad_y[i]) <= 1e-12, "the other way round");
+        score[i] = (float)c.score[i];
+        mass[i] = (float)c.mass[i];
+        weight[i] = (float)c.weight[i];
+    }
+    CHECK(!mode_distance_correlation_f32(N, mass, score, weight, 0, &alone, NULL, single_y), "%s", mode_last_error());
+    CHECK(alone == value, "float: %.17g, double: %.17g", alone, value);
+    for (int i = 0; i < N; i++) CHECK(single_y[i] == (float)grad_y[i], "%g, want %g", single_y[i], grad_y[i]);
+
+    /* With unbiased, as the loss DisCo. */
+    c.options.bins = 0;
+    c.options.loss = MODE_LOSS_DISCO;
+    c.options.unbiased = 1;
+    CHECK(!mode_loss_grad_f64(&c.options, N, c.score, c.mass, c.weight, NULL, 0, &value, other_y), "%s", mode_last_error());
+    CHECK(!mode_distance_correlation_f64(N, c.mass, c.score, c.weight, 1, &alone, NULL, grad_y), "%s", mode_last_error());
+    CHECK(alone == value && !memcmp(grad_y, other_y, sizeof grad_y), "%.17g, want %.17g", alone, value);
+
+    value = -7;
+#define CORRELATION(n, unbiased) mode_distance_correlation_f64(n, c.mass, c.score, c.weight, unbiased, &value, grad_x, grad_y)
+    expect("no value", mode_distance_correlation_f64(N, c.mass, c.score, NULL, 0, NULL, NULL, NULL), MODE_ERROR_ARGUMENT, "value is NULL");
+    expect("no x", mode_distance_correlation_f64(N, NULL, c.score, NULL, 0, &value, NULL, NULL), MODE_ERROR_ARGUMENT, "x is NULL|64 elements");
+    expect("no y", mode_distance_correlation_f64(N, c.mass, NULL, NULL, 0, &value, NULL, NULL), MODE_ERROR_ARGUMENT, "y is NULL|64 elements");
+    expect("one event", CORRELATION(1, 0), MODE_ERROR_TOO_FEW, "1 events|at least 2");
+    expect("three events", CORRELATION(3, 1), MODE_ERROR_TOO_FEW, "3 events|unbiased = true|at least 4");
+    expect("no event", CORRELATION(0, 0), MODE_ERROR_TOO_FEW, "0 events");
+    c.score[5] = INFINITY;
+    expect("infinite", CORRELATION(N, 0), MODE_ERROR_NOT_FINITE, "y[5] = +Inf");
+    for (int i = 0; i < N; i++) c.score[i] = 0.5;
+    expect("y equal", CORRELATION(N, 0), MODE_ERROR_UNDEFINED, "y: all 64 events|same y 0.5|0/0");
+#undef CORRELATION
+    CHECK(value == -7, "a result was written");
+}
+
 /* ------------------------------------------------------------------ errors */
 
 /* A call with a loss and its default options. */
@@ -186,6 +243,7 @@ static void test_errors(void) {
 int main(void) {
     test_definitions();
     test_unbiased_by_hand();
+    test_distance_correlation();
     test_errors();
     return finish();
 }

@@ -197,6 +197,26 @@ void test_what_arrays_may_be() {
 #endif
 }
 
+// The distance correlation of two arrays is DisCo of them as mass and score.
+template <class T>
+void test_distance_correlation() {
+    const events<T> e;
+    const mode::options disco = mode::options().loss(mode::loss_kind::disco).unbiased(true);
+    std::vector<T> grad_x(N), grad_y(N), want_grad(N), three(3);
+    mode::status status;
+    const double want = mode::loss_and_grad(disco, e.score, e.mass, e.weight, {}, want_grad, status);
+    CHECK(mode::distance_correlation(e.mass, e.score, e.weight, true, grad_x, grad_y, status) == want && grad_y == want_grad, "%s", status.message());
+    CHECK(*std::max_element(grad_x.begin(), grad_x.end()) > 0, "grad_x");
+    CHECK(mode::distance_correlation(e.mass, e.score, e.weight, true, {}, {}, status) == want, "%s", status.message());
+    CHECK(std::isnan(mode::distance_correlation(e.mass, three, e.weight, true, {}, {}, status)), "a short y");
+    expect(status, MODE_ERROR_ARGUMENT, "y has length 3, but x has length 64");
+    CHECK(std::isnan(mode::distance_correlation(e.mass, e.score, e.weight, true, three, {}, status)), "a short gradient");
+    expect(status, MODE_ERROR_ARGUMENT, "grad_x has length 3, but x has length 64");
+#if MODE_EXCEPTIONS
+    CHECK(mode::distance_correlation(mode::view<const T>(e.mass), mode::view<const T>(e.score), mode::view<const T>(e.weight), true) == want, "the form that throws");
+#endif
+}
+
 // The events of one variable give what their arrays give; those of several are compared in length.
 template <class T>
 void test_events() {
@@ -555,6 +575,8 @@ int main() {
     test_check();
     test_results_are_those_of_c<float>();
     test_results_are_those_of_c<double>();
+    test_distance_correlation<float>();
+    test_distance_correlation<double>();
     test_events<float>();
     test_events<double>();
     test_what_arrays_may_be();

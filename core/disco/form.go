@@ -1,6 +1,6 @@
-package core
+package disco
 
-// form says how dCov^2 follows from the sums that disco_sums.go makes in O(n log n).
+// form says how dCov^2 follows from sums over events and over pairs of them.
 // With row sums alpha_i = sum_j w_j a_ij and beta_i of b, A = sum_i w_i alpha_i:
 //
 //	dCov^2 = sum_ij [ one w_i w_j + mixed w_i w_j^2 + two w_i^2 w_j^2 ] a_ij b_ij
@@ -21,9 +21,12 @@ type form struct {
 	squares          bool // mixed or two is not 0
 }
 
+// roundingFloor is the relative size below which a sum of terms that cancel is nothing but rounding.
+const roundingFloor = 1e-12
+
 // newForm returns the form for these weights, which are in the given unit, and an
 // error where they have no mean. Where all are 1, so are their squares.
-func newForm(weights []float64, unit float64, ones, unbiased bool) (form, error) {
+func newForm(weights []float64, unit float64, ones, unbiased bool, words Words) (form, error) {
 	var s [5]float64 // s[p]: sum over sets of p events of the product of their weights
 	s[0] = 1
 	for _, w := range weights {
@@ -33,7 +36,7 @@ func newForm(weights []float64, unit float64, ones, unbiased bool) (form, error)
 	}
 	total := s[1]
 	if !(total > 0) {
-		return form{}, errorOf(ErrUndefined, "weight: the %d selected events have sum of weights %v, which must be positive", len(weights), total/unit)
+		return form{}, errorOf(ErrUndefined, "weight: the %d %s have sum of weights %v, which must be positive", len(weights), words.Events, total/unit)
 	}
 	if !unbiased {
 		return form{one: 1 / (total * total), row: -2 / (total * total * total), all: 1 / (total * total * total * total)}, nil

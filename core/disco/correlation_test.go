@@ -1,0 +1,464 @@
+package disco
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/libmode/libmode/core/internal/par"
+)
+
+var nan, inf = math.NaN(), math.Inf(1)
+
+// pairwise computes DisCo from all pairs, triples and quadruples that the means
+// of its definition run over, without sums that are shared between them: by
+// matrices in the plain form, and literally, in O(n^4), in the unbiased one.
+type pairwise struct {
+	x, y, weight []float64
+	unbiased     bool
+}
+
+func (pw *pairwise) correlation() (value float64, gradX, gradY []float64) {
+	covariance, ofY := pw.covariance(pw.x, pw.y)
+	_, ofX := pw.covariance(pw.y, pw.x)
+	varX, ofVarX := pw.covariance(pw.x, pw.x)
+	varY, ofVarY := pw.covariance(pw.y, pw.y)
+	norm := 1 / math.Sqrt(varX*varY)
+	// Both places of a variable contribute the same to the derivative of its variance.
+	for k := range pw.x {
+		ofX[k] = norm * (ofX[k] - covariance/varX*ofVarX[k])
+		ofY[k] = norm * (ofY[k] - covariance/varY*ofVarY[k])
+	}
+	return covariance * norm, ofX, ofY
+}
+
+// covariance returns dCov^2(x, y) = sum_jl C_jl |y_j - y_l| and its derivatives by y,
+// with x fixed.
+func (pw *pairwise) covariance(x, y []float64) (value float64, grad []float64) {
+	c := pw.plainCoefficients(x)
+	if pw.unbiased {
+		c = pw.unbiasedCoefficients(x)
+	}
+	grad = make([]float64, len(y))
+	for j := range y {
+		for l := range y {
+			value += c[j][l] * math.Abs(y[j]-y[l])
+			grad[j] += c[j][l] * sign(y[j]-y[l])
+			grad[l] += c[j][l] * sign(y[l]-y[j])
+		}
+	}
+	return value, grad
+}
+
+func sign(x float64) float64 {
+	switch {
+	case x > 0:
+		return 1
+	case x < 0:
+		return -1
+	}
+	return 0
+}
+
+// plainCoefficients are p_j p_l A_jl, with the doubly centred distances A of x.
+func (pw *pairwise) plainCoefficients(x []float64) [][]float64 {
+	n := len(x)
+	var total, mean float64
+	for _, w := range pw.weight {
+		total += w
+	}
+	row, c := make([]float64, n), make([][]float64, n)
+	for i := range x {
+		for j := range x {
+			row[i] += pw.weight[j] / total * math.Abs(x[i]-x[j])
+		}
+		mean += pw.weight[i] / total * row[i]
+	}
+	for j := range x {
+		c[j] = make([]float64, n)
+		for l := range x {
+			c[j][l] = pw.weight[j] * pw.weight[l] / (total * total) * (math.Abs(x[j]-x[l]) - row[j] - row[l] + mean)
+		}
+	}
+	return c
+}
+
+// unbiasedCoefficients are those of b_jl in <a_ij b_ij> - 2 <a_ij b_ik> + <a_ij b_kl>.
+func (pw *pairwise) unbiasedCoefficients(x []float64) [][]float64 {
+	n, w := len(x), pw.weight
+	pairs, triples, quadruples := make([][]float64, n), make([][]float64, n), make([][]float64, n)
+	for i := range x {
+		pairs[i], triples[i], quadruples[i] = make([]float64, n), make([]float64, n), make([]float64, n)
+	}
+	var s2, s3, s4 float64
+	for i := range x {
+		for j := range x {
+			if i == j {
+				continue
+			}
+			a, ij := math.Abs(x[i]-x[j]), w[i]*w[j]
+			s2 += ij
+			pairs[i][j] += ij * a
+			for k := range x {
+				if k == i || k == j {
+					continue
+				}
+				s3 += ij * w[k]
+				triples[i][k] += ij * w[k] * a
+				for l := range x {
+					if l == i || l == j || l == k {
+						continue
+					}
+					s4 += ij * w[k] * w[l]
+					quadruples[k][l] += ij * w[k] * w[l] * a
+				}
+			}
+		}
+	}
+	for i := range x {
+		for j := range x {
+			pairs[i][j] = pairs[i][j]/s2 - 2*triples[i][j]/s3 + quadruples[i][j]/s4
+		}
+	}
+	return pairs
+}
+
+// sample is the input of a call.
+type sample struct{ x, y, weight []float64 }
+
+func (s sample) correlation(unbiased bool) (value float64, gradX, gradY []float64, err error) {
+	gradX, gradY = make([]float64, len(s.x)), make([]float64, len(s.x))
+	value, err = Correlation(gradX, gradY, s.x, s.y, s.weight, unbiased)
+	return value, gradX, gradY, err
+}
+
+// someEvents draws up to 150 events, with ties in either variable and in both, and x far from 0.
+func someEvents(rng *rand.Rand, unbiased bool) sample {
+	n := 2 + rng.IntN(150)
+	if unbiased {
+		n = 5 + rng.IntN(35)
+	}
+	s := sample{x: make([]float64, n), y: make([]float64, n)}
+	steps := []float64{0, 3, 20}[rng.IntN(3)] // 0: no ties in y
+	scale := math.Exp(5 * rng.NormFloat64())
+	for i := range n {
+		s.x[i] = rng.NormFloat64()
+		if rng.IntN(4) == 0 {
+			s.x[i] = math.Floor(s.x[i] * 2)
+		}
+		s.y[i] = rng.NormFloat64() + 0.3*s.x[i]*s.x[i]
+		if steps > 0 {
+			s.y[i] = math.Floor(s.y[i]*steps) / steps
+		}
+		s.y[i] *= scale
+		s.x[i] += 1e3
+	}
+	s.y[0], s.y[1] = -3*scale, 3*scale // never all equal
+	if rng.IntN(2) == 0 {
+		s.weight = make([]float64, n)
+		for i := range n {
+			s.weight[i] = 1e5 * (0.2 + rng.Float64())
+			if i > 3 && rng.IntN(10) == 0 {
+				s.weight[i] *= -0.3
+			}
+		}
+	}
+	return s
+}
+
+func onesIfNil(weight []float64, n int) []float64 {
+	if weight != nil {
+		return weight
+	}
+	ones := make([]float64, n)
+	for i := range ones {
+		ones[i] = 1
+	}
+	return ones
+}
+
+// requireNear wants gradients to agree to tolerance times their largest element.
+func requireNear(t *testing.T, want, got []float64, tolerance float64, what string) {
+	t.Helper()
+	require.InDeltaSlice(t, want, got, tolerance*largestOf(want)+1e-300, what)
+}
+
+// The value and both gradients are those of the definition.
+func TestAgainstAllPairs(t *testing.T) {
+	for _, unbiased := range []bool{false, true} {
+		rng := rand.New(rand.NewPCG(3, 4))
+		for k := range 150 {
+			s := someEvents(rng, unbiased)
+			value, gradX, gradY, err := s.correlation(unbiased)
+			require.NoError(t, err)
+			pw := pairwise{s.x, s.y, onesIfNil(s.weight, len(s.x)), unbiased}
+			want, ofX, ofY := pw.correlation()
+			what := fmt.Sprintf("unbiased %v, case %d, n = %d", unbiased, k, len(s.x))
+			require.InDelta(t, want, value, 1e-11, what)
+			requireNear(t, ofX, gradX, 1e-10, what)
+			requireNear(t, ofY, gradY, 1e-10, what)
+		}
+	}
+}
+
+// On both sides of the size of a block, where most values are tied.
+func TestBothSidesOfABlock(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 9))
+	for n := 1<<blockBits - 1; n <= 1<<blockBits+1; n++ {
+		s := sample{make([]float64, n), make([]float64, n), nil}
+		for i := range n {
+			s.x[i] = float64(rng.IntN(300))
+			s.y[i] = math.Floor(rng.Float64()*100 + s.x[i]/10)
+		}
+		value, gradX, gradY, err := s.correlation(false)
+		require.NoError(t, err)
+		want, ofX, ofY := (&pairwise{s.x, s.y, onesIfNil(nil, n), false}).correlation()
+		require.InDelta(t, want, value, 1e-11, n)
+		requireNear(t, ofX, gradX, 1e-10, fmt.Sprint(n))
+		requireNear(t, ofY, gradY, 1e-10, fmt.Sprint(n))
+	}
+}
+
+// TestUnbiasedIsUCentred compares with the U-centred distances of Szekely
+// and Rizzo, arXiv:1310.2926, eqs. 2.1 and 2.2.
+func TestUnbiasedIsUCentred(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	for range 20 {
+		s := someEvents(rng, false)
+		n := len(s.x)
+		if n < 4 {
+			continue
+		}
+		s.weight = nil
+		centred := func(z []float64) [][]float64 {
+			row, total := make([]float64, n), 0.0
+			for i := range z {
+				for j := range z {
+					row[i] += math.Abs(z[i] - z[j])
+				}
+				total += row[i]
+			}
+			u := make([][]float64, n)
+			m := float64(n)
+			for i := range z {
+				u[i] = make([]float64, n)
+				for j := range z {
+					if i != j {
+						u[i][j] = math.Abs(z[i]-z[j]) - row[i]/(m-2) - row[j]/(m-2) + total/((m-1)*(m-2))
+					}
+				}
+			}
+			return u
+		}
+		product := func(a, b [][]float64) (sum float64) {
+			for i := range a {
+				for j := range a {
+					sum += a[i][j] * b[i][j]
+				}
+			}
+			return sum
+		}
+		a, b := centred(s.x), centred(s.y)
+		got, err := Correlation(nil, nil, s.x, s.y, nil, true)
+		require.NoError(t, err)
+		require.InDelta(t, product(a, b)/math.Sqrt(product(a, a)*product(b, b)), got, 1e-11, "n = %d", n)
+	}
+}
+
+// manyEvents returns n events whose y hangs on x a little.
+func manyEvents(n int) sample {
+	rng := rand.New(rand.NewPCG(7, 8))
+	s := sample{make([]float64, n), make([]float64, n), make([]float64, n)}
+	for i := range n {
+		x := rng.ExpFloat64()
+		s.x[i] = 50 + 80*x
+		s.y[i] = 1 / (1 + math.Exp(-rng.NormFloat64()-0.1*x))
+		s.weight[i] = rng.Float64() - 0.1
+	}
+	return s
+}
+
+// The two arguments have the same part, and either gradient may be left out.
+func TestSymmetry(t *testing.T) {
+	s := manyEvents(50_000)
+	for _, unbiased := range []bool{false, true} {
+		value, gradX, gradY, err := s.correlation(unbiased)
+		require.NoError(t, err)
+		other, ofY, ofX, err := sample{s.y, s.x, s.weight}.correlation(unbiased)
+		require.NoError(t, err)
+		require.InDelta(t, value, other, 1e-13)
+		requireNear(t, gradX, ofX, 1e-10, "x")
+		requireNear(t, gradY, ofY, 1e-10, "y")
+		alone := make([]float64, len(s.x))
+		_, err = Correlation(alone, nil, s.x, s.y, s.weight, unbiased)
+		require.NoError(t, err)
+		require.Equal(t, gradX, alone)
+		_, err = Correlation(nil, alone, s.x, s.y, s.weight, unbiased)
+		require.NoError(t, err)
+		require.Equal(t, gradY, alone)
+	}
+}
+
+// Neither a shift, nor the scale of anything, nor the order of events changes the result; the scale of a variable
+// divides its gradient.
+func TestInvariance(t *testing.T) {
+	const n = 3000
+	s := manyEvents(n)
+	for i, x := range s.x {
+		s.x[i] = math.Floor(x*0x1p20) * 0x1p-20
+	}
+	for _, unbiased := range []bool{false, true} {
+		want, gradX, gradY, err := s.correlation(unbiased)
+		require.NoError(t, err)
+		other := sample{make([]float64, n), make([]float64, n), make([]float64, n)}
+		order := rand.New(rand.NewPCG(1, 1)).Perm(n)
+		for i, from := range order {
+			other.y[i] = s.y[from] * 0x1p-300
+			other.x[i] = s.x[from]*0x1p220 + 0x1p230 // exact
+			other.weight[i] = s.weight[from] * 0x1p150
+		}
+		got, movedX, movedY, err := other.correlation(unbiased)
+		require.NoError(t, err)
+		assert.InDelta(t, want, got, 1e-12)
+		largestX, largestY := largestOf(gradX), largestOf(gradY)
+		for i, from := range order {
+			require.InDelta(t, gradX[from], movedX[i]*0x1p220, 1e-12*largestX)
+			require.InDelta(t, gradY[from], movedY[i]*0x1p-300, 1e-12*largestY)
+		}
+	}
+}
+
+// With many events that are independent, where the gradient is smallest beside the sums, it is the same from the other
+// end of both variables.
+func TestRounding(t *testing.T) {
+	const n = 200_000
+	rng := rand.New(rand.NewPCG(11, 12))
+	s := sample{make([]float64, n), make([]float64, n), make([]float64, n)}
+	mirror := sample{make([]float64, n), make([]float64, n), s.weight}
+	for i := range n {
+		s.x[i], s.y[i], s.weight[i] = rng.ExpFloat64(), rng.Float64(), 1+rng.NormFloat64()
+		mirror.x[i], mirror.y[i] = -s.x[i], -s.y[i]
+	}
+	for _, unbiased := range []bool{false, true} {
+		value, gradX, gradY, err := s.correlation(unbiased)
+		require.NoError(t, err)
+		again, otherX, otherY, err := mirror.correlation(unbiased)
+		require.NoError(t, err)
+		assert.InDelta(t, value, again, 1e-13)
+		largestX, largestY := largestOf(gradX), largestOf(gradY)
+		for i := range n {
+			require.InDelta(t, gradX[i], -otherX[i], 3e-10*largestX)
+			require.InDelta(t, gradY[i], -otherY[i], 3e-10*largestY)
+		}
+	}
+}
+
+// Results do not depend on the number of threads, to the last bit.
+func TestThreads(t *testing.T) {
+	defer par.SetThreads(0)
+	s := manyEvents(100_000)
+	par.SetThreads(1)
+	want, wantX, wantY, err := s.correlation(true)
+	require.NoError(t, err)
+	for _, threads := range []int{2, 7} {
+		par.SetThreads(threads)
+		value, gradX, gradY, err := s.correlation(true)
+		require.NoError(t, err)
+		require.Equal(t, want, value)
+		require.Equal(t, wantX, gradX)
+		require.Equal(t, wantY, gradY)
+	}
+}
+
+// float32 is read as float64, and only the gradients are rounded.
+func TestSingle(t *testing.T) {
+	s := manyEvents(1000)
+	var single [3][]float32
+	for k, values := range [][]float64{s.x, s.y, s.weight} {
+		single[k] = make([]float32, len(values))
+		for i, v := range values {
+			single[k][i] = float32(v)
+			values[i] = float64(single[k][i])
+		}
+	}
+	gradX, gradY := make([]float32, 1000), make([]float32, 1000)
+	value, err := Correlation(gradX, gradY, single[0], single[1], single[2], true)
+	require.NoError(t, err)
+	want, wantX, wantY, err := s.correlation(true)
+	require.NoError(t, err)
+	require.Equal(t, want, value)
+	for i := range gradX {
+		require.Equal(t, float32(wantX[i]), gradX[i])
+		require.Equal(t, float32(wantY[i]), gradY[i])
+	}
+}
+
+// Every error names the argument, the value and the place.
+func TestErrors(t *testing.T) {
+	fill := func(values []float64, value float64) {
+		for i := range values {
+			values[i] = value
+		}
+	}
+	short := func(n int) func(*sample) {
+		return func(s *sample) { s.x, s.y, s.weight = s.x[:n], s.y[:n], s.weight[:n] }
+	}
+	for _, test := range []struct {
+		want     string
+		kind     error
+		unbiased bool
+		change   func(*sample)
+	}{
+		{"y: all 20 events have the same y 0.5, so that DisCo is 0/0", ErrUndefined, false, func(s *sample) { fill(s.y, 0.5) }},
+		{"x: all 20 events have the same x 91, so that DisCo is 0/0", ErrUndefined, true, func(s *sample) { fill(s.x, 91) }},
+		{"weight: the 20 events have sum of weights -40", ErrUndefined, false, func(s *sample) { fill(s.weight, -2) }},
+		{"weight: the 20 events have sum of weights 0", ErrUndefined, true, func(s *sample) { fill(s.weight, 0) }},
+		{"the means over 4 different events have a sum of weights of 0 times", ErrUndefined, true, func(s *sample) { fill(s.weight[3:], 0) }},
+		{"x: the distance variance of the 20 events is 0 times", ErrUndefined, false, func(s *sample) { fill(s.weight[1:], 0) }},
+		{"y: the distance variance of the 20 events is ", ErrUndefined, true, func(s *sample) {
+			fill(s.y, 0.5)
+			s.y[7], s.weight = 0.6, nil
+		}},
+		{"y: the distance variance of the 20 events is ", ErrUndefined, false, func(s *sample) { s.y[0], s.weight[0] = 1e160, 0 }},
+		{"1 events, and DisCo with unbiased = false needs at least 2", ErrTooFew, false, short(1)},
+		{"3 events, and DisCo with unbiased = true needs at least 4", ErrTooFew, true, short(3)},
+		{"0 events, and DisCo", ErrTooFew, false, short(0)},
+		{"y[3] = NaN: every y must be finite", ErrNotFinite, false, func(s *sample) { s.y[3] = nan }},
+		{"x[4] = -Inf: every x must be finite", ErrNotFinite, false, func(s *sample) { s.x[4] = -inf }},
+		{"weight[5] = NaN: every weight must be finite", ErrNotFinite, false, func(s *sample) { s.weight[5] = nan }},
+		{"y has length 19, but x has length 20", ErrLength, false, func(s *sample) { s.y = s.y[1:] }},
+		{"weight has length 0, but x has length 20", ErrLength, false, func(s *sample) { s.weight = s.weight[:0] }},
+		{"x: the events span [-1e+308, 1e+308], which is too wide", ErrOverflow, false, func(s *sample) { s.x[0], s.x[1] = -1e308, 1e308 }},
+		{"grad_y[0] = ", ErrOverflow, false, func(s *sample) {
+			for i := range s.y {
+				s.y[i] *= 1e-310
+			}
+		}},
+	} {
+		s := manyEvents(20)
+		test.change(&s)
+		_, _, _, err := s.correlation(test.unbiased)
+		assert.ErrorIs(t, err, test.kind, test.want)
+		assert.ErrorContains(t, err, test.want)
+	}
+}
+
+func BenchmarkCorrelation(b *testing.B) {
+	for _, n := range []int{256, 4096, 100_000, 1_000_000} {
+		for _, unbiased := range []bool{false, true} {
+			b.Run(fmt.Sprintf("%d/unbiased=%v", n, unbiased), func(b *testing.B) {
+				s := manyEvents(n)
+				gradX, gradY := make([]float64, n), make([]float64, n)
+				for b.Loop() {
+					if _, err := Correlation(gradX, gradY, s.x, s.y, nil, unbiased); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}
