@@ -32,13 +32,11 @@ func paperConfig() Config {
 }
 
 func newBrute(t *testing.T, ev Events[float64], cfg Config) *brute {
-	sc := takeScratch()
-	defer giveScratch(sc)
-	_, bs, err := inspect(ev, &cfg, len(ev.Score), sc)
+	edges, err := Edges(ev, cfg)
 	require.NoError(t, err)
-	br := &brute{cfg: cfg, nb: len(bs.edges) - 1, sums: make([]float64, len(bs.edges)-1)}
+	br := &brute{cfg: cfg, nb: len(edges) - 1, sums: make([]float64, len(edges)-1)}
 	for i, m := range ev.Mass {
-		b := sort.Search(br.nb-1, func(k int) bool { return bs.edges[k+1] > m })
+		b := sort.Search(br.nb-1, func(k int) bool { return edges[k+1] > m })
 		w := 1.0
 		if ev.Weight != nil {
 			w = ev.Weight[i]
@@ -46,7 +44,7 @@ func newBrute(t *testing.T, ev Events[float64], cfg Config) *brute {
 		br.scores, br.weight, br.bin = append(br.scores, ev.Score[i]), append(br.weight, w), append(br.bin, b)
 		br.sums[b] += w
 	}
-	br.setMoments(bs.edges, ev.Mass)
+	br.setMoments(edges, ev.Mass)
 	return br
 }
 
@@ -461,4 +459,14 @@ func TestAgainstBruteForce(t *testing.T) {
 		require.InDeltaf(t, loss, value, 1e-10*(math.Abs(loss)+1e-3), "%+v", cfg)
 		requireAlike(t, grad, got, 1e-9)
 	}
+}
+
+// uniformEdges returns the edges of n bins of equal widths.
+func uniformEdges(lo, hi float64, n int) []float64 {
+	edges := make([]float64, n+1)
+	for k := range edges {
+		edges[k] = lo + (hi-lo)/float64(n)*float64(k)
+	}
+	edges[n] = hi
+	return edges
 }

@@ -39,58 +39,6 @@ func crowdedEvents[T Float](n int, of func(i int, u float64) float64) Events[T] 
 	return ev
 }
 
-// Where many scores share a cell, or are equal, records come out in order, in chunks of less than twice the usual size,
-// so that many goroutines have work. A chunk ends within a tie only if all of its records are of that tie.
-func TestCrowdedScores(t *testing.T) {
-	for name, of := range crowds {
-		t.Run(name, func(t *testing.T) {
-			checkCrowd[float64](t, 80_000, of)
-			checkCrowd[float32](t, 80_000, of)
-		})
-	}
-}
-
-func checkCrowd[T Float](t *testing.T, n int, of func(i int, u float64) float64) {
-	t.Helper()
-	ev, cfg := crowdedEvents[T](n, of), paperConfig()
-	cfg.Bins = 3
-	bs, rs, su := recordsOf(t, ev, cfg)
-
-	seen := make([]bool, n)
-	for k, r := range rs.words {
-		i, before := rs.Index(r), rs.Index(rs.words[max(0, k-1)])
-		itself := !seen[i] && float64(ev.Score[i]) == rs.score(k) && float64(ev.Weight[i]) == rs.weight(k)
-		inOrder := ev.Score[before] < ev.Score[i] || ev.Score[before] == ev.Score[i] && (before < i || rs.Exact())
-		if seen[i] = true; !itself || k > 0 && !inOrder {
-			require.Failf(t, "a record is wrong", "record %d: %v, %v", k, itself, inOrder)
-		}
-	}
-	size, sums := chunkSize(bs.count()), make([]float64, bs.count())
-	require.Equal(t, 0, rs.chunks[0])
-	require.Equal(t, n, rs.chunks[len(rs.chunks)-1])
-	for k, lo := range rs.chunks[:len(rs.chunks)-1] {
-		require.InDeltaSlice(t, sums, su.row(k), 1e-9*float64(n))
-		hi := rs.chunks[k+1]
-		require.LessOrEqual(t, lo, hi)
-		require.Less(t, hi-lo, 2*size)
-		if lo == hi {
-			continue
-		}
-		for i, r := range rs.words[lo:hi] {
-			sums[rs.Bin(r)] += rs.weights[lo+i]
-		}
-		first, last := rs.tieAt(lo, 0, n)
-		if first < lo || last > hi { // a part of a tie, of which others are of nothing else too
-			require.True(t, rs.tied(lo, hi-1))
-			require.GreaterOrEqual(t, hi-lo, size)
-			from, to := rs.chunksOfTie(k)
-			require.Equal(t, []int{first, last}, []int{rs.chunks[from], rs.chunks[to]})
-		} else if hi < n {
-			require.False(t, rs.tied(hi-1, hi))
-		}
-	}
-}
-
 // The loss and the gradient of crowded scores are those of the definition, of float64 and float32.
 func TestLossOfCrowdedScores(t *testing.T) {
 	for name, of := range crowds {

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/libmode/libmode/core/internal/walk"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/floats"
@@ -367,8 +368,8 @@ func TestHessWhereTheGradientIsScattered(t *testing.T) {
 	ev := spreadEvents[float32](50_000, true, 0.1)
 	cfg := DefaultConfig(MoDe)
 	want := hessOf(t, ev, cfg, DefaultSmoothing)
-	defer func(from int) { scatterFrom = from }(scatterFrom)
-	scatterFrom = 1
+	defer func(from int) { walk.ScatterFrom = from }(walk.ScatterFrom)
+	walk.ScatterFrom = 1
 	require.Equal(t, want, hessOf(t, ev, cfg, DefaultSmoothing))
 }
 
@@ -411,10 +412,10 @@ func TestHessErrors(t *testing.T) {
 	require.ErrorIs(t, err, ErrLength)
 	require.ErrorContains(t, err, "hess has length 3")
 
-	many := resultEvents(3*mostCurvedBins, 1, false)
+	many := resultEvents(3*4096, 1, false)
 	cfg := DefaultConfig(MoDe)
-	cfg.Bins = mostCurvedBins + 1
-	_, err = LossGradHess(nil, make([]float64, 3*mostCurvedBins), many, cfg, DefaultSmoothing)
+	cfg.Bins = 4096 + 1
+	_, err = LossGradHess(nil, make([]float64, 3*4096), many, cfg, DefaultSmoothing)
 	require.ErrorIs(t, err, ErrOption)
 	require.ErrorContains(t, err, "4097 bins")
 

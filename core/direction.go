@@ -4,6 +4,10 @@ import (
 	"math"
 	"slices"
 
+	"github.com/libmode/libmode/core/internal/errs"
+	"github.com/libmode/libmode/core/internal/events"
+	"github.com/libmode/libmode/core/internal/loss"
+	"github.com/libmode/libmode/core/internal/par"
 	"github.com/libmode/libmode/core/internal/push"
 )
 
@@ -57,35 +61,39 @@ func Direction[T Float](dst []T, ev Events[T], cfg Config, st Steering) (Pushed,
 	if err := cfg.Validate(); err != nil {
 		return Pushed{}, err
 	}
-	if err := ev.checkLengths(); err != nil {
+	if err := ev.CheckLengths(); err != nil {
 		return Pushed{}, err
 	}
-	n, variables, labels := len(ev.Score), len(ev.variables()), len(cfg.BackgroundLabel)
+	n, variables, labels := len(ev.Score), len(ev.Variables()), len(cfg.BackgroundLabel)
 	if st.Batch == 0 {
 		st.Batch = n
 	}
 	switch size := DirectionSize(variables, labels); {
 	case st.Batch < 0 || st.Batch > n:
-		return Pushed{}, errorOf(ErrLength, "batch = %d: must be 1 to the number of events, %d", st.Batch, n)
+		return Pushed{}, errs.Of(ErrLength, "batch = %d: must be 1 to the number of events, %d", st.Batch, n)
 	case len(dst) != st.Batch:
-		return Pushed{}, errorOf(ErrLength, "push has length %d, but the batch has %d events", len(dst), st.Batch)
+		return Pushed{}, errs.Of(ErrLength, "push has length %d, but the batch has %d events", len(dst), st.Batch)
 	case st.Sum != nil && len(st.Sum) != size:
-		return Pushed{}, errorOf(ErrLength, "sum has length %d, and must have %d for %d variables of mass and %d background labels",
+		return Pushed{}, errs.Of(ErrLength, "sum has length %d, and must have %d for %d variables of mass and %d background labels",
 			len(st.Sum), size, variables, labels)
 	}
 	if err := st.check(); err != nil {
 		return Pushed{}, err
 	}
-	sc := takeScratch()
-	defer giveScratch(sc)
-	sc.team.PartsFor(n)
-	background, index, subsets := ev, []uint32(nil), []subset{{hi: n}}
+	p, err := planFor[T](cfg, variables)
+	if err != nil {
+		return Pushed{}, err
+	}
+	sc := par.Take()
+	defer sc.Give()
+	sc.Team.PartsFor(n)
+	background, index, subsets := ev, []uint32(nil), []events.Subset{{Hi: n}}
 	if ev.Label != nil || ev.Category != nil {
-		di := divisionOf[T](sc)
-		if err := di.divide(ev, cfg.BackgroundLabel, sc); err != nil {
+		di := par.Kept[events.Division[T]](sc)
+		if err := di.Divide(ev, cfg.BackgroundLabel, sc); err != nil {
 			return Pushed{}, err
 		}
-		background, index, subsets = di.events, di.index, di.subsets
+		background, index, subsets = di.Events, di.Index, di.Subsets
 	}
 	ofLoss := cfg
 	ownBins := func(v Variable) bool { return v.Bins > 0 }
@@ -101,10 +109,9 @@ func Direction[T Float](dst []T, ev Events[T], cfg Config, st Steering) (Pushed,
 	if !cfg.Unbiased {
 		result.Loss -= result.Bias
 	}
-	limits := limitsOfMasses(roundedTo[T](cfg), variables)
 	groups := make([]movedGroup[T], 0, len(subsets))
 	for k := range subsets {
-		if mg := moved(background, index, &subsets[k], grad, limits, cfg.Joint); len(mg.place) > 0 {
+		if mg := moved(background, index, &subsets[k], grad, p); len(mg.place) > 0 {
 			groups = append(groups, mg)
 		}
 	}
@@ -118,31 +125,18 @@ func Direction[T Float](dst []T, ev Events[T], cfg Config, st Steering) (Pushed,
 func (st *Steering) check() error {
 	switch {
 	case !(st.Norm >= 0) || !finite(st.Norm):
-		return errorOf(ErrOption, "norm = %v: must be finite and at least 0", st.Norm)
+		return errs.Of(ErrOption, "norm = %v: must be finite and at least 0", st.Norm)
 	case !(st.Rate >= 0 && st.Rate <= 1):
-		return errorOf(ErrOption, "rate = %v: must be from 0 to 1", st.Rate)
+		return errs.Of(ErrOption, "rate = %v: must be from 0 to 1", st.Rate)
 	case !finite(st.Factor):
-		return errorOf(ErrOption, "factor = %v: must be finite", st.Factor)
+		return errs.Of(ErrOption, "factor = %v: must be finite", st.Factor)
 	}
 	for k, x := range st.Sum {
 		if !finite(x) {
-			return errorOf(ErrNotFinite, "sum[%d] = %v: must be finite", k, x)
+			return errs.Of(ErrNotFinite, "sum[%d] = %v: must be finite", k, x)
 		}
 	}
 	return nil
-}
-
-// limitsOfMasses returns the range of each variable in which an event takes part.
-func limitsOfMasses(cfg Config, variables int) (limits [][2]float64) {
-	for k := range variables {
-		one := cfg
-		if len(cfg.Variables) > 0 {
-			one = cfg.of(k)
-		}
-		lo, hi := one.massLimits()
-		limits = append(limits, [2]float64{lo, hi})
-	}
-	return limits
 }
 
 // movedGroup is the events of one label and category that take part.
@@ -157,21 +151,22 @@ type movedGroup[T Float] struct {
 }
 
 // moved returns those of a subset that take part: they have a weight that is not 0, and a mass inside its limits.
-func moved[T Float](ev Events[T], index []uint32, su *subset, grad []T, limits [][2]float64, joint bool) movedGroup[T] {
-	mg, masses, absent := movedGroup[T]{label: su.label}, ev.variables(), T(math.NaN())
+func moved[T Float](ev Events[T], index []uint32, su *events.Subset, grad []T, p *loss.Plan) movedGroup[T] {
+	mg, masses, absent := movedGroup[T]{label: su.Label}, ev.Variables(), T(math.NaN())
 	mg.masses = make([][]T, len(masses))
-	n := su.size()
+	n := su.Size()
 	for v := range masses {
 		mg.masses[v] = make([]T, 0, n)
 	}
 	mg.place, mg.score = make([]uint32, 0, n), make([]T, 0, n)
 	mg.weight, mg.direction = make([]float64, 0, n), make([]float64, 0, n)
 	var values [MaxVariables]T
-	for i := su.lo; i < su.hi; i++ {
+	for i := su.Lo; i < su.Hi; i++ {
 		present := 0
 		for v, mass := range masses {
 			values[v] = absent
-			if m := float64(mass[i]); m >= limits[v][0] && m <= limits[v][1] {
+			limits := p.Variables[v].Limits.Mass
+			if m := float64(mass[i]); m >= limits[0] && m <= limits[1] {
 				values[v] = mass[i]
 				present++
 			}
@@ -180,7 +175,7 @@ func moved[T Float](ev Events[T], index []uint32, su *subset, grad []T, limits [
 		if ev.Weight != nil {
 			w = float64(ev.Weight[i])
 		}
-		if w == 0 || present == 0 || joint && present < len(masses) {
+		if w == 0 || present == 0 || p.Joint && present < len(masses) {
 			continue
 		}
 		if index != nil {

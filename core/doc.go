@@ -17,7 +17,7 @@
 // with P_bl = (1/W_b) sum_{i in b} w_i P_l(x_i) and A = (P'P)^-1 P' for Projection
 // moments, the least-squares fit of the bins' mean polynomials (means.go), and P_bl =
 // P_l(x_b), A_lb = (2l+1)/2 D_b P_bl for Quadrature moments, the paper's. The bias is that
-// of a finite sample, subtracted where Unbiased is set (variance.go, correction.go).
+// of a finite sample, subtracted where Unbiased is set (variance.go, sample_bias.go).
 //
 // With several background labels the loss is the sum of those of the labels, each of its events
 // alone; with categories that of a label is the sum of those of its categories, each times its
@@ -55,8 +55,10 @@
 // LossGradHess (curvature.go) sets a bound of the curvature too: before each chunk is walked it writes h, from the
 // densities of the bins in strips of the scores (strips.go).
 //
-// A walk crosses the events of a chunk in blocks (crossing.go). They cross the form without bounds, linear.go. Where moments
-// are bounded, correcting.go and correcting_block.go add what the bounds change, for which correction.go has the sums.
+// A walk crosses an event by a kernel (path.go): linear.go, or bounded.go where moments are
+// bounded, or bounded_far.go where one mass is far from the others. The first two are written out
+// for speed, a block of events at a time, for order 2 and the first also below: in linear_fast.go,
+// with ties in linear_ties.go, and in bounded_fast.go, with ties in bounded_ties.go. Tests compare them.
 //
 // Several protected variables go this way too (variables.go). One by one (together.go), each has bins of its own,
 // records have a cell that says which they are in, and each variable has a walk along the same records. Jointly (joint.go), the

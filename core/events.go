@@ -1,58 +1,22 @@
 package core
 
-import "math"
+import "github.com/libmode/libmode/core/internal/events"
+
+// MaxVariables is how many protected variables a call may have.
+const MaxVariables = events.MaxVariables
 
 // Float is the type of scores, masses and weights. Sums run in float64.
-type Float interface{ float32 | float64 }
+type Float = events.Float
 
 // Events are the arrays of one call, one element an event.
-type Events[T Float] struct {
-	Score  []T        // finite, inside Config.ScoreRange
-	Mass   []T        // any unit; mass_range and edges are in the same
-	Weight []T        // any finite values; nil: all 1
-	Label  LabelSlice // see LabelsOf; nil: every event is selected
+type Events[T Float] = events.Events[T]
 
-	// Masses are those of several protected variables, at most MaxVariables, each of n elements, in
-	// place of Mass. With Config.Missing = MissingIgnore an event may have no value of one, NaN.
-	Masses [][]T
-	// Category divides the events: the loss is the sum of those of the categories, each with bins of its
-	// own, times their shares of the weights of the events that have the label. Any integers, in a type
-	// that has only such, or bool; nil: all are of one.
-	Category LabelSlice
-}
+// Label is a type that labels may have.
+type Label = events.Label
 
-// variables returns the masses of each protected variable.
-func (ev *Events[T]) variables() [][]T {
-	if ev.Masses != nil {
-		return ev.Masses
-	}
-	return [][]T{ev.Mass}
-}
+// LabelSlice is the labels of events, a slice of any Label, which LabelsOf makes.
+type LabelSlice = events.LabelSlice
 
-func (ev *Events[T]) checkLengths() error {
-	n := len(ev.Score)
-	switch {
-	case ev.Masses != nil && ev.Mass != nil:
-		return errorOf(ErrLength, "mass is given twice, as Mass and as Masses")
-	case ev.Masses != nil && (len(ev.Masses) == 0 || len(ev.Masses) > MaxVariables):
-		return errorOf(ErrLength, "mass has %d variables, and 1 to %d are possible", len(ev.Masses), MaxVariables)
-	}
-	for k, mass := range ev.Masses {
-		if len(mass) != n {
-			return errorOf(ErrLength, "variable %d of mass has length %d, but score has length %d", k, len(mass), n)
-		}
-	}
-	switch {
-	case ev.Masses == nil && len(ev.Mass) != n:
-		return errorOf(ErrLength, "mass has length %d, but score has length %d", len(ev.Mass), n)
-	case ev.Category != nil && ev.Category.length() != n:
-		return errorOf(ErrLength, "category has length %d, but score has length %d", ev.Category.length(), n)
-	case ev.Weight != nil && len(ev.Weight) != n:
-		return errorOf(ErrLength, "weight has length %d, but score has length %d", len(ev.Weight), n)
-	case ev.Label != nil && ev.Label.length() != n:
-		return errorOf(ErrLength, "label has length %d, but score has length %d", ev.Label.length(), n)
-	case uint64(n) > math.MaxUint32:
-		return errorOf(ErrLength, "score has length %d, more than the %d events that one call can take", n, uint32(math.MaxUint32))
-	}
-	return nil
-}
+// LabelsOf returns the labels of events as they are: nothing is copied. A label is one of Config.BackgroundLabel if it is
+// equal to it as a number, false being 0 and true 1. With nil there are no labels, and every event is selected.
+func LabelsOf[L Label](labels []L) LabelSlice { return events.LabelsOf(labels) }

@@ -85,8 +85,8 @@ func (f *fuzzer) config() Config {
 	return cfg
 }
 
-// events returns some, repeated with small changes, so that there are enough of them for what is for many.
-func events[T Float](f *fuzzer) Events[T] {
+// drawEvents returns some, repeated with small changes, so that there are enough of them for what is for many.
+func drawEvents[T Float](f *fuzzer) Events[T] {
 	tame, repeats := f.in(3) > 0, oneOf(f, 1, 1, 2, 5, 40)
 	variables := oneOf(f, 1, 1, 1, 2, 3)
 	weighted, labelled, categorised := f.in(2) == 0, f.in(3) == 0, f.in(5) == 0
@@ -237,9 +237,9 @@ func FuzzAnything(f *testing.F) {
 		cfg, single := in.config(), in.in(2) == 0
 		smoothing := oneOf(in, 1.0/16, in.number())
 		if single {
-			checkAnything(t, events[float32](in), cfg, smoothing)
+			checkAnything(t, drawEvents[float32](in), cfg, smoothing)
 		} else {
-			checkAnything(t, events[float64](in), cfg, smoothing)
+			checkAnything(t, drawEvents[float64](in), cfg, smoothing)
 		}
 	})
 }

@@ -41,7 +41,7 @@ func alone[T Float](ev Events[T], places []int) Events[T] {
 // labels the sum; each event has the gradient of its label.
 func TestLabelsAreSelected(t *testing.T) {
 	defer SetThreads(0)
-	for _, n := range []int{1_000, checkBlock, 10_001, 150_001} { // from one block to several parts
+	for _, n := range []int{1_000, 1 << 11, 10_001, 150_001} { // from one block to several parts
 		for _, weighted := range []bool{false, true} {
 			ev, places := labelled(n, weighted)
 			cfg := paperConfig()

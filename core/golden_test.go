@@ -203,7 +203,7 @@ func TestGoldenOptions(t *testing.T) {
 		cfg := g.config(t)
 		require.NoError(t, cfg.Validate(), g.Name)
 		ev := eventsOf[float64](&g)
-		require.NoError(t, ev.checkLengths(), g.Name)
+		require.NoError(t, ev.CheckLengths(), g.Name)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"sort"
 	"testing"
 
+	"github.com/libmode/libmode/core/internal/errs"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -323,7 +324,7 @@ func TestJointErrorsNameTheCell(t *testing.T) {
 		_, err := Loss(ev, cfg)
 		require.ErrorIs(t, err, ErrBin)
 		lo, other := float64(bad%3), float64(bad/3)*10+10
-		require.ErrorContains(t, err, shownRange([2]float64{lo, lo + 1})+" x "+shownRange([2]float64{other, other + 10})+",")
+		require.ErrorContains(t, err, errs.Range([2]float64{lo, lo + 1})+" x "+errs.Range([2]float64{other, other + 10})+",")
 	}
 }
 
@@ -392,7 +393,7 @@ func TestCellsOfFewerEventsThanBins(t *testing.T) {
 // the order of the events, nor on the number of threads, and an error names the first of two bad masses.
 func TestBothSidesOfJointBlocks(t *testing.T) {
 	defer SetThreads(0)
-	for _, n := range []int{insideAtATime - 1, insideAtATime, insideAtATime + 1, 3*insideAtATime + 5} {
+	for _, n := range []int{(1 << 14) - 1, (1 << 14), (1 << 14) + 1, 3*(1<<14) + 5} {
 		one := spreadEvents[float64](n, false, 0.1)
 		ev := Events[float64]{Score: one.Score, Masses: [][]float64{one.Mass, spreadEvents[float64](n+1, false, 0).Score[:n]}}
 		cfg := DefaultConfig(MoDe)
@@ -422,11 +423,33 @@ func TestBothSidesOfJointBlocks(t *testing.T) {
 			require.InDelta(t, loss, loss2, 1e-11*math.Abs(loss))
 			requireClose(t, want, mixed, 1e-9)
 		}
-		for _, bad := range []int{0, n / 2, min(n-1, insideAtATime) - 1, n - 2} {
+		for _, bad := range []int{0, n / 2, min(n-1, (1<<14)) - 1, n - 2} {
 			spoilt := slices.Clone(ev.Masses[1])
 			spoilt[bad], spoilt[n-1] = nan, math.Inf(1)
 			_, err := Loss(Events[float64]{Score: ev.Score, Masses: [][]float64{ev.Masses[0], spoilt}}, cfg)
 			require.ErrorContains(t, err, fmt.Sprintf("variable 1 of mass: mass[%d] = NaN", bad))
 		}
 	}
+}
+
+// of returns the configuration of the loss of variable k alone.
+func (c *Config) of(k int) Config {
+	one := *c
+	one.Joint, one.Variables = false, nil
+	if len(c.Variables) > 0 {
+		v := c.Variables[k]
+		one.MassRange, one.Edges, one.Knots = v.MassRange, v.Edges, v.Knots
+		if v.Bins > 0 {
+			one.Bins = v.Bins
+		}
+	}
+	return one
+}
+
+// massLimits returns the range in which an event takes part, which may be infinite.
+func (c *Config) massLimits() (lo, hi float64) {
+	if c.Binning == GivenEdges {
+		return c.Edges[0], c.Edges[len(c.Edges)-1]
+	}
+	return c.MassRange[0], c.MassRange[1]
 }

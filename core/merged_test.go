@@ -80,3 +80,12 @@ func TestFewestBins(t *testing.T) {
 	cfg.Basis, cfg.Knots = BSpline, []float64{0.3, 0.6}
 	check(cfg, len(cfg.Knots)+1+cfg.splineDegree())
 }
+
+// binsFor returns the number of bins before any are merged.
+func binsFor(cfg *Config, n int) int {
+	p, err := planFor[float64](*cfg, 1)
+	if err != nil {
+		panic(err)
+	}
+	return p.Variables[0].Options.For(n)
+}

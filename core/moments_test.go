@@ -5,65 +5,10 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/libmode/libmode/core/internal/par"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/floats"
 )
-
-// Legendre polynomials in closed form.
-func TestLegendre(t *testing.T) {
-	p := make([]float64, 5)
-	for _, x := range []float64{-1, -0.3, 0, 0.7, 1} {
-		legendre(p, x)
-		x2 := x * x
-		want := []float64{1, x, (3*x2 - 1) / 2, (5*x2 - 3) * x / 2, (35*x2*x2 - 30*x2 + 3) / 8}
-		assert.InDeltaSlice(t, want, p, 1e-15)
-	}
-}
-
-// Projection moments give the coefficients of a polynomial back, on bins so
-// unequal that quadrature does not; A P = 1.
-func TestProjection(t *testing.T) {
-	edges := []float64{0, 1, 2, 5, 9, 30, 31, 100}
-	for order := 1; order < 7; order++ {
-		cfg := paperConfig()
-		cfg.Order, cfg.Moments, cfg.MaxSlope = order, Projection, 1
-		var ev Events[float64]
-		for b := range len(edges) - 1 { // of events anywhere in the bin
-			ev.Mass = append(ev.Mass, edges[b]+0.3*(edges[b+1]-edges[b]))
-		}
-		cfg.Binning, cfg.Edges = GivenEdges, edges
-		sc := takeScratch()
-		_, bs, err := inspect(ev, &cfg, len(ev.Mass), sc)
-		require.NoError(t, err)
-		ba, err := newBasis(bs, &cfg, new(par.Arena))
-		require.NoError(t, err)
-		for l := range order + 1 {
-			column, p := make([]float64, len(edges)-1), make([]float64, order+1)
-			for b := range column {
-				column[b] = ba.rowP(b)[l]
-				legendre(p, ev.Mass[b]/50-1)
-				require.InDelta(t, p[l], column[b], 1e-14)
-			}
-			c := make([]float64, order+1)
-			ba.moments(c, column)
-			want := make([]float64, order+1)
-			want[l] = 1
-			assert.InDeltaSlice(t, want, c, 1e-9, "order %d, l = %d", order, l)
-		}
-	}
-}
-
-// Quadrature moments of a constant are that constant, whatever the bins, since
-// the widths add up to 2.
-func TestQuadratureOfConstant(t *testing.T) {
-	ba, err := newBasis(&bins{edges: []float64{3, 4, 7, 8}}, &Config{}, new(par.Arena))
-	require.NoError(t, err)
-	c := make([]float64, 1)
-	ba.moments(c, []float64{0.4, 0.4, 0.4})
-	assert.InDelta(t, 0.4, c[0], 1e-15)
-}
 
 // Weights that cancel by 300 digits leave a bin's mean polynomials without any, but make no NaN.
 func TestMomentsOfWeightsThatCancel(t *testing.T) {

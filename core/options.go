@@ -5,10 +5,11 @@ import (
 	"slices"
 
 	"github.com/libmode/libmode/core/internal/lanes"
+	"github.com/libmode/libmode/core/internal/moments"
 )
 
 // MaxOrder is the highest polynomial order that a Config may ask for.
-const MaxOrder = 16
+const MaxOrder = moments.MaxOrder
 
 // LossKind says which loss is computed.
 type LossKind int
@@ -117,9 +118,7 @@ type Config struct {
 	// of its own. It has no effect on events that come without labels.
 	BackgroundLabel []int32
 
-	measured  bool         // the bias is wanted too, see Evaluate
-	smoothing float64      // of hess, see LossGradHess
-	warn      func(string) // see WithWarnings; nil: nobody listens
+	warn func(string) // see WithWarnings; nil: nobody listens
 }
 
 // WithWarnings returns a configuration with which a call of a loss tells warn, at most once and before the call
@@ -157,10 +156,7 @@ const (
 const DefaultDegree = -1
 
 // MaxSplineDegree is the highest degree of B-splines.
-const MaxSplineDegree = 5
-
-// MaxVariables is how many protected variables a call may have.
-const MaxVariables = 3
+const MaxSplineDegree = moments.MaxSplineDegree
 
 // Option is a row of the table of options, which DefaultConfig, Config.Validate
 // and the bindings to other languages walk. What concerns several options at once
@@ -268,9 +264,6 @@ func DefaultConfig(loss LossKind) Config {
 }
 
 func unbounded() [2]float64 { return [2]float64{math.Inf(-1), math.Inf(1)} }
-
-// bounded reports whether moments are bounded, so that c~ is not linear in F.
-func (c *Config) bounded() bool { return !math.IsInf(c.MaxSlope, 1) || c.Monotonic }
 
 // roundedTo returns the configuration with limits that events of type T can have:
 // each limit is rounded to T, outwards, so that a number that was rounded to T as

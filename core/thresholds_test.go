@@ -114,7 +114,7 @@ func around(limits ...int) (all []int) {
 
 // Numbers of events at which a block, a table or a share of a goroutine ends.
 func TestBothSidesOfNumbersOfEvents(t *testing.T) {
-	for _, n := range around(maxBins*eventsPerBin, 512, 1<<10, 1<<11, 1<<12, 1<<13, 1<<14, 1<<15) {
+	for _, n := range around(32*8, 512, 1<<10, 1<<11, 1<<12, 1<<13, 1<<14, 1<<15) {
 		for name, change := range sides {
 			cfg := paperConfig()
 			if change(&cfg); n > 1<<12 {
@@ -210,7 +210,7 @@ func TestBothSidesOfFewestEffective(t *testing.T) {
 		cfg.Binning, cfg.Edges, cfg.Order = GivenEdges, []float64{0, 50, 75, 100, 150, 1000}, 1
 		loss, err := Loss(ev, cfg)
 		total := floats.Sum(weights)
-		if effective := total * total / floats.Dot(weights, weights); effective < fewestEffective {
+		if effective := total * total / floats.Dot(weights, weights); effective < 1.05 {
 			require.ErrorIs(t, err, ErrBin, weights)
 			require.ErrorContains(t, err, fmt.Sprintf("bin 0 of 5, mass in [0, 50), has (sum of weights)^2 / (sum of squared weights) = %.4g effective events", effective))
 			cfg.Unbiased = false
@@ -235,7 +235,7 @@ func TestBothSidesOfNumbersOfBins(t *testing.T) {
 
 // A bin of 4 events stays, and one of 3 becomes part of the next.
 func TestBothSidesOfEnoughEvents(t *testing.T) {
-	for few, bins := range map[int]int{enoughEvents - 1: 7, enoughEvents: 8, enoughEvents + 1: 8} {
+	for few, bins := range map[int]int{3: 7, 4: 8, 4 + 1: 8} {
 		ev := Events[float64]{Mass: []float64{0, 8}}
 		for b, count := range []int{9, 9, 9, few, 9, 9, 9, 9} {
 			for range count {
@@ -258,51 +258,14 @@ func TestBothSidesOfEnoughEvents(t *testing.T) {
 	}
 }
 
-// A gradient that is scattered by blocks is the one that is written at once.
-func TestBothSidesOfAScatteredBlock(t *testing.T) {
-	defer func(from int) { scatterFrom = from }(scatterFrom)
-	for _, n := range []int{1<<blockBits - 1, 1 << blockBits, 1<<blockBits + 1} {
-		ev := spreadEvents[float32](n, false, 0.1)
-		var grads [][]float32
-		for _, scatterFrom = range []int{n + 1, n, n - 1} {
-			grad := make([]float32, n)
-			_, err := LossAndGrad(grad, ev, DefaultConfig(MoDe))
-			require.NoError(t, err)
-			grads = append(grads, grad)
-		}
-		require.Equal(t, grads[0], grads[1])
-		require.Equal(t, grads[0], grads[2])
-	}
-}
-
-func TestBothSidesOfABlockOfDisCo(t *testing.T) {
-	for n := 1<<massBlockBits - 1; n <= 1<<massBlockBits+1; n++ {
-		ev, got := spreadEvents[float64](n, false, 0.1), make([]float64, n)
-		value, err := LossAndGrad(got, ev, DefaultConfig(DisCo))
-		require.NoError(t, err)
-		want, grad := (&pairwise{ev.Mass, ev.Score, onesIfNil(nil, n), false}).discoAndGrad()
-		require.InDelta(t, want, value, 1e-11, n)
-		requireAlike(t, grad, got, 1e-9)
-	}
-}
-
 // One bin more is an error, see TestHessErrors.
 func TestBothSidesOfTheMostCurvedBins(t *testing.T) {
-	ev, cfg := spreadEvents[float64](2*mostCurvedBins, false, 0), DefaultConfig(MoDe)
-	cfg.Bins = mostCurvedBins
+	ev, cfg := spreadEvents[float64](2*4096, false, 0), DefaultConfig(MoDe)
+	cfg.Bins = 4096
 	hess := make([]float64, len(ev.Score))
 	_, err := LossGradHess(nil, hess, ev, cfg, DefaultSmoothing)
 	require.NoError(t, err)
 	require.Positive(t, floats.Min(hess))
-}
-
-// 8 bins of each of two variables where there are 8 events for each of their 64 cells, and never more.
-func TestBothSidesOfMostJointBins(t *testing.T) {
-	cfg := DefaultConfig(MoDe)
-	cells := mostJointBins * mostJointBins * eventsPerBin
-	for n, bins := range map[int]int{cells - 1: mostJointBins - 1, cells: mostJointBins, cells + 1: mostJointBins, 10 * cells: mostJointBins} {
-		require.Equal(t, [MaxVariables]int{bins, bins}, jointBinsFor(&cfg, 2, n), n)
-	}
 }
 
 // Variables that are walked along together, and those whose bins make too many cells for that: the mean of each alone.
@@ -319,7 +282,7 @@ func TestBothSidesOfMostCells(t *testing.T) {
 	for _, first := range []int{63, 64, 65} {
 		cfg := DefaultConfig(MoDe)
 		cfg.Variables = []Variable{{Bins: first, MassRange: unbounded()}, {Bins: 32, MassRange: unbounded()}, {Bins: 32, MassRange: unbounded()}}
-		require.Equal(t, first > 64, first*32*32 > mostCells)
+		require.Equal(t, first > 64, first*32*32 > (1<<16))
 		got, want := make([]float64, n), make([]float64, n)
 		loss, err := LossAndGrad(got, ev, cfg)
 		require.NoError(t, err)
@@ -350,7 +313,7 @@ func TestBothSidesOfMostNestedCells(t *testing.T) {
 		cfg.Joint, cfg.Unbiased = true, false
 		cfg.Variables = []Variable{{Bins: 256, MassRange: unbounded()}, {Bins: inner, MassRange: unbounded()}}
 		_, err := Loss(ev, cfg)
-		if n > mostCells {
+		if n > (1 << 16) {
 			require.ErrorContains(t, err, "cells, and 65536 are possible")
 			continue
 		}
@@ -359,14 +322,14 @@ func TestBothSidesOfMostNestedCells(t *testing.T) {
 }
 
 func TestBothSidesOfMostValues(t *testing.T) {
-	for n := maxValues - 1; n <= maxValues+1; n++ {
+	for n := 4096 - 1; n <= 4096+1; n++ {
 		ev, cfg := Events[float64]{}, DefaultConfig(MoDe)
 		cfg.Binning, cfg.Unbiased = Values, false
 		for i := range n {
 			ev.Mass = append(ev.Mass, float64(11*i%n))
 		}
 		edges, err := Edges(ev, cfg)
-		if n > maxValues {
+		if n > 4096 {
 			require.ErrorIs(t, err, ErrOption)
 			continue
 		}
@@ -415,12 +378,12 @@ func TestBothSidesOfTheHighestDegrees(t *testing.T) {
 	require.ErrorIs(t, cfg.Validate(), ErrOption)
 }
 
-// A max_slope below 1/extremeSlope counts as that.
+// A max_slope below 1e-100 counts as that.
 func TestBothSidesOfTheLeastMaxSlope(t *testing.T) {
 	ev, cfg := spreadEvents[float64](500, false, 0.1), DefaultConfig(MoDe)
 	cfg.Order, cfg.Bins = 2, 6
 	var losses []float64
-	for _, slope := range []float64{math.Nextafter(1/extremeSlope, 0), 1 / extremeSlope, math.Nextafter(1/extremeSlope, 1)} {
+	for _, slope := range []float64{math.Nextafter(1e-100, 0), 1e-100, math.Nextafter(1e-100, 1)} {
 		cfg.MaxSlope = slope
 		checkSweep(t, ev, cfg, fmt.Sprint(slope))
 		loss, err := Loss(ev, cfg)

@@ -5,6 +5,9 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/libmode/libmode/core/internal/errs"
+	"github.com/libmode/libmode/core/internal/moments"
 )
 
 // Validate returns an error wrapping ErrOption for the first option that is
@@ -19,10 +22,10 @@ func (c *Config) Validate() error {
 			return err
 		}
 		if c.Loss != MoDe && !slices.Contains(o.Losses, c.Loss) && !o.isDefault(c) {
-			return optionError(o.Name, o.shown(c), "has no meaning for loss = %s: leave it at its default", lossNames[c.Loss])
+			return errs.OfOption(o.Name, o.shown(c), "has no meaning for loss = %s: leave it at its default", lossNames[c.Loss])
 		}
 		if o.order > c.Order && !o.isDefault(c) {
-			return optionError(o.Name, o.shown(c), "%s needs order >= %d, and order is %d", o.needs, o.order, c.Order)
+			return errs.OfOption(o.Name, o.shown(c), "%s needs order >= %d, and order is %d", o.needs, o.order, c.Order)
 		}
 	}
 	if err := c.checkVariables(); err != nil {
@@ -42,7 +45,7 @@ func (c *Config) checkVariables() error {
 	}
 	for _, name := range []string{"mass_range", "edges", "knots"} {
 		if o := optionOf(name); !o.isDefault(c) {
-			return optionError(name, o.shown(c), "cannot be given for all variables together: give one for each")
+			return errs.OfOption(name, o.shown(c), "cannot be given for all variables together: give one for each")
 		}
 	}
 	for k, v := range c.Variables {
@@ -57,22 +60,22 @@ func (c *Config) checkVariables() error {
 func (c *Config) checkBins(v Variable, of string) error {
 	switch {
 	case c.Binning != GivenEdges && len(v.Edges) > 0:
-		return errorOf(ErrOption, "edges%s has length %d, but binning = %s takes none: set binning = edges, or leave them out", of, len(v.Edges), optionOf("binning").shown(c))
+		return errs.Of(ErrOption, "edges%s has length %d, but binning = %s takes none: set binning = edges, or leave them out", of, len(v.Edges), optionOf("binning").shown(c))
 	case c.Binning == GivenEdges && len(v.Edges) < 2:
-		return errorOf(ErrOption, "edges%s has length %d: binning = edges needs at least 2 edges", of, len(v.Edges))
+		return errs.Of(ErrOption, "edges%s has length %d: binning = edges needs at least 2 edges", of, len(v.Edges))
 	case c.Binning == GivenEdges && v.MassRange != unbounded():
-		return optionError("mass_range"+of, shownRange(v.MassRange), "cannot be given together with edges, whose ends are the range")
+		return errs.OfOption("mass_range"+of, errs.Range(v.MassRange), "cannot be given together with edges, whose ends are the range")
 	case c.Binning == Values && v.Bins != 0:
-		return optionError("bins"+of, v.Bins, "has no meaning with binning = values: leave it out")
+		return errs.OfOption("bins"+of, v.Bins, "has no meaning with binning = values: leave it out")
 	case c.Basis != BSpline && len(v.Knots) > 0:
-		return errorOf(ErrOption, "knots%s has length %d, but basis = legendre takes none: set basis = bspline, or leave them out", of, len(v.Knots))
+		return errs.Of(ErrOption, "knots%s has length %d, but basis = legendre takes none: set basis = bspline, or leave them out", of, len(v.Knots))
 	}
 	lo, hi := v.MassRange[0], v.MassRange[1]
 	if c.Binning == GivenEdges {
 		lo, hi = v.Edges[0], v.Edges[len(v.Edges)-1]
 	}
-	if k := knotOutside(v.Knots, lo, hi); k >= 0 {
-		return errorOf(ErrOption, "knots[%d]%s = %v does not lie inside the mass range [%v, %v]", k, of, v.Knots[k], lo, hi)
+	if k := moments.KnotOutside(v.Knots, lo, hi); k >= 0 {
+		return errs.Of(ErrOption, "knots[%d]%s = %v does not lie inside the mass range [%v, %v]", k, of, v.Knots[k], lo, hi)
 	}
 	return nil
 }
@@ -88,11 +91,11 @@ func (c *Config) checkJoint() error {
 	}
 	switch {
 	case c.Loss == MoDe && c.Moments != Projection:
-		return optionError("moments", "quadrature", "cannot be given together with joint = true, which has projection moments only")
+		return errs.OfOption("moments", "quadrature", "cannot be given together with joint = true, which has projection moments only")
 	case c.Basis != Legendre:
-		return optionError("basis", "bspline", "cannot be given together with joint = true, which has polynomials only")
+		return errs.OfOption("basis", "bspline", "cannot be given together with joint = true, which has polynomials only")
 	case c.Binning == Values:
-		return optionError("binning", "values", "cannot be given together with joint = true, which needs quantile, uniform or given bins")
+		return errs.OfOption("binning", "values", "cannot be given together with joint = true, which needs quantile, uniform or given bins")
 	}
 	return nil
 }
@@ -100,11 +103,11 @@ func (c *Config) checkJoint() error {
 // checkBasis checks what the bins are fitted with.
 func (c *Config) checkBasis() error {
 	if c.Binning == Values && c.Loss == MoDe && c.Moments != Projection {
-		return optionError("moments", "quadrature", "cannot be given together with binning = values, which has projection moments only")
+		return errs.OfOption("moments", "quadrature", "cannot be given together with binning = values, which has projection moments only")
 	}
 	if c.Basis == Legendre {
 		if c.Degree != DefaultDegree {
-			return optionError("degree", c.Degree, "needs basis = bspline")
+			return errs.OfOption("degree", c.Degree, "needs basis = bspline")
 		}
 		return nil
 	}
@@ -119,7 +122,7 @@ func (c *Config) checkBasis() error {
 func (c *Config) without(why string, names ...string) error {
 	for _, name := range names {
 		if o := optionOf(name); !o.isDefault(c) {
-			return optionError(name, o.shown(c), "%s", why)
+			return errs.OfOption(name, o.shown(c), "%s", why)
 		}
 	}
 	return nil
@@ -175,7 +178,7 @@ func (o *Option) check(c *Config) error {
 	case *int:
 		if o.Kind == Choice {
 			if *p < 0 || *p >= len(o.Values) {
-				return optionError(o.Name, *p, "must be the number of one of %s, counted from 0", strings.Join(o.Values, ", "))
+				return errs.OfOption(o.Name, *p, "must be the number of one of %s, counted from 0", strings.Join(o.Values, ", "))
 			}
 			return nil
 		}
@@ -197,12 +200,12 @@ func (o *Option) check(c *Config) error {
 // checkVariables checks what each variable has of its own.
 func checkVariables(variables []Variable) error {
 	if len(variables) > MaxVariables {
-		return optionError("variables", len(variables), "are more than the %d that a call can have", MaxVariables)
+		return errs.OfOption("variables", len(variables), "are more than the %d that a call can have", MaxVariables)
 	}
 	for k, v := range variables {
 		of := fmt.Sprintf(" of variable %d", k)
 		if v.Bins < 0 || v.Bins > math.MaxInt32 {
-			return optionError("bins"+of, v.Bins, "must be at least 1")
+			return errs.OfOption("bins"+of, v.Bins, "must be at least 1")
 		}
 		if err := checkRange("mass_range"+of, v.MassRange); err != nil {
 			return err
@@ -222,13 +225,13 @@ func (o *Option) checkNumber(x float64) error {
 	case x == o.None || (x > o.lowest || x == o.lowest && !o.above) && x <= o.highest && finite(x):
 		return nil
 	case o.Kind == Integer && (x > o.highest || o.highest < math.MaxInt32):
-		return optionError(o.Name, int(x), "must be between %v and %v", int(o.lowest), int(o.highest))
+		return errs.OfOption(o.Name, int(x), "must be between %v and %v", int(o.lowest), int(o.highest))
 	case o.Kind == Integer:
-		return optionError(o.Name, int(x), "must be at least %v", int(o.lowest))
+		return errs.OfOption(o.Name, int(x), "must be at least %v", int(o.lowest))
 	case o.above:
-		return optionError(o.Name, x, "must be greater than %v", o.lowest)
+		return errs.OfOption(o.Name, x, "must be greater than %v", o.lowest)
 	}
-	return optionError(o.Name, x, "must be finite and at least %v", o.lowest)
+	return errs.OfOption(o.Name, x, "must be finite and at least %v", o.lowest)
 }
 
 func checkRange(name string, r [2]float64) error {
@@ -236,11 +239,11 @@ func checkRange(name string, r [2]float64) error {
 	case r == unbounded():
 		return nil
 	case !finite(r[0]) || !finite(r[1]):
-		return optionError(name, shownRange(r), "must have two finite ends")
+		return errs.OfOption(name, errs.Range(r), "must have two finite ends")
 	case !(r[0] < r[1]):
-		return optionError(name, shownRange(r), "must have its lower end below its upper end")
+		return errs.OfOption(name, errs.Range(r), "must have its lower end below its upper end")
 	case !finite(r[1] - r[0]):
-		return optionError(name, shownRange(r), "is too wide for double precision")
+		return errs.OfOption(name, errs.Range(r), "is too wide for double precision")
 	}
 	return nil
 }
@@ -250,10 +253,10 @@ func checkIncreasing(name, of string, values []float64) error {
 	for i, x := range values {
 		place := fmt.Sprintf("%s[%d]%s", name, i, of)
 		if !finite(x) {
-			return optionError(place, x, "must be finite")
+			return errs.OfOption(place, x, "must be finite")
 		}
 		if i > 0 && !(x > values[i-1]) {
-			return optionError(place, x, "must be greater than %s[%d]%s = %v", name, i-1, of, values[i-1])
+			return errs.OfOption(place, x, "must be greater than %s[%d]%s = %v", name, i-1, of, values[i-1])
 		}
 	}
 	if last := len(values) - 1; last > 0 {
@@ -264,7 +267,7 @@ func checkIncreasing(name, of string, values []float64) error {
 
 func checkLabels(name string, labels []int32) error {
 	if len(labels) == 0 {
-		return optionError(name, "[]", "must name at least one label")
+		return errs.OfOption(name, "[]", "must name at least one label")
 	}
 	if len(labels) == 1 {
 		return nil
@@ -273,7 +276,7 @@ func checkLabels(name string, labels []int32) error {
 	slices.Sort(sorted)
 	for i, label := range sorted[1:] {
 		if label == sorted[i] {
-			return optionError(name, labels, "names label %d twice", label)
+			return errs.OfOption(name, labels, "names label %d twice", label)
 		}
 	}
 	return nil
@@ -288,13 +291,11 @@ func (o *Option) shown(c *Config) any {
 		}
 		return v
 	case [2]float64:
-		return shownRange(v)
+		return errs.Range(v)
 	default:
 		return v
 	}
 }
-
-func shownRange(r [2]float64) string { return fmt.Sprintf("[%v, %v]", r[0], r[1]) }
 
 // assign sets what a field points to.
 func assign(field, value any) {

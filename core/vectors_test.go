@@ -10,7 +10,10 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/libmode/libmode/core/internal/events"
 	"github.com/libmode/libmode/core/internal/lanes"
+	"github.com/libmode/libmode/core/internal/loss"
+	"github.com/libmode/libmode/core/internal/par"
 )
 
 // All tests of this package run every loss twice where there are vector instructions,
@@ -19,7 +22,7 @@ func TestMain(m *testing.M) {
 	flag.Parse()
 	if benchmarks := flag.Lookup("test.bench").Value.String(); benchmarks == "" && lanes.Vectors(true) {
 		callsPerLoss = 2
-		ofFloat32, ofFloat64 = bothWays(ofFloat32), bothWays(ofFloat64)
+		single, double = bothWays(single), bothWays(double)
 	}
 	os.Exit(m.Run())
 }
@@ -29,12 +32,14 @@ func sameBits(a, b Result) bool {
 	return same(a.Loss, b.Loss) && same(a.Bias, b.Bias) && same(a.Events, b.Events)
 }
 
-func bothWays[T Float](of func(derivatives[T], *Events[T], *Config) (Result, error)) func(derivatives[T], *Events[T], *Config) (Result, error) {
-	room := sync.Pool{New: func() any { return new(derivatives[T]) }}
-	return func(out derivatives[T], ev *Events[T], cfg *Config) (Result, error) {
-		kept := room.Get().(*derivatives[T])
+type evaluator[T Float] = func(events.Derivatives[T], Events[T], *loss.Plan, *par.Scratch) (Result, error)
+
+func bothWays[T Float](of evaluator[T]) evaluator[T] {
+	room := sync.Pool{New: func() any { return new(events.Derivatives[T]) }}
+	return func(out events.Derivatives[T], ev Events[T], p *loss.Plan, sc *par.Scratch) (Result, error) {
+		kept := room.Get().(*events.Derivatives[T])
 		defer room.Put(kept)
-		var plain derivatives[T]
+		var plain events.Derivatives[T]
 		for d, given := range out {
 			if given != nil {
 				kept[d] = append(kept[d][:0], given...)
@@ -42,16 +47,17 @@ func bothWays[T Float](of func(derivatives[T], *Events[T], *Config) (Result, err
 			}
 		}
 		lanes.Vectors(false)
-		want, failed := of(plain, ev, cfg)
+		want, failed := of(plain, ev, p, sc)
 		lanes.Vectors(true)
-		loss, err := of(out, ev, cfg)
+		sc.Arena.Reset()
+		loss, err := of(out, ev, p, sc)
 		if fmt.Sprint(err) != fmt.Sprint(failed) || !sameBits(loss, want) {
-			panic(fmt.Sprintf("%v, %v with vectors, and %v, %v without: %+v", loss, err, want, failed, *cfg))
+			panic(fmt.Sprintf("%v, %v with vectors, and %v, %v without: %+v", loss, err, want, failed, *p))
 		}
 		for d, of := range out {
 			for i := range of {
 				if err == nil && math.Float64bits(float64(of[i])) != math.Float64bits(float64(plain[d][i])) {
-					panic(fmt.Sprintf("derivative %d by score[%d] = %v with vectors, and %v without: %+v", d+1, i, of[i], plain[d][i], *cfg))
+					panic(fmt.Sprintf("derivative %d by score[%d] = %v with vectors, and %v without: %+v", d+1, i, of[i], plain[d][i], *p))
 				}
 			}
 		}

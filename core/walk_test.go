@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 	"testing"
 
+	"github.com/libmode/libmode/core/internal/par"
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/floats"
 )
@@ -215,7 +216,7 @@ func checkThreads(t *testing.T, ev Events[float32], cfg Config, what string) {
 
 // What the arrays for derivatives hold before does not matter: events outside get 0.
 func TestDerivativesAreCleared(t *testing.T) {
-	for _, n := range []int{100, clearedAtATime - 1, clearedAtATime, clearedAtATime + 1, 3*clearedAtATime + 7} {
+	for _, n := range []int{100, clearBlock - 1, clearBlock, clearBlock + 1, 3*clearBlock + 7} {
 		ev, cfg := spreadEvents[float32](n, false, 0.1), DefaultConfig(MoDe)
 		cfg.MassRange = [2]float64{50, 110}
 		grad, hess := make([]float32, n), make([]float32, n)
@@ -231,6 +232,8 @@ func TestDerivativesAreCleared(t *testing.T) {
 		}
 	}
 }
+
+const clearBlock = 1 << 16
 
 // callsPerLoss is how often these tests compute a loss that they ask for once, see TestMain.
 var callsPerLoss = 1
@@ -264,8 +267,8 @@ func TestAllocations(t *testing.T) {
 
 // Between calls the pool holds no team, whose last job has the caller's arrays.
 func TestScratchKeepsNoJob(t *testing.T) {
-	sc := takeScratch()
-	sc.team.Run(4, func(int) {})
-	giveScratch(sc)
-	require.Nil(t, sc.team)
+	sc := par.Take()
+	sc.Team.Run(4, func(int) {})
+	sc.Give()
+	require.Nil(t, sc.Team)
 }

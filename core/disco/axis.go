@@ -1,6 +1,10 @@
 package disco
 
-import "math"
+import (
+	"math"
+
+	"github.com/libmode/libmode/core/internal/errs"
+)
 
 // axis is one of the two variables, in increasing order, centred and scaled.
 type axis struct {
@@ -49,7 +53,7 @@ func (ax *axis) setVariance(fm *form, words Words) error {
 	ax.variance = total.value()
 	// The largest |z| is about 1, so that a small size is one event far from all others.
 	if !(ax.variance > roundingFloor*size && size > 0x1p-900) {
-		return errorOf(ErrUndefined, "%s: the distance variance of the %d %s is %.3g times their mean squared distance, "+
+		return errs.Of(ErrUndefined, "%s: the distance variance of the %d %s is %.3g times their mean squared distance, "+
 			"so that DisCo, which divides by its root, is not defined: all but one of them agree in double precision, or negative weights outweigh the others",
 			ax.name, len(ax.z), words.Events, ax.variance/max(size, math.SmallestNonzeroFloat64))
 	}

@@ -4,6 +4,7 @@ import (
 	"math"
 	"sync"
 
+	"github.com/libmode/libmode/core/internal/errs"
 	"github.com/libmode/libmode/core/internal/par"
 )
 
@@ -16,7 +17,7 @@ type Float interface{ float32 | float64 }
 func Correlation[T Float](gradX, gradY, x, y, weight []T, unbiased bool) (float64, error) {
 	n := len(x)
 	if uint64(n) > math.MaxUint32 {
-		return 0, errorOf(ErrLength, "x has length %d, but one call takes at most %d events", n, uint64(math.MaxUint32))
+		return 0, errs.Of(ErrLength, "x has length %d, but one call takes at most %d events", n, uint64(math.MaxUint32))
 	}
 	names, arrays := [...]string{"x", "y", "weight", "grad_x", "grad_y"}, [...][]T{x, y, weight, gradX, gradY}
 	var wide [len(names)][]float64
@@ -25,10 +26,10 @@ func Correlation[T Float](gradX, gradY, x, y, weight []T, unbiased bool) (float6
 			continue
 		}
 		if len(array) != n {
-			return 0, errorOf(ErrLength, "%s has length %d, but x has length %d", names[k], len(array), n)
+			return 0, errs.Of(ErrLength, "%s has length %d, but x has length %d", names[k], len(array), n)
 		}
 		if i := firstNotFinite(array); k <= 2 && i >= 0 {
-			return 0, errorOf(ErrNotFinite, "%s[%d] = %v: every %s must be finite", names[k], i, array[i], names[k])
+			return 0, errs.Of(ErrNotFinite, "%s[%d] = %v: every %s must be finite", names[k], i, array[i], names[k])
 		}
 		wide[k] = doubles(array)
 	}
@@ -41,7 +42,7 @@ func Correlation[T Float](gradX, gradY, x, y, weight []T, unbiased bool) (float6
 			arrays[k][i] = T(g)
 		}
 		if i := firstNotFinite(arrays[k]); i >= 0 {
-			return 0, errorOf(ErrOverflow, "%s[%d] = %v: the derivative is beyond its type, since the values of %s differ by so little",
+			return 0, errs.Of(ErrOverflow, "%s[%d] = %v: the derivative is beyond its type, since the values of %s differ by so little",
 				names[k], i, wide[k][i], names[k-3])
 		}
 	}
@@ -93,7 +94,7 @@ func OfEvents(gradX, gradY, x, y, weight []float64, unbiased bool, words Words) 
 		least = 4
 	}
 	if n < least {
-		return 0, errorOf(ErrTooFew, "too few events: %d %s, and DisCo with unbiased = %v needs at least %d: use larger batches",
+		return 0, errs.Of(ErrTooFew, "too few events: %d %s, and DisCo with unbiased = %v needs at least %d: use larger batches",
 			n, words.Events, unbiased, least)
 	}
 	dc := calls.Get().(*call)

@@ -1,5 +1,7 @@
 package disco
 
+import "github.com/libmode/libmode/core/internal/errs"
+
 // form says how dCov^2 follows from sums over events and over pairs of them.
 // With row sums alpha_i = sum_j w_j a_ij and beta_i of b, A = sum_i w_i alpha_i:
 //
@@ -36,7 +38,7 @@ func newForm(weights []float64, unit float64, ones, unbiased bool, words Words) 
 	}
 	total := s[1]
 	if !(total > 0) {
-		return form{}, errorOf(ErrUndefined, "weight: the %d %s have sum of weights %v, which must be positive", len(weights), words.Events, total/unit)
+		return form{}, errs.Of(ErrUndefined, "weight: the %d %s have sum of weights %v, which must be positive", len(weights), words.Events, total/unit)
 	}
 	if !unbiased {
 		return form{one: 1 / (total * total), row: -2 / (total * total * total), all: 1 / (total * total * total * total)}, nil
@@ -44,7 +46,7 @@ func newForm(weights []float64, unit float64, ones, unbiased bool, words Words) 
 	s2, s3, s4 := 2*s[2], 6*s[3], 24*s[4]
 	for p, sum := range []float64{s2 / (total * total), s3 / (total * total * total), s4 / (total * total * total * total)} {
 		if !(sum > roundingFloor) {
-			return form{}, errorOf(ErrUndefined, "weight: with unbiased, the means over %d different events have a sum of weights of %.3g times that over all, "+
+			return form{}, errs.Of(ErrUndefined, "weight: with unbiased, the means over %d different events have a sum of weights of %.3g times that over all, "+
 				"and it must be positive: use larger batches, or weights that vary less", p+2, sum)
 		}
 	}

@@ -3,6 +3,7 @@ package disco
 import (
 	"math"
 
+	"github.com/libmode/libmode/core/internal/errs"
 	"github.com/libmode/libmode/core/internal/par"
 	"github.com/libmode/libmode/core/internal/radix"
 )
@@ -119,11 +120,11 @@ func (ax *axis) centre(words Words) error {
 	z := ax.z
 	lo, hi, median := z[0], z[len(z)-1], z[len(z)/2]
 	if lo == hi {
-		return errorOf(ErrUndefined, "%s: all %d %s have the same %s %v, so that DisCo is 0/0, which is not defined",
+		return errs.Of(ErrUndefined, "%s: all %d %s have the same %s %v, so that DisCo is 0/0, which is not defined",
 			ax.name, len(z), words.Events, ax.name, lo)
 	}
 	if math.IsInf(hi-lo, 0) {
-		return errorOf(ErrOverflow, "%s: the %s span [%v, %v], which is too wide for double precision", ax.name, words.Events, lo, hi)
+		return errs.Of(ErrOverflow, "%s: the %s span [%v, %v], which is too wide for double precision", ax.name, words.Events, lo, hi)
 	}
 	ax.unit = unitOf(max(median-lo, hi-median))
 	for k := range z {

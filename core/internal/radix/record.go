@@ -100,3 +100,11 @@ func (la *Layout) Number(record uint64) float64 {
 	}
 	return Value(record&^(1<<markBit)>>(la.keyShift&63)<<(la.zeros&63) + la.base)
 }
+
+// NumberOf returns the number that a record was sorted by, if it can without a look at the numbers.
+func NumberOf[T Float](la *Layout, record uint64, numbers []T) float64 {
+	if la.Exact() {
+		return la.Number(record)
+	}
+	return float64(numbers[la.Index(record)])
+}

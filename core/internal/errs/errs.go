@@ -1,0 +1,44 @@
+// Package errs makes the errors of the loss: a kind, and a sentence that names the argument, its value and its place.
+package errs
+
+import (
+	"errors"
+	"fmt"
+)
+
+// The kinds of errors, which package core documents.
+var (
+	Option     = errors.New("invalid option")
+	Length     = errors.New("length mismatch")
+	NotFinite  = errors.New("value not finite")
+	ScoreRange = errors.New("score out of range")
+	NoEvents   = errors.New("too few events")
+	Bin        = errors.New("unusable bin")
+	Undefined  = errors.New("undefined")
+	Overflow   = errors.New("overflow")
+)
+
+// sentence is an error for the user that wraps its kind.
+type sentence struct {
+	kind error
+	text string
+}
+
+func (s *sentence) Error() string { return s.text }
+func (s *sentence) Unwrap() error { return s.kind }
+
+// Of returns an error of a kind, or of the kind of another error.
+func Of(kind error, format string, args ...any) error {
+	return &sentence{kind, fmt.Sprintf(format, args...)}
+}
+
+// OfOption returns the error of an option that has a value.
+func OfOption(name string, value any, format string, args ...any) error {
+	return Of(Option, "%s = %v %s", name, value, fmt.Sprintf(format, args...))
+}
+
+// Range returns a range as errors show it.
+func Range(r [2]float64) string { return fmt.Sprintf("[%v, %v]", r[0], r[1]) }
+
+// OfVariable returns an error that says which of several variables of mass it is about.
+func OfVariable(k int, err error) error { return Of(err, "variable %d of mass: %v", k, err) }

@@ -1,0 +1,43 @@
+package loss
+
+import (
+	"math"
+
+	"github.com/libmode/libmode/core/disco"
+	"github.com/libmode/libmode/core/internal/events"
+	"github.com/libmode/libmode/core/internal/par"
+	"github.com/libmode/libmode/core/internal/walk"
+)
+
+// discoLoss returns the distance correlation of mass and score, see package disco. Where scores or masses are all equal, it
+// is 0/0: an error, since 0 would tell a training whose scores have collapsed that all is well.
+func discoLoss[T events.Float](out events.Derivatives[T], ev events.Events[T], index []uint32, p *Plan, k int, sc *par.Scratch) (walk.Result, error) {
+	limits := p.Variables[k].Limits
+	limits.Score = [2]float64{math.Inf(-1), math.Inf(1)}
+	sel, err := events.SelectUncounted(ev, index, limits, sc)
+	if err != nil {
+		return walk.Result{}, err
+	}
+	var mass, score, weight []float64
+	var places []uint32
+	for i := range sel.Score {
+		if sel.TakesPart(i) {
+			mass, score, places = append(mass, float64(sel.Mass[i])), append(score, float64(sel.Score[i])), append(places, uint32(i))
+			if sel.Weight != nil {
+				weight = append(weight, float64(sel.Weight[i]))
+			}
+		}
+	}
+	var slope []float64
+	grad := out.Grad()
+	if grad != nil {
+		slope = make([]float64, sel.N)
+	}
+	loss, err := disco.OfEvents(nil, slope, mass, score, weight, p.Walk.Moments.Unbiased, disco.Words{X: "mass", Y: "score", Events: "selected events"})
+	for k, i := range places {
+		if grad != nil {
+			grad[i] = T(slope[k])
+		}
+	}
+	return walk.Result{Loss: loss}, err
+}

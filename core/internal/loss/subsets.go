@@ -1,0 +1,101 @@
+package loss
+
+import (
+	"sort"
+
+	"github.com/libmode/libmode/core/internal/events"
+	"github.com/libmode/libmode/core/internal/par"
+	"github.com/libmode/libmode/core/internal/walk"
+)
+
+// Evaluate returns the loss of events, and sets the derivatives that are wanted: of several labels and categories the sum of
+// the losses of each, times its share of the label's sum of weights.
+func Evaluate[T events.Float](out events.Derivatives[T], ev events.Events[T], p *Plan, sc *par.Scratch) (walk.Result, error) {
+	sc.Team.PartsFor(len(ev.Score)) // few events are left to this goroutine from the first
+	out.Clear(sc.Team)
+	if ev.Label == nil && ev.Category == nil {
+		found, err := ofSubset(out, ev, nil, p, sc)
+		return checked(found, err, out, sc.Team)
+	}
+	di := par.Kept[events.Division[T]](sc)
+	if err := di.Divide(ev, p.Labels, sc); err != nil {
+		return walk.Result{}, err
+	}
+	if err := di.SetFactors(p.Labels); err != nil {
+		return walk.Result{}, err
+	}
+	found, err := sum(di, di.Derivatives(out), p, sc)
+	if err == nil {
+		di.Scatter(out, sc.Team)
+	}
+	return checked(found, err, out, sc.Team)
+}
+
+// checked returns what a loss has found, or an error, which may be that a derivative is beyond its type.
+func checked[T events.Float](found walk.Result, err error, out events.Derivatives[T], team *par.Team) (walk.Result, error) {
+	if err == nil {
+		err = out.Check(team)
+	}
+	if err != nil {
+		return walk.Result{}, err
+	}
+	return found, nil
+}
+
+// smallBlock is how many events of small subsets a goroutine takes at a time.
+const smallBlock = 1 << 14
+
+// sum returns the sum of the losses of the subsets times their factors; each subset sets its part of the derivatives. Small
+// subsets are shared among goroutines.
+func sum[T events.Float](di *events.Division[T], out events.Derivatives[T], p *Plan, sc *par.Scratch) (total walk.Result, err error) {
+	losses, failed := make([]walk.Result, len(di.Subsets)), make([]error, len(di.Subsets))
+	one := func(k int, sc *par.Scratch) {
+		sc.Arena.Reset()
+		su := &di.Subsets[k]
+		ev, index := di.Of(k)
+		own := out.Cut(su.Lo, su.Hi)
+		own.Clear(sc.Team)
+		losses[k], failed[k] = ofSubset(own, ev, index, p, sc)
+		if su.Factor != 1 {
+			own.Scale(su.Factor)
+		}
+	}
+	small := func(k int) bool { return len(di.Subsets) > 1 && di.Subsets[k].Size() < par.AloneCall }
+	shared := 0
+	for k := range di.Subsets {
+		if small(k) {
+			shared += di.Subsets[k].Size()
+		} else {
+			one(k, sc)
+		}
+	}
+	if shared > 0 {
+		sc.Team.PartsFor(shared)
+		first := func(at int) int { // the first subset that begins at an event or after it
+			return sort.Search(len(di.Subsets), func(k int) bool { return di.Subsets[k].Lo >= at })
+		}
+		sc.Team.Blocks(len(di.Index), smallBlock, func(lo, hi int) {
+			own := par.Take()
+			defer own.Give()
+			for k := first(lo); k < first(hi); k++ {
+				if small(k) {
+					one(k, own)
+				}
+			}
+		})
+	}
+	for k, loss := range losses {
+		if failed[k] != nil {
+			return walk.Result{}, di.Named(k, p.Labels, failed[k])
+		}
+		add(&total, loss, di.Subsets[k].Factor, 1)
+	}
+	return total, nil
+}
+
+// add adds a result, times a factor, with a share of its events.
+func add(total *walk.Result, other walk.Result, factor, share float64) {
+	total.Loss += factor * other.Loss
+	total.Bias += factor * other.Bias
+	total.Events += share * other.Events
+}

@@ -1,0 +1,67 @@
+// Package moments turns the CDFs of the bins into moments and moments back into CDFs: the fit of the functions of the mass
+// that cost nothing, and the bounds on its moments.
+package moments
+
+import (
+	"fmt"
+	"math"
+)
+
+// MaxOrder is the highest order of polynomials.
+const MaxOrder = 16
+
+// Options says which response costs nothing.
+type Options struct {
+	Order      int
+	Quadrature bool      // the paper's moments, in place of the fit
+	Splines    bool      // B-splines in place of polynomials, with Knots and Degree
+	Knots      []float64 // inside the mass range, in units of mass
+	Degree     int
+	MaxSlope   float64 // of |c_1| over c_0, or over 1 - c_0 where Selected; +Inf: no bound
+	Selected   bool
+	Monotonic  bool
+	Penalty    float64      // adds Penalty c_1^2 to J
+	Unbiased   bool         // the bias is subtracted, in which rounding shows first
+	Warn       func(string) // nil: nobody listens
+}
+
+// Functions returns the number of functions of one variable that cost nothing.
+func (o *Options) Functions() int {
+	if o.Splines {
+		return len(o.Knots) + o.Degree + 1
+	}
+	return o.Order + 1
+}
+
+// Bounded reports whether moments are bounded, so that c~ is not linear in F.
+func (o *Options) Bounded() bool { return !math.IsInf(o.MaxSlope, 1) || o.Monotonic }
+
+// Response and Simpler say in errors what costs nothing, and what would be less.
+func (o *Options) Response() string {
+	if o.Splines {
+		return fmt.Sprintf("%d B-splines", o.Functions())
+	}
+	return fmt.Sprintf("order = %d", o.Order)
+}
+
+func (o *Options) Simpler() string {
+	if o.Splines {
+		return "fewer knots"
+	}
+	return "a lower order"
+}
+
+// lookedAt returns which moments, from..to-1, enter the loss by their own size.
+func (o *Options) lookedAt() (from, to int) {
+	switch {
+	case o.Monotonic:
+		return 0, o.Order + 1
+	case o.Bounded():
+		return 0, 2
+	case o.Penalty > 0:
+		return 1, 2
+	}
+	return 0, 0
+}
+
+func isFinite(x float64) bool { return x-x == 0 }

@@ -1,0 +1,126 @@
+package walk
+
+import (
+	"math"
+
+	"github.com/libmode/libmode/core/internal/bins"
+	"github.com/libmode/libmode/core/internal/events"
+	"github.com/libmode/libmode/core/internal/moments"
+	"github.com/libmode/libmode/core/internal/order"
+	"github.com/libmode/libmode/core/internal/par"
+)
+
+// Options says what is wanted of a walk.
+type Options struct {
+	Moments   moments.Options
+	Mean      bool       // J is divided by the number of bins
+	Measured  bool       // the bias is wanted too, whether or not it is subtracted
+	Score     [2]float64 // the range of the integral; (-Inf, Inf): from the lowest score to the highest
+	Smoothing float64    // of the bound of the curvature, see newCurvature
+}
+
+// Integrand is what J is, for walkers that follow it along the scores: none of them
+// changes it. Without bounds J is a quadratic form of F (linear.go); bounds add a correction (correction.go).
+type Integrand struct {
+	bins       int
+	scale      float64   // the loss is scale times the integral of J
+	unit       []float64 // by how much an event of weight 1 moves F_b: 1/W_b
+	basis      *moments.Basis
+	variance   *variance // nil: the bias stays
+	linear     *linear
+	correction *correction // nil: no moment is bounded
+	stretched  *stretched  // nil: the loss needs no look
+}
+
+// Basis is that of the moments of bins, with what warnings about it need.
+type Basis struct {
+	*moments.Basis
+	Newton *moments.Newton // nil: none is a polynomial of one variable
+}
+
+// NewIntegrand returns the integrand of the MoDe loss of sorted records. To the sums it adds those that the bias needs.
+func NewIntegrand(o *Options, ba Basis, bs *bins.Bins, rs *order.Records, su *order.Sums, weightUnit float64, sc *par.Scratch) (*Integrand, error) {
+	in := par.New(&sc.Arena, Integrand{bins: bs.Count(), scale: 1, basis: ba.Basis})
+	if o.Mean {
+		in.scale /= float64(in.bins)
+	}
+	var err error
+	if in.unit, err = inverseSums(bs, su.All(), weightUnit, &sc.Arena); err != nil {
+		return nil, err
+	}
+	in.linear = newLinear(in.basis, o.Moments.Penalty, in.unit, &sc.Arena)
+	in.stretched = stretchedOf(o, ba)
+	if o.Moments.Unbiased || o.Measured {
+		if in.variance, err = newVariance(bs, rs, su, in.unit, sc); err != nil {
+			return nil, err
+		}
+	}
+	if o.Moments.Bounded() {
+		in.correction = newCorrection(in, moments.NewBound(&o.Moments, in.basis), &sc.Arena)
+	}
+	return in, nil
+}
+
+// FlatIntegrand returns the integrand of the flatness loss of J. Stevens and M. Williams, arXiv:1305.7248, as
+// arXiv:2010.09745 writes it,
+//
+//	L = sum_b share_b integral |F_b(s) - F(s)|^2 ds,   F(s) = sum_b share_b F_b(s)
+//
+// where share_b is the bin's fraction of the sum of weights, so that F is the CDF of all events. It follows
+// sqrt(share_b) F_b in place of F_b: then P_b = A_b = sqrt(share_b) gives the moment c = F and the residual
+// sqrt(share_b) (F_b - F), whose squares J adds up.
+func FlatIntegrand(bs *bins.Bins, su *order.Sums, weightUnit float64, sc *par.Scratch) (*Integrand, error) {
+	in := par.New(&sc.Arena, Integrand{bins: bs.Count(), scale: 1})
+	totals := su.All()
+	var err error
+	if in.unit, err = inverseSums(bs, totals, weightUnit, &sc.Arena); err != nil {
+		return nil, err
+	}
+	var all float64
+	for _, total := range totals {
+		all += total
+	}
+	roots := par.Make[float64](&sc.Arena, in.bins)
+	for b, total := range totals {
+		roots[b] = math.Sqrt(total / all)
+		in.unit[b] *= roots[b]
+	}
+	in.basis = moments.OfShares(roots, &sc.Arena)
+	in.linear = newLinear(in.basis, 0, in.unit, &sc.Arena)
+	return in, nil
+}
+
+// plain returns the integrand without the bias, and sums for it.
+func (in *Integrand) plain(su *order.Sums, sc *par.Scratch) (*Integrand, *order.Sums) {
+	without, sums := par.New(&sc.Arena, *in), par.New(&sc.Arena, *su)
+	without.variance, sums.Squares = nil, nil
+	if in.correction != nil {
+		without.correction = newCorrection(without, in.correction.bound, &sc.Arena)
+	}
+	return without, sums
+}
+
+// inverseSums returns 1/W_b. Sums are of weights in the given unit.
+func inverseSums(bs *bins.Bins, sums []float64, unit float64, arena *par.Arena) ([]float64, error) {
+	inverse := par.Make[float64](arena, len(sums))
+	for b, sum := range sums {
+		inverse[b] = 1 / sum
+		if err := bins.CheckSum(bs, b, sum, unit); err != nil {
+			return nil, err
+		}
+	}
+	return inverse, nil
+}
+
+// limits are those of the integral over the scores.
+type limits struct {
+	from, to float64
+	open     bool // to is the highest score
+}
+
+func limitsOf(score [2]float64, st *events.Stats) limits {
+	if math.IsInf(score[0], -1) {
+		return limits{st.ScoreMin, st.ScoreMax, true}
+	}
+	return limits{score[0], score[1], false}
+}
