@@ -3,7 +3,24 @@
 NumPy arrays, or anything that becomes one, in; floats and frozen dataclasses
 out. Labels are 1 for signal and 0 for background, and an event is selected
 where ``score >= threshold``. Weights may have either sign. Numbers are read as
-float64. :func:`bootstrap`, :func:`cvm_knn` and :func:`sde_knn` need SciPy,
+float64.
+
+:func:`efficiency`, :func:`residual`, :func:`flatness`, :func:`jsd`, :func:`blind_jsd`, :func:`roc`, :func:`auc`,
+:func:`threshold` and :func:`rejection` also take a histogram in the place of events, for samples that do not fit
+into memory:
+
+- a ``hist.Hist`` with axes named ``mass`` and ``score``, and ``label`` where signal is in it: a bin for 0, background,
+  and one for 1, signal, or the categories "background" and "signal". Weighted events need a storage
+  of weights and variances, ``hist.storage.Weight()``;
+- a histogram of boost_histogram or uproot, with these axes in this order;
+- arrays, as ``numpy.histogram2d`` returns them: ``(values, mass edges, score edges)``, or for weighted events
+  ``(values, variances, mass edges, score edges)``. Values are (mass bins, score bins), or (mass bins, score
+  bins, 2) of background and signal.
+
+Without ``label`` all events are background. A cut is an edge of the score axis, and ``bins`` are edges of the
+mass axis. The overflow of score counts as the highest scores; that of mass counts in the ROC curve alone.
+
+:func:`bootstrap`, :func:`cvm_knn` and :func:`sde_knn` need SciPy,
 :func:`signal_bias` and :func:`spurious_signal` need iminuit:
 ``pip install 'libmode[metrics]'``.
 """

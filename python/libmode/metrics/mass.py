@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._front import takes_events
-from ._arguments import Bins, number, numbers, positive, weights, whole, yes_or_no
+from ._arguments import number, positive, whole
+from ._histogram import Split
+from ._split import split
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,44 +76,10 @@ class Flatness:
     expected: float  #: what the number of events alone makes of it
 
 
-class _Binned(NamedTuple):
-    """The events inside the bins."""
-
-    bins: Bins
-    mass: NDArray[np.float64]
-    place: NDArray[np.intp]
-    selected: NDArray[np.bool_]
-    weight: NDArray[np.float64]
-
-
-class Split(NamedTuple):
-    """Sums over the events of each bin that are selected, row 0, and of those that are not, row 1: (2, bins)."""
-
-    bins: Bins
-    weight: NDArray[np.float64]
-    square: NDArray[np.float64]  #: of weights
-    filled: NDArray[np.bool_]  #: (bins,) whether there is an event
-
-
-def _split(events: _Binned) -> Split:
-    bins, _, place, selected, weight = events
-    both = [[bins.sums(place[which], power[which]) for which in (selected, ~selected)] for power in (weight, weight**2)]
-    filled = np.bincount(place, minlength=bins.count) > 0
-    return Split(bins, np.array(both[0]), np.array(both[1]), filled)
-
-
-def _binned(mass: Any, selected: Any, bins: Any, weight: Any) -> _Binned:
-    masses = numbers("mass", mass)
-    passed = yes_or_no("selected", selected, "True or False, or 1 or 0", "mass", masses)
-    weigh = weights(weight, "mass", masses)
-    chosen = Bins(bins, masses)
-    place = chosen.find(masses)
-    inside = place >= 0
-    return _Binned(chosen, masses[inside], place[inside], passed[inside], weigh[inside])
-
-
 @takes_events
-def jsd(mass: Any, selected: Any, bins: Any, *, base: float = 2, weight: Any = None) -> float:
+def jsd(
+    mass: Any, selected: Any = None, bins: Any = None, *, base: float = 2, weight: Any = None, cut: float | None = None
+) -> float:
     """Jensen-Shannon divergence of the masses that are selected from those that are not.
 
     With P and Q the histograms of the two, each divided by its sum, and
@@ -129,15 +96,20 @@ def jsd(mass: Any, selected: Any, bins: Any, *, base: float = 2, weight: Any = N
 
     Parameters
     ----------
-    mass : (n,) real numbers, in any unit
-        Masses of the background, selected or not.
+    mass : (n,) real numbers in any unit, or a histogram (see :mod:`libmode.metrics`)
+        Masses of the background, selected or not; or its histogram over mass and score.
     selected : (n,) booleans, or 0 and 1
+        Not with a histogram.
     bins : (b + 1,) increasing numbers, or an integer
         Edges, or how many bins of equal width there are from the lowest to the
         highest mass; events outside are not counted. The result depends on them, as
-        it does on the number of events: fluctuations add to it.
+        it does on the number of events: fluctuations add to it. With a histogram: edges of
+        its mass axis, by default all of them.
     base : number above 1
     weight : (n,) real numbers of either sign, optional
+        Not with a histogram.
+    cut : number
+        With a histogram: ``score >= cut`` is selected. It must be an edge of the score axis.
 
     Returns
     -------
@@ -162,24 +134,23 @@ def jsd(mass: Any, selected: Any, bins: Any, *, base: float = 2, weight: Any = N
     >>> bins = np.arange(50, 300, 25)
     >>> print(f"{jsd(mass, selected, bins):.4f}, of a blind selection {blind_jsd(mass, selected, bins):.4f}")
     0.0391, of a blind selection 0.0016
+    >>> score = np.where(selected, 0.9, 0.1)
+    >>> print(f"{jsd(np.histogram2d(mass, score, bins=[bins, [0, 0.5, 1]]), cut=0.5):.4f}")
+    0.0391
     """
-    return split_jsd(_split(_binned(mass, selected, bins, weight)), base)
-
-
-def split_jsd(split: Split, base: float) -> float:
-    """:func:`jsd` of sums."""
+    events = split(mass, selected, bins, weight, cut)
     base = number("base", base, 1)
     shapes = []
-    for name, histogram in zip(("selected", "not selected"), split.weight, strict=True):
-        if np.min(histogram) < 0:
-            worst = int(np.argmin(histogram))
+    for name, sums in zip(("selected", "not selected"), events.weight, strict=True):
+        if np.min(sums) < 0:
+            worst = int(np.argmin(sums))
             raise ValueError(
-                f"weight sums to {histogram[worst]:g} over the events that are {name} in {split.bins.name(worst)}: "
+                f"weight sums to {sums[worst]:g} over the events that are {name} in {events.bins.name(worst)}: "
                 "expected no negative sum; use wider bins"
             )
-        if histogram.sum() == 0:
+        if sums.sum() == 0:
             raise ValueError(f"selected leaves no weight {name} inside bins: expected a selection of a part")
-        shapes.append(histogram / histogram.sum())
+        shapes.append(sums / sums.sum())
     mean = (shapes[0] + shapes[1]) / 2
     nats = 0.0
     for shape in shapes:
@@ -189,7 +160,9 @@ def split_jsd(split: Split, base: float) -> float:
 
 
 @takes_events
-def blind_jsd(mass: Any, selected: Any, bins: Any, *, base: float = 2, weight: Any = None) -> float:
+def blind_jsd(
+    mass: Any, selected: Any = None, bins: Any = None, *, base: float = 2, weight: Any = None, cut: float | None = None
+) -> float:
     """The :func:`jsd` that a selection of the same size has on average if it does not look at the mass.
 
     With p_b the weight fraction of bin b, f the weight fraction that is selected and b(i)
@@ -225,24 +198,22 @@ def blind_jsd(mass: Any, selected: Any, bins: Any, *, base: float = 2, weight: A
     >>> print(f"{9 / 8 * (1 / selected.sum() + 1 / (~selected).sum()) / np.log(2):.5f}")
     0.00176
     """
-    return split_blind_jsd(_split(_binned(mass, selected, bins, weight)), base)
-
-
-def split_blind_jsd(split: Split, base: float) -> float:
-    """:func:`blind_jsd` of sums."""
+    events = split(mass, selected, bins, weight, cut)
     base = number("base", base, 1)
-    total = split.weight.sum(axis=0)
-    positive(split.bins, total, split.filled)
-    fraction = float(split.weight[0].sum() / total.sum())
+    total = events.weight.sum(axis=0)
+    positive(events.bins, total, events.filled)
+    fraction = float(events.weight[0].sum() / total.sum())
     if not 0 < fraction < 1:
         raise ValueError(f"selected has {fraction:g} of the sum of weights inside bins: expected a selection of a part")
-    squares = split.square.sum(axis=0)[split.filled]
-    others = total.sum() / total[split.filled] - 1
+    squares = events.square.sum(axis=0)[events.filled]
+    others = total.sum() / total[events.filled] - 1
     return float(np.sum(squares * others) / (8 * fraction * (1 - fraction) * total.sum() ** 2 * np.log(base)))
 
 
 @takes_events
-def efficiency(mass: Any, selected: Any, bins: Any, *, weight: Any = None) -> Efficiency:
+def efficiency(
+    mass: Any, selected: Any = None, bins: Any = None, *, weight: Any = None, cut: float | None = None
+) -> Efficiency:
     """The efficiency of a selection in each bin of mass; of background, the false positive rate.
 
     With p_i = 1 for selected events and 0 for others, in each bin::
@@ -256,7 +227,7 @@ def efficiency(mass: Any, selected: Any, bins: Any, *, weight: Any = None) -> Ef
 
     Parameters
     ----------
-    mass, selected, bins, weight
+    mass, selected, bins, weight, cut
         As for :func:`jsd`. For a working point, ``selected`` is
         ``score >= threshold(...)``.
 
@@ -283,37 +254,41 @@ def efficiency(mass: Any, selected: Any, bins: Any, *, weight: Any = None) -> Ef
     >>> efficiency(mass, selected, [50, 100, 150, 200]).value.round(3)
     array([0.072, 0.138, 0.139])
     """
-    return split_efficiency(_split(_binned(mass, selected, bins, weight)))
-
-
-def split_efficiency(split: Split) -> Efficiency:
-    """:func:`efficiency` of sums."""
-    unknown = _without_weight(split)
+    events = split(mass, selected, bins, weight, cut)
+    unknown = _without_weight(events)
     if unknown:
         shown = "; ".join(unknown[:5]) + (f"; and {len(unknown) - 5} more" if len(unknown) > 5 else "")
         warnings.warn(f"efficiency is NaN in {shown}", RuntimeWarning, stacklevel=3)
-    return _efficiency(split)
+    return _efficiency(events)
 
 
-def _without_weight(split: Split) -> list[str]:
+def _without_weight(events: Split) -> list[str]:
     """The bins that have no efficiency, each with the reason."""
-    total = split.weight.sum(axis=0)
+    total = events.weight.sum(axis=0)
     return [
-        split.bins.name(place) + (f": weight sums to {total[place]:g}" if split.filled[place] else ": no event")
+        events.bins.name(place) + (f": weight sums to {total[place]:g}" if events.filled[place] else ": no event")
         for place in np.flatnonzero(total <= 0).tolist()
     ]
 
 
-def _efficiency(split: Split) -> Efficiency:
-    total = split.weight.sum(axis=0)
+def _efficiency(events: Split) -> Efficiency:
+    total = events.weight.sum(axis=0)
     known = np.where(total > 0, total, np.nan)
-    value = split.weight[0] / known
-    error = np.sqrt(split.square[0] * (1 - value) ** 2 + split.square[1] * value**2) / known
-    return Efficiency(split.bins.edges, value, error)
+    value = events.weight[0] / known
+    error = np.sqrt(events.square[0] * (1 - value) ** 2 + events.square[1] * value**2) / known
+    return Efficiency(events.bins.edges, value, error)
 
 
 @takes_events
-def flatness(mass: Any, selected: Any, bins: Any, *, degree: int = 0, weight: Any = None) -> Flatness:
+def flatness(
+    mass: Any,
+    selected: Any = None,
+    bins: Any = None,
+    *,
+    degree: int = 0,
+    weight: Any = None,
+    cut: float | None = None,
+) -> Flatness:
     """How far the efficiency against mass is from the best polynomial of a degree.
 
     With e_b the efficiency of the k bins (see :func:`efficiency`), s_b its error
@@ -333,8 +308,9 @@ def flatness(mass: Any, selected: Any, bins: Any, *, degree: int = 0, weight: An
 
     Parameters
     ----------
-    mass, selected, bins, weight
-        As for :func:`efficiency`.
+    mass, selected, bins, weight, cut
+        As for :func:`jsd`. With a histogram, the events of a cell of the mass axis count as spread evenly
+        over it in f_b: merge fine cells to wide ``bins`` for a degree above 0.
     degree : int, at least 0
         Lower than the number of bins less one.
 
@@ -361,12 +337,23 @@ def flatness(mass: Any, selected: Any, bins: Any, *, degree: int = 0, weight: An
     ...     print(f"degree {degree}: {found.rms:.3f}, by chance {found.expected:.3f}")
     degree 0: 0.374, by chance 0.056
     degree 1: 0.050, by chance 0.052
+    >>> histogram = np.histogram2d(mass, np.where(selected, 0.9, 0.1), bins=[np.arange(50, 276, 5), [0, 0.5, 1]])
+    >>> print(f"{flatness(histogram, cut=0.5, bins=np.arange(50, 300, 25), degree=1).rms:.3f}")
+    0.050
     """
-    return residual(mass, selected, bins, degree=degree, weight=weight).flatness
+    return residual(mass, selected, bins, degree=degree, weight=weight, cut=cut).flatness
 
 
 @takes_events
-def residual(mass: Any, selected: Any, bins: Any, *, degree: int = 0, weight: Any = None) -> Residual:
+def residual(
+    mass: Any,
+    selected: Any = None,
+    bins: Any = None,
+    *,
+    degree: int = 0,
+    weight: Any = None,
+    cut: float | None = None,
+) -> Residual:
     """How far the efficiency in each bin of mass is from the best polynomial of a degree.
 
     In the terms of :func:`flatness`, which is this in two numbers::
@@ -399,31 +386,19 @@ def residual(mass: Any, selected: Any, bins: Any, *, degree: int = 0, weight: An
     >>> (found.value / found.error).round(1)
     array([-2. , -1.9,  4.5,  1.5, -1.2, -0.8, -0. , -0.5])
     """
-    events = _binned(mass, selected, bins, weight)
-    low, high = events.bins.edges[0], events.bins.edges[-1]
-    scaled = (2 * events.mass - low - high) / (high - low)
-
-    def sums(degree: int) -> NDArray[np.float64]:
-        powers = np.polynomial.legendre.legvander(scaled, degree).T
-        return np.stack([events.bins.sums(events.place, events.weight * power) for power in powers], axis=1)
-
-    return split_residual(_split(events), degree, sums)
-
-
-def split_residual(split: Split, degree: int, sums: Callable[[int], NDArray[np.float64]]) -> Residual:
-    """:func:`residual` of sums; ``sums(degree)``: of weights times Legendre polynomials, (bins, degree + 1)."""
+    events = split(mass, selected, bins, weight, cut)
     degree = whole("degree", degree, 0)
-    count = split.bins.count
+    count = events.bins.count
     if degree + 1 >= count:
         raise ValueError(f"degree = {degree} with {count} bins: expected less than {count - 1}, or nothing is left")
-    unknown = _without_weight(split)
+    unknown = _without_weight(events)
     if unknown:
         raise ValueError(f"mass leaves the efficiency unknown in {unknown[0]}; use wider bins or a narrower range")
-    found = _efficiency(split)
+    found = _efficiency(events)
     mean = np.mean(found.value)
     if mean <= 0:
         raise ValueError(f"selected has a mean efficiency of {mean:g} inside bins: expected more than 0")
 
-    means = sums(degree) / split.weight.sum(axis=0)[:, None]
+    means = events.polynomials(degree) / events.weight.sum(axis=0)[:, None]
     distance = found.value - means @ np.linalg.lstsq(means, found.value, rcond=None)[0]
-    return Residual(split.bins.edges, distance / mean, found.error / mean, degree)
+    return Residual(events.bins.edges, distance / mean, found.error / mean, degree)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from .._front import takes_events
 from ._arguments import number, numbers, weights, yes_or_no
+from ._histogram import histogram, is_histogram
 
 # Sums of weights are rounded, so that 0.5 may come out as a little less.
 ROUNDING = 1e-12
@@ -37,7 +38,7 @@ class Roc:
 
 
 @takes_events
-def roc(score: Any, label: Any, *, weight: Any = None) -> Roc:
+def roc(score: Any, label: Any = None, *, weight: Any = None) -> Roc:
     """The ROC curve: signal efficiency and false positive rate at every threshold.
 
     T. Fawcett, Pattern Recognition Letters 27 (2006) 861, algorithm 1; ties are
@@ -45,9 +46,11 @@ def roc(score: Any, label: Any, *, weight: Any = None) -> Roc:
 
     Parameters
     ----------
-    score : (n,) real numbers
-        The higher, the more like signal. An event at the threshold passes.
+    score : (n,) real numbers, or a histogram with an axis ``label`` (see :mod:`libmode.metrics`)
+        The higher, the more like signal. An event at the threshold passes. With a histogram, thresholds are
+        the edges of its score axis, and events outside the mass axis count too where it has under- and overflow.
     label : (n,) 1 for signal, 0 for background
+        Not with a histogram; nor is ``weight``.
     weight : (n,) real numbers of either sign, optional
         All 1 by default. The curve has the cumulative sums of weights as they
         are: with negative weights it need not be monotonic, nor stay inside
@@ -75,6 +78,10 @@ def roc(score: Any, label: Any, *, weight: Any = None) -> Roc:
     >>> print(f"{curve.signal_efficiency[at]:.3f} {curve.false_positive_rate[at]:.3f}")
     0.500 0.152
     """
+    if is_histogram(score):
+        return _of_histogram(score, label, weight)
+    if label is None:
+        raise TypeError("label is missing: which events are signal?")
     scores = numbers("score", score)
     signal = yes_or_no("label", label, "1 for signal or 0 for background", "score", scores)
     weigh = weights(weight, "score", scores)
@@ -87,6 +94,21 @@ def roc(score: Any, label: Any, *, weight: Any = None) -> Roc:
         return Passed(sums, float(np.sum(weigh[of_class])) if of_class.any() else None)
 
     return curve_of(passed(signal), passed(~signal), ordered[last_of_tied])
+
+
+def _of_histogram(given: Any, label: Any, weight: Any) -> Roc:
+    if label is not None or weight is not None:
+        raise TypeError("label and weight belong to events: give a histogram alone, with an axis label")
+    cells = histogram(given)
+    if cells.weight.shape[2] == 1:
+        raise ValueError("the histogram has no axis label: expected background and signal")
+    (background, some), (signal, others) = (cells.of_label(place) for place in (0, 1))
+    filled = (some | others)[::-1]
+
+    def passed(weight: NDArray[np.float64], any_: NDArray[np.bool_]) -> Passed:
+        return Passed(np.cumsum(weight[::-1])[filled], float(weight.sum()) if any_.any() else None)
+
+    return curve_of(passed(signal, others), passed(background, some), cells.score[:-1][::-1][filled])
 
 
 class Passed(NamedTuple):
@@ -109,7 +131,7 @@ def curve_of(signal: Passed, background: Passed, threshold: NDArray[np.float64])
 
 
 @takes_events
-def auc(score: Any, label: Any, *, weight: Any = None) -> float:
+def auc(score: Any, label: Any = None, *, weight: Any = None) -> float:
     """The area under the ROC curve: how probably a signal event scores above a background event.
 
     A tied pair counts one half, each pair with the product of its weights. That
@@ -144,7 +166,7 @@ def area(curve: Roc) -> float:
 
 
 @takes_events
-def threshold(score: Any, label: Any, *, signal_efficiency: float = 0.5, weight: Any = None) -> float:
+def threshold(score: Any, label: Any = None, *, signal_efficiency: float = 0.5, weight: Any = None) -> float:
     """The largest threshold that keeps at least this weight fraction of the signal.
 
     It is the score of an event, and ``score >= threshold`` is the selection.
@@ -174,7 +196,7 @@ def threshold(score: Any, label: Any, *, signal_efficiency: float = 0.5, weight:
 
 
 @takes_events
-def rejection(score: Any, label: Any, *, signal_efficiency: float = 0.5, weight: Any = None) -> float:
+def rejection(score: Any, label: Any = None, *, signal_efficiency: float = 0.5, weight: Any = None) -> float:
     """1 / false positive rate at :func:`threshold`: R50 where the signal efficiency is 0.5.
 
     As the authors of MoDe give it (arXiv:2010.09745, section 3.2), and others of

@@ -1,0 +1,215 @@
+"""Histograms over mass, score and label in the place of events: of boost_histogram, hist, uproot or arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._arguments import Bins, number, numbers
+
+AXES = ("mass", "score", "label")
+# An edge of an axis may be rounded: so far from it, in units of the range of the axis, is still the edge.
+SAME = 1e-9
+
+Doubles = NDArray[np.float64]
+
+
+class Split(NamedTuple):
+    """Sums over the events of each mass bin: selected ones in row 0, the others in row 1, each array (2, bins)."""
+
+    bins: Bins
+    weight: Doubles
+    square: Doubles  #: of weights
+    filled: NDArray[np.bool_]  #: (bins,) whether the bin has an event
+    polynomials: Callable[[int], Doubles]  #: of a degree: sums of w P_l(x) for l up to it, (bins, degree + 1)
+
+
+class Histogram(NamedTuple):
+    """Sums over the events of each cell. Arrays are (mass bins, score cells, labels)."""
+
+    mass: Doubles  #: (mass bins + 1,) edges
+    score: Doubles  #: (score cells + 1,) edges; from -inf and to inf where there are under- and overflow
+    weight: Doubles
+    square: Doubles  #: of weights
+    beyond: Doubles  #: (score cells, labels) sums of weights of events outside the mass bins
+
+    def merged(self, bins: Any) -> tuple[Bins, NDArray[np.intp]]:
+        """The bins with these edges, by default those of the axis, and the place of each among the axis's edges."""
+        if bins is None:
+            return Bins(self.mass, self.mass), np.arange(len(self.mass))
+        if np.ndim(bins) == 0:
+            raise TypeError(f"bins = {bins!r}: expected edges of the mass axis, or None for all of them")
+        chosen = Bins(bins, self.mass)
+        return chosen, np.array([edge_at(f"bins[{k}]", edge, self.mass, "mass") for k, edge in enumerate(chosen.edges)])
+
+    def cell(self, cut: Any) -> int:
+        """The first score cell that ``score >= cut`` selects; 0 for minus infinity."""
+        return 0 if cut == -np.inf else edge_at("cut", number("cut", cut), self.score, "score")
+
+    def split(self, cut: Any, bins: Any = None) -> Split:
+        """The background in merged mass bins, at ``score >= cut``."""
+        chosen, edges = self.merged(bins)
+        at = self.cell(cut)
+
+        def sums(table: Doubles) -> Doubles:
+            both = np.stack([table[:, at:, 0].sum(axis=1), table[:, :at, 0].sum(axis=1)])
+            return add(both, edges)
+
+        weight, square = sums(self.weight), sums(self.square)
+        whole = self.weight[:, :, 0].sum(axis=1)
+
+        def polynomials(degree: int) -> Doubles:
+            # The mean of P_l over a cell, in which the events count as spread evenly.
+            low, high = chosen.edges[[0, -1]]
+            x = 2 * (self.mass - low) / (high - low) - 1
+            integrals = [np.polynomial.Legendre.basis(order).integ()(x) for order in range(degree + 1)]
+            return add(whole * np.diff(integrals) / np.diff(x), edges).T
+
+        return Split(chosen, weight, square, square.sum(axis=0) > 0, polynomials)
+
+    def of_label(self, place: int) -> tuple[Doubles, NDArray[np.bool_]]:
+        """The weights (score cells,) of a label at all masses, and in which cells there are any."""
+        weight = self.weight[:, :, place].sum(axis=0) + self.beyond[:, place]
+        return weight, (self.square[:, :, place].sum(axis=0) > 0) | (self.beyond[:, place] != 0)
+
+
+def add(values: Doubles, edges: NDArray[np.intp]) -> Doubles:
+    """Sums along the last axis between neighbouring places."""
+    sums: Doubles = np.add.reduceat(values[..., : edges[-1]], edges[:-1], axis=-1)
+    return sums
+
+
+def edge_at(name: str, value: float, edges: Doubles, axis: str) -> int:
+    """The place of an edge; ValueError with the nearest edges where there is none."""
+    finite = edges[np.isfinite(edges)]
+    near = np.abs(finite - value)
+    place = int(np.argmin(near))
+    if near[place] > SAME * (finite[-1] - finite[0]):
+        around = finite[[k for k in np.searchsorted(finite, value) + np.array([-1, 0]) if 0 <= k < len(finite)]]
+        nearest = f"edges are {around[0]:.10g} and {around[1]:.10g}" if len(around) == 2 else f"edge is {around[0]:.10g}"
+        raise ValueError(f"{name} = {value:.10g} is no edge of the {axis} axis: the nearest {nearest}")
+    return place + int(np.argmax(np.isfinite(edges)))
+
+
+def is_histogram(given: Any) -> bool:
+    """Whether this stands for a histogram: an object with axes and values(), or a tuple of arrays."""
+    if isinstance(given, Histogram):
+        return True
+    if isinstance(given, tuple):
+        return len(given) >= 2 and np.ndim(given[0]) >= 1
+    return hasattr(given, "axes") and callable(getattr(given, "values", None))
+
+
+def histogram(given: Any) -> Histogram:
+    """Reads a histogram, see :mod:`libmode.metrics`."""
+    if isinstance(given, Histogram):
+        return given
+    return _of_arrays(given) if isinstance(given, tuple) else _of_object(given)
+
+
+def _of_object(given: Any) -> Histogram:
+    """Of boost_histogram, hist, or uproot: with the under- and overflow that the axes have."""
+    axes = list(given.axes)
+    try:
+        values, variances = given.values(flow=True), given.variances(flow=True)
+    except TypeError:  # the protocol of UHI has no flow
+        values, variances = given.values(), given.variances()
+    if variances is None:
+        raise ValueError("the histogram has weights and no variances: make it with a storage of weights and variances")
+    order = _order(axes, np.ndim(values))
+    values, variances = (_transposed(array, order) for array in (values, variances))
+    axes = [axes[k] for k in order]
+    edges = [_edges(axis) for axis in axes[:2]]
+    flow = [_flow(axis, size) for axis, size in zip(axes, values.shape, strict=True)]
+    if len(axes) == 3:
+        places = [_label(axes[2], label) + flow[2][0] for label in (0, 1)]
+        values, variances = values[:, :, places], variances[:, :, places]
+    return _made(values, variances, edges, flow)
+
+
+def _order(axes: list[Any], dimensions: int) -> list[int]:
+    """Which axis is the mass, which the score and which the label: by name where they have names."""
+    if dimensions > 3:
+        raise ValueError(f"the histogram has {dimensions} axes: expected mass, score and label at most")
+    names = [str(getattr(axis, "name", "") or "") for axis in axes]
+    if "mass" not in names:
+        return list(range(dimensions))
+    wrong = [name for name in names if name not in AXES]
+    if wrong:
+        raise ValueError(f"the histogram has an axis {wrong[0]!r}: expected mass, score and label; sum over other axes")
+    if "label" in names and "score" not in names:
+        raise ValueError("the histogram has axes mass and label: expected score too, or sum over label")
+    return [names.index(name) for name in AXES if name in names]
+
+
+def _transposed(array: Any, order: list[int]) -> Doubles:
+    return np.transpose(np.asarray(array, np.float64), order)
+
+
+def _edges(axis: Any) -> Doubles:
+    return np.asarray(axis.edges() if callable(axis.edges) else axis.edges, np.float64)
+
+
+def _flow(axis: Any, size: int) -> tuple[bool, bool]:
+    """Whether the values have underflow, and overflow."""
+    extra = size - (len(_edges(axis)) - 1)
+    if extra == 1:
+        overflow = bool(axis.traits.overflow)
+        return not overflow, overflow
+    return extra == 2, extra == 2
+
+
+def _label(axis: Any, label: int) -> int:
+    """The place of background, 0, or of signal, 1, on an axis of labels."""
+    named = ("background", "signal")[label]
+    edges = _edges(axis)
+    bins = list(axis) if hasattr(axis, "traits") else list(zip(edges[:-1], edges[1:], strict=True))
+    for place, entry in enumerate(bins):
+        if entry == named or (entry[0] <= label < entry[1] if isinstance(entry, tuple) else entry == label):
+            return place
+    raise ValueError(f"the label axis of the histogram has no bin for {label}, {named}")
+
+
+def _of_arrays(given: tuple[Any, ...]) -> Histogram:
+    """(values, edges...) or (values, variances, edges...), as NumPy's functions return the former."""
+    values = np.asarray(given[0], np.float64)
+    rest = list(given[1:])
+    if len(rest) == 1 and isinstance(rest[0], (list, tuple)) and np.ndim(rest[0][0]) == 1:
+        rest = list(rest[0])  # of np.histogramdd
+    variances = np.asarray(rest.pop(0), np.float64) if np.shape(rest[0]) == values.shape else values
+    if not 1 <= values.ndim <= 3 or len(rest) not in (min(values.ndim, 2), values.ndim):
+        raise ValueError(
+            f"the histogram has values of shape {values.shape} and {len(rest)} arrays of edges: expected (values, "
+            "mass edges, score edges), or with variances after the values"
+        )
+    if values.ndim == 3 and values.shape[2] != 2:
+        raise ValueError(f"the histogram has values of shape {values.shape}: expected 2 labels, background and signal")
+    edges = [numbers(f"{name} edges", own) for name, own in zip(AXES, rest[:2], strict=False)]
+    for name, own, size in zip(AXES, edges, values.shape, strict=False):
+        if len(own) != size + 1:
+            raise ValueError(f"{name} has {len(own)} edges for {size} bins of the histogram: expected one more")
+    return _made(values, variances, edges, [(False, False)] * len(edges))
+
+
+def _made(values: Doubles, variances: Doubles, edges: list[Doubles], flow: list[tuple[bool, bool]]) -> Histogram:
+    if values.ndim == 1:  # of mass alone
+        edges, flow = [*edges, np.array([-np.inf, np.inf])], [*flow, (False, False)]
+        values, variances = values[:, None], variances[:, None]
+    if values.ndim == 2:
+        values, variances = values[:, :, None], variances[:, :, None]
+    for name, own in zip(AXES, edges, strict=False):
+        if not (np.diff(own) > 0).all():
+            raise ValueError(f"the edges of the {name} axis do not increase")
+    for name, array in (("values", values), ("variances", variances)):
+        if not np.isfinite(array).all():
+            raise ValueError(f"the histogram has {name} that are not finite")
+    if (variances < 0).any():
+        raise ValueError("the histogram has negative variances: give (values, variances, mass edges, score edges)")
+    (below, above), (under, over) = flow[:2]
+    inside = slice(int(below), values.shape[0] - int(above))
+    score = np.concatenate([[-np.inf] * under, edges[1], [np.inf] * over])
+    beyond = values.sum(axis=0) - values[inside].sum(axis=0) if below or above else np.zeros(values.shape[1:])
+    return Histogram(edges[0], score, values[inside], variances[inside], beyond)

@@ -1,0 +1,200 @@
+"""Metrics of a histogram are those of the events that it was filled with."""
+
+import re
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from libmode import metrics
+
+MASS = np.linspace(50, 250, 9)
+SCORE = np.linspace(0, 1, 21)
+
+
+def events(weighted, n=4_000):
+    """Scores at the centres of cells, masses in bins, labels, weights of either sign."""
+    rng = np.random.default_rng(3)
+    label = rng.integers(0, 2, n)
+    mass = rng.uniform(50, 250, n)
+    score = (np.floor(20 * rng.beta(2 + label, 3 - mass / 200)) + 0.5) / 20
+    weight = rng.choice([-0.3, 0.7, 2.0], n, p=[0.1, 0.6, 0.3]) if weighted else np.ones(n)
+    return score, mass, label, weight
+
+
+def filled(score, mass, label, weight, edges=(MASS, SCORE)):
+    """(values, variances, mass edges, score edges), with two labels."""
+    bins = [*edges, [-0.5, 0.5, 1.5]]
+    values, variances = (
+        np.histogramdd(np.column_stack([mass, score, label]), bins, weights=power)[0] for power in (weight, weight**2)
+    )
+    return values, variances, *edges
+
+
+class Axis(SimpleNamespace):
+    def __iter__(self):
+        return iter(self.categories)
+
+
+class Object:
+    """As boost_histogram gives its histograms: named axes in any order, with under- and overflow where asked for."""
+
+    def __init__(self, values, variances, axes, flow=()):
+        pad = [(int(name in flow),) * 2 for name in axes]
+        self._values, self._variances = np.pad(values, pad), np.pad(variances, pad)
+        self._inner = tuple(slice(a, -b if b else None) for a, b in pad)
+        self.axes = [
+            Axis(name=name, edges=edges, traits=SimpleNamespace(underflow=name in flow, overflow=name in flow))
+            for name, edges in axes.items()
+        ]
+
+    def values(self, flow=False):
+        return self._values if flow else self._values[self._inner]
+
+    def variances(self, flow=False):
+        return self._variances if flow else self._variances[self._inner]
+
+
+def as_object(histogram, flow=("mass", "score"), categories=(0, 1)):
+    values, variances, mass, score = histogram
+    order = (2, 0, 1)
+    axes = {"label": np.array([0.0, 1.0, 2.0]), "mass": mass, "score": score}
+    made = Object(values.transpose(order), variances.transpose(order), axes, flow)
+    made.axes[0].categories = list(categories)
+    return made
+
+
+@pytest.fixture(params=[False, True], ids=["counts", "weights"])
+def sample(request):
+    return events(request.param)
+
+
+@pytest.fixture(params=["arrays", "object", "strings"])
+def made(request):
+    return {
+        "arrays": lambda given: given,
+        "object": as_object,
+        "strings": lambda given: as_object(given, categories=("background", "signal")),
+    }[request.param]
+
+
+def test_selections_of_a_histogram_are_those_of_its_events(sample, made):
+    score, mass, label, weight = sample
+    histogram, background = made(filled(*sample)), label == 0
+    given = mass[background], score[background] >= 0.4, MASS
+    for metric in (metrics.efficiency, metrics.residual):
+        ours, theirs = metric(histogram, cut=0.4), metric(*given, weight=weight[background])
+        assert_allclose([*ours.value, *ours.error], [*theirs.value, *theirs.error], rtol=1e-12, atol=1e-14)
+    for metric in (metrics.jsd, metrics.blind_jsd):
+        assert_allclose(metric(histogram, cut=0.4), metric(*given, weight=weight[background]), rtol=1e-10)
+    flat = metrics.flatness(histogram, cut=0.4), metrics.flatness(*given, weight=weight[background])
+    assert_allclose([flat[0].rms, flat[0].expected], [flat[1].rms, flat[1].expected], rtol=1e-12)
+
+
+def test_the_roc_curve_of_a_histogram_is_that_of_its_events(sample, made):
+    score, mass, label, weight = sample
+    histogram = made(filled(*sample))
+    ours, theirs = metrics.roc(histogram), metrics.roc(score, label, weight=weight)
+    assert_allclose(ours.signal_efficiency, theirs.signal_efficiency, rtol=1e-12)
+    assert_allclose(ours.false_positive_rate, theirs.false_positive_rate, rtol=1e-12)
+    assert_allclose(ours.threshold[1:], theirs.threshold[1:] - 0.025, atol=1e-12)  # the edges below the centres
+    assert_allclose(metrics.auc(histogram), metrics.auc(score, label, weight=weight), rtol=1e-12)
+    assert_allclose(metrics.rejection(histogram), metrics.rejection(score, label, weight=weight), rtol=1e-12)
+    threshold = metrics.threshold(score, label, signal_efficiency=0.7, weight=weight)
+    assert_allclose(metrics.threshold(histogram, signal_efficiency=0.7), threshold - 0.025, rtol=1e-12)
+
+
+def test_bins_are_merged_and_the_polynomial_of_fine_cells_is_that_of_the_events():
+    rng = np.random.default_rng(1)
+    mass = 50 + rng.exponential(60, 200_000)
+    mass = mass[mass < 250]
+    selected = rng.random(len(mass)) < mass / 500
+    score = np.where(selected, 0.9, 0.1)
+    histogram = np.histogram2d(mass, score, bins=[np.linspace(50, 250, 401), [0, 0.5, 1]])
+    wide = [50.0, 80, 120, 180, 250]
+    for degree in (0, 1, 2):
+        ours = metrics.residual(histogram, cut=0.5, bins=wide, degree=degree)
+        theirs = metrics.residual(mass, selected, wide, degree=degree)
+        assert_allclose(ours.value, theirs.value, atol=2e-5)
+        assert_allclose(ours.edges, wide)
+
+
+def test_under_and_overflow_of_score_count_and_those_of_mass_do_in_the_roc_curve():
+    """An event at the upper end of the score axis is in the overflow of boost_histogram."""
+    axes = {"mass": np.array([0.0, 1, 2]), "score": np.array([0.0, 0.5, 1]), "label": np.array([0.0, 1, 2])}
+    values = np.ones((2, 2, 2))
+    histogram = Object(values, values, axes, ("mass", "score"))
+    histogram.axes[2].categories = [0, 1]
+    histogram._values[1, 3, 0] = histogram._variances[1, 3, 0] = 6  # overflow of score in the first mass bin
+    histogram._values[1, 0, 0] = histogram._variances[1, 0, 0] = 2  # underflow
+    assert metrics.efficiency(histogram, cut=0.5).value.tolist() == [0.7, 0.5]
+    assert metrics.efficiency(histogram, cut=1.0).value.tolist() == [0.6, 0.0]
+    histogram._values[3, 3, 1] = histogram._variances[3, 3, 1] = 4  # signal above all masses
+    curve = metrics.roc(histogram)
+    assert curve.threshold.tolist() == [np.inf, 1, 0.5, 0, -np.inf]
+    assert_allclose(curve.signal_efficiency, [0, 0.5, 0.75, 1, 1])
+    assert_allclose(curve.false_positive_rate, [0, 0.5, 8 / 12, 10 / 12, 1])
+
+
+def test_histograms_of_uproot(tmp_path):
+    uproot = pytest.importorskip("uproot")
+    score, mass, label, _ = events(False)
+    background = label == 0
+    with uproot.recreate(tmp_path / "h.root") as file:
+        file["h"] = np.histogram2d(mass[background], score[background], bins=[MASS, SCORE])
+    with uproot.open(tmp_path / "h.root") as file:
+        found = metrics.efficiency(file["h"], cut=0.4)
+    expected = metrics.efficiency(mass[background], score[background] >= 0.4, MASS)
+    assert_allclose(found.value, expected.value, rtol=1e-12)
+    assert_allclose(found.error, expected.error, rtol=1e-12)
+
+
+def test_numpy_returns_what_metrics_take():
+    score, mass, label, _ = events(False)
+    every = np.histogramdd(np.column_stack([mass, score, label]), [MASS, SCORE, [0, 1, 2]])
+    assert metrics.auc(every) == pytest.approx(metrics.auc(score, label), rel=1e-12)
+    one = np.histogram2d(mass[label == 0], score[label == 0], [MASS, SCORE])
+    assert metrics.jsd(one, cut=0.4) == metrics.jsd(every, cut=0.4)
+
+
+HISTOGRAM = (np.ones((2, 2)), [0, 1, 2], [0, 0.5, 1])
+ERRORS = [
+    (lambda: metrics.jsd(HISTOGRAM, cut=0.4), "cut = 0.4 is no edge of the score axis: the nearest edges are 0 and 0.5"),
+    (lambda: metrics.jsd(HISTOGRAM, cut=2), "cut = 2 is no edge of the score axis: the nearest edge is 1"),
+    (lambda: metrics.jsd(HISTOGRAM), "cut is missing"),
+    (lambda: metrics.jsd(HISTOGRAM, cut=0.5, bins=[0, 1.5]), "bins[1] = 1.5 is no edge of the mass axis: the nearest"),
+    (lambda: metrics.jsd(HISTOGRAM, cut=0.5, bins=2), "bins = 2: expected edges of the mass axis"),
+    (lambda: metrics.jsd(HISTOGRAM, [1], cut=0.5), "selected and weight belong to events"),
+    (lambda: metrics.jsd([1, 2], [0, 1], 2, cut=0.5), "cut belongs to a histogram"),
+    (lambda: metrics.jsd([1, 2]), "selected and bins are both needed"),
+    (lambda: metrics.roc([0.1, 0.2]), "label is missing"),
+    (lambda: metrics.roc(HISTOGRAM), "the histogram has no axis label"),
+    (lambda: metrics.roc(HISTOGRAM, [0, 1]), "label and weight belong to events"),
+    (lambda: metrics.jsd((np.ones((2, 3)), [0, 1, 2], [0, 0.5, 1]), cut=0.5), "score has 3 edges for 3 bins"),
+    (lambda: metrics.jsd((np.ones((2, 2)), [0, 2, 1], [0, 0.5, 1]), cut=0.5), "edges of the mass axis do not increase"),
+    (lambda: metrics.jsd((np.full((2, 2), np.nan), [0, 1, 2], [0, 0.5, 1]), cut=0.5), "values that are not finite"),
+    (lambda: metrics.jsd((-np.ones((2, 2)), [0, 1, 2], [0, 0.5, 1]), cut=0.5), "negative variances"),
+    (lambda: metrics.jsd((np.ones((2, 2)), [0, 1, 2]), cut=0.5), "expected (values, mass edges, score edges)"),
+    (lambda: metrics.roc((np.ones((2, 2, 3)), [0, 1, 2], [0, 1, 2])), "expected 2 labels"),
+]
+
+
+@pytest.mark.parametrize("call, message", ERRORS, ids=[message for _, message in ERRORS])
+def test_errors_say_what_is_wrong(call, message):
+    with pytest.raises((ValueError, TypeError), match=re.escape(message)):
+        call()
+
+
+def test_objects_that_cannot_be_read_say_why():
+    values = np.ones((2, 2))
+    named = {"mass": np.array([0.0, 1, 2]), "pt": np.array([0.0, 1, 2])}
+    with pytest.raises(ValueError, match="axis 'pt': expected mass, score and label"):
+        metrics.jsd(Object(values, values, named), cut=1)
+    without = Object(values, values, {"mass": named["mass"], "score": named["mass"]})
+    without.variances = lambda flow: None
+    with pytest.raises(ValueError, match="weights and no variances"):
+        metrics.jsd(without, cut=1)
+    labels = as_object((np.ones((2, 2, 2)),) * 2 + (np.array([0, 1, 2]),) * 2, categories=(3, 4))
+    with pytest.raises(ValueError, match="no bin for 0, background"):
+        metrics.jsd(labels, cut=1)
