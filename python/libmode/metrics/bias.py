@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import erf, sqrt
 from typing import Any
@@ -9,14 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._arrays import vector
 from .._front import takes_events
-from ._arguments import Bins, number, numbers, weights, whole
+from ._arguments import Bins, number, numbers, weights
+from ._f_test import F_TEST, lowest_degree
+from ._likelihood import Fitted, Histogram, Likelihood, distinct, has_room
+from ._shapes import degree_of, family, shape
 
-# How much of a signal polynomials must leave, relative to it, for a fit to tell the two apart.
-DISTINCT = 1e-3
-
-# Minuit's: the signal is found within sqrt(0.002 TOLERANCE), 0.14 %, of its error.
-TOLERANCE = 1e-3
+ENERGY = 13_000.0
 
 
 @dataclass(frozen=True)
@@ -30,8 +31,8 @@ class SignalBias:
     >>> found = signal_bias([1, 2, 2, 3, 3, 3, 4, 4, 5], bins, degree=0, template=[0, 0, 1, 0, 0])
     >>> print(f"{found.signal:.2f} +- {found.error:.2f}, significance {found.significance:.2f}")
     1.50 +- 1.84, significance 0.82
-    >>> found.selected, found.ndof
-    (9.0, 3)
+    >>> found.selected, found.degree, found.ndof
+    (9.0, 0, 3)
     """
 
     signal: float  #: fitted number of signal events (sum of weights), of either sign
@@ -39,6 +40,7 @@ class SignalBias:
     selected: float  #: number of events (sum of weights) in the spectrum
     chi2: float  #: likelihood ratio of Baker and Cousins, distributed as chi^2
     ndof: int  #: bins less parameters
+    degree: int  #: of the background
 
     @property
     def significance(self) -> float:
@@ -56,13 +58,14 @@ class SpuriousSignal:
     >>> from libmode.metrics import spurious_signal
     >>> mass = np.random.default_rng(1).uniform(50, 250, 5_000)
     >>> found = spurious_signal(mass, np.arange(50, 251, 10), [100, 150], 10)
-    >>> found.signal.shape, found.error.shape, found.significance.shape
-    ((2,), (2,), (2,))
+    >>> found.signal.shape, found.error.shape, found.significance.shape, found.degree
+    ((2,), (2,), (2,), 2)
     """
 
     signal_mass: NDArray[np.float64]  #: (k,)
     signal: NDArray[np.float64]  #: (k,)
     error: NDArray[np.float64]  #: (k,)
+    degree: int  #: of the background
 
     @property
     def significance(self) -> NDArray[np.float64]:
@@ -74,46 +77,66 @@ class SpuriousSignal:
 def signal_bias(
     mass: Any,
     bins: Any,
-    *,
     signal_mass: float | None = None,
-    signal_width: float | None = None,
-    degree: int = 2,
+    signal_width: float | Callable[[float], float] | None = None,
+    *,
+    background: str = "polynomial",
+    degree: int | str | None = None,
+    energy: float = ENERGY,
     weight: Any = None,
     template: Any = None,
 ) -> SignalBias:
-    """Fits a polynomial and a signal to the masses of selected background.
+    """Fits a smooth background and a signal to the masses of selected background.
 
-    The expectation of bin b is linear in its degree + 2 parameters, c_l and N::
+    Bin b expects, with degree + 1 parameters c of the background and the number N of
+    signal events::
 
-        mu_b = integral over b of [ sum_l c_l P_l(x) + N Gauss(m; signal_mass, signal_width) ] dm
+        mu_b = integral over b of [ B(m; c) + N Gauss(m; signal_mass, signal_width) ] dm
 
-    with Legendre polynomials P_l of x, the mass scaled to [-1, 1] over the bins.
-    N is free to be negative. The extended likelihood is maximised with iminuit::
+        B(m; c) = c_0 P_0(x) + ... + c_d P_d(x)                               polynomial
+        log B   = c_0 P_0(x) + ... + c_d P_d(x)                               exponential
+        log B   = c_0 + c_1 log m + ... + c_d log^d m                         power
+        log B   = c_0 + c_1 log(1 - z) + c_2 log z + ... + c_d log^(d-1) z    dijet
+
+    with d the degree, P_l the Legendre polynomials, x the mass scaled to [-1, 1]
+    over the bins, and z = m / energy (the dijet function is that of T. Aaltonen et
+    al., PRD 79 (2009) 112002, with 3 to 5 parameters). N may be negative. The
+    fit minimises::
 
         chi2 = 2 sum_b s_b ( mu_b - n_b + n_b log(n_b / mu_b) )
 
-    (S. Baker and R. D. Cousins, NIM 221 (1984) 437), where n_b is the sum of
-    weights, and s_b = sum w / sum w^2 makes of it the scaled Poisson
-    distribution of G. Bohm and G. Zech, NIM A 748 (2014) 1; s_b = 1 without
-    weights. In an empty bin, s_b is that of the whole spectrum. Where there is
-    no signal, signal / error has mean 0 and width 1 if the selection left a
-    polynomial of this degree, and says what a search would claim if not
+    (S. Baker and R. D. Cousins, NIM 221 (1984) 437). n_b is the sum of weights.
+    s_b = sum w / sum w^2 makes of it the scaled Poisson distribution of G. Bohm and
+    G. Zech, NIM A 748 (2014) 1; the sums run over the nearest bins that have 25
+    effective events, (sum w)^2 / sum w^2. s_b = 1 without weights.
+
+    If there is no signal and the background has the shape B, signal / error has
+    mean 0 and width 1. If the selection carved a bump, it says what a search would claim
     (arXiv:2010.09745, section 3).
 
     Parameters
     ----------
     mass : (n,) real numbers
-        Masses of the background that is selected, ``mass[score >= threshold]``.
+        Masses of the selected background, ``mass[score >= threshold]``.
     bins : (b + 1,) increasing numbers, or an integer
-        Edges, or how many bins of equal width there are from the lowest to the
-        highest mass; events outside take no part.
+        Edges, or the number of bins of equal width from the lowest to the
+        highest mass. Events outside take no part.
     signal_mass : number inside the bins
-    signal_width : number above 0
+    signal_width : number above 0, or a function of the mass
         The standard deviation. N counts the whole Gaussian, the part outside
         the bins too.
-    degree : int, at least 0
-        At least that of the dependence that the selection was allowed to have,
-        and enough for the spectrum before it. There are more than degree + 2 bins.
+    background : "polynomial", "exponential", "power" or "dijet"
+        The last two need masses above 0.
+    degree : int or "f-test", optional
+        2 for polynomial and dijet, 1 for exponential and power by default; 2, 3
+        or 4 for dijet. There are more than degree + 2 bins. A polynomial needs the
+        degree of the spectrum before the selection and, on top, the order of the loss.
+        "f-test" takes the lowest degree that describes these events and that neither
+        of the next two degrees improves, at 5 %, without a signal. It takes a wide
+        bump for background: to judge a selection, choose the degree by the events
+        before it, and give that here.
+    energy : number above the last edge
+        The collision energy in the units of mass, for "dijet". 13,000 by default: GeV.
     weight : (n,) real numbers of either sign, optional
     template : (b,) numbers that are not negative, optional
         The histogram of signal in these bins, up to a factor, in place of
@@ -122,42 +145,55 @@ def signal_bias(
     Returns
     -------
     SignalBias
-        Signal and error in events, or in the units of the weights.
+        Signal and error in events, or in the units of the weights. Both are NaN
+        where the fit has no events: if there are none at all, if their weights have
+        no positive sum, or if the fit expects less than 0.01 events in a bin where the
+        signal is.
 
     Raises
     ------
-    ValueError
-        If the weights of a bin that has events do not have a positive sum, with
-        the bin; if the polynomials can take the shape of the signal; for other
-        bad values, with argument, value and place.
-    RuntimeError
-        If the fit does not converge, or only where it expects less than 0.01
-        events in a bin, with the bin: the error of N would mean nothing there.
-        Wider bins, so that all have events, or a narrower range help.
+    ValueError, TypeError
+        If the background can take the shape of the signal; if no degree describes
+        the events, for "f-test"; for other bad values, with argument, value and place.
 
     Examples
     --------
     >>> import numpy as np
     >>> from libmode.metrics import signal_bias
     >>> rng = np.random.default_rng(1)
-    >>> mass = np.append(rng.uniform(50, 250, 10_000), rng.normal(120, 10, 300))  # a bump, of 300 events
-    >>> found = signal_bias(mass, np.arange(50, 251, 5), signal_mass=120, signal_width=10)
+    >>> mass = np.append(50 + rng.exponential(60, 10_000), rng.normal(120, 10, 300))  # a bump, of 300 events
+    >>> for background, degree in (("exponential", 1), ("polynomial", "f-test")):
+    ...     found = signal_bias(mass, np.arange(50, 251, 5), 120, 10, background=background, degree=degree)
+    ...     print(f"{background} of degree {found.degree}: {found.signal:.0f} +- {found.error:.0f}")
+    exponential of degree 1: 0 +- 0
+    polynomial of degree 0: 0 +- 0
+    >>> found = signal_bias(mass, np.arange(50, 251, 5), 120, lambda m: m / 12, background="dijet", energy=500)
     >>> print(f"{found.signal:.0f} +- {found.error:.0f}")
-    254 +- 55
+    0 +- 0
     """
-    spectrum = _Spectrum(mass, bins, degree, weight)
-    if template is None:
-        if signal_mass is None or signal_width is None:
-            raise TypeError("signal_mass and signal_width are both needed where there is no template")
-        return spectrum.fit(spectrum.gaussian(signal_mass, signal_width))
-    if signal_mass is not None or signal_width is not None:
-        raise TypeError("template is the signal, so signal_mass and signal_width have to be None")
-    return spectrum.fit(spectrum.template(template))
+    spectrum = _Spectrum(mass, bins, weight, background, degree, energy)
+    if template is not None:
+        if signal_mass is not None or signal_width is not None:
+            raise TypeError("template is the signal, so signal_mass and signal_width have to be None")
+        return spectrum.fit(_template(template, spectrum.bins.count))
+    if signal_mass is None or signal_width is None:
+        raise TypeError("signal_mass and signal_width are both needed where there is no template")
+    mean = number("signal_mass", signal_mass)
+    width = signal_width(mean) if callable(signal_width) else signal_width
+    return spectrum.fit(_gaussian(spectrum.bins, "signal_mass", mean, number("signal_width", width, 0)))
 
 
 @takes_events
 def spurious_signal(
-    mass: Any, bins: Any, signal_masses: Any, signal_width: Any, *, degree: int = 2, weight: Any = None
+    mass: Any,
+    bins: Any,
+    signal_masses: Any,
+    signal_width: Any,
+    background: str = "polynomial",
+    *,
+    degree: int | str | None = None,
+    energy: float = ENERGY,
+    weight: Any = None,
 ) -> SpuriousSignal:
     """:func:`signal_bias` for each of several signal masses.
 
@@ -170,18 +206,18 @@ def spurious_signal(
     mass, bins
         As for :func:`signal_bias`.
     signal_masses : (k,) numbers inside the bins
-    signal_width : number above 0, or (k,) of them
-    degree, weight
-        As for :func:`signal_bias`.
+    signal_width : number above 0, or (k,) of them, or a function of the mass
+    background, degree, energy, weight
+        As for :func:`signal_bias`. "f-test" chooses one degree for all masses.
 
     Returns
     -------
     SpuriousSignal
-        Arrays (k,).
+        Arrays (k,), NaN at masses where the fit has no events.
 
     Raises
     ------
-    ValueError, RuntimeError
+    ValueError, TypeError
         As :func:`signal_bias`.
 
     Examples
@@ -192,144 +228,92 @@ def spurious_signal(
     >>> found = spurious_signal(mass, np.arange(50, 251, 5), np.arange(80, 221, 20), 10)
     >>> print(f"{abs(found.significance).max():.1f}")  # the largest of eight, some of which share their events
     1.3
+    >>> falling, width = 50 + np.random.default_rng(1).exponential(60, 10_000), lambda m: 0.08 * m
+    >>> options = {"background": "dijet", "degree": 3, "energy": 500}
+    >>> found = spurious_signal(falling, np.arange(50, 251, 5), [90, 125, 170], width, **options)
+    >>> found.significance.round(1)
     """
-    spectrum = _Spectrum(mass, bins, degree, weight)
+    spectrum = _Spectrum(mass, bins, weight, background, degree, energy)
     masses = numbers("signal_masses", signal_masses)
-    each = np.full(len(masses), signal_width) if np.ndim(signal_width) == 0 else signal_width
-    widths = numbers("signal_width", each, "signal_masses", masses)
-    found = [spectrum.fit(spectrum.gaussian(*signal)) for signal in zip(masses.tolist(), widths.tolist(), strict=True)]
-    return SpuriousSignal(masses, np.array([f.signal for f in found]), np.array([f.error for f in found]))
+    given = [signal_width(at) for at in masses.tolist()] if callable(signal_width) else signal_width
+    widths = numbers("signal_width", np.full(len(masses), given) if np.ndim(given) == 0 else given)
+    if len(widths) != len(masses):
+        raise ValueError(f"signal_width has length {len(widths)}, but signal_masses has length {len(masses)}")
+    found = [
+        spectrum.fit(_gaussian(spectrum.bins, f"signal_masses[{k}]", at, number(f"signal_width[{k}]", width, 0)))
+        for k, (at, width) in enumerate(zip(masses.tolist(), widths.tolist(), strict=True))
+    ]
+    return SpuriousSignal(
+        masses, np.array([f.signal for f in found]), np.array([f.error for f in found]), spectrum.degree
+    )
 
 
 class _Spectrum:
-    """A histogram and the background that is fitted to it."""
+    """A histogram, and the background that is fitted to it."""
 
-    def __init__(self, mass: Any, bins: Any, degree: Any, weight: Any) -> None:
-        masses = numbers("mass", mass)
-        weigh = weights(weight, "mass", masses)
-        self.bins = Bins(bins, masses)
-        self.degree = whole("degree", degree, 0)
+    def __init__(self, mass: Any, bins: Any, weight: Any, background: Any, degree: Any, energy: Any) -> None:
+        family(background)
+        self.bins, self.histogram = _filled(mass, bins, weight)
+        self.degree = (
+            lowest_degree(self.histogram, background, energy)
+            if isinstance(degree, str) and degree == F_TEST
+            else degree_of(background, degree)
+        )
         if self.bins.count <= self.degree + 2:
             raise ValueError(
                 f"degree = {self.degree} with {self.bins.count} bins: expected more bins than degree + 2 parameters"
             )
-        place = self.bins.find(masses)
-        place, weigh = place[place >= 0], weigh[place >= 0]
-        self.count = self.bins.sums(place, weigh)
-        squares = self.bins.sums(place, weigh**2)
-        bad = (squares > 0) & (self.count <= 0)
-        if bad.any():
-            worst = int(np.argmax(bad))
+        self._background = background
+        of_background = shape(background, self.degree, self.bins.edges, energy)
+        self._likelihood = Likelihood(self.histogram, of_background) if self.histogram.has_events else None
+        self._without: Fitted | None = None if self._likelihood is None else self._likelihood.background()
+
+    def fit(self, fraction: NDArray[np.float64]) -> SignalBias:
+        """The signal that has these fractions in the bins."""
+        selected, ndof = float(self.histogram.count.sum()), self.bins.count - self.degree - 2
+        if self._likelihood is None or self._without is None:
+            return SignalBias(np.nan, np.nan, selected, np.nan, ndof, self.degree)
+        if not distinct(self._likelihood, fraction, self._without):
             raise ValueError(
-                f"weight sums to {self.count[worst]:g} over the events in {self.bins.name(worst)}: "
-                "expected a positive sum; use wider bins"
+                f"background = {self._background!r} of degree = {self.degree} can take the shape of the signal in "
+                "these bins: expected a signal that it cannot describe"
             )
-        if not squares.any():
-            raise ValueError("weight is 0 for all events inside bins: expected a spectrum")
-        whole_scale = self.count.sum() / squares.sum()
-        self.scale = np.divide(self.count, squares, out=np.full(self.bins.count, whole_scale), where=squares > 0)
-
-        x = 2 * (self.bins.edges - self.bins.edges[0]) / (self.bins.edges[-1] - self.bins.edges[0]) - 1
-        integrals = [np.polynomial.Legendre.basis(order).integ()(x) for order in range(self.degree + 1)]
-        self.background = np.diff(np.array(integrals)).T
-
-    def gaussian(self, signal_mass: Any, signal_width: Any) -> NDArray[np.float64]:
-        """What fraction of the signal each bin has."""
-        mean, width = number("signal_mass", signal_mass), number("signal_width", signal_width, 0)
-        low, high = self.bins.edges[[0, -1]]
-        if not low <= mean <= high:
-            raise ValueError(f"signal_mass = {mean:g}: expected it inside bins, from {low:g} to {high:g}")
-        return np.diff([erf((edge - mean) / (sqrt(2) * width)) / 2 for edge in self.bins.edges])
-
-    def template(self, template: Any) -> NDArray[np.float64]:
-        shape = numbers("template", template)
-        if len(shape) != self.bins.count:
-            raise ValueError(f"template has length {len(shape)}: expected {self.bins.count}, as many as there are bins")
-        if np.min(shape) < 0:
-            worst = int(np.argmin(shape))
-            raise ValueError(f"template[{worst}] = {shape[worst]:g}: expected no negative number")
-        if shape.sum() == 0:
-            raise ValueError("template is 0 in all bins: expected a signal")
-        fraction: NDArray[np.float64] = shape / shape.sum()
-        return fraction
-
-    def fit(self, signal: NDArray[np.float64]) -> SignalBias:
-        from iminuit import Minuit  # here, so that other metrics need NumPy alone
-
-        cost = _Likelihood(np.column_stack([self.background, signal]), self.count, self.scale)
-        if cost.distinct < DISTINCT:
-            raise ValueError(
-                f"degree = {self.degree} gives polynomials that have the shape of the signal in these bins: "
-                "expected a signal that they cannot describe"
-            )
-        minuit = Minuit(cost.value, cost.start, grad=cost.gradient)
-        minuit.errordef = Minuit.LEAST_SQUARES
-        minuit.errors = np.ones(len(cost.start))
-        minuit.tol = TOLERANCE
-        minuit.migrad()
-        minuit.hesse()
-        expected = cost.model @ np.array(minuit.values)
-        if expected.min() < cost.FLOOR:
-            worst = int(np.argmin(expected))
-            raise RuntimeError(
-                f"the fit expects no more than {expected[worst]:.2g} events in {self.bins.name(worst)}, where the sum "
-                f"of weights is {self.count[worst]:g}: use wider bins, so that all have events, or a narrower range"
-            )
-        if not minuit.valid or not minuit.accurate:
-            raise RuntimeError(
-                f"the fit of {self.count.sum():g} events in {self.bins.count} bins did not converge (distance to the "
-                f"minimum {minuit.fmin.edm:.2g}): use wider bins, so that all have events, a narrower range or "
-                "another degree"
-            )
-        return SignalBias(
-            signal=float(minuit.values[-1] * cost.unit),
-            error=float(minuit.errors[-1] * cost.unit),
-            selected=float(self.count.sum()),
-            chi2=float(minuit.fval),
-            ndof=self.bins.count - len(cost.start),
-        )
+        found = self._likelihood.signal(fraction, self._without)
+        known = np.isfinite(found.error) and has_room(found, fraction)
+        signal, error = (float(found.parameters[-1]), found.error) if known else (np.nan, np.nan)
+        return SignalBias(signal, error, selected, found.chi2, ndof, self.degree)
 
 
-class _Likelihood:
-    """chi2 of :func:`signal_bias`, of parameters that are nearly uncorrelated and have errors near 1.
+def _filled(mass: Any, bins: Any, weight: Any) -> tuple[Bins, Histogram]:
+    """Of no events too, where there are edges."""
+    if np.ndim(bins) and len(vector("mass", mass)) == 0:
+        empty = Bins(bins, np.empty(0))
+        return empty, Histogram(empty.edges, np.zeros(empty.count), np.zeros(empty.count))
+    masses = numbers("mass", mass)
+    weigh = weights(weight, "mass", masses)
+    chosen = Bins(bins, masses)
+    place = chosen.find(masses)
+    inside = place >= 0
+    place, weigh = place[inside], weigh[inside]
+    return chosen, Histogram(chosen.edges, chosen.sums(place, weigh), chosen.sums(place, weigh**2))
 
-    The last one is the signal in units of ``unit``.
-    """
 
-    # Minuit may try expectations below 0. From FLOOR down, the logarithm goes on as its second-order expansion,
-    # which an empty bin gets too, so that it finds its way back; a minimum there is refused. (ExtendedBinnedNLL of
-    # iminuit 2.33 sets such expectations to 0 and prefers them, even in bins with events.)
-    FLOOR = 1e-2
+def _gaussian(bins: Bins, name: str, mean: float, width: float) -> NDArray[np.float64]:
+    """What fraction of the signal each bin has."""
+    low, high = bins.edges[[0, -1]]
+    if not low <= mean <= high:
+        raise ValueError(f"{name} = {mean:g}: expected it inside bins, from {low:g} to {high:g}")
+    return np.diff([erf((edge - mean) / (sqrt(2) * width)) / 2 for edge in bins.edges])
 
-    def __init__(self, model: NDArray[np.float64], count: NDArray[np.float64], scale: NDArray[np.float64]) -> None:
-        self.count = count * scale
-        error = np.sqrt(np.maximum(self.count, 1.0))
-        weighted = model * (scale / error)[:, None]
-        # A signal that comes last stays a parameter of its own: the matrix to the right is triangular.
-        orthogonal, triangular = np.linalg.qr(weighted)
-        sign = np.sign(triangular[-1, -1]) or 1.0
-        orthogonal[:, -1] *= sign
-        left_of_signal = sign * triangular[-1, -1]
-        self.distinct = left_of_signal / np.linalg.norm(weighted[:, -1])
-        self.unit = 1 / left_of_signal if left_of_signal > 0 else np.inf
-        self.model = orthogonal * error[:, None]
-        self.start = orthogonal.T @ (self.count / error)
 
-    def value(self, parameters: NDArray[np.float64]) -> float:
-        mu = self.model @ parameters
-        at, below = self._expand(mu)
-        logarithm = np.log(at) + below - below**2 / 2
-        ratio = np.log(np.where(self.count > 0, self.count, 1.0)) - logarithm
-        penalty = np.where(self.count > 0, 0.0, below**2)
-        return float(2 * np.sum(mu - self.count + self.count * ratio + penalty))
-
-    def gradient(self, parameters: NDArray[np.float64]) -> NDArray[np.float64]:
-        mu = self.model @ parameters
-        at, below = self._expand(mu)
-        slope = (1 - below) / at
-        penalty = np.where(self.count > 0, 0.0, 2 * below / self.FLOOR)
-        return np.asarray(2 * self.model.T @ (1 - self.count * slope + penalty))
-
-    def _expand(self, mu: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Where the logarithm is expanded, and how far below that mu is, relative to it."""
-        return np.maximum(mu, self.FLOOR), np.minimum(mu / self.FLOOR - 1, 0.0)
+def _template(template: Any, count: int) -> NDArray[np.float64]:
+    shape = numbers("template", template)
+    if len(shape) != count:
+        raise ValueError(f"template has length {len(shape)}: expected {count}, as many as there are bins")
+    if np.min(shape) < 0:
+        worst = int(np.argmin(shape))
+        raise ValueError(f"template[{worst}] = {shape[worst]:g}: expected no negative number")
+    if shape.sum() == 0:
+        raise ValueError("template is 0 in all bins: expected a signal")
+    fraction: NDArray[np.float64] = shape / shape.sum()
+    return fraction

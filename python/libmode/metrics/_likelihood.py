@@ -1,0 +1,170 @@
+"""The extended likelihood of a histogram of weighted events, and the fit that maximises it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._shapes import Array, Shape
+
+# Expectations below this number of events are not of the model any more: the likelihood goes on as a parabola there, so
+# that a fit finds its way back.
+FLOOR = 1e-2
+# How many events decide the scale of a bin. With fewer, it depends on the fluctuation of the bin that it weighs.
+FOR_SCALE = 25.0
+# How much of a signal the background must leave, relative to it, for a fit to tell the two apart.
+DISTINCT = 1e-3
+UNDER_SIGNAL = 0.1  # of its highest bin: bins with less do not decide whether a signal can be fitted
+# Of the gradient, where an error of one standard deviation has 2: the signal is found within 5e-5 of its error.
+TOLERANCE = 1e-4
+
+
+class Histogram(NamedTuple):
+    """Sums over the events of each of b bins."""
+
+    edges: Array  #: (b + 1,)
+    count: Array  #: (b,), of weights
+    square: Array  #: (b,), of squares of weights
+
+    @property
+    def has_events(self) -> bool:
+        return bool(self.count.sum() > 0)
+
+    def scale(self) -> Array:
+        """How many events of unit weight have the same relative error as one unit of weight of a bin, (b,).
+
+        It is sum w / sum w^2 over the nearest bins that have at least 25 effective events, (sum w)^2 / sum w^2:
+        1 for unit weights. The histogram has events.
+        """
+        total = self.count.sum() / self.square.sum()
+        found = np.full(len(self.count), np.nan)
+        sums, squares = (np.concatenate([[0.0], np.cumsum(values)]) for values in (self.count, self.square))
+        place = np.arange(len(found))
+        for reach in range(len(found)):
+            low, high = np.maximum(place - reach, 0), np.minimum(place + reach + 1, len(found))
+            weight, square = sums[high] - sums[low], squares[high] - squares[low]
+            enough = np.isnan(found) & (weight > 0) & (weight**2 >= FOR_SCALE * square) & (square > 0)
+            found[enough] = weight[enough] / square[enough]
+            if not np.isnan(found).any():
+                break
+        return np.where(np.isnan(found), total, found)
+
+
+class Fitted(NamedTuple):
+    """The maximum of a likelihood."""
+
+    parameters: Array  #: of the background, (p,), and the signal if there is one
+    expected: Array  #: (b,) in effective events
+    error: float  #: of the last parameter; NaN where the second derivatives give none
+    chi2: float  #: that of Baker and Cousins
+    pearson: float  #: that of Pearson
+
+
+class Likelihood:
+    """chi2 of a histogram that has events, as a function of the parameters."""
+
+    def __init__(self, histogram: Histogram, shape: Shape) -> None:
+        self.shape = shape
+        self.scale = histogram.scale()
+        self.events = histogram.count * self.scale  # effective ones; not Poisson's where weights are negative
+        self._start = shape.start(histogram.count)
+        # From here down a parabola, and higher where more than the background is missing.
+        self._floor = np.maximum(FLOOR, -self.events)
+        positive = np.maximum(self.events, 0.0)
+        logarithm = np.log(np.where(self.events > 0, self.events, 1.0) / self._floor)
+        at_floor = 2 * (self._floor - positive + positive * logarithm)
+        self._at_floor = np.where(self.events < 0, (self._floor - self.events) ** 2 / self._floor, at_floor)
+
+    def background(self) -> Fitted:
+        """The fit without a signal."""
+        return self._fit(None, self._start)
+
+    def signal(self, fraction: Array, start: Fitted) -> Fitted:
+        """The fit with a signal that has these fractions in the bins, (b,).
+
+        start : the fit without it
+        """
+        return self._fit(fraction, np.append(start.parameters, 0.0))
+
+    def _expected(self, fraction: Array | None, parameters: Array) -> tuple[Array, Array, Array | None]:
+        """In effective events."""
+        size = self._start.size
+        value, slope, curvature = self.shape(parameters[:size])
+        if fraction is not None:
+            value = value + parameters[-1] * fraction
+            slope = np.column_stack([slope, fraction])
+        return value * self.scale, slope * self.scale[:, None], curvature
+
+    def _fit(self, fraction: Array | None, start: Array) -> Fitted:
+        from scipy.optimize import minimize  # here, so that other metrics need NumPy alone
+
+        # In units of the errors, and uncorrelated. A signal comes last, and stays a parameter of its own: the matrix
+        # is triangular.
+        value, slope, _ = self._expected(fraction, start)
+        size = np.sqrt(np.maximum(np.maximum(value, self.events), 1.0))
+        unit = np.linalg.inv(np.linalg.qr(slope / size[:, None])[1])
+        of_background = slice(self._start.size)
+
+        def at(moved: Array) -> Array:
+            return start + unit @ moved
+
+        def chi2(moved: Array) -> float:
+            return float(self._terms(self._expected(fraction, at(moved))[0])[0].sum())
+
+        def gradient(moved: Array) -> Array:
+            value, slope, _ = self._expected(fraction, at(moved))
+            return np.asarray(unit.T @ (slope.T @ self._terms(value)[1]))
+
+        def hessian(moved: Array) -> Array:
+            value, slope, curvature = self._expected(fraction, at(moved))
+            _, first, second = self._terms(value)
+            matrix = slope.T @ (slope * second[:, None])
+            if curvature is not None:
+                matrix[of_background, of_background] += np.einsum("b,bij->ij", first * self.scale, curvature)
+            return np.asarray(unit.T @ matrix @ unit)
+
+        found = minimize(
+            chi2, np.zeros(start.size), method="trust-exact", jac=gradient, hess=hessian, options={"gtol": TOLERANCE}
+        )
+        value = self._expected(fraction, at(found.x))[0]
+        converged = np.abs(gradient(found.x)).max() < 1e-2
+        covariance = _inverse(hessian(found.x) / 2) if converged else None
+        error = np.nan if covariance is None else float(np.sqrt(unit[-1] @ covariance @ unit[-1]))
+        away = (value - self.events) ** 2 / np.maximum(value, FLOOR)
+        return Fitted(at(found.x), value, error, float(found.fun), float(away.sum()))
+
+    def _terms(self, value: Array) -> tuple[Array, Array, Array]:
+        """The part of each bin in chi2, and its first two derivatives by the expectation."""
+        events, floor = self.events, self._floor
+        above, inside = value > floor, np.maximum(value, floor)
+        logarithmic = 2 * (inside - floor) - 2 * events * np.log(inside / floor)
+        parabola = ((value - events) ** 2 - (floor - events) ** 2) / floor
+        return (
+            self._at_floor + np.where(above, logarithmic, parabola),
+            2 * (value - events) / inside,
+            np.where(above, 2 * events / inside**2, 2 / floor),
+        )
+
+
+def distinct(likelihood: Likelihood, fraction: Array, start: Fitted) -> bool:
+    """Whether the background cannot take the shape of the signal."""
+    slope = likelihood.shape(start.parameters).slope
+    size = np.sqrt(np.maximum(start.expected, 1.0)) / likelihood.scale
+    triangular = np.linalg.qr(np.column_stack([slope, fraction]) / size[:, None])[1]
+    return bool(abs(triangular[-1, -1]) > DISTINCT * np.linalg.norm(fraction / size))
+
+
+def has_room(fitted: Fitted, fraction: Array) -> bool:
+    """Whether the fit expects events in all bins that the signal reaches, so that its error means something."""
+    return bool((fitted.expected[fraction > UNDER_SIGNAL * fraction.max()] > FLOOR).all())
+
+
+def _inverse(matrix: Array) -> NDArray[np.float64] | None:
+    """None of a matrix that is not positive definite."""
+    try:
+        np.linalg.cholesky(matrix)
+    except np.linalg.LinAlgError:
+        return None
+    return np.linalg.inv(matrix)

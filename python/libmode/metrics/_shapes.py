@@ -1,0 +1,146 @@
+"""The shapes that a fit can give the background: what each bin expects, and its derivatives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._arguments import number, whole
+
+# Nodes in each bin for the integral of an exponential: exact up to a polynomial of degree 9 in the bin.
+NODES = 5
+STEEPEST = 300.0  # the exponent stays between +- this, so that a trial step cannot overflow
+
+Array = NDArray[np.float64]
+
+
+class Expected(NamedTuple):
+    """What each of b bins expects of p parameters."""
+
+    value: Array  #: (b,)
+    slope: Array  #: (b, p), the first derivatives
+    curvature: Array | None  #: (b, p, p), the second derivatives; None where the expectation is linear
+
+
+@dataclass(frozen=True, eq=False)
+class Shape:
+    """A background with degree + 1 parameters.
+
+    With the exponent f(m) = sum_l c_l basis_l(m), a bin expects the integral of f over it, or of exp(f).
+    """
+
+    basis: Array  #: (nodes, b, p)
+    width: Array  #: (nodes, b), the weights of the integral
+    exponential: bool
+
+    def __call__(self, parameters: Array) -> Expected:
+        if not self.exponential:
+            slope = np.einsum("qb,qbp->bp", self.width, self.basis)
+            return Expected(slope @ parameters, slope, None)
+        density = self.width * np.exp(np.clip(self.basis @ parameters, -STEEPEST, STEEPEST))
+        weighted = density[..., None] * self.basis
+        curvature = np.einsum("qbi,qbj->bij", weighted, self.basis)
+        return Expected(density.sum(axis=0), weighted.sum(axis=0), curvature)
+
+    def start(self, count: Array) -> Array:
+        """Parameters near those that describe the counts, (b,), by least squares."""
+        size = np.sqrt(np.maximum(count, 1.0))
+        if self.exponential:
+            mean = np.einsum("qb,qbp->bp", self.width, self.basis) / self.width.sum(axis=0)[:, None]
+            # An empty bin counts as half an event.
+            logarithm = np.log(np.maximum(count, 0.5) / self.width.sum(axis=0))
+            return np.linalg.lstsq(mean * size[:, None], logarithm * size, rcond=None)[0]
+        slope = self(np.zeros(self.basis.shape[-1])).slope
+        return np.linalg.lstsq(slope / size[:, None], count / size, rcond=None)[0]
+
+
+class Family(NamedTuple):
+    """A kind of background."""
+
+    exponential: bool
+    degree: int  #: by default
+    least: int
+    most: int  #: that the F-test tries
+    columns: Callable[[Array, Array, int, float], Array]  #: of masses, edges, degree and energy: (..., degree + 1)
+
+
+def _legendre(mass: Array, edges: Array, degree: int, _: float) -> Array:
+    x = (2 * mass - edges[0] - edges[-1]) / (edges[-1] - edges[0])
+    return np.polynomial.legendre.legvander(x, degree)
+
+
+def _powers(mass: Array, edges: Array, degree: int, _: float) -> Array:
+    """Of log m, scaled to [-1, 1], which span the same as powers of log m."""
+    return _legendre(np.log(mass), np.log(edges), degree, 0)
+
+
+def _dijet(mass: Array, edges: Array, degree: int, energy: float) -> Array:
+    columns = [np.ones_like(mass), np.log1p(-mass / energy)]
+    powers = _powers(mass, edges, degree - 1, 0)[..., 1:]
+    return np.concatenate([np.stack(columns, axis=-1), powers], axis=-1)
+
+
+FAMILIES = {
+    "polynomial": Family(False, 2, 0, 12, _legendre),
+    "exponential": Family(True, 1, 0, 8, _legendre),
+    "power": Family(True, 1, 0, 8, _powers),
+    "dijet": Family(True, 2, 2, 4, _dijet),
+}
+
+
+def family(background: Any) -> Family:
+    """Raises ValueError for a name that is none of these."""
+    if not isinstance(background, str) or background not in FAMILIES:
+        raise ValueError(f"background = {background!r}: expected one of {', '.join(map(repr, FAMILIES))}")
+    return FAMILIES[background]
+
+
+def degree_of(background: str, degree: Any) -> int:
+    """The degree that a user gave, or the one that is the default.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For no integer, and for one that this background does not have.
+    """
+    kind = family(background)
+    if degree is None:
+        return kind.degree
+    if isinstance(degree, str):
+        raise TypeError(f"degree = {degree!r}: expected an integer or 'f-test'")
+    found = whole("degree", degree, kind.least)
+    if background == "dijet" and found > kind.most:
+        raise ValueError(f"degree = {found}: expected 2, 3 or 4 of background = 'dijet', which has 3 to 5 parameters")
+    return found
+
+
+def shape(background: str, degree: int, edges: Array, energy: Any) -> Shape:
+    """The shape of this name in these bins.
+
+    edges : (b + 1,)
+
+    Raises
+    ------
+    ValueError, TypeError
+        For edges where the function is not defined.
+    """
+    kind = family(background)
+    energy = number("energy", energy, 0)
+    if background in ("power", "dijet") and edges[0] <= 0:
+        raise ValueError(f"bins[0] = {edges[0]:g}: expected more than 0, since background = {background!r}")
+    if background == "dijet" and edges[-1] >= energy:
+        raise ValueError(
+            f"energy = {energy:g} with bins up to {edges[-1]:g}: expected the collision energy in the units of mass"
+        )
+    # A polynomial is integrated exactly: n nodes do so up to degree 2 n - 1.
+    at, part = np.polynomial.legendre.leggauss(NODES if kind.exponential else degree // 2 + 1)
+    half = np.diff(edges) / 2
+    mass = (edges[1:] + edges[:-1]) / 2 + at[:, None] * half
+    columns = kind.columns(mass, edges, degree, energy)
+    # The parameters of an orthonormal basis can be told apart, however alike the functions are.
+    orthonormal = np.linalg.qr(columns.reshape(-1, columns.shape[-1]))[0].reshape(columns.shape)
+    return Shape(orthonormal * np.sqrt(orthonormal[..., 0].size), part[:, None] * half, kind.exponential)
