@@ -37,7 +37,7 @@ OTHERS = [
     "xgboost",
 ]
 RINGS = {
-    "core": (["tests/core"], [*OTHERS, "torch", "matplotlib", "mplhep", "scipy", "iminuit"]),
+    "core": (["tests/core"], [*OTHERS, "torch", "matplotlib", "mplhep", "scipy"]),
     "torch": (["tests/core", "tests/pytorch"], OTHERS),
 }
 

@@ -4,7 +4,6 @@ import itertools
 import subprocess
 import sys
 
-import iminuit
 import numpy as np
 import pandas
 import pytest
@@ -37,7 +36,7 @@ def test_only_what_is_asked_for_is_imported():
     code += "metrics.auc([0.1, 0.2], [0, 1]); print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert "libmode.metrics" in loaded
-    assert not {"scipy", "iminuit", "sklearn", "pandas"} & set(loaded)
+    assert not {"scipy", "sklearn", "pandas"} & set(loaded)
 
 
 @pytest.mark.parametrize("name", metrics.__all__)
@@ -532,9 +531,7 @@ BAD = [
     (lambda: bias(signal_width=None), TypeError, "signal_mass and signal_width are both needed"),
     (lambda: bias(template=np.ones(20)), TypeError, "template is the signal"),
     (lambda: bias(degree=18), ValueError, "degree = 18 with 20 bins"),
-    (lambda: bias(signal_width=100), ValueError, "degree = 2 gives polynomials that have the shape of the signal"),
-    (lambda: bias(weight=np.zeros(200)), ValueError, "weight is 0 for all events inside bins"),
-    (lambda: bias(weight=put(np.ones(200), 199, -9)), ValueError, r"sums to 0 .* in bin 19, \[0.9, 1\]"),
+    (lambda: bias(signal_width=100), ValueError, "of degree = 2 can take the shape of the signal"),
     (lambda: bias(None, template=[1]), TypeError, "mass is None"),
     (
         lambda: metrics.signal_bias(UNIFORM, TWENTY, template=np.ones(19)),
@@ -570,21 +567,6 @@ BAD = [
 def test_bad_input_is_named(call, kind, message):
     with pytest.raises(kind, match=message):
         call()
-
-
-def test_a_hole_in_the_spectrum_has_no_silent_error():
-    mass = np.random.default_rng(12).uniform(-1, 1, 2000)
-    with pytest.raises(RuntimeError, match=r"expects no more than 0.0\d+ events in bin 2\d, \[.*use wider bins"):
-        bias(mass[np.abs(mass - 0.2) > 0.15], np.linspace(-1, 1, 41))
-
-
-def test_a_fit_that_does_not_converge_is_an_error(monkeypatch):
-    migrad = iminuit.Minuit.migrad
-    monkeypatch.setattr(iminuit.Minuit, "migrad", lambda fit: migrad(fit, ncall=1, iterate=1))
-    monkeypatch.setattr("libmode.metrics.bias.TOLERANCE", 1e-12)
-    mass = spectrum(np.random.default_rng(13))
-    with pytest.raises(RuntimeError, match=f"the fit of {len(mass)} events in 20 bins did not converge .* use wider"):
-        bias(mass)
 
 
 def test_an_efficiency_that_is_not_known_is_nan_with_a_warning():

@@ -263,7 +263,7 @@ def test_without_its_packages_the_command_names_the_extra(tmp_path):
     code += "\nfrom libmode.__main__ import main; main()"
     command = [sys.executable, "-I", "-S", "-c", code]
     done = subprocess.run(command, capture_output=True, text=True)
-    names = "click, h5py, iminuit, jinja2, matplotlib, mplhep, pyarrow, rich, uproot"
+    names = "click, h5py, jinja2, matplotlib, mplhep, pyarrow, rich, scipy, uproot"
     want = "libmode report needs {}, which {} not installed: pip install 'libmode[report]'\n"
     assert (done.returncode, done.stdout, done.stderr) == (2, "", want.format(names, "are"))
     extra = re.search(r"\nreport = \[(.*)\]", (ROOT / "pyproject.toml").read_text())[1]

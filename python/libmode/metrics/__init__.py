@@ -6,8 +6,8 @@ where ``score >= threshold``. Weights may have either sign. Numbers are read as
 float64.
 
 :func:`efficiency`, :func:`residual`, :func:`flatness`, :func:`jsd`, :func:`blind_jsd`, :func:`roc`, :func:`auc`,
-:func:`threshold` and :func:`rejection` also take a histogram in the place of events, for samples that do not fit
-into memory:
+:func:`threshold`, :func:`rejection`, :func:`signal_bias` and :func:`spurious_signal` also take a histogram in the
+place of events, for samples that do not fit into memory:
 
 - a ``hist.Hist`` with axes named ``mass`` and ``score``, and ``label`` where signal is in it: a bin for 0, background,
   and one for 1, signal, or the categories "background" and "signal". Weighted events need a storage
@@ -20,8 +20,7 @@ into memory:
 Without ``label`` all events are background. A cut is an edge of the score axis, and ``bins`` are edges of the
 mass axis. The overflow of score counts as the highest scores; that of mass counts in the ROC curve alone.
 
-:func:`bootstrap`, :func:`cvm_knn` and :func:`sde_knn` need SciPy,
-:func:`signal_bias` and :func:`spurious_signal` need iminuit:
+:func:`bootstrap`, :func:`cvm_knn`, :func:`sde_knn`, :func:`signal_bias` and :func:`spurious_signal` need SciPy:
 ``pip install 'libmode[metrics]'``.
 """
 

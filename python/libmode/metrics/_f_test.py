@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ._likelihood import Fitted, Histogram, Likelihood
+from ._likelihood import Fitted, Likelihood, has_events
 from ._shapes import FAMILIES, degree_of, shape
+from ._split import Counted
 
 F_TEST = "f-test"
 IMPROVES = 0.05  # p-value below which more parameters are taken to describe the events better
@@ -16,8 +17,8 @@ AHEAD = 2  # a spectrum may have a cubic term and no quadratic one
 MOST_PULLS = 3.0  # of Pearson's chi2: what describes the events is within so many standard deviations
 
 
-def lowest_degree(histogram: Histogram, background: str, energy: Any) -> int:
-    """The lowest degree that describes the histogram and that neither of the next two degrees improves.
+def lowest_degree(spectrum: Counted, background: str, energy: Any) -> int:
+    """The lowest degree that describes the spectrum and that neither of the next two degrees improves.
 
     Raises
     ------
@@ -26,13 +27,13 @@ def lowest_degree(histogram: Histogram, background: str, energy: Any) -> int:
     """
     from scipy.stats import f
 
-    kind, bins = FAMILIES[background], len(histogram.count)
-    if not histogram.has_events:
+    kind, bins = FAMILIES[background], spectrum.bins.count
+    if not has_events(spectrum):
         return degree_of(background, None)
 
     @lru_cache
     def fitted(degree: int) -> Fitted:
-        return Likelihood(histogram, shape(background, degree, histogram.edges, energy)).background()
+        return Likelihood(spectrum, shape(background, degree, spectrum.bins.edges, energy)).background()
 
     most = min(kind.most, bins - 4)  # such that a fit with a signal has a degree of freedom
     for degree in range(kind.least, most + 1):

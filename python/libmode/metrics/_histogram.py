@@ -89,7 +89,9 @@ def edge_at(name: str, value: float, edges: Doubles, axis: str) -> int:
     place = int(np.argmin(near))
     if near[place] > SAME * (finite[-1] - finite[0]):
         around = finite[[k for k in np.searchsorted(finite, value) + np.array([-1, 0]) if 0 <= k < len(finite)]]
-        nearest = f"edges are {around[0]:.10g} and {around[1]:.10g}" if len(around) == 2 else f"edge is {around[0]:.10g}"
+        nearest = (
+            f"edges are {around[0]:.10g} and {around[1]:.10g}" if len(around) == 2 else f"edge is {around[0]:.10g}"
+        )
         raise ValueError(f"{name} = {value:.10g} is no edge of the {axis} axis: the nearest {nearest}")
     return place + int(np.argmax(np.isfinite(edges)))
 

@@ -1,13 +1,15 @@
-"""The extended likelihood of a histogram of weighted events, and the fit that maximises it."""
+"""The extended likelihood of a spectrum of weighted events, and the fit that maximises it."""
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ._shapes import Array, Shape
+from ._split import Counted
 
 # Expectations below this number of events are not of the model any more: the likelihood goes on as a parabola there, so
 # that a fit finds its way back.
@@ -19,37 +21,32 @@ DISTINCT = 1e-3
 UNDER_SIGNAL = 0.1  # of its highest bin: bins with less do not decide whether a signal can be fitted
 # Of the gradient, where an error of one standard deviation has 2: the signal is found within 5e-5 of its error.
 TOLERANCE = 1e-4
+CONVERGED = 1e-2  # what rounding may leave of it
 
 
-class Histogram(NamedTuple):
-    """Sums over the events of each of b bins."""
+def has_events(spectrum: Counted) -> bool:
+    """Whether there is something to fit."""
+    return bool(spectrum.weight.sum() > 0)
 
-    edges: Array  #: (b + 1,)
-    count: Array  #: (b,), of weights
-    square: Array  #: (b,), of squares of weights
 
-    @property
-    def has_events(self) -> bool:
-        return bool(self.count.sum() > 0)
+def scales(spectrum: Counted) -> Array:
+    """How many events of unit weight have the same relative error as one unit of weight of a bin, (b,).
 
-    def scale(self) -> Array:
-        """How many events of unit weight have the same relative error as one unit of weight of a bin, (b,).
-
-        It is sum w / sum w^2 over the nearest bins that have at least 25 effective events, (sum w)^2 / sum w^2:
-        1 for unit weights. The histogram has events.
-        """
-        total = self.count.sum() / self.square.sum()
-        found = np.full(len(self.count), np.nan)
-        sums, squares = (np.concatenate([[0.0], np.cumsum(values)]) for values in (self.count, self.square))
-        place = np.arange(len(found))
-        for reach in range(len(found)):
-            low, high = np.maximum(place - reach, 0), np.minimum(place + reach + 1, len(found))
-            weight, square = sums[high] - sums[low], squares[high] - squares[low]
-            enough = np.isnan(found) & (weight > 0) & (weight**2 >= FOR_SCALE * square) & (square > 0)
-            found[enough] = weight[enough] / square[enough]
-            if not np.isnan(found).any():
-                break
-        return np.where(np.isnan(found), total, found)
+    It is sum w / sum w^2 over the nearest bins that have at least 25 effective events, (sum w)^2 / sum w^2:
+    1 for unit weights. The spectrum has events.
+    """
+    count = spectrum.bins.count
+    found = np.full(count, np.nan)
+    sums, squares = (np.concatenate([[0.0], np.cumsum(values)]) for values in (spectrum.weight, spectrum.square))
+    place = np.arange(count)
+    for reach in range(count):
+        low, high = np.maximum(place - reach, 0), np.minimum(place + reach + 1, count)
+        weight, square = sums[high] - sums[low], squares[high] - squares[low]
+        enough = np.isnan(found) & (weight > 0) & (square > 0) & (weight**2 >= FOR_SCALE * square)
+        found[enough] = weight[enough] / square[enough]
+        if not np.isnan(found).any():
+            break
+    return np.where(np.isnan(found), spectrum.weight.sum() / spectrum.square.sum(), found)
 
 
 class Fitted(NamedTuple):
@@ -63,13 +60,13 @@ class Fitted(NamedTuple):
 
 
 class Likelihood:
-    """chi2 of a histogram that has events, as a function of the parameters."""
+    """chi2 of a spectrum that has events, as a function of the parameters."""
 
-    def __init__(self, histogram: Histogram, shape: Shape) -> None:
+    def __init__(self, spectrum: Counted, shape: Shape) -> None:
         self.shape = shape
-        self.scale = histogram.scale()
-        self.events = histogram.count * self.scale  # effective ones; not Poisson's where weights are negative
-        self._start = shape.start(histogram.count)
+        self.scale = scales(spectrum)
+        self.events = spectrum.weight * self.scale  # effective ones, negative where the weights are
+        self._start = shape.start(spectrum.weight)
         # From here down a parabola, and higher where more than the background is missing.
         self._floor = np.maximum(FLOOR, -self.events)
         positive = np.maximum(self.events, 0.0)
@@ -107,33 +104,30 @@ class Likelihood:
         unit = np.linalg.inv(np.linalg.qr(slope / size[:, None])[1])
         of_background = slice(self._start.size)
 
-        def at(moved: Array) -> Array:
-            return start + unit @ moved
-
-        def chi2(moved: Array) -> float:
-            return float(self._terms(self._expected(fraction, at(moved))[0])[0].sum())
-
-        def gradient(moved: Array) -> Array:
-            value, slope, _ = self._expected(fraction, at(moved))
-            return np.asarray(unit.T @ (slope.T @ self._terms(value)[1]))
-
-        def hessian(moved: Array) -> Array:
-            value, slope, curvature = self._expected(fraction, at(moved))
-            _, first, second = self._terms(value)
+        @lru_cache(maxsize=1)  # SciPy asks for one after the other at the same place
+        def derivatives(moved: bytes) -> tuple[float, Array, Array]:
+            value, slope, curvature = self._expected(fraction, start + unit @ np.frombuffer(moved))
+            terms, first, second = self._terms(value)
             matrix = slope.T @ (slope * second[:, None])
             if curvature is not None:
-                matrix[of_background, of_background] += np.einsum("b,bij->ij", first * self.scale, curvature)
-            return np.asarray(unit.T @ matrix @ unit)
+                matrix[of_background, of_background] += np.tensordot(first * self.scale, curvature, 1)
+            return float(terms.sum()), unit.T @ (slope.T @ first), unit.T @ matrix @ unit
 
         found = minimize(
-            chi2, np.zeros(start.size), method="trust-exact", jac=gradient, hess=hessian, options={"gtol": TOLERANCE}
+            lambda moved: derivatives(moved.tobytes())[0],
+            np.zeros(start.size),
+            jac=lambda moved: derivatives(moved.tobytes())[1],
+            hess=lambda moved: derivatives(moved.tobytes())[2],
+            method="trust-exact",
+            options={"gtol": TOLERANCE},
         )
-        value = self._expected(fraction, at(found.x))[0]
-        converged = np.abs(gradient(found.x)).max() < 1e-2
-        covariance = _inverse(hessian(found.x) / 2) if converged else None
+        chi2, gradient, hessian = derivatives(found.x.tobytes())
+        parameters = start + unit @ found.x
+        value = self._expected(fraction, parameters)[0]
+        covariance = _inverse(hessian / 2) if np.abs(gradient).max() < CONVERGED else None
         error = np.nan if covariance is None else float(np.sqrt(unit[-1] @ covariance @ unit[-1]))
         away = (value - self.events) ** 2 / np.maximum(value, FLOOR)
-        return Fitted(at(found.x), value, error, float(found.fun), float(away.sum()))
+        return Fitted(parameters, value, error, chi2, float(away.sum()))
 
     def _terms(self, value: Array) -> tuple[Array, Array, Array]:
         """The part of each bin in chi2, and its first two derivatives by the expectation."""

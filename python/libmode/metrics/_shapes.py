@@ -42,9 +42,8 @@ class Shape:
             slope = np.einsum("qb,qbp->bp", self.width, self.basis)
             return Expected(slope @ parameters, slope, None)
         density = self.width * np.exp(np.clip(self.basis @ parameters, -STEEPEST, STEEPEST))
-        weighted = density[..., None] * self.basis
-        curvature = np.einsum("qbi,qbj->bij", weighted, self.basis)
-        return Expected(density.sum(axis=0), weighted.sum(axis=0), curvature)
+        weighted = (density[..., None] * self.basis).transpose(1, 2, 0)
+        return Expected(density.sum(axis=0), weighted.sum(axis=2), weighted @ self.basis.transpose(1, 0, 2))
 
     def start(self, count: Array) -> Array:
         """Parameters near those that describe the counts, (b,), by least squares."""

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .._arrays import vector
 from ._arguments import Bins, numbers, weights, yes_or_no
 from ._histogram import Split, histogram, is_histogram
 
@@ -62,6 +63,9 @@ def counted(mass: Any, bins: Any, weight: Any, cut: Any) -> Counted:
         raise TypeError("bins is missing: it is needed with events")
     if cut is not None:
         raise TypeError("cut belongs to a histogram: with events, give mass[score >= cut]")
+    if np.ndim(bins) and len(vector("mass", mass)) == 0:  # a tight selection leaves nothing
+        empty = Bins(bins, np.empty(0))
+        return Counted(empty, np.zeros(empty.count), np.zeros(empty.count))
     masses = numbers("mass", mass)
     weigh = weights(weight, "mass", masses)
     chosen_bins = Bins(bins, masses)

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._arrays import vector
 from .._front import takes_events
-from ._arguments import Bins, number, numbers, weights
+from ._arguments import Bins, number, numbers
 from ._f_test import F_TEST, lowest_degree
-from ._likelihood import Fitted, Histogram, Likelihood, distinct, has_room
+from ._likelihood import Fitted, Likelihood, distinct, has_events, has_room
 from ._shapes import degree_of, family, shape
+from ._split import counted
 
 ENERGY = 13_000.0
 
@@ -76,7 +76,7 @@ class SpuriousSignal:
 @takes_events
 def signal_bias(
     mass: Any,
-    bins: Any,
+    bins: Any = None,
     signal_mass: float | None = None,
     signal_width: float | Callable[[float], float] | None = None,
     *,
@@ -84,6 +84,7 @@ def signal_bias(
     degree: int | str | None = None,
     energy: float = ENERGY,
     weight: Any = None,
+    cut: float | None = None,
     template: Any = None,
 ) -> SignalBias:
     """Fits a smooth background and a signal to the masses of selected background.
@@ -116,11 +117,12 @@ def signal_bias(
 
     Parameters
     ----------
-    mass : (n,) real numbers
+    mass : (n,) real numbers, or a histogram of background, see :mod:`libmode.metrics`
         Masses of the selected background, ``mass[score >= threshold]``.
     bins : (b + 1,) increasing numbers, or an integer
         Edges, or the number of bins of equal width from the lowest to the
-        highest mass. Events outside take no part.
+        highest mass. Events outside take no part. Of a histogram, edges of its mass
+        axis; all of them by default.
     signal_mass : number inside the bins
     signal_width : number above 0, or a function of the mass
         The standard deviation. N counts the whole Gaussian, the part outside
@@ -138,6 +140,9 @@ def signal_bias(
     energy : number above the last edge
         The collision energy in the units of mass, for "dijet". 13,000 by default: GeV.
     weight : (n,) real numbers of either sign, optional
+        Of events.
+    cut : number, optional
+        Of a histogram: the edge of score from which events are selected; all by default.
     template : (b,) numbers that are not negative, optional
         The histogram of signal in these bins, up to a factor, in place of
         ``signal_mass`` and ``signal_width``. N counts the signal inside the bins.
@@ -165,13 +170,17 @@ def signal_bias(
     >>> for background, degree in (("exponential", 1), ("polynomial", "f-test")):
     ...     found = signal_bias(mass, np.arange(50, 251, 5), 120, 10, background=background, degree=degree)
     ...     print(f"{background} of degree {found.degree}: {found.signal:.0f} +- {found.error:.0f}")
-    exponential of degree 1: 0 +- 0
-    polynomial of degree 0: 0 +- 0
+    exponential of degree 1: 363 +- 53
+    polynomial of degree 5: 334 +- 72
     >>> found = signal_bias(mass, np.arange(50, 251, 5), 120, lambda m: m / 12, background="dijet", energy=500)
     >>> print(f"{found.signal:.0f} +- {found.error:.0f}")
-    0 +- 0
+    357 +- 61
+    >>> at_random = np.histogram2d(mass, rng.random(10_300), bins=[np.arange(50, 251, 5), [0, 0.5, 1]])
+    >>> found = signal_bias(at_random, signal_mass=120, signal_width=10, background="exponential", cut=0.5)
+    >>> print(f"{found.signal:.0f} +- {found.error:.0f}")
+    168 +- 37
     """
-    spectrum = _Spectrum(mass, bins, weight, background, degree, energy)
+    spectrum = _Spectrum(mass, bins, weight, cut, background, degree, energy)
     if template is not None:
         if signal_mass is not None or signal_width is not None:
             raise TypeError("template is the signal, so signal_mass and signal_width have to be None")
@@ -186,14 +195,15 @@ def signal_bias(
 @takes_events
 def spurious_signal(
     mass: Any,
-    bins: Any,
-    signal_masses: Any,
-    signal_width: Any,
+    bins: Any = None,
+    signal_masses: Any = None,
+    signal_width: Any = None,
     background: str = "polynomial",
     *,
     degree: int | str | None = None,
     energy: float = ENERGY,
     weight: Any = None,
+    cut: float | None = None,
 ) -> SpuriousSignal:
     """:func:`signal_bias` for each of several signal masses.
 
@@ -207,7 +217,7 @@ def spurious_signal(
         As for :func:`signal_bias`.
     signal_masses : (k,) numbers inside the bins
     signal_width : number above 0, or (k,) of them, or a function of the mass
-    background, degree, energy, weight
+    background, degree, energy, weight, cut
         As for :func:`signal_bias`. "f-test" chooses one degree for all masses.
 
     Returns
@@ -232,8 +242,16 @@ def spurious_signal(
     >>> options = {"background": "dijet", "degree": 3, "energy": 500}
     >>> found = spurious_signal(falling, np.arange(50, 251, 5), [90, 125, 170], width, **options)
     >>> found.significance.round(1)
+    array([-0.5,  1.2, -0.7])
+    >>> spectrum = np.histogram(falling, np.arange(50, 251, 5))
+    >>> cut = None  # all events of the histogram; an edge of its score axis selects
+    >>> of_histogram = spurious_signal(spectrum, None, [90, 125, 170], width, cut=cut, **options)
+    >>> bool((of_histogram.signal == found.signal).all())
+    True
     """
-    spectrum = _Spectrum(mass, bins, weight, background, degree, energy)
+    spectrum = _Spectrum(mass, bins, weight, cut, background, degree, energy)
+    if signal_masses is None or signal_width is None:
+        raise TypeError("signal_masses and signal_width are both needed")
     masses = numbers("signal_masses", signal_masses)
     given = [signal_width(at) for at in masses.tolist()] if callable(signal_width) else signal_width
     widths = numbers("signal_width", np.full(len(masses), given) if np.ndim(given) == 0 else given)
@@ -249,28 +267,26 @@ def spurious_signal(
 
 
 class _Spectrum:
-    """A histogram, and the background that is fitted to it."""
+    """A spectrum, and the background that is fitted to it."""
 
-    def __init__(self, mass: Any, bins: Any, weight: Any, background: Any, degree: Any, energy: Any) -> None:
+    def __init__(self, mass: Any, bins: Any, weight: Any, cut: Any, background: Any, degree: Any, energy: Any) -> None:
         family(background)
-        self.bins, self.histogram = _filled(mass, bins, weight)
-        self.degree = (
-            lowest_degree(self.histogram, background, energy)
-            if isinstance(degree, str) and degree == F_TEST
-            else degree_of(background, degree)
-        )
+        spectrum = counted(mass, bins, weight, cut)
+        self.bins, self._selected = spectrum.bins, float(spectrum.weight.sum())
+        by_test = isinstance(degree, str) and degree == F_TEST
+        self.degree = lowest_degree(spectrum, background, energy) if by_test else degree_of(background, degree)
         if self.bins.count <= self.degree + 2:
             raise ValueError(
                 f"degree = {self.degree} with {self.bins.count} bins: expected more bins than degree + 2 parameters"
             )
         self._background = background
         of_background = shape(background, self.degree, self.bins.edges, energy)
-        self._likelihood = Likelihood(self.histogram, of_background) if self.histogram.has_events else None
+        self._likelihood = Likelihood(spectrum, of_background) if has_events(spectrum) else None
         self._without: Fitted | None = None if self._likelihood is None else self._likelihood.background()
 
     def fit(self, fraction: NDArray[np.float64]) -> SignalBias:
         """The signal that has these fractions in the bins."""
-        selected, ndof = float(self.histogram.count.sum()), self.bins.count - self.degree - 2
+        selected, ndof = self._selected, self.bins.count - self.degree - 2
         if self._likelihood is None or self._without is None:
             return SignalBias(np.nan, np.nan, selected, np.nan, ndof, self.degree)
         if not distinct(self._likelihood, fraction, self._without):
@@ -282,20 +298,6 @@ class _Spectrum:
         known = np.isfinite(found.error) and has_room(found, fraction)
         signal, error = (float(found.parameters[-1]), found.error) if known else (np.nan, np.nan)
         return SignalBias(signal, error, selected, found.chi2, ndof, self.degree)
-
-
-def _filled(mass: Any, bins: Any, weight: Any) -> tuple[Bins, Histogram]:
-    """Of no events too, where there are edges."""
-    if np.ndim(bins) and len(vector("mass", mass)) == 0:
-        empty = Bins(bins, np.empty(0))
-        return empty, Histogram(empty.edges, np.zeros(empty.count), np.zeros(empty.count))
-    masses = numbers("mass", mass)
-    weigh = weights(weight, "mass", masses)
-    chosen = Bins(bins, masses)
-    place = chosen.find(masses)
-    inside = place >= 0
-    place, weigh = place[inside], weigh[inside]
-    return chosen, Histogram(chosen.edges, chosen.sums(place, weigh), chosen.sums(place, weigh**2))
 
 
 def _gaussian(bins: Bins, name: str, mean: float, width: float) -> NDArray[np.float64]:
