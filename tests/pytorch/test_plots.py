@@ -53,7 +53,7 @@ CALLS = {
     "spectrum": lambda axes, **more: plots.spectrum(axes, *mass_and_selection()[:2], EDGES, **more),
     "roc": lambda axes, **more: plots.roc(axes, ([0, 0.5, 1], [0, 0.1, 1]), **more),
     "rejection_against_jsd": lambda axes, **more: plots.rejection_against_jsd(axes, [0.1, 0.01], [9, 5], **more),
-    "spurious_signal": lambda axes, **more: plots.spurious_signal(axes, ([60, 70], [1, -2], [2, 3]), **more),
+    "spurious_scan": lambda axes, **more: plots.spurious_scan(axes, ([60, 70], [1, -2], [2, 3]), **more),
     "bias_against_rejection": lambda axes, **more: plots.bias_against_rejection(axes, [5, 9], [0.1, 2], **more),
     "frontier": lambda axes, **more: plots.frontier(axes, [3.0, 1.1], [0.9, 0.88], **more),
     "losses": lambda axes, **more: plots.losses(axes, [0.7, 0.5, 0.4], **more),
@@ -258,15 +258,32 @@ def test_frontier(axes):
     assert labels(axes) == ("residual over expected", "AUC or background rejection")
 
 
-def test_spurious_signal(axes):
-    result = SimpleNamespace(signal_mass=[60, 70, 80, 90, 100], signal=[1, -1, np.nan, 2, 3], error=[1, 2, 1, 4, 5])
-    plots.spurious_signal(axes, result)
+def test_spurious_scan(axes):
+    """NaN is a gap of the line and of its band."""
+    mass = np.arange(60.0, 200, 10)
+    signal, error = np.where(mass == 80, np.nan, mass / 10), np.linspace(1, 2, 14)
+    plots.spurious_scan(axes, SimpleNamespace(signal_mass=mass, signal=signal, error=error))
     (line,) = axes.lines
-    np.testing.assert_array_equal(line.get_xydata().T, [result.signal_mass, result.signal])
+    np.testing.assert_array_equal(line.get_xydata().T, [mass, signal])
     left, right = vertices(axes.collections[0])
-    assert {(60, 0), (60, 2), (70, -3), (70, 1)} == set(map(tuple, left))
-    assert {(90, -2), (90, 6), (100, -2), (100, 8)} == set(map(tuple, right))
+    assert {(60, 6 - error[0]), (60, 6 + error[0]), (70, 7 + error[1])} < set(map(tuple, left))
+    assert {(90, 9 - error[3]), (190, 19 + error[13])} < set(map(tuple, right))
     assert labels(axes) == ("signal mass", "spurious signal")
+
+
+def test_few_masses_of_a_spurious_scan_are_points(axes):
+    ratio = Figure().subplots()
+    for sign, name in ((1, "a"), (-1, "b")):
+        plots.spurious_scan(axes, ([90, 125, 170], [4 * sign, np.nan, 9], [2, 1, 3]), ratio=ratio, label=name, ms=3)
+    assert legend(axes) == ["a", "b"]
+    first, second = ratio.lines
+    np.testing.assert_array_equal(first.get_xydata().T, [[90, 125, 170], [2, np.nan, 3]])
+    assert second.get_ydata()[0] == -2
+    assert first.get_marker() == "o" and first.get_linestyle() == "None" and first.get_markersize() == 3
+    points = [line for line in axes.lines if line.get_marker() == "o"]
+    assert [line.get_color() for line in points] == [line.get_color() for line in ratio.lines]
+    assert len(ratio.patches) == 1  # one band, however many scans
+    assert (labels(axes), labels(ratio)) == (("", "spurious signal"), ("signal mass", "signal / error"))
 
 
 def test_losses(axes):
@@ -329,8 +346,8 @@ BAD = [
     (plots.bias_against_rejection, ([1, 2], [1, 2]), {"scan": [1]}, "scan has length 1, but rejection has length 2"),
     (plots.bias_against_rejection, ([1, 2], [1, 2]), {"bias_error": [[1, 2]]}, "bias_error has shape (1, 2)"),
     (plots.frontier, ([1, 0], [1, 2]), {}, "residual[1] = 0: expected numbers > 0"),
-    (plots.spurious_signal, (([1, 2], [1], [1, 2]),), {}, "spurious.signal has length 1, but spurious.signal_mass has length 2"),
-    (plots.spurious_signal, (([1, 2], [1, 2], [1]),), {}, "spurious.error has length 1, but spurious.signal_mass has length 2"),
+    (plots.spurious_scan, (([1, 2], [1], [1, 2]),), {}, "spurious.signal has length 1, but spurious.signal_mass has length 2"),
+    (plots.spurious_scan, (([1, 2], [1, 2], [1]),), {}, "spurious.error has length 1, but spurious.signal_mass has length 2"),
     (plots.losses, ([[1, 2], [3, 4]],), {}, "training has shape (2, 2)"),
     (plots.losses, ([1, 2],), {"validation": [1]}, "validation has length 1, but training has length 2"),
     (plots.losses, ({"a": [1]},), {"validation": {"b": [1]}}, "validation['b'] has no counterpart in training"),

@@ -7,7 +7,7 @@
 :func:`spectrum`                   mass spectra before and after a selection
 :func:`roc`                        background rejection against signal efficiency
 :func:`rejection_against_jsd`      how much is rejected, how little the spectrum changes
-:func:`spurious_signal`            fitted signal where there is none, against its mass
+:func:`spurious_scan`              fitted signal where there is none, against its mass
 :func:`bias_against_rejection`     signal bias against background rejection
 :func:`frontier`                   AUC or rejection against the residual: what flatness costs
 :func:`losses`                     training and validation loss by epoch
@@ -26,7 +26,7 @@ from .._missing import needed
 with needed("matplotlib", by="libmode.plots", extra="plot"):
     from ._style import OKABE_ITO, style
     from .maps import efficiency_map, residual_map
-    from .mass import efficiency, spectrum, spurious_signal
+    from .mass import efficiency, spectrum, spurious_scan
     from .rejection import bias_against_rejection, frontier, rejection_against_jsd, roc
     from .training import losses, moments
 
@@ -42,6 +42,6 @@ __all__ = [
     "residual_map",
     "roc",
     "spectrum",
-    "spurious_signal",
+    "spurious_scan",
     "style",
 ]

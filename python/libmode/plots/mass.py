@@ -6,11 +6,15 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.cbook import normalize_kwargs
+from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
 from .._front import same_length, takes_events
 from ..metrics._arguments import yes_or_no
 from ._data import fields, finite, increasing, labelled, numbers
+
+MOST_POINTS = 12  # signal masses that are drawn as points; more are a line
 
 
 def efficiency(axes: Axes, efficiency: Any, *, label: str | None = None, **style: Any) -> Axes:
@@ -140,7 +144,9 @@ def spectrum(
     return labelled(axes, "mass", "normalised to unit area")
 
 
-def spurious_signal(axes: Axes, spurious: Any, *, label: str | None = None, **style: Any) -> Axes:
+def spurious_scan(
+    axes: Axes, spurious: Any, *, ratio: Axes | None = None, label: str | None = None, **style: Any
+) -> Axes:
     """Signal that is fitted where there is none, against its mass: a line, and a band of +- error.
 
     Parameters
@@ -148,7 +154,10 @@ def spurious_signal(axes: Axes, spurious: Any, *, label: str | None = None, **st
     axes : matplotlib Axes
     spurious : libmode.metrics.SpuriousSignal, or (signal_mass, signal, error)
         Arrays (k,): masses in any unit; fitted signals and their errors in events, NaN
-        to be left out.
+        to be left out. Up to twelve masses are points with error bars.
+    ratio : matplotlib Axes, optional
+        Also draws signal / error there, above a grey band from -1 to 1. The label of the
+        mass goes there.
     label : str, optional
         For the legend.
     **style
@@ -167,16 +176,29 @@ def spurious_signal(axes: Axes, spurious: Any, *, label: str | None = None, **st
     --------
     >>> from matplotlib.figure import Figure
     >>> from libmode import plots
-    >>> axes = plots.spurious_signal(Figure().subplots(), ([100, 120, 140], [5, -3, 8], [10, 9, 9]))
-    >>> axes.get_ylabel()
-    'spurious signal'
+    >>> axes, ratio = Figure().subplots(2)
+    >>> axes = plots.spurious_scan(axes, ([100, 120, 140], [5, -3, 8], [10, 9, 9]), ratio=ratio, label="MoDe[1]")
+    >>> axes.get_ylabel(), ratio.get_ylabel()
+    ('spurious signal', 'signal / error')
     """
     mass, signal, error = fields("spurious", spurious, ("signal_mass", "signal", "error"))
     same_length("spurious.signal", signal, "spurious.signal_mass", mass)
     same_length("spurious.error", error, "spurious.signal_mass", mass)
-    (line,) = axes.plot(mass, signal, label=label, **style)
-    axes.fill_between(mass, signal - error, signal + error, color=line.get_color(), alpha=0.3, lw=0)
-    return labelled(axes, "signal mass", "spurious signal")
+    style = normalize_kwargs(style, Line2D)
+    if len(mass) <= MOST_POINTS:
+        style = {"marker": "o", "linestyle": "none"} | style
+        line = axes.errorbar(mass, signal, error, label=label, **style).lines[0]
+    else:
+        (line,) = axes.plot(mass, signal, label=label, **style)
+        axes.fill_between(mass, signal - error, signal + error, color=line.get_color(), alpha=0.3, lw=0)
+    if ratio is None:
+        return labelled(axes, "signal mass", "spurious signal")
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio.plot(mass, finite(signal / error), **style | {"color": line.get_color()})
+    if not any(patch.get_gid() == "one" for patch in ratio.patches):
+        ratio.axhspan(-1, 1, color="0.9", lw=0, zorder=0, gid="one")
+    labelled(ratio, "signal mass", "signal / error")
+    return labelled(axes, "", "spurious signal")
 
 
 def _density(name: str, mass: NDArray[Any], weight: NDArray[Any], edges: NDArray[Any]) -> NDArray[np.float64]:
