@@ -160,7 +160,10 @@ def test_numpy_returns_what_metrics_take():
 
 HISTOGRAM = (np.ones((2, 2)), [0, 1, 2], [0, 0.5, 1])
 ERRORS = [
-    (lambda: metrics.jsd(HISTOGRAM, cut=0.4), "cut = 0.4 is no edge of the score axis: the nearest edges are 0 and 0.5"),
+    (
+        lambda: metrics.jsd(HISTOGRAM, cut=0.4),
+        "cut = 0.4 is no edge of the score axis: the nearest edges are 0 and 0.5",
+    ),
     (lambda: metrics.jsd(HISTOGRAM, cut=2), "cut = 2 is no edge of the score axis: the nearest edge is 1"),
     (lambda: metrics.jsd(HISTOGRAM), "cut is missing"),
     (lambda: metrics.jsd(HISTOGRAM, cut=0.5, bins=[0, 1.5]), "bins[1] = 1.5 is no edge of the mass axis: the nearest"),

@@ -146,7 +146,7 @@ def test_the_f_test_sees_a_cubic_term_behind_a_square_one_that_is_missing():
     assert metrics.signal_bias(150 + 100 * x, EDGES, 120, 8, degree="f-test").degree == 3
     lines = np.where(rng.random(len(x)) < 0.5, 150 + 100 * x, rng.normal(150, 0.5, len(x)))
     for background in DENSITIES:
-        with pytest.raises(ValueError, match=f"degree = 'f-test': no background = '{background}' of degree"):
+        with pytest.raises(ValueError, match=f"degree = 'f-test': no {background} background of degree"):
             metrics.signal_bias(lines, EDGES, 120, 8, background=background, degree="f-test", energy=ENERGY)
 
 

@@ -49,5 +49,5 @@ def lowest_degree(spectrum: Counted, background: str, energy: Any) -> int:
         if not better:
             return degree
     raise ValueError(
-        f"degree = {F_TEST!r}: no background = {background!r} of degree {most} or less describes the events in bins"
+        f"degree = {F_TEST!r}: no {background} background of degree {most} or less describes the events in bins"
     )

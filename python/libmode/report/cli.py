@@ -22,6 +22,7 @@ from .page import page
 from .problem import Problem
 from .read import Wanted, read
 from .sources import find
+from .spurious import Search
 
 FAILED, BAD_USE = 1, 2
 SIGNAL_POINTS, BACKGROUND_POINTS = "0.8,0.5,0.2", "0.5,0.2,0.05"
@@ -54,6 +55,14 @@ def main() -> None:
     help=f"Efficiencies of the signal [default: {SIGNAL_POINTS}], or without --label of the background "
     f"[default: {BACKGROUND_POINTS}].",
 )
+@click.option("--signal-mass", type=float, metavar="M", help="Quote the spurious signal at this mass.")
+@click.option("--signal-masses", metavar="M,M,...", help="Scan these masses [default: up to 50 over the range].")
+@click.option(
+    "--signal-width",
+    metavar="W[,W,...]",
+    help="The standard deviation of the signal in mass: one, or one for each of --signal-masses "
+    "[default: that of the signal, or without --label a twentieth of the range].",
+)
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
@@ -79,6 +88,9 @@ def report(
     cut: str | None,
     order: int,
     working_points: str | None,
+    signal_mass: float | None,
+    signal_masses: str | None,
+    signal_width: str | None,
     out: Path,
     max_dependence: float | None,
 ) -> None:
@@ -90,7 +102,9 @@ def report(
     The status is 0, or 1 where --max-dependence fails, or 2 for bad use.
     """
     try:
-        status = _report(files, Wanted(scores, mass, weight, label, cut), order, working_points, out, max_dependence)
+        search = _search(signal_mass, signal_masses, signal_width)
+        wanted = Wanted(scores, mass, weight, label, cut)
+        status = _report(files, wanted, order, working_points, search, out, max_dependence)
     except (Problem, ValueError, OSError) as problem:
         click.echo(f"Error: {problem}", err=True)
         status = BAD_USE
@@ -102,6 +116,7 @@ def _report(
     wanted: Wanted,
     order: int,
     working_points: str | None,
+    search: Search,
     out: Path,
     max_dependence: float | None,
 ) -> int:
@@ -120,7 +135,7 @@ def _report(
         sample = read(sources, wanted, lambda step: progress.advance(task, step))
         steps = len(wanted.scores) + 2
         task = progress.add_task("bins of mass", total=steps)
-        found = judge(sample, order, points, lambda text: progress.update(task, advance=1, description=text))
+        found = judge(sample, order, points, lambda text: progress.update(task, advance=1, description=text), search)
         progress.update(task, advance=1, description="figures")
         numbers = contents(sources, wanted, sample, found, order, max_dependence)
         drawn = pictures(found, list(wanted.scores), wanted.mass, order, labelled)
@@ -139,20 +154,43 @@ def _progress(console: Console) -> Progress:
 
 def _efficiencies(text: str) -> list[float]:
     """Raises Problem for what is no list of numbers above 0 and below 1, or has one twice."""
-    found: list[float] = []
+    found = _numbers("--working-points", text, "numbers above 0 and below 1, as in 0.5,0.2", 0, 1)
+    _no_number_twice("--working-points", found)
+    return found
+
+
+def _search(mass: float | None, masses: str | None, width: str | None) -> Search:
+    """Raises Problem for what is no list of numbers, and for numbers that do not go together."""
+    if mass is not None and not math.isfinite(mass):
+        raise Problem(f"--signal-mass is {mass}: expected a number.")
+    scanned = [] if masses is None else _numbers("--signal-masses", masses, "numbers, as in 90,125,170")
+    _no_number_twice("--signal-masses", scanned)
+    widths = [] if width is None else _numbers("--signal-width", width, "numbers above 0, as in 8 or 6,8,11", 0)
+    if len(widths) > 1 and len(widths) != len(scanned):
+        raise Problem(f"--signal-width has {len(widths)} numbers, and --signal-masses {len(scanned)}.")
+    if mass is not None and scanned and mass not in scanned:
+        raise Problem(f"--signal-mass {mass:g} is none of --signal-masses {masses}.")
+    return Search(mass, tuple(scanned), tuple(widths))
+
+
+def _numbers(option: str, text: str, expected: str, low: float = -math.inf, high: float = math.inf) -> list[float]:
+    """Of a list with commas, each between low and high."""
+    found = []
     for part in text.split(","):
         try:
             value = float(part)
         except ValueError:
-            value = 0.0
-        if not 0 < value < 1:
-            raise Problem(
-                f"--working-points has {part.strip()!r}: expected numbers above 0 and below 1, as in 0.5,0.2."
-            )
-        if value in found:
-            raise Problem(f"--working-points has {part.strip()} twice.")
+            value = math.nan
+        if not low < value < high:
+            raise Problem(f"{option} has {part.strip()!r}: expected {expected}.")
         found.append(value)
     return found
+
+
+def _no_number_twice(option: str, found: list[float]) -> None:
+    for place, value in enumerate(found):
+        if value in found[:place]:
+            raise Problem(f"{option} has {value:g} twice.")
 
 
 def _show(numbers: dict[str, Any], out: Path) -> None:

@@ -13,7 +13,7 @@ from .. import __version__
 from .judge import Judged, Judgement, Point
 from .read import Sample, Wanted
 from .sources import Source
-from .spurious import largest
+from .spurious import quoted
 from .verdict import verdict
 
 
@@ -30,8 +30,8 @@ def contents(
     fit = found.fit
     of_fit = None
     if fit is not None:
-        of_fit = {name: getattr(fit, name) for name in ("edges", "signal_width", "degree")}
-        of_fit["before"] = _spurious(fit.before)
+        of_fit = {name: getattr(fit, name) for name in ("edges", "signal_width", "degree", "quoted")}
+        of_fit["before"] = _spurious(fit.before, quoted(fit.before, fit.quoted))
     numbers: dict[str, Any] = _plain(
         {
             "libmode": __version__,
@@ -96,21 +96,19 @@ def _point(point: Point, order: int, labelled: bool) -> dict[str, Any]:
         "inverse_jsd": point.inverse_jsd,
         "inverse_jsd_ceiling": point.inverse_jsd_ceiling,
         "dependence": point.dependence,
-        "spurious_signal": None if point.spurious is None else _spurious(point.spurious),
+        "spurious_signal": None if point.spurious is None else _spurious(point.spurious, point.quoted),
         "unknown": point.unknown,
         "level": said.level.value,
         "verdict": said.sentence,
     }
 
 
-def _spurious(scan: Any) -> dict[str, Any]:
-    significance, mass = largest(scan)
+def _spurious(scan: Any, at: tuple[float, float, float] | None) -> dict[str, Any]:
     return {
         "signal_mass": scan.signal_mass,
         "signal": scan.signal,
         "error": scan.error,
-        "largest": significance,
-        "largest_at": mass,
+        "quoted": None if at is None else dict(zip(("signal_mass", "signal", "error"), at, strict=True)),
     }
 
 

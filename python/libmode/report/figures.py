@@ -174,9 +174,13 @@ def _jsd(found: Judgement, names: list[str], labelled: bool) -> Picture | None:
 
 
 def _spurious(found: Judgement, place: int, names: list[str], mass: str, labelled: bool) -> Picture | None:
-    figure, (axes,) = _figure(6.5)
-    axes.set(xlabel=f"signal mass: {mass}", ylabel="spurious signal [events]")
-    axes.axhline(0, color="black", lw=1)
+    figure, (axes, ratio) = _figure(8.5, rows=2)
+    axes.set(xlabel=" ", ylabel="spurious signal [events]")
+    ratio.set(xlabel=f"signal mass: {mass}")
+    for own in (axes, ratio):
+        own.axhline(0, color="black", lw=1)
+        if found.fit is not None and found.fit.quoted is not None:
+            own.axvline(found.fit.quoted, color="black", lw=1, ls=":")
     drawn = False
     for judged, name in zip(found.scores, names, strict=True):
         scan = judged.points[place].spurious
@@ -184,13 +188,15 @@ def _spurious(found: Judgement, place: int, names: list[str], mass: str, labelle
             _skip_colour(axes)
             continue
         drawn = True
-        plots.spurious_signal(axes, scan, label=name)
+        plots.spurious_scan(axes, scan, ratio=ratio, label=name)
     if not drawn:
         return None
+    axes.set_xlabel("")
     return _picture(
         figure,
         axes,
         len(names) > 1,
         f"Spurious signal, at {_point(found.scores[0].points[place].wanted, labelled)}",
-        "The signal that a fit finds in selected background, where there is none, with its standard error.",
+        "Above: the signal that a fit finds in selected background, where there is none, with its standard error. "
+        "Below: signal over error.",
     )

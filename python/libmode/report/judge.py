@@ -43,6 +43,7 @@ class Point:
     inverse_jsd_ceiling: float | None  #: that of a selection that does not look at the mass
     dependence: metrics.Dependence | None  #: of this selection alone
     spurious: metrics.SpuriousSignal | None
+    quoted: tuple[float, float, float] | None  #: the mass of the signal that is quoted, the signal and its error
     unknown: dict[str, str] = field(default_factory=dict)
 
 
@@ -84,7 +85,11 @@ class Judgement:
 
 
 def judge(
-    sample: Sample, order: int, wanted: list[float], advance: Callable[[str], object] = lambda _: None
+    sample: Sample,
+    order: int,
+    wanted: list[float],
+    advance: Callable[[str], object] = lambda _: None,
+    search: spurious.Search = spurious.ANY,
 ) -> Judgement:
     """Judges each score of a sample at these efficiencies.
 
@@ -100,7 +105,7 @@ def judge(
     unknown: dict[str, str] = {}
     signal = None if sample.label is None else sample.mass[sample.label]
     fit = _or_unknown(
-        unknown, "spurious signal", lambda: spurious.fit(background.mass, background.weight, signal, order)
+        unknown, "spurious signal", lambda: spurious.fit(background.mass, background.weight, signal, order, search)
     )
     scores = []
     for number, score in enumerate(sample.scores, 1):
@@ -228,13 +233,14 @@ def _at(
     few = min(int(selected.sum()), int((~selected).sum())) * background.tested // len(mass)
     bins = min(max(few // PER_BIN, background.order + 2), BINS)
     test = _or_unknown(unknown, "dependence", lambda: background.dependence(selected, bins))
-    scan = None
+    scan, at = None, None
     if fit is not None:
         of_selected = None if weight is None else weight[selected]
         scan = _or_unknown(unknown, "spurious signal", lambda: fit.scan(mass[selected], of_selected))
         failed = 0 if scan is None else int(np.isnan(scan.signal).sum())
         if failed:
-            unknown["spurious signal"] = f"the fit fails at {failed} of {len(fit.signal_mass)} masses"
+            unknown["spurious signal"] = f"the fit has too few events at {failed} of {len(fit.signal_mass)} masses"
+        at = None if scan is None else spurious.quoted(scan, fit.quoted)
     return Point(
         wanted=wanted,
         threshold=threshold,
@@ -247,6 +253,7 @@ def _at(
         inverse_jsd_ceiling=1 / blind if blind else None,
         dependence=test,
         spurious=scan,
+        quoted=at,
         unknown=unknown,
     )
 

@@ -35,6 +35,12 @@ def p_value(value: float) -> str:
     return "< 10⁻³⁰⁰" if value == 0 else short(value, 2)
 
 
+def signal_of(quoted: tuple[float, float, float]) -> str:
+    """A fitted signal, its standard error and their ratio: -12 ± 25 (-0.5 σ)."""
+    _, signal, error = quoted
+    return f"{short(signal)} ± {short(error)} ({signal / error:.1f} σ)".replace("-", "−")
+
+
 def count(value: int) -> str:
     """With commas: 1,000,000."""
     return f"{value:,}"

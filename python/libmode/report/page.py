@@ -12,7 +12,7 @@ from typing import Any
 from jinja2 import Environment, StrictUndefined
 
 from .figures import Picture
-from .numbers import count, efficiency, p_value, percent, short
+from .numbers import count, efficiency, p_value, percent, short, signal_of
 from .verdict import CLEAR, HINT
 
 TEMPLATE = Path(__file__).with_name("page.html")
@@ -36,6 +36,7 @@ def page(numbers: dict[str, Any], pictures: Sequence[Picture]) -> str:
         "unbroken": unbroken,
         "p": p_value,
         "count": count,
+        "signal_of": lambda quoted: signal_of(tuple(quoted.values())),
     }
     return environment.from_string(TEMPLATE.read_text(encoding="utf-8")).render(
         report=numbers,

@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 import math
-from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import metrics
+from .problem import Problem
 
 CENTRAL = 0.95  # of the background is in the range of the fit: selections leave bins empty in the tails
-MOST_DEGREE = 12  # of the polynomial that describes the background before the selection
 LEAST_BINS, MOST_BINS = 20, 100  # of equal width, that of the signal or less; two more for each order
 MOST_MASSES = 50
 OF_RANGE = 20  # the signal is so many times narrower than the range where there is none to look at
 WIDEST = 8  # and at least so many times, else a polynomial has its shape
+
+
+class Search(NamedTuple):
+    """The signal that the user looks for; None or empty for what was not given."""
+
+    mass: float | None = None  #: where the fitted signal is quoted
+    masses: tuple[float, ...] = ()  #: of the scan
+    widths: tuple[float, ...] = ()  #: standard deviations: one, or one for each of the masses
+
+
+ANY = Search()
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,87 +36,102 @@ class Fit:
 
     edges: NDArray[np.float64]  #: (k + 1,) of equal bins, in units of mass
     signal_mass: NDArray[np.float64]  #: (m,) of the signals that are tried, one after the other
-    signal_width: float  #: the standard deviation of the signal, a Gaussian
+    signal_width: (
+        float | NDArray[np.float64]
+    )  #: the standard deviation of the signal, a Gaussian; (m,) where they differ
     degree: int  #: of the polynomial: what describes the background, and the order on top
+    quoted: float | None  #: the mass whose signal is quoted; None for the mass of the largest one
     before: metrics.SpuriousSignal  #: in the background before any selection
 
     def scan(self, mass: NDArray[Any], weight: NDArray[Any] | None) -> metrics.SpuriousSignal:
-        """:func:`libmode.metrics.spurious_signal` of selected masses, (n,); NaN where a fit fails.
+        """:func:`libmode.metrics.spurious_signal` of selected masses, (n,).
 
         Raises
         ------
-        ValueError, RuntimeError
-            With the reason, where every fit fails.
+        ValueError
+            With the reason, where the fit has no events at any mass.
         """
-
-        def at(masses: NDArray[np.float64]) -> metrics.SpuriousSignal:
-            return metrics.spurious_signal(
-                mass, self.edges, masses, self.signal_width, degree=self.degree, weight=weight
-            )
-
-        try:
-            return at(self.signal_mass)
-        except RuntimeError as error:
-            # One by one, which takes longer; but fits fail where few events are left.
-            signal, error_of = np.full((2, len(self.signal_mass)), np.nan)
-            for k in range(len(self.signal_mass)):
-                with suppress(RuntimeError):
-                    one = at(self.signal_mass[k : k + 1])
-                    signal[k], error_of[k] = one.signal[0], one.error[0]
-            if np.isnan(signal).all():
-                raise error
-            return metrics.SpuriousSignal(self.signal_mass, signal, error_of)
+        found = metrics.spurious_signal(
+            mass, self.edges, self.signal_mass, self.signal_width, degree=self.degree, weight=weight
+        )
+        if np.isnan(found.signal).all():
+            raise ValueError("the fit has too few selected events at all masses")
+        return found
 
 
-def largest(scan: metrics.SpuriousSignal) -> tuple[float, float]:
-    """The largest signal over its standard error, and its mass."""
-    at = int(np.nanargmax(scan.significance))
-    return float(scan.significance[at]), float(scan.signal_mass[at])
+def quoted(scan: metrics.SpuriousSignal, mass: float | None) -> tuple[float, float, float] | None:
+    """The mass that is quoted, its signal and its standard error; without ``mass`` where signal / error is largest.
+
+    None where that fit has too few events.
+    """
+    at = int(np.nanargmax(scan.significance)) if mass is None else int(np.flatnonzero(scan.signal_mass == mass)[0])
+    if np.isnan(scan.signal[at]):
+        return None
+    return float(scan.signal_mass[at]), float(scan.signal[at]), float(scan.error[at])
 
 
-def fit(mass: NDArray[Any], weight: NDArray[Any] | None, signal: NDArray[Any] | None, order: int) -> Fit:
+def fit(
+    mass: NDArray[Any],
+    weight: NDArray[Any] | None,
+    signal: NDArray[Any] | None,
+    order: int,
+    search: Search = ANY,
+) -> Fit:
     """Chooses the fit by the background before any selection.
 
-    The range holds the central 95 % of the background. The width of the signal is half of what holds the central
-    68.3 % of the masses of ``signal`` (k,) or, where that is None, a twentieth of the range. The polynomial has the
-    lowest degree at which two more improve chi2 by less than 6, what is exceeded by chance in one case of 20 (a
-    likelihood ratio test), and ``order`` more, since the selection may multiply the spectrum with such a polynomial.
+    The range holds the central 95 % of the background. Where the search has no width, it is half of what holds the
+    central 68.3 % of the masses of ``signal`` (k,) or, where that is None, a twentieth of the range. The polynomial has
+    the degree that an F-test chooses, and ``order`` more, since the selection may multiply the spectrum with such a
+    polynomial.
 
     Raises
     ------
-    ValueError, RuntimeError
+    ValueError
         With the reason, where there is no such fit.
+    Problem
+        For a search outside the range.
     """
     low, high = (float(q) for q in np.quantile(mass, [(1 - CENTRAL) / 2, (1 + CENTRAL) / 2]))
     if low == high:
         raise ValueError(f"the central 95 % of the background have one mass, {low:g}")
-    width = (high - low) / OF_RANGE
-    if signal is not None:
-        below, above = np.quantile(signal, [0.1585, 0.8415])
-        width = float(above - below) / 2
-        if not 0 < width <= (high - low) / WIDEST:
-            raise ValueError(
-                f"the signal has a width of {width:.3g} in mass, and the background a range of {high - low:.3g}: "
-                "a fit tells a peak from a polynomial where it is at least 8 times narrower"
-            )
-    bins = min(max(math.ceil((high - low) / width), LEAST_BINS + 2 * order), MOST_BINS)
+    for option, values in (("--signal-mass", (search.mass,)), ("--signal-masses", search.masses)):
+        for value in values:
+            if value is not None and not low <= value <= high:
+                raise Problem(
+                    f"{option} {value:g} is outside the central 95 % of the background, {low:.4g} to {high:.4g}."
+                )
+    widths = search.widths or (_width(low, high, signal),)
+    if not max(widths) <= (high - low) / WIDEST:
+        raise ValueError(
+            f"the signal has a width of {max(widths):.3g} in mass, and the background a range of {high - low:.3g}: "
+            "a fit tells a peak from a polynomial where it is at least 8 times narrower"
+        )
+    bins = min(max(math.ceil((high - low) / min(widths)), LEAST_BINS + 2 * order), MOST_BINS)
     edges = np.linspace(low, high, bins + 1)
+    masses, width = _scanned(low, high, widths, search)
+    chosen = metrics.spurious_signal(mass, edges, masses, width, degree="f-test", weight=weight)
+    degree = chosen.degree + order
+    before = metrics.spurious_signal(mass, edges, masses, width, degree=degree, weight=weight) if order else chosen
+    return Fit(edges, masses, width, degree, search.mass, before)
+
+
+def _width(low: float, high: float, signal: NDArray[Any] | None) -> float:
+    if signal is None:
+        return (high - low) / OF_RANGE
+    below, above = np.quantile(signal, [0.1585, 0.8415])
+    if not below < above:
+        raise ValueError(f"the central 68.3 % of the signal have one mass, {below:g}")
+    return float(above - below) / 2
+
+
+def _scanned(
+    low: float, high: float, widths: tuple[float, ...], search: Search
+) -> tuple[NDArray[np.float64], float | NDArray[np.float64]]:
+    """The masses of the scan, with the one that is quoted among them, and the width or widths."""
+    if search.masses:
+        order = np.argsort(search.masses)
+        masses = np.array(search.masses)[order]
+        return masses, widths[0] if len(widths) == 1 else np.array(widths)[order]
+    width = widths[0]
     masses = np.linspace(low + 2 * width, high - 2 * width, min(int((high - low) / width) - 3, MOST_MASSES))
-    degree = _degree(mass, weight, edges, width) + order
-    before = metrics.spurious_signal(mass, edges, masses, width, degree=degree, weight=weight)
-    return Fit(edges, masses, width, degree, before)
-
-
-def _degree(mass: NDArray[Any], weight: NDArray[Any] | None, edges: NDArray[np.float64], width: float) -> int:
-    centre = float(edges[0] + edges[-1]) / 2
-    chi2: list[float] = []
-    for degree in range(MOST_DEGREE + 3):
-        found = metrics.signal_bias(mass, edges, signal_mass=centre, signal_width=width, degree=degree, weight=weight)
-        chi2.append(found.chi2)
-        ndof = found.ndof + 2  # of the degree that is two less
-        if degree >= 2 and chi2[-3] - chi2[-1] < 6 and chi2[-3] < ndof + 3 * math.sqrt(2 * ndof):
-            return degree - 2
-    raise ValueError(
-        f"no polynomial of degree {MOST_DEGREE} or less describes the background before the selection: "
-        f"chi2 is {chi2[-3]:.0f} for {ndof} degrees of freedom"
-    )
+    return (masses if search.mass is None else np.union1d(masses, [search.mass])), width

@@ -6,8 +6,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from .judge import Point
-from .numbers import efficiency, p_value, percent, short
-from .spurious import largest
+from .numbers import efficiency, p_value, percent, short, signal_of
 
 HINT, CLEAR = 0.05, 0.001  # p-values: a hint of a dependence below the one, no doubt about it below the other
 LARGE = 3.0  # a spurious signal that a search would take for evidence, in its standard errors
@@ -80,10 +79,8 @@ def _jsd(point: Point) -> str:
 
 
 def _spurious(point: Point) -> str:
-    if point.spurious is None:
+    if point.quoted is None:
         return ""
-    most, mass = largest(point.spurious)
-    if most <= 0:
-        return "a fit finds no spurious signal"
-    claim = ", which a search would take for one" if most > LARGE else ""
-    return f"the largest spurious signal is {most:.1f} standard errors, at mass {short(mass)}{claim}"
+    mass, signal, error = point.quoted
+    claim = ", which a search could mistake for a signal" if signal > LARGE * error else ""
+    return f"at mass {short(mass)} a fit finds a signal of {signal_of(point.quoted)}{claim}"
