@@ -16,7 +16,6 @@ SECTIONS = {
     "The gradient": ["core/test_properties_of_gradients.py"],
     "Batches": ["core/test_unbiased.py"],
     "Parts, processes, trees and maps": [
-        "core/test_accumulator.py",
         "pytorch/test_gather.py",
         "trees/test_boosted_derivatives.py",
         "trees/test_dask.py",

@@ -7,7 +7,7 @@ folder that holds its public names and says what to install where it is missing:
 libmode.so is loaded at the first call.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ._evaluate import Curved, Result
 from ._functions import (
@@ -22,11 +22,7 @@ from ._functions import (
 from ._monitor import TrainingWarning
 from ._native import BatchError, get_threads, set_threads
 
-if TYPE_CHECKING:
-    from .accumulator import Accumulator
-
 __all__ = [
-    "Accumulator",
     "BatchError",
     "Curved",
     "Moments",
@@ -46,13 +42,9 @@ __version__: str
 
 
 def __getattr__(name: str) -> Any:
-    # When asked for: importlib.metadata costs as much time as the rest of libmode, and what accumulates half of it.
+    # When asked for: importlib.metadata costs as much time as the rest of libmode.
     if name == "__version__":
         from importlib.metadata import version
 
         return version("libmode")
-    if name == "Accumulator":
-        from .accumulator import Accumulator
-
-        return Accumulator
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -7,7 +7,7 @@ import pytest
 from libmode import metrics
 from libmode.metrics._arguments import Bins
 from libmode.metrics._chi_squared import tail
-from libmode.metrics._spectrum import Binned, polynomials, spectrum
+from libmode.metrics._spectrum import Binned, spectrum
 
 WEIGHTS = {
     "none": lambda rng, n: None,
@@ -141,7 +141,7 @@ def test_the_spectrum_is_that_of_brownian_bridges():
     used = Bins(np.linspace(0, 1, bins + 1), mass)
     place = used.find(mass)
     share = 1 / np.bincount(place)[place]
-    found = np.sort(spectrum(Binned(used, place, score, mass, share), 0).variances)[::-1]
+    found = np.sort(spectrum(Binned.of_events(used, place, score, mass, share, 0)).variances)[::-1]
     found /= found.sum() / (bins - 1)
     want = 6 / (np.pi * np.repeat([1, 2, 3], bins - 1)) ** 2
     np.testing.assert_allclose(found[: len(want)], want, rtol=0.02)
@@ -240,8 +240,8 @@ def test_value_and_polynomials_are_those_of_the_loss(order, weights):
     at = libmode.mode_moments(
         place, mass[inside], weight=w, at=np.arange(-1, 11), order=order, edges=edges, score_range=None
     )
-    events = Binned(used, place, score[inside], mass[inside], share)
-    np.testing.assert_allclose(np.linalg.pinv(polynomials(events, order)), np.diff(at.moments.T), atol=1e-10)
+    events = Binned.of_events(used, place, score[inside], mass[inside], share, order)
+    np.testing.assert_allclose(np.linalg.pinv(events.means), np.diff(at.moments.T), atol=1e-10)
 
 
 def test_a_small_dependence_is_found_in_many_events():

@@ -5,9 +5,8 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from libmode import metrics, mode_edges, mode_loss
 from numpy.testing import assert_allclose
-
-from libmode import metrics
 
 MASS = np.linspace(50, 250, 9)
 SCORE = np.linspace(0, 1, 21)
@@ -201,3 +200,41 @@ def test_objects_that_cannot_be_read_say_why():
     labels = as_object((np.ones((2, 2, 2)),) * 2 + (np.array([0, 1, 2]),) * 2, categories=(3, 4))
     with pytest.raises(ValueError, match="no bin for 0, background"):
         metrics.jsd(labels, cut=1)
+
+
+def test_the_dependence_of_a_histogram_is_that_of_its_events():
+    """At order 0 exactly, with weights of either sign nearly: only their squares are kept."""
+    for weighted in (False, True):
+        score, mass, label, weight = events(weighted)
+        background = label == 0
+        score, mass, weight = score[background], mass[background], weight[background]
+        theirs = metrics.dependence(score, mass, weight=weight, bins=8)
+        edges = mode_edges(mass, weight=weight, bins=8)
+        edges[-1] = np.nextafter(edges[-1], np.inf)
+        ours = metrics.dependence(filled(score, mass, 0 * mass, weight, (edges, SCORE)))
+        assert_allclose([ours.value, ours.events, ours.bins], [theirs.value, theirs.events, 8], rtol=1e-10)
+        assert_allclose(ours.expectation, theirs.expectation, rtol=5e-3 if weighted else 1e-10)
+        assert_allclose(ours.p_value, theirs.p_value, rtol=0.1 if weighted else 1e-6)  # 4e-9 with weights
+
+
+def test_dependence_merges_fine_cells_of_mass():
+    rng = np.random.default_rng(2)
+    mass = rng.uniform(50, 250, 20_000)
+    score = np.where(rng.random(20_000) < 0.3 + mass / 1000, 0.75, 0.25)
+    edges = np.linspace(50, 250, 161)
+    histogram = np.histogram2d(mass, score, [edges, [0, 0.5, 1]])
+    assert metrics.dependence(histogram, bins=edges[::10], order=0).p_value < 1e-9
+    ours = metrics.dependence(histogram, bins=edges[::10], order=1)
+    assert ours.p_value > 0.05
+    assert_allclose(ours.value, mode_loss(score, mass, order=1, edges=edges[::10], unbiased=False), rtol=1e-2)
+
+
+def test_dependence_says_what_a_histogram_lacks():
+    with pytest.raises(ValueError, match="has 2 mass bins: expected 3 to 512"):
+        metrics.dependence(HISTOGRAM, order=1)
+    with pytest.raises(TypeError, match="mass belongs to events"):
+        metrics.dependence(HISTOGRAM, [1, 2])
+    with pytest.raises(ValueError, match=r"weights of bin 1, \[1, 2\] sum to 0"):
+        metrics.dependence((np.array([[1.0, 2], [0, 0]]), [0, 1, 2], [0, 0.5, 1]))
+    with pytest.raises(ValueError, match=r"bin 0, \[0, 1\) has 1 effective events: expected at least 1.05"):
+        metrics.dependence((np.array([[1.0, 0], [2, 2]]), [0, 1, 2], [0, 0.5, 1]))

@@ -5,11 +5,13 @@ What pages show of their output is what they print. The macros of examples/root 
 
 import os
 import re
+import runpy
 import shlex
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from shown import assert_alike, shown_blocks
 
@@ -18,8 +20,7 @@ DOCS = EXAMPLES.with_name("docs")
 PYTHON = ["train_classes.py", "train_jax.py", "train_keras.py", "train_numpy.py", "train_pytorch.py"]
 COMPILED = {"train.c": ["-std=c99", "CC", "cc", "-lm"], "train.cpp": ["-std=c++11", "CXX", "c++"]}
 TRAININGS = [*PYTHON, *COMPILED, "go/main.go"]
-READERS = ["accumulate.py", "accumulate_dask.py"]
-PROGRAMS = ["fairness.py", *READERS, *TRAININGS]
+PROGRAMS = ["fairness.py", "histogram.py", *TRAININGS]
 
 
 def output(command, directory=EXAMPLES):
@@ -66,33 +67,17 @@ def test_it_runs(name, tmp_path):
         assert_alike(printed, shown_blocks((DOCS / "classes.md").read_text())[-1], digits=15)
 
 
-# Runs examples/accumulate.py, and then asks the core for the loss of all its events at once.
-ALL_AT_ONCE = """
-import runpy, sys
-import libmode
-import numpy as np
+def test_files_fill_a_histogram():
+    from libmode import metrics
 
-done = runpy.run_path(sys.argv[1])
-score, mass, label = (np.concatenate([done["events"](seed)[name] for seed in (1, 2)]) for name in ("score", "mass", "label"))
-edges = done["total"].edges
-print(libmode.mode_loss(score, mass, label=label, order=1, edges=edges), done["found"].loss, done["found"].error)
-print(np.histogram(mass[label == 0], edges)[0].std(), libmode.metrics.auc(score, label), done["total"].auc())
-"""
-
-
-def test_files_are_accumulated():
-    printed = output([sys.executable, "-W", "error", "-c", ALL_AT_ONCE, EXAMPLES / "accumulate.py"])
-    *shown, losses, others = printed.splitlines()
-    (exact, found, error), (spread, auc, found_auc) = (map(float, line.split()) for line in (losses, others))
-    assert abs(found - exact) <= error < 0.01 * exact
-    assert spread < 5  # events, of 15,000 in each bin: a float32 is shared by as many
-    assert abs(found_auc - auc) < 1e-6
-    assert shown[0] == "600000 events, 176 MiB of sums"
-
-
-def test_processes_accumulate():
-    printed = output([sys.executable, "-W", "error", EXAMPLES / "accumulate_dask.py"])
-    assert printed.startswith("800000 events of 8 parts") and printed.rstrip().endswith("the same")
+    done = runpy.run_path(str(EXAMPLES / "histogram.py"))
+    mass, score, label = (
+        np.concatenate([done["events"](seed)[name] for seed in (1, 2)]) for name in ("mass", "score", "label")
+    )
+    assert abs(metrics.auc(done["histogram"]) - metrics.auc(score, label)) < 1e-5
+    background = label == 0
+    exact = metrics.flatness(mass[background], score[background] >= done["cut"], done["wide"], degree=1)
+    assert abs(done["flat"].rms - exact.rms) < 1e-4 * exact.rms
 
 
 def test_the_selection_is_fair():

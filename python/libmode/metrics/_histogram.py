@@ -59,16 +59,19 @@ class Histogram(NamedTuple):
             return add(both, edges)
 
         weight, square = sums(self.weight), sums(self.square)
-        whole = self.weight[:, :, 0].sum(axis=1)
+        filled = square.sum(axis=0) > 0
+        return Split(chosen, weight, square, filled, lambda degree: self.polynomials(chosen, edges, degree))
 
-        def polynomials(degree: int) -> Doubles:
-            # The mean of P_l over a cell, in which the events count as spread evenly.
-            low, high = chosen.edges[[0, -1]]
-            x = 2 * (self.mass - low) / (high - low) - 1
-            integrals = [np.polynomial.Legendre.basis(order).integ()(x) for order in range(degree + 1)]
-            return add(whole * np.diff(integrals) / np.diff(x), edges).T
+    def polynomials(self, bins: Bins, edges: NDArray[np.intp], degree: int) -> Doubles:
+        """Sums over the background of w P_l(x) for l up to a degree, (bins, degree + 1).
 
-        return Split(chosen, weight, square, square.sum(axis=0) > 0, polynomials)
+        The events of a cell count as spread evenly over it.
+        """
+        low, high = bins.edges[[0, -1]]
+        x = 2 * (self.mass - low) / (high - low) - 1
+        integrals = [np.polynomial.Legendre.basis(order).integ()(x) for order in range(degree + 1)]
+        means: Doubles = np.diff(integrals) / np.diff(x)
+        return add(self.weight[:, :, 0].sum(axis=1) * means, edges).T
 
     def of_label(self, place: int) -> tuple[Doubles, NDArray[np.bool_]]:
         """The weights (score cells,) of a label at all masses, and in which cells there are any."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.polynomial import Legendre
+from numpy.polynomial.legendre import legvander
 from numpy.typing import NDArray
 
 from ._arguments import Bins
@@ -19,13 +19,36 @@ MOST_BINS = MOST_ROWS // 2
 
 
 class Binned(NamedTuple):
-    """Events that are all in the bins and have a weight, each array (n,)."""
+    """Events that are all in the bins and have a weight, or cells of score with their sums over events.
+
+    Arrays are (n,) with an entry for each event or cell, or (bins,).
+    """
 
     bins: Bins
-    place: NDArray[np.intp]  #: the bin of each event
-    score: NDArray[np.float64]
-    mass: NDArray[np.float64]
-    share: NDArray[np.float64]  #: w_i / W_b, its share of the weight of its bin
+    place: NDArray[np.intp]  #: (n,) the bin
+    score: NDArray[np.float64]  #: (n,)
+    share: NDArray[np.float64]  #: (n,) sums of w_i / W_b, the share of the weight of the bin
+    square: NDArray[np.float64]  #: (n,) sums of the squares of shares
+    means: NDArray[np.float64]  #: (bins, order + 1) P, the mean of each Legendre polynomial
+    cubes: NDArray[np.float64]  #: (bins,) sums of |share|^3
+    sixths: NDArray[np.float64]  #: (bins,) of its square
+
+    @classmethod
+    def of_events(
+        cls,
+        bins: Bins,
+        place: NDArray[np.intp],
+        score: NDArray[np.float64],
+        mass: NDArray[np.float64],
+        share: NDArray[np.float64],
+        order: int,
+    ) -> Binned:
+        """Of arrays (n,)."""
+        low, high = bins.edges[[0, -1]]
+        powers = legvander((mass - low) / (high - low) * 2 - 1, order).T
+        means = np.column_stack([bins.sums(place, share * power) for power in powers])
+        cubes, sixths = (bins.sums(place, np.abs(share) ** power) for power in (3, 6))
+        return cls(bins, place, score, share, share**2, means, cubes, sixths)
 
 
 class Spectrum(NamedTuple):
@@ -35,22 +58,14 @@ class Spectrum(NamedTuple):
     skewness: float  #: what pairs of events add to the third cumulant of the sum of squares, 0 in the limit
 
 
-def spectrum(events: Binned, order: int) -> Spectrum:
+def spectrum(events: Binned) -> Spectrum:
     """The eigenvalues of R V R, see :func:`libmode.metrics.dependence`, and how far F_b is from Gaussian."""
     at, width = _quadrature(events)
     if len(at) == 0:
         return Spectrum(np.empty(0), 0.0)
-    flat = np.linalg.qr(polynomials(events, order))[0]
+    flat = np.linalg.qr(events.means)[0]
     variances = _eigenvalues(flat, _covariance(events, flat, at) * np.sqrt(width * width[:, None]))
     return Spectrum(variances, _of_pairs(events, flat, at, width))
-
-
-def polynomials(events: Binned, order: int) -> NDArray[np.float64]:
-    """P, the mean of each Legendre polynomial in each bin, (bins, order + 1)."""
-    low, high = events.bins.edges[[0, -1]]
-    x = (events.mass - low) / (high - low) * 2 - 1
-    each = [events.bins.sums(events.place, events.share * Legendre.basis(k)(x)) for k in range(order + 1)]
-    return np.column_stack(each)
 
 
 def _quadrature(events: Binned) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -91,7 +106,7 @@ def _covariance(events: Binned, flat: NDArray[np.float64], at: NDArray[np.float6
     """
     columns, bins = len(at) + 1, len(flat)
     cell = events.place * columns + np.searchsorted(at, events.score)
-    sums, squares = (np.bincount(cell, power, bins * columns) for power in (events.share, events.share**2))
+    sums, squares = (np.bincount(cell, power, bins * columns) for power in (events.share, events.square))
     each = squares.reshape(bins, columns).cumsum(axis=1)
     total = each[:, -1:]
     fraction = _fitted(flat, sums.reshape(bins, columns).cumsum(axis=1)[:, :-1])
@@ -118,9 +133,8 @@ def _of_pairs(events: Binned, flat: NDArray[np.float64], at: NDArray[np.float64]
     chance = np.bincount(cell, size, len(at) + 1) / size.sum()
     away = (np.arange(len(at) + 1)[:, None] <= np.arange(len(at))) - np.cumsum(chance)[:-1]
     third = chance @ ((away * width) @ away.T) ** 3 @ chance
-    cubes, sixths = (events.bins.sums(events.place, events.share**power) for power in (3, 6))
     residual = (np.eye(len(flat)) - flat @ flat.T) ** 3
-    return float(4 * third * (cubes @ residual @ cubes - np.diag(residual) @ sixths))
+    return float(4 * third * (events.cubes @ residual @ events.cubes - np.diag(residual) @ events.sixths))
 
 
 def _fitted(flat: NDArray[np.float64], values: NDArray[np.float64]) -> NDArray[np.float64]:

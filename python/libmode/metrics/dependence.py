@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from .._front import takes_events
 from .._functions import mode_edges, mode_evaluate, mode_loss
-from ._arguments import Bins, numbers, weights
+from ._arguments import Bins, numbers, weights, whole
 from ._chi_squared import tail
+from ._histogram import Histogram, add, histogram, is_histogram
 from ._spectrum import MOST_BINS, Binned, spectrum
 
 if TYPE_CHECKING:
     from ..option_types import LossOptions
+
+FEWEST_EFFECTIVE = 1.05  # events of a bin, as in core/variance.go
 
 
 @dataclass(frozen=True)
@@ -39,11 +42,11 @@ class Dependence:
 @takes_events
 def dependence(
     score: Any,
-    mass: Any,
+    mass: Any = None,
     *,
     weight: Any = None,
     order: int = 0,
-    bins: int | None = None,
+    bins: Any = None,
     mass_range: tuple[float, float] | None = None,
     score_range: tuple[float, float] | None = (0.0, 1.0),
 ) -> Dependence:
@@ -72,14 +75,15 @@ def dependence(
 
     Parameters
     ----------
-    score : (n,) real numbers inside ``score_range``
-        Scores of background events that the classifier was not trained on.
+    score : (n,) real numbers inside ``score_range``, or a histogram (see :mod:`libmode.metrics`)
+        Scores of background events that the classifier was not trained on. With a histogram there is
+        no ``mass``, ``weight`` or ``mass_range``; the scores of a cell count as its centre.
     mass : (n,) real numbers, in any unit
     weight : (n,) real numbers of either sign, optional
     order : int, 0 to 16
     bins : int, ``order + 2`` to 512, optional
         Bins of equal numbers of events; by default as many as in the loss, at most 32. What is
-        narrower than a bin is not seen.
+        narrower than a bin is not seen. With a histogram: edges of its mass axis, by default all of them.
     mass_range : (low, high), optional
         Events outside take no part; by default from the lowest to the highest mass.
     score_range : (low, high) or None
@@ -122,25 +126,15 @@ def dependence(
     >>> print(f"{dependence(score, mass, order=1).p_value:.2f}")
     0.94
     """
-    scores = numbers("score", score)
-    masses = numbers("mass", mass, "score", scores)
-    weigh = weights(weight, "score", scores)
-    options: LossOptions = {"order": order, "bins": bins, "mass_range": mass_range, "unbiased": False}
-    # The arrays as they were given: their types decide to what the limits are rounded.
-    if score_range is not None:
-        mode_loss(score, mass, weight=weight, **options | {"score_range": score_range})  # says which score is outside
-    # Beyond the lowest and the highest score there is only rounding, which may exceed the loss of squeezed scores.
-    found = mode_evaluate(score, mass, weight=weight, **options | {"score_range": None})
-    used = Bins(mode_edges(mass, weight=weight, **options), masses)
-    if not order + 2 <= used.count <= MOST_BINS:
-        raise ValueError(
-            f"bins = {bins}: expected {order + 2} to {MOST_BINS} at order = {order}, and these masses fill {used.count}"
-        )
-    place = used.find(masses)
-    there = (place >= 0) & (weigh != 0)
-    scores, masses, weigh, place = scores[there], masses[there], weigh[there], place[there]
-    share = weigh / used.sums(place, weigh)[place]
-    variances, skewness = spectrum(Binned(used, place, scores, masses, share), order)
+    if is_histogram(score):
+        for name, value in (("mass", mass), ("weight", weight), ("mass_range", mass_range)):
+            if value is not None:
+                raise TypeError(f"{name} belongs to events: give a histogram without it")
+        found, cells = _of_histogram(histogram(score), whole("order", order, 0), bins)
+    else:
+        options: LossOptions = {"order": order, "bins": bins, "mass_range": mass_range, "unbiased": False}
+        found, cells = _of_events(score, mass, weight, score_range, options)
+    variances, skewness = spectrum(cells)
     total = float(np.sum(variances))
     if len(variances) == 0:
         p_value = 1.0
@@ -149,4 +143,72 @@ def dependence(
     else:
         stretch = 1 + max(0.0, skewness) / (8 * float(np.sum(variances**3)))
         p_value = tail(found.loss / found.bias * total, variances, stretch)
-    return Dependence(found.loss, found.bias, p_value, found.events, used.count)
+    return Dependence(found.loss, found.bias, p_value, found.events, cells.bins.count)
+
+
+class _Loss(NamedTuple):
+    loss: float
+    bias: float
+    events: float
+
+
+def _of_events(
+    score: Any, mass: Any, weight: Any, score_range: tuple[float, float] | None, options: LossOptions
+) -> tuple[_Loss, Binned]:
+    scores = numbers("score", score)
+    masses = numbers("mass", mass, "score", scores)
+    weigh = weights(weight, "score", scores)
+    # The arrays as they were given: their types decide to what the limits are rounded.
+    if score_range is not None:
+        mode_loss(score, mass, weight=weight, **options | {"score_range": score_range})  # says which score is outside
+    # Beyond the lowest and the highest score there is only rounding, which may exceed the loss of squeezed scores.
+    found = mode_evaluate(score, mass, weight=weight, **options | {"score_range": None})
+    order, used = options["order"], Bins(mode_edges(mass, weight=weight, **options), masses)
+    if not order + 2 <= used.count <= MOST_BINS:
+        raise ValueError(
+            f"bins = {options['bins']}: expected {order + 2} to {MOST_BINS} at order = {order}, and these masses fill "
+            f"{used.count}"
+        )
+    place = used.find(masses)
+    there = (place >= 0) & (weigh != 0)
+    scores, masses, weigh, place = scores[there], masses[there], weigh[there], place[there]
+    share = weigh / used.sums(place, weigh)[place]
+    binned = Binned.of_events(used, place, scores, masses, share, order)
+    return _Loss(found.loss, found.bias, found.events), binned
+
+
+def _of_histogram(given: Histogram, order: int, edges: Any) -> tuple[_Loss, Binned]:
+    """The loss of events with their scores at the centres of cells, and the cells."""
+    bins, at = given.merged(edges)
+    if not order + 2 <= bins.count <= MOST_BINS:
+        raise ValueError(f"the histogram has {bins.count} mass bins: expected {order + 2} to {MOST_BINS}, see bins")
+    weight, square = (add(table[:, :, 0].T, at).T for table in (given.weight, given.square))
+    of_bin, squares = weight.sum(axis=1), square.sum(axis=1)
+    for k, (total_weight, total_square) in enumerate(zip(of_bin, squares, strict=True)):
+        if total_weight <= 0:
+            raise ValueError(f"the weights of {bins.name(k)} sum to {total_weight:g}: expected a positive sum")
+        if total_weight**2 < FEWEST_EFFECTIVE * total_square:
+            raise ValueError(
+                f"{bins.name(k)} has {total_weight**2 / total_square:.3g} effective events: expected at least "
+                f"{FEWEST_EFFECTIVE}"
+            )
+    means = given.polynomials(bins, at, order) / of_bin[:, None]
+    share, square = weight / of_bin[:, None], square / of_bin[:, None] ** 2
+    finite = np.clip(given.score, *given.score[np.isfinite(given.score)][[0, -1]])
+    centre = (finite[1:] + finite[:-1]) / 2
+
+    width = np.diff(centre)
+    cdf, steps = np.cumsum(share, axis=1)[:, :-1], np.cumsum(square, axis=1)[:, :-1]
+    flat = np.linalg.qr(means)[0]
+    residual = cdf - flat @ (flat.T @ cdf)
+    total = square.sum(axis=1)
+    # The core's variance (core/variance.go), in which the events of a bin count as having one weight.
+    variance = (steps * (1 - 2 * cdf) + cdf**2 * total[:, None]) / (1 - total[:, None])
+    loss = float(np.sum(residual**2 @ width)) / bins.count
+    bias = float(np.sum((1 - np.sum(flat**2, axis=1)) * (variance @ width))) / bins.count
+    events = float(of_bin.sum() ** 2 / squares.sum())
+    place, cell = np.nonzero(square)
+    cells = Binned(
+        bins, place, centre[cell], share[place, cell], square[place, cell], means, cubes=total**2, sixths=total**5
+    )
+    return _Loss(loss, bias, events), cells
