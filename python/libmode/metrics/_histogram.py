@@ -71,7 +71,8 @@ class Histogram(NamedTuple):
         x = 2 * (self.mass - low) / (high - low) - 1
         integrals = [np.polynomial.Legendre.basis(order).integ()(x) for order in range(degree + 1)]
         means: Doubles = np.diff(integrals) / np.diff(x)
-        return add(self.weight[:, :, 0].sum(axis=1) * means, edges).T
+        sums: Doubles = add(self.weight[:, :, 0].sum(axis=1) * means, edges).T
+        return sums
 
     def of_label(self, place: int) -> tuple[Doubles, NDArray[np.bool_]]:
         """The weights (score cells,) of a label at all masses, and in which cells there are any."""
