@@ -15,7 +15,7 @@ import uproot
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from libmode.report.problem import Problem
-from libmode.report.read import Wanted, read
+from libmode.report.read import Events, Wanted, read
 from libmode.report.sources import find
 from pyarrow import parquet
 
@@ -41,7 +41,7 @@ def check(path, tree="", **wanted):
     """Reads the file, and returns the sentence of the problem, or "" if there is none."""
     options = {"scores": ("flat",), "mass": "mass"} | wanted
     try:
-        sample = read(find([f"{path}{tree}"]), Wanted(**options))
+        sample = Events.joined(list(read(find([f"{path}{tree}"]), Wanted(**options))))
     except Problem as problem:
         sentence = str(problem)
         assert sentence.endswith(".") and "\n" not in sentence and len(sentence.split()) > 3, sentence

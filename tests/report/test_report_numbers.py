@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 import report_toys
 from libmode import metrics, mode_edges
-from libmode.report import judge
+from libmode.report import fill, formats, judge, sample
+from libmode.report.read import Events
 from numpy.testing import assert_allclose
 
 POINTS = (0.8, 0.3)
@@ -126,35 +127,40 @@ def test_spurious_signal(labelled, passing):
         assert np.all(np.abs(want.significance) < 4)
 
 
+def fitted(mass, signal, order):
+    plan = judge.spurious.plan(mass, signal, order)
+    return judge.spurious.fit(np.histogram(mass, plan.edges), plan, order)
+
+
 def test_the_polynomial_of_the_fit_describes_the_background():
     """A spectrum of a known degree, 1 + 0.8 P_3(x): it needs three, and a fifth is not added for nothing."""
     rng = np.random.default_rng(5)
     x = rng.uniform(-1, 1, 100_000)
     x = x[rng.random(len(x)) * 1.8 < 1 + 0.8 * (5 * x**3 - 3 * x) / 2]
     mass = 100 + 50 * x
-    assert judge.spurious.fit(mass, None, None, 0).degree == 3
-    assert judge.spurious.fit(mass, None, None, 2).degree == 5
+    assert fitted(mass, None, 0).degree == 3
+    assert fitted(mass, None, 2).degree == 5
     lines = np.where(rng.random(len(mass)) < 0.5, mass, rng.normal(110, 0.5, len(mass)))
     with pytest.raises(ValueError, match="no polynomial background of degree 12 or less"):
-        judge.spurious.fit(lines, None, None, 0)
+        fitted(lines, None, 0)
     with pytest.raises(ValueError, match="the signal has a width of 2"):
-        judge.spurious.fit(mass, None, rng.normal(100, 25, 1000), 0)
+        fitted(mass, rng.normal(100, 25, 1000), 0)
 
 
 def test_masses_without_events_are_left_out(passing):
     """A peak, and nothing above it."""
     signal = passing["label"] == 1
-    fit = judge.spurious.fit(passing["mass"][~signal], None, passing["mass"][signal], 0)
+    fit = fitted(passing["mass"][~signal], passing["mass"][signal], 0)
     rng = np.random.default_rng(3)
-    mass = np.r_[rng.normal(120, 8, 2000), rng.uniform(fit.edges[0], 150, 400)]
-    scan = fit.scan(mass, None)
+    mass = np.r_[rng.normal(120, 8, 2000), rng.uniform(fit.plan.edges[0], 150, 400)]
+    scan = fit.scan(np.histogram(mass, fit.plan.edges), None)
     known = ~np.isnan(scan.signal)
-    assert known[fit.signal_mass < 140].all() and not known[fit.signal_mass > 190].any()
+    assert known[fit.plan.signal_mass < 140].all() and not known[fit.plan.signal_mass > 190].any()
     at, number, error = judge.spurious.quoted(scan, None)
-    assert number / error == np.max(scan.significance[known]) > 10 and abs(at - 120) < fit.signal_width
-    assert judge.spurious.quoted(scan, fit.signal_mass[-1]) is None
+    assert number / error == np.max(scan.significance[known]) > 10 and abs(at - 120) < fit.plan.signal_width
+    assert judge.spurious.quoted(scan, fit.plan.signal_mass[-1]) is None
     with pytest.raises(ValueError, match="too few selected events at all masses"):
-        fit.scan(mass[:0], None)
+        fit.scan(np.histogram(mass[:0], fit.plan.edges), None)
 
 
 def test_words_follow_the_numbers(labelled):
@@ -214,7 +220,7 @@ def test_every_format_gives_the_same(files, of_root, tmp_path, suffix):
 
 
 def test_of_many_events_a_part_is_tested_and_the_page_says_so(files, tmp_path, monkeypatch):
-    monkeypatch.setattr(judge, "MOST_TESTED", 5000)
+    monkeypatch.setattr(sample, "MOST", 5000)
     options = ["--score", "carved", "--mass", "mass", "--working-points", "0.5", "--out", tmp_path]
     assert report_toys.report(files["h5"], *options)[0] == 0
     found = report_toys.numbers(tmp_path)
@@ -225,12 +231,37 @@ def test_of_many_events_a_part_is_tested_and_the_page_says_so(files, tmp_path, m
     assert "These tests use 5,000 of the 20,000 background events, drawn at random" in page
 
 
+def test_more_events_than_are_kept_fill_histograms_in_a_second_pass(toy, files, tmp_path, monkeypatch):
+    """All but the tests are those of all events, at thresholds that are cells of the sample's quantiles."""
+    for module, name, value in ((sample, "MOST", 1500), (formats, "CHUNK", 700), (fill, "MOST_CELLS", 100)):
+        monkeypatch.setattr(module, name, value)
+    monkeypatch.setattr(fill, "QUANTILES", 400)
+    monkeypatch.setattr(fill, "IN_TAIL", 100)
+    options = ["--score", "carved", "--mass", "mass", "--label", "label", "--weight", "weight", "--order", 1]
+    status, printed = report_toys.report(files["root"], *options, "--working-points", "0.5", "--out", tmp_path)
+    assert status == 0, printed
+    found = report_toys.numbers(tmp_path)
+    (point,) = found["scores"][0]["working_points"]
+    background, weight = toy["label"] == 0, toy["weight"]
+    assert (found["events"], found["background"], found["tested"]) == (20_000, background.sum(), 1500)
+    assert found["edges"][0] == toy["mass"][background].min() and found["edges"][-1] == toy["mass"][background].max()
+    assert found["scores"][0]["auc"] == pytest.approx(metrics.auc(toy["carved"], toy["label"], weight=weight), abs=1e-4)
+
+    exact = metrics.threshold(toy["carved"], toy["label"], signal_efficiency=0.5, weight=weight)
+    assert 0 <= exact - point["threshold"] < 0.02
+    mass, selected, own = toy["mass"][background], (toy["carved"] >= point["threshold"])[background], weight[background]
+    assert point["background_efficiency"] == pytest.approx(own[selected].sum() / own.sum(), rel=1e-12)
+    residual = metrics.residual(mass, selected, found["edges"], degree=1, weight=own)
+    assert_allclose(point["residual"]["value"], residual.value, rtol=1e-9)
+    assert_allclose(point["residual"]["error"], residual.error, rtol=1e-9)
+    assert 1 / point["inverse_jsd"] == pytest.approx(metrics.jsd(mass, selected, found["edges"], weight=own), rel=1e-9)
+
+
 def test_p_values_of_few_selected_events_are_as_frequent_as_they_should():
     """Of flat selections of 0.8 % of 2500 events, which have ten bins with two selected events each."""
     rng = np.random.default_rng(8)
     mass = rng.exponential(1, 2500)
-    sample = judge.Sample([mass], mass, None, None, 2500)
-    background = judge._Background(sample, 0)
-    p = np.array([background.dependence(rng.permutation(2500) < 20, 20 // judge.PER_BIN).p_value for _ in range(200)])
+    tested = judge.Tested(sample.look([Events([mass], mass, None, None)]), 0)
+    p = np.array([tested.dependence(rng.permutation(2500) < 20, 20 // judge.PER_BIN).p_value for _ in range(200)])
     for limit in (0.5, 0.1, 0.05):
         assert abs(np.mean(p < limit) - limit) < 3.5 * np.sqrt(limit * (1 - limit) / 200)

@@ -9,7 +9,7 @@ import report_toys
 import uproot
 from libmode.report import formats
 from libmode.report.problem import Problem
-from libmode.report.read import Wanted, read
+from libmode.report.read import Events, Wanted, read
 from libmode.report.sources import find
 from pyarrow import parquet
 
@@ -28,7 +28,7 @@ def files(toy, tmp_path_factory):
 def taken(*arguments, **expressions):
     """The sample of files, with ``flat`` and ``mass`` unless others are given."""
     wanted = {"scores": ("flat",), "mass": "mass"} | expressions
-    return read(find(list(map(str, arguments))), Wanted(**wanted))
+    return Events.joined(list(read(find(list(map(str, arguments))), Wanted(**wanted))))
 
 
 @pytest.mark.parametrize("chunk", [700, formats.CHUNK])

@@ -28,13 +28,15 @@ class Split(NamedTuple):
 
 
 class Histogram(NamedTuple):
-    """Sums over the events of each cell. Arrays are (mass bins, score cells, labels)."""
+    """Sums over the events of each cell: m mass bins, c score cells."""
 
-    mass: Doubles  #: (mass bins + 1,) edges
-    score: Doubles  #: (score cells + 1,) edges; from -inf and to inf where there are under- and overflow
-    weight: Doubles
-    square: Doubles  #: of weights
-    beyond: Doubles  #: (score cells, labels) sums of weights of events outside the mass bins
+    mass: Doubles  #: (m + 1,) edges
+    score: Doubles  #: (c + 1,) edges; from -inf and to inf where there are under- and overflow
+    weight: Doubles  #: (m, c) of the background
+    square: Doubles  #: (m, c) of weights
+    beyond: Doubles  #: (2, c) weights, and their squares, of background outside the mass bins
+    signal: Doubles | None = None  #: (2, c) the same of signal, at all masses
+    legendre: Doubles | None = None  #: (m, k) of w P_l(x), with x from -1 to 1 over the mass axis; None: not known
 
     def merged(self, bins: Any) -> tuple[Bins, NDArray[np.intp]]:
         """The bins with these edges, by default those of the axis, and the place of each among the axis's edges."""
@@ -55,7 +57,7 @@ class Histogram(NamedTuple):
         at = self.cell(cut)
 
         def sums(table: Doubles) -> Doubles:
-            both = np.stack([table[:, at:, 0].sum(axis=1), table[:, :at, 0].sum(axis=1)])
+            both = np.stack([table[:, at:].sum(axis=1), table[:, :at].sum(axis=1)])
             return add(both, edges)
 
         weight, square = sums(self.weight), sums(self.square)
@@ -65,19 +67,22 @@ class Histogram(NamedTuple):
     def polynomials(self, bins: Bins, edges: NDArray[np.intp], degree: int) -> Doubles:
         """Sums over the background of w P_l(x) for l up to a degree, (bins, degree + 1).
 
-        The events of a cell count as spread evenly over it.
+        Where these sums are not known, the events of a cell count as spread evenly over it.
         """
+        if self.legendre is not None and degree < self.legendre.shape[1] and edges[-1] - edges[0] == len(self.mass) - 1:
+            known: Doubles = add(self.legendre[:, : degree + 1].T, edges).T
+            return known
         low, high = bins.edges[[0, -1]]
         x = 2 * (self.mass - low) / (high - low) - 1
         integrals = [np.polynomial.Legendre.basis(order).integ()(x) for order in range(degree + 1)]
         means: Doubles = np.diff(integrals) / np.diff(x)
-        sums: Doubles = add(self.weight[:, :, 0].sum(axis=1) * means, edges).T
+        sums: Doubles = add(self.weight.sum(axis=1) * means, edges).T
         return sums
 
-    def of_label(self, place: int) -> tuple[Doubles, NDArray[np.bool_]]:
-        """The weights (score cells,) of a label at all masses, and in which cells there are any."""
-        weight = self.weight[:, :, place].sum(axis=0) + self.beyond[:, place]
-        return weight, (self.square[:, :, place].sum(axis=0) > 0) | (self.beyond[:, place] != 0)
+    def background(self) -> Doubles:
+        """Weights and their squares at all masses, (2, c)."""
+        found: Doubles = np.stack([self.weight.sum(axis=0), self.square.sum(axis=0)]) + self.beyond
+        return found
 
 
 def add(values: Doubles, edges: NDArray[np.intp]) -> Doubles:
@@ -204,8 +209,6 @@ def _made(values: Doubles, variances: Doubles, edges: list[Doubles], flow: list[
     if values.ndim == 1:  # of mass alone
         edges, flow = [*edges, np.array([-np.inf, np.inf])], [*flow, (False, False)]
         values, variances = values[:, None], variances[:, None]
-    if values.ndim == 2:
-        values, variances = values[:, :, None], variances[:, :, None]
     for name, own in zip(AXES, edges, strict=False):
         if not (np.diff(own) > 0).all():
             raise ValueError(f"the edges of the {name} axis do not increase")
@@ -215,7 +218,12 @@ def _made(values: Doubles, variances: Doubles, edges: list[Doubles], flow: list[
     if (variances < 0).any():
         raise ValueError("the histogram has negative variances: give (values, variances, mass edges, score edges)")
     (below, above), (under, over) = flow[:2]
-    inside = slice(int(below), values.shape[0] - int(above))
     score = np.concatenate([[-np.inf] * under, edges[1], [np.inf] * over])
-    beyond = values.sum(axis=0) - values[inside].sum(axis=0) if below or above else np.zeros(values.shape[1:])
-    return Histogram(edges[0], score, values[inside], variances[inside], beyond)
+    signal = None
+    if values.ndim == 3:
+        signal = np.stack([values[:, :, 1].sum(axis=0), variances[:, :, 1].sum(axis=0)])
+        values, variances = values[:, :, 0], variances[:, :, 0]
+    outside = [*range(below), *range(len(values) - above, len(values))]
+    beyond = np.stack([values[outside].sum(axis=0), variances[outside].sum(axis=0)])
+    inside = slice(int(below), len(values) - above)
+    return Histogram(edges[0], score, values[inside], variances[inside], beyond, signal)

@@ -182,7 +182,7 @@ def _of_histogram(given: Histogram, order: int, edges: Any) -> tuple[_Loss, Binn
     bins, at = given.merged(edges)
     if not order + 2 <= bins.count <= MOST_BINS:
         raise ValueError(f"the histogram has {bins.count} mass bins: expected {order + 2} to {MOST_BINS}, see bins")
-    weight, square = (add(table[:, :, 0].T, at).T for table in (given.weight, given.square))
+    weight, square = (add(table.T, at).T for table in (given.weight, given.square))
     of_bin, squares = weight.sum(axis=1), square.sum(axis=1)
     for k, (total_weight, total_square) in enumerate(zip(of_bin, squares, strict=True)):
         if total_weight <= 0:

@@ -100,15 +100,20 @@ def _of_histogram(given: Any, label: Any, weight: Any) -> Roc:
     if label is not None or weight is not None:
         raise TypeError("label and weight belong to events: give a histogram alone, with an axis label")
     cells = histogram(given)
-    if cells.weight.shape[2] == 1:
+    if cells.signal is None:
         raise ValueError("the histogram has no axis label: expected background and signal")
-    (background, some), (signal, others) = (cells.of_label(place) for place in (0, 1))
-    filled = (some | others)[::-1]
+    return curve_of_cells(cells.signal, cells.background(), cells.score)
 
-    def passed(weight: NDArray[np.float64], any_: NDArray[np.bool_]) -> Passed:
-        return Passed(np.cumsum(weight[::-1])[filled], float(weight.sum()) if any_.any() else None)
 
-    return curve_of(passed(signal, others), passed(background, some), cells.score[:-1][::-1][filled])
+def curve_of_cells(signal: NDArray[np.float64], background: NDArray[np.float64], edges: NDArray[np.float64]) -> Roc:
+    """The curve of weights and their squares in cells of score, both (2, cells), with these edges."""
+    filled = ((signal[1] > 0) | (background[1] > 0))[::-1]
+
+    def passed(of_class: NDArray[np.float64]) -> Passed:
+        weight, square = of_class
+        return Passed(np.cumsum(weight[::-1])[filled], float(weight.sum()) if (square > 0).any() else None)
+
+    return curve_of(passed(signal), passed(background), edges[:-1][::-1][filled])
 
 
 class Passed(NamedTuple):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,8 @@ from .judge import Judgement, judge
 from .numbers import efficiency, p_value, percent, short
 from .page import page
 from .problem import Problem
-from .read import Wanted, read
+from .read import Events, Wanted, read
+from .sample import look
 from .sources import find
 from .spurious import Search
 
@@ -131,11 +133,25 @@ def _report(
     out.mkdir(parents=True, exist_ok=True)
     console = Console(stderr=True)
     with _progress(console) as progress:
-        task = progress.add_task("reading", total=sum(source.path.stat().st_size for source in sources) or 1)
-        sample = read(sources, wanted, lambda step: progress.advance(task, step))
+        size = sum(source.path.stat().st_size for source in sources) or 1
+
+        def events(description: str) -> Iterator[Events]:
+            task = progress.add_task(description, total=size)
+            return read(sources, wanted, lambda step: progress.advance(task, step))
+
+        sample = look(events("reading"))
+        # Of more events than fit into memory, histograms are filled in a second pass.
+        chunks: Iterable[Events] = sample.parts() if sample.complete else events("histograms")
         steps = len(wanted.scores) + 2
         task = progress.add_task("bins of mass", total=steps)
-        found = judge(sample, order, points, lambda text: progress.update(task, advance=1, description=text), search)
+        found = judge(
+            sample,
+            chunks,
+            order,
+            points,
+            lambda text: progress.update(task, advance=1, description=text),
+            search,
+        )
         progress.update(task, advance=1, description="figures")
         numbers = contents(sources, wanted, sample, found, order, max_dependence)
         drawn = pictures(found, list(wanted.scores), wanted.mass, order, labelled)

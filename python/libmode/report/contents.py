@@ -11,7 +11,8 @@ import numpy as np
 
 from .. import __version__
 from .judge import Judged, Judgement, Point
-from .read import Sample, Wanted
+from .read import Wanted
+from .sample import Sample
 from .sources import Source
 from .spurious import quoted
 from .verdict import verdict
@@ -30,8 +31,8 @@ def contents(
     fit = found.fit
     of_fit = None
     if fit is not None:
-        of_fit = {name: getattr(fit, name) for name in ("edges", "signal_width", "degree", "quoted")}
-        of_fit["before"] = _spurious(fit.before, quoted(fit.before, fit.quoted))
+        of_fit = {name: getattr(fit.plan, name) for name in ("edges", "signal_width", "quoted")}
+        of_fit |= {"degree": fit.degree, "before": _spurious(fit.before, quoted(fit.before, fit.plan.quoted))}
     numbers: dict[str, Any] = _plain(
         {
             "libmode": __version__,

@@ -179,8 +179,8 @@ def _spurious(found: Judgement, place: int, names: list[str], mass: str, labelle
     ratio.set(xlabel=f"signal mass: {mass}")
     for own in (axes, ratio):
         own.axhline(0, color="black", lw=1)
-        if found.fit is not None and found.fit.quoted is not None:
-            own.axvline(found.fit.quoted, color="black", lw=1, ls=":")
+        if found.fit is not None and found.fit.plan.quoted is not None:
+            own.axvline(found.fit.plan.quoted, color="black", lw=1, ls=":")
     drawn = False
     for judged, name in zip(found.scores, names, strict=True):
         scan = judged.points[place].spurious

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -13,13 +13,15 @@ from numpy.typing import NDArray
 
 from .. import metrics, mode_edges
 from .._far_masses import far
-from ..metrics.roc import ROUNDING, area, working_point
+from ..metrics._histogram import Histogram
+from ..metrics.roc import area, curve_of_cells, working_point
 from . import spurious
+from .fill import fill
 from .problem import Problem
-from .read import Sample
+from .read import Events
+from .sample import Sample
 
 BINS = 20  # of mass, with equal numbers of background events
-MOST_TESTED = 2_000_000  # background events in the tests of dependence: more take half a second for each million
 # Selected events that a bin of a test has at least on average. In 1000 toys with two, 0.7 % had p < 0.01 (10 bins) and
 # 0.5 % (20 bins); with one, 1.6 to 1.9 %, and 0.3 % had p < 0.001.
 PER_BIN = 2
@@ -86,84 +88,72 @@ class Judgement:
 
 def judge(
     sample: Sample,
+    chunks: Iterable[Events],
     order: int,
     wanted: list[float],
     advance: Callable[[str], object] = lambda _: None,
     search: spurious.Search = spurious.ANY,
 ) -> Judgement:
-    """Judges each score of a sample at these efficiencies.
+    """Judges each score at these efficiencies.
 
+    sample : a part of the events
+    chunks : all of them
     advance : is called with what comes next
 
     Raises
     ------
     Problem, ValueError
-        Where the events do not allow it at all: a class is missing, or there are too few masses.
+        Where the events do not allow it at all: there are too few masses.
     """
-    background = _Background(sample, order)
-    advance("spurious signal before a selection")
+    tested = Tested(sample, order)
     unknown: dict[str, str] = {}
-    signal = None if sample.label is None else sample.mass[sample.label]
-    fit = _or_unknown(
-        unknown, "spurious signal", lambda: spurious.fit(background.mass, background.weight, signal, order, search)
-    )
+    signal = None if sample.of_signal is None else sample.of_signal.mass
+    masses = sample.background.mass
+    plan = _or_unknown(unknown, "spurious signal", lambda: spurious.plan(masses, signal, order, search))
+    every = tested.edges if plan is None else np.union1d(tested.edges, plan.edges)
+    histograms = fill(chunks, sample, every, order)
+    advance("spurious signal before a selection")
+    fit = None
+    if plan is not None:
+        fit = _or_unknown(unknown, "spurious signal", lambda: spurious.fit(histograms[0], plan, order))
     scores = []
-    for number, score in enumerate(sample.scores, 1):
-        advance(f"score {number} of {len(sample.scores)}")
-        scores.append(_of_score(score, sample, background, fit, wanted))
+    for place, histogram in enumerate(histograms):
+        advance(f"score {place + 1} of {len(histograms)}")
+        scores.append(_of_score(sample.background.scores[place], histogram, tested, fit, wanted))
     return Judgement(
-        events=len(sample.mass),
-        signal=None if sample.label is None else int(sample.label.sum()),
-        background=len(background.mass),
-        tested=background.tested,
-        edges=background.edges,
-        far_masses=background.far_masses,
+        events=sample.events,
+        signal=sample.signal,
+        background=sample.events - (sample.signal or 0),
+        tested=len(sample.background.mass),
+        edges=tested.edges,
+        far_masses=tested.far_masses,
         fit=fit,
         scores=scores,
         unknown=unknown,
     )
 
 
-class _Background:
-    """The background, its bins of mass, and which of its events are tested."""
+class Tested:
+    """The background events that are tested for dependence, and the bins of mass."""
 
     def __init__(self, sample: Sample, order: int) -> None:
-        self._chosen = None if sample.label is None else ~sample.label
-        self.mass = self.of(sample.mass)
-        if len(self.mass) == 0:
-            raise Problem("--label is 1 for all events: expected background, which has label 0.")
-        if len(self.mass) == len(sample.mass) and sample.label is not None:
-            raise Problem("--label is 0 for all events: expected signal, which has label 1; or leave --label out.")
-        if np.min(self.mass) == np.max(self.mass):
-            raise Problem(f"--mass is {self.mass[0]:g} for all background: expected masses that differ.")
-        self.weight = None if sample.weight is None else self.of(sample.weight)
-        self.order = order
+        self.mass, self.weight = sample.background.mass, sample.background.weight
+        self.order, self.mass_range = order, sample.mass_range
         self.far_masses = far(self.mass)
-        self.mass_range = float(np.min(self.mass)), float(np.max(self.mass))
         self.edges = mode_edges(self.mass, bins=BINS)
+        self.edges[[0, -1]] = sample.mass_range
         if len(self.edges) < order + 3:
             raise Problem(
                 f"--mass gives {len(self.edges) - 1} bins of mass, since so many values are equal: "
                 f"expected at least order + 2 = {order + 2}."
             )
-        count = len(self.mass)
-        self._tested = None
-        if count > MOST_TESTED:
-            self._tested = np.sort(np.random.default_rng(0).choice(count, MOST_TESTED, replace=False, shuffle=False))
-        self.tested = min(count, MOST_TESTED)
-
-    def of(self, array: NDArray[Any]) -> NDArray[Any]:
-        """The background among all events."""
-        return array if self._chosen is None else array[self._chosen]
 
     def dependence(self, score: NDArray[Any], bins: int | None) -> metrics.Dependence:
-        """The test of these events, or of some of them."""
-        which = slice(None) if self._tested is None else self._tested
-        weight = None if self.weight is None else self.weight[which]
+        """The test of these scores, (n,)."""
         return metrics.dependence(
-            score[which],
-            self.mass[which],
-            weight=weight,
+            score,
+            self.mass,
+            weight=self.weight,
             order=self.order,
             bins=bins,
             mass_range=self.mass_range,
@@ -182,29 +172,25 @@ def _or_unknown(unknown: dict[str, str], name: str, compute: Callable[[], T]) ->
 
 
 def _of_score(
-    score: NDArray[Any], sample: Sample, background: _Background, fit: spurious.Fit | None, wanted: list[float]
+    score: NDArray[Any], histogram: Histogram, tested: Tested, fit: spurious.Fit | None, wanted: list[float]
 ) -> Judged:
+    """score : (n,) of the events that are tested"""
     unknown: dict[str, str] = {}
-    of_background = background.of(score)
-    auc, curve = None, None
-    cuts: list[tuple[float, float | None, float]]
-    if sample.label is None:
-        cuts = [(cut, None, kept) for cut, kept in _kept(score, sample.weight, wanted)]
-    else:
-        whole = metrics.roc(score, sample.label, weight=sample.weight)
-        at = [working_point(whole, efficiency) for efficiency in wanted]
-        cuts = [
-            (float(whole.threshold[k]), float(whole.signal_efficiency[k]), float(whole.false_positive_rate[k]))
-            for k in at
-        ]
-        auc, curve = area(whole), _thinned(whole)
-        del whole
-    test = _or_unknown(unknown, "dependence", lambda: background.dependence(of_background, None))
-    points = [
-        _at(efficiency, *cut, of_background >= cut[0], background, fit)
-        for efficiency, cut in zip(wanted, cuts, strict=True)
-    ]
-    return Judged(auc, curve, test, points, unknown)
+    background, signal = histogram.background(), histogram.signal
+    if background[0].sum() <= 0:
+        raise Problem(f"--weight sums to {background[0].sum():g} over all background: expected a positive sum.")
+    # Without a label the efficiencies that are wanted are those of the background.
+    curve = curve_of_cells(background if signal is None else signal, background, histogram.score)
+    test = _or_unknown(unknown, "dependence", lambda: tested.dependence(score, None))
+    points = []
+    for efficiency in wanted:
+        at = working_point(curve, efficiency)
+        kept = None if signal is None else float(curve.signal_efficiency[at])
+        cut, rate = float(curve.threshold[at]), float(curve.false_positive_rate[at])
+        points.append(_at(efficiency, cut, kept, rate, score >= cut, histogram, tested, fit))
+    if signal is None:
+        return Judged(None, None, test, points, unknown)
+    return Judged(area(curve), _thinned(curve), test, points, unknown)
 
 
 def _at(
@@ -213,34 +199,32 @@ def _at(
     signal_efficiency: float | None,
     rate: float,
     selected: NDArray[np.bool_],
-    background: _Background,
+    histogram: Histogram,
+    tested: Tested,
     fit: spurious.Fit | None,
 ) -> Point:
     unknown: dict[str, str] = {}
-    mass, weight, edges = background.mass, background.weight, background.edges
     if rate <= 0:
         unknown["rejection"] = f"the background efficiency is {rate:g}"
+    where: dict[str, Any] = {"bins": tested.edges, "cut": threshold}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # of bins that are NaN, which the page leaves out
-        efficiency = metrics.efficiency(mass, selected, edges, weight=weight)
-    residual = _or_unknown(
-        unknown, "residual", lambda: metrics.residual(mass, selected, edges, degree=background.order, weight=weight)
-    )
-    jsd = _or_unknown(unknown, "1/JSD", lambda: metrics.jsd(mass, selected, edges, weight=weight))
-    blind = _or_unknown(unknown, "1/JSD", lambda: metrics.blind_jsd(mass, selected, edges, weight=weight))
+        efficiency = metrics.efficiency(histogram, **where)
+    residual = _or_unknown(unknown, "residual", lambda: metrics.residual(histogram, degree=tested.order, **where))
+    jsd = _or_unknown(unknown, "1/JSD", lambda: metrics.jsd(histogram, **where))
+    blind = _or_unknown(unknown, "1/JSD", lambda: metrics.blind_jsd(histogram, **where))
     if jsd == 0:
         unknown["1/JSD"] = "the masses of what is selected and what is not have the same spectrum"
-    few = min(int(selected.sum()), int((~selected).sum())) * background.tested // len(mass)
-    bins = min(max(few // PER_BIN, background.order + 2), BINS)
-    test = _or_unknown(unknown, "dependence", lambda: background.dependence(selected, bins))
+    few = min(int(selected.sum()), int((~selected).sum()))
+    bins = min(max(few // PER_BIN, tested.order + 2), BINS)
+    test = _or_unknown(unknown, "dependence", lambda: tested.dependence(selected, bins))
     scan, at = None, None
     if fit is not None:
-        of_selected = None if weight is None else weight[selected]
-        scan = _or_unknown(unknown, "spurious signal", lambda: fit.scan(mass[selected], of_selected))
+        scan = _or_unknown(unknown, "spurious signal", lambda: fit.scan(histogram, threshold))
         failed = 0 if scan is None else int(np.isnan(scan.signal).sum())
         if failed:
-            unknown["spurious signal"] = f"the fit has too few events at {failed} of {len(fit.signal_mass)} masses"
-        at = None if scan is None else spurious.quoted(scan, fit.quoted)
+            unknown["spurious signal"] = f"the fit has too few events at {failed} of {len(fit.plan.signal_mass)} masses"
+        at = None if scan is None else spurious.quoted(scan, fit.plan.quoted)
     return Point(
         wanted=wanted,
         threshold=threshold,
@@ -256,22 +240,6 @@ def _at(
         quoted=at,
         unknown=unknown,
     )
-
-
-def _kept(score: NDArray[Any], weight: NDArray[Any] | None, wanted: list[float]) -> list[tuple[float, float]]:
-    """For each efficiency the largest threshold that keeps at least so much of the weight, and what it keeps.
-
-    As :func:`libmode.metrics.threshold` does of the signal.
-    """
-    order = np.argsort(score)[::-1]
-    ordered = score[order]
-    passed = np.cumsum(np.ones(len(score)) if weight is None else weight[order], dtype=np.float64)
-    if passed[-1] <= 0:
-        raise Problem(f"--weight sums to {passed[-1]:g} over all events: expected a positive sum.")
-    last_of_tied = np.append(ordered[1:] != ordered[:-1], True)
-    fraction, thresholds = passed[last_of_tied] / passed[-1], ordered[last_of_tied]
-    at = [int(np.argmax(fraction >= efficiency * (1 - ROUNDING))) for efficiency in wanted]
-    return [(float(thresholds[k]), float(fraction[k])) for k in at]
 
 
 def _thinned(curve: metrics.Roc) -> metrics.Roc:

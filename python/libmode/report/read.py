@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,19 +32,36 @@ class Wanted:
         return all_ + ([("--label", self.label)] if self.label is not None else [])
 
 
-@dataclass(frozen=True, eq=False)
-class Sample:
+class Events(NamedTuple):
     """n events, as float32 where that is what the expressions give, else as float64."""
 
     scores: list[NDArray[Any]]  #: each (n,)
     mass: NDArray[Any]  #: (n,)
     weight: NDArray[Any] | None  #: (n,)
     label: NDArray[np.bool_] | None  #: (n,), True for signal
-    entries: int  #: of the files, before the cut
+    entries: int = 0  #: of the files, before the cut
+
+    def where(self, chosen: NDArray[np.bool_]) -> Events:
+        """Those for which ``chosen`` is true."""
+        weight, label = (None if array is None else array[chosen] for array in (self.weight, self.label))
+        return Events([score[chosen] for score in self.scores], self.mass[chosen], weight, label)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Events]) -> Events:
+        """All events of the parts, at least one, in their order."""
+        scores = [np.concatenate(of) for of in zip(*(part.scores for part in parts), strict=True)]
+        mass = np.concatenate([part.mass for part in parts])
+        weight, label = (
+            None if of[0] is None else np.concatenate(of)
+            for of in zip(*((part.weight, part.label) for part in parts), strict=True)
+        )
+        return cls(scores, mass, weight, label, sum(part.entries for part in parts))
 
 
-def read(sources: Sequence[Source], wanted: Wanted, advance: Callable[[float], object] = lambda _: None) -> Sample:
-    """Reads all files in chunks.
+def read(
+    sources: Sequence[Source], wanted: Wanted, advance: Callable[[float], object] = lambda _: None
+) -> Iterator[Events]:
+    """The events of all files, in chunks.
 
     advance : is called with a part of the work, in bytes of the files
 
@@ -54,43 +71,28 @@ def read(sources: Sequence[Source], wanted: Wanted, advance: Callable[[float], o
         For a file that cannot be read, a column that is missing or holds no numbers, a value that is not finite,
         a label other than 0 and 1, and where no event is left; with the option, the file and the entry.
     """
-    parts: list[list[NDArray[Any]]] = [[] for _ in wanted.options()]
-    entries = 0
+    entries, left = 0, 0
     for source in sources:
         size, done = source.path.stat().st_size, 0.0
-        for values, count, of in _events(source, wanted):
-            for part, value in zip(parts, values, strict=True):
-                part.append(value)
-            entries += count
-            step = size * count / of if of else 0.0
+        for events, of in _of_file(source, wanted):
+            entries, left = entries + events.entries, left + len(events.mass)
+            yield events
+            step = size * events.entries / of if of else 0.0
             done += step
             advance(step)
         advance(size - done)
     if entries == 0:
         raise Problem(f"there are no entries in {', '.join(map(str, sources))}.")
-    if not any(map(len, parts[0])):
+    if left == 0:
         raise Problem(f"--cut {wanted.cut!r} is passed by none of the {entries} entries.")
-    arrays = [_joined(part) for part in parts]
-    count = len(wanted.scores)
-    rest = iter(arrays[count + 1 :])
-    weight = next(rest) if wanted.weight is not None else None
-    label = next(rest).astype(bool) if wanted.label is not None else None
-    return Sample(arrays[:count], arrays[count], weight, label, entries)
 
 
-def _joined(part: list[NDArray[Any]]) -> NDArray[Any]:
-    """The parts one after another; they are given back, so that a column is not held twice for longer than needed."""
-    joined = np.concatenate(part)
-    part.clear()
-    return joined
-
-
-def _events(source: Source, wanted: Wanted) -> Iterator[tuple[list[NDArray[Any]], int, int]]:
-    """Of each chunk: the values of the events that pass, how many entries it has, and how many the file has."""
+def _of_file(source: Source, wanted: Wanted) -> Iterator[tuple[Events, int]]:
+    """The events of each chunk that pass, and how many entries the file has."""
     try:
         with opened(source) as table:
             yield from _chunks(source, table, wanted)
-    except Problem:
+    except (Problem, GeneratorExit):
         raise
     # What uproot, pyarrow and h5py raise for a damaged file has no common class.
     except Exception as error:
@@ -98,7 +100,7 @@ def _events(source: Source, wanted: Wanted) -> Iterator[tuple[list[NDArray[Any]]
         raise Problem(f"{source} cannot be read: {reason.rstrip('.')}.") from error
 
 
-def _chunks(source: Source, table: Table, wanted: Wanted) -> Iterator[tuple[list[NDArray[Any]], int, int]]:
+def _chunks(source: Source, table: Table, wanted: Wanted) -> Iterator[tuple[Events, int]]:
     def made(option: str, text: str) -> Expression:
         return Expression(option, text, table.columns, str(source))
 
@@ -119,11 +121,13 @@ def _chunks(source: Source, table: Table, wanted: Wanted) -> Iterator[tuple[list
         found = []
         for (option, text), value in zip(wanted.options(), values, strict=True):
             array = value.of(columns, left)
-            if option == "--label":
-                found.append(_yes_or_no(option, text, array, source, start, passed))
-            else:
-                found.append(_finite(option, text, array, source, start, passed))
-        yield found, count, table.entries
+            checked = _yes_or_no if option == "--label" else _finite
+            found.append(checked(option, text, array, source, start, passed))
+        *scores, mass = found[: len(wanted.scores) + 1]
+        rest = iter(found[len(wanted.scores) + 1 :])
+        weight = None if wanted.weight is None else next(rest)
+        label = None if wanted.label is None else next(rest)
+        yield Events(scores, mass, weight, label, count), table.entries
         start += count
 
 

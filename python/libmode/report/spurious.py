@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import metrics
+from ..metrics._histogram import Histogram
 from .problem import Problem
 
 CENTRAL = 0.95  # of the background is in the range of the fit: selections leave bins empty in the tails
@@ -30,30 +31,36 @@ class Search(NamedTuple):
 ANY = Search()
 
 
+class Plan(NamedTuple):
+    """What is fitted."""
+
+    edges: NDArray[np.float64]  #: (k + 1,) of equal bins, in units of mass
+    signal_mass: NDArray[np.float64]  #: (m,) of the signals that are tried, one after the other
+    signal_width: float | NDArray[np.float64]  #: their standard deviation; (m,) where the signals differ
+    quoted: float | None  #: the mass whose signal is quoted; None for the mass of the largest one
+
+    def scan(self, histogram: Histogram, degree: int | str, cut: float | None = None) -> metrics.SpuriousSignal:
+        """:func:`libmode.metrics.spurious_signal` of the background, or of that with ``score >= cut``."""
+        return metrics.spurious_signal(histogram, *self[:3], degree=degree, cut=cut)
+
+
 @dataclass(frozen=True, eq=False)
 class Fit:
     """A fit to the background before any selection, and what it finds there."""
 
-    edges: NDArray[np.float64]  #: (k + 1,) of equal bins, in units of mass
-    signal_mass: NDArray[np.float64]  #: (m,) of the signals that are tried, one after the other
-    signal_width: (
-        float | NDArray[np.float64]
-    )  #: the standard deviation of the signal, a Gaussian; (m,) where they differ
+    plan: Plan
     degree: int  #: of the polynomial: what describes the background, and the order on top
-    quoted: float | None  #: the mass whose signal is quoted; None for the mass of the largest one
     before: metrics.SpuriousSignal  #: in the background before any selection
 
-    def scan(self, mass: NDArray[Any], weight: NDArray[Any] | None) -> metrics.SpuriousSignal:
-        """:func:`libmode.metrics.spurious_signal` of selected masses, (n,).
+    def scan(self, histogram: Histogram, cut: float) -> metrics.SpuriousSignal:
+        """The same of the background with ``score >= cut``.
 
         Raises
         ------
         ValueError
             With the reason, where the fit has no events at any mass.
         """
-        found = metrics.spurious_signal(
-            mass, self.edges, self.signal_mass, self.signal_width, degree=self.degree, weight=weight
-        )
+        found = self.plan.scan(histogram, self.degree, cut)
         if np.isnan(found.signal).all():
             raise ValueError("the fit has too few selected events at all masses")
         return found
@@ -70,19 +77,11 @@ def quoted(scan: metrics.SpuriousSignal, mass: float | None) -> tuple[float, flo
     return float(scan.signal_mass[at]), float(scan.signal[at]), float(scan.error[at])
 
 
-def fit(
-    mass: NDArray[Any],
-    weight: NDArray[Any] | None,
-    signal: NDArray[Any] | None,
-    order: int,
-    search: Search = ANY,
-) -> Fit:
-    """Chooses the fit by the background before any selection.
+def plan(mass: NDArray[Any], signal: NDArray[Any] | None, order: int, search: Search = ANY) -> Plan:
+    """Chooses the bins and the signals by masses of background (n,), and of signal (k,) where there is a label.
 
     The range holds the central 95 % of the background. Where the search has no width, it is half of what holds the
-    central 68.3 % of the masses of ``signal`` (k,) or, where that is None, a twentieth of the range. The polynomial has
-    the degree that an F-test chooses, and ``order`` more, since the selection may multiply the spectrum with such a
-    polynomial.
+    central 68.3 % of the signal or, where there is no label, a twentieth of the range.
 
     Raises
     ------
@@ -107,12 +106,23 @@ def fit(
             "a fit tells a peak from a polynomial where it is at least 8 times narrower"
         )
     bins = min(max(math.ceil((high - low) / min(widths)), LEAST_BINS + 2 * order), MOST_BINS)
-    edges = np.linspace(low, high, bins + 1)
-    masses, width = _scanned(low, high, widths, search)
-    chosen = metrics.spurious_signal(mass, edges, masses, width, degree="f-test", weight=weight)
+    return Plan(np.linspace(low, high, bins + 1), *_scanned(low, high, widths, search), search.mass)
+
+
+def fit(histogram: Histogram, plan: Plan, order: int) -> Fit:
+    """Chooses the polynomial by the background before any selection.
+
+    It has the degree that an F-test chooses, and ``order`` more, since the selection may multiply the spectrum with
+    such a polynomial.
+
+    Raises
+    ------
+    ValueError
+        With the reason, where no polynomial describes the background.
+    """
+    chosen = plan.scan(histogram, "f-test")
     degree = chosen.degree + order
-    before = metrics.spurious_signal(mass, edges, masses, width, degree=degree, weight=weight) if order else chosen
-    return Fit(edges, masses, width, degree, search.mass, before)
+    return Fit(plan, degree, plan.scan(histogram, degree) if order else chosen)
 
 
 def _width(low: float, high: float, signal: NDArray[Any] | None) -> float:
