@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from libmode.torch.baselines import planing
+from libmode.torch.baselines import Planing
 
 from ..methods import penalty
 from .classifiers import Classifier
@@ -52,7 +52,7 @@ def scores(task: Task, name: str | None = None) -> tuple[np.ndarray, Events]:
     else:
         weight = None
         if classifier.method == "planing":
-            weight = planing(torch.from_numpy(training.mass), torch.from_numpy(training.label)).weight
+            weight = Planing(torch.from_numpy(training.mass), torch.from_numpy(training.label)).weight
         network = train(
             training, features, penalty(classifier), classifier.strength, weight=weight, name=name, **settings
         )

@@ -8,11 +8,11 @@ from itertools import islice
 import numpy as np
 import torch
 from libmode.torch import MoDeConstraint, Reference
-from libmode.torch.baselines import AdversaryLoss
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy
 from tqdm import tqdm
 
+from ..adversary import AdversaryLoss
 from ..methods import Loss
 from .data import Events
 

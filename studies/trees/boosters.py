@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import torch
 import xgboost
 from libmode.baselines import disco_loss_and_grad
 from libmode.lightgbm import MoDeLGBMClassifier
-from libmode.torch.baselines import planing
+from libmode.torch.baselines import Planing
 from libmode.xgboost import MoDeXGBClassifier
 
 from ..methods import Classifier
@@ -45,7 +44,7 @@ def _others(classifier: Classifier, features: np.ndarray, training: Any, rounds:
     defaults, count = MoDeXGBClassifier(), len(features)
     weight = None
     if classifier.method == "planing":
-        weight = planing(torch.from_numpy(training.mass), torch.from_numpy(training.label)).weight.numpy()
+        weight = Planing(training.mass, training.label).weight
     disco = classifier.method == "disco"
     settings = {
         "objective": "binary:logistic",

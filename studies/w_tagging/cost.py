@@ -19,9 +19,9 @@ from typing import Any
 
 import numpy as np
 import torch
-from libmode.torch.baselines import AdversaryLoss
 from torch import Tensor
 
+from ..adversary import AdversaryLoss
 from ..methods import Classifier, one_thread, penalty
 from .classifiers import METHODS, PAPER_FRACTION, PAPER_RECIPE
 from .paper import FULL, QUICK, RESULTS

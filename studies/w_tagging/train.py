@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 import torch
 from libmode.torch import MoDeConstraint
-from libmode.torch.baselines import AdversaryLoss, planing
+from libmode.torch.baselines import Planing
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy
 
+from ..adversary import AdversaryLoss
 from ..methods import Classifier, Loss, penalty
 from .sample import Sample
 
@@ -47,7 +48,7 @@ class Jets:
 def prepared(sample: Sample, parts: tuple[np.ndarray, ...], planed: bool = False) -> list[Jets]:
     """The jets of each part, with features of mean 0 and width 1 in the first one, the training set.
 
-    The weights are such that both classes count one half; planed, also those of :func:`planing`.
+    The weights are such that both classes count one half; planed, also those of planing.
     """
     mean, width = sample.features[parts[0]].mean(axis=0), sample.features[parts[0]].std(axis=0)
     found = []
@@ -55,7 +56,7 @@ def prepared(sample: Sample, parts: tuple[np.ndarray, ...], planed: bool = False
         label, mass = torch.from_numpy(sample.label[part]), torch.from_numpy(sample.mass[part])
         weight = torch.where(label == 1, 0.5 / label.mean(), 0.5 / (1 - label.mean()))
         if planed:
-            weight = weight * planing(mass, label).weight
+            weight = weight * Planing(mass, label).weight
         found.append(Jets(torch.from_numpy((sample.features[part] - mean) / width), label, mass, weight))
     return found
 

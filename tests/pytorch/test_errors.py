@@ -7,7 +7,7 @@ import torch
 from libmode import plots
 from libmode.torch import MoDeConstraint, MoDeLoss, MoDeMetrics
 from libmode.torch import mode_loss as torch_mode_loss
-from libmode.torch.baselines import AdversaryLoss, DisCoLoss, FlatnessLoss
+from libmode.torch.baselines import DisCoLoss, FlatnessLoss
 
 N = 60
 
@@ -113,7 +113,7 @@ def test_a_failed_call_leaves_the_library_usable():
 
 
 @pytest.mark.parametrize("name", ["weights", "sample_weight"])
-@pytest.mark.parametrize("make", [MoDeLoss, MoDeConstraint, DisCoLoss, FlatnessLoss, AdversaryLoss])
+@pytest.mark.parametrize("make", [MoDeLoss, MoDeConstraint, DisCoLoss, FlatnessLoss])
 def test_modules_say_what_weights_are_called(make, name):
     given = _tensors(good())
     with pytest.raises(TypeError, match=f"unknown argument '{name}' of .*: did you mean weight"):

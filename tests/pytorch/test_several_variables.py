@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import torch
 from libmode.torch import Events, MoDeLoss, _op, mode_loss
-from libmode.torch.baselines import AdversaryLoss, DisCoLoss, FlatnessLoss, planing
+from libmode.torch.baselines import DisCoLoss, FlatnessLoss
 
 N = 120
 OPTIONS = {"order": 1, "bins": (4, 5), "mass_range": (None, (0.0, 1.0))}
@@ -238,8 +238,6 @@ BAD = {
     "list": (lambda s, t, m, w, c: mode_loss(s, m, category=[0] * N), TypeError, "category is list: expected a tensor of integers"),
     "length": (lambda s, t, m, w, c: MoDeLoss()(s, t, m, category=c[1:]), ValueError, "category has length 119"),
     "by position": (lambda s, t, m, w, c: MoDeLoss()(s, t, m, w, c), TypeError, "positional arguments"),
-    "adversary": (lambda s, t, m, w, c: AdversaryLoss()(s, t, m), ValueError, r"mass has shape \(120, 2\): .*one variable at a time"),
-    "planing": (lambda s, t, m, w, c: planing(m, t), ValueError, r"mass has shape \(120, 2\): .*one variable at a time"),
 }  # fmt: skip
 
 

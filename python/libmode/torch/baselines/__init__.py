@@ -1,8 +1,7 @@
 """Other methods of the field, to compare MoDe with."""
 
-from .adversary import AdversaryLoss
 from .disco import DisCoLoss
 from .flatness import FlatnessLoss
-from .planing import Planing, planing
+from .planing import Planing
 
-__all__ = ["AdversaryLoss", "DisCoLoss", "FlatnessLoss", "Planing", "planing"]
+__all__ = ["DisCoLoss", "FlatnessLoss", "Planing"]

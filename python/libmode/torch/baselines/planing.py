@@ -1,62 +1,69 @@
-"""Planing: weights that give background the mass spectrum of signal, before any training."""
+"""Planing: weights that give both classes one spectrum of the protected variables, before any training."""
 
 from __future__ import annotations
 
 import warnings
-from typing import NamedTuple
+from typing import Any
 
+import numpy as np
 import torch
-from torch import Tensor
+from numpy.typing import NDArray
 
-from ..._front import together
-from .._module import read
+from ..._arrays import vector
+from ..._front import takes_events
+from ...metrics._arguments import Cells, number, variables, weights
 
+BINS = (50, 20, 10)  # of each variable, of one, two, three and more
+TARGETS = ("signal", "flat")
 
-class Planing(NamedTuple):
-    """What :func:`planing` returns.
-
-    Examples
-    --------
-    >>> import torch
-    >>> from libmode.torch.baselines import planing
-    >>> _ = torch.manual_seed(1)
-    >>> found = planing(torch.rand(1_000), torch.randint(0, 2, (1_000,)), bins=4)
-    >>> found.weight.shape, found.weight.dtype, round(found.effective_size, -2)
-    (torch.Size([1000]), torch.float32, 500.0)
-    """
-
-    weight: Tensor
-    """(n,), float32: 1 for signal, p_S(m)/p_B(m) for background, of mean 1."""
-    effective_size: float
-    """(sum w)^2 / sum w^2 over background: as many events without weights know as much."""
+Doubles = NDArray[np.float64]
 
 
-def planing(mass: Tensor, label: Tensor, *, bins: int = 50, floor: float = 0.1, background_label: int = 0) -> Planing:
-    """Weights w(m) = p_S(m) / p_B(m) for background events, from histograms.
+class Planing:
+    """Weights with which background has the spectrum of signal in mass, or each class a flat one.
 
-    Chang, Cohen, Ostdiek, arXiv:1709.10106. A classifier trained with them, which the
-    cross entropy takes, learns nothing from the mass alone, but still what other
-    features tell through the mass. For comparison with MoDe.
+    S. Chang, T. Cohen, B. Ostdiek, arXiv:1709.10106. A classifier that is trained with them learns nothing from the
+    mass alone, but still what other features tell through the mass. ATLAS and CMS train taggers so, in (pT, mass).
+    For comparison with MoDe. With p_S and p_B the densities of the two classes in mass::
+
+        target="signal":  w = p_S(m) / p_B(m) for background, 1 for signal
+        target="flat":    w = 1 / p_S(m) for signal, 1 / p_B(m) for background
+
+    times a constant, such that the mean weight of each class is 1.
 
     Parameters
     ----------
-    mass, label : (n,) or (n, 1), on one device
-        Masses in any unit. Every label other than ``background_label`` counts as signal.
-    bins : int
-        Bins of equal width from the lowest to the highest mass.
+    mass : (n,) or (n, d) real numbers, tensor or array
+        One or more variables, each in any unit.
+    label : (n,) numbers
+        Every label other than ``background_label`` counts as signal.
+    weight : (n,) real numbers of either sign, optional
+        Of the events before planing: multiply them by the weights of planing.
+    target : "signal" or "flat"
+    bins : int or one for each variable, or d arrays of edges, optional
+        Of the histograms, of equal width from the lowest to the highest value. By default 50 of one variable,
+        20 of each of two, 10 of each of more.
+    classifier : a classifier of scikit-learn, optional
+        Estimates the densities in the place of histograms, which several variables soon leave empty: with its
+        probability q of one spectrum against the other the ratio of their densities is q / (1 - q). For "flat" it is
+        trained on each class against as many uniform events. It has to take
+        ``sample_weight`` where there are weights or the classes differ in size. Copies of it are fitted.
     floor : float, default 0.1
-        p_B counts as at least this fraction of a flat spectrum, against huge weights where
-        there is little background. 0 for none; then signal where there is no background is an error.
+        Against huge weights where there are few events: a density counts as at least this fraction of a flat one,
+        and with a classifier no weight is above 1 / floor before the mean is set to 1. 0 for none; then
+        signal where there is no background is an error.
+    background_label : int
 
-    Returns
-    -------
-    Planing
-        ``weight`` (n,), float32, and ``effective_size``.
+    Attributes
+    ----------
+    weight : (n,) float32, as tensor or array, like ``mass``
+    effective_size : float
+        (sum w)^2 / sum w^2 over background: as many events without weights know as much.
 
     Raises
     ------
-    ValueError
-        For shapes, a mass that is not finite, no event of either class, all masses equal.
+    ValueError, TypeError
+        For shapes, a mass that is not finite, no event of either class, one value of a variable for all events.
 
     Warns
     -----
@@ -65,60 +72,171 @@ def planing(mass: Tensor, label: Tensor, *, bins: int = 50, floor: float = 0.1, 
 
     Examples
     --------
+    >>> import numpy as np
     >>> import torch
-    >>> from libmode.torch.baselines import planing
+    >>> from libmode.torch.baselines import Planing
     >>> _ = torch.manual_seed(1)
     >>> label = torch.randint(0, 2, (20_000,))
     >>> mass = torch.where(label == 1, 100 + 20 * torch.randn(20_000), 50 + 150 * torch.rand(20_000))
-    >>> weight, effective_size = planing(mass, label)
+    >>> planing = Planing(mass, label)
     >>> background = label == 0
-    >>> means = mass[label == 1].mean(), (weight * mass)[background].mean(), mass[background].mean()
+    >>> means = mass[label == 1].mean(), (planing.weight * mass)[background].mean(), mass[background].mean()
     >>> print(*(f"{mean:.0f}" for mean in means))  # of signal, of background with the weights and without
     100 100 125
+    >>> planing(np.array([100, 180]), [0, 0]).round(1)  # of other events
+    array([2.9, 0. ], dtype=float32)
+
+    In two variables, such that both classes are flat, by a classifier:
+
+    >>> from sklearn.ensemble import HistGradientBoostingClassifier
+    >>> pt = 400 + 200 * torch.rand(20_000) ** 2 + mass
+    >>> options = {"bins": None, "floor": 0.05, "background_label": 0, "weight": torch.ones(20_000)}
+    >>> both = torch.stack([pt, mass], 1)
+    >>> flat = Planing(both, label, target="flat", classifier=HistGradientBoostingClassifier(), **options)
+    >>> flat.weight.shape, 0 < flat.effective_size < 20_000
+    (torch.Size([20000]), True)
     """
-    mass, label = together(read, mass=mass.detach(), label=label.detach())
-    if bins < 1:
-        raise ValueError(f"bins = {bins}: must be at least 1")
-    if not 0 <= floor <= 1:
-        raise ValueError(f"floor = {floor}: must be between 0 and 1")
-    wrong = ~mass.isfinite()
-    if wrong.any():
-        at = int(wrong.nonzero()[0])
-        raise ValueError(f"mass[{at}] = {mass[at].item()}: every mass must be finite")
-    background = label == background_label
-    for name, count in (("background", int(background.sum())), ("signal", int((~background).sum()))):
-        if not count:
-            raise ValueError(
-                f"no {name} event among the {len(label)} labels, with background_label = {background_label}"
+
+    @takes_events
+    def __init__(
+        self,
+        mass: Any,
+        label: Any,
+        *,
+        weight: Any = None,
+        target: str = "signal",
+        bins: Any = None,
+        classifier: Any = None,
+        floor: float = 0.1,
+        background_label: int = 0,
+    ) -> None:
+        labels = vector("label", _array(label))
+        masses = variables(_array(mass), "label", labels)
+        weigh = weights(None if weight is None else _array(weight), "label", labels)
+        if target not in TARGETS:
+            raise ValueError(f"target = {target!r}: expected one of {TARGETS}")
+        if not 0 <= number("floor", floor) <= 1:
+            raise ValueError(f"floor = {floor}: must be between 0 and 1")
+        if classifier is not None and bins is not None:
+            raise TypeError("bins belong to histograms: give them or a classifier")
+        self._background_label, self._target = background_label, target
+        background = labels == background_label
+        for name, chosen in (("background", background), ("signal", ~background)):
+            if not chosen.any():
+                raise ValueError(
+                    f"no {name} event among the {len(labels)} labels, with background_label = {background_label}"
+                )
+        for column in masses.T:
+            if column.min() == column.max():
+                raise ValueError(f"all masses are {column[0]:g}: there is nothing to plane")
+        by: _Histograms | _Classified
+        if classifier is None:
+            chosen_bins = BINS[min(masses.shape[1], 3) - 1] if bins is None else bins
+            by = _Histograms(masses, background, weigh, chosen_bins, target, floor)
+        else:
+            by = _Classified(masses, background, weigh, classifier, target, floor)
+        self._by, self._means = by, np.ones(2)
+        raw = self._raw(masses, background)
+        self._means = np.array([np.average(raw[of], weights=weigh[of]) for of in (~background, background)])
+        found = self._raw(masses, background)
+        of_background = (found * weigh)[background]
+        self.weight = _like(mass, found)
+        self.effective_size = float(of_background.sum() ** 2 / (of_background**2).sum())
+        count = int(background.sum())
+        if self.effective_size < count / 10:
+            warnings.warn(
+                f"planing leaves the {count} background events the power of {self.effective_size:.0f}: raise floor",
+                RuntimeWarning,
+                stacklevel=3,
             )
-    low, high = mass.min().item(), mass.max().item()
-    if low == high:
-        raise ValueError(f"all masses are {low}: there is nothing to plane")
 
-    place = ((mass.double() - low) / (high - low) * bins).long().clamp(0, bins - 1)
-    p_signal = _fractions(place[~background], bins)
-    p_background = _fractions(place[background], bins)
-    denominator = p_background.clamp(min=floor / bins)
-    if ((denominator == 0) & (p_signal > 0)).any():
-        at = int(((denominator == 0) & (p_signal > 0)).nonzero()[0])
-        step = (high - low) / bins
-        raise ValueError(
-            f"bin {at} of {bins}, mass in [{low + at * step:g}, {low + (at + 1) * step:g}], has signal but no "
-            "background: give a floor, or fewer bins"
+    def __call__(self, mass: Any, label: Any) -> Any:
+        """The weights (m,) of other events, of a validation say; outside the range those of its ends."""
+        labels = vector("label", _array(label))
+        masses = variables(_array(mass), "label", labels)
+        return _like(mass, self._raw(masses, labels == self._background_label))
+
+    def _raw(self, masses: Doubles, background: NDArray[np.bool_]) -> Doubles:
+        found = np.ones(len(masses))
+        for of, mean, is_background in ((~background, self._means[0], False), (background, self._means[1], True)):
+            if of.any() and (is_background or self._target == "flat"):
+                found[of] = self._by.ratio(masses[of], is_background) / mean
+        return found
+
+
+class _Histograms:
+    """Ratios of the contents of the cells of a grid."""
+
+    def __init__(
+        self, masses: Doubles, background: NDArray[np.bool_], weigh: Doubles, bins: Any, target: str, floor: float
+    ) -> None:
+        self._cells = Cells([bins] if masses.shape[1] == 1 else bins, masses)
+        place = self._place(masses)
+        signal, of_background = (
+            np.bincount(place[of], weigh[of], self._cells.count) / weigh[of].sum() for of in (~background, background)
         )
-    ratio = torch.where(denominator > 0, p_signal / denominator, 0)[place[background]]
-    ratio = ratio / ratio.mean()
-    effective = (ratio.sum() ** 2 / (ratio**2).sum()).item()
-    if effective < len(ratio) / 10:
-        warnings.warn(
-            f"planing leaves the {len(ratio)} background events the power of {effective:.0f}: raise floor",
-            RuntimeWarning,
-            stacklevel=2,
-        )
-    weight = torch.ones_like(mass, dtype=torch.float32)
-    weight[background] = ratio.float()
-    return Planing(weight, effective)
+        flat = np.full(self._cells.count, 1 / self._cells.count)
+        self._ratios = {True: self._over(signal if target == "signal" else flat, of_background, floor)}
+        if target == "flat":
+            self._ratios[False] = self._over(flat, signal, floor)
+
+    def _over(self, wanted: Doubles, there: Doubles, floor: float) -> Doubles:
+        for name, shares in (("wanted", wanted), ("there", there)):
+            if (shares < 0).any():
+                where = self._cells.name(int(np.argmin(shares)))
+                raise ValueError(f"weight has a negative sum in {where} of {name}: give fewer bins")
+        below = np.maximum(there, floor / self._cells.count)
+        if ((below == 0) & (wanted > 0)).any():
+            where = self._cells.name(int(np.argmax((below == 0) & (wanted > 0))))
+            raise ValueError(f"{where}, has signal but no background: give a floor, or fewer bins")
+        return np.divide(wanted, below, out=np.zeros_like(wanted), where=below > 0)
+
+    def _place(self, masses: Doubles) -> NDArray[np.intp]:
+        low, high = np.transpose([axis.edges[[0, -1]] for axis in self._cells.axes])
+        return self._cells.find(np.clip(masses, low, high))
+
+    def ratio(self, masses: Doubles, is_background: bool) -> Doubles:
+        found: Doubles = self._ratios[is_background][self._place(masses)]
+        return found
 
 
-def _fractions(place: Tensor, bins: int) -> Tensor:
-    return torch.bincount(place, minlength=bins).double() / len(place)
+class _Classified:
+    """Ratios of densities from the probabilities of classifiers."""
+
+    def __init__(
+        self, masses: Doubles, background: NDArray[np.bool_], weigh: Doubles, classifier: Any, target: str, floor: float
+    ) -> None:
+        self._most = 1 / floor if floor > 0 else np.inf
+        self._range = masses.min(axis=0), masses.max(axis=0)
+        self._fitted = {True: self._trained(classifier, masses, ~background, weigh)} if target == "signal" else {}
+        if target == "flat":
+            rng = np.random.default_rng(0)
+            for is_background, of in ((True, background), (False, ~background)):
+                uniform = rng.uniform(*self._range, masses[of].shape)
+                both = np.concatenate([masses[of], uniform])
+                wanted = np.arange(len(both)) >= len(uniform)
+                scaled = np.concatenate([weigh[of], np.ones(len(uniform))])
+                self._fitted[is_background] = self._trained(classifier, both, wanted, scaled)
+
+    @staticmethod
+    def _trained(classifier: Any, masses: Doubles, wanted: NDArray[np.bool_], weigh: Doubles) -> Any:
+        from sklearn.base import clone
+
+        made = clone(classifier)
+        scaled = np.where(wanted, weigh / weigh[wanted].sum(), weigh / weigh[~wanted].sum()) * len(masses) / 2
+        return made.fit(masses, wanted, sample_weight=scaled) if np.ptp(scaled) > 0 else made.fit(masses, wanted)
+
+    def ratio(self, masses: Doubles, is_background: bool) -> Doubles:
+        q = self._fitted[is_background].predict_proba(np.clip(masses, *self._range))[:, 1]
+        ratio: Doubles = np.minimum(q / np.maximum(1 - q, 1e-12), self._most)
+        return ratio
+
+
+def _array(values: Any) -> Any:
+    return values.detach().cpu().numpy() if torch.is_tensor(values) else values
+
+
+def _like(mass: Any, found: Doubles) -> Any:
+    """float32, on the device of ``mass``."""
+    single = found.astype(np.float32)
+    return torch.from_numpy(single).to(mass.device) if torch.is_tensor(mass) else single

@@ -1,0 +1,123 @@
+"""Planing against the spectra that it is to make."""
+
+import numpy as np
+import pytest
+import torch
+from libmode.torch.baselines import Planing
+
+
+def spectra(n=20_000, seed=0):
+    """A falling background and a peaking signal."""
+    rng = np.random.default_rng(seed)
+    label = rng.integers(0, 2, n)
+    mass = np.where(label == 1, rng.normal(0.4, 0.2, n), rng.exponential(0.5, n)).clip(0, 1.2)
+    return torch.tensor(mass), torch.tensor(label)
+
+
+def in_two(n=40_000, seed=0):
+    """(pT, mass), correlated in background."""
+    rng = np.random.default_rng(seed)
+    label = rng.integers(0, 2, n)
+    pt = 500 + 500 * rng.beta(1, np.where(label == 1, 1.2, 2), n)
+    mass = np.where(label == 1, rng.normal(95, 18, n), 50 + 100 * rng.beta(1, 2.5 - pt / 600, n)).clip(50, 150)
+    return np.column_stack([pt, mass]), label
+
+
+def histogram(mass, edges, weight=None):
+    found = np.histogramdd(mass, edges, weights=weight)[0]
+    return found / found.sum()
+
+
+def test_planed_background_has_the_spectrum_of_signal():
+    mass, label = spectra()
+    planing = Planing(mass, label, bins=20, floor=0)
+    background = label == 0
+    edges = [np.linspace(mass.min().item(), mass.max().item(), 21)]
+    weight = planing.weight.double().numpy()
+    got = histogram(mass[background][:, None].numpy(), edges, weight[background])
+    np.testing.assert_allclose(got, histogram(mass[~background][:, None].numpy(), edges), rtol=1e-5, atol=1e-6)
+    assert (planing.weight[~background] == 1).all() and planing.weight.dtype == torch.float32
+    w = weight[background]
+    assert w.mean() == pytest.approx(1, rel=1e-5)
+    assert planing.effective_size == pytest.approx(w.sum() ** 2 / (w**2).sum(), rel=1e-5)
+    torch.testing.assert_close(planing(mass[:50], label[:50]), planing.weight[:50])
+    assert planing(torch.tensor([-5.0]), torch.tensor([0])) == planing(mass.min()[None], torch.tensor([0]))
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_cells_of_two_variables_are_alike_or_flat(weighted):
+    mass, label = in_two()
+    own = np.random.default_rng(1).choice([-0.5, 1, 2], len(label), p=[0.1, 0.5, 0.4]) if weighted else None
+    edges = [np.linspace(500, 1000, 5), np.linspace(50, 150, 6)]
+    times = np.ones(len(label)) if own is None else own
+    background = label == 0
+    like = Planing(mass, label, weight=own, bins=edges, floor=0)
+    got = histogram(mass[background], edges, (like.weight * times)[background])
+    np.testing.assert_allclose(got, histogram(mass[~background], edges, times[~background]), rtol=1e-5)
+    flat = Planing(mass, label, weight=own, bins=edges, floor=0, target="flat")
+    for of in (background, ~background):
+        assert np.average(flat.weight[of], weights=times[of]) == pytest.approx(1, rel=1e-5)
+        np.testing.assert_allclose(histogram(mass[of], edges, (flat.weight * times)[of]), 1 / 20, rtol=1e-5)
+
+
+@pytest.mark.parametrize("target", ["signal", "flat"])
+def test_a_classifier_learns_the_densities(target):
+    """Seen in cells that it does not know: the spectra differ by less than a fifth of what they did."""
+    ensemble = pytest.importorskip("sklearn.ensemble")
+    mass, label = in_two()
+    classifier = ensemble.HistGradientBoostingClassifier(max_iter=50, random_state=0)
+    planing = Planing(mass, label, target=target, classifier=classifier, floor=0.02)
+    assert not hasattr(classifier, "classes_")  # a copy is fitted
+    edges = [np.linspace(500, 1000, 4), np.linspace(60, 140, 5)]
+    fresh, fresh_label = in_two(seed=5)
+    background = fresh_label == 0
+    wanted = histogram(fresh[~background], edges) if target == "signal" else np.full((3, 4), 1 / 12)
+    before = histogram(fresh[background], edges)
+    after = histogram(fresh[background], edges, planing(fresh, fresh_label)[background])
+    assert np.abs(after - wanted).sum() < 0.2 * np.abs(before - wanted).sum()
+    assert len(planing.weight) == len(label) and planing.effective_size > 1000
+
+
+def test_the_floor_limits_the_weights():
+    mass, label = spectra()
+    label[(mass > 0.3) & (mass < 0.5) & (torch.rand(len(mass), generator=torch.manual_seed(0)) < 0.8)] = 1
+    free, floored = (Planing(mass, label, bins=20, floor=floor) for floor in (0, 0.5))
+    background = label == 0
+    steep = [one.weight.max() / one.weight[background].median() for one in (floored, free)]
+    assert steep[0] < steep[1] and floored.effective_size > free.effective_size
+
+
+def test_flat_spectra_need_no_weights():
+    mass = torch.arange(1000.0).repeat(2)
+    planing = Planing(mass, torch.arange(2).repeat_interleave(1000), bins=10)
+    torch.testing.assert_close(planing.weight, torch.ones(2000))
+    assert planing.effective_size == pytest.approx(1000)
+
+
+BAD = {
+    "not finite": (lambda m, y: Planing(m.where(torch.arange(len(m)) != 7, torch.nan), y), r"mass\[7, 0\] = nan|mass\[7\] = nan"),
+    "one class": (lambda m, y: Planing(m, 0 * y), "no signal event"),
+    "no background": (lambda m, y: Planing(m, y, background_label=5), "no background event .* background_label = 5"),
+    "one mass": (lambda m, y: Planing(0 * m, y), "all masses are 0"),
+    "bins": (lambda m, y: Planing(m, y, bins=0), r"bins\[0\] = 0"),
+    "floor": (lambda m, y: Planing(m, y, floor=2), "floor = 2"),
+    "shape": (lambda m, y: Planing(m, y[1:]), "mass has length 200, but label has length 199"),
+    "hole": (lambda m, y: Planing(m.where(y == 1, -m.abs()), y, floor=0), "has signal but no background"),
+    "target": (lambda m, y: Planing(m, y, target="like"), "target = 'like': expected one of"),
+    "both": (lambda m, y: Planing(m, y, bins=3, classifier=1), "bins belong to histograms"),
+    "negative": (lambda m, y: Planing(m, y, bins=4, weight=torch.where(m < 0.2, -1.0, 1.0)), "has a negative sum"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input(name):
+    call, message = BAD[name]
+    with pytest.raises((ValueError, TypeError), match=message):
+        call(*spectra(200))
+
+
+def test_useless_weights_are_warned_of():
+    mass = torch.cat([torch.full((1000,), 0.9), torch.rand(1000) * 0.5, torch.tensor([0.9, 1.0])])
+    label = (torch.arange(2002) < 1000).long()
+    with pytest.warns(RuntimeWarning, match="planing leaves the 1002 background events the power of 1"):
+        Planing(mass, label, floor=0)
