@@ -6,6 +6,7 @@ import numpy as np
 from libmode import metrics
 
 from .events import Events
+from .uniformity import cvm_of_neighbours, sde, sde_of_neighbours
 
 EFFICIENCIES = (0.5, 0.6, 0.7, 0.8, 0.9)  # of signal, over which hep_ml takes the mean of SDE^2
 BINS = 10  # of each squared mass; as hep_ml has by default
@@ -26,9 +27,9 @@ def measured(score: np.ndarray, events: Events) -> dict[str, float]:
     cuts = np.quantile(own, 1 - np.array(EFFICIENCIES))
     return {
         "auc": metrics.auc(score, events.label),
-        "sde": metrics.sde(own, mass, cuts, BINS),
+        "sde": sde(own, mass, cuts, BINS),
         "cvm": metrics.cvm_flatness(own, mass, BINS),
-        "sde_knn": metrics.sde_knn(own, mass, cuts, n_neighbours=NEIGHBOURS),
-        "cvm_knn": metrics.cvm_knn(own, mass, n_neighbours=NEIGHBOURS),
+        "sde_knn": sde_of_neighbours(own, mass, cuts, NEIGHBOURS),
+        "cvm_knn": cvm_of_neighbours(own, mass, NEIGHBOURS),
         "rms_pull": metrics.residual_map(own, mass, cuts[2], bins=BINS).rms_pull,
     }

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from libmode import metrics
+from libmode.metrics.bias import SignalBias
 from scipy import stats
 
 from .classifiers import RANGE
@@ -48,14 +49,21 @@ def performance(
     mass, selected = mass[background], score[background] >= cut
     rate = metrics.efficiency(mass, selected, edges)
     flatness = metrics.flatness(mass, selected, np.minimum(edges, RANGE[1]), degree=order)
-    r50 = metrics.bootstrap(
-        lambda s, y: metrics.rejection(s, y, signal_efficiency=EFFICIENCY), [score, label], repeats=REPEATS
+    r50 = metrics.rejection(score, label, signal_efficiency=EFFICIENCY)
+    resampled = stats.bootstrap(
+        (np.arange(len(score)),),
+        lambda drawn: metrics.rejection(score[drawn], label[drawn], signal_efficiency=EFFICIENCY),
+        n_resamples=REPEATS,
+        batch=1,
+        vectorized=False,
+        method="percentile",
+        rng=np.random.default_rng(0),
     )
     rng = np.random.default_rng(0)
     return {
         "auc": metrics.auc(score, label),
-        "r50": r50.value,
-        "r50_error": r50.error,
+        "r50": r50,
+        "r50_error": float(resampled.standard_error),
         "jsd": metrics.jsd(mass, selected, edges),
         "rate": _short(rate.value),
         "flatness": flatness.rms,
@@ -133,6 +141,6 @@ class Fit:
         whole = self.found(mass, degree)
         return {"value": float(found.mean()), "error": float(found.std(ddof=1)), "chi2": whole.chi2 / whole.ndof}
 
-    def found(self, mass: np.ndarray, degree: int) -> metrics.SignalBias:
+    def found(self, mass: np.ndarray, degree: int) -> SignalBias:
         """The fit of one spectrum; RuntimeError where it has too few jets somewhere."""
         return metrics.signal_bias(mass, BIAS_EDGES, signal_mass=W_MASS, signal_width=self.width, degree=degree)

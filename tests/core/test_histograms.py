@@ -85,8 +85,9 @@ def test_selections_of_a_histogram_are_those_of_its_events(sample, made):
     for metric in (metrics.efficiency, metrics.residual):
         ours, theirs = metric(histogram, cut=0.4), metric(*given, weight=weight[background])
         assert_allclose([*ours.value, *ours.error], [*theirs.value, *theirs.error], rtol=1e-12, atol=1e-14)
-    for metric in (metrics.jsd, metrics.blind_jsd):
-        assert_allclose(metric(histogram, cut=0.4), metric(*given, weight=weight[background]), rtol=1e-10)
+    for blind in (False, True):
+        want = metrics.jsd(*given, weight=weight[background], blind=blind)
+        assert_allclose(metrics.jsd(histogram, cut=0.4, blind=blind), want, rtol=1e-10)
     flat = metrics.flatness(histogram, cut=0.4), metrics.flatness(*given, weight=weight[background])
     assert_allclose([flat[0].rms, flat[0].expected], [flat[1].rms, flat[1].expected], rtol=1e-12)
 

@@ -153,7 +153,9 @@ def test_the_jsd_of_a_blind_selection_is_the_mean_over_selections_at_random(kind
     selected = rng.random(8000) < share
     toys = [metrics.jsd(mass, rng.permutation(selected), EDGES, base=base, weight=weight) for _ in range(600)]
     # 7 degrees of freedom: the mean of 600 is known to 2 %; the next order of the fluctuations adds 2 % or less.
-    assert metrics.blind_jsd(mass, selected, EDGES, base=base, weight=weight) == pytest.approx(np.mean(toys), rel=0.08)
+    assert metrics.jsd(mass, selected, EDGES, base=base, blind=True, weight=weight) == pytest.approx(
+        np.mean(toys), rel=0.08
+    )
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -263,39 +265,6 @@ def test_cvm_flatness_by_hand_with_negative_weights_and_an_empty_bin():
     assert metrics.cvm_flatness(score, mass, bins, weight=weight) == pytest.approx(want, rel=1e-10)
 
 
-def correlation_by_hand(score, mass, size, step):
-    """Each window's fractions written out, at each event."""
-    by_mass = score[np.argsort(mass, kind="stable")]
-    overall = np.array([np.mean(score <= s) for s in score])
-    windows = [by_mass[k : k + size] for k in range(0, len(score) - size + 1, step)]
-    return np.mean([np.mean((np.array([np.mean(w <= s) for s in score]) - overall) ** 2) for w in windows])
-
-
-@pytest.mark.parametrize("ties", [False, True])
-@pytest.mark.parametrize(("size", "step"), [(40, 7), (1, 1), (300, 50)])
-def test_cvm_correlation_by_hand(size, step, ties):
-    score, _, mass, _ = events(n=300, ties=ties)
-    found = metrics.cvm_correlation(score, mass, n_neighbours=size, step=step)
-    assert found == pytest.approx(correlation_by_hand(score, mass, size, step), rel=1e-10, abs=1e-14)
-
-
-def test_cvm_correlation_in_chunks(monkeypatch):
-    score, _, mass, _ = events()
-    want = metrics.cvm_correlation(score, mass)
-    monkeypatch.setattr("libmode.metrics.cvm.CHUNK", 7 * 200)
-    assert metrics.cvm_correlation(score, mass) == pytest.approx(want, rel=1e-12)
-
-
-def test_cvm_correlation_of_independent_and_constant_scores():
-    rng = np.random.default_rng(5)
-    score, mass = rng.random((2, 200_000))
-    # 1000 windows that do not overlap; one window's distance has a relative width of about 0.9.
-    assert metrics.cvm_correlation(score, mass, n_neighbours=200, step=200) == pytest.approx(
-        1 / 1200, rel=5 * 0.9 / np.sqrt(1000)
-    )
-    assert metrics.cvm_correlation(np.ones(1000), mass[:1000]) == pytest.approx(0, abs=1e-15)
-
-
 # ------------------------------------------------------------ signal bias
 
 MASS_BINS = np.linspace(-1, 1, 31)
@@ -399,42 +368,6 @@ def test_a_carved_bump_is_found_where_it_is():
     assert (one.signal[1], one.error[1]) == (alone.signal, alone.error)
 
 
-# -------------------------------------------------------------- bootstrap
-
-
-def test_bootstrap_of_a_mean():
-    values = np.random.default_rng(11).normal(5, 2, 400)
-    found = metrics.bootstrap(np.mean, [values], repeats=2000)
-    error = values.std() / 20
-    assert found.value == values.mean()
-    assert found.error == pytest.approx(error, rel=4 / np.sqrt(2 * 2000))
-    assert (found.low, found.high) == pytest.approx((found.value - error, found.value + error), abs=0.15 * error)
-    assert found == metrics.bootstrap(np.mean, [values], repeats=2000)
-    assert found != metrics.bootstrap(np.mean, [values], repeats=2000, seed=1)
-
-
-def test_bootstrap_keeps_events_together_and_types_as_they_are():
-    mass = np.arange(50, dtype=np.float32)
-
-    def statistic(first, second, third):
-        assert (first.dtype, second.dtype, third.shape) == (np.float32, np.bool_, (50, 2))
-        assert np.array_equal(second, first % 2 == 0)
-        assert np.array_equal(third[:, 1], first)
-        return first.mean()
-
-    metrics.bootstrap(statistic, [mass, mass % 2 == 0, np.column_stack([mass, mass])], repeats=10)
-
-
-def test_the_bootstrap_error_of_auc_is_its_spread():
-    def sample(seed):
-        score, label, _, _ = events(seed, n=500)
-        return score, label
-
-    spread = np.std([metrics.auc(*sample(seed)) for seed in range(300)])
-    errors = [metrics.bootstrap(metrics.auc, sample(seed)).error for seed in range(1000, 1005)]
-    assert np.mean(errors) == pytest.approx(spread, rel=0.2)
-
-
 # -------------------------------------------------------------- bad input
 
 SCORE, LABEL, MASS = np.linspace(0.05, 0.95, 10), np.tile([0, 1], 5), np.linspace(-0.9, 0.9, 10)
@@ -495,8 +428,16 @@ BAD = [
     (lambda: metrics.jsd(MASS, SCORE, EDGES), ValueError, r"selected\[0\] = 0.05: expected True or False"),
     (lambda: metrics.jsd(MASS, MASS > 2, EDGES), ValueError, "selected leaves no weight selected inside bins"),
     (lambda: metrics.jsd(MASS, MASS < 2, EDGES), ValueError, "selected leaves no weight not selected inside bins"),
-    (lambda: metrics.blind_jsd(MASS, MASS > 2, EDGES), ValueError, "selected has 0 of the sum of weights inside bins"),
-    (lambda: metrics.blind_jsd(MASS, MASS < 2, EDGES), ValueError, "selected has 1 of the sum of weights inside bins"),
+    (
+        lambda: metrics.jsd(MASS, MASS > 2, EDGES, blind=True),
+        ValueError,
+        "selected has 0 of the sum of weights inside bins",
+    ),
+    (
+        lambda: metrics.jsd(MASS, MASS < 2, EDGES, blind=True),
+        ValueError,
+        "selected has 1 of the sum of weights inside bins",
+    ),
     (
         lambda: metrics.jsd(MASS, SELECTED, EDGES, weight=LAST_NEGATIVE),
         ValueError,
@@ -522,9 +463,6 @@ BAD = [
         r"weight sums to -20 over the events in bin 7, \[0.75, 1\]",
     ),
     (lambda: metrics.cvm_flatness(SCORE, MASS, [2, 3]), ValueError, "mass has no event inside bins"),
-    (lambda: metrics.cvm_correlation(SCORE, MASS), ValueError, "n_neighbours = 200 with 10 events"),
-    (lambda: metrics.cvm_correlation(SCORE, MASS, n_neighbours=0), ValueError, "n_neighbours = 0: expected at least 1"),
-    (lambda: metrics.cvm_correlation(SCORE, MASS, n_neighbours=5, step=0), ValueError, "step = 0: expected at least 1"),
     (lambda: bias(bins=TWENTY + 5), ValueError, "mass has no event inside bins, 4 to 6"),
     (lambda: bias(signal_mass=2), ValueError, "signal_mass = 2: expected it inside bins, from -1 to 1"),
     (lambda: bias(signal_width=0), ValueError, "signal_width = 0: expected a finite number above 0"),
@@ -548,17 +486,6 @@ BAD = [
         lambda: metrics.spurious_signal(UNIFORM, TWENTY, [0.1, 0.2], [0.1]),
         ValueError,
         "signal_width has length 1, but signal_masses has length 2",
-    ),
-    (lambda: metrics.bootstrap(np.mean, []), ValueError, "arrays is empty"),
-    (lambda: metrics.bootstrap(np.mean, [MASS, MASS[1:]]), ValueError, r"arrays\[1\] has shape \(9,\): .* \(10,\)"),
-    (lambda: metrics.bootstrap(np.mean, [MASS[:1]]), ValueError, r"arrays\[0\] has 1 events"),
-    (lambda: metrics.bootstrap(np.mean, [MASS], repeats=1), ValueError, "repeats = 1: expected at least 2"),
-    (lambda: metrics.bootstrap(np.mean, [MASS], confidence_level=2), ValueError, "confidence_level = 2"),
-    (lambda: metrics.bootstrap(lambda m: np.nan, [MASS]), ValueError, "statistic is nan for the events as they are"),
-    (
-        lambda: metrics.bootstrap(lambda m: 1.0 if len(set(m)) == 10 else np.nan, [MASS], repeats=20),
-        ValueError,
-        "statistic is nan for a resample",
     ),
 ]
 

@@ -5,7 +5,7 @@ out. Labels are 1 for signal and 0 for background, and an event is selected
 where ``score >= threshold``. Weights may have either sign. Numbers are read as
 float64.
 
-:func:`efficiency`, :func:`residual`, :func:`flatness`, :func:`jsd`, :func:`blind_jsd`, :func:`roc`, :func:`auc`,
+:func:`efficiency`, :func:`residual`, :func:`flatness`, :func:`jsd`, :func:`roc`, :func:`auc`,
 :func:`threshold`, :func:`rejection`, :func:`signal_bias` and :func:`spurious_signal` also take a histogram in the
 place of events, for samples that do not fit into memory:
 
@@ -20,37 +20,21 @@ place of events, for samples that do not fit into memory:
 Without ``label`` all events are background. A cut is an edge of the score axis, and ``bins`` are edges of the
 mass axis. The overflow of score counts as the highest scores; that of mass counts in the ROC curve alone.
 
-:func:`bootstrap`, :func:`cvm_knn`, :func:`sde_knn`, :func:`signal_bias` and :func:`spurious_signal` need SciPy:
-``pip install 'libmode[metrics]'``.
+:func:`signal_bias` and :func:`spurious_signal` need SciPy: ``pip install 'libmode[metrics]'``.
+What a function returns is described with it.
 """
 
-from .bias import SignalBias, SpuriousSignal, signal_bias, spurious_signal
-from .bootstrap import Estimate, bootstrap
-from .cvm import cvm_correlation, cvm_flatness, cvm_knn
-from .dependence import Dependence, dependence
-from .maps import EfficiencyMap, ResidualMap, efficiency_map, residual_map
-from .mass import Efficiency, Flatness, Residual, blind_jsd, efficiency, flatness, jsd, residual
-from .roc import Roc, auc, rejection, roc, threshold
-from .sde import sde, sde_knn
+from .bias import signal_bias, spurious_signal
+from .cvm import cvm_flatness
+from .dependence import dependence
+from .maps import efficiency_map, residual_map
+from .mass import efficiency, flatness, jsd, residual
+from .roc import auc, rejection, roc, threshold
 from .summary import sensitivity, summary
 
 __all__ = [
-    "Dependence",
-    "Efficiency",
-    "EfficiencyMap",
-    "Estimate",
-    "Flatness",
-    "Residual",
-    "ResidualMap",
-    "Roc",
-    "SignalBias",
-    "SpuriousSignal",
     "auc",
-    "blind_jsd",
-    "bootstrap",
-    "cvm_correlation",
     "cvm_flatness",
-    "cvm_knn",
     "dependence",
     "efficiency",
     "efficiency_map",
@@ -60,8 +44,6 @@ __all__ = [
     "residual",
     "residual_map",
     "roc",
-    "sde",
-    "sde_knn",
     "sensitivity",
     "signal_bias",
     "spurious_signal",

@@ -15,7 +15,7 @@ from .._functions import mode_edges, mode_evaluate
 from .._options import check
 from .._user import level_of_the_user
 from ._arguments import Bins, number, numbers, positive_sums, weights, whole
-from .mass import Flatness, blind_jsd, flatness, jsd
+from .mass import Flatness, flatness, jsd
 from .roc import Roc, area, roc, working_point
 
 GROUPS = 20  # of the jackknife: the error that it finds then has one of 20 % itself
@@ -80,7 +80,7 @@ def summary(
           alone makes of a polynomial.
         - ``inverse_jsd_50``: 1/JSD (base 2) at 50 % signal efficiency, see :func:`jsd`.
         - ``inverse_jsd_50_ceiling``: the same of a selection that does not look at the mass, see
-          :func:`blind_jsd`. From order 1 on, a response that follows the mass as it
+          :func:`jsd` with ``blind=True``. From order 1 on, a response that follows the mass as it
           may stays below it.
         - ``sensitivity``: the quantity for early stopping and for the choice of a state, the
           highest over the working points of::
@@ -263,7 +263,7 @@ class _Background:
         mass, selected, weight = self._events.mass, self._events.score >= cut, self._events.weight
         try:
             divergence = jsd(mass, selected, self._edges, weight=weight)
-            ceiling = 1 / blind_jsd(mass, selected, self._edges, weight=weight)
+            ceiling = 1 / jsd(mass, selected, self._edges, blind=True, weight=weight)
         except ValueError as error:
             self.unknown["inverse_jsd_50"] = str(error)
             return {"inverse_jsd_50": np.nan, "inverse_jsd_50_ceiling": np.nan}

@@ -29,7 +29,7 @@ def efficiency_map(
     Parameters
     ----------
     axes : matplotlib Axes
-    efficiency : libmode.metrics.EfficiencyMap, or (edges, efficiency)
+    efficiency : what :func:`libmode.metrics.efficiency_map` returns, or (edges, efficiency)
         Edges of the first mass (k_1 + 1,), which goes to the right, and of the second
         (k_2 + 1,), in their units; efficiencies (k_1, k_2). Cells that are not finite
         are hatched.
@@ -78,7 +78,7 @@ def residual_map(
     Parameters
     ----------
     axes : matplotlib Axes
-    residual : libmode.metrics.ResidualMap, or (edges, residual, expected)
+    residual : what :func:`libmode.metrics.residual_map` returns, or (edges, residual, expected)
         Edges as for :func:`efficiency_map`; residuals and their expected errors (k_1, k_2).
         Cells that are not finite, or whose expected error is 0, are hatched.
     names, label

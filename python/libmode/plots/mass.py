@@ -23,7 +23,7 @@ def efficiency(axes: Axes, efficiency: Any, *, label: str | None = None, **style
     Parameters
     ----------
     axes : matplotlib Axes
-    efficiency : libmode.metrics.Efficiency, or (edges, value, error)
+    efficiency : what :func:`libmode.metrics.efficiency` returns, or (edges, value, error)
         Edges (bins + 1,) in units of mass; value and error (bins,), NaN in bins to be
         left out. The false positive rate is the background's.
     label : str, optional
@@ -152,7 +152,7 @@ def spurious_scan(
     Parameters
     ----------
     axes : matplotlib Axes
-    spurious : libmode.metrics.SpuriousSignal, or (signal_mass, signal, error)
+    spurious : what :func:`libmode.metrics.spurious_signal` returns, or (signal_mass, signal, error)
         Arrays (k,): masses in any unit; fitted signals and their errors in events, NaN
         to be left out. Up to twelve masses are points with error bars.
     ratio : matplotlib Axes, optional

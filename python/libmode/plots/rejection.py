@@ -20,7 +20,7 @@ def roc(axes: Axes, roc: Any, *, label: str | None = None, **style: Any) -> Axes
     Parameters
     ----------
     axes : matplotlib Axes
-    roc : libmode.metrics.Roc, or (signal_efficiency, false_positive_rate)
+    roc : what :func:`libmode.metrics.roc` returns, or (signal_efficiency, false_positive_rate)
         Arrays (k,). Points where no background passes are not drawn. For a random
         choice both arrays are equal.
     label : str, optional

@@ -14,7 +14,10 @@ from numpy.typing import NDArray
 from .. import metrics, mode_edges
 from .._far_masses import far
 from ..metrics._histogram import Histogram
-from ..metrics.roc import area, curve_of_cells, working_point
+from ..metrics.bias import SpuriousSignal
+from ..metrics.dependence import Dependence
+from ..metrics.mass import Efficiency, Residual
+from ..metrics.roc import Roc, area, curve_of_cells, working_point
 from . import spurious
 from .fill import fill
 from .problem import Problem
@@ -39,12 +42,12 @@ class Point:
     signal_efficiency: float | None  #: weight fraction of the signal that is selected
     background_efficiency: float  #: the same of the background: the false positive rate
     rejection: float | None  #: 1 / background_efficiency
-    efficiency: metrics.Efficiency  #: of the background, by mass
-    residual: metrics.Residual | None  #: of that around its best polynomial
+    efficiency: Efficiency  #: of the background, by mass
+    residual: Residual | None  #: of that around its best polynomial
     inverse_jsd: float | None  #: 1/JSD in base 2
     inverse_jsd_ceiling: float | None  #: that of a selection that does not look at the mass
-    dependence: metrics.Dependence | None  #: of this selection alone
-    spurious: metrics.SpuriousSignal | None
+    dependence: Dependence | None  #: of this selection alone
+    spurious: SpuriousSignal | None
     quoted: tuple[float, float, float] | None  #: the mass of the signal that is quoted, the signal and its error
     unknown: dict[str, str] = field(default_factory=dict)
 
@@ -54,8 +57,8 @@ class Judged:
     """One score."""
 
     auc: float | None
-    roc: metrics.Roc | None  #: at most 1000 points of it
-    dependence: metrics.Dependence | None  #: over all working points at once
+    roc: Roc | None  #: at most 1000 points of it
+    dependence: Dependence | None  #: over all working points at once
     points: list[Point]
     unknown: dict[str, str] = field(default_factory=dict)
 
@@ -148,7 +151,7 @@ class Tested:
                 f"expected at least order + 2 = {order + 2}."
             )
 
-    def dependence(self, score: NDArray[Any], bins: int | None) -> metrics.Dependence:
+    def dependence(self, score: NDArray[Any], bins: int | None) -> Dependence:
         """The test of these scores, (n,)."""
         return metrics.dependence(
             score,
@@ -212,7 +215,7 @@ def _at(
         efficiency = metrics.efficiency(histogram, **where)
     residual = _or_unknown(unknown, "residual", lambda: metrics.residual(histogram, degree=tested.order, **where))
     jsd = _or_unknown(unknown, "1/JSD", lambda: metrics.jsd(histogram, **where))
-    blind = _or_unknown(unknown, "1/JSD", lambda: metrics.blind_jsd(histogram, **where))
+    blind = _or_unknown(unknown, "1/JSD", lambda: metrics.jsd(histogram, blind=True, **where))
     if jsd == 0:
         unknown["1/JSD"] = "the masses of what is selected and what is not have the same spectrum"
     few = min(int(selected.sum()), int((~selected).sum()))
@@ -242,9 +245,9 @@ def _at(
     )
 
 
-def _thinned(curve: metrics.Roc) -> metrics.Roc:
+def _thinned(curve: Roc) -> Roc:
     """At most 1000 of its points, the first and the last among them, denser towards the highest scores."""
     last = len(curve.threshold) - 1
     even, dense = np.linspace(0, last, ROC_POINTS), np.geomspace(1, last + 1, ROC_POINTS) - 1
     which = np.unique(np.rint(np.r_[even, dense]).astype(int))
-    return metrics.Roc(curve.signal_efficiency[which], curve.false_positive_rate[which], curve.threshold[which])
+    return Roc(curve.signal_efficiency[which], curve.false_positive_rate[which], curve.threshold[which])

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from .. import metrics
 from ..metrics._histogram import Histogram
+from ..metrics.bias import SpuriousSignal
 from .problem import Problem
 
 CENTRAL = 0.95  # of the background is in the range of the fit: selections leave bins empty in the tails
@@ -39,7 +40,7 @@ class Plan(NamedTuple):
     signal_width: float | NDArray[np.float64]  #: their standard deviation; (m,) where the signals differ
     quoted: float | None  #: the mass whose signal is quoted; None for the mass of the largest one
 
-    def scan(self, histogram: Histogram, degree: int | str, cut: float | None = None) -> metrics.SpuriousSignal:
+    def scan(self, histogram: Histogram, degree: int | str, cut: float | None = None) -> SpuriousSignal:
         """:func:`libmode.metrics.spurious_signal` of the background, or of that with ``score >= cut``."""
         return metrics.spurious_signal(histogram, *self[:3], degree=degree, cut=cut)
 
@@ -50,9 +51,9 @@ class Fit:
 
     plan: Plan
     degree: int  #: of the polynomial: what describes the background, and the order on top
-    before: metrics.SpuriousSignal  #: in the background before any selection
+    before: SpuriousSignal  #: in the background before any selection
 
-    def scan(self, histogram: Histogram, cut: float) -> metrics.SpuriousSignal:
+    def scan(self, histogram: Histogram, cut: float) -> SpuriousSignal:
         """The same of the background with ``score >= cut``.
 
         Raises
@@ -66,7 +67,7 @@ class Fit:
         return found
 
 
-def quoted(scan: metrics.SpuriousSignal, mass: float | None) -> tuple[float, float, float] | None:
+def quoted(scan: SpuriousSignal, mass: float | None) -> tuple[float, float, float] | None:
     """The mass that is quoted, its signal and its standard error; without ``mass`` where signal / error is largest.
 
     None where that fit has too few events.
