@@ -235,9 +235,7 @@ def _tradeoff(shown: Mapping[str, list[Results]]) -> Figure:
         fitted = np.isfinite(bias)
         marker = {"marker": "o" if name.startswith("MoDe") else "^", "color": COLOURS[name]}
         plots.rejection_against_jsd(left, jsd, rejection, label=name, **marker)
-        plots.bias_against_rejection(
-            right, rejection[fitted], np.abs(bias[fitted]), bias_error=np.ones(fitted.sum()), **marker
-        )
+        right.errorbar(rejection[fitted], np.abs(bias[fitted]), 1, ls="none", **marker)
     left.set(ylabel="background rejection at 50%")
     right.set(xlabel="background rejection at 50%", ylabel="|fitted signal| over its error", yscale="symlog")
     right.set_yticks([0, 1, 10, 100], ["0", "1", "10", "100"])

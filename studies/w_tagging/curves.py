@@ -103,10 +103,9 @@ def _bias_against_rejection(scans: Mapping[str, list[Point]]) -> Figure:
             continue
         r50, r50_error = np.array([p.r50 for p, _ in fitted]).T
         bias, bias_error = np.array([(bias.mean, bias.error) for _, bias in fitted]).T
-        plots.bias_against_rejection(
-            axes, r50, bias, rejection_error=r50_error, bias_error=bias_error,
-            scan=[p.classifier.strength for p, _ in fitted], label=name, color=COLOURS[name], **_marker(name),
-        )  # fmt: skip
+        order = np.argsort([p.classifier.strength for p, _ in fitted], kind="stable")
+        points = (r50[order], bias[order], bias_error[order], r50_error[order])
+        axes.errorbar(*points, label=name, color=COLOURS[name], **{"marker": "o"} | _marker(name))
     axes.axhline(0, color="black", lw=1)
     axes.set(xlabel="R50", ylabel="fitted signal over its error")
     axes.set_yscale("symlog", linthresh=3)

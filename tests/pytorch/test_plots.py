@@ -3,7 +3,6 @@
 import re
 from types import SimpleNamespace
 
-import libmode
 import matplotlib
 import numpy as np
 import pytest
@@ -40,12 +39,6 @@ def mass_and_selection(n=1000):
     return mass, mass + rng.normal(0, 50, n) > 100, rng.normal(1, 0.5, n)
 
 
-def events():
-    rng = np.random.default_rng(1)
-    mass = rng.uniform(-1, 1, 2000)
-    return libmode.mode_moments(rng.random(2000) ** np.exp(mass), mass, order=2, max_slope=0.1)
-
-
 # Every function that draws series, with the least that it takes: its figure, and what is common to all.
 # Those that draw maps are in test_plots_of_maps.py.
 CALLS = {
@@ -54,10 +47,7 @@ CALLS = {
     "roc": lambda axes, **more: plots.roc(axes, ([0, 0.5, 1], [0, 0.1, 1]), **more),
     "rejection_against_jsd": lambda axes, **more: plots.rejection_against_jsd(axes, [0.1, 0.01], [9, 5], **more),
     "spurious_scan": lambda axes, **more: plots.spurious_scan(axes, ([60, 70], [1, -2], [2, 3]), **more),
-    "bias_against_rejection": lambda axes, **more: plots.bias_against_rejection(axes, [5, 9], [0.1, 2], **more),
     "frontier": lambda axes, **more: plots.frontier(axes, [3.0, 1.1], [0.9, 0.88], **more),
-    "losses": lambda axes, **more: plots.losses(axes, [0.7, 0.5, 0.4], **more),
-    "moments": lambda axes, **more: plots.moments(axes, events(), **more),
 }
 each = pytest.mark.parametrize("call", [pytest.param(call, id=name) for name, call in CALLS.items()])
 
@@ -191,6 +181,23 @@ def test_ratio_has_a_gap_where_there_are_no_events(weight):
     np.testing.assert_array_equal(lower.patches[0].get_data().values, [1, np.nan, 1])
 
 
+def test_spectrum_of_a_histogram(axes):
+    mass, selected, weight = mass_and_selection()
+    bins = [EDGES, [-0.5, 0.5, 1.5]]
+    values, variances = (np.histogram2d(mass, selected, bins, weights=weight**k)[0] for k in (1, 2))
+    ratio = Figure().subplots()
+    for given in ({}, {"cut": 0.5}):
+        plots.spectrum(axes, (values, variances, *bins), ratio=ratio, **given)
+    other, of_ratio = Figure().subplots(2)
+    for chosen in (None, selected):
+        plots.spectrum(other, mass, chosen, EDGES, weight=weight, ratio=of_ratio)
+    for drawn, want in ((axes, other), (ratio, of_ratio)):
+        for ours, theirs in zip(drawn.patches, want.patches, strict=True):
+            np.testing.assert_allclose(ours.get_data().values, theirs.get_data().values, rtol=1e-12)
+    with pytest.raises(TypeError, match="selected belongs to events"):
+        plots.spectrum(axes, (values, variances, *bins), selected)
+
+
 def test_roc(axes):
     curve = SimpleNamespace(
         signal_efficiency=[0, 0.1, 0.5, 1], false_positive_rate=[0, 0, 0.1, 1], threshold=[np.inf, 0.9, 0.5, 0]
@@ -228,23 +235,12 @@ def test_rejection_against_jsd(axes):
 
 def test_points_without_a_scan_are_not_joined_and_one_point_is_enough(axes):
     plots.rejection_against_jsd(axes, 0.5, 3.0, rejection_error=0.5)
-    plots.bias_against_rejection(axes, [3, 2], [1, 5], marker="s")
+    plots.rejection_against_jsd(axes, [0.25, 0.5], [1, 5], marker="s")
     one, two = axes.lines
     assert one.get_linestyle() == two.get_linestyle() == "None"
     assert two.get_marker() == "s"
     np.testing.assert_array_equal(one.get_xydata(), [[2, 3]])
-    np.testing.assert_array_equal(two.get_xydata(), [[3, 1], [2, 5]])
-
-
-def test_bias_against_rejection(axes):
-    plots.bias_against_rejection(
-        axes, [9, 5], [2, np.nan], rejection_error=[1, 0.5], bias_error=[0.5, np.nan], scan=[2, 1]
-    )
-    np.testing.assert_array_equal(axes.lines[0].get_xydata(), [[5, np.nan], [9, 2]])
-    along_x, along_y = bars(axes)
-    np.testing.assert_array_equal(along_x, [[[8, 2], [10, 2]]])
-    np.testing.assert_array_equal(along_y, [[[9, 1.5], [9, 2.5]]])
-    assert labels(axes) == ("background rejection", "signal bias")
+    np.testing.assert_array_equal(two.get_xydata(), [[4, 1], [2, 5]])
 
 
 def test_frontier(axes):
@@ -286,39 +282,6 @@ def test_few_masses_of_a_spurious_scan_are_points(axes):
     assert (labels(axes), labels(ratio)) == (("", "spurious signal"), ("signal mass", "signal / error"))
 
 
-def test_losses(axes):
-    plots.losses(axes, [3, 2, 1], validation=[4, 3, 2])
-    training, validation = axes.lines
-    np.testing.assert_array_equal(training.get_xydata(), [[1, 3], [2, 2], [3, 1]])
-    np.testing.assert_array_equal(validation.get_xydata(), [[1, 4], [2, 3], [3, 2]])
-    assert (training.get_linestyle(), validation.get_linestyle()) == ("-", "--")
-    assert training.get_color() == validation.get_color()
-    assert legend(axes) == ["training", "validation"]
-    assert labels(axes) == ("epoch", "loss")
-
-
-def test_components_of_losses(axes):
-    plots.losses(axes, {"BCE": [3, 2], "MoDe": [1, np.nan]}, validation={"BCE": [4, 3]}, label="seed 1", ls=":")
-    assert legend(axes) == ["seed 1 BCE", "seed 1 BCE, validation", "seed 1 MoDe"]
-    assert [line.get_linestyle() for line in axes.lines] == [":", "--", ":"]
-    np.testing.assert_array_equal(axes.lines[2].get_ydata(), [1, np.nan])
-    assert axes.lines[2].get_color() != axes.lines[0].get_color()
-
-
-def test_moments(axes):
-    given = events()
-    plots.moments(axes, given, degrees=[1, 2], bounded=True, label="test")
-    assert legend(axes) == ["test $c_{1}$", r"test $\tilde{c}_{1}$", "test $c_{2}$", r"test $\tilde{c}_{2}$"]
-    want = [given.moments[:, 1], given.bounded[:, 1], given.moments[:, 2], given.bounded[:, 2]]
-    for line, column in zip(axes.lines, want, strict=True):
-        np.testing.assert_array_equal(line.get_xydata().T, [given.at, column])
-    assert (given.moments[:, 1] != given.bounded[:, 1]).any()
-    assert [line.get_linestyle() for line in axes.lines] == ["-", "--"] * 2
-    assert axes.lines[0].get_color() == axes.lines[1].get_color() != axes.lines[2].get_color()
-    plots.moments(axes, given)
-    assert legend(axes)[4:] == ["$c_{0}$", "$c_{1}$", "$c_{2}$"]
-
-
 BAD = [
     (plots.efficiency, ((EDGES[1:], VALUE, ERROR),), {}, "efficiency.edges has length 4: expected 5, one more than efficiency.value"),
     (plots.efficiency, ((EDGES, VALUE, ERROR[1:]),), {}, "efficiency.error has length 3, but efficiency.value has length 4"),
@@ -326,15 +289,14 @@ BAD = [
     (plots.efficiency, ((EDGES[::-1], VALUE, ERROR),), {}, "efficiency.edges[1] = 120.0: expected more than 200.0 before it"),
     (plots.efficiency, (([EDGES], VALUE, ERROR),), {}, "efficiency.edges has shape (1, 5): expected (n,) or (n, 1)"),
     (plots.efficiency, ((EDGES, VALUE),), {}, "expected the attributes edges, value, error, or a tuple of these"),
-    (plots.spectrum, ([1, np.nan], None, [0, 5]), {}, "mass[1] = nan: expected finite numbers"),
+    (plots.spectrum, ([1, np.nan], None, [0, 5]), {}, "mass[1] = nan: expected a finite number"),
     (plots.spectrum, ([1, 2], [True], [0, 5]), {}, "selected has length 1, but mass has length 2"),
     (plots.spectrum, ([1, 2], [1, 2], [0, 5]), {}, "selected[1] = 2: expected True or False, or 1 or 0"),
     (plots.spectrum, ([1, 2], [1, np.nan], [0, 5]), {}, "selected[1] = nan: expected a finite number"),
     (plots.spectrum, ([1, 2], None, [0, 5]), {"weight": [1]}, "weight has length 1, but mass has length 2"),
-    (plots.spectrum, ([1, 2], None, 3), {}, "bins has shape ()"),
-    (plots.spectrum, ([1, 2], None, [1, 1, 2]), {}, "bins[1] = 1.0: expected more than 1.0 before it"),
+    (plots.spectrum, ([1, 2], None, [1, 1, 2]), {}, "bins[1] = 1 after 1: expected edges that increase"),
     (plots.spectrum, ([1, 2], [False, False], [0, 5]), {}, "selected: the events inside bins have total weight 0,"),
-    (plots.spectrum, ([1, 2], None, [5, 6]), {}, "mass: the events inside bins have total weight 0,"),
+    (plots.spectrum, ([1, 2], None, [5, 6]), {}, "mass has no event inside bins, 5 to 6"),
     (plots.roc, (([0, 1], [0, 1, 1]),), {}, "roc.false_positive_rate has length 3, but roc.signal_efficiency has length 2"),
     (plots.roc, ("roc",), {}, "roc is 'roc': expected the attributes signal_efficiency, false_positive_rate"),
     (plots.rejection_against_jsd, ([0.1, 0.2], [1]), {}, "rejection has length 1, but jsd has length 2"),
@@ -343,17 +305,9 @@ BAD = [
     (plots.rejection_against_jsd, ([0.1], None), {}, "rejection is None"),
     (plots.rejection_against_jsd, (0.1, 1), {"jsd_error": -1}, "jsd_error[0] = -1.0: expected numbers >= 0"),
     (plots.rejection_against_jsd, (0.1, 1), {"blind_jsd": 0}, "blind_jsd = 0: expected a number > 0"),
-    (plots.bias_against_rejection, ([1, 2], [1, 2]), {"scan": [1]}, "scan has length 1, but rejection has length 2"),
-    (plots.bias_against_rejection, ([1, 2], [1, 2]), {"bias_error": [[1, 2]]}, "bias_error has shape (1, 2)"),
     (plots.frontier, ([1, 0], [1, 2]), {}, "residual[1] = 0: expected numbers > 0"),
     (plots.spurious_scan, (([1, 2], [1], [1, 2]),), {}, "spurious.signal has length 1, but spurious.signal_mass has length 2"),
     (plots.spurious_scan, (([1, 2], [1, 2], [1]),), {}, "spurious.error has length 1, but spurious.signal_mass has length 2"),
-    (plots.losses, ([[1, 2], [3, 4]],), {}, "training has shape (2, 2)"),
-    (plots.losses, ([1, 2],), {"validation": [1]}, "validation has length 1, but training has length 2"),
-    (plots.losses, ({"a": [1]},), {"validation": {"b": [1]}}, "validation['b'] has no counterpart in training"),
-    (plots.losses, ({"a": [1]},), {"validation": [1]}, "validation has no counterpart in training"),
-    (plots.moments, ([1, 2],), {}, "moments is [1, 2]: expected what libmode.mode_moments returns"),
-    (plots.moments, (events(),), {"degrees": [3]}, "degrees has 3: expected 0 to 2, the order of moments"),
 ]  # fmt: skip
 
 

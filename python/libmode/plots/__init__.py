@@ -8,10 +8,7 @@
 :func:`roc`                        background rejection against signal efficiency
 :func:`rejection_against_jsd`      how much is rejected, how little the spectrum changes
 :func:`spurious_scan`              fitted signal where there is none, against its mass
-:func:`bias_against_rejection`     signal bias against background rejection
 :func:`frontier`                   AUC or rejection against the residual: what flatness costs
-:func:`losses`                     training and validation loss by epoch
-:func:`moments`                    Legendre moments c_l(s) against score
 =================================  =======================================================
 
 Each function draws one series or map into an Axes and returns the Axes, so that several series
@@ -27,17 +24,13 @@ with needed("matplotlib", by="libmode.plots", extra="plot"):
     from ._style import OKABE_ITO, style
     from .maps import efficiency_map, residual_map
     from .mass import efficiency, spectrum, spurious_scan
-    from .rejection import bias_against_rejection, frontier, rejection_against_jsd, roc
-    from .training import losses, moments
+    from .rejection import frontier, rejection_against_jsd, roc
 
 __all__ = [
     "OKABE_ITO",
-    "bias_against_rejection",
     "efficiency",
     "efficiency_map",
     "frontier",
-    "losses",
-    "moments",
     "rejection_against_jsd",
     "residual_map",
     "roc",

@@ -10,9 +10,12 @@ from matplotlib.cbook import normalize_kwargs
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
+from .._arrays import vector
 from .._front import same_length, takes_events
-from ..metrics._arguments import yes_or_no
-from ._data import fields, finite, increasing, labelled, numbers
+from ..metrics._arguments import numbers, yes_or_no
+from ..metrics._histogram import is_histogram
+from ..metrics._split import Counted, counted
+from ._data import fields, finite, increasing, labelled
 
 MOST_POINTS = 12  # signal masses that are drawn as points; more are a line
 
@@ -67,10 +70,11 @@ def efficiency(axes: Axes, efficiency: Any, *, label: str | None = None, **style
 def spectrum(
     axes: Axes,
     mass: Any,
-    selected: Any,
-    bins: Any,
+    selected: Any = None,
+    bins: Any = None,
     *,
     weight: Any = None,
+    cut: float | None = None,
     ratio: Axes | None = None,
     label: str | None = None,
     **style: Any,
@@ -80,14 +84,16 @@ def spectrum(
     Parameters
     ----------
     axes : matplotlib Axes
-    mass : (n,) real numbers, finite
+    mass : (n,) real numbers, or a histogram (see :mod:`libmode.metrics`)
         Of the background, in any unit.
     selected : (n,) bool, or 0 or 1, or None
         The events to draw; None draws all.
-    bins : (bins + 1,) increasing real numbers
-        Edges of the bins, in units of mass; events outside are left out.
+    bins : (bins + 1,) increasing real numbers, or an integer
+        As for :func:`libmode.metrics.efficiency`; events outside are left out.
     weight : (n,) real numbers of either sign, optional
         Event weights; all 1 by default.
+    cut : number, optional
+        With a histogram: draws ``score >= cut``.
     ratio : matplotlib Axes, optional
         Also draws there the spectrum over that of all events, which is the efficiency
         relative to its mean; the label of the mass goes there. Bins without events are
@@ -118,25 +124,26 @@ def spectrum(
     ...     axes = plots.spectrum(axes, mass, chosen, np.arange(50, 300, 25), ratio=ratio)
     >>> axes.get_ylabel(), ratio.get_ylabel()
     ('normalised to unit area', 'after / before')
+    >>> histogram = np.histogram2d(mass, selected, bins=[np.arange(50, 300, 25), [-0.5, 0.5, 1.5]])
+    >>> axes = plots.spectrum(axes, histogram, cut=0.5)  # the same, of a histogram
     """
-    mass = numbers("mass", mass)
-    bad = np.flatnonzero(~np.isfinite(mass))
-    if len(bad):
-        raise ValueError(f"mass[{bad[0]}] = {mass[bad[0]]}: expected finite numbers")
-    weight = np.ones(len(mass)) if weight is None else numbers("weight", weight)
-    same_length("weight", weight, "mass", mass)
-    edges = numbers("bins", bins)
-    increasing("bins", edges)
-    drawn = everything = _density("mass", mass, weight, edges)
+    every = counted(mass, bins, weight, None)
+    edges, drawn = every.bins.edges, every
     options: dict[str, Any] = {"fill": True, "color": "0.85"}
-    if selected is not None:
-        chosen = yes_or_no("selected", selected, "True or False, or 1 or 0", "mass", mass)
-        drawn = _density("selected", mass[chosen], weight[chosen], edges)
-        options = {}
-    histogram = axes.stairs(drawn, edges, label=label, **options | style)
+    if is_histogram(mass):
+        if selected is not None:
+            raise TypeError("selected belongs to events: give a histogram and cut")
+        if cut is not None:
+            drawn, options = counted(mass, bins, weight, cut), {}
+    elif selected is not None:
+        masses = numbers("mass", mass)
+        chosen = yes_or_no("selected", selected, "True or False, or 1 or 0", "mass", masses)
+        drawn, options = _selected(masses, chosen, weight, every), {}
+    density, everything = _density("selected", drawn), _density("mass", every)
+    histogram = axes.stairs(density, edges, label=label, **options | style)
     if ratio is not None:
         with np.errstate(divide="ignore", invalid="ignore"):
-            quotient = finite(drawn / everything)
+            quotient = finite(density / everything)
         colour = histogram.get_facecolor() if histogram.get_fill() else histogram.get_edgecolor()
         ratio.stairs(quotient, edges, baseline=None, **{"color": colour} | style | {"fill": False})
         labelled(ratio, "mass", "after / before")
@@ -201,9 +208,15 @@ def spurious_scan(
     return labelled(axes, "", "spurious signal")
 
 
-def _density(name: str, mass: NDArray[Any], weight: NDArray[Any], edges: NDArray[Any]) -> NDArray[np.float64]:
-    content, _ = np.histogram(mass, edges, weights=weight)
-    total = content.sum()
+def _density(name: str, spectrum: Counted) -> NDArray[np.float64]:
+    total = spectrum.weight.sum()
     if not total > 0:
         raise ValueError(f"{name}: the events inside bins have total weight {total:g}, which gives no unit area")
-    return np.asarray(content / total / np.diff(edges), np.float64)
+    return np.asarray(spectrum.weight / total / np.diff(spectrum.bins.edges), np.float64)
+
+
+def _selected(mass: NDArray[Any], chosen: NDArray[np.bool_], weight: Any, every: Counted) -> Counted:
+    """The events that are chosen, in the bins of all."""
+    if not chosen.any():
+        return every._replace(weight=0 * every.weight)
+    return counted(mass[chosen], every.bins.edges, None if weight is None else vector("weight", weight)[chosen], None)

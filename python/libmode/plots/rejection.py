@@ -121,54 +121,6 @@ def rejection_against_jsd(
     return labelled(axes, "1 / JSD", "background rejection")
 
 
-def bias_against_rejection(
-    axes: Axes,
-    rejection: Any,
-    bias: Any,
-    *,
-    rejection_error: Any = None,
-    bias_error: Any = None,
-    scan: Any = None,
-    label: str | None = None,
-    **style: Any,
-) -> Axes:
-    """Signal bias against background rejection of one method: points with errors.
-
-    Parameters
-    ----------
-    axes : matplotlib Axes
-    rejection : (k,) real numbers, or one
-        1 / false positive rate, as a rule at 50 % signal efficiency: R50.
-    bias : (k,) real numbers, or one
-        Signal that is fitted where there is none, in events or relative to its error.
-    rejection_error, bias_error : (k,) real numbers >= 0, or one, optional
-        Standard errors.
-    scan, label, **style
-        As for :func:`rejection_against_jsd`.
-
-    Returns
-    -------
-    axes
-
-    Raises
-    ------
-    ValueError, TypeError
-        For arrays that do not fit each other, and values that cannot be drawn, with argument, value and place.
-
-    Examples
-    --------
-    >>> from matplotlib.figure import Figure
-    >>> from libmode import plots
-    >>> axes = plots.bias_against_rejection(Figure().subplots(), [9.1, 8.0, 6.5], [31, 4, -1], bias_error=[10, 9, 8])
-    >>> axes.get_ylabel()
-    'signal bias'
-    """
-    at = _points(rejection=rejection, bias=bias, rejection_error=rejection_error, bias_error=bias_error, scan=scan)
-    errors = at.get("rejection_error"), at.get("bias_error")
-    _errorbar(axes, at["rejection"], at["bias"], *errors, scan, label, style)
-    return labelled(axes, "background rejection", "signal bias")
-
-
 def frontier(
     axes: Axes,
     residual: Any,
