@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.interpolate import BSpline
+from sklearn.isotonic import isotonic_regression
 
 _DEGREE = 3  # of the splines
 
@@ -19,32 +21,18 @@ class Local(NamedTuple):
 
 
 class Splines:
-    """Cubic B-splines on the interval between the first and the last of the knots, which increase.
-
-    Between neighbouring inner knots they are polynomials, with two continuous derivatives at each knot.
-    """
+    """Cubic B-splines on the interval between the first and the last of the knots, which increase."""
 
     def __init__(self, knots: NDArray[np.float64]) -> None:
-        self.knots = knots
-        ends = np.repeat(knots[[0, -1]], _DEGREE).reshape(2, -1)
-        self._all = np.concatenate([ends[0], knots, ends[1]])
+        self._ends = knots[[0, -1]]
+        self._all = np.concatenate([self._ends[:1].repeat(_DEGREE), knots, self._ends[1:].repeat(_DEGREE)])
         self.count = len(knots) + _DEGREE - 1
 
     def at(self, mass: NDArray[np.float64]) -> Local:
-        """At masses (n,), clipped to the interval, by C. de Boor's recurrence (J. Approx. Theory 6 (1972) 50)."""
-        inside = np.clip(mass, self.knots[0], self.knots[-1])
-        place = np.clip(np.searchsorted(self.knots, inside, side="right") - 1, 0, len(self.knots) - 2)
-        at = place + _DEGREE  # among all knots
-        values = np.ones((len(mass), _DEGREE + 1))
-        for degree in range(1, _DEGREE + 1):
-            saved = np.zeros(len(mass))
-            for k in range(degree):
-                low, high = self._all[at + k + 1 - degree], self._all[at + k + 1]
-                share = values[:, k] / (high - low)
-                values[:, k] = saved + (high - inside) * share
-                saved = (inside - low) * share
-            values[:, degree] = saved
-        return Local(place, values)
+        """At masses (n,), clipped to the interval."""
+        matrix = BSpline.design_matrix(np.clip(mass, *self._ends), self._all, _DEGREE)
+        shape = len(mass), _DEGREE + 1
+        return Local(matrix.indices.reshape(shape)[:, 0].astype(np.intp), matrix.data.reshape(shape))
 
 
 def bernstein(unit: NDArray[np.float64], order: int) -> NDArray[np.float64]:
@@ -54,33 +42,9 @@ def bernstein(unit: NDArray[np.float64], order: int) -> NDArray[np.float64]:
 
 
 def increasing(rows: NDArray[np.float64], weight: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The columns of (m, k) numbers, made non-decreasing downwards by least squares with weights (m,).
-
-    Isotonic regression by the pooling of adjacent violators (M. Ayer et al., Ann. Math. Stat. 26 (1955) 641).
-    """
-    found = np.empty_like(rows)
-    for k in range(rows.shape[1]):
-        found[:, k] = _isotonic(rows[:, k], weight)
-    return found
-
-
-def _isotonic(values: NDArray[np.float64], weight: NDArray[np.float64]) -> NDArray[np.float64]:
-    if (np.diff(values) >= 0).all():
-        return values
-    means: list[float] = []
-    sums: list[float] = []
-    counts: list[int] = []
-    for value, w in zip(values.tolist(), weight.tolist(), strict=True):
-        mean, total, count = value, w, 1
-        while means and means[-1] > mean:
-            other, of_other = means.pop(), sums.pop()
-            mean = (mean * total + other * of_other) / (total + of_other)
-            total += of_other
-            count += counts.pop()
-        means.append(mean)
-        sums.append(total)
-        counts.append(count)
-    return np.repeat(np.array(means), counts)
+    """The columns of (m, k) numbers, made non-decreasing downwards by least squares with positive weights (m,)."""
+    fitted = [isotonic_regression(column, sample_weight=weight) for column in rows.T]
+    return np.column_stack(fitted)
 
 
 def product(of: list[Local], counts: list[int]) -> Any:

@@ -17,7 +17,6 @@ from .._far_masses import say_if_far
 from .._front import flat, same_length, variables
 from .._missing import needed
 from .._shown import refuse_unknown
-from ._basis import Local, Splines, bernstein, increasing, product
 from ._cpp import header
 from ._file import HIGHEST_ORDER, VERSION
 from ._file import read as read_file
@@ -25,6 +24,8 @@ from ._file import read as read_file
 with needed("sklearn", "libmode.posthoc", "posthoc"):
     from sklearn.base import BaseEstimator, TransformerMixin
     from sklearn.utils.validation import check_is_fitted
+
+    from ._basis import Local, Splines, bernstein, increasing, product
 
 _LEVELS = 512  # of the score, with as many events between neighbours
 _IN_TAIL = 10  # events beyond the last level but one, on either side
