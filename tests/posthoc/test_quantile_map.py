@@ -11,7 +11,6 @@ import sklearn
 from libmode import metrics
 from libmode.posthoc import QuantileMap
 from scipy import stats
-from scipy.interpolate import BSpline
 from sklearn.base import clone
 
 EDGES = np.linspace(-1, 1, 21)
@@ -224,18 +223,6 @@ def test_a_second_map_of_three_variables_takes_away_what_the_first_left():
     before, left, least = np.array(found).T
     assert before.min() > 8 and left.max() > 2.5
     assert least.max() < 2.5 and np.mean(least) < min(1.8, 0.7 * np.mean(left))  # by chance 1.4, fitted to as many
-
-
-def test_the_splines_are_those_of_scipy():
-    from libmode.posthoc._basis import Splines
-
-    knots = np.array([0.0, 0.1, 0.5, 0.6, 2.0])
-    own = Splines(knots).at(np.linspace(0, 2, 101))
-    full = np.concatenate([[0] * 3, knots, [2] * 3])
-    want = BSpline.design_matrix(np.linspace(0, 2, 101), full, 3).toarray()
-    dense = np.zeros_like(want)
-    np.put_along_axis(dense, own.first[:, None] + np.arange(4), own.values, 1)
-    np.testing.assert_allclose(dense, want, atol=1e-14)
 
 
 def test_text_pickle_and_clone(training, other, tmp_path):
