@@ -1,5 +1,7 @@
 """The numbers of ``libmode report`` are those of libmode.metrics, whatever the format of the files."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 import report_toys
@@ -255,6 +257,27 @@ def test_more_events_than_are_kept_fill_histograms_in_a_second_pass(toy, files, 
     assert_allclose(point["residual"]["value"], residual.value, rtol=1e-9)
     assert_allclose(point["residual"]["error"], residual.error, rtol=1e-9)
     assert 1 / point["inverse_jsd"] == pytest.approx(metrics.jsd(mass, selected, found["edges"], weight=own), rel=1e-9)
+
+
+def test_memory_does_not_grow_with_the_files(monkeypatch):
+    """Four times as many events have no more than a tenth more at the peak; the events themselves have 13 MB."""
+    monkeypatch.setattr(sample, "MOST", 20_000)
+
+    def chunks(count):
+        rng = np.random.default_rng(0)
+        for _ in range(count):
+            label = rng.random(10_000) < 0.3
+            yield Events([rng.random(10_000)], rng.exponential(60, 10_000), None, label, 10_000)
+
+    def peak(count):
+        tracemalloc.start()
+        found = judge.judge(sample.look(chunks(count)), chunks(count), 0, [0.5])
+        assert found.events == 10_000 * count and found.tested == 20_000
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return most
+
+    assert peak(80) < 1.1 * peak(20)
 
 
 def test_p_values_of_few_selected_events_are_as_frequent_as_they_should():

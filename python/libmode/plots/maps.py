@@ -10,7 +10,7 @@ from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
 
 from .._arrays import read
-from ._data import finite, increasing, labelled, not_negative, numbers
+from ._data import attributes, finite, increasing, labelled, not_negative, numbers
 
 # Pulls up to this are seen by chance alone, so that colours need not tell them from each other.
 LEAST_LIMIT = 3.0
@@ -123,10 +123,7 @@ def residual_map(
 
 def _cells(argument: str, given: Any, names: tuple[str, ...]) -> list[Any]:
     """The two arrays of edges, and arrays (k_1, k_2), which are attributes or come in this order."""
-    if all(hasattr(given, name) for name in names):
-        given = [getattr(given, name) for name in names]
-    elif not isinstance(given, (tuple, list)) or len(given) != len(names):
-        raise TypeError(f"{argument} is {given!r:.80}: expected the attributes {', '.join(names)}, or a tuple of these")
+    given = attributes(argument, given, names)
     if len(given[0]) != 2:
         raise ValueError(f"{argument}.edges has length {len(given[0])}: expected 2, the edges of each mass")
     edges = [numbers(f"{argument}.edges[{k}]", own) for k, own in enumerate(given[0])]
