@@ -21,6 +21,9 @@ PYTHON = ["train_classes.py", "train_jax.py", "train_keras.py", "train_numpy.py"
 COMPILED = {"train.c": ["-std=c99", "CC", "cc", "-lm"], "train.cpp": ["-std=c++11", "CXX", "c++"]}
 TRAININGS = [*PYTHON, *COMPILED, "go/main.go"]
 PROGRAMS = ["fairness.py", "histogram.py", *TRAININGS]
+ANALYSIS = "analysis.py"
+# What ROOT's SOFIE reads in the versions that have no Swish.
+SOFIE = {"Gemm", "MatMul", "Add", "Mul", "Sigmoid", "Relu", "Tanh"}
 
 
 def output(command, directory=EXAMPLES):
@@ -40,9 +43,9 @@ def compiled(name, out):
 
 def test_there_is_one_for_each_language_and_framework():
     files = {str(path.relative_to(EXAMPLES)) for path in EXAMPLES.rglob("*.*") if "__pycache__" not in path.parts}
-    assert {name for name in files if not name.startswith(("root/", "recipes/"))} == {"README.md", *PROGRAMS}
+    assert {name for name in files if not name.startswith(("root/", "recipes/"))} == {"README.md", ANALYSIS, *PROGRAMS}
     listed = re.findall(r"\]\(([\w/.]+)\) \| ", (EXAMPLES / "README.md").read_text())
-    assert sorted(listed) == sorted([*PROGRAMS, "recipes", "root"])
+    assert sorted(listed) == sorted([*PROGRAMS, ANALYSIS, "recipes", "root"])
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -89,3 +92,19 @@ def test_the_selection_is_fair():
     assert min(without[groups] + without[ages]) > 0.1
     assert fair[bend] < 0.06 and linear[bend] < 0.06 < without[bend] and min(linear[ages]) > 0.1
     assert lot[auc] < fair[auc] < linear[auc] < without[auc]
+
+
+def test_the_analysis_runs_to_its_end(tmp_path):
+    """With few events; what the page shows is its output with all of them, so that the words are the same."""
+    import onnx
+
+    printed = output([sys.executable, EXAMPLES / ANALYSIS, "5000"], tmp_path)
+    assert (tmp_path / "analysis.png").stat().st_size > 10_000
+    differs = float(re.search(r"differs by at most (\S+)", printed)[1])
+    assert differs < 1e-5
+    model = onnx.load(tmp_path / "network.onnx")
+    assert {opset.version for opset in model.opset_import if not opset.domain} < set(range(1, 24))
+    assert {node.op_type for node in model.graph.node} <= SOFIE
+    page = (DOCS / "analysis.md").read_text()
+    shown, words = "".join(shown_blocks(page)), re.compile(r"-?[\d.]+(e-\d+)?f?")
+    assert words.sub("#", printed).split() == words.sub("#", shown).split()

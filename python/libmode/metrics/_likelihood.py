@@ -6,7 +6,6 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ._shapes import Array, Shape
 from ._split import Counted
@@ -155,10 +154,10 @@ def has_room(fitted: Fitted, fraction: Array) -> bool:
     return bool((fitted.expected[fraction > UNDER_SIGNAL * fraction.max()] > FLOOR).all())
 
 
-def _inverse(matrix: Array) -> NDArray[np.float64] | None:
+def _inverse(matrix: Array) -> Array | None:
     """None of a matrix that is not positive definite."""
     try:
         np.linalg.cholesky(matrix)
     except np.linalg.LinAlgError:
         return None
-    return np.linalg.inv(matrix)
+    return np.asarray(np.linalg.inv(matrix), np.float64)

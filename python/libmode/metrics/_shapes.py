@@ -52,9 +52,9 @@ class Shape:
             mean = np.einsum("qb,qbp->bp", self.width, self.basis) / self.width.sum(axis=0)[:, None]
             # An empty bin counts as half an event.
             logarithm = np.log(np.maximum(count, 0.5) / self.width.sum(axis=0))
-            return np.linalg.lstsq(mean * size[:, None], logarithm * size, rcond=None)[0]
+            return np.asarray(np.linalg.lstsq(mean * size[:, None], logarithm * size, rcond=None)[0], np.float64)
         slope = self(np.zeros(self.basis.shape[-1])).slope
-        return np.linalg.lstsq(slope / size[:, None], count / size, rcond=None)[0]
+        return np.asarray(np.linalg.lstsq(slope / size[:, None], count / size, rcond=None)[0], np.float64)
 
 
 class Family(NamedTuple):

@@ -1,0 +1,198 @@
+"""A search from events to a systematic uncertainty: python analysis.py [number of background events]
+
+docs/analysis.md explains each step. Replace events() by your own; the rest stays as it is.
+Needs pip install 'libmode[torch,xgboost,metrics,plot]' onnx onnxscript onnxruntime
+"""
+
+import sys
+
+import numpy as np
+import onnxruntime
+import torch
+from libmode import metrics, plots
+from libmode.torch import MoDeConstraint
+from libmode.xgboost import MoDeXGBClassifier
+from matplotlib.figure import Figure
+from torch.nn.functional import binary_cross_entropy_with_logits
+from torch.utils.data import DataLoader, TensorDataset
+
+BACKGROUND = int(sys.argv[1]) if len(sys.argv) > 1 else 300_000  # events to train with, and as many to test
+SIGNAL_MASSES = (90, 125, 170)  # GeV
+RANGE = (50, 250)  # GeV, of the mass in the search
+EPOCHS, BATCH = 12, 2048
+ORDERS, STRENGTHS = (0, 1), (1, 3, 10, None)  # None: the constraint finds the strength itself
+EFFICIENCIES = (0.5, 0.2)  # of the signal: the working points
+FLAT = 1.5  # a residual below so many times what chance makes counts as flat
+BINS = np.linspace(*RANGE, 41)  # of the spectrum that is fitted
+SCAN = np.arange(70, 231, 4)  # signal masses of the fits
+
+
+# ------------------------------------------------------------ events
+
+
+def events(background, seed):
+    """Features (n, 4), label, mass and weight of a toy with all that real samples have."""
+    rng = np.random.default_rng(seed)
+    signal = background // 30
+    label = np.repeat([0, 1], [background, signal])
+    peaks = np.repeat(SIGNAL_MASSES, signal // 3 + 1)[:signal]
+    mass = np.append(50 + rng.exponential(60, background), rng.normal(peaks, 0.07 * peaks))
+    substructure = rng.normal(0.55 - 0.17 * label, 0.12)
+    pt = 400 + rng.exponential(100, len(mass))
+    angle = 2 * mass / pt * np.exp(rng.normal(0, 0.1, len(mass)))  # with pt it tells the mass
+    b_tag = rng.normal(label)
+    b_tag[rng.random(len(mass)) < 0.05] = np.nan  # outside of the tracker
+    mass[rng.random(len(mass)) < 0.02] = -999  # the mass is not known
+    weight = np.where(rng.random(len(mass)) < 0.1, -1.0, 1.0) * rng.uniform(0.5, 1.5, len(mass))
+    return np.column_stack([substructure, pt, angle, b_tag]).astype(np.float32), label, mass, weight
+
+
+features, label, mass, weight = events(BACKGROUND, seed=1)
+tested, of_label, of_mass, of_weight = events(BACKGROUND, seed=2)  # no training has seen these
+background = of_label == 0
+b_mass, b_weight = of_mass[background], of_weight[background]
+known = b_mass[(b_mass >= RANGE[0]) & (b_mass <= RANGE[1])]
+flat_bins = np.quantile(known, np.linspace(0, 1, 21))  # 20 bins of equal numbers; -999 is outside
+balanced = np.where(label == 1, weight[label == 0].sum() / weight[label == 1].sum(), 1) * weight
+print(f"{BACKGROUND} background events, {label.sum()} of signal, {np.mean(weight < 0):.0%} of negative weight")
+
+
+# ------------------------------------------------------------ training
+
+centre, spread = np.nanmean(features, axis=0), np.nanstd(features, axis=0)
+
+
+def prepared(features):
+    """The mean in the place of NaN, and features of size 1."""
+    filled = np.where(np.isnan(features), centre, features)
+    return torch.tensor((filled - centre) / spread, dtype=torch.float32)
+
+
+def train(constraint):
+    """A network. The constraint leaves events outside its mass_range alone, and so those of mass -999."""
+    torch.manual_seed(1)
+    network = torch.nn.Sequential(
+        torch.nn.Linear(4, 64), torch.nn.SiLU(), torch.nn.Linear(64, 64), torch.nn.SiLU(), torch.nn.Linear(64, 1)
+    )
+    columns = [torch.tensor(column, dtype=torch.float32) for column in (label, mass, balanced)]
+    loader = DataLoader(TensorDataset(prepared(features), *columns), BATCH, shuffle=True, drop_last=True)
+    optimiser = torch.optim.Adam(network.parameters(), lr=3e-3)
+    for _ in range(EPOCHS):
+        for x, y, m, w in loader:
+            logit = network(x)[:, 0]
+            if constraint is not None:
+                logit = constraint(logit, y, m, w)  # the one line
+            optimiser.zero_grad()
+            binary_cross_entropy_with_logits(logit, y, w).backward()
+            optimiser.step()
+    return network
+
+
+def scored(network):
+    with torch.no_grad():
+        return torch.sigmoid(network(prepared(tested))[:, 0]).numpy()
+
+
+# ------------------------------------------------------------ judging
+
+
+def selection(score, efficiency):
+    """The threshold, and which of the background passes."""
+    cut = metrics.threshold(score, of_label, signal_efficiency=efficiency, weight=of_weight)
+    return cut, score[background] >= cut
+
+
+def residual(selected, order):
+    """How far the efficiency is from a polynomial in the mass, over what chance makes: 1 is flat."""
+    found = metrics.flatness(b_mass, selected, flat_bins, degree=order, weight=b_weight)
+    return found.rms / found.expected
+
+
+def scan(selected, degree):
+    """The signal that a fit finds in background, at each mass of the scan."""
+    return metrics.spurious_signal(
+        b_mass[selected], BINS, SCAN, lambda m: 0.07 * m, "exponential", degree=degree, weight=b_weight[selected]
+    )
+
+
+def table(name, score, order, degree):
+    """A line for each working point. The last two columns are the systematic: the largest signal of the scan."""
+    for efficiency in EFFICIENCIES:
+        cut, selected = selection(score, efficiency)
+        found = scan(selected, degree)
+        largest = int(np.nanargmax(abs(found.signal)))
+        rejection = metrics.rejection(score, of_label, signal_efficiency=efficiency, weight=of_weight)
+        print(
+            f"{name:14s} {efficiency:4.0%}  {cut:9.3f}  {rejection:9.1f}  {residual(selected, order):8.1f}  "
+            f"{abs(found.signal[largest]):8.0f}  {abs(found.significance[largest]):5.1f} at {SCAN[largest]}"
+        )
+
+
+# ------------------------------------------------------------ the analysis
+
+torch.set_num_threads(1)  # so small a network gains nothing from more
+with plots.style():
+    figure = Figure((20, 15), layout="constrained")
+    above, below = figure.subfigures(2)
+    frontier, roc = above.subplots(1, 2)
+    panels = below.subplots(2, 2, sharex=True, height_ratios=[2, 1])
+
+    print("\norder strength    AUC  residual over chance at 50 %")
+    plain = scored(train(None))
+    plain_residual = residual(selection(plain, 0.5)[1], 0)
+    print(f"without MoDe    {metrics.auc(plain, of_label, weight=of_weight):.3f}  {plain_residual:.1f}")
+    trained = []
+    for order in ORDERS:
+        points = []
+        for strength in STRENGTHS:
+            constraint = MoDeConstraint(order=order, mass_range=RANGE, relative_strength=strength, from_logits=True)
+            network = train(constraint)
+            score = scored(network)
+            auc = metrics.auc(score, of_label, weight=of_weight)
+            flat = max(residual(selection(score, efficiency)[1], order) for efficiency in EFFICIENCIES)
+            points.append((flat, auc))
+            trained.append((flat > FLAT, flat if flat > FLAT else -auc, order, network, score))
+            print(f"{order:5d} {strength or 'found':>8}  {auc:.3f}  {flat:.1f}")
+        x, y = np.transpose(points)
+        plots.frontier(frontier, x[:-1], y[:-1], scan=STRENGTHS[:-1], label=f"order {order}, fixed strength")
+        plots.frontier(frontier, x[-1], y[-1], label=f"order {order}, strength found", marker="*", ms=16)
+    # Of all that are flat at each working point, the one that separates best.
+    _, _, order, network, score = min(trained, key=lambda one: one[:2])
+
+    # The degree that describes the background before the selection; the selection may multiply it with a polynomial.
+    before = metrics.spurious_signal(b_mass, BINS, [150], 10, "exponential", degree="f-test", weight=b_weight)
+    degree = before.degree + order
+    print(f"\nThe choice is order {order}. Fits have an exponential of degree {degree}.\n")
+
+    trees = MoDeXGBClassifier(order=order, mass_range=RANGE, n_jobs=1)  # takes NaN as it is
+    boosted = trees.fit(features, label, mass=mass, sample_weight=balanced).predict_proba(tested)[:, 1]
+
+    print("                signal  threshold  rejection  residual  spurious  over its error")
+    for name, own in (("without MoDe", plain), (f"MoDe[{order}]", score), ("XGBoost, MoDe", boosted)):
+        table(name, own, order, degree)
+        plots.roc(roc, metrics.roc(own, of_label, weight=of_weight), label=name)
+        selected = selection(own, EFFICIENCIES[-1])[1]
+        if own is plain:
+            plots.spectrum(
+                panels[0, 0], b_mass, None, BINS, weight=b_weight, ratio=panels[1, 0], label="all background"
+            )
+        plots.spectrum(panels[0, 0], b_mass, selected, BINS, weight=b_weight, ratio=panels[1, 0], label=name)
+        plots.spurious_scan(panels[0, 1], scan(selected, degree), ratio=panels[1, 1], label=name)
+    roc.set(xlim=(0, 1), ylim=(1, 1e4))
+    for axes in (frontier, roc, *panels[0]):
+        axes.legend(fontsize="small")
+    figure.savefig("analysis.png", dpi=50)
+
+
+# ------------------------------------------------------------ out of Python
+
+# Without libmode: MoDe acts in training alone. From opset 24 on SiLU is one operator, which ROOT's SOFIE may not have.
+network = torch.nn.Sequential(network, torch.nn.Sigmoid()).eval()
+torch.onnx.export(network, (prepared(tested[:1]),), "network.onnx", opset_version=18, dynamo=True, verbose=False)
+session = onnxruntime.InferenceSession("network.onnx")
+(name,) = (given.name for given in session.get_inputs())
+there = [session.run(None, {name: prepared(tested[k : k + 1]).numpy()})[0][0, 0] for k in range(1000)]
+print(f"\nnetwork.onnx differs by at most {np.abs(np.array(there) - score[:1000]).max():.0e}")
+print("In C++ the features are (x - centre) / spread, and 0 for NaN:")
+print("const float centre[] = {" + ", ".join(f"{value:.6g}f" for value in centre) + "};")
+print("const float spread[] = {" + ", ".join(f"{value:.6g}f" for value in spread) + "};")
