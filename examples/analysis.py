@@ -80,6 +80,8 @@ def train(constraint):
     sampler = BatchSampler(RandomSampler(dataset), BATCH, drop_last=True)
     loader = DataLoader(dataset, sampler=sampler, batch_size=None)
     optimiser = torch.optim.Adam(network.parameters(), lr=3e-3)
+    # At a constant rate the last batches leave a dependence of their own.
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, EPOCHS * len(loader))
     for _ in range(EPOCHS):
         for x, y, m, w in loader:
             logit = network(x)[:, 0]
@@ -88,6 +90,7 @@ def train(constraint):
             optimiser.zero_grad()
             binary_cross_entropy_with_logits(logit, y, w).backward()
             optimiser.step()
+            schedule.step()
     return network
 
 

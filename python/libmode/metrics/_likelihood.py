@@ -117,7 +117,7 @@ class Likelihood:
             np.zeros(start.size),
             jac=lambda moved: derivatives(moved.tobytes())[1],
             hess=lambda moved: derivatives(moved.tobytes())[2],
-            method="trust-exact",
+            method="trust-ncg",
             options={"gtol": TOLERANCE},
         )
         chi2, gradient, hessian = derivatives(found.x.tobytes())

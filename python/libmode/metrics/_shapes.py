@@ -13,7 +13,7 @@ from ._arguments import number, whole
 
 # Nodes in each bin for the integral of an exponential: exact up to a polynomial of degree 9 in the bin.
 NODES = 5
-STEEPEST = 300.0  # the exponent stays between +- this, so that a trial step cannot overflow
+STEEPEST = 100.0  # the exponent stays between +- this, so that a trial step cannot overflow
 
 Array = NDArray[np.float64]
 
