@@ -10,8 +10,7 @@ import numpy as np
 from ._shapes import Array, Shape
 from ._split import Counted
 
-# Expectations below this number of events are not of the model any more: the likelihood goes on as a parabola there, so
-# that a fit finds its way back.
+# Below this expectation, in events, the likelihood goes on as a parabola, so that a fit finds its way back.
 FLOOR = 1e-2
 # How many events decide the scale of a bin. With fewer, it depends on the fluctuation of the bin that it weighs.
 FOR_SCALE = 25.0
@@ -66,7 +65,7 @@ class Likelihood:
         self.scale = scales(spectrum)
         self.events = spectrum.weight * self.scale  # effective ones, negative where the weights are
         self._start = shape.start(spectrum.weight)
-        # From here down a parabola, and higher where more than the background is missing.
+        # Below this the likelihood is a parabola. It starts higher in bins whose sum of weights is negative.
         self._floor = np.maximum(FLOOR, -self.events)
         positive = np.maximum(self.events, 0.0)
         logarithm = np.log(np.where(self.events > 0, self.events, 1.0) / self._floor)
