@@ -55,13 +55,25 @@ def test_no_two_cases_are_the_same():
 #: Errors that no binding can make, by a part of their sentence, with the reason.
 UNREACHED = {
     # core/*.go, for programs in Go; the bindings hand over arrays of one length, and check types before.
+    "push has length %d, but": "one size in C and in Python; core/direction_test.go",
+    "sum has length %d, and must": "of mode_direction_..., tests/c/test_api.c",
+    "sum[%d] = %v": "of mode_direction_..., tests/c/test_api.c",
+    "norm = %v": "of mode_direction_..., core/direction_test.go",
+    "rate = %v": "of mode_direction_..., core/direction_test.go",
+    "factor = %v": "of mode_direction_..., core/direction_test.go",
+    "batch = %d": "of mode_direction_..., tests/c/test_api.c and core/direction_test.go",
+    "found is NULL": "of mode_direction_..., tests/c/test_api.c",
+    "x has length %d, but one call": "2^32 values are 32 GB",
+    "%s has length %d, but x has": "one size in C, one shape in PyTorch; core/disco/correlation_test.go",
+    "the derivative is beyond its type": "of package disco; core/disco/correlation_test.go",
+    "value is NULL": "of mode_distance_correlation_..., tests/c/test_baselines.c",
     "mass is given twice, as Mass and as Masses": "Go alone has both; core/variables_test.go",
     "mass has %d variables, and 1 to %d are possible": "C says n_mass, Python the shape; core/variables_test.go",
     "variable %d of mass has length %d": "one n in C, and one shape in Python; core/joint_test.go",
     "score has length %d, more than": "C says it of mass, which it looks at first; 2^32 events are 32 GB",
     "mass has %d variables, which have bins of their own": "Python says the shape; core/variables_test.go",
     "category is given, and each category has bins": "Python says it of an option; core/category_errors_test.go",
-    "category has floating-point numbers": "C and Python refuse the type before; core/division.go says it to Go",
+    "category has floating-point numbers": "C and Python refuse the type before; core/internal/events/division.go says it to Go",
     "are more than the %d that a call can have": "C says n_variables, Python the entries; core/variables_test.go",
     # What only memory or a defect can cause.
     "defect in libmode, please report it": "a defect: none is known",
@@ -87,11 +99,11 @@ def pattern(words, hole):
 def formats_of_go(path):
     """The formats of the errors of a file in Go."""
     text = path.read_text()
-    for call in re.finditer(r"(errorOf|optionError|argumentError|fmt\.Errorf|\w+\.error)\((.*)", text):
+    for call in re.finditer(r"(errs\.OfOption|errs\.Of|argumentError|fmt\.Errorf|\w+\.Error)\((.*)", text):
         rest = text[call.start(2) : call.start(2) + 600]
         literal = re.sub(r'"\s*\+\s*\n\s*"', "", rest).split("\n")[0]
         strings = re.findall(r'"((?:[^"\\]|\\.)*)"', literal)
-        if call[1] == "optionError":
+        if call[1] == "errs.OfOption":
             if "func " in text[: call.start()].rsplit("\n", 1)[-1]:
                 continue
             # name and value come before the sentence, some as literals
@@ -124,7 +136,7 @@ def formats_of_python(path):
             yield "".join(map(str, texts))
 
 
-GO = [path for path in sorted((ROOT / "core").glob("*.go")) if not path.name.endswith("_test.go")]
+GO = [path for path in sorted((ROOT / "core").rglob("*.go")) if not path.name.endswith("_test.go")]
 FRONT = [
     ROOT / "python" / "libmode" / f"_{name}.py"
     for name in ("front", "options", "plain", "arrays", "limits", "native", "evaluate", "functions")

@@ -38,6 +38,9 @@ func (su *Subset) Size() int { return su.Hi - su.Lo }
 
 // Divide selects the events that have one of the labels, and sorts them by label, category and place.
 func (di *Division[T]) Divide(ev Events[T], labels []int32, sc *par.Scratch) error {
+	if ev.labelled() == 0 {
+		return errs.Of(errs.NoEvents, "no event selected: mass is empty (length 0)")
+	}
 	di.Labels = 1
 	var wanted *slots
 	if ev.Label != nil {

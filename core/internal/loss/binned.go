@@ -17,12 +17,18 @@ func binned[T events.Float](out events.Derivatives[T], ev events.Events[T], inde
 		return walk.Result{}, err
 	}
 	o := p.walk(k)
-	bs, ba, err := binsOf(sel, p.Kind, &v.Options, &o.Moments, sc)
+	se, err := settle(sel, p.Kind, &v.Options, &o.Moments, sc)
 	if err != nil {
 		return walk.Result{}, err
 	}
-	rs, su := order.Sort(sel, bs, sc)
-	return integrate(out, sel, p.Kind, o, bs, ba, rs, su, sc)
+	var ba walk.Basis
+	if p.Kind == MoDe {
+		if ba, err = se.basis(&o.Moments, sc); err != nil {
+			return walk.Result{}, err
+		}
+	}
+	rs, su := order.Sort(sel, se.bins, sc)
+	return integrate(out, sel, p.Kind, o, se.bins, ba, rs, su, sc)
 }
 
 // limited returns a variable with the cells that its bins need.
@@ -32,25 +38,33 @@ func (p *Plan) limited(k int) Variable {
 	return v
 }
 
-// binsOf returns the bins of a selection, and the basis of their moments, if the loss has any.
-func binsOf[T events.Float](sel *events.Selection[T], kind Kind, b *bins.Options, m *moments.Options, sc *par.Scratch) (*bins.Bins, walk.Basis, error) {
-	var ba walk.Basis
-	bs, err := bins.New(sel, b, sc)
-	if err != nil {
-		return nil, ba, err
+// settled is the bins of a selection, with what the basis of their moments is made of.
+type settled struct {
+	bins   *bins.Bins
+	means  []float64
+	newton *moments.Newton
+	perBin float64 // the mean number of events in a bin
+}
+
+// settle returns the bins of a selection.
+func settle[T events.Float](sel *events.Selection[T], kind Kind, b *bins.Options, m *moments.Options, sc *par.Scratch) (se settled, err error) {
+	if se.bins, err = bins.New(sel, b, sc); err != nil {
+		return se, err
 	}
-	perBin := float64(sel.N) / float64(bs.Count())
+	se.perBin = float64(sel.N) / float64(se.bins.Count())
 	co := &bins.Columns{One: true, Low: new(bins.Low)}
 	if kind == MoDe {
-		if co, ba.Newton, err = moments.Columns(sel, bs, m); err != nil {
-			return nil, ba, err
+		if co, se.newton, err = moments.Columns(sel, se.bins, m); err != nil {
+			return se, err
 		}
 	}
-	means, err := bins.Settle(bs, sel, b, co, sel.Unit(), sc)
-	if err == nil && kind == MoDe {
-		ba.Basis, err = moments.New(bs, means, ba.Newton, perBin, m, &sc.Arena)
-	}
-	return bs, ba, err
+	se.means, err = bins.Settle(se.bins, sel, b, co, sel.Unit(), sc)
+	return se, err
+}
+
+func (se *settled) basis(m *moments.Options, sc *par.Scratch) (walk.Basis, error) {
+	ba, err := moments.New(se.bins, se.means, se.newton, se.perBin, m, &sc.Arena)
+	return walk.Basis{Basis: ba, Newton: se.newton}, err
 }
 
 // integrate returns the loss of sorted records.

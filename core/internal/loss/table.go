@@ -9,17 +9,16 @@ import (
 	"github.com/libmode/libmode/core/internal/events"
 	"github.com/libmode/libmode/core/internal/moments"
 	"github.com/libmode/libmode/core/internal/par"
-	"github.com/libmode/libmode/core/internal/walk"
 	"gonum.org/v1/gonum/floats"
 )
 
 // Edges returns the edges of the bins of one variable of mass. Scores are not looked at.
 func Edges[T events.Float](ev events.Events[T], p *Plan, sc *par.Scratch) ([]float64, error) {
-	_, bs, _, err := inspect(ev, p, sc)
+	_, se, err := inspect(ev, p, sc)
 	if err != nil {
 		return nil, err
 	}
-	return slices.Clone(bs.Edges), nil
+	return slices.Clone(se.bins.Edges), nil
 }
 
 // Table holds, at each of the scores that were asked for, what the loss is made of. A row belongs to a score.
@@ -32,7 +31,12 @@ type Table struct {
 
 // MomentsAt returns the table of the scores, in any order.
 func MomentsAt[T events.Float](at []float64, ev events.Events[T], p *Plan, sc *par.Scratch) (*Table, error) {
-	sel, bs, ba, err := inspect(ev, p, sc)
+	sel, se, err := inspect(ev, p, sc)
+	if err != nil {
+		return nil, err
+	}
+	bs := se.bins
+	ba, err := se.basis(&p.Walk.Moments, sc)
 	if err != nil {
 		return nil, err
 	}
@@ -57,14 +61,14 @@ func MomentsAt[T events.Float](at []float64, ev events.Events[T], p *Plan, sc *p
 	return table, nil
 }
 
-// inspect selects the events of the one label and finds their bins and the basis of their moments. Only masses and weights
-// are looked at where there are no scores.
-func inspect[T events.Float](ev events.Events[T], p *Plan, sc *par.Scratch) (*events.Selection[T], *bins.Bins, walk.Basis, error) {
+// inspect selects the events of the one label and finds their bins. Only masses and weights are looked at where there are no
+// scores.
+func inspect[T events.Float](ev events.Events[T], p *Plan, sc *par.Scratch) (*events.Selection[T], settled, error) {
 	var index []uint32
 	if ev.Label != nil {
 		di := par.Kept[events.Division[T]](sc)
 		if err := di.Divide(ev, p.Labels, sc); err != nil {
-			return nil, nil, walk.Basis{}, err
+			return nil, settled{}, err
 		}
 		ev, index = di.Events, di.Index
 	}
@@ -75,10 +79,10 @@ func inspect[T events.Float](ev events.Events[T], p *Plan, sc *par.Scratch) (*ev
 	}
 	sel, err := choose(ev, index, v.Limits, sc)
 	if err != nil {
-		return nil, nil, walk.Basis{}, err
+		return nil, settled{}, err
 	}
-	bs, ba, err := binsOf(sel, p.Kind, &v.Options, &p.walk(0).Moments, sc)
-	return sel, bs, ba, err
+	se, err := settle(sel, p.Kind, &v.Options, &p.walk(0).Moments, sc)
+	return sel, se, err
 }
 
 // cdfsAt returns F_b at each of the scores.
