@@ -462,3 +462,14 @@ func BenchmarkCorrelation(b *testing.B) {
 		}
 	}
 }
+
+// A derivative that float32 cannot hold is an error that names it.
+func TestDerivativeBeyondItsType(t *testing.T) {
+	x, y := make([]float32, 100), make([]float32, 100)
+	for i := range x {
+		x[i], y[i] = float32(i)*1e-42, float32(i*i%7)
+	}
+	_, err := Correlation(make([]float32, 100), nil, x, y, nil, false)
+	require.ErrorIs(t, err, ErrOverflow)
+	require.ErrorContains(t, err, "the derivative is beyond its type, since the values of x differ by so little")
+}
