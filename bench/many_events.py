@@ -3,7 +3,7 @@
 10^6, 10^7 and 10^8 events by default, which take 8 GB; the plain loss of order 1 in eight bins, without weights and
 with weights of 31 bits, whose sums int64 holds and float64 does not. The loss is compared with that of many_events.c,
 which computes J anew at every event in long double, and the gradient of 300 events, drawn and extreme ones, with
-differences of J in 40 digits. Writes many_events.json into bench/results: errors in the units of docs/numerics.md.
+differences of J in 40 digits. Writes many_events.json into bench/results: errors in the units of docs/how-it-works.md.
 """
 
 from __future__ import annotations

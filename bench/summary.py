@@ -34,8 +34,7 @@ Times = Mapping[tuple[str, int], float]  #: seconds by method and number of even
 def render(results: dict[str, Any]) -> str:
     """The tables as Markdown."""
     times = {(row["method"], row["n"]): row["median"] for row in results["times"]}
-    beside_sorts = sorts(times, results["machine"]["processor"])
-    tables = (_sizes(times), beside_sorts, _options(times), _steps(results), _targets(results))
+    tables = (_sizes(times), _options(times), _steps(results))
     return "\n".join(line for table in tables for line in (*table, ""))
 
 
@@ -77,16 +76,6 @@ def _steps(results: dict[str, Any]) -> list[str]:
             _row(f"{int(batch):,}", f"{1e3 * m['plain']:.3g}", f"{1e3 * m['with_mode']:.3g}", f"{m['share']:.1%}")
         )
     return ["A training step of the paper's 3 x 64 network, half of the batch background:", "", *lines]
-
-
-def _targets(results: dict[str, Any]) -> list[str]:
-    lines = [_row("what we set out to reach", "goal", "measured"), _row(*["---"] * 3)]
-    for target in results["targets"]:
-        measured, bound, at_least = target["measured"], target["bound"], target["at_least"]
-        good = measured is not None and (measured >= bound if at_least else measured <= bound)
-        shown = "-" if measured is None else f"{measured:.3g}"
-        lines.append(_row(target["case"], f"{'>=' if at_least else '<='} {bound:g}", shown if good else f"**{shown}**"))
-    return ["Goals, with those not reached in bold:", "", *lines]
 
 
 def _ratio(top: float | None, bottom: float | None) -> str:

@@ -15,17 +15,36 @@ def marks(name: str) -> tuple[str, str]:
     return f"<!-- {name}, written by a program -->\n", f"<!-- end of {name} -->\n"
 
 
-def write(page: Path, tables: Mapping[str, str]) -> None:
-    """Puts each table between its marks, in place of what is there."""
-    text = page.read_text()
+def write(tables: Mapping[str, str], rest: Path) -> None:
+    """Puts each table between its marks, in the page of docs/ that has them; the others go into the file ``rest``."""
+    others = ["# Further tables of this study, written by a program\n"]
     for name, table in tables.items():
         begin, end = marks(name)
-        before, _, rest = text.partition(begin)
-        _, found, after = rest.partition(end)
+        page = page_of(name)
+        if page is None:
+            others.append(f"{begin}{table}{end}")
+            continue
+        before, _, after = page.read_text().partition(begin)
+        _, found, after = after.partition(end)
         if not found:
-            raise ValueError(f"{page} has no marks for {name}")
-        text = before + begin + table + end + after
-    page.write_text(text)
+            raise ValueError(f"{page} has no end of {name}")
+        page.write_text(before + begin + table + end + after)
+    rest.write_text("\n".join(others))
+
+
+def page_of(name: str) -> Path | None:
+    """The page of docs/ that has the marks of a table."""
+    begin, _ = marks(name)
+    found = [page for page in sorted(DOCS.glob("*.md")) if begin in page.read_text()]
+    if len(found) > 1:
+        raise ValueError(f"{found[0]} and {found[1]} both have marks for {name}")
+    return found[0] if found else None
+
+
+def shown(name: str, rest: Path) -> str:
+    """The table of this name as it stands in its page, or else in the file ``rest``."""
+    begin, end = marks(name)
+    return (page_of(name) or rest).read_text().partition(begin)[2].partition(end)[0]
 
 
 def table(rows: Iterable[Iterable[str]]) -> str:

@@ -1,9 +1,10 @@
-"""The page docs/dalitz.md, out of the results of both commands: ``python -m studies.dalitz.report``."""
+"""Table and figure of the Dalitz plane, out of the results of both commands: ``python -m studies.dalitz.report``."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from pathlib import Path
 
 import numpy as np
 from libmode import plots
@@ -14,7 +15,7 @@ from matplotlib.ticker import MaxNLocator, NullFormatter
 from .. import pages
 from . import boosting, networks
 
-PAGE = pages.DOCS / "dalitz.md"
+REST = Path(__file__).with_name("tables.md")
 MEASURES = {  # its column, by how many digits it has
     "auc": ("AUC", 4), "sde": ("SDE of cells", 4), "cvm": ("CvM of cells, 10^-4", 2),
     "sde_knn": ("SDE of neighbours", 4), "cvm_knn": ("CvM of neighbours, 10^-4", 2),
@@ -74,7 +75,7 @@ def figure(found: Found) -> Figure:
 
 def main() -> None:
     found = committed()
-    pages.write(PAGE, tables(found))
+    pages.write(tables(found), REST)
     with plots.style():
         figure(found).savefig(pages.DOCS / "images" / "dalitz.png", dpi=60)
 

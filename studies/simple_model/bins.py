@@ -16,7 +16,6 @@ from .classifiers import mode
 from .small_batches import auc, measured, residual
 from .study import Size, Task, seconds
 
-PAGE = pages.DOCS / "options.md"
 RESULTS = Path(__file__).with_name("bins.json")
 STRENGTHS = {1: 300, 0: 1_000}  # by order
 BINS = {256: (4, 8, 16, 32), 1_000: (8, 16, 32, 64)}  # by batch
@@ -42,7 +41,7 @@ def _name(order: int, bins: int) -> str:
 
 
 def tables(results: Mapping[str, Any]) -> dict[str, str]:
-    """That of docs/options.md, by the name of its marks."""
+    """By the name of its marks."""
     rows = [["batch", "bins", "background events a bin", "AUC, order 1", "residual", "AUC, order 0", "residual"]]
     for batch, numbers in BINS.items():
         for bins in numbers:

@@ -31,7 +31,6 @@ from .measure import EFFICIENCIES, MASS_EDGES, bias, performance, select
 from .study import Size, Task, seconds
 from .train import evaluate, train
 
-PAGE = pages.DOCS / "posthoc.md"
 RESULTS = Path(__file__).with_name("maps.json")
 BATCH, SEEDS = 5_000, 3
 ORDERS = (0, 1, 2)
@@ -170,7 +169,7 @@ def _judged(scores: list[NDArray[Any]], test: Events, order: int, cut: float | N
 
 
 def tables(results: Mapping[str, Any]) -> dict[str, str]:
-    """That of docs/posthoc.md, by the name of its marks."""
+    """By the name of its marks."""
     rows = [
         [
             "network",
@@ -205,7 +204,13 @@ def tables(results: Mapping[str, Any]) -> dict[str, str]:
                     _seconds([run[scores]["seconds"] for run in runs]),
                 ]
             )
-    return {"maps": pages.table(rows)}
+    return {"maps": pages.table(rows), "maps, in short": _in_short(rows)}
+
+
+def _in_short(rows: list[list[str]]) -> str:
+    """Of the unconstrained network: scores, AUC, residual, significance, signal moved, spurious signal and seconds."""
+    columns = [1, 3, 4, 5, 6, 7, 8]
+    return pages.table([[row[k] for k in columns] for row in rows if row[0] in ("network", "unconstrained")])
 
 
 def _seconds(took: Sequence[float | None]) -> str:

@@ -22,7 +22,6 @@ from .measure import performance
 from .study import Size, Task, scores, seconds
 from .table import of_one
 
-PAGE = pages.DOCS / "small-batches.md"
 RESULTS = Path(__file__).with_name("small_batches.json")
 BATCHES = (250, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000)
 ORDER_2 = "MoDe[2]"  # unbiased, projection: the default
@@ -64,7 +63,7 @@ def tasks(size: Size) -> dict[str, Task]:
 
 
 def tables(results: Mapping[str, Any]) -> dict[str, str]:
-    """Those of docs/small-batches.md, by the name of their marks."""
+    """By the name of their marks."""
     return {
         "AUC by batch": _table(results, auc, 3),
         "residual by batch": _table(results, residual, 1),

@@ -1,4 +1,4 @@
-"""The tables and the figure of docs/trees.md, out of the committed results: ``python -m studies.trees.report``."""
+"""Tables and figure of the study of trees, out of the committed results: ``python -m studies.trees.report``."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ..w_tagging.summary import Point, Value, over_seeds
 from . import jets, plane, simple
 from .task import row
 
-PAGE = pages.DOCS / "trees.md"
+REST = Path(__file__).with_name("tables.md")
 RESULTS = Path(__file__).with_name("results.json")
 
 Results = Mapping[str, Any]  # by the names of the trainings
@@ -47,9 +47,11 @@ def tables(results: Results) -> dict[str, str]:
     of_jets = points(results, "jets", jets.CLASSIFIERS)
     return {
         "trees, simple model": _simple(results),
+        "trees, simple model, in short": _simple_in_short(results),
         "trees, W tagging": _jets(of_jets),
         "trees, W tagging at equal flatness": _equal(of_jets),
         "trees, Dalitz plane": _plane(results),
+        "trees, Dalitz plane, in short": _plane_in_short(results),
     }
 
 
@@ -101,6 +103,16 @@ def _simple(results: Results) -> str:
                 "" if one.seconds is None else f"{one.seconds:.1f}",
             ]
         )
+    return pages.table(rows)
+
+
+def _simple_in_short(results: Results) -> str:
+    """Classifiers without a strength, by medians."""
+    rows = [["order", "classifier", "AUC", "residual at 80, 50, 20 %", "seconds"]]
+    for one in by_order(results):
+        if not one.strength and "tolerance" not in one.name:
+            cells = f"{np.median(one.auc):.3f}", _three(np.median(one.residual, axis=0))
+            rows.append([str(one.order), one.name, *cells, "" if one.seconds is None else f"{one.seconds:.1f}"])
     return pages.table(rows)
 
 
@@ -188,7 +200,23 @@ def _plane(results: Results) -> str:
     return pages.table(rows)
 
 
-STORED = {  # of docs/dalitz.md: the names there, and how they are called here
+IN_SHORT = (  # of the plane: names and strengths
+    ("independent", 0), ("XGBoost", 0), ("uBoost of hep_ml", 0), ("MoDe[0], XGBoost", 0), ("MoDe[0], LightGBM", 0),
+    (jets.FLAT, 10), (jets.FLAT, 30), (jets.FLAT, 60), ("MoDe[0], network", 30), ("MoDe[0], network", 100),
+)  # fmt: skip
+
+
+def _plane_in_short(results: Results) -> str:
+    """Means over seeds."""
+    rows = [["classifier", "AUC", "SDE of cells", "CvM of cells, 10^-4", "seconds"]]
+    for name, strength, seeds in of_plane(results):
+        if (name, strength) in IN_SHORT:
+            auc, sde, cvm, took = (np.mean([one[key] for one in seeds]) for key in ("auc", "sde", "cvm", "seconds"))
+            rows.append([_named(name, strength), f"{auc:.3f}", f"{sde:.3f}", f"{1e4 * cvm:.1f}", f"{took:.0f}"])
+    return pages.table(rows)
+
+
+STORED = {  # of studies/dalitz: the names there, and how they are called here
     "independent": ("independent", 0),
     "boosting": ("boosting of hep_ml", 0),
     **{f"uGB+FL, bins {c}": (jets.FLAT, c) for c in (3, 10, 30, 60)},
@@ -198,7 +226,7 @@ STORED = {  # of docs/dalitz.md: the names there, and how they are called here
 
 
 def of_plane(results: Results) -> list[tuple[str, float, list[Mapping[str, float]]]]:
-    """Name, strength and the measures of each seed: the trees of this study, and then what docs/dalitz.md has."""
+    """Name, strength and the measures of each seed: the trees of this study, and then what studies/dalitz has."""
     found = []
     for point in points(results, "plane", plane.CLASSIFIERS):
         found.append((point.classifier.name, point.classifier.strength, list(point.seeds)))
@@ -298,7 +326,7 @@ def _draw(panel: Axes, marks: list[Mark]) -> None:
 def main() -> None:
     """Writes both."""
     results = json.loads(RESULTS.read_text())["results"]
-    pages.write(PAGE, tables(results))
+    pages.write(tables(results), REST)
     with plots.style():
         figure(results).savefig(pages.DOCS / "images" / "trees.png", dpi=60)
 

@@ -26,7 +26,6 @@ from .sample import load
 from .study import Size, Task, prepared_split, seconds
 from .train import scores_of, train
 
-PAGE = pages.DOCS / "posthoc.md"
 RESULTS = Path(__file__).with_name("maps.json")
 Scores = NDArray[Any]
 ORDERS = (0, 1, 2)
@@ -112,7 +111,7 @@ def _judged(score: NDArray[Any], sample: Any, test: NDArray[Any], order: int) ->
 
 
 def tables(results: Mapping[str, Any]) -> dict[str, str]:
-    """That of docs/posthoc.md, by the name of its marks."""
+    """By the name of its marks."""
     rows = [["network", "scores", "AUC", "R50", "residual over expected", "1/JSD", "spurious signal", "seconds to fit"]]
     for name in classifiers():
         runs = [found for key, found in results.items() if key.split("; ")[0] == name]

@@ -142,7 +142,7 @@ def judged(results: Mapping[str, Any]) -> tuple[dict[str, list[Judgement]], Fit]
 
 
 def tables(path: Path = RESULTS) -> dict[str, str]:
-    """Those of docs/w-tagging.md, by the name of their marks."""
+    """By the name of their marks."""
     scans, fit = judged(json.loads(path.read_text()))
     return {
         "w tagging, test jets": unselected(fit.fits, fit.degree),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from .. import pages
 from .problems import PROBLEMS
 from .study import RESULTS, VARIATIONS, VARIED
 
-PAGE = pages.DOCS / "zoo.md"
+REST = Path(__file__).with_name("tables.md")
 Found = dict[str, Any]
 
 
@@ -130,7 +131,7 @@ def figure(results: Mapping[str, Any]) -> Figure:
 
 def main() -> None:
     results = json.loads(RESULTS.read_text())["results"]
-    pages.write(PAGE, tables(results))
+    pages.write(tables(results), REST)
     figure(results).savefig(pages.DOCS / "images" / "zoo.png", dpi=60)
 
 

@@ -1,7 +1,6 @@
 """The gradient: what it is, what it adds up to, and that it has the same bits on any number of threads.
 
-A docstring with a reason and the options under which it holds is an entry of docs/properties.md, which
-docs/write_properties.py writes.
+A docstring gives a reason, the options under which the property holds, and those under which it does not.
 """
 
 import cases

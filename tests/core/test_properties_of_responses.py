@@ -1,7 +1,6 @@
 """What costs and what does not: signs, zeros, and what more freedom or a bound does to the loss.
 
-A docstring with a reason and the options under which it holds is an entry of docs/properties.md, which
-docs/write_properties.py writes.
+A docstring gives a reason, the options under which the property holds, and those under which it does not.
 """
 
 import forms

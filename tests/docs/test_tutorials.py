@@ -19,10 +19,8 @@ NAMES = notebooks.names()
 FEW = {
     "bump-hunt": dict(simulated=8_000, in_data=60_000, epochs=4, repeats=2),
     "choosing": dict(events=8_000, tested=8_000, epochs=2),
-    "keras": dict(events=8_000, epochs=2),
     "maps": dict(trained=2_000, written=16_000),
     "pytorch": dict(events=8_000, epochs=2),
-    "two-variables": dict(events=16_000, tested=40_000, epochs=2),
     "xgboost": dict(events=8_000, rounds=20),
 }
 

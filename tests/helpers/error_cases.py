@@ -1,6 +1,6 @@
 """Every error that a loss can raise: the input that makes it, its kind and its sentence. One table for all bindings.
 
-docs/write_errors.py writes docs/errors.md from it. Tests run it through NumPy (tests/core/test_error_table.py), PyTorch,
+Tests run it through NumPy (tests/core/test_error_table.py), PyTorch,
 JAX, TensorFlow, Keras on each backend, and C; the first of them also reads the sources, and fails for an error there that
 no case makes.
 

@@ -1,4 +1,4 @@
-"""How far loss and gradient are from exact ones, in the units of docs/numerics.md.
+"""How far loss and gradient are from exact ones, in the units of docs/how-it-works.md.
 
 Exact is what oracle.py finds from the definition with 64 bits of mantissa, and reference.py with 40 digits. Where
 numbers are at the ends of what float64 holds, the oracle is given them times a power of 2, which changes no digit.
@@ -40,7 +40,7 @@ class Errors(NamedTuple):
 def errors(events: Events) -> Errors:
     """The error of the loss, and the largest of the gradient's elements.
 
-    In units of u kappa (R M + |plain loss| + |bias|) and of u kappa |e_i| max(scale, max_j |g_j/e_j|): docs/numerics.md.
+    In units of u kappa (R M + |plain loss| + |bias|) and of u kappa |e_i| max(scale, max_j |g_j/e_j|): docs/how-it-works.md.
     """
     score, mass, weight, edges, options, powers = events
     loss, grad = libmode.mode_loss_and_grad(score, mass, weight=weight, edges=edges.tolist(), **options)

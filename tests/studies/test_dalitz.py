@@ -96,9 +96,7 @@ def test_every_classifier_has_a_task_and_trains(command):
 
 
 def test_the_page_shows_the_committed_results():
-    begin, end = pages.marks("dalitz")
-    shown = report.PAGE.read_text().partition(begin)[2].partition(end)[0]
-    assert {"dalitz": shown} == report.tables(report.committed())
+    assert {"dalitz": pages.shown("dalitz", report.REST)} == report.tables(report.committed())
 
 
 def test_every_classifier_has_results_of_every_seed():

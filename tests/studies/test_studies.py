@@ -1,7 +1,5 @@
 """The studies: the claims hold in small, and the pages show the committed results."""
 
-import json
-
 import pytest
 
 from studies import pages
@@ -121,29 +119,24 @@ def test_plain_is_the_papers_formula():
 # ------------------------------------------------------------------ the pages
 
 
-PAGES = {
-    maps.PAGE: lambda: {
-        **maps.tables(json.loads(maps.RESULTS.read_text())["results"]),
-        **maps_of_jets.tables(json.loads(maps_of_jets.RESULTS.read_text())["results"]),
-    },
-    bins.PAGE: lambda: bins.tables(json.loads(bins.RESULTS.read_text())["results"]),
-    small_batches.PAGE: lambda: small_batches.tables(json.loads(small_batches.RESULTS.read_text())["results"]),
-    report.PAGE: lambda: report.tables(report.found(json.loads(paper.RESULTS.read_text())["results"])),
-}
+def test_the_pages_show_the_committed_results():
+    for name, table in report.all_tables().items():
+        assert pages.shown(name, report.REST) == table
 
 
-def shown(page, name):
-    begin, end = pages.marks(name)
-    return page.read_text().partition(begin)[2].partition(end)[0]
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_a_page_shows_the_committed_results(page):
-    tables = PAGES[page]()
-    assert tables == {name: shown(page, name) for name in tables}
-
-
-def test_a_page_without_marks_is_refused(tmp_path):
-    (tmp_path / "page.md").write_text("nothing")
-    with pytest.raises(ValueError, match="has no marks for slopes"):
-        pages.write(tmp_path / "page.md", {"slopes": ""})
+def test_a_table_goes_to_the_page_that_has_its_marks(tmp_path, monkeypatch):
+    monkeypatch.setattr(pages, "DOCS", tmp_path)
+    rest = tmp_path / "rest" / "tables.md"
+    rest.parent.mkdir()
+    begin, end = pages.marks("slopes")
+    (tmp_path / "page.md").write_text(f"before\n{begin}old\n{end}after\n")
+    pages.write({"slopes": "new\n", "others": "one\n"}, rest)
+    assert (tmp_path / "page.md").read_text() == f"before\n{begin}new\n{end}after\n"
+    assert [pages.shown(name, rest) for name in ("slopes", "others")] == ["new\n", "one\n"]
+    assert "slopes" not in rest.read_text()
+    (tmp_path / "other.md").write_text(begin)
+    with pytest.raises(ValueError, match="both have marks for slopes"):
+        pages.write({"slopes": ""}, rest)
+    (tmp_path / "page.md").unlink()
+    with pytest.raises(ValueError, match="has no end of slopes"):
+        pages.write({"slopes": ""}, rest)
