@@ -69,8 +69,27 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
     process_group : ProcessGroup, optional
         As for :class:`MoDeLoss`: the direction, the norms, the tolerance and the state are those of the events of all
         processes. In backward they exchange a number.
+    order : int, default 1
+        Degree of the polynomial in mass that the background efficiency may follow: 0 constant, 1 linear, 2 quadratic.
+    mass_range : pair of float, optional
+        In the unit of the masses. Events outside take no part. By default the range of the batch.
+    bins : int, optional
+        Number of mass bins. By default as many as the events of the batch allow, at most 32.
+    binning : {"quantile", "uniform", "edges", "values"}, default "quantile"
+        Bins of equal numbers of events, of equal widths, between ``edges``, or one for each mass that occurs.
+    edges : sequence of float, optional
+        Increasing edges of the bins, in the unit of the masses.
+    max_slope, monotonic : float, bool
+        A bound on the relative slope (order >= 1); forbid a response that rises and falls (order >= 2).
+    joint : bool, default False
+        Of several masses, protect all combinations, in place of each mass by itself.
+    missing : {"error", "ignore"}, default "error"
+        Whether a mass that is NaN is an error, or its event takes no part.
+    background_label : int or sequence of int, default 0
+        The label of background. With several labels, each background is constrained by itself.
     **options
-        Those of :func:`libmode.mode_loss`; ``order`` is 1 by default.
+        The further options of :func:`libmode.mode_loss`: ``slope_of``, ``knots``, ``unbiased``, ``score_range`` and
+        others.
 
     Attributes
     ----------
