@@ -9,19 +9,18 @@
 //
 //	F_b(s)  = (1/W_b) sum_{i in b} w_i Theta(s - s_i)      the bin's CDF of scores
 //	c_l(s)  = sum_b A_lb F_b(s)                            Legendre moments, l = 0..order
-//	c~(s)   = bound(c(s))                                  max_slope, monotonic (bound.go)
+//	c~(s)   = bound(c(s))                                  max_slope, monotonic
 //	r_b(s)  = F_b(s) - sum_l c~_l(s) P_bl
 //	J(s)    = sum_b r_b^2 + slope_penalty c_1^2 - bias(s)
 //	loss    = scale * integral of J(s) ds over score_range
 //
 // with P_bl = (1/W_b) sum_{i in b} w_i P_l(x_i) and A = (P'P)^-1 P' for Projection
-// moments, the least-squares fit of the bins' mean polynomials (means.go), and P_bl =
+// moments, the least-squares fit of the bins' mean polynomials, and P_bl =
 // P_l(x_b), A_lb = (2l+1)/2 D_b P_bl for Quadrature moments, the paper's. The bias is that
-// of a finite sample, subtracted where Unbiased is set (variance.go, sample_bias.go).
+// of a finite sample, subtracted where Unbiased is set.
 //
-// With several background labels the loss is the sum of those of the labels, each of its events
-// alone; with categories that of a label is the sum of those of its categories, each times its
-// share of the label's sum of weights.
+// With several background labels the loss is the sum of the losses of each label's events alone. With categories the loss
+// of a label is the sum of the losses of each category's events, times the category's share of the label's sum of weights.
 //
 // The bounds on the slope and on higher moments, the Legendre moments and the
 // quantile bins are the paper's; Projection, Unbiased, SlopeOf Selected, negative
@@ -29,48 +28,28 @@
 //
 // # The route
 //
-// A call goes one way through these stages. Each makes a value of those before, and
-// changes none of them, but that events get the numbers of their bins in place of those of
-// their cells of mass; binned.go is this list as code.
+// A call goes one way, through packages that know only those before them. Each stage takes values and returns values;
+// none changes those of a stage before, except that events get the numbers of their bins in place of their cells of mass.
 //
-//	Config       options.go (the table: one row an option), validate.go
-//	Events       events.go, labels.go
-//	subsets      division.go, subsets.go, gather.go: the events of each label asked for and, within
-//	             it, of each category, side by side; loss.go adds up their losses, times their
-//	             factors, and each goes the rest of the route by itself
-//	selection    selection.go, parts.go, stats.go: which events take part, and how many
-//	             of them lie in each cell of score and mass (cells.go)
-//	bins         bins.go, quantile.go, equal_runs.go, values.go, and what the moments need of their
-//	             events: means.go, of functions of the mass: columns.go, spline.go
-//	records      records.go, crowded.go, chunks.go: a word an event, sorted by score, in chunks
-//	sums         sums.go: of the weights of all events before each chunk, by bin
-//	integrand    integrand.go, flatness.go: what J is; moments.go (P, A), bound.go
-//	walk         walk.go: crosses the events of each chunk; at each, J changes by minus
-//	             the derivative of the loss
-//	gradient     derivatives.go, scatter.go: back in the order of the input
+//	core      Config (options.go: one row an option; validate.go) becomes a plan (plan.go)
+//	loss      adds up the losses of labels and categories (subsets.go) and of variables of mass (variables.go, joint.go);
+//	          binned.go is the rest of this list as code
+//	events    divides events by label and category (division.go), checks and selects them, and counts them in cells of
+//	          score and mass (select.go, check.go, cells.go)
+//	bins      divides the masses: quantile.go, ranked.go, edges.go; cells of several variables: nested.go, grid.go; sums
+//	          over bins, and bins that are merged: sums.go, merge.go
+//	moments   P and A of a fit of functions of the mass (columns.go, fit.go, basis.go), and the bounds (bound.go)
+//	order     one word for each event, sorted by score, in chunks, and the sums of weights before each chunk
+//	walk      what J is (integrand.go: linear.go, correction.go, variance.go), and a walk of each chunk (walk.go,
+//	          crossing.go, correcting.go): at each event J changes by minus the derivative of the loss, which goes back to the
+//	          order of the input
 //
-// Evaluate (result.go) returns the bias too: each chunk is walked a second time, with an integrand that has
-// the bias where the other has none, or the other way round.
+// Evaluate walks each chunk a second time, with the bias where the other walk has none, or the other way round.
+// LossGradHess also writes a bound of the curvature, from the densities of the bins in strips of the scores (walk:
+// curvature.go, strips.go). Direction pushes the events of a constraint along the gradient (push).
 //
-// LossGradHess (curvature.go) sets a bound of the curvature too: before each chunk is walked it writes h, from the
-// densities of the bins in strips of the scores (strips.go).
-//
-// A walk crosses an event by a kernel (path.go): linear.go, or bounded.go where moments are
-// bounded, or bounded_far.go where one mass is far from the others. The first two are written out
-// for speed, a block of events at a time, for order 2 and the first also below: in linear_fast.go,
-// with ties in linear_ties.go, and in bounded_fast.go, with ties in bounded_ties.go. Tests compare them.
-//
-// Several protected variables go this way too (variables.go). One by one (together.go), each has bins of its own,
-// records have a cell that says which they are in, and each variable has a walk along the same records. Jointly (joint.go), the
-// bins are cells of a grid or of nested quantiles (nested.go), of the events inside all ranges (inside.go).
-//
-// Edges and MomentsAt (tables.go) find the bins and the moments another way, and so
-// check what the loss is made of. DisCo is beside all this: package
-// disco, which disco.go calls with the selected events.
-//
-// internal/par has the goroutines that share a call, and memory; internal/radix sorts
-// events by a number of theirs; internal/lanes has the loops over blocks of events for
-// which there are vector instructions.
+// Package disco has the distance correlation. Package par has the goroutines and the memory of a call, radix sorts by a
+// number, lanes has the loops for which there are vector instructions, errs makes errors.
 //
 // Results do not depend on the number of threads, to the last bit: the work is
 // divided in the same way whatever their number. Nor do they depend on whether there are
