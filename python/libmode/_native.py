@@ -195,6 +195,7 @@ _directed = [
     _address,
     _address,
 ]
+_correlated = [_size, _address, _address, _address, ctypes.c_int, _doubles, _address, _address]
 _curved = [_options, ctypes.POINTER(ModeEvents), ctypes.c_double, _doubles, _address, _address]
 
 _SIGNATURES = {
@@ -211,6 +212,8 @@ _SIGNATURES = {
     "mode_direction_f64": _directed,
     "mode_loss_grad_hess_f32": _curved,
     "mode_loss_grad_hess_f64": _curved,
+    "mode_distance_correlation_f32": _correlated,
+    "mode_distance_correlation_f64": _correlated,
     "mode_loss_grad_f32": [*_events, _doubles, _address],
     "mode_loss_grad_f64": [*_events, _doubles, _address],
     "mode_edges_f64": [_options, _size, _address, *_weight_and_label, _size, _address, ctypes.POINTER(_size)],
@@ -491,6 +494,28 @@ def loss_grad_hess(
     function = loaded.mode_loss_grad_hess_f64 if double else loaded.mode_loss_grad_hess_f32
     _call(loaded, options, n, held, function, events, _DEFAULT if smoothing is None else smoothing, loss, grad, hess)
     return loss.value
+
+
+def distance_correlation(
+    double: bool,
+    n: int,
+    arrays: Sequence[int | None],
+    unbiased: bool,
+    grads: Sequence[int | None],
+    held: tuple[object, ...] = (),
+) -> float:
+    """The squared distance correlation of n events, whose derivatives by x and y go to the addresses ``grads``.
+
+    ``arrays`` are the addresses of x, y and weight; ``held`` is as for :func:`loss_grad`.
+    """
+    loaded, value = library(), ctypes.c_double()
+    function = loaded.mode_distance_correlation_f64 if double else loaded.mode_distance_correlation_f32
+
+    def call() -> None:
+        _check(loaded, function(n, *arrays, unbiased, value, *grads))
+
+    call() if n < LARGE else interruptible(call, *held)
+    return value.value
 
 
 def edges(options: ModeOptions, n: int, events: Sequence[int | None], capacity: int, out: int | None) -> int:

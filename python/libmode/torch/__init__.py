@@ -4,9 +4,20 @@ from .._missing import needed
 
 with needed("torch", by="libmode.torch", extra="torch"):
     from .._front import Events
+    from .abcd import ABCDLoss
     from .constraint import MoDeConstraint
+    from .distance import distance_correlation
     from .loss import MoDeLoss, mode_loss
     from .metrics import MoDeMetrics
     from .reference import Reference
 
-__all__ = ["Events", "MoDeConstraint", "MoDeLoss", "MoDeMetrics", "Reference", "mode_loss"]
+__all__ = [
+    "ABCDLoss",
+    "Events",
+    "MoDeConstraint",
+    "MoDeLoss",
+    "MoDeMetrics",
+    "Reference",
+    "distance_correlation",
+    "mode_loss",
+]

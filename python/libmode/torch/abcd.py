@@ -1,0 +1,184 @@
+"""The closure of the ABCD method for all pairs of cuts on two scores."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from .._arrays import no_background
+from .._bad_batches import OnBadBatch, SkipsBadBatches
+from .._front import together
+from .._native import BatchError, int32
+from ._module import read
+from ._op import as_numpy, result_type
+from ._skip import or_skip
+from .distance import correlation
+
+_SEGMENTS = 100  # of an axis, at most
+_LEAST = 10  # events in each, or the slope is noise
+
+
+class ABCDLoss(SkipsBadBatches, nn.Module):
+    r"""How far two scores are from the closure of the ABCD method, over all pairs of cuts at once.
+
+    The method cuts the plane of two scores at (u, v) and predicts the background of region A, above both cuts, by
+    N_B N_C / N_D. With D(u, v) = F(u, v) - F_1(u) F_2(v) of the distributions of background,
+
+    .. math::
+
+        N_A N_D - N_B N_C = N^2 D, \qquad \mathrm{var}\, D = F_1 (1 - F_1) F_2 (1 - F_2) / N
+
+    for independent scores. On the axes t_k = log(F_k/(1 - F_k)), where dt = dF/(F (1 - F)), the distance covariance is
+
+    .. math::
+
+        \mathrm{dCov}^2(t_1, t_2) = 4 \int\!\!\int D^2\, dt_1 dt_2
+        = \frac{4}{N} \int\!\!\int \frac{D^2}{\mathrm{var}\, D}\, dF_1 dF_2,
+
+    which is 4/N times the mean squared significance of the non-closure over all cuts: a tail counts by what can be seen
+    in it. The loss is the unbiased distance correlation dCorr^2(t_1, t_2): 1 where both scores order events alike, and
+    of mean 0 where they are independent; N (pi^2/3 - 3) times the loss is the mean squared significance. Axes are fixed
+    functions of the scores, linear between at most 100 quantiles of the background with 10 events or more
+    between them: the gradient follows the scores through them, but not the events that define them. Outside of the
+    background that defines an axis the gradient is 0. It takes O(n log n) time, on the CPU.
+
+    Parameters
+    ----------
+    background_label : int, default 0
+        The loss sees the events whose target is this.
+    on_bad_batch : {"raise", "skip"}, default "raise"
+        As for :class:`libmode.torch.MoDeLoss`.
+
+    Raises
+    ------
+    BatchError
+        When called with fewer than 4 background events, with background of one value of a score, or with weights
+        without a positive sum.
+    ValueError, TypeError
+        For scores that are not finite, and arrays of different lengths.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from libmode.torch import ABCDLoss
+    >>> _ = torch.manual_seed(1)
+    >>> target = (torch.rand(4_000) < 0.3).float()  # 0 is background
+    >>> common = torch.randn(4_000)
+    >>> first, second = (torch.sigmoid(common + 2 * torch.randn(4_000)).requires_grad_() for _ in range(2))
+    >>> abcd = ABCDLoss(background_label=0, on_bad_batch="skip")
+    >>> loss = abcd(first, second, target)
+    >>> loss.backward()
+    >>> print(f"{loss.item():.3f}")
+    0.027
+    >>> mass = 100 + 50 * common  # one score and a given variable: one gradient
+    >>> print(f"{abcd(first, mass, target, weight=torch.rand(4_000)).item():.2f}")
+    0.14
+    """
+
+    def __init__(self, *, background_label: int = 0, on_bad_batch: OnBadBatch = "raise") -> None:
+        super().__init__()
+        self._set_on_bad_batch(on_bad_batch)
+        self.background_label = int32("background_label", background_label)
+
+    def forward(
+        self,
+        pred_1: Tensor,
+        pred_2: Tensor,
+        target: Tensor,
+        weight: Tensor | None = None,
+        *,
+        reference: Sequence[Tensor] | None = None,
+    ) -> Tensor:
+        """The loss of a batch, shape ().
+
+        Each argument has shape (n,) or (n, 1). ``pred_2`` may also be a given variable, such as a mass; signal is not
+        looked at. ``weight`` may have either sign. ``reference`` are background events that define the axes in place of
+        the batch: ``(pred_1, pred_2)`` or ``(pred_1, pred_2, weight)``, each of shape (k,).
+        """
+        return or_skip(self, partial(self._loss, reference=reference), pred_1, pred_2, target, weight)
+
+    def _loss(self, pred_1: Any, pred_2: Any, target: Any, weight: Any, reference: Any) -> Tensor:
+        given = {"pred_1": pred_1, "pred_2": pred_2, "target": target}
+        arrays = together(read, **given, **({} if weight is None else {"weight": weight}))
+        chosen = arrays[2] == self.background_label
+        if not chosen.any():
+            raise BatchError(no_background(as_numpy(arrays[2]), self.background_label))
+        background = [_selected(name, array, chosen) for name, array in zip(given, arrays[:2], strict=False)]
+        weights = None if weight is None else _selected("weight", arrays[3], chosen)
+        axes: tuple[Tensor, Tensor, Tensor | None] = (background[0], background[1], weights)
+        of_1, of_2, of_weights = axes if reference is None else _of_reference(reference)
+        first = logit_of_quantile("pred_1", background[0], of_1, of_weights)
+        second = logit_of_quantile("pred_2", background[1], of_2, of_weights)
+        loss: Tensor = correlation(first, second, weights, True, ("pred_1", "pred_2", "weight"))
+        return loss.to(result_type(arrays[0]))
+
+    def extra_repr(self) -> str:
+        """The arguments that are not the defaults."""
+        shown = [f"background_label={self.background_label}"] * (self.background_label != 0)
+        return ", ".join(shown + [f"on_bad_batch={self.on_bad_batch!r}"] * (self.on_bad_batch != "raise"))
+
+
+def _selected(name: str, values: Tensor, chosen: Tensor) -> Tensor:
+    """The values of the background in float64, if they are finite."""
+    selected = values.to(chosen.device)[chosen].double()
+    bad = ~selected.isfinite()
+    if bad.any():
+        place = int(chosen.nonzero()[int(bad.nonzero()[0]), 0])
+        raise ValueError(f"{name}[{place}] = {values[place].item()}: every {name} of the background must be finite")
+    return selected
+
+
+def _of_reference(reference: Any) -> tuple[Tensor, Tensor, Tensor | None]:
+    if not isinstance(reference, Sequence) or len(reference) not in (2, 3):
+        raise TypeError("reference: expected (pred_1, pred_2) or (pred_1, pred_2, weight) of background events")
+    names = ("pred_1", "pred_2", "weight")
+    try:
+        arrays = together(read, **dict(zip(names, reference, strict=False)))
+        every = torch.ones_like(arrays[0], dtype=torch.bool)
+        found = [_selected(name, array, every) for name, array in zip(names, arrays, strict=False)]
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"reference.{error}") from None
+    return found[0], found[1], found[2] if len(found) == 3 else None
+
+
+def logit_of_quantile(name: str, score: Tensor, of: Tensor, weight: Tensor | None) -> Tensor:
+    """t(s) = log(F/(1 - F)) of scores, F the distribution of the events ``of`` with these weights.
+
+    It is linear between knots: the lowest and the highest event, where F is half of its own share from 0 and 1, and
+    up to 100 between, about equally far apart in t, with at least ten events between two. Constant outside.
+    """
+    of = of.detach().to(score.device)
+    n = len(of)
+    order = of.argsort(stable=True)
+    value = of[order]
+    if n < 2 or value[0] == value[-1]:
+        raise BatchError(
+            f"{name}: all {n} background events have the same score {value[0].item():g}, so it has no axis"
+        )
+    w = torch.ones_like(value) if weight is None else weight.detach().to(value)[order]
+    total = w.sum()
+    if not total > 0:
+        raise BatchError(
+            f"weight: the {n} background events have sum of weights {total.item():g}, which must be positive"
+        )
+    quantile = ((w.cumsum(0) - w / 2) / total).clamp(0.5 / n, 1 - 0.5 / n)
+    most = torch.tensor(2.0 * n).log()
+    ranks = torch.sigmoid(torch.linspace(-most, most, _SEGMENTS - 1, dtype=torch.float64)) * n / _LEAST
+    inner = (ranks.round() * _LEAST).long().clamp(min(_LEAST, n - 1), max(n - 1 - _LEAST, 0))
+    places = torch.cat([torch.tensor([0]), inner, torch.tensor([n - 1])]).unique().to(value.device)  # type: ignore[no-untyped-call]
+    knots, height = value[places], quantile[places]
+    # Of equal scores the middle of their range of F counts; F must rise, which weights below 0 may prevent.
+    height = (height + quantile[torch.searchsorted(value, knots, right=True) - 1]) / 2
+    rises = height > torch.cat([height.new_zeros(1), height.cummax(0).values[:-1]])
+    apart = torch.cat([rises.new_ones(1), knots.diff() > 1e-9 * (knots[-1] - knots[0])])
+    knots, height = knots[rises & apart], torch.logit(height[rises & apart])
+    if len(knots) < 2:
+        raise BatchError(f"{name}: the {n} background events are so much alike that they have no axis")
+    right = torch.searchsorted(knots, score.detach(), right=True).clamp(1, len(knots) - 1)
+    slope = (height[right] - height[right - 1]) / (knots[right] - knots[right - 1])
+    inside: Tensor = height[right - 1] + slope * (score - knots[right - 1])
+    return inside.clamp(height[0], height[-1])

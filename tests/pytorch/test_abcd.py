@@ -1,0 +1,184 @@
+"""ABCDLoss: the mean squared significance of the non-closure of ABCD, over all cuts."""
+
+import libmode
+import numpy as np
+import pytest
+import torch
+from libmode.torch import ABCDLoss, Events, distance_correlation
+from scipy.special import logit
+
+MEAN = np.pi**2 / 3 - 3  # of phi^2 over all cuts, for two scores that order events alike
+
+
+def dependent(n, seed, strength=1.0):
+    rng = np.random.default_rng(seed)
+    common = strength * rng.normal(size=n)
+    return [torch.tensor(1 / (1 + np.exp(-common - rng.normal(size=n)))) for _ in range(2)]
+
+
+def test_it_is_the_mean_squared_significance_over_all_cuts():
+    """The table of each pair of cuts between events, by counting."""
+    n = 3_000
+    first, second = dependent(n, 1)
+    loss = ABCDLoss()(first, second, torch.zeros(n)).item()
+    ranks = [np.argsort(np.argsort(score.numpy())) for score in (first, second)]
+    counts = np.zeros((n, n))
+    counts[ranks[0], ranks[1]] = 1
+    joint = counts.cumsum(0).cumsum(1)[:-1, :-1] / n
+    f = np.arange(1, n) / n
+    d = joint - np.outer(f, f)
+    squared_significance = n * d**2 / np.outer(f * (1 - f), f * (1 - f))
+    # One third of the difference is the bias of the sum over cuts, 1/n each, and the rest that axes are piecewise linear.
+    assert n * MEAN * loss == pytest.approx(squared_significance.mean() - 1, rel=0.02)
+
+
+def test_1_for_scores_that_order_events_alike():
+    first, _ = dependent(1_000, 2)
+    assert ABCDLoss()(first, first**3, torch.zeros(1_000)).item() == pytest.approx(1, abs=1e-3)
+    assert ABCDLoss()(first, -first, torch.zeros(1_000)).item() > 0.3
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_mean_0_for_independent_scores(weighted):
+    """Of batches of 256, with axes from each batch."""
+    generator = torch.Generator().manual_seed(3)
+    losses = []
+    for _ in range(400):
+        first, second, weight = torch.rand(3, 256, generator=generator)
+        losses.append(ABCDLoss()(first, second**4, torch.zeros(256), weight if weighted else None))
+    losses = torch.stack(losses)
+    assert abs(losses.mean()) < 3 * losses.std() / 20
+    assert losses.std() < 0.02
+
+
+def test_it_is_disco_of_the_logits_of_quantiles():
+    """With knots at every tenth event, at which the axes are exact."""
+    n = 101
+    first, second = (torch.linspace(0, 1, n, dtype=torch.float64)[torch.randperm(n)] for _ in range(2))
+    quantile = [torch.tensor(logit((np.round(s.numpy() * 100) + 0.5) / n)) for s in (first, second)]
+    axes = [
+        torch.tensor(
+            np.interp(s, np.r_[0, np.arange(10, 91, 10), 100] / 100, np.sort(t.numpy())[np.r_[0:1, 10:91:10, 100:101]])
+        )
+        for s, t in zip((first, second), quantile, strict=True)
+    ]
+    expected = distance_correlation(*axes)
+    assert ABCDLoss()(first, second, torch.zeros(n)).item() == pytest.approx(expected.item(), abs=1e-12)
+
+
+def test_gradients_of_both_scores_through_fixed_axes():
+    first, second = dependent(200, 5)
+    reference = dependent(5_000, 6)
+    abcd, target = ABCDLoss(), torch.zeros(200)
+
+    def loss(first, second):
+        return abcd(first, second, target, reference=reference)
+
+    first.requires_grad_(), second.requires_grad_()
+    loss(first, second).backward()
+    step = 1e-7
+    with torch.no_grad():
+        for tensor, place in ((first, 17), (second, 101), (first, 121)):
+            sides = []
+            for sign in (1, -1):
+                moved = tensor.clone()
+                moved[place] += sign * step
+                sides.append(loss(*(moved if one is tensor else one for one in (first, second))).item())
+            assert tensor.grad[place].item() == pytest.approx((sides[0] - sides[1]) / (2 * step), rel=1e-4)
+
+
+def test_a_step_against_the_gradient_closes():
+    """Scores move in logits, as those of a network do; the axes are taken from the batch anew at each step."""
+    scores = [torch.logit(score).requires_grad_() for score in dependent(2_000, 7)]
+    abcd, target = ABCDLoss(), torch.zeros(2_000)
+    optimizer = torch.optim.Adam(scores, lr=0.02)
+    losses = []
+    for _ in range(60):
+        optimizer.zero_grad()
+        loss = abcd(torch.sigmoid(scores[0]), torch.sigmoid(scores[1]), target)
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    assert losses[0] > 0.1
+    assert losses[-1] < 0.1 * losses[0]
+
+
+def test_signal_is_not_looked_at():
+    first, second = dependent(500, 8)
+    target = torch.zeros(500)
+    target[300:] = 1
+    expected = ABCDLoss()(first[:300], second[:300], target[:300])
+    first[300:], second[400:] = float("nan"), float("inf")
+    first.requires_grad_()
+    loss = ABCDLoss()(first, second, target)
+    loss.backward()
+    assert loss == expected
+    assert first.grad[300:].eq(0).all()
+    assert first.grad[:300].abs().max() > 0
+    assert ABCDLoss(background_label=3)(first, second, 3 * (1 - target)) == expected
+
+
+def test_a_given_variable_gets_no_gradient():
+    score, mass = dependent(500, 9)
+    score.requires_grad_()
+    mass = 100 * mass
+    ABCDLoss()(score, mass, torch.zeros(500)).backward()
+    assert score.grad.abs().max() > 0
+    assert mass.grad is None
+
+
+def test_the_axes_do_not_hang_on_the_scale_of_a_score():
+    first, second = dependent(500, 10)
+    target = torch.zeros(500)
+    loss = ABCDLoss()(first, second, target).item()
+    assert ABCDLoss()(3 * first - 7, second, target).item() == pytest.approx(loss, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("message", "error", "change"),
+    [
+        (
+            "pred_1: all 40 background events have the same score 0.5",
+            libmode.BatchError,
+            {"pred_1": torch.full((60,), 0.5)},
+        ),
+        ("none of the 60 values of", libmode.BatchError, {"target": torch.ones(60)}),
+        (
+            "3 events, and DisCo with unbiased = true needs at least 4",
+            libmode.BatchError,
+            {"target": torch.arange(60.0).clamp(2, 5) - 5 + 3},
+        ),
+        (
+            r"pred_2\[21\] = nan: every pred_2 of the background",
+            ValueError,
+            {"pred_2": torch.arange(60.0).masked_fill(torch.arange(60) == 21, float("nan"))},
+        ),
+        (r"weight\[20\] = inf", ValueError, {"weight": torch.full((60,), float("inf"))}),
+        ("weight: the 40 background events have sum of weights 0", libmode.BatchError, {"weight": torch.zeros(60)}),
+        ("target has length 59, but pred_1 has length 60", ValueError, {"target": torch.zeros(59)}),
+        ("reference: expected", TypeError, {"reference": Events(torch.ones(3), torch.ones(3))}),
+        (
+            "reference.pred_2 has length 4, but pred_1 has length 5",
+            ValueError,
+            {"reference": (torch.rand(5), torch.rand(4))},
+        ),
+    ],
+)
+def test_errors(message, error, change):
+    torch.manual_seed(11)
+    target = torch.zeros(60)
+    target[:20] = 1
+    given = {"pred_1": torch.rand(60), "pred_2": torch.rand(60), "target": target, **change}
+    with pytest.raises(error, match=message):
+        ABCDLoss()(**given)
+
+
+def test_skip():
+    abcd = ABCDLoss(on_bad_batch="skip")
+    score = torch.rand(10, requires_grad=True)
+    with pytest.warns(RuntimeWarning, match="ABCDLoss gives a batch the loss 0"):
+        loss = abcd(score, torch.rand(10), torch.ones(10))
+    loss.backward()
+    assert loss == 0
+    assert score.grad.eq(0).all()
+    assert abcd.skipped == 1
