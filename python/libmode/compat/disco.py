@@ -48,7 +48,7 @@ def distance_corr(var_1: Tensor, var_2: Tensor, normedweight: Tensor, power: flo
     >>> loss = distance_corr(mass, score, normedweight=torch.ones(2_000), power=1)
     >>> loss.backward()
     >>> print(f"{loss.item():.4f}")
-    0.0009
+    0.0012
     """
     value: Tensor = correlation(var_1, var_2, normedweight, False, ("var_1", "var_2", "normedweight"))
     return value if power == 1 else value**power

@@ -25,6 +25,7 @@ What a function returns is described with it.
 """
 
 from .bias import signal_bias, spurious_signal
+from .closure import closure
 from .cvm import cvm_flatness
 from .dependence import dependence
 from .maps import efficiency_map, residual_map
@@ -34,6 +35,7 @@ from .summary import sensitivity, summary
 
 __all__ = [
     "auc",
+    "closure",
     "cvm_flatness",
     "dependence",
     "efficiency",

@@ -7,6 +7,7 @@
 :func:`spectrum`                   mass spectra before and after a selection
 :func:`roc`                        background rejection against signal efficiency
 :func:`rejection_against_jsd`      how much is rejected, how little the spectrum changes
+:func:`closure`                    predicted over seen background of the ABCD method
 :func:`spurious_scan`              fitted signal where there is none, against its mass
 :func:`frontier`                   AUC or rejection against the residual: what flatness costs
 =================================  =======================================================
@@ -22,12 +23,14 @@ from .._missing import needed
 
 with needed("matplotlib", by="libmode.plots", extra="plot"):
     from ._style import OKABE_ITO, style
+    from .closure import closure
     from .maps import efficiency_map, residual_map
     from .mass import efficiency, spectrum, spurious_scan
     from .rejection import frontier, rejection_against_jsd, roc
 
 __all__ = [
     "OKABE_ITO",
+    "closure",
     "efficiency",
     "efficiency_map",
     "frontier",

@@ -59,7 +59,7 @@ def distance_correlation(x: Tensor, y: Tensor, *, weight: Tensor | None = None, 
     >>> value = distance_correlation(x, y, weight=torch.rand(2_000), unbiased=True)
     >>> value.backward()
     >>> print(f"{value.item():.3f}", x.grad.shape, y.grad.shape)
-    0.151 torch.Size([2000]) torch.Size([2000])
+    0.163 torch.Size([2000]) torch.Size([2000])
     """
     value: Tensor = correlation(x, y, weight, unbiased, ("x", "y", "weight"))
     return value

@@ -1,0 +1,168 @@
+"""Whether the ABCD method closes: the background that three regions of two scores predict for the fourth."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._front import takes_events
+from ._arguments import number, numbers, weights, yes_or_no
+from .roc import ROUNDING
+
+#: The fractions of the background in A where none are given.
+FRACTIONS = (0.25, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001)
+
+
+class Worst(NamedTuple):
+    """The pair of cuts at which a closure is worst, see :class:`Closure`."""
+
+    threshold: float  #: on the first score
+    second_threshold: float  #: on the second one
+    seen: float  #: background in A
+    ratio: float  #: predicted over seen
+    error: float  #: of the ratio
+    significance: float
+
+
+@dataclass(frozen=True, eq=False)
+class Closure:
+    """Predicted and seen background of region A for k x k pairs of cuts, see :func:`closure`.
+
+    Element [i, j] is for the cut i on the first score and j on the second one; on the diagonal both keep as much.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from libmode.metrics import closure
+    >>> first, second = np.random.default_rng(1).random((2, 100_000))
+    >>> found = closure(first, second, np.zeros(100_000), fractions=[0.1, 0.01])
+    >>> found.ratio.diagonal().round(2), found.error.diagonal().round(2)
+    (array([1.02, 1.02]), array([0.01, 0.04]))
+    >>> print(f"{found.worst.significance:.1f} standard deviations at {found.worst.threshold:.2f}")
+    1.3 standard deviations at 0.90
+    """
+
+    fractions: NDArray[np.float64]  #: (k,) of background in A where both cuts keep as much, for independent scores
+    threshold: NDArray[np.float64]  #: (k,) cuts on the first score
+    second_threshold: NDArray[np.float64]  #: (k,) cuts on the second one
+    seen: NDArray[np.float64]  #: (k, k) background in A
+    predicted: NDArray[np.float64]  #: (k, k) B C / D
+    ratio: NDArray[np.float64]  #: (k, k) predicted over seen; NaN where nothing is seen
+    error: NDArray[np.float64]  #: (k, k) standard error of the ratio, from the events of the four regions
+    significance: NDArray[np.float64]  #: (k, k) of the non-closure, above 0 where the ratio is above 1
+    contamination: NDArray[np.float64] | None  #: (4, k, k) signal over background in A, B, C, D; None without signal
+
+    @property
+    def worst(self) -> Worst:
+        """The pair of cuts with the largest significance of either sign."""
+        i, j = (int(k) for k in np.unravel_index(np.argmax(np.abs(self.significance)), self.significance.shape))
+        at = (array[i, j].item() for array in (self.seen, self.ratio, self.error, self.significance))
+        return Worst(self.threshold[i].item(), self.second_threshold[j].item(), *at)
+
+
+@takes_events
+def closure(
+    score: Any, second: Any, label: Any, *, weight: Any = None, fractions: Sequence[float] = FRACTIONS
+) -> Closure:
+    r"""Compares the background that the ABCD method predicts with what there is, over pairs of cuts on two scores.
+
+    A is where both scores are at or above their cuts, B where the first alone is, C where the second alone is, D the
+    rest. The prediction for A is B C / D. With D = F - F_1 F_2 of the distributions below the cuts,
+
+    .. math::
+
+        \mathrm{significance} = -D \Big/ \sqrt{F_1 (1 - F_1) F_2 (1 - F_2) / N},
+        \qquad N = (\sum w)^2 / \sum w^2
+
+    is a standard normal number for independent scores. :class:`libmode.torch.ABCDLoss` makes its mean square over all
+    cuts small.
+
+    Parameters
+    ----------
+    score, second : (n,) real numbers
+        Two scores, or a score and a variable such as a mass.
+    label : (n,) 1 for signal, 0 for background
+    weight : (n,) real numbers of either sign, optional
+        All 1 by default. The sum of the background is positive.
+    fractions : k numbers above 0, below 1
+        Each makes a cut on either score that keeps its root of the background; so for independent scores this is the
+        fraction of the background in A where both keep as much. All k x k pairs are compared.
+
+    Returns
+    -------
+    Closure
+
+    Raises
+    ------
+    ValueError, TypeError
+        For arrays of different lengths, numbers that are not finite, labels that are neither 0 nor 1, no background,
+        and fractions out of range, with the place and the value.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from libmode.metrics import closure
+    >>> rng = np.random.default_rng(1)
+    >>> label = (rng.random(200_000) < 0.03).astype(int)
+    >>> common = rng.normal(size=200_000)
+    >>> score, second = common + rng.normal(size=(2, 200_000)) + 2 * label
+    >>> found = closure(score, second, label, weight=np.ones(200_000), fractions=[0.05, 0.01])
+    >>> [f"{ratio:.2f} +- {error:.2f}" for ratio, error in zip(found.ratio.diagonal(), found.error.diagonal())]
+    ['0.22 +- 0.00', '0.17 +- 0.00']
+    >>> found.contamination[:, 0, 0].round(2)  # of A, B, C, D
+    array([0.19, 0.03, 0.03, 0.01])
+    """
+    first = numbers("score", score)
+    other = numbers("second", second, "score", first)
+    signal = yes_or_no("label", label, "1 for signal or 0 for background", "score", first)
+    weigh = weights(weight, "score", first)
+    wanted = [number(f"fractions[{k}]", value, 0, 1) for k, value in enumerate(fractions)]
+    if not wanted or max(wanted) == 1:
+        raise ValueError(f"fractions = {list(fractions)!r}: expected numbers above 0 and below 1")
+    if signal.all():
+        raise ValueError("label is 1 for all events: expected background, which has label 0")
+    kept = np.sqrt(wanted)
+    cuts = [_cuts(values[~signal], weigh[~signal], kept) for values in (first, other)]
+    above = [np.array([values >= cut for cut in own]) for values, own in zip((first, other), cuts, strict=True)]
+    total, squares = (_regions(above, power, ~signal) for power in (weigh, weigh**2))
+    a, b, c, d = total
+    with np.errstate(divide="ignore", invalid="ignore"):
+        predicted = b * c / d
+        ratio = predicted / a
+        error = np.abs(ratio) * np.sqrt((squares / total**2).sum(0))
+        contamination = _regions(above, weigh, signal) / total if signal.any() else None
+    every = total.sum(0)
+    effective = every**2 / squares.sum(0)
+    pass_1, pass_2 = (a + b) / every, (a + c) / every
+    variance = pass_1 * (1 - pass_1) * pass_2 * (1 - pass_2) / effective
+    with np.errstate(divide="ignore", invalid="ignore"):
+        significance = np.where(variance > 0, (b * c - a * d) / every**2 / np.sqrt(variance), 0.0)
+    ratio = np.where(np.isfinite(ratio), ratio, np.nan)
+    return Closure(np.array(wanted), *cuts, a, predicted, ratio, error, significance, contamination)
+
+
+def _cuts(score: NDArray[np.float64], weight: NDArray[np.float64], kept: NDArray[np.float64]) -> NDArray[np.float64]:
+    """For each fraction the largest threshold that keeps at least so much of the weight."""
+    order = np.argsort(score)[::-1]
+    ordered, passed = score[order], np.cumsum(weight[order])
+    if not passed[-1] > 0:
+        raise ValueError(f"weight sums to {passed[-1]:g} over the background: expected a positive sum")
+    last = np.append(ordered[1:] != ordered[:-1], True)
+    fraction, thresholds = passed[last] / passed[-1], ordered[last]
+    return np.array([thresholds[np.argmax(fraction >= one * (1 - ROUNDING))] for one in kept])
+
+
+def _regions(
+    above: list[NDArray[np.bool_]], weight: NDArray[np.float64], chosen: NDArray[np.bool_]
+) -> NDArray[np.float64]:
+    """Sums over the chosen events in A, B, C, D, (4, k, k)."""
+    first, second = (passed[:, chosen] for passed in above)
+    weigh = weight[chosen]
+    weighted = second * weigh
+    a = first @ weighted.T
+    of_first, of_second = (first @ weigh)[:, None], weighted.sum(1)
+    return np.array([a, of_first - a, of_second - a, weigh.sum() - of_first - of_second + a])

@@ -1,0 +1,107 @@
+"""The closure of the ABCD method against counting, and what its numbers mean."""
+
+import numpy as np
+import pytest
+from libmode import metrics, plots
+from matplotlib.figure import Figure
+
+
+def test_against_counting():
+    rng = np.random.default_rng(1)
+    n = 5_000
+    label = rng.random(n) < 0.1
+    first = np.round(rng.normal(size=n) + label, 1)  # with ties
+    second = 0.5 * first + rng.normal(size=n)
+    weight = rng.gamma(2, size=n) * np.where(rng.random(n) < 0.1, -1, 1)
+    found = metrics.closure(first, second, label, weight=weight, fractions=[0.2, 0.04])
+    background = ~label
+    total = weight[background].sum()
+    for i in range(2):
+        for j in range(2):
+            up, right = first >= found.threshold[i], second >= found.second_threshold[j]
+            regions = [up & right, up & ~right, ~up & right, ~up & ~right]
+            a, b, c, d = (weight[background & region].sum() for region in regions)
+            squares = [(weight[background & region] ** 2).sum() for region in regions]
+            assert found.seen[i, j] == pytest.approx(a)
+            assert found.predicted[i, j] == pytest.approx(b * c / d)
+            relative = sum(s / r**2 for s, r in zip(squares, (a, b, c, d), strict=True)) ** 0.5
+            assert found.error[i, j] == pytest.approx(b * c / d / a * relative)
+            u, v = (a + b) / total, (a + c) / total
+            variance = u * (1 - u) * v * (1 - v) * (weight[background] ** 2).sum() / total**2
+            assert found.significance[i, j] == pytest.approx((u * v - a / total) / variance**0.5)
+            signal = [weight[label & region].sum() for region in regions]
+            assert found.contamination[:, i, j] == pytest.approx(np.array(signal) / (a, b, c, d))
+    for cut, kept in zip(found.threshold, np.sqrt([0.2, 0.04]), strict=True):
+        assert weight[background & (first >= cut)].sum() >= kept * total * (1 - 1e-12)
+        above = np.min(first[first > cut])
+        assert weight[background & (first >= above)].sum() < kept * total
+
+
+def test_significance_is_standard_normal_for_independent_scores():
+    rng = np.random.default_rng(2)
+    toys, z, pulls = 400, [], []
+    for _ in range(toys):
+        found = metrics.closure(
+            *rng.random((2, 2_000)), np.zeros(2_000), weight=rng.gamma(2, size=2_000), fractions=[0.1]
+        )
+        z.append(found.significance[0, 0])
+        pulls.append((found.ratio[0, 0] - 1) / found.error[0, 0])
+    assert abs(np.mean(z)) < 3 / toys**0.5
+    assert np.std(z) == pytest.approx(1, abs=0.12)
+    assert np.std(pulls) == pytest.approx(1, abs=0.15)
+
+
+def test_the_worst():
+    rng = np.random.default_rng(3)
+    common = rng.normal(size=20_000)
+    first, second = common + rng.normal(size=(2, 20_000))
+    found = metrics.closure(first, second, np.zeros(20_000))
+    assert found.contamination is None
+    assert abs(found.worst.significance) == np.max(np.abs(found.significance))
+    assert found.worst.ratio < 1
+    assert found.worst.significance < -20
+    assert found.worst.threshold in found.threshold
+
+
+def test_regions_without_events():
+    """Of scores that order events alike B and C are empty; nothing is divided by 0 aloud."""
+    score = np.arange(100.0)
+    found = metrics.closure(score, score, np.zeros(100), fractions=[0.25, 0.01])
+    assert found.predicted[0, 0] == 0
+    assert found.ratio[0, 0] == 0
+    assert found.seen[0, 0] == 50
+    opposite = metrics.closure(score, -score, np.zeros(100), fractions=[0.01])
+    assert np.isnan(opposite.ratio[0, 0])
+    assert opposite.significance[0, 0] > 0
+
+
+@pytest.mark.parametrize(
+    ("message", "change"),
+    [
+        ("second has length 3", {"second": [1, 2, 3]}),
+        (r"score\[1\] = nan", {"score": [0, np.nan, 1, 2]}),
+        (r"label\[2\] = 3: expected 1 for signal or 0", {"label": [0, 1, 3, 0]}),
+        ("label is 1 for all events", {"label": [1, 1, 1, 1]}),
+        ("weight sums to 0 over the background", {"weight": [0, 0, 0, 0]}),
+        (r"fractions\[1\] = 0", {"fractions": [0.5, 0]}),
+        (r"fractions = \[1\]", {"fractions": [1]}),
+        (r"fractions = \[\]", {"fractions": []}),
+    ],
+)
+def test_errors(message, change):
+    given = {"score": [1, 2, 3, 4], "second": [4, 2, 3, 1], "label": [0, 0, 1, 0], **change}
+    with pytest.raises(ValueError, match=message):
+        metrics.closure(**given)
+
+
+def test_plot():
+    rng = np.random.default_rng(4)
+    found = metrics.closure(*rng.random((2, 5_000)), np.zeros(5_000))
+    axes = Figure().subplots()
+    assert plots.closure(axes, found, label="toy") is axes
+    plots.closure(axes, found, color="red")
+    assert axes.get_xscale() == "log"
+    assert [line.get_gid() for line in axes.lines].count("closes") == 1
+    np.testing.assert_array_equal(axes.lines[0].get_ydata(), found.ratio.diagonal())
+    with pytest.raises(TypeError, match="closure is tuple"):
+        plots.closure(axes, ([1], [2]))
