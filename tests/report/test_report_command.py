@@ -288,3 +288,41 @@ def test_masses_that_are_not_known_are_said(toy, tmp_path):
     assert (tmp_path / "report.html").read_text(encoding="utf-8").count("mass is -999 for ") == 1
     options[options.index("label == 0")] = "label == 0 and mass > 0"
     assert "Warning" not in report_toys.report(*options)[1]
+
+
+# ----------------------------------------------------------------- closure
+
+
+def test_the_closure_with_a_second_score(toy, tmp_path):
+    """One that knows of both scores, and one that is independent of them."""
+    rng = np.random.default_rng(5)
+    file = report_toys.write(tmp_path / "two.parquet", {**toy, "own": rng.random(len(toy["mass"]))})
+    options = ["--score", "flat", "--score", "carved", *DEFAULT, "--working-points", "0.5", "--out", tmp_path]
+    status, printed = report_toys.report(file, *options, "--second", "own + 0.5 * flat")
+    assert status == 0, printed
+    numbers = report_toys.numbers(tmp_path)
+    assert numbers["second"] == "own + 0.5 * flat"
+    for score in numbers["scores"]:
+        found = score["closure"]
+        assert found["ratio"][0][0] < 0.95
+        assert abs(found["worst"]["significance"]) > 10
+        assert len(found["contamination"]) == 4
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "Closure of the ABCD method" in page
+    assert "<code>own + 0.5 * flat</code>" in page
+    status, printed = report_toys.report(file, *options, "--second", "own")
+    found = report_toys.numbers(tmp_path)["scores"][0]["closure"]
+    assert np.max(np.abs(found["significance"])) < 5
+
+
+def test_without_a_second_score_there_is_no_closure(file, tmp_path):
+    status, _ = report_toys.report(file, "--score", "flat", *DEFAULT, "--working-points", "0.5", "--out", tmp_path)
+    assert status == 0
+    assert report_toys.numbers(tmp_path)["scores"][0]["closure"] is None
+    assert "Closure" not in (tmp_path / "report.html").read_text(encoding="utf-8")
+
+
+def test_errors_of_the_second_score(file, tmp_path):
+    status, printed = report_toys.report(file, "--score", "flat", *DEFAULT, "--second", "nothing", "--out", tmp_path)
+    assert status == 2
+    assert "nothing" in printed

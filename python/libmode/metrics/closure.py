@@ -95,6 +95,9 @@ def closure(
     Returns
     -------
     Closure
+        ``threshold`` and ``second_threshold``, (k,); ``seen``, ``predicted``, ``ratio`` with its ``error`` and
+        ``significance``, (k, k); ``contamination``, (4, k, k), of A, B, C, D; and ``worst``, the pair of cuts with the
+        largest significance of either sign.
 
     Raises
     ------
@@ -142,7 +145,7 @@ def closure(
     with np.errstate(divide="ignore", invalid="ignore"):
         significance = np.where(variance > 0, (b * c - a * d) / every**2 / np.sqrt(variance), 0.0)
     ratio = np.where(np.isfinite(ratio), ratio, np.nan)
-    return Closure(np.array(wanted), *cuts, a, predicted, ratio, error, significance, contamination)
+    return Closure(np.array(wanted), cuts[0], cuts[1], a, predicted, ratio, error, significance, contamination)
 
 
 def _cuts(score: NDArray[np.float64], weight: NDArray[np.float64], kept: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -18,7 +18,7 @@ def closure(axes: Axes, closure: Any, *, label: str | None = None, **style: Any)
     Parameters
     ----------
     axes : matplotlib Axes
-    closure : libmode.metrics.Closure
+    closure : what :func:`libmode.metrics.closure` returns
         Pairs of cuts at which nothing is seen are not drawn.
     label : str, optional
         For the legend.
@@ -32,7 +32,7 @@ def closure(axes: Axes, closure: Any, *, label: str | None = None, **style: Any)
     Raises
     ------
     TypeError
-        For what is no Closure.
+        For anything else.
 
     Examples
     --------

@@ -43,6 +43,7 @@ def main() -> None:
 @click.option("--mass", required=True, metavar="EXPR", help="What the score should not give away.")
 @click.option("--weight", metavar="EXPR", help="Of either sign; 1 by default.")
 @click.option("--label", metavar="EXPR", help="1 for signal, 0 for background; without it all events are background.")
+@click.option("--second", metavar="EXPR", help="A second score: does the ABCD method close with each --score?")
 @click.option("--cut", metavar="EXPR", help="Only events where this is true.")
 @click.option(
     "--order",
@@ -87,6 +88,7 @@ def report(
     mass: str,
     weight: str | None,
     label: str | None,
+    second: str | None,
     cut: str | None,
     order: int,
     working_points: str | None,
@@ -105,7 +107,7 @@ def report(
     """
     try:
         search = _search(signal_mass, signal_masses, signal_width)
-        wanted = Wanted(scores, mass, weight, label, cut)
+        wanted = Wanted(scores, mass, weight, label, cut, second)
         status = _report(files, wanted, order, working_points, search, out, max_dependence)
     except (Problem, ValueError, OSError) as problem:
         click.echo(f"Error: {problem}", err=True)

@@ -41,6 +41,7 @@ def contents(
             "weight": wanted.weight,
             "label": wanted.label,
             "cut": wanted.cut,
+            "second": wanted.second,
             "order": order,
             "entries": sample.entries,
             "events": found.events,
@@ -77,6 +78,9 @@ def _score(name: str, judged: Judged, order: int, labelled: bool) -> dict[str, A
         "auc": judged.auc,
         "dependence": judged.dependence,
         "roc": judged.roc,
+        "closure": None
+        if judged.closure is None
+        else {**vars(judged.closure), "worst": judged.closure.worst._asdict()},
         "unknown": judged.unknown,
         "working_points": [_point(point, order, labelled) for point in judged.points],
     }

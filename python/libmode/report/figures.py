@@ -42,6 +42,7 @@ def pictures(found: Judgement, scores: list[str], mass: str, order: int, labelle
         if labelled:
             drawn.append(_rejection(found, names))
         drawn.append(_jsd(found, names, labelled))
+        drawn.append(_closure(found, names))
         if found.fit is not None:
             drawn += [_spurious(found, k, names, _plain(mass), labelled) for k in points]
     return [picture for picture in drawn if picture is not None]
@@ -170,6 +171,25 @@ def _jsd(found: Judgement, names: list[str], labelled: bool) -> Picture | None:
         "1/JSD beside its ceiling",
         "Rejection against 1/JSD of the mass of background that is selected and that is not, at each working point. "
         "Dotted, with hollow points: what a selection of as many events has that does not look at the mass.",
+    )
+
+
+def _closure(found: Judgement, names: list[str]) -> Picture | None:
+    if all(judged.closure is None for judged in found.scores):
+        return None
+    figure, (axes,) = _figure(6.5)
+    for judged, name in zip(found.scores, names, strict=True):
+        if judged.closure is None:
+            _skip_colour(axes)
+        else:
+            plots.closure(axes, judged.closure, label=name)
+    return _picture(
+        figure,
+        axes,
+        len(names) > 1,
+        "Closure of the ABCD method",
+        "Background that B C / D predicts for A, over what is there, where both cuts keep as much. Bars are "
+        "statistical errors, of all four regions.",
     )
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -15,10 +16,12 @@ from .. import metrics, mode_edges
 from .._far_masses import far
 from ..metrics._histogram import Histogram
 from ..metrics.bias import SpuriousSignal
+from ..metrics.closure import Closure
 from ..metrics.dependence import Dependence
 from ..metrics.mass import Efficiency, Residual
 from ..metrics.roc import Roc, area, curve_of_cells, working_point
 from . import spurious
+from .closure import closure
 from .fill import fill
 from .problem import Problem
 from .read import Events
@@ -60,6 +63,7 @@ class Judged:
     roc: Roc | None  #: at most 1000 points of it
     dependence: Dependence | None  #: over all working points at once
     points: list[Point]
+    closure: Closure | None = None  #: of the ABCD method with the second score
     unknown: dict[str, str] = field(default_factory=dict)
 
 
@@ -122,7 +126,11 @@ def judge(
     scores = []
     for place, histogram in enumerate(histograms):
         advance(f"score {place + 1} of {len(histograms)}")
-        scores.append(_of_score(sample.background.scores[place], histogram, tested, fit, wanted))
+        judged = _of_score(sample.background.scores[place], histogram, tested, fit, wanted)
+        if sample.background.second is not None:
+            found = _or_unknown(judged.unknown, "closure", partial(closure, sample, place))
+            judged = replace(judged, closure=found)
+        scores.append(judged)
     return Judgement(
         events=sample.events,
         signal=sample.signal,
@@ -192,8 +200,8 @@ def _of_score(
         cut, rate = float(curve.threshold[at]), float(curve.false_positive_rate[at])
         points.append(_at(efficiency, cut, kept, rate, score >= cut, histogram, tested, fit))
     if signal is None:
-        return Judged(None, None, test, points, unknown)
-    return Judged(area(curve), _thinned(curve), test, points, unknown)
+        return Judged(None, None, test, points, unknown=unknown)
+    return Judged(area(curve), _thinned(curve), test, points, unknown=unknown)
 
 
 def _at(

@@ -24,12 +24,14 @@ class Wanted:
     weight: str | None = None
     label: str | None = None
     cut: str | None = None
+    second: str | None = None
 
     def options(self) -> list[tuple[str, str]]:
         """The options and expressions that become columns of events: all but the cut, in this order."""
         all_ = [*(("--score", text) for text in self.scores), ("--mass", self.mass)]
         all_ += [("--weight", self.weight)] if self.weight is not None else []
-        return all_ + ([("--label", self.label)] if self.label is not None else [])
+        all_ += [("--label", self.label)] if self.label is not None else []
+        return all_ + ([("--second", self.second)] if self.second is not None else [])
 
 
 class Events(NamedTuple):
@@ -40,22 +42,25 @@ class Events(NamedTuple):
     weight: NDArray[Any] | None  #: (n,)
     label: NDArray[np.bool_] | None  #: (n,), True for signal
     entries: int = 0  #: of the files, before the cut
+    second: NDArray[Any] | None = None  #: (n,) the second score
 
     def where(self, chosen: NDArray[np.bool_]) -> Events:
         """Those for which ``chosen`` is true."""
-        weight, label = (None if array is None else array[chosen] for array in (self.weight, self.label))
-        return Events([score[chosen] for score in self.scores], self.mass[chosen], weight, label)
+        weight, label, second = (
+            None if array is None else array[chosen] for array in (self.weight, self.label, self.second)
+        )
+        return Events([score[chosen] for score in self.scores], self.mass[chosen], weight, label, second=second)
 
     @classmethod
     def joined(cls, parts: Sequence[Events]) -> Events:
         """All events of the parts, at least one, in their order."""
         scores = [np.concatenate(of) for of in zip(*(part.scores for part in parts), strict=True)]
         mass = np.concatenate([part.mass for part in parts])
-        weight, label = (
+        weight, label, second = (
             None if of[0] is None else np.concatenate(of)
-            for of in zip(*((part.weight, part.label) for part in parts), strict=True)
+            for of in zip(*((part.weight, part.label, part.second) for part in parts), strict=True)
         )
-        return cls(scores, mass, weight, label, sum(part.entries for part in parts))
+        return cls(scores, mass, weight, label, sum(part.entries for part in parts), second)
 
 
 def read(
@@ -127,7 +132,8 @@ def _chunks(source: Source, table: Table, wanted: Wanted) -> Iterator[tuple[Even
         rest = iter(found[len(wanted.scores) + 1 :])
         weight = None if wanted.weight is None else next(rest)
         label = None if wanted.label is None else next(rest)
-        yield Events(scores, mass, weight, label, count), table.entries
+        second = None if wanted.second is None else next(rest)
+        yield Events(scores, mass, weight, label, count, second), table.entries
         start += count
 
 
