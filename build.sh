@@ -513,6 +513,7 @@ studies() {
         simple) module=simple_model.paper ;;
         batches) module=simple_model.small_batches ;;
         zoo) module=zoo.study ;;
+        abcd) module=abcd.study ;;
         maps) module=simple_model.maps extra=bench ;;
         bins) module=simple_model.bins ;;
         dalitz) module=dalitz.boosting extra=bench ;;
@@ -521,7 +522,7 @@ studies() {
         wtagging) module=w_tagging.paper extra="studies frameworks" ;;
         wtesting) module=w_tagging.testing ;;
         *)
-            die "usage: ./build.sh studies zoo|simple|batches|maps|bins|dalitz|trees|wtagging|wtesting [--quick] [--processes N], or wsample [--help]"
+            die "usage: ./build.sh studies zoo|abcd|simple|batches|maps|bins|dalitz|trees|wtagging|wtesting [--quick] [--processes N], or wsample [--help]"
             ;;
     esac
     shift
@@ -541,7 +542,7 @@ studies() {
         zoo*) "$VENV/bin/python" -m studies.zoo.report ;;
         wtagging* | wtesting*) "$VENV/bin/python" -m studies.w_tagging.report ;;
         dalitz*) "$VENV/bin/python" -m studies.dalitz.report ;;
-        trees*) ;;
+        trees* | abcd*) ;;
         *) "$VENV/bin/python" -m studies.simple_model.report ;;
     esac
     # The page on trees shows networks of two other studies beside them.

@@ -1,16 +1,16 @@
-"""ABCD with two scores, and MoDe between them: the background's estimate closes. python abcd.py
+"""ABCD with two scores, and ABCDLoss between them: the background's estimate closes. python abcd.py
 
 For searches that cut the plane of two classifiers into four regions and predict background in the signal region A,
-where both are high, by N_B N_C / N_D. That holds if the two are independent for background. So the second score is
-the ``mass`` of the first one for MoDe, order 0; Double DisCo (arXiv:2007.14400) puts the distance correlation of both
-there. A common mode of the features makes the scores of two plain classifiers depend on each other.
+where both are high, by N_B N_C / N_D. That holds if the two are independent for background. Double DisCo
+(arXiv:2007.14400) makes the distance correlation of the scores small, ABCDLoss the significance of the non-closure over
+all pairs of cuts, so that tight ones count. A common mode of the features makes the scores of two plain classifiers
+depend on each other.
 """
 
 import numpy as np
 import torch
 from libmode import metrics
-from libmode.torch import MoDeLoss
-from libmode.torch.baselines import DisCoLoss
+from libmode.torch import ABCDLoss, distance_correlation
 from torch.nn.functional import binary_cross_entropy
 
 
@@ -25,21 +25,22 @@ def events(count, seed):
     return torch.tensor(features, dtype=torch.float32), torch.tensor(label)
 
 
-# What stands between the scores: it returns both, and a loss to be added.
+# What stands between the scores: a loss to be added.
 def nothing(first, second, label):
-    return first, second, 0
+    return 0
 
 
 def double_disco(first, second, label):
-    """The loss has a gradient by the score alone, not by what stands in for the mass: so each is it in turn."""
-    disco = DisCoLoss()
-    return first, second, 200 * (disco(first, label, second.detach()) + disco(second, label, first.detach()))
+    background = label == 0
+    return 200 * distance_correlation(first[background], second[background], unbiased=False)
 
 
-def double_mode(first, second, label):
-    """Likewise. The stronger, the better the closure, and the less is left to tell signal by."""
-    mode = MoDeLoss(order=0, score_transform="signal_efficiency")  # so that tight cuts count
-    return first, second, 1000 * (mode(first, label, second.detach()) + mode(second, label, first.detach()))
+abcd_loss = ABCDLoss()
+
+
+def abcd(first, second, label):
+    """The stronger, the better the closure, and the less is left to tell signal by."""
+    return 800 * abcd_loss(first, second, label)
 
 
 def train(between):
@@ -54,8 +55,12 @@ def train(between):
     for _ in range(25):
         for batch in torch.randperm(len(label)).split(2000):
             x, y = features[batch], label[batch]
-            first, second, loss = between(networks[0](x[:, :2])[:, 0], networks[1](x[:, 2:])[:, 0], y)
-            loss = loss + binary_cross_entropy(first, y.float()) + binary_cross_entropy(second, y.float())
+            first, second = networks[0](x[:, :2])[:, 0], networks[1](x[:, 2:])[:, 0]
+            loss = (
+                between(first, second, y)
+                + binary_cross_entropy(first, y.float())
+                + binary_cross_entropy(second, y.float())
+            )
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
@@ -65,12 +70,11 @@ def train(between):
 
 
 if __name__ == "__main__":
-    for name, between in [("nothing", nothing), ("DisCo", double_disco), ("MoDe", double_mode)]:
+    for name, between in [("nothing", nothing), ("DisCo", double_disco), ("ABCD", abcd)]:
         first, second, label = train(between)
-        background, closures = label == 0, []
-        for efficiency in (0.7, 0.5, 0.3):  # of signal, for each cut
-            up, right = (s >= metrics.threshold(s, label, signal_efficiency=efficiency) for s in (first, second))
-            a, b, c, d = (np.sum(background & u & r) for u in (up, ~up) for r in (right, ~right))
-            closures.append(b * c / d / a)
+        closure = metrics.closure(first, second, label, fractions=(0.25, 0.05, 0.01))  # of the background in A
         aucs = " ".join(f"{metrics.auc(score, label):.3f}" for score in (first, second))
-        print(f"{name} between them: AUC {aucs}, predicted over true background", *(f"{x:.2f}" for x in closures))
+        ratios = zip(closure.ratio.diagonal(), closure.error.diagonal(), strict=True)
+        print(
+            f"{name} between them: AUC {aucs}, predicted over true background", *(f"{r:.2f}±{e:.2f}" for r, e in ratios)
+        )

@@ -16,6 +16,13 @@ def dependent(n, seed, strength=1.0):
     return [torch.tensor(1 / (1 + np.exp(-common - rng.normal(size=n)))) for _ in range(2)]
 
 
+def dependent_in_the_tail(n, seed):
+    rng = np.random.default_rng(seed)
+    first = rng.normal(size=n)
+    second = rng.normal(size=n) + 2 * np.clip(first - 0.5, 0, None)
+    return [torch.tensor(1 / (1 + np.exp(-score))) for score in (first, second)]
+
+
 def test_it_is_the_mean_squared_significance_over_all_cuts():
     """The table of each pair of cuts between events, by counting."""
     n = 3_000
@@ -66,25 +73,38 @@ def test_it_is_disco_of_the_logits_of_quantiles():
     assert ABCDLoss()(first, second, torch.zeros(n)).item() == pytest.approx(expected.item(), abs=1e-12)
 
 
-def test_gradients_of_both_scores_through_fixed_axes():
-    first, second = dependent(200, 5)
-    reference = dependent(5_000, 6)
-    abcd, target = ABCDLoss(), torch.zeros(200)
-
-    def loss(first, second):
-        return abcd(first, second, target, reference=reference)
-
+def test_the_gradient_is_that_of_the_loss_whose_axes_move_with_the_scores():
+    """Along smooth changes of many scores, which move the axes too: by differences of the whole loss."""
+    n = 40_000
+    first, second = dependent_in_the_tail(n, 5)
+    abcd, target, step = ABCDLoss(), torch.zeros(n), 0.01
     first.requires_grad_(), second.requires_grad_()
-    loss(first, second).backward()
-    step = 1e-7
+    abcd(first, second, target).backward()
+    changes = [
+        (first * (1 - first) * second, torch.zeros_like(second)),
+        (torch.zeros_like(first), second * (1 - second) * first),
+    ]
     with torch.no_grad():
-        for tensor, place in ((first, 17), (second, 101), (first, 121)):
-            sides = []
-            for sign in (1, -1):
-                moved = tensor.clone()
-                moved[place] += sign * step
-                sides.append(loss(*(moved if one is tensor else one for one in (first, second))).item())
-            assert tensor.grad[place].item() == pytest.approx((sides[0] - sides[1]) / (2 * step), rel=1e-4)
+        for of_first, of_second in changes:
+            up, down = (
+                abcd(first + sign * step * of_first, second + sign * step * of_second, target).item()
+                for sign in (1, -1)
+            )
+            slope = (first.grad * of_first + second.grad * of_second).sum().item()
+            assert slope == pytest.approx((up - down) / (2 * step), rel=0.02)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_gradient_does_not_change_the_distribution_of_a_score(weighted):
+    """What is a function of one score alone changes no closure: the axes take it back."""
+    first, second = dependent_in_the_tail(10_000, 12)
+    first.requires_grad_()
+    weight = torch.rand(10_000) - 0.1 if weighted else None
+    ABCDLoss()(first, second, torch.zeros(10_000), weight).backward()
+    grad = first.grad
+    for function in (lambda s: s * (1 - s), lambda s: s**2 * (1 - s)):
+        change = grad * function(first.detach())
+        assert abs(change.sum()) < 1e-3 * change.abs().sum()
 
 
 def test_a_step_against_the_gradient_closes():

@@ -41,10 +41,11 @@ class ABCDLoss(SkipsBadBatches, nn.Module):
 
     which is 4/N times the mean squared significance of the non-closure over all cuts: a tail counts by what can be seen
     in it. The loss is the unbiased distance correlation dCorr^2(t_1, t_2): 1 where both scores order events alike, and
-    of mean 0 where they are independent; N (pi^2/3 - 3) times the loss is the mean squared significance. Axes are fixed
-    functions of the scores, linear between at most 100 quantiles of the background with 10 events or more
-    between them: the gradient follows the scores through them, but not the events that define them. Outside of the
-    background that defines an axis the gradient is 0. It takes O(n log n) time, on the CPU.
+    of mean 0 where they are independent; N (pi^2/3 - 3) times the loss is the mean squared significance. Axes are
+    functions of the scores, linear between at most 100 quantiles of the background with 10 events or more between
+    them. The gradient follows the scores through fixed axes, less its mean over the background of about the same score:
+    a change that depends on one score alone moves its axis too, and changes no closure. Outside of the background that
+    defines an axis the gradient is 0. It takes O(n log n) time, on the CPU.
 
     Parameters
     ----------
@@ -111,8 +112,8 @@ class ABCDLoss(SkipsBadBatches, nn.Module):
         weights = None if weight is None else _selected("weight", arrays[3], chosen)
         axes: tuple[Tensor, Tensor, Tensor | None] = (background[0], background[1], weights)
         of_1, of_2, of_weights = axes if reference is None else _of_reference(reference)
-        first = logit_of_quantile("pred_1", background[0], of_1, of_weights)
-        second = logit_of_quantile("pred_2", background[1], of_2, of_weights)
+        first = logit_of_quantile("pred_1", background[0], of_1, of_weights, weights)
+        second = logit_of_quantile("pred_2", background[1], of_2, of_weights, weights)
         loss: Tensor = correlation(first, second, weights, True, ("pred_1", "pred_2", "weight"))
         return loss.to(result_type(arrays[0]))
 
@@ -145,7 +146,26 @@ def _of_reference(reference: Any) -> tuple[Tensor, Tensor, Tensor | None]:
     return found[0], found[1], found[2] if len(found) == 3 else None
 
 
-def logit_of_quantile(name: str, score: Tensor, of: Tensor, weight: Tensor | None) -> Tensor:
+class _AtRest(torch.autograd.Function):
+    """``apply(t, segment, share)``: t, whose gradient has no part that depends on t alone.
+
+    segment : (n,) of each event
+    share : (n,) of its weight in the sum over the segment
+    """
+
+    @staticmethod
+    def forward(ctx: Any, t: Tensor, segment: Tensor, share: Tensor) -> Tensor:
+        ctx.save_for_backward(segment, share)
+        return t.view_as(t)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None]:
+        segment, share = ctx.saved_tensors
+        total = grad.new_zeros(int(segment.max()) + 1).index_add(0, segment, grad)
+        return grad - share * total[segment], None, None
+
+
+def logit_of_quantile(name: str, score: Tensor, of: Tensor, weight: Tensor | None, own: Tensor | None) -> Tensor:
     """t(s) = log(F/(1 - F)) of scores, F the distribution of the events ``of`` with these weights.
 
     It is linear between knots: the lowest and the highest event, where F is half of its own share from 0 and 1, and
@@ -180,5 +200,8 @@ def logit_of_quantile(name: str, score: Tensor, of: Tensor, weight: Tensor | Non
         raise BatchError(f"{name}: the {n} background events are so much alike that they have no axis")
     right = torch.searchsorted(knots, score.detach(), right=True).clamp(1, len(knots) - 1)
     slope = (height[right] - height[right - 1]) / (knots[right] - knots[right - 1])
-    inside: Tensor = height[right - 1] + slope * (score - knots[right - 1])
-    return inside.clamp(height[0], height[-1])
+    t = (height[right - 1] + slope * (score - knots[right - 1])).clamp(height[0], height[-1])
+    size = torch.ones_like(t) if own is None else own.abs()
+    total = size.new_zeros(len(knots)).index_add(0, right, size)
+    at_rest: Tensor = _AtRest.apply(t, right, size / total[right].clamp(min=1e-300))
+    return at_rest
