@@ -23,7 +23,7 @@ def test_the_toy():
 def test_a_training(method, monkeypatch):
     monkeypatch.setattr(train, "TRAINING", 20_000)
     monkeypatch.setattr(train, "TEST", 20_000)
-    found = measured(Task(method, STRENGTHS[method][-1], 256, 60, 1))
+    found = measured(Task(method, STRENGTHS[method][0] / 10, 256, 100, 1))
     assert all(ratio > 0 for ratio in found["ratio"])
     assert 0.3 < found["signal"][0] < 1
     assert 0 < found["seconds of the loss"] < found["seconds"]
