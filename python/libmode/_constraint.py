@@ -5,7 +5,8 @@ multiplier u(m, s) for it, which pushes the logit of each background event. Here
 of the batch plus the sum of the residuals of earlier batches (the method of multipliers; M. Hestenes, J. Optim.
 Theory Appl. 4 (1969) 303). The sum makes the mean residual 0 however small the push of one batch is, so that the
 push can be small, and with it the noise. Both are smooth functions of mass and score, which leaves out most of
-the noise of a batch.
+the noise of a batch. The residual of each batch is scaled to the same size: where a network swings, a residual that
+grows would push it further.
 """
 
 from __future__ import annotations
@@ -34,8 +35,8 @@ USUAL_TOLERANCE = 100_000.0
 #: The strength where nothing is remembered from batch to batch and none is given.
 WITHOUT_STATE = 10.0
 
-# The push of a batch, and the part of it that is added to the sum: studies/zoo tells how these were found.
-_PROPORTIONAL, _INTEGRAL = 4.0, 0.02
+# The push of a batch, and what a batch of so many events adds to the sum: studies/zoo tells how these were found.
+_PROPORTIONAL, _INTEGRAL, _EVENTS = 4.0, 0.02, 1024
 
 # The share of a batch in the averages, and how fast the strength and the sum follow a tolerance.
 _RATE, _PACE, _LEAK = 1 / 200, 0.02, 0.02
@@ -46,9 +47,9 @@ class Direction(NamedTuple):
     """Where a batch is pushed, and the dependence that it is pushed against."""
 
     push: NDArray[Any]  #: (n,), by the predictions of the batch; 0 but for events that are moved
-    norm: float  #: the average of the norm of the direction before it is smoothed
     spread: float  #: of the logits of background events: their standard deviation, at most 1
     moved: float  #: the number of events that are moved
+    batch: float  #: the number of events of the batch, without reference events
     loss: float  #: MoDe, unbiased
     bias: float  #: of a finite batch, by which the plain loss is larger
     events: float  #: (sum w)^2 / sum w^2 of the background
@@ -89,7 +90,6 @@ class State(NamedTuple):
     """
 
     steps: Any = 0.0  #: the number of batches
-    norm: Any = 0.0  #: of the direction before it is smoothed
     loss: Any = 0.0  #: unbiased
     bias: Any = 0.0  #: of the plain loss
     events: Any = 0.0  #: of a batch, (sum w)^2 / sum w^2
@@ -186,8 +186,6 @@ class Constraint:
         n = len(score)
         steering = _native.ModeSteering(
             ctypes.sizeof(_native.ModeSteering),
-            norm=state.norm,
-            rate=max(1 / (float(state.steps) + 1), _RATE),
             factor=self._proportional(state),
             batch=n if count is None else count,
             logits=self.from_logits,
@@ -201,7 +199,7 @@ class Constraint:
             if self._limits_given:
                 raise
             raise type(error)(str(error).replace("apply a sigmoid to", "give from_logits=True for")) from None
-        return Direction(push, found.norm, found.spread, found.moved, found.loss, found.bias, found.events, residual)
+        return Direction(push, found.spread, found.moved, len(push), found.loss, found.bias, found.events, residual)
 
     def _proportional(self, state: State) -> float:
         """What the residual of a batch is multiplied with."""
@@ -248,13 +246,15 @@ class Constraint:
     def after(self, state: State, found: Direction) -> State:
         """What is remembered after a batch.
 
+        A residual in units of the noise of N events, times sqrt(N), is in proportion to N: the sum of an epoch is the
+        same in batches of all sizes, and so is its noise, a random walk.
+
         With a tolerance the push and its sum get smaller while rho is below 1, by at most _PACE a batch, and
         larger again where it is above: a sum that leaks leaves a residual.
         """
         rate = max(1 / (state.steps + 1), _RATE)
         now = State(
             steps=state.steps + 1,
-            norm=found.norm,
             loss=_mean(state.loss, found.loss, rate),
             bias=_mean(state.bias, found.bias, rate),
             events=_mean(state.events, found.events, rate),
@@ -271,7 +271,8 @@ class Constraint:
             now = now._replace(factor=min(1.0, max(factor, _LEAST_FACTOR)))
         kept = 1 - _LEAK * (1 - now.factor)
         before = np.asarray(state.sums) if len(state.sums) else 0.0
-        return now._replace(sums=kept * before + now.factor * _INTEGRAL * found.residual.ravel())
+        pace = now.factor * _INTEGRAL * math.sqrt(found.batch / _EVENTS)
+        return now._replace(sums=kept * before + pace * found.residual.ravel())
 
     @staticmethod
     def per_norm(found: Direction) -> float:

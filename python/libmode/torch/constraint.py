@@ -37,14 +37,14 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
     loss is there. By the logit of background event i of mass m and score s::
 
         min(1, sigma) |G|/sqrt(n) w_i u(m, s)
-        u = 4 r + 0.02 (sum of r over all batches so far)
+        u = 4 r + 0.02 (sum of r sqrt(N/1024) over all batches so far)
 
     r is the residual of the MoDe loss (arXiv:2010.09745): how far the CDF of the scores at this mass is from the
-    polynomial that is allowed, in units of the noise of a batch, as a smooth function of mass and score. The sum
-    grows until the mean residual is 0, so there is no strength to guess. |G| is the norm over the n background
-    events of the batch: no scale of the loss enters, a GradScaler's among them, and no weight of the signal. sigma is
-    the standard deviation of the background's logits, small in a network that has learned nothing yet. In
-    evaluation mode, and without gradients, the layer does nothing.
+    polynomial that is allowed, as a smooth function of mass and score. Before it is smoothed, that of each batch has
+    the mean square 1. The sum over batches, of N events each, grows until the mean residual is 0, so there is no
+    strength to guess. |G| is the norm over the n background events of the batch: no scale of the loss enters, a
+    GradScaler's among them, and no weight of the signal. sigma is the standard deviation of the background's logits,
+    small in a network that has learned nothing yet. In evaluation mode, and without gradients, the layer does nothing.
 
     Parameters
     ----------
@@ -97,6 +97,8 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
         The MoDe loss, unbiased, of the last batch and its reference events.
     strength : float
         min(1, sigma) |G|/sqrt(n) of the last backward pass.
+    factor : float
+        What a tolerance has made of the push and the sum: 0.01 to 1, and 1 without a tolerance.
     relative_strength : float or None
         As given.
     dependence : Dependence
@@ -186,6 +188,11 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
     def strength(self) -> float:
         """What the push was multiplied with in the last backward pass; NaN before the first."""
         return float(self._last["strength"])
+
+    @property
+    def factor(self) -> float:
+        """What a tolerance multiplies the push with."""
+        return float(self._state().factor)
 
     @property
     def loss(self) -> float:
@@ -316,8 +323,8 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
         # The push is in units of a norm, which will be that of the gradients of all processes, see constrained.
         push = as_numpy(found.grad) / processes(self.process_group)
         residual = np.array(found.numbers[numbers:]).reshape(len(self._constraint.labels), -1)
-        norm, spread, moved, loss, bias, count = found.numbers[:numbers]
-        return own[0], Direction(push, norm, spread, moved, loss, bias, count, residual)
+        spread, moved, batch, loss, bias, count = found.numbers[:numbers]
+        return own[0], Direction(push, spread, moved, batch, loss, bias, count, residual)
 
     def _state(self) -> State:
         return State._make([*self.state.tolist(), as_numpy(self.sums)])
