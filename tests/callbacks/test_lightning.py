@@ -23,7 +23,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:The '.*_dataloader' does not have many workers"),
 ]
 N, BATCH = 4000, 500
-EACH = ["loss", "strength", "dependence", "dependence_error"]
+EACH = ["loss", "strength", "factor", "dependence", "dependence_error"]
 
 
 def events():
@@ -41,7 +41,7 @@ class Classifier:
         super().__init__()
         torch.manual_seed(1)
         self.network = torch.nn.Sequential(torch.nn.Linear(2, 1), torch.nn.Sigmoid())
-        self.constraints = torch.nn.ModuleList([MoDeConstraint(order=0) for _ in range(layers)])
+        self.constraints = torch.nn.ModuleList([MoDeConstraint(order=0, tolerance=10) for _ in range(layers)])
         self.steps, self.scores, self.returned = [], {}, returned
 
     def training_step(self, batch, number):
@@ -53,7 +53,7 @@ class Classifier:
 
     def on_train_batch_end(self, *_):
         one = self.constraints[0]
-        values = one.loss, one.strength, *one.dependence
+        values = one.loss, one.strength, one.factor, *one.dependence
         self.steps.append(dict(zip(EACH, values, strict=True)))
 
     def validation_step(self, batch, number):
@@ -113,6 +113,7 @@ def test_tensorboard_shows_the_layer_and_the_metrics(package, tmp_path):
         want = {step: model.steps[step][name] for step in range(2, 24, 3) if math.isfinite(model.steps[step][name])}
         assert len(want) > 3
         assert shown[f"mode_{name}"] == pytest.approx(want, rel=1e-6)
+    assert min(shown["mode_factor"].values()) < 1
     of_epochs = {8 * epoch + 7: of_numpy(scores) for epoch, scores in model.scores.items()}
     assert list(of_epochs) == [7, 15, 23]
     for name in of_epochs[7]:

@@ -24,7 +24,7 @@ class MoDeCallback(Callback):
 
     Of each :class:`libmode.torch.MoDeConstraint` inside the module, at the steps at which the
     trainer logs (``Trainer(log_every_n_steps=50)``): ``mode_loss``, ``mode_strength``,
-    ``mode_dependence`` and ``mode_dependence_error``, the attributes of the
+    ``mode_factor``, ``mode_dependence`` and ``mode_dependence_error``, the attributes of the
     layer, those of them that are known by then. If there are several, the name of the layer
     follows: ``mode_loss/head.constraint``.
 
@@ -84,7 +84,7 @@ class MoDeCallback(Callback):
     >>> trainer = pl.Trainer(max_epochs=1, accelerator="cpu", log_every_n_steps=1, callbacks=[callback], **off)
     >>> trainer.fit(Classifier(), loader, loader)
     >>> sorted(name for name in trainer.callback_metrics if name.startswith("mode"))
-    ['mode_dependence', 'mode_dependence_error', 'mode_loss', 'mode_strength']
+    ['mode_dependence', 'mode_dependence_error', 'mode_factor', 'mode_loss', 'mode_strength']
     >>> "val_mode_sensitivity" in trainer.callback_metrics
     True
     """
@@ -140,6 +140,7 @@ def _state(layer: MoDeConstraint) -> dict[str, float]:
     return {
         "loss": layer.loss,
         "strength": layer.strength,
+        "factor": layer.factor,
         "dependence": value,
         "dependence_error": error,
     }
