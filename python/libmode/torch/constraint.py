@@ -141,8 +141,8 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
     >>> bool(rho > 1), error
     (True, inf)
     >>> fixed = MoDeConstraint(order=1, mass_range=(50, 300), relative_strength=3)  # one point of a scan
-    >>> fixed.relative_strength, constraint.relative_strength
-    (3.0, None)
+    >>> fixed.relative_strength, constraint.relative_strength, constraint.factor
+    (3.0, None, 1.0)
     """
 
     state: Tensor
