@@ -39,6 +39,7 @@ class Given(NamedTuple):
 
     events: Events  #: checked, those of batches and after them those of references
     batch: int  #: how many are those of batches
+    size: int = 0  #: how many these batches have of all labels, where they are of several processes
 
 
 class Found(NamedTuple):
@@ -57,7 +58,8 @@ class _Head(NamedTuple):
 
     failed: int  # whether it has none to give, because of an error
     options: int  # a checksum
-    batch: int  # how many events it gives of its batch
+    size: int  # how many events its batch has
+    batch: int  # how many it gives of them
     reference: int  # and of its reference
     variables: int  # of mass; 0 for shape (n,)
     score: int  # the place of its type in _TYPES, -1 for what is not there
@@ -113,7 +115,7 @@ def of_all(
         sent = Events(*(_of_chosen(tensor, chosen) for tensor in given.events))
         if labels is not None and len(labels) == 1:
             sent = sent._replace(label=None)
-        head = _head(sent, count, options)
+        head = _head(sent, given.batch, count, options)
     except (TypeError, ValueError) as error:
         _agree(_Head(True, *[0] * (len(_Head._fields) - 1)), group, error)
         raise AssertionError("unreachable: an error of one process is one of all") from error
@@ -162,10 +164,11 @@ def _kind_of_grad(score: Tensor) -> torch.dtype:
     return torch.float64 if score.dtype is torch.float64 else torch.float32
 
 
-def _head(events: Events, count: int, options: str) -> _Head:
+def _head(events: Events, size: int, count: int, options: str) -> _Head:
     return _Head(
         False,
         zlib.crc32(options.encode()),
+        size,
         count,
         len(events.score) - count,
         events.mass.shape[1] if events.mass.ndim > 1 else 0,
@@ -241,7 +244,7 @@ def _gathered(sent: Events, heads: Sequence[_Head], group: Group) -> Given | Non
             batches.append(column[: head.batch])
             references.append(column[head.batch :])
         every[name] = torch.cat([*batches, *references]).to(tensor.device)
-    return Given(Events(**every), sum(head.batch for head in heads))
+    return Given(Events(**every), sum(head.batch for head in heads), sum(head.size for head in heads))
 
 
 def _as_bytes(tensor: Tensor) -> Tensor:

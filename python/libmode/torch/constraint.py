@@ -312,7 +312,8 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
             return given
 
         def compute(given: Given) -> Found:
-            push, *numbers, residual = self._constraint.direction(state, *_arrays(given.events), count=given.batch)
+            direction = self._constraint.direction(state, *_arrays(given.events), count=given.batch)
+            push, *numbers, residual = direction._replace(batch=given.size)
             return Found([*numbers, *residual.ravel().tolist()], torch.from_numpy(push))
 
         labels = self._constraint.labels if self.background_only else None

@@ -277,7 +277,8 @@ class MoDeLoss(CoreLoss):
         if reference is None and self.score_transform is None:
             label = target if self.background_only else None
             return self._form(events(pred, mass, weight, label, category), self._encoded)
-        return self._loss_of(*self._given(pred, target, mass, weight, category, reference))
+        given = self._given(pred, target, mass, weight, category, reference)
+        return self._loss_of(given.events, given.batch)
 
     @property
     def _gathers(self) -> bool:
