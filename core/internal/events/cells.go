@@ -63,25 +63,44 @@ func cellsFor[T Float](values []T, lo, hi float64, count int) Cells[T] {
 // crowdedFrom is a number of values below which it costs little that most share a cell.
 const crowdedFrom = 1 << 12
 
+// sampleSize is how many values are looked at.
+const sampleSize = 1 << 8
+
 // keyedFor returns cells of keys if the values inside [lo, hi] crowd together in few of these cells, and have more values
 // than that.
 func (ce *Cells[T]) keyedFor(values []T, lo, hi T) *keyCells {
-	const size = 1 << 8 // of the sample
-	filled, keys := map[uint32]bool{}, make([]uint64, 0, size)
-	for i := range size {
-		if v := values[len(values)/size*i]; v >= lo && v <= hi && v-v == 0 {
-			filled[ce.Of(v)] = true
+	if !ce.areCrowded(values, lo, hi) {
+		return nil
+	}
+	keys := make([]uint64, 0, sampleSize)
+	for i := range sampleSize {
+		if v := values[len(values)/sampleSize*i]; v >= lo && v <= hi && v-v == 0 {
 			keys = append(keys, radix.Key(float64(v)))
 		}
 	}
 	slices.Sort(keys)
-	distinct := len(slices.Compact(slices.Clone(keys)))
-	if distinct < size/4 || len(filled) >= size/4 {
+	if len(slices.Compact(slices.Clone(keys))) < sampleSize/4 {
 		return nil
 	}
-	const outside = size / 64 // so many of the sample on either side do not count
-	from, to := keys[min(outside, len(keys)/4)], keys[len(keys)-1-min(outside, len(keys)/4)]
+	outside := min(sampleSize/64, len(keys)/4) // so many of the sample on either side do not count
+	from, to := keys[outside], keys[len(keys)-1-outside]
 	return &keyCells{lo: from, shift: shiftTo(to-from, ce.Count), last: uint64(ce.Count - 1)}
+}
+
+// areCrowded reports whether the sample lies in few cells.
+func (ce *Cells[T]) areCrowded(values []T, lo, hi T) bool {
+	var seen [1 << 15 / 64]uint64
+	filled := 0
+	for i := range sampleSize {
+		if v := values[len(values)/sampleSize*i]; v >= lo && v <= hi {
+			c := ce.Of(v)
+			filled += int(^seen[c/64] >> (c % 64) & 1)
+			if seen[c/64] |= 1 << (c % 64); filled >= sampleSize/4 {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // keyCells divide keys, see radix.Key: cells of a few binary digits, from the highest to the lowest power of two.

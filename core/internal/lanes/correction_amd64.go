@@ -19,29 +19,29 @@ func withSign(x, of four, signs archsimd.Int64x4) four {
 	return of.AsInt64x4().And(signs).Or(x.AsInt64x4()).AsFloat64x4()
 }
 
-func followAVX2(rows [][4]float64, sum *[4]float64, bins []uint32, weights []float64, after, steps *[4]*Lane) {
-	s := archsimd.LoadFloat64x4(sum)
-	for i := 0; len(bins) >= 4 && len(weights) >= 4; i += 4 {
-		d0 := archsimd.LoadFloat64x4(&rows[bins[0]]).Mul(all(weights[0]))
-		d1 := archsimd.LoadFloat64x4(&rows[bins[1]]).Mul(all(weights[1]))
-		d2 := archsimd.LoadFloat64x4(&rows[bins[2]]).Mul(all(weights[2]))
-		d3 := archsimd.LoadFloat64x4(&rows[bins[3]]).Mul(all(weights[3]))
+func followAVX2(su *Sums, rows []uint32, weights []float64) {
+	s := archsimd.LoadFloat64x4(&su.Now)
+	for i := 1; len(rows) >= 4 && len(weights) >= 4; i += 4 {
+		d0 := archsimd.LoadFloat64x4(&su.Rows[rows[0]]).Mul(all(weights[0]))
+		d1 := archsimd.LoadFloat64x4(&su.Rows[rows[1]]).Mul(all(weights[1]))
+		d2 := archsimd.LoadFloat64x4(&su.Rows[rows[2]]).Mul(all(weights[2]))
+		d3 := archsimd.LoadFloat64x4(&su.Rows[rows[3]]).Mul(all(weights[3]))
 		s0 := s.Add(d0)
 		s1 := s0.Add(d1)
 		s2 := s1.Add(d2)
 		s = s2.Add(d3)
-		storeLanes(after, i+1, s0, s1, s2, s)
-		if steps != nil {
-			storeLanes(steps, i+1, d0, d1, d2, d3)
+		storeLanes(&su.After, i, s0, s1, s2, s)
+		if su.Steps != nil {
+			storeLanes(su.Steps, i, d0, d1, d2, d3)
 		}
-		bins, weights = bins[4:], weights[4:]
+		rows, weights = rows[4:], weights[4:]
 	}
-	s.Store(sum)
+	s.Store(&su.Now)
 	archsimd.ClearAVXUpperBits()
 }
 
 // storeLanes stores the vectors of four crossings, of which each lane gets a number.
-func storeLanes(to *[4]*Lane, i int, a, b, c, d four) {
+func storeLanes(to *[4]Lane, i int, a, b, c, d four) {
 	a, b, c, d = transpose(a, b, c, d)
 	a.Store(to[0].at(i))
 	b.Store(to[1].at(i))
@@ -49,23 +49,23 @@ func storeLanes(to *[4]*Lane, i int, a, b, c, d four) {
 	d.Store(to[3].at(i))
 }
 
-func squashAVX2(m *Moment, base, baseStep *Lane, n int, li *Limit) {
-	squashTanh(m, base, n, li)
-	squashChange(m, baseStep, n, li)
+func squashAVX2(m *Moment, n int) {
+	squashTanh(m, n)
+	squashChange(m, n)
 	archsimd.ClearAVXUpperBits()
 }
 
 // squashTanh finds c~, and leaves 1/t, or 0, in Change. All that does not change stands before the loop, here and below: the
 // compiler would make it anew each time.
-func squashTanh(m *Moment, base *Lane, n int, li *Limit) {
+func squashTanh(m *Moment, n int) {
 	var zero four
 	one, bias, signs := all(1), archsimd.BroadcastInt64x4(exponentBias), archsimd.BroadcastInt64x4(signBit)
-	offset, factor, baseFloor, floor, highest := all(li.Offset), all(li.Factor), all(li.BaseFloor), all(li.Floor), all(steepest)
+	offset, factor, baseFloor, floor, highest := all(m.Offset), all(m.Factor), all(m.BaseFloor), all(m.Floor), all(steepest)
 	shift, inverse2, upper, lower := all(roundingShift), all(inverseLn2), all(upperLn2), all(lowerLn2)
 	e2, e4, e6, e8, e10, e12 := all(exp2), all(exp4), all(exp6), all(exp8), all(exp10), all(exp12)
 	e3, e5, e7, e9, e11, e13 := all(exp3), all(exp5), all(exp7), all(exp9), all(exp11), all(exp13)
 	for i := 1; i <= n; i += 4 {
-		t := base.load(i).Sub(offset)
+		t := m.Base.load(i).Sub(offset)
 		high := abs(t, signs).Greater(baseFloor)
 		t = factor.Mul(t).Merge(zero, high)
 		inverse := one.Div(t).Merge(zero, high)
@@ -95,9 +95,9 @@ func squashTanh(m *Moment, base *Lane, n int, li *Limit) {
 }
 
 // squashChange finds the rest from these.
-func squashChange(m *Moment, baseStep *Lane, n int, li *Limit) {
+func squashChange(m *Moment, n int) {
 	var zero four
-	one, half, factor, floor, signs := all(1), all(0.5), all(li.Factor), all(li.Floor), archsimd.BroadcastInt64x4(signBit)
+	one, half, factor, floor, signs := all(1), all(0.5), all(m.Factor), all(m.Floor), archsimd.BroadcastInt64x4(signBit)
 	step, fall := all(smallStep), all(16)
 	s3, s5, s7 := all(sinh3), all(sinh5), all(sinh7)
 	for i := 1; i <= n; i += 4 {
@@ -106,7 +106,7 @@ func squashChange(m *Moment, baseStep *Lane, n int, li *Limit) {
 		rest := c.Sub(m.Value.load(i))
 		c0, c = c0.Merge(zero, abs(c0, signs).Greater(floor)), c.Merge(zero, abs(c, signs).Greater(floor))
 		t0, t := m.T.load(i-1), m.T.load(i)
-		dt := factor.Mul(baseStep.load(i)).Merge(t.Sub(t0), t0.Mul(t).NotEqual(zero))
+		dt := factor.Mul(m.BaseStep.load(i)).Merge(t.Sub(t0), t0.Mul(t).NotEqual(zero))
 		moved := dc.Merge(c.Sub(c0), c0.Mul(c).NotEqual(zero))
 		du := moved.Sub(m.U.load(i - 1).Mul(dt)).Mul(m.Change.load(i))
 		small := abs(du, signs).Less(step).And(abs(t0, signs).Less(fall.Mul(abs(t, signs)))).And(t0.NotEqual(zero))
@@ -121,14 +121,14 @@ func squashChange(m *Moment, baseStep *Lane, n int, li *Limit) {
 	}
 }
 
-func correctAVX2(d *Lane, moments []Moment, l int, gram []float64, n int, withZ bool) {
+func correctAVX2(d *Lane, moments []Moment, l int, gram []float64, n int) {
 	m, gram := &moments[l], gram[:len(moments)]
 	for i := 1; i <= n; i += 4 {
 		var sum, change four
 		for k := 1; k < len(moments); k++ {
 			sum = sum.Add(all(gram[k]).Mul(moments[k].Sum.load(i)))
 		}
-		if withZ {
+		if m.Z != nil {
 			sum = sum.Add(m.Z.load(i - 1).Add(m.Z.load(i)))
 			change = m.StepZ.load(i).Mul(m.Sum.load(i))
 		}
@@ -139,26 +139,6 @@ func correctAVX2(d *Lane, moments []Moment, l int, gram []float64, n int, withZ 
 	}
 	archsimd.ClearAVXUpperBits()
 }
-
-func setRowAVX2(m *Moment, n int, factor float64, slope *Moment) {
-	var zero four
-	one, factors, signs := all(1), all(factor), archsimd.BroadcastInt64x4(signBit)
-	for i := 1; i <= n; i += 4 {
-		sech, tanh := m.Sech.load(i), m.Tanh.load(i)
-		byT := factors.Mul(tanh.Sub(m.U.load(i).Mul(sech.Mul(sech))))
-		by0, by1 := negative(byT, signs), zero
-		if slope != nil {
-			by0 = byT.Mul(slope.By0.load(i))
-			by1 = negative(byT.Mul(one.Sub(slope.Own.load(i))), signs)
-		}
-		tanh.Mul(tanh).Merge(one, m.T.load(i).NotEqual(zero)).Store(m.Own.at(i))
-		by0.Store(m.By0.at(i))
-		by1.Store(m.By1.at(i))
-	}
-	archsimd.ClearAVXUpperBits()
-}
-
-func negative(x four, signs archsimd.Int64x4) four { return x.AsInt64x4().Xor(signs).AsFloat64x4() }
 
 // evaluateAVX2 leaves more than three moments to evaluateGo.
 func evaluateAVX2(bi *Bias, moments []Moment, n int) {
@@ -172,37 +152,49 @@ func evaluateAVX2(bi *Bias, moments []Moment, n int) {
 	}
 }
 
-func evaluateTwo(bi *Bias, a *Moment, n int) {
+func evaluateTwo(bi *Bias, m *Moment, n int) {
 	var zero four
-	two, g := all(2), all(bi.Gram[3])
-	y00, y10, y11, x11, x10 := bi.at(0, 0), bi.at(1, 0), bi.at(1, 1), bi.xOf(1, 0), bi.xOf(1, 1)
+	one, two, signs, factor, gram := all(1), all(2), archsimd.BroadcastInt64x4(signBit), all(m.Factor), all(bi.Gram[3])
+	y, x := (*[3]*Lane)(bi.Y), &bi.X[1]
 	for i := 1; i <= n; i += 4 {
-		own, by0, y := a.Own.load(i), a.By0.load(i), y10.load(i)
-		ny0 := own.Mul(y).Add(by0.Mul(y00.load(i)))
-		ny1 := own.Mul(y11.load(i)).Add(by0.Mul(y))
-		value := zero.Add(own.Mul(two.Mul(x11.load(i)).Add(g.Mul(ny1))))
-		value.Add(by0.Mul(two.Mul(x10.load(i)).Add(g.Mul(ny0)))).Store(bi.Value.at(i))
+		own, byT := row(m, i, factor, one, zero)
+		by0, y10 := negative(byT, signs), y[1].load(i)
+		a0, a1 := own.Mul(y10).Add(by0.Mul(y[0].load(i))), own.Mul(y[2].load(i)).Add(by0.Mul(y10))
+		value := zero.Add(by0.Mul(two.Mul(x[1].load(i)).Add(gram.Mul(a0))))
+		value.Add(own.Mul(two.Mul(x[0].load(i)).Add(gram.Mul(a1)))).Store(bi.Value.at(i))
 	}
 	archsimd.ClearAVXUpperBits()
 }
 
 func evaluateThree(bi *Bias, a, b *Moment, n int) {
 	var zero four
-	two, g11, g12, g21, g22 := all(2), all(bi.Gram[4]), all(bi.Gram[5]), all(bi.Gram[7]), all(bi.Gram[8])
-	l00, l10, l11, l20, l21, l22 := bi.at(0, 0), bi.at(1, 0), bi.at(1, 1), bi.at(2, 0), bi.at(2, 1), bi.at(2, 2)
-	x11, x10, x22, x20, x21 := bi.xOf(1, 0), bi.xOf(1, 1), bi.xOf(2, 0), bi.xOf(2, 1), bi.xOf(2, 2)
+	one, two, signs, factor1, factor2 := all(1), all(2), archsimd.BroadcastInt64x4(signBit), all(a.Factor), all(b.Factor)
+	g11, g12, g21, g22 := all(bi.Gram[4]), all(bi.Gram[5]), all(bi.Gram[7]), all(bi.Gram[8])
+	y, x1, x2 := (*[6]*Lane)(bi.Y), &bi.X[1], &bi.X[2]
 	for i := 1; i <= n; i += 4 {
-		y00, y10, y11, y20, y21 := l00.load(i), l10.load(i), l11.load(i), l20.load(i), l21.load(i)
-		own1, by10, own2, by20, by21 := a.Own.load(i), a.By0.load(i), b.Own.load(i), b.By0.load(i), b.By1.load(i)
+		own1, byT1 := row(a, i, factor1, one, zero)
+		own2, byT2 := row(b, i, factor2, one, zero)
+		by10 := negative(byT1, signs)
+		by20, by21 := byT2.Mul(by10), negative(byT2.Mul(one.Sub(own1)), signs)
+		y00, y10, y11, y20, y21 := y[0].load(i), y[1].load(i), y[2].load(i), y[3].load(i), y[4].load(i)
 		a0, a1, a2 := own1.Mul(y10).Add(by10.Mul(y00)), own1.Mul(y11).Add(by10.Mul(y10)), own1.Mul(y21).Add(by10.Mul(y20))
 		b0 := own2.Mul(y20).Add(by20.Mul(y00)).Add(by21.Mul(y10))
 		b1 := own2.Mul(y21).Add(by20.Mul(y10)).Add(by21.Mul(y11))
-		b2 := own2.Mul(l22.load(i)).Add(by20.Mul(y20)).Add(by21.Mul(y21))
-		value := zero.Add(own1.Mul(two.Mul(x11.load(i)).Add(g11.Mul(a1)).Add(g12.Mul(b1))))
-		value = value.Add(by10.Mul(two.Mul(x10.load(i)).Add(g11.Mul(a0)).Add(g12.Mul(b0))))
-		value = value.Add(own2.Mul(two.Mul(x22.load(i)).Add(g21.Mul(a2)).Add(g22.Mul(b2))))
-		value = value.Add(by20.Mul(two.Mul(x20.load(i)).Add(g21.Mul(a0)).Add(g22.Mul(b0))))
-		value.Add(by21.Mul(two.Mul(x21.load(i)).Add(g21.Mul(a1)).Add(g22.Mul(b1)))).Store(bi.Value.at(i))
+		b2 := own2.Mul(y[5].load(i)).Add(by20.Mul(y20)).Add(by21.Mul(y21))
+		value := zero.Add(by10.Mul(two.Mul(x1[1].load(i)).Add(g11.Mul(a0)).Add(g12.Mul(b0))))
+		value = value.Add(by20.Mul(two.Mul(x2[1].load(i)).Add(g21.Mul(a0)).Add(g22.Mul(b0))))
+		value = value.Add(own1.Mul(two.Mul(x1[0].load(i)).Add(g11.Mul(a1)).Add(g12.Mul(b1))))
+		value = value.Add(by21.Mul(two.Mul(x2[2].load(i)).Add(g21.Mul(a1)).Add(g22.Mul(b1))))
+		value.Add(own2.Mul(two.Mul(x2[0].load(i)).Add(g21.Mul(a2)).Add(g22.Mul(b2)))).Store(bi.Value.at(i))
 	}
 	archsimd.ClearAVXUpperBits()
 }
+
+// row returns 1 - d c~/dc and d c~/d base.
+func row(m *Moment, i int, factor, one, zero four) (own, byT four) {
+	sech, tanh := m.Sech.load(i), m.Tanh.load(i)
+	byT = factor.Mul(tanh.Sub(m.U.load(i).Mul(sech.Mul(sech))))
+	return tanh.Mul(tanh).Merge(one, m.T.load(i).NotEqual(zero)), byT
+}
+
+func negative(x four, signs archsimd.Int64x4) four { return x.AsInt64x4().Xor(signs).AsFloat64x4() }

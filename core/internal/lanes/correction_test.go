@@ -13,15 +13,14 @@ const testBins = 5
 
 // block is crossings of events in a few bins, small and large steps among them.
 type block struct {
-	rows      [][4]float64 // of A_b, times 1/W_b
-	bins      []uint32
-	weights   []float64
-	sum       [4]float64
-	gram      []float64
-	moments   []Moment
-	d         Lane
-	bias      Bias
-	slope, up Limit
+	bins    []uint32
+	weights []float64
+	sums    Sums
+	more    []Lane
+	moments []Moment
+	gram    []float64
+	d       Lane
+	bias    Bias
 }
 
 var weighings = map[string]func(*rand.Rand) float64{
@@ -32,50 +31,57 @@ var weighings = map[string]func(*rand.Rand) float64{
 
 func newBlock(n, size int, weigh func(*rand.Rand) float64) *block {
 	rng := rand.New(rand.NewPCG(uint64(n), 8))
-	bl := &block{sum: [4]float64{0.5, 0.1, 0.2, 0.1}, gram: numbers(rng, size*size), moments: make([]Moment, size)}
-	bl.slope, bl.up = Limit{0.4, 0, 1e-12, 1e-12}, Limit{1.0 / 3, 0, 0, -1}
+	bl := &block{gram: numbers(rng, size*size), moments: make([]Moment, size), more: make([]Lane, 100)}
+	bl.sums.Now, bl.sums.Steps = [4]float64{0.5, 0.1, 0.2, 0.1}, new([4]Lane)
 	for b := range testBins {
 		row := [4]float64(numbers(rng, 4))
 		for k := range row {
 			row[k] *= 1e-3 / float64(b+1)
 		}
-		bl.rows = append(bl.rows, row)
+		bl.sums.Rows = append(bl.sums.Rows, row)
 	}
 	for range n {
 		bl.bins, bl.weights = append(bl.bins, rng.Uint32N(testBins)), append(bl.weights, weigh(rng))
 	}
-	random := func() (lane Lane) {
-		for i := range lane {
-			lane[i] = rng.NormFloat64()
-		}
+	rest := bl.more
+	random := func() *Lane {
+		lane := &rest[0]
+		rest = rest[1:]
+		copy(lane[:], numbers(rng, len(lane)))
 		return lane
 	}
 	for l := range bl.moments {
 		m := &bl.moments[l]
-		m.C[0], m.Value[0] = bl.sum[l], bl.sum[l]
+		m.C, m.Step = &bl.sums.After[l], &bl.sums.Steps[l]
 		m.Z, m.StepZ = random(), random()
+		switch l {
+		case 0:
+		case 1:
+			m.Base, m.BaseStep, m.Limit = &bl.sums.After[0], &bl.sums.Steps[0], Limit{0.4, 0, 1e-12, 1e-12}
+		default:
+			m.Base, m.BaseStep, m.Limit = &bl.moments[1].Value, &bl.moments[1].Change, Limit{1.0 / 3, 0, 0, -1}
+		}
 	}
-	bl.bias.Lanes(bl.gram, size, true, func(lane *Lane) { *lane = random() })
+	bl.bias = Bias{Gram: bl.gram, X: make([][3]*Lane, size)}
+	for l := range size {
+		for range l + 1 {
+			bl.bias.Y = append(bl.bias.Y, random())
+		}
+		bl.bias.X[l] = [3]*Lane{random(), random(), random()}
+	}
 	return bl
 }
 
 // cross takes the block through all loops.
 func (bl *block) cross() {
-	var none Lane
-	after, steps := [4]*Lane{&none, &none, &none, &none}, [4]*Lane{&none, &none, &none, &none}
-	for l := range bl.moments {
-		after[l], steps[l] = &bl.moments[l].C, &bl.moments[l].Step
+	n := len(bl.bins)
+	bl.sums.Follow(bl.bins, bl.weights)
+	for l := 1; l < len(bl.moments); l++ {
+		bl.moments[l].Squash(n)
 	}
-	n, m := len(bl.bins), bl.moments
-	Follow(bl.rows, &bl.sum, bl.bins, bl.weights, &after, &steps)
-	Squash(&m[1], &m[0].C, &m[0].Step, n, &bl.slope)
-	m[1].SetRow(n, bl.slope.Factor, nil)
-	for l := 2; l < len(m); l++ {
-		Squash(&m[l], &m[1].Value, &m[1].Change, n, &bl.up)
-		m[l].SetRow(n, bl.up.Factor, &m[1])
-	}
-	Correct(&bl.d, m, bl.gram, n, true)
-	bl.bias.Unbias(&bl.d, m, n)
+	Correct(&bl.d, bl.moments, bl.gram, n)
+	bl.bias.Unbias(&bl.d, bl.moments, n)
+	bl.bias.rows, bl.bias.ny = nil, nil
 }
 
 // Crossings have the same bits with vectors and without, and are what the formulas say.
@@ -90,18 +96,18 @@ func TestCorrection(t *testing.T) {
 					return bl
 				})
 				fresh := newBlock(n, size, weigh)
-				c := fresh.sum
+				c := fresh.sums.Now
 				var before [4]float64
 				bias := 0.0
 				for i, b := range bl.bins {
 					for l := range size {
-						c[l] += bl.weights[i] * bl.rows[b][l]
+						c[l] += bl.weights[i] * bl.sums.Rows[b][l]
 					}
 					value, rows := c, [4][4]float64{} // and N
 					for l := 1; l < size; l++ {
-						base, of, li := value[0], 0, bl.slope
+						base, of, li := value[0], 0, bl.moments[l].Limit
 						if l > 1 {
-							base, of, li = value[1], 1, bl.up
+							base, of = value[1], 1
 						}
 						limit := li.Factor * base
 						u := c[l] / limit
@@ -130,7 +136,7 @@ func TestCorrection(t *testing.T) {
 						}
 						for k, column := range []int{l, 0, 1} {
 							if l > 1 || k < 2 {
-								now += 2 * rows[l][column] * bl.bias.x[l][k][i+1]
+								now += 2 * rows[l][column] * bl.bias.X[l][k][i+1]
 							}
 						}
 						for k := 1; k < size; k++ {
@@ -157,9 +163,9 @@ func TestBoundsThatAreZero(t *testing.T) {
 		for l := range 2 {
 			bothWays(t, func() any {
 				bl := newBlock(8, 3, weighings["equal"])
-				bl.sum = [4]float64{1, 1, 1}
-				bl.rows = make([][4]float64, testBins)
-				bl.rows[1][l] = -1
+				bl.sums.Now = [4]float64{1, 1, 1}
+				bl.sums.Rows = make([][4]float64, testBins)
+				bl.sums.Rows[1][l] = -1
 				clear(bl.bins)
 				bl.bins[at] = 1
 				bl.cross()
@@ -168,7 +174,7 @@ func TestBoundsThatAreZero(t *testing.T) {
 					for k := 1; k < 3; k++ {
 						m := &bl.moments[k]
 						require.Equal(t, low, m.Value[i+1] == 0)
-						require.Equal(t, low && (l == 0 || k == 2), m.Own[i+1] == 1)
+						require.Equal(t, low && (l == 0 || k == 2), m.T[i+1] == 0)
 						require.False(t, low && i > at && m.Change[i+1] != 0)
 						if i == at && i > 0 {
 							require.Equal(t, -m.Value[i], m.Change[i+1])
@@ -183,13 +189,14 @@ func TestBoundsThatAreZero(t *testing.T) {
 
 // A moment without a limit stays as it is, but for one that counts as 0.
 func TestKeep(t *testing.T) {
-	m := new(Moment)
+	m := &Moment{C: new(Lane), Step: new(Lane), Limit: Limit{Floor: 1e-12}}
 	copy(m.C[:], []float64{0, 0.1, 0.3, 1e-13, 0.2})
 	copy(m.Step[:], []float64{0, 0.1, 0.25, -0.3, 0.2})
-	Keep(m, 4, 1e-12)
-	assert.Equal(t, []float64{0, 0.1, 0.3, 0, 0.2}, m.Value[:5])
+	m.Keep(4)
+	assert.Equal(t, []float64{0.1, 0.3, 0, 0.2}, m.Value[1:5])
 	assert.Equal(t, []float64{0.1, 0.25, -0.3, 0.2}, m.Change[1:5])
 	assert.Equal(t, []float64{0, 0, 1e-13, 1e-13}, m.Sum[1:5])
+	assert.Equal(t, [3]float64{}, m.row(2, nil, true))
 }
 
 // Steps that are many digits smaller than c~ are as exact as large ones.
@@ -197,12 +204,11 @@ func TestSquashSmallSteps(t *testing.T) {
 	for _, u := range []float64{1e-5, 0.3, 2, 15, 200, 400} {
 		for _, step := range []float64{1e-15, 1e-9, 1e-4} {
 			bothWays(t, func() any {
-				m := new(Moment)
-				var base, none Lane
+				m := &Moment{C: new(Lane), Step: new(Lane), Base: new(Lane), BaseStep: new(Lane), Limit: Limit{Factor: 1}}
 				for i := range 9 {
-					base[i], m.C[i], m.Step[i] = 1, u+float64(i)*step, step
+					m.Base[i], m.C[i], m.Step[i] = 1, u+float64(i)*step, step
 				}
-				Squash(m, &base, &none, 4, &Limit{1, 0, 0, 0})
+				m.Squash(4)
 				cosh := math.Cosh(min(u, 300))
 				for i := 2; i <= 4; i++ {
 					want := step / (cosh * cosh)

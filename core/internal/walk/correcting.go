@@ -5,266 +5,147 @@ import (
 	"github.com/libmode/libmode/core/internal/par"
 )
 
-// correcting follows a correction along crossings, some at a time: each event crosses, and one of a tie crosses its middle.
-// Between the events of a tie are jumps, which take the walk from below the tie, or above the middle of the event before,
-// to below the middle of the event.
+// correcting follows a correction along crossings, many at a time. Each event crosses, and one of a tie crosses the middle of
+// its tie. In between are jumps in many bins: from below the tie, or from above the middle but for the event before, to below
+// the middle but for the event, and from the last to above the tie.
 type correcting struct {
 	*correction
-	at       point // with variances
-	moments  []lanes.Moment
-	bias     lanes.Bias
-	d, none  lanes.Lane
-	moved    []followed // c and z
-	weighted []followed // Y and X
+	at      point // for the variances
+	sums    []lanes.Sums
+	moments []lanes.Moment
+	bias    lanes.Bias
+	d, none lanes.Lane
 
 	n       int // of crossings that wait
 	rows    [lanes.Steps]uint32
 	weights [lanes.Steps]float64
 	changes [lanes.Steps]float64 // of V_b
-	to      [lanes.Steps]int     // which change of J
-	events  eventsOfBlock
-	found   []float64 // changes of J by events, and by the jumps of ties, at the first event of each
-}
+	to      [lanes.Steps]int     // which of found
 
-type eventsOfBlock struct {
-	bins    []uint32
-	weights []float64
-}
-
-// followed are four sums, and where those after each crossing go. A row is by bin; after them is one for each jump.
-type followed struct {
-	rows         [][4]float64
-	now          [4]float64
-	after, steps [4]*lanes.Lane
-	jump, halves [4]float64 // of the tie that is crossed
-}
-
-// add adds a factor times the row of a bin to a sum.
-func (fo *followed) add(b uint32, factor float64, sum *[4]float64) {
-	row := &fo.rows[b]
-	sum[0] += factor * row[0]
-	sum[1] += factor * row[1]
-	sum[2] += factor * row[2]
-	sum[3] += factor * row[3]
+	binOf    []uint32 // of the events of a block
+	weightOf []float64
+	jump     [][4]float64 // the row of the next jump, by sums
+	found    []float64    // changes of J by events, and then by the jumps of ties, at the first event of each
 }
 
 // start moves to a point, and returns what J is corrected by there.
 func (co *correcting) start(of *correction, pt *point) float64 {
 	co.correction = of
-	co.route()
+	co.setSums()
+	co.setLanes()
 	co.at.cdf = append(co.at.cdf[:0], pt.cdf...)
 	co.at.squares = append(co.at.squares[:0], pt.squares...)
 	for b, f := range pt.cdf {
-		for g := range co.moved {
-			co.moved[g].add(uint32(b), f/co.unit[b], &co.moved[g].now)
+		var v float64
+		if co.products != nil {
+			v = co.variance.at(pt, b)
 		}
-		for g := range co.weighted {
-			co.weighted[g].add(uint32(b), co.variance.at(pt, b), &co.weighted[g].now)
+		for g := range co.sums {
+			co.add(g, uint32(b), f/co.unit[b], v, &co.sums[g].Now)
 		}
 	}
-	co.load(noEvent.bins, noEvent.weights)
-	co.crossRun(0, 1)
+	co.load(nil, nil)
+	co.cross(0, 0, 0, 0) // changes nothing
 	co.follow()
 	var j float64
 	for l := 1; l < co.size; l++ {
 		m, sum := &co.moments[l], 0.0
 		if co.withZ {
-			sum = 2 * m.Z[0]
+			sum = 2 * m.Z[1]
 		}
 		for k := 1; k < co.size; k++ {
-			sum += co.gram[l*co.size+k] * (co.moments[k].C[0] - co.moments[k].Value[0])
+			sum += co.gram[l*co.size+k] * (co.moments[k].C[1] - co.moments[k].Value[1])
 		}
-		j += (m.C[0] - m.Value[0]) * sum
+		j += (m.C[1] - m.Value[1]) * sum
 	}
 	if co.products != nil {
-		j -= co.bias.Value[0]
+		j -= co.bias.Value[1]
 	}
 	return j
 }
 
-// noEvent changes nothing.
-var noEvent = eventsOfBlock{make([]uint32, 1), make([]float64, 1)}
-
-// route tells where sums after each crossing go.
-func (co *correcting) route() {
-	co.moments = par.Grown(co.moments, co.size)
-	co.moved = co.copied(co.moved, co.steps)
-	for l := 1; l < co.size; l++ {
-		co.send(co.moved, l-1, &co.moments[l].C, &co.moments[l].Step)
-		if co.withZ {
-			co.send(co.moved, co.size+l-2, &co.moments[l].Z, &co.moments[l].StepZ)
+// setSums sets the sums, of no events yet. After the rows of the bins is one for each crossing that may be a jump.
+func (co *correcting) setSums() {
+	co.sums = par.Grown(co.sums, len(co.steps)+len(co.products))
+	co.jump = par.Grown(co.jump, len(co.sums))
+	clear(co.jump)
+	for g := range co.sums {
+		su := &co.sums[g]
+		su.Rows, su.Now = par.Grown(su.Rows, co.bins+lanes.Steps), [4]float64{}
+		if g < len(co.steps) {
+			copy(su.Rows, co.steps[g])
+			if su.Steps == nil {
+				su.Steps = new([4]lanes.Lane)
+			}
+		} else {
+			copy(su.Rows, co.products[g-len(co.steps)])
+			su.Steps = nil
 		}
 	}
-	if co.bound.Limited {
-		last := co.size - 1
+}
+
+// setLanes tells the loops where sums after each crossing are.
+func (co *correcting) setLanes() {
+	co.moments = par.Grown(co.moments, co.size)
+	for l := range co.moments {
+		m := &co.moments[l]
+		m.Limit, m.Z, m.StepZ = co.bound.Limits[l], nil, nil
+		if l == 0 {
+			continue
+		}
+		m.C, m.Step = co.lane(l - 1)
+		m.Base, m.BaseStep = &co.moments[1].Value, &co.moments[1].Change
+		if co.withZ {
+			m.Z, m.StepZ = co.lane(co.size + l - 2)
+		}
+	}
+	if slope, last := &co.moments[1], co.size-1; co.bound.Limited {
 		if co.withZ {
 			last *= 2
 		}
-		co.send(co.moved, last, &co.moments[0].C, &co.moments[0].Step)
+		slope.Base, slope.BaseStep = co.lane(last)
 	}
-	if co.weighted = co.copied(co.weighted, co.products); co.products != nil {
-		count := 0
-		co.bias.Lanes(co.gram, co.size, co.withZ, func(lane *lanes.Lane) {
-			co.send(co.weighted, count, lane, &co.none)
-			count++
-		})
+	if co.products == nil {
+		return
 	}
-}
-
-// copied returns sums of columns, in this memory, that go nowhere yet.
-func (co *correcting) copied(sums []followed, of columns4) []followed {
-	sums = par.Grown(sums, len(of))
-	for g := range sums {
-		fo, none := &sums[g], [4]*lanes.Lane{&co.none, &co.none, &co.none, &co.none}
-		*fo = followed{rows: par.Grown(fo.rows, co.bins+lanes.Steps), after: none, steps: none}
-		copy(fo.rows, of[g])
+	next := 4 * len(co.steps)
+	take := func() *lanes.Lane {
+		lane := &co.sums[next/4].After[next%4]
+		next++
+		return lane
 	}
-	return sums
-}
-
-func (co *correcting) send(sums []followed, k int, after, steps *lanes.Lane) {
-	sums[k/4].after[k%4], sums[k/4].steps[k%4] = after, steps
-}
-
-// cross adds to d the changes of the correction by the events of a block, of those of a tie about its middle but for what
-// jumps change, which the first of them has.
-func (co *correcting) cross(d, scores []float64, bins []uint32, weights []float64) {
-	co.load(bins, weights)
-	done := 0
-	forTies(scores, func(from, to int) {
-		co.crossRun(done, from)
-		co.jumpHalves(from, to, true)
-		co.crossMiddle(from, to)
-		co.jumpHalves(from, to, false)
-		co.crossJump(from)
-		done = to
-	})
-	co.crossRun(done, len(bins))
-	co.follow()
-	for i, change := range co.found[:len(d)] {
-		d[i] += change + co.found[len(d)+i]
+	co.bias.Gram, co.bias.Y, co.bias.X = co.gram, co.bias.Y[:0], par.Grown(co.bias.X, co.size)
+	for range co.size * (co.size + 1) / 2 {
+		co.bias.Y = append(co.bias.Y, take())
 	}
-}
-
-// jumps returns what the jumps of a tie changed.
-func (co *correcting) jumps(first int) float64 { return co.found[len(co.events.bins)+first] }
-
-// aroundMiddle adds to d the changes by events of a tie about its middle, where the walk is.
-func (co *correcting) aroundMiddle(d []float64, bins []uint32, weights []float64) {
-	co.load(bins, weights)
-	co.crossMiddle(0, len(bins))
-	co.crossJump(0)
-	co.follow()
-	for i, change := range co.found[:len(d)] {
-		d[i] += change
-	}
-}
-
-func (co *correcting) load(bins []uint32, weights []float64) {
-	co.events = eventsOfBlock{bins, weights}
-	co.found = par.Grown(co.found, 2*len(bins))
-	clear(co.found)
-}
-
-// crossRun crosses the events from..to-1.
-func (co *correcting) crossRun(from, to int) {
-	for from < to {
-		n := min(to-from, lanes.Steps-co.n)
-		copy(co.rows[co.n:], co.events.bins[from:from+n])
-		copy(co.weights[co.n:], co.events.weights[from:from+n])
-		for i := range n {
-			co.to[co.n+i] = from + i
-			if co.products != nil {
-				co.changes[co.n+i] = co.move(from+i, 1)
-			}
-		}
-		co.n, from = co.n+n, from+n
-		if co.n == lanes.Steps {
-			co.follow()
+	for l := 1; l < co.size; l++ {
+		co.bias.X[l] = [3]*lanes.Lane{&co.none, &co.none, &co.none}
+		for k := 0; co.withZ && k < min(l+1, 3); k++ {
+			co.bias.X[l][k] = take()
 		}
 	}
 }
 
-// move moves a part of an event up, and returns by how much V_b changes.
-func (co *correcting) move(i int, part float64) float64 {
-	st := co.step(i, part)
-	v := co.variance.changeAt(&co.at, st)
-	co.at.cross(st)
-	return v
+// lane returns where sum k after each crossing is, and what each added, for a moment.
+func (co *correcting) lane(k int) (after, steps *lanes.Lane) {
+	su := &co.sums[k/4]
+	return &su.After[k%4], &su.Steps[k%4]
 }
 
-func (co *correcting) step(i int, part float64) step {
-	e := co.events.weights[i] * co.unit[co.events.bins[i]]
-	return step{int(co.events.bins[i]), part * e, part * e * e}
+// add adds to four sums what a weight in a bin does, by which V_b changes by v.
+func (co *correcting) add(g int, b uint32, weight, v float64, sums *[4]float64) {
+	if g >= len(co.steps) {
+		weight = v
+	}
+	row := &co.sums[g].Rows[b]
+	sums[0] += weight * row[0]
+	sums[1] += weight * row[1]
+	sums[2] += weight * row[2]
+	sums[3] += weight * row[3]
 }
 
-// jumpHalves jumps up by one half of each of the tied events.
-func (co *correcting) jumpHalves(from, to int, first bool) {
-	for g := range co.moved {
-		fo := &co.moved[g]
-		if first {
-			fo.halves = [4]float64{}
-			for i := from; i < to; i++ {
-				fo.add(co.events.bins[i], 0.5*co.events.weights[i], &fo.halves)
-			}
-		}
-		for k, half := range fo.halves {
-			fo.jump[k] += half
-		}
-	}
-	for i := from; i < to && co.products != nil; i++ {
-		co.jumpVariance(i, co.move(i, 0.5))
-	}
-}
-
-// jumpVariance jumps by a change of V_b of the bin of an event.
-func (co *correcting) jumpVariance(i int, v float64) {
-	for g := range co.weighted {
-		fo := &co.weighted[g]
-		fo.add(co.events.bins[i], v, &fo.jump)
-	}
-}
-
-// jumpDown jumps down by one half of an event, by which V_b changes by v.
-func (co *correcting) jumpDown(i int, v float64) {
-	for g := range co.moved {
-		fo := &co.moved[g]
-		fo.add(co.events.bins[i], -0.5*co.events.weights[i], &fo.jump)
-	}
-	if co.products != nil {
-		co.jumpVariance(i, v)
-	}
-}
-
-// crossJump crosses the jump of the tie that begins with an event.
-func (co *correcting) crossJump(first int) {
-	row := co.bins + co.n
-	for g := range co.moved {
-		co.moved[g].rows[row], co.moved[g].jump = co.moved[g].jump, [4]float64{}
-	}
-	for g := range co.weighted {
-		co.weighted[g].rows[row], co.weighted[g].jump = co.weighted[g].jump, [4]float64{}
-	}
-	co.cross1(uint32(row), 1, 1, len(co.events.bins)+first)
-}
-
-// crossMiddle crosses tied events about where the walk jumps to.
-func (co *correcting) crossMiddle(from, to int) {
-	for i := from; i < to; i++ {
-		var below, above float64
-		if co.products != nil {
-			below = -co.variance.changeAt(&co.at, co.step(i, -0.5))
-			above = co.variance.changeAt(&co.at, co.step(i, 0.5))
-		}
-		co.jumpDown(i, -below)
-		co.crossJump(from)
-		co.cross1(co.events.bins[i], co.events.weights[i], below+above, i)
-		co.jumpDown(i, -above)
-	}
-}
-
-// cross1 crosses a row, and remembers where the change of J goes.
-func (co *correcting) cross1(row uint32, weight, change float64, to int) {
+// cross crosses a row, and remembers where the change of J goes.
+func (co *correcting) cross(row uint32, weight, change float64, to int) {
 	co.rows[co.n], co.weights[co.n], co.changes[co.n], co.to[co.n] = row, weight, change, to
 	if co.n++; co.n == lanes.Steps {
 		co.follow()
@@ -277,46 +158,27 @@ func (co *correcting) follow() {
 	for ; co.n&3 != 0; co.n++ {
 		co.rows[co.n], co.weights[co.n], co.changes[co.n] = 0, 0, 0
 	}
-	n, moments, bo := co.n, co.moments, co.bound
-	for g := range co.moved {
-		fo := &co.moved[g]
-		lanes.Follow(fo.rows, &fo.now, co.rows[:n], co.weights[:n], &fo.after, &fo.steps)
+	n, moments := co.n, co.moments
+	for g := range co.sums {
+		weights := co.weights[:n]
+		if g >= len(co.steps) {
+			weights = co.changes[:n]
+		}
+		co.sums[g].Follow(co.rows[:n], weights)
 	}
-	if bo.Limited {
-		lanes.Squash(&moments[1], &moments[0].C, &moments[0].Step, n, &bo.Limits[1])
-	} else {
-		lanes.Keep(&moments[1], n, bo.Limits[1].Floor)
+	for l := 1; l < co.size; l++ {
+		if l > 1 || co.bound.Limited {
+			moments[l].Squash(n)
+		} else {
+			moments[l].Keep(n)
+		}
 	}
-	for l := 2; l < co.size; l++ {
-		lanes.Squash(&moments[l], &moments[1].Value, &moments[1].Change, n, &bo.Limits[l])
-	}
-	lanes.Correct(&co.d, moments, co.gram, n, co.withZ)
+	lanes.Correct(&co.d, moments, co.gram, n)
 	if co.products != nil {
-		co.unbias()
-	}
-	for l := range moments {
-		moments[l].Carry(n)
+		co.bias.Unbias(&co.d, moments, n)
 	}
 	for i, to := range co.to[:count] {
 		co.found[to] += co.d[i+1]
 	}
 	co.n = 0
-}
-
-// unbias takes the change of the bias from d.
-func (co *correcting) unbias() {
-	for g := range co.weighted {
-		fo := &co.weighted[g]
-		lanes.Follow(fo.rows, &fo.now, co.rows[:co.n], co.changes[:co.n], &fo.after, nil)
-	}
-	slope, bo := &co.moments[1], co.bound
-	if bo.Limited {
-		slope.SetRow(co.n, bo.Limits[1].Factor, nil)
-	} else {
-		slope.KeepRow(co.n)
-	}
-	for l := 2; l < co.size; l++ {
-		co.moments[l].SetRow(co.n, bo.Limits[l].Factor, slope)
-	}
-	co.bias.Unbias(&co.d, co.moments, co.n)
 }

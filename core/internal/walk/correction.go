@@ -18,12 +18,12 @@ type correction struct {
 	size     int
 	withZ    bool
 	gram     []float64
-	steps    columns4 // A_b/W_b, and u_b/W_b
-	products columns4 // what V_b multiplies in Y, and in X; none: the bias stays
+	steps    byFour // of c_l and z_l from l = 1 on, and of c_0 if the slope is limited, by an event of weight 1
+	products byFour // what V_b multiplies in Y_lm, m <= l, and in X; none: the bias stays
 }
 
-// columns4 have a row of numbers for each bin, four columns each.
-type columns4 [][][4]float64
+// byFour has a row of numbers for each bin, four columns each.
+type byFour [][][4]float64
 
 // newCorrection returns that of an integrand, of which all else is set.
 func newCorrection(in *Integrand, bo *moments.Bound, arena *par.Arena) *correction {
@@ -35,8 +35,7 @@ func newCorrection(in *Integrand, bo *moments.Bound, arena *par.Arena) *correcti
 	for l := range co.size {
 		co.gram = append(co.gram, ba.Gram[l*ba.Size:l*ba.Size+co.size]...)
 	}
-	var row []float64
-	u := make([]float64, co.size)
+	u, row := make([]float64, co.size), []float64(nil)
 	for b, unit := range in.unit {
 		p, a := ba.RowP(b), ba.RowA(b)[:co.size]
 		for l := range u {
@@ -60,8 +59,8 @@ func newCorrection(in *Integrand, bo *moments.Bound, arena *par.Arena) *correcti
 			}
 		}
 		for l := 1; co.withZ && l < co.size; l++ {
-			for _, m := range columnsOfRow(l) {
-				row = append(row, u[l]*a[m])
+			for k := range min(l+1, 3) {
+				row = append(row, u[l]*a[[...]int{l, 0, 1}[k]])
 			}
 		}
 		co.products.set(b, in.bins, row, 1, arena)
@@ -69,20 +68,12 @@ func newCorrection(in *Integrand, bo *moments.Bound, arena *par.Arena) *correcti
 	return co
 }
 
-// columnsOfRow returns which columns of row l of N are not 0, and of X matter.
-func columnsOfRow(l int) []int {
-	if l == 1 {
-		return []int{1, 0}
-	}
-	return []int{l, 0, 1}
-}
-
-// set sets the row of a bin to a factor times a row.
-func (co *columns4) set(b, bins int, row []float64, factor float64, arena *par.Arena) {
+// set sets the row of a bin to a factor times these numbers.
+func (by *byFour) set(b, bins int, row []float64, factor float64, arena *par.Arena) {
 	for k, x := range row {
-		if k/4 == len(*co) {
-			*co = append(*co, par.Make[[4]float64](arena, bins))
+		if k/4 == len(*by) {
+			*by = append(*by, par.Make[[4]float64](arena, bins))
 		}
-		(*co)[k/4][b][k%4] = factor * x
+		(*by)[k/4][b][k%4] = factor * x
 	}
 }

@@ -8,16 +8,16 @@ import (
 	"github.com/libmode/libmode/core/internal/par"
 )
 
-// crossing is what a goroutine crosses the events of a chunk with, a block at a time. An event of weight w changes J
-// without bounds by w (2 (M F)_b)/W_b + w^2 M_bb/W_b^2, less what the bias changes by: without weights
+// crossing crosses the events of a chunk, a block at a time, in one goroutine. Without bounds an event of weight w changes J by
+// w (2 (M F)_b)/W_b + w^2 M_bb/W_b^2, less the change of the bias: without weights
 //
 //	M_bb (1 - 2 F_b - 1/W_b) g_b,   g_b = 1/W_b^2 times the factor of V_b
 //
-// which, linear in F_b, costs nothing: it is in the rows. With weights the squares come first, event by event. What bounds
-// change comes last (correction.go).
+// which is linear in F_b, so that the rows hold it. With weights a loop over the events finds the squares first. The
+// correction comes last.
 type crossing struct {
 	in        *Integrand
-	at        point // without weights where the walk began
+	at        point // where the chunk begins; with weights it moves along
 	residuals residuals
 	linear    lanes.Linear
 	wide      []wideState
@@ -108,7 +108,7 @@ func (cr *crossing) cross() {
 		lanes.CrossWide(wide.rows, wide.sign, &cr.wide[g].now, cr.bins, cr.eachWeight(), cr.d)
 	}
 	if cr.in.correction != nil {
-		cr.bounds.cross(cr.d, cr.scores, cr.bins, cr.eachWeight())
+		cr.bounds.crossBlock(cr.d, cr.scores, cr.bins, cr.eachWeight())
 	}
 }
 
@@ -173,9 +173,9 @@ func forTies(scores []float64, f func(from, to int)) {
 // tieSums are sums of the weights, and of the squares of the steps, of events of a bin.
 type tieSums struct{ weight, square float64 }
 
-// settle does so for the form without bounds. That is quadratic, so that each event changes by as much what each other one
-// does. The sums are over the events after, less those before: half of that is how far the middle of the tie is from that of
-// the event's step.
+// settle does so for the form without bounds. That is quadratic, so an event's change of J is linear in where the others are.
+// The sums are over the events after this one, less those before it: half of them lead from the middle of the event's step
+// to the middle of the tie.
 func (cr *crossing) settle(from, to int, scale float64) {
 	var x, y [fewColumns]float64
 	for _, b := range cr.bins[from:to] {
