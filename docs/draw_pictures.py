@@ -47,13 +47,16 @@ def scores(order: int | None, seed: int = 1) -> tuple[Any, Any, Any]:
     network = torch.nn.Sequential(*layers, torch.nn.Sigmoid())
     constraint = None if order is None else MoDeConstraint(order=order)
     optimiser = torch.optim.Adam(network.parameters(), lr=3e-3)
-    for batch in [part for _ in range(30) for part in torch.randperm(len(label)).split(5_000)]:
+    batches = [part for _ in range(30) for part in torch.randperm(len(label)).split(1_000)]
+    slower = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, len(batches))
+    for batch in batches:
         score = network(features[batch])[:, 0]
         if constraint is not None:
             score = constraint(score, label[batch], mass[batch])
         optimiser.zero_grad()
         torch.nn.functional.binary_cross_entropy(score, label[batch]).backward()
         optimiser.step()
+        slower.step()
     test, of_test, mass_of_test = events(400_000, seed + 1)
     with torch.no_grad():
         return network(torch.tensor(test, dtype=torch.float32))[:, 0].numpy(), of_test, mass_of_test
