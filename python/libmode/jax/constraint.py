@@ -45,8 +45,8 @@ def mode_constraint(
         min(1, sigma) |G|/sqrt(n) w_i u(m, s)
         u = 4 r + 0.02 (sum of r sqrt(N/1024) over all batches so far)
 
-    r is the residual of the MoDe loss (arXiv:2010.09745) as a smooth function of mass and score, |G| the norm over the
-    n background events of the batch, and sigma the standard deviation of their logits, see
+    r is the residual of the MoDe loss (arXiv:2010.09745) as a smooth function of mass and score, ``|G|`` the norm over
+    the n background events of the batch, and sigma the standard deviation of their logits, see
     :class:`libmode.torch.MoDeConstraint`. N is the number of events of a batch. The sum is in ``state``. It grows until
     the mean residual is 0, so there is no strength to guess. Without a state there is no sum: ``u = K r``. Where
     nothing is differentiated, nothing is computed.

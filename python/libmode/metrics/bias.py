@@ -117,7 +117,7 @@ def signal_bias(
 
     Parameters
     ----------
-    mass : (n,) real numbers, or a histogram of background, see :mod:`libmode.metrics`
+    mass : (n,) real numbers, or a histogram of background, see ``libmode.metrics``
         Masses of the selected background, ``mass[score >= threshold]``.
     bins : (b + 1,) increasing numbers, or an integer
         Edges, or the number of bins of equal width from the lowest to the

@@ -75,7 +75,7 @@ def dependence(
 
     Parameters
     ----------
-    score : (n,) real numbers inside ``score_range``, or a histogram (see :mod:`libmode.metrics`)
+    score : (n,) real numbers inside ``score_range``, or a histogram (see ``libmode.metrics``)
         Scores of background events that the classifier was not trained on. With a histogram there is
         no ``mass``, ``weight`` or ``mass_range``; the scores of a cell count as its centre.
     mass : (n,) real numbers, in any unit

@@ -113,7 +113,7 @@ def jsd(
 
     Parameters
     ----------
-    mass : (n,) real numbers in any unit, or a histogram (see :mod:`libmode.metrics`)
+    mass : (n,) real numbers in any unit, or a histogram (see ``libmode.metrics``)
         Masses of the background, selected or not; or its histogram over mass and score.
     selected : (n,) booleans, or 0 and 1
         Not with a histogram.

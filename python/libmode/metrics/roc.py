@@ -46,7 +46,7 @@ def roc(score: Any, label: Any = None, *, weight: Any = None) -> Roc:
 
     Parameters
     ----------
-    score : (n,) real numbers, or a histogram with an axis ``label`` (see :mod:`libmode.metrics`)
+    score : (n,) real numbers, or a histogram with an axis ``label`` (see ``libmode.metrics``)
         The higher, the more like signal. An event at the threshold passes. With a histogram, thresholds are
         the edges of its score axis, and events outside the mass axis count too where it has under- and overflow.
     label : (n,) 1 for signal, 0 for background

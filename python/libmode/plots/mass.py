@@ -84,7 +84,7 @@ def spectrum(
     Parameters
     ----------
     axes : matplotlib Axes
-    mass : (n,) real numbers, or a histogram (see :mod:`libmode.metrics`)
+    mass : (n,) real numbers, or a histogram (see ``libmode.metrics``)
         Of the background, in any unit.
     selected : (n,) bool, or 0 or 1, or None
         The events to draw; None draws all.

@@ -42,7 +42,7 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
     r is the residual of the MoDe loss (arXiv:2010.09745): how far the CDF of the scores at this mass is from the
     polynomial that is allowed, as a smooth function of mass and score. Before it is smoothed, that of each batch has
     the mean square 1. The sum over batches, of N events each, grows until the mean residual is 0, so there is no
-    strength to guess. |G| is the norm over the n background events of the batch: no scale of the loss enters, a
+    strength to guess. ``|G|`` is the norm over the n background events of the batch: no scale of the loss enters, a
     GradScaler's among them, and no weight of the signal. sigma is the standard deviation of the background's logits,
     small in a network that has learned nothing yet. In evaluation mode, and without gradients, the layer does nothing.
 
@@ -96,7 +96,7 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
     loss : float
         The MoDe loss, unbiased, of the last batch and its reference events.
     strength : float
-        min(1, sigma) |G|/sqrt(n) of the last backward pass.
+        ``min(1, sigma) |G|/sqrt(n)`` of the last backward pass.
     factor : float
         What a tolerance has made of the push and the sum: 0.01 to 1, and 1 without a tolerance.
     relative_strength : float or None
