@@ -26,7 +26,7 @@ func rankedBins[T events.Float](sel *events.Selection[T], asked int, sc *par.Scr
 	radix.Sort(words, []uint32{0, uint32(len(words))}, &layout, sel.Mass)
 	masses := par.Make[float64](&sc.Arena, len(words))
 	for k, r := range words {
-		masses[k] = radix.NumberOf(&layout, r, sel.Mass)
+		masses[k] = float64(sel.Mass[r&layout.IndexMask])
 	}
 	bs := par.New(&sc.Arena, Bins{Assigned: true})
 	all := sortedMasses{masses, []run{{count: len(masses)}}}
@@ -38,7 +38,7 @@ func rankedBins[T events.Float](sel *events.Selection[T], asked int, sc *par.Scr
 			to = sort.SearchFloat64s(masses, bs.Edges[bin+1])
 		}
 		for _, r := range words[from:to] {
-			sel.Pairs[layout.Index(r)] |= uint32(bin)
+			sel.Pairs[r&layout.IndexMask] |= uint32(bin)
 		}
 		from = to
 	}

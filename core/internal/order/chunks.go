@@ -124,9 +124,9 @@ func fetchNumbers[T events.Float](rs *Records, lo, hi int, scores []T) {
 	if rs.numbers == nil {
 		return
 	}
-	layout, numbers := rs.Layout, rs.numbers[lo:hi]
+	mask, numbers := rs.IndexMask, rs.numbers[lo:hi]
 	for i, r := range rs.Words[lo:hi] {
-		numbers[i] = float64(scores[layout.Index(r)])
+		numbers[i] = float64(scores[r&mask])
 	}
 }
 
@@ -151,10 +151,10 @@ func fetchWeights[T events.Float](rs *Records, k int, weight []T, unit float64) 
 	if weight == nil {
 		return
 	}
-	lo, hi, layout := rs.Chunks[k], rs.Chunks[k+1], rs.Layout
+	lo, hi, mask := rs.Chunks[k], rs.Chunks[k+1], rs.IndexMask
 	weights := rs.Weights[lo:hi]
 	for i, r := range rs.Words[lo:hi] {
-		weights[i] = float64(weight[layout.Index(r)]) * unit
+		weights[i] = float64(weight[r&mask]) * unit
 	}
 }
 

@@ -93,10 +93,14 @@ func pack[T events.Float](rs *Records, dst []uint64, scores []T, numbers []uint3
 		lanes.Words(dst, single, numbers, mask, rs.HalfBase, rs.BinShift, lo)
 		return
 	}
-	layout := rs.Layout
-	for i, s := range scores {
-		dst[i] = layout.Record(float64(s), int(numbers[i]&mask), lo+i)
+	double, ok := any(scores).([]float64)
+	if !ok {
+		double = make([]float64, len(scores))
+		for i, s := range scores {
+			double[i] = float64(s)
+		}
 	}
+	rs.Records(dst, double, numbers, mask, lo)
 }
 
 // countsToStarts turns the counts of scores per part and cell into where each part writes its first record of each cell,

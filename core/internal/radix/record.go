@@ -27,7 +27,7 @@ type Layout struct {
 	zeros     uint   // low bits that are 0 in every key's distance to base
 	cut       uint   // further low bits for which there is no room
 	keyShift  uint
-	indexMask uint64
+	IndexMask uint64 // leaves a record's index of it
 	binMask   uint64
 }
 
@@ -37,7 +37,7 @@ func NewLayout[T Float](lowest, highest float64, set uint64, n, bins int) Layout
 	var la Layout
 	la.BinShift = bitsFor(n)
 	la.keyShift = la.BinShift + bitsFor(bins)
-	la.indexMask = 1<<la.BinShift - 1
+	la.IndexMask = 1<<la.BinShift - 1
 	la.binMask = 1<<(la.keyShift-la.BinShift) - 1
 	if lanes.IsFloat32[T]() && la.keyShift <= 32 && la.BinShift < 32 {
 		low, high := lanes.HalfKey(float32(lowest)), lanes.HalfKey(float32(highest))
@@ -72,6 +72,15 @@ func (la *Layout) Record(number float64, bin, index int) uint64 {
 	return 1<<markBit | key<<(la.keyShift&63) | uint64(bin)<<(la.BinShift&63) | uint64(index)
 }
 
+// Records sets dst to the records of events, the first of which has index lo, for a layout that is not Half. A mask leaves
+// their bins of the numbers.
+func (la *Layout) Records(dst []uint64, scores []float64, numbers []uint32, mask uint32, lo int) {
+	copied := *la
+	for i, s := range scores {
+		dst[i] = copied.Record(s, int(numbers[i]&mask), lo+i)
+	}
+}
+
 // Pack returns the record of an event that has no bin, for any layout.
 func Pack[T Float](la *Layout, number T, index int) uint64 {
 	if la.Half {
@@ -81,7 +90,7 @@ func Pack[T Float](la *Layout, number T, index int) uint64 {
 }
 
 // Index returns the index that a record holds.
-func (la *Layout) Index(record uint64) int { return int(record & la.indexMask) }
+func (la *Layout) Index(record uint64) int { return int(record & la.IndexMask) }
 
 // Bin returns the bin that a record holds.
 func (la *Layout) Bin(record uint64) int { return int(record >> (la.BinShift & 63) & la.binMask) }
@@ -99,12 +108,4 @@ func (la *Layout) Number(record uint64) float64 {
 		return float64(lanes.HalfValue(uint32(record>>32) + la.HalfBase))
 	}
 	return Value(record&^(1<<markBit)>>(la.keyShift&63)<<(la.zeros&63) + la.base)
-}
-
-// NumberOf returns the number that a record was sorted by, if it can without a look at the numbers.
-func NumberOf[T Float](la *Layout, record uint64, numbers []T) float64 {
-	if la.Exact() {
-		return la.Number(record)
-	}
-	return float64(numbers[la.Index(record)])
 }

@@ -122,19 +122,20 @@ func (so *sorter) radixSort(records []uint64, lo uint64, keyShift, top uint) {
 
 // resolve sorts, by their whole numbers, records that share a cut key.
 func resolve[T Float](so *sorter, records []uint64, la *Layout, numbers []T) {
+	mask, keyShift := la.IndexMask, la.keyShift
 	byNumber := func(a, b uint64) int {
-		sa, sb := numbers[la.Index(a)], numbers[la.Index(b)]
+		sa, sb := numbers[a&mask], numbers[b&mask]
 		switch {
 		case sa < sb:
 			return -1
 		case sa > sb:
 			return 1
 		}
-		return cmp.Compare(la.Index(a), la.Index(b))
+		return cmp.Compare(a&mask, b&mask)
 	}
 	for lo := 0; lo < len(records); {
 		hi := lo + 1
-		for hi < len(records) && la.Key(records[hi]) == la.Key(records[lo]) {
+		for hi < len(records) && records[hi]>>(keyShift&63) == records[lo]>>(keyShift&63) {
 			hi++
 		}
 		switch {

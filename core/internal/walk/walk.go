@@ -214,17 +214,17 @@ func (wa *walk[T]) finish(lo int, grad []float64) {
 
 // write brings the gradient of the records from lo on to where it belongs.
 func (wa *walk[T]) write(lo int, grad []float64) {
-	words, layout := wa.Words[lo:][:len(grad)], wa.Layout // in locals, which stay in registers
+	words, mask := wa.Words[lo:][:len(grad)], wa.IndexMask // in locals, which stay in registers
 	switch {
 	case wa.results != nil:
 		results := wa.results[lo:][:len(grad)]
 		for i, r := range words {
-			results[i] = result(layout.Index(r), T(grad[i]))
+			results[i] = result(int(r&mask), T(grad[i]))
 		}
 	case wa.grad != nil:
 		to := wa.grad
 		for i, r := range words {
-			to[layout.Index(r)] = T(grad[i])
+			to[r&mask] = T(grad[i])
 		}
 	}
 }
