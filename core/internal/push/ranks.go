@@ -39,15 +39,15 @@ func ranks[T radix.Float](dst []float64, values []T, sizes []float64, rk *ranker
 	}
 	var below float64
 	for lo := 0; lo < n; {
-		value, tied := values[int(layout.IndexMask & rk.words[lo])], 0.0
+		value, tied := values[int(layout.IndexMask&rk.words[lo])], 0.0
 		hi := lo
-		for hi < n && values[int(layout.IndexMask & rk.words[hi])] == value {
-			tied += sizes[int(layout.IndexMask & rk.words[hi])]
+		for hi < n && values[int(layout.IndexMask&rk.words[hi])] == value {
+			tied += sizes[int(layout.IndexMask&rk.words[hi])]
 			hi++
 		}
 		middle := (below + tied/2) / total
 		for _, r := range rk.words[lo:hi] {
-			dst[int(layout.IndexMask & r)] = middle
+			dst[int(layout.IndexMask&r)] = middle
 		}
 		below += tied
 		lo = hi
