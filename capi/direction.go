@@ -28,7 +28,7 @@ func direction[F core.Float](o *C.mode_options, from *C.mode_events, how *C.mode
 		return err
 	}
 	st := core.Steering{
-		Factor: float64(how.factor), Logits: how.logits != 0,
+		Norm: float64(how.norm), Rate: float64(how.rate), Factor: float64(how.factor), Logits: how.logits != 0,
 	}
 	if how.batch > from.n {
 		return argumentError("batch = %d is more than the n = %d events", uint64(how.batch), uint64(from.n))
@@ -56,7 +56,7 @@ func direction[F core.Float](o *C.mode_options, from *C.mode_events, how *C.mode
 	}
 	*found = C.mode_pushed{
 		loss: C.double(result.Loss), bias: C.double(result.Bias), events: C.double(result.Events),
-		spread: C.double(result.Spread), moved: C.size_t(result.Moved),
+		norm: C.double(result.Norm), spread: C.double(result.Spread), moved: C.size_t(result.Moved),
 	}
 	return nil
 }

@@ -140,7 +140,7 @@ int mode_events_init(mode_events *events, size_t struct_size) {
 }
 
 int mode_steering_init(mode_steering *steering, size_t struct_size) {
-    const mode_steering full = {.struct_size = struct_size, .factor = 1};
+    const mode_steering full = {.struct_size = struct_size, .rate = 1, .factor = 1};
     int status;
     if (!steering) return fail(MODE_ERROR_ARGUMENT, "steering is NULL");
     if ((status = check_steering(struct_size))) return status;

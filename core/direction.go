@@ -11,8 +11,11 @@ import (
 	"github.com/libmode/libmode/core/internal/push"
 )
 
-// Steering is how strongly Direction pushes, which the caller remembers from batch to batch, and what.
+// Steering is what a constraint remembers from batch to batch and Direction needs: numbers that the caller keeps.
 type Steering struct {
+	// Norm is the average of Pushed.Norm over earlier batches, and Rate the share that this batch has in the average: 1
+	// for the first.
+	Norm, Rate float64
 	// Factor is what the residual of the batch is multiplied with.
 	Factor float64
 	// Sum is added to that: the caller's sum of earlier residuals, as long as Pushed.Residual. Nil: none.
@@ -26,6 +29,7 @@ type Steering struct {
 // Pushed is what Direction finds beside the push itself.
 type Pushed struct {
 	Result         // of the loss without its bias: Unbiased
+	Norm   float64 // the average of the norm of the direction, with this batch
 	Spread float64 // the standard deviation of the logits of background events, at most 1
 	Moved  int     // the number of events of the batch that take part
 	// Residual has the coefficients of the residual of the batch in the cosines of the ranks of mass and score: for each
@@ -52,7 +56,7 @@ const (
 //	u(m, s) = Factor r(m, s) + Sum(m, s)
 //
 // times the event's weight, where the residual r is the gradient of the loss per weight, smooth in the ranks of mass and
-// score, in units of the norm of the gradient: batches of any dependence get a push of the same size. docs/training.md derives it, and docs/zoo.md shows what it does.
+// score, in units of the norm of the gradient: of the average norm, or of this batch's where that is larger. docs/training.md derives it, and docs/zoo.md shows what it does.
 func Direction[T Float](dst []T, ev Events[T], cfg Config, st Steering) (Pushed, error) {
 	if err := cfg.Validate(); err != nil {
 		return Pushed{}, err
@@ -120,6 +124,10 @@ func Direction[T Float](dst []T, ev Events[T], cfg Config, st Steering) (Pushed,
 // check returns an error for the first number that is out of its range.
 func (st *Steering) check() error {
 	switch {
+	case !(st.Norm >= 0) || !finite(st.Norm):
+		return errs.Of(ErrOption, "norm = %v: must be finite and at least 0", st.Norm)
+	case !(st.Rate >= 0 && st.Rate <= 1):
+		return errs.Of(ErrOption, "rate = %v: must be from 0 to 1", st.Rate)
 	case !finite(st.Factor):
 		return errs.Of(ErrOption, "factor = %v: must be finite", st.Factor)
 	}
@@ -184,7 +192,7 @@ func moved[T Float](ev Events[T], index []uint32, su *events.Subset, grad []T, p
 
 // steer writes the push of the events of the batch, and returns what belongs to it.
 func steer[T Float](dst []T, groups []movedGroup[T], cfg *Config, st *Steering, variables int) Pushed {
-	found, all := Pushed{Spread: 1, Residual: make([]float64, DirectionSize(variables, len(cfg.BackgroundLabel)))}, 0
+	found, all := Pushed{Norm: st.Norm, Spread: 1, Residual: make([]float64, DirectionSize(variables, len(cfg.BackgroundLabel)))}, 0
 	var sum float64
 	for k := range groups {
 		all += len(groups[k].weight)
@@ -208,9 +216,11 @@ func steer[T Float](dst []T, groups []movedGroup[T], cfg *Config, st *Steering, 
 		}
 		total += mg.Total()
 	}
+	norm := math.Sqrt(squares)
+	found.Norm += st.Rate * (norm - st.Norm)
 	var unit float64
-	if norm := math.Sqrt(squares); norm > leastNorm {
-		unit = math.Sqrt(float64(all)) / norm
+	if found.Norm > leastNorm {
+		unit = math.Sqrt(float64(all)) / max(norm, found.Norm) // a dependence that bursts does not burst the push
 	}
 	found.Spread = spreadOf(groups, cfg)
 	size := len(found.Residual) / len(cfg.BackgroundLabel)

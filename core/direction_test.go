@@ -32,7 +32,7 @@ func TestDirectionOfWeights(t *testing.T) {
 	}
 	ev.Weight[3] = 0
 	push, scaled := make([]float64, 2000), make([]float64, 2000)
-	found, err := Direction(push, ev, cfg, Steering{Factor: 1, Logits: true})
+	found, err := Direction(push, ev, cfg, Steering{Rate: 1, Factor: 1, Logits: true})
 	require.NoError(t, err)
 	require.Zero(t, push[3])
 	moved := 0
@@ -45,7 +45,7 @@ func TestDirectionOfWeights(t *testing.T) {
 		ev.Weight[i] *= 1e7
 	}
 	require.Equal(t, moved, found.Moved)
-	_, err = Direction(scaled, ev, cfg, Steering{Factor: 1, Logits: true})
+	_, err = Direction(scaled, ev, cfg, Steering{Rate: 1, Factor: 1, Logits: true})
 	require.NoError(t, err)
 	require.InDeltaSlice(t, push, scaled, 1e-9)
 }
@@ -54,17 +54,18 @@ func TestDirectionOfWeights(t *testing.T) {
 func TestDirectionMakesFlat(t *testing.T) {
 	ev, cfg := falling(4000), DefaultConfig(MoDe)
 	push := make([]float64, 4000)
-	sum := make([]float64, DirectionSize(1, 1))
+	sum, norm := make([]float64, DirectionSize(1, 1)), 0.0
 	loss := func() float64 {
 		value, err := Loss(ev, cfg)
 		require.NoError(t, err)
 		return value
 	}
 	before := loss()
-	for range 60 {
-		found, err := Direction(push, ev, cfg, Steering{Factor: 1, Sum: sum, Logits: true})
+	for step := range 60 {
+		found, err := Direction(push, ev, cfg, Steering{Norm: norm, Rate: max(1/float64(step+1), 0.005), Factor: 1, Sum: sum, Logits: true})
 		require.NoError(t, err)
 		require.InDelta(t, loss(), found.Loss, 0.1*before)
+		norm = found.Norm
 		for k, r := range found.Residual {
 			sum[k] += 0.02 * r
 		}
@@ -91,7 +92,7 @@ func TestDirectionOfGroups(t *testing.T) {
 	for _, threads := range []int{1, 2, 5} {
 		SetThreads(threads)
 		push := make([]float64, 50_000)
-		found, err := Direction(push, ev, cfg, Steering{Factor: 1})
+		found, err := Direction(push, ev, cfg, Steering{Rate: 1, Factor: 1})
 		require.NoError(t, err)
 		require.Len(t, found.Residual, DirectionSize(1, 2))
 		if want == nil {
@@ -110,23 +111,25 @@ func TestDirectionErrors(t *testing.T) {
 		"batch = 201: must be 1 to the number of events, 200": {Batch: 201},
 		"push has length 200, but the batch has 100 events":   {Batch: 100},
 		"sum has length 3, and must have 144":                 {Sum: make([]float64, 3)},
+		"norm = -1: must be finite and at least 0":            {Norm: -1},
+		"rate = 1.5: must be from 0 to 1":                     {Rate: 1.5},
 		"factor = +Inf: must be finite":                       {Factor: inf},
 		"sum[143] = NaN: must be finite":                      {Sum: append(make([]float64, 143), nan)},
 	} {
 		_, err := Direction(push, ev, cfg, st)
 		require.ErrorContains(t, err, want)
 	}
-	_, err := Direction(push, ev, DefaultConfig(DisCo), Steering{})
+	_, err := Direction(push, ev, DefaultConfig(DisCo), Steering{Rate: 1})
 	require.ErrorIs(t, err, ErrOption)
 	ev.Score[17] = 2
-	_, err = Direction(push, ev, cfg, Steering{})
+	_, err = Direction(push, ev, cfg, Steering{Rate: 1})
 	require.ErrorContains(t, err, "score[17] = 2 lies outside")
 }
 
 func ExampleDirection() {
 	ev := falling(2000)
 	push := make([]float64, len(ev.Score))
-	found, err := Direction(push, ev, DefaultConfig(MoDe), Steering{Factor: 4, Logits: true})
+	found, err := Direction(push, ev, DefaultConfig(MoDe), Steering{Rate: 1, Factor: 4, Logits: true})
 	if err != nil {
 		fmt.Println(err)
 	}

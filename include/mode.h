@@ -414,11 +414,13 @@ MODE_API int mode_evaluate_f64(const mode_options *options, const mode_events *e
                                mode_result *result, double *grad);
 
 /*
- * How strongly mode_direction_... pushes, which the caller remembers from batch to batch, and what. mode_steering_init
- * sets factor to 1, sum to NULL, batch and logits to 0: what a first batch needs.
+ * What a constraint remembers from batch to batch, as numbers that the caller keeps. mode_steering_init sets norm and
+ * batch to 0, rate and factor to 1, sum to NULL and logits to 0: what a first batch needs.
  */
 typedef struct mode_steering {
     size_t struct_size; /* set by mode_steering_init; leave it alone */
+    double norm;        /* mode_pushed.norm of the batch before */
+    double rate;        /* the share that this batch has in that average, 0 to 1; for the first batch 1 */
     double factor;      /* what the residual of the batch is multiplied with, finite */
     const double *sum;  /* mode_direction_size() finite numbers, which are added to that: a sum of earlier residuals; NULL: none */
     size_t n_sum;       /* their number */
@@ -434,6 +436,7 @@ typedef struct mode_pushed {
     double loss;   /* unbiased */
     double bias;   /* as in mode_result */
     double events; /* as in mode_result */
+    double norm;   /* the average of the norm of the direction, with this batch: for mode_steering.norm of the next */
     double spread; /* the standard deviation of the logits of background events, at most 1 */
     size_t moved;  /* the number of events of the batch that take part */
 } mode_pushed;
@@ -447,10 +450,11 @@ MODE_API size_t mode_direction_size(size_t variables, size_t labels);
  *
  *     u(m, s) = factor r(m, s) + sum(m, s)
  *
- * where the residual r is the gradient of the loss per weight, in units of the gradient's norm, as a sum of products of
- * cosines of the ranks of mass and score. Move the logit of each event by -u times a step of yours, or add
- * strength * spread / sqrt(moved) * |G| * u to the gradient by the logits, G that of the classifier's loss over the
- * moved events. Add .02 sqrt(n/1024) residual to the sum after each batch of n events: then the residual averages to 0.
+ * where the residual r is the gradient of the loss per weight, in units of the gradient's norm (the average, or the
+ * batch's own where that is larger), as a sum of products of cosines of the ranks of mass and score. Move the logit of
+ * each event by -u times a step of yours, or add strength * spread / sqrt(moved) * |G| * u to the gradient by the logits,
+ * G that of the classifier's loss over the moved events. Add .02 sqrt(n/1024) residual to the sum after each batch of n
+ * events: then the residual averages to 0.
  *
  *   push      where steering->batch numbers go, or n: 0 for events that take no part
  *   residual  where mode_direction_size(n_mass, n_background_label) numbers go: for each background label, for each

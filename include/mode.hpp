@@ -565,7 +565,7 @@ template <class T>
 mode_pushed direction(const options &chosen, const events<T> &given, mode_steering &steering, view<T> push,
                       view<double> residual, status &outcome) noexcept {
     const double none = std::numeric_limits<double>::quiet_NaN();
-    mode_pushed found = {none, none, none, none, 0};
+    mode_pushed found = {none, none, none, none, none, 0};
     if (!given.check(outcome) || !readable("push", push, outcome) || !readable("residual", residual, outcome)) return found;
     const mode_options c = chosen.to_c();
     const mode_events arrays = given.to_c();

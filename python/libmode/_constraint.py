@@ -5,8 +5,8 @@ multiplier u(m, s) for it, which pushes the logit of each background event. Here
 of the batch plus the sum of the residuals of earlier batches (the method of multipliers; M. Hestenes, J. Optim.
 Theory Appl. 4 (1969) 303). The sum makes the mean residual 0 however small the push of one batch is, so that the
 push can be small, and with it the noise. Both are smooth functions of mass and score, which leaves out most of
-the noise of a batch. The residual of each batch is scaled to the same size: where a network swings, a residual that
-grows would push it further.
+the noise of a batch. No batch counts more than the average of 200: where a network swings, a residual that grows would
+push it further.
 """
 
 from __future__ import annotations
@@ -47,6 +47,7 @@ class Direction(NamedTuple):
     """Where a batch is pushed, and the dependence that it is pushed against."""
 
     push: NDArray[Any]  #: (n,), by the predictions of the batch; 0 but for events that are moved
+    norm: float  #: the average of the norm of the direction before it is smoothed
     spread: float  #: of the logits of background events: their standard deviation, at most 1
     moved: float  #: the number of events that are moved
     batch: float  #: the number of events of the batch, without reference events
@@ -90,6 +91,7 @@ class State(NamedTuple):
     """
 
     steps: Any = 0.0  #: the number of batches
+    norm: Any = 0.0  #: of the direction before it is smoothed
     loss: Any = 0.0  #: unbiased
     bias: Any = 0.0  #: of the plain loss
     events: Any = 0.0  #: of a batch, (sum w)^2 / sum w^2
@@ -186,6 +188,8 @@ class Constraint:
         n = len(score)
         steering = _native.ModeSteering(
             ctypes.sizeof(_native.ModeSteering),
+            norm=state.norm,
+            rate=max(1 / (float(state.steps) + 1), _RATE),
             factor=self._proportional(state),
             batch=n if count is None else count,
             logits=self.from_logits,
@@ -199,7 +203,8 @@ class Constraint:
             if self._limits_given:
                 raise
             raise type(error)(str(error).replace("apply a sigmoid to", "give from_logits=True for")) from None
-        return Direction(push, found.spread, found.moved, len(push), found.loss, found.bias, found.events, residual)
+        numbers = found.norm, found.spread, found.moved, len(push), found.loss, found.bias, found.events
+        return Direction(push, *numbers, residual)
 
     def _proportional(self, state: State) -> float:
         """What the residual of a batch is multiplied with."""
@@ -255,6 +260,7 @@ class Constraint:
         rate = max(1 / (state.steps + 1), _RATE)
         now = State(
             steps=state.steps + 1,
+            norm=found.norm,
             loss=_mean(state.loss, found.loss, rate),
             bias=_mean(state.bias, found.bias, rate),
             events=_mean(state.events, found.events, rate),

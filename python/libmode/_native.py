@@ -108,6 +108,8 @@ class ModeSteering(ctypes.Structure):
 
     _fields_ = [
         ("struct_size", ctypes.c_size_t),
+        ("norm", ctypes.c_double),
+        ("rate", ctypes.c_double),
         ("factor", ctypes.c_double),
         ("sum", ctypes.c_void_p),
         ("n_sum", ctypes.c_size_t),
@@ -123,6 +125,7 @@ class ModePushed(ctypes.Structure):
         ("loss", ctypes.c_double),
         ("bias", ctypes.c_double),
         ("events", ctypes.c_double),
+        ("norm", ctypes.c_double),
         ("spread", ctypes.c_double),
         ("moved", ctypes.c_size_t),
     ]

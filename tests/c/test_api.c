@@ -278,10 +278,10 @@ static void test_direction(void) {
     mode_result result;
     CHECK(mode_direction_size(1, 1) == 144 && mode_direction_size(2, 3) == 900 && !mode_direction_size(0, 1) && !mode_direction_size(1, 0),
           "%zu", mode_direction_size(1, 1));
-    CHECK(!mode_steering_init(&how, sizeof how) && how.factor == 1 && !how.sum, "%s", mode_last_error());
+    CHECK(!mode_steering_init(&how, sizeof how) && how.rate == 1 && how.factor == 1 && !how.sum, "%s", mode_last_error());
     CHECK(!mode_direction_f64(&c.options, &e, &how, &found, push, residual), "%s", mode_last_error());
     CHECK(!mode_evaluate_f64(&c.options, &e, &result, NULL), "%s", mode_last_error());
-    CHECK(found.moved > 0 && found.spread > 0 && found.events == result.events, "%zu moved", found.moved);
+    CHECK(found.moved > 0 && found.norm > 0 && found.spread > 0 && found.events == result.events, "%zu moved", found.moved);
     how.factor = 0;
     how.sum = residual;
     how.n_sum = 144;
@@ -300,8 +300,8 @@ static void test_direction(void) {
     how.n_sum = 3;
     CHECK(mode_direction_f64(&c.options, &e, &how, &other, twice, NULL) == MODE_ERROR_ARGUMENT && strstr(mode_last_error(), "sum"), "%s", mode_last_error());
     how.sum = NULL;
-    how.factor = NAN;
-    CHECK(mode_direction_f64(&c.options, &e, &how, &other, twice, NULL) == MODE_ERROR_OPTION && strstr(mode_last_error(), "factor = NaN"), "%s", mode_last_error());
+    how.rate = 2;
+    CHECK(mode_direction_f64(&c.options, &e, &how, &other, twice, NULL) == MODE_ERROR_OPTION && strstr(mode_last_error(), "rate = 2"), "%s", mode_last_error());
     CHECK(mode_direction_f64(&c.options, &e, NULL, &other, twice, NULL) == MODE_ERROR_ARGUMENT, "%s", mode_last_error());
 }
 

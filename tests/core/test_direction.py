@@ -23,7 +23,7 @@ def functions(rank, count, cells):
 
 
 def definition(grad, score, mass, weight, factor):
-    """Residual and push by logits of one group of events that all take part."""
+    """Norm, residual and push by logits of one group of events that all take part."""
     weight = weight / np.abs(weight).mean()
     size = np.abs(weight)
     rank = ranks(score, size)
@@ -42,7 +42,7 @@ def definition(grad, score, mass, weight, factor):
         of_mass = (of_mass[:, :, None] * functions(rank_of, count, cells)[:, None, :]).reshape(len(score), -1)
     of_score = functions(rank, 12, 32)
     residual = np.sqrt(len(score)) / norm * (of_mass.T @ (scaled[:, None] * of_score)) / size.sum()
-    return residual, factor * weight * np.einsum("im,mk,ik->i", of_mass, residual, of_score)
+    return norm, residual, factor * weight * np.einsum("im,mk,ik->i", of_mass, residual, of_score)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -64,11 +64,12 @@ def test_push_is_the_one_of_the_definition(dtype, variables, what):
         mass[rng.random((n, variables)) < 0.1] = np.nan
         mass[np.isnan(mass).all(axis=1), 0] = 50
     given = mass[:, 0] if variables == 1 else mass
-    steering = _native.ModeSteering(ctypes.sizeof(_native.ModeSteering), factor=4, logits=1)
+    steering = _native.ModeSteering(ctypes.sizeof(_native.ModeSteering), rate=1, factor=4, logits=1)
     found, push, residual = direction(check("mode", options), steering, score, given, weight, None)
     grad = mode_evaluate(score, given, weight=weight, **options).grad
-    of_definition, want = definition(grad.astype(float), score, mass, weight.astype(float), 4)
+    norm, of_definition, want = definition(grad.astype(float), score, mass, weight.astype(float), 4)
     assert found.moved == n
+    assert found.norm == pytest.approx(norm, rel=1e-10)
     scale = np.abs(of_definition).max()
     np.testing.assert_allclose(residual.reshape(of_definition.shape), of_definition, atol=1e-10 * scale)
     np.testing.assert_allclose(push, want, atol=(1e-10 if dtype == np.float64 else 1e-6) * np.abs(want).max())

@@ -237,9 +237,9 @@ void test_events() {
     std::vector<double> residual(mode_direction_size(1, 1));
     mode_steering steering = mode::steering();
     const mode_pushed pushed = mode::direction(options, same, steering, push, residual, status);
-    CHECK(status.ok() && pushed.bias == result.bias && pushed.moved > 0 && pushed.spread > 0, "direction: %s", status.message());
+    CHECK(status.ok() && pushed.bias == result.bias && pushed.moved > 0 && pushed.norm > 0, "direction: %s", status.message());
     steering.batch = N / 2;
-    CHECK(mode::direction(options, same, steering, half, {}, status).spread == pushed.spread && status.ok(), "%s", status.message());
+    CHECK(mode::direction(options, same, steering, half, {}, status).norm == pushed.norm && status.ok(), "%s", status.message());
     CHECK(std::equal(half.begin(), half.end(), push.begin()), "the push of the first half");
     mode::direction(options, same, steering, push, {}, status);
     expect(status, MODE_ERROR_ARGUMENT, "push must have as many elements as the batch has events");

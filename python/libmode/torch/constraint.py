@@ -40,11 +40,12 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
         u = 4 r + 0.02 (sum of r sqrt(N/1024) over all batches so far)
 
     r is the residual of the MoDe loss (arXiv:2010.09745): how far the CDF of the scores at this mass is from the
-    polynomial that is allowed, as a smooth function of mass and score. Before it is smoothed, that of each batch has
-    the mean square 1. The sum over batches, of N events each, grows until the mean residual is 0, so there is no
-    strength to guess. ``|G|`` is the norm over the n background events of the batch: no scale of the loss enters, a
-    GradScaler's among them, and no weight of the signal. sigma is the standard deviation of the background's logits,
-    small in a network that has learned nothing yet. In evaluation mode, and without gradients, the layer does nothing.
+    polynomial that is allowed, as a smooth function of mass and score, in units of the noise of a batch. Before it is
+    smoothed, its mean square is at most 1. The sum over batches, of N events each, grows until the mean residual is 0,
+    so there is no strength to guess. ``|G|`` is the norm over the n background events of the batch: no scale of the
+    loss enters, a GradScaler's among them, and no weight of the signal. sigma is the standard deviation of the
+    background's logits, small in a network that has learned nothing yet. In evaluation mode, and without gradients, the
+    layer does nothing.
 
     Parameters
     ----------
@@ -324,8 +325,8 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
         # The push is in units of a norm, which will be that of the gradients of all processes, see constrained.
         push = as_numpy(found.grad) / processes(self.process_group)
         residual = np.array(found.numbers[numbers:]).reshape(len(self._constraint.labels), -1)
-        spread, moved, batch, loss, bias, count = found.numbers[:numbers]
-        return own[0], Direction(push, spread, moved, batch, loss, bias, count, residual)
+        norm, spread, moved, batch, loss, bias, count = found.numbers[:numbers]
+        return own[0], Direction(push, norm, spread, moved, batch, loss, bias, count, residual)
 
     def _state(self) -> State:
         return State._make([*self.state.tolist(), as_numpy(self.sums)])
