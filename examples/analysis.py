@@ -24,7 +24,7 @@ ORDERS, STRENGTHS = (0, 1), (1, 3, 10, None)  # None: the constraint finds the s
 EFFICIENCIES = (0.5, 0.2)  # of the signal: the working points
 FLAT = 1.5  # a residual below so many times what chance makes counts as flat
 BINS = np.linspace(*RANGE, 41)  # of the spectrum that is fitted
-SCAN = np.arange(70, 231, 4)  # signal masses of the fits
+SCAN = np.arange(74, 215, 4)  # signal masses of the fits, at least two widths from the ends
 
 
 # ------------------------------------------------------------ events
@@ -122,7 +122,7 @@ def worst(score, order):
 def scan(selected, degree):
     """The signal that a fit finds in background, at each mass of the scan."""
     return metrics.spurious_signal(
-        b_mass[selected], BINS, SCAN, lambda m: 0.07 * m, "exponential", degree=degree, weight=b_weight[selected]
+        b_mass[selected], BINS, SCAN, lambda m: 0.07 * m, "polynomial", degree=degree, weight=b_weight[selected]
     )
 
 
@@ -170,10 +170,10 @@ with plots.style():
     # Of all that are flat at each working point, the one that separates best.
     _, _, order, network, score = min(trained, key=lambda one: one[:2])
 
-    # The degree that describes the background before the selection; the selection may multiply it with a polynomial.
-    before = metrics.spurious_signal(b_mass, BINS, [150], 10, "exponential", degree="f-test", weight=b_weight)
+    # The degree that describes the background before the selection, which may multiply it with a polynomial.
+    before = metrics.spurious_signal(b_mass, BINS, [150], 10, "polynomial", degree="f-test", weight=b_weight)
     degree = before.degree + order
-    print(f"\nThe choice is order {order}. Fits have an exponential of degree {degree}.\n")
+    print(f"\nThe choice is order {order}. Fits have a polynomial of degree {degree}.\n")
 
     trees = MoDeXGBClassifier(order=order, mass_range=RANGE, n_jobs=1)  # takes NaN as it is
     boosted = trees.fit(features, label, mass=mass, sample_weight=balanced).predict_proba(tested)[:, 1]

@@ -64,7 +64,8 @@ class Likelihood:
         self.shape = shape
         self.scale = scales(spectrum)
         self.events = spectrum.weight * self.scale  # effective ones, negative where the weights are
-        self._start = shape.start(spectrum.weight)
+        self._count = spectrum.weight
+        self._start = shape.start(self._count, np.ones(len(self._count), bool))
         # Below this the likelihood is a parabola. It starts higher in bins whose sum of weights is negative.
         self._floor = np.maximum(FLOOR, -self.events)
         positive = np.maximum(self.events, 0.0)
@@ -81,7 +82,12 @@ class Likelihood:
 
         start : the fit without it
         """
-        return self._fit(fraction, np.append(start.parameters, 0.0))
+        starts = [start.parameters]
+        if self.shape.exponential:
+            # Where the background does not describe the events there may be a second minimum, near to what describes
+            # the events beside the signal. Of a polynomial the likelihood is convex.
+            starts.append(self.shape.start(self._count, fraction < UNDER_SIGNAL * fraction.max()))
+        return min((self._fit(fraction, np.append(own, 0.0)) for own in starts), key=lambda fitted: fitted.chi2)
 
     def _expected(self, fraction: Array | None, parameters: Array) -> tuple[Array, Array, Array | None]:
         """In effective events."""

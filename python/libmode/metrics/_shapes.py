@@ -45,16 +45,20 @@ class Shape:
         weighted = (density[..., None] * self.basis).transpose(1, 2, 0)
         return Expected(density.sum(axis=0), weighted.sum(axis=2), weighted @ self.basis.transpose(1, 0, 2))
 
-    def start(self, count: Array) -> Array:
-        """Parameters near those that describe the counts, (b,), by least squares."""
+    def start(self, count: Array, used: NDArray[np.bool_]) -> Array:
+        """Parameters near those that describe the counts, (b,), of the bins that are used, by least squares."""
         size = np.sqrt(np.maximum(count, 1.0))
         if self.exponential:
             mean = np.einsum("qb,qbp->bp", self.width, self.basis) / self.width.sum(axis=0)[:, None]
             # An empty bin counts as half an event.
             logarithm = np.log(np.maximum(count, 0.5) / self.width.sum(axis=0))
-            return np.asarray(np.linalg.lstsq(mean * size[:, None], logarithm * size, rcond=None)[0], np.float64)
+            return np.asarray(
+                np.linalg.lstsq((mean * size[:, None])[used], (logarithm * size)[used], rcond=None)[0], np.float64
+            )
         slope = self(np.zeros(self.basis.shape[-1])).slope
-        return np.asarray(np.linalg.lstsq(slope / size[:, None], count / size, rcond=None)[0], np.float64)
+        return np.asarray(
+            np.linalg.lstsq((slope / size[:, None])[used], (count / size)[used], rcond=None)[0], np.float64
+        )
 
 
 class Family(NamedTuple):
