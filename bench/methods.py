@@ -61,11 +61,11 @@ def from_numpy(
 
 
 def with_hess(events: Events, weighted: bool = False, order: int = 2) -> peers.Call:
-    """libmode's loss, gradient and bound of the curvature from NumPy arrays."""
+    """libmode's loss, bias, gradient and bound of the curvature from NumPy arrays."""
     import libmode
 
     weight = events.weight if weighted else None
-    return lambda: libmode.mode_loss_grad_hess(events.score, events.mass, weight=weight, order=order).grad
+    return lambda: libmode.mode_evaluate(events.score, events.mass, weight=weight, order=order, hess=True).grad
 
 
 def baseline(events: Events, name: str, **options: Any) -> peers.Call:

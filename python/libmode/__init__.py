@@ -9,14 +9,13 @@ libmode.so is loaded at the first call.
 
 from typing import Any
 
-from ._evaluate import Curved, Result
+from ._evaluate import Result
 from ._functions import (
     Moments,
     mode_edges,
     mode_evaluate,
     mode_loss,
     mode_loss_and_grad,
-    mode_loss_grad_hess,
     mode_moments,
 )
 from ._monitor import TrainingWarning
@@ -24,7 +23,6 @@ from ._native import BatchError, get_threads, set_threads
 
 __all__ = [
     "BatchError",
-    "Curved",
     "Moments",
     "Result",
     "TrainingWarning",
@@ -33,7 +31,6 @@ __all__ = [
     "mode_evaluate",
     "mode_loss",
     "mode_loss_and_grad",
-    "mode_loss_grad_hess",
     "mode_moments",
     "set_threads",
 ]

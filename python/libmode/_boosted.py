@@ -273,14 +273,14 @@ def _logloss(margin: NDArray[Any], target: NDArray[Any], mass: Any, weight: Any,
 
 
 def _loss(margin: NDArray[Any], target: NDArray[Any], mass: Any, weight: Any, how: _How) -> float:
-    found = mode_evaluate(sigmoid(margin), mass, weight=weight, label=how.label(target), **how.options)
+    found = mode_evaluate(sigmoid(margin), mass, weight=weight, label=how.label(target), grad=False, **how.options)
     assert how.strength is not None
     return _logloss(margin, target, mass, weight, how) + how.strength * found.loss
 
 
 def _dependence(margin: NDArray[Any], target: NDArray[Any], mass: Any, weight: Any, how: _How) -> float:
     options = {**how.options, "unbiased": True}
-    found = mode_evaluate(sigmoid(margin), mass, weight=weight, label=how.label(target), **options)
+    found = mode_evaluate(sigmoid(margin), mass, weight=weight, label=how.label(target), grad=False, **options)
     return found.loss * how.events / (found.bias * found.events) if found.bias > 0 else 0.0
 
 

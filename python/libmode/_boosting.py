@@ -89,7 +89,7 @@ class Boosting:
         takes_part = np.ones(len(self.target), bool) if self.label is None else np.isin(self.label, asked.labels)
         self._at = np.flatnonzero(takes_part)
         self._options = check("mode", with_bins(self._settings.options, len(self._at)))
-        evaluate(self._options, *events)  # whose errors name places among all events
+        evaluate(self._options, *events, grad=False)  # whose errors name places among all events
         # Each round is of those that take part alone, for the background in half of the time.
         self._taking_part = events.where(self._at)
         if len(asked.labels) == 1:
@@ -112,15 +112,14 @@ class Boosting:
             grad *= self.weight
             hess *= self._size
         events = self._taking_part._replace(score=score)
-        found = loss_grad_hess(self._options, None, *events)
-        self.loss = found.loss
-        curve = found.hess * first**2
+        self.loss, seen, bound = loss_grad_hess(self._options, None, *events)
+        curve = bound * first**2
         if self._settings.strength is not None:
             scale = self._settings.strength * self.total
-            force = scale * found.grad
+            force = scale * seen
             curve = np.maximum(curve, self._of_small_moves(events) * first**2)
         else:
-            scale, force = self._force(float(hess[at].sum(dtype=float)), curve, found.grad, events)
+            scale, force = self._force(float(hess[at].sum(dtype=float)), curve, seen, events)
         grad[at] += (force * first).astype(grad.dtype, copy=False)
         # Not only the loss is curved, but the scores of margins too.
         hess[at] += (scale * curve + np.maximum(force * second, 0)).astype(hess.dtype, copy=False)
@@ -130,7 +129,7 @@ class Boosting:
         """The bound of the curvature for moves of the size of what is left of the scores, which is little where MoDe is
         strong: by that for larger moves alone the scores would jump to and fro around their mean."""
         size = float(events.score.std(dtype=float)) * _SMALL
-        return loss_grad_hess(self._options, size, *events).hess if size > _LEAST_MOVE else 0.0
+        return loss_grad_hess(self._options, size, *events)[2] if size > _LEAST_MOVE else 0.0
 
     def _force(
         self, of_classifier: float, curve: NDArray[Any], seen: NDArray[Any], events: Events
@@ -158,7 +157,7 @@ class Boosting:
         The trees have seen these events. As far as they have learnt them by heart, the dependence in others is
         larger than the unbiased loss here, by up to its bias: so it is the plain loss that is judged.
         """
-        found = evaluate(self._options, *events)
+        found = evaluate(self._options, *events, grad=False)
         plain = found.loss + found.bias if self._settings.options.get("unbiased", True) else found.loss
         return bool(plain * tolerance > found.bias * found.events)
 

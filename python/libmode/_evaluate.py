@@ -14,7 +14,6 @@ from ._arrays import address, for_core, in_struct, is_double, read, ready, with_
 from ._far_masses import look
 from ._front import Events, events_of
 from ._options import Options
-from ._shown import shown
 
 #: A function as :func:`loss_and_grad` is, which modules that skip batches put in its place.
 Evaluate = Callable[[Options, Any, Any, Any, Any, Any], tuple[float, NDArray[Any]]]
@@ -28,33 +27,16 @@ class Result(NamedTuple):
     >>> import numpy as np
     >>> from libmode import mode_evaluate
     >>> rng = np.random.default_rng(1)
-    >>> loss, bias, events, grad = mode_evaluate(rng.random(1_000), rng.exponential(60, 1_000))
-    >>> events, grad.shape
-    (1000.0, (1000,))
+    >>> loss, bias, events, grad, hess = mode_evaluate(rng.random(1_000), rng.exponential(60, 1_000), hess=True)
+    >>> events, grad.shape, hess.shape
+    (1000.0, (1000,), (1000,))
     """
 
     loss: float  #: as :func:`libmode.mode_loss` returns it
     bias: float  #: by how much the plain loss exceeds, in the mean, that of an infinite sample
     events: float  #: (sum w)^2 / sum w^2 of the events that take part
-    grad: NDArray[Any]  #: d loss/d score, of score's shape
-
-
-class Curved(NamedTuple):
-    """A loss with its derivatives, see :func:`libmode.mode_loss_grad_hess`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from libmode import mode_loss_grad_hess
-    >>> rng = np.random.default_rng(1)
-    >>> loss, grad, hess = mode_loss_grad_hess(rng.random(1_000), rng.exponential(60, 1_000))
-    >>> grad.shape, hess.shape
-    ((1000,), (1000,))
-    """
-
-    loss: float  #: as :func:`libmode.mode_loss` returns it
-    grad: NDArray[Any]  #: d loss/d score, of score's shape
-    hess: NDArray[Any]  #: a diagonal bound of the curvature, of score's shape, >= 0
+    grad: NDArray[Any] | None  #: d loss/d score, of score's shape; None with ``grad=False``
+    hess: NDArray[Any] | None  #: a diagonal bound of the curvature, of score's shape, >= 0; None without ``hess=True``
 
 
 def loss_and_grad(
@@ -79,13 +61,25 @@ def _given_back(grad: NDArray[Any], score: Any, kind: np.dtype[Any]) -> NDArray[
     return result
 
 
-def evaluate(options: Options, score: Any, mass: Any, weight: Any, label: Any, category: Any = None) -> Result:
-    """The loss, its bias, the number of events and the gradient, of the type that :func:`loss_and_grad` has."""
+def evaluate(
+    options: Options,
+    score: Any,
+    mass: Any,
+    weight: Any,
+    label: Any,
+    category: Any = None,
+    *,
+    grad: bool = True,
+    hess: bool = False,
+) -> Result:
+    """The loss, its bias, the number of events, and its derivatives, each of them None where it is not wanted."""
     events = events_of(read, score, mass, weight, label, category)
     double, kind = is_double(events), events.score.dtype
-    grad = np.empty(len(events.score), np.float64 if double else np.float32)
-    found = _of_arrays(_native.evaluate, in_struct, options, events, double, grad)
-    return Result(found.loss, found.bias, found.events, _given_back(grad, score, kind))
+    slope = np.empty(len(events.score), np.float64 if double else np.float32) if grad else None
+    found = _of_arrays(_native.evaluate, in_struct, options, events, double, slope)
+    bound = loss_grad_hess(options, None, *events)[2] if hess else None
+    of_score = (None if own is None else _given_back(own, score, kind) for own in (slope, bound))
+    return Result(found.loss, found.bias, found.events, *of_score)
 
 
 def direction(
@@ -109,34 +103,19 @@ def direction(
 
 
 def loss_grad_hess(
-    options: Options, smoothing: Any, score: Any, mass: Any, weight: Any, label: Any, category: Any = None
-) -> Curved:
-    """The loss, its gradient and the bound of its curvature, both of the type that :func:`loss_and_grad` has."""
-    smoothing = _positive("smoothing", smoothing)
+    options: Options, smoothing: float | None, score: Any, mass: Any, weight: Any, label: Any, category: Any = None
+) -> tuple[float, NDArray[Any], NDArray[Any]]:
+    """The loss, its gradient and the bound of its curvature, both of the type that :func:`loss_and_grad` has.
+
+    The bound is for moves of ``smoothing`` times the range of the scores; None: of what the core chooses, 1/16.
+    """
     events = events_of(read, score, mass, weight, label, category)
     double, kind = is_double(events), events.score.dtype
     both = np.empty((2, len(events.score)), np.float64 if double else np.float32)
     call = partial(_native.loss_grad_hess, hess=address(both[1]), smoothing=smoothing)
     loss = _of_arrays(call, in_struct, options, events, double, both)
     grad, hess = (_given_back(own, score, kind) for own in both)
-    return Curved(loss, grad, hess)
-
-
-def _positive(name: str, value: Any) -> float | None:
-    """A number that is finite and above 0, or None: the library has a number below 0 that stands for its default."""
-    if value is None:
-        return None
-    if isinstance(value, bool) or not np.isrealobj(value) or np.ndim(value):
-        raise TypeError(f"{name} = {shown(value)}: must be a number")
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        raise TypeError(f"{name} = {shown(value)}: must be a number") from None
-    except OverflowError:  # an integer
-        raise ValueError(f"{name} = {shown(value)}: is too large for double precision") from None
-    if not 0 < number < np.inf:
-        raise ValueError(f"{name} = {number:g}: must be finite and above 0")
-    return number
+    return loss, grad, hess
 
 
 def loss_alone(options: Options, score: Any, mass: Any, weight: Any, label: Any, category: Any = None) -> float:

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from . import _native, option_types
 from ._arrays import address, addresses, read, ready, vector, with_labels
-from ._evaluate import Curved, Result, evaluate, loss_alone, loss_and_grad, loss_grad_hess
+from ._evaluate import Result, evaluate, loss_alone, loss_and_grad
 from ._front import Events, together
 from ._options import Options, check
+from ._plain import flag
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -154,25 +155,49 @@ def mode_evaluate(
     weight: Any = None,
     label: Any = None,
     category: Any = None,
+    grad: bool = True,
+    hess: bool = False,
     **options: Unpack[LossOptions],
 ) -> Result:
-    """The MoDe loss with its gradient, and with what says whether it is significant.
+    """The MoDe loss with what says whether it is significant, and with its derivatives.
 
-    Takes what :func:`mode_loss` takes. ``bias`` is by how much the plain loss of these events
+    Takes what :func:`mode_loss` takes, ``grad`` and ``hess``. ``bias`` is by how much the plain loss of these events
     exceeds, in the mean, that of an infinite sample: what ``unbiased`` subtracts, whether
     or not it is on. ``events`` is their number in effect, (sum w)^2 / sum w^2. The response
     is as flat as N events can tell where ``loss / (bias * events / N)`` is at most 1 (with
     ``unbiased=False``, ``loss - bias`` in place of loss).
 
+    The loss is linear between the scores at which two events meet. ``hess`` is a diagonal bound of its curvature, for
+    boosted trees, say. With e_i = w_i/W_b, where W_b is the sum of the weights of the event's bin, and the matrix M
+    of J = F'MF, the curvature along v is at most the sum of h_i v_i^2 with::
+
+        h_i = 4 scale |e_i| sum_b [max(0, -sign(e_i) M_{b_i b}) f+_b(s_i) + max(0, sign(e_i) M_{b_i b}) f-_b(s_i)]
+
+    where f+_b and f-_b are the densities at a score of the abs(e_i) of the bin's events with weights above and below 0.
+    These are means over a window around s_i of 1/16 of ``score_range`` or, where that is None, of the range of the
+    inner three quarters of the scores. So h bounds the curvature along moves of about that size. ``unbiased``, which
+    changes the curvature by a share of 1/n_b for n_b events in a bin, ``max_slope`` and ``monotonic``, for which there
+    is no such bound, leave h as it is without them.
+
+    Parameters
+    ----------
+    grad : bool, default True
+        Whether the gradient is wanted.
+    hess : bool, default False
+        Whether the bound of the curvature is wanted, which takes a second call of the library.
+
     Returns
     -------
     Result
-        ``loss``, ``bias``, ``events`` and ``grad``, which is as in :func:`mode_loss_and_grad`.
+        ``loss``, ``bias`` and ``events``; ``grad``, as in :func:`mode_loss_and_grad`, or None; and ``hess``, the h_i,
+        of the same shape and type, in units of the loss per score^2, or None. Events that take no part have exactly 0
+        in both. With ``score_range=None`` all h_i are 0 where all scores are equal.
 
     Raises
     ------
     BatchError, ValueError, TypeError
-        As :func:`mode_loss`.
+        As :func:`mode_loss`. ValueError too with ``hess=True`` for more than 4096 bins, for an h that is
+        beyond its type, and for scores that differ by little more than their rounding errors.
 
     Examples
     --------
@@ -181,68 +206,17 @@ def mode_evaluate(
     >>> rng = np.random.default_rng(1)
     >>> mass, score = rng.exponential(60, 10_000), rng.random(10_000)
     >>> score[mass > 100] **= 1.5
-    >>> found = mode_evaluate(score, mass)
+    >>> found = mode_evaluate(score, mass, grad=False)
     >>> for n in (10_000, 500):  # what these 10,000 events can tell, 500 could not
     ...     print(f"{found.loss / (found.bias * found.events / n):.2f}")
     2.56
     0.13
-    """
-    return evaluate(check("mode", options), score, mass, weight, label, category)
-
-
-def mode_loss_grad_hess(
-    score: Any,
-    mass: Any,
-    *,
-    weight: Any = None,
-    label: Any = None,
-    category: Any = None,
-    smoothing: float | None = None,
-    **options: Unpack[LossOptions],
-) -> Curved:
-    """The MoDe loss with its gradient and a diagonal bound of its curvature, for boosted trees, say.
-
-    Takes what :func:`mode_loss` takes, and ``smoothing``. The loss is linear between the scores at
-    which two events meet. With e_i = w_i/W_b, where W_b is the sum of the weights of the event's bin, and the matrix M
-    of J = F'MF, its curvature along v is bounded by the sum of h_i v_i^2 with::
-
-        h_i = 4 scale |e_i| sum_b [max(0, -sign(e_i) M_{b_i b}) f+_b(s_i) + max(0, sign(e_i) M_{b_i b}) f-_b(s_i)]
-
-    where f+_b and f-_b are the densities at a score of the abs(e_i) of the bin's events with weights above and below 0;
-    docs/curvature.md derives it. ``unbiased``, which changes the curvature by a share of 1/n_b for n_b events in a bin,
-    ``max_slope`` and ``monotonic``, for which there is no such bound, leave h as it is without them.
-
-    Parameters
-    ----------
-    smoothing : float, optional
-        Finite and above 0; 1/16 by default. Densities are means over a window around s_i which is so
-        many times as wide as ``score_range`` or, where that is None, as the range of the inner three quarters of the
-        scores. So h bounds the curvature along moves of about that size.
-
-    Returns
-    -------
-    Curved
-        ``loss``; ``grad``, as in :func:`mode_loss_and_grad`; and ``hess``, the h_i, of the same shape and type,
-        in units of the loss per score^2. Events that take no part have exactly 0. With ``score_range=None`` all are 0
-        where all scores are equal.
-
-    Raises
-    ------
-    ValueError
-        Also for a smoothing that is not finite and above 0 or is less than the rounding errors of the scores, for more
-        than 4096 bins, and for an h that is beyond its type.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from libmode import mode_loss_grad_hess
-    >>> rng = np.random.default_rng(1)
-    >>> mass, score = rng.exponential(60, 10_000), rng.random(10_000)
-    >>> found = mode_loss_grad_hess(score, mass, smoothing=1 / 8)
+    >>> found = mode_evaluate(score, mass, hess=True)
     >>> found.hess.shape, bool(found.hess.min() >= 0)
     ((10000,), True)
     """
-    return loss_grad_hess(check("mode", options), smoothing, score, mass, weight, label, category)
+    checked, wanted = check("mode", options), {"grad": flag("grad", grad), "hess": flag("hess", hess)}
+    return evaluate(checked, score, mass, weight, label, category, **wanted)
 
 
 def mode_edges(

@@ -57,7 +57,7 @@ def objective(
 
         sum_i w_i cross entropy_i + strength sum_i w_i L
 
-    and Newton's steps are bounded by :func:`libmode.mode_loss_grad_hess`.
+    and Newton's steps are bounded by the ``hess`` of :func:`libmode.mode_evaluate`.
 
     Parameters
     ----------

@@ -1,11 +1,12 @@
-"""mode_loss_grad_hess: its bound against second differences of the loss, and against densities known in closed form."""
+"""The hess of mode_evaluate: its bound against second differences of the loss, and against densities known in closed form."""
 
 import libmode
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from libmode import _native
+from libmode import _evaluate, _native
+from libmode._options import check
 from numpy.polynomial import Polynomial
 
 STEP = 1 / 16  # the default smoothing
@@ -18,6 +19,11 @@ def sample(seed, n, dependent=True):
     x = rng.random(n)
     bend = x if dependent else 0 * x
     return rng, rng.beta(2 + 3 * bend, 4 - 2 * bend), 50 - 60 * np.log(1 - 0.95 * x), x
+
+
+def bound(score, mass, smoothing=None, *, weight=None, label=None, category=None, **options):
+    """The bound for moves of ``smoothing``, as boosted trees ask for it; None: the default."""
+    return _evaluate.loss_grad_hess(check("mode", options), smoothing, score, mass, weight, label, category)[2]
 
 
 def bent(score, mass, v, **options):
@@ -80,7 +86,7 @@ def test_hess_bounds_what_moves_of_many_events_bend(name, unbiased):
             options[key] = rng.integers(0, options[key], n)
     if variables == 2:
         mass = np.stack([mass, rng.normal(score)], axis=1)
-    hess = libmode.mode_loss_grad_hess(score, mass, **options).hess
+    hess = libmode.mode_evaluate(score, mass, grad=False, hess=True, **options).hess
     largest = 0
     for v in directions(rng, score, x):
         for signed in (v, v * sign):
@@ -96,7 +102,7 @@ def test_hess_bounds_what_moves_of_many_events_bend(name, unbiased):
 def test_hess_is_tight_where_neighbours_move_apart(order, bins, least, dependent):
     _, score, mass, x = sample(2, 100_000, dependent)
     options = {"order": order, "bins": bins}
-    hess = libmode.mode_loss_grad_hess(score, mass, **options).hess
+    hess = libmode.mode_evaluate(score, mass, grad=False, hess=True, **options).hess
     v = STEP / 2 * (-1) ** np.floor(bins * x)
     assert least < bent(score, mass, v, **options) / np.sum(hess * v**2) < 1.02
 
@@ -106,7 +112,7 @@ def test_hess_of_scores_of_few_values():
     rng, score, mass, x = sample(3, 100_000)
     score = 0.1 + 0.8 * np.round(6 * score) / 6
     v = STEP / 2 * (-1) ** np.floor(2 * x)
-    hess = libmode.mode_loss_grad_hess(score, mass, bins=2).hess
+    hess = libmode.mode_evaluate(score, mass, bins=2, hess=True).hess
     assert bent(score, mass, v, bins=2) / np.sum(hess * v**2) == pytest.approx(1, abs=0.01)
 
 
@@ -138,7 +144,7 @@ def test_hess_is_the_formula_with_known_densities(order, penalty, smoothing):
     want = 4 / 5 * e * np.sum(np.maximum(0, -m[bin_of]) * density.T, axis=1)
 
     options = {"binning": "edges", "edges": edges, "order": order, "slope_penalty": penalty}
-    hess = libmode.mode_loss_grad_hess(score, mass, smoothing=smoothing, **options).hess
+    hess = bound(score, mass, smoothing, **options)
     inner = (score > np.quantile(score, 0.06)) & (score < np.quantile(score, 0.94))  # strips outside are wide
     np.testing.assert_allclose(hess[inner], want[inner], rtol=0.12, atol=0.05 * want.mean())
     assert np.sum(hess) == pytest.approx(np.sum(want), rel=0.02)
@@ -148,19 +154,29 @@ def test_loss_and_gradient_are_those_of_the_loss():
     rng, score, mass, _ = sample(5, 5_000)
     for kind in (np.float32, np.float64, np.float16, ">f4"):
         s = score.astype(kind)
-        found = libmode.mode_loss_grad_hess(s, mass, order=2, monotonic=True)
+        found = libmode.mode_evaluate(s, mass, order=2, monotonic=True, hess=True)
         loss, grad = libmode.mode_loss_and_grad(s, mass, order=2, monotonic=True)
         assert found.loss == loss
         np.testing.assert_array_equal(found.grad, grad)
         assert found.hess.dtype == grad.dtype
         assert found.hess.shape == (5_000,)
-        plain = libmode.mode_loss_grad_hess(s, mass, order=2)
+        plain = libmode.mode_evaluate(s, mass, order=2, grad=False, hess=True)
         np.testing.assert_array_equal(found.hess, plain.hess)  # no bound is known: that of the loss without it
-        column = libmode.mode_loss_grad_hess(s[:, None], mass, order=2)
+        column = libmode.mode_evaluate(s[:, None], mass, order=2, hess=True)
         np.testing.assert_array_equal(column.hess[:, 0], plain.hess)
-    halves = libmode.mode_loss_grad_hess((score > 0.5).astype(int), mass)
+    halves = libmode.mode_evaluate((score > 0.5).astype(int), mass, hess=True)
     assert halves.hess.dtype == np.float64
-    assert isinstance(found, libmode.Curved)
+
+
+def test_what_is_not_wanted_is_none_and_changes_nothing_else():
+    _, score, mass, _ = sample(5, 5_000)
+    whole = libmode.mode_evaluate(score, mass, order=1, hess=True)
+    for grad, hess in ((False, False), (True, False), (False, True)):
+        found = libmode.mode_evaluate(score, mass, order=1, grad=grad, hess=hess)
+        assert found[:3] == whole[:3]
+        for wanted, own, expected in zip((grad, hess), found[3:], whole[3:], strict=True):
+            assert own is None if not wanted else np.array_equal(own, expected)
+    assert libmode.mode_evaluate(score, mass, order=1).hess is None
 
 
 @given(
@@ -178,50 +194,43 @@ def test_hess_of_few_events(seed, n, grid, order, factor, smoothing, score_range
     rng, score, mass, _ = sample(seed, n)
     score = np.round(grid * score) / grid
     weight, label = rng.uniform(0.1, 2, n), rng.integers(0, 2, n)
-    options = {"order": order, "bins": 4, "smoothing": smoothing, "score_range": score_range}
+    options = {"order": order, "bins": 4, "score_range": score_range}
     weight[rng.integers(n)] = 0
-    hess = libmode.mode_loss_grad_hess(score, mass, weight=weight, label=label, **options).hess
+    hess = bound(score, mass, smoothing, weight=weight, label=label, **options)
     assert np.all(np.isfinite(hess))
     assert np.all(hess >= 0)
     assert not np.any(hess[(label == 1) | (weight == 0)])
     moved = rng.permutation(n)
-    again = libmode.mode_loss_grad_hess(
-        score[moved], mass[moved], weight=factor * weight[moved], label=label[moved], **options
-    )
-    np.testing.assert_allclose(again.hess, hess[moved], rtol=1e-9, atol=1e-12 * hess.max())
+    again = bound(score[moved], mass[moved], smoothing, weight=factor * weight[moved], label=label[moved], **options)
+    np.testing.assert_allclose(again, hess[moved], rtol=1e-9, atol=1e-12 * hess.max())
 
 
 def test_a_boosting_step_by_hess_lowers_the_loss():
     """h bounds the curvature, so that v = -g/h lowers the loss by half of what the gradient promises, or more."""
     _, score, mass, _ = sample(6, 100_000)
     options = {"order": 0, "bins": 8, "score_range": (-5, 5)}
-    found = libmode.mode_loss_grad_hess(score, mass, smoothing=STEP / 10, **options)
-    v = -found.grad / found.hess
+    loss, grad = libmode.mode_loss_and_grad(score, mass, **options)
+    v = -grad / bound(score, mass, STEP / 10, **options)
     after = libmode.mode_loss(score + v, mass, **options)
     assert np.sqrt(np.mean(v**2)) < 2 * STEP
-    assert after - found.loss < 0.5 * np.sum(found.grad * v) < 0
+    assert after - loss < 0.5 * np.sum(grad * v) < 0
 
 
 def test_long_calls_can_be_interrupted_and_take_all_arrays(monkeypatch):
     """From so many events on a call runs in a thread of its own, which holds the arrays."""
     rng, score, mass, _ = sample(7, 2_000)
-    want = libmode.mode_loss_grad_hess(score, mass)
+    want = libmode.mode_evaluate(score, mass, hess=True)
     monkeypatch.setattr(_native, "LARGE", 1_000)
-    for found, expected in zip(libmode.mode_loss_grad_hess(score, mass), want, strict=True):
+    for found, expected in zip(libmode.mode_evaluate(score, mass, hess=True), want, strict=True):
         np.testing.assert_array_equal(found, expected)
 
 
 @pytest.mark.parametrize(
     "given, kind, message",
     [
-        ({"smoothing": 0}, ValueError, "smoothing = 0: must be finite and above 0"),
-        ({"smoothing": -1}, ValueError, "smoothing = -1"),
-        ({"smoothing": np.nan}, ValueError, "smoothing = nan"),
-        ({"smoothing": np.inf}, ValueError, "smoothing = inf"),
-        ({"smoothing": 1e-200}, ValueError, "smoothing = 1e-200.* rounding error"),
-        ({"smoothing": "wide"}, TypeError, "smoothing = 'wide': must be a number"),
-        ({"smoothing": True}, TypeError, "smoothing = True: must be a number"),
-        ({"smoothing": [0.1]}, TypeError, "must be a number"),
+        ({"smoothing": 0.1}, TypeError, "unknown option 'smoothing'"),
+        ({"hess": "yes"}, TypeError, "hess = 'yes': must be True or False"),
+        ({"grad": None}, TypeError, "grad = None: must be True or False"),
         ({"loss": "disco"}, TypeError, "loss"),
         ({"order": 99}, ValueError, "order = 99"),
         ({"weight": np.full(100, np.nan)}, ValueError, r"weight\[0\]"),
@@ -231,4 +240,4 @@ def test_long_calls_can_be_interrupted_and_take_all_arrays(monkeypatch):
 def test_errors(given, kind, message):
     _, score, mass, _ = sample(8, 100)
     with pytest.raises(kind, match=message):
-        libmode.mode_loss_grad_hess(score, mass, **given)
+        libmode.mode_evaluate(score, mass, **{"hess": True, **given})

@@ -9,6 +9,7 @@ import fuzzed
 import libmode
 import numpy as np
 from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from libmode import baselines
 
 EXAMPLES = int(os.environ.get("LIBMODE_FUZZ", "0"))
@@ -45,29 +46,18 @@ def test_a_loss_and_its_gradient_or_a_sentence(events, options):
 
 
 @fuzzing
-@given(fuzzed.events(), fuzzed.options())
-def test_a_bias_or_a_sentence(events, options):
+@given(fuzzed.events(), fuzzed.options(), st.booleans())
+def test_a_bias_and_a_curvature_or_a_sentence(events, options, hess):
     try:
-        found = libmode.mode_evaluate(**events, **options)
+        found = libmode.mode_evaluate(**events, hess=hess, **options)
     except Exception as error:
-        fuzzed.sentence_of(error)
+        fuzzed.sentence_of(error, fuzzed.NAMED_OF_HESS if hess else fuzzed.NAMED)
     else:
         assert np.isfinite(found[:3]).all()
         check_gradient(found.grad, events["score"])
-
-
-@fuzzing
-@given(fuzzed.events(), fuzzed.options())
-def test_a_curvature_or_a_sentence(events, options):
-    try:
-        found = libmode.mode_loss_grad_hess(**events, **options)
-    except Exception as error:
-        fuzzed.sentence_of(error, fuzzed.NAMED_OF_HESS)
-    else:
-        assert np.isfinite(found.loss)
-        for derivative in found[1:]:
-            check_gradient(derivative, events["score"])
-        assert (found.hess >= 0).all()
+        if hess:
+            check_gradient(found.hess, events["score"])
+            assert (found.hess >= 0).all()
 
 
 @fuzzing

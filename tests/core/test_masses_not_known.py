@@ -92,7 +92,6 @@ def test_masses_without_a_bulk_say_nothing(mass):
         libmode.mode_loss,
         libmode.mode_loss_and_grad,
         libmode.mode_evaluate,
-        libmode.mode_loss_grad_hess,
         metrics.dependence,
     ],
 )

@@ -84,8 +84,7 @@ class Outcome(NamedTuple):
 
 def outcome(call: Call) -> Outcome:
     """Loss, bias, number of effective events, gradient and curvature."""
-    found = call(libmode.mode_evaluate)
-    return Outcome(found.loss, found.bias, found.events, found.grad, call(libmode.mode_loss_grad_hess).hess)
+    return Outcome(*call(libmode.mode_evaluate, hess=True))
 
 
 def assert_same(got: Outcome, want: Outcome, tolerance: float = 1e-10, floor: float = 1e-12, hess: bool = True) -> None:

@@ -180,7 +180,7 @@ def test_the_hessian_is_at_least_the_bound_by_the_chain_rule(name, transform):
     first, second = (above - below) / (2 * step), (above - 2 * at + below) / step**2
     weight = arguments.get("weight", np.ones(len(hess)))
     prob = 1 / (1 + np.exp(-sample.margin))
-    found = libmode.mode_loss_grad_hess(at, sample.mass, **{"label": sample.target, **arguments}, **options)
+    found = libmode.mode_evaluate(at, sample.mass, hess=True, **{"label": sample.target, **arguments}, **options)
     of_mode = found.hess * first**2 + np.maximum(0, found.grad * second)
     bound = np.abs(weight) * prob * (1 - prob) + STRENGTH * weight.sum() * of_mode
     assert (hess >= (1 - 1e-6) * bound).all()

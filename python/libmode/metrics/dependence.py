@@ -162,7 +162,7 @@ def _of_events(
     if score_range is not None:
         mode_loss(score, mass, weight=weight, **options | {"score_range": score_range})  # says which score is outside
     # Beyond the lowest and the highest score there is only rounding, which may exceed the loss of squeezed scores.
-    found = mode_evaluate(score, mass, weight=weight, **options | {"score_range": None})
+    found = mode_evaluate(score, mass, weight=weight, grad=False, **options | {"score_range": None})
     order, used = options["order"], Bins(mode_edges(mass, weight=weight, **options), masses)
     if not order + 2 <= used.count <= MOST_BINS:
         raise ValueError(

@@ -277,7 +277,7 @@ def _dependence(every: Events, given: Settings, unknown: dict[str, str]) -> dict
 
     def rho(events: Events, options: dict[str, Any]) -> float:
         score, mass, weight, label, _ = events
-        found = mode_evaluate(score, mass, weight=weight, label=label, **options)
+        found = mode_evaluate(score, mass, weight=weight, label=label, grad=False, **options)
         return found.loss / (found.bias * found.events / given.events) if found.bias > 0 else np.nan
 
     value = rho(every, options)
