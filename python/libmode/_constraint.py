@@ -36,10 +36,10 @@ USUAL_TOLERANCE = 100_000.0
 WITHOUT_STATE = 10.0
 
 # The push of a batch, and what a batch of so many events adds to the sum: studies/zoo tells how these were found.
-_PROPORTIONAL, _INTEGRAL, _EVENTS = 4.0, 0.02, 1024
+PROPORTIONAL, INTEGRAL, EVENTS = 4.0, 0.02, 1024
 
 # The share of a batch in the averages, and how fast the strength and the sum follow a tolerance.
-_RATE, _PACE, _LEAK = 1 / 200, 0.02, 0.02
+RATE, _PACE, _LEAK = 1 / 200, 0.02, 0.02
 _LEAST_FACTOR = 0.01
 
 
@@ -210,7 +210,7 @@ class Constraint:
         """What the residual of a batch is multiplied with."""
         if self.relative_strength is not None:
             return self.relative_strength
-        return _PROPORTIONAL * float(state.factor)
+        return PROPORTIONAL * float(state.factor)
 
     def background(self, label: NDArray[Any]) -> NDArray[np.bool_]:
         """Which events have a background label."""
@@ -257,7 +257,7 @@ class Constraint:
         With a tolerance the push and its sum get smaller while rho is below 1, by at most _PACE a batch, and
         larger again where it is above: a sum that leaks leaves a residual.
         """
-        rate = max(1 / (state.steps + 1), _RATE)
+        rate = max(1 / (state.steps + 1), RATE)
         now = State(
             steps=state.steps + 1,
             norm=found.norm,
@@ -277,7 +277,7 @@ class Constraint:
             now = now._replace(factor=min(1.0, max(factor, _LEAST_FACTOR)))
         kept = 1 - _LEAK * (1 - now.factor)
         before = np.asarray(state.sums) if len(state.sums) else 0.0
-        pace = now.factor * _INTEGRAL * math.sqrt(found.batch / _EVENTS)
+        pace = now.factor * INTEGRAL * math.sqrt(found.batch / EVENTS)
         return now._replace(sums=kept * before + pace * found.residual.ravel())
 
     @staticmethod
@@ -288,6 +288,14 @@ class Constraint:
         it: the same push would move events past more others, so that noise is what trains. It gets less there.
         """
         return found.spread / math.sqrt(found.moved) if found.moved else 0.0
+
+
+def share_of(steps: float) -> float:
+    """The sum of the squares of the shares that so many batches have in the averages."""
+    first = min(steps, 1 / RATE)
+    share = 1 / first if first else 0.0
+    limit = RATE / (2 - RATE)
+    return limit + (share - limit) * (1 - RATE) ** (2 * (steps - first)) if first == 1 / RATE else share
 
 
 def _mean(old: float, new: float, rate: float) -> float:

@@ -1,18 +1,17 @@
-"""The MoDe loss and its gradient by array operations alone, for arrays that stay on their device.
+"""The MoDe loss, and the push of a constraint, by PyTorch's operations on the device of the tensors.
 
-Sorts, cumulative sums, sums over segments and gathers, of shapes that do not depend on the values; nothing is
-read on the host. It is written once, over the dozen operations in which PyTorch and JAX differ (arrays.py). A call goes
-this way:
+A launch costs more there than the work of a batch, so that few operations are what counts: shapes depend on no value,
+nothing is read on the host, and what belongs together is a row of one tensor. A call goes this way:
 
-    plan.py       the options, and those that there are not here
-    loss.py       the losses of the labels and variables, added up
-    selection.py  which events take part, and whether their values are good
-    bins.py       the bins of the masses; merging.py makes one of those that have too few events
-    moments.py    P and A of the bins
-    ordered.py    the events in order of score, their ties, and running sums
-    linear.py     by how much each event changes J, where no moment is bounded
-    bounded.py    the same where some are: bound.py has c~, bias.py what unbiased subtracts
+    plan.py       the options that there are here, and why others go to the core
+    constants.py  tensors that depend on the options alone, made once for each device
+    events.py     the events as rows of one matrix, in which those that take no part are filled in
+    bins.py       the bin of each event; bins with too few events become one with their neighbours
+    moments.py    per bin, what a step across its events changes
+    middles.py    running sums up to the middle of each event's tie, by two orders or three at once
+    loss.py       the loss and its gradient
+    push.py       the push of a constraint, and what it remembers
 
-The formulas are those of core/doc.go. With d_i, by how much event i changes J, the loss is
-scale * sum_i d_i (high - s_i), and the gradient -scale * d_i. No two values of J are ever subtracted.
+The formulas are those of core/doc.go. Steps are e_i = -w_i/W_b here: as -W_b, sums of weights are good where they are at
+most 0, which one comparison finds together with all else.
 """

@@ -1,103 +1,95 @@
-"""The loss and its gradient: a sum over labels, of the mean over variables."""
+"""The loss and its gradient."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from . import bounded, linear
-from .arrays import Array, Arrays
-from .bins import bins_of
-from .moments import moments_of
-from .ordered import Ordered, by_bin, ordered
-from .plan import Plan, Variable
-from .selection import Checks, check_values, of_label, select
-from .variance import variance_of
+import torch
+from torch import Tensor
+
+from .bins import bins_of, merged
+from .constants import Constants, constants_of
+from .events import matrix
+from .middles import doubled
+from .moments import Moments, moments_of
+from .plan import Plan
 
 
 class Found(NamedTuple):
-    """What is found for some events."""
+    """What is found for n events, of which only those that take part matter."""
 
-    loss: Array  #: ()
-    grad: Array  #: (n,) d loss/d score
-    checks: Checks  #: where one of them fails, loss and gradient mean nothing
-
-
-class _One(NamedTuple):
-    """The loss of one variable."""
-
-    loss: Array  #: ()
-    grad: Array  #: (n,)
-    ok: Array  #: () whether the batch has this loss
-    present: Array  #: () whether some event has a value
+    loss: Tensor  #: ()
+    grad: Tensor  #: (n,) d loss/d score
+    good: Tensor  #: (checks, bins) whether there is a loss; else it means nothing
 
 
-def loss_and_grad(
-    xp: Arrays, plan: Plan, score: Array, mass: Array, weight: Array | None, label: Array | None
-) -> Found:
-    """The loss of events: arrays of shape (n,) of any type, mass also (n, d)."""
-    score, weight = xp.real(score), None if weight is None else xp.real(weight)
-    masses = [xp.real(mass)] if mass.ndim == 1 else list(xp.real(mass).T)
-    chosen = [of_label(xp, label, one) for one in plan.labels] if label is not None else [xp.arange(len(score)) >= 0]
-    found, *others = (_of_label(xp, plan, score, masses, weight, selected) for selected in chosen)
-    for more in others:
-        found = Found(found.loss + more.loss, found.grad + more.grad, found.checks.also(more.checks))
-    return found
+class Binned(NamedTuple):
+    """The events in their bins, (N,) each: n, and two columns that are no events."""
+
+    ranks: Tensor  #: (scores and masses, N) how many are not above each
+    bin: Tensor
+    step: Tensor  #: e_i = -w_i/W_b
+    square: Tensor  #: e_i^2
+    moments: Moments
 
 
-def _of_label(
-    xp: Arrays, plan: Plan, score: Array, masses: list[Array], weight: Array | None, selected: Array
-) -> Found:
-    """The loss of the selected events: the mean of those of the variables that occur."""
-    checks = check_values(xp, plan, selected, score, masses, weight)
-    if weight is not None:
-        weight = _scaled(xp, xp.where(selected, weight, 0))
-    order = ordered(xp, score, selected)
-    every = [_of_variable(xp, plan, plan.variable(k), mass, weight, selected, order) for k, mass in enumerate(masses)]
-    count = every[0].present * 1
-    for one in every[1:]:
-        count = count + one.present
-    ok, loss, grad = count > 0, xp.full((), 0.0), xp.full((score.shape[0],), 0.0)
-    for one in every:
-        loss, grad = loss + xp.where(one.present, one.loss, 0), grad + xp.where(one.present, one.grad, 0)
-        ok = ok & (one.ok | ~one.present)
-    share = 1 / xp.real(xp.clip(count, 1, len(every)))
-    return Found(share * loss, share * xp.put(grad, order.events), checks._replace(batch=checks.batch & ok))
+def loss_and_grad(plan: Plan, score: Tensor, mass: Tensor, weight: Tensor | None, label: Tensor | None) -> Found:
+    """The loss of tensors (n,) on one device, of one floating type but for the labels."""
+    k = constants_of(plan, score)
+    rows = matrix(plan, k, score, mass, weight, label)
+    real = rows - k.centre
+    of = binned(plan, k, rows, real, real[2])
+    rows_of_scores = [of.step, *(of.moments.fit * of.step)]
+    rows_of_bins = [of.step, of.square] if plan.unbiased else [of.step]
+    sums = doubled(k, of.ranks[0], of.bin, filled(rows_of_scores, rows_of_bins))
+    change, variance = changes(of, sums[:, 0], sums[:, 1], plan.unbiased)
+    if variance is not None:
+        change = torch.addcmul(change, of.moments.of_event[-1], variance, value=-1)
+    step = of.step / of.moments.bins if plan.mean else of.step
+    grad = torch.addcmul(step, step, change, value=-1)[: len(score)]
+    return Found(torch.dot(grad, real[0, : len(score)]), grad, of.moments.good)
 
 
-def _scaled(xp: Arrays, weight: Array) -> Array:
-    """The weights in units of a power of 2 near the largest, so that neither sums nor squares overflow."""
-    largest = abs(weight).max()
-    unit = largest / xp.mantissa(largest)
-    return weight / xp.where((unit > 0) & xp.isfinite(unit), unit, 1)
+def filled(*orders: list[Tensor]) -> list[tuple[Tensor, ...]]:
+    """Rows with a value for each order; where one has fewer, its first stands for those that nobody asks for."""
+    most = max(map(len, orders))
+    return list(zip(*([*rows, *[rows[0]] * (most - len(rows))] for rows in orders), strict=True))
 
 
-def _of_variable(
-    xp: Arrays, plan: Plan, variable: Variable, mass: Array, weight: Array | None, selected: Array, order: Ordered
-) -> _One:
-    """The loss of the selected events in one variable; its gradient is in order of score."""
-    of = select(xp, plan, variable, selected, mass, weight)
-    inside = xp.real(of.inside)
-    weights = inside if weight is None else xp.where(of.inside, weight, 0)
-    bins = bins_of(xp, plan, variable, of, weights, weighted=weight is not None)
-    step = weights / xp.take(xp.where(bins.used, bins.weights, 1), bins.number)
-    moments = moments_of(xp, plan, variable, of, bins, step)
-    ok = bins.ok & moments.ok
-    variance = None
-    if plan.unbiased:
-        variance = variance_of(xp, bins, bins.number, step)
-        ok = ok & variance.ok
-    number, step = xp.take(bins.number, order.events), xp.take(step, order.events)
-    form = bounded.changes if plan.bounded else linear.changes
-    d, mean = form(xp, plan, moments, variance, order, by_bin(xp, number, order), number, step)
-    scale = 1 / xp.real(bins.count) if plan.mean else 1.0
-    inside = xp.take(of.inside, order.events)
-    if plan.score_range is not None:
-        end, grad = plan.score_range[1], -mean
-    else:
-        end = xp.where(inside, order.score, -float("inf")).max()
-        highest = inside & (order.score == end)
-        count = highest.sum()
-        # The integral ends with the highest score; of tied ones only one that moves up takes the end along.
-        grad = xp.where(highest, d.sum() * xp.where(count > 1, 0.5, 1.0), 0) - mean
-    loss = (d * xp.where(inside, end - order.score, 0)).sum()
-    return _One(scale * loss, xp.where(inside, scale * grad, 0), ok, of.count > 0)
+def binned(plan: Plan, k: Constants, rows: Tensor, real: Tensor, weight: Tensor) -> Binned:
+    """The events of a matrix in their bins.
+
+    real : the same in double precision, less the centres of the rows
+    weight : (N,)
+    """
+    n, mass = rows.shape[1] - 2, k.rows.index("mass")
+    ordered = torch.sort(rows[: mass + 1, :n], dim=1).values  # scores, and masses
+    ranks = torch.searchsorted(ordered, rows[: mass + 1], right=True, out_int32=True)
+    count = ranks[mass, -1]
+    bin_, total = bins_of(plan, k, real[mass], ranks[mass], count, weight)
+    largest = torch.linalg.vector_norm(real[:, :n], torch.inf, dim=1)
+    if plan.merges:
+        bin_, total = merged(k, bin_, total, largest[mass + 1] != rows[-1].amin())
+    step = weight / total.index_select(0, bin_)
+    offset = real[mass] - ordered[mass, 0] if plan.order else step
+    moments, square = moments_of(plan, k, bin_, step, offset, total, count, largest)
+    return Binned(ranks, bin_, step, square, moments)
+
+
+def changes(of: Binned, scores: Tensor, bins: Tensor, unbiased: bool) -> tuple[Tensor, Tensor | None]:
+    """By how much J changes with the step of each event about the middle of its tie, per step, (N,).
+
+    scores : (order + 1, N) twice the sums of e, q_1 e, ... up to the middle, along the scores
+    bins : (2, N) those of e and e^2, bin after bin
+
+    Returns 1 less the change without the bias, and what is to be multiplied with g and added: the change is
+    2 (F_b - the fit) - g [2 S - 2 F T - e (1 - 2 F)], where own has 1 - 2 F and 2 S - T, and the step is -e.
+    """
+    start = of.moments.of_event[1:3] if unbiased else of.moments.of_event[1:2]
+    own = torch.sub(bins[: len(start)], start, alpha=2)
+    change = torch.addcdiv(own[0], scores[0], of.moments.bins, value=-1)
+    for q, sums in zip(of.moments.fit, scores[1:], strict=False):
+        change = torch.addcmul(change, q, sums, value=-1)
+    if not unbiased:
+        return change, None
+    return change, torch.addcmul(own[1], own[0], of.moments.of_event[0] + of.step)

@@ -1,98 +1,77 @@
-"""The matrices P and A of the bins: c = A F are the moments of the CDFs, and P c the response that costs nothing."""
+"""What a step across an event of a bin changes: J is a quadratic form of the bins' CDFs, less its bias.
+
+The fit of a polynomial to the CDFs is made with orthonormal rows q_l over the bins, of which the constant one needs
+none, so that a bin's residual is r_b = F_b - sum_b F_b/bins - q_b.sum_b q_b F_b, and M_bb = 1 - 1/bins - q_b^2 that of a
+step of F_b alone. The bias is sum_b g_b [S_b (1 - 2 F_b) + F_b^2 T_b], g_b = M_bb/(1 - 2 U_b/T_b + T_b), with S_b the
+sum of the squared steps up to a score, T_b and U_b those of the whole bin's squares and cubes: core/variance.go.
+"""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from .arrays import Array, Arrays
-from .bins import Bins
-from .plan import FLOOR, Plan, Variable
-from .selection import Selection
-from .spline import b_splines
+import torch
+from torch import Tensor
+
+from .constants import Constants
+from .plan import Plan
 
 
 class Moments(NamedTuple):
-    """P and A, a row for each moment and a column for each bin; unused bins have zeros."""
+    """Of the bins, and of each event's own."""
 
-    p: Array  #: (k, bins) P_bl
-    a: Array  #: (k, bins) A_lb
-    #: (k, bins) orthonormal rows with the same P A, for projection moments: there Q'Q = P A, and no digits are
-    #: lost where the rows of P are nearly dependent.
-    q: Array | None
-    ok: Array  #: () whether the bins determine the moments
+    bins: Tensor  #: () their number
+    good: Tensor  #: (checks, bins) whether values, their number and their sums are such that there is a loss
+    of_event: Tensor  #: (rows, N): T, sum of -F_b and of S_b up to the middle of the bin, q_1, q_2, ..., and g
 
     @property
-    def slope_floor(self) -> Array:
-        """() the c_1 up to which rounding alone may have made it."""
-        return FLOOR * abs(self.a[1]).sum()
+    def fit(self) -> Tensor:
+        """(order, N): q of each event's bin."""
+        return self.of_event[3:-1]
 
 
-def moments_of(xp: Arrays, plan: Plan, variable: Variable, of: Selection, bins: Bins, step: Array) -> Moments:
-    """P and A for events that move the CDFs of their bins by these steps, (n,), e_i = w_i/W_b."""
-    if not plan.projection:
-        return _quadrature(xp, plan, of, bins)
-    splines = plan.basis == "bspline"
-    rows = b_splines(xp, variable.knots, plan.degree, of) if splines else legendre(of.x, plan.order)
-    means = xp.segment_sums(xp.stack(rows) * step, bins.number, len(bins.used))
-    if splines:
-        q, _, rank = _orthonormal(xp, means)
-        return Moments(means, means, q, rank < bins.count)
-    p = xp.concat([xp.real(bins.used), means[1:].reshape(-1)]).reshape(means.shape)  # the mean of P_0 is exactly 1
-    q, r, rank = _orthonormal(xp, p)
-    return Moments(p, _solved(xp, q, r), q, rank == plan.order + 1)
+def moments_of(
+    plan: Plan, k: Constants, bin_: Tensor, step: Tensor, mass: Tensor, total: Tensor, count: Tensor, largest: Tensor
+) -> tuple[Moments, Tensor]:
+    """The moments, and e_i^2.
 
-
-def legendre(x: Array, order: int) -> list[Array]:
-    """P_0(x), ..., P_order(x), see arXiv:2010.09745, eq. 5."""
-    rows = [x * 0 + 1, x]
-    for k in range(1, order):
-        rows.append(((2 * k + 1) * x * rows[k] - k * rows[k - 1]) / (k + 1))
-    return rows[: order + 1]
-
-
-def _quadrature(xp: Arrays, plan: Plan, of: Selection, bins: Bins) -> Moments:
-    """P_bl = P_l(x_b), A_lb = (2l + 1)/2 D_b P_l(x_b), with centre x_b and width D_b: eq. 6 of arXiv:2010.09745."""
-    inner = xp.where(xp.isfinite(bins.inner), bins.inner, of.high)
-    lower, upper = xp.concat([of.low[None], inner]), xp.concat([inner, of.high[None]])
-    span = of.high - of.low
-    width, centre = 2 * ((upper - lower) / span), ((lower - of.low) + (upper - of.low)) / span - 1
-    p = xp.stack(legendre(centre, plan.order)) * xp.real(bins.used)
-    factor = (2 * xp.real(xp.arange(plan.order + 1)) + 1) / 2
-    return Moments(p, factor[:, None] * width * p, None, of.inside.any() | True)
-
-
-def _orthonormal(xp: Arrays, rows: Array) -> tuple[Array, list[list[Array]], Array]:
-    """The rows made orthonormal one after the other, by Gram and Schmidt, twice each, which is enough.
-
-    Returns them; the upper triangular matrix R, as a list of columns, for which their sums are the rows; and how many
-    there are: one that depends on those before it becomes 0.
+    step : (N,) e_i, at most 0 for positive weights
+    mass : (N,) from an origin near them
+    total : (bins,) -W_b
+    count : () the number of events
+    largest : (values,) the size of scores, masses and weights
     """
-    done: list[Array] = []
-    columns: list[list[Array]] = []
-    rank = xp.arange(1)[0]
-    for row in rows:
-        length = xp.sqrt((row * row).sum())
-        column = [length * 0 for _ in done]
-        for _ in range(2 if done else 0):
-            before = xp.stack(done)
-            overlap = before @ row
-            row = row - overlap @ before
-            column = [so_far + overlap[m] for m, so_far in enumerate(column)]
-        norm = xp.sqrt((row * row).sum())
-        independent = norm > FLOOR * length
-        norm = xp.where(independent, norm, 1)
-        done.append(xp.where(independent, row / norm, 0))
-        columns.append([*column, norm])
-        rank = rank + independent
-    return xp.stack(done), columns, rank
+    (_, powers, columns), order = k.sums.shape, plan.order
+    if order:
+        products = torch.stack([step] * (powers + 1) + [mass] * (powers - 1)).view(2, powers, -1).cumprod(1)
+    else:
+        products = step.expand(1, powers, -1).cumprod(1)
+    sums = torch.index_add(k.sums[: len(products)], 2, bin_, products)
+    minus_one, square, cube = sums[0, :3]  # sum of e_i, e_i^2 and e_i^3
+    along = sums.view(-1, columns) @ k.along
+    bins, minus_bins = along[0, -2:]
+    fit = _orthonormal(sums[-1, 1 : order + 1], along[powers + 1 : powers + order + 1, -2:-1] / bins, minus_one)
+    of_one = torch.addcdiv(k.ones, minus_one, bins)  # M_bb
+    for row in fit:
+        of_one = torch.addcmul(of_one, row, row, value=-1)
+    g = of_one / torch.addcdiv(along[1, columns : 2 * columns], cube, square, value=2)
+    alone = [largest, minus_bins[None], *([count * k.minus] if plan.bins else [])]
+    table = [one[:, None].expand(-1, columns) for one in alone]
+    table += [total[None], square[None], along[:2, :columns], *(row[None] for row in [*fit, g])]
+    found, checks = torch.cat(table), len(k.bounds)
+    return Moments(bins, found[:checks] <= k.bounds, found[checks - 1 :].index_select(1, bin_)), products[0, 1]
 
 
-def _solved(xp: Arrays, q: Array, r: list[list[Array]]) -> Array:
-    """The rows A of R A = Q: the least-squares fit."""
-    rows: list[Array] = []  # the last first
-    for m in reversed(range(len(r))):
-        rest = q[m]
-        for row, column in zip(rows, reversed(r[m + 1 :]), strict=True):
-            rest = rest - column[m] * row
-        rows.append(rest / r[m][m])
-    return xp.stack(rows[::-1])
+def _orthonormal(rows: Tensor, means: Tensor, minus_one: Tensor) -> list[Tensor]:
+    """Rows over the bins, (bins,) each, orthonormal and orthogonal to a constant, by Gram and Schmidt.
+
+    rows : (order, bins), minus the mean polynomials; means : (order, 1), their means over the bins
+    """
+    done: list[Tensor] = []
+    rest = torch.addcmul(rows, means, minus_one, value=-1) if len(rows) else rows
+    while len(rest):
+        done.append(rest[0] / torch.linalg.vector_norm(rest[0]))
+        rest = rest[1:]
+        if len(rest):
+            rest = torch.addr(rest, rest @ done[-1], done[-1], alpha=-1)
+    return done

@@ -1,122 +1,103 @@
-"""The options of a call as plain numbers, and which of them there are not on the device."""
+"""The options of a call as plain numbers, and why some calls go to the core."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import NamedTuple
 
 from .. import _native
 from .._options import Options
 
-#: A response of this size, relative to what it is made of, counts as 0: see "Rounding" of core/bound.go.
-FLOOR = 1e-12
+MOST_ORDER, MOST_GIVEN_BINS = 3, 256
 
-_SPLINE_DEGREE = 3  # where none is given
-_VALUES = 1 << 12  # bins that binning="values" has at most
-MOST_BINS, PER_BIN = 32, 8  # where their number is not given, see docs/options.md
+#: Bins where their number is not given, at most, and how many events each needs: docs/options.md. A constraint has half
+#: as many, see core/direction.go.
+MOST_BINS, BINS_OF_CONSTRAINT, PER_BIN = 32, 16, 8
+
+# What the core has, and this has not: an option of its struct, and the only value of it that there is here.
+_ONLY = {
+    "loss": "mode",
+    "basis": "legendre",
+    "moments": "projection",
+    "missing": "error",
+    "max_slope": math.inf,
+    "monotonic": 0,
+    "slope_penalty": 0.0,
+    "joint": 0,
+}
 
 
-@dataclass(frozen=True)
-class Variable:
-    """The options of the bins of one variable of mass."""
+class Plan(NamedTuple):
+    """The options, and a key of the constants that depend on them."""
 
-    bins: int | None
-    mass_range: tuple[float, float] | None
-    edges: tuple[float, ...]
-    knots: tuple[float, ...]
-
-
-@dataclass(frozen=True)
-class Plan:
-    """The options of a loss, those of :class:`libmode.option_types.LossOptions` by their names."""
-
+    label: int
     order: int
-    binning: str
-    basis: str
-    degree: int
-    ignores_missing: bool
-    max_slope: float | None
-    of_selected: bool
-    monotonic: bool
-    projection: bool
+    bins: int | None  #: None: as many as the events are enough for
+    edges: tuple[float, ...] | None
+    mass_range: tuple[float, float] | None
+    score_range: tuple[float, float]
     unbiased: bool
-    slope_penalty: float
-    score_range: tuple[float, float] | None
     mean: bool
-    labels: tuple[int, ...]
-    variables: tuple[Variable, ...]  #: one for all, or one for each
+    constraint: bool  #: whether a constraint asks, and not a loss
+    weighted: bool
 
     @property
-    def bounded(self) -> bool:
-        """Whether some moment is bounded, so that J is not a quadratic form of F."""
-        return self.max_slope is not None or self.monotonic
+    def least(self) -> int:
+        """The fewest bins in which a response of this order can be seen: one more than it has coefficients."""
+        return self.order + 2
 
-    def functions(self, variable: Variable) -> int:
-        """How many functions of the mass cost nothing."""
-        return len(variable.knots) + self.degree + 1 if self.basis == "bspline" else self.order + 1
+    @property
+    def most(self) -> int:
+        """The most bins that there can be."""
+        if self.edges is not None:
+            return len(self.edges) - 1
+        return self.bins or max(BINS_OF_CONSTRAINT if self.constraint else MOST_BINS, self.least)
 
-    def variable(self, k: int) -> Variable:
-        """The options of variable k."""
-        return self.variables[k if len(self.variables) > 1 else 0]
-
-    def merges(self, variable: Variable) -> bool:
-        """Whether bins with too few events are merged: where their number is not given."""
-        return variable.bins is None and self.binning in ("quantile", "uniform")
-
-    def most_bins(self, variable: Variable, n: int) -> int:
-        """A number that the bins of up to n events do not exceed."""
-        if self.binning == "edges":
-            return len(variable.edges) - 1
-        if self.binning == "values":
-            return min(n, _VALUES)
-        return variable.bins or max(min(n // PER_BIN, MOST_BINS), self.functions(variable) + 1)
+    @property
+    def merges(self) -> bool:
+        """Whether bins that have too few events become one with their neighbours. Those of equal weights have enough."""
+        return self.bins is None and self.edges is None and self.weighted and not self.constraint
 
 
-def unsupported(options: Options, categories: bool) -> None:
-    """Raises ValueError for what there is not on the device."""
-    given = None
-    if categories:
-        given = "category"
-    elif options.struct.joint:
-        given = "joint = True"
-    if given:
-        raise ValueError(f"{given}: on_device = True has no such form of the loss: leave on_device out")
+def refused(options: Options) -> str | None:
+    """What options have that there is only in the core, None for those that can be computed on a device."""
+    struct = options.struct
+    for name, only in _ONLY.items():
+        value, values = getattr(struct, name), _native.OPTIONS[name].values
+        if values:
+            value = values[value]
+        if value != only:
+            return f"{name} = {value!r}"
+    binning = _native.OPTIONS["binning"].values[struct.binning]
+    if binning not in ("quantile", "edges"):
+        return f"binning = {binning!r}"
+    if struct.order > MOST_ORDER:
+        return f"order = {struct.order}"
+    if struct.bins > MOST_GIVEN_BINS or struct.n_edges > MOST_GIVEN_BINS:
+        return f"more than {MOST_GIVEN_BINS} bins"
+    if struct.n_variables:
+        return "several variables of mass"
+    if len(options.labels) > 1:
+        return "several background labels"
+    return "score_range = None" if options.score_range is None else None
 
 
 @lru_cache(maxsize=256)
-def plan_of(options: Options) -> Plan:
-    """The plan of options that are checked, and rounded for the events."""
+def plan_of(options: Options, weighted: bool, constraint: bool = False) -> Plan:
+    """The plan of options that are not refused, and rounded for the events."""
     struct = options.struct
-
-    def choice(name: str) -> str:
-        number: int = getattr(struct, name)
-        return _native.OPTIONS[name].values[number]
-
-    def pair(values: Any) -> tuple[float, float] | None:
-        return None if math.isinf(values[0]) else (values[0], values[1])
-
-    def variable(of: Any) -> Variable:
-        edges, knots = tuple(of.edges[: of.n_edges]), tuple(of.knots[: of.n_knots])
-        return Variable(of.bins or struct.bins or None, pair(of.mass_range), edges, knots)
-
-    each = [struct.variables[k] for k in range(struct.n_variables)] or [struct]
-    degree = struct.degree if struct.degree >= 0 else _SPLINE_DEGREE
+    low, high = struct.mass_range
+    assert options.score_range is not None
     return Plan(
-        struct.order,
-        choice("binning"),
-        choice("basis"),
-        degree,
-        choice("missing") == "ignore",
-        None if math.isinf(struct.max_slope) else struct.max_slope,
-        choice("slope_of") == "selected",
-        bool(struct.monotonic),
-        choice("moments") == "projection",
-        bool(struct.unbiased),
-        struct.slope_penalty,
-        pair(struct.score_range),
-        choice("reduction") == "mean",
-        options.labels,
-        tuple(map(variable, each)),
+        label=options.labels[0],
+        order=struct.order,
+        bins=struct.bins or None,
+        edges=tuple(struct.edges[: struct.n_edges]) if struct.n_edges else None,
+        mass_range=None if math.isinf(low) else (low, high),
+        score_range=options.score_range,
+        unbiased=bool(struct.unbiased),
+        mean=_native.OPTIONS["reduction"].values[struct.reduction] == "mean",
+        constraint=constraint,
+        weighted=weighted,
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import jax
-from jax.sharding import NamedSharding, PartitionSpec
 
 
 def as_varied_as(array: Any, result: Any) -> Any:
@@ -24,22 +23,3 @@ def _varying(array: Any) -> frozenset[Any]:
     manual = getattr(kind, "manual_axis_type", None)
     axes: frozenset[Any] = getattr(kind, "vma", frozenset()) if manual is None else manual.varying
     return axes
-
-
-def whole(array: Any) -> Any:
-    """The array, gathered where its type says that it is distributed: on Explicit axes; on others XLA does that."""
-    sharding = _sharding(array)
-    if sharding is None:
-        return array
-    return jax.sharding.reshard(array, NamedSharding(sharding.mesh, PartitionSpec(*(None for _ in array.shape))))
-
-
-def distributed(array: Any, like: Any) -> Any:
-    """The array, distributed as another one is by its type."""
-    sharding = _sharding(like)
-    return array if sharding is None else jax.sharding.reshard(array, sharding)
-
-
-def _sharding(array: Any) -> Any:
-    sharding = getattr(jax.typeof(array), "sharding", None)
-    return sharding if any(getattr(sharding, "spec", ())) else None

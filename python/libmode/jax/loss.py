@@ -17,11 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _arrays
-from .._device.plan import Plan, plan_of, unsupported
 from .._evaluate import Evaluate, loss_and_grad
 from .._front import NO_SECOND_DERIVATIVE, events_of
 from .._options import Options, check
-from ._device import on_device as on_device_form
 from ._mesh import as_varied_as
 
 try:
@@ -49,7 +47,6 @@ def mode_loss(
     weight: Any = None,
     label: Any = None,
     category: Any = None,
-    on_device: bool = False,
     axis_name: str | Sequence[str] | None = None,
     **options: Unpack[LossOptions],
 ) -> jax.Array:
@@ -63,9 +60,6 @@ def mode_loss(
         incoming one.
     mass, weight, label, category : arrays of shape (n,) or (n, 1), mass also (n, d)
         As for :func:`libmode.mode_loss`. Their derivative is 0.
-    on_device : bool, default False
-        Compute with JAX's own operations where the arrays lie, in place of the core, which runs on
-        the CPU: see docs/scaling.md.
     axis_name : str or sequence of str, optional
         Inside ``jax.shard_map``: the axes of the mesh over which the events are distributed. The loss is
         that of the events of all devices, the same on each, and each has the gradient of its own events; derivatives
@@ -100,9 +94,6 @@ def mode_loss(
     given = events_of(read, score, mass, weight, label, category)
     checked = checked.for_events(given.score.dtype, given.mass.dtype, given.mass.shape)
     both = partial(_by_core, compute=partial(loss_and_grad, checked))
-    if on_device:
-        unsupported(checked, category is not None)
-        both = partial(_by_device, plan_of(checked), both)
     arrays = tuple(map(known_to_numpy, given))
     loss: jax.Array = _loss(*arrays, both) if axis_name is None else _union(*arrays, both, axis_name)
     return loss
@@ -235,16 +226,6 @@ def _of_union(arrays: tuple[Any, ...], both: Both, axes: Axes) -> tuple[Any, Any
 
 def _by_core(*arrays: Any, compute: Compute) -> Any:
     return call_back(arrays, compute, jax.ShapeDtypeStruct((), arrays[0].dtype))
-
-
-@partial(jax.custom_jvp, nondiff_argnums=(0, 1))
-def _by_device(plan: Plan, core: Both, *arrays: Any) -> Any:
-    return on_device_form(plan, core, *arrays)
-
-
-@_by_device.defjvp
-def _(plan: Plan, core: Both, primals: Any, tangents: Any) -> Any:
-    raise RuntimeError(NO_SECOND_DERIVATIVE)
 
 
 @partial(jax.custom_jvp, nondiff_argnums=(1, 2))

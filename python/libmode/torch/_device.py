@@ -1,110 +1,66 @@
-"""The loss by PyTorch's own operations, on the device of the tensors, see :mod:`libmode._device`.
+"""What :mod:`libmode._device` computes, as a PyTorch function: the loss, and the push of a layer.
 
-On the CPU the values are looked at: for events without a loss the core is called, for its errors. On other devices
-nothing is read on the host, and ``torch._assert_async`` has a sentence for the argument.
+On the CPU the values are looked at: where there is no loss the core is called, for its errors. On other devices nothing
+is read on the host: an assertion of the device says what is wrong.
 """
 
 # Annotations stay objects here: custom_op of torch 2.4 cannot read them as text.
-from collections.abc import Sequence
-from functools import lru_cache, partial
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 
-from .._device.loss import Found, loss_and_grad
-from .._device.plan import Plan, plan_of, unsupported
+from .._constraint import NUMBERS, Constraint
+from .._device.events import common
+from .._device.loss import loss_and_grad
+from .._device.plan import plan_of, refused
+from .._device.push import FUNCTIONS, Pushed, State, push
 from .._front import Events
+from .._native import BatchError
 from . import _op
 from ._op import Eager, Transformed, backward, decode, in_torch_func, keep, like_results, result_type, stands_for_others
 
+_NO_LOSS = (
+    "on the device there is no loss: a selected score, mass or weight is not finite, a score lies outside score_range "
+    "(apply a sigmoid to raw outputs), no event is selected, there are too few for the bins, or a bin has no positive sum "
+    "of weights or less than two events in effect; on the CPU, or with on_device=False, the error says which"
+)
 
-class TorchArrays:
-    """:class:`libmode._device.arrays.Arrays` of PyTorch, on one device."""
 
-    def __init__(self, device: torch.device) -> None:
-        self._device = device
+def is_on_device(on_device: bool | None, options: str, events: Events) -> bool:
+    """Whether the events stay where they are: with None, if that is a GPU and the device has these options.
 
-    def real(self, values: Tensor) -> Tensor:
-        return values.to(torch.float64)
+    Raises ValueError where ``on_device`` is True and something is asked for that only the core has.
+    """
+    if on_device is False or on_device is None and not events.score.is_cuda:
+        return False
+    why = refused_call(options, events)
+    if why and on_device:
+        raise ValueError(f"{why}: on_device = True has no such form; leave on_device out, and the core computes it")
+    return not why
 
-    def constant(self, values: Sequence[float]) -> Tensor:
-        return _constant(tuple(values), self._device)
 
-    def arange(self, n: int) -> Tensor:
-        return torch.arange(n, device=self._device)
-
-    def full(self, shape: tuple[int, ...], value: float) -> Tensor:
-        return torch.full(shape, value, dtype=torch.float64, device=self._device)
-
-    def sort(self, values: Tensor) -> tuple[Tensor, Tensor]:
-        return torch.sort(values, stable=True)
-
-    def order_of(self, numbers: Tensor) -> Tensor:
-        return torch.sort(numbers.to(torch.int32), stable=True)[1]
-
-    def take(self, table: Tensor, places: Tensor) -> Tensor:
-        return table.index_select(-1, places)
-
-    def put(self, values: Tensor, places: Tensor) -> Tensor:
-        return torch.empty_like(values).index_copy_(-1, places, values)
-
-    def cumsum(self, values: Tensor) -> Tensor:
-        return values.cumsum(-1)
-
-    def cummax(self, values: Tensor) -> Tensor:
-        return values.cummax(-1).values
-
-    def segment_sums(self, values: Tensor, segment: Tensor, count: int) -> Tensor:
-        return values.new_zeros((len(values), count)).index_add_(1, segment, values)
-
-    def searchsorted(self, edges: Tensor, values: Tensor, right: bool) -> Tensor:
-        return torch.searchsorted(edges, values, right=right)
-
-    def where(self, condition: Tensor, chosen: Any, other: Any) -> Tensor:
-        return torch.where(condition, chosen, other)
-
-    def stack(self, arrays: Sequence[Tensor]) -> Tensor:
-        return torch.stack(list(arrays))
-
-    def concat(self, arrays: Sequence[Tensor]) -> Tensor:
-        return torch.cat(list(arrays), -1)
-
-    def flip(self, values: Tensor) -> Tensor:
-        return values.flip(-1)
-
-    def clip(self, values: Tensor, low: float, high: float) -> Tensor:
-        return values.clamp(low, high)
-
-    def exp(self, values: Tensor) -> Tensor:
-        return values.exp()
-
-    def tanh(self, values: Tensor) -> Tensor:
-        return values.tanh()
-
-    def sqrt(self, values: Tensor) -> Tensor:
-        return values.sqrt()
-
-    def sign(self, values: Tensor) -> Tensor:
-        return values.sign()
-
-    def isfinite(self, values: Tensor) -> Tensor:
-        return values.isfinite()
-
-    def mantissa(self, value: Tensor) -> Tensor:
-        return torch.frexp(value).mantissa
+def refused_call(options: str, events: Events) -> str | None:
+    """What a call has that the device has not."""
+    score, *others = (tensor for tensor in events if tensor is not None)
+    elsewhere = next((tensor.device for tensor in others if tensor.device != score.device), None)
+    if elsewhere is not None:
+        return f"tensors on {score.device} and {elsewhere}"
+    if events.category is not None:
+        return "category"
+    return "several variables of mass" if events.mass.ndim > 1 else refused(decode(options))
 
 
 def device_loss(events: Events, options: str, *, skip: bool = False) -> Tensor:
     """The MoDe loss of tensors that are checked, of options as :func:`libmode.torch._op.encode` returns them.
 
     skip : on another device than the CPU, where nobody can look, the loss of a batch that has none is 0
-
-    Raises ValueError for what there is not on the device, and for tensors on several devices.
     """
-    score = events.score
     loss: Tensor
-    if stands_for_others(score):
+    if stands_for_others(events.score):
         loss, _ = device_op(*events, options, skip)
     elif in_torch_func():
         loss, _ = Transformed.apply(*events, options, partial(compute, skip=skip))
@@ -123,33 +79,24 @@ def compute(
     skip: bool,
 ) -> tuple[Tensor, Tensor]:
     """:func:`libmode.torch._op.compute` on the device of the tensors."""
-    plan = _plan(score, mass, weight, label, category, options)
     if not len(score):
         return _op.compute(score, mass, weight, label, category, options)  # which says so
-    found = loss_and_grad(TorchArrays(score.device), plan, score, mass, weight, label)
-    if not score.is_cpu:
-        found = _asserted(found, skip)
-    elif not torch.stack(found.checks).all():
-        return _op.compute(score, mass, weight, label, category, options)  # which says what is wrong
-    kind = result_type(score)
-    return found.loss.to(kind), found.grad.to(kind)
+    plan = plan_of(decode(options).for_events(score.dtype, mass.dtype, mass.shape), weight is not None)
+    found = loss_and_grad(plan, *common(score, mass, weight), label)
+    kind, (loss, grad) = result_type(score), found[:2]
+    if score.is_cpu and type(score) is Tensor:
+        if not found.good.all():
+            return _op.compute(score, mass, weight, label, category, options)  # which says what is wrong
+    elif skip:
+        good = found.good.all()
+        loss, grad = (torch.where(good, tensor, 0.0) for tensor in (loss, grad))
+    else:
+        torch._assert_async(found.good.all(), _NO_LOSS)
+    return loss.to(kind), grad.to(kind)
 
 
-def _plan(
-    score: Tensor, mass: Tensor, weight: Tensor | None, label: Tensor | None, category: Tensor | None, options: str
-) -> Plan:
-    for name, tensor in (("mass", mass), ("weight", weight), ("label", label)):
-        if tensor is not None and tensor.device != score.device:
-            raise ValueError(
-                f"{name} is on {tensor.device}, but score on {score.device}: on_device = True needs them together"
-            )
-    checked = decode(options)
-    unsupported(checked, category is not None)
-    return plan_of(checked.for_events(score.dtype, mass.dtype, mass.shape))
-
-
-# Opaque to the compiler, which makes minutes of work of these hundreds of small operations, and on the CPU with PyTorch
-# 2.15 another result. CUDA graphs capture what is inside.
+# Opaque to the compiler, for which sorts and searches are no work, and whose code on the CPU needs a C++ compiler. CUDA
+# graphs capture what is inside.
 device_op = torch.library.custom_op("libmode::device_loss", compute, mutates_args=())
 
 
@@ -163,7 +110,6 @@ def _(
     options: str,
     skip: bool,
 ) -> tuple[Tensor, Tensor]:
-    _plan(score, mass, weight, label, category, options)
     return like_results(score)
 
 
@@ -174,35 +120,85 @@ def _backward(ctx: Any, incoming: Tensor, _: Tensor | None) -> tuple[Tensor | No
 device_op.register_autograd(_backward, setup_context=keep)
 
 
-#: What is wrong where a check fails.
-_SENTENCES = {
-    "score": "score: a score of a selected event is not finite or lies outside score_range: apply a sigmoid to raw "
-    "outputs, or use score_range=None",
-    "mass": "mass: a mass of a selected event is not finite",
-    "weight": "weight: a weight of a selected event is not finite",
-    "batch": "the batch has no loss: no event is selected, or too few for the bins, or a bin has no positive sum of "
-    "weights or less than two events in effect; on the CPU the error says which",
-}
+class OnDevice:
+    """What a layer remembers on the device, beside its buffers."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+        self.first: Tensor | None = None  # the number of good batches before the first call
+        self.strength: Tensor | None = None
+        self.found: Pushed | None = None
+        self._copy: tuple[Tensor, Any] | None = None  # of the number of good batches, as it was at the last look
+        self._good, self._bad = 0.0, 0
+
+    def find(self, constraint: Constraint, buffers: State, options: str, events: Events, batch: int) -> Pushed:
+        """The push of a batch, after which the buffers are up to date."""
+        pred, mass, weight = common(events.score, events.mass, events.weight)
+        checked = decode(options).for_events(events.score.dtype, events.mass.dtype, events.mass.shape)
+        plan = plan_of(checked, weight is not None, True)
+        if self.first is None:
+            self.first, self.strength = buffers.numbers[0].clone(), torch.zeros_like(buffers.numbers[0])
+        self.found = push(
+            plan,
+            buffers,
+            pred,
+            mass,
+            weight,
+            events.label,
+            logits=constraint.from_logits,
+            batch=batch,
+            relative_strength=constraint.relative_strength,
+        )
+        self.calls += 1
+        return self.found
+
+    def skipped(self, numbers: Tensor) -> int:
+        """How many batches had no loss."""
+        return 0 if self.first is None else self.calls - int(numbers[0] - self.first)
+
+    def look(self, numbers: Tensor, every: int) -> None:
+        """Raises BatchError where no batch has a loss, as far as it is known without waiting for the device."""
+        if not numbers.is_cuda or torch.cuda.is_current_stream_capturing():
+            return
+        if self._copy is not None and self._copy[1].query():
+            good = self._copy[0].item()
+            self._bad = 0 if good > self._good else self._bad + every
+            self._good, self._copy = max(good, self._good), None
+            if self._bad >= (100 if good else 10):
+                raise BatchError(f"MoDeConstraint has skipped the last {self._bad} batches, so that it does nothing: {_NO_LOSS}")
+        if self._copy is None:
+            host, event = torch.empty((), dtype=numbers.dtype, pin_memory=True), torch.cuda.Event()
+            host.copy_(numbers[0], non_blocking=True)
+            event.record()
+            self._copy = host, event
 
 
-def _asserted(found: Found, skip: bool) -> Found:
-    """What was found, with sentences for checks that fail, which the device says when it comes to them."""
-    for name, ok in found.checks._asdict().items():
-        if name != "batch" or not skip:
-            torch._assert_async(ok, _SENTENCES[name])
-    if not skip:
-        return found
-    ok = found.checks.batch
-    return found._replace(loss=torch.where(ok, found.loss, 0), grad=torch.where(ok, found.grad, 0))
+def buffers_of(state: Tensor, sums: Tensor, device: torch.device) -> State:
+    """The buffers on this device, with the sums as long as they will be."""
+    if state.device != device:
+        state, sums = (tensor.to(device, non_blocking=True) for tensor in (state, sums))
+    return State(state, sums if len(sums) else torch.zeros(FUNCTIONS, dtype=state.dtype, device=device))
 
 
-@lru_cache(maxsize=64)
-def _copied(values: tuple[float, ...], device: torch.device) -> Tensor:
-    return torch.tensor(values, dtype=torch.float64, device=device)
+class Pushing(torch.autograd.Function):
+    """The predictions; backward adds the push to what comes in, scaled to it."""
+
+    @staticmethod
+    def forward(ctx: Any, pred: Tensor, found: Pushed, strength: Tensor, done: Callable[[], None]) -> Tensor:
+        ctx.save_for_backward(found.push, found.by_logit, found.size, strength)
+        ctx.done = done
+        return pred.view_as(pred)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, incoming: Tensor) -> tuple[Tensor | None, ...]:
+        push, by_logit, size, strength = ctx.saved_tensors
+        flat = incoming.reshape(push.shape)
+        norm = torch.linalg.vector_norm(flat * by_logit)
+        torch.mul(norm, size, out=strength)
+        ctx.done()
+        added = torch.addcmul(flat.to(push.dtype), push, strength)
+        return added.reshape(incoming.shape).to(incoming.dtype), None, None, None
 
 
-def _constant(values: tuple[float, ...], device: torch.device) -> Tensor:
-    """The numbers as a tensor, which is copied to the device once: for a copy the host waits."""
-    if device.type == "cpu" or torch._C._len_torch_dispatch_stack():  # the latter: nothing real may be copied
-        return torch.tensor(values, dtype=torch.float64, device=device)
-    return _copied(values, device)
+assert NUMBERS == 8  # as libmode._device.push counts them

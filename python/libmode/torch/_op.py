@@ -22,6 +22,7 @@ from .._front import NO_SECOND_DERIVATIVE, Events
 from .._options import Options
 from .._plain import plain
 from ..option_types import Loss
+from ._pinned import back_to, on_host
 
 # All others become float64, which holds every background label.
 _LABEL_TYPES = {getattr(torch, name): number for name, number in _native.LABEL_TYPES.items()}
@@ -83,7 +84,7 @@ def compute(
         raise with_labels(error, None if label is None else as_numpy(label), checked) from None
     _look(checked, arrays)
     kind = result_type(score)
-    return torch.scalar_tensor(loss, dtype=kind, device=score.device), grad.to(score.device, kind)
+    return torch.scalar_tensor(loss, dtype=kind, device=score.device), back_to(score.device, kind, grad)
 
 
 def evaluate(events: Events, options: str) -> tuple[_native.ModeResult, Tensor]:
@@ -107,6 +108,8 @@ def _arrays(
     double = score.dtype is torch.float64 or mass.dtype is torch.float64
     kind = torch.float64 if double or weight is not None and weight.dtype is torch.float64 else torch.float32
     checked = decode(options).for_events(score.dtype, mass.dtype, mass.shape)
+    if score.is_cuda:
+        score, mass, weight, label, category = on_host((score, mass, weight, label, category))  # type: ignore[assignment]
     arrays = Events(
         _ready("score", score, kind),
         _ready("mass", mass if mass.ndim == 1 else mass.t(), kind),  # whose rows are the variables

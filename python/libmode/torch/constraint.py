@@ -13,15 +13,17 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
 from .._bad_batches import OnBadBatch, SkipsBadBatches
-from .._constraint import NUMBERS, USUAL_TOLERANCE, Constraint, Dependence, Direction, State
+from .._constraint import NUMBERS, USUAL_TOLERANCE, Constraint, Dependence, Direction, State, share_of
 from .._front import Events, events_of, takes_events
-from .._monitor import MOST_WAITING, Monitor, look
+from .._monitor import EVERY, MOST_WAITING, Monitor, look
 from .._native import BatchError
 from .._options import keywords_only
 from .._plain import plain
+from ._device import OnDevice, Pushing, buffers_of, is_on_device, refused
 from ._gather import Found, Given, Group, checked_group, norm_of_all, of_all, only_a_part, processes
 from ._module import read
-from ._op import as_numpy, in_torch_func, result_type
+from ._op import as_numpy, decode, encode, in_torch_func, result_type
+from ._pinned import back_to, on_host
 from .reference import joined
 
 if TYPE_CHECKING:
@@ -70,6 +72,11 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
     process_group : ProcessGroup, optional
         As for :class:`MoDeLoss`: the direction, the norms, the tolerance and the state are those of the events of all
         processes. In backward they exchange a number.
+    on_device : bool, optional
+        As for :class:`MoDeLoss`; the state is on the device too. By default on a GPU, if the device has the options,
+        which ``tolerance`` and ``gather`` are not: a step waits for nothing, and CUDA graphs capture it. Bins are not merged
+        there: in a batch of less than 128 weighted background events each needs two in effect. Bad batches
+        are counted without a warning, and an error says, a few batches late, that the layer does nothing.
     order : int, default 1
         Degree of the polynomial in mass that the background efficiency may follow: 0 constant, 1 linear, 2 quadratic.
     mass_range : pair of float, optional
@@ -161,6 +168,7 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
         monitor: bool = True,
         gather: bool = False,
         process_group: Group = None,
+        on_device: bool | None = None,
         **options: Unpack[LossOptions],
     ) -> None:
         keywords_only(self, positional, "order=1")
@@ -179,6 +187,10 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
         self.register_buffer("state", torch.tensor(State()[:NUMBERS], dtype=torch.float64))
         self.register_buffer("sums", torch.empty(0, dtype=torch.float64))
         self._last: dict[str, Any] = {"loss": math.nan, "strength": math.nan, "waiting": 0}
+        self._known: tuple[Any, ...] | None = None  # the state, and what the buffers were when it was written
+        self.on_device, self._encoded, self._device = on_device, encode("mode", **self.options), OnDevice()
+        if on_device and (why := self._refused()):
+            raise ValueError(f"{why}: on_device = True has no such form; leave on_device out, and the core computes it")
 
     @property
     def relative_strength(self) -> float | None:
@@ -188,7 +200,17 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
     @property
     def strength(self) -> float:
         """What the push was multiplied with in the last backward pass; NaN before the first."""
-        return float(self._last["strength"])
+        strength, events = self._last["strength"], self._last.get("events", 1.0)
+        return float(strength) / float(events) if float(events) else 0.0
+
+    @property
+    def skipped(self) -> int:  # type: ignore[override]
+        """How many batches were skipped."""
+        return self._skipped + self._device.skipped(self.state)
+
+    @skipped.setter
+    def skipped(self, count: int) -> None:
+        self._skipped = count - (self._device.skipped(self.state) if hasattr(self, "_device") else 0)
 
     @property
     def factor(self) -> float:
@@ -242,6 +264,10 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
         if in_torch_func():
             raise RuntimeError("torch.func cannot transform a MoDeConstraint, which has a state: use MoDeLoss")
         make = partial(self._given, pred.detach(), target, mass, weight, category, reference)
+        if not self._refused() and (self.on_device or self.on_device is None and pred.is_cuda):
+            pushed = self._on_device(pred, make())
+            if pushed is not None:
+                return pushed
         try:
             before = self._state()
             variables = mass.shape[1] if mass.ndim > 1 else 1
@@ -250,22 +276,57 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
             self._skip(error)
             return pred
         self._succeed()
-        self._last["loss"] = found.loss
+        self._last.update(loss=found.loss, events=1.0)
         self._remember(self._constraint.after(before, found))
         if self._monitor is not None:
             if not self.gather:
                 only_a_part(self._monitor, type(self).__name__)
             if self._monitor.due():
                 look(self._monitor, self._constraint, own, found, self.strength)
-            if self._last["waiting"] >= MOST_WAITING:
-                self._monitor.say(
-                    "result lost",
-                    f"{MOST_WAITING} calls in a row had no backward pass, in which the push is added: give the loss "
-                    "what the call RETURNS, score = constraint(score, target, mass, weight), and not what went into it",
-                )
+        self._say_if_lost()
         self._last["waiting"] += 1
         group = (self.process_group,) if self._gathers else None
         return constrained(pred, found, self._constraint, self._last, group)
+
+    def _refused(self) -> str | None:
+        """What of the options the device has not."""
+        for name, given in (("tolerance", self._constraint.tolerance), ("gather", self._gathers or None)):
+            if given is not None:
+                return f"{name} = {given}"
+        return refused(decode(self._encoded))
+
+    def _on_device(self, pred: Tensor, given: Given) -> Tensor | None:
+        """The predictions, pushed without a look at a value; None where the core is asked, on the CPU for a bad batch."""
+        if not len(given.events.score) or not is_on_device(self.on_device, self._encoded, given.events):
+            return None
+        buffers = buffers_of(self.state, self.sums, pred.device)
+        self.state, self.sums = buffers
+        found = self._device.find(self._constraint, buffers, self._encoded, given.events, given.batch)
+        if pred.is_cpu and not found.good:
+            self._device.calls -= 1
+            return None
+        if self.on_bad_batch == "raise" and not pred.is_cpu:
+            torch._assert_async(found.good, "MoDeConstraint: the batch has no loss; with on_device=False the error says why")
+        if self._device.calls % EVERY == 0:
+            self._device.look(self.state, EVERY)
+        self._last.update(loss=found.loss, events=found.events, waiting=self._last["waiting"] + 1)
+        self._say_if_lost()
+        strength = self._device.strength
+        assert strength is not None
+        self._last["strength"] = strength
+        same: Tensor = Pushing.apply(pred, found, strength, self._received)
+        return same
+
+    def _received(self) -> None:
+        self._last["waiting"] = 0
+
+    def _say_if_lost(self) -> None:
+        if self._monitor is not None and self._last["waiting"] >= MOST_WAITING:
+            self._monitor.say(
+                "result lost",
+                f"{MOST_WAITING} calls in a row had no backward pass, in which the push is added: give the loss "
+                "what the call RETURNS, score = constraint(score, target, mass, weight), and not what went into it",
+            )
 
     def _given(
         self,
@@ -329,16 +390,25 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
         return own[0], Direction(push, norm, spread, moved, batch, loss, bias, count, residual)
 
     def _state(self) -> State:
-        return State._make([*self.state.tolist(), as_numpy(self.sums)])
+        """What is remembered: as the host knows it, unless the buffers have changed since, on the device or by loading."""
+        if self._known is not None and self._known[1:] == self._versions():
+            known: State = self._known[0]
+            return known
+        state = State._make([*self.state.tolist(), as_numpy(self.sums)])
+        return state._replace(share=share_of(state.steps))  # which the device does not write
 
     def _remember(self, state: State) -> None:
         numbers = torch.tensor(state[:NUMBERS], dtype=self.state.dtype)
-        self.state.copy_(numbers)
-        sums = torch.as_tensor(state.sums).to(self.sums)
+        self.state.copy_(numbers, non_blocking=True)
+        sums = torch.as_tensor(state.sums, dtype=self.sums.dtype)
         if len(sums) == len(self.sums):
-            self.sums.copy_(sums)
+            self.sums.copy_(sums, non_blocking=True)
         else:  # the first batch tells how many variables the mass has
-            self.sums = sums
+            self.sums = sums.to(self.sums.device, non_blocking=True)
+        self._known = (state, *self._versions())
+
+    def _versions(self) -> tuple[int, ...]:
+        return id(self.state), self.state._version, id(self.sums), self.sums._version
 
     def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *others: Any) -> None:
         saved = state_dict.get(prefix + "sums")
@@ -362,6 +432,8 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
                 shown[name] = value
         if self.gather:
             shown["gather"] = True
+        if self.on_device is not None:
+            shown["on_device"] = self.on_device
         return ", ".join(f"{name}={value!r}" for name, value in shown.items())
 
 
@@ -370,7 +442,7 @@ _outside_of_the_graph = torch.compiler.disable(MoDeConstraint._constrained)  # t
 
 
 def _arrays(events: Events) -> Events:
-    return Events(*(None if tensor is None else as_numpy(tensor) for tensor in events))
+    return Events(*(None if tensor is None else as_numpy(tensor) for tensor in on_host(events)))
 
 
 def constrained(
@@ -381,7 +453,7 @@ def constrained(
     Among several processes, with their ``group``, the size follows the norm over all of their batches, as they
     come: the mean over the processes, which DistributedDataParallel takes afterwards, divides both parts alike.
     """
-    push = torch.from_numpy(found.push).to(pred.device, result_type(pred))
+    push = back_to(pred.device, result_type(pred), found.push)
     same: Tensor = _Constrained.apply(pred, push, constraint.per_norm(found), constraint, last, group)
     return same
 

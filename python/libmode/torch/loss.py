@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from .._device.plan import unsupported
 from .._front import Events, events_of, takes_events
 from .._monitor import Monitor
 from .._native import BatchError
-from ._device import device_loss
+from ._device import device_loss, is_on_device, refused
 from ._gather import Compute, Found, Given, Group, checked_group, of_all, only_a_part, processes
 from ._module import CoreLoss, events, read
 from ._op import as_numpy, core_loss, decode, encode, evaluate, in_torch_func, known_loss, score_range_of
@@ -35,7 +34,7 @@ def mode_loss(
     weight: Tensor | None = None,
     label: Tensor | None = None,
     category: Tensor | None = None,
-    on_device: bool = False,
+    on_device: bool | None = None,
     **options: Unpack[LossOptions],
 ) -> Tensor:
     """The MoDe loss (arXiv:2010.09745) of tensors, differentiable in ``score``.
@@ -48,9 +47,11 @@ def mode_loss(
         incoming one, the scale of a GradScaler among its factors.
     mass, weight, label, category : Tensors of shape (n,) or (n, 1), mass also (n, d)
         As for :func:`libmode.mode_loss`. They get no gradient.
-    on_device : bool, default False
-        Compute with PyTorch's own operations where the tensors lie, in place of the core, which
-        runs on the CPU: see docs/scaling.md.
+    on_device : bool, optional
+        Whether to compute by PyTorch's own operations where the tensors lie, in place of the core, which runs on the
+        CPU. By default that is so for tensors on a GPU, if the device has the options: polynomials of order 0 to
+        3 by projection, quantile bins or ``edges``, ``mass_range``, weights, one background label, ``unbiased``,
+        ``reduction`` and a given ``score_range``. True: on the CPU too, and an error for other options.
     **options
         Those of :func:`libmode.mode_loss`.
 
@@ -76,8 +77,8 @@ def mode_loss(
     >>> print(f"{loss.item():.3f}, gradient of shape {tuple(score.grad.shape)}")
     0.024, gradient of shape (10000,)
     """
-    form = device_loss if on_device else core_loss
-    return form(events(score, mass, weight, label, category), encode("mode", **options))
+    given, encoded = events(score, mass, weight, label, category), encode("mode", **options)
+    return (device_loss if is_on_device(on_device, encoded, given) else core_loss)(given, encoded)
 
 
 def _signal(score: Tensor, background: Tensor) -> Tensor:
@@ -132,9 +133,9 @@ class MoDeLoss(CoreLoss):
         4 back. See docs/scaling.md.
     process_group : ProcessGroup, optional
         Of ``gather``: by default that of all processes. It has to be the one over which gradients are averaged.
-    on_device : bool, default False
-        As for :func:`mode_loss`. On another device than the CPU nobody looks at the values: the monitor does not, and
-        ``on_bad_batch="skip"`` gives 0 without a warning and without counting.
+    on_device : bool, optional
+        As for :func:`mode_loss`. On a GPU nobody looks at the values then: a batch without a loss is an error of the
+        device, and ``on_bad_batch="skip"`` gives 0 without a warning and without counting. The monitor sleeps.
     **options
         Those of :func:`libmode.mode_loss`.
 
@@ -174,7 +175,7 @@ class MoDeLoss(CoreLoss):
         monitor: bool = True,
         gather: bool = False,
         process_group: Group = None,
-        on_device: bool = False,
+        on_device: bool | None = None,
         **arguments: Unpack[ModeArguments],
     ) -> None:
         super().__init__("mode", positional, **arguments)
@@ -182,8 +183,8 @@ class MoDeLoss(CoreLoss):
         self._labels = decode(self._encoded).labels
         self._monitor = Monitor() if monitor else None
         self.on_device, self.score_transform = on_device, score_transform
-        if on_device:
-            unsupported(decode(self._encoded), False)  # now, not with the first batch
+        if on_device and (why := refused(decode(self._encoded))):  # now, not with the first batch
+            raise ValueError(f"{why}: on_device = True has no such form; leave on_device out, and the core computes it")
         if not (score_transform is None or callable(score_transform) or score_transform == "signal_efficiency"):
             raise ValueError(f"score_transform = {score_transform!r}: must be a callable or 'signal_efficiency'")
 
@@ -213,7 +214,7 @@ class MoDeLoss(CoreLoss):
         else:
             loss = or_skip(self, partial(self._loss, reference=reference), pred, target, mass, weight, category)
         looks = self.training and not (self.per_class or torch.compiler.is_compiling() or in_torch_func())
-        looks = looks and (pred.is_cpu or not self.on_device)
+        looks = looks and (pred.is_cpu or self.on_device is False)
         if looks and self._monitor is not None:
             if not self.gather:
                 only_a_part(self._monitor, type(self).__name__)
@@ -326,11 +327,9 @@ class MoDeLoss(CoreLoss):
 
     def _form(self, events: Events, encoded: str) -> Tensor:
         """The loss of the events, by the core or on their device."""
-        return (
-            device_loss(events, encoded, skip=self.on_bad_batch == "skip")
-            if self.on_device
-            else core_loss(events, encoded)
-        )
+        if is_on_device(self.on_device, encoded, events):
+            return device_loss(events, encoded, skip=self.on_bad_batch == "skip")
+        return core_loss(events, encoded)
 
     def _background(self, target: Tensor) -> Tensor:
         return torch.stack([target == label for label in self._labels]).any(0)
@@ -340,7 +339,10 @@ class MoDeLoss(CoreLoss):
         shown = [super().extra_repr()]
         if self.score_transform is not None:
             shown.append(f"score_transform={self.score_transform!r}")
-        shown += [f"{name}=True" for name in ("gather", "on_device") if getattr(self, name)]
+        if self.gather:
+            shown.append("gather=True")
+        if self.on_device is not None:
+            shown.append(f"on_device={self.on_device}")
         return ", ".join(filter(None, shown))
 
 

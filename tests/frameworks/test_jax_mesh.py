@@ -1,0 +1,102 @@
+"""On a mesh of JAX's devices the loss is that of the events of all devices."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import libmode
+
+ON_A_MESH = """
+from functools import partial
+import jax, jax.numpy as jnp, numpy as np
+from jax.sharding import AxisType, NamedSharding, PartitionSpec as P
+from libmode.jax import mode_loss
+
+jax.config.update("jax_enable_x64", True)
+rng = np.random.default_rng(0)
+arrays = [jnp.asarray(array) for array in (rng.normal(size=800), rng.random(800), rng.random(800), np.arange(800) % 2)]
+theta = jnp.array([1.0, 0.5])
+
+
+def loss(theta, x, mass, weight, label, **more):
+    score = jax.nn.sigmoid(theta[0] * x + theta[1] * mass)
+    return mode_loss(score, mass, weight=weight, label=label, order=1, bins=8, **more)
+
+
+def compare(found):
+    for got, want in zip(found, wanted):
+        np.testing.assert_allclose(got, want, rtol=1e-9, atol=1e-13)
+
+
+wanted = jax.value_and_grad(loss)(theta, *arrays)
+specs = (P(), *[P("data")] * 4)
+for kind in (AxisType.Auto, AxisType.Explicit):
+    mesh = jax.make_mesh((8,), ("data",), axis_types=(kind,))
+    sharded = [jax.device_put(array, NamedSharding(mesh, P("data"))) for array in arrays]
+    compare(jax.jit(jax.value_and_grad(loss))(theta, *sharded))
+    for check_vma in (True, False):
+        union = partial(loss, axis_name="data")
+        sharing = partial(jax.shard_map, mesh=mesh, in_specs=specs, check_vma=check_vma)
+
+        @jax.jit
+        @partial(sharing, out_specs=(P(), P()))
+        def inside(theta, *arrays):
+            value, grad = jax.value_and_grad(union)(theta, *arrays)
+            return value, grad if check_vma else jax.lax.pmean(grad, "data")
+
+        compare(inside(theta, *sharded))
+        compare(jax.jit(jax.value_and_grad(sharing(union, out_specs=P())))(theta, *sharded))
+
+bad = jax.device_put(arrays[0].at[4].set(jnp.nan), NamedSharding(mesh, P("data")))
+try:
+    jax.block_until_ready(jax.jit(sharing(union, out_specs=P()))(theta, bad, *sharded[1:]))
+except jax.errors.JaxRuntimeError as error:
+    print(str(error).splitlines()[-1])
+"""
+
+IN_KERAS = """
+import keras, numpy as np
+from libmode.keras import MoDeLoss, pack
+
+rng = np.random.default_rng(0)
+features, label, mass = rng.normal(size=(1600, 2)).astype("float32"), rng.integers(0, 2, 1600), rng.random(1600)
+
+
+def trained(distribution):
+    keras.distribution.set_distribution(distribution)
+    keras.utils.set_random_seed(1)
+    model = keras.Sequential([keras.layers.Input((2,)), keras.layers.Dense(1, "sigmoid")])
+    model.compile(keras.optimizers.SGD(0.5), MoDeLoss(order=1, strength=30.0))
+    model.fit(features, pack(label, mass), batch_size=800, epochs=2, verbose=0, shuffle=False)
+    return np.concatenate([np.ravel(weights) for weights in model.get_weights()])
+
+
+alone = trained(None)
+distribution = keras.distribution.DataParallel()
+assert distribution.device_mesh.shape == (8,)
+np.testing.assert_allclose(trained(distribution), alone, rtol=1e-5, atol=1e-6)
+"""
+
+
+def on_eight_devices(program):
+    """What a program prints that has eight devices."""
+    settings = {"XLA_FLAGS": "--xla_force_host_platform_device_count=8", "JAX_PLATFORMS": "cpu", "KERAS_BACKEND": "jax"}
+    package = {"PYTHONPATH": str(Path(libmode.__file__).parents[1])}
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env=os.environ | settings | package,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    return done.stdout
+
+
+def test_on_a_mesh_it_is_the_loss_of_the_union():
+    assert "score[4] = NaN: every score of a selected event must be finite" in on_eight_devices(ON_A_MESH)
+
+
+def test_keras_distribution_is_one_device_with_all_events():
+    on_eight_devices(IN_KERAS)
