@@ -8,10 +8,9 @@ nothing is read on the host, and what belongs together is a row of one tensor. A
     events.py     the events as rows of one matrix, in which those that take no part are filled in
     bins.py       the bin of each event; bins with too few events become one with their neighbours
     moments.py    per bin, what a step across its events changes
-    middles.py    running sums up to the middle of each event's tie, by two orders or three at once
-    loss.py       the loss and its gradient
+    loss.py       the loss and its gradient, by running sums up to the middle of each event's tie
     push.py       the push of a constraint, and what it remembers
 
-The formulas are those of core/doc.go. Steps are e_i = -w_i/W_b here: as -W_b, sums of weights are good where they are at
-most 0, which one comparison finds together with all else.
+The formulas are those of core/doc.go. Steps are e_i = -w_i/W_b here: as -W_b, sums of weights are good where they are
+at most 0, which one comparison finds together with all else.
 """

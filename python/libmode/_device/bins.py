@@ -1,7 +1,5 @@
 """The bin of each event, and the sum of the weights of each bin."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 
@@ -9,7 +7,9 @@ from .constants import SCALE, Constants
 from .plan import Plan
 
 
-def bins_of(plan: Plan, k: Constants, mass: Tensor, rank: Tensor, count: Tensor, weight: Tensor) -> tuple[Tensor, Tensor]:
+def bins_of(
+    plan: Plan, k: Constants, mass: Tensor, rank: Tensor, count: Tensor, weight: Tensor
+) -> tuple[Tensor, Tensor]:
     """The numbers of the bins, (N,), from 1 on, and -W_b, (bins,).
 
     mass, weight : (N,) in double precision, of all columns of the matrix
@@ -21,8 +21,8 @@ def bins_of(plan: Plan, k: Constants, mass: Tensor, rank: Tensor, count: Tensor,
     else:
         # Bin b begins with the mass of rank r = floor(b n / bins) of those in order, at the start of its tie, and
         # that is so for an event of which r masses or more are not above: arXiv:2010.09745.
-        bins = plan.bins or torch.bucketize(count, k.thresholds, right=True, out_int32=True)
-        bin_ = torch.searchsorted(k.ranks * count // bins, rank, out_int32=True)
+        bins = plan.bins or torch.bucketize(count, k.thresholds.to(count.dtype), right=True)
+        bin_ = torch.searchsorted(k.ranks.to(count.dtype) * count // bins, rank, out_int32=True)
     if not plan.merges:
         return bin_, torch.index_add(k.empty, 0, bin_, weight, alpha=-1)
     return bin_, torch.index_add(k.none, 1, bin_, weight.expand(2, -1).cumprod(0), alpha=SCALE)

@@ -1,135 +1,103 @@
-"""Tensors that depend on the options alone."""
-
-from __future__ import annotations
+"""Tensors that depend on the options alone, made once for each device."""
 
 import math
+from collections.abc import Callable
 from functools import lru_cache
-from typing import Any, NamedTuple
+from types import SimpleNamespace
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from .plan import PER_BIN, Plan
 
-#: Effective events: those that a bin has, where bins are merged, and without which its variance is not known.
-ENOUGH, FEWEST = 4.0, 1.05
+#: By what sums of weights are multiplied: that a bin has 4 effective events, W^2 >= 4 sum w^2, is W > sqrt(sum w^2)
+#: then, rounded or not. So many have bins that are merged.
+SCALE = (1 + 2e-12) / 4
 
-_TINY = 1e-300
-_ROUNDING = 1e-12  # of the comparison with ENOUGH, which is exact for weights of 1
-
-
-class Constants(NamedTuple):
-    """By what they are for."""
-
-    # events.py, in the type of the events
-    rows: tuple[str, ...]  #: of the matrix: names of arguments, or "one"
-    one: Tensor  #: (1,)
-    zero: Tensor  #: (1,)
-    ends: Tensor  #: (rows, 2), the last two columns: below all scores and masses, and the mass below which all others are
-    fill: Tensor  #: (rows, 1), of events that take no part: of high score and mass, and of weight 0
-    centre: Tensor  #: (rows, 1)
-    # bins.py
-    thresholds: Tensor  #: the numbers of events from which on there is one bin more
-    ranks: Tensor  #: (most,) 1, 2, ..., to be divided by the number of bins; the first below all
-    edges: Tensor  #: (most,) the lower edges of the bins
-    none: Tensor  #: (2, bins) 0
-    empty: Tensor  #: (bins,) -W_b of a bin without events, as good as 0
-    stretches: Tensor  #: (bins, nodes * nodes) whether a bin lies between two nodes
-    apart: Tensor  #: (nodes, nodes) 0
-    start: Tensor  #: (1, nodes) 1 for the first node
-    # moments.py
-    sums: Tensor  #: (2, powers, bins) what sums over the events of bins are added to: 0, but 1 for squares of no bin
-    along: Tensor  #: (bins, 2 bins + 2) with what sums over bins are made: up to the middle of each, 1 + it, all, -all
-    ones: Tensor  #: (bins,)
-    minus: Tensor  #: (1,) -1
-    bounds: Tensor  #: (checks, bins)
-    # middles.py
-    pair: Tensor  #: (2, 1, 1) 0, 1
-    blocks: Tensor  #: (orders, 1) which multiples of the bin's number tell the orders apart
+_FEWEST, _TINY = 1.05, 1e-300  # effective events, without which the variance of a bin is not known: core/variance.go
 
 
-def constants_of(plan: Plan, like: Tensor) -> Constants:
-    """The constants for events of the type, and on the device, of a tensor."""
-    if type(like) is not Tensor and not isinstance(like, torch.nn.Parameter):  # as a fake one, which has no values
-        return _made(plan, like.dtype, like.device)
-    return _kept(plan, like.dtype, like.device)
-
-
-@lru_cache(maxsize=64)
-def _kept(plan: Plan, dtype: torch.dtype, device: torch.device) -> Constants:
-    return _made(plan, dtype, device)
+class Constants(SimpleNamespace):
+    """Tensors by name."""
 
 
 def on(device: torch.device, values: Any, dtype: torch.dtype = torch.float64) -> Tensor:
     """A constant tensor, for which the host does not wait."""
     tensor = torch.as_tensor(values, dtype=dtype)
-    if device.type != "cuda":
-        return tensor.to(device)
-    return (tensor.pin_memory() if type(tensor) is Tensor else tensor).to(device, non_blocking=True)
+    if device.type == "cuda" and type(tensor) is Tensor:
+        tensor = tensor.pin_memory()
+    return tensor.to(device, non_blocking=True)
 
 
-def _made(plan: Plan, dtype: torch.dtype, device: torch.device) -> Constants:
+def kept(make: Callable[..., Constants]) -> Callable[..., Constants]:
+    """Keeps what is made for the type and device of a tensor, the first argument; not of a fake one, without values."""
+    cached = lru_cache(maxsize=64)(make)
+
+    def found(like: Tensor, *arguments: Any) -> Constants:
+        real = type(like) in (Tensor, torch.nn.Parameter)
+        return (cached if real else make)(like.dtype, like.device, *arguments)
+
+    return found
+
+
+@kept
+def constants_of(dtype: torch.dtype, device: torch.device, plan: Plan) -> Constants:
+    """Those of a plan, ``constants_of(like, plan)``; columns are bins, of which the first and last have no events."""
     low, high = plan.score_range
-    least, most = plan.least, plan.most
-    columns, powers = most + 2, max(3, plan.order + 1)
-    far = torch.tensor(3e38 if dtype is torch.float32 else 1e100, dtype=dtype)  # above all masses, its cube a number
-    nearly, far = torch.nextafter(far, -far).item(), far.item()
+    # A response of this order can be seen in more bins than it has coefficients.
+    least, most, columns, powers = plan.order + 2, plan.most, plan.most + 2, max(3, plan.order + 1)
+    # Above all masses, its cube a number, and the number before it.
+    far, nearly = (2.0**127, 2.0**127 - 2.0**103) if dtype is torch.float32 else (2.0**333, 2.0**333 - 2.0**280)
+    # Of each row of the matrix of events: the two columns that are no events, below all scores, the first below all
+    # masses and the last above; what events have that take no part; what is subtracted; how large values may be then.
     row = {
         "score": ([-math.inf, -math.inf], high, (low + high) / 2, (high - low) / 2),
-        "scale": ([-math.inf, -math.inf], high, low, math.inf),
+        "place": ([-math.inf, -math.inf], high, low, math.inf),
         "mass": ([-far, nearly], far, 0.0, far),
         "weight": ([0.0, 0.0], 0.0, 0.0, math.inf),
         "least": ([far, far], far, 0.0, math.inf),  # the weights once more, for the smallest
         "tiny": ([torch.finfo(dtype).tiny] * 2, 0.0, 0.0, math.inf),  # without which no weights have the sum 0
         "one": ([0.0, 0.0], 0.0, 0.0, math.inf),
     }
-    names = ("score", "mass", "weight")
+    rows = ["score", "mass", "weight"] + ["least"] * plan.merges
     if plan.constraint:
-        names = ("score", "scale", "mass", "weight", "tiny", "one")
-    elif plan.merges:
-        names = ("score", "mass", "weight", "least")
-
-    fewest = most if plan.edges is not None else plan.order + (1 if plan.bins else 2)
-    checks = [row[name][3] for name in names] + [0.5 - fewest] + ([-plan.bins] if plan.bins else [])
-    checks += [0.0, 1 / FEWEST if plan.unbiased or plan.constraint else 1e300]
+        rows = ["score", "place", "mass", "weight", "tiny", "one"]
+    fewest = min(plan.bins, max(plan.order + 1, 2)) if plan.bins else most if plan.edges is not None else least
+    checks = [row[name][3] for name in rows] + [0.5 - fewest] + ([-plan.bins] if plan.bins else [])
+    checks += [0.0, 1 / _FEWEST if plan.unbiased or plan.constraint else 1e300]
     bounds = torch.tensor(checks, dtype=torch.float64)[:, None].repeat(1, columns)
     bounds[-1, 0] = 1.0
     sums = torch.zeros(2, powers, columns, dtype=torch.float64)
-    sums[0, 1] = 1e-300  # not 0, by which would be divided
+    sums[0, 1] = _TINY  # of squares, by which is divided
     sums[0, 1, 0] = 1.0
-    nodes = torch.arange(columns)
-    between = (nodes[:, None, None] >= nodes[None, :, None]) & (nodes[:, None, None] < nodes[None, None, :])
-    one = torch.ones(columns, dtype=torch.float64)
-    before = (nodes[:, None] < nodes[None, :]) + one.diag() / 2
-    before[0] = 0
-    plus_one = one.diag()
-    plus_one[0] = 1
-    total = one[:, None].clone()
-    total[0] = 0
+    node, one = torch.arange(columns), torch.ones(columns, dtype=torch.float64)
+    between = (node[:, None, None] >= node[:, None]) & (node[:, None, None] < node)
+    before, plus_one, total = (node[:, None] < node) + one.diag() / 2, one.diag(), one[:, None].clone()
+    before[0], plus_one[0], total[0] = 0, 1, 0
     return Constants(
-        rows=names,
+        rows=rows,
         one=on(device, [1.0], dtype),
         zero=on(device, [0.0], dtype),
-        ends=on(device, [row[name][0] for name in names], dtype),
-        fill=on(device, [[row[name][1]] for name in names], dtype),
-        centre=on(device, [[row[name][2]] for name in names]),
+        ends=on(device, [row[name][0] for name in rows], dtype),
+        fill=on(device, [[row[name][1]] for name in rows], dtype),
+        centre=on(device, [[row[name][2]] for name in rows]),
+        # bins.py: the numbers of events from which on there is one bin more; the numerators of ranks; lower edges
         thresholds=on(device, [-1] * least + [PER_BIN * k for k in range(least + 1, most + 1)], torch.int32),
         ranks=on(device, [-1, *range(1, most)], torch.int32),
         edges=on(device, [-math.inf, *(plan.edges or ())[1:-1]]),
         none=on(device, torch.zeros(2, columns)),
-        empty=on(device, [-_TINY] * columns),
+        empty=on(device, -_TINY * one),  # -W_b of no events
         stretches=on(device, between.reshape(columns, -1).double() if plan.merges else []),
         apart=on(device, torch.zeros(columns, columns), torch.float32),
         start=on(device, torch.eye(1, columns), torch.float32),
+        # moments.py: what sums are added to; with what those over bins are made: up to its middle, 1 + it, -all, all
         sums=on(device, sums),
         along=on(device, torch.cat([before, plus_one, -total, total], 1)),
         ones=on(device, one),
         minus=on(device, [-1.0]),
         bounds=on(device, bounds),
+        # middles.py: which multiples of the bin's number tell the orders apart
         pair=on(device, [[[0]], [[1]]], torch.int32),
         blocks=on(device, [[0], [1], [columns + 1]] if plan.constraint else [[0], [1]], torch.int32),
     )
-
-
-#: How many weights are counted as less than one, so that W^2 >= ENOUGH sum w^2 is W > sqrt(sum w^2) of them.
-SCALE = (1 + 2 * _ROUNDING) / ENOUGH

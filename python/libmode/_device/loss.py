@@ -1,26 +1,25 @@
-"""The loss and its gradient."""
+"""The loss and its gradient, by running sums up to the middle of each event's tie, along several orders."""
 
-from __future__ import annotations
-
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
+from .._front import Events
 from .bins import bins_of, merged
 from .constants import Constants, constants_of
 from .events import matrix
-from .middles import doubled
 from .moments import Moments, moments_of
 from .plan import Plan
 
 
 class Found(NamedTuple):
-    """What is found for n events, of which only those that take part matter."""
+    """What is found for n events."""
 
     loss: Tensor  #: ()
     grad: Tensor  #: (n,) d loss/d score
-    good: Tensor  #: (checks, bins) whether there is a loss; else it means nothing
+    good: Tensor  #: (checks, bins) whether there is a loss
 
 
 class Binned(NamedTuple):
@@ -33,21 +32,21 @@ class Binned(NamedTuple):
     moments: Moments
 
 
-def loss_and_grad(plan: Plan, score: Tensor, mass: Tensor, weight: Tensor | None, label: Tensor | None) -> Found:
+def loss_and_grad(plan: Plan, events: Events) -> Found:
     """The loss of tensors (n,) on one device, of one floating type but for the labels."""
-    k = constants_of(plan, score)
-    rows = matrix(plan, k, score, mass, weight, label)
+    k, n = constants_of(events.score, plan), len(events.score)
+    rows = matrix(plan, k, events)
     real = rows - k.centre
     of = binned(plan, k, rows, real, real[2])
     rows_of_scores = [of.step, *(of.moments.fit * of.step)]
     rows_of_bins = [of.step, of.square] if plan.unbiased else [of.step]
     sums = doubled(k, of.ranks[0], of.bin, filled(rows_of_scores, rows_of_bins))
-    change, variance = changes(of, sums[:, 0], sums[:, 1], plan.unbiased)
-    if variance is not None:
+    change, variance = changes(of, sums[:, 0], sums[: len(rows_of_bins), 1])
+    if plan.unbiased:
         change = torch.addcmul(change, of.moments.of_event[-1], variance, value=-1)
     step = of.step / of.moments.bins if plan.mean else of.step
-    grad = torch.addcmul(step, step, change, value=-1)[: len(score)]
-    return Found(torch.dot(grad, real[0, : len(score)]), grad, of.moments.good)
+    grad = torch.addcmul(step, step, change, value=-1)[:n]
+    return Found(torch.dot(grad, real[0, :n]), grad, of.moments.good)
 
 
 def filled(*orders: list[Tensor]) -> list[tuple[Tensor, ...]]:
@@ -64,7 +63,7 @@ def binned(plan: Plan, k: Constants, rows: Tensor, real: Tensor, weight: Tensor)
     """
     n, mass = rows.shape[1] - 2, k.rows.index("mass")
     ordered = torch.sort(rows[: mass + 1, :n], dim=1).values  # scores, and masses
-    ranks = torch.searchsorted(ordered, rows[: mass + 1], right=True, out_int32=True)
+    ranks = torch.searchsorted(ordered, rows[: mass + 1], right=True, out_int32=n * plan.most < 2**31)
     count = ranks[mass, -1]
     bin_, total = bins_of(plan, k, real[mass], ranks[mass], count, weight)
     largest = torch.linalg.vector_norm(real[:, :n], torch.inf, dim=1)
@@ -76,20 +75,36 @@ def binned(plan: Plan, k: Constants, rows: Tensor, real: Tensor, weight: Tensor)
     return Binned(ranks, bin_, step, square, moments)
 
 
-def changes(of: Binned, scores: Tensor, bins: Tensor, unbiased: bool) -> tuple[Tensor, Tensor | None]:
+def changes(of: Binned, scores: Tensor, bins: Tensor) -> tuple[Tensor, Tensor]:
     """By how much J changes with the step of each event about the middle of its tie, per step, (N,).
 
     scores : (order + 1, N) twice the sums of e, q_1 e, ... up to the middle, along the scores
-    bins : (2, N) those of e and e^2, bin after bin
+    bins : (2, N) those of e and e^2, bin after bin; (1, N) without the latter, where the bias is not asked for
 
     Returns 1 less the change without the bias, and what is to be multiplied with g and added: the change is
     2 (F_b - the fit) - g [2 S - 2 F T - e (1 - 2 F)], where own has 1 - 2 F and 2 S - T, and the step is -e.
     """
-    start = of.moments.of_event[1:3] if unbiased else of.moments.of_event[1:2]
-    own = torch.sub(bins[: len(start)], start, alpha=2)
+    own = torch.sub(bins, of.moments.of_event[1 : 1 + len(bins)], alpha=2)
     change = torch.addcdiv(own[0], scores[0], of.moments.bins, value=-1)
     for q, sums in zip(of.moments.fit, scores[1:], strict=False):
         change = torch.addcmul(change, q, sums, value=-1)
-    if not unbiased:
-        return change, None
-    return change, torch.addcmul(own[1], own[0], of.moments.of_event[0] + of.step)
+    return change, torch.addcmul(own[1], own[0], of.moments.of_event[0] + of.step) if len(bins) > 1 else change
+
+
+def doubled(k: Constants, ranks: Tensor, bin_: Tensor, rows: Sequence[Sequence[Tensor]]) -> Tensor:
+    """Twice the sums, (rows, orders, N): those below each event's tie, and those up to its end.
+
+    The orders stand one after the other in one list of keys, which is sorted once. A column that is no event is the
+    first of each, with values of 0: so the sums before a key are those up to the one before.
+
+    ranks : (N,) how many scores are not above each, or (orders, N): those of scores, scores and masses
+    rows : of values (N,), for each order: that of scores, that of bins and within a bin of scores, that of masses
+    """
+    n = ranks.shape[-1]
+    kind = torch.int32 if n * (len(k.empty) + 1) ** (len(k.blocks) - 1) < 2**31 else torch.int64
+    key = torch.addcmul(ranks.to(kind), bin_.to(kind), k.blocks.to(kind), value=n)  # ranks are below n
+    keys, order = torch.sort(key.view(-1))
+    ends = torch.searchsorted(keys[1:], key + k.pair.to(kind), out_int32=kind is torch.int32)
+    values = torch.stack([row for of_order in rows for row in of_order]).view(len(rows), -1)
+    sums = values.index_select(1, order).view(len(rows), -1, n).cumsum(-1).view(len(rows), -1)
+    return sums.index_select(1, ends.view(-1)).view(len(rows), 2, -1, n).sum(1)

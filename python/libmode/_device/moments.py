@@ -1,12 +1,10 @@
 """What a step across an event of a bin changes: J is a quadratic form of the bins' CDFs, less its bias.
 
-The fit of a polynomial to the CDFs is made with orthonormal rows q_l over the bins, of which the constant one needs
-none, so that a bin's residual is r_b = F_b - sum_b F_b/bins - q_b.sum_b q_b F_b, and M_bb = 1 - 1/bins - q_b^2 that of a
-step of F_b alone. The bias is sum_b g_b [S_b (1 - 2 F_b) + F_b^2 T_b], g_b = M_bb/(1 - 2 U_b/T_b + T_b), with S_b the
-sum of the squared steps up to a score, T_b and U_b those of the whole bin's squares and cubes: core/variance.go.
+A polynomial is fitted to the CDFs by orthonormal rows q_l over the bins, beside the constant one, so that a bin has the
+residual r_b = F_b - sum_b F_b/bins - q_b.sum_b q_b F_b, and a step of F_b M_bb = 1 - 1/bins - q_b^2. The bias is
+sum_b g_b [S_b (1 - 2 F_b) + F_b^2 T_b], g_b = M_bb/(1 - 2 U_b/T_b + T_b), with S_b the sum of the squared steps up to a
+score, and T_b and U_b those of all squares and cubes in the bin: core/variance.go.
 """
-
-from __future__ import annotations
 
 from typing import NamedTuple
 
@@ -58,15 +56,12 @@ def moments_of(
     alone = [largest, minus_bins[None], *([count * k.minus] if plan.bins else [])]
     table = [one[:, None].expand(-1, columns) for one in alone]
     table += [total[None], square[None], along[:2, :columns], *(row[None] for row in [*fit, g])]
-    found, checks = torch.cat(table), len(k.bounds)
-    return Moments(bins, found[:checks] <= k.bounds, found[checks - 1 :].index_select(1, bin_)), products[0, 1]
+    found, n = torch.cat(table), len(k.bounds)
+    return Moments(bins, found[:n] <= k.bounds, found[n - 1 :].index_select(1, bin_)), products[0, 1]
 
 
 def _orthonormal(rows: Tensor, means: Tensor, minus_one: Tensor) -> list[Tensor]:
-    """Rows over the bins, (bins,) each, orthonormal and orthogonal to a constant, by Gram and Schmidt.
-
-    rows : (order, bins), minus the mean polynomials; means : (order, 1), their means over the bins
-    """
+    """Minus the mean polynomials, (order, bins), less their means, (order, 1), made orthonormal one by one."""
     done: list[Tensor] = []
     rest = torch.addcmul(rows, means, minus_one, value=-1) if len(rows) else rows
     while len(rest):

@@ -14,7 +14,6 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from .._constraint import NUMBERS, Constraint
-from .._device.events import common
 from .._device.loss import loss_and_grad
 from .._device.plan import plan_of, refused
 from .._device.push import FUNCTIONS, Pushed, State, push
@@ -23,10 +22,11 @@ from .._native import BatchError
 from . import _op
 from ._op import Eager, Transformed, backward, decode, in_torch_func, keep, like_results, result_type, stands_for_others
 
-_NO_LOSS = (
+#: What an assertion on a device says.
+NO_LOSS = (
     "on the device there is no loss: a selected score, mass or weight is not finite, a score lies outside score_range "
-    "(apply a sigmoid to raw outputs), no event is selected, there are too few for the bins, or a bin has no positive sum "
-    "of weights or less than two events in effect; on the CPU, or with on_device=False, the error says which"
+    "(apply a sigmoid to raw outputs), no event is selected, there are too few for the bins, or a bin has no positive "
+    "sum of weights or less than two events in effect; on the CPU, or with on_device=False, the error says which"
 )
 
 
@@ -51,7 +51,20 @@ def refused_call(options: str, events: Events) -> str | None:
         return f"tensors on {score.device} and {elsewhere}"
     if events.category is not None:
         return "category"
-    return "several variables of mass" if events.mass.ndim > 1 else refused(decode(options))
+    return "several variables of mass" if events.mass.ndim > 1 else refused_options(options)
+
+
+@torch.compiler.assume_constant_result  # type: ignore[untyped-decorator]
+def refused_options(options: str) -> str | None:
+    """What options, as text, have that the device has not."""
+    return refused(decode(options))
+
+
+def common(score: Tensor, mass: Tensor, weight: Tensor | None) -> tuple[Tensor, Tensor, Tensor | None]:
+    """The tensors in the type in which the core computes: double precision if one of them has it, else single."""
+    double = torch.float64 in (score.dtype, mass.dtype, None if weight is None else weight.dtype)
+    kind = torch.float64 if double else torch.float32
+    return score.to(kind), mass.to(kind), None if weight is None else weight.to(kind)
 
 
 def device_loss(events: Events, options: str, *, skip: bool = False) -> Tensor:
@@ -82,7 +95,7 @@ def compute(
     if not len(score):
         return _op.compute(score, mass, weight, label, category, options)  # which says so
     plan = plan_of(decode(options).for_events(score.dtype, mass.dtype, mass.shape), weight is not None)
-    found = loss_and_grad(plan, *common(score, mass, weight), label)
+    found = loss_and_grad(plan, Events(*common(score, mass, weight), label))
     kind, (loss, grad) = result_type(score), found[:2]
     if score.is_cpu and type(score) is Tensor:
         if not found.good.all():
@@ -91,7 +104,7 @@ def compute(
         good = found.good.all()
         loss, grad = (torch.where(good, tensor, 0.0) for tensor in (loss, grad))
     else:
-        torch._assert_async(found.good.all(), _NO_LOSS)
+        torch._assert_async(found.good.all(), NO_LOSS)
     return loss.to(kind), grad.to(kind)
 
 
@@ -133,22 +146,12 @@ class OnDevice:
 
     def find(self, constraint: Constraint, buffers: State, options: str, events: Events, batch: int) -> Pushed:
         """The push of a batch, after which the buffers are up to date."""
-        pred, mass, weight = common(events.score, events.mass, events.weight)
+        typed = Events(*common(events.score, events.mass, events.weight), events.label)
         checked = decode(options).for_events(events.score.dtype, events.mass.dtype, events.mass.shape)
-        plan = plan_of(checked, weight is not None, True)
+        plan = plan_of(checked, events.weight is not None, True)
         if self.first is None:
             self.first, self.strength = buffers.numbers[0].clone(), torch.zeros_like(buffers.numbers[0])
-        self.found = push(
-            plan,
-            buffers,
-            pred,
-            mass,
-            weight,
-            events.label,
-            logits=constraint.from_logits,
-            batch=batch,
-            relative_strength=constraint.relative_strength,
-        )
+        self.found = push(plan, buffers, typed, constraint.from_logits, batch, constraint.relative_strength)
         self.calls += 1
         return self.found
 
@@ -165,9 +168,11 @@ class OnDevice:
             self._bad = 0 if good > self._good else self._bad + every
             self._good, self._copy = max(good, self._good), None
             if self._bad >= (100 if good else 10):
-                raise BatchError(f"MoDeConstraint has skipped the last {self._bad} batches, so that it does nothing: {_NO_LOSS}")
+                raise BatchError(
+                    f"MoDeConstraint has skipped the last {self._bad} batches, so that it does nothing: {NO_LOSS}"
+                )
         if self._copy is None:
-            host, event = torch.empty((), dtype=numbers.dtype, pin_memory=True), torch.cuda.Event()
+            host, event = torch.empty((), dtype=numbers.dtype, pin_memory=True), torch.Event(numbers.device)
             host.copy_(numbers[0], non_blocking=True)
             event.record()
             self._copy = host, event

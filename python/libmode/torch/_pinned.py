@@ -1,4 +1,4 @@
-"""Copies between a GPU and the host: all tensors of a call in one, through memory that the GPU reads and writes itself."""
+"""Copies between a GPU and the host: all tensors of a call in one, through memory that the GPU itself reads."""
 
 from __future__ import annotations
 

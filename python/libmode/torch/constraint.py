@@ -19,10 +19,10 @@ from .._monitor import EVERY, MOST_WAITING, Monitor, look
 from .._native import BatchError
 from .._options import keywords_only
 from .._plain import plain
-from ._device import OnDevice, Pushing, buffers_of, is_on_device, refused
+from ._device import NO_LOSS, OnDevice, Pushing, buffers_of, is_on_device, refused_options
 from ._gather import Found, Given, Group, checked_group, norm_of_all, of_all, only_a_part, processes
 from ._module import read
-from ._op import as_numpy, decode, encode, in_torch_func, result_type
+from ._op import as_numpy, encode, in_torch_func, result_type
 from ._pinned import back_to, on_host
 from .reference import joined
 
@@ -74,9 +74,9 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
         processes. In backward they exchange a number.
     on_device : bool, optional
         As for :class:`MoDeLoss`; the state is on the device too. By default on a GPU, if the device has the options,
-        which ``tolerance`` and ``gather`` are not: a step waits for nothing, and CUDA graphs capture it. Bins are not merged
-        there: in a batch of less than 128 weighted background events each needs two in effect. Bad batches
-        are counted without a warning, and an error says, a few batches late, that the layer does nothing.
+        which ``tolerance`` and ``gather`` are not: a step waits for nothing, and CUDA graphs capture it. Bins are not
+        merged there: in a batch of less than 128 weighted background events each needs two in effect. Bad
+        batches are counted without a warning, and an error says, a few batches late, that the layer does nothing.
     order : int, default 1
         Degree of the polynomial in mass that the background efficiency may follow: 0 constant, 1 linear, 2 quadratic.
     mass_range : pair of float, optional
@@ -204,7 +204,7 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
         return float(strength) / float(events) if float(events) else 0.0
 
     @property
-    def skipped(self) -> int:  # type: ignore[override]
+    def skipped(self) -> int:
         """How many batches were skipped."""
         return self._skipped + self._device.skipped(self.state)
 
@@ -293,10 +293,11 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
         for name, given in (("tolerance", self._constraint.tolerance), ("gather", self._gathers or None)):
             if given is not None:
                 return f"{name} = {given}"
-        return refused(decode(self._encoded))
+        why: str | None = refused_options(self._encoded)
+        return why
 
     def _on_device(self, pred: Tensor, given: Given) -> Tensor | None:
-        """The predictions, pushed without a look at a value; None where the core is asked, on the CPU for a bad batch."""
+        """The predictions, pushed without a look at a value; None where the core is asked, also for bad ones."""
         if not len(given.events.score) or not is_on_device(self.on_device, self._encoded, given.events):
             return None
         buffers = buffers_of(self.state, self.sums, pred.device)
@@ -306,7 +307,7 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
             self._device.calls -= 1
             return None
         if self.on_bad_batch == "raise" and not pred.is_cpu:
-            torch._assert_async(found.good, "MoDeConstraint: the batch has no loss; with on_device=False the error says why")
+            torch._assert_async(found.good, f"MoDeConstraint: {NO_LOSS}")
         if self._device.calls % EVERY == 0:
             self._device.look(self.state, EVERY)
         self._last.update(loss=found.loss, events=found.events, waiting=self._last["waiting"] + 1)
@@ -390,7 +391,7 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
         return own[0], Direction(push, norm, spread, moved, batch, loss, bias, count, residual)
 
     def _state(self) -> State:
-        """What is remembered: as the host knows it, unless the buffers have changed since, on the device or by loading."""
+        """What is remembered: as the host knows it, or as the buffers have it, where they have changed since."""
         if self._known is not None and self._known[1:] == self._versions():
             known: State = self._known[0]
             return known

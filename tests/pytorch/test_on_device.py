@@ -1,0 +1,517 @@
+"""The loss, and the layer, by PyTorch's operations: those of the core, in few operations, none of which reads a value."""
+
+from types import SimpleNamespace
+
+import golden
+import libmode
+import numpy as np
+import pytest
+import torch
+from libmode._constraint import RATE, share_of
+from libmode._device.constants import constants_of
+from libmode._device.plan import plan_of, refused
+from libmode._device.push import State, push
+from libmode._options import check
+from libmode.torch import Events, MoDeConstraint, MoDeLoss, mode_loss
+from libmode.torch import _device as of_torch
+from libmode.torch._op import encode
+from libmode.torch._pinned import pack, unpack
+from torch._subclasses.fake_tensor import DataDependentOutputException, FakeTensorMode
+from torch.utils._python_dispatch import TorchDispatchMode
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    """Small operations are not worth a second one."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+def both(function, events, options):
+    """A loss and its gradient as numbers."""
+    given = {name: None if array is None else torch.as_tensor(array) for name, array in events.items()}
+    score = given.pop("score").clone().requires_grad_()
+    loss = function(score, given.pop("mass"), **given, **options)
+    loss.backward()
+    return loss.item(), score.grad.numpy()
+
+
+def on_device(score, mass, **arguments):
+    return mode_loss(score, mass, on_device=True, **arguments)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32], ids=lambda dtype: dtype.__name__)
+def test_golden_cases(golden_case, dtype):
+    case = golden_case
+    if case.category is not None or case.mass.ndim > 1 or refused(check("mode", case.options)):
+        with pytest.raises(ValueError, match="on_device = True has no such form; leave on_device out"):
+            both(on_device, case.events(dtype), case.options)
+        return
+    tolerance = 1e-9 if dtype is np.float64 else 1e-5
+    loss, grad = both(on_device, case.events(dtype), case.options)
+    assert grad.dtype == dtype
+    golden.assert_close(loss, case.loss, tolerance)
+    golden.assert_close(grad, case.grad, tolerance)
+
+
+def test_some_golden_cases_are_computed_on_the_device():
+    # Of most the moments are the paper's.
+    assert sum(not refused(check("mode", case.options)) for case in golden.CASES) >= 2
+
+
+def drawn(seed):
+    """Events and options, with ties, merged bins, negative weights and bins of too little, that the device has."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.choice([20, 60, 100, 300, 1000, 3000]))
+    score, mass, label = rng.random(n), 50 + rng.exponential(60, n), None
+    if rng.random() < 0.5:
+        score = np.round(score * rng.choice([3, 20, 200])) / 256
+    if rng.random() < 0.3:
+        mass = np.round(mass / 20) * 20
+    weights = [
+        None,
+        rng.exponential(1, n),
+        rng.choice([1.0, -0.5, 2.0], n, p=[0.7, 0.1, 0.2]),
+        rng.normal(1, 1.2, n),
+        np.full(n, 2.5),
+        rng.random(n) ** -1.2,  # of which few events have most
+    ]
+    order = int(rng.integers(4))
+    options = {
+        "order": order,
+        "unbiased": bool(rng.integers(2)),
+        "reduction": ["mean", "sum"][rng.integers(2)],
+        "score_range": [(0, 1), (-1.0, 2.0)][rng.integers(2)],
+    }
+    if rng.random() < 0.5:
+        label, options["background_label"] = rng.integers(0, 3, n), int(rng.integers(2))
+        others = label != options["background_label"]
+        score[others], mass[others] = np.nan, np.inf
+    binning = rng.integers(3)
+    if binning == 0:
+        options["edges"] = [40.0, 60.0, 75.0, 100.0, 150.0, 1000.0]
+    elif binning == 1:
+        options["bins"] = int(rng.integers(order + 2, 12))
+    if binning and rng.random() < 0.5:
+        options["mass_range"] = (60.0, 200.0)
+    return {"score": score, "mass": mass, "weight": weights[rng.integers(len(weights))], "label": label}, options
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_random_calls_are_those_of_the_core(part):
+    good = bad = 0
+    for seed in range(500 * part, 500 * (part + 1)):
+        events, options = drawn(seed)
+        try:
+            loss, grad = libmode.mode_loss_and_grad(**events, **options)
+        except ValueError as error:
+            with pytest.raises(type(error)) as raised:
+                both(on_device, events, options)
+            assert str(raised.value) == str(error), seed
+            bad += 1
+            continue
+        plan = plan_of(check("mode", options), events["weight"] is not None)
+        tensors = [None if array is None else torch.as_tensor(array) for array in events.values()]
+        found = of_torch.loss_and_grad(plan, Events(*tensors))
+        assert found.good.all(), seed
+        # Where the bins are fitted exactly all is rounding; the loss is a sum of terms of both signs.
+        golden.assert_close(found.grad, grad, 1e-9, floor=1e-14)
+        golden.assert_close(found.loss, loss, 1e-9, floor=1e-12 + 1e-8 * np.abs(grad).max())
+        good += 1
+    assert good > 300 and bad > 80
+
+
+@pytest.mark.parametrize("options", [{"order": 1}, {"order": 3, "mass_range": (0, 200)}], ids=str)
+def test_many_events(options):
+    rng = np.random.default_rng(5)
+    n = 100_000
+    score, mass = np.round(rng.random(n), 4), rng.exponential(60, n)
+    events = {"score": score, "mass": mass, "weight": rng.normal(1, 0.5, n)}
+    single = {name: array.astype(np.float32) for name, array in events.items()}
+    double = {name: array.astype(np.float64) for name, array in single.items()}
+    want, want_grad = libmode.mode_loss_and_grad(**double, **options)
+    loss, grad = both(on_device, double, options)
+    golden.assert_close(grad, want_grad, 1e-9)
+    golden.assert_close(loss, want, 1e-9, floor=1e-13)
+    loss, grad = both(on_device, single, options)  # sums are in float64 of float32 too
+    golden.assert_close(loss, want, 1e-6, floor=1e-13)
+    golden.assert_close(grad, want_grad, 1e-6)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32])
+def test_half_precision(dtype):
+    torch.manual_seed(1)
+    score, mass, weight = torch.rand(3, 500).to(dtype).unbind()
+    results = []
+    for chosen in (False, True):
+        leaf = score.clone().requires_grad_()
+        loss = mode_loss(leaf, 0.8 * mass, weight=weight, order=1, mass_range=(0, 0.8), on_device=chosen)
+        (1000 * loss).backward()
+        assert loss.dtype is torch.float32 and leaf.grad.dtype is dtype
+        results.append((loss.detach(), leaf.grad))
+    for got, want in zip(*results, strict=True):
+        torch.testing.assert_close(got, want, rtol=1e-5 if dtype is torch.float32 else 1e-2, atol=1e-6)
+
+
+def test_bins_of_equal_weights_are_not_merged():
+    # The first of three bins has one event, since a rank inside a run of equal masses moves down to its start.
+    mass = np.r_[0.0, np.ones(14), np.arange(2, 11)]
+    for weight in (None, np.full(24, 2.5), np.r_[np.full(23, 2.5), 1.0]):
+        events = {"score": np.random.default_rng(1).random(24), "mass": mass, "weight": weight}
+        loss, grad = libmode.mode_loss_and_grad(**events, unbiased=False)
+        found, gradient = both(on_device, events, {"unbiased": False})
+        golden.assert_close(found, loss, 1e-9)
+        golden.assert_close(gradient, grad, 1e-9)
+
+
+@pytest.mark.parametrize("far", [1e6, 1e-3])
+def test_masses_far_from_0_lose_no_digits(far):
+    rng = np.random.default_rng(2)
+    events = {"score": rng.random(500), "mass": far + far * 1e-6 * rng.random(500), "weight": None}
+    loss, grad = libmode.mode_loss_and_grad(**events, order=2)
+    found, gradient = both(on_device, events, {"order": 2})
+    golden.assert_close(gradient, grad, 1e-9)
+    golden.assert_close(found, loss, 1e-9)
+
+
+class Operations(TorchDispatchMode):
+    """Lists the operations of ATen that are no views."""
+
+    def __init__(self):
+        super().__init__()
+        self.names = []
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        if not function.is_view:
+            self.names.append(str(function))
+        return function(*args, **(kwargs or {}))
+
+
+def batch(n=2_000, dtype=torch.float32, seed=1):
+    torch.manual_seed(seed)
+    score, mass, weight = torch.rand(3, n, dtype=dtype).unbind()
+    return score, torch.randint(0, 2, (n,)).to(dtype), 50 - 60 * torch.log(mass), -torch.log(weight)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize(("weighted", "most"), [(True, 70), (False, 54)])
+def test_the_loss_is_few_operations(dtype, weighted, most):
+    score, target, mass, weight = batch(dtype=dtype)
+    mode, weight = MoDeLoss(order=1, on_device=True, monitor=False), weight if weighted else None
+    leaf = score.requires_grad_()
+    mode(leaf, target, mass, weight).backward()
+    plan = plan_of(check("mode", {"order": 1}), weighted)
+    with Operations() as of:  # what a GPU does; on the CPU the values are looked at too
+        found = of_torch.loss_and_grad(plan, Events(score.detach(), mass, weight, target))
+        torch._assert_async(found.good.all())
+        loss, grad = found.loss.to(dtype), found.grad.to(dtype)
+        grad * loss  # by the incoming gradient
+    assert len(of.names) <= most, of.names
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("logits", [False, True])
+def test_the_layer_is_few_operations(dtype, logits):
+    score, target, mass, weight = batch(dtype=dtype)
+    constraint = MoDeConstraint(order=1, on_device=True, from_logits=logits)
+    for measured in (False, True):
+        leaf = score.clone().requires_grad_()
+        with Operations() as of:
+            pushed = constraint(leaf, target, mass, weight)
+            incoming = torch.ones_like(pushed)
+            pushed.backward(incoming)
+        if measured:
+            names = [name for name in of.names if "ones_like" not in name and "_local_scalar" not in name]
+            assert len(names) <= 100, names
+
+
+def layers(**arguments):
+    return [MoDeConstraint(on_device=chosen, **arguments) for chosen in (True, False)]
+
+
+def stepped(constraint, pred, target, mass, weight, **more):
+    """The gradient of a cross entropy with a layer in front of it."""
+    leaf = pred.clone().requires_grad_()
+    found = constraint(leaf, target, mass, weight, **more)
+    if constraint._constraint.from_logits:
+        found = torch.sigmoid(found)
+    torch.nn.functional.binary_cross_entropy(found.clamp(1e-6, 1 - 1e-6), target.to(found.dtype)).backward()
+    return leaf.grad
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_layer_is_that_of_the_core(seed):
+    rng = np.random.default_rng(seed)
+    order, logits = int(rng.integers(4)), bool(rng.integers(2))
+    arguments = {"order": order, "from_logits": logits, "relative_strength": [None, 3.0][rng.integers(2)]}
+    if rng.random() < 0.3:
+        arguments["bins"] = int(rng.integers(order + 2, 12))
+    if rng.random() < 0.2:
+        arguments["unbiased"] = False
+    if not logits and rng.random() < 0.3:
+        arguments["score_range"] = (-1.0, 2.0)
+    if rng.random() < 0.3:
+        arguments["mass_range"] = (60.0, 200.0)
+    device, core = layers(monitor=False, **arguments)
+    weighted = rng.random() < 0.5
+    for _ in range(3):
+        n = int(rng.choice([600, 3000]))
+        mass = 50 + rng.exponential(60, n)
+        x = rng.normal(0, 1, n) + 0.01 * mass
+        if not weighted and rng.random() < 0.5:  # ties; of weights too, ranks may be rounded into another cell
+            x, mass = np.round(x, 1), np.round(mass / 10) * 10
+        weight = torch.as_tensor(rng.exponential(1, n) * rng.choice([1.0, -0.3, 0.0], n, p=[0.85, 0.1, 0.05]))
+        pred = torch.as_tensor(x if logits else 1 / (1 + np.exp(-x)))
+        events = pred, torch.as_tensor(rng.integers(0, 2, n)), torch.as_tensor(mass), weight if weighted else None
+        got, want = stepped(device, *events), stepped(core, *events)
+        golden.assert_close(got, want, 1e-9)
+        numbers = [tensor.numpy()[[0, 1, 2, 3, 4, 5, 7]] for tensor in (device.state, core.state)]  # all but the share
+        golden.assert_close(*numbers, 1e-9)
+        if len(core.sums):
+            golden.assert_close(device.sums, core.sums, 1e-9, floor=1e-12)
+        golden.assert_close(device.strength, core.strength, 1e-9)
+        golden.assert_close(device.loss, core.loss, 1e-9, floor=1e-13)
+        np.testing.assert_allclose(device.dependence, core.dependence, rtol=1e-6)
+
+
+def test_the_layer_on_float32_and_half_precision():
+    device, core = layers(order=1, monitor=False)
+    for seed in range(3):
+        score, target, mass, weight = batch(seed=seed)
+        golden.assert_close(
+            stepped(device, score, target, mass, weight), stepped(core, score, target, mass, weight), 1e-5
+        )
+    score = score.half()
+    got, want = (stepped(layer, score, target, mass, weight) for layer in (device, core))
+    assert got.dtype is torch.float16
+    golden.assert_close(got, want, 1e-2)
+
+
+def test_reference_events_of_the_layer():
+    device, core = layers(order=1, monitor=False)
+    score, target, mass, weight = batch(dtype=torch.float64)
+    reference = Events(*(tensor[:1500] for tensor in (score, mass, weight)), target[:1500] * 0)
+    for _ in range(2):
+        got, want = (
+            stepped(layer, score[1500:], target[1500:], mass[1500:], weight[1500:], reference=reference)
+            for layer in (device, core)
+        )
+        golden.assert_close(got, want, 1e-9)
+        golden.assert_close(device.strength, core.strength, 1e-9)
+
+
+def test_a_layer_goes_from_the_core_to_the_device_and_back():
+    moving, core = MoDeConstraint(monitor=False), MoDeConstraint(monitor=False)
+    for step in range(6):
+        moving.on_device = step % 3 == 1
+        events = batch(dtype=torch.float64, seed=step)
+        golden.assert_close(stepped(moving, *events), stepped(core, *events), 1e-9)
+        np.testing.assert_allclose(moving.dependence, core.dependence, rtol=1e-6)
+    assert list(moving.state_dict()) == list(core.state_dict())
+
+
+def test_the_share_of_averages_in_closed_form():
+    share = 0.0
+    for steps in range(1, 1000):
+        rate = max(1 / steps, RATE)
+        share = (1 - rate) ** 2 * share + rate**2
+        assert abs(share - share_of(steps)) < 1e-14
+
+
+# A push that makes no difference, though it came in float32 and weights are of any scale.
+@pytest.mark.parametrize("scale", [1e-12, 1.0, 1e12])
+def test_no_scale_of_the_weights_matters(scale):
+    score, target, mass, weight = batch(dtype=torch.float64)
+    device, core = layers(monitor=False)
+    golden.assert_close(
+        stepped(device, score, target, mass, scale * weight), stepped(core, score, target, mass, weight), 1e-9
+    )
+
+
+# No PyTorch without CUDA can compute there, but a tensor that only has a shape and that device can be asked
+# for all operations, and fails at any that needs a value on the host.
+ON_CUDA = [
+    {"order": 0},
+    {"order": 3, "score_range": (-1.0, 2.0)},
+    {"order": 1, "mass_range": (0, 0.8), "bins": 5, "unbiased": False},
+    {"edges": [0.0, 0.2, 0.5, 1.0], "order": 1, "reduction": "sum"},
+]
+
+
+@pytest.mark.parametrize("options", ON_CUDA, ids=str)
+def test_nothing_is_read_on_the_host(options):
+    with FakeTensorMode():
+        score, mass, weight = (torch.rand(1000, device="cuda") for _ in range(3))
+        label = torch.randint(0, 2, (1000,), device="cuda")
+        with pytest.raises(DataDependentOutputException):
+            bool((score > 0).all())
+        events = Events(score, mass, weight, label)
+        assert of_torch.is_on_device(None, encode("mode", **options), events)
+        for skip in (True, False):
+            loss, grad = of_torch.compute(score, mass, weight, label, None, encode("mode", **options), skip)
+            assert loss.device.type == grad.device.type == "cuda"
+            assert loss.shape == () and grad.shape == (1000,) and loss.dtype is grad.dtype is torch.float32
+        for batch_of in (1000, 600):
+            state = State(*(torch.rand(n, dtype=torch.float64, device="cuda") for n in (8, 144)))
+            plan = plan_of(check("mode", options), True, True)
+            found = push(plan, state, events, False, batch_of, None)
+            assert found.push.device.type == "cuda" and found.push.shape == (batch_of,)
+            kept = found.push, found.by_logit, found.size, state.numbers[0]
+            context = SimpleNamespace(saved_tensors=kept, done=lambda: None)
+            added, *_ = of_torch.Pushing.backward(context, score[:batch_of])
+            assert added.shape == (batch_of,) and added.dtype is torch.float32
+
+
+def test_what_goes_to_the_core():
+    with FakeTensorMode():
+        score, mass = (torch.rand(1000, device="cuda") for _ in range(2))
+        events = Events(score, mass)
+        for options in (
+            {"order": 1, "max_slope": 0.5},
+            {"order": 4},
+            {"binning": "uniform"},
+            {"background_label": (0, 1)},
+        ):
+            assert not of_torch.is_on_device(None, encode("mode", **options), events)
+        assert not of_torch.is_on_device(None, encode("mode"), events._replace(category=mass))
+        assert not of_torch.is_on_device(None, encode("mode"), events._replace(mass=torch.stack([mass, mass], 1)))
+        assert not of_torch.is_on_device(False, encode("mode"), events)
+    assert not of_torch.is_on_device(None, encode("mode"), Events(torch.rand(9), torch.rand(9)))
+
+
+class NotLookedAt(torch.Tensor):
+    """A tensor that stands for one on a GPU."""
+
+
+@pytest.mark.parametrize("argument", ["score", "mass", "weight", "batch"])
+def test_what_the_device_says_of_bad_events(argument):
+    rng = np.random.default_rng(1)
+    events = {name: torch.tensor(rng.random(100)) for name in ("score", "mass", "weight")}
+    if argument == "batch":
+        events["mass"][:] = 3.0
+    else:
+        events[argument][7] = np.nan
+    score, *others = (tensor.as_subclass(NotLookedAt) for tensor in events.values())
+    arguments = score, *others, None, None, encode("mode", bins=4)
+    with pytest.raises(RuntimeError, match="on the device there is no loss"):
+        of_torch.compute(*arguments, False)
+    loss, grad = of_torch.compute(*arguments, True)
+    assert loss == 0 and (grad == 0).all()
+
+
+def test_compiled():
+    torch.manual_seed(2)
+    score, mass, weight = torch.rand(3, 200).unbind()
+    mode = MoDeLoss(order=1, on_device=True)
+    results = []
+    for form in (torch.compile(mode, fullgraph=True, backend="aot_eager"), MoDeLoss(order=1)):
+        leaf = score.clone().requires_grad_()
+        loss = form(leaf, torch.zeros(200), mass, weight)
+        (3 * loss).backward()
+        results.append((loss.detach(), leaf.grad))
+    torch.testing.assert_close(*results)
+
+
+# PyTorch's own forward mode compiles a few functions with its old compiler.
+@pytest.mark.filterwarnings("ignore:`torch.jit.script` is:FutureWarning", "ignore::DeprecationWarning:torch")
+def test_torch_func():
+    torch.manual_seed(2)
+    scores, mass = torch.rand(2, 100), torch.rand(100)
+    device, core = (lambda score, on=on: mode_loss(score, mass, bins=4, on_device=on) for on in (True, False))
+    torch.testing.assert_close(torch.func.vmap(device)(scores), torch.stack([core(score) for score in scores]))
+    torch.testing.assert_close(torch.func.grad(device)(scores[0]), torch.func.grad(core)(scores[0]))
+    found = torch.func.jvp(device, (scores[0],), (scores[1],))
+    torch.testing.assert_close(found, torch.func.jvp(core, (scores[0],), (scores[1],)))
+    leaf = scores[0].clone().requires_grad_()
+    (first,) = torch.autograd.grad(device(leaf), leaf, create_graph=True)
+    with pytest.raises(RuntimeError, match="no second derivative"):
+        first.sum().backward()
+
+
+FORMS = {
+    "pooled": ({"background_only": False}, {}),
+    "classes": ({"per_class": True}, {}),
+    "transform": ({"score_transform": torch.square}, {}),
+    "signal": ({"score_transform": "signal_efficiency"}, {}),
+    "reference": ({}, {"reference": Events(torch.linspace(0.01, 0.99, 40), torch.linspace(0, 1, 40))}),
+}
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_the_module(name):
+    torch.manual_seed(4)
+    arguments, more = FORMS[name]
+    pred = torch.rand((200, 3) if name == "classes" else 200)
+    target, mass = torch.randint(0, 2, (200,)), torch.rand(200)
+    results = []
+    for chosen in (False, True):
+        leaf = pred.clone().requires_grad_()
+        loss = MoDeLoss(on_device=chosen, **arguments)(leaf, target, mass, **more)
+        loss.backward()
+        results.append((loss.detach(), leaf.grad))
+    torch.testing.assert_close(*results)
+
+
+def test_a_bad_batch_on_the_cpu_is_skipped_as_usual():
+    score, mass = torch.rand(4, requires_grad=True), torch.ones(4)
+    mode = MoDeLoss(on_bad_batch="skip", on_device=True)
+    with pytest.warns(RuntimeWarning, match="gives a batch the loss 0"):
+        loss = mode(score, torch.zeros(4), mass)
+    loss.backward()
+    assert loss == 0 and (score.grad == 0).all() and mode.skipped == 1
+    with pytest.raises(libmode.BatchError, match="all 4 selected events have the same mass 1"):
+        MoDeLoss(on_device=True)(score, torch.zeros(4), mass)
+    with pytest.raises(libmode.BatchError, match="mass is empty"):
+        mode_loss(torch.zeros(0), torch.zeros(0), on_device=True)
+    constraint = MoDeConstraint(on_device=True, monitor=False)
+    with pytest.warns(RuntimeWarning, match="gives a batch no gradient of MoDe"):
+        constraint(score, torch.zeros(4), mass)
+    assert constraint.skipped == 1
+    with pytest.raises(ValueError, match=r"score\[1\] = NaN.*training step 0"):
+        constraint(torch.tensor([0.5, torch.nan, 0.1], requires_grad=True), torch.zeros(3), torch.rand(3))
+
+
+def test_a_batch_without_a_loss_changes_no_state_and_pushes_nothing():
+    score, target, mass, weight = batch(dtype=torch.float64)
+    plan = plan_of(check("mode", {"order": 1}), True, True)
+    state = State(*(torch.rand(n, dtype=torch.float64) for n in (8, 144)))
+    before = [tensor.clone() for tensor in state]
+    for label, weights in ((target + 5, weight), (target, -weight), (target, weight * (torch.arange(2000) < 3))):
+        found = push(plan, state, Events(score, mass, weights, label), False, 2000, None)
+        assert not found.good and found.size == 0 and found.push.isfinite().all()
+        assert all(torch.equal(now, then) for now, then in zip(state, before, strict=True))
+
+
+def test_what_is_not_there():
+    for options, name in (({"joint": True}, "joint"), ({"max_slope": 0.5, "order": 1}, "max_slope")):
+        with pytest.raises(ValueError, match=f"{name} = .*: on_device = True has no such form"):
+            MoDeLoss(on_device=True, **options)
+        with pytest.raises(ValueError, match=f"{name} = .*: on_device = True has no such form"):
+            MoDeConstraint(on_device=True, **options)
+    with pytest.raises(ValueError, match="tolerance = 1000.0: on_device = True has no such form"):
+        MoDeConstraint(on_device=True, tolerance=1000)
+    with pytest.raises(ValueError, match="tensors on cpu and meta: on_device = True has no such form"):
+        mode_loss(torch.rand(9), torch.rand(9, device="meta"), on_device=True)
+    assert "on_device=True" in repr(MoDeLoss(order=1, on_device=True))
+    assert "on_device=False" in repr(MoDeConstraint(on_device=False))
+
+
+def test_constants_are_made_once():
+    plan, like = plan_of(check("mode", {"order": 1}), False), torch.rand(3)
+    assert constants_of(like, plan) is constants_of(torch.rand(5), plan)
+
+
+def test_tensors_that_travel_together():
+    given = [
+        torch.rand(5),
+        torch.arange(3, dtype=torch.int8),
+        torch.rand(7, 2, dtype=torch.float64)[:, :1],
+        torch.rand(0),
+    ]
+    given += [torch.tensor([True, False]), torch.arange(4)]
+    found = unpack(pack(given), given)
+    for got, want in zip(found, given, strict=True):
+        assert got.dtype is want.dtype
+        torch.testing.assert_close(got, want)
