@@ -265,7 +265,7 @@ class Constraint:
             bias=_mean(state.bias, found.bias, rate),
             events=_mean(state.events, found.events, rate),
             square=_mean(state.square, found.loss**2, rate),
-            share=(1 - rate) ** 2 * state.share + rate**2,
+            share=share_of(state.steps + 1),
             factor=state.factor,
             sums=state.sums,
         )
