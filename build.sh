@@ -30,6 +30,8 @@ usage: ./build.sh COMMAND
   bench --against COMMIT [...]
                 time the core of a commit and that of this tree in turns, half an hour
                 (--quick: a look in minutes; see bench --against HEAD --help)
+  bench device [...]
+                time the loss and the layer on a GPU, a quarter of an hour; see bench device --help
 
   docs          build the documentation site into build/docs, warnings as errors
   docs --execute [NAME...]
@@ -562,6 +564,10 @@ bench() {
     esac
     libmode
     extras bench
+    if [ "${1:-}" = device ]; then
+        "$VENV/bin/python" -m bench.device "${@:2}"
+        return
+    fi
     with_modeloss
     "$VENV/bin/python" -m bench.run "$@"
 }

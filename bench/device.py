@@ -1,86 +1,254 @@
-"""The loss by PyTorch's own operations beside the core: ``python -m bench.device``.
+"""The layer and the loss on a GPU, beside the core: ``./build.sh bench device``.
 
-Forward and backward of ``mode_loss(order=1)`` with ``on_device=True``, as ratios to the same from the core, to
-``torch.sort`` of the scores and to DisCo over all pairs (where these fit), timed in turns. On ``--device cuda`` the
-core's time has the copies to the host and back in it, and each turn ends when the device is done.
+Two tables. The time of forward and backward of ``MoDeLoss(order=1)`` and ``MoDeConstraint(order=1)`` of so many events
+with labels and weights, by the core (with the copies both ways) and on the device, beside a sort of the scores. And
+that of a training step of the paper's network and of a transformer of 2 million parameters, without a layer, with that of
+the core and with that on the device. On a GPU both also as CUDA graphs, where that can be: the core cannot be captured.
+
+There it first checks that a step on the device waits for nothing (torch.cuda.set_sync_debug_mode("error")), and that a
+graph does what the step does. Without a GPU the same runs on tensors of the processor: a test of this program, whose
+times say nothing of a GPU. Writes what it ran on, and all times, to build/bench/device.json.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import time
 from collections.abc import Callable
-from functools import partial
+from pathlib import Path
+from typing import Any
 
 import torch
-from libmode.torch import mode_loss
-from torch import Tensor
+from libmode.torch import MoDeConstraint, MoDeLoss
+from torch import Tensor, nn
 
-from .peers import disco_loss
-from .timing import Timing, interleaved, sampler
+from . import machine
 
-PAIRS = 5_000  # events up to which DisCo's matrices are small
+Step = Callable[[], object]
+
+LAYERS = {"without": None, "core": False, "device": True}
 
 
-def calls(n: int, device: str) -> dict[str, Callable[[], object]]:
-    """What is timed for n events."""
+class Timer:
+    """Times steps on one device."""
+
+    def __init__(self, device: torch.device, seconds: float) -> None:
+        self.device, self.seconds = device, seconds
+
+    def wait(self) -> None:
+        """Until the device is done."""
+        if self.device.type == "cuda":
+            torch.cuda.synchronize(self.device)
+
+    def milliseconds(self, step: Step) -> float:
+        """Of a step, the fastest of five rounds of as many as take a fifth of the time."""
+        step()
+        self.wait()
+        once = self._of(step, 1)
+        count = max(1, int(self.seconds / 5 / max(once, 1e-6)))
+        return 1e3 * min(self._of(step, count) for _ in range(5))
+
+    def _of(self, step: Step, count: int) -> float:
+        start = time.perf_counter()
+        for _ in range(count):
+            step()
+        self.wait()
+        return (time.perf_counter() - start) / count
+
+
+def graph_of(step: Step) -> Step:
+    """The step as a CUDA graph, after some on another stream, as PyTorch's documentation has it."""
+    stream = torch.cuda.Stream()
+    stream.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(stream):
+        for _ in range(3):
+            step()
+    torch.cuda.current_stream().wait_stream(stream)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        step()
+    return graph.replay
+
+
+class Events:
+    """Scores, labels, masses and weights on a device."""
+
+    def __init__(self, n: int, device: torch.device) -> None:
+        generator = torch.Generator().manual_seed(1)
+        uniform = torch.rand(4, n, generator=generator)
+        self.score = uniform[0].to(device).requires_grad_()
+        self.target = (uniform[1] < 0.5).float().to(device)
+        self.mass, self.weight = (50 - 60 * torch.log1p(-uniform[2:])).to(device)
+
+    def step(self, module: nn.Module) -> Step:
+        """Forward and backward of a loss, or of a layer before a cross entropy."""
+
+        def of_layer() -> Tensor | None:
+            self.score.grad = None
+            score = module(self.score, self.target, self.mass, self.weight)
+            nn.functional.binary_cross_entropy(score, self.target, self.weight).backward()
+            return self.score.grad
+
+        def of_loss() -> Tensor | None:
+            self.score.grad = None
+            module(self.score, self.target, self.mass, self.weight).backward()
+            return self.score.grad
+
+        return of_layer if isinstance(module, MoDeConstraint) else of_loss
+
+
+class Transformer(nn.Module):
+    """32 particles of 8 features, 4 layers of width 192: 2 million parameters."""
+
+    features = (32, 8)
+
+    def __init__(self) -> None:
+        super().__init__()
+        layer = nn.TransformerEncoderLayer(192, 8, 4 * 192, dropout=0.0, batch_first=True)
+        self.parts = nn.Sequential(nn.Linear(8, 192), nn.TransformerEncoder(layer, 4, enable_nested_tensor=False))
+        self.last = nn.Linear(192, 1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Scores, (n, 1), of particles, (n, 32, 8)."""
+        return torch.sigmoid(self.last(self.parts(x).mean(1)))
+
+
+class Paper(nn.Sequential):
+    """3 x 64 SiLU nodes, of 10 features."""
+
+    features = (10,)
+
+    def __init__(self) -> None:
+        sizes = (10, 64, 64, 64)
+        hidden = [part for k in range(3) for part in (nn.Linear(sizes[k], sizes[k + 1]), nn.SiLU())]
+        super().__init__(*hidden, nn.Linear(64, 1), nn.Sigmoid())
+
+
+def training(network: type[Paper] | type[Transformer], batch: int, device: torch.device, layer: bool | None) -> Step:
+    """A step of a training: forward, cross entropy, backward and Adam."""
     torch.manual_seed(1)
-    score = torch.rand(n, device=device)
-    mass = 50 + 60 * torch.empty(n, device=device).exponential_()
+    events, model = Events(batch, device), network().to(device)
+    x = torch.randn(batch, *network.features).to(device)
+    constraint = None if layer is None else MoDeConstraint(order=1, on_device=layer).to(device)
+    capturable = device.type == "cuda"
+    optimizer = torch.optim.Adam(model.parameters(), capturable=capturable)
 
-    def both(loss: Callable[[Tensor], Tensor]) -> Tensor | None:
-        leaf = score.detach().requires_grad_()
-        loss(leaf).backward()
-        if device != "cpu":
-            torch.accelerator.synchronize()
-        return leaf.grad
+    def step() -> None:
+        optimizer.zero_grad(set_to_none=True)
+        score = model(x)[:, 0]
+        if constraint is not None:
+            score = constraint(score, events.target, events.mass, events.weight)
+        nn.functional.binary_cross_entropy(score, events.target, events.weight).backward()
+        optimizer.step()
 
-    def sort() -> object:
-        found = torch.sort(score)
-        if device != "cpu":
-            torch.accelerator.synchronize()
-        return found
-
-    found: dict[str, Callable[[], object]] = {
-        "device": partial(both, lambda s: mode_loss(s, mass, order=1, on_device=True)),
-        "device, bounded": partial(both, lambda s: mode_loss(s, mass, order=1, max_slope=0.5, on_device=True)),
-        "core": partial(both, lambda s: mode_loss(s, mass, order=1)),
-        "core, bounded": partial(both, lambda s: mode_loss(s, mass, order=1, max_slope=0.5)),
-        "sort": sort,
-    }
-    if n <= PAIRS:
-        found["DisCo"] = partial(both, lambda s: disco_loss(s, mass, torch.ones_like(s)))
-    return found
+    return step
 
 
-def table(times: dict[int, dict[str, Timing]]) -> str:
-    """The times of the device form, and by how many times it takes longer than others."""
-    lines = [
-        f"{'n':>9} {'device [ms]':>12} {'/ core':>8} {'/ sort':>8} {'/ DisCo':>8} {'bounded [ms]':>13} {'/ core':>8}"
-    ]
-    for n, of in times.items():
-        own, bounded = of["device"].median, of["device, bounded"].median
-        disco = f"{own / of['DisCo'].median:8.2f}" if "DisCo" in of else f"{'':8}"
-        lines.append(
-            f"{n:>9,} {1e3 * own:>12.2f} {own / of['core'].median:>8.1f} {own / of['sort'].median:>8.1f} {disco} "
-            f"{1e3 * bounded:>13.2f} {bounded / of['core, bounded'].median:>8.1f}"
-        )
-    return "\n".join(lines)
+def checks(device: torch.device) -> list[str]:
+    """What has to hold on a GPU, as lines of what was found; raises where it does not."""
+    if device.type != "cuda":
+        return ["not checked, for want of a GPU: that nothing is waited for, and that CUDA graphs capture a step"]
+    step = training(Paper, 4_096, device, True)
+    step()
+    torch.cuda.set_sync_debug_mode("error")
+    step()
+    torch.cuda.set_sync_debug_mode("default")
+    events, results = Events(100_000, device), []
+    for captured in (False, True):
+        constraint = MoDeConstraint(order=1).to(device)
+        call = events.step(constraint)
+        if captured:
+            replay = graph_of(call)  # after four steps
+            replay()
+        else:
+            for _ in range(4):
+                call()
+        assert events.score.grad is not None
+        results.append(events.score.grad.clone())
+    torch.testing.assert_close(*results, rtol=1e-4, atol=1e-6)
+    return ["a step waits for nothing, and a CUDA graph of it does the same"]
+
+
+def of_events(sizes: list[int], timer: Timer) -> list[dict[str, Any]]:
+    """Rows of times in ms."""
+    rows = []
+    for n in sizes:
+        events, row = Events(n, timer.device), {"events": n}
+        for name, kind in (("loss", MoDeLoss), ("layer", MoDeConstraint)):
+            for where in ("core", "device"):
+                module = kind(order=1, monitor=False, on_device=LAYERS[where]).to(timer.device)
+                row[f"{name}, {where}"] = timer.milliseconds(events.step(module))
+            if timer.device.type == "cuda":
+                module = kind(order=1, monitor=False, on_device=True).to(timer.device)
+                row[f"{name}, graph"] = timer.milliseconds(graph_of(events.step(module)))
+        score = events.score.detach()
+        row["sort"] = timer.milliseconds(lambda score=score: torch.sort(score))
+        rows.append(row)
+        show(row, first=len(rows) == 1)
+    return rows
+
+
+def of_steps(batches: list[int], timer: Timer) -> list[dict[str, Any]]:
+    """Rows of times in ms."""
+    rows = []
+    for network in (Paper, Transformer):
+        for batch in batches:
+            row: dict[str, Any] = {"network": network.__name__, "batch": batch}
+            for name, layer in LAYERS.items():
+                step = training(network, batch, timer.device, layer)
+                row[name] = timer.milliseconds(step)
+                if timer.device.type == "cuda" and layer is not False:
+                    row[f"{name}, graph"] = timer.milliseconds(graph_of(training(network, batch, timer.device, layer)))
+            rows.append(row)
+            show(row, first=len(rows) == 1)
+    return rows
+
+
+def show(row: dict[str, Any], first: bool) -> None:
+    """A line of a table, the first with its head."""
+    if first:
+        print("\n| " + " | ".join(row) + " |  [ms]\n" + "|---" * len(row) + "|")
+    cells = (
+        f"{value:,.3f}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else value
+        for value in row.values()
+    )
+    print("| " + " | ".join(cells) + " |", flush=True)
 
 
 def main() -> None:
-    """Prints the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--device", default="cpu", help="where the tensors lie, for instance cuda; cpu by default")
-    parser.add_argument("--sizes", type=int, nargs="+", default=[1_000, 10_000, 100_000, 1_000_000], help="of events")
-    parser.add_argument("--seconds", type=float, default=5.0, help="for each size; 5 by default")
+    """Prints the tables."""
+    parser = argparse.ArgumentParser(
+        "./build.sh bench device", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    found = "cuda" if torch.cuda.is_available() else "cpu"
+    parser.add_argument("--device", default=found, help=f"where the tensors lie; {found} by default, as it is here")
+    parser.add_argument("--sizes", type=int, nargs="+", default=[10**k for k in range(3, 8)], help="numbers of events")
+    parser.add_argument("--batches", type=int, nargs="+", default=[512, 4_096])
+    parser.add_argument("--seconds", type=float, default=1.0, help="for each time; 1 by default")
+    parser.add_argument("--out", type=Path, default=Path("build/bench/device.json"))
     given = parser.parse_args()
-    name = torch.cuda.get_device_name() if given.device.startswith("cuda") else f"{torch.get_num_threads()} threads"
-    print(f"{given.device}: {name}, PyTorch {torch.__version__}")
-    times = {}
-    for n in given.sizes:
-        samplers = {name: sampler(call) for name, call in calls(n, given.device).items()}
-        times[n] = interleaved(samplers, given.seconds, limit=20.0, title=f"{n:,} events")
-    print(table(times))
+    device = torch.device(given.device)
+    gpu = device.type == "cuda"
+    name = (
+        torch.cuda.get_device_name(device)
+        if gpu
+        else f"no GPU: {machine.processor()}, {torch.get_num_threads()} threads"
+    )
+    about = {"device": name, "torch": torch.__version__, "cuda": torch.version.cuda if gpu else None}
+    print(", ".join(f"{key} {value}" for key, value in about.items() if value))
+    said = checks(device)
+    print(*said, sep="\n")
+    timer = Timer(device, given.seconds)
+    results = {
+        **about,
+        "checks": said,
+        "events": of_events(given.sizes, timer),
+        "steps": of_steps(given.batches, timer),
+    }
+    given.out.parent.mkdir(parents=True, exist_ok=True)
+    given.out.write_text(json.dumps(results, indent=1) + "\n")
+    print(f"\n{given.out}")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """The loss, and the layer, by PyTorch's operations: those of the core, in few operations, none of which reads a value."""
 
+import copy
 from types import SimpleNamespace
 
 import golden
@@ -318,6 +319,34 @@ def test_the_share_of_averages_in_closed_form():
         rate = max(1 / steps, RATE)
         share = (1 - rate) ** 2 * share + rate**2
         assert abs(share - share_of(steps)) < 1e-14
+
+
+def test_keys_that_need_64_bits():
+    n = 40_000  # times the squares of 252 numbers of bins, which tell three orders apart
+    device, core = layers(order=1, bins=250, monitor=False)
+    score, target, mass, weight = batch(n, dtype=torch.float64)
+    golden.assert_close(stepped(device, score, target, mass, weight), stepped(core, score, target, mass, weight), 1e-9)
+
+
+def test_masses_and_weights_that_want_a_gradient_get_none():
+    score, target, mass, weight = batch()
+    mass, weight = mass.requires_grad_(), weight.requires_grad_()
+    for layer in layers(monitor=False):
+        stepped(layer, score, target, mass, weight)
+    loss = MoDeLoss(on_device=True, monitor=False)(score.requires_grad_(), target, mass, weight)
+    loss.backward()
+    assert mass.grad is None and weight.grad is None and score.grad is not None
+
+
+def test_a_layer_on_the_device_is_copied_and_saved():
+    layer = MoDeConstraint(on_device=True, monitor=False)
+    events = batch(dtype=torch.float64)
+    stepped(layer, *events)
+    copied, loaded = copy.deepcopy(layer), MoDeConstraint(on_device=True, monitor=False)
+    loaded.load_state_dict(layer.state_dict())
+    want = stepped(layer, *events)
+    for other in (copied, loaded):
+        assert torch.equal(stepped(other, *events), want)
 
 
 # A push that makes no difference, though it came in float32 and weights are of any scale.

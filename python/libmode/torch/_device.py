@@ -140,10 +140,13 @@ class OnDevice:
         self.calls = 0
         self.first: Tensor | None = None  # the number of good batches before the first call
         self.strength: Tensor | None = None
-        self.found: Pushed | None = None
         self._copy: tuple[Tensor, Any] | None = None  # of the number of good batches, as it was at the last look
         self._good, self._bad = 0.0, 0
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_copy": None}
+
+    @torch.no_grad()
     def find(self, constraint: Constraint, buffers: State, options: str, events: Events, batch: int) -> Pushed:
         """The push of a batch, after which the buffers are up to date."""
         typed = Events(*common(events.score, events.mass, events.weight), events.label)
@@ -151,9 +154,8 @@ class OnDevice:
         plan = plan_of(checked, events.weight is not None, True)
         if self.first is None:
             self.first, self.strength = buffers.numbers[0].clone(), torch.zeros_like(buffers.numbers[0])
-        self.found = push(plan, buffers, typed, constraint.from_logits, batch, constraint.relative_strength)
         self.calls += 1
-        return self.found
+        return push(plan, buffers, typed, constraint.from_logits, batch, constraint.relative_strength)
 
     def skipped(self, numbers: Tensor) -> int:
         """How many batches had no loss."""
@@ -172,7 +174,7 @@ class OnDevice:
                     f"MoDeConstraint has skipped the last {self._bad} batches, so that it does nothing: {NO_LOSS}"
                 )
         if self._copy is None:
-            host, event = torch.empty((), dtype=numbers.dtype, pin_memory=True), torch.Event(numbers.device)
+            host, event = torch.empty((), dtype=numbers.dtype, pin_memory=True), torch.cuda.Event()  # type: ignore[no-untyped-call]
             host.copy_(numbers[0], non_blocking=True)
             event.record()
             self._copy = host, event
