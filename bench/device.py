@@ -2,8 +2,8 @@
 
 Two tables. The time of forward and backward of ``MoDeLoss(order=1)`` and ``MoDeConstraint(order=1)`` of so many events
 with labels and weights, by the core (with the copies both ways) and on the device, beside a sort of the scores. And
-that of a training step of the paper's network and of a transformer of 2 million parameters, without a layer, with that of
-the core and with that on the device. On a GPU both also as CUDA graphs, where that can be: the core cannot be captured.
+that of a training step of the paper's network and of a transformer of 2 million parameters, without a layer, with that
+of the core and with that on the device. On a GPU also as CUDA graphs, where that can be: the core cannot be captured.
 
 There it first checks that a step on the device waits for nothing (torch.cuda.set_sync_debug_mode("error")), and that a
 graph does what the step does. Without a GPU the same runs on tensors of the processor: a test of this program, whose
