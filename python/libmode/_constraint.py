@@ -189,7 +189,7 @@ class Constraint:
         steering = _native.ModeSteering(
             ctypes.sizeof(_native.ModeSteering),
             norm=state.norm,
-            rate=max(1 / (float(state.steps) + 1), _RATE),
+            rate=max(1 / (float(state.steps) + 1), RATE),
             factor=self._proportional(state),
             batch=n if count is None else count,
             logits=self.from_logits,

@@ -225,7 +225,7 @@ def test_the_layer_is_few_operations(dtype, logits):
             pushed.backward(incoming)
         if measured:
             names = [name for name in of.names if "ones_like" not in name and "_local_scalar" not in name]
-            assert len(names) <= 100, names
+            assert len(names) <= 101, names
 
 
 def layers(**arguments):
@@ -268,7 +268,7 @@ def test_the_layer_is_that_of_the_core(seed):
         events = pred, torch.as_tensor(rng.integers(0, 2, n)), torch.as_tensor(mass), weight if weighted else None
         got, want = stepped(device, *events), stepped(core, *events)
         golden.assert_close(got, want, 1e-9)
-        numbers = [tensor.numpy()[[0, 1, 2, 3, 4, 6]] for tensor in (device.state, core.state)]  # all but the share
+        numbers = [tensor.numpy()[[0, 1, 2, 3, 4, 5, 7]] for tensor in (device.state, core.state)]  # all but the share
         golden.assert_close(*numbers, 1e-9)
         if len(core.sums):
             golden.assert_close(device.sums, core.sums, 1e-9, floor=1e-12)

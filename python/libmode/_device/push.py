@@ -28,7 +28,7 @@ _LEAST_NORM, _EDGE, _LEAST_SPREAD, _LEAST_SLOPE = 1e-12, 1e-12, 1e-14, 1e-6
 class State(NamedTuple):
     """The buffers."""
 
-    numbers: Tensor  #: (7,) libmode._constraint.State
+    numbers: Tensor  #: (8,) libmode._constraint.State
     sums: Tensor  #: (functions,)
 
 
@@ -85,10 +85,12 @@ def push(plan: Plan, state: State, events: Events, logits: bool, batch: int, rel
     norm = torch.linalg.vector_norm(direction)
     factors = torch.cat([products.view(-1), norm[None], of.moments.bins[None], numbers[:1], k.minus])
     found = factors.index_select(0, own.factors.view(-1)).view(-1, 3).pow(own.powers).prod(1)
-    averaged = torch.lerp(numbers[1:5], found[:4], found[9].clamp(min=RATE))
-    torch.where(good, averaged, numbers[1:5], out=numbers[1:5])
+    averaged = torch.lerp(numbers[1:6], found[:5], found[10].clamp(min=RATE))
+    torch.where(good, averaged, numbers[1:6], out=numbers[1:6])
     residual = torch.mv(own.functions, torch.index_add(own.of_cells, 0, cell, direction))
-    residual = torch.where(good, residual / (found[4] + _LEAST_NORM), own.zero)  # minus r
+    residual = torch.where(
+        good, residual / torch.addcmul(own.least_norm, found[5], torch.maximum(found[0], averaged[0])), own.zero
+    )  # minus r
 
     # The law: what is pushed with, and what is remembered.
     gain = PROPORTIONAL if relative_strength is None else relative_strength
@@ -98,12 +100,12 @@ def push(plan: Plan, state: State, events: Events, logits: bool, batch: int, rel
 
     at = torch.mv(own.at_cells, coefficients).index_select(0, cell) * weights
     at = at if logits else torch.ops.aten.logit_backward(at, place, _LEAST_SLOPE)
-    spread = torch.fmin(torch.dot(found[5:9], own.spread), found[8])  # squared, at most 1, times the number of events
+    spread = torch.fmin(torch.dot(found[6:10], own.spread), found[9])  # squared, at most 1, times the number of events
     if batch < n:
-        spread = spread * found[8] / sign[:batch].abs().sum().clamp(min=1)
+        spread = spread * found[9] / sign[:batch].abs().sum().clamp(min=1)
     by_logit = sign if logits else slope if width == 1 else slope * width
     size = torch.where(good, spread.sqrt(), own.zero)
-    return Pushed(at[:batch].to(score.dtype), by_logit[:batch], size, found[0], found[8], good)
+    return Pushed(at[:batch].to(score.dtype), by_logit[:batch], size, found[1], found[9], good)
 
 
 @kept
@@ -119,8 +121,9 @@ def _constants_of(_: torch.dtype, device: torch.device, width: float) -> Constan
     squares, sum_, count, loss, bias, mean, slope = 14 + 0, 14 + 6, 21 + 1, 2, 3, 7 + 4, 14 + 5
     norm, bins, steps, minus = 28, 29, 30, 31
     made: list[Any] = [
+        [(norm, 1), (bins, -1)],
         *([(loss, 1), (bins, -1)], [(bias, 1), (bins, -1), (minus, 1)], [(sum_, 2), (squares, -1)]),
-        *([(loss, 2), (bins, -2)], [(norm, 1), (count, 0.5)]),
+        *([(loss, 2), (bins, -2)], [(bins, 1), (count, 0.5)]),
         *([(mean, 1), (slope, -2), (count, 1)], [(mean, 2), (slope, -2), (count, 1)], [(slope, -1), (count, 1)]),
         *([(count, 1)], [(steps, -1)]),
     ]
@@ -132,6 +135,7 @@ def _constants_of(_: torch.dtype, device: torch.device, width: float) -> Constan
         of_parts=on(device, [[0.0] * _PARTS, [1e-300] * _PARTS]),
         of_cells=on(device, torch.zeros(_CELLS * _CELLS)),
         zero=on(device, 0.0),
+        least_norm=on(device, _LEAST_NORM),
         functions=on(device, functions.T.contiguous()),
         at_cells=on(device, functions * (2 / width)),  # 2: by what weights were divided
         factors=on(device, [[place for place, _ in one] for one in full], torch.int32),
