@@ -68,12 +68,11 @@ def with_hess(events: Events, weighted: bool = False, order: int = 2) -> peers.C
     return lambda: libmode.mode_evaluate(events.score, events.mass, weight=weight, order=order, hess=True).grad
 
 
-def baseline(events: Events, name: str, **options: Any) -> peers.Call:
-    """A loss of libmode.baselines and its gradient from NumPy arrays."""
-    from libmode import baselines
+def baseline(events: Events, **options: Any) -> peers.Call:
+    """Another loss of libmode and its gradient from NumPy arrays."""
+    import libmode
 
-    function = getattr(baselines, name)
-    return lambda: function(events.score, events.mass, **options)[1]
+    return lambda: libmode.mode_loss_and_grad(events.score, events.mass, **options)[1]
 
 
 def from_torch(events: Events, order: int = 2, **options: Any) -> peers.Call:
@@ -122,9 +121,9 @@ def _all() -> list[Method]:
         Method(FLOAT_SORT, partial(peers.strong_torch, radix=False)),
         Method(MODELOSS, peers.modeloss),
         Method("DisCo", peers.disco),
-        Method("libmode DisCo", partial(baseline, name="disco_loss_and_grad")),
-        Method("libmode DisCo unbiased", partial(baseline, name="disco_loss_and_grad", unbiased=True)),
-        Method("libmode flatness", partial(baseline, name="flatness_loss_and_grad")),
+        Method("libmode DisCo", partial(baseline, loss="disco")),
+        Method("libmode DisCo unbiased", partial(baseline, loss="disco", unbiased=True)),
+        Method("libmode flatness", partial(baseline, loss="flatness")),
         Method("hep_ml flatness", peers.hep_ml_flatness),
         Method("np.argsort", peers.numpy_argsort, at_most=largest),
         Method("np.sort", peers.numpy_sort, at_most=largest),

@@ -20,7 +20,7 @@ from ._plain import flag
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from .option_types import LossOptions
+    from .option_types import Loss, LossOptions
 
 
 class Moments(NamedTuple):
@@ -50,9 +50,26 @@ def mode_loss(
     weight: Any = None,
     label: Any = None,
     category: Any = None,
+    loss: Loss = "mode",
     **options: Unpack[LossOptions],
 ) -> float:
-    """The MoDe loss of arXiv:2010.09745, integrated exactly over the scores.
+    """The MoDe loss of arXiv:2010.09745, integrated exactly over the scores; or DisCo or flatness, to compare with.
+
+    DisCo is the squared distance correlation of mass and score (G. Kasieczka and D. Shih, arXiv:2001.05310), as the
+    authors' code has it for power 1. With a_ij = abs(m_i - m_j) and b_ij = abs(s_i - s_j)::
+
+        dCov^2(m, s) = <a_ij b_ij> - 2 <a_ij b_ik> + <a_ij b_kl>
+        loss         = dCov^2(m, s) / sqrt(dCov^2(m, m) dCov^2(s, s))
+
+    where <> is the mean over all events i, j, k, l, weighted with the product of their weights. Scores have no limits.
+
+    The flatness loss is that of J. Stevens and M. Williams, arXiv:1305.7248, as section 2.1 of
+    arXiv:2010.09745 writes it::
+
+        loss = sum_b share_b integral (F_b(s) - F(s))^2 ds,   F = sum_b share_b F_b
+
+    over ``score_range``, where F_b is the CDF of the scores of mass bin b, and share_b the bin's share of the sum of
+    weights. Both take O(n log n) time and O(n) memory.
 
     Parameters
     ----------
@@ -73,6 +90,12 @@ def mode_loss(
         Years, slices of another variable, groups: the loss of each category, which is that
         of its events alone with bins of their own, times its share of the sum of weights of
         all selected events, added up. All events are of one category by default.
+    loss : "mode", "disco" or "flatness", default "mode"
+        "disco" takes of the options ``unbiased`` and ``background_label``. Its ``unbiased`` is False by
+        default; True takes the mean <> over events that all differ. For equal weights this is the
+        bias-corrected distance correlation of G. Szekely and M. Rizzo, arXiv:1310.2926, which may be negative.
+        "flatness" takes ``bins``, ``binning``, ``edges``, ``mass_range``, ``joint``, ``missing``, ``score_range`` and
+        ``background_label``.
     {options}
 
     Returns
@@ -83,11 +106,12 @@ def mode_loss(
     ------
     BatchError
         Where no event is selected, or too few for the bins, and for a bin that is empty
-        or whose sum of weights is not positive. It is a ValueError.
+        or whose sum of weights is not positive. Of DisCo for fewer than 2 events, or 4 with ``unbiased``, and where it
+        would be 0/0, as for scores, or masses, that are all equal. It is a ValueError.
     ValueError
         For a value out of range, with its argument, value and place.
     TypeError
-        For an unknown option or a wrong type.
+        For an option that the loss does not take, or a wrong type.
 
     Examples
     --------
@@ -100,8 +124,12 @@ def mode_loss(
     0.00418
     >>> print(f"{mode_loss(score, mass, order=1):.5f}")  # the part that is linear in the mass costs nothing
     0.00083
+    >>> for loss in ("disco", "flatness"):
+    ...     print(f"{mode_loss(score, mass, loss=loss):.4f}")
+    0.0533
+    0.0045
     """
-    return loss_alone(check("mode", options), score, mass, weight, label, category)
+    return loss_alone(check(loss, options), score, mass, weight, label, category)
 
 
 def mode_loss_and_grad(
@@ -111,13 +139,15 @@ def mode_loss_and_grad(
     weight: Any = None,
     label: Any = None,
     category: Any = None,
+    loss: Loss = "mode",
     **options: Unpack[LossOptions],
 ) -> tuple[float, NDArray[Any]]:
     """The MoDe loss and its gradient with respect to the scores.
 
     Takes what :func:`mode_loss` takes. The gradient has the shape of ``score``
     and its floating type, but float32 for float16, in which most of it would be 0,
-    and float64 for integers; events that take no part have gradient exactly 0.
+    and float64 for integers; events that take no part have gradient exactly 0. At equal scores the
+    derivative of DisCo's abs(s_i - s_j) counts as 0, the mean of both sides.
 
     Returns
     -------
@@ -144,8 +174,11 @@ def mode_loss_and_grad(
     >>> closer = np.clip(score - 100 * grad, 0, 1)  # a step downhill
     >>> bool(mode_loss_and_grad(closer, mass)[0] < loss)
     True
+    >>> disco, grad = mode_loss_and_grad(score, mass, loss="disco")
+    >>> bool(mode_loss_and_grad(score - 100 * grad, mass, loss="disco")[0] < disco)
+    True
     """
-    return loss_and_grad(check("mode", options), score, mass, weight, label, category)
+    return loss_and_grad(check(loss, options), score, mass, weight, label, category)
 
 
 def mode_evaluate(
@@ -161,7 +194,8 @@ def mode_evaluate(
 ) -> Result:
     """The MoDe loss with what says whether it is significant, and with its derivatives.
 
-    Takes what :func:`mode_loss` takes, ``grad`` and ``hess``. ``bias`` is by how much the plain loss of these events
+    Takes what :func:`mode_loss` takes but ``loss``, since DisCo and flatness have neither such a bias nor such a bound,
+    and ``grad`` and ``hess``. ``bias`` is by how much the plain loss of these events
     exceeds, in the mean, that of an infinite sample: what ``unbiased`` subtracts, whether
     or not it is on. ``events`` is their number in effect, (sum w)^2 / sum w^2. The response
     is as flat as N events can tell where ``loss / (bias * events / N)`` is at most 1 (with

@@ -39,9 +39,11 @@ _MEANT = {other: name for name, others in _OTHER_NAMES.items() for other in othe
 def plain(loss: Loss, options: Mapping[str, Any]) -> dict[str, Any]:
     """The options as Python's numbers, texts and tuples of numbers: a copy that no array can change.
 
-    Raises TypeError for an option that the loss does not take, with those that it takes,
-    and TypeError or ValueError for a value of the wrong kind.
+    Raises ValueError for a loss that there is not, TypeError for an option that the loss does not take, with those that
+    it takes, and TypeError or ValueError for a value of the wrong kind.
     """
+    if not isinstance(loss, str) or loss not in TAKEN:
+        raise ValueError(f"loss = {shown(loss)}: must be one of {', '.join(map(repr, TAKEN))}")
     names = TAKEN[loss]
     for name in options:
         if name not in names:

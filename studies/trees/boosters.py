@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import xgboost
-from libmode.baselines import disco_loss_and_grad
+from libmode import mode_loss_and_grad
 from libmode.lightgbm import MoDeLGBMClassifier
 from libmode.torch.baselines import Planing
 from libmode.xgboost import MoDeXGBClassifier
@@ -78,7 +78,7 @@ class DisCo:
         grad, hess = score - self.label, slope.copy()
         at = self.background
         if np.ptp(score[at]) > 0:  # as it is not before the first round
-            by_score = disco_loss_and_grad(score[at], self.mass, unbiased=True)[1]
+            by_score = mode_loss_and_grad(score[at], self.mass, loss="disco", unbiased=True)[1]
             added = self.scale * by_score * slope[at]
             grad[at] += added
             hess[at] += np.abs(added)

@@ -25,9 +25,8 @@ def record(case):
         given["binning"] = "edges"
     if "knots" in given:
         given["basis"] = "bspline"
-    loss = case.function.removesuffix("_loss")
     options = {
-        "loss": loss,
+        "loss": case.loss,
         **{name: plain(value, name in ("edges", "knots", "mass_range")) for name, value in given.items()},
     }
     lists = {name: None if array is None else np.asarray(array).tolist() for name, array in arrays.items()}

@@ -6,7 +6,7 @@ import libmode
 import numpy as np
 import pandas as pd
 import pytest
-from libmode import baselines, metrics
+from libmode import metrics
 
 N = 400
 ARRAYS = {"score", "mass", "weight", "label", "category", "selected", "target"}
@@ -23,7 +23,7 @@ def takers(*modules):
                 yield pytest.param(function, id=f"{module.__name__}.{name}")
 
 
-TAKERS = [*takers(libmode, baselines, metrics)]
+TAKERS = [*takers(libmode, metrics)]
 
 
 def arguments(function):

@@ -2,18 +2,20 @@
 
 import ast
 import re
+from functools import partial
 from pathlib import Path
 
 import error_cases
 import libmode
 import pytest
-from libmode import baselines
 
 ROOT = Path(__file__).resolve().parents[2]
 FUNCTIONS = {
     "mode_loss": [libmode.mode_loss, libmode.mode_loss_and_grad],
-    "disco_loss": [baselines.disco_loss_and_grad],
-    "flatness_loss": [baselines.flatness_loss, baselines.flatness_loss_and_grad],
+    "disco_loss": [partial(libmode.mode_loss_and_grad, loss="disco")],
+    "flatness_loss": [
+        partial(function, loss="flatness") for function in (libmode.mode_loss, libmode.mode_loss_and_grad)
+    ],
     **{name: [getattr(libmode, name)] for name in ("mode_evaluate", "mode_edges", "mode_moments")},
 }
 CASES = [

@@ -5,7 +5,7 @@ import warnings
 import libmode
 import numpy as np
 import pytest
-from libmode import baselines, metrics
+from libmode import metrics
 from libmode._far_masses import far
 
 SENTENCE = (
@@ -130,8 +130,8 @@ def test_only_selected_events_and_variables_without_a_range_count():
 def test_other_losses_have_no_range():
     score, mass = events(500, 5)
     assert warned(lambda: libmode.mode_loss(score, np.where(mass < 0, 9.0, mass > 80), binning="values")) == []
-    assert warned(lambda: baselines.disco_loss(score, mass)) == []
-    assert warned(lambda: baselines.flatness_loss(score, mass)) == []
+    assert warned(lambda: libmode.mode_loss(score, mass, loss="disco")) == []
+    assert warned(lambda: libmode.mode_loss(score, mass, loss="flatness")) == []
 
 
 def test_bins_of_equal_width_in_metrics():

@@ -1,10 +1,11 @@
 """Masses of several variables, categories, and the options that each variable has of its own, through NumPy."""
 
+from functools import partial
+
 import libmode
 import numpy as np
 import pandas as pd
 import pytest
-from libmode.baselines import disco_loss_and_grad, flatness_loss_and_grad
 
 N = 300
 RNG = np.random.default_rng(5)
@@ -131,7 +132,8 @@ def test_missing_values():
 
 
 def test_the_other_losses_take_several_variables():
-    for function, options in ((disco_loss_and_grad, {}), (flatness_loss_and_grad, {"bins": (4, 6)})):
+    for loss, options in (("disco", {}), ("flatness", {"bins": (4, 6)})):
+        function = partial(libmode.mode_loss_and_grad, loss=loss)
         each = [function(SCORE, MASS[:, k], **{name: value[k] for name, value in options.items()}) for k in range(2)]
         assert_same(function(SCORE, MASS[:, :2], **options), mean(each))
 

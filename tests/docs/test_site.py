@@ -15,7 +15,7 @@ from tutorials import notebooks, outputs, printed
 ROOT = Path(__file__).resolve().parents[2]
 MODULES = [
     "libmode", "libmode.torch", "libmode.torch.baselines", "libmode.keras", "libmode.jax", "libmode.tensorflow",
-    "libmode.xgboost", "libmode.lightgbm", "libmode.posthoc", "libmode.metrics", "libmode.plots", "libmode.baselines",
+    "libmode.xgboost", "libmode.lightgbm", "libmode.posthoc", "libmode.metrics", "libmode.plots",
 ]  # fmt: skip
 
 

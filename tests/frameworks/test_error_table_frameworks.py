@@ -13,11 +13,11 @@ ARRAYS = ("score", "mass", "weight", "label", "category")
 
 def by_jax(case):
     with jax.enable_x64(True):
-        getattr(libmode.jax, case.function)(**case.arguments())
+        libmode.jax.mode_loss(loss=case.loss, **case.arguments())
 
 
 def by_tensorflow(case):
-    getattr(libmode.tensorflow, case.function)(**case.arguments())
+    libmode.tensorflow.mode_loss(loss=case.loss, **case.arguments())
 
 
 CASES = [

@@ -14,11 +14,10 @@ import libmode
 import numpy as np
 import optax
 import pytest
-from libmode import baselines
 from libmode._evaluate import loss_and_grad
 from libmode._options import check
-from libmode.jax import disco_loss, flatness_loss, mode_loss
 from libmode.jax import loss as jax_loss
+from libmode.jax import mode_loss
 
 N = 60
 OPTIONS = dict(order=2, bins=5, monotonic=True, moments="projection", unbiased=True)
@@ -89,23 +88,23 @@ def test_vmap_over_the_scores_alone():
 
 
 OTHERS = {
-    "disco": (disco_loss, baselines.disco_loss_and_grad, {"unbiased": True}),
-    "flatness": (flatness_loss, baselines.flatness_loss_and_grad, {"bins": 5, "score_range": None}),
+    "disco": {"unbiased": True},
+    "flatness": {"bins": 5, "score_range": None},
 }
 
 
 @pytest.mark.parametrize("name", OTHERS)
 @pytest.mark.parametrize("transform", [lambda f: f, jax.jit], ids=["eager", "jit"])
 def test_the_other_losses_are_those_of_numpy(name, transform):
-    function, of_numpy, options = OTHERS[name]
+    options = {"loss": name, **OTHERS[name]}
     score, mass, weight, label = events()
-    want, want_grad = of_numpy(*map(np.asarray, (score, mass)), weight=weight, label=label, **options)
-    loss, grad = transform(jax.value_and_grad(lambda s: function(s, mass, weight=weight, label=label, **options)))(
+    want, want_grad = libmode.mode_loss_and_grad(*map(np.asarray, (score, mass)), weight=weight, label=label, **options)
+    loss, grad = transform(jax.value_and_grad(lambda s: mode_loss(s, mass, weight=weight, label=label, **options)))(
         score
     )
     assert loss == np.float32(want) and (grad == want_grad).all()
     with pytest.raises(TypeError, match="unknown option 'order': the options are "):
-        function(score, mass, order=1)
+        mode_loss(score, mass, loss=name, order=1)
 
 
 def of_several(score, mass, weight, label, category, **options):

@@ -6,10 +6,9 @@ import libmode
 import numpy as np
 import pytest
 import tensorflow as tf
-from libmode import baselines
 from libmode.compat.tf import MoDeLoss
-from libmode.tensorflow import disco_loss, flatness_loss, mode_loss
 from libmode.tensorflow import loss as tf_loss
+from libmode.tensorflow import mode_loss
 
 N = 60
 OPTIONS = dict(order=2, bins=5, monotonic=True, moments="projection", unbiased=True)
@@ -54,23 +53,23 @@ def test_it_is_the_loss_of_numpy(way):
 
 
 OTHERS = {
-    "disco": (disco_loss, baselines.disco_loss_and_grad, {"unbiased": True}),
-    "flatness": (flatness_loss, baselines.flatness_loss_and_grad, {"bins": 5, "score_range": None}),
+    "disco": {"unbiased": True},
+    "flatness": {"bins": 5, "score_range": None},
 }
 
 
 @WAYS
 @pytest.mark.parametrize("name", OTHERS)
 def test_the_other_losses_are_those_of_numpy(name, way):
-    function, of_numpy, options = OTHERS[name]
+    options = {"loss": name, **OTHERS[name]}
     tensors = events()
     s, m, w, y = (tensor.numpy() for tensor in tensors)
-    want, want_grad = of_numpy(s, m, weight=w, label=y, **options)
-    of_tensors = way(lambda *t: value_and_grad(lambda s, m, w, y: function(s, m, weight=w, label=y, **options), *t))
+    want, want_grad = libmode.mode_loss_and_grad(s, m, weight=w, label=y, **options)
+    of_tensors = way(lambda *t: value_and_grad(lambda s, m, w, y: mode_loss(s, m, weight=w, label=y, **options), *t))
     loss, grad = of_tensors(*tensors)
     assert loss.numpy() == np.float32(want) and (grad.numpy() == want_grad).all()
     with pytest.raises(TypeError, match="unknown option 'order': the options are "):
-        function(*tensors[:2], order=1)
+        mode_loss(*tensors[:2], loss=name, order=1)
 
 
 @WAYS

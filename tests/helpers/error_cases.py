@@ -37,13 +37,18 @@ class Case(NamedTuple):
     input: str  #: statements that change the arguments of a good call, or add some
     kind: str  #: the status of C without MODE_ERROR_, or for what only Python can say the name of its class
     sentence: str  #: "{options}" stands for the names of all options
-    function: str = "mode_loss"
+    function: str = "mode_loss"  #: "disco_loss" and "flatness_loss": mode_loss with that loss
     elsewhere: dict[str, str | None] = {}  #: the sentence in bindings where it differs; None: there is no such input
 
     @property
     def error(self) -> type[Exception]:
         """The class in Python."""
         return STATUS.get(self.kind) or {"TypeError": TypeError, "ValueError": ValueError}[self.kind]
+
+    @property
+    def loss(self) -> str:
+        """Which loss is computed, of cases whose function is one."""
+        return self.function.removesuffix("_loss")
 
     def arguments(self) -> dict[str, Any]:
         """The arguments by name, as NumPy's arrays and Python's values."""
@@ -476,8 +481,9 @@ EVENTS = [
         "disco_loss",
     ),
 ]
-#: Of the functions beside the losses.
+#: Of the functions beside the losses, and of what is no option of a module.
 LOOKING = [
+    Case("loss = 'ward'", "ValueError", "loss = 'ward': must be one of 'mode', 'disco', 'flatness'"),
     Case(
         "hess = True; score *= 1e-320; score_range = None",
         "OVERFLOW",

@@ -8,7 +8,6 @@ from places import ROOT, copy_of_the_tree, run
 
 PYTHON = """if True:
     import numpy as np, libmode
-    from libmode.baselines import disco_loss
     rng = np.random.default_rng(0)
     score, mass = rng.random(1000), rng.exponential(size=1000)
     loss, grad = libmode.mode_loss_and_grad(score, mass)
@@ -18,7 +17,7 @@ PYTHON = """if True:
     for call, error, text in (
         (lambda: libmode.mode_loss(score, mass, factor=0), ValueError, "factor = 0 must be greater than 0"),
         (lambda: libmode.mode_loss(score, mass, factor="2"), TypeError, "factor = '2': must be a number"),
-        (lambda: disco_loss(score, mass, factor=2), TypeError, "unknown option 'factor'"),
+        (lambda: libmode.mode_loss(score, mass, loss="disco", factor=2), TypeError, "unknown option 'factor'"),
     ):
         try:
             call()

@@ -2,15 +2,20 @@
 
 import pickle
 import warnings
+from functools import partial
 
 import libmode
 import numpy as np
 import pytest
 import torch
-from libmode.baselines import disco_loss, disco_loss_and_grad, flatness_loss, flatness_loss_and_grad
 from libmode.torch.baselines import DisCoLoss, FlatnessLoss
 
 from bench.peers import disco_loss as all_pairs
+
+disco_loss = partial(libmode.mode_loss, loss="disco")
+disco_loss_and_grad = partial(libmode.mode_loss_and_grad, loss="disco")
+flatness_loss = partial(libmode.mode_loss, loss="flatness")
+flatness_loss_and_grad = partial(libmode.mode_loss_and_grad, loss="flatness")
 
 
 def events(n=300, weights="positive", ties=False, seed=0):
@@ -301,6 +306,34 @@ MODULES = {
     "flatness of raw scores": (FlatnessLoss(bins=5, score_range=None), flatness_loss_and_grad, {"bins": 5, "score_range": None}),
     "two labels": (DisCoLoss(background_label=(0, 2)), disco_loss_and_grad, {"background_label": (0, 2)}),
 }  # fmt: skip
+
+
+@pytest.mark.parametrize("loss", ["disco", "flatness"])
+def test_functions_of_tensors_give_what_numpy_gives(loss):
+    score, mass, weight = events(100)
+    category = np.arange(100) % 2
+    want, want_grad = libmode.mode_loss_and_grad(score, mass, weight=weight, category=category, loss=loss)
+    leaf, *others = map(torch.tensor, (score, mass, weight, category))
+    found = libmode.torch.mode_loss(leaf.requires_grad_(), others[0], weight=others[1], category=others[2], loss=loss)
+    found.backward()
+    assert found.item() == want and np.array_equal(leaf.grad, want_grad)
+    with pytest.raises(ValueError, match=f"loss = '{loss}': on_device = True has no such form"):
+        libmode.torch.mode_loss(leaf, others[0], loss=loss, on_device=True)
+
+
+@pytest.mark.parametrize("loss", ["disco", "flatness"])
+def test_categories_count_by_their_share_of_the_weights(loss):
+    score, mass, weight = events(100)
+    category = np.arange(100) % 2
+    each = [libmode.mode_loss(score[k::2], mass[k::2], weight=weight[k::2], loss=loss) for k in (0, 1)]
+    shares = np.array([weight[0::2].sum(), weight[1::2].sum()]) / weight.sum()
+    assert libmode.mode_loss(score, mass, weight=weight, category=category, loss=loss) == pytest.approx(shares @ each)
+
+
+def test_they_have_no_bias_and_no_bound_to_evaluate():
+    score, mass, _ = events(20)
+    with pytest.raises(TypeError, match="unknown option 'loss'"):
+        libmode.mode_evaluate(score, mass, loss="disco")
 
 
 @pytest.mark.parametrize("name", MODULES)

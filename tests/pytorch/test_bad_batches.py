@@ -8,7 +8,6 @@ import libmode
 import numpy as np
 import pytest
 import torch
-from libmode.baselines import disco_loss
 from libmode.compat import pytorch as compat
 from libmode.torch import MoDeConstraint, MoDeLoss
 from libmode.torch.baselines import DisCoLoss, FlatnessLoss
@@ -189,8 +188,8 @@ CORE = {
     "edges": lambda: libmode.mode_edges([1, 2], label=[1, 1]),
     "moments": lambda: libmode.mode_moments([0.5, 0.5], [1, 2], label=[1, 1]),
     "bin": lambda: libmode.mode_loss([0.5, 0.5], [1, 2], edges=[0, 3, 4]),
-    "disco": lambda: disco_loss([0.5, 0.5], [1, 2]),
-    "disco of one": lambda: disco_loss([0.5], [1]),
+    "disco": lambda: libmode.mode_loss([0.5, 0.5], [1, 2], loss="disco"),
+    "disco of one": lambda: libmode.mode_loss([0.5], [1], loss="disco"),
 }
 
 
@@ -223,7 +222,7 @@ def test_the_labels_that_there_are_are_listed(name):
         lambda: libmode.mode_loss_and_grad(score, mass, label=np.array(label)),
         lambda: libmode.mode_edges(mass, label=label),
         lambda: libmode.mode_moments(score, mass, label=label),
-        lambda: disco_loss(score, mass, label=label),
+        lambda: libmode.mode_loss(score, mass, label=label, loss="disco"),
         lambda: MoDeLoss()(torch.tensor(score), torch.tensor(label), torch.tensor(mass)),
         lambda: DisCoLoss()(torch.tensor(score), torch.tensor(label), torch.tensor(mass)),
     ]

@@ -8,7 +8,6 @@ import libmode
 import numpy as np
 import pytest
 import torch
-from libmode.baselines import flatness_loss
 from libmode.torch import MoDeLoss, mode_loss
 from libmode.torch.baselines import FlatnessLoss
 
@@ -139,7 +138,7 @@ def test_edges_go_with_no_other_binning(frontend, binning):
     with pytest.raises(ValueError, match=f"binning = '{binning}' cannot be given together with edges"):
         frontend(binning=binning, edges=[0, 0.5, 1])
     with pytest.raises(ValueError, match=f"binning = '{binning}' cannot be given together with edges"):
-        flatness_loss(SCORE, MASS, binning=binning, edges=[0, 0.5, 1])
+        libmode.mode_loss(SCORE, MASS, loss="flatness", binning=binning, edges=[0, 0.5, 1])
     assert frontend(binning="edges", edges=[0, 0.5, 1]) == frontend(edges=[0, 0.5, 1])
 
 

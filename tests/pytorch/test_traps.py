@@ -2,12 +2,12 @@
 
 import inspect
 import warnings
+from functools import partial
 
 import libmode
 import numpy as np
 import pytest
 import torch
-from libmode import baselines
 from libmode.compat import pytorch as compat
 from libmode.torch import MoDeConstraint, MoDeLoss, mode_loss
 from libmode.torch.baselines import DisCoLoss, FlatnessLoss
@@ -19,10 +19,8 @@ LOSSES = {
     "mode_loss": libmode.mode_loss,
     "mode_loss_and_grad": libmode.mode_loss_and_grad,
     "mode_moments": libmode.mode_moments,
-    "disco_loss": baselines.disco_loss,
-    "disco_loss_and_grad": baselines.disco_loss_and_grad,
-    "flatness_loss": baselines.flatness_loss,
-    "flatness_loss_and_grad": baselines.flatness_loss_and_grad,
+    "disco": partial(libmode.mode_loss, loss="disco"),
+    "flatness": partial(libmode.mode_loss, loss="flatness"),
     "torch.mode_loss": lambda *arrays, **options: mode_loss(*map(torch.tensor, arrays), **options),
 }
 every_loss = pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES.keys())

@@ -16,7 +16,6 @@ import golden
 import libmode
 import numpy as np
 import pytest
-from libmode.baselines import disco_loss, flatness_loss
 from libmode.prefix import PREFIX
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -172,8 +171,8 @@ def test_every_kind_of_loss(root):
     i = np.arange(1000)
     events = {"score": (i * 7 % 1000 + i) / 2000, "mass": i / 1000}
     assert number("MoDe", output) == pytest.approx(libmode.mode_loss(**events), rel=EXACT)
-    assert number("DisCo", output) == pytest.approx(disco_loss(**events), rel=EXACT)
-    assert number("flatness", output) == pytest.approx(flatness_loss(**events), rel=EXACT)
+    assert number("DisCo", output) == pytest.approx(libmode.mode_loss(**events, loss="disco"), rel=EXACT)
+    assert number("flatness", output) == pytest.approx(libmode.mode_loss(**events, loss="flatness"), rel=EXACT)
 
 
 def test_pyroot(root, events, events_file):

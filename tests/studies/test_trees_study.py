@@ -43,7 +43,7 @@ def test_one_of_each_method_trains(sample):
 
 def test_disco_pushes_scores_towards_independence():
     """By finite differences of the loss, in the margins, for a step against the gradient without the cross entropy."""
-    from libmode.baselines import disco_loss
+    from libmode import mode_loss
 
     rng = np.random.default_rng(1)
     label, mass = np.repeat([0.0, 1.0], 300), rng.normal(size=600)
@@ -53,7 +53,7 @@ def test_disco_pushes_scores_towards_independence():
     assert not of_disco[300:].any()
 
     def loss(margins):
-        return 600 * disco_loss(1 / (1 + np.exp(-margins[:300])), mass[:300], unbiased=True)
+        return 600 * mode_loss(1 / (1 + np.exp(-margins[:300])), mass[:300], loss="disco", unbiased=True)
 
     step = 1e-5 * rng.normal(size=600)
     change = loss(margin + step) - loss(margin - step)

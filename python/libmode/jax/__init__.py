@@ -9,6 +9,6 @@ with needed("jax", by="libmode.jax", extra="jax"):
     from .._constraint import State
     from .._front import Events
     from .constraint import mode_constraint
-    from .loss import disco_loss, flatness_loss, mode_loss
+    from .loss import mode_loss
 
-__all__ = ["Events", "State", "disco_loss", "flatness_loss", "mode_constraint", "mode_loss"]
+__all__ = ["Events", "State", "mode_constraint", "mode_loss"]

@@ -30,7 +30,7 @@ except ImportError:  # it is experimental: where it is no more, pure_callback do
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from ..option_types import DisCoOptions, FlatnessOptions, LossOptions
+    from ..option_types import Loss, LossOptions
 
 # Of score, mass, weight, label and category, all but the first two perhaps None, the loss and its gradient.
 Both = Callable[..., tuple[Any, Any]]
@@ -47,6 +47,7 @@ def mode_loss(
     weight: Any = None,
     label: Any = None,
     category: Any = None,
+    loss: Loss = "mode",
     axis_name: str | Sequence[str] | None = None,
     **options: Unpack[LossOptions],
 ) -> jax.Array:
@@ -60,6 +61,8 @@ def mode_loss(
         incoming one.
     mass, weight, label, category : arrays of shape (n,) or (n, 1), mass also (n, d)
         As for :func:`libmode.mode_loss`. Their derivative is 0.
+    loss : "mode", "disco" or "flatness", default "mode"
+        As for :func:`libmode.mode_loss`; static under ``jit``.
     axis_name : str or sequence of str, optional
         Inside ``jax.shard_map``: the axes of the mesh over which the events are distributed. The loss is
         that of the events of all devices, the same on each, and each has the gradient of its own events; derivatives
@@ -89,66 +92,16 @@ def mode_loss(
     >>> loss, grad = jax.value_and_grad(mode_loss)(score, mass, order=0)
     >>> print(f"{loss:.4f}, gradient of shape {grad.shape}")
     0.0242, gradient of shape (10000,)
+    >>> print(f"{mode_loss(score, mass, loss='disco'):.3f}")
+    0.352
     """
-    checked = check("mode", options)
+    checked = check(loss, options)
     given = events_of(read, score, mass, weight, label, category)
     checked = checked.for_events(given.score.dtype, given.mass.dtype, given.mass.shape)
     both = partial(_by_core, compute=partial(loss_and_grad, checked))
     arrays = tuple(map(known_to_numpy, given))
-    loss: jax.Array = _loss(*arrays, both) if axis_name is None else _union(*arrays, both, axis_name)
-    return loss
-
-
-def disco_loss(
-    score: Any, mass: Any, *, weight: Any = None, label: Any = None, **options: Unpack[DisCoOptions]
-) -> jax.Array:
-    """DisCo of JAX arrays: :func:`libmode.baselines.disco_loss`, otherwise as :func:`mode_loss`.
-
-    Returns
-    -------
-    Array of shape ().
-
-    Raises
-    ------
-    BatchError, ValueError, TypeError
-        As :func:`libmode.baselines.disco_loss`, and as :func:`mode_loss`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from libmode.jax import disco_loss
-    >>> rng = np.random.default_rng(1)
-    >>> mass = rng.uniform(50, 300, 2_000)
-    >>> print(f"{disco_loss(mass / 300 + rng.random(2_000), mass):.3f}")
-    0.334
-    """
-    return loss_of(check("disco", options), score, mass, weight, label)
-
-
-def flatness_loss(
-    score: Any, mass: Any, *, weight: Any = None, label: Any = None, **options: Unpack[FlatnessOptions]
-) -> jax.Array:
-    """The flatness loss of JAX arrays: :func:`libmode.baselines.flatness_loss`, otherwise as :func:`mode_loss`.
-
-    Returns
-    -------
-    Array of shape ().
-
-    Raises
-    ------
-    BatchError, ValueError, TypeError
-        As :func:`libmode.baselines.flatness_loss`, and as :func:`mode_loss`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from libmode.jax import flatness_loss
-    >>> rng = np.random.default_rng(1)
-    >>> mass = rng.uniform(50, 300, 2_000)
-    >>> print(f"{flatness_loss((mass / 300 + rng.random(2_000)) / 2, mass, bins=20):.4f}")
-    0.0235
-    """
-    return loss_of(check("flatness", options), score, mass, weight, label)
+    found: jax.Array = _loss(*arrays, both) if axis_name is None else _union(*arrays, both, axis_name)
+    return found
 
 
 def loss_of(

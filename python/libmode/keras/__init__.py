@@ -12,7 +12,7 @@ with needed("keras", by="libmode.keras", extra="keras"):
     from .callback import MoDeCallback
     from .constraint import MoDeConstraint
     from .events import pack
-    from .loss import DisCoLoss, FlatnessLoss, MoDeLoss, disco_loss, flatness_loss, mode_loss
+    from .loss import DisCoLoss, FlatnessLoss, MoDeLoss, mode_loss
     from .metric import on_label
 
 __all__ = [
@@ -21,8 +21,6 @@ __all__ = [
     "MoDeCallback",
     "MoDeConstraint",
     "MoDeLoss",
-    "disco_loss",
-    "flatness_loss",
     "mode_loss",
     "on_label",
     "pack",

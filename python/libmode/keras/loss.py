@@ -43,25 +43,20 @@ class _ModeFunction(_FunctionArguments, LossOptions, total=False): ...
 class _ModeArguments(_Arguments, LossOptions, total=False): ...
 
 
-class _DisCoFunction(_FunctionArguments, DisCoOptions, total=False): ...
-
-
 class _DisCoArguments(_Arguments, DisCoOptions, total=False): ...
-
-
-class _FlatnessFunction(_FunctionArguments, FlatnessOptions, total=False): ...
 
 
 class _FlatnessArguments(_Arguments, FlatnessOptions, total=False): ...
 
 
-def mode_loss(y_true: Any, y_pred: Any, **arguments: Unpack[_ModeFunction]) -> Any:
+def mode_loss(y_true: Any, y_pred: Any, *, loss: Loss = "mode", **arguments: Unpack[_ModeFunction]) -> Any:
     """The MoDe loss alone, a scalar, to be added to others in a custom loss.
 
     ``y_true`` is what :func:`pack` makes, ``y_pred`` the output of the model, (n,),
     (n, 1) or (n, k). The arguments are given by name: ``weight``, with which the weights of
     :func:`pack` are multiplied, and of those of :class:`MoDeLoss` ``score``, ``per_class``,
-    ``background_only`` and the options. Keras does not give its ``sample_weight`` to a function that is
+    ``background_only`` and the options; and ``loss``, as for :func:`libmode.mode_loss`: "mode", "disco" or
+    "flatness". Keras does not give its ``sample_weight`` to a function that is
     handed to ``model.compile``, but multiplies the result by its mean: give the weights to
     :func:`pack`, or use the class.
 
@@ -83,58 +78,10 @@ def mode_loss(y_true: Any, y_pred: Any, **arguments: Unpack[_ModeFunction]) -> A
     >>> score = ((mass / 300 + rng.random(4_000)) / 2).astype("float32")
     >>> print(f"{float(mode_loss(pack(label, mass), score, order=0)):.4f}")
     0.0234
-    """
-    return _loss(None, "mode", y_true, y_pred, **arguments)
-
-
-def disco_loss(y_true: Any, y_pred: Any, **arguments: Unpack[_DisCoFunction]) -> Any:
-    """DisCo alone, :func:`libmode.baselines.disco_loss`; called as :func:`mode_loss`.
-
-    Returns
-    -------
-    Tensor of shape ().
-
-    Raises
-    ------
-    BatchError, ValueError, TypeError
-        As :func:`libmode.baselines.disco_loss`, and as :class:`MoDeLoss`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from libmode.keras import disco_loss, pack
-    >>> rng = np.random.default_rng(1)
-    >>> label, mass = rng.integers(0, 2, 4_000), rng.uniform(50, 300, 4_000)
-    >>> score = ((mass / 300 + rng.random(4_000)) / 2).astype("float32")
-    >>> print(f"{float(disco_loss(pack(label, mass), score)):.3f}")
+    >>> print(f"{float(mode_loss(pack(label, mass), score, loss='disco')):.3f}")
     0.341
     """
-    return _loss(None, "disco", y_true, y_pred, **arguments)
-
-
-def flatness_loss(y_true: Any, y_pred: Any, **arguments: Unpack[_FlatnessFunction]) -> Any:
-    """The flatness loss alone, :func:`libmode.baselines.flatness_loss`; called as :func:`mode_loss`.
-
-    Returns
-    -------
-    Tensor of shape ().
-
-    Raises
-    ------
-    BatchError, ValueError, TypeError
-        As :func:`libmode.baselines.flatness_loss`, and as :class:`MoDeLoss`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from libmode.keras import flatness_loss, pack
-    >>> rng = np.random.default_rng(1)
-    >>> label, mass = rng.integers(0, 2, 4_000), rng.uniform(50, 300, 4_000)
-    >>> score = ((mass / 300 + rng.random(4_000)) / 2).astype("float32")
-    >>> print(f"{float(flatness_loss(pack(label, mass), score, bins=20)):.4f}")
-    0.0242
-    """
-    return _loss(None, "flatness", y_true, y_pred, **arguments)
+    return _loss(None, loss, y_true, y_pred, **arguments)
 
 
 def _loss(
@@ -308,7 +255,7 @@ class MoDeLoss(CoreLoss):
 class DisCoLoss(CoreLoss):
     """``base + strength * DisCo`` for ``model.compile(loss=...)``, to compare with.
 
-    DisCo is that of :func:`libmode.baselines.disco_loss`, whose options it takes. All else
+    DisCo is what :func:`libmode.mode_loss` computes with ``loss="disco"``, whose options it takes. All else
     is as for :class:`MoDeLoss`.
 
     Raises
@@ -337,8 +284,8 @@ class DisCoLoss(CoreLoss):
 class FlatnessLoss(CoreLoss):
     """``base + strength * flatness`` for ``model.compile(loss=...)``, to compare with.
 
-    The flatness loss is that of :func:`libmode.baselines.flatness_loss`, whose options it
-    takes. All else is as for :class:`MoDeLoss`.
+    The flatness loss is what :func:`libmode.mode_loss` computes with ``loss="flatness"``, whose options
+    it takes. All else is as for :class:`MoDeLoss`.
 
     Raises
     ------

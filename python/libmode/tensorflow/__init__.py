@@ -8,6 +8,6 @@ from .._missing import needed
 with needed("tensorflow", by="libmode.tensorflow", extra="tensorflow"):
     from .._front import Events
     from .constraint import mode_constraint
-    from .loss import disco_loss, flatness_loss, mode_loss
+    from .loss import mode_loss
 
-__all__ = ["Events", "disco_loss", "flatness_loss", "mode_constraint", "mode_loss"]
+__all__ = ["Events", "mode_constraint", "mode_loss"]

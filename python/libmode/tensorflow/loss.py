@@ -29,7 +29,7 @@ except ImportError:  # then XLA itself refuses what it cannot call, in words of 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from ..option_types import DisCoOptions, FlatnessOptions, LossOptions
+    from ..option_types import Loss, LossOptions
 
 
 @tf.autograph.experimental.do_not_convert  # AutoGraph would rewrite the callback too, which then takes 0.4 ms more
@@ -40,6 +40,7 @@ def mode_loss(
     weight: Any = None,
     label: Any = None,
     category: Any = None,
+    loss: Loss = "mode",
     **options: Unpack[LossOptions],
 ) -> Any:
     """The MoDe loss (arXiv:2010.09745) of tensors, differentiable in ``score``.
@@ -52,6 +53,8 @@ def mode_loss(
         incoming one.
     mass, weight, label, category : tensors of shape (n,) or (n, 1), mass also (n, d)
         As for :func:`libmode.mode_loss`. They get no gradient.
+    loss : "mode", "disco" or "flatness", default "mode"
+        As for :func:`libmode.mode_loss`.
     **options
         Those of :func:`libmode.mode_loss`.
 
@@ -80,60 +83,10 @@ def mode_loss(
     ...     loss = mode_loss(score, mass)
     >>> print(f"{float(loss):.4f}, gradient of shape {tape.gradient(loss, score).shape}")
     0.0242, gradient of shape (10000,)
+    >>> print(f"{float(mode_loss(score, mass, loss='disco')):.3f}")
+    0.352
     """
-    return loss_of(check("mode", options), score, mass, weight, label, category)
-
-
-@tf.autograph.experimental.do_not_convert
-def disco_loss(score: Any, mass: Any, *, weight: Any = None, label: Any = None, **options: Unpack[DisCoOptions]) -> Any:
-    """DisCo of tensors: :func:`libmode.baselines.disco_loss`, otherwise as :func:`mode_loss`.
-
-    Returns
-    -------
-    Tensor of shape ().
-
-    Raises
-    ------
-    BatchError, ValueError, TypeError
-        As :func:`libmode.baselines.disco_loss`, and as :func:`mode_loss`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from libmode.tensorflow import disco_loss
-    >>> rng = np.random.default_rng(1)
-    >>> mass = rng.uniform(50, 300, 2_000)
-    >>> print(f"{float(disco_loss(mass / 300 + rng.random(2_000), mass)):.3f}")
-    0.334
-    """
-    return loss_of(check("disco", options), score, mass, weight, label)
-
-
-@tf.autograph.experimental.do_not_convert
-def flatness_loss(
-    score: Any, mass: Any, *, weight: Any = None, label: Any = None, **options: Unpack[FlatnessOptions]
-) -> Any:
-    """The flatness loss of tensors: :func:`libmode.baselines.flatness_loss`, otherwise as :func:`mode_loss`.
-
-    Returns
-    -------
-    Tensor of shape ().
-
-    Raises
-    ------
-    BatchError, ValueError, TypeError
-        As :func:`libmode.baselines.flatness_loss`, and as :func:`mode_loss`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from libmode.tensorflow import flatness_loss
-    >>> rng = np.random.default_rng(1)
-    >>> mass = rng.uniform(50, 300, 2_000)
-    >>> print(f"{float(flatness_loss((mass / 300 + rng.random(2_000)) / 2, mass, bins=20)):.4f}")
-    0.0235
-    """
-    return loss_of(check("flatness", options), score, mass, weight, label)
+    return loss_of(check(loss, options), score, mass, weight, label, category)
 
 
 @tf.autograph.experimental.do_not_convert

@@ -23,7 +23,7 @@ from .transform import ScoreTransform, transformed
 if TYPE_CHECKING:
     from typing_extensions import Never, Unpack
 
-    from ..option_types import LossOptions
+    from ..option_types import Loss, LossOptions
     from ._module import ModeArguments
 
 
@@ -34,6 +34,7 @@ def mode_loss(
     weight: Tensor | None = None,
     label: Tensor | None = None,
     category: Tensor | None = None,
+    loss: Loss = "mode",
     on_device: bool | None = None,
     **options: Unpack[LossOptions],
 ) -> Tensor:
@@ -47,6 +48,8 @@ def mode_loss(
         incoming one, the scale of a GradScaler among its factors.
     mass, weight, label, category : Tensors of shape (n,) or (n, 1), mass also (n, d)
         As for :func:`libmode.mode_loss`. They get no gradient.
+    loss : "mode", "disco" or "flatness", default "mode"
+        As for :func:`libmode.mode_loss`.
     on_device : bool, optional
         Whether to compute by PyTorch's own operations where the tensors lie, in place of the core, which runs on the
         CPU. By default that is so for tensors on a GPU, if the device has the options: polynomials of order 0 to
@@ -76,8 +79,10 @@ def mode_loss(
     >>> loss.backward()
     >>> print(f"{loss.item():.3f}, gradient of shape {tuple(score.grad.shape)}")
     0.024, gradient of shape (10000,)
+    >>> print(f"{mode_loss(score, mass, loss='disco').item():.3f}")
+    0.352
     """
-    given, encoded = events(score, mass, weight, label, category), encode("mode", **options)
+    given, encoded = events(score, mass, weight, label, category), encode(loss, **options)
     return (device_loss if is_on_device(on_device, encoded, given) else core_loss)(given, encoded)
 
 

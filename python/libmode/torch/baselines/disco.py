@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 class DisCoLoss(CoreLoss):
     """DisCo, the squared distance correlation of score and mass (arXiv:2001.05310), to compare with.
 
-    The loss of a batch is that of :func:`libmode.baselines.disco_loss`, on the CPU,
+    The loss of a batch is what :func:`libmode.mode_loss` computes with ``loss="disco"``, on the CPU,
     without the n x n arrays of the authors' code.
 
     Parameters
@@ -30,7 +30,7 @@ class DisCoLoss(CoreLoss):
     ------
     BatchError
         When called with a batch whose selected scores, or masses, are all equal,
-        and otherwise as :func:`libmode.baselines.disco_loss`.
+        and otherwise as :func:`libmode.mode_loss`.
 
     Examples
     --------

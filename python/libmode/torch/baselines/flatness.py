@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 class FlatnessLoss(CoreLoss):
     """The flatness loss (arXiv:1305.7248; section 2.1 of arXiv:2010.09745), to compare with.
 
-    The loss of a batch is that of :func:`libmode.baselines.flatness_loss`.
+    The loss of a batch is what :func:`libmode.mode_loss` computes with ``loss="flatness"``.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ class FlatnessLoss(CoreLoss):
     Raises
     ------
     BatchError, ValueError, TypeError
-        For bad options at once, and when called as :func:`libmode.baselines.flatness_loss`.
+        For bad options at once, and when called as :func:`libmode.mode_loss`.
 
     Examples
     --------
