@@ -19,7 +19,7 @@ const DefaultSmoothing = 1.0 / 16
 //	h_i  = 4 scale |e_i| sum_b [max(0, -sign(e_i) M_{b_i b}) f+_b(s_i) + max(0, sign(e_i) M_{b_i b}) f-_b(s_i)]
 //
 // with e_i = w_i/W_b, J = F'MF (package walk), and the densities f+_b, f-_b at a score of the |e_i| of the events of bin b with
-// positive and with negative weights; docs/curvature.md derives it. Densities are means over a window of smoothing
+// positive and with negative weights; docs/how-it-works.md derives it. Densities are means over a window of smoothing
 // times the width of ScoreRange around s_i, where that is unbounded times the range of the inner three quarters of the scores,
 // and are told no finer than by 64 strips of equally many events. So h bounds moves of about that size; where all scores
 // are equal and ScoreRange is unbounded it is 0. Events that take no part get 0.

@@ -445,11 +445,3 @@ func (c *Config) of(k int) Config {
 	}
 	return one
 }
-
-// massLimits returns the range in which an event takes part, which may be infinite.
-func (c *Config) massLimits() (lo, hi float64) {
-	if c.Binning == GivenEdges {
-		return c.Edges[0], c.Edges[len(c.Edges)-1]
-	}
-	return c.MassRange[0], c.MassRange[1]
-}

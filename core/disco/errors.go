@@ -6,13 +6,13 @@ import "github.com/libmode/libmode/core/internal/errs"
 // place.
 var (
 	// ErrLength signifies that two arrays differ in length, or that there are more events than can be counted.
-	ErrLength = errs.Length
+	ErrLength = errs.ErrLength
 	// ErrNotFinite signifies a value or a weight that is NaN or infinite.
-	ErrNotFinite = errs.NotFinite
+	ErrNotFinite = errs.ErrNotFinite
 	// ErrTooFew signifies fewer than 2 events, or than 4 for the unbiased form.
-	ErrTooFew = errs.NoEvents
+	ErrTooFew = errs.ErrNoEvents
 	// ErrUndefined signifies events of which the distance correlation is 0/0.
-	ErrUndefined = errs.Undefined
+	ErrUndefined = errs.ErrUndefined
 	// ErrOverflow signifies that a result is beyond its type.
-	ErrOverflow = errs.Overflow
+	ErrOverflow = errs.ErrOverflow
 )

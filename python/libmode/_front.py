@@ -25,7 +25,7 @@ MOST_VARIABLES = 3
 NOT_WEIGHT = ("weights", "sample_weight", "sample_weights")
 
 #: The arguments that have a value for each event.
-_OF_EVENTS = ("score", "pred", "mass", "weight", "label", "target", "category", "selected")
+_OF_EVENTS = ("score", "pred", "second", "mass", "weight", "label", "target", "category", "selected")
 
 
 class Events(NamedTuple):

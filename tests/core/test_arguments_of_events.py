@@ -9,7 +9,7 @@ import pytest
 from libmode import metrics
 
 N = 400
-ARRAYS = {"score", "mass", "weight", "label", "category", "selected", "target"}
+ARRAYS = {"score", "second", "mass", "weight", "label", "category", "selected", "target"}
 OTHERS = {"bins": 8, "cut": 0.5, "signal_mass": 0.5, "signal_width": 0.1, "signal_efficiency": 0.5, "order": 0}
 OTHERS |= {"signal_masses": [0.5], "n_neighbours": 50}
 
@@ -30,7 +30,7 @@ def arguments(function):
     """Good ones, by name, with all that have a value for each event."""
     rng = np.random.default_rng(1)
     given = {"score": rng.random(N), "mass": rng.random(N), "weight": rng.random(N), "category": np.arange(N) % 2}
-    given |= {"label": np.arange(N) % 2, "selected": rng.random(N) < 0.5, **OTHERS}
+    given |= {"second": rng.random(N), "label": np.arange(N) % 2, "selected": rng.random(N) < 0.5, **OTHERS}
     if function in (metrics.efficiency_map, metrics.residual_map):
         given["mass"] = rng.random((N, 2))
     parameters = inspect.signature(function).parameters

@@ -85,7 +85,7 @@ func (bs *Bins) Count() int {
 
 // Error says what is wrong with a bin.
 func (bs *Bins) Error(b int, format string, args ...any) error {
-	return errs.Of(errs.Bin, "%s "+format, append([]any{bs.where(b)}, args...)...)
+	return errs.Of(errs.ErrBin, "%s "+format, append([]any{bs.where(b)}, args...)...)
 }
 
 // where says in an error which bin it is about.
@@ -138,13 +138,13 @@ func checkEnough[T events.Float](sel *events.Selection[T], o *Options) error {
 		return nil
 	}
 	if o.merges() {
-		return errs.Of(errs.NoEvents, "too few events: %d selected events cannot fill the %d bins that a response of %s needs at least: "+
+		return errs.Of(errs.ErrNoEvents, "too few events: %d selected events cannot fill the %d bins that a response of %s needs at least: "+
 			"use larger batches or %s", sel.N, asked, o.Response, o.Simpler)
 	}
 	kind := "quantile"
 	if o.Kind == Uniform {
 		kind = "uniform"
 	}
-	return errs.Of(errs.NoEvents, "too few events: %d selected events cannot fill bins = %d %s bins: "+
+	return errs.Of(errs.ErrNoEvents, "too few events: %d selected events cannot fill bins = %d %s bins: "+
 		"use fewer bins or larger batches", sel.N, asked, kind)
 }

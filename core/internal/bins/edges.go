@@ -18,7 +18,7 @@ func edgesOf[T events.Float](sel *events.Selection[T], o *Options) ([]float64, e
 	edges := uniformEdges(sel.MassLo, sel.MassHi, o.For(sel.N))
 	for b := 1; b < len(edges); b++ {
 		if !(edges[b] > edges[b-1]) {
-			return nil, errs.Of(errs.Option, "bins = %d: mass range [%v, %v] is too narrow for so many bins in double precision", len(edges)-1, sel.MassLo, sel.MassHi)
+			return nil, errs.Of(errs.ErrOption, "bins = %d: mass range [%v, %v] is too narrow for so many bins in double precision", len(edges)-1, sel.MassLo, sel.MassHi)
 		}
 	}
 	return edges, nil
@@ -50,7 +50,7 @@ func edgesOfValues[T events.Float](sel *events.Selection[T]) ([]float64, error) 
 			continue
 		}
 		if len(values) == maxValues {
-			return nil, errs.Of(errs.Option, "binning = values makes a bin of each mass that occurs, and there are more than %d: "+
+			return nil, errs.Of(errs.ErrOption, "binning = values makes a bin of each mass that occurs, and there are more than %d: "+
 				"it is for masses that have few values, such as years or groups", maxValues)
 		}
 		values = slices.Insert(values, at, m)

@@ -80,7 +80,7 @@ func merge[T events.Float](bs *Bins, sel *events.Selection[T], to []int) {
 // checkSettled returns an error where merging has left fewer bins than a response needs to be seen in.
 func checkSettled[T events.Float](bs *Bins, sel *events.Selection[T], o *Options) error {
 	if o.merges() && bs.Count() <= o.Functions {
-		return errs.Of(errs.NoEvents, "too few events, or too few that differ in mass: %d selected events make %d bins, "+
+		return errs.Of(errs.ErrNoEvents, "too few events, or too few that differ in mass: %d selected events make %d bins, "+
 			"and a response of %s needs more than %d to be seen in: use larger batches, %s, or give bins or edges",
 			sel.N, bs.Count(), o.Response, o.Functions, o.Simpler)
 	}

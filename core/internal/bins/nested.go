@@ -44,7 +44,7 @@ func ofVariable[T events.Float](mass []T, index []uint32, ax Axis, sc *par.Scrat
 }
 
 func tooManyCells(cells int) error {
-	return errs.Of(errs.Option, "bins (or edges) of all variables make %d cells, and %d are possible: use fewer", cells, mostCells)
+	return errs.Of(errs.ErrOption, "bins (or edges) of all variables make %d cells, and %d are possible: use fewer", cells, mostCells)
 }
 
 // nest is events in order of their cells.

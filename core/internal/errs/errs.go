@@ -8,14 +8,14 @@ import (
 
 // The kinds of errors, which package core documents.
 var (
-	Option     = errors.New("invalid option")
-	Length     = errors.New("length mismatch")
-	NotFinite  = errors.New("value not finite")
-	ScoreRange = errors.New("score out of range")
-	NoEvents   = errors.New("too few events")
-	Bin        = errors.New("unusable bin")
-	Undefined  = errors.New("undefined")
-	Overflow   = errors.New("overflow")
+	ErrOption     = errors.New("invalid option")
+	ErrLength     = errors.New("length mismatch")
+	ErrNotFinite  = errors.New("value not finite")
+	ErrScoreRange = errors.New("score out of range")
+	ErrNoEvents   = errors.New("too few events")
+	ErrBin        = errors.New("unusable bin")
+	ErrUndefined  = errors.New("undefined")
+	ErrOverflow   = errors.New("overflow")
 )
 
 // sentence is an error for the user that wraps its kind.
@@ -34,7 +34,7 @@ func Of(kind error, format string, args ...any) error {
 
 // OfOption returns the error of an option that has a value.
 func OfOption(name string, value any, format string, args ...any) error {
-	return Of(Option, "%s = %v %s", name, value, fmt.Sprintf(format, args...))
+	return Of(ErrOption, "%s = %v %s", name, value, fmt.Sprintf(format, args...))
 }
 
 // Range returns a range as errors show it.

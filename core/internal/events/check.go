@@ -208,12 +208,12 @@ func (sel *Selection[T]) checkWeights(p *Part) (lowest, highest float64, err err
 
 func (sel *Selection[T]) nothingSelected() error {
 	if len(sel.Mass) == 0 {
-		return errs.Of(errs.NoEvents, "no event selected: mass is empty (length 0)")
+		return errs.Of(errs.ErrNoEvents, "no event selected: mass is empty (length 0)")
 	}
 	if math.IsInf(sel.MassLo, -1) {
-		return errs.Of(errs.NoEvents, "no event selected: all %d masses of the selected events are NaN, and missing = ignore leaves these out", len(sel.Mass))
+		return errs.Of(errs.ErrNoEvents, "no event selected: all %d masses of the selected events are NaN, and missing = ignore leaves these out", len(sel.Mass))
 	}
-	return errs.Of(errs.NoEvents, "no event selected: all %d masses of the selected events lie outside the mass range [%v, %v]: "+
+	return errs.Of(errs.ErrNoEvents, "no event selected: all %d masses of the selected events lie outside the mass range [%v, %v]: "+
 		"check mass_range (or edges) and the unit of mass", len(sel.Mass), sel.MassLo, sel.MassHi)
 }
 
@@ -225,10 +225,10 @@ func (sel *Selection[T]) badScore(i int, s float64) error {
 	if sel.scoreLo <= 0 && sel.scoreHi >= 1 { // a sigmoid's results are inside
 		hint = "apply a sigmoid to raw outputs, or use score_range=None"
 	}
-	return errs.Of(errs.ScoreRange, "score[%d] = %v lies outside score_range = [%v, %v]: %s", i, s, sel.scoreLo, sel.scoreHi, hint)
+	return errs.Of(errs.ErrScoreRange, "score[%d] = %v lies outside score_range = [%v, %v]: %s", i, s, sel.scoreLo, sel.scoreHi, hint)
 }
 
 // NotFinite returns the error of a value of an array.
 func NotFinite(name string, i int, value float64) error {
-	return errs.Of(errs.NotFinite, "%s[%d] = %v: every %s of a selected event must be finite", name, i, value, name)
+	return errs.Of(errs.ErrNotFinite, "%s[%d] = %v: every %s of a selected event must be finite", name, i, value, name)
 }

@@ -19,7 +19,7 @@ func (d Derivatives[T]) Hess() []T { return d[1] }
 func (d Derivatives[T]) CheckLengths(n int) error {
 	for k, name := range [...]string{"grad", "hess"} {
 		if d[k] != nil && len(d[k]) != n {
-			return errs.Of(errs.Length, "%s has length %d, but score has length %d", name, len(d[k]), n)
+			return errs.Of(errs.ErrLength, "%s has length %d, but score has length %d", name, len(d[k]), n)
 		}
 	}
 	return nil
@@ -45,7 +45,7 @@ func (d Derivatives[T]) Check(team *par.Team) error {
 			continue
 		}
 		i := slices.IndexFunc(of, func(element T) bool { return element-element != 0 })
-		return errs.Of(errs.Overflow, "%s[%d] is beyond what its type can hold: scores differ by too little, "+
+		return errs.Of(errs.ErrOverflow, "%s[%d] is beyond what its type can hold: scores differ by too little, "+
 			"or slope_penalty or weights relative to their sum in a bin are too large", name, i)
 	}
 	return nil

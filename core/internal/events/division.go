@@ -39,7 +39,7 @@ func (su *Subset) Size() int { return su.Hi - su.Lo }
 // Divide selects the events that have one of the labels, and sorts them by label, category and place.
 func (di *Division[T]) Divide(ev Events[T], labels []int32, sc *par.Scratch) error {
 	if ev.labelled() == 0 {
-		return errs.Of(errs.NoEvents, "no event selected: mass is empty (length 0)")
+		return errs.Of(errs.ErrNoEvents, "no event selected: mass is empty (length 0)")
 	}
 	di.Labels = 1
 	var wanted *slots
@@ -53,7 +53,7 @@ func (di *Division[T]) Divide(ev Events[T], labels []int32, sc *par.Scratch) err
 	}
 	for label := range di.Labels {
 		if !slices.ContainsFunc(di.Subsets, func(su Subset) bool { return su.Label == label }) {
-			return errs.Of(errs.NoEvents, "no event selected: none of the %d values of label equals background_label = %d: "+
+			return errs.Of(errs.ErrNoEvents, "no event selected: none of the %d values of label equals background_label = %d: "+
 				"use larger batches, or check background_label", ev.labelled(), labels[label])
 		}
 	}
@@ -119,7 +119,7 @@ func (di *Division[T]) selectSubsets(ev Events[T], wanted *slots, sc *par.Scratc
 	known := categories{width: 1}
 	if ev.Category != nil {
 		if !ev.Category.whole() {
-			return errs.Of(errs.Option, "category has floating-point numbers, and categories are integers: give them in an integer type")
+			return errs.Of(errs.ErrOption, "category has floating-point numbers, and categories are integers: give them in an integer type")
 		}
 		values := make([]int64, n)
 		team.Blocks(n, divideBlock, func(lo, hi int) { ev.Category.integers(values[lo:hi], lo) })

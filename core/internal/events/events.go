@@ -42,26 +42,26 @@ func (ev *Events[T]) CheckLengths() error {
 	n := len(ev.Score)
 	switch {
 	case ev.Masses != nil && ev.Mass != nil:
-		return errs.Of(errs.Length, "mass is given twice, as Mass and as Masses")
+		return errs.Of(errs.ErrLength, "mass is given twice, as Mass and as Masses")
 	case ev.Masses != nil && (len(ev.Masses) == 0 || len(ev.Masses) > MaxVariables):
-		return errs.Of(errs.Length, "mass has %d variables, and 1 to %d are possible", len(ev.Masses), MaxVariables)
+		return errs.Of(errs.ErrLength, "mass has %d variables, and 1 to %d are possible", len(ev.Masses), MaxVariables)
 	}
 	for k, mass := range ev.Masses {
 		if len(mass) != n {
-			return errs.Of(errs.Length, "variable %d of mass has length %d, but score has length %d", k, len(mass), n)
+			return errs.Of(errs.ErrLength, "variable %d of mass has length %d, but score has length %d", k, len(mass), n)
 		}
 	}
 	switch {
 	case ev.Masses == nil && len(ev.Mass) != n:
-		return errs.Of(errs.Length, "mass has length %d, but score has length %d", len(ev.Mass), n)
+		return errs.Of(errs.ErrLength, "mass has length %d, but score has length %d", len(ev.Mass), n)
 	case ev.Category != nil && ev.Category.Length() != n:
-		return errs.Of(errs.Length, "category has length %d, but score has length %d", ev.Category.Length(), n)
+		return errs.Of(errs.ErrLength, "category has length %d, but score has length %d", ev.Category.Length(), n)
 	case ev.Weight != nil && len(ev.Weight) != n:
-		return errs.Of(errs.Length, "weight has length %d, but score has length %d", len(ev.Weight), n)
+		return errs.Of(errs.ErrLength, "weight has length %d, but score has length %d", len(ev.Weight), n)
 	case ev.Label != nil && ev.Label.Length() != n:
-		return errs.Of(errs.Length, "label has length %d, but score has length %d", ev.Label.Length(), n)
+		return errs.Of(errs.ErrLength, "label has length %d, but score has length %d", ev.Label.Length(), n)
 	case uint64(n) > math.MaxUint32:
-		return errs.Of(errs.Length, "score has length %d, more than the %d events that one call can take", n, uint32(math.MaxUint32))
+		return errs.Of(errs.ErrLength, "score has length %d, more than the %d events that one call can take", n, uint32(math.MaxUint32))
 	}
 	return nil
 }

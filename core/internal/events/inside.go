@@ -51,7 +51,7 @@ func LookInside[T Float](ev Events[T], index []uint32, limits []Limits, sc *par.
 		}
 	}
 	if len(in.Kept) == 0 {
-		return in, errs.Of(errs.NoEvents, "no event selected: none of the %d selected events has a value of every variable of mass inside its range: "+
+		return in, errs.Of(errs.ErrNoEvents, "no event selected: none of the %d selected events has a value of every variable of mass inside its range: "+
 			"check mass_range (or edges) and the unit of mass", len(ev.Score))
 	}
 	return in, nil

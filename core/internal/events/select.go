@@ -150,11 +150,11 @@ func UnitOf(largest float64) float64 {
 // CheckMassRange returns an error where no range of masses can be divided into bins.
 func (sel *Selection[T]) CheckMassRange() error {
 	if sel.MassLo == sel.MassHi {
-		return errs.Of(errs.Bin, "mass: all %d selected events have the same mass %v, so no range of masses can be binned: "+
+		return errs.Of(errs.ErrBin, "mass: all %d selected events have the same mass %v, so no range of masses can be binned: "+
 			"give mass_range or edges, or a mass that varies", sel.N, sel.MassLo)
 	}
 	if !isFinite(sel.MassHi - sel.MassLo) {
-		return errs.Of(errs.Overflow, "mass: the selected events span [%v, %v], which is too wide for double precision", sel.MassLo, sel.MassHi)
+		return errs.Of(errs.ErrOverflow, "mass: the selected events span [%v, %v], which is too wide for double precision", sel.MassLo, sel.MassHi)
 	}
 	return nil
 }

@@ -20,7 +20,7 @@ func (di *Division[T]) SetFactors(labels []int32) error {
 	}
 	for k, su := range di.Subsets {
 		if !(su.Factor > 0) || !isFinite(su.Factor) {
-			return di.Named(k, labels, errs.Of(errs.Bin, "their share of the sum of weights is %v, and must be positive: "+
+			return di.Named(k, labels, errs.Of(errs.ErrBin, "their share of the sum of weights is %v, and must be positive: "+
 				"use larger batches, or leave these events out", su.Factor))
 		}
 	}

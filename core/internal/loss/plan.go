@@ -4,7 +4,6 @@ package loss
 
 import (
 	"github.com/libmode/libmode/core/internal/bins"
-	"github.com/libmode/libmode/core/internal/events"
 	"github.com/libmode/libmode/core/internal/walk"
 )
 
@@ -39,7 +38,3 @@ func (p *Plan) walk(k int) *walk.Options {
 	o.Moments.Knots = p.Variables[k].Knots
 	return &o
 }
-
-// function is a loss of the events of one subset, whose derivatives it sets. index says where they stand in the input; nil:
-// they are the input.
-type function[T events.Float] func(out events.Derivatives[T], ev events.Events[T], index []uint32) (walk.Result, error)

@@ -53,7 +53,7 @@ func MomentsAt[T events.Float](at []float64, ev events.Events[T], p *Plan, sc *p
 			value = bo.Apply(c)
 		}
 		if !isFinite(floats.Sum(cdf)) || !isFinite(floats.Sum(c)) || !isFinite(floats.Sum(value)) {
-			return nil, errs.Of(errs.Overflow, "moments are beyond double precision: weights relative to their sum in a bin are too large")
+			return nil, errs.Of(errs.ErrOverflow, "moments are beyond double precision: weights relative to their sum in a bin are too large")
 		}
 		table.Moments = append(table.Moments, c)
 		table.Bounded = append(table.Bounded, value)

@@ -40,7 +40,7 @@ func oneByOne[T events.Float](out events.Derivatives[T], ev events.Events[T], in
 		}
 	}
 	if len(present) == 0 {
-		return walk.Result{}, errs.Of(errs.NoEvents, "no event selected: none of the %d selected events has a value of any variable of mass inside its range: "+
+		return walk.Result{}, errs.Of(errs.ErrNoEvents, "no event selected: none of the %d selected events has a value of any variable of mass inside its range: "+
 			"check mass_range (or edges) and the unit of mass", len(ev.Score))
 	}
 	share := 1 / float64(len(present))

@@ -107,7 +107,7 @@ func (ba *Basis) quadrature(edges []float64) {
 func (ba *Basis) project(nb int, means []float64, nw *Newton, events float64, o *Options, arena *par.Arena) error {
 	size := ba.Size
 	if nb < size {
-		return errs.Of(errs.Option, "order = %d with moments = projection fits %d coefficients, but there are only %d bins: "+
+		return errs.Of(errs.ErrOption, "order = %d with moments = projection fits %d coefficients, but there are only %d bins: "+
 			"use more bins, a lower order or moments = quadrature", size-1, size, nb)
 	}
 	all := par.Make[float64](arena, nb*size)
@@ -159,7 +159,7 @@ func (ba *Basis) project(nb int, means []float64, nw *Newton, events float64, o 
 }
 
 func notDetermined(order, bins int) error {
-	return errs.Of(errs.Option, "order = %d with moments = projection is not determined by these %d bins, "+
+	return errs.Of(errs.ErrOption, "order = %d with moments = projection is not determined by these %d bins, "+
 		"whose mean masses nearly coincide: use other bins, a lower order or moments = quadrature", order, bins)
 }
 

@@ -138,7 +138,7 @@ func fitted(means []float64, nb int, arena *par.Arena) (*Basis, error) {
 			rank++
 		}
 		if rank == nb {
-			return nil, errs.Of(errs.Option, "%d functions of the mass fit whatever %d bins have, so that nothing is left to see: "+
+			return nil, errs.Of(errs.ErrOption, "%d functions of the mass fit whatever %d bins have, so that nothing is left to see: "+
 				"use more bins, or fewer functions (a lower order, fewer knots)", size, nb)
 		}
 	}

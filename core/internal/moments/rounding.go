@@ -24,7 +24,7 @@ func (nw *Newton) checkRounding(part, events float64, o *Options) error {
 	}
 	switch {
 	case !(part <= knownTo):
-		return errs.Of(errs.Overflow, "%s", says(fmt.Sprintf("more than %v", knownTo)))
+		return errs.Of(errs.ErrOverflow, "%s", says(fmt.Sprintf("more than %v", knownTo)))
 	case part > exactTo && o.Warn != nil:
 		o.Warn(says(fmt.Sprintf("%.0e", part)))
 	}

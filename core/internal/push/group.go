@@ -18,7 +18,6 @@ type Group struct {
 
 	grid         []float64 // by cell
 	place        []float64
-	present      []uint32
 	some, share  []float64
 	of           []uint32
 	ranker       ranker

@@ -15,7 +15,6 @@ import (
 // ranker finds ranks, with memory of its own.
 type ranker struct {
 	words []uint64
-	below []float64
 }
 
 // ranks sets dst to the part of the sum of sizes that lies below each value, with half of that of equal ones.

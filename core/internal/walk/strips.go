@@ -116,7 +116,7 @@ func halfWindow(rs *order.Records, limits limits, smoothing float64) (float64, e
 	half := smoothing * (width / 2)
 	largest := max(math.Abs(rs.Score(0)), math.Abs(rs.Score(len(rs.Words)-1)))
 	if !(half > 0) || largest+half == largest {
-		return 0, errs.Of(errs.Option, "smoothing = %v: that times the range %v of the scores is less than the rounding error of scores of up to %v: "+
+		return 0, errs.Of(errs.ErrOption, "smoothing = %v: that times the range %v of the scores is less than the rounding error of scores of up to %v: "+
 			"use a larger one", smoothing, width, largest)
 	}
 	return half, nil

@@ -89,7 +89,7 @@ func Integrate[T events.Float](out events.Derivatives[T], st *events.Stats, in *
 		}
 	}
 	if !isFinite(found.Loss) || !isFinite(found.Bias) {
-		return Result{}, errs.Of(errs.Overflow, "the loss is beyond double precision: scores, or weights relative to their sum in a bin, are too large")
+		return Result{}, errs.Of(errs.ErrOverflow, "the loss is beyond double precision: scores, or weights relative to their sum in a bin, are too large")
 	}
 	if wa.results != nil {
 		scatter(wa.grad, wa.results, wa.Words, sc.Team)

@@ -11,7 +11,7 @@ with needed("torch", by="libmode.compat.disco", extra="torch"):
 
 
 def distance_corr(var_1: Tensor, var_2: Tensor, normedweight: Tensor, power: float = 1) -> Tensor:
-    """The squared distance correlation of two variables to a power, with gradients to both.
+    """The squared distance correlation of two variables to a power (arXiv:2001.05310), with gradients to both.
 
     The values and gradients are those of the authors' function, in O(n log n) time and O(n) memory in place of n x n
     arrays, so that a batch may have a million events. It is biased: of two independent variables
