@@ -276,6 +276,9 @@ static void test_direction(void) {
     mode_pushed found = {0}, other = {0};
     double push[N], twice[N], residual[12 * 12], sum[12 * 12];
     mode_result result;
+    const void *float_masses[1];
+    float score[N], mass[N], single[N];
+    mode_events in_float = e;
     CHECK(mode_direction_size(1, 1) == 144 && mode_direction_size(2, 3) == 900 && !mode_direction_size(0, 1) && !mode_direction_size(1, 0),
           "%zu", mode_direction_size(1, 1));
     CHECK(!mode_steering_init(&how, sizeof how) && how.rate == 1 && how.factor == 1 && !how.sum, "%s", mode_last_error());
@@ -303,6 +306,14 @@ static void test_direction(void) {
     how.rate = 2;
     CHECK(mode_direction_f64(&c.options, &e, &how, &other, twice, NULL) == MODE_ERROR_OPTION && strstr(mode_last_error(), "rate = 2"), "%s", mode_last_error());
     CHECK(mode_direction_f64(&c.options, &e, NULL, &other, twice, NULL) == MODE_ERROR_ARGUMENT, "%s", mode_last_error());
+
+    for (int i = 0; i < N; i++) score[i] = (float)c.score[i], mass[i] = (float)c.mass[i];
+    float_masses[0] = mass;
+    in_float.score = score;
+    in_float.mass = float_masses;
+    in_float.weight = NULL;
+    CHECK(!mode_steering_init(&how, sizeof how), "%s", mode_last_error());
+    CHECK(!mode_direction_f32(&c.options, &in_float, &how, &other, single, NULL) && other.moved > 0, "%s", mode_last_error());
 }
 
 /*

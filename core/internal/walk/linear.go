@@ -52,43 +52,42 @@ func newLinear(ba *moments.Basis, penalty float64, unit []float64, arena *par.Ar
 	return li
 }
 
-// setColumns sets x and y.
+// setColumns sets x and y by a decomposition P = Q R, with sqrt(slope_penalty) s as one more row of P: then L' = R and x_b is
+// row b of Q. No digits are lost where columns of P nearly depend on each other, as they would be with P'P.
 func (li *linear) setColumns(arena *par.Arena) {
 	ba, size := li.basis, li.basis.Size
+	nb := len(ba.P) / size
+	columns, upper := par.Make[float64](arena, size*(nb+1)), par.Make[float64](arena, size*size)
+	for l := range size {
+		column := columns[l*(nb+1) : (l+1)*(nb+1)]
+		for b := range nb {
+			column[b] = ba.P[b*size+l]
+		}
+		column[nb] = math.Sqrt(li.penalty) * ba.Slope[l]
+		length := floats.Norm(column, 2)
+		for range 2 { // once more, for what rounding has left
+			for m := range l {
+				before := columns[m*(nb+1) : (m+1)*(nb+1)]
+				overlap := floats.Dot(before, column)
+				floats.AddScaled(column, -overlap, before)
+				upper[m*size+l] += overlap
+			}
+		}
+		if norm := floats.Norm(column, 2); norm > 1e-14*length {
+			floats.Scale(1/norm, column)
+			upper[l*size+l] = norm
+		} else {
+			clear(column) // it depends on those before it, as with fewer bins than moments
+		}
+	}
 	li.x, li.y = par.Make[float64](arena, len(ba.P)), par.Make[float64](arena, len(ba.P))
-	lower := cholesky(ba, li.penalty, arena)
-	for start := 0; start < len(ba.P); start += size {
-		p, a, x, y := ba.P[start:], ba.A[start:], li.x[start:], li.y[start:]
-		for i := range size {
-			row := lower[i*size : (i+1)*size]
-			if row[i] > 0 {
-				x[i] = (p[i] - dot(row[:i], x)) / row[i]
-			}
-			y[i] = -x[i]
-			for m := i; m < size; m++ {
-				y[i] += lower[m*size+i] * a[m]
-			}
+	for b := range nb {
+		for l := range size {
+			x := columns[l*(nb+1)+b]
+			li.x[b*size+l] = x
+			li.y[b*size+l] = dot(upper[l*size+l:(l+1)*size], ba.A[b*size+l:]) - x
 		}
 	}
-}
-
-// cholesky returns L. A column that depends on those before it, as with fewer bins than moments, is 0.
-func cholesky(ba *moments.Basis, penalty float64, arena *par.Arena) []float64 {
-	size := ba.Size
-	lower := par.Make[float64](arena, size*size)
-	for i := range size {
-		for j := range i + 1 {
-			g := ba.Gram[i*size+j] + penalty*ba.Slope[i]*ba.Slope[j]
-			rest := g - dot(lower[i*size:i*size+j], lower[j*size:])
-			switch pivot := lower[j*size+j]; {
-			case i == j && rest > 1e-14*g:
-				lower[i*size+i] = math.Sqrt(rest)
-			case i > j && pivot > 0:
-				lower[i*size+j] = rest / pivot
-			}
-		}
-	}
-	return lower
 }
 
 // setRows sets what lanes need: columns times sqrt(2)/W_b.
