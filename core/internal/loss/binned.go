@@ -17,7 +17,7 @@ func binned[T events.Float](out events.Derivatives[T], ev events.Events[T], inde
 		return walk.Result{}, err
 	}
 	o := p.walk(k)
-	se, err := settle(sel, p.Kind, &v.Options, &o.Moments, sc)
+	se, err := settle(sel, &v.Options, &o.Moments, sc)
 	if err != nil {
 		return walk.Result{}, err
 	}
@@ -47,18 +47,16 @@ type settled struct {
 }
 
 // settle returns the bins of a selection.
-func settle[T events.Float](sel *events.Selection[T], kind Kind, b *bins.Options, m *moments.Options, sc *par.Scratch) (se settled, err error) {
+func settle[T events.Float](sel *events.Selection[T], b *bins.Options, m *moments.Options, sc *par.Scratch) (se settled, err error) {
 	if se.bins, err = bins.New(sel, b, sc); err != nil {
 		return se, err
 	}
 	se.perBin = float64(sel.N) / float64(se.bins.Count())
-	co := &bins.Columns{One: true, Low: new(bins.Low)}
-	if kind == MoDe {
-		if co, se.newton, err = moments.Columns(sel, se.bins, m); err != nil {
-			return se, err
-		}
+	var columns *bins.Columns
+	if columns, se.newton, err = moments.Columns(sel, se.bins, m); err != nil {
+		return se, err
 	}
-	se.means, err = bins.Settle(se.bins, sel, b, co, sel.Unit(), sc)
+	se.means, err = bins.Settle(se.bins, sel, b, columns, sel.Unit(), sc)
 	return se, err
 }
 

@@ -81,7 +81,7 @@ func inspect[T events.Float](ev events.Events[T], p *Plan, sc *par.Scratch) (*ev
 	if err != nil {
 		return nil, settled{}, err
 	}
-	se, err := settle(sel, p.Kind, &v.Options, &p.walk(0).Moments, sc)
+	se, err := settle(sel, &v.Options, &p.walk(0).Moments, sc)
 	return sel, se, err
 }
 
