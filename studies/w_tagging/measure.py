@@ -142,5 +142,8 @@ class Fit:
         return {"value": float(found.mean()), "error": float(found.std(ddof=1)), "chi2": whole.chi2 / whole.ndof}
 
     def found(self, mass: np.ndarray, degree: int) -> SignalBias:
-        """The fit of one spectrum; RuntimeError where it has too few jets somewhere."""
-        return metrics.signal_bias(mass, BIAS_EDGES, signal_mass=W_MASS, signal_width=self.width, degree=degree)
+        """The fit of one spectrum; RuntimeError where it has too few jets for one."""
+        found = metrics.signal_bias(mass, BIAS_EDGES, signal_mass=W_MASS, signal_width=self.width, degree=degree)
+        if not np.isfinite(found.significance):
+            raise RuntimeError(f"{len(mass)} jets are too few for a fit")
+        return found
