@@ -48,7 +48,7 @@ func TestWhatIsSaidOfFarMasses(t *testing.T) {
 				require.Empty(t, said)
 				return
 			}
-			require.Len(t, said, callsPerLoss)
+			require.Len(t, said, 1)
 			assert.Contains(t, said[0], fmt.Sprintf("mass = %v is so far from most others that rounding may change the gradient by", test.far))
 		})
 	}
@@ -68,7 +68,7 @@ func TestOneWarningACall(t *testing.T) {
 	calls := 0
 	_, err := Loss(ev, cfg.WithWarnings(func(string) { calls++ }))
 	require.NoError(t, err)
-	require.Equal(t, callsPerLoss, calls)
+	require.Equal(t, 1, calls)
 }
 
 // Bins whose mean masses are the same determine no slope, and those whose mean masses are nearly so determine one.
