@@ -445,3 +445,6 @@ func (c *Config) of(k int) Config {
 	}
 	return one
 }
+
+// bounded reports whether moments are bounded, so that c~ is not linear in F.
+func (c *Config) bounded() bool { return !math.IsInf(c.MaxSlope, 1) || c.Monotonic }

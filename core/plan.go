@@ -1,7 +1,6 @@
 package core
 
 import (
-	"math"
 	"sync"
 
 	"github.com/libmode/libmode/core/internal/bins"
@@ -85,9 +84,6 @@ func (c *Config) splineDegree() int {
 	}
 	return c.Degree
 }
-
-// bounded reports whether moments are bounded, so that c~ is not linear in F.
-func (c *Config) bounded() bool { return !math.IsInf(c.MaxSlope, 1) || c.Monotonic }
 
 // once returns a function that passes on the first call alone, whichever goroutine makes it.
 func once(warn func(string)) func(string) {

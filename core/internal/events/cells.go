@@ -19,7 +19,7 @@ type Cells[T Float] struct {
 
 func equalCells[T Float](lo, hi float64, count int) Cells[T] {
 	scale := T(float64(count) / (hi - lo))
-	if scale == 0 || !isFinite(float64(scale)) {
+	if scale == 0 || !IsFinite(float64(scale)) {
 		lo, scale = 0, 0 // an interval of denormal, no or infinite width: one cell for all
 	}
 	return Cells[T]{Cells: lanes.Cells[T]{Lo: T(lo), Scale: scale, Last: T(count - 1)}, Count: count}
@@ -45,7 +45,7 @@ func cellsFor[T Float](values []T, lo, hi float64, count int) Cells[T] {
 		sampleLo, sampleHi = math.Inf(1), math.Inf(-1)
 		stride := max(1, len(values)/1024)
 		for i := 0; i < len(values); i += stride {
-			if v := float64(values[i]); isFinite(v) {
+			if v := float64(values[i]); IsFinite(v) {
 				sampleLo, sampleHi = min(sampleLo, v), max(sampleHi, v)
 			}
 		}

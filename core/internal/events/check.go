@@ -163,7 +163,7 @@ func (sel *Selection[T]) checkEvent(i int, s, m float64) (inside bool, err error
 	if m != m && sel.ignoreMissing {
 		return false, nil
 	}
-	if !isFinite(m) {
+	if !IsFinite(m) {
 		return false, NotFinite("mass", sel.InInput(i), m)
 	}
 	return m >= sel.MassLo && m <= sel.MassHi, nil
@@ -196,7 +196,7 @@ func (sel *Selection[T]) checkWeights(p *Part) (lowest, highest float64, err err
 	lowest, highest = math.Inf(1), math.Inf(-1)
 	for i := p.Lo; i < p.Hi; i++ {
 		w := float64(sel.Weight[i])
-		if !isFinite(w) {
+		if !IsFinite(w) {
 			return 0, 0, NotFinite("weight", sel.InInput(i), w)
 		}
 		if (w < lowest || w > highest) && sel.TakesPart(i) {
@@ -218,7 +218,7 @@ func (sel *Selection[T]) nothingSelected() error {
 }
 
 func (sel *Selection[T]) badScore(i int, s float64) error {
-	if !isFinite(s) {
+	if !IsFinite(s) {
 		return NotFinite("score", i, s)
 	}
 	hint := "widen it, or use score_range=None"

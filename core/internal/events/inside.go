@@ -104,7 +104,7 @@ func (sel *Selection[T]) checkOutside(i int) error {
 	if _, err := sel.checkEvent(i, float64(sel.Score[i]), 0); err != nil {
 		return err
 	}
-	if sel.Weight != nil && !isFinite(float64(sel.Weight[i])) {
+	if sel.Weight != nil && !IsFinite(float64(sel.Weight[i])) {
 		return NotFinite("weight", sel.InInput(i), float64(sel.Weight[i]))
 	}
 	return nil

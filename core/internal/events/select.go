@@ -153,10 +153,11 @@ func (sel *Selection[T]) CheckMassRange() error {
 		return errs.Of(errs.ErrBin, "mass: all %d selected events have the same mass %v, so no range of masses can be binned: "+
 			"give mass_range or edges, or a mass that varies", sel.N, sel.MassLo)
 	}
-	if !isFinite(sel.MassHi - sel.MassLo) {
+	if !IsFinite(sel.MassHi - sel.MassLo) {
 		return errs.Of(errs.ErrOverflow, "mass: the selected events span [%v, %v], which is too wide for double precision", sel.MassLo, sel.MassHi)
 	}
 	return nil
 }
 
-func isFinite(x float64) bool { return x-x == 0 }
+// IsFinite reports whether x is a number that is not infinite.
+func IsFinite(x float64) bool { return x-x == 0 }

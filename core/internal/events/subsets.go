@@ -19,7 +19,7 @@ func (di *Division[T]) SetFactors(labels []int32) error {
 		di.setShares(0x1p-64) // the sums of more than 2^32 weights do not overflow
 	}
 	for k, su := range di.Subsets {
-		if !(su.Factor > 0) || !isFinite(su.Factor) {
+		if !(su.Factor > 0) || !IsFinite(su.Factor) {
 			return di.Named(k, labels, errs.Of(errs.ErrBin, "their share of the sum of weights is %v, and must be positive: "+
 				"use larger batches, or leave these events out", su.Factor))
 		}
@@ -36,7 +36,7 @@ func (di *Division[T]) setShares(unit float64) bool {
 			total += di.Subsets[hi].Factor
 			hi++
 		}
-		if !isFinite(total) {
+		if !IsFinite(total) {
 			return false
 		}
 		for k := lo; k < hi; k++ {
@@ -65,7 +65,7 @@ func (di *Division[T]) sumWeights(k int, unit float64) (sum float64) {
 func (di *Division[T]) badWeight(labels []int32) error {
 	for k, su := range di.Subsets {
 		for i := su.Lo; i < su.Hi; i++ {
-			if w := float64(di.Events.Weight[i]); !isFinite(w) {
+			if w := float64(di.Events.Weight[i]); !IsFinite(w) {
 				return di.Named(k, labels, NotFinite("weight", int(di.Index[i]), w))
 			}
 		}

@@ -52,7 +52,7 @@ func MomentsAt[T events.Float](at []float64, ev events.Events[T], p *Plan, sc *p
 		if p.Walk.Moments.Bounded() {
 			value = bo.Apply(c)
 		}
-		if !isFinite(floats.Sum(cdf)) || !isFinite(floats.Sum(c)) || !isFinite(floats.Sum(value)) {
+		if !events.IsFinite(floats.Sum(cdf)) || !events.IsFinite(floats.Sum(c)) || !events.IsFinite(floats.Sum(value)) {
 			return nil, errs.Of(errs.ErrOverflow, "moments are beyond double precision: weights relative to their sum in a bin are too large")
 		}
 		table.Moments = append(table.Moments, c)
@@ -130,5 +130,3 @@ func cdfsAt[T events.Float](at []float64, sel *events.Selection[T], bs *bins.Bin
 	}
 	return cdf, nil
 }
-
-func isFinite(x float64) bool { return x-x == 0 }

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/libmode/libmode/core/internal/errs"
+	"github.com/libmode/libmode/core/internal/events"
 	"github.com/libmode/libmode/core/internal/par"
 	"gonum.org/v1/gonum/floats"
 )
@@ -28,7 +29,7 @@ func newFit(all []float64, nb int, arena *par.Arena) (fi *fit, determined bool) 
 		length := floats.Norm(column, 2)
 		orthogonalise(column, fi.q[:i*nb], func(m int, overlap float64) { fi.r[m*size+i] += overlap })
 		norm := floats.Norm(column, 2)
-		if !(norm > 0) || !isFinite(1/norm) {
+		if !(norm > 0) || !events.IsFinite(1/norm) {
 			return nil, false
 		}
 		floats.Scale(1/norm, column)

@@ -63,5 +63,3 @@ func (o *Options) lookedAt() (from, to int) {
 	}
 	return 0, 0
 }
-
-func isFinite(x float64) bool { return x-x == 0 }

@@ -88,7 +88,7 @@ func Integrate[T events.Float](out events.Derivatives[T], st *events.Stats, in *
 			found.Bias = -found.Bias
 		}
 	}
-	if !isFinite(found.Loss) || !isFinite(found.Bias) {
+	if !events.IsFinite(found.Loss) || !events.IsFinite(found.Bias) {
 		return Result{}, errs.Of(errs.ErrOverflow, "the loss is beyond double precision: scores, or weights relative to their sum in a bin, are too large")
 	}
 	if wa.results != nil {
@@ -228,5 +228,3 @@ func (wa *walk[T]) write(lo int, grad []float64) {
 		}
 	}
 }
-
-func isFinite(x float64) bool { return x-x == 0 }
