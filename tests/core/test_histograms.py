@@ -137,19 +137,6 @@ def test_under_and_overflow_of_score_count_and_those_of_mass_do_in_the_roc_curve
     assert_allclose(curve.false_positive_rate, [0, 0.5, 8 / 12, 10 / 12, 1])
 
 
-def test_histograms_of_uproot(tmp_path):
-    uproot = pytest.importorskip("uproot")
-    score, mass, label, _ = events(False)
-    background = label == 0
-    with uproot.recreate(tmp_path / "h.root") as file:
-        file["h"] = np.histogram2d(mass[background], score[background], bins=[MASS, SCORE])
-    with uproot.open(tmp_path / "h.root") as file:
-        found = metrics.efficiency(file["h"], cut=0.4)
-    expected = metrics.efficiency(mass[background], score[background] >= 0.4, MASS)
-    assert_allclose(found.value, expected.value, rtol=1e-12)
-    assert_allclose(found.error, expected.error, rtol=1e-12)
-
-
 def test_numpy_returns_what_metrics_take():
     score, mass, label, _ = events(False)
     every = np.histogramdd(np.column_stack([mass, score, label]), [MASS, SCORE, [0, 1, 2]])

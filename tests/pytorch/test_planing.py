@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from helpers.planing import histogram, in_two
 from libmode.torch.baselines import Planing
 
 
@@ -12,20 +13,6 @@ def spectra(n=20_000, seed=0):
     label = rng.integers(0, 2, n)
     mass = np.where(label == 1, rng.normal(0.4, 0.2, n), rng.exponential(0.5, n)).clip(0, 1.2)
     return torch.tensor(mass), torch.tensor(label)
-
-
-def in_two(n=40_000, seed=0):
-    """(pT, mass), correlated in background."""
-    rng = np.random.default_rng(seed)
-    label = rng.integers(0, 2, n)
-    pt = 500 + 500 * rng.beta(1, np.where(label == 1, 1.2, 2), n)
-    mass = np.where(label == 1, rng.normal(95, 18, n), 50 + 100 * rng.beta(1, 2.5 - pt / 600, n)).clip(50, 150)
-    return np.column_stack([pt, mass]), label
-
-
-def histogram(mass, edges, weight=None):
-    found = np.histogramdd(mass, edges, weights=weight)[0]
-    return found / found.sum()
 
 
 def test_planed_background_has_the_spectrum_of_signal():
@@ -58,24 +45,6 @@ def test_cells_of_two_variables_are_alike_or_flat(weighted):
     for of in (background, ~background):
         assert np.average(flat.weight[of], weights=times[of]) == pytest.approx(1, rel=1e-5)
         np.testing.assert_allclose(histogram(mass[of], edges, (flat.weight * times)[of]), 1 / 20, rtol=1e-5)
-
-
-@pytest.mark.parametrize("target", ["signal", "flat"])
-def test_a_classifier_learns_the_densities(target):
-    """Seen in cells that it does not know: the spectra differ by less than a fifth of what they did."""
-    ensemble = pytest.importorskip("sklearn.ensemble")
-    mass, label = in_two()
-    classifier = ensemble.HistGradientBoostingClassifier(max_iter=50, random_state=0)
-    planing = Planing(mass, label, target=target, classifier=classifier, floor=0.02)
-    assert not hasattr(classifier, "classes_")  # a copy is fitted
-    edges = [np.linspace(500, 1000, 4), np.linspace(60, 140, 5)]
-    fresh, fresh_label = in_two(seed=5)
-    background = fresh_label == 0
-    wanted = histogram(fresh[~background], edges) if target == "signal" else np.full((3, 4), 1 / 12)
-    before = histogram(fresh[background], edges)
-    after = histogram(fresh[background], edges, planing(fresh, fresh_label)[background])
-    assert np.abs(after - wanted).sum() < 0.2 * np.abs(before - wanted).sum()
-    assert len(planing.weight) == len(label) and planing.effective_size > 1000
 
 
 def test_the_floor_limits_the_weights():

@@ -1,0 +1,20 @@
+"""Metrics take the histograms that uproot reads."""
+
+import numpy as np
+import uproot
+from libmode import metrics
+from numpy.testing import assert_allclose
+
+
+def test_histograms_of_uproot(tmp_path):
+    rng = np.random.default_rng(3)
+    mass_edges, score_edges = np.linspace(50, 250, 9), np.linspace(0, 1, 21)
+    mass = rng.uniform(50, 250, 2_000)
+    score = (np.floor(20 * rng.beta(2, 3 - mass / 200)) + 0.5) / 20
+    with uproot.recreate(tmp_path / "h.root") as file:
+        file["h"] = np.histogram2d(mass, score, bins=[mass_edges, score_edges])
+    with uproot.open(tmp_path / "h.root") as file:
+        found = metrics.efficiency(file["h"], cut=0.4)
+    expected = metrics.efficiency(mass, score >= 0.4, mass_edges)
+    assert_allclose(found.value, expected.value, rtol=1e-12)
+    assert_allclose(found.error, expected.error, rtol=1e-12)
