@@ -85,7 +85,24 @@ def tables(results: Mapping[str, Any]) -> dict[str, str]:
             end = f", {name}" if name else ""
             default = medians(found[f"default{end}"])
             varied.append([problem, name or "none", _shown(medians(found[f"none{end}"])), _with_lowest(default)])
-    return {"zoo": pages.table(rows), "variations of the zoo": pages.table(varied)}
+    return {
+        "zoo": pages.table(rows),
+        "variations of the zoo": pages.table(varied),
+        "bounds of the zoo": pages.table(_bounds(results)),
+    }
+
+
+def _bounds(results: Mapping[str, Any]) -> list[list[str]]:
+    """What the responses of the constraints with a bound are at the working points: median and largest of the seeds."""
+    rows = [["problem", "measure", "80 %", "50 %", "20 %"]]
+    for problem, measure, name in (
+        ("modified, order 1, max_slope 0.5", "slopes", "slope, at most 0.5"),
+        ("modified, order 2, monotonic", "turns", "turn, at most 1"),
+    ):
+        every = np.array([one[measure] for one in of_method(results, problem)["default"]])
+        pairs = zip(np.median(every, axis=0), every.max(axis=0), strict=True)
+        rows.append([problem, name, *(f"{median:.2f}; {largest:.2f}" for median, largest in pairs)])
+    return rows
 
 
 def _shown(one: Found) -> str:
