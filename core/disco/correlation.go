@@ -1,15 +1,18 @@
 package disco
 
 import (
+	"cmp"
 	"math"
 	"sync"
 
 	"github.com/libmode/libmode/core/internal/errs"
+	"github.com/libmode/libmode/core/internal/events"
 	"github.com/libmode/libmode/core/internal/par"
+	"gonum.org/v1/gonum/floats"
 )
 
 // Float is the type of values, weights and gradients.
-type Float interface{ float32 | float64 }
+type Float = events.Float
 
 // Correlation returns dCorr^2(x, y) and sets gradX and gradY to its derivatives by x and by y. Either gradient may be
 // nil: not wanted. If weight is nil, all weights are 1. The plain form needs 2 events, the unbiased one 4. Results do
@@ -74,14 +77,17 @@ func doubles[T Float](values []T) []float64 {
 type call struct {
 	team   *par.Team
 	x, y   axis
-	rank   []uint32 // in order of y: places in order of x
-	events []event  // in order of x
-	pairs  pairs
+	events []event // by block, see pairs.go
 }
 
 var calls = sync.Pool{New: func() any { return new(call) }}
 
-// Words are what errors call the arguments.
+// ofAxes calls f for both axes, at once where there are enough events.
+func (dc *call) ofAxes(f func(k int, ax *axis)) {
+	dc.team.Run(2, func(k int) { f(k, []*axis{&dc.x, &dc.y}[k]) })
+}
+
+// Words are the names of the arguments in errors.
 type Words struct {
 	X, Y   string
 	Events string // in the plural
@@ -104,7 +110,7 @@ func OfEvents(gradX, gradY, x, y, weight []float64, unbiased bool, words Words) 
 	dc.team.PartsFor(n)
 	unit := 1.0
 	if weight != nil {
-		unit = unitOf(largestOf(weight))
+		unit = events.UnitOf(floats.Norm(weight, math.Inf(1)))
 	}
 	if err := dc.arrange(x, y, weight, unit, words); err != nil {
 		return 0, err
@@ -115,47 +121,16 @@ func OfEvents(gradX, gradY, x, y, weight []float64, unbiased bool, words Words) 
 	}
 	var failed [2]error
 	dc.ofAxes(func(k int, ax *axis) { failed[k] = ax.setVariance(&fm, words) })
-	for _, err := range failed {
-		if err != nil {
-			return 0, err
-		}
+	if err := cmp.Or(failed[:]...); err != nil {
+		return 0, err
 	}
 	dc.setSlopes(&fm, gradX != nil)
-	var covariance sum
-	for k, z := range dc.y.z {
-		covariance.add(z * dc.y.slope[k])
-	}
+	covariance := total(dc.y.z, dc.y.slope)
 	norm := 1 / (math.Sqrt(dc.x.variance) * math.Sqrt(dc.y.variance))
 	dc.ofAxes(func(k int, ax *axis) {
-		grad := [][]float64{gradX, gradY}[k]
-		if grad == nil {
-			return
-		}
-		ratio := covariance.value() / ax.variance
-		for p, i := range ax.order {
-			grad[i] = (ax.slope[p] - ratio*ax.half[p]) * norm * ax.unit
+		if grad := [][]float64{gradX, gradY}[k]; grad != nil {
+			ax.write(grad, covariance, norm)
 		}
 	})
-	return covariance.value() * norm, nil
-}
-
-// ofAxes calls f for both axes, at once where there are enough events.
-func (dc *call) ofAxes(f func(k int, ax *axis)) {
-	dc.team.Run(2, func(k int) { f(k, []*axis{&dc.x, &dc.y}[k]) })
-}
-
-func largestOf(values []float64) (largest float64) {
-	for _, v := range values {
-		largest = max(largest, math.Abs(v))
-	}
-	return largest
-}
-
-// unitOf returns a power of two that brings numbers up to largest near 1, where neither they nor their squares overflow.
-func unitOf(largest float64) float64 {
-	if largest == 0 {
-		return 1
-	}
-	_, exponent := math.Frexp(largest)
-	return math.Ldexp(1, min(max(-1022, -exponent), 1023))
+	return covariance * norm, nil
 }

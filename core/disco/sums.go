@@ -1,11 +1,7 @@
 package disco
 
-// The sums below have one element an event, in increasing order of z, and take
-// time that is proportional to the number of events.
-
-// sum is a running sum whose rounding errors are kept beside it (D. Knuth's
-// TwoSum), so that they do not grow with the number of terms: the gradient of
-// independent events is smaller than the sums by the root of that number.
+// sum is a running sum that keeps its rounding errors beside it (D. Knuth's TwoSum), so that they do not grow with the
+// number of terms: the gradient of independent events is smaller than the sums by the root of that number.
 type sum struct{ high, low float64 }
 
 func (s *sum) add(x float64) {
@@ -18,7 +14,16 @@ func (s *sum) add(x float64) {
 
 func (s *sum) value() float64 { return s.high + s.low }
 
-// rowSums sets dst_k = sum_j w_j |z_k - z_j|.
+// total returns sum_k a_k b_k.
+func total(a, b []float64) float64 {
+	var all sum
+	for k, x := range a {
+		all.add(x * b[k])
+	}
+	return all.value()
+}
+
+// rowSums sets dst_k = sum_j w_j |z_k - z_j|, of events in increasing order of z.
 func rowSums(dst, z, w []float64) {
 	var totals, moments sum
 	for k, weight := range w {
@@ -34,7 +39,8 @@ func rowSums(dst, z, w []float64) {
 	}
 }
 
-// signedSums sets dst_k to the derivative by z_k of sum_i f_i sum_j w_j |z_i - z_j|,
+// signedSums sets dst_k to the derivative by z_k of sum_i f_i sum_j w_j |z_i - z_j|, of events in
+// increasing order of z:
 //
 //	dst_k = sum_j (f_k w_j + w_k f_j) sign(z_k - z_j)
 func signedSums(dst, z, w, f []float64) {
