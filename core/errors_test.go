@@ -67,7 +67,7 @@ func TestOptionsOfOtherLosses(t *testing.T) {
 			if o.Kind == Choice {
 				*o.Field(&cfg).(*int) = 1 - *o.Field(&cfg).(*int)
 			} else {
-				assign(o.Field(&cfg), others[o.Kind])
+				o.value(&cfg).Set(reflect.ValueOf(others[o.Kind]))
 			}
 			want := fmt.Sprintf("has no meaning for loss = %s: leave it at its default", lossNames[loss])
 			assert.ErrorContains(t, cfg.Validate(), want, o.Name)

@@ -8,40 +8,68 @@ import (
 	"github.com/libmode/libmode/core/internal/walk"
 )
 
+// Result is a loss, its bias and the number of events, see Evaluate.
+type Result = walk.Result
+
+// DefaultSmoothing is the smoothing of LossGradHess for boosted trees: a tree moves events by about as much.
+const DefaultSmoothing = 1.0 / 16
+
 // Loss returns the loss of the events.
 func Loss[T Float](ev Events[T], cfg Config) (float64, error) {
 	return LossAndGrad(nil, ev, cfg)
 }
 
-// LossAndGrad returns the loss of the events and sets grad, of the length of
-// ev.Score, to its derivatives with respect to the scores. Events that take
-// no part get 0. With grad nil only the loss is computed. After an error the
-// contents of grad mean nothing.
+// LossAndGrad returns the loss of the events and sets grad to its derivatives by the scores. The length of grad is that
+// of ev.Score. If grad is nil, only the loss is computed. Events that take no part get 0. After an error the contents of
+// grad mean nothing.
 func LossAndGrad[T Float](grad []T, ev Events[T], cfg Config) (float64, error) {
-	found, err := evaluate(events.Derivatives[T]{grad}, ev, cfg, func(*walk.Options) {})
+	if err := cfg.Validate(); err != nil {
+		return 0, err
+	}
+	found, err := evaluate(events.Derivatives[T]{grad}, ev, cfg)
 	return found.Loss, err
 }
 
-// Result is a loss and what says whether it is significant, see Evaluate.
-type Result = walk.Result
-
-// Evaluate is LossAndGrad that returns the bias and the number of events too. It takes a third longer. DisCo and flatness
+// Evaluate is LossAndGrad that also returns the bias and the number of events. It takes a third longer. DisCo and Flatness
 // have no such bias: an error.
 func Evaluate[T Float](grad []T, ev Events[T], cfg Config) (Result, error) {
-	if err := cfg.Validate(); err != nil {
+	if err := cfg.validateMoDe("bias that can be told"); err != nil {
 		return Result{}, err
 	}
-	if cfg.Loss != MoDe {
-		return Result{}, errs.OfOption("loss", lossNames[cfg.Loss], "has no bias that can be told: it is of loss = %s alone", lossNames[MoDe])
-	}
-	return evaluate(events.Derivatives[T]{grad}, ev, cfg, func(o *walk.Options) { o.Measured = true })
+	cfg.measured = true
+	return evaluate(events.Derivatives[T]{grad}, ev, cfg)
 }
 
-// evaluate returns the loss of a plan that change has completed.
-func evaluate[T Float](out events.Derivatives[T], ev Events[T], cfg Config, change func(*walk.Options)) (Result, error) {
-	if err := cfg.Validate(); err != nil {
-		return Result{}, err
+// LossGradHess is LossAndGrad that also sets hess to a diagonal bound of the curvature of the loss, h_i >= 0, in units of
+// the loss per score^2. The length of hess is that of ev.Score. If grad or hess is nil, it is not computed. Between the
+// scores at which two events meet the loss is linear, so its curvature is that of these meetings:
+//
+//	v'Hv = -2 scale sum_{i<j} e_i e_j M_{b_i b_j} delta(s_i - s_j) (v_i - v_j)^2 <= sum_i h_i v_i^2
+//	h_i  = 4 scale |e_i| sum_b [max(0, -sign(e_i) M_{b_i b}) f+_b(s_i) + max(0, sign(e_i) M_{b_i b}) f-_b(s_i)]
+//
+// Here e_i = w_i/W_b and J = F'MF (package walk). f+_b and f-_b are the densities, at a score, of the |e_i| of the events
+// of bin b with positive and with negative weights; docs/how-it-works.md has the derivation. Densities are means over a
+// window around s_i. Its width is smoothing times the width of ScoreRange or, if that is unbounded, times the range of the
+// inner three quarters of the scores. 64 strips of equally many events are the finest resolution. So h bounds moves of
+// about that size; where all scores are equal and ScoreRange is unbounded, h is 0. Events that take no part get 0.
+//
+// Unbiased, MaxSlope and Monotonic do not change h: it is that of the loss without them. (The bias takes O(1/n_b) of the
+// curvature from the pairs of a bin, and the bounds have no such h.) DisCo and Flatness have no h, and smoothing must be
+// finite and above 0: errors that wrap ErrOption. The call takes O(strips bins^2) more time.
+func LossGradHess[T Float](grad, hess []T, ev Events[T], cfg Config, smoothing float64) (float64, error) {
+	if err := cfg.validateMoDe("bound on its curvature"); err != nil {
+		return 0, err
 	}
+	if !(smoothing > 0) || !finite(smoothing) {
+		return 0, errs.Of(ErrOption, "smoothing = %v: must be finite and above 0", smoothing)
+	}
+	cfg.smoothing = smoothing
+	found, err := evaluate(events.Derivatives[T]{grad, hess}, ev, cfg)
+	return found.Loss, err
+}
+
+// evaluate checks the lengths of arrays and computes the loss of a valid configuration.
+func evaluate[T Float](out events.Derivatives[T], ev Events[T], cfg Config) (Result, error) {
 	if err := ev.CheckLengths(); err != nil {
 		return Result{}, err
 	}
@@ -52,7 +80,6 @@ func evaluate[T Float](out events.Derivatives[T], ev Events[T], cfg Config, chan
 	if err != nil {
 		return Result{}, err
 	}
-	change(&p.Walk)
 	sc := par.Take()
 	defer sc.Give()
 	switch out := any(out).(type) {
@@ -63,7 +90,7 @@ func evaluate[T Float](out events.Derivatives[T], ev Events[T], cfg Config, chan
 	}
 }
 
-// The losses of either type, which tests call with vector instructions and without.
+// The loss of either type. Tests replace them by both: with vector instructions and without.
 var (
 	single = loss.Evaluate[float32]
 	double = loss.Evaluate[float64]

@@ -78,7 +78,7 @@ func TestFewestBins(t *testing.T) {
 	}
 	cfg = DefaultConfig(MoDe)
 	cfg.Basis, cfg.Knots = BSpline, []float64{0.3, 0.6}
-	check(cfg, len(cfg.Knots)+1+cfg.splineDegree())
+	check(cfg, len(cfg.Knots)+1+3)
 }
 
 // binsFor returns the number of bins before any are merged.

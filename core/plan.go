@@ -4,14 +4,14 @@ import (
 	"sync"
 
 	"github.com/libmode/libmode/core/internal/bins"
-	"github.com/libmode/libmode/core/internal/errs"
 	"github.com/libmode/libmode/core/internal/events"
 	"github.com/libmode/libmode/core/internal/loss"
 	"github.com/libmode/libmode/core/internal/moments"
 	"github.com/libmode/libmode/core/internal/walk"
 )
 
-// planFor returns what a valid configuration asks for, of events with so many variables of mass.
+// planFor translates a valid configuration, for events with so many variables of mass, to the options of the packages
+// below.
 func planFor[T Float](c Config, variables int) (*loss.Plan, error) {
 	if err := c.checkCount(variables); err != nil {
 		return nil, err
@@ -20,72 +20,56 @@ func planFor[T Float](c Config, variables int) (*loss.Plan, error) {
 	p := &loss.Plan{
 		Kind: loss.Kind(c.Loss), Joint: c.Joint && variables > 1, Labels: c.BackgroundLabel,
 		Walk: walk.Options{
-			Mean: c.Loss == MoDe && c.Reduction == Mean, Score: c.ScoreRange,
+			Mean: c.Loss == MoDe && c.Reduction == Mean, Score: c.ScoreRange, Measured: c.measured, Smoothing: c.smoothing,
 			Moments: moments.Options{
-				Order: c.Order, Quadrature: c.Moments == Quadrature, Splines: c.Loss == MoDe && c.Basis == BSpline, Degree: c.splineDegree(),
+				Order: c.Order, Quadrature: c.Moments == Quadrature, Splines: c.Loss == MoDe && c.Basis == BSpline, Degree: c.Degree,
 				MaxSlope: c.MaxSlope, Selected: c.SlopeOf == Selected, Monotonic: c.Monotonic, Penalty: c.SlopePenalty,
 				Unbiased: c.Unbiased, Warn: once(c.warn),
 			},
 		},
 	}
+	if c.Degree == DefaultDegree {
+		p.Walk.Moments.Degree = 3
+	}
 	for k := range variables {
-		p.Variables = append(p.Variables, c.variable(k, &p.Walk.Moments))
+		v := c.variable(k)
+		of := p.Walk.Moments
+		of.Knots = v.Knots
+		p.Variables = append(p.Variables, loss.Variable{
+			Axis: bins.Axis{
+				Limits: events.Limits{Mass: c.massRange(&v), Score: c.ScoreRange, IgnoreMissing: c.Missing == MissingIgnore},
+				Options: bins.Options{
+					Kind: bins.Kind(c.Binning), Asked: v.Bins, Edges: v.Edges,
+					Functions: of.Functions(), Response: of.Response(), Simpler: of.Simpler(),
+				},
+			},
+			Knots: v.Knots,
+		})
 	}
 	return p, nil
 }
 
-// variable returns how variable k is treated.
-func (c *Config) variable(k int, m *moments.Options) loss.Variable {
-	v := Variable{c.Bins, c.MassRange, c.Edges, c.Knots}
-	if len(c.Variables) > 0 {
-		v = c.Variables[k]
-		if v.Bins == 0 {
-			v.Bins = c.Bins
-		}
+// variable returns what variable k has of its own or in common.
+func (c *Config) variable(k int) Variable {
+	if len(c.Variables) == 0 {
+		return Variable{c.Bins, c.MassRange, c.Edges, c.Knots}
 	}
+	v := c.Variables[k]
+	if v.Bins == 0 {
+		v.Bins = c.Bins
+	}
+	return v
+}
+
+// massRange returns the range of the masses of a variable.
+func (c *Config) massRange(v *Variable) [2]float64 {
 	if c.Binning == GivenEdges {
-		v.MassRange = [2]float64{v.Edges[0], v.Edges[len(v.Edges)-1]}
+		return [2]float64{v.Edges[0], v.Edges[len(v.Edges)-1]}
 	}
-	of := *m
-	of.Knots = v.Knots
-	return loss.Variable{
-		Axis: bins.Axis{
-			Limits: events.Limits{Mass: v.MassRange, Score: c.ScoreRange, IgnoreMissing: c.Missing == MissingIgnore},
-			Options: bins.Options{
-				Kind: bins.Kind(c.Binning), Asked: v.Bins, Edges: v.Edges,
-				Functions: of.Functions(), Response: of.Response(), Simpler: of.Simpler(),
-			},
-		},
-		Knots: v.Knots,
-	}
+	return v.MassRange
 }
 
-// checkCount returns an error where the options are not for so many variables.
-func (c *Config) checkCount(variables int) error {
-	if len(c.Variables) > 0 && len(c.Variables) != variables {
-		return errs.Of(ErrOption, "bins, mass_range, edges or knots have one entry for each of %d variables, but mass has %d variables",
-			len(c.Variables), variables)
-	}
-	if len(c.Variables) > 0 || variables == 1 {
-		return nil
-	}
-	for _, name := range []string{"mass_range", "edges", "knots"} {
-		if o := optionOf(name); !o.isDefault(c) {
-			return errs.OfOption(name, o.shown(c), "is one for all, but mass has %d variables: give one for each", variables)
-		}
-	}
-	return nil
-}
-
-// splineDegree returns the degree of B-splines.
-func (c *Config) splineDegree() int {
-	if c.Degree == DefaultDegree {
-		return 3
-	}
-	return c.Degree
-}
-
-// once returns a function that passes on the first call alone, whichever goroutine makes it.
+// once returns a function that passes on its first call alone, whichever goroutine makes it.
 func once(warn func(string)) func(string) {
 	if warn == nil {
 		return nil

@@ -6,10 +6,11 @@ import (
 	"github.com/libmode/libmode/core/internal/par"
 )
 
-// Edges returns the edges of the mass bins that the loss of these events would
-// use, in units of mass. Scores are not looked at; weights count where the number
-// of bins is not asked for. Several background labels, or categories, have several sets
-// of bins: they are an error here.
+// Table has the parts of the loss at given scores. Each score has a row.
+type Table = loss.Table
+
+// Edges returns the edges of the mass bins of the loss, in units of mass. Scores have no effect; weights have one where
+// the number of bins is not given. Several background labels, or categories, have bins of their own: an error.
 func Edges[T Float](ev Events[T], cfg Config) ([]float64, error) {
 	ev.Score = nil
 	p, err := planToInspect(ev, &cfg, len(ev.Mass))
@@ -21,12 +22,8 @@ func Edges[T Float](ev Events[T], cfg Config) ([]float64, error) {
 	return loss.Edges(ev, p, sc)
 }
 
-// Table holds, at each of the scores that were asked for, what the loss is
-// made of. A row belongs to a score.
-type Table = loss.Table
-
-// MomentsAt returns F_b, c_l and c~_l at the given scores, in any order. Several
-// background labels, or categories, are an error here.
+// MomentsAt returns F_b, c_l and c~_l at the given scores, in any order. Several background labels, or categories, are an
+// error.
 func MomentsAt[T Float](at []float64, ev Events[T], cfg Config) (*Table, error) {
 	for i, s := range at {
 		if s != s {
@@ -36,22 +33,19 @@ func MomentsAt[T Float](at []float64, ev Events[T], cfg Config) (*Table, error) 
 	if err := ev.CheckLengths(); err != nil {
 		return nil, err
 	}
-	if err := cfg.Validate(); err != nil {
+	p, err := planToInspect(ev, &cfg, len(ev.Score))
+	if err != nil {
 		return nil, err
 	}
 	if cfg.Basis == BSpline {
 		return nil, errs.OfOption("basis", "bspline", "has no moments, which are those of polynomials: use basis = legendre")
-	}
-	p, err := planToInspect(ev, &cfg, len(ev.Score))
-	if err != nil {
-		return nil, err
 	}
 	sc := par.Take()
 	defer sc.Give()
 	return loss.MomentsAt(at, ev, p, sc)
 }
 
-// planToInspect returns the plan of n events of the one label and the one variable that can be looked at.
+// planToInspect returns the plan for n events of one label and one variable.
 func planToInspect[T Float](ev Events[T], cfg *Config, n int) (*loss.Plan, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err

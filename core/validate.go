@@ -10,18 +10,37 @@ import (
 	"github.com/libmode/libmode/core/internal/moments"
 )
 
-// Validate returns an error wrapping ErrOption for the first option that is
-// out of its range, or has no meaning for the loss or beside the others.
+// rules name options that must be at their defaults beside other options.
+var rules = []struct {
+	holds func(*Config) bool
+	names []string
+	why   string
+}{
+	{holds: func(c *Config) bool { return c.Joint }, names: []string{"max_slope", "monotonic", "slope_penalty"},
+		why: "cannot be given together with joint = true, whose bins are cells of several variables, in which there is no one slope"},
+	{holds: func(c *Config) bool { return c.Joint }, names: []string{"moments"},
+		why: "cannot be given together with joint = true, which has projection moments only"},
+	{holds: func(c *Config) bool { return c.Joint }, names: []string{"basis"},
+		why: "cannot be given together with joint = true, which has polynomials only"},
+	{holds: func(c *Config) bool { return c.Joint && c.Binning == Values }, names: []string{"binning"},
+		why: "cannot be given together with joint = true, which needs quantile, uniform or given bins"},
+	{holds: func(c *Config) bool { return c.Binning == Values }, names: []string{"moments"},
+		why: "cannot be given together with binning = values, which has projection moments only"},
+	{holds: func(c *Config) bool { return c.Basis == Legendre }, names: []string{"degree"},
+		why: "needs basis = bspline"},
+	{holds: func(c *Config) bool { return c.Basis == BSpline }, names: []string{"order", "max_slope", "monotonic", "slope_penalty", "moments"},
+		why: "cannot be given together with basis = bspline, whose functions are not polynomials up to an order"},
+}
+
+// Validate returns an error that wraps ErrOption for the first option that is out of its range, or has no meaning for
+// the loss or beside the others.
 func (c *Config) Validate() error {
-	if c.Loss < MoDe || c.Loss > Flatness {
-		return options[0].check(c)
-	}
 	for k := range options {
 		o := &options[k]
-		if err := o.check(c); err != nil {
+		if err := o.check(o.field(c), ""); err != nil {
 			return err
 		}
-		if c.Loss != MoDe && !slices.Contains(o.Losses, c.Loss) && !o.isDefault(c) {
+		if !slices.Contains(o.Losses, c.Loss) && !o.isDefault(c) {
 			return errs.OfOption(o.Name, o.shown(c), "has no meaning for loss = %s: leave it at its default", lossNames[c.Loss])
 		}
 		if o.order > c.Order && !o.isDefault(c) {
@@ -31,33 +50,74 @@ func (c *Config) Validate() error {
 	if err := c.checkVariables(); err != nil {
 		return err
 	}
-	if err := c.checkJoint(); err != nil {
-		return err
-	}
-	return c.checkBasis()
-}
-
-// checkVariables checks what the bins of each variable are made of. What differs between variables is
-// given for each or for none.
-func (c *Config) checkVariables() error {
-	if len(c.Variables) == 0 {
-		return c.checkBins(Variable{c.Bins, c.MassRange, c.Edges, c.Knots}, "")
-	}
-	for _, name := range []string{"mass_range", "edges", "knots"} {
-		if o := optionOf(name); !o.isDefault(c) {
-			return errs.OfOption(name, o.shown(c), "cannot be given for all variables together: give one for each")
+	for _, rule := range rules {
+		if !rule.holds(c) {
+			continue
+		}
+		for _, name := range rule.names {
+			if o := optionOf(name); !o.isDefault(c) {
+				return errs.OfOption(name, o.shown(c), "%s", rule.why)
+			}
 		}
 	}
-	for k, v := range c.Variables {
-		if err := c.checkBins(v, fmt.Sprintf(" of variable %d", k)); err != nil {
+	return nil
+}
+
+// validateMoDe is Validate for what the MoDe loss alone has.
+func (c *Config) validateMoDe(what string) error {
+	if err := c.Validate(); err != nil {
+		return err
+	}
+	if c.Loss != MoDe {
+		return errs.OfOption("loss", lossNames[c.Loss], "has no %s: it is of loss = %s alone", what, lossNames[MoDe])
+	}
+	return nil
+}
+
+// checkVariables checks the bins of each variable.
+func (c *Config) checkVariables() error {
+	if len(c.Variables) == 0 {
+		return c.checkBins(&Variable{c.Bins, c.MassRange, c.Edges, c.Knots}, "")
+	}
+	if o := c.givenForAll(); o != nil {
+		return errs.OfOption(o.Name, o.shown(c), "cannot be given for all variables together: give one for each")
+	}
+	for k := range c.Variables {
+		if err := c.checkBins(&c.Variables[k], ofVariable(k)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// checkBins checks what the bins of a variable are made of.
-func (c *Config) checkBins(v Variable, of string) error {
+// ofVariable names variable k in errors.
+func ofVariable(k int) string { return fmt.Sprintf(" of variable %d", k) }
+
+// givenForAll returns the first option, other than bins, that variables have of their own and that is given for all; nil
+// if there is none.
+func (c *Config) givenForAll() *Option {
+	for k := range options {
+		if o := &options[k]; o.ofVariable != nil && o.Kind != Integer && !o.isDefault(c) {
+			return o
+		}
+	}
+	return nil
+}
+
+// checkCount returns an error where the options are not for so many variables.
+func (c *Config) checkCount(variables int) error {
+	if len(c.Variables) > 0 && len(c.Variables) != variables {
+		return errs.Of(ErrOption, "bins, mass_range, edges or knots have one entry for each of %d variables, but mass has %d variables",
+			len(c.Variables), variables)
+	}
+	if o := c.givenForAll(); o != nil && variables > 1 {
+		return errs.OfOption(o.Name, o.shown(c), "is one for all, but mass has %d variables: give one for each", variables)
+	}
+	return nil
+}
+
+// checkBins checks the bins of a variable.
+func (c *Config) checkBins(v *Variable, of string) error {
 	switch {
 	case c.Binning != GivenEdges && len(v.Edges) > 0:
 		return errs.Of(ErrOption, "edges%s has length %d, but binning = %s takes none: set binning = edges, or leave them out", of, len(v.Edges), optionOf("binning").shown(c))
@@ -70,168 +130,68 @@ func (c *Config) checkBins(v Variable, of string) error {
 	case c.Basis != BSpline && len(v.Knots) > 0:
 		return errs.Of(ErrOption, "knots%s has length %d, but basis = legendre takes none: set basis = bspline, or leave them out", of, len(v.Knots))
 	}
-	lo, hi := v.MassRange[0], v.MassRange[1]
-	if c.Binning == GivenEdges {
-		lo, hi = v.Edges[0], v.Edges[len(v.Edges)-1]
-	}
-	if k := moments.KnotOutside(v.Knots, lo, hi); k >= 0 {
-		return errs.Of(ErrOption, "knots[%d]%s = %v does not lie inside the mass range [%v, %v]", k, of, v.Knots[k], lo, hi)
+	ends := c.massRange(v)
+	if k := moments.KnotOutside(v.Knots, ends[0], ends[1]); k >= 0 {
+		return errs.Of(ErrOption, "knots[%d]%s = %v does not lie inside the mass range [%v, %v]", k, of, v.Knots[k], ends[0], ends[1])
 	}
 	return nil
 }
 
-// checkJoint checks the options of bins in several variables.
-func (c *Config) checkJoint() error {
-	if !c.Joint {
-		return nil
-	}
-	why := "cannot be given together with joint = true, whose bins are cells of several variables, in which there is no one slope"
-	if err := c.without(why, "max_slope", "monotonic", "slope_penalty"); err != nil {
-		return err
-	}
-	switch {
-	case c.Loss == MoDe && c.Moments != Projection:
-		return errs.OfOption("moments", "quadrature", "cannot be given together with joint = true, which has projection moments only")
-	case c.Basis != Legendre:
-		return errs.OfOption("basis", "bspline", "cannot be given together with joint = true, which has polynomials only")
-	case c.Binning == Values:
-		return errs.OfOption("binning", "values", "cannot be given together with joint = true, which needs quantile, uniform or given bins")
-	}
-	return nil
-}
-
-// checkBasis checks what the bins are fitted with.
-func (c *Config) checkBasis() error {
-	if c.Binning == Values && c.Loss == MoDe && c.Moments != Projection {
-		return errs.OfOption("moments", "quadrature", "cannot be given together with binning = values, which has projection moments only")
-	}
-	if c.Basis == Legendre {
-		if c.Degree != DefaultDegree {
-			return errs.OfOption("degree", c.Degree, "needs basis = bspline")
-		}
-		return nil
-	}
-	why := "cannot be given together with basis = bspline, whose functions are not polynomials up to an order"
-	if err := c.without(why, "order", "max_slope", "monotonic", "slope_penalty", "moments"); err != nil {
-		return err
-	}
-	return nil
-}
-
-// without returns an error if one of these options is not at its default.
-func (c *Config) without(why string, names ...string) error {
-	for _, name := range names {
-		if o := optionOf(name); !o.isDefault(c) {
-			return errs.OfOption(name, o.shown(c), "%s", why)
-		}
-	}
-	return nil
-}
-
-// optionOf returns the row of the table that has a name.
-func optionOf(name string) *Option {
-	return &options[slices.IndexFunc(options, func(o Option) bool { return o.Name == name })]
-}
-
-// isDefault reports whether the option is at the default of the loss.
-func (o *Option) isDefault(c *Config) bool {
-	byDefault := o.byDefault
-	if other, ok := o.byDefaultIn[c.Loss]; ok {
-		byDefault = other
-	}
-	switch p := o.field(c).(type) {
-	case *[]float64:
-		return slices.Equal(*p, byDefault.([]float64))
-	case *[]int32:
-		return slices.Equal(*p, byDefault.([]int32))
-	case *[]Variable:
-		return len(*p) == 0
-	default:
-		return pointee(p) == byDefault
-	}
-}
-
-// pointee returns what a field points to.
-func pointee(field any) any {
+// check returns an error if a value of the option is out of its range. The name in errors is that of the option and `of`:
+// "" or " of variable 1".
+func (o *Option) check(field any, of string) error {
+	name := o.Name + of
 	switch p := field.(type) {
 	case *int:
-		return *p
-	case *bool:
-		return *p
-	case *float64:
-		return *p
-	case *[2]float64:
-		return *p
-	case *[]float64:
-		return *p
-	case *[]int32:
-		return *p
-	case *[]Variable:
-		return *p
-	}
-	panic("core: an option of an unknown kind")
-}
-
-// check returns an error if the option is out of its range.
-func (o *Option) check(c *Config) error {
-	switch p := o.field(c).(type) {
-	case *int:
-		if o.Kind == Choice {
-			if *p < 0 || *p >= len(o.Values) {
-				return errs.OfOption(o.Name, *p, "must be the number of one of %s, counted from 0", strings.Join(o.Values, ", "))
-			}
-			return nil
+		if o.Kind == Integer {
+			return o.checkNumber(name, float64(*p))
 		}
-		return o.checkNumber(float64(*p))
+		if *p < 0 || *p >= len(o.Values) {
+			return errs.OfOption(name, *p, "must be the number of one of %s, counted from 0", strings.Join(o.Values, ", "))
+		}
 	case *float64:
-		return o.checkNumber(*p)
+		return o.checkNumber(name, *p)
 	case *[2]float64:
-		return checkRange(o.Name, *p)
+		return checkRange(name, *p)
 	case *[]float64:
-		return checkIncreasing(o.Name, "", *p)
+		return checkIncreasing(o.Name, of, *p)
 	case *[]int32:
-		return checkLabels(o.Name, *p)
+		return checkLabels(name, *p)
 	case *[]Variable:
-		return checkVariables(*p)
+		return checkEach(name, *p)
 	}
 	return nil
 }
 
-// checkVariables checks what each variable has of its own.
-func checkVariables(variables []Variable) error {
+// checkEach checks what each variable has of its own.
+func checkEach(name string, variables []Variable) error {
 	if len(variables) > MaxVariables {
-		return errs.OfOption("variables", len(variables), "are more than the %d that a call can have", MaxVariables)
+		return errs.OfOption(name, len(variables), "are more than the %d that a call can have", MaxVariables)
 	}
-	for k, v := range variables {
-		of := fmt.Sprintf(" of variable %d", k)
-		if v.Bins < 0 || v.Bins > math.MaxInt32 {
-			return errs.OfOption("bins"+of, v.Bins, "must be at least 1")
-		}
-		if err := checkRange("mass_range"+of, v.MassRange); err != nil {
-			return err
-		}
-		if err := checkIncreasing("edges", of, v.Edges); err != nil {
-			return err
-		}
-		if err := checkIncreasing("knots", of, v.Knots); err != nil {
-			return err
+	for v := range variables {
+		for k := range options {
+			if o := &options[k]; o.ofVariable != nil {
+				if err := o.check(o.ofVariable(&variables[v]), ofVariable(v)); err != nil {
+					return err
+				}
+			}
 		}
 	}
 	return nil
 }
 
-func (o *Option) checkNumber(x float64) error {
+func (o *Option) checkNumber(name string, x float64) error {
 	switch {
 	case x == o.None || (x > o.lowest || x == o.lowest && !o.above) && x <= o.highest && finite(x):
 		return nil
 	case o.Kind == Integer && (x > o.highest || o.highest < math.MaxInt32):
-		return errs.OfOption(o.Name, int(x), "must be between %v and %v", int(o.lowest), int(o.highest))
+		return errs.OfOption(name, int(x), "must be between %v and %v", int(o.lowest), int(o.highest))
 	case o.Kind == Integer:
-		return errs.OfOption(o.Name, int(x), "must be at least %v", int(o.lowest))
+		return errs.OfOption(name, int(x), "must be at least %v", int(o.lowest))
 	case o.above:
-		return errs.OfOption(o.Name, x, "must be greater than %v", o.lowest)
+		return errs.OfOption(name, x, "must be greater than %v", o.lowest)
 	}
-	return errs.OfOption(o.Name, x, "must be finite and at least %v", o.lowest)
+	return errs.OfOption(name, x, "must be finite and at least %v", o.lowest)
 }
 
 func checkRange(name string, r [2]float64) error {
@@ -248,15 +208,15 @@ func checkRange(name string, r [2]float64) error {
 	return nil
 }
 
-// checkIncreasing checks a list of numbers; `of` says whose it is, "" or " of variable 1".
+// checkIncreasing checks a list of numbers.
 func checkIncreasing(name, of string, values []float64) error {
+	place := func(i int) string { return fmt.Sprintf("%s[%d]%s", name, i, of) }
 	for i, x := range values {
-		place := fmt.Sprintf("%s[%d]%s", name, i, of)
 		if !finite(x) {
-			return errs.OfOption(place, x, "must be finite")
+			return errs.OfOption(place(i), x, "must be finite")
 		}
 		if i > 0 && !(x > values[i-1]) {
-			return errs.OfOption(place, x, "must be greater than %s[%d]%s = %v", name, i-1, of, values[i-1])
+			return errs.OfOption(place(i), x, "must be greater than %s = %v", place(i-1), values[i-1])
 		}
 	}
 	if last := len(values) - 1; last > 0 {
@@ -269,50 +229,10 @@ func checkLabels(name string, labels []int32) error {
 	if len(labels) == 0 {
 		return errs.OfOption(name, "[]", "must name at least one label")
 	}
-	if len(labels) == 1 {
-		return nil
-	}
-	sorted := slices.Clone(labels)
-	slices.Sort(sorted)
-	for i, label := range sorted[1:] {
-		if label == sorted[i] {
+	for i, label := range labels {
+		if slices.Contains(labels[:i], label) {
 			return errs.OfOption(name, labels, "names label %d twice", label)
 		}
 	}
 	return nil
-}
-
-// shown returns the value as errors show it.
-func (o *Option) shown(c *Config) any {
-	switch v := pointee(o.field(c)).(type) {
-	case int:
-		if o.Kind == Choice && v >= 0 && v < len(o.Values) {
-			return o.Values[v]
-		}
-		return v
-	case [2]float64:
-		return errs.Range(v)
-	default:
-		return v
-	}
-}
-
-// assign sets what a field points to.
-func assign(field, value any) {
-	switch p := field.(type) {
-	case *int:
-		*p = value.(int)
-	case *bool:
-		*p = value.(bool)
-	case *float64:
-		*p = value.(float64)
-	case *[2]float64:
-		*p = value.([2]float64)
-	case *[]float64:
-		*p = slices.Clone(value.([]float64))
-	case *[]int32:
-		*p = slices.Clone(value.([]int32))
-	case *[]Variable:
-		*p = slices.Clone(value.([]Variable))
-	}
 }

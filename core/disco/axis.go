@@ -6,7 +6,7 @@ import (
 	"github.com/libmode/libmode/core/internal/errs"
 )
 
-// axis is one of the two variables. Its arrays have the events in increasing order of this variable, but for place.
+// axis is one of the two variables. All arrays but place have the events in increasing order of the variable.
 type axis struct {
 	name    string
 	order   []uint32  // places in the input
@@ -15,10 +15,10 @@ type axis struct {
 	unit    float64   // the factor of the values
 	z       []float64 // values, centred
 	across  []float64 // values of the other variable
-	beside  []float64 // row sums of the other variable
 	w       []float64 // weights
-	power   []float64 // weights in the sums over pairs: w, then w^2
+	power   []float64 // w, or w^2, in the sums over pairs
 	row     []float64 // sum_j power_j |z_k - z_j|
+	beside  []float64 // row sums of the other variable
 	pairs   []float64 // sums over pairs, see pairs.go
 	half    []float64 // half of the derivatives of dCov^2(z, z)
 	slope   []float64 // derivatives of dCov^2(x, y)
@@ -41,10 +41,7 @@ func (ax *axis) setVariance(fm *form, words Words) error {
 		w2.add(weight * weight)
 		w2z.add(weight * weight * z)
 	}
-	all := total(ax.w, ax.row)
-	for k, row := range ax.row {
-		ax.factor[k] = fm.factor(ax.w[k], row, all)
-	}
+	fm.setFactors(ax.factor, ax.w, ax.row, total(ax.w, ax.row))
 	signedSums(ax.half, ax.z, ax.w, ax.factor)
 	var size float64
 	for k, z := range ax.z {
@@ -55,63 +52,33 @@ func (ax *axis) setVariance(fm *form, words Words) error {
 	ax.variance = total(ax.z, ax.half)
 	// The largest |z| is about 1, so that a small size is one event far from all others.
 	if !(ax.variance > roundingFloor*size && size > 0x1p-900) {
-		return errs.Of(ErrUndefined, "%s: the distance variance of the %d %s is %.3g times their mean squared distance, "+
+		return errs.Of(errs.ErrUndefined, "%s: the distance variance of the %d %s is %.3g times their mean squared distance, "+
 			"so that DisCo, which divides by its root, is not defined: all but one of them agree in double precision, or negative weights outweigh the others",
 			ax.name, len(ax.z), words.Events, ax.variance/max(size, math.SmallestNonzeroFloat64))
 	}
 	return nil
 }
 
-// setSlope sets rank, across and beside, and slope to its part from the row sums of the other variable.
+// setSlope sets slope to the part that the row sums of the other variable contribute.
 func (ax *axis) setSlope(fm *form, other *axis) {
-	all := total(other.w, other.row)
+	ax.lookAcross(other)
+	fm.setFactors(ax.factor, ax.w, ax.beside, total(other.w, other.row))
+	signedSums(ax.slope, ax.z, ax.w, ax.factor)
+}
+
+// lookAcross sets what the events have in the other variable.
+func (ax *axis) lookAcross(other *axis) {
 	for k, i := range ax.order {
 		r := other.place[i]
 		ax.rank[k], ax.across[k], ax.beside[k] = r, other.z[r], other.row[r]
 	}
-	for k, row := range ax.beside {
-		ax.factor[k] = fm.factor(ax.w[k], row, all)
-	}
-	signedSums(ax.slope, ax.z, ax.w, ax.factor)
 }
 
-// sumBefore sets pairs to the share of the events that come before in this order, and of all events.
-func (ax *axis) sumBefore() {
-	var weights, moments sum
-	for k, z := range ax.across {
-		ax.pairs[k] = -2*(z*weights.value()-moments.value()) - ax.beside[k]
-		weights.add(ax.power[k])
-		moments.add(ax.power[k] * z)
-	}
-}
-
-// subtractTies subtracts from pairs the share of events of equal values.
-func (ax *axis) subtractTies() {
-	ax.ofTies(func(lo, hi int) {
-		var weights, moments sum
-		for k := lo; k < hi; k++ {
-			weights.add(ax.power[k])
-			moments.add(ax.power[k] * ax.across[k])
-		}
-		for k := lo; k < hi; k++ {
-			ax.pairs[k] -= ax.across[k]*weights.value() - moments.value()
-		}
-	})
-}
-
-// square takes the squares of the weights into the sums over pairs.
+// square replaces the weights in the sums over pairs by their squares.
 func (ax *axis) square() {
 	ax.power = ax.factor
 	for k, w := range ax.w {
 		ax.power[k] = w * w
 	}
 	rowSums(ax.row, ax.z, ax.power)
-}
-
-// write sets grad to the derivatives of dCorr^2, in the order of the input.
-func (ax *axis) write(grad []float64, covariance, norm float64) {
-	ratio := covariance / ax.variance
-	for k, i := range ax.order {
-		grad[i] = (ax.slope[k] - ratio*ax.half[k]) * norm * ax.unit
-	}
 }

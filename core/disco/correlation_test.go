@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/libmode/libmode/core/internal/errs"
 	"github.com/libmode/libmode/core/internal/par"
 )
 
@@ -414,27 +415,27 @@ func TestErrors(t *testing.T) {
 		unbiased bool
 		change   func(*sample)
 	}{
-		{"y: all 20 events have the same y 0.5, so that DisCo is 0/0", ErrUndefined, false, func(s *sample) { fill(s.y, 0.5) }},
-		{"x: all 20 events have the same x 91, so that DisCo is 0/0", ErrUndefined, true, func(s *sample) { fill(s.x, 91) }},
-		{"weight: the 20 events have sum of weights -40", ErrUndefined, false, func(s *sample) { fill(s.weight, -2) }},
-		{"weight: the 20 events have sum of weights 0", ErrUndefined, true, func(s *sample) { fill(s.weight, 0) }},
-		{"the means over 4 different events have a sum of weights of 0 times", ErrUndefined, true, func(s *sample) { fill(s.weight[3:], 0) }},
-		{"x: the distance variance of the 20 events is 0 times", ErrUndefined, false, func(s *sample) { fill(s.weight[1:], 0) }},
-		{"y: the distance variance of the 20 events is ", ErrUndefined, true, func(s *sample) {
+		{"y: all 20 events have the same y 0.5, so that DisCo is 0/0", errs.ErrUndefined, false, func(s *sample) { fill(s.y, 0.5) }},
+		{"x: all 20 events have the same x 91, so that DisCo is 0/0", errs.ErrUndefined, true, func(s *sample) { fill(s.x, 91) }},
+		{"weight: the 20 events have sum of weights -40", errs.ErrUndefined, false, func(s *sample) { fill(s.weight, -2) }},
+		{"weight: the 20 events have sum of weights 0", errs.ErrUndefined, true, func(s *sample) { fill(s.weight, 0) }},
+		{"the means over 4 different events have a sum of weights of 0 times", errs.ErrUndefined, true, func(s *sample) { fill(s.weight[3:], 0) }},
+		{"x: the distance variance of the 20 events is 0 times", errs.ErrUndefined, false, func(s *sample) { fill(s.weight[1:], 0) }},
+		{"y: the distance variance of the 20 events is ", errs.ErrUndefined, true, func(s *sample) {
 			fill(s.y, 0.5)
 			s.y[7], s.weight = 0.6, nil
 		}},
-		{"y: the distance variance of the 20 events is ", ErrUndefined, false, func(s *sample) { s.y[0], s.weight[0] = 1e160, 0 }},
-		{"1 events, and DisCo with unbiased = false needs at least 2", ErrTooFew, false, short(1)},
-		{"3 events, and DisCo with unbiased = true needs at least 4", ErrTooFew, true, short(3)},
-		{"0 events, and DisCo", ErrTooFew, false, short(0)},
-		{"y[3] = NaN: every y must be finite", ErrNotFinite, false, func(s *sample) { s.y[3] = nan }},
-		{"x[4] = -Inf: every x must be finite", ErrNotFinite, false, func(s *sample) { s.x[4] = -inf }},
-		{"weight[5] = NaN: every weight must be finite", ErrNotFinite, false, func(s *sample) { s.weight[5] = nan }},
-		{"y has length 19, but x has length 20", ErrLength, false, func(s *sample) { s.y = s.y[1:] }},
-		{"weight has length 0, but x has length 20", ErrLength, false, func(s *sample) { s.weight = s.weight[:0] }},
-		{"x: the events span [-1e+308, 1e+308], which is too wide", ErrOverflow, false, func(s *sample) { s.x[0], s.x[1] = -1e308, 1e308 }},
-		{"grad_y[0] = ", ErrOverflow, false, func(s *sample) {
+		{"y: the distance variance of the 20 events is ", errs.ErrUndefined, false, func(s *sample) { s.y[0], s.weight[0] = 1e160, 0 }},
+		{"1 events, and DisCo with unbiased = false needs at least 2", errs.ErrNoEvents, false, short(1)},
+		{"3 events, and DisCo with unbiased = true needs at least 4", errs.ErrNoEvents, true, short(3)},
+		{"0 events, and DisCo", errs.ErrNoEvents, false, short(0)},
+		{"y[3] = NaN: every y must be finite", errs.ErrNotFinite, false, func(s *sample) { s.y[3] = nan }},
+		{"x[4] = -Inf: every x must be finite", errs.ErrNotFinite, false, func(s *sample) { s.x[4] = -inf }},
+		{"weight[5] = NaN: every weight must be finite", errs.ErrNotFinite, false, func(s *sample) { s.weight[5] = nan }},
+		{"y has length 19, but x has length 20", errs.ErrLength, false, func(s *sample) { s.y = s.y[1:] }},
+		{"weight has length 0, but x has length 20", errs.ErrLength, false, func(s *sample) { s.weight = s.weight[:0] }},
+		{"x: the events span [-1e+308, 1e+308], which is too wide", errs.ErrOverflow, false, func(s *sample) { s.x[0], s.x[1] = -1e308, 1e308 }},
+		{"grad_y[0] = ", errs.ErrOverflow, false, func(s *sample) {
 			for i := range s.y {
 				s.y[i] *= 1e-310
 			}
@@ -471,6 +472,6 @@ func TestDerivativeBeyondItsType(t *testing.T) {
 		x[i], y[i] = float32(i)*3e-45, float32(i*i%7)
 	}
 	_, err := Correlation(make([]float32, 100), nil, x, y, nil, false)
-	require.ErrorIs(t, err, ErrOverflow)
+	require.ErrorIs(t, err, errs.ErrOverflow)
 	require.ErrorContains(t, err, "the derivative is beyond its type, since the values of x differ by so little")
 }

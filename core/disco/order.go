@@ -14,50 +14,51 @@ import (
 //
 // Events of equal x are in order of y, and events of equal y in order of x. So of two events that are equal in one
 // variable the same one comes first in both orders.
-func (dc *call) arrange(ofX, ofY, weight []float64, unit float64, words Words) error {
-	x, y := &dc.x, &dc.y
-	x.name, y.name = words.X, words.Y
-	dc.ofAxes(func(k int, ax *axis) { ax.sort([][]float64{ofX, ofY}[k]) })
-	x.breakTies(y)
-	y.breakTies(x)
-	for _, ax := range []*axis{x, y} {
-		if err := ax.centre(words); err != nil {
+func arrange[T Float](dc *call, x, y, weight []T, unit float64, words Words) error {
+	dc.axes[0].name, dc.axes[1].name = words.X, words.Y
+	dc.each(func(k int, ax, _ *axis) { sortAxis(ax, [...][]T{x, y}[k]) })
+	dc.axes[0].breakTies(&dc.axes[1])
+	dc.axes[1].breakTies(&dc.axes[0])
+	for k := range dc.axes {
+		if err := dc.axes[k].centre(words); err != nil {
 			return err
 		}
 	}
-	dc.ofAxes(func(_ int, ax *axis) {
+	dc.each(func(_ int, ax, _ *axis) {
 		for k, i := range ax.order {
 			ax.w[k] = 1
 			if weight != nil {
-				ax.w[k] = weight[i] * unit
+				ax.w[k] = float64(weight[i]) * unit
 			}
 		}
+		ax.power = ax.w
 		rowSums(ax.row, ax.z, ax.w)
 	})
 	return nil
 }
 
-// sort sets order, place and z. Equal values are in order of the input.
-func (ax *axis) sort(values []float64) {
+// sortAxis sets order, place and z. Equal values are in order of the input.
+func sortAxis[T Float](ax *axis, values []T) {
 	n := len(values)
-	ax.order, ax.place, ax.rank, ax.records = par.Grown(ax.order, n), par.Grown(ax.place, n), par.Grown(ax.rank, n), par.Grown(ax.records, n)
-	for _, array := range []*[]float64{
-		&ax.z, &ax.w, &ax.row, &ax.across, &ax.beside, &ax.pairs, &ax.half, &ax.slope, &ax.factor,
-	} {
+	for _, array := range []*[]uint32{&ax.order, &ax.place, &ax.rank} {
 		*array = par.Grown(*array, n)
 	}
-	lo, hi, set := values[0], values[0], uint64(0)
-	for _, v := range values {
-		lo, hi, set = min(lo, v), max(hi, v), set|math.Float64bits(v)
+	for _, array := range []*[]float64{&ax.z, &ax.w, &ax.row, &ax.across, &ax.beside, &ax.pairs, &ax.half, &ax.slope, &ax.factor} {
+		*array = par.Grown(*array, n)
 	}
-	la := radix.NewLayout[float64](lo, hi, set, n, 1)
+	ax.records = par.Grown(ax.records, n)
+	var bits uint64
+	for _, v := range values {
+		bits |= math.Float64bits(float64(v))
+	}
+	la := radix.NewLayout[T](float64(slices.Min(values)), float64(slices.Max(values)), bits, n, 1)
 	for i, v := range values {
 		ax.records[i] = radix.Pack(&la, v, i)
 	}
 	radix.Sort(ax.records, []uint32{0, uint32(n)}, &la, values)
 	for k, record := range ax.records {
 		i := la.Index(record)
-		ax.order[k], ax.place[i], ax.z[k] = uint32(i), uint32(k), values[i]
+		ax.order[k], ax.place[i], ax.z[k] = uint32(i), uint32(k), float64(values[i])
 	}
 }
 
@@ -97,11 +98,11 @@ func (ax *axis) centre(words Words) error {
 	z := ax.z
 	lo, hi, median := z[0], z[len(z)-1], z[len(z)/2]
 	if lo == hi {
-		return errs.Of(ErrUndefined, "%s: all %d %s have the same %s %v, so that DisCo is 0/0, which is not defined",
+		return errs.Of(errs.ErrUndefined, "%s: all %d %s have the same %s %v, so that DisCo is 0/0, which is not defined",
 			ax.name, len(z), words.Events, ax.name, lo)
 	}
 	if !events.IsFinite(hi - lo) {
-		return errs.Of(ErrOverflow, "%s: the %s span [%v, %v], which is too wide for double precision", ax.name, words.Events, lo, hi)
+		return errs.Of(errs.ErrOverflow, "%s: the %s span [%v, %v], which is too wide for double precision", ax.name, words.Events, lo, hi)
 	}
 	ax.unit = events.UnitOf(max(median-lo, hi-median))
 	for k := range z {

@@ -20,37 +20,53 @@ import "github.com/libmode/libmode/core/internal/par"
 
 // setSlopes sets the derivatives of dCov^2(x, y) by y, and by x where they are wanted.
 func (dc *call) setSlopes(fm *form, ofX bool) {
-	axes, others := []*axis{&dc.y, &dc.x}, []*axis{&dc.x, &dc.y}
-	if !ofX {
-		axes = axes[:1]
+	each := func(f func(ax, other *axis)) {
+		dc.each(func(k int, ax, other *axis) {
+			if k == 1 || ofX {
+				f(ax, other)
+			}
+		})
 	}
-	each := func(f func(ax, other *axis)) { dc.team.Run(len(axes), func(k int) { f(axes[k], others[k]) }) }
-	sumPairs := func() {
+	addPairs := func(of func(w, g float64) float64) {
 		each(func(ax, _ *axis) { ax.sumBefore() })
 		dc.addBelow(ofX)
-		each(func(ax, _ *axis) { ax.subtractTies() })
+		each(func(ax, _ *axis) {
+			ax.subtractTies()
+			for k, g := range ax.pairs {
+				ax.slope[k] += of(ax.w[k], g)
+			}
+		})
 	}
-	dc.ofAxes(func(_ int, ax *axis) { ax.power = ax.w })
 	each(func(ax, other *axis) { ax.setSlope(fm, other) })
-	sumPairs()
-	each(func(ax, _ *axis) {
-		for k, g := range ax.pairs {
-			ax.slope[k] += fm.ofPairs(ax.w[k], g, 0)
-		}
-	})
-	if !fm.squares {
+	addPairs(func(w, g float64) float64 { return fm.ofPairs(w, g, 0) })
+	if fm.mixed == 0 && fm.two == 0 {
 		return
 	}
-	dc.ofAxes(func(_ int, ax *axis) { ax.square() })
-	each(func(ax, other *axis) {
-		for k, r := range ax.rank {
-			ax.beside[k] = other.row[r]
+	dc.each(func(_ int, ax, _ *axis) { ax.square() })
+	each(func(ax, other *axis) { ax.lookAcross(other) })
+	addPairs(func(w, g float64) float64 { return fm.ofPairs(w, 0, g) })
+}
+
+// sumBefore sets pairs to the share of the events that come before in this order, and of all events.
+func (ax *axis) sumBefore() {
+	var weights, moments sum
+	for k, z := range ax.across {
+		ax.pairs[k] = -2*(z*weights.value()-moments.value()) - ax.beside[k]
+		weights.add(ax.power[k])
+		moments.add(ax.power[k] * z)
+	}
+}
+
+// subtractTies subtracts from pairs the share of events of equal values.
+func (ax *axis) subtractTies() {
+	ax.ofTies(func(lo, hi int) {
+		var weights, moments sum
+		for k := lo; k < hi; k++ {
+			weights.add(ax.power[k])
+			moments.add(ax.power[k] * ax.across[k])
 		}
-	})
-	sumPairs()
-	each(func(ax, _ *axis) {
-		for k, g := range ax.pairs {
-			ax.slope[k] += fm.ofPairs(ax.w[k], 0, g)
+		for k := lo; k < hi; k++ {
+			ax.pairs[k] -= ax.across[k]*weights.value() - moments.value()
 		}
 	})
 }
@@ -76,7 +92,7 @@ const blockBits = 10
 
 // addBelow adds to the sums over pairs the share of the events that come before in both orders.
 func (dc *call) addBelow(ofX bool) {
-	x, y := &dc.x, &dc.y
+	x, y := &dc.axes[0], &dc.axes[1]
 	n := len(y.z)
 	dc.events = par.Grown(dc.events, n)
 	blocks := (n-1)>>blockBits + 1

@@ -104,7 +104,7 @@ def formats_of_go(path):
             yield from (f"%s = %v {one}" for one in strings)
         elif strings and "func " not in text[: call.start()].rsplit("\n", 1)[-1]:
             yield strings[0]
-    for why in re.finditer(r'why := "((?:[^"\\]|\\.)*)"', text):
+    for why in re.finditer(r'why:? ?=? ?"((?:[^"\\]|\\.)*)"', text):
         yield f"%s = %v {why[1]}"
 
 

@@ -18,26 +18,23 @@ func discoLoss[T events.Float](out events.Derivatives[T], ev events.Events[T], i
 	if err != nil {
 		return walk.Result{}, err
 	}
-	var mass, score, weight []float64
+	var mass, score, weight, slope []T
 	var places []uint32
 	for i := range sel.Score {
 		if sel.TakesPart(i) {
-			mass, score, places = append(mass, float64(sel.Mass[i])), append(score, float64(sel.Score[i])), append(places, uint32(i))
+			mass, score, places = append(mass, sel.Mass[i]), append(score, sel.Score[i]), append(places, uint32(i))
 			if sel.Weight != nil {
-				weight = append(weight, float64(sel.Weight[i]))
+				weight = append(weight, sel.Weight[i])
 			}
 		}
 	}
-	var slope []float64
 	grad := out.Grad()
 	if grad != nil {
-		slope = make([]float64, sel.N)
+		slope = make([]T, len(places))
 	}
 	loss, err := disco.OfEvents(nil, slope, mass, score, weight, p.Walk.Moments.Unbiased, disco.Words{X: "mass", Y: "score", Events: "selected events"})
-	for k, i := range places {
-		if grad != nil {
-			grad[i] = T(slope[k])
-		}
+	for k, element := range slope {
+		grad[places[k]] = element
 	}
 	return walk.Result{Loss: loss}, err
 }

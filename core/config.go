@@ -1,0 +1,118 @@
+package core
+
+import "github.com/libmode/libmode/core/internal/moments"
+
+// MaxOrder is the highest polynomial order of a Config.
+const MaxOrder = moments.MaxOrder
+
+// LossKind names a loss.
+type LossKind int
+
+const (
+	MoDe     LossKind = iota // the loss of arXiv:2010.09745, see the documentation of this package
+	DisCo                    // the squared distance correlation of arXiv:2001.05310, see package disco
+	Flatness                 // the loss of arXiv:1305.7248
+)
+
+// Binning is the source of the edges of the mass bins.
+type Binning int
+
+const (
+	Quantile   Binning = iota // nearly equal numbers of events in each bin (the paper's dynamic bins)
+	Uniform                   // equal widths over the mass range
+	GivenEdges                // the edges in Config.Edges
+	Values                    // one bin for each mass that occurs
+)
+
+// Missing is the treatment of events whose mass is NaN.
+type Missing int
+
+const (
+	MissingError  Missing = iota // the first such event is an error
+	MissingIgnore                // such events take no part, as events outside the mass range
+)
+
+// BasisKind is the kind of functions of the mass that cost nothing.
+type BasisKind int
+
+const (
+	Legendre BasisKind = iota // polynomials up to Config.Order
+	BSpline                   // B-splines of Config.Degree with Config.Knots
+)
+
+// MomentKind is the definition of the moments c_l in terms of the CDFs F_b.
+type MomentKind int
+
+const (
+	// Quadrature is the paper's sum over bin centres, A_lb = (2l+1)/2 D_b P_l(x_b).
+	Quadrature MomentKind = iota
+	// Projection is the least-squares fit of the bins' mean polynomials, P_bl = (1/W_b) sum w_i P_l(x_i),
+	// A = (P'P)^-1 P'. The residuals of a polynomial response then have mean 0 in any bins.
+	Projection
+)
+
+// SlopeOf is the reference of MaxSlope.
+type SlopeOf int
+
+const (
+	Rejected SlopeOf = iota // the background fraction below the score, c_0 (the paper's)
+	Selected                // the background fraction that passes a cut at the score, 1 - c_0
+)
+
+// Reduction is the combination of the bins.
+type Reduction int
+
+const (
+	Mean Reduction = iota // the sum over bins, divided by the number of bins used
+	Sum                   // the sum over bins: the paper's formula
+)
+
+// Config holds every option of the losses. Start from DefaultConfig: the zero Config is not valid. The table of options
+// has the limits of each option, and the losses that take it.
+type Config struct {
+	Loss         LossKind   // which loss
+	Order        int        // degree of the allowed dependence on mass
+	Bins         int        // number of bins; 0: as many as the events are enough for; no effect with GivenEdges
+	Binning      Binning    // the source of the edges
+	Moments      MomentKind // the definition of c_l
+	SlopeOf      SlopeOf    // the reference of MaxSlope
+	Reduction    Reduction  // mean or sum over the bins
+	Monotonic    bool       // keep the response monotonic in mass
+	Unbiased     bool       // subtract the bias of a finite sample
+	Joint        bool       // bin several variables together, not one by one
+	Missing      Missing    // the treatment of NaN masses
+	Basis        BasisKind  // the functions of the mass that cost nothing
+	Degree       int        // of BSpline; DefaultDegree: 3
+	MaxSlope     float64    // bound on |c_1| over c_0 or 1-c_0; +Inf: none
+	SlopePenalty float64    // adds SlopePenalty * c_1^2 to the integrand
+	MassRange    [2]float64 // events outside take no part; (-Inf, Inf): lowest to highest mass
+	ScoreRange   [2]float64 // limits of the integral; (-Inf, Inf): lowest to highest score
+	Edges        []float64  // for GivenEdges: increasing, in units of mass
+	Knots        []float64  // for BSpline: increasing, inside the mass range, in units of mass
+	Variables    []Variable // the differences between several variables; nil: all have Bins, and no limits
+
+	// BackgroundLabel lists the labels of the events that take part. Each label has bins of its own. Without labels
+	// every event takes part.
+	BackgroundLabel []int32
+
+	warn      func(string) // see WithWarnings; nil: no warnings
+	measured  bool         // see Evaluate
+	smoothing float64      // see LossGradHess
+}
+
+// WithWarnings returns a configuration that makes a loss call warn where its result misleads: masses so far from the
+// others that rounding costs more than 1e-9 of the largest element of the gradient, or bounds of moments that make the
+// loss larger than any residual. A loss calls warn at most once, before it returns.
+func (c Config) WithWarnings(warn func(string)) Config {
+	c.warn = warn
+	return c
+}
+
+// Variable has the options of one of several protected variables. The fields of Config with the same names say what they
+// mean.
+type Variable struct {
+	Bins      int        // 0: Config.Bins
+	MassRange [2]float64 // (-Inf, Inf): from the data
+	Edges     []float64  // for GivenEdges: increasing, in units of this mass
+	Knots     []float64  // for BSpline: increasing, inside this mass range
+}

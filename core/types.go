@@ -1,0 +1,53 @@
+package core
+
+import (
+	"github.com/libmode/libmode/core/internal/errs"
+	"github.com/libmode/libmode/core/internal/events"
+	"github.com/libmode/libmode/core/internal/par"
+)
+
+// MaxVariables is the largest number of protected variables in a call.
+const MaxVariables = events.MaxVariables
+
+// Float is the type of scores, masses and weights. Sums run in float64.
+type Float = events.Float
+
+// Events are the arrays of one call, one element an event.
+type Events[T Float] = events.Events[T]
+
+// Label is a type of labels.
+type Label = events.Label
+
+// LabelSlice holds the labels of events, see LabelsOf.
+type LabelSlice = events.LabelSlice
+
+// LabelsOf returns the labels of events without a copy. An event has a label of Config.BackgroundLabel if the two are
+// equal as numbers; false is 0 and true is 1. If labels is nil, every event is selected.
+func LabelsOf[L Label](labels []L) LabelSlice { return events.LabelsOf(labels) }
+
+// Each error of this package wraps one of these, and names the argument, its value and its place.
+var (
+	// ErrOption signifies that an option is out of its range.
+	ErrOption = errs.ErrOption
+	// ErrLength signifies that two arrays differ in length, or that there are more events than can be counted.
+	ErrLength = errs.ErrLength
+	// ErrNotFinite signifies a score, mass or weight that is NaN or infinite.
+	ErrNotFinite = errs.ErrNotFinite
+	// ErrScoreRange signifies a score outside the range of the integral.
+	ErrScoreRange = errs.ErrScoreRange
+	// ErrNoEvents signifies that no event, or too few, take part.
+	ErrNoEvents = errs.ErrNoEvents
+	// ErrBin signifies a mass bin that can have no CDF.
+	ErrBin = errs.ErrBin
+	// ErrUndefined signifies events whose distance correlation is 0/0.
+	ErrUndefined = errs.ErrUndefined
+	// ErrOverflow signifies that the result is beyond double precision.
+	ErrOverflow = errs.ErrOverflow
+)
+
+// SetThreads limits the threads that one call may use. Zero or less restores the default: all that the process may run
+// on. Results do not depend on the number of threads. A limit above 1024 is 1024.
+func SetThreads(n int) { par.SetThreads(n) }
+
+// Threads returns the number of threads that one call may use.
+func Threads() int { return par.Threads() }
