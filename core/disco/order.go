@@ -1,7 +1,6 @@
 package disco
 
 import (
-	"math"
 	"slices"
 
 	"github.com/libmode/libmode/core/internal/errs"
@@ -47,16 +46,8 @@ func sortAxis[T Float](ax *axis, values []T) {
 		*array = par.Grown(*array, n)
 	}
 	ax.records = par.Grown(ax.records, n)
-	var bits uint64
-	for _, v := range values {
-		bits |= math.Float64bits(float64(v))
-	}
-	la := radix.NewLayout[T](float64(slices.Min(values)), float64(slices.Max(values)), bits, n, 1)
-	for i, v := range values {
-		ax.records[i] = radix.Pack(&la, v, i)
-	}
-	radix.Sort(ax.records, []uint32{0, uint32(n)}, &la, values)
-	for k, record := range ax.records {
+	words, la := radix.SortValues(ax.records, values)
+	for k, record := range words {
 		i := la.Index(record)
 		ax.order[k], ax.place[i], ax.z[k] = uint32(i), uint32(k), float64(values[i])
 	}

@@ -1,66 +1,83 @@
 package push
 
-import "math"
+import (
+	"math"
 
-// The cosines of the score's rank and those of the rank of each mass, by the number of masses: how many, and on how many
-// cells. docs/zoo.md has the study.
-const (
-	ofScore    = 12
-	scoreCells = 32
-	mostMasses = 3
+	"gonum.org/v1/gonum/floats"
 )
 
-var ofMass = [mostMasses + 1]struct{ functions, cells int }{1: {12, 32}, 2: {5, 8}, 3: {3, 4}}
-
-// Functions returns how many functions of so many variables of mass, and of the score, there are.
-func Functions(variables int) (masses, scores int) {
-	masses = 1
-	for range variables {
-		masses *= ofMass[variables].functions
-	}
-	return masses, ofScore
+// basis has the values of functions in the middle of each cell.
+type basis struct {
+	cells, functions int
+	values           []float64 // a row for each cell
+	transposed       []float64 // a row for each function
 }
 
-// cosines returns sqrt(2) cos(pi k q), and 1 for k = 0, in the middle q of each cell: a row a cell.
-func cosines(functions, cells int) []float64 {
+// The cosines of the rank of the score, and of the ranks of each mass by the number of masses. docs/zoo.md has the study
+// behind the numbers.
+var (
+	ofScore  = newBasis(cosines(32, 12))
+	ofMasses = [...]basis{1: massBasis(1, 32, 12), 2: massBasis(2, 8, 5), 3: massBasis(3, 4, 3)}
+)
+
+// massCells is the number of cells of one mass, by the number of masses. One cell more has the events without a value.
+var massCells = [...]float64{1: 32, 2: 8, 3: 4}
+
+func newBasis(cells, functions int, values []float64) basis {
+	ba := basis{cells, functions, values, make([]float64, len(values))}
+	for i, x := range values {
+		ba.transposed[i%functions*cells+i/functions] = x
+	}
+	return ba
+}
+
+// cosines returns 1 and sqrt(2) cos(pi k q), for q in the middle of each cell.
+func cosines(cells, functions int) (int, int, []float64) {
 	table := make([]float64, cells*functions)
 	for c := range cells {
-		for k := range functions {
+		table[c*functions] = 1
+		for k := 1; k < functions; k++ {
 			table[c*functions+k] = math.Sqrt2 * math.Cos(math.Pi*float64(k)*(float64(c)+0.5)/float64(cells))
 		}
-		table[c*functions] = 1
 	}
-	return table
+	return cells, functions, table
 }
 
-var scoreTable = cosines(ofScore, scoreCells)
-
-// massTables have the products of the cosines of each mass: a row for each cell of all masses together. The last cell of
-// each mass is that of events without a value of it, in which only the function 1 is not 0.
-var massTables = func() (tables [mostMasses + 1][]float64) {
-	for variables := 1; variables <= mostMasses; variables++ {
-		of := ofMass[variables]
-		one := append(cosines(of.functions, of.cells), make([]float64, of.functions)...)
-		one[of.cells*of.functions] = 1
-		table, width := one, of.functions
-		for range variables - 1 {
-			table, width = product(table, width, one, of.functions), width*of.functions
-		}
-		tables[variables] = table
-	}
-	return tables
-}()
-
-// product returns the products of the rows of two tables, each row of the one with each of the other.
-func product(a []float64, widthA int, b []float64, widthB int) (table []float64) {
-	for i := 0; i < len(a); i += widthA {
-		for j := 0; j < len(b); j += widthB {
-			for _, x := range a[i : i+widthA] {
-				for _, y := range b[j : j+widthB] {
-					table = append(table, x*y)
-				}
+// massBasis returns the products of the cosines of each mass, on the cells of all masses together. In the cell of events
+// without a value only the function 1 is not 0.
+func massBasis(variables, cells, functions int) basis {
+	_, _, one := cosines(cells, functions)
+	one = append(one, make([]float64, functions)...)
+	one[cells*functions] = 1
+	cells++
+	all := []float64{1}
+	rows, columns := 1, 1
+	for range variables {
+		var products []float64
+		for r := range rows * cells {
+			for l := range columns * functions {
+				products = append(products, all[r/cells*columns+l/functions]*one[r%cells*functions+l%functions])
 			}
 		}
+		all, rows, columns = products, rows*cells, columns*functions
 	}
-	return table
+	return newBasis(rows, columns, all)
+}
+
+// Functions returns the number of functions of so many variables of mass, and of the score.
+func Functions(variables int) (masses, scores int) {
+	return ofMasses[variables].functions, ofScore.functions
+}
+
+// product returns the product of two matrices. The rows of a have as many numbers as b has rows; columns is the length of
+// the rows of b.
+func product(a, b []float64, columns int) []float64 {
+	inner := len(b) / columns
+	found := make([]float64, len(a)/inner*columns)
+	for i, x := range a {
+		if x != 0 {
+			floats.AddScaled(found[i/inner*columns:][:columns], x, b[i%inner*columns:][:columns])
+		}
+	}
+	return found
 }
