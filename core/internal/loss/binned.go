@@ -10,35 +10,26 @@ import (
 )
 
 // binned returns the MoDe loss, or the flatness loss, of events with one mass, which is variable k.
-func binned[T events.Float](out events.Derivatives[T], ev events.Events[T], index []uint32, p *Plan, k int, sc *par.Scratch) (walk.Result, error) {
-	v := p.limited(k)
-	sel, err := events.Select(ev, index, v.Limits, sc)
+func (pt part[T]) binned(k int) (walk.Result, error) {
+	v, o := pt.plan.variable(k)
+	sel, err := events.Select(pt.ev, pt.index, v.Limits, pt.sc)
 	if err != nil {
 		return walk.Result{}, err
 	}
-	o := p.walk(k)
-	se, err := settle(sel, &v.Options, &o.Moments, sc)
+	se, err := settle(sel, &v.Options, &o.Moments, pt.sc)
 	if err != nil {
 		return walk.Result{}, err
 	}
 	var ba walk.Basis
-	if p.Kind == MoDe {
-		if ba, err = se.basis(&o.Moments, sc); err != nil {
+	if pt.plan.Kind == MoDe {
+		if ba, err = se.basis(&o.Moments, pt.sc); err != nil {
 			return walk.Result{}, err
 		}
 	}
-	rs, su := order.Sort(sel, se.bins, sc)
-	return integrate(out, sel, p.Kind, o, se.bins, ba, rs, su, sc)
+	return pt.integrate(sel, se.bins, ba, o)
 }
 
-// limited returns a variable with the cells that its bins need.
-func (p *Plan) limited(k int) Variable {
-	v := p.Variables[k]
-	v.Limits.Bins, v.Limits.Ranked = v.Options.Most(), v.Options.Kind == bins.Quantile
-	return v
-}
-
-// settled is the bins of a selection, with what the basis of their moments is made of.
+// settled has the bins of a selection, and the sums that the basis of their moments needs.
 type settled struct {
 	bins   *bins.Bins
 	means  []float64
@@ -46,7 +37,7 @@ type settled struct {
 	perBin float64 // the mean number of events in a bin
 }
 
-// settle returns the bins of a selection.
+// settle finds the bins of a selection.
 func settle[T events.Float](sel *events.Selection[T], b *bins.Options, m *moments.Options, sc *par.Scratch) (se settled, err error) {
 	if se.bins, err = bins.New(sel, b, sc); err != nil {
 		return se, err
@@ -65,17 +56,18 @@ func (se *settled) basis(m *moments.Options, sc *par.Scratch) (walk.Basis, error
 	return walk.Basis{Basis: ba, Newton: se.newton}, err
 }
 
-// integrate returns the loss of sorted records.
-func integrate[T events.Float](out events.Derivatives[T], sel *events.Selection[T], kind Kind, o *walk.Options, bs *bins.Bins, ba walk.Basis, rs *order.Records, su *order.Sums, sc *par.Scratch) (walk.Result, error) {
+// integrate sorts the events and returns the integral of J. Flatness has no basis.
+func (pt part[T]) integrate(sel *events.Selection[T], bs *bins.Bins, ba walk.Basis, o *walk.Options) (walk.Result, error) {
+	rs, su := order.Sort(sel, bs, pt.sc)
 	var in *walk.Integrand
 	var err error
-	if kind == Flatness {
-		in, err = walk.FlatIntegrand(bs, su, sel.Unit(), sc)
+	if pt.plan.Kind == Flatness {
+		in, err = walk.FlatIntegrand(bs, su, sel.Unit(), pt.sc)
 	} else {
-		in, err = walk.NewIntegrand(o, ba, bs, rs, su, sel.Unit(), sc)
+		in, err = walk.NewIntegrand(o, ba, bs, rs, su, sel.Unit(), pt.sc)
 	}
 	if err != nil {
 		return walk.Result{}, err
 	}
-	return walk.Integrate(out, &sel.Stats, in, rs, su, o, sc)
+	return walk.Integrate(pt.out, &sel.Stats, in, rs, su, o, pt.sc)
 }

@@ -5,16 +5,15 @@ import (
 
 	"github.com/libmode/libmode/core/disco"
 	"github.com/libmode/libmode/core/internal/events"
-	"github.com/libmode/libmode/core/internal/par"
 	"github.com/libmode/libmode/core/internal/walk"
 )
 
-// discoLoss returns the distance correlation of mass and score, see package disco. Where scores or masses are all equal, it
-// is 0/0: an error, since 0 would tell a training whose scores have collapsed that all is well.
-func discoLoss[T events.Float](out events.Derivatives[T], ev events.Events[T], index []uint32, p *Plan, k int, sc *par.Scratch) (walk.Result, error) {
-	limits := p.Variables[k].Limits
+// disco returns the distance correlation of mass and score, see package disco. Where scores or masses are all equal it is
+// 0/0: an error, since 0 would tell a training whose scores have collapsed that all is well.
+func (pt part[T]) disco(k int) (walk.Result, error) {
+	limits := pt.plan.Variables[k].Limits
 	limits.Score = [2]float64{math.Inf(-1), math.Inf(1)}
-	sel, err := events.SelectUncounted(ev, index, limits, sc)
+	sel, err := events.SelectUncounted(pt.ev, pt.index, limits, pt.sc)
 	if err != nil {
 		return walk.Result{}, err
 	}
@@ -28,13 +27,14 @@ func discoLoss[T events.Float](out events.Derivatives[T], ev events.Events[T], i
 			}
 		}
 	}
-	grad := out.Grad()
+	grad := pt.out.Grad()
 	if grad != nil {
 		slope = make([]T, len(places))
 	}
-	loss, err := disco.OfEvents(nil, slope, mass, score, weight, p.Walk.Moments.Unbiased, disco.Words{X: "mass", Y: "score", Events: "selected events"})
-	for k, element := range slope {
-		grad[places[k]] = element
+	words := disco.Words{X: "mass", Y: "score", Events: "selected events"}
+	loss, err := disco.OfEvents(nil, slope, mass, score, weight, pt.plan.Walk.Moments.Unbiased, words)
+	for j, element := range slope {
+		grad[places[j]] = element
 	}
 	return walk.Result{Loss: loss}, err
 }

@@ -1,5 +1,3 @@
-// Package loss computes the losses: it takes events through bins, order and walk, for each label, category and variable of
-// mass.
 package loss
 
 import (
@@ -7,7 +5,7 @@ import (
 	"github.com/libmode/libmode/core/internal/walk"
 )
 
-// Kind says which loss is computed.
+// Kind names a loss.
 type Kind int
 
 // The kinds, in the order of the option loss.
@@ -17,7 +15,7 @@ const (
 	Flatness
 )
 
-// Plan says what is computed, with limits that are rounded to the type of the events.
+// Plan has the options of a call, with limits that are rounded to the type of the events.
 type Plan struct {
 	Kind      Kind
 	Joint     bool       // bin several variables together
@@ -26,15 +24,16 @@ type Plan struct {
 	Walk      walk.Options
 }
 
-// Variable says how one variable of mass is treated.
+// Variable has the options of one variable of mass.
 type Variable struct {
 	bins.Axis
 	Knots []float64 // of B-splines, in units of this mass
 }
 
-// walk returns what is wanted of the walk of one variable.
-func (p *Plan) walk(k int) *walk.Options {
-	o := p.Walk
-	o.Moments.Knots = p.Variables[k].Knots
-	return &o
+// variable returns the options of variable k, and of its walk.
+func (p *Plan) variable(k int) (Variable, *walk.Options) {
+	v, o := p.Variables[k], p.Walk
+	v.Limits.Bins, v.Limits.Ranked = v.Options.Most(), v.Options.Kind == bins.Quantile
+	o.Moments.Knots = v.Knots
+	return v, &o
 }

@@ -12,7 +12,15 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// Edges returns the edges of the bins of one variable of mass. Scores are not looked at.
+// Table has the parts of the loss at given scores. Each score has a row.
+type Table struct {
+	Edges   []float64   // of the bins, in units of mass
+	CDF     [][]float64 // F_b: the fraction of bin b's weight with scores <= s
+	Moments [][]float64 // c_l, l = 0..order
+	Bounded [][]float64 // c~_l
+}
+
+// Edges returns the edges of the bins of one variable of mass. Scores have no effect.
 func Edges[T events.Float](ev events.Events[T], p *Plan, sc *par.Scratch) ([]float64, error) {
 	_, se, err := inspect(ev, p, sc)
 	if err != nil {
@@ -21,48 +29,38 @@ func Edges[T events.Float](ev events.Events[T], p *Plan, sc *par.Scratch) ([]flo
 	return slices.Clone(se.bins.Edges), nil
 }
 
-// Table holds, at each of the scores that were asked for, what the loss is made of. A row belongs to a score.
-type Table struct {
-	Edges   []float64   // of the bins, in units of mass
-	CDF     [][]float64 // F_b: the fraction of bin b's weight with scores <= s
-	Moments [][]float64 // c_l, l = 0..order
-	Bounded [][]float64 // c~_l
-}
-
 // MomentsAt returns the table of the scores, in any order.
 func MomentsAt[T events.Float](at []float64, ev events.Events[T], p *Plan, sc *par.Scratch) (*Table, error) {
 	sel, se, err := inspect(ev, p, sc)
 	if err != nil {
 		return nil, err
 	}
-	bs := se.bins
-	ba, err := se.basis(&p.Walk.Moments, sc)
+	o := &p.Walk.Moments
+	ba, err := se.basis(o, sc)
 	if err != nil {
 		return nil, err
 	}
-	table := &Table{Edges: slices.Clone(bs.Edges)}
-	if table.CDF, err = cdfsAt(at, sel, bs); err != nil {
+	table := &Table{Edges: slices.Clone(se.bins.Edges)}
+	if table.CDF, err = cdfsAt(at, sel, se.bins); err != nil {
 		return nil, err
 	}
-	bo := moments.NewBound(&p.Walk.Moments, ba.Basis)
+	bound := moments.NewBound(o, ba.Basis)
 	for _, cdf := range table.CDF {
 		c := make([]float64, ba.Size)
 		ba.Moments(c, cdf)
-		value := slices.Clone(c)
-		if p.Walk.Moments.Bounded() {
-			value = bo.Apply(c)
+		bounded := slices.Clone(c)
+		if o.Bounded() {
+			bounded = bound.Apply(c)
 		}
-		if !events.IsFinite(floats.Sum(cdf)) || !events.IsFinite(floats.Sum(c)) || !events.IsFinite(floats.Sum(value)) {
+		if !events.IsFinite(floats.Sum(cdf) + floats.Sum(c) + floats.Sum(bounded)) {
 			return nil, errs.Of(errs.ErrOverflow, "moments are beyond double precision: weights relative to their sum in a bin are too large")
 		}
-		table.Moments = append(table.Moments, c)
-		table.Bounded = append(table.Bounded, value)
+		table.Moments, table.Bounded = append(table.Moments, c), append(table.Bounded, bounded)
 	}
 	return table, nil
 }
 
-// inspect selects the events of the one label and finds their bins. Only masses and weights are looked at where there are no
-// scores.
+// inspect selects the events of the one label and finds their bins. Without scores only masses and weights are checked.
 func inspect[T events.Float](ev events.Events[T], p *Plan, sc *par.Scratch) (*events.Selection[T], settled, error) {
 	var index []uint32
 	if ev.Label != nil {
@@ -72,7 +70,7 @@ func inspect[T events.Float](ev events.Events[T], p *Plan, sc *par.Scratch) (*ev
 		}
 		ev, index = di.Events, di.Index
 	}
-	v := p.limited(0)
+	v, o := p.variable(0)
 	choose := events.Select[T]
 	if ev.Score == nil {
 		ev.Score, choose = ev.Mass, events.SelectMasses[T]
@@ -81,21 +79,16 @@ func inspect[T events.Float](ev events.Events[T], p *Plan, sc *par.Scratch) (*ev
 	if err != nil {
 		return nil, settled{}, err
 	}
-	se, err := settle(sel, &v.Options, &p.walk(0).Moments, sc)
+	se, err := settle(sel, &v.Options, &o.Moments, sc)
 	return sel, se, err
 }
 
 // cdfsAt returns F_b at each of the scores.
 func cdfsAt[T events.Float](at []float64, sel *events.Selection[T], bs *bins.Bins) ([][]float64, error) {
-	order := make([]int, len(at))
-	for k := range order {
-		order[k] = k
-	}
-	sort.Slice(order, func(i, j int) bool { return at[order[i]] < at[order[j]] })
-	nb := bs.Count()
-	cdf := make([][]float64, len(at))
-	for k := range cdf {
-		cdf[k] = make([]float64, nb)
+	nb, sorted := bs.Count(), slices.Sorted(slices.Values(at))
+	below := make([][]float64, len(at)) // the sums of weights up to each of the sorted scores
+	for k := range below {
+		below[k] = make([]float64, nb)
 	}
 	sums, unit, numbers := make([]float64, nb), sel.Unit(), make([]uint32, len(sel.Mass))
 	bins.Find(numbers, bs, sel, 0)
@@ -108,9 +101,8 @@ func cdfsAt[T events.Float](at []float64, sel *events.Selection[T], bs *bins.Bin
 			w = float64(sel.Weight[i]) * unit
 		}
 		sums[b] += w
-		s := float64(sel.Score[i])
-		if k := sort.Search(len(order), func(k int) bool { return at[order[k]] >= s }); k < len(order) {
-			cdf[order[k]][b] += w
+		if k := sort.SearchFloat64s(sorted, float64(sel.Score[i])); k < len(sorted) {
+			below[k][b] += w
 		}
 	}
 	for b, sum := range sums {
@@ -118,15 +110,12 @@ func cdfsAt[T events.Float](at []float64, sel *events.Selection[T], bs *bins.Bin
 			return nil, err
 		}
 	}
-	for k, row := range order {
-		for b := range nb {
-			if k > 0 {
-				cdf[row][b] += cdf[order[k-1]][b]
-			}
-		}
+	for k := 1; k < len(below); k++ {
+		floats.Add(below[k], below[k-1])
 	}
-	for _, row := range cdf {
-		floats.Div(row, sums)
+	cdf := make([][]float64, len(at))
+	for i, s := range at {
+		cdf[i] = floats.DivTo(make([]float64, nb), below[sort.SearchFloat64s(sorted, s)], sums)
 	}
 	return cdf, nil
 }

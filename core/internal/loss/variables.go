@@ -7,59 +7,68 @@ import (
 	"github.com/libmode/libmode/core/internal/walk"
 )
 
-// ofSubset returns the loss of the events of one label and category, of one variable of mass or of several.
-func ofSubset[T events.Float](out events.Derivatives[T], ev events.Events[T], index []uint32, p *Plan, sc *par.Scratch) (walk.Result, error) {
-	masses := ev.Variables()
+// part has the events of one label and category, and the derivatives to be set.
+type part[T events.Float] struct {
+	out   events.Derivatives[T]
+	ev    events.Events[T]
+	index []uint32 // places of the events in the input; nil: they are the input
+	plan  *Plan
+	sc    *par.Scratch
+}
+
+// loss returns the loss of the events, of one variable of mass or of several.
+func (pt part[T]) loss() (walk.Result, error) {
+	masses := pt.ev.Variables()
 	switch {
 	case len(masses) == 1:
-		ev.Mass, ev.Masses = masses[0], nil
-		return ofOneVariable(out, ev, index, p, 0, sc)
-	case p.Joint:
-		return joint(out, ev, index, p, sc)
+		pt.ev.Mass, pt.ev.Masses = masses[0], nil
+		return pt.ofVariable(0)
+	case pt.plan.Joint:
+		return pt.joint()
 	}
-	return oneByOne(out, ev, index, p, sc)
+	return pt.oneByOne()
 }
 
-// ofOneVariable returns the loss of events with one mass, which is variable k.
-func ofOneVariable[T events.Float](out events.Derivatives[T], ev events.Events[T], index []uint32, p *Plan, k int, sc *par.Scratch) (walk.Result, error) {
-	if p.Kind == DisCo {
-		return discoLoss(out, ev, index, p, k, sc)
+// ofVariable returns the loss of events with one mass, which is variable k.
+func (pt part[T]) ofVariable(k int) (walk.Result, error) {
+	if pt.plan.Kind == DisCo {
+		return pt.disco(k)
 	}
-	return binned(out, ev, index, p, k, sc)
+	return pt.binned(k)
 }
 
-// sumBlock is how many derivatives a goroutine adds up at a time.
+// sumBlock is the number of derivatives that a goroutine adds at a time.
 const sumBlock = 1 << 16
 
-// oneByOne is the mean of the losses of the variables. One of which no event has a value is left out.
-func oneByOne[T events.Float](out events.Derivatives[T], ev events.Events[T], index []uint32, p *Plan, sc *par.Scratch) (walk.Result, error) {
+// oneByOne returns the mean of the losses of the variables. It leaves out a variable of which no event has a value.
+func (pt part[T]) oneByOne() (total walk.Result, err error) {
 	var present []int
-	for k, mass := range ev.Masses {
-		if occurs(mass, &p.Variables[k].Limits) {
+	for k, mass := range pt.ev.Masses {
+		if occurs(mass, &pt.plan.Variables[k].Limits) {
 			present = append(present, k)
 		}
 	}
 	if len(present) == 0 {
 		return walk.Result{}, errs.Of(errs.ErrNoEvents, "no event selected: none of the %d selected events has a value of any variable of mass inside its range: "+
-			"check mass_range (or edges) and the unit of mass", len(ev.Score))
+			"check mass_range (or edges) and the unit of mass", len(pt.ev.Score))
 	}
 	share := 1 / float64(len(present))
-	own := out.ForEvents(len(ev.Score))
-	var sums [len(own)][]float64
-	for d, of := range own {
+	one := pt
+	one.out = pt.out.ForEvents(len(pt.ev.Score))
+	var sums [len(one.out)][]float64
+	for d, of := range one.out {
 		sums[d] = make([]float64, len(of))
 	}
-	var total walk.Result
 	for _, k := range present {
-		one := events.Events[T]{Score: ev.Score, Mass: ev.Masses[k], Weight: ev.Weight}
-		own.Clear(sc.Team)
-		loss, err := ofOneVariable(own, one, index, p, k, sc)
+		one.ev.Mass, one.ev.Masses = pt.ev.Masses[k], nil
+		one.out.Clear(pt.sc.Team)
+		loss, err := one.ofVariable(k)
 		if err != nil {
 			return walk.Result{}, errs.OfVariable(k, err)
 		}
 		add(&total, loss, share, share)
-		for d, of := range own {
-			sc.Team.Blocks(len(of), sumBlock, func(lo, hi int) {
+		for d, of := range one.out {
+			pt.sc.Team.Blocks(len(of), sumBlock, func(lo, hi int) {
 				for i, element := range of[lo:hi] {
 					sums[d][lo+i] += share * float64(element)
 				}
@@ -68,7 +77,7 @@ func oneByOne[T events.Float](out events.Derivatives[T], ev events.Events[T], in
 	}
 	for d, sum := range sums {
 		for i, element := range sum {
-			out[d][i] = T(element)
+			pt.out[d][i] = T(element)
 		}
 	}
 	return total, nil
@@ -78,12 +87,10 @@ func oneByOne[T events.Float](out events.Derivatives[T], ev events.Events[T], in
 func occurs[T events.Float](mass []T, li *events.Limits) bool {
 	for _, m := range mass {
 		x := float64(m)
-		switch {
-		case x != x:
-			if !li.IgnoreMissing {
-				return true
-			}
-		case x >= li.Mass[0] && x <= li.Mass[1] || x-x != 0:
+		if x != x && li.IgnoreMissing {
+			continue
+		}
+		if !events.IsFinite(x) || x >= li.Mass[0] && x <= li.Mass[1] {
 			return true
 		}
 	}

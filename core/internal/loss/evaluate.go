@@ -1,3 +1,5 @@
+// Package loss computes the losses. It takes events through bins, order and walk, for each label, category and variable of
+// mass.
 package loss
 
 import (
@@ -8,14 +10,24 @@ import (
 	"github.com/libmode/libmode/core/internal/walk"
 )
 
-// Evaluate returns the loss of events, and sets the derivatives that are wanted: of several labels and categories the sum of
-// the losses of each, times its share of the label's sum of weights.
+// Evaluate returns the loss of events, and sets the derivatives that are wanted. With several labels and categories the loss
+// is the sum of the losses of each, times its share of the label's sum of weights.
 func Evaluate[T events.Float](out events.Derivatives[T], ev events.Events[T], p *Plan, sc *par.Scratch) (walk.Result, error) {
-	sc.Team.PartsFor(len(ev.Score)) // few events are left to this goroutine from the first
+	sc.Team.PartsFor(len(ev.Score)) // few events stay in this goroutine
 	out.Clear(sc.Team)
+	found, err := ofAll(out, ev, p, sc)
+	if err == nil {
+		err = out.Check(sc.Team)
+	}
+	if err != nil {
+		return walk.Result{}, err
+	}
+	return found, nil
+}
+
+func ofAll[T events.Float](out events.Derivatives[T], ev events.Events[T], p *Plan, sc *par.Scratch) (walk.Result, error) {
 	if ev.Label == nil && ev.Category == nil {
-		found, err := ofSubset(out, ev, nil, p, sc)
-		return checked(found, err, out, sc.Team)
+		return part[T]{out, ev, nil, p, sc}.loss()
 	}
 	di := par.Kept[events.Division[T]](sc)
 	if err := di.Divide(ev, p.Labels, sc); err != nil {
@@ -25,28 +37,15 @@ func Evaluate[T events.Float](out events.Derivatives[T], ev events.Events[T], p 
 		return walk.Result{}, err
 	}
 	found, err := sum(di, di.Derivatives(out), p, sc)
-	if err == nil {
-		di.Scatter(out, sc.Team)
-	}
-	return checked(found, err, out, sc.Team)
+	di.Scatter(out, sc.Team)
+	return found, err
 }
 
-// checked returns what a loss has found, or an error, which may be that a derivative is beyond its type.
-func checked[T events.Float](found walk.Result, err error, out events.Derivatives[T], team *par.Team) (walk.Result, error) {
-	if err == nil {
-		err = out.Check(team)
-	}
-	if err != nil {
-		return walk.Result{}, err
-	}
-	return found, nil
-}
-
-// smallBlock is how many events of small subsets a goroutine takes at a time.
+// smallBlock is the number of events of small subsets that a goroutine takes at a time.
 const smallBlock = 1 << 14
 
-// sum returns the sum of the losses of the subsets times their factors; each subset sets its part of the derivatives. Small
-// subsets are shared among goroutines.
+// sum returns the sum of the losses of the subsets times their factors. Each subset sets its part of the derivatives.
+// Goroutines share the small subsets.
 func sum[T events.Float](di *events.Division[T], out events.Derivatives[T], p *Plan, sc *par.Scratch) (total walk.Result, err error) {
 	losses, failed := make([]walk.Result, len(di.Subsets)), make([]error, len(di.Subsets))
 	one := func(k int, sc *par.Scratch) {
@@ -55,15 +54,15 @@ func sum[T events.Float](di *events.Division[T], out events.Derivatives[T], p *P
 		ev, index := di.Of(k)
 		own := out.Cut(su.Lo, su.Hi)
 		own.Clear(sc.Team)
-		losses[k], failed[k] = ofSubset(own, ev, index, p, sc)
+		losses[k], failed[k] = part[T]{own, ev, index, p, sc}.loss()
 		if su.Factor != 1 {
 			own.Scale(su.Factor)
 		}
 	}
-	small := func(k int) bool { return len(di.Subsets) > 1 && di.Subsets[k].Size() < par.AloneCall }
+	isSmall := func(k int) bool { return len(di.Subsets) > 1 && di.Subsets[k].Size() < par.AloneCall }
 	shared := 0
 	for k := range di.Subsets {
-		if small(k) {
+		if isSmall(k) {
 			shared += di.Subsets[k].Size()
 		} else {
 			one(k, sc)
@@ -78,7 +77,7 @@ func sum[T events.Float](di *events.Division[T], out events.Derivatives[T], p *P
 			own := par.Take()
 			defer own.Give()
 			for k := first(lo); k < first(hi); k++ {
-				if small(k) {
+				if isSmall(k) {
 					one(k, own)
 				}
 			}
