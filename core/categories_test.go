@@ -162,29 +162,6 @@ func TestOneCategoryIsNone(t *testing.T) {
 	}
 }
 
-// The order of the events changes no more than last bits.
-func TestCategoriesInAnyOrder(t *testing.T) {
-	cd := categorise[float64](20_000, manyCategories(200, 3), true, true)
-	cfg := DefaultConfig(MoDe)
-	cfg.Bins, cfg.Order, cfg.BackgroundLabel = 4, 1, []int32{2, 1}
-	grad := make([]float64, len(cd.Score))
-	loss, err := LossAndGrad(grad, cd.Events, cfg)
-	require.NoError(t, err)
-	order := rand.New(rand.NewPCG(1, 2)).Perm(len(grad))
-	other := categorised[float64]{Events: alone(cd.Events, order)}
-	want := make([]float64, len(grad))
-	for k, i := range order {
-		other.categories, other.labels = append(other.categories, cd.categories[i]), append(other.labels, cd.labels[i])
-		want[k] = grad[i]
-	}
-	other.Category, other.Label = LabelsOf(other.categories), LabelsOf(other.labels)
-	got := make([]float64, len(grad))
-	again, err := LossAndGrad(got, other.Events, cfg)
-	require.NoError(t, err)
-	assert.InEpsilon(t, loss, again, 1e-12)
-	requireClose(t, want, got, 1e-12)
-}
-
 // Results do not depend on the number of threads, to the last bit, whether categories have many events,
 // few, or both.
 func TestCategoriesAndThreads(t *testing.T) {

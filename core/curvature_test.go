@@ -7,9 +7,7 @@ import (
 	"testing"
 
 	"github.com/libmode/libmode/core/internal/walk"
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"gonum.org/v1/gonum/floats"
 )
 
 // hessOf returns hess of events, and checks the loss and the gradient that come with it.
@@ -259,70 +257,6 @@ func TestHessInvariances(t *testing.T) {
 	}
 }
 
-// Labels, categories and variables: h is the sum of that of the calls with the events alone, as the loss is.
-func TestHessOfParts(t *testing.T) {
-	ev := resultEvents(9_000, 1, true)
-	label, category := make([]int32, 9_000), make([]int32, 9_000)
-	for i := range label {
-		label[i], category[i] = int32(i%3), int32(i%5%2)
-	}
-	cfg := DefaultConfig(MoDe)
-	cfg.Order, cfg.Bins, cfg.BackgroundLabel = 1, 5, []int32{0, 2}
-	all := ev
-	all.Label, all.Category = LabelsOf(label), LabelsOf(category)
-	got, want := hessOf(t, all, cfg, 0.1), make([]float64, 9_000)
-	for _, of := range []int32{0, 2} {
-		var sums [2]float64
-		for c := range sums {
-			for i := range label {
-				if label[i] == of && category[i] == int32(c) {
-					sums[c] += ev.Weight[i]
-				}
-			}
-		}
-		for c := range sums {
-			var places []int
-			for i := range label {
-				if label[i] == of && category[i] == int32(c) {
-					places = append(places, i)
-				}
-			}
-			for j, h := range hessOf(t, alone(ev, places), cfg, 0.1) {
-				want[places[j]] = h * sums[c] / (sums[0] + sums[1])
-			}
-		}
-	}
-	requireClose(t, want, got, 1e-12)
-}
-
-func TestHessOfSeveralVariables(t *testing.T) {
-	for _, ends := range [][2]float64{{0, 1}, unbounded()} { // in one sort, and where values are absent in one each
-		ev := resultEvents(6_000, 2, true)
-		ev.Masses[1][7], ev.Masses[0][11] = math.NaN(), math.NaN()
-		cfg := DefaultConfig(MoDe)
-		cfg.Missing, cfg.ScoreRange, cfg.Bins = MissingIgnore, ends, 6
-		got, want := hessOf(t, ev, cfg, 0.1), make([]float64, 6_000)
-		for _, mass := range ev.Masses {
-			one := Events[float64]{Score: ev.Score, Mass: mass, Weight: ev.Weight}
-			for i, h := range hessOf(t, one, cfg, 0.1) {
-				want[i] += h / 2
-			}
-		}
-		// Where all are walked together strips have the events that are absent too, and so other windows.
-		for i, h := range want {
-			require.InDelta(t, h, got[i], 0.2*h)
-		}
-		require.InEpsilon(t, floats.Sum(want), floats.Sum(got), 0.005)
-		assert.Positive(t, got[7])
-
-		cfg.Joint = true
-		got = hessOf(t, ev, cfg, 0.1)
-		assert.Zero(t, got[7])
-		assert.Zero(t, got[11])
-		assert.Positive(t, got[8])
-	}
-}
-
 func TestHessOfEventsOutside(t *testing.T) {
 	ev := resultEvents(2_000, 1, true)
 	ev.Weight[40] = 0
@@ -334,7 +268,7 @@ func TestHessOfEventsOutside(t *testing.T) {
 	}
 }
 
-func TestHessOfFloat32AndThreads(t *testing.T) {
+func TestHessOfThreads(t *testing.T) {
 	defer SetThreads(0)
 	for _, weighted := range []bool{false, true} {
 		ev := spreadEvents[float32](150_000, weighted, 0.1)
@@ -347,19 +281,6 @@ func TestHessOfFloat32AndThreads(t *testing.T) {
 		}
 		require.Equal(t, all[0], all[1])
 		require.Equal(t, all[0], all[2])
-		double := Events[float64]{Score: make([]float64, 150_000), Mass: make([]float64, 150_000)}
-		if weighted {
-			double.Weight = make([]float64, 150_000)
-		}
-		for i := range double.Score {
-			double.Score[i], double.Mass[i] = float64(ev.Score[i]), float64(ev.Mass[i])
-			if weighted {
-				double.Weight[i] = float64(ev.Weight[i])
-			}
-		}
-		for i, h := range hessOf(t, double, cfg, DefaultSmoothing) {
-			require.InDelta(t, h, float64(all[0][i]), 1e-6*h)
-		}
 	}
 }
 
@@ -373,88 +294,43 @@ func TestHessWhereTheGradientIsScattered(t *testing.T) {
 	require.Equal(t, want, hessOf(t, ev, cfg, DefaultSmoothing))
 }
 
-func TestHessOfFewEvents(t *testing.T) {
-	cfg := DefaultConfig(MoDe)
-	cfg.Bins = 2
-	for n := 4; n < 40; n++ {
-		ev := resultEvents(n, 1, false)
-		require.Positive(t, floats.Sum(hessOf(t, ev, cfg, DefaultSmoothing)), "%d events", n)
-	}
-}
-
 func TestHessErrors(t *testing.T) {
-	good := resultEvents(200, 1, false)
-	for _, c := range []struct {
-		name, message string
-		change        func(*Config, *Events[float64], *float64)
-		kind          error
-	}{
-		{"disco", "loss = disco", func(c *Config, _ *Events[float64], _ *float64) { *c = DefaultConfig(DisCo) }, ErrOption},
-		{"flatness", "loss = flatness", func(c *Config, _ *Events[float64], _ *float64) { *c = DefaultConfig(Flatness) }, ErrOption},
-		{"no such loss", "loss = 7", func(c *Config, _ *Events[float64], _ *float64) { c.Loss = 7 }, ErrOption},
-		{"smoothing 0", "smoothing = 0", func(_ *Config, _ *Events[float64], s *float64) { *s = 0 }, ErrOption},
-		{"smoothing < 0", "smoothing = -1", func(_ *Config, _ *Events[float64], s *float64) { *s = -1 }, ErrOption},
-		{"smoothing NaN", "smoothing = NaN", func(_ *Config, _ *Events[float64], s *float64) { *s = math.NaN() }, ErrOption},
-		{"smoothing Inf", "smoothing = +Inf", func(_ *Config, _ *Events[float64], s *float64) { *s = math.Inf(1) }, ErrOption},
-		{"smoothing tiny", "smoothing = 1e-300", func(_ *Config, _ *Events[float64], s *float64) { *s = 1e-300 }, ErrOption},
-		{"one score", "score[3] = NaN", func(_ *Config, ev *Events[float64], _ *float64) { ev.Score[3] = math.NaN() }, ErrNotFinite},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			ev := Events[float64]{Score: append([]float64(nil), good.Score...), Mass: good.Mass}
-			cfg, smoothing := DefaultConfig(MoDe), DefaultSmoothing
-			c.change(&cfg, &ev, &smoothing)
-			_, err := LossGradHess(make([]float64, 200), make([]float64, 200), ev, cfg, smoothing)
-			require.ErrorIs(t, err, c.kind)
-			require.ErrorContains(t, err, c.message)
-		})
+	of := func(kind LossKind) func(*Config, *float64) {
+		return func(c *Config, _ *float64) { *c = DefaultConfig(kind) }
 	}
-	_, err := LossGradHess(nil, make([]float64, 3), good, DefaultConfig(MoDe), DefaultSmoothing)
+	smoothing := func(value float64) func(*Config, *float64) { return func(_ *Config, s *float64) { *s = value } }
+	hess := make([]float64, 200)
+	for want, change := range map[string]func(*Config, *float64){
+		"loss = disco has no bound": of(DisCo), "loss = flatness has no bound": of(Flatness), "smoothing = 0:": smoothing(0),
+		"smoothing = NaN": smoothing(math.NaN()), "smoothing = +Inf": smoothing(math.Inf(1)), "smoothing = 1e-300": smoothing(1e-300),
+	} {
+		cfg, smoothing := DefaultConfig(MoDe), DefaultSmoothing
+		change(&cfg, &smoothing)
+		_, err := LossGradHess(nil, hess, resultEvents(200, 1, false), cfg, smoothing)
+		require.ErrorIs(t, err, ErrOption)
+		require.ErrorContains(t, err, want)
+	}
+	_, err := LossGradHess(nil, make([]float64, 3), resultEvents(200, 1, false), DefaultConfig(MoDe), DefaultSmoothing)
 	require.ErrorIs(t, err, ErrLength)
 	require.ErrorContains(t, err, "hess has length 3")
 
-	many := resultEvents(3*4096, 1, false)
-	cfg := DefaultConfig(MoDe)
-	cfg.Bins = 4096 + 1
-	_, err = LossGradHess(nil, make([]float64, 3*4096), many, cfg, DefaultSmoothing)
-	require.ErrorIs(t, err, ErrOption)
-	require.ErrorContains(t, err, "4097 bins")
-
-	small := Events[float32]{Score: make([]float32, 200), Mass: make([]float32, 200)}
-	for i := range small.Score {
-		small.Score[i], small.Mass[i] = float32(good.Score[i])*1e-43, float32(i)
-	}
-	cfg = DefaultConfig(MoDe)
-	cfg.ScoreRange = unbounded()
-	_, err = LossGradHess(nil, make([]float32, 200), small, cfg, DefaultSmoothing)
-	require.ErrorIs(t, err, ErrOverflow)
-	for i := range good.Score { // the smallest numbers that there are
-		good.Score[i] = float64(i%3) * 5e-324
-	}
-	_, err = LossGradHess(nil, make([]float64, 200), good, cfg, 2)
-	require.ErrorIs(t, err, ErrOverflow)
-	require.ErrorContains(t, err, "hess")
-}
-
-// What hess costs beside loss and gradient.
-func BenchmarkHess(b *testing.B) {
-	for _, n := range []int{10_000, 100_000, 1_000_000} {
-		sets, grad, hess, k := benchSets[float32](n, false, true), make([]float32, n), make([]float32, n), 0
-		cfg := DefaultConfig(MoDe)
-		cfg.Order = 1
-		for _, name := range []string{"without", "with"} {
-			b.Run(fmt.Sprintf("%s/%d", name, n), func(b *testing.B) {
-				for b.Loop() {
-					k++
-					of := hess
-					if name == "without" {
-						of = nil
-					}
-					if _, err := LossGradHess(grad, of, sets[k%len(sets)], cfg, DefaultSmoothing); err != nil {
-						b.Fatal(err)
-					}
-				}
-				reportPerEvent(b, n)
-			})
+	for _, bins := range []int{4096, 4097} {
+		many, cfg := resultEvents(3*4096, 1, false), DefaultConfig(MoDe)
+		cfg.Bins = bins
+		_, err = LossGradHess(nil, make([]float64, 3*4096), many, cfg, DefaultSmoothing)
+		if bins == 4096 {
+			require.NoError(t, err)
+		} else {
+			require.ErrorIs(t, err, ErrOption)
+			require.ErrorContains(t, err, "4097 bins")
 		}
 	}
+	cfg, small := DefaultConfig(MoDe), resultEvents(200, 1, false)
+	for i := range small.Score { // the smallest numbers that there are
+		small.Score[i] = float64(i%3) * 5e-324
+	}
+	cfg.ScoreRange = unbounded()
+	_, err = LossGradHess(nil, hess, small, cfg, 2)
+	require.ErrorIs(t, err, ErrOverflow)
+	require.ErrorContains(t, err, "hess")
 }

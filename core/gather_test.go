@@ -2,7 +2,6 @@ package core
 
 import (
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -87,62 +86,6 @@ func TestPlacesAreThoseOfTheInput(t *testing.T) {
 			assert.ErrorContains(t, err, fmt.Sprintf("%s[%d] = ", name, at))
 		}
 	}
-}
-
-// Many labels, near each other or far apart, some of which are not asked for: each has
-// the gradient that its events have alone, and the loss is the sum.
-func TestManyLabels(t *testing.T) {
-	defer SetThreads(0)
-	const n, labels = 60_000, 300
-	for name, far := range map[string]int32{"near": 1, "far apart": 7_000_000} {
-		rng := rand.New(rand.NewPCG(6, 7))
-		ev := spreadEvents[float32](n, true, 0.1)
-		given := make([]int32, n)
-		cfg := paperConfig()
-		cfg.Bins, cfg.BackgroundLabel = 4, nil
-		places := make([][]int, labels)
-		for i := range given {
-			label := rng.IntN(labels)
-			given[i] = far * int32(label-labels/2)
-			ev.Weight[i] = float32(math.Abs(float64(ev.Weight[i])))
-			places[label] = append(places[label], i)
-		}
-		ev.Label = LabelsOf(given)
-		want := make([]float32, n)
-		var sum float64
-		for label := labels - 1; label >= 0; label -= 2 {
-			cfg.BackgroundLabel = append(cfg.BackgroundLabel, far*int32(label-labels/2))
-			grad := make([]float32, len(places[label]))
-			loss, err := LossAndGrad(grad, alone(ev, places[label]), cfg)
-			require.NoError(t, err)
-			sum += loss
-			for k, i := range places[label] {
-				want[i] = grad[k]
-			}
-		}
-		for _, threads := range []int{1, 3} {
-			SetThreads(threads)
-			grad := make([]float32, n)
-			loss, err := LossAndGrad(grad, ev, cfg)
-			require.NoError(t, err)
-			assert.Equal(t, sum, loss, name)
-			assert.Equal(t, want, grad, name)
-		}
-		cfg.BackgroundLabel[17] = 100_000
-		_, err := Loss(ev, cfg)
-		assert.ErrorContains(t, err, "equals background_label = 100000")
-	}
-}
-
-// An error about one of several labels says which.
-func TestErrorNamesTheLabel(t *testing.T) {
-	ev, places := labelled(1_000, false)
-	ev.Score[places[1][17]] = 2
-	cfg := paperConfig()
-	cfg.BackgroundLabel = []int32{0, 1}
-	_, err := Loss(ev, cfg)
-	require.ErrorIs(t, err, ErrScoreRange)
-	require.ErrorContains(t, err, fmt.Sprintf("events with background_label = 1: score[%d] = 2", places[1][17]))
 }
 
 // Weights that are all the same are no weights, whatever they are, also where events that

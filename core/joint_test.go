@@ -9,7 +9,6 @@ import (
 	"sort"
 	"testing"
 
-	"github.com/libmode/libmode/core/internal/errs"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -205,65 +204,6 @@ func requireAlike[T Float](t *testing.T, want, got []T, tolerance float64) {
 	}
 }
 
-// With a grid of one bin in the second variable the loss of order 0 is that of the first alone.
-func TestJointWithOneBinMore(t *testing.T) {
-	for _, n := range []int{300, 5000, 40_000} {
-		ev := manyEvents[float64](n, true)
-		other := make([]float64, n)
-		for i := range other {
-			other[i] = float64(i % 7)
-		}
-		cfg := DefaultConfig(MoDe)
-		cfg.Bins = 9
-		want, got := make([]float64, n), make([]float64, n)
-		alone, err := LossAndGrad(want, ev, cfg)
-		require.NoError(t, err)
-		cfg.Joint, cfg.Variables = true, []Variable{{Bins: 9, MassRange: unbounded()}, {Bins: 1, MassRange: unbounded()}}
-		joint, err := LossAndGrad(got, Events[float64]{Score: ev.Score, Masses: [][]float64{ev.Mass, other}, Weight: ev.Weight}, cfg)
-		require.NoError(t, err)
-		assert.InDelta(t, alone, joint, 1e-12)
-		requireAlike(t, want, got, 1e-9)
-	}
-}
-
-// Scores are of two kinds, the share of which is linear in x y. So their CDF is at every score, which order 2 allows and
-// order 1 does not: the unbiased loss has mean 0 in the first case alone.
-func TestJointResponseThatCostsNothing(t *testing.T) {
-	rng := rand.New(rand.NewPCG(5, 6))
-	const n, batches = 4000, 60
-	var sums, squares [3]float64
-	for range batches {
-		ev := Events[float64]{Score: make([]float64, n), Masses: [][]float64{make([]float64, n), make([]float64, n)}}
-		for i := range n {
-			x, y := 2*rng.Float64()-1, 2*rng.Float64()-1
-			ev.Masses[0][i], ev.Masses[1][i] = x, y
-			if s := rng.Float64(); rng.Float64() < 0.5+0.4*x*y {
-				ev.Score[i] = s * s
-			} else {
-				ev.Score[i] = math.Sqrt(s)
-			}
-		}
-		for order := range 3 {
-			cfg := DefaultConfig(MoDe)
-			cfg.Joint, cfg.Order = true, order
-			loss, err := Loss(ev, cfg)
-			require.NoError(t, err)
-			sums[order] += loss
-			squares[order] += loss * loss
-		}
-	}
-	mean := func(order int) (mean, sigma float64) {
-		mean = sums[order] / batches
-		return mean, math.Sqrt((squares[order]/batches - mean*mean) / batches)
-	}
-	for order := range 2 {
-		m, sigma := mean(order)
-		assert.Greater(t, m, 20*sigma, "order %d", order)
-	}
-	m, sigma := mean(2)
-	assert.Less(t, math.Abs(m), 4*sigma)
-}
-
 // Joint bins of one by one options are refused, and so is what has no meaning.
 func TestJointErrors(t *testing.T) {
 	ev := Events[float64]{Score: []float64{.1, .2, .3, .4}, Masses: [][]float64{{1, 2, 3, 4}, {4, 1, 2, 3}}}
@@ -303,29 +243,15 @@ func TestJointErrors(t *testing.T) {
 }
 
 // An error about a cell says where it is, in each variable.
-func TestJointErrorsNameTheCell(t *testing.T) {
+func TestJointErrorNamesTheCell(t *testing.T) {
 	cfg := DefaultConfig(MoDe)
 	cfg.Joint, cfg.Binning, cfg.Unbiased = true, GivenEdges, false
-	cfg.Variables = []Variable{
-		{MassRange: unbounded(), Edges: []float64{0, 1, 2, 3}}, {MassRange: unbounded(), Edges: []float64{10, 20, 30, 40, 50}},
-	}
-	for bad := range 12 {
-		ev := Events[float64]{Masses: make([][]float64, 2)}
-		for cell := range 12 {
-			for _, weight := range []float64{1, 1, 2} {
-				if cell == bad && weight == 2 {
-					weight = -2
-				}
-				ev.Score, ev.Weight = append(ev.Score, 0.5), append(ev.Weight, weight)
-				ev.Masses[0] = append(ev.Masses[0], float64(cell%3)+0.5)
-				ev.Masses[1] = append(ev.Masses[1], float64(cell/3)*10+15)
-			}
-		}
-		_, err := Loss(ev, cfg)
-		require.ErrorIs(t, err, ErrBin)
-		lo, other := float64(bad%3), float64(bad/3)*10+10
-		require.ErrorContains(t, err, errs.Range([2]float64{lo, lo + 1})+" x "+errs.Range([2]float64{other, other + 10})+",")
-	}
+	cfg.Variables = []Variable{{MassRange: unbounded(), Edges: []float64{0, 1, 2}}, {MassRange: unbounded(), Edges: []float64{10, 20, 30}}}
+	ev := Events[float64]{Score: []float64{0.1, 0.2, 0.3, 0.4, 0.5}, Weight: []float64{1, 1, 1, 1, -2}}
+	ev.Masses = [][]float64{{0.5, 0.5, 1.5, 1.5, 1.5}, {15, 25, 15, 25, 15}}
+	_, err := Loss(ev, cfg)
+	require.ErrorIs(t, err, ErrBin)
+	require.ErrorContains(t, err, "mass in [1, 2] x [10, 20], has sum of weights -1")
 }
 
 // Events outside the edges of a variable take no part jointly, but bad ones among them are errors.
@@ -363,70 +289,17 @@ func TestJointEventsOutsideEdges(t *testing.T) {
 	assert.ErrorContains(t, err, "score[7] = 2 lies outside score_range")
 }
 
-// A cell has no more bins of the next variable than events: to ask for more of them changes nothing.
-func TestCellsOfFewerEventsThanBins(t *testing.T) {
-	rng := rand.New(rand.NewPCG(43, 44))
-	const n, inCell = 20, 5
-	ev := Events[float64]{Masses: [][]float64{nil, nil}}
-	for range n {
-		ev.Score = append(ev.Score, rng.Float64())
-		for k := range ev.Masses {
-			ev.Masses[k] = append(ev.Masses[k], rng.Float64())
-		}
-	}
-	cfg := DefaultConfig(MoDe)
-	cfg.Joint, cfg.Unbiased = true, false
-	var grads [2][]float64
-	var losses [2]float64
-	for i, bins := range []int{inCell, inCell + 3} {
-		cfg.Variables = []Variable{{Bins: n / inCell, MassRange: unbounded()}, {Bins: bins, MassRange: unbounded()}}
-		grads[i] = make([]float64, n)
-		var err error
-		losses[i], err = LossAndGrad(grads[i], ev, cfg)
-		require.NoError(t, err)
-	}
-	assert.Equal(t, losses[0], losses[1])
-	assert.Equal(t, grads[0], grads[1])
-}
-
-// On both sides of the numbers of events that goroutines take at a time, the loss of two variables jointly does not depend on
-// the order of the events, nor on the number of threads, and an error names the first of two bad masses.
-func TestBothSidesOfJointBlocks(t *testing.T) {
-	defer SetThreads(0)
-	for _, n := range []int{(1 << 14) - 1, (1 << 14), (1 << 14) + 1, 3*(1<<14) + 5} {
-		one := spreadEvents[float64](n, false, 0.1)
-		ev := Events[float64]{Score: one.Score, Masses: [][]float64{one.Mass, spreadEvents[float64](n+1, false, 0).Score[:n]}}
+// Events of several blocks have the same loss with any number of threads, and an error names the first of two bad masses.
+func TestJointBlocks(t *testing.T) {
+	for _, n := range []int{1<<14 - 1, 1<<14 + 1, 3*(1<<14) + 5} {
+		ev := severalVariables[float32](n, false, 0)
 		cfg := DefaultConfig(MoDe)
-		cfg.Order, cfg.Joint = 1, true
-		for _, ranged := range []bool{false, true} {
-			if ranged {
-				cfg.Variables = []Variable{{MassRange: [2]float64{50, 120}}, {MassRange: [2]float64{0.1, 0.9}}}
-			}
-			SetThreads(1)
-			grad, same, mixed := make([]float64, n), make([]float64, n), make([]float64, n)
-			loss, err := LossAndGrad(grad, ev, cfg)
-			require.NoError(t, err)
-			SetThreads(3)
-			again, err := LossAndGrad(same, ev, cfg)
-			require.NoError(t, err)
-			require.Equal(t, loss, again)
-			require.Equal(t, grad, same)
-
-			order := rand.New(rand.NewPCG(8, uint64(n))).Perm(n)
-			other := Events[float64]{Score: make([]float64, n), Masses: [][]float64{make([]float64, n), make([]float64, n)}}
-			want := make([]float64, n)
-			for i, j := range order {
-				other.Score[i], other.Masses[0][i], other.Masses[1][i], want[i] = ev.Score[j], ev.Masses[0][j], ev.Masses[1][j], grad[j]
-			}
-			loss2, err := LossAndGrad(mixed, other, cfg)
-			require.NoError(t, err)
-			require.InDelta(t, loss, loss2, 1e-11*math.Abs(loss))
-			requireClose(t, want, mixed, 1e-9)
-		}
-		for _, bad := range []int{0, n / 2, min(n-1, (1<<14)) - 1, n - 2} {
+		cfg.Order, cfg.Joint, cfg.Unbiased = 1, true, false
+		checkThreads(t, ev, cfg, "joint")
+		for _, bad := range []int{0, n / 2, min(n-1, 1<<14) - 1, n - 2} {
 			spoilt := slices.Clone(ev.Masses[1])
-			spoilt[bad], spoilt[n-1] = nan, math.Inf(1)
-			_, err := Loss(Events[float64]{Score: ev.Score, Masses: [][]float64{ev.Masses[0], spoilt}}, cfg)
+			spoilt[bad], spoilt[n-1] = float32(nan), float32(inf)
+			_, err := Loss(Events[float32]{Score: ev.Score, Masses: [][]float32{ev.Masses[0], spoilt}}, cfg)
 			require.ErrorContains(t, err, fmt.Sprintf("variable 1 of mass: mass[%d] = NaN", bad))
 		}
 	}

@@ -32,30 +32,6 @@ func TestMomentsOfWeightsThatCancel(t *testing.T) {
 	}
 }
 
-// Masses times a power of two have the moments of the masses, also where they span nearly all that doubles do.
-func TestQuadratureOfExtremeMasses(t *testing.T) {
-	cfg := paperConfig()
-	cfg.Order, cfg.Bins = 3, 5
-	ev := spreadEvents[float64](200, false, 0)
-	floats.AddConst(-floats.Max(ev.Mass)/2, ev.Mass)
-	want, err := MomentsAt([]float64{0.3, 0.6}, ev, cfg)
-	require.NoError(t, err)
-	loss, err := Loss(ev, cfg)
-	require.NoError(t, err)
-	_, exponent := math.Frexp(floats.Norm(ev.Mass, math.Inf(1)))
-	for _, power := range []int{1023 - exponent, -1000} {
-		scaled := ev
-		scaled.Mass = append([]float64(nil), ev.Mass...)
-		floats.Scale(math.Ldexp(1, power), scaled.Mass)
-		found, err := MomentsAt([]float64{0.3, 0.6}, scaled, cfg)
-		require.NoError(t, err)
-		assert.Equal(t, want.Moments, found.Moments)
-		again, err := Loss(scaled, cfg)
-		require.NoError(t, err)
-		assert.Equal(t, loss, again)
-	}
-}
-
 // Where tanh is 1 but for the last digits, the loss is still exact: the slope of
 // tanh, carried as 1 - tanh^2, once was noise there and stayed so until the next
 // chunk, for errors of the gradient of many times its largest element.

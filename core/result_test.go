@@ -182,29 +182,6 @@ func TestEvaluateRefusesOtherLosses(t *testing.T) {
 	}
 }
 
-func BenchmarkEvaluate(b *testing.B) {
-	for _, n := range []int{1_000, 5_000, 100_000} {
-		sets, grad, cfg, k := benchSets[float32](n, false, false), make([]float32, n), DefaultConfig(MoDe), 0
-		cfg.Order = 1
-		for _, name := range []string{"loss", "result"} {
-			b.Run(fmt.Sprintf("%s/%d", name, n), func(b *testing.B) {
-				for b.Loop() {
-					k++
-					var err error
-					if name == "loss" {
-						_, err = LossAndGrad(grad, sets[k%len(sets)], cfg)
-					} else {
-						_, err = Evaluate(grad, sets[k%len(sets)], cfg)
-					}
-					if err != nil {
-						b.Fatal(err)
-					}
-				}
-			})
-		}
-	}
-}
-
 // The other losses have bins to look at too, with the moments of order 0.
 func TestMomentsOfOtherLosses(t *testing.T) {
 	ev := spreadEvents[float64](500, false, 0.1)

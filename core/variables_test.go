@@ -154,56 +154,12 @@ func TestTablesOfSeveralVariables(t *testing.T) {
 	assert.ErrorContains(t, err, "basis = bspline has no moments")
 }
 
-// What one variable has of its own counts where bins are asked for, as in the loss.
-func TestTablesOfVariablesOwnOptions(t *testing.T) {
-	ev := manyEvents[float64](1000, false)
-	for name, own := range map[string]Variable{
-		"bins":       {Bins: 3, MassRange: unbounded()},
-		"mass_range": {MassRange: [2]float64{60, 90}},
-		"edges":      {Edges: []float64{50, 80, 200}, MassRange: unbounded()},
-	} {
-		of, given := DefaultConfig(MoDe), DefaultConfig(MoDe)
-		of.Variables = []Variable{own}
-		given.Bins, given.MassRange, given.Edges = own.Bins, own.MassRange, own.Edges
-		if own.Edges != nil {
-			of.Binning, given.Binning = GivenEdges, GivenEdges
-		}
-		want, err := Edges(ev, given)
-		require.NoError(t, err, name)
-		found, err := Edges(ev, of)
-		require.NoError(t, err, name)
-		assert.Equal(t, want, found, name)
-		table, err := MomentsAt([]float64{0.5}, ev, of)
-		require.NoError(t, err, name)
-		assert.Equal(t, want, table.Edges, name)
-	}
-	cfg := DefaultConfig(MoDe)
-	cfg.Variables = make([]Variable, 2)
-	for k := range cfg.Variables {
-		cfg.Variables[k].MassRange = unbounded()
-	}
-	_, err := Edges(ev, cfg)
-	assert.ErrorContains(t, err, "2 variables, but mass has 1 variables")
-}
-
 // Results do not depend on the number of threads, to the last bit.
 func TestVariablesThreads(t *testing.T) {
-	defer SetThreads(0)
-	ev := severalVariables[float32](200_000, true, 0.1)
 	for _, joint := range []bool{false, true} {
 		cfg := DefaultConfig(MoDe)
 		cfg.Missing, cfg.Order, cfg.Joint = MissingIgnore, 2, joint
-		var losses []float64
-		var grads [][]float32
-		for _, threads := range []int{1, 3} {
-			SetThreads(threads)
-			grad := make([]float32, len(ev.Score))
-			loss, err := LossAndGrad(grad, ev, cfg)
-			require.NoError(t, err)
-			losses, grads = append(losses, loss), append(grads, grad)
-		}
-		assert.Equal(t, losses[0], losses[1])
-		assert.Equal(t, grads[0], grads[1])
+		checkThreads(t, severalVariables[float32](100_000, true, 0.1), cfg, "variables")
 	}
 }
 

@@ -225,52 +225,6 @@ func TestBothSidesOfABlock(t *testing.T) {
 	}
 }
 
-// TestUnbiasedIsUCentred compares with the U-centred distances of Szekely
-// and Rizzo, arXiv:1310.2926, eqs. 2.1 and 2.2.
-func TestUnbiasedIsUCentred(t *testing.T) {
-	rng := rand.New(rand.NewPCG(5, 6))
-	for range 20 {
-		s := someEvents(rng, false)
-		n := len(s.x)
-		if n < 4 {
-			continue
-		}
-		s.weight = nil
-		centred := func(z []float64) [][]float64 {
-			row, total := make([]float64, n), 0.0
-			for i := range z {
-				for j := range z {
-					row[i] += math.Abs(z[i] - z[j])
-				}
-				total += row[i]
-			}
-			u := make([][]float64, n)
-			m := float64(n)
-			for i := range z {
-				u[i] = make([]float64, n)
-				for j := range z {
-					if i != j {
-						u[i][j] = math.Abs(z[i]-z[j]) - row[i]/(m-2) - row[j]/(m-2) + total/((m-1)*(m-2))
-					}
-				}
-			}
-			return u
-		}
-		product := func(a, b [][]float64) (sum float64) {
-			for i := range a {
-				for j := range a {
-					sum += a[i][j] * b[i][j]
-				}
-			}
-			return sum
-		}
-		a, b := centred(s.x), centred(s.y)
-		got, err := Correlation(nil, nil, s.x, s.y, nil, true)
-		require.NoError(t, err)
-		require.InDelta(t, product(a, b)/math.Sqrt(product(a, a)*product(b, b)), got, 1e-11, "n = %d", n)
-	}
-}
-
 // manyEvents returns n events whose y hangs on x a little.
 func manyEvents(n int) sample {
 	rng := rand.New(rand.NewPCG(7, 8))
