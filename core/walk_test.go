@@ -10,7 +10,6 @@ import (
 
 	"github.com/libmode/libmode/core/internal/par"
 	"github.com/stretchr/testify/require"
-	"gonum.org/v1/gonum/floats"
 )
 
 // walkOptions are option sets that take every way through the walk.
