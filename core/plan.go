@@ -20,7 +20,8 @@ func planFor[T Float](c Config, variables int) (*loss.Plan, error) {
 	p := &loss.Plan{
 		Kind: loss.Kind(c.Loss), Joint: c.Joint && variables > 1, Labels: c.BackgroundLabel,
 		Walk: walk.Options{
-			Mean: c.Loss == MoDe && c.Reduction == Mean, Score: c.ScoreRange, Measured: c.measured, Smoothing: c.smoothing,
+			Mean: c.Loss == MoDe && c.Reduction == Mean, Score: c.ScoreRange,
+			Measured: c.measured, Smoothing: c.smoothing,
 			Moments: moments.Options{
 				Order: c.Order, Quadrature: c.Moments == Quadrature, Splines: c.Loss == MoDe && c.Basis == BSpline, Degree: c.Degree,
 				MaxSlope: c.MaxSlope, Selected: c.SlopeOf == Selected, Monotonic: c.Monotonic, Penalty: c.SlopePenalty,

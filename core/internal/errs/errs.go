@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// The kinds of errors, which package core documents.
+// The kinds of errors. Package core documents them.
 var (
 	ErrOption     = errors.New("invalid option")
 	ErrLength     = errors.New("length mismatch")
@@ -18,7 +18,7 @@ var (
 	ErrOverflow   = errors.New("overflow")
 )
 
-// sentence is an error for the user that wraps its kind.
+// sentence is an error for the user. It wraps its kind.
 type sentence struct {
 	kind error
 	text string
@@ -27,18 +27,18 @@ type sentence struct {
 func (s *sentence) Error() string { return s.text }
 func (s *sentence) Unwrap() error { return s.kind }
 
-// Of returns an error of a kind, or of the kind of another error.
+// Of returns an error of a kind: one of the above, or the kind of another error.
 func Of(kind error, format string, args ...any) error {
 	return &sentence{kind, fmt.Sprintf(format, args...)}
 }
 
-// OfOption returns the error of an option that has a value.
+// OfOption returns an error about the value of an option.
 func OfOption(name string, value any, format string, args ...any) error {
 	return Of(ErrOption, "%s = %v %s", name, value, fmt.Sprintf(format, args...))
 }
 
-// Range returns a range as errors show it.
+// Range formats a range.
 func Range(r [2]float64) string { return fmt.Sprintf("[%v, %v]", r[0], r[1]) }
 
-// OfVariable returns an error that says which of several variables of mass it is about.
+// OfVariable returns an error with the number of the variable of mass.
 func OfVariable(k int, err error) error { return Of(err, "variable %d of mass: %v", k, err) }
