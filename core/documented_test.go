@@ -2,7 +2,6 @@ package core_test
 
 import (
 	"go/ast"
-	"go/doc"
 	"go/parser"
 	"go/token"
 	"path/filepath"
@@ -11,26 +10,25 @@ import (
 	"testing"
 )
 
-// In go doc each exported name has a comment, fields among them, and each function and method has an example, which go test
-// runs and whose output it compares.
-func TestEveryExportedNameHasACommentAndAnExample(t *testing.T) {
+// In go doc each exported name has a comment, fields among them.
+func TestEveryExportedNameHasAComment(t *testing.T) {
 	names, err := filepath.Glob("*.go")
 	if err != nil {
 		t.Fatal(err)
 	}
-	set, files, found := token.NewFileSet(), []*ast.File{}, 0
+	set, found := token.NewFileSet(), 0
 	want := func(name *ast.Ident, comments ...*ast.CommentGroup) {
 		if found++; name.IsExported() && len(name.Name) > 1 && !slices.ContainsFunc(comments, func(c *ast.CommentGroup) bool { return c.Text() != "" }) {
 			t.Errorf("%s has no comment", name)
 		}
 	}
 	for _, name := range names {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
 		file, err := parser.ParseFile(set, name, nil, parser.ParseComments)
 		if err != nil {
 			t.Fatal(err)
-		}
-		if files = append(files, file); strings.HasSuffix(name, "_test.go") {
-			continue
 		}
 		ast.Inspect(file, func(node ast.Node) bool {
 			switch of := node.(type) {
@@ -56,20 +54,7 @@ func TestEveryExportedNameHasACommentAndAnExample(t *testing.T) {
 			return true
 		})
 	}
-	pkg, err := doc.NewFromFiles(set, files, "github.com/libmode/libmode/core")
-	if err != nil {
-		t.Fatal(err)
-	}
-	functions := pkg.Funcs
-	for _, kind := range pkg.Types {
-		functions = append(functions, append(kind.Funcs, kind.Methods...)...)
-	}
-	for _, f := range functions {
-		if !slices.ContainsFunc(f.Examples, func(e *doc.Example) bool { return e.Output != "" }) {
-			t.Errorf("%s has no example with an output", f.Name)
-		}
-	}
-	if found < 100 || len(functions) < 12 {
-		t.Errorf("found %d names and %d functions: too few to be all", found, len(functions))
+	if found < 100 {
+		t.Errorf("found %d names: too few to be all", found)
 	}
 }

@@ -161,40 +161,12 @@ func ExampleOptions() {
 	// binning [quantile uniform edges values]
 }
 
-// Setting an option that is known by its name alone.
-func ExampleOption_Field() {
-	cfg := core.DefaultConfig(core.MoDe)
-	for _, option := range core.Options() {
-		if option.Name == "order" {
-			*option.Field(&cfg).(*int) = 2
-		}
-	}
-	fmt.Println(cfg.Order)
-	// Output: 2
-}
-
-// The options whose default depends on the loss.
-func ExampleOption_DiffersByLoss() {
-	for _, option := range core.Options() {
-		if option.DiffersByLoss() {
-			fmt.Println(option.Name)
-		}
-	}
-	// Output: unbiased
-}
-
 // One thread for each call, as where there is a call for each processor already.
 func ExampleSetThreads() {
 	core.SetThreads(1)
 	defer core.SetThreads(0) // all of them
 	fmt.Println(core.Threads())
 	// Output: 1
-}
-
-// How many threads a call may use.
-func ExampleThreads() {
-	fmt.Println(core.Threads() >= 1)
-	// Output: true
 }
 
 // A mass that is far from all others takes the meaning from the slope, which is that over the range of masses.

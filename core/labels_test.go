@@ -70,19 +70,6 @@ func TestLabelsOfEveryType(t *testing.T) {
 	}
 }
 
-func TestLabelsOfBools(t *testing.T) {
-	ev := spreadEvents[float32](1_000, false, 0.1)
-	labels := make([]int32, 1_000)
-	for i := range labels {
-		labels[i] = int32(i*7%5) / 3
-	}
-	for _, wanted := range [][]int32{{0}, {1}, {0, 1}} {
-		cfg := paperConfig()
-		cfg.Bins, cfg.BackgroundLabel = 4, wanted
-		sameAs(t, ev, labels, func(label int32) bool { return label == 1 }, cfg)
-	}
-}
-
 // A label that no number of the type is, is no label of any event: it is not rounded to
 // one.
 func TestLabelBeyondTheType(t *testing.T) {
@@ -114,17 +101,4 @@ func TestLabelBeyondTheType(t *testing.T) {
 	}
 	of(LabelsOf(large), math.MaxInt32)
 	of(LabelsOf(large), math.MinInt32)
-}
-
-func TestNoLabels(t *testing.T) {
-	assert.Nil(t, LabelsOf[int64](nil))
-	ev := spreadEvents[float64](100, false, 0)
-	cfg := paperConfig()
-	cfg.Bins = 4
-	want, err := Loss(ev, cfg)
-	require.NoError(t, err)
-	ev.Label = LabelsOf[bool](nil)
-	loss, err := Loss(ev, cfg)
-	require.NoError(t, err)
-	assert.Equal(t, want, loss)
 }

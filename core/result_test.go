@@ -181,13 +181,3 @@ func TestEvaluateRefusesOtherLosses(t *testing.T) {
 		assert.ErrorContains(t, err, "has no bias")
 	}
 }
-
-// The other losses have bins to look at too, with the moments of order 0.
-func TestMomentsOfOtherLosses(t *testing.T) {
-	ev := spreadEvents[float64](500, false, 0.1)
-	for _, kind := range []LossKind{DisCo, Flatness} {
-		table, err := MomentsAt([]float64{0.3, 0.8}, ev, DefaultConfig(kind))
-		require.NoError(t, err)
-		require.Len(t, table.Moments[0], 1)
-	}
-}
