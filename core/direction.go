@@ -27,13 +27,13 @@ const (
 )
 
 // Direction sets dst to the push of a constraint: the direction in which each background event moves, so that the
-// dependence on the mass in the loss goes away. The length of dst is that of the batch. Events that take no part get 0.
-// The push is
+// dependence on the mass in the loss goes away. dst has an element for each event of the batch; events that take no part
+// get 0. The push is
 //
 //	u(m, s) = Factor r(m, s) + Sum(m, s)
 //
 // times the event's weight. The residual r is the gradient of the loss per weight, smooth in the ranks of mass and score.
-// Its unit is the norm of the gradient: the average norm, or that of this batch if it is larger. docs/training.md has the
+// Its unit is the norm of the gradient: the average norm, or the norm of this batch if it is larger. docs/training.md has the
 // derivation, and docs/zoo.md shows the effect.
 func Direction[T Float](dst []T, ev Events[T], cfg Config, st Steering) (Pushed, error) {
 	if err := cfg.validateMoDe("bias that can be told"); err != nil {

@@ -19,9 +19,9 @@ func Loss[T Float](ev Events[T], cfg Config) (float64, error) {
 	return LossAndGrad(nil, ev, cfg)
 }
 
-// LossAndGrad returns the loss of the events and sets grad to its derivatives by the scores. The length of grad is that
-// of ev.Score. If grad is nil, only the loss is computed. Events that take no part get 0. After an error the contents of
-// grad mean nothing.
+// LossAndGrad returns the loss of the events and sets grad to its derivatives by the scores. grad has an element for each
+// event, 0 for events that take no part. If grad is nil, only the loss is computed. After an error the contents of grad
+// mean nothing.
 func LossAndGrad[T Float](grad []T, ev Events[T], cfg Config) (float64, error) {
 	if err := cfg.Validate(); err != nil {
 		return 0, err
@@ -41,8 +41,8 @@ func Evaluate[T Float](grad []T, ev Events[T], cfg Config) (Result, error) {
 }
 
 // LossGradHess is LossAndGrad that also sets hess to a diagonal bound of the curvature of the loss, h_i >= 0, in units of
-// the loss per score^2. The length of hess is that of ev.Score. If grad or hess is nil, it is not computed. Between the
-// scores at which two events meet the loss is linear, so its curvature is that of these meetings:
+// the loss per score^2. hess has an element for each event. If grad or hess is nil, it is not computed. Between the scores
+// at which two events meet the loss is linear, so only these meetings have curvature:
 //
 //	v'Hv = -2 scale sum_{i<j} e_i e_j M_{b_i b_j} delta(s_i - s_j) (v_i - v_j)^2 <= sum_i h_i v_i^2
 //	h_i  = 4 scale |e_i| sum_b [max(0, -sign(e_i) M_{b_i b}) f+_b(s_i) + max(0, sign(e_i) M_{b_i b}) f-_b(s_i)]
@@ -53,7 +53,7 @@ func Evaluate[T Float](grad []T, ev Events[T], cfg Config) (Result, error) {
 // inner three quarters of the scores. 64 strips of equally many events are the finest resolution. So h bounds moves of
 // about that size; where all scores are equal and ScoreRange is unbounded, h is 0. Events that take no part get 0.
 //
-// Unbiased, MaxSlope and Monotonic do not change h: it is that of the loss without them. (The bias takes O(1/n_b) of the
+// Unbiased, MaxSlope and Monotonic do not change h: it is the bound of the loss without them. (The bias takes O(1/n_b) of the
 // curvature from the pairs of a bin, and the bounds have no such h.) DisCo and Flatness have no h, and smoothing must be
 // finite and above 0: errors that wrap ErrOption. The call takes O(strips bins^2) more time.
 func LossGradHess[T Float](grad, hess []T, ev Events[T], cfg Config, smoothing float64) (float64, error) {

@@ -137,8 +137,8 @@ func (c *Config) checkBins(v *Variable, of string) error {
 	return nil
 }
 
-// check returns an error if a value of the option is out of its range. The name in errors is that of the option and `of`:
-// "" or " of variable 1".
+// check returns an error if a value of the option is out of its range. Errors name the option and
+// add `of`: "" or " of variable 1".
 func (o *Option) check(field any, of string) error {
 	name := o.Name + of
 	switch p := field.(type) {

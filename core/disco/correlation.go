@@ -16,7 +16,7 @@ type Float = events.Float
 
 // Correlation returns dCorr^2(x, y), and sets gradX and gradY to its derivatives by x and by y. Either gradient may be
 // nil: not wanted. If weight is nil, all weights are 1. The plain form needs 2 events, the unbiased one 4. Results do
-// not depend on the number of threads. Errors wrap those of package core, and after an error the gradients mean nothing.
+// not depend on the number of threads. Errors wrap the errors of package core, and after an error the gradients mean nothing.
 func Correlation[T Float](gradX, gradY, x, y, weight []T, unbiased bool) (float64, error) {
 	n := len(x)
 	if uint64(n) > math.MaxUint32 {

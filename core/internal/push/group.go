@@ -7,28 +7,72 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// group is the background of one label and one category.
-type group struct {
-	label  int
-	masses *basis
-	weight []float64 // of either sign, none 0
-	size   []float64 // |weight|
-	total  float64   // of the sizes
-	rank   []float64 // of the score
-	cell   []uint32  // of the masses and the score
+// Group has the background events of one label and category that take part: they have a weight that is not 0, and a mass
+// inside its limits.
+type Group[T events.Float] struct {
+	label     int
+	place     []uint32 // in the input
+	score     []T
+	masses    [][]T     // NaN outside the limits of a variable
+	weight    []float64 // of either sign
+	size      []float64 // |weight|
+	total     float64   // of the sizes
+	rank      []float64 // of the score
+	cell      []uint32  // of the masses and the score
+	basis     *basis    // of the masses
+	direction []float64 // first the gradient, last the push
 }
 
-// newGroup returns the group of these events. An event has no value of a mass that is NaN.
-func newGroup[T events.Float](label int, score []T, masses [][]T, weight []float64) group {
-	n := len(score)
-	g := group{label, &ofMasses[len(masses)], weight, make([]float64, n), floats.Norm(weight, 1), make([]float64, n), make([]uint32, n)}
-	for i, w := range weight {
+// Collect returns the groups of a division, with the gradient as direction. If the division has no Index, it is the input.
+func Collect[T events.Float](di *events.Division[T], grad []T, limits [][2]float64, joint bool) (groups []Group[T]) {
+	ev, all := &di.Events, di.Events.Variables()
+	for _, su := range di.Subsets {
+		g := Group[T]{label: su.Label, masses: make([][]T, len(all)), basis: &ofMasses[len(all)]}
+		for i := su.Lo; i < su.Hi; i++ {
+			w, present, values := 1.0, 0, [events.MaxVariables]T{}
+			if ev.Weight != nil {
+				w = float64(ev.Weight[i])
+			}
+			for v, mass := range all {
+				values[v] = T(math.NaN())
+				if m := float64(mass[i]); m >= limits[v][0] && m <= limits[v][1] {
+					values[v] = mass[i]
+					present++
+				}
+			}
+			if w == 0 || present == 0 || joint && present < len(all) {
+				continue
+			}
+			for v := range all {
+				g.masses[v] = append(g.masses[v], values[v])
+			}
+			at := uint32(i)
+			if di.Index != nil {
+				at = di.Index[i]
+			}
+			g.place, g.score, g.weight = append(g.place, at), append(g.score, ev.Score[i]), append(g.weight, w)
+			g.direction = append(g.direction, float64(grad[at]))
+		}
+		if len(g.place) > 0 {
+			groups = append(groups, g)
+		}
+	}
+	return groups
+}
+
+// setCells multiplies the weights with a scale, and sets the ranks and cells of the events.
+func (g *Group[T]) setCells(scale float64) {
+	n := len(g.score)
+	floats.Scale(scale, g.weight)
+	g.size, g.total = make([]float64, n), floats.Norm(g.weight, 1)
+	for i, w := range g.weight {
 		g.size[i] = math.Abs(w)
 	}
-	cells, place := massCells[len(masses)], make([]float64, n)
-	for _, mass := range masses {
-		ranks(place, mass, g.size)
-		for i, q := range place {
+	cells := massCells[len(g.masses)]
+	g.cell, g.rank = make([]uint32, n), make([]float64, n)
+	for _, mass := range g.masses {
+		ranks(g.rank, mass, g.size)
+		for i, q := range g.rank {
 			c := cells
 			if q == q {
 				c = math.Floor(q * cells)
@@ -36,11 +80,10 @@ func newGroup[T events.Float](label int, score []T, masses [][]T, weight []float
 			g.cell[i] = g.cell[i]*uint32(cells+1) + uint32(c)
 		}
 	}
-	ranks(g.rank, score, g.size)
+	ranks(g.rank, g.score, g.size)
 	for i, q := range g.rank {
 		g.cell[i] = g.cell[i]*uint32(ofScore.cells) + uint32(q*float64(ofScore.cells))
 	}
-	return g
 }
 
 // Ranges of scores in each of which the direction has the mean 0, and the effective events that each needs.
@@ -56,7 +99,8 @@ const (
 // squeezed, signal and background alike, which makes nothing flatter. That part is the mean of the gradient at a score
 // (the derivative of J by the score, since sum_b f_b r_b = J'/2). The direction leaves out the mean per weight in each of
 // 16 ranges of equal weight.
-func (g *group) direct(grad []float64) {
+func (g *Group[T]) direct() {
+	grad := g.direction
 	effective := int(g.total * g.total / floats.Dot(g.weight, g.weight))
 	count := float64(max(1, min(mostRanges, effective/inRange)))
 	var sums, sizes [mostRanges]float64
@@ -72,19 +116,19 @@ func (g *group) direct(grad []float64) {
 	}
 }
 
-// residual returns the coefficients of a direction per weight in the functions: a row for each function of the masses.
-func (g *group) residual(direction []float64, unit float64) []float64 {
-	grid := make([]float64, g.masses.cells*ofScore.cells)
-	for i, d := range direction {
+// residual returns the coefficients of the direction per weight in the functions: a row for each function of the masses.
+func (g *Group[T]) residual(unit float64) []float64 {
+	grid := make([]float64, g.basis.cells*ofScore.cells)
+	for i, d := range g.direction {
 		grid[g.cell[i]] += d * unit / g.total
 	}
-	return product(g.masses.transposed, product(grid, ofScore.values, ofScore.functions), ofScore.functions)
+	return product(g.basis.transposed, product(grid, ofScore.values, ofScore.functions), ofScore.functions)
 }
 
-// push sets dst to the function with these coefficients at each event, times the event's weight.
-func (g *group) push(dst, coefficients []float64) {
-	grid := product(product(g.masses.values, coefficients, ofScore.functions), ofScore.transposed, ofScore.cells)
+// push sets direction to the function with these coefficients at each event, times the event's weight.
+func (g *Group[T]) push(coefficients []float64) {
+	grid := product(product(g.basis.values, coefficients, ofScore.functions), ofScore.transposed, ofScore.cells)
 	for i, c := range g.cell {
-		dst[i] = grid[c] * g.weight[i]
+		g.direction[i] = grid[c] * g.weight[i]
 	}
 }

@@ -58,52 +58,71 @@ const (
 	leastSlope = 1e-6  // of scores that are 0 or 1 in their type: their logits move no further
 )
 
-// Steer sets dst to the push of the events of the batch. Residual has the size of the result's.
-func Steer[T events.Float](dst []T, mv *Moved[T], st *Steering, scores [2]float64, size, labels int) Pushed {
+// Steer sets dst to the push of the events of the batch. scores is the range of the scores, and size the length of the
+// residual of one label.
+func Steer[T events.Float](dst []T, groups []Group[T], st *Steering, scores [2]float64, size, labels int) Pushed {
 	found := Pushed{Norm: st.Norm, Spread: 1, Residual: make([]float64, size*labels)}
-	n := float64(len(mv.place))
 	clear(dst)
-	if n == 0 {
-		return found
+	var n, total, squares float64
+	for _, g := range groups {
+		n += float64(len(g.weight))
+		total += floats.Norm(g.weight, 1)
 	}
-	floats.Scale(n/floats.Norm(mv.weight, 1), mv.weight) // the scale of weights has no effect
-	groups := mv.groups()
 	for k := range groups {
-		groups[k].direct(mv.direction[mv.from[k]:mv.from[k+1]])
+		g := &groups[k]
+		g.setCells(n / total) // the scale of weights has no effect
+		g.direct()
+		squares += floats.Dot(g.direction, g.direction)
 	}
-	norm := floats.Norm(mv.direction, 2)
+	norm := math.Sqrt(squares)
 	found.Norm += st.Rate * (norm - st.Norm)
 	var unit float64
 	if found.Norm > leastNorm {
 		unit = math.Sqrt(n) / max(norm, found.Norm) // a burst of dependence does not burst the push
 	}
+	bounded := !math.IsInf(scores[0], -1)
+	slope := func(score float64) float64 { // of a score by its logit
+		return (score - scores[0]) * (scores[1] - score) / (scores[1] - scores[0])
+	}
+	if bounded && n > 0 {
+		found.Spread = min(1, spread(groups, n, slope))
+	}
 	for k := range groups {
-		g, direction := &groups[k], mv.direction[mv.from[k]:mv.from[k+1]]
-		residual := g.residual(direction, unit)
+		g := &groups[k]
+		residual := g.residual(unit)
 		floats.AddScaled(found.Residual[g.label*size:][:size], g.total/n, residual)
 		floats.Scale(st.Factor, residual)
 		if st.Sum != nil {
 			floats.Add(residual, st.Sum[g.label*size:][:size])
 		}
-		g.push(direction, residual)
-	}
-	slope := func(score float64) float64 { // of a score by its logit
-		if math.IsInf(scores[0], -1) {
-			return 1
-		}
-		return (score - scores[0]) * (scores[1] - score) / (scores[1] - scores[0])
-	}
-	if !math.IsInf(scores[0], -1) {
-		found.Spread = min(1, mv.spread(slope))
-	}
-	for i, u := range mv.direction {
-		if at := mv.place[i]; int(at) < len(dst) {
-			if !st.Logits {
-				u /= max(slope(float64(mv.score[i])), leastSlope)
+		g.push(residual)
+		for i, u := range g.direction {
+			if at := g.place[i]; int(at) < len(dst) {
+				if bounded && !st.Logits {
+					u /= max(slope(float64(g.score[i])), leastSlope)
+				}
+				dst[at] = T(u)
+				found.Moved++
 			}
-			dst[at] = T(u)
-			found.Moved++
 		}
 	}
 	return found
+}
+
+// spread returns the standard deviation of the logits of n events: the standard deviation of the scores, over their mean
+// slope.
+func spread[T events.Float](groups []Group[T], n float64, slope func(score float64) float64) float64 {
+	var mean, slopes, squares float64
+	for _, g := range groups {
+		for i, s := range g.score {
+			mean += g.size[i] / n * float64(s)
+			slopes += g.size[i] / n * slope(float64(s))
+		}
+	}
+	for _, g := range groups {
+		for i, s := range g.score {
+			squares += g.size[i] / n * (float64(s) - mean) * (float64(s) - mean)
+		}
+	}
+	return math.Sqrt(squares) / slopes
 }
