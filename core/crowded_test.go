@@ -18,7 +18,7 @@ var crowds = map[string]func(i int, u float64) float64{
 
 // The loss and the gradient of crowded scores are those of the definition, and do not depend on the number of threads.
 func TestLossOfCrowdedScores(t *testing.T) {
-	const n = 80_000
+	const n = 50_000
 	for name, of := range crowds {
 		for kind, change := range sides {
 			cfg := paperConfig()

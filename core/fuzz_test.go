@@ -265,7 +265,7 @@ func FuzzDefinition(f *testing.F) {
 // Few events in few bins, of few scores: between ties c_1 is often 0, or nearly, while c_2 and the variances are not.
 func TestFewTiedEvents(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 8))
-	for range 30_000 {
+	for range 10_000 {
 		data := make([]byte, 24+rng.IntN(40))
 		for i := range data {
 			data[i] = byte(rng.Uint32())

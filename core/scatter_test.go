@@ -10,11 +10,9 @@ import (
 // The gradient of many events is the one of few, written another way, whatever the number of blocks.
 func TestScatter(t *testing.T) {
 	defer func(from int) { walk.ScatterFrom = from }(walk.ScatterFrom)
-	for _, n := range []int{1<<16 - 1, 1 << 16, 1<<16 + 1, 300_000} {
+	for _, n := range []int{1<<16 - 1, 1 << 16, 1<<16 + 1, 150_000} {
 		for _, weighted := range []bool{false, true} {
-			for name, change := range walkOptions {
-				cfg := paperConfig()
-				change(&cfg)
+			for name, cfg := range map[string]Config{"default": DefaultConfig(MoDe), "paper": paperConfig()} {
 				ev := spreadEvents[float32](n, weighted, 0.1)
 				ev.Mass[7] = 40 // outside the range: its gradient stays 0
 				cfg.MassRange = [2]float64{50, 1000}
