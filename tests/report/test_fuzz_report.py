@@ -14,9 +14,9 @@ import report_toys
 import uproot
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from libmode.report.events import Events, Wanted, read
+from libmode.report.formats import find
 from libmode.report.problem import Problem
-from libmode.report.read import Events, Wanted, read
-from libmode.report.sources import find
 from pyarrow import parquet
 
 EXAMPLES = int(os.environ.get("LIBMODE_FUZZ", "0"))
@@ -41,13 +41,13 @@ def check(path, tree="", **wanted):
     """Reads the file, and returns the sentence of the problem, or "" if there is none."""
     options = {"scores": ("flat",), "mass": "mass"} | wanted
     try:
-        sample = Events.joined(list(read(find([f"{path}{tree}"]), Wanted(**options))))
+        sample = Events.joined([events for _, events in read(find(f"{path}{tree}"), Wanted(**options))])
     except Problem as problem:
         sentence = str(problem)
         assert sentence.endswith(".") and "\n" not in sentence and len(sentence.split()) > 3, sentence
         assert path.name in sentence or "--" in sentence, f"neither a file nor an option is named: {sentence}"
         return sentence
-    for array in [*sample.scores, sample.mass, *([] if sample.weight is None else [sample.weight])]:
+    for array in (*sample.scores.T, sample.mass, sample.weight):
         assert array.shape == sample.mass.shape and np.isfinite(array).all()
     return ""
 
@@ -162,7 +162,7 @@ def test_columns_of_any_kind(folder, suffix, n, kinds):
         check(path, weight="weight", label="label > 0.5")
 
 
-WORDS = ["mass", "flat", "weight", "label", "count", "nothing", "get", "sqrt", "log", "where", "len", "__import__", "lambda", "1", "0", "1e400", "9**9",
+WORDS = ["mass", "flat", "weight", "label", "count", "nothing", "get", "sqrt", "log", "where", "len", "__import__", "lambda", "1", "0", "1e400",
          "-", "+", "*", "/", "//", "%", "**", "<", "==", "&", "|", "^", "~", "(", ")", "[", "]", ",", ".", ":", "'", '"', "\\", "\0", "é", " ", "\n",
          "if", "else", "and", "not", "in", "True", "None", "0x", "1j", "...", ":=", "{", "}", "@", "!", "#"]  # fmt: skip
 TEXTS = st.one_of(st.text(max_size=20), st.lists(st.sampled_from(WORDS), max_size=8).map("".join))

@@ -4,31 +4,49 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator
+import sys
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
-from rich.markup import escape
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.table import Column, Table
 
 from .. import __version__
-from .contents import contents, passed
+from . import words
+from .events import Events, Wanted, read
 from .figures import pictures
-from .judge import Judgement, judge
-from .numbers import efficiency, p_value, percent, short
+from .formats import find
+from .judge import Judge, plain
 from .page import page
 from .problem import Problem
-from .read import Events, Wanted, read
 from .sample import look
-from .sources import find
 from .spurious import Search
 
-FAILED, BAD_USE = 1, 2
-SIGNAL_POINTS, BACKGROUND_POINTS = "0.8,0.5,0.2", "0.5,0.2,0.05"
-MOST_ORDER = 16  # of the loss
+FAILED = 1
+SIGNAL_POINTS, BACKGROUND_POINTS = (0.8, 0.5, 0.2), (0.5, 0.2, 0.05)
+
+
+class Numbers(click.ParamType):  # type: ignore[type-arg]
+    """A list of numbers with commas, each between low and high."""
+
+    name = "numbers"
+
+    def __init__(self, low: float = -math.inf, high: float = math.inf) -> None:
+        self._low, self._high = low, high
+
+    def convert(self, value: Any, param: click.Parameter | None, context: click.Context | None) -> tuple[float, ...]:
+        """Of the text; a tuple is one already."""
+        if isinstance(value, tuple):
+            return value
+        try:
+            found = tuple(float(part) for part in value.split(","))
+        except ValueError:
+            self.fail(f"{value!r} is no list of numbers such as 0.5,0.2.", param, context)
+        for number in found:
+            if not self._low < number < self._high:
+                self.fail(f"{number:g} is not between {self._low:g} and {self._high:g}.", param, context)
+        return found
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -45,201 +63,107 @@ def main() -> None:
 @click.option("--label", metavar="EXPR", help="1 for signal, 0 for background; without it all events are background.")
 @click.option("--second", metavar="EXPR", help="A second score: does the ABCD method close with each --score?")
 @click.option("--cut", metavar="EXPR", help="Only events where this is true.")
-@click.option(
-    "--order",
-    type=click.IntRange(0, MOST_ORDER),
-    default=0,
-    show_default=True,
-    help="The degree of the polynomial in mass that the efficiency of background may follow.",
-)
-@click.option(
-    "--working-points",
-    metavar="E,E,...",
-    help=f"Efficiencies of the signal [default: {SIGNAL_POINTS}], or without --label of the background "
-    f"[default: {BACKGROUND_POINTS}].",
-)
+@click.option("--order", type=click.IntRange(0, 16), default=0, help="Allow a polynomial in mass of this degree.")
+@click.option("--working-points", type=Numbers(0, 1), metavar="E,E,...", help="Efficiencies of the signal.")
 @click.option("--signal-mass", type=float, metavar="M", help="Quote the spurious signal at this mass.")
-@click.option("--signal-masses", metavar="M,M,...", help="Scan these masses [default: up to 50 over the range].")
-@click.option(
-    "--signal-width",
-    metavar="W[,W,...]",
-    help="The standard deviation of the signal in mass: one, or one for each of --signal-masses "
-    "[default: that of the signal, or without --label a twentieth of the range].",
-)
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    default=Path("report"),
-    show_default=True,
-    metavar="DIR",
-    help="Where report.html and report.json go.",
-)
-@click.option(
-    "--max-dependence",
-    type=click.FloatRange(0, 1),
-    metavar="P",
-    help="End with status 1 if a p-value of dependence is below P.",
-)
+@click.option("--signal-masses", type=Numbers(), default=(), metavar="M,M,...", help="Scan these masses.")
+@click.option("--signal-width", type=Numbers(0), default=(), metavar="W[,W,...]", help="One, or one for each mass.")
+@click.option("--out", type=Path, default="report", metavar="DIR", help="Where report.html and report.json go.")
+@click.option("--max-dependence", type=click.FloatRange(0, 1), metavar="P", help="Fail if a p-value is below P.")
 @click.pass_context
-def report(
-    context: click.Context,
-    files: tuple[str, ...],
-    scores: tuple[str, ...],
-    mass: str,
-    weight: str | None,
-    label: str | None,
-    second: str | None,
-    cut: str | None,
-    order: int,
-    working_points: str | None,
-    signal_mass: float | None,
-    signal_masses: str | None,
-    signal_width: str | None,
-    out: Path,
-    max_dependence: float | None,
-) -> None:
+def report(context: click.Context, /, out: Path, **options: Any) -> None:
     """Write a page on what scores do to the mass of background, from ROOT, Parquet, HDF5 or CSV files.
 
     FILE may be a pattern such as 'mc*.root', in quotes. TREE is a tree, or a group or data set of HDF5; it may be
     left out where there is one. EXPR is an expression over columns as in uproot, such as 'log(pt) - 0.5*eta**2'.
 
+    By default, working points have a signal efficiency of 0.8, 0.5 and 0.2 or, without --label, a background
+    efficiency of 0.5, 0.2 and 0.05. The signal is as wide as that of the label, or a twentieth of the range, and is
+    tried at up to 50 masses.
+
     The status is 0, or 1 where --max-dependence fails, or 2 for bad use.
     """
+    most = options["max_dependence"]
     try:
-        search = _search(signal_mass, signal_masses, signal_width)
-        wanted = Wanted(scores, mass, weight, label, cut, second)
-        status = _report(files, wanted, order, working_points, search, out, max_dependence)
-    except (Problem, ValueError, OSError) as problem:
-        click.echo(f"Error: {problem}", err=True)
-        status = BAD_USE
-    context.exit(status)
+        out.mkdir(parents=True, exist_ok=True)
+        numbers = _report(out, **options)
+    except (ValueError, OSError) as error:
+        raise Problem(f"{error}") from error
+    _show(numbers, out)
+    if numbers["far_masses"]:
+        click.echo(f"Warning: {numbers['far_masses']}: leave out events whose mass is not known, by --cut", err=True)
+    if most is not None and numbers["passed"] is None:
+        why = next(test["unknown"]["dependence"] for test in _tests(numbers) if test["dependence"] is None)
+        raise Problem(f"--max-dependence: a p-value is not known: {why}.")
+    if numbers["passed"] is False:
+        click.echo(f"a p-value of dependence is below --max-dependence {most:g}", err=True)
+        context.exit(FAILED)
 
 
 def _report(
-    files: tuple[str, ...],
-    wanted: Wanted,
-    order: int,
-    working_points: str | None,
-    search: Search,
     out: Path,
+    files: tuple[str, ...],
+    order: int,
+    working_points: tuple[float, ...] | None,
+    signal_mass: float | None,
+    signal_masses: tuple[float, ...],
+    signal_width: tuple[float, ...],
     max_dependence: float | None,
-) -> int:
-    for place, score in enumerate(wanted.scores):
-        if score in wanted.scores[:place]:
-            raise Problem(f"--score {score!r} is there twice.")
-    if max_dependence is not None and math.isnan(max_dependence):
-        raise Problem("--max-dependence is nan: expected a number from 0 to 1.")
-    labelled = wanted.label is not None
-    points = _efficiencies(working_points or (SIGNAL_POINTS if labelled else BACKGROUND_POINTS))
-    sources = find(files)
-    out.mkdir(parents=True, exist_ok=True)
-    console = Console(stderr=True)
-    with _progress(console) as progress:
-        size = sum(source.path.stat().st_size for source in sources) or 1
+    **expressions: Any,
+) -> dict[str, Any]:
+    """Writes both files; what is in report.json."""
+    if len(signal_width) > 1 and len(signal_width) != len(signal_masses):
+        raise Problem(f"--signal-width has {len(signal_width)} numbers, and --signal-masses {len(signal_masses)}.")
+    if signal_mass is not None and signal_masses and signal_mass not in signal_masses:
+        raise Problem(f"--signal-mass {signal_mass:g} is none of --signal-masses.")
+    wanted = Wanted(**expressions)
+    sources = list(dict.fromkeys(source for argument in files for source in find(argument)))
+    size = sum(source.path.stat().st_size for source in sources) or 1
+    bar = partial(click.progressbar, file=sys.stderr)
 
-        def events(description: str) -> Iterator[Events]:
-            task = progress.add_task(description, total=size)
-            return read(sources, wanted, lambda step: progress.advance(task, step))
+    def events(description: str) -> Iterator[tuple[int, Events]]:
+        with bar(length=size, label=description) as progress:
+            yield from read(sources, wanted, lambda step: progress.update(math.ceil(step)))
 
-        sample = look(events("reading"))
-        # Of more events than fit into memory, histograms are filled in a second pass.
-        chunks: Iterable[Events] = sample.parts() if sample.complete else events("histograms")
-        steps = len(wanted.scores) + 2
-        task = progress.add_task("bins of mass", total=steps)
-        found = judge(
-            sample,
-            chunks,
-            order,
-            points,
-            lambda text: progress.update(task, advance=1, description=text),
-            search,
-        )
-        progress.update(task, advance=1, description="figures")
-        numbers = contents(sources, wanted, sample, found, order, max_dependence)
-        drawn = pictures(found, list(wanted.scores), wanted.mass, order, labelled)
-        (out / "report.json").write_text(json.dumps(numbers, indent=1, allow_nan=False) + "\n", encoding="utf-8")
-        (out / "report.html").write_text(page(numbers, drawn), encoding="utf-8")
-    _show(numbers, out)
-    if found.far_masses:
-        click.echo(f"Warning: {found.far_masses}: leave out events whose mass is not known, by --cut", err=True)
-    return _status(found, max_dependence)
+    sample = look(events("reading"), wanted.label is not None)
+    # Of more events than fit into memory, histograms are filled in a second pass.
+    chunks = [sample.background, sample.signal] if sample.complete else (part for _, part in events("histograms"))
+    points = working_points or (SIGNAL_POINTS if wanted.label is not None else BACKGROUND_POINTS)
+    judge = Judge(wanted, sample, order, points, Search(signal_mass, signal_masses, signal_width))
+    with bar(judge.scores(chunks), length=len(wanted.scores), label="scores") as judged:
+        found = judge.numbers([*judged])
+    found |= {"libmode": __version__, "files": list(map(str, sources)), "max_dependence": max_dependence}
+    found["passed"] = _passed(found)
+    numbers: dict[str, Any] = plain(found)
+    (out / "report.json").write_text(json.dumps(numbers, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+    (out / "report.html").write_text(page(numbers, pictures(found)), encoding="utf-8")
+    return numbers
 
 
-def _progress(console: Console) -> Progress:
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    return Progress(*columns, console=console, disable=not console.is_terminal)
+def _tests(numbers: dict[str, Any]) -> list[dict[str, Any]]:
+    """What has a test of dependence: each score and its working points."""
+    return [test for score in numbers["scores"] for test in (score, *score["working_points"])]
 
 
-def _efficiencies(text: str) -> list[float]:
-    """Raises Problem for what is no list of numbers above 0 and below 1, or has one twice."""
-    found = _numbers("--working-points", text, "numbers above 0 and below 1, as in 0.5,0.2", 0, 1)
-    _no_number_twice("--working-points", found)
-    return found
-
-
-def _search(mass: float | None, masses: str | None, width: str | None) -> Search:
-    """Raises Problem for what is no list of numbers, and for numbers that do not go together."""
-    if mass is not None and not math.isfinite(mass):
-        raise Problem(f"--signal-mass is {mass}: expected a number.")
-    scanned = [] if masses is None else _numbers("--signal-masses", masses, "numbers, as in 90,125,170")
-    _no_number_twice("--signal-masses", scanned)
-    widths = [] if width is None else _numbers("--signal-width", width, "numbers above 0, as in 8 or 6,8,11", 0)
-    if len(widths) > 1 and len(widths) != len(scanned):
-        raise Problem(f"--signal-width has {len(widths)} numbers, and --signal-masses {len(scanned)}.")
-    if mass is not None and scanned and mass not in scanned:
-        raise Problem(f"--signal-mass {mass:g} is none of --signal-masses {masses}.")
-    return Search(mass, tuple(scanned), tuple(widths))
-
-
-def _numbers(option: str, text: str, expected: str, low: float = -math.inf, high: float = math.inf) -> list[float]:
-    """Of a list with commas, each between low and high."""
-    found = []
-    for part in text.split(","):
-        try:
-            value = float(part)
-        except ValueError:
-            value = math.nan
-        if not low < value < high:
-            raise Problem(f"{option} has {part.strip()!r}: expected {expected}.")
-        found.append(value)
-    return found
-
-
-def _no_number_twice(option: str, found: list[float]) -> None:
-    for place, value in enumerate(found):
-        if value in found[:place]:
-            raise Problem(f"{option} has {value:g} twice.")
+def _passed(numbers: dict[str, Any]) -> bool | None:
+    """Whether no test has a p-value below the limit; None without one, or where a p-value is not known."""
+    limit, known = numbers["max_dependence"], [test["dependence"] for test in _tests(numbers)]
+    if limit is None:
+        return None
+    if any(test is not None and test.p_value < limit for test in known):
+        return False
+    return None if None in known else True
 
 
 def _show(numbers: dict[str, Any], out: Path) -> None:
     """The verdicts, on the terminal."""
-    console = Console(highlight=False)
-    table = Table(Column("score", overflow="fold"))
-    for title in ("at", "rejection", "residual (chance)", "p-value", "dependence"):
-        table.add_column(title, no_wrap=True)
+    line = "{:>6}  {:>10}  {:>9} {:>11}  {:>12}  {:12}  {}".format
+    click.echo(line("at", "rejection", "residual", "(chance)", "p-value", "dependence", "score"))
     for score in numbers["scores"]:
-        for place, point in enumerate(score["working_points"]):
-            flat, test = point["flatness"], point["dependence"]
-            table.add_row(
-                "" if place else escape(score["score"]),
-                efficiency(point["wanted"]),
-                short(point["rejection"]),
-                f"{percent(flat['rms'])} ({percent(flat['expected'])})" if flat else "–",
-                p_value(test["p_value"]) if test else "–",
-                point["level"],
-            )
-    console.print(table)
-    console.print(escape(str(out / "report.html")), soft_wrap=True)
-
-
-def _status(found: Judgement, max_dependence: float | None) -> int:
-    if max_dependence is None:
-        return 0
-    fine = passed(found, max_dependence)
-    if fine is None:
-        why = next(test.unknown["dependence"] for test in found.tests() if test.dependence is None)
-        raise Problem(f"--max-dependence: a p-value is not known: {why}.")
-    if not fine:
-        click.echo(f"a p-value of dependence is below --max-dependence {max_dependence:g}", err=True)
-        return FAILED
-    return 0
+        for point in score["working_points"]:
+            flat, test = point["flatness"] or {"rms": None, "expected": None}, point["dependence"]
+            residual, chance = words.percent(flat["rms"]), f"({words.percent(flat['expected'])})"
+            p = words.p_value(test["p_value"]) if test else "–"
+            at, rejection = words.efficiency(point["wanted"]), words.short(point["rejection"])
+            click.echo(line(at, rejection, residual, chance, p, point["level"], score["score"]))
+    click.echo(out / "report.html")

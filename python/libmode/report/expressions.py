@@ -1,168 +1,94 @@
-"""Expressions over the columns of a file, in the language of uproot: those of Python, with functions of NumPy.
-
-The functions are uproot's own list. Nothing but what stands here can be said in an expression, so that one that
-comes from elsewhere cannot run a program.
-"""
+"""Expressions over the columns of a file: Python's operators, and the functions of NumPy that uproot has."""
 
 from __future__ import annotations
 
 import ast
-import operator
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from uproot.language.python import PythonLanguage
 
+from .formats import Columns
 from .problem import Problem, known
 
 FUNCTIONS: dict[str, Callable[..., Any]] = PythonLanguage.default_functions
-GETTER = "get"  # get("a name") is the column of any name
-
-
-def _power(base: Any, exponent: Any) -> Any:
-    """Of two constants in floating point: 9**9**9 would take forever in integers."""
-    constants = isinstance(base, (int, float)) and isinstance(exponent, (int, float))
-    return float(base) ** exponent if constants else base**exponent
-
-
-BINARY: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-    ast.FloorDiv: operator.floordiv,
-    ast.Mod: operator.mod,
-    ast.Pow: _power,
-    ast.BitAnd: operator.and_,
-    ast.BitOr: operator.or_,
-    ast.BitXor: operator.xor,
-    ast.Lt: operator.lt,
-    ast.LtE: operator.le,
-    ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
-    ast.Eq: operator.eq,
-    ast.NotEq: operator.ne,
-}
-UNARY: dict[type[ast.AST], Callable[[Any], Any]] = {
-    ast.UAdd: operator.pos,
-    ast.USub: operator.neg,
-    ast.Invert: operator.invert,
-}
+# Everything that an expression may have, so that a file of options from elsewhere cannot run a program.
+ALLOWED = (
+    *(ast.Expression, ast.Name, ast.Constant, ast.Call, ast.BinOp, ast.UnaryOp, ast.Compare, ast.Load, ast.operator),
+    *(ast.UAdd, ast.USub, ast.Invert, ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq),
+)
 
 
 class Expression:
-    """An expression of one option over the columns of one file.
+    """The expression that the user gives for an option, for a file with these columns.
 
-    option : what the user calls it, ``--mass`` say, for errors
-    text : the expression; the name of a column is one too, whatever it looks like
-    columns : the names that the file has
-    where : what errors call the file
-
-    Raises
-    ------
-    Problem
-        If it is no expression, or names a column that is not there.
+    The name of a column is an expression, whatever it looks like, and ``get("a name")`` stands for it in others.
+    Raises Problem for what is no expression, and for a column or a function that does not exist.
     """
 
-    def __init__(self, option: str, text: str, columns: Sequence[str], where: str) -> None:
-        self._named = f"{option} {text!r}"
-        self._columns, self._where = set(columns), where
-        self._order = columns
-        if text in self._columns:
-            self._tree: ast.expr = ast.Call(ast.Name(GETTER), [ast.Constant(text)], [])
-        else:
-            try:
-                self._tree = ast.parse(text.strip(), mode="eval").body
-            except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-                reason = error.msg if isinstance(error, SyntaxError) else str(error)
-                raise Problem(f"{self._named} is no expression: {reason}.") from None
-        #: the columns that it needs, in the order in which they stand there
-        self.needs: list[str] = list(dict.fromkeys(self._walk(self._tree)))
+    def __init__(self, option: str, text: str, columns: Sequence[str], file: str) -> None:
+        self._named, self._file = f"{option} {text!r}", file
+        try:
+            tree = ast.parse(f"get({text!r})" if text in columns else text.strip(), mode="eval")
+            self._code = compile(tree, "<expression>", "eval")
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+            raise Problem(f"{self._named} is no expression: {getattr(error, 'msg', error)}.") from None
+        #: the columns that it needs
+        self.needs: list[str] = []
+        for node in ast.walk(tree):
+            match node:
+                case ast.Call(func=ast.Name("get"), args=[ast.Constant(str(name))], keywords=[]):
+                    self._need(name, columns)
+                case ast.Call(func=ast.Name(name), args=args, keywords=[]) if name in FUNCTIONS:
+                    wanted = getattr(FUNCTIONS[name], "nin", len(args))
+                    if len(args) != wanted:
+                        raise Problem(f"{self._named}: {name} takes {wanted} arguments, and has {len(args)}.")
+                case ast.Call(func=ast.Name(name), keywords=[]):
+                    raise Problem(f"{self._named}: no function {name!r}; there are {known(FUNCTIONS, name)}.")
+                case ast.Name(name) if name not in FUNCTIONS and name != "get":
+                    self._need(name, columns)
+                case ast.Call() | ast.Compare(ops=[_, _, *_]):
+                    self._refuse(node)
+                case _ if not isinstance(node, ALLOWED):
+                    self._refuse(node)
 
-    def of(self, columns: Mapping[str, NDArray[Any]], count: int) -> NDArray[Any]:
-        """The values for these columns, each (count,): an array (count,) of numbers or booleans.
+    def _need(self, column: str, columns: Sequence[str]) -> None:
+        if column not in columns:
+            raise Problem(f"{self._named}: {self._file} has no column {column!r}; it has {known(columns, column)}.")
+        self.needs.append(column)
 
-        Overflow and division by zero give infinity and NaN, as in NumPy, without a warning.
-        """
+    def _refuse(self, node: ast.AST) -> None:
+        raise Problem(
+            f"{self._named} has {ast.unparse(node) or type(node).__name__!r}: expected columns, numbers, + - * / // % "
+            "**, comparisons of two values, & | ^ ~ with both sides in brackets, functions of NumPy, and get('a name')."
+        )
+
+    def finite(self, columns: Columns, place: NDArray[np.int_]) -> NDArray[np.float64]:
+        """The values of events at these places in the file. Raises Problem for one that is not finite."""
+        values = self._values(columns, place)
+        self._check(np.isfinite(values), values, place, "a finite number; leave such events out with --cut")
+        return values.astype(float)
+
+    def truth(self, columns: Columns, place: NDArray[np.int_], expected: str) -> NDArray[np.bool_]:
+        """The same of what is 0 or 1."""
+        values = self._values(columns, place)
+        self._check((values == 0) | (values == 1), values, place, expected)
+        return values.astype(bool)
+
+    def _values(self, columns: Columns, place: NDArray[np.int_]) -> NDArray[Any]:
+        names = {"__builtins__": {}, **FUNCTIONS, "get": columns.__getitem__, **columns}
         try:
             with np.errstate(all="ignore"):
-                value = np.asarray(self._value(self._tree, columns))
+                value = np.asarray(eval(self._code, names))
         except (TypeError, ValueError, ArithmeticError) as error:
-            raise Problem(f"{self._named} cannot be computed from {self._where}: {error}.") from None
-        if value.dtype.kind not in "biuf" or value.shape not in ((), (count,)):
-            raise Problem(f"{self._named} does not give a number for each entry of {self._where}.")
-        return np.full(count, value) if value.ndim == 0 else value
+            raise Problem(f"{self._named} cannot be computed from {self._file}: {error}.") from None
+        if value.dtype.kind not in "biuf" or value.shape not in ((), place.shape):
+            raise Problem(f"{self._named} does not give a number for each entry of {self._file}.")
+        return np.broadcast_to(value, place.shape)
 
-    def _walk(self, node: ast.expr) -> Iterator[str]:
-        """The columns of a part, which is checked."""
-        match node:
-            case ast.Constant(value=bool() | int() | float()):
-                pass
-            case ast.Name() | ast.Attribute():
-                yield self._known(self._dotted(node))
-            case ast.Call(func=ast.Name(id=name), args=[ast.Constant(value=str() as column)], keywords=[]) if (
-                name == GETTER
-            ):
-                yield self._known(column)
-            case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]):
-                self._check_call(name, len(arguments))
-                for argument in arguments:
-                    yield from self._walk(argument)
-            case ast.UnaryOp(op=op, operand=operand) if type(op) in UNARY:
-                yield from self._walk(operand)
-            case ast.BinOp(left=left, op=op, right=right) if type(op) in BINARY:
-                yield from self._walk(left)
-                yield from self._walk(right)
-            case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in BINARY:
-                yield from self._walk(left)
-                yield from self._walk(right)
-            case ast.Compare(ops=[_, _, *_]):
-                raise Problem(f"{self._named} compares three values at once: write (a < x) & (x < b).")
-            case ast.BoolOp() | ast.UnaryOp(op=ast.Not()):
-                raise Problem(f"{self._named} has and, or or not: write &, | or ~, with both sides in brackets.")
-            case _:
-                raise Problem(
-                    f"{self._named} has {ast.unparse(node)!r}: expected names of columns, numbers, + - * / // % **, "
-                    "comparisons, & | ^ ~ and functions of NumPy."
-                )
-
-    def _value(self, node: ast.expr, columns: Mapping[str, NDArray[Any]]) -> Any:
-        match node:
-            case ast.Constant(value=constant):
-                return constant
-            case ast.Name() | ast.Attribute():
-                return columns[self._dotted(node)]
-            case ast.Call(func=ast.Name(id=name), args=[ast.Constant(value=str() as column)]) if name == GETTER:
-                return columns[column]
-            case ast.Call(func=ast.Name(id=name), args=arguments):
-                return FUNCTIONS[name](*(self._value(argument, columns) for argument in arguments))
-            case ast.UnaryOp(op=op, operand=operand):
-                return UNARY[type(op)](self._value(operand, columns))
-            case ast.BinOp(left=left, op=op, right=right) | ast.Compare(left=left, ops=[op], comparators=[right]):
-                return BINARY[type(op)](self._value(left, columns), self._value(right, columns))
-        raise AssertionError(f"{ast.dump(node)} was checked")
-
-    def _dotted(self, node: ast.expr) -> str:
-        """``a.b.c`` of attributes of a name: a column may be called so."""
-        match node:
-            case ast.Name(id=name):
-                return name
-            case ast.Attribute(value=value, attr=name):
-                return f"{self._dotted(value)}.{name}"
-        raise Problem(f"{self._named} has {ast.unparse(node)!r} before a point: expected the name of a column.")
-
-    def _known(self, column: str) -> str:
-        if column in self._columns:
-            return column
-        if column in FUNCTIONS:
-            raise Problem(f"{self._named}: {column} is a function, and wants arguments in brackets.")
-        raise Problem(f"{self._named}: {self._where} has no column {column!r}; it has {known(self._order, column)}.")
-
-    def _check_call(self, name: str, count: int) -> None:
-        if name not in FUNCTIONS:
-            raise Problem(f"{self._named}: there is no function {name!r}; there are {known(FUNCTIONS, name)}.")
-        wanted = 3 if name == "where" else getattr(FUNCTIONS[name], "nin", 1)
-        if count != wanted:
-            raise Problem(f"{self._named}: {name} takes {wanted} argument{'s' * (wanted > 1)}, and has {count}.")
+    def _check(self, good: NDArray[np.bool_], values: NDArray[Any], place: NDArray[np.int_], expected: str) -> None:
+        if not good.all():
+            at = int(np.argmin(good))
+            raise Problem(f"{self._named} is {values[at]:g} at entry {place[at]} of {self._file}: expected {expected}.")

@@ -2,40 +2,60 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
-from typing import Any
+from glob import glob
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 
 from .problem import Problem, known
-from .sources import Source
 
 CHUNK = 500_000  # entries: some megabytes for a column
 
-Columns = dict[str, NDArray[Any]]
+Columns = Mapping[str, NDArray[Any]]
 
 
-@dataclass(frozen=True)
-class Table:
+class Source(NamedTuple):
+    """A file, and the tree, group or data set in it; None for the only one."""
+
+    path: Path
+    tree: str | None
+
+    def __str__(self) -> str:
+        return str(self.path) if self.tree is None else f"{self.path}:{self.tree}"
+
+
+class Table(NamedTuple):
     """Columns of equal length."""
 
     columns: list[str]
     entries: int
-    #: yields the columns of these names in chunks
-    chunks: Callable[[list[str]], Iterator[Columns]]
+    chunks: Callable[[list[str]], Iterator[Columns]]  #: the columns of these names
+
+
+def find(argument: str) -> list[Source]:
+    """The files of FILE[:TREE], in alphabetical order; FILE may be a pattern, in which ``**`` means folders."""
+    before, _, tree = argument.rpartition(":")
+    for name, inside in ((argument, None), (before, tree)):
+        paths = [Path(name)] if name and Path(name).exists() else sorted(map(Path, glob(name, recursive=True)))
+        files = [Source(path, inside) for path in paths if path.is_file()]
+        if files:
+            return files
+    raise Problem(f"there is no file {argument!r}.")
 
 
 def opened(source: Source) -> AbstractContextManager[Table]:
-    """The table of a file, whose first bytes or, for CSV, whose name tell what it is."""
+    """The table of a file, whose first bytes or, for CSV, whose name tell the format."""
     with open(source.path, "rb") as file:
         head = file.read(8)
-    for start, opener in ((b"root", _root), (b"PAR1", _parquet), (b"\x89HDF\r\n\x1a\n", _hdf5)):
-        if head.startswith(start):
-            return opener(source)
-    if any(suffix.lower() in (".csv", ".txt") for suffix in source.path.suffixes):
-        return _csv(source)
+    if head.startswith(b"root"):
+        return _root(source)
+    if head == b"\x89HDF\r\n\x1a\n":
+        return _hdf5(source)
+    if head.startswith(b"PAR1") or source.path.suffix.lower() in (".csv", ".txt", ".gz"):
+        return _arrow(source, head.startswith(b"PAR1"))
     raise Problem(f"{source.path} is no ROOT, Parquet, HDF5 or .csv file.")
 
 
@@ -49,107 +69,67 @@ def _root(source: Source) -> Iterator[Table]:
         tree = file[_chosen(source, names, "tree")]
         columns = list(dict.fromkeys([*tree.keys(full_paths=False), *tree.keys()]))
         entries = int(tree.num_entries)
-
-        def chunks(wanted: list[str]) -> Iterator[Columns]:
-            if entries:
-                yield from tree.iterate(wanted, step_size=CHUNK, library="np")
-
-        yield Table(columns, entries, chunks)
-
-
-@contextmanager
-def _parquet(source: Source) -> Iterator[Table]:
-    from pyarrow import parquet
-
-    _without_tree(source, "Parquet")
-    with parquet.ParquetFile(source.path) as file:
-
-        def chunks(wanted: list[str]) -> Iterator[Columns]:
-            for batch in file.iter_batches(CHUNK, columns=wanted):
-                yield _of_arrow(batch, wanted)
-
-        yield Table(file.schema_arrow.names, file.metadata.num_rows, chunks)
+        yield Table(
+            columns,
+            entries,
+            lambda wanted: tree.iterate(wanted, step_size=CHUNK, library="np") if entries else iter(()),
+        )
 
 
 @contextmanager
-def _csv(source: Source) -> Iterator[Table]:
-    """A file with a line of names. It is read whole, so that the type of a column is that of all its lines."""
-    from pyarrow import csv
+def _arrow(source: Source, is_parquet: bool) -> Iterator[Table]:
+    """Missing values are NaN. A CSV file is read whole, so that the type of a column is that of all its lines."""
+    from pyarrow import csv, dataset
 
-    _without_tree(source, "CSV")
-    with csv.open_csv(source.path) as beginning:
-        names = beginning.schema.names
-    table: list[Any] = []
+    if source.tree is not None:
+        raise Problem(f"{source}: a Parquet or CSV file has no trees; leave out ':{source.tree}'.")
+    table = dataset.dataset(source.path, format="parquet") if is_parquet else dataset.dataset(csv.read_csv(source.path))
 
     def chunks(wanted: list[str]) -> Iterator[Columns]:
-        table.append(csv.read_csv(source.path, convert_options=csv.ConvertOptions(include_columns=wanted)))
-        for batch in table.pop().to_batches(CHUNK):
-            yield _of_arrow(batch, wanted)
+        for batch in table.to_batches(columns=wanted, batch_size=CHUNK):
+            yield {name: batch.column(name).to_numpy(zero_copy_only=False) for name in wanted}
 
-    yield Table(names, 0, chunks)
-
-
-def _of_arrow(batch: Any, names: list[str]) -> Columns:
-    """Missing values are NaN."""
-    return {name: batch.column(name).to_numpy(zero_copy_only=False) for name in names}
+    yield Table(table.schema.names, table.count_rows(), chunks)
 
 
 @contextmanager
 def _hdf5(source: Source) -> Iterator[Table]:
-    """A group of data sets, or a data set with fields."""
+    """The data sets of a group, or the fields of a data set."""
     import h5py
 
     with h5py.File(source.path, "r") as file:
-        groups: dict[str, Any] = {}
+        tables: dict[str, dict[str, Any]] = {}
 
         def look(name: str, item: Any) -> None:
+            group, _, own = name.rpartition("/")
             if isinstance(item, h5py.Dataset) and item.ndim:
-                if item.dtype.names:
-                    groups[name] = item
+                fields = item.dtype.names
+                if fields:
+                    tables[name] = {field: item.fields(field) for field in fields}
                 else:
-                    groups[name.rpartition("/")[0] or "/"] = item.parent
+                    tables.setdefault(group or "/", {})[own] = item
 
         file.visititems(look)
-        if source.tree and source.tree != "/":
-            source = source._replace(tree=source.tree.strip("/"))
-        table = groups[_chosen(source, list(groups), "group or data set")]
-        if isinstance(table, h5py.Dataset):
-            yield Table(list(table.dtype.names), len(table), lambda wanted: _fields(table, wanted))
-        else:
-            arrays = {name: item for name, item in table.items() if isinstance(item, h5py.Dataset) and item.ndim}
-            longest = max(map(len, arrays.values()))
-            yield Table(list(arrays), longest, lambda wanted: _datasets(source, arrays, wanted))
+        columns = tables[_chosen(source, list(tables), "group or data set")]
 
+        def chunks(wanted: list[str]) -> Iterator[Columns]:
+            lengths = [len(columns[name]) for name in wanted]
+            if min(lengths) < max(lengths):
+                raise Problem(f"{source}: the columns {', '.join(wanted)} have {lengths} entries: expected as many.")
+            for start in range(0, lengths[0], CHUNK):
+                yield {name: columns[name][start : start + CHUNK] for name in wanted}
 
-def _fields(table: Any, wanted: list[str]) -> Iterator[Columns]:
-    for start in range(0, len(table), CHUNK):
-        part = table.fields(wanted)[start : start + CHUNK]
-        yield {name: part[name] for name in wanted}
-
-
-def _datasets(source: Source, arrays: dict[str, Any], wanted: list[str]) -> Iterator[Columns]:
-    first = wanted[0]
-    for name in wanted[1:]:
-        if len(arrays[name]) != len(arrays[first]):
-            raise Problem(
-                f"{source}: {name} has {len(arrays[name])} entries and {first} {len(arrays[first])}: expected as many."
-            )
-    for start in range(0, len(arrays[first]), CHUNK):
-        yield {name: arrays[name][start : start + CHUNK] for name in wanted}
+        yield Table(list(columns), max(map(len, columns.values())), chunks)
 
 
 def _chosen(source: Source, names: list[str], what: str) -> str:
-    """The one that the user names, or the only one that there is."""
-    if source.tree in names:
-        return str(source.tree)
-    if source.tree is None and len(names) == 1:
-        return names[0]
-    there = known(names, source.tree or "")
-    if source.tree is None:
+    """The name that the user gives, or the only one."""
+    tree = source.tree and (source.tree.strip("/") or "/")
+    if tree in names:
+        return str(tree)
+    there = known(names, tree or "")
+    if tree is not None:
+        raise Problem(f"{source.path} has no {what} {source.tree!r}; it has {there}.")
+    if len(names) != 1:
         raise Problem(f"{source.path} has not one {what} but {len(names)}, {there}: say which, as in FILE:NAME.")
-    raise Problem(f"{source.path} has no {what} {source.tree!r}; it has {there}.")
-
-
-def _without_tree(source: Source, kind: str) -> None:
-    if source.tree is not None:
-        raise Problem(f"{source}: a {kind} file has no trees; leave out ':{source.tree}'.")
+    return names[0]

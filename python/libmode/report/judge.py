@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import re
 import warnings
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, is_dataclass
 from typing import Any, TypeVar
 
 import numpy as np
@@ -15,16 +15,12 @@ from numpy.typing import NDArray
 from .. import metrics, mode_edges
 from .._far_masses import far
 from ..metrics._histogram import Histogram
-from ..metrics.bias import SpuriousSignal
-from ..metrics.closure import Closure
 from ..metrics.dependence import Dependence
-from ..metrics.mass import Efficiency, Residual
-from ..metrics.roc import Roc, area, curve_of_cells, working_point
-from . import spurious
-from .closure import closure
+from ..metrics.roc import Roc
+from . import spurious, words
+from .events import Events, Wanted
 from .fill import fill
 from .problem import Problem
-from .read import Events
 from .sample import Sample
 
 BINS = 20  # of mass, with equal numbers of background events
@@ -32,144 +28,162 @@ BINS = 20  # of mass, with equal numbers of background events
 # 0.5 % (20 bins); with one, 1.6 to 1.9 %, and 0.3 % had p < 0.001.
 PER_BIN = 2
 ROC_POINTS = 500  # evenly spaced among all, and as many more towards the highest scores
+ROUNDING = 1e-12  # of a sum of weights, so that 0.5 may come out as a little less
 
 T = TypeVar("T")
+Array = NDArray[Any]
+Numbers = dict[str, Any]
 
 
-@dataclass(frozen=True, eq=False)
-class Point:
-    """One working point of one score. What is None is not known; ``unknown`` says why."""
+class Judge:
+    """Judges scores in the same bins of mass and at the same working points.
 
-    wanted: float  #: efficiency of the signal, or of the background where there is no label
-    threshold: float  #: events with score >= threshold are selected
-    signal_efficiency: float | None  #: weight fraction of the signal that is selected
-    background_efficiency: float  #: the same of the background: the false positive rate
-    rejection: float | None  #: 1 / background_efficiency
-    efficiency: Efficiency  #: of the background, by mass
-    residual: Residual | None  #: of that around its best polynomial
-    inverse_jsd: float | None  #: 1/JSD in base 2
-    inverse_jsd_ceiling: float | None  #: that of a selection that does not look at the mass
-    dependence: Dependence | None  #: of this selection alone
-    spurious: SpuriousSignal | None
-    quoted: tuple[float, float, float] | None  #: the mass of the signal that is quoted, the signal and its error
-    unknown: dict[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, eq=False)
-class Judged:
-    """One score."""
-
-    auc: float | None
-    roc: Roc | None  #: at most 1000 points of it
-    dependence: Dependence | None  #: over all working points at once
-    points: list[Point]
-    closure: Closure | None = None  #: of the ABCD method with the second score
-    unknown: dict[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, eq=False)
-class Judgement:
-    """All of them."""
-
-    events: int  #: that pass the cut
-    signal: int | None  #: of these; None where there is no label
-    background: int
-    tested: int  #: background events in the tests of dependence
-    edges: NDArray[np.float64]  #: of the bins of mass
-    far_masses: str | None  #: what is to be said of a few masses far from all others
-    fit: spurious.Fit | None
-    scores: list[Judged]
-    unknown: dict[str, str] = field(default_factory=dict)
-
-    def p_values(self) -> list[float | None]:
-        """Of every test of dependence."""
-        return [None if test.dependence is None else test.dependence.p_value for test in self.tests()]
-
-    def tests(self) -> list[Judged | Point]:
-        """What has a test of dependence: each score, followed by its working points."""
-        every: list[Judged | Point] = []
-        for score in self.scores:
-            every += [score, *score.points]
-        return every
-
-
-def judge(
-    sample: Sample,
-    chunks: Iterable[Events],
-    order: int,
-    wanted: list[float],
-    advance: Callable[[str], object] = lambda _: None,
-    search: spurious.Search = spurious.ANY,
-) -> Judgement:
-    """Judges each score at these efficiencies.
-
-    sample : a part of the events
-    chunks : all of them
-    advance : is called with what comes next
-
-    Raises
-    ------
-    Problem, ValueError
-        Where the events do not allow it at all: there are too few masses.
+    ``points`` are efficiencies of the signal or, without a label, of the background. Raises Problem and ValueError for
+    a sample of which nothing can be said.
     """
-    tested = Tested(sample, order)
-    unknown: dict[str, str] = {}
-    signal = None if sample.of_signal is None else sample.of_signal.mass
-    masses = sample.background.mass
-    plan = _or_unknown(unknown, "spurious signal", lambda: spurious.plan(masses, signal, order, search))
-    every = tested.edges if plan is None else np.union1d(tested.edges, plan.edges)
-    histograms = fill(chunks, sample, every, order)
-    advance("spurious signal before a selection")
-    fit = None
-    if plan is not None:
-        fit = _or_unknown(unknown, "spurious signal", lambda: spurious.fit(histograms[0], plan, order))
-    scores = []
-    for place, histogram in enumerate(histograms):
-        advance(f"score {place + 1} of {len(histograms)}")
-        judged = _of_score(sample.background.scores[place], histogram, tested, fit, wanted)
-        if sample.background.second is not None:
-            found = _or_unknown(judged.unknown, "closure", partial(closure, sample, place))
-            judged = replace(judged, closure=found)
-        scores.append(judged)
-    return Judgement(
-        events=sample.events,
-        signal=sample.signal,
-        background=sample.events - (sample.signal or 0),
-        tested=len(sample.background.mass),
-        edges=tested.edges,
-        far_masses=tested.far_masses,
-        fit=fit,
-        scores=scores,
-        unknown=unknown,
-    )
 
-
-class Tested:
-    """The background events that are tested for dependence, and the bins of mass."""
-
-    def __init__(self, sample: Sample, order: int) -> None:
-        self.mass, self.weight = sample.background.mass, sample.background.weight
-        self.order, self.mass_range = order, sample.mass_range
-        self.far_masses = far(self.mass)
-        self.edges = mode_edges(self.mass, bins=BINS)
-        self.edges[[0, -1]] = sample.mass_range
-        if len(self.edges) < order + 3:
+    def __init__(
+        self, wanted: Wanted, sample: Sample, order: int, points: Sequence[float], search: spurious.Search
+    ) -> None:
+        self._wanted, self._sample, self._order, self._points = wanted, sample, order, points
+        self._mass = sample.background.mass
+        self._edges = mode_edges(self._mass, bins=BINS)
+        self._edges[[0, -1]] = sample.mass_range
+        if len(self._edges) < order + 3:
             raise Problem(
-                f"--mass gives {len(self.edges) - 1} bins of mass, since so many values are equal: "
-                f"expected at least order + 2 = {order + 2}."
+                f"--mass gives {len(self._edges) - 1} bins of mass, since so many values are equal: expected at least "
+                f"order + 2 = {order + 2}."
             )
+        self._unknown: dict[str, str] = {}
+        signal = sample.signal.mass
+        self._scan = _or_unknown(
+            self._unknown, "spurious signal", lambda: spurious.plan(self._mass, signal, order, search)
+        )
+        self._degree = 0  # of the fits
+        self._fit: Numbers | None = None
 
-    def dependence(self, score: NDArray[Any], bins: int | None) -> Dependence:
-        """The test of these scores, (n,)."""
+    def scores(self, chunks: Iterable[Events]) -> Iterator[Numbers]:
+        """What report.json says of each score, one after the other; ``chunks`` are all events."""
+        every = self._edges if self._scan is None else np.union1d(self._edges, self._scan.edges)
+        histograms = fill(chunks, self._sample, every, self._order, len(self._wanted.scores))
+        self._fit = self._fitted(histograms[0])
+        for place, (name, histogram) in enumerate(zip(self._wanted.scores, histograms, strict=True)):
+            yield {"score": name, **self._score(place, histogram)}
+
+    def numbers(self, scores: list[Numbers]) -> Numbers:
+        """The contents of report.json, with arrays and results of :mod:`libmode.metrics`; None: not known."""
+        background, signal = self._sample.events
+        return {
+            **self._wanted._asdict(),
+            "order": self._order,
+            "entries": self._sample.entries,
+            "events": background + signal,
+            "signal": signal if self._wanted.label else None,
+            "background": background,
+            "tested": len(self._mass),
+            "edges": self._edges,
+            "fit": self._fit,
+            "far_masses": far(self._mass),
+            "unknown": self._unknown,
+            "scores": scores,
+        }
+
+    def _fitted(self, histogram: Histogram) -> Numbers | None:
+        """What is fitted, and what the fits find before any selection; without a fit that works, none is tried later.
+
+        The polynomial has the degree that an F-test chooses, and the order more: a selection may multiply the spectrum
+        with a polynomial of that order.
+        """
+        scan = self._scan
+        before = scan and _or_unknown(self._unknown, "spurious signal", lambda: scan.of(histogram, "f-test"))
+        if scan is None or before is None:
+            self._scan = None
+            return None
+        self._degree = before.degree + self._order
+        before = scan.of(histogram, self._degree)
+        return scan._asdict() | {"degree": self._degree, "before": scan.numbers(before)}
+
+    def _score(self, place: int, histogram: Histogram) -> Numbers:
+        unknown: dict[str, str] = {}
+        # Without a label the background stands for the signal, so that these are its efficiencies.
+        curve = metrics.roc(histogram)
+        score = self._sample.background.scores[:, place]
+        dependence = _or_unknown(unknown, "dependence", lambda: self._dependence(score, None))
+        closure = None
+        if self._wanted.second is not None:
+            closure = _or_unknown(unknown, "closure", lambda: self._closure(place))
+        labelled = self._wanted.label is not None
+        return {
+            "auc": metrics.auc(histogram) if labelled else None,
+            "dependence": dependence,
+            "roc": _thinned(curve) if labelled else None,
+            "closure": closure,
+            "unknown": unknown,
+            "working_points": [self._point(wanted, curve, score, histogram) for wanted in self._points],
+        }
+
+    def _point(self, wanted: float, curve: Roc, score: Array, histogram: Histogram) -> Numbers:
+        """One working point: events with score >= threshold are selected."""
+        at = int(np.argmax(curve.signal_efficiency >= wanted * (1 - ROUNDING)))
+        threshold, rate = float(curve.threshold[at]), float(curve.false_positive_rate[at])
+        unknown: dict[str, str] = {}
+        if rate <= 0:
+            unknown["rejection"] = f"the background efficiency is {rate:g}"
+        where: dict[str, Any] = {"bins": self._edges, "cut": threshold}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # of bins that are NaN, which the page leaves out
+            efficiency = metrics.efficiency(histogram, **where)
+        residual = _or_unknown(unknown, "residual", lambda: metrics.residual(histogram, degree=self._order, **where))
+        jsd = _or_unknown(unknown, "1/JSD", lambda: metrics.jsd(histogram, **where))
+        blind = _or_unknown(unknown, "1/JSD", lambda: metrics.jsd(histogram, blind=True, **where))
+        if jsd == 0:
+            unknown["1/JSD"] = "the masses of what is selected and what is not have the same spectrum"
+        selected = score >= threshold
+        few = min(int(selected.sum()), int((~selected).sum()))
+        bins = min(max(few // PER_BIN, self._order + 2), BINS)
+        scan, fits = self._scan, None
+        if scan is not None:
+            fits = _or_unknown(unknown, "spurious signal", lambda: scan.of(histogram, self._degree, threshold))
+        labelled = self._wanted.label is not None
+        point = {
+            "wanted": wanted,
+            "threshold": threshold,
+            "signal_efficiency": float(curve.signal_efficiency[at]) if labelled else None,
+            "background_efficiency": rate,
+            "rejection": 1 / rate if rate > 0 else None,
+            "efficiency": efficiency,
+            "residual": residual,
+            "flatness": residual and residual.flatness,
+            "inverse_jsd": 1 / jsd if jsd else None,
+            "inverse_jsd_ceiling": 1 / blind if blind else None,
+            "dependence": _or_unknown(unknown, "dependence", lambda: self._dependence(selected, bins)),
+            "spurious_signal": scan and fits and scan.numbers(fits),
+            "unknown": unknown,
+        }
+        return {**point, "level": words.level(point)}
+
+    def _dependence(self, score: Array, bins: int | None) -> Dependence:
+        """The test of scores, or of a selection, of the background of the sample."""
         return metrics.dependence(
             score,
-            self.mass,
-            weight=self.weight,
-            order=self.order,
+            self._mass,
+            weight=self._sample.background.weight,
+            order=self._order,
             bins=bins,
-            mass_range=self.mass_range,
+            mass_range=self._sample.mass_range,
             score_range=None,
         )
+
+    def _closure(self, place: int) -> Numbers:
+        """Of the ABCD method with the second score; the events of the sample stand for all of their class."""
+        background, signal = self._sample.background, self._sample.signal
+        both = Events.joined([background, signal])
+        share = [
+            of / max(len(part.mass), 1) for of, part in zip(self._sample.events, (background, signal), strict=True)
+        ]
+        weight = both.weight * np.where(both.label, share[1], share[0])
+        found = metrics.closure(both.scores[:, place], both.scores[:, -1], both.label, weight=weight)
+        return {**vars(found), "worst": found.worst._asdict()}
 
 
 def _or_unknown(unknown: dict[str, str], name: str, compute: Callable[[], T]) -> T | None:
@@ -182,80 +196,22 @@ def _or_unknown(unknown: dict[str, str], name: str, compute: Callable[[], T]) ->
         return None
 
 
-def _of_score(
-    score: NDArray[Any], histogram: Histogram, tested: Tested, fit: spurious.Fit | None, wanted: list[float]
-) -> Judged:
-    """score : (n,) of the events that are tested"""
-    unknown: dict[str, str] = {}
-    background, signal = histogram.background(), histogram.signal
-    if background[0].sum() <= 0:
-        raise Problem(f"--weight sums to {background[0].sum():g} over all background: expected a positive sum.")
-    # Without a label the efficiencies that are wanted are those of the background.
-    curve = curve_of_cells(background if signal is None else signal, background, histogram.score)
-    test = _or_unknown(unknown, "dependence", lambda: tested.dependence(score, None))
-    points = []
-    for efficiency in wanted:
-        at = working_point(curve, efficiency)
-        kept = None if signal is None else float(curve.signal_efficiency[at])
-        cut, rate = float(curve.threshold[at]), float(curve.false_positive_rate[at])
-        points.append(_at(efficiency, cut, kept, rate, score >= cut, histogram, tested, fit))
-    if signal is None:
-        return Judged(None, None, test, points, unknown=unknown)
-    return Judged(area(curve), _thinned(curve), test, points, unknown=unknown)
-
-
-def _at(
-    wanted: float,
-    threshold: float,
-    signal_efficiency: float | None,
-    rate: float,
-    selected: NDArray[np.bool_],
-    histogram: Histogram,
-    tested: Tested,
-    fit: spurious.Fit | None,
-) -> Point:
-    unknown: dict[str, str] = {}
-    if rate <= 0:
-        unknown["rejection"] = f"the background efficiency is {rate:g}"
-    where: dict[str, Any] = {"bins": tested.edges, "cut": threshold}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # of bins that are NaN, which the page leaves out
-        efficiency = metrics.efficiency(histogram, **where)
-    residual = _or_unknown(unknown, "residual", lambda: metrics.residual(histogram, degree=tested.order, **where))
-    jsd = _or_unknown(unknown, "1/JSD", lambda: metrics.jsd(histogram, **where))
-    blind = _or_unknown(unknown, "1/JSD", lambda: metrics.jsd(histogram, blind=True, **where))
-    if jsd == 0:
-        unknown["1/JSD"] = "the masses of what is selected and what is not have the same spectrum"
-    few = min(int(selected.sum()), int((~selected).sum()))
-    bins = min(max(few // PER_BIN, tested.order + 2), BINS)
-    test = _or_unknown(unknown, "dependence", lambda: tested.dependence(selected, bins))
-    scan, at = None, None
-    if fit is not None:
-        scan = _or_unknown(unknown, "spurious signal", lambda: fit.scan(histogram, threshold))
-        failed = 0 if scan is None else int(np.isnan(scan.signal).sum())
-        if failed:
-            unknown["spurious signal"] = f"the fit has too few events at {failed} of {len(fit.plan.signal_mass)} masses"
-        at = None if scan is None else spurious.quoted(scan, fit.plan.quoted)
-    return Point(
-        wanted=wanted,
-        threshold=threshold,
-        signal_efficiency=signal_efficiency,
-        background_efficiency=rate,
-        rejection=1 / rate if rate > 0 else None,
-        efficiency=efficiency,
-        residual=residual,
-        inverse_jsd=1 / jsd if jsd else None,
-        inverse_jsd_ceiling=1 / blind if blind else None,
-        dependence=test,
-        spurious=scan,
-        quoted=at,
-        unknown=unknown,
-    )
-
-
 def _thinned(curve: Roc) -> Roc:
     """At most 1000 of its points, the first and the last among them, denser towards the highest scores."""
     last = len(curve.threshold) - 1
-    even, dense = np.linspace(0, last, ROC_POINTS), np.geomspace(1, last + 1, ROC_POINTS) - 1
-    which = np.unique(np.rint(np.r_[even, dense]).astype(int))
-    return Roc(curve.signal_efficiency[which], curve.false_positive_rate[which], curve.threshold[which])
+    places = np.r_[np.linspace(0, last, ROC_POINTS), np.geomspace(1, last + 1, ROC_POINTS) - 1]
+    which = np.unique(np.rint(places).astype(int))
+    return Roc(*(getattr(curve, name)[which] for name in ("signal_efficiency", "false_positive_rate", "threshold")))
+
+
+def plain(value: Any) -> Any:
+    """What JSON has, with None for numbers that are not finite, of dictionaries, dataclasses and arrays."""
+    if is_dataclass(value) and not isinstance(value, type):
+        value = asdict(value)
+    if isinstance(value, dict):
+        return {key: plain(entry) for key, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(entry) for entry in value]
+    if isinstance(value, (np.ndarray, np.generic)):
+        return plain(value.tolist())
+    return None if isinstance(value, float) and not math.isfinite(value) else value

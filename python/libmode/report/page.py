@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import re
 from collections.abc import Sequence
 from datetime import datetime, timezone
 from pathlib import Path
@@ -11,38 +10,22 @@ from typing import Any
 
 from jinja2 import Environment, StrictUndefined
 
+from . import words
 from .figures import Picture
-from .numbers import count, efficiency, p_value, percent, short, signal_of
-from .verdict import CLEAR, HINT
 
 TEMPLATE = Path(__file__).with_name("page.html")
 
 
-def unbroken(text: str) -> str:
-    """With spaces that end no line beside signs."""
-    return re.sub(r" (?=[%=<≥±])|(?<=[=<≥±]) ", "\u00a0", text)
-
-
 def page(numbers: dict[str, Any], pictures: Sequence[Picture]) -> str:
-    """The HTML of what :func:`libmode.report.contents.contents` returns.
-
-    Everything that comes from outside, names of files and expressions, is escaped.
-    """
+    """The HTML of the contents of report.json. Names of files and expressions are escaped."""
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    environment.filters |= {
-        "short": short,
-        "percent": percent,
-        "efficiency": efficiency,
-        "unbroken": unbroken,
-        "p": p_value,
-        "count": count,
-        "signal_of": lambda quoted: signal_of(tuple(quoted.values())),
-    }
+    environment.filters |= {name: getattr(words, name) for name in ("short", "percent", "efficiency", "signal_of")}
+    environment.filters |= {"p": words.p_value, "count": "{:,}".format}
     return environment.from_string(TEMPLATE.read_text(encoding="utf-8")).render(
         report=numbers,
         labelled=numbers["label"] is not None,
-        pictures=[(p.title, p.caption, base64.b64encode(p.svg).decode()) for p in pictures],
+        pictures=[(title, caption, base64.b64encode(svg).decode()) for title, caption, svg in pictures],
         made=datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
-        hint=HINT,
-        clear=CLEAR,
+        hint=words.HINT,
+        clear=words.CLEAR,
     )

@@ -1,23 +1,23 @@
-"""What the user has to mend."""
+"""What the user has to fix."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+import click
+
 MOST_NAMES = 20
 
 
-class Problem(Exception):
-    """One sentence for the user, which names the option or the file. The command ends with status 2."""
+class Problem(click.ClickException):
+    """One sentence that names the option or the file. The command ends with status 2."""
+
+    exit_code = 2
 
 
 def known(names: Iterable[str], wanted: str) -> str:
-    """The names that there are, as sentences list them: those that are most like ``wanted`` first, at most 20."""
+    """The names that exist, those most like ``wanted`` first, at most 20."""
     there = list(names)
-    if not there:
-        return "none"
-    close = get_close_matches(wanted, there, n=3, cutoff=0.5)
-    ordered = close + [name for name in there if name not in close]
-    more = f" and {len(ordered) - MOST_NAMES} more" if len(ordered) > MOST_NAMES else ""
-    return ", ".join(ordered[:MOST_NAMES]) + more
+    shown = get_close_matches(wanted, there, n=MOST_NAMES, cutoff=0) or ["none"]
+    return ", ".join(shown) + (f" and {len(there) - MOST_NAMES} more" if len(there) > MOST_NAMES else "")

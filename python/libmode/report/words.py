@@ -1,8 +1,11 @@
-"""Numbers as people read them."""
+"""Numbers as people read them, and the word for what a test finds."""
 
 from __future__ import annotations
 
+from typing import Any
+
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+HINT, CLEAR = 0.05, 0.001  # p-values: a hint of a dependence below the one, no doubt about it below the other
 
 
 def short(value: float | None, digits: int = 3) -> str:
@@ -26,7 +29,7 @@ def percent(value: float | None) -> str:
 
 
 def efficiency(value: float) -> str:
-    """Of a fraction that was asked for, in per cent, as it was: 50 %, 0.25 %."""
+    """Of a fraction that was asked for, as it was: 50 %, 0.25 %."""
     return f"{100 * value:g} %"
 
 
@@ -35,12 +38,15 @@ def p_value(value: float) -> str:
     return "< 10⁻³⁰⁰" if value == 0 else short(value, 2)
 
 
-def signal_of(quoted: tuple[float, float, float]) -> str:
+def signal_of(quoted: dict[str, float]) -> str:
     """A fitted signal, its standard error and their ratio: -12 ± 25 (-0.5 σ)."""
-    _, signal, error = quoted
+    signal, error = quoted["signal"], quoted["error"]
     return f"{short(signal)} ± {short(error)} ({signal / error:.1f} σ)".replace("-", "−")
 
 
-def count(value: int) -> str:
-    """With commas: 1,000,000."""
-    return f"{value:,}"
+def level(point: dict[str, Any]) -> str:
+    """How the test of a working point came out."""
+    if point["dependence"] is None or point["residual"] is None:
+        return "not known"
+    p = point["dependence"].p_value
+    return "dependent" if p < CLEAR else "hint" if p < HINT else "none seen"
