@@ -47,7 +47,6 @@ def test_columns_are_those_of_the_file(files, toy, suffix, chunk, monkeypatch):
     ):
         np.testing.assert_array_equal(found, toy[name][passed])
     np.testing.assert_array_equal(sample.label, toy["label"][passed] == 1)
-    assert sample.entries == 3000
 
 
 def test_several_files_are_read_in_their_order(toy, tmp_path):
