@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Sequence
-from functools import reduce
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,25 +15,25 @@ from .._arrays import read
 from .._far_masses import say_if_far
 from .._front import flat, same_length, variables
 from .._missing import needed
-from .._shown import refuse_unknown
 from ._cpp import header
-from ._file import HIGHEST_ORDER, VERSION
+from ._file import VERSION
 from ._file import read as read_file
 
 with needed("sklearn", "libmode.posthoc", "posthoc"):
+    from scipy.sparse import coo_array, csr_array
     from sklearn.base import BaseEstimator, TransformerMixin
     from sklearn.utils.validation import check_is_fitted
 
-    from ._basis import Local, Splines, bernstein, increasing, product
+    from ._basis import bernstein, count, increasing, splines
 
 _LEVELS = 512  # of the score, with as many events between neighbours
 _IN_TAIL = 10  # events beyond the last level but one, on either side
 _MOST_INTERVALS = (40, 20, 7)  # of the mass, by the number of variables
 _IN_INTERVAL = 500  # events
 _CHUNK = 1 << 16  # events at a time, which stay in cache
-_GRID = 8  # cells of each interval, of several variables
+_GRID = (32, 8, 8)  # cells of each interval, in which the mean stands for all masses, by the number of variables
+HIGHEST_ORDER = 16
 _SMOOTH = 2.0  # so many events say that a function is as its neighbours
-_OF_FIT = ("score", "mass", "sample_weight")  # the arguments of fit
 
 
 class QuantileMap(TransformerMixin, BaseEstimator):
@@ -118,7 +117,7 @@ class QuantileMap(TransformerMixin, BaseEstimator):
         self.intervals = intervals
         self.mass_range = mass_range
 
-    def fit(self, score: Any, mass: Any, *, sample_weight: Any = None, **unknown: Any) -> QuantileMap:
+    def fit(self, score: Any, mass: Any, *, sample_weight: Any = None) -> QuantileMap:
         """Fits the map to background.
 
         Parameters
@@ -131,10 +130,9 @@ class QuantileMap(TransformerMixin, BaseEstimator):
         Raises
         ------
         ValueError, TypeError
-            For bad options and unknown arguments, arrays that do not fit each other, values that are not finite,
+            For bad options, arrays that do not fit each other, values that are not finite,
             fewer than 100 events, scores that are all equal, and weights whose sum is not positive.
         """
-        refuse_unknown("fit", unknown, _OF_FIT)
         order = _order(self.order)
         scores, masses, weights = _events(score, mass, sample_weight)
         if masses.shape[1] > 1 and order:
@@ -145,14 +143,13 @@ class QuantileMap(TransformerMixin, BaseEstimator):
         inside = np.ones(len(scores), bool)
         for k, (low, high) in enumerate(ranges):
             inside &= (masses[:, k] >= low) & (masses[:, k] <= high)
-        scores, masses = scores[inside], masses[inside]
-        weights = None if weights is None else weights[inside]
+        scores, masses, weights = scores[inside], masses[inside], weights[inside]
         if len(scores) < 100:
             raise ValueError(f"{len(scores)} events inside mass_range: at least 100 are needed")
-        total = float(len(scores)) if weights is None else float(weights.sum())
+        total = float(weights.sum())
         if not 0 < total < math.inf:
             raise ValueError(f"the weights sum to {total:g}: must be positive and finite")
-        weights = None if weights is None else _in_events(weights)
+        weights = _in_events(weights)
         self.levels_ = _levels(scores)
         intervals = _intervals(self.intervals, masses, weights)
         self.knots_ = [_knots(masses[:, k], ranges[k], intervals) for k in range(masses.shape[1])]
@@ -160,51 +157,37 @@ class QuantileMap(TransformerMixin, BaseEstimator):
         self.coefficients_ = self._fitted(cell, masses, weights)
         self.targets_ = None
         if order is not None:
-            columns = _columns(masses, ranges, order)
-            shares = [np.bincount(cell, _times(column, weights), len(self.levels_)) for column in columns.T]
-            gram = columns.T @ (columns if weights is None else columns * weights[:, None])
-            sums = np.cumsum(np.column_stack(shares), axis=0)
-            self.targets_ = self._distribution(np.linalg.solve(gram, sums.T).T, cell)
+            columns = bernstein(masses[:, 0], ranges[0], order)
+            weighted = columns * weights[:, None]
+            shares = [np.bincount(cell, column, len(self.levels_)) for column in weighted.T]
+            self.targets_ = self._solved(columns.T @ weighted, np.array(shares), cell)
         self.ranges_ = ranges
         return self
 
     def _fitted(
-        self, cell: NDArray[np.intp], masses: NDArray[np.float64], weights: NDArray[np.float64] | None
+        self, cell: NDArray[np.intp], masses: NDArray[np.float64], weights: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """The coefficients of G at each level: least squares of Theta(level - s) by the splines."""
-        splines = [Splines(knots) for knots in self.knots_]
-        functions = math.prod(spline.count for spline in splines)
-        counted = _Counted(np.arange(len(masses)), cell, weights)
-        if len(splines) > 1:
-            masses, counted = _gridded(masses, weights, cell, self.knots_, len(self.levels_))
-        sums = np.zeros((len(self.levels_), functions))
-        for chunk in _chunks(len(counted.place)):
-            numbers, values = _functions(splines, masses[counted.place[chunk]])
-            of = values if counted.weight is None else values * counted.weight[chunk, None]
-            at = counted.cell[chunk, None] * functions + numbers
-            sums += np.bincount(at.ravel(), of.ravel(), sums.size).reshape(sums.shape)
-        total = None if counted.weight is None else np.bincount(counted.place, counted.weight, len(masses))
-        gram = np.zeros((functions, functions))
-        for chunk in _chunks(len(masses)):
-            numbers, values = _functions(splines, masses[chunk])
-            of = values if total is None else values * total[chunk, None]
-            for k in range(numbers.shape[1]):
-                pairs = numbers[:, k, None] * functions + numbers
-                gram += np.bincount(pairs.ravel(), (of[:, k, None] * values).ravel(), gram.size).reshape(gram.shape)
+        place, means = _gridded(masses, self.knots_)
+        counted = coo_array((weights, (place, cell)), (len(means), len(self.levels_))).tocsr()
+        numbers, values = splines(self.knots_, means)
+        counts = [count(knots) for knots in self.knots_]
+        starts = np.arange(0, numbers.size + 1, numbers.shape[1])
+        functions = csr_array((values.ravel(), numbers.ravel(), starts), (len(means), math.prod(counts)))
+        gram = (functions.T @ functions.multiply(counted.sum(axis=1)[:, None])).toarray()
         # Where a function has few events or none, its neighbours say what it is.
-        smooth = _roughness([spline.count for spline in splines])
-        gram += _SMOOTH * smooth
-        solved = np.linalg.solve(gram, np.cumsum(sums, axis=0).T).T
-        return self._distribution(solved, cell)
+        return self._solved(gram + _SMOOTH * _roughness(counts), (functions.T @ counted).toarray(), cell)
 
-    def _distribution(self, rows: NDArray[np.float64], cell: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Columns that do not decrease, from 0 to 1.
+    def _solved(
+        self, gram: NDArray[np.float64], shares: NDArray[np.float64], cell: NDArray[np.intp]
+    ) -> NDArray[np.float64]:
+        """Least squares from what is at each level, (functions, k): columns that do not decrease, from 0 to 1.
 
         Of several variables some functions have few events and go below 0 or above 1, where their neighbours do
         the contrary; cut there, they would be wrong on average.
         """
-        counts = np.bincount(cell, minlength=len(self.levels_)).astype(float)
-        found = increasing(rows, np.maximum(counts, 1))
+        rows = np.linalg.solve(gram, np.cumsum(shares, axis=1)).T
+        found = increasing(rows, np.maximum(np.bincount(cell, minlength=len(self.levels_)), 1.0))
         return np.clip(found, 0, 1) if len(self.knots_) == 1 else found
 
     def transform(self, score: Any, mass: Any) -> NDArray[np.float64]:
@@ -214,27 +197,25 @@ class QuantileMap(TransformerMixin, BaseEstimator):
         if masses.shape[1] != len(self.knots_):
             raise ValueError(f"mass has {masses.shape[1]} variables, but the map was fitted with {len(self.knots_)}")
         result = np.empty(len(scores))
-        for chunk in _chunks(len(scores)):
+        for start in range(0, len(scores), _CHUNK):
+            chunk = slice(start, start + _CHUNK)
             result[chunk] = self._mapped(scores[chunk], masses[chunk])
         return result
 
-    def fit_transform(
-        self, score: Any, mass: Any = None, *, sample_weight: Any = None, **unknown: Any
-    ) -> NDArray[np.float64]:
+    def fit_transform(self, score: Any, mass: Any, *, sample_weight: Any = None) -> NDArray[np.float64]:
         """Of the events that are fitted."""
-        refuse_unknown("fit_transform", unknown, _OF_FIT)
         return self.fit(score, mass, sample_weight=sample_weight).transform(score, mass)
 
     def _mapped(self, scores: NDArray[np.float64], masses: NDArray[np.float64]) -> NDArray[np.float64]:
         levels = self.levels_
-        numbers, values = _functions([Splines(knots) for knots in self.knots_], masses)
+        numbers, values = splines(self.knots_, masses)
         at = np.clip(np.searchsorted(levels, scores, side="right") - 1, 0, len(levels) - 2)
         below, above = (np.einsum("ij,ij->i", self.coefficients_[(at + k)[:, None], numbers], values) for k in (0, 1))
         share = np.clip((scores - levels[at]) / (levels[at + 1] - levels[at]), 0, 1)
         probability = np.clip(below + share * (above - below), 0, 1)
         if self.targets_ is None:
             return np.where(scores < levels[0], 0.0, probability)
-        polynomials = _columns(masses, self.ranges_, self.targets_.shape[1] - 1)
+        polynomials = bernstein(masses[:, 0], self.ranges_[0], self.targets_.shape[1] - 1)
         mapped = _inverse(levels, self.targets_, polynomials, probability)
         outside = scores - np.clip(scores, levels[0], levels[-1])
         return mapped + outside
@@ -263,13 +244,12 @@ class QuantileMap(TransformerMixin, BaseEstimator):
     def from_json(cls, text: str) -> QuantileMap:
         """Of what :meth:`to_json` returned.
 
-        Every field of the text is checked: its type, its size, that its numbers are finite and in order. Raises
-        ValueError that names the field for other text, and for a later version.
+        Raises ValueError that names the field for other text, and for a later version.
         """
-        fields = read_file(text)
-        made = cls(fields.order, intervals=fields.intervals, mass_range=fields.mass_range)
-        made.ranges_, made.levels_, made.knots_ = fields.ranges, fields.levels, fields.knots
-        made.coefficients_, made.targets_ = fields.coefficients, fields.targets
+        parameters, fields = read_file(text)
+        made = cls(**parameters)
+        for name, value in fields._asdict().items():
+            setattr(made, f"{name}_", value)
         return made
 
     def save(self, path: str | Path) -> None:
@@ -328,24 +308,19 @@ def _order(order: Any) -> int | None:
     return int(order)
 
 
-def _events(
-    score: Any, mass: Any, weight: Any
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64] | None]:
-    """Scores (n,), masses (n, d) and weights, in float64 and finite."""
+def _events(score: Any, mass: Any, weight: Any) -> tuple[NDArray[np.float64], ...]:
+    """Scores (n,), masses (n, d) and weights (n,), by default 1, in float64 and finite."""
     scores = flat("score", read("score", score)).astype(float)
     masses = variables(read("mass", mass)).astype(float)
-    same_length("mass", masses, "score", scores)
-    weights = None
+    masses = masses if masses.ndim == 2 else masses[:, None]
+    weights = np.ones(len(scores))
     if weight is not None:
         weights = flat("sample_weight", read("sample_weight", weight)).astype(float)
-        same_length("sample_weight", weights, "score", scores)
-    masses = masses if masses.ndim == 2 else masses[:, None]
     for name, array in (("score", scores), ("mass", masses), ("sample_weight", weights)):
-        if array is None:
-            continue
+        same_length(name, array, "score", scores)
         bad = np.argwhere(~np.isfinite(array))
         if len(bad):
-            place = bad[0] if name == "mass" and array.shape[1] > 1 else bad[0][:1]
+            place = bad[0] if name == "mass" and masses.shape[1] > 1 else bad[0][:1]
             raise ValueError(f"{name}[{', '.join(map(str, place))}] = {array[tuple(bad[0])]}: must be finite")
     return scores, masses, weights
 
@@ -390,14 +365,14 @@ def _levels(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     return levels
 
 
-def _intervals(asked: Any, masses: NDArray[np.float64], weights: NDArray[np.float64] | None) -> int:
+def _intervals(asked: Any, masses: NDArray[np.float64], weights: NDArray[np.float64]) -> int:
     if asked is not None:
         if isinstance(asked, bool) or not isinstance(asked, (int, np.integer)) or asked < 1:
             raise ValueError(f"intervals = {asked!r}: must be an integer of at least 1")
         return int(asked)
-    dimensions = masses.shape[1]
-    events = len(masses) if weights is None else round(weights.sum())  # rounding of weights moves no knot
-    return max(1, min(_MOST_INTERVALS[dimensions - 1], int((events / _IN_INTERVAL) ** (1 / dimensions))))
+    variables = masses.shape[1]
+    events = round(weights.sum())  # rounding of weights moves no knot
+    return max(1, min(_MOST_INTERVALS[variables - 1], int((events / _IN_INTERVAL) ** (1 / variables))))
 
 
 def _knots(mass: NDArray[np.float64], ends: tuple[float, float], intervals: int) -> NDArray[np.float64]:
@@ -406,62 +381,26 @@ def _knots(mass: NDArray[np.float64], ends: tuple[float, float], intervals: int)
     return np.unique(np.concatenate([[ends[0]], inner[(inner > ends[0]) & (inner < ends[1])], [ends[1]]]))
 
 
-def _functions(splines: Sequence[Splines], masses: NDArray[np.float64]) -> Any:
-    at: list[Local] = [spline.at(masses[:, k]) for k, spline in enumerate(splines)]
-    return product(at, [spline.count for spline in splines])
-
-
-def _columns(masses: NDArray[np.float64], ranges: Sequence[tuple[float, float]], order: int) -> NDArray[np.float64]:
-    low, high = ranges[0]
-    return bernstein(np.clip((masses[:, 0] - low) / (high - low), 0, 1), order)
-
-
-def _times(values: NDArray[np.float64], weights: NDArray[np.float64] | None) -> NDArray[np.float64]:
-    return values if weights is None else values * weights
-
-
-class _Counted(NamedTuple):
-    """How much there is at places of a list of masses, by level."""
-
-    place: NDArray[np.intp]
-    cell: NDArray[np.intp]
-    weight: NDArray[np.float64] | None
-
-
 def _gridded(
-    masses: NDArray[np.float64],
-    weights: NDArray[np.float64] | None,
-    cell: NDArray[np.intp],
-    knots: Sequence[NDArray[np.float64]],
-    levels: int,
-) -> tuple[NDArray[np.float64], _Counted]:
-    """The mean masses of the cells of a fine grid in which there are events, and the events of each level in them."""
+    masses: NDArray[np.float64], knots: Sequence[NDArray[np.float64]]
+) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """The cell of each event in a fine grid, and the mean masses of those cells that have events."""
     number = np.zeros(len(masses), np.int64)
-    for k, own in enumerate(knots):
-        edges = np.interp(np.linspace(0, len(own) - 1, _GRID * (len(own) - 1) + 1), range(len(own)), own)
-        place = np.clip(np.searchsorted(edges, masses[:, k], side="right") - 1, 0, len(edges) - 2)
-        number = number * (len(edges) - 1) + place
+    cells = _GRID[len(knots) - 1]
+    for own, mass in zip(knots, masses.T, strict=True):
+        edges = np.interp(np.linspace(0, len(own) - 1, cells * (len(own) - 1) + 1), range(len(own)), own)
+        number = number * (len(edges) - 1) + np.clip(np.searchsorted(edges, mass, "right") - 1, 0, len(edges) - 2)
     place = np.unique(number, return_inverse=True)[1]
-    counts = np.bincount(place)
-    means = [np.bincount(place, masses[:, k]) / counts for k in range(len(knots))]
-    keys, which = np.unique(place * levels + cell, return_inverse=True)
-    total = np.bincount(which, weights).astype(float)
-    return np.column_stack(means), _Counted(keys // levels, keys % levels, total)
-
-
-def _chunks(count: int) -> Iterator[slice]:
-    return (slice(low, low + _CHUNK) for low in range(0, count, _CHUNK))
+    means = [np.bincount(place, mass) / np.bincount(place) for mass in masses.T]
+    return place, np.column_stack(means)
 
 
 def _roughness(counts: Sequence[int]) -> NDArray[np.float64]:
     """The sum of the squares of second differences along each variable, as a matrix."""
-    total = np.zeros((math.prod(counts),) * 2)
-    for k, count in enumerate(counts):
-        second = np.diff(np.eye(count), 2, axis=0)
-        parts: list[NDArray[Any]] = [np.eye(other) for other in counts]
-        parts[k] = second.T @ second
-        whole: NDArray[Any] = reduce(lambda a, b: np.kron(a, b), parts)
-        total += whole
+    total: NDArray[Any] = np.zeros((1, 1))
+    for functions in counts:
+        second = np.diff(np.eye(functions), 2, axis=0)
+        total = np.kron(total, np.eye(functions)) + np.kron(np.eye(len(total)), second.T @ second)
     return total
 
 
