@@ -17,15 +17,17 @@ with needed("lightgbm", "libmode.lightgbm", "lightgbm"):
     import lightgbm
 
 with needed("sklearn", "libmode.lightgbm", "lightgbm"):
-    from ._classifier import BoostedClassifier, Training, described, logit
+    from ._trees.classifier import BoostedClassifier, Trained, Training, described
 
-from ._boosted import USUAL_EVENTS, Metric, Objective, Rows
+from ._trees.metric import USUAL_EVENTS, Metric
+from ._trees.multipliers import checked
+from ._trees.objective import Objective, Rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Unpack
 
-    from ._boosting import ScoreTransform
+    from ._trees.multipliers import ScoreTransform
     from .option_types import LossOptions
 
 __all__ = ["MoDeLGBMClassifier", "finalize", "metric", "objective"]
@@ -77,19 +79,8 @@ def objective(
     >>> bool(probability.min() > 0), bool(probability.max() < 1), booster.num_trees()
     (True, True, 20)
     """
-    return Objective(
-        _rows_of_training,
-        mass,
-        weight=weight,
-        label=label,
-        category=category,
-        strength=strength,
-        relative_strength=relative_strength,
-        tolerance=tolerance,
-        score_transform=score_transform,
-        background_only=background_only,
-        options=options,
-    )
+    settings = checked(strength, relative_strength, tolerance, score_transform, background_only, options)
+    return Objective(_rows_of_training, mass, weight, label, category, settings)
 
 
 def metric(
@@ -135,17 +126,7 @@ def metric(
     >>> len(seen["valid_0"]["inverse_sensitivity"])
     20
     """
-    return _Feval(
-        Metric(
-            _rows_of,
-            masses,
-            of=of,
-            strength=strength,
-            events=events,
-            background_only=background_only,
-            options=options,
-        )
-    )
+    return _Feval(Metric(_rows_of, masses, of, strength, events, background_only, options))
 
 
 class _Feval:
@@ -219,24 +200,25 @@ def finalize(booster: lightgbm.Booster, init_score: float = 0.0, *, num_iteratio
 
 
 class MoDeLGBMClassifier(BoostedClassifier):
-    __doc__ = described(
-        "LightGBM",
-        "MoDeLGBMClassifier",
-        "txt",
-        "Further options of the MoDe loss, and further parameters of LightGBM, by their own names.",
-    )
+    __doc__ = described("LightGBM", "MoDeLGBMClassifier", "txt")
 
     _library = "LightGBM"
+    _called = {
+        **{"learning_rate": "learning_rate", "max_depth": "max_depth", "min_child_weight": "min_sum_hessian_in_leaf"},
+        **{"subsample": "bagging_fraction", "colsample_bytree": "feature_fraction", "reg_lambda": "lambda_l2"},
+        **{"random_state": "seed", "n_jobs": "num_threads", "n_estimators": "num_iterations"},
+        "early_stopping_rounds": "early_stopping_round",
+    }
 
     def _names(self, parameters: Mapping[str, Any]) -> dict[str, str]:
         aliases = lightgbm.basic._ConfigAliases._get_all_param_aliases()
         return {other: name for name, others in aliases.items() for other in (name, *others)}
 
-    def _train(self, training: Training) -> tuple[Any, dict[str, dict[str, list[float]]], int | None]:
-        start = logit(training.prior)
+    def _train(self, training: Training) -> Trained:
+        start = training.start
         data = _dataset(training.features, training.label, training.names, start)
-        sets = [_dataset(own.features, own.label, training.names, start, data) for own in training.judged]
-        masses = [(made, own.arrays) for made, own in zip(sets, training.judged, strict=True)]
+        sets = [_dataset(own.features, own.label, training.names, start, data) for own in training.evaluated]
+        masses = [(made, (own.mass, own.weight)) for made, own in zip(sets, training.evaluated, strict=True)]
         history: dict[str, dict[str, list[float]]] = {}
         callbacks: list[Any] = [lightgbm.record_evaluation(history)] if sets else []
         stopping = None
@@ -248,17 +230,9 @@ class MoDeLGBMClassifier(BoostedClassifier):
             {
                 "objective": training.objective(_rows_of_training),
                 "metric": "none",
-                "learning_rate": self.learning_rate,
-                "max_depth": self.max_depth,
                 "num_leaves": 2 ** min(self.max_depth, 16) - 1 if self.max_depth > 0 else 31,
-                "min_sum_hessian_in_leaf": training.least_weight,
-                "bagging_fraction": self.subsample,
                 "bagging_freq": 1 if self.subsample < 1 else 0,
-                "feature_fraction": self.colsample_bytree,
-                "lambda_l2": training.reg_lambda,
-                "seed": training.seed,
                 "verbosity": -1,
-                **({} if self.n_jobs is None else {"num_threads": self.n_jobs}),
                 **training.parameters,
             },
             data,

@@ -18,16 +18,19 @@ with needed("xgboost", "libmode.xgboost", "xgboost"):
     import xgboost
 
 with needed("sklearn", "libmode.xgboost", "xgboost"):
-    from ._classifier import BoostedClassifier, Training, described
+    from ._trees.classifier import BoostedClassifier, Trained, Training, described
 
-from ._boosted import USUAL_EVENTS, Metric, Objective, Rows
-from ._collective import of_all
+from ._constraint import sigmoid
+from ._trees.metric import USUAL_EVENTS, Metric
+from ._trees.multipliers import checked
+from ._trees.objective import Objective, Rows
+from ._trees.processes import of_all
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Unpack
 
-    from ._boosting import ScoreTransform
+    from ._trees.multipliers import ScoreTransform
     from .option_types import LossOptions
 
 __all__ = ["MoDeXGBClassifier", "metric", "objective"]
@@ -117,20 +120,8 @@ def objective(
     >>> bool(probability.min() > 0), bool(probability.max() < 1), booster.num_boosted_rounds()
     (True, True, 20)
     """
-    return Objective(
-        _rows_of,
-        mass,
-        weight=weight,
-        label=label,
-        category=category,
-        strength=strength,
-        relative_strength=relative_strength,
-        tolerance=tolerance,
-        score_transform=score_transform,
-        background_only=background_only,
-        options=options,
-        of_all=of_all,
-    )
+    settings = checked(strength, relative_strength, tolerance, score_transform, background_only, options)
+    return Objective(_rows_of, mass, weight, label, category, settings, of_all)
 
 
 def metric(
@@ -196,27 +187,17 @@ def metric(
     >>> sorted(seen["validation"]), len(seen["validation"]["inverse_sensitivity"])
     (['inverse_sensitivity', 'logloss'], 20)
     """
-    return Metric(
-        _rows_of,
-        masses,
-        of=of,
-        strength=strength,
-        events=events,
-        background_only=background_only,
-        options=options,
-        of_all=of_all,
-    )
+    return Metric(_rows_of, masses, of, strength, events, background_only, options, of_all)
 
 
 class MoDeXGBClassifier(BoostedClassifier):
-    __doc__ = described(
-        "XGBoost",
-        "MoDeXGBClassifier",
-        "json",
-        "Further options of the MoDe loss, and further parameters of XGBoost, by their own names.",
-    )
+    __doc__ = described("XGBoost", "MoDeXGBClassifier", "json")
 
     _library = "XGBoost"
+    _called = {
+        **{name: name for name in ("learning_rate", "max_depth", "min_child_weight", "subsample", "colsample_bytree")},
+        **{"reg_lambda": "reg_lambda", "random_state": "seed", "n_jobs": "nthread", "n_estimators": "num_boost_round"},
+    }
 
     def _names(self, parameters: Mapping[str, Any]) -> dict[str, str]:
         # XGBoost says which there are only of a booster, and some are of one kind of booster alone.
@@ -224,26 +205,19 @@ class MoDeXGBClassifier(BoostedClassifier):
         data = xgboost.DMatrix(np.zeros((1, 1)))
         with xgboost.config_context(verbosity=0):
             config = json.loads(xgboost.Booster(kind, [data]).save_config())
-        return {name: name for name in (*_names_in(config), *xgboost.get_config())}
+        names = {name: name for name in (*_names_in(config), *xgboost.get_config())}
+        return names | {"eta": "learning_rate", "lambda": "reg_lambda"}
 
-    def _train(self, training: Training) -> tuple[Any, dict[str, dict[str, list[float]]], int | None]:
+    def _train(self, training: Training) -> Trained:
         data = _matrix(training.features, training.label, training.names)
-        evaluated = [(_matrix(own.features, own.label, training.names), own) for own in training.judged]
-        masses = [(matrix, own.arrays) for matrix, own in evaluated]
+        evaluated = [(_matrix(own.features, own.label, training.names), own) for own in training.evaluated]
+        masses = [(matrix, (own.mass, own.weight)) for matrix, own in evaluated]
         history: dict[str, dict[str, list[float]]] = {}
         booster = xgboost.train(
             {
                 "objective": "binary:logistic",
                 "disable_default_eval_metric": True,
-                "base_score": training.prior,
-                "learning_rate": self.learning_rate,
-                "max_depth": self.max_depth,
-                "min_child_weight": training.least_weight,
-                "subsample": self.subsample,
-                "colsample_bytree": self.colsample_bytree,
-                "reg_lambda": training.reg_lambda,
-                "seed": training.seed,
-                **({} if self.n_jobs is None else {"nthread": self.n_jobs}),
+                "base_score": float(sigmoid(training.start)),
                 **training.parameters,
             },
             data,

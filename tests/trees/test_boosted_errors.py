@@ -185,17 +185,6 @@ def test_arrays_of_the_native_api(library, sentence):
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
-def test_arrays_that_are_not_of_numbers(library):
-    for way in (trained, fitted):
-        assert error(TypeError, way, library, mass=np.full(EVENTS, "a")) == "mass has dtype <U1: expected real numbers"
-    assert error(TypeError, trained, library, mass=None) == "mass is None: expected an array of real numbers"
-    assert error(TypeError, fitted, library, mass=None) == "mass = None: expected an array with a row for each event"
-    assert "required keyword-only argument: 'mass'" in error(
-        TypeError, CLASSIFIERS[library]().fit, SMALL.features, SMALL.label
-    )
-
-
-@pytest.mark.parametrize("library", LIBRARIES)
 def test_labels_and_weights_are_given_once(library):
     weight = np.random.default_rng(0).uniform(1, 2, EVENTS)
     data = DATA[library](SMALL.features, SMALL.label, weight=weight)
@@ -280,12 +269,6 @@ OF_EVALUATION = {
 @pytest.mark.parametrize("sentence", OF_EVALUATION)
 def test_evaluation_sets(library, sentence):
     assert sentence in error(ValueError, fitted, library, evaluated=OF_EVALUATION[sentence])
-
-
-@pytest.mark.parametrize("library", LIBRARIES)
-def test_evaluation_sets_without_a_mass(library):
-    said = error(TypeError, fitted, library, evaluated={"eval_set": [ITS], "eval_mass": [None]})
-    assert said == "eval_set[0]: mass = None: expected an array with a row for each event"
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
@@ -416,14 +399,6 @@ class TestFinalize:
         parameters = LGB | {"min_sum_hessian_in_leaf": 1e9, "objective": OBJECTIVES["lightgbm"](SMALL.mass)}
         final = libmode.lightgbm.finalize(lightgbm.train(parameters, data, 3), 0.7)
         np.testing.assert_allclose(final.predict(SMALL.features), 1 / (1 + np.exp(-0.7)))
-
-
-@pytest.mark.parametrize("library", LIBRARIES)
-def test_what_is_not_fitted(library):
-    classifier = CLASSIFIERS[library]()
-    for way in (classifier.predict, classifier.predict_proba, classifier.decision_function):
-        assert "is not fitted yet" in error(ValueError, way, SMALL.features)
-    assert "is not fitted yet" in error(ValueError, classifier.save_model, "nowhere")
 
 
 @pytest.mark.parametrize("library", CLASSIFIERS)

@@ -11,7 +11,7 @@ import pytest
 import xgboost
 from boosted import DATA, LGB, METRICS, OBJECTIVES, SMALL, XGB, beyond_flat
 from libmode.metrics import auc, dependence, sensitivity
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 from sklearn.metrics import log_loss
 
 from studies.simple_model.data import simple_model
@@ -100,17 +100,6 @@ def test_lightgbm_is_stopped_by_the_metric_of_the_evaluation_set(weight):
     assert_allclose(cut.predict(VALID.features), final.predict(VALID.features, num_iteration=3))
 
 
-@pytest.mark.parametrize("library", METRICS)
-def test_a_perfect_and_flat_classifier_has_nothing_of_which_to_complain(library):
-    rng = np.random.default_rng(3)
-    data = DATA[library](VALID.features, VALID.label)
-    metric = METRICS[library]({data: VALID.mass}, of=("logloss", "dependence"), events=EVENTS)
-    found = metric(8 * (VALID.label - 0.5) + rng.normal(size=len(VALID)), data)
-    value = {entry[0]: entry[1] for entry in found}
-    assert value["logloss"] < 0.05
-    assert abs(value["dependence"]) < 3 * EVENTS / 2_000 * 0.3
-
-
 def probabilities(booster, events=VALID):
     return booster.predict(xgboost.DMatrix(events.features))
 
@@ -182,38 +171,6 @@ def test_another_data_set_begins_anew():
     assert models[0] != models[1] == models[2]
 
 
-def test_weights_of_the_dmatrix_are_those_of_the_objective():
-    weight = np.random.default_rng(5).uniform(0.2, 2, len(SMALL)).astype(np.float32)
-    parameters = XGB | {"tree_method": "exact"}  # other methods take the weights for their bins of features
-    of_data = xgboost.train(
-        parameters,
-        DATA["xgboost"](SMALL.features, SMALL.label, weight=weight),
-        15,
-        obj=libmode.xgboost.objective(SMALL.mass),
-    )
-    of_objective = xgboost.train(
-        parameters,
-        DATA["xgboost"](SMALL.features, SMALL.label),
-        15,
-        obj=libmode.xgboost.objective(SMALL.mass, weight=weight),
-    )
-    assert_array_equal(probabilities(of_data), probabilities(of_objective))
-    without = xgboost.train(
-        parameters, DATA["xgboost"](SMALL.features, SMALL.label), 15, obj=libmode.xgboost.objective(SMALL.mass)
-    )
-    assert np.abs(probabilities(without) - probabilities(of_data)).max() > 0.01
-
-
-def test_weights_of_the_dataset_are_those_of_the_objective():
-    weight = np.random.default_rng(5).uniform(0.2, 2, len(SMALL)).astype(np.float32)
-    found = []
-    for of_data, of_objective in ((weight, None), (None, weight)):
-        data = lightgbm.Dataset(SMALL.features, SMALL.label, weight=of_data)
-        objective = libmode.lightgbm.objective(SMALL.mass, weight=of_objective)
-        found.append(lightgbm.train(LGB | {"objective": objective}, data, 15).predict(VALID.features))
-    assert_allclose(*found, rtol=1e-9, atol=1e-9)
-
-
 @pytest.mark.parametrize("library", METRICS)
 def test_small_weights_are_warned_of(library):
     """Native trainings may stop splitting: what is in units of the weights is theirs to choose."""
@@ -226,14 +183,6 @@ def test_small_weights_are_warned_of(library):
                 objective(np.zeros(len(SMALL)), data)
             said = [str(one.message) for one in seen]
             assert any(f"have a mean of {size:.3g}, and trees may stop splitting" in one for one in said) == warned
-
-
-def test_a_quantile_dmatrix_trains_as_a_dmatrix():
-    found = []
-    for kind in (xgboost.DMatrix, xgboost.QuantileDMatrix):
-        data = kind(SMALL.features, SMALL.label)
-        found.append(probabilities(xgboost.train(XGB, data, 15, obj=libmode.xgboost.objective(SMALL.mass))))
-    assert_allclose(*found, atol=1e-6)
 
 
 def holed(events, rng):

@@ -1,6 +1,5 @@
 """The classifiers as estimators of scikit-learn."""
 
-import pickle
 import warnings
 
 import libmode
@@ -64,11 +63,6 @@ class TestParameters:
     def test_are_shown(self, kind):
         assert repr(kind(order=2, monotonic=True)) == f"{kind.__name__}(monotonic=True, order=2)"
 
-    def test_of_a_clone_are_its_own(self, kind):
-        classifier = kind(max_bin=63)
-        clone(classifier).set_params(max_bin=15)
-        assert classifier.get_params()["max_bin"] == 63
-
     def test_go_to_the_loss_and_to_the_library(self, kind):
         """Each changes what is trained."""
         models = [
@@ -103,42 +97,6 @@ def test_it_is_a_classifier(fitted):
     assert fitted.score(VALID.features, VALID.label) == np.mean(fitted.predict(VALID.features) == VALID.label)
     assert fitted.n_features_in_ == 2 and not hasattr(fitted, "feature_names_in_")
     assert list(fitted.classes_) == [0, 1] and fitted.best_iteration_ is None and fitted.evals_result_ == {}
-
-
-def test_it_is_pickled(fitted):
-    other = pickle.loads(pickle.dumps(fitted))
-    np.testing.assert_array_equal(other.predict_proba(VALID.features), fitted.predict_proba(VALID.features))
-
-
-def test_names_of_columns_are_known(kind):
-    frame = pd.DataFrame(SMALL.features, columns=["pt", "eta"])
-    mass = pd.Series(SMALL.mass, index=np.arange(len(SMALL))[::-1])
-    classifier = kind(**FEW).fit(frame, pd.Series(SMALL.label), mass=mass)
-    assert list(classifier.feature_names_in_) == ["pt", "eta"]
-    names = classifier.booster_.feature_names if "XGB" in kind.__name__ else classifier.booster_.feature_name()
-    assert names == ["pt", "eta"]
-    by_name = classifier.predict_proba(pd.DataFrame(VALID.features, columns=["pt", "eta"]))
-    by_place = kind(**FEW).fit(SMALL.features, SMALL.label, mass=SMALL.mass).predict_proba(VALID.features)
-    np.testing.assert_array_equal(by_name, by_place)
-    with pytest.raises(ValueError, match="Feature names must be in the same order"):
-        classifier.predict(pd.DataFrame(VALID.features[:, ::-1], columns=["eta", "pt"]))
-    with pytest.raises(ValueError, match="Feature names unseen at fit time:\n- phi"):
-        classifier.predict(pd.DataFrame(VALID.features, columns=["pt", "phi"]))
-
-
-def test_there_are_as_many_columns_as_in_the_training(fitted):
-    with pytest.raises(ValueError, match="3 features, but .* is expecting 2"):
-        fitted.predict(np.zeros((4, 3)))
-
-
-def test_classes_may_be_words_and_the_first_is_background(kind):
-    words = np.where(SMALL.label == 1, "signal", "background")
-    classifier = kind(**FEW).fit(SMALL.features, words, mass=SMALL.mass)
-    assert list(classifier.classes_) == ["background", "signal"]
-    numbers = kind(**FEW).fit(SMALL.features, SMALL.label, mass=SMALL.mass)
-    np.testing.assert_array_equal(classifier.predict_proba(VALID.features), numbers.predict_proba(VALID.features))
-    expected = np.where(numbers.predict(VALID.features) == 1, "signal", "background")
-    np.testing.assert_array_equal(classifier.predict(VALID.features), expected)
 
 
 def test_it_is_stopped_early_and_keeps_the_best(kind):
@@ -229,13 +187,6 @@ def test_random_state_is_the_seed(kind):
     assert np.abs(trained(3) - trained(4)).max() > 0.01
 
 
-def test_n_jobs_changes_nothing_but_the_time(kind):
-    one, two = (kind(n_estimators=12, n_jobs=jobs).fit(SMALL.features, SMALL.label, mass=SMALL.mass) for jobs in (1, 2))
-    np.testing.assert_allclose(
-        one.predict_proba(VALID.features), two.predict_proba(VALID.features), rtol=1e-4, atol=1e-5
-    )
-
-
 def test_several_variables_and_categories(kind):
     """They are what the loss has; the push is another than that of the first mass alone."""
     other = np.random.default_rng(5).random(len(SMALL))
@@ -250,35 +201,23 @@ def test_several_variables_and_categories(kind):
         assert auc(others, VALID.label) > 0.85
 
 
-def of_halves(kind, first, second, order=1):
-    """AUC of a training with one half of the events on the other."""
-    classifier = kind(**FEW, order=order).fit(SMALL.features[first], SMALL.label[first], mass=SMALL.mass[first])
-    return auc(classifier.predict_proba(SMALL.features[second])[:, 1], SMALL.label[second])
+def test_names_of_columns_go_to_the_booster(kind):
+    frame = pd.DataFrame(SMALL.features, columns=["pt", "eta"])
+    mass = pd.Series(SMALL.mass, index=np.arange(len(SMALL))[::-1])
+    booster = kind(**FEW).fit(frame, pd.Series(SMALL.label), mass=mass).booster_
+    names = booster.feature_names if "XGB" in kind.__name__ else booster.feature_name()
+    assert names == ["pt", "eta"]
 
 
 def test_cross_validate_gives_each_part_its_masses(kind):
-    found = cross_validate(
-        kind(**FEW), SMALL.features, SMALL.label, cv=FOLDS, scoring="roc_auc", params={"mass": SMALL.mass}
-    )
-    np.testing.assert_allclose(found["test_score"], [of_halves(kind, *fold) for fold in FOLDS], rtol=1e-9)
+    def of_halves(first, second):
+        """AUC of a training with one half of the events on the other."""
+        classifier = kind(**FEW).fit(SMALL.features[first], SMALL.label[first], mass=SMALL.mass[first])
+        return auc(classifier.predict_proba(SMALL.features[second])[:, 1], SMALL.label[second])
 
-
-def test_cross_validate_routes_masses(kind, routing):
-    classifier = kind(**FEW).set_fit_request(mass=True)
-    found = cross_validate(
-        classifier, SMALL.features, SMALL.label, cv=FOLDS, scoring="roc_auc", params={"mass": SMALL.mass}
-    )
-    np.testing.assert_allclose(found["test_score"], [of_halves(kind, *fold) for fold in FOLDS], rtol=1e-9)
-    with pytest.raises(Exception, match="mass.*not explicitly set as requested or not requested"):
-        cross_validate(kind(**FEW), SMALL.features, SMALL.label, params={"mass": SMALL.mass})
-
-
-def test_grid_search(kind):
-    found = GridSearchCV(kind(**FEW), {"order": [0, 1]}, cv=FOLDS, scoring="roc_auc")
-    found.fit(SMALL.features, SMALL.label, mass=SMALL.mass)
-    scores = [np.mean([of_halves(kind, *fold, order=order) for fold in FOLDS]) for order in (0, 1)]
-    np.testing.assert_allclose(found.cv_results_["mean_test_score"], scores, rtol=1e-9)
-    assert found.predict_proba(VALID.features).shape == (len(VALID), 2)
+    given = {"cv": FOLDS, "scoring": "roc_auc", "params": {"mass": SMALL.mass}}
+    found = cross_validate(kind(**FEW), SMALL.features, SMALL.label, **given)
+    np.testing.assert_allclose(found["test_score"], [of_halves(*fold) for fold in FOLDS], rtol=1e-9)
 
 
 def test_grid_search_in_a_pipeline_routes_masses_and_weights(kind, routing):
@@ -293,12 +232,6 @@ def test_grid_search_in_a_pipeline_routes_masses_and_weights(kind, routing):
     scaled = StandardScaler().fit_transform(SMALL.features)
     direct.fit(scaled, SMALL.label, mass=SMALL.mass, sample_weight=weight)
     np.testing.assert_allclose(found.predict_proba(SMALL.features), direct.predict_proba(scaled), rtol=1e-6)
-
-
-def test_a_pipeline_hands_masses_on_without_routing(kind):
-    steps = make_pipeline(StandardScaler(), kind(**FEW))
-    steps.fit(SMALL.features, SMALL.label, **{f"{kind.__name__.lower()}__mass": SMALL.mass})
-    assert auc(steps.predict_proba(VALID.features)[:, 1], VALID.label) > 0.85
 
 
 class OwnMass:

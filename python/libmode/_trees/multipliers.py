@@ -9,13 +9,13 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ._arrays import read
-from ._constraint import positive, sigmoid
-from ._evaluate import evaluate, loss_grad_hess
-from ._front import Events, events_of
-from ._options import check
-from ._plain import flag
-from ._shown import shown
+from .._arrays import read
+from .._constraint import positive, sigmoid
+from .._evaluate import evaluate, loss_grad_hess
+from .._front import Events, events_of
+from .._options import check
+from .._plain import flag
+from .._shown import shown
 
 ScoreTransform = Literal["odds"] | None
 
@@ -45,50 +45,72 @@ class Pushed(NamedTuple):
     hess: NDArray[Any]
 
 
+class Settings(NamedTuple):
+    """The arguments of an objective that are not arrays, checked."""
+
+    strength: float | None
+    relative_strength: float
+    tolerance: float | None
+    score_transform: ScoreTransform
+    background_only: bool
+    options: Mapping[str, Any]
+
+
+def checked(
+    strength: Any, relative_strength: Any, tolerance: Any, score_transform: Any, background_only: Any, options: Any
+) -> Settings:
+    """Raises TypeError or ValueError for what cannot be."""
+    for name, value in (("strength", strength), ("tolerance", tolerance)):
+        if value is not None:
+            positive(name, value)
+    if strength is not None and tolerance is not None:
+        raise ValueError(
+            f"strength = {strength} and tolerance = {tolerance}: a strength is fixed, give one of them or neither"
+        )
+    if score_transform not in ("odds", None):
+        raise ValueError(f"score_transform = {score_transform!r}: must be 'odds' or None")
+    if "score_range" in options:
+        raise ValueError(f"score_range = {options['score_range']}: the scores of boosted trees are from 0 to 1")
+    background_only = flag("background_only", background_only)
+    if not background_only and "background_label" in options:
+        raise ValueError(
+            f"background_label = {shown(options['background_label'])} and background_only = False: every event takes "
+            "part, leave background_label out"
+        )
+    options = {"order": 1, **options}
+    check("mode", options)
+    size = positive("relative_strength", relative_strength)
+    return Settings(strength, size, tolerance, score_transform, background_only, options)
+
+
 class Boosting:
     """The objective of a training set: cross entropy, and what keeps the background smooth in the mass.
 
-    Parameters
-    ----------
-    mass : (n,) or (n, d)
-    target : (n,) 1 for signal, 0 for background
-    weight : (n,) of either sign, or None
-    label : (n,) of integers, which events are of which background; None: the targets
-    category : (n,) of integers, or None
-    strength, relative_strength, tolerance, score_transform, background_only
-        As for :func:`libmode.xgboost.objective`.
-    options : those of :func:`libmode.mode_loss`
+    ``target`` is 1 for signal and 0 for background. ``label`` says which events are of which background; None: the
+    targets do.
     """
 
-    def __init__(
-        self,
-        mass: Any,
-        target: Any,
-        weight: Any = None,
-        label: Any = None,
-        category: Any = None,
-        *,
-        strength: float | None = None,
-        relative_strength: float = 20.0,
-        tolerance: float | None = None,
-        score_transform: ScoreTransform = "odds",
-        background_only: bool = True,
-        options: Mapping[str, Any],
-    ) -> None:
-        self._settings = checked(strength, relative_strength, tolerance, score_transform, background_only, options)
+    def __init__(self, mass: Any, target: Any, weight: Any, label: Any, category: Any, settings: Settings) -> None:
+        self._settings = settings
         self.target = targets(target)
-        if background_only and label is None:
+        if settings.background_only and label is None:
             label = self.target.astype(np.int32)
         events = events_of(read, self.target, mass, weight, label, category)
         self.weight, self.label = events.weight, events.label
         self._size = None if self.weight is None else np.abs(self.weight)
         self.total = sum(sums_of_weights(self.target, self.weight))
-        if self.weight is not None:
-            _warn_of_small(mean_size(self.weight))
-        asked = check("mode", self._settings.options)
+        mean = 1.0 if self.weight is None else mean_size(self.weight)
+        if mean < _SMALL_WEIGHT:
+            warnings.warn(
+                f"the sizes of the weights have a mean of {mean:.3g}, and trees may stop splitting: min_child_weight, "
+                "min_sum_hessian_in_leaf and XGBoost's least gain of a split, 1e-6, are in units of the weights. "
+                "Divide the weights by that mean",
+                stacklevel=2,
+            )
+        asked = check("mode", settings.options)
         takes_part = np.ones(len(self.target), bool) if self.label is None else np.isin(self.label, asked.labels)
         self._at = np.flatnonzero(takes_part)
-        self._options = check("mode", with_bins(self._settings.options, len(self._at)))
+        self._options = check("mode", _with_bins(settings.options, len(self._at)))
         evaluate(self._options, *events, grad=False)  # whose errors name places among all events
         # Each round is of those that take part alone, for the background in half of the time.
         self._taking_part = events.where(self._at)
@@ -171,50 +193,7 @@ class Boosting:
         return np.minimum(_ODDS * prob / rest, 1), first, first * (1 - 2 * prob + 2 * slope / rest)
 
 
-class Settings(NamedTuple):
-    """The arguments of an objective that are not arrays, checked."""
-
-    strength: float | None
-    relative_strength: float
-    tolerance: float | None
-    score_transform: ScoreTransform
-    background_only: bool
-    options: Mapping[str, Any]
-
-
-def checked(
-    strength: Any,
-    relative_strength: Any,
-    tolerance: Any,
-    score_transform: Any,
-    background_only: Any,
-    options: Mapping[str, Any],
-) -> Settings:
-    """Raises TypeError or ValueError for what cannot be."""
-    for name, value in (("strength", strength), ("tolerance", tolerance)):
-        if value is not None:
-            positive(name, value)
-    if strength is not None and tolerance is not None:
-        raise ValueError(
-            f"strength = {strength} and tolerance = {tolerance}: a strength is fixed, give one of them or neither"
-        )
-    if score_transform not in ("odds", None):
-        raise ValueError(f"score_transform = {score_transform!r}: must be 'odds' or None")
-    if "score_range" in options:
-        raise ValueError(f"score_range = {options['score_range']}: the scores of boosted trees are from 0 to 1")
-    background_only = flag("background_only", background_only)
-    if not background_only and "background_label" in options:
-        raise ValueError(
-            f"background_label = {shown(options['background_label'])} and background_only = False: every event takes "
-            "part, leave background_label out"
-        )
-    options = {"order": 1, **options}
-    check("mode", options)
-    size = positive("relative_strength", relative_strength)
-    return Settings(strength, size, tolerance, score_transform, background_only, options)
-
-
-def with_bins(options: Mapping[str, Any], events: int) -> dict[str, Any]:
+def _with_bins(options: Mapping[str, Any], events: int) -> dict[str, Any]:
     """The options with a number of bins for so many background events, where nothing says what the bins are."""
     named = {"bins", "edges", "knots", "joint", "category"} & set(options)
     more = min(_MOST_BINS, events // _IN_BIN)
@@ -228,24 +207,12 @@ def mean_size(weight: NDArray[Any]) -> float:
     return float(np.abs(weight).sum(dtype=float)) / np.count_nonzero(weight)
 
 
-def _warn_of_small(mean: float) -> None:
-    if mean < _SMALL_WEIGHT:
-        warnings.warn(
-            f"the sizes of the weights have a mean of {mean:.3g}, and trees may stop splitting: min_child_weight, "
-            "min_sum_hessian_in_leaf and XGBoost's least gain of a split, 1e-6, are in units of the weights. Divide "
-            "the weights by that mean",
-            stacklevel=2,
-        )
-
-
-def targets(target: Any, name: str = "label") -> NDArray[np.float32]:
+def targets(label: Any) -> NDArray[np.float32]:
     """Labels as numbers 0 and 1; raises ValueError for others, with the first of them."""
-    found = np.asarray(target)
-    if found.ndim != 1:
-        raise ValueError(f"{name} has shape {found.shape}: expected (n,)")
+    found = np.asarray(label)
     bad = np.flatnonzero((found != 0) & (found != 1))
     if len(bad):
-        raise ValueError(f"{name}[{bad[0]}] = {found[bad[0]]}: must be 1 for signal or 0 for background")
+        raise ValueError(f"label[{bad[0]}] = {found[bad[0]]}: must be 1 for signal or 0 for background")
     return found.astype(np.float32)
 
 

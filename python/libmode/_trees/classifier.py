@@ -13,34 +13,26 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from ._arrays import read
-from ._boosted import USUAL_EVENTS, Metric, Objective, RowsOf, shape_of
-from ._boosting import ScoreTransform, mean_size, sums_of_weights
-from ._constraint import positive, sigmoid
-from ._plain import TAKEN
-from ._shown import near, refuse_unknown
-from .metrics._arguments import whole
+from .._arrays import read
+from .._constraint import positive, sigmoid
+from .._plain import TAKEN
+from .._shown import near, refuse_unknown
+from ..metrics._arguments import whole
+from .metric import USUAL_EVENTS, Metric
+from .multipliers import ScoreTransform, checked, mean_size, sums_of_weights
+from .objective import Objective, RowsOf, shape_of
 
 # Over the sum of the sizes of the weights, where none are asked for: the least sum of Hessians in a leaf, and what is
 # added to that sum. Trees of smaller leaves are flat on the events of the training, and not on others.
 _LEAST_SHARE, _ADDED_SHARE = 0.002, 0.001
+_OF_LIBRARY = (
+    *("learning_rate", "max_depth", "min_child_weight", "subsample", "colsample_bytree", "reg_lambda", "random_state"),
+    "n_jobs",
+)
 
-# What the libraries call arguments of the classifiers. Beside these they would count for nothing.
-_OTHER_NAMES = {
-    **dict.fromkeys(("eta", "shrinkage_rate"), "learning_rate"),
-    **dict.fromkeys(("lambda", "lambda_l2", "l2_regularization"), "reg_lambda"),
-    **dict.fromkeys(("nthread", "nthreads", "num_thread", "num_threads"), "n_jobs"),
-    **dict.fromkeys(("seed", "random_seed"), "random_state"),
-    **dict.fromkeys(("num_boost_round", "num_iterations", "num_round", "num_rounds", "num_trees"), "n_estimators"),
-    **dict.fromkeys(("min_sum_hessian_in_leaf", "min_sum_hessian", "min_hessian"), "min_child_weight"),
-    **dict.fromkeys(("bagging_fraction", "sub_row", "bagging"), "subsample"),
-    **dict.fromkeys(("feature_fraction", "sub_feature"), "colsample_bytree"),
-    **dict.fromkeys(("early_stopping_round", "early_stopping", "n_iter_no_change"), "early_stopping_rounds"),
-}
 _SET_BY_FIT = (
-    *("objective", "application", "num_class", "base_score", "boost_from_average", "init_score"),
-    *("metric", "metrics", "eval_metric", "disable_default_eval_metric"),
-    *("scale_pos_weight", "is_unbalance", "unbalance"),
+    *("objective", "num_class", "base_score", "boost_from_average", "init_score", "metric", "eval_metric"),
+    *("disable_default_eval_metric", "scale_pos_weight", "is_unbalance"),
 )
 # The arguments of fit, and other names of them.
 _OF_FIT = ("mass", "sample_weight", "category", "eval_set", "eval_mass", "eval_sample_weight")
@@ -78,7 +70,7 @@ _DESCRIPTION = """A classifier of {library} that keeps the response to backgroun
     n_jobs : int, optional
         Threads; what the library has by default.
     **parameters
-        {parameters}
+        Further options of the MoDe loss, and further parameters of {library}, by their own names.
 
     Attributes
     ----------
@@ -117,26 +109,19 @@ _DESCRIPTION = """A classifier of {library} that keeps the response to backgroun
     """
 
 
-def described(library: str, name: str, ending: str, parameters: str) -> str:
+def described(library: str, name: str, ending: str) -> str:
     """The docstring of a classifier of this name, whose library writes models to files of this ending."""
     module = library.lower()
-    return _DESCRIPTION.format(
-        library=library, module=module, booster=f"{module}.Booster", name=name, ending=ending, parameters=parameters
-    )
+    return _DESCRIPTION.format(library=library, module=module, booster=f"{module}.Booster", name=name, ending=ending)
 
 
-class Judged(NamedTuple):
+class Evaluated(NamedTuple):
     """An evaluation set."""
 
     features: NDArray[Any]
     label: NDArray[Any]
     mass: NDArray[Any]
     weight: NDArray[Any] | None
-
-    @property
-    def arrays(self) -> tuple[Any, Any]:
-        """What :class:`Metric` has of a data set."""
-        return self.mass, self.weight
 
 
 class Training(NamedTuple):
@@ -145,20 +130,22 @@ class Training(NamedTuple):
     features: NDArray[Any]
     label: NDArray[Any]  # 0 and 1
     names: list[str] | None
-    prior: float
-    least_weight: float
-    reg_lambda: float
-    seed: int
+    start: float  # log(p/(1 - p)), p the share of signal
     parameters: dict[str, Any]  # of the library
-    judged: list[Judged]
+    evaluated: list[Evaluated]
     objective: Callable[[RowsOf], Objective]
-    metric: Callable[[RowsOf, Sequence[Any]], Metric]
+    metric: Callable[[RowsOf, Any], Metric]
+
+
+#: The booster, the values of the evaluation sets by round, and the best round.
+Trained = tuple[Any, dict[str, dict[str, list[float]]], int | None]
 
 
 class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """What the libraries share; a subclass trains and returns margins."""
 
     _library: str
+    _called: Mapping[str, str]  # what the library calls arguments of the classifier
 
     def __init__(
         self,
@@ -263,62 +250,53 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         weight = None if sample_weight is None else _check_sample_weight(sample_weight, X)
         _same_length(X, mass=mass, category=category)
-        options, further = self._divided()
+        loss, further = self._divided()
+        options = {"order": self.order, **loss}
         several = _several(mass)
-        judged = self._judged(eval_set, eval_mass, eval_sample_weight, several)
+        evaluated = self._evaluated(eval_set, eval_mass, eval_sample_weight, several)
         positive("events", self.events)
         whole("n_estimators", self.n_estimators, 1)
         if self.early_stopping_rounds is not None:
             whole("early_stopping_rounds", self.early_stopping_rounds, 1)
-        if several and self.early_stopping_rounds is not None:
-            raise ValueError(
-                f"early_stopping_rounds = {self.early_stopping_rounds}: the sensitivity is of one variable of mass, "
-                f"and mass has shape {np.shape(mass)}"
-            )
+            if several:
+                raise ValueError(
+                    f"early_stopping_rounds = {self.early_stopping_rounds}: the sensitivity is of one variable of "
+                    f"mass, and mass has shape {np.shape(mass)}"
+                )
         of_background, of_signal = sums_of_weights(label, weight)
         if weight is not None:
             weight = weight / mean_size(weight)  # the thresholds of the libraries are in units of the weights
-
-        def objective(rows_of: RowsOf) -> Objective:
-            return Objective(
-                rows_of,
-                mass,
-                weight=weight,
-                label=None,
-                category=category,
-                strength=self.strength,
-                relative_strength=self.relative_strength,
-                tolerance=self.tolerance,
-                score_transform=self.score_transform,
-                background_only=self.background_only,
-                options={"order": self.order, **options},
-            )
-
-        def metric(rows_of: RowsOf, masses: Sequence[Any]) -> Metric:
-            names = ("logloss", "dependence") if several else ("logloss", "dependence", "inverse_sensitivity")
-            return Metric(
-                rows_of,
-                masses,
-                of=names,
-                strength=None,
-                events=self.events,
-                background_only=self.background_only,
-                options={"order": self.order, **options},
-            )
-
+        settings = checked(
+            self.strength,
+            self.relative_strength,
+            self.tolerance,
+            self.score_transform,
+            self.background_only,
+            options,
+        )
+        judges = ("logloss", "dependence") if several else ("logloss", "dependence", "inverse_sensitivity")
         size = float(len(label) if weight is None else np.abs(weight).sum())
+        filled = {
+            "min_child_weight": _LEAST_SHARE * size,
+            "reg_lambda": _ADDED_SHARE * size,
+            "random_state": 0
+            if self.random_state is None
+            else check_random_state(self.random_state).randint(2**31 - 1),
+        }
+        given = {name: getattr(self, name) for name in _OF_LIBRARY}
+        given |= {name: value for name, value in filled.items() if name == "random_state" or given[name] is None}
+        own = {self._called[name]: value for name, value in given.items() if value is not None}
         training = Training(
             features=X,
             label=label.astype(np.float32),
             names=[str(name) for name in self.feature_names_in_] if hasattr(self, "feature_names_in_") else None,
-            prior=of_signal / (of_background + of_signal),
-            least_weight=_LEAST_SHARE * size if self.min_child_weight is None else self.min_child_weight,
-            reg_lambda=_ADDED_SHARE * size if self.reg_lambda is None else self.reg_lambda,
-            seed=_seed(self.random_state),
-            parameters=further,
-            judged=judged,
-            objective=objective,
-            metric=metric,
+            start=math.log(of_signal / of_background),
+            parameters=own | further,
+            evaluated=evaluated,
+            objective=lambda rows_of: Objective(rows_of, mass, weight, None, category, settings),
+            metric=lambda rows_of, masses: Metric(
+                rows_of, masses, judges, None, self.events, self.background_only, options
+            ),
         )
         self.booster_, self.evals_result_, self.best_iteration_ = self._train(training)
         return self
@@ -335,7 +313,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         own, called = self._get_param_names(), known.get(name, name)
         if name in _OF_FIT or name in _MEANT_OF_FIT:
             raise TypeError(f"parameter {name!r}: fit takes it, as {_MEANT_OF_FIT.get(name, name)}")
-        meant = called if called in own else _OTHER_NAMES.get(name) or _OTHER_NAMES.get(called)
+        meant = called if called in own else {other: one for one, other in self._called.items()}.get(called)
         if meant is None and called in _SET_BY_FIT:
             raise TypeError(f"parameter {name!r} is set by {type(self).__name__}: leave it out")
         if meant is None and name in known:
@@ -351,7 +329,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """The parameters of the library by all of their names, where these are some of them."""
         raise NotImplementedError
 
-    def _judged(self, sets: Any, masses: Any, weights: Any, several: bool) -> list[Judged]:
+    def _evaluated(self, sets: Any, masses: Any, weights: Any, several: bool) -> list[Evaluated]:
         """The evaluation sets; a mass that is missing is an error."""
         if sets is None:
             if self.early_stopping_rounds is not None:
@@ -361,22 +339,23 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return []
         if masses is None:
             raise ValueError("eval_mass is missing: give a list of the masses of each of eval_set")
+        weights = [None] * len(sets) if weights is None else weights
         for name, given in (("eval_mass", masses), ("eval_sample_weight", weights)):
-            if given is not None and len(given) != len(sets):
+            if len(given) != len(sets):
                 raise ValueError(
                     f"{name} has length {len(given)}, but eval_set has {len(sets)}: both are lists, eval_set one "
                     "of (X, y), with an entry for each evaluation set"
                 )
         found = []
-        for k, (X, y) in enumerate(sets):
+        for k, ((X, y), mass, weight) in enumerate(zip(sets, masses, weights, strict=True)):
             try:
-                found.append(self._judged_one(X, y, masses[k], None if weights is None else weights[k], several))
+                found.append(self._evaluated_one(X, y, mass, weight, several))
             except (TypeError, ValueError) as error:
                 kind = TypeError if isinstance(error, TypeError) else ValueError
                 raise kind(f"eval_set[{k}]: {error}") from None
         return found
 
-    def _judged_one(self, X: Any, y: Any, mass: Any, weight: Any, several: bool) -> Judged:
+    def _evaluated_one(self, X: Any, y: Any, mass: Any, weight: Any, several: bool) -> Evaluated:
         X, y = self._read(X, y)
         _same_length(X, mass=mass, sample_weight=weight)
         mass = read("mass", mass)
@@ -393,14 +372,13 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         label = (y == self.classes_[1]).astype(np.float32)
         weight = None if weight is None else np.asarray(weight, float)
         sums_of_weights(label, weight)
-        return Judged(X, label, mass, weight)
+        return Evaluated(X, label, mass, weight)
 
     def _read(self, X: Any, y: Any = "no_validation") -> Any:
         """What predicts or judges, in the columns of the training."""
         return validate_data(self, X, y, reset=False, dtype=[np.float32, np.float64], ensure_all_finite="allow-nan")
 
-    def _train(self, training: Training) -> tuple[Any, dict[str, dict[str, list[float]]], int | None]:
-        """The booster, the values of the evaluation sets by round, and the best round."""
+    def _train(self, training: Training) -> Trained:
         raise NotImplementedError
 
     def _margins(self, features: NDArray[Any]) -> NDArray[Any]:
@@ -449,12 +427,3 @@ def _same_length(X: NDArray[Any], **arrays: Any) -> None:
 def _several(mass: Any) -> bool:
     """Whether there are several variables of mass."""
     return np.ndim(mass) > 1 and np.shape(mass)[1] > 1
-
-
-def _seed(state: Any) -> int:
-    return 0 if state is None else int(check_random_state(state).randint(np.iinfo(np.int32).max))
-
-
-def logit(probability: float) -> float:
-    """log(p/(1 - p))."""
-    return math.log(probability / (1 - probability))

@@ -1,0 +1,1 @@
+"""What the objectives, metrics and classifiers of XGBoost and LightGBM share."""
