@@ -269,7 +269,8 @@ def test_memory_does_not_grow_with_the_files(monkeypatch):
         tracemalloc.start()
         looked = sample.look(chunks(count), True)
         judged = judge.Judge(Wanted(("s",), "m", label="l"), looked, 0, [0.5], spurious.Search())
-        found = judged.numbers(list(judged.scores(events for _, events in chunks(count))))
+        histograms = judged.histograms(events for _, events in chunks(count))
+        found = judged.numbers(list(judged.scores(histograms)))
         assert found["events"] == 10_000 * count and 20_000 < found["tested"] <= 40_000
         most = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()

@@ -130,7 +130,8 @@ def _report(
     chunks = [sample.background, sample.signal] if sample.complete else (part for _, part in events("histograms"))
     points = working_points or (SIGNAL_POINTS if wanted.label is not None else BACKGROUND_POINTS)
     judge = Judge(wanted, sample, order, points, Search(signal_mass, signal_masses, signal_width))
-    with bar(judge.scores(chunks), length=len(wanted.scores), label="scores") as judged:
+    histograms = judge.histograms(chunks)
+    with bar(judge.scores(histograms), length=len(wanted.scores), label="scores") as judged:
         found = judge.numbers([*judged])
     found |= {"libmode": __version__, "files": list(map(str, sources)), "max_dependence": max_dependence}
     found["passed"] = _passed(found)

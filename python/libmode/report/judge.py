@@ -62,10 +62,13 @@ class Judge:
         self._degree = 0  # of the fits
         self._fit: Numbers | None = None
 
-    def scores(self, chunks: Iterable[Events]) -> Iterator[Numbers]:
-        """What report.json says of each score, one after the other; ``chunks`` are all events."""
+    def histograms(self, chunks: Iterable[Events]) -> list[Histogram]:
+        """One for each score, of all events."""
         every = self._edges if self._scan is None else np.union1d(self._edges, self._scan.edges)
-        histograms = fill(chunks, self._sample, every, self._order, len(self._wanted.scores))
+        return fill(chunks, self._sample, every, self._order, len(self._wanted.scores))
+
+    def scores(self, histograms: list[Histogram]) -> Iterator[Numbers]:
+        """What report.json says of each score, one after the other."""
         self._fit = self._fitted(histograms[0])
         for place, (name, histogram) in enumerate(zip(self._wanted.scores, histograms, strict=True)):
             yield {"score": name, **self._score(place, histogram)}
