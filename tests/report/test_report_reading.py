@@ -96,10 +96,6 @@ def test_expressions_are_those_of_numpy_and_uproot(files, toy, text):
         np.testing.assert_array_equal(file["events"].arrays(text.strip(), library="np")[text.strip()], want)
 
 
-def test_a_constant_is_one_for_every_event(files):
-    np.testing.assert_array_equal(taken(files["root"], weight="2").weight, np.full(3000, 2.0))
-
-
 def test_names_that_are_no_python(tmp_path):
     columns = {"flat": np.arange(4.0), "jet.mass": np.arange(4.0) + 1, "m/GeV": np.arange(4.0) + 2}
     table = {**columns, "mass": columns["flat"]}
@@ -182,12 +178,6 @@ def test_what_is_not_finite_is_named_with_file_and_entry(toy, tmp_path, suffix, 
         with pytest.raises(Problem, match=message):
             taken(first, second, mass="mass * 2", cut=cut)
     assert len(taken(first, second, cut="isfinite(mass)").mass) == 5999
-
-
-def test_an_empty_place_in_csv_is_not_finite(tmp_path):
-    (tmp_path / "holes.csv").write_text("flat,mass\n1,1\n2,\n")
-    with pytest.raises(Problem, match=r"--mass 'mass' is nan at entry 1 of .*holes\.csv"):
-        taken(tmp_path / "holes.csv")
 
 
 @pytest.mark.parametrize(

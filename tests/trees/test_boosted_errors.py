@@ -192,15 +192,6 @@ def test_labels_and_weights_are_given_once(library):
     assert said == "weight is given, and the data set has weights: leave one of them out"
 
 
-@pytest.mark.parametrize("library", LIBRARIES)
-def test_margins(library):
-    data, objective = DATA[library](SMALL.features, SMALL.label), OBJECTIVES[library](SMALL.mass)
-    said = error(ValueError, objective, ones_but(7, np.nan), data)
-    assert said == "margin[7] = nan: the training diverged; a lower learning rate may help"
-    said = error(ValueError, objective, np.zeros((EVENTS, 3)), data)
-    assert said == "the margins have shape (2000, 3): MoDe is for one signal against background"
-
-
 OF_CLASSIFIER = {
     "mass has length 1999, but X has 2000 rows": {"mass": SMALL.mass[:-1]},
     f"mass[{BACKGROUND}] = NaN: every mass of a selected event must be finite": {"mass": mass_but(BACKGROUND, np.nan)},
@@ -370,14 +361,6 @@ def test_parameters_of_the_training_are_seen_by_lightgbms_objective():
 class TestFinalize:
     """The link of a booster of LightGBM."""
 
-    def test_is_given_once(self):
-        final = libmode.lightgbm.finalize(trained("lightgbm"))
-        own = lightgbm.train(LGB | {"objective": "binary"}, DATA["lightgbm"](*ITS), 2)
-        for booster in (final, own):
-            assert error(ValueError, libmode.lightgbm.finalize, booster) == (
-                "the model has a link of its own: it is not of libmode.lightgbm.objective, or is final already"
-            )
-
     def test_is_for_boosters_and_a_number(self):
         booster = trained("lightgbm")
         assert error(TypeError, libmode.lightgbm.finalize, fitted("lightgbm")) == (
@@ -387,12 +370,6 @@ class TestFinalize:
         for wrong in (np.zeros(4), "a"):
             said = error(TypeError, libmode.lightgbm.finalize, booster, wrong)
             assert said == f"init_score is {type(wrong).__name__}: expected the one number of all rows"
-
-    def test_leaves_the_booster_as_it_is(self):
-        booster = trained("lightgbm")
-        before = booster.model_to_string()
-        libmode.lightgbm.finalize(booster, 0.5)
-        assert booster.model_to_string() == before
 
     def test_of_a_training_that_split_nothing_is_the_prior(self):
         data = lightgbm.Dataset(*ITS, init_score=np.full(EVENTS, 0.7))

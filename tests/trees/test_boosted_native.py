@@ -183,25 +183,3 @@ def test_small_weights_are_warned_of(library):
                 objective(np.zeros(len(SMALL)), data)
             said = [str(one.message) for one in seen]
             assert any(f"have a mean of {size:.3g}, and trees may stop splitting" in one for one in said) == warned
-
-
-def holed(events, rng):
-    """With a third feature of three categories that tell the class, and values that are missing."""
-    kind = np.where(rng.random(len(events)) < 0.8, events.label, 2)
-    features = np.column_stack([events.features, kind])
-    features[rng.random(features.shape) < 0.1] = np.nan
-    return features
-
-
-def test_features_may_be_missing_or_categories():
-    rng = np.random.default_rng(12)
-    train, test = holed(SMALL, rng), holed(VALID, rng)
-    types = {"feature_types": ["q", "q", "c"], "enable_categorical": True}
-    data = xgboost.DMatrix(train, SMALL.label, **types)
-    booster = xgboost.train(XGB, data, 40, obj=libmode.xgboost.objective(SMALL.mass))
-    of_xgboost = booster.predict(xgboost.DMatrix(test, **types))
-    data = lightgbm.Dataset(train, SMALL.label, categorical_feature=[2])
-    trained = lightgbm.train(LGB | {"objective": libmode.lightgbm.objective(SMALL.mass)}, data, 40)
-    of_lightgbm = libmode.lightgbm.finalize(trained).predict(test)
-    for found in (of_xgboost, of_lightgbm):
-        assert auc(found, VALID.label) > OF_X1 + 0.05

@@ -60,9 +60,6 @@ class TestParameters:
         assert found["n_estimators"] == 500
         assert "max_slope" not in kind().get_params()
 
-    def test_are_shown(self, kind):
-        assert repr(kind(order=2, monotonic=True)) == f"{kind.__name__}(monotonic=True, order=2)"
-
     def test_go_to_the_loss_and_to_the_library(self, kind):
         """Each changes what is trained."""
         models = [
@@ -133,22 +130,6 @@ def test_evaluation_sets_have_weights_of_their_own(kind):
         np.testing.assert_allclose(values, thrice[name], rtol=1e-4)
         assert np.abs(np.subtract(values, without[name])).max() > 3e-4 * np.abs(values).max()
     np.testing.assert_allclose(history(kept)["logloss"], history(weight=kept * 1.0)["logloss"], rtol=1e-4)
-
-
-def test_weights_of_both_signs(kind):
-    """An event with -1 takes an equal one away."""
-    rng = np.random.default_rng(7)
-    spoiled = rng.choice(np.flatnonzero(SMALL.label == 1), 200)
-    features, mass = (np.concatenate([array, array[spoiled]]) for array in (SMALL.features, SMALL.mass))
-    wrong = np.concatenate([SMALL.label, np.zeros(200)])  # these are signal, and called background
-    all_events = np.concatenate([features, features[-200:]]), np.concatenate([wrong, np.zeros(200)])
-    mass, weight = np.concatenate([mass, mass[-200:]]), np.repeat([1.0, 1.0, -1.0], [len(SMALL), 200, 200])
-    order = rng.permutation(len(mass))
-    fit = {"mass": mass[order], "sample_weight": weight[order]}
-    classifier = kind(**FEW).fit(all_events[0][order], all_events[1][order], **fit)
-    clean = kind(**FEW).fit(SMALL.features, SMALL.label, mass=SMALL.mass)
-    areas = [auc(found.predict_proba(VALID.features)[:, 1], VALID.label) for found in (classifier, clean)]
-    assert areas[0] == pytest.approx(areas[1], abs=0.02)
 
 
 @pytest.mark.parametrize("signs", ["of one sign", "of both signs"])
