@@ -126,15 +126,12 @@ def metric(
     >>> len(seen["valid_0"]["inverse_sensitivity"])
     20
     """
-    return _Feval(Metric(_rows_of, masses, of, strength, events, background_only, options))
+    return _feval(Metric(_rows_of, masses, of, strength, events, background_only, options))
 
 
-class _Feval:
-    def __init__(self, metric: Metric) -> None:
-        self._metric = metric
-
-    def __call__(self, margin: Any, data: lightgbm.Dataset) -> list[tuple[str, float, bool]]:
-        return [(name, value, False) for name, value in self._metric(margin, data)]
+def _feval(metric: Metric) -> Callable[[Any, Any], list[tuple[str, float, bool]]]:
+    """The metric as LightGBM calls it: what is smaller is better."""
+    return lambda margin, data: [(name, value, False) for name, value in metric(margin, data)]
 
 
 def finalize(booster: lightgbm.Booster, init_score: float = 0.0, *, num_iteration: int | None = None) -> Any:
@@ -239,7 +236,7 @@ class MoDeLGBMClassifier(BoostedClassifier):
             self.n_estimators,
             valid_sets=sets,
             valid_names=[f"validation_{k}" for k in range(len(sets))],
-            feval=_Feval(training.metric(_rows_of, masses)) if sets else None,
+            feval=_feval(training.metric(_rows_of, masses)) if sets else None,
             callbacks=callbacks,
         )
         if stopping is None:

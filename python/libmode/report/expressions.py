@@ -44,7 +44,7 @@ class Expression:
                 case ast.Call(func=ast.Name(name), args=args, keywords=[]) if name in FUNCTIONS:
                     wanted = getattr(FUNCTIONS[name], "nin", len(args))
                     if len(args) != wanted:
-                        raise Problem(f"{self._named}: {name} takes {wanted} arguments, and has {len(args)}.")
+                        raise Problem(f"{self._named}: {name} has {len(args)} arguments: expected {wanted}.")
                 case ast.Call(func=ast.Name(name), keywords=[]):
                     raise Problem(f"{self._named}: no function {name!r}; there are {known(FUNCTIONS, name)}.")
                 case ast.Name(name) if name not in FUNCTIONS and name != "get":
