@@ -249,27 +249,6 @@ class Eager(torch.autograd.Function):
         return product.sum()
 
 
-class _Known(torch.autograd.Function):
-    """A loss that is known, with its gradient: ``apply(score, loss, grad)``."""
-
-    @staticmethod
-    def forward(ctx: Any, score: Tensor, loss: Tensor, grad: Tensor) -> Tensor:
-        ctx.save_for_backward(score, grad)
-        return loss.view_as(loss)
-
-    @staticmethod
-    def backward(ctx: Any, incoming: Tensor) -> tuple[Tensor | None, ...]:
-        return Eager.backward(ctx, incoming)[:3]
-
-
-def known_loss(score: Tensor, loss: float, grad: Tensor) -> Tensor:
-    """A loss of scores of shape (n,) or (n, 1), whose gradient, (n,), is known."""
-    kind = result_type(score)
-    value = torch.scalar_tensor(loss, dtype=kind, device=score.device)
-    known: Tensor = _Known.apply(score, value, grad.to(score.device, kind).reshape(score.shape))
-    return known
-
-
 class Transformed(torch.autograd.Function):
     """The same for torch.func; returns the gradient too, which itself has no derivative.
 

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
@@ -20,7 +19,7 @@ from .._native import BatchError
 from .._options import keywords_only
 from .._plain import plain
 from ._device import NO_LOSS, OnDevice, Pushing, buffers_of, is_on_device, refused_options
-from ._gather import Found, Given, Group, checked_group, norm_of_all, of_all, only_a_part, processes
+from ._gather import Given, Group, checked_group, naming_ranks, norm_of_all, of_all, only_a_part, processes
 from ._module import read
 from ._op import as_numpy, encode, in_torch_func, result_type
 from ._pinned import back_to, on_host
@@ -270,8 +269,7 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
                 return pushed
         try:
             before = self._state()
-            variables = mass.shape[1] if mass.ndim > 1 else 1
-            own, found = self._direction(make, before, reference is not None, variables)
+            own, found = self._direction(make, before, reference is not None)
         except BatchError as error:
             self._skip(error)
             return pred
@@ -348,47 +346,21 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
     def _gathers(self) -> bool:
         return self.gather and processes(self.process_group) > 1
 
-    def _direction(
-        self, make: Callable[[], Given], state: State, has_reference: bool, variables: int
-    ) -> tuple[Events, Direction]:
-        """The arrays of this process, and where its batch is pushed."""
+    def _direction(self, make: Callable[[], Given], state: State, has_reference: bool) -> tuple[Events, Direction]:
+        """The arrays of all events, and where the batch of this process is pushed."""
         where = ""
         try:
-            if self._gathers:
-                return self._direction_of_all(make, state, variables)
-            given = make()
-            where = f", where events from {given.batch} on are those of reference" if has_reference else ""
+            given = of_all(make, repr(self), self.process_group) if self._gathers else make()
+            if has_reference and not self._gathers:
+                where = f", where events from {given.batch} on are those of reference"
             arrays = _arrays(given.events)
-            return arrays, self._constraint.direction(state, *arrays, count=given.batch)
+            with naming_ranks(given):
+                found = self._constraint.direction(state, *arrays, count=given.batch)
+            return arrays, found._replace(push=found.push[given.own])
         except BatchError:
             raise
         except ValueError as error:
             raise ValueError(f"{error} (in training step {int(state.steps)}{where})") from None
-
-    def _direction_of_all(self, make: Callable[[], Given], state: State, variables: int) -> tuple[Events, Direction]:
-        """The same, by the events of all processes."""
-        own: list[Events] = []
-
-        def kept() -> Given:
-            given = make()
-            own.append(_arrays(given.events))
-            return given
-
-        def compute(given: Given) -> Found:
-            direction = self._constraint.direction(state, *_arrays(given.events), count=given.batch)
-            push, *numbers, residual = direction._replace(batch=given.size)
-            return Found([*numbers, *residual.ravel().tolist()], torch.from_numpy(push))
-
-        labels = self._constraint.labels if self.background_only else None
-        numbers = len(Direction._fields) - 2
-        size = numbers + len(State.start(variables, len(self._constraint.labels)).sums)
-        found = of_all(kept, labels, repr(self), self.process_group, compute, size)
-        assert found.grad is not None
-        # The push is in units of a norm, which will be that of the gradients of all processes, see constrained.
-        push = as_numpy(found.grad) / processes(self.process_group)
-        residual = np.array(found.numbers[numbers:]).reshape(len(self._constraint.labels), -1)
-        norm, spread, moved, batch, loss, bias, count = found.numbers[:numbers]
-        return own[0], Direction(push, norm, spread, moved, batch, loss, bias, count, residual)
 
     def _state(self) -> State:
         """What is remembered: as the host knows it, or as the buffers have it, where they have changed since."""

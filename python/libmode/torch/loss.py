@@ -13,9 +13,9 @@ from .._front import Events, events_of, takes_events
 from .._monitor import Monitor
 from .._native import BatchError
 from ._device import device_loss, is_on_device, refused_options
-from ._gather import Compute, Found, Given, Group, checked_group, of_all, only_a_part, processes
+from ._gather import Given, Group, checked_group, naming_ranks, of_all, only_a_part, processes
 from ._module import CoreLoss, events, read
-from ._op import as_numpy, core_loss, decode, encode, evaluate, in_torch_func, known_loss, score_range_of
+from ._op import as_numpy, core_loss, decode, encode, evaluate, in_torch_func, score_range_of
 from ._skip import or_skip
 from .reference import joined
 from .transform import ScoreTransform, transformed
@@ -134,8 +134,7 @@ class MoDeLoss(CoreLoss):
         multiplied by the number of processes, so that the mean that DistributedDataParallel and FSDP take over them
         is that of one process with all the batches. Every process has to call the loss at every step, as it
         has to call its network; an error of one is an error of all. Batches may differ in size, and have no background.
-        Of each selected event 8 bytes travel to the first process, or what score, mass, weight and category have, and
-        4 back. See docs/scaling.md.
+        See docs/scaling.md.
     process_group : ProcessGroup, optional
         Of ``gather``: by default that of all processes. It has to be the one over which gradients are averaged.
     on_device : bool, optional
@@ -248,13 +247,11 @@ class MoDeLoss(CoreLoss):
     def _evaluated(self, given: Given) -> Sequence[float]:
         """The loss of the scores as they are, its bias and the number of events."""
 
-        def compute(given: Given) -> Found:
-            every = given.events if self.background_only else given.events._replace(label=None)
-            found, _ = evaluate(every, self._encoded)
-            return Found([found.loss, found.bias, found.events])
-
-        found = self._of_all(lambda: given, self._selected, compute) if self._gathers else compute(given)
-        return found.numbers
+        if self._gathers:
+            given = of_all(lambda: given, self._encoded, self.process_group)
+        every = given.events if self.background_only else given.events._replace(label=None)
+        found, _ = evaluate(every, self._encoded)
+        return found.loss, found.bias, found.events
 
     def _given(
         self,
@@ -290,28 +287,11 @@ class MoDeLoss(CoreLoss):
     def _gathers(self) -> bool:
         return self.gather and processes(self.process_group) > 1
 
-    @property
-    def _selected(self) -> tuple[int, ...] | None:
-        """The labels of the events that the loss sees, None for any."""
-        return self._labels if self.background_only else None
-
-    def _of_all(self, make: Callable[[], Given], labels: tuple[int, ...] | None, compute: Compute) -> Found:
-        return of_all(make, labels, self._encoded, self.process_group, compute)
-
     def _loss_of_all(self, pred: Tensor, *others: Any) -> Tensor:
         """The loss of the events of all processes."""
-
-        def compute(given: Given) -> Found:
-            score = given.events.score.requires_grad_()
-            with torch.enable_grad():
-                loss = self._loss_of(given.events._replace(score=score), given.batch)
-            (grad,) = torch.autograd.grad(loss, score)
-            return Found([loss.item()], grad[: given.batch])
-
-        labels = None if self.score_transform == "signal_efficiency" else self._selected
-        found = self._of_all(partial(self._given, pred, *others), labels, compute)
-        assert found.grad is not None
-        return known_loss(pred, found.numbers[0], found.grad)
+        given = of_all(partial(self._given, pred, *others), self._encoded, self.process_group)
+        with naming_ranks(given):
+            return self._loss_of(given.events, given.batch)
 
     def _loss_of(self, every: Events, count: int) -> Tensor:
         """The loss of a batch of so many events, and of the reference events after them."""
