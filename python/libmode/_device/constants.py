@@ -73,8 +73,10 @@ def constants_of(dtype: torch.dtype, device: torch.device, plan: Plan) -> Consta
     sums[0, 1, 0] = 1.0
     node, one = torch.arange(columns), torch.ones(columns, dtype=torch.float64)
     between = (node[:, None, None] >= node[:, None]) & (node[:, None, None] < node)
-    before, plus_one, total = (node[:, None] < node) + one.diag() / 2, one.diag(), one[:, None].clone()
+    before, plus_one, total = 2.0 * (node[:, None] < node), one.diag(), one[:, None].clone()
     before[0], plus_one[0], total[0] = 0, 1, 0
+    middle = before + one.diag()
+    middle[0] = 0
     return Constants(
         rows=rows,
         one=on(device, [1.0], dtype),
@@ -91,9 +93,10 @@ def constants_of(dtype: torch.dtype, device: torch.device, plan: Plan) -> Consta
         stretches=on(device, between.reshape(columns, -1).double() if plan.merges else []),
         apart=on(device, torch.zeros(columns, columns), torch.float32),
         start=on(device, torch.eye(1, columns), torch.float32),
-        # moments.py: what sums are added to; with what those over bins are made: up to its middle, 1 + it, -all, all
+        # moments.py: what sums are added to; with what those over bins are made: twice up to its middle and to its
+        # start, 1 + it, -all, all
         sums=on(device, sums),
-        along=on(device, torch.cat([before, plus_one, -total, total], 1)),
+        along=on(device, torch.cat([middle, before, plus_one, -total, total], 1)),
         ones=on(device, one),
         minus=on(device, [-1.0]),
         bounds=on(device, bounds),

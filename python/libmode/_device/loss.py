@@ -39,13 +39,12 @@ def loss_and_grad(plan: Plan, events: Events) -> Found:
     real = rows - k.centre
     of = binned(plan, k, rows, real, real[2])
     rows_of_scores = [of.step, *(of.moments.fit * of.step)]
-    rows_of_bins = [of.step, of.square] if plan.unbiased else [of.step]
-    sums = doubled(k, of.ranks[0], of.bin, filled(rows_of_scores, rows_of_bins))
-    change, variance = changes(of, sums[:, 0], sums[: len(rows_of_bins), 1])
+    sums = doubled(k, of.ranks[0], of.bin, filled(rows_of_scores, [of.step, of.square, of.step]))
+    change, variance = changes(of, sums[:, 0], sums[:3, 1])
     if plan.unbiased:
         change = torch.addcmul(change, of.moments.of_event[-1], variance, value=-1)
     step = of.step / of.moments.bins if plan.mean else of.step
-    grad = torch.addcmul(step, step, change, value=-1)[:n]
+    grad = torch.mul(step, change)[:n]
     return Found(torch.dot(grad, real[0, :n]), grad, of.moments.good)
 
 
@@ -79,16 +78,16 @@ def changes(of: Binned, scores: Tensor, bins: Tensor) -> tuple[Tensor, Tensor]:
     """By how much J changes with the step of each event about the middle of its tie, per step, (N,).
 
     scores : (order + 1, N) twice the sums of e, q_1 e, ... up to the middle, along the scores
-    bins : (2, N) those of e and e^2, bin after bin; (1, N) without the latter, where the bias is not asked for
+    bins : (3, N) those of e, e^2 and e, bin after bin
 
-    Returns 1 less the change without the bias, and what is to be multiplied with g and added: the change is
-    2 (F_b - the fit) - g [2 S - 2 F T - e (1 - 2 F)], where own has 1 - 2 F and 2 S - T, and the step is -e.
+    Returns the change without the bias, and what is to be multiplied with g and subtracted for it: the change is
+    2 (F_b - the fit) - g [2 S - 2 F T - e (1 - 2 F)], where own has 2 F - 1, T - 2 S and 2 F, and the step is -e.
     """
-    own = torch.sub(bins, of.moments.of_event[1 : 1 + len(bins)], alpha=2)
-    change = torch.addcdiv(own[0], scores[0], of.moments.bins, value=-1)
+    own = of.moments.of_event[1:4] - bins
+    change = torch.addcdiv(own[2], scores[0], of.moments.bins)
     for q, sums in zip(of.moments.fit, scores[1:], strict=False):
-        change = torch.addcmul(change, q, sums, value=-1)
-    return change, torch.addcmul(own[1], own[0], of.moments.of_event[0] + of.step) if len(bins) > 1 else change
+        change = torch.addcmul(change, q, sums)
+    return change, torch.addcmul(own[1], own[0], of.moments.of_event[0] + of.step)
 
 
 def doubled(k: Constants, ranks: Tensor, bin_: Tensor, rows: Sequence[Sequence[Tensor]]) -> Tensor:

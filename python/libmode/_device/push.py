@@ -56,12 +56,12 @@ def push(plan: Plan, state: State, events: Events, logits: bool, batch: int, rel
     weights = real[3] / torch.linalg.vector_norm(rows[3:5].expand(2, 2, -1), 1, (0, 1, 2), dtype=torch.float64)
     size, sign = (weights, real[5]) if weight is None else (weights.abs(), weights.sign())
     of = binned(plan, k, rows, real, weights)
-    along = filled([of.step, *(of.moments.fit * of.step), size], [of.step, of.square], [size])
+    along = filled([of.step, *(of.moments.fit * of.step), size], [of.step, of.square, of.step], [size])
     sums = doubled(k, of.ranks, of.bin, along)
     ranks = sums[order + 1]  # of the scores, and in row 2 of the masses
-    change, variance = changes(of, sums[: order + 1, 0], sums[:2, 1])
+    change, variance = changes(of, sums[: order + 1, 0], sums[:3, 1])
     bias = of.moments.of_event[-1] * variance
-    unbiased = 1 - (change - bias)
+    unbiased = change - bias
 
     # Sums of products of events, of which the single numbers are made.
     slope = torch.ops.aten.sigmoid_backward(sign, place)
@@ -73,7 +73,7 @@ def push(plan: Plan, state: State, events: Events, logits: bool, batch: int, rel
     edges = own.parts.index_select(0, torch.bucketize(products[2, 0], own.squares, out_int32=True))
     part = torch.searchsorted(edges[0], ranks[0], right=True, out_int32=True)
     per_logit = torch.ops.aten.logit_backward(of.square, ranks[0], 1e-16).sqrt()
-    direction = per_logit * (unbiased if plan.unbiased else 1 - change)
+    direction = per_logit * (unbiased if plan.unbiased else change)
     of_parts = torch.index_add(own.of_parts, 1, part, torch.stack([direction, size]))
     direction = torch.addcmul(direction, size, (of_parts[0] / of_parts[1]).index_select(0, part), value=-1)
     direction = direction if weight is None else direction * sign
@@ -122,7 +122,7 @@ def _constants_of(_: torch.dtype, device: torch.device, width: float) -> Constan
     norm, bins, steps, minus = 28, 29, 30, 31
     made: list[Any] = [
         [(norm, 1), (bins, -1)],
-        *([(loss, 1), (bins, -1)], [(bias, 1), (bins, -1), (minus, 1)], [(sum_, 2), (squares, -1)]),
+        *([(loss, 1), (bins, -1)], [(bias, 1), (bins, -1)], [(sum_, 2), (squares, -1)]),
         *([(loss, 2), (bins, -2)], [(bins, 1), (count, 0.5)]),
         *([(mean, 1), (slope, -2), (count, 1)], [(mean, 2), (slope, -2), (count, 1)], [(slope, -1), (count, 1)]),
         *([(count, 1)], [(steps, -1)]),
