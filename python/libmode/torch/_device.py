@@ -5,20 +5,17 @@ is read on the host: an assertion of the device says what is wrong.
 """
 
 # Annotations stay objects here: custom_op of torch 2.4 cannot read them as text.
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
-from .._constraint import NUMBERS, Constraint
+from .._constraint import Constraint
 from .._device.loss import loss_and_grad
 from .._device.plan import plan_of, refused
 from .._device.push import FUNCTIONS, Pushed, State, push
 from .._front import Events
-from .._native import BatchError
 from . import _op
 from ._op import Eager, Transformed, backward, decode, in_torch_func, keep, like_results, result_type, stands_for_others
 
@@ -39,8 +36,13 @@ def is_on_device(on_device: bool | None, options: str, events: Events) -> bool:
         return False
     why = refused_call(options, events)
     if why and on_device:
-        raise ValueError(f"{why}: on_device = True has no such form; leave on_device out, and the core computes it")
+        raise ValueError(refusal(why))
     return not why
+
+
+def refusal(why: str) -> str:
+    """The error of ``on_device=True`` for what is refused."""
+    return f"{why}: on_device = True has no such form; leave on_device out, and the core computes it"
 
 
 def refused_call(options: str, events: Events) -> str | None:
@@ -133,51 +135,13 @@ def _backward(ctx: Any, incoming: Tensor, _: Tensor | None) -> tuple[Tensor | No
 device_op.register_autograd(_backward, setup_context=keep)
 
 
-class OnDevice:
-    """What a layer remembers on the device, beside its buffers."""
-
-    def __init__(self) -> None:
-        self.calls = 0
-        self.first: Tensor | None = None  # the number of good batches before the first call
-        self.strength: Tensor | None = None
-        self._copy: tuple[Tensor, Any] | None = None  # of the number of good batches, as it was at the last look
-        self._good, self._bad = 0.0, 0
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_copy": None}
-
-    @torch.no_grad()
-    def find(self, constraint: Constraint, buffers: State, options: str, events: Events, batch: int) -> Pushed:
-        """The push of a batch, after which the buffers are up to date."""
+def push_of(constraint: Constraint, buffers: State, options: str, events: Events, batch: int) -> Pushed:
+    """The push of a batch, after which the buffers are up to date."""
+    with torch.no_grad():
         typed = Events(*common(events.score, events.mass, events.weight), events.label)
         checked = decode(options).for_events(events.score.dtype, events.mass.dtype, events.mass.shape)
         plan = plan_of(checked, events.weight is not None, True)
-        if self.first is None:
-            self.first, self.strength = buffers.numbers[0].clone(), torch.zeros_like(buffers.numbers[0])
-        self.calls += 1
         return push(plan, buffers, typed, constraint.from_logits, batch, constraint.relative_strength)
-
-    def skipped(self, numbers: Tensor) -> int:
-        """How many batches had no loss."""
-        return 0 if self.first is None else self.calls - int(numbers[0] - self.first)
-
-    def look(self, numbers: Tensor, every: int) -> None:
-        """Raises BatchError where no batch has a loss, as far as it is known without waiting for the device."""
-        if not numbers.is_cuda or torch.cuda.is_current_stream_capturing():
-            return
-        if self._copy is not None and self._copy[1].query():
-            good = self._copy[0].item()
-            self._bad = 0 if good > self._good else self._bad + every
-            self._good, self._copy = max(good, self._good), None
-            if self._bad >= (100 if good else 10):
-                raise BatchError(
-                    f"MoDeConstraint has skipped the last {self._bad} batches, so that it does nothing: {NO_LOSS}"
-                )
-        if self._copy is None:
-            host, event = torch.empty((), dtype=numbers.dtype, pin_memory=True), torch.cuda.Event()  # type: ignore[no-untyped-call]
-            host.copy_(numbers[0], non_blocking=True)
-            event.record()
-            self._copy = host, event
 
 
 def buffers_of(state: Tensor, sums: Tensor, device: torch.device) -> State:
@@ -185,27 +149,3 @@ def buffers_of(state: Tensor, sums: Tensor, device: torch.device) -> State:
     if state.device != device:
         state, sums = (tensor.to(device, non_blocking=True) for tensor in (state, sums))
     return State(state, sums if len(sums) else torch.zeros(FUNCTIONS, dtype=state.dtype, device=device))
-
-
-class Pushing(torch.autograd.Function):
-    """The predictions; backward adds the push to what comes in, scaled to it."""
-
-    @staticmethod
-    def forward(ctx: Any, pred: Tensor, found: Pushed, strength: Tensor, done: Callable[[], None]) -> Tensor:
-        ctx.save_for_backward(found.push, found.by_logit, found.size, strength)
-        ctx.done = done
-        return pred.view_as(pred)
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, incoming: Tensor) -> tuple[Tensor | None, ...]:
-        push, by_logit, size, strength = ctx.saved_tensors
-        flat = incoming.reshape(push.shape)
-        norm = torch.linalg.vector_norm(flat * by_logit)
-        torch.mul(norm, size, out=strength)
-        ctx.done()
-        added = torch.addcmul(flat.to(push.dtype), push, strength)
-        return added.reshape(incoming.shape).to(incoming.dtype), None, None, None
-
-
-assert NUMBERS == 8  # as libmode._device.push counts them

@@ -103,7 +103,7 @@ def _gathered(given: Given, sizes: Sequence[tuple[int, int]], group: Group) -> G
     batches = [rows[:batch] for rows, (batch, _) in zip(received, sizes, strict=True)]
     references = [rows[batch : batch + more] for rows, (batch, more) in zip(received, sizes, strict=True)]
     every = torch.cat([*batches, *references]).to(tensors[0].device)
-    pieces = every.split([column.shape[1] for column in columns], 1)
+    pieces = torch.split(every, [column.shape[1] for column in columns], 1)
     found = iter(
         piece.to(tensor.dtype).reshape(len(every), *tensor.shape[1:])
         for piece, tensor in zip(pieces, tensors, strict=True)

@@ -21,10 +21,18 @@ def on_host(tensors: Sequence[Tensor | None]) -> list[Tensor | None]:
     return [next(found) if tensor is not None and tensor.is_cuda else tensor for tensor in tensors]
 
 
+def to_device(device: torch.device, *tensors: Tensor) -> list[Any]:
+    """Tensors of the CPU on this device, for which the host does not wait."""
+    if device.type != "cuda":
+        return [tensor.to(device) for tensor in tensors]
+    return unpack(pack(tensors).pin_memory().to(device, non_blocking=True), tensors)
+
+
 def back_to(device: torch.device, kind: torch.dtype, values: Any) -> Tensor:
-    """An array or tensor of the CPU on this device, for which the host does not wait."""
+    """The same of an array or a tensor, which may be there already."""
     tensor = torch.as_tensor(values, dtype=kind)
-    return tensor.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else tensor.to(device)
+    on_it: Tensor = tensor if tensor.device == device else to_device(device, tensor)[0]
+    return on_it
 
 
 def pack(tensors: Sequence[Tensor]) -> Tensor:

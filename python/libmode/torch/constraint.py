@@ -14,15 +14,15 @@ from torch.autograd.function import once_differentiable
 from .._bad_batches import OnBadBatch, SkipsBadBatches
 from .._constraint import NUMBERS, USUAL_TOLERANCE, Constraint, Dependence, Direction, State, share_of
 from .._front import Events, events_of, takes_events
-from .._monitor import EVERY, MOST_WAITING, Monitor, look
+from .._monitor import MOST_WAITING, Monitor, look
 from .._native import BatchError
 from .._options import keywords_only
 from .._plain import plain
-from ._device import NO_LOSS, OnDevice, Pushing, buffers_of, is_on_device, refused_options
+from ._device import NO_LOSS, buffers_of, is_on_device, push_of, refusal, refused_options
 from ._gather import Given, Group, checked_group, naming_ranks, norm_of_all, of_all, only_a_part, processes
 from ._module import read
 from ._op import as_numpy, encode, in_torch_func, result_type
-from ._pinned import back_to, on_host
+from ._pinned import back_to, on_host, to_device
 from .reference import joined
 
 if TYPE_CHECKING:
@@ -41,12 +41,11 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
         u = 4 r + 0.02 (sum of r sqrt(N/1024) over all batches so far)
 
     r is the residual of the MoDe loss (arXiv:2010.09745): how far the CDF of the scores at this mass is from the
-    polynomial that is allowed, as a smooth function of mass and score, in units of the noise of a batch. Before it is
-    smoothed, its mean square is at most 1. The sum over batches, of N events each, grows until the mean residual is 0,
-    so there is no strength to guess. ``|G|`` is the norm over the n background events of the batch: no scale of the
-    loss enters, a GradScaler's among them, and no weight of the signal. sigma is the standard deviation of the
-    background's logits, small in a network that has learned nothing yet. In evaluation mode, and without gradients, the
-    layer does nothing.
+    polynomial that is allowed, as a smooth function of mass and score, in units of the noise of a batch. The sum over
+    batches, of N events each, grows until the mean residual is 0, so there is no strength to guess. ``|G|`` is the norm
+    over the n background events of the batch: no scale of the loss enters, and no weight of the signal. sigma is
+    the standard deviation of the background's logits, small in a network that has learned nothing yet. In
+    evaluation mode, and without gradients, the layer does nothing.
 
     Parameters
     ----------
@@ -54,49 +53,27 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
         K: a fixed strength, ``u = K r`` without a sum, for a scan. Left out, the sum finds the strength.
     tolerance : float, optional
         "So flat that a test with N background events sees no difference": where the dependence is below that, the
-        push gets smaller and the sum leaks, within some 500 batches. It is judged by averages over 200
-        batches, so it can be no larger than 200 batches can tell.
+        push gets smaller and the sum leaks, within some 500 batches. Averages over 200 batches judge it, so it
+        can be no larger than 200 batches can tell.
     from_logits : bool, default False
         Whether predictions are logits, of any size, in place of scores from 0 to 1.
-    background_only : bool, default True
-        As for :class:`MoDeLoss`.
     on_bad_batch : {"raise", "skip"}, default "skip"
         "skip" adds nothing for a batch without background, or with too little for the bins, counts
         it in ``skipped`` and warns at the first. The tenth before any had a loss, and the hundredth in a row, are
         an error. Scores that are NaN are an error all the same, with the step.
     monitor : bool, default True
         Warn, once each, if scores collapse to one, the classifier is given up or loses half of its AUC, bins have too
-        few events, or nothing is pushed: the result of a call goes to no loss, say (:class:`libmode.TrainingWarning`).
-    gather : bool, default False
-    process_group : ProcessGroup, optional
-        As for :class:`MoDeLoss`: the direction, the norms, the tolerance and the state are those of the events of all
-        processes. In backward they exchange a number.
+        few events, or nothing is pushed (:class:`libmode.TrainingWarning`).
+    background_only, gather, process_group
+        As for :class:`MoDeLoss`. The state is that of the events of all processes.
     on_device : bool, optional
-        As for :class:`MoDeLoss`; the state is on the device too. By default on a GPU, if the device has the options,
-        which ``tolerance`` and ``gather`` are not: a step waits for nothing, and CUDA graphs capture it. Bins are not
-        merged there: in a batch of less than 128 weighted background events each needs two in effect. Bad
-        batches are counted without a warning, and an error says, a few batches late, that the layer does nothing.
+        As for :class:`MoDeLoss`, with the state on the device too. The device has no ``tolerance``, no ``gather`` and
+        merges no bins: in a batch of less than 128 weighted background events each bin needs two in effect. It counts
+        bad batches without a warning, and an assertion of the device says so if the first ten are bad.
     order : int, default 1
         Degree of the polynomial in mass that the background efficiency may follow: 0 constant, 1 linear, 2 quadratic.
-    mass_range : pair of float, optional
-        In the unit of the masses. Events outside take no part. By default the range of the batch.
-    bins : int, optional
-        Number of mass bins. By default as many as the events of the batch allow, at most 32.
-    binning : {"quantile", "uniform", "edges", "values"}, default "quantile"
-        Bins of equal numbers of events, of equal widths, between ``edges``, or one for each mass that occurs.
-    edges : sequence of float, optional
-        Increasing edges of the bins, in the unit of the masses.
-    max_slope, monotonic : float, bool
-        A bound on the relative slope (order >= 1); forbid a response that rises and falls (order >= 2).
-    joint : bool, default False
-        Of several masses, protect all combinations, in place of each mass by itself.
-    missing : {"error", "ignore"}, default "error"
-        Whether a mass that is NaN is an error, or its event takes no part.
-    background_label : int or sequence of int, default 0
-        The label of background. With several labels, each background is constrained by itself.
     **options
-        The further options of :func:`libmode.mode_loss`: ``slope_of``, ``knots``, ``unbiased``, ``score_range`` and
-        others.
+        The further options of :func:`libmode.mode_loss`.
 
     Attributes
     ----------
@@ -106,8 +83,6 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
         ``min(1, sigma) |G|/sqrt(n)`` of the last backward pass.
     factor : float
         What a tolerance has made of the push and the sum: 0.01 to 1, and 1 without a tolerance.
-    relative_strength : float or None
-        As given.
     dependence : Dependence
         rho = D N/(B n), with its error: at most 1 where the dependence cannot be told from none by
         N = tolerance (by default 100,000) events. D is the average of the unbiased loss, B that of
@@ -185,11 +160,15 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
         self._monitor = Monitor() if monitor else None
         self.register_buffer("state", torch.tensor(State()[:NUMBERS], dtype=torch.float64))
         self.register_buffer("sums", torch.empty(0, dtype=torch.float64))
-        self._last: dict[str, Any] = {"loss": math.nan, "strength": math.nan, "waiting": 0}
+        self._last: dict[str, Any] = {"loss": math.nan, "strength": math.nan, "events": 1.0, "waiting": 0}
         self._known: tuple[Any, ...] | None = None  # the state, and what the buffers were when it was written
-        self.on_device, self._encoded, self._device = on_device, encode("mode", **self.options), OnDevice()
-        if on_device and (why := self._refused()):
-            raise ValueError(f"{why}: on_device = True has no such form; leave on_device out, and the core computes it")
+        self._calls, self._first = 0, torch.zeros(())  # of the device, and how many batches were good before
+        self.on_device, self._encoded = on_device, encode("mode", **self.options)
+        self._refused = refused_options(self._encoded)
+        if tolerance is not None:
+            self._refused = f"tolerance = {self._constraint.tolerance}"
+        if on_device and self._refused:
+            raise ValueError(refusal(self._refused))
 
     @property
     def relative_strength(self) -> float | None:
@@ -199,17 +178,21 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
     @property
     def strength(self) -> float:
         """What the push was multiplied with in the last backward pass; NaN before the first."""
-        strength, events = self._last["strength"], self._last.get("events", 1.0)
-        return float(strength) / float(events) if float(events) else 0.0
+        strength, events = float(self._last["strength"]), float(self._last["events"])
+        return strength / events if events else 0.0
 
     @property
     def skipped(self) -> int:
         """How many batches were skipped."""
-        return self._skipped + self._device.skipped(self.state)
+        return self._skipped + self._skipped_by_device()
 
     @skipped.setter
     def skipped(self, count: int) -> None:
-        self._skipped = count - (self._device.skipped(self.state) if hasattr(self, "_device") else 0)
+        self._skipped = count - self._skipped_by_device()
+
+    def _skipped_by_device(self) -> int:
+        # The setter is called before there is a state.
+        return self._calls - int(self.state[0] - self._first) if "_calls" in self.__dict__ and self._calls else 0
 
     @property
     def factor(self) -> float:
@@ -249,78 +232,79 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
         same: Tensor = call(self, pred, target, mass, weight, category, reference)
         return same
 
-    def _constrained(
-        self,
-        pred: Tensor,
-        target: Tensor,
-        mass: Tensor,
-        weight: Tensor | None,
-        category: Tensor | None,
-        reference: Events | None,
-    ) -> Tensor:
+    def _constrained(self, pred: Tensor, target: Tensor, mass: Tensor, *others: Any) -> Tensor:
         if not (torch.is_grad_enabled() and pred.requires_grad):
             return pred
         if in_torch_func():
             raise RuntimeError("torch.func cannot transform a MoDeConstraint, which has a state: use MoDeLoss")
-        make = partial(self._given, pred.detach(), target, mass, weight, category, reference)
-        if not self._refused() and (self.on_device or self.on_device is None and pred.is_cuda):
-            pushed = self._on_device(pred, make())
-            if pushed is not None:
-                return pushed
+        make = partial(self._given, pred.detach(), target, mass, *others)
+        same = None
+        if not self._refused and not self._gathers and (self.on_device or self.on_device is None and pred.is_cuda):
+            same = self._by_device(pred, make())
+        if same is None:
+            same = self._by_core(pred, make)
+        return pred if same is None else same
+
+    def _by_device(self, pred: Tensor, given: Given) -> Tensor | None:
+        """The predictions, pushed without a look at a value; None where the core is asked, also for bad ones."""
+        if not len(given.events.score) or not is_on_device(self.on_device, self._encoded, given.events):
+            return None
+        self.state, self.sums = buffers = buffers_of(self.state, self.sums, pred.device)
+        if not self._calls:
+            self._first = self.state[0].clone()
+        found = push_of(self._constraint, buffers, self._encoded, given.events, given.batch)
+        if pred.is_cpu and not found.good:
+            return None
+        self._calls += 1
+        if self.on_bad_batch == "raise" and not pred.is_cpu:
+            torch._assert_async(found.good, f"MoDeConstraint: {NO_LOSS}")
+        elif self._calls == 10:
+            torch._assert_async(self.state[0] > self._first, f"MoDeConstraint has skipped the first 10: {NO_LOSS}")
+        self._take_note(found.loss, found.events)
+        same: Tensor = _Constrained.apply(pred, found.push, found.by_logit, found.size, None, self._last)
+        return same
+
+    def _by_core(self, pred: Tensor, make: Callable[[], Given]) -> Tensor | None:
+        """The same by the core; None for a bad batch that is skipped."""
+        before, where = self._state(), ""
         try:
-            before = self._state()
-            own, found = self._direction(make, before, reference is not None)
+            given = of_all(make, repr(self), self.process_group) if self._gathers else make()
+            if not self._gathers and len(given.events.score) > given.batch:
+                where = f", where events from {given.batch} on are those of reference"
+            arrays = Events(*(None if one is None else as_numpy(one) for one in on_host(given.events)))
+            with naming_ranks(given):
+                found = self._constraint.direction(before, *arrays, count=given.batch)
         except BatchError as error:
             self._skip(error)
-            return pred
+            return None
+        except ValueError as error:
+            raise ValueError(f"{error} (in training step {int(before.steps)}{where})") from None
         self._succeed()
-        self._last.update(loss=found.loss, events=1.0)
-        self._remember(self._constraint.after(before, found))
+        after = self._constraint.after(before, found)
+        push, numbers, sums = to_device(
+            pred.device,
+            torch.as_tensor(found.push[given.own], dtype=result_type(pred)),
+            torch.tensor(after[:NUMBERS], dtype=self.state.dtype),
+            torch.as_tensor(after.sums, dtype=self.sums.dtype),
+        )
+        self.state.copy_(numbers)
+        if len(sums) == len(self.sums):
+            self.sums.copy_(sums)
+        else:  # the first batch tells how many variables the mass has
+            self.sums = sums.to(self.sums.device)
+        self._known = (after, *self._versions())
         if self._monitor is not None:
             if not self.gather:
                 only_a_part(self._monitor, type(self).__name__)
             if self._monitor.due():
-                look(self._monitor, self._constraint, own, found, self.strength)
-        self._say_if_lost()
-        self._last["waiting"] += 1
-        group = (self.process_group,) if self._gathers else None
-        return constrained(pred, found, self._constraint, self._last, group)
+                look(self._monitor, self._constraint, arrays, found, self.strength)
+        self._take_note(found.loss, 1.0)
+        group = (self.process_group,) if self._gathers else ()
+        return constrained(pred, found._replace(push=push), self._constraint, self._last, group)
 
-    def _refused(self) -> str | None:
-        """What of the options the device has not."""
-        for name, given in (("tolerance", self._constraint.tolerance), ("gather", self._gathers or None)):
-            if given is not None:
-                return f"{name} = {given}"
-        why: str | None = refused_options(self._encoded)
-        return why
-
-    def _on_device(self, pred: Tensor, given: Given) -> Tensor | None:
-        """The predictions, pushed without a look at a value; None where the core is asked, also for bad ones."""
-        if not len(given.events.score) or not is_on_device(self.on_device, self._encoded, given.events):
-            return None
-        buffers = buffers_of(self.state, self.sums, pred.device)
-        self.state, self.sums = buffers
-        found = self._device.find(self._constraint, buffers, self._encoded, given.events, given.batch)
-        if pred.is_cpu and not found.good:
-            self._device.calls -= 1
-            return None
-        if self.on_bad_batch == "raise" and not pred.is_cpu:
-            torch._assert_async(found.good, f"MoDeConstraint: {NO_LOSS}")
-        if self._device.calls % EVERY == 0:
-            self._device.look(self.state, EVERY)
-        self._last.update(loss=found.loss, events=found.events, waiting=self._last["waiting"] + 1)
-        self._say_if_lost()
-        strength = self._device.strength
-        assert strength is not None
-        self._last["strength"] = strength
-        same: Tensor = Pushing.apply(pred, found, strength, self._received)
-        return same
-
-    def _received(self) -> None:
-        self._last["waiting"] = 0
-
-    def _say_if_lost(self) -> None:
-        if self._monitor is not None and self._last["waiting"] >= MOST_WAITING:
+    def _take_note(self, loss: Any, events: Any) -> None:
+        self._last.update(loss=loss, events=events, waiting=self._last["waiting"] + 1)
+        if self._monitor is not None and self._last["waiting"] > MOST_WAITING:
             self._monitor.say(
                 "result lost",
                 f"{MOST_WAITING} calls in a row had no backward pass, in which the push is added: give the loss "
@@ -346,22 +330,6 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
     def _gathers(self) -> bool:
         return self.gather and processes(self.process_group) > 1
 
-    def _direction(self, make: Callable[[], Given], state: State, has_reference: bool) -> tuple[Events, Direction]:
-        """The arrays of all events, and where the batch of this process is pushed."""
-        where = ""
-        try:
-            given = of_all(make, repr(self), self.process_group) if self._gathers else make()
-            if has_reference and not self._gathers:
-                where = f", where events from {given.batch} on are those of reference"
-            arrays = _arrays(given.events)
-            with naming_ranks(given):
-                found = self._constraint.direction(state, *arrays, count=given.batch)
-            return arrays, found._replace(push=found.push[given.own])
-        except BatchError:
-            raise
-        except ValueError as error:
-            raise ValueError(f"{error} (in training step {int(state.steps)}{where})") from None
-
     def _state(self) -> State:
         """What is remembered: as the host knows it, or as the buffers have it, where they have changed since."""
         if self._known is not None and self._known[1:] == self._versions():
@@ -369,16 +337,6 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
             return known
         state = State._make([*self.state.tolist(), as_numpy(self.sums)])
         return state._replace(share=share_of(state.steps))  # which the device does not write
-
-    def _remember(self, state: State) -> None:
-        numbers = torch.tensor(state[:NUMBERS], dtype=self.state.dtype)
-        self.state.copy_(numbers, non_blocking=True)
-        sums = torch.as_tensor(state.sums, dtype=self.sums.dtype)
-        if len(sums) == len(self.sums):
-            self.sums.copy_(sums, non_blocking=True)
-        else:  # the first batch tells how many variables the mass has
-            self.sums = sums.to(self.sums.device, non_blocking=True)
-        self._known = (state, *self._versions())
 
     def _versions(self) -> tuple[int, ...]:
         return id(self.state), self.state._version, id(self.sums), self.sums._version
@@ -414,50 +372,49 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
 _outside_of_the_graph = torch.compiler.disable(MoDeConstraint._constrained)  # type: ignore[no-untyped-call]
 
 
-def _arrays(events: Events) -> Events:
-    return Events(*(None if tensor is None else as_numpy(tensor) for tensor in on_host(events)))
-
-
 def constrained(
-    pred: Tensor, found: Direction, constraint: Constraint, last: dict[str, Any], group: tuple[Group] | None = None
+    pred: Tensor, found: Direction, constraint: Constraint, last: dict[str, Any], group: tuple[Group, ...] = ()
 ) -> Tensor:
     """The predictions, to whose gradient the push will be added; then last["strength"] says how strongly.
 
     Among several processes, with their ``group``, the size follows the norm over all of their batches, as they
     come: the mean over the processes, which DistributedDataParallel takes afterwards, divides both parts alike.
     """
+
+    def finite(norm: Tensor) -> Tensor:
+        norm = norm_of_all(norm, *group) if group else norm
+        return torch.nan_to_num(norm, 0.0, 0.0)  # where a GradScaler's scale was too large
+
     push = back_to(pred.device, result_type(pred), found.push)
-    same: Tensor = _Constrained.apply(pred, push, constraint.per_norm(found), constraint, last, group)
+    by_logit = constraint.by_logit(pred.detach().flatten().to(push.dtype)) * (push != 0)
+    same: Tensor = _Constrained.apply(pred, push, by_logit, constraint.per_norm(found), finite, last)
     return same
 
 
 class _Constrained(torch.autograd.Function):
-    """The predictions; backward adds the push to what comes in, scaled to it."""
+    """The predictions; backward adds the push to what comes in, times its norm and a size."""
 
     @staticmethod
     def forward(
         ctx: Any,
         pred: Tensor,
         push: Tensor,
-        per_norm: float,
-        constraint: Constraint,
+        by_logit: Tensor,
+        size: Any,
+        finite: Callable[[Tensor], Tensor] | None,
         last: dict[str, Any],
-        group: tuple[Group] | None,
     ) -> Tensor:
-        ctx.save_for_backward(pred, push)
-        ctx.per_norm, ctx.constraint, ctx.last, ctx.group = per_norm, constraint, last, group
+        ctx.save_for_backward(push, by_logit)
+        ctx.size, ctx.finite, ctx.last = size, finite, last
         return pred.view_as(pred)
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, incoming: Tensor) -> tuple[Tensor | None, ...]:
-        pred, push = ctx.saved_tensors
-        push = push.reshape(incoming.shape)
-        of_logits = incoming.to(push.dtype) * ctx.constraint.by_logit(pred.to(push.dtype))
-        norm = torch.linalg.vector_norm(of_logits * (push != 0))
-        if ctx.group is not None:
-            norm = norm_of_all(norm, *ctx.group)
-        strength = torch.nan_to_num(ctx.per_norm * norm, 0.0, 0.0)  # where a GradScaler's scale was too large
+        push, by_logit = ctx.saved_tensors
+        flat = incoming.reshape(push.shape).to(push.dtype)
+        norm = torch.linalg.vector_norm(flat * by_logit)
+        strength = ctx.size * (norm if ctx.finite is None else ctx.finite(norm))
         ctx.last.update(strength=strength, waiting=0)
-        added = torch.addcmul(incoming.to(push.dtype), strength, push).to(pred.dtype)
-        return added, None, None, None, None, None
+        added = torch.addcmul(flat, strength, push)
+        return added.reshape(incoming.shape).to(incoming.dtype), None, None, None, None, None

@@ -12,7 +12,7 @@ from torch import Tensor
 from .._front import Events, events_of, takes_events
 from .._monitor import Monitor
 from .._native import BatchError
-from ._device import device_loss, is_on_device, refused_options
+from ._device import device_loss, is_on_device, refusal, refused_options
 from ._gather import Given, Group, checked_group, naming_ranks, of_all, only_a_part, processes
 from ._module import CoreLoss, events, read
 from ._op import as_numpy, core_loss, decode, encode, evaluate, in_torch_func, score_range_of
@@ -188,7 +188,7 @@ class MoDeLoss(CoreLoss):
         self._monitor = Monitor() if monitor else None
         self.on_device, self.score_transform = on_device, score_transform
         if on_device and (why := refused_options(self._encoded)):  # now, not with the first batch
-            raise ValueError(f"{why}: on_device = True has no such form; leave on_device out, and the core computes it")
+            raise ValueError(refusal(why))
         if not (score_transform is None or callable(score_transform) or score_transform == "signal_efficiency"):
             raise ValueError(f"score_transform = {score_transform!r}: must be a callable or 'signal_efficiency'")
 
