@@ -17,6 +17,7 @@ from libmode.torch import Events, MoDeConstraint, MoDeLoss, mode_loss
 from libmode.torch import _device as of_torch
 from libmode.torch._op import encode
 from libmode.torch._pinned import pack, unpack
+from libmode.torch.constraint import _Constrained
 from torch._subclasses.fake_tensor import DataDependentOutputException, FakeTensorMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -387,9 +388,9 @@ def test_nothing_is_read_on_the_host(options):
             plan = plan_of(check("mode", options), True, True)
             found = push(plan, state, events, False, batch_of, None)
             assert found.push.device.type == "cuda" and found.push.shape == (batch_of,)
-            kept = found.push, found.by_logit, found.size, state.numbers[0]
-            context = SimpleNamespace(saved_tensors=kept, done=lambda: None)
-            added, *_ = of_torch.Pushing.backward(context, score[:batch_of])
+            kept = found.push, found.by_logit
+            context = SimpleNamespace(saved_tensors=kept, size=found.size, finite=None, last={})
+            added, *_ = _Constrained.backward(context, score[:batch_of])
             assert added.shape == (batch_of,) and added.dtype is torch.float32
 
 

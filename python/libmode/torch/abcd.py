@@ -39,13 +39,12 @@ class ABCDLoss(SkipsBadBatches, nn.Module):
         \mathrm{dCov}^2(t_1, t_2) = 4 \int\!\!\int D^2\, dt_1 dt_2
         = \frac{4}{N} \int\!\!\int \frac{D^2}{\mathrm{var}\, D}\, dF_1 dF_2,
 
-    which is 4/N times the mean squared significance of the non-closure over all cuts: a tail counts by what can be seen
-    in it. The loss is the unbiased distance correlation dCorr^2(t_1, t_2): 1 where both scores order events alike, and
-    of mean 0 where they are independent; N (pi^2/3 - 3) times the loss is the mean squared significance. Axes are
-    functions of the scores, linear between at most 100 quantiles of the background with 10 events or more between
-    them. The gradient follows the scores through fixed axes, less its mean over the background of about the same score:
-    a change that depends on one score alone moves its axis too, and changes no closure. Outside of the background that
-    defines an axis the gradient is 0. It takes O(n log n) time, on the CPU.
+    which is 4/N times the mean squared significance of the non-closure over all cuts. The loss is the unbiased distance
+    correlation dCorr^2(t_1, t_2): 1 where both scores order events alike, and of mean 0 where they are independent; N
+    (pi^2/3 - 3) times the loss is the mean squared significance. Axes are functions of the scores, linear between at
+    most 100 quantiles of the background with 10 events or more between them. The gradient follows the scores through
+    fixed axes, less its mean over the background of about the same score: a change that depends on one score alone
+    moves its axis too, and changes no closure. It takes O(n log n) time, on the CPU.
 
     Parameters
     ----------
@@ -136,14 +135,14 @@ def _selected(name: str, values: Tensor, chosen: Tensor) -> Tensor:
 def _of_reference(reference: Any) -> tuple[Tensor, Tensor, Tensor | None]:
     if not isinstance(reference, Sequence) or len(reference) not in (2, 3):
         raise TypeError("reference: expected (pred_1, pred_2) or (pred_1, pred_2, weight) of background events")
-    names = ("pred_1", "pred_2", "weight")
+    given = dict(zip(("pred_1", "pred_2", "weight"), reference, strict=False))
     try:
-        arrays = together(read, **dict(zip(names, reference, strict=False)))
+        arrays = together(read, **given)
         every = torch.ones_like(arrays[0], dtype=torch.bool)
-        found = [_selected(name, array, every) for name, array in zip(names, arrays, strict=False)]
+        first, second, *weight = (_selected(name, array, every) for name, array in zip(given, arrays, strict=True))
     except (TypeError, ValueError) as error:
         raise type(error)(f"reference.{error}") from None
-    return found[0], found[1], found[2] if len(found) == 3 else None
+    return first, second, weight[0] if weight else None
 
 
 class _AtRest(torch.autograd.Function):

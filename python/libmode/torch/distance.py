@@ -80,9 +80,7 @@ def correlation(x: Any, y: Any, weight: Any, unbiased: bool, names: tuple[str, s
 
 def _floating(name: str, values: Any) -> Tensor:
     tensor = read(name, values)
-    if tensor.is_floating_point():
-        return tensor
-    return tensor.to(torch.float64)
+    return tensor if tensor.is_floating_point() else tensor.double()
 
 
 class _Correlation(torch.autograd.Function):

@@ -23,10 +23,9 @@ class MoDeCallback(Callback):
     """Logs through ``self.log`` of the LightningModule, so that loggers, progress bar and other callbacks see it.
 
     Of each :class:`libmode.torch.MoDeConstraint` inside the module, at the steps at which the
-    trainer logs (``Trainer(log_every_n_steps=50)``): ``mode_loss``, ``mode_strength``,
-    ``mode_factor``, ``mode_dependence`` and ``mode_dependence_error``, the attributes of the
-    layer, those of them that are known by then. If there are several, the name of the layer
-    follows: ``mode_loss/head.constraint``.
+    trainer logs, ``mode_loss``, ``mode_strength``, ``mode_factor``, ``mode_dependence`` and
+    ``mode_dependence_error``: the attributes of the layer that are known by then. If there are several, the name of the
+    layer follows: ``mode_loss/head.constraint``.
 
     Of each validation, but for the sanity check, what ``metrics`` computes; for
     ``EarlyStopping`` and ``ModelCheckpoint``: ``monitor="val_mode_sensitivity", mode="max"``.
@@ -38,18 +37,12 @@ class MoDeCallback(Callback):
     events : callable, optional
         ``events(outputs, batch)`` returns the scored events of a batch of a validation as a dict of
         score, target, mass and, if there are any, weight: what :meth:`libmode.torch.MoDeMetrics.update`
-        takes. By default ``outputs``, what ``validation_step`` returned, has these entries,
-        beside others. Batches of all data loaders count together.
+        takes. By default ``outputs``, what ``validation_step`` returned, has these entries.
 
     Raises
     ------
     TypeError
         For metrics of another type, and at the first batch of a validation that has no such entries.
-
-    Notes
-    -----
-    It is a callback of ``lightning.pytorch``, or where only that is installed of
-    ``pytorch_lightning``, whose trainer from 2.6 on takes the former too.
 
     Examples
     --------
@@ -99,14 +92,16 @@ class MoDeCallback(Callback):
 
     def on_train_batch_end(self, trainer: Any, pl_module: Any, *_: Any) -> None:
         """Logs the layers."""
-        # Reading a strength waits for the accelerator: not at steps that are not logged, which Lightning's own
-        # callbacks ask in the same way.
+        # Reading a strength waits for the accelerator: not at steps that are not logged.
         if not getattr(getattr(trainer, "_logger_connector", None), "should_update_logs", True):
             return
         layers = {name: part for name, part in pl_module.named_modules() if isinstance(part, MoDeConstraint)}
         for name, layer in layers.items():
             end = f"/{name}" if len(layers) > 1 else ""
-            known = {f"mode_{what}{end}": value for what, value in _state(layer).items() if math.isfinite(value)}
+            value, error = layer.dependence
+            numbers = {"loss": layer.loss, "strength": layer.strength, "factor": layer.factor}
+            numbers |= {"dependence": value, "dependence_error": error}
+            known = {f"mode_{what}{end}": number for what, number in numbers.items() if math.isfinite(number)}
             pl_module.log_dict(known, on_step=True, on_epoch=False)
 
     def on_validation_epoch_start(self, trainer: Any, pl_module: Any) -> None:
@@ -133,14 +128,3 @@ class MoDeCallback(Callback):
         if self.metrics is not None and not trainer.sanity_checking:
             # The same in each process: to take the mean changes nothing, and Lightning asks for it.
             pl_module.log_dict(self.metrics.compute(), sync_dist=trainer.world_size > 1)
-
-
-def _state(layer: MoDeConstraint) -> dict[str, float]:
-    value, error = layer.dependence
-    return {
-        "loss": layer.loss,
-        "strength": layer.strength,
-        "factor": layer.factor,
-        "dependence": value,
-        "dependence_error": error,
-    }

@@ -6,14 +6,17 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import torch
 import torch.distributed
 from numpy.typing import NDArray
 from torch import Tensor
 
-from .._front import Events, takes_events
+from .._front import takes_events
 from ..metrics import summary
 from ..metrics.summary import EFFICIENCIES, Settings
+from ._gather import processes
 from ._module import events as events_of
+from ._op import as_numpy
 
 
 class MoDeMetrics:
@@ -41,7 +44,7 @@ class MoDeMetrics:
 
     Notes
     -----
-    Events stay in memory of the host, 12 bytes of float32 each (16 with weights), until
+    Events stay in memory of the host, 16 bytes of float32 each, until
     :meth:`reset`. With ``torch.distributed``, ``compute`` takes those of all processes; what a
     DistributedSampler repeats, so that all have as many, counts twice.
 
@@ -72,16 +75,11 @@ class MoDeMetrics:
         **options: Any,
     ) -> None:
         Settings.checked(order, events, efficiencies, bins, mass_range, options)  # now, not after an epoch
-        self._arguments: dict[str, Any] = {
-            "order": order,
-            "events": events,
-            "efficiencies": efficiencies,
-            "bins": bins,
-            "mass_range": mass_range,
-            **options,
-        }
+        self._arguments: dict[str, Any] = dict(
+            order=order, events=events, efficiencies=efficiencies, bins=bins, mass_range=mass_range, **options
+        )
         self.prefix = prefix
-        self._batches: list[Events] = []
+        self._batches: list[tuple[NDArray[Any], ...]] = []
 
     @takes_events
     def update(self, score: Tensor, target: Tensor, mass: Tensor, weight: Tensor | None = None) -> None:
@@ -97,47 +95,27 @@ class MoDeMetrics:
             raise TypeError("target is None: expected a tensor of 1 for signal and 0 for background")
         if given.mass.ndim > 1:
             raise ValueError(f"mass has shape {tuple(given.mass.shape)}: expected (n,) or (n, 1)")
-        self._batches.append(Events(*(None if tensor is None else _on_host(tensor) for tensor in given)))
+        weights = torch.ones_like(given.score) if given.weight is None else given.weight
+        # Copies: the next batch may be written to the same tensors.
+        found = (np.array(as_numpy(one)) for one in (given.score, given.mass, weights, given.label))
+        self._batches.append(tuple(found))
 
     def compute(self) -> dict[str, float]:
         """The numbers of all events since the last reset, of all processes, each of which has to call it.
 
         Raises what :func:`libmode.metrics.summary` does, and ValueError where there are no events.
         """
-        batches = _of_all_processes(self._batches)
-        if not sum(len(batch.score) for batch in batches):
+        batches = self._batches
+        if processes(None) > 1:
+            gathered: list[Any] = [None] * processes(None)
+            torch.distributed.all_gather_object(gathered, batches)
+            batches = [batch for of_process in gathered for batch in of_process]
+        if not sum(len(score) for score, *_ in batches):
             raise ValueError("there are no events: call update for each batch before compute")
-        weighted = any(batch.weight is not None for batch in batches)
-        found = summary(
-            np.concatenate([batch.score for batch in batches]),
-            np.concatenate([batch.label for batch in batches]),
-            np.concatenate([batch.mass for batch in batches]),
-            weight=np.concatenate([_weight(batch) for batch in batches]) if weighted else None,
-            **self._arguments,
-        )
+        score, mass, weight, label = (np.concatenate(arrays) for arrays in zip(*batches, strict=True))
+        found = summary(score, label, mass, weight=None if (weight == 1).all() else weight, **self._arguments)
         return {self.prefix + name: value for name, value in found.items()}
 
     def reset(self) -> None:
         """Forgets all events."""
         self._batches = []
-
-
-def _on_host(tensor: Tensor) -> NDArray[Any]:
-    tensor = tensor.detach().cpu()
-    if tensor.dtype == torch.bfloat16:
-        tensor = tensor.float()
-    array: NDArray[Any] = np.array(tensor.numpy())  # a copy: the next batch may be written to the same tensor
-    return array
-
-
-def _of_all_processes(batches: list[Events]) -> list[Events]:
-    if not (torch.distributed.is_available() and torch.distributed.is_initialized()):
-        return batches
-    gathered: list[Any] = [None] * torch.distributed.get_world_size()
-    torch.distributed.all_gather_object(gathered, batches)
-    return [batch for of_process in gathered for batch in of_process]
-
-
-def _weight(batch: Events) -> NDArray[Any]:
-    weight: NDArray[Any] = np.ones(len(batch.score), np.float32) if batch.weight is None else batch.weight
-    return weight

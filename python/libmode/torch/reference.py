@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.utils.data import Dataset, TensorDataset, default_collate
@@ -23,11 +24,7 @@ def joined(batch: Events, reference: Any, labels: Sequence[int]) -> Events:
     Reference events without labels are background. Raises ValueError or TypeError for a
     reference that does not fit the batch.
     """
-    return _front.joined(batch, reference, labels, _detached, _filled, _concatenated)
-
-
-def _detached(name: str, tensor: Any) -> Tensor:
-    return read(name, tensor).detach()
+    return _front.joined(batch, reference, labels, lambda *one: read(*one).detach(), _filled, _concatenated)
 
 
 def _filled(score: Tensor, value: int, like: Tensor) -> Tensor:
@@ -108,25 +105,24 @@ class Reference:
         """
         inputs, target, mass, *weight = self._drawn()
         training = isinstance(network, nn.Module) and network.training
-        if training:
-            network.eval()  # type: ignore[attr-defined]
+        if isinstance(network, nn.Module):
+            network.eval()
         try:
             with torch.no_grad():
                 score = network(inputs)
         finally:
-            if training:
-                network.train()  # type: ignore[attr-defined]
+            if isinstance(network, nn.Module):
+                network.train(training)
         if score.ndim == 2 and score.shape[1] == 1:
             score = score[:, 0]
         return Events(score, mass, weight[0] if weight else None, target)
 
     def _drawn(self) -> list[Tensor]:
-        count = min(self.size, len(self))
+        rng = np.random.default_rng(int(torch.randint(2**62, ())))  # in time that does not grow with the events
+        places = torch.from_numpy(rng.choice(len(self), min(self.size, len(self)), replace=False))
         if self._tensors is None:
-            chosen = torch.randperm(len(self))[:count].tolist()
-            return self._background(_checked(default_collate([self._dataset[i] for i in chosen])))
-        places = _different(count, len(self)).to(self._tensors[0].device)
-        return [tensor[places] for tensor in self._tensors]
+            return self._background(_checked(default_collate([self._dataset[int(i)] for i in places])))
+        return [tensor[places.to(tensor.device)] for tensor in self._tensors]
 
     def _background(self, tensors: list[Tensor]) -> list[Tensor]:
         target = tensors[1]
@@ -149,14 +145,3 @@ def _checked(tensors: Any) -> list[Tensor]:
         if len(tensor) != len(given[0]):
             raise ValueError(f"{name} has length {len(tensor)}, but inputs has length {len(given[0])}")
     return [given[0], given[1].reshape(len(given[1])), *given[2:]]
-
-
-def _different(count: int, n: int) -> Tensor:
-    """``count`` of the numbers below n, all different, in time that does not grow with n where few are asked for."""
-    if 4 * count > n:
-        return torch.randperm(n)[:count]
-    places = torch.unique(torch.randint(n, (2 * count,)))
-    while len(places) < count:
-        places = torch.unique(torch.cat([places, torch.randint(n, (count,))]))
-    chosen: Tensor = places[torch.randperm(len(places))[:count]]
-    return chosen

@@ -135,10 +135,10 @@ class Planing:
             by = _Histograms(masses, background, weigh, chosen_bins, target, floor)
         else:
             by = _Classified(masses, background, weigh, classifier, target, floor)
-        self._by, self._means = by, np.ones(2)
+        self._by = by
         raw = self._raw(masses, background)
         self._means = np.array([np.average(raw[of], weights=weigh[of]) for of in (~background, background)])
-        found = self._raw(masses, background)
+        found = raw / self._means[background.astype(int)]
         of_background = (found * weigh)[background]
         self.weight = _like(mass, found)
         self.effective_size = float(of_background.sum() ** 2 / (of_background**2).sum())
@@ -154,13 +154,14 @@ class Planing:
         """The weights (m,) of other events, of a validation say; outside the range those of its ends."""
         labels = vector("label", _array(label))
         masses = variables(_array(mass), "label", labels)
-        return _like(mass, self._raw(masses, labels == self._background_label))
+        background = labels == self._background_label
+        return _like(mass, self._raw(masses, background) / self._means[background.astype(int)])
 
     def _raw(self, masses: Doubles, background: NDArray[np.bool_]) -> Doubles:
         found = np.ones(len(masses))
-        for of, mean, is_background in ((~background, self._means[0], False), (background, self._means[1], True)):
-            if of.any() and (is_background or self._target == "flat"):
-                found[of] = self._by.ratio(masses[of], is_background) / mean
+        for is_background in (True, False) if self._target == "flat" else (True,):
+            if (of := background == is_background).any():
+                found[of] = self._by.ratio(masses[of], is_background)
         return found
 
 
