@@ -39,12 +39,6 @@ def test_it_is_the_mean_squared_significance_over_all_cuts():
     assert n * MEAN * loss == pytest.approx(squared_significance.mean() - 1, rel=0.02)
 
 
-def test_1_for_scores_that_order_events_alike():
-    first, _ = dependent(1_000, 2)
-    assert ABCDLoss()(first, first**3, torch.zeros(1_000)).item() == pytest.approx(1, abs=1e-3)
-    assert ABCDLoss()(first, -first, torch.zeros(1_000)).item() > 0.3
-
-
 @pytest.mark.parametrize("weighted", [False, True])
 def test_mean_0_for_independent_scores(weighted):
     """Of batches of 256, with axes from each batch."""
@@ -107,22 +101,6 @@ def test_the_gradient_does_not_change_the_distribution_of_a_score(weighted):
         assert abs(change.sum()) < 1e-3 * change.abs().sum()
 
 
-def test_a_step_against_the_gradient_closes():
-    """Scores move in logits, as those of a network do; the axes are taken from the batch anew at each step."""
-    scores = [torch.logit(score).requires_grad_() for score in dependent(2_000, 7)]
-    abcd, target = ABCDLoss(), torch.zeros(2_000)
-    optimizer = torch.optim.Adam(scores, lr=0.02)
-    losses = []
-    for _ in range(60):
-        optimizer.zero_grad()
-        loss = abcd(torch.sigmoid(scores[0]), torch.sigmoid(scores[1]), target)
-        loss.backward()
-        optimizer.step()
-        losses.append(loss.item())
-    assert losses[0] > 0.1
-    assert losses[-1] < 0.1 * losses[0]
-
-
 def test_signal_is_not_looked_at():
     first, second = dependent(500, 8)
     target = torch.zeros(500)
@@ -145,13 +123,6 @@ def test_a_given_variable_gets_no_gradient():
     ABCDLoss()(score, mass, torch.zeros(500)).backward()
     assert score.grad.abs().max() > 0
     assert mass.grad is None
-
-
-def test_the_axes_do_not_hang_on_the_scale_of_a_score():
-    first, second = dependent(500, 10)
-    target = torch.zeros(500)
-    loss = ABCDLoss()(first, second, target).item()
-    assert ABCDLoss()(3 * first - 7, second, target).item() == pytest.approx(loss, abs=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,5 @@
 """A batch that has no loss: an error with advice, or the loss 0, a count and one warning."""
 
-import copy
-import pickle
-import warnings
-
 import libmode
 import numpy as np
 import pytest
@@ -126,35 +122,6 @@ def test_other_errors_are_raised_all_the_same(make, spoil, message):
     assert loss.skipped == 0
 
 
-@every_module
-def test_good_batches_are_as_ever(make):
-    score, target, mass = events()
-    loss = make(on_bad_batch="skip")
-    assert loss(score, target, mass) == make()(score, target, mass)
-    assert loss.skipped == 0
-    assert "on_bad_batch='skip'" in repr(loss) and "on_bad_batch" not in repr(make())
-
-
-def test_a_training_goes_on_after_a_batch_without_background():
-    torch.manual_seed(0)
-    network = torch.nn.Linear(1, 1)
-    loss = MoDeLoss(bins=4, on_bad_batch="skip")
-    optimiser = torch.optim.SGD(network.parameters(), lr=0.1)
-    _, target, mass = events()
-    for step in range(6):
-        optimiser.zero_grad()
-        score = torch.sigmoid(network(mass.float()[:, None]))
-        labels = 0 * target + 1 if step % 2 else target
-        before = network.weight.item()
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            loss(score, labels, mass).backward()
-        optimiser.step()
-        assert (network.weight.item() == before) == bool(step % 2)
-        assert len(caught) == (step == 1)
-    assert loss.skipped == 3
-
-
 @pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor that is not a leaf")
 def test_compiled():
     loss = MoDeLoss(bins=4, on_bad_batch="skip")
@@ -163,21 +130,6 @@ def test_compiled():
     with pytest.warns(RuntimeWarning, match="no event selected"):
         value = step(*BATCHES["no background"](*events())[:3])
     assert value == 0 and loss.skipped == 1
-
-
-@every_module
-def test_copies_skip_too(make):
-    for duplicate in (copy.deepcopy, lambda module: pickle.loads(pickle.dumps(module))):
-        loss = duplicate(make(on_bad_batch="skip"))
-        with pytest.warns(RuntimeWarning):
-            loss(*BATCHES["no background"](*events()))
-        assert loss.skipped == 1
-
-
-@every_module
-def test_another_choice_is_an_error(make):
-    with pytest.raises(ValueError, match="on_bad_batch = 'ignore': must be 'raise' or 'skip'"):
-        make(on_bad_batch="ignore")
 
 
 CORE = {

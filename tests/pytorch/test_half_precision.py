@@ -82,13 +82,6 @@ def test_the_first_step_of_a_grad_scaler_is_taken():
     assert all((parameter != old).any() for parameter, old in zip(network.parameters(), before, strict=True))
 
 
-def test_float64_keeps_its_digits():
-    score, target, mass = events(torch.float64)
-    _, grad = scaled_gradient(MoDeLoss(order=1, bins=8), score, target, mass.double(), scale=3.0)
-    _, want = libmode.mode_loss_and_grad(score.numpy(), mass.double().numpy(), label=target.numpy(), order=1, bins=8)
-    assert np.array_equal(grad.numpy(), 3 * want)
-
-
 def test_numpy_returns_the_gradient_of_float16_in_float32():
     score, target, mass = (tensor.numpy() for tensor in events(torch.float16, LARGE))
     loss, grad = libmode.mode_loss_and_grad(score, mass, label=target, order=1)

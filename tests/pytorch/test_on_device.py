@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 import torch
 from libmode._constraint import RATE, share_of
-from libmode._device.constants import constants_of
 from libmode._device.plan import plan_of, refused
 from libmode._device.push import State, push
 from libmode._options import check
@@ -329,16 +328,6 @@ def test_keys_that_need_64_bits():
     golden.assert_close(stepped(device, score, target, mass, weight), stepped(core, score, target, mass, weight), 1e-9)
 
 
-def test_masses_and_weights_that_want_a_gradient_get_none():
-    score, target, mass, weight = batch()
-    mass, weight = mass.requires_grad_(), weight.requires_grad_()
-    for layer in layers(monitor=False):
-        stepped(layer, score, target, mass, weight)
-    loss = MoDeLoss(on_device=True, monitor=False)(score.requires_grad_(), target, mass, weight)
-    loss.backward()
-    assert mass.grad is None and weight.grad is None and score.grad is not None
-
-
 def test_a_layer_on_the_device_is_copied_and_saved():
     layer = MoDeConstraint(on_device=True, monitor=False)
     events = batch(dtype=torch.float64)
@@ -526,11 +515,6 @@ def test_what_is_not_there():
         mode_loss(torch.rand(9), torch.rand(9, device="meta"), on_device=True)
     assert "on_device=True" in repr(MoDeLoss(order=1, on_device=True))
     assert "on_device=False" in repr(MoDeConstraint(on_device=False))
-
-
-def test_constants_are_made_once():
-    plan, like = plan_of(check("mode", {"order": 1}), False), torch.rand(3)
-    assert constants_of(like, plan) is constants_of(torch.rand(5), plan)
 
 
 def test_tensors_that_travel_together():

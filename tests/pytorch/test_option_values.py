@@ -43,7 +43,6 @@ def assign(values):
 CONTAINERS = {
     "array of no dimension": ("max_slope", np.array(0.05), 0.4, assign(0.4)),
     "tensor of no dimension": ("max_slope", torch.tensor(0.05), 0.375, assign(0.375)),
-    "integer array": ("bins", np.array(4), 9, assign(9)),
     "integer tensor": ("bins", torch.tensor(4), 9, assign(9)),
     "edges, array": ("edges", np.array([0.0, 0.2, 1.0]), [0, 0.7, 1], assign([0, 0.7, 1])),
     "edges, tensor": ("edges", torch.tensor([0.0, 0.2, 1.0]), [0, 0.5, 1], assign([0, 0.5, 1])),
@@ -55,8 +54,6 @@ CONTAINERS = {
         [[0, 0.7, 1]],
         lambda edges: assign([0, 0.7, 1])(edges[0]),
     ),
-    "edges of one variable, tensor": ("edges", torch.tensor([[0.0, 0.2, 1.0]]), [[0, 0.5, 1]], assign([[0, 0.5, 1]])),
-    "bins of one variable, array": ("bins", np.array([4]), [9], assign([9])),
     "mass_range of one variable, list": (
         "mass_range",
         [[0.0, 0.5]],
@@ -92,14 +89,6 @@ def test_a_module_keeps_what_it_was_made_with(module):
     edges[1], label[0] = 0.7, 5
     assert value() == before
     assert repr(loss) == shown and "edges=(0.0, 0.2, 1.0)" in shown and "background_label=(0, 1)" in shown
-
-
-def test_a_module_with_a_transform_keeps_what_it_was_made_with():
-    slope = np.array(0.05)
-    loss = MoDeLoss(order=1, max_slope=slope, score_transform=torch.sqrt)
-    before = loss(SCORE_TENSOR, torch.zeros(500), MASS_TENSOR)
-    slope[...] = 0.4
-    assert loss(SCORE_TENSOR, torch.zeros(500), MASS_TENSOR) == before
 
 
 class Array(np.ndarray):
@@ -148,15 +137,3 @@ def test_bins_that_are_none_are_bins_that_were_not_given(frontend):
     for zero in (0, np.array(0), torch.tensor(0)):
         with pytest.raises(ValueError, match="^bins = 0: must be at least 1$"):
             frontend(bins=zero)
-
-
-def test_bins_that_are_not_given_are_as_many_as_the_events_allow():
-    assert len(libmode.mode_edges(MASS[:9])) < 10
-    libmode.mode_loss(SCORE[:9], MASS[:9])
-    assert len(libmode.mode_edges(np.arange(100_000.0))) == 33
-    with pytest.raises(libmode.BatchError, match="9 selected events cannot fill bins = 32"):
-        libmode.mode_loss(SCORE[:9], MASS[:9], bins=32)
-    # Of many events with little weight fewer count.
-    weight = np.where(np.arange(500) % 10 == 0, 1.0, 1e-9)
-    assert len(libmode.mode_edges(MASS, weight=weight)) < len(libmode.mode_edges(MASS))
-    assert len(libmode.mode_moments(SCORE, MASS, weight=weight).edges) == len(libmode.mode_edges(MASS, weight=weight))

@@ -56,13 +56,6 @@ def test_the_floor_limits_the_weights():
     assert steep[0] < steep[1] and floored.effective_size > free.effective_size
 
 
-def test_flat_spectra_need_no_weights():
-    mass = torch.arange(1000.0).repeat(2)
-    planing = Planing(mass, torch.arange(2).repeat_interleave(1000), bins=10)
-    torch.testing.assert_close(planing.weight, torch.ones(2000))
-    assert planing.effective_size == pytest.approx(1000)
-
-
 BAD = {
     "not finite": (lambda m, y: Planing(m.where(torch.arange(len(m)) != 7, torch.nan), y), r"mass\[7, 0\] = nan|mass\[7\] = nan"),
     "one class": (lambda m, y: Planing(m, 0 * y), "no signal event"),

@@ -48,17 +48,6 @@ def test_the_strength_keeps_its_meaning():
     assert means[0] > 10 * errors[0]
 
 
-def test_old_scores_are_not_kept():
-    """What passed off an undecorrelated network: scores of earlier steps, averaged. Each call now has its own."""
-    mode = MoDeLoss(order=0)
-    first, second = events(400), events(400, 2)
-    alone = mode(*second).item()
-    mode(*first)
-    assert mode(*second).item() == alone
-    with pytest.raises(TypeError, match="history"):
-        MoDeLoss(history=8000)
-
-
 # -------------------------------------------------------------------- Reference
 
 
@@ -105,11 +94,6 @@ def test_it_draws_different_background_events_and_scores_them(kind, size):
     assert not score.requires_grad and network.modes == [False] and network.training
     if size < 5000:
         assert not torch.equal(reference(network).mass[:10], mass[:10])
-
-
-def test_a_function_may_stand_for_the_network():
-    found = Reference(table()[:3], 50)(lambda inputs: inputs[:, 0].sigmoid())
-    assert found.weight is None and found.score.shape == (50,)
 
 
 @pytest.mark.parametrize(

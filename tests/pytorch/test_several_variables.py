@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 import torch
 from libmode.torch import Events, MoDeLoss, _op, mode_loss
-from libmode.torch.baselines import DisCoLoss, FlatnessLoss
 
 N = 120
 OPTIONS = {"order": 1, "bins": (4, 5), "mass_range": (None, (0.0, 1.0))}
@@ -119,52 +118,11 @@ def test_opcheck(given):
     assert set(torch.library.opcheck(torch.ops.libmode.loss.default, arguments).values()) == {"SUCCESS"}
 
 
-def test_vmap_over_batches():
-    batches = [events(seed) for seed in range(3)]
-    stacked = [torch.stack([values.detach() for values in tensors]) for tensors in zip(*batches, strict=True)]
-    losses = torch.vmap(of_function)(*stacked)
-    grads = torch.vmap(torch.func.grad(of_function))(*stacked)
-    for (score, *others), loss, grad in zip(batches, losses, grads, strict=True):
-        want, want_grad = value_and_grad(lambda s: of_function(s, *others), score)  # noqa: B023
-        assert loss == want and (grad.numpy() == want_grad).all()
-
-
-@pytest.mark.parametrize("module, options", [(DisCoLoss, {}), (FlatnessLoss, {"bins": (4, 5)})])
-def test_the_other_modules(module, options):
-    score, target, mass, weights, category = events()
-    loss = module(**options)
-    shares = [weights[(target == 0) & (category == c)].sum() for c in (0, 1)]
-    parts = [loss(score[c], target[c], mass[c], weights[c]) for c in (category == 0, category == 1)]
-    want = (shares[0] * parts[0] + shares[1] * parts[1]) / sum(shares)
-    torch.testing.assert_close(loss(score, target, mass, weights, category=category), want, rtol=1e-12, atol=0)
-
-
 def test_score_transform():
     score, target, mass, weights, category = events()
     transformed = MoDeLoss(bins=4, score_transform=torch.sqrt)(score, target, mass, weights, category=category)
     want = mode_loss(score.sqrt(), mass, weight=weights, label=target, category=category, bins=4)
     torch.testing.assert_close(transformed, want, rtol=1e-12, atol=0)
-
-
-def test_half_precision():
-    score, target, mass, weights, category = events()
-    low = mass.half()
-    limits = {"bins": 4, "mass_range": ((0.0, 0.9), (0.05, 1.0))}
-    loss = MoDeLoss(**limits)(score.half(), target, low, weights.half(), category=category)
-    want = MoDeLoss(**limits)(score.half().float(), target, low.float(), weights.half().float(), category=category)
-    assert loss.dtype == torch.float32
-    torch.testing.assert_close(loss, want.float(), rtol=1e-5, atol=0)
-
-
-def test_options_of_each_variable_are_copied():
-    score, target, mass, *_ = events()
-    edges = [np.array([0.0, 0.5, 1.0]), torch.tensor([0.0, 0.2, 1.0])]
-    loss = MoDeLoss(edges=edges)
-    before = loss(score, target, mass)
-    edges[0][1] = 0.9
-    edges[1][1] = 0.9
-    assert loss(score, target, mass) == before != MoDeLoss(edges=edges)(score, target, mass)
-    assert "edges=((0.0, 0.5, 1.0), (0.0, 0.2" in repr(loss)
 
 
 # ------------------------------------------------------------------ per_class
@@ -196,14 +154,6 @@ def test_per_class_is_the_mean_over_the_columns(background_label, compile):
     torch.testing.assert_close(grad, want_grad, rtol=1e-9, atol=1e-15)
 
 
-@pytest.mark.parametrize("module", [DisCoLoss, FlatnessLoss])
-def test_per_class_of_the_other_losses(module):
-    logits, target, mass, weights, _ = outputs()
-    pred = logits.softmax(1)
-    want = torch.stack([module()(pred[:, k], target, mass, weights) for k in range(3)]).mean()
-    assert module(per_class=True)(pred, target, mass, weights) == want
-
-
 def test_per_class_with_a_transform_and_a_bad_batch():
     logits, target, mass, *_ = outputs()
     pred = logits.softmax(1)
@@ -215,12 +165,6 @@ def test_per_class_with_a_transform_and_a_bad_batch():
         loss = skipping(pred, target + 1, mass)
     assert loss == 0 and skipping.skipped == 1
     assert torch.autograd.grad(loss, logits)[0].eq(0).all()
-
-
-def test_per_class_of_one_class_is_the_loss():
-    score, target, mass, *_ = events()
-    assert MoDeLoss(bins=4, per_class=True)(score[:, None], target, mass) == MoDeLoss(bins=4)(score, target, mass)
-    assert repr(MoDeLoss(bins=4, per_class=True)) == "MoDeLoss(bins=4, per_class=True)"
 
 
 # --------------------------------------------------------------------- errors

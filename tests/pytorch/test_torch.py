@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 import torch
 from libmode.torch import MoDeLoss, _op, mode_loss
-from libmode.torch.baselines import DisCoLoss, FlatnessLoss
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 N = 60
@@ -89,13 +88,6 @@ def test_opcheck_on_inputs_that_require_grad(name, dtype):
     opcheck(score, mass, None, None, None, encoded)
 
 
-@looks_at_copies
-def test_opcheck_on_columns_that_are_not_contiguous():
-    score, mass, weight, target = events()
-    table = torch.stack([score.detach(), mass, weight], dim=1).requires_grad_()
-    opcheck(table[:, 0], table[:, 1].detach(), table[:, 2].detach(), target, None, MoDeLoss(bins=5)._encoded)
-
-
 def test_opcheck_of_the_backward_operator():
     grad = torch.linspace(-1, 1, N)
     results = torch.library.opcheck(
@@ -124,26 +116,6 @@ def test_compiled_without_a_graph_break_it_gives_what_it_gives_eagerly(name, bac
     torch.testing.assert_close(grad_of(compiled, score), grad_of(eager, score), rtol=1e-10, atol=1e-14)
 
 
-@pytest.mark.parametrize("loss", [DisCoLoss(unbiased=True), FlatnessLoss(bins=5)], ids=["disco", "flatness"])
-def test_the_other_losses_are_compiled_without_a_graph_break(loss):
-    score, mass, weight, target = events()
-
-    def step(logits):
-        return 3 * loss(torch.sigmoid(logits), target, mass, weight)
-
-    eager, compiled = step(score), torch.compile(step, fullgraph=True, backend="aot_eager")(score)
-    torch.testing.assert_close(compiled, eager, rtol=1e-10, atol=0)
-    torch.testing.assert_close(grad_of(compiled, score), grad_of(eager, score), rtol=1e-10, atol=1e-14)
-    assert loss(score.to("meta"), target.to("meta"), mass.to("meta"), weight.to("meta")).shape == ()
-
-
-@looks_at_copies
-@pytest.mark.parametrize("loss", [DisCoLoss(), FlatnessLoss(bins=5)], ids=["disco", "flatness"])
-def test_opcheck_of_the_other_losses(loss):
-    score, mass, weight, target = events()
-    opcheck(score, mass, weight, target, None, loss._encoded)
-
-
 def test_without_a_private_name_of_torch_only_torch_func_is_lost(monkeypatch):
     monkeypatch.setattr(_op, "in_torch_func", bool)
     score, mass, weight, target = events()
@@ -161,16 +133,6 @@ def test_compiled_once_it_takes_batches_of_any_size():
         assert compiled(score, target, mass) == loss(score, target, mass)
 
 
-@pytest.mark.parametrize("options", [dict(order=2), dict(edges=np.array([0, 0.5, 1]), background_label=(0,))], ids=str)
-def test_the_function_is_compiled_without_a_graph_break(options):
-    score, target, mass = torch.rand(50), torch.zeros(50), torch.rand(50)
-
-    def loss(score):
-        return mode_loss(score, mass, label=target, **options)
-
-    assert torch.compile(loss, fullgraph=True, backend="aot_eager")(score) == loss(score)
-
-
 def test_fake_tensors_have_the_shape_type_and_device_of_real_ones():
     for dtype in (torch.float16, torch.bfloat16, torch.float32, torch.float64):
         score, mass, *_ = events(dtype)
@@ -181,19 +143,6 @@ def test_fake_tensors_have_the_shape_type_and_device_of_real_ones():
             fake = torch.ops.libmode.loss(*fakes, None, None, None, MoDeLoss(bins=2)._encoded)
         for f, r in zip(fake, real, strict=True):
             assert (f.shape, f.dtype, f.device, f.stride()) == (r.shape, r.dtype, r.device, r.stride())
-
-
-@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
-def test_half_precision_is_computed_in_single(dtype):
-    score, mass, weight, target = events(dtype)
-    loss = MoDeLoss(order=1, bins=5)(score, target, mass, weight)
-    single = score.detach().float().requires_grad_()
-    want = MoDeLoss(order=1, bins=5)(single, target, mass.float(), weight.float())
-    assert loss.dtype == torch.float32
-    assert loss == want
-    grad = grad_of(loss, score)
-    assert grad.dtype == dtype
-    torch.testing.assert_close(grad, grad_of(want, single).to(dtype))
 
 
 def test_types_may_differ_between_arguments():
@@ -268,24 +217,6 @@ def test_targets_of_every_type_select_the_same_events(dtype, background):
     assert (grad_of(loss, score)[~mine] == 0).all()
 
 
-@pytest.mark.parametrize("given", ["column", "strided", "bfloat16"])
-def test_targets_of_every_layout_select_the_same_events(given):
-    score, mass, weight, target = events()
-    of = {
-        "column": lambda: target.float()[:, None],
-        "strided": lambda: torch.stack([target, 1 - target], 1)[:, 0],
-        "bfloat16": lambda: target.bfloat16(),
-    }
-    assert MoDeLoss(bins=5)(score, of[given](), mass, weight) == MoDeLoss(bins=5)(score, target.int(), mass, weight)
-
-
-def test_a_sequence_of_background_labels_is_a_sum():
-    score, mass, weight, target = events()
-    both = MoDeLoss(background_label=(0, 1), bins=5)(score, target, mass, weight)
-    parts = [MoDeLoss(background_label=label, bins=5)(score, target, mass, weight) for label in (0, 1)]
-    torch.testing.assert_close(both, sum(parts), rtol=1e-14, atol=0)
-
-
 def test_background_only_false_pools_all_events():
     score, mass, weight, target = events()
     loss = MoDeLoss(background_only=False, bins=5)(score, target, mass, weight)
@@ -350,13 +281,6 @@ def test_a_second_derivative_is_a_clear_error(route, through):
         torch.autograd.grad(grad.square().sum(), score)
 
 
-@pytest.mark.parametrize("route", ROUTES)
-def test_a_hessian_is_a_clear_error(route):
-    score, mass, _, target = events()
-    with pytest.raises(RuntimeError, match="no second derivative"):
-        torch.autograd.functional.hessian(lambda s: ROUTES[route](torch.sigmoid(s), mass, target), score.detach())
-
-
 def test_the_gradient_that_the_operator_returns_is_not_differentiable():
     score, mass, _, target = events()
     _, grad = torch.ops.libmode.loss(score, mass, None, target, None, MoDeLoss(bins=5)._encoded)
@@ -384,22 +308,6 @@ def test_copies_give_the_same_loss(duplicate):
     other = duplicate(original)
     assert repr(other) == repr(original)
     assert other(score, target, mass, weight) == original(score, target, mass, weight)
-
-
-def test_options_of_numpy_types_are_accepted():
-    score, mass, weight, target = events()
-    edges = np.array([0, 0.3, 1])
-    loss = MoDeLoss(order=np.int64(1), edges=edges, max_slope=np.float32(0.5), background_label=np.array([1, 0]))
-    want = MoDeLoss(order=1, edges=[0, 0.3, 1], max_slope=0.5, background_label=[1, 0])
-    assert loss(score, target, mass, weight) == want(score, target, mass, weight)
-
-
-def test_it_holds_no_state():
-    loss = MoDeLoss(order=1)
-    assert not loss.state_dict()
-    assert not list(loss.parameters())
-    loss.load_state_dict({})
-    assert loss.to(torch.float64).eval() is loss
 
 
 def test_an_error_of_the_core_comes_through_compiled_code():

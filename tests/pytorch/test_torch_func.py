@@ -78,13 +78,6 @@ def test_vmap_over_batches_with_and_without_grad(loss):
     assert torch.equal(torch.func.grad(lambda *a: torch.vmap(loss)(*a).sum())(*stacked), grads)
 
 
-def test_vmap_over_the_scores_alone_and_over_another_dimension():
-    score, target, mass, weights = events()
-    scores = torch.stack([score, 1 - score], dim=1)
-    losses = torch.vmap(LOSSES["mode"], in_dims=(1, None, None, None))(scores, target, mass, weights)
-    assert losses.tolist() == [LOSSES["mode"](s, target, mass, weights).item() for s in (score, 1 - score)]
-
-
 @every_loss
 @pytest.mark.parametrize(
     "twice",
@@ -109,16 +102,3 @@ def test_a_transform_of_the_score_goes_with_grad():
     for transformed in (torch.vmap(loss), torch.vmap(torch.func.grad(loss))):
         with pytest.raises(RuntimeError, match="torch.vmap cannot transform a MoDeLoss with score_transform"):
             transformed(*twice)
-
-
-def test_an_ensemble_is_trained_with_vmap_as_one_by_one():
-    torch.manual_seed(0)
-    _, target, mass, _ = events()
-    x, weight = torch.randn(N, 2, dtype=torch.float64), torch.randn(3, 2, dtype=torch.float64)
-
-    def loss(w):
-        return LOSSES["mode"](torch.sigmoid(x @ w), target, mass)
-
-    got = torch.vmap(torch.func.grad(loss))(weight)
-    for row, w in zip(got, weight, strict=True):
-        torch.testing.assert_close(row, torch.func.grad(loss)(w), rtol=1e-12, atol=0)

@@ -83,16 +83,6 @@ def test_a_module_is_made_by_keywords(module):
     )
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_modules_are_called_alike(module):
-    parameters = inspect.signature(module.forward).parameters
-    assert list(parameters)[:5] == ["self", "pred", "target", "mass", "weight"]
-    assert parameters["weight"].default is None
-    named = ["category", "reference"] if module is MoDeLoss else ["category"]
-    assert list(parameters)[5:] == named
-    assert all(parameters[name].kind is inspect.Parameter.KEYWORD_ONLY for name in named)
-
-
 def test_compat_keeps_the_signature_of_modeloss():
     names = list(inspect.signature(compat.MoDeLoss).parameters)
     assert names[:4] == ["bins", "sbins", "memory", "background_label"]
