@@ -1,7 +1,6 @@
 """Other methods of the field, to compare MoDe with."""
 
-from .disco import DisCoLoss
-from .flatness import FlatnessLoss
+from .losses import DisCoLoss, FlatnessLoss
 from .planing import Planing
 
 __all__ = ["DisCoLoss", "FlatnessLoss", "Planing"]

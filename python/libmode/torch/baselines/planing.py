@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,6 +19,8 @@ BINS = (50, 20, 10)  # of each variable, of one, two, three and more
 TARGETS = ("signal", "flat")
 
 Doubles = NDArray[np.float64]
+Chosen = NDArray[np.bool_]
+Ratio = Callable[[Doubles], Doubles]
 
 
 class Planing:
@@ -129,13 +133,15 @@ class Planing:
         for column in masses.T:
             if column.min() == column.max():
                 raise ValueError(f"all masses are {column[0]:g}: there is nothing to plane")
-        by: _Histograms | _Classified
         if classifier is None:
-            chosen_bins = BINS[min(masses.shape[1], 3) - 1] if bins is None else bins
-            by = _Histograms(masses, background, weigh, chosen_bins, target, floor)
+            given = BINS[min(masses.shape[1], 3) - 1] if bins is None else bins
+            cells = Cells([given] if masses.shape[1] == 1 else given, masses)
+            ratio = partial(_of_cells, cells, masses, weigh, floor)
         else:
-            by = _Classified(masses, background, weigh, classifier, target, floor)
-        self._by = by
+            ratio = partial(_of_classifier, classifier, masses, weigh, floor)
+        self._ratios = {True: ratio(background, None if target == "flat" else ~background)}
+        if target == "flat":
+            self._ratios[False] = ratio(~background, None)
         raw = self._raw(masses, background)
         self._means = np.array([np.average(raw[of], weights=weigh[of]) for of in (~background, background)])
         found = raw / self._means[background.astype(int)]
@@ -159,78 +165,61 @@ class Planing:
 
     def _raw(self, masses: Doubles, background: NDArray[np.bool_]) -> Doubles:
         found = np.ones(len(masses))
-        for is_background in (True, False) if self._target == "flat" else (True,):
+        for is_background, ratio in self._ratios.items():
             if (of := background == is_background).any():
-                found[of] = self._by.ratio(masses[of], is_background)
+                found[of] = ratio(masses[of])
         return found
 
 
-class _Histograms:
-    """Ratios of the contents of the cells of a grid."""
+# The density that is wanted, over that which is there, as a function of masses (m, d). The wanted one is flat where no
+# events are given for it.
 
-    def __init__(
-        self, masses: Doubles, background: NDArray[np.bool_], weigh: Doubles, bins: Any, target: str, floor: float
-    ) -> None:
-        self._cells = Cells([bins] if masses.shape[1] == 1 else bins, masses)
-        place = self._place(masses)
-        signal, of_background = (
-            np.bincount(place[of], weigh[of], self._cells.count) / weigh[of].sum() for of in (~background, background)
-        )
-        flat = np.full(self._cells.count, 1 / self._cells.count)
-        self._ratios = {True: self._over(signal if target == "signal" else flat, of_background, floor)}
-        if target == "flat":
-            self._ratios[False] = self._over(flat, signal, floor)
 
-    def _over(self, wanted: Doubles, there: Doubles, floor: float) -> Doubles:
-        for name, shares in (("wanted", wanted), ("there", there)):
-            if (shares < 0).any():
-                where = self._cells.name(int(np.argmin(shares)))
-                raise ValueError(f"weight has a negative sum in {where} of {name}: give fewer bins")
-        below = np.maximum(there, floor / self._cells.count)
-        if ((below == 0) & (wanted > 0)).any():
-            where = self._cells.name(int(np.argmax((below == 0) & (wanted > 0))))
-            raise ValueError(f"{where}, has signal but no background: give a floor, or fewer bins")
-        return np.divide(wanted, below, out=np.zeros_like(wanted), where=below > 0)
+def _of_cells(
+    cells: Cells, masses: Doubles, weigh: Doubles, floor: float, there: Chosen, wanted: Chosen | None
+) -> Ratio:
+    low, high = np.transpose([axis.edges[[0, -1]] for axis in cells.axes])
 
-    def _place(self, masses: Doubles) -> NDArray[np.intp]:
-        low, high = np.transpose([axis.edges[[0, -1]] for axis in self._cells.axes])
-        return self._cells.find(np.clip(masses, low, high))
+    def place(masses: Doubles) -> NDArray[np.intp]:
+        return cells.find(np.clip(masses, low, high))
 
-    def ratio(self, masses: Doubles, is_background: bool) -> Doubles:
-        found: Doubles = self._ratios[is_background][self._place(masses)]
+    def shares(of: Chosen) -> Doubles:
+        found: Doubles = cells.sums(place(masses[of]), weigh[of]) / weigh[of].sum()
+        if (found < 0).any():
+            raise ValueError(f"weight has a negative sum in {cells.name(int(np.argmin(found)))}: give fewer bins")
         return found
 
+    flat = 1 / cells.count
+    goal = np.full(cells.count, flat) if wanted is None else shares(wanted)
+    below = np.maximum(shares(there), floor * flat)
+    if (empty := (below == 0) & (goal > 0)).any():
+        where = cells.name(int(np.argmax(empty)))
+        raise ValueError(f"{where}, has signal but no background: give a floor, or fewer bins")
+    ratios = np.divide(goal, below, out=np.zeros_like(goal), where=below > 0)
+    return lambda masses: ratios[place(masses)]
 
-class _Classified:
-    """Ratios of densities from the probabilities of classifiers."""
 
-    def __init__(
-        self, masses: Doubles, background: NDArray[np.bool_], weigh: Doubles, classifier: Any, target: str, floor: float
-    ) -> None:
-        self._most = 1 / floor if floor > 0 else np.inf
-        self._range = masses.min(axis=0), masses.max(axis=0)
-        self._fitted = {True: self._trained(classifier, masses, ~background, weigh)} if target == "signal" else {}
-        if target == "flat":
-            rng = np.random.default_rng(0)
-            for is_background, of in ((True, background), (False, ~background)):
-                uniform = rng.uniform(*self._range, masses[of].shape)
-                both = np.concatenate([masses[of], uniform])
-                wanted = np.arange(len(both)) >= len(uniform)
-                scaled = np.concatenate([weigh[of], np.ones(len(uniform))])
-                self._fitted[is_background] = self._trained(classifier, both, wanted, scaled)
+def _of_classifier(
+    classifier: Any, masses: Doubles, weigh: Doubles, floor: float, there: Chosen, wanted: Chosen | None
+) -> Ratio:
+    from sklearn.base import clone
 
-    @staticmethod
-    def _trained(classifier: Any, masses: Doubles, wanted: NDArray[np.bool_], weigh: Doubles) -> Any:
-        from sklearn.base import clone
+    low, high = masses.min(axis=0), masses.max(axis=0)
+    if wanted is None:
+        uniform = np.random.default_rng(0).uniform(low, high, masses[there].shape)
+        masses = np.concatenate([masses[there], uniform])
+        weigh = np.concatenate([weigh[there], np.ones(len(uniform))])
+        wanted = np.arange(len(masses)) >= len(uniform)
+    scaled = weigh / np.where(wanted, weigh[wanted].sum(), weigh[~wanted].sum()) * len(masses) / 2
+    made = clone(classifier)
+    fitted = made.fit(masses, wanted, sample_weight=scaled) if np.ptp(scaled) > 0 else made.fit(masses, wanted)
 
-        made = clone(classifier)
-        scaled = np.where(wanted, weigh / weigh[wanted].sum(), weigh / weigh[~wanted].sum()) * len(masses) / 2
-        return made.fit(masses, wanted, sample_weight=scaled) if np.ptp(scaled) > 0 else made.fit(masses, wanted)
+    def ratio(masses: Doubles) -> Doubles:
+        q = fitted.predict_proba(np.clip(masses, low, high))[:, 1]
+        found: Doubles = np.minimum(q / np.maximum(1 - q, 1e-12), 1 / floor if floor > 0 else np.inf)
+        return found
 
-    def ratio(self, masses: Doubles, is_background: bool) -> Doubles:
-        q = self._fitted[is_background].predict_proba(np.clip(masses, *self._range))[:, 1]
-        ratio: Doubles = np.minimum(q / np.maximum(1 - q, 1e-12), self._most)
-        return ratio
+    return ratio
 
 
 def _array(values: Any) -> Any:
