@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from libmode.plots import OKABE_ITO, style
+from libmode.plots import style
+from libmode.plots._style import OKABE_ITO
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 

@@ -14,12 +14,13 @@ import matplotlib.pyplot as plt
 import numpy as np
 import torch
 from libmode import metrics, plots
+from libmode.plots._style import OKABE_ITO
 from libmode.torch import MoDeConstraint
 
 IMAGES = Path(__file__).parent / "images"
 COLOURS: dict[int | None, str] = {
     None: "0.45",
-    **{k: plots.OKABE_ITO[c] for k, c in enumerate(("vermillion", "blue", "bluish green"))},
+    **{k: OKABE_ITO[c] for k, c in enumerate(("vermillion", "blue", "bluish green"))},
 }
 GAP = {"hspace": 0.3, "wspace": 0.3}
 
@@ -129,7 +130,7 @@ def one_event() -> None:
     line = np.polynomial.Polynomial.fit(centre, inside.cdf[0], 1)
 
     figure, (first, second, third, fourth) = plt.subplots(1, 4, figsize=(13.5, 3.5), gridspec_kw=GAP)
-    blue, red = plots.OKABE_ITO["blue"], plots.OKABE_ITO["vermillion"]
+    blue, red = OKABE_ITO["blue"], OKABE_ITO["vermillion"]
     first.plot(mass, score, ".", color="0.6")
     first.plot(mass[bin_of == own], score[bin_of == own], ".", color=blue)
     for edge in edges:
@@ -143,7 +144,7 @@ def one_event() -> None:
 
     third.plot(centre, inside.cdf[0], "o", color="0.6")
     third.plot(centre[own], inside.cdf[0, own], "o", color=blue)
-    third.plot(centre, line(centre), color=plots.OKABE_ITO["bluish green"], lw=2)
+    third.plot(centre, line(centre), color=OKABE_ITO["bluish green"], lw=2)
     for k in range(8):
         third.plot([centre[k]] * 2, [inside.cdf[0, k], line(centre[k])], color=blue if k == own else "0.6", lw=1)
     third.set(title="3. at its score, all bins: a line?", xlabel="mass", ylabel="$F_b(s)$ at its score", ylim=(0, 1.05))

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from libmode import metrics
 
+from ..plane import rms_pull
 from .events import Events
-from .uniformity import cvm_of_neighbours, sde, sde_of_neighbours
+from .uniformity import cvm, cvm_of_neighbours, sde, sde_of_neighbours
 
 EFFICIENCIES = (0.5, 0.6, 0.7, 0.8, 0.9)  # of signal, over which hep_ml takes the mean of SDE^2
 BINS = 10  # of each squared mass; as hep_ml has by default
@@ -28,8 +29,8 @@ def measured(score: np.ndarray, events: Events) -> dict[str, float]:
     return {
         "auc": metrics.auc(score, events.label),
         "sde": sde(own, mass, cuts, BINS),
-        "cvm": metrics.cvm_flatness(own, mass, BINS),
+        "cvm": cvm(own, mass, BINS),
         "sde_knn": sde_of_neighbours(own, mass, cuts, NEIGHBOURS),
         "cvm_knn": cvm_of_neighbours(own, mass, NEIGHBOURS),
-        "rms_pull": metrics.residual_map(own, mass, cuts[2], bins=BINS).rms_pull,
+        "rms_pull": rms_pull(own, mass, cuts[2], BINS),
     }

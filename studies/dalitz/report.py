@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 from libmode import plots
-from libmode.plots import OKABE_ITO
+from libmode.plots._style import OKABE_ITO
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, NullFormatter
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-from libmode.plots import OKABE_ITO, efficiency, roc, style
+from libmode.plots import efficiency, roc, style
+from libmode.plots._style import OKABE_ITO
 from matplotlib.figure import Figure
 
 from .classifiers import AGNOSTIC

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from libmode import plots
-from libmode.plots import OKABE_ITO
+from libmode.plots._style import OKABE_ITO
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -231,9 +231,9 @@ def _tradeoff(shown: Mapping[str, list[Results]]) -> Figure:
         )
         fitted = np.isfinite(bias)
         marker = {"marker": "o" if name.startswith("MoDe") else "^", "color": COLOURS[name]}
-        plots.rejection_against_jsd(left, jsd, rejection, label=name, **marker)
+        left.plot(1 / jsd, rejection, ls="none", label=name, **marker)
         right.errorbar(rejection[fitted], np.abs(bias[fitted]), 1, ls="none", **marker)
-    left.set(ylabel="background rejection at 50%")
+    left.set(xlabel="1 / JSD", ylabel="background rejection at 50%", xscale="log")
     right.set(xlabel="background rejection at 50%", ylabel="|fitted signal| over its error", yscale="symlog")
     right.set_yticks([0, 1, 10, 100], ["0", "1", "10", "100"])
     _legend(figure, left)

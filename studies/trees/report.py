@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from libmode import plots
-from libmode.plots import OKABE_ITO
+from libmode.plots._style import OKABE_ITO
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 from libmode import plots
-from libmode.plots import OKABE_ITO
+from libmode.plots._style import OKABE_ITO
 from matplotlib.figure import Figure
 
 from .classifiers import METHODS
@@ -82,14 +82,13 @@ def _rejection_against_jsd(scans: Mapping[str, list[Point]]) -> Figure:
     for name, scan in scans.items():
         jsd, jsd_error = np.array([over_seeds(p.values("jsd")) for p in scan]).T
         r50, r50_error = np.array([p.r50 for p in scan]).T
-        plots.rejection_against_jsd(
-            axes, jsd, r50, jsd_error=jsd_error, rejection_error=r50_error,
-            scan=[p.classifier.strength for p in scan], label=name, color=COLOURS[name], **_marker(name),
-        )  # fmt: skip
+        order = np.argsort([p.classifier.strength for p in scan], kind="stable")
+        points = np.array([1 / jsd, r50, r50_error, jsd_error / jsd**2])[:, order]
+        axes.errorbar(*points, label=name, color=COLOURS[name], **_marker(name))
     # The ceiling depends on how many jets are selected: a line of its own, through all classifiers.
     blind = sorted((p.r50.mean, float(np.mean(p.values("blind_jsd")))) for p in _all(scans))
     axes.plot([1 / jsd for _, jsd in blind], [r50 for r50, _ in blind], color="black", ls=":", label="mass-blind")
-    axes.set(ylabel="R50")
+    axes.set(xlabel="1 / JSD", ylabel="R50", xscale="log")
     axes.legend(fontsize="small")
     return figure
 

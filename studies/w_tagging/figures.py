@@ -6,7 +6,8 @@ import argparse
 from pathlib import Path
 
 import numpy as np
-from libmode.plots import OKABE_ITO, style
+from libmode.plots import style
+from libmode.plots._style import OKABE_ITO
 from matplotlib.figure import Figure
 
 from ..pages import DOCS

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from libmode import plots
+from libmode.plots._style import OKABE_ITO
 from matplotlib.figure import Figure
 
 from .. import pages
@@ -124,7 +125,7 @@ def _three(values: Any) -> str:
 def figure(results: Mapping[str, Any]) -> Figure:
     """The frontier of each problem."""
     drawn = Figure(figsize=(15, 7), layout="constrained")
-    colours = plots.OKABE_ITO
+    colours = OKABE_ITO
     for axes, problem in zip(drawn.subplots(2, 5).flat, PROBLEMS, strict=True):
         found = {method: medians(trainings) for method, trainings in of_method(results, problem).items()}
         for kind, name, colour in (("fixed", "fixed strengths", "blue"), ("DisCo", "DisCo", "bluish green")):

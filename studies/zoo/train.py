@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
+from ..plane import rms_pull
 from .problems import PROBLEMS, Events, Problem, events_of
 
 EFFICIENCIES = (0.8, 0.5, 0.2)
@@ -141,7 +142,7 @@ def _selection(
     else:
         cut = metrics.threshold(logit, test.label, signal_efficiency=efficiency, weight=weight)
     if mass.ndim == 2:
-        residual = metrics.residual_map(logit[flat], mass, cut, bins=10).rms_pull
+        residual = rms_pull(logit[flat], mass, cut, 10)
         return {"residual": residual, "turns": np.nan, "slopes": np.nan}
     selected, edges = logit[flat] >= cut, np.unique(np.quantile(mass, np.linspace(0, 1, 21)))
     found = metrics.flatness(mass, selected, edges, degree=problem.options["order"], weight=weight[flat])

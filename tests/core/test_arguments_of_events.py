@@ -31,11 +31,8 @@ def arguments(function):
     rng = np.random.default_rng(1)
     given = {"score": rng.random(N), "mass": rng.random(N), "weight": rng.random(N), "category": np.arange(N) % 2}
     given |= {"second": rng.random(N), "label": np.arange(N) % 2, "selected": rng.random(N) < 0.5, **OTHERS}
-    if function in (metrics.efficiency_map, metrics.residual_map):
-        given["mass"] = rng.random((N, 2))
     parameters = inspect.signature(function).parameters
-    if "cut" in parameters and parameters["cut"].default is None:
-        del given["cut"]  # which belongs to a histogram
+    given.pop("cut", None)  # which belongs to a histogram
     return {name: values for name, values in given.items() if name in parameters}
 
 

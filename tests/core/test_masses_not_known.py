@@ -137,5 +137,5 @@ def test_other_losses_have_no_range():
 def test_bins_of_equal_width_in_metrics():
     score, mass = events()
     with pytest.warns(UserWarning, match="mass is -999 for 30 of 3000 events .* and give bins as edges"):
-        metrics.cvm_flatness(score, mass, bins=10)
-    assert warned(lambda: metrics.cvm_flatness(score, mass, bins=np.linspace(50, 400, 11))) == []
+        metrics.jsd(mass, score > 0.5, bins=10)
+    assert warned(lambda: metrics.jsd(mass, score > 0.5, bins=np.linspace(50, 400, 11))) == []

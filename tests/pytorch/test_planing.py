@@ -61,7 +61,7 @@ BAD = {
     "one class": (lambda m, y: Planing(m, 0 * y), "no signal event"),
     "no background": (lambda m, y: Planing(m, y, background_label=5), "no background event .* background_label = 5"),
     "one mass": (lambda m, y: Planing(0 * m, y), "all masses are 0"),
-    "bins": (lambda m, y: Planing(m, y, bins=0), r"bins\[0\] = 0"),
+    "bins": (lambda m, y: Planing(m, y, bins=0), r"bins = 0"),
     "floor": (lambda m, y: Planing(m, y, floor=2), "floor = 2"),
     "shape": (lambda m, y: Planing(m, y[1:]), "mass has length 200, but label has length 199"),
     "hole": (lambda m, y: Planing(m.where(y == 1, -m.abs()), y, floor=0), "has signal but no background"),

@@ -1,12 +1,12 @@
 """What the plots draw is what they were given."""
 
-import re
 from types import SimpleNamespace
 
 import matplotlib
 import numpy as np
 import pytest
 from libmode import plots
+from libmode.plots._style import OKABE_ITO
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
@@ -45,7 +45,6 @@ CALLS = {
     "efficiency": lambda axes, **more: plots.efficiency(axes, (EDGES, VALUE, ERROR), **more),
     "spectrum": lambda axes, **more: plots.spectrum(axes, *mass_and_selection()[:2], EDGES, **more),
     "roc": lambda axes, **more: plots.roc(axes, ([0, 0.5, 1], [0, 0.1, 1]), **more),
-    "rejection_against_jsd": lambda axes, **more: plots.rejection_against_jsd(axes, [0.1, 0.01], [9, 5], **more),
     "spurious_scan": lambda axes, **more: plots.spurious_scan(axes, ([60, 70], [1, -2], [2, 3]), **more),
     "frontier": lambda axes, **more: plots.frontier(axes, [3.0, 1.1], [0.9, 0.88], **more),
 }
@@ -54,7 +53,7 @@ each = pytest.mark.parametrize("call", [pytest.param(call, id=name) for name, ca
 
 def test_each_function_is_called_here():
     elsewhere = {"closure"}  # tests/peers/test_closure.py
-    assert set(CALLS) | elsewhere | {"efficiency_map", "residual_map", "OKABE_ITO", "style"} == set(plots.__all__)
+    assert set(CALLS) | elsewhere | {"style"} == set(plots.__all__)
 
 
 @each
@@ -95,13 +94,11 @@ def test_a_figure_is_saved_without_a_warning_and_no_setting_is_changed(call, tmp
 
 
 def test_colours_of_the_style():
-    assert all(re.fullmatch("#[0-9A-F]{6}", colour) for colour in plots.OKABE_ITO.values())
-    assert len(set(plots.OKABE_ITO.values())) == 8
+    assert len(set(OKABE_ITO.values())) == 8
     with plots.style():
-        lines = [Figure().subplots().plot([0, 1])[0]]
         cycle = matplotlib.rcParams["axes.prop_cycle"].by_key()["color"]
-    assert lines[0].get_color() == cycle[0] == plots.OKABE_ITO["blue"]
-    assert set(plots.OKABE_ITO.values()) - set(cycle) == {plots.OKABE_ITO["yellow"]}
+    assert cycle[0] == OKABE_ITO["blue"]
+    assert set(OKABE_ITO.values()) - set(cycle) == {OKABE_ITO["yellow"]}
 
 
 @pytest.mark.parametrize(
@@ -211,39 +208,6 @@ def test_roc(axes):
     assert labels(axes) == ("signal efficiency", "background rejection")
 
 
-def bars(axes):
-    """Ends (x, y) of the error bars that are drawn, (points, 2, 2): those along x, and those along y."""
-    drawn = [[bar for bar in collection.get_segments() if len(bar)] for collection in axes.collections]
-    return [np.array([bar for bar in found if np.isfinite(bar).all()]) for found in drawn]
-
-
-def test_rejection_against_jsd(axes):
-    plots.rejection_against_jsd(
-        axes, [0.01, 0.1, 0.0], [5, 9, 3], jsd_error=[0.001, 0.02, 0.1], rejection_error=[1, 2, 3],
-        scan=[10, 1, 100], label="MoDe[1]", blind_jsd=0.001,
-    )  # fmt: skip
-    line, ceiling = axes.lines
-    np.testing.assert_allclose(line.get_xydata(), [[10, 9], [100, 5], [np.nan, 3]])  # in order of the scan
-    along_x, along_y = bars(axes)
-    np.testing.assert_allclose(along_x, [[[8, 9], [12, 9]], [[90, 5], [110, 5]]])
-    np.testing.assert_allclose(along_y, [[[10, 7], [10, 11]], [[100, 4], [100, 6]]])
-    assert line.get_linestyle() == "-" and line.get_marker() == "o"
-    assert list(ceiling.get_xdata()) == [1000, 1000]
-    assert axes.get_xscale() == "log"
-    assert labels(axes) == ("1 / JSD", "background rejection")
-    assert set(legend(axes)) == {"MoDe[1]", "mass-blind"}
-
-
-def test_points_without_a_scan_are_not_joined_and_one_point_is_enough(axes):
-    plots.rejection_against_jsd(axes, 0.5, 3.0, rejection_error=0.5)
-    plots.rejection_against_jsd(axes, [0.25, 0.5], [1, 5], marker="s")
-    one, two = axes.lines
-    assert one.get_linestyle() == two.get_linestyle() == "None"
-    assert two.get_marker() == "s"
-    np.testing.assert_array_equal(one.get_xydata(), [[2, 3]])
-    np.testing.assert_array_equal(two.get_xydata(), [[4, 1], [2, 5]])
-
-
 def test_frontier(axes):
     plots.frontier(axes, [1.2, 5.0], [0.88, 0.91], quality_error=[0.01, 0.02], scan=[10, 1], label="fixed")
     plots.frontier(axes, 1.1, 0.89, marker="*", label="default")
@@ -253,6 +217,7 @@ def test_frontier(axes):
     assert [(text.get_text(), *text.xy) for text in axes.texts] == [("1", 5, 0.91), ("10", 1.2, 0.88)]
     assert legend(axes) == ["fixed", "default"]
     assert labels(axes) == ("residual over expected", "AUC or background rejection")
+    assert (fixed.get_linestyle(), default.get_linestyle()) == ("-", "None")
 
 
 def test_spurious_scan(axes):
@@ -300,12 +265,10 @@ BAD = [
     (plots.spectrum, ([1, 2], None, [5, 6]), {}, "mass has no event inside bins, 5 to 6"),
     (plots.roc, (([0, 1], [0, 1, 1]),), {}, "roc.false_positive_rate has length 3, but roc.signal_efficiency has length 2"),
     (plots.roc, ("roc",), {}, "roc is 'roc': expected the attributes signal_efficiency, false_positive_rate"),
-    (plots.rejection_against_jsd, ([0.1, 0.2], [1]), {}, "rejection has length 1, but jsd has length 2"),
-    (plots.rejection_against_jsd, ([0.1, -0.2], [1, 2]), {}, "jsd[1] = -0.2: expected numbers >= 0"),
-    (plots.rejection_against_jsd, (None, [1]), {}, "jsd is None"),
-    (plots.rejection_against_jsd, ([0.1], None), {}, "rejection is None"),
-    (plots.rejection_against_jsd, (0.1, 1), {"jsd_error": -1}, "jsd_error[0] = -1.0: expected numbers >= 0"),
-    (plots.rejection_against_jsd, (0.1, 1), {"blind_jsd": 0}, "blind_jsd = 0: expected a number > 0"),
+    (plots.frontier, ([1, 2], [1]), {}, "quality has length 1, but residual has length 2"),
+    (plots.frontier, (None, [1]), {}, "residual is None"),
+    (plots.frontier, (2, 1), {"quality_error": -1}, "quality_error[0] = -1.0: expected numbers >= 0"),
+    (plots.spectrum, (np.ones((4, 2)), None, [[0, 1, 2]] * 2), {}, "mass has 2 columns"),
     (plots.frontier, ([1, 0], [1, 2]), {}, "residual[1] = 0: expected numbers > 0"),
     (plots.spurious_scan, (([1, 2], [1], [1, 2]),), {}, "spurious.signal has length 1, but spurious.signal_mass has length 2"),
     (plots.spurious_scan, (([1, 2], [1, 2], [1]),), {}, "spurious.error has length 1, but spurious.signal_mass has length 2"),

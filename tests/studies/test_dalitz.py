@@ -4,9 +4,8 @@ import json
 
 import numpy as np
 import pytest
-from libmode import metrics
 
-from studies import pages
+from studies import pages, plane
 from studies.dalitz import boosting, networks, report
 from studies.dalitz.events import DAUGHTER_MASS, FEATURES, HIGH, LOW, PARENT_MASS, RHO, decays, momenta
 from studies.dalitz.study import QUICK, Size, Task
@@ -70,7 +69,7 @@ def test_signal_is_uniform_inside_the_border_and_background_is_not(events):
 
 def test_features_tell_the_place_but_for_the_first_two(events):
     signal = events.label == 1
-    pulls = [metrics.residual_map(column, events.mass[signal], 1.0 * np.median(column)).rms_pull
+    pulls = [plane.rms_pull(column, events.mass[signal], 1.0 * np.median(column), 10)
              for column in events.features[signal].T]  # fmt: skip
     assert max(pulls[:2]) < 1.5 and min(pulls[2:]) > 5
 

@@ -6,49 +6,49 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
+from numpy.polynomial.legendre import legvander
 from numpy.typing import NDArray
 
 from .._arrays import read, vector
 from .._far_masses import say_if_far
 from .._front import same_length
 
+Doubles = NDArray[np.float64]
+Edges = Doubles | tuple[Doubles, ...]  # of one mass, or of several
 
-def numbers(name: str, values: Any, like_name: str = "", like: NDArray[Any] | None = None) -> NDArray[np.float64]:
+
+def numbers(name: str, values: Any, like_name: str = "", like: NDArray[Any] | None = None) -> Doubles:
     """Finite numbers of shape (n,), n > 0, as many as ``like`` has."""
     array = vector(name, values)
     if like is not None:
         same_length(name, array, like_name, like)
     if len(array) == 0:
         raise ValueError(f"{name} is empty: expected at least one event")
-    array = array.astype(np.float64, copy=False)
-    finite = np.isfinite(array)
-    if not finite.all():
-        place = int(np.argmin(finite))
-        raise ValueError(f"{name}[{place}] = {array[place]}: expected a finite number")
-    return array
+    return _finite(name, array)
 
 
-def variables(mass: Any, like_name: str, like: NDArray[Any], count: int | None = None) -> NDArray[np.float64]:
-    """Finite masses of shape (n, d), as many events as ``like`` has; (n,) becomes (n, 1).
-
-    count : the number d of variables that there have to be; None for any, at least one
-    """
+def variables(mass: Any, like_name: str = "", like: NDArray[Any] | None = None) -> Doubles:
+    """Finite masses of shape (n, d), as many events as ``like`` has; (n,) becomes (n, 1)."""
     array = read("mass", mass)
-    if array.ndim == 1 and count is None:
+    if array.ndim == 1:
         return numbers("mass", array, like_name, like)[:, None]
-    if array.ndim != 2 or array.shape[1] == 0 or count not in (None, array.shape[1]):
-        wanted = "(n,) or (n, d)" if count is None else f"(n, {count})"
-        raise ValueError(f"mass has shape {array.shape}: expected {wanted}")
-    same_length("mass", array, like_name, like)
+    if array.ndim != 2 or 0 in array.shape:
+        raise ValueError(f"mass has shape {array.shape}: expected (n,) or (n, d), neither of them 0")
+    if like is not None:
+        same_length("mass", array, like_name, like)
+    return _finite("mass", array)
+
+
+def _finite(name: str, array: NDArray[Any]) -> Doubles:
     array = array.astype(np.float64, copy=False)
     bad = np.argwhere(~np.isfinite(array))
     if len(bad):
-        event, variable = bad[0].tolist()
-        raise ValueError(f"mass[{event}, {variable}] = {array[event, variable]}: expected a finite number")
+        place = ", ".join(map(str, bad[0]))
+        raise ValueError(f"{name}[{place}] = {array[tuple(bad[0])]}: expected a finite number")
     return array
 
 
-def weights(weight: Any, like_name: str, like: NDArray[Any]) -> NDArray[np.float64]:
+def weights(weight: Any, like_name: str, like: NDArray[Any]) -> Doubles:
     """Ones by default."""
     return np.ones(len(like)) if weight is None else numbers("weight", weight, like_name, like)
 
@@ -62,6 +62,11 @@ def yes_or_no(name: str, values: Any, meaning: str, like_name: str, like: NDArra
         raise ValueError(f"{name}[{place}] = {array[place]:g}: expected {meaning}")
     chosen: NDArray[np.bool_] = array == 1
     return chosen
+
+
+def labels(label: Any, score: Doubles) -> NDArray[np.bool_]:
+    """Which events are signal."""
+    return yes_or_no("label", label, "1 for signal or 0 for background", "score", score)
 
 
 def whole(name: str, value: Any, least: int) -> int:
@@ -83,132 +88,111 @@ def number(name: str, value: Any, low: float = -np.inf, high: float = np.inf) ->
     return float(value)
 
 
-def _equal(name: str, bins: Any, mass_name: str, mass: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Edges of so many bins from the lowest to the highest mass."""
-    low, high = float(np.min(mass)), float(np.max(mass))
-    if low == high:
-        raise ValueError(
-            f"{name} = {bins!r} between the lowest and the highest {mass_name}, and every {mass_name} is {low:g}"
-        )
-    count = whole(name, bins, 1)
-    say_if_far(mass, f"{name} as edges")
-    return np.linspace(low, high, count + 1)
+def only_events(**given: Any) -> None:
+    """TypeError for an argument that comes with events, where there is a histogram."""
+    for name, value in given.items():
+        if value is not None:
+            raise TypeError(f"{name} belongs to events: give a histogram without it")
 
 
 class Bins:
-    """Bins of mass: each holds its lower edge, the last one its upper edge too.
+    """Bins of one mass or, numbered along the last mass first, cells of the grid in several masses.
 
-    ``name`` and ``mass_name`` are what errors call the arguments.
-    """
+    A bin holds its lower edge, the last one its upper edge too.
 
-    def __init__(self, bins: Any, mass: NDArray[np.float64], name: str = "bins", mass_name: str = "mass") -> None:
-        self._names = name, mass_name
-        self.edges = numbers(name, bins) if np.ndim(bins) else _equal(name, bins, mass_name, mass)
-        self.count = len(self.edges) - 1
-        if self.count == 0:
-            raise ValueError(f"{name} has one edge: expected at least two")
-        falls = np.diff(self.edges) <= 0
-        if falls.any():
-            place = int(np.argmax(falls)) + 1
-            before, here = self.edges[place - 1], self.edges[place]
-            raise ValueError(f"{name}[{place}] = {here:g} after {before:g}: expected edges that increase")
-
-    @property
-    def centres(self) -> NDArray[np.float64]:
-        return (self.edges[1:] + self.edges[:-1]) / 2
-
-    def find(self, mass: NDArray[np.float64]) -> NDArray[np.intp]:
-        """The bin of each event, -1 for those outside."""
-        place = np.searchsorted(self.edges, mass, "right") - 1
-        place[mass == self.edges[-1]] = self.count - 1
-        place[mass > self.edges[-1]] = -1
-        if (place < 0).all():
-            name, mass_name = self._names
-            raise ValueError(
-                f"{mass_name} has no event inside {name}, {self.edges[0]:g} to {self.edges[-1]:g}: "
-                f"it goes from {np.min(mass):g} to {np.max(mass):g}"
-            )
-        return place
-
-    def interval(self, place: int) -> str:
-        """As errors write the range of a bin."""
-        end = "]" if place == self.count - 1 else ")"
-        return f"[{self.edges[place]:g}, {self.edges[place + 1]:g}{end}"
-
-    def name(self, place: int) -> str:
-        """As errors call a bin."""
-        return f"bin {place}, {self.interval(place)}"
-
-    def sums(self, place: NDArray[np.intp], values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The sum over the events of each bin; ``place`` has no -1."""
-        return sums(place, values, self.count)
-
-
-class Cells:
-    """Cells of a grid in d masses, numbered along the last one first: products of :class:`Bins`.
-
-    bins : how many bins each variable has, or d of what :class:`Bins` takes
+    bins : the number of bins of equal width, or edges; with d > 1 masses a number, or d entries
     mass : (n, d)
     """
 
-    def __init__(self, bins: Any, mass: NDArray[np.float64]) -> None:
+    def __init__(self, bins: Any, mass: Doubles) -> None:
         d = mass.shape[1]
-        each = list(bins) if hasattr(bins, "__len__") else [bins] * d
-        if len(each) != d:
-            raise ValueError(
-                f"bins has length {len(each)}: expected an integer, or {d} entries, one for each column of mass"
-            )
-        self.axes = [Bins(own, mass[:, k], f"bins[{k}]", f"mass[:, {k}]") for k, own in enumerate(each)]
-        self.shape = tuple(axis.count for axis in self.axes)
+        if d == 1:
+            self._names, each = [("bins", "mass")], [bins]
+        else:
+            self._names = [(f"bins[{k}]", f"mass[:, {k}]") for k in range(d)]
+            each = list(bins) if hasattr(bins, "__len__") else [bins] * d
+            if len(each) != d:
+                raise ValueError(
+                    f"bins has length {len(each)}: expected an integer, or {d} entries, one for each column of mass"
+                )
+        self.axes = [
+            _edges(own, of_mass, *names) for own, of_mass, names in zip(each, mass.T, self._names, strict=True)
+        ]
+        self.shape = tuple(len(edges) - 1 for edges in self.axes)
         self.count = int(np.prod(self.shape))
 
-    def find(self, mass: NDArray[np.float64]) -> NDArray[np.intp]:
-        """The cell of each event, -1 for those outside."""
-        places = np.array([axis.find(mass[:, k]) for k, axis in enumerate(self.axes)])
-        inside = (places >= 0).all(axis=0)
+    @property
+    def edges(self) -> Edges:
+        """Those of one mass, or of each."""
+        return self.axes[0] if len(self.axes) == 1 else tuple(self.axes)
+
+    def find(self, mass: Doubles) -> NDArray[np.intp]:
+        """The bin of each event, (n, d), and -1 for those outside."""
+        places = []
+        for edges, own, (name, mass_name) in zip(self.axes, mass.T, self._names, strict=True):
+            place = np.searchsorted(edges, own, "right") - 1
+            place[own == edges[-1]] = len(edges) - 2
+            place[own > edges[-1]] = -1
+            if (place < 0).all():
+                raise ValueError(
+                    f"{mass_name} has no event inside {name}, {edges[0]:g} to {edges[-1]:g}: "
+                    f"it goes from {np.min(own):g} to {np.max(own):g}"
+                )
+            places.append(place)
+        inside = np.min(places, axis=0) >= 0
         if not inside.any():
             raise ValueError("mass has no event inside bins: none is inside those of all its columns at once")
         found = np.full(len(mass), -1, np.intp)
-        found[inside] = np.ravel_multi_index(tuple(places[:, inside]), self.shape)
+        found[inside] = np.ravel_multi_index([place[inside] for place in places], self.shape)
         return found
 
+    def polynomials(self, mass: Doubles, degree: int) -> Doubles:
+        """Products of Legendre polynomials up to a total degree, (terms, n), of masses scaled to [-1, 1]."""
+        low, high = np.transpose([edges[[0, -1]] for edges in self.axes])
+        factors = legvander((2 * mass - low - high) / (high - low), degree).transpose(1, 2, 0)
+        degrees = [each for each in np.ndindex(*[degree + 1] * len(factors)) if sum(each) <= degree]
+        return np.array([np.prod([own[k] for own, k in zip(factors, each, strict=True)], axis=0) for each in degrees])
+
     def name(self, place: int) -> str:
-        """As errors call a cell."""
+        """As errors call a bin."""
         index = [int(k) for k in np.unravel_index(place, self.shape)]
-        ranges = " x ".join(axis.interval(k) for axis, k in zip(self.axes, index, strict=True))
-        return f"cell ({', '.join(map(str, index))}), {ranges}"
-
-    def sums(self, place: NDArray[np.intp], values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The sum over the events of each cell, (count,); ``place`` has no -1."""
-        return sums(place, values, self.count)
-
-
-def bins_or_cells(bins: Any, mass: NDArray[np.float64]) -> tuple[Bins | Cells, NDArray[np.intp]]:
-    """The bins of one mass, (n, 1), or the cells of several, and where each event is, -1 for outside."""
-    if mass.shape[1] == 1:
-        intervals = Bins(bins, mass[:, 0])
-        return intervals, intervals.find(mass[:, 0])
-    cells = Cells(bins, mass)
-    return cells, cells.find(mass)
+        ranges = [
+            f"[{edges[k]:g}, {edges[k + 1]:g}{']' if k == len(edges) - 2 else ')'}"
+            for edges, k in zip(self.axes, index, strict=True)
+        ]
+        return f"bin {place}, {ranges[0]}" if len(index) == 1 else f"cell {tuple(index)}, {' x '.join(ranges)}"
 
 
-def sums(place: NDArray[np.intp], values: NDArray[np.float64], count: int) -> NDArray[np.float64]:
+def _edges(bins: Any, mass: Doubles, name: str, mass_name: str) -> Doubles:
+    """Edges that increase: ``bins``, or so many from the lowest to the highest mass."""
+    if np.ndim(bins) == 0:
+        low, high = float(np.min(mass)), float(np.max(mass))
+        if low == high:
+            raise ValueError(
+                f"{name} = {bins!r} between the lowest and the highest {mass_name}, and every {mass_name} is {low:g}"
+            )
+        count = whole(name, bins, 1)
+        say_if_far(mass, f"{name} as edges")
+        return np.linspace(low, high, count + 1)
+    edges = numbers(name, bins)
+    if len(edges) == 1:
+        raise ValueError(f"{name} has one edge: expected at least two")
+    falls = np.diff(edges) <= 0
+    if falls.any():
+        place = int(np.argmax(falls)) + 1
+        before, here = edges[place - 1 : place + 1]
+        raise ValueError(f"{name}[{place}] = {here:g} after {before:g}: expected edges that increase")
+    return edges
+
+
+def sums(place: NDArray[np.intp], values: Doubles, count: int) -> Doubles:
     """The sums of the values at each of so many places, (count,)."""
     # Unlike np.histogram, which subtracts cumulative sums, this rounds nothing into bins of no weight.
     return np.bincount(place, values, count).astype(np.float64, copy=False)
 
 
-def positive_sums(
-    bins: Bins | Cells, place: NDArray[np.intp], weight: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-    """The sum of weights and the number of events of each bin; ValueError for events without a positive sum."""
-    total, counts = bins.sums(place, weight), np.bincount(place, minlength=bins.count)
-    positive(bins, total, counts > 0)
-    return total, counts
-
-
-def positive(bins: Bins | Cells, total: NDArray[np.float64], filled: NDArray[np.bool_]) -> None:
-    """Raises ValueError for the first of the bins that have events of which the sum of weights is not positive."""
+def positive(bins: Bins, total: Doubles, filled: NDArray[np.bool_]) -> None:
+    """ValueError for the first of the bins that have events of which the sum of weights is not positive."""
     bad = filled & (total <= 0)
     if bad.any():
         worst = int(np.argmax(bad))

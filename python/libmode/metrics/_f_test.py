@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ._likelihood import Fitted, Likelihood, has_events
+from ._likelihood import Fitted, Likelihood, Spectrum
 from ._shapes import FAMILIES, degree_of, shape
-from ._split import Counted
 
 F_TEST = "f-test"
 IMPROVES = 0.05  # p-value below which more parameters are taken to describe the events better
@@ -17,23 +16,17 @@ AHEAD = 2  # a spectrum may have a cubic term and no quadratic one
 MOST_PULLS = 3.0  # of Pearson's chi2: what describes the events is within so many standard deviations
 
 
-def lowest_degree(spectrum: Counted, background: str, energy: Any) -> int:
-    """The lowest degree that describes the spectrum and that neither of the next two degrees improves.
-
-    Raises
-    ------
-    ValueError
-        If there is none.
-    """
+def lowest_degree(spectrum: Spectrum, background: str, energy: Any) -> int:
+    """The lowest degree that describes the spectrum and that neither of the next two degrees improves."""
     from scipy.stats import f
 
-    kind, bins = FAMILIES[background], spectrum.bins.count
-    if not has_events(spectrum):
+    kind, bins = FAMILIES[background], len(spectrum.weight)
+    if not spectrum.has_events:
         return degree_of(background, None)
 
     @lru_cache
     def fitted(degree: int) -> Fitted:
-        return Likelihood(spectrum, shape(background, degree, spectrum.bins.edges, energy)).background()
+        return Likelihood(spectrum, shape(background, degree, spectrum.edges, energy)).background()
 
     most = min(kind.most, bins - 4)  # such that a fit with a signal has a degree of freedom
     for degree in range(kind.least, most + 1):

@@ -2,29 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ._arguments import Bins, number, numbers
+from ._arguments import Bins, Doubles, number, numbers
 
 AXES = ("mass", "score", "label")
 # An edge of an axis may be rounded: so far from it, in units of the range of the axis, is still the edge.
 SAME = 1e-9
-
-Doubles = NDArray[np.float64]
-
-
-class Split(NamedTuple):
-    """Sums over the events of each mass bin: selected ones in row 0, the others in row 1, each array (2, bins)."""
-
-    bins: Bins
-    weight: Doubles
-    square: Doubles  #: of weights
-    filled: NDArray[np.bool_]  #: (bins,) whether the bin has an event
-    polynomials: Callable[[int], Doubles]  #: of a degree: sums of w P_l(x) for l up to it, (bins, degree + 1)
 
 
 class Histogram(NamedTuple):
@@ -40,29 +27,14 @@ class Histogram(NamedTuple):
 
     def merged(self, bins: Any) -> tuple[Bins, NDArray[np.intp]]:
         """The bins with these edges, by default those of the axis, and the place of each among the axis's edges."""
-        if bins is None:
-            return Bins(self.mass, self.mass), np.arange(len(self.mass))
-        if np.ndim(bins) == 0:
+        if bins is not None and np.ndim(bins) == 0:
             raise TypeError(f"bins = {bins!r}: expected edges of the mass axis, or None for all of them")
-        chosen = Bins(bins, self.mass)
-        return chosen, np.array([edge_at(f"bins[{k}]", edge, self.mass, "mass") for k, edge in enumerate(chosen.edges)])
+        chosen = Bins(self.mass if bins is None else bins, self.mass[:, None])
+        return chosen, np.array([_edge_at(f"bins[{k}]", at, self.mass, "mass") for k, at in enumerate(chosen.axes[0])])
 
     def cell(self, cut: Any) -> int:
         """The first score cell that ``score >= cut`` selects; 0 for minus infinity."""
-        return 0 if cut == -np.inf else edge_at("cut", number("cut", cut), self.score, "score")
-
-    def split(self, cut: Any, bins: Any = None) -> Split:
-        """The background in merged mass bins, at ``score >= cut``."""
-        chosen, edges = self.merged(bins)
-        at = self.cell(cut)
-
-        def sums(table: Doubles) -> Doubles:
-            both = np.stack([table[:, at:].sum(axis=1), table[:, :at].sum(axis=1)])
-            return add(both, edges)
-
-        weight, square = sums(self.weight), sums(self.square)
-        filled = square.sum(axis=0) > 0
-        return Split(chosen, weight, square, filled, lambda degree: self.polynomials(chosen, edges, degree))
+        return 0 if cut == -np.inf else _edge_at("cut", number("cut", cut), self.score, "score")
 
     def polynomials(self, bins: Bins, edges: NDArray[np.intp], degree: int) -> Doubles:
         """Sums over the background of w P_l(x) for l up to a degree, (bins, degree + 1).
@@ -72,7 +44,7 @@ class Histogram(NamedTuple):
         if self.legendre is not None and degree < self.legendre.shape[1] and edges[-1] - edges[0] == len(self.mass) - 1:
             known: Doubles = add(self.legendre[:, : degree + 1].T, edges).T
             return known
-        low, high = bins.edges[[0, -1]]
+        low, high = bins.axes[0][[0, -1]]
         x = 2 * (self.mass - low) / (high - low) - 1
         integrals = [np.polynomial.Legendre.basis(order).integ()(x) for order in range(degree + 1)]
         means: Doubles = np.diff(integrals) / np.diff(x)
@@ -91,16 +63,15 @@ def add(values: Doubles, edges: NDArray[np.intp]) -> Doubles:
     return sums
 
 
-def edge_at(name: str, value: float, edges: Doubles, axis: str) -> int:
+def _edge_at(name: str, value: float, edges: Doubles, axis: str) -> int:
     """The place of an edge; ValueError with the nearest edges where there is none."""
     finite = edges[np.isfinite(edges)]
     near = np.abs(finite - value)
     place = int(np.argmin(near))
     if near[place] > SAME * (finite[-1] - finite[0]):
-        around = finite[[k for k in np.searchsorted(finite, value) + np.array([-1, 0]) if 0 <= k < len(finite)]]
-        nearest = (
-            f"edges are {around[0]:.10g} and {around[1]:.10g}" if len(around) == 2 else f"edge is {around[0]:.10g}"
-        )
+        after = int(np.searchsorted(finite, value))
+        around = " and ".join(f"{edge:.10g}" for edge in finite[max(after - 1, 0) : after + 1])
+        nearest = f"edges are {around}" if " and " in around else f"edge is {around}"
         raise ValueError(f"{name} = {value:.10g} is no edge of the {axis} axis: the nearest {nearest}")
     return place + int(np.argmax(np.isfinite(edges)))
 
@@ -123,22 +94,21 @@ def histogram(given: Any) -> Histogram:
 
 def _of_object(given: Any) -> Histogram:
     """Of boost_histogram, hist, or uproot: with the under- and overflow that the axes have."""
-    axes = list(given.axes)
     try:
         values, variances = given.values(flow=True), given.variances(flow=True)
     except TypeError:  # the protocol of UHI has no flow
         values, variances = given.values(), given.variances()
     if variances is None:
         raise ValueError("the histogram has weights and no variances: make it with a storage of weights and variances")
-    order = _order(axes, np.ndim(values))
-    values, variances = (_transposed(array, order) for array in (values, variances))
-    axes = [axes[k] for k in order]
-    edges = [_edges(axis) for axis in axes[:2]]
-    flow = [_flow(axis, size) for axis, size in zip(axes, values.shape, strict=True)]
+    order = _order(list(given.axes), np.ndim(values))
+    values, variances = (np.transpose(np.asarray(array, np.float64), order) for array in (values, variances))
+    axes = [given.axes[k] for k in order]
+    edges = [_edges(axis) for axis in axes]
+    flow = [_flow(axis, size - len(own) + 1) for axis, own, size in zip(axes, edges, values.shape, strict=True)]
     if len(axes) == 3:
         places = [_label(axes[2], label) + flow[2][0] for label in (0, 1)]
         values, variances = values[:, :, places], variances[:, :, places]
-    return _made(values, variances, edges, flow)
+    return _made(values, variances, edges[:2], flow)
 
 
 def _order(axes: list[Any], dimensions: int) -> list[int]:
@@ -156,17 +126,12 @@ def _order(axes: list[Any], dimensions: int) -> list[int]:
     return [names.index(name) for name in AXES if name in names]
 
 
-def _transposed(array: Any, order: list[int]) -> Doubles:
-    return np.transpose(np.asarray(array, np.float64), order)
-
-
 def _edges(axis: Any) -> Doubles:
     return np.asarray(axis.edges() if callable(axis.edges) else axis.edges, np.float64)
 
 
-def _flow(axis: Any, size: int) -> tuple[bool, bool]:
-    """Whether the values have underflow, and overflow."""
-    extra = size - (len(_edges(axis)) - 1)
+def _flow(axis: Any, extra: int) -> tuple[bool, bool]:
+    """Whether the values have underflow, and overflow: so many more than the axis has bins."""
     if extra == 1:
         overflow = bool(axis.traits.overflow)
         return not overflow, overflow
@@ -217,13 +182,12 @@ def _made(values: Doubles, variances: Doubles, edges: list[Doubles], flow: list[
             raise ValueError(f"the histogram has {name} that are not finite")
     if (variances < 0).any():
         raise ValueError("the histogram has negative variances: give (values, variances, mass edges, score edges)")
+    both, signal = np.stack([values, variances]), None
+    if values.ndim == 3:
+        both, signal = both[..., 0], both[..., 1].sum(axis=1)
     (below, above), (under, over) = flow[:2]
     score = np.concatenate([[-np.inf] * under, edges[1], [np.inf] * over])
-    signal = None
-    if values.ndim == 3:
-        signal = np.stack([values[:, :, 1].sum(axis=0), variances[:, :, 1].sum(axis=0)])
-        values, variances = values[:, :, 0], variances[:, :, 0]
-    outside = [*range(below), *range(len(values) - above, len(values))]
-    beyond = np.stack([values[outside].sum(axis=0), variances[outside].sum(axis=0)])
-    inside = slice(int(below), len(values) - above)
-    return Histogram(edges[0], score, values[inside], variances[inside], beyond, signal)
+    first, last = int(below), both.shape[1] - above
+    beyond = both[:, :first].sum(axis=1) + both[:, last:].sum(axis=1)
+    weight, square = both[:, first:last]
+    return Histogram(edges[0], score, weight, square, beyond, signal)

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ._shapes import Array, Shape
-from ._split import Counted
+from ._arguments import Doubles
+from ._shapes import Shape
 
 # Below this expectation, in events, the likelihood goes on as a parabola, so that a fit finds its way back.
 FLOOR = 1e-2
@@ -22,18 +22,25 @@ TOLERANCE = 1e-4
 CONVERGED = 1e-2  # what rounding may leave of it
 
 
-def has_events(spectrum: Counted) -> bool:
-    """Whether there is something to fit."""
-    return bool(spectrum.weight.sum() > 0)
+class Spectrum(NamedTuple):
+    """Sums over the events of each mass bin, arrays (b,) but for the edges."""
+
+    edges: Doubles  #: (b + 1,)
+    weight: Doubles
+    square: Doubles  #: of weights
+
+    @property
+    def has_events(self) -> bool:
+        """Whether there is something to fit."""
+        return bool(self.weight.sum() > 0)
 
 
-def scales(spectrum: Counted) -> Array:
+def _scales(spectrum: Spectrum) -> Doubles:
     """How many events of unit weight have the same relative error as one unit of weight of a bin, (b,).
 
-    It is sum w / sum w^2 over the nearest bins that have at least 25 effective events, (sum w)^2 / sum w^2:
-    1 for unit weights. The spectrum has events.
+    It is sum w / sum w^2 over the nearest bins that have at least 25 effective events, (sum w)^2 / sum w^2.
     """
-    count = spectrum.bins.count
+    count = len(spectrum.weight)
     found = np.full(count, np.nan)
     sums, squares = (np.concatenate([[0.0], np.cumsum(values)]) for values in (spectrum.weight, spectrum.square))
     place = np.arange(count)
@@ -50,8 +57,8 @@ def scales(spectrum: Counted) -> Array:
 class Fitted(NamedTuple):
     """The maximum of a likelihood."""
 
-    parameters: Array  #: of the background, (p,), and the signal if there is one
-    expected: Array  #: (b,) in effective events
+    parameters: Doubles  #: of the background, (p,), and the signal if there is one
+    expected: Doubles  #: (b,) in effective events
     error: float  #: of the last parameter; NaN where the second derivatives give none
     chi2: float  #: that of Baker and Cousins
     pearson: float  #: that of Pearson
@@ -60,9 +67,9 @@ class Fitted(NamedTuple):
 class Likelihood:
     """chi2 of a spectrum that has events, as a function of the parameters."""
 
-    def __init__(self, spectrum: Counted, shape: Shape) -> None:
+    def __init__(self, spectrum: Spectrum, shape: Shape) -> None:
         self.shape = shape
-        self.scale = scales(spectrum)
+        self.scale = _scales(spectrum)
         self.events = spectrum.weight * self.scale  # effective ones, negative where the weights are
         self._count = spectrum.weight
         self._start = shape.start(self._count, np.ones(len(self._count), bool))
@@ -77,7 +84,7 @@ class Likelihood:
         """The fit without a signal."""
         return self._fit(None, self._start)
 
-    def signal(self, fraction: Array, start: Fitted) -> Fitted:
+    def signal(self, fraction: Doubles, start: Fitted) -> Fitted:
         """The fit with a signal that has these fractions in the bins, (b,).
 
         start : the fit without it
@@ -89,7 +96,7 @@ class Likelihood:
             starts.append(self.shape.start(self._count, fraction < UNDER_SIGNAL * fraction.max()))
         return min((self._fit(fraction, np.append(own, 0.0)) for own in starts), key=lambda fitted: fitted.chi2)
 
-    def _expected(self, fraction: Array | None, parameters: Array) -> tuple[Array, Array, Array | None]:
+    def _expected(self, fraction: Doubles | None, parameters: Doubles) -> tuple[Doubles, Doubles, Doubles | None]:
         """In effective events."""
         size = self._start.size
         value, slope, curvature = self.shape(parameters[:size])
@@ -98,7 +105,7 @@ class Likelihood:
             slope = np.column_stack([slope, fraction])
         return value * self.scale, slope * self.scale[:, None], curvature
 
-    def _fit(self, fraction: Array | None, start: Array) -> Fitted:
+    def _fit(self, fraction: Doubles | None, start: Doubles) -> Fitted:
         from scipy.optimize import minimize  # here, so that other metrics need NumPy alone
 
         # In units of the errors, and uncorrelated. A signal comes last, and stays a parameter of its own: the matrix
@@ -109,7 +116,7 @@ class Likelihood:
         of_background = slice(self._start.size)
 
         @lru_cache(maxsize=1)  # SciPy asks for one after the other at the same place
-        def derivatives(moved: bytes) -> tuple[float, Array, Array]:
+        def derivatives(moved: bytes) -> tuple[float, Doubles, Doubles]:
             value, slope, curvature = self._expected(fraction, start + unit @ np.frombuffer(moved))
             terms, first, second = self._terms(value)
             matrix = slope.T @ (slope * second[:, None])
@@ -133,7 +140,7 @@ class Likelihood:
         away = (value - self.events) ** 2 / np.maximum(value, FLOOR)
         return Fitted(parameters, value, error, chi2, float(away.sum()))
 
-    def _terms(self, value: Array) -> tuple[Array, Array, Array]:
+    def _terms(self, value: Doubles) -> tuple[Doubles, Doubles, Doubles]:
         """The part of each bin in chi2, and its first two derivatives by the expectation."""
         events, floor = self.events, self._floor
         above, inside = value > floor, np.maximum(value, floor)
@@ -146,7 +153,7 @@ class Likelihood:
         )
 
 
-def distinct(likelihood: Likelihood, fraction: Array, start: Fitted) -> bool:
+def distinct(likelihood: Likelihood, fraction: Doubles, start: Fitted) -> bool:
     """Whether the background cannot take the shape of the signal."""
     slope = likelihood.shape(start.parameters).slope
     size = np.sqrt(np.maximum(start.expected, 1.0)) / likelihood.scale
@@ -154,12 +161,12 @@ def distinct(likelihood: Likelihood, fraction: Array, start: Fitted) -> bool:
     return bool(abs(triangular[-1, -1]) > DISTINCT * np.linalg.norm(fraction / size))
 
 
-def has_room(fitted: Fitted, fraction: Array) -> bool:
+def has_room(fitted: Fitted, fraction: Doubles) -> bool:
     """Whether the fit expects events in all bins that the signal reaches, so that its error means something."""
     return bool((fitted.expected[fraction > UNDER_SIGNAL * fraction.max()] > FLOOR).all())
 
 
-def _inverse(matrix: Array) -> Array | None:
+def _inverse(matrix: Doubles) -> Doubles | None:
     """None of a matrix that is not positive definite."""
     try:
         np.linalg.cholesky(matrix)

@@ -9,21 +9,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ._arguments import number, whole
+from ._arguments import Doubles, number, whole
 
 # Nodes in each bin for the integral of an exponential: exact up to a polynomial of degree 9 in the bin.
 NODES = 5
 STEEPEST = 100.0  # the exponent stays between +- this, so that a trial step cannot overflow
 
-Array = NDArray[np.float64]
-
 
 class Expected(NamedTuple):
     """What each of b bins expects of p parameters."""
 
-    value: Array  #: (b,)
-    slope: Array  #: (b, p), the first derivatives
-    curvature: Array | None  #: (b, p, p), the second derivatives; None where the expectation is linear
+    value: Doubles  #: (b,)
+    slope: Doubles  #: (b, p), the first derivatives
+    curvature: Doubles | None  #: (b, p, p), the second derivatives; None where the expectation is linear
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,11 +31,11 @@ class Shape:
     With the exponent f(m) = sum_l c_l basis_l(m), a bin expects the integral of f over it, or of exp(f).
     """
 
-    basis: Array  #: (nodes, b, p)
-    width: Array  #: (nodes, b), the weights of the integral
+    basis: Doubles  #: (nodes, b, p)
+    width: Doubles  #: (nodes, b), the weights of the integral
     exponential: bool
 
-    def __call__(self, parameters: Array) -> Expected:
+    def __call__(self, parameters: Doubles) -> Expected:
         if not self.exponential:
             slope = np.einsum("qb,qbp->bp", self.width, self.basis)
             return Expected(slope @ parameters, slope, None)
@@ -45,20 +43,16 @@ class Shape:
         weighted = (density[..., None] * self.basis).transpose(1, 2, 0)
         return Expected(density.sum(axis=0), weighted.sum(axis=2), weighted @ self.basis.transpose(1, 0, 2))
 
-    def start(self, count: Array, used: NDArray[np.bool_]) -> Array:
+    def start(self, count: Doubles, used: NDArray[np.bool_]) -> Doubles:
         """Parameters near those that describe the counts, (b,), of the bins that are used, by least squares."""
         size = np.sqrt(np.maximum(count, 1.0))
+        design, target = np.einsum("qb,qbp->bp", self.width, self.basis), count
         if self.exponential:
-            mean = np.einsum("qb,qbp->bp", self.width, self.basis) / self.width.sum(axis=0)[:, None]
-            # An empty bin counts as half an event.
-            logarithm = np.log(np.maximum(count, 0.5) / self.width.sum(axis=0))
-            return np.asarray(
-                np.linalg.lstsq((mean * size[:, None])[used], (logarithm * size)[used], rcond=None)[0], np.float64
-            )
-        slope = self(np.zeros(self.basis.shape[-1])).slope
-        return np.asarray(
-            np.linalg.lstsq((slope / size[:, None])[used], (count / size)[used], rcond=None)[0], np.float64
-        )
+            width = self.width.sum(axis=0)
+            # An empty bin counts as half an event; the error of a logarithm is relative.
+            design, target, size = design / width[:, None], np.log(np.maximum(count, 0.5) / width), 1 / size
+        found: Doubles = np.linalg.lstsq((design / size[:, None])[used], (target / size)[used], rcond=None)[0]
+        return found
 
 
 class Family(NamedTuple):
@@ -68,20 +62,22 @@ class Family(NamedTuple):
     degree: int  #: by default
     least: int
     most: int  #: that the F-test tries
-    columns: Callable[[Array, Array, int, float], Array]  #: of masses, edges, degree and energy: (..., degree + 1)
+    columns: Callable[
+        [Doubles, Doubles, int, float], Doubles
+    ]  #: of masses, edges, degree and energy: (..., degree + 1)
 
 
-def _legendre(mass: Array, edges: Array, degree: int, _: float) -> Array:
+def _legendre(mass: Doubles, edges: Doubles, degree: int, _: float) -> Doubles:
     x = (2 * mass - edges[0] - edges[-1]) / (edges[-1] - edges[0])
     return np.polynomial.legendre.legvander(x, degree)
 
 
-def _powers(mass: Array, edges: Array, degree: int, _: float) -> Array:
+def _powers(mass: Doubles, edges: Doubles, degree: int, _: float) -> Doubles:
     """Of log m, scaled to [-1, 1], which span the same as powers of log m."""
     return _legendre(np.log(mass), np.log(edges), degree, 0)
 
 
-def _dijet(mass: Array, edges: Array, degree: int, energy: float) -> Array:
+def _dijet(mass: Doubles, edges: Doubles, degree: int, energy: float) -> Doubles:
     columns = [np.ones_like(mass), np.log1p(-mass / energy)]
     powers = _powers(mass, edges, degree - 1, 0)[..., 1:]
     return np.concatenate([np.stack(columns, axis=-1), powers], axis=-1)
@@ -96,20 +92,14 @@ FAMILIES = {
 
 
 def family(background: Any) -> Family:
-    """Raises ValueError for a name that is none of these."""
+    """ValueError for a name that is none of these."""
     if not isinstance(background, str) or background not in FAMILIES:
         raise ValueError(f"background = {background!r}: expected one of {', '.join(map(repr, FAMILIES))}")
     return FAMILIES[background]
 
 
 def degree_of(background: str, degree: Any) -> int:
-    """The degree that a user gave, or the one that is the default.
-
-    Raises
-    ------
-    ValueError, TypeError
-        For no integer, and for one that this background does not have.
-    """
+    """The degree that a user gave, or the default; an error for one that this background does not have."""
     kind = family(background)
     if degree is None:
         return kind.degree
@@ -121,16 +111,8 @@ def degree_of(background: str, degree: Any) -> int:
     return found
 
 
-def shape(background: str, degree: int, edges: Array, energy: Any) -> Shape:
-    """The shape of this name in these bins.
-
-    edges : (b + 1,)
-
-    Raises
-    ------
-    ValueError, TypeError
-        For edges where the function is not defined.
-    """
+def shape(background: str, degree: int, edges: Doubles, energy: Any) -> Shape:
+    """The shape of this name in bins with these edges; an error where the function is not defined."""
     kind = family(background)
     energy = number("energy", energy, 0)
     if background in ("power", "dijet") and edges[0] <= 0:

@@ -1,74 +1,90 @@
-"""Events, or a histogram of them, as sums over bins of mass: what metrics of a selection are made of."""
+"""Events, or a histogram of them, as sums over bins of mass: what all metrics of a selection are made of."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._arrays import vector
-from ._arguments import Bins, numbers, weights, yes_or_no
-from ._histogram import Split, histogram, is_histogram
+from .._arrays import read
+from ._arguments import Bins, Doubles, only_events, sums, variables, weights, yes_or_no
+from ._histogram import add, histogram, is_histogram
+
+
+class Split(NamedTuple):
+    """Sums over the events of each mass bin: selected ones in row 0, the others in row 1, each array (2, bins)."""
+
+    bins: Bins
+    weight: Doubles
+    square: Doubles  #: of weights
+    filled: NDArray[np.bool_]  #: (bins,) whether the bin has an event
+    polynomials: Callable[[int], Doubles]  #: of a degree: sums of w P_l(x) for l up to it, (bins, terms)
 
 
 def split(mass: Any, selected: Any, bins: Any, weight: Any, cut: Any) -> Split:
-    """The events, or the histogram, in bins of mass."""
+    """The selected events and the others, in bins of one mass or cells of several."""
     if is_histogram(mass):
-        if selected is not None or weight is not None:
-            raise TypeError("selected and weight belong to events: give a histogram and cut alone")
         if cut is None:
             raise TypeError("cut is missing: a histogram needs the edge of score from which events are selected")
-        return histogram(mass).split(cut, bins)
-    if selected is None or bins is None:
+    elif selected is None or bins is None:
         raise TypeError("selected and bins are both needed with events")
-    if cut is not None:
-        raise TypeError("cut belongs to a histogram: with events, give selected = score >= cut")
-    masses = numbers("mass", mass)
-    passed = yes_or_no("selected", selected, "True or False, or 1 or 0", "mass", masses)
-    weigh = weights(weight, "mass", masses)
-    chosen = Bins(bins, masses)
-    place = chosen.find(masses)
-    inside = place >= 0
-    masses, place, passed, weigh = masses[inside], place[inside], passed[inside], weigh[inside]
-
-    def sums(values: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.stack([chosen.sums(place[which], values[which]) for which in (passed, ~passed)])
-
-    def polynomials(degree: int) -> NDArray[np.float64]:
-        low, high = chosen.edges[[0, -1]]
-        powers = np.polynomial.legendre.legvander((2 * masses - low - high) / (high - low), degree).T
-        return np.stack([chosen.sums(place, weigh * power) for power in powers], axis=1)
-
-    filled = np.bincount(place, minlength=chosen.count) > 0
-    return Split(chosen, sums(weigh), sums(weigh**2), filled, polynomials)
+    return _read(mass, selected, bins, weight, cut)
 
 
-class Counted(NamedTuple):
-    """Sums over the selected events of each mass bin, each array (bins,)."""
+def spectrum(mass: Any, selected: Any, bins: Any, weight: Any, cut: Any) -> Split:
+    """As :func:`split` of one mass; all events are selected where neither ``selected`` nor ``cut`` is given."""
+    events = _read(mass, selected, bins, weight, cut)
+    if len(events.bins.axes) > 1:
+        raise ValueError(f"mass has {len(events.bins.axes)} columns: expected one, shape (n,)")
+    return events
 
-    bins: Bins
-    weight: NDArray[np.float64]
-    square: NDArray[np.float64]  #: of weights
 
-
-def counted(mass: Any, bins: Any, weight: Any, cut: Any) -> Counted:
-    """The spectrum of the masses of selected events, or of a histogram: at ``score >= cut``, or all of it."""
+def _read(mass: Any, selected: Any, bins: Any, weight: Any, cut: Any) -> Split:
     if is_histogram(mass):
-        if weight is not None:
-            raise TypeError("weight belongs to events: give a histogram alone")
-        chosen = histogram(mass).split(-np.inf if cut is None else cut, bins)
-        return Counted(chosen.bins, chosen.weight[0], chosen.square[0])
+        only_events(selected=selected, weight=weight)
+        return _of_histogram(mass, bins, -np.inf if cut is None else cut)
     if bins is None:
         raise TypeError("bins is missing: it is needed with events")
     if cut is not None:
-        raise TypeError("cut belongs to a histogram: with events, give mass[score >= cut]")
-    if np.ndim(bins) and len(vector("mass", mass)) == 0:  # a tight selection leaves nothing
-        empty = Bins(bins, np.empty(0))
-        return Counted(empty, np.zeros(empty.count), np.zeros(empty.count))
-    masses = numbers("mass", mass)
-    weigh = weights(weight, "mass", masses)
-    chosen_bins = Bins(bins, masses)
-    place = chosen_bins.find(masses)
-    place, weigh = place[place >= 0], weigh[place >= 0]
-    return Counted(chosen_bins, chosen_bins.sums(place, weigh), chosen_bins.sums(place, weigh**2))
+        raise TypeError("cut belongs to a histogram: with events, select those with score >= cut")
+    if selected is None and np.ndim(bins) and len(read("mass", mass)) == 0:  # a tight selection leaves nothing
+        empty = Bins(bins, np.empty((0, 1)))
+        nothing = np.zeros((2, empty.count))
+        return Split(empty, nothing, nothing, nothing[0] > 0, lambda degree: np.zeros((empty.count, degree + 1)))
+    masses = variables(mass)
+    passed = np.ones(len(masses), bool)
+    if selected is not None:
+        passed = yes_or_no("selected", selected, "True or False, or 1 or 0", "mass", masses)
+    return _of_events(masses, passed, bins, weights(weight, "mass", masses))
+
+
+def _of_events(masses: Doubles, passed: NDArray[np.bool_], bins: Any, weight: Doubles) -> Split:
+    chosen = Bins(bins, masses)
+    place = chosen.find(masses)
+    inside = place >= 0
+    masses, place, passed, weight = masses[inside], place[inside], passed[inside], weight[inside]
+
+    def both(values: Doubles) -> Doubles:
+        return np.stack([sums(place[which], values[which], chosen.count) for which in (passed, ~passed)])
+
+    def polynomials(degree: int) -> Doubles:
+        terms = chosen.polynomials(masses, degree)
+        return np.stack([sums(place, weight * term, chosen.count) for term in terms], axis=1)
+
+    filled = np.bincount(place, minlength=chosen.count) > 0
+    return Split(chosen, both(weight), both(weight**2), filled, polynomials)
+
+
+def _of_histogram(given: Any, bins: Any, cut: float) -> Split:
+    cells = histogram(given)
+    chosen, edges = cells.merged(bins)
+    at = cells.cell(cut)
+
+    def both(table: Doubles) -> Doubles:
+        return add(np.stack([table[:, at:].sum(axis=1), table[:, :at].sum(axis=1)]), edges)
+
+    square = both(cells.square)
+    filled = square.sum(axis=0) > 0
+    return Split(chosen, both(cells.weight), square, filled, lambda degree: cells.polynomials(chosen, edges, degree))

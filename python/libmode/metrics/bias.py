@@ -8,32 +8,20 @@ from math import erf, sqrt
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._front import takes_events
-from ._arguments import Bins, number, numbers
+from ._arguments import Doubles, number, numbers
 from ._f_test import F_TEST, lowest_degree
-from ._likelihood import Fitted, Likelihood, distinct, has_events, has_room
+from ._likelihood import Likelihood, Spectrum, distinct, has_room
 from ._shapes import degree_of, family, shape
-from ._split import counted
+from ._split import spectrum
 
 ENERGY = 13_000.0
 
 
 @dataclass(frozen=True)
 class SignalBias:
-    """What the fit of a spectrum found, see :func:`signal_bias`.
-
-    Examples
-    --------
-    >>> from libmode.metrics import signal_bias
-    >>> bins = [0.5, 1.5, 2.5, 3.5, 4.5, 5.5]
-    >>> found = signal_bias([1, 2, 2, 3, 3, 3, 4, 4, 5], bins, degree=0, template=[0, 0, 1, 0, 0])
-    >>> print(f"{found.signal:.2f} +- {found.error:.2f}, significance {found.significance:.2f}")
-    1.50 +- 1.84, significance 0.82
-    >>> found.selected, found.degree, found.ndof
-    (9.0, 0, 3)
-    """
+    """What the fit of a spectrum found, see :func:`signal_bias`."""
 
     signal: float  #: fitted number of signal events (sum of weights), of either sign
     error: float  #: its standard error, from the second derivatives at the minimum
@@ -50,25 +38,15 @@ class SignalBias:
 
 @dataclass(frozen=True, eq=False)
 class SpuriousSignal:
-    """:func:`signal_bias` over the signal masses, see :func:`spurious_signal`.
+    """:func:`signal_bias` over the signal masses, see :func:`spurious_signal`."""
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from libmode.metrics import spurious_signal
-    >>> mass = np.random.default_rng(1).uniform(50, 250, 5_000)
-    >>> found = spurious_signal(mass, np.arange(50, 251, 10), [100, 150], 10)
-    >>> found.signal.shape, found.error.shape, found.significance.shape, found.degree
-    ((2,), (2,), (2,), 2)
-    """
-
-    signal_mass: NDArray[np.float64]  #: (k,)
-    signal: NDArray[np.float64]  #: (k,)
-    error: NDArray[np.float64]  #: (k,)
+    signal_mass: Doubles  #: (k,)
+    signal: Doubles  #: (k,)
+    error: Doubles  #: (k,)
     degree: int  #: of the background
 
     @property
-    def significance(self) -> NDArray[np.float64]:
+    def significance(self) -> Doubles:
         """signal / error, of shape (k,)."""
         return self.signal / self.error
 
@@ -85,7 +63,6 @@ def signal_bias(
     energy: float = ENERGY,
     weight: Any = None,
     cut: float | None = None,
-    template: Any = None,
 ) -> SignalBias:
     """Fits a smooth background and a signal to the masses of selected background.
 
@@ -107,12 +84,11 @@ def signal_bias(
         chi2 = 2 sum_b s_b ( mu_b - n_b + n_b log(n_b / mu_b) )
 
     (S. Baker and R. D. Cousins, NIM 221 (1984) 437). n_b is the sum of weights.
-    s_b = sum w / sum w^2 makes of it the scaled Poisson distribution of G. Bohm and
-    G. Zech, NIM A 748 (2014) 1; the sums run over the nearest bins that have 25
-    effective events, (sum w)^2 / sum w^2. s_b = 1 without weights.
+    s_b = sum w / sum w^2, 1 without weights, gives the scaled Poisson distribution of G. Bohm and
+    G. Zech, NIM A 748 (2014) 1. Its sums run over the nearest bins with 25 effective events, (sum w)^2 / sum w^2.
 
     If there is no signal and the background has the shape B, signal / error has
-    mean 0 and width 1. If the selection carved a bump, it says what a search would claim
+    mean 0 and width 1. If the selection sculpts a bump, it says what a search would claim
     (arXiv:2010.09745, section 3).
 
     Parameters
@@ -120,9 +96,7 @@ def signal_bias(
     mass : (n,) real numbers, or a histogram of background, see ``libmode.metrics``
         Masses of the selected background, ``mass[score >= threshold]``.
     bins : (b + 1,) increasing numbers, or an integer
-        Edges, or the number of bins of equal width from the lowest to the
-        highest mass. Events outside take no part. Of a histogram, edges of its mass
-        axis; all of them by default.
+        As for :func:`efficiency`.
     signal_mass : number inside the bins
     signal_width : number above 0, or a function of the mass
         The standard deviation. N counts the whole Gaussian, the part outside
@@ -132,20 +106,15 @@ def signal_bias(
     degree : int or "f-test", optional
         2 for polynomial and dijet, 1 for exponential and power by default; 2, 3
         or 4 for dijet. There are more than degree + 2 bins. A polynomial needs the
-        degree of the spectrum before the selection and, on top, the order of the loss.
+        degree of the spectrum before the selection plus the order of the loss.
         "f-test" takes the lowest degree that describes these events and that neither
         of the next two degrees improves, at 5 %, without a signal. It takes a wide
-        bump for background: to judge a selection, choose the degree by the events
-        before it, and give that here.
+        bump for background: choose the degree by the events before the selection, and give it here.
     energy : number above the last edge
         The collision energy in the units of mass, for "dijet". 13,000 by default: GeV.
     weight : (n,) real numbers of either sign, optional
-        Of events.
     cut : number, optional
         Of a histogram: the edge of score from which events are selected; all by default.
-    template : (b,) numbers that are not negative, optional
-        The histogram of signal in these bins, up to a factor, in place of
-        ``signal_mass`` and ``signal_width``. N counts the signal inside the bins.
 
     Returns
     -------
@@ -173,23 +142,19 @@ def signal_bias(
     exponential of degree 1: 363 +- 53
     polynomial of degree 5: 334 +- 72
     >>> found = signal_bias(mass, np.arange(50, 251, 5), 120, lambda m: m / 12, background="dijet", energy=500)
-    >>> print(f"{found.signal:.0f} +- {found.error:.0f}")
-    357 +- 61
+    >>> print(f"{found.significance:.1f}")
+    5.9
     >>> at_random = np.histogram2d(mass, rng.random(10_300), bins=[np.arange(50, 251, 5), [0, 0.5, 1]])
     >>> found = signal_bias(at_random, signal_mass=120, signal_width=10, background="exponential", cut=0.5)
     >>> print(f"{found.signal:.0f} +- {found.error:.0f}")
     168 +- 37
     """
-    spectrum = _Spectrum(mass, bins, weight, cut, background, degree, energy)
-    if template is not None:
-        if signal_mass is not None or signal_width is not None:
-            raise TypeError("template is the signal, so signal_mass and signal_width have to be None")
-        return spectrum.fit(_template(template, spectrum.bins.count))
+    fit = _Fit(mass, bins, weight, cut, background, degree, energy)
     if signal_mass is None or signal_width is None:
-        raise TypeError("signal_mass and signal_width are both needed where there is no template")
+        raise TypeError("signal_mass and signal_width are both needed")
     mean = number("signal_mass", signal_mass)
     width = signal_width(mean) if callable(signal_width) else signal_width
-    return spectrum.fit(_gaussian(spectrum.bins, "signal_mass", mean, number("signal_width", width, 0)))
+    return fit.signal("signal_mass", mean, number("signal_width", width, 0))
 
 
 @takes_events
@@ -207,18 +172,16 @@ def spurious_signal(
 ) -> SpuriousSignal:
     """:func:`signal_bias` for each of several signal masses.
 
-    The test that ATLAS made for H -> gamma gamma (arXiv:1207.7214, section 5;
+    ATLAS made this test for H -> gamma gamma (arXiv:1207.7214, section 5;
     its conditions in ATL-PHYS-PUB-2020-028): the largest signal found in
     background over the range of masses.
 
     Parameters
     ----------
-    mass, bins
-        As for :func:`signal_bias`.
+    mass, bins, background, degree, energy, weight, cut
+        As for :func:`signal_bias`. "f-test" chooses one degree for all masses.
     signal_masses : (k,) numbers inside the bins
     signal_width : number above 0, or (k,) of them, or a function of the mass
-    background, degree, energy, weight, cut
-        As for :func:`signal_bias`. "f-test" chooses one degree for all masses.
 
     Returns
     -------
@@ -238,18 +201,13 @@ def spurious_signal(
     >>> found = spurious_signal(mass, np.arange(50, 251, 5), np.arange(80, 221, 20), 10)
     >>> print(f"{abs(found.significance).max():.1f}")  # the largest of eight, some of which share their events
     1.3
-    >>> falling, width = 50 + np.random.default_rng(1).exponential(60, 10_000), lambda m: 0.08 * m
-    >>> options = {"background": "dijet", "degree": 3, "energy": 500}
-    >>> found = spurious_signal(falling, np.arange(50, 251, 5), [90, 125, 170], width, **options)
+    >>> falling = 50 + np.random.default_rng(1).exponential(60, 10_000)
+    >>> bins, options = np.arange(50, 251, 5), {"background": "dijet", "degree": 3, "energy": 500}
+    >>> found = spurious_signal(falling, bins, [90, 125, 170], lambda m: 0.08 * m, **options)
     >>> found.significance.round(1)
     array([-0.5,  1.2, -0.7])
-    >>> spectrum = np.histogram(falling, np.arange(50, 251, 5))
-    >>> cut = None  # all events of the histogram; an edge of its score axis selects
-    >>> of_histogram = spurious_signal(spectrum, None, [90, 125, 170], width, cut=cut, **options)
-    >>> bool((of_histogram.signal == found.signal).all())
-    True
     """
-    spectrum = _Spectrum(mass, bins, weight, cut, background, degree, energy)
+    fit = _Fit(mass, bins, weight, cut, background, degree, energy)
     if signal_masses is None or signal_width is None:
         raise TypeError("signal_masses and signal_width are both needed")
     masses = numbers("signal_masses", signal_masses)
@@ -258,35 +216,38 @@ def spurious_signal(
     if len(widths) != len(masses):
         raise ValueError(f"signal_width has length {len(widths)}, but signal_masses has length {len(masses)}")
     found = [
-        spectrum.fit(_gaussian(spectrum.bins, f"signal_masses[{k}]", at, number(f"signal_width[{k}]", width, 0)))
+        fit.signal(f"signal_masses[{k}]", at, number(f"signal_width[{k}]", width, 0))
         for k, (at, width) in enumerate(zip(masses.tolist(), widths.tolist(), strict=True))
     ]
-    return SpuriousSignal(
-        masses, np.array([f.signal for f in found]), np.array([f.error for f in found]), spectrum.degree
-    )
+    signal, error = np.array([[one.signal, one.error] for one in found]).T
+    return SpuriousSignal(masses, signal, error, fit.degree)
 
 
-class _Spectrum:
+class _Fit:
     """A spectrum, and the background that is fitted to it."""
 
     def __init__(self, mass: Any, bins: Any, weight: Any, cut: Any, background: Any, degree: Any, energy: Any) -> None:
         family(background)
-        spectrum = counted(mass, bins, weight, cut)
-        self.bins, self._selected = spectrum.bins, float(spectrum.weight.sum())
+        events = spectrum(mass, None, bins, weight, cut)
+        selected = Spectrum(events.bins.axes[0], events.weight[0], events.square[0])
+        self._edges, self._selected = selected.edges, float(selected.weight.sum())
         by_test = isinstance(degree, str) and degree == F_TEST
-        self.degree = lowest_degree(spectrum, background, energy) if by_test else degree_of(background, degree)
-        if self.bins.count <= self.degree + 2:
-            raise ValueError(
-                f"degree = {self.degree} with {self.bins.count} bins: expected more bins than degree + 2 parameters"
-            )
+        self.degree = lowest_degree(selected, background, energy) if by_test else degree_of(background, degree)
+        count = len(self._edges) - 1
+        if count <= self.degree + 2:
+            raise ValueError(f"degree = {self.degree} with {count} bins: expected more bins than degree + 2 parameters")
         self._background = background
-        of_background = shape(background, self.degree, self.bins.edges, energy)
-        self._likelihood = Likelihood(spectrum, of_background) if has_events(spectrum) else None
-        self._without: Fitted | None = None if self._likelihood is None else self._likelihood.background()
+        of_background = shape(background, self.degree, self._edges, energy)
+        self._likelihood = Likelihood(selected, of_background) if selected.has_events else None
+        self._without = None if self._likelihood is None else self._likelihood.background()
 
-    def fit(self, fraction: NDArray[np.float64]) -> SignalBias:
-        """The signal that has these fractions in the bins."""
-        selected, ndof = self._selected, self.bins.count - self.degree - 2
+    def signal(self, name: str, mean: float, width: float) -> SignalBias:
+        """The fit with a Gaussian; ``name`` is what errors call its mean."""
+        edges = self._edges
+        if not edges[0] <= mean <= edges[-1]:
+            raise ValueError(f"{name} = {mean:g}: expected it inside bins, from {edges[0]:g} to {edges[-1]:g}")
+        fraction = np.diff([erf((edge - mean) / (sqrt(2) * width)) / 2 for edge in edges])
+        selected, ndof = self._selected, len(edges) - self.degree - 3
         if self._likelihood is None or self._without is None:
             return SignalBias(np.nan, np.nan, selected, np.nan, ndof, self.degree)
         if not distinct(self._likelihood, fraction, self._without):
@@ -298,24 +259,3 @@ class _Spectrum:
         known = np.isfinite(found.error) and has_room(found, fraction)
         signal, error = (float(found.parameters[-1]), found.error) if known else (np.nan, np.nan)
         return SignalBias(signal, error, selected, found.chi2, ndof, self.degree)
-
-
-def _gaussian(bins: Bins, name: str, mean: float, width: float) -> NDArray[np.float64]:
-    """What fraction of the signal each bin has."""
-    low, high = bins.edges[[0, -1]]
-    if not low <= mean <= high:
-        raise ValueError(f"{name} = {mean:g}: expected it inside bins, from {low:g} to {high:g}")
-    return np.diff([erf((edge - mean) / (sqrt(2) * width)) / 2 for edge in bins.edges])
-
-
-def _template(template: Any, count: int) -> NDArray[np.float64]:
-    shape = numbers("template", template)
-    if len(shape) != count:
-        raise ValueError(f"template has length {len(shape)}: expected {count}, as many as there are bins")
-    if np.min(shape) < 0:
-        worst = int(np.argmin(shape))
-        raise ValueError(f"template[{worst}] = {shape[worst]:g}: expected no negative number")
-    if shape.sum() == 0:
-        raise ValueError("template is 0 in all bins: expected a signal")
-    fraction: NDArray[np.float64] = shape / shape.sum()
-    return fraction

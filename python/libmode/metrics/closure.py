@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._front import takes_events
-from ._arguments import number, numbers, weights, yes_or_no
+from ._arguments import Doubles, labels, number, numbers, weights
 from .roc import ROUNDING
 
 #: The fractions of the background in A where none are given.
@@ -33,28 +33,17 @@ class Closure:
     """Predicted and seen background of region A for k x k pairs of cuts, see :func:`closure`.
 
     Element [i, j] is for the cut i on the first score and j on the second one; on the diagonal both keep as much.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from libmode.metrics import closure
-    >>> first, second = np.random.default_rng(1).random((2, 100_000))
-    >>> found = closure(first, second, np.zeros(100_000), fractions=[0.1, 0.01])
-    >>> found.ratio.diagonal().round(2), found.error.diagonal().round(2)
-    (array([1.02, 1.02]), array([0.01, 0.04]))
-    >>> print(f"{found.worst.significance:.1f} standard deviations at {found.worst.threshold:.2f}")
-    1.3 standard deviations at 0.90
     """
 
-    fractions: NDArray[np.float64]  #: (k,) of background in A where both cuts keep as much, for independent scores
-    threshold: NDArray[np.float64]  #: (k,) cuts on the first score
-    second_threshold: NDArray[np.float64]  #: (k,) cuts on the second one
-    seen: NDArray[np.float64]  #: (k, k) background in A
-    predicted: NDArray[np.float64]  #: (k, k) B C / D
-    ratio: NDArray[np.float64]  #: (k, k) predicted over seen; NaN where nothing is seen
-    error: NDArray[np.float64]  #: (k, k) standard error of the ratio, from the events of the four regions
-    significance: NDArray[np.float64]  #: (k, k) of the non-closure, above 0 where the ratio is above 1
-    contamination: NDArray[np.float64] | None  #: (4, k, k) signal over background in A, B, C, D; None without signal
+    fractions: Doubles  #: (k,) of background in A where both cuts keep as much, for independent scores
+    threshold: Doubles  #: (k,) cuts on the first score
+    second_threshold: Doubles  #: (k,) cuts on the second one
+    seen: Doubles  #: (k, k) background in A
+    predicted: Doubles  #: (k, k) B C / D
+    ratio: Doubles  #: (k, k) predicted over seen; NaN where nothing is seen
+    error: Doubles  #: (k, k) standard error of the ratio, from the events of the four regions
+    significance: Doubles  #: (k, k) of the non-closure, above 0 where the ratio is above 1
+    contamination: Doubles | None  #: (4, k, k) signal over background in A, B, C, D; None without signal
 
     @property
     def worst(self) -> Worst:
@@ -68,10 +57,10 @@ class Closure:
 def closure(
     score: Any, second: Any, label: Any, *, weight: Any = None, fractions: Sequence[float] = FRACTIONS
 ) -> Closure:
-    r"""Compares the background that the ABCD method predicts with what there is, over pairs of cuts on two scores.
+    r"""Compares the ABCD prediction of the background with the true background, over pairs of cuts on two scores.
 
-    A is where both scores are at or above their cuts, B where the first alone is, C where the second alone is, D the
-    rest. The prediction for A is B C / D. With D = F - F_1 F_2 of the distributions below the cuts,
+    In region A both scores are at or above their cuts, in B the first alone, in C the second alone, in D neither.
+    The prediction for A is B C / D. With D = F - F_1 F_2 of the distributions below the cuts,
 
     .. math::
 
@@ -89,21 +78,19 @@ def closure(
     weight : (n,) real numbers of either sign, optional
         All 1 by default. The sum of the background is positive.
     fractions : k numbers above 0, below 1
-        Each makes a cut on either score that keeps its root of the background; so for independent scores this is the
-        fraction of the background in A where both keep as much. All k x k pairs are compared.
+        Each makes a cut on either score that keeps its root of the background. For independent scores, A then has
+        this fraction of the background if both cuts keep as much. All k x k pairs are compared.
 
     Returns
     -------
     Closure
         ``threshold`` and ``second_threshold``, (k,); ``seen``, ``predicted``, ``ratio`` with its ``error`` and
-        ``significance``, (k, k); ``contamination``, (4, k, k), of A, B, C, D; and ``worst``, the pair of cuts with the
-        largest significance of either sign.
+        ``significance``, (k, k); ``contamination``, (4, k, k), of A, B, C, D; and ``worst``.
 
     Raises
     ------
     ValueError, TypeError
-        For arrays of different lengths, numbers that are not finite, labels that are neither 0 nor 1, no background,
-        and fractions out of range, with the place and the value.
+        For no background, fractions out of range, and other bad values, with argument, value and place.
 
     Examples
     --------
@@ -118,10 +105,13 @@ def closure(
     ['0.22 +- 0.00', '0.17 +- 0.00']
     >>> found.contamination[:, 0, 0].round(2)  # of A, B, C, D
     array([0.19, 0.03, 0.03, 0.01])
+    >>> independent = closure(*rng.random((2, 100_000)), np.zeros(100_000))
+    >>> print(f"{independent.worst.significance:.1f} standard deviations")
+    -2.2 standard deviations
     """
     first = numbers("score", score)
     other = numbers("second", second, "score", first)
-    signal = yes_or_no("label", label, "1 for signal or 0 for background", "score", first)
+    signal = labels(label, first)
     weigh = weights(weight, "score", first)
     wanted = [number(f"fractions[{k}]", value, 0, 1) for k, value in enumerate(fractions)]
     if not wanted or max(wanted) == 1:
@@ -148,7 +138,7 @@ def closure(
     return Closure(np.array(wanted), cuts[0], cuts[1], a, predicted, ratio, error, significance, contamination)
 
 
-def _cuts(score: NDArray[np.float64], weight: NDArray[np.float64], kept: NDArray[np.float64]) -> NDArray[np.float64]:
+def _cuts(score: Doubles, weight: Doubles, kept: Doubles) -> Doubles:
     """For each fraction the largest threshold that keeps at least so much of the weight."""
     order = np.argsort(score)[::-1]
     ordered, passed = score[order], np.cumsum(weight[order])
@@ -159,9 +149,7 @@ def _cuts(score: NDArray[np.float64], weight: NDArray[np.float64], kept: NDArray
     return np.array([thresholds[np.argmax(fraction >= one * (1 - ROUNDING))] for one in kept])
 
 
-def _regions(
-    above: list[NDArray[np.bool_]], weight: NDArray[np.float64], chosen: NDArray[np.bool_]
-) -> NDArray[np.float64]:
+def _regions(above: list[NDArray[np.bool_]], weight: Doubles, chosen: NDArray[np.bool_]) -> Doubles:
     """Sums over the chosen events in A, B, C, D, (4, k, k)."""
     first, second = (passed[:, chosen] for passed in above)
     weigh = weight[chosen]

@@ -9,7 +9,7 @@ import numpy as np
 
 from .._front import takes_events
 from .._functions import mode_edges, mode_evaluate, mode_loss
-from ._arguments import Bins, numbers, weights, whole
+from ._arguments import Bins, numbers, only_events, sums, weights, whole
 from ._chi_squared import tail
 from ._histogram import Histogram, add, histogram, is_histogram
 from ._spectrum import MOST_BINS, Binned, spectrum
@@ -22,15 +22,7 @@ FEWEST_EFFECTIVE = 1.05  # events of a bin, as in core/variance.go
 
 @dataclass(frozen=True)
 class Dependence:
-    """How far a response is from a polynomial in mass, and how probable that is, see :func:`dependence`.
-
-    Examples
-    --------
-    >>> from libmode.metrics import dependence
-    >>> found = dependence([0.1, 0.8, 0.3, 0.6, 0.2, 0.9], [50, 60, 70, 80, 90, 100], bins=2)
-    >>> found.events, found.bins, found.p_value > 0.1
-    (6.0, 2, True)
-    """
+    """How far a response is from a polynomial in mass, and how probable that is, see :func:`dependence`."""
 
     value: float  #: the plain MoDe loss
     expectation: float  #: its mean over samples in which the response is such a polynomial
@@ -52,8 +44,8 @@ def dependence(
 ) -> Dependence:
     """Test of the hypothesis that the response is a polynomial of degree ``order`` in mass.
 
-    It is about all working points at once: the fraction of background with scores up to s is
-    such a polynomial for each s. At order 0, score and mass are independent. With F_b(s)
+    It tests all working points at once: for each s, the fraction of background with scores up to s is
+    such a polynomial. At order 0, score and mass are independent. With F_b(s)
     the weight fraction of mass bin b with scores up to s, B bins, P the means of the Legendre
     polynomials in them and R = 1 - P (P'P)^-1 P'::
 
@@ -66,24 +58,21 @@ def dependence(
 
         V_b(s, t) = sum_i (w_i/W_b)^2 (Theta(s - s_i) - E F_b(s)) (Theta(t - s_i) - E F_b(t))
 
-    so that B times the loss is a sum of squares of independent Gaussians whose variances
-    are the eigenvalues of R V R, as in T. W. Anderson, D. A. Darling, Ann. Math. Statist.
-    23 (1952) 193. For E F_b, and for the fraction of sum w^2 with scores up to s, stand the best
-    polynomials through the bins; the eigenvalues are those at up to 96 scores, scaled so that
-    the mean is ``expectation``. The probability is then an integral, taken to ten digits: S. O. Rice,
-    SIAM J. Sci. Stat. Comput. 1 (1980) 438.
+    So B times the loss is a sum of squares of independent Gaussians, and the eigenvalues of R V R are their
+    variances (T. W. Anderson, D. A. Darling, Ann. Math. Statist. 23 (1952) 193). The best polynomials through the bins
+    stand for E F_b, up to 96 scores for the integral.
 
     Parameters
     ----------
     score : (n,) real numbers inside ``score_range``, or a histogram (see ``libmode.metrics``)
-        Scores of background events that the classifier was not trained on. With a histogram there is
-        no ``mass``, ``weight`` or ``mass_range``; the scores of a cell count as its centre.
+        Scores of background events outside the training sample. With a histogram there is
+        no ``mass``, ``weight`` or ``mass_range``; the scores of a cell count as its center.
     mass : (n,) real numbers, in any unit
     weight : (n,) real numbers of either sign, optional
     order : int, 0 to 16
     bins : int, ``order + 2`` to 512, optional
-        Bins of equal numbers of events; by default as many as in the loss, at most 32. What is
-        narrower than a bin is not seen. With a histogram: edges of its mass axis, by default all of them.
+        Bins of equal numbers of events; by default as many as in the loss, at most 32. The test does not see
+        structures narrower than a bin. With a histogram: edges of its mass axis, by default all of them.
     mass_range : (low, high), optional
         Events outside take no part; by default from the lowest to the highest mass.
     score_range : (low, high) or None
@@ -92,27 +81,23 @@ def dependence(
     Returns
     -------
     Dependence
-        ``value`` and ``expectation`` scale with the scores, ``p_value`` does not; but other monotonic
-        transformations of the scores let other working points count more. ``p_value`` is 1 where
-        all events have one score, on which nothing can depend. It is 0 below 1e-300, and
-        where the scores of each bin are all the same but not those of all bins.
+        ``value`` and ``expectation`` scale with the scores, ``p_value`` does not. ``p_value`` is 1 where
+        all events have one score. It is 0 below 1e-300, and where the scores of each bin are all the same but
+        not those of all bins.
 
     Raises
     ------
-    ValueError
+    ValueError, TypeError
         For a bin whose weights do not have a positive sum, or that has fewer than 1.05
         effective events, (sum w)^2 / (sum w^2); for bins that are too few or too many; for other bad values,
         with argument, value and place.
 
     Notes
     -----
-    F_b is Gaussian only in the limit of many events. Where the loss comes from a few events that are far above all
-    others in score, its distribution is more skewed: the tail is that of a sum of squares with the third cumulant that
-    pairs of events make (without it, 1 % of 500 events at 1 and the others below 0.01 had p < 0.01 in 2 %
-    of the samples, and p < 0.001 in 1 %). In samples of 500 events, with weights of
-    either sign too, p-values from 1 to 0.01 were as frequent as they should be within what 2,000
-    samples can tell; smaller ones are right to a factor of about two. The spread of the loss,
-    not its mean, supposes that weights do not depend on scores, or do so as polynomials in mass.
+    In samples of 500 events, with weights of either sign too, p-values from 1 to 0.01 were as frequent as they should
+    be; smaller ones are right to a factor of about two. F_b is not Gaussian if a few events lie far above all others
+    in score: with 1 % of 500 events at 1 and the others below 0.01, 1 % of the samples had p < 0.001. The spread of
+    the loss, not its mean, supposes that weights do not depend on scores, or do so as polynomials in mass.
 
     Examples
     --------
@@ -127,22 +112,19 @@ def dependence(
     0.94
     """
     if is_histogram(score):
-        for name, value in (("mass", mass), ("weight", weight), ("mass_range", mass_range)):
-            if value is not None:
-                raise TypeError(f"{name} belongs to events: give a histogram without it")
+        only_events(mass=mass, weight=weight, mass_range=mass_range)
         found, cells = _of_histogram(histogram(score), whole("order", order, 0), bins)
     else:
         options: LossOptions = {"order": order, "bins": bins, "mass_range": mass_range, "unbiased": False}
         found, cells = _of_events(score, mass, weight, score_range, options)
-    variances, skewness = spectrum(cells)
+    variances = spectrum(cells)
     total = float(np.sum(variances))
     if len(variances) == 0:
         p_value = 1.0
     elif found.bias <= 0 or total <= 0:
         p_value = 0.0
     else:
-        stretch = 1 + max(0.0, skewness) / (8 * float(np.sum(variances**3)))
-        p_value = tail(found.loss / found.bias * total, variances, stretch)
+        p_value = tail(found.loss / found.bias * total, variances)
     return Dependence(found.loss, found.bias, p_value, found.events, cells.bins.count)
 
 
@@ -156,7 +138,7 @@ def _of_events(
     score: Any, mass: Any, weight: Any, score_range: tuple[float, float] | None, options: LossOptions
 ) -> tuple[_Loss, Binned]:
     scores = numbers("score", score)
-    masses = numbers("mass", mass, "score", scores)
+    masses = numbers("mass", mass, "score", scores)[:, None]
     weigh = weights(weight, "score", scores)
     # The arrays as they were given: their types decide to what the limits are rounded.
     if score_range is not None:
@@ -171,9 +153,11 @@ def _of_events(
         )
     place = used.find(masses)
     there = (place >= 0) & (weigh != 0)
-    scores, masses, weigh, place = scores[there], masses[there], weigh[there], place[there]
-    share = weigh / used.sums(place, weigh)[place]
-    binned = Binned.of_events(used, place, scores, masses, share, order)
+    place, weigh = place[there], weigh[there]
+    share = weigh / sums(place, weigh, used.count)[place]
+    terms = used.polynomials(masses[there], order)
+    means = np.column_stack([sums(place, share * term, used.count) for term in terms])
+    binned = Binned(used, place, scores[there], share, share**2, means)
     return _Loss(found.loss, found.bias, found.events), binned
 
 
@@ -201,14 +185,12 @@ def _of_histogram(given: Histogram, order: int, edges: Any) -> tuple[_Loss, Binn
     cdf, steps = np.cumsum(share, axis=1)[:, :-1], np.cumsum(square, axis=1)[:, :-1]
     flat = np.linalg.qr(means)[0]
     residual = cdf - flat @ (flat.T @ cdf)
-    total = square.sum(axis=1)
+    total = square.sum(axis=1, keepdims=True)
     # The core's variance (core/variance.go), in which the events of a bin count as having one weight.
-    variance = (steps * (1 - 2 * cdf) + cdf**2 * total[:, None]) / (1 - total[:, None])
+    variance = (steps * (1 - 2 * cdf) + cdf**2 * total) / (1 - total)
     loss = float(np.sum(residual**2 @ width)) / bins.count
     bias = float(np.sum((1 - np.sum(flat**2, axis=1)) * (variance @ width))) / bins.count
     events = float(of_bin.sum() ** 2 / squares.sum())
     place, cell = np.nonzero(square)
-    cells = Binned(
-        bins, place, centre[cell], share[place, cell], square[place, cell], means, cubes=total**2, sixths=total**5
-    )
+    cells = Binned(bins, place, centre[cell], share[place, cell], square[place, cell], means)
     return _Loss(loss, bias, events), cells

@@ -4,76 +4,48 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from math import comb
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._front import takes_events
-from ._arguments import number, positive, whole
-from ._histogram import Split
-from ._split import split
+from ._arguments import Doubles, Edges, number, positive, whole
+from ._split import Split, split
 
 
 @dataclass(frozen=True, eq=False)
 class Efficiency:
-    """Efficiency against mass, see :func:`efficiency`.
+    """Efficiency against mass, see :func:`efficiency`. Of several masses arrays have an axis for each."""
 
-    Examples
-    --------
-    >>> from libmode.metrics import efficiency
-    >>> found = efficiency([60, 70, 80, 90], [True, False, True, True], [50, 75, 100])
-    >>> found.value, found.error.round(3)
-    (array([0.5, 1. ]), array([0.354, 0.   ]))
-    """
-
-    edges: NDArray[np.float64]  #: (bins + 1,) in units of mass
-    value: NDArray[np.float64]  #: (bins,) weight fraction of each bin that is selected
-    error: NDArray[np.float64]  #: (bins,) its standard error
+    edges: Edges  #: (bins + 1,) in units of mass; of several masses a tuple of such arrays
+    value: Doubles  #: (bins,) weight fraction of each bin that is selected
+    error: Doubles  #: (bins,) its standard error
 
 
 @dataclass(frozen=True, eq=False)
 class Residual:
-    """Efficiency against mass around its best polynomial, see :func:`residual`.
+    """Efficiency against mass around its best polynomial, see :func:`residual`."""
 
-    Examples
-    --------
-    >>> from libmode.metrics import residual
-    >>> found = residual([60, 70, 80, 90], [True, False, True, True], [50, 75, 100])
-    >>> found.value.round(3), found.error.round(3)
-    (array([-0.333,  0.333]), array([0.471, 0.   ]))
-    >>> print(f"{found.flatness.rms:.3f}")
-    0.333
-    """
-
-    edges: NDArray[np.float64]  #: (bins + 1,) in units of mass
-    value: NDArray[np.float64]  #: (bins,) efficiency less polynomial, relative to the mean efficiency
-    error: NDArray[np.float64]  #: (bins,) the standard error of the efficiency, relative to the same
+    edges: Edges  #: as of :class:`Efficiency`
+    value: Doubles  #: (bins,) efficiency less polynomial, relative to the mean efficiency
+    error: Doubles  #: (bins,) the standard error of the efficiency, relative to the same
     degree: int  #: of the polynomial
 
     @property
     def flatness(self) -> Flatness:
         """The same in two numbers, see :func:`flatness`."""
-        left = 1 - (self.degree + 1) / len(self.value)
-        return Flatness(
-            rms=float(np.sqrt(np.mean(self.value**2))), expected=float(np.sqrt(np.mean(self.error**2) * left))
-        )
+        left = 1 - comb(self.degree + self.value.ndim, self.degree) / np.isfinite(self.value).sum()
+        rms, error = (float(np.sqrt(np.nanmean(array**2))) for array in (self.value, self.error))
+        return Flatness(rms, error * float(np.sqrt(left)))
 
 
 @dataclass(frozen=True)
 class Flatness:
-    """How far from a polynomial an efficiency is, see :func:`flatness`.
-
-    Examples
-    --------
-    >>> from libmode.metrics import flatness
-    >>> found = flatness([60, 70, 80, 90], [True, False, True, True], [50, 75, 100])
-    >>> print(f"{found.rms:.3f}, by chance {found.expected:.3f}")
-    0.333, by chance 0.236
-    """
+    """How far from a polynomial an efficiency is, see :func:`flatness`."""
 
     rms: float  #: around the best polynomial in mass, relative to the mean efficiency
-    expected: float  #: what the number of events alone makes of it
+    expected: float  #: rms from statistics alone
 
 
 @takes_events
@@ -87,60 +59,41 @@ def jsd(
     weight: Any = None,
     cut: float | None = None,
 ) -> float:
-    """Jensen-Shannon divergence of the masses that are selected from those that are not.
+    """Jensen-Shannon divergence between the masses of selected and of rejected background.
 
     With P and Q the histograms of the two, each divided by its sum, and
     M = (P + Q) / 2::
 
         JSD = sum_b P_b log(P_b / M_b) / 2 + sum_b Q_b log(Q_b / M_b) / 2
 
-    0 where a selection leaves the shape of the spectrum as it is, log 2 (so 1
-    for base 2) where the two spectra have no bin in common. J. Lin, IEEE Trans.
-    Inf. Theory 37 (1991) 145; of jets that pass and fail, in base 2, in
-    ATL-PHYS-PUB-2018-014, as 1/JSD in arXiv:2001.05310 and arXiv:2010.09745.
-    This is the divergence: ``scipy.spatial.distance.jensenshannon`` is its
-    square root, the distance.
+    It is 0 if the selection keeps the shape of the spectrum, and 1 (log 2 over log base) if the two spectra
+    share no bin. J. Lin, IEEE Trans. Inf. Theory 37 (1991) 145. ATL-PHYS-PUB-2018-014 and arXiv:2010.09745 quote
+    1/JSD in base 2. ``scipy.spatial.distance.jensenshannon`` is its square root.
 
-    With ``blind=True`` it is what a selection of the same size has on average that does not look
-    at the mass. With p_b the weight fraction of bin b, f the weight fraction that is selected and b(i)
-    the bin of event i, to second order in the fluctuations of the two histograms::
+    ``blind=True`` gives the mean JSD of a random selection of the same size, the floor that statistics set. With p_b
+    the weight fraction of bin b, f the fraction selected and b(i) the bin of event i, to second order::
 
         <JSD> = sum_i w_i^2 (1 / p_b(i) - 1) / (8 f (1 - f) (sum_i w_i)^2 log base)
 
-    For unit weights and k bins that is (k - 1) / 8 (1 / n_s + 1 / n_r) / log base for n_s
-    selected and n_r rejected events. Its inverse is the ceiling of 1/JSD that these events and bins allow: what
-    ``plots.rejection_against_jsd`` draws. Within 5 % of the mean of random selections from 20 selected events a bin on.
+    It is right within 5 % from 20 selected events a bin on.
 
     Parameters
     ----------
-    mass : (n,) real numbers in any unit, or a histogram (see ``libmode.metrics``)
-        Masses of the background, selected or not; or its histogram over mass and score.
-    selected : (n,) booleans, or 0 and 1
-        Not with a histogram.
-    bins : (b + 1,) increasing numbers, or an integer
-        Edges, or how many bins of equal width there are from the lowest to the
-        highest mass; events outside are not counted. The result depends on them, as
-        it does on the number of events: fluctuations add to it. With a histogram: edges of
-        its mass axis, by default all of them.
+    mass, selected, bins, weight, cut
+        As for :func:`efficiency`.
     base : number above 1
     blind : bool, default False
-    weight : (n,) real numbers of either sign, optional
-        Not with a histogram.
-    cut : number
-        With a histogram: ``score >= cut`` is selected. It must be an edge of the score axis.
 
     Returns
     -------
     float
-        Bins where a histogram is empty contribute what the formula says, with
-        0 log 0 = 0.
+        Of the bins and the number of events too: statistical fluctuations add to it.
 
     Raises
     ------
-    ValueError
-        If nothing, or everything, is selected; if the weights of a bin have a
-        negative sum, with the bin, or with ``blind`` no positive one; for other bad values, with argument, value
-        and place.
+    ValueError, TypeError
+        If nothing, or everything, is selected, or the weights of a bin have a negative sum (with ``blind``, no
+        positive sum); for other bad values, with argument, value and place.
 
     Examples
     --------
@@ -150,38 +103,35 @@ def jsd(
     >>> mass = 50 + rng.exponential(60, 10_000)  # of background
     >>> selected = rng.random(10_000) < 0.1 * mass / 100
     >>> bins = np.arange(50, 300, 25)
-    >>> print(f"{jsd(mass, selected, bins):.4f}, by chance {jsd(mass, selected, bins, blind=True):.4f}")
+    >>> print(f"{jsd(mass, selected, bins, base=2):.4f}, by chance {jsd(mass, selected, bins, blind=True):.4f}")
     0.0391, by chance 0.0016
-    >>> score = np.where(selected, 0.9, 0.1)
-    >>> print(f"{jsd(np.histogram2d(mass, score, bins=[bins, [0, 0.5, 1]]), cut=0.5):.4f}")
-    0.0391
     """
     events = split(mass, selected, bins, weight, cut)
     base = number("base", base, 1)
-    return _blind_jsd(events, base) if blind else _jsd(events, base)
+    return (_blind_jsd(events) if blind else _jsd(events)) / float(np.log(base))
 
 
-def _jsd(events: Split, base: float) -> float:
+def _jsd(events: Split) -> float:
     shapes = []
-    for name, sums in zip(("selected", "not selected"), events.weight, strict=True):
-        if np.min(sums) < 0:
-            worst = int(np.argmin(sums))
+    for name, total in zip(("selected", "not selected"), events.weight, strict=True):
+        if np.min(total) < 0:
+            worst = int(np.argmin(total))
             raise ValueError(
-                f"weight sums to {sums[worst]:g} over the events that are {name} in {events.bins.name(worst)}: "
+                f"weight sums to {total[worst]:g} over the events that are {name} in {events.bins.name(worst)}: "
                 "expected no negative sum; use wider bins"
             )
-        if sums.sum() == 0:
+        if total.sum() == 0:
             raise ValueError(f"selected leaves no weight {name} inside bins: expected a selection of a part")
-        shapes.append(sums / sums.sum())
+        shapes.append(total / total.sum())
     mean = (shapes[0] + shapes[1]) / 2
     nats = 0.0
     for shape in shapes:
         there = shape > 0
         nats += float(np.sum(shape[there] * np.log(shape[there] / mean[there]))) / 2
-    return max(nats, 0.0) / float(np.log(base))  # rounding makes a little less than 0 of equal shapes
+    return max(nats, 0.0)  # rounding makes a little less than 0 of equal shapes
 
 
-def _blind_jsd(events: Split, base: float) -> float:
+def _blind_jsd(events: Split) -> float:
     total = events.weight.sum(axis=0)
     positive(events.bins, total, events.filled)
     fraction = float(events.weight[0].sum() / total.sum())
@@ -189,52 +139,64 @@ def _blind_jsd(events: Split, base: float) -> float:
         raise ValueError(f"selected has {fraction:g} of the sum of weights inside bins: expected a selection of a part")
     squares = events.square.sum(axis=0)[events.filled]
     others = total.sum() / total[events.filled] - 1
-    return float(np.sum(squares * others) / (8 * fraction * (1 - fraction) * total.sum() ** 2 * np.log(base)))
+    return float(np.sum(squares * others) / (8 * fraction * (1 - fraction) * total.sum() ** 2))
 
 
 @takes_events
 def efficiency(
     mass: Any, selected: Any = None, bins: Any = None, *, weight: Any = None, cut: float | None = None
 ) -> Efficiency:
-    """The efficiency of a selection in each bin of mass; of background, the false positive rate.
+    """The efficiency of a selection in each bin of mass; for background, the false positive rate.
 
     With p_i = 1 for selected events and 0 for others, in each bin::
 
         value = sum_i w_i p_i / sum_i w_i
         error = sqrt(sum_i w_i^2 (p_i - value)^2) / |sum_i w_i|
 
-    the error of a ratio of weighted sums (linearised), which for unit weights is
-    the binomial sqrt(value (1 - value) / n). It is 0 where a bin has all or
-    none of its events selected.
+    The error is that of a ratio of weighted sums (linearised). For unit weights it is the binomial
+    sqrt(value (1 - value) / n), so 0 where all events of a bin are selected, or none.
 
     Parameters
     ----------
-    mass, selected, bins, weight, cut
-        As for :func:`jsd`. For a working point, ``selected`` is
-        ``score >= threshold(...)``.
+    mass : (n,) or (n, d) real numbers, in any unit, or a histogram (see ``libmode.metrics``)
+        Masses of the background, selected or not. With d columns a bin is a cell of the grid in d masses.
+    selected : (n,) booleans, or 0 and 1
+        ``score >= threshold(...)``. Not with a histogram.
+    bins : (b + 1,) increasing numbers, or an integer; with d masses an integer, or d such entries
+        Edges, or the number of bins of equal width from the lowest to the highest mass. Events outside do not
+        count. With a histogram: edges of its mass axis, by default all of them.
+    weight : (n,) real numbers of either sign, optional
+        All 1 by default. Not with a histogram.
+    cut : number
+        With a histogram: ``score >= cut`` is selected. It is an edge of the score axis.
 
     Returns
     -------
     Efficiency
-        NaN, with a RuntimeWarning that names the bins, where a bin has no event
-        or its weights do not have a positive sum. With negative weights, values
-        may lie outside [0, 1].
+        NaN, with a RuntimeWarning that names the bins, in a bin without events or without a positive sum of
+        weights. Cells of several masses may be empty without a warning. Negative weights can give values outside
+        [0, 1].
 
     Raises
     ------
-    ValueError
-        If no event lies inside the bins; for other bad values, with argument,
-        value and place.
+    ValueError, TypeError
+        If no event lies inside the bins; for other bad values, with argument, value and place.
 
     Examples
     --------
     >>> import numpy as np
     >>> from libmode.metrics import efficiency
     >>> rng = np.random.default_rng(1)
-    >>> mass = 50 + rng.exponential(60, 10_000)  # of background
-    >>> selected = rng.random(10_000) < 0.1 * mass / 100
-    >>> efficiency(mass, selected, [50, 100, 150, 200]).value.round(3)
-    array([0.072, 0.138, 0.139])
+    >>> mass = rng.uniform(50, 250, 10_000)  # of background
+    >>> score = rng.random(10_000) * mass / 250
+    >>> efficiency(mass, score >= 0.5, [50, 150, 250], weight=np.full(10_000, 0.1)).value.round(3)
+    array([0.024, 0.359])
+    >>> histogram = np.histogram2d(mass, score, bins=[np.arange(50, 251, 25), [0, 0.5, 1]])
+    >>> efficiency(histogram, cut=0.5, bins=[50, 150, 250]).value.round(3)  # the same
+    array([0.024, 0.359])
+    >>> efficiency(np.column_stack([mass, rng.random(10_000)]), score >= 0.5, 2).value.round(3)  # in two masses
+    array([[0.026, 0.023],
+           [0.361, 0.357]])
     """
     events = split(mass, selected, bins, weight, cut)
     unknown = _without_weight(events)
@@ -245,11 +207,12 @@ def efficiency(
 
 
 def _without_weight(events: Split) -> list[str]:
-    """The bins that have no efficiency, each with the reason."""
+    """The bins that should have an efficiency and have none, each with the reason."""
     total = events.weight.sum(axis=0)
+    bad = (total <= 0) & (events.filled | (len(events.bins.axes) == 1))
     return [
         events.bins.name(place) + (f": weight sums to {total[place]:g}" if events.filled[place] else ": no event")
-        for place in np.flatnonzero(total <= 0).tolist()
+        for place in np.flatnonzero(bad).tolist()
     ]
 
 
@@ -258,7 +221,7 @@ def _efficiency(events: Split) -> Efficiency:
     known = np.where(total > 0, total, np.nan)
     value = events.weight[0] / known
     error = np.sqrt(events.square[0] * (1 - value) ** 2 + events.square[1] * value**2) / known
-    return Efficiency(events.bins.edges, value, error)
+    return Efficiency(events.bins.edges, value.reshape(events.bins.shape), error.reshape(events.bins.shape))
 
 
 @takes_events
@@ -273,26 +236,22 @@ def flatness(
 ) -> Flatness:
     """How far the efficiency against mass is from the best polynomial of a degree.
 
-    With e_b the efficiency of the k bins (see :func:`efficiency`), s_b its error
-    and f_b the mean, over the events of bin b, of the polynomial in mass for which
-    f_b is nearest to e_b (least squares, every bin the same)::
+    With e_b the efficiency of bin b (:func:`efficiency`), s_b its error, and f_b the mean over the events of the bin
+    of the polynomial in mass with f_b nearest to e_b (least squares over the k bins, with equal weights)::
 
         rms      = sqrt(mean_b (e_b - f_b)^2) / mean_b e_b
-        expected = sqrt(mean_b s_b^2 (1 - (degree + 1) / k)) / mean_b e_b
+        expected = sqrt(mean_b s_b^2 (1 - t / k)) / mean_b e_b
 
-    ``expected`` is the root of what rms^2 is on average where the efficiency is
-    such a polynomial: the fit takes its share of the fluctuations (exactly so
-    where all s_b are equal). For degree 0, rms is the standard deviation of the
-    efficiency (SDE) of A. Rogozhnikov et al., arXiv:1410.4140, with every bin of
-    the same weight, over the mean. Of a polynomial it is its mean over a bin that the
-    efficiency follows, and not its value at the centre: in bins of equal numbers of
-    events the last one of a falling spectrum is wide, and its centre is far from its mean.
+    ``expected`` is the rms from statistics alone: the fit of t = degree + 1 terms takes its share of the fluctuations.
+    rms / expected is near 1 where the efficiency is such a polynomial. For degree 0, rms is the standard deviation of
+    the efficiency of A. Rogozhnikov et al., arXiv:1410.4140, over its mean. With d masses the polynomial has the total
+    degree ``degree``, so t = (degree + d)! / degree! d!, and cells without events do not count.
 
     Parameters
     ----------
     mass, selected, bins, weight, cut
-        As for :func:`jsd`. With a histogram, the events of a cell of the mass axis count as spread evenly
-        over it in f_b: merge fine cells to wide ``bins`` for a degree above 0.
+        As for :func:`efficiency`. A histogram does not say where in a cell its events are, and f_b takes
+        them as spread evenly: for a degree above 0 merge fine cells to wide ``bins``.
     degree : int, at least 0
         Lower than the number of bins less one.
 
@@ -303,9 +262,9 @@ def flatness(
 
     Raises
     ------
-    ValueError
-        If a bin has no event or no positive weight, with the bin; if nothing
-        is selected; for other bad values, with argument, value and place.
+    ValueError, TypeError
+        If a bin has no efficiency, with the bin; if nothing is selected; for other bad values, with argument, value
+        and place.
 
     Examples
     --------
@@ -319,9 +278,6 @@ def flatness(
     ...     print(f"degree {degree}: {found.rms:.3f}, by chance {found.expected:.3f}")
     degree 0: 0.374, by chance 0.056
     degree 1: 0.050, by chance 0.052
-    >>> histogram = np.histogram2d(mass, np.where(selected, 0.9, 0.1), bins=[np.arange(50, 276, 5), [0, 0.5, 1]])
-    >>> print(f"{flatness(histogram, cut=0.5, bins=np.arange(50, 300, 25), degree=1).rms:.3f}")
-    0.050
     """
     return residual(mass, selected, bins, degree=degree, weight=weight, cut=cut).flatness
 
@@ -343,14 +299,13 @@ def residual(
         value = (e_b - f_b) / mean_b e_b
         error = s_b / mean_b e_b
 
-    The error does not know of the fit, which takes (degree + 1) / k of the variance of the values.
-
     Takes what :func:`flatness` takes.
 
     Returns
     -------
     Residual
-        ``value`` and ``error`` of shape (b,), with the edges of the b bins.
+        ``value`` and ``error`` of shape (b,), with the edges of the b bins. The error leaves out the share of
+        the fluctuations that the fit takes.
 
     Raises
     ------
@@ -370,17 +325,22 @@ def residual(
     """
     events = split(mass, selected, bins, weight, cut)
     degree = whole("degree", degree, 0)
-    count = events.bins.count
-    if degree + 1 >= count:
-        raise ValueError(f"degree = {degree} with {count} bins: expected less than {count - 1}, or nothing is left")
     unknown = _without_weight(events)
     if unknown:
         raise ValueError(f"mass leaves the efficiency unknown in {unknown[0]}; use wider bins or a narrower range")
+    terms = events.polynomials(degree)[events.filled]
+    count, size = terms.shape
+    if size >= count:
+        raise ValueError(
+            f"degree = {degree} has {size} terms, and {count} bins have events: expected more bins, or a lower degree"
+        )
     found = _efficiency(events)
-    mean = np.mean(found.value)
+    mean = np.nanmean(found.value)
     if mean <= 0:
         raise ValueError(f"selected has a mean efficiency of {mean:g} inside bins: expected more than 0")
 
-    means = events.polynomials(degree) / events.weight.sum(axis=0)[:, None]
-    distance = found.value - means @ np.linalg.lstsq(means, found.value, rcond=None)[0]
-    return Residual(events.bins.edges, distance / mean, found.error / mean, degree)
+    means = terms / events.weight.sum(axis=0)[events.filled, None]
+    known = found.value.reshape(-1)[events.filled]
+    distance = np.full(len(events.filled), np.nan)
+    distance[events.filled] = known - means @ np.linalg.lstsq(means, known, rcond=None)[0]
+    return Residual(events.bins.edges, distance.reshape(found.value.shape) / mean, found.error / mean, degree)

@@ -1,15 +1,18 @@
-"""The ROC curve, and what is read off it."""
+"""The ROC curve, and what is read off it.
+
+scikit-learn's functions need weights above 0 for a monotonic curve, and events rather than histograms.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._front import takes_events
-from ._arguments import number, numbers, weights, yes_or_no
+from ._arguments import Doubles, labels, number, numbers, only_events, sums, weights
 from ._histogram import histogram, is_histogram
 
 # Sums of weights are rounded, so that 0.5 may come out as a little less.
@@ -18,23 +21,11 @@ ROUNDING = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class Roc:
-    """A ROC curve, see :func:`roc`. From (0, 0) to (1, 1), one point for each distinct score, and the first.
+    """A ROC curve, see :func:`roc`. From (0, 0) to (1, 1), one point for each distinct score, and the first."""
 
-    Examples
-    --------
-    >>> from libmode.metrics import roc
-    >>> curve = roc([0.1, 0.4, 0.35, 0.8], [0, 0, 1, 1])
-    >>> curve.signal_efficiency
-    array([0. , 0.5, 0.5, 1. , 1. ])
-    >>> curve.false_positive_rate
-    array([0. , 0. , 0.5, 0.5, 1. ])
-    >>> curve.threshold
-    array([ inf, 0.8 , 0.4 , 0.35, 0.1 ])
-    """
-
-    signal_efficiency: NDArray[np.float64]  #: (k,) weight fraction of the signal with score >= threshold
-    false_positive_rate: NDArray[np.float64]  #: (k,) the same of the background
-    threshold: NDArray[np.float64]  #: (k,) falling; infinity first, where nothing passes
+    signal_efficiency: Doubles  #: (k,) weight fraction of the signal with score >= threshold
+    false_positive_rate: Doubles  #: (k,) the same of the background
+    threshold: Doubles  #: (k,) falling; infinity first, where nothing passes
 
 
 @takes_events
@@ -42,7 +33,7 @@ def roc(score: Any, label: Any = None, *, weight: Any = None) -> Roc:
     """The ROC curve: signal efficiency and false positive rate at every threshold.
 
     T. Fawcett, Pattern Recognition Letters 27 (2006) 861, algorithm 1; ties are
-    one point of the curve, as there.
+    one point of the curve.
 
     Parameters
     ----------
@@ -52,9 +43,8 @@ def roc(score: Any, label: Any = None, *, weight: Any = None) -> Roc:
     label : (n,) 1 for signal, 0 for background
         Not with a histogram; nor is ``weight``.
     weight : (n,) real numbers of either sign, optional
-        All 1 by default. The curve has the cumulative sums of weights as they
-        are: with negative weights it need not be monotonic, nor stay inside
-        [0, 1]. The weights of each class must have a positive sum.
+        All 1 by default. With negative weights the curve need not be monotonic, nor stay inside
+        [0, 1]. The weights of each class have a positive sum.
 
     Returns
     -------
@@ -63,7 +53,7 @@ def roc(score: Any, label: Any = None, *, weight: Any = None) -> Roc:
 
     Raises
     ------
-    ValueError
+    ValueError, TypeError
         If a class is missing or its weights do not have a positive sum, and
         for bad values, with argument, value and place.
 
@@ -73,75 +63,50 @@ def roc(score: Any, label: Any = None, *, weight: Any = None) -> Roc:
     >>> from libmode.metrics import roc
     >>> rng = np.random.default_rng(1)
     >>> label = rng.integers(0, 2, 10_000)
-    >>> curve = roc(rng.normal(label), label)
+    >>> curve = roc(rng.normal(label), label, weight=np.ones(10_000))
     >>> at = np.searchsorted(curve.signal_efficiency, 0.5)
     >>> print(f"{curve.signal_efficiency[at]:.3f} {curve.false_positive_rate[at]:.3f}")
     0.500 0.152
     """
     if is_histogram(score):
-        return _of_histogram(score, label, weight)
+        only_events(label=label, weight=weight)
+        cells = histogram(score)
+        if cells.signal is None:
+            raise ValueError("the histogram has no axis label: expected background and signal")
+        return curve_of_cells(cells.signal, cells.background(), cells.score)
     if label is None:
         raise TypeError("label is missing: which events are signal?")
     scores = numbers("score", score)
-    signal = yes_or_no("label", label, "1 for signal or 0 for background", "score", scores)
+    signal = labels(label, scores)
     weigh = weights(weight, "score", scores)
-    order = np.argsort(scores)[::-1]
-    ordered = scores[order]
-    last_of_tied = np.append(ordered[1:] != ordered[:-1], True)
+    distinct, place = np.unique(scores, return_inverse=True)
 
-    def passed(of_class: NDArray[np.bool_]) -> Passed:
-        sums = np.cumsum(np.where(of_class, weigh, 0.0)[order])[last_of_tied]
-        return Passed(sums, float(np.sum(weigh[of_class])) if of_class.any() else None)
+    def of_class(chosen: NDArray[np.bool_]) -> Doubles:
+        return np.stack([sums(place[chosen], values[chosen], len(distinct)) for values in (weigh, np.ones(len(weigh)))])
 
-    return curve_of(passed(signal), passed(~signal), ordered[last_of_tied])
+    return curve_of_cells(of_class(signal), of_class(~signal), np.append(distinct, np.inf))
 
 
-def _of_histogram(given: Any, label: Any, weight: Any) -> Roc:
-    if label is not None or weight is not None:
-        raise TypeError("label and weight belong to events: give a histogram alone, with an axis label")
-    cells = histogram(given)
-    if cells.signal is None:
-        raise ValueError("the histogram has no axis label: expected background and signal")
-    return curve_of_cells(cells.signal, cells.background(), cells.score)
-
-
-def curve_of_cells(signal: NDArray[np.float64], background: NDArray[np.float64], edges: NDArray[np.float64]) -> Roc:
-    """The curve of weights and their squares in cells of score, both (2, cells), with these edges."""
+def curve_of_cells(signal: Doubles, background: Doubles, edges: Doubles) -> Roc:
+    """The curve of cells of score with these edges: (2, cells) of weights, and of what is 0 in cells without events."""
     filled = ((signal[1] > 0) | (background[1] > 0))[::-1]
-
-    def passed(of_class: NDArray[np.float64]) -> Passed:
-        weight, square = of_class
-        return Passed(np.cumsum(weight[::-1])[filled], float(weight.sum()) if (square > 0).any() else None)
-
-    return curve_of(passed(signal), passed(background), edges[:-1][::-1][filled])
-
-
-class Passed(NamedTuple):
-    """The weights of a class that pass each of falling thresholds."""
-
-    weight: NDArray[np.float64]  #: (k,)
-    total: float | None  #: of the class; None where it has no event
-
-
-def curve_of(signal: Passed, background: Passed, threshold: NDArray[np.float64]) -> Roc:
-    """:func:`roc` of sums."""
     fractions = []
-    for name, (weight, total) in (("signal (label 1)", signal), ("background (label 0)", background)):
-        if total is None:
+    for name, (weight, events) in (("signal (label 1)", signal), ("background (label 0)", background)):
+        if not (events > 0).any():
             raise ValueError(f"label has no {name}: expected events of both classes")
-        if total <= 0:
-            raise ValueError(f"weight sums to {total:g} over the {name}: expected a positive sum")
-        fractions.append(np.append(0.0, weight / weight[-1]))
-    return Roc(fractions[0], fractions[1], np.append(np.inf, threshold))
+        if weight.sum() <= 0:
+            raise ValueError(f"weight sums to {weight.sum():g} over the {name}: expected a positive sum")
+        passed = np.cumsum(weight[::-1])[filled]
+        fractions.append(np.append(0.0, passed / passed[-1]))
+    return Roc(fractions[0], fractions[1], np.append(np.inf, edges[:-1][::-1][filled]))
 
 
 @takes_events
 def auc(score: Any, label: Any = None, *, weight: Any = None) -> float:
     """The area under the ROC curve: how probably a signal event scores above a background event.
 
-    A tied pair counts one half, each pair with the product of its weights. That
-    is the Mann-Whitney U over its maximum (Fawcett). Takes
-    what :func:`roc` takes.
+    A tied pair counts one half, each pair with the product of its weights: the Mann-Whitney U over its
+    maximum (Fawcett). Takes what :func:`roc` takes.
 
     Returns
     -------
@@ -174,9 +139,8 @@ def area(curve: Roc) -> float:
 def threshold(score: Any, label: Any = None, *, signal_efficiency: float = 0.5, weight: Any = None) -> float:
     """The largest threshold that keeps at least this weight fraction of the signal.
 
-    It is the score of an event, and ``score >= threshold`` is the selection.
-    Fractions count as equal within 1e-12. ``signal_efficiency`` is above 0 and
-    at most 1; the rest is as for :func:`roc`.
+    It is the score of an event, and ``score >= threshold`` is the selection. Fractions count as equal within
+    1e-12. ``signal_efficiency`` is above 0 and at most 1. Takes what :func:`roc` takes.
 
     Returns
     -------
@@ -202,11 +166,9 @@ def threshold(score: Any, label: Any = None, *, signal_efficiency: float = 0.5, 
 
 @takes_events
 def rejection(score: Any, label: Any = None, *, signal_efficiency: float = 0.5, weight: Any = None) -> float:
-    """1 / false positive rate at :func:`threshold`: R50 where the signal efficiency is 0.5.
+    """1 / false positive rate at :func:`threshold`: R50 where the signal efficiency is 0.5 (arXiv:2010.09745).
 
-    As the authors of MoDe give it (arXiv:2010.09745, section 3.2), and others of
-    decorrelation before them (arXiv:2001.05310). Takes what :func:`threshold`
-    takes.
+    Takes what :func:`threshold` takes.
 
     Returns
     -------
@@ -214,9 +176,8 @@ def rejection(score: Any, label: Any = None, *, signal_efficiency: float = 0.5, 
 
     Raises
     ------
-    ValueError
-        If no background passes, or none of positive weight, for then the
-        rejection is not known; and what :func:`roc` raises.
+    ValueError, TypeError
+        If no background passes, or none of positive weight; and as :func:`roc`.
 
     Examples
     --------
@@ -224,11 +185,7 @@ def rejection(score: Any, label: Any = None, *, signal_efficiency: float = 0.5, 
     >>> rejection([0.1, 0.4, 0.35, 0.8], [0, 0, 1, 1], signal_efficiency=1)
     2.0
     """
-    return rejection_of(roc(score, label, weight=weight), signal_efficiency)
-
-
-def rejection_of(curve: Roc, signal_efficiency: float) -> float:
-    """:func:`rejection` of a curve."""
+    curve = roc(score, label, weight=weight)
     point = working_point(curve, signal_efficiency)
     rate = curve.false_positive_rate[point]
     if rate <= 0:

@@ -1,4 +1,4 @@
-"""A classifier in a dozen numbers, for what logs them, stops a training or chooses among its states."""
+"""A classifier in a dozen numbers: to log, to stop a training, to choose among its states."""
 
 from __future__ import annotations
 
@@ -7,14 +7,13 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._arrays import vector
 from .._front import Events, takes_events
 from .._functions import mode_edges, mode_evaluate
 from .._options import check
 from .._user import level_of_the_user
-from ._arguments import Bins, number, numbers, positive_sums, weights, whole
+from ._arguments import Bins, Doubles, number, numbers, positive, sums, weights, whole
 from .mass import Flatness, flatness, jsd
 from .roc import Roc, area, roc, working_point
 
@@ -39,7 +38,7 @@ def summary(
     mass_range: tuple[float, float] | None = None,
     **options: Any,
 ) -> dict[str, float]:
-    """What a classifier separates and what it does to the mass of the background, as named numbers.
+    """Separation of a classifier and the mass dependence of its background, as named numbers.
 
     Parameters
     ----------
@@ -49,15 +48,15 @@ def summary(
     weight : (n,) real numbers of either sign, optional
         All 1 by default.
     order : int
-        The degree of the polynomial in mass that the response may follow: that of the loss.
+        The degree of the polynomial in mass that the response may follow, as in the loss.
     events : number above 0
-        N: the response shall be as flat as so many background events can tell.
+        N: the number of background events in the analysis, which sets how flat the response must be.
     efficiencies : numbers above 0, up to 1
         The signal efficiencies of the working points.
     bins : int, at least order + 2
         The bins of mass of residual, JSD and sensitivity, with equal numbers of background events.
     mass_range : (low, high), optional
-        Background outside has no part in what is said of the mass. All of it by default.
+        Background outside counts in the ROC curve alone. All of it by default.
     **options
         Further options of :func:`libmode.mode_loss`, for the dependence: ``score_range``,
         ``max_slope``, ``monotonic``.
@@ -70,31 +69,26 @@ def summary(
         - ``auc``: the area under the ROC curve.
         - ``dependence``: rho = D / (B n / N), with D the unbiased MoDe loss of the background, B
           its bias and n its events (:func:`libmode.mode_evaluate`). 0 on average for a response
-          that is a polynomial of this order; at most 1 where N events see nothing.
+          that is a polynomial of this order; at most 1 if a test with N events sees no difference.
         - ``dependence_error``: its standard error, by a jackknife over 20 random groups of the
-          background (the same on every call). Right where the dependence is significant;
-          where there is none it is 1.5 times too large, since a jackknife counts what is
-          quadratic in the fluctuations twice (Efron and Stein, Ann. Statist. 9 (1981) 586).
+          background (the same on every call). Where there is no dependence it is 1.5 times too large
+          (Efron and Stein, Ann. Statist. 9 (1981) 586).
         - ``rejection_e``: 1 / false positive rate; R50 is ``rejection_50``.
-        - ``residual_e``: rms over expected of :func:`flatness`; 1 is what the number of events
-          alone makes of a polynomial.
+        - ``residual_e``: rms over expected of :func:`flatness`; near 1 for a polynomial.
         - ``inverse_jsd_50``: 1/JSD (base 2) at 50 % signal efficiency, see :func:`jsd`.
-        - ``inverse_jsd_50_ceiling``: the same of a selection that does not look at the mass, see
-          :func:`jsd` with ``blind=True``. From order 1 on, a response that follows the mass as it
-          may stays below it.
+        - ``inverse_jsd_50_ceiling``: the same of a random selection, see :func:`jsd` with ``blind=True``. From
+          order 1 on, a response that uses its freedom stays below it.
         - ``sensitivity``: the quantity for early stopping and for the choice of a state, the
           highest over the working points of::
 
               e / sqrt(f (1 + delta^2 f N / k))
 
           with f the false positive rate, k the number of bins and delta^2 = rms^2 - expected^2
-          of :func:`flatness`, at least 0. S signal events in a bin that has N/k events of
-          background have the significance e S / sqrt(b + (delta b)^2), with b = f N / k
-          of them selected, and the residual for a systematic error of b. This is it over
-          S / sqrt(N / k), that without a selection, which has a sensitivity of 1. Unlike the
-          loss it has one meaning whatever the strength is; unlike the AUC it falls where a
-          bump is carved, unlike the dependence where the classifier is given up. For a known
-          delta of 0 it fluctuates by 10 % with N events of background, and by 20 % with N/4.
+          of :func:`flatness`, at least 0. It is the significance of a signal in one bin over its significance
+          without a selection: b = f N / k background events are left in the bin, and the residual is a systematic
+          error delta b. Unlike the loss it means the same at every strength. Unlike the AUC it falls where a
+          bump is sculpted, and unlike the dependence where the classifier is given up. At a delta of 0 it
+          fluctuates by 10 % for N background events in the sample, and by 20 % for N/4.
 
         NaN, with a RuntimeWarning, at a working point that selects no background, or all
         that has a mass. The sensitivity leaves out the former.
@@ -113,9 +107,11 @@ def summary(
     >>> rng = np.random.default_rng(1)
     >>> label = rng.integers(0, 2, 20_000)
     >>> mass = np.where(label == 1, rng.normal(120, 10, 20_000), 50 + rng.exponential(60, 20_000))
-    >>> found = summary(rng.beta(1 + label, 2), label, mass, order=1)  # a score that knows nothing of the mass
+    >>> score = rng.beta(1 + label, 2)  # independent of the mass
+    >>> found = summary(score, label, mass, weight=np.ones(20_000), order=1, events=10_000, efficiencies=(0.5, 0.2))
     >>> print(f"AUC {found['auc']:.3f}, R50 {found['rejection_50']:.2f}")
     AUC 0.709, R50 4.22
+    >>> found = summary(score, label, mass, order=1, bins=20, mass_range=(50, 500), score_range=(0, 1))
     >>> print(f"residual {found['residual_50']:.1f} times that of chance")
     residual 1.0 times that of chance
     >>> sorted(found)
@@ -147,12 +143,12 @@ def sensitivity(
 ) -> float:
     """The ``sensitivity`` of :func:`summary` alone, in a tenth of the time.
 
-    The arguments and errors are those of :func:`summary`. NaN where no working point selects any background.
+    Takes what :func:`summary` takes, but no options.
 
     Returns
     -------
     float
-        1 is what no selection at all has.
+        1 without any selection. NaN where no working point selects any background.
 
     Raises
     ------
@@ -168,7 +164,7 @@ def sensitivity(
     >>> mass = np.where(label == 1, rng.normal(120, 10, 20_000), 50 + rng.exponential(60, 20_000))
     >>> print(f"{sensitivity(rng.beta(1 + label, 2), label, mass, order=1):.2f}")
     1.13
-    >>> print(f"{sensitivity(np.exp(-abs(mass - 120) / 20), label, mass, order=1):.2f}")  # it carves a bump
+    >>> print(f"{sensitivity(np.exp(-abs(mass - 120) / 20), label, mass, order=1):.2f}")  # it sculpts a bump
     0.03
     """
     given = Settings.checked(order, events, efficiencies, bins, mass_range, {})
@@ -217,17 +213,18 @@ class Settings(NamedTuple):
 class _Background:
     """What selections do to the background inside the edges of the bins of mass.
 
-    ``unknown`` has the names of what is not known, with the reasons.
+    ``unknown`` has the reasons, by the names of the numbers that are not known.
     """
 
-    def __init__(self, events: Events, edges: NDArray[np.float64], order: int) -> None:
+    def __init__(self, events: Events, edges: Doubles, order: int) -> None:
         self._events, self._edges, self._order = events, edges, order
         self.unknown: dict[str, str] = {}
-        bins = Bins(edges, events.mass)
-        place = bins.find(events.mass)
-        inside = events.where(place >= 0)
-        # Else no selection has a residual.
-        positive_sums(bins, place[place >= 0], weights(inside.weight, "mass", inside.mass))
+        bins = Bins(edges, events.mass[:, None])
+        place = bins.find(events.mass[:, None])
+        inside = place >= 0
+        weigh = weights(events.weight, "mass", events.mass)[inside]
+        filled = np.bincount(place[inside], minlength=bins.count) > 0
+        positive(bins, sums(place[inside], weigh, bins.count), filled)  # else no selection has a residual
 
     def at_working_points(self, curve: Roc, given: Settings) -> tuple[dict[str, float], float]:
         """Rejection and residual at each working point, and the best sensitivity."""
@@ -237,7 +234,7 @@ class _Background:
             rate, cut = float(curve.false_positive_rate[at]), float(curve.threshold[at])
             if rate <= 0:
                 self.unknown[f"rejection_{name}"] = f"the false positive rate at score >= {cut:g} is {rate:g}"
-            residual = self.flatness(cut, f"residual_{name}")
+            residual = self._flatness(cut, f"residual_{name}")
             found[f"rejection_{name}"] = 1 / rate if rate > 0 else np.nan
             found[f"residual_{name}"] = residual.rms / residual.expected if residual.expected > 0 else np.nan
             if rate > 0 and np.isfinite(residual.rms):
@@ -246,11 +243,15 @@ class _Background:
                 sensitivities.append(float(curve.signal_efficiency[at] / np.sqrt(rate * (1 + square * selected))))
         return found, max(sensitivities, default=np.nan)
 
-    def flatness(self, cut: float, name: str) -> Flatness:
-        """At score >= cut; of NaN if nothing is selected, and 0 over 0 if all is."""
-        selected = self._events.score >= cut
+    def _selected(self, cut: float) -> dict[str, Any]:
+        """The arguments of metrics of ``score >= cut``."""
+        mass, score, weight = self._events.mass, self._events.score, self._events.weight
+        return {"mass": mass, "selected": score >= cut, "bins": self._edges, "weight": weight}
+
+    def _flatness(self, cut: float, name: str) -> Flatness:
+        """Of NaN if nothing is selected, and 0 over 0 if all is."""
         try:
-            found = flatness(self._events.mass, selected, self._edges, degree=self._order, weight=self._events.weight)
+            found = flatness(**self._selected(cut), degree=self._order)
         except ValueError as error:
             self.unknown[name] = str(error)
             return Flatness(np.nan, np.nan)
@@ -259,16 +260,14 @@ class _Background:
         return found
 
     def inverse_jsd(self, cut: float) -> dict[str, float]:
-        """1/JSD and its ceiling at score >= cut; NaN if nothing is selected, or all."""
-        mass, selected, weight = self._events.mass, self._events.score >= cut, self._events.weight
+        """1/JSD and its ceiling; NaN if nothing is selected, or all."""
+        found = {"inverse_jsd_50": np.nan, "inverse_jsd_50_ceiling": np.nan}
         try:
-            divergence = jsd(mass, selected, self._edges, weight=weight)
-            ceiling = 1 / jsd(mass, selected, self._edges, blind=True, weight=weight)
+            divergence, floor = (jsd(**self._selected(cut), blind=blind) for blind in (False, True))
         except ValueError as error:
             self.unknown["inverse_jsd_50"] = str(error)
-            return {"inverse_jsd_50": np.nan, "inverse_jsd_50_ceiling": np.nan}
-        inverse = 1 / divergence if divergence > 0 else np.inf
-        return {"inverse_jsd_50": inverse, "inverse_jsd_50_ceiling": ceiling}
+            return found
+        return dict(zip(found, (1 / divergence if divergence > 0 else np.inf, 1 / floor), strict=True))
 
 
 def _dependence(every: Events, given: Settings, unknown: dict[str, str]) -> dict[str, float]:

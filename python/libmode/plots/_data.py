@@ -21,29 +21,17 @@ def not_negative(name: str, array: NDArray[np.float64]) -> None:
         raise ValueError(f"{name}[{bad[0]}] = {array[bad[0]]}: expected numbers >= 0")
 
 
-def increasing(name: str, array: NDArray[np.float64]) -> None:
-    bad = np.flatnonzero(~(np.diff(array) > 0))
-    if len(bad):
-        raise ValueError(f"{name}[{bad[0] + 1}] = {array[bad[0] + 1]}: expected more than {array[bad[0]]} before it")
-
-
 def finite(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """With NaN, which is a gap, for what is infinite."""
     return np.where(np.isfinite(values), values, np.nan)
 
 
-def attributes(argument: str, given: Any, names: tuple[str, ...]) -> list[Any]:
-    """What has these names, or comes in this order."""
-    if all(hasattr(given, name) for name in names):
-        return [getattr(given, name) for name in names]
-    if not isinstance(given, (tuple, list)) or len(given) != len(names):
-        raise TypeError(f"{argument} is {given!r:.80}: expected the attributes {', '.join(names)}, or a tuple of these")
-    return list(given)
-
-
 def fields(argument: str, given: Any, names: tuple[str, ...]) -> list[NDArray[np.float64]]:
     """Arrays of these names, which are attributes or come in this order; an error is not negative."""
-    given = attributes(argument, given, names)
+    if all(hasattr(given, name) for name in names):
+        given = [getattr(given, name) for name in names]
+    if not isinstance(given, (tuple, list)) or len(given) != len(names):
+        raise TypeError(f"{argument} is {given!r:.80}: expected the attributes {', '.join(names)}, or a tuple of these")
     arrays = {name: numbers(f"{argument}.{name}", values) for name, values in zip(names, given, strict=True)}
     if "error" in arrays:
         not_negative(f"{argument}.error", arrays["error"])

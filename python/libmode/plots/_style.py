@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 import matplotlib.style
 from cycler import cycler
 
-#: Colours that are told apart with any colour vision (M. Okabe and K. Ito, 2008). The cycle of
+#: Colours that differ with any colour vision (M. Okabe and K. Ito, 2008). The cycle of
 #: :func:`style` is in this order; it leaves out yellow, which is hard to see on white.
 OKABE_ITO = {
     "blue": "#0072B2",
@@ -22,10 +22,11 @@ OKABE_ITO = {
 
 
 def style() -> AbstractContextManager[None]:
-    """The style of these plots: that of ROOT from mplhep, :data:`OKABE_ITO`, centred labels.
+    """The style of these plots: mplhep's style of ROOT, centered labels, and colors for any color vision.
 
-    Used as ``with style():`` around making *and saving* a figure, since fonts are looked
-    up only then. Afterwards matplotlib's settings are what they were. Needs mplhep.
+    Use ``with style():`` around making *and saving* a figure, since matplotlib looks up fonts
+    only then. Afterwards matplotlib's settings are as before. Needs mplhep. The color cycle is blue, vermillion,
+    bluish green, orange, sky blue, reddish purple and black of Okabe and Ito.
 
     Returns
     -------
@@ -40,11 +41,11 @@ def style() -> AbstractContextManager[None]:
     Examples
     --------
     >>> from matplotlib.figure import Figure
-    >>> from libmode.plots import OKABE_ITO, style
+    >>> from libmode.plots import style
     >>> with style():
     ...     (line,) = Figure().subplots().plot([0, 1])
-    >>> line.get_color() == OKABE_ITO["blue"]
-    True
+    >>> line.get_color()
+    '#0072B2'
     """
     import mplhep
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.cbook import normalize_kwargs
 from matplotlib.lines import Line2D
 
-from ._data import labelled
+from ._data import finite, labelled
 
 
 def closure(axes: Axes, closure: Any, *, label: str | None = None, **style: Any) -> Axes:
@@ -17,13 +16,9 @@ def closure(axes: Axes, closure: Any, *, label: str | None = None, **style: Any)
 
     Parameters
     ----------
-    axes : matplotlib Axes
+    axes, label, **style
+        As for :func:`efficiency`; the style is that of ``Axes.errorbar``.
     closure : what :func:`libmode.metrics.closure` returns
-        Pairs of cuts at which nothing is seen are not drawn.
-    label : str, optional
-        For the legend.
-    **style
-        Of the points and their error bars, see ``Axes.errorbar``.
 
     Returns
     -------
@@ -45,18 +40,11 @@ def closure(axes: Axes, closure: Any, *, label: str | None = None, **style: Any)
     >>> axes.get_ylabel()
     'predicted / seen background'
     """
-    names = ("fractions", "ratio", "error")
-    if not all(hasattr(closure, name) for name in names):
+    if not all(hasattr(closure, name) for name in ("fractions", "ratio", "error")):
         raise TypeError(f"closure is {type(closure).__name__}: expected what libmode.metrics.closure returns")
-    error = np.where(np.isfinite(closure.error), closure.error, np.nan).diagonal()
+    ratio, error = closure.ratio.diagonal(), finite(closure.error.diagonal())
     defaults = {"marker": "o", "linestyle": "none"}
-    axes.errorbar(
-        closure.fractions,
-        closure.ratio.diagonal(),
-        error,
-        label=label,
-        **defaults | normalize_kwargs(style, Line2D),
-    )
+    axes.errorbar(closure.fractions, ratio, error, label=label, **defaults | normalize_kwargs(style, Line2D))
     axes.set_xscale("log")
     if not any(line.get_gid() == "closes" for line in axes.lines):
         axes.axhline(1, color="black", ls=":", gid="closes")

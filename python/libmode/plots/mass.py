@@ -10,12 +10,9 @@ from matplotlib.cbook import normalize_kwargs
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
-from .._arrays import vector
 from .._front import same_length, takes_events
-from ..metrics._arguments import numbers, yes_or_no
-from ..metrics._histogram import is_histogram
-from ..metrics._split import Counted, counted
-from ._data import fields, finite, increasing, labelled
+from ..metrics import _split
+from ._data import fields, finite, labelled
 
 MOST_POINTS = 12  # signal masses that are drawn as points; more are a line
 
@@ -26,13 +23,13 @@ def efficiency(axes: Axes, efficiency: Any, *, label: str | None = None, **style
     Parameters
     ----------
     axes : matplotlib Axes
-    efficiency : what :func:`libmode.metrics.efficiency` returns, or (edges, value, error)
+    efficiency : what :func:`libmode.metrics.efficiency` returns of one mass, or (edges, value, error)
         Edges (bins + 1,) in units of mass; value and error (bins,), NaN in bins to be
-        left out. The false positive rate is the background's.
+        left out.
     label : str, optional
         For the legend.
     **style
-        Of the steps, a StepPatch; the band has their colour.
+        Of the steps, a StepPatch; the band has their color.
 
     Returns
     -------
@@ -53,7 +50,10 @@ def efficiency(axes: Axes, efficiency: Any, *, label: str | None = None, **style
     ('mass', 'efficiency')
     """
     edges, value, error = fields("efficiency", efficiency, ("edges", "value", "error"))
-    increasing("efficiency.edges", edges)
+    bad = np.flatnonzero(~(np.diff(edges) > 0))
+    if len(bad):
+        before, here = edges[bad[0] : bad[0] + 2]
+        raise ValueError(f"efficiency.edges[{bad[0] + 1}] = {here}: expected more than {before} before it")
     same_length("efficiency.error", error, "efficiency.value", value)
     if len(edges) != len(value) + 1:
         raise ValueError(
@@ -79,29 +79,17 @@ def spectrum(
     label: str | None = None,
     **style: Any,
 ) -> Axes:
-    """Mass spectrum of unit area: filled for all events, a line for those selected.
+    """Mass spectrum of unit area: filled for all events, a line for a selection.
 
     Parameters
     ----------
-    axes : matplotlib Axes
-    mass : (n,) real numbers, or a histogram (see ``libmode.metrics``)
-        Of the background, in any unit.
-    selected : (n,) bool, or 0 or 1, or None
-        The events to draw; None draws all.
-    bins : (bins + 1,) increasing real numbers, or an integer
-        As for :func:`libmode.metrics.efficiency`; events outside are left out.
-    weight : (n,) real numbers of either sign, optional
-        Event weights; all 1 by default.
-    cut : number, optional
-        With a histogram: draws ``score >= cut``.
+    axes, label, **style
+        As for :func:`efficiency`.
+    mass, selected, bins, weight, cut
+        As for :func:`libmode.metrics.efficiency`, of one mass; without ``selected`` or ``cut`` all events are drawn.
     ratio : matplotlib Axes, optional
-        Also draws there the spectrum over that of all events, which is the efficiency
-        relative to its mean; the label of the mass goes there. Bins without events are
-        left out.
-    label : str, optional
-        For the legend.
-    **style
-        Of the histogram, a StepPatch.
+        Also draws there the spectrum over that of all events: the efficiency
+        relative to its mean. Bins without events are left out. The label of the mass goes there.
 
     Returns
     -------
@@ -110,7 +98,7 @@ def spectrum(
     Raises
     ------
     ValueError, TypeError
-        For arrays that do not fit each other, and values that cannot be drawn, with argument, value and place.
+        As :func:`efficiency`.
 
     Examples
     --------
@@ -120,55 +108,51 @@ def spectrum(
     >>> rng = np.random.default_rng(1)
     >>> mass, selected = 50 + rng.exponential(60, 1_000), rng.random(1_000) < 0.2
     >>> axes, ratio = Figure().subplots(2)
-    >>> for chosen in (None, selected):  # all of the background, and what is selected of it
-    ...     axes = plots.spectrum(axes, mass, chosen, np.arange(50, 300, 25), ratio=ratio)
+    >>> for chosen in (None, selected):  # all of the background, and the selected part
+    ...     axes = plots.spectrum(axes, mass, chosen, np.arange(50, 300, 25), weight=np.ones(1_000), ratio=ratio)
     >>> axes.get_ylabel(), ratio.get_ylabel()
     ('normalised to unit area', 'after / before')
     >>> histogram = np.histogram2d(mass, selected, bins=[np.arange(50, 300, 25), [-0.5, 0.5, 1.5]])
     >>> axes = plots.spectrum(axes, histogram, cut=0.5)  # the same, of a histogram
     """
-    every = counted(mass, bins, weight, None)
-    edges, drawn = every.bins.edges, every
-    options: dict[str, Any] = {"fill": True, "color": "0.85"}
-    if is_histogram(mass):
-        if selected is not None:
-            raise TypeError("selected belongs to events: give a histogram and cut")
-        if cut is not None:
-            drawn, options = counted(mass, bins, weight, cut), {}
-    elif selected is not None:
-        masses = numbers("mass", mass)
-        chosen = yes_or_no("selected", selected, "True or False, or 1 or 0", "mass", masses)
-        drawn, options = _selected(masses, chosen, weight, every), {}
-    density, everything = _density("selected", drawn), _density("mass", every)
+    events = _split.spectrum(mass, selected, bins, weight, cut)
+    edges = events.bins.axes[0]
+    density = _density("mass" if selected is None else "selected", events.weight[0], edges)
+    everything = _density("mass", events.weight.sum(axis=0), edges)
+    options: dict[str, Any] = {"fill": True, "color": "0.85"} if selected is None and cut is None else {}
     histogram = axes.stairs(density, edges, label=label, **options | style)
-    if ratio is not None:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            quotient = finite(density / everything)
-        colour = histogram.get_facecolor() if histogram.get_fill() else histogram.get_edgecolor()
-        ratio.stairs(quotient, edges, baseline=None, **{"color": colour} | style | {"fill": False})
-        labelled(ratio, "mass", "after / before")
-        return labelled(axes, "", "normalised to unit area")
-    return labelled(axes, "mass", "normalised to unit area")
+    if ratio is None:
+        return labelled(axes, "mass", "normalised to unit area")
+    with np.errstate(divide="ignore", invalid="ignore"):
+        quotient = finite(density / everything)
+    colour = histogram.get_facecolor() if histogram.get_fill() else histogram.get_edgecolor()
+    ratio.stairs(quotient, edges, baseline=None, **{"color": colour} | style | {"fill": False})
+    labelled(ratio, "mass", "after / before")
+    return labelled(axes, "", "normalised to unit area")
+
+
+def _density(name: str, weight: NDArray[np.float64], edges: NDArray[np.float64]) -> NDArray[np.float64]:
+    total = weight.sum()
+    if not total > 0:
+        raise ValueError(f"{name}: the events inside bins have total weight {total:g}, which gives no unit area")
+    return np.asarray(weight / total / np.diff(edges), np.float64)
 
 
 def spurious_scan(
     axes: Axes, spurious: Any, *, ratio: Axes | None = None, label: str | None = None, **style: Any
 ) -> Axes:
-    """Signal that is fitted where there is none, against its mass: a line, and a band of +- error.
+    """Fitted signal in background alone, against its mass: a line, and a band of +- error.
 
     Parameters
     ----------
-    axes : matplotlib Axes
+    axes, label, **style
+        As for :func:`efficiency`; the style is that of a Line2D.
     spurious : what :func:`libmode.metrics.spurious_signal` returns, or (signal_mass, signal, error)
         Arrays (k,): masses in any unit; fitted signals and their errors in events, NaN
         to be left out. Up to twelve masses are points with error bars.
     ratio : matplotlib Axes, optional
-        Also draws signal / error there, above a grey band from -1 to 1. The label of the
+        Also draws signal / error there, above a gray band from -1 to 1. The label of the
         mass goes there.
-    label : str, optional
-        For the legend.
-    **style
-        Of the line, a Line2D; the band has its colour.
 
     Returns
     -------
@@ -177,7 +161,7 @@ def spurious_scan(
     Raises
     ------
     ValueError, TypeError
-        For arrays that do not fit each other, and values that cannot be drawn, with argument, value and place.
+        As :func:`efficiency`.
 
     Examples
     --------
@@ -206,17 +190,3 @@ def spurious_scan(
         ratio.axhspan(-1, 1, color="0.9", lw=0, zorder=0, gid="one")
     labelled(ratio, "signal mass", "signal / error")
     return labelled(axes, "", "spurious signal")
-
-
-def _density(name: str, spectrum: Counted) -> NDArray[np.float64]:
-    total = spectrum.weight.sum()
-    if not total > 0:
-        raise ValueError(f"{name}: the events inside bins have total weight {total:g}, which gives no unit area")
-    return np.asarray(spectrum.weight / total / np.diff(spectrum.bins.edges), np.float64)
-
-
-def _selected(mass: NDArray[Any], chosen: NDArray[np.bool_], weight: Any, every: Counted) -> Counted:
-    """The events that are chosen, in the bins of all."""
-    if not chosen.any():
-        return every._replace(weight=0 * every.weight)
-    return counted(mass[chosen], every.bins.edges, None if weight is None else vector("weight", weight)[chosen], None)

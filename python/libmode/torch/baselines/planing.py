@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ..._arrays import vector
 from ..._front import takes_events
-from ...metrics._arguments import Cells, number, variables, weights
+from ...metrics._arguments import Bins, number, sums, variables, weights
 
 BINS = (50, 20, 10)  # of each variable, of one, two, three and more
 TARGETS = ("signal", "flat")
@@ -135,7 +135,7 @@ class Planing:
                 raise ValueError(f"all masses are {column[0]:g}: there is nothing to plane")
         if classifier is None:
             given = BINS[min(masses.shape[1], 3) - 1] if bins is None else bins
-            cells = Cells([given] if masses.shape[1] == 1 else given, masses)
+            cells = Bins(given, masses)
             ratio = partial(_of_cells, cells, masses, weigh, floor)
         else:
             ratio = partial(_of_classifier, classifier, masses, weigh, floor)
@@ -176,15 +176,15 @@ class Planing:
 
 
 def _of_cells(
-    cells: Cells, masses: Doubles, weigh: Doubles, floor: float, there: Chosen, wanted: Chosen | None
+    cells: Bins, masses: Doubles, weigh: Doubles, floor: float, there: Chosen, wanted: Chosen | None
 ) -> Ratio:
-    low, high = np.transpose([axis.edges[[0, -1]] for axis in cells.axes])
+    low, high = np.transpose([edges[[0, -1]] for edges in cells.axes])
 
     def place(masses: Doubles) -> NDArray[np.intp]:
         return cells.find(np.clip(masses, low, high))
 
     def shares(of: Chosen) -> Doubles:
-        found: Doubles = cells.sums(place(masses[of]), weigh[of]) / weigh[of].sum()
+        found: Doubles = sums(place(masses[of]), weigh[of], cells.count) / weigh[of].sum()
         if (found < 0).any():
             raise ValueError(f"weight has a negative sum in {cells.name(int(np.argmin(found)))}: give fewer bins")
         return found
