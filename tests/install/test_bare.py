@@ -6,6 +6,7 @@ whole, in a system of its own.
 
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -79,36 +80,46 @@ def test_the_readme_names_what_can_be_set():
     assert all(f"`{name}`" in readme for name in ("PYTHON", "LIBMODE_VENV", "LIBMODE_TORCH"))
 
 
-# The cheapest command that sets up a virtual environment with packages.
+# The cheapest command that sets up a virtual environment with packages, on a machine that has Go.
 SET_UP = ["sdist"]
 
 
-def test_an_environment_without_pip_is_completed(machine):
+@pytest.fixture
+def machine_with_go(machine):
+    machine.environment["PATH"] += os.pathsep + os.path.dirname(shutil.which("go"))
+    return machine
+
+
+def test_an_environment_without_pip_is_completed(machine_with_go):
     """As it is where the making of it was interrupted, or where python3-venv was installed after a first try."""
-    run("python3", "-m", "venv", "--without-pip", machine.tree / ".venv", env=machine.environment)
-    machine.build(*SET_UP)
-    assert list((machine.tree / "dist").iterdir())
+    run("python3", "-m", "venv", "--without-pip", machine_with_go.tree / ".venv", env=machine_with_go.environment)
+    machine_with_go.build(*SET_UP)
+    assert list((machine_with_go.tree / "dist").iterdir())
 
 
-def test_packages_that_were_interrupted_are_installed_again(machine):
-    machine.build(*SET_UP)
+def test_packages_that_were_interrupted_are_installed_again(machine_with_go):
+    machine_with_go.build(*SET_UP)
     for name in ("pip", "build"):
-        (description,) = (machine.tree / ".venv").glob(f"lib/python*/site-packages/{name}-*.dist-info")
+        (description,) = (machine_with_go.tree / ".venv").glob(f"lib/python*/site-packages/{name}-*.dist-info")
         (description / "RECORD").unlink()
         (description.parent / name / "__main__.py").unlink()
-    machine.build(*SET_UP)
+    machine_with_go.build(*SET_UP)
 
 
-def test_interruptions_at_any_time_are_repaired(machine):
+def test_interruptions_at_any_time_are_repaired(machine_with_go):
     for seconds in (0.2, 0.6, 1.2, 2, 3, 4):
-        command = [machine.tree / "build.sh", *SET_UP]
+        command = [machine_with_go.tree / "build.sh", *SET_UP]
         process = subprocess.Popen(
-            command, env=machine.environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, process_group=0
+            command,
+            env=machine_with_go.environment,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            process_group=0,
         )
         time.sleep(seconds)
         os.killpg(process.pid, signal.SIGINT)
         process.wait(60)
-    machine.build(*SET_UP)
+    machine_with_go.build(*SET_UP)
 
 
 def test_torch_can_be_chosen(machine):

@@ -109,7 +109,9 @@ def test_the_sdist_is_the_tree(sdist):
     with tarfile.open(sdist) as archive:
         names = {member.name.partition("/")[2] for member in archive.getmembers() if member.isfile()}
     metadata = {name for name in names if re.match(r"PKG-INFO|setup\.cfg|python/libmode\.egg-info/", name)}
-    assert names - metadata == set(tree())
+    modules = {name for name in names if name.startswith("vendor/")}
+    assert names - metadata - modules == set(tree())
+    assert "vendor/modules.txt" in modules
 
 
 def test_the_tests_of_the_sdist_find_what_they_import(sdist, tmp_path):
@@ -158,17 +160,21 @@ def test_without_go_and_a_compiler_the_error_says_who_fetches_them(sdist, enviro
         environment.install("--no-deps", "--no-build-isolation", sdist, PATH=str(tmp_path), CC="")
 
 
-def test_the_sdist_installs_without_a_network_where_the_modules_are_cached(sdist, environment):
+def test_the_sdist_installs_without_a_network_and_modules(sdist, environment, tmp_path):
+    """It has the Go modules in vendor/."""
     environment.install("setuptools>=77", "numpy")
-    environment.install("--no-index", "--no-build-isolation", sdist, GOPROXY="off")
+    offline = {"GOPROXY": "off", "GOMODCACHE": str(tmp_path / "empty"), "GOFLAGS": "-mod=vendor"}
+    environment.install("--no-index", "--no-build-isolation", sdist, **offline)
     environment.smoke()
+    assert not (tmp_path / "empty").exists()
 
 
-def test_without_a_network_and_modules_the_error_says_so(sdist, environment, tmp_path):
+def test_without_a_network_and_modules_the_tree_says_so(environment, tmp_path):
     environment.install("setuptools>=77")
+    copied = copy_of_the_tree(tmp_path / "tree")
     with pytest.raises(AssertionError) as failure:
         environment.install(
-            "--no-index", "--no-deps", "--no-build-isolation", sdist, GOPROXY="off", GOMODCACHE=str(tmp_path / "empty")
+            "--no-index", "--no-deps", "--no-build-isolation", copied, GOPROXY="off", GOMODCACHE=str(tmp_path / "empty")
         )
     reason = f"libmode was not built: a Go module is neither in the module cache, {tmp_path / 'empty'}"
     assert reason in str(failure.value)

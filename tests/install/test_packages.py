@@ -1,54 +1,83 @@
 """Commands of build.sh install all that they import: without it a study would fail after hours, when it writes its tables."""
 
 import re
+import subprocess
 import sys
 
 import pytest
 from places import ROOT, linked, run
 
-TEXT = (ROOT / "build.sh").read_text()
-FUNCTIONS = TEXT[: TEXT.index("\ncommand=")]
-# What a command would install and run, in place of doing so.
-RECORDED = """
-libmode() { :; }
-with_modeloss() { :; }
-packages() { :; }
-extras() { echo "extras $*"; }
-"$@"
-"""
-STUDIES = re.findall(r"^        (\w+)\) module=", FUNCTIONS, re.MULTILINE)
+from tools import bench, install
+from tools.studies import STUDIES
+from tools.studies import main as studies
 
 
-def recorded(command, directory):
-    """The extras that a command installs, and the modules that it runs."""
-    python = directory / "bin" / "python"
-    python.parent.mkdir(parents=True)
-    python.write_text('#!/bin/sh\necho "module $2"\n')
-    python.chmod(0o755)
-    said = run(
-        "bash", "-c", FUNCTIONS + RECORDED, ROOT / "build.sh", *command.split(), cwd=ROOT, LIBMODE_VENV=str(directory)
-    )
-    found = {"extras": [], "module": []}
-    for line in said.splitlines():
-        kind, *names = line.split()
-        found[kind] += names
-    return found["extras"], found["module"]
+@pytest.fixture
+def recorded(monkeypatch):
+    """What a command would install and run, in place of doing so."""
+    found = {"extras": [], "modules": [], "arguments": []}
+
+    def called(command, **_):
+        if command[0] == sys.executable:
+            found["modules"].append(command[2])
+            found["arguments"].append(command[3:])
+        return subprocess.CompletedProcess(command, 0)
+
+    monkeypatch.setattr(install, "extras", lambda *names: found["extras"].extend(names))
+    monkeypatch.setattr(install, "packages", lambda *names: None)
+    monkeypatch.setattr(install, "modeloss", lambda: None)
+    monkeypatch.setattr(subprocess, "run", called)
+    monkeypatch.setattr(subprocess, "call", lambda command, **_: called(command).returncode)
+    return found
 
 
-def test_the_studies_are_found():
-    usage = re.search(r"usage: ./build.sh studies ([\w|]+)", FUNCTIONS)
-    assert set(usage[1].split("|")) | {"wsample"} == set(STUDIES)
-
-
-@pytest.mark.parametrize("command", ["demo", "bench", *(f"studies {name}" for name in STUDIES)])
-def test_a_command_imports_nothing_that_it_does_not_install(command, tmp_path):
-    extras, modules = recorded(command, tmp_path / "environment")
+def assert_enough(extras, modules, directory):
     assert extras and modules
-    if command == "demo":
-        modules = ["studies.simple_model.demo"]  # its package imports nothing, for --help
     needed = run(sys.executable, "packaging/extras.py", *extras, cwd=ROOT).split()
-    packages = linked(["numpy", *needed], tmp_path / "packages")
+    packages = linked(["numpy", *needed], directory / "packages")
     places = [str(ROOT), str(ROOT / "python"), str(packages)]
     code = "import importlib, sys; sys.path += sys.argv[1].split(':')\nfor module in sys.argv[2:]: importlib.import_module(module)"
     # -I -S: without the packages of this environment.
     run(sys.executable, "-I", "-S", "-c", code, ":".join(places), *modules, cwd=ROOT)
+
+
+@pytest.mark.parametrize("extras", sorted({study.extras for study in STUDIES.values()}))
+def test_studies_import_nothing_that_they_do_not_install(extras, recorded, tmp_path, monkeypatch):
+    """Those with the same packages in one process: the imports take long."""
+    for name, study in STUDIES.items():
+        if study.extras == extras:
+            studies(name)
+    monkeypatch.undo()
+    assert set(recorded["extras"]) == set(extras)
+    assert_enough(recorded["extras"], recorded["modules"], tmp_path)
+
+
+def test_the_bench_imports_nothing_that_it_does_not_install(recorded, tmp_path, monkeypatch):
+    for arguments in ((), ("device",)):
+        assert bench.main(*arguments) == 0
+    monkeypatch.undo()
+    assert_enough(recorded["extras"], recorded["modules"], tmp_path)
+
+
+def test_the_demo_imports_nothing_that_it_does_not_install(tmp_path):
+    (extras,) = re.findall(
+        r"^demo\(\) .*?install extras (\w+)$", (ROOT / "build.sh").read_text(), re.DOTALL | re.MULTILINE
+    )
+    assert_enough([extras], ["studies.simple_model.demo"], tmp_path)  # its package imports nothing, for --help
+
+
+def test_a_quick_study_leaves_the_tables_alone_and_passes_its_arguments_on(recorded):
+    studies("dalitz", "--quick", "--processes", "2")
+    assert recorded["modules"] == ["studies.dalitz.boosting", "studies.dalitz.networks"]
+    assert recorded["arguments"] == [["--quick", "--processes", "2"]] * 2
+    studies("dalitz", "--processes", "2")
+    assert recorded["modules"][4:] == ["studies.dalitz.report", "studies.trees.report"]
+    assert recorded["arguments"][4:] == [[], []]
+
+
+def test_the_usage_names_every_study():
+    with pytest.raises(SystemExit, match="usage: ./build.sh studies") as refused:
+        studies("zebra")
+    said = re.search(r"studies ([\w|]+) .* or (\w+)", str(refused.value))
+    assert {*said[1].split("|"), said[2]} == set(STUDIES)
+    assert all(f"{name}:" in (ROOT / "tools" / "usage.txt").read_text() for name in set(STUDIES) - {"abcd"})

@@ -1,0 +1,34 @@
+"""Times libmode beside its alternatives, its past, or on a GPU: ``./build.sh bench [device] [ARGUMENT...]``."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+from . import install
+
+
+def main(*arguments: str) -> int:
+    if any(word.startswith("--against") for word in arguments):
+        install.toolchain()
+        install.packages("tqdm")
+        return run("against", *arguments)
+    subprocess.run(["./build.sh", "lib"], cwd=install.ROOT, check=True)
+    install.extras("bench")
+    if arguments[:1] == ("device",):
+        return run("device", *arguments[1:])
+    install.modeloss()
+    return run("run", *arguments)
+
+
+def run(module: str, *arguments: str) -> int:
+    return subprocess.call([sys.executable, "-m", f"bench.{module}", *arguments], cwd=install.ROOT)
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(*sys.argv[1:]))
+    except subprocess.CalledProcessError as error:
+        sys.exit(error.returncode)
+    except KeyboardInterrupt:
+        sys.exit(130)
