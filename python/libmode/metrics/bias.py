@@ -83,13 +83,11 @@ def signal_bias(
 
         chi2 = 2 sum_b s_b ( mu_b - n_b + n_b log(n_b / mu_b) )
 
-    (S. Baker and R. D. Cousins, NIM 221 (1984) 437). n_b is the sum of weights.
-    s_b = sum w / sum w^2, 1 without weights, gives the scaled Poisson distribution of G. Bohm and
-    G. Zech, NIM A 748 (2014) 1. Its sums run over the nearest bins with 25 effective events, (sum w)^2 / sum w^2.
+    (S. Baker and R. D. Cousins, NIM 221 (1984) 437) with n_b the sum of weights. s_b = sum w / sum w^2, over the next
+    bins with 25 effective events, gives the scaled Poisson distribution of G. Bohm and G. Zech, NIM A 748 (2014) 1.
 
-    If there is no signal and the background has the shape B, signal / error has
-    mean 0 and width 1. If the selection sculpts a bump, it says what a search would claim
-    (arXiv:2010.09745, section 3).
+    If there is no signal and the background has the shape B, signal / error has mean 0 and width 1. If the selection
+    sculpts a bump, it is the significance that a search would claim (arXiv:2010.09745, section 3).
 
     Parameters
     ----------
@@ -99,16 +97,13 @@ def signal_bias(
         As for :func:`efficiency`.
     signal_mass : number inside the bins
     signal_width : number above 0, or a function of the mass
-        The standard deviation. N counts the whole Gaussian, the part outside
-        the bins too.
+        The standard deviation. N counts the part of the Gaussian outside the bins too.
     background : "polynomial", "exponential", "power" or "dijet"
         The last two need masses above 0.
     degree : int or "f-test", optional
-        2 for polynomial and dijet, 1 for exponential and power by default; 2, 3
-        or 4 for dijet. There are more than degree + 2 bins. A polynomial needs the
-        degree of the spectrum before the selection plus the order of the loss.
-        "f-test" takes the lowest degree that describes these events and that neither
-        of the next two degrees improves, at 5 %, without a signal. It takes a wide
+        2 for polynomial and dijet, 1 for exponential and power by default; 2, 3 or 4 for dijet. A polynomial needs
+        the degree of the spectrum before the selection plus the order of the loss. "f-test" takes the lowest degree
+        that describes these events and that neither of the next two degrees improves, at 5 %. It takes a wide
         bump for background: choose the degree by the events before the selection, and give it here.
     energy : number above the last edge
         The collision energy in the units of mass, for "dijet". 13,000 by default: GeV.
@@ -119,10 +114,8 @@ def signal_bias(
     Returns
     -------
     SignalBias
-        Signal and error in events, or in the units of the weights. Both are NaN
-        where the fit has no events: if there are none at all, if their weights have
-        no positive sum, or if the fit expects less than 0.01 events in a bin where the
-        signal is.
+        Signal and error in events, or in the units of the weights. Both are NaN where the fit has no events: if
+        the weights have no positive sum, or the fit expects less than 0.01 events in a bin where the signal is.
 
     Raises
     ------
