@@ -97,7 +97,7 @@ def dependence(
     The tail of the sum of squares is a saddlepoint approximation, right to 5 % of p above 0.01. In samples of 500
     events, with weights of either sign too, p-values from 1 to 0.01 were as frequent as they should be; smaller ones
     are right to a factor of about two. F_b is not Gaussian if a few events lie far above all others in score: with
-    1 % of 500 events at 1 and the others below 0.01, 1 % of the samples had p < 0.001. The spread of the
+    1 % of 500 events at 1 and the others below 0.01, 2 % of samples had p < 0.01, 0.6 % p < 0.001. The spread of the
     loss, not its mean, supposes that weights do not depend on scores, or do so as polynomials in mass.
 
     Examples
