@@ -78,7 +78,8 @@ def in_torch(sets: Sets) -> Steps:
 def in_tensorflow(sets: Sets) -> Steps:
     """In a tf.function."""
     import tensorflow as tf
-    from libmode.tensorflow import mode_loss
+    from libmode._options import check
+    from libmode._tensorflow.loss import loss_of
 
     tensors = [tuple(map(tf.constant, events)) for events in sets]
 
@@ -96,6 +97,9 @@ def in_tensorflow(sets: Sets) -> Steps:
 
     def entropy(x, label, mass):
         return -tf.reduce_mean(label * tf.math.log(x) + (1 - label) * tf.math.log(1 - x))
+
+    def mode_loss(x, mass, **options):
+        return loss_of(check("mode", options), x, mass, None, None)
 
     return _steps(step, lambda x, label, mass: tf.reduce_sum(x), entropy, mode_loss)
 

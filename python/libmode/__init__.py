@@ -2,9 +2,8 @@
 
 The functions here take NumPy arrays, or anything that becomes one. Each framework is a
 folder that holds its public names and says what to install where it is missing:
-:mod:`libmode.torch`, :mod:`libmode.keras`, :mod:`libmode.tensorflow` and
-:mod:`libmode.jax`. No framework is imported unless asked for, and the library
-libmode.so is loaded at the first call.
+:mod:`libmode.torch`, :mod:`libmode.keras` and :mod:`libmode.jax`. No framework is
+imported unless asked for, and the library libmode.so is loaded at the first call.
 """
 
 from typing import Any

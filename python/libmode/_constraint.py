@@ -1,12 +1,9 @@
-"""What a constraint adds to the gradient of a classifier, by NumPy: once for all frameworks.
+"""The state of a constraint and its pace, for all frameworks; the core finds the push and the residual of a batch.
 
-The residual r(m, s) of the background's CDFs of scores is what must become 0. A constrained training has a
-multiplier u(m, s) for it, which pushes the logit of each background event. Here u is proportional to the residual
-of the batch plus the sum of the residuals of earlier batches (the method of multipliers; M. Hestenes, J. Optim.
-Theory Appl. 4 (1969) 303). The sum makes the mean residual 0 however small the push of one batch is, so that the
-push can be small, and with it the noise. Both are smooth functions of mass and score, which leaves out most of
-the noise of a batch. No batch counts more than the average of 200: where a network swings, a residual that grows would
-push it further.
+The push is proportional to the residual of the batch plus the sum of the residuals of earlier batches (the method of
+multipliers; M. Hestenes, J. Optim. Theory Appl. 4 (1969) 303). The sum makes the mean residual 0 however small the push
+of one batch is, so that the push can be small, and with it the noise. No batch counts more than the average of 200:
+where a network swings, a residual that grows would push it further.
 """
 
 from __future__ import annotations
@@ -15,7 +12,6 @@ import ctypes
 import math
 import warnings
 from collections.abc import Mapping
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -41,6 +37,9 @@ PROPORTIONAL, INTEGRAL, EVENTS = 4.0, 0.02, 1024
 # The share of a batch in the averages, and how fast the strength and the sum follow a tolerance.
 RATE, _PACE, _LEAK = 1 / 200, 0.02, 0.02
 _LEAST_FACTOR = 0.01
+
+# Batches of predictions that spread like scores, after which they are taken for scores.
+LIKE_SCORES = 20
 
 
 class Direction(NamedTuple):
@@ -137,13 +136,6 @@ class Constraint:
         tolerance: float | None,
         from_logits: bool,
     ) -> None:
-        self._made_of = partial(
-            Constraint,
-            dict(options),
-            relative_strength=relative_strength,
-            tolerance=tolerance,
-            from_logits=from_logits,
-        )
         self.relative_strength = None if relative_strength is None else positive("relative_strength", relative_strength)
         self.tolerance = None if tolerance is None else positive("tolerance", tolerance)
         if relative_strength is not None and tolerance is not None:
@@ -151,21 +143,16 @@ class Constraint:
                 f"relative_strength = {shown(relative_strength)} and tolerance = {shown(tolerance)}: "
                 "a fixed strength follows no tolerance; leave one of them out"
             )
-        self.from_logits = from_logits
-        if from_logits and "score_range" in options:
+        self.from_logits, self._limits_given = from_logits, "score_range" in options
+        if from_logits and self._limits_given:
             raise ValueError(
                 f"score_range = {options['score_range']} and from_logits = True: the scores of logits are from 0 to 1"
             )
         self.options = check("mode", options)
         self.labels = self.options.labels
-        self.score_range = self.options.score_range
-        self._limits_given = "score_range" in options
-        self._unsure = from_logits  # whether predictions are logits
+        self._unsure, self._like_scores = from_logits, 0  # whether they are logits, and batches that look like scores
         self.bins = options.get("bins") if isinstance(options.get("bins"), int) else None
         self.unbiased = bool(options.get("unbiased", True))
-
-    def __reduce__(self) -> tuple[Any, tuple[()]]:
-        return self._made_of, ()
 
     def direction(
         self,
@@ -183,15 +170,14 @@ class Constraint:
         Raises what that raises, about the predictions as they are given.
         """
         if self._unsure:
-            self._look_for_logits(pred)
+            self._look_for_scores(pred)
         score = self.scores(pred)
-        n = len(score)
         steering = _native.ModeSteering(
             ctypes.sizeof(_native.ModeSteering),
             norm=state.norm,
             rate=max(1 / (float(state.steps) + 1), RATE),
-            factor=self._proportional(state),
-            batch=n if count is None else count,
+            factor=self.relative_strength or PROPORTIONAL * float(state.factor),
+            batch=len(score) if count is None else count,
             logits=self.from_logits,
         )
         if len(state.sums):
@@ -206,29 +192,17 @@ class Constraint:
         numbers = found.norm, found.spread, found.moved, len(push), found.loss, found.bias, found.events
         return Direction(push, *numbers, residual)
 
-    def _proportional(self, state: State) -> float:
-        """What the residual of a batch is multiplied with."""
-        if self.relative_strength is not None:
-            return self.relative_strength
-        return PROPORTIONAL * float(state.factor)
-
-    def background(self, label: NDArray[Any]) -> NDArray[np.bool_]:
-        """Which events have a background label."""
-        found: NDArray[np.bool_] = label == self.labels[0]
-        for other in self.labels[1:]:
-            found |= label == other
-        return found
-
-    def _look_for_logits(self, pred: NDArray[Any]) -> None:
-        """Warns if predictions are from 0 to 1 until one is not, and once at most."""
+    def _look_for_scores(self, pred: NDArray[Any]) -> None:
+        """Warns of the twentieth batch of spread predictions from 0 to 1, if none was outside, as logits soon are."""
         low, high = np.min(pred, initial=1), np.max(pred, initial=0)
-        if low < 0 or high > 1:
-            self._unsure = False
-        elif high - low > 0.5:  # the logits of a network that has learned nothing may be near 0.5
-            self._unsure = False
+        self._like_scores += bool(high - low > 0.5)
+        inside = low >= 0 and high <= 1
+        self._unsure = bool(inside and self._like_scores < LIKE_SCORES)
+        if inside and not self._unsure:
             warnings.warn(
-                f"from_logits = True, and all predictions of a batch are from 0 to 1 ({low:.3g} to {high:.3g}), as "
-                "probabilities are: give from_logits=False, or take the sigmoid out of the network",
+                f"from_logits = True, and all predictions of {LIKE_SCORES} batches are from 0 to 1 (of the last "
+                f"{low:.3g} to {high:.3g}), as probabilities are: give from_logits=False, or take the sigmoid out of "
+                "the network",
                 TrainingWarning,
                 stacklevel=level_of_the_user(),
             )
@@ -238,37 +212,27 @@ class Constraint:
         return sigmoid(pred) if self.from_logits else pred
 
     def by_logit(self, pred: Any) -> Any:
-        """How fast predictions move with their logits, for arrays of any framework."""
-        return 1.0 if self.from_logits else self._slope(pred)
-
-    def _slope(self, score: Any) -> Any:
-        """How fast scores move with their logits: s (1 - s) for those from 0 to 1, 1 where they have no limits."""
-        if self.score_range is None:
-            return 0 * score + 1
-        low, high = self.score_range
-        return (score - low) * (high - score) / (high - low)
+        """How fast predictions move with their logits, for arrays of any framework; 1 where scores have no limits."""
+        if self.from_logits:
+            return 1.0
+        if self.options.score_range is None:
+            return 0 * pred + 1
+        low, high = self.options.score_range
+        return (pred - low) * (high - pred) / (high - low)
 
     def after(self, state: State, found: Direction) -> State:
         """What is remembered after a batch.
 
         A residual in units of the noise of N events, times sqrt(N), is in proportion to N: the sum of an epoch is the
-        same in batches of all sizes, and so is its noise, a random walk.
-
-        With a tolerance the push and its sum get smaller while rho is below 1, by at most _PACE a batch, and
-        larger again where it is above: a sum that leaks leaves a residual.
+        same in batches of all sizes, and so is its noise, a random walk. With a tolerance the push and its sum get
+        smaller while rho is below 1, by at most _PACE a batch, and larger where it is above: a sum that leaks leaves a
+        residual.
         """
         rate = max(1 / (state.steps + 1), RATE)
-        now = State(
-            steps=state.steps + 1,
-            norm=found.norm,
-            loss=_mean(state.loss, found.loss, rate),
-            bias=_mean(state.bias, found.bias, rate),
-            events=_mean(state.events, found.events, rate),
-            square=_mean(state.square, found.loss**2, rate),
-            share=share_of(state.steps + 1),
-            factor=state.factor,
-            sums=state.sums,
-        )
+        steps = state.steps + 1
+        batch = {"loss": found.loss, "bias": found.bias, "events": found.events, "square": found.loss**2}
+        means = {name: (1 - rate) * getattr(state, name) + rate * value for name, value in batch.items()}
+        now = state._replace(steps=steps, norm=found.norm, share=share_of(steps), **means)
         if self.relative_strength is not None:
             return now
         if self.tolerance is not None:
@@ -296,10 +260,6 @@ def share_of(steps: float) -> float:
     share = 1 / first if first else 0.0
     limit = RATE / (2 - RATE)
     return limit + (share - limit) * (1 - RATE) ** (2 * (steps - first)) if first == 1 / RATE else share
-
-
-def _mean(old: float, new: float, rate: float) -> float:
-    return old + rate * (new - old)
 
 
 def sigmoid(logit: Any) -> Any:

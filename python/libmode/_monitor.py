@@ -19,7 +19,7 @@ EVERY = 20  # calls from one look to the next
 PATIENCE = 5  # looks in a row at which something is wrong before it is said
 
 LEAST_SPREAD = 0.01  # of scores, in terms of their logits
-LEAST_SEPARATION = 0.05  # of signal and background, in standard deviations of the scores
+LEAST_AUC = 0.014  # from 0.5, as of two Gaussians that are 0.05 standard deviations apart
 LEAST_EVENTS = 10  # a bin
 MOST_WAITING = 20  # calls whose gradient does not come
 
@@ -79,15 +79,14 @@ class Monitor:
 
         score : (n,), of the classifier
         background : (n,), None where the labels are not known
-        loss, bias, events : of :func:`libmode.mode_evaluate`, the loss unbiased
+        loss, bias, events : as the core found them in the call, the loss unbiased
         bins : that the user asked for, None for as many as the events are enough for
         unbiased : whether the bias is subtracted from the loss
         inactive : why a constraint does nothing, if it does nothing
         """
         score = np.asarray(score, np.float64)
         spread, mean = float(score.std()), float(score.mean())
-        inside = score.min() >= 0 and score.max() <= 1
-        slope = mean * (1 - mean) if inside else 1.0
+        slope = mean * (1 - mean) if score.min() >= 0 and score.max() <= 1 else 1.0
         collapsed = spread < LEAST_SPREAD * slope
         self._watch(
             "collapsed",
@@ -96,15 +95,7 @@ class Monitor:
             "network gives every event the same one. Lower the strength or the learning rate, or give reference events",
         )
         if background is not None and background.any() and not background.all():
-            apart = abs(float(score[~background].mean() - score[background].mean()))
-            self._watch(
-                "given up",
-                not collapsed and apart < LEAST_SEPARATION * spread,
-                f"signal and background have the same scores (their means differ by {apart:.1e}, they spread by "
-                f"{spread:.1e}): the classifier has been given up, as a cross entropy of {math.log(2):.3f} = ln 2 for "
-                "classes of equal weight says too. Lower the strength or the learning rate",
-            )
-            self._watch_auc(score, background)
+            self._watch_auc(*_auc(score, background), collapsed)
         self._watch(
             "inactive",
             bool(inactive) and not collapsed,
@@ -124,9 +115,15 @@ class Monitor:
             "training on it squeezes the scores. Leave out unbiased=False, or use larger batches",
         )
 
-    def _watch_auc(self, score: NDArray[np.float64], background: NDArray[np.bool_]) -> None:
-        """Looks whether the classifier has lost half of its AUC, beyond 0.5, since that was highest."""
-        auc, variance = _auc(score, background)
+    def _watch_auc(self, auc: float, variance: float, collapsed: bool) -> None:
+        """Looks whether there is any AUC, and whether half of it, beyond 0.5, was lost since it was highest."""
+        self._watch(
+            "given up",
+            not collapsed and abs(auc - 0.5) < LEAST_AUC,
+            f"signal and background have the same scores (of {auc:.1%} of the pairs signal has the higher one): the "
+            f"classifier has been given up, as a cross entropy of {math.log(2):.3f} = ln 2 for classes of equal weight "
+            "says too. Lower the strength or the learning rate",
+        )
         self._looks += 1
         rate = max(1 / self._looks, _RATE)
         self._auc += rate * (auc - self._auc)
@@ -158,8 +155,7 @@ class Monitor:
 
 def _auc(score: NDArray[np.float64], background: NDArray[np.bool_]) -> tuple[float, float]:
     """The area under the ROC curve, by the mean rank of the signal, and its variance where there is no separation."""
-    ordered = np.sort(score[background])
-    of_signal = score[~background]
+    ordered, of_signal = np.sort(score[background]), score[~background]
     below = np.searchsorted(ordered, of_signal) + np.searchsorted(ordered, of_signal, "right")
     n, m = len(ordered), len(of_signal)
     return float(below.mean()) / (2 * n), (n + m + 1) / (12 * n * m)
@@ -168,7 +164,7 @@ def _auc(score: NDArray[np.float64], background: NDArray[np.bool_]) -> tuple[flo
 def look(
     monitor: Monitor, constraint: Constraint, events: Events, found: Direction, strength: float = math.nan
 ) -> None:
-    """Lets the monitor look at the arrays of a batch, and of its reference events, and at what was found for them.
+    """Lets the monitor look at the arrays of a batch, and of its reference events, and at what the core found for them.
 
     ``strength`` is that of the last backward pass, NaN where it is not known.
     """
@@ -179,7 +175,7 @@ def look(
         inactive = "its strength is 0. The loss has to give the background events that it sees a gradient"
     monitor.look(
         constraint.scores(events.score),
-        None if events.label is None else constraint.background(events.label),
+        None if events.label is None else np.isin(events.label, constraint.labels),
         loss=found.loss,
         bias=found.bias,
         events=found.events,

@@ -49,6 +49,9 @@ class Options:
         self.warned = False  # of what a call with them has warned
         self.calls, self.far_masses_said = 0, False  # of libmode._far_masses
 
+    def __reduce__(self) -> Any:
+        return check, (self.loss, self._given)  # the struct has pointers, which cannot be copied
+
     @property
     def score_range(self) -> tuple[float, float] | None:
         """The limits of the integral, or None if they come from the data."""

@@ -70,20 +70,19 @@ def trained_in_keras(task: Task, sample: Sample) -> Trained:
     # After PyTorch has made its optimiser, which loads its compiler: the other way round, the process aborts.
     import keras
     import tensorflow as tf
-    from libmode.keras import mode_loss, pack
+    from libmode.keras import MoDeLoss, pack
 
     tf.config.threading.set_intra_op_parallelism_threads(1)
     tf.config.threading.set_inter_op_parallelism_threads(1)
     torch.manual_seed(task.seed)
-    grown = keras.Variable(0.0)
+    grown, mode = keras.Variable(0.0), MoDeLoss(base=None, **classifier.options)
     weight_of = {label: float(training.weight[training.label == label][0]) for label in (0, 1)}
 
     def loss(y_true: Any, y_pred: Any) -> Any:
         label = y_true[:, :1]
         entropy = keras.losses.binary_crossentropy(label, y_pred)
         weight = keras.ops.where(label[:, 0] == 1, weight_of[1], weight_of[0])
-        added = mode_loss(y_true, y_pred, **classifier.options)
-        return keras.ops.mean(weight * entropy) + grown * classifier.strength * added
+        return keras.ops.mean(weight * entropy) + grown * classifier.strength * mode(y_true, y_pred)
 
     optimizer = keras.optimizers.Adam(epsilon=1e-8)  # PyTorch's
     optimizer.beta_1 = keras.Variable(momenta[0])

@@ -188,7 +188,6 @@ NEEDED = {
     "torch.baselines": ("torch", "torch"),
     "keras": ("keras", "keras"),
     "jax": ("jax", "jax"),
-    "tensorflow": ("tensorflow", "tensorflow"),
     "compat.pytorch": ("torch", "torch"),
     "compat.tf": ("tensorflow", "tensorflow"),
     "plots": ("matplotlib", "plot"),

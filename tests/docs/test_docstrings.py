@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 # Who shares a process, by how names begin; those that are not here are NumPy's.
 PROCESSES = {
     "libmode.torch": "torch", "libmode.compat.pytorch": "torch", "libmode.compat.disco": "torch", "libmode.TrainingWarning": "torch",
-    "libmode.keras": "tensorflow", "libmode.tensorflow": "tensorflow", "libmode.compat.tf": "tensorflow",
+    "libmode.keras": "tensorflow", "libmode.compat.tf": "tensorflow",
     "libmode.jax": "jax",
     "libmode.xgboost": "trees", "libmode.lightgbm": "trees",
 }  # fmt: skip

@@ -14,7 +14,7 @@ from tutorials import notebooks, outputs, printed
 
 ROOT = Path(__file__).resolve().parents[2]
 MODULES = [
-    "libmode", "libmode.torch", "libmode.torch.baselines", "libmode.keras", "libmode.jax", "libmode.tensorflow",
+    "libmode", "libmode.torch", "libmode.torch.baselines", "libmode.keras", "libmode.jax",
     "libmode.xgboost", "libmode.lightgbm", "libmode.posthoc", "libmode.metrics", "libmode.plots",
 ]  # fmt: skip
 

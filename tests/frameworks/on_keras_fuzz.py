@@ -5,7 +5,7 @@ import numpy as np
 from fuzzed import fuzzing
 from hypothesis import given
 from keras import ops
-from libmode.keras import mode_loss, pack
+from libmode.keras import MoDeLoss, pack
 
 
 @fuzzing
@@ -18,7 +18,7 @@ def test_a_loss_or_a_sentence(events, options):
         return
     try:
         packed = pack(np.zeros(60) if label is None else label, **events)
-        loss = mode_loss(packed, score, **options)
+        loss = MoDeLoss(base=None, **options)(packed, score)
     except Exception as error:
         fuzzed.sentence_of(error)
     else:

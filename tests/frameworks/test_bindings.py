@@ -1,6 +1,6 @@
-"""The golden cases through TensorFlow and JAX, in both precisions, and no adapter imports what it does not need.
+"""The golden cases through JAX, in both precisions, and no adapter imports what it does not need.
 
-NumPy and PyTorch: tests/pytorch/test_golden.py; Keras on each backend: on_keras.py.
+NumPy and PyTorch: tests/pytorch/test_golden.py; Keras on each backend, TensorFlow among them: on_keras.py.
 """
 
 import subprocess
@@ -9,32 +9,8 @@ import sys
 import golden
 import jax
 import libmode.jax
-import libmode.tensorflow
 import numpy as np
 import pytest
-import tensorflow as tf
-
-
-def by_tensorflow(case, dtype):
-    events = case.events(dtype)
-    score = tf.constant(events.pop("score"))
-    with tf.GradientTape() as tape:
-        tape.watch(score)
-        loss = libmode.tensorflow.mode_loss(score, **events, **case.options)
-    return float(loss), tape.gradient(loss, score).numpy()
-
-
-def by_tensorflow_function(case, dtype):
-    events = case.events(dtype)
-    score = tf.constant(events.pop("score"))
-
-    @tf.function
-    def step(score):
-        loss = libmode.tensorflow.mode_loss(score, **events, **case.options)
-        return loss, tf.gradients(loss, score)[0]
-
-    loss, grad = step(score)
-    return float(loss), grad.numpy()
 
 
 def by_jax(case, dtype, transform=lambda function: function):
@@ -56,7 +32,7 @@ TOLERANCE = {np.float64: 1e-9, np.float32: 1e-5}
 
 
 @pytest.mark.parametrize("dtype", TOLERANCE, ids=lambda dtype: dtype.__name__)
-@pytest.mark.parametrize("frontend", [by_tensorflow, by_tensorflow_function, by_jax, by_jax_jit])
+@pytest.mark.parametrize("frontend", [by_jax, by_jax_jit])
 def test_loss_and_gradient_are_the_oracles(golden_case, frontend, dtype):
     loss, grad = frontend(golden_case, dtype)
     assert grad.dtype == dtype

@@ -1,4 +1,4 @@
-"""Whatever the losses for JAX and TensorFlow are given: a finite loss and gradient, or a sentence that names an argument. Keras: on_keras_fuzz.py.
+"""Whatever the loss for JAX is given: a finite loss and gradient, or a sentence that names an argument. Keras: on_keras_fuzz.py.
 
 ``LIBMODE_FUZZ`` says how many examples; other than by default they differ from run to run.
 """
@@ -8,9 +8,7 @@ import warnings
 import fuzzed
 import jax
 import libmode.jax
-import libmode.tensorflow
 import numpy as np
-import tensorflow as tf
 from fuzzed import fuzzing
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,8 +17,8 @@ KINDS = ["float32", "float64", "float16", "bfloat16", "int32", "uint8", "bool", 
 
 
 @st.composite
-def arrays(draw, of):
-    """The arguments of a loss; where the framework can make an array of one, it most often is one."""
+def arrays(draw):
+    """The arguments of a loss; where JAX can make an array of one, it most often is one."""
     given = draw(fuzzed.events())
     for name, values in given.items():
         if draw(st.integers(0, 3)) == 0 or not isinstance(values, np.ndarray):
@@ -29,23 +27,15 @@ def arrays(draw, of):
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # of numbers beyond the type
-                given[name] = of(values, kind)
-        except Exception:  # of some arrays there is no such thing, as each framework says in its own way
+                given[name] = jax.numpy.asarray(values).astype(kind)
+        except Exception:  # of some arrays there is no such thing, as JAX says in its own way
             pass
     return given
 
 
-def of_jax(values, kind):
-    return jax.numpy.asarray(values).astype(kind)
-
-
-def of_tensorflow(values, kind):
-    return tf.cast(tf.constant(values), kind)
-
-
 @fuzzing
-@given(arrays(of_jax), fuzzed.options(), st.booleans())
-def test_jax(events, options, wide):
+@given(arrays(), fuzzed.options(), st.booleans())
+def test_a_loss_or_a_sentence(events, options, wide):
     with jax.enable_x64(wide):
         try:
             loss = libmode.jax.mode_loss(**events, **options)
@@ -63,22 +53,3 @@ def test_jax(events, options, wide):
                 return
             assert grad.shape == score.shape and grad.dtype == score.dtype
             assert np.isfinite(grad).all() or score.dtype.itemsize < 4
-
-
-@fuzzing
-@given(arrays(of_tensorflow), fuzzed.options())
-def test_tensorflow(events, options):
-    score = events["score"]
-    try:
-        with tf.GradientTape() as tape:
-            if isinstance(score, tf.Tensor):
-                tape.watch(score)
-            loss = libmode.tensorflow.mode_loss(**events, **options)
-    except Exception as error:
-        fuzzed.sentence_of(error)
-        return
-    assert loss.shape == () and np.isfinite(loss)
-    if isinstance(score, tf.Tensor) and score.dtype.is_floating:
-        grad = tape.gradient(loss, score)
-        assert grad.shape == score.shape and grad.dtype == score.dtype
-        assert np.isfinite(grad).all() or score.dtype.size < 4

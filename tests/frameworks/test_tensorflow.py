@@ -1,4 +1,7 @@
-"""libmode.tensorflow.mode_loss and libmode.compat.tf.MoDeLoss, eagerly and in a tf.function."""
+"""libmode._tensorflow, on which Keras and libmode.compat.tf stand, in a tf.function; and libmode.compat.tf.MoDeLoss.
+
+Its numbers and errors: on_keras.py, on_keras_constraint.py and on_keras_errors.py.
+"""
 
 import importlib
 
@@ -6,9 +9,9 @@ import libmode
 import numpy as np
 import pytest
 import tensorflow as tf
+from libmode._options import check
+from libmode._tensorflow import loss as tf_loss
 from libmode.compat.tf import MoDeLoss
-from libmode.tensorflow import loss as tf_loss
-from libmode.tensorflow import mode_loss
 
 N = 60
 OPTIONS = dict(order=2, bins=5, monotonic=True, moments="projection", unbiased=True)
@@ -19,6 +22,10 @@ def events():
     rng = np.random.default_rng(4)
     arrays = (rng.permutation(N) + 1) / 128, rng.random(N), rng.choice([0.5, 1.0, 2.0], N)
     return *(tf.constant(array, tf.float32) for array in arrays), tf.range(N) % 3 % 2
+
+
+def mode_loss(score, mass, weight=None, label=None, **options):
+    return tf_loss.loss_of(check("mode", options or OPTIONS), score, mass, weight, label)
 
 
 def value_and_grad(function, score, *others):
@@ -34,10 +41,6 @@ def as_function(function):
     return tf.function(function, input_signature=signature)
 
 
-def loss_of(score, mass, weight, label):
-    return mode_loss(score, mass, weight=weight, label=label, **OPTIONS)
-
-
 WAYS = pytest.mark.parametrize("way", [lambda function: function, as_function], ids=["eager", "function"])
 
 
@@ -46,55 +49,29 @@ def test_it_is_the_loss_of_numpy(way):
     tensors = events()
     s, m, w, y = (tensor.numpy() for tensor in tensors)
     want, want_grad = libmode.mode_loss_and_grad(s, m, weight=w, label=y, **OPTIONS)
-    loss, grad = way(lambda *t: value_and_grad(loss_of, *t))(*tensors)
+    loss, grad = way(lambda *t: value_and_grad(mode_loss, *t))(*tensors)
     assert loss.dtype == grad.dtype == tf.float32
     assert loss.numpy() == np.float32(want)
     assert (grad.numpy() == want_grad).all()
 
 
-OTHERS = {
-    "disco": {"unbiased": True},
-    "flatness": {"bins": 5, "score_range": None},
-}
-
-
-@WAYS
-@pytest.mark.parametrize("name", OTHERS)
-def test_the_other_losses_are_those_of_numpy(name, way):
-    options = {"loss": name, **OTHERS[name]}
-    tensors = events()
-    s, m, w, y = (tensor.numpy() for tensor in tensors)
-    want, want_grad = libmode.mode_loss_and_grad(s, m, weight=w, label=y, **options)
-    of_tensors = way(lambda *t: value_and_grad(lambda s, m, w, y: mode_loss(s, m, weight=w, label=y, **options), *t))
-    loss, grad = of_tensors(*tensors)
-    assert loss.numpy() == np.float32(want) and (grad.numpy() == want_grad).all()
-    with pytest.raises(TypeError, match="unknown option 'order': the options are "):
-        mode_loss(*tensors[:2], loss=name, order=1)
-
-
-@WAYS
-@pytest.mark.parametrize("options", [{"bins": (4, 5)}, {"bins": 2, "joint": True}], ids=str)
-def test_several_variables_and_categories(way, options):
-    score, mass, weight, label = events()
-
-    def loss_of(score, mass, weight, label):
-        both, category = tf.stack([mass, mass**2], axis=1), tf.range(tf.shape(score)[0]) // 30
-        return mode_loss(score, both, weight=weight, label=label, category=category, **options)
-
-    loss, grad = way(lambda *t: value_and_grad(loss_of, *t))(score, mass, weight, label)
-    m = mass.numpy()
-    events_of_numpy = dict(weight=weight.numpy(), label=label.numpy(), category=np.arange(N) // 30)
-    want, want_grad = libmode.mode_loss_and_grad(score.numpy(), np.stack([m, m**2], 1), **events_of_numpy, **options)
-    np.testing.assert_allclose(loss, want, rtol=1e-6)
-    np.testing.assert_allclose(grad, want_grad, rtol=1e-5, atol=1e-9)
-
-
 def test_several_variables_in_a_graph_that_does_not_know_how_many():
     score, mass, *_ = events()
-    both = tf.stack([mass, mass], axis=1)
-    graph = tf.function(mode_loss, input_signature=[tf.TensorSpec([None]), tf.TensorSpec(None)])
-    assert graph(score, both) == mode_loss(score, both)
-    assert graph(score, mass) == mode_loss(score, mass)
+    graph = tf.function(lambda s, m: mode_loss(s, m), input_signature=[tf.TensorSpec([None]), tf.TensorSpec(None)])
+    for masses in (mass, tf.stack([mass, mass**2], axis=1)):
+        assert graph(score, masses) == np.float32(libmode.mode_loss(score.numpy(), masses.numpy(), **OPTIONS))
+
+
+@WAYS
+@pytest.mark.parametrize("dtype", [tf.float16, tf.bfloat16], ids=["float16", "bfloat16"])
+def test_the_gradient_of_small_floats_is_scaled_before_it_is_rounded(way, dtype):
+    score, *others = events()
+    low = tf.cast(score, dtype)
+    of_low = way(lambda s, *o: value_and_grad(lambda s, *o: 65536 * mode_loss(tf.cast(s, dtype), *o), s, *o))
+    of_single = way(lambda s, *o: value_and_grad(lambda s, *o: 65536 * mode_loss(s, *o), s, *o))
+    (value, got), (want_value, want) = (f(tf.cast(low, tf.float32), *others) for f in (of_low, of_single))
+    assert value == want_value and np.isfinite(got).all()
+    assert (got.numpy() == tf.cast(tf.cast(want, dtype), tf.float32).numpy()).all()
 
 
 @WAYS
@@ -110,112 +87,27 @@ def test_events_on_a_limit_take_part(way, dtype):
     assert np.count_nonzero(grad) == N
 
 
-def test_shapes_are_known_in_a_graph():
-    def step(*tensors):
-        loss, grad = value_and_grad(loss_of, *tensors)
-        assert loss.shape == () and grad.shape.as_list() == [None]
-        return loss
-
-    as_function(step)(*events())
-
-
-def test_columns_and_small_floats():
-    score, *others = events()
-    half = tf.cast(score, tf.float16)
-    loss, grad = value_and_grad(loss_of, half[:, None], *others)
-    assert loss == loss_of(tf.cast(half, tf.float32), *others)
-    assert grad.shape == (N, 1) and grad.dtype == tf.float16
-
-
-@WAYS
-@pytest.mark.parametrize("dtype", [tf.float16, tf.bfloat16], ids=["float16", "bfloat16"])
-def test_the_gradient_of_small_floats_is_scaled_before_it_is_rounded(way, dtype):
-    score, *others = events()
-    low = tf.cast(score, dtype)
-    of_low = way(lambda s, *o: value_and_grad(lambda s, *o: 65536 * loss_of(tf.cast(s, dtype), *o), s, *o))
-    of_single = way(lambda s, *o: value_and_grad(lambda s, *o: 65536 * loss_of(s, *o), s, *o))
-    (value, got), (want_value, want) = (f(tf.cast(low, tf.float32), *others) for f in (of_low, of_single))
-    assert value == want_value and np.isfinite(got).all()
-    assert (got.numpy() == tf.cast(tf.cast(want, dtype), tf.float32).numpy()).all()
-
-
-def test_what_is_not_score_or_mass_is_given_by_name():
-    score, mass, weight, label = events()
-    with pytest.raises(TypeError, match="takes 2 positional arguments but 3"):
-        mode_loss(score, mass, label)
-    with pytest.raises(TypeError, match="unknown option 'labels': did you mean label"):
-        mode_loss(score, mass, labels=label)
-
-
-def test_an_option_that_is_a_variable_is_copied():
-    score, mass, *_ = events()
-    slope, edges = tf.Variable(0.05), tf.Variable([0.0, 0.25, 1.0])
-    before = mode_loss(score, mass, order=1, edges=edges, max_slope=slope)
-    slope.assign(0.5), edges.assign([0.0, 0.75, 1.0])
-    after = mode_loss(score, mass, order=1, edges=edges, max_slope=slope)
-    assert before != after == mode_loss(score, mass, order=1, edges=(0, 0.75, 1), max_slope=0.5)
-
-
-@WAYS
-def test_the_labels_that_there_are_are_listed(way):
-    score, mass, weight, label = events()
-    listed = r"label holds -1 \(40 events\) and 1 \(20 events\): labels are 0 for background and 1 for signal; for these give background_label=-1"
-    with pytest.raises((ValueError, tf.errors.InvalidArgumentError), match=listed):
-        way(lambda s, m, w, y: mode_loss(s, m, label=2 * y - 1))(score, mass, weight, label)
-
-
 @WAYS
 def test_a_second_derivative_is_a_clear_error(way):
     def twice(score, *others):
         with tf.GradientTape() as outer:
             outer.watch(score)
-            grad = value_and_grad(loss_of, score, *others)[1]
+            grad = value_and_grad(mode_loss, score, *others)[1]
         return outer.gradient(grad, score)
 
     with pytest.raises(RuntimeError, match="no second derivative.*piecewise linear"):
         way(twice)(*events())
 
 
-def test_bad_values_eagerly():
+def test_bad_values_in_a_function_are_the_sentence_without_the_callback():
     score, mass, *_ = events()
     bad = tf.where(tf.range(N) == 17, np.nan, score)
     with pytest.raises(ValueError, match=r"^score\[17\] = NaN: every score of a selected event must be finite"):
         mode_loss(bad, mass)
-
-
-def test_bad_values_in_a_function_are_the_sentence_without_the_callback():
-    score, mass, *_ = events()
-    bad = tf.where(tf.range(N) == 17, np.nan, score)
     with pytest.raises(tf.errors.InvalidArgumentError) as caught:
         tf.function(mode_loss)(bad, mass)
     assert "assertion failed: [score[17] = NaN: every score of a selected event must be finite]" in str(caught.value)
     assert "_native.py" not in str(caught.value)
-
-
-BAD = {
-    "length": (lambda s, m: mode_loss(s, m[1:]), "mass has length 59, but score has length 60"),
-    "shape": (lambda s, m: mode_loss(s, tf.reshape(m, (6, 10))), r"mass has shape \(6, 10\): expected"),
-    "category": (lambda s, m: mode_loss(s, m, category=m), "category has dtype float32: expected integers"),
-    "3 bins": (lambda s, m: mode_loss(s, m, bins=(1, 2, 3)), "bins has 3 entries, but mass has 1 variable"),
-    "integers": (lambda s, m: mode_loss(tf.cast(s, tf.int32), m), "score has dtype int32"),
-    "none": (lambda s, m: mode_loss(s, None), "mass is None"),
-    "option": (lambda s, m: mode_loss(s, m, order=17), "order = 17"),
-}
-
-
-@pytest.mark.parametrize("name", BAD)
-@pytest.mark.parametrize("transform", [lambda f: f, tf.function], ids=["eager", "function"])
-def test_bad_input(name, transform):
-    call, message = BAD[name]
-    score, mass, *_ = events()
-    with pytest.raises((ValueError, TypeError, tf.errors.InvalidArgumentError), match=message):
-        transform(call)(score, mass)
-
-
-def test_xla_is_refused_by_name():
-    score, mass, *_ = events()
-    with pytest.raises(RuntimeError, match="jit_compile=False"):
-        tf.function(mode_loss, jit_compile=True)(score, mass)
 
 
 def test_without_a_private_name_of_tensorflow_xla_refuses_by_itself(monkeypatch):
@@ -226,11 +118,12 @@ def test_without_a_private_name_of_tensorflow_xla_refuses_by_itself(monkeypatch)
         )
         importlib.reload(tf_loss)
     assert not tf_loss.in_xla(None)
-    assert tf.function(tf_loss.mode_loss)(score, mass) == mode_loss(score, mass)
+    assert tf.function(mode_loss)(score, mass) == mode_loss(score, mass)
     with pytest.raises(tf.errors.InvalidArgumentError, match="unsupported operations|not compilable"):
-        tf.function(tf_loss.mode_loss, jit_compile=True)(score, mass)
+        tf.function(mode_loss, jit_compile=True)(score, mass)
     importlib.reload(tf_loss)
-    assert tf_loss.in_xla.__name__ == "GraphOrParentsInXlaContext"
+    with pytest.raises(RuntimeError, match="jit_compile=False"):
+        tf.function(mode_loss, jit_compile=True)(score, mass)
 
 
 # ----------------------------------------------------------- libmode.compat
@@ -253,11 +146,12 @@ def test_compat_maps_the_arguments(way, arguments, options):
     mass = 2 * mass - 1
     theirs = MoDeLoss(background_label=1.0, **arguments)
     options = options | dict(unbiased=False, moments="quadrature")
-    want = mode_loss(score, mass, weight=weight, label=label, background_label=1, **options)
-    target = tf.cast(label, tf.int32)
-    assert way(lambda s, m, w, y: theirs(s[:, None], y[:, None], m, w))(score, mass, weight, target) == want
+    s, m, w, y = (tensor.numpy() for tensor in (score, mass, weight, label))
+    want = libmode.mode_loss(s, m, weight=w, label=y, background_label=1, **options)
+    got = way(lambda s, m, w, y: theirs(s[:, None], y[:, None], m, w))(score, mass, weight, tf.cast(label, tf.int32))
+    assert got == np.float32(want)
     pooled = MoDeLoss(background_only=False, **arguments)(score, None, mass)
-    assert pooled == mode_loss(score, mass, **options)
+    assert pooled == np.float32(libmode.mode_loss(s, m, **options))
 
 
 def test_compat_refuses_what_it_cannot_honour():

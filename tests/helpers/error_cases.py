@@ -1,7 +1,7 @@
 """Every error that a loss can raise: the input that makes it, its kind and its sentence. One table for all bindings.
 
 Tests run it through NumPy (tests/core/test_error_table.py), PyTorch,
-JAX, TensorFlow, Keras on each backend, and C; the first of them also reads the sources, and fails for an error there that
+JAX, Keras on each backend, and C; the first of them also reads the sources, and fails for an error there that
 no case makes.
 
 The input of a case is Python, or for ``C_CASES`` C, that spoils the arguments of :func:`good`.
@@ -653,7 +653,6 @@ FRONT_ARRAYS = [
         elsewhere={
             "torch": "score is torch.complex128: expected a floating-point tensor",
             "jax": "score has dtype complex128: expected a floating type",
-            "tensorflow": "score has dtype complex128: expected a floating type",
         },
     ),
     Case(
@@ -680,7 +679,6 @@ FRONT_ARRAYS = [
         "score is None: expected an array of real numbers",
         elsewhere={
             "torch": "score is NoneType: expected a floating-point tensor",
-            "tensorflow": "score is None: expected a tensor of real numbers",
         },
     ),
     Case(
@@ -689,7 +687,6 @@ FRONT_ARRAYS = [
         "mass is None: expected an array of real numbers",
         elsewhere={
             "torch": "mass is NoneType: expected a tensor of real numbers",
-            "tensorflow": "mass is None: expected a tensor of real numbers",
         },
     ),
     Case(
@@ -698,7 +695,6 @@ FRONT_ARRAYS = [
         "score has dtype <U1: expected real numbers",
         elsewhere={
             "torch": "score is ndarray: expected a floating-point tensor",
-            "tensorflow": "score has dtype string: expected a floating type",
         },
     ),
     Case(

@@ -84,7 +84,7 @@ def test_lambd_is_the_slope_penalty_of_which_theirs_has_only_the_gradient():
     assert distance(*(evaluate(MoDeLoss(order=1, lambd=lambd), *batch())[1] for lambd in (None, 5))) > 0.3
 
 
-@pytest.mark.parametrize("order", [0, 1, 2])
+@pytest.mark.parametrize("order", [0, 2])
 def test_drawn_masses_agree_as_well_as_the_centres_of_bins(order):
     """Theirs are means of masses, which scatter by 1/sqrt(n)."""
     few, many = (
@@ -130,7 +130,6 @@ def one_thread():
 @pytest.mark.parametrize(
     "theirs, ours",
     [
-        (dict(), dict()),
         (dict(bins=7, order=2), dict(bins=7, order=2)),
         (dict(order=3), dict(order=3)),
         (dict(order=1, lambd=0.5), dict(order=1, slope_penalty=0.5)),
@@ -140,7 +139,6 @@ def one_thread():
         (dict(order=1, monotonic=True), dict(order=1)),
         (dict(order=1, dynamicbins=False), dict(order=1, binning="uniform")),
         (dict(order=1, normalize=False), dict(order=1, mass_range=(-1, 1))),
-        (dict(background_label=1), dict(background_label=1)),
         (dict(background_label=1.0), dict(background_label=1)),
         (dict(background_only=False), dict(background_only=False)),
         (dict(power=2.0, sign_func="tanh"), dict()),
@@ -161,16 +159,6 @@ def test_it_is_libmode_with_these_options(theirs, ours):
         evaluate(eval(repr(mode), {"MoDeLoss": libmode_torch.MoDeLoss}), pred, target, 0.9 * mass, weights)[0]
         == want[0]
     )
-
-
-@pytest.mark.parametrize("options", [dict(normalize=False), dict(background_label=1), dict(background_only=False)])
-def test_events_are_chosen_and_placed_as_theirs(options):
-    pred, target, mass = batch(2048, even=True)
-    if "background_label" in options:
-        target[::2] = 1
-    theirs, ours = (evaluate(make(bins=8, order=1, **options), pred, target, mass) for make in (Theirs, MoDeLoss))
-    assert torch.equal(theirs[1] == 0, ours[1] == 0)
-    assert distance(theirs[1], ours[1]) < 0.03
 
 
 @pytest.mark.parametrize("name, value", [("sbins", 128), ("eps", 1e-8)])
@@ -219,7 +207,7 @@ def test_masses_that_are_not_normalized_are_an_error():
 # ------------------------------------------------------- shapes and types
 
 
-@pytest.mark.parametrize("shape", [(N,), (N, 1), (1, N), (10, N // 10), (2, N // 20, 10)], ids=str)
+@pytest.mark.parametrize("shape", [(N,), (N, 1), (1, N), (2, N // 20, 10)], ids=str)
 def test_shapes(shape):
     arrays = [array.reshape(shape) for array in (*batch(), torch.ones(N, dtype=torch.float64))]
     theirs, ours = (evaluate(make(bins=8), *arrays) for make in (Theirs, MoDeLoss))
@@ -236,16 +224,13 @@ def test_a_column_of_scores_beside_rows():
     assert mixed[0] == rows[0] and torch.equal(mixed[1], rows[1])
 
 
-@pytest.mark.parametrize("target", [torch.float32, torch.int64, torch.uint8, torch.bool], ids=str)
 @pytest.mark.parametrize(
-    "pred, mass",
+    "pred, mass, target",
     [
-        (torch.float64, torch.float64),
-        (torch.float64, torch.float32),
-        (torch.float32, torch.float32),
-        (torch.float32, torch.int64),
-        (torch.float16, torch.float16),
-        (torch.bfloat16, torch.bfloat16),
+        (torch.float64, torch.float32, torch.int64),
+        (torch.float32, torch.int64, torch.uint8),
+        (torch.float16, torch.float16, torch.bool),
+        (torch.bfloat16, torch.bfloat16, torch.float32),
     ],
     ids=str,
 )
@@ -288,6 +273,8 @@ def test_memory_counts_what_earlier_batches_had():
         value, _ = evaluate(mode, *events)
     every = [torch.cat(values) for values in zip(*batches, strict=True)]
     assert value == evaluate(Plain(bins=8, order=1), *every)[0]
+    mode.reset()
+    assert mode(*batches[0]) == Plain(bins=8, order=1)(*batches[0])
 
 
 def test_memory_says_what_it_hides():
@@ -305,33 +292,3 @@ def test_memory_agrees_with_theirs_where_batches_fill_the_same_bins(order):
         mass = evenly[mass.argsort().argsort()]
         grads = [evaluate(mode, pred, target, mass)[1] for mode in (theirs, ours)]
         assert distance(*grads) < 0.03 and correlation(*grads) > 0.999
-
-
-@pytest.mark.filterwarnings("ignore:memory = True averages")
-def test_memory_of_pooled_events_needs_no_target():
-    mode = MoDeLoss(bins=8, memory=True, background_only=False)
-    for _ in range(2):
-        pred, _, mass = batch()
-        value = mode(pred, None, mass)
-    twice = torch.cat([pred, pred]), None, torch.cat([mass, mass])
-    assert value == MoDeLoss(bins=8, background_only=False)(*twice)
-
-
-@pytest.mark.filterwarnings("ignore:memory = True averages")
-def test_reset_forgets():
-    mode = MoDeLoss(bins=8, memory=True)
-    mode(*batch(seed=1))
-    mode.reset()
-    assert mode(*batch(seed=2)) == Plain(bins=8)(*batch(seed=2))
-
-
-def test_to_gives_the_module():
-    mode = MoDeLoss(order=1)
-    assert mode.to("cpu") is mode
-    assert mode.to(torch.device("cpu"))(*batch()) == MoDeLoss(order=1)(*batch())
-
-
-def test_repr():
-    assert repr(MoDeLoss(bins=16, order=1, lambd=0.5)) == (
-        "MoDeLoss(order=1, bins=16, moments='quadrature', unbiased=False, slope_penalty=0.5)"
-    )

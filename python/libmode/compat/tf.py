@@ -19,12 +19,12 @@ from ._arguments import Arguments, described, without_options
 with needed("tensorflow", by="libmode.compat.tf", extra="tensorflow"):
     import tensorflow as tf
 
-    from ..tensorflow.loss import loss_of
+    from .._tensorflow.loss import loss_of, read
 
 
 class MoDeLoss(Arguments):
     __doc__ = described(
-        """The MoDe loss of tensors, for programs written for ``modeloss``: :func:`libmode.tensorflow.mode_loss`.""",
+        """The MoDe loss of tensors, eagerly and in a ``tf.function``, for programs written for ``modeloss``.""",
         memory="Has no effect, as in ``modeloss.tf``: a warning says so for True.",
         examples=""">>> import numpy as np
     >>> from libmode.compat.tf import MoDeLoss  # in place of modeloss.tf
@@ -47,7 +47,7 @@ class MoDeLoss(Arguments):
         All arguments have one shape, whichever; (n,) may stand beside (n, 1). With
         ``background_only=False`` the target is not looked at.
         """
-        like = tf.convert_to_tensor(pred)
+        like = read("pred", pred)
         label = _flat("target", target, like) if self.background_only else None
         mass = _flat("x_biased", x_biased, like)
         weight = None if weights is None else _flat("weights", weights, like)
@@ -72,11 +72,10 @@ def _evaluate(*arguments: Any) -> tuple[float, NDArray[Any]]:
 
 def _flat(name: str, values: Any, pred: Any) -> Any:
     """All elements of a tensor whose shape is that of ``pred``, but for a last dimension of 1."""
-    tensor = tf.convert_to_tensor(values)
-    if not _without_last_1(tensor).is_compatible_with(_without_last_1(pred)):
+    tensor = read(name, values)
+    shape, wanted = (
+        each.shape[:-1] if each.shape.rank and each.shape[-1] == 1 else each.shape for each in (tensor, pred)
+    )
+    if not shape.is_compatible_with(wanted):
         raise ValueError(f"{name} has shape {tuple(tensor.shape)}, but pred has shape {tuple(pred.shape)}")
     return tf.reshape(tensor, [-1])
-
-
-def _without_last_1(tensor: Any) -> Any:
-    return tensor.shape[:-1] if tensor.shape.rank and tensor.shape[-1] == 1 else tensor.shape

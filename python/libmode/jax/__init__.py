@@ -1,7 +1,4 @@
-"""The losses for JAX: functions that go through ``jit``, ``grad``, ``jvp`` and ``vmap``.
-
-:func:`mode_constraint` adds MoDe's gradient to that of any loss, scaled to it; the others are the losses themselves.
-"""
+"""MoDe for JAX: functions that go through ``jit``, ``grad``, ``jvp`` and ``vmap``."""
 
 from .._missing import needed
 

@@ -1,10 +1,21 @@
-"""What JAX's types say of arrays on a mesh of devices, under names that have changed from version to version."""
+"""Arrays on a mesh of devices, and what JAX's types say of them under names that change from version to version."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
+
+Axes = str | Sequence[str]
+
+
+def of_union(both: Callable[[Any], tuple[Any, Any]], arrays: tuple[Any, ...], axes: Axes) -> tuple[Any, Any]:
+    """The loss of the events of all devices along the axes, and the gradient of those of this one."""
+    loss, grad = both(tuple(None if array is None else jax.lax.all_gather(array, axes, tiled=True) for array in arrays))
+    n = len(arrays[0])
+    own = jax.lax.dynamic_slice_in_dim(grad, jax.lax.axis_index(axes) * n, n)
+    return jax.lax.pmean(loss, axes), own  # the mean of equal ones, of which JAX knows that they are equal
 
 
 def as_varied_as(array: Any, result: Any) -> Any:

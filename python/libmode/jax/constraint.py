@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
@@ -39,17 +39,9 @@ def mode_constraint(
 ) -> Any:
     """The scores, unchanged; the gradient gets a push that keeps the response to background smooth in the mass.
 
-    Put it between network and loss, with a state. To the gradient G that comes in, of whatever loss is there, it adds
-    a push. By the logit of background event i of mass m and score s it is::
-
-        min(1, sigma) |G|/sqrt(n) w_i u(m, s)
-        u = 4 r + 0.02 (sum of r sqrt(N/1024) over all batches so far)
-
-    r is the residual of the MoDe loss (arXiv:2010.09745) as a smooth function of mass and score, ``|G|`` the norm over
-    the n background events of the batch, and sigma the standard deviation of their logits, see
-    :class:`libmode.torch.MoDeConstraint`. N is the number of events of a batch. The sum is in ``state``. It grows until
-    the mean residual is 0, so there is no strength to guess. Without a state there is no sum: ``u = K r``. Where
-    nothing is differentiated, nothing is computed.
+    Put it between network and loss, with a state. Its push is that of :class:`libmode.torch.MoDeConstraint`, of the
+    residual of the MoDe loss (arXiv:2010.09745) and, in ``state``, of its sum over the batches. Without a state there
+    is no sum. Where nothing is differentiated, nothing is computed.
 
     Parameters
     ----------
@@ -58,30 +50,18 @@ def mode_constraint(
     label, mass, weight, category : arrays of shape (n,) or (n, 1), mass also (n, d)
         As for :func:`libmode.mode_loss`. Their derivative is 0.
     reference : Events, optional
-        Further events with the scores of the network as it is, ``Events(score, mass, weight, label)``,
-        which count in the distributions and get no gradient. Without labels they are background.
-    relative_strength : float, optional
-        K: a fixed strength, ``u = K r`` without a sum, for a scan. Left out, the sum finds the strength; without a
-        state K is 10.
-    tolerance : float, optional
-        "So flat that a test with N background events sees no difference": where the dependence is below that, the
-        push gets smaller and the sum leaks, within some 500 batches. It needs a state.
+        Further events with the scores of the network as it is, ``Events(score, mass, weight, label)``, which count in
+        the distributions and get no gradient. Without labels they are background.
     state : State, optional
         What was remembered after the last batch, ``State()`` for the first. Given one, the function returns
-        ``(score, state)``; where nothing is differentiated the state stays as it is. The first batch makes the sum as
-        long as it has to be, for which ``jit`` compiles a second time. ``jax.lax.scan`` needs a carry of one shape:
-        start it with ``State.start(variables, labels)``. ``state.dependence(N)`` is rho with its error, at most 1 where
-        the dependence cannot be told from none by N events.
-    from_logits : bool, default False
-        Whether scores are logits, of any size, in place of scores from 0 to 1.
-    background_only : bool, default True
-        False pools all events, whatever their label.
-    on_bad_batch : {"raise", "skip"}, default "skip"
-        "skip" adds nothing for a batch without background, or with too little for the bins, and warns
-        (RuntimeWarning) at the first. Scores that are NaN are an error all the same.
-    **options
-        Those of :func:`libmode.mode_loss`; ``order`` is 1 by default. They and all but the arrays and the
-        state are static under ``jit``.
+        ``(score, state)``; where nothing is differentiated the state stays as it is. The first batch gives the sum its
+        length, for which ``jit`` compiles a second time, and which ``jax.lax.scan`` has to know: see
+        :meth:`State.start`.
+    relative_strength : float, optional
+        The fixed strength. Left out, the sum finds the strength; without a state it is 10.
+    tolerance, from_logits, background_only, on_bad_batch, **options
+        See :class:`libmode.torch.MoDeConstraint`; ``order`` is 1 by default, and a tolerance needs a state. All but the
+        arrays and the state are static under ``jit``.
 
     Returns
     -------
@@ -129,26 +109,24 @@ def mode_constraint(
         has_state=state is not None,
     )
     label = read("label", label) if background_only else None
+    batch = events_of(read, score, mass, weight, label, category)
     further = () if reference is None else of_reference(reference, partial(events_of, read))
-    same, after = constrained(added, score, mass, weight, label, category, further, state)
+    same, after = _constrained(added, batch, further, state)
+    same = same.reshape(jnp.shape(score))
     return same if state is None else (same, after)
 
 
-def constrained(
-    added: Added,
-    score: Any,
-    mass: Any,
-    weight: Any,
-    label: Any,
-    category: Any,
-    reference: tuple[Any, ...] = (),
-    state: State | None = None,
+def constrained(added: Added, score: Any, mass: Any, weight: Any, label: Any, category: Any) -> Any:
+    """The scores, (n,), with what is added to their gradient; ``added`` has the state."""
+    return _constrained(added, Events(score, mass, weight, label, category))[0]
+
+
+def _constrained(
+    added: Added, batch: Events, reference: tuple[Any, ...] = (), state: State | None = None
 ) -> tuple[Any, State | None]:
-    """The scores, with what is added to their gradient, and the state after the batch."""
-    batch = events_of(read, score, mass, weight, label, category)
     before = None if state is None else _numbers(state, added, batch.mass)
-    same, after = _constrained(added, batch.score, _Others(batch[1:], before, reference))
-    return same.reshape(jnp.shape(score)), None if after is None else State._make([*after[:NUMBERS], after[NUMBERS:]])
+    same, after = _same(added, batch.score, (batch[1:], before, reference))
+    return same, None if after is None else State._make([*after[:NUMBERS], after[NUMBERS:]])
 
 
 def _numbers(state: State, added: Added, mass: Any) -> Any:
@@ -164,30 +142,23 @@ def _numbers(state: State, added: Added, mass: Any) -> Any:
     return jnp.concatenate([jnp.ravel(jnp.asarray(number, float)) for number in (*state[:NUMBERS], sums)])
 
 
-class _Others(NamedTuple):
-    """What gets no gradient."""
-
-    batch: tuple[Any, ...]  #: mass, weight, label, category
-    state: Any
-    reference: tuple[Any, ...]
-
-
 @partial(jax.custom_vjp, nondiff_argnums=(0,))
-def _constrained(added: Added, score: Any, others: _Others) -> Any:
-    return score, others.state
+def _same(added: Added, score: Any, others: Any) -> Any:
+    """The scores and the state; what gets no gradient is the batch without scores, the state and the reference."""
+    return score, others[1]
 
 
-def _forward(added: Added, score: Any, others: _Others) -> Any:
+def _forward(added: Added, score: Any, others: Any) -> Any:
+    batch, state, reference = others
     known: Any = known_to_numpy(score)
-    batch, reference = (tuple(map(known_to_numpy, arrays)) for arrays in (others.batch, others.reference))
-    if others.state is None:
-        after, first = None, jax.ShapeDtypeStruct((), known.dtype)
-        per_norm, push = call_back((known, *batch, *reference), added.push, first)
-    else:
-        first = jax.ShapeDtypeStruct((1 + len(others.state),), others.state.dtype)
-        numbers, push = call_back((known, *batch, others.state, *reference), added.push_from, first)
-        per_norm, after = numbers[0], numbers[1:]
-    return (score, after), (score, push, per_norm)
+    arrays = known, *map(known_to_numpy, batch)
+    further = tuple(map(known_to_numpy, reference))
+    if state is None:
+        per_norm, push = call_back(added.push, jax.ShapeDtypeStruct((), known.dtype), (*arrays, *further))
+        return (score, None), (score, push, per_norm)
+    first = jax.ShapeDtypeStruct((1 + len(state),), state.dtype)
+    numbers, push = call_back(added.push_from, first, (*arrays, state, *further))
+    return (score, numbers[1:]), (score, push, numbers[0])
 
 
 def _backward(added: Added, kept: Any, incoming: Any) -> Any:
@@ -199,4 +170,4 @@ def _backward(added: Added, kept: Any, incoming: Any) -> Any:
     return (of_score + strength * push).astype(score.dtype), None
 
 
-_constrained.defvjp(_forward, _backward)
+_same.defvjp(_forward, _backward)

@@ -12,16 +12,7 @@ with needed("keras", by="libmode.keras", extra="keras"):
     from .callback import MoDeCallback
     from .constraint import MoDeConstraint
     from .events import pack
-    from .loss import DisCoLoss, FlatnessLoss, MoDeLoss, mode_loss
+    from .loss import MoDeLoss
     from .metric import on_label
 
-__all__ = [
-    "DisCoLoss",
-    "FlatnessLoss",
-    "MoDeCallback",
-    "MoDeConstraint",
-    "MoDeLoss",
-    "mode_loss",
-    "on_label",
-    "pack",
-]
+__all__ = ["MoDeCallback", "MoDeConstraint", "MoDeLoss", "on_label", "pack"]

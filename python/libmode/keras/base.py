@@ -2,31 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import keras
 from keras import ops
 
 from .._front import flat, same_length
+from .._options import keywords_only
+from .._plain import plain
 from .events import Columns, unpack
-
-Score = int | Callable[[Any], Any] | None
 
 
 class WithBase(keras.losses.Loss):
     """A loss beside that of the classifier, which is what ``keras.losses.get`` takes, or None."""
 
-    def __init__(self, base: Any, *, name: str, dtype: Any) -> None:
-        super().__init__(name=name, dtype=dtype)
-        self.base, self._base = base, keras.losses.get(base)
+    #: The arguments, beside base and the options, that are saved; all are attributes.
+    _arguments: tuple[str, ...] = ()
 
-    def _base_loss(self, y_true: Any, y_pred: Any, sample_weight: Any) -> Any:
-        """The classifier's own loss of a batch, a scalar, with both weights; a function's mean over the events."""
-        labels, _, weight, _ = unpack(y_true)
-        labels, weight = ops.cast(labels, self.dtype), ops.cast(weight, self.dtype)
+    def __init__(
+        self, positional: Sequence[object], base: Any, name: str, dtype: Any, options: Mapping[str, Any]
+    ) -> None:
+        keywords_only(self, positional, "order=1")
+        super().__init__(name=name, dtype=dtype)
+        self.base, self._base, self.options = base, keras.losses.get(base), plain("mode", options)
+
+    # Not call: Keras would cast the masses, and multiply the sum of both parts by the mean of sample_weight.
+    def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Any:
+        """The loss of a batch, a scalar."""
+        y_pred, events = ops.convert_to_tensor(y_pred, dtype=self.dtype), unpack(y_true)
+        same_length("mass", events.mass, "y_pred", y_pred)
         if sample_weight is not None:
-            weight = weight * weights_of(sample_weight, weight)
+            further = flat("sample_weight", ops.convert_to_tensor(sample_weight, dtype=events.weight.dtype))
+            same_length("sample_weight", further, "y_true", events.weight)
+            events = events._replace(weight=events.weight * further)
+        return self._loss(events, y_pred)
+
+    def _loss(self, events: Columns, y_pred: Any) -> Any:
+        raise NotImplementedError
+
+    def _base_loss(self, events: Columns, y_pred: Any) -> Any:
+        """The classifier's own loss of a batch, a scalar, with the weights; a function's mean over the events."""
+        labels, weight = ops.cast(events.label, self.dtype), ops.cast(events.weight, self.dtype)
         if len(y_pred.shape) == 1:
             y_pred = y_pred[:, None]
         if isinstance(self._base, keras.losses.Loss):
@@ -41,52 +58,18 @@ class WithBase(keras.losses.Loss):
 
     def get_config(self) -> dict[str, Any]:
         """The arguments, as Keras saves them."""
-        return {"name": self.name, "dtype": self.dtype, "base": saved(self.base)}
+        arguments = {name: getattr(self, name) for name in ("name", "dtype", "base", *self._arguments)}
+        return {name: _saved(value) for name, value in {**arguments, **self.options}.items()}
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Any:
         """The loss that :meth:`get_config` describes."""
-        return cls(**{**config, "base": keras.saving.deserialize_keras_object(config["base"])})
+        objects = {name: keras.saving.deserialize_keras_object(config[name]) for name in ("base", "score")}
+        return cls(**{**config, **objects})
 
 
-def saved(value: Any) -> Any:
+def _saved(value: Any) -> Any:
     """A value that survives JSON."""
     if isinstance(value, tuple):
-        return [saved(one) for one in value]
+        return [_saved(one) for one in value]
     return keras.saving.serialize_keras_object(value) if callable(value) else value
-
-
-def columns(y_true: Any, y_pred: Any, further: Any, name: str = "sample_weight") -> Columns:
-    """The columns of what :func:`pack` made, as many as there are outputs, with further weights of this name."""
-    found = unpack(y_true)
-    if further is not None:
-        found = found._replace(weight=found.weight * weights_of(further, found.weight, name))
-    for name in ("mass", "weight"):
-        same_length(name, getattr(found, name), "y_pred", y_pred)
-    return found
-
-
-def class_of(labels: Any) -> Any:
-    """The label of each event, (n,), of labels of shape (n, 1), or (n, k) for one-hot ones."""
-    return labels[:, 0] if labels.shape[1] == 1 else ops.argmax(labels, axis=1)
-
-
-def score_of(y_pred: Any, score: Score) -> Any:
-    """The scores, (n,), of outputs of shape (n,), (n, 1) or (n, k): a column, or what a function makes of them."""
-    if callable(score):
-        return flat("what score(y_pred) returns", score(y_pred))
-    shape = tuple(y_pred.shape)
-    if score is None:
-        if len(shape) == 2 and shape[1] != 1:
-            raise ValueError(f"y_pred has shape {shape}: say which output is the score, for instance score=0")
-        return flat("y_pred", y_pred)
-    if len(shape) != 2 or not 0 <= score < shape[1]:
-        raise ValueError(f"score = {score}: y_pred of shape {shape} has no such column")
-    return y_pred[:, score]
-
-
-def weights_of(further: Any, weight: Any, name: str = "sample_weight") -> Any:
-    """Further weights beside the packed ones."""
-    further = flat(name, ops.convert_to_tensor(further, dtype=weight.dtype))
-    same_length(name, further, "y_true", weight)
-    return further

@@ -8,35 +8,26 @@ from typing import Any
 import keras
 from keras import ops
 
-from .._arrays import vector
-from .._front import same_length, takes_events
+from .._arrays import read
+from .._front import same_length, takes_events, together
 from ..metrics import summary
 from ..metrics.summary import EFFICIENCIES, Settings
-from .base import Score, score_of
+from .events import Score, score_of
 
 
 class MoDeCallback(keras.callbacks.Callback):
     """Puts the numbers of :func:`libmode.metrics.summary` into the ``logs`` of each epoch.
 
-    History, ``CSVLogger`` and ``TensorBoard`` have them from there, and, if this callback stands
-    before them in the list, ``EarlyStopping`` and ``ModelCheckpoint``::
-
-        chosen = MoDeCallback(features, label, mass, order=1)
-        stop = keras.callbacks.EarlyStopping(monitor="val_mode_sensitivity", mode="max", patience=5)
-        model.fit(..., callbacks=[chosen, stop])
+    History, ``CSVLogger`` and ``TensorBoard`` have them from there, and, if this callback stands before them in the
+    list, ``EarlyStopping`` and ``ModelCheckpoint``.
 
     Parameters
     ----------
     x : what ``model.predict`` takes
         The events of a validation.
-    label : (n,) or (n, 1), 1 for signal, 0 for background
-    mass : (n,) or (n, 1) real numbers, in any unit
-    weight : (n,) or (n, 1) real numbers of either sign, optional
-        Arrays or tensors, like label and mass.
-    order : int
-        That of the loss.
-    events, efficiencies, bins, mass_range, **options
-        As for :func:`libmode.metrics.summary`.
+    label, mass, weight : (n,) or (n, 1), weight optional
+    order, events, efficiencies, bins, mass_range, **options
+        As for :func:`libmode.metrics.summary`; ``order`` is that of the loss.
     score : int or callable, optional
         Which output is the score, or a function of them, as for :class:`MoDeLoss`.
     batch_size : int, optional
@@ -61,8 +52,9 @@ class MoDeCallback(keras.callbacks.Callback):
     >>> model = keras.Sequential([keras.layers.Dense(1, "sigmoid")])
     >>> model.compile("adam", MoDeConstraint(order=1))
     >>> judge = MoDeCallback(x[4_000:], label[4_000:], mass[4_000:], order=1)
+    >>> stop = keras.callbacks.EarlyStopping(monitor="val_mode_sensitivity", mode="max", patience=5)
     >>> target = pack(label[:4_000], mass[:4_000])
-    >>> history = model.fit(x[:4_000], target, batch_size=2_000, verbose=0, callbacks=[judge])
+    >>> history = model.fit(x[:4_000], target, batch_size=2_000, verbose=0, callbacks=[judge, stop])
     >>> len(history.history["val_mode_sensitivity"]), len(history.history["val_mode_auc"])
     (1, 1)
     """
@@ -87,12 +79,7 @@ class MoDeCallback(keras.callbacks.Callback):
     ) -> None:
         super().__init__()
         Settings.checked(order, events, efficiencies, bins, mass_range, options)
-        self._label = vector("label", label)
-        self._mass = vector("mass", mass)
-        self._weight = None if weight is None else vector("weight", weight)
-        for name, array in (("mass", self._mass), ("weight", self._weight)):
-            if array is not None:
-                same_length(name, array, "label", self._label)
+        self._label, self._mass, self._weight = together(read, label=read("label", label), mass=mass, weight=weight)
         self._x, self._score, self._batch_size, self._prefix = x, score, batch_size, prefix
         self._arguments: dict[str, Any] = {
             "order": order,
@@ -106,9 +93,7 @@ class MoDeCallback(keras.callbacks.Callback):
     def on_epoch_end(self, epoch: int, logs: dict[str, Any] | None = None) -> None:
         """Scores the events, and adds the numbers to ``logs``."""
         outputs = self.model.predict(self._x, batch_size=self._batch_size, verbose=0)
-        if callable(self._score):
-            outputs = ops.convert_to_numpy(self._score(ops.convert_to_tensor(outputs)))
-        scores = score_of(outputs, None if callable(self._score) else self._score)
+        scores = ops.convert_to_numpy(score_of(ops.convert_to_tensor(outputs), self._score))
         same_length("the prediction for x", scores, "label", self._label)
         found = summary(scores, self._label, self._mass, weight=self._weight, **self._arguments)
         if logs is not None:

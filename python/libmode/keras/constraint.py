@@ -11,10 +11,9 @@ from .._added import Added
 from .._bad_batches import OnBadBatch
 from .._constraint import USUAL_TOLERANCE, Constraint, Dependence, State
 from .._monitor import Monitor
-from .._options import keywords_only
-from .._plain import plain
-from . import backend
-from .base import WithBase, class_of, columns, saved, score_of
+from .backend import constrained
+from .base import WithBase
+from .events import Columns, score_of
 
 if TYPE_CHECKING:
     from typing_extensions import Never, Unpack
@@ -26,44 +25,20 @@ if TYPE_CHECKING:
 class MoDeConstraint(WithBase):
     """``base``, with a push in its gradient that keeps the response to background smooth in the mass.
 
-    It goes to ``model.compile(loss=...)``. The value is that of ``base``. To its gradient G it adds a push. By the
-    logit of background event i of mass m and score s it is::
-
-        min(1, sigma) |G|/sqrt(n) w_i u(m, s)
-        u = 4 r + 0.02 (sum of r sqrt(N/1024) over all batches so far)
-
-    r is the residual of the MoDe loss (arXiv:2010.09745) as a smooth function of mass and score, ``|G|`` the norm over
-    the n background events of the batch, and sigma the standard deviation of their logits, see
-    :class:`libmode.torch.MoDeConstraint`. N is the number of events of a batch. The sum grows until the mean residual
-    is 0, so there is no strength to guess. In an evaluation nothing is added.
+    It goes to ``model.compile(loss=...)``. The value is that of ``base``. To its gradient it adds the push of
+    :class:`libmode.torch.MoDeConstraint`, of the residual of the MoDe loss (arXiv:2010.09745) and of its sum over the
+    batches. In an evaluation nothing is added.
 
     Parameters
     ----------
-    base : default "binary_crossentropy"
-        The classifier's loss: what ``keras.losses.get`` takes.
-        A function must return one value for each event; the mean over events is used.
-    relative_strength : float, optional
-        K: a fixed strength, ``u = K r`` without a sum, for a scan. Left out, the sum finds the strength.
-    tolerance : float, optional
-        "So flat that a test with N background events sees no difference": where the dependence is below that, the
-        push gets smaller and the sum leaks, within some 500 batches. It is judged by averages over 200
-        batches, so it can be no larger than 200 batches can tell.
+    base, background_only, name, dtype
+        As for :class:`MoDeLoss`; the default base is "binary_crossentropy".
+    relative_strength, tolerance, on_bad_batch, monitor, **options
+        See :class:`libmode.torch.MoDeConstraint`; ``order`` is 1 by default.
     from_logits : bool, default False
         Whether outputs are logits, of any size, in place of scores from 0 to 1; ``base`` must be told too.
     score : int, optional
         Which column of ``y_pred`` is the score. Needed for several outputs.
-    background_only : bool, default True
-        As for :class:`MoDeLoss`.
-    on_bad_batch : {"raise", "skip"}, default "skip"
-        "skip" adds nothing for a batch without background, or with too little for the bins, counts
-        it in ``skipped`` and warns (RuntimeWarning) at the first. Scores that are NaN are an error all the same.
-    monitor : bool, default True
-        Warn, once each, if scores collapse to one, the classifier is given up, or bins have too few
-        events (:class:`libmode.TrainingWarning`).
-    name, dtype
-        As for every loss of Keras. Outputs are cast to ``dtype``; masses are not.
-    **options
-        Those of :func:`libmode.mode_loss`; ``order`` is 1 by default.
 
     Attributes
     ----------
@@ -79,14 +54,9 @@ class MoDeConstraint(WithBase):
 
     Notes
     -----
-    The push is not the gradient of :class:`MoDeLoss`. An event's push is proportional to its weight, and events that
-    take no part in the loss get none.
-
-    ``y_true`` is what :func:`pack` makes; its weights and ``sample_weight`` are multiplied
-    and weight both parts. The arguments are saved with the model. The sum and what the tolerance has learnt are not: a
-    model that is loaded and trained further starts them anew. A loss of
-    Keras has no place for reference events: take batches of thousands instead. On TensorFlow with a GPU
-    compile the model with ``jit_compile=False``.
+    The arguments are saved with the model. The sum and what the tolerance has learnt are not: a loaded model that is
+    trained further starts them anew. A loss of Keras has no place for reference events: take batches of thousands
+    instead. The notes of :class:`MoDeLoss` hold too.
 
     Examples
     --------
@@ -107,6 +77,8 @@ class MoDeConstraint(WithBase):
     {'order': 1, 'mass_range': (50.0, 300.0)}
     """
 
+    _arguments = "relative_strength", "tolerance", "from_logits", "score", "background_only", "on_bad_batch", "monitor"
+
     def __init__(
         self,
         *positional: Never,
@@ -122,13 +94,11 @@ class MoDeConstraint(WithBase):
         dtype: Any = None,
         **options: Unpack[LossOptions],
     ) -> None:
-        keywords_only(self, positional, "order=1")
-        super().__init__(base, name=name or "mode_constraint", dtype=dtype)
+        super().__init__(positional, base, name or "mode_constraint", dtype, {"order": 1, **options})
         if self._base is None:
             raise ValueError("base = None: a MoDeConstraint adds to the gradient of a loss, which base must be")
         if isinstance(score, bool) or not (score is None or isinstance(score, int)):
             raise TypeError(f"score = {score!r}: must be the number of an output")
-        self.options = plain("mode", {"order": 1, **options})
         constraint = Constraint(
             self.options,
             relative_strength=relative_strength,
@@ -142,32 +112,23 @@ class MoDeConstraint(WithBase):
             state=State(),
             monitor=Monitor() if monitor else None,
         )
-        self.score, self.background_only = score, background_only
-        self.monitor = monitor
+        self.relative_strength, self.tolerance = constraint.relative_strength, constraint.tolerance
+        self.from_logits, self.score, self.background_only = from_logits, score, background_only
+        self.on_bad_batch, self.monitor = on_bad_batch, monitor
 
-    # Not call: Keras would cast the masses, and multiply the loss by the mean of sample_weight.
-    def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Any:
-        """The loss of a batch, a scalar."""
-        y_pred = ops.convert_to_tensor(y_pred, dtype=self.dtype)
-        return self._base_loss(y_true, self._constrained(y_true, y_pred, sample_weight), sample_weight)
-
-    def _constrained(self, y_true: Any, y_pred: Any, sample_weight: Any) -> Any:
-        labels, mass, weight, category = columns(y_true, y_pred, sample_weight)
-        label = class_of(labels) if self.background_only else None
-        score = backend.same(self._added, score_of(y_pred, self.score), mass, weight, label, category)
-        if self.score is None:
-            return score
-        return ops.concatenate([y_pred[:, : self.score], score[:, None], y_pred[:, self.score + 1 :]], axis=1)
+    def _loss(self, events: Columns, y_pred: Any) -> Any:
+        label = events.classes() if self.background_only else None
+        of_events = events.mass, events.weight, label, events.category
+        score = constrained(self._added, score_of(y_pred, self.score), *of_events)
+        if self.score is not None:
+            before, after = y_pred[:, : self.score], y_pred[:, self.score + 1 :]
+            score = ops.concatenate([before, score[:, None], after], axis=1)
+        return self._base_loss(events, score)
 
     @property
     def skipped(self) -> int:
         """How many batches were skipped."""
         return self._added.skipped
-
-    @property
-    def relative_strength(self) -> float | None:
-        """The fixed strength, None where the sum finds it."""
-        return self._added.constraint.relative_strength
 
     @property
     def mode_loss(self) -> float:
@@ -177,23 +138,5 @@ class MoDeConstraint(WithBase):
     @property
     def dependence(self) -> Dependence:
         """rho and its error, see :class:`libmode.torch.MoDeConstraint`; NaN before the first batch."""
-        return self._state().dependence(self._added.constraint.tolerance or USUAL_TOLERANCE)
-
-    def _state(self) -> State:
         assert self._added.state is not None
-        return self._added.state
-
-    def get_config(self) -> dict[str, Any]:
-        """The arguments, as Keras saves them."""
-        constraint = self._added.constraint
-        return {
-            **super().get_config(),
-            "relative_strength": constraint.relative_strength,
-            "tolerance": constraint.tolerance,
-            "from_logits": constraint.from_logits,
-            "score": self.score,
-            "background_only": self.background_only,
-            "on_bad_batch": self._added.on_bad_batch,
-            "monitor": self.monitor,
-            **{name: saved(value) for name, value in self.options.items()},
-        }
+        return self._added.state.dependence(self.tolerance or USUAL_TOLERANCE)

@@ -1,7 +1,8 @@
-"""Labels, masses, weights and categories as the columns of ``y_true``."""
+"""Labels, masses, weights and categories as the columns of ``y_true``, and scores as one of ``y_pred``."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,7 +10,9 @@ from keras import ops
 from numpy.typing import NDArray
 
 from .._arrays import read, vector
-from .._front import same_length, takes_events, variables
+from .._front import flat, same_length, takes_events, variables
+
+Score = int | Callable[[Any], Any] | None
 
 # Above it float32, to which Keras casts what ``fit`` is given, makes different integers the same.
 _LARGEST_CATEGORY = 2**24
@@ -17,7 +20,7 @@ _LARGEST_CATEGORY = 2**24
 
 @takes_events
 def pack(label: Any, mass: Any, weight: Any = None, category: Any = None) -> NDArray[Any]:
-    """The ``y_true`` that :class:`MoDeLoss`, :func:`mode_loss` and :func:`on_label` read.
+    """The ``y_true`` that :class:`MoDeConstraint`, :class:`MoDeLoss` and :func:`on_label` read.
 
     Parameters
     ----------
@@ -47,37 +50,19 @@ def pack(label: Any, mass: Any, weight: Any = None, category: Any = None) -> NDA
     array([[  0.,  80.,   1.],
            [  1., 120.,   1.],
            [  0.,  95.,   1.]])
-    >>> pack([0, 1, 0], [[80.0, 300.0], [120.0, 410.0], [95.0, 350.0]]).shape
+    >>> pack([0, 1, 0], [[80.0, 300.0], [120.0, 410.0], [95.0, 350.0]], weight=[1, 2, 1], category=[0, 0, 1]).shape
     (3, 4, 2)
     """
-    labels = _labels(label)
-    masses = variables(read("mass", mass))
-    weights = np.ones(len(labels), np.float32) if weight is None else vector("weight", weight)
-    columns = [masses, weights] if category is None else [masses, weights, _categories(category)]
-    for name, column in zip(("mass", "weight", "category"), columns, strict=False):
-        same_length(name, column, "label", labels)
-    kind = np.float32 if all(column.dtype in (np.float32, np.float16) for column in columns[:2]) else np.float64
-    if masses.ndim == 1 and category is None:
-        packed: NDArray[Any] = np.column_stack([labels, *columns])
-        return packed.astype(kind)
-    numbers = np.zeros(len(labels)) if category is None else columns[2]
-    rows = masses.reshape(len(labels), -1).T
-    return np.stack([np.column_stack([labels, row, numbers, weights]) for row in rows], axis=-1).astype(kind)
-
-
-def _labels(label: Any) -> NDArray[Any]:
-    labels = np.asarray(label)
-    if labels.dtype.kind not in "fiub":
-        raise TypeError(f"label has dtype {labels.dtype}: expected real numbers")
+    labels = read("label", label)
     if labels.ndim == 1:
         labels = labels[:, None]
     if labels.ndim != 2 or not labels.shape[1]:
         raise ValueError(f"label has shape {labels.shape}: expected (n,), (n, 1) or (n, classes)")
-    return labels
-
-
-def _categories(category: Any) -> NDArray[Any]:
-    numbers = vector("category", category)
+    masses = variables(read("mass", mass))
+    weights = np.ones(len(labels), np.float32) if weight is None else vector("weight", weight)
+    numbers = np.zeros(len(labels)) if category is None else vector("category", category)
+    for name, column in (("mass", masses), ("weight", weights), ("category", numbers)):
+        same_length(name, column, "label", labels)
     large = (numbers > _LARGEST_CATEGORY) | (numbers < -_LARGEST_CATEGORY)
     if large.any():
         at = int(np.argmax(large))
@@ -85,7 +70,13 @@ def _categories(category: Any) -> NDArray[Any]:
             f"category[{at}] = {numbers[at]}: is beyond 2^24, from which on float32 cannot tell integers apart; "
             "number the categories, for instance by numpy.unique(category, return_inverse=True)[1]"
         )
-    return numbers
+    narrow = all(column.dtype in (np.float32, np.float16) for column in (masses, weights))
+    if masses.ndim == 1 and category is None:
+        packed = np.column_stack([labels, masses, weights])
+    else:
+        rows = masses.reshape(len(labels), -1).T
+        packed = np.stack([np.column_stack([labels, row, numbers, weights]) for row in rows], axis=-1)
+    return packed.astype(np.float32 if narrow else np.float64)
 
 
 class Columns(NamedTuple):
@@ -95,6 +86,10 @@ class Columns(NamedTuple):
     mass: Any  #: (n,) or (n, d)
     weight: Any  #: (n,)
     category: Any  #: (n,), or None if it was not given and there is one variable
+
+    def classes(self) -> Any:
+        """The label of each event, (n,), also of one-hot ones."""
+        return self.label[:, 0] if self.label.shape[1] == 1 else ops.argmax(self.label, axis=1)
 
 
 def unpack(y_true: Any) -> Columns:
@@ -109,3 +104,17 @@ def unpack(y_true: Any) -> Columns:
     raise ValueError(
         f"y_true has shape {shape}: expected the columns that libmode.keras.pack(label, mass, weight, category) makes"
     )
+
+
+def score_of(y_pred: Any, score: Score) -> Any:
+    """The scores, (n,), of outputs of shape (n,), (n, 1) or (n, k): a column, or what a function makes of them."""
+    if callable(score):
+        return flat("what score(y_pred) returns", score(y_pred))
+    shape = tuple(y_pred.shape)
+    if score is None:
+        if len(shape) == 2 and shape[1] != 1:
+            raise ValueError(f"y_pred has shape {shape}: say which output is the score, for instance score=0")
+        return flat("y_pred", y_pred)
+    if len(shape) != 2 or not 0 <= score < shape[1]:
+        raise ValueError(f"score = {score}: y_pred of shape {shape} has no such column")
+    return y_pred[:, score]

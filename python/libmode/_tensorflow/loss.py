@@ -1,0 +1,104 @@
+"""The losses as functions of TensorFlow's tensors.
+
+The core finds the loss and its gradient in one pass, and the derivative is the product with that gradient. TensorFlow's
+XLA cannot call it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from .. import _arrays
+from .._evaluate import Evaluate, loss_and_grad
+from .._front import NO_SECOND_DERIVATIVE
+from .._options import Options
+
+try:  # nothing public tells that XLA is to compile the graph
+    from tensorflow.python.ops.control_flow_util import GraphOrParentsInXlaContext as in_xla
+except ImportError:  # then XLA itself refuses what it cannot call, in words of its own
+
+    def in_xla(graph: Any) -> bool:
+        return False
+
+
+@tf.autograph.experimental.do_not_convert  # AutoGraph would rewrite the callback too, which then takes 0.4 ms more
+def loss_of(
+    options: Options,
+    score: Any,
+    mass: Any,
+    weight: Any,
+    label: Any,
+    category: Any = None,
+    evaluate: Evaluate = loss_and_grad,
+) -> Any:
+    """A loss of options that are checked, by a function as :func:`loss_and_grad` is, which checks the shapes."""
+    score, mass = read("score", score), read("mass", mass)
+    options = options.rounded_to(score.dtype, mass.dtype)
+    batch = [known_to_numpy(tensor) for tensor in (score, mass, weight, label, category)]
+
+    @tf.custom_gradient
+    def of_score(score: Any) -> Any:
+        loss, grad = call_back(partial(evaluate, options), batch)
+        return loss, lambda incoming: without_derivative(tf.cast(incoming * grad, score.dtype), score)
+
+    return of_score(score)
+
+
+def read(name: str, values: Any) -> Any:
+    """``values`` as a tensor; scores must be floating."""
+    _arrays.refuse_masked(name, values)
+    try:
+        tensor = tf.convert_to_tensor(values)
+    except (TypeError, ValueError, OverflowError) as error:  # None, objects, ragged lists
+        _arrays.read(name, values)  # which has a sentence for it
+        raise TypeError(f"{name} cannot be made a tensor: {error}") from None
+    if name == "score" and not tensor.dtype.is_floating:
+        raise TypeError(f"score has dtype {tensor.dtype.name}: expected a floating type")
+    return tensor
+
+
+def known_to_numpy(tensor: Any) -> Any:
+    """The tensor, in float32 where its type is a smaller floating one, which NumPy may not have."""
+    return tf.cast(tensor, tf.float32) if tensor is not None and tensor.dtype in (tf.float16, tf.bfloat16) else tensor
+
+
+def call_back(compute: Callable[..., Any], tensors: list[Any]) -> tuple[Any, Any]:
+    """What compute returns for these tensors, the score and others or None: a number, and a tensor like the score."""
+    kind, shape = tensors[0].dtype, tensors[0].shape
+    if tf.executing_eagerly():
+        one, grad = compute(*(None if tensor is None else tensor.numpy() for tensor in tensors))
+        return tf.constant(one, kind), tf.convert_to_tensor(grad)
+    if in_xla(tf.compat.v1.get_default_graph()):
+        raise RuntimeError(
+            "TensorFlow's XLA cannot call the losses of libmode: give jit_compile=False to model.compile or tf.function"
+        )
+    present = [tensor for tensor in tensors if tensor is not None]
+
+    def call(*arrays: Any) -> tuple[Any, Any, bytes]:
+        score, left = arrays[0], iter(arrays)
+        try:
+            one, grad = compute(*(None if tensor is None else next(left) for tensor in tensors))
+        except (TypeError, ValueError) as error:  # an exception would bring the frames of this callback
+            return score.dtype.type(0), np.zeros_like(score), str(error).encode()
+        return score.dtype.type(one), grad, b""
+
+    one, grad, message = tf.numpy_function(call, present, [kind, kind, tf.string])
+    message.set_shape(())
+    # Not tf.debugging.Assert, which costs a branch.
+    with tf.control_dependencies([tf.raw_ops.Assert(condition=tf.equal(message, ""), data=[message])]):
+        return tf.ensure_shape(one, ()), tf.ensure_shape(grad, shape)
+
+
+@tf.custom_gradient
+def without_derivative(grad: Any, score: Any) -> Any:
+    """A gradient by the score, which ties it to what it must not be derived by."""
+
+    def no_second_derivative(*_: Any) -> Any:
+        raise RuntimeError(NO_SECOND_DERIVATIVE)
+
+    return tf.identity(grad), no_second_derivative
