@@ -45,25 +45,20 @@ def on_label(metric: Any, name: str | None = None) -> OnLabel:
     Parameters
     ----------
     metric : Metric, function or str
-        What ``keras.metrics.get`` takes, but for "accuracy", of which Keras has several:
-        "binary_accuracy", "sparse_categorical_accuracy", "categorical_accuracy".
+        What ``keras.metrics.get`` takes, but for "accuracy", of which Keras has several.
     name : str, optional
         By default that of the metric.
 
     Returns
     -------
     OnLabel
-        A metric of Keras, which shows the labels alone to that one.
+        A metric of Keras, which shows the labels alone to that one. It gets ``sample_weight`` where it is among the
+        ``weighted_metrics``, but never the weights of :func:`pack`.
 
     Raises
     ------
     ValueError
         For "accuracy" and "acc", and for what Keras does not know.
-
-    Notes
-    -----
-    The metric gets ``sample_weight`` where it is among the ``weighted_metrics``, but
-    never the weights of :func:`libmode.keras.pack`.
 
     Examples
     --------
