@@ -284,7 +284,7 @@ func TestJointEventsOutsideEdges(t *testing.T) {
 	ev.Masses[0][7], ev.Weight[7] = 1e6, math.Inf(1)
 	_, err = Loss(ev, cfg)
 	assert.ErrorContains(t, err, "weight[7] = +Inf")
-	ev.Score[7] = 2
+	ev.Weight[7], ev.Score[7] = 1, 2
 	_, err = Loss(ev, cfg)
 	assert.ErrorContains(t, err, "score[7] = 2 lies outside score_range")
 }

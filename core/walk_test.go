@@ -8,7 +8,6 @@ import (
 	"runtime/debug"
 	"testing"
 
-	"github.com/libmode/libmode/core/internal/par"
 	"github.com/stretchr/testify/require"
 )
 
@@ -185,12 +184,4 @@ func TestAllocations(t *testing.T) {
 		require.Less(t, bytes, uint64(2*n*callsPerLoss), name)
 		require.Less(t, mallocs, uint64(2_000*callsPerLoss), name)
 	}
-}
-
-// Between calls the pool holds no team, whose last job has the caller's arrays.
-func TestScratchKeepsNoJob(t *testing.T) {
-	sc := par.Take()
-	sc.Team.Run(4, func(int) {})
-	sc.Give()
-	require.Nil(t, sc.Team)
 }

@@ -77,7 +77,6 @@ func OfEvents[T Float](gradX, gradY, x, y, weight []T, unbiased bool, words Word
 	dc := calls.Get().(*call)
 	defer calls.Put(dc)
 	dc.team = new(par.Team)
-	defer dc.team.Dismiss()
 	dc.team.PartsFor(n)
 	unit := 1.0
 	if weight != nil {

@@ -1,6 +1,10 @@
 package disco
 
-import "github.com/libmode/libmode/core/internal/par"
+import (
+	"sync"
+
+	"github.com/libmode/libmode/core/internal/par"
+)
 
 // The sums over pairs are, for each event k,
 //
@@ -108,10 +112,10 @@ func (dc *call) addBelow(ofX bool) {
 		next[b]++
 		tops.add(b, node{w, w * xk, w * yk})
 	}
-	trees := par.NewPool(func() tree { return make(tree, 1<<blockBits+1) })
+	trees := sync.Pool{New: func() any { return make(tree, 1<<blockBits+1) }}
 	dc.team.Run(blocks, func(b int) {
-		inBlock := trees.Take()
-		defer trees.Give(inBlock)
+		inBlock := trees.Get().(tree)
+		defer trees.Put(inBlock)
 		clear(inBlock)
 		start := b << blockBits
 		for i := start; i < next[b]; i++ {

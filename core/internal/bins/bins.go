@@ -3,7 +3,7 @@ package bins
 
 import (
 	"fmt"
-	"math"
+	"slices"
 	"strings"
 
 	"github.com/libmode/libmode/core/internal/errs"
@@ -11,7 +11,7 @@ import (
 	"github.com/libmode/libmode/core/internal/par"
 )
 
-// Kind says where the edges come from.
+// Kind is the source of the edges.
 type Kind int
 
 // The kinds, in the order of the option binning.
@@ -22,26 +22,25 @@ const (
 	Values
 )
 
-// Options says which bins are wanted.
+// Options are the options of the bins.
 type Options struct {
 	Kind      Kind
-	Asked     int       // the number of bins; 0: as many as the events are enough for
-	Edges     []float64 // of Given
-	Functions int       // the free numbers of the response that is fitted to the bins: there must be more bins
-	Response  string    // what errors call that response, "order = 2"
+	Asked     int       // the number of bins; 0: as many as there are events for
+	Edges     []float64 // for Given
+	Functions int       // the free numbers of the response that is fitted to the bins, of which there must be more
+	Response  string    // the name of that response in errors, "order = 2"
 	Simpler   string    // what errors suggest in its place, "a lower order"
 }
 
-// Where no number of bins is asked for there are at most most, with inEach events in each. One whose number of effective
-// events, (sum w)^2 / sum w^2, is below enough is merged with the next. docs/options.md has the study behind them.
+// By default there are at most most bins, with at least InEach events each. A bin with fewer than enough effective events,
+// (sum w)^2 / sum w^2, is merged with the next. docs/options.md has the study behind these numbers.
 const (
 	most   = 32
 	InEach = 8
 	enough = 4
 )
 
-// For returns the number of bins of n events: the one that is asked for, or else one that leaves each bin enough events
-// and the fit something to do.
+// For returns the number of bins for n events.
 func (o *Options) For(n int) int {
 	if o.Asked > 0 {
 		return o.Asked
@@ -49,48 +48,31 @@ func (o *Options) For(n int) int {
 	return max(min(n/InEach, most), o.Functions+1)
 }
 
-// Most returns a number that the bins do not exceed.
-func (o *Options) Most() int {
-	switch o.Kind {
-	case Given:
-		return len(o.Edges) - 1
-	case Values:
-		return maxValues
-	}
-	return o.For(math.MaxInt32)
-}
-
-// merges reports whether bins without enough events are merged with their neighbours: where their number is not asked for.
+// merges reports whether a bin with too few events is merged with its neighbour: only if the caller has not chosen the bins.
 func (o *Options) merges() bool { return o.Asked == 0 && (o.Kind == Quantile || o.Kind == Uniform) }
 
-// Bins are the bins of the masses of a selection. A mass finds its bin by the cell that it lies in, and by comparison with
-// the edges where an edge divides the cell.
+// Bins are intervals of one mass, or cells of several variables.
 type Bins struct {
-	Edges    []float64                         // in units of mass
-	Cells    int                               // of several variables, which are the bins; 0: there is one variable
-	Bounds   [][events.MaxVariables][2]float64 // of these cells
-	table    []uint16                          // by cell of mass: the bin, or limit + the run
-	limit    uint16
-	runs     []run // of divided cells
-	Assigned bool  // events have the numbers of their bins in place of those of their cells of mass
+	Edges  []float64                         // of one variable, in units of mass
+	Bounds [][events.MaxVariables][2]float64 // of the cells of several variables; nil: there is one variable
 }
 
 // Count returns the number of bins.
 func (bs *Bins) Count() int {
-	if bs.Cells > 0 {
-		return bs.Cells
+	if bs.Bounds != nil {
+		return len(bs.Bounds)
 	}
 	return len(bs.Edges) - 1
 }
 
-// Error says what is wrong with a bin.
+// Error returns an error about bin b.
 func (bs *Bins) Error(b int, format string, args ...any) error {
-	return errs.Of(errs.ErrBin, "%s "+format, append([]any{bs.where(b)}, args...)...)
+	return errs.Of(errs.ErrBin, "%s "+format, append([]any{bs.describe(b)}, args...)...)
 }
 
-// where says in an error which bin it is about.
-func (bs *Bins) where(b int) string {
-	if bs.Cells > 0 {
+// describe returns the name of bin b in errors.
+func (bs *Bins) describe(b int) string {
+	if bs.Bounds != nil {
 		var ranges []string
 		for _, r := range bs.Bounds[b] {
 			if r != [2]float64{} {
@@ -106,35 +88,45 @@ func (bs *Bins) where(b int) string {
 	return fmt.Sprintf("bin %d of %d, mass in [%v, %v%s,", b, bs.Count(), bs.Edges[b], bs.Edges[b+1], closing)
 }
 
-// New returns the bins of a selection.
+// New returns the bins of a selection, and replaces the cells of its masses by their bins.
 func New[T events.Float](sel *events.Selection[T], o *Options, sc *par.Scratch) (*Bins, error) {
 	if err := checkEnough(sel, o); err != nil {
 		return nil, err
 	}
-	if o.Kind == Quantile {
-		if sel.MassCells.Count == 1 {
-			return rankedBins(sel, o.For(sel.N), sc), nil
-		}
-		return quantileBins(sel, o.For(sel.N), sc), nil
+	var err error
+	bs := new(Bins)
+	switch o.Kind {
+	case Quantile:
+		bs.Edges = quantileEdges(sel, o.For(sel.N), sc)
+	case Given:
+		bs.Edges = slices.Clone(o.Edges)
+	case Uniform:
+		bs.Edges, err = uniformEdges(sel.MassLo, sel.MassHi, o.For(sel.N))
+	case Values:
+		bs.Edges, err = valueEdges(sel)
 	}
-	edges, err := edgesOf(sel, o)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		assignBins(sel, bs.Edges, sc)
 	}
-	bs := newTable(len(edges)-1, sel.MassCells.Count, edges, sc)
-	setCells(bs, sel.MassCells)
-	assignDivided(bs, sel, assignBins(bs, sel, sc), sc)
-	return bs, nil
+	return bs, err
 }
 
-// checkEnough returns an error where there is no range of masses to be binned, or
-// where there are fewer events than bins.
+// checkEnough returns an error if the mass range cannot be divided, or if there are fewer events than bins.
 func checkEnough[T events.Float](sel *events.Selection[T], o *Options) error {
 	if err := sel.CheckMassRange(); err != nil {
 		return err
 	}
 	asked := o.For(sel.N)
-	if o.Kind == Given || o.Kind == Values || sel.N >= asked {
+	if o.Kind == Given && len(o.Edges)-1 > events.MaxBins {
+		return errs.Of(errs.ErrOption, "edges make %d bins, and %d are possible: use fewer", len(o.Edges)-1, events.MaxBins)
+	}
+	if o.Kind == Given || o.Kind == Values {
+		return nil
+	}
+	if sel.N >= asked {
+		if asked > events.MaxBins {
+			return errs.Of(errs.ErrOption, "bins = %d: %d are possible: use fewer", asked, events.MaxBins)
+		}
 		return nil
 	}
 	if o.merges() {

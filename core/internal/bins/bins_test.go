@@ -68,7 +68,7 @@ func TestQuantileEdges(t *testing.T) {
 			for i := range n {
 				ev.Mass[i] = draw()
 			}
-			for _, asked := range []int{1, 2, 7, 32, 40, 300, tableLimit, 40_000} {
+			for _, asked := range []int{1, 2, 7, 32, 40, 300, 40_000} {
 				if asked > n {
 					continue
 				}
@@ -82,7 +82,7 @@ func TestQuantileEdges(t *testing.T) {
 func checkBinning(t *testing.T, ev events.Events[float64], o Options, edges []float64, name string) {
 	t.Helper()
 	unlimited := [2]float64{math.Inf(-1), math.Inf(1)}
-	limits := events.Limits{Mass: unlimited, Score: unlimited, Bins: o.Most(), Ranked: o.Kind == Quantile}
+	limits := events.Limits{Mass: unlimited, Score: unlimited}
 	if o.Kind == Given {
 		limits.Mass = [2]float64{edges[0], edges[len(edges)-1]}
 	}
@@ -94,7 +94,7 @@ func checkBinning(t *testing.T, ev events.Events[float64], o Options, edges []fl
 	require.NoError(t, err)
 	require.Equal(t, edges, bs.Edges, "%s, n = %d, %+v", name, len(ev.Mass), o)
 	numbers := make([]uint32, len(ev.Mass))
-	Find(numbers, bs, sel, 0)
+	sel.FindBins(numbers, 0)
 	for i, b := range numbers {
 		m, last := ev.Mass[i], int(b) == len(edges)-2
 		require.True(t, edges[b] <= m && (m < edges[b+1] || last && m == edges[b+1]), "%s: mass %v in bin %d", name, m, b)
@@ -106,7 +106,7 @@ func checkBinning(t *testing.T, ev events.Events[float64], o Options, edges []fl
 func TestGivenEdges(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 10))
 	for _, edges := range [][]float64{
-		{0, 1}, uniformEdges(50, 300, 7), uniformEdges(50, 300, tableLimit+1), uniformEdges(-1e-300, 1e-300, 5), {1, 1 + 1e-15, 2}, {0, 1e-9, 2e-9, 3e-9, 4e-9, 1},
+		{0, 1}, spread(50, 300, 7), spread(50, 300, 40_000), spread(-1e-300, 1e-300, 5), {1, 1 + 1e-15, 2}, {0, 1e-9, 2e-9, 3e-9, 4e-9, 1},
 	} {
 		lo, hi := edges[0], edges[len(edges)-1]
 		masses := []float64{lo, hi}
@@ -120,10 +120,15 @@ func TestGivenEdges(t *testing.T) {
 	}
 }
 
+func spread(lo, hi float64, n int) []float64 {
+	edges, _ := uniformEdges(lo, hi, n)
+	return edges
+}
+
 // numpy.linspace(-0.3, 0.9, 8) as NumPy 2.4 prints it.
 func TestUniformEdges(t *testing.T) {
 	want := []float64{-0.3, -0.12857142857142856, 0.04285714285714287, 0.21428571428571425, 0.38571428571428573, 0.5571428571428572, 0.7285714285714284, 0.9}
-	assert.Equal(t, want, uniformEdges(-0.3, 0.9, 7))
+	assert.Equal(t, want, spread(-0.3, 0.9, 7))
 }
 
 // Edges lie halfway between masses, also where the sum of the two is beyond float64, and above the lower of neighbours.

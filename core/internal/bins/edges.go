@@ -5,41 +5,30 @@ import (
 
 	"github.com/libmode/libmode/core/internal/errs"
 	"github.com/libmode/libmode/core/internal/events"
+	"github.com/libmode/libmode/core/internal/par"
 )
 
-// edgesOf returns the edges of bins that are not quantile bins.
-func edgesOf[T events.Float](sel *events.Selection[T], o *Options) ([]float64, error) {
-	if o.Kind == Given {
-		return slices.Clone(o.Edges), nil
-	}
-	if o.Kind == Values {
-		return edgesOfValues(sel)
-	}
-	edges := uniformEdges(sel.MassLo, sel.MassHi, o.For(sel.N))
-	for b := 1; b < len(edges); b++ {
-		if !(edges[b] > edges[b-1]) {
-			return nil, errs.Of(errs.ErrOption, "bins = %d: mass range [%v, %v] is too narrow for so many bins in double precision", len(edges)-1, sel.MassLo, sel.MassHi)
-		}
-	}
-	return edges, nil
-}
-
 // uniformEdges returns numpy.linspace(lo, hi, n+1), to the last bit.
-func uniformEdges(lo, hi float64, n int) []float64 {
+func uniformEdges(lo, hi float64, n int) ([]float64, error) {
 	edges := make([]float64, n+1)
 	width := (hi - lo) / float64(n)
 	for k := range edges {
 		edges[k] = float64(float64(k)*width) + lo
 	}
 	edges[n] = hi
-	return edges
+	for b := range n {
+		if !(edges[b+1] > edges[b]) {
+			return nil, errs.Of(errs.ErrOption, "bins = %d: mass range [%v, %v] is too narrow for so many bins in double precision", n, lo, hi)
+		}
+	}
+	return edges, nil
 }
 
-// maxValues is how many bins Values makes at most.
+// maxValues is the highest number of bins of the kind Values.
 const maxValues = 1 << 12
 
-// edgesOfValues returns edges between all masses that occur: each is a bin of its own.
-func edgesOfValues[T events.Float](sel *events.Selection[T]) ([]float64, error) {
+// valueEdges returns edges between all masses that occur, so that each has a bin.
+func valueEdges[T events.Float](sel *events.Selection[T]) ([]float64, error) {
 	var values []T // in order
 	for i, m := range sel.Mass {
 		if !sel.TakesPart(i) {
@@ -61,4 +50,54 @@ func edgesOfValues[T events.Float](sel *events.Selection[T]) ([]float64, error) 
 		edges = append(edges, midpoint(float64(values[k]), float64(values[k+1])))
 	}
 	return append(edges, sel.MassHi), nil
+}
+
+// isDivided marks a cell of masses that an edge divides.
+const isDivided = 1 << 31
+
+// assignBins replaces the cells of the masses by their bins. If no edge lies in the cell of a mass, the cell has the bin.
+func assignBins[T events.Float](sel *events.Selection[T], edges []float64, sc *par.Scratch) {
+	inner := edges[1 : len(edges)-1]
+	table := par.Make[uint32](&sc.Arena, sel.MassCells.Count) // the bin of the lowest masses of each cell
+	next := 0
+	for bin, edge := range inner {
+		c := int(sel.MassCells.Of(T(edge)))
+		for ; next <= c; next++ {
+			table[next] = uint32(bin)
+		}
+		table[c] |= isDivided
+	}
+	for ; next < len(table); next++ {
+		table[next] = uint32(len(inner))
+	}
+	sc.Team.Blocks(len(sel.Pairs), eventsAtATime, func(lo, hi int) {
+		pairs := sel.Pairs[lo:hi]
+		for i, pair := range pairs {
+			c := pair & events.BinMask
+			if int(c) >= len(table) {
+				continue // it takes no part
+			}
+			bin := table[c]
+			if bin >= isDivided {
+				bin = findBin(inner, bin&^isDivided, float64(sel.Mass[lo+i]))
+			}
+			pairs[i] = pair&^events.BinMask | bin
+		}
+	})
+}
+
+// eventsAtATime is the number of events that a goroutine handles at a time.
+const eventsAtATime = 1 << 14
+
+// findBin returns the bin of a mass by binary search among the inner edges, from the bin from on.
+func findBin(inner []float64, from uint32, mass float64) uint32 {
+	lo, hi := int(from), len(inner)
+	for lo < hi {
+		if mid := int(uint(lo+hi) >> 1); inner[mid] <= mass {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	return uint32(lo)
 }

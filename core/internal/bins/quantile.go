@@ -2,192 +2,118 @@ package bins
 
 import (
 	"math"
-	"slices"
 	"sort"
 
 	"github.com/libmode/libmode/core/internal/events"
 	"github.com/libmode/libmode/core/internal/par"
+	"github.com/libmode/libmode/core/internal/radix"
 )
 
-// quantileRanks returns the ranks floor(k n / bins), k = 1..bins-1, of the
-// masses next to which the inner edges of quantile bins lie.
-func quantileRanks(n, asked int, arena *par.Arena) []int {
-	ranks := par.Make[int](arena, asked-1)
-	for k := 1; k < asked; k++ {
-		ranks[k-1] = n/asked*k + n%asked*k/asked // without overflow of n k
+// quantileEdges returns the edges of bins with nearly equal numbers of events: inner edge k lies midway between the masses
+// of rank r-1 and r, with r = floor(k n / bins). A rank among equal masses moves down to the first of them. Rank 0, repeated
+// ranks, and an edge that is not below the highest mass are dropped.
+//
+// Only the masses of the cells in which such a rank lies, and of the next lower cells, are sorted.
+func quantileEdges[T events.Float](sel *events.Selection[T], asked int, sc *par.Scratch) []float64 {
+	ranks := par.Make[int](&sc.Arena, asked-1)
+	for k := range ranks {
+		ranks[k] = sel.N/asked*(k+1) + sel.N%asked*(k+1)/asked // n k does not overflow
 	}
-	return ranks
-}
-
-// sortedMasses holds masses in order: all of them, or those around some ranks.
-type sortedMasses struct {
-	masses []float64
-	runs   []run
-}
-
-// run is a stretch of sortedMasses.masses without a gap in rank: all of them, or those
-// of one cell.
-type run struct {
-	rank  int // rank of its first mass
-	index int // where that stands in masses
-	count int // of its masses
-	bin   int // the bin below the first edge of the run
-}
-
-// edges returns the edges of quantile bins: the inner edge k lies midway between
-// the masses of rank r-1 and r, r the k-th rank, where a rank inside a run of
-// equal masses has moved down to the start of the run, and rank 0 and repeats
-// are dropped, and so is an edge that would not be below hi. kept[k] is how many of
-// the first k ranks have given an edge.
-func (sm *sortedMasses) edges(ranks []int, lo, hi float64, arena *par.Arena) (edges []float64, kept []int) {
-	edges = append(par.Make[float64](arena, len(ranks)+2)[:0], lo)
-	kept = append(par.Make[int](arena, len(ranks)+1)[:0], 0)
-	last := 0 // where in masses the last edge's upper mass stands
+	runs, isNear := findRuns(sel.CountMasses(), ranks, sc)
+	masses := sortedMasses(sel, isNear, sc)
+	edges := append(par.Make[float64](&sc.Arena, asked+1)[:0], sel.MassLo)
+	last, at := 0, 0 // the index of the upper mass of the last edge, and the run of the rank
 	for _, rank := range ranks {
-		at := sm.at(rank)
-		if first := sort.SearchFloat64s(sm.masses, at); first > last {
-			if edge := midpoint(sm.masses[first-1], at); edge < hi {
+		for at+1 < len(runs) && runs[at+1].rank <= rank {
+			at++
+		}
+		upper := masses[runs[at].index+rank-runs[at].rank]
+		if first := last + sort.SearchFloat64s(masses[last:], upper); first > last {
+			if edge := midpoint(masses[first-1], upper); edge < sel.MassHi {
 				edges = append(edges, edge)
 			}
 			last = first
 		}
-		kept = append(kept, len(edges)-1)
 	}
-	return append(edges, hi), kept
+	return append(edges, sel.MassHi)
 }
 
-// at returns the mass of a rank.
-func (sm *sortedMasses) at(rank int) float64 {
-	k := sort.Search(len(sm.runs), func(k int) bool { return sm.runs[k].rank > rank }) - 1
-	r := &sm.runs[k]
-	return sm.masses[r.index+rank-r.rank]
-}
-
-// midpoint returns the edge between two neighbouring masses: one that is above
-// the lower and not above the upper.
-func midpoint(below, at float64) float64 {
-	mid := (below + at) / 2
+// midpoint returns an edge between two neighbouring masses, above the lower and not above the upper one.
+func midpoint(lower, upper float64) float64 {
+	mid := (lower + upper) / 2
 	if math.IsInf(mid, 0) {
-		mid = below/2 + at/2
+		mid = lower/2 + upper/2
 	}
-	if mid <= below {
-		return at
+	if mid <= lower {
+		return upper
 	}
 	return mid
 }
 
-// quantileBins returns bins of nearly equal numbers of events. From the numbers of
-// masses by cell all but a few masses have their bin; those in the cells that an edge
-// divides, the runs, are sorted. For few events see rankedBins.
-func quantileBins[T events.Float](sel *events.Selection[T], asked int, sc *par.Scratch) *Bins {
-	counts := sel.CountMasses(sc.Team)
-	bs := newTable(asked, sel.MassCells.Count, nil, sc)
-	ranks := quantileRanks(sel.N, asked, &sc.Arena)
-	bs.findRuns(counts, ranks, sc)
-	divided := assignBins(bs, sel, sc)
-	near := sortedMasses{sorted(bs.runs, divided, sel, sc), bs.runs}
-	var kept []int
-	bs.Edges, kept = near.edges(ranks, sel.MassLo, sel.MassHi, &sc.Arena)
-	if bs.Count() < asked {
-		renumber(bs, sel, kept)
-	}
-	assignDivided(bs, sel, divided, sc)
-	return bs
-}
+// run is a cell of masses that are sorted: the rank of its first mass, and the index of that among the sorted masses.
+type run struct{ rank, index int }
 
-// sorted returns the masses of the runs, in order: runs stand in order, so that it is
-// enough to sort each by itself.
-func sorted[T events.Float](runs []run, found [][]divided, sel *events.Selection[T], sc *par.Scratch) []float64 {
-	if len(runs) == 0 {
-		return nil
+// findRuns returns the cells in which ranks lie, and the next lower cells that have masses; isNear marks these cells.
+func findRuns(counts []uint32, ranks []int, sc *par.Scratch) (runs []run, isNear []bool) {
+	isNear = par.Make[bool](&sc.Arena, len(counts))
+	runs = par.Make[run](&sc.Arena, min(2*len(ranks), len(counts)))[:0]
+	total := 0
+	add := func(cell, rank int) {
+		if !isNear[cell] {
+			runs, isNear[cell] = append(runs, run{rank, total}), true
+			total += int(counts[cell])
+		}
 	}
-	last, parts, count := runs[len(runs)-1], min(len(sel.Parts), len(found)), len(runs)
-	masses := par.Make[float64](&sc.Arena, last.index+last.count)
-	next := par.Make[int](&sc.Arena, parts*count) // of each part and run: how many masses it has, then where the next of them goes
-	part := func(k int) (blocks [][]divided, of []int) {
-		return found[len(found)*k/parts : len(found)*(k+1)/parts], next[k*count : (k+1)*count]
-	}
-	sc.Team.Run(parts, func(k int) {
-		blocks, counts := part(k)
-		for _, block := range blocks {
-			for _, d := range block {
-				counts[d.run]++
+	below := 0 // the number of masses in lower cells
+	for c, count := range counts {
+		end := below + int(count)
+		if len(ranks) > 0 && ranks[0] < end {
+			lower := c - 1
+			for lower >= 0 && counts[lower] == 0 {
+				lower--
+			}
+			if lower >= 0 {
+				add(lower, below-int(counts[lower]))
+			}
+			add(c, below)
+			for len(ranks) > 0 && ranks[0] < end {
+				ranks = ranks[1:]
 			}
 		}
+		below = end
+	}
+	return runs, isNear
+}
+
+// memory is kept between calls.
+type memory[T events.Float] struct {
+	found  [][]T // masses, by block of events
+	masses []T
+	sorted []float64
+	words  []uint64
+}
+
+// sortedMasses returns the masses of the cells that are near.
+func sortedMasses[T events.Float](sel *events.Selection[T], isNear []bool, sc *par.Scratch) []float64 {
+	kept := par.Kept[memory[T]](sc)
+	kept.found = par.Grown(kept.found, (len(sel.Pairs)+eventsAtATime-1)/eventsAtATime)
+	sc.Team.Blocks(len(sel.Pairs), eventsAtATime, func(lo, hi int) {
+		found, masses := kept.found[lo/eventsAtATime][:0], sel.Mass[lo:hi]
+		for i, pair := range sel.Pairs[lo:hi] {
+			if c := pair & events.BinMask; int(c) < len(isNear) && isNear[c] {
+				found = append(found, masses[i])
+			}
+		}
+		kept.found[lo/eventsAtATime] = found
 	})
-	for r, ru := range runs {
-		at := ru.index
-		for k := range parts {
-			slot := &next[k*count+r]
-			*slot, at = at, at+*slot
-		}
+	kept.masses = kept.masses[:0]
+	for _, found := range kept.found {
+		kept.masses = append(kept.masses, found...)
 	}
-	sc.Team.Run(parts, func(k int) {
-		blocks, to := part(k)
-		for _, block := range blocks {
-			for _, d := range block {
-				masses[to[d.run]] = float64(sel.Mass[d.event])
-				to[d.run]++
-			}
-		}
-	})
-	sc.Team.Run(count, func(r int) { slices.Sort(masses[runs[r].index : runs[r].index+runs[r].count]) })
-	return masses
-}
-
-// findRuns sets the table and the runs, whose edges are not known yet: from the counts
-// of masses by cell the bins follow for all cells but those where a rank lies, and the
-// nearest filled ones below these.
-func (bs *Bins) findRuns(counts []uint32, ranks []int, sc *par.Scratch) {
-	every := !bs.fits(len(ranks) + 1)
-	before, next := 0, 0 // masses and ranks below the cell
-	bs.runs = par.Make[run](&sc.Arena, min(2*len(ranks), len(counts)))[:0]
-	for lo := 0; lo < len(counts); lo += cellBlock {
-		block := counts[lo:min(lo+cellBlock, len(counts))]
-		inside := 0
-		for _, count := range block {
-			inside += int(count)
-		}
-		if !every && (next == len(ranks) || ranks[next] >= before+inside) {
-			same := bs.table[lo:][:len(block)]
-			for i := range same {
-				same[i] = uint16(next)
-			}
-			before += inside
-			continue
-		}
-		for i, count := range block {
-			c := lo + i
-			bs.table[c] = uint16(next)
-			if every {
-				bs.addRun(c, before, next, counts)
-			} else if next < len(ranks) && ranks[next] < before+int(count) {
-				filled := c - 1
-				for filled >= 0 && counts[filled] == 0 {
-					filled--
-				}
-				if filled >= 0 && bs.table[filled] < bs.limit {
-					bs.addRun(filled, before-int(counts[filled]), next, counts)
-				}
-				bs.addRun(c, before, next, counts)
-			}
-			before += int(count)
-			for next < len(ranks) && ranks[next] < before {
-				next++
-			}
-		}
+	words, la := radix.SortValues(kept.words, kept.masses)
+	kept.words, kept.sorted = words, par.Grown(kept.sorted, len(words))
+	for k, r := range words {
+		kept.sorted[k] = float64(kept.masses[r&la.IndexMask])
 	}
-}
-
-// cellBlock is how many cells are passed over at once if no rank lies there.
-const cellBlock = 16
-
-// addRun makes a run of a cell, which has the mass of this rank as its first.
-func (bs *Bins) addRun(cell, rank, bin int, counts []uint32) {
-	index := 0
-	if last := len(bs.runs) - 1; last >= 0 {
-		index = bs.runs[last].index + bs.runs[last].count
-	}
-	bs.table[cell] = bs.limit + uint16(len(bs.runs))
-	bs.runs = append(bs.runs, run{rank: rank, index: index, count: int(counts[cell]), bin: bin})
+	return kept.sorted
 }

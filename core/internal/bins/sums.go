@@ -1,132 +1,185 @@
 package bins
 
 import (
+	"math"
 	"sync"
 
 	"github.com/libmode/libmode/core/internal/events"
 	"github.com/libmode/libmode/core/internal/par"
+	"gonum.org/v1/gonum/floats"
 )
 
 // Columns are functions of an event whose means over the bins are wanted.
 type Columns struct {
 	Count int  // of the functions
 	One   bool // the function 1 comes before them
-	Low   *Low // what they are, where they are few; nil: others
-	// Fill sets each function's values, a slice each, for the events from lo on.
+	Low   *Low // the functions, if they are few; nil: see Fill
+	// Fill sets the values of each function, a slice each, for the events from lo on.
 	Fill func(values [][]float64, lo int)
 }
 
-// Low is the functions x_1 and x_1 x_2 of a mass m, or the first of them, with x_k = (m - Nodes[k-1]) Factor.
+// Low has the functions x_1 and x_1 x_2 of a mass m, or the first of them, with x_k = (m - Nodes[k-1]) Factor.
 type Low struct {
 	Nodes  [2]float64
 	Factor float64
 }
 
-// Finder sets dst to the bins of the events from lo on; NoBin for those that take no part.
-type Finder func(dst []uint32, lo int)
-
-// Sums are sums over the events of each bin: a row is W, the sum of weights, T, that of their squares, and the sums of
-// the weights times each of some functions. Weights are in a common unit.
+// Sums are sums over the events of each bin. A row has W, the sum of weights, T, the sum of their squares, and the sums of
+// the weights times each function. The weights are in a common unit.
 type Sums struct {
-	count int  // of functions
-	one   bool // the function 1 comes before them, whose mean is 1
-	rows  []float64
+	count, width int  // the number of functions, and the length of a row
+	one          bool // the function 1 comes before them
+	rows         []float64
 }
 
-func (su *Sums) width() int            { return 2 + su.count }
-func (su *Sums) row(b int) []float64   { return su.rows[b*su.width() : (b+1)*su.width()] }
+func (su *Sums) row(b int) []float64   { return su.rows[b*su.width : (b+1)*su.width] }
 func (su *Sums) weight(b int) float64  { return su.row(b)[0] }
 func (su *Sums) squares(b int) float64 { return su.row(b)[1] }
 
-// Settle merges bins that have too few events, where their number was not asked for, and returns the means of the
-// columns over the bins, a row a bin.
-func Settle[T events.Float](bs *Bins, sel *events.Selection[T], o *Options, co *Columns, unit float64, sc *par.Scratch) ([]float64, error) {
-	merging := o.merges() && (sel.Weight != nil || o.Kind == Uniform) // others have enough already
-	var means []float64
-	if merging || co.Count > 0 {
-		su := SumBins(sel, bs.Count(), co, unit, func(dst []uint32, lo int) { Find(dst, bs, sel, lo) }, sc)
-		if merging {
-			if to := su.merging(enough); to[len(to)-1] < len(to)-1 {
-				su.merge(to)
-				merge(bs, sel, to)
-			}
-		}
-		if err := su.Check(bs, unit); err != nil {
-			return nil, err
-		}
-		means = su.Means(sc)
-	} else if co.One {
-		means = par.Make[float64](&sc.Arena, bs.Count())
-		for b := range means {
-			means[b] = 1
-		}
-	}
-	return means, checkSettled(bs, sel, o)
-}
-
-// sumRoom has the bins of a block of events, and sums over larger ones.
+// sumRoom has the rows of a block of events, and what is added to each element of them.
 type sumRoom struct {
-	bins   [events.Block]uint32
-	low    []lowSums
-	values [][]float64 // of the functions, see Columns.Fill
-	all    []float64   // memory of these
-	sums   []float64   // over a larger block, a row a bin as in Sums, and one for events that take no part
-}
-
-// setRoom makes room for so many functions of n events.
-func (room *sumRoom) setRoom(count, n int) {
-	room.values, room.all = par.Grown(room.values, count), par.Grown(room.all, count*n)
-	for l := range room.values {
-		room.values[l] = room.all[l*n : (l+1)*n]
-	}
+	rows    [events.Block]uint32
+	columns [][]float64
+	memory  []float64
 }
 
 var sumRooms = sync.Pool{New: func() any { return new(sumRoom) }}
 
-// SumBins returns the sums of the events over the bins. Events are added up in blocks
-// of a size that does not depend on the number of threads, and blocks in their order.
-func SumBins[T events.Float](sel *events.Selection[T], bins int, co *Columns, unit float64, of Finder, sc *par.Scratch) *Sums {
-	total := par.New(&sc.Arena, Sums{count: co.Count, one: co.One})
-	per := bins * total.width()
-	n, size := len(sel.Mass), max(1<<14, 64*bins)
-	blocks := max(1, (n+size-1)/size)
-	rows := par.Make[float64](&sc.Arena, blocks*per)
+// SumBins returns the sums over the bins. It adds up events in blocks whose size does not depend on the number of threads,
+// and then the blocks in their order.
+func SumBins[T events.Float](sel *events.Selection[T], bins int, co *Columns, unit float64, sc *par.Scratch) *Sums {
+	total := &Sums{count: co.Count, width: 2 + co.Count, one: co.One}
+	if co.Low != nil {
+		total.width = len(lowRow{})
+	}
+	n, per, size := len(sel.Mass), (bins+1)*total.width, max(1<<14, 64*bins) // the last row is for events that take no part
+	blocks := (n + size - 1) / size
+	sums := par.Make[float64](&sc.Arena, blocks*per)
 	sc.Team.Run(blocks, func(k int) {
-		block := Sums{co.Count, co.One, rows[k*per : (k+1)*per]}
 		room := sumRooms.Get().(*sumRoom)
 		defer sumRooms.Put(room)
-		var low []lowSums
-		if co.Low != nil {
-			room.low = par.Grown(room.low, bins)
-			low = room.low
-			clear(low)
-		} else {
-			room.sums = par.Grown(room.sums, (bins+1)*total.width())
-			clear(room.sums)
-		}
 		for lo, end := size*k, min(n, size*(k+1)); lo < end; lo += events.Block {
-			numbers := room.bins[:min(events.Block, end-lo)]
-			of(numbers, lo)
-			if low != nil {
-				addLow(low, sel, lo, numbers, co.Low, unit)
-				continue
-			}
-			room.setRoom(co.Count, len(numbers))
-			co.Fill(room.values, lo)
-			addValues(room.sums, total.width(), sel, room.values, lo, numbers, unit)
-		}
-		for b, sums := range low {
-			sums.set(block.row(b), sel.Weight == nil)
-		}
-		if low == nil {
-			copy(block.rows, room.sums)
+			addBlock(sums[k*per:(k+1)*per], total.width, room, sel, lo, min(lo+events.Block, end), co, unit)
 		}
 	})
-	total.rows = rows[:per]
 	for k := 1; k < blocks; k++ {
-		for i, more := range rows[k*per : (k+1)*per] {
-			total.rows[i] += more
+		for i, more := range sums[k*per : (k+1)*per] {
+			sums[i] += more
+		}
+	}
+	total.rows = sums[:bins*total.width]
+	for b := range bins {
+		if row := total.row(b); co.Low != nil && sel.Weight == nil {
+			row[1] = row[0]
 		}
 	}
 	return total
+}
+
+// addBlock adds the events lo..hi-1.
+func addBlock[T events.Float](sums []float64, width int, room *sumRoom, sel *events.Selection[T], lo, hi int, co *Columns, unit float64) {
+	n := hi - lo
+	rows, last := room.rows[:n], uint32(len(sums)/width-1)
+	for i, pair := range sel.Pairs[lo:hi] {
+		rows[i] = min(pair&events.BinMask, last) * uint32(width) // NoPair has the last row
+	}
+	if co.Low != nil {
+		addLow(sums, rows, sel, lo, co.Low, unit)
+		return
+	}
+	room.columns, room.memory = par.Grown(room.columns, width), par.Grown(room.memory, width*n)
+	for l := range room.columns {
+		room.columns[l] = room.memory[l*n : (l+1)*n]
+	}
+	weights, squares, values := room.columns[0], room.columns[1], room.columns[2:]
+	co.Fill(values, lo)
+	for i := range weights {
+		weights[i], squares[i] = 1, 1
+	}
+	if sel.Weight != nil {
+		for i, w := range sel.Weight[lo:hi] {
+			weights[i] = float64(w) * unit
+			squares[i] = weights[i] * weights[i]
+		}
+		for _, column := range values {
+			floats.Mul(column, weights)
+		}
+	}
+	for l, column := range room.columns {
+		of := sums[l:]
+		for i, row := range rows {
+			of[row] += column[i]
+		}
+	}
+}
+
+// lowRow is a row of sums with two functions.
+type lowRow [4]float64
+
+// addLow adds the events from lo on to these rows.
+func addLow[T events.Float](sums []float64, rows []uint32, sel *events.Selection[T], lo int, low *Low, unit float64) {
+	first, second, factor := low.Nodes[0], low.Nodes[1], low.Factor
+	masses := sel.Mass[lo:][:len(rows)]
+	if sel.Weight == nil { // the sums of the squares are those of the weights
+		for i, at := range rows {
+			m, row := float64(masses[i]), (*lowRow)(sums[at:])
+			x := (m - first) * factor
+			row[0]++
+			row[2] += x
+			row[3] += x * ((m - second) * factor)
+		}
+		return
+	}
+	weights := sel.Weight[lo:][:len(rows)]
+	for i, at := range rows {
+		m, w, row := float64(masses[i]), float64(weights[i])*unit, (*lowRow)(sums[at:])
+		x := (m - first) * factor
+		row[0] += w
+		row[1] += w * w
+		row[2] += w * x
+		row[3] += w * x * ((m - second) * factor)
+	}
+}
+
+// Means returns the means of the functions over each bin, (1/W_b) sum w f(x), a row a bin.
+func (su *Sums) Means(sc *par.Scratch) []float64 {
+	first := 0
+	if su.one {
+		first = 1
+	}
+	size, nb := su.count+first, len(su.rows)/su.width
+	means := par.Make[float64](&sc.Arena, nb*size)
+	for b := range nb {
+		row, to := su.row(b), means[b*size:(b+1)*size]
+		if su.one {
+			to[0] = 1
+		}
+		for l := range su.count {
+			to[first+l] = row[2+l] / row[0]
+		}
+	}
+	return means
+}
+
+// Check returns an error for the first bin whose sum of weights is not positive.
+func (su *Sums) Check(bs *Bins, unit float64) error {
+	for b := range bs.Count() {
+		if err := CheckSum(bs, b, su.weight(b), unit); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// CheckSum returns an error if the sum of weights of bin b is not positive or its inverse is infinite.
+func CheckSum(bs *Bins, b int, sum, unit float64) error {
+	if sum == 0 {
+		return bs.Error(b, "has sum of weights 0: it is empty, or its weights cancel; "+
+			"use fewer or wider bins, quantile bins or larger batches")
+	}
+	if !(sum > 0) || math.IsInf(sum, 1) || math.IsInf(1/sum, 1) {
+		return bs.Error(b, "has sum of weights %v, which must be positive and finite: "+
+			"use fewer or wider bins, quantile bins or larger batches", sum/unit)
+	}
+	return nil
 }

@@ -1,76 +1,76 @@
 package events
 
 import (
-	"slices"
 	"sync/atomic"
 
 	"github.com/libmode/libmode/core/internal/errs"
 	"github.com/libmode/libmode/core/internal/par"
 )
 
-// derivatives are where those of the loss by each score go: the gradient, and the curvature bound of curvature.go.
-// Each has an element for each event; nil: it is not wanted.
+// Derivatives are the arrays for the derivatives of the loss by each score: the gradient, and the bound on the curvature.
+// Either is nil if it is not wanted.
 type Derivatives[T Float] [2][]T
 
 func (d Derivatives[T]) Grad() []T { return d[0] }
 func (d Derivatives[T]) Hess() []T { return d[1] }
 
-// CheckLengths returns an error for one that is not of n events.
+// derivativeNames are the names in errors.
+var derivativeNames = [...]string{"grad", "hess"}
+
+// CheckLengths returns an error if an array does not have n elements.
 func (d Derivatives[T]) CheckLengths(n int) error {
-	for k, name := range [...]string{"grad", "hess"} {
-		if d[k] != nil && len(d[k]) != n {
-			return errs.Of(errs.ErrLength, "%s has length %d, but score has length %d", name, len(d[k]), n)
+	for k, of := range d {
+		if of != nil && len(of) != n {
+			return errs.Of(errs.ErrLength, "%s has length %d, but score has length %d", derivativeNames[k], len(of), n)
 		}
 	}
 	return nil
 }
 
-// checkedAtATime is how many derivatives a goroutine checks at a time.
-const checkedAtATime = 1 << 14
+// derivativesAtATime is the number of derivatives that a goroutine handles at a time.
+const derivativesAtATime = 1 << 14
 
-// Check returns an error for the first that is beyond its type, as where a loss that a double holds has float32 events.
+// Check returns an error for the first derivative that is beyond its type, for example if a float32 cannot hold it.
 func (d Derivatives[T]) Check(team *par.Team) error {
-	for k, name := range [...]string{"grad", "hess"} {
-		of := d[k]
-		var beyond atomic.Bool
-		team.Blocks(len(of), checkedAtATime, func(lo, hi int) {
-			for _, element := range of[lo:hi] {
-				if element-element != 0 {
-					beyond.Store(true)
-					return
-				}
+	for k, of := range d {
+		var isBad atomic.Bool
+		team.Blocks(len(of), derivativesAtATime, func(lo, hi int) {
+			if findBad(of[lo:hi]) >= 0 {
+				isBad.Store(true)
 			}
 		})
-		if !beyond.Load() {
+		if !isBad.Load() {
 			continue
 		}
-		i := slices.IndexFunc(of, func(element T) bool { return element-element != 0 })
 		return errs.Of(errs.ErrOverflow, "%s[%d] is beyond what its type can hold: scores differ by too little, "+
-			"or slope_penalty or weights relative to their sum in a bin are too large", name, i)
+			"or slope_penalty or weights relative to their sum in a bin are too large", derivativeNames[k], findBad(of))
 	}
 	return nil
 }
 
-// clearedAtATime is how many derivatives a goroutine sets to 0 at a time.
-const clearedAtATime = 1 << 16
-
-func (d Derivatives[T]) Clear(team *par.Team) {
-	for _, of := range d {
-		team.Blocks(len(of), clearedAtATime, func(lo, hi int) { clear(of[lo:hi]) })
-	}
-}
-
-// Cut returns those of the events lo..hi-1.
-func (d Derivatives[T]) Cut(lo, hi int) Derivatives[T] {
-	for k, of := range d {
-		if of != nil {
-			d[k] = of[lo:hi]
+// findBad returns the index of the first element that is not finite, or -1.
+func findBad[T Float](of []T) int {
+	for i, element := range of {
+		if element-element != 0 {
+			return i
 		}
 	}
-	return d
+	return -1
 }
 
-// Scale multiplies all with a factor.
+// Clear sets all derivatives to 0.
+func (d Derivatives[T]) Clear(team *par.Team) {
+	for _, of := range d {
+		team.Blocks(len(of), derivativesAtATime, func(lo, hi int) { clear(of[lo:hi]) })
+	}
+}
+
+// Cut returns the derivatives of the events lo..hi-1.
+func (d Derivatives[T]) Cut(lo, hi int) Derivatives[T] {
+	return Derivatives[T]{cut(d[0], lo, hi), cut(d[1], lo, hi)}
+}
+
+// Scale multiplies all derivatives by a factor.
 func (d Derivatives[T]) Scale(factor float64) {
 	for _, of := range d {
 		for i, element := range of {
@@ -79,7 +79,7 @@ func (d Derivatives[T]) Scale(factor float64) {
 	}
 }
 
-// ForEvents returns new ones of n events, of those that are wanted.
+// ForEvents returns new arrays for n events, for those derivatives that are wanted.
 func (d Derivatives[T]) ForEvents(n int) (own Derivatives[T]) {
 	for k, of := range d {
 		if of != nil {

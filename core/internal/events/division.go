@@ -1,20 +1,16 @@
 package events
 
 import (
-	"maps"
 	"slices"
-	"sync"
 
 	"github.com/libmode/libmode/core/internal/errs"
 	"github.com/libmode/libmode/core/internal/par"
 )
 
-// Division holds the selected events side by side: those of each label that is asked for and, within a label, those
-// of each category. A batch has its labels in random order, and loops that ask for them would guess wrong at every
-// other event.
+// Division holds copies of the selected events in order of label, category and place in the input.
 type Division[T Float] struct {
 	Events  Events[T] // without labels and categories
-	Index   []uint32  // their places in the input
+	Index   []uint32  // the place of each event in the input
 	Subsets []Subset
 	Labels  int // the number of labels
 
@@ -25,209 +21,193 @@ type Division[T Float] struct {
 	masses        [MaxVariables][]T
 }
 
-// Subset is the events Lo..Hi-1 of a division, those of one label and one category.
+// Subset is the events Lo..Hi-1 of a division, which have one label and one category.
 type Subset struct {
-	Label    int // its place among the labels that are asked for
+	Label    int // its place in Config.BackgroundLabel
 	Category int64
 	Lo, Hi   int
-	Factor   float64 // the category's share of the label's sum of weights, see SetFactors
+	Factor   float64 // the share of the category in the label's sum of weights, see SetFactors
 }
 
 // Size returns the number of events.
 func (su *Subset) Size() int { return su.Hi - su.Lo }
 
-// Divide selects the events that have one of the labels, and sorts them by label, category and place.
-func (di *Division[T]) Divide(ev Events[T], labels []int32, sc *par.Scratch) error {
-	if ev.labelled() == 0 {
-		return errs.Of(errs.ErrNoEvents, "no event selected: mass is empty (length 0)")
-	}
-	di.Labels = 1
-	var wanted *slots
-	if ev.Label != nil {
-		di.Labels, wanted = len(labels), newSlots(labels)
-	}
-	if ev.Category == nil && di.Labels == 1 {
-		di.selectLabel(ev, wanted, sc.Team)
-	} else if err := di.selectSubsets(ev, wanted, sc); err != nil {
-		return err
-	}
-	for label := range di.Labels {
-		if !slices.ContainsFunc(di.Subsets, func(su Subset) bool { return su.Label == label }) {
-			return errs.Of(errs.ErrNoEvents, "no event selected: none of the %d values of label equals background_label = %d: "+
-				"use larger batches, or check background_label", ev.labelled(), labels[label])
-		}
-	}
-	return nil
-}
-
-// labelled returns the number of events of which labels or categories are known.
-func (ev *Events[T]) labelled() int {
-	if ev.Label != nil {
-		return ev.Label.Length()
-	}
-	return ev.Category.Length()
-}
-
-// places holds places of a block of events.
-var places = sync.Pool{New: func() any { return new([Block]uint32) }}
-
-// selectLabel makes one subset of the events that have the one wanted label.
-func (di *Division[T]) selectLabel(ev Events[T], wanted *slots, team *par.Team) {
-	n := ev.Label.Length()
-	parts := team.PartsFor(n)
-	starts := make([]int, parts+1)
-	team.Run(parts, func(k int) {
-		lo, hi := partOf(n, k, parts)
-		starts[k+1] = ev.Label.count(wanted, lo, hi)
-	})
-	for k := range parts {
-		starts[k+1] += starts[k]
-	}
-	di.Subsets = di.Subsets[:0]
-	if starts[parts] == 0 {
-		return
-	}
-	di.makeRoom(ev, starts[parts])
-	di.Subsets = append(di.Subsets, Subset{Hi: starts[parts], Factor: 1})
-	team.Run(parts, func(k int) {
-		room := places.Get().(*[Block]uint32)
-		defer places.Put(room)
-		next := starts[k]
-		for lo, end := partOf(n, k, parts); lo < end; lo += Block {
-			chosen := ev.Label.choose(room, wanted, lo, min(lo+Block, end))
-			copy(di.Index[next:], chosen)
-			di.fetch(ev, next, chosen)
-			next += len(chosen)
-		}
-	})
-}
-
-// selectSubsets makes a subset of the events of each label and category, by a counting sort.
-func (di *Division[T]) selectSubsets(ev Events[T], wanted *slots, sc *par.Scratch) error {
-	n := ev.labelled()
-	team := sc.Team
-	team.PartsFor(n)
-	di.numbers = par.Grown(di.numbers, n)
-	numbers := di.numbers // of the label of each event, then of its subset
-	team.Blocks(n, divideBlock, func(lo, hi int) {
-		if wanted == nil {
-			clear(numbers[lo:hi])
-		} else {
-			ev.Label.find(numbers[lo:hi], wanted, lo)
-		}
-	})
-	known := categories{width: 1}
-	if ev.Category != nil {
-		if !ev.Category.whole() {
-			return errs.Of(errs.ErrOption, "category has floating-point numbers, and categories are integers: give them in an integer type")
-		}
-		values := make([]int64, n)
-		team.Blocks(n, divideBlock, func(lo, hi int) { ev.Category.integers(values[lo:hi], lo) })
-		known = categoriesOf(values, numbers, n/di.Labels)
-		team.Blocks(n, divideBlock, func(lo, hi int) {
-			for i, category := range values[lo:hi] {
-				if slot := &numbers[lo+i]; *slot != noSlot {
-					*slot = *slot*uint32(known.width) + known.number(category)
-				}
-			}
-		})
-	}
-	next := make([]int, di.Labels*known.width) // where the next event of each subset goes
-	for _, number := range numbers {
-		if number != noSlot {
-			next[number]++
-		}
-	}
-	found := 0
-	di.Subsets = di.Subsets[:0]
-	for number, count := range next {
-		next[number] = found
-		if count > 0 {
-			di.Subsets = append(di.Subsets, Subset{number / known.width, known.category(number % known.width), found, found + count, 1})
-		}
-		found += count
-	}
-	di.makeRoom(ev, found)
-	for i, number := range numbers {
-		if number != noSlot {
-			di.Index[next[number]] = uint32(i)
-			next[number]++
-		}
-	}
-	team.Blocks(found, divideBlock, func(lo, hi int) { di.fetch(ev, lo, di.Index[lo:hi]) })
-	return nil
-}
-
-// divideBlock is how many events a goroutine takes at a time.
+// divideBlock is the number of events that a goroutine handles at a time.
 const divideBlock = 1 << 14
 
-// categories numbers the categories that occur, in order.
-type categories struct {
-	lowest  int64
-	width   int              // how many numbers there are
-	sorted  []int64          // by number, where they lie far apart; nil: a number is the distance to the lowest
-	numbers map[int64]uint32 // by category, where they lie far apart
-}
-
-// categoriesOf returns those of the events that have a label. A table of at most limit numbers is one for near categories.
-func categoriesOf(values []int64, labels []uint32, limit int) categories {
-	known, highest := categories{width: 1}, int64(0)
-	first := true
-	for i, category := range values {
-		if labels[i] == noSlot {
-			continue
-		}
-		if first {
-			known.lowest, highest, first = category, category, false
-		}
-		known.lowest, highest = min(known.lowest, category), max(highest, category)
+// Divide selects the events that have one of the labels.
+func (di *Division[T]) Divide(ev Events[T], labels []int32, sc *par.Scratch) error {
+	n := 0
+	switch {
+	case ev.Label != nil:
+		n = ev.Label.Length()
+	case ev.Category != nil:
+		n = ev.Category.Length()
 	}
-	if span := uint64(highest) - uint64(known.lowest); span < uint64(max(1, limit)) {
-		known.width = int(span) + 1
-		return known
+	if n == 0 {
+		return errs.Of(errs.ErrNoEvents, "no event selected: mass is empty (length 0)")
 	}
-	known.numbers = map[int64]uint32{}
-	for i, category := range values {
-		if labels[i] != noSlot {
-			known.numbers[category] = 0
+	parts := sc.Team.PartsFor(n)
+	di.numbers = par.Grown(di.numbers, n)
+	if ev.Label == nil {
+		labels = []int32{0}
+	}
+	di.Labels = len(labels)
+	subsets, err := di.numberSubsets(ev, labels, sc.Team)
+	if err != nil {
+		return err
+	}
+	found := di.arrange(subsets, parts, sc.Team)
+	for place, label := range labels {
+		if !slices.ContainsFunc(di.Subsets, func(su Subset) bool { return su.Label == place }) {
+			return errs.Of(errs.ErrNoEvents, "no event selected: none of the %d values of label equals background_label = %d: "+
+				"use larger batches, or check background_label", n, label)
 		}
 	}
-	known.sorted = slices.Sorted(maps.Keys(known.numbers))
-	for k, category := range known.sorted {
-		known.numbers[category] = uint32(k)
-	}
-	known.width = len(known.sorted)
-	return known
+	di.copyEvents(ev, found, sc.Team)
+	return nil
 }
 
-func (known *categories) number(category int64) uint32 {
-	if known.sorted == nil {
-		return uint32(category - known.lowest)
+// numberSubsets sets di.numbers to the number of the subset of each event, or to noNumber. It returns the subsets without
+// their events.
+func (di *Division[T]) numberSubsets(ev Events[T], labels []int32, team *par.Team) ([]Subset, error) {
+	numbers, wanted := di.numbers, make([]int64, len(labels))
+	for k, label := range labels {
+		wanted[k] = int64(label)
 	}
-	return known.numbers[category]
+	places := make([]uint32, len(labels)) // by number: the place among the labels
+	known := newNumbering(wanted, places)
+	for number, label := range known.sorted {
+		places[number] = uint32(slices.Index(wanted, label))
+	}
+	team.Blocks(len(numbers), divideBlock, func(lo, hi int) {
+		if ev.Label == nil {
+			clear(numbers[lo:hi])
+			return
+		}
+		var values [Block]int64
+		for ; lo < hi; lo += Block {
+			block := values[:min(Block, hi-lo)]
+			ev.Label.integers(block, lo)
+			known.find(numbers[lo:hi], block)
+			for i, number := range numbers[lo : lo+len(block)] {
+				if len(places) > 1 && number != noNumber {
+					numbers[lo+i] = places[number]
+				}
+			}
+		}
+	})
+	if ev.Category == nil {
+		subsets := make([]Subset, len(labels))
+		for k := range subsets {
+			subsets[k].Label = k
+		}
+		return subsets, nil
+	}
+	if !ev.Category.isWhole() {
+		return nil, errs.Of(errs.ErrOption, "category has floating-point numbers, and categories are integers: give them in an integer type")
+	}
+	keys, found := make([]int64, len(numbers)), make([]uint32, len(numbers))
+	ev.Category.integers(keys, 0)
+	categories := newNumbering(keys, numbers)
+	categories.find(found, keys)
+	width := int64(len(categories.sorted))
+	for i, label := range numbers {
+		keys[i] = int64(label)*width + int64(found[i])
+	}
+	pairs := newNumbering(keys, numbers)
+	pairs.find(found, keys)
+	for i, pair := range found {
+		if numbers[i] != noNumber {
+			numbers[i] = pair
+		}
+	}
+	subsets := make([]Subset, len(pairs.sorted))
+	for k, pair := range pairs.sorted {
+		subsets[k].Label, subsets[k].Category = int(pair/width), categories.sorted[pair%width]
+	}
+	return subsets, nil
 }
 
-func (known *categories) category(number int) int64 {
-	if known.sorted == nil {
-		return known.lowest + int64(number)
+// arrange sets di.Index to the places of the events in order of their subsets, and di.Subsets to the subsets that have
+// events. It returns the number of these events.
+func (di *Division[T]) arrange(subsets []Subset, parts int, team *par.Team) int {
+	n, width := len(di.numbers), len(subsets)+1 // the last count is that of the events that are not selected
+	next := make([]uint32, parts*width)
+	forPart := func(part int) (lo int, numbers, row []uint32) {
+		lo = n * part / parts
+		return lo, di.numbers[lo : n*(part+1)/parts], next[part*width : (part+1)*width]
 	}
-	return known.sorted[number]
+	team.Run(parts, func(part int) {
+		_, numbers, row := forPart(part)
+		if len(subsets) == 1 { // without a memory access for each event
+			var others uint32
+			for _, number := range numbers {
+				others += number & 1 // of noNumber
+			}
+			row[0] = uint32(len(numbers)) - others
+			return
+		}
+		for _, number := range numbers {
+			row[min(number, uint32(len(row)-1))]++
+		}
+	})
+	di.Subsets = di.Subsets[:0]
+	var start uint32
+	found := 0
+	for k := range width {
+		first := start
+		for part := range parts {
+			slot := &next[part*width+k]
+			*slot, start = start, start+*slot
+		}
+		if k < len(subsets) && start > first {
+			su := subsets[k]
+			su.Lo, su.Hi, su.Factor = int(first), int(start), 1
+			di.Subsets, found = append(di.Subsets, su), su.Hi
+		}
+	}
+	di.Index = par.Grown(di.Index, n)
+	team.Run(parts, func(part int) {
+		lo, numbers, row := forPart(part)
+		index := di.Index
+		if len(subsets) == 1 {
+			end := uint32(found)
+			if part+1 < parts {
+				end = next[(part+1)*width]
+			}
+			for i, at := 0, row[0]; at < end; i++ {
+				index[at] = uint32(lo + i)
+				at += 1 - numbers[i]&1
+			}
+			return
+		}
+		for i, number := range numbers {
+			slot := &row[min(number, uint32(len(row)-1))]
+			index[*slot] = uint32(lo + i)
+			*slot++
+		}
+	})
+	di.Index = di.Index[:found]
+	return found
 }
 
-// makeRoom makes room for so many events.
-func (di *Division[T]) makeRoom(ev Events[T], found int) {
-	di.Index = par.Grown(di.Index, found)
-	di.Events = Events[T]{Score: alike(&di.score, ev.Score, found), Weight: alike(&di.weight, ev.Weight, found)}
-	if ev.Masses == nil {
-		di.Events.Mass = alike(&di.masses[0], ev.Mass, found)
+// copyEvents sets di.Events to the selected events.
+func (di *Division[T]) copyEvents(ev Events[T], n int, team *par.Team) {
+	di.Events = Events[T]{}
+	pick := func(memory *[]T, from []T) []T {
+		to := grownLike(memory, from, n)
+		team.Blocks(len(to), divideBlock, func(lo, hi int) { Pick(to[lo:hi], from, di.Index[lo:hi]) })
+		return to
 	}
+	di.Events.Score, di.Events.Weight, di.Events.Mass = pick(&di.score, ev.Score), pick(&di.weight, ev.Weight), pick(&di.masses[0], ev.Mass)
 	for k, mass := range ev.Masses {
-		di.Events.Masses = append(di.Events.Masses, alike(&di.masses[k], mass, found))
+		di.Events.Masses = append(di.Events.Masses, pick(&di.masses[k], mass))
 	}
 }
 
-// alike returns memory for n numbers; nil where there are none to take.
-func alike[T Float](memory *[]T, from []T, n int) []T {
+// grownLike returns memory for n numbers, or nil if from is nil.
+func grownLike[T Float](memory *[]T, from []T, n int) []T {
 	if from == nil {
 		return nil
 	}
@@ -235,26 +215,10 @@ func alike[T Float](memory *[]T, from []T, n int) []T {
 	return *memory
 }
 
-// fetch copies the chosen events to the places from at on.
-func (di *Division[T]) fetch(ev Events[T], at int, chosen []uint32) {
-	Pick(di.Events.Score, ev.Score, at, chosen)
-	Pick(di.Events.Weight, ev.Weight, at, chosen)
-	to := di.Events.Variables()
-	for v, mass := range ev.Variables() {
-		Pick(to[v], mass, at, chosen)
-	}
-}
-
-// Pick copies the chosen numbers to to[at], to[at+1], ...
-func Pick[T Float](to, from []T, at int, chosen []uint32) {
-	if from == nil {
-		return
-	}
-	to = to[at:][:len(chosen)]
+// Pick copies the chosen elements to to.
+func Pick[E any](to, from []E, chosen []uint32) {
+	to = to[:len(chosen)]
 	for j, i := range chosen {
 		to[j] = from[i]
 	}
 }
-
-// partOf returns the events lo..hi-1 of one of several parts of n.
-func partOf(n, part, parts int) (lo, hi int) { return n * part / parts, n * (part + 1) / parts }

@@ -1,3 +1,4 @@
+// Package events checks the events of a call, selects those that take part, and divides them by label and category.
 package events
 
 import (
@@ -7,25 +8,25 @@ import (
 	"github.com/libmode/libmode/core/internal/lanes"
 )
 
-// MaxVariables is how many protected variables a call may have.
+// MaxVariables is the highest number of protected variables of a call.
 const MaxVariables = 3
 
-// Float is the type of scores, masses and weights. Sums run in float64.
+// Float is the type of scores, masses and weights.
 type Float = lanes.Float
 
-// Events are the arrays of one call, one element an event.
+// Events are the arrays of one call. Each array has one element an event.
 type Events[T Float] struct {
-	Score  []T        // finite, inside Config.ScoreRange
-	Mass   []T        // any unit; mass_range and edges are in the same
-	Weight []T        // any finite values; nil: all 1
+	Score  []T        // finite and inside Config.ScoreRange
+	Mass   []T        // in any unit, which is also that of mass_range and edges
+	Weight []T        // finite, of either sign; nil: all weights are 1
 	Label  LabelSlice // see LabelsOf; nil: every event is selected
 
-	// Masses are those of several protected variables, at most MaxVariables, each of n elements, in
-	// place of Mass. With Config.Missing = MissingIgnore an event may have no value of one, NaN.
+	// Masses replaces Mass if there are several protected variables, at most MaxVariables. With Config.Missing =
+	// MissingIgnore the value of a variable may be NaN.
 	Masses [][]T
-	// Category divides the events: the loss is the sum of those of the categories, each with bins of its
-	// own, times their shares of the weights of the events that have the label. Any integers, in a type
-	// that has only such, or bool; nil: all are of one.
+	// Category divides the events. Each category has bins of its own, and its loss counts in proportion to its share of
+	// the weights of the selected events. Categories are integers, in a type that has only integers, or bool. If Category
+	// is nil, all events are in one category.
 	Category LabelSlice
 }
 
@@ -37,7 +38,7 @@ func (ev *Events[T]) Variables() [][]T {
 	return [][]T{ev.Mass}
 }
 
-// CheckLengths returns an error where arrays do not belong to the same events.
+// CheckLengths returns an error if the arrays have different lengths.
 func (ev *Events[T]) CheckLengths() error {
 	n := len(ev.Score)
 	switch {
@@ -51,17 +52,28 @@ func (ev *Events[T]) CheckLengths() error {
 			return errs.Of(errs.ErrLength, "variable %d of mass has length %d, but score has length %d", k, len(mass), n)
 		}
 	}
+	wrong := func(name string, length int) error {
+		return errs.Of(errs.ErrLength, "%s has length %d, but score has length %d", name, length, n)
+	}
 	switch {
 	case ev.Masses == nil && len(ev.Mass) != n:
-		return errs.Of(errs.ErrLength, "mass has length %d, but score has length %d", len(ev.Mass), n)
+		return wrong("mass", len(ev.Mass))
 	case ev.Category != nil && ev.Category.Length() != n:
-		return errs.Of(errs.ErrLength, "category has length %d, but score has length %d", ev.Category.Length(), n)
+		return wrong("category", ev.Category.Length())
 	case ev.Weight != nil && len(ev.Weight) != n:
-		return errs.Of(errs.ErrLength, "weight has length %d, but score has length %d", len(ev.Weight), n)
+		return wrong("weight", len(ev.Weight))
 	case ev.Label != nil && ev.Label.Length() != n:
-		return errs.Of(errs.ErrLength, "label has length %d, but score has length %d", ev.Label.Length(), n)
+		return wrong("label", ev.Label.Length())
 	case uint64(n) > math.MaxUint32:
 		return errs.Of(errs.ErrLength, "score has length %d, more than the %d events that one call can take", n, uint32(math.MaxUint32))
 	}
 	return nil
+}
+
+// IsFinite reports whether x is neither NaN nor infinite.
+func IsFinite(x float64) bool { return x-x == 0 }
+
+// NotFinite returns the error of a NaN or an infinite value of an array.
+func NotFinite(name string, i int, value float64) error {
+	return errs.Of(errs.ErrNotFinite, "%s[%d] = %v: every %s of a selected event must be finite", name, i, value, name)
 }

@@ -1,136 +1,162 @@
-// Package events holds the events of a call: it checks them, selects those that take part, and divides them by label and
-// category.
 package events
 
 import (
 	"math"
+	"slices"
 
 	"github.com/libmode/libmode/core/internal/errs"
+	"github.com/libmode/libmode/core/internal/lanes"
 	"github.com/libmode/libmode/core/internal/par"
 )
 
-// Limits says which events take part, and how finely they are counted.
+// Limits says which events take part.
 type Limits struct {
 	Mass, Score   [2]float64 // (-Inf, Inf): no limit; a score outside is an error
-	IgnoreMissing bool       // a mass that is NaN is one outside the range, not an error
-	Bins          int        // a number that the bins of masses do not exceed
-	Ranked        bool       // few masses find their bins by rank
+	IgnoreMissing bool       // a NaN mass is outside the range, and no error
 }
 
-// Selection is the events of one subset and what is known of those that take part: they have a mass inside the range.
+// Selection is the events of one subset, with what is known about those that take part: their mass is in the mass range.
 type Selection[T Float] struct {
-	Events[T]                 // without labels and categories
-	Stats                     // of the events that take part
-	MassLo, MassHi   float64  // the mass range
-	MassCells        Cells[T] // none: events are checked and not counted
+	Events[T]        // without labels and categories
+	Stats            // of the events that take part
+	MassLo, MassHi   float64
+	MassCells        Cells[T]
 	ScoreCells       Cells[T]
 	Parts            []Part
-	Pairs            []uint32 // of each event: its cells of score and mass, see Pair; then its bin in place of that of mass
-	cellOf           []uint32 // of each event: its cell of several variables, in place of a mass; nil: there is none
-	index            []uint32 // places of the events in the input; nil: they are the input
-	scoreLo, scoreHi float64  // the lowest and the highest score that are no error
+	Pairs            []uint32 // of each event the cells of the score and the mass; later the bin replaces the cell of the mass
+	cellOf           []uint32 // of each event the cell of several variables, or NoPair; nil: there is one variable
+	index            []uint32 // of each event the place in the input; nil: the events are the input
+	scoreLo, scoreHi float64
 	ignoreMissing    bool
 }
 
-// memory is that of the selection of a call.
+// A pair has the cell or the bin of the mass in its lower bits, and the cell of the score above them. NoPair is the pair of
+// an event that takes no part.
+const (
+	BinBits = lanes.BinBits
+	BinMask = 1<<BinBits - 1
+	NoPair  = math.MaxUint32
+)
+
+// MaxBins is the highest number of bins for which a pair has room.
+const MaxBins = BinMask
+
+// memory is kept between calls.
 type memory struct {
 	pairs, counts []uint32
 	parts         []Part
 }
 
-// Select returns the selection of events of one label, counted by cell, or the error of the first bad event.
+// Select checks events, selects those that take part, and counts them by cell.
 func Select[T Float](ev Events[T], index []uint32, li Limits, sc *par.Scratch) (*Selection[T], error) {
-	sel := newSelection(ev, index, li, sc)
-	sel.ScoreCells = cellsFor(sel.Score, li.Score[0], li.Score[1], scoreCellsFor(len(sel.Score)))
-	sel.MassCells = cellsOfMasses(sel, li)
-	return sel, sel.check(sc)
+	sel := newSelection(ev, index, li)
+	sel.setScoreCells()
+	sel.setMassCells()
+	return sel.checked(sc)
 }
 
-// SelectUncounted is Select for what needs no cells.
-func SelectUncounted[T Float](ev Events[T], index []uint32, li Limits, sc *par.Scratch) (*Selection[T], error) {
-	sel := newSelection(ev, index, li, sc)
-	return sel, sel.check(sc)
-}
-
-// SelectMasses is Select for the bins of one of several variables: scores are not looked at.
+// SelectMasses is Select without the scores.
 func SelectMasses[T Float](ev Events[T], index []uint32, li Limits, sc *par.Scratch) (*Selection[T], error) {
-	sel := newSelection(ev, index, li, sc)
-	sel.Score, sel.scoreLo, sel.scoreHi = nil, -math.MaxFloat64, math.MaxFloat64
-	sel.ScoreCells, sel.MassCells = oneCell[T](), cellsOfMasses(sel, li)
-	return sel, sel.check(sc)
+	return selectMasses(ev, index, li).checked(sc)
 }
 
-// SelectScores is Select for events that all take part, and whose cells of several variables are known: masses are not
-// looked at.
+// SelectScores is Select for events whose cells of several variables are known: those with NoPair take no part.
 func SelectScores[T Float](ev Events[T], index, cellOf []uint32, score [2]float64, sc *par.Scratch) (*Selection[T], error) {
-	ev.Mass, ev.Masses = ev.Score, nil // which lie in the infinite range
-	sel := newSelection(ev, index, Limits{Score: score, Mass: [2]float64{math.Inf(-1), math.Inf(1)}}, sc)
-	sel.cellOf = cellOf
-	sel.ScoreCells = cellsFor(sel.Score, score[0], score[1], scoreCellsFor(len(sel.Score)))
-	sel.MassCells = oneCell[T]()
-	return sel, sel.check(sc)
+	ev.Mass, ev.Masses = ev.Score, nil // which are inside the infinite range
+	sel := newSelection(ev, index, Limits{Score: score, Mass: [2]float64{math.Inf(-1), math.Inf(1)}})
+	sel.cellOf, sel.MassCells = cellOf, Cells[T]{Count: 1}
+	sel.setScoreCells()
+	return sel.checked(sc)
 }
 
-func newSelection[T Float](ev Events[T], index []uint32, li Limits, sc *par.Scratch) *Selection[T] {
-	return par.New(&sc.Arena, Selection[T]{
+func newSelection[T Float](ev Events[T], index []uint32, li Limits) *Selection[T] {
+	return &Selection[T]{
 		Events: ev, index: index, ignoreMissing: li.IgnoreMissing, MassLo: li.Mass[0], MassHi: li.Mass[1],
 		scoreLo: max(li.Score[0], -math.MaxFloat64), scoreHi: min(li.Score[1], math.MaxFloat64),
-	})
-}
-
-// scoreCellsFor returns the number of cells into which records go. As long as all records fit in a core's cache, they go
-// to cells of a few, which are all but sorted; more records go to cells that are sorted by themselves, in cache.
-func scoreCellsFor(n int) int {
-	if n <= fewRecords {
-		return PowerOfTwo(n/2, 1, 1<<13)
 	}
-	return PowerOfTwo(n/1024, 1<<8, 1<<11)
 }
 
-const fewRecords = 1 << 14
+func selectMasses[T Float](ev Events[T], index []uint32, li Limits) *Selection[T] {
+	ev.Score, li.Score = nil, [2]float64{math.Inf(-1), math.Inf(1)}
+	sel := newSelection(ev, index, li)
+	sel.ScoreCells = Cells[T]{Count: 1}
+	sel.setMassCells()
+	return sel
+}
 
-// FewMasses is a number of events below which quantile bins sort all masses.
-const FewMasses = 1 << 11
+// checked returns the selection, or an error if an event is bad or none takes part.
+func (sel *Selection[T]) checked(sc *par.Scratch) (*Selection[T], error) {
+	if err := sel.check(sc); err != nil {
+		return nil, err
+	}
+	if sel.N > 0 {
+		return sel, nil
+	}
+	switch {
+	case len(sel.Mass) == 0:
+		return nil, errs.Of(errs.ErrNoEvents, "no event selected: mass is empty (length 0)")
+	case math.IsInf(sel.MassLo, -1):
+		return nil, errs.Of(errs.ErrNoEvents, "no event selected: all %d masses of the selected events are NaN, and missing = ignore leaves these out", len(sel.Mass))
+	}
+	return nil, errs.Of(errs.ErrNoEvents, "no event selected: all %d masses of the selected events lie outside the mass range [%v, %v]: "+
+		"check mass_range (or edges) and the unit of mass", len(sel.Mass), sel.MassLo, sel.MassHi)
+}
 
-// cellsOfMasses returns the cells by which masses find their bins: few of n masses lie in cells that an edge divides.
-func cellsOfMasses[T Float](sel *Selection[T], li Limits) Cells[T] {
+// setScoreCells sets the cells into which records are put. A few records are all but sorted by a small cell each; many are
+// put into larger cells, each of which is sorted in cache.
+func (sel *Selection[T]) setScoreCells() {
+	n := len(sel.Score)
+	count := powerOfTwo(n/1024, 1<<8, 1<<11)
+	if n <= 1<<14 {
+		count = powerOfTwo(n/2, 1, 1<<13)
+	}
+	sel.ScoreCells = newCells(sel.Score, sel.scoreLo, sel.scoreHi, count)
+}
+
+// setMassCells sets the cells by which masses find their bins. They are so many that edges divide only a few of them.
+func (sel *Selection[T]) setMassCells() {
 	n := len(sel.Mass)
-	if li.Ranked && n < FewMasses {
-		return oneCell[T]()
-	}
-	return cellsFor(sel.Mass, sel.MassLo, sel.MassHi, PowerOfTwo(max(n/8, min(n, 1<<13), 16*li.Bins), 64, 1<<15))
+	count := powerOfTwo(max(n/8, min(n, 1<<13)), 64, 1<<14)
+	sel.MassCells = newCells(sel.Mass, sel.MassLo, sel.MassHi, count)
 }
 
-// TakesPart reports whether event i, once checked, enters the loss.
+// TakesPart reports whether event i, which has been checked, enters the loss.
 func (sel *Selection[T]) TakesPart(i int) bool {
 	m := float64(sel.Mass[i])
-	return m >= sel.MassLo && m <= sel.MassHi
+	return m >= sel.MassLo && m <= sel.MassHi && (sel.cellOf == nil || sel.cellOf[i] != NoPair)
 }
 
-// InInput returns where event i stands in the input.
-func (sel *Selection[T]) InInput(i int) int {
+// placeOf returns the place of event i in the input.
+func (sel *Selection[T]) placeOf(i int) int {
 	if sel.index == nil {
 		return i
 	}
 	return int(sel.index[i])
 }
 
-// CountMasses returns how many masses lie in each cell. It uses up the counts of the parts.
-func (sel *Selection[T]) CountMasses(team *par.Team) []uint32 {
-	counts := sel.Parts[0].Masses
-	const block = 1 << 11
-	team.Blocks(len(counts), block, func(lo, hi int) {
-		for _, p := range sel.Parts[1:] {
-			sums := counts[lo:hi]
-			for c, more := range p.Masses[lo:hi] {
-				sums[c] += more
-			}
+// FindBins sets dst to the bins of the events from lo on, or to NoPair.
+func (sel *Selection[T]) FindBins(dst []uint32, lo int) {
+	for i, pair := range sel.Pairs[lo:][:len(dst)] {
+		bin := pair & BinMask
+		if pair == NoPair {
+			bin = NoPair
 		}
-	})
+		dst[i] = bin
+	}
+}
+
+// CountMasses returns the number of masses in each cell. It overwrites the counts of the parts.
+func (sel *Selection[T]) CountMasses() []uint32 {
+	counts := sel.Parts[0].Masses
+	for _, p := range sel.Parts[1:] {
+		for c, more := range p.Masses {
+			counts[c] += more
+		}
+	}
 	return counts
 }
 
-// Unit is the unit of the weights. The loss does not depend on it, to the last bit.
+// Unit returns the unit of the weights. The loss does not depend on it, to the last bit.
 func (sel *Selection[T]) Unit() float64 {
 	if sel.Weight == nil {
 		return 1
@@ -138,7 +164,7 @@ func (sel *Selection[T]) Unit() float64 {
 	return UnitOf(max(math.Abs(sel.WeightMin), math.Abs(sel.WeightMax)))
 }
 
-// UnitOf returns a power of two that brings numbers up to largest near 1, where neither they nor their squares overflow.
+// UnitOf returns a power of two by which numbers up to largest become about 1, so that their squares do not overflow.
 func UnitOf(largest float64) float64 {
 	if largest == 0 {
 		return 1
@@ -147,7 +173,7 @@ func UnitOf(largest float64) float64 {
 	return math.Ldexp(1, min(max(-1022, -exponent), 1023))
 }
 
-// CheckMassRange returns an error where no range of masses can be divided into bins.
+// CheckMassRange returns an error if the mass range cannot be divided into bins.
 func (sel *Selection[T]) CheckMassRange() error {
 	if sel.MassLo == sel.MassHi {
 		return errs.Of(errs.ErrBin, "mass: all %d selected events have the same mass %v, so no range of masses can be binned: "+
@@ -159,5 +185,5 @@ func (sel *Selection[T]) CheckMassRange() error {
 	return nil
 }
 
-// IsFinite reports whether x is a number that is not infinite.
-func IsFinite(x float64) bool { return x-x == 0 }
+// isTidy reports whether the fast check may be tried: all events have a cell of several variables, or there is one.
+func (sel *Selection[T]) isTidy() bool { return !slices.Contains(sel.cellOf, NoPair) }

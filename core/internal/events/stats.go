@@ -2,12 +2,12 @@ package events
 
 import "math"
 
-// Stats describes events that take part.
+// Stats describes the events that take part.
 type Stats struct {
-	N                  int // events that take part
+	N                  int
 	MassMin, MassMax   float64
 	ScoreMin, ScoreMax float64
-	ScoreBits          uint64 // every bit that is set in some score
+	ScoreBits          uint64 // the bits that are set in any score
 	WeightMin          float64
 	WeightMax          float64
 }
@@ -19,11 +19,8 @@ func emptyStats() Stats {
 
 func (st *Stats) merge(other *Stats) {
 	st.N += other.N
-	st.MassMin = min(st.MassMin, other.MassMin)
-	st.MassMax = max(st.MassMax, other.MassMax)
-	st.ScoreMin = min(st.ScoreMin, other.ScoreMin)
-	st.ScoreMax = max(st.ScoreMax, other.ScoreMax)
+	st.MassMin, st.MassMax = min(st.MassMin, other.MassMin), max(st.MassMax, other.MassMax)
+	st.ScoreMin, st.ScoreMax = min(st.ScoreMin, other.ScoreMin), max(st.ScoreMax, other.ScoreMax)
 	st.ScoreBits |= other.ScoreBits
-	st.WeightMin = min(st.WeightMin, other.WeightMin)
-	st.WeightMax = max(st.WeightMax, other.WeightMax)
+	st.WeightMin, st.WeightMax = min(st.WeightMin, other.WeightMin), max(st.WeightMax, other.WeightMax)
 }

@@ -215,7 +215,7 @@ func testLook[T Float](t *testing.T) {
 			seen := Look(scores, masses, ofScore, ofMass, pairs)
 			for i, pair := range pairs {
 				if seen.Number {
-					require.Equal(t, ofScore.Of(scores[i])<<16|ofMass.Of(masses[i]), pair)
+					require.Equal(t, ofScore.Of(scores[i])<<BinBits|ofMass.Of(masses[i]), pair)
 				}
 			}
 			return seen

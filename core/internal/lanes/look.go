@@ -36,8 +36,11 @@ var (
 	look64 look[float64] = lookGo[float64]
 )
 
-// Look looks at events, one at least, and sets pairs to their cells: that of the score above
-// the lowest 16 bits, and that of the mass.
+// BinBits is the number of the lower bits of a pair.
+const BinBits = 19
+
+// Look looks at events, one at least, and sets pairs to their cells: that of the mass in the lower bits, and that of the
+// score above them.
 func Look[T Float](scores, masses []T, ofScore, ofMass Cells[T], pairs []uint32) Seen[T] {
 	of, ok := any(look32).(look[T])
 	if !ok {
@@ -62,7 +65,7 @@ func lookGo[T Float](scores, masses []T, ofScore, ofMass Cells[T], pairs []uint3
 		seen.Bits |= math.Float64bits(float64(s))
 	}
 	for i, s := range scores {
-		pairs[i] = ofScore.Of(s)<<16 | ofMass.Of(masses[i])
+		pairs[i] = ofScore.Of(s)<<BinBits | ofMass.Of(masses[i])
 	}
 	if IsFloat32[T]() {
 		seen.Bits = SingleBits

@@ -29,7 +29,7 @@ func lookWhole32(scores, masses []float32, ofScore, ofMass Cells[float32], pairs
 		number = number.And(s.Equal(s).ToInt32x8()).And(m.Equal(m).ToInt32x8())
 		c := s.Sub(sLo).Mul(sScale).Min(sLast).Max(zero).ConvertToInt32()
 		d := m.Sub(mLo).Mul(mScale).Min(mLast).Max(zero).ConvertToInt32()
-		c.ShiftAllLeft(16).Or(d).AsUint32x8().StoreSlice(pairs)
+		c.ShiftAllLeft(BinBits).Or(d).AsUint32x8().StoreSlice(pairs)
 		scores, masses, pairs = scores[8:], masses[8:], pairs[8:]
 	}
 	var ends [4][8]float32
@@ -80,7 +80,7 @@ func lookWhole64(scores, masses []float64, ofScore, ofMass Cells[float64], pairs
 		bits = bits.Or(s.AsInt64x4())
 		c := s.Sub(sLo).Mul(sScale).Min(sLast).Max(zero).ConvertToInt32()
 		d := m.Sub(mLo).Mul(mScale).Min(mLast).Max(zero).ConvertToInt32()
-		c.ShiftAllLeft(16).Or(d).AsUint32x4().StoreSlice(pairs)
+		c.ShiftAllLeft(BinBits).Or(d).AsUint32x4().StoreSlice(pairs)
 		scores, masses, pairs = scores[4:], masses[4:], pairs[4:]
 	}
 	var ends [4][4]float64

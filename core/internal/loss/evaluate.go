@@ -51,7 +51,7 @@ func sum[T events.Float](di *events.Division[T], out events.Derivatives[T], p *P
 	one := func(k int, sc *par.Scratch) {
 		sc.Arena.Reset()
 		su := &di.Subsets[k]
-		ev, index := di.Of(k)
+		ev, index := di.Subset(k)
 		own := out.Cut(su.Lo, su.Hi)
 		own.Clear(sc.Team)
 		losses[k], failed[k] = part[T]{own, ev, index, p, sc}.loss()

@@ -10,35 +10,19 @@ import (
 )
 
 // joint returns the loss whose bins are cells of the space of several variables. Its P are products of Legendre polynomials
-// of each variable, up to a total degree: polynomials in all variables at once fit F_b.
+// of each variable, up to a total degree: polynomials in all variables at once fit F_b. An event outside the range
+// of any variable takes no part.
 func (pt part[T]) joint() (walk.Result, error) {
 	limits := make([]events.Limits, len(pt.plan.Variables))
 	for k := range limits {
 		limits[k] = pt.plan.Variables[k].Limits
 	}
-	in, err := events.LookInside(pt.ev, pt.index, limits, pt.sc)
+	in, err := events.LookInside(pt.ev.Masses, pt.index, limits, pt.sc)
 	if err != nil {
 		return walk.Result{}, err
 	}
-	if in.All {
-		return pt.ofCells(&in)
-	}
-	inside := pt
-	inside.ev, inside.index = events.Keep(pt.ev, pt.index, in.Kept)
-	inside.out = pt.out.ForEvents(len(in.Kept))
-	loss, err := inside.ofCells(&in)
-	for d, of := range inside.out {
-		for j, element := range of {
-			pt.out[d][in.Kept[j]] = element
-		}
-	}
-	return loss, err
-}
-
-// ofCells returns the loss of events that all lie in the ranges.
-func (pt part[T]) ofCells(in *events.Inside) (walk.Result, error) {
 	_, o := pt.plan.variable(0)
-	bs, cellOf, err := bins.JointCells(pt.ev, pt.index, pt.plan.axes(in, len(pt.ev.Score)), pt.sc)
+	bs, cellOf, err := bins.JointCells(pt.ev.Masses, pt.index, pt.plan.axes(&in), &in, pt.sc)
 	if err != nil {
 		return walk.Result{}, err
 	}
@@ -48,8 +32,7 @@ func (pt part[T]) ofCells(in *events.Inside) (walk.Result, error) {
 	}
 	var ba walk.Basis
 	if pt.plan.Kind == MoDe {
-		find := func(dst []uint32, lo int) { copy(dst, cellOf[lo:]) }
-		sums := bins.SumBins(sel, bs.Count(), moments.JointColumns(pt.ev.Masses, in.Ranges, o.Moments.Order), sel.Unit(), find, pt.sc)
+		sums := bins.SumBins(sel, bs.Count(), moments.JointColumns(pt.ev.Masses, in.Ranges, o.Moments.Order), sel.Unit(), pt.sc)
 		if err := sums.Check(bs, sel.Unit()); err != nil {
 			return walk.Result{}, err
 		}
@@ -63,13 +46,13 @@ func (pt part[T]) ofCells(in *events.Inside) (walk.Result, error) {
 // mostPerAxis is the default number of bins of each variable, where there are events enough.
 const mostPerAxis = 8
 
-// axes returns the bins of each variable of n events. By default cells have events enough, and there are more cells than
+// axes returns the bins of each variable of the events inside. By default cells have events enough, and there are more cells than
 // functions.
-func (p *Plan) axes(in *events.Inside, n int) []bins.Axis {
+func (p *Plan) axes(in *events.Inside) []bins.Axis {
 	variables := len(p.Variables)
 	cells := func(perAxis int) float64 { return math.Pow(float64(perAxis), float64(variables)) }
 	room := 1
-	for room < mostPerAxis && cells(room+1) <= float64(n/bins.InEach) {
+	for room < mostPerAxis && cells(room+1) <= float64(in.Count/bins.InEach) {
 		room++
 	}
 	for cells(room) <= float64(len(moments.Products(variables, p.Walk.Moments.Order))) {

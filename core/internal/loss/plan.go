@@ -33,7 +33,6 @@ type Variable struct {
 // variable returns the options of variable k, and of its walk.
 func (p *Plan) variable(k int) (Variable, *walk.Options) {
 	v, o := p.Variables[k], p.Walk
-	v.Limits.Bins, v.Limits.Ranked = v.Options.Most(), v.Options.Kind == bins.Quantile
 	o.Moments.Knots = v.Knots
 	return v, &o
 }

@@ -91,9 +91,9 @@ func cdfsAt[T events.Float](at []float64, sel *events.Selection[T], bs *bins.Bin
 		below[k] = make([]float64, nb)
 	}
 	sums, unit, numbers := make([]float64, nb), sel.Unit(), make([]uint32, len(sel.Mass))
-	bins.Find(numbers, bs, sel, 0)
+	sel.FindBins(numbers, 0)
 	for i, b := range numbers {
-		if b == bins.NoBin {
+		if b == events.NoPair {
 			continue
 		}
 		w := 1.0

@@ -38,7 +38,7 @@ const roundingFloor = 1e-12
 // how many a bin has in the mean.
 func New(bs *bins.Bins, means []float64, nw *Newton, events float64, o *Options, arena *par.Arena) (*Basis, error) {
 	nb := bs.Count()
-	if o.Splines || bs.Cells > 0 {
+	if o.Splines || bs.Bounds != nil {
 		return fitted(means, nb, arena)
 	}
 	ba := emptyBasis(nb, o.Order+1, arena)

@@ -22,7 +22,7 @@ func Columns[T events.Float](sel *events.Selection[T], bs *bins.Bins, o *Options
 	if o.Quadrature {
 		order = 0
 	}
-	nw := newNewton(sel, bs.Count(), order, func(dst []uint32, lo int) { bins.Find(dst, bs, sel, lo) })
+	nw := newNewton(sel, bs.Count(), order)
 	if order <= 2 {
 		low := &bins.Low{Factor: nw.factor}
 		copy(low.Nodes[:], nw.nodes)

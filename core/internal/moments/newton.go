@@ -3,7 +3,6 @@ package moments
 import (
 	"math/bits"
 
-	"github.com/libmode/libmode/core/internal/bins"
 	"github.com/libmode/libmode/core/internal/events"
 	"github.com/libmode/libmode/core/internal/par"
 )
@@ -24,7 +23,7 @@ type Newton struct {
 // newNewton returns polynomials up to a degree, with nodes in as many of the bins: in the middle one, then in the
 // quarters, then in the eighths, so that nodes lie as events do. Of each bin it takes the mass of the first of its
 // events that it meets, in places all over the events, and where it meets none the node before.
-func newNewton[T events.Float](sel *events.Selection[T], nb, degree int, of bins.Finder) *Newton {
+func newNewton[T events.Float](sel *events.Selection[T], nb, degree int) *Newton {
 	nw := &Newton{nodes: make([]float64, degree), factor: events.UnitOf(sel.MassHi - sel.MassLo), lo: sel.MassLo, hi: sel.MassHi}
 	bin := func(k int) uint32 { return uint32(nb * int(bits.Reverse16(uint16(k+1))) >> 16) }
 	first := make([]int, nb) // of a bin that has nodes: -1, then an event
@@ -41,9 +40,9 @@ func newNewton[T events.Float](sel *events.Selection[T], nb, degree int, of bins
 	for k := 0; k < places && left > 0; k++ {
 		lo := n / places * k
 		numbers := room[:min(size, n-lo)]
-		of(numbers, lo)
+		sel.FindBins(numbers, lo)
 		for i, b := range numbers {
-			if b != bins.NoBin && first[b] < 0 {
+			if b != events.NoPair && first[b] < 0 {
 				first[b] = lo + i + 1
 				left--
 			}

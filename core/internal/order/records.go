@@ -1,8 +1,7 @@
-// Package order brings events into the order of their scores, as records of one word each, in chunks that goroutines share.
+// Package order sorts events by score, as records of one word each, and divides them into chunks that goroutines share.
 package order
 
 import (
-	"math"
 	"sync"
 
 	"github.com/libmode/libmode/core/internal/bins"
@@ -12,100 +11,52 @@ import (
 	"github.com/libmode/libmode/core/internal/radix"
 )
 
-// Records are the events that take part in order of score, a word each, see radix.Layout.
+// Records are the events that take part in order of score. Each is a word, see radix.Layout.
 type Records struct {
 	radix.Layout
 	Words   []uint64
-	Weights []float64 // in order of the words; nil: all 1
-	Chunks  []int     // chunk k has the records Chunks[k] .. Chunks[k+1]-1, or none
-
-	numbers []float64 // the scores in order of the words; nil: the words hold them whole
-	cells   []uint32  // where the words of each cell of scores begin, and the end
-	groups  []group   // of cells that are sorted together
+	Weights []float64 // in order of the words; nil: all weights are 1
+	Chunks  []int     // chunk k has the records Chunks[k] .. Chunks[k+1]-1
+	scores  []float64 // in order of the words; nil: the words have the whole scores
 }
 
-// memory is that of the records of a call.
+// memory is kept between calls.
 type memory struct {
-	words            []uint64
-	weights, numbers []float64
+	words           []uint64
+	weights, scores []float64
 }
 
-// newRecords returns the records of a selection by cell of score and, within a cell, by index. They use the counts of the
-// selection up.
-func newRecords[T events.Float](sel *events.Selection[T], bs *bins.Bins, sc *par.Scratch) *Records {
+// newRecords returns the records of a selection by cell of score and, within a cell, by index, with the starts of the cells
+// and the end. It overwrites the counts of the selection.
+func newRecords[T events.Float](sel *events.Selection[T], bs *bins.Bins, sc *par.Scratch) (*Records, []uint32) {
 	kept := par.Kept[memory](sc)
 	kept.words = par.Grown(kept.words, sel.N)
-	rs := par.New(&sc.Arena, Records{
+	rs := &Records{
 		Layout: radix.NewLayout[T](sel.ScoreMin, sel.ScoreMax, sel.ScoreBits, len(sel.Score), bs.Count()),
-		Words:  kept.words, cells: countsToStarts(sel.Parts, sel.ScoreCells.Count, sc),
-	})
+		Words:  kept.words,
+	}
 	if sel.Weight != nil {
 		kept.weights = par.Grown(kept.weights, sel.N)
 		rs.Weights = kept.weights
 	}
 	if !rs.Exact() {
-		kept.numbers = par.Grown(kept.numbers, sel.N)
-		rs.numbers = kept.numbers
+		kept.scores = par.Grown(kept.scores, sel.N)
+		rs.scores = kept.scores
 	}
+	starts := startsOf(sel.Parts, sel.ScoreCells.Count, sc)
 	sc.Team.Run(len(sel.Parts), func(k int) {
-		p, room := &sel.Parts[k], fillRooms.Get().(*fillRoom)
-		defer fillRooms.Put(room)
+		p, made := &sel.Parts[k], fillRooms.Get().(*[fillBlock]uint64)
+		defer fillRooms.Put(made)
 		for lo := p.Lo; lo < p.Hi; lo += fillBlock {
-			fill(rs, room, sel, bs, p.Scores, lo, min(lo+fillBlock, p.Hi))
+			fill(rs, made, sel, p.Scores, lo, min(lo+fillBlock, p.Hi))
 		}
 	})
-	return rs
+	return rs, starts
 }
 
-// fillBlock is a number of events that stay in the nearest cache between the loops of fill.
-const fillBlock = 512
-
-// fillRoom has the bins and the records of a block of events between these loops.
-type fillRoom struct {
-	bins  [fillBlock]uint32
-	words [fillBlock]uint64
-}
-
-var fillRooms = sync.Pool{New: func() any { return new(fillRoom) }}
-
-// fill writes the records of the events lo..hi-1: it makes them, and then puts each where next says that the next one of
-// its cell goes.
-func fill[T events.Float](rs *Records, room *fillRoom, sel *events.Selection[T], bs *bins.Bins, next []uint32, lo, hi int) {
-	in, mask, made := sel.Pairs[lo:hi], uint32(events.MassCellMask), room.words[:hi-lo]
-	if !bs.Assigned {
-		in, mask = room.bins[:hi-lo], math.MaxUint32
-		bins.Find(in, bs, sel, lo)
-	}
-	pack(rs, made, sel.Score[lo:hi], in, mask, lo)
-	pairs, records := sel.Pairs[lo:hi][:len(made)], rs.Words
-	for i, word := range made {
-		if pairs[i] != events.NoPair {
-			cell := pairs[i] >> events.MassCellBits
-			records[next[cell]] = word
-			next[cell]++
-		}
-	}
-}
-
-// pack sets dst to the records of events, the first of which stands at lo; a mask leaves their bins of these numbers.
-func pack[T events.Float](rs *Records, dst []uint64, scores []T, numbers []uint32, mask uint32, lo int) {
-	if single, ok := any(scores).([]float32); ok && rs.Half {
-		lanes.Words(dst, single, numbers, mask, rs.HalfBase, rs.BinShift, lo)
-		return
-	}
-	double, ok := any(scores).([]float64)
-	if !ok {
-		double = make([]float64, len(scores))
-		for i, s := range scores {
-			double[i] = float64(s)
-		}
-	}
-	rs.Records(dst, double, numbers, mask, lo)
-}
-
-// countsToStarts turns the counts of scores per part and cell into where each part writes its first record of each cell,
-// and returns the starts of the cells, with the total at the end.
-func countsToStarts(parts []events.Part, cells int, sc *par.Scratch) []uint32 {
+// startsOf returns the starts of the cells of scores, and the end. It replaces the counts of each part by the places of its
+// first records.
+func startsOf(parts []events.Part, cells int, sc *par.Scratch) []uint32 {
 	starts := par.Make[uint32](&sc.Arena, cells+1)
 	var start uint32
 	for c := range cells {
@@ -119,6 +70,58 @@ func countsToStarts(parts []events.Part, cells int, sc *par.Scratch) []uint32 {
 	return starts
 }
 
+// fillBlock is the number of records that stay in the nearest cache.
+const fillBlock = 512
+
+var fillRooms = sync.Pool{New: func() any { return new([fillBlock]uint64) }}
+
+// fill makes the records of the events lo..hi-1, and puts each at the next place of its cell.
+func fill[T events.Float](rs *Records, made *[fillBlock]uint64, sel *events.Selection[T], next []uint32, lo, hi int) {
+	pairs, words := sel.Pairs[lo:hi], made[:hi-lo]
+	switch scores := any(sel.Score[lo:hi]).(type) {
+	case []float32:
+		if rs.Half {
+			lanes.Words(words, scores, pairs, events.BinMask, rs.HalfBase, rs.BinShift, lo)
+		} else {
+			radix.Records(words, &rs.Layout, scores, pairs, events.BinMask, lo)
+		}
+	case []float64:
+		radix.Records(words, &rs.Layout, scores, pairs, events.BinMask, lo)
+	}
+	records := rs.Words
+	for i, word := range words {
+		if pairs[i] != events.NoPair {
+			cell := pairs[i] >> events.BinBits
+			records[next[cell]] = word
+			next[cell]++
+		}
+	}
+}
+
+// fetchScores brings the scores of the records lo..hi-1 into their order, if the words do not have them.
+func fetchScores[T events.Float](rs *Records, lo, hi int, scores []T) {
+	if rs.scores == nil {
+		return
+	}
+	mask, to := rs.IndexMask, rs.scores[lo:hi]
+	for i, r := range rs.Words[lo:hi] {
+		to[i] = float64(scores[r&mask])
+	}
+}
+
+// fetchWeights brings the weights of chunk k into the order of its records. The loop does nothing else, so that many of
+// these scattered reads are under way at a time.
+func fetchWeights[T events.Float](rs *Records, k int, weight []T, unit float64) {
+	if weight == nil {
+		return
+	}
+	lo, hi, mask := rs.Chunks[k], rs.Chunks[k+1], rs.IndexMask
+	weights := rs.Weights[lo:hi]
+	for i, r := range rs.Words[lo:hi] {
+		weights[i] = float64(weight[r&mask]) * unit
+	}
+}
+
 // Weight returns the weight of record i.
 func (rs *Records) Weight(i int) float64 {
 	if rs.Weights == nil {
@@ -129,10 +132,10 @@ func (rs *Records) Weight(i int) float64 {
 
 // Score returns the score of record i.
 func (rs *Records) Score(i int) float64 {
-	if rs.numbers == nil {
+	if rs.scores == nil {
 		return rs.Number(rs.Words[i])
 	}
-	return rs.numbers[i]
+	return rs.scores[i]
 }
 
 // Decode sets the scores and bins of the records lo..hi-1.
@@ -146,8 +149,8 @@ func (rs *Records) Decode(lo, hi int, scores []float64, numbers []uint32) {
 	for i, r := range words {
 		numbers[i] = uint32(layout.Bin(r))
 	}
-	if rs.numbers != nil {
-		copy(scores, rs.numbers[lo:hi])
+	if rs.scores != nil {
+		copy(scores, rs.scores[lo:hi])
 		return
 	}
 	for i, r := range words {
@@ -157,10 +160,10 @@ func (rs *Records) Decode(lo, hi int, scores []float64, numbers []uint32) {
 
 // Tied reports whether the records i and j have equal scores.
 func (rs *Records) Tied(i, j int) bool {
-	return rs.Key(rs.Words[i]) == rs.Key(rs.Words[j]) && (rs.numbers == nil || rs.numbers[i] == rs.numbers[j])
+	return rs.Key(rs.Words[i]) == rs.Key(rs.Words[j]) && (rs.scores == nil || rs.scores[i] == rs.scores[j])
 }
 
-// Effective returns the number of events in effect, (sum w)^2 / sum w^2.
+// Effective returns the number of effective events, (sum w)^2 / sum w^2.
 func (rs *Records) Effective() float64 {
 	if rs.Weights == nil {
 		return float64(len(rs.Words))

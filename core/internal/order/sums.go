@@ -2,22 +2,24 @@ package order
 
 import "github.com/libmode/libmode/core/internal/par"
 
-// Sums are sums over the records before each chunk, by bin: a row a chunk, and one
-// more for all records. Chunks start from them, not from the end of the chunk before:
-// rounding errors do not grow with the number of events, and chunks can be walked in
-// any order, with the same bits as a result.
+// Sums are sums over the records before each chunk, by bin. Each chunk has a row, and the last row is for all records. A
+// chunk starts from its row, and not from the end of the chunk before it, so that rounding errors do not grow with the
+// number of events, and the order in which chunks are walked does not change a bit.
 type Sums struct {
 	bins    int
-	Totals  []float64 // of weights
-	Squares []float64 // of the squares of the steps that events make; nil: not wanted
+	Totals  []float64 // of the weights
+	Squares []float64 // of the squares of the steps of the events; nil: not wanted
 }
 
-// newSums returns sums of so many rows, all 0, which lie in memory of the call.
+// sumMemory is kept between calls.
+type sumMemory struct{ totals, squares, thirds []float64 }
+
+// newSums returns sums of so many rows, all 0.
 func newSums(rows, bins int, sc *par.Scratch) *Sums {
-	memory := par.Kept[sumMemory](sc)
-	memory.totals = par.Grown(memory.totals, rows*bins)
-	clear(memory.totals)
-	return par.New(&sc.Arena, Sums{bins: bins, Totals: memory.totals})
+	kept := par.Kept[sumMemory](sc)
+	kept.totals = par.Grown(kept.totals, rows*bins)
+	clear(kept.totals)
+	return &Sums{bins: bins, Totals: kept.totals}
 }
 
 // Row returns the sums of weights before chunk k.
@@ -26,27 +28,40 @@ func (su *Sums) Row(k int) []float64 { return su.Totals[k*su.bins : (k+1)*su.bin
 // All returns the sums of weights over all records.
 func (su *Sums) All() []float64 { return su.Totals[len(su.Totals)-su.bins:] }
 
-// addRows turns rows of nb numbers, the first of them 0, into the sums of all rows
-// up to each.
+// addRows adds to each row of nb numbers the row before it.
 func addRows(rows []float64, nb int) {
 	for k := nb; k < len(rows); k++ {
 		rows[k] += rows[k-nb]
 	}
 }
 
-// AddSquares sums the squares of the steps that events make, where one of weight 1
-// makes the step unit[b], and returns the sums of their third powers over each bin.
+// addChunk adds the weights of chunk k to totals, by bin.
+func (rs *Records) addChunk(totals []float64, k int) {
+	lo, layout := rs.Chunks[k], rs.Layout
+	words := rs.Words[lo:rs.Chunks[k+1]]
+	if rs.Weights == nil {
+		for _, r := range words {
+			totals[layout.Bin(r)]++
+		}
+		return
+	}
+	weights := rs.Weights[lo:][:len(words)]
+	for i, r := range words {
+		totals[layout.Bin(r)] += weights[i]
+	}
+}
+
+// AddSquares sums the squares of the steps of the events, and returns the sums of their third powers over each bin. An event
+// of weight 1 in bin b makes the step unit[b].
 func AddSquares(su *Sums, rs *Records, unit []float64, sc *par.Scratch) []float64 {
 	chunks, nb := len(rs.Chunks)-1, su.bins
-	memory := par.Kept[sumMemory](sc)
-	memory.squares = par.Grown(memory.squares, (chunks+1)*nb)
-	clear(memory.squares)
-	memory.thirds = par.Grown(memory.thirds, (chunks+1)*nb)
-	clear(memory.thirds)
+	kept := par.Kept[sumMemory](sc)
+	kept.squares, kept.thirds = par.Grown(kept.squares, (chunks+1)*nb), par.Grown(kept.thirds, (chunks+1)*nb)
+	clear(kept.squares)
+	clear(kept.thirds)
 	sc.Team.Run(chunks, func(k int) {
-		row := (k + 1) * nb
-		squares, thirds := memory.squares[row:row+nb], memory.thirds[row:row+nb]
-		lo := rs.Chunks[k]
+		lo, row := rs.Chunks[k], (k+1)*nb
+		squares, thirds := kept.squares[row:row+nb], kept.thirds[row:row+nb]
 		for i, r := range rs.Words[lo:rs.Chunks[k+1]] {
 			b := rs.Bin(r)
 			e := rs.Weights[lo+i] * unit[b]
@@ -54,15 +69,8 @@ func AddSquares(su *Sums, rs *Records, unit []float64, sc *par.Scratch) []float6
 			thirds[b] += e * e * e
 		}
 	})
-	addRows(memory.squares, nb)
-	addRows(memory.thirds, nb)
-	su.Squares = memory.squares
-	return memory.thirds[chunks*nb:]
-}
-
-// sumMemory is that of the sums over the records before each chunk.
-type sumMemory struct {
-	totals  []float64 // sums of weights per chunk and bin
-	squares []float64 // sums of squared steps per chunk and bin
-	thirds  []float64 // sums of their third powers
+	addRows(kept.squares, nb)
+	addRows(kept.thirds, nb)
+	su.Squares = kept.squares
+	return kept.thirds[chunks*nb:]
 }

@@ -1,4 +1,4 @@
-// Package radix sorts events by a number of theirs: a score, or a mass.
+// Package radix sorts events by their scores or other numbers.
 package radix
 
 import (
@@ -7,12 +7,11 @@ import (
 	"github.com/libmode/libmode/core/internal/lanes"
 )
 
-// Float is what can be sorted by.
+// Float is the type of the numbers.
 type Float = lanes.Float
 
-// Key maps numbers onto integers in the same order; -0.0 and 0.0 share one.
-// Low bits that are 0 in a number are 0 in its key, so that one that was
-// once float32 has a short key.
+// Key maps numbers onto integers in the same order. It maps -0.0 and 0.0 onto the same integer. Low bits that are 0 in a
+// number are 0 in its key, so that a number that was once a float32 has a short key.
 func Key(s float64) uint64 {
 	b := math.Float64bits(s)
 	magnitude := b &^ signBit

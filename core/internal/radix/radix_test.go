@@ -70,7 +70,7 @@ func TestSort(t *testing.T) {
 				la := NewLayout[float64](lowest, highest, set, n, bins)
 				words := make([]uint64, n)
 				for i, x := range numbers {
-					words[i] = la.Record(x, i%bins, i)
+					words[i] = la.record(x, i%bins, i)
 				}
 				Sort(words, []uint32{0, uint32(n)}, &la, numbers)
 				seen := make([]bool, n)
@@ -103,7 +103,7 @@ func TestManyOfOneCutKey(t *testing.T) {
 	la := NewLayout[float64](slices.Min(numbers), slices.Max(numbers), math.MaxUint64, 1<<20, 32)
 	words, want := make([]uint64, n), make([]int, n)
 	for i, x := range numbers {
-		words[i], want[i] = la.Record(x, rng.IntN(32), i), i
+		words[i], want[i] = la.record(x, rng.IntN(32), i), i
 		if (i+1)%few == 0 {
 			starts = append(starts, uint32(i+1))
 		}
@@ -131,8 +131,8 @@ func TestWordsAreNumbers(t *testing.T) {
 		}
 	}
 	la := NewLayout[float64](-math.MaxFloat64, math.MaxFloat64, math.MaxUint64, 1<<20, 32)
-	check(la.Record(-math.MaxFloat64, 0, 0))
-	check(la.Record(math.MaxFloat64, 31, 1<<20-1))
+	check(la.record(-math.MaxFloat64, 0, 0))
+	check(la.record(math.MaxFloat64, 31, 1<<20-1))
 }
 
 // With one bin and more than 2^31 events the index alone fills the lower half of a

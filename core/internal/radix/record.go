@@ -6,33 +6,28 @@ import (
 	"github.com/libmode/libmode/core/internal/lanes"
 )
 
-// Layout says how a record packs an event into one word: from the highest bit
-// down, the key of the number that it is sorted by, its bin and its index. Sorted
-// records are events in order of that number, with all that a loop over them needs
-// beside it.
+// Layout says how a record packs an event into one word: from the highest bit down, the key of the number by which it is
+// sorted, its bin and its index. Sorted records are events in order of that number.
 //
-// Keys are distances to the lowest number's, without the low bits that are 0 in all of
-// them. Those of float32 numbers fill the upper half of the record where the lower one has
-// room for the rest.
+// A key is the distance to the key of the lowest number, without the low bits that are 0 in all of them. The keys of float32
+// numbers fill the upper half of the record, if the lower half has room for the rest.
 //
-// Words are from 2^52 to below 2^63 - 2^52, as lanes.SortNear wants them.
-//
-// All shifts are below 64; where the code says so, with & 63, the compiler
-// leaves out what Go needs for larger ones.
+// Words are from 2^52 to below 2^63 - 2^52, as lanes.SortNear demands. All shifts are below 64, which & 63 tells the
+// compiler.
 type Layout struct {
-	Half      bool // keys are of HalfKeys
+	Half      bool // the keys are lanes.HalfKeys
 	BinShift  uint
-	HalfBase  uint32 // what a HalfKey is the distance to
-	base      uint64 // what another key is the distance to, the lowest
-	zeros     uint   // low bits that are 0 in every key's distance to base
-	cut       uint   // further low bits for which there is no room
+	HalfBase  uint32 // is subtracted from a HalfKey
+	base      uint64 // is subtracted from another key: the lowest
+	zeros     uint   // low bits that are 0 in all distances to base
+	cut       uint   // further low bits, for which there is no room
 	keyShift  uint
-	IndexMask uint64 // leaves a record's index of it
+	IndexMask uint64
 	binMask   uint64
 }
 
-// NewLayout returns the layout of events with indices below n, in bins bins, and with
-// numbers from lowest to highest in which no bit is set that is not in set.
+// NewLayout returns the layout for n events in so many bins, with numbers from lowest to highest in which no bit is set that
+// is not in set.
 func NewLayout[T Float](lowest, highest float64, set uint64, n, bins int) Layout {
 	var la Layout
 	la.BinShift = bitsFor(n)
@@ -63,43 +58,42 @@ const (
 	markBit    = 61      // is set in all other words, above their keys
 )
 
-// bitsFor returns the number of bits that numbers 0..n-1 need.
+// bitsFor returns the number of bits of the numbers 0..n-1.
 func bitsFor(n int) uint { return uint(bits.Len64(uint64(n - 1))) }
 
-// Record returns the record of an event, for a layout that is not Half.
-func (la *Layout) Record(number float64, bin, index int) uint64 {
+// record returns the record of an event, for a layout that is not Half.
+func (la *Layout) record(number float64, bin, index int) uint64 {
 	key := (Key(number) - la.base) >> ((la.zeros + la.cut) & 63)
 	return 1<<markBit | key<<(la.keyShift&63) | uint64(bin)<<(la.BinShift&63) | uint64(index)
 }
 
-// Records sets dst to the records of events, the first of which has index lo, for a layout that is not Half. A mask leaves
-// their bins of the numbers.
-func (la *Layout) Records(dst []uint64, scores []float64, numbers []uint32, mask uint32, lo int) {
-	copied := *la
-	for i, s := range scores {
-		dst[i] = copied.Record(s, int(numbers[i]&mask), lo+i)
+// Records sets dst to the records of the events from lo on, for a layout that is not Half. The bins are in the bits of the
+// mask.
+func Records[T Float](dst []uint64, la *Layout, numbers []T, bins []uint32, mask uint32, lo int) {
+	copied := *la // in registers
+	for i, x := range numbers {
+		dst[i] = copied.record(float64(x), int(bins[i]&mask), lo+i)
 	}
 }
 
-// Pack returns the record of an event that has no bin, for any layout.
+// Pack returns the record of an event without a bin, for any layout.
 func Pack[T Float](la *Layout, number T, index int) uint64 {
 	if la.Half {
 		return uint64(lanes.HalfKey(float32(number))-la.HalfBase)<<32 | uint64(index)
 	}
-	return la.Record(float64(number), 0, index)
+	return la.record(float64(number), 0, index)
 }
 
-// Index returns the index that a record holds.
+// Index returns the index of a record.
 func (la *Layout) Index(record uint64) int { return int(record & la.IndexMask) }
 
-// Bin returns the bin that a record holds.
+// Bin returns the bin of a record.
 func (la *Layout) Bin(record uint64) int { return int(record >> (la.BinShift & 63) & la.binMask) }
 
-// Key returns the key that a record holds. Equal numbers have equal keys.
+// Key returns the key of a record. Equal numbers have equal keys.
 func (la *Layout) Key(record uint64) uint64 { return record >> (la.keyShift & 63) }
 
-// Exact reports whether records hold their numbers whole, so that those of equal keys
-// are equal.
+// Exact reports whether records of equal keys have equal numbers.
 func (la *Layout) Exact() bool { return la.cut == 0 }
 
 // Number returns the number of a record, if the layout is exact.

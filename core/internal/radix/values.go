@@ -1,6 +1,9 @@
 package radix
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // SortValues returns records of the values, in increasing order, and their layout: Layout.Index is the place of a value.
 // NaNs have no record. The records use the memory of words.
@@ -11,7 +14,7 @@ func SortValues[T Float](words []uint64, values []T) ([]uint64, Layout) {
 			lowest, highest, bits = min(lowest, x), max(highest, x), bits|math.Float64bits(x)
 		}
 	}
-	words = words[:0]
+	words = slices.Grow(words[:0], len(values))
 	if lowest > highest {
 		return words, Layout{}
 	}

@@ -1,5 +1,0 @@
-//go:build !linux
-
-package par
-
-func adviseHuge[E any](s []E) {}
