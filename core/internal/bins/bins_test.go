@@ -88,7 +88,7 @@ func checkBinning(t *testing.T, ev events.Events[float64], o Options, edges []fl
 	}
 	sc := par.Take()
 	defer sc.Give()
-	sel, err := events.Select(ev, nil, limits, sc)
+	sel, err := events.Select(ev, nil, nil, limits, sc)
 	require.NoError(t, err)
 	bs, err := New(sel, &o, sc)
 	require.NoError(t, err)

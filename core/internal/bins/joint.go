@@ -36,7 +36,7 @@ func JointCells[T events.Float](masses [][]T, index []uint32, axes []Axis, in *e
 
 // binAxis returns the bins of one variable, and the selection that has the bin of each event.
 func binAxis[T events.Float](mass []T, index []uint32, ax Axis, sc *par.Scratch) (*Bins, *events.Selection[T], error) {
-	sel, err := events.SelectMasses(events.Events[T]{Mass: mass}, index, ax.Limits, sc)
+	sel, err := events.Select(events.Events[T]{Mass: mass}, index, nil, ax.Limits, sc)
 	if err != nil {
 		return nil, nil, err
 	}

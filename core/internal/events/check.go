@@ -2,6 +2,7 @@ package events
 
 import (
 	"math"
+	"slices"
 
 	"github.com/libmode/libmode/core/internal/errs"
 	"github.com/libmode/libmode/core/internal/lanes"
@@ -24,7 +25,7 @@ const Block = 1 << 11
 // cells. If no mass range is given, it becomes the range of the masses.
 func (sel *Selection[T]) check(sc *par.Scratch) error {
 	sel.setParts(sc)
-	tidy := sel.isTidy()
+	tidy := !slices.Contains(sel.cellOf, NoPair)
 	sc.Team.Run(len(sel.Parts), func(k int) {
 		p := &sel.Parts[k]
 		p.failed = sel.checkPart(p, tidy)
@@ -96,7 +97,7 @@ func (sel *Selection[T]) checkAll(p *Part, lo, hi int) bool {
 	}
 	// Adding 0 turns -0 into 0, so that the result does not depend on which of the two was found.
 	p.found.merge(&Stats{
-		N: hi - lo, ScoreBits: seen.Bits, WeightMin: math.Inf(1), WeightMax: math.Inf(-1),
+		N: hi - lo, WeightMin: math.Inf(1), WeightMax: math.Inf(-1),
 		MassMin: float64(seen.MassMin) + 0, MassMax: float64(seen.MassMax) + 0,
 		ScoreMin: float64(seen.ScoreMin) + 0, ScoreMax: float64(seen.ScoreMax) + 0,
 	})
@@ -140,7 +141,6 @@ func (sel *Selection[T]) checkEach(p *Part, lo, hi int) error {
 		found.N++
 		found.MassMin, found.MassMax = min(found.MassMin, float64(m)), max(found.MassMax, float64(m))
 		found.ScoreMin, found.ScoreMax = min(found.ScoreMin, float64(s)), max(found.ScoreMax, float64(s))
-		found.ScoreBits |= math.Float64bits(float64(s))
 		scoreCell, massCell := sel.ScoreCells.Of(s), sel.MassCells.Of(m)
 		p.Scores[scoreCell]++
 		p.Masses[massCell]++
@@ -148,9 +148,6 @@ func (sel *Selection[T]) checkEach(p *Part, lo, hi int) error {
 			massCell = sel.cellOf[i]
 		}
 		sel.Pairs[i] = scoreCell<<BinBits | massCell
-	}
-	if lanes.IsFloat32[T]() {
-		found.ScoreBits = lanes.SingleBits
 	}
 	p.found = found
 	return nil

@@ -19,7 +19,7 @@ func LookInside[T Float](masses [][]T, index []uint32, limits []Limits, sc *par.
 	outside := make([]bool, n)
 	in.Count = n
 	for k, mass := range masses {
-		sel := selectMasses(Events[T]{Mass: mass}, index, limits[k])
+		sel := newSelection(Events[T]{Mass: mass}, index, nil, limits[k])
 		if err := sel.check(sc); err != nil {
 			return in, errs.OfVariable(k, err)
 		}

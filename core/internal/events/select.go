@@ -2,7 +2,6 @@ package events
 
 import (
 	"math"
-	"slices"
 
 	"github.com/libmode/libmode/core/internal/errs"
 	"github.com/libmode/libmode/core/internal/lanes"
@@ -47,52 +46,17 @@ type memory struct {
 	parts         []Part
 }
 
-// Select checks events, selects those that take part, and counts them by cell.
-func Select[T Float](ev Events[T], index []uint32, li Limits, sc *par.Scratch) (*Selection[T], error) {
-	sel := newSelection(ev, index, li)
-	sel.setScoreCells()
-	sel.setMassCells()
-	return sel.checked(sc)
-}
-
-// SelectMasses is Select without the scores.
-func SelectMasses[T Float](ev Events[T], index []uint32, li Limits, sc *par.Scratch) (*Selection[T], error) {
-	return selectMasses(ev, index, li).checked(sc)
-}
-
-// SelectScores is Select for events whose cells of several variables are known: those with NoPair take no part.
-func SelectScores[T Float](ev Events[T], index, cellOf []uint32, score [2]float64, sc *par.Scratch) (*Selection[T], error) {
-	ev.Mass, ev.Masses = ev.Score, nil // which are inside the infinite range
-	sel := newSelection(ev, index, Limits{Score: score, Mass: [2]float64{math.Inf(-1), math.Inf(1)}})
-	sel.cellOf, sel.MassCells = cellOf, Cells[T]{Count: 1}
-	sel.setScoreCells()
-	return sel.checked(sc)
-}
-
-func newSelection[T Float](ev Events[T], index []uint32, li Limits) *Selection[T] {
-	return &Selection[T]{
-		Events: ev, index: index, ignoreMissing: li.IgnoreMissing, MassLo: li.Mass[0], MassHi: li.Mass[1],
-		scoreLo: max(li.Score[0], -math.MaxFloat64), scoreHi: min(li.Score[1], math.MaxFloat64),
-	}
-}
-
-func selectMasses[T Float](ev Events[T], index []uint32, li Limits) *Selection[T] {
-	ev.Score, li.Score = nil, [2]float64{math.Inf(-1), math.Inf(1)}
-	sel := newSelection(ev, index, li)
-	sel.ScoreCells = Cells[T]{Count: 1}
-	sel.setMassCells()
-	return sel
-}
-
-// checked returns the selection, or an error if an event is bad or none takes part.
-func (sel *Selection[T]) checked(sc *par.Scratch) (*Selection[T], error) {
+// Select checks events, selects those that take part, and counts them by cell. If there are no scores, only masses and
+// weights are checked. If the cells of several variables are given, they replace the masses, and events with NoPair take no
+// part.
+func Select[T Float](ev Events[T], index, cellOf []uint32, li Limits, sc *par.Scratch) (*Selection[T], error) {
+	sel := newSelection(ev, index, cellOf, li)
 	if err := sel.check(sc); err != nil {
 		return nil, err
 	}
-	if sel.N > 0 {
-		return sel, nil
-	}
 	switch {
+	case sel.N > 0:
+		return sel, nil
 	case len(sel.Mass) == 0:
 		return nil, errs.Of(errs.ErrNoEvents, "no event selected: mass is empty (length 0)")
 	case math.IsInf(sel.MassLo, -1):
@@ -102,22 +66,34 @@ func (sel *Selection[T]) checked(sc *par.Scratch) (*Selection[T], error) {
 		"check mass_range (or edges) and the unit of mass", len(sel.Mass), sel.MassLo, sel.MassHi)
 }
 
-// setScoreCells sets the cells into which records are put. A few records are all but sorted by a small cell each; many are
-// put into larger cells, each of which is sorted in cache.
-func (sel *Selection[T]) setScoreCells() {
-	n := len(sel.Score)
-	count := powerOfTwo(n/1024, 1<<8, 1<<11)
-	if n <= 1<<14 {
-		count = powerOfTwo(n/2, 1, 1<<13)
+// newSelection returns a selection that has not been checked.
+func newSelection[T Float](ev Events[T], index, cellOf []uint32, li Limits) *Selection[T] {
+	sel := &Selection[T]{
+		Events: ev, index: index, cellOf: cellOf, ignoreMissing: li.IgnoreMissing, MassLo: li.Mass[0], MassHi: li.Mass[1],
+		scoreLo: max(li.Score[0], -math.MaxFloat64), scoreHi: min(li.Score[1], math.MaxFloat64),
+		ScoreCells: Cells[T]{Count: 1}, MassCells: Cells[T]{Count: 1},
 	}
-	sel.ScoreCells = newCells(sel.Score, sel.scoreLo, sel.scoreHi, count)
+	n := len(ev.Score)
+	if ev.Score == nil {
+		n, sel.scoreLo, sel.scoreHi = len(ev.Mass), -math.MaxFloat64, math.MaxFloat64
+	} else {
+		sel.ScoreCells = newCells(ev.Score, sel.scoreLo, sel.scoreHi, scoreCells(n))
+	}
+	if cellOf != nil {
+		sel.Mass, sel.MassLo, sel.MassHi = ev.Score, math.Inf(-1), math.Inf(1)
+	} else {
+		sel.MassCells = newCells(ev.Mass, sel.MassLo, sel.MassHi, powerOfTwo(max(n/8, min(n, 1<<13)), 64, 1<<14))
+	}
+	return sel
 }
 
-// setMassCells sets the cells by which masses find their bins. They are so many that edges divide only a few of them.
-func (sel *Selection[T]) setMassCells() {
-	n := len(sel.Mass)
-	count := powerOfTwo(max(n/8, min(n, 1<<13)), 64, 1<<14)
-	sel.MassCells = newCells(sel.Mass, sel.MassLo, sel.MassHi, count)
+// scoreCells returns the number of cells for n records. A cell of a few records leaves little to sort; a larger cell is
+// sorted in cache.
+func scoreCells(n int) int {
+	if n <= 1<<14 {
+		return powerOfTwo(n/2, 1, 1<<13)
+	}
+	return powerOfTwo(n/1024, 1<<8, 1<<11)
 }
 
 // TakesPart reports whether event i, which has been checked, enters the loss.
@@ -184,6 +160,3 @@ func (sel *Selection[T]) CheckMassRange() error {
 	}
 	return nil
 }
-
-// isTidy reports whether the fast check may be tried: all events have a cell of several variables, or there is one.
-func (sel *Selection[T]) isTidy() bool { return !slices.Contains(sel.cellOf, NoPair) }

@@ -7,7 +7,6 @@ type Stats struct {
 	N                  int
 	MassMin, MassMax   float64
 	ScoreMin, ScoreMax float64
-	ScoreBits          uint64 // the bits that are set in any score
 	WeightMin          float64
 	WeightMax          float64
 }
@@ -21,6 +20,5 @@ func (st *Stats) merge(other *Stats) {
 	st.N += other.N
 	st.MassMin, st.MassMax = min(st.MassMin, other.MassMin), max(st.MassMax, other.MassMax)
 	st.ScoreMin, st.ScoreMax = min(st.ScoreMin, other.ScoreMin), max(st.ScoreMax, other.ScoreMax)
-	st.ScoreBits |= other.ScoreBits
 	st.WeightMin, st.WeightMax = min(st.WeightMin, other.WeightMin), max(st.WeightMax, other.WeightMax)
 }

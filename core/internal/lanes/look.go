@@ -1,7 +1,5 @@
 package lanes
 
-import "math"
-
 // Cells are cells of equal width: that of x is (x - Lo) Scale, cut off, at least 0 and at most
 // Last.
 type Cells[T Float] struct{ Lo, Scale, Last T }
@@ -21,12 +19,8 @@ func (ce *Cells[T]) Of(x T) uint32 {
 // Seen is what Look finds out about events.
 type Seen[T Float] struct {
 	ScoreMin, ScoreMax, MassMin, MassMax T
-	Bits                                 uint64 // every bit that is set in some score; SingleBits of float32 ones
-	Number                               bool   // no score and no mass is a NaN; the rest holds only then
+	Number                               bool // no score and no mass is a NaN; the rest holds only then
 }
-
-// SingleBits are the bits of a float64 that a float32 may set: 29 digits fewer.
-const SingleBits = math.MaxUint64 &^ (1<<29 - 1)
 
 // look is Look for one type of events.
 type look[T Float] func(scores, masses []T, ofScore, ofMass Cells[T], pairs []uint32) Seen[T]
@@ -50,7 +44,7 @@ func Look[T Float](scores, masses []T, ofScore, ofMass Cells[T], pairs []uint32)
 }
 
 func lookGo[T Float](scores, masses []T, ofScore, ofMass Cells[T], pairs []uint32) Seen[T] {
-	seen := Seen[T]{scores[0], scores[0], masses[0], masses[0], 0, true}
+	seen := Seen[T]{scores[0], scores[0], masses[0], masses[0], true}
 	sMin, sMax, mMin, mMax := scores[0], scores[0], masses[0], masses[0]
 	masses, pairs = masses[:len(scores)], pairs[:len(scores)]
 	for i, s := range scores {
@@ -62,13 +56,9 @@ func lookGo[T Float](scores, masses []T, ofScore, ofMass Cells[T], pairs []uint3
 			}
 			sMin, sMax, mMin, mMax = min(sMin, s), max(sMax, s), min(mMin, m), max(mMax, m)
 		}
-		seen.Bits |= math.Float64bits(float64(s))
 	}
 	for i, s := range scores {
 		pairs[i] = ofScore.Of(s)<<BinBits | ofMass.Of(masses[i])
-	}
-	if IsFloat32[T]() {
-		seen.Bits = SingleBits
 	}
 	seen.ScoreMin, seen.ScoreMax, seen.MassMin, seen.MassMax = sMin, sMax, mMin, mMax
 	return seen

@@ -40,9 +40,9 @@ func lookWhole32(scores, masses []float32, ofScore, ofMass Cells[float32], pairs
 	var numbers [8]int32
 	number.Store(&numbers)
 	archsimd.ClearAVXUpperBits()
-	seen := Seen[float32]{ends[0][0], ends[1][0], ends[2][0], ends[3][0], SingleBits, true}
+	seen := Seen[float32]{ends[0][0], ends[1][0], ends[2][0], ends[3][0], true}
 	for i, number := range numbers {
-		seen.merge(&Seen[float32]{ends[0][i], ends[1][i], ends[2][i], ends[3][i], SingleBits, number != 0})
+		seen.merge(&Seen[float32]{ends[0][i], ends[1][i], ends[2][i], ends[3][i], number != 0})
 	}
 	return seen
 }
@@ -50,7 +50,6 @@ func lookWhole32(scores, masses []float32, ofScore, ofMass Cells[float32], pairs
 func (seen *Seen[T]) merge(other *Seen[T]) {
 	seen.ScoreMin, seen.ScoreMax = min(seen.ScoreMin, other.ScoreMin), max(seen.ScoreMax, other.ScoreMax)
 	seen.MassMin, seen.MassMax = min(seen.MassMin, other.MassMin), max(seen.MassMax, other.MassMax)
-	seen.Bits |= other.Bits
 	seen.Number = seen.Number && other.Number
 }
 
@@ -72,12 +71,11 @@ func lookWhole64(scores, masses []float64, ofScore, ofMass Cells[float64], pairs
 	mLo, mScale, mLast := archsimd.BroadcastFloat64x4(ofMass.Lo), archsimd.BroadcastFloat64x4(ofMass.Scale), archsimd.BroadcastFloat64x4(ofMass.Last)
 	var zero four
 	sMin, mMin := archsimd.LoadFloat64x4Slice(scores), archsimd.LoadFloat64x4Slice(masses)
-	sMax, mMax, number, bits := sMin, mMin, sMin.Equal(sMin).ToInt64x4(), sMin.AsInt64x4()
+	sMax, mMax, number := sMin, mMin, sMin.Equal(sMin).ToInt64x4()
 	for len(scores) >= 4 && len(masses) >= 4 && len(pairs) >= 4 {
 		s, m := archsimd.LoadFloat64x4Slice(scores), archsimd.LoadFloat64x4Slice(masses)
 		sMin, sMax, mMin, mMax = sMin.Min(s), sMax.Max(s), mMin.Min(m), mMax.Max(m)
 		number = number.And(s.Equal(s).ToInt64x4()).And(m.Equal(m).ToInt64x4())
-		bits = bits.Or(s.AsInt64x4())
 		c := s.Sub(sLo).Mul(sScale).Min(sLast).Max(zero).ConvertToInt32()
 		d := m.Sub(mLo).Mul(mScale).Min(mLast).Max(zero).ConvertToInt32()
 		c.ShiftAllLeft(BinBits).Or(d).AsUint32x4().StoreSlice(pairs)
@@ -88,13 +86,12 @@ func lookWhole64(scores, masses []float64, ofScore, ofMass Cells[float64], pairs
 	sMax.Store(&ends[1])
 	mMin.Store(&ends[2])
 	mMax.Store(&ends[3])
-	var numbers, set [4]int64
+	var numbers [4]int64
 	number.Store(&numbers)
-	bits.Store(&set)
 	archsimd.ClearAVXUpperBits()
-	seen := Seen[float64]{ends[0][0], ends[1][0], ends[2][0], ends[3][0], 0, true}
+	seen := Seen[float64]{ends[0][0], ends[1][0], ends[2][0], ends[3][0], true}
 	for i, number := range numbers {
-		seen.merge(&Seen[float64]{ends[0][i], ends[1][i], ends[2][i], ends[3][i], uint64(set[i]), number != 0})
+		seen.merge(&Seen[float64]{ends[0][i], ends[1][i], ends[2][i], ends[3][i], number != 0})
 	}
 	return seen
 }

@@ -12,7 +12,7 @@ import (
 // binned returns the MoDe loss, or the flatness loss, of events with one mass, which is variable k.
 func (pt part[T]) binned(k int) (walk.Result, error) {
 	v, o := pt.plan.variable(k)
-	sel, err := events.Select(pt.ev, pt.index, v.Limits, pt.sc)
+	sel, err := events.Select(pt.ev, pt.index, nil, v.Limits, pt.sc)
 	if err != nil {
 		return walk.Result{}, err
 	}

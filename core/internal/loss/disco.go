@@ -13,7 +13,7 @@ import (
 func (pt part[T]) disco(k int) (walk.Result, error) {
 	limits := pt.plan.Variables[k].Limits
 	limits.Score = [2]float64{math.Inf(-1), math.Inf(1)}
-	sel, err := events.Select(pt.ev, pt.index, limits, pt.sc)
+	sel, err := events.Select(pt.ev, pt.index, nil, limits, pt.sc)
 	if err != nil {
 		return walk.Result{}, err
 	}

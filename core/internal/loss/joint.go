@@ -26,7 +26,7 @@ func (pt part[T]) joint() (walk.Result, error) {
 	if err != nil {
 		return walk.Result{}, err
 	}
-	sel, err := events.SelectScores(pt.ev, pt.index, cellOf, o.Score, pt.sc)
+	sel, err := events.Select(pt.ev, pt.index, cellOf, pt.plan.Variables[0].Limits, pt.sc)
 	if err != nil {
 		return walk.Result{}, err
 	}

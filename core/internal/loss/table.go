@@ -71,11 +71,7 @@ func inspect[T events.Float](ev events.Events[T], p *Plan, sc *par.Scratch) (*ev
 		ev, index = di.Events, di.Index
 	}
 	v, o := p.variable(0)
-	choose := events.Select[T]
-	if ev.Score == nil {
-		ev.Score, choose = ev.Mass, events.SelectMasses[T]
-	}
-	sel, err := choose(ev, index, v.Limits, sc)
+	sel, err := events.Select(ev, index, nil, v.Limits, sc)
 	if err != nil {
 		return nil, settled{}, err
 	}

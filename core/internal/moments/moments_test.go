@@ -35,7 +35,7 @@ func TestProjection(t *testing.T) {
 		}
 		ev.Score = ev.Mass
 		sc := par.Take()
-		sel, err := events.Select(ev, nil, events.Limits{Mass: [2]float64{0, 100}, Score: unlimited}, sc)
+		sel, err := events.Select(ev, nil, nil, events.Limits{Mass: [2]float64{0, 100}, Score: unlimited}, sc)
 		require.NoError(t, err)
 		bs, err := bins.New(sel, &b, sc)
 		require.NoError(t, err)

@@ -36,7 +36,7 @@ func sorted[T events.Float](t *testing.T, ev events.Events[T], asked int) (*bins
 	t.Helper()
 	sc, unlimited := par.Take(), [2]float64{math.Inf(-1), math.Inf(1)}
 	o := bins.Options{Asked: asked}
-	sel, err := events.Select(ev, nil, events.Limits{Mass: unlimited, Score: unlimited}, sc)
+	sel, err := events.Select(ev, nil, nil, events.Limits{Mass: unlimited, Score: unlimited}, sc)
 	require.NoError(t, err)
 	bs, err := bins.New(sel, &o, sc)
 	require.NoError(t, err)

@@ -17,7 +17,7 @@ type Records struct {
 	Words   []uint64
 	Weights []float64 // in order of the words; nil: all weights are 1
 	Chunks  []int     // chunk k has the records Chunks[k] .. Chunks[k+1]-1
-	scores  []float64 // in order of the words; nil: the words have the whole scores
+	scores  []float64 // in order of the words; nil: the words are Half
 }
 
 // memory is kept between calls.
@@ -32,14 +32,14 @@ func newRecords[T events.Float](sel *events.Selection[T], bs *bins.Bins, sc *par
 	kept := par.Kept[memory](sc)
 	kept.words = par.Grown(kept.words, sel.N)
 	rs := &Records{
-		Layout: radix.NewLayout[T](sel.ScoreMin, sel.ScoreMax, sel.ScoreBits, len(sel.Score), bs.Count()),
+		Layout: radix.NewLayout[T](sel.ScoreMin, sel.ScoreMax, len(sel.Score), bs.Count()),
 		Words:  kept.words,
 	}
 	if sel.Weight != nil {
 		kept.weights = par.Grown(kept.weights, sel.N)
 		rs.Weights = kept.weights
 	}
-	if !rs.Exact() {
+	if !rs.Half {
 		kept.scores = par.Grown(kept.scores, sel.N)
 		rs.scores = kept.scores
 	}
@@ -98,7 +98,7 @@ func fill[T events.Float](rs *Records, made *[fillBlock]uint64, sel *events.Sele
 	}
 }
 
-// fetchScores brings the scores of the records lo..hi-1 into their order, if the words do not have them.
+// fetchScores brings the scores of the records lo..hi-1 into their order, if the words are not Half.
 func fetchScores[T events.Float](rs *Records, lo, hi int, scores []T) {
 	if rs.scores == nil {
 		return
@@ -149,18 +149,15 @@ func (rs *Records) Decode(lo, hi int, scores []float64, numbers []uint32) {
 	for i, r := range words {
 		numbers[i] = uint32(layout.Bin(r))
 	}
-	if rs.scores != nil {
-		copy(scores, rs.scores[lo:hi])
-		return
-	}
-	for i, r := range words {
-		scores[i] = layout.Number(r)
-	}
+	copy(scores, rs.scores[lo:hi])
 }
 
 // Tied reports whether the records i and j have equal scores.
 func (rs *Records) Tied(i, j int) bool {
-	return rs.Key(rs.Words[i]) == rs.Key(rs.Words[j]) && (rs.scores == nil || rs.scores[i] == rs.scores[j])
+	if rs.Half {
+		return rs.Key(rs.Words[i]) == rs.Key(rs.Words[j])
+	}
+	return rs.scores[i] == rs.scores[j]
 }
 
 // Effective returns the number of effective events, (sum w)^2 / sum w^2.

@@ -7,19 +7,17 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/libmode/libmode/core/internal/lanes"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
-// Keys keep the order of numbers, give them back, and do not tell 0 from -0.
+// Keys keep the order of numbers, and do not tell 0 from -0.
 func TestKey(t *testing.T) {
 	scores := []float64{
 		-math.MaxFloat64, -1.5, -1, -math.SmallestNonzeroFloat64, 0,
 		math.SmallestNonzeroFloat64, 1e-300, 0.5, math.Nextafter(0.5, 1), 1, math.MaxFloat64,
 	}
 	for i, s := range scores {
-		assert.Equal(t, s, Value(Key(s)))
 		if i > 0 {
 			assert.Greater(t, Key(s), Key(scores[i-1]), "%v", s)
 		}
@@ -60,14 +58,13 @@ func TestSort(t *testing.T) {
 	for _, n := range []int{1, 2, 7, 8, 23, 24, 1_000, 100_000} {
 		for name, numbers := range sets(n) {
 			for _, bins := range []int{1, 3} {
-				lowest, highest, set := slices.Min(numbers), slices.Max(numbers), uint64(0)
+				lowest, highest := slices.Min(numbers), slices.Max(numbers)
 				want := make([]int, n)
-				for i, x := range numbers {
-					set |= math.Float64bits(x)
+				for i := range numbers {
 					want[i] = i
 				}
 				slices.SortStableFunc(want, func(a, b int) int { return cmp.Compare(numbers[a], numbers[b]) })
-				la := NewLayout[float64](lowest, highest, set, n, bins)
+				la := NewLayout[float64](lowest, highest, n, bins)
 				words := make([]uint64, n)
 				for i, x := range numbers {
 					words[i] = la.record(x, i%bins, i)
@@ -81,16 +78,13 @@ func TestSort(t *testing.T) {
 					require.Equal(t, numbers[i], numbers[index], "%s, n = %d", name, n)
 					require.True(t, bins > 1 || index == i, "%s, n = %d", name, n)
 					require.Equal(t, index%bins, la.Bin(words[k]))
-					if la.Exact() {
-						require.Equal(t, numbers[i]+0, la.Number(words[k]))
-					}
 				}
 			}
 		}
 	}
 }
 
-// Many records of one cut key, in cells of a few, come out in order of their numbers and then of index: they are first
+// Many records of one cut key, in cells of a few, come out in order of their numbers: they are first
 // in order of their bins.
 func TestManyOfOneCutKey(t *testing.T) {
 	const n, few = 1_000, 10
@@ -100,7 +94,7 @@ func TestManyOfOneCutKey(t *testing.T) {
 	for i := 1; i < n; i++ {
 		numbers[i] = 0.5 + float64(i/few*few+rng.IntN(few))*0x1p-53
 	}
-	la := NewLayout[float64](slices.Min(numbers), slices.Max(numbers), math.MaxUint64, 1<<20, 32)
+	la := NewLayout[float64](slices.Min(numbers), slices.Max(numbers), 1<<20, 32)
 	words, want := make([]uint64, n), make([]int, n)
 	for i, x := range numbers {
 		words[i], want[i] = la.record(x, rng.IntN(32), i), i
@@ -112,7 +106,7 @@ func TestManyOfOneCutKey(t *testing.T) {
 	slices.SortStableFunc(want, func(a, b int) int { return cmp.Compare(numbers[a], numbers[b]) })
 	Sort(words, starts, &la, numbers)
 	for k, i := range want {
-		require.Equal(t, i, la.Index(words[k]))
+		require.Equal(t, numbers[i], numbers[la.Index(words[k])])
 	}
 }
 
@@ -124,13 +118,13 @@ func TestWordsAreNumbers(t *testing.T) {
 		assert.True(t, x >= 0x1p-1022 && x < math.MaxFloat64, "%x", word)
 	}
 	for _, ends := range [][2]float32{{0, 1}, {0.5, 0.5}, {-1, 1}, {-math.MaxFloat32, math.MaxFloat32}, {0, math.MaxFloat32}} {
-		la := NewLayout[float32](float64(ends[0]), float64(ends[1]), lanes.SingleBits, 1<<20, 32)
+		la := NewLayout[float32](float64(ends[0]), float64(ends[1]), 1<<20, 32)
 		for _, s := range ends {
 			check(Pack(&la, s, 1<<20-1))
-			assert.Equal(t, float64(s), la.Number(Pack(&la, s, 0)))
+			assert.True(t, !la.Half || la.Number(Pack(&la, s, 0)) == float64(s))
 		}
 	}
-	la := NewLayout[float64](-math.MaxFloat64, math.MaxFloat64, math.MaxUint64, 1<<20, 32)
+	la := NewLayout[float64](-math.MaxFloat64, math.MaxFloat64, 1<<20, 32)
 	check(la.record(-math.MaxFloat64, 0, 0))
 	check(la.record(math.MaxFloat64, 31, 1<<20-1))
 }
@@ -142,7 +136,7 @@ func TestHalfRecordsHaveRoomForTheBin(t *testing.T) {
 		events, bins int
 		half         bool
 	}{{1 << 31, 1, true}, {1<<31 + 1, 1, false}, {math.MaxUint32, 1, false}, {1 << 27, 32, true}, {1<<27 + 1, 32, false}} {
-		la := NewLayout[float32](0, 1, 0, c.events, c.bins)
+		la := NewLayout[float32](0, 1, c.events, c.bins)
 		assert.Equal(t, c.half, la.Half, "%d events, %d bins", c.events, c.bins)
 	}
 }

@@ -9,7 +9,7 @@ import (
 // Layout says how a record packs an event into one word: from the highest bit down, the key of the number by which it is
 // sorted, its bin and its index. Sorted records are events in order of that number.
 //
-// A key is the distance to the key of the lowest number, without the low bits that are 0 in all of them. The keys of float32
+// A key is the distance to the key of the lowest number, without low bits for which there is no room. The keys of float32
 // numbers fill the upper half of the record, if the lower half has room for the rest.
 //
 // Words are from 2^52 to below 2^63 - 2^52, as lanes.SortNear demands. All shifts are below 64, which & 63 tells the
@@ -19,16 +19,14 @@ type Layout struct {
 	BinShift  uint
 	HalfBase  uint32 // is subtracted from a HalfKey
 	base      uint64 // is subtracted from another key: the lowest
-	zeros     uint   // low bits that are 0 in all distances to base
-	cut       uint   // further low bits, for which there is no room
+	cut       uint   // low bits of the keys, for which there is no room
 	keyShift  uint
 	IndexMask uint64
 	binMask   uint64
 }
 
-// NewLayout returns the layout for n events in so many bins, with numbers from lowest to highest in which no bit is set that
-// is not in set.
-func NewLayout[T Float](lowest, highest float64, set uint64, n, bins int) Layout {
+// NewLayout returns the layout for n events in so many bins, with numbers from lowest to highest.
+func NewLayout[T Float](lowest, highest float64, n, bins int) Layout {
 	var la Layout
 	la.BinShift = bitsFor(n)
 	la.keyShift = la.BinShift + bitsFor(bins)
@@ -43,11 +41,7 @@ func NewLayout[T Float](lowest, highest float64, set uint64, n, bins int) Layout
 	}
 
 	la.base = Key(lowest)
-	if set&^signBit != 0 {
-		la.zeros = uint(bits.TrailingZeros64(set &^ signBit))
-	}
-	keyBits := uint(bits.Len64((Key(highest) - la.base) >> la.zeros))
-	if room := markBit - la.keyShift; keyBits > room {
+	if keyBits, room := uint(bits.Len64(Key(highest)-la.base)), markBit-la.keyShift; keyBits > room {
 		la.cut = keyBits - room
 	}
 	return la
@@ -63,7 +57,7 @@ func bitsFor(n int) uint { return uint(bits.Len64(uint64(n - 1))) }
 
 // record returns the record of an event, for a layout that is not Half.
 func (la *Layout) record(number float64, bin, index int) uint64 {
-	key := (Key(number) - la.base) >> ((la.zeros + la.cut) & 63)
+	key := (Key(number) - la.base) >> (la.cut & 63)
 	return 1<<markBit | key<<(la.keyShift&63) | uint64(bin)<<(la.BinShift&63) | uint64(index)
 }
 
@@ -93,13 +87,7 @@ func (la *Layout) Bin(record uint64) int { return int(record >> (la.BinShift & 6
 // Key returns the key of a record. Equal numbers have equal keys.
 func (la *Layout) Key(record uint64) uint64 { return record >> (la.keyShift & 63) }
 
-// Exact reports whether records of equal keys have equal numbers.
-func (la *Layout) Exact() bool { return la.cut == 0 }
-
-// Number returns the number of a record, if the layout is exact.
+// Number returns the number of a record, if the layout is Half.
 func (la *Layout) Number(record uint64) float64 {
-	if la.Half {
-		return float64(lanes.HalfValue(uint32(record>>32) + la.HalfBase))
-	}
-	return Value(record&^(1<<markBit)>>(la.keyShift&63)<<(la.zeros&63) + la.base)
+	return float64(lanes.HalfValue(uint32(record>>32) + la.HalfBase))
 }

@@ -39,7 +39,7 @@ func Sort[T Float](records []uint64, starts []uint32, la *Layout, numbers []T) {
 	}
 	end := starts[len(starts)-1]
 	so.sortNear(records[first:end])
-	if !la.Exact() {
+	if la.cut > 0 {
 		resolve(records[starts[0]:end], la, numbers)
 	}
 }

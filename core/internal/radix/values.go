@@ -8,17 +8,17 @@ import (
 // SortValues returns records of the values, in increasing order, and their layout: Layout.Index is the place of a value.
 // NaNs have no record. The records use the memory of words.
 func SortValues[T Float](words []uint64, values []T) ([]uint64, Layout) {
-	lowest, highest, bits := math.Inf(1), math.Inf(-1), uint64(0)
+	lowest, highest := math.Inf(1), math.Inf(-1)
 	for _, v := range values {
 		if x := float64(v); x == x {
-			lowest, highest, bits = min(lowest, x), max(highest, x), bits|math.Float64bits(x)
+			lowest, highest = min(lowest, x), max(highest, x)
 		}
 	}
 	words = slices.Grow(words[:0], len(values))
 	if lowest > highest {
 		return words, Layout{}
 	}
-	la := NewLayout[T](lowest, highest, bits, len(values), 1)
+	la := NewLayout[T](lowest, highest, len(values), 1)
 	for i, v := range values {
 		if v == v {
 			words = append(words, Pack(&la, v, i))
