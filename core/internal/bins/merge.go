@@ -1,6 +1,8 @@
 package bins
 
 import (
+	"slices"
+
 	"github.com/libmode/libmode/core/internal/errs"
 	"github.com/libmode/libmode/core/internal/events"
 	"github.com/libmode/libmode/core/internal/par"
@@ -10,23 +12,19 @@ import (
 // over the bins, a row a bin.
 func Settle[T events.Float](bs *Bins, sel *events.Selection[T], o *Options, co *Columns, unit float64, sc *par.Scratch) (means []float64, err error) {
 	merging := o.merges() && (sel.Weight != nil || o.Kind == Uniform) // other bins have enough events
-	if !merging && co.Count == 0 && co.One {
-		means = par.Make[float64](&sc.Arena, bs.Count())
-		for b := range means {
-			means[b] = 1
-		}
+	if !merging && co.Count == 0 {
+		means = slices.Repeat([]float64{1}, bs.Count())
 	} else {
-		su := SumBins(sel, bs.Count(), co, unit, sc)
+		su := sumBins(sel, bs.Count(), co, unit, sc)
 		if merging {
-			if to := su.findMerged(); to[len(to)-1] < len(to)-1 {
+			if to := su.findMerged(bs.Count()); to[len(to)-1] < len(to)-1 {
 				mergeBins(bs, sel, to)
-				su = SumBins(sel, bs.Count(), co, unit, sc)
+				su = sumBins(sel, bs.Count(), co, unit, sc)
 			}
 		}
-		if err := su.Check(bs, unit); err != nil {
+		if means, err = su.means(bs, co, unit, sc); err != nil {
 			return nil, err
 		}
-		means = su.Means(sc)
 	}
 	if o.merges() && bs.Count() <= o.Functions {
 		return nil, errs.Of(errs.ErrNoEvents, "too few events, or too few that differ in mass: %d selected events make %d bins, "+
@@ -39,18 +37,17 @@ func Settle[T events.Float](bs *Bins, sel *events.Selection[T], o *Options, co *
 // findMerged returns for each bin the number of the bin that it becomes a part of. Neighbours are merged, from the lowest
 // mass on, until each bin has a positive sum of weights and enough effective events, W^2/T. A rest at the end joins the last
 // bins until they have enough.
-func (su *Sums) findMerged() []int {
+func (su *sums) findMerged(nb int) []int {
 	type group struct {
 		first int
 		w, t  float64
 	}
 	isEnough := func(g group) bool { return g.w > 0 && g.w*g.w >= enough*g.t }
-	nb := len(su.rows) / su.width
 	var groups []group
 	var now group
 	for b := range nb {
-		now.w += su.weight(b)
-		now.t += su.squares(b)
+		now.w += su.row(b)[0]
+		now.t += su.row(b)[1]
 		if isEnough(now) {
 			groups, now = append(groups, now), group{first: b + 1}
 		}

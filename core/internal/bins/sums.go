@@ -24,17 +24,14 @@ type Low struct {
 	Factor float64
 }
 
-// Sums are sums over the events of each bin. A row has W, the sum of weights, T, the sum of their squares, and the sums of
+// sums are sums over the events of each bin. A row has W, the sum of weights, T, the sum of their squares, and the sums of
 // the weights times each function. The weights are in a common unit.
-type Sums struct {
-	count, width int  // the number of functions, and the length of a row
-	one          bool // the function 1 comes before them
-	rows         []float64
+type sums struct {
+	width int // of a row
+	rows  []float64
 }
 
-func (su *Sums) row(b int) []float64   { return su.rows[b*su.width : (b+1)*su.width] }
-func (su *Sums) weight(b int) float64  { return su.row(b)[0] }
-func (su *Sums) squares(b int) float64 { return su.row(b)[1] }
+func (su *sums) row(b int) []float64 { return su.rows[b*su.width : (b+1)*su.width] }
 
 // sumRoom has the rows of a block of events, and what is added to each element of them.
 type sumRoom struct {
@@ -45,29 +42,28 @@ type sumRoom struct {
 
 var sumRooms = sync.Pool{New: func() any { return new(sumRoom) }}
 
-// SumBins returns the sums over the bins. It adds up events in blocks whose size does not depend on the number of threads,
+// sumBins returns the sums over the bins. It adds up events in blocks whose size does not depend on the number of threads,
 // and then the blocks in their order.
-func SumBins[T events.Float](sel *events.Selection[T], bins int, co *Columns, unit float64, sc *par.Scratch) *Sums {
-	total := &Sums{count: co.Count, width: 2 + co.Count, one: co.One}
+func sumBins[T events.Float](sel *events.Selection[T], bins int, co *Columns, unit float64, sc *par.Scratch) *sums {
+	total := &sums{width: 2 + co.Count}
 	if co.Low != nil {
 		total.width = len(lowRow{})
 	}
 	n, per, size := len(sel.Mass), (bins+1)*total.width, max(1<<14, 64*bins) // the last row is for events that take no part
 	blocks := (n + size - 1) / size
-	sums := par.Make[float64](&sc.Arena, blocks*per)
+	total.rows = par.Make[float64](&sc.Arena, blocks*per)
 	sc.Team.Run(blocks, func(k int) {
 		room := sumRooms.Get().(*sumRoom)
 		defer sumRooms.Put(room)
 		for lo, end := size*k, min(n, size*(k+1)); lo < end; lo += events.Block {
-			addBlock(sums[k*per:(k+1)*per], total.width, room, sel, lo, min(lo+events.Block, end), co, unit)
+			addBlock(total.rows[k*per:(k+1)*per], total.width, room, sel, lo, min(lo+events.Block, end), co, unit)
 		}
 	})
 	for k := 1; k < blocks; k++ {
-		for i, more := range sums[k*per : (k+1)*per] {
-			sums[i] += more
+		for i, more := range total.rows[k*per : (k+1)*per] {
+			total.rows[i] += more
 		}
 	}
-	total.rows = sums[:bins*total.width]
 	for b := range bins {
 		if row := total.row(b); co.Low != nil && sel.Weight == nil {
 			row[1] = row[0]
@@ -141,34 +137,23 @@ func addLow[T events.Float](sums []float64, rows []uint32, sel *events.Selection
 	}
 }
 
-// Means returns the means of the functions over each bin, (1/W_b) sum w f(x), a row a bin.
-func (su *Sums) Means(sc *par.Scratch) []float64 {
-	first := 0
-	if su.one {
-		first = 1
-	}
-	size, nb := su.count+first, len(su.rows)/su.width
-	means := par.Make[float64](&sc.Arena, nb*size)
-	for b := range nb {
-		row, to := su.row(b), means[b*size:(b+1)*size]
-		if su.one {
-			to[0] = 1
-		}
-		for l := range su.count {
-			to[first+l] = row[2+l] / row[0]
-		}
-	}
-	return means
-}
-
-// Check returns an error for the first bin whose sum of weights is not positive.
-func (su *Sums) Check(bs *Bins, unit float64) error {
+// means returns the means of the functions over so many bins, (1/W_b) sum w f(x), a row a bin. It returns an error for the
+// first bin whose sum of weights is not positive.
+func (su *sums) means(bs *Bins, co *Columns, unit float64, sc *par.Scratch) ([]float64, error) {
+	all := par.Make[float64](&sc.Arena, bs.Count()*(co.Count+1))[:0]
 	for b := range bs.Count() {
-		if err := CheckSum(bs, b, su.weight(b), unit); err != nil {
-			return err
+		row := su.row(b)
+		if err := CheckSum(bs, b, row[0], unit); err != nil {
+			return nil, err
+		}
+		if co.One {
+			all = append(all, 1)
+		}
+		for _, sum := range row[2 : 2+co.Count] {
+			all = append(all, sum/row[0])
 		}
 	}
-	return nil
+	return all, nil
 }
 
 // CheckSum returns an error if the sum of weights of bin b is not positive or its inverse is infinite.

@@ -32,11 +32,12 @@ func (pt part[T]) joint() (walk.Result, error) {
 	}
 	var ba walk.Basis
 	if pt.plan.Kind == MoDe {
-		sums := bins.SumBins(sel, bs.Count(), moments.JointColumns(pt.ev.Masses, in.Ranges, o.Moments.Order), sel.Unit(), pt.sc)
-		if err := sums.Check(bs, sel.Unit()); err != nil {
+		columns := moments.JointColumns(pt.ev.Masses, in.Ranges, o.Moments.Order)
+		means, err := bins.Settle(bs, sel, &bins.Options{Kind: bins.Given}, columns, sel.Unit(), pt.sc)
+		if err != nil {
 			return walk.Result{}, err
 		}
-		if ba.Basis, err = moments.New(bs, sums.Means(pt.sc), nil, 0, &o.Moments, &pt.sc.Arena); err != nil {
+		if ba.Basis, err = moments.New(bs, means, nil, 0, &o.Moments, &pt.sc.Arena); err != nil {
 			return walk.Result{}, err
 		}
 	}

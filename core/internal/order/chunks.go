@@ -11,7 +11,7 @@ import (
 
 // chunkSize returns the usual number of records of a chunk: so many that the fixed cost of a chunk does not matter, and so
 // few that the rounding errors of its running sums do not matter either.
-func chunkSize(bins int) int { return max(1<<11, 64*bins) }
+func chunkSize(bins int) int { return max(1<<11, 16*bins) }
 
 // Sort returns the records of a selection in order of score, with weights in its unit, and the sums of the weights by chunk
 // and bin.

@@ -86,7 +86,7 @@ func checkCrowd[T events.Float](t *testing.T, n int, of func(i int, u float64) f
 	unit, seen := events.UnitOf(largest(ev.Weight)), make([]bool, n)
 	for k, r := range rs.Words {
 		i, before := rs.Index(r), rs.Index(rs.Words[max(0, k-1)])
-		itself := !seen[i] && float64(ev.Score[i]) == rs.Score(k) && rs.Weight(k) == float64(ev.Weight[i])*unit
+		itself := !seen[i] && float64(ev.Score[i]) == rs.Score(k) && rs.Weights[k] == float64(ev.Weight[i])*unit
 		inOrder := ev.Score[before] < ev.Score[i] || ev.Score[before] == ev.Score[i]
 		if seen[i] = true; !itself || k > 0 && !inOrder {
 			require.Failf(t, "a record is wrong", "record %d: %v, %v", k, itself, inOrder)
@@ -134,8 +134,8 @@ func TestRecords(t *testing.T) {
 				m, last := ev.Mass[i], b == bs.Count()-1
 				require.True(t, bs.Edges[b] <= m && (m < bs.Edges[b+1] || last && m == bs.Edges[b+1]))
 				require.Equal(t, ev.Score[i], rs.Score(k))
-				require.Equal(t, ev.Weight[i]*unit, rs.Weight(k))
-				all[b] += rs.Weight(k)
+				require.Equal(t, ev.Weight[i]*unit, rs.Weights[k])
+				all[b] += rs.Weights[k]
 				if k > 0 {
 					before := rs.Index(rs.Words[k-1])
 					require.True(t, ev.Score[before] < ev.Score[i] || ev.Score[before] == ev.Score[i] && (before < i || rs.Bin(rs.Words[k-1]) != b))
