@@ -1,8 +1,6 @@
 package bins
 
 import (
-	"slices"
-
 	"github.com/libmode/libmode/core/internal/errs"
 	"github.com/libmode/libmode/core/internal/events"
 	"github.com/libmode/libmode/core/internal/par"
@@ -17,141 +15,88 @@ type Axis struct {
 // mostCells is the highest number of cells of several variables.
 const mostCells = 1 << 16
 
-func tooManyCells(cells int) error {
-	return errs.Of(errs.ErrOption, "bins (or edges) of all variables make %d cells, and %d are possible: use fewer", cells, mostCells)
-}
-
-// JointCells divides the space of several variables into cells, and returns these as bins, with the cell of each event.
-// Events outside the ranges have NoPair. Quantile bins are nested: each bin of the first variable is divided into bins of
-// the second, and so on. Other bins make a grid. Cells without events are left out.
-func JointCells[T events.Float](masses [][]T, index []uint32, axes []Axis, in *events.Inside, sc *par.Scratch) (*Bins, []uint32, error) {
-	cells := make([]uint32, len(masses[0]))
-	if axes[0].Options.Kind == Quantile {
-		bs, err := nest(cells, masses, index, axes, in, sc)
-		return bs, cells, err
-	}
-	bs, err := makeGrid(cells, masses, index, axes, sc)
-	return bs, cells, err
-}
-
-// binAxis returns the bins of one variable, and the selection that has the bin of each event.
-func binAxis[T events.Float](mass []T, index []uint32, ax Axis, sc *par.Scratch) (*Bins, *events.Selection[T], error) {
-	sel, err := events.Select(events.Events[T]{Mass: mass}, index, nil, ax.Limits, sc)
-	if err != nil {
-		return nil, nil, err
-	}
-	bs, err := New(sel, &ax.Options, sc)
-	return bs, sel, err
-}
-
-// cell has the ranges of a cell.
+// cell has the range of each variable.
 type cell = [events.MaxVariables][2]float64
 
-// makeGrid sets cells to the cell of each event in the grid of the bins of all variables.
-func makeGrid[T events.Float](cells []uint32, masses [][]T, index []uint32, axes []Axis, sc *par.Scratch) (*Bins, error) {
-	bounds := make([]cell, 1)
-	numbers := make([]uint32, len(cells))
-	for k, mass := range masses {
-		bs, sel, err := binAxis(mass, index, axes[k], sc)
-		if err != nil {
-			return nil, errs.OfVariable(k, err)
-		}
-		old, count := bounds, bs.Count()
-		if bounds = make([]cell, 0, min(len(old)*count, mostCells+1)); len(old)*count > mostCells {
-			return nil, tooManyCells(len(old) * count)
-		}
-		for b := range count { // the number of a cell is b len(old) + its old number
-			for _, bound := range old {
-				bound[k] = [2]float64{bs.Edges[b], bs.Edges[b+1]}
-				bounds = append(bounds, bound)
-			}
-		}
-		sel.FindBins(numbers, 0)
-		for i, b := range numbers {
-			if cells[i] != events.NoPair && b != events.NoPair {
-				cells[i] += uint32(len(old)) * b
-			} else {
-				cells[i] = events.NoPair
-			}
-		}
-	}
-	return leaveOutEmpty(cells, bounds), nil
-}
-
-// leaveOutEmpty renumbers the cells that have events.
-func leaveOutEmpty(cells []uint32, bounds []cell) *Bins {
-	number := make([]uint32, len(bounds))
-	for _, c := range cells {
-		if c != events.NoPair {
-			number[c] = 1
-		}
-	}
-	var filled []cell
-	for c, used := range number {
-		number[c] = uint32(len(filled))
-		if used == 1 {
-			filled = append(filled, bounds[c])
-		}
-	}
-	for i, c := range cells {
-		if c != events.NoPair {
-			cells[i] = number[c]
-		}
-	}
-	return &Bins{Bounds: filled}
-}
-
-// nest sets cells to the cell of each event in nested bins.
-func nest[T events.Float](cells []uint32, masses [][]T, index []uint32, axes []Axis, in *events.Inside, sc *par.Scratch) (*Bins, error) {
-	order := slices.Clone(in.Kept) // the events in order of their cells
-	for i := range cells {
-		cells[i] = events.NoPair
+// JointCells divides the space of several variables into cells, and returns these as bins, with the cell of each event.
+// Events outside the ranges have NoPair. Each cell of the earlier variables is divided by the next one: into quantile bins of
+// its own, or else by bins that are those of all cells, which make a grid. Cells without events are left out.
+func JointCells[T events.Float](masses [][]T, index []uint32, axes []Axis, in *events.Inside, sc *par.Scratch) (*Bins, []uint32, error) {
+	n := len(masses[0])
+	cellOf, order := make([]uint32, n), append(make([]uint32, 0, n), in.Kept...) // the events are in order of their cells
+	for i := range cellOf {
+		cellOf[i] = events.NoPair
 		if in.Kept == nil {
 			order = append(order, uint32(i))
 		}
 	}
-	places, spare := make([]uint32, len(order)), make([]uint32, len(order))
-	values, numbers := make([]T, len(order)), make([]uint32, len(order))
-	bounds, starts := make([]cell, 1), []int{0, len(order)}
+	values, numbers, spare := make([]T, len(order)), make([]uint32, len(order)), make([]uint32, len(order))
+	cells, starts, gridCells := make([]cell, 1), []int{0, len(order)}, 1
 	for k, mass := range masses {
 		events.Pick(values, mass, order)
-		copy(places, order)
+		places := order // in the input
 		if index != nil {
+			places = make([]uint32, len(order))
 			events.Pick(places, index, order)
 		}
-		old, oldStarts := bounds, starts
-		bounds, starts = nil, []int{0}
-		for c, bound := range old {
-			lo, hi := oldStarts[c], oldStarts[c+1]
-			ax := axes[k]
-			ax.Options.Asked = min(ax.Options.Asked, hi-lo)
-			bs, sel, err := binAxis(values[lo:hi], places[lo:hi], ax, sc)
-			if err != nil {
-				return nil, errs.OfVariable(k, err)
+		ax, bs, err := axes[k], (*Bins)(nil), error(nil)
+		isGrid := ax.Options.Kind != Quantile
+		if isGrid {
+			inGrid := make([]uint32, n)
+			if bs, err = binAxis(inGrid, mass, index, ax, sc); err != nil {
+				return nil, nil, errs.OfVariable(k, err)
 			}
-			sel.FindBins(numbers[lo:hi], 0)
-			first := len(bounds)
+			gridCells *= bs.Count()
+			events.Pick(numbers, inGrid, order)
+		}
+		old, oldStarts := cells, starts
+		cells, starts = nil, []int{0}
+		for c, ranges := range old {
+			lo, hi := oldStarts[c], oldStarts[c+1]
+			if !isGrid {
+				ax.Options.Asked = min(axes[k].Options.Asked, hi-lo)
+				if bs, err = binAxis(numbers[lo:hi], values[lo:hi], places[lo:hi], ax, sc); err != nil {
+					return nil, nil, errs.OfVariable(k, err)
+				}
+			}
 			next := make([]int, bs.Count()+1) // where the next event of each bin goes
 			for _, b := range numbers[lo:hi] {
 				next[b+1]++
 			}
+			cellOfBin := make([]uint32, bs.Count())
 			next[0] = lo
 			for b := range bs.Count() {
+				cellOfBin[b] = uint32(len(cells))
+				if next[b+1] > 0 {
+					ranges[k] = [2]float64{bs.Edges[b], bs.Edges[b+1]}
+					cells, starts = append(cells, ranges), append(starts, next[b]+next[b+1])
+				}
 				next[b+1] += next[b]
-				bound[k] = [2]float64{bs.Edges[b], bs.Edges[b+1]}
-				bounds, starts = append(bounds, bound), append(starts, next[b+1])
 			}
 			for i, b := range numbers[lo:hi] {
 				event := order[lo+i]
-				cells[event] = uint32(first) + b
+				cellOf[event] = cellOfBin[b]
 				spare[next[b]] = event
 				next[b]++
 			}
 		}
-		if len(bounds) > mostCells {
-			return nil, tooManyCells(len(bounds))
+		if made := max(len(cells), gridCells); made > mostCells {
+			return nil, nil, errs.Of(errs.ErrOption, "bins (or edges) of all variables make %d cells, and %d are possible: use fewer", made, mostCells)
 		}
 		order, spare = spare, order
 	}
-	return &Bins{Bounds: bounds}, nil
+	return &Bins{Bounds: cells}, cellOf, nil
+}
+
+// binAxis returns the bins of one variable, and sets dst to the bin of each event.
+func binAxis[T events.Float](dst []uint32, mass []T, index []uint32, ax Axis, sc *par.Scratch) (*Bins, error) {
+	sel, err := events.Select(events.Events[T]{Mass: mass}, index, nil, ax.Limits, sc)
+	if err != nil {
+		return nil, err
+	}
+	bs, err := New(sel, &ax.Options, sc)
+	if err == nil {
+		sel.FindBins(dst, 0)
+	}
+	return bs, err
 }

@@ -6,7 +6,6 @@ import (
 
 	"github.com/libmode/libmode/core/internal/events"
 	"github.com/libmode/libmode/core/internal/par"
-	"gonum.org/v1/gonum/floats"
 )
 
 // Columns are functions of an event whose means over the bins are wanted.
@@ -33,11 +32,11 @@ type sums struct {
 
 func (su *sums) row(b int) []float64 { return su.rows[b*su.width : (b+1)*su.width] }
 
-// sumRoom has the rows of a block of events, and what is added to each element of them.
+// sumRoom has the rows of a block of events, and the values of the functions.
 type sumRoom struct {
-	rows    [events.Block]uint32
-	columns [][]float64
-	memory  []float64
+	rows   [events.Block]uint32
+	values [][]float64
+	memory []float64
 }
 
 var sumRooms = sync.Pool{New: func() any { return new(sumRoom) }}
@@ -83,28 +82,21 @@ func addBlock[T events.Float](sums []float64, width int, room *sumRoom, sel *eve
 		addLow(sums, rows, sel, lo, co.Low, unit)
 		return
 	}
-	room.columns, room.memory = par.Grown(room.columns, width), par.Grown(room.memory, width*n)
-	for l := range room.columns {
-		room.columns[l] = room.memory[l*n : (l+1)*n]
+	room.values, room.memory = par.Grown(room.values, co.Count), par.Grown(room.memory, co.Count*n)
+	for l := range room.values {
+		room.values[l] = room.memory[l*n : (l+1)*n]
 	}
-	weights, squares, values := room.columns[0], room.columns[1], room.columns[2:]
-	co.Fill(values, lo)
-	for i := range weights {
-		weights[i], squares[i] = 1, 1
-	}
-	if sel.Weight != nil {
-		for i, w := range sel.Weight[lo:hi] {
-			weights[i] = float64(w) * unit
-			squares[i] = weights[i] * weights[i]
+	co.Fill(room.values, lo)
+	for i, at := range rows {
+		w := 1.0
+		if sel.Weight != nil {
+			w = float64(sel.Weight[lo+i]) * unit
 		}
-		for _, column := range values {
-			floats.Mul(column, weights)
-		}
-	}
-	for l, column := range room.columns {
-		of := sums[l:]
-		for i, row := range rows {
-			of[row] += column[i]
+		row := sums[at:][:width]
+		row[0] += w
+		row[1] += w * w
+		for l, values := range room.values {
+			row[2+l] += w * values[i]
 		}
 	}
 }

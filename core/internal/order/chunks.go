@@ -25,7 +25,10 @@ func Sort[T events.Float](sel *events.Selection[T], bs *bins.Bins, sc *par.Scrat
 		fetchScores(rs, int(cells[0]), int(cells[len(cells)-1]), sel.Score)
 	})
 	rs.setChunks(size)
-	su := newSums(len(rs.Chunks), bs.Count(), sc)
+	kept := par.Kept[sumMemory](sc)
+	kept.totals = par.Grown(kept.totals, len(rs.Chunks)*bs.Count())
+	clear(kept.totals)
+	su := &Sums{bins: bs.Count(), Totals: kept.totals}
 	sc.Team.Run(len(rs.Chunks)-1, func(k int) {
 		fetchWeights(rs, k, sel.Weight, unit)
 		rs.addChunk(su.Row(k+1), k)

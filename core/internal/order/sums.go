@@ -14,14 +14,6 @@ type Sums struct {
 // sumMemory is kept between calls.
 type sumMemory struct{ totals, squares, thirds []float64 }
 
-// newSums returns sums of so many rows, all 0.
-func newSums(rows, bins int, sc *par.Scratch) *Sums {
-	kept := par.Kept[sumMemory](sc)
-	kept.totals = par.Grown(kept.totals, rows*bins)
-	clear(kept.totals)
-	return &Sums{bins: bins, Totals: kept.totals}
-}
-
 // Row returns the sums of weights before chunk k.
 func (su *Sums) Row(k int) []float64 { return su.Totals[k*su.bins : (k+1)*su.bins] }
 
