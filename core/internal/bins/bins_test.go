@@ -120,6 +120,23 @@ func TestGivenEdges(t *testing.T) {
 	}
 }
 
+// A pair of cells has no room for the numbers of more bins.
+func TestTooManyBins(t *testing.T) {
+	const n = events.MaxBins + 1
+	ev := events.Events[float32]{Mass: make([]float32, n)}
+	for i := range ev.Mass {
+		ev.Mass[i] = float32(i)
+	}
+	sc := par.Take()
+	defer sc.Give()
+	sel, err := events.Select(ev, nil, nil, events.Limits{Mass: [2]float64{0, n}}, sc)
+	require.NoError(t, err)
+	for _, o := range []Options{{Asked: n}, {Kind: Uniform, Asked: n}, {Kind: Given, Edges: spread(0, n, n)}} {
+		_, err = New(sel, &o, sc)
+		require.ErrorContains(t, err, "524287 are possible")
+	}
+}
+
 func spread(lo, hi float64, n int) []float64 {
 	edges, _ := uniformEdges(lo, hi, n)
 	return edges

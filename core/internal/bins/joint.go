@@ -23,21 +23,21 @@ type cell = [events.MaxVariables][2]float64
 // its own, or else by bins that are those of all cells, which make a grid. Cells without events are left out.
 func JointCells[T events.Float](masses [][]T, index []uint32, axes []Axis, in *events.Inside, sc *par.Scratch) (*Bins, []uint32, error) {
 	n := len(masses[0])
-	cellOf, order := make([]uint32, n), append(make([]uint32, 0, n), in.Kept...) // the events are in order of their cells
-	for i := range cellOf {
-		cellOf[i] = events.NoPair
+	ne := nest{cellOf: make([]uint32, n), order: append(make([]uint32, 0, n), in.Kept...)}
+	for i := range ne.cellOf {
+		ne.cellOf[i] = events.NoPair
 		if in.Kept == nil {
-			order = append(order, uint32(i))
+			ne.order = append(ne.order, uint32(i))
 		}
 	}
-	values, numbers, spare := make([]T, len(order)), make([]uint32, len(order)), make([]uint32, len(order))
-	cells, starts, gridCells := make([]cell, 1), []int{0, len(order)}, 1
+	ne.spare, ne.cells, ne.starts = make([]uint32, len(ne.order)), make([]cell, 1), []int{0, len(ne.order)}
+	values, numbers, gridCells := make([]T, len(ne.order)), make([]uint32, len(ne.order)), 1
 	for k, mass := range masses {
-		events.Pick(values, mass, order)
-		places := order // in the input
+		events.Pick(values, mass, ne.order)
+		places := ne.order // in the input
 		if index != nil {
-			places = make([]uint32, len(order))
-			events.Pick(places, index, order)
+			places = make([]uint32, len(ne.order))
+			events.Pick(places, index, ne.order)
 		}
 		ax, bs, err := axes[k], (*Bins)(nil), error(nil)
 		isGrid := ax.Options.Kind != Quantile
@@ -47,45 +47,58 @@ func JointCells[T events.Float](masses [][]T, index []uint32, axes []Axis, in *e
 				return nil, nil, errs.OfVariable(k, err)
 			}
 			gridCells *= bs.Count()
-			events.Pick(numbers, inGrid, order)
+			events.Pick(numbers, inGrid, ne.order)
 		}
-		old, oldStarts := cells, starts
-		cells, starts = nil, []int{0}
+		old, starts := ne.cells, ne.starts
+		ne.cells, ne.starts = nil, []int{0}
 		for c, ranges := range old {
-			lo, hi := oldStarts[c], oldStarts[c+1]
+			lo, hi := starts[c], starts[c+1]
 			if !isGrid {
 				ax.Options.Asked = min(axes[k].Options.Asked, hi-lo)
 				if bs, err = binAxis(numbers[lo:hi], values[lo:hi], places[lo:hi], ax, sc); err != nil {
 					return nil, nil, errs.OfVariable(k, err)
 				}
 			}
-			next := make([]int, bs.Count()+1) // where the next event of each bin goes
-			for _, b := range numbers[lo:hi] {
-				next[b+1]++
-			}
-			cellOfBin := make([]uint32, bs.Count())
-			next[0] = lo
-			for b := range bs.Count() {
-				cellOfBin[b] = uint32(len(cells))
-				if next[b+1] > 0 {
-					ranges[k] = [2]float64{bs.Edges[b], bs.Edges[b+1]}
-					cells, starts = append(cells, ranges), append(starts, next[b]+next[b+1])
-				}
-				next[b+1] += next[b]
-			}
-			for i, b := range numbers[lo:hi] {
-				event := order[lo+i]
-				cellOf[event] = cellOfBin[b]
-				spare[next[b]] = event
-				next[b]++
-			}
+			ne.divide(k, ranges, bs, numbers[lo:hi], lo)
 		}
-		if made := max(len(cells), gridCells); made > mostCells {
+		if made := max(len(ne.cells), gridCells); made > mostCells {
 			return nil, nil, errs.Of(errs.ErrOption, "bins (or edges) of all variables make %d cells, and %d are possible: use fewer", made, mostCells)
 		}
-		order, spare = spare, order
+		ne.order, ne.spare = ne.spare, ne.order
 	}
-	return &Bins{Bounds: cells}, cellOf, nil
+	return &Bins{Bounds: ne.cells}, ne.cellOf, nil
+}
+
+// nest has the cells of some variables.
+type nest struct {
+	cells        []cell
+	starts       []int    // of the events of each cell, and the end
+	order, spare []uint32 // the events in order of the cells that are divided, and of the new ones
+	cellOf       []uint32 // of each event
+}
+
+// divide divides a cell, whose events are those from lo on, by the bins of variable k. The bins of the events have these
+// numbers.
+func (ne *nest) divide(k int, ranges cell, bs *Bins, numbers []uint32, lo int) {
+	next := make([]int, bs.Count()+1) // where the next event of each bin goes
+	for _, b := range numbers {
+		next[b+1]++
+	}
+	cellOfBin := make([]uint32, bs.Count())
+	next[0] = lo
+	for b := range bs.Count() {
+		cellOfBin[b] = uint32(len(ne.cells))
+		if next[b+1] > 0 {
+			ranges[k] = [2]float64{bs.Edges[b], bs.Edges[b+1]}
+			ne.cells, ne.starts = append(ne.cells, ranges), append(ne.starts, next[b]+next[b+1])
+		}
+		next[b+1] += next[b]
+	}
+	for i, b := range numbers {
+		event := ne.order[lo+i]
+		ne.cellOf[event], ne.spare[next[b]] = cellOfBin[b], event
+		next[b]++
+	}
 }
 
 // binAxis returns the bins of one variable, and sets dst to the bin of each event.
