@@ -85,7 +85,7 @@ class MoDeLoss(SkipsBadBatches, WithBase):
     {'order': 1}
     >>> score = ((mass / 300 + rng.random(4_000)) / 2).astype("float32")
     >>> print(f"{float(MoDeLoss(base=None)(pack(label, mass), score)):.3f}")  # MoDe alone
-    0.024
+    0.025
     """
 
     _without_last = "a data set made with batch(..., drop_remainder=True)"
