@@ -11,6 +11,5 @@ nothing is read on the host, and what belongs together is a row of one tensor. A
     loss.py       the loss and its gradient, by running sums up to the middle of each event's tie
     push.py       the push of a constraint, and what it remembers
 
-The formulas are those of core/doc.go. Steps are e_i = -w_i/W_b here: as -W_b, sums of weights are good where they are
-at most 0, which one comparison finds together with all else.
+The formulas are those of core/doc.go, with steps e_i = -w_i/W_b: one comparison finds -W_b > 0 with all else.
 """

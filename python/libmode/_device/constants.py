@@ -18,8 +18,7 @@ SCALE = (1 + 2e-12) / 4
 _FEWEST, _TINY = 1.05, 1e-300  # effective events, without which the variance of a bin is not known: core/variance.go
 
 
-class Constants(SimpleNamespace):
-    """Tensors by name."""
+Constants = SimpleNamespace  # tensors by name
 
 
 def on(device: torch.device, values: Any, dtype: torch.dtype = torch.float64) -> Tensor:
@@ -74,9 +73,8 @@ def constants_of(dtype: torch.dtype, device: torch.device, plan: Plan) -> Consta
     node, one = torch.arange(columns), torch.ones(columns, dtype=torch.float64)
     between = (node[:, None, None] >= node[:, None]) & (node[:, None, None] < node)
     before, plus_one, total = 2.0 * (node[:, None] < node), one.diag(), one[:, None].clone()
-    before[0], plus_one[0], total[0] = 0, 1, 0
-    middle = before + one.diag()
-    middle[0] = 0
+    middle = before + plus_one
+    before[0], middle[0], plus_one[0], total[0] = 0, 0, 1, 0
     return Constants(
         rows=rows,
         one=on(device, [1.0], dtype),
@@ -100,7 +98,7 @@ def constants_of(dtype: torch.dtype, device: torch.device, plan: Plan) -> Consta
         ones=on(device, one),
         minus=on(device, [-1.0]),
         bounds=on(device, bounds),
-        # middles.py: which multiples of the bin's number tell the orders apart
+        # loss.py: which multiples of the bin's number tell the orders apart
         pair=on(device, [[[0]], [[1]]], torch.int32),
         blocks=on(device, [[0], [1], [columns + 1]] if plan.constraint else [[0], [1]], torch.int32),
     )

@@ -20,14 +20,9 @@ class Moments(NamedTuple):
 
     bins: Tensor  #: () their number
     good: Tensor  #: (checks, bins) whether values, their number and their sums are such that there is a loss
-    #: (rows, N): T, twice the sums of -F_b and of S_b up to the middle of the bin, that of -F_b up to its start, q_1,
-    #: q_2, ..., and g
+    #: (rows, N): T, twice the sums of -F_b and S_b up to the bin's middle and of -F_b up to its start, q_1, ..., and g
     of_event: Tensor
-
-    @property
-    def fit(self) -> Tensor:
-        """(order, N): q of each event's bin."""
-        return self.of_event[4:-1]
+    fit: Tensor  #: (order, N): q of each event's bin
 
 
 def moments_of(
@@ -57,14 +52,11 @@ def moments_of(
     g = of_one / torch.addcdiv(along[1, 2 * columns : 3 * columns], cube, square, value=2)
     alone = [largest, minus_bins[None], *([count * k.minus] if plan.bins else [])]
     table = [one[:, None].expand(-1, columns) for one in alone]
-    table += [
-        total[None],
-        square[None],
-        along[:2, :columns],
-        *(row[None] for row in [along[0, columns : 2 * columns], *fit, g]),
-    ]
+    table += [total[None], square[None], along[:2, :columns], along[:1, columns : 2 * columns]]
+    table += [row[None] for row in [*fit, g]]
     found, n = torch.cat(table), len(k.bounds)
-    return Moments(bins, found[:n] <= k.bounds, found[n - 1 :].index_select(1, bin_)), products[0, 1]
+    of_event = found[n - 1 :].index_select(1, bin_)
+    return Moments(bins, found[:n] <= k.bounds, of_event, of_event[4:-1]), products[0, 1]
 
 
 def _orthonormal(rows: Tensor, means: Tensor, minus_one: Tensor) -> list[Tensor]:

@@ -88,9 +88,8 @@ def push(plan: Plan, state: State, events: Events, logits: bool, batch: int, rel
     averaged = torch.lerp(numbers[1:6], found[:5], found[10].clamp(min=RATE))
     torch.where(good, averaged, numbers[1:6], out=numbers[1:6])
     residual = torch.mv(own.functions, torch.index_add(own.of_cells, 0, cell, direction))
-    residual = torch.where(
-        good, residual / torch.addcmul(own.least_norm, found[5], torch.maximum(found[0], averaged[0])), own.zero
-    )  # minus r
+    residual = residual / torch.addcmul(own.least_norm, found[5], torch.maximum(found[0], averaged[0]))
+    residual = torch.where(good, residual, own.zero)  # minus r
 
     # The law: what is pushed with, and what is remembered.
     gain = PROPORTIONAL if relative_strength is None else relative_strength
