@@ -36,6 +36,9 @@ func NewBound(o *Options, ba *Basis) *Bound {
 	}
 	for l := 2; l < bo.Size; l++ {
 		bo.Limits[l] = lanes.Limit{Factor: 2 / float64((bo.Size-2)*l*(l+1)), Floor: -1}
+		if !bo.Limited {
+			bo.Limits[l].BaseFloor = ba.SlopeFloor
+		}
 	}
 	return bo
 }
@@ -47,10 +50,10 @@ func (bo *Bound) Apply(c []float64) []float64 {
 		value[1] = 0
 	}
 	if bo.Limited {
-		value[1] = bo.Limits[1].Bound(value[1], c[0])
+		value[1], _, _ = bo.Limits[1].At(value[1], c[0])
 	}
 	for l := 2; l < bo.Size && bo.Monotonic; l++ {
-		value[l] = bo.Limits[l].Bound(c[l], value[1])
+		value[l], _, _ = bo.Limits[l].At(c[l], value[1])
 	}
 	return value
 }

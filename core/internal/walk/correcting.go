@@ -5,180 +5,211 @@ import (
 	"github.com/libmode/libmode/core/internal/par"
 )
 
-// correcting follows a correction along crossings, many at a time. Each event crosses, and one of a tie crosses the middle of
-// its tie. In between are jumps in many bins: from below the tie, or from above the middle but for the event before, to below
-// the middle but for the event, and from the last to above the tie.
+// correcting follows a correction along the events of a chunk. It collects points, and computes the correction at all of them at
+// once. An event that is not tied has one point, above it; an event of a tie has two, half of its step below and above the
+// middle of the tie; and above a tie is one more.
 type correcting struct {
 	*correction
-	at      point // for the variances
-	sums    []lanes.Sums
-	moments []lanes.Moment
-	bias    lanes.Bias
-	d, none lanes.Lane
+	at    point // for the variances
+	sums  [][4]float64
+	lanes []lanes.Lane
 
-	n       int // of crossings that wait
-	rows    [lanes.Steps]uint32
-	weights [lanes.Steps]float64
-	changes [lanes.Steps]float64 // of V_b
-	to      [lanes.Steps]int     // which of found
+	count   int // of points
+	kinds   [lanes.Points]kind
+	events  [lanes.Points]int     // which event of the block a point belongs to
+	changes [lanes.Points]float64 // of V_b, by events of a run
 
-	binOf    []uint32 // of the events of a block
-	weightOf []float64
-	jump     [][4]float64 // the row of the next jump, by sums
-	found    []float64    // changes of J by events, and then by the jumps of ties, at the first event of each
+	block    *crossing
+	level    float64 // the correction where the walk is, between two scores
+	last     float64 // the correction at the last point
+	end      float64 // of the integral over the chunk
+	integral float64
 }
 
-// start moves to a point, and returns what J is corrected by there.
+// kind is what a point is to an event.
+type kind uint8
+
+const (
+	aboveEvent kind = iota
+	aboveTie
+	belowMiddle
+	aboveMiddle
+)
+
+// start moves to a point, and returns the correction there.
 func (co *correcting) start(of *correction, pt *point) float64 {
 	co.correction = of
-	co.setSums()
-	co.setLanes()
+	co.lanes, co.sums = par.Grown(co.lanes, of.lanes), par.Grown(co.sums, len(of.rows))
+	for i := range co.lanes[of.ones] {
+		co.lanes[of.ones][i] = 1
+	}
+	clear(co.sums)
 	co.at.cdf = append(co.at.cdf[:0], pt.cdf...)
 	co.at.squares = append(co.at.squares[:0], pt.squares...)
 	for b, f := range pt.cdf {
 		var v float64
-		if co.products != nil {
+		if co.weighted < len(co.rows) {
 			v = co.variance.at(pt, b)
 		}
-		for g := range co.sums {
-			co.add(g, uint32(b), f/co.unit[b], v, &co.sums[g].Now)
-		}
+		co.add(uint32(b), f/co.unit[b], v)
 	}
-	co.load(nil, nil)
-	co.cross(0, 0, 0, 0) // changes nothing
-	co.follow()
-	var j float64
-	for l := 1; l < co.size; l++ {
-		m, sum := &co.moments[l], 0.0
-		if co.withZ {
-			sum = 2 * m.Z[1]
-		}
-		for k := 1; k < co.size; k++ {
-			sum += co.gram[l*co.size+k] * (co.moments[k].C[1] - co.moments[k].Value[1])
-		}
-		j += (m.C[1] - m.Value[1]) * sum
-	}
-	if co.products != nil {
-		j -= co.bias.Value[1]
-	}
-	return j
+	co.addPoint(aboveTie, 0, 0, 0, 0)
+	co.level = co.evaluate()[0]
+	co.count = 0
+	return co.level
 }
 
-// setSums sets the sums, of no events yet. After the rows of the bins is one for each crossing that may be a jump.
-func (co *correcting) setSums() {
-	co.sums = par.Grown(co.sums, len(co.steps)+len(co.products))
-	co.jump = par.Grown(co.jump, len(co.sums))
-	clear(co.jump)
+// add adds to the sums an event of this weight in a bin, or a part of one, by which V_b changes by v.
+func (co *correcting) add(b uint32, weight, v float64) {
 	for g := range co.sums {
-		su := &co.sums[g]
-		su.Rows, su.Now = par.Grown(su.Rows, co.bins+lanes.Steps), [4]float64{}
-		if g < len(co.steps) {
-			copy(su.Rows, co.steps[g])
-			if su.Steps == nil {
-				su.Steps = new([4]lanes.Lane)
-			}
-		} else {
-			copy(su.Rows, co.products[g-len(co.steps)])
-			su.Steps = nil
-		}
+		co.addTo(&co.sums[g], g, b, weight, v)
 	}
 }
 
-// setLanes tells the loops where sums after each crossing are.
-func (co *correcting) setLanes() {
-	co.moments = par.Grown(co.moments, co.size)
-	for l := range co.moments {
-		m := &co.moments[l]
-		m.Limit, m.Z, m.StepZ = co.bound.Limits[l], nil, nil
-		if l == 0 {
-			continue
-		}
-		m.C, m.Step = co.lane(l - 1)
-		m.Base, m.BaseStep = &co.moments[1].Value, &co.moments[1].Change
-		if co.withZ {
-			m.Z, m.StepZ = co.lane(co.size + l - 2)
-		}
-	}
-	if slope, last := &co.moments[1], co.size-1; co.bound.Limited {
-		if co.withZ {
-			last *= 2
-		}
-		slope.Base, slope.BaseStep = co.lane(last)
-	}
-	if co.products == nil {
-		return
-	}
-	next := 4 * len(co.steps)
-	take := func() *lanes.Lane {
-		lane := &co.sums[next/4].After[next%4]
-		next++
-		return lane
-	}
-	co.bias.Gram, co.bias.Y, co.bias.X = co.gram, co.bias.Y[:0], par.Grown(co.bias.X, co.size)
-	for range co.size * (co.size + 1) / 2 {
-		co.bias.Y = append(co.bias.Y, take())
-	}
-	for l := 1; l < co.size; l++ {
-		co.bias.X[l] = [3]*lanes.Lane{&co.none, &co.none, &co.none}
-		for k := 0; co.withZ && k < min(l+1, 3); k++ {
-			co.bias.X[l][k] = take()
-		}
-	}
-}
-
-// lane returns where sum k after each crossing is, and what each added, for a moment.
-func (co *correcting) lane(k int) (after, steps *lanes.Lane) {
-	su := &co.sums[k/4]
-	return &su.After[k%4], &su.Steps[k%4]
-}
-
-// add adds to four sums what a weight in a bin does, by which V_b changes by v.
-func (co *correcting) add(g int, b uint32, weight, v float64, sums *[4]float64) {
-	if g >= len(co.steps) {
+func (co *correcting) addTo(sums *[4]float64, g int, b uint32, weight, v float64) {
+	if g >= co.weighted {
 		weight = v
 	}
-	row := &co.sums[g].Rows[b]
-	sums[0] += weight * row[0]
-	sums[1] += weight * row[1]
-	sums[2] += weight * row[2]
-	sums[3] += weight * row[3]
-}
-
-// cross crosses a row, and remembers where the change of J goes.
-func (co *correcting) cross(row uint32, weight, change float64, to int) {
-	co.rows[co.n], co.weights[co.n], co.changes[co.n], co.to[co.n] = row, weight, change, to
-	if co.n++; co.n == lanes.Steps {
-		co.follow()
+	for k, x := range co.rows[g][b] {
+		sums[k] += weight * x
 	}
 }
 
-// follow follows the crossings that wait, and adds what they change.
-func (co *correcting) follow() {
-	count := co.n
-	for ; co.n&3 != 0; co.n++ {
-		co.rows[co.n], co.weights[co.n], co.changes[co.n] = 0, 0, 0
-	}
-	n, moments := co.n, co.moments
-	for g := range co.sums {
-		weights := co.weights[:n]
-		if g >= len(co.steps) {
-			weights = co.changes[:n]
-		}
-		co.sums[g].Follow(co.rows[:n], weights)
-	}
-	for l := 1; l < co.size; l++ {
-		if l > 1 || co.bound.Limited {
-			moments[l].Squash(n)
-		} else {
-			moments[l].Keep(n)
+// addPoint adds a point that is off the sums by an event.
+func (co *correcting) addPoint(of kind, event int, b uint32, weight, v float64) {
+	for g, sums := range co.sums {
+		co.addTo(&sums, g, b, weight, v)
+		for k, sum := range sums {
+			co.lanes[4*g+k][co.count] = sum
 		}
 	}
-	lanes.Correct(&co.d, moments, co.gram, n)
-	if co.products != nil {
-		co.bias.Unbias(&co.d, moments, n)
+	co.kinds[co.count], co.events[co.count] = of, event
+	if co.count++; co.count == lanes.Points {
+		co.finish()
 	}
-	for i, to := range co.to[:count] {
-		co.found[to] += co.d[i+1]
+}
+
+// evaluate returns the correction at the points.
+func (co *correcting) evaluate() []float64 {
+	for i := range co.bounded {
+		bd := &co.bounded[i]
+		bd.Bound(co.lanes, bd.c, bd.base, bd.Bounded, co.count)
 	}
-	co.n = 0
+	for _, su := range co.correction.sums {
+		lanes.Sum(co.lanes, su.lane, su.terms, co.count)
+	}
+	return co.lanes[co.correction.lanes-1][:co.count]
+}
+
+// finish evaluates the points, and adds what changes between them to the gradient and to the integral.
+func (co *correcting) finish() {
+	d, scores, scale := co.block.d, co.block.scores, co.block.in.scale
+	for p, value := range co.evaluate() {
+		i := co.events[p]
+		switch co.kinds[p] {
+		case aboveEvent, aboveTie:
+			change := value - co.level
+			co.integral += change * (co.end - scores[i])
+			co.level = value
+			if co.kinds[p] == aboveEvent {
+				d[i] -= scale * change
+			}
+		case aboveMiddle:
+			d[i] -= scale * (value - co.last)
+		}
+		co.last = value
+	}
+	co.count = 0
+}
+
+// crossBlock crosses the events of a block: it adds to its gradient, and returns what the correction adds to the integral.
+func (co *correcting) crossBlock(block *crossing, end float64) float64 {
+	co.block, co.end, co.integral = block, end, 0
+	done := 0
+	forTies(block.scores, func(from, to int) {
+		co.crossRun(done, from)
+		co.moveHalf(from, to)
+		co.addMiddle(from, to)
+		co.moveHalf(from, to)
+		co.addPoint(aboveTie, from, 0, 0, 0)
+		done = to
+	})
+	co.crossRun(done, len(block.bins))
+	co.finish()
+	return co.integral
+}
+
+// aroundMiddle adds to the gradient of a block of events of one tie, in whose middle the walk is.
+func (co *correcting) aroundMiddle(block *crossing) {
+	co.block = block
+	co.addMiddle(0, len(block.bins))
+	co.finish()
+}
+
+// crossRun crosses the events from..to-1, none of which is tied.
+func (co *correcting) crossRun(from, to int) {
+	bins, weights := co.block.bins, co.block.eachWeight()
+	for from < to {
+		n := min(to-from, lanes.Points-co.count)
+		for i := range n {
+			co.kinds[co.count+i], co.events[co.count+i] = aboveEvent, from+i
+			if co.weighted < len(co.rows) {
+				co.changes[i] = co.move(from+i, 1)
+			}
+		}
+		for g := range co.sums {
+			with := weights[from : from+n]
+			if g >= co.weighted {
+				with = co.changes[:n]
+			}
+			lanes.Follow((*[4]lanes.Lane)(co.lanes[4*g:]), co.count, &co.sums[g], co.rows[g], bins[from:from+n], with)
+		}
+		from += n
+		if co.count += n; co.count == lanes.Points {
+			co.finish()
+		}
+	}
+}
+
+// addMiddle adds the points of the events of a tie, in whose middle the walk is.
+func (co *correcting) addMiddle(from, to int) {
+	for i := from; i < to; i++ {
+		for part := -0.5; part < 1; part++ {
+			st, v := co.step(i, part), 0.0
+			if co.weighted < len(co.rows) {
+				v = co.variance.changeAt(&co.at, st)
+			}
+			of := belowMiddle
+			if part > 0 {
+				of = aboveMiddle
+			}
+			co.addPoint(of, i, co.block.bins[i], part*co.block.weight(i), v)
+		}
+	}
+}
+
+// moveHalf crosses half of each event of a tie.
+func (co *correcting) moveHalf(from, to int) {
+	for i := from; i < to; i++ {
+		var v float64
+		if co.weighted < len(co.rows) {
+			v = co.move(i, 0.5)
+		}
+		co.add(co.block.bins[i], 0.5*co.block.weight(i), v)
+	}
+}
+
+// step returns a part of the step of an event.
+func (co *correcting) step(i int, part float64) step {
+	b := co.block.bins[i]
+	e := co.block.weight(i) * co.unit[b]
+	return step{int(b), part * e, part * e * e}
+}
+
+// move moves the variances by a part of an event, and returns by how much V_b changes.
+func (co *correcting) move(i int, part float64) float64 {
+	st := co.step(i, part)
+	v := co.variance.changeAt(&co.at, st)
+	co.at.cross(st)
+	return v
 }

@@ -1,79 +1,185 @@
 package walk
 
 import (
+	"github.com/libmode/libmode/core/internal/lanes"
 	"github.com/libmode/libmode/core/internal/moments"
 	"github.com/libmode/libmode/core/internal/par"
 )
 
-// correction is what bounds of moments add to J: with delta = c - c~, z = P'(F - P c), G = P'P and N = 1 - d c~/dc,
+// correction is what bounds on moments add to J and to its bias: with delta = c - c~, z = P'(F - P c), G = P'P and
+// N = 1 - dc~/dc,
 //
 //	J    = J_linear + 2 z.delta + delta.G delta
 //	bias = bias_linear + 2 <N, X> + <G, N Y N'>,   X = sum_b V_b u_b A_b',  Y = sum_b V_b A_b A_b'
 //
-// A step e in bin b moves c by e A_b and z by e u_b, u_b = P_b - G A_b. Both z and u are 0 for projection, whose residuals
-// are orthogonal to P. Only moments 0 .. size-1 matter, up to the last that is bounded.
+// A step e in bin b moves c by e A_b and z by e u_b, u_b = P_b - G A_b. Both z and u are 0 for projection moments, whose
+// residuals are orthogonal to P. Row l of N has numbers in columns l, 0 and 1 at most.
+//
+// The correction is a polynomial in sums over the bins (c, z, X and Y) and in what the bounds make of c. It is computed at
+// many points at a time. Each quantity has a lane, with a number for each point, and this type lists how one follows from others.
 type correction struct {
 	*Integrand
-	bound    *moments.Bound
-	size     int
-	withZ    bool
-	gram     []float64
-	steps    byFour // of c_l and z_l from l = 1 on, and of c_0 if the slope is limited, by an event of weight 1
-	products byFour // what V_b multiplies in Y_lm, m <= l, and in X; none: the bias stays
+	rows     [][][4]float64 // of each four sums: what an event of weight 1, or a V_b of 1, adds to them
+	weighted int            // how many groups of four add up weights; those after them add up V_b
+	bounded  []bounded
+	sums     []sum // in order; the last one is the correction
+	lanes    int   // how many there are
+	ones     int   // a lane of ones
 }
 
-// byFour has a row of numbers for each bin, four columns each.
-type byFour [][][4]float64
+// bounded is a bounded moment, with the lanes of c and of what its limit is relative to.
+type bounded struct {
+	lanes.Limit
+	lanes.Bounded
+	c, base int
+}
 
-// newCorrection returns that of an integrand, of which all else is set.
+// sum is a lane that is a sum of products of other lanes.
+type sum struct {
+	lane  int
+	terms []lanes.Term
+}
+
+// entry is a number of N: a factor times a lane.
+type entry struct {
+	row, column int
+	factor      float64
+	lane        int
+}
+
+// newCorrection returns the correction of an integrand of which all else is set.
 func newCorrection(in *Integrand, bo *moments.Bound, arena *par.Arena) *correction {
-	ba := in.basis
-	co := par.New(arena, correction{Integrand: in, bound: bo, size: 2, withZ: ba.Orthonormal == nil})
+	co, ba := par.New(arena, correction{Integrand: in}), in.basis
+	withZ := ba.Orthonormal == nil
+	first, size := 2, 2 // moments first .. size-1 are bounded
+	if bo.Limited {
+		first = 1
+	}
 	if bo.Monotonic {
-		co.size = bo.Size
+		size = ba.Size
 	}
-	for l := range co.size {
-		co.gram = append(co.gram, ba.Gram[l*ba.Size:l*ba.Size+co.size]...)
+	a := func(b, l int) float64 { return ba.RowA(b)[l] }
+	u := func(b, l int) float64 { return ba.RowP(b)[l] - dot(ba.Gram[l*ba.Size:(l+1)*ba.Size], ba.RowA(b)) }
+	c, z := make([]int, size), make([]int, size)
+	for l := first - 1; l < size; l++ {
+		c[l] = co.addColumn(arena, func(b int) float64 { return in.unit[b] * a(b, l) })
+		if withZ && l >= first {
+			z[l] = co.addColumn(arena, func(b int) float64 { return in.unit[b] * u(b, l) })
+		}
 	}
-	u, row := make([]float64, co.size), []float64(nil)
-	for b, unit := range in.unit {
-		p, a := ba.RowP(b), ba.RowA(b)[:co.size]
-		for l := range u {
-			u[l] = p[l] - dot(ba.Gram[l*ba.Size:(l+1)*ba.Size], ba.RowA(b))
-		}
-		row = append(row[:0], a[1:]...)
-		if co.withZ {
-			row = append(row, u[1:]...)
-		}
-		if bo.Limited {
-			row = append(row, a[0])
-		}
-		co.steps.set(b, in.bins, row, unit, arena)
-		if in.variance == nil {
-			continue
-		}
-		row = row[:0]
-		for l := range a {
-			for m := range l + 1 {
-				row = append(row, a[l]*a[m])
+	co.weighted = len(co.rows)
+	co.lanes = 4 * co.weighted
+	x, y := make([][]int, size), make([][]int, size)
+	for k := range size {
+		x[k], y[k] = make([]int, size), make([]int, size)
+		for j := first - 1; j <= k && in.variance != nil; j++ {
+			y[k][j] = co.addColumn(arena, func(b int) float64 { return a(b, j) * a(b, k) })
+			if withZ && (j <= 1 || j == k) {
+				x[k][j] = co.addColumn(arena, func(b int) float64 { return u(b, k) * a(b, j) })
 			}
 		}
-		for l := 1; co.withZ && l < co.size; l++ {
-			for k := range min(l+1, 3) {
-				row = append(row, u[l]*a[[...]int{l, 0, 1}[k]])
+	}
+	co.lanes = 4 * len(co.rows)
+	co.ones = co.addLane()
+	for l := first; l < size; l++ {
+		co.addBounded(bo, l, c)
+	}
+	var value []lanes.Term
+	for l, one := range co.bounded {
+		for m, other := range co.bounded[:l+1] {
+			factor := 2 * ba.Gram[(first+l)*ba.Size+first+m]
+			if m == l {
+				factor /= 2
+			}
+			value = append(value, lanes.Term{Factor: factor, A: one.Excess, B: other.Excess})
+		}
+		if withZ {
+			value = append(value, lanes.Term{Factor: 2, A: one.Excess, B: z[first+l]})
+		}
+	}
+	if in.variance != nil {
+		entries := co.entries(first)
+		for _, en := range entries {
+			if withZ {
+				value = append(value, lanes.Term{Factor: -2 * en.factor, A: en.lane, B: x[en.row][en.column]})
 			}
 		}
-		co.products.set(b, in.bins, row, 1, arena)
+		for k := range size {
+			for j := range k + 1 {
+				if terms := pairs(entries, j, k, ba); terms != nil {
+					value = append(value, lanes.Term{Factor: -1, A: co.addSum(terms...), B: y[k][j]})
+				}
+			}
+		}
 	}
+	co.addSum(value...)
 	return co
 }
 
-// set sets the row of a bin to a factor times these numbers.
-func (by *byFour) set(b, bins int, row []float64, factor float64, arena *par.Arena) {
-	for k, x := range row {
-		if k/4 == len(*by) {
-			*by = append(*by, par.Make[[4]float64](arena, bins))
-		}
-		(*by)[k/4][b][k%4] = factor * x
+// addColumn adds a sum over the bins to those that are followed, and returns its lane.
+func (co *correction) addColumn(arena *par.Arena, of func(b int) float64) int {
+	if co.lanes%4 == 0 {
+		co.rows = append(co.rows, par.Make[[4]float64](arena, co.bins))
 	}
+	rows := co.rows[len(co.rows)-1]
+	for b := range rows {
+		rows[b][co.lanes%4] = of(b)
+	}
+	return co.addLane()
+}
+
+func (co *correction) addLane() int {
+	co.lanes++
+	return co.lanes - 1
+}
+
+func (co *correction) addSum(terms ...lanes.Term) (lane int) {
+	lane = co.addLane()
+	co.sums = append(co.sums, sum{lane, terms})
+	return lane
+}
+
+// addBounded adds moment l, given the lanes of c.
+func (co *correction) addBounded(bo *moments.Bound, l int, c []int) {
+	base := c[min(l-1, 1)]
+	if l > 1 && bo.Limited {
+		base = co.bounded[0].Value
+	}
+	made := lanes.Bounded{Excess: co.addLane(), Value: co.addLane(), Own: co.addLane(), ByBase: co.addLane()}
+	co.bounded = append(co.bounded, bounded{bo.Limits[l], made, c[l], base})
+}
+
+// entries returns the numbers of N that are not 0. The c~_l of l >= 2 depend on c_0 and c_1 by way of c~_1.
+func (co *correction) entries(first int) (all []entry) {
+	for i, bd := range co.bounded {
+		l := first + i
+		all = append(all, entry{l, l, 1, bd.Own})
+		switch {
+		case i > 0 && first == 1:
+			slope := co.bounded[0]
+			all = append(all,
+				entry{l, 0, 1, co.addSum(lanes.Term{Factor: -1, A: bd.ByBase, B: slope.ByBase})},
+				entry{l, 1, 1, co.addSum(lanes.Term{Factor: 1, A: bd.ByBase, B: slope.Own}, lanes.Term{Factor: -1, A: bd.ByBase, B: co.ones})})
+		default:
+			all = append(all, entry{l, first - 1, -1, bd.ByBase})
+		}
+	}
+	return all
+}
+
+// pairs returns the terms of (N'GN)_jk, with those of (N'GN)_kj.
+func pairs(entries []entry, j, k int, ba *moments.Basis) (terms []lanes.Term) {
+	for i, one := range entries {
+		for _, other := range entries[i:] {
+			if min(one.column, other.column) != j || max(one.column, other.column) != k {
+				continue
+			}
+			factor := one.factor * other.factor * ba.Gram[one.row*ba.Size+other.row]
+			if other != one {
+				factor *= 2
+			}
+			terms = append(terms, lanes.Term{Factor: factor, A: one.lane, B: other.lane})
+		}
+	}
+	return terms
 }

@@ -107,9 +107,6 @@ func (cr *crossing) cross() {
 	for g, wide := range cr.in.linear.wide {
 		lanes.CrossWide(wide.rows, wide.sign, &cr.wide[g].now, cr.bins, cr.eachWeight(), cr.d)
 	}
-	if cr.in.correction != nil {
-		cr.bounds.crossBlock(cr.d, cr.scores, cr.bins, cr.eachWeight())
-	}
 }
 
 // setSquares sets d to what the squares of the steps change.
@@ -148,12 +145,7 @@ func (cr *crossing) weight(i int) float64 {
 // settleTies makes d, which is a scale times the change of J by each event in turn, that of events that each cross the
 // middle of their tie.
 func (cr *crossing) settleTies(scale float64) {
-	forTies(cr.scores, func(from, to int) {
-		cr.settle(from, to, scale/2)
-		if cr.in.correction != nil {
-			cr.d[from] -= scale * cr.bounds.jumps(from)
-		}
-	})
+	forTies(cr.scores, func(from, to int) { cr.settle(from, to, scale/2) })
 }
 
 // forTies calls f for each tie among sorted scores, from..to-1.
@@ -244,8 +236,5 @@ func (cr *crossing) aroundMiddle() {
 			d -= in.linear.square[b] * va.factor[b] * (e*e*(1-2*f) + 2*e*(f*va.totals[b]-s))
 		}
 		cr.d[i] = d
-	}
-	if in.correction != nil {
-		cr.bounds.aroundMiddle(cr.d, cr.bins, cr.eachWeight())
 	}
 }

@@ -28,6 +28,7 @@ type Integrand struct {
 	basis      *moments.Basis
 	variance   *variance // nil: the bias stays
 	linear     *linear
+	bound      *moments.Bound
 	correction *correction // nil: no moment is bounded
 	stretched  *stretched  // nil: the loss needs no look
 }
@@ -56,7 +57,8 @@ func NewIntegrand(o *Options, ba Basis, bs *bins.Bins, rs *order.Records, su *or
 		}
 	}
 	if o.Moments.Bounded() {
-		in.correction = newCorrection(in, moments.NewBound(&o.Moments, in.basis), &sc.Arena)
+		in.bound = moments.NewBound(&o.Moments, in.basis)
+		in.correction = newCorrection(in, in.bound, &sc.Arena)
 	}
 	return in, nil
 }
@@ -95,7 +97,7 @@ func (in *Integrand) plain(su *order.Sums, sc *par.Scratch) (*Integrand, *order.
 	without, sums := par.New(&sc.Arena, *in), par.New(&sc.Arena, *su)
 	without.variance, sums.Squares = nil, nil
 	if in.correction != nil {
-		without.correction = newCorrection(without, in.correction.bound, &sc.Arena)
+		without.correction = newCorrection(without, in.bound, &sc.Arena)
 	}
 	return without, sums
 }

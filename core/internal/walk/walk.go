@@ -167,6 +167,11 @@ func (wa *walk[T]) walkChunk(k int) float64 {
 		integral += lanes.Finish(cr.d, cr.scores, end, -scale)
 		if wa.grad != nil {
 			cr.settleTies(-scale)
+		}
+		if wa.in.correction != nil {
+			integral += cr.bounds.crossBlock(cr, end)
+		}
+		if wa.grad != nil {
 			wa.finish(lo, cr.d)
 		}
 		lo = next
@@ -188,6 +193,9 @@ func (wa *walk[T]) walkTie(cr *crossing, k int) float64 {
 		wa.load(cr, lo, min(lo+blockSize, hi))
 		cr.aroundMiddle()
 		floats.Scale(-wa.in.scale, cr.d)
+		if wa.in.correction != nil {
+			cr.bounds.aroundMiddle(cr)
+		}
 		wa.finish(lo, cr.d)
 	}
 	return integral

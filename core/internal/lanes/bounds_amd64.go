@@ -1,0 +1,92 @@
+//go:build goexperiment.simd && go1.26 && !go1.27
+
+package lanes
+
+import (
+	"simd/archsimd"
+	"unsafe"
+)
+
+func (l *Lane) load(i int) four {
+	return archsimd.LoadFloat64x4((*[4]float64)(unsafe.Pointer(&l[i])))
+}
+
+func (l *Lane) store(i int, x four) { x.Store((*[4]float64)(unsafe.Pointer(&l[i]))) }
+
+func followAVX2(lanes *[4]Lane, place int, sums *[4]float64, rows [][4]float64, bins []uint32, weights []float64) {
+	s := archsimd.LoadFloat64x4(sums)
+	for ; len(bins) >= 4 && len(weights) >= 4 && place <= Points-4; place += 4 {
+		s0 := s.Add(archsimd.LoadFloat64x4(&rows[bins[0]]).Mul(all(weights[0])))
+		s1 := s0.Add(archsimd.LoadFloat64x4(&rows[bins[1]]).Mul(all(weights[1])))
+		s2 := s1.Add(archsimd.LoadFloat64x4(&rows[bins[2]]).Mul(all(weights[2])))
+		s = s2.Add(archsimd.LoadFloat64x4(&rows[bins[3]]).Mul(all(weights[3])))
+		x0, x1, x2, x3 := transpose(s0, s1, s2, s)
+		lanes[0].store(place, x0)
+		lanes[1].store(place, x1)
+		lanes[2].store(place, x2)
+		lanes[3].store(place, x3)
+		bins, weights = bins[4:], weights[4:]
+	}
+	s.Store(sums)
+	archsimd.ClearAVXUpperBits()
+	followGo(lanes, place, sums, rows, bins, weights)
+}
+
+const signBit = -1 << 63
+
+// abs returns absolute values, where signs are the sign bits.
+func abs(x four, signs archsimd.Int64x4) four { return x.AsInt64x4().AndNot(signs).AsFloat64x4() }
+
+// withSign returns numbers, which are not negative, with the signs of others.
+func withSign(x, of four, signs archsimd.Int64x4) four {
+	return of.AsInt64x4().And(signs).Or(x.AsInt64x4()).AsFloat64x4()
+}
+
+// boundAVX2 is boundGo, with TanhSech inline. All that does not change stands before the loop: the compiler would make it anew each
+// time.
+func boundAVX2(li *Limit, lanes []Lane, c, base int, to Bounded, n int) {
+	var zero four
+	one, bias, signs := all(1), archsimd.BroadcastInt64x4(exponentBias), archsimd.BroadcastInt64x4(signBit)
+	offset, factor, baseFloor, floor, highest := all(li.Offset), all(li.Factor), all(li.BaseFloor), all(li.Floor), all(steepest)
+	shift, inverse2, upper, lower := all(roundingShift), all(inverseLn2), all(upperLn2), all(lowerLn2)
+	e2, e4, e6, e8, e10, e12 := all(exp2), all(exp4), all(exp6), all(exp8), all(exp10), all(exp12)
+	e3, e5, e7, e9, e11, e13 := all(exp3), all(exp5), all(exp7), all(exp9), all(exp11), all(exp13)
+	ofC, ofBase := &lanes[c], &lanes[base]
+	excess, value, own, byBase := &lanes[to.Excess], &lanes[to.Value], &lanes[to.Own], &lanes[to.ByBase]
+	for i := 0; i < n && i <= Points-4; i += 4 {
+		t := ofBase.load(i).Sub(offset)
+		high := abs(t, signs).Greater(baseFloor)
+		t = factor.Mul(t)
+		c := ofC.load(i)
+		u := c.Mul(one.Div(t)).Merge(zero, abs(c, signs).Greater(floor).And(high))
+		x := abs(u, signs).Min(highest)
+		u = withSign(x, u, signs)
+		x = x.AsInt64x4().Or(signs).AsFloat64x4()
+		shifted := x.Mul(inverse2).Add(shift)
+		k := shifted.Sub(shift)
+		r := x.Sub(k.Mul(upper)).Sub(k.Mul(lower))
+		power := shifted.AsInt64x4().Add(bias).ShiftAllLeft(52).AsFloat64x4()
+		y := r.Mul(r)
+		even := e2.Add(e4.Add(e6.Add(e8.Add(e10.Add(e12.Mul(y)).Mul(y)).Mul(y)).Mul(y)).Mul(y))
+		odd := e3.Add(e5.Add(e7.Add(e9.Add(e11.Add(e13.Mul(y)).Mul(y)).Mul(y)).Mul(y)).Mul(y))
+		scaled := power.Mul(r.Add(y.Mul(even.Add(odd.Mul(r)))))
+		e, exp := scaled.Add(power.Sub(one)), scaled.Add(power)
+		part := one.Div(one.Add(exp.Mul(exp)))
+		tanh := withSign(abs(e.Mul(one.Add(exp)).Mul(part), signs), u, signs)
+		sech := exp.Add(exp).Mul(part)
+		bounded := t.Mul(tanh).Merge(zero, high)
+		excess.store(i, c.Sub(bounded))
+		value.store(i, bounded)
+		own.store(i, tanh.Mul(tanh).Merge(one, high))
+		byBase.store(i, factor.Mul(tanh.Sub(u.Mul(sech.Mul(sech)))).Merge(zero, high))
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
+func addAVX2(to, a, b *Lane, factor float64, n int) {
+	factors := all(factor)
+	for i := 0; i < n && i <= Points-4; i += 4 {
+		to.store(i, to.load(i).Add(factors.Mul(a.load(i).Mul(b.load(i)))))
+	}
+	archsimd.ClearAVXUpperBits()
+}
