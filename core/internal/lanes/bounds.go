@@ -5,20 +5,15 @@ import "math"
 // Points is the largest number of points that the loops over lanes take at a time.
 const Points = 128
 
-// Lane has a number for each point.
-type Lane [Points]float64
+// Lane has a number for each point, from place 1 on. Place 0 is the point before the first.
+type Lane [Points + 4]float64
 
 // Limit bounds a moment c by t = Factor (base - Offset): c~ = t tanh(c/t). Where |base - Offset| <= BaseFloor, t counts as 0,
 // and where |c| <= Floor, c does.
 type Limit struct{ Factor, Offset, BaseFloor, Floor float64 }
 
-// Bounded is what Bound finds at each point.
-type Bounded struct {
-	Excess int // the lane of c - c~
-	Value  int // of c~
-	Own    int // of 1 - dc~/dc
-	ByBase int // of dc~/dbase
-}
+// Bounded has the lanes of what Bound finds: c~, 1 - dc~/dc and dc~/dbase.
+type Bounded struct{ Value, Own, ByBase int }
 
 // Term is Factor times the product of two lanes.
 type Term struct {
@@ -28,42 +23,53 @@ type Term struct {
 
 // Each of these has a version with vector instructions, which useVectors chooses.
 var (
-	follow = followGo
-	bound  = boundGo
-	add    = addGo
+	follow  = followGo
+	bound   = boundGo
+	add     = addGo
+	compare = compareGo
 )
 
 // Follow crosses events, each of which adds its weight times the row of its bin to four sums. The sums after each event go to
-// four lanes, from a place on.
-func Follow(lanes *[4]Lane, place int, sums *[4]float64, rows [][4]float64, bins []uint32, weights []float64) {
-	follow(lanes, place, sums, rows, bins, weights)
+// four lanes, from a place on, and what each event adds to four others, unless these are nil.
+func Follow(lanes, steps []Lane, place int, sums *[4]float64, rows [][4]float64, bins []uint32, weights []float64) {
+	follow(lanes, steps, place, sums, rows, bins, weights)
 }
 
 // Bound bounds a moment at n points.
-func (li *Limit) Bound(lanes []Lane, c, base int, to Bounded, n int) { bound(li, lanes, c, base, to, n) }
+func (li *Limit) Bound(lanes []Lane, c, base int, to Bounded, n int) {
+	bound(li, lanes, c, base, to, n)
+}
 
 // Sum sets a lane to a sum of terms at n points.
 func Sum(lanes []Lane, to int, terms []Term, n int) {
-	clear(lanes[to][:n])
+	clear(lanes[to][1 : n+1])
 	for _, term := range terms {
 		add(&lanes[to], &lanes[term.A], &lanes[term.B], term.Factor, n)
 	}
 }
 
-func followGo(lanes *[4]Lane, place int, sums *[4]float64, rows [][4]float64, bins []uint32, weights []float64) {
+// Compare sets two lanes to x - value at a point less x - value at the point before it, and to the sum of both. The change of
+// x is given: it has more digits than a difference.
+func Compare(lanes []Lane, x, change, value, difference, sum, n int) {
+	compare(&lanes[x], &lanes[change], &lanes[value], &lanes[difference], &lanes[sum], n)
+}
+
+func followGo(lanes, steps []Lane, place int, sums *[4]float64, rows [][4]float64, bins []uint32, weights []float64) {
 	for i, b := range bins {
 		for k, x := range rows[b] {
-			sums[k] += float64(weights[i] * x)
+			step := float64(weights[i] * x)
+			sums[k] += step
 			lanes[k][place+i] = sums[k]
+			if steps != nil {
+				steps[k][place+i] = step
+			}
 		}
 	}
 }
 
 func boundGo(li *Limit, lanes []Lane, c, base int, to Bounded, n int) {
-	for i := range n {
-		value, own, byBase := li.At(lanes[c][i], lanes[base][i])
-		lanes[to.Excess][i], lanes[to.Value][i] = lanes[c][i]-value, value
-		lanes[to.Own][i], lanes[to.ByBase][i] = own, byBase
+	for i := 1; i <= n; i++ {
+		lanes[to.Value][i], lanes[to.Own][i], lanes[to.ByBase][i] = li.At(lanes[c][i], lanes[base][i])
 	}
 }
 
@@ -84,7 +90,14 @@ func (li *Limit) At(c, base float64) (value, own, byBase float64) {
 }
 
 func addGo(to, a, b *Lane, factor float64, n int) {
-	for i := range n {
+	for i := 1; i <= n; i++ {
 		to[i] += float64(factor * float64(a[i]*b[i]))
+	}
+}
+
+func compareGo(x, change, value, difference, sum *Lane, n int) {
+	for i := 1; i <= n; i++ {
+		difference[i] = change[i] - (value[i] - value[i-1])
+		sum[i] = (x[i] - value[i]) + (x[i-1] - value[i-1])
 	}
 }

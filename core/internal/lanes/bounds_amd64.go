@@ -13,23 +13,35 @@ func (l *Lane) load(i int) four {
 
 func (l *Lane) store(i int, x four) { x.Store((*[4]float64)(unsafe.Pointer(&l[i]))) }
 
-func followAVX2(lanes *[4]Lane, place int, sums *[4]float64, rows [][4]float64, bins []uint32, weights []float64) {
+func followAVX2(lanes, steps []Lane, place int, sums *[4]float64, rows [][4]float64, bins []uint32, weights []float64) {
 	s := archsimd.LoadFloat64x4(sums)
-	for ; len(bins) >= 4 && len(weights) >= 4 && place <= Points-4; place += 4 {
-		s0 := s.Add(archsimd.LoadFloat64x4(&rows[bins[0]]).Mul(all(weights[0])))
-		s1 := s0.Add(archsimd.LoadFloat64x4(&rows[bins[1]]).Mul(all(weights[1])))
-		s2 := s1.Add(archsimd.LoadFloat64x4(&rows[bins[2]]).Mul(all(weights[2])))
-		s = s2.Add(archsimd.LoadFloat64x4(&rows[bins[3]]).Mul(all(weights[3])))
-		x0, x1, x2, x3 := transpose(s0, s1, s2, s)
-		lanes[0].store(place, x0)
-		lanes[1].store(place, x1)
-		lanes[2].store(place, x2)
-		lanes[3].store(place, x3)
+	for ; len(bins) >= 4 && len(weights) >= 4 && place <= Points; place += 4 {
+		d0 := archsimd.LoadFloat64x4(&rows[bins[0]]).Mul(all(weights[0]))
+		d1 := archsimd.LoadFloat64x4(&rows[bins[1]]).Mul(all(weights[1]))
+		d2 := archsimd.LoadFloat64x4(&rows[bins[2]]).Mul(all(weights[2]))
+		d3 := archsimd.LoadFloat64x4(&rows[bins[3]]).Mul(all(weights[3]))
+		s0 := s.Add(d0)
+		s1 := s0.Add(d1)
+		s2 := s1.Add(d2)
+		s = s2.Add(d3)
+		storeLanes((*[4]Lane)(lanes), place, s0, s1, s2, s)
+		if steps != nil {
+			storeLanes((*[4]Lane)(steps), place, d0, d1, d2, d3)
+		}
 		bins, weights = bins[4:], weights[4:]
 	}
 	s.Store(sums)
 	archsimd.ClearAVXUpperBits()
-	followGo(lanes, place, sums, rows, bins, weights)
+	followGo(lanes, steps, place, sums, rows, bins, weights)
+}
+
+// storeLanes stores the vectors of four points, of which each lane gets a number.
+func storeLanes(to *[4]Lane, place int, a, b, c, d four) {
+	a, b, c, d = transpose(a, b, c, d)
+	to[0].store(place, a)
+	to[1].store(place, b)
+	to[2].store(place, c)
+	to[3].store(place, d)
 }
 
 const signBit = -1 << 63
@@ -52,8 +64,8 @@ func boundAVX2(li *Limit, lanes []Lane, c, base int, to Bounded, n int) {
 	e2, e4, e6, e8, e10, e12 := all(exp2), all(exp4), all(exp6), all(exp8), all(exp10), all(exp12)
 	e3, e5, e7, e9, e11, e13 := all(exp3), all(exp5), all(exp7), all(exp9), all(exp11), all(exp13)
 	ofC, ofBase := &lanes[c], &lanes[base]
-	excess, value, own, byBase := &lanes[to.Excess], &lanes[to.Value], &lanes[to.Own], &lanes[to.ByBase]
-	for i := 0; i < n && i <= Points-4; i += 4 {
+	value, own, byBase := &lanes[to.Value], &lanes[to.Own], &lanes[to.ByBase]
+	for i := 1; i <= n && i <= Points; i += 4 {
 		t := ofBase.load(i).Sub(offset)
 		high := abs(t, signs).Greater(baseFloor)
 		t = factor.Mul(t)
@@ -74,9 +86,7 @@ func boundAVX2(li *Limit, lanes []Lane, c, base int, to Bounded, n int) {
 		part := one.Div(one.Add(exp.Mul(exp)))
 		tanh := withSign(abs(e.Mul(one.Add(exp)).Mul(part), signs), u, signs)
 		sech := exp.Add(exp).Mul(part)
-		bounded := t.Mul(tanh).Merge(zero, high)
-		excess.store(i, c.Sub(bounded))
-		value.store(i, bounded)
+		value.store(i, t.Mul(tanh).Merge(zero, high))
 		own.store(i, tanh.Mul(tanh).Merge(one, high))
 		byBase.store(i, factor.Mul(tanh.Sub(u.Mul(sech.Mul(sech)))).Merge(zero, high))
 	}
@@ -85,8 +95,17 @@ func boundAVX2(li *Limit, lanes []Lane, c, base int, to Bounded, n int) {
 
 func addAVX2(to, a, b *Lane, factor float64, n int) {
 	factors := all(factor)
-	for i := 0; i < n && i <= Points-4; i += 4 {
+	for i := 1; i <= n && i <= Points; i += 4 {
 		to.store(i, to.load(i).Add(factors.Mul(a.load(i).Mul(b.load(i)))))
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
+func compareAVX2(x, change, value, difference, sum *Lane, n int) {
+	for i := 1; i <= n && i <= Points; i += 4 {
+		before, after := value.load(i-1), value.load(i)
+		difference.store(i, change.load(i).Sub(after.Sub(before)))
+		sum.store(i, x.load(i).Sub(after).Add(x.load(i-1).Sub(before)))
 	}
 	archsimd.ClearAVXUpperBits()
 }

@@ -20,8 +20,7 @@ type correcting struct {
 	changes [lanes.Points]float64 // of V_b, by events of a run
 
 	block    *crossing
-	level    float64 // the correction where the walk is, between two scores
-	last     float64 // the correction at the last point
+	change   float64 // since the walk was last between two scores
 	end      float64 // of the integral over the chunk
 	integral float64
 }
@@ -40,6 +39,10 @@ const (
 func (co *correcting) start(of *correction, pt *point) float64 {
 	co.correction = of
 	co.lanes, co.sums = par.Grown(co.lanes, of.lanes), par.Grown(co.sums, len(of.rows))
+	for i := range co.lanes {
+		co.lanes[i][0] = 0
+	}
+	co.lanes[of.zeros] = lanes.Lane{}
 	for i := range co.lanes[of.ones] {
 		co.lanes[of.ones][i] = 1
 	}
@@ -54,9 +57,7 @@ func (co *correcting) start(of *correction, pt *point) float64 {
 		co.add(uint32(b), f/co.unit[b], v)
 	}
 	co.addPoint(aboveTie, 0, 0, 0, 0)
-	co.level = co.evaluate()[0]
-	co.count = 0
-	return co.level
+	return co.evaluate()[0] // from 0
 }
 
 // add adds to the sums an event of this weight in a bin, or a part of one, by which V_b changes by v.
@@ -77,54 +78,67 @@ func (co *correcting) addTo(sums *[4]float64, g int, b uint32, weight, v float64
 
 // addPoint adds a point that is off the sums by an event.
 func (co *correcting) addPoint(of kind, event int, b uint32, weight, v float64) {
+	co.count++
 	for g, sums := range co.sums {
 		co.addTo(&sums, g, b, weight, v)
 		for k, sum := range sums {
 			co.lanes[4*g+k][co.count] = sum
+			if g >= co.weighted {
+				continue
+			}
+			step := sum - co.lanes[4*g+k][co.count-1]
+			if of == aboveMiddle {
+				step = 2 * weight * co.rows[g][b][k]
+			}
+			co.lanes[4*(len(co.rows)+g)+k][co.count] = step
 		}
 	}
-	co.kinds[co.count], co.events[co.count] = of, event
-	if co.count++; co.count == lanes.Points {
+	co.kinds[co.count-1], co.events[co.count-1] = of, event
+	if co.count == lanes.Points {
 		co.finish()
 	}
 }
 
-// evaluate returns the correction at the points.
+// evaluate returns by how much the correction changes from each point to the next.
 func (co *correcting) evaluate() []float64 {
+	n, last := co.count, co.correction.lanes-1
 	for i := range co.bounded {
 		bd := &co.bounded[i]
-		bd.Bound(co.lanes, bd.c, bd.base, bd.Bounded, co.count)
+		bd.Bound(co.lanes, bd.c, bd.base, bd.Bounded, n)
 	}
 	for _, su := range co.correction.sums {
-		lanes.Sum(co.lanes, su.lane, su.terms, co.count)
+		lanes.Sum(co.lanes, su.lane, su.terms, n)
 	}
-	return co.lanes[co.correction.lanes-1][:co.count]
+	for _, of := range co.compared {
+		lanes.Compare(co.lanes, of.x, of.change, of.value, of.difference, of.sum, n)
+	}
+	lanes.Sum(co.lanes, last, co.terms, n)
+	for i := range co.lanes {
+		co.lanes[i][0] = co.lanes[i][n]
+	}
+	co.count = 0
+	return co.lanes[last][1 : n+1]
 }
 
 // finish evaluates the points, and adds what changes between them to the gradient and to the integral.
 func (co *correcting) finish() {
 	d, scores, scale := co.block.d, co.block.scores, co.block.in.scale
-	for p, value := range co.evaluate() {
-		i := co.events[p]
-		switch co.kinds[p] {
-		case aboveEvent, aboveTie:
-			change := value - co.level
-			co.integral += change * (co.end - scores[i])
-			co.level = value
-			if co.kinds[p] == aboveEvent {
-				d[i] -= scale * change
-			}
-		case aboveMiddle:
-			d[i] -= scale * (value - co.last)
+	for p, change := range co.evaluate() {
+		i, of := co.events[p], co.kinds[p]
+		if of == aboveEvent || of == aboveMiddle {
+			d[i] -= scale * change
 		}
-		co.last = value
+		co.change += change
+		if of == aboveEvent || of == aboveTie {
+			co.integral += co.change * (co.end - scores[i])
+			co.change = 0
+		}
 	}
-	co.count = 0
 }
 
 // crossBlock crosses the events of a block: it adds to its gradient, and returns what the correction adds to the integral.
 func (co *correcting) crossBlock(block *crossing, end float64) float64 {
-	co.block, co.end, co.integral = block, end, 0
+	co.block, co.end, co.integral, co.change = block, end, 0, 0
 	done := 0
 	forTies(block.scores, func(from, to int) {
 		co.crossRun(done, from)
@@ -158,11 +172,11 @@ func (co *correcting) crossRun(from, to int) {
 			}
 		}
 		for g := range co.sums {
-			with := weights[from : from+n]
+			with, steps := weights[from:from+n], co.lanes[4*(len(co.rows)+g):]
 			if g >= co.weighted {
-				with = co.changes[:n]
+				with, steps = co.changes[:n], nil
 			}
-			lanes.Follow((*[4]lanes.Lane)(co.lanes[4*g:]), co.count, &co.sums[g], co.rows[g], bins[from:from+n], with)
+			lanes.Follow(co.lanes[4*g:], steps, co.count+1, &co.sums[g], co.rows[g], bins[from:from+n], with)
 		}
 		from += n
 		if co.count += n; co.count == lanes.Points {

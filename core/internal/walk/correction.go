@@ -15,16 +15,23 @@ import (
 // A step e in bin b moves c by e A_b and z by e u_b, u_b = P_b - G A_b. Both z and u are 0 for projection moments, whose
 // residuals are orthogonal to P. Row l of N has numbers in columns l, 0 and 1 at most.
 //
-// The correction is a polynomial in sums over the bins (c, z, X and Y) and in what the bounds make of c. It is computed at
-// many points at a time. Each quantity has a lane, with a number for each point, and this type lists how one follows from others.
+// Where steps are small, a difference of two values of J would lose digits. With the change D and the sum S of delta before and
+// after a step, and likewise of z, the first line changes by D.(G S + S_z) + D_z.S. The bias is so small that a difference
+// of two values will do.
+//
+// All this is computed for many points at a time, each with the one before it. Each quantity has a lane, with a number for each
+// point, and this type lists how one lane follows from others.
 type correction struct {
 	*Integrand
 	rows     [][][4]float64 // of each four sums: what an event of weight 1, or a V_b of 1, adds to them
 	weighted int            // how many groups of four add up weights; those after them add up V_b
 	bounded  []bounded
-	sums     []sum // in order; the last one is the correction
-	lanes    int   // how many there are
-	ones     int   // a lane of ones
+	sums     []sum // in order
+	compared []compared
+	terms    []lanes.Term // of the change of J
+	lanes    int          // how many there are
+	zeros    int          // a lane of zeros
+	ones     int          // a lane of ones
 }
 
 // bounded is a bounded moment, with the lanes of c and of what its limit is relative to.
@@ -33,6 +40,9 @@ type bounded struct {
 	lanes.Bounded
 	c, base int
 }
+
+// compared is the lanes of x - value at each point less, and plus, x - value at the point before it.
+type compared struct{ x, change, value, difference, sum int }
 
 // sum is a lane that is a sum of products of other lanes.
 type sum struct {
@@ -79,41 +89,54 @@ func newCorrection(in *Integrand, bo *moments.Bound, arena *par.Arena) *correcti
 			}
 		}
 	}
-	co.lanes = 4 * len(co.rows)
-	co.ones = co.addLane()
+	co.lanes = 4*len(co.rows) + 4*co.weighted // the steps of the first ones follow all sums
+	co.zeros, co.ones = co.addLane(), co.addLane()
 	for l := first; l < size; l++ {
 		co.addBounded(bo, l, c)
 	}
-	var value []lanes.Term
-	for l, one := range co.bounded {
-		for m, other := range co.bounded[:l+1] {
-			factor := 2 * ba.Gram[(first+l)*ba.Size+first+m]
-			if m == l {
-				factor /= 2
-			}
-			value = append(value, lanes.Term{Factor: factor, A: one.Excess, B: other.Excess})
-		}
+	var ofZ []compared
+	for l, bd := range co.bounded {
+		co.compared = append(co.compared, co.compare(bd.c, bd.Value))
 		if withZ {
-			value = append(value, lanes.Term{Factor: 2, A: one.Excess, B: z[first+l]})
+			ofZ = append(ofZ, co.compare(z[first+l], co.zeros))
 		}
 	}
+	for l, one := range co.compared {
+		for m, other := range co.compared {
+			co.terms = append(co.terms, lanes.Term{Factor: ba.Gram[(first+l)*ba.Size+first+m], A: one.difference, B: other.sum})
+		}
+		if withZ {
+			co.terms = append(co.terms, lanes.Term{Factor: 1, A: one.difference, B: ofZ[l].sum}, lanes.Term{Factor: 1, A: ofZ[l].difference, B: one.sum})
+		}
+	}
+	co.compared = append(co.compared, ofZ...)
 	if in.variance != nil {
+		var bias []lanes.Term
 		entries := co.entries(first)
 		for _, en := range entries {
 			if withZ {
-				value = append(value, lanes.Term{Factor: -2 * en.factor, A: en.lane, B: x[en.row][en.column]})
+				bias = append(bias, lanes.Term{Factor: 2 * en.factor, A: en.lane, B: x[en.row][en.column]})
 			}
 		}
 		for k := range size {
 			for j := range k + 1 {
 				if terms := pairs(entries, j, k, ba); terms != nil {
-					value = append(value, lanes.Term{Factor: -1, A: co.addSum(terms...), B: y[k][j]})
+					bias = append(bias, lanes.Term{Factor: 1, A: co.addSum(terms...), B: y[k][j]})
 				}
 			}
 		}
+		value := co.addSum(bias...)
+		change := compared{co.zeros, co.zeros, value, co.addLane(), co.addLane()} // less the change of the bias
+		co.compared = append(co.compared, change)
+		co.terms = append(co.terms, lanes.Term{Factor: 1, A: change.difference, B: co.ones})
 	}
-	co.addSum(value...)
+	co.addLane() // of the change of J
 	return co
+}
+
+// compare compares a sum, less a value, with the point before.
+func (co *correction) compare(sum, value int) compared {
+	return compared{sum, 4*len(co.rows) + sum, value, co.addLane(), co.addLane()}
 }
 
 // addColumn adds a sum over the bins to those that are followed, and returns its lane.
@@ -145,7 +168,7 @@ func (co *correction) addBounded(bo *moments.Bound, l int, c []int) {
 	if l > 1 && bo.Limited {
 		base = co.bounded[0].Value
 	}
-	made := lanes.Bounded{Excess: co.addLane(), Value: co.addLane(), Own: co.addLane(), ByBase: co.addLane()}
+	made := lanes.Bounded{Value: co.addLane(), Own: co.addLane(), ByBase: co.addLane()}
 	co.bounded = append(co.bounded, bounded{bo.Limits[l], made, c[l], base})
 }
 
