@@ -3,7 +3,7 @@ package lanes
 import "math"
 
 // Points is the largest number of points that the loops over lanes take at a time.
-const Points = 128
+const Points = 64
 
 // Lane has a number for each point, from place 1 on. Place 0 is the point before the first.
 type Lane [Points + 4]float64
@@ -25,7 +25,7 @@ type Term struct {
 var (
 	follow  = followGo
 	bound   = boundGo
-	add     = addGo
+	sum     = sumGo
 	compare = compareGo
 )
 
@@ -41,12 +41,7 @@ func (li *Limit) Bound(lanes []Lane, c, base int, to Bounded, n int) {
 }
 
 // Sum sets a lane to a sum of terms at n points.
-func Sum(lanes []Lane, to int, terms []Term, n int) {
-	clear(lanes[to][1 : n+1])
-	for _, term := range terms {
-		add(&lanes[to], &lanes[term.A], &lanes[term.B], term.Factor, n)
-	}
-}
+func Sum(lanes []Lane, to int, terms []Term, n int) { sum(lanes, to, terms, n) }
 
 // Compare sets two lanes to x - value at a point less x - value at the point before it, and to the sum of both. The change of
 // x is given: it has more digits than a difference.
@@ -89,9 +84,14 @@ func (li *Limit) At(c, base float64) (value, own, byBase float64) {
 	return float64(t * tanh), float64(tanh * tanh), float64(li.Factor * (tanh - float64(u*float64(sech*sech))))
 }
 
-func addGo(to, a, b *Lane, factor float64, n int) {
-	for i := 1; i <= n; i++ {
-		to[i] += float64(factor * float64(a[i]*b[i]))
+func sumGo(lanes []Lane, to int, terms []Term, n int) {
+	sums := lanes[to][1 : n+1]
+	clear(sums)
+	for _, term := range terms {
+		a, b := lanes[term.A][1:n+1], lanes[term.B][1:n+1]
+		for i := range sums {
+			sums[i] += float64(term.Factor * float64(a[i]*b[i]))
+		}
 	}
 }
 

@@ -93,10 +93,18 @@ func boundAVX2(li *Limit, lanes []Lane, c, base int, to Bounded, n int) {
 	archsimd.ClearAVXUpperBits()
 }
 
-func addAVX2(to, a, b *Lane, factor float64, n int) {
-	factors := all(factor)
-	for i := 1; i <= n && i <= Points; i += 4 {
-		to.store(i, to.load(i).Add(factors.Mul(a.load(i).Mul(b.load(i)))))
+func sumAVX2(lanes []Lane, to int, terms []Term, n int) {
+	sums := &lanes[to]
+	for i := 1; i <= n && i <= Points-7; i += 8 {
+		var s0, s1 four
+		for k := range terms {
+			term := &terms[k]
+			a, b, factor := &lanes[term.A], &lanes[term.B], all(term.Factor)
+			s0 = s0.Add(factor.Mul(a.load(i).Mul(b.load(i))))
+			s1 = s1.Add(factor.Mul(a.load(i + 4).Mul(b.load(i + 4))))
+		}
+		sums.store(i, s0)
+		sums.store(i+4, s1)
 	}
 	archsimd.ClearAVXUpperBits()
 }

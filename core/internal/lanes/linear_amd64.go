@@ -9,86 +9,19 @@ type four = archsimd.Float64x4
 
 func all(x float64) four { return archsimd.BroadcastFloat64x4(x) }
 
-// firstThree has the bits of the first three lanes.
-var firstThree = [4]int64{-1, -1, -1, 0}
-
-func crossAVX2(li *Linear, bins []uint32, d []float64) {
-	y, x, rows := archsimd.LoadFloat64x4(&li.Y), archsimd.LoadFloat64x4(&li.X), li.Rows
-	three := archsimd.LoadInt64x4(&firstThree)
-	whole := len(bins) &^ 3
-	rest, restOfD := bins[whole:], d[whole:]
-	bins, d = bins[:whole], d[:whole]
-	for len(bins) >= 4 && len(d) >= 4 {
-		var p0, p1, p2, p3 archsimd.Float64x4
-		y, x, p0 = crossOne(&rows[bins[0]], y, x, three)
-		y, x, p1 = crossOne(&rows[bins[1]], y, x, three)
-		y, x, p2 = crossOne(&rows[bins[2]], y, x, three)
-		y, x, p3 = crossOne(&rows[bins[3]], y, x, three)
-		sumLanes(p0, p1, p2, p3).StoreSlice(d)
-		bins, d = bins[4:], d[4:]
-	}
-	y.Store(&li.Y)
-	x.Store(&li.X)
-	archsimd.ClearAVXUpperBits()
-	crossGo(li, rest, restOfD)
-}
-
-// crossOne crosses an event, and returns Y, X and the summands of d.
-func crossOne(row *Row, y, x archsimd.Float64x4, three archsimd.Int64x4) (_, _, p archsimd.Float64x4) {
-	a, b := archsimd.LoadFloat64x4(&row.Y), archsimd.LoadFloat64x4(&row.X)
-	p = a.Mul(y).Add(b.Mul(x))
-	y = y.Add(a.AsInt64x4().And(three).AsFloat64x4())
-	x = x.Sub(b.AsInt64x4().And(three).AsFloat64x4())
-	// The row is stored whole: to load it again, soon, would wait for a store of a part of it.
-	a.Add(b.AsInt64x4().AndNot(three).AsFloat64x4()).Store(&row.Y)
-	return y, x, p
-}
-
 // sumLanes returns the sum of each.
 func sumLanes(p0, p1, p2, p3 archsimd.Float64x4) archsimd.Float64x4 {
 	q0, q1 := p0.AddPairsGrouped(p1), p2.AddPairsGrouped(p3)
 	return q0.Select128FromPair(0, 2, q1).Add(q0.Select128FromPair(1, 3, q1))
 }
 
-func crossWeightedAVX2(li *Linear, bins []uint32, weights, d []float64) {
-	y, x, rows := archsimd.LoadFloat64x4(&li.Y), archsimd.LoadFloat64x4(&li.X), li.Rows
-	three := archsimd.LoadInt64x4(&firstThree)
+func crossAVX2(rows [][4]float64, sign float64, x *[4]float64, bins []uint32, weights, d []float64) {
 	whole := len(bins) &^ 3
-	rest, restOfWeights, restOfD := bins[whole:], weights[whole:], d[whole:]
-	bins, weights, d = bins[:whole], weights[:whole], d[:whole]
-	for len(bins) >= 4 && len(weights) >= 4 && len(d) >= 4 {
-		var p0, p1, p2, p3 archsimd.Float64x4
-		y, x, p0 = crossOneWeighted(&rows[bins[0]], weights[0], y, x, three)
-		y, x, p1 = crossOneWeighted(&rows[bins[1]], weights[1], y, x, three)
-		y, x, p2 = crossOneWeighted(&rows[bins[2]], weights[2], y, x, three)
-		y, x, p3 = crossOneWeighted(&rows[bins[3]], weights[3], y, x, three)
-		change := sumLanes(p0, p1, p2, p3).Mul(archsimd.LoadFloat64x4Slice(weights))
-		archsimd.LoadFloat64x4Slice(d).Add(change).StoreSlice(d)
-		bins, weights, d = bins[4:], weights[4:], d[4:]
-	}
-	y.Store(&li.Y)
-	x.Store(&li.X)
-	archsimd.ClearAVXUpperBits()
-	crossWeightedGo(li, rest, restOfWeights, restOfD)
+	crossWhole(rows, sign, x, bins[:whole], weights[:whole], d[:whole])
+	crossGo(rows, sign, x, bins[whole:], weights[whole:], d[whole:])
 }
 
-func crossOneWeighted(row *Row, weight float64, y, x archsimd.Float64x4, three archsimd.Int64x4) (_, _, p archsimd.Float64x4) {
-	a, b, w := archsimd.LoadFloat64x4(&row.Y), archsimd.LoadFloat64x4(&row.X), archsimd.BroadcastFloat64x4(weight)
-	p = a.Mul(y).Add(b.Mul(x))
-	moved := b.Mul(w).AsInt64x4()
-	y = y.Add(a.Mul(w).AsInt64x4().And(three).AsFloat64x4())
-	x = x.Sub(moved.And(three).AsFloat64x4())
-	a.Add(moved.AndNot(three).AsFloat64x4()).Store(&row.Y)
-	return y, x, p
-}
-
-func crossWideAVX2(rows [][4]float64, sign float64, x *[4]float64, bins []uint32, weights, d []float64) {
-	whole := len(bins) &^ 3
-	crossWideWhole(rows, sign, x, bins[:whole], weights[:whole], d[:whole])
-	crossWideGo(rows, sign, x, bins[whole:], weights[whole:], d[whole:])
-}
-
-func crossWideWhole(rows [][4]float64, sign float64, state *[4]float64, bins []uint32, weights, d []float64) {
+func crossWhole(rows [][4]float64, sign float64, state *[4]float64, bins []uint32, weights, d []float64) {
 	x, signs := archsimd.LoadFloat64x4(state), all(sign)
 	for len(bins) >= 4 && len(weights) >= 4 && len(d) >= 4 {
 		r0, r1 := archsimd.LoadFloat64x4(&rows[bins[0]]), archsimd.LoadFloat64x4(&rows[bins[1]])

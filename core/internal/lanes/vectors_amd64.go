@@ -9,15 +9,13 @@ func init() { useVectors(true) }
 // useVectors sets the variables by which the loops are called.
 func useVectors(on bool) bool {
 	if on && archsimd.X86.AVX2() {
-		cross, crossWeighted, finish, decode, firstTie = crossAVX2, crossWeightedAVX2, finishAVX2, decodeAVX2, firstTieAVX2
-		crossWide = crossWideAVX2
-		follow, bound, add, compare = followAVX2, boundAVX2, addAVX2, compareAVX2
+		cross, finish, decode, firstTie = crossAVX2, finishAVX2, decodeAVX2, firstTieAVX2
+		follow, bound, sum, compare = followAVX2, boundAVX2, sumAVX2, compareAVX2
 		sortNear, extremes, words = sortNearAVX2, extremesAVX2, wordsAVX2
 		look32, look64 = look32AVX2, look64AVX2
 	} else {
-		cross, crossWeighted, finish, decode, firstTie = crossGo, crossWeightedGo, finishGo, decodeGo, firstTieGo
-		crossWide = crossWideGo
-		follow, bound, add, compare = followGo, boundGo, addGo, compareGo
+		cross, finish, decode, firstTie = crossGo, finishGo, decodeGo, firstTieGo
+		follow, bound, sum, compare = followGo, boundGo, sumGo, compareGo
 		sortNear, extremes, words = sortNearGo, extremesGo, wordsGo
 		look32, look64 = lookGo[float32], lookGo[float64]
 	}

@@ -5,38 +5,22 @@ import (
 	"github.com/libmode/libmode/core/internal/par"
 )
 
-// correcting follows a correction along the events of a chunk. It collects points, and computes the correction at all of them at
-// once. An event that is not tied has one point, above it; an event of a tie has two, half of its step below and above the
-// middle of the tie; and above a tie is one more.
+// correcting follows a correction along the events of a chunk. It collects points, and then finds the change of J from each
+// point to the next. An event that is not tied has one point, above it. An event of a tie has two, half of its step below and
+// above the middle of the tie, and one more is above the tie.
 type correcting struct {
 	*correction
-	at    point // for the variances
-	sums  [][4]float64
-	lanes []lanes.Lane
-
-	count   int // of points
-	kinds   [lanes.Points]kind
-	events  [lanes.Points]int     // which event of the block a point belongs to
-	changes [lanes.Points]float64 // of V_b, by events of a run
-
-	block    *crossing
-	change   float64 // since the walk was last between two scores
-	end      float64 // of the integral over the chunk
-	integral float64
+	sums   [][4]float64
+	lanes  []lanes.Lane
+	count  int               // of points
+	owners [lanes.Points]int // the event of the block whose change of J leads to each point, or jumpAt
 }
 
-// kind is what a point is to an event.
-type kind uint8
+// jumpAt marks a change of J at the score of an event that is in no derivative.
+func jumpAt(event int) int { return -1 - event }
 
-const (
-	aboveEvent kind = iota
-	aboveTie
-	belowMiddle
-	aboveMiddle
-)
-
-// start moves to a point, and returns the correction there.
-func (co *correcting) start(of *correction, pt *point) float64 {
+// start moves to a state, and returns the correction there.
+func (co *correcting) start(of *correction, state []bin) float64 {
 	co.correction = of
 	co.lanes, co.sums = par.Grown(co.lanes, of.lanes), par.Grown(co.sums, len(of.rows))
 	for i := range co.lanes {
@@ -47,16 +31,11 @@ func (co *correcting) start(of *correction, pt *point) float64 {
 		co.lanes[of.ones][i] = 1
 	}
 	clear(co.sums)
-	co.at.cdf = append(co.at.cdf[:0], pt.cdf...)
-	co.at.squares = append(co.at.squares[:0], pt.squares...)
-	for b, f := range pt.cdf {
-		var v float64
-		if co.weighted < len(co.rows) {
-			v = co.variance.at(pt, b)
-		}
-		co.add(uint32(b), f/co.unit[b], v)
+	for i := range state {
+		b := &state[i]
+		co.add(uint32(i), b.cdf/b.unit, b.variance())
 	}
-	co.addPoint(aboveTie, 0, 0, 0, 0)
+	co.setPoint(0, 0, 0)
 	return co.evaluate()[0] // from 0
 }
 
@@ -76,30 +55,69 @@ func (co *correcting) addTo(sums *[4]float64, g int, b uint32, weight, v float64
 	}
 }
 
-// addPoint adds a point that is off the sums by an event.
-func (co *correcting) addPoint(of kind, event int, b uint32, weight, v float64) {
+// crossRun crosses the events from..to-1 of a block, none of which is tied.
+func (co *correcting) crossRun(cr *crossing, from, to int) {
+	for from < to {
+		n := min(to-from, lanes.Points-co.count)
+		for i := range n {
+			co.owners[co.count+i] = from + i
+		}
+		for g := range co.sums {
+			weights, steps := cr.changes[from:from+n], []lanes.Lane(nil)
+			if g < co.weighted {
+				weights, steps = cr.weights[from:from+n], co.lanes[4*(len(co.rows)+g):]
+			}
+			lanes.Follow(co.lanes[4*g:], steps, co.count+1, &co.sums[g], co.rows[g], cr.bins[from:from+n], weights)
+		}
+		from, co.count = from+n, co.count+n
+		if co.count == lanes.Points {
+			co.finish(cr)
+		}
+	}
+}
+
+// addPoint adds a point that is off the sums by half an event, or by nothing.
+func (co *correcting) addPoint(cr *crossing, owner int, b uint32, weight, v float64) {
+	co.setPoint(b, weight, v)
+	if owner >= 0 { // from half the event below the middle
+		for g := range co.weighted {
+			for k, x := range co.rows[g][b] {
+				co.lanes[4*(len(co.rows)+g)+k][co.count] = 2 * weight * x
+			}
+		}
+	}
+	co.owners[co.count-1] = owner
+	if co.count == lanes.Points {
+		co.finish(cr)
+	}
+}
+
+func (co *correcting) setPoint(b uint32, weight, v float64) {
 	co.count++
 	for g, sums := range co.sums {
 		co.addTo(&sums, g, b, weight, v)
 		for k, sum := range sums {
-			co.lanes[4*g+k][co.count] = sum
-			if g >= co.weighted {
-				continue
+			lane := &co.lanes[4*g+k]
+			lane[co.count] = sum
+			if g < co.weighted {
+				co.lanes[4*(len(co.rows)+g)+k][co.count] = sum - lane[co.count-1]
 			}
-			step := sum - co.lanes[4*g+k][co.count-1]
-			if of == aboveMiddle {
-				step = 2 * weight * co.rows[g][b][k]
-			}
-			co.lanes[4*(len(co.rows)+g)+k][co.count] = step
 		}
-	}
-	co.kinds[co.count-1], co.events[co.count-1] = of, event
-	if co.count == lanes.Points {
-		co.finish()
 	}
 }
 
-// evaluate returns by how much the correction changes from each point to the next.
+// finish adds the changes of J at the points that are collected to those of the events.
+func (co *correcting) finish(cr *crossing) {
+	for p, change := range co.evaluate() {
+		if i := co.owners[p]; i >= 0 {
+			cr.d[i] += change
+		} else {
+			cr.jumps += change * (cr.end - cr.scores[-1-i])
+		}
+	}
+}
+
+// evaluate returns by how much J changes from each point to the next, and forgets the points.
 func (co *correcting) evaluate() []float64 {
 	n, last := co.count, co.correction.lanes-1
 	for i := range co.bounded {
@@ -118,112 +136,4 @@ func (co *correcting) evaluate() []float64 {
 	}
 	co.count = 0
 	return co.lanes[last][1 : n+1]
-}
-
-// finish evaluates the points, and adds what changes between them to the gradient and to the integral.
-func (co *correcting) finish() {
-	d, scores, scale := co.block.d, co.block.scores, co.block.in.scale
-	for p, change := range co.evaluate() {
-		i, of := co.events[p], co.kinds[p]
-		if of == aboveEvent || of == aboveMiddle {
-			d[i] -= scale * change
-		}
-		co.change += change
-		if of == aboveEvent || of == aboveTie {
-			co.integral += co.change * (co.end - scores[i])
-			co.change = 0
-		}
-	}
-}
-
-// crossBlock crosses the events of a block: it adds to its gradient, and returns what the correction adds to the integral.
-func (co *correcting) crossBlock(block *crossing, end float64) float64 {
-	co.block, co.end, co.integral, co.change = block, end, 0, 0
-	done := 0
-	forTies(block.scores, func(from, to int) {
-		co.crossRun(done, from)
-		co.moveHalf(from, to)
-		co.addMiddle(from, to)
-		co.moveHalf(from, to)
-		co.addPoint(aboveTie, from, 0, 0, 0)
-		done = to
-	})
-	co.crossRun(done, len(block.bins))
-	co.finish()
-	return co.integral
-}
-
-// aroundMiddle adds to the gradient of a block of events of one tie, in whose middle the walk is.
-func (co *correcting) aroundMiddle(block *crossing) {
-	co.block = block
-	co.addMiddle(0, len(block.bins))
-	co.finish()
-}
-
-// crossRun crosses the events from..to-1, none of which is tied.
-func (co *correcting) crossRun(from, to int) {
-	bins, weights := co.block.bins, co.block.eachWeight()
-	for from < to {
-		n := min(to-from, lanes.Points-co.count)
-		for i := range n {
-			co.kinds[co.count+i], co.events[co.count+i] = aboveEvent, from+i
-			if co.weighted < len(co.rows) {
-				co.changes[i] = co.move(from+i, 1)
-			}
-		}
-		for g := range co.sums {
-			with, steps := weights[from:from+n], co.lanes[4*(len(co.rows)+g):]
-			if g >= co.weighted {
-				with, steps = co.changes[:n], nil
-			}
-			lanes.Follow(co.lanes[4*g:], steps, co.count+1, &co.sums[g], co.rows[g], bins[from:from+n], with)
-		}
-		from += n
-		if co.count += n; co.count == lanes.Points {
-			co.finish()
-		}
-	}
-}
-
-// addMiddle adds the points of the events of a tie, in whose middle the walk is.
-func (co *correcting) addMiddle(from, to int) {
-	for i := from; i < to; i++ {
-		for part := -0.5; part < 1; part++ {
-			st, v := co.step(i, part), 0.0
-			if co.weighted < len(co.rows) {
-				v = co.variance.changeAt(&co.at, st)
-			}
-			of := belowMiddle
-			if part > 0 {
-				of = aboveMiddle
-			}
-			co.addPoint(of, i, co.block.bins[i], part*co.block.weight(i), v)
-		}
-	}
-}
-
-// moveHalf crosses half of each event of a tie.
-func (co *correcting) moveHalf(from, to int) {
-	for i := from; i < to; i++ {
-		var v float64
-		if co.weighted < len(co.rows) {
-			v = co.move(i, 0.5)
-		}
-		co.add(co.block.bins[i], 0.5*co.block.weight(i), v)
-	}
-}
-
-// step returns a part of the step of an event.
-func (co *correcting) step(i int, part float64) step {
-	b := co.block.bins[i]
-	e := co.block.weight(i) * co.unit[b]
-	return step{int(b), part * e, part * e * e}
-}
-
-// move moves the variances by a part of an event, and returns by how much V_b changes.
-func (co *correcting) move(i int, part float64) float64 {
-	st := co.step(i, part)
-	v := co.variance.changeAt(&co.at, st)
-	co.at.cross(st)
-	return v
 }

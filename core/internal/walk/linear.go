@@ -3,7 +3,6 @@ package walk
 import (
 	"math"
 
-	"github.com/libmode/libmode/core/internal/lanes"
 	"github.com/libmode/libmode/core/internal/moments"
 	"github.com/libmode/libmode/core/internal/par"
 	"gonum.org/v1/gonum/floats"
@@ -22,15 +21,11 @@ type linear struct {
 	penalty float64
 	x, y    []float64 // a row per bin, as those of the basis; y is nil where it is 0
 	square  []float64 // M_bb, which is also the factor of V_b in the bias
-	rows    []lanes.Row
-	wide    []wideRows
+	groups  []group
 }
 
-// fewColumns is how many columns of x and of y lanes.Row has room for.
-const fewColumns = 3
-
-// wideRows are four more columns of x (sign -1) or y (sign 1) for each bin.
-type wideRows struct {
+// group is four columns of x, with sign -1, or of y, with sign 1: a row for each bin.
+type group struct {
 	sign float64
 	rows [][4]float64
 }
@@ -48,7 +43,7 @@ func newLinear(ba *moments.Basis, penalty float64, unit []float64, arena *par.Ar
 	for b := range unit {
 		li.square[b] = li.element(b, b)
 	}
-	li.setRows(unit, arena)
+	li.setGroups(unit, arena)
 	return li
 }
 
@@ -90,31 +85,21 @@ func (li *linear) setColumns(arena *par.Arena) {
 	}
 }
 
-// setRows sets what lanes need: columns times sqrt(2)/W_b.
-func (li *linear) setRows(unit []float64, arena *par.Arena) {
+// setGroups sets the groups: columns times sqrt(2)/W_b.
+func (li *linear) setGroups(unit []float64, arena *par.Arena) {
 	size := li.basis.Size
-	li.rows = par.Make[lanes.Row](arena, len(unit))
-	for b, e := range unit {
-		for l := range min(size, fewColumns) {
-			li.rows[b].X[l] = math.Sqrt2 * e * li.x[b*size+l]
-			if li.y != nil {
-				li.rows[b].Y[l] = math.Sqrt2 * e * li.y[b*size+l]
-			}
-		}
-	}
-	add := func(sign float64, columns []float64) {
-		for l := fewColumns; l < size && columns != nil; l += 4 {
-			wide := wideRows{sign, par.Make[[4]float64](arena, len(unit))}
+	for k, columns := range [...][]float64{li.x, li.y} {
+		sign := float64(2*k - 1)
+		for l := 0; l < size && columns != nil; l += 4 {
+			rows := par.Make[[4]float64](arena, len(unit))
 			for b, e := range unit {
 				for k, x := range columns[b*size+l : b*size+min(l+4, size)] {
-					wide.rows[b][k] = math.Sqrt2 * e * x
+					rows[b][k] = math.Sqrt2 * e * x
 				}
 			}
-			li.wide = append(li.wide, wide)
+			li.groups = append(li.groups, group{sign, rows})
 		}
 	}
-	add(-1, li.x)
-	add(1, li.y)
 }
 
 // element returns M_ab.
@@ -137,31 +122,19 @@ func (li *linear) row(dst []float64, b int) {
 	}
 }
 
-// residuals are what J is made of at a point: c, and z = P'r - slope_penalty c_1 s.
-type residuals struct{ c, z []float64 }
-
-// at returns J, without the bias, and sets what it is made of.
-func (li *linear) at(cdf []float64, re *residuals) float64 {
-	re.c, re.z = par.Grown(re.c, li.basis.Size), par.Grown(re.z, li.basis.Size)
-	li.basis.Moments(re.c, cdf)
-	clear(re.z)
-	var j float64
-	for b, f := range cdf {
-		p := li.basis.RowP(b)
-		r := f - dot(re.c, p)
-		j += r * r
-		for l, x := range p {
-			re.z[l] += r * x
-		}
+// at returns J, less the bias, at a state.
+func (li *linear) at(state []bin) float64 {
+	c := make([]float64, li.basis.Size)
+	for i := range state {
+		floats.AddScaled(c, state[i].cdf, li.basis.RowA(i))
 	}
-	slope := dot(li.basis.Slope, re.c)
-	floats.AddScaled(re.z, -li.penalty*slope, li.basis.Slope)
-	return j + li.penalty*slope*slope
-}
-
-// slope returns (M F)_b = F_b - c.P_b - z.A_b.
-func (li *linear) slope(f float64, b int, re *residuals) float64 {
-	return f - dot(re.c, li.basis.RowP(b)) - dot(re.z, li.basis.RowA(b))
+	slope := dot(li.basis.Slope, c)
+	j := li.penalty * slope * slope
+	for i := range state {
+		r := state[i].cdf - dot(c, li.basis.RowP(i))
+		j += r*r - state[i].variance()*li.square[i]
+	}
+	return j
 }
 
 // dot is floats.Dot for vectors so short that its call would cost more; b may be longer.

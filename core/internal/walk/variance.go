@@ -64,21 +64,3 @@ func (va *variance) setFactor(b int, f float64) error {
 	va.factor[b] = 1 / f
 	return nil
 }
-
-// of returns V_b where the bin's CDF is f and its sum of squared steps s.
-func (va *variance) of(b int, f, s float64) float64 {
-	return (s*(1-2*f) + f*f*va.totals[b]) * va.factor[b]
-}
-
-// change returns by how much V_b changes with a step, from f and s on.
-func (va *variance) change(st step, f, s float64) float64 {
-	after := f + st.e
-	return (st.square*(1-2*after) - 2*s*st.e + st.e*(f+after)*va.totals[st.bin]) * va.factor[st.bin]
-}
-
-// at returns V_b at a point, and changeAt by how much it changes with a step from there.
-func (va *variance) at(pt *point, b int) float64 { return va.of(b, pt.cdf[b], pt.squares[b]) }
-
-func (va *variance) changeAt(pt *point, st step) float64 {
-	return va.change(st, pt.cdf[st.bin], pt.squares[st.bin])
-}

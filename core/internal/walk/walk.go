@@ -146,7 +146,7 @@ func (wa *walk[T]) scoreBefore(k int) float64 {
 func (wa *walk[T]) above(k int) float64 {
 	cr := crossings.Get().(*crossing)
 	defer crossings.Put(cr)
-	return cr.start(wa.in, wa.sums, k, k, wa.Weights != nil)
+	return cr.start(wa.in, wa.sums, k, k)
 }
 
 // walkChunk crosses the events of chunk k and writes their gradient. It returns the integral of J from the score before the
@@ -159,18 +159,12 @@ func (wa *walk[T]) walkChunk(k int) float64 {
 		return wa.walkTie(cr, k)
 	}
 	end := wa.Score(hi - 1)
-	integral := cr.start(wa.in, wa.sums, k, k, wa.Weights != nil) * (end - wa.scoreBefore(k))
+	integral := cr.start(wa.in, wa.sums, k, k) * (end - wa.scoreBefore(k))
 	for lo < hi {
 		next := wa.EndOfBlock(lo, hi, blockSize)
 		wa.load(cr, lo, next)
-		cr.cross()
-		integral += lanes.Finish(cr.d, cr.scores, end, -scale)
-		if wa.grad != nil {
-			cr.settleTies(-scale)
-		}
-		if wa.in.correction != nil {
-			integral += cr.bounds.crossBlock(cr, end)
-		}
+		cr.cross(end)
+		integral += lanes.Finish(cr.d, cr.scores, end, -scale) + cr.jumps
 		if wa.grad != nil {
 			wa.finish(lo, cr.d)
 		}
@@ -183,19 +177,16 @@ func (wa *walk[T]) walkChunk(k int) float64 {
 // is that of the sums on both sides of the score.
 func (wa *walk[T]) walkTie(cr *crossing, k int) float64 {
 	from, to := wa.ChunksOfTie(k)
-	lo, hi, weighted := wa.Chunks[k], wa.Chunks[k+1], wa.Weights != nil
-	integral := cr.start(wa.in, wa.sums, from, from, weighted) * (wa.Score(lo) - wa.scoreBefore(k))
+	lo, hi := wa.Chunks[k], wa.Chunks[k+1]
+	integral := cr.start(wa.in, wa.sums, from, from) * (wa.Score(lo) - wa.scoreBefore(k))
 	if wa.grad == nil {
 		return integral
 	}
-	cr.start(wa.in, wa.sums, from, to, weighted)
+	cr.start(wa.in, wa.sums, from, to)
 	for ; lo < hi; lo += len(cr.d) {
 		wa.load(cr, lo, min(lo+blockSize, hi))
-		cr.aroundMiddle()
+		cr.crossTie()
 		floats.Scale(-wa.in.scale, cr.d)
-		if wa.in.correction != nil {
-			cr.bounds.aroundMiddle(cr)
-		}
 		wa.finish(lo, cr.d)
 	}
 	return integral
