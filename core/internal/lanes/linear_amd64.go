@@ -9,33 +9,44 @@ type four = archsimd.Float64x4
 
 func all(x float64) four { return archsimd.BroadcastFloat64x4(x) }
 
+// firstThree has the bits of the first three lanes.
+var firstThree = [4]int64{-1, -1, -1, 0}
+
+func crossAVX2(li *Linear, bins []uint32, weights, d []float64) {
+	y, x, rows := archsimd.LoadFloat64x4(&li.Y), archsimd.LoadFloat64x4(&li.X), li.Rows
+	three := archsimd.LoadInt64x4(&firstThree)
+	for len(bins) >= 4 && len(weights) >= 4 && len(d) >= 4 {
+		var p0, p1, p2, p3 four
+		y, x, p0 = crossOne(&rows[bins[0]], weights[0], y, x, three)
+		y, x, p1 = crossOne(&rows[bins[1]], weights[1], y, x, three)
+		y, x, p2 = crossOne(&rows[bins[2]], weights[2], y, x, three)
+		y, x, p3 = crossOne(&rows[bins[3]], weights[3], y, x, three)
+		change := sumLanes(p0, p1, p2, p3).Mul(archsimd.LoadFloat64x4Slice(weights))
+		archsimd.LoadFloat64x4Slice(d).Add(change).StoreSlice(d)
+		bins, weights, d = bins[4:], weights[4:], d[4:]
+	}
+	y.Store(&li.Y)
+	x.Store(&li.X)
+	archsimd.ClearAVXUpperBits()
+	crossGo(li, bins, weights, d)
+}
+
+// crossOne crosses an event, and returns Y, X and the summands of d.
+func crossOne(row *Row, weight float64, y, x four, three archsimd.Int64x4) (_, _, p four) {
+	a, b, w := archsimd.LoadFloat64x4(&row.Y), archsimd.LoadFloat64x4(&row.X), all(weight)
+	p = a.Mul(y).Add(b.Mul(x))
+	moved := b.Mul(w).AsInt64x4()
+	y = y.Add(a.Mul(w).AsInt64x4().And(three).AsFloat64x4())
+	x = x.Sub(moved.And(three).AsFloat64x4())
+	// The row is stored whole: to load it again, soon, would wait for a store of a part of it.
+	a.Add(moved.AndNot(three).AsFloat64x4()).Store(&row.Y)
+	return y, x, p
+}
+
 // sumLanes returns the sum of each.
 func sumLanes(p0, p1, p2, p3 archsimd.Float64x4) archsimd.Float64x4 {
 	q0, q1 := p0.AddPairsGrouped(p1), p2.AddPairsGrouped(p3)
 	return q0.Select128FromPair(0, 2, q1).Add(q0.Select128FromPair(1, 3, q1))
-}
-
-func crossAVX2(rows [][4]float64, sign float64, x *[4]float64, bins []uint32, weights, d []float64) {
-	whole := len(bins) &^ 3
-	crossWhole(rows, sign, x, bins[:whole], weights[:whole], d[:whole])
-	crossGo(rows, sign, x, bins[whole:], weights[whole:], d[whole:])
-}
-
-func crossWhole(rows [][4]float64, sign float64, state *[4]float64, bins []uint32, weights, d []float64) {
-	x, signs := archsimd.LoadFloat64x4(state), all(sign)
-	for len(bins) >= 4 && len(weights) >= 4 && len(d) >= 4 {
-		r0, r1 := archsimd.LoadFloat64x4(&rows[bins[0]]), archsimd.LoadFloat64x4(&rows[bins[1]])
-		r2, r3 := archsimd.LoadFloat64x4(&rows[bins[2]]), archsimd.LoadFloat64x4(&rows[bins[3]])
-		x1 := x.Add(r0.Mul(all(weights[0]).Mul(signs)))
-		x2 := x1.Add(r1.Mul(all(weights[1]).Mul(signs)))
-		x3 := x2.Add(r2.Mul(all(weights[2]).Mul(signs)))
-		change := sumLanes(r0.Mul(x), r1.Mul(x1), r2.Mul(x2), r3.Mul(x3)).Mul(archsimd.LoadFloat64x4Slice(weights))
-		archsimd.LoadFloat64x4Slice(d).Add(change).StoreSlice(d)
-		x = x3.Add(r3.Mul(all(weights[3]).Mul(signs)))
-		bins, weights, d = bins[4:], weights[4:], d[4:]
-	}
-	x.Store(state)
-	archsimd.ClearAVXUpperBits()
 }
 
 func finishAVX2(d, scores []float64, end, scale float64) float64 {

@@ -14,10 +14,17 @@ import (
 //
 // and the correction for bounds comes on top. An event of a tie crosses the middle of the tie. As J without bounds is
 // quadratic in the state, the changes of these events add up to that of the tie.
+//
+// Where all weights are 1 and nothing else needs the changes of V_b, these are linear in F_b,
+//
+//	M_bb g_b (1 - 2 F_b - e),   g_b = e^2 times the factor of V_b
+//
+// so that the rows of the linear form hold them.
 type crossing struct {
 	in     *Integrand
 	state  []bin
-	sums   [][4]float64 // X and Y, a group of the linear form each
+	linear []lanes.Linear
+	tracks bool // whether a loop over the events follows F_b and V_b
 	bounds correcting
 
 	bins      []uint32  // of the events of a block, as all that follows
@@ -33,6 +40,7 @@ type crossing struct {
 type bin struct {
 	unit, square  float64 // 1/W_b and M_bb
 	total, factor float64 // of its variance; 0 where the bias stays
+	offset        float64 // by how much f of the row is larger than about the middle of an event of weight 1
 	cdf, squares  float64 // F_b and the sum of squared steps
 }
 
@@ -58,9 +66,13 @@ var crossings = sync.Pool{New: func() any { return new(crossing) }}
 const blockSize = 512
 
 // start moves to the middle between where chunks k and l begin, and returns J there.
-func (cr *crossing) start(in *Integrand, su *order.Sums, k, l int) float64 {
-	cr.in, cr.state, cr.sums = in, par.Grown(cr.state, in.bins), par.Grown(cr.sums, len(in.linear.groups))
-	clear(cr.sums)
+func (cr *crossing) start(in *Integrand, su *order.Sums, k, l int, weighted bool) float64 {
+	cr.in, cr.state, cr.linear = in, par.Grown(cr.state, in.bins), par.Grown(cr.linear, len(in.linear.rows))
+	cr.tracks = weighted || in.correction != nil && in.variance != nil
+	for g := range cr.linear {
+		li := &cr.linear[g]
+		li.Rows, li.X, li.Y = append(li.Rows[:0], in.linear.rows[g]...), [4]float64{}, [4]float64{3: 1}
+	}
 	for i, unit := range in.unit {
 		b := bin{unit: unit, square: in.linear.square[i], cdf: (su.Totals[k*in.bins+i] + su.Totals[l*in.bins+i]) / 2 * unit}
 		if in.variance != nil {
@@ -69,8 +81,17 @@ func (cr *crossing) start(in *Integrand, su *order.Sums, k, l int) float64 {
 				b.squares = (su.Squares[k*in.bins+i] + su.Squares[l*in.bins+i]) / 2
 			}
 		}
-		cr.state[i] = b
 		cr.addToSums(uint32(i), b.cdf/unit)
+		row := &cr.linear[0].Rows[i]
+		row.Y[3], row.X[3] = 2*unit*b.cdf, 2*unit*unit
+		if !cr.tracks {
+			own := b.square * unit * unit
+			g := own * b.factor
+			b.offset = own + g*unit
+			row.Y[3] += b.offset + g*(2*b.cdf-1)
+			row.X[3] += 2 * g * unit
+		}
+		cr.state[i] = b
 	}
 	j := in.linear.at(cr.state)
 	if in.correction != nil {
@@ -79,12 +100,16 @@ func (cr *crossing) start(in *Integrand, su *order.Sums, k, l int) float64 {
 	return j
 }
 
-// addToSums adds an event of a weight in a bin to X and Y.
+// addToSums adds an event of a weight in a bin to the sums of the linear form.
 func (cr *crossing) addToSums(b uint32, weight float64) {
-	for g, group := range cr.in.linear.groups {
-		for k, x := range group.rows[b] {
-			cr.sums[g][k] += group.sign * weight * x
+	for g := range cr.linear {
+		li := &cr.linear[g]
+		row := &li.Rows[b]
+		for l := range 3 {
+			li.X[l] -= weight * row.X[l]
+			li.Y[l] += weight * row.Y[l]
 		}
+		row.Y[3] += weight * row.X[3]
 	}
 }
 
@@ -145,20 +170,21 @@ func forTies(scores []float64, f func(from, to int)) {
 // crossRun crosses the events from..to-1, none of which is tied.
 func (cr *crossing) crossRun(from, to int) {
 	bins, weights, d, changes := cr.bins[from:to], cr.weights[from:to], cr.d[from:to], cr.changes[from:to]
-	state, unbiased := cr.state, cr.in.variance != nil
-	for i, number := range bins {
-		b := &state[number]
-		e := weights[i] * b.unit
-		square := e * e
-		d[i] = 2*e*b.cdf + b.square*square
-		if unbiased {
+	if cr.tracks {
+		state := cr.state
+		for i, number := range bins {
+			b := &state[number]
+			e := weights[i] * b.unit
+			square := e * e
 			changes[i] = b.change(e, square)
-			d[i] -= b.square * changes[i]
+			d[i] = b.square * (square - changes[i])
+			b.move(e, square)
 		}
-		b.move(e, square)
+	} else {
+		clear(d)
 	}
-	for g, group := range cr.in.linear.groups {
-		lanes.Cross(group.rows, group.sign, &cr.sums[g], bins, weights, d)
+	for g := range cr.linear {
+		cr.linear[g].Cross(bins, weights, d)
 	}
 	if cr.in.correction != nil {
 		cr.bounds.crossRun(cr, from, to)
@@ -184,14 +210,19 @@ func (cr *crossing) crossMiddle(from, to int) {
 	for i := from; i < to; i++ {
 		b, weight := &cr.state[cr.bins[i]], cr.weights[i]
 		e := weight * b.unit
-		down, up := b.change(-e/2, -e*e/2), b.change(e/2, e*e/2)
-		sum := 2*e*b.cdf - b.square*(up-down)
-		for g, group := range cr.in.linear.groups {
-			for k, x := range group.rows[cr.bins[i]] {
-				sum += weight * x * cr.sums[g][k]
+		var down, up float64
+		if cr.tracks {
+			down, up = b.change(-e/2, -e*e/2), b.change(e/2, e*e/2)
+		}
+		sum := -b.offset
+		for g := range cr.linear {
+			li := &cr.linear[g]
+			row := &li.Rows[cr.bins[i]]
+			for l, y := range row.Y {
+				sum += y*li.Y[l] + row.X[l]*li.X[l]
 			}
 		}
-		cr.d[i] = sum
+		cr.d[i] = weight*sum - b.square*(up-down)
 		if cr.in.correction != nil {
 			cr.bounds.addPoint(cr, jumpAt(from), cr.bins[i], -weight/2, down)
 			cr.bounds.addPoint(cr, i, cr.bins[i], weight/2, up)

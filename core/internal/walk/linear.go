@@ -3,6 +3,7 @@ package walk
 import (
 	"math"
 
+	"github.com/libmode/libmode/core/internal/lanes"
 	"github.com/libmode/libmode/core/internal/moments"
 	"github.com/libmode/libmode/core/internal/par"
 	"gonum.org/v1/gonum/floats"
@@ -21,13 +22,7 @@ type linear struct {
 	penalty float64
 	x, y    []float64 // a row per bin, as those of the basis; y is nil where it is 0
 	square  []float64 // M_bb, which is also the factor of V_b in the bias
-	groups  []group
-}
-
-// group is four columns of x, with sign -1, or of y, with sign 1: a row for each bin.
-type group struct {
-	sign float64
-	rows [][4]float64
+	rows    [][]lanes.Row
 }
 
 // newLinear takes the 1/W_b as unit.
@@ -43,7 +38,7 @@ func newLinear(ba *moments.Basis, penalty float64, unit []float64, arena *par.Ar
 	for b := range unit {
 		li.square[b] = li.element(b, b)
 	}
-	li.setGroups(unit, arena)
+	li.setRows(unit, arena)
 	return li
 }
 
@@ -85,20 +80,20 @@ func (li *linear) setColumns(arena *par.Arena) {
 	}
 }
 
-// setGroups sets the groups: columns times sqrt(2)/W_b.
-func (li *linear) setGroups(unit []float64, arena *par.Arena) {
+// setRows sets the rows: columns times sqrt(2)/W_b, three of x and three of y at a time.
+func (li *linear) setRows(unit []float64, arena *par.Arena) {
 	size := li.basis.Size
-	for k, columns := range [...][]float64{li.x, li.y} {
-		sign := float64(2*k - 1)
-		for l := 0; l < size && columns != nil; l += 4 {
-			rows := par.Make[[4]float64](arena, len(unit))
-			for b, e := range unit {
-				for k, x := range columns[b*size+l : b*size+min(l+4, size)] {
-					rows[b][k] = math.Sqrt2 * e * x
+	for l := 0; l < size; l += 3 {
+		rows := par.Make[lanes.Row](arena, len(unit))
+		for b, e := range unit {
+			for k := l; k < min(l+3, size); k++ {
+				rows[b].X[k-l] = math.Sqrt2 * e * li.x[b*size+k]
+				if li.y != nil {
+					rows[b].Y[k-l] = math.Sqrt2 * e * li.y[b*size+k]
 				}
 			}
-			li.groups = append(li.groups, group{sign, rows})
 		}
+		li.rows = append(li.rows, rows)
 	}
 }
 

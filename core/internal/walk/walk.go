@@ -146,7 +146,7 @@ func (wa *walk[T]) scoreBefore(k int) float64 {
 func (wa *walk[T]) above(k int) float64 {
 	cr := crossings.Get().(*crossing)
 	defer crossings.Put(cr)
-	return cr.start(wa.in, wa.sums, k, k)
+	return cr.start(wa.in, wa.sums, k, k, wa.Weights != nil)
 }
 
 // walkChunk crosses the events of chunk k and writes their gradient. It returns the integral of J from the score before the
@@ -159,7 +159,7 @@ func (wa *walk[T]) walkChunk(k int) float64 {
 		return wa.walkTie(cr, k)
 	}
 	end := wa.Score(hi - 1)
-	integral := cr.start(wa.in, wa.sums, k, k) * (end - wa.scoreBefore(k))
+	integral := cr.start(wa.in, wa.sums, k, k, wa.Weights != nil) * (end - wa.scoreBefore(k))
 	for lo < hi {
 		next := wa.EndOfBlock(lo, hi, blockSize)
 		wa.load(cr, lo, next)
@@ -178,11 +178,11 @@ func (wa *walk[T]) walkChunk(k int) float64 {
 func (wa *walk[T]) walkTie(cr *crossing, k int) float64 {
 	from, to := wa.ChunksOfTie(k)
 	lo, hi := wa.Chunks[k], wa.Chunks[k+1]
-	integral := cr.start(wa.in, wa.sums, from, from) * (wa.Score(lo) - wa.scoreBefore(k))
+	integral := cr.start(wa.in, wa.sums, from, from, wa.Weights != nil) * (wa.Score(lo) - wa.scoreBefore(k))
 	if wa.grad == nil {
 		return integral
 	}
-	cr.start(wa.in, wa.sums, from, to)
+	cr.start(wa.in, wa.sums, from, to, wa.Weights != nil)
 	for ; lo < hi; lo += len(cr.d) {
 		wa.load(cr, lo, min(lo+blockSize, hi))
 		cr.crossTie()
