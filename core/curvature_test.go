@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/libmode/libmode/core/internal/walk"
 	"github.com/stretchr/testify/require"
 )
 
@@ -272,16 +271,6 @@ func TestHessOfThreads(t *testing.T) {
 		require.Equal(t, all[0], all[1])
 		require.Equal(t, all[0], all[2])
 	}
-}
-
-// The way of large float32 gradients, which pass through the memory of the weights, leaves h as it is.
-func TestHessWhereTheGradientIsScattered(t *testing.T) {
-	ev := spreadEvents[float32](50_000, true, 0.1)
-	cfg := DefaultConfig(MoDe)
-	want := hessOf(t, ev, cfg, DefaultSmoothing)
-	defer func(from int) { walk.ScatterFrom = from }(walk.ScatterFrom)
-	walk.ScatterFrom = 1
-	require.Equal(t, want, hessOf(t, ev, cfg, DefaultSmoothing))
 }
 
 func TestHessErrors(t *testing.T) {

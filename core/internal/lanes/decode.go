@@ -1,19 +1,12 @@
 package lanes
 
-var (
-	decode   = decodeGo
-	firstTie = firstTieGo
-)
+var decode = decodeGo
 
-// Decode sets the scores and bins of records that have the distances of float32 scores' keys to
-// base in their upper halves, see radix.Layout; a bin stands from a bit of the lower half on.
+// Decode sets the scores and the bins of records of float32 scores. The upper half of a word is the distance of the score's
+// key to base, and the lower half has the bin from bit binShift on: see radix.Layout.
 func Decode(words []uint64, base uint32, binShift uint, scores []float64, bins []uint32) {
 	decode(words, base, binShift, scores, bins)
 }
-
-// FirstTie returns the place of the first score that equals the next one, or that of the
-// last score.
-func FirstTie(scores []float64) int { return firstTie(scores) }
 
 func decodeGo(words []uint64, base uint32, binShift uint, scores []float64, bins []uint32) {
 	scores, bins = scores[:len(words)], bins[:len(words)]
@@ -21,13 +14,4 @@ func decodeGo(words []uint64, base uint32, binShift uint, scores []float64, bins
 		scores[i] = float64(HalfValue(uint32(r>>32) + base))
 		bins[i] = uint32(r) >> (binShift & 31)
 	}
-}
-
-func firstTieGo(scores []float64) int {
-	for i := 0; i < len(scores)-1; i++ {
-		if scores[i] == scores[i+1] {
-			return i
-		}
-	}
-	return len(scores) - 1
 }

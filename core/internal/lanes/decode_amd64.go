@@ -2,11 +2,7 @@
 
 package lanes
 
-import (
-	"math/bits"
-	"simd/archsimd"
-	"unsafe"
-)
+import "simd/archsimd"
 
 func decodeAVX2(words []uint64, base uint32, binShift uint, scores []float64, bins []uint32) {
 	whole := len(words) &^ 3
@@ -32,17 +28,4 @@ func decodeWhole(words []uint64, base, binShift uint32, scores []float64, bins [
 		words, scores, bins = words[4:], scores[4:], bins[4:]
 	}
 	archsimd.ClearAVXUpperBits()
-}
-
-func firstTieAVX2(scores []float64) int {
-	i := 0
-	for ; i+5 <= len(scores); i += 4 {
-		next := archsimd.LoadFloat64x4((*[4]float64)(unsafe.Pointer(&scores[i+1])))
-		if tied := archsimd.LoadFloat64x4Slice(scores[i:]).Equal(next).ToBits(); tied != 0 {
-			archsimd.ClearAVXUpperBits()
-			return i + bits.TrailingZeros8(tied)
-		}
-	}
-	archsimd.ClearAVXUpperBits()
-	return i + firstTieGo(scores[i:])
 }

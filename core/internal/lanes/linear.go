@@ -15,17 +15,10 @@ type Linear struct {
 	X    [4]float64 // -X_0, -X_1, -X_2, 0
 }
 
-// Each of these has a version with vector instructions, which useVectors chooses.
-var (
-	cross  = crossGo
-	finish = finishGo
-)
+var cross = crossGo
 
 // Cross crosses events, and adds the changes to d.
 func (li *Linear) Cross(bins []uint32, weights, d []float64) { cross(li, bins, weights, d) }
-
-// Finish returns the sum of d (end - score), and multiplies d with scale.
-func Finish(d, scores []float64, end, scale float64) float64 { return finish(d, scores, end, scale) }
 
 func crossGo(li *Linear, bins []uint32, weights, d []float64) {
 	rows := li.Rows
@@ -41,24 +34,4 @@ func crossGo(li *Linear, bins []uint32, weights, d []float64) {
 		row.Y[3] += float64(w * row.X[3])
 	}
 	li.Y, li.X = [4]float64{y0, y1, y2, li.Y[3]}, [4]float64{x0, x1, x2, li.X[3]}
-}
-
-func finishGo(d, scores []float64, end, scale float64) float64 {
-	var s0, s1, s2, s3 float64
-	scores = scores[:len(d)]
-	whole := len(d) &^ 3
-	for i := 0; i < whole; i += 4 {
-		d, scores := d[i:i+4:i+4], scores[i:i+4:i+4]
-		s0 += float64(d[0] * (end - scores[0]))
-		s1 += float64(d[1] * (end - scores[1]))
-		s2 += float64(d[2] * (end - scores[2]))
-		s3 += float64(d[3] * (end - scores[3]))
-		d[0], d[1], d[2], d[3] = scale*d[0], scale*d[1], scale*d[2], scale*d[3]
-	}
-	sums := [4]float64{s0, s1, s2, s3}
-	for i := range d[whole:] {
-		sums[i] += float64(d[whole+i] * (end - scores[whole+i]))
-		d[whole+i] *= scale
-	}
-	return (sums[0] + sums[1]) + (sums[2] + sums[3])
 }

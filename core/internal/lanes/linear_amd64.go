@@ -48,27 +48,3 @@ func sumLanes(p0, p1, p2, p3 archsimd.Float64x4) archsimd.Float64x4 {
 	q0, q1 := p0.AddPairsGrouped(p1), p2.AddPairsGrouped(p3)
 	return q0.Select128FromPair(0, 2, q1).Add(q0.Select128FromPair(1, 3, q1))
 }
-
-func finishAVX2(d, scores []float64, end, scale float64) float64 {
-	var sums [4]float64
-	whole := len(d) &^ 3
-	finishWhole(&sums, d[:whole], scores[:whole], end, scale)
-	for i := whole; i < len(d); i++ {
-		sums[i-whole] += float64(d[i] * (end - scores[i]))
-		d[i] *= scale
-	}
-	return (sums[0] + sums[1]) + (sums[2] + sums[3])
-}
-
-func finishWhole(sums *[4]float64, d, scores []float64, end, scale float64) {
-	ends, scales := all(end), all(scale)
-	var sum four
-	for len(d) >= 4 && len(scores) >= 4 {
-		change := archsimd.LoadFloat64x4Slice(d)
-		sum = sum.Add(change.Mul(ends.Sub(archsimd.LoadFloat64x4Slice(scores))))
-		change.Mul(scales).StoreSlice(d)
-		d, scores = d[4:], scores[4:]
-	}
-	sum.Store(sums)
-	archsimd.ClearAVXUpperBits()
-}

@@ -1,20 +1,13 @@
 package lanes
 
-var (
-	sortNear = sortNearGo
-	extremes = extremesGo
-)
+var sortNear = sortNearGo
 
-// Padding is by how much the room of SortNear is longer than what it sorts.
+// Padding is how much longer the room of SortNear is than what it sorts.
 const Padding = 36
 
-// SortNear sorts the first words of room, which are nearly in order already, into dst, of
-// their number. Words are from 2^52 to below 2^63 - 2^52, so that as numbers of type float64
-// they are in the same order, and neither 0 nor infinite.
+// SortNear sorts the first words of room into dst, which has their number. They are nearly in order already. Words are from
+// 2^52 to below 2^63 - 2^52: as numbers of type float64 they are finite, not 0, and in the same order.
 func SortNear(dst, room []uint64) { sortNear(dst, room) }
-
-// Extremes returns the lowest and the highest of such words.
-func Extremes(words []uint64) (lowest, highest uint64) { return extremes(words) }
 
 // sortNearGo is an insertion sort.
 func sortNearGo(dst, room []uint64) {
@@ -26,12 +19,4 @@ func sortNearGo(dst, room []uint64) {
 		}
 		dst[j] = r
 	}
-}
-
-func extremesGo(words []uint64) (lowest, highest uint64) {
-	lowest, highest = words[0], words[0]
-	for _, r := range words {
-		lowest, highest = min(lowest, r), max(highest, r)
-	}
-	return lowest, highest
 }

@@ -120,25 +120,3 @@ func inOrder(words []uint64) bool {
 	}
 	return true
 }
-
-func extremesAVX2(words []uint64) (lowest, highest uint64) {
-	lowest, highest = words[0], words[0]
-	if len(words) >= 8 {
-		lo := archsimd.LoadUint64x4Slice(words).AsFloat64x4()
-		hi := lo
-		for len(words) >= 4 {
-			x := archsimd.LoadUint64x4Slice(words).AsFloat64x4()
-			lo, hi = lo.Min(x), hi.Max(x)
-			words = words[4:]
-		}
-		var ends [8]uint64
-		lo.AsUint64x4().StoreSlice(ends[:])
-		hi.AsUint64x4().StoreSlice(ends[4:])
-		archsimd.ClearAVXUpperBits()
-		lowest, highest = extremesGo(ends[:])
-	}
-	for _, r := range words {
-		lowest, highest = min(lowest, r), max(highest, r)
-	}
-	return lowest, highest
-}

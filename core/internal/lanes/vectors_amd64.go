@@ -9,14 +9,12 @@ func init() { useVectors(true) }
 // useVectors sets the variables by which the loops are called.
 func useVectors(on bool) bool {
 	if on && archsimd.X86.AVX2() {
-		cross, finish, decode, firstTie = crossAVX2, finishAVX2, decodeAVX2, firstTieAVX2
+		cross, decode, sortNear, words = crossAVX2, decodeAVX2, sortNearAVX2, wordsAVX2
 		follow, bound, sum, compare = followAVX2, boundAVX2, sumAVX2, compareAVX2
-		sortNear, extremes, words = sortNearAVX2, extremesAVX2, wordsAVX2
 		look32, look64 = look32AVX2, look64AVX2
 	} else {
-		cross, finish, decode, firstTie = crossGo, finishGo, decodeGo, firstTieGo
+		cross, decode, sortNear, words = crossGo, decodeGo, sortNearGo, wordsGo
 		follow, bound, sum, compare = followGo, boundGo, sumGo, compareGo
-		sortNear, extremes, words = sortNearGo, extremesGo, wordsGo
 		look32, look64 = lookGo[float32], lookGo[float64]
 	}
 	return archsimd.X86.AVX2()

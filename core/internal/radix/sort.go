@@ -54,7 +54,7 @@ func (so *sorter) sortNear(records []uint64) {
 // sortCell is a counting sort by the leading bits of the distance to the lowest key, with one or two cells a record, and a
 // sort by the other bits.
 func (so *sorter) sortCell(records []uint64, keyShift uint) {
-	lo, hi := lanes.Extremes(records)
+	lo, hi := slices.Min(records), slices.Max(records)
 	lo = lo >> keyShift << keyShift
 	top := uint(bits.Len64(hi - lo))
 	if top <= keyShift {

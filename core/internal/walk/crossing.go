@@ -1,6 +1,7 @@
 package walk
 
 import (
+	"math"
 	"sync"
 
 	"github.com/libmode/libmode/core/internal/lanes"
@@ -125,8 +126,8 @@ func (cr *crossing) load(n int, weights []float64) (scores []float64, bins []uin
 	return cr.scores, cr.bins
 }
 
-// cross crosses the events of the block, of a chunk whose integral ends at a score.
-func (cr *crossing) cross(end float64) {
+// cross crosses the events of the block, and returns what their changes of J add to an integral that ends at a score.
+func (cr *crossing) cross(end float64) float64 {
 	cr.end, cr.jumps = end, 0
 	done := 0
 	forTies(cr.scores, func(from, to int) {
@@ -143,6 +144,23 @@ func (cr *crossing) cross(end float64) {
 	if cr.in.correction != nil {
 		cr.bounds.finish(cr)
 	}
+	return cr.integral() + cr.jumps
+}
+
+// integral returns the sum of d (end - score). Four sums side by side do not wait for each other.
+func (cr *crossing) integral() float64 {
+	var s0, s1, s2, s3 float64
+	d, scores, end := cr.d, cr.scores, cr.end
+	for ; len(d) >= 4 && len(scores) >= 4; d, scores = d[4:], scores[4:] {
+		s0 += d[0] * (end - scores[0])
+		s1 += d[1] * (end - scores[1])
+		s2 += d[2] * (end - scores[2])
+		s3 += d[3] * (end - scores[3])
+	}
+	for i, change := range d {
+		s0 += change * (end - scores[i])
+	}
+	return (s0 + s1) + (s2 + s3)
 }
 
 // crossTie finds the changes of J by the events of the block, all of one tie in whose middle the walk is.
@@ -155,15 +173,19 @@ func (cr *crossing) crossTie() {
 
 // forTies calls f for each tie among sorted scores, from..to-1.
 func forTies(scores []float64, f func(from, to int)) {
-	for i := lanes.FirstTie(scores); i < len(scores)-1; {
-		end := i + 2
-		for end < len(scores) && scores[i] == scores[end] {
-			end++
+	last := math.NaN()
+	for i := 0; i < len(scores); i++ {
+		score := scores[i]
+		if score != last {
+			last = score
+			continue
 		}
-		f(i, end)
-		if i = end; i < len(scores) {
-			i += lanes.FirstTie(scores[i:])
+		from := i - 1
+		for i < len(scores) && scores[i] == score {
+			i++
 		}
+		f(from, i)
+		i--
 	}
 }
 

@@ -100,7 +100,7 @@ var curvatureRooms = sync.Pool{New: func() any { return new([blockSize]float64) 
 func (cu *curvature[T]) walkChunk(k int) {
 	room := curvatureRooms.Get().(*[blockSize]float64)
 	defer curvatureRooms.Put(room)
-	nb, scale := cu.in.bins, cu.in.scale
+	nb := cu.in.bins
 	lo, hi := cu.Chunks[k], cu.Chunks[k+1]
 	for c := cu.strips.of(lo); lo < hi; {
 		next := min(hi, lo+blockSize, cu.strips[c].end)
@@ -108,16 +108,16 @@ func (cu *curvature[T]) walkChunk(k int) {
 		for i, r := range cu.Words[lo:next] {
 			b := cu.Bin(r)
 			if cu.Weights == nil {
-				h[i] = scale * row[b]
+				h[i] = row[b]
 				continue
 			}
 			w := cu.Weights[lo+i]
 			if w < 0 {
 				b += nb
 			}
-			h[i] = scale * math.Abs(w) * row[b]
+			h[i] = math.Abs(w) * row[b]
 		}
-		cu.write(lo, h)
+		cu.write(lo, h, cu.in.scale)
 		if lo = next; lo == cu.strips[c].end {
 			c++
 		}
