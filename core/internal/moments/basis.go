@@ -2,7 +2,6 @@ package moments
 
 import (
 	"math"
-	"slices"
 
 	"github.com/libmode/libmode/core/internal/bins"
 	"github.com/libmode/libmode/core/internal/errs"
@@ -11,43 +10,42 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// Basis holds, for each bin, what turns CDFs into moments and moments back
-// into CDFs. Rows of p and a are a bin's, one element a moment.
+// Basis turns the CDFs of bins into moments, and moments into CDFs. P and A have a row for each bin, with a number for each
+// moment.
 type Basis struct {
-	Size int       // number of moments, order + 1
-	P    []float64 // P_bl: P_l at the bin's centre (quadrature) or its mean over the bin's events (projection, set where moments are bounded)
-	A    []float64 // A_lb: c_l = sum_b A_lb F_b
-	Gram []float64 // (P'P)_lm = sum_b P_bl P_bm
-	// SlopeFloor is the |c_1| up to which rounding alone may have made it.
+	Size int       // the number of moments
+	P    []float64 // of projection moments only set where moments are bounded
+	A    []float64 // c_l = sum_b A_bl F_b
+	Gram []float64 // P'P
+	// SlopeFloor is a |c_1| that rounding alone can make.
 	SlopeFloor float64
 	// Slope.c is c_1.
 	Slope []float64
-	// Orthonormal spans the same polynomials with the same P A, for projection
-	// moments; its c are not Legendre moments. The columns of P can be nearly
-	// dependent, which would cost digits of P A.
+	// Orthonormal spans the same functions with the same P A, for projection moments. Its c are not Legendre moments, but
+	// its columns are orthonormal: those of P may nearly depend on each other, which would cost digits of P A.
 	Orthonormal *Basis
 	// IsOrthonormal says that P = A has orthonormal columns.
 	IsOrthonormal bool
 }
 
-// roundingFloor is the relative size below which c_1, c_0 and 1 - c_0 count as
-// 0, so that rounding does not choose a branch of the bounds.
+// roundingFloor is a relative size below which c_1, c_0 and 1 - c_0 count as 0, so that rounding chooses no branch of the
+// bounds.
 const roundingFloor = 1e-12
 
-// New returns the basis that the options ask for, of bins whose means are those of Columns, or of JointColumns. events is
-// how many a bin has in the mean.
-func New(bs *bins.Bins, means []float64, nw *Newton, events float64, o *Options, arena *par.Arena) (*Basis, error) {
+// New returns the basis that the options ask for. Means over the bins are those of Columns, or of JointColumns, and perBin is
+// the mean number of events of a bin.
+func New(bs *bins.Bins, means []float64, nw *Newton, perBin float64, o *Options, arena *par.Arena) (*Basis, error) {
 	nb := bs.Count()
 	if o.Splines || bs.Bounds != nil {
-		return fitted(means, nb, arena)
+		return newSpan(means, nb, arena)
 	}
-	ba := emptyBasis(nb, o.Order+1, arena)
+	ba := newBasis(nb, o.Order+1, arena)
 	if o.Order >= 1 {
 		ba.Slope[1] = 1
 	}
 	if o.Quadrature {
-		ba.quadrature(bs.Edges)
-	} else if err := ba.project(nb, means, nw, events, o, arena); err != nil {
+		ba.setQuadrature(bs.Edges)
+	} else if err := ba.setProjection(nb, means, nw, perBin, o, arena); err != nil {
 		return nil, err
 	}
 	ba.setGram()
@@ -59,20 +57,58 @@ func New(bs *bins.Bins, means []float64, nw *Newton, events float64, o *Options,
 	return ba, nil
 }
 
-// OfShares returns the basis of one moment whose P = A is the square root of each bin's share: c is then the CDF of all
-// events, for CDFs that are multiplied with these roots.
+// OfShares returns the basis of one moment with P = A = the square root of each bin's share of the events. For CDFs times
+// these roots, c is the CDF of all events.
 func OfShares(roots []float64, arena *par.Arena) *Basis {
-	ba := emptyBasis(len(roots), 1, arena)
-	copy(ba.P, roots)
-	copy(ba.A, roots)
+	return newOrthonormal(roots, len(roots), arena)
+}
+
+// newSpan returns the orthonormal basis of the functions whose means over the bins are given, without those that depend on others
+// before them.
+func newSpan(means []float64, nb int, arena *par.Arena) (*Basis, error) {
+	size := len(means) / nb
+	qr := NewQR(columnsOf(means, nb, size, arena), size, roundingFloor, arena)
+	if qr.Rank >= nb {
+		return nil, errs.Of(errs.ErrOption, "%d functions of the mass fit whatever %d bins have, so that nothing is left to see: "+
+			"use more bins, or fewer functions (a lower order, fewer knots)", size, nb)
+	}
+	kept := par.Make[float64](arena, qr.Rank*nb)[:0]
+	for l := range size {
+		if qr.R[l*size+l] > 0 {
+			kept = append(kept, qr.Column(l)...)
+		}
+	}
+	return newOrthonormal(kept, nb, arena), nil
+}
+
+// newOrthonormal returns the basis with these orthonormal columns.
+func newOrthonormal(columns []float64, nb int, arena *par.Arena) *Basis {
+	ba := newBasis(nb, len(columns)/nb, arena)
+	ba.IsOrthonormal = true
+	for l := range ba.Size {
+		for b, x := range columns[l*nb : (l+1)*nb] {
+			ba.RowP(b)[l], ba.RowA(b)[l] = x, x
+		}
+	}
 	ba.setGram()
 	return ba
 }
 
-func emptyBasis(nb, size int, arena *par.Arena) *Basis {
+func newBasis(nb, size int, arena *par.Arena) *Basis {
 	of, square := nb*size, size*size
 	all := par.Make[float64](arena, 2*of+square+size)
 	return par.New(arena, Basis{Size: size, P: all[:of], A: all[of : 2*of], Gram: all[2*of : 2*of+square], Slope: all[2*of+square:]})
+}
+
+// columnsOf returns the first columns of a matrix that is given row by row, one after the other.
+func columnsOf(rows []float64, nb, size int, arena *par.Arena) []float64 {
+	columns, width := par.Make[float64](arena, nb*size), len(rows)/nb
+	for b := range nb {
+		for l, x := range rows[b*width : b*width+size] {
+			columns[l*nb+b] = x
+		}
+	}
+	return columns
 }
 
 func (ba *Basis) setGram() {
@@ -88,8 +124,16 @@ func (ba *Basis) setGram() {
 func (ba *Basis) RowP(b int) []float64 { return ba.P[b*ba.Size : (b+1)*ba.Size] }
 func (ba *Basis) RowA(b int) []float64 { return ba.A[b*ba.Size : (b+1)*ba.Size] }
 
-// quadrature sets P_bl = P_l(x_b) and A_lb = (2l+1)/2 D_b P_l(x_b).
-func (ba *Basis) quadrature(edges []float64) {
+// Moments sets c to the moments of the CDFs.
+func (ba *Basis) Moments(c, cdf []float64) {
+	clear(c)
+	for b, f := range cdf {
+		floats.AddScaled(c, f, ba.RowA(b))
+	}
+}
+
+// setQuadrature sets P_bl = P_l(x_b) and A_bl = (2l+1)/2 D_b P_l(x_b).
+func (ba *Basis) setQuadrature(edges []float64) {
 	lo, span := edges[0], edges[len(edges)-1]-edges[0]
 	unit := events.UnitOf(span) // or the sums below could overflow
 	span *= unit
@@ -99,106 +143,6 @@ func (ba *Basis) quadrature(edges []float64) {
 		legendre(ba.RowP(b), centre-1)
 		for l, p := range ba.RowP(b) {
 			ba.RowA(b)[l] = float64(2*l+1) / 2 * width * p
-		}
-	}
-}
-
-// project sets the moments of a fit, and the orthonormal basis.
-func (ba *Basis) project(nb int, means []float64, nw *Newton, events float64, o *Options, arena *par.Arena) error {
-	size := ba.Size
-	if nb < size {
-		return errs.Of(errs.ErrOption, "order = %d with moments = projection fits %d coefficients, but there are only %d bins: "+
-			"use more bins, a lower order or moments = quadrature", size-1, size, nb)
-	}
-	all := par.Make[float64](arena, nb*size)
-	width := len(means) / nb
-	for b := range nb {
-		for k := range size {
-			all[k*nb+b] = means[b*width+k]
-		}
-	}
-	t := nw.legendre(arena)
-	fi, determined := newFit(all, nb, arena)
-	if !determined {
-		return notDetermined(size-1, nb)
-	}
-	on := emptyBasis(nb, size, arena)
-	on.setColumns(fi.q, nb)
-	on.setGram()
-	for l := range size {
-		row := fi.moment(t[l*size : (l+1)*size])
-		for m, factor := range row[:size] {
-			for b, q := range fi.column(m) {
-				ba.RowA(b)[l] += factor * q
-			}
-		}
-		if l == 1 {
-			copy(on.Slope, row[:size])
-		}
-	}
-	ba.Orthonormal = on
-	if o.Bounded() {
-		ba.setMeans(nb, means, t)
-	}
-	from, to := o.lookedAt()
-	if fi.least >= farBelow && (to == 0 || !ba.NearlyDependent()) {
-		return nil
-	}
-	for i := range all {
-		all[i] *= 1 + shake*float64(1-int(uint32(i)*0x9e3779b9>>16&2))
-	}
-	other, determined := newFit(all, nb, arena)
-	if !determined {
-		return notDetermined(size-1, nb)
-	}
-	polynomials, moments := fi.differs(other, t, from, to, o.Unbiased)
-	if !(polynomials < 1e-2) {
-		return notDetermined(size-1, nb)
-	}
-	return nw.checkRounding(max(polynomials, moments), events, o)
-}
-
-func notDetermined(order, bins int) error {
-	return errs.Of(errs.ErrOption, "order = %d with moments = projection is not determined by these %d bins, "+
-		"whose mean masses nearly coincide: use other bins, a lower order or moments = quadrature", order, bins)
-}
-
-// farFrom is the largest sum of the absolute values that make a moment out of F, sum_b |A_lb|, of a fit that no mass
-// stretches.
-const farFrom = 100
-
-// NearlyDependent reports whether a moment of a fit is beyond farFrom.
-func (ba *Basis) NearlyDependent() bool {
-	var sums numbers
-	for b := range len(ba.P) / ba.Size {
-		for l, a := range ba.RowA(b) {
-			sums[l] += math.Abs(a)
-		}
-	}
-	return ba.Orthonormal != nil && slices.Max(sums[:ba.Size]) > farFrom
-}
-
-// numbers is room for one number a moment.
-type numbers [MaxOrder + 1]float64
-
-// setMeans sets P. At orders up to 2 it follows from the means of omega and the T of newton.legendre; at higher ones
-// that would cost digits, and they are there.
-func (ba *Basis) setMeans(nb int, means, t []float64) {
-	size := ba.Size
-	width := len(means) / nb
-	for b := range nb {
-		row, p := means[b*width:(b+1)*width], ba.RowP(b)
-		p[0] = 1
-		for k := 1; k < size; k++ {
-			if width > size {
-				p[k] = row[size+k-1]
-				continue
-			}
-			p[k] = row[k]
-			for l := range k {
-				p[k] -= t[l*size+k] * p[l]
-			}
-			p[k] /= t[k*size+k]
 		}
 	}
 }

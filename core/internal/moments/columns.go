@@ -6,9 +6,9 @@ import (
 	"github.com/libmode/libmode/core/internal/events"
 )
 
-// Columns returns the functions of one variable of mass that cost nothing: their means over the bins are the columns of P.
-// Polynomials have the basis that is returned with them; where moments are bounded, which are those of Legendre, P_1, P_2,
-// ... follow, unless they can be made of the basis.
+// Columns returns the functions of one variable of mass that cost nothing. Their means over the bins are the columns of P.
+// Polynomials are those of the Newton basis returned with them. Bounds need the Legendre polynomials P_1, P_2, ... too: from
+// order 3 on these follow as further columns, since to make them of the basis would cost digits.
 func Columns[T events.Float](sel *events.Selection[T], bs *bins.Bins, o *Options) (*bins.Columns, *Newton, error) {
 	if k := KnotOutside(o.Knots, sel.MassLo, sel.MassHi); k >= 0 {
 		return nil, nil, errs.Of(errs.ErrBin, "knots[%d] = %v does not lie inside the mass range [%v, %v] of the selected events: give a mass_range that has it inside",
@@ -33,34 +33,82 @@ func Columns[T events.Float](sel *events.Selection[T], bs *bins.Bins, o *Options
 		co.Count *= 2
 	}
 	co.Fill = func(values [][]float64, lo int) {
-		fillNewton(values, sel.Mass[lo:], nw)
-		fillLegendre(values[order:], sel.Mass[lo:], sel.MassLo, sel.MassHi)
+		var p numbers
+		for i := range values[0] {
+			m, omega := float64(sel.Mass[lo+i]), 1.0
+			for k, node := range nw.nodes {
+				omega *= (m - node) * nw.factor
+				values[k][i] = omega
+			}
+			if more := values[order:]; len(more) > 0 {
+				legendre(p[:order+1], position(m, sel.MassLo, sel.MassHi))
+				for l := range more {
+					more[l][i] = p[l+1]
+				}
+			}
+		}
 	}
 	return co, nw, nil
 }
 
-// fillLegendre sets values[l-1] to P_l of masses, which [lo, hi] maps to [-1, 1].
-func fillLegendre[T events.Float](values [][]float64, masses []T, lo, hi float64) {
-	if len(values) == 0 {
-		return
-	}
-	x := values[0]
-	for i, m := range masses[:len(x)] {
-		m := float64(m)
-		x[i] = ((m - lo) - (hi - m)) / (hi - lo)
-	}
-	for l := 1; l < len(values); l++ { // as in legendre
-		k := float64(l)
-		next, now := values[l][:len(x)], values[l-1][:len(x)]
-		if l == 1 {
-			for i, x := range x {
-				next[i] = (3*x*now[i] - 1) / 2
+// JointColumns returns the products P_a(x_1) P_b(x_2) ... of several variables, in the order of Products, but for the first.
+func JointColumns[T events.Float](masses [][]T, ranges [events.MaxVariables][2]float64, order int) *bins.Columns {
+	degrees := Products(len(masses), order)[1:]
+	return &bins.Columns{Count: len(degrees), One: true, Fill: func(values [][]float64, lo int) {
+		if len(degrees) == 0 {
+			return
+		}
+		var p [events.MaxVariables]numbers
+		for i := range values[0] {
+			for k, mass := range masses {
+				legendre(p[k][:order+1], position(float64(mass[lo+i]), ranges[k][0], ranges[k][1]))
 			}
-			continue
+			for j, of := range degrees {
+				product := p[0][of[0]]
+				for k := 1; k < len(masses); k++ {
+					product *= p[k][of[k]]
+				}
+				values[j][i] = product
+			}
 		}
-		before := values[l-2][:len(x)]
-		for i, x := range x {
-			next[i] = ((2*k+1)*x*now[i] - k*before[i]) / (k + 1)
+	}}
+}
+
+// Products returns the degrees of all products of so many variables up to a total degree, in order of the total degree, then
+// of the degrees of the first variable, the second, and so on, the highest first.
+func Products(variables, order int) (all [][events.MaxVariables]int) {
+	var extend func(degrees [events.MaxVariables]int, k, left int)
+	extend = func(degrees [events.MaxVariables]int, k, left int) {
+		if k == variables-1 {
+			degrees[k] = left
+			all = append(all, degrees)
+			return
 		}
+		for of := left; of >= 0; of-- {
+			degrees[k] = of
+			extend(degrees, k+1, left-of)
+		}
+	}
+	for total := range order + 1 {
+		extend([events.MaxVariables]int{}, 0, total)
+	}
+	return all
+}
+
+// numbers has one number for each moment.
+type numbers [MaxOrder + 1]float64
+
+// position maps [lo, hi] to [-1, 1].
+func position(m, lo, hi float64) float64 { return ((m - lo) - (hi - m)) / (hi - lo) }
+
+// legendre sets dst[l] = P_l(x) by Bonnet's recursion, (l+1) P_{l+1}(x) = (2l+1) x P_l(x) - l P_{l-1}(x).
+func legendre(dst []float64, x float64) {
+	dst[0] = 1
+	if len(dst) > 1 {
+		dst[1] = x
+	}
+	for l := 1; l+1 < len(dst); l++ {
+		k := float64(l)
+		dst[l+1] = ((2*k+1)*x*dst[l] - k*dst[l-1]) / (k + 1)
 	}
 }

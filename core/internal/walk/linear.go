@@ -32,7 +32,7 @@ func newLinear(ba *moments.Basis, penalty float64, unit []float64, arena *par.Ar
 	}
 	li := par.New(arena, linear{basis: ba, penalty: penalty, x: ba.P})
 	if !ba.IsOrthonormal || penalty != 0 {
-		li.setColumns(arena)
+		li.setColumns(len(unit), arena)
 	}
 	li.square = par.Make[float64](arena, len(unit))
 	for b := range unit {
@@ -43,39 +43,23 @@ func newLinear(ba *moments.Basis, penalty float64, unit []float64, arena *par.Ar
 }
 
 // setColumns sets x and y by a decomposition P = Q R, with sqrt(slope_penalty) s as one more row of P: then L' = R and x_b is
-// row b of Q. No digits are lost where columns of P nearly depend on each other, as they would be with P'P.
-func (li *linear) setColumns(arena *par.Arena) {
+// row b of Q. It keeps the digits of columns of P that nearly depend on each other, which P'P would lose.
+func (li *linear) setColumns(nb int, arena *par.Arena) {
 	ba, size := li.basis, li.basis.Size
-	nb := len(ba.P) / size
-	columns, upper := par.Make[float64](arena, size*(nb+1)), par.Make[float64](arena, size*size)
+	columns := par.Make[float64](arena, size*(nb+1))
 	for l := range size {
-		column := columns[l*(nb+1) : (l+1)*(nb+1)]
 		for b := range nb {
-			column[b] = ba.P[b*size+l]
+			columns[l*(nb+1)+b] = ba.P[b*size+l]
 		}
-		column[nb] = math.Sqrt(li.penalty) * ba.Slope[l]
-		length := floats.Norm(column, 2)
-		for range 2 { // once more, for what rounding has left
-			for m := range l {
-				before := columns[m*(nb+1) : (m+1)*(nb+1)]
-				overlap := floats.Dot(before, column)
-				floats.AddScaled(column, -overlap, before)
-				upper[m*size+l] += overlap
-			}
-		}
-		if norm := floats.Norm(column, 2); norm > 1e-14*length {
-			floats.Scale(1/norm, column)
-			upper[l*size+l] = norm
-		} else {
-			clear(column) // it depends on those before it, as with fewer bins than moments
-		}
+		columns[l*(nb+1)+nb] = math.Sqrt(li.penalty) * ba.Slope[l]
 	}
-	li.x, li.y = par.Make[float64](arena, len(ba.P)), par.Make[float64](arena, len(ba.P))
+	qr := moments.NewQR(columns, size, 1e-14, arena)
+	li.x, li.y = par.Make[float64](arena, nb*size), par.Make[float64](arena, nb*size)
 	for b := range nb {
 		for l := range size {
-			x := columns[l*(nb+1)+b]
+			x := qr.Column(l)[b]
 			li.x[b*size+l] = x
-			li.y[b*size+l] = dot(upper[l*size+l:(l+1)*size], ba.A[b*size+l:]) - x
+			li.y[b*size+l] = dot(qr.R[l*size+l:(l+1)*size], ba.A[b*size+l:]) - x
 		}
 	}
 }

@@ -1,0 +1,191 @@
+package moments
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/libmode/libmode/core/internal/errs"
+	"github.com/libmode/libmode/core/internal/par"
+	"gonum.org/v1/gonum/floats"
+)
+
+// A fit of moments says whether rounding matters: its columns are computed once more, each number changed by some units in its
+// last places, and the change of the result is looked at. That is needed only where the columns before a column leave less
+// than farBelow of it, or where moments are large.
+const (
+	shake    = 0x1p-50
+	farBelow = 1e-3
+)
+
+// Rounding up to exactTo of the largest element of the gradient is what the package promises. More than knownTo is an error.
+const (
+	exactTo = 1e-9
+	knownTo = 1e-6
+)
+
+// setProjection sets the moments of the least-squares fit over the bins, and the orthonormal basis.
+func (ba *Basis) setProjection(nb int, means []float64, nw *Newton, perBin float64, o *Options, arena *par.Arena) error {
+	size := ba.Size
+	if nb < size {
+		return errs.Of(errs.ErrOption, "order = %d with moments = projection fits %d coefficients, but there are only %d bins: "+
+			"use more bins, a lower order or moments = quadrature", size-1, size, nb)
+	}
+	t, all := nw.legendre(arena), columnsOf(means, nb, size, arena)
+	fit := newFit(all, size, arena)
+	ba.Orthonormal = newOrthonormal(fit.Q, nb, arena)
+	for l := range size {
+		row := fit.moment(t[l*size : (l+1)*size])
+		for b := range nb {
+			ba.RowA(b)[l] = dot(row[:size], ba.Orthonormal.RowP(b))
+		}
+		if l == 1 {
+			copy(ba.Orthonormal.Slope, row[:size])
+		}
+	}
+	if o.Bounded() {
+		ba.setMeans(nb, means, t)
+	}
+	from, to := o.lookedAt()
+	if fit.least >= farBelow && (to == 0 || !ba.isNearlyDependent()) {
+		return nil
+	}
+	for i := range all {
+		all[i] *= 1 + shake*float64(1-int(uint32(i)*0x9e3779b9>>16&2))
+	}
+	other := newFit(all, size, arena)
+	polynomials, moments := fit.compare(other, t, from, to, o.Unbiased)
+	if fit.Rank < size || other.Rank < size || !(polynomials < 1e-2) {
+		return errs.Of(errs.ErrOption, "order = %d with moments = projection is not determined by these %d bins, "+
+			"whose mean masses nearly coincide: use other bins, a lower order or moments = quadrature", size-1, nb)
+	}
+	return nw.checkRounding(max(polynomials, moments)*math.Sqrt(max(1, perBin)), o)
+}
+
+// checkRounding warns, or returns an error, where rounding changes the gradient by this part. What a fit leaves of F is smaller than
+// F, in a bin of n events with no response about 1/sqrt(n) of it, and so is the gradient.
+func (nw *Newton) checkRounding(part float64, o *Options) error {
+	says := func(by string) string {
+		return fmt.Sprintf("mass = %v is so far from most others that rounding may change the gradient by %s of its largest element with order = %d: "+
+			"give a mass_range without such masses, or a lower order", nw.farthest(), by, o.Order)
+	}
+	switch {
+	case !(part <= knownTo):
+		return errs.Of(errs.ErrOverflow, "%s", says(fmt.Sprintf("more than %v", knownTo)))
+	case part > exactTo && o.Warn != nil:
+		o.Warn(says(fmt.Sprintf("%.0e", part)))
+	}
+	return nil
+}
+
+// fit is the decomposition of the columns omega_k, from the highest degree down: column m of Q belongs to omega_{order-m}. In
+// a bin with a far mass the highest degree is the largest. It takes up what is to be said of that bin, and leaves the others
+// the digits that they have in all other bins.
+type fit struct{ *QR }
+
+func newFit(columns []float64, size int, arena *par.Arena) fit {
+	nb := len(columns) / size
+	down := par.Make[float64](arena, len(columns))
+	for m := range size {
+		copy(down[m*nb:(m+1)*nb], columns[(size-1-m)*nb:])
+	}
+	return fit{NewQR(down, size, 0, arena)}
+}
+
+// moment returns the s for which s.(Q'F) = sum_k t_k d_k, where sum_k d_k omega_k fits F.
+func (fi fit) moment(t []float64) (s numbers) {
+	for l := range fi.Size {
+		s[l] = t[fi.Size-1-l]
+		for m := range l {
+			s[l] -= s[m] * fi.R[m*fi.Size+l]
+		}
+		s[l] /= fi.R[l*fi.Size+l]
+	}
+	return s
+}
+
+// compare returns by how much another fit differs from this one: its functions, and the moments that rows from..to-1 of t make
+// of them, relative to the largest from l = 1 on. Squares of moments multiply what rounding leaves of variances.
+func (fi fit) compare(other fit, t []float64, from, to int, unbiased bool) (functions, moments float64) {
+	room := make([]float64, fi.Rows)
+	for m := range fi.Size {
+		copy(room, other.Column(m))
+		functions = max(functions, fi.takeOut(room, fi.Size))
+	}
+	var largest, rest float64
+	for l := from; l < to; l++ {
+		of := t[l*fi.Size : (l+1)*fi.Size]
+		mine, its := fi.moment(of), other.moment(of)
+		clear(room)
+		for m := range fi.Size {
+			floats.AddScaled(room, mine[m], fi.Column(m))
+			floats.AddScaled(room, -its[m], other.Column(m))
+		}
+		moments = max(moments, floats.Norm(room, 2))
+		if size := floats.Norm(mine[:fi.Size], 2); l > 0 {
+			largest = max(largest, size)
+		} else {
+			rest = size
+		}
+	}
+	if to == 0 {
+		return functions, 0
+	}
+	moments /= largest
+	if unbiased {
+		moments = max(moments, shake/8*(rest/largest)*(rest/largest))
+	}
+	return functions, moments
+}
+
+// setMeans sets P to the mean Legendre polynomials. At orders up to 2 they follow from the means of omega and the T of
+// Newton.legendre. At higher ones they are among the means.
+func (ba *Basis) setMeans(nb int, means, t []float64) {
+	size, width := ba.Size, len(means)/nb
+	for b := range nb {
+		row, p := means[b*width:(b+1)*width], ba.RowP(b)
+		p[0] = 1
+		if width > size {
+			copy(p[1:], row[size:])
+			continue
+		}
+		for k := 1; k < size; k++ {
+			p[k] = row[k]
+			for l := range k {
+				p[k] -= t[l*size+k] * p[l]
+			}
+			p[k] /= t[k*size+k]
+		}
+	}
+}
+
+// farFrom is the largest sum_b |A_bl| of a moment whose range of masses is not stretched by few of them.
+const farFrom = 100
+
+func (ba *Basis) isNearlyDependent() bool {
+	var sums numbers
+	for b := range len(ba.P) / ba.Size {
+		for l, a := range ba.RowA(b) {
+			sums[l] += math.Abs(a)
+		}
+	}
+	return ba.Orthonormal != nil && slices.Max(sums[:ba.Size]) > farFrom
+}
+
+// Stretched returns the mass that stretches the range to which bounds and penalty refer beyond what most masses fill, so that a
+// loss can be larger than the mean square of any F_b. It reports whether there is one.
+func (ba *Basis) Stretched(nw *Newton, o *Options) (mass float64, ok bool) {
+	if _, to := o.lookedAt(); to == 0 || !ba.isNearlyDependent() {
+		return 0, false
+	}
+	return nw.farthest(), true
+}
+
+// dot is floats.Dot for short vectors.
+func dot(a, b []float64) float64 {
+	var sum float64
+	for i, v := range a {
+		sum += v * b[i]
+	}
+	return sum
+}

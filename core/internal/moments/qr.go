@@ -1,0 +1,59 @@
+package moments
+
+import (
+	"math"
+
+	"github.com/libmode/libmode/core/internal/par"
+	"gonum.org/v1/gonum/floats"
+)
+
+// QR is a decomposition Q R of columns.
+type QR struct {
+	Size, Rows int
+	Q          []float64 // column by column
+	R          []float64 // R[m*Size+l], m <= l
+	Rank       int       // how many columns of Q are not 0
+	least      float64   // the smallest part of a column that the columns before it leave of it
+}
+
+// NewQR overwrites columns with Q, by modified Gram-Schmidt. Columns of which those before them leave no more than this part
+// depend on them: they are 0 in Q.
+func NewQR(columns []float64, size int, part float64, arena *par.Arena) *QR {
+	qr := par.New(arena, QR{Size: size, Rows: len(columns) / size, Q: columns, R: par.Make[float64](arena, size*size), least: 1})
+	for l := range size {
+		column := qr.Column(l)
+		length := floats.Norm(column, 2)
+		norm := qr.takeOut(column, l)
+		if !(norm > part*length) || math.IsInf(1/norm, 0) {
+			clear(column)
+			qr.least = 0
+			continue
+		}
+		floats.Scale(1/norm, column)
+		qr.R[l*size+l] = norm
+		qr.Rank++
+		qr.least = min(qr.least, norm/length)
+	}
+	return qr
+}
+
+// Column returns a column of Q.
+func (qr *QR) Column(l int) []float64 { return qr.Q[l*qr.Rows : (l+1)*qr.Rows] }
+
+// takeOut makes a column orthogonal to the first columns of Q, adds what it takes out to column l of R unless l is beyond it, and
+// returns the norm of what is left. Rounding leaves as much of the others as the last digit of what was taken out, so that
+// this goes on until that is little.
+func (qr *QR) takeOut(column []float64, l int) (norm float64) {
+	norm = floats.Norm(column, 2)
+	for last := math.Inf(1); norm < last/2; norm = floats.Norm(column, 2) {
+		last = norm
+		for m := range l {
+			overlap := floats.Dot(qr.Column(m), column)
+			floats.AddScaled(column, -overlap, qr.Column(m))
+			if l < qr.Size {
+				qr.R[m*qr.Size+l] += overlap
+			}
+		}
+	}
+	return norm
+}
