@@ -20,7 +20,7 @@ func (pt part[T]) binned(k int) (walk.Result, error) {
 	if err != nil {
 		return walk.Result{}, err
 	}
-	var ba walk.Basis
+	var ba *moments.Basis
 	if pt.plan.Kind == MoDe {
 		if ba, err = se.basis(&o.Moments, pt.sc); err != nil {
 			return walk.Result{}, err
@@ -51,13 +51,12 @@ func settle[T events.Float](sel *events.Selection[T], b *bins.Options, m *moment
 	return se, err
 }
 
-func (se *settled) basis(m *moments.Options, sc *par.Scratch) (walk.Basis, error) {
-	ba, err := moments.New(se.bins, se.means, se.newton, se.perBin, m, &sc.Arena)
-	return walk.Basis{Basis: ba, Newton: se.newton}, err
+func (se *settled) basis(m *moments.Options, sc *par.Scratch) (*moments.Basis, error) {
+	return moments.New(se.bins, se.means, se.newton, se.perBin, m, &sc.Arena)
 }
 
 // integrate sorts the events and returns the integral of J. Flatness has no basis.
-func (pt part[T]) integrate(sel *events.Selection[T], bs *bins.Bins, ba walk.Basis, o *walk.Options) (walk.Result, error) {
+func (pt part[T]) integrate(sel *events.Selection[T], bs *bins.Bins, ba *moments.Basis, o *walk.Options) (walk.Result, error) {
 	rs, su := order.Sort(sel, bs, pt.sc)
 	var in *walk.Integrand
 	var err error

@@ -30,14 +30,14 @@ func (pt part[T]) joint() (walk.Result, error) {
 	if err != nil {
 		return walk.Result{}, err
 	}
-	var ba walk.Basis
+	var ba *moments.Basis
 	if pt.plan.Kind == MoDe {
 		columns := moments.JointColumns(pt.ev.Masses, in.Ranges, o.Moments.Order)
 		means, err := bins.Settle(bs, sel, &bins.Options{Kind: bins.Given}, columns, sel.Unit(), pt.sc)
 		if err != nil {
 			return walk.Result{}, err
 		}
-		if ba.Basis, err = moments.New(bs, means, nil, 0, &o.Moments, &pt.sc.Arena); err != nil {
+		if ba, err = moments.New(bs, means, nil, 0, &o.Moments, &pt.sc.Arena); err != nil {
 			return walk.Result{}, err
 		}
 	}

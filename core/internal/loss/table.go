@@ -44,7 +44,7 @@ func MomentsAt[T events.Float](at []float64, ev events.Events[T], p *Plan, sc *p
 	if table.CDF, err = cdfsAt(at, sel, se.bins); err != nil {
 		return nil, err
 	}
-	bound := moments.NewBound(o, ba.Basis)
+	bound := moments.NewBound(o, ba)
 	for _, cdf := range table.CDF {
 		c := make([]float64, ba.Size)
 		ba.Moments(c, cdf)

@@ -26,6 +26,8 @@ type Basis struct {
 	Orthonormal *Basis
 	// IsOrthonormal says that P = A has orthonormal columns.
 	IsOrthonormal bool
+
+	newton *Newton
 }
 
 // roundingFloor is a relative size below which c_1, c_0 and 1 - c_0 count as 0, so that rounding chooses no branch of the
@@ -40,12 +42,13 @@ func New(bs *bins.Bins, means []float64, nw *Newton, perBin float64, o *Options,
 		return newSpan(means, nb, arena)
 	}
 	ba := newBasis(nb, o.Order+1, arena)
+	ba.newton = nw
 	if o.Order >= 1 {
 		ba.Slope[1] = 1
 	}
 	if o.Quadrature {
 		ba.setQuadrature(bs.Edges)
-	} else if err := ba.setProjection(nb, means, nw, perBin, o, arena); err != nil {
+	} else if err := ba.setProjection(nb, means, perBin, o, arena); err != nil {
 		return nil, err
 	}
 	ba.setGram()

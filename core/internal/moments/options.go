@@ -51,7 +51,7 @@ func (o *Options) Simpler() string {
 	return "a lower order"
 }
 
-// lookedAt returns which moments, from..to-1, enter the loss by their own size.
+// lookedAt returns which moments, from..to-1, enter the loss otherwise than by the fit as a whole.
 func (o *Options) lookedAt() (from, to int) {
 	switch {
 	case o.Monotonic:

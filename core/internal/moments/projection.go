@@ -25,17 +25,17 @@ const (
 )
 
 // setProjection sets the moments of the least-squares fit over the bins, and the orthonormal basis.
-func (ba *Basis) setProjection(nb int, means []float64, nw *Newton, perBin float64, o *Options, arena *par.Arena) error {
+func (ba *Basis) setProjection(nb int, means []float64, perBin float64, o *Options, arena *par.Arena) error {
 	size := ba.Size
 	if nb < size {
 		return errs.Of(errs.ErrOption, "order = %d with moments = projection fits %d coefficients, but there are only %d bins: "+
 			"use more bins, a lower order or moments = quadrature", size-1, size, nb)
 	}
-	t, all := nw.legendre(arena), columnsOf(means, nb, size, arena)
+	t, all := ba.newton.legendre(arena), columnsOf(means, nb, size, arena)
 	fit := newFit(all, size, arena)
 	ba.Orthonormal = newOrthonormal(fit.Q, nb, arena)
 	for l := range size {
-		row := fit.moment(t[l*size : (l+1)*size])
+		row := fit.moment(t, l)
 		for b := range nb {
 			ba.RowA(b)[l] = dot(row[:size], ba.Orthonormal.RowP(b))
 		}
@@ -59,7 +59,7 @@ func (ba *Basis) setProjection(nb int, means []float64, nw *Newton, perBin float
 		return errs.Of(errs.ErrOption, "order = %d with moments = projection is not determined by these %d bins, "+
 			"whose mean masses nearly coincide: use other bins, a lower order or moments = quadrature", size-1, nb)
 	}
-	return nw.checkRounding(max(polynomials, moments)*math.Sqrt(max(1, perBin)), o)
+	return ba.newton.checkRounding(max(polynomials, moments)*math.Sqrt(max(1, perBin)), o)
 }
 
 // checkRounding warns, or returns an error, where rounding changes the gradient by this part. What a fit leaves of F is smaller than
@@ -92,14 +92,15 @@ func newFit(columns []float64, size int, arena *par.Arena) fit {
 	return fit{NewQR(down, size, 0, arena)}
 }
 
-// moment returns the s for which s.(Q'F) = sum_k t_k d_k, where sum_k d_k omega_k fits F.
-func (fi fit) moment(t []float64) (s numbers) {
-	for l := range fi.Size {
-		s[l] = t[fi.Size-1-l]
-		for m := range l {
-			s[l] -= s[m] * fi.R[m*fi.Size+l]
+// moment returns the s for which s.(Q'F) = sum_k T_lk d_k = c_l, where sum_k d_k omega_k fits F.
+func (fi fit) moment(t []float64, l int) (s numbers) {
+	row := t[l*fi.Size : (l+1)*fi.Size]
+	for i := range row {
+		s[i] = row[fi.Size-1-i]
+		for m := range i {
+			s[i] -= s[m] * fi.R[m*fi.Size+i]
 		}
-		s[l] /= fi.R[l*fi.Size+l]
+		s[i] /= fi.R[i*fi.Size+i]
 	}
 	return s
 }
@@ -112,28 +113,23 @@ func (fi fit) compare(other fit, t []float64, from, to int, unbiased bool) (func
 		copy(room, other.Column(m))
 		functions = max(functions, fi.takeOut(room, fi.Size))
 	}
-	var largest, rest float64
+	var sizes numbers
 	for l := from; l < to; l++ {
-		of := t[l*fi.Size : (l+1)*fi.Size]
-		mine, its := fi.moment(of), other.moment(of)
+		mine, its := fi.moment(t, l), other.moment(t, l)
+		sizes[l] = floats.Norm(mine[:fi.Size], 2)
 		clear(room)
 		for m := range fi.Size {
 			floats.AddScaled(room, mine[m], fi.Column(m))
 			floats.AddScaled(room, -its[m], other.Column(m))
 		}
 		moments = max(moments, floats.Norm(room, 2))
-		if size := floats.Norm(mine[:fi.Size], 2); l > 0 {
-			largest = max(largest, size)
-		} else {
-			rest = size
+	}
+	if to > 0 {
+		largest := slices.Max(sizes[1:])
+		moments /= largest
+		if unbiased {
+			moments = max(moments, shake/8*(sizes[0]/largest)*(sizes[0]/largest))
 		}
-	}
-	if to == 0 {
-		return functions, 0
-	}
-	moments /= largest
-	if unbiased {
-		moments = max(moments, shake/8*(rest/largest)*(rest/largest))
 	}
 	return functions, moments
 }
@@ -174,11 +170,11 @@ func (ba *Basis) isNearlyDependent() bool {
 
 // Stretched returns the mass that stretches the range to which bounds and penalty refer beyond what most masses fill, so that a
 // loss can be larger than the mean square of any F_b. It reports whether there is one.
-func (ba *Basis) Stretched(nw *Newton, o *Options) (mass float64, ok bool) {
+func (ba *Basis) Stretched(o *Options) (mass float64, ok bool) {
 	if _, to := o.lookedAt(); to == 0 || !ba.isNearlyDependent() {
 		return 0, false
 	}
-	return nw.farthest(), true
+	return ba.newton.farthest(), true
 }
 
 // dot is floats.Dot for short vectors.

@@ -1,6 +1,7 @@
 package walk
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/libmode/libmode/core/internal/bins"
@@ -19,29 +20,24 @@ type Options struct {
 	Smoothing float64    // of the bound of the curvature, see newCurvature
 }
 
-// Integrand is what J is, for walkers that follow it along the scores: none of them
-// changes it. Without bounds J is a quadratic form of F (linear.go); bounds add a correction (correction.go).
+// Integrand is what J is. No walk changes it. Without bounds J is a quadratic form of the CDFs (linear.go). Bounds add a
+// correction (correction.go).
 type Integrand struct {
 	bins       int
 	scale      float64   // the loss is scale times the integral of J
-	unit       []float64 // by how much an event of weight 1 moves F_b: 1/W_b
+	unit       []float64 // 1/W_b: by how much an event of weight 1 moves F_b
 	basis      *moments.Basis
-	variance   *variance // nil: the bias stays
+	variance   *variance // nil: the bias is not subtracted
 	linear     *linear
-	bound      *moments.Bound
-	correction *correction // nil: no moment is bounded
-	stretched  *stretched  // nil: the loss needs no look
-}
-
-// Basis is that of the moments of bins, with what warnings about it need.
-type Basis struct {
-	*moments.Basis
-	Newton *moments.Newton // nil: none is a polynomial of one variable
+	bound      *moments.Bound // nil: no moment is bounded
+	correction *correction    // nil: no moment is bounded
+	warn       func(string)   // nil: the loss needs no look
+	far        float64        // the mass to warn of
 }
 
 // NewIntegrand returns the integrand of the MoDe loss of sorted records. To the sums it adds those that the bias needs.
-func NewIntegrand(o *Options, ba Basis, bs *bins.Bins, rs *order.Records, su *order.Sums, weightUnit float64, sc *par.Scratch) (*Integrand, error) {
-	in := par.New(&sc.Arena, Integrand{bins: bs.Count(), scale: 1, basis: ba.Basis})
+func NewIntegrand(o *Options, ba *moments.Basis, bs *bins.Bins, rs *order.Records, su *order.Sums, weightUnit float64, sc *par.Scratch) (*Integrand, error) {
+	in := par.New(&sc.Arena, Integrand{bins: bs.Count(), scale: 1, basis: ba})
 	if o.Mean {
 		in.scale /= float64(in.bins)
 	}
@@ -49,15 +45,17 @@ func NewIntegrand(o *Options, ba Basis, bs *bins.Bins, rs *order.Records, su *or
 	if in.unit, err = inverseSums(bs, su.All(), weightUnit, &sc.Arena); err != nil {
 		return nil, err
 	}
-	in.linear = newLinear(in.basis, o.Moments.Penalty, in.unit, &sc.Arena)
-	in.stretched = stretchedOf(o, ba)
+	in.linear = newLinear(ba, o.Moments.Penalty, in.unit, &sc.Arena)
+	if far, ok := ba.Stretched(&o.Moments); ok {
+		in.warn, in.far = o.Moments.Warn, far
+	}
 	if o.Moments.Unbiased || o.Measured {
 		if in.variance, err = newVariance(bs, rs, su, in.unit, sc); err != nil {
 			return nil, err
 		}
 	}
 	if o.Moments.Bounded() {
-		in.bound = moments.NewBound(&o.Moments, in.basis)
+		in.bound = moments.NewBound(&o.Moments, ba)
 		in.correction = newCorrection(in, in.bound, &sc.Arena)
 	}
 	return in, nil
@@ -92,11 +90,20 @@ func FlatIntegrand(bs *bins.Bins, su *order.Sums, weightUnit float64, sc *par.Sc
 	return in, nil
 }
 
+// check warns where an integral of J over a range of scores is larger than the square of any F_b allows: where bounds or a
+// penalty are relative to a range of masses that most of them do not fill.
+func (in *Integrand) check(integral float64, li limits) {
+	if in.warn != nil && math.Abs(integral) > float64(in.bins)*(li.to-li.from) {
+		in.warn(fmt.Sprintf("loss = %.2g: mass = %v is so far from most others that the moments of the response to which max_slope, monotonic and "+
+			"slope_penalty refer are those of a range that most masses do not fill: give a mass_range without such masses", in.scale*integral, in.far))
+	}
+}
+
 // plain returns the integrand without the bias, and sums for it.
 func (in *Integrand) plain(su *order.Sums, sc *par.Scratch) (*Integrand, *order.Sums) {
 	without, sums := par.New(&sc.Arena, *in), par.New(&sc.Arena, *su)
 	without.variance, sums.Squares = nil, nil
-	if in.correction != nil {
+	if in.bound != nil {
 		without.correction = newCorrection(without, in.bound, &sc.Arena)
 	}
 	return without, sums

@@ -72,7 +72,7 @@ func Integrate[T events.Float](out events.Derivatives[T], st *events.Stats, in *
 		wa.integrals[k] = wa.walkChunk(k)
 	})
 	integral := wa.integral()
-	in.stretched.check(integral, in.bins, wa.limits, in.scale)
+	in.check(integral, wa.limits)
 	found := Result{Loss: in.scale * integral}
 	if other != nil {
 		found.Events = rs.Effective()
