@@ -114,7 +114,7 @@ func TestLimitsAreRoundedOutwards(t *testing.T) {
 		"edges": func(c *Config) { c.Binning, c.Edges = GivenEdges, []float64{0, 0.4, 0.8} },
 	} {
 		cfg := DefaultConfig(MoDe)
-		cfg.Bins, cfg.ScoreRange = 2, [2]float64{0, 0.8}
+		cfg.Bins, cfg.ScoreRange, cfg.Unbiased = 2, [2]float64{0, 0.8}, false // with it the first event changes nothing
 		change(&cfg)
 		edges, err := Edges(ev, cfg)
 		assert.NoError(t, err)

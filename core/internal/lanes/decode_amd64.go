@@ -13,7 +13,7 @@ func decodeAVX2(words []uint64, base uint32, binShift uint, scores []float64, bi
 	decodeGo(words[whole:], base, binShift, scores[whole:], bins[whole:])
 }
 
-// halves brings the lower halves of four words to the front, and then the upper ones.
+// halves is a permutation that brings the lower halves of four words before the upper ones.
 var halves = [8]uint32{0, 2, 4, 6, 1, 3, 5, 7}
 
 func decodeWhole(words []uint64, base, binShift uint32, scores []float64, bins []uint32) {

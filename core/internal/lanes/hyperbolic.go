@@ -2,8 +2,8 @@ package lanes
 
 import "math"
 
-// TanhSech returns tanh u and 1/cosh u, each to a few units in its last place; of a |u| above
-// steepest, what they are of that. With E = exp(-|u|) - 1 they are
+// TanhSech returns tanh u and 1/cosh u to a few units in their last places. A |u| above steepest counts as steepest. With
+// E = exp(-|u|) - 1 they are
 //
 //	-E (2 + E) / (1 + (1 + E)^2),   2 (1 + E) / (1 + (1 + E)^2)
 //
@@ -38,15 +38,14 @@ func TanhSech(u float64) (tanh, sech float64) {
 const steepest = 340
 
 const (
-	roundingShift = 3 << 51 // what is added to it is rounded to an integer, in its lowest bits
+	roundingShift = 3 << 51 // a number added to it is rounded to an integer, in the lowest bits
 	exponentBias  = 1023
 	inverseLn2    = 1 / math.Ln2
 	upperLn2      = 6.93147180369123816490e-01 // ends in zeros, so that its product with k is exact
 	lowerLn2      = 1.90821492927058770002e-10
 )
 
-// The series (exp(r) - 1 - r)/r^2 = 1/2! + r/3! + ..., of which what is left out is below
-// 2e-17 of exp(r) - 1.
+// The series (exp(r) - 1 - r)/r^2 = 1/2! + r/3! + ... The terms that are left out are below 2e-17 of exp(r) - 1.
 const (
 	exp2  = 1.0 / 2
 	exp3  = exp2 / 3

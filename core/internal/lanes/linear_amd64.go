@@ -9,7 +9,7 @@ type four = archsimd.Float64x4
 
 func all(x float64) four { return archsimd.BroadcastFloat64x4(x) }
 
-// firstThree has the bits of the first three lanes.
+// firstThree is a mask of the first three numbers of a vector.
 var firstThree = [4]int64{-1, -1, -1, 0}
 
 func crossAVX2(li *Linear, bins []uint32, weights, d []float64) {
@@ -31,7 +31,7 @@ func crossAVX2(li *Linear, bins []uint32, weights, d []float64) {
 	crossGo(li, bins, weights, d)
 }
 
-// crossOne crosses an event, and returns Y, X and the summands of d.
+// crossOne crosses an event, and returns Y, X and four numbers whose sum is the change per weight.
 func crossOne(row *Row, weight float64, y, x four, three archsimd.Int64x4) (_, _, p four) {
 	a, b, w := archsimd.LoadFloat64x4(&row.Y), archsimd.LoadFloat64x4(&row.X), all(weight)
 	p = a.Mul(y).Add(b.Mul(x))
@@ -43,7 +43,7 @@ func crossOne(row *Row, weight float64, y, x four, three archsimd.Int64x4) (_, _
 	return y, x, p
 }
 
-// sumLanes returns the sum of each.
+// sumLanes returns the sum of each vector.
 func sumLanes(p0, p1, p2, p3 archsimd.Float64x4) archsimd.Float64x4 {
 	q0, q1 := p0.AddPairsGrouped(p1), p2.AddPairsGrouped(p3)
 	return q0.Select128FromPair(0, 2, q1).Add(q0.Select128FromPair(1, 3, q1))

@@ -1,6 +1,6 @@
 package lanes
 
-// Cells are cells of equal width: that of x is (x - Lo) Scale, cut off, at least 0 and at most
+// Cells are cells of equal width. A number x is in cell (x - Lo) Scale, rounded down, but at least in cell 0 and at most in cell
 // Last.
 type Cells[T Float] struct{ Lo, Scale, Last T }
 
@@ -16,13 +16,13 @@ func (ce *Cells[T]) Of(x T) uint32 {
 	return uint32(ce.Last)
 }
 
-// Seen is what Look finds out about events.
+// Seen is what Look finds.
 type Seen[T Float] struct {
 	ScoreMin, ScoreMax, MassMin, MassMax T
-	Number                               bool // no score and no mass is a NaN; the rest holds only then
+	Number                               bool // no score and no mass is a NaN; if one is, the other fields are not set
 }
 
-// look is Look for one type of events.
+// look is Look for one type of numbers.
 type look[T Float] func(scores, masses []T, ofScore, ofMass Cells[T], pairs []uint32) Seen[T]
 
 var (
@@ -33,8 +33,8 @@ var (
 // BinBits is the number of the lower bits of a pair.
 const BinBits = 19
 
-// Look looks at events, one at least, and sets pairs to their cells: that of the mass in the lower bits, and that of the
-// score above them.
+// Look finds the ranges of scores and masses, of at least one event, and sets pairs to their cells: the cell of the mass in
+// the lower BinBits bits, and the cell of the score above them.
 func Look[T Float](scores, masses []T, ofScore, ofMass Cells[T], pairs []uint32) Seen[T] {
 	of, ok := any(look32).(look[T])
 	if !ok {

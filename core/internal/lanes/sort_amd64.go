@@ -8,9 +8,8 @@ import (
 	"unsafe"
 )
 
-// sortNearAVX2 sorts windows of eight words, and then those that begin four words later, of
-// which both halves are in order. So each word has come to its place that was at most four
-// places off; where one is not there, an insertion sort goes on.
+// sortNearAVX2 sorts windows of eight words, and then the windows that begin four words later, of which both halves are in
+// order. That brings each word to its place that was at most four places away. If one was farther, an insertion sort goes on.
 func sortNearAVX2(dst, room []uint64) {
 	n := len(dst)
 	if n < 8 {
@@ -36,8 +35,8 @@ func sortNearAVX2(dst, room []uint64) {
 	}
 }
 
-// sortWindows sorts each of four windows of eight words. A vector has one word of each, so that
-// the network of 19 comparisons works on all four.
+// sortWindows sorts each of four windows of eight words. A vector has one word of each window, so that the network of 19
+// comparisons sorts all four.
 func sortWindows(w *[32]uint64) {
 	x0, x1, x2, x3 := loadColumns(w, 0)
 	x4, x5, x6, x7 := loadColumns(w, 4)
@@ -64,8 +63,8 @@ func sortWindows(w *[32]uint64) {
 	storeColumns(w, 4, x4, x5, x6, x7)
 }
 
-// mergeWindows sorts each of four windows of eight words of which the first four and the last
-// four are in order, by Batcher's odd-even merge.
+// mergeWindows sorts each of four windows of eight words, by Batcher's odd-even merge. The first four and the last four words of
+// a window are in order.
 func mergeWindows(w *[32]uint64) {
 	x0, x1, x2, x3 := loadColumns(w, 0)
 	x4, x5, x6, x7 := loadColumns(w, 4)
@@ -82,7 +81,7 @@ func mergeWindows(w *[32]uint64) {
 	storeColumns(w, 4, x4, x5, x6, x7)
 }
 
-// loadColumns returns the words from, from+1, from+2 and from+3 of each of four windows.
+// loadColumns returns vectors with the words from, from+1, from+2 and from+3 of each of four windows.
 func loadColumns(w *[32]uint64, from int) (_, _, _, _ archsimd.Float64x4) {
 	return transpose(load(w, from), load(w, from+8), load(w, from+16), load(w, from+24))
 }
@@ -109,7 +108,7 @@ func store(x archsimd.Float64x4, w *[32]uint64, i int) {
 	x.Store((*[4]float64)(unsafe.Pointer(&w[i])))
 }
 
-// inOrder reports whether words are in order, but for the last three.
+// inOrder reports whether words are in order, without the last three.
 func inOrder(words []uint64) bool {
 	for len(words) >= 5 {
 		next := archsimd.LoadUint64x4Slice(words[1:]).AsFloat64x4()

@@ -6,7 +6,7 @@ import "simd/archsimd"
 
 func init() { useVectors(true) }
 
-// useVectors sets the variables by which the loops are called.
+// useVectors chooses the loops, and reports whether there are vector instructions.
 func useVectors(on bool) bool {
 	if on && archsimd.X86.AVX2() {
 		cross, decode, sortNear, words = crossAVX2, decodeAVX2, sortNearAVX2, wordsAVX2

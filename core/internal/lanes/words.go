@@ -2,8 +2,8 @@ package lanes
 
 var words = wordsGo
 
-// Words sets dst to the words of events with float32 scores, see Decode, which stand in the input
-// from first on, and whose bins are what the mask leaves of these.
+// Words sets dst to the words of events with float32 scores, see Decode. The index of the first event is given. Their bins are in
+// those bits of bins that are in the mask.
 func Words(dst []uint64, scores []float32, bins []uint32, mask, base uint32, binShift uint, first int) {
 	words(dst, scores, bins, mask, base, binShift, first)
 }

@@ -6,27 +6,26 @@ import (
 	"github.com/libmode/libmode/core/internal/lanes"
 )
 
-// Bound holds the options that make c~ out of c:
+// Bound makes c~ out of c:
 //
 //	max_slope  c~_1 = t tanh(c_1/t),      t = max_slope |c_0|  (Rejected)
 //	                                      t = max_slope |1-c_0| (Selected)
 //	monotonic  c~_l = t_l tanh(c_l/t_l),  t_l = |c~_1| / ((order-1) l(l+1)/2), l >= 2
 //
-// At order 2 the latter is the c_1/3 tanh(3 c_2/c_1) of arXiv:2010.09745. It
-// keeps the response monotonic at any order because
+// At order 2 the latter is the c_1/3 tanh(3 c_2/c_1) of arXiv:2010.09745. The response is monotonic at any order, because
 // |P_l'| <= l(l+1)/2 on [-1, 1].
 type Bound struct {
 	Size      int  // number of moments
 	Limited   bool // by max_slope
 	Monotonic bool
-	Limits    [MaxOrder + 1]lanes.Limit // of moment 1, relative to moment 0, and of moments l >= 2, to the bounded moment 1
+	Limits    [MaxOrder + 1]lanes.Limit // of moment 1 relative to moment 0, and of the others relative to the bounded moment 1
 }
 
-// extremeSlope is a max_slope above which nothing is bounded, and below 1/extremeSlope of which all is 0. No bound of one in
-// between is too small or too large for double precision.
+// extremeSlope is a max_slope above which nothing is bounded. Below 1/extremeSlope all is 0. Bounds of those in between are neither
+// too small nor too large for double precision.
 const extremeSlope = 1e100
 
-// NewBound returns that of the options.
+// NewBound returns the bounds that the options ask for.
 func NewBound(o *Options, ba *Basis) *Bound {
 	bo := &Bound{Size: ba.Size, Limited: !math.IsInf(o.MaxSlope, 1), Monotonic: o.Monotonic}
 	slope := max(1/extremeSlope, min(o.MaxSlope, extremeSlope))

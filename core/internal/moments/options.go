@@ -22,10 +22,10 @@ type Options struct {
 	Monotonic  bool
 	Penalty    float64      // adds Penalty c_1^2 to J
 	Unbiased   bool         // the bias is subtracted, in which rounding shows first
-	Warn       func(string) // nil: nobody listens
+	Warn       func(string) // takes warnings; nil: there are none
 }
 
-// Functions returns the number of functions of one variable that cost nothing.
+// Functions returns the number of functions of one variable of mass that cost nothing.
 func (o *Options) Functions() int {
 	if o.Splines {
 		return len(o.Knots) + o.Degree + 1
@@ -36,7 +36,7 @@ func (o *Options) Functions() int {
 // Bounded reports whether moments are bounded, so that c~ is not linear in F.
 func (o *Options) Bounded() bool { return !math.IsInf(o.MaxSlope, 1) || o.Monotonic }
 
-// Response and Simpler say in errors what costs nothing, and what would be less.
+// Response and Simpler name in messages the functions that cost nothing, and what makes them fewer.
 func (o *Options) Response() string {
 	if o.Splines {
 		return fmt.Sprintf("%d B-splines", o.Functions())

@@ -9,15 +9,14 @@ import (
 // MaxSplineDegree is the highest degree of B-splines.
 const MaxSplineDegree = 5
 
-// spline is the B-splines of a degree on an interval: with the ends of the interval degree + 1 times
-// as knots they add up to 1, and each is not 0 on degree + 1 stretches between knots at most. C. de Boor, "A Practical
-// Guide to Splines", chapter IX.
+// spline has the B-splines of a degree on an interval, whose ends are knots degree + 1 times. They add up to 1, and each is 0
+// but on degree + 1 stretches between knots. C. de Boor, "A Practical Guide to Splines", chapter IX.
 type spline struct {
 	degree int
 	knots  []float64 // with the ends, each degree + 1 times
 }
 
-// KnotOutside returns the place of the first knot that is not inside a range of masses, or -1.
+// KnotOutside returns the index of the first knot that is not inside a range of masses, or -1.
 func KnotOutside(knots []float64, lo, hi float64) int {
 	for i, knot := range knots {
 		if !(knot > lo && knot < hi) {
@@ -42,7 +41,7 @@ func newSpline(from, to float64, inner []float64, degree int) *spline {
 // count returns the number of B-splines.
 func (sp *spline) count() int { return len(sp.knots) - sp.degree - 1 }
 
-// fillSplines sets the values of all B-splines, a slice each, at masses in the interval.
+// fillSplines sets values[l][i] to B-spline l at mass i, which lies in the interval.
 func fillSplines[T events.Float](values [][]float64, sp *spline, masses []T) {
 	for l := range values {
 		clear(values[l])
@@ -56,8 +55,8 @@ func fillSplines[T events.Float](values [][]float64, sp *spline, masses []T) {
 	}
 }
 
-// at sets values to those of the degree + 1 B-splines that are not 0 at x, and returns which is the first: by Cox and
-// de Boor's recurrence from degree to degree.
+// at finds the degree + 1 B-splines that are not 0 at x, and returns the number of the first. It uses Cox and de Boor's
+// recurrence from degree to degree.
 func (sp *spline) at(values *[MaxSplineDegree + 1]float64, x float64) (first int) {
 	inner := sp.knots[sp.degree+1 : sp.count()]
 	k := sp.degree + sort.Search(len(inner), func(j int) bool { return inner[j] > x }) // knots[k] <= x < knots[k+1]

@@ -10,18 +10,26 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// curvature writes h along the records of a walk in place of the gradient.
+// curvature writes h, a bound of the curvature of the loss without bounds, of the records of a walk. An event of weight w in bin b
+// has, times the scale of the loss,
+//
+//	h = 4 |e| sum_a (the part of M_ba that bends the loss up) f_a(s),   e = w/W_b
+//
+// where f_a is the density of bin a's CDF near the score: see LossGradHess.
 type curvature[T events.Float] struct {
 	*walk[T]
 	strips strips
-	signs  int       // 2, of weights, or 1: there are none
-	table  []float64 // per strip, sign and bin: h of an event of weight 1, but for the scale
+	signs  int       // 2, of weights, or 1 without weights
+	table  []float64 // for each strip, a row with h of an event of weight 1, without the scale, by sign and bin
 }
 
-// mostCurvedBins is how many bins there may be: the time grows with their square, and is a second or so at this number.
+// mostCurvedBins is the largest number of bins. The time grows with its square, and is about a second there.
 const mostCurvedBins = 4096
 
-// newCurvature returns that of a J without bounds, which walks as the walk given does.
+// binsAtATime is how many bins a goroutine takes at a time.
+const binsAtATime = 8
+
+// newCurvature returns the curvature along a walk.
 func newCurvature[T events.Float](wa *walk[T], li *linear, smoothing float64, sc *par.Scratch) (*curvature[T], error) {
 	nb, n := wa.in.bins, len(wa.Words)
 	if nb > mostCurvedBins {
@@ -40,34 +48,37 @@ func newCurvature[T events.Float](wa *walk[T], li *linear, smoothing float64, sc
 		return cu, nil
 	}
 	densities := cu.strips.densities(cu.sums(sc), cu.signs*nb, half, wa.limits, &sc.Arena)
-	sc.Team.Blocks(nb, rowsAtATime, func(lo, hi int) {
-		row := make([]float64, 2*nb)
+	sc.Team.Blocks(nb, binsAtATime, func(lo, hi int) {
+		up, down := make([]float64, nb), make([]float64, nb)
 		for b := lo; b < hi; b++ {
-			cu.setBin(b, li, densities, row[:nb], row[nb:])
+			for a := range nb {
+				m := li.element(b, a)
+				up[a], down[a] = max(0, -m), max(0, m)
+			}
+			cu.setBin(b, densities, up, down)
 		}
 	})
 	return cu, nil
 }
 
-// rowsAtATime is how many rows of M a goroutine takes at a time.
-const rowsAtATime = 8
+// row returns the numbers of strip c of a table, by sign and bin.
+func (cu *curvature[T]) row(table []float64, c int) []float64 {
+	width := cu.signs * cu.in.bins
+	return table[c*width : (c+1)*width]
+}
 
 // sums returns the sums of |e| over the events of each strip, by sign and bin.
 func (cu *curvature[T]) sums(sc *par.Scratch) []float64 {
 	nb := cu.in.bins
 	found := par.Make[float64](&sc.Arena, len(cu.table))
 	sc.Team.Run(len(cu.strips), func(c int) {
-		row := found[c*cu.signs*nb : (c+1)*cu.signs*nb]
-		start := cu.strips.start(c)
-		for i, r := range cu.Words[start:cu.strips[c].end] {
-			b := cu.Bin(r)
-			if cu.Weights == nil {
-				row[b]++
-			} else if w := cu.Weights[start+i]; w < 0 {
-				row[nb+b] -= w
-			} else {
-				row[b] += w
+		row, st := cu.row(found, c), &cu.strips[c]
+		for i := st.start; i < st.end; i++ {
+			b, w := cu.Bin(cu.Words[i]), cu.Weight(i)
+			if w < 0 {
+				b += nb
 			}
+			row[b] += math.Abs(w)
 		}
 		for k := range row {
 			row[k] *= cu.in.unit[k%nb]
@@ -76,19 +87,15 @@ func (cu *curvature[T]) sums(sc *par.Scratch) []float64 {
 	return found
 }
 
-// setBin sets the table of bin b from the densities of all bins; bent and opposite are memory.
-func (cu *curvature[T]) setBin(b int, li *linear, densities, bent, opposite []float64) {
-	li.row(bent, b)
-	for k, m := range bent {
-		bent[k], opposite[k] = max(0, -m), max(0, m)
-	}
+// setBin sets the table of bin b. Events of the other sign bend the loss the other way.
+func (cu *curvature[T]) setBin(b int, densities, up, down []float64) {
 	nb, factor := cu.in.bins, 4*cu.in.unit[b]
 	for c := range cu.strips {
-		f, to := densities[c*cu.signs*nb:(c+1)*cu.signs*nb], cu.table[c*cu.signs*nb:(c+1)*cu.signs*nb]
-		to[b] = factor * floats.Dot(bent, f[:nb])
+		f, to := cu.row(densities, c), cu.row(cu.table, c)
+		to[b] = factor * floats.Dot(up, f[:nb])
 		if cu.signs == 2 {
-			to[b] += factor * floats.Dot(opposite, f[nb:])
-			to[nb+b] = factor * (floats.Dot(opposite, f[:nb]) + floats.Dot(bent, f[nb:]))
+			to[b] += factor * floats.Dot(down, f[nb:])
+			to[nb+b] = factor * (floats.Dot(down, f[:nb]) + floats.Dot(up, f[nb:]))
 		}
 	}
 }
@@ -100,20 +107,14 @@ var curvatureRooms = sync.Pool{New: func() any { return new([blockSize]float64) 
 func (cu *curvature[T]) walkChunk(k int) {
 	room := curvatureRooms.Get().(*[blockSize]float64)
 	defer curvatureRooms.Put(room)
-	nb := cu.in.bins
 	lo, hi := cu.Chunks[k], cu.Chunks[k+1]
 	for c := cu.strips.of(lo); lo < hi; {
 		next := min(hi, lo+blockSize, cu.strips[c].end)
-		h, row := room[:next-lo], cu.table[c*cu.signs*nb:(c+1)*cu.signs*nb]
-		for i, r := range cu.Words[lo:next] {
-			b := cu.Bin(r)
-			if cu.Weights == nil {
-				h[i] = row[b]
-				continue
-			}
-			w := cu.Weights[lo+i]
+		h, row := room[:next-lo], cu.row(cu.table, c)
+		for i := range h {
+			b, w := cu.Bin(cu.Words[lo+i]), cu.Weight(lo+i)
 			if w < 0 {
-				b += nb
+				b += cu.in.bins
 			}
 			h[i] = math.Abs(w) * row[b]
 		}

@@ -14,18 +14,18 @@ import (
 //	M = (1 - PA)'(1 - PA) + slope_penalty A_1 A_1',   M_ab = [a = b] - x_a.x_b + y_a.y_b
 //	P'P + slope_penalty s s' = L L',   s.c = c_1,   L x_b = P_b,   y_b = L'A_b - x_b
 //
-// so that crossing an event changes two short vectors, X = sum_b F_b x_b and Y, by what also gives the change of J. Where
-// P = A has orthonormal columns and there is no penalty, x_b = P_b and y_b = 0. Only the product P A matters, so that c may
-// belong to any basis of the polynomials.
+// so that crossing an event changes two short vectors, X = sum_b F_b x_b and Y = sum_b F_b y_b, from which the change of J
+// follows. Where P = A has orthonormal columns and there is no penalty, x_b = P_b and y_b = 0. Only the product P A matters, so that
+// any basis of the functions will do.
 type linear struct {
 	basis   *moments.Basis
 	penalty float64
-	x, y    []float64 // a row per bin, as those of the basis; y is nil where it is 0
-	square  []float64 // M_bb, which is also the factor of V_b in the bias
-	rows    [][]lanes.Row
+	x, y    []float64     // a row for each bin; y is nil where it is 0
+	square  []float64     // M_bb, which is also the factor of V_b in the bias
+	rows    [][]lanes.Row // see setRows
 }
 
-// newLinear takes the 1/W_b as unit.
+// newLinear returns the form of bins in which an event of weight 1 makes the step unit[b].
 func newLinear(ba *moments.Basis, penalty float64, unit []float64, arena *par.Arena) *linear {
 	if ba.Orthonormal != nil {
 		ba = ba.Orthonormal
@@ -94,13 +94,6 @@ func (li *linear) element(a, b int) float64 {
 	return m
 }
 
-// row sets dst to row b of M.
-func (li *linear) row(dst []float64, b int) {
-	for k := range dst {
-		dst[k] = li.element(b, k)
-	}
-}
-
 // at returns J, less the bias, at a state.
 func (li *linear) at(state []bin) float64 {
 	c := make([]float64, li.basis.Size)
@@ -116,7 +109,7 @@ func (li *linear) at(state []bin) float64 {
 	return j
 }
 
-// dot is floats.Dot for vectors so short that its call would cost more; b may be longer.
+// dot is floats.Dot for short vectors, of which b may be the longer one.
 func dot(a, b []float64) float64 {
 	var sum float64
 	for i, v := range a {
