@@ -25,6 +25,7 @@ type correction struct {
 	*Integrand
 	rows     [][][4]float64 // of each four sums: what an event of weight 1, or a V_b of 1, adds to them
 	weighted int            // how many groups of four add up weights; those after them add up V_b
+	first    int            // the first bounded moment
 	bounded  []bounded
 	sums     []sum // in order
 	compared []compared
@@ -59,11 +60,11 @@ type entry struct {
 
 // newCorrection returns the correction of an integrand of which all else is set.
 func newCorrection(in *Integrand, bo *moments.Bound, arena *par.Arena) *correction {
-	co, ba := par.New(arena, correction{Integrand: in}), in.basis
+	co, ba := par.New(arena, correction{Integrand: in, first: 2}), in.basis
 	withZ := ba.Orthonormal == nil
-	first, size := 2, 2 // moments first .. size-1 are bounded
+	size := 2
 	if bo.Limited {
-		first = 1
+		co.first = 1
 	}
 	if bo.Monotonic {
 		size = ba.Size
@@ -71,9 +72,9 @@ func newCorrection(in *Integrand, bo *moments.Bound, arena *par.Arena) *correcti
 	a := func(b, l int) float64 { return ba.RowA(b)[l] }
 	u := func(b, l int) float64 { return ba.RowP(b)[l] - dot(ba.Gram[l*ba.Size:(l+1)*ba.Size], ba.RowA(b)) }
 	c, z := make([]int, size), make([]int, size)
-	for l := first - 1; l < size; l++ {
+	for l := co.first - 1; l < size; l++ {
 		c[l] = co.addColumn(arena, func(b int) float64 { return in.unit[b] * a(b, l) })
-		if withZ && l >= first {
+		if withZ && l >= co.first {
 			z[l] = co.addColumn(arena, func(b int) float64 { return in.unit[b] * u(b, l) })
 		}
 	}
@@ -82,61 +83,80 @@ func newCorrection(in *Integrand, bo *moments.Bound, arena *par.Arena) *correcti
 	x, y := make([][]int, size), make([][]int, size)
 	for k := range size {
 		x[k], y[k] = make([]int, size), make([]int, size)
-		for j := first - 1; j <= k && in.variance != nil; j++ {
+		for j := co.first - 1; j <= k && in.variance != nil; j++ {
 			y[k][j] = co.addColumn(arena, func(b int) float64 { return a(b, j) * a(b, k) })
 			if withZ && (j <= 1 || j == k) {
 				x[k][j] = co.addColumn(arena, func(b int) float64 { return u(b, k) * a(b, j) })
 			}
 		}
 	}
-	co.lanes = 4*len(co.rows) + 4*co.weighted // the steps of the first ones follow all sums
+	co.lanes = 4 * (len(co.rows) + co.weighted) // after the sums are the steps of those of weights
 	co.zeros, co.ones = co.addLane(), co.addLane()
-	for l := first; l < size; l++ {
+	for l := co.first; l < size; l++ {
 		co.addBounded(bo, l, c)
 	}
-	var ofZ []compared
-	for l, bd := range co.bounded {
-		co.compared = append(co.compared, co.compare(bd.c, bd.Value))
-		if withZ {
-			ofZ = append(ofZ, co.compare(z[first+l], co.zeros))
-		}
+	if !withZ {
+		x, z = nil, nil
 	}
-	for l, one := range co.compared {
-		for m, other := range co.compared {
-			co.terms = append(co.terms, lanes.Term{Factor: ba.Gram[(first+l)*ba.Size+first+m], A: one.difference, B: other.sum})
-		}
-		if withZ {
-			co.terms = append(co.terms, lanes.Term{Factor: 1, A: one.difference, B: ofZ[l].sum}, lanes.Term{Factor: 1, A: ofZ[l].difference, B: one.sum})
-		}
-	}
-	co.compared = append(co.compared, ofZ...)
+	co.addChange(z)
 	if in.variance != nil {
-		var bias []lanes.Term
-		entries := co.entries(first)
-		for _, en := range entries {
-			if withZ {
-				bias = append(bias, lanes.Term{Factor: 2 * en.factor, A: en.lane, B: x[en.row][en.column]})
-			}
-		}
-		for k := range size {
-			for j := range k + 1 {
-				if terms := pairs(entries, j, k, ba); terms != nil {
-					bias = append(bias, lanes.Term{Factor: 1, A: co.addSum(terms...), B: y[k][j]})
-				}
-			}
-		}
-		value := co.addSum(bias...)
-		change := compared{co.zeros, co.zeros, value, co.addLane(), co.addLane()} // less the change of the bias
-		co.compared = append(co.compared, change)
-		co.terms = append(co.terms, lanes.Term{Factor: 1, A: change.difference, B: co.ones})
+		co.addBias(x, y)
 	}
 	co.addLane() // of the change of J
 	return co
 }
 
-// compare compares a sum, less a value, with the point before.
-func (co *correction) compare(sum, value int) compared {
-	return compared{sum, 4*len(co.rows) + sum, value, co.addLane(), co.addLane()}
+// addChange adds the terms of the change of J without the bias, given the lanes of z if there is one.
+func (co *correction) addChange(z []int) {
+	ba := co.basis
+	for l, bd := range co.bounded {
+		one := co.compare(bd.c, 4*len(co.rows)+bd.c, bd.Value)
+		for m, other := range co.compared {
+			factor := ba.Gram[(co.first+l)*ba.Size+co.first+m]
+			co.addTerm(factor, one.difference, other.sum)
+			co.addTerm(factor, other.difference, one.sum)
+		}
+		co.addTerm(ba.Gram[(co.first+l)*ba.Size+co.first+l], one.difference, one.sum)
+		co.compared = append(co.compared, one)
+	}
+	for l, one := range co.compared {
+		if z != nil {
+			other := co.compare(z[co.first+l], 4*len(co.rows)+z[co.first+l], co.zeros)
+			co.addTerm(1, one.difference, other.sum)
+			co.addTerm(1, other.difference, one.sum)
+			co.compared = append(co.compared, other)
+		}
+	}
+}
+
+// addBias adds the change of the bias, given the lanes of Y, and those of X if there is one.
+func (co *correction) addBias(x, y [][]int) {
+	var bias []lanes.Term
+	entries := co.entries()
+	for _, en := range entries {
+		if x != nil {
+			bias = append(bias, lanes.Term{Factor: 2 * en.factor, A: en.lane, B: x[en.row][en.column]})
+		}
+	}
+	for k := range y {
+		for j := range k + 1 {
+			if terms := pairs(entries, j, k, co.basis); terms != nil {
+				bias = append(bias, lanes.Term{Factor: 1, A: co.addSum(terms...), B: y[k][j]})
+			}
+		}
+	}
+	change := co.compare(co.zeros, co.zeros, co.addSum(bias...)) // less the bias
+	co.compared = append(co.compared, change)
+	co.addTerm(1, change.difference, co.ones)
+}
+
+// compare returns the comparison of a sum, less a value, with the point before.
+func (co *correction) compare(sum, change, value int) compared {
+	return compared{sum, change, value, co.addLane(), co.addLane()}
+}
+
+func (co *correction) addTerm(factor float64, a, b int) {
+	co.terms = append(co.terms, lanes.Term{Factor: factor, A: a, B: b})
 }
 
 // addColumn adds a sum over the bins to those that are followed, and returns its lane.
@@ -173,18 +193,18 @@ func (co *correction) addBounded(bo *moments.Bound, l int, c []int) {
 }
 
 // entries returns the numbers of N that are not 0. The c~_l of l >= 2 depend on c_0 and c_1 by way of c~_1.
-func (co *correction) entries(first int) (all []entry) {
+func (co *correction) entries() (all []entry) {
 	for i, bd := range co.bounded {
-		l := first + i
+		l := co.first + i
 		all = append(all, entry{l, l, 1, bd.Own})
 		switch {
-		case i > 0 && first == 1:
+		case i > 0 && co.first == 1:
 			slope := co.bounded[0]
 			all = append(all,
 				entry{l, 0, 1, co.addSum(lanes.Term{Factor: -1, A: bd.ByBase, B: slope.ByBase})},
 				entry{l, 1, 1, co.addSum(lanes.Term{Factor: 1, A: bd.ByBase, B: slope.Own}, lanes.Term{Factor: -1, A: bd.ByBase, B: co.ones})})
 		default:
-			all = append(all, entry{l, first - 1, -1, bd.ByBase})
+			all = append(all, entry{l, co.first - 1, -1, bd.ByBase})
 		}
 	}
 	return all

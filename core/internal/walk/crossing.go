@@ -37,30 +37,6 @@ type crossing struct {
 	jumps     float64   // the integral of what J changes at ties beside d
 }
 
-// bin is where the walk stands in a bin, with what is constant there.
-type bin struct {
-	unit, square  float64 // 1/W_b and M_bb
-	total, factor float64 // of its variance; 0 where the bias stays
-	offset        float64 // by how much f of the row is larger than about the middle of an event of weight 1
-	cdf, squares  float64 // F_b and the sum of squared steps
-}
-
-// variance returns V_b.
-func (b *bin) variance() float64 {
-	return (b.squares*(1-2*b.cdf) + b.cdf*b.cdf*b.total) * b.factor
-}
-
-// change returns by how much V_b changes with a step and its square, or parts of both.
-func (b *bin) change(e, square float64) float64 {
-	after := b.cdf + e
-	return (square*(1-2*after) - 2*b.squares*e + e*(b.cdf+after)*b.total) * b.factor
-}
-
-func (b *bin) move(e, square float64) {
-	b.cdf += e
-	b.squares += square
-}
-
 var crossings = sync.Pool{New: func() any { return new(crossing) }}
 
 // blockSize is a number of events that stay in cache between the loops over them.
