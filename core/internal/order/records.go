@@ -122,6 +122,14 @@ func fetchWeights[T events.Float](rs *Records, k int, weight []T, unit float64) 
 	}
 }
 
+// Weight returns the weight of record i.
+func (rs *Records) Weight(i int) float64 {
+	if rs.Weights == nil {
+		return 1
+	}
+	return rs.Weights[i]
+}
+
 // Score returns the score of record i.
 func (rs *Records) Score(i int) float64 {
 	if rs.scores == nil {
