@@ -23,7 +23,7 @@ func direction[F core.Float](o *C.mode_options, from *C.mode_events, how *C.mode
 	if found == nil {
 		return argumentError("found is NULL: there is nowhere to put the result")
 	}
-	_, ev, cfg, err := arguments[F](o, from, nil, message)
+	ev, cfg, err := arguments[F](o, from, message)
 	if err != nil {
 		return err
 	}

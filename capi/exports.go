@@ -115,12 +115,12 @@ func modeCheck(o *C.mode_options, text *C.char, capacity C.size_t) C.int {
 	})
 }
 
-// events gathers the arrays of a call.
-func events[F core.Float](from *C.mode_events) (ev core.Events[F], err error) {
+// events gathers the arrays of a call; its scores may be NULL where they are not looked at.
+func events[F core.Float](from *C.mode_events, withoutScore bool) (ev core.Events[F], err error) {
 	if ev.Mass, ev.Masses, err = masses[F](from); err != nil {
 		return ev, err
 	}
-	if ev.Score, err = array("score", (*F)(from.score), from.n, false); err != nil {
+	if ev.Score, err = array("score", (*F)(from.score), from.n, withoutScore); err != nil {
 		return ev, err
 	}
 	if ev.Weight, err = array("weight", (*F)(from.weight), from.n, true); err != nil {
@@ -186,115 +186,60 @@ func labelsOf[L core.Label](name string, n C.size_t, p unsafe.Pointer) (core.Lab
 	return core.LabelsOf(given), err
 }
 
-// arguments returns what a loss takes, which warns by the message; the gradient is nil where it is not wanted.
-func arguments[F core.Float](o *C.mode_options, from *C.mode_events, grad *F, message messageBuffer) (out []F, ev core.Events[F], cfg core.Config, err error) {
+// arguments returns the events and the options of a call, which warns by the message.
+func arguments[F core.Float](o *C.mode_options, from *C.mode_events, message messageBuffer) (ev core.Events[F], cfg core.Config, err error) {
 	if cfg, err = configOf(o); err != nil {
-		return nil, ev, cfg, err
+		return ev, cfg, err
 	}
-	cfg = cfg.WithWarnings(message.write)
-	if ev, err = events[F](from); err != nil {
-		return nil, ev, cfg, err
-	}
-	out, err = array("grad", grad, from.n, true)
-	return out, ev, cfg, err
+	ev, err = events[F](from, false)
+	return ev, cfg.WithWarnings(message.write), err
 }
 
-func lossGrad[F core.Float](o *C.mode_options, from *C.mode_events, loss *C.double, grad *F, message messageBuffer) error {
-	if loss == nil {
-		return argumentError("loss is NULL: there is nowhere to put the result")
-	}
-	out, ev, cfg, err := arguments(o, from, grad, message)
-	if err != nil {
-		return err
-	}
-	value, err := core.LossAndGrad(out, ev, cfg)
-	if err != nil {
-		return err
-	}
-	*loss = C.double(value)
-	return nil
-}
-
-//export modeLossGradF32
-func modeLossGradF32(o *C.mode_options, from *C.mode_events, loss *C.double, grad *C.float, text *C.char, capacity C.size_t) C.int {
-	message := messageBuffer{text, capacity}
-	return guarded(message, func() error {
-		return lossGrad(o, from, loss, (*float32)(unsafe.Pointer(grad)), message)
-	})
-}
-
-//export modeLossGradF64
-func modeLossGradF64(o *C.mode_options, from *C.mode_events, loss *C.double, grad *C.double, text *C.char, capacity C.size_t) C.int {
-	message := messageBuffer{text, capacity}
-	return guarded(message, func() error {
-		return lossGrad(o, from, loss, (*float64)(unsafe.Pointer(grad)), message)
-	})
-}
-
-func evaluate[F core.Float](o *C.mode_options, from *C.mode_events, result *C.mode_result, grad *F, message messageBuffer) error {
+func evaluate[F core.Float](o *C.mode_options, from *C.mode_events, result *C.mode_result, grad, hess *F, message messageBuffer) error {
 	if result == nil {
 		return argumentError("result is NULL: there is nowhere to put the result")
 	}
-	out, ev, cfg, err := arguments(o, from, grad, message)
+	ev, cfg, err := arguments[F](o, from, message)
 	if err != nil {
 		return err
 	}
-	found, err := core.Evaluate(out, ev, cfg)
+	slopes, err := array("grad", grad, from.n, true)
 	if err != nil {
 		return err
+	}
+	bounds, err := array("hess", hess, from.n, true)
+	if err != nil {
+		return err
+	}
+	var found core.Result
+	if from.loss_alone != 0 && hess == nil {
+		found.Loss, err = core.LossAndGrad(slopes, ev, cfg)
+	} else {
+		found, err = core.Evaluate(slopes, bounds, ev, cfg.WithSmoothing(float64(from.smoothing)))
+	}
+	if err != nil {
+		return err
+	}
+	if from.loss_alone != 0 {
+		found.Bias, found.Events = math.NaN(), math.NaN()
 	}
 	*result = C.mode_result{loss: C.double(found.Loss), bias: C.double(found.Bias), events: C.double(found.Events)}
 	return nil
 }
 
 //export modeEvaluateF32
-func modeEvaluateF32(o *C.mode_options, from *C.mode_events, result *C.mode_result, grad *C.float, text *C.char, capacity C.size_t) C.int {
+func modeEvaluateF32(o *C.mode_options, from *C.mode_events, result *C.mode_result, grad, hess *C.float, text *C.char, capacity C.size_t) C.int {
 	message := messageBuffer{text, capacity}
 	return guarded(message, func() error {
-		return evaluate(o, from, result, (*float32)(unsafe.Pointer(grad)), message)
+		return evaluate(o, from, result, (*float32)(unsafe.Pointer(grad)), (*float32)(unsafe.Pointer(hess)), message)
 	})
 }
 
 //export modeEvaluateF64
-func modeEvaluateF64(o *C.mode_options, from *C.mode_events, result *C.mode_result, grad *C.double, text *C.char, capacity C.size_t) C.int {
+func modeEvaluateF64(o *C.mode_options, from *C.mode_events, result *C.mode_result, grad, hess *C.double, text *C.char, capacity C.size_t) C.int {
 	message := messageBuffer{text, capacity}
 	return guarded(message, func() error {
-		return evaluate(o, from, result, (*float64)(unsafe.Pointer(grad)), message)
-	})
-}
-
-func lossGradHess[F core.Float](o *C.mode_options, from *C.mode_events, smoothing C.double, loss *C.double, grad, hess *F, message messageBuffer) error {
-	out, ev, cfg, err := arguments(o, from, grad, message)
-	if err != nil {
-		return err
-	}
-	bound, err := array("hess", hess, from.n, true)
-	if err != nil {
-		return err
-	}
-	if smoothing == C.MODE_DEFAULT {
-		smoothing = core.DefaultSmoothing
-	}
-	value, err := core.LossGradHess(out, bound, ev, cfg, float64(smoothing))
-	if err == nil && loss != nil {
-		*loss = C.double(value)
-	}
-	return err
-}
-
-//export modeLossGradHessF32
-func modeLossGradHessF32(o *C.mode_options, from *C.mode_events, smoothing C.double, loss *C.double, grad, hess *C.float, text *C.char, capacity C.size_t) C.int {
-	message := messageBuffer{text, capacity}
-	return guarded(message, func() error {
-		return lossGradHess(o, from, smoothing, loss, (*float32)(unsafe.Pointer(grad)), (*float32)(unsafe.Pointer(hess)), message)
-	})
-}
-
-//export modeLossGradHessF64
-func modeLossGradHessF64(o *C.mode_options, from *C.mode_events, smoothing C.double, loss *C.double, grad, hess *C.double, text *C.char, capacity C.size_t) C.int {
-	message := messageBuffer{text, capacity}
-	return guarded(message, func() error {
-		return lossGradHess(o, from, smoothing, loss, (*float64)(unsafe.Pointer(grad)), (*float64)(unsafe.Pointer(hess)), message)
+		return evaluate(o, from, result, (*float64)(unsafe.Pointer(grad)), (*float64)(unsafe.Pointer(hess)), message)
 	})
 }
 
@@ -341,7 +286,7 @@ func edges[F core.Float](o *C.mode_options, from *C.mode_events, room C.size_t, 
 	if err != nil {
 		return err
 	}
-	ev, err := events[F](from)
+	ev, err := events[F](from, true)
 	if err != nil {
 		return err
 	}
@@ -379,7 +324,7 @@ func moments[F core.Float](o *C.mode_options, from *C.mode_events, nAt C.size_t,
 	if err != nil {
 		return err
 	}
-	ev, err := events[F](from)
+	ev, err := events[F](from, false)
 	if err != nil {
 		return err
 	}

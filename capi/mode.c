@@ -90,7 +90,7 @@ static int check_fork(void) {
 /* The sizes of the structs in the first release. */
 #define FIRST_OPTIONS (offsetof(mode_options, n_background_label) + sizeof(size_t))
 #define FIRST_VARIABLE (offsetof(mode_variable, n_knots) + sizeof(size_t))
-#define FIRST_EVENTS (offsetof(mode_events, category_type) + sizeof(int32_t))
+#define FIRST_EVENTS (offsetof(mode_events, smoothing) + sizeof(double))
 #define FIRST_STEERING (offsetof(mode_steering, logits) + sizeof(int32_t))
 
 /* Whether a struct's size is one that this library knows; `what` is its name in "mode_options", say. */
@@ -210,80 +210,44 @@ static int copy_steering(mode_steering *full, const mode_steering *steering) {
     return MODE_OK;
 }
 
-/* The events of a function whose arguments are the arrays of one variable. */
-#define EVENTS(score_, mass_)                                                                                   \
-    const void *const masses[] = {mass_};                                                                       \
-    mode_events events = {sizeof events, n, score_, masses, 1, weight, label, NULL, label_type, 0}
+/* ENTER for a function that takes events too, as `all`. */
+#define ENTER_WITH_EVENTS(options, events) \
+    mode_events all;                       \
+    ENTER(options);                        \
+    if ((status = copy_events(&all, events))) return status
 
 /* The functions that take arrays of events, for one type of scores, masses and weights. */
-#define OF_TYPE(real, suffix, go_suffix)                                                                       \
-    int mode_events_loss_##suffix(const mode_options *options, const mode_events *events, double *loss,        \
-                                  real *grad) {                                                                \
-        mode_events all;                                                                                       \
-        ENTER(options);                                                                                        \
-        if ((status = copy_events(&all, events))) return status;                                               \
-        return finish(modeLossGrad##go_suffix(&full, &all, loss, grad, text, sizeof text), text);              \
-    }                                                                                                          \
-    int mode_evaluate_##suffix(const mode_options *options, const mode_events *events, mode_result *result,    \
-                               real *grad) {                                                                   \
-        mode_events all;                                                                                       \
-        ENTER(options);                                                                                        \
-        if ((status = copy_events(&all, events))) return status;                                               \
-        return finish(modeEvaluate##go_suffix(&full, &all, result, grad, text, sizeof text), text);            \
-    }                                                                                                          \
-    int mode_direction_##suffix(const mode_options *options, const mode_events *events,                        \
-                                const mode_steering *steering, mode_pushed *found, real *push,                 \
-                                double *residual) {                                                            \
-        mode_events all;                                                                                       \
-        mode_steering how;                                                                                     \
-        ENTER(options);                                                                                        \
-        if ((status = copy_events(&all, events))) return status;                                               \
-        if ((status = copy_steering(&how, steering))) return status;                                           \
-        return finish(modeDirection##go_suffix(&full, &all, &how, found, push, residual, text, sizeof text),   \
-                      text);                                                                                   \
-    }                                                                                                          \
-    int mode_loss_grad_hess_##suffix(const mode_options *options, const mode_events *events, double smoothing, \
-                                     double *loss, real *grad, real *hess) {                                   \
-        mode_events all;                                                                                       \
-        ENTER(options);                                                                                        \
-        if ((status = copy_events(&all, events))) return status;                                               \
-        return finish(modeLossGradHess##go_suffix(&full, &all, smoothing, loss, grad, hess, text, sizeof text), \
-                      text);                                                                                   \
-    }                                                                                                          \
-    int mode_loss_grad_##suffix(const mode_options *options, size_t n, const real *score, const real *mass,    \
-                                const real *weight, const void *label, int label_type, double *loss,           \
-                                real *grad) {                                                                  \
-        EVENTS(score, mass);                                                                                   \
-        ENTER(options);                                                                                        \
-        return finish(modeLossGrad##go_suffix(&full, &events, loss, grad, text, sizeof text), text);           \
-    }                                                                                                          \
-    int mode_loss_##suffix(const mode_options *options, size_t n, const real *score, const real *mass,         \
-                           const real *weight, const void *label, int label_type, double *loss) {              \
-        return mode_loss_grad_##suffix(options, n, score, mass, weight, label, label_type, loss, NULL);        \
-    }                                                                                                          \
-    int mode_distance_correlation_##suffix(size_t n, const real *x, const real *y, const real *weight,         \
-                                           int unbiased, double *value, real *grad_x, real *grad_y) {          \
-        ENTER(NULL);                                                                                           \
-        return finish(modeDistanceCorrelation##go_suffix(n, (real *)x, (real *)y, (real *)weight, unbiased,    \
-                                                         value, grad_x, grad_y, text, sizeof text),            \
-                      text);                                                                                   \
-    }                                                                                                          \
-    int mode_edges_##suffix(const mode_options *options, size_t n, const real *mass, const real *weight,       \
-                            const void *label, int label_type, size_t capacity, double *edges,                 \
-                            size_t *n_edges) {                                                                 \
-        EVENTS(mass, mass); /* no score is looked at */                                                        \
-        ENTER(options);                                                                                        \
-        return finish(modeEdges##go_suffix(&full, &events, capacity, edges, n_edges, text, sizeof text), text); \
-    }                                                                                                          \
-    int mode_moments_##suffix(const mode_options *options, size_t n, const real *score, const real *mass,      \
-                              const real *weight, const void *label, int label_type, size_t n_at,              \
-                              const double *at, size_t n_bins, double *cdf, double *moments,                   \
-                              double *bounded) {                                                               \
-        EVENTS(score, mass);                                                                                   \
-        ENTER(options);                                                                                        \
-        return finish(modeMoments##go_suffix(&full, &events, n_at, (double *)at, n_bins, cdf, moments,         \
-                                             bounded, text, sizeof text),                                      \
-                      text);                                                                                   \
+#define OF_TYPE(real, suffix, go_suffix)                                                                              \
+    int mode_evaluate_##suffix(const mode_options *options, const mode_events *events, mode_result *result,           \
+                               real *grad, real *hess) {                                                              \
+        ENTER_WITH_EVENTS(options, events);                                                                           \
+        return finish(modeEvaluate##go_suffix(&full, &all, result, grad, hess, text, sizeof text), text);             \
+    }                                                                                                                 \
+    int mode_direction_##suffix(const mode_options *options, const mode_events *events,                               \
+                                const mode_steering *steering, mode_pushed *found, real *push, double *residual) {    \
+        mode_steering how;                                                                                            \
+        ENTER_WITH_EVENTS(options, events);                                                                           \
+        if ((status = copy_steering(&how, steering))) return status;                                                  \
+        return finish(modeDirection##go_suffix(&full, &all, &how, found, push, residual, text, sizeof text), text);   \
+    }                                                                                                                 \
+    int mode_distance_correlation_##suffix(size_t n, const real *x, const real *y, const real *weight, int unbiased,  \
+                                           double *value, real *grad_x, real *grad_y) {                               \
+        ENTER(NULL);                                                                                                  \
+        return finish(modeDistanceCorrelation##go_suffix(n, (real *)x, (real *)y, (real *)weight, unbiased, value,    \
+                                                         grad_x, grad_y, text, sizeof text),                          \
+                      text);                                                                                          \
+    }                                                                                                                 \
+    int mode_edges_##suffix(const mode_options *options, const mode_events *events, size_t capacity, double *edges,   \
+                            size_t *n_edges) {                                                                        \
+        ENTER_WITH_EVENTS(options, events);                                                                           \
+        return finish(modeEdges##go_suffix(&full, &all, capacity, edges, n_edges, text, sizeof text), text);          \
+    }                                                                                                                 \
+    int mode_moments_##suffix(const mode_options *options, const mode_events *events, size_t n_at, const double *at,  \
+                              size_t n_bins, double *cdf, double *moments, double *bounded) {                         \
+        ENTER_WITH_EVENTS(options, events);                                                                           \
+        return finish(modeMoments##go_suffix(&full, &all, n_at, (double *)at, n_bins, cdf, moments, bounded, text,    \
+                                             sizeof text),                                                            \
+                      text);                                                                                          \
     }
 
 OF_TYPE(float, f32, F32)

@@ -97,7 +97,7 @@ type Config struct {
 
 	warn      func(string) // see WithWarnings; nil: no warnings
 	measured  bool         // see Evaluate
-	smoothing float64      // see LossGradHess
+	smoothing float64      // see WithSmoothing; 0: the default
 }
 
 // WithWarnings returns a configuration that makes a loss call warn where its result misleads: masses so far from the
@@ -105,6 +105,16 @@ type Config struct {
 // loss larger than any residual. A loss calls warn at most once, before it returns.
 func (c Config) WithWarnings(warn func(string)) Config {
 	c.warn = warn
+	return c
+}
+
+// defaultSmoothing is about by how much a boosted tree moves events.
+const defaultSmoothing = 1.0 / 16
+
+// WithSmoothing returns a configuration with which Evaluate bounds the curvature for moves of about smoothing times the range
+// of scores, finite and above 0. The default is 1/16.
+func (c Config) WithSmoothing(smoothing float64) Config {
+	c.smoothing = smoothing
 	return c
 }
 

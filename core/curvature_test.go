@@ -9,22 +9,26 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+func measured[T Float](grad, hess []T, ev Events[T], cfg Config, smoothing float64) (Result, error) {
+	return Evaluate(grad, hess, ev, cfg.WithSmoothing(smoothing))
+}
+
 // hessOf returns hess of events, and checks the loss and the gradient that come with it.
 func hessOf[T Float](t *testing.T, ev Events[T], cfg Config, smoothing float64) []T {
 	t.Helper()
 	n := len(ev.Score)
 	grad, hess, want := make([]T, n), make([]T, n), make([]T, n)
-	loss, err := LossGradHess(grad, hess, ev, cfg, smoothing)
+	found, err := measured(grad, hess, ev, cfg, smoothing)
 	require.NoError(t, err)
 	expected, err := LossAndGrad(want, ev, cfg)
 	require.NoError(t, err)
-	require.Equal(t, expected, loss)
+	require.Equal(t, expected, found.Loss)
 	require.Equal(t, want, grad)
 	for i, h := range hess {
 		require.True(t, h >= 0 && finite(float64(h)), "hess[%d] = %v", i, h)
 	}
 	alone := make([]T, n)
-	_, err = LossGradHess(nil, alone, ev, cfg, smoothing)
+	_, err = measured(nil, alone, ev, cfg, smoothing)
 	require.NoError(t, err)
 	require.Equal(t, hess, alone)
 	return hess
@@ -194,11 +198,11 @@ func TestHessOfEqualScores(t *testing.T) {
 	cfg := DefaultConfig(MoDe)
 	cfg.Bins = 2
 	// M is [1, -1; -1, 1]/2, n_b 500 and the window 1/16: 4/2 * 1/500 * 1/2 * 16.
-	for _, h := range hessOf(t, ev, cfg, DefaultSmoothing) {
+	for _, h := range hessOf(t, ev, cfg, defaultSmoothing) {
 		require.InDelta(t, 0.032, h, 1e-12)
 	}
 	cfg.ScoreRange = unbounded()
-	for _, h := range hessOf(t, ev, cfg, DefaultSmoothing) {
+	for _, h := range hessOf(t, ev, cfg, defaultSmoothing) {
 		require.Zero(t, h) // nothing says what is far and what is near
 	}
 }
@@ -216,7 +220,7 @@ func TestHessInvariances(t *testing.T) {
 				for i := range ev.Weight {
 					ev.Weight[i] += 0.5
 				}
-				want := hessOf(t, ev, cfg, DefaultSmoothing)
+				want := hessOf(t, ev, cfg, defaultSmoothing)
 				moved := Events[float64]{Score: make([]float64, 20_000), Mass: make([]float64, 20_000)}
 				if weighted {
 					moved.Weight = make([]float64, 20_000)
@@ -228,16 +232,16 @@ func TestHessInvariances(t *testing.T) {
 						moved.Weight[to] = 7 * ev.Weight[from]
 					}
 				}
-				got := hessOf(t, moved, cfg, DefaultSmoothing)
+				got := hessOf(t, moved, cfg, defaultSmoothing)
 				for to, from := range order {
 					require.InDelta(t, want[from], got[to], 1e-9*want[from])
 				}
 				cfg.ScoreRange = unbounded()
-				want = hessOf(t, ev, cfg, DefaultSmoothing)
+				want = hessOf(t, ev, cfg, defaultSmoothing)
 				for to, from := range order {
 					moved.Score[to] = 1 + 8*ev.Score[from]
 				}
-				got = hessOf(t, moved, cfg, DefaultSmoothing)
+				got = hessOf(t, moved, cfg, defaultSmoothing)
 				for to, from := range order {
 					require.InDelta(t, want[from]/8, got[to], 1e-9*want[from])
 				}
@@ -266,7 +270,7 @@ func TestHessOfThreads(t *testing.T) {
 		var all [][]float32
 		for _, threads := range []int{1, 2, 5} {
 			SetThreads(threads)
-			all = append(all, hessOf(t, ev, cfg, DefaultSmoothing))
+			all = append(all, hessOf(t, ev, cfg, defaultSmoothing))
 		}
 		require.Equal(t, all[0], all[1])
 		require.Equal(t, all[0], all[2])
@@ -280,23 +284,23 @@ func TestHessErrors(t *testing.T) {
 	smoothing := func(value float64) func(*Config, *float64) { return func(_ *Config, s *float64) { *s = value } }
 	hess := make([]float64, 200)
 	for want, change := range map[string]func(*Config, *float64){
-		"loss = disco has no bound": of(DisCo), "loss = flatness has no bound": of(Flatness), "smoothing = 0:": smoothing(0),
-		"smoothing = NaN": smoothing(math.NaN()), "smoothing = +Inf": smoothing(math.Inf(1)), "smoothing = 1e-300": smoothing(1e-300),
+		"loss = disco has no bound": of(DisCo), "loss = flatness has no bound": of(Flatness), "smoothing = -1:": smoothing(-1),
+		"smoothing = NaN": smoothing(math.NaN()), "smoothing = +Inf": smoothing(math.Inf(1)), "score is too coarse for hess: 1e-300": smoothing(1e-300),
 	} {
-		cfg, smoothing := DefaultConfig(MoDe), DefaultSmoothing
+		cfg, smoothing := DefaultConfig(MoDe), defaultSmoothing
 		change(&cfg, &smoothing)
-		_, err := LossGradHess(nil, hess, resultEvents(200, 1, false), cfg, smoothing)
+		_, err := measured(nil, hess, resultEvents(200, 1, false), cfg, smoothing)
 		require.ErrorIs(t, err, ErrOption)
 		require.ErrorContains(t, err, want)
 	}
-	_, err := LossGradHess(nil, make([]float64, 3), resultEvents(200, 1, false), DefaultConfig(MoDe), DefaultSmoothing)
+	_, err := measured(nil, make([]float64, 3), resultEvents(200, 1, false), DefaultConfig(MoDe), defaultSmoothing)
 	require.ErrorIs(t, err, ErrLength)
 	require.ErrorContains(t, err, "hess has length 3")
 
 	for _, bins := range []int{4096, 4097} {
 		many, cfg := resultEvents(3*4096, 1, false), DefaultConfig(MoDe)
 		cfg.Bins = bins
-		_, err = LossGradHess(nil, make([]float64, 3*4096), many, cfg, DefaultSmoothing)
+		_, err = measured(nil, make([]float64, 3*4096), many, cfg, defaultSmoothing)
 		if bins == 4096 {
 			require.NoError(t, err)
 		} else {
@@ -309,7 +313,7 @@ func TestHessErrors(t *testing.T) {
 		small.Score[i] = float64(i%3) * 5e-324
 	}
 	cfg.ScoreRange = unbounded()
-	_, err = LossGradHess(nil, hess, small, cfg, 2)
+	_, err = measured(nil, hess, small, cfg, 2)
 	require.ErrorIs(t, err, ErrOverflow)
 	require.ErrorContains(t, err, "hess")
 }

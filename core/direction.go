@@ -36,7 +36,7 @@ const (
 // Its unit is the norm of the gradient: the average norm, or the norm of this batch if it is larger. docs/training.md has the
 // derivation, and docs/zoo.md shows the effect.
 func Direction[T Float](dst []T, ev Events[T], cfg Config, st Steering) (Pushed, error) {
-	if err := cfg.validateMoDe("bias that can be told"); err != nil {
+	if err := cfg.validateMoDe("direction of a constraint"); err != nil {
 		return Pushed{}, err
 	}
 	if err := ev.CheckLengths(); err != nil {
@@ -80,7 +80,7 @@ func Direction[T Float](dst []T, ev Events[T], cfg Config, st Steering) (Pushed,
 		ofLoss.Bins = directionBins
 	}
 	grad := make([]T, n)
-	result, err := Evaluate(grad, ev, ofLoss)
+	result, err := Evaluate(grad, nil, ev, ofLoss)
 	if err != nil {
 		return Pushed{}, err
 	}

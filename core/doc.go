@@ -40,7 +40,7 @@
 //	walk      J as a quadratic form, a correction for bounds and a bias, and a walk of each chunk. At each event J changes
 //	          by minus the derivative of the loss, which goes to the event's place in the input
 //
-// Evaluate walks each chunk twice: with the bias and without. LossGradHess also writes a bound of the curvature, from the
+// Evaluate walks each chunk twice: with the bias and without. With hess it also writes a bound of the curvature, from the
 // densities of the bins in strips of the scores (walk). Direction pushes the events of a constraint along the gradient
 // (push).
 //

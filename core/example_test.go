@@ -90,7 +90,7 @@ func ExampleLoss_error() {
 // Whether a loss is significant: n events see nothing where it is at most Bias Events/n. These 10,000 see the dependence
 // on the mass, 100 of them would not.
 func ExampleEvaluate() {
-	found, err := core.Evaluate(nil, sculpted(10_000), core.DefaultConfig(core.MoDe))
+	found, err := core.Evaluate(nil, nil, sculpted(10_000), core.DefaultConfig(core.MoDe))
 	if err != nil {
 		panic(err)
 	}
@@ -103,15 +103,26 @@ func ExampleEvaluate() {
 }
 
 // The gradient, and a bound of the curvature for Newton's steps.
-func ExampleLossGradHess() {
+func ExampleEvaluate_curvature() {
 	ev := sculpted(10_000)
 	grad, hess := make([]float64, len(ev.Score)), make([]float64, len(ev.Score))
-	loss, err := core.LossGradHess(grad, hess, ev, core.DefaultConfig(core.MoDe), core.DefaultSmoothing)
+	found, err := core.Evaluate(grad, hess, ev, core.DefaultConfig(core.MoDe))
 	if err != nil {
 		panic(err)
 	}
-	fmt.Printf("%.4f %t\n", loss, slices.Min(hess) >= 0)
+	fmt.Printf("%.4f %t\n", found.Loss, slices.Min(hess) >= 0)
 	// Output: 0.0240 true
+}
+
+// A bound of the curvature for moves of half the range of scores, which see it smeared.
+func ExampleConfig_WithSmoothing() {
+	ev := sculpted(10_000)
+	hess := make([]float64, len(ev.Score))
+	if _, err := core.Evaluate(nil, hess, ev, core.DefaultConfig(core.MoDe).WithSmoothing(0.5)); err != nil {
+		panic(err)
+	}
+	fmt.Println(slices.Min(hess) > 0)
+	// Output: true
 }
 
 // Labels are read in the type that they have. Here label 1 is the background.

@@ -189,7 +189,7 @@ func checkAnything[T Float](t *testing.T, ev Events[T], cfg Config, smoothing fl
 			require.True(t, finite(float64(g)), "gradient %v of event %d", g, i)
 		}
 		if cfg.Loss == MoDe {
-			found, err := Evaluate(again, ev, cfg)
+			found, err := Evaluate(again, nil, ev, cfg)
 			if err == nil {
 				require.InDelta(t, loss, found.Loss, 1e-9*(1+math.Abs(loss)+math.Abs(found.Bias)))
 				require.True(t, finite(found.Bias) && finite(found.Events))
@@ -198,7 +198,7 @@ func checkAnything[T Float](t *testing.T, ev Events[T], cfg Config, smoothing fl
 			}
 		}
 	}
-	if _, err := LossGradHess(again, hess, ev, cfg, smoothing); err != nil {
+	if _, err := measured(again, hess, ev, cfg, smoothing); err != nil {
 		requireSentence(t, err)
 	} else {
 		for i, h := range hess {

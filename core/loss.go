@@ -11,9 +11,6 @@ import (
 // Result is a loss, its bias and the number of events, see Evaluate.
 type Result = walk.Result
 
-// DefaultSmoothing is the smoothing of LossGradHess for boosted trees: a tree moves events by about as much.
-const DefaultSmoothing = 1.0 / 16
-
 // Loss returns the loss of the events.
 func Loss[T Float](ev Events[T], cfg Config) (float64, error) {
 	return LossAndGrad(nil, ev, cfg)
@@ -30,42 +27,46 @@ func LossAndGrad[T Float](grad []T, ev Events[T], cfg Config) (float64, error) {
 	return found.Loss, err
 }
 
-// Evaluate is LossAndGrad that also returns the bias and the number of events. It takes a third longer. DisCo and Flatness
-// have no such bias: an error.
-func Evaluate[T Float](grad []T, ev Events[T], cfg Config) (Result, error) {
-	if err := cfg.validateMoDe("bias that can be told"); err != nil {
-		return Result{}, err
-	}
-	cfg.measured = true
-	return evaluate(events.Derivatives[T]{grad}, ev, cfg)
-}
-
-// LossGradHess is LossAndGrad that also sets hess to a diagonal bound of the curvature of the loss, h_i >= 0, in units of
-// the loss per score^2. hess has an element for each event. If grad or hess is nil, it is not computed. Between the scores
-// at which two events meet the loss is linear, so only these meetings have curvature:
+// Evaluate is LossAndGrad that also returns the bias and the number of events, which takes up to a third longer. DisCo and
+// Flatness have no such bias: their Bias and Events are NaN.
+//
+// It sets hess, which has an element for each event, to a diagonal bound of the curvature of the loss, h_i >= 0, in units of
+// the loss per score^2. If grad or hess is nil, it is not computed. Between the scores at which two events meet the loss is
+// linear, so only these meetings have curvature:
 //
 //	v'Hv = -2 scale sum_{i<j} e_i e_j M_{b_i b_j} delta(s_i - s_j) (v_i - v_j)^2 <= sum_i h_i v_i^2
 //	h_i  = 4 scale |e_i| sum_b [max(0, -sign(e_i) M_{b_i b}) f+_b(s_i) + max(0, sign(e_i) M_{b_i b}) f-_b(s_i)]
 //
 // Here e_i = w_i/W_b and J = F'MF (package walk). f+_b and f-_b are the densities, at a score, of the |e_i| of the events
 // of bin b with positive and with negative weights; docs/how-it-works.md has the derivation. Densities are means over a
-// window around s_i. Its width is smoothing times the width of ScoreRange or, if that is unbounded, times the range of the
+// window around s_i. Its width is 1/16 (Config.WithSmoothing) of the width of ScoreRange or, if that is unbounded, of the range of the
 // inner three quarters of the scores. 64 strips of equally many events are the finest resolution. So h bounds moves of
 // about that size; where all scores are equal and ScoreRange is unbounded, h is 0. Events that take no part get 0.
 //
 // Unbiased, MaxSlope and Monotonic do not change h: it is the bound of the loss without them. (The bias takes O(1/n_b) of the
-// curvature from the pairs of a bin, and the bounds have no such h.) DisCo and Flatness have no h, and smoothing must be
-// finite and above 0: errors that wrap ErrOption. The call takes O(strips bins^2) more time.
-func LossGradHess[T Float](grad, hess []T, ev Events[T], cfg Config, smoothing float64) (float64, error) {
-	if err := cfg.validateMoDe("bound on its curvature"); err != nil {
-		return 0, err
+// curvature from the pairs of a bin, and the bounds have no such h.) DisCo and Flatness have no h: an error that wraps
+// ErrOption. With hess the call takes O(strips bins^2) more time.
+func Evaluate[T Float](grad, hess []T, ev Events[T], cfg Config) (Result, error) {
+	if err := cfg.Validate(); err != nil {
+		return Result{}, err
 	}
-	if !(smoothing > 0) || !finite(smoothing) {
-		return 0, errs.Of(ErrOption, "smoothing = %v: must be finite and above 0", smoothing)
+	if hess != nil {
+		if err := cfg.validateMoDe("bound on its curvature"); err != nil {
+			return Result{}, err
+		}
 	}
-	cfg.smoothing = smoothing
+	if cfg.smoothing == 0 {
+		cfg.smoothing = defaultSmoothing
+	}
+	if !(cfg.smoothing > 0) || !finite(cfg.smoothing) {
+		return Result{}, errs.Of(ErrOption, "smoothing = %v: must be finite and above 0", cfg.smoothing)
+	}
+	cfg.measured = cfg.Loss == MoDe
 	found, err := evaluate(events.Derivatives[T]{grad, hess}, ev, cfg)
-	return found.Loss, err
+	if cfg.Loss != MoDe {
+		found.Bias, found.Events = nan, nan
+	}
+	return found, err
 }
 
 // evaluate checks the lengths of arrays and computes the loss of a valid configuration.

@@ -49,7 +49,7 @@ func TestEvaluateAgreesWithTwoCalls(t *testing.T) {
 func agreesWithTwoCalls(t *testing.T, ev Events[float64], cfg Config) {
 	t.Helper()
 	grad, expected := make([]float64, len(ev.Score)), make([]float64, len(ev.Score))
-	found, err := Evaluate(grad, ev, cfg)
+	found, err := Evaluate(grad, nil, ev, cfg)
 	require.NoError(t, err)
 	loss, err := LossAndGrad(expected, ev, cfg)
 	require.NoError(t, err)
@@ -125,7 +125,7 @@ func TestEvaluateOfLabelsAndCategories(t *testing.T) {
 func TestEvaluateCountsEvents(t *testing.T) {
 	ev := resultEvents(4_000, 1, false)
 	cfg := DefaultConfig(MoDe)
-	found, err := Evaluate(nil, ev, cfg)
+	found, err := Evaluate(nil, nil, ev, cfg)
 	require.NoError(t, err)
 	assert.Equal(t, 4_000., found.Events)
 
@@ -135,7 +135,7 @@ func TestEvaluateCountsEvents(t *testing.T) {
 		ev.Weight[i] = float64(1 + i%4)
 		sum, squares = sum+ev.Weight[i], squares+ev.Weight[i]*ev.Weight[i]
 	}
-	found, err = Evaluate(nil, ev, cfg)
+	found, err = Evaluate(nil, nil, ev, cfg)
 	require.NoError(t, err)
 	assert.InDelta(t, sum*sum/squares, found.Events, 1e-9)
 
@@ -147,7 +147,7 @@ func TestEvaluateCountsEvents(t *testing.T) {
 			inside++
 		}
 	}
-	found, err = Evaluate(nil, ev, cfg)
+	found, err = Evaluate(nil, nil, ev, cfg)
 	require.NoError(t, err)
 	assert.Equal(t, float64(inside), found.Events)
 }
@@ -164,7 +164,7 @@ func TestBiasIsTheMeanOfThePlainLoss(t *testing.T) {
 		for i := range ev.Score {
 			ev.Score[i], ev.Mass[i] = rng.Float64(), rng.ExpFloat64()
 		}
-		found, err := Evaluate(nil, ev, cfg)
+		found, err := Evaluate(nil, nil, ev, cfg)
 		require.NoError(t, err)
 		unbiased += found.Loss / samples
 		bias += found.Bias / samples
@@ -175,9 +175,17 @@ func TestBiasIsTheMeanOfThePlainLoss(t *testing.T) {
 	assert.Greater(t, bias, 20*spread)
 }
 
-func TestEvaluateRefusesOtherLosses(t *testing.T) {
+// DisCo and flatness have a loss and a gradient, and no bias.
+func TestEvaluateOfOtherLosses(t *testing.T) {
+	ev := resultEvents(100, 1, false)
 	for _, kind := range []LossKind{DisCo, Flatness} {
-		_, err := Evaluate(nil, resultEvents(100, 1, false), DefaultConfig(kind))
-		assert.ErrorContains(t, err, "has no bias")
+		grad, want := make([]float64, 100), make([]float64, 100)
+		found, err := Evaluate(grad, nil, ev, DefaultConfig(kind))
+		require.NoError(t, err)
+		loss, err := LossAndGrad(want, ev, DefaultConfig(kind))
+		require.NoError(t, err)
+		require.Equal(t, loss, found.Loss)
+		require.Equal(t, want, grad)
+		require.True(t, math.IsNaN(found.Bias) && math.IsNaN(found.Events))
 	}
 }

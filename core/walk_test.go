@@ -144,7 +144,7 @@ func TestDerivativesAreCleared(t *testing.T) {
 		for i := range n {
 			grad[i], hess[i] = float32(math.NaN()), float32(math.NaN())
 		}
-		_, err := LossGradHess(grad, hess, ev, cfg, DefaultSmoothing)
+		_, err := measured(grad, hess, ev, cfg, defaultSmoothing)
 		require.NoError(t, err)
 		for i, m := range ev.Mass {
 			if outside := m > 110; outside && (grad[i] != 0 || hess[i] != 0) || grad[i] != grad[i] || hess[i] != hess[i] {

@@ -23,20 +23,16 @@
  *     mode_options options;
  *     mode_options_init(&options, sizeof options);
  *     options.order = 2;
- *     if (mode_loss_grad_f64(&options, n, score, mass, NULL, label, MODE_LABEL_INT32, &loss, grad))
- *         fprintf(stderr, "%s\n", mode_last_error());
- *
- * or, of two variables of mass and events in categories:
- *
- *     const void *masses[] = {mass, pt};
+ *     const void *masses[] = {mass};
  *     mode_events events;
  *     mode_events_init(&events, sizeof events);
  *     events.n = n;
  *     events.score = score;
  *     events.mass = masses;
- *     events.n_mass = 2;
- *     events.category = year; (of MODE_LABEL_INT32, which is 0)
- *     if (mode_events_loss_f64(&options, &events, &loss, grad))
+ *     events.n_mass = 1;
+ *     events.label = label; (of MODE_LABEL_INT32, which is 0)
+ *     mode_result result;
+ *     if (mode_evaluate_f64(&options, &events, &result, grad, NULL))
  *         fprintf(stderr, "%s\n", mode_last_error());
  *
  * What holds for every function:
@@ -175,7 +171,7 @@ enum { /* mode_options.basis: which functions of the mass cost nothing */
     MODE_BASIS_BSPLINE = 1   /* the B-splines of the degree given, with the knots given */
 };
 
-enum { MODE_DEFAULT = -1 }; /* of a flag, such as unbiased: on or off as the loss has it; of degree, smoothing: see there */
+enum { MODE_DEFAULT = -1 }; /* of a flag, such as unbiased: on or off as the loss has it; of degree: see there */
 
 /*
  * What one of several variables of mass has of its own; members that have a name of
@@ -294,7 +290,7 @@ MODE_API int mode_option_at(size_t k, mode_option *option);
 
 /* ------------------------------------------------------------------ loss */
 
-enum { /* label_type: of what type the labels are */
+enum { /* of what type labels are */
     MODE_LABEL_INT32 = 0,
     MODE_LABEL_INT8 = 1,
     MODE_LABEL_UINT8 = 2, /* also for a bool of one byte, where 0 is false and 1 is true */
@@ -304,63 +300,28 @@ enum { /* label_type: of what type the labels are */
 };
 
 /*
- * Arguments of the four functions below:
- *
- *   options     NULL: all defaults
- *   n           number of events, 1 to 2^32 - 1
- *   score       n finite scores, inside score_range
- *   mass        n finite masses, in any unit (that of mass_range and edges); also NaN
- *               with MODE_MISSING_IGNORE
- *   weight      n finite weights, of either sign; NULL: all 1
- *   label       n labels of the type label_type; NULL: every event is selected
- *   label_type  MODE_LABEL_...; without a meaning where label is NULL
- *   loss        where the loss goes, which with unbiased may be negative
- *   grad        where n derivatives d loss/d score_i go; events that take no part
- *               get exactly 0; NULL: not wanted
+ * The events of a call. Scores, masses and weights are all float or all double, as the function says.
  *
  * Events are selected whose label is equal to one of background_label, as numbers:
  * any other label, be it a fraction, NaN or beyond 32 bits, is just another one.
  * Scores, masses and weights of events of other labels are not looked at; those
  * of selected events are, also where the mass lies outside mass_range. Every bin
  * needs a positive sum of weights; unbiased also 1.05 effective events, (sum w)^2 / (sum w^2).
- * Sums run in double whatever the input. Results do not depend on the number of
- * threads, to the last bit. After an error, which may be any of the above, *loss
- * is as it was and grad means nothing.
- */
-MODE_API int mode_loss_f32(const mode_options *options, size_t n,
-                           const float *score, const float *mass,
-                           const float *weight, const void *label, int label_type,
-                           double *loss);
-MODE_API int mode_loss_f64(const mode_options *options, size_t n,
-                           const double *score, const double *mass,
-                           const double *weight, const void *label, int label_type,
-                           double *loss);
-MODE_API int mode_loss_grad_f32(const mode_options *options, size_t n,
-                                const float *score, const float *mass,
-                                const float *weight, const void *label, int label_type,
-                                double *loss, float *grad);
-MODE_API int mode_loss_grad_f64(const mode_options *options, size_t n,
-                                const double *score, const double *mass,
-                                const double *weight, const void *label, int label_type,
-                                double *loss, double *grad);
-
-/*
- * The events of a call of mode_events_loss_..., which is the general form of the four
- * functions above: it also takes several variables of mass, and events in categories.
- * Members that have the name of an argument above mean the same. The scores, the
- * masses and the weights are all float or all double, as the function says.
  */
 typedef struct mode_events {
     size_t struct_size;      /* set by mode_events_init; leave it alone */
-    size_t n;                /* number of events */
-    const void *score;       /* n scores */
-    const void *const *mass; /* n_mass pointers, each to the n masses of one variable */
+    size_t n;                /* number of events, 1 to 2^32 - 1 */
+    const void *score;       /* n finite scores, inside score_range */
+    const void *const *mass; /* n_mass pointers, each to the n masses of one variable: finite, in any unit (that of
+                                mass_range and edges); also NaN with MODE_MISSING_IGNORE */
     size_t n_mass;           /* number of variables, 1 to 3 */
-    const void *weight;      /* n weights, or NULL */
-    const void *label;       /* n labels of the type label_type, or NULL */
+    const void *weight;      /* n finite weights, of either sign; NULL: all 1 */
+    const void *label;       /* n labels of the type label_type; NULL: every event is selected */
     const void *category;    /* n integers of the type category_type; NULL: all events are of one category */
     int32_t label_type;      /* MODE_LABEL_... */
     int32_t category_type;   /* MODE_LABEL_..., but neither of float nor of double */
+    int32_t loss_alone;      /* flag: bias and events of mode_result are not wanted, and are NaN; saves up to a third of the time */
+    double smoothing;        /* of hess: the width of its window; 0: 1/16 */
 } mode_events;
 
 /*
@@ -370,7 +331,28 @@ typedef struct mode_events {
 MODE_API int mode_events_init(mode_events *events, size_t struct_size);
 
 /*
- * The loss of events and, where grad is not NULL, its derivatives, as above.
+ * A loss, and what says whether it is significant. With `events` events, N of which a user
+ * wants to see nothing, the response is as flat as N can tell where the unbiased loss,
+ * `loss` with unbiased and `loss - bias` without, is at most bias events/N.
+ */
+typedef struct mode_result {
+    double loss;   /* with unbiased it may be negative */
+    double bias;   /* by how much the plain loss of these events exceeds, in the mean, that of an
+                      infinite sample: what unbiased subtracts, whether or not it is on */
+    double events; /* (sum w)^2 / sum w^2 of the events that take part, in effect their number: the sum
+                      over labels and categories, the mean over several variables one by one */
+} mode_result;
+
+/*
+ * Sets *result to the loss of events, and grad and hess to its derivatives:
+ *
+ *   options  NULL: all defaults
+ *   grad     where n derivatives d loss/d score_i go; NULL: not wanted
+ *   hess     where n bounds of the curvature go, see below; NULL: not wanted
+ *
+ * Events that take no part get exactly 0 in both. Sums run in double whatever the input. Results do not depend on the
+ * number of threads, to the last bit. After an error *result is as it was, and grad and hess mean nothing.
+ * MODE_LOSS_DISCO and MODE_LOSS_FLATNESS have no such bias: their bias and events are NaN.
  *
  * Of several variables the loss is the mean of those of each, with bins of its own. An
  * event outside the range of one variable, or, with MODE_MISSING_IGNORE, without a value of
@@ -384,34 +366,25 @@ MODE_API int mode_events_init(mode_events *events, size_t struct_size);
  * Of several categories the loss is the sum of those of each, as of a call with its
  * events alone, times its share of the sum of weights of all selected events, which must
  * be positive. With several background labels there are categories within each.
- */
-MODE_API int mode_events_loss_f32(const mode_options *options, const mode_events *events,
-                                  double *loss, float *grad);
-MODE_API int mode_events_loss_f64(const mode_options *options, const mode_events *events,
-                                  double *loss, double *grad);
-
-/*
- * A loss, and what says whether it is significant. With `events` events, N of which a user
- * wants to see nothing, the response is as flat as N can tell where the unbiased loss,
- * `loss` with unbiased and `loss - bias` without, is at most bias events/N.
- */
-typedef struct mode_result {
-    double loss;   /* as mode_events_loss_... sets it */
-    double bias;   /* by how much the plain loss of these events exceeds, in the mean, that of an
-                      infinite sample: what unbiased subtracts, whether or not it is on */
-    double events; /* (sum w)^2 / sum w^2 of the events that take part, in effect their number: the sum
-                      over labels and categories, the mean over several variables one by one */
-} mode_result;
-
-/*
- * The loss of events as mode_events_loss_... with more to it, and where grad is not NULL its
- * derivatives. It takes a third longer. For MODE_LOSS_DISCO and
- * MODE_LOSS_FLATNESS, which have no such bias, MODE_ERROR_OPTION. After an error *result is as it was.
+ *
+ * hess is for what wants a Hessian, such as boosted trees: n numbers h_i >= 0, in units of the loss per score^2. The
+ * loss is linear between the scores at which two events meet, and with J = F'MF and e_i = w_i/W_b, W_b the sum of the
+ * weights of the event's bin, its curvature is bounded by
+ *
+ *     v'Hv <= sum_i h_i v_i^2
+ *     h_i   = 4 scale |e_i| sum_b [max(0, -sign(e_i) M_{b_i b}) f+_b(s_i) + max(0, sign(e_i) M_{b_i b}) f-_b(s_i)]
+ *
+ * where f+_b and f-_b are the densities at a score of the |e_i| of the bin's events with weights above and below 0: means
+ * over a window around s_i, mode_events.smoothing times as wide as score_range or, where that is from the data, as the
+ * range of the inner three quarters of the scores. So h bounds moves of about that size. Where all scores are equal, and score_range is from the
+ * data, h is 0. It is that of the loss without unbiased, which changes it by a share of 1/n_b for n_b events in a bin, and
+ * without max_slope and monotonic, for which there is no such bound. MODE_LOSS_DISCO and MODE_LOSS_FLATNESS, which have
+ * none, and more than 4096 bins are MODE_ERROR_OPTION; an h beyond its type is MODE_ERROR_OVERFLOW.
  */
 MODE_API int mode_evaluate_f32(const mode_options *options, const mode_events *events,
-                               mode_result *result, float *grad);
+                               mode_result *result, float *grad, float *hess);
 MODE_API int mode_evaluate_f64(const mode_options *options, const mode_events *events,
-                               mode_result *result, double *grad);
+                               mode_result *result, double *grad, double *hess);
 
 /*
  * What a constraint remembers from batch to batch, as numbers that the caller keeps. mode_steering_init sets norm and
@@ -467,31 +440,6 @@ MODE_API int mode_direction_f32(const mode_options *options, const mode_events *
                                 mode_pushed *found, float *push, double *residual);
 MODE_API int mode_direction_f64(const mode_options *options, const mode_events *events, const mode_steering *steering,
                                 mode_pushed *found, double *push, double *residual);
-
-/*
- * The loss of events as mode_events_loss_... with its derivatives, grad, and a bound hess of its curvature, for
- * what wants a Hessian, such as boosted trees; each of the three may be NULL. hess is n numbers h_i >= 0, in units of the
- * loss per score^2, 0 for events that take no part. The loss is linear between the scores at which two events
- * meet, and with J = F'MF and e_i = w_i/W_b, W_b the sum of the weights of the event's bin, its curvature is bounded by
- *
- *     v'Hv <= sum_i h_i v_i^2
- *     h_i   = 4 scale |e_i| sum_b [max(0, -sign(e_i) M_{b_i b}) f+_b(s_i) + max(0, sign(e_i) M_{b_i b}) f-_b(s_i)]
- *
- * where f+_b and f-_b are the densities at a score of the |e_i| of the bin's events with weights above and below 0: means
- * over a window around s_i, smoothing times as wide as score_range or, where that is from the data, as the range
- * of the inner three quarters of the scores. So h bounds moves of about that size. smoothing is finite and above 0, or
- * MODE_DEFAULT: 1/16. Where all scores are equal, and score_range is from the data, h is 0.
- *
- * h is that of the loss without unbiased, which changes it by a share of 1/n_b for n_b events in a bin, and without
- * max_slope and monotonic, for which there is no such bound. MODE_LOSS_DISCO and MODE_LOSS_FLATNESS,
- * which have none, and more than 4096 bins are MODE_ERROR_OPTION; an h beyond its type is
- * MODE_ERROR_OVERFLOW. It takes a quarter to a third longer than mode_events_loss_... After an error
- * *loss is as it was, and grad and hess mean nothing.
- */
-MODE_API int mode_loss_grad_hess_f32(const mode_options *options, const mode_events *events, double smoothing,
-                                     double *loss, float *grad, float *hess);
-MODE_API int mode_loss_grad_hess_f64(const mode_options *options, const mode_events *events, double smoothing,
-                                     double *loss, double *grad, double *hess);
 
 /*
  * The losses to compare with are exact as well, and have the same arguments, results
@@ -563,16 +511,12 @@ MODE_API int mode_distance_correlation_f64(size_t n, const double *x, const doub
  * mass. There are fewer bins than asked for where masses are equal. capacity is
  * the number of elements of edges; bins + 1 (33 if bins is 0, or options->n_edges, or
  * n + 1 with MODE_BINNING_VALUES) always suffices, and too few are MODE_ERROR_ARGUMENT
- * with *n_edges set. n and the arrays of events are those of the loss; weights count
- * where bins is 0. With label, one background_label at a time.
+ * with *n_edges set. Events are of one variable, of one background_label at a time and in no categories; their scores
+ * may be NULL. Weights count where bins is 0.
  */
-MODE_API int mode_edges_f32(const mode_options *options, size_t n,
-                            const float *mass, const float *weight,
-                            const void *label, int label_type,
+MODE_API int mode_edges_f32(const mode_options *options, const mode_events *events,
                             size_t capacity, double *edges, size_t *n_edges);
-MODE_API int mode_edges_f64(const mode_options *options, size_t n,
-                            const double *mass, const double *weight,
-                            const void *label, int label_type,
+MODE_API int mode_edges_f64(const mode_options *options, const mode_events *events,
                             size_t capacity, double *edges, size_t *n_edges);
 
 /*
@@ -584,17 +528,12 @@ MODE_API int mode_edges_f64(const mode_options *options, size_t n,
  *   bounded  n_at rows of order + 1: c~_l
  *
  * each of which may be NULL. n_bins is one less than mode_edges_... gives; another
- * number is MODE_ERROR_ARGUMENT. at may be NULL if n_at is 0. The other arguments
- * are those of the loss; with label, one background_label at a time.
+ * number is MODE_ERROR_ARGUMENT. at may be NULL if n_at is 0. Events are as for mode_edges_..., with scores.
  */
-MODE_API int mode_moments_f32(const mode_options *options, size_t n,
-                              const float *score, const float *mass,
-                              const float *weight, const void *label, int label_type,
+MODE_API int mode_moments_f32(const mode_options *options, const mode_events *events,
                               size_t n_at, const double *at, size_t n_bins,
                               double *cdf, double *moments, double *bounded);
-MODE_API int mode_moments_f64(const mode_options *options, size_t n,
-                              const double *score, const double *mass,
-                              const double *weight, const void *label, int label_type,
+MODE_API int mode_moments_f64(const mode_options *options, const mode_events *events,
                               size_t n_at, const double *at, size_t n_bins,
                               double *cdf, double *moments, double *bounded);
 

@@ -3,21 +3,22 @@
  *
  * Use:
  *
- *     std::vector<float> score, mass, weight;
+ *     std::vector<float> score, mass, weight, grad(score.size());
  *     mode::options options;
  *     options.order(2).monotonic();
  *
- *     double loss = mode::loss(options, score, mass, weight);
- *     mode::result<float> both = mode::loss_and_grad(options, score, mass);
+ *     auto events = mode::events<float>(score, mass).weight(weight);
+ *     double loss = mode::loss(options, events);
+ *     loss = mode::loss(options, events, grad);
  *
  *     // of two variables of mass, in categories
- *     loss = mode::loss(options, mode::events<float>(score, {mass, pt}).weight(weight).category(year));
+ *     loss = mode::loss(options, mode::events<float>(score, {mass, pt}).category(year));
  *
  * Arrays    float or double: std::vector, or anything else with data() and size()
  *           (std::span, std::array), or {pointer, size}. Labels may also be bool, integers
  *           of 8 bits, and signed ones of 32 or 64 bits.
- *           {} stands for weights or labels that there are not: weights are then 1
- *           and every event is selected. An empty vector does not stand for that.
+ *           {} stands for an array that is not given: weights are then 1, every event is
+ *           selected, and a derivative is not wanted. An empty vector does not stand for that.
  *           Lengths are compared before the library is called.
  * Errors    Each function has two forms. One throws mode::error. The other takes a
  *           mode::status at its end, sets it on every call and never throws
@@ -26,7 +27,7 @@
  *           calls nothing of yours: no exception passes through it.
  *
  *               mode::status status;
- *               double loss = mode::loss(options, score, mass, {}, {}, status);
+ *               double loss = mode::loss(options, events, {}, status);
  *               if (!status.ok()) std::fprintf(stderr, "%s\n", status.message());
  *
  * Shapes, ranges and defaults are those of mode.h, and so is what holds of threads,
@@ -524,197 +525,74 @@ private:
     labels label_, category_;
 };
 
+/* ------------------------------------------------------------------ loss */
+
 namespace detail {
 
-inline int call(const mode_options *c, const mode_events *events, double *loss, float *grad) noexcept {
-    return mode_events_loss_f32(c, events, loss, grad);
-}
-inline int call(const mode_options *c, const mode_events *events, double *loss, double *grad) noexcept {
-    return mode_events_loss_f64(c, events, loss, grad);
-}
+/* A type that is not deduced from an argument. */
+template <class T>
+struct same {
+    typedef T type;
+};
 
-inline int call_evaluate(const mode_options *c, const mode_events *events, mode_result *result, float *grad) noexcept {
-    return mode_evaluate_f32(c, events, result, grad);
-}
-inline int call_evaluate(const mode_options *c, const mode_events *events, mode_result *result, double *grad) noexcept {
-    return mode_evaluate_f64(c, events, result, grad);
-}
+/* The functions of mode.h, by the type of the arrays. */
+inline decltype(&mode_evaluate_f32) c_evaluate(float) noexcept { return mode_evaluate_f32; }
+inline decltype(&mode_evaluate_f64) c_evaluate(double) noexcept { return mode_evaluate_f64; }
+inline decltype(&mode_direction_f32) c_direction(float) noexcept { return mode_direction_f32; }
+inline decltype(&mode_direction_f64) c_direction(double) noexcept { return mode_direction_f64; }
+inline decltype(&mode_distance_correlation_f32) c_correlation(float) noexcept { return mode_distance_correlation_f32; }
+inline decltype(&mode_distance_correlation_f64) c_correlation(double) noexcept { return mode_distance_correlation_f64; }
+inline decltype(&mode_edges_f32) c_edges(float) noexcept { return mode_edges_f32; }
+inline decltype(&mode_edges_f64) c_edges(double) noexcept { return mode_edges_f64; }
+inline decltype(&mode_moments_f32) c_moments(float) noexcept { return mode_moments_f32; }
+inline decltype(&mode_moments_f64) c_moments(double) noexcept { return mode_moments_f64; }
 
 template <class T>
-mode_result evaluate(const options &chosen, const events<T> &given, view<T> grad, status &outcome) noexcept {
+mode_result evaluate(const options &chosen, const events<T> &given, bool loss_alone, view<T> grad, view<T> hess,
+                     status &outcome) noexcept {
     const double none = std::numeric_limits<double>::quiet_NaN();
     mode_result result = {none, none, none};
-    if (given.check(outcome) && fits("grad", grad, "score", given.score(), outcome)) {
+    if (given.check(outcome) && fits("grad", grad, "score", given.score(), outcome) &&
+        fits("hess", hess, "score", given.score(), outcome)) {
         const mode_options c = chosen.to_c();
-        const mode_events arrays = given.to_c();
-        set(outcome, call_evaluate(&c, &arrays, &result, grad.data()));
+        mode_events arrays = given.to_c();
+        arrays.loss_alone = loss_alone;
+        set(outcome, c_evaluate(T())(&c, &arrays, &result, grad.data(), hess.data()));
     }
     return result;
 }
 
-inline int call_direction(const mode_options *c, const mode_events *events, const mode_steering *steering,
-                          mode_pushed *found, float *push, double *residual) noexcept {
-    return mode_direction_f32(c, events, steering, found, push, residual);
+#if MODE_EXCEPTIONS
+/* What a form with a status returns, or its error as an exception. */
+template <class Call>
+auto checked(Call call) -> decltype(call(std::declval<status &>())) {
+    status outcome;
+    auto value = call(outcome);
+    require(outcome);
+    return value;
 }
-inline int call_direction(const mode_options *c, const mode_events *events, const mode_steering *steering,
-                          mode_pushed *found, double *push, double *residual) noexcept {
-    return mode_direction_f64(c, events, steering, found, push, residual);
-}
-
-template <class T>
-mode_pushed direction(const options &chosen, const events<T> &given, mode_steering &steering, view<T> push,
-                      view<double> residual, status &outcome) noexcept {
-    const double none = std::numeric_limits<double>::quiet_NaN();
-    mode_pushed found = {none, none, none, none, none, 0};
-    if (!given.check(outcome) || !readable("push", push, outcome) || !readable("residual", residual, outcome)) return found;
-    const mode_options c = chosen.to_c();
-    const mode_events arrays = given.to_c();
-    const std::size_t labels = c.background_label ? c.n_background_label : 1;
-    if (push.size() != (steering.batch ? steering.batch : arrays.n))
-        outcome.set(MODE_ERROR_ARGUMENT, "push must have as many elements as the batch has events");
-    else if (residual.given() && residual.size() != mode_direction_size(arrays.n_mass, labels))
-        outcome.set(MODE_ERROR_ARGUMENT, "residual must have mode_direction_size(variables, labels) elements");
-    else
-        set(outcome, call_direction(&c, &arrays, &steering, &found, push.data(), residual.data()));
-    return found;
-}
-
-inline int call_hess(const mode_options *c, const mode_events *events, double smoothing, double *loss, float *grad,
-                     float *hess) noexcept {
-    return mode_loss_grad_hess_f32(c, events, smoothing, loss, grad, hess);
-}
-inline int call_hess(const mode_options *c, const mode_events *events, double smoothing, double *loss, double *grad,
-                     double *hess) noexcept {
-    return mode_loss_grad_hess_f64(c, events, smoothing, loss, grad, hess);
-}
-
-template <class T>
-double loss_grad_hess(const options &chosen, const events<T> &given, double smoothing, view<T> grad, view<T> hess,
-                      status &outcome) noexcept {
-    double loss = std::numeric_limits<double>::quiet_NaN();
-    if (given.check(outcome) && fits("grad", grad, "score", given.score(), outcome) &&
-        fits("hess", hess, "score", given.score(), outcome)) {
-        const mode_options c = chosen.to_c();
-        const mode_events arrays = given.to_c();
-        set(outcome, call_hess(&c, &arrays, smoothing, &loss, grad.data(), hess.data()));
-    }
-    return loss;
-}
-
-template <class T>
-double loss_and_grad(const options &chosen, const events<T> &given, view<T> grad, status &outcome) noexcept {
-    double loss = std::numeric_limits<double>::quiet_NaN();
-    if (given.check(outcome) && fits("grad", grad, "score", given.score(), outcome)) {
-        const mode_options c = chosen.to_c();
-        const mode_events arrays = given.to_c();
-        set(outcome, call(&c, &arrays, &loss, grad.data()));
-    }
-    return loss;
-}
-
-/* The events of functions that have an argument for each array. */
-template <class T>
-events<T> of_one_mass(view<const T> score, view<const T> mass, view<const T> weight, labels label) noexcept {
-    return events<T>(score, mass).weight(weight).label(label);
-}
-
-inline int call_edges(const mode_options *c, std::size_t n, const float *mass, const float *weight,
-                      const labels &label, std::size_t capacity, double *edges, std::size_t *n_edges) noexcept {
-    return mode_edges_f32(c, n, mass, weight, label.data(), label.type(), capacity, edges, n_edges);
-}
-inline int call_edges(const mode_options *c, std::size_t n, const double *mass, const double *weight,
-                      const labels &label, std::size_t capacity, double *edges, std::size_t *n_edges) noexcept {
-    return mode_edges_f64(c, n, mass, weight, label.data(), label.type(), capacity, edges, n_edges);
-}
-
-template <class T>
-std::vector<double> edges(const options &chosen, view<const T> mass, view<const T> weight, labels label,
-                          status &outcome) {
-    std::vector<double> found;
-    if (!readable("mass", mass, outcome) || !fits("weight", weight, "mass", mass, outcome) ||
-        !fits("label", label, "mass", mass, outcome))
-        return found;
-    const mode_options c = chosen.to_c();
-    /* More bins than events are an error, for which there need not be room. */
-    const std::size_t bins = c.binning == MODE_BINNING_VALUES ? mass.size()
-                             : c.bins > 0                     ? static_cast<std::size_t>(c.bins)
-                                                              : 32;
-    std::size_t n_edges = 0;
-    found.resize(std::max(std::min(bins, mass.size()) + 1, c.n_edges));
-    set(outcome, call_edges(&c, mass.size(), mass.data(), weight.data(), label, found.size(), found.data(), &n_edges));
-    found.resize(outcome.ok() ? n_edges : 0);
-    return found;
-}
-
-inline int call_moments(const mode_options *c, std::size_t n, const float *score, const float *mass,
-                        const float *weight, const labels &label, std::size_t n_at, const double *at,
-                        std::size_t n_bins, double *cdf, double *moments, double *bounded) noexcept {
-    return mode_moments_f32(c, n, score, mass, weight, label.data(), label.type(), n_at, at, n_bins, cdf, moments,
-                            bounded);
-}
-inline int call_moments(const mode_options *c, std::size_t n, const double *score, const double *mass,
-                        const double *weight, const labels &label, std::size_t n_at, const double *at,
-                        std::size_t n_bins, double *cdf, double *moments, double *bounded) noexcept {
-    return mode_moments_f64(c, n, score, mass, weight, label.data(), label.type(), n_at, at, n_bins, cdf, moments,
-                            bounded);
-}
+#endif
 
 } // namespace detail
 
-/* ------------------------------------------------------------------ loss */
+/* An array for results of events of the type T; {}: not wanted. */
+template <class T>
+using output = typename detail::same<view<T>>::type;
 
-/*
- * The loss, as mode_events_loss_f32 and mode_events_loss_f64, or of arrays as mode_loss_f32
- * and mode_loss_f64. After an error the forms with a status return NaN.
- */
-inline double loss(const options &chosen, const events<float> &given, status &outcome) noexcept {
-    return detail::loss_and_grad(chosen, given, view<float>(), outcome);
-}
-inline double loss(const options &chosen, const events<double> &given, status &outcome) noexcept {
-    return detail::loss_and_grad(chosen, given, view<double>(), outcome);
-}
-inline double loss(const options &chosen, view<const float> score, view<const float> mass, view<const float> weight,
-                   labels label, status &outcome) noexcept {
-    return loss(chosen, detail::of_one_mass(score, mass, weight, label), outcome);
-}
-inline double loss(const options &chosen, view<const double> score, view<const double> mass, view<const double> weight,
-                   labels label, status &outcome) noexcept {
-    return loss(chosen, detail::of_one_mass(score, mass, weight, label), outcome);
+/* The loss, and its derivatives by the scores in grad. After an error the form with a status returns NaN. */
+template <class T>
+double loss(const options &chosen, const events<T> &given, output<T> grad, status &outcome) noexcept {
+    return detail::evaluate(chosen, given, true, grad, view<T>(), outcome).loss;
 }
 
 /*
- * The loss, with its derivative by each score in grad, which has as many elements
- * as score. After an error the forms with a status return NaN, and grad means
- * nothing.
+ * The loss with its bias and the number of events, its derivatives and the bound of its curvature, as mode_evaluate_f32
+ * and mode_evaluate_f64. After an error the form with a status returns NaN, and grad and hess mean nothing.
  */
-inline double loss_and_grad(const options &chosen, const events<float> &given, view<float> grad,
-                            status &outcome) noexcept {
-    return detail::loss_and_grad(chosen, given, detail::required(grad), outcome);
-}
-inline double loss_and_grad(const options &chosen, const events<double> &given, view<double> grad,
-                            status &outcome) noexcept {
-    return detail::loss_and_grad(chosen, given, detail::required(grad), outcome);
-}
-inline double loss_and_grad(const options &chosen, view<const float> score, view<const float> mass,
-                            view<const float> weight, labels label, view<float> grad, status &outcome) noexcept {
-    return loss_and_grad(chosen, detail::of_one_mass(score, mass, weight, label), grad, outcome);
-}
-inline double loss_and_grad(const options &chosen, view<const double> score, view<const double> mass,
-                            view<const double> weight, labels label, view<double> grad, status &outcome) noexcept {
-    return loss_and_grad(chosen, detail::of_one_mass(score, mass, weight, label), grad, outcome);
-}
-
-/*
- * The loss with its bias and the number of events, as mode_evaluate_f32 and mode_evaluate_f64; an empty
- * grad: no derivatives. After an error the forms with a status return NaN.
- */
-inline mode_result evaluate(const options &chosen, const events<float> &given, view<float> grad,
-                            status &outcome) noexcept {
-    return detail::evaluate(chosen, given, grad, outcome);
-}
-inline mode_result evaluate(const options &chosen, const events<double> &given, view<double> grad,
-                            status &outcome) noexcept {
-    return detail::evaluate(chosen, given, grad, outcome);
+template <class T>
+mode_result evaluate(const options &chosen, const events<T> &given, output<T> grad, output<T> hess,
+                     status &outcome) noexcept {
+    return detail::evaluate(chosen, given, false, grad, hess, outcome);
 }
 
 /* A mode_steering for a first batch. */
@@ -726,88 +604,69 @@ inline mode_steering steering() noexcept {
 
 /*
  * The push of a constraint, as mode_direction_f32 and mode_direction_f64. push has as many elements as the batch has
- * events; residual has mode_direction_size() elements, or is {}: not wanted. After an error the numbers that the forms with
- * a status return are NaN.
+ * events; residual has mode_direction_size() elements, or is {}: not wanted. After an error the numbers that the form with
+ * a status returns are NaN.
  */
-inline mode_pushed direction(const options &chosen, const events<float> &given, mode_steering steering, view<float> push,
-                             view<double> residual, status &outcome) noexcept {
-    return detail::direction(chosen, given, steering, push, residual, outcome);
-}
-inline mode_pushed direction(const options &chosen, const events<double> &given, mode_steering steering,
-                             view<double> push, view<double> residual, status &outcome) noexcept {
-    return detail::direction(chosen, given, steering, push, residual, outcome);
-}
-
-/*
- * The loss with its derivatives and the bound of its curvature, as mode_loss_grad_hess_f32 and
- * mode_loss_grad_hess_f64; smoothing may be MODE_DEFAULT. An empty grad or hess is not wanted. After an error the
- * forms with a status return NaN, and grad and hess mean nothing.
- */
-inline double loss_grad_hess(const options &chosen, const events<float> &given, double smoothing, view<float> grad,
-                             view<float> hess, status &outcome) noexcept {
-    return detail::loss_grad_hess(chosen, given, smoothing, grad, hess, outcome);
-}
-inline double loss_grad_hess(const options &chosen, const events<double> &given, double smoothing, view<double> grad,
-                             view<double> hess, status &outcome) noexcept {
-    return detail::loss_grad_hess(chosen, given, smoothing, grad, hess, outcome);
-}
-
-/* -------------------------------------------------- distance correlation */
-
-namespace detail {
-
-inline int call_correlation(std::size_t n, const float *x, const float *y, const float *weight, bool unbiased,
-                            double *value, float *grad_x, float *grad_y) noexcept {
-    return mode_distance_correlation_f32(n, x, y, weight, unbiased, value, grad_x, grad_y);
-}
-inline int call_correlation(std::size_t n, const double *x, const double *y, const double *weight, bool unbiased,
-                            double *value, double *grad_x, double *grad_y) noexcept {
-    return mode_distance_correlation_f64(n, x, y, weight, unbiased, value, grad_x, grad_y);
-}
-
 template <class T>
-double distance_correlation(view<const T> x, view<const T> y, view<const T> weight, bool unbiased, view<T> grad_x,
-                            view<T> grad_y, status &outcome) noexcept {
-    double value = std::numeric_limits<double>::quiet_NaN();
-    if (readable("x", x, outcome) && fits("y", required(y), "x", x, outcome) &&
-        fits("weight", weight, "x", x, outcome) && fits("grad_x", grad_x, "x", x, outcome) &&
-        fits("grad_y", grad_y, "x", x, outcome))
-        set(outcome, call_correlation(x.size(), x.data(), y.data(), weight.data(), unbiased, &value, grad_x.data(),
-                                      grad_y.data()));
-    return value;
+mode_pushed direction(const options &chosen, const events<T> &given, mode_steering steering, output<T> push,
+                      view<double> residual, status &outcome) noexcept {
+    const double none = std::numeric_limits<double>::quiet_NaN();
+    mode_pushed found = {none, none, none, none, none, 0};
+    if (!given.check(outcome) || !detail::readable("push", push, outcome) ||
+        !detail::readable("residual", residual, outcome))
+        return found;
+    const mode_options c = chosen.to_c();
+    const mode_events arrays = given.to_c();
+    const std::size_t labels = c.background_label ? c.n_background_label : 1;
+    if (push.size() != (steering.batch ? steering.batch : arrays.n))
+        outcome.set(MODE_ERROR_ARGUMENT, "push must have as many elements as the batch has events");
+    else if (residual.given() && residual.size() != mode_direction_size(arrays.n_mass, labels))
+        outcome.set(MODE_ERROR_ARGUMENT, "residual must have mode_direction_size(variables, labels) elements");
+    else
+        detail::set(outcome,
+                    detail::c_direction(T())(&c, &arrays, &steering, &found, push.data(), residual.data()));
+    return found;
 }
-
-} // namespace detail
 
 /*
  * The squared distance correlation of x and y, with its derivatives by both, as mode_distance_correlation_f32 and
- * mode_distance_correlation_f64; an empty grad_x or grad_y is not wanted. After an error the forms with a status
- * return NaN, and the gradients mean nothing.
+ * mode_distance_correlation_f64: distance_correlation<float>(x, y). After an error the form with a status
+ * returns NaN, and the gradients mean nothing.
  */
-inline double distance_correlation(view<const float> x, view<const float> y, view<const float> weight, bool unbiased,
-                                   view<float> grad_x, view<float> grad_y, status &outcome) noexcept {
-    return detail::distance_correlation(x, y, weight, unbiased, grad_x, grad_y, outcome);
-}
-inline double distance_correlation(view<const double> x, view<const double> y, view<const double> weight,
-                                   bool unbiased, view<double> grad_x, view<double> grad_y,
-                                   status &outcome) noexcept {
-    return detail::distance_correlation(x, y, weight, unbiased, grad_x, grad_y, outcome);
+template <class T>
+double distance_correlation(output<const T> x, output<const T> y, output<const T> weight, bool unbiased,
+                            output<T> grad_x, output<T> grad_y, status &outcome) noexcept {
+    double value = std::numeric_limits<double>::quiet_NaN();
+    if (detail::readable("x", x, outcome) && detail::fits("y", detail::required(y), "x", x, outcome) &&
+        detail::fits("weight", weight, "x", x, outcome) && detail::fits("grad_x", grad_x, "x", x, outcome) &&
+        detail::fits("grad_y", grad_y, "x", x, outcome))
+        detail::set(outcome, detail::c_correlation(T())(x.size(), x.data(), y.data(), weight.data(), unbiased, &value,
+                                                        grad_x.data(), grad_y.data()));
+    return value;
 }
 
 /* ----------------------------------------------------------- look inside */
 
 /*
  * The edges of the mass bins that the loss would use, in units of mass, as
- * mode_edges_f32 and mode_edges_f64. After an error the forms with a status return an
+ * mode_edges_f32 and mode_edges_f64. After an error the form with a status returns an
  * empty vector.
  */
-inline std::vector<double> edges(const options &chosen, view<const float> mass, view<const float> weight, labels label,
-                                 status &outcome) {
-    return detail::edges(chosen, mass, weight, label, outcome);
-}
-inline std::vector<double> edges(const options &chosen, view<const double> mass, view<const double> weight,
-                                 labels label, status &outcome) {
-    return detail::edges(chosen, mass, weight, label, outcome);
+template <class T>
+std::vector<double> edges(const options &chosen, const events<T> &given, status &outcome) {
+    std::vector<double> found;
+    if (!given.check(outcome)) return found;
+    const mode_options c = chosen.to_c();
+    const mode_events arrays = given.to_c();
+    /* More bins than events are an error, for which there need not be room. */
+    const std::size_t bins = c.binning == MODE_BINNING_VALUES ? arrays.n
+                             : c.bins > 0                     ? static_cast<std::size_t>(c.bins)
+                                                              : 32;
+    std::size_t n_edges = 0;
+    found.resize(std::max(std::min(bins, arrays.n) + 1, c.n_edges));
+    detail::set(outcome, detail::c_edges(T())(&c, &arrays, found.size(), found.data(), &n_edges));
+    found.resize(outcome.ok() ? n_edges : 0);
+    return found;
 }
 
 /* What the loss is made of, at each of some scores. Rows lie one after another. */
@@ -818,185 +677,64 @@ struct table {
     std::vector<double> bounded; /* a row of order + 1 for each score: c~_l */
 };
 
-namespace detail {
-
+/*
+ * The edges, F_b, c_l and c~_l at the scores in at, as mode_moments_f32 and mode_moments_f64. After an error the form
+ * with a status returns an empty table.
+ */
 template <class T>
-table moments(const options &chosen, view<const T> score, view<const T> mass, view<const T> weight, labels label,
-              view<const double> at, status &outcome) {
+table moments(const options &chosen, const events<T> &given, view<const double> at, status &outcome) {
     table found;
-    if (!of_one_mass(score, mass, weight, label).check(outcome) || !readable("at", at, outcome)) return found;
-    found.edges = edges(chosen, mass, weight, label, outcome);
+    if (!given.check(outcome) || !detail::readable("at", at, outcome)) return found;
+    found.edges = edges(chosen, given, outcome);
     if (!outcome.ok()) return found;
     const mode_options c = chosen.to_c();
+    const mode_events arrays = given.to_c();
     const std::size_t bins = found.edges.size() - 1, size = static_cast<std::size_t>(c.order) + 1;
     found.cdf.resize(at.size() * bins);
     found.moments.resize(at.size() * size);
     found.bounded.resize(at.size() * size);
-    set(outcome, call_moments(&c, score.size(), score.data(), mass.data(), weight.data(), label, at.size(), at.data(),
-                              bins, found.cdf.data(), found.moments.data(), found.bounded.data()));
+    detail::set(outcome, detail::c_moments(T())(&c, &arrays, at.size(), at.data(), bins, found.cdf.data(),
+                                                found.moments.data(), found.bounded.data()));
     return outcome.ok() ? found : table();
-}
-
-} // namespace detail
-
-/*
- * The edges, F_b, c_l and c~_l at the scores in at, as mode_edges_f64 and
- * mode_moments_f64 and their like for float. After an error the forms with a status
- * return an empty table.
- */
-inline table moments(const options &chosen, view<const float> score, view<const float> mass, view<const float> weight,
-                     labels label, view<const double> at, status &outcome) {
-    return detail::moments(chosen, score, mass, weight, label, at, outcome);
-}
-inline table moments(const options &chosen, view<const double> score, view<const double> mass,
-                     view<const double> weight, labels label, view<const double> at, status &outcome) {
-    return detail::moments(chosen, score, mass, weight, label, at, outcome);
 }
 
 /* ------------------------------------------------- the forms that throw */
 
 #if MODE_EXCEPTIONS
 
-namespace detail {
-
-/* What a form with a status returns, or its error as an exception. */
-template <class Call>
-auto checked(Call call) -> decltype(call(std::declval<status &>())) {
-    status outcome;
-    auto value = call(outcome);
-    require(outcome);
-    return value;
+template <class T>
+double loss(const options &chosen, const events<T> &given, output<T> grad = {}) {
+    return detail::checked([&](status &outcome) { return loss(chosen, given, grad, outcome); });
 }
 
-} // namespace detail
-
-inline double loss(const options &chosen, const events<float> &given) {
-    return detail::checked([&](status &outcome) { return loss(chosen, given, outcome); });
-}
-inline double loss(const options &chosen, const events<double> &given) {
-    return detail::checked([&](status &outcome) { return loss(chosen, given, outcome); });
-}
-inline double loss(const options &chosen, view<const float> score, view<const float> mass,
-                   view<const float> weight = {}, labels label = {}) {
-    return detail::checked([&](status &outcome) { return loss(chosen, score, mass, weight, label, outcome); });
-}
-inline double loss(const options &chosen, view<const double> score, view<const double> mass,
-                   view<const double> weight = {}, labels label = {}) {
-    return detail::checked([&](status &outcome) { return loss(chosen, score, mass, weight, label, outcome); });
+template <class T>
+mode_result evaluate(const options &chosen, const events<T> &given, output<T> grad = {}, output<T> hess = {}) {
+    return detail::checked([&](status &outcome) { return evaluate(chosen, given, grad, hess, outcome); });
 }
 
-inline double loss_and_grad(const options &chosen, const events<float> &given, view<float> grad) {
-    return detail::checked([&](status &outcome) { return loss_and_grad(chosen, given, grad, outcome); });
-}
-inline double loss_and_grad(const options &chosen, const events<double> &given, view<double> grad) {
-    return detail::checked([&](status &outcome) { return loss_and_grad(chosen, given, grad, outcome); });
-}
-inline double loss_and_grad(const options &chosen, view<const float> score, view<const float> mass,
-                            view<const float> weight, labels label, view<float> grad) {
-    return detail::checked(
-        [&](status &outcome) { return loss_and_grad(chosen, score, mass, weight, label, grad, outcome); });
-}
-inline double loss_and_grad(const options &chosen, view<const double> score, view<const double> mass,
-                            view<const double> weight, labels label, view<double> grad) {
-    return detail::checked(
-        [&](status &outcome) { return loss_and_grad(chosen, score, mass, weight, label, grad, outcome); });
-}
-
-inline mode_result evaluate(const options &chosen, const events<float> &given, view<float> grad = {}) {
-    return detail::checked([&](status &outcome) { return evaluate(chosen, given, grad, outcome); });
-}
-inline mode_result evaluate(const options &chosen, const events<double> &given, view<double> grad = {}) {
-    return detail::checked([&](status &outcome) { return evaluate(chosen, given, grad, outcome); });
-}
-
-inline mode_pushed direction(const options &chosen, const events<float> &given, mode_steering steering, view<float> push,
-                             view<double> residual = {}) {
-    return detail::checked(
-        [&](status &outcome) { return direction(chosen, given, steering, push, residual, outcome); });
-}
-inline mode_pushed direction(const options &chosen, const events<double> &given, mode_steering steering,
-                             view<double> push, view<double> residual = {}) {
+template <class T>
+mode_pushed direction(const options &chosen, const events<T> &given, mode_steering steering, output<T> push,
+                      view<double> residual = {}) {
     return detail::checked(
         [&](status &outcome) { return direction(chosen, given, steering, push, residual, outcome); });
 }
 
-inline double loss_grad_hess(const options &chosen, const events<float> &given, double smoothing, view<float> grad,
-                             view<float> hess) {
-    return detail::checked(
-        [&](status &outcome) { return loss_grad_hess(chosen, given, smoothing, grad, hess, outcome); });
-}
-inline double loss_grad_hess(const options &chosen, const events<double> &given, double smoothing, view<double> grad,
-                             view<double> hess) {
-    return detail::checked(
-        [&](status &outcome) { return loss_grad_hess(chosen, given, smoothing, grad, hess, outcome); });
-}
-
-inline double distance_correlation(view<const float> x, view<const float> y, view<const float> weight = {},
-                                   bool unbiased = false, view<float> grad_x = {}, view<float> grad_y = {}) {
+template <class T>
+double distance_correlation(output<const T> x, output<const T> y, output<const T> weight = {}, bool unbiased = false,
+                            output<T> grad_x = {}, output<T> grad_y = {}) {
     return detail::checked([&](status &outcome) {
-        return distance_correlation(x, y, weight, unbiased, grad_x, grad_y, outcome);
-    });
-}
-inline double distance_correlation(view<const double> x, view<const double> y, view<const double> weight = {},
-                                   bool unbiased = false, view<double> grad_x = {}, view<double> grad_y = {}) {
-    return detail::checked([&](status &outcome) {
-        return distance_correlation(x, y, weight, unbiased, grad_x, grad_y, outcome);
+        return distance_correlation<T>(x, y, weight, unbiased, grad_x, grad_y, outcome);
     });
 }
 
 template <class T>
-struct result {
-    double loss;
-    std::vector<T> grad; /* d loss/d score_i */
-};
-
-namespace detail {
+std::vector<double> edges(const options &chosen, const events<T> &given) {
+    return detail::checked([&](status &outcome) { return edges(chosen, given, outcome); });
+}
 
 template <class T>
-result<T> loss_and_new_grad(const options &chosen, const events<T> &given) {
-    status outcome;
-    result<T> both = result<T>();
-    if (readable("score", given.score(), outcome)) {
-        both.grad.resize(given.score().size());
-        both.loss = loss_and_grad(chosen, given, view<T>(both.grad), outcome);
-    }
-    require(outcome);
-    return both;
-}
-
-} // namespace detail
-
-inline result<float> loss_and_grad(const options &chosen, const events<float> &given) {
-    return detail::loss_and_new_grad(chosen, given);
-}
-inline result<double> loss_and_grad(const options &chosen, const events<double> &given) {
-    return detail::loss_and_new_grad(chosen, given);
-}
-inline result<float> loss_and_grad(const options &chosen, view<const float> score, view<const float> mass,
-                                   view<const float> weight = {}, labels label = {}) {
-    return loss_and_grad(chosen, detail::of_one_mass(score, mass, weight, label));
-}
-inline result<double> loss_and_grad(const options &chosen, view<const double> score, view<const double> mass,
-                                    view<const double> weight = {}, labels label = {}) {
-    return loss_and_grad(chosen, detail::of_one_mass(score, mass, weight, label));
-}
-
-inline std::vector<double> edges(const options &chosen, view<const float> mass, view<const float> weight = {},
-                                 labels label = {}) {
-    return detail::checked([&](status &outcome) { return edges(chosen, mass, weight, label, outcome); });
-}
-inline std::vector<double> edges(const options &chosen, view<const double> mass, view<const double> weight = {},
-                                 labels label = {}) {
-    return detail::checked([&](status &outcome) { return edges(chosen, mass, weight, label, outcome); });
-}
-
-inline table moments(const options &chosen, view<const float> score, view<const float> mass, view<const float> weight,
-                     labels label, view<const double> at) {
-    return detail::checked([&](status &outcome) { return moments(chosen, score, mass, weight, label, at, outcome); });
-}
-inline table moments(const options &chosen, view<const double> score, view<const double> mass,
-                     view<const double> weight, labels label, view<const double> at) {
-    return detail::checked([&](status &outcome) { return moments(chosen, score, mass, weight, label, at, outcome); });
+table moments(const options &chosen, const events<T> &given, view<const double> at) {
+    return detail::checked([&](status &outcome) { return moments(chosen, given, at, outcome); });
 }
 
 #endif

@@ -47,14 +47,22 @@ int mode_loss(const char *file_name = "events.root", const char *tree_name = "ev
     mode_options options;
     mode_options_init(&options, sizeof options);
     options.order = order;
-    double loss;
+    const void *masses[] = {mass.data()};
+    mode_events all;
+    mode_events_init(&all, sizeof all);
+    all.n = score.size();
+    all.score = score.data();
+    all.mass = masses;
+    all.n_mass = 1;
+    all.weight = weight.data();
+    all.label = label.data(); // of MODE_LABEL_INT32, as mode_events_init has it
+    mode_result result;
     std::vector<float> grad(score.size());
-    if (mode_loss_grad_f32(&options, score.size(), score.data(), mass.data(), weight.data(), label.data(),
-                           MODE_LABEL_INT32, &loss, grad.data())) {
+    if (mode_evaluate_f32(&options, &all, &result, grad.data(), nullptr)) {
         Error("mode_loss", "%s", mode_last_error());
         return 1;
     }
-    printf("loss %.17g\n", loss);
+    printf("loss %.17g\n", result.loss);
 
     TFile out("gradient.root", "RECREATE");
     TTree gradient("gradient", "d loss/d score of every event");

@@ -25,12 +25,28 @@ ROOT.mode_options_init(options, cppyy.sizeof(ROOT.mode_options))
 options.order = 1
 
 
-def loss_and_grad(n: int, score: Any, mass: Any, weight: Any, label: Any, grad: Any) -> float:
-    """The loss of n events, whose gradient goes into grad: NumPy arrays, or data() of std::vector."""
-    loss = np.zeros(1)
-    if ROOT.mode_loss_grad_f32(options, n, score, mass, weight, label, ROOT.MODE_LABEL_INT32, loss, grad):
-        raise ValueError(ROOT.mode_last_error())
-    return float(loss[0])
+ROOT.gInterpreter.Declare("""
+double loss_and_grad(const mode_options &options, size_t n, const float *score, const float *mass, const float *weight,
+                     const int *label, float *grad) {
+    const void *masses[] = {mass};
+    mode_events events;
+    mode_events_init(&events, sizeof events);
+    events.n = n;
+    events.score = score;
+    events.mass = masses;
+    events.n_mass = 1;
+    events.weight = weight;
+    events.label = label; // of MODE_LABEL_INT32, as mode_events_init has it
+    mode_result result;
+    if (mode_evaluate_f32(&options, &events, &result, grad, nullptr)) throw std::runtime_error(mode_last_error());
+    return result.loss;
+}
+""")
+
+
+def loss_and_grad(n: int, *arrays: Any) -> float:
+    """The loss of n events: arrays are score, mass, weight, label and the gradient, NumPy's or data() of std::vector."""
+    return float(ROOT.loss_and_grad(options, n, *arrays))
 
 
 frame = ROOT.RDataFrame("events", sys.argv[1])

@@ -109,10 +109,18 @@ int mode_scan(const char *file_name = "events.root", double mass_low = -INFINITY
     options.bins = 20;
     options.mass_range[0] = mass_low;
     options.mass_range[1] = mass_high;
+    const void *masses[] = {events.mass.data()};
+    mode_events all;
+    mode_events_init(&all, sizeof all);
+    all.n = n;
+    all.score = events.score.data();
+    all.mass = masses;
+    all.n_mass = 1;
+    all.weight = events.weight.data();
+    all.label = events.label.data(); // of MODE_LABEL_INT32, as mode_events_init has it
     std::vector<double> edges(options.bins + 1);
     size_t n_edges;
-    if (mode_edges_f32(&options, n, events.mass.data(), nullptr, events.label.data(), MODE_LABEL_INT32, edges.size(),
-                       edges.data(), &n_edges)) {
+    if (mode_edges_f32(&options, &all, edges.size(), edges.data(), &n_edges)) {
         Error("mode_scan", "%s", mode_last_error());
         return 1;
     }
@@ -148,18 +156,17 @@ int mode_scan(const char *file_name = "events.root", double mass_low = -INFINITY
         auto *graph = new TGraph;
         printf("%5d ", order);
         for (int bins : numbers_of_bins) {
-            double loss;
+            mode_result result;
             options.order = order;
             options.bins = bins;
-            if (mode_loss_f32(&options, n, events.score.data(), events.mass.data(), events.weight.data(),
-                              events.label.data(), MODE_LABEL_INT32, &loss)) {
+            if (mode_evaluate_f32(&options, &all, &result, nullptr, nullptr)) {
                 Error("mode_scan", "%s", mode_last_error());
                 return 1;
             }
-            graph->AddPoint(bins, loss);
-            smallest = std::min(smallest, loss);
-            largest = std::max(largest, loss);
-            printf("  %9.3g", loss);
+            graph->AddPoint(bins, result.loss);
+            smallest = std::min(smallest, result.loss);
+            largest = std::max(largest, result.loss);
+            printf("  %9.3g", result.loss);
         }
         printf("\n");
         graph->SetMarkerStyle(markers[order]);

@@ -111,6 +111,12 @@ bool train_network(TrainNetwork &network, const TrainEvents &events, double lamb
     mode_options options;
     mode_options_init(&options, sizeof options);
     options.order = order;
+    mode_result result;
+    mode_events in_batch;
+    mode_events_init(&in_batch, sizeof in_batch);
+    in_batch.n = batch;
+    in_batch.n_mass = 1;
+    in_batch.loss_alone = 1;
 
     std::vector<float> mode_grad(batch), dz(batch);
     std::vector<double> mean(4 * TrainNetwork::hidden + 1), square(mean);
@@ -119,9 +125,11 @@ bool train_network(TrainNetwork &network, const TrainEvents &events, double lamb
         const float *x1 = &events.x1[first], *x2 = &events.x2[first];
         const int *label = &events.label[first];
         std::vector<float> score = network.scores(x1, x2, batch);
-        double mode_loss;
-        if (mode_loss_grad_f32(&options, batch, score.data(), &events.mass[first], nullptr, label, MODE_LABEL_INT32,
-                               &mode_loss, mode_grad.data())) {
+        const void *masses[] = {&events.mass[first]};
+        in_batch.score = score.data();
+        in_batch.mass = masses;
+        in_batch.label = label;
+        if (mode_evaluate_f32(&options, &in_batch, &result, mode_grad.data(), nullptr)) {
             Error("mode_train", "%s", mode_last_error());
             return false;
         }

@@ -93,25 +93,22 @@ def ready(events: Events, double: bool) -> Events:
     return Events(score, mass, weight, label, category)
 
 
-def addresses(events: Events) -> tuple[int | None, ...]:
-    """The addresses of arrays of one variable that are ready, and the type of the labels."""
-    score, mass, weight, label, _ = events
-    label_type = 0 if label is None else _LABEL_TYPES[label.dtype]
-    return address(score), address(mass), address(weight), address(label), label_type
-
-
-def for_core(events: Events) -> tuple[int | None, ...] | ModeEvents:
-    """The arrays that are ready, as :func:`libmode._native.loss_grad` takes them."""
-    return addresses(events) if events.mass.ndim == 1 and events.category is None else in_struct(events)
-
-
-def in_struct(events: Events) -> ModeEvents:
-    """The arrays that are ready, as :func:`libmode._native.evaluate` takes them."""
-    members = {name: address(getattr(events, name)) for name in ("score", "weight", "label", "category")}
-    for name in ("label", "category"):
-        array = getattr(events, name)
-        members[f"{name}_type"] = 0 if array is None else _LABEL_TYPES[array.dtype]
-    return native_events(len(events.score), [address(row) for row in np.atleast_2d(events.mass)], **members)
+def for_core(events: Events, loss_alone: bool = False, smoothing: float = 0) -> ModeEvents:
+    """The arrays that are ready, as the library takes them; the other arguments are as in mode.h."""
+    score, mass, weight, label, category = events
+    rows = (mass,) if mass.ndim == 1 else mass
+    return native_events(
+        len(rows[0]),
+        [address(row) for row in rows],
+        score=address(score),
+        weight=address(weight),
+        label=address(label),
+        label_type=0 if label is None else _LABEL_TYPES[label.dtype],
+        category=address(category),
+        category_type=0 if category is None else _LABEL_TYPES[category.dtype],
+        loss_alone=loss_alone,
+        smoothing=smoothing,
+    )
 
 
 def with_labels(error: BatchError, label: NDArray[Any] | None, options: Options) -> BatchError:

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _native, option_types
-from ._arrays import address, addresses, read, ready, vector, with_labels
-from ._evaluate import Result, evaluate, loss_alone, loss_and_grad
+from ._arrays import address, for_core, read, ready, vector
+from ._evaluate import Result, evaluate, explained, loss_and_grad
 from ._front import Events, together
 from ._options import Options, check
 from ._plain import flag
@@ -129,7 +129,7 @@ def mode_loss(
     0.0533
     0.0045
     """
-    return loss_alone(check(loss, options), score, mass, weight, label, category)
+    return evaluate(check(loss, options), score, mass, weight, label, category, grad=False, loss_alone=True).loss
 
 
 def mode_loss_and_grad(
@@ -218,7 +218,7 @@ def mode_evaluate(
     grad : bool, default True
         Whether the gradient is wanted.
     hess : bool, default False
-        Whether the bound of the curvature is wanted, which takes a second call of the library.
+        Whether the bound of the curvature is wanted.
 
     Returns
     -------
@@ -300,10 +300,8 @@ def _edges(
     bins = len(mass) if of_values else min(options.struct.bins or 32, len(mass))
     out = np.empty(max(bins + 1, options.struct.n_edges))
     arrays = ready(Events(None, mass, weight, label), double=True)
-    try:
-        count = _native.edges(options.struct, len(mass), addresses(arrays)[1:], len(out), address(out))
-    except _native.BatchError as error:
-        raise with_labels(error, label, options) from None
+    with explained(options, label):
+        count = _native.edges(options.struct, for_core(arrays), len(out), address(out))
     edges: NDArray[np.float64] = out[:count].copy()
     return edges
 
@@ -355,8 +353,7 @@ def mode_moments(
     cdf, moments, bounded = (np.empty((len(at), columns)) for columns in (len(edges) - 1, size, size))
     _native.moments(
         checked.struct,
-        len(events.score),
-        *addresses(events),
+        for_core(events),
         len(at),
         address(at),
         len(edges) - 1,

@@ -16,15 +16,13 @@ import tempfile
 import threading
 import warnings
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from ._interruptible import LARGE, interruptible
 from ._shown import shown
 from ._user import level_of_the_user
-
-if TYPE_CHECKING:
-    from ._options import Options
 
 ABI_VERSION = 1
 
@@ -65,6 +63,8 @@ _ERRORS: dict[int, type[Exception]] = {
 class ModeOptions(ctypes.Structure):
     """``mode_options`` of mode.h. Its members are those of the library's table, which is read when it is loaded."""
 
+    warned = False  #: whether a call with these options has warned
+
 
 class ModeVariable(ctypes.Structure):
     """``mode_variable`` of mode.h."""
@@ -94,6 +94,8 @@ class ModeEvents(ctypes.Structure):
         ("category", ctypes.c_void_p),
         ("label_type", ctypes.c_int32),
         ("category_type", ctypes.c_int32),
+        ("loss_alone", ctypes.c_int32),
+        ("smoothing", ctypes.c_double),
     ]
 
 
@@ -145,8 +147,6 @@ class _Row(ctypes.Structure):
     ]
 
 
-_DEFAULT = -1  # MODE_DEFAULT of mode.h
-
 # How each kind of option is held, in the order of MODE_KIND_...; lists are followed by their lengths.
 _KINDS: list[Any] = [
     ctypes.c_int32,
@@ -180,44 +180,25 @@ LABEL_TYPES = {"int32": 0, "int8": 1, "uint8": 2, "bool": 2, "int64": 3, "float3
 # Arrays travel as addresses: integers, or None for NULL.
 _address = ctypes.c_void_p
 _size = ctypes.c_size_t
-_options = ctypes.POINTER(ModeOptions)
-_weight_and_label = [_address, _address, ctypes.c_int]
-_events = [_options, _size, _address, _address, *_weight_and_label]
 _doubles = ctypes.POINTER(ctypes.c_double)
-_all_events = [_options, ctypes.POINTER(ModeEvents), _doubles, _address]
-
-_evaluated = [_options, ctypes.POINTER(ModeEvents), ctypes.POINTER(ModeResult), _address]
-_directed = [
-    _options,
-    ctypes.POINTER(ModeEvents),
-    ctypes.POINTER(ModeSteering),
-    ctypes.POINTER(ModePushed),
-    _address,
-    _address,
-]
+_of_events = [ctypes.POINTER(ModeOptions), ctypes.POINTER(ModeEvents)]
+_evaluated = [*_of_events, ctypes.POINTER(ModeResult), _address, _address]
+_directed = [*_of_events, ctypes.POINTER(ModeSteering), ctypes.POINTER(ModePushed), _address, _address]
 _correlated = [_size, _address, _address, _address, ctypes.c_int, _doubles, _address, _address]
-_curved = [_options, ctypes.POINTER(ModeEvents), ctypes.c_double, _doubles, _address, _address]
 
-_SIGNATURES = {
+_SIGNATURES: dict[str, list[Any]] = {
     "mode_option_at": [_size, ctypes.POINTER(_Row)],
-    "mode_options_init": [_options, _size],
-    "mode_options_check": [_options],
+    "mode_options_init": [ctypes.POINTER(ModeOptions), _size],
+    "mode_options_check": [ctypes.POINTER(ModeOptions)],
     "mode_variable_init": [ctypes.POINTER(ModeVariable), _size],
-    "mode_events_init": [ctypes.POINTER(ModeEvents), _size],
-    "mode_events_loss_f32": _all_events,
-    "mode_events_loss_f64": _all_events,
     "mode_evaluate_f32": _evaluated,
     "mode_evaluate_f64": _evaluated,
     "mode_direction_f32": _directed,
     "mode_direction_f64": _directed,
-    "mode_loss_grad_hess_f32": _curved,
-    "mode_loss_grad_hess_f64": _curved,
     "mode_distance_correlation_f32": _correlated,
     "mode_distance_correlation_f64": _correlated,
-    "mode_loss_grad_f32": [*_events, _doubles, _address],
-    "mode_loss_grad_f64": [*_events, _doubles, _address],
-    "mode_edges_f64": [_options, _size, _address, *_weight_and_label, _size, _address, ctypes.POINTER(_size)],
-    "mode_moments_f64": [*_events, _size, _address, _size, _address, _address, _address],
+    "mode_edges_f64": [*_of_events, _size, _address, ctypes.POINTER(_size)],
+    "mode_moments_f64": [*_of_events, _size, _address, _size, _address, _address, _address],
     "mode_set_threads": [ctypes.c_int],
     "mode_get_threads": [ctypes.POINTER(ctypes.c_int)],
 }
@@ -394,106 +375,73 @@ def default_variables(count: int) -> ctypes.Array[ModeVariable]:
     return variables
 
 
-def events(n: int, mass: Sequence[int | None], **members: int | None) -> ModeEvents:
+def events(n: int, mass: Sequence[int | None], **members: float | None) -> ModeEvents:
     """``ModeEvents`` of n events with the masses of the variables at these addresses, and other members as given."""
     masses = (ctypes.c_void_p * len(mass))(*mass)
     return ModeEvents(ctypes.sizeof(ModeEvents), n=n, mass=masses, n_mass=len(mass), **members)
 
 
-def loss_grad(
-    options: Options,
+def evaluate(
+    options: ModeOptions,
+    events: ModeEvents,
     double: bool,
-    n: int,
-    events: Sequence[int | None] | ModeEvents,
-    grad: int | None,
+    grad: int | None = None,
+    hess: int | None = None,
     held: tuple[object, ...] = (),
-) -> float:
-    """The loss of n events; its gradient goes to the address ``grad``.
+) -> ModeResult:
+    """The result of events, whose derivatives go to the addresses ``grad`` and ``hess``.
 
-    ``events`` are the addresses of score, mass and weight, floats or doubles, and of the
-    labels, and the type of these; or, of several variables or with categories, what
-    :func:`events` makes. ``held`` are the objects whose memory the addresses point to: a
-    long call may go on when the caller was interrupted.
+    ``double`` says that scores, masses, weights and derivatives are doubles, not floats. ``held`` are the objects whose
+    memory the addresses point to: a long call may go on when the caller was interrupted.
     """
-    loaded, loss = library(), ctypes.c_double()
-    if isinstance(events, ModeEvents):
-        function = loaded.mode_events_loss_f64 if double else loaded.mode_events_loss_f32
-        _call(loaded, options, n, held, function, events, loss, grad)
-    else:
-        function = loaded.mode_loss_grad_f64 if double else loaded.mode_loss_grad_f32
-        _call(loaded, options, n, held, function, n, *events, loss, grad)
-    return loss.value
+    loaded, result = _library or library(), ModeResult()
+    function = loaded.mode_evaluate_f64 if double else loaded.mode_evaluate_f32
+    _call(loaded, options, events.n, held, function, events, result, grad, hess)
+    return result
+
+
+def direction(
+    options: ModeOptions,
+    events: ModeEvents,
+    double: bool,
+    steering: ModeSteering,
+    push: int | None,
+    residual: int | None,
+    held: tuple[object, ...] = (),
+) -> ModePushed:
+    """Where a constraint pushes the events of a batch, as mode.h describes it."""
+    loaded, found = library(), ModePushed()
+    function = loaded.mode_direction_f64 if double else loaded.mode_direction_f32
+    _call(loaded, options, events.n, held, function, events, steering, found, push, residual)
+    return found
 
 
 def _call(
-    loaded: ctypes.CDLL, options: Options, n: int, held: tuple[object, ...], function: Any, *arguments: Any
+    loaded: ctypes.CDLL, options: ModeOptions, n: int, held: tuple[object, ...], function: Any, *arguments: Any
 ) -> None:
-    """Calls a loss of n events, and warns if it does, once for the options."""
-
-    def call() -> bytes:
-        _check(loaded, function(options.struct, *arguments))
-        warned: bytes = loaded.mode_last_warning()
-        return warned
-
-    warned = call() if n < LARGE else interruptible(call, *held)
+    """Calls a function of n events, and warns if it does, once for the options."""
+    if n < LARGE:
+        warned = _outcome(loaded, function, options, *arguments)
+    else:
+        warned = interruptible(partial(_outcome, loaded, function, options, *arguments), *held)
     if warned and not options.warned:
         options.warned = True
         warnings.warn(warned.decode(), RuntimeWarning, stacklevel=level_of_the_user())
 
 
-def evaluate(
-    options: Options, double: bool, n: int, events: ModeEvents, grad: int | None, held: tuple[object, ...] = ()
-) -> ModeResult:
-    """The loss of n events with its bias, as :func:`loss_grad` takes what :func:`events` makes."""
-    loaded, result = library(), ModeResult()
-    function = loaded.mode_evaluate_f64 if double else loaded.mode_evaluate_f32
-    _call(loaded, options, n, held, function, events, result, grad)
-    return result
-
-
-def direction(
-    options: Options,
-    double: bool,
-    n: int,
-    events: ModeEvents,
-    push: int | None,
-    held: tuple[object, ...] = (),
-    *,
-    steering: ModeSteering,
-    residual: int | None,
-) -> ModePushed:
-    """Where a constraint pushes the events of a batch, as mode.h describes it."""
-    loaded, found = library(), ModePushed()
-    function = loaded.mode_direction_f64 if double else loaded.mode_direction_f32
-    _call(loaded, options, n, held, function, events, steering, found, push, residual)
-    return found
+def _outcome(loaded: ctypes.CDLL, function: Any, *arguments: Any) -> bytes:
+    """Calls a function. Raises its error, and returns its warning: both are this thread's."""
+    status = function(*arguments)
+    if status:
+        _check(loaded, status)
+    warned: bytes = loaded.mode_last_warning()
+    return warned
 
 
 def direction_size(variables: int, labels: int) -> int:
     """The number of coefficients of a residual."""
     size: int = library().mode_direction_size(variables, labels)
     return size
-
-
-def loss_grad_hess(
-    options: Options,
-    double: bool,
-    n: int,
-    events: ModeEvents,
-    grad: int | None,
-    held: tuple[object, ...] = (),
-    *,
-    hess: int | None,
-    smoothing: float | None,
-) -> float:
-    """The loss of n events, as :func:`loss_grad` takes what :func:`events` makes.
-
-    The bound of its curvature goes to the address ``hess``; ``smoothing=None`` is the default of the library.
-    """
-    loaded, loss = library(), ctypes.c_double()
-    function = loaded.mode_loss_grad_hess_f64 if double else loaded.mode_loss_grad_hess_f32
-    _call(loaded, options, n, held, function, events, _DEFAULT if smoothing is None else smoothing, loss, grad, hess)
-    return loss.value
 
 
 def distance_correlation(
@@ -506,29 +454,26 @@ def distance_correlation(
 ) -> float:
     """The squared distance correlation of n events, whose derivatives by x and y go to the addresses ``grads``.
 
-    ``arrays`` are the addresses of x, y and weight; ``held`` is as for :func:`loss_grad`.
+    ``arrays`` are the addresses of x, y and weight; ``held`` is as for :func:`evaluate`.
     """
     loaded, value = library(), ctypes.c_double()
     function = loaded.mode_distance_correlation_f64 if double else loaded.mode_distance_correlation_f32
-
-    def call() -> None:
-        _check(loaded, function(n, *arrays, unbiased, value, *grads))
-
+    call = partial(_outcome, loaded, function, n, *arrays, unbiased, value, *grads)
     call() if n < LARGE else interruptible(call, *held)
     return value.value
 
 
-def edges(options: ModeOptions, n: int, events: Sequence[int | None], capacity: int, out: int | None) -> int:
-    """Writes the bin edges to ``out`` and returns how many there are; ``events`` are those of a loss without score."""
+def edges(options: ModeOptions, events: ModeEvents, capacity: int, out: int | None) -> int:
+    """Writes the bin edges of events in double to ``out`` and returns how many there are."""
     loaded, count = library(), _size()
-    _check(loaded, loaded.mode_edges_f64(options, n, *events, capacity, out, count))
+    _check(loaded, loaded.mode_edges_f64(options, events, capacity, out, count))
     return count.value
 
 
-def moments(options: ModeOptions, *arguments: int | None) -> None:
+def moments(options: ModeOptions, events: ModeEvents, *arguments: int | None) -> None:
     """Calls ``mode_moments_f64`` with the arguments of mode.h."""
     loaded = library()
-    _check(loaded, loaded.mode_moments_f64(options, *arguments))
+    _check(loaded, loaded.mode_moments_f64(options, events, *arguments))
 
 
 def set_threads(threads: int) -> None:

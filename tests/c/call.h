@@ -15,7 +15,15 @@ typedef struct {
     size_t n;
     double score[N], mass[N], weight[N], edges[4];
     int32_t label[N], background[2];
+    const void *masses[1]; /* set by events_of */
 } call;
+
+/* The same events in float. */
+typedef struct {
+    float score[N], mass[N], weight[N];
+    const void *masses[1];
+    mode_events events;
+} single;
 
 static inline call good(void) {
     call c;
@@ -31,19 +39,43 @@ static inline call good(void) {
     return c;
 }
 
-static inline double loss_of(const call *c) {
-    double loss = NAN;
-    int status = mode_loss_f64(&c->options, c->n, c->score, c->mass, c->weight, c->label, MODE_LABEL_INT32, &loss);
-    CHECK(status == MODE_OK, "%s", mode_last_error());
-    return loss;
+/* The events of a call, good while that lives. */
+static inline mode_events events_of(call *c) {
+    mode_events e;
+    mode_events_init(&e, sizeof e);
+    c->masses[0] = c->mass;
+    e.n = c->n;
+    e.score = c->score;
+    e.mass = c->masses;
+    e.n_mass = 1;
+    e.weight = c->weight;
+    e.label = c->label;
+    return e;
 }
 
-static inline void give_edges(call *c, double last) {
-    c->edges[1] = 10;
-    c->edges[2] = last;
-    c->options.binning = MODE_BINNING_EDGES;
-    c->options.edges = c->edges;
-    c->options.n_edges = 3;
+static inline void set_single(single *s, call *c) {
+    for (int i = 0; i < N; i++) {
+        s->score[i] = (float)c->score[i];
+        s->mass[i] = (float)c->mass[i];
+        s->weight[i] = (float)c->weight[i];
+    }
+    s->events = events_of(c);
+    s->masses[0] = s->mass;
+    s->events.score = s->score;
+    s->events.mass = s->masses;
+    s->events.weight = s->weight;
+}
+
+static inline int evaluate(call *c, mode_result *result, double *grad) {
+    const mode_events e = events_of(c);
+    return mode_evaluate_f64(&c->options, &e, result, grad, NULL);
+}
+
+static inline double loss_of(call *c) {
+    mode_result result = {NAN, NAN, NAN};
+    const int status = evaluate(c, &result, NULL);
+    CHECK(status == MODE_OK, "%s", mode_last_error());
+    return result.loss;
 }
 
 static inline void give_labels(call *c, size_t n) {

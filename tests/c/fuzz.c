@@ -157,11 +157,7 @@ static void check_before(const void *out) { REQUIRE(untouched((const char *)out 
 typedef struct {
     const char *name;
     size_t size;
-    int (*loss)(const mode_options *, const mode_events *, double *);
-    int (*loss_grad)(const mode_options *, const mode_events *, double *, void *);
-    int (*events)(const mode_options *, const mode_events *, double *, void *);
-    int (*evaluate)(const mode_options *, const mode_events *, mode_result *, void *);
-    int (*hess)(const mode_options *, const mode_events *, double, double *, void *, void *);
+    int (*evaluate)(const mode_options *, const mode_events *, mode_result *, void *, void *);
     int (*edges)(const mode_options *, const mode_events *, size_t, double *, size_t *);
     int (*moments)(const mode_options *, const mode_events *, size_t, const double *, size_t, double *, double *, double *);
     double (*value)(const void *, size_t);
@@ -169,35 +165,14 @@ typedef struct {
 } functions;
 
 #define OF_TYPE(real, suffix)                                                                                             \
-    static int loss_##suffix(const mode_options *o, const mode_events *e, double *loss) {                                 \
-        return mode_loss_##suffix(o, e->n, e->score, e->mass[0], e->weight, e->label, e->label_type, loss);               \
-    }                                                                                                                     \
-    static int loss_grad_##suffix(const mode_options *o, const mode_events *e, double *loss, void *grad) {                \
-        return mode_loss_grad_##suffix(o, e->n, e->score, e->mass[0], e->weight, e->label, e->label_type, loss, grad);    \
-    }                                                                                                                     \
-    static int events_##suffix(const mode_options *o, const mode_events *e, double *loss, void *grad) {                   \
-        return mode_events_loss_##suffix(o, e, loss, grad);                                                               \
-    }                                                                                                                     \
-    static int evaluate_##suffix(const mode_options *o, const mode_events *e, mode_result *result, void *grad) {          \
-        return mode_evaluate_##suffix(o, e, result, grad);                                                                \
-    }                                                                                                                     \
-    static int hess_##suffix(const mode_options *o, const mode_events *e, double smoothing, double *loss, void *grad,     \
-                             void *hess) {                                                                                \
-        return mode_loss_grad_hess_##suffix(o, e, smoothing, loss, grad, hess);                                           \
-    }                                                                                                                     \
-    static int edges_##suffix(const mode_options *o, const mode_events *e, size_t capacity, double *edges, size_t *n) {   \
-        return mode_edges_##suffix(o, e->n, e->mass[0], e->weight, e->label, e->label_type, capacity, edges, n);          \
-    }                                                                                                                     \
-    static int moments_##suffix(const mode_options *o, const mode_events *e, size_t n_at, const double *at, size_t bins,  \
-                                double *cdf, double *moments, double *bounded) {                                          \
-        return mode_moments_##suffix(o, e->n, e->score, e->mass[0], e->weight, e->label, e->label_type, n_at, at, bins,   \
-                                     cdf, moments, bounded);                                                              \
+    static int evaluate_##suffix(const mode_options *o, const mode_events *e, mode_result *result, void *grad,            \
+                                 void *hess) {                                                                            \
+        return mode_evaluate_##suffix(o, e, result, grad, hess);                                                          \
     }                                                                                                                     \
     static double value_##suffix(const void *array, size_t i) { return (double)((const real *)array)[i]; }                \
     static void set_##suffix(void *array, size_t i, double value) { ((real *)array)[i] = (real)value; }                   \
-    static const functions of_##suffix = {#suffix, sizeof(real), loss_##suffix, loss_grad_##suffix, events_##suffix,      \
-                                          evaluate_##suffix, hess_##suffix, edges_##suffix, moments_##suffix,             \
-                                          value_##suffix, set_##suffix};
+    static const functions of_##suffix = {#suffix, sizeof(real), evaluate_##suffix, mode_edges_##suffix,                  \
+                                          mode_moments_##suffix, value_##suffix, set_##suffix};
 
 OF_TYPE(float, f32)
 OF_TYPE(double, f64)
@@ -383,13 +358,10 @@ static int bad_options(const mode_options *o) {
 
 static int bad_labels(const void *labels, int32_t type, int32_t types) { return labels && (type < 0 || type >= types); }
 
-/* Of the arrays of one variable, without categories. */
-static int bad_arrays(const mode_events *e) {
-    return e->n > UINT32_MAX || (e->n && (!e->score || !e->mass[0])) || bad_labels(e->label, e->label_type, MODE_LABEL_FLOAT64 + 1);
-}
-
-static int bad_events(const mode_events *e) {
-    if (!e || e->struct_size != sizeof *e || !e->mass || e->n_mass < 1 || e->n_mass > MAX_MASS || bad_arrays(e)) return 1;
+/* `scores` is whether they are looked at. */
+static int bad_events(const mode_events *e, int scores) {
+    if (!e || e->struct_size != sizeof *e || !e->mass || e->n_mass < 1 || e->n_mass > MAX_MASS || e->n > UINT32_MAX) return 1;
+    if ((scores && e->n && !e->score) || bad_labels(e->label, e->label_type, MODE_LABEL_FLOAT64 + 1)) return 1;
     for (size_t k = 0; k < e->n_mass; k++)
         if (!e->mass[k] && e->n) return 1;
     return bad_labels(e->category, e->category_type, MODE_LABEL_INT64 + 1);
@@ -459,59 +431,52 @@ static void check_others(const functions *f, const mode_options *o, const void *
     }
 }
 
-/* The loss by each function that gives it. `one` is whether the functions of one variable mean the same. */
-static void check_losses(const functions *f, const mode_options *o, const mode_events *e, int one) {
-    double loss, again;
+/* One evaluation into a result full of UNTOUCHED, which stays so after an error. */
+static int evaluate(const functions *f, const mode_options *o, const mode_events *e, mode_result *result, void *grad, void *hess) {
+    int status;
+    memset(result, UNTOUCHED, sizeof *result);
+    status = look(f->evaluate(o, e, result, grad, hess));
+    REQUIRE(status ? untouched(result, sizeof *result) : isfinite(result->loss), "loss %g, status %d", result->loss, status);
+    return status;
+}
+
+/* The loss alone, with a gradient, with its bias, and with hess: the same. */
+static void check_losses(const functions *f, const mode_options *o, mode_events *e) {
     void *grad = output(GRAD, events.n <= ROOM - BEFORE ? events.n : 0, f->size), *hess = output(HESS, events.n <= ROOM - BEFORE ? events.n : 0, f->size);
-    mode_result result;
+    mode_result result, again;
     char said[sizeof message];
-    const int bad = bad_options(o) || bad_events(e);
+    const int bad = bad_options(o) || bad_events(e, 1), no_bias = o && o->loss != MODE_LOSS_MODE;
     int status, other;
-    memset(&loss, UNTOUCHED, sizeof loss);
-    status = look(f->events(o, e, &loss, NULL));
-    check_status("events_loss", f, status, bad);
-    REQUIRE(status ? untouched(&loss, sizeof loss) : isfinite(loss), "loss %g, status %d", loss, status);
+    if (e) e->loss_alone = 1;
+    status = evaluate(f, o, e, &result, NULL, NULL);
+    check_status("the loss", f, status, bad);
     snprintf(said, sizeof said, "%s", status ? message : "");
 
-    memset(&again, UNTOUCHED, sizeof again);
-    other = look(f->events(o, e, &again, grad));
+    other = evaluate(f, o, e, &again, grad, NULL);
     REQUIRE(other == status || (other == MODE_ERROR_OVERFLOW && !status), "with a gradient status %d, not %d: %s", other, status, message);
-    REQUIRE(other ? untouched(&again, sizeof again) : same(loss, again), "with a gradient %g, not %g", again, loss);
+    REQUIRE(other || same(result.loss, again.loss), "with a gradient %g, not %g", again.loss, result.loss);
     REQUIRE(!status || !strcmp(said, message), "with a gradient \"%s\", not \"%s\"", message, said);
     if (!other) {
         check_finite(f, grad, "grad");
         check_others(f, o, grad);
-        check_scaling(f, o, loss, grad);
+        check_scaling(f, o, result.loss, grad);
     }
-    REQUIRE(look(f->events(o, e, NULL, grad)) == MODE_ERROR_ARGUMENT, "there is nowhere to put the loss");
+    REQUIRE(look(f->evaluate(o, e, NULL, grad, NULL)) == MODE_ERROR_ARGUMENT, "there is nowhere to put the result");
 
-    if (one) {
-        memset(&again, UNTOUCHED, sizeof again);
-        other = look(f->loss(o, &events, &again));
-        REQUIRE(other == status && same(loss, again) && (!status || !strcmp(said, message)), "plain: %d, %g: %s", other, again, message);
-        other = look(f->loss_grad(o, &events, &again, grad));
-        REQUIRE(other == status || (other == MODE_ERROR_OVERFLOW && !status), "plain, with a gradient: %d: %s", other, message);
-        REQUIRE(other || same(loss, again), "plain, with a gradient: %g, not %g", again, loss);
+    if (e) e->loss_alone = 0;
+    other = evaluate(f, o, e, &again, one_in(2) ? grad : NULL, NULL);
+    REQUIRE((other == MODE_ERROR_ARGUMENT) == bad, "with the bias: status %d: %s", other, message);
+    REQUIRE(other || !status, "a bias of what the loss refuses: %s", said);
+    if (!other) {
+        REQUIRE(no_bias ? isnan(again.bias) && isnan(again.events) : isfinite(again.bias) && isfinite(again.events), "%g %g", again.bias, again.events);
+        REQUIRE(fabs(result.loss - again.loss) <= 1e-9 * (1 + fabs(result.loss) + (no_bias ? 0 : fabs(again.bias))), "with the bias %g, not %g", again.loss, result.loss);
     }
 
-    memset(&result, UNTOUCHED, sizeof result);
-    other = look(f->evaluate(o, e, &result, one_in(2) ? grad : NULL));
-    REQUIRE((other == MODE_ERROR_ARGUMENT) == bad, "evaluate: status %d: %s", other, message);
-    if (other) {
-        REQUIRE(untouched(&result, sizeof result), "a result was written");
-    } else {
-        REQUIRE(isfinite(result.loss) && isfinite(result.bias) && isfinite(result.events), "%g %g %g", result.loss, result.bias, result.events);
-        REQUIRE(!status, "evaluate gives what the loss refuses: %s", said);
-        REQUIRE(fabs(result.loss - loss) <= 1e-9 * (1 + fabs(loss) + fabs(result.bias)), "evaluate: %g, not %g", result.loss, loss);
-    }
-    REQUIRE(look(f->evaluate(o, e, NULL, grad)) == MODE_ERROR_ARGUMENT, "there is nowhere to put the result");
-
-    memset(&again, UNTOUCHED, sizeof again);
-    other = look(f->hess(o, e, one_in(4) ? wild() : (double)MODE_DEFAULT, one_in(8) ? NULL : &again, one_in(4) ? NULL : grad, one_in(8) ? NULL : hess));
+    if (e && one_in(4)) e->smoothing = wild();
+    other = evaluate(f, o, e, &again, one_in(4) ? NULL : grad, hess);
     REQUIRE((other == MODE_ERROR_ARGUMENT) == bad, "hess: status %d: %s", other, message);
-    REQUIRE(untouched(&again, sizeof again) || (!other && same(loss, again)), "with hess %g, not %g", again, loss);
     REQUIRE(other || !status, "hess gives what the loss refuses: %s", said);
-    if (!other && !untouched(hess, events.n * f->size)) {
+    if (!other) {
         check_finite(f, hess, "hess");
         for (size_t i = 0; i < events.n; i++) REQUIRE(f->value(hess, i) >= 0, "hess[%zu] = %g", i, f->value(hess, i));
     }
@@ -522,8 +487,7 @@ static void check_losses(const functions *f, const mode_options *o, const mode_e
 static void check_inside(const functions *f, const mode_options *o) {
     const size_t capacity = one_in(4) ? (size_t)below(8) : (size_t)(ROOM - BEFORE);
     double *const edges = output(FOUND_EDGES, capacity, sizeof *edges), *const given = one_in(8) ? NULL : edges;
-    const int bad = bad_options(o) || (bad_arrays(&events) && !(events.n <= UINT32_MAX && events.mass[0] && !events.score &&
-                                                                !bad_labels(events.label, events.label_type, MODE_LABEL_FLOAT64 + 1)));
+    const int bad = bad_options(o) || bad_events(&events, 0);
     double *cdf, *moments, *bounded;
     size_t n, bins, size;
     int status;
@@ -589,14 +553,14 @@ static void check_structs(void) {
 static void execute(void) {
     const functions *f = one_in(2) ? &of_f32 : &of_f64;
     const mode_options *o = one_in(32) ? NULL : &options;
-    const mode_events *e = one_in(64) ? NULL : &events;
+    mode_events *e = one_in(64) ? NULL : &events;
     int status;
     draw(f);
     keep_inputs();
     status = look(mode_options_check(o));
     REQUIRE((status == MODE_ERROR_ARGUMENT) == bad_options(o), "options_check: status %d: %s", status, message);
     REQUIRE(status == MODE_OK || status == MODE_ERROR_ARGUMENT || status == MODE_ERROR_OPTION, "options_check: status %d: %s", status, message);
-    check_losses(f, o, e, e && e->struct_size == sizeof *e && e->mass && e->n_mass == 1 && !e->category);
+    check_losses(f, o, e);
     if (events.mass && one_in(2)) check_inside(f, o);
     check_inputs();
     if (one_in(64)) check_structs();

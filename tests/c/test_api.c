@@ -74,23 +74,16 @@ static void test_table(void) {
 
 /* A loss that has lost its meaning is MODE_OK, with a warning until the next call. */
 static void test_warning(void) {
-    enum { MANY = 60 };
-    mode_options o;
-    double score[MANY], mass[MANY], loss;
-    for (int i = 0; i < MANY; i++) {
-        score[i] = (i * 37 % MANY + 0.5) / (double)MANY;
-        mass[i] = i;
-    }
-    CHECK(!mode_options_init(&o, sizeof o), "%s", mode_last_error());
-    o.order = 2;
-    o.bins = 6;
-    o.monotonic = 1;
-    CHECK(!mode_loss_f64(&o, MANY, score, mass, NULL, NULL, 0, &loss), "%s", mode_last_error());
+    call c = good();
+    c.options.order = 2;
+    c.options.bins = 6;
+    c.options.monotonic = 1;
+    loss_of(&c);
     CHECK(!*mode_last_warning(), "%s", mode_last_warning());
-    mass[7] = 1e6;
-    CHECK(!mode_loss_f64(&o, MANY, score, mass, NULL, NULL, 0, &loss), "%s", mode_last_error());
+    c.mass[7] = 1e6;
+    loss_of(&c);
     CHECK(strstr(mode_last_warning(), "mass = 1e+06 is so far from most others"), "%s", mode_last_warning());
-    CHECK(!mode_options_check(&o) && !*mode_last_warning(), "%s", mode_last_warning());
+    CHECK(!mode_options_check(&c.options) && !*mode_last_warning(), "%s", mode_last_warning());
 }
 
 static void test_begun_structs(void) {
@@ -103,19 +96,19 @@ static void test_begun_structs(void) {
     CHECK(!v.edges && !v.n_edges && !v.knots && !v.n_knots, "edges, knots");
     CHECK(mode_events_init(&e, sizeof e) == MODE_OK && e.struct_size == sizeof e, "%s", mode_last_error());
     CHECK(!e.n && !e.score && !e.mass && !e.n_mass && !e.weight && !e.label && !e.category, "pointers");
-    CHECK(e.label_type == MODE_LABEL_INT32 && e.category_type == MODE_LABEL_INT32, "types");
+    CHECK(e.label_type == MODE_LABEL_INT32 && e.category_type == MODE_LABEL_INT32 && !e.loss_alone, "types");
 }
 
 /* The default of unbiased follows the loss: on with MoDe, off with DisCo. */
 static void test_unbiased_by_default(void) {
     for (int32_t loss = MODE_LOSS_MODE; loss <= MODE_LOSS_DISCO; loss++) {
         call c = good();
-        double value[3] = {NAN, NAN, NAN};
+        double value[3];
         mode_options_init(&c.options, sizeof c.options);
         c.options.loss = loss;
         for (int32_t unbiased = MODE_DEFAULT; unbiased <= 1; unbiased++) {
             c.options.unbiased = unbiased;
-            CHECK(!mode_loss_f64(&c.options, N, c.score, c.mass, NULL, NULL, 0, &value[unbiased + 1]), "%s", mode_last_error());
+            value[unbiased + 1] = loss_of(&c);
         }
         CHECK(value[1] != value[2] && value[0] == value[loss == MODE_LOSS_MODE ? 2 : 1], "loss %d: %g %g %g", loss, value[0], value[1], value[2]);
     }
@@ -123,24 +116,17 @@ static void test_unbiased_by_default(void) {
 
 static void test_null_options_are_the_defaults(void) {
     call c = good();
-    double with = NAN, without = NAN;
+    const mode_events e = events_of(&c);
+    mode_result without = {NAN, NAN, NAN};
     mode_options_init(&c.options, sizeof c.options);
-    CHECK(!mode_loss_f64(&c.options, N, c.score, c.mass, NULL, NULL, 0, &with), "%s", mode_last_error());
-    CHECK(!mode_loss_f64(NULL, N, c.score, c.mass, NULL, NULL, 0, &without), "%s", mode_last_error());
-    CHECK(with == without, "%.17g, %.17g", with, without);
-}
-
-static void test_grad_may_be_null_and_weights_of_1_are_none(void) {
-    call c = good();
-    double loss = NAN, grad[N], without = NAN;
-    CHECK(!mode_loss_grad_f64(&c.options, N, c.score, c.mass, c.weight, c.label, MODE_LABEL_INT32, &loss, grad), "%s", mode_last_error());
-    CHECK(!mode_loss_grad_f64(&c.options, N, c.score, c.mass, NULL, NULL, 0, &without, NULL), "%s", mode_last_error());
-    CHECK(fabs(loss - without) <= 1e-14 * fabs(loss), "%.17g, %.17g", loss, without); /* other steps, rounded */
+    CHECK(!mode_evaluate_f64(NULL, &e, &without, NULL, NULL), "%s", mode_last_error());
+    CHECK(loss_of(&c) == without.loss, "%.17g", without.loss);
 }
 
 static void test_events_of_other_labels_are_not_looked_at(void) {
     call c = good();
-    double want, loss = NAN, grad[N];
+    double want, grad[N];
+    mode_result found;
     c.n = N - 4;
     want = loss_of(&c);
     c.n = N;
@@ -148,15 +134,19 @@ static void test_events_of_other_labels_are_not_looked_at(void) {
         c.label[i] = 1;
         c.score[i] = c.mass[i] = c.weight[i] = NAN;
     }
-    CHECK(!mode_loss_grad_f64(&c.options, N, c.score, c.mass, c.weight, c.label, MODE_LABEL_INT32, &loss, grad), "%s", mode_last_error());
-    CHECK(loss == want, "%.17g, %.17g", loss, want);
+    CHECK(!evaluate(&c, &found, grad), "%s", mode_last_error());
+    CHECK(found.loss == want, "%.17g, %.17g", found.loss, want);
     for (int i = N - 4; i < N; i++) CHECK(grad[i] == 0, "grad[%d] = %g", i, grad[i]);
 }
+
+/* ------------------------------------------------------------------ events */
 
 /* Labels of each type are read as they are. */
 static void test_labels_of_every_type(void) {
     call c = good();
-    double want = NAN, want_grad[N], edges[5], want_edges[5], cdf[4], want_cdf[4];
+    mode_events e = events_of(&c);
+    double want_grad[N], edges[5], want_edges[5], cdf[4], want_cdf[4];
+    mode_result want = {NAN, NAN, NAN};
     const double at = 0.5;
     size_t n = 0;
     int8_t of_int8[N];
@@ -177,113 +167,105 @@ static void test_labels_of_every_type(void) {
         int type;
     } given[] = {{of_int8, MODE_LABEL_INT8},   {of_uint8, MODE_LABEL_UINT8},     {of_int64, MODE_LABEL_INT64},
                  {of_float, MODE_LABEL_FLOAT32}, {of_double, MODE_LABEL_FLOAT64}};
-    CHECK(!mode_loss_grad_f64(&c.options, N, c.score, c.mass, c.weight, c.label, MODE_LABEL_INT32, &want, want_grad), "%s", mode_last_error());
-    CHECK(!mode_edges_f64(&c.options, N, c.mass, NULL, c.label, MODE_LABEL_INT32, 5, want_edges, &n), "%s", mode_last_error());
-    CHECK(!mode_moments_f64(&c.options, N, c.score, c.mass, NULL, c.label, MODE_LABEL_INT32, 1, &at, 4, want_cdf, NULL, NULL), "%s", mode_last_error());
+    CHECK(!mode_evaluate_f64(&c.options, &e, &want, want_grad, NULL), "%s", mode_last_error());
+    CHECK(!mode_edges_f64(&c.options, &e, 5, want_edges, &n), "%s", mode_last_error());
+    CHECK(!mode_moments_f64(&c.options, &e, 1, &at, 4, want_cdf, NULL, NULL), "%s", mode_last_error());
     for (size_t k = 0; k < sizeof given / sizeof *given; k++) {
-        double loss = NAN, grad[N];
-        const void *label = given[k].label;
-        const int type = given[k].type;
-        CHECK(!mode_loss_f64(&c.options, N, c.score, c.mass, c.weight, label, type, &loss) && loss == want, "type %d: %.17g, %.17g, %s", type, loss, want, mode_last_error());
-        CHECK(!mode_loss_grad_f64(&c.options, N, c.score, c.mass, c.weight, label, type, &loss, grad) && loss == want, "type %d", type);
-        for (int i = 0; i < N; i++) CHECK(grad[i] == want_grad[i], "type %d: grad[%d] = %g", type, i, grad[i]);
-        CHECK(!mode_edges_f64(&c.options, N, c.mass, NULL, label, type, 5, edges, &n) && !memcmp(edges, want_edges, sizeof edges), "type %d", type);
-        CHECK(!mode_moments_f64(&c.options, N, c.score, c.mass, NULL, label, type, 1, &at, 4, cdf, NULL, NULL) && !memcmp(cdf, want_cdf, sizeof cdf), "type %d", type);
+        mode_result found = {NAN, NAN, NAN};
+        double grad[N];
+        const int type = e.label_type = given[k].type;
+        e.label = given[k].label;
+        CHECK(!mode_evaluate_f64(&c.options, &e, &found, grad, NULL) && found.loss == want.loss, "type %d: %.17g, %s", type, found.loss, mode_last_error());
+        CHECK(!memcmp(grad, want_grad, sizeof grad), "type %d: the gradient", type);
+        CHECK(!mode_edges_f64(&c.options, &e, 5, edges, &n) && !memcmp(edges, want_edges, sizeof edges), "type %d", type);
+        CHECK(!mode_moments_f64(&c.options, &e, 1, &at, 4, cdf, NULL, NULL) && !memcmp(cdf, want_cdf, sizeof cdf), "type %d", type);
     }
 }
 
-/* ------------------------------------------------------------------ events */
-
-/* mode_events with the arrays of a call; `masses` is where the pointer to the masses goes. */
-static mode_events events_of(const call *c, const void **masses) {
-    mode_events e;
-    mode_events_init(&e, sizeof e);
-    masses[0] = c->mass;
-    e.n = c->n;
-    e.score = c->score;
-    e.mass = masses;
-    e.n_mass = 1;
-    e.weight = c->weight;
-    e.label = c->label;
-    return e;
-}
-
-/* The general function is the four others. */
-static void test_events_of_one_variable(void) {
-    call c = good();
-    const void *masses[1];
-    const mode_events e = events_of(&c, masses);
-    double want = NAN, loss = NAN, want_grad[N], grad[N];
-    float score[N], mass[N], single[N], want_single[N];
-    const void *float_masses[1] = {mass};
-    mode_events in_float = e;
-    for (int i = 0; i < N; i++) c.label[i] = i % 7 == 3;
-    CHECK(!mode_loss_grad_f64(&c.options, N, c.score, c.mass, c.weight, c.label, MODE_LABEL_INT32, &want, want_grad), "%s", mode_last_error());
-    CHECK(!mode_events_loss_f64(&c.options, &e, &loss, grad) && loss == want, "%.17g, want %.17g, %s", loss, want, mode_last_error());
-    CHECK(!memcmp(grad, want_grad, sizeof grad), "the gradient");
-    CHECK(!mode_events_loss_f64(&c.options, &e, &loss, NULL), "%s", mode_last_error());
-
-    for (int i = 0; i < N; i++) score[i] = (float)c.score[i], mass[i] = (float)c.mass[i];
-    in_float.score = score;
-    in_float.mass = float_masses;
-    in_float.weight = NULL;
-    CHECK(!mode_loss_grad_f32(&c.options, N, score, mass, NULL, c.label, MODE_LABEL_INT32, &want, want_single), "%s", mode_last_error());
-    CHECK(!mode_events_loss_f32(&c.options, &in_float, &loss, single) && loss == want, "%.17g, want %.17g, %s", loss, want, mode_last_error());
-    CHECK(!memcmp(single, want_single, sizeof single), "the gradient");
-    CHECK(!mode_events_loss_f32(NULL, &in_float, &loss, NULL), "NULL options: %s", mode_last_error());
-}
-
-/* The loss and the gradient are those of the loss, the bias is what the plain loss has more than the unbiased one. */
+/* The bias is what the plain loss has more than the unbiased one; what is not wanted changes nothing of the rest. */
 static void test_evaluate(void) {
     call c = good();
-    const void *masses[1], *float_masses[1];
-    const mode_events e = events_of(&c, masses);
-    double loss = NAN, plain = NAN, unbiased = NAN, want[N], grad[N], w = 0, squares = 0;
-    float score[N], mass[N], single[N], want_single[N];
-    mode_result found = {NAN, NAN, NAN};
-    mode_events in_float = e;
-    CHECK(!mode_events_loss_f64(&c.options, &e, &loss, want), "%s", mode_last_error());
-    CHECK(!mode_evaluate_f64(&c.options, &e, &found, grad) && found.loss == loss, "%.17g, want %.17g, %s", found.loss, loss, mode_last_error());
-    CHECK(!memcmp(grad, want, sizeof grad), "the gradient");
-    c.options.unbiased = 1;
-    CHECK(!mode_events_loss_f64(&c.options, &e, &unbiased, NULL), "%s", mode_last_error());
-    c.options.unbiased = 0;
-    CHECK(!mode_events_loss_f64(&c.options, &e, &plain, NULL), "%s", mode_last_error());
-    CHECK(fabs(found.bias - (plain - unbiased)) < 1e-12 && found.bias > 0, "bias %.17g, want %.17g", found.bias, plain - unbiased);
-    for (int i = 0; i < N; i++) w += c.weight[i], squares += c.weight[i] * c.weight[i];
+    single s;
+    mode_events e = events_of(&c);
+    double want[N], grad[N], hess[N], other[N], plain, w = 0, squares = 0;
+    float grad_f[N];
+    mode_result found, same;
+    for (int i = 0; i < N; i++) {
+        c.weight[i] = 1 + i % 3;
+        c.label[i] = i % 7 == 3;
+        if (!c.label[i]) w += c.weight[i], squares += c.weight[i] * c.weight[i];
+    }
+    CHECK(!mode_evaluate_f64(&c.options, &e, &found, want, hess), "%s", mode_last_error());
     CHECK(fabs(found.events - w * w / squares) < 1e-9, "%.17g events, want %.17g", found.events, w * w / squares);
-    CHECK(!mode_evaluate_f64(&c.options, &e, &found, NULL) && found.loss == plain, "without grad: %s", mode_last_error());
+    CHECK(!mode_evaluate_f64(&c.options, &e, &same, grad, NULL) && !memcmp(&same, &found, sizeof same), "%.17g, %s", same.loss, mode_last_error());
+    CHECK(!memcmp(grad, want, sizeof grad), "the gradient without hess");
+    CHECK(!mode_evaluate_f64(&c.options, &e, &same, NULL, other) && !memcmp(hess, other, sizeof hess), "hess alone: %s", mode_last_error());
+    for (int alone = 0; alone < 2; alone++) { /* with hess and without */
+        e.loss_alone = 1;
+        CHECK(!mode_evaluate_f64(&c.options, &e, &same, grad, alone ? NULL : other) && same.loss == found.loss, "%.17g, %s", same.loss, mode_last_error());
+        CHECK(isnan(same.bias) && isnan(same.events) && !memcmp(grad, want, sizeof grad), "the loss alone: %g, %g", same.bias, same.events);
+    }
+    CHECK(!mode_evaluate_f64(&c.options, &e, &same, NULL, NULL) && same.loss == found.loss, "no derivative: %s", mode_last_error());
+    c.options.unbiased = 0;
+    plain = loss_of(&c);
+    CHECK(fabs(found.bias - (plain - found.loss)) < 1e-12 && found.bias > 0, "bias %.17g, want %.17g", found.bias, plain - found.loss);
 
-    for (int i = 0; i < N; i++) score[i] = (float)c.score[i], mass[i] = (float)c.mass[i];
-    float_masses[0] = mass;
-    in_float.score = score;
-    in_float.mass = float_masses;
-    in_float.weight = NULL;
-    CHECK(!mode_events_loss_f32(NULL, &in_float, &loss, want_single), "%s", mode_last_error());
-    CHECK(!mode_evaluate_f32(NULL, &in_float, &found, single) && found.loss == loss && found.events == (double)N, "%s", mode_last_error());
-    CHECK(!memcmp(single, want_single, sizeof single), "the gradient");
-    c.options.loss = MODE_LOSS_DISCO;
-    found.loss = -7;
-    CHECK(mode_evaluate_f64(&c.options, &e, &found, NULL) == MODE_ERROR_OPTION && found.loss == -7, "%s", mode_last_error());
+    c.options.unbiased = 1;
+    set_single(&s, &c);
+    CHECK(!mode_evaluate_f32(&c.options, &s.events, &same, grad_f, NULL) && fabs(same.loss - found.loss) < 1e-6, "%.9g, %s", same.loss, mode_last_error());
+    for (int i = 0; i < N; i++) CHECK(fabs((double)grad_f[i] - want[i]) < 1e-6, "grad_f[%d] = %g, want %g", i, (double)grad_f[i], want[i]);
+}
+
+/* DisCo and flatness have a gradient, and neither a bias nor a bound of the curvature. */
+static void test_evaluate_other_losses(void) {
+    for (int32_t loss = MODE_LOSS_DISCO; loss <= MODE_LOSS_FLATNESS; loss++) {
+        call c = good();
+        const mode_events e = events_of(&c);
+        double grad[N];
+        mode_result found = {-7, -7, -7};
+        mode_options_init(&c.options, sizeof c.options);
+        c.options.loss = loss;
+        CHECK(!mode_evaluate_f64(&c.options, &e, &found, grad, NULL) && isfinite(found.loss), "%s", mode_last_error());
+        CHECK(isnan(found.bias) && isnan(found.events), "%g, %g", found.bias, found.events);
+        found.loss = -7;
+        expect("hess", mode_evaluate_f64(&c.options, &e, &found, NULL, grad), MODE_ERROR_OPTION, "no bound on its curvature");
+        CHECK(found.loss == -7, "a result was written");
+    }
+}
+
+/*
+ * All scores are equal and there are two bins of n/2 events of weight 1, for which M is {1/2, -1/2; -1/2, 1/2} and so
+ * h_i = 4/2 2/n 1/2 1/window.
+ */
+static void test_hess(void) {
+    call c = good();
+    single s;
+    float hess[N];
+    mode_result found;
+    const double h = 2. / (double)N * 16;
+    mode_options_init(&c.options, sizeof c.options);
+    c.options.bins = 2;
+    for (int i = 0; i < N; i++) c.score[i] = 0.25;
+    set_single(&s, &c);
+    CHECK(!mode_evaluate_f32(&c.options, &s.events, &found, NULL, hess), "%s", mode_last_error());
+    for (int i = 0; i < N; i++) CHECK(fabs((double)hess[i] - h) < 1e-6 * h, "hess[%d] = %g, want %g", i, (double)hess[i], h);
 }
 
 /* The push of a batch, alone and with a sum; events outside get none, and reference events are counted in nothing. */
 static void test_direction(void) {
     call c = good();
-    const void *masses[1];
-    const mode_events e = events_of(&c, masses);
+    single s;
+    const mode_events e = events_of(&c);
     mode_steering how;
     mode_pushed found = {0}, other = {0};
     double push[N], twice[N], residual[12 * 12], sum[12 * 12];
     mode_result result;
-    const void *float_masses[1];
-    float score[N], mass[N], single[N];
-    mode_events in_float = e;
+    float push_f[N];
     CHECK(mode_direction_size(1, 1) == 144 && mode_direction_size(2, 3) == 900 && !mode_direction_size(0, 1) && !mode_direction_size(1, 0),
           "%zu", mode_direction_size(1, 1));
     CHECK(!mode_steering_init(&how, sizeof how) && how.rate == 1 && how.factor == 1 && !how.sum, "%s", mode_last_error());
     CHECK(!mode_direction_f64(&c.options, &e, &how, &found, push, residual), "%s", mode_last_error());
-    CHECK(!mode_evaluate_f64(&c.options, &e, &result, NULL), "%s", mode_last_error());
+    CHECK(!mode_evaluate_f64(&c.options, &e, &result, NULL, NULL), "%s", mode_last_error());
     CHECK(found.moved > 0 && found.norm > 0 && found.spread > 0 && found.events == result.events, "%zu moved", found.moved);
     how.factor = 0;
     how.sum = residual;
@@ -307,82 +289,43 @@ static void test_direction(void) {
     CHECK(mode_direction_f64(&c.options, &e, &how, &other, twice, NULL) == MODE_ERROR_OPTION && strstr(mode_last_error(), "rate = 2"), "%s", mode_last_error());
     CHECK(mode_direction_f64(&c.options, &e, NULL, &other, twice, NULL) == MODE_ERROR_ARGUMENT, "%s", mode_last_error());
 
-    for (int i = 0; i < N; i++) score[i] = (float)c.score[i], mass[i] = (float)c.mass[i];
-    float_masses[0] = mass;
-    in_float.score = score;
-    in_float.mass = float_masses;
-    in_float.weight = NULL;
+    set_single(&s, &c);
     CHECK(!mode_steering_init(&how, sizeof how), "%s", mode_last_error());
-    CHECK(!mode_direction_f32(&c.options, &in_float, &how, &other, single, NULL) && other.moved > 0, "%s", mode_last_error());
-}
-
-/*
- * The loss and the gradient are those of the loss. All scores are equal and there are two bins of n/2 events of weight 1,
- * for which M is {1/2, -1/2; -1/2, 1/2} and so h_i = 4/2 2/n 1/2 1/window.
- */
-static void test_loss_grad_hess(void) {
-    call c = good();
-    const void *masses[1], *float_masses[1];
-    mode_events e = events_of(&c, masses);
-    double loss = NAN, want_loss = NAN, want[N], grad[N], hess[N];
-    float score[N], mass[N], single[N], single_hess[N];
-    CHECK(!mode_events_loss_f64(&c.options, &e, &want_loss, want), "%s", mode_last_error());
-    CHECK(!mode_loss_grad_hess_f64(&c.options, &e, 0.1, &loss, grad, hess) && loss == want_loss, "%.17g, want %.17g, %s", loss, want_loss, mode_last_error());
-    CHECK(!memcmp(grad, want, sizeof grad), "the gradient");
-    memset(grad, 0, sizeof grad);
-    CHECK(!mode_loss_grad_hess_f64(&c.options, &e, 0.1, NULL, grad, NULL), "gradient alone: %s", mode_last_error());
-    CHECK(!memcmp(grad, want, sizeof grad), "the gradient alone");
-    memcpy(want, hess, sizeof hess);
-    CHECK(!mode_loss_grad_hess_f64(&c.options, &e, 0.1, NULL, NULL, hess) && !memcmp(hess, want, sizeof hess), "hess alone: %s", mode_last_error());
-    CHECK(!mode_loss_grad_hess_f64(&c.options, &e, 0.1, NULL, NULL, NULL), "nothing: %s", mode_last_error());
-
-    for (int i = 0; i < N; i++) score[i] = 0.25f, mass[i] = (float)i;
-    float_masses[0] = mass;
-    e.score = score;
-    e.mass = float_masses;
-    e.weight = e.label = NULL;
-    c.options = (mode_options){0};
-    CHECK(!mode_options_init(&c.options, sizeof c.options), "%s", mode_last_error());
-    c.options.bins = 2;
-    for (int k = 0; k < 2; k++) {
-        const double smoothing = k ? (double)MODE_DEFAULT : 1. / 32, h = 2. / (double)N / (k ? 1. / 16 : 1. / 32);
-        CHECK(!mode_loss_grad_hess_f32(&c.options, &e, smoothing, &loss, single, single_hess), "%s", mode_last_error());
-        for (int i = 0; i < N; i++) CHECK(fabs(single_hess[i] - h) < 1e-6 * h, "hess[%d] = %g, want %g", i, single_hess[i], h);
-    }
-
-    loss = -7;
-    CHECK(mode_loss_grad_hess_f32(&c.options, &e, 0, &loss, single, single_hess) == MODE_ERROR_OPTION && loss == -7, "%s", mode_last_error());
-    CHECK(strstr(mode_last_error(), "smoothing = 0"), "%s", mode_last_error());
-    CHECK(mode_loss_grad_hess_f32(&c.options, &e, NAN, &loss, single, single_hess) == MODE_ERROR_OPTION, "%s", mode_last_error());
-    CHECK(strstr(mode_last_error(), "smoothing = NaN"), "%s", mode_last_error());
+    CHECK(!mode_direction_f32(&c.options, &s.events, &how, &other, push_f, NULL) && other.moved > 0, "%s", mode_last_error());
     c.options.loss = MODE_LOSS_FLATNESS;
-    CHECK(mode_loss_grad_hess_f32(&c.options, &e, 0.1, &loss, single, single_hess) == MODE_ERROR_OPTION && loss == -7, "%s", mode_last_error());
+    expect("flatness", mode_direction_f64(&c.options, &e, &how, &other, twice, NULL), MODE_ERROR_OPTION, "loss = flatness|direction");
 }
 
 /* -------------------------------------------------------------- look inside */
 
 static void test_edges(void) {
     call c = good();
+    single s;
+    mode_events e = events_of(&c);
     double edges[5];
     size_t n = 0;
-    CHECK(!mode_edges_f64(&c.options, N, c.mass, NULL, NULL, 0, 0, NULL, &n) && n == 5, "asking for the number: %zu", n);
-    CHECK(!mode_edges_f64(&c.options, N, c.mass, NULL, c.label, MODE_LABEL_INT32, 5, edges, &n) && n == 5, "%s", mode_last_error());
+    e.score = NULL; /* which is not looked at */
+    CHECK(!mode_edges_f64(&c.options, &e, 0, NULL, &n) && n == 5, "asking for the number: %zu", n);
+    CHECK(!mode_edges_f64(&c.options, &e, 5, edges, &n) && n == 5, "%s", mode_last_error());
     CHECK(edges[0] == 0 && edges[1] == 15.5 && edges[2] == 31.5 && edges[3] == 47.5 && edges[4] == 63, "quantiles");
-    expect("capacity", mode_edges_f64(&c.options, N, c.mass, NULL, NULL, 0, 4, edges, &n), MODE_ERROR_ARGUMENT, "capacity = 4|5 edges");
+    set_single(&s, &c);
+    memset(edges, 0, sizeof edges);
+    CHECK(!mode_edges_f32(&c.options, &s.events, 5, edges, &n) && edges[2] == 31.5, "of float: %g, %s", edges[2], mode_last_error());
+    expect("capacity", mode_edges_f64(&c.options, &e, 4, edges, &n), MODE_ERROR_ARGUMENT, "capacity = 4|5 edges");
     give_labels(&c, 2);
     c.background[1] = 1;
-    expect("two labels", mode_edges_f64(&c.options, N, c.mass, NULL, c.label, MODE_LABEL_INT32, 5, edges, &n), MODE_ERROR_OPTION, "background_label|one at a time");
+    expect("two labels", mode_edges_f64(&c.options, &e, 5, edges, &n), MODE_ERROR_OPTION, "background_label|one at a time");
 }
 
 static void test_moments(void) {
     call c = good();
+    single s;
+    const mode_events e = events_of(&c);
     const double at[3] = {1, -0.5, 0.5};
-    double cdf[12], moments[6], bounded[6];
-    int status;
+    double cdf[12], moments[6], bounded[6], of_float[12];
     c.options.order = 1;
     c.options.max_slope = 0.01;
-    status = mode_moments_f64(&c.options, N, c.score, c.mass, NULL, NULL, 0, 3, at, 4, cdf, moments, bounded);
-    CHECK(!status, "%s", mode_last_error());
+    CHECK(!mode_moments_f64(&c.options, &e, 3, at, 4, cdf, moments, bounded), "%s", mode_last_error());
     for (int b = 0; b < 4; b++) {
         int below = 0;
         for (int i = 16 * b; i < 16 * b + 16; i++) below += c.score[i] <= at[2];
@@ -392,35 +335,14 @@ static void test_moments(void) {
     CHECK(moments[2] == 0 && moments[3] == 0, "nothing below: %g %g", moments[2], moments[3]);
     CHECK(bounded[4] == moments[4], "c_0 is not bounded: %g %g", bounded[4], moments[4]);
     CHECK(fabs(bounded[5] - 0.01 * moments[4] * tanh(moments[5] / (0.01 * moments[4]))) < 1e-16, "c_1 is: %g", bounded[5]);
-    CHECK(!mode_moments_f64(&c.options, N, c.score, c.mass, NULL, NULL, 0, 3, at, 4, NULL, NULL, NULL), "%s", mode_last_error());
-    status = mode_moments_f64(&c.options, N, c.score, c.mass, NULL, NULL, 0, 3, at, 5, cdf, NULL, NULL);
-    expect("n_bins", status, MODE_ERROR_ARGUMENT, "n_bins = 5|4 bins");
-}
-
-/* Of scores and masses that float holds exactly: those of double, which are tested above. */
-static void test_edges_and_moments_of_float(void) {
-    call c = good();
-    const double at[2] = {0.25, 0.5};
-    float score[N], mass[N], weight[N];
-    double edges[5], want_edges[5], cdf[8], want_cdf[8], moments[4], want_moments[4], bounded[4], want_bounded[4];
-    size_t n = 0, want = 0;
-    c.options.order = 1;
-    c.options.max_slope = 0.01;
-    for (int i = 0; i < N; i++) {
-        c.label[i] = i % 7 == 3;
-        c.weight[i] = 1 + i % 3;
-        score[i] = (float)c.score[i], mass[i] = (float)c.mass[i], weight[i] = (float)c.weight[i];
-    }
-    CHECK(!mode_edges_f64(&c.options, N, c.mass, c.weight, c.label, MODE_LABEL_INT32, 5, want_edges, &want), "%s", mode_last_error());
-    CHECK(!mode_edges_f32(&c.options, N, mass, weight, c.label, MODE_LABEL_INT32, 5, edges, &n) && n == want, "%zu, want %zu, %s", n, want, mode_last_error());
-    CHECK(!memcmp(edges, want_edges, sizeof edges), "the edges");
-    CHECK(!mode_moments_f64(&c.options, N, c.score, c.mass, c.weight, c.label, MODE_LABEL_INT32, 2, at, 4, want_cdf, want_moments, want_bounded), "%s", mode_last_error());
-    CHECK(!mode_moments_f32(&c.options, N, score, mass, weight, c.label, MODE_LABEL_INT32, 2, at, 4, cdf, moments, bounded), "%s", mode_last_error());
-    for (int k = 0; k < 8; k++) CHECK(fabs(cdf[k] - want_cdf[k]) < 1e-14 && cdf[k] > 0, "cdf[%d] = %g, want %g", k, cdf[k], want_cdf[k]);
-    for (int k = 0; k < 4; k++) {
-        CHECK(fabs(moments[k] - want_moments[k]) < 1e-14 && moments[k] != 0, "moments[%d] = %g, want %g", k, moments[k], want_moments[k]);
-        CHECK(fabs(bounded[k] - want_bounded[k]) < 1e-14, "bounded[%d] = %g, want %g", k, bounded[k], want_bounded[k]);
-    }
+    CHECK(!mode_moments_f64(&c.options, &e, 3, at, 4, NULL, NULL, NULL), "%s", mode_last_error());
+    set_single(&s, &c);
+    CHECK(!mode_moments_f32(&c.options, &s.events, 3, at, 4, of_float, NULL, NULL), "%s", mode_last_error());
+    CHECK(!memcmp(of_float, cdf, sizeof cdf), "of scores that float holds");
+    expect("n_bins", mode_moments_f64(&c.options, &e, 3, at, 5, cdf, NULL, NULL), MODE_ERROR_ARGUMENT, "n_bins = 5|4 bins");
+    give_labels(&c, 2);
+    c.background[1] = 1;
+    expect("two labels", mode_moments_f64(&c.options, &e, 3, at, 4, cdf, NULL, NULL), MODE_ERROR_OPTION, "background_label|one at a time");
 }
 
 /* -------------------------------------------------------------- the library */
@@ -454,16 +376,14 @@ int main(void) {
     test_begun_structs();
     test_unbiased_by_default();
     test_null_options_are_the_defaults();
-    test_grad_may_be_null_and_weights_of_1_are_none();
     test_events_of_other_labels_are_not_looked_at();
     test_labels_of_every_type();
-    test_events_of_one_variable();
     test_evaluate();
+    test_evaluate_other_losses();
+    test_hess();
     test_direction();
-    test_loss_grad_hess();
     test_edges();
     test_moments();
-    test_edges_and_moments_of_float();
     test_the_message_stays_until_the_next_error();
     test_number_of_threads();
     return finish();

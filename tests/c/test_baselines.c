@@ -72,15 +72,15 @@ static void compare(const char *what, const mode_options *o,
                     double definition(const double *, const double *, const double *)) {
     call c = uneven();
     const double step = 1e-6, want = definition(c.score, c.mass, c.weight);
-    double loss = NAN, alone = NAN, loss_f = NAN, grad[N], largest = 0;
-    float score[N], mass[N], weight[N], grad_f[N];
-    CHECK(!mode_loss_grad_f64(o, N, c.score, c.mass, c.weight, c.label, MODE_LABEL_INT32, &loss, grad), "%s", mode_last_error());
-    CHECK(!mode_loss_grad_f64(o, N, c.score, c.mass, c.weight, NULL, 0, &alone, NULL), "%s", mode_last_error());
-    CHECK(fabs(loss - want) <= 1e-12 * want && alone == loss, "%s: %.17g, %.17g, want %.17g", what, loss, alone, want);
-    for (int i = 0; i < N; i++) {
-        largest = fmax(largest, fabs(grad[i]));
-        score[i] = (float)c.score[i], mass[i] = (float)c.mass[i], weight[i] = (float)c.weight[i];
-    }
+    double grad[N], largest = 0;
+    single s;
+    float grad_f[N];
+    mode_result found = {NAN, NAN, NAN}, alone = found;
+    c.options = *o;
+    CHECK(!evaluate(&c, &found, grad) && !evaluate(&c, &alone, NULL), "%s", mode_last_error());
+    CHECK(fabs(found.loss - want) <= 1e-12 * want && alone.loss == found.loss, "%s: %.17g, %.17g, want %.17g", what, found.loss, alone.loss, want);
+    for (int i = 0; i < N; i++) largest = fmax(largest, fabs(grad[i]));
+    set_single(&s, &c);
     for (int i = 0; i < N; i++) {
         double up, down, slope;
         c.score[i] += step;
@@ -91,9 +91,9 @@ static void compare(const char *what, const mode_options *o,
         slope = (up - down) / (2 * step);
         CHECK(fabs(grad[i] - slope) <= 1e-6 * largest, "%s: grad[%d] = %.9g, want %.9g", what, i, grad[i], slope);
     }
-    CHECK(!mode_loss_grad_f32(o, N, score, mass, weight, c.label, MODE_LABEL_INT32, &loss_f, grad_f), "%s", mode_last_error());
-    CHECK(fabs(loss_f - want) <= 1e-12 * want, "%s: %.9g, want %.9g", what, loss_f, want);
-    for (int i = 0; i < N; i++) CHECK(fabs(grad_f[i] - grad[i]) <= 1e-6 * largest, "%s: grad_f[%d] = %g", what, i, (double)grad_f[i]);
+    CHECK(!mode_evaluate_f32(o, &s.events, &found, grad_f, NULL), "%s", mode_last_error());
+    CHECK(fabs(found.loss - want) <= 1e-12 * want, "%s: %.9g, want %.9g", what, found.loss, want);
+    for (int i = 0; i < N; i++) CHECK(fabs((double)grad_f[i] - grad[i]) <= 1e-6 * largest, "%s: grad_f[%d] = %g", what, i, (double)grad_f[i]);
 }
 
 static void test_definitions(void) {
@@ -116,17 +116,20 @@ static void test_definitions(void) {
 static void test_unbiased_by_hand(void) {
     const double score[4] = {0, 1, 2, 3}, mass[4] = {0, 1, 3, 2};
     const double u[4][4] = {{0, -2, 1, 1}, {-2, 0, 1, 1}, {1, 1, 0, -2}, {1, 1, -2, 0}}; /* times 3 */
-    double loss = NAN, ab = 0, aa = 0;
-    mode_options o;
-    mode_options_init(&o, sizeof o);
-    o.loss = MODE_LOSS_DISCO;
-    o.unbiased = 1;
+    double loss, ab = 0, aa = 0;
+    call c = good();
+    mode_options_init(&c.options, sizeof c.options);
+    c.options.loss = MODE_LOSS_DISCO;
+    c.options.unbiased = 1;
+    c.n = 4;
+    memcpy(c.score, score, sizeof score);
+    memcpy(c.mass, mass, sizeof mass);
     for (int i = 0; i < 4; i++)
         for (int j = 0; j < 4; j++) {
             ab += u[i][j] * u[(int)mass[i]][(int)mass[j]];
             aa += u[i][j] * u[i][j];
         }
-    CHECK(!mode_loss_grad_f64(&o, 4, score, mass, NULL, NULL, 0, &loss, NULL), "%s", mode_last_error());
+    loss = loss_of(&c);
     CHECK(fabs(loss - ab / aa) <= 1e-14, "%.17g, want %.17g", loss, ab / aa);
 }
 
@@ -136,6 +139,7 @@ static void test_unbiased_by_hand(void) {
 static void test_distance_correlation(void) {
     call c = uneven();
     const double want = disco(c.score, c.mass, c.weight), step = 1e-6;
+    mode_result found;
     double value = NAN, alone = NAN, swapped = NAN, grad_x[N], grad_y[N], other_x[N], other_y[N];
     float score[N], mass[N], weight[N], single_y[N];
     CHECK(!mode_distance_correlation_f64(N, c.mass, c.score, c.weight, 0, &value, grad_x, grad_y), "%s", mode_last_error());
@@ -167,9 +171,9 @@ static void test_distance_correlation(void) {
     c.options.bins = 0;
     c.options.loss = MODE_LOSS_DISCO;
     c.options.unbiased = 1;
-    CHECK(!mode_loss_grad_f64(&c.options, N, c.score, c.mass, c.weight, NULL, 0, &value, other_y), "%s", mode_last_error());
+    CHECK(!evaluate(&c, &found, other_y), "%s", mode_last_error());
     CHECK(!mode_distance_correlation_f64(N, c.mass, c.score, c.weight, 1, &alone, NULL, grad_y), "%s", mode_last_error());
-    CHECK(alone == value && !memcmp(grad_y, other_y, sizeof grad_y), "%.17g, want %.17g", alone, value);
+    CHECK(alone == found.loss && !memcmp(grad_y, other_y, sizeof grad_y), "%.17g, want %.17g", alone, found.loss);
 
     value = -7;
 #define CORRELATION(n, unbiased) mode_distance_correlation_f64(n, c.mass, c.score, c.weight, unbiased, &value, grad_x, grad_y)
@@ -199,14 +203,14 @@ static call of_loss(int32_t loss) {
 
 static void test_errors(void) {
     const int undefined = MODE_ERROR_UNDEFINED, option = MODE_ERROR_OPTION;
-    const float f[N] = {0};
-    float grad_f[N];
-    double d = -7, grad[N];
+    double grad[N];
+    mode_result found = {-7, -7, -7};
     call c = of_loss(MODE_LOSS_DISCO);
-    const mode_options *o = &c.options;
 
-#define LOSS(n) mode_loss_grad_f64(o, n, c.score, c.mass, c.weight, c.label, MODE_LABEL_INT32, &d, grad)
-    expect("scores equal", mode_loss_grad_f32(o, N, f, f, NULL, NULL, 0, &d, grad_f), undefined, "all 64 selected events|same mass 0|0/0");
+#define LOSS(events) (c.n = events, evaluate(&c, &found, grad))
+    for (int i = 0; i < N; i++) c.mass[i] = 0;
+    expect("masses equal", LOSS(N), undefined, "all 64 selected events|same mass 0|0/0");
+    c = of_loss(MODE_LOSS_DISCO);
     for (int i = 0; i < N; i++) c.score[i] = 0.5;
     expect("scores equal", LOSS(N), undefined, "score|same score 0.5|0/0");
     c = of_loss(MODE_LOSS_DISCO);
@@ -237,7 +241,7 @@ static void test_errors(void) {
     c = of_loss(3);
     expect("loss", LOSS(N), option, "loss = 3|mode, disco, flatness");
 #undef LOSS
-    CHECK(d == -7, "a result was written");
+    CHECK(found.loss == -7, "a result was written");
 }
 
 int main(void) {

@@ -26,25 +26,26 @@ static void expect_everywhere(const struct error *want, const golden_case *c) {
     const mode_options *o = &c->options;
     const void *masses[3] = {c->mass[0], c->mass[1], c->mass[2]};
     const mode_events events = events_of(c, c->score, masses, c->weight);
-    double loss = UNTOUCHED, *grad = calloc(c->n + 1, sizeof *grad);
+    mode_result result = {UNTOUCHED, UNTOUCHED, UNTOUCHED};
+    double *grad = calloc(c->n + 1, sizeof *grad);
     size_t count = 7;
     if (!grad) abort();
-    expect(want, mode_events_loss_f64(o, &events, &loss, grad), "gradient");
-    if (want->status != MODE_ERROR_OVERFLOW) expect(want, mode_events_loss_f64(o, &events, &loss, NULL), "loss");
-    if (c->n_mass == 1 && !c->category) {
-        expect(want, mode_loss_grad_f64(o, c->n, c->score, c->mass[0], c->weight, c->label, MODE_LABEL_INT32, &loss, grad), "arrays");
-    }
+    expect(want, mode_evaluate_f64(o, &events, &result, grad, NULL), "gradient");
+    if (want->status != MODE_ERROR_OVERFLOW) expect(want, mode_evaluate_f64(o, &events, &result, NULL, NULL), "loss");
     if (mode_options_check(o)) {
         const float f[1] = {0};
-        float single;
+        const void *const float_masses[3] = {f, f, f};
+        mode_events in_float = events;
+        in_float.n = 1;
+        in_float.score = in_float.weight = f;
+        in_float.mass = float_masses;
         CHECK(is_of_options(want->status), "%s: %s", want->input, mode_last_error());
         expect(want, mode_options_check(o), "mode_options_check");
-        expect(want, mode_loss_f32(o, 1, f, f, NULL, NULL, 0, &loss), "f32");
-        expect(want, mode_loss_grad_f32(o, 1, f, f, NULL, NULL, 0, &loss, &single), "gradient f32");
-        expect(want, mode_edges_f64(o, c->n, c->mass[0], NULL, NULL, 0, 1, grad, &count), "edges");
-        expect(want, mode_moments_f64(o, c->n, c->score, c->mass[0], NULL, NULL, 0, 0, NULL, 4, NULL, NULL, NULL), "moments");
+        expect(want, mode_evaluate_f32(o, &in_float, &result, NULL, NULL), "f32");
+        expect(want, mode_edges_f64(o, &events, 1, grad, &count), "edges");
+        expect(want, mode_moments_f64(o, &events, 0, NULL, 4, NULL, NULL, NULL), "moments");
     }
-    CHECK(loss == UNTOUCHED && count == 7, "%s: a result was written", want->input);
+    CHECK(result.loss == UNTOUCHED && count == 7, "%s: a result was written", want->input);
     free(grad);
 }
 
@@ -65,21 +66,24 @@ static void test_cases_of_python(FILE *file) {
         mode_variable variable[4];                                                                                 \
         mode_events events;                                                                                        \
         mode_option option;                                                                                        \
+        mode_steering steering;                                                                                    \
+        mode_pushed pushed;                                                                                        \
         mode_result result = {UNTOUCHED, UNTOUCHED, UNTOUCHED};                                                    \
-        double score[N], mass[N], weight[N], grad[N], loss = UNTOUCHED;                                            \
+        double score[N], mass[N], weight[N], grad[N];                                                              \
         int32_t label[N];                                                                                          \
         const void *masses[2] = {mass, mass};                                                                      \
         size_t count = 7;                                                                                          \
         for (int i = 0; i < N; i++) score[i] = (i + 0.5) / (double)N, mass[i] = i, weight[i] = 1, label[i] = 0;            \
         mode_options_init(&options, sizeof options);                                                               \
         mode_events_init(&events, sizeof events);                                                                  \
+        mode_steering_init(&steering, sizeof steering);                                                            \
         for (int k = 0; k < 4; k++) mode_variable_init(&variable[k], sizeof *variable);                            \
         options.bins = 4, events.n = N, events.score = score, events.mass = masses, events.n_mass = 1;             \
         events.weight = weight, events.label = label;                                                              \
-        (void)option, (void)result, (void)count, (void)grad;                                                       \
+        (void)option, (void)pushed, (void)count, (void)grad;                                                       \
         statements;                                                                                                \
         expect(&want, call, "C");                                                                                  \
-        CHECK(loss == UNTOUCHED && result.loss == UNTOUCHED, "%s: a result was written", want.input);              \
+        CHECK(result.loss == UNTOUCHED, "%s: a result was written", want.input);                                   \
     } while (0)
 
 int main(int argc, char **argv) {

@@ -1,5 +1,5 @@
 /*
- * The golden cases through the functions of the loss, in both precisions.
+ * The golden cases through mode_evaluate, in both precisions.
  * Usage: test_golden FILE, where golden_to_text.py has written FILE.
  */
 #include <math.h>
@@ -31,42 +31,22 @@ static float *floats(const double *values, size_t n) {
     return out;
 }
 
-/* Through the general functions, which take every case. */
 static void check_events(const golden_case *c, const mode_events *in_double, const mode_events *in_float) {
-    double loss = 0, *grad = calloc(c->n, sizeof *grad);
+    mode_result found = {0};
+    double *grad = calloc(c->n, sizeof *grad);
     float *single = calloc(c->n, sizeof *single);
     int status;
     if (!grad || !single) abort();
-    status = mode_events_loss_f64(&c->options, in_double, &loss, grad);
-    compare(c, status, loss, grad, double_tolerance);
-    status = mode_events_loss_f64(&c->options, in_double, &loss, NULL);
-    compare(c, status, loss, NULL, double_tolerance);
+    status = mode_evaluate_f64(&c->options, in_double, &found, grad, NULL);
+    compare(c, status, found.loss, grad, double_tolerance);
+    status = mode_evaluate_f64(&c->options, in_double, &found, NULL, NULL);
+    compare(c, status, found.loss, NULL, double_tolerance);
 
-    status = mode_events_loss_f32(&c->options, in_float, &loss, single);
+    status = mode_evaluate_f32(&c->options, in_float, &found, single, NULL);
     for (size_t i = 0; i < c->n; i++) grad[i] = single[i];
-    compare(c, status, loss, grad, float_tolerance);
-    status = mode_events_loss_f32(&c->options, in_float, &loss, NULL);
-    compare(c, status, loss, NULL, float_tolerance);
-    free(grad);
-    free(single);
-}
-
-/* Through the functions of one variable without categories. */
-static void check_arrays(const golden_case *c, const float *score, const float *mass, const float *weight) {
-    double loss = 0, *grad = calloc(c->n, sizeof *grad);
-    float *single = calloc(c->n, sizeof *single);
-    int status;
-    if (!grad || !single) abort();
-    status = mode_loss_grad_f64(&c->options, c->n, c->score, c->mass[0], c->weight, c->label, MODE_LABEL_INT32, &loss, grad);
-    compare(c, status, loss, grad, double_tolerance);
-    status = mode_loss_f64(&c->options, c->n, c->score, c->mass[0], c->weight, c->label, MODE_LABEL_INT32, &loss);
-    compare(c, status, loss, NULL, double_tolerance);
-
-    status = mode_loss_grad_f32(&c->options, c->n, score, mass, weight, c->label, MODE_LABEL_INT32, &loss, single);
-    for (size_t i = 0; i < c->n; i++) grad[i] = single[i];
-    compare(c, status, loss, grad, float_tolerance);
-    status = mode_loss_f32(&c->options, c->n, score, mass, weight, c->label, MODE_LABEL_INT32, &loss);
-    compare(c, status, loss, NULL, float_tolerance);
+    compare(c, status, found.loss, grad, float_tolerance);
+    status = mode_evaluate_f32(&c->options, in_float, &found, NULL, NULL);
+    compare(c, status, found.loss, NULL, float_tolerance);
     free(grad);
     free(single);
 }
@@ -79,10 +59,12 @@ static void check_case(const golden_case *c) {
         in_double[k] = c->mass[k];
         in_float[k] = mass[k] = floats(c->mass[k], c->n);
     }
-    doubles = events_of(c, c->score, in_double, c->weight);
-    singles = events_of(c, score, in_float, weight);
-    check_events(c, &doubles, &singles);
-    if (c->n_mass == 1 && !c->category) check_arrays(c, score, mass[0], weight);
+    for (int alone = !c->options.unbiased; alone < 2; alone++) { /* the bias needs bins of several events, as unbiased does */
+        doubles = events_of(c, c->score, in_double, c->weight);
+        singles = events_of(c, score, in_float, weight);
+        doubles.loss_alone = singles.loss_alone = alone;
+        check_events(c, &doubles, &singles);
+    }
     for (size_t k = 0; k < c->n_mass; k++) free(mass[k]);
     free(score);
     free(weight);

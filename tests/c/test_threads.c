@@ -30,11 +30,12 @@ static void *work_small(void *argument) {
     snprintf(part, sizeof part, "order = %d", 100 + j->index);
     for (int round = 0; round < 200; round++) {
         call c = good(), bad = good();
+        mode_result found;
         c.options.order = j->index;
         c.options.moments = MODE_MOMENTS_QUADRATURE;
         bad.options.order = 100 + j->index;
         if (mode_options_check(&bad.options) != MODE_ERROR_OPTION) j->wrong_messages++;
-        if (mode_loss_f64(&c.options, N, c.score, c.mass, c.weight, c.label, MODE_LABEL_INT32, &j->got)) j->got = NAN;
+        j->got = evaluate(&c, &found, NULL) ? NAN : found.loss;
         if (!strstr(mode_last_error(), part)) j->wrong_messages++;
     }
     return NULL;
@@ -73,8 +74,20 @@ typedef struct {
 } large_job;
 
 static void compute(const mode_options *o, double *loss, double *grad, double *loss_f, float *grad_f) {
-    if (mode_loss_grad_f64(o, LARGE, score, mass, NULL, NULL, 0, loss, grad)) *loss = NAN;
-    if (mode_loss_grad_f32(o, LARGE, score_f, mass_f, NULL, NULL, 0, loss_f, grad_f)) *loss_f = NAN;
+    const void *masses[] = {mass}, *masses_f[] = {mass_f};
+    mode_result found = {NAN, NAN, NAN}, found_f = found;
+    mode_events e;
+    mode_events_init(&e, sizeof e);
+    e.n = LARGE;
+    e.n_mass = 1;
+    e.score = score;
+    e.mass = masses;
+    mode_evaluate_f64(o, &e, &found, grad, NULL);
+    e.score = score_f;
+    e.mass = masses_f;
+    mode_evaluate_f32(o, &e, &found_f, grad_f, NULL);
+    *loss = found.loss;
+    *loss_f = found_f.loss;
 }
 
 static void *work_large(void *argument) {
@@ -129,24 +142,24 @@ static void test_large_calls(void) {
 
 static int in_child(void) {
     call c = good();
-    double d = -7, grad[N];
-    float f[N] = {0}, single[N];
+    single s;
+    const mode_events e = events_of(&c);
+    mode_result found = {-7, -7, -7};
     size_t count;
     int threads;
     mode_options o;
     const int want = MODE_ERROR_FORKED, before = failures;
+    set_single(&s, &c);
     expect("init", mode_options_init(&o, sizeof o), want, "fork()|spawn");
     expect("check", mode_options_check(NULL), want, "fork()");
-    expect("f32", mode_loss_f32(NULL, N, f, f, NULL, NULL, 0, &d), want, "fork()");
-    expect("f64", mode_loss_f64(NULL, N, c.score, c.mass, NULL, NULL, 0, &d), want, "fork()");
-    expect("grad f32", mode_loss_grad_f32(NULL, N, f, f, NULL, NULL, 0, &d, single), want, "fork()");
-    expect("grad f64", mode_loss_grad_f64(NULL, N, c.score, c.mass, NULL, NULL, 0, &d, grad), want, "fork()");
+    expect("f32", mode_evaluate_f32(NULL, &s.events, &found, NULL, NULL), want, "fork()");
+    expect("f64", mode_evaluate_f64(NULL, &e, &found, NULL, NULL), want, "fork()");
     CHECK(mode_option_count() == 0, "options in the child");
-    expect("edges", mode_edges_f64(NULL, N, c.mass, NULL, NULL, 0, 0, NULL, &count), want, "fork()");
-    expect("moments", mode_moments_f64(NULL, N, c.score, c.mass, NULL, NULL, 0, 0, NULL, 4, NULL, NULL, NULL), want, "fork()");
+    expect("edges", mode_edges_f64(NULL, &e, 0, NULL, &count), want, "fork()");
+    expect("moments", mode_moments_f64(NULL, &e, 0, NULL, 4, NULL, NULL, NULL), want, "fork()");
     expect("set_threads", mode_set_threads(1), want, "fork()");
     expect("get_threads", mode_get_threads(&threads), want, "fork()");
-    CHECK(d == -7, "the loss was written");
+    CHECK(found.loss == -7, "the loss was written");
     CHECK(!strcmp(mode_version(), MODE_VERSION), "%s", mode_version());
     return failures - before;
 }

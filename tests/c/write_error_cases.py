@@ -48,7 +48,7 @@ def of_c(case):
     """A line that spoils a call in C; what is called is the last statement if it is a call."""
     *statements, last = case.input.split("; ")
     if not last.startswith("mode_"):
-        statements, last = [*statements, last], "mode_events_loss_f64(&options, &events, &loss, grad)"
+        statements, last = [*statements, last], "mode_evaluate_f64(&options, &events, &result, grad, NULL)"
     sentence = text(error_cases.filled(case.sentence))
     return f"    OF_C_CASE(({', '.join(statements) or '(void)0'}), {last}, MODE_ERROR_{case.kind}, {sentence});"
 

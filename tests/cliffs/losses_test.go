@@ -35,7 +35,7 @@ var losses = []loss{
 	{name: "flatness", change: func(c *core.Config) { *c = core.DefaultConfig(core.Flatness) }},
 	{name: "DisCo", change: func(c *core.Config) { *c = core.DefaultConfig(core.DisCo) }},
 	{name: "DisCo, weights, float64", weighted: true, change: func(c *core.Config) { *c = core.DefaultConfig(core.DisCo) }},
-	{name: "curvature", call: "LossGradHess", change: func(c *core.Config) { c.Order = 1 }},
+	{name: "curvature", call: "hess", change: func(c *core.Config) { c.Order = 1 }},
 	{name: "evaluate", call: "Evaluate", change: func(c *core.Config) { c.Order = 1 }},
 }
 
@@ -62,10 +62,11 @@ func callOf[T core.Float](name string, ev core.Events[T], cfg core.Config) func(
 	grad, hess := make([]T, len(ev.Score)), make([]T, len(ev.Score))
 	return func() (float64, error) {
 		switch name {
-		case "LossGradHess":
-			return core.LossGradHess(grad, hess, ev, cfg, core.DefaultSmoothing)
+		case "hess":
+			found, err := core.Evaluate(grad, hess, ev, cfg)
+			return found.Loss, err
 		case "Evaluate":
-			found, err := core.Evaluate(grad, ev, cfg)
+			found, err := core.Evaluate(grad, nil, ev, cfg)
 			return found.Loss, err
 		}
 		return core.LossAndGrad(grad, ev, cfg)

@@ -21,9 +21,11 @@ def sample(seed, n, dependent=True):
     return rng, rng.beta(2 + 3 * bend, 4 - 2 * bend), 50 - 60 * np.log(1 - 0.95 * x), x
 
 
-def bound(score, mass, smoothing=None, *, weight=None, label=None, category=None, **options):
-    """The bound for moves of ``smoothing``, as boosted trees ask for it; None: the default."""
-    return _evaluate.loss_grad_hess(check("mode", options), smoothing, score, mass, weight, label, category)[2]
+def bound(score, mass, smoothing=0, *, weight=None, label=None, category=None, **options):
+    """The bound for moves of ``smoothing``, as boosted trees ask for it; 0: the default."""
+    return _evaluate.evaluate(
+        check("mode", options), score, mass, weight, label, category, hess=True, smoothing=smoothing
+    ).hess
 
 
 def bent(score, mass, v, **options):
@@ -185,7 +187,7 @@ def test_what_is_not_wanted_is_none_and_changes_nothing_else():
     grid=st.sampled_from([1, 3, 20, 10**6]),
     order=st.integers(0, 2),
     factor=st.floats(1e-3, 1e3),
-    smoothing=st.sampled_from([None, 0.01, 0.3, 2.0]),
+    smoothing=st.sampled_from([0, 0.01, 0.3, 2.0]),
     score_range=st.sampled_from([(0, 1), None]),
 )
 @settings(deadline=None, max_examples=60)

@@ -19,7 +19,7 @@ namespace {
 
 const int N = 64;
 
-// Events that are accepted, and their loss by mode.h.
+// Events that are accepted.
 template <class T>
 struct events {
     std::vector<T> score, mass, weight;
@@ -33,13 +33,16 @@ struct events {
         weight[3] = T(-0.5);
         label[5] = 1;
     }
+
+    mode::events<T> all() const { return mode::events<T>(score, mass).weight(weight).label(label); }
+    mode::events<T> plain() const { return mode::events<T>(score, mass); }
 };
 
-int c_loss(const mode_options &c, const events<float> &e, double *loss, float *grad) {
-    return mode_loss_grad_f32(&c, N, e.score.data(), e.mass.data(), e.weight.data(), e.label.data(), MODE_LABEL_INT32, loss, grad);
+int c_evaluate(const mode_options &c, const mode_events &e, mode_result *result, float *grad, float *hess) {
+    return mode_evaluate_f32(&c, &e, result, grad, hess);
 }
-int c_loss(const mode_options &c, const events<double> &e, double *loss, double *grad) {
-    return mode_loss_grad_f64(&c, N, e.score.data(), e.mass.data(), e.weight.data(), e.label.data(), MODE_LABEL_INT32, loss, grad);
+int c_evaluate(const mode_options &c, const mode_events &e, mode_result *result, double *grad, double *hess) {
+    return mode_evaluate_f64(&c, &e, result, grad, hess);
 }
 
 mode::options four_bins() { return mode::options().bins(4); }
@@ -155,21 +158,24 @@ template <class T>
 void test_results_are_those_of_c() {
     const events<T> e;
     const mode::options options = four_bins().order(1);
-    double want = 0;
-    std::vector<T> want_grad(N), grad(N);
+    const mode::events<T> all = e.all();
+    mode_result want;
+    std::vector<T> want_grad(N), want_hess(N), grad(N), hess(N);
     mode::status status;
-    CHECK(!c_loss(options.to_c(), e, &want, want_grad.data()), "%s", mode_last_error());
-    const double loss = mode::loss(options, e.score, e.mass, e.weight, e.label, status);
-    CHECK(loss == want && status.ok(), "%.17g, want %.17g", loss, want);
-    const double again = mode::loss_and_grad(options, e.score, e.mass, e.weight, e.label, grad, status);
-    CHECK(again == want && grad == want_grad && status.ok(), "%.17g, want %.17g", again, want);
+    CHECK(!c_evaluate(options.to_c(), all.to_c(), &want, want_grad.data(), want_hess.data()), "%s", mode_last_error());
+    CHECK(mode::loss(options, all, {}, status) == want.loss && status.ok(), "%s", status.message());
+    CHECK(mode::loss(options, all, grad, status) == want.loss && grad == want_grad, "%s", status.message());
     CHECK(grad[5] == 0, "an event of another label: %g", static_cast<double>(grad[5]));
-#if MODE_EXCEPTIONS
-    const mode::result<T> both = mode::loss_and_grad(options, e.score, e.mass, e.weight, e.label);
-    CHECK(both.loss == want && both.grad == want_grad, "%.17g, want %.17g", both.loss, want);
     grad.assign(N, 0);
-    CHECK(mode::loss_and_grad(options, e.score, e.mass, e.weight, e.label, grad) == want && grad == want_grad, "grad");
-    CHECK(mode::loss(options, e.score, e.mass, e.weight, e.label) == want, "loss");
+    const mode_result found = mode::evaluate(options, all, grad, hess, status);
+    CHECK(found.loss == want.loss && found.bias == want.bias && found.events == want.events, "%s", status.message());
+    CHECK(grad == want_grad && hess == want_hess, "the derivatives");
+    hess.assign(N, 0);
+    CHECK(mode::evaluate(options, all, {}, hess, status).bias == want.bias && hess == want_hess, "%s", status.message());
+#if MODE_EXCEPTIONS
+    grad.assign(N, 0);
+    CHECK(mode::loss(options, all) == want.loss && mode::loss(options, all, grad) == want.loss && grad == want_grad, "loss");
+    CHECK(mode::evaluate(options, all).bias == want.bias, "evaluate");
 #endif
 }
 
@@ -177,23 +183,23 @@ void test_what_arrays_may_be() {
     const std::array<double, 4> score = {{0.1, 0.4, 0.3, 0.9}};
     std::vector<double> mass = {60, 70, 80, 90}, grad(4), other(4);
     const mode::options options = mode::options().bins(2);
+    typedef mode::events<double> events;
     mode::status status;
-    const double want = mode::loss_and_grad(options, score, mass, {}, {}, grad, status);
+    const double want = mode::loss(options, events(score, mass), grad, status);
     CHECK(status.ok() && std::isfinite(want), "%s", status.message());
     const double *p = score.data(), *m = mass.data();
     const int n = 4;
     const long long large = 4;
-    CHECK(mode::loss(options, {p, n}, {m, large}, {}, {}, status) == want, "%s", status.message());
-    CHECK(mode::loss(options, {p, mass.size()}, {m, 4u}, {}, {}, status) == want, "%s", status.message());
-    const double loss = mode::loss_and_grad(options, {p, 4}, {m, 4}, {}, {}, {other.data(), 4}, status);
-    CHECK(loss == want && other == grad, "%s", status.message());
+    CHECK(mode::loss(options, events({p, n}, {m, large}), {}, status) == want, "%s", status.message());
+    CHECK(mode::loss(options, events({p, mass.size()}, {m, 4u}), {}, status) == want, "%s", status.message());
+    CHECK(mode::loss(options, events({p, 4}, mass), {other.data(), 4}, status) == want && other == grad, "%s", status.message());
 #if __cplusplus >= 202002L
     other.assign(4, 0);
     const std::span<double> whole(other);
     const std::span<const double> scores(score), masses(mass);
-    CHECK(mode::loss_and_grad(options, scores, masses, {}, {}, whole, status) == want, "%s", status.message());
+    CHECK(mode::loss(options, events(scores, masses), whole, status) == want, "%s", status.message());
     CHECK(other == grad, "the gradient through std::span");
-    CHECK(mode::loss(options, std::span(mass).subspan(0, 3), masses, {}, {}, status) != want && !status.ok(), "length 3");
+    CHECK(mode::loss(options, events(std::span(mass).subspan(0, 3), masses), {}, status) != want && !status.ok(), "length 3");
 #endif
 }
 
@@ -204,84 +210,67 @@ void test_distance_correlation() {
     const mode::options disco = mode::options().loss(mode::loss_kind::disco).unbiased(true);
     std::vector<T> grad_x(N), grad_y(N), want_grad(N), three(3);
     mode::status status;
-    const double want = mode::loss_and_grad(disco, e.score, e.mass, e.weight, {}, want_grad, status);
-    CHECK(mode::distance_correlation(e.mass, e.score, e.weight, true, grad_x, grad_y, status) == want && grad_y == want_grad, "%s", status.message());
+    const double want = mode::loss(disco, e.plain().weight(e.weight), want_grad, status);
+    CHECK(mode::distance_correlation<T>(e.mass, e.score, e.weight, true, grad_x, grad_y, status) == want && grad_y == want_grad, "%s", status.message());
     CHECK(*std::max_element(grad_x.begin(), grad_x.end()) > 0, "grad_x");
-    CHECK(mode::distance_correlation(e.mass, e.score, e.weight, true, {}, {}, status) == want, "%s", status.message());
-    CHECK(std::isnan(mode::distance_correlation(e.mass, three, e.weight, true, {}, {}, status)), "a short y");
+    CHECK(mode::distance_correlation<T>(e.mass, e.score, e.weight, true, {}, {}, status) == want, "%s", status.message());
+    CHECK(std::isnan(mode::distance_correlation<T>(e.mass, three, e.weight, true, {}, {}, status)), "a short y");
     expect(status, MODE_ERROR_ARGUMENT, "y has length 3, but x has length 64");
-    CHECK(std::isnan(mode::distance_correlation(e.mass, e.score, e.weight, true, three, {}, status)), "a short gradient");
+    CHECK(std::isnan(mode::distance_correlation<T>(e.mass, e.score, e.weight, true, three, {}, status)), "a short gradient");
     expect(status, MODE_ERROR_ARGUMENT, "grad_x has length 3, but x has length 64");
 #if MODE_EXCEPTIONS
-    CHECK(mode::distance_correlation(mode::view<const T>(e.mass), mode::view<const T>(e.score), mode::view<const T>(e.weight), true) == want, "the form that throws");
+    CHECK(mode::distance_correlation<T>(e.mass, e.score, e.weight, true) == want, "the form that throws");
 #endif
 }
 
-// The events of one variable give what their arrays give; those of several are compared in length.
+template <class T>
+void test_direction() {
+    const events<T> e;
+    const mode::options options = four_bins().order(1);
+    const mode::events<T> all = e.all();
+    mode::status status;
+    std::vector<T> push(N), half(N / 2);
+    std::vector<double> residual(mode_direction_size(1, 1));
+    mode_steering steering = mode::steering();
+    const mode_pushed pushed = mode::direction(options, all, steering, push, residual, status);
+    CHECK(status.ok() && pushed.bias > 0 && pushed.moved > 0 && pushed.norm > 0, "direction: %s", status.message());
+    steering.batch = N / 2;
+    CHECK(mode::direction(options, all, steering, half, {}, status).norm == pushed.norm && status.ok(), "%s", status.message());
+    CHECK(std::equal(half.begin(), half.end(), push.begin()), "the push of the first half");
+    mode::direction(options, all, steering, push, {}, status);
+    expect(status, MODE_ERROR_ARGUMENT, "push must have as many elements as the batch has events");
+    steering.batch = 0;
+    residual.pop_back();
+    mode::direction(options, all, steering, push, residual, status);
+    expect(status, MODE_ERROR_ARGUMENT, "residual must have mode_direction_size(variables, labels) elements");
+}
+
+// Events of several variables, each compared in length.
 template <class T>
 void test_events() {
     const events<T> e;
     const mode::options options = four_bins().order(1);
-    std::vector<T> grad(N), want_grad(N);
     std::vector<std::int64_t> category(N, 3), short_category(3);
     const std::vector<T> three(3), *const mass = &e.mass;
     mode::status status;
-    const double want = mode::loss_and_grad(options, e.score, e.mass, e.weight, e.label, want_grad, status);
-    const mode::events<T> same = mode::events<T>(e.score, e.mass).weight(e.weight).label(e.label);
-    CHECK(mode::loss_and_grad(options, same, grad, status) == want && grad == want_grad, "%s", status.message());
-    grad.assign(grad.size(), 0);
-    const mode_result result = mode::evaluate(options, same, grad, status);
-    CHECK(status.ok() && result.loss == want && grad == want_grad, "evaluate: %s", status.message());
-    CHECK(mode::evaluate(options, same, mode::view<T>(), status).bias == result.bias && result.bias > 0, "bias %g", result.bias);
-    std::vector<T> push(N), half(N / 2);
-    std::vector<double> residual(mode_direction_size(1, 1));
-    mode_steering steering = mode::steering();
-    const mode_pushed pushed = mode::direction(options, same, steering, push, residual, status);
-    CHECK(status.ok() && pushed.bias == result.bias && pushed.moved > 0 && pushed.norm > 0, "direction: %s", status.message());
-    steering.batch = N / 2;
-    CHECK(mode::direction(options, same, steering, half, {}, status).norm == pushed.norm && status.ok(), "%s", status.message());
-    CHECK(std::equal(half.begin(), half.end(), push.begin()), "the push of the first half");
-    mode::direction(options, same, steering, push, {}, status);
-    expect(status, MODE_ERROR_ARGUMENT, "push must have as many elements as the batch has events");
-    std::vector<T> hess(N), short_hess(3);
-    grad.assign(grad.size(), 0);
-    CHECK(mode::loss_grad_hess(options, same, 0.1, grad, hess, status) == want && grad == want_grad, "%s", status.message());
-    CHECK(*std::min_element(hess.begin(), hess.end()) == 0 && *std::max_element(hess.begin(), hess.end()) > 0, "hess");
-    std::vector<T> alone(N);
-    CHECK(mode::loss_grad_hess(options, same, 0.1, mode::view<T>(), alone, status) == want && alone == hess, "%s", status.message());
-    CHECK(std::isnan(mode::loss_grad_hess(options, same, 0.1, grad, short_hess, status)), "a short hess");
-    expect(status, MODE_ERROR_ARGUMENT, "hess has length 3, but score has length 64");
-    mode::loss_grad_hess(options, same, -2, grad, hess, status);
-    expect(status, MODE_ERROR_OPTION, "smoothing = -2: must be finite and above 0");
-#if MODE_EXCEPTIONS
-    CHECK(mode::loss_grad_hess(options, same, 0.1, grad, alone) == want && alone == hess, "the form that throws");
-#endif
-    CHECK(mode::loss(options, same, status) == want, "%s", status.message());
-    CHECK(mode::loss(options, mode::events<T>(e.score, {*mass}).weight(e.weight).label(e.label), status) == want, "%s", status.message());
-    CHECK(mode::loss(options, mode::events<T>(e.score, {mass->data(), N}).weight(e.weight).label(e.label), status) == want, "%s", status.message());
+    const double want = mode::loss(options, e.plain(), {}, status);
+    CHECK(mode::loss(options, mode::events<T>(e.score, {*mass}), {}, status) == want, "%s", status.message());
+    CHECK(mode::loss(options, mode::events<T>(e.score, {mass->data(), N}), {}, status) == want, "%s", status.message());
 
     const mode_events c = mode::events<T>(e.score, {*mass, e.score, three}).category(category).to_c();
     CHECK(c.struct_size == sizeof c && c.n == N && c.n_mass == 3 && c.category == category.data(), "%zu masses", c.n_mass);
     CHECK(c.category_type == MODE_LABEL_INT64 && !c.weight && !c.label, "%d", c.category_type);
 
-    mode::loss(options, mode::events<T>(e.score, {e.mass, three}), status);
+    mode::loss(options, mode::events<T>(e.score, {e.mass, three}), {}, status);
     expect(status, MODE_ERROR_ARGUMENT, "mass[1] has length 3, but score has length 64");
-    mode::loss(options, mode::events<T>(e.score, e.mass).category(short_category), status);
+    mode::loss(options, e.plain().category(short_category), {}, status);
     expect(status, MODE_ERROR_ARGUMENT, "category has length 3, but score has length 64");
-    mode::loss(options, mode::events<T>(e.score, e.mass).category(e.weight), status);
+    mode::loss(options, e.plain().category(e.weight), {}, status);
     CHECK(status.code() == MODE_ERROR_ARGUMENT, "categories are integers: %s", status.message());
-    mode::loss(options, mode::events<T>(e.score, {e.mass, e.mass, e.mass, e.mass}), status);
+    mode::loss(options, mode::events<T>(e.score, {e.mass, e.mass, e.mass, e.mass}), {}, status);
     expect(status, MODE_ERROR_ARGUMENT, "n_mass = 4: mass has 1 to 3 variables");
-    mode::loss_and_grad(options, same, {}, status);
-    expect(status, MODE_ERROR_ARGUMENT, "grad has length 0, but score has length 64");
-#if MODE_EXCEPTIONS
-    CHECK(mode::loss(options, same) == want, "loss");
-    CHECK(mode::loss_and_grad(options, same).grad == want_grad, "a new gradient");
-    CHECK(mode::loss_and_grad(options, same, grad) == want, "a given gradient");
-#endif
 }
 
-// An array that is not given is not an empty one.
 // Labels of every type: the label 0, and one that only looks like it in another type.
 template <class L>
 void test_labels(L other) {
@@ -295,12 +284,12 @@ void test_labels(L other) {
     const mode::options options = four_bins();
     mode::status status;
     std::vector<float> want(N), grad(N);
-    const double loss = mode::loss_and_grad(options, e.score, e.mass, {}, as_int, want, status);
+    const double loss = mode::loss(options, e.plain().label(as_int), want, status);
     CHECK(status.ok() && want[3] != 0 && want[1] == 0, "%s", status.message());
-    CHECK(mode::loss_and_grad(options, e.score, e.mass, {}, {label, N}, grad, status) == loss, "%s", status.message());
-    CHECK(grad == want, "the gradient");
-    const std::vector<double> edges = mode::edges(options, e.mass, {}, as_int, status);
-    CHECK(mode::edges(options, e.mass, {}, {label, N}, status) == edges && edges.size() == 5, "%s", status.message());
+    const mode::events<float> labelled = e.plain().label({label, N});
+    CHECK(mode::loss(options, labelled, grad, status) == loss && grad == want, "%s", status.message());
+    const std::vector<double> edges = mode::edges(options, e.plain().label(as_int), status);
+    CHECK(mode::edges(options, labelled, status) == edges && edges.size() == 5, "%s", status.message());
 }
 
 void test_labels_of_every_type() {
@@ -316,7 +305,7 @@ void test_labels_of_every_type() {
     const std::array<bool, 3> three = {{true, false, true}};
     const std::vector<double> four = {0.1, 0.2, 0.3, 0.4};
     mode::status status;
-    mode::loss(mode::options(), four, four, {}, three, status);
+    mode::loss(mode::options(), mode::events<double>(four, four).label(three), {}, status);
     expect(status, MODE_ERROR_ARGUMENT, "label has length 3, but score has length 4");
 }
 
@@ -326,19 +315,23 @@ static_assert(!std::is_convertible<std::vector<std::uint32_t>, mode::labels>::va
 static_assert(!std::is_convertible<std::vector<long double>, mode::labels>::value, "mode.h has no such type");
 static_assert(!std::is_convertible<std::vector<bool>, mode::labels>::value, "it holds bits, not numbers");
 
+// An array that is not given is not an empty one.
 void test_not_given_and_empty() {
     const events<float> e;
     const std::vector<float> none;
+    std::vector<float> no_grad;
     const std::vector<std::int32_t> no_label;
     mode::status status;
-    CHECK(std::isfinite(mode::loss(four_bins(), e.score, e.mass, {}, {}, status)) && status.ok(), "%s", status.message());
-    mode::loss(four_bins(), e.score, e.mass, none, {}, status);
+    CHECK(std::isfinite(mode::loss(four_bins(), e.plain().weight({}).label({}), {}, status)) && status.ok(), "%s", status.message());
+    mode::loss(four_bins(), e.plain().weight(none), {}, status);
     expect(status, MODE_ERROR_ARGUMENT, "weight has length 0, but score has length 64");
-    mode::loss(four_bins(), e.score, e.mass, {}, no_label, status);
+    mode::loss(four_bins(), e.plain().label(no_label), {}, status);
     expect(status, MODE_ERROR_ARGUMENT, "label has length 0, but score has length 64");
-    mode::loss(four_bins(), e.score, {}, {}, {}, status);
+    mode::loss(four_bins(), mode::events<float>(e.score, mode::view<const float>()), {}, status);
     expect(status, MODE_ERROR_ARGUMENT, "mass has length 0, but score has length 64");
-    mode::loss(four_bins(), none, none, {}, {}, status);
+    mode::loss(four_bins(), e.plain(), no_grad, status);
+    expect(status, MODE_ERROR_ARGUMENT, "grad has length 0, but score has length 64");
+    mode::loss(four_bins(), mode::events<float>(none, none), {}, status);
     CHECK(status.code() == MODE_ERROR_TOO_FEW, "%s", status.message());
 }
 
@@ -348,31 +341,28 @@ void test_not_given_and_empty() {
 template <class T>
 void test_lengths() {
     const events<T> e;
-    std::vector<T> grad(N);
+    std::vector<T> short_out(3);
     const std::vector<T> three(3);
     const std::vector<std::int32_t> three_labels(3);
     const mode::options o = four_bins();
-    const std::string of_score = " has length 3, but score has length 64", of_mass = " has length 3, but mass has length 64";
     mode::status s;
-    const auto expect_length = [&s](const std::string &message) { expect(s, MODE_ERROR_ARGUMENT, message); };
-
-    const double loss = mode::loss(o, e.score, three, e.weight, e.label, s);
-    CHECK(std::isnan(loss), "%g", loss);
-    expect_length("mass" + of_score);
-    mode::loss(o, e.score, e.mass, three, e.label, s), expect_length("weight" + of_score);
-    mode::loss(o, e.score, e.mass, e.weight, three_labels, s), expect_length("label" + of_score);
-    mode::loss(o, three, e.mass, e.weight, e.label, s), expect_length("mass has length 64, but score has length 3");
-    mode::loss_and_grad(o, e.score, three, e.weight, e.label, grad, s), expect_length("mass" + of_score);
-    mode::loss_and_grad(o, e.score, e.mass, three, e.label, grad, s), expect_length("weight" + of_score);
-    mode::loss_and_grad(o, e.score, e.mass, e.weight, three_labels, grad, s), expect_length("label" + of_score);
-    mode::loss_and_grad(o, e.score, e.mass, e.weight, e.label, {grad.data(), 3}, s), expect_length("grad" + of_score);
-    mode::loss_and_grad(o, e.score, e.mass, {}, {}, {}, s), expect_length("grad has length 0, but score has length 64");
-    CHECK(mode::edges(o, e.mass, {}, three_labels, s).empty(), "edges");
-    expect_length("label" + of_mass);
-    CHECK(mode::moments(o, e.score, three, e.weight, e.label, {}, s).edges.empty(), "moments");
-    expect_length("mass" + of_score);
-    mode::moments(o, e.score, e.mass, three, e.label, {}, s), expect_length("weight" + of_score);
-    mode::moments(o, e.score, e.mass, e.weight, three_labels, {}, s), expect_length("label" + of_score);
+    const struct {
+        mode::events<T> events;
+        const char *message;
+    } wrong[] = {{mode::events<T>(e.score, three), "mass has length 3, but score has length 64"},
+                 {e.plain().weight(three), "weight has length 3, but score has length 64"},
+                 {e.plain().label(three_labels), "label has length 3, but score has length 64"},
+                 {mode::events<T>(three, e.mass), "mass has length 64, but score has length 3"}};
+    for (const auto &one : wrong) {
+        CHECK(std::isnan(mode::loss(o, one.events, {}, s)), "a loss");
+        expect(s, MODE_ERROR_ARGUMENT, one.message);
+        CHECK(mode::edges(o, one.events, s).empty(), "edges");
+        expect(s, MODE_ERROR_ARGUMENT, one.message);
+        CHECK(mode::moments(o, one.events, {}, s).edges.empty(), "moments");
+        expect(s, MODE_ERROR_ARGUMENT, one.message);
+    }
+    mode::loss(o, e.plain(), short_out, s), expect(s, MODE_ERROR_ARGUMENT, "grad has length 3, but score has length 64");
+    mode::evaluate(o, e.plain(), {}, short_out, s), expect(s, MODE_ERROR_ARGUMENT, "hess has length 3, but score has length 64");
 }
 
 // Pointers that are NULL and lengths below 0: a message, and nothing is read.
@@ -381,36 +371,22 @@ void test_null_and_negative() {
     const events<T> e;
     const mode::view<const T> null(static_cast<const T *>(nullptr), N), negative(e.score.data(), -1);
     const mode::view<T> null_grad(static_cast<T *>(nullptr), N);
+    const double *const no_at = nullptr;
     const mode::options o = four_bins();
     const std::string is_null = " is NULL, but 64 elements are expected",
                       is_negative = " has length -1, but one call takes at most 4294967295 elements";
     mode::status s;
     const auto expect_argument = [&s](const std::string &message) { expect(s, MODE_ERROR_ARGUMENT, message); };
 
-    mode::loss(o, null, e.mass, {}, {}, s), expect_argument("score" + is_null);
-    mode::loss(o, e.score, null, {}, {}, s), expect_argument("mass" + is_null);
-    mode::loss(o, e.score, e.mass, null, {}, s), expect_argument("weight" + is_null);
-    mode::loss(o, e.score, e.mass, {}, {static_cast<const std::int32_t *>(nullptr), N}, s), expect_argument("label" + is_null);
-    mode::loss(o, negative, negative, {}, {}, s), expect_argument("score" + is_negative);
-    mode::loss(o, e.score, negative, {}, {}, s), expect_argument("mass has length -1, but score has length 64");
-    mode::loss_and_grad(o, e.score, e.mass, {}, {}, null_grad, s), expect_argument("grad" + is_null);
-    mode::edges(o, null, {}, {}, s), expect_argument("mass" + is_null);
-    mode::edges(o, negative, {}, {}, s), expect_argument("mass" + is_negative);
-    mode::moments(o, null, e.mass, {}, {}, {}, s), expect_argument("score" + is_null);
-    mode::moments(o, e.score, null, {}, {}, {}, s), expect_argument("mass" + is_null);
-    mode::moments(o, e.score, e.mass, null, {}, {}, s), expect_argument("weight" + is_null);
-    mode::moments(o, negative, negative, {}, {}, {}, s), expect_argument("score" + is_negative);
-    const double *const no_at = nullptr;
-    mode::moments(o, e.score, e.mass, {}, {}, {no_at, N}, s), expect_argument("at" + is_null);
-    mode::moments(o, e.score, e.mass, {}, {}, {no_at, -1}, s), expect_argument("at" + is_negative);
-#if MODE_EXCEPTIONS
-    try {
-        mode::loss_and_grad(o, negative, negative);
-        CHECK(false, "no exception");
-    } catch (const mode::error &error) {
-        CHECK(error.what() == "score" + is_negative, "%s", error.what());
-    }
-#endif
+    mode::loss(o, mode::events<T>(null, e.mass), {}, s), expect_argument("score" + is_null);
+    mode::loss(o, mode::events<T>(e.score, null), {}, s), expect_argument("mass" + is_null);
+    mode::loss(o, e.plain().weight(null), {}, s), expect_argument("weight" + is_null);
+    mode::loss(o, e.plain().label({static_cast<const std::int32_t *>(nullptr), N}), {}, s), expect_argument("label" + is_null);
+    mode::loss(o, mode::events<T>(negative, negative), {}, s), expect_argument("score" + is_negative);
+    mode::loss(o, mode::events<T>(e.score, negative), {}, s), expect_argument("mass has length -1, but score has length 64");
+    mode::loss(o, e.plain(), null_grad, s), expect_argument("grad" + is_null);
+    mode::moments(o, e.plain(), {no_at, N}, s), expect_argument("at" + is_null);
+    mode::moments(o, e.plain(), {no_at, -1}, s), expect_argument("at" + is_negative);
 }
 
 // A status tells of the call that was given it last, and of no other.
@@ -421,34 +397,24 @@ void test_status() {
     score[9] = std::nan("");
     mode::status status;
     CHECK(status.ok() && status.code() == MODE_OK && !*status.message(), "%s", status.message());
-    const double loss = mode::loss(four_bins(), score, e.mass, {}, {}, status);
+    const double loss = mode::loss(four_bins(), mode::events<double>(score, e.mass), {}, status);
     CHECK(std::isnan(loss), "%g", loss);
     expect(status, MODE_ERROR_NOT_FINITE, message);
     const mode::status copy = status;
     CHECK(mode_set_threads(-1) == MODE_ERROR_ARGUMENT, "an error of mode.h");
     expect(copy, MODE_ERROR_NOT_FINITE, message);
-    mode::loss(four_bins(), e.score, e.mass, {}, {}, status);
+    mode::loss(four_bins(), e.plain(), {}, status);
     CHECK(status.ok() && !*status.message(), "%s", status.message());
 }
-
-typedef mode::view<const float> floats;
-typedef mode::view<const double> doubles;
-typedef mode::view<const std::int32_t> labels;
 
 template <class T>
 T of() noexcept; // a value, for what is not evaluated
 
-static_assert(noexcept(mode::loss(of<const mode::options &>(), of<floats>(), of<floats>(), of<floats>(), of<labels>(),
+static_assert(noexcept(mode::loss(of<const mode::options &>(), of<const mode::events<float> &>(), of<mode::view<float>>(),
                                   of<mode::status &>())),
               "throws nothing");
-static_assert(noexcept(mode::loss(of<const mode::options &>(), of<doubles>(), of<doubles>(), of<doubles>(),
-                                  of<labels>(), of<mode::status &>())),
-              "throws nothing");
-static_assert(noexcept(mode::loss_and_grad(of<const mode::options &>(), of<floats>(), of<floats>(), of<floats>(),
-                                           of<labels>(), of<mode::view<float>>(), of<mode::status &>())),
-              "throws nothing");
-static_assert(noexcept(mode::loss_and_grad(of<const mode::options &>(), of<doubles>(), of<doubles>(), of<doubles>(),
-                                           of<labels>(), of<mode::view<double>>(), of<mode::status &>())),
+static_assert(noexcept(mode::evaluate(of<const mode::options &>(), of<const mode::events<double> &>(),
+                                      of<mode::view<double>>(), of<mode::view<double>>(), of<mode::status &>())),
               "throws nothing");
 static_assert(std::is_nothrow_move_constructible<mode::options>::value, "moves");
 static_assert(noexcept(mode::options()) && noexcept(of<const mode::options &>().check(of<mode::status &>())),
@@ -478,19 +444,20 @@ template <class T>
 void test_exceptions() {
     const events<T> e;
     const std::vector<double> at = {0.5};
-    std::vector<T> mass = e.mass, grad(N);
+    std::vector<T> grad(N), push(N);
     const mode::options o = mode::options().bins(65);
+    const mode::events<T> plain = e.plain();
     const std::string message =
         "too few events: 64 selected events cannot fill bins = 65 quantile bins: use fewer bins or larger batches";
     const int code = MODE_ERROR_TOO_FEW;
-    expect_error("loss", code, message, [&] { mode::loss(o, e.score, mass); });
-    expect_error("grad", code, message, [&] { mode::loss_and_grad(o, e.score, mass); });
-    expect_error("given grad", code, message, [&] { mode::loss_and_grad(o, e.score, mass, {}, {}, grad); });
-    expect_error("edges", code, message, [&] { mode::edges(o, mass); });
-    expect_error("moments", code, message, [&] { mode::moments(o, e.score, mass, {}, {}, at); });
-    mass.pop_back();
-    expect_error("length", MODE_ERROR_ARGUMENT, "mass has length 63, but score has length 64",
-                 [&] { mode::loss_and_grad(o, e.score, mass); });
+    expect_error("loss", code, message, [&] { mode::loss(o, plain); });
+    expect_error("grad", code, message, [&] { mode::loss(o, plain, grad); });
+    expect_error("evaluate", code, message, [&] { mode::evaluate(o, plain, grad); });
+    expect_error("direction", code, message, [&] { mode::direction(o, plain, mode::steering(), push); });
+    expect_error("edges", code, message, [&] { mode::edges(o, plain); });
+    expect_error("moments", code, message, [&] { mode::moments(o, plain, at); });
+    expect_error("length", MODE_ERROR_ARGUMENT, "mass has length 3, but score has length 64",
+                 [&] { mode::loss(o, mode::events<T>(e.score, std::vector<T>(3))); });
     expect_error("check", MODE_ERROR_OPTION, "bins = -1 must be at least 1", [] { mode::options().bins(-1).check(); });
     four_bins().check();
 }
@@ -507,42 +474,44 @@ void test_edges_and_moments() {
     const mode_options c = o.to_c();
     mode::status status;
 
-    const std::vector<double> edges = mode::edges(o, e.mass, e.weight, e.label, status);
+    const mode::events<T> all = e.all();
+    const mode::events<double> all_in_double = in_double.all();
+    const mode_events doubles = all_in_double.to_c();
+    const std::vector<double> edges = mode::edges(o, all, status);
     double want_edges[5];
     std::size_t n_edges = 0;
-    CHECK(!mode_edges_f64(&c, N, in_double.mass.data(), in_double.weight.data(), e.label.data(), MODE_LABEL_INT32, 5, want_edges, &n_edges), "%s", mode_last_error());
+    CHECK(!mode_edges_f64(&c, &doubles, 5, want_edges, &n_edges), "%s", mode_last_error());
     CHECK(status.ok() && edges == std::vector<double>(want_edges, want_edges + n_edges), "%s", status.message());
 
-    const mode::table found = mode::moments(o, e.score, e.mass, e.weight, e.label, at, status);
+    const mode::table found = mode::moments(o, all, at, status);
     double cdf[12], moments[6], bounded[6];
-    CHECK(!mode_moments_f64(&c, N, in_double.score.data(), in_double.mass.data(), in_double.weight.data(), e.label.data(), MODE_LABEL_INT32, 3,
-                        at.data(), 4, cdf, moments, bounded),
-          "%s", mode_last_error());
+    CHECK(!mode_moments_f64(&c, &doubles, 3, at.data(), 4, cdf, moments, bounded), "%s", mode_last_error());
     CHECK(status.ok() && found.edges == edges, "%s", status.message());
     CHECK(found.cdf == std::vector<double>(cdf, cdf + 12), "F_b");
     CHECK(found.moments == std::vector<double>(moments, moments + 6), "c_l");
     CHECK(found.bounded == std::vector<double>(bounded, bounded + 6) && found.bounded != found.moments, "c~_l");
 
     const std::vector<double> nan = {0.5, std::nan("")};
-    const mode::table failed = mode::moments(o, e.score, e.mass, {}, {}, nan, status);
+    const mode::table failed = mode::moments(o, e.plain(), nan, status);
     expect(status, MODE_ERROR_NOT_FINITE, "at[1] = NaN: must be a number");
     CHECK(failed.edges.empty() && failed.cdf.empty() && failed.moments.empty() && failed.bounded.empty(), "an empty table");
-    CHECK(mode::edges(mode::options().bins(65), e.mass, {}, {}, status).empty() && !status.ok(), "no edges");
+    CHECK(mode::edges(mode::options().bins(65), e.plain(), status).empty() && !status.ok(), "no edges");
 
-    const mode::table nowhere = mode::moments(o, e.score, e.mass, {}, {}, std::vector<double>(), status);
+    const mode::table nowhere = mode::moments(o, e.plain(), std::vector<double>(), status);
     CHECK(status.ok() && nowhere.edges.size() == 5 && nowhere.cdf.empty() && nowhere.moments.empty(), "no scores");
 #if MODE_EXCEPTIONS
-    CHECK(mode::edges(o, e.mass, e.weight, e.label) == edges, "edges");
-    CHECK(mode::moments(o, e.score, e.mass, e.weight, e.label, at).cdf == found.cdf, "moments");
+    CHECK(mode::edges(o, all) == edges, "edges");
+    CHECK(mode::moments(o, all, at).cdf == found.cdf, "moments");
 #endif
 }
 
 void test_fewer_and_given_edges() {
     mode::status status;
     const std::vector<double> few = {1, 1, 1, 2}, given = {1, 1.5, 1.75, 2, 3};
-    const std::vector<double> distinct = mode::edges(mode::options().bins(4), few, {}, {}, status);
+    const mode::events<double> events(few, few);
+    const std::vector<double> distinct = mode::edges(mode::options().bins(4), events, status);
     CHECK(status.ok() && distinct.size() < 5 && distinct.front() == 1 && distinct.back() == 2, "%zu edges", distinct.size());
-    CHECK(mode::edges(mode::options().bins(1).edges(given), few, {}, {}, status) == given, "%s", status.message());
+    CHECK(mode::edges(mode::options().bins(1).edges(given), events, status) == given, "%s", status.message());
 }
 
 // --------------------------------------------------------------------- fork
@@ -557,7 +526,7 @@ void test_fork() {
         alarm(limit);
         const int before = failures;
         mode::status status;
-        const double loss = mode::loss(mode::options().order(1), e.score, e.mass, {}, {}, status);
+        const double loss = mode::loss(mode::options().order(1), e.plain(), {}, status);
         CHECK(std::isnan(loss) && status.code() == MODE_ERROR_FORKED, "%d", status.code());
         CHECK(std::strstr(status.message(), "fork()"), "%s", status.message());
         _exit(failures != before);
@@ -577,6 +546,8 @@ int main() {
     test_results_are_those_of_c<double>();
     test_distance_correlation<float>();
     test_distance_correlation<double>();
+    test_direction<float>();
+    test_direction<double>();
     test_events<float>();
     test_events<double>();
     test_what_arrays_may_be();

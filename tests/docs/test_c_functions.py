@@ -35,7 +35,7 @@ def words_about(name):
 
 def test_there_are_functions():
     assert len(NAMES) == len(set(NAMES)) > 20
-    assert "mode_loss_f32" in NAMES
+    assert "mode_evaluate_f32" in NAMES
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -45,4 +45,4 @@ def test_a_function_has_words_and_is_called(name):
 
 
 def test_what_is_only_spoken_of_is_no_call():
-    assert "mode_loss_f32" not in code('/* mode_loss_f32(0) */ puts("mode_loss_f32("); // mode_loss_f32(1)\n')
+    assert "mode_evaluate_f32" not in code('/* mode_evaluate_f32(0) */ puts("mode_evaluate_f32("); // mode_evaluate_f32(1)\n')

@@ -723,7 +723,7 @@ FRONT_ARRAYS = [
     ),
 ]
 
-#: What only a program in C can get wrong; a case without a call is mode_events_loss_f64(&options, &events, &loss, grad).
+#: What only a program in C can get wrong; a case without a call is mode_evaluate_f64(&options, &events, &result, grad, NULL).
 C_CASES = [
     Case(
         "options.struct_size = 8",
@@ -816,54 +816,66 @@ C_CASES = [
         "OPTION",
         "order = 1 has no meaning for loss = flatness: leave it at its default",
     ),
-    Case("mode_events_loss_f64(&options, NULL, &loss, grad)", "ARGUMENT", "events is NULL"),
     Case(
-        "mode_events_loss_f64(&options, &events, NULL, grad)",
+        "options.n_edges = SIZE_MAX",
         "ARGUMENT",
-        "loss is NULL: there is nowhere to put the result",
+        "edges: 18446744073709551615 elements are more than the 4294967295 that one call can take",
     ),
     Case(
-        "mode_evaluate_f64(&options, &events, NULL, grad)",
+        "options.n_variables = SIZE_MAX; options.variables = variable; variable[0].struct_size = 0",
+        "ARGUMENT",
+        "n_variables = 18446744073709551615: a call can have 3 variables",
+    ),
+    Case(
+        "options.variables = variable; options.n_variables = 2; variable[1].bins = -2",
+        "OPTION",
+        "bins of variable 1 = -2 must be at least 1",
+    ),
+    Case(
+        "options.loss = MODE_LOSS_FLATNESS; options.unbiased = 1",
+        "OPTION",
+        "unbiased = true has no meaning for loss = flatness: leave it at its default",
+    ),
+    Case("mode_evaluate_f64(&options, NULL, &result, grad, NULL)", "ARGUMENT", "events is NULL"),
+    Case("mode_evaluate_f32(&options, NULL, &result, NULL, NULL)", "ARGUMENT", "events is NULL"),
+    Case(
+        "mode_evaluate_f64(&options, &events, NULL, grad, NULL)",
         "ARGUMENT",
         "result is NULL: there is nowhere to put the result",
     ),
     Case(
-        "options.loss = MODE_LOSS_DISCO; options.bins = 0; mode_evaluate_f64(&options, &events, &result, grad)",
-        "OPTION",
-        "loss = disco has no bias that can be told: it is of loss = mode alone",
-    ),
-    Case(
-        "options.loss = MODE_LOSS_DISCO; options.bins = 0; mode_loss_grad_hess_f64(&options, &events, 0.1, &loss, grad, NULL)",
+        "options.loss = MODE_LOSS_DISCO; options.bins = 0; mode_evaluate_f64(&options, &events, &result, NULL, grad)",
         "OPTION",
         "loss = disco has no bound on its curvature: it is of loss = mode alone",
     ),
+    Case("events.smoothing = -1", "OPTION", "smoothing = -1: must be finite and above 0"),
     Case(
-        "mode_loss_grad_hess_f64(&options, &events, NAN, &loss, grad, NULL)",
+        "options.loss = MODE_LOSS_FLATNESS; mode_direction_f64(&options, &events, &steering, &pushed, grad, NULL)",
         "OPTION",
-        "smoothing = NaN: must be finite and above 0",
+        "loss = flatness has no direction of a constraint: it is of loss = mode alone",
     ),
     Case(
-        "mode_loss_grad_hess_f64(&options, &events, 1e-200, &loss, NULL, grad)",
+        "options.score_range[0] = -INFINITY; options.score_range[1] = INFINITY; options.bins = 1; events.n = 2; score[0] = 1; score[1] = 1 + 0x1p-52; mode_evaluate_f64(&options, &events, &result, NULL, grad)",
         "OPTION",
-        "smoothing = 1e-200: that times the range 1 of the scores is less than the rounding error of scores of up to 0.9916666666666667: use a larger one",
+        "score is too coarse for hess: 0.0625 times the range 2.220446049250313e-16 of the scores is less than the rounding error of scores of up to 1.0000000000000002",
     ),
     Case(
-        "mode_edges_f64(&options, 60, mass, NULL, NULL, 0, 9, grad, NULL)",
+        "mode_edges_f64(&options, &events, 9, grad, NULL)",
         "ARGUMENT",
         "n_edges is NULL: there is nowhere to put the number of edges",
     ),
     Case(
-        "mode_edges_f64(&options, 60, mass, NULL, NULL, 0, 4, grad, &count)",
+        "mode_edges_f64(&options, &events, 4, grad, &count)",
         "ARGUMENT",
         "capacity = 4 is less than the 5 edges of the bins used",
     ),
     Case(
-        "mode_moments_f64(&options, 60, score, mass, NULL, NULL, 0, 1, score, 5, grad, NULL, NULL)",
+        "mode_moments_f64(&options, &events, 1, score, 5, grad, NULL, NULL)",
         "ARGUMENT",
         "n_bins = 5, but 4 bins are used: ask mode_edges_f32 or mode_edges_f64",
     ),
     Case(
-        "mode_moments_f64(&options, 60, score, mass, NULL, NULL, 0, 3, NULL, 4, grad, NULL, NULL)",
+        "mode_moments_f64(&options, &events, 3, NULL, 4, grad, NULL, NULL)",
         "ARGUMENT",
         "at is NULL, but 3 elements are expected",
     ),

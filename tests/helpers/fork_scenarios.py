@@ -179,32 +179,21 @@ def the_parents_library():
     evaluate(0)
     parents = _native.library()
     options = _native.default_options()
-    loss, count, threads = ctypes.c_double(-1), ctypes.c_size_t(), ctypes.c_int()
+    result, count, threads = _native.ModeResult(-1), ctypes.c_size_t(), ctypes.c_int()
     score, mass = batch(0)
-    s, m = score.ctypes.data, mass.ctypes.data
     single = score.astype(np.float32).ctypes.data
     out = np.zeros(N)
     o = out.ctypes.data
     pointer = ctypes.byref
-    events, single_events = _native.events(N, [m], score=s), _native.events(N, [single], score=single)
-    for name in ("mode_loss_f32", "mode_loss_f64"):
-        getattr(parents, name).argtypes = [*_native._events, _native._doubles]
+    events = _native.events(N, [mass.ctypes.data], score=score.ctypes.data)
     calls = {
         "mode_options_init": (options, ctypes.sizeof(options)),
         "mode_options_check": (options,),
-        "mode_loss_f32": (options, N, single, single, None, None, 0, pointer(loss)),
-        "mode_loss_f64": (options, N, s, m, None, None, 0, pointer(loss)),
-        "mode_loss_grad_f32": (options, N, single, single, None, None, 0, pointer(loss), o),
-        "mode_loss_grad_f64": (options, N, s, m, None, None, 0, pointer(loss), o),
-        "mode_events_loss_f32": (options, single_events, pointer(loss), o),
-        "mode_events_loss_f64": (options, events, pointer(loss), o),
-        "mode_evaluate_f32": (options, single_events, _native.ModeResult(), o),
-        "mode_evaluate_f64": (options, events, _native.ModeResult(), o),
-        "mode_loss_grad_hess_f32": (options, single_events, -1, pointer(loss), o, None),
-        "mode_loss_grad_hess_f64": (options, events, -1, pointer(loss), o, None),
+        "mode_evaluate_f32": (options, _native.events(N, [single], score=single), result, o, None),
+        "mode_evaluate_f64": (options, events, result, o, None),
         "mode_option_at": (0, _native._Row()),
-        "mode_edges_f64": (options, N, m, None, None, 0, N, o, pointer(count)),
-        "mode_moments_f64": (options, N, s, m, None, None, 0, 1, s, 32, o, None, None),
+        "mode_edges_f64": (options, events, N, o, pointer(count)),
+        "mode_moments_f64": (options, events, 1, score.ctypes.data, 32, o, None, None),
         "mode_set_threads": (1,),
         "mode_get_threads": (pointer(threads),),
     }
@@ -214,13 +203,13 @@ def the_parents_library():
             assert getattr(parents, name)(*arguments) == 8, name
             message = parents.mode_last_error().decode()
             assert "fork()" in message and "spawn" in message, message
-        assert loss.value == -1, "loss was written"
+        assert result.loss == -1, "the result was written"
         assert parents.mode_version().decode() == libmode.__version__
         assert parents.mode_abi_version() == _native.ABI_VERSION
 
     in_child(child)
     in_child(lambda: in_child(child))
-    assert parents.mode_loss_f64(*calls["mode_loss_f64"]) == 0
+    assert parents.mode_evaluate_f64(*calls["mode_evaluate_f64"]) == 0
 
 
 SCENARIOS = {

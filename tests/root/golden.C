@@ -14,14 +14,15 @@ int golden(const char *file_name) {
     golden_case c;
     while (read_case(file, &c)) {
         std::vector<double> grad(c.n);
-        double loss;
+        mode_result result;
         const void *masses[] = {c.mass[0], c.mass[1], c.mass[2]};
-        const mode_events events = events_of(&c, c.score, masses, c.weight);
-        if (mode_events_loss_f64(&c.options, &events, &loss, grad.data())) {
+        mode_events events = events_of(&c, c.score, masses, c.weight);
+        events.loss_alone = 1; // some have bins whose bias cannot be told
+        if (mode_evaluate_f64(&c.options, &events, &result, grad.data(), nullptr)) {
             fprintf(stderr, "%s: %s\n", c.name, mode_last_error());
             return 1;
         }
-        printf("case %.17g", loss);
+        printf("case %.17g", result.loss);
         for (double g : grad) printf(" %.17g", g);
         printf("\n");
         free_case(&c);

@@ -19,12 +19,19 @@ int losses() {
         mode_options options;
         mode_options_init(&options, sizeof options);
         options.loss = kind;
-        double loss;
-        if (mode_loss_grad_f64(&options, 1000, score.data(), mass.data(), nullptr, nullptr, 0, &loss, grad.data())) {
+        const void *masses[] = {mass.data()};
+        mode_events events;
+        mode_events_init(&events, sizeof events);
+        events.n = 1000;
+        events.score = score.data();
+        events.mass = masses;
+        events.n_mass = 1;
+        mode_result result;
+        if (mode_evaluate_f64(&options, &events, &result, grad.data(), nullptr)) {
             fprintf(stderr, "%s: %s\n", names[kind], mode_last_error());
             return 1;
         }
-        printf("%s %.17g\n", names[kind], loss);
+        printf("%s %.17g\n", names[kind], result.loss);
     }
     return 0;
 }

@@ -98,8 +98,8 @@ func halfWindow(rs *order.Records, limits limits, smoothing float64) (float64, e
 	half := smoothing * (width / 2)
 	largest := max(math.Abs(rs.Score(0)), math.Abs(rs.Score(last)))
 	if !(half > 0) || largest+half == largest {
-		return 0, errs.Of(errs.ErrOption, "smoothing = %v: that times the range %v of the scores is less than the rounding error of scores of up to %v: "+
-			"use a larger one", smoothing, width, largest)
+		return 0, errs.Of(errs.ErrOption, "score is too coarse for hess: %v times the range %v of the scores is less than the rounding error of scores of up to %v",
+			smoothing, width, largest)
 	}
 	return half, nil
 }

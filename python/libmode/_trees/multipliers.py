@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from .._arrays import read
 from .._constraint import positive, sigmoid
-from .._evaluate import evaluate, loss_grad_hess
+from .._evaluate import evaluate
 from .._front import Events, events_of
 from .._options import check
 from .._plain import flag
@@ -134,8 +134,9 @@ class Boosting:
             grad *= self.weight
             hess *= self._size
         events = self._taking_part._replace(score=score)
-        self.loss, seen, bound = loss_grad_hess(self._options, None, *events)
-        curve = bound * first**2
+        found = evaluate(self._options, *events, hess=True, loss_alone=True)
+        self.loss, seen = found.loss, found.grad
+        curve = found.hess * first**2
         if self._settings.strength is not None:
             scale = self._settings.strength * self.total
             force = scale * seen
@@ -151,7 +152,9 @@ class Boosting:
         """The bound of the curvature for moves of the size of what is left of the scores, which is little where MoDe is
         strong: by that for larger moves alone the scores would jump to and fro around their mean."""
         size = float(events.score.std(dtype=float)) * _SMALL
-        return loss_grad_hess(self._options, size, *events)[2] if size > _LEAST_MOVE else 0.0
+        if size <= _LEAST_MOVE:
+            return 0.0
+        return evaluate(self._options, *events, grad=False, hess=True, loss_alone=True, smoothing=size).hess
 
     def _force(
         self, of_classifier: float, curve: NDArray[Any], seen: NDArray[Any], events: Events

@@ -73,32 +73,26 @@ def compute(
     Tensors are of shape (n,), and mass also (n, d) for d variables, on any device: the core
     runs on the CPU. Both results are float64 for float64 scores and float32 otherwise.
     """
-    arrays, checked = _arrays(score, mass, weight, label, category, options)
-    kind = arrays.score.dtype
-    grad = torch.empty_like(arrays.score)
-    try:
-        loss = _native.loss_grad(
-            checked, kind is torch.float64, grad.shape[0], _for_core(arrays), grad.data_ptr(), held=(arrays, grad)
-        )
-    except _native.BatchError as error:
-        raise with_labels(error, None if label is None else as_numpy(label), checked) from None
-    _look(checked, arrays)
-    kind = result_type(score)
-    return torch.scalar_tensor(loss, dtype=kind, device=score.device), back_to(score.device, kind, grad)
+    result, grad = evaluate(Events(score, mass, weight, label, category), options, loss_alone=True)
+    return torch.scalar_tensor(result.loss, dtype=result_type(score), device=score.device), grad
 
 
-def evaluate(events: Events, options: str) -> tuple[_native.ModeResult, Tensor]:
+def evaluate(events: Events, options: str, loss_alone: bool = False) -> tuple[_native.ModeResult, Tensor]:
     """The result of the core, and the gradient as :func:`compute` returns it, of the same tensors."""
     arrays, checked = _arrays(*events, options)
     score, grad = arrays.score, torch.empty_like(arrays.score)
     try:
         result = _native.evaluate(
-            checked, score.dtype is torch.float64, len(score), _in_struct(arrays), grad.data_ptr(), held=(arrays, grad)
+            checked.struct,
+            _for_core(arrays, loss_alone),
+            score.dtype is torch.float64,
+            grad.data_ptr(),
+            held=(arrays, grad),
         )
     except _native.BatchError as error:
         raise with_labels(error, None if events.label is None else as_numpy(events.label), checked) from None
-    _look(checked, arrays)
-    return result, grad.to(events.score.device, result_type(events.score))
+    look(checked, arrays.mass.numpy(), None if arrays.label is None else arrays.label.numpy())
+    return result, back_to(events.score.device, result_type(events.score), grad)
 
 
 def _arrays(
@@ -120,10 +114,6 @@ def _arrays(
     return arrays, checked
 
 
-def _look(options: Options, arrays: Events) -> None:
-    look(options, arrays.mass.numpy(), None if arrays.label is None else arrays.label.numpy())
-
-
 def _whole(tensor: Tensor, otherwise: torch.dtype) -> torch.dtype:
     """The type in which the core reads labels or categories."""
     return tensor.dtype if tensor.dtype in _LABEL_TYPES else otherwise
@@ -138,17 +128,8 @@ def _ready(name: str, tensor: Tensor, kind: torch.dtype) -> Tensor:
     return tensor.detach().to("cpu", kind).contiguous()
 
 
-def _for_core(events: Events) -> tuple[int | None, ...] | _native.ModeEvents:
-    """The tensors that are ready, as :func:`libmode._native.loss_grad` takes them."""
-    _, mass, _, label, category = events
-    label_type = 0 if label is None else _LABEL_TYPES[label.dtype]
-    if mass.ndim == 1 and category is None:
-        return *(None if tensor is None else tensor.data_ptr() for tensor in events[:4]), label_type
-    return _in_struct(events)
-
-
-def _in_struct(events: Events) -> _native.ModeEvents:
-    """The tensors that are ready, as :func:`libmode._native.evaluate` takes them."""
+def _for_core(events: Events, loss_alone: bool) -> _native.ModeEvents:
+    """The tensors that are ready, as the library takes them."""
     score, mass, weight, label, category = events
     return _native.events(
         score.shape[0],
@@ -159,6 +140,7 @@ def _in_struct(events: Events) -> _native.ModeEvents:
         label_type=0 if label is None else _LABEL_TYPES[label.dtype],
         category=None if category is None else category.data_ptr(),
         category_type=0 if category is None else _LABEL_TYPES[category.dtype],
+        loss_alone=loss_alone,
     )
 
 
