@@ -45,7 +45,7 @@ double loss_and_grad(const mode_options &options, size_t n, const float *score, 
 
 
 def loss_and_grad(n: int, *arrays: Any) -> float:
-    """The loss of n events: arrays are score, mass, weight, label and the gradient, NumPy's or data() of std::vector."""
+    """The loss of n events: arrays are score, mass, weight, label and gradient, NumPy's or data() of std::vector."""
     return float(ROOT.loss_and_grad(options, n, *arrays))
 
 

@@ -39,7 +39,8 @@ class SkipsBadBatches:
 
     def _succeed(self) -> None:
         """Takes note of a batch that has a loss."""
-        self._in_a_row, self._most_in_a_row = 0, _LATER
+        if self._in_a_row or self._most_in_a_row != _LATER:  # what an nn.Module takes long to set
+            self._in_a_row, self._most_in_a_row = 0, _LATER
 
     def _skip(self, error: BatchError) -> None:
         """Counts a bad batch and warns at the first one, or raises ``error`` with advice.

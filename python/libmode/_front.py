@@ -110,12 +110,17 @@ def takes_events(function: Callable[P, R]) -> Callable[P, R]:
 
     @wraps(function)
     def checked(*args: P.args, **kwargs: P.kwargs) -> R:
-        for name in NOT_WEIGHT:
-            if name in kwargs:
-                raise TypeError(f"unknown argument {name!r} of {function.__qualname__}: did you mean weight?")
-        if any(_index(value) is not None for value in (*args, *kwargs.values())):
-            given = inspect.signature(function).bind(*args, **kwargs).arguments
-            of_one_index({name: given[name] for name in _OF_EVENTS if name in given})
+        if kwargs:
+            for name in NOT_WEIGHT:
+                if name in kwargs:
+                    raise TypeError(f"unknown argument {name!r} of {function.__qualname__}: did you mean weight?")
+        for value in (*args, *kwargs.values()):
+            if hasattr(
+                type(value), "loc"
+            ):  # of pandas; without a call, since small batches are counted in microseconds
+                given = inspect.signature(function).bind(*args, **kwargs).arguments
+                of_one_index({name: given[name] for name in _OF_EVENTS if name in given})
+                break
         return function(*args, **kwargs)
 
     return checked

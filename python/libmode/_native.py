@@ -396,7 +396,12 @@ def evaluate(
     """
     loaded, result = _library or library(), ModeResult()
     function = loaded.mode_evaluate_f64 if double else loaded.mode_evaluate_f32
-    _call(loaded, options, events.n, held, function, events, result, grad, hess)
+    if events.n < LARGE:
+        warned = _outcome(loaded, function, options, events, result, grad, hess)
+    else:
+        warned = interruptible(partial(_outcome, loaded, function, options, events, result, grad, hess), *held)
+    if warned:
+        _warn(options, warned)
     return result
 
 
@@ -412,21 +417,11 @@ def direction(
     """Where a constraint pushes the events of a batch, as mode.h describes it."""
     loaded, found = library(), ModePushed()
     function = loaded.mode_direction_f64 if double else loaded.mode_direction_f32
-    _call(loaded, options, events.n, held, function, events, steering, found, push, residual)
+    call = partial(_outcome, loaded, function, options, events, steering, found, push, residual)
+    warned = call() if events.n < LARGE else interruptible(call, *held)
+    if warned:
+        _warn(options, warned)
     return found
-
-
-def _call(
-    loaded: ctypes.CDLL, options: ModeOptions, n: int, held: tuple[object, ...], function: Any, *arguments: Any
-) -> None:
-    """Calls a function of n events, and warns if it does, once for the options."""
-    if n < LARGE:
-        warned = _outcome(loaded, function, options, *arguments)
-    else:
-        warned = interruptible(partial(_outcome, loaded, function, options, *arguments), *held)
-    if warned and not options.warned:
-        options.warned = True
-        warnings.warn(warned.decode(), RuntimeWarning, stacklevel=level_of_the_user())
 
 
 def _outcome(loaded: ctypes.CDLL, function: Any, *arguments: Any) -> bytes:
@@ -436,6 +431,13 @@ def _outcome(loaded: ctypes.CDLL, function: Any, *arguments: Any) -> bytes:
         _check(loaded, status)
     warned: bytes = loaded.mode_last_warning()
     return warned
+
+
+def _warn(options: ModeOptions, warned: bytes) -> None:
+    """Gives the warning of a call, once for the options."""
+    if not options.warned:
+        options.warned = True
+        warnings.warn(warned.decode(), RuntimeWarning, stacklevel=level_of_the_user())
 
 
 def direction_size(variables: int, labels: int) -> int:

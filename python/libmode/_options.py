@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import json
 import math
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
@@ -34,6 +35,8 @@ class Options:
 
     def __init__(self, loss: Loss, **options: Any) -> None:
         self.loss, self._given = loss, options
+        self.text = json.dumps([loss, options])
+        """The options as text, for operators that take no object: :func:`of_text`."""
         options = _implied(_implied(options, "edges", binning="edges"), "knots", basis="bspline")
         labels = options.get("background_label", 0)
         self.labels: tuple[int, ...] = (labels,) if isinstance(labels, int) else tuple(labels)
@@ -45,12 +48,19 @@ class Options:
         self._set_variables()
         _native.check_options(self.struct)
         self._exact = all(exact(*ends) for name in _LIMITS for ends in _ends(self._given.get(name)))
+        self.fit_all = self._exact and not self._each
+        """Whether these are the options for events of one variable and of any type, see :meth:`for_events`."""
         self._rounded: dict[tuple[Any, Any], Options] = {}
-        self.warned = False  # of what a call with them has warned
         self.calls, self.far_masses_said = 0, False  # of libmode._far_masses
 
-    def __reduce__(self) -> Any:
-        return check, (self.loss, self._given)  # the struct has pointers, which cannot be copied
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Options) and self.text == other.text
+
+    def __hash__(self) -> int:
+        return hash(self.text)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return of_text, (self.text,)
 
     @property
     def score_range(self) -> tuple[float, float] | None:
@@ -199,6 +209,17 @@ _cached = lru_cache(maxsize=256)(Options)
 def check(loss: Loss, options: Mapping[str, Any]) -> Options:
     """``Options`` of what a user gives, from a cache."""
     return _cached(loss, **plain(loss, options))
+
+
+@lru_cache(maxsize=256)
+def of_text(text: str) -> Options:
+    """The options whose ``text`` this is."""
+    loss, options = json.loads(text)
+    return _cached(loss, **{name: _tupled(value) for name, value in options.items()})
+
+
+def _tupled(value: Any) -> Any:
+    return tuple(map(_tupled, value)) if isinstance(value, list) else value
 
 
 def keywords_only(owner: object, positional: Sequence[object], example: str) -> None:

@@ -16,8 +16,9 @@ from .._device.loss import loss_and_grad
 from .._device.plan import plan_of, refused
 from .._device.push import FUNCTIONS, Pushed, State, push
 from .._front import Events
+from .._options import of_text
 from . import _op
-from ._op import Eager, Transformed, backward, decode, in_torch_func, keep, like_results, result_type, stands_for_others
+from ._op import Eager, Transformed, backward, in_torch_func, keep, like_results, result_type, stands_for_others
 
 #: What an assertion on a device says.
 NO_LOSS = (
@@ -59,7 +60,7 @@ def refused_call(options: str, events: Events) -> str | None:
 @torch.compiler.assume_constant_result  # type: ignore[untyped-decorator]
 def refused_options(options: str) -> str | None:
     """What options, as text, have that the device has not."""
-    return refused(decode(options))
+    return refused(of_text(options))
 
 
 def common(score: Tensor, mass: Tensor, weight: Tensor | None) -> tuple[Tensor, Tensor, Tensor | None]:
@@ -70,7 +71,7 @@ def common(score: Tensor, mass: Tensor, weight: Tensor | None) -> tuple[Tensor, 
 
 
 def device_loss(events: Events, options: str, *, skip: bool = False) -> Tensor:
-    """The MoDe loss of tensors that are checked, of options as :func:`libmode.torch._op.encode` returns them.
+    """The MoDe loss of tensors that are checked, of options as :attr:`libmode._options.Options.text` has them.
 
     skip : on another device than the CPU, where nobody can look, the loss of a batch that has none is 0
     """
@@ -96,7 +97,7 @@ def compute(
     """:func:`libmode.torch._op.compute` on the device of the tensors."""
     if not len(score):
         return _op.compute(score, mass, weight, label, category, options)  # which says so
-    plan = plan_of(decode(options).for_events(score.dtype, mass.dtype, mass.shape), weight is not None)
+    plan = plan_of(of_text(options).for_events(score.dtype, mass.dtype, mass.shape), weight is not None)
     found = loss_and_grad(plan, Events(*common(score, mass, weight), label))
     kind, (loss, grad) = result_type(score), found[:2]
     if score.is_cpu and type(score) is Tensor:
@@ -139,7 +140,7 @@ def push_of(constraint: Constraint, buffers: State, options: str, events: Events
     """The push of a batch, after which the buffers are up to date."""
     with torch.no_grad():
         typed = Events(*common(events.score, events.mass, events.weight), events.label)
-        checked = decode(options).for_events(events.score.dtype, events.mass.dtype, events.mass.shape)
+        checked = of_text(options).for_events(events.score.dtype, events.mass.dtype, events.mass.shape)
         plan = plan_of(checked, events.weight is not None, True)
         return push(plan, buffers, typed, constraint.from_logits, batch, constraint.relative_strength)
 

@@ -9,10 +9,10 @@ from torch import Tensor, nn
 
 from .._bad_batches import OnBadBatch, SkipsBadBatches
 from .._front import Events, events_of, takes_events
-from .._options import EXAMPLE, keywords_only
+from .._options import EXAMPLE, check, keywords_only
 from .._plain import plain
 from ..option_types import DisCoOptions, FlatnessOptions, Loss, LossOptions
-from ._op import core_loss, encode
+from ._op import core_loss
 from ._skip import or_skip
 
 
@@ -34,8 +34,27 @@ class FlatnessArguments(_Arguments, FlatnessOptions, total=False):
     """What FlatnessLoss takes."""
 
 
+_FLOATING = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
+_INTEGERS = (torch.int64, torch.int32, torch.bool, torch.int8, torch.uint8, torch.int16)
+
+
 def events(score: Any, mass: Any, weight: Any, label: Any, category: Any = None) -> Events:
     """Tensors of shape (n,), and mass also (n, d), all of one length."""
+    # Tensors are mostly as they should be, and a call for each would cost microseconds.
+    if type(score) is Tensor and score.dtype in _FLOATING and score.layout is torch.strided and mass is not None:
+        shape = () if score.is_nested else score.shape
+        for tensor in (mass, weight, label):
+            if tensor is not None and (
+                type(tensor) is not Tensor
+                or not (tensor.dtype in _FLOATING or tensor.dtype in _INTEGERS)
+                or tensor.layout is not torch.strided
+                or tensor.is_nested
+                or tensor.shape != shape
+            ):
+                break
+        else:
+            if category is None and len(shape) == 1:
+                return Events(score, mass, weight, label)
     return events_of(read, score, mass, weight, label, category)
 
 
@@ -73,7 +92,8 @@ class CoreLoss(SkipsBadBatches, nn.Module):
         self._set_on_bad_batch(on_bad_batch)
         self.background_only, self.per_class = background_only, per_class
         self.options = plain(loss, options)
-        self._encoded = encode(loss, **self.options)
+        self._checked = check(loss, self.options)
+        self._encoded = self._checked.text  # as operators take them
 
     @takes_events
     def forward(
@@ -103,7 +123,7 @@ class CoreLoss(SkipsBadBatches, nn.Module):
         self, pred: Tensor, target: Tensor, mass: Tensor, weight: Tensor | None, category: Tensor | None
     ) -> Tensor:
         label = target if self.background_only else None
-        return core_loss(events(pred, mass, weight, label, category), self._encoded)
+        return core_loss(events(pred, mass, weight, label, category), self._checked)
 
     def extra_repr(self) -> str:
         """The arguments that are not the defaults."""

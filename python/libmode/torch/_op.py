@@ -8,8 +8,7 @@ torch.compile does; the function costs less, and torch.func can transform it.
 """
 
 # Annotations stay objects here: custom_op of torch 2.4 cannot read them as text.
-import json
-from functools import lru_cache
+import ctypes
 from typing import Any
 
 import torch
@@ -19,43 +18,32 @@ from .. import _native
 from .._arrays import with_labels
 from .._far_masses import look
 from .._front import NO_SECOND_DERIVATIVE, Events
-from .._options import Options
-from .._plain import plain
+from .._options import Options, check, of_text
 from ..option_types import Loss
 from ._pinned import back_to, on_host
 
 # All others become float64, which holds every background label.
 _LABEL_TYPES = {getattr(torch, name): number for name, number in _native.LABEL_TYPES.items()}
 
+_ONE_MASS = ctypes.c_void_p * 1
+_SIZE = ctypes.sizeof(_native.ModeEvents)
+
 
 @torch.compiler.assume_constant_result  # type: ignore[untyped-decorator]
+def checked(loss: Loss, **options: Any) -> Options:
+    """The options of a loss, also while PyTorch compiles."""
+    return check(loss, options)
+
+
 def encode(loss: Loss, **options: Any) -> str:
-    """A loss and its options as the text that the operator takes; the options are checked."""
-    return _encode(loss, **plain(loss, options))
-
-
-@lru_cache(maxsize=256)
-def _encode(loss: Loss, **options: Any) -> str:
-    text = json.dumps([loss, options])
-    decode(text)
-    return text
-
-
-@lru_cache(maxsize=256)
-def decode(text: str) -> Options:
-    """What :func:`encode` was given."""
-    loss, options = json.loads(text)
-    return Options(loss, **{name: _tupled(value) for name, value in options.items()})
-
-
-def _tupled(value: Any) -> Any:
-    return tuple(map(_tupled, value)) if type(value) is list else value
+    """A loss and its options as the text that operators take."""
+    return checked(loss, **options).text
 
 
 @torch.compiler.assume_constant_result  # type: ignore[untyped-decorator]
 def score_range_of(options: str, score: torch.dtype) -> tuple[float, float] | None:
     """The limits of the integral over scores of this type, or None if they come from the data."""
-    return decode(options).rounded_to(score, score).score_range
+    return of_text(options).rounded_to(score, score).score_range
 
 
 def as_numpy(tensor: Tensor) -> Any:
@@ -68,80 +56,79 @@ def as_numpy(tensor: Tensor) -> Any:
 def compute(
     score: Tensor, mass: Tensor, weight: Tensor | None, label: Tensor | None, category: Tensor | None, options: str
 ) -> tuple[Tensor, Tensor]:
-    """A loss of the core, shape (), and its gradient, of score's shape, both on score's device.
+    """:func:`evaluate` as an operator has it: without the result, and with options as text."""
+    return evaluate(score, mass, weight, label, category, of_text(options))[:2]
+
+
+def evaluate(
+    score: Tensor,
+    mass: Tensor,
+    weight: Tensor | None,
+    label: Tensor | None,
+    category: Tensor | None,
+    options: Options,
+    loss_alone: bool = True,
+) -> tuple[Tensor, Tensor, _native.ModeResult]:
+    """A loss of the core, shape (), and its gradient, of score's shape, both on score's device; and the result.
 
     Tensors are of shape (n,), and mass also (n, d) for d variables, on any device: the core
-    runs on the CPU. Both results are float64 for float64 scores and float32 otherwise.
+    runs on the CPU. Loss and gradient are float64 for float64 scores and float32 otherwise.
     """
-    result, grad = evaluate(Events(score, mass, weight, label, category), options, loss_alone=True)
-    return torch.scalar_tensor(result.loss, dtype=result_type(score), device=score.device), grad
-
-
-def evaluate(events: Events, options: str, loss_alone: bool = False) -> tuple[_native.ModeResult, Tensor]:
-    """The result of the core, and the gradient as :func:`compute` returns it, of the same tensors."""
-    arrays, checked = _arrays(*events, options)
-    score, grad = arrays.score, torch.empty_like(arrays.score)
-    try:
-        result = _native.evaluate(
-            checked.struct,
-            _for_core(arrays, loss_alone),
-            score.dtype is torch.float64,
-            grad.data_ptr(),
-            held=(arrays, grad),
-        )
-    except _native.BatchError as error:
-        raise with_labels(error, None if events.label is None else as_numpy(events.label), checked) from None
-    look(checked, arrays.mass.numpy(), None if arrays.label is None else arrays.label.numpy())
-    return result, back_to(events.score.device, result_type(events.score), grad)
-
-
-def _arrays(
-    score: Tensor, mass: Tensor, weight: Tensor | None, label: Tensor | None, category: Tensor | None, options: str
-) -> tuple[Events, Options]:
-    """The tensors as the core reads them, on the CPU, and the options for them."""
+    given, given_label = score, label
     double = score.dtype is torch.float64 or mass.dtype is torch.float64
-    kind = torch.float64 if double or weight is not None and weight.dtype is torch.float64 else torch.float32
-    checked = decode(options).for_events(score.dtype, mass.dtype, mass.shape)
+    double = double or weight is not None and weight.dtype is torch.float64
+    kind = torch.float64 if double else torch.float32
+    if mass.ndim > 1 or not options.fit_all:
+        options = options.for_events(score.dtype, mass.dtype, mass.shape)
     if score.is_cuda:
         score, mass, weight, label, category = on_host((score, mass, weight, label, category))  # type: ignore[assignment]
-    arrays = Events(
-        _ready("score", score, kind),
-        _ready("mass", mass if mass.ndim == 1 else mass.t(), kind),  # whose rows are the variables
-        None if weight is None else _ready("weight", weight, kind),
-        None if label is None else _ready("label", label, _whole(label, torch.float64)),
-        None if category is None else _ready("category", category, _whole(category, torch.int64)),
+    if mass.ndim > 1:
+        mass = mass.t()  # whose rows are the variables
+    # Most tensors are ready as they are, and a call for each would cost microseconds.
+    if not (score.dtype is kind and score.is_cpu and score.is_contiguous()):
+        score = _ready("score", score, kind)
+    if not (mass.dtype is kind and mass.is_cpu and mass.is_contiguous()):
+        mass = _ready("mass", mass, kind)
+    if weight is not None:
+        weight = _ready("weight", weight, kind)
+    if label is not None and not (label.dtype in _LABEL_TYPES and label.is_cpu and label.is_contiguous()):
+        label = _ready("label", label, label.dtype if label.dtype in _LABEL_TYPES else torch.float64)
+    if category is not None:
+        category = _ready("category", category, category.dtype if category.dtype in _LABEL_TYPES else torch.int64)
+    grad = torch.empty_like(score)
+    masses = (
+        _ONE_MASS(mass.data_ptr()) if mass.ndim == 1 else (ctypes.c_void_p * len(mass))(*map(Tensor.data_ptr, mass))
     )
-    return arrays, checked
-
-
-def _whole(tensor: Tensor, otherwise: torch.dtype) -> torch.dtype:
-    """The type in which the core reads labels or categories."""
-    return tensor.dtype if tensor.dtype in _LABEL_TYPES else otherwise
+    events = _native.ModeEvents(
+        _SIZE,
+        score.shape[0],
+        score.data_ptr(),
+        masses,
+        len(masses),
+        None if weight is None else weight.data_ptr(),
+        None if label is None else label.data_ptr(),
+        None if category is None else category.data_ptr(),
+        0 if label is None else _LABEL_TYPES[label.dtype],
+        0 if category is None else _LABEL_TYPES[category.dtype],
+        loss_alone,
+    )
+    try:
+        held = (score, mass, weight, label, category, grad)
+        result = _native.evaluate(options.struct, events, double, grad.data_ptr(), None, held)
+    except _native.BatchError as error:
+        raise with_labels(error, None if given_label is None else as_numpy(given_label), options) from None
+    look(options, mass.numpy(), None if label is None else label.numpy())
+    kind = torch.float64 if given.dtype is torch.float64 else torch.float32
+    if grad.dtype is not kind or not given.is_cpu:
+        grad = back_to(given.device, kind, grad)
+    return torch.scalar_tensor(result.loss, dtype=kind, device=given.device), grad, result
 
 
 def _ready(name: str, tensor: Tensor, kind: torch.dtype) -> Tensor:
-    """The tensor as the core reads it, often itself."""
-    if tensor.dtype is kind and tensor.is_cpu and tensor.is_contiguous():
-        return tensor
+    """The tensor as the core reads it, which may be itself."""
     if tensor.is_meta:
         raise TypeError(f"{name} is on the device meta, where a tensor has no values: give one that has")
     return tensor.detach().to("cpu", kind).contiguous()
-
-
-def _for_core(events: Events, loss_alone: bool) -> _native.ModeEvents:
-    """The tensors that are ready, as the library takes them."""
-    score, mass, weight, label, category = events
-    return _native.events(
-        score.shape[0],
-        [row.data_ptr() for row in (mass if mass.ndim > 1 else [mass])],
-        score=score.data_ptr(),
-        weight=None if weight is None else weight.data_ptr(),
-        label=None if label is None else label.data_ptr(),
-        label_type=0 if label is None else _LABEL_TYPES[label.dtype],
-        category=None if category is None else category.data_ptr(),
-        category_type=0 if category is None else _LABEL_TYPES[category.dtype],
-        loss_alone=loss_alone,
-    )
 
 
 loss_op = torch.library.custom_op("libmode::loss", compute, mutates_args=())
@@ -205,14 +192,14 @@ loss_op.register_autograd(backward, setup_context=keep)
 class Eager(torch.autograd.Function):
     """A loss with its derivative: ``apply(score, mass, weight, label, category, options, compute)``.
 
-    The last is :func:`compute`, or a function like it. torch.func cannot transform it, but PyTorch calls it at half
+    The last is :func:`evaluate`, or a function like it. torch.func cannot transform it, but PyTorch calls it at half
     the cost of what it can.
     """
 
     @staticmethod
     def forward(ctx: Any, *inputs: Any) -> Tensor:
         loss: Tensor
-        loss, grad = inputs[-1](*inputs[:-1])
+        loss, grad = inputs[-1](*inputs[:-1])[:2]
         ctx.save_for_backward(inputs[0], grad)
         ctx.save_for_forward(inputs[0], grad)
         return loss
@@ -239,7 +226,7 @@ class Transformed(torch.autograd.Function):
 
     @staticmethod
     def forward(*inputs: Any) -> tuple[Tensor, Tensor]:
-        loss, grad = inputs[-1](*inputs[:-1])
+        loss, grad = inputs[-1](*inputs[:-1])[:2]
         return loss, grad
 
     @staticmethod
@@ -288,21 +275,26 @@ class _Tied(torch.autograd.Function):
 in_torch_func = getattr(torch._C, "_are_functorch_transforms_active", bool)
 
 
+_OWN_TYPES = (Tensor, torch.nn.Parameter)
+
+
 def stands_for_others(tensor: Tensor) -> bool:
     """Whether the operator is to be called: while compiling, and for tensors of other types.
 
     Keras asks for the shape with those of the device "meta".
     """
-    return torch.compiler.is_compiling() or type(tensor) not in (Tensor, torch.nn.Parameter) or tensor.is_meta
+    return torch.compiler.is_compiling() or type(tensor) not in _OWN_TYPES or tensor.is_meta
 
 
-def core_loss(events: Events, options: str) -> Tensor:
+def core_loss(events: Events, options: Options) -> Tensor:
     """A loss of the core of tensors that are checked."""
     loss: Tensor
-    if stands_for_others(events.score):
-        loss, _ = loss_op(*events, options)
+    score = events[0]
+    # stands_for_others(score), with a call less: what exports without Dynamo has tensors of other types.
+    if torch.compiler.is_dynamo_compiling() or type(score) not in _OWN_TYPES or score.is_meta:
+        loss, _ = loss_op(*events, options.text)
     elif in_torch_func():
-        loss, _ = Transformed.apply(*events, options, compute)
+        loss, _ = Transformed.apply(*events, options, evaluate)
     else:
-        loss = Eager.apply(*events, options, compute)
+        loss = Eager.apply(*events, options, evaluate)
     return loss

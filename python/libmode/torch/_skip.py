@@ -14,7 +14,7 @@ from ._op import result_type
 
 def or_skip(module: SkipsBadBatches, loss: Callable[..., Tensor], pred: Tensor, *others: Tensor | None) -> Tensor:
     """``loss(pred, *others)``, and where the batch has none what the module is to do."""
-    if torch.compiler.is_compiling():
+    if torch.compiler.is_dynamo_compiling():
         if module.on_bad_batch == "raise":
             return loss(pred, *others)
         return _outside_of_the_graph(module, loss, pred, *others)

@@ -15,7 +15,7 @@ from .._native import BatchError
 from ._device import device_loss, is_on_device, refusal, refused_options
 from ._gather import Given, Group, checked_group, naming_ranks, of_all, only_a_part, processes
 from ._module import CoreLoss, events, read
-from ._op import as_numpy, core_loss, decode, encode, evaluate, in_torch_func, score_range_of
+from ._op import as_numpy, checked, core_loss, evaluate, in_torch_func, score_range_of
 from ._skip import or_skip
 from .reference import joined
 from .transform import ScoreTransform, transformed
@@ -23,6 +23,7 @@ from .transform import ScoreTransform, transformed
 if TYPE_CHECKING:
     from typing_extensions import Never, Unpack
 
+    from .._options import Options
     from ..option_types import Loss, LossOptions
     from ._module import ModeArguments
 
@@ -82,8 +83,15 @@ def mode_loss(
     >>> print(f"{mode_loss(score, mass, loss='disco').item():.3f}")
     0.352
     """
-    given, encoded = events(score, mass, weight, label, category), encode(loss, **options)
-    return (device_loss if is_on_device(on_device, encoded, given) else core_loss)(given, encoded)
+    given, asked = events(score, mass, weight, label, category), checked(loss, **options)
+    return _form(given, asked, on_device)
+
+
+def _form(given: Events, asked: Options, on_device: bool | None, skip: bool = False) -> Tensor:
+    """The loss of tensors that are checked, by the core or on their device."""
+    if (on_device or not given.score.is_cpu) and is_on_device(on_device, asked.text, given):
+        return device_loss(given, asked.text, skip=skip)
+    return core_loss(given, asked)
 
 
 def _signal(score: Tensor, background: Tensor) -> Tensor:
@@ -184,7 +192,7 @@ class MoDeLoss(CoreLoss):
     ) -> None:
         super().__init__("mode", positional, **arguments)
         self.gather, self.process_group = checked_group(gather, process_group)
-        self._labels = decode(self._encoded).labels
+        self._labels = self._checked.labels
         self._monitor = Monitor() if monitor else None
         self.on_device, self.score_transform = on_device, score_transform
         if on_device and (why := refused_options(self._encoded)):  # now, not with the first batch
@@ -212,19 +220,24 @@ class MoDeLoss(CoreLoss):
         these background events over that of the batch, so that the strength of the loss need not change.
         """
         if reference is None:
-            loss = super().forward(pred, target, mass, weight, category=category)
+            by = self._of_classes if self.per_class else self._loss
         elif self.per_class:
             raise ValueError("reference and per_class = True: there are no reference events of several classes")
         else:
-            loss = or_skip(self, partial(self._loss, reference=reference), pred, target, mass, weight, category)
-        looks = self.training and not (self.per_class or torch.compiler.is_compiling() or in_torch_func())
-        looks = looks and (pred.is_cpu or self.on_device is False)
-        if looks and self._monitor is not None:
-            if not self.gather:
-                only_a_part(self._monitor, type(self).__name__)
-            if self._monitor.due():
-                self._look(self._monitor, self._given(pred, target, mass, weight, category, reference))
+            by = partial(self._loss, reference=reference)
+        loss = or_skip(self, by, pred, target, mass, weight, category)
+        if self._monitor is not None and self.training and not self.per_class:
+            self._watch(self._monitor, pred, target, mass, weight, category, reference)
         return loss
+
+    def _watch(self, monitor: Monitor, pred: Tensor, *others: Any) -> None:
+        """Lets the monitor see a batch now and then, where its values are at hand."""
+        if torch.compiler.is_compiling() or in_torch_func() or not (pred.is_cpu or self.on_device is False):
+            return
+        if not self.gather:
+            only_a_part(monitor, type(self).__name__)
+        if monitor.due():
+            self._look(monitor, self._given(pred, *others))
 
     @torch.no_grad()
     def _look(self, monitor: Monitor, given: Given) -> None:
@@ -246,11 +259,10 @@ class MoDeLoss(CoreLoss):
 
     def _evaluated(self, given: Given) -> Sequence[float]:
         """The loss of the scores as they are, its bias and the number of events."""
-
         if self._gathers:
             given = of_all(lambda: given, self._encoded, self.process_group)
         every = given.events if self.background_only else given.events._replace(label=None)
-        found, _ = evaluate(every, self._encoded)
+        _, _, found = evaluate(*every, self._checked, loss_alone=False)
         return found.loss, found.bias, found.events
 
     def _given(
@@ -275,11 +287,13 @@ class MoDeLoss(CoreLoss):
         category: Tensor | None,
         reference: Events | None = None,
     ) -> Tensor:
-        if self._gathers:
+        if self.gather and processes(self.process_group) > 1:
             return _outside_of_the_graph(self, pred, target, mass, weight, category, reference)
         if reference is None and self.score_transform is None:
             label = target if self.background_only else None
-            return self._form(events(pred, mass, weight, label, category), self._encoded)
+            return _form(
+                events(pred, mass, weight, label, category), self._checked, self.on_device, self.on_bad_batch == "skip"
+            )
         given = self._given(pred, target, mass, weight, category, reference)
         return self._loss_of(given.events, given.batch)
 
@@ -295,26 +309,20 @@ class MoDeLoss(CoreLoss):
 
     def _loss_of(self, every: Events, count: int) -> Tensor:
         """The loss of a batch of so many events, and of the reference events after them."""
-        score, encoded = every.score, self._encoded
+        score, asked = every.score, self._checked
         background = torch.ones_like(score, dtype=torch.bool) if every.label is None else self._background(every.label)
         if self.score_transform is not None:
-            score_range = score_range_of(encoded, score.dtype)
+            score_range = score_range_of(asked.text, score.dtype)
             signal = _signal(every.score, background)
             score, score_range = transformed(score, self.score_transform, score_range, signal)
-            encoded = encode("mode", **{**self.options, "score_range": score_range})
+            asked = checked("mode", **{**self.options, "score_range": score_range})
         every = every._replace(score=score, label=every.label if self.background_only else None)
-        loss = self._form(every, encoded)
+        loss = _form(every, asked, self.on_device, self.on_bad_batch == "skip")
         if count == len(every.score):
             return loss
         counted = background if self.background_only else torch.ones_like(background)
         of_batch = counted[:count].sum(dtype=loss.dtype).clamp(min=1)
         return loss + (counted.sum(dtype=loss.dtype) / of_batch - 1) * (loss - loss.detach())
-
-    def _form(self, events: Events, encoded: str) -> Tensor:
-        """The loss of the events, by the core or on their device."""
-        if is_on_device(self.on_device, encoded, events):
-            return device_loss(events, encoded, skip=self.on_bad_batch == "skip")
-        return core_loss(events, encoded)
 
     def _background(self, target: Tensor) -> Tensor:
         return torch.stack([target == label for label in self._labels]).any(0)
