@@ -37,7 +37,8 @@ def checked(loss: Loss, **options: Any) -> Options:
 
 def encode(loss: Loss, **options: Any) -> str:
     """A loss and its options as the text that operators take."""
-    return checked(loss, **options).text
+    text: str = checked(loss, **options).text
+    return text
 
 
 @torch.compiler.assume_constant_result  # type: ignore[untyped-decorator]
