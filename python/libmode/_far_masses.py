@@ -21,7 +21,7 @@ _SAMPLE = 1_000  # events from which the percentiles are taken
 _LEAST = 20  # events that have percentiles
 
 # Of the calls with the same options, which are looked at: a look costs up to as much as the loss of a small batch.
-_FIRST, _EVERY = 10, 100
+FIRST, EVERY = 10, 100
 
 
 def look(options: Options, mass: NDArray[Any], label: NDArray[Any] | None) -> None:
@@ -31,7 +31,7 @@ def look(options: Options, mass: NDArray[Any], label: NDArray[Any] | None) -> No
     label : (n,)
     """
     options.calls += 1
-    if options.far_masses_said or options.calls > _FIRST and options.calls % _EVERY:
+    if options.far_masses_said or options.calls > FIRST and options.calls % EVERY:
         return
     rows = [row for k, row in enumerate(np.atleast_2d(mass)) if options.takes_default_range(k)]
     if rows and label is not None:

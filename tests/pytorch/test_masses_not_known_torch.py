@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import torch
 from libmode.torch import MoDeConstraint, MoDeLoss
-from libmode.torch._op import decode
 
 rng = np.random.default_rng(3)
 
