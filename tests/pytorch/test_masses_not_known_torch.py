@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 import torch
+from libmode import _options
 from libmode.torch import MoDeConstraint, MoDeLoss
 
 rng = np.random.default_rng(3)
@@ -13,7 +14,7 @@ rng = np.random.default_rng(3)
 @pytest.mark.parametrize("make", [MoDeLoss, MoDeConstraint])
 @pytest.mark.parametrize("options, times", [({}, 1), ({"mass_range": (50, 400)}, 0)])
 def test_a_layer_warns_once(make, options, times):
-    decode.cache_clear()
+    _options._cached.cache_clear()
     layer = make(order=1, max_slope=0.5, **options)
     label = torch.tensor(rng.integers(0, 2, 2000), dtype=torch.float32)
     mass = torch.tensor(50 + rng.exponential(60, 2000), dtype=torch.float32)
