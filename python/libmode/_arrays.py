@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._front import Events, flat
+from ._events import Events, flat
 from ._native import LABEL_TYPES, BatchError, ModeEvents
 from ._native import events as native_events
 from ._options import Options

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from . import _native
 from ._evaluate import direction
-from ._front import MOST_VARIABLES
+from ._events import MOST_VARIABLES
 from ._monitor import TrainingWarning
 from ._options import check
 from ._shown import shown

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from . import _native
 from ._arrays import address, for_core, is_double, read, ready, with_labels
+from ._events import Events, events_of
 from ._far_masses import look
-from ._front import Events, events_of
 from ._options import Options
 
 #: A function as :func:`loss_and_grad` is, which modules that skip batches put in its place.

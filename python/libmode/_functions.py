@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from . import _native, option_types
 from ._arrays import address, for_core, read, ready, vector
 from ._evaluate import Result, evaluate, explained, loss_and_grad
-from ._front import Events, together
+from ._events import Events, together
+from ._option_values import flag
 from ._options import Options, check
-from ._plain import flag
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

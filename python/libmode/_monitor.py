@@ -13,7 +13,7 @@ from ._user import level_of_the_user
 
 if TYPE_CHECKING:
     from ._constraint import Constraint, Direction
-    from ._front import Events
+    from ._events import Events
 
 EVERY = 20  # calls from one look to the next
 PATIENCE = 5  # looks in a row at which something is wrong before it is said

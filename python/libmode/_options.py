@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _native
-from ._front import MOST_VARIABLES
+from ._events import MOST_VARIABLES
 from ._limits import exact, name_of, outwards
-from ._plain import is_for_each, plain
+from ._option_values import is_for_each, plain
 from .option_types import Loss
 
 # An option of each, for a sentence that shows how options are given.

@@ -132,7 +132,7 @@ def formats_of_python(path):
 GO = [path for path in sorted((ROOT / "core").rglob("*.go")) if not path.name.endswith("_test.go")]
 FRONT = [
     ROOT / "python" / "libmode" / f"_{name}.py"
-    for name in ("front", "options", "plain", "arrays", "limits", "native", "evaluate", "functions")
+    for name in ("events", "options", "option_values", "arrays", "limits", "native", "evaluate", "functions")
 ]
 SOURCES = {
     "core": [(words, r"%[\w.]+") for path in GO for words in formats_of_go(path)],

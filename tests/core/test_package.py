@@ -17,7 +17,7 @@ from typing import get_args
 import libmode
 import pytest
 from libmode import _native, prefix
-from libmode._plain import TAKEN
+from libmode._option_values import TAKEN
 from libmode.option_types import Loss, LossOptions
 
 ROOT = Path(__file__).parents[2]

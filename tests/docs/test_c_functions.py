@@ -45,4 +45,6 @@ def test_a_function_has_words_and_is_called(name):
 
 
 def test_what_is_only_spoken_of_is_no_call():
-    assert "mode_evaluate_f32" not in code('/* mode_evaluate_f32(0) */ puts("mode_evaluate_f32("); // mode_evaluate_f32(1)\n')
+    assert "mode_evaluate_f32" not in code(
+        '/* mode_evaluate_f32(0) */ puts("mode_evaluate_f32("); // mode_evaluate_f32(1)\n'
+    )

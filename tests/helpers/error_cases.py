@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import libmode
 import numpy as np
 from libmode import _native
-from libmode._plain import TAKEN
+from libmode._option_values import TAKEN
 
 #: What C returns for each kind, and the class in Python.
 STATUS = {

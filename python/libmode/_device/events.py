@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from .._front import Events
+from .._events import Events
 from .constants import Constants
 from .plan import Plan
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from .._front import Events
+from .._events import Events
 from .bins import bins_of, merged
 from .constants import Constants, constants_of
 from .events import matrix

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from .._constraint import EVENTS, INTEGRAL, PROPORTIONAL, RATE
-from .._front import Events
+from .._events import Events
 from .constants import Constants, constants_of, kept, on
 from .events import matrix
 from .loss import binned, changes, doubled, filled

@@ -6,7 +6,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from .._added import Added
+from .._host_constraint import Added
 from .loss import call_back, known_to_numpy, without_derivative
 
 

@@ -15,7 +15,7 @@ import tensorflow as tf
 
 from .. import _arrays
 from .._evaluate import Evaluate, loss_and_grad
-from .._front import NO_SECOND_DERIVATIVE
+from .._events import NO_SECOND_DERIVATIVE
 from .._options import Options
 
 try:  # nothing public tells that XLA is to compile the graph

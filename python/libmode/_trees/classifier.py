@@ -15,7 +15,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from .._arrays import read
 from .._constraint import positive, sigmoid
-from .._plain import TAKEN
+from .._option_values import TAKEN
 from .._shown import near, refuse_unknown
 from ..metrics._arguments import whole
 from .metric import USUAL_EVENTS, Metric

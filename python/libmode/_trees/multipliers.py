@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from .._arrays import read
 from .._constraint import positive, sigmoid
 from .._evaluate import evaluate
-from .._front import Events, events_of
+from .._events import Events, events_of
+from .._option_values import flag
 from .._options import check
-from .._plain import flag
 from .._shown import shown
 
 ScoreTransform = Literal["odds"] | None
@@ -154,7 +154,9 @@ class Boosting:
         size = float(events.score.std(dtype=float)) * _SMALL
         if size <= _LEAST_MOVE:
             return 0.0
-        return evaluate(self._options, *events, grad=False, hess=True, loss_alone=True, smoothing=size).hess
+        found = evaluate(self._options, *events, grad=False, hess=True, loss_alone=True, smoothing=size)
+        bound: NDArray[Any] = found.hess
+        return bound
 
     def _force(
         self, of_classifier: float, curve: NDArray[Any], seen: NDArray[Any], events: Events

@@ -4,7 +4,7 @@ from .._missing import needed
 
 with needed("jax", by="libmode.jax", extra="jax"):
     from .._constraint import State
-    from .._front import Events
+    from .._events import Events
     from .constraint import mode_constraint
     from .loss import mode_loss
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import jax
 import jax.numpy as jnp
 
-from .._added import Added, of_function
 from .._bad_batches import OnBadBatch
 from .._constraint import NUMBERS, State
-from .._front import Events, events_of, of_reference, takes_events
+from .._events import Events, events_of, of_reference, takes_events
+from .._host_constraint import Added, of_function
 from .loss import call_back, known_to_numpy, read
 
 if TYPE_CHECKING:

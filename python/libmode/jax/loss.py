@@ -16,7 +16,7 @@ import numpy as np
 
 from .. import _arrays
 from .._evaluate import Evaluate, loss_and_grad
-from .._front import NO_SECOND_DERIVATIVE, events_of
+from .._events import NO_SECOND_DERIVATIVE, events_of
 from .._options import Options, check
 from ._mesh import Axes, as_varied_as, of_union
 

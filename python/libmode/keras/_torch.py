@@ -13,8 +13,8 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from .._added import Added
 from .._evaluate import Evaluate, loss_and_grad
+from .._host_constraint import Added
 from .._options import Options
 
 

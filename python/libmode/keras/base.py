@@ -8,9 +8,9 @@ from typing import Any
 import keras
 from keras import ops
 
-from .._front import flat, same_length
+from .._events import flat, same_length
+from .._option_values import plain
 from .._options import keywords_only
-from .._plain import plain
 from .events import Columns, unpack
 
 

@@ -9,7 +9,7 @@ import keras
 from keras import ops
 
 from .._arrays import read
-from .._front import same_length, takes_events, together
+from .._events import same_length, takes_events, together
 from ..metrics import summary
 from ..metrics.summary import EFFICIENCIES, Settings
 from .events import Score, score_of

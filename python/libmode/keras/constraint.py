@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import keras
 from keras import ops
 
-from .._added import Added
 from .._bad_batches import OnBadBatch
 from .._constraint import USUAL_TOLERANCE, Constraint, Dependence, State
+from .._host_constraint import Added
 from .._monitor import Monitor
 from .backend import constrained
 from .base import WithBase

@@ -10,7 +10,7 @@ from keras import ops
 from numpy.typing import NDArray
 
 from .._arrays import read, vector
-from .._front import flat, same_length, takes_events, variables
+from .._events import flat, same_length, takes_events, variables
 
 Score = int | Callable[[Any], Any] | None
 

@@ -10,8 +10,8 @@ from numpy.polynomial.legendre import legvander
 from numpy.typing import NDArray
 
 from .._arrays import read, vector
+from .._events import same_length
 from .._far_masses import say_if_far
-from .._front import same_length
 
 Doubles = NDArray[np.float64]
 Edges = Doubles | tuple[Doubles, ...]  # of one mass, or of several

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .._front import takes_events
+from .._events import takes_events
 from ._arguments import Doubles, number, numbers
 from ._f_test import F_TEST, lowest_degree
 from ._likelihood import Likelihood, Spectrum, distinct, has_room

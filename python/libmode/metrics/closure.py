@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._front import takes_events
+from .._events import takes_events
 from ._arguments import Doubles, labels, number, numbers, weights
 from .roc import ROUNDING
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .._front import takes_events
+from .._events import takes_events
 from .._functions import mode_edges, mode_evaluate, mode_loss
 from ._arguments import Bins, numbers, only_events, sums, weights, whole
 from ._chi_squared import tail

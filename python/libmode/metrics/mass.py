@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .._front import takes_events
+from .._events import takes_events
 from ._arguments import Doubles, Edges, number, positive, whole
 from ._split import Split, split
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._front import takes_events
+from .._events import takes_events
 from ._arguments import Doubles, labels, number, numbers, only_events, sums, weights
 from ._histogram import histogram, is_histogram
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._arrays import vector
-from .._front import Events, takes_events
+from .._events import Events, takes_events
 from .._functions import mode_edges, mode_evaluate
 from .._options import check
 from .._user import level_of_the_user

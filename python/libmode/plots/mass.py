@@ -10,7 +10,7 @@ from matplotlib.cbook import normalize_kwargs
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
-from .._front import same_length, takes_events
+from .._events import same_length, takes_events
 from ..metrics import _split
 from ._data import fields, finite, labelled
 

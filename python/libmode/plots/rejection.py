@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.cbook import normalize_kwargs
 from matplotlib.lines import Line2D
 
-from .._front import same_length
+from .._events import same_length
 from ._data import fields, labelled, not_negative, numbers
 
 

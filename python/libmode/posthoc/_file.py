@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._front import MOST_VARIABLES
+from .._events import MOST_VARIABLES
 from .._shown import shown
 
 VERSION = 1

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._arrays import read
+from .._events import flat, same_length, variables
 from .._far_masses import say_if_far
-from .._front import flat, same_length, variables
 from .._missing import needed
 from ._cpp import header
 from ._file import VERSION

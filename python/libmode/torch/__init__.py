@@ -3,7 +3,7 @@
 from .._missing import needed
 
 with needed("torch", by="libmode.torch", extra="torch"):
-    from .._front import Events
+    from .._events import Events
     from .abcd import ABCDLoss
     from .constraint import MoDeConstraint
     from .distance import distance_correlation

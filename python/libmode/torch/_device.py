@@ -15,7 +15,7 @@ from .._constraint import Constraint
 from .._device.loss import loss_and_grad
 from .._device.plan import plan_of, refused
 from .._device.push import FUNCTIONS, Pushed, State, push
-from .._front import Events
+from .._events import Events
 from .._options import of_text
 from . import _op
 from ._op import Eager, Transformed, backward, in_torch_func, keep, like_results, result_type, stands_for_others

@@ -16,7 +16,7 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
-from .._front import Events
+from .._events import Events
 from .._monitor import Monitor
 from ._op import in_torch_func
 

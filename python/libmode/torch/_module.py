@@ -8,9 +8,9 @@ import torch
 from torch import Tensor, nn
 
 from .._bad_batches import OnBadBatch, SkipsBadBatches
-from .._front import Events, events_of, takes_events
+from .._events import Events, events_of, takes_events
+from .._option_values import plain
 from .._options import EXAMPLE, check, keywords_only
-from .._plain import plain
 from ..option_types import DisCoOptions, FlatnessOptions, Loss, LossOptions
 from ._op import core_loss
 from ._skip import or_skip

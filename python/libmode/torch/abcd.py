@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from .._arrays import no_background
 from .._bad_batches import OnBadBatch, SkipsBadBatches
-from .._front import together
+from .._events import together
 from .._native import BatchError, int32
 from ._module import read
 from ._op import as_numpy, result_type

@@ -13,11 +13,11 @@ from torch.autograd.function import once_differentiable
 
 from .._bad_batches import OnBadBatch, SkipsBadBatches
 from .._constraint import NUMBERS, USUAL_TOLERANCE, Constraint, Dependence, Direction, State, share_of
-from .._front import Events, events_of, takes_events
+from .._events import Events, events_of, takes_events
 from .._monitor import MOST_WAITING, Monitor, look
 from .._native import BatchError
+from .._option_values import plain
 from .._options import keywords_only
-from .._plain import plain
 from ._device import NO_LOSS, buffers_of, is_on_device, push_of, refusal, refused_options
 from ._gather import Given, Group, checked_group, naming_ranks, norm_of_all, of_all, only_a_part, processes
 from ._module import read

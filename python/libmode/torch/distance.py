@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from .. import _native
-from .._front import together
+from .._events import together
 from ._module import read
 from ._op import _ready, _Tied
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from importlib.util import find_spec
 from typing import Any
 
-from .._front import NOT_WEIGHT
+from .._events import NOT_WEIGHT
 from .._missing import needed
 from .constraint import MoDeConstraint
 from .metrics import MoDeMetrics

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from .._front import Events, events_of, takes_events
+from .._events import Events, events_of, takes_events
 from .._monitor import Monitor
 from .._native import BatchError
 from ._device import device_loss, is_on_device, refusal, refused_options

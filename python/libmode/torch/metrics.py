@@ -11,7 +11,7 @@ import torch.distributed
 from numpy.typing import NDArray
 from torch import Tensor
 
-from .._front import takes_events
+from .._events import takes_events
 from ..metrics import summary
 from ..metrics.summary import EFFICIENCIES, Settings
 from ._gather import processes

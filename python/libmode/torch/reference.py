@@ -10,9 +10,9 @@ import torch
 from torch import Tensor, nn
 from torch.utils.data import Dataset, TensorDataset, default_collate
 
-from .. import _front
+from .. import _events
 from .._arrays import no_background
-from .._front import Events
+from .._events import Events
 from .._native import BatchError, int32
 from ._module import read
 from ._op import as_numpy
@@ -24,7 +24,7 @@ def joined(batch: Events, reference: Any, labels: Sequence[int]) -> Events:
     Reference events without labels are background. Raises ValueError or TypeError for a
     reference that does not fit the batch.
     """
-    return _front.joined(batch, reference, labels, lambda *one: read(*one).detach(), _filled, _concatenated)
+    return _events.joined(batch, reference, labels, lambda *one: read(*one).detach(), _filled, _concatenated)
 
 
 def _filled(score: Tensor, value: int, like: Tensor) -> Tensor:

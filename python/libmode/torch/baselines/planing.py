@@ -12,7 +12,7 @@ import torch
 from numpy.typing import NDArray
 
 from ..._arrays import vector
-from ..._front import takes_events
+from ..._events import takes_events
 from ...metrics._arguments import Bins, number, sums, variables, weights
 
 BINS = (50, 20, 10)  # of each variable, of one, two, three and more

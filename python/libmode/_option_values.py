@@ -9,7 +9,7 @@ import difflib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, get_args, get_origin
 
-from ._front import NOT_WEIGHT
+from ._events import NOT_WEIGHT
 from ._native import int32
 from ._shown import shown
 from .option_types import DisCoOptions, FlatnessOptions, Loss, LossOptions

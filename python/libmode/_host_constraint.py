@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from ._arrays import read
 from ._bad_batches import OnBadBatch, SkipsBadBatches
 from ._constraint import NUMBERS, WITHOUT_STATE, Constraint, Direction, State, positive
-from ._front import Events, events_of, joined
+from ._events import Events, events_of, joined
 from ._monitor import Monitor, look
 from ._native import BatchError
-from ._plain import plain
+from ._option_values import plain
 
 
 class Added(SkipsBadBatches):
