@@ -1,4 +1,4 @@
-"""Draws the pictures of docs/why.md and docs/how-it-works.md into docs/images, in a minute.
+"""Draws the pictures of docs/why.md, docs/how-it-works.md and docs/from-disco.md into docs/images, in a minute.
 
 Usage: python docs/draw_pictures.py. They need the extras torch and plot.
 """
@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from libmode import metrics, plots
 from libmode.plots._style import OKABE_ITO
-from libmode.torch import MoDeConstraint
+from libmode.torch import MoDeConstraint, distance_correlation
 
 IMAGES = Path(__file__).parent / "images"
 COLOURS: dict[int | None, str] = {
@@ -169,6 +169,29 @@ def one_event() -> None:
     _save(figure, "how_one_event.png")
 
 
+def bias_of_disco() -> None:
+    """DisCo of 256 events, plain and unbiased, against that of many."""
+    torch.manual_seed(1)
+    x, noise = torch.rand(2, 200_000)
+    shares = np.linspace(0, 0.16, 15)
+    truth, values = [], []
+    for share in shares:
+        y = share * x + (1 - share) * noise
+        truth.append(distance_correlation(x, y).item())
+        batches = list(zip(x[:51_200].split(256), y[:51_200].split(256), strict=True))
+        values.append([[distance_correlation(*b, unbiased=u).item() for b in batches] for u in (False, True)])
+    figure, axes = plt.subplots(figsize=(5.5, 3.8))
+    for number, (name, colour) in enumerate({"plain": "vermillion", "unbiased": "blue"}.items()):
+        found = np.array(values)[:, number]
+        mean, spread, colour = found.mean(1), found.std(1), OKABE_ITO[colour]
+        axes.plot(truth, mean, color=colour, lw=2, label=f"{name}, 256 events")
+        axes.fill_between(truth, mean - spread, mean + spread, color=colour, alpha=0.2, lw=0)
+    axes.plot(truth, truth, "--", color="0.4", label="all events")
+    axes.set(xlabel="squared distance correlation of all events", ylabel="of a batch: mean and spread")
+    axes.legend(frameon=False)
+    _save(figure, "disco_bias.png")
+
+
 def _save(figure: Any, name: str) -> None:
     figure.savefig(IMAGES / name, dpi=110, bbox_inches="tight", metadata={"Software": None})
     plt.close(figure)
@@ -178,3 +201,4 @@ if __name__ == "__main__":
     sculpting()
     orders()
     one_event()
+    bias_of_disco()
