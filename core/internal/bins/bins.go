@@ -117,15 +117,12 @@ func checkEnough[T events.Float](sel *events.Selection[T], o *Options) error {
 		return err
 	}
 	asked := o.For(sel.N)
-	if o.Kind == Given && len(o.Edges)-1 > events.MaxBins {
-		return errs.Of(errs.ErrOption, "edges make %d bins, and %d are possible: use fewer", len(o.Edges)-1, events.MaxBins)
+	if o.Kind == Given {
+		asked = len(o.Edges) - 1
 	}
-	if o.Kind == Given || o.Kind == Values {
-		return nil
-	}
-	if sel.N >= asked {
+	if o.Kind == Given || o.Kind == Values || sel.N >= asked {
 		if asked > events.MaxBins {
-			return errs.Of(errs.ErrOption, "bins = %d: %d are possible: use fewer", asked, events.MaxBins)
+			return errs.Of(errs.ErrOption, "bins or edges make %d bins, and %d are possible: use fewer", asked, events.MaxBins)
 		}
 		return nil
 	}
