@@ -100,7 +100,7 @@ func newOrthonormal(columns []float64, nb int, arena *par.Arena) *Basis {
 func newBasis(nb, size int, arena *par.Arena) *Basis {
 	of, square := nb*size, size*size
 	all := par.Make[float64](arena, 2*of+square+size)
-	return par.New(arena, Basis{Size: size, P: all[:of], A: all[of : 2*of], Gram: all[2*of : 2*of+square], Slope: all[2*of+square:]})
+	return &Basis{Size: size, P: all[:of], A: all[of : 2*of], Gram: all[2*of : 2*of+square], Slope: all[2*of+square:]}
 }
 
 // columnsOf returns the first columns of a matrix that is given row by row, one after the other.

@@ -19,7 +19,7 @@ type QR struct {
 // NewQR overwrites columns with Q, by modified Gram-Schmidt. Columns of which those before them leave no more than this part
 // depend on them: they are 0 in Q.
 func NewQR(columns []float64, size int, part float64, arena *par.Arena) *QR {
-	qr := par.New(arena, QR{Size: size, Rows: len(columns) / size, Q: columns, R: par.Make[float64](arena, size*size), least: 1})
+	qr := &QR{Size: size, Rows: len(columns) / size, Q: columns, R: par.Make[float64](arena, size*size), least: 1}
 	for l := range size {
 		column := qr.Column(l)
 		length := floats.Norm(column, 2)

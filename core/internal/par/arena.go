@@ -26,6 +26,3 @@ func Make[E any](a *Arena, n int) []E {
 	clear(room)
 	return unsafe.Slice((*E)(unsafe.Pointer(unsafe.SliceData(room))), n)
 }
-
-// New returns a pointer to a copy of value.
-func New[E any](_ *Arena, value E) *E { return &value }

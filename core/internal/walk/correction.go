@@ -60,7 +60,7 @@ type entry struct {
 
 // newCorrection returns the correction of an integrand of which all else is set.
 func newCorrection(in *Integrand, bo *moments.Bound, arena *par.Arena) *correction {
-	co, ba := par.New(arena, correction{Integrand: in, first: 2}), in.basis
+	co, ba := &correction{Integrand: in, first: 2}, in.basis
 	withZ := ba.Orthonormal == nil
 	size := 2
 	if bo.Limited {

@@ -35,7 +35,7 @@ func newCurvature[T events.Float](wa *walk[T], li *linear, smoothing float64, sc
 	if nb > mostCurvedBins {
 		return nil, errs.Of(errs.ErrOption, "hess of %d bins is not computed, but of at most %d: use fewer bins", nb, mostCurvedBins)
 	}
-	cu := par.New(&sc.Arena, curvature[T]{walk: wa, signs: 1, strips: newStrips(wa.Records, min(max(n/(4*nb), 1), mostStrips))})
+	cu := &curvature[T]{walk: wa, signs: 1, strips: newStrips(wa.Records, min(max(n/(4*nb), 1), mostStrips))}
 	if wa.Weights != nil {
 		cu.signs = 2
 	}

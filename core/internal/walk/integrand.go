@@ -37,7 +37,7 @@ type Integrand struct {
 
 // NewIntegrand returns the integrand of the MoDe loss of sorted records. To the sums it adds those that the bias needs.
 func NewIntegrand(o *Options, ba *moments.Basis, bs *bins.Bins, rs *order.Records, su *order.Sums, weightUnit float64, sc *par.Scratch) (*Integrand, error) {
-	in := par.New(&sc.Arena, Integrand{bins: bs.Count(), scale: 1, basis: ba})
+	in := &Integrand{bins: bs.Count(), scale: 1, basis: ba}
 	if o.Mean {
 		in.scale /= float64(in.bins)
 	}
@@ -70,7 +70,7 @@ func NewIntegrand(o *Options, ba *moments.Basis, bs *bins.Bins, rs *order.Record
 // sqrt(share_b) F_b in place of F_b: then P_b = A_b = sqrt(share_b) gives the moment c = F and the residual
 // sqrt(share_b) (F_b - F), whose squares J adds up.
 func FlatIntegrand(bs *bins.Bins, su *order.Sums, weightUnit float64, sc *par.Scratch) (*Integrand, error) {
-	in := par.New(&sc.Arena, Integrand{bins: bs.Count(), scale: 1})
+	in := &Integrand{bins: bs.Count(), scale: 1}
 	totals := su.All()
 	var err error
 	if in.unit, err = inverseSums(bs, totals, weightUnit, &sc.Arena); err != nil {
@@ -101,12 +101,12 @@ func (in *Integrand) check(integral float64, li limits) {
 
 // plain returns the integrand without the bias, and sums for it.
 func (in *Integrand) plain(su *order.Sums, sc *par.Scratch) (*Integrand, *order.Sums) {
-	without, sums := par.New(&sc.Arena, *in), par.New(&sc.Arena, *su)
+	without, sums := *in, *su
 	without.variance, sums.Squares = nil, nil
 	if in.bound != nil {
-		without.correction = newCorrection(without, in.bound, &sc.Arena)
+		without.correction = newCorrection(&without, in.bound, &sc.Arena)
 	}
-	return without, sums
+	return &without, &sums
 }
 
 // inverseSums returns 1/W_b. Sums are of weights in the given unit.

@@ -30,7 +30,7 @@ func newLinear(ba *moments.Basis, penalty float64, unit []float64, arena *par.Ar
 	if ba.Orthonormal != nil {
 		ba = ba.Orthonormal
 	}
-	li := par.New(arena, linear{basis: ba, penalty: penalty, x: ba.P})
+	li := &linear{basis: ba, penalty: penalty, x: ba.P}
 	if !ba.IsOrthonormal || penalty != 0 {
 		li.setColumns(len(unit), arena)
 	}

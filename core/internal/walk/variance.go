@@ -28,7 +28,7 @@ const fewestEffective = 1.05
 // the squares of the steps, where weights differ.
 func newVariance(bs *bins.Bins, rs *order.Records, su *order.Sums, unit []float64, sc *par.Scratch) (*variance, error) {
 	nb := len(unit)
-	va := par.New(&sc.Arena, variance{totals: par.Make[float64](&sc.Arena, nb), factor: par.Make[float64](&sc.Arena, nb)})
+	va := &variance{totals: par.Make[float64](&sc.Arena, nb), factor: par.Make[float64](&sc.Arena, nb)}
 	copy(va.totals, unit) // of n steps of 1/n
 	var thirds []float64
 	if rs.Weights != nil {

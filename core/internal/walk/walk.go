@@ -38,7 +38,7 @@ type walk[T events.Float] struct {
 // Integrate returns the loss of sorted records, and sets the derivatives that are wanted.
 func Integrate[T events.Float](out events.Derivatives[T], st *events.Stats, in *Integrand, rs *order.Records, su *order.Sums, o *Options, sc *par.Scratch) (Result, error) {
 	along := func(grad []T, in *Integrand, su *order.Sums) *walk[T] {
-		return par.New(&sc.Arena, walk[T]{Records: rs, in: in, sums: su, limits: limitsOf(o.Score, st), grad: grad})
+		return &walk[T]{Records: rs, in: in, sums: su, limits: limitsOf(o.Score, st), grad: grad}
 	}
 	wa := along(out.Grad(), in, su)
 	var other *walk[T] // with the bias if wa is without it, and without it if wa has it
