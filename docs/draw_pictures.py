@@ -192,6 +192,37 @@ def bias_of_disco() -> None:
     _save(figure, "disco_bias.png")
 
 
+# The packages on the way of the events: name, what happens there, where the box stands (column, row), and whose results it takes.
+ROUTE = {
+    "core": ("checks the options and makes a plan", (1, 0), ()),
+    "events": ("divides by label and category, checks, selects;\ncounts in cells of score and of mass", (1, 1), ("core",)),
+    "bins": ("edges of the mass bins, a bin for each event,\nsums over bins", (0, 2), ("events",)),
+    "moments": ("fits P and A", (0, 3), ("bins",)),
+    "order": ("one word an event: score, bin, place;\nsorted by score, in chunks", (2, 3), ("events", "bins")),
+    "walk": ("J = linear form + correction - bias;\ncrosses the events of each chunk", (1, 4), ("moments", "order")),
+    "loss": ("the integral of J, and for each event minus\nthe change of J, back in the input's order", (1, 5), ("walk",)),
+}
+
+
+def route() -> None:
+    """The packages of the core in the order in which events pass them."""
+    figure, axes = plt.subplots(figsize=(9, 5.4))
+    at = {name: (3.4 * column, -row) for name, (_, (column, row), _) in ROUTE.items()}
+    style = {"boxstyle": "round,pad=0.5", "facecolor": "white", "edgecolor": OKABE_ITO["blue"]}
+    boxes = {
+        name: axes.text(*at[name], f"$\\bf{{{name}}}$: {what}", ha="center", va="center", fontsize=9, bbox=style)
+        for name, (what, _, _) in ROUTE.items()
+    }
+    axes.set(xlim=(-1.9, 8.7), ylim=(-5.5, 0.5))
+    axes.axis("off")
+    figure.canvas.draw()  # boxes have their sizes now
+    for name, (_, _, given) in ROUTE.items():
+        for other in given:
+            ends = {"patchA": boxes[other].get_bbox_patch(), "patchB": boxes[name].get_bbox_patch()}
+            axes.annotate("", at[name], at[other], arrowprops={"arrowstyle": "-|>", "color": "0.4", **ends})
+    _save(figure, "how_route.png")
+
+
 def _save(figure: Any, name: str) -> None:
     figure.savefig(IMAGES / name, dpi=110, bbox_inches="tight", metadata={"Software": None})
     plt.close(figure)
@@ -202,3 +233,4 @@ if __name__ == "__main__":
     orders()
     one_event()
     bias_of_disco()
+    route()
