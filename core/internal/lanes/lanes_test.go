@@ -71,6 +71,32 @@ func TestCross(t *testing.T) {
 	}
 }
 
+func TestScores(t *testing.T) {
+	for _, n := range lengths[1:] {
+		rng := rand.New(rand.NewPCG(uint64(n), 3))
+		changes := numbers(rng, n)
+		for at := range n {
+			scores := make([]float64, n)
+			for i := range scores {
+				scores[i] = float64(i)
+			}
+			if at < n-1 {
+				scores[at+1] = scores[at]
+			}
+			var want float64
+			for i, c := range changes {
+				want += c * (0.7 - scores[i])
+			}
+			bothWays(t, func() any {
+				require.Equal(t, at, FirstTie(scores), "of %d", n)
+				integral := Integrate(changes, scores, 0.7)
+				require.InDelta(t, want, integral, 1e-9*float64(n+1))
+				return integral
+			})
+		}
+	}
+}
+
 // Words that are nearly in order are sorted, and so are those that are not.
 func TestSortNear(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 4))

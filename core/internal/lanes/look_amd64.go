@@ -5,11 +5,19 @@ package lanes
 import "simd/archsimd"
 
 func look32AVX2(scores, masses []float32, ofScore, ofMass Cells[float32], pairs []uint32) Seen[float32] {
-	whole := len(scores) &^ 7
+	return lookFirst(len(scores)&^7, lookWhole32, scores, masses, ofScore, ofMass, pairs)
+}
+
+func look64AVX2(scores, masses []float64, ofScore, ofMass Cells[float64], pairs []uint32) Seen[float64] {
+	return lookFirst(len(scores)&^3, lookWhole64, scores, masses, ofScore, ofMass, pairs)
+}
+
+// lookFirst looks at the first events in one way, and at the others as lookGo does.
+func lookFirst[T Float](whole int, first look[T], scores, masses []T, ofScore, ofMass Cells[T], pairs []uint32) Seen[T] {
 	if whole == 0 {
 		return lookGo(scores, masses, ofScore, ofMass, pairs)
 	}
-	seen := lookWhole32(scores[:whole], masses, ofScore, ofMass, pairs)
+	seen := first(scores[:whole], masses, ofScore, ofMass, pairs)
 	if whole < len(scores) {
 		rest := lookGo(scores[whole:], masses[whole:], ofScore, ofMass, pairs[whole:])
 		seen.merge(&rest)
@@ -51,19 +59,6 @@ func (seen *Seen[T]) merge(other *Seen[T]) {
 	seen.ScoreMin, seen.ScoreMax = min(seen.ScoreMin, other.ScoreMin), max(seen.ScoreMax, other.ScoreMax)
 	seen.MassMin, seen.MassMax = min(seen.MassMin, other.MassMin), max(seen.MassMax, other.MassMax)
 	seen.Number = seen.Number && other.Number
-}
-
-func look64AVX2(scores, masses []float64, ofScore, ofMass Cells[float64], pairs []uint32) Seen[float64] {
-	whole := len(scores) &^ 3
-	if whole == 0 {
-		return lookGo(scores, masses, ofScore, ofMass, pairs)
-	}
-	seen := lookWhole64(scores[:whole], masses, ofScore, ofMass, pairs)
-	if whole < len(scores) {
-		rest := lookGo(scores[whole:], masses[whole:], ofScore, ofMass, pairs[whole:])
-		seen.merge(&rest)
-	}
-	return seen
 }
 
 func lookWhole64(scores, masses []float64, ofScore, ofMass Cells[float64], pairs []uint32) Seen[float64] {

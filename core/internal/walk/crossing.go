@@ -1,7 +1,6 @@
 package walk
 
 import (
-	"math"
 	"sync"
 
 	"github.com/libmode/libmode/core/internal/lanes"
@@ -120,23 +119,7 @@ func (cr *crossing) cross(end float64) float64 {
 	if cr.in.correction != nil {
 		cr.bounds.finish(cr)
 	}
-	return cr.integral() + cr.jumps
-}
-
-// integral returns the sum of d (end - score). Four sums side by side do not wait for each other.
-func (cr *crossing) integral() float64 {
-	var s0, s1, s2, s3 float64
-	d, scores, end := cr.d, cr.scores, cr.end
-	for ; len(d) >= 4 && len(scores) >= 4; d, scores = d[4:], scores[4:] {
-		s0 += d[0] * (end - scores[0])
-		s1 += d[1] * (end - scores[1])
-		s2 += d[2] * (end - scores[2])
-		s3 += d[3] * (end - scores[3])
-	}
-	for i, change := range d {
-		s0 += change * (end - scores[i])
-	}
-	return (s0 + s1) + (s2 + s3)
+	return lanes.Integrate(cr.d, cr.scores, end) + cr.jumps
 }
 
 // crossTie finds the changes of J by the events of the block, all of one tie in whose middle the walk is.
@@ -149,19 +132,15 @@ func (cr *crossing) crossTie() {
 
 // forTies calls f for each tie among sorted scores, from..to-1.
 func forTies(scores []float64, f func(from, to int)) {
-	last := math.NaN()
-	for i := 0; i < len(scores); i++ {
-		score := scores[i]
-		if score != last {
-			last = score
-			continue
+	for i := lanes.FirstTie(scores); i < len(scores)-1; {
+		end := i + 2
+		for end < len(scores) && scores[i] == scores[end] {
+			end++
 		}
-		from := i - 1
-		for i < len(scores) && scores[i] == score {
-			i++
+		f(i, end)
+		if i = end; i < len(scores) {
+			i += lanes.FirstTie(scores[i:])
 		}
-		f(from, i)
-		i--
 	}
 }
 
