@@ -54,7 +54,10 @@ func (so *sorter) sortNear(records []uint64) {
 // sortCell is a counting sort by the leading bits of the distance to the lowest key, with one or two cells a record, and a
 // sort by the other bits.
 func (so *sorter) sortCell(records []uint64, keyShift uint) {
-	lo, hi := slices.Min(records), slices.Max(records)
+	lo, hi := records[0], records[0]
+	for _, r := range records { // once, where slices.Min and slices.Max would take 4 % of a call
+		lo, hi = min(lo, r), max(hi, r)
+	}
 	lo = lo >> keyShift << keyShift
 	top := uint(bits.Len64(hi - lo))
 	if top <= keyShift {
