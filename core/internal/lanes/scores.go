@@ -10,9 +10,8 @@ func FirstTie(scores []float64) int { return firstTie(scores) }
 
 // Integrate returns the sum of changes times (end - score), as four sums side by side.
 func Integrate(changes, scores []float64, end float64) float64 {
-	var sums [4]float64
 	whole := len(changes) &^ 3
-	integrate(&sums, changes[:whole], scores[:whole], end)
+	sums := integrate(changes[:whole], scores[:whole], end)
 	for i, change := range changes[whole:] {
 		sums[i] += float64(change * (end - scores[whole+i]))
 	}
@@ -28,8 +27,9 @@ func firstTieGo(scores []float64) int {
 	return len(scores) - 1
 }
 
-func integrateGo(sums *[4]float64, changes, scores []float64, end float64) {
+func integrateGo(changes, scores []float64, end float64) (sums [4]float64) {
 	for i, change := range changes {
 		sums[i&3] += float64(change * (end - scores[i]))
 	}
+	return sums
 }

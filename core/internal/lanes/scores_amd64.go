@@ -20,12 +20,14 @@ func firstTieAVX2(scores []float64) int {
 	return i + firstTieGo(scores[i:])
 }
 
-func integrateAVX2(sums *[4]float64, changes, scores []float64, end float64) {
-	sum, ends := archsimd.LoadFloat64x4(sums), all(end)
+func integrateAVX2(changes, scores []float64, end float64) (sums [4]float64) {
+	var sum four
+	ends := all(end)
 	for len(changes) >= 4 && len(scores) >= 4 {
 		sum = sum.Add(archsimd.LoadFloat64x4Slice(changes).Mul(ends.Sub(archsimd.LoadFloat64x4Slice(scores))))
 		changes, scores = changes[4:], scores[4:]
 	}
-	sum.Store(sums)
+	sum.Store(&sums)
 	archsimd.ClearAVXUpperBits()
+	return sums
 }

@@ -24,6 +24,7 @@ type crossing struct {
 	in     *Integrand
 	state  []bin
 	linear []lanes.Linear
+	c      []float64
 	tracks bool // whether a loop over the events follows F_b and V_b
 	bounds correcting
 
@@ -44,6 +45,7 @@ const blockSize = 512
 // start moves to the middle between where chunks k and l begin, and returns J there.
 func (cr *crossing) start(in *Integrand, su *order.Sums, k, l int, weighted bool) float64 {
 	cr.in, cr.state, cr.linear = in, par.Grown(cr.state, in.bins), par.Grown(cr.linear, len(in.linear.rows))
+	cr.c = par.Grown(cr.c, in.linear.basis.Size)
 	cr.tracks = weighted || in.correction != nil && in.variance != nil
 	for g := range cr.linear {
 		li := &cr.linear[g]
@@ -69,7 +71,7 @@ func (cr *crossing) start(in *Integrand, su *order.Sums, k, l int, weighted bool
 		}
 		cr.state[i] = b
 	}
-	j := in.linear.at(cr.state)
+	j := in.linear.at(cr.state, cr.c)
 	if in.correction != nil {
 		j += cr.bounds.start(in.correction, cr.state)
 	}

@@ -94,9 +94,9 @@ func (li *linear) element(a, b int) float64 {
 	return m
 }
 
-// at returns J, less the bias, at a state.
-func (li *linear) at(state []bin) float64 {
-	c := make([]float64, li.basis.Size)
+// at returns J, less the bias, at a state. It overwrites c.
+func (li *linear) at(state []bin, c []float64) float64 {
+	clear(c)
 	for i := range state {
 		floats.AddScaled(c, state[i].cdf, li.basis.RowA(i))
 	}
