@@ -112,10 +112,11 @@ func (dc *call) addBelow(ofX bool) {
 		next[b]++
 		tops.add(b, node{w, w * xk, w * yk})
 	}
-	trees := sync.Pool{New: func() any { return make(tree, 1<<blockBits+1) }}
+	trees := sync.Pool{New: func() any { return new([1<<blockBits + 1]node) }}
 	dc.team.Run(blocks, func(b int) {
-		inBlock := trees.Get().(tree)
-		defer trees.Put(inBlock)
+		room := trees.Get().(*[1<<blockBits + 1]node)
+		defer trees.Put(room)
+		inBlock := tree(room[:])
 		clear(inBlock)
 		start := b << blockBits
 		for i := start; i < next[b]; i++ {

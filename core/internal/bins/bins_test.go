@@ -68,6 +68,9 @@ func TestQuantileEdges(t *testing.T) {
 			for i := range n {
 				ev.Mass[i] = draw()
 			}
+			if slices.Min(ev.Mass) == slices.Max(ev.Mass) {
+				continue // such masses are an error
+			}
 			for _, asked := range []int{1, 2, 7, 32, 40, 300, 40_000} {
 				if asked > n {
 					continue
