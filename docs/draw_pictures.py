@@ -192,15 +192,15 @@ def bias_of_disco() -> None:
     _save(figure, "disco_bias.png")
 
 
-# The packages on the way of the events: name, what happens there, where the box stands (column, row), and whose results it takes.
+# The packages on the way of the events: what happens there, where the box stands (column, row), whose results it takes.
 ROUTE = {
     "core": ("checks the options and makes a plan", (1, 0), ()),
-    "events": ("divides by label and category, checks, selects;\ncounts in cells of score and of mass", (1, 1), ("core",)),
+    "events": ("divides by label and category, checks, selects;\ncounts in cells of score and mass", (1, 1), ("core",)),
     "bins": ("edges of the mass bins, a bin for each event,\nsums over bins", (0, 2), ("events",)),
     "moments": ("fits P and A", (0, 3), ("bins",)),
     "order": ("one word an event: score, bin, place;\nsorted by score, in chunks", (2, 3), ("events", "bins")),
     "walk": ("J = linear form + correction - bias;\ncrosses the events of each chunk", (1, 4), ("moments", "order")),
-    "loss": ("the integral of J, and for each event minus\nthe change of J, back in the input's order", (1, 5), ("walk",)),
+    "loss": ("the integral of J; for each event minus\nthe change of J, in the order of the input", (1, 5), ("walk",)),
 }
 
 
