@@ -44,9 +44,9 @@ def test_the_wheel_holds_the_library_and_what_finds_it(wheel):
         "libmode/lib/cmake/libmode/libmodeConfig.cmake",
         "libmode/lib/cmake/libmode/libmodeConfigVersion.cmake",
     }
-    page = "libmode/report/page.html"
+    templates = {"libmode/report/page.html", "libmode/posthoc/quantile_map.h.in"}
     inside = {name for name in names if ".dist-info/" not in name}
-    assert inside == sources | headers | finders | {"libmode/lib/libmode.so", "libmode/py.typed", page}
+    assert inside == sources | headers | finders | templates | {"libmode/lib/libmode.so", "libmode/py.typed"}
     assert f"\nVersion: {libmode.__version__}\n" in metadata
 
 
