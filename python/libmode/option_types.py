@@ -45,7 +45,8 @@ class LossOptions(TypedDict, total=False):
     max_slope: float | None
     """Bound on the slope c_1 relative to what ``slope_of`` says; order >= 1; none by default."""
     slope_of: Literal["rejected", "selected"]
-    """The fraction of background below the score, c_0, the default, or above it, 1 - c_0."""
+    """What ``max_slope`` is relative to: the fraction of background below the score, "rejected", the default, or above
+    it, "selected", the efficiency."""
     monotonic: bool
     """Keep the allowed dependence monotonic in mass; order >= 2; False by default."""
     moments: Literal["quadrature", "projection"]
