@@ -19,8 +19,10 @@ import platform
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import NoReturn
 
 from pip._vendor.packaging.requirements import Requirement
 
@@ -222,6 +224,16 @@ def main() -> None:
             openmp()
         case _:
             sys.exit(__doc__)
+
+
+def run(main: Callable[..., int | None]) -> NoReturn:
+    """Runs the command of a tool. A program that fails in it, or Ctrl-C, gives the status of this process."""
+    try:
+        sys.exit(main(*sys.argv[1:]))
+    except subprocess.CalledProcessError as error:
+        sys.exit(error.returncode)
+    except KeyboardInterrupt:
+        sys.exit(130)
 
 
 if __name__ == "__main__":

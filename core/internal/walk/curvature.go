@@ -15,7 +15,7 @@ import (
 //
 //	h = 4 |e| sum_a (the part of M_ba that bends the loss up) f_a(s),   e = w/W_b
 //
-// where f_a is the density of bin a's CDF near the score: see LossGradHess.
+// where f_a is the density of bin a's CDF near the score: see Evaluate.
 type curvature[T events.Float] struct {
 	*walk[T]
 	strips strips
