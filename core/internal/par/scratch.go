@@ -16,6 +16,7 @@ func Take() *Scratch { return scratches.Get().(*Scratch) }
 
 // Give ends the call.
 func (sc *Scratch) Give() {
+	sc.Team.Dismiss()
 	sc.Arena.Reset()
 	scratches.Put(sc)
 }

@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 var threadLimit atomic.Int64
@@ -24,10 +25,16 @@ func Threads() int {
 	return runtime.GOMAXPROCS(0)
 }
 
-// Team runs the shared work of one call.
+// Team runs the shared work of one call. A call has many short pieces of shared work, and waking a thread can take longer
+// than such a piece. So the team's goroutines stay awake for a while after each piece.
 type Team struct {
-	alone bool // the call has too few events for a second goroutine
+	alone   bool                // the call has too few events for a second goroutine
+	piece   atomic.Pointer[job] // nil between calls
+	helpers atomic.Int64        // goroutines beside the caller's
 }
+
+// awake is how long a goroutine polls for its next piece of work before it gives its thread away.
+const awake = 200 * time.Microsecond
 
 // A part of fewer events than alonePart does not pay for a goroutine. A call with fewer events than AloneCall stays in its
 // own goroutine: beside a training, whose threads keep the other cores busy, it might wait for another one.
@@ -54,34 +61,74 @@ func (t *Team) Run(parts int, f func(part int)) {
 		}
 		return
 	}
-	var next atomic.Int64
-	var failure atomic.Pointer[any]
-	work := func() {
-		defer func() {
-			if r := recover(); r != nil {
-				failure.CompareAndSwap(nil, &r)
-			}
-		}()
-		for part := int(next.Add(1)) - 1; part < parts; part = int(next.Add(1)) - 1 {
-			f(part)
-		}
+	j := &job{f: f, parts: int64(parts)}
+	j.unfinished.Add(parts)
+	t.piece.Store(j)
+	for t.helpers.Load() < int64(workers-1) {
+		t.helpers.Add(1)
+		go t.help()
 	}
-	var helpers sync.WaitGroup
-	helpers.Add(workers - 1)
-	for range workers - 1 {
-		go func() {
-			defer helpers.Done()
-			work()
-		}()
-	}
-	work()
-	helpers.Wait()
-	if r := failure.Load(); r != nil {
+	j.work()
+	poll(func() bool { return j.done.Load() == j.parts })
+	j.unfinished.Wait()
+	if r := j.failure.Load(); r != nil {
 		panic(*r)
 	}
+}
+
+// Dismiss ends the call. The helpers go as soon as they see it.
+func (t *Team) Dismiss() { t.piece.Store(nil) }
+
+// help does parts of one piece of work after another.
+func (t *Team) help() {
+	defer t.helpers.Add(-1)
+	for j := t.piece.Load(); j != nil; j = t.piece.Load() {
+		j.work()
+		if !poll(func() bool { return t.piece.Load() != j }) {
+			return
+		}
+	}
+}
+
+// poll waits until ready, but not longer than awake, and says whether ready was reached.
+func poll(ready func() bool) bool {
+	for deadline := time.Now().Add(awake); !ready(); runtime.Gosched() {
+		if time.Now().After(deadline) {
+			return false
+		}
+	}
+	return true
 }
 
 // Blocks calls f(lo, hi) for blocks lo..hi-1 of n elements, several at a time. All blocks but the last have size elements.
 func (t *Team) Blocks(n, size int, f func(lo, hi int)) {
 	t.Run((n+size-1)/size, func(block int) { f(block*size, min((block+1)*size, n)) })
+}
+
+// job is one call of Run.
+type job struct {
+	f          func(part int)
+	parts      int64
+	next, done atomic.Int64
+	unfinished sync.WaitGroup
+	failure    atomic.Pointer[any]
+}
+
+// work does parts of the job until none is left to begin.
+func (j *job) work() {
+	for part := j.next.Add(1) - 1; part < j.parts; part = j.next.Add(1) - 1 {
+		j.do(int(part))
+	}
+}
+
+func (j *job) do(part int) {
+	defer func() {
+		if r := recover(); r != nil {
+			raised := any(r) // a copy, so that only a panic allocates
+			j.failure.CompareAndSwap(nil, &raised)
+		}
+		j.done.Add(1)
+		j.unfinished.Done()
+	}()
+	j.f(part)
 }
