@@ -29,10 +29,10 @@ var (
 	compare = compareGo
 )
 
-// Follow crosses events, each of which adds its weight times the row of its bin to four sums. The sums after each event go to
-// four lanes, from a place on, and what each event adds to four others, unless these are nil.
-func Follow(lanes, steps []Lane, place int, sums *[4]float64, rows [][4]float64, bins []uint32, weights []float64) {
-	follow(lanes, steps, place, sums, rows, bins, weights)
+// Follow takes steps, each of which adds its weight times the row of its bin to four sums. The sums after each step go to four
+// lanes, and what each step adds to four others, unless these are nil.
+func Follow(lanes, steps []Lane, sums *[4]float64, rows [][4]float64, bins []uint32, weights []float64) {
+	follow(lanes, steps, sums, rows, bins, weights)
 }
 
 // Bound bounds a moment at n points.
@@ -49,7 +49,12 @@ func Compare(lanes []Lane, x, change, value, difference, sum, n int) {
 	compare(&lanes[x], &lanes[change], &lanes[value], &lanes[difference], &lanes[sum], n)
 }
 
-func followGo(lanes, steps []Lane, place int, sums *[4]float64, rows [][4]float64, bins []uint32, weights []float64) {
+func followGo(lanes, steps []Lane, sums *[4]float64, rows [][4]float64, bins []uint32, weights []float64) {
+	followFrom(1, lanes, steps, sums, rows, bins, weights)
+}
+
+// followFrom is Follow whose first point is at a place.
+func followFrom(place int, lanes, steps []Lane, sums *[4]float64, rows [][4]float64, bins []uint32, weights []float64) {
 	for i, b := range bins {
 		for k, x := range rows[b] {
 			step := float64(weights[i] * x)

@@ -13,8 +13,8 @@ func (l *Lane) load(i int) four {
 
 func (l *Lane) store(i int, x four) { x.Store((*[4]float64)(unsafe.Pointer(&l[i]))) }
 
-func followAVX2(lanes, steps []Lane, place int, sums *[4]float64, rows [][4]float64, bins []uint32, weights []float64) {
-	s := archsimd.LoadFloat64x4(sums)
+func followAVX2(lanes, steps []Lane, sums *[4]float64, rows [][4]float64, bins []uint32, weights []float64) {
+	s, place := archsimd.LoadFloat64x4(sums), 1
 	for ; len(bins) >= 4 && len(weights) >= 4 && place <= Points; place += 4 {
 		d0 := archsimd.LoadFloat64x4(&rows[bins[0]]).Mul(all(weights[0]))
 		d1 := archsimd.LoadFloat64x4(&rows[bins[1]]).Mul(all(weights[1]))
@@ -32,7 +32,7 @@ func followAVX2(lanes, steps []Lane, place int, sums *[4]float64, rows [][4]floa
 	}
 	s.Store(sums)
 	archsimd.ClearAVXUpperBits()
-	followGo(lanes, steps, place, sums, rows, bins, weights)
+	followFrom(place, lanes, steps, sums, rows, bins, weights)
 }
 
 // storeLanes stores the vectors of four points, of which each lane gets a number.

@@ -29,37 +29,35 @@ func points(lanes []Lane, n int) (all [][]float64) {
 	return all
 }
 
-// Sums along events, and what each adds, are what the rows say, from any place on.
+// Sums along steps, and what each adds, are what the rows say.
 func TestFollow(t *testing.T) {
 	const nb = 3
-	for _, n := range []int{0, 1, 3, 4, 9, Points - 5} {
-		for _, place := range []int{1, 2, 6} {
-			rng := rand.New(rand.NewPCG(uint64(n), 8))
-			rows, bins, weights := make([][4]float64, nb), make([]uint32, n), numbers(rng, n)
-			for b := range rows {
-				rows[b] = [4]float64(numbers(rng, 4))
-			}
-			for i := range bins {
-				bins[i] = rng.Uint32N(nb)
-			}
-			var lanes []Lane
-			bothWays(t, func() any {
-				lanes = make([]Lane, 8)
-				sums := [4]float64{1, 2, 3, 4}
-				Follow(lanes, lanes[4:], place, &sums, rows, bins, weights)
-				without := make([]Lane, 4)
-				again := [4]float64{1, 2, 3, 4}
-				Follow(without, nil, place, &again, rows, bins, weights)
-				require.Equal(t, without, lanes[:4])
-				return []any{points(lanes, Points), sums, again}
-			})
-			for k := range 4 {
-				sum := float64(k + 1)
-				for i, b := range bins {
-					sum += weights[i] * rows[b][k]
-					require.InDelta(t, sum, lanes[k][place+i], 1e-12)
-					require.InDelta(t, weights[i]*rows[b][k], lanes[4+k][place+i], 1e-15)
-				}
+	for _, n := range []int{0, 1, 3, 4, 9, Points} {
+		rng := rand.New(rand.NewPCG(uint64(n), 8))
+		rows, bins, weights := make([][4]float64, nb), make([]uint32, n), numbers(rng, n)
+		for b := range rows {
+			rows[b] = [4]float64(numbers(rng, 4))
+		}
+		for i := range bins {
+			bins[i] = rng.Uint32N(nb)
+		}
+		var lanes []Lane
+		bothWays(t, func() any {
+			lanes = make([]Lane, 8)
+			sums := [4]float64{1, 2, 3, 4}
+			Follow(lanes, lanes[4:], &sums, rows, bins, weights)
+			without := make([]Lane, 4)
+			again := [4]float64{1, 2, 3, 4}
+			Follow(without, nil, &again, rows, bins, weights)
+			require.Equal(t, without, lanes[:4])
+			return []any{points(lanes, Points), sums, again}
+		})
+		for k := range 4 {
+			sum := float64(k + 1)
+			for i, b := range bins {
+				sum += weights[i] * rows[b][k]
+				require.InDelta(t, sum, lanes[k][1+i], 1e-12)
+				require.InDelta(t, weights[i]*rows[b][k], lanes[4+k][1+i], 1e-15)
 			}
 		}
 	}

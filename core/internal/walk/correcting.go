@@ -5,19 +5,13 @@ import (
 	"github.com/libmode/libmode/core/internal/par"
 )
 
-// correcting follows a correction along the events of a chunk. It collects points, and then finds the change of J from each
-// point to the next. An event that is not tied has one point, above it. An event of a tie has two, half of its step below and
-// above the middle of the tie, and one more is above the tie.
+// correcting follows a correction along the steps of a chunk. It collects the points to which the steps lead, and then finds the
+// change of J from each point to the next.
 type correcting struct {
 	*correction
-	sums   [][4]float64
-	lanes  []lanes.Lane
-	count  int               // of points
-	owners [lanes.Points]int // the event of the block whose change of J leads to each point, or jumpAt
+	sums  [][4]float64
+	lanes []lanes.Lane
 }
-
-// jumpAt marks a change of J at the score of an event that is in no derivative.
-func jumpAt(event int) int { return -1 - event }
 
 // start moves to a state, and returns the correction there.
 func (co *correcting) start(of *correction, state []bin) float64 {
@@ -31,95 +25,51 @@ func (co *correcting) start(of *correction, state []bin) float64 {
 		co.lanes[of.ones][i] = 1
 	}
 	clear(co.sums)
-	for i := range state {
-		b := &state[i]
-		co.add(uint32(i), b.cdf/b.unit, b.variance())
-	}
-	co.setPoint(0, 0, 0)
-	return co.evaluate()[0] // from 0
-}
-
-// add adds to the sums an event of this weight in a bin, or a part of one, by which V_b changes by v.
-func (co *correcting) add(b uint32, weight, v float64) {
-	for g := range co.sums {
-		co.addTo(&co.sums[g], g, b, weight, v)
-	}
-}
-
-func (co *correcting) addTo(sums *[4]float64, g int, b uint32, weight, v float64) {
-	if g >= co.weighted {
-		weight = v
-	}
-	for k, x := range co.rows[g][b] {
-		sums[k] += weight * x
-	}
-}
-
-// crossRun crosses the events from..to-1 of a block, none of which is tied.
-func (co *correcting) crossRun(cr *crossing, from, to int) {
-	for from < to {
-		n := min(to-from, lanes.Points-co.count)
-		for i := range n {
-			co.owners[co.count+i] = from + i
-		}
-		for g := range co.sums {
-			weights, steps := cr.changes[from:from+n], []lanes.Lane(nil)
-			if g < co.weighted {
-				weights, steps = cr.weights[from:from+n], co.lanes[4*(len(co.rows)+g):]
+	for g, rows := range co.rows {
+		sums := &co.sums[g]
+		for b := range state {
+			weight := state[b].cdf / state[b].unit
+			if g >= co.weighted {
+				weight = state[b].variance()
 			}
-			lanes.Follow(co.lanes[4*g:], steps, co.count+1, &co.sums[g], co.rows[g], cr.bins[from:from+n], weights)
-		}
-		from, co.count = from+n, co.count+n
-		if co.count == lanes.Points {
-			co.finish(cr)
-		}
-	}
-}
-
-// addPoint adds a point that is off the sums by half an event, or by nothing.
-func (co *correcting) addPoint(cr *crossing, owner int, b uint32, weight, v float64) {
-	co.setPoint(b, weight, v)
-	if owner >= 0 { // from half the event below the middle
-		for g := range co.weighted {
-			for k, x := range co.rows[g][b] {
-				co.lanes[4*(len(co.rows)+g)+k][co.count] = 2 * weight * x
+			for k, x := range rows[b] {
+				sums[k] += weight * x
 			}
 		}
-	}
-	co.owners[co.count-1] = owner
-	if co.count == lanes.Points {
-		co.finish(cr)
-	}
-}
-
-func (co *correcting) setPoint(b uint32, weight, v float64) {
-	co.count++
-	for g, sums := range co.sums {
-		co.addTo(&sums, g, b, weight, v)
 		for k, sum := range sums {
-			lane := &co.lanes[4*g+k]
-			lane[co.count] = sum
+			co.lanes[4*g+k][1] = sum
 			if g < co.weighted {
-				co.lanes[4*(len(co.rows)+g)+k][co.count] = sum - lane[co.count-1]
+				co.lanes[4*(len(co.rows)+g)+k][1] = sum // the step from 0
+			}
+		}
+	}
+	return co.evaluate(1)[0]
+}
+
+// cross follows steps, adds the changes of J by the events to those of the block, and the others to its jumps.
+func (co *correcting) cross(cr *crossing, st steps) {
+	for lo := 0; lo < len(st.bins); lo += lanes.Points {
+		hi := min(lo+lanes.Points, len(st.bins))
+		for g, rows := range co.rows {
+			if g < co.weighted {
+				lanes.Follow(co.lanes[4*g:], co.lanes[4*(len(co.rows)+g):], &co.sums[g], rows, st.bins[lo:hi], st.weights[lo:hi])
+			} else {
+				lanes.Follow(co.lanes[4*g:], nil, &co.sums[g], rows, st.bins[lo:hi], cr.changes[lo:hi])
+			}
+		}
+		for p, change := range co.evaluate(hi - lo) {
+			if owner := st.owners[lo+p]; owner >= 0 {
+				cr.d[owner] += change
+			} else {
+				cr.jumps += change * (cr.end - cr.scores[-1-owner])
 			}
 		}
 	}
 }
 
-// finish adds the changes of J at the points that are collected to those of the events.
-func (co *correcting) finish(cr *crossing) {
-	for p, change := range co.evaluate() {
-		if i := co.owners[p]; i >= 0 {
-			cr.d[i] += change
-		} else {
-			cr.jumps += change * (cr.end - cr.scores[-1-i])
-		}
-	}
-}
-
-// evaluate returns by how much J changes from each point to the next, and forgets the points.
-func (co *correcting) evaluate() []float64 {
-	n, last := co.count, co.correction.lanes-1
+// evaluate returns by how much J changes from each of n points to the next, from the last one of before.
+func (co *correcting) evaluate(n int) []float64 {
+	last := co.correction.lanes - 1
 	for i := range co.bounded {
 		bd := &co.bounded[i]
 		bd.Bound(co.lanes, bd.c, bd.base, bd.Bounded, n)
@@ -134,6 +84,5 @@ func (co *correcting) evaluate() []float64 {
 	for i := range co.lanes {
 		co.lanes[i][0] = co.lanes[i][n]
 	}
-	co.count = 0
 	return co.lanes[last][1 : n+1]
 }

@@ -8,12 +8,12 @@ import (
 	"github.com/libmode/libmode/core/internal/par"
 )
 
-// crossing crosses the events of a chunk, a block at a time, in one goroutine. An event with a step e in bin b changes J by
+// crossing crosses the events of a chunk, a block at a time, in one goroutine. It goes from state to state by steps in one bin
+// each (steps.go). A step e in bin b changes J by
 //
 //	2 e (M F)_b + M_bb e^2 - M_bb (change of V_b),   (M F)_b = F_b - x_b.X + y_b.Y
 //
-// and the correction for bounds comes on top. An event of a tie crosses the middle of the tie. As J without bounds is
-// quadratic in the state, the changes of these events add up to that of the tie.
+// and the correction for bounds comes on top.
 //
 // Where all weights are 1 and nothing else needs the changes of V_b, these are linear in F_b,
 //
@@ -25,16 +25,20 @@ type crossing struct {
 	state  []bin
 	linear []lanes.Linear
 	c      []float64
-	tracks bool // whether a loop over the events follows F_b and V_b
+	tracks bool // whether a loop over the steps follows F_b and V_b
 	bounds correcting
 
 	bins      []uint32  // of the events of a block, as all that follows
 	weights   []float64 // all 1 without weights
-	ones      []float64
 	scores, d []float64 // d: the changes of J
-	changes   []float64 // of V_b
-	end       float64   // where the integral over the chunk ends
-	jumps     float64   // the integral of what J changes at ties beside d
+
+	ones    []float64
+	places  []int     // 0, 1, ...
+	split   steps     // of a block that has ties
+	splitD  []float64 // and their changes of J
+	changes []float64 // of V_b, by step
+	end     float64   // where the integral over the chunk ends
+	jumps   float64   // the integral of the changes of J that are no event's
 }
 
 var crossings = sync.Pool{New: func() any { return new(crossing) }}
@@ -93,118 +97,72 @@ func (cr *crossing) addToSums(b uint32, weight float64) {
 
 // load makes room for a block of n events, and returns where their scores and bins go.
 func (cr *crossing) load(n int, weights []float64) (scores []float64, bins []uint32) {
-	cr.bins, cr.scores, cr.d, cr.changes = par.Grown(cr.bins, n), par.Grown(cr.scores, n), par.Grown(cr.d, n), par.Grown(cr.changes, n)
+	cr.bins, cr.scores, cr.d = par.Grown(cr.bins, n), par.Grown(cr.scores, n), par.Grown(cr.d, n)
+	for len(cr.ones) < n {
+		cr.ones, cr.places = append(cr.ones, 1), append(cr.places, len(cr.places))
+	}
 	if cr.weights = weights; weights == nil {
-		for len(cr.ones) < n {
-			cr.ones = append(cr.ones, 1)
-		}
 		cr.weights = cr.ones[:n]
 	}
 	return cr.scores, cr.bins
 }
 
-// cross crosses the events of the block, and returns what their changes of J add to an integral that ends at a score.
+// cross crosses the events of the block, and returns what the changes of J add to an integral that ends at a score.
 func (cr *crossing) cross(end float64) float64 {
 	cr.end, cr.jumps = end, 0
-	done := 0
-	forTies(cr.scores, func(from, to int) {
-		cr.crossRun(done, from)
-		cr.crossHalf(from, to)
-		cr.crossMiddle(from, to)
-		cr.crossHalf(from, to)
-		if cr.in.correction != nil {
-			cr.bounds.addPoint(cr, jumpAt(from), 0, 0, 0)
-		}
-		done = to
-	})
-	cr.crossRun(done, len(cr.bins))
-	if cr.in.correction != nil {
-		cr.bounds.finish(cr)
+	if n := len(cr.bins); lanes.FirstTie(cr.scores) == n-1 {
+		cr.walk(steps{cr.bins, cr.weights, cr.ones[:n], cr.places[:n]}, cr.d)
+	} else {
+		cr.splitTies()
+		cr.walkSplit()
 	}
 	return lanes.Integrate(cr.d, cr.scores, end) + cr.jumps
 }
 
 // crossTie finds the changes of J by the events of the block, all of one tie in whose middle the walk is.
 func (cr *crossing) crossTie() {
-	cr.crossMiddle(0, len(cr.bins))
-	if cr.in.correction != nil {
-		cr.bounds.finish(cr)
+	cr.split.clear()
+	for i := range cr.bins {
+		cr.split.add(cr, i, -.5)
+		cr.split.add(cr, i, 1)
+		cr.split.add(cr, i, -.5)
 	}
+	cr.walkSplit()
 }
 
-// forTies calls f for each tie among sorted scores, from..to-1.
-func forTies(scores []float64, f func(from, to int)) {
-	for i := lanes.FirstTie(scores); i < len(scores)-1; {
-		end := i + 2
-		for end < len(scores) && scores[i] == scores[end] {
-			end++
-		}
-		f(i, end)
-		if i = end; i < len(scores) {
-			i += lanes.FirstTie(scores[i:])
-		}
-	}
+// walkSplit walks along the steps of a block that has ties.
+func (cr *crossing) walkSplit() {
+	cr.splitD = par.Grown(cr.splitD, len(cr.split.bins))
+	cr.walk(cr.split, cr.splitD)
 }
 
-// crossRun crosses the events from..to-1, none of which is tied.
-func (cr *crossing) crossRun(from, to int) {
-	bins, weights, d, changes := cr.bins[from:to], cr.weights[from:to], cr.d[from:to], cr.changes[from:to]
+// walk walks along steps. It sets d to their changes of J without bounds, and those of the events to all of theirs.
+func (cr *crossing) walk(st steps, d []float64) {
 	if cr.tracks {
-		state := cr.state
-		for i, number := range bins {
+		cr.changes = par.Grown(cr.changes, len(d))
+		state, weights, parts, changes := cr.state, st.weights[:len(d)], st.parts[:len(d)], cr.changes[:len(d)]
+		for i, number := range st.bins[:len(d)] {
 			b := &state[number]
 			e := weights[i] * b.unit
 			square := e * e
-			changes[i] = b.change(e, square)
+			changes[i] = b.change(e, square*parts[i])
 			d[i] = b.square * (square - changes[i])
-			b.move(e, square)
+			b.move(e, square*parts[i])
 		}
 	} else {
 		clear(d)
 	}
 	for g := range cr.linear {
-		cr.linear[g].Cross(bins, weights, d)
+		cr.linear[g].Cross(st.bins, st.weights, d)
 	}
-	if cr.in.correction != nil {
-		cr.bounds.crossRun(cr, from, to)
-	}
-}
-
-// crossHalf crosses half of each event of a tie.
-func (cr *crossing) crossHalf(from, to int) {
-	for i := from; i < to; i++ {
-		b, weight := &cr.state[cr.bins[i]], cr.weights[i]/2
-		e := weight * b.unit
-		square := 2 * e * e
-		if cr.in.correction != nil {
-			cr.bounds.add(cr.bins[i], weight, b.change(e, square))
-		}
-		b.move(e, square)
-		cr.addToSums(cr.bins[i], weight)
-	}
-}
-
-// crossMiddle finds the changes of J by events of a tie about its middle, where the walk is.
-func (cr *crossing) crossMiddle(from, to int) {
-	for i := from; i < to; i++ {
-		b, weight := &cr.state[cr.bins[i]], cr.weights[i]
-		e := weight * b.unit
-		var down, up float64
-		if cr.tracks {
-			down, up = b.change(-e/2, -e*e/2), b.change(e/2, e*e/2)
-		}
-		sum := -b.offset
-		for g := range cr.linear {
-			li := &cr.linear[g]
-			row := &li.Rows[cr.bins[i]]
-			for l, y := range row.Y {
-				sum += y*li.Y[l] + row.X[l]*li.X[l]
+	if len(d) > len(cr.d) {
+		for i, owner := range st.owners {
+			if owner >= 0 {
+				cr.d[owner] = d[i]
 			}
 		}
-		cr.d[i] = weight*sum - b.square*(up-down)
-		if cr.in.correction != nil {
-			cr.bounds.addPoint(cr, jumpAt(from), cr.bins[i], -weight/2, down)
-			cr.bounds.addPoint(cr, i, cr.bins[i], weight/2, up)
-		}
+	}
+	if cr.in.correction != nil {
+		cr.bounds.cross(cr, st)
 	}
 }

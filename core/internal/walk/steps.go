@@ -1,0 +1,72 @@
+package walk
+
+import "github.com/libmode/libmode/core/internal/lanes"
+
+// steps are steps in one bin each. An event that is not tied is one step. An event of a tie crosses the middle of the tie, which
+// is where half of each event of the tie has been added: it is the step from half of the event below the middle to half of it
+// above. Other steps, of half an event, lead there and away. As J without bounds is quadratic in the state, its changes by the
+// events of a tie add up to that by the tie, and those by the other steps do not count.
+type steps struct {
+	bins    []uint32
+	weights []float64 // of the steps
+	parts   []float64 // the square of a step counts times this in sums of squares: 1 for an event, 2 or -2 for a half
+	owners  []int     // the event of the block that a step is, or noEvent
+}
+
+// noEvent marks a step that is no event. It is at the score of this one.
+func noEvent(at int) int { return -1 - at }
+
+func (st *steps) clear() {
+	st.bins, st.weights, st.parts, st.owners = st.bins[:0], st.weights[:0], st.parts[:0], st.owners[:0]
+}
+
+// add adds a part of event i of a block: 1, 1/2 or -1/2.
+func (st *steps) add(cr *crossing, i int, part float64) {
+	owner := i
+	if part != 1 {
+		owner = noEvent(i)
+	}
+	st.bins, st.weights = append(st.bins, cr.bins[i]), append(st.weights, part*cr.weights[i])
+	st.parts, st.owners = append(st.parts, 1/part), append(st.owners, owner)
+}
+
+// splitTies sets the steps of a block.
+func (cr *crossing) splitTies() {
+	st, done := &cr.split, 0
+	st.clear()
+	addFree := func(to int) {
+		st.bins, st.weights = append(st.bins, cr.bins[done:to]...), append(st.weights, cr.weights[done:to]...)
+		st.parts, st.owners = append(st.parts, cr.ones[done:to]...), append(st.owners, cr.places[done:to]...)
+	}
+	forTies(cr.scores, func(from, to int) {
+		addFree(from)
+		for i := from + 1; i < to; i++ {
+			st.add(cr, i, .5)
+		}
+		st.add(cr, from, 1)
+		for i := from + 1; i < to; i++ {
+			st.add(cr, i-1, -.5)
+			st.add(cr, i, -.5)
+			st.add(cr, i, 1)
+		}
+		for i := from; i < to-1; i++ {
+			st.add(cr, i, .5)
+		}
+		done = to
+	})
+	addFree(len(cr.bins))
+}
+
+// forTies calls f for each tie among sorted scores, from..to-1.
+func forTies(scores []float64, f func(from, to int)) {
+	for i := lanes.FirstTie(scores); i < len(scores)-1; {
+		end := i + 2
+		for end < len(scores) && scores[i] == scores[end] {
+			end++
+		}
+		f(i, end)
+		if i = end; i < len(scores) {
+			i += lanes.FirstTie(scores[i:])
+		}
+	}
+}
