@@ -21,7 +21,7 @@ with needed("sklearn", "libmode.lightgbm", "lightgbm"):
 
 from ._trees.metric import USUAL_EVENTS, Metric
 from ._trees.multipliers import checked
-from ._trees.objective import Objective, Rows
+from ._trees.objective import Objective, Rows, refuse_parts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -59,9 +59,8 @@ def objective(
 
     Raises
     ------
-    RuntimeError
-        In a training on several machines, where each sees a part of the rows. Otherwise as
-        :func:`libmode.xgboost.objective`.
+    ValueError, TypeError, RuntimeError
+        As :func:`libmode.xgboost.objective`.
 
     Examples
     --------
@@ -80,7 +79,7 @@ def objective(
     (True, True, 20)
     """
     settings = checked(strength, relative_strength, tolerance, score_transform, background_only, options)
-    return Objective(_rows_of_training, mass, weight, label, category, settings)
+    return Objective(_rows_of, mass, weight, label, category, settings)
 
 
 def metric(
@@ -225,7 +224,7 @@ class MoDeLGBMClassifier(BoostedClassifier):
             callbacks.append(stopping)
         booster = lightgbm.train(
             {
-                "objective": training.objective(_rows_of_training),
+                "objective": training.objective(_rows_of),
                 "metric": "none",
                 "num_leaves": 2 ** min(self.max_depth, 16) - 1 if self.max_depth > 0 else 31,
                 "bagging_freq": 1 if self.subsample < 1 else 0,
@@ -278,16 +277,7 @@ def _dataset(
 
 
 def _rows_of(data: lightgbm.Dataset) -> Rows:
+    params = data.params or {}  # those of the training too, which get_params leaves out
+    refuse_parts(int(params.get("num_machines", params.get("num_machine", 1))), "machines")
     weight = data.get_weight()
     return Rows(np.asarray(data.get_label()), None if weight is None else np.asarray(weight))
-
-
-def _rows_of_training(data: lightgbm.Dataset) -> Rows:
-    params = data.params or {}  # those of the training too, which get_params leaves out
-    machines = int(params.get("num_machines", params.get("num_machine", 1)))
-    if machines > 1:
-        raise RuntimeError(
-            f"this is one of {machines} machines of a distributed training, and sees its own rows only, while MoDe is "
-            "a loss of all: train on one machine, or on a sample of the rows"
-        )
-    return _rows_of(data)

@@ -23,8 +23,7 @@ with needed("sklearn", "libmode.xgboost", "xgboost"):
 from ._constraint import sigmoid
 from ._trees.metric import USUAL_EVENTS, Metric
 from ._trees.multipliers import checked
-from ._trees.objective import Objective, Rows
-from ._trees.processes import of_all
+from ._trees.objective import Objective, Rows, refuse_parts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -64,11 +63,8 @@ def objective(
 
     Parameters
     ----------
-    mass : (n,) or (n, d) real numbers, or "label_lower_bound", "label_upper_bound"
-        Of the rows of the training set, in their order; or the name of the field of the DMatrix that has them, in
-        single precision. In a distributed training, of Dask for instance, each process has rows of its own: give
-        ``DaskDMatrix(..., label_lower_bound=mass)``, which no objective but those of survival times looks at. MoDe is
-        then that of the rows of all processes, each of which holds the margins, labels, masses and weights of all.
+    mass : (n,) or (n, d) real numbers, in any unit
+        Of the rows of the training set, in their order.
     weight : (n,) real numbers of either sign, optional
         Of cross entropy and MoDe. XGBoost refuses a DMatrix with negative weights: give them here. By
         default those of the DMatrix. XGBoost's thresholds are in units of the weights: where their mean size is below
@@ -85,7 +81,7 @@ def objective(
     tolerance : float, optional
         Without a strength: once no more is seen than so many background events could tell, the push stays as it is.
     score_transform : {"odds", None}, default "odds"
-        As for :class:`libmode.torch.MoDeConstraint`.
+        MoDe is of W(s) = 0.3 s/(1.3 - s), about the odds, so that tight cuts count more; None: of the scores s.
     background_only : bool, default True
         False: MoDe is of all events, signal too (fairness); ``label`` and ``background_label`` are left out.
     **options
@@ -103,7 +99,7 @@ def objective(
         At once for bad options, and in the first round for arrays that do not fit the training set, and labels
         other than 0 and 1.
     RuntimeError
-        In a distributed training, where another process met an error.
+        In a distributed training, where each process sees a part of the rows.
 
     Examples
     --------
@@ -121,11 +117,11 @@ def objective(
     (True, True, 20)
     """
     settings = checked(strength, relative_strength, tolerance, score_transform, background_only, options)
-    return Objective(_rows_of, mass, weight, label, category, settings, of_all)
+    return Objective(_rows_of, mass, weight, label, category, settings)
 
 
 def metric(
-    masses: Mapping[Any, Any] | Iterable[tuple[Any, Any]] | str,
+    masses: Mapping[Any, Any] | Iterable[tuple[Any, Any]],
     *,
     of: str | Iterable[str] = "inverse_sensitivity",
     strength: float | None = None,
@@ -137,10 +133,9 @@ def metric(
 
     Parameters
     ----------
-    masses : mapping, pairs or name
+    masses : mapping or pairs
         From each DMatrix of ``evals`` to the masses of its rows, or to a tuple of masses and weights.
-        One that is missing is an error, since no other masses can stand for its own. Or the name of the field of
-        each that has its masses, as for :func:`objective`: what a distributed training needs.
+        One that is missing is an error, since no other masses can stand for its own.
     of : names, or one
         All are to be minimised, and early stopping takes the last:
 
@@ -187,7 +182,7 @@ def metric(
     >>> sorted(seen["validation"]), len(seen["validation"]["inverse_sensitivity"])
     (['inverse_sensitivity', 'logloss'], 20)
     """
-    return Metric(_rows_of, masses, of, strength, events, background_only, options, of_all)
+    return Metric(_rows_of, masses, of, strength, events, background_only, options)
 
 
 class MoDeXGBClassifier(BoostedClassifier):
@@ -254,20 +249,6 @@ def _matrix(features: NDArray[Any], label: Any, names: list[str] | None) -> xgbo
 
 
 def _rows_of(data: xgboost.DMatrix) -> Rows:
-    def field(name: str) -> NDArray[Any]:
-        if name not in _FIELDS:
-            raise ValueError(f"mass = {name!r}: a DMatrix can keep masses in one of its fields {' and '.join(_FIELDS)}")
-        found: NDArray[Any] = data.get_float_info(name)
-        if len(found) != data.num_row():
-            raise ValueError(
-                f"mass = {name!r}: this field of the DMatrix has {len(found)} numbers for {data.num_row()} rows: "
-                f"give it DMatrix(..., {name}=mass), and DaskDMatrix likewise"
-            )
-        return found
-
+    refuse_parts(xgboost.collective.get_world_size(), "processes")
     weight = data.get_weight()
-    return Rows(np.asarray(data.get_label()), weight if len(weight) else None, field)
-
-
-# Of numbers in single precision, one for each row, which binary:logistic does not look at.
-_FIELDS = ("label_lower_bound", "label_upper_bound")
+    return Rows(np.asarray(data.get_label()), weight if len(weight) else None)

@@ -8,8 +8,6 @@ from places import ROOT, run
 OTHERS = [
     "awkward",
     "click",
-    "dask",
-    "distributed",
     "fastjet",
     "h5py",
     "hep_ml",

@@ -1,5 +1,7 @@
 """What is wrong with an argument is said with its name, its value and its place, in both libraries and by all ways."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import libmode.lightgbm
 import libmode.xgboost
 import lightgbm
@@ -8,6 +10,7 @@ import pytest
 import xgboost
 from boosted import CLASSIFIERS, DATA, LGB, METRICS, OBJECTIVES, SMALL, XGB
 from sklearn.model_selection import GridSearchCV
+from xgboost.tracker import RabitTracker
 
 LIBRARIES = list(OBJECTIVES)
 EVENTS = len(SMALL)
@@ -321,28 +324,30 @@ def test_cv_says_what_to_do_instead():
     assert said == "mass has length 2000" + ELSEWHERE.replace("2000", "1500")
 
 
-def test_a_field_that_has_no_masses():
-    data = xgboost.DMatrix(SMALL.features, SMALL.label)
-    said = error(ValueError, OBJECTIVES["xgboost"]("label_lower_bound"), np.arange(EVENTS) / EVENTS, data)
-    assert said == (
-        f"mass = 'label_lower_bound': this field of the DMatrix has 0 numbers for {EVENTS} rows: give it DMatrix(..., "
-        "label_lower_bound=mass), and DaskDMatrix likewise"
-    )
-    said = error(ValueError, OBJECTIVES["xgboost"]("mass"), np.arange(EVENTS) / EVENTS, data)
-    assert said == (
-        "mass = 'mass': a DMatrix can keep masses in one of its fields label_lower_bound and label_upper_bound"
-    )
-    rows = lightgbm.Dataset(SMALL.features, SMALL.label).construct()
-    assert (
-        error(TypeError, OBJECTIVES["lightgbm"]("mass"), np.zeros(EVENTS), rows) == "mass = 'mass': expected an array"
-    )
-
-
 def test_a_distributed_training_of_lightgbm():
     for name in ("num_machines", "num_machine"):
         data = lightgbm.Dataset(SMALL.features, SMALL.label, params={name: 3})
         said = error(RuntimeError, OBJECTIVES["lightgbm"](SMALL.mass), np.zeros(EVENTS), data)
         assert said.startswith("this is one of 3 machines of a distributed training, and sees its own rows only")
+
+
+def test_a_distributed_training_of_xgboost():
+    tracker = RabitTracker(n_workers=2, host_ip="127.0.0.1")
+    tracker.start()
+
+    def said(worker):
+        with xgboost.collective.CommunicatorContext(**tracker.worker_args()):
+            data = DATA["xgboost"](SMALL.features, SMALL.label)
+            return [
+                error(RuntimeError, judge, np.zeros(EVENTS), data)
+                for judge in (OBJECTIVES["xgboost"](SMALL.mass), METRICS["xgboost"]({data: SMALL.mass}))
+            ]
+
+    with ThreadPoolExecutor(2) as workers:
+        for sentence in np.ravel(list(workers.map(said, range(2)))):
+            assert sentence.startswith(
+                "this is one of 2 processes of a distributed training, and sees its own rows only"
+            )
 
 
 def test_parameters_of_the_training_are_seen_by_lightgbms_objective():

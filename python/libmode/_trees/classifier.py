@@ -15,12 +15,13 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from .._arrays import read
 from .._constraint import positive, sigmoid
+from .._events import events_of
 from .._option_values import TAKEN
 from .._shown import near, refuse_unknown
 from ..metrics._arguments import whole
 from .metric import USUAL_EVENTS, Metric
 from .multipliers import ScoreTransform, checked, mean_size, sums_of_weights
-from .objective import Objective, RowsOf, shape_of
+from .objective import Objective, RowsOf, same_length
 
 # Over the sum of the sizes of the weights, where none are asked for: the least sum of Hessians in a leaf, and what is
 # added to that sum. Trees of smaller leaves are flat on the events of the training, and not on others.
@@ -249,7 +250,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 "Only binary classification is supported, one class of background and one of signal"
             )
         weight = None if sample_weight is None else _check_sample_weight(sample_weight, X)
-        _same_length(X, mass=mass, category=category)
+        same_length({"mass": mass, "category": category}, len(X), "X")
         loss, further = self._divided()
         options = {"order": self.order, **loss}
         several = _several(mass)
@@ -357,20 +358,19 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _evaluated_one(self, X: Any, y: Any, mass: Any, weight: Any, several: bool) -> Evaluated:
         X, y = self._read(X, y)
-        _same_length(X, mass=mass, sample_weight=weight)
-        mass = read("mass", mass)
+        same_length({"mass": mass, "sample_weight": weight}, len(X), "X")
+        known = np.isin(y, self.classes_)
+        if not known.all():
+            place = int(np.argmin(known))
+            raise ValueError(f"y[{place}] = {y.tolist()[place]!r}: the training had {self.classes_.tolist()}")
+        label = (y == self.classes_[1]).astype(np.float32)
+        _, mass, weight, *_ = events_of(read, label, mass, weight, None)
         if _several(mass) != several:
             raise ValueError(f"mass has shape {mass.shape}, and that of the training has another number of variables")
         finite = np.isfinite(mass).reshape(len(mass), -1).all(axis=1)
         if not finite.all():
             place = int(np.argmin(finite))
             raise ValueError(f"mass[{place}] = {mass[place]}: every mass must be finite")
-        known = np.isin(y, self.classes_)
-        if not known.all():
-            place = int(np.argmin(known))
-            raise ValueError(f"y[{place}] = {y.tolist()[place]!r}: the training had {self.classes_.tolist()}")
-        label = (y == self.classes_[1]).astype(np.float32)
-        weight = None if weight is None else np.asarray(weight, float)
         sums_of_weights(label, weight)
         return Evaluated(X, label, mass, weight)
 
@@ -411,17 +411,6 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.allow_nan = True
         tags.classifier_tags.multi_class = False
         return tags
-
-
-def _same_length(X: NDArray[Any], **arrays: Any) -> None:
-    for name, array in arrays.items():
-        if array is None and name != "mass":
-            continue
-        shape = shape_of(name, array)
-        if not shape:
-            raise TypeError(f"{name} = {array!r}: expected an array with a row for each event")
-        if shape[0] != len(X):
-            raise ValueError(f"{name} has length {shape[0]}, but X has {len(X)} rows")
 
 
 def _several(mass: Any) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,18 +18,9 @@ class Rows(NamedTuple):
 
     label: NDArray[Any]
     weight: NDArray[Any] | None
-    field: Callable[[str], NDArray[Any]] | None = None  #: a further one, by its name
 
 
 RowsOf = Callable[[Any], Rows]  #: of a data set of a library
-
-#: What a function returns in each process of a distributed training, in the order of ranks, and the own rank.
-OfAll = Callable[[Callable[[], Any]], tuple[list[Any], int]]
-
-
-def alone(make: Callable[[], Any]) -> tuple[list[Any], int]:
-    """The same where there is one process."""
-    return [make()], 0
 
 
 class Objective:
@@ -39,19 +30,10 @@ class Objective:
     where they are what they were when it began.
     """
 
-    def __init__(
-        self,
-        rows_of: RowsOf,
-        mass: Any,
-        weight: Any,
-        label: Any,
-        category: Any,
-        settings: Settings,
-        of_all: OfAll = alone,
-    ) -> None:
+    def __init__(self, rows_of: RowsOf, mass: Any, weight: Any, label: Any, category: Any, settings: Settings) -> None:
         if label is not None and not settings.background_only:
             raise ValueError("label is given, and background_only = False: every event takes part, leave label out")
-        self._rows_of, self._of_all, self._settings = rows_of, of_all, settings
+        self._rows_of, self._settings = rows_of, settings
         self._arrays = {"mass": mass, "weight": weight, "label": label, "category": category}
         self._data: Callable[[], Any] = lambda: None
         self._first: NDArray[Any] = np.empty(0)  # the margins of the first round
@@ -63,21 +45,8 @@ class Objective:
         return float("nan") if self._boosting is None else self._boosting.loss
 
     def __call__(self, margin: Any, data: Any) -> Pushed:
-        """The derivatives for the rows of this process, which see those of all."""
-        margins, rank = self._of_all(lambda: self._checked(np.asarray(margin)))
-        every = np.concatenate(margins)
-        equal = (every == every[:1]).all()
-        if self._boosting is None or self._data() is not data or equal or np.array_equal(every, self._first):
-            self._begin(data)
-            self._first = every
-        assert self._boosting is not None
-        found = self._boosting(every)
-        start = sum(map(len, margins[:rank]))
-        own = slice(start, start + len(margins[rank]))
-        return Pushed(found.grad[own], found.hess[own])
-
-    @staticmethod
-    def _checked(margin: NDArray[Any]) -> NDArray[Any]:
+        """The derivatives for the rows of the training set."""
+        margin = np.asarray(margin)
         if margin.ndim != 1:
             raise ValueError(f"the margins have shape {margin.shape}: MoDe is for one signal against background")
         if not np.isfinite(margin.sum(dtype=float)):
@@ -85,58 +54,47 @@ class Objective:
             raise ValueError(
                 f"margin[{place}] = {margin[place]}: the training diverged; a lower learning rate may help"
             )
-        return margin
+        equal = (margin == margin[:1]).all()
+        if self._boosting is None or self._data() is not data or equal or np.array_equal(margin, self._first):
+            self._boosting = self._begun(data)
+            self._data, self._first = weakref.ref(data), margin.copy()
+        return self._boosting(margin)
 
-    def _begin(self, data: Any) -> None:
-        every, _ = self._of_all(lambda: self._arrays_of(data))
-        arrays = {name: of_each(name, every) for name in every[0]}
-        self._boosting = Boosting(**arrays, settings=self._settings)
-        self._data = weakref.ref(data)
-
-    def _arrays_of(self, data: Any) -> dict[str, Any]:
-        """The arrays of the rows of this process."""
-        rows, arrays = self._rows_of(data), dict(self._arrays)
-        count = len(rows.label)
-        arrays["mass"] = masses_of(arrays["mass"], rows)
-        for name, array in arrays.items():
-            if shape_of(name, array)[:1] not in ((), (count,)):
-                raise ValueError(
-                    f"{name} has length {len(array)}, but the training set has {count} rows, whose own it must be. "
-                    "xgboost.cv and lightgbm.cv train on parts of their rows: use cross_validate of scikit-learn with "
-                    "MoDeXGBClassifier or MoDeLGBMClassifier instead, whose fit takes the masses of each part"
-                )
-        if rows.weight is not None and arrays["weight"] is not None:
+    def _begun(self, data: Any) -> Boosting:
+        rows = self._rows_of(data)
+        same_length(
+            self._arrays,
+            len(rows.label),
+            "the training set",
+            ", whose own it must be. xgboost.cv and lightgbm.cv train on parts of their rows: use cross_validate of "
+            "scikit-learn with MoDeXGBClassifier or MoDeLGBMClassifier instead, whose fit takes the masses of each "
+            "part",
+        )
+        given = self._arrays["weight"]
+        if rows.weight is not None and given is not None:
             raise ValueError("weight is given, and the data set has weights: leave one of them out")
-        weight = rows.weight if arrays["weight"] is None else arrays["weight"]
-        return {**arrays, "weight": weight, "target": rows.label}
+        weight = rows.weight if given is None else given
+        return Boosting(**{**self._arrays, "weight": weight}, target=rows.label, settings=self._settings)
 
     def __deepcopy__(self, memo: Any) -> Objective:
         return self  # LightGBM copies its parameters; what is remembered shall be where the user looks
 
 
-def shape_of(name: str, array: Any) -> tuple[int, ...]:
-    """The shape of what a user gives; ValueError that names it for ragged lists, which have none."""
-    try:
-        return np.shape(array)
-    except ValueError:
-        return read(name, array).shape  # which has a sentence for them
+def same_length(arrays: Mapping[str, Any], count: int, of: str, advice: str = "") -> None:
+    """Raises ValueError for an array, by its name, that has not a row for each of those of ``of``, or is ragged."""
+    for name, array in arrays.items():
+        try:
+            shape = np.shape(array)
+        except ValueError:
+            shape = read(name, array).shape  # which has a sentence for ragged lists
+        if shape and shape[0] != count:
+            raise ValueError(f"{name} has length {shape[0]}, but {of} has {count} rows{advice}")
 
 
-def masses_of(mass: Any, rows: Rows) -> Any:
-    """The masses, or the field of the data set that has them."""
-    if not isinstance(mass, str):
-        return mass
-    if rows.field is None:
-        raise TypeError(f"mass = {mass!r}: expected an array")
-    return rows.field(mass)
-
-
-def of_each(name: str, every: list[dict[str, Any]]) -> Any:
-    """One array of the rows of all processes."""
-    parts = [arrays[name] for arrays in every]
-    given = [part is not None for part in parts]
-    if not any(given):
-        return None
-    if not all(given):
-        raise ValueError(f"{name} is given in process {given.index(True)}, and not in process {given.index(False)}")
-    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+def refuse_parts(count: int, kind: str) -> None:
+    """Raises RuntimeError in a training on several machines or processes, which have some of the rows each."""
+    if count > 1:
+        raise RuntimeError(
+            f"this is one of {count} {kind} of a distributed training, and sees its own rows only, while MoDe is "
+            "a loss of all: train on one machine, or on a sample of the rows"
+        )
