@@ -17,7 +17,7 @@ with needed("lightgbm", "libmode.lightgbm", "lightgbm"):
     import lightgbm
 
 with needed("sklearn", "libmode.lightgbm", "lightgbm"):
-    from ._trees.classifier import BoostedClassifier, Trained, Training, described
+    from ._trees.classifier import BoostedClassifier, Trained, described
 
 from ._trees.metric import USUAL_EVENTS, Metric
 from ._trees.multipliers import checked
@@ -195,10 +195,18 @@ def finalize(booster: lightgbm.Booster, init_score: float = 0.0, *, num_iteratio
     return model
 
 
+def _rows_of(data: lightgbm.Dataset) -> Rows:
+    params = data.params or {}  # those of the training too, which get_params leaves out
+    refuse_parts(int(params.get("num_machines", params.get("num_machine", 1))), "machines")
+    weight = data.get_weight()
+    return Rows(np.asarray(data.get_label()), None if weight is None else np.asarray(weight))
+
+
 class MoDeLGBMClassifier(BoostedClassifier):
     __doc__ = described("LightGBM", "MoDeLGBMClassifier", "txt")
 
     _library = "LightGBM"
+    _rows_of = staticmethod(_rows_of)
     _called = {
         **{"learning_rate": "learning_rate", "max_depth": "max_depth", "min_child_weight": "min_sum_hessian_in_leaf"},
         **{"subsample": "bagging_fraction", "colsample_bytree": "feature_fraction", "reg_lambda": "lambda_l2"},
@@ -210,11 +218,21 @@ class MoDeLGBMClassifier(BoostedClassifier):
         aliases = lightgbm.basic._ConfigAliases._get_all_param_aliases()
         return {other: name for name, others in aliases.items() for other in (name, *others)}
 
-    def _train(self, training: Training) -> Trained:
-        start = training.start
-        data = _dataset(training.features, training.label, training.names, start)
-        sets = [_dataset(own.features, own.label, training.names, start, data) for own in training.evaluated]
-        masses = [(made, (own.mass, own.weight)) for made, own in zip(sets, training.evaluated, strict=True)]
+    def _data(
+        self, features: NDArray[Any], label: Any, names: list[str] | None, start: float, reference: Any = None
+    ) -> lightgbm.Dataset:
+        return lightgbm.Dataset(
+            features,
+            label,
+            feature_name="auto" if names is None else names,
+            init_score=np.full(len(features), start),
+            reference=reference,
+            free_raw_data=False,
+        )
+
+    def _train(
+        self, parameters: dict[str, Any], data: Any, sets: list[Any], start: float, objective: Objective, metric: Metric
+    ) -> Trained:
         history: dict[str, dict[str, list[float]]] = {}
         callbacks: list[Any] = [lightgbm.record_evaluation(history)] if sets else []
         stopping = None
@@ -224,18 +242,18 @@ class MoDeLGBMClassifier(BoostedClassifier):
             callbacks.append(stopping)
         booster = lightgbm.train(
             {
-                "objective": training.objective(_rows_of),
+                "objective": objective,
                 "metric": "none",
                 "num_leaves": 2 ** min(self.max_depth, 16) - 1 if self.max_depth > 0 else 31,
                 "bagging_freq": 1 if self.subsample < 1 else 0,
                 "verbosity": -1,
-                **training.parameters,
+                **parameters,
             },
             data,
             self.n_estimators,
             valid_sets=sets,
             valid_names=[f"validation_{k}" for k in range(len(sets))],
-            feval=_feval(training.metric(_rows_of, masses)) if sets else None,
+            feval=_feval(metric),
             callbacks=callbacks,
         )
         if stopping is None:
@@ -261,23 +279,3 @@ class _Stopping:
             self.best, self._least = env.iteration, value
         elif env.iteration - self.best >= self._rounds:
             raise lightgbm.callback.EarlyStopException(self.best, env.evaluation_result_list)
-
-
-def _dataset(
-    features: NDArray[Any], label: Any, names: list[str] | None, start: float, reference: Any = None
-) -> lightgbm.Dataset:
-    return lightgbm.Dataset(
-        features,
-        label,
-        feature_name="auto" if names is None else names,
-        init_score=np.full(len(features), start),
-        reference=reference,
-        free_raw_data=False,
-    )
-
-
-def _rows_of(data: lightgbm.Dataset) -> Rows:
-    params = data.params or {}  # those of the training too, which get_params leaves out
-    refuse_parts(int(params.get("num_machines", params.get("num_machine", 1))), "machines")
-    weight = data.get_weight()
-    return Rows(np.asarray(data.get_label()), None if weight is None else np.asarray(weight))

@@ -18,7 +18,7 @@ with needed("xgboost", "libmode.xgboost", "xgboost"):
     import xgboost
 
 with needed("sklearn", "libmode.xgboost", "xgboost"):
-    from ._trees.classifier import BoostedClassifier, Trained, Training, described
+    from ._trees.classifier import BoostedClassifier, Trained, described
 
 from ._constraint import sigmoid
 from ._trees.metric import USUAL_EVENTS, Metric
@@ -185,10 +185,17 @@ def metric(
     return Metric(_rows_of, masses, of, strength, events, background_only, options)
 
 
+def _rows_of(data: xgboost.DMatrix) -> Rows:
+    refuse_parts(xgboost.collective.get_world_size(), "processes")
+    weight = data.get_weight()
+    return Rows(np.asarray(data.get_label()), weight if len(weight) else None)
+
+
 class MoDeXGBClassifier(BoostedClassifier):
     __doc__ = described("XGBoost", "MoDeXGBClassifier", "json")
 
     _library = "XGBoost"
+    _rows_of = staticmethod(_rows_of)
     _called = {
         **{name: name for name in ("learning_rate", "max_depth", "min_child_weight", "subsample", "colsample_bytree")},
         **{"reg_lambda": "reg_lambda", "random_state": "seed", "n_jobs": "nthread", "n_estimators": "num_boost_round"},
@@ -203,23 +210,27 @@ class MoDeXGBClassifier(BoostedClassifier):
         names = {name: name for name in (*_names_in(config), *xgboost.get_config())}
         return names | {"eta": "learning_rate", "lambda": "reg_lambda"}
 
-    def _train(self, training: Training) -> Trained:
-        data = _matrix(training.features, training.label, training.names)
-        evaluated = [(_matrix(own.features, own.label, training.names), own) for own in training.evaluated]
-        masses = [(matrix, (own.mass, own.weight)) for matrix, own in evaluated]
+    def _data(
+        self, features: NDArray[Any], label: Any, names: list[str] | None, start: float = 0.0, reference: Any = None
+    ) -> xgboost.DMatrix:
+        return xgboost.DMatrix(features, label, feature_names=names)
+
+    def _train(
+        self, parameters: dict[str, Any], data: Any, sets: list[Any], start: float, objective: Objective, metric: Metric
+    ) -> Trained:
         history: dict[str, dict[str, list[float]]] = {}
         booster = xgboost.train(
             {
                 "objective": "binary:logistic",
                 "disable_default_eval_metric": True,
-                "base_score": float(sigmoid(training.start)),
-                **training.parameters,
+                "base_score": float(sigmoid(start)),
+                **parameters,
             },
             data,
             self.n_estimators,
-            obj=training.objective(_rows_of),
-            evals=[(matrix, f"validation_{k}") for k, (matrix, _) in enumerate(evaluated)],
-            custom_metric=training.metric(_rows_of, masses) if evaluated else None,
+            obj=objective,
+            evals=[(own, f"validation_{k}") for k, own in enumerate(sets)],
+            custom_metric=metric,
             early_stopping_rounds=self.early_stopping_rounds,
             evals_result=history,
             verbose_eval=False,
@@ -230,7 +241,7 @@ class MoDeXGBClassifier(BoostedClassifier):
         return booster[: best + 1], history, best
 
     def _margins(self, features: NDArray[Any]) -> NDArray[Any]:
-        data = _matrix(features, None, self.booster_.feature_names)
+        data = self._data(features, None, self.booster_.feature_names)
         margins: NDArray[Any] = self.booster_.predict(data, output_margin=True)
         return margins
 
@@ -242,13 +253,3 @@ def _names_in(config: Any) -> Iterator[str]:
             yield from _names_in(value)
     if isinstance(config, dict):
         yield from (name for name, value in config.items() if isinstance(value, str) and name != "name")
-
-
-def _matrix(features: NDArray[Any], label: Any, names: list[str] | None) -> xgboost.DMatrix:
-    return xgboost.DMatrix(features, label, feature_names=names)
-
-
-def _rows_of(data: xgboost.DMatrix) -> Rows:
-    refuse_parts(xgboost.collective.get_world_size(), "processes")
-    weight = data.get_weight()
-    return Rows(np.asarray(data.get_label()), weight if len(weight) else None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,11 +26,8 @@ from .objective import Objective, RowsOf, same_length
 # Over the sum of the sizes of the weights, where none are asked for: the least sum of Hessians in a leaf, and what is
 # added to that sum. Trees of smaller leaves are flat on the events of the training, and not on others.
 _LEAST_SHARE, _ADDED_SHARE = 0.002, 0.001
-_OF_LIBRARY = (
-    *("learning_rate", "max_depth", "min_child_weight", "subsample", "colsample_bytree", "reg_lambda", "random_state"),
-    "n_jobs",
-)
 
+_OF_TRAINING = ("n_estimators", "early_stopping_rounds")  # what is no parameter of the library but an argument
 _SET_BY_FIT = (
     *("objective", "num_class", "base_score", "boost_from_average", "init_score", "metric", "eval_metric"),
     *("disable_default_eval_metric", "scale_pos_weight", "is_unbalance"),
@@ -125,28 +122,16 @@ class Evaluated(NamedTuple):
     weight: NDArray[Any] | None
 
 
-class Training(NamedTuple):
-    """What a library trains with."""
-
-    features: NDArray[Any]
-    label: NDArray[Any]  # 0 and 1
-    names: list[str] | None
-    start: float  # log(p/(1 - p)), p the share of signal
-    parameters: dict[str, Any]  # of the library
-    evaluated: list[Evaluated]
-    objective: Callable[[RowsOf], Objective]
-    metric: Callable[[RowsOf, Any], Metric]
-
-
 #: The booster, the values of the evaluation sets by round, and the best round.
 Trained = tuple[Any, dict[str, dict[str, list[float]]], int | None]
 
 
 class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """What the libraries share; a subclass trains and returns margins."""
+    """What the libraries share; a subclass makes data sets, trains and returns margins."""
 
     _library: str
     _called: Mapping[str, str]  # what the library calls arguments of the classifier
+    _rows_of: RowsOf  # a static method: a class must not bind it
 
     def __init__(
         self,
@@ -276,31 +261,29 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             options,
         )
         judges = ("logloss", "dependence") if several else ("logloss", "dependence", "inverse_sensitivity")
-        size = float(len(label) if weight is None else np.abs(weight).sum())
-        filled = {
-            "min_child_weight": _LEAST_SHARE * size,
-            "reg_lambda": _ADDED_SHARE * size,
-            "random_state": 0
-            if self.random_state is None
-            else check_random_state(self.random_state).randint(2**31 - 1),
-        }
-        given = {name: getattr(self, name) for name in _OF_LIBRARY}
-        given |= {name: value for name, value in filled.items() if name == "random_state" or given[name] is None}
-        own = {self._called[name]: value for name, value in given.items() if value is not None}
-        training = Training(
-            features=X,
-            label=label.astype(np.float32),
-            names=[str(name) for name in self.feature_names_in_] if hasattr(self, "feature_names_in_") else None,
-            start=math.log(of_signal / of_background),
-            parameters=own | further,
-            evaluated=evaluated,
-            objective=lambda rows_of: Objective(rows_of, mass, weight, None, category, settings),
-            metric=lambda rows_of, masses: Metric(
-                rows_of, masses, judges, None, self.events, self.background_only, options
-            ),
+        names = [str(name) for name in self.feature_names_in_] if hasattr(self, "feature_names_in_") else None
+        start = math.log(of_signal / of_background)
+        data = self._data(X, label.astype(np.float32), names, start)
+        sets = [self._data(own.features, own.label, names, start, data) for own in evaluated]
+        masses = [(made, (own.mass, own.weight)) for made, own in zip(sets, evaluated, strict=True)]
+        self.booster_, self.evals_result_, self.best_iteration_ = self._train(
+            self._filled(len(X) if weight is None else float(np.abs(weight).sum())) | further,
+            data,
+            sets,
+            start,
+            Objective(self._rows_of, mass, weight, None, category, settings),
+            Metric(self._rows_of, masses, judges, None, self.events, self.background_only, options),
         )
-        self.booster_, self.evals_result_, self.best_iteration_ = self._train(training)
         return self
+
+    def _filled(self, size: float) -> dict[str, Any]:
+        """The own arguments that the library takes, by its names, for weights whose sizes have this sum."""
+        filled = {"min_child_weight": _LEAST_SHARE * size, "reg_lambda": _ADDED_SHARE * size}
+        given = {name: getattr(self, name) for name in self._called if name not in _OF_TRAINING}
+        given = {name: filled.get(name) if value is None else value for name, value in given.items()}
+        random = self.random_state
+        given["random_state"] = 0 if random is None else check_random_state(random).randint(2**31 - 1)
+        return {self._called[name]: value for name, value in given.items() if value is not None}
 
     def _divided(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """The further options of the loss, and parameters of the library; raises TypeError for what is neither."""
@@ -378,7 +361,15 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """What predicts or judges, in the columns of the training."""
         return validate_data(self, X, y, reset=False, dtype=[np.float32, np.float64], ensure_all_finite="allow-nan")
 
-    def _train(self, training: Training) -> Trained:
+    def _data(
+        self, features: NDArray[Any], label: Any, names: list[str] | None, start: float, reference: Any = None
+    ) -> Any:
+        """A data set of the library, whose margins begin with log(p/(1 - p)), p the share of signal in the training."""
+        raise NotImplementedError
+
+    def _train(
+        self, parameters: dict[str, Any], data: Any, sets: list[Any], start: float, objective: Objective, metric: Metric
+    ) -> Trained:
         raise NotImplementedError
 
     def _margins(self, features: NDArray[Any]) -> NDArray[Any]:
