@@ -2,7 +2,8 @@
 
 Input: NumPy arrays, or anything that becomes one. Output: floats and frozen dataclasses. Labels are 1 for signal and 0
 for background, and an event is selected if ``score >= threshold``. Weights may have either sign. All numbers
-are float64.
+are float64. A bad value is a ValueError or a TypeError that names the argument, the value and the place. The functions
+explain their arguments in :func:`roc` (score, label, weight) and :func:`efficiency` (mass, selected, bins, cut).
 
 A histogram can replace the events, for samples that do not fit into memory, in all functions but :func:`closure`,
 :func:`sensitivity` and :func:`summary`:

@@ -44,7 +44,15 @@ def spectrum(mass: Any, selected: Any, bins: Any, weight: Any, cut: Any) -> Spli
 def _read(mass: Any, selected: Any, bins: Any, weight: Any, cut: Any) -> Split:
     if is_histogram(mass):
         only_events(selected=selected, weight=weight)
-        return _of_histogram(mass, bins, -np.inf if cut is None else cut)
+        cells = histogram(mass)
+        chosen, edges = cells.merged(bins)
+        at = 0 if cut is None else cells.cell(cut)
+        total, square = (
+            add(np.stack([table[:, at:].sum(axis=1), table[:, :at].sum(axis=1)]), edges)
+            for table in (cells.weight, cells.square)
+        )
+        filled = square.sum(axis=0) > 0
+        return Split(chosen, total, square, filled, lambda degree: cells.polynomials(chosen, edges, degree))
     if bins is None:
         raise TypeError("bins is missing: it is needed with events")
     if cut is not None:
@@ -75,16 +83,3 @@ def _of_events(masses: Doubles, passed: NDArray[np.bool_], bins: Any, weight: Do
 
     filled = np.bincount(place, minlength=chosen.count) > 0
     return Split(chosen, both(weight), both(weight**2), filled, polynomials)
-
-
-def _of_histogram(given: Any, bins: Any, cut: float) -> Split:
-    cells = histogram(given)
-    chosen, edges = cells.merged(bins)
-    at = cells.cell(cut)
-
-    def both(table: Doubles) -> Doubles:
-        return add(np.stack([table[:, at:].sum(axis=1), table[:, :at].sum(axis=1)]), edges)
-
-    square = both(cells.square)
-    filled = square.sum(axis=0) > 0
-    return Split(chosen, both(cells.weight), square, filled, lambda degree: cells.polynomials(chosen, edges, degree))

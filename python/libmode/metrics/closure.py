@@ -18,7 +18,7 @@ FRACTIONS = (0.25, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001)
 
 
 class Worst(NamedTuple):
-    """The pair of cuts at which a closure is worst, see :class:`Closure`."""
+    """The pair of cuts of a :class:`Closure` with the largest significance of either sign."""
 
     threshold: float  #: on the first score
     second_threshold: float  #: on the second one
@@ -30,10 +30,7 @@ class Worst(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Closure:
-    """Predicted and seen background of region A for k x k pairs of cuts, see :func:`closure`.
-
-    Element [i, j] is for the cut i on the first score and j on the second one; on the diagonal both keep as much.
-    """
+    """Predicted and seen background of region A for the cut i on the first score and j on the second one."""
 
     fractions: Doubles  #: (k,) of background in A where both cuts keep as much, for independent scores
     threshold: Doubles  #: (k,) cuts on the first score
@@ -67,16 +64,14 @@ def closure(
         \mathrm{significance} = -D \Big/ \sqrt{F_1 (1 - F_1) F_2 (1 - F_2) / N},
         \qquad N = (\sum w)^2 / \sum w^2
 
-    is a standard normal number for independent scores. :class:`libmode.torch.ABCDLoss` makes its mean square over all
-    cuts small.
+    is a standard normal number for independent scores. :class:`libmode.torch.ABCDLoss` makes its mean square small.
 
     Parameters
     ----------
     score, second : (n,) real numbers
         Two scores, or a score and a variable such as a mass.
-    label : (n,) 1 for signal, 0 for background
-    weight : (n,) real numbers of either sign, optional
-        All 1 by default. The sum of the background is positive.
+    label, weight
+        As for :func:`roc`.
     fractions : k numbers above 0, below 1
         Each makes a cut on either score that keeps its root of the background. For independent scores, A then has
         this fraction of the background if both cuts keep as much. All k x k pairs are compared.
@@ -84,13 +79,11 @@ def closure(
     Returns
     -------
     Closure
-        ``threshold`` and ``second_threshold``, (k,); ``seen``, ``predicted``, ``ratio`` with its ``error`` and
-        ``significance``, (k, k); ``contamination``, (4, k, k), of A, B, C, D; and ``worst``.
 
     Raises
     ------
     ValueError, TypeError
-        For no background, fractions out of range, and other bad values, with argument, value and place.
+        For no background, or none of positive weight, and fractions out of range.
 
     Examples
     --------

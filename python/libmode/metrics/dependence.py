@@ -26,7 +26,7 @@ class Dependence:
 
     value: float  #: the plain MoDe loss
     expectation: float  #: its mean over samples in which the response is such a polynomial
-    p_value: float  #: the probability that it is at least ``value`` in such a sample
+    p_value: float  #: of at least ``value`` in such a sample; 1 if all events have one score; 0 below 1e-300
     events: float  #: (sum w)^2 / sum w^2 of the events that take part
     bins: int  #: the number of mass bins
 
@@ -52,27 +52,28 @@ def dependence(
         value       = 1/B sum_b integral (R F)_b(s)^2 ds
         expectation = 1/B sum_b R_bb integral V_b(s, s) ds
 
-    which are :func:`libmode.mode_loss` with ``unbiased=False`` and the ``bias`` of
-    :func:`libmode.mode_evaluate`. Under the hypothesis R F = R (F - E F), and F - E F is
-    Gaussian, independent between bins, with the covariance::
+    which are :func:`libmode.mode_loss` with ``unbiased=False`` and the ``bias`` of :func:`libmode.mode_evaluate`.
+    Under the hypothesis F - E F is Gaussian, independent between bins, with the covariance::
 
         V_b(s, t) = sum_i (w_i/W_b)^2 (Theta(s - s_i) - E F_b(s)) (Theta(t - s_i) - E F_b(t))
 
-    So B times the loss is a sum of squares of independent Gaussians, and the eigenvalues of R V R are their
-    variances (T. W. Anderson, D. A. Darling, Ann. Math. Statist. 23 (1952) 193). The best polynomials through the bins
-    stand for E F_b, up to 96 scores for the integral.
+    So B times the loss is a sum of squares of Gaussians with the eigenvalues of R V R as variances (T. W. Anderson,
+    D. A. Darling, Ann. Math. Statist. 23 (1952) 193). The best polynomials through the bins stand for E F_b. In samples
+    of 500 events p-values from 1 to 0.01 were as frequent as they should be. Smaller ones are right to a factor of
+    about two, but not if a few events lie far above all others in score. Weights may depend on mass, or on the score
+    as polynomials in mass.
 
     Parameters
     ----------
     score : (n,) real numbers inside ``score_range``, or a histogram (see ``libmode.metrics``)
-        Scores of background events outside the training sample. With a histogram there is
-        no ``mass``, ``weight`` or ``mass_range``; the scores of a cell count as its center.
+        Of background events outside the training sample. The scores of a histogram's cell count as its center.
     mass : (n,) real numbers, in any unit
+        Neither this nor ``weight`` nor ``mass_range`` with a histogram.
     weight : (n,) real numbers of either sign, optional
     order : int, 0 to 16
     bins : int, ``order + 2`` to 512, optional
-        Bins of equal numbers of events; by default as many as in the loss, at most 32. The test does not see
-        structures narrower than a bin. With a histogram: edges of its mass axis, by default all of them.
+        Bins of equal numbers of events, which set the narrowest structure that the test sees; as many as in the
+        loss by default, at most 32. With a histogram: edges of its mass axis, by default all of them.
     mass_range : (low, high), optional
         Events outside take no part; by default from the lowest to the highest mass.
     score_range : (low, high) or None
@@ -81,24 +82,12 @@ def dependence(
     Returns
     -------
     Dependence
-        ``value`` and ``expectation`` scale with the scores, ``p_value`` does not. ``p_value`` is 1 where
-        all events have one score. It is 0 below 1e-300, and where the scores of each bin are all the same but
-        not those of all bins.
 
     Raises
     ------
     ValueError, TypeError
-        For a bin whose weights do not have a positive sum, or that has fewer than 1.05
-        effective events, (sum w)^2 / (sum w^2); for bins that are too few or too many; for other bad values,
-        with argument, value and place.
-
-    Notes
-    -----
-    The tail of the sum of squares is a saddlepoint approximation, right to 5 % of p above 0.01. In samples of 500
-    events, with weights of either sign too, p-values from 1 to 0.01 were as frequent as they should be; smaller ones
-    are right to a factor of about two. F_b is not Gaussian if a few events lie far above all others in score: with
-    1 % of 500 events at 1 and the others below 0.01, 2 % of samples had p < 0.01, 0.6 % p < 0.001. The spread of the
-    loss, not its mean, supposes that weights do not depend on scores, or do so as polynomials in mass.
+        For a bin whose weights do not have a positive sum, or that has fewer than 1.05 effective events,
+        (sum w)^2 / (sum w^2); for bins that are too few or too many.
 
     Examples
     --------

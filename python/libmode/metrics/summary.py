@@ -13,7 +13,8 @@ from .._events import Events, takes_events
 from .._functions import mode_edges, mode_evaluate
 from .._options import check
 from .._user import level_of_the_user
-from ._arguments import Bins, Doubles, number, numbers, positive, sums, weights, whole
+from ._arguments import Doubles, number, numbers, positive, weights, whole
+from ._split import spectrum
 from .mass import Flatness, flatness, jsd
 from .roc import Roc, area, roc, working_point
 
@@ -42,11 +43,9 @@ def summary(
 
     Parameters
     ----------
-    score : (n,) real numbers, inside ``score_range``, which is (0, 1) by default
-    label : (n,) 1 for signal, 0 for background
+    score, label, weight
+        As for :func:`roc`; scores are inside ``score_range``, which is (0, 1) by default.
     mass : (n,) real numbers, in any unit
-    weight : (n,) real numbers of either sign, optional
-        All 1 by default.
     order : int
         The degree of the polynomial in mass that the response may follow, as in the loss.
     events : number above 0
@@ -58,8 +57,7 @@ def summary(
     mass_range : (low, high), optional
         Background outside counts in the ROC curve alone. All of it by default.
     **options
-        Further options of :func:`libmode.mode_loss`, for the dependence: ``score_range``,
-        ``max_slope``, ``monotonic``.
+        Further options of :func:`libmode.mode_loss`, for the dependence, such as ``score_range``.
 
     Returns
     -------
@@ -70,9 +68,8 @@ def summary(
         - ``dependence``: rho = D / (B n / N), with D the unbiased MoDe loss of the background, B
           its bias and n its events (:func:`libmode.mode_evaluate`). 0 on average for a response
           that is a polynomial of this order; at most 1 if a test with N events sees no difference.
-        - ``dependence_error``: its standard error, by a jackknife over 20 random groups of the
-          background (the same on every call). Where there is no dependence it is 1.5 times too large
-          (Efron and Stein, Ann. Statist. 9 (1981) 586).
+        - ``dependence_error``: its standard error, by a jackknife over 20 groups of the background. Where there is
+          no dependence it is 1.5 times too large (Efron and Stein, Ann. Statist. 9 (1981) 586).
         - ``rejection_e``: 1 / false positive rate; R50 is ``rejection_50``.
         - ``residual_e``: rms over expected of :func:`flatness`; near 1 for a polynomial.
         - ``inverse_jsd_50``: 1/JSD (base 2) at 50 % signal efficiency, see :func:`jsd`.
@@ -85,20 +82,19 @@ def summary(
 
           with f the false positive rate, k the number of bins and delta^2 = rms^2 - expected^2
           of :func:`flatness`, at least 0. It is the significance of a signal in one bin over its significance
-          without a selection: b = f N / k background events are left in the bin, and the residual is a systematic
-          error delta b. Unlike the loss it means the same at every strength. Unlike the AUC it falls where a
-          bump is sculpted, and unlike the dependence where the classifier is given up. At a delta of 0 it
-          fluctuates by 10 % for N background events in the sample, and by 20 % for N/4.
+          without a selection: b = f N / k background events are left, with a systematic error delta b. Unlike the
+          loss it means the same at every strength. It falls where a bump is sculpted, and where the classifier is
+          given up. At a delta of 0 it fluctuates by 10 % for N background events in the sample.
 
-        NaN, with a RuntimeWarning, at a working point that selects no background, or all
-        that has a mass. The sensitivity leaves out the former.
+        NaN, with a RuntimeWarning, at a working point that selects no background, which the sensitivity
+        leaves out, or all that has a mass.
 
     Raises
     ------
     BatchError
         Where there is too little background for the dependence. It is a ValueError.
     ValueError, TypeError
-        If a class is missing, and for bad values, with argument, value and place.
+        If a class is missing.
 
     Examples
     --------
@@ -109,11 +105,8 @@ def summary(
     >>> mass = np.where(label == 1, rng.normal(120, 10, 20_000), 50 + rng.exponential(60, 20_000))
     >>> score = rng.beta(1 + label, 2)  # independent of the mass
     >>> found = summary(score, label, mass, weight=np.ones(20_000), order=1, events=10_000, efficiencies=(0.5, 0.2))
-    >>> print(f"AUC {found['auc']:.3f}, R50 {found['rejection_50']:.2f}")
-    AUC 0.709, R50 4.22
-    >>> found = summary(score, label, mass, order=1, bins=20, mass_range=(50, 500), score_range=(0, 1))
-    >>> print(f"residual {found['residual_50']:.1f} times that of chance")
-    residual 1.0 times that of chance
+    >>> print(f"AUC {found['auc']:.3f}, R50 {found['rejection_50']:.2f}, sensitivity {found['sensitivity']:.2f}")
+    AUC 0.709, R50 4.22, sensitivity 1.01
     >>> sorted(found)
     ['auc', 'dependence', 'dependence_error', 'inverse_jsd_50', 'inverse_jsd_50_ceiling', 'rejection_20', ...]
     """
@@ -211,20 +204,13 @@ class Settings(NamedTuple):
 
 
 class _Background:
-    """What selections do to the background inside the edges of the bins of mass.
-
-    ``unknown`` has the reasons, by the names of the numbers that are not known.
-    """
+    """What selections do to the background inside the edges of the bins of mass."""
 
     def __init__(self, events: Events, edges: Doubles, order: int) -> None:
         self._events, self._edges, self._order = events, edges, order
-        self.unknown: dict[str, str] = {}
-        bins = Bins(edges, events.mass[:, None])
-        place = bins.find(events.mass[:, None])
-        inside = place >= 0
-        weigh = weights(events.weight, "mass", events.mass)[inside]
-        filled = np.bincount(place[inside], minlength=bins.count) > 0
-        positive(bins, sums(place[inside], weigh, bins.count), filled)  # else no selection has a residual
+        self.unknown: dict[str, str] = {}  # by the names of the numbers that are not known, the reasons
+        everything = spectrum(events.mass, None, edges, events.weight, None)
+        positive(everything.bins, everything.weight[0], everything.filled)  # else no selection has a residual
 
     def at_working_points(self, curve: Roc, given: Settings) -> tuple[dict[str, float], float]:
         """Rejection and residual at each working point, and the best sensitivity."""
