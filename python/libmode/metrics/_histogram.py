@@ -37,18 +37,15 @@ class Histogram(NamedTuple):
         return 0 if cut == -np.inf else _edge_at("cut", number("cut", cut), self.score, "score")
 
     def polynomials(self, bins: Bins, edges: NDArray[np.intp], degree: int) -> Doubles:
-        """Sums over the background of w P_l(x) for l up to a degree, (bins, degree + 1).
-
-        Where these sums are not known, the events of a cell count as spread evenly over it.
-        """
+        """Sums over the background of w P_l(x) for l up to a degree, (bins, degree + 1)."""
         if self.legendre is not None and degree < self.legendre.shape[1] and edges[-1] - edges[0] == len(self.mass) - 1:
-            known: Doubles = add(self.legendre[:, : degree + 1].T, edges).T
-            return known
-        low, high = bins.axes[0][[0, -1]]
-        x = 2 * (self.mass - low) / (high - low) - 1
-        integrals = [np.polynomial.Legendre.basis(order).integ()(x) for order in range(degree + 1)]
-        means: Doubles = np.diff(integrals) / np.diff(x)
-        sums: Doubles = add(self.weight.sum(axis=1) * means, edges).T
+            values = self.legendre[:, : degree + 1].T
+        else:  # the events of a cell count as spread evenly over it
+            low, high = bins.axes[0][[0, -1]]
+            x = 2 * (self.mass - low) / (high - low) - 1
+            integrals = [np.polynomial.Legendre.basis(order).integ()(x) for order in range(degree + 1)]
+            values = self.weight.sum(axis=1) * np.diff(integrals) / np.diff(x)
+        sums: Doubles = add(values, edges).T
         return sums
 
     def background(self) -> Doubles:
@@ -86,14 +83,11 @@ def is_histogram(given: Any) -> bool:
 
 
 def histogram(given: Any) -> Histogram:
-    """Reads a histogram, see :mod:`libmode.metrics`."""
+    """Reads a histogram, see :mod:`libmode.metrics`, with the under- and overflow that its axes have."""
     if isinstance(given, Histogram):
         return given
-    return _of_arrays(given) if isinstance(given, tuple) else _of_object(given)
-
-
-def _of_object(given: Any) -> Histogram:
-    """Of boost_histogram, hist, or uproot: with the under- and overflow that the axes have."""
+    if isinstance(given, tuple):
+        return _of_arrays(given)
     try:
         values, variances = given.values(flow=True), given.variances(flow=True)
     except TypeError:  # the protocol of UHI has no flow

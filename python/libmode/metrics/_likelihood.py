@@ -36,10 +36,7 @@ class Spectrum(NamedTuple):
 
 
 def _scales(spectrum: Spectrum) -> Doubles:
-    """How many events of unit weight have the same relative error as one unit of weight of a bin, (b,).
-
-    It is sum w / sum w^2 over the nearest bins that have at least 25 effective events, (sum w)^2 / sum w^2.
-    """
+    """For each bin sum w / sum w^2 over the nearest bins that have 25 effective events, (sum w)^2 / sum w^2, (b,)."""
     count = len(spectrum.weight)
     found = np.full(count, np.nan)
     sums, squares = (np.concatenate([[0.0], np.cumsum(values)]) for values in (spectrum.weight, spectrum.square))
@@ -85,10 +82,7 @@ class Likelihood:
         return self._fit(None, self._start)
 
     def signal(self, fraction: Doubles, start: Fitted) -> Fitted:
-        """The fit with a signal that has these fractions in the bins, (b,).
-
-        start : the fit without it
-        """
+        """The fit with a signal that has these fractions in the bins, (b,), from the fit without it."""
         starts = [start.parameters]
         if self.shape.exponential:
             # Where the background does not describe the events there may be a second minimum, near to what describes
@@ -135,8 +129,9 @@ class Likelihood:
         chi2, gradient, hessian = derivatives(found.x.tobytes())
         parameters = start + unit @ found.x
         value = self._expected(fraction, parameters)[0]
-        covariance = _inverse(hessian / 2) if np.abs(gradient).max() < CONVERGED else None
-        error = np.nan if covariance is None else float(np.sqrt(unit[-1] @ covariance @ unit[-1]))
+        error = np.nan
+        if np.abs(gradient).max() < CONVERGED and np.linalg.eigvalsh(hessian)[0] > 0:
+            error = float(np.sqrt(unit[-1] @ np.linalg.solve(hessian / 2, unit[-1])))
         away = (value - self.events) ** 2 / np.maximum(value, FLOOR)
         return Fitted(parameters, value, error, chi2, float(away.sum()))
 
@@ -164,12 +159,3 @@ def distinct(likelihood: Likelihood, fraction: Doubles, start: Fitted) -> bool:
 def has_room(fitted: Fitted, fraction: Doubles) -> bool:
     """Whether the fit expects events in all bins that the signal reaches, so that its error means something."""
     return bool((fitted.expected[fraction > UNDER_SIGNAL * fraction.max()] > FLOOR).all())
-
-
-def _inverse(matrix: Doubles) -> Doubles | None:
-    """None of a matrix that is not positive definite."""
-    try:
-        np.linalg.cholesky(matrix)
-    except np.linalg.LinAlgError:
-        return None
-    return np.asarray(np.linalg.inv(matrix), np.float64)

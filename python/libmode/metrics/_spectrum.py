@@ -18,10 +18,7 @@ MOST_BINS = MOST_ROWS // 2
 
 
 class Binned(NamedTuple):
-    """Events that are all in the bins and have a weight, or cells of score with their sums over events.
-
-    Arrays are (n,) with an entry for each event or cell.
-    """
+    """Events that are all in the bins and have a weight, or cells of score with their sums over events."""
 
     bins: Bins
     place: NDArray[np.intp]  #: (n,) the bin
@@ -41,13 +38,9 @@ def spectrum(events: Binned) -> Doubles:
 
 
 def _quadrature(events: Binned) -> tuple[Doubles, Doubles]:
-    """Scores, and the width ds that each has in the integral, in any unit: both (k,), k at most SCORES.
-
-    With F the mean of the bins' distribution functions by absolute weights, each score stands
-    for an equal part of the integral of F (1 - F) ds, to which the variance of F_b(s) is about
-    proportional: however the scores are spread, they lie where the loss comes from. Where there
-    are few distinct scores, these are all but the last, and the widths are exact.
-    """
+    """Scores, and the width ds that each has in the integral, in any unit: both (k,), k at most SCORES."""
+    # Each stands for an equal part of the integral of F (1 - F) ds, F by absolute weights, to which the variance of
+    # F_b(s) is about proportional. Few distinct scores are taken all, but the last, with exact widths.
     size = np.abs(events.share)
     size /= sums(events.place, size, events.bins.count)[events.place]
     order = np.argsort(events.score)
@@ -68,14 +61,9 @@ def _quadrature(events: Binned) -> tuple[Doubles, Doubles]:
 
 
 def _covariance(events: Binned, flat: Doubles, at: Doubles) -> Doubles:
-    """V_b(s, t) at these scores, (bins, k, k), positive semidefinite for each bin.
-
-    flat : (bins, order + 1), orthonormal columns that span what a polynomial in mass is in the bins
-
-    E F_b and the expected fraction of sum w^2 are fits to all bins. What the bins hold
-    themselves has the scatter of some 16 events, which makes large eigenvalues larger: of samples of 500 events
-    15 % too few had p < 0.1, and 35 % with exponential weights.
-    """
+    """V_b(s, t) at these scores, (bins, k, k); ``flat`` has orthonormal columns that span the polynomials in mass."""
+    # E F_b and the fraction of sum w^2 are fits to all bins. What a bin itself holds has the scatter of some 16 events,
+    # which makes large eigenvalues larger: of samples of 500 events 15 % too few had p < 0.1.
     columns, bins = len(at) + 1, len(flat)
     cell = events.place * columns + np.searchsorted(at, events.score)
     share, square = (
@@ -89,22 +77,15 @@ def _covariance(events: Binned, flat: Doubles, at: Doubles) -> Doubles:
     of_squares = np.maximum.accumulate(np.clip(of_squares, 0, 1), axis=1)
     index = np.arange(len(at))
     both_below = of_squares[:, np.minimum(index, index[:, None])]
-    of_unit = both_below - _outer(of_squares) + _outer(fraction - of_squares)
+    away = fraction - of_squares
+    of_unit = both_below - of_squares[:, :, None] * of_squares[:, None] + away[:, :, None] * away[:, None]
     covariance: Doubles = total[:, :, None] * of_unit
     return covariance
 
 
-def _outer(rows: Doubles) -> Doubles:
-    return rows[:, :, None] * rows[:, None]
-
-
 def _eigenvalues(flat: Doubles, covariance: Doubles) -> Doubles:
-    """Of R V R, with V_b (bins, k, k) the blocks of V, as far as they are not 0.
-
-    Directions in k in which the bins' mean covariance is large are taken as they are in
-    each bin. For the others, which make next to nothing of the spread, the mean stands for
-    every bin; that is exact where all bins have the same covariance.
-    """
+    """Of R V R, with V_b (bins, k, k) the blocks of V, as far as they are not 0."""
+    # In the directions in k where the bins' mean covariance is small, the mean stands for every bin.
     bins = len(flat)
     small, directions = np.linalg.eigh(covariance.mean(axis=0))
     leading = directions[:, -min(MOST_ROWS // bins, MOST_DIRECTIONS) :]

@@ -83,7 +83,7 @@ def closure(
     Raises
     ------
     ValueError, TypeError
-        For no background, or none of positive weight, and fractions out of range.
+        If the weights of the background have no positive sum, and for fractions out of range.
 
     Examples
     --------

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._evaluate import Result
 from .._events import takes_events
 from .._functions import mode_edges, mode_evaluate, mode_loss
 from ._arguments import Bins, numbers, only_events, sums, weights, whole
@@ -60,8 +61,8 @@ def dependence(
     So B times the loss is a sum of squares of Gaussians with the eigenvalues of R V R as variances (T. W. Anderson,
     D. A. Darling, Ann. Math. Statist. 23 (1952) 193). The best polynomials through the bins stand for E F_b. In samples
     of 500 events p-values from 1 to 0.01 were as frequent as they should be. Smaller ones are right to a factor of
-    about two, but not if a few events lie far above all others in score. Weights may depend on mass, or on the score
-    as polynomials in mass.
+    about two, but too frequent if a few events lie far above all others in score. The p-value supposes that weights
+    do not depend on scores, or do so as polynomials in mass.
 
     Parameters
     ----------
@@ -82,6 +83,7 @@ def dependence(
     Returns
     -------
     Dependence
+        ``p_value`` is 0 too where all scores of a bin are the same, in each bin, but not those of all bins.
 
     Raises
     ------
@@ -118,15 +120,9 @@ def dependence(
     return Dependence(found.loss, found.bias, p_value, found.events, cells.bins.count)
 
 
-class _Loss(NamedTuple):
-    loss: float
-    bias: float
-    events: float
-
-
 def _of_events(
     score: Any, mass: Any, weight: Any, score_range: tuple[float, float] | None, options: LossOptions
-) -> tuple[_Loss, Binned]:
+) -> tuple[Result, Binned]:
     scores = numbers("score", score)
     masses = numbers("mass", mass, "score", scores)[:, None]
     weigh = weights(weight, "score", scores)
@@ -148,10 +144,10 @@ def _of_events(
     terms = used.polynomials(masses[there], order)
     means = np.column_stack([sums(place, share * term, used.count) for term in terms])
     binned = Binned(used, place, scores[there], share, share**2, means)
-    return _Loss(found.loss, found.bias, found.events), binned
+    return found, binned
 
 
-def _of_histogram(given: Histogram, order: int, edges: Any) -> tuple[_Loss, Binned]:
+def _of_histogram(given: Histogram, order: int, edges: Any) -> tuple[Result, Binned]:
     """The loss of events with their scores at the centres of cells, and the cells."""
     bins, at = given.merged(edges)
     if not order + 2 <= bins.count <= MOST_BINS:
@@ -183,4 +179,4 @@ def _of_histogram(given: Histogram, order: int, edges: Any) -> tuple[_Loss, Binn
     events = float(of_bin.sum() ** 2 / squares.sum())
     place, cell = np.nonzero(square)
     cells = Binned(bins, place, centre[cell], share[place, cell], square[place, cell], means)
-    return _Loss(loss, bias, events), cells
+    return Result(loss, bias, events, None, None), cells

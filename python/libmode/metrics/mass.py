@@ -228,7 +228,7 @@ def flatness(
 
     ``expected`` is the rms from statistics alone, less the share that the fit of t = degree + 1 terms takes. For degree
     0, rms is the standard deviation of A. Rogozhnikov et al., arXiv:1410.4140, over the mean. With d masses the
-    polynomial has the total degree ``degree``, so t = (degree + d)! / degree! d!, and cells without events do not count.
+    polynomial has the total degree ``degree``, so t = (degree + d)! / degree! d!. Cells without events do not count.
 
     Parameters
     ----------
