@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from . import _native
 from ._evaluate import direction
-from ._events import MOST_VARIABLES
+from ._events import MOST_VARIABLES, Events
 from ._monitor import TrainingWarning
 from ._options import check
 from ._shown import shown
@@ -154,37 +154,28 @@ class Constraint:
         self.bins = options.get("bins") if isinstance(options.get("bins"), int) else None
         self.unbiased = bool(options.get("unbiased", True))
 
-    def direction(
-        self,
-        state: State,
-        pred: Any,
-        mass: Any,
-        weight: Any,
-        label: Any,
-        category: Any = None,
-        count: int | None = None,
-    ) -> Direction:
-        """The push of a batch, pred (n,), after ``state``; arrays are as :func:`libmode.mode_evaluate` takes them.
+    def direction(self, state: State, events: Events, count: int) -> Direction:
+        """The push of a batch after ``state``, of arrays that are checked; the scores are predictions.
 
-        ``count`` is how many of the events are those of the batch; those after it are reference events.
-        Raises what that raises, about the predictions as they are given.
+        The first ``count`` events are those of the batch, and those after them are reference events.
+        Raises what :func:`libmode.mode_evaluate` raises, about the predictions as they are given.
         """
         if self._unsure:
-            self._look_for_scores(pred)
-        score = self.scores(pred)
+            self._look_for_scores(events.score)
+        events = events._replace(score=self.scores(events.score))
         steering = _native.ModeSteering(
             ctypes.sizeof(_native.ModeSteering),
             norm=state.norm,
             rate=max(1 / (float(state.steps) + 1), RATE),
             factor=self.relative_strength or PROPORTIONAL * float(state.factor),
-            batch=len(score) if count is None else count,
+            batch=count,
             logits=self.from_logits,
         )
         if len(state.sums):
             sums = np.ascontiguousarray(state.sums, np.float64)
             steering.sum, steering.n_sum = sums.ctypes.data, sums.size
         try:
-            found, push, residual = direction(self.options, steering, score, mass, weight, label, category)
+            found, push, residual = direction(self.options, steering, events)
         except ValueError as error:
             if self._limits_given:
                 raise
@@ -228,21 +219,33 @@ class Constraint:
         smaller while rho is below 1, by at most _PACE a batch, and larger where it is above: a sum that leaks leaves a
         residual.
         """
-        rate = max(1 / (state.steps + 1), RATE)
         steps = state.steps + 1
-        batch = {"loss": found.loss, "bias": found.bias, "events": found.events, "square": found.loss**2}
-        means = {name: (1 - rate) * getattr(state, name) + rate * value for name, value in batch.items()}
-        now = state._replace(steps=steps, norm=found.norm, share=share_of(steps), **means)
+        rate = max(1 / steps, RATE)
+
+        def mean(before: Any, value: Any) -> Any:
+            return (1 - rate) * before + rate * value
+
+        now = State(
+            steps,
+            found.norm,
+            mean(state.loss, found.loss),
+            mean(state.bias, found.bias),
+            mean(state.events, found.events),
+            mean(state.square, found.loss**2),
+            share_of(steps),
+            state.factor,
+            state.sums,
+        )
         if self.relative_strength is not None:
             return now
+        factor = state.factor
         if self.tolerance is not None:
             rho = now.dependence(self.tolerance).value
-            factor = state.factor * math.exp(_PACE * max(-1.0, min(1.0, rho - 1)))
-            now = now._replace(factor=min(1.0, max(factor, _LEAST_FACTOR)))
-        kept = 1 - _LEAK * (1 - now.factor)
+            factor = min(1.0, max(factor * math.exp(_PACE * max(-1.0, min(1.0, rho - 1))), _LEAST_FACTOR))
+        kept = 1 - _LEAK * (1 - factor)
         before = np.asarray(state.sums) if len(state.sums) else 0.0
-        pace = now.factor * INTEGRAL * math.sqrt(found.batch / EVENTS)
-        return now._replace(sums=kept * before + pace * found.residual.ravel())
+        pace = factor * INTEGRAL * math.sqrt(found.batch / EVENTS)
+        return now._replace(factor=factor, sums=kept * before + pace * found.residual.ravel())
 
     @staticmethod
     def per_norm(found: Direction) -> float:

@@ -93,16 +93,12 @@ def _kind_of_grad(score: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def direction(
-    options: Options,
-    steering: _native.ModeSteering,
-    score: Any,
-    mass: Any,
-    weight: Any,
-    label: Any,
-    category: Any = None,
+    options: Options, steering: _native.ModeSteering, events: Events
 ) -> tuple[_native.ModePushed, NDArray[Any], NDArray[np.float64]]:
-    """What the core finds for a constraint, the push (batch,), and the residual, a row a background label."""
-    events = events_of(read, score, mass, weight, label, category)
+    """What the core finds for a constraint, the push (batch,), and the residual, a row a background label.
+
+    The events are arrays as :func:`libmode._events.events_of` returns them.
+    """
     options, arrays, double = _ready(options, events)
     push = np.empty(steering.batch or len(arrays.score), arrays.score.dtype)
     variables = 1 if events.mass.ndim == 1 else events.mass.shape[1]

@@ -83,7 +83,7 @@ class Added(SkipsBadBatches):
             every = events_of(read, *batch)
             if reference:
                 every = joined(every, Events(*reference), self.constraint.labels, read, _filled, _concatenated)
-            found = self.constraint.direction(state or State(), *every, count=len(batch.score))
+            found = self.constraint.direction(state or State(), every, len(batch.score))
         except BatchError as error:
             self._skip(error)
             return None

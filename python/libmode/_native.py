@@ -16,7 +16,7 @@ import tempfile
 import threading
 import warnings
 from collections.abc import Sequence
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -440,6 +440,7 @@ def _warn(options: ModeOptions, warned: bytes) -> None:
         warnings.warn(warned.decode(), RuntimeWarning, stacklevel=level_of_the_user())
 
 
+@cache
 def direction_size(variables: int, labels: int) -> int:
     """The number of coefficients of a residual."""
     size: int = library().mode_direction_size(variables, labels)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from libmode import _native, mode_evaluate
 from libmode._evaluate import direction
+from libmode._events import Events
 from libmode._options import check
 
 
@@ -65,7 +66,7 @@ def test_push_is_the_one_of_the_definition(dtype, variables, what):
         mass[np.isnan(mass).all(axis=1), 0] = 50
     given = mass[:, 0] if variables == 1 else mass
     steering = _native.ModeSteering(ctypes.sizeof(_native.ModeSteering), rate=1, factor=4, logits=1)
-    found, push, residual = direction(check("mode", options), steering, score, given, weight, None)
+    found, push, residual = direction(check("mode", options), steering, Events(score, given, weight))
     grad = mode_evaluate(score, given, weight=weight, **options).grad
     norm, of_definition, want = definition(grad.astype(float), score, mass, weight.astype(float), 4)
     assert found.moved == n

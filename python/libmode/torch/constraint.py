@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
 from .._bad_batches import OnBadBatch, SkipsBadBatches
-from .._constraint import NUMBERS, USUAL_TOLERANCE, Constraint, Dependence, Direction, State, share_of
+from .._constraint import NUMBERS, USUAL_TOLERANCE, Constraint, Dependence, State, share_of
 from .._events import Events, events_of, takes_events
 from .._monitor import MOST_WAITING, Monitor, look
 from .._native import BatchError
@@ -22,7 +22,7 @@ from ._device import NO_LOSS, buffers_of, is_on_device, push_of, refusal, refuse
 from ._gather import Given, Group, checked_group, naming_ranks, norm_of_all, of_all, only_a_part, processes
 from ._module import read
 from ._op import as_numpy, encode, in_torch_func, result_type
-from ._pinned import back_to, on_host, to_device
+from ._pinned import on_host, to_device
 from .reference import joined
 
 if TYPE_CHECKING:
@@ -273,17 +273,19 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
                 where = f", where events from {given.batch} on are those of reference"
             arrays = Events(*(None if one is None else as_numpy(one) for one in on_host(given.events)))
             with naming_ranks(given):
-                found = self._constraint.direction(before, *arrays, count=given.batch)
+                found = self._constraint.direction(before, arrays, given.batch)
         except BatchError as error:
             self._skip(error)
             return None
         except ValueError as error:
             raise ValueError(f"{error} (in training step {int(before.steps)}{where})") from None
         self._succeed()
-        after = self._constraint.after(before, found)
-        push, numbers, sums = to_device(
+        after, push = self._constraint.after(before, found), found.push[given.own]
+        own = arrays.score[given.own][: len(push)].astype(push.dtype, copy=False)
+        push, by_logit, numbers, sums = to_device(
             pred.device,
-            torch.as_tensor(found.push[given.own], dtype=result_type(pred)),
+            torch.as_tensor(push, dtype=result_type(pred)),
+            torch.as_tensor(self._constraint.by_logit(own) * (push != 0), dtype=result_type(pred)),
             torch.tensor(after[:NUMBERS], dtype=self.state.dtype),
             torch.as_tensor(after.sums, dtype=self.sums.dtype),
         )
@@ -300,7 +302,9 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
                 look(self._monitor, self._constraint, arrays, found, self.strength)
         self._take_note(found.loss, 1.0)
         group = (self.process_group,) if self._gathers else ()
-        return constrained(pred, found._replace(push=push), self._constraint, self._last, group)
+        size = self._constraint.per_norm(found)
+        same: Tensor = _Constrained.apply(pred, push, by_logit, size, partial(_finite, group), self._last)
+        return same
 
     def _take_note(self, loss: Any, events: Any) -> None:
         self._last.update(loss=loss, events=events, waiting=self._last["waiting"] + 1)
@@ -372,23 +376,12 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
 _outside_of_the_graph = torch.compiler.disable(MoDeConstraint._constrained)  # type: ignore[no-untyped-call]
 
 
-def constrained(
-    pred: Tensor, found: Direction, constraint: Constraint, last: dict[str, Any], group: tuple[Group, ...] = ()
-) -> Tensor:
-    """The predictions, to whose gradient the push will be added; then last["strength"] says how strongly.
+def _finite(group: tuple[Group, ...], norm: Tensor) -> Tensor:
+    """The norm over the batches of a group of processes, or of this one; 0 where a GradScaler made it infinite.
 
-    Among several processes, with their ``group``, the size follows the norm over all of their batches, as they
-    come: the mean over the processes, which DistributedDataParallel takes afterwards, divides both parts alike.
+    The mean over the processes, which DistributedDataParallel takes afterwards, divides push and gradient alike.
     """
-
-    def finite(norm: Tensor) -> Tensor:
-        norm = norm_of_all(norm, *group) if group else norm
-        return torch.nan_to_num(norm, 0.0, 0.0)  # where a GradScaler's scale was too large
-
-    push = back_to(pred.device, result_type(pred), found.push)
-    by_logit = constraint.by_logit(pred.detach().flatten().to(push.dtype)) * (push != 0)
-    same: Tensor = _Constrained.apply(pred, push, by_logit, constraint.per_norm(found), finite, last)
-    return same
+    return torch.nan_to_num(norm_of_all(norm, *group) if group else norm, 0.0, 0.0)
 
 
 class _Constrained(torch.autograd.Function):
