@@ -79,7 +79,7 @@ func Direction[T Float](dst []T, ev Events[T], cfg Config, st Steering) (Pushed,
 		len(background.Events.Score) >= directionBins*eventsOfPushes*labels {
 		ofLoss.Bins = directionBins
 	}
-	grad := make([]T, n)
+	grad := par.Make[T](&sc.Arena, n)
 	result, err := Evaluate(grad, nil, ev, ofLoss)
 	if err != nil {
 		return Pushed{}, err
@@ -91,7 +91,7 @@ func Direction[T Float](dst []T, ev Events[T], cfg Config, st Steering) (Pushed,
 	for k := range limits {
 		limits[k] = p.Variables[k].Limits.Mass
 	}
-	pushed := push.Steer(dst, push.Collect(background, grad, limits, p.Joint), &st, cfg.ScoreRange, size, labels)
+	pushed := push.Steer(dst, push.Collect(background, grad, limits, p.Joint, &sc.Arena), &st, cfg.ScoreRange, size, labels)
 	pushed.Result = result
 	return pushed, nil
 }

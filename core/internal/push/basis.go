@@ -1,10 +1,6 @@
 package push
 
-import (
-	"math"
-
-	"gonum.org/v1/gonum/floats"
-)
+import "math"
 
 // basis has the values of functions in the middle of each cell.
 type basis struct {
@@ -67,17 +63,4 @@ func massBasis(variables, cells, functions int) basis {
 // Functions returns the number of functions of so many variables of mass, and of the score.
 func Functions(variables int) (masses, scores int) {
 	return ofMasses[variables].functions, ofScore.functions
-}
-
-// product returns the product of two matrices. The rows of a have as many numbers as b has rows; columns is the length of
-// the rows of b.
-func product(a, b []float64, columns int) []float64 {
-	inner := len(b) / columns
-	found := make([]float64, len(a)/inner*columns)
-	for i, x := range a {
-		if x != 0 {
-			floats.AddScaled(found[i/inner*columns:][:columns], x, b[i%inner*columns:][:columns])
-		}
-	}
-	return found
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/libmode/libmode/core/internal/events"
+	"github.com/libmode/libmode/core/internal/par"
 	"gonum.org/v1/gonum/floats"
 )
 
@@ -21,13 +22,15 @@ type Group[T events.Float] struct {
 	cell      []uint32  // of the masses and the score
 	basis     *basis    // of the masses
 	direction []float64 // first the gradient, last the push
+	arena     *par.Arena
 }
 
-// Collect returns the groups of a division, with the gradient as direction. If the division has no Index, it is the input.
-func Collect[T events.Float](di *events.Division[T], grad []T, limits [][2]float64, joint bool) (groups []Group[T]) {
+// Collect returns the groups of a division, with the gradient as direction. If the division has no Index, it is the input. The
+// groups use the memory of the arena.
+func Collect[T events.Float](di *events.Division[T], grad []T, limits [][2]float64, joint bool, arena *par.Arena) (groups []Group[T]) {
 	ev, all := &di.Events, di.Events.Variables()
 	for _, su := range di.Subsets {
-		g := Group[T]{label: su.Label, masses: make([][]T, len(all)), basis: &ofMasses[len(all)]}
+		g := newGroup[T](su, len(all), arena)
 		for i := su.Lo; i < su.Hi; i++ {
 			w, present, values := 1.0, 0, [events.MaxVariables]T{}
 			if ev.Weight != nil {
@@ -60,18 +63,31 @@ func Collect[T events.Float](di *events.Division[T], grad []T, limits [][2]float
 	return groups
 }
 
+// newGroup returns a group without events, which has room for those of a subset.
+func newGroup[T events.Float](su events.Subset, variables int, arena *par.Arena) Group[T] {
+	n := su.Hi - su.Lo
+	g := Group[T]{label: su.Label, masses: make([][]T, variables), basis: &ofMasses[variables], arena: arena}
+	for v := range g.masses {
+		g.masses[v] = par.Make[T](arena, n)[:0]
+	}
+	g.place, g.score = par.Make[uint32](arena, n)[:0], par.Make[T](arena, n)[:0]
+	g.weight, g.direction = par.Make[float64](arena, n)[:0], par.Make[float64](arena, n)[:0]
+	return g
+}
+
 // setCells multiplies the weights with a scale, and sets the ranks and cells of the events.
 func (g *Group[T]) setCells(scale float64) {
 	n := len(g.score)
 	floats.Scale(scale, g.weight)
-	g.size, g.total = make([]float64, n), floats.Norm(g.weight, 1)
+	g.size, g.total = par.Make[float64](g.arena, n), floats.Norm(g.weight, 1)
 	for i, w := range g.weight {
 		g.size[i] = math.Abs(w)
 	}
 	cells := massCells[len(g.masses)]
-	g.cell, g.rank = make([]uint32, n), make([]float64, n)
+	g.cell, g.rank = par.Make[uint32](g.arena, n), par.Make[float64](g.arena, n)
+	words := par.Make[uint64](g.arena, n)
 	for _, mass := range g.masses {
-		ranks(g.rank, mass, g.size)
+		ranks(g.rank, mass, g.size, words)
 		for i, q := range g.rank {
 			c := cells
 			if q == q {
@@ -80,7 +96,7 @@ func (g *Group[T]) setCells(scale float64) {
 			g.cell[i] = g.cell[i]*uint32(cells+1) + uint32(c)
 		}
 	}
-	ranks(g.rank, g.score, g.size)
+	ranks(g.rank, g.score, g.size, words)
 	for i, q := range g.rank {
 		g.cell[i] = g.cell[i]*uint32(ofScore.cells) + uint32(q*float64(ofScore.cells))
 	}
@@ -118,17 +134,30 @@ func (g *Group[T]) direct() {
 
 // residual returns the coefficients of the direction per weight in the functions: a row for each function of the masses.
 func (g *Group[T]) residual(unit float64) []float64 {
-	grid := make([]float64, g.basis.cells*ofScore.cells)
+	grid := par.Make[float64](g.arena, g.basis.cells*ofScore.cells)
 	for i, d := range g.direction {
 		grid[g.cell[i]] += d * unit / g.total
 	}
-	return product(g.basis.transposed, product(grid, ofScore.values, ofScore.functions), ofScore.functions)
+	return g.product(g.basis.transposed, g.product(grid, ofScore.values, ofScore.functions), ofScore.functions)
 }
 
 // push sets direction to the function with these coefficients at each event, times the event's weight.
 func (g *Group[T]) push(coefficients []float64) {
-	grid := product(product(g.basis.values, coefficients, ofScore.functions), ofScore.transposed, ofScore.cells)
+	grid := g.product(g.product(g.basis.values, coefficients, ofScore.functions), ofScore.transposed, ofScore.cells)
 	for i, c := range g.cell {
 		g.direction[i] = grid[c] * g.weight[i]
 	}
+}
+
+// product returns the product of two matrices. The rows of a have as many numbers as b has rows; columns is the length of
+// the rows of b.
+func (g *Group[T]) product(a, b []float64, columns int) []float64 {
+	inner := len(b) / columns
+	found := par.Make[float64](g.arena, len(a)/inner*columns)
+	for i, x := range a {
+		if x != 0 {
+			floats.AddScaled(found[i/inner*columns:][:columns], x, b[i%inner*columns:][:columns])
+		}
+	}
+	return found
 }

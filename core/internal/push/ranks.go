@@ -13,12 +13,12 @@ import (
 )
 
 // ranks sets dst to the share of the sum of sizes below each value, with half of the share of equal values. The rank of NaN
-// is NaN, and its size does not count.
-func ranks[T events.Float](dst []float64, values []T, sizes []float64) {
+// is NaN, and its size does not count. It uses the memory of words.
+func ranks[T events.Float](dst []float64, values []T, sizes []float64, words []uint64) {
 	for i := range dst {
 		dst[i] = math.NaN()
 	}
-	words, la := radix.SortValues(make([]uint64, 0, len(values)), values)
+	words, la := radix.SortValues(words, values)
 	var total, below float64
 	for _, r := range words {
 		total += sizes[la.Index(r)]
