@@ -13,9 +13,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// mostWork is how many times the work of uniform events those of an adversary may make. A tied event crosses the middle of
-// its tie in halves: with bounds four crossings to the one of an event that is not tied.
-const mostWork = 4
+// mostWork bounds the work of an adversary, in units of the work of uniform events. Steps of half an event carry a tied
+// event across the middle of its tie: with bounds about four steps in place of one.
+const mostWork = 5
 
 // counted is how many events the work is counted of: so many that all is as for a million, but for what is out of reach of
 // the caches.
