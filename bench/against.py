@@ -38,7 +38,7 @@ CASES = {
     "max_slope": flags(**PAPER | {"MaxSlope": 0.5}),
     "monotonic": flags(**PAPER | {"Monotonic": True}),
     "all three bounds": flags(**PAPER | ALL_BOUNDS),
-    "labels, half background": flags("-labelled", **PAPER),
+    "labels, half background": flags("-labeled", **PAPER),
     "DisCo": flags("-loss=disco", Unbiased=False),
     "flatness": flags("-loss=flatness"),
 }

@@ -3,7 +3,7 @@
 A million events with 20 features, trees of depth 6, 256 bins of each feature, two threads: rounds with XGBoost's own
 ``binary:logistic`` and with :func:`libmode.xgboost.objective` in turns, on the same matrix. Half of the events are
 background, which MoDe sees. As in :mod:`bench.training_step` what MoDe takes is the median of the differences between
-neighbouring rounds. :func:`measure` has a process of its own, where PyTorch's threads are not beside XGBoost's.
+neighboring rounds. :func:`measure` has a process of its own, where PyTorch's threads are not beside XGBoost's.
 """
 
 from __future__ import annotations

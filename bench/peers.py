@@ -64,7 +64,7 @@ def disco_loss(score: Any, mass: Any, weight: Any) -> Any:
     where the authors repeat, which saves some of the n x n arrays.
     """
 
-    def centred(x):
+    def centered(x):
         distance = (x[:, None] - x[None, :]).abs()
         row = (distance * weight).mean(1)
         return distance - row[None, :] - row[:, None] + (row * weight).mean()
@@ -72,7 +72,7 @@ def disco_loss(score: Any, mass: Any, weight: Any) -> Any:
     def mean(pairs):
         return ((pairs * weight).mean(1) * weight).mean()
 
-    a, b = centred(mass), centred(score)
+    a, b = centered(mass), centered(score)
     return mean(a * b) / (mean(a * a) * mean(b * b)).sqrt()
 
 

@@ -50,9 +50,9 @@ def write(
 
 
 def _draw(axes: Axes, values: Mapping[tuple[str, int], float], title: str) -> None:
-    for name, (label, colour, marker, line) in CURVES.items():
+    for name, (label, color, marker, line) in CURVES.items():
         points = sorted((n, value) for (method, n), value in values.items() if method == name)
         if points:
-            axes.plot(*zip(*points, strict=True), label=label, color=colour, marker=marker, ls=line, ms=9, lw=2)
+            axes.plot(*zip(*points, strict=True), label=label, color=color, marker=marker, ls=line, ms=9, lw=2)
     axes.set(xscale="log", yscale="log", xlabel="Number of events", ylabel=title)
     axes.grid(alpha=0.3)

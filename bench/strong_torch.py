@@ -161,10 +161,10 @@ def _quantile_bins(mass: Tensor, bins: int, mass_range: tuple[float, float] | No
 def _tables(edges: Tensor, order: int) -> tuple[Tensor, Tensor]:
     """A and Y = P - PP'A/2, both (order + 1, bins)."""
     x = 2 * (edges - edges[0]) / (edges[-1] - edges[0]) - 1
-    centre, width = (x[1:] + x[:-1]) / 2, x.diff()
-    rows = [torch.ones_like(centre), centre]
+    center, width = (x[1:] + x[:-1]) / 2, x.diff()
+    rows = [torch.ones_like(center), center]
     for k in range(1, order):
-        rows.append(((2 * k + 1) * centre * rows[k] - k * rows[k - 1]) / (k + 1))
+        rows.append(((2 * k + 1) * center * rows[k] - k * rows[k - 1]) / (k + 1))
     p = torch.stack(rows[: order + 1])
     degree = torch.arange(order + 1, dtype=torch.float64)[:, None]
     a = (2 * degree + 1) / 2 * width * p

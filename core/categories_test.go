@@ -10,25 +10,25 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// categorised is events with a category each and, maybe, a label.
-type categorised[T Float] struct {
+// categorized is events with a category each and, maybe, a label.
+type categorized[T Float] struct {
 	Events[T]
 	categories []int64
 	labels     []int32 // nil: none
 }
 
-// categorise draws events in random order, which have each of these categories and, if asked for, each of
+// categorize draws events in random order, which have each of these categories and, if asked for, each of
 // three labels about equally often.
-func categorise[T Float](n int, categories []int64, weighted, labelled bool) categorised[T] {
+func categorize[T Float](n int, categories []int64, weighted, labeled bool) categorized[T] {
 	rng := rand.New(rand.NewPCG(uint64(n), uint64(len(categories))))
-	cd := categorised[T]{Events: spreadEvents[T](n, weighted, 0.1), categories: make([]int64, n)}
-	if labelled {
+	cd := categorized[T]{Events: spreadEvents[T](n, weighted, 0.1), categories: make([]int64, n)}
+	if labeled {
 		cd.labels = make([]int32, n)
 		cd.Label = LabelsOf(cd.labels)
 	}
 	for i, k := range rng.Perm(n) {
 		cd.categories[i] = categories[k%len(categories)]
-		if labelled {
+		if labeled {
 			cd.labels[i] = int32(k / len(categories) % 3)
 		}
 		if weighted && len(categories) > 2 {
@@ -40,7 +40,7 @@ func categorise[T Float](n int, categories []int64, weighted, labelled bool) cat
 }
 
 // places returns where the events of each category stand, of one label.
-func (cd *categorised[T]) places(label int32) map[int64][]int {
+func (cd *categorized[T]) places(label int32) map[int64][]int {
 	places := map[int64][]int{}
 	for i, category := range cd.categories {
 		if cd.labels == nil || cd.labels[i] == label {
@@ -51,7 +51,7 @@ func (cd *categorised[T]) places(label int32) map[int64][]int {
 }
 
 // sum returns the loss and the gradient by calls with the events of each category of each label alone.
-func (cd *categorised[T]) sum(t *testing.T, cfg Config) (total float64, grad []float64) {
+func (cd *categorized[T]) sum(t *testing.T, cfg Config) (total float64, grad []float64) {
 	grad = make([]float64, len(cd.Score))
 	labels := cfg.BackgroundLabel
 	if cd.labels == nil {
@@ -121,15 +121,15 @@ func TestCategoriesAreSummed(t *testing.T) {
 						cfg.BackgroundLabel = of.labels
 					}
 					n := 3_000 + 45*len(categories)
-					checkSummed[float32](t, categorise[float32](n, categories, of.weighted, of.labels != nil), cfg, 1e-6)
-					checkSummed[float64](t, categorise[float64](n, categories, of.weighted, of.labels != nil), cfg, 1e-12)
+					checkSummed[float32](t, categorize[float32](n, categories, of.weighted, of.labels != nil), cfg, 1e-6)
+					checkSummed[float64](t, categorize[float64](n, categories, of.weighted, of.labels != nil), cfg, 1e-12)
 				})
 			}
 		}
 	}
 }
 
-func checkSummed[T Float](t *testing.T, cd categorised[T], cfg Config, tol float64) {
+func checkSummed[T Float](t *testing.T, cd categorized[T], cfg Config, tol float64) {
 	t.Helper()
 	total, want := cd.sum(t, cfg)
 	grad := make([]T, len(want))
@@ -141,9 +141,9 @@ func checkSummed[T Float](t *testing.T, cd categorised[T], cfg Config, tol float
 
 // One category is as none, to the last bit, whatever events without the label have.
 func TestOneCategoryIsNone(t *testing.T) {
-	for _, labelled := range []bool{false, true} {
+	for _, labeled := range []bool{false, true} {
 		for _, category := range []int64{0, -3, math.MinInt64, math.MaxInt64} {
-			cd := categorise[float32](10_000, []int64{category}, true, labelled)
+			cd := categorize[float32](10_000, []int64{category}, true, labeled)
 			for i := range cd.labels {
 				if cd.labels[i] != 0 {
 					cd.categories[i] = int64(i)
@@ -172,8 +172,8 @@ func TestCategoriesAndThreads(t *testing.T) {
 	for name, categories := range map[string][]int64{
 		"two": {5, 9}, "many": manyCategories(1_000, 1), "far apart": manyCategories(1_000, 1<<40), "mixed": mixed,
 	} {
-		for _, labelled := range []bool{false, true} {
-			cd := categorise[float32](150_000, categories, true, labelled)
+		for _, labeled := range []bool{false, true} {
+			cd := categorize[float32](150_000, categories, true, labeled)
 			cfg := DefaultConfig(MoDe)
 			cfg.Bins, cfg.Order, cfg.BackgroundLabel = 3, 1, []int32{1, 0}
 			checkThreads(t, cd.Events, cfg, name)
@@ -183,7 +183,7 @@ func TestCategoriesAndThreads(t *testing.T) {
 
 // Categories may have any type of integers, and bool.
 func TestCategoriesOfEveryType(t *testing.T) {
-	cd := categorise[float32](4_000, []int64{0, 1}, true, false)
+	cd := categorize[float32](4_000, []int64{0, 1}, true, false)
 	cfg := DefaultConfig(MoDe)
 	want, err := Loss(cd.Events, cfg)
 	require.NoError(t, err)
@@ -220,7 +220,7 @@ func integersOf[L int8 | uint8 | int32 | float32 | float64](values []int64) []L 
 
 // Weights may be as large as double precision has them, and as small: their shares are the same.
 func TestSharesOfExtremeWeights(t *testing.T) {
-	cd := categorise[float64](3_000, []int64{1, 2, 3}, true, false)
+	cd := categorize[float64](3_000, []int64{1, 2, 3}, true, false)
 	cfg := DefaultConfig(MoDe)
 	want, err := Loss(cd.Events, cfg)
 	require.NoError(t, err)

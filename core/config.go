@@ -44,7 +44,7 @@ const (
 type MomentKind int
 
 const (
-	// Quadrature is the paper's sum over bin centres, A_lb = (2l+1)/2 D_b P_l(x_b).
+	// Quadrature is the paper's sum over bin centers, A_lb = (2l+1)/2 D_b P_l(x_b).
 	Quadrature MomentKind = iota
 	// Projection is the least-squares fit of the bins' mean polynomials, P_bl = (1/W_b) sum w_i P_l(x_i),
 	// A = (P'P)^-1 P'. The residuals of a polynomial response then have mean 0 in any bins.

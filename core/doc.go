@@ -5,7 +5,7 @@
 // "Enhancing searches for resonances with machine learning and moment
 // decomposition", arXiv:2010.09745. A selected event i has a score s_i, a mass
 // m_i and a weight w_i. Masses map linearly onto x in [-1, 1] and fall into
-// bins b with centre x_b, width D_b and sum of weights W_b. Then
+// bins b with center x_b, width D_b and sum of weights W_b. Then
 //
 //	F_b(s)  = (1/W_b) sum_{i in b} w_i Theta(s - s_i)      the bin's CDF of scores
 //	c_l(s)  = sum_b A_lb F_b(s)                            Legendre moments, l = 0..order

@@ -90,7 +90,7 @@ func (f *fuzzer) config() Config {
 func drawEvents[T Float](f *fuzzer) Events[T] {
 	tame, repeats := f.in(3) > 0, oneOf(f, 1, 1, 2, 5, 40)
 	variables := oneOf(f, 1, 1, 1, 2, 3)
-	weighted, labelled, categorised := f.in(2) == 0, f.in(3) == 0, f.in(5) == 0
+	weighted, labeled, categorized := f.in(2) == 0, f.in(3) == 0, f.in(5) == 0
 	var ev Events[T]
 	var label, category []int32
 	masses := make([][]T, variables)
@@ -109,10 +109,10 @@ func drawEvents[T Float](f *fuzzer) Events[T] {
 		if weighted {
 			weights = append(weights, draw()-oneOf(f, 0.0, 0, 0, 0.5))
 		}
-		if labelled {
+		if labeled {
 			label = append(label, int32(f.in(3)))
 		}
-		if categorised {
+		if categorized {
 			category = append(category, int32(f.in(3)))
 		}
 	}
@@ -129,10 +129,10 @@ func drawEvents[T Float](f *fuzzer) Events[T] {
 			for v := range masses {
 				masses[v] = append(masses[v], masses[v][i]*T(1-float64(k)/512))
 			}
-			if labelled {
+			if labeled {
 				label = append(label, label[i])
 			}
-			if categorised {
+			if categorized {
 				category = append(category, category[i])
 			}
 		}
@@ -142,10 +142,10 @@ func drawEvents[T Float](f *fuzzer) Events[T] {
 	} else {
 		ev.Masses = masses
 	}
-	if labelled {
+	if labeled {
 		ev.Label = LabelsOf(label)
 	}
-	if categorised {
+	if categorized {
 		ev.Category = LabelsOf(category)
 	}
 	return ev

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// labelled returns events with labels 0, 1 and 2 in random order, and the places of each.
-func labelled(n int, weighted bool) (Events[float32], [3][]int) {
+// labeled returns events with labels 0, 1 and 2 in random order, and the places of each.
+func labeled(n int, weighted bool) (Events[float32], [3][]int) {
 	ev := spreadEvents[float32](n, weighted, 0.1)
 	labels := make([]int32, n)
 	rng := rand.New(rand.NewPCG(5, uint64(n)))
@@ -42,7 +42,7 @@ func TestLabelsAreSelected(t *testing.T) {
 	defer SetThreads(0)
 	for _, n := range []int{1_000, 1 << 11, 10_001, 150_001} { // from one block to several parts
 		for _, weighted := range []bool{false, true} {
-			ev, places := labelled(n, weighted)
+			ev, places := labeled(n, weighted)
 			cfg := paperConfig()
 			cfg.Order, cfg.Bins, cfg.Unbiased = 1, 6, true
 			want := make([]float32, n)
@@ -77,7 +77,7 @@ func TestPlacesAreThoseOfTheInput(t *testing.T) {
 			"mass":   func(ev *Events[float32], i int) { ev.Mass[i] = float32(inf) },
 			"weight": func(ev *Events[float32], i int) { ev.Weight[i] = float32(nan) },
 		} {
-			ev, places := labelled(n, true)
+			ev, places := labeled(n, true)
 			at := places[0][len(places[0])*2/3]
 			spoil(&ev, at)
 			_, err := Loss(ev, paperConfig())

@@ -18,7 +18,7 @@ from libmode.plots._style import OKABE_ITO
 from libmode.torch import MoDeConstraint, distance_correlation
 
 IMAGES = Path(__file__).parent / "images"
-COLOURS: dict[int | None, str] = {
+COLORS: dict[int | None, str] = {
     None: "0.45",
     **{k: OKABE_ITO[c] for k, c in enumerate(("vermillion", "blue", "bluish green"))},
 }
@@ -47,16 +47,16 @@ def scores(order: int | None, seed: int = 1) -> tuple[Any, Any, Any]:
     layers = [torch.nn.Linear(2, 32), torch.nn.SiLU(), torch.nn.Linear(32, 32), torch.nn.SiLU(), torch.nn.Linear(32, 1)]
     network = torch.nn.Sequential(*layers, torch.nn.Sigmoid())
     constraint = None if order is None else MoDeConstraint(order=order)
-    optimiser = torch.optim.Adam(network.parameters(), lr=3e-3)
+    optimizer = torch.optim.Adam(network.parameters(), lr=3e-3)
     batches = [part for _ in range(30) for part in torch.randperm(len(label)).split(1_000)]
-    slower = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, len(batches))
+    slower = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, len(batches))
     for batch in batches:
         score = network(features[batch])[:, 0]
         if constraint is not None:
             score = constraint(score, label[batch], mass[batch])
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         torch.nn.functional.binary_cross_entropy(score, label[batch]).backward()
-        optimiser.step()
+        optimizer.step()
         slower.step()
     test, of_test, mass_of_test = events(400_000, seed + 1)
     with torch.no_grad():
@@ -72,7 +72,7 @@ def sculpting() -> None:
         background = label == 0
         selected = score >= metrics.threshold(score, label, signal_efficiency=0.5)
         name = "cross entropy alone" if order is None else f"MoDe, order {order}"
-        style = {"color": COLOURS[order], "lw": 2}
+        style = {"color": COLORS[order], "lw": 2}
         found = metrics.efficiency(mass[background], selected[background], bins)
         plots.efficiency(right, found, label=name, **style)
         if order is None:
@@ -105,7 +105,7 @@ def orders() -> None:
     for (name, curves), order, axes in zip(allowed.items(), (0, 1, 2, 2), row, strict=True):
         axes.plot(mass, bump, "--", color="0.55", label="costs")
         for number, curve in enumerate(curves):
-            axes.plot(mass, curve, color=COLOURS[order], lw=2, label=None if number else "costs nothing")
+            axes.plot(mass, curve, color=COLORS[order], lw=2, label=None if number else "costs nothing")
         axes.set(title=name, xlabel="mass", ylim=(0, 1), xticks=[], yticks=[])
         axes.title.set_fontsize(10)
         axes.legend(frameon=False, fontsize=8, loc="upper right")
@@ -126,8 +126,8 @@ def one_event() -> None:
     s, own = score[chosen], int(bin_of[chosen])
     inside = libmode.mode_moments(score, mass, order=1, bins=8, at=[s])
     grad = libmode.mode_loss_and_grad(score, mass, order=1, bins=8, unbiased=False)[1]
-    centre = np.array([mass[bin_of == k].mean() for k in range(8)])
-    line = np.polynomial.Polynomial.fit(centre, inside.cdf[0], 1)
+    center = np.array([mass[bin_of == k].mean() for k in range(8)])
+    line = np.polynomial.Polynomial.fit(center, inside.cdf[0], 1)
 
     figure, (first, second, third, fourth) = plt.subplots(1, 4, figsize=(13.5, 3.5), gridspec_kw=GAP)
     blue, red = OKABE_ITO["blue"], OKABE_ITO["vermillion"]
@@ -142,11 +142,11 @@ def one_event() -> None:
     second.axvline(s, color=red, lw=1, ls=":")
     second.set(title="2. it is a step of the bin's CDF", xlabel="score s", ylabel="$F_b(s)$", xlim=(0, 1))
 
-    third.plot(centre, inside.cdf[0], "o", color="0.6")
-    third.plot(centre[own], inside.cdf[0, own], "o", color=blue)
-    third.plot(centre, line(centre), color=OKABE_ITO["bluish green"], lw=2)
+    third.plot(center, inside.cdf[0], "o", color="0.6")
+    third.plot(center[own], inside.cdf[0, own], "o", color=blue)
+    third.plot(center, line(center), color=OKABE_ITO["bluish green"], lw=2)
     for k in range(8):
-        third.plot([centre[k]] * 2, [inside.cdf[0, k], line(centre[k])], color=blue if k == own else "0.6", lw=1)
+        third.plot([center[k]] * 2, [inside.cdf[0, k], line(center[k])], color=blue if k == own else "0.6", lw=1)
     third.set(title="3. at its score, all bins: a line?", xlabel="mass", ylabel="$F_b(s)$ at its score", ylim=(0, 1.05))
 
     step = 0.1 / np.abs(grad).max()
@@ -161,7 +161,7 @@ def one_event() -> None:
     for axes, at in (
         (first, (mass[chosen], s)),
         (second, (s, 10 / len(levels))),
-        (third, (centre[own], inside.cdf[0, own])),
+        (third, (center[own], inside.cdf[0, own])),
     ):
         axes.plot(*at, "o", mfc="none", mec=red, ms=12, mew=2)
     for axes in figure.axes:
@@ -181,11 +181,11 @@ def bias_of_disco() -> None:
         batches = list(zip(x[:51_200].split(256), y[:51_200].split(256), strict=True))
         values.append([[distance_correlation(*b, unbiased=u).item() for b in batches] for u in (False, True)])
     figure, axes = plt.subplots(figsize=(5.5, 3.8))
-    for number, (name, colour) in enumerate({"plain": "vermillion", "unbiased": "blue"}.items()):
+    for number, (name, color) in enumerate({"plain": "vermillion", "unbiased": "blue"}.items()):
         found = np.array(values)[:, number]
-        mean, spread, colour = found.mean(1), found.std(1), OKABE_ITO[colour]
-        axes.plot(truth, mean, color=colour, lw=2, label=f"{name}, 256 events")
-        axes.fill_between(truth, mean - spread, mean + spread, color=colour, alpha=0.2, lw=0)
+        mean, spread, color = found.mean(1), found.std(1), OKABE_ITO[color]
+        axes.plot(truth, mean, color=color, lw=2, label=f"{name}, 256 events")
+        axes.fill_between(truth, mean - spread, mean + spread, color=color, alpha=0.2, lw=0)
     axes.plot(truth, truth, "--", color="0.4", label="all events")
     axes.set(xlabel="squared distance correlation of all events", ylabel="of a batch: mean and spread")
     axes.legend(frameon=False)

@@ -59,13 +59,13 @@ print(f"{BACKGROUND} background events, {label.sum()} of signal, {np.mean(weight
 
 # ------------------------------------------------------------ training
 
-centre, spread = np.nanmean(features, axis=0), np.nanstd(features, axis=0)
+center, spread = np.nanmean(features, axis=0), np.nanstd(features, axis=0)
 
 
 def prepared(features):
     """The mean in the place of NaN, and features of size 1."""
-    filled = np.where(np.isnan(features), centre, features)
-    return torch.tensor((filled - centre) / spread, dtype=torch.float32)
+    filled = np.where(np.isnan(features), center, features)
+    return torch.tensor((filled - center) / spread, dtype=torch.float32)
 
 
 def train(constraint):
@@ -79,17 +79,17 @@ def train(constraint):
     # Batches are indexed at once: event by event, as with DataLoader(dataset, BATCH), takes ten times as long.
     sampler = BatchSampler(RandomSampler(dataset), BATCH, drop_last=True)
     loader = DataLoader(dataset, sampler=sampler, batch_size=None)
-    optimiser = torch.optim.Adam(network.parameters(), lr=3e-3)
+    optimizer = torch.optim.Adam(network.parameters(), lr=3e-3)
     # At a constant rate the last batches leave a dependence of their own.
-    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, EPOCHS * len(loader))
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, EPOCHS * len(loader))
     for _ in range(EPOCHS):
         for x, y, m, w in loader:
             logit = network(x)[:, 0]
             if constraint is not None:
                 logit = constraint(logit, y, m, w)  # the one line
-            optimiser.zero_grad()
+            optimizer.zero_grad()
             binary_cross_entropy_with_logits(logit, y, w).backward()
-            optimiser.step()
+            optimizer.step()
             schedule.step()
     return network
 
@@ -204,6 +204,6 @@ session = onnxruntime.InferenceSession("network.onnx")
 (name,) = (given.name for given in session.get_inputs())
 there = [session.run(None, {name: prepared(tested[k : k + 1]).numpy()})[0][0, 0] for k in range(1000)]
 print(f"\nnetwork.onnx differs by at most {np.abs(np.array(there) - score[:1000]).max():.0e}")
-print("In C++ the features are (x - centre) / spread, and 0 for NaN:")
-print("const float centre[] = {" + ", ".join(f"{value:.6g}f" for value in centre) + "};")
+print("In C++ the features are (x - center) / spread, and 0 for NaN:")
+print("const float center[] = {" + ", ".join(f"{value:.6g}f" for value in center) + "};")
 print("const float spread[] = {" + ", ".join(f"{value:.6g}f" for value in spread) + "};")

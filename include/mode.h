@@ -3,7 +3,7 @@
  *
  * Method: O. Kitouni, B. Nachman, C. Weisser, M. Williams, arXiv:2010.09745.
  * For events with scores s_i, masses m_i and weights w_i, and mass bins b with
- * centre x_b and width D_b on a mass axis mapped to [-1, 1]:
+ * center x_b and width D_b on a mass axis mapped to [-1, 1]:
  *
  *     F_b(s) = sum of w_i over events of bin b with s_i <= s, over sum of w_i
  *     c_l(s) = sum_b A_lb F_b(s)           Legendre moments, l = 0..order
@@ -196,7 +196,7 @@ MODE_API int mode_variable_init(mode_variable *variable, size_t struct_size);
 /*
  * Members that mode_option_at() calls an integer, a flag or a choice are int32_t.
  * bins = 0, the default, makes of n selected events min(32, n/8) bins, but at least
- * order + 2, and then merges neighbours, from the lowest mass on, until each has a
+ * order + 2, and then merges neighbors, from the lowest mass on, until each has a
  * positive sum of weights and at least 4 effective events, (sum w)^2 / (sum w^2).
  * The defaults moments and unbiased go past the paper, whose formula they are not:
  * that is MODE_MOMENTS_QUADRATURE with unbiased = 0.
@@ -455,7 +455,7 @@ MODE_API int mode_direction_f64(const mode_options *options, const mode_events *
  *
  * where <> is the mean over all events i, j, k, l, weighted with the product of
  * their weights. It takes background_label and unbiased, with which <> is the mean
- * over events that all differ, for equal weights the U-centred one of G. Szekely and
+ * over events that all differ, for equal weights the U-centered one of G. Szekely and
  * M. Rizzo, arXiv:1310.2926; the loss may then be negative. Scores and masses are any
  * finite numbers. At equal scores the derivative of |s_i - s_j| counts as 0, the mean
  * of both sides. Time is O(n log n); memory, kept for the next call, is some 300

@@ -40,9 +40,9 @@ class AdversaryLoss(nn.Module):
         """log r(mass | score), with mass in units of half the range; (n,) each."""
         low, high = self.mass_range
         x = (2 * (mass - low) / (high - low) - 1)[:, None]
-        share, centre, width = self.network(score[:, None]).chunk(3, dim=1)
+        share, center, width = self.network(score[:, None]).chunk(3, dim=1)
         width = nn.functional.softplus(width) + NARROWEST
-        log_gaussian = -0.5 * ((x - centre) / width) ** 2 - width.log() - 0.5 * math.log(2 * math.pi)
+        log_gaussian = -0.5 * ((x - center) / width) ** 2 - width.log() - 0.5 * math.log(2 * math.pi)
         return torch.logsumexp(share.log_softmax(1) + log_gaussian, dim=1)
 
 

@@ -1,4 +1,4 @@
-"""A conditional normalising flow of one score, which maps it to one that has the same distribution at every mass.
+"""A conditional normalizing flow of one score, which maps it to one that has the same distribution at every mass.
 
 A monotone rational-quadratic spline whose knots a network makes of the mass (C. Durkan et al., arXiv:1906.04032), of
 the package zuko, trained to the likelihood of the background, as in S. Klein and T. Golling, arXiv:2211.02486.

@@ -30,7 +30,7 @@ var (
 	options  = flag.String("options", "{}", "fields of core.Config that differ from the defaults, as JSON")
 	double   = flag.Bool("float64", false, "events in float64")
 	weighted = flag.Bool("weighted", false, "weights that differ")
-	labelled = flag.Bool("labelled", false, "labels, half of them background")
+	labeled  = flag.Bool("labeled", false, "labels, half of them background")
 )
 
 type lossFunc[T core.Float] func(grad []T, ev core.Events[T], cfg core.Config) (float64, error)
@@ -75,7 +75,7 @@ func draw[T core.Float]() []core.Events[T] {
 			if *weighted {
 				ev.Weight = append(ev.Weight, T(rng.ExpFloat64()))
 			}
-			if *labelled {
+			if *labeled {
 				label = append(label, rng.Int32N(2))
 			}
 		}

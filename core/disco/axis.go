@@ -13,7 +13,7 @@ type axis struct {
 	place   []uint32  // of each event of the input: its place in this order
 	rank    []uint32  // places in the order of the other variable
 	unit    float64   // the factor of the values
-	z       []float64 // values, centred
+	z       []float64 // values, centered
 	across  []float64 // values of the other variable
 	w       []float64 // weights
 	power   []float64 // w, or w^2, in the sums over pairs

@@ -66,7 +66,7 @@ func sign(x float64) float64 {
 	return 0
 }
 
-// plainCoefficients are p_j p_l A_jl, with the doubly centred distances A of x.
+// plainCoefficients are p_j p_l A_jl, with the doubly centered distances A of x.
 func (pw *pairwise) plainCoefficients(x []float64) [][]float64 {
 	n := len(x)
 	var total, mean float64

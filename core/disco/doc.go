@@ -8,7 +8,7 @@
 // where <> is the mean over all i, j, k, l, weighted with the product of their weights (G. Szekely, M. Rizzo,
 // N. Bakirov, arXiv:0803.4101). G. Kasieczka and D. Shih, arXiv:2001.05310, train with it, and their code computes the
 // same for power 1. In the unbiased form <> is the mean over i, j, k, l that all differ: a weighted U-statistic. For
-// equal weights it equals the U-centred form of G. Szekely and M. Rizzo, arXiv:1310.2926. Its dCov^2 has the mean of an
+// equal weights it equals the U-centered form of G. Szekely and M. Rizzo, arXiv:1310.2926. Its dCov^2 has the mean of an
 // infinite sample, and for independent events it is negative about half of the time.
 //
 // Time is O(n log n) and memory O(n): see X. Huo and G. Szekely, arXiv:1410.1503, and A. Chaudhuri and W. Hu,

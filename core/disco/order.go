@@ -19,7 +19,7 @@ func arrange[T Float](dc *call, x, y, weight []T, unit float64, words Words) err
 	dc.axes[0].breakTies(&dc.axes[1])
 	dc.axes[1].breakTies(&dc.axes[0])
 	for k := range dc.axes {
-		if err := dc.axes[k].centre(words); err != nil {
+		if err := dc.axes[k].center(words); err != nil {
 			return err
 		}
 	}
@@ -83,9 +83,9 @@ func (ax *axis) ofTies(f func(lo, hi int)) {
 	}
 }
 
-// centre subtracts the median, so that values far from 0 lose no digits, and multiplies with a power of two, so that no
+// center subtracts the median, so that values far from 0 lose no digits, and multiplies with a power of two, so that no
 // product overflows.
-func (ax *axis) centre(words Words) error {
+func (ax *axis) center(words Words) error {
 	z := ax.z
 	lo, hi, median := z[0], z[len(z)-1], z[len(z)/2]
 	if lo == hi {

@@ -101,7 +101,7 @@ int mode_scan(const char *file_name = "events.root", double mass_low = -INFINITY
         return 1;
     }
 
-    const int colours[] = {kAzure + 2, kOrange + 7, kTeal + 3, kViolet - 6}, markers[] = {20, 21, 22, 23};
+    const int colors[] = {kAzure + 2, kOrange + 7, kTeal + 3, kViolet - 6}, markers[] = {20, 21, 22, 23};
 
     /* The background's efficiency, in the bins of equal numbers of events that the loss takes too. */
     mode_options options;
@@ -134,8 +134,8 @@ int mode_scan(const char *file_name = "events.root", double mass_low = -INFINITY
         float threshold = scan_threshold(events, efficiency);
         TGraphErrors *graph = scan_efficiency(events, threshold, edges);
         graph->SetMarkerStyle(markers[k]);
-        graph->SetMarkerColor(colours[k]);
-        graph->SetLineColor(colours[k++]);
+        graph->SetMarkerColor(colors[k]);
+        graph->SetLineColor(colors[k++]);
         efficiencies.Add(graph, "PZ");
         efficiency_legend.AddEntry(graph, Form("%.0f %%", 100 * efficiency), "PE");
         printf("signal efficiency %.0f %%: score >= %.4f, background efficiency %.4f to %.4f over mass\n",
@@ -170,8 +170,8 @@ int mode_scan(const char *file_name = "events.root", double mass_low = -INFINITY
         }
         printf("\n");
         graph->SetMarkerStyle(markers[order]);
-        graph->SetMarkerColor(colours[order]);
-        graph->SetLineColor(colours[order]);
+        graph->SetMarkerColor(colors[order]);
+        graph->SetLineColor(colors[order]);
         losses.Add(graph, "LP");
         loss_legend.AddEntry(graph, Form("%d", order), "LP");
     }

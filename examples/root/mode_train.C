@@ -104,7 +104,7 @@ struct TrainNetwork {
     }
 };
 
-/* Minimises cross entropy + lambda MoDe with Adam. Returns false after an error of libmode. */
+/* Minimizes cross entropy + lambda MoDe with Adam. Returns false after an error of libmode. */
 bool train_network(TrainNetwork &network, const TrainEvents &events, double lambda, int order) {
     const size_t batch = 2000, steps = 4000, batches = events.label.size() / batch;
     const double learning_rate = 0.01;

@@ -137,7 +137,7 @@ def metric(
         From each DMatrix of ``evals`` to the masses of its rows, or to a tuple of masses and weights.
         One that is missing is an error, since no other masses can stand for its own.
     of : names, or one
-        All are to be minimised, and early stopping takes the last:
+        All are to be minimized, and early stopping takes the last:
 
         - ``"inverse_sensitivity"``: 1 over :func:`libmode.metrics.sensitivity`, which falls as the classifier
           gets better and rises where it carves a bump.

@@ -1,7 +1,7 @@
 """Boosted trees of hep_ml, free and with its flatness losses: ``python -m studies.dalitz.boosting``.
 
 A. Rogozhnikov et al., arXiv:1410.4140: gradient boosting to uniformity (uGB) with the flatness loss
-(FL) of bins or of nearest neighbours, times ``fl_coefficient``. Writes boosting.json.
+(FL) of bins or of nearest neighbors, times ``fl_coefficient``. Writes boosting.json.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from .study import tasks as all_tasks
 RESULTS = Path(__file__).with_name("boosting.json")
 PLANE = ["m2_ab", "m2_ac"]
 BINS = 15  # of each squared mass in the loss, which takes them twice, half a bin apart
-GROUPS = 2_000  # of neighbours in the loss: each step costs as much as there are groups
-COEFFICIENTS = {"bins": (1, 3, 10, 30, 60), "neighbours": (3, 10, 30)}
+GROUPS = 2_000  # of neighbors in the loss: each step costs as much as there are groups
+COEFFICIENTS = {"bins": (1, 3, 10, 30, 60), "neighbors": (3, 10, 30)}
 CLASSIFIERS = [
     Classifier("independent", "independent"),
     Classifier("boosting"),
@@ -41,7 +41,7 @@ def scores(task: Task, training: Events, test: Events) -> np.ndarray:
     losses = {
         "none": lambda: AdaLossFunction(),
         "bins": lambda: BinFlatnessLossFunction(n_bins=BINS, **flat),
-        "neighbours": lambda: KnnFlatnessLossFunction(max_groups=GROUPS, random_state=task.seed, **flat),
+        "neighbors": lambda: KnnFlatnessLossFunction(max_groups=GROUPS, random_state=task.seed, **flat),
     }
     # Steps are as long as the coefficient is large: at 30 and 0.1, both AUC and flatness were worse.
     rate = min(0.1, 1 / strength) if strength else 0.1
@@ -71,7 +71,7 @@ def measured(task: Task) -> dict[str, float]:
 
 def seconds(task: Task) -> float:
     """About what a training takes on one core of a Xeon at 2.5 GHz."""
-    each = {"independent": 0.0, "none": 1.5e-6, "bins": 3.5e-6, "neighbours": 7e-6}[task.classifier.method]
+    each = {"independent": 0.0, "none": 1.5e-6, "bins": 3.5e-6, "neighbors": 7e-6}[task.classifier.method]
     return 5 + each * task.size.trees * task.size.train_events
 
 

@@ -7,17 +7,17 @@ from libmode import metrics
 
 from ..plane import rms_pull
 from .events import Events
-from .uniformity import cvm, cvm_of_neighbours, sde, sde_of_neighbours
+from .uniformity import cvm, cvm_of_neighbors, sde, sde_of_neighbors
 
 EFFICIENCIES = (0.5, 0.6, 0.7, 0.8, 0.9)  # of signal, over which hep_ml takes the mean of SDE^2
 BINS = 10  # of each squared mass; as hep_ml has by default
-NEIGHBOURS = 50  # likewise
+NEIGHBORS = 50  # likewise
 
 
 def measured(score: np.ndarray, events: Events) -> dict[str, float]:
     """AUC, and of the signal's scores the measures of hep_ml.metrics, and the pulls at an efficiency of 70 %.
 
-    SDE and the Cramer-von Mises distance, of cells and of neighbours, are those of ``BinBasedSDE``,
+    SDE and the Cramer-von Mises distance, of cells and of neighbors, are those of ``BinBasedSDE``,
     ``KnnBasedSDE``, ``BinBasedCvM`` and ``KnnBasedCvM`` (tests/peers/test_flat_in_the_plane.py).
 
     score : (n,), any numbers: only their order counts
@@ -30,7 +30,7 @@ def measured(score: np.ndarray, events: Events) -> dict[str, float]:
         "auc": metrics.auc(score, events.label),
         "sde": sde(own, mass, cuts, BINS),
         "cvm": cvm(own, mass, BINS),
-        "sde_knn": sde_of_neighbours(own, mass, cuts, NEIGHBOURS),
-        "cvm_knn": cvm_of_neighbours(own, mass, NEIGHBOURS),
+        "sde_knn": sde_of_neighbors(own, mass, cuts, NEIGHBORS),
+        "cvm_knn": cvm_of_neighbors(own, mass, NEIGHBORS),
         "rms_pull": rms_pull(own, mass, cuts[2], BINS),
     }

@@ -18,12 +18,12 @@ from . import boosting, networks
 REST = Path(__file__).with_name("tables.md")
 MEASURES = {  # its column, by how many digits it has
     "auc": ("AUC", 4), "sde": ("SDE of cells", 4), "cvm": ("CvM of cells, 10^-4", 2),
-    "sde_knn": ("SDE of neighbours", 4), "cvm_knn": ("CvM of neighbours, 10^-4", 2),
+    "sde_knn": ("SDE of neighbors", 4), "cvm_knn": ("CvM of neighbors, 10^-4", 2),
     "rms_pull": ("rms pull at 70 %", 2), "seconds": ("seconds", 0),
 }  # fmt: skip
 SCANS = {  # of the figure: what the names of their classifiers begin with, and their look
     "boosting": ("D", "#888888"), "uGB+FL, bins": ("s", OKABE_ITO["orange"]),
-    "uGB+FL, neighbours": ("^", OKABE_ITO["bluish green"]), "network": ("D", OKABE_ITO["black"]),
+    "uGB+FL, neighbors": ("^", OKABE_ITO["bluish green"]), "network": ("D", OKABE_ITO["black"]),
     "MoDe[0]": ("o", OKABE_ITO["vermillion"]),
 }  # fmt: skip
 
@@ -58,11 +58,11 @@ def figure(found: Found) -> Figure:
     drawn = Figure(figsize=(16, 7), layout="constrained")
     panels = drawn.subplots(1, 2)
     for panel, measure, name in zip(panels, ("sde", "cvm"), ("SDE", "Cramér-von Mises distance"), strict=True):
-        for scan, (marker, colour) in SCANS.items():
+        for scan, (marker, color) in SCANS.items():
             seeds = [results for classifier, results in found.items() if classifier.startswith(scan)]
             x, y = (np.array([np.mean([r[key] for r in results]) for results in seeds]) for key in ("auc", measure))
             if len(x):  # as with the networks before they were trained
-                panel.plot(x, y, marker=marker, color=colour, label=scan)
+                panel.plot(x, y, marker=marker, color=color, label=scan)
         floor = np.mean([result[measure] for result in found["independent"]])
         panel.axhline(floor, color="black", ls=":", label="independent score")
         panel.set(xlabel="AUC", ylabel=f"{name} of signal", yscale="log")

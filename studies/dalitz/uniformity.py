@@ -1,7 +1,7 @@
-"""SDE and the Cramer-von Mises distance, of cells and of neighbours, of A. Rogozhnikov et al., arXiv:1410.4140.
+"""SDE and the Cramer-von Mises distance, of cells and of neighbors, of A. Rogozhnikov et al., arXiv:1410.4140.
 
 They are those of hep_ml 0.8.0 without weights (tests/peers/test_flat_in_the_plane.py), for many cuts at once and in
-O(n k log k) time for k neighbours, where hep_ml takes O(n^2).
+O(n k log k) time for k neighbors, where hep_ml takes O(n^2).
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial import KDTree
 
-CHUNK = 20_000  # events whose neighbours are sorted at once
+CHUNK = 20_000  # events whose neighbors are sorted at once
 
 
 def sde(score: np.ndarray, mass: np.ndarray, cuts: np.ndarray, bins: int) -> float:
@@ -23,12 +23,12 @@ def sde(score: np.ndarray, mass: np.ndarray, cuts: np.ndarray, bins: int) -> flo
     return _deviation(np.array(passed), total[filled])
 
 
-def sde_of_neighbours(score: np.ndarray, mass: np.ndarray, cuts: np.ndarray, neighbours: int) -> float:
+def sde_of_neighbors(score: np.ndarray, mass: np.ndarray, cuts: np.ndarray, neighbors: int) -> float:
     """As :func:`sde`, over groups of the nearest events of each event, itself among them.
 
     An event that is in c groups counts 1/c in each.
     """
-    members = _neighbours(mass, neighbours)
+    members = _neighbors(mass, neighbors)
     share = 1 / np.maximum(np.bincount(members.ravel(), minlength=len(mass)), 1)
     total = share[members].sum(axis=1)
     passed = [(share * (score >= cut))[members].sum(axis=1) / total for cut in cuts]
@@ -51,26 +51,26 @@ def cvm(score: np.ndarray, mass: np.ndarray, bins: int) -> float:
     return found
 
 
-def cvm_of_neighbours(score: np.ndarray, mass: np.ndarray, neighbours: int) -> float:
+def cvm_of_neighbors(score: np.ndarray, mass: np.ndarray, neighbors: int) -> float:
     """The mean over these groups g of sum_i (F_g(s_i) - F(s_i))^2 / n, an event at s counting one half in F(s)."""
-    members, n = _neighbours(mass, neighbours), len(score)
+    members, n = _neighbors(mass, neighbors), len(score)
     share = 1 / np.maximum(np.bincount(members.ravel(), minlength=n), 1)
     total = share[members].sum(axis=1)
     values, rank = np.unique(score, return_inverse=True)
     jump = np.bincount(rank) / n
     overall = np.cumsum(jump) - jump / 2
     found = 0.0
-    for first in range(0, n, CHUNK // neighbours):
-        some = slice(first, first + CHUNK // neighbours)
+    for first in range(0, n, CHUNK // neighbors):
+        some = slice(first, first + CHUNK // neighbors)
         ordered = np.sort(rank[members[some]], axis=1)
         at = np.arange(len(values))
         below = np.array([np.searchsorted(row, at) + np.searchsorted(row, at, "right") for row in ordered])
-        found += float(total[some] @ (((below / (2 * neighbours) - overall) ** 2) @ jump))
+        found += float(total[some] @ (((below / (2 * neighbors) - overall) ** 2) @ jump))
     return found / float(total.sum())
 
 
-def _neighbours(mass: np.ndarray, neighbours: int) -> np.ndarray:
-    return KDTree(mass).query(mass, np.arange(1, neighbours + 1))[1]
+def _neighbors(mass: np.ndarray, neighbors: int) -> np.ndarray:
+    return KDTree(mass).query(mass, np.arange(1, neighbors + 1))[1]
 
 
 def _deviation(efficiencies: np.ndarray, weight: np.ndarray) -> float:

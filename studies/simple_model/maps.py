@@ -1,7 +1,7 @@
 """A map after the training, or a loss in it: ``python -m studies.simple_model.maps``.
 
 Networks without and with a constraint, as they are and with a QuantileMap that is fitted to fresh background. Beside
-it a normalising flow, fitted to the same, and the regression of a quantile at each working point, by k neighbours and
+it a normalizing flow, fitted to the same, and the regression of a quantile at each working point, by k neighbors and
 by boosted trees. Writes maps.json.
 """
 
@@ -34,7 +34,7 @@ from .train import evaluate, train
 RESULTS = Path(__file__).with_name("maps.json")
 BATCH, SEEDS = 5_000, 3
 ORDERS = (0, 1, 2)
-NEIGHBOURS = 1_000  # for each event, of the regression
+NEIGHBORS = 1_000  # for each event, of the regression
 OF_REGRESSION = 50_000  # background events
 OF_FLOW = 10_000  # in each batch
 SIGNAL_EDGES = np.linspace(-0.6, 1, 17)  # of the mass of signal
@@ -125,10 +125,10 @@ def measured(mapped: Mapped) -> dict[str, Any]:
     return found
 
 
-def _neighbours(mass: NDArray[Any], of_fit: NDArray[Any], mass_of_fit: NDArray[Any], quantile: float) -> NDArray[Any]:
-    """A quantile of the background among k neighbours in mass: fixed-efficiency regression."""
+def _neighbors(mass: NDArray[Any], of_fit: NDArray[Any], mass_of_fit: NDArray[Any], quantile: float) -> NDArray[Any]:
+    """A quantile of the background among k neighbors in mass: fixed-efficiency regression."""
     grid = np.linspace(mass_of_fit.min(), mass_of_fit.max(), 400)
-    near = KNeighborsRegressor(NEIGHBOURS).fit(mass_of_fit[:, None], of_fit)
+    near = KNeighborsRegressor(NEIGHBORS).fit(mass_of_fit[:, None], of_fit)
     places = near.kneighbors(grid[:, None], return_distance=False)
     found: NDArray[Any] = np.interp(mass, grid, np.quantile(of_fit[places], quantile, axis=1))
     return found
@@ -141,7 +141,7 @@ def _trees(mass: NDArray[Any], of_fit: NDArray[Any], mass_of_fit: NDArray[Any], 
     return found
 
 
-REGRESSIONS = {"k neighbours": _neighbours, "quantile regression": _trees}
+REGRESSIONS = {"k neighbors": _neighbors, "quantile regression": _trees}
 
 
 def _every_order(

@@ -23,7 +23,7 @@ Results = Mapping[str, Any]  # of one training
 Found = dict[tuple[str, str], list[Results]]  # by group and classifier, one for each seed
 
 REST = Path(__file__).with_name("tables.md")
-COLOURS = {
+COLORS = {
     "unconstrained": "#888888",
     AGNOSTIC: OKABE_ITO["black"],
     "MoDe[0]": OKABE_ITO["vermillion"],
@@ -146,7 +146,7 @@ def _by_efficiency(
     panels = figure.subplots(1, 3)
     for k, panel in enumerate(panels):
         for name, seeds in shown.items():
-            draw(panel, seeds, k, label=name, color=COLOURS[name])
+            draw(panel, seeds, k, label=name, color=COLORS[name])
         panel.set(title=f"signal efficiency {EFFICIENCIES[k]:.0%}", xlim=(-1, 1), ylim=(0, top), ylabel="")
     panels[0].set_ylabel(ylabel)
     _legend(figure, panels[0])
@@ -167,7 +167,7 @@ def _modified(results: Found) -> Figure:
     panels = figure.subplots(1, 2)
     for panel in panels:
         for classifier in GROUPS["modified"]:
-            _rate(panel, results["modified", classifier.name], 1, label=classifier.name, color=COLOURS[classifier.name])
+            _rate(panel, results["modified", classifier.name], 1, label=classifier.name, color=COLORS[classifier.name])
         panel.set(xlim=(-1, 1), ylabel="")
     panels[0].set_ylim(bottom=0)
     panels[0].set_ylabel("false positive rate at signal efficiency 50%")
@@ -185,8 +185,8 @@ def _slope_figure(results: Found) -> Figure:
         "selected, integral over odds": ("tight", SLOPES_TIGHT),
     }
     for (title, (group, classifiers)), panel in zip(shown.items(), figure.subplots(1, 3, sharey=True), strict=True):
-        for name, colour in (("MoDe[0]", "0.6"), ("MoDe[1]", "black")):
-            _relative(panel, results["simple", name], 1, label=name, color=colour)
+        for name, color in (("MoDe[0]", "0.6"), ("MoDe[1]", "black")):
+            _relative(panel, results["simple", name], 1, label=name, color=color)
         for classifier in classifiers:
             _relative(panel, results[group, classifier.name], 1, label=f"max_slope {classifier.options['max_slope']:g}")
         panel.set(title=title, xlim=(-1, 1), ylim=(0, 2.4), ylabel="")
@@ -212,7 +212,7 @@ def _rocs(shown: Mapping[str, list[Results]]) -> Figure:
         dashes = "-" if name.startswith(("MoDe", "unconstrained")) else "--"
         plots.roc(
             axes, (curve["signal_efficiency"], curve["false_positive_rate"]),
-            label=f"{name}, AUC {auc:.3f}", color=COLOURS[name], ls=dashes,
+            label=f"{name}, AUC {auc:.3f}", color=COLORS[name], ls=dashes,
         )  # fmt: skip
     axes.set(xlim=(0, 1), ylim=(1, 1e3))
     axes.legend(loc="upper right", fontsize="small")
@@ -230,7 +230,7 @@ def _tradeoff(shown: Mapping[str, list[Results]]) -> Figure:
             for key in ("background_rejection", "jsd", "bias")
         )
         fitted = np.isfinite(bias)
-        marker = {"marker": "o" if name.startswith("MoDe") else "^", "color": COLOURS[name]}
+        marker = {"marker": "o" if name.startswith("MoDe") else "^", "color": COLORS[name]}
         left.plot(1 / jsd, rejection, ls="none", label=name, **marker)
         right.errorbar(rejection[fitted], np.abs(bias[fitted]), 1, ls="none", **marker)
     left.set(xlabel="1 / JSD", ylabel="background rejection at 50%", xscale="log")

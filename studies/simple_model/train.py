@@ -34,7 +34,7 @@ def train(
     weight: Tensor | None = None,
     name: str | None = "classifier",
 ) -> nn.Module:
-    """Minimises binary cross entropy + strength * penalty, or cross entropy alone with a constraint.
+    """Minimizes binary cross entropy + strength * penalty, or cross entropy alone with a constraint.
 
     features : the columns of ``events.features`` that the network sees
     penalty : MoDe or another loss called as it is, or a MoDeConstraint; None for the cross entropy alone

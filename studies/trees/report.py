@@ -177,7 +177,7 @@ def log_inverse_jsd(point: Point) -> float:
 
 
 def r50_where(scan: list[Point], measure: Any, wanted: float) -> Value | None:
-    """The largest R50 where the lines between neighbours of a scan have that measure; None where none has."""
+    """The largest R50 where the lines between neighbors of a scan have that measure; None where none has."""
     found = []
     for one, other in pairwise(scan):
         x0, x1 = measure(one), measure(other)
@@ -236,8 +236,8 @@ def of_plane(results: Results) -> list[tuple[str, float, list[Mapping[str, float
 
 # ---------------------------------------------------------------- figure
 
-COLOURS = {"MoDe[0]": OKABE_ITO["vermillion"], "MoDe[1]": OKABE_ITO["blue"], "MoDe[2]": OKABE_ITO["bluish green"]}
-KINDS = {  # how the legend calls them: marker and filling of MoDe's, whose colour is that of the order
+COLORS = {"MoDe[0]": OKABE_ITO["vermillion"], "MoDe[1]": OKABE_ITO["blue"], "MoDe[2]": OKABE_ITO["bluish green"]}
+KINDS = {  # how the legend calls them: marker and filling of MoDe's, whose color is that of the order
     "XGBoost": {"marker": "o", "ms": 13},
     "LightGBM": {"marker": "s", "ms": 11, "mfc": "none", "mew": 2},
     "XGBoost, fixed strengths": {"marker": ".", "ms": 8, "ls": ":"},
@@ -292,7 +292,7 @@ def figure(results: Results) -> Figure:
         ticks = [tick for tick in (1, 2, 5, 10, 20) if tick <= highest]
         panel.set_yticks(ticks, [str(tick) for tick in ticks])
     panels[2].set_yticks([0.01, 0.02, 0.05, 0.1], ["0.01", "0.02", "0.05", "0.1"])
-    handles = [Line2D([], [], color=colour, ls="", marker="o", ms=13, label=name) for name, colour in COLOURS.items()]
+    handles = [Line2D([], [], color=color, ls="", marker="o", ms=13, label=name) for name, color in COLORS.items()]
     handles += [
         Line2D([], [], color="black", label=f"MoDe: {name}", **{"ls": "", **look}) for name, look in KINDS.items()
     ]
@@ -311,13 +311,13 @@ def _draw(panel: Axes, marks: list[Mark]) -> None:
     series: dict[tuple[str, str], list[Mark]] = {}
     for mark in marks:
         method, _, kind = mark.name.partition(", ")
-        if method in COLOURS:
+        if method in COLORS:
             fixed = kind == "XGBoost" and mark.strength
             series.setdefault((method, "XGBoost, fixed strengths" if fixed else kind), []).append(mark)
         else:
             series.setdefault((mark.name, ""), []).append(mark)
     for (name, kind), found in series.items():
-        look = KINDS.get(kind, {}) | {"color": COLOURS[name]} if name in COLOURS else OTHERS.get(name, {})
+        look = KINDS.get(kind, {}) | {"color": COLORS[name]} if name in COLORS else OTHERS.get(name, {})
         if "marker" in look:
             x, y = [mark.x for mark in found], [mark.y for mark in found]
             panel.plot(x, y, **{"ls": "", "ms": 11, **look})

@@ -13,7 +13,7 @@ from .classifiers import METHODS
 from .measure import FINE_EDGES, ROC
 from .summary import Point, over_seeds, shown
 
-COLOURS = {
+COLORS = {
     "unconstrained": "#888888",
     "planing": OKABE_ITO["orange"],
     "flatness": OKABE_ITO["sky blue"],
@@ -50,15 +50,15 @@ def _spectra(scans: Mapping[str, list[Point]]) -> Figure:
             point = shown(scans[name])
             selected = _sum(point, "selected")
             density = _density(selected)
-            upper.stairs(density, FINE_EDGES, label=_name(point), color=COLOURS[name], lw=2)
+            upper.stairs(density, FINE_EDGES, label=_name(point), color=COLORS[name], lw=2)
             with np.errstate(divide="ignore", invalid="ignore"):
                 ratio = density / everything
                 error = ratio / np.sqrt(selected)
-            plots.efficiency(lower, (FINE_EDGES, ratio, error), color=COLOURS[name], lw=2)
+            plots.efficiency(lower, (FINE_EDGES, ratio, error), color=COLORS[name], lw=2)
         upper.set(yscale="log", xlim=(50, 220), ylim=(1e-6, 1))
         upper.legend(fontsize="small", loc="upper right")
         lower.set(xlabel="mass [GeV]", ylim=(0, 2.5), ylabel="")
-    axes[0, 0].set_ylabel("normalised to unit area")
+    axes[0, 0].set_ylabel("normalized to unit area")
     axes[1, 0].set_ylabel("after / before")
     return figure
 
@@ -84,7 +84,7 @@ def _rejection_against_jsd(scans: Mapping[str, list[Point]]) -> Figure:
         r50, r50_error = np.array([p.r50 for p in scan]).T
         order = np.argsort([p.classifier.strength for p in scan], kind="stable")
         points = np.array([1 / jsd, r50, r50_error, jsd_error / jsd**2])[:, order]
-        axes.errorbar(*points, label=name, color=COLOURS[name], **_marker(name))
+        axes.errorbar(*points, label=name, color=COLORS[name], **_marker(name))
     # The ceiling depends on how many jets are selected: a line of its own, through all classifiers.
     blind = sorted((p.r50.mean, float(np.mean(p.values("blind_jsd")))) for p in _all(scans))
     axes.plot([1 / jsd for _, jsd in blind], [r50 for r50, _ in blind], color="black", ls=":", label="mass-blind")
@@ -104,7 +104,7 @@ def _bias_against_rejection(scans: Mapping[str, list[Point]]) -> Figure:
         bias, bias_error = np.array([(bias.mean, bias.error) for _, bias in fitted]).T
         order = np.argsort([p.classifier.strength for p, _ in fitted], kind="stable")
         points = (r50[order], bias[order], bias_error[order], r50_error[order])
-        axes.errorbar(*points, label=name, color=COLOURS[name], **{"marker": "o"} | _marker(name))
+        axes.errorbar(*points, label=name, color=COLORS[name], **{"marker": "o"} | _marker(name))
     axes.axhline(0, color="black", lw=1)
     axes.set(xlabel="R50", ylabel="fitted signal over its error")
     axes.set_yscale("symlog", linthresh=3)
@@ -118,7 +118,7 @@ def _rocs(scans: Mapping[str, list[Point]]) -> Figure:
     for name, scan in scans.items():
         point = shown(scan)
         rate = np.mean(point.values("roc"), axis=0)
-        style = {"color": COLOURS[name], "ls": "-" if name.startswith("MoDe") else "--"}
+        style = {"color": COLORS[name], "ls": "-" if name.startswith("MoDe") else "--"}
         plots.roc(axes, (ROC, rate), label=_name(point), **style)
     axes.set(xlim=(0, 1), ylim=(1, 1e3))
     axes.legend(loc="upper right", fontsize="small")

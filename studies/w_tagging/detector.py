@@ -55,7 +55,7 @@ def smear(energy: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 
 def towers(energy: np.ndarray) -> ak.Array:
-    """Massless towers at the centres of their cells, (events, any number), records of px, py, pz and E.
+    """Massless towers at the centers of their cells, (events, any number), records of px, py, pz and E.
 
     energy : as from deposit() or smear()
     """

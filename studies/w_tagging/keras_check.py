@@ -67,7 +67,7 @@ def trained_in_keras(task: Task, sample: Sample) -> Trained:
     rates, momenta = schedule(epochs * batches)
 
     os.environ["KERAS_BACKEND"] = "tensorflow"
-    # After PyTorch has made its optimiser, which loads its compiler: the other way round, the process aborts.
+    # After PyTorch has made its optimizer, which loads its compiler: the other way round, the process aborts.
     import keras
     import tensorflow as tf
     from libmode.keras import MoDeLoss, pack
@@ -120,8 +120,8 @@ def keras_network(keras: Any, first: nn.Sequential) -> Any:
          layers.Dense(64, "silu"), layers.Dense(64, "silu"), layers.Dense(1, "sigmoid")]
     )  # fmt: skip
     dense = [values for k in (0, 3, 5, 7) for values in (state[f"{k}.weight"].T, state[f"{k}.bias"])]
-    normalised = [state[f"2.{name}"] for name in ("weight", "bias", "running_mean", "running_var")]
-    network.set_weights([*dense[:2], *normalised, *dense[2:]])
+    normalized = [state[f"2.{name}"] for name in ("weight", "bias", "running_mean", "running_var")]
+    network.set_weights([*dense[:2], *normalized, *dense[2:]])
     return network
 
 

@@ -139,7 +139,7 @@ def sensitivity(point: Rejecting, reference: Rejecting) -> Value:
 
 
 def r50_at(scan: list[Point], inverse_jsd: float) -> Value | None:
-    """The R50 at this 1/JSD, on the line through neighbours of the scan, in the mean over seeds of log(1/JSD).
+    """The R50 at this 1/JSD, on the line through neighbors of the scan, in the mean over seeds of log(1/JSD).
 
     The largest if the scan passes there more than once; None if it does not.
     """

@@ -77,7 +77,7 @@ class Choice:
 def train(
     training: Jets, validation: Jets, classifier: Classifier, *, epochs: int, batch: int, seed: int
 ) -> tuple[nn.Module, int]:
-    """Minimises binary cross entropy + strength * penalty.
+    """Minimizes binary cross entropy + strength * penalty.
 
     Returns the network, which maps (n, features) to scores (n, 1) inside (0, 1), as it was after the epoch
     of the smallest loss of all validation jets together, of those at full strength; and that epoch. With
@@ -113,7 +113,7 @@ def train_against_adversary(
     """The paper's recipe: the classifier alone, the adversary alone, then both.
 
     Returns what :func:`train` does. The loss of the validation jets is what the classifier
-    minimises, against the adversary as it is after that epoch.
+    minimizes, against the adversary as it is after that epoch.
     """
     torch.manual_seed(seed)
     network, adversary, choice = new_network(training.inputs.shape[1]), AdversaryLoss(**classifier.options), Choice()
@@ -145,7 +145,7 @@ def train_against_adversary(
 
 
 def new_network(features: int) -> nn.Sequential:
-    """The paper's: 3 x 64 SiLU nodes, batch normalisation after the first layer, and a sigmoid."""
+    """The paper's: 3 x 64 SiLU nodes, batch normalization after the first layer, and a sigmoid."""
     return nn.Sequential(
         nn.Linear(features, 64), nn.SiLU(), nn.BatchNorm1d(64),
         nn.Linear(64, 64), nn.SiLU(),
@@ -180,7 +180,7 @@ def cross_entropy(score: Tensor, jets: Jets) -> Tensor:
 
 
 def loss_of(network: nn.Module, jets: Jets, added: Loss | None, strength: float) -> Tensor:
-    """What is minimised."""
+    """What is minimized."""
     score = network(jets.inputs)[:, 0]
     if isinstance(added, MoDeConstraint):  # whose gradient is added in backward
         return cross_entropy(added(score, jets.label, jets.mass), jets)

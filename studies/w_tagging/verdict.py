@@ -26,7 +26,7 @@ from .testing import ORDERS, RESULTS, SCANS, key, mapped
 SEARCH = 25_000
 SPURIOUS = 0.5  # of its statistical error is the largest signal that a search may find where there is none
 AS_WANTED = 0.05  # the largest rms of the fraction kept around its polynomial in mass, over the mean fraction
-CENTRES = (BIAS_EDGES[1:] + BIAS_EDGES[:-1]) / 2
+CENTERS = (BIAS_EDGES[1:] + BIAS_EDGES[:-1]) / 2
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ def together(parts: Sequence[Mapping[str, Any]]) -> Counts:
 
 
 @dataclass(frozen=True)
-class Judgement:
+class Judgment:
     """One classifier: what each training of it keeps of the same test jets.
 
     jets : for testing, before the selection
@@ -102,7 +102,7 @@ class Judgement:
             if not counts.spectrum.any():
                 return None
             try:
-                found = self.fit.found(np.repeat(CENTRES, counts.spectrum), degree)
+                found = self.fit.found(np.repeat(CENTERS, counts.spectrum), degree)
             except RuntimeError:
                 return None
             values.append(found.significance * error)
@@ -110,35 +110,35 @@ class Judgement:
         return Value(mean, hypot(error, spread)), sqrt(max(0.0, float(np.mean(np.square(values))) - error**2))
 
 
-def is_as_wanted(one: Judgement) -> bool:
+def is_as_wanted(one: Judgment) -> bool:
     """Whether the response is the polynomial in mass that it may be."""
     return one.shape <= AS_WANTED
 
 
-def is_unbiased(one: Judgement, more: int = 0) -> bool:
+def is_unbiased(one: Judgment, more: int = 0) -> bool:
     """Whether a search would find less than SPURIOUS where there is nothing."""
     bias = one.biases[more]
     return bias is not None and bias[1] <= SPURIOUS
 
 
-def judged(results: Mapping[str, Any]) -> tuple[dict[str, list[Judgement]], Fit]:
+def judged(results: Mapping[str, Any]) -> tuple[dict[str, list[Judgment]], Fit]:
     """The scans by method, and the fit, whose degree the unselected spectrum of all test jets says."""
     batches = list(results["test jets"].values())
     spectrum = np.sum([batch["spectrum"] for batch in batches], axis=0)
     jets = sum(batch["jets"] for batch in batches)
     tree = load(None)
-    fit = Fit(np.repeat(CENTRES, spectrum), tree.mass[tree.label == 1])
+    fit = Fit(np.repeat(CENTERS, spectrum), tree.mass[tree.label == 1])
     names = {name: [one.strength for one in scan] for name, scan in SCANS.items()}
     names |= {mapped(order): [0.0] for order in ORDERS}
 
-    def judgement(name: str, strength: float) -> Judgement:
+    def judgment(name: str, strength: float) -> Judgment:
         of = tuple(
             together([batch["trainings"][seed][key(name, strength)] for batch in batches])
             for seed in batches[0]["trainings"]
         )
-        return Judgement(name, strength, jets, of, fit)
+        return Judgment(name, strength, jets, of, fit)
 
-    return {name: [judgement(name, one) for one in strengths] for name, strengths in names.items()}, fit
+    return {name: [judgment(name, one) for one in strengths] for name, strengths in names.items()}, fit
 
 
 def tables(path: Path = RESULTS) -> dict[str, str]:
@@ -156,7 +156,7 @@ def tables(path: Path = RESULTS) -> dict[str, str]:
 _HEAD = ["method", "strength", "R50", "shape, %", "spurious signal", "its size"]
 
 
-def _row(one: Judgement, more: int) -> list[str]:
+def _row(one: Judgment, more: int) -> list[str]:
     bias = one.biases[more]
     return [
         one.name,
@@ -168,7 +168,7 @@ def _row(one: Judgement, more: int) -> list[str]:
     ]
 
 
-def _best(scans: Mapping[str, list[Judgement]], good: Callable[[Judgement], bool], more: int) -> str:
+def _best(scans: Mapping[str, list[Judgment]], good: Callable[[Judgment], bool], more: int) -> str:
     """The one of the largest R50 of each method, of those that are good."""
     reference = best(scans[REFERENCE], good)
     rows = [[*_HEAD, f"sqrt(R50) relative to {REFERENCE}"]]
@@ -181,5 +181,5 @@ def _best(scans: Mapping[str, list[Judgement]], good: Callable[[Judgement], bool
     return pages.table(rows)
 
 
-def _scans(shown: Sequence[Judgement]) -> str:
+def _scans(shown: Sequence[Judgment]) -> str:
     return pages.table([_HEAD, *(_row(one, 0) for one in shown)])

@@ -125,16 +125,16 @@ def _three(values: Any) -> str:
 def figure(results: Mapping[str, Any]) -> Figure:
     """The frontier of each problem."""
     drawn = Figure(figsize=(15, 7), layout="constrained")
-    colours = OKABE_ITO
+    colors = OKABE_ITO
     for axes, problem in zip(drawn.subplots(2, 5).flat, PROBLEMS, strict=True):
         found = {method: medians(trainings) for method, trainings in of_method(results, problem).items()}
-        for kind, name, colour in (("fixed", "fixed strengths", "blue"), ("DisCo", "DisCo", "bluish green")):
+        for kind, name, color in (("fixed", "fixed strengths", "blue"), ("DisCo", "DisCo", "bluish green")):
             of_kind = {float(m.split()[1]): one for m, one in found.items() if m.startswith(kind) and "," not in m}
             points = [size(one["residual"]) for one in of_kind.values()], [one["auc"] for one in of_kind.values()]
-            plots.frontier(axes, *points, scan=list(of_kind), label=name, color=colours[colour])
-        for method, marker, colour in (("none", "s", "black"), ("default", "*", "vermillion")):
+            plots.frontier(axes, *points, scan=list(of_kind), label=name, color=colors[color])
+        for method, marker, color in (("none", "s", "black"), ("default", "*", "vermillion")):
             one, name = found[method], {"none": "no constraint", "default": "MoDeConstraint()"}[method]
-            style = {"marker": marker, "color": colours[colour], "markersize": 15 if method == "default" else 6}
+            style = {"marker": marker, "color": colors[color], "markersize": 15 if method == "default" else 6}
             plots.frontier(axes, size(one["residual"]), one["auc"], label=name, **style)
         lowest = (
             min(found["default"]["auc"], *(one["auc"] for m, one in found.items() if m.startswith("fixed 10"))) - 0.02

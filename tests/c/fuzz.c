@@ -22,7 +22,7 @@
 static unsigned long long execution;
 static uint64_t state;
 
-static void seed(uint64_t number) { /* splitmix64: neighbours have nothing in common */
+static void seed(uint64_t number) { /* splitmix64: neighbors have nothing in common */
     number = (number + 1) * 0x9e3779b97f4a7c15u;
     number = (number ^ number >> 30) * 0xbf58476d1ce4e5b9u;
     number = (number ^ number >> 27) * 0x94d049bb133111ebu;

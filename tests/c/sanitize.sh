@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# The C and C++ tests again, where errors of memory, undefined behaviour and leaks show.
+# The C and C++ tests again, where errors of memory, undefined behavior and leaks show.
 # usage: tests/c/sanitize.sh VENV_DIR    (from the repository root)
 #
-#   sanitizers       for addresses, undefined behaviour and leaks, in the tests and in the library's C and Go
+#   sanitizers       for addresses, undefined behavior and leaks, in the tests and in the library's C and Go
 #   valgrind errors  with a library that tells valgrind of goroutine stacks and Go's memory
 #   valgrind leaks   with the library as it is shipped
 #

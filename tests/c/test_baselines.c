@@ -17,8 +17,8 @@ static call uneven(void) {
 
 /* ------------------------------------------------------------- definitions */
 
-/* a[i][j] = |z_i - z_j|, doubly centred with weights, as the authors of DisCo do. */
-static void centred(const double *z, const double *weight, double a[N][N]) {
+/* a[i][j] = |z_i - z_j|, doubly centered with weights, as the authors of DisCo do. */
+static void centered(const double *z, const double *weight, double a[N][N]) {
     double row[N] = {0}, all = 0, total = 0;
     for (int i = 0; i < N; i++) total += weight[i];
     for (int i = 0; i < N; i++) {
@@ -32,8 +32,8 @@ static void centred(const double *z, const double *weight, double a[N][N]) {
 static double disco(const double *score, const double *mass, const double *weight) {
     static double a[N][N], b[N][N];
     double ab = 0, aa = 0, bb = 0;
-    centred(mass, weight, a);
-    centred(score, weight, b);
+    centered(mass, weight, a);
+    centered(score, weight, b);
     for (int i = 0; i < N; i++)
         for (int j = 0; j < N; j++) {
             const double w = weight[i] * weight[j];
@@ -109,7 +109,7 @@ static void test_definitions(void) {
     compare("flatness", &o, flatness);
 }
 
-/* Four events by hand. Of scores 0, 1, 2, 3 the U-centred distances are, from the row
+/* Four events by hand. Of scores 0, 1, 2, 3 the U-centered distances are, from the row
    sums 6, 4, 4, 6 and the total 20: 1 - 5 + 10/3 = -2/3 next to each other at the
    ends, 1 - 4 + 10/3 = 1/3 in the middle, 2 - 5 + 10/3 = 1/3 two apart, and
    3 - 6 + 10/3 = 1/3 three apart; with masses 0, 1, 3, 2 the last two events swap. */

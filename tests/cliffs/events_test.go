@@ -80,8 +80,8 @@ var adversaries = []adversary{
 
 	{name: "scores equal", spoil: scores(func(int, int, *rand.Rand) float64 { return 0.5 })},
 	{name: "scores 0 or 1", spoil: scores(func(_, _ int, rng *rand.Rand) float64 { return float64(rng.IntN(2)) })},
-	{name: "scores of two neighbouring numbers", spoil: scores(func(_, _ int, rng *rand.Rand) float64 { return 0.5 + float64(rng.IntN(2))*0x1p-23 })},
-	{name: "scores of 100 neighbouring numbers", spoil: scores(func(_, _ int, rng *rand.Rand) float64 { return 0.5 + float64(rng.IntN(100))*0x1p-23 })},
+	{name: "scores of two neighboring numbers", spoil: scores(func(_, _ int, rng *rand.Rand) float64 { return 0.5 + float64(rng.IntN(2))*0x1p-23 })},
+	{name: "scores of 100 neighboring numbers", spoil: scores(func(_, _ int, rng *rand.Rand) float64 { return 0.5 + float64(rng.IntN(100))*0x1p-23 })},
 	{name: "scores of 64 steps", spoil: scores(func(_, _ int, rng *rand.Rand) float64 { return float64(rng.IntN(65)) / 64 })},
 	{name: "scores of 1000 steps", spoil: scores(func(_, _ int, rng *rand.Rand) float64 { return float64(rng.IntN(1001)) / 1000 })},
 	{name: "scores of 4096 steps", spoil: scores(func(_, _ int, rng *rand.Rand) float64 { return float64(rng.IntN(4097)) / 4096 })},

@@ -11,7 +11,7 @@ from libmode import metrics
 N = 400
 ARRAYS = {"score", "second", "mass", "weight", "label", "category", "selected", "target"}
 OTHERS = {"bins": 8, "cut": 0.5, "signal_mass": 0.5, "signal_width": 0.1, "signal_efficiency": 0.5, "order": 0}
-OTHERS |= {"signal_masses": [0.5], "n_neighbours": 50}
+OTHERS |= {"signal_masses": [0.5], "n_neighbors": 50}
 
 
 def takers(*modules):

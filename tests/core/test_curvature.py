@@ -49,7 +49,7 @@ def directions(rng, score, x):
         v = sum(terms)
         yield v / np.sqrt(np.mean(v**2))
     for parts in (2, 3, 4, 8):
-        yield 0.5 * (-1.0) ** np.floor(parts * x)  # neighbours move by 1 from each other
+        yield 0.5 * (-1.0) ** np.floor(parts * x)  # neighbors move by 1 from each other
 
 
 CASES = {
@@ -101,7 +101,7 @@ def test_hess_bounds_what_moves_of_many_events_bend(name, unbiased):
 
 @pytest.mark.parametrize("order, bins, least", [(0, 2, 0.95), (0, 4, 0.5), (0, 8, 0.5), (1, 3, 0.95), (2, 4, 0.95)])
 @pytest.mark.parametrize("dependent", [False, True])
-def test_hess_is_tight_where_neighbours_move_apart(order, bins, least, dependent):
+def test_hess_is_tight_where_neighbors_move_apart(order, bins, least, dependent):
     _, score, mass, x = sample(2, 100_000, dependent)
     options = {"order": order, "bins": bins}
     hess = libmode.mode_evaluate(score, mass, grad=False, hess=True, **options).hess
@@ -110,7 +110,7 @@ def test_hess_is_tight_where_neighbours_move_apart(order, bins, least, dependent
 
 
 def test_hess_of_scores_of_few_values():
-    """As after a first tree. Neighbouring bins move apart by the smoothing, which then is the window that a tie has."""
+    """As after a first tree. Neighboring bins move apart by the smoothing, which then is the window that a tie has."""
     rng, score, mass, x = sample(3, 100_000)
     score = 0.1 + 0.8 * np.round(6 * score) / 6
     v = STEP / 2 * (-1) ** np.floor(2 * x)

@@ -50,7 +50,7 @@ def found(record):
 
 
 def defined(record):
-    """Loss and gradient by the definition: J between neighbouring scores, and its steps."""
+    """Loss and gradient by the definition: J between neighboring scores, and its steps."""
     score, order = record["score"], np.argsort(record["score"])
     with MP.workdps(150):
         weight = exact(np.ones(EVENTS) if record["weight"] is None else record["weight"])

@@ -13,7 +13,7 @@ SCORE = np.linspace(0, 1, 21)
 
 
 def events(weighted, n=4_000):
-    """Scores at the centres of cells, masses in bins, labels, weights of either sign."""
+    """Scores at the centers of cells, masses in bins, labels, weights of either sign."""
     rng = np.random.default_rng(3)
     label = rng.integers(0, 2, n)
     mass = rng.uniform(50, 250, n)
@@ -98,7 +98,7 @@ def test_the_roc_curve_of_a_histogram_is_that_of_its_events(sample, made):
     ours, theirs = metrics.roc(histogram), metrics.roc(score, label, weight=weight)
     assert_allclose(ours.signal_efficiency, theirs.signal_efficiency, rtol=1e-12)
     assert_allclose(ours.false_positive_rate, theirs.false_positive_rate, rtol=1e-12)
-    assert_allclose(ours.threshold[1:], theirs.threshold[1:] - 0.025, atol=1e-12)  # the edges below the centres
+    assert_allclose(ours.threshold[1:], theirs.threshold[1:] - 0.025, atol=1e-12)  # the edges below the centers
     assert_allclose(metrics.auc(histogram), metrics.auc(score, label, weight=weight), rtol=1e-12)
     assert_allclose(metrics.rejection(histogram), metrics.rejection(score, label, weight=weight), rtol=1e-12)
     threshold = metrics.threshold(score, label, signal_efficiency=0.7, weight=weight)

@@ -190,7 +190,7 @@ def test_quantile_edges_follow_the_rule(values, bins, mass_range):
         assert (np.histogram(mass, edges)[0] > 0).all()
 
 
-def test_an_edge_between_neighbouring_numbers_is_the_upper_one():
+def test_an_edge_between_neighboring_numbers_is_the_upper_one():
     # The midpoint of 1 and the next number rounds to 1, which would be in no bin of its own.
     above = np.nextafter(1, 2)
     assert libmode.mode_edges([1, above, 2, 2], bins=4).tolist() == [1, above, (above + 2) / 2, 2]

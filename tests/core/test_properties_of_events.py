@@ -347,7 +347,7 @@ def test_the_loss_of_categories_is_the_mean_of_their_losses(call, rng):
 
 
 def usable(call):
-    """Draws again where a bin of a part has cancelled."""
+    """Draws again where a bin of a part has canceled."""
     try:
         outcome(call)
     except libmode.BatchError:

@@ -235,7 +235,7 @@ def test_a_monotonic_response_has_no_extremum_inside(call, order):
         call = call.given(moments="quadrature")
     try:
         bounded = moments_of(call.given(order=order)).bounded
-    except libmode.BatchError:  # a bin has cancelled
+    except libmode.BatchError:  # a bin has canceled
         reject()
     steps = np.diff(legval(FINE, bounded.T), axis=1)
     sign = np.sign(bounded[:, 1:2])

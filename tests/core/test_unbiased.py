@@ -73,14 +73,14 @@ def dependent(rng, weight):
 
 
 def few(weight, square, count):
-    """Whether a bin with these sums of weights and of squares, and so many events, has cancelled or is an error."""
+    """Whether a bin with these sums of weights and of squares, and so many events, has canceled or is an error."""
     return ((weight < count / 4) | (weight**2 < 1.05 * square)).any()
 
 
 def means(weights, layout, scores, sets=MOMENTS):
     """For each set of options: the mean loss, its standard error, and the mean of what ``unbiased`` takes away.
 
-    Weights are drawn again until none of the bins has cancelled or too few effective events: what is
+    Weights are drawn again until none of the bins has canceled or too few effective events: what is
     promised holds for any given masses and weights, so for these too.
     """
     n, bins, batches = BATCHES_OF[layout]
@@ -130,7 +130,7 @@ def test_mean_loss_of_a_response_that_is_linear_in_mass_is_zero_on_a_falling_spe
     Not: with quadrature the sum over bins has a bias of its own.
     """
     # The bins are wide, so that the density falls by a factor of 20 inside the last one. With the polynomials
-    # of bin centres the mean was 1.7e-5 +- .2e-5. Scores have the CDF s + a s (1 - s), a linear in the mass.
+    # of bin centers the mean was 1.7e-5 +- .2e-5. Scores have the CDF s + a s (1 - s), a linear in the mass.
     rng, losses = np.random.default_rng(5), []
     for _ in range(300):
         mass = rng.exponential(size=20_000)

@@ -286,10 +286,10 @@ void test_labels(L other) {
     std::vector<float> want(N), grad(N);
     const double loss = mode::loss(options, e.plain().label(as_int), want, status);
     CHECK(status.ok() && want[3] != 0 && want[1] == 0, "%s", status.message());
-    const mode::events<float> labelled = e.plain().label({label, N});
-    CHECK(mode::loss(options, labelled, grad, status) == loss && grad == want, "%s", status.message());
+    const mode::events<float> labeled = e.plain().label({label, N});
+    CHECK(mode::loss(options, labeled, grad, status) == loss && grad == want, "%s", status.message());
     const std::vector<double> edges = mode::edges(options, e.plain().label(as_int), status);
-    CHECK(mode::edges(options, labelled, status) == edges && edges.size() == 5, "%s", status.message());
+    CHECK(mode::edges(options, labeled, status) == edges && edges.size() == 5, "%s", status.message());
 }
 
 void test_labels_of_every_type() {

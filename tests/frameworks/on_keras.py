@@ -239,7 +239,7 @@ def test_per_class(score):
     ],
     ids=["defaults", "arrays", "objects", "of one variable"],
 )
-def test_it_is_serialised(loss):
+def test_it_is_serialized(loss):
     label, mass, _, score = events()
     other = keras.losses.deserialize(keras.losses.serialize(loss))
     assert other.get_config() == loss.get_config()

@@ -21,7 +21,7 @@ OPTIONS = dict(order=2, bins=5, monotonic=True, moments="projection", unbiased=T
 
 
 def events(dtype=np.float32, seed=4):
-    """Score, mass, weight and label; neighbouring scores differ by 1/128."""
+    """Score, mass, weight and label; neighboring scores differ by 1/128."""
     rng = np.random.default_rng(seed)
     arrays = (rng.permutation(N) + 1) / 128, rng.random(N), rng.choice([0.5, 1.0, 2.0], N)
     return *(jnp.asarray(array.astype(dtype)) for array in arrays), jnp.arange(N) % 3 % 2
@@ -263,14 +263,14 @@ def test_training_with_optax_makes_the_score_independent_of_the_mass():
         logits = features @ parameters["weight"] + parameters["bias"]
         return optax.sigmoid_binary_cross_entropy(logits, label).mean() + 100 * penalty(parameters)
 
-    optimiser = optax.adam(0.05)
+    optimizer = optax.adam(0.05)
 
     @jax.jit
     def step(parameters, state):
-        updates, state = optimiser.update(jax.grad(loss)(parameters), state)
+        updates, state = optimizer.update(jax.grad(loss)(parameters), state)
         return optax.apply_updates(parameters, updates), state
 
-    before, state = penalty(parameters), optimiser.init(parameters)
+    before, state = penalty(parameters), optimizer.init(parameters)
     for _ in range(60):
         parameters, state = step(parameters, state)
     assert penalty(parameters) < 0.2 * before

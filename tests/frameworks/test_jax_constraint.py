@@ -188,11 +188,11 @@ def test_float64():
 
 
 @WAYS
-@pytest.mark.parametrize("labelled", [False, True])
-def test_reference_events_count_and_get_no_gradient(way, labelled):
+@pytest.mark.parametrize("labeled", [False, True])
+def test_reference_events_count_and_get_no_gradient(way, labeled):
     score, label, mass, weight = events()
     further = [array[::2] for array in events(seed=1, n=2000)]  # background
-    reference = Events(further[0], further[2], further[3], further[1] if labelled else None)
+    reference = Events(further[0], further[2], further[3], further[1] if labeled else None)
     incoming = jax.grad(entropy)(score, label)
     want = pushed(incoming, score, label, mass, weight, reference=(further[0], further[2], further[3]))
 
@@ -438,7 +438,7 @@ def trained(constrained, tolerance=None, steps=300):
         "bias": jnp.zeros(16),
         "out": 0.1 * jax.random.normal(keys[1], 16),
     }
-    optimiser = optax.adam(0.01)
+    optimizer = optax.adam(0.01)
 
     def logits(parameters, x):
         return jax.nn.silu(x @ parameters["in"] + parameters["bias"]) @ parameters["out"]
@@ -454,11 +454,11 @@ def trained(constrained, tolerance=None, steps=300):
     def step(carry, batch):
         parameters, momenta, state = carry
         grad, state = jax.grad(loss, has_aux=True)(parameters, state, batch)
-        updates, momenta = optimiser.update(grad, momenta)
+        updates, momenta = optimizer.update(grad, momenta)
         return (optax.apply_updates(parameters, updates), momenta, state), None
 
     batches = np.random.default_rng(2).integers(0, len(x), (steps, 1000))
-    (parameters, _, state), _ = jax.lax.scan(step, (parameters, optimiser.init(parameters), State.start()), batches)
+    (parameters, _, state), _ = jax.lax.scan(step, (parameters, optimizer.init(parameters), State.start()), batches)
     x, label, mass = toy(20_000, 3)
     score = np.asarray(jax.nn.sigmoid(logits(parameters, x)))
     return metrics.auc(score, label), libmode.mode_loss(score, mass, label=label, bins=16, order=0), state

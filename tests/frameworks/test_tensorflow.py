@@ -154,7 +154,7 @@ def test_compat_maps_the_arguments(way, arguments, options):
     assert pooled == np.float32(libmode.mode_loss(s, m, **options))
 
 
-def test_compat_refuses_what_it_cannot_honour():
+def test_compat_refuses_what_it_cannot_honor():
     score, mass, _, label = events()
     with pytest.raises(ValueError, match="power = 1: must be 2"):
         MoDeLoss(power=1)

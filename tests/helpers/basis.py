@@ -28,7 +28,7 @@ def products(order: int, columns) -> np.ndarray:
 def bsplines(mass, knots, degree: int, limits) -> np.ndarray:
     """The B-spline functions of this degree on the range, by Cox and de Boor: len(knots) + degree + 1 of them.
 
-    At the upper end, where the last interval has no right neighbour, the last function is 1.
+    At the upper end, where the last interval has no right neighbor, the last function is 1.
     """
     low, high = limits
     t, mass = exact([low] * (degree + 1) + list(knots) + [high] * (degree + 1)), exact(mass)

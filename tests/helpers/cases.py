@@ -13,7 +13,7 @@ from hypothesis import assume
 from hypothesis import strategies as st
 from reference import bin_of, quantile_edges
 
-GAP = 1 / 64  # between neighbouring scores
+GAP = 1 / 64  # between neighboring scores
 TICKS = 1024  # masses are multiples of 1/TICKS
 
 

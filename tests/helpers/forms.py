@@ -2,7 +2,7 @@
 
 Options are what hypothesis chooses; the events follow from a seed that it chooses. Scores, masses and limits are
 multiples of powers of 2, so that shifts and scalings by such numbers are exact. A call is one that the library
-accepts with its bias, so that no bin has cancelled.
+accepts with its bias, so that no bin has canceled.
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ def calls(
     call = Call(events, options)
     try:
         outcome(call)
-    except libmode.BatchError:  # a bin with one event in effect, or one that has cancelled
+    except libmode.BatchError:  # a bin with one event in effect, or one that has canceled
         reject()
     return call
 

@@ -168,7 +168,7 @@ def decades_of_masses(options: dict[str, Any], rng: np.random.Generator) -> Even
     return events._replace(mass=10.0 ** rng.uniform(-150, 150, len(events.mass)), edges=edges)
 
 
-def cancelling(kappa: float) -> Callable[[dict[str, Any], np.random.Generator], Events]:
+def canceling(kappa: float) -> Callable[[dict[str, Any], np.random.Generator], Events]:
     """Weights of which the sum in each bin is so many times smaller than that of their absolute values."""
 
     def make(options: dict[str, Any], rng: np.random.Generator) -> Events:
@@ -228,10 +228,10 @@ ROWS = {
     "denormal masses": Row(denormal_masses, FEW, 50, 5_000),
     "masses of +-4e307": Row(huge_masses, FEW, 50, 5_000),
     "masses over 300 decades": Row(decades_of_masses, FEW, 50, 5_000),
-    "weights that cancel, kappa 1e2": Row(cancelling(1e2), FEW_BIASED, 1, 50),
-    "weights that cancel, kappa 1e5": Row(cancelling(1e5), FEW_BIASED, 1, 10),
-    "weights that cancel, kappa 1e8": Row(cancelling(1e8), FEW_BIASED, 1, 10),
-    "weights that cancel, kappa 1e5, bounds": Row(cancelling(1e5), FEW_BIASED_BOUNDS, 1, 2_000),
+    "weights that cancel, kappa 1e2": Row(canceling(1e2), FEW_BIASED, 1, 50),
+    "weights that cancel, kappa 1e5": Row(canceling(1e5), FEW_BIASED, 1, 10),
+    "weights that cancel, kappa 1e8": Row(canceling(1e8), FEW_BIASED, 1, 10),
+    "weights that cancel, kappa 1e5, bounds": Row(canceling(1e5), FEW_BIASED_BOUNDS, 1, 2_000),
     "order 16": Row(high_order, SIXTEEN, 20, 2_000),
     "float32": Row(single, FEW, 5, 500),
     "1,000,000 events": Row(many, FEW[:1], 1, 5_000),

@@ -4,7 +4,7 @@ J is computed anew at every distinct score, from a table of all the bins' CDFs
 there, in numpy's longdouble: cumulative sums along the table, matrix products,
 tanh of c / t. Nothing is carried from one score to the next but the cumulative
 sums, there is no closed form of a difference, and no bin is left out of a sum.
-64 bits of mantissa leave a difference of neighbouring J an error of about
+64 bits of mantissa leave a difference of neighboring J an error of about
 1e-19, and so 1e-11 of a gradient at 100,000 events. What depends on the bins
 alone, P and A, comes from reference.py in 40 digits.
 """

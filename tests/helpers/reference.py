@@ -13,7 +13,7 @@ import mpmath
 import numpy as np
 
 # A context of its own, so that nobody else's digits change. 40 digits: what J
-# loses in a difference between neighbouring scores, at most 1e-14, leaves 26.
+# loses in a difference between neighboring scores, at most 1e-14, leaves 26.
 MP = mpmath.mp.clone()
 MP.dps = 40
 

@@ -107,14 +107,14 @@ def test_unbiased_disco_is_the_bias_corrected_one_of_szekely_and_rizzo():
     score, mass, _ = events(100)
     n = len(score)
 
-    def centred(z):
+    def centered(z):
         a = np.abs(z[:, None] - z[None, :])
         row = a.sum(1)
         u = a - (row[:, None] + row[None, :]) / (n - 2) + a.sum() / ((n - 1) * (n - 2))
         np.fill_diagonal(u, 0)
         return u
 
-    a, b = centred(mass), centred(score)
+    a, b = centered(mass), centered(score)
     want = (a * b).sum() / np.sqrt((a * a).sum() * (b * b).sum())
     assert disco_loss(score, mass, unbiased=True) == pytest.approx(want, rel=1e-9)
 
@@ -357,7 +357,7 @@ def test_modules_give_what_numpy_gives(name, dtype):
 @pytest.mark.parametrize("name", MODULES)
 def test_gradcheck(name):
     score, mass, weight = (torch.tensor(array) for array in events(40))
-    score = (torch.argsort(torch.argsort(score)) + 1).double() / 64  # neighbours differ by 1/64
+    score = (torch.argsort(torch.argsort(score)) + 1).double() / 64  # neighbors differ by 1/64
     score.requires_grad_()
     module = MODULES[name][0]
     assert torch.autograd.gradcheck(lambda pred: 3 * module(pred, torch.arange(40) % 3, mass, weight), score)

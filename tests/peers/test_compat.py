@@ -85,7 +85,7 @@ def test_lambd_is_the_slope_penalty_of_which_theirs_has_only_the_gradient():
 
 
 @pytest.mark.parametrize("order", [0, 2])
-def test_drawn_masses_agree_as_well_as_the_centres_of_bins(order):
+def test_drawn_masses_agree_as_well_as_the_centers_of_bins(order):
     """Theirs are means of masses, which scatter by 1/sqrt(n)."""
     few, many = (
         np.mean([differences(n, seed, even=False, order=order) for seed in range(4)], axis=0) for n in (256, 1024)
@@ -187,7 +187,7 @@ def test_an_option_without_effect_says_so_once(name, value):
     ],
     ids=str,
 )
-def test_what_cannot_be_honoured_is_an_error(options, error, message):
+def test_what_cannot_be_honored_is_an_error(options, error, message):
     with pytest.raises(error, match=message):
         MoDeLoss(**options)
 

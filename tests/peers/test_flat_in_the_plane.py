@@ -33,7 +33,7 @@ def test_measures_of_the_study_are_those_of_hep_ml(ties):
     want = of_hep_ml(BinBasedCvM, score, mass, n_bins=6)
     assert uniformity.cvm(score, mass, 6) == pytest.approx(want, rel=1e-9)
     want = of_hep_ml(KnnBasedCvM, score, mass, n_neighbours=40)
-    assert uniformity.cvm_of_neighbours(score, mass, 40) == pytest.approx(want, rel=1e-9)
+    assert uniformity.cvm_of_neighbors(score, mass, 40) == pytest.approx(want, rel=1e-9)
     if ties:
         return
     # An event at the cut, here the median, is selected here and not there.
@@ -42,4 +42,4 @@ def test_measures_of_the_study_are_those_of_hep_ml(ties):
     want = of_hep_ml(BinBasedSDE, score, mass, n_bins=6, target_rcp=1 - EFFICIENCIES)
     assert uniformity.sde(score, mass, cuts, 6) == pytest.approx(want, rel=1e-9)
     want = of_hep_ml(KnnBasedSDE, score, mass, n_neighbours=40, target_rcp=EFFICIENCIES)
-    assert uniformity.sde_of_neighbours(score, mass, cuts, 40) == pytest.approx(want, rel=1e-9)
+    assert uniformity.sde_of_neighbors(score, mass, cuts, 40) == pytest.approx(want, rel=1e-9)

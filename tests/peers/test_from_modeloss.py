@@ -35,7 +35,7 @@ def test_a_flat_response_costs():
 
 
 @BOTH
-def test_the_centre_of_a_bin_is_the_mean_of_its_masses(make):
+def test_the_center_of_a_bin_is_the_mean_of_its_masses(make):
     score, target, mass = batch(64)
     moved = mass.clone()
     order = mass.argsort().view(8, 8)

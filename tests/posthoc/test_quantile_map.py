@@ -141,7 +141,7 @@ def test_weights_of_both_signs(training, other):
 @pytest.mark.parametrize("variables", [1, 2])
 @pytest.mark.parametrize("kind", ["equal", "of both signs", "whole numbers"])
 def test_a_factor_of_all_weights_changes_nothing(kind, variables):
-    """Samples that are normalised to a luminosity are as flat as those that are not."""
+    """Samples that are normalized to a luminosity are as flat as those that are not."""
     rng = np.random.default_rng(11)
     mass = 50 + rng.exponential(60, (10_000, variables))
     score = rng.random(10_000) ** (mass[:, 0] / 100)

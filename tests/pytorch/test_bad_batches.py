@@ -194,7 +194,7 @@ MASSES = {
 
 
 @pytest.mark.parametrize("name", MASSES)
-def test_masses_in_the_place_of_labels_are_recognised(name):
+def test_masses_in_the_place_of_labels_are_recognized(name):
     score, target, _ = events()
     given = MASSES[name]
     calls = [

@@ -76,7 +76,7 @@ def test_gradients_are_those_of_the_value(unbiased):
 def authors(var_1, var_2, normedweight, power):
     """What gkasieczka/DisCo computes, by n x n arrays."""
 
-    def centred(values):
+    def centered(values):
         a = (values[:, None] - values).abs()
         row = (a * normedweight).mean(1)
         return a - row - row[:, None] + (row * normedweight).mean()
@@ -84,7 +84,7 @@ def authors(var_1, var_2, normedweight, power):
     def mean(products):
         return ((products * normedweight).mean(1) * normedweight).mean()
 
-    a, b = centred(var_1), centred(var_2)
+    a, b = centered(var_1), centered(var_2)
     return (mean(a * b) / (mean(a * a) * mean(b * b)).sqrt()) ** power
 
 

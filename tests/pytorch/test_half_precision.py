@@ -72,11 +72,11 @@ def test_the_first_step_of_a_grad_scaler_is_taken():
     _, target, mass = events(torch.float32)
     x = torch.stack([torch.randn(len(mass)), mass], dim=1)
     before = [parameter.detach().clone() for parameter in network.parameters()]
-    optimiser, scaler = torch.optim.SGD(network.parameters(), lr=1.0), torch.amp.GradScaler("cpu")
+    optimizer, scaler = torch.optim.SGD(network.parameters(), lr=1.0), torch.amp.GradScaler("cpu")
     with torch.autocast("cpu", dtype=torch.float16):
         loss = MoDeLoss(order=1, bins=8)(network(x), target, mass)
     scaler.scale(loss).backward()
-    scaler.step(optimiser)
+    scaler.step(optimizer)
     scaler.update()
     assert scaler.get_scale() == SCALE
     assert all((parameter != old).any() for parameter, old in zip(network.parameters(), before, strict=True))

@@ -73,8 +73,8 @@ def test_label_and_style_reach_the_artist(axes, call):
     assert legend(axes)[0].startswith("MoDe[1]")
     drawn = axes.get_legend_handles_labels()[0][0]
     artist = drawn[0] if isinstance(drawn, tuple) else drawn  # an errorbar is a tuple of line, caps and bars
-    colour = artist.get_color() if hasattr(artist, "get_color") else artist.get_edgecolor()
-    assert to_rgb(colour) == to_rgb("#D55E00")
+    color = artist.get_color() if hasattr(artist, "get_color") else artist.get_edgecolor()
+    assert to_rgb(color) == to_rgb("#D55E00")
     assert (artist.get_linewidth(), artist.get_alpha()) == (5, 0.5)
     assert artist.get_linestyle() in (":", "dotted")
 
@@ -93,7 +93,7 @@ def test_a_figure_is_saved_without_a_warning_and_no_setting_is_changed(call, tmp
     assert dict(matplotlib.rcParams) == before
 
 
-def test_colours_of_the_style():
+def test_colors_of_the_style():
     assert len(set(OKABE_ITO.values())) == 8
     with plots.style():
         cycle = matplotlib.rcParams["axes.prop_cycle"].by_key()["color"]
@@ -149,7 +149,7 @@ def test_spectrum_before_and_after_with_ratio():
     np.testing.assert_allclose(ratio.get_data().values, want[1] / want[0], rtol=1e-12)
     assert one.get_edgecolor() == before.get_facecolor()
     assert ratio.get_edgecolor() == after.get_edgecolor()
-    assert labels(upper) == ("", "normalised to unit area")
+    assert labels(upper) == ("", "normalized to unit area")
     assert labels(lower) == ("mass", "after / before")
     assert legend(upper) == ["all", "selected"]
 

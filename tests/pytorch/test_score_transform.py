@@ -6,7 +6,7 @@ import pytest
 import torch
 from libmode.torch import MoDeLoss, mode_loss
 
-# Plain, with bin centres: what the reference below is written for.
+# Plain, with bin centers: what the reference below is written for.
 OPTIONS = {"order": 1, "bins": 5, "moments": "quadrature", "unbiased": False}
 GRID = np.linspace(0, 1, 200_001)
 
@@ -22,7 +22,7 @@ def events(n=400, seed=3, dtype=torch.float64):
 def integrand(score, target, mass, at):
     """J(s) / bins, by its definition."""
     inside = libmode.mode_moments(score.detach(), mass, label=target, at=at, **OPTIONS)
-    # The polynomial at the centres of the bins, which are those of the mass axis mapped to [-1, 1].
+    # The polynomial at the centers of the bins, which are those of the mass axis mapped to [-1, 1].
     edges = 2 * (inside.edges - inside.edges[0]) / (inside.edges[-1] - inside.edges[0]) - 1
     polynomial = np.polynomial.legendre.legval((edges[1:] + edges[:-1]) / 2, inside.moments.T)
     return ((inside.cdf - polynomial) ** 2).mean(1)

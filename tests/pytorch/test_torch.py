@@ -37,7 +37,7 @@ FEW = ("defaults", "edges", "raw scores", "all")
 
 
 def events(dtype=torch.float64, ties=False):
-    """Score, mass, weight and target; neighbouring scores differ by 1/128 or are equal."""
+    """Score, mass, weight and target; neighboring scores differ by 1/128 or are equal."""
     rng = np.random.default_rng(4)
     score = (rng.permutation(N) // (3 if ties else 1) + 1) / 128
     mass, weight = rng.random(N), rng.choice([0.5, 1.0, 2.0], N)
@@ -326,13 +326,13 @@ def test_training_makes_the_score_independent_of_the_mass():
     with torch.no_grad():  # begin with a score that follows the mass
         network[0].weight[:, 1] += 2
     mode = MoDeLoss(bins=8)
-    optimiser = torch.optim.Adam(network.parameters(), lr=0.01)
+    optimizer = torch.optim.Adam(network.parameters(), lr=0.01)
     history = []
     for _ in range(60):
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         score = network(x)
         penalty = mode(score, target, mass)
         (torch.nn.functional.binary_cross_entropy(score[:, 0], target.float()) + 100 * penalty).backward()
-        optimiser.step()
+        optimizer.step()
         history.append(penalty.item())
     assert history[-1] < 0.2 * history[0]

@@ -23,7 +23,7 @@ every_loss = pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES.keys())
 
 
 def events(seed=4, dtype=torch.float64):
-    """Score, target, mass and weights; neighbouring scores differ by 1/128."""
+    """Score, target, mass and weights; neighboring scores differ by 1/128."""
     rng = np.random.default_rng(seed)
     score = torch.tensor((rng.permutation(N) + 1) / 128, dtype=dtype)
     mass, weights = (torch.tensor(a, dtype=dtype) for a in (rng.random(N), rng.choice([0.5, 1.0, 2.0], N)))

@@ -59,7 +59,7 @@ def test_the_name_of_another_package_is_answered_with_that_of_this_one(loss, nam
         loss(SCORE, MASS, **{name: LABEL})
 
 
-def test_a_misspelt_option_is_answered_with_the_nearest():
+def test_a_misspelled_option_is_answered_with_the_nearest():
     with pytest.raises(TypeError, match="'max_slop': did you mean max_slope"):
         libmode.mode_loss(SCORE, MASS, max_slop=1)
     with pytest.raises(TypeError, match="'bin': did you mean bins"):

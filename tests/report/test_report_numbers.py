@@ -20,9 +20,9 @@ def toy():
 
 
 @pytest.fixture(scope="module")
-def labelled(toy, tmp_path_factory):
+def labeled(toy, tmp_path_factory):
     """A report with everything, its folder and its numbers."""
-    folder = tmp_path_factory.mktemp("labelled")
+    folder = tmp_path_factory.mktemp("labeled")
     file = report_toys.write(folder / "toy.root", toy)
     options = ["--score", "flat", "--score", "carved", "--mass", "mass", "--label", "label", "--weight", "weight"]
     status, printed = report_toys.report(
@@ -38,8 +38,8 @@ def passing(toy):
     return {name: values[toy["mass"] < 250] for name, values in toy.items()}
 
 
-def test_what_is_counted(labelled, passing, toy):
-    found = labelled[1]
+def test_what_is_counted(labeled, passing, toy):
+    found = labeled[1]
     assert found["entries"] == len(toy["mass"])
     assert found["events"] == len(passing["mass"])
     assert found["signal"] == passing["label"].sum() == found["events"] - found["background"]
@@ -50,8 +50,8 @@ def test_what_is_counted(labelled, passing, toy):
 
 
 @pytest.mark.parametrize("place", range(2))
-def test_numbers_of_a_score(labelled, passing, place):
-    found, score = labelled[1]["scores"][place], passing[SCORES[place]]
+def test_numbers_of_a_score(labeled, passing, place):
+    found, score = labeled[1]["scores"][place], passing[SCORES[place]]
     label, weight = passing["label"], passing["weight"]
     background = label == 0
     assert found["auc"] == pytest.approx(metrics.auc(score, label, weight=weight), rel=1e-12)
@@ -71,8 +71,8 @@ def test_numbers_of_a_score(labelled, passing, place):
 
 @pytest.mark.parametrize("wanted", POINTS)
 @pytest.mark.parametrize("place", range(2))
-def test_numbers_of_a_working_point(labelled, passing, place, wanted):
-    found = labelled[1]["scores"][place]["working_points"][POINTS.index(wanted)]
+def test_numbers_of_a_working_point(labeled, passing, place, wanted):
+    found = labeled[1]["scores"][place]["working_points"][POINTS.index(wanted)]
     score, label, weight, mass = (passing[name] for name in (SCORES[place], "label", "weight", "mass"))
     threshold = metrics.threshold(score, label, signal_efficiency=wanted, weight=weight)
     rejection = metrics.rejection(score, label, signal_efficiency=wanted, weight=weight)
@@ -85,7 +85,7 @@ def test_numbers_of_a_working_point(labelled, passing, place, wanted):
     kept = np.sum(signal[score[label == 1] >= threshold]) / np.sum(signal)
     assert found["signal_efficiency"] == pytest.approx(kept, rel=1e-12)
 
-    edges = labelled[1]["edges"]
+    edges = labeled[1]["edges"]
     assert edges == mode_edges(mass, bins=20).tolist()
     efficiency = metrics.efficiency(mass, selected, edges, weight=weight)
     residual = metrics.residual(mass, selected, edges, degree=1, weight=weight)
@@ -102,9 +102,9 @@ def test_numbers_of_a_working_point(labelled, passing, place, wanted):
     assert found["unknown"] == {} or set(found["unknown"]) == {"spurious signal"}
 
 
-def test_spurious_signal(labelled, passing):
+def test_spurious_signal(labeled, passing):
     """Of the flat score at 80 %, with the fit that the report states; the other fits are allowed to be refused."""
-    found = labelled[1]
+    found = labeled[1]
     fit, point = found["fit"], found["scores"][0]["working_points"][0]
     background = passing["label"] == 0
     signal, mass, weight = passing["mass"][~background], passing["mass"][background], passing["weight"][background]
@@ -173,8 +173,8 @@ def test_masses_without_events_are_left_out(passing):
         scan.of(np.histogram(mass[:0], scan.edges), 3)
 
 
-def test_words_follow_the_numbers(labelled):
-    flat, carved = ([point["level"] for point in score["working_points"]] for score in labelled[1]["scores"])
+def test_words_follow_the_numbers(labeled):
+    flat, carved = ([point["level"] for point in score["working_points"]] for score in labeled[1]["scores"])
     assert flat == ["none seen"] * 2
     assert carved == ["dependent"] * 2
 

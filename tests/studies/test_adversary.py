@@ -13,8 +13,8 @@ def test_the_adversary_is_a_mixture_of_gaussians():
     loss = AdversaryLoss()
     assert [tuple(p.shape) for p in loss.parameters()] == [(64, 1), (64,), (60, 64), (60,)]  # as in the paper
     score, mass, label = torch.rand(50), torch.rand(50), torch.arange(50) % 2
-    share, centre, width = loss.network(score[:, None]).chunk(3, dim=1)
-    mixture = MixtureSameFamily(Categorical(logits=share), Normal(centre, torch.nn.functional.softplus(width) + 1e-3))
+    share, center, width = loss.network(score[:, None]).chunk(3, dim=1)
+    mixture = MixtureSameFamily(Categorical(logits=share), Normal(center, torch.nn.functional.softplus(width) + 1e-3))
     surprise = -mixture.log_prob(mass)
     torch.testing.assert_close(loss(score, label, mass), surprise[label == 0].mean())
     weight = torch.rand(50)
@@ -42,13 +42,13 @@ def test_it_learns_what_the_score_tells_of_the_mass():
     best = {}
     for name, score in {"copy": (mass + 1) / 2, "independent": torch.rand(2000)}.items():
         adversary = AdversaryLoss()
-        optimiser = torch.optim.Adam(adversary.parameters(), 3e-3)
+        optimizer = torch.optim.Adam(adversary.parameters(), 3e-3)
         losses = []
         for _ in range(300):
-            optimiser.zero_grad()
+            optimizer.zero_grad()
             loss = adversary(score, torch.zeros(2000), mass)
             loss.backward()
-            optimiser.step()
+            optimizer.step()
             losses.append(loss.item())
         best[name] = min(losses)  # narrow Gaussians make single steps jump
     assert best["copy"] < -1

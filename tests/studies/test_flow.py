@@ -17,8 +17,8 @@ def toy(n, seed):
     """Scores that are normal at each mass after a known shift and stretch, taken through a curved function."""
     rng = np.random.default_rng(seed)
     mass, normal = rng.uniform(50, 200, n), rng.normal(size=n)
-    centre, width = np.sin((mass - 50) / 40), 0.6 + (mass - 50) / 200
-    return 1 / (1 + np.exp(-3 * (centre + width * normal))), mass, normal
+    center, width = np.sin((mass - 50) / 40), 0.6 + (mass - 50) / 200
+    return 1 / (1 + np.exp(-3 * (center + width * normal))), mass, normal
 
 
 def test_a_flow_finds_the_normal_that_the_scores_were_made_of():
@@ -27,8 +27,8 @@ def test_a_flow_finds_the_normal_that_the_scores_were_made_of():
     mapped = flow.fitted(score, mass, steps=300, batch=1_000, seed=1)
     score, mass, normal = toy(20_000, 2)
     found = mapped(score, mass)
-    centre = np.abs(normal) < 2
-    assert np.sqrt(np.mean((found - normal)[centre] ** 2)) < 0.06
+    center = np.abs(normal) < 2
+    assert np.sqrt(np.mean((found - normal)[center] ** 2)) < 0.06
     order = np.argsort(score)
     assert (np.diff(mapped(score[order], np.full(len(score), 120.0))) >= 0).all()  # monotone at one mass
     same = mapped(score[:5], np.full(5, 300.0)), mapped(score[:5], np.full(5, mass.max()))

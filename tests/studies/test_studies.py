@@ -99,7 +99,7 @@ def test_the_study_of_maps():
     trained = maps.measured(tasks["unconstrained, seed 1"])
     before, after = (trained[name]["0"]["residual"] for name in ("as it is", "QuantileMap(0)"))
     assert min(before) > 3 and max(after) < 2
-    assert trained["k neighbours"]["0"]["residual"][1] < before[1] and trained["k neighbours"]["0"]["auc"] is None
+    assert trained["k neighbors"]["0"]["residual"][1] < before[1] and trained["k neighbors"]["0"]["auc"] is None
     assert len(maps.tables(dict.fromkeys(tasks, trained))["maps"].splitlines()) == 2 + 2 * (1 + 3 + 3) + (
         1 + 1 + 3
     ) + 2 * (1 + 1 + 3)

@@ -222,7 +222,7 @@ def test_the_best_is_the_largest_r50_without_bias():
     assert ratio.error == pytest.approx(0.75 * np.hypot(0.1 / 9, 0.1 / 4))
 
 
-def test_r50_at_equal_jsd_is_on_the_line_between_neighbours():
+def test_r50_at_equal_jsd_is_on_the_line_between_neighbors():
     points = scan([made_up(10, 0, 100)], [made_up(6, 0, 10_000)])
     assert summary.r50_at(points, 1000) == pytest.approx((8, 0.1 / np.sqrt(2)))
     assert summary.r50_at(points, 10) is None

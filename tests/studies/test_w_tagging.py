@@ -41,9 +41,9 @@ def boosted(q, velocity=0.9):
 
 def random_jet(rng, n=12):
     """Two prongs, blurred, anywhere in phi."""
-    centre = rng.uniform(-np.pi, np.pi)
+    center = rng.uniform(-np.pi, np.pi)
     prong = rng.integers(0, 2, n)
-    y, phi = 0.7 + 0.2 * prong + rng.normal(0, 0.15, n), centre + 0.3 * prong + rng.normal(0, 0.15, n)
+    y, phi = 0.7 + 0.2 * prong + rng.normal(0, 0.15, n), center + 0.3 * prong + rng.normal(0, 0.15, n)
     return particles(rng.exponential(30, n) + 1, y, phi)
 
 

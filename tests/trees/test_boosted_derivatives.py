@@ -101,7 +101,7 @@ def test_weights_that_are_whole_numbers_are_events_that_are_repeated():
     """In boosted trees a weight of 2 counts as two events, in the gradient; in the Hessian nearly so.
 
     Reason: the objective passes on the gradient of cross entropy and MoDe, both linear in sums of weights.
-    Holds: with `unbiased=False` and given edges. The Hessian, of densities of neighbouring events, agrees in its sum
+    Holds: with `unbiased=False` and given edges. The Hessian, of densities of neighboring events, agrees in its sum
     within 1 %, and for 95 % of the events within 10 %.
     """
     sample = Sample(5_000, 4)
@@ -117,7 +117,7 @@ def test_weights_that_are_whole_numbers_are_events_that_are_repeated():
     (grad, hess), of_copies = found
     grad_of_copies, hess_of_copies = (np.bincount(copies, values) for values in of_copies)
     assert_allclose(grad, grad_of_copies, rtol=1e-9, atol=1e-9)
-    # An event is no neighbour of itself, but of its copies, of which there are more where there are few others.
+    # An event is no neighbor of itself, but of its copies, of which there are more where there are few others.
     assert_allclose(hess.sum(), hess_of_copies.sum(), rtol=0.01)
     assert np.quantile(np.abs(hess / hess_of_copies - 1), 0.95) < 0.1
 

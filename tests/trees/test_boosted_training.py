@@ -30,8 +30,8 @@ def test_with_weights_of_both_signs_it_gets_as_flat(ordinary):
     """Of three pairs of equal events that one with -1 takes the other away, and these know more of the mass."""
     library, without = ordinary
     rng = np.random.default_rng(4)
-    cancelled = rng.choice(len(TRAIN), 4_000)
-    twice = np.concatenate([np.arange(len(TRAIN)), cancelled, cancelled])
+    canceled = rng.choice(len(TRAIN), 4_000)
+    twice = np.concatenate([np.arange(len(TRAIN)), canceled, canceled])
     mixed = rng.permutation(twice.size)
     weight = np.repeat([1.0, 1.0, -1.0], [len(TRAIN), 4_000, 4_000])[mixed]
     events = Events(*(array[twice][mixed] for array in (TRAIN.features, TRAIN.mass, TRAIN.label)))

@@ -48,7 +48,7 @@ func (o *Options) For(n int) int {
 	return max(min(n/InEach, most), o.Functions+1)
 }
 
-// merges reports whether a bin with too few events is merged with its neighbour: only if the caller has not chosen the bins.
+// merges reports whether a bin with too few events is merged with its neighbor: only if the caller has not chosen the bins.
 func (o *Options) merges() bool { return o.Asked == 0 && (o.Kind == Quantile || o.Kind == Uniform) }
 
 // Bins are intervals of one mass, or cells of several variables.

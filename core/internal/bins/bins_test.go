@@ -44,7 +44,7 @@ func TestQuantileEdges(t *testing.T) {
 		"signed":    func() float64 { return rng.NormFloat64() },
 		"discrete":  func() float64 { return float64(rng.IntN(50)) },
 		"one heavy": func() float64 { return math.Max(0, rng.NormFloat64()) },
-		"neighbours": func() float64 {
+		"neighbors": func() float64 {
 			return []float64{1, math.Nextafter(1, 2), math.Nextafter(math.Nextafter(1, 2), 2)}[rng.IntN(3)]
 		},
 		"outliers": func() float64 {
@@ -151,7 +151,7 @@ func TestUniformEdges(t *testing.T) {
 	assert.Equal(t, want, spread(-0.3, 0.9, 7))
 }
 
-// Edges lie halfway between masses, also where the sum of the two is beyond float64, and above the lower of neighbours.
+// Edges lie halfway between masses, also where the sum of the two is beyond float64, and above the lower of neighbors.
 func TestEdgesLieHalfway(t *testing.T) {
 	for _, sign := range []float64{1, -1} {
 		for _, unit := range []float64{1, 1e-300, 1e307} {

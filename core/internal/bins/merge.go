@@ -34,7 +34,7 @@ func Settle[T events.Float](bs *Bins, sel *events.Selection[T], o *Options, co *
 	return means, nil
 }
 
-// findMerged returns for each bin the number of the bin that it becomes a part of. Neighbours are merged, from the lowest
+// findMerged returns for each bin the number of the bin that it becomes a part of. Neighbors are merged, from the lowest
 // mass on, until each bin has a positive sum of weights and enough effective events, W^2/T. A rest at the end joins the last
 // bins until they have enough.
 func (su *sums) findMerged(nb int) []int {

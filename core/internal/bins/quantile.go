@@ -38,7 +38,7 @@ func quantileEdges[T events.Float](sel *events.Selection[T], asked int, sc *par.
 	return append(edges, sel.MassHi)
 }
 
-// midpoint returns an edge between two neighbouring masses, above the lower and not above the upper one.
+// midpoint returns an edge between two neighboring masses, above the lower and not above the upper one.
 func midpoint(lower, upper float64) float64 {
 	mid := (lower + upper) / 2
 	if math.IsInf(mid, 0) {

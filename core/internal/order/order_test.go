@@ -51,7 +51,7 @@ var crowds = map[string]func(i int, u float64) float64{
 	"equal but the first":     func(i int, _ float64) float64 { return 0.5 - 0.25*float64(max(0, 1-i)) },
 	"equal but a few":         func(i int, _ float64) float64 { return 0.5 + 1e-3*float64(i%40_000/39_999) },
 	"0 or 1":                  func(_ int, u float64) float64 { return math.Round(u) },
-	"two neighbours":          func(_ int, u float64) float64 { return 0.5 + math.Round(u)*0x1p-23 },
+	"two neighbors":           func(_ int, u float64) float64 { return 0.5 + math.Round(u)*0x1p-23 },
 	"half 0":                  func(_ int, u float64) float64 { return max(0, u-0.5) },
 	"half 0 or -0":            func(i int, u float64) float64 { return cmp.Or(max(0, u-0.5), math.Copysign(0, float64(i%2)-0.5)) },
 	"half 0, half near it":    func(_ int, u float64) float64 { return max(0, u-0.5) * 1e-9 },

@@ -42,7 +42,7 @@ func sets(n int) map[string][]float64 {
 		"float32":         draw(func() float64 { return float64(rng.Float32()) }),
 		"one value":       draw(func() float64 { return 0.25 }),
 		"two values":      draw(func() float64 { return float64(rng.IntN(2)) }),
-		"two neighbours":  draw(func() float64 { return 0.5 + float64(rng.IntN(2))*0x1p-23 }),
+		"two neighbors":   draw(func() float64 { return 0.5 + float64(rng.IntN(2))*0x1p-23 }),
 		"few values":      draw(func() float64 { return float64(rng.IntN(20)) / 20 }),
 		"both signs":      draw(rng.NormFloat64),
 		"many magnitudes": draw(func() float64 { return math.Exp(40 * rng.NormFloat64()) }),

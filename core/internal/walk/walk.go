@@ -21,7 +21,7 @@ type Result struct {
 	Events float64
 }
 
-// walk is one pass over the sorted records. J is constant between neighbouring scores, so that its integral is a finite sum.
+// walk is one pass over the sorted records. J is constant between neighboring scores, so that its integral is a finite sum.
 type walk[T events.Float] struct {
 	*order.Records
 	in     *Integrand

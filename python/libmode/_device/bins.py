@@ -29,7 +29,7 @@ def bins_of(
 
 
 def merged(k: Constants, bin_: Tensor, sums: Tensor, differ: Tensor) -> tuple[Tensor, Tensor]:
-    """The bins, and -W_b, where neighbours that have too few events are one.
+    """The bins, and -W_b, where neighbors that have too few events are one.
 
     sums : (2, bins) of the weights and of their squares, times SCALE
     differ : () whether the weights do: equal ones are enough

@@ -81,7 +81,7 @@ def constants_of(dtype: torch.dtype, device: torch.device, plan: Plan) -> Consta
         zero=on(device, [0.0], dtype),
         ends=on(device, [row[name][0] for name in rows], dtype),
         fill=on(device, [[row[name][1]] for name in rows], dtype),
-        centre=on(device, [[row[name][2]] for name in rows]),
+        center=on(device, [[row[name][2]] for name in rows]),
         # bins.py: the numbers of events from which on there is one bin more; the numerators of ranks; lower edges
         thresholds=on(device, [-1] * least + [PER_BIN * k for k in range(least + 1, most + 1)], torch.int32),
         ranks=on(device, [-1, *range(1, most)], torch.int32),

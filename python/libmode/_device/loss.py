@@ -36,7 +36,7 @@ def loss_and_grad(plan: Plan, events: Events) -> Found:
     """The loss of tensors (n,) on one device, of one floating type but for the labels."""
     k, n = constants_of(events.score, plan), len(events.score)
     rows = matrix(plan, k, events)
-    real = rows - k.centre
+    real = rows - k.center
     of = binned(plan, k, rows, real, real[2])
     rows_of_scores = [of.step, *(of.moments.fit * of.step)]
     sums = doubled(k, of.ranks[0], of.bin, filled(rows_of_scores, [of.step, of.square, of.step]))
@@ -57,7 +57,7 @@ def filled(*orders: list[Tensor]) -> list[tuple[Tensor, ...]]:
 def binned(plan: Plan, k: Constants, rows: Tensor, real: Tensor, weight: Tensor) -> Binned:
     """The events of a matrix in their bins.
 
-    real : the same in double precision, less the centres of the rows
+    real : the same in double precision, less the centers of the rows
     weight : (N,)
     """
     n, mass = rows.shape[1] - 2, k.rows.index("mass")

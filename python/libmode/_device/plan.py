@@ -48,7 +48,7 @@ class Plan(NamedTuple):
 
     @property
     def merges(self) -> bool:
-        """Whether bins with too few events become one with their neighbours; those of equal weights have enough."""
+        """Whether bins with too few events become one with their neighbors; those of equal weights have enough."""
         return self.bins is None and self.edges is None and self.weighted and not self.constraint
 
 

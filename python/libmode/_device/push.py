@@ -51,7 +51,7 @@ def push(plan: Plan, state: State, events: Events, logits: bool, batch: int, rel
     width = plan.score_range[1] - plan.score_range[0]
     k, own = constants_of(score, plan), _constants_of(score, 1.0 if logits else width)
     rows = matrix(plan, k, events)
-    real = rows - k.centre
+    real = rows - k.center
     place = real[1] if width == 1 else real[1] / width
     weights = real[3] / torch.linalg.vector_norm(rows[3:5].expand(2, 2, -1), 1, (0, 1, 2), dtype=torch.float64)
     size, sign = (weights, real[5]) if weight is None else (weights.abs(), weights.sign())

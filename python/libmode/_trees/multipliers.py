@@ -181,7 +181,7 @@ class Boosting:
     def _sees(self, events: Events, tolerance: float) -> bool:
         """Whether the dependence is more than so many background events could tell.
 
-        The trees have seen these events. As far as they have learnt them by heart, the dependence in others is
+        The trees have seen these events. As far as they have learned them by heart, the dependence in others is
         larger than the unbiased loss here, by up to its bias: so it is the plain loss that is judged.
         """
         found = evaluate(self._options, *events, grad=False)

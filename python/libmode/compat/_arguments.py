@@ -47,7 +47,7 @@ _PARAMETERS = """
     Raises
     ------
     ValueError, TypeError
-        For what cannot be honoured; when called as :func:`libmode.mode_loss`.
+        For what cannot be honored; when called as :func:`libmode.mode_loss`.
 
     Examples
     --------

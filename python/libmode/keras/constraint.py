@@ -54,7 +54,7 @@ class MoDeConstraint(WithBase):
 
     Notes
     -----
-    The arguments are saved with the model. The sum and what the tolerance has learnt are not: a loaded model that is
+    The arguments are saved with the model. The sum and what the tolerance has learned are not: a loaded model that is
     trained further starts them anew. A loss of Keras has no place for reference events: take batches of thousands
     instead. The notes of :class:`MoDeLoss` hold too.
 

@@ -55,7 +55,7 @@ class Histogram(NamedTuple):
 
 
 def add(values: Doubles, edges: NDArray[np.intp]) -> Doubles:
-    """Sums along the last axis between neighbouring places."""
+    """Sums along the last axis between neighboring places."""
     sums: Doubles = np.add.reduceat(values[..., : edges[-1]], edges[:-1], axis=-1)
     return sums
 

@@ -1,4 +1,4 @@
-"""The extended likelihood of a spectrum of weighted events, and the fit that maximises it."""
+"""The extended likelihood of a spectrum of weighted events, and the fit that maximizes it."""
 
 from __future__ import annotations
 

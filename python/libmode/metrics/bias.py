@@ -77,7 +77,7 @@ def signal_bias(
 
     with d the degree, P_l the Legendre polynomials, x the mass scaled to [-1, 1]
     over the bins, and z = m / energy (the dijet function is that of T. Aaltonen et
-    al., PRD 79 (2009) 112002). The fit minimises::
+    al., PRD 79 (2009) 112002). The fit minimizes::
 
         chi2 = 2 sum_b s_b ( mu_b - n_b + n_b log(n_b / mu_b) )
 

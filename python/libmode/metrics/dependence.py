@@ -148,7 +148,7 @@ def _of_events(
 
 
 def _of_histogram(given: Histogram, order: int, edges: Any) -> tuple[Result, Binned]:
-    """The loss of events with their scores at the centres of cells, and the cells."""
+    """The loss of events with their scores at the centers of cells, and the cells."""
     bins, at = given.merged(edges)
     if not order + 2 <= bins.count <= MOST_BINS:
         raise ValueError(f"the histogram has {bins.count} mass bins: expected {order + 2} to {MOST_BINS}, see bins")
@@ -165,9 +165,9 @@ def _of_histogram(given: Histogram, order: int, edges: Any) -> tuple[Result, Bin
     means = given.polynomials(bins, at, order) / of_bin[:, None]
     share, square = weight / of_bin[:, None], square / of_bin[:, None] ** 2
     finite = np.clip(given.score, *given.score[np.isfinite(given.score)][[0, -1]])
-    centre = (finite[1:] + finite[:-1]) / 2
+    center = (finite[1:] + finite[:-1]) / 2
 
-    width = np.diff(centre)
+    width = np.diff(center)
     cdf, steps = np.cumsum(share, axis=1)[:, :-1], np.cumsum(square, axis=1)[:, :-1]
     flat = np.linalg.qr(means)[0]
     residual = cdf - flat @ (flat.T @ cdf)
@@ -178,5 +178,5 @@ def _of_histogram(given: Histogram, order: int, edges: Any) -> tuple[Result, Bin
     bias = float(np.sum((1 - np.sum(flat**2, axis=1)) * (variance @ width))) / bins.count
     events = float(of_bin.sum() ** 2 / squares.sum())
     place, cell = np.nonzero(square)
-    cells = Binned(bins, place, centre[cell], share[place, cell], square[place, cell], means)
+    cells = Binned(bins, place, center[cell], share[place, cell], square[place, cell], means)
     return Result(loss, bias, events, None, None), cells

@@ -38,7 +38,7 @@ def fields(argument: str, given: Any, names: tuple[str, ...]) -> list[NDArray[np
     return list(arrays.values())
 
 
-def labelled(axes: Axes, x: str, y: str) -> Axes:
+def labeled(axes: Axes, x: str, y: str) -> Axes:
     """Sets the labels that are not there yet."""
     if not axes.get_xlabel():
         axes.set_xlabel(x)

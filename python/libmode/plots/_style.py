@@ -1,4 +1,4 @@
-"""Colours, and a style for whole figures."""
+"""Colors, and a style for whole figures."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 import matplotlib.style
 from cycler import cycler
 
-#: Colours that differ with any colour vision (M. Okabe and K. Ito, 2008). The cycle of
+#: Colors that differ with any color vision (M. Okabe and K. Ito, 2008). The cycle of
 #: :func:`style` is in this order; it leaves out yellow, which is hard to see on white.
 OKABE_ITO = {
     "blue": "#0072B2",
@@ -51,7 +51,7 @@ def style() -> AbstractContextManager[None]:
 
     settings = {
         "font.size": 20,
-        "axes.prop_cycle": cycler(color=[colour for name, colour in OKABE_ITO.items() if name != "yellow"]),
+        "axes.prop_cycle": cycler(color=[color for name, color in OKABE_ITO.items() if name != "yellow"]),
         "axes.unicode_minus": True,
         "xaxis.labellocation": "center",
         "yaxis.labellocation": "center",

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.cbook import normalize_kwargs
 from matplotlib.lines import Line2D
 
-from ._data import finite, labelled
+from ._data import finite, labeled
 
 
 def closure(axes: Axes, closure: Any, *, label: str | None = None, **style: Any) -> Axes:
@@ -48,4 +48,4 @@ def closure(axes: Axes, closure: Any, *, label: str | None = None, **style: Any)
     axes.set_xscale("log")
     if not any(line.get_gid() == "closes" for line in axes.lines):
         axes.axhline(1, color="black", ls=":", gid="closes")
-    return labelled(axes, "fraction of the background in A", "predicted / seen background")
+    return labeled(axes, "fraction of the background in A", "predicted / seen background")

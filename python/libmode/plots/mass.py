@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from .._events import same_length, takes_events
 from ..metrics import _split
-from ._data import fields, finite, labelled
+from ._data import fields, finite, labeled
 
 MOST_POINTS = 12  # signal masses that are drawn as points; more are a line
 
@@ -63,7 +63,7 @@ def efficiency(axes: Axes, efficiency: Any, *, label: str | None = None, **style
     steps = axes.stairs(value, edges, baseline=None, label=label, **style)
     low, high = (np.repeat(limit, 2) for limit in (value - error, value + error))
     axes.fill_between(np.repeat(edges, 2)[1:-1], low, high, color=steps.get_edgecolor(), alpha=0.3, lw=0)
-    return labelled(axes, "mass", "efficiency")
+    return labeled(axes, "mass", "efficiency")
 
 
 @takes_events
@@ -111,7 +111,7 @@ def spectrum(
     >>> for chosen in (None, selected):  # all of the background, and the selected part
     ...     axes = plots.spectrum(axes, mass, chosen, np.arange(50, 300, 25), weight=np.ones(1_000), ratio=ratio)
     >>> axes.get_ylabel(), ratio.get_ylabel()
-    ('normalised to unit area', 'after / before')
+    ('normalized to unit area', 'after / before')
     >>> histogram = np.histogram2d(mass, selected, bins=[np.arange(50, 300, 25), [-0.5, 0.5, 1.5]])
     >>> axes = plots.spectrum(axes, histogram, cut=0.5)  # the same, of a histogram
     """
@@ -122,13 +122,13 @@ def spectrum(
     options: dict[str, Any] = {"fill": True, "color": "0.85"} if selected is None and cut is None else {}
     histogram = axes.stairs(density, edges, label=label, **options | style)
     if ratio is None:
-        return labelled(axes, "mass", "normalised to unit area")
+        return labeled(axes, "mass", "normalized to unit area")
     with np.errstate(divide="ignore", invalid="ignore"):
         quotient = finite(density / everything)
-    colour = histogram.get_facecolor() if histogram.get_fill() else histogram.get_edgecolor()
-    ratio.stairs(quotient, edges, baseline=None, **{"color": colour} | style | {"fill": False})
-    labelled(ratio, "mass", "after / before")
-    return labelled(axes, "", "normalised to unit area")
+    color = histogram.get_facecolor() if histogram.get_fill() else histogram.get_edgecolor()
+    ratio.stairs(quotient, edges, baseline=None, **{"color": color} | style | {"fill": False})
+    labeled(ratio, "mass", "after / before")
+    return labeled(axes, "", "normalized to unit area")
 
 
 def _density(name: str, weight: NDArray[np.float64], edges: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -183,10 +183,10 @@ def spurious_scan(
         (line,) = axes.plot(mass, signal, label=label, **style)
         axes.fill_between(mass, signal - error, signal + error, color=line.get_color(), alpha=0.3, lw=0)
     if ratio is None:
-        return labelled(axes, "signal mass", "spurious signal")
+        return labeled(axes, "signal mass", "spurious signal")
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio.plot(mass, finite(signal / error), **style | {"color": line.get_color()})
     if not any(patch.get_gid() == "one" for patch in ratio.patches):
         ratio.axhspan(-1, 1, color="0.9", lw=0, zorder=0, gid="one")
-    labelled(ratio, "signal mass", "signal / error")
-    return labelled(axes, "", "spurious signal")
+    labeled(ratio, "signal mass", "signal / error")
+    return labeled(axes, "", "spurious signal")

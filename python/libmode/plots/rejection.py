@@ -10,7 +10,7 @@ from matplotlib.cbook import normalize_kwargs
 from matplotlib.lines import Line2D
 
 from .._events import same_length
-from ._data import fields, labelled, not_negative, numbers
+from ._data import fields, labeled, not_negative, numbers
 
 
 def roc(axes: Axes, roc: Any, *, label: str | None = None, **style: Any) -> Axes:
@@ -47,7 +47,7 @@ def roc(axes: Axes, roc: Any, *, label: str | None = None, **style: Any) -> Axes
     np.divide(1, rate, out=rejection, where=rate > 0)
     axes.plot(kept, rejection, label=label, **style)
     axes.set_yscale("log")
-    return labelled(axes, "signal efficiency", "background rejection")
+    return labeled(axes, "signal efficiency", "background rejection")
 
 
 def frontier(
@@ -117,4 +117,4 @@ def frontier(
             axes.annotate(f"{value:g}", (x, y), (3, 3), textcoords="offset points", fontsize="x-small")
     if not any(line.get_gid() == "flat" for line in axes.lines):
         axes.axvline(1, color="black", ls=":", gid="flat")
-    return labelled(axes, "residual over expected", "AUC or background rejection")
+    return labeled(axes, "residual over expected", "AUC or background rejection")

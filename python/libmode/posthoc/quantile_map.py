@@ -26,14 +26,14 @@ with needed("sklearn", "libmode.posthoc", "posthoc"):
 
     from ._basis import bernstein, count, increasing, splines
 
-_LEVELS = 512  # of the score, with as many events between neighbours
+_LEVELS = 512  # of the score, with as many events between neighbors
 _IN_TAIL = 10  # events beyond the last level but one, on either side
 _MOST_INTERVALS = (40, 20, 7)  # of the mass, by the number of variables
 _IN_INTERVAL = 500  # events
 _CHUNK = 1 << 16  # events at a time, which stay in cache
 _GRID = (32, 8, 8)  # cells of each interval, in which the mean stands for all masses, by the number of variables
 HIGHEST_ORDER = 16
-_SMOOTH = 2.0  # so many events say that a function is as its neighbours
+_SMOOTH = 2.0  # so many events say that a function is as its neighbors
 
 
 class QuantileMap(TransformerMixin, BaseEstimator):
@@ -175,7 +175,7 @@ class QuantileMap(TransformerMixin, BaseEstimator):
         starts = np.arange(0, numbers.size + 1, numbers.shape[1])
         functions = csr_array((values.ravel(), numbers.ravel(), starts), (len(means), math.prod(counts)))
         gram = (functions.T @ functions.multiply(counted.sum(axis=1)[:, None])).toarray()
-        # Where a function has few events or none, its neighbours say what it is.
+        # Where a function has few events or none, its neighbors say what it is.
         return self._solved(gram + _SMOOTH * _roughness(counts), (functions.T @ counted).toarray(), cell)
 
     def _solved(
@@ -183,7 +183,7 @@ class QuantileMap(TransformerMixin, BaseEstimator):
     ) -> NDArray[np.float64]:
         """Least squares from what is at each level, (functions, k): columns that do not decrease, from 0 to 1.
 
-        Of several variables some functions have few events and go below 0 or above 1, where their neighbours do
+        Of several variables some functions have few events and go below 0 or above 1, where their neighbors do
         the contrary; cut there, they would be wrong on average.
         """
         rows = np.linalg.solve(gram, np.cumsum(shares, axis=1)).T

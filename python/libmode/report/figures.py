@@ -47,7 +47,7 @@ def _plain(expression: str) -> str:
 
 
 def _styles(numbers: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """The label and the colour of each score, the same in all figures."""
+    """The label and the color of each score, the same in all figures."""
     return ({"label": _plain(score["score"]), "color": f"C{place}"} for place, score in enumerate(numbers["scores"]))
 
 

@@ -115,11 +115,11 @@ class Judge:
         closure = None
         if self._wanted.second is not None:
             closure = _or_unknown(unknown, "closure", lambda: self._closure(place))
-        labelled = self._wanted.label is not None
+        labeled = self._wanted.label is not None
         return {
-            "auc": metrics.auc(histogram) if labelled else None,
+            "auc": metrics.auc(histogram) if labeled else None,
             "dependence": dependence,
-            "roc": _thinned(curve) if labelled else None,
+            "roc": _thinned(curve) if labeled else None,
             "closure": closure,
             "unknown": unknown,
             "working_points": [self._point(wanted, curve, score, histogram) for wanted in self._points],
@@ -147,11 +147,11 @@ class Judge:
         scan, fits = self._scan, None
         if scan is not None:
             fits = _or_unknown(unknown, "spurious signal", lambda: scan.of(histogram, self._degree, threshold))
-        labelled = self._wanted.label is not None
+        labeled = self._wanted.label is not None
         point = {
             "wanted": wanted,
             "threshold": threshold,
-            "signal_efficiency": float(curve.signal_efficiency[at]) if labelled else None,
+            "signal_efficiency": float(curve.signal_efficiency[at]) if labeled else None,
             "background_efficiency": rate,
             "rejection": 1 / rate if rate > 0 else None,
             "efficiency": efficiency,

@@ -23,7 +23,7 @@ def page(numbers: dict[str, Any], pictures: Sequence[Picture]) -> str:
     environment.filters |= {"p": words.p_value, "count": "{:,}".format}
     return environment.from_string(TEMPLATE.read_text(encoding="utf-8")).render(
         report=numbers,
-        labelled=numbers["label"] is not None,
+        labeled=numbers["label"] is not None,
         pictures=[(title, caption, base64.b64encode(svg).decode()) for title, caption, svg in pictures],
         made=datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
         hint=words.HINT,

@@ -54,7 +54,7 @@ class _Part:
         return Events.joined([events for _, events in self._parts])
 
 
-def look(chunks: Iterable[tuple[int, Events]], labelled: bool) -> Sample:
+def look(chunks: Iterable[tuple[int, Events]], labeled: bool) -> Sample:
     """Reads all events once. Raises Problem where a class is missing, or all background has one mass."""
     entries, low, high = 0, np.inf, -np.inf
     background, signal = parts = _Part(0), _Part(1)
@@ -68,7 +68,7 @@ def look(chunks: Iterable[tuple[int, Events]], labelled: bool) -> Sample:
         raise Problem(f"--cut is passed by none of the {entries} entries." if entries else "the files have no entries.")
     if background.count == 0:
         raise Problem("--label is 1 for all events: expected background, which has label 0.")
-    if labelled and signal.count == 0:
+    if labeled and signal.count == 0:
         raise Problem("--label is 0 for all events: expected signal, which has label 1; or leave --label out.")
     if low == high:
         raise Problem(f"--mass is {low:g} for all background: expected masses that differ.")
