@@ -1,6 +1,7 @@
 // The table of errors, tests/helpers/error_cases.py, through mode.hpp: what is thrown, and the status of the other form.
 // Usage: test_error_table FILE, where tests/c/write_error_cases.py has written error_cases.h, and with
 // golden_to_text.py the events and options to FILE.
+#include <cstring>
 #include <string>
 
 #include "../c/check.h"
@@ -11,7 +12,8 @@ namespace {
 
 void expect(const error &want, int status, const std::string &sentence) {
     CHECK(status == want.status, "%s: status %d, want %d", want.input, status, want.status);
-    CHECK(sentence == want.sentence, "%s: \"%s\", want \"%s\"", want.input, sentence.c_str(), want.sentence);
+    CHECK(std::strstr(sentence.c_str(), want.words) && std::strstr(sentence.c_str(), want.more), "%s: \"%s\"", want.input,
+          sentence.c_str());
 }
 
 // Both forms of a function that takes a status as its last argument.

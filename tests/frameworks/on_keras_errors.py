@@ -11,11 +11,7 @@ import pytest
 from libmode.keras import MoDeLoss, pack
 
 BACKEND = keras.backend.backend()
-CASES = [
-    case
-    for case in error_cases.OPTIONS + error_cases.EVENTS + error_cases.FRONT_OPTIONS
-    if case.expected("keras") and case.loss == "mode"
-]
+CASES = [case for case in error_cases.OPTIONS + error_cases.EVENTS + error_cases.FRONT_OPTIONS if case.loss == "mode"]
 
 
 def in_double():
@@ -36,7 +32,7 @@ def test_the_error_is_that_of_the_table(case):
     with in_double(), pytest.raises(case.error) as caught:
         y_true = pack(0 * score if label is None else label, mass, weight, category)
         MoDeLoss(base=None, dtype="float64", **given)(y_true, score)
-    assert str(caught.value).split(". If this is the last batch")[0] == case.expected("keras")
+    assert case.is_in(caught.value), str(caught.value)
 
 
 @pytest.mark.parametrize(

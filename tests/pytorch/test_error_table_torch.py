@@ -10,12 +10,11 @@ from libmode.torch import baselines
 MODULES = {
     "mode_loss": libmode.torch.MoDeLoss,
     "disco_loss": baselines.DisCoLoss,
-    "flatness_loss": baselines.FlatnessLoss,
 }
 CASES = [
     case
     for case in error_cases.OPTIONS + error_cases.EVENTS + error_cases.FRONT_OPTIONS + error_cases.FRONT_ARRAYS
-    if case.function in MODULES and case.expected("torch") is not None
+    if case.function in MODULES
 ]
 ARRAYS = ("score", "mass", "weight", "label", "category")
 
@@ -35,7 +34,7 @@ def test_the_error_is_that_of_the_table(case):
     with pytest.raises(case.error) as caught:
         libmode.torch.mode_loss(**tensors(case))
     assert type(caught.value) is case.error
-    assert str(caught.value) == case.expected("torch")
+    assert case.is_in(caught.value), str(caught.value)
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.input)
@@ -47,16 +46,15 @@ def test_a_module_says_the_same(case):
         if label is None:
             module.background_only = False
         module(score, label, mass, weight, category=category)
-    # A bad batch goes on with what to do about it.
-    assert str(caught.value).split(". If this is the last batch")[0] == case.expected("torch")
+    assert case.is_in(caught.value), str(caught.value)
 
 
 @pytest.mark.parametrize("case", [*error_cases.OPTIONS, *error_cases.FRONT_OPTIONS], ids=lambda case: case.input)
 def test_a_module_refuses_bad_options_when_it_is_made(case):
     given = {name: value for name, value in tensors(case).items() if name not in ARRAYS}
-    if "but mass has" in case.sentence:  # known with the first batch
+    if "but mass has" in case.words:  # known with the first batch
         MODULES[case.function](**given)
         return
     with pytest.raises(case.error) as caught:
         MODULES[case.function](**given)
-    assert str(caught.value) == case.expected("torch")
+    assert case.is_in(caught.value), str(caught.value)
