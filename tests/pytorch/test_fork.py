@@ -1,52 +1,97 @@
-"""After a fork the library works again or says why not; it never hangs.
-
-Each scenario of fork_scenarios.py runs in a session of its own, all of which is
-killed when its time is over, so that a hang is a failure.
-"""
+"""After a fork the library works again or says why not: this file runs itself in a process of its own, where nothing may hang."""
 
 import os
 import signal
 import subprocess
 import sys
+import tempfile
+import threading
 
-import fork_scenarios
-import pytest
+import libmode
+import numpy as np
+import torch
+from libmode.torch import MoDeLoss
 
-# Without it tempfile would go on to /tmp and to the current directory.
-ONLY_TMPDIR = """if True:
-    import os, runpy, sys, tempfile
-    tempfile.tempdir = os.environ["TMPDIR"]
-    sys.argv = sys.argv[1:]
-    sys.path.insert(0, os.path.dirname(sys.argv[0]))
-    runpy.run_path(sys.argv[0], run_name="__main__")
-"""
+LIMIT = 100  # seconds, after which an alarm kills a process that hangs
+N = 50_000  # so many that several threads share a call, whose loss in a child is what makes it hang
 
 
-@pytest.mark.parametrize("name", fork_scenarios.SCENARIOS)
-def test_fork(name, tmp_path):
-    (tmp_path / "tmp").mkdir()
-    run(name, tmp_path / "tmp", tmp_path / "output")
+class Losses(torch.utils.data.Dataset):
+    """Loss and gradient of events, by NumPy and by PyTorch."""
+
+    def __len__(self):
+        return 4
+
+    def __getitem__(self, seed):
+        rng = np.random.default_rng(seed)
+        score, mass = rng.random(N), rng.random(N)
+        loss, grad = libmode.mode_loss_and_grad(score, mass, order=2, monotonic=True)
+        leaf = torch.from_numpy(score).requires_grad_()
+        MoDeLoss(order=1)(leaf, torch.zeros(N), torch.from_numpy(mass)).backward()
+        return torch.tensor(loss), torch.from_numpy(grad), leaf.grad
 
 
-@pytest.mark.parametrize("name", ["child_after_use", "grandchildren", "multiprocessing_pool"])
-def test_fork_without_a_place_for_temporary_files(name, tmp_path):
-    (tmp_path / "file").write_text("no directory")
-    run(name, tmp_path / "file" / "missing", tmp_path / "output")
+def expect(wanted):
+    assert all(map(torch.equal, Losses()[0], wanted))
 
 
-def run(name, temporary, output):
-    """Runs a scenario with this TMPDIR, which alone is looked at for temporary files."""
-    with output.open("w") as file:
-        process = subprocess.Popen(
-            [sys.executable, "-c", ONLY_TMPDIR, fork_scenarios.__file__, name],
-            stdout=file, stderr=file, start_new_session=True, env=os.environ | {"TMPDIR": str(temporary)},
-        )  # fmt: skip
+def in_child(function, *arguments):
+    """Fails unless the function returns in a forked child."""
+    pid = os.fork()
+    if pid == 0:
+        signal.alarm(LIMIT)  # not inherited
+        status = 1
         try:
-            status = process.wait(fork_scenarios.LIMIT + 10)
-        except subprocess.TimeoutExpired:
-            status = "time is over"
+            function(*arguments)
+            status = 0
+        except BaseException:
+            sys.excepthook(*sys.exc_info())
         finally:
-            if process.poll() is None:
-                os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
-    assert status == 0, f"{status}: {output.read_text()}"
+            sys.stderr.flush()
+            os._exit(status)
+    assert os.waitpid(pid, 0)[1] == 0
+
+
+def without_any_file():
+    tempfile.tempdir = "/dev/null/missing"
+    try:
+        Losses()[0]
+    except ImportError as error:
+        for part in ("forked", "from memory (not allowed here)", "/dev/null/missing", "set TMPDIR to", "spawn"):
+            assert part in str(error), error
+    else:
+        raise AssertionError("no error in the child")
+
+
+def main():
+    signal.alarm(LIMIT)
+    torch.set_num_threads(1)  # those of PyTorch itself do not outlive a fork
+    in_child(Losses().__getitem__, 0)  # before the parent has used the library
+    data = [Losses()[seed] for seed in range(len(Losses()))]
+    in_child(expect, data[0])
+    in_child(in_child, expect, data[0])
+    loading = threading.Thread(target=lambda: [Losses()[1] for _ in range(20)])
+    loading.start()
+    in_child(expect, data[0])  # while another thread computes
+    loading.join()
+    loader = torch.utils.data.DataLoader(Losses(), batch_size=None, num_workers=2, multiprocessing_context="fork")
+    for _ in range(2):
+        for row, wanted in zip(loader, data, strict=True):
+            assert all(map(torch.equal, row, wanted))
+    expect(data[0])
+
+    def refuse(*_):
+        raise PermissionError("not allowed here")
+
+    os.memfd_create = refuse  # the copy of a child is a temporary file then
+    in_child(expect, data[0])
+    in_child(without_any_file)
+
+
+def test_children_compute_what_their_parent_does():
+    done = subprocess.run([sys.executable, __file__], capture_output=True, text=True, timeout=2 * LIMIT)
+    assert done.returncode == 0, f"{done.returncode}: {done.stdout}{done.stderr}"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,13 +1,12 @@
 """One rule for arguments: losses take score and mass, modules are made by keywords; what breaks it says so."""
 
-import inspect
 import warnings
-from functools import partial
 
 import libmode
 import numpy as np
 import pytest
 import torch
+from libmode import _options
 from libmode.compat import pytorch as compat
 from libmode.torch import MoDeConstraint, MoDeLoss, mode_loss
 from libmode.torch.baselines import DisCoLoss, FlatnessLoss
@@ -15,57 +14,20 @@ from libmode.torch.baselines import DisCoLoss, FlatnessLoss
 RNG = np.random.default_rng(1)
 SCORE, MASS, LABEL = RNG.random(500), RNG.random(500), RNG.integers(0, 2, 500)
 
-LOSSES = {
-    "mode_loss": libmode.mode_loss,
-    "mode_loss_and_grad": libmode.mode_loss_and_grad,
-    "mode_moments": libmode.mode_moments,
-    "disco": partial(libmode.mode_loss, loss="disco"),
-    "flatness": partial(libmode.mode_loss, loss="flatness"),
-    "torch.mode_loss": lambda *arrays, **options: mode_loss(*map(torch.tensor, arrays), **options),
-}
-every_loss = pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES.keys())
+
+MEANT = {"weights": "weight", "sample_weight": "weight", "weigth": "weight", "target": "label", "y_pred": "score"}
 
 
-@every_loss
-def test_a_loss_takes_two_arrays_by_position(loss):
-    for arrays in ((SCORE, MASS, LABEL), (SCORE, LABEL, MASS), (SCORE, LABEL, MASS, MASS)):
+def test_losses_take_score_and_mass_by_position_and_the_rest_by_its_name():
+    tensors = [torch.tensor(array) for array in (SCORE, MASS, LABEL)]
+    for loss, arrays in ((libmode.mode_loss, (SCORE, MASS, LABEL)), (mode_loss, tensors)):
         with pytest.raises(TypeError, match="takes 2 positional arguments but"):
             loss(*arrays)
-
-
-def test_the_edges_take_one_array_by_position():
-    with pytest.raises(TypeError, match="takes 1 positional argument but"):
-        libmode.mode_edges(MASS, LABEL)
-
-
-MEANT = {
-    "weights": "weight",
-    "sample_weight": "weight",
-    "weigth": "weight",
-    "target": "label",
-    "labels": "label",
-    "y_true": "label",
-    "pred": "score",
-    "y_pred": "score",
-    "masses": "mass",
-    "background_labels": "background_label",
-}
-
-
-@every_loss
-@pytest.mark.parametrize("name", MEANT)
-def test_the_name_of_another_package_is_answered_with_that_of_this_one(loss, name):
-    with pytest.raises(TypeError, match=f"unknown option '{name}': did you mean {MEANT[name]}\\? The options are "):
-        loss(SCORE, MASS, **{name: LABEL})
-
-
-def test_a_misspelled_option_is_answered_with_the_nearest():
-    with pytest.raises(TypeError, match="'max_slop': did you mean max_slope"):
-        libmode.mode_loss(SCORE, MASS, max_slop=1)
+        for name, meant in MEANT.items():
+            with pytest.raises(TypeError, match=f"unknown option '{name}': did you mean {meant}\\? The options are "):
+                loss(*arrays[:2], **{name: arrays[2]})
     with pytest.raises(TypeError, match="'bin': did you mean bins"):
         MoDeLoss(bin=3)
-    with pytest.raises(TypeError, match="unknown option 'strength': the options are order, bins"):
-        MoDeLoss(strength=3)
     with pytest.raises(TypeError, match="unknown option 'order': the options are unbiased"):
         DisCoLoss(order=1)
 
@@ -83,27 +45,25 @@ def test_a_module_is_made_by_keywords(module):
     )
 
 
-def test_compat_keeps_the_signature_of_modeloss():
-    names = list(inspect.signature(compat.MoDeLoss).parameters)
-    assert names[:4] == ["bins", "sbins", "memory", "background_label"]
-    score, mass = torch.tensor(SCORE), torch.tensor(MASS)
-    assert compat.MoDeLoss(8)(score, torch.zeros(500), mass) == mode_loss(
-        score, mass, bins=8, moments="quadrature", unbiased=False
-    )
+@pytest.mark.parametrize("name", ["weights", "sample_weight"])
+@pytest.mark.parametrize("make", [MoDeLoss, MoDeConstraint, DisCoLoss, FlatnessLoss])
+def test_a_call_says_what_weights_are_called(make, name):
+    with pytest.raises(TypeError, match=f"unknown argument '{name}' of .*: did you mean weight"):
+        make()(LOGITS.sigmoid(), TARGET, MASSES, **{name: MASSES})
 
 
-# They are missing where a histogram stands for the events; they and bins keep their places.
-OF_EVENTS = {"label", "mass", "selected", "bins", "signal_mass", "signal_masses", "signal_width", "background"}
-
-
-@pytest.mark.parametrize("module", ["metrics", "plots"])
-def test_what_is_optional_is_given_by_name(module):
-    functions = vars(__import__(f"libmode.{module}", fromlist=["*"]))
-    for name in functions["__all__"]:
-        if inspect.isfunction(functions[name]):
-            for parameter in inspect.signature(functions[name]).parameters.values():
-                if parameter.default is not parameter.empty and parameter.name not in OF_EVENTS:
-                    assert parameter.kind is parameter.KEYWORD_ONLY, f"{name}: {parameter.name}"
+@pytest.mark.parametrize("make", [MoDeLoss, MoDeConstraint])
+@pytest.mark.parametrize("options, times", [({}, 1), ({"mass_range": (50, 400)}, 0)])
+def test_a_mass_that_stands_for_none_is_noticed_once(make, options, times):
+    _options._cached.cache_clear()
+    layer, mass = make(order=1, max_slope=0.5, **options), 50 - 60 * torch.log1p(-MASSES)
+    mass[::50] = -999
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        for _ in range(12):
+            layer(LOGITS.sigmoid().requires_grad_(), TARGET, mass).sum().backward()
+    assert [str(warning.message)[:12] for warning in found] == ["mass is -999"] * times
+    assert all(warning.filename == __file__ for warning in found)
 
 
 # ------------------------------------------------------------- outputs that are no scores
@@ -113,33 +73,27 @@ LOGITS = 3 * torch.tensor(SCORE) + torch.tensor(LABEL) - 2
 TARGET, MASSES = torch.tensor(LABEL), torch.tensor(MASS)
 
 
-def refused(make):
-    """The sentence for logits as scores."""
+RAW = "score_range=None"
+ADVICE = [
+    (MoDeConstraint, {}, f"give from_logits=True for raw outputs, or use {RAW}"),
+    (MoDeLoss, {}, f"apply a sigmoid to raw outputs, or use {RAW}"),
+    (MoDeLoss, {"score_range": (0, 0.5)}, f"score_range = [0, 0.5]: widen it, or use {RAW}"),
+    (MoDeConstraint, {"score_range": (0, 1)}, "apply a sigmoid to raw outputs, or"),
+    (compat.MoDeLoss, {}, "apply a sigmoid to raw outputs"),
+]
+
+
+@pytest.mark.parametrize("make, options, advice", ADVICE)
+def test_the_advice_for_logits_leads_to_no_second_error(make, options, advice):
     with pytest.raises(ValueError, match="lies outside score_range") as caught:
-        make()(LOGITS.clone().requires_grad_(), TARGET, MASSES)
-    return str(caught.value)
-
-
-def accepted(make, score):
-    return make()(score.clone().requires_grad_(), TARGET, MASSES).isfinite().all()
-
-
-def test_the_advice_for_logits_leads_to_no_second_error():
-    assert "give from_logits=True for raw outputs, or use score_range=None" in refused(MoDeConstraint)
-    assert "apply a sigmoid to raw outputs, or use score_range=None" in refused(MoDeLoss)
-    assert refused(compat.MoDeLoss).endswith("apply a sigmoid to raw outputs")
-    for make in (MoDeConstraint, MoDeLoss):
-        narrow = refused(lambda: make(score_range=(0, 0.5)))  # noqa: B023
-        assert "score_range = [0, 0.5]: widen it, or use score_range=None" in narrow
-        assert "apply a sigmoid to raw outputs, or" in refused(lambda: make(score_range=(0, 1)))  # noqa: B023
-
-    for options in ({}, {"order": 2, "monotonic": True}, {"moments": "quadrature"}, {"tolerance": 1e4}):
-        for advised in ({"from_logits": True}, {"score_range": None}):
-            assert accepted(lambda: MoDeConstraint(**options, **advised), LOGITS)  # noqa: B023
-    for make in (MoDeConstraint, MoDeLoss):
-        assert accepted(lambda: make(score_range=None), LOGITS)  # noqa: B023
-        assert accepted(lambda: make(score_range=(0, 1)), LOGITS.sigmoid())  # noqa: B023
-    assert accepted(compat.MoDeLoss, LOGITS.sigmoid())
+        make(**options)(LOGITS.clone().requires_grad_(), TARGET, MASSES)
+    assert advice in str(caught.value)
+    remedies = [(options, LOGITS.sigmoid() / 2)]
+    remedies += [({"from_logits": True}, LOGITS)] * (not options and make is MoDeConstraint)
+    remedies += [({"score_range": None}, LOGITS)] * (RAW in advice)
+    for more in ({}, {"order": 2, "monotonic": True}, {"tolerance": 1e4} if make is MoDeConstraint else {}):
+        for advised, score in remedies:
+            assert make(**more, **advised)(score.clone().requires_grad_(), TARGET, MASSES).isfinite().all()
 
 
 def test_probabilities_given_as_logits_are_noticed_once():
@@ -180,23 +134,42 @@ def entropy(score):
     return torch.nn.functional.binary_cross_entropy(score, TARGET.double())
 
 
-def test_a_result_that_is_thrown_away_is_noticed_once():
-    (found,) = train(MoDeConstraint(), 60, lambda given, returned: entropy(given))
-    assert found.startswith("20 calls in a row had no backward pass") and "what the call RETURNS" in found
-    assert train(MoDeConstraint(), 20, lambda given, returned: entropy(given)) == []
-    assert train(MoDeConstraint(monitor=False), 60, lambda given, returned: entropy(given)) == []
-    assert train(MoDeConstraint(), 60, lambda given, returned: entropy(returned)) == []
+NOTHING = "the constraint has done nothing for 100 batches: its strength is 0"
+IDLE = {  # what the loss is made of, how often, and the start of what is said
+    "thrown away": (lambda given, returned: entropy(given), 60, "20 calls in a row had no backward pass"),
+    "not yet for long": (lambda given, returned: entropy(given), 20, None),
+    "used": (lambda given, returned: entropy(returned), 60, None),
+    "signal alone": (lambda given, returned: -returned[TARGET == 1].log().mean(), 160, NOTHING),
+    "no gradient": (lambda given, returned: 0 * entropy(returned), 160, NOTHING),
+    "no gradient, not yet for long": (lambda given, returned: 0 * entropy(returned), 90, None),
+}
 
 
-def test_a_loss_without_a_gradient_for_background_is_noticed_once():
-    signal = TARGET == 1
-    (found,) = train(MoDeConstraint(), 160, lambda given, returned: -returned[signal].log().mean())
-    assert found.startswith("the constraint has done nothing for 100 batches: its strength is 0")
-    (found,) = train(MoDeConstraint(), 160, lambda given, returned: 0 * entropy(returned))
-    assert found.startswith("the constraint has done nothing for 100 batches: its strength is 0")
-    assert train(MoDeConstraint(), 90, lambda given, returned: 0 * entropy(returned)) == []
+@pytest.mark.parametrize("name", IDLE)
+def test_a_constraint_that_does_nothing_is_noticed_once(name):
+    loss, calls, start = IDLE[name]
+    found = train(MoDeConstraint(), calls, loss)
+    assert [sentence.startswith(start) for sentence in found] == [True] if start else found == []
+    assert train(MoDeConstraint(monitor=False), calls, loss) == []
 
 
 def test_bins_that_leave_no_residual_are_noticed_once():
     found = train(MoDeConstraint(order=1, bins=2), 160, lambda given, returned: entropy(returned))
     assert [sentence for sentence in found if "done nothing for 100 batches: its push is 0" in sentence]
+
+
+@pytest.mark.parametrize("make", [MoDeConstraint, MoDeLoss])
+def test_a_training_that_fails_is_noticed_once(make):
+    """All scores nearly alike, for 150 steps of the layer and of the loss."""
+    score = (0.5 + 1e-5 * torch.randn(500)).requires_grad_()
+    for monitor in (True, False):
+        module = make(order=0, monitor=monitor)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            for _ in range(150):
+                module(score, TARGET, MASSES).sum().backward()
+        found = [one for one in caught if one.category is libmode.TrainingWarning]
+        assert len(found) == monitor
+        if found:
+            assert str(found[0].message).startswith("the scores of a batch differ by next to nothing (mean 0.5")
+            assert found[0].filename == __file__
