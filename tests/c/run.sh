@@ -66,15 +66,12 @@ checks=$((checks + 3))
 count "$python" tests/c/check_abi.py "${abi[@]}"
 run_c '-std=c99 -O1' test_golden.c "$work/golden.txt"
 run_c '-std=c99 -O1' test_api.c
-run_c '-std=c99 -O1' test_errors.c
 PYTHONPATH=tests/helpers${PYTHONPATH:+:$PYTHONPATH} "$python" tests/c/write_error_cases.py "$work/error_cases.h" "$work/error_cases.json"
 "$python" tests/c/golden_to_text.py "$work/error_cases.json" >"$work/errors.txt"
 run_c "-std=c99 -O1 -I$work" test_error_table.c "$work/errors.txt"
-run_c '-std=c99 -O1' test_baselines.c
 run_c '-std=c99 -O1' test_threads.c
 run_c '-std=c99 -O1' fuzz.c "${FUZZ_EXECUTIONS:-200000}"
 run_cpp '-std=c++11 -O1' test_golden.cpp "$work/golden.txt"
-run_cpp "-std=c++11 -O1 -I$work" test_error_table.cpp "$work/errors.txt"
 run_cpp '-std=c++11 -O1' test_api.cpp
 run_cpp -std=c++20 test_api.cpp
 run_cpp '-std=c++11 -fno-exceptions' test_api.cpp

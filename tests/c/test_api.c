@@ -10,66 +10,13 @@ static void test_defaults(void) {
     mode_options o;
     memset(&o, 0xff, sizeof o);
     CHECK(mode_options_init(&o, sizeof o) == MODE_OK, "%s", mode_last_error());
-    CHECK(o.struct_size == sizeof o, "%zu", o.struct_size);
-    CHECK(o.order == 0 && o.bins == 0 && o.binning == MODE_BINNING_QUANTILE, "order, bins, binning");
-    CHECK(o.loss == MODE_LOSS_MODE, "loss");
-    CHECK(o.moments == MODE_MOMENTS_PROJECTION && o.slope_of == MODE_SLOPE_OF_REJECTED, "moments, slope_of");
-    CHECK(o.reduction == MODE_REDUCTION_MEAN && !o.monotonic && o.unbiased == MODE_DEFAULT, "reduction, monotonic, unbiased");
-    CHECK(o.max_slope == INFINITY && o.slope_penalty == 0, "max_slope, slope_penalty");
-    CHECK(o.mass_range[0] == -INFINITY && o.mass_range[1] == INFINITY, "mass_range");
-    CHECK(o.score_range[0] == 0 && o.score_range[1] == 1, "score_range");
-    CHECK(!o.joint && o.missing == MODE_MISSING_ERROR && o.basis == MODE_BASIS_LEGENDRE && o.degree == MODE_DEFAULT, "joint, missing, basis, degree");
-    CHECK(!o.edges && !o.n_edges && !o.background_label && !o.n_background_label, "edges, background_label");
-    CHECK(!o.knots && !o.n_knots && !o.variables && !o.n_variables, "knots, variables");
+    CHECK(o.struct_size == sizeof o && o.loss == MODE_LOSS_MODE && !o.order && !o.bins && o.binning == MODE_BINNING_QUANTILE, "loss, bins");
+    CHECK(o.moments == MODE_MOMENTS_PROJECTION && o.slope_of == MODE_SLOPE_OF_REJECTED && o.reduction == MODE_REDUCTION_MEAN, "choices");
+    CHECK(!o.monotonic && o.unbiased == MODE_DEFAULT && o.max_slope == INFINITY && o.slope_penalty == 0, "slopes");
+    CHECK(o.mass_range[0] == -INFINITY && o.mass_range[1] == INFINITY && o.score_range[0] == 0 && o.score_range[1] == 1, "ranges");
+    CHECK(!o.joint && o.missing == MODE_MISSING_ERROR && o.basis == MODE_BASIS_LEGENDRE && o.degree == MODE_DEFAULT, "several variables");
+    CHECK(!o.n_edges && !o.n_knots && !o.n_background_label && !o.n_variables, "lists");
     CHECK(mode_options_check(&o) == MODE_OK && mode_options_check(NULL) == MODE_OK, "%s", mode_last_error());
-}
-
-/* The table of options is that of the members of mode_options. */
-static void test_table(void) {
-#define MEMBER(name, kind, losses, none) {#name, kind, losses, offsetof(mode_options, name), none}
-    const struct {
-        const char *name;
-        int32_t kind;
-        uint32_t losses;
-        size_t offset;
-        double none;
-    } members[] = {
-        MEMBER(loss, MODE_KIND_CHOICE, 7, NAN),
-        MEMBER(order, MODE_KIND_INTEGER, 1, NAN),
-        MEMBER(bins, MODE_KIND_INTEGER, 5, 0),
-        MEMBER(binning, MODE_KIND_CHOICE, 5, NAN),
-        MEMBER(moments, MODE_KIND_CHOICE, 1, NAN),
-        MEMBER(slope_of, MODE_KIND_CHOICE, 1, NAN),
-        MEMBER(reduction, MODE_KIND_CHOICE, 1, NAN),
-        MEMBER(monotonic, MODE_KIND_FLAG, 1, NAN),
-        MEMBER(unbiased, MODE_KIND_FLAG, 3, NAN),
-        MEMBER(joint, MODE_KIND_FLAG, 5, NAN),
-        MEMBER(missing, MODE_KIND_CHOICE, 5, NAN),
-        MEMBER(basis, MODE_KIND_CHOICE, 1, NAN),
-        MEMBER(degree, MODE_KIND_INTEGER, 1, MODE_DEFAULT),
-        MEMBER(max_slope, MODE_KIND_NUMBER, 1, INFINITY),
-        MEMBER(slope_penalty, MODE_KIND_NUMBER, 1, NAN),
-        MEMBER(mass_range, MODE_KIND_RANGE, 5, NAN),
-        MEMBER(score_range, MODE_KIND_RANGE, 5, NAN),
-        MEMBER(edges, MODE_KIND_NUMBERS, 5, NAN),
-        MEMBER(knots, MODE_KIND_NUMBERS, 1, NAN),
-        MEMBER(variables, MODE_KIND_VARIABLES, 5, NAN),
-        MEMBER(background_label, MODE_KIND_LABELS, 7, NAN),
-    };
-    const size_t count = sizeof members / sizeof *members;
-    mode_option row;
-    CHECK(mode_option_count() == count, "%zu options", mode_option_count());
-    for (size_t k = 0; k < count; k++) {
-        CHECK(!mode_option_at(k, &row), "%s", mode_last_error());
-        CHECK(!strcmp(row.name, members[k].name) && row.offset == members[k].offset, "%s at %zu", row.name, row.offset);
-        CHECK(row.kind == members[k].kind && row.losses == members[k].losses, "%s: %d, %u", row.name, row.kind, row.losses);
-        CHECK(row.none == members[k].none || (isnan(row.none) && isnan(members[k].none)), "%s: %g", row.name, row.none);
-        CHECK((row.kind == MODE_KIND_CHOICE) == (row.n_values > 0) && !row.n_values == !row.values, "%s: values", row.name);
-    }
-    CHECK(!mode_option_at(3, &row) && row.n_values == 4 && !strcmp(row.values[MODE_BINNING_VALUES], "values"), "binning");
-    CHECK(!mode_option_at(0, &row) && !strcmp(row.values[MODE_LOSS_FLATNESS], "flatness"), "loss");
-    expect("past the end", mode_option_at(count, &row), MODE_ERROR_ARGUMENT, "k = 21|21 options");
-    expect("nowhere", mode_option_at(0, NULL), MODE_ERROR_ARGUMENT, "option is NULL");
 }
 
 /* A loss that has lost its meaning is MODE_OK, with a warning until the next call. */
@@ -123,64 +70,7 @@ static void test_null_options_are_the_defaults(void) {
     CHECK(loss_of(&c) == without.loss, "%.17g", without.loss);
 }
 
-static void test_events_of_other_labels_are_not_looked_at(void) {
-    call c = good();
-    double want, grad[N];
-    mode_result found;
-    c.n = N - 4;
-    want = loss_of(&c);
-    c.n = N;
-    for (int i = N - 4; i < N; i++) {
-        c.label[i] = 1;
-        c.score[i] = c.mass[i] = c.weight[i] = NAN;
-    }
-    CHECK(!evaluate(&c, &found, grad), "%s", mode_last_error());
-    CHECK(found.loss == want, "%.17g, %.17g", found.loss, want);
-    for (int i = N - 4; i < N; i++) CHECK(grad[i] == 0, "grad[%d] = %g", i, grad[i]);
-}
-
 /* ------------------------------------------------------------------ events */
-
-/* Labels of each type are read as they are. */
-static void test_labels_of_every_type(void) {
-    call c = good();
-    mode_events e = events_of(&c);
-    double want_grad[N], edges[5], want_edges[5], cdf[4], want_cdf[4];
-    mode_result want = {NAN, NAN, NAN};
-    const double at = 0.5;
-    size_t n = 0;
-    int8_t of_int8[N];
-    uint8_t of_uint8[N];
-    int64_t of_int64[N];
-    float of_float[N];
-    double of_double[N];
-    for (int i = 0; i < N; i++) {
-        const int label = c.label[i] = i % 3;
-        of_int8[i] = (int8_t)label;
-        of_uint8[i] = (uint8_t)label;
-        of_int64[i] = label ? label + ((int64_t)1 << 32) : 0; /* 1 and 2 in 32 bits, but others */
-        of_float[i] = label ? (float)label / 4 : 0;
-        of_double[i] = label ? NAN : 0;
-    }
-    const struct {
-        const void *label;
-        int type;
-    } given[] = {{of_int8, MODE_LABEL_INT8},   {of_uint8, MODE_LABEL_UINT8},     {of_int64, MODE_LABEL_INT64},
-                 {of_float, MODE_LABEL_FLOAT32}, {of_double, MODE_LABEL_FLOAT64}};
-    CHECK(!mode_evaluate_f64(&c.options, &e, &want, want_grad, NULL), "%s", mode_last_error());
-    CHECK(!mode_edges_f64(&c.options, &e, 5, want_edges, &n), "%s", mode_last_error());
-    CHECK(!mode_moments_f64(&c.options, &e, 1, &at, 4, want_cdf, NULL, NULL), "%s", mode_last_error());
-    for (size_t k = 0; k < sizeof given / sizeof *given; k++) {
-        mode_result found = {NAN, NAN, NAN};
-        double grad[N];
-        const int type = e.label_type = given[k].type;
-        e.label = given[k].label;
-        CHECK(!mode_evaluate_f64(&c.options, &e, &found, grad, NULL) && found.loss == want.loss, "type %d: %.17g, %s", type, found.loss, mode_last_error());
-        CHECK(!memcmp(grad, want_grad, sizeof grad), "type %d: the gradient", type);
-        CHECK(!mode_edges_f64(&c.options, &e, 5, edges, &n) && !memcmp(edges, want_edges, sizeof edges), "type %d", type);
-        CHECK(!mode_moments_f64(&c.options, &e, 1, &at, 4, cdf, NULL, NULL) && !memcmp(cdf, want_cdf, sizeof cdf), "type %d", type);
-    }
-}
 
 /* The bias is what the plain loss has more than the unbiased one; what is not wanted changes nothing of the rest. */
 static void test_evaluate(void) {
@@ -216,23 +106,6 @@ static void test_evaluate(void) {
     for (int i = 0; i < N; i++) CHECK(fabs((double)grad_f[i] - want[i]) < 1e-6, "grad_f[%d] = %g, want %g", i, (double)grad_f[i], want[i]);
 }
 
-/* DisCo and flatness have a gradient, and neither a bias nor a bound of the curvature. */
-static void test_evaluate_other_losses(void) {
-    for (int32_t loss = MODE_LOSS_DISCO; loss <= MODE_LOSS_FLATNESS; loss++) {
-        call c = good();
-        const mode_events e = events_of(&c);
-        double grad[N];
-        mode_result found = {-7, -7, -7};
-        mode_options_init(&c.options, sizeof c.options);
-        c.options.loss = loss;
-        CHECK(!mode_evaluate_f64(&c.options, &e, &found, grad, NULL) && isfinite(found.loss), "%s", mode_last_error());
-        CHECK(isnan(found.bias) && isnan(found.events), "%g, %g", found.bias, found.events);
-        found.loss = -7;
-        expect("hess", mode_evaluate_f64(&c.options, &e, &found, NULL, grad), MODE_ERROR_OPTION, "no bound on its curvature");
-        CHECK(found.loss == -7, "a result was written");
-    }
-}
-
 /*
  * All scores are equal and there are two bins of n/2 events of weight 1, for which M is {1/2, -1/2; -1/2, 1/2} and so
  * h_i = 4/2 2/n 1/2 1/window.
@@ -249,6 +122,36 @@ static void test_hess(void) {
     set_single(&s, &c);
     CHECK(!mode_evaluate_f32(&c.options, &s.events, &found, NULL, hess), "%s", mode_last_error());
     for (int i = 0; i < N; i++) CHECK(fabs((double)hess[i] - h) < 1e-6 * h, "hess[%d] = %g, want %g", i, (double)hess[i], h);
+}
+
+/* The distance correlation is DisCo of two arrays as mass and score, and alike in both. */
+static void test_distance_correlation(void) {
+    call c = good();
+    single s;
+    double x[N], y[N], other_x[N], other_y[N], loss[N], value, swapped;
+    float y_f[N];
+    mode_result found;
+    for (int i = 0; i < N; i++) c.mass[i] = i * i % 91, c.weight[i] = i % 9 ? 1 + i % 4 : -0.5;
+    set_single(&s, &c);
+    mode_options_init(&c.options, sizeof c.options);
+    c.options.loss = MODE_LOSS_DISCO;
+    for (int unbiased = 0; unbiased < 2; unbiased++) {
+        c.options.unbiased = unbiased;
+        CHECK(!evaluate(&c, &found, loss) && isnan(found.bias), "%s", mode_last_error());
+        CHECK(!mode_distance_correlation_f64(N, c.mass, c.score, c.weight, unbiased, &value, x, y), "%s", mode_last_error());
+        CHECK(value == found.loss && !memcmp(y, loss, sizeof y), "%.17g, want %.17g", value, found.loss);
+        CHECK(!mode_distance_correlation_f64(N, c.score, c.mass, c.weight, unbiased, &swapped, other_y, other_x), "%s", mode_last_error());
+        CHECK(!mode_distance_correlation_f32(N, s.mass, s.score, s.weight, unbiased, &value, NULL, y_f) && value == found.loss, "%.17g", value);
+        for (int i = 0; i < N; i++) {
+            CHECK(fabs(x[i] - other_x[i]) < 1e-14 && fabs(y[i] - other_y[i]) < 1e-12, "event %d, the other way round", i);
+            CHECK(y_f[i] == (float)y[i], "event %d in float: %g, want %g", i, (double)y_f[i], y[i]);
+        }
+    }
+    c.score[5] = INFINITY;
+    expect("infinite", mode_distance_correlation_f64(N, c.mass, c.score, NULL, 0, &value, x, y), MODE_ERROR_NOT_FINITE, "y[5] = +Inf");
+    expect("no x", mode_distance_correlation_f64(N, NULL, c.score, NULL, 0, &value, x, y), MODE_ERROR_ARGUMENT, "x is NULL|64 elements");
+    expect("no value", mode_distance_correlation_f64(N, c.mass, c.score, NULL, 0, NULL, x, y), MODE_ERROR_ARGUMENT, "value is NULL");
+    expect("three", mode_distance_correlation_f64(3, c.mass, c.score, NULL, 1, &value, x, y), MODE_ERROR_TOO_FEW, "3 events|at least 4");
 }
 
 /* The push of a batch, alone and with a sum; events outside get none, and reference events are counted in nothing. */
@@ -311,7 +214,10 @@ static void test_edges(void) {
     set_single(&s, &c);
     memset(edges, 0, sizeof edges);
     CHECK(!mode_edges_f32(&c.options, &s.events, 5, edges, &n) && edges[2] == 31.5, "of float: %g, %s", edges[2], mode_last_error());
-    expect("capacity", mode_edges_f64(&c.options, &e, 4, edges, &n), MODE_ERROR_ARGUMENT, "capacity = 4|5 edges");
+    for (size_t capacity = 0; capacity < 5; capacity++) {
+        expect("capacity", mode_edges_f64(&c.options, &e, capacity, edges, &n), MODE_ERROR_ARGUMENT, "capacity = |5 edges");
+        CHECK(n == 5, "the number needed is set all the same: %zu", n);
+    }
     give_labels(&c, 2);
     c.background[1] = 1;
     expect("two labels", mode_edges_f64(&c.options, &e, 5, edges, &n), MODE_ERROR_OPTION, "background_label|one at a time");
@@ -321,7 +227,7 @@ static void test_moments(void) {
     call c = good();
     single s;
     const mode_events e = events_of(&c);
-    const double at[3] = {1, -0.5, 0.5};
+    const double at[3] = {1, -0.5, 0.5}, ends[2] = {-INFINITY, INFINITY};
     double cdf[12], moments[6], bounded[6], of_float[12];
     c.options.order = 1;
     c.options.max_slope = 0.01;
@@ -339,7 +245,7 @@ static void test_moments(void) {
     set_single(&s, &c);
     CHECK(!mode_moments_f32(&c.options, &s.events, 3, at, 4, of_float, NULL, NULL), "%s", mode_last_error());
     CHECK(!memcmp(of_float, cdf, sizeof cdf), "of scores that float holds");
-    expect("n_bins", mode_moments_f64(&c.options, &e, 3, at, 5, cdf, NULL, NULL), MODE_ERROR_ARGUMENT, "n_bins = 5|4 bins");
+    CHECK(!mode_moments_f64(&c.options, &e, 2, ends, 4, cdf, NULL, NULL) && cdf[0] == 0 && cdf[4] == 1, "at infinity: %g, %g", cdf[0], cdf[4]);
     give_labels(&c, 2);
     c.background[1] = 1;
     expect("two labels", mode_moments_f64(&c.options, &e, 3, at, 4, cdf, NULL, NULL), MODE_ERROR_OPTION, "background_label|one at a time");
@@ -371,16 +277,13 @@ int main(void) {
     CHECK(!strcmp(mode_last_error(), ""), "a message before any error: %s", mode_last_error());
     test_versions();
     test_defaults();
-    test_table();
     test_warning();
     test_begun_structs();
     test_unbiased_by_default();
     test_null_options_are_the_defaults();
-    test_events_of_other_labels_are_not_looked_at();
-    test_labels_of_every_type();
     test_evaluate();
-    test_evaluate_other_losses();
     test_hess();
+    test_distance_correlation();
     test_direction();
     test_edges();
     test_moments();

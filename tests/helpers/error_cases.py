@@ -1,4 +1,4 @@
-"""The ways in which a call of a loss goes wrong: one table for NumPy, PyTorch, JAX, Keras, C and C++.
+"""The ways in which a call of a loss goes wrong: one table for NumPy, PyTorch, JAX, Keras and C.
 
 A row has the input, which is Python (or C, for ``C_CASES``) that spoils the arguments of :func:`good`; the status of C
 without MODE_ERROR_, or the class in Python; and what the sentence must name: the argument, the value and the place.
