@@ -87,7 +87,7 @@ func TestDisCoLabels(t *testing.T) {
 // Errors of DisCo call the arguments mass and score. Package disco has the others.
 func TestDisCoErrors(t *testing.T) {
 	for want, change := range map[string]func(*Events[float64]){
-		"score: all 20 selected events have the same score 0.5, so that DisCo is 0/0": func(e *Events[float64]) {
+		"score: all 20 selected events have the same score 0.5, so DisCo is 0/0": func(e *Events[float64]) {
 			for i := range e.Score {
 				e.Score[i] = 0.5
 			}

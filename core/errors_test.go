@@ -25,11 +25,11 @@ func TestValidate(t *testing.T) {
 		"reduction = 2 must be":                                             func(c *Config) { c.Reduction = 2 },
 		"max_slope = 0 must be greater than 0":                              func(c *Config) { c.Order, c.MaxSlope = 1, 0 },
 		"max_slope = NaN must be greater than 0":                            func(c *Config) { c.Order, c.MaxSlope = 1, nan },
-		"max_slope = 0.5 bounds the slope":                                  func(c *Config) { c.MaxSlope = 0.5 },
-		"which needs order >= 2, and order is 1":                            func(c *Config) { c.Order, c.Monotonic = 1, true },
+		"max_slope = 0.5 needs order >= 1":                                  func(c *Config) { c.MaxSlope = 0.5 },
+		"monotonic = true needs order >= 2, and order is 1":                 func(c *Config) { c.Order, c.Monotonic = 1, true },
 		"slope_penalty = -1 must be":                                        func(c *Config) { c.Order, c.SlopePenalty = 1, -1 },
 		"slope_penalty = NaN must be":                                       func(c *Config) { c.Order, c.SlopePenalty = 1, nan },
-		"slope_penalty = 1 acts on the slope":                               func(c *Config) { c.SlopePenalty = 1 },
+		"slope_penalty = 1 needs order >= 1":                                func(c *Config) { c.SlopePenalty = 1 },
 		"mass_range = [2, 1] must have its lower end":                       func(c *Config) { c.MassRange = [2]float64{2, 1} },
 		"mass_range = [1, +Inf] must have two finite ends":                  func(c *Config) { c.MassRange = [2]float64{1, inf} },
 		"score_range = [0, 0] must have its lower end":                      func(c *Config) { c.ScoreRange = [2]float64{} },
@@ -40,7 +40,7 @@ func TestValidate(t *testing.T) {
 		"edges[2] = 2 must be greater than edges[1] = 2":                    func(c *Config) { c.Binning, c.Edges = GivenEdges, []float64{1, 2, 2} },
 		"edges[1] = NaN must be finite":                                     func(c *Config) { c.Binning, c.Edges = GivenEdges, []float64{1, nan, 2} },
 		"edges has length 2, but binning = quantile takes none":             func(c *Config) { c.Edges = []float64{1, 2} },
-		"cannot be given together with edges": func(c *Config) {
+		"cannot be combined with edges": func(c *Config) {
 			c.Binning, c.Edges, c.MassRange = GivenEdges, []float64{1, 2}, [2]float64{1, 2}
 		},
 	} {
@@ -188,7 +188,7 @@ func TestEventErrors(t *testing.T) {
 		{"order = 8 with moments = projection fits 9 coefficients, but there are only 8 bins", ErrOption, nil,
 			func(c *Config) { c.Order, c.Moments = 8, Projection }},
 		{"too wide for double precision", ErrOverflow, func(e *Events[float64]) { e.Mass[0], e.Mass[1] = -1e308, 1e308 }, nil},
-		{"the loss is", ErrOverflow, func(e *Events[float64]) {
+		{"the loss overflows", ErrOverflow, func(e *Events[float64]) {
 			e.Score = fill(n, func(i int) float64 { return math.Copysign(1.5e308, float64(i)-9.5) })
 		}, func(c *Config) { c.ScoreRange = unbounded() }},
 	} {

@@ -214,15 +214,15 @@ func TestJointErrors(t *testing.T) {
 		return cfg
 	}
 	for want, cfg := range map[string]Config{
-		"max_slope = 0.5 cannot be given together with joint = true":      joint(func(c *Config) { c.Order, c.MaxSlope = 1, 0.5 }),
-		"moments = quadrature cannot be given together with joint = true": joint(func(c *Config) { c.Moments = Quadrature }),
-		"3 functions of the mass fit whatever": joint(func(c *Config) {
+		"max_slope = 0.5 cannot be combined with joint = true":      joint(func(c *Config) { c.Order, c.MaxSlope = 1, 0.5 }),
+		"moments = quadrature cannot be combined with joint = true": joint(func(c *Config) { c.Moments = Quadrature }),
+		"3 functions of the mass fit 3 bins exactly": joint(func(c *Config) {
 			c.Order = 1
 			c.Variables = []Variable{{Bins: 3, MassRange: unbounded()}, {Bins: 1, MassRange: unbounded()}}
 		}),
 		"have one entry for each of 3 variables": joint(func(c *Config) { c.Variables = slices.Repeat([]Variable{{MassRange: unbounded()}}, 3) }),
 		"have one entry for each of 1 variables": joint(func(c *Config) { c.Variables = []Variable{{MassRange: unbounded()}} }),
-		"mass_range = [0, 9] is one for all":     joint(func(c *Config) { c.MassRange = [2]float64{0, 9} }),
+		"mass_range = [0, 9] is a single value":  joint(func(c *Config) { c.MassRange = [2]float64{0, 9} }),
 	} {
 		_, err := Loss(ev, cfg)
 		assert.ErrorContains(t, err, want)

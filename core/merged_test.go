@@ -69,7 +69,7 @@ func TestFewestBins(t *testing.T) {
 		}
 		_, err = Loss(weighted, cfg)
 		require.ErrorIs(t, err, ErrNoEvents)
-		require.ErrorContains(t, err, fmt.Sprintf("needs more than %d to be seen in", free))
+		require.ErrorContains(t, err, fmt.Sprintf("needs more than %d: use", free))
 	}
 	cfg := DefaultConfig(MoDe)
 	for order := 1; order < 7; order++ {

@@ -44,8 +44,7 @@ type Option struct {
 	lowest, highest float64 // of an Integer or a Number
 	above           bool    // lowest itself is not allowed
 
-	order int    // the least order at which the option has a meaning
-	needs string // why, as a part of a sentence
+	order int // the least order at which the option has a meaning
 
 	byDefault  any  // the default
 	modeOnly   bool // other losses have the zero value by default
@@ -89,7 +88,7 @@ var options = []Option{
 	{Name: "reduction", Kind: Choice, Losses: modeAlone, None: nan, Values: []string{"mean", "sum"},
 		byDefault: int(Mean), field: func(c *Config) any { return (*int)(&c.Reduction) }},
 	{Name: "monotonic", Kind: Flag, Losses: modeAlone, None: nan,
-		order: 2, needs: "bounds the moments above the slope (a linear response is monotonic already), which",
+		order:     2,
 		byDefault: false, field: func(c *Config) any { return &c.Monotonic }},
 	{Name: "unbiased", Kind: Flag, Losses: []LossKind{MoDe, DisCo}, None: nan,
 		byDefault: true, modeOnly: true, field: func(c *Config) any { return &c.Unbiased }},
@@ -102,10 +101,10 @@ var options = []Option{
 	{Name: "degree", Kind: Integer, Losses: modeAlone, None: DefaultDegree, highest: MaxSplineDegree,
 		byDefault: DefaultDegree, field: func(c *Config) any { return &c.Degree }},
 	{Name: "max_slope", Kind: Number, Losses: modeAlone, None: inf, above: true, highest: inf,
-		order: 1, needs: "bounds the slope, which",
+		order:     1,
 		byDefault: inf, field: func(c *Config) any { return &c.MaxSlope }},
 	{Name: "slope_penalty", Kind: Number, Losses: modeAlone, None: nan, highest: inf,
-		order: 1, needs: "acts on the slope, which",
+		order:     1,
 		byDefault: 0.0, field: func(c *Config) any { return &c.SlopePenalty }},
 	{Name: "mass_range", Kind: Range, Losses: withBins, None: nan,
 		byDefault: unbounded(), field: func(c *Config) any { return &c.MassRange },

@@ -38,7 +38,7 @@ func MomentsAt[T Float](at []float64, ev Events[T], cfg Config) (*Table, error) 
 		return nil, err
 	}
 	if cfg.Basis == BSpline {
-		return nil, errs.OfOption("basis", "bspline", "has no moments, which are those of polynomials: use basis = legendre")
+		return nil, errs.OfOption("basis", "bspline", "has no moments: use basis = legendre")
 	}
 	sc := par.Take()
 	defer sc.Give()
@@ -53,11 +53,11 @@ func planToInspect[T Float](ev Events[T], cfg *Config, n int) (*loss.Plan, error
 	labels := cfg.BackgroundLabel
 	switch {
 	case ev.Label != nil && len(labels) > 1:
-		return nil, errs.OfOption("background_label", labels, "names several labels, which have bins of their own: ask for one at a time")
+		return nil, errs.OfOption("background_label", labels, "names several labels, and each has its own bins: ask for one at a time")
 	case ev.Masses != nil:
-		return nil, errs.Of(ErrOption, "mass has %d variables, which have bins of their own: ask for one at a time", len(ev.Masses))
+		return nil, errs.Of(ErrOption, "mass has %d variables, and each has its own bins: ask for one at a time", len(ev.Masses))
 	case ev.Category != nil:
-		return nil, errs.Of(ErrOption, "category is given, and each category has bins of its own: ask for the events of one at a time, without category")
+		return nil, errs.Of(ErrOption, "category is given, and each category has its own bins: give the events of one category, without category")
 	case ev.Label != nil && ev.Label.Length() != n:
 		return nil, errs.Of(ErrLength, "label has length %d, but mass has length %d", ev.Label.Length(), n)
 	case ev.Weight != nil && len(ev.Weight) != n:

@@ -17,19 +17,19 @@ var rules = []struct {
 	why   string
 }{
 	{holds: func(c *Config) bool { return c.Joint }, names: []string{"max_slope", "monotonic", "slope_penalty"},
-		why: "cannot be given together with joint = true, whose bins are cells of several variables, in which there is no one slope"},
+		why: "cannot be combined with joint = true: cells of several variables have no single slope"},
 	{holds: func(c *Config) bool { return c.Joint }, names: []string{"moments"},
-		why: "cannot be given together with joint = true, which has projection moments only"},
+		why: "cannot be combined with joint = true, which needs moments = projection"},
 	{holds: func(c *Config) bool { return c.Joint }, names: []string{"basis"},
-		why: "cannot be given together with joint = true, which has polynomials only"},
+		why: "cannot be combined with joint = true, which needs basis = legendre"},
 	{holds: func(c *Config) bool { return c.Joint && c.Binning == Values }, names: []string{"binning"},
-		why: "cannot be given together with joint = true, which needs quantile, uniform or given bins"},
+		why: "cannot be combined with joint = true, which needs quantile or uniform bins, or edges"},
 	{holds: func(c *Config) bool { return c.Binning == Values }, names: []string{"moments"},
-		why: "cannot be given together with binning = values, which has projection moments only"},
+		why: "cannot be combined with binning = values, which needs moments = projection"},
 	{holds: func(c *Config) bool { return c.Basis == Legendre }, names: []string{"degree"},
 		why: "needs basis = bspline"},
 	{holds: func(c *Config) bool { return c.Basis == BSpline }, names: []string{"order", "max_slope", "monotonic", "slope_penalty", "moments"},
-		why: "cannot be given together with basis = bspline, whose functions are not polynomials up to an order"},
+		why: "cannot be combined with basis = bspline, which has a degree and knots"},
 }
 
 // Validate returns an error that wraps ErrOption for the first option that is out of its range, or has no meaning for
@@ -44,7 +44,7 @@ func (c *Config) Validate() error {
 			return errs.OfOption(o.Name, o.shown(c), "has no meaning for loss = %s: leave it at its default", lossNames[c.Loss])
 		}
 		if o.order > c.Order && !o.isDefault(c) {
-			return errs.OfOption(o.Name, o.shown(c), "%s needs order >= %d, and order is %d", o.needs, o.order, c.Order)
+			return errs.OfOption(o.Name, o.shown(c), "needs order >= %d, and order is %d", o.order, c.Order)
 		}
 	}
 	if err := c.checkVariables(); err != nil {
@@ -69,7 +69,7 @@ func (c *Config) validateMoDe(what string) error {
 		return err
 	}
 	if c.Loss != MoDe {
-		return errs.OfOption("loss", lossNames[c.Loss], "has no %s: it is of loss = %s alone", what, lossNames[MoDe])
+		return errs.OfOption("loss", lossNames[c.Loss], "has no %s: only loss = %s has one", what, lossNames[MoDe])
 	}
 	return nil
 }
@@ -111,7 +111,7 @@ func (c *Config) checkCount(variables int) error {
 			len(c.Variables), variables)
 	}
 	if o := c.givenForAll(); o != nil && variables > 1 {
-		return errs.OfOption(o.Name, o.shown(c), "is one for all, but mass has %d variables: give one for each", variables)
+		return errs.OfOption(o.Name, o.shown(c), "is a single value, but mass has %d variables: give one for each", variables)
 	}
 	return nil
 }
@@ -124,7 +124,7 @@ func (c *Config) checkBins(v *Variable, of string) error {
 	case c.Binning == GivenEdges && len(v.Edges) < 2:
 		return errs.Of(ErrOption, "edges%s has length %d: binning = edges needs at least 2 edges", of, len(v.Edges))
 	case c.Binning == GivenEdges && v.MassRange != unbounded():
-		return errs.OfOption("mass_range"+of, errs.Range(v.MassRange), "cannot be given together with edges, whose ends are the range")
+		return errs.OfOption("mass_range"+of, errs.Range(v.MassRange), "cannot be combined with edges: their ends are the range")
 	case c.Binning == Values && v.Bins != 0:
 		return errs.OfOption("bins"+of, v.Bins, "has no meaning with binning = values: leave it out")
 	case c.Basis != BSpline && len(v.Knots) > 0:

@@ -118,7 +118,7 @@ func TestVariableWithoutEvents(t *testing.T) {
 	cfg.Variables = []Variable{far, far, far}
 	_, err = Loss(ev, cfg)
 	assert.ErrorIs(t, err, ErrNoEvents)
-	assert.ErrorContains(t, err, "has a value of any variable of mass inside its range")
+	assert.ErrorContains(t, err, "has any variable of mass inside its range")
 
 	cfg = DefaultConfig(MoDe)
 	_, err = Loss(ev, cfg)
@@ -145,7 +145,7 @@ func TestNoVariables(t *testing.T) {
 func TestTablesOfSeveralVariables(t *testing.T) {
 	ev := severalVariables[float64](100, false, 0)
 	_, err := Edges(ev, DefaultConfig(MoDe))
-	assert.ErrorContains(t, err, "mass has 3 variables, which have bins of their own: ask for one at a time")
+	assert.ErrorContains(t, err, "mass has 3 variables, and each has its own bins: ask for one at a time")
 	_, err = MomentsAt([]float64{0.5}, ev, DefaultConfig(MoDe))
 	assert.ErrorContains(t, err, "ask for one at a time")
 	cfg := DefaultConfig(MoDe)
@@ -183,7 +183,7 @@ func TestValues(t *testing.T) {
 	cfg = DefaultConfig(MoDe)
 	cfg.Binning = Values
 	_, err = Loss(manyEvents[float64](5000, false), cfg)
-	assert.ErrorContains(t, err, "binning = values makes a bin of each mass that occurs, and there are more than 4096")
+	assert.ErrorContains(t, err, "binning = values makes a bin of each distinct mass, and there are more than 4096")
 }
 
 // Masses may be in any unit in which float64 holds them and their range: also where one over the range is beyond it, or

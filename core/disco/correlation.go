@@ -37,7 +37,7 @@ func Correlation[T Float](gradX, gradY, x, y, weight []T, unbiased bool) (float6
 	}
 	for k, grad := range [...][]T{gradX, gradY} {
 		if i := firstNotFinite(grad); i >= 0 {
-			return 0, errs.Of(errs.ErrOverflow, "%s[%d] = %v: the derivative is beyond its type, since the values of %s differ by so little",
+			return 0, errs.Of(errs.ErrOverflow, "%s[%d] = %v: the derivative overflows its type: values of %s are too close together",
 				names[3+k], i, grad[i], names[k])
 		}
 	}

@@ -369,8 +369,8 @@ func TestErrors(t *testing.T) {
 		unbiased bool
 		change   func(*sample)
 	}{
-		{"y: all 20 events have the same y 0.5, so that DisCo is 0/0", errs.ErrUndefined, false, func(s *sample) { fill(s.y, 0.5) }},
-		{"x: all 20 events have the same x 91, so that DisCo is 0/0", errs.ErrUndefined, true, func(s *sample) { fill(s.x, 91) }},
+		{"y: all 20 events have the same y 0.5, so DisCo is 0/0", errs.ErrUndefined, false, func(s *sample) { fill(s.y, 0.5) }},
+		{"x: all 20 events have the same x 91, so DisCo is 0/0", errs.ErrUndefined, true, func(s *sample) { fill(s.x, 91) }},
 		{"weight: the 20 events have sum of weights -40", errs.ErrUndefined, false, func(s *sample) { fill(s.weight, -2) }},
 		{"weight: the 20 events have sum of weights 0", errs.ErrUndefined, true, func(s *sample) { fill(s.weight, 0) }},
 		{"the means over 4 different events have a sum of weights of 0 times", errs.ErrUndefined, true, func(s *sample) { fill(s.weight[3:], 0) }},
@@ -427,5 +427,5 @@ func TestDerivativeBeyondItsType(t *testing.T) {
 	}
 	_, err := Correlation(make([]float32, 100), nil, x, y, nil, false)
 	require.ErrorIs(t, err, errs.ErrOverflow)
-	require.ErrorContains(t, err, "the derivative is beyond its type, since the values of x differ by so little")
+	require.ErrorContains(t, err, "the derivative overflows its type: values of x are too close together")
 }

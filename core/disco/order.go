@@ -89,7 +89,7 @@ func (ax *axis) center(words Words) error {
 	z := ax.z
 	lo, hi, median := z[0], z[len(z)-1], z[len(z)/2]
 	if lo == hi {
-		return errs.Of(errs.ErrUndefined, "%s: all %d %s have the same %s %v, so that DisCo is 0/0, which is not defined",
+		return errs.Of(errs.ErrUndefined, "%s: all %d %s have the same %s %v, so DisCo is 0/0, which is not defined",
 			ax.name, len(z), words.Events, ax.name, lo)
 	}
 	if !events.IsFinite(hi - lo) {

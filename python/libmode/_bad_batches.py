@@ -57,8 +57,8 @@ class SkipsBadBatches:
         if self._in_a_row >= self._most_in_a_row:
             which = "first" if self._most_in_a_row == _AT_FIRST else "last"
             raise BatchError(
-                f"{self._called or type(self).__name__} has skipped the {which} {self._in_a_row} batches, so that it "
-                f"does nothing. Of the last one: {error}"
+                f"{self._called or type(self).__name__} has skipped the {which} {self._in_a_row} batches, so it "
+                f"does nothing. The last one: {error}"
             ) from None
         if self.skipped == 1:
             warnings.warn(

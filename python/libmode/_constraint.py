@@ -141,12 +141,13 @@ class Constraint:
         if relative_strength is not None and tolerance is not None:
             raise ValueError(
                 f"relative_strength = {shown(relative_strength)} and tolerance = {shown(tolerance)}: "
-                "a fixed strength follows no tolerance; leave one of them out"
+                "a fixed strength ignores the tolerance; leave one of them out"
             )
         self.from_logits, self._limits_given = from_logits, "score_range" in options
         if from_logits and self._limits_given:
             raise ValueError(
-                f"score_range = {options['score_range']} and from_logits = True: the scores of logits are from 0 to 1"
+                f"score_range = {options['score_range']} and from_logits = True: leave score_range out, which is "
+                "(0, 1) for logits"
             )
         self.options = check("mode", options)
         self.labels = self.options.labels

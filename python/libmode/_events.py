@@ -96,7 +96,7 @@ def joined(
             raise ValueError(f"{who} has {name}, and {other} has none: give it for both or for neither")
         if first is not None and first.shape[1:] != second.shape[1:]:
             raise ValueError(
-                f"reference.mass has shape {tuple(second.shape)}, but that of the batch {tuple(first.shape)}"
+                f"reference.mass has shape {tuple(second.shape)}, but the batch has shape {tuple(first.shape)}"
             )
         every.append(None if first is None else concatenated(name, first, second))
     return Events(*every)
@@ -140,8 +140,8 @@ def of_one_index(given: Mapping[str, Any]) -> None:
             first, expected = name, index
         elif not (index is expected or index.equals(expected)):
             raise ValueError(
-                f"{name} has another index than {first}, and events are taken by position: take those of the same "
-                f"rows, as {name}.loc[{first}.index] does, or give .to_numpy() of both if they are in the same order"
+                f"{name} and {first} have different indexes, and libmode matches events by position: select the same "
+                f"rows by {name}.loc[{first}.index], or give .to_numpy() of both if they are in the same order"
             )
 
 

@@ -44,7 +44,7 @@ def say_if_far(mass: NDArray[Any], remedy: str) -> bool:
     """Warns if masses, (n,), are so, and says whether it did; ``remedy`` is the argument that the user should give."""
     sentence = far(mass)
     if sentence:
-        sentence += f": leave out events whose mass is not known, and give {remedy}"
+        sentence += f": leave out events without a mass, and give {remedy}"
         warnings.warn(sentence, stacklevel=level_of_the_user())
     return sentence is not None
 

@@ -42,7 +42,7 @@ class TrainingWarning(UserWarning):
     ...     loss = mode(torch.full((100,), 0.5), label, mass)
     Traceback (most recent call last):
         ...
-    libmode.TrainingWarning: the scores of a batch differ by next to nothing (mean 0.5, standard deviation ...
+    libmode.TrainingWarning: the scores of a batch are nearly equal (mean 0.5, standard deviation ...
     """
 
     __module__ = "libmode"  # the name by which it is imported, and so printed
@@ -91,8 +91,8 @@ class Monitor:
         self._watch(
             "collapsed",
             collapsed,
-            f"the scores of a batch differ by next to nothing (mean {mean:.3g}, standard deviation {spread:.1e}): the "
-            "network gives every event the same one. Lower the strength or the learning rate, or give reference events",
+            f"the scores of a batch are nearly equal (mean {mean:.3g}, standard deviation {spread:.1e}): the "
+            "network has collapsed to a constant. Lower the strength or the learning rate, or give reference events",
         )
         if background is not None and background.any() and not background.all():
             self._watch_auc(*_auc(score, background), collapsed)
@@ -106,7 +106,7 @@ class Monitor:
             "few events",
             per_bin < LEAST_EVENTS,
             f"{bins} bins have {per_bin:.3g} background events each: the loss of a batch is noise. Give fewer bins, or "
-            "no number (then as many as the events are enough for), larger batches or reference events",
+            "leave bins out (libmode then chooses as many as the events can fill), larger batches or reference events",
         )
         self._watch(
             "bias",
@@ -120,9 +120,9 @@ class Monitor:
         self._watch(
             "given up",
             not collapsed and abs(auc - 0.5) < LEAST_AUC,
-            f"signal and background have the same scores (of {auc:.1%} of the pairs signal has the higher one): the "
-            f"classifier has been given up, as a cross entropy of {math.log(2):.3f} = ln 2 for classes of equal weight "
-            "says too. Lower the strength or the learning rate",
+            f"signal and background have the same scores (signal has the higher one in {auc:.1%} of the pairs): the "
+            f"classifier has stopped separating them, and the cross entropy of equal classes is {math.log(2):.3f} = "
+            "ln 2. Lower the strength or the learning rate",
         )
         self._looks += 1
         rate = max(1 / self._looks, _RATE)
@@ -135,9 +135,9 @@ class Monitor:
         self._watch(
             "signal lost",
             fall > 0.5 * self._best and fall > _SIGNIFICANT * math.sqrt(self._variance + self._best_variance),
-            f"the AUC of the batches has fallen from {0.5 + self._best:.3f} to {0.5 + now:.3f}: the constraint costs "
-            "the classifier its signal. It has to, where the mass is the signal; otherwise lower the strength, which a "
-            "tolerance of MoDeConstraint does, or the learning rate, or raise the order",
+            f"the AUC of the batches has fallen from {0.5 + self._best:.3f} to {0.5 + now:.3f}: the constraint "
+            "removes the signal. If only the mass separates it, this is the price; otherwise lower the strength or "
+            "the learning rate, give MoDeConstraint a tolerance, or raise the order",
         )
 
     def _watch(self, what: str, wrong: bool, sentence: str) -> None:

@@ -62,7 +62,7 @@ def _plain_value(name: str, value: Any) -> Any:
     if value is not None or name == "background_label":
         return _READER[name](name, value)
     if type(None) not in get_args(_TYPE[name]):
-        raise TypeError(f"{name} = None: this option has no such value")
+        raise TypeError(f"{name} = None: must not be None")
     return None
 
 

@@ -93,7 +93,9 @@ class Options:
         for name in _OF_VARIABLES[1:]:
             value = self._given.get(name)
             if count > 1 and value is not None and name not in self._each:
-                raise ValueError(f"{name} = {value!r} is one, but mass has {_variables(count)}: give one for each")
+                raise ValueError(
+                    f"{name} = {value!r} is a single value, but mass has {_variables(count)}: give one for each"
+                )
 
     def present(self, mass: NDArray[Any]) -> NDArray[Any]:
         """Masses of shape (n,) or (n, d) as (n, d), NaN where an event takes no part for that variable."""
@@ -170,9 +172,7 @@ def _implied(options: Mapping[str, Any], name: str, **implied: str) -> dict[str,
         return dict(options)
     for choice, value in implied.items():
         if options.get(choice, value) != value:
-            raise ValueError(
-                f"{choice} = {options[choice]!r} cannot be given together with {name}: leave one of them out"
-            )
+            raise ValueError(f"{choice} = {options[choice]!r} cannot be combined with {name}: leave one of them out")
     return {**options, **implied}
 
 

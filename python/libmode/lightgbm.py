@@ -175,7 +175,7 @@ def finalize(booster: lightgbm.Booster, init_score: float = 0.0, *, num_iteratio
     if not isinstance(booster, lightgbm.Booster):
         raise TypeError(f"booster is {type(booster).__name__}: expected lightgbm.Booster")
     if booster.num_trees() == 0:
-        raise ValueError("the booster has no tree: nothing was split, so there is nothing that could predict")
+        raise ValueError("the booster has no trees: the training made no split")
     try:
         score = float(init_score)
     except (TypeError, ValueError):
@@ -186,7 +186,7 @@ def finalize(booster: lightgbm.Booster, init_score: float = 0.0, *, num_iteratio
     head, names, rest = text.partition("\nfeature_names=")
     if "\nobjective=" in head:
         raise ValueError(
-            "the model has a link of its own: it is not of libmode.lightgbm.objective, or is final already"
+            "the model has its own link: libmode.lightgbm.objective did not train it, or it is final already"
         )
     rest = rest.replace("\n[objective: custom]\n", "\n[objective: binary]\n")
     model = lightgbm.Booster(model_str=f"{head}\nobjective=binary sigmoid:1{names}{rest}")

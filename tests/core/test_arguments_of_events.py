@@ -60,5 +60,7 @@ def test_series_of_another_index_are_an_error(function):
         first = min(name, other, key=list(inspect.signature(function).parameters).index)
         for index in (np.arange(N)[::-1], np.arange(1, N + 1)):  # in another order, and of other rows
             one = framed(given[name], index)
-            with pytest.raises(ValueError, match=f"has another index than {first}, and events are taken by position"):
+            with pytest.raises(
+                ValueError, match=f" and {first} have different indexes, and libmode matches events by position"
+            ):
                 function(**{**given, other: series[other], name: one})

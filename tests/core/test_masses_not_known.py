@@ -10,7 +10,7 @@ from libmode._far_masses import far
 
 SENTENCE = (
     r"mass is -999 for 30 of 3000 events \(1 %\): its range, -999 to \d+.*, is \d times that from the 1st to the 99th "
-    r"percentile of the others, 50\.\d+ to 3\d\d.*: leave out events whose mass is not known, and give mass_range"
+    r"percentile of the others, 50\.\d+ to 3\d\d.*: leave out events without a mass, and give mass_range"
 )
 
 

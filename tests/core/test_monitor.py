@@ -36,7 +36,7 @@ def test_nothing_is_said_of_a_good_training():
 @pytest.mark.parametrize(
     "changes, start",
     [
-        ({"score": 0.4 + 1e-4 * GOOD}, "the scores of a batch differ by next to nothing (mean 0.4, "),
+        ({"score": 0.4 + 1e-4 * GOOD}, "the scores of a batch are nearly equal (mean 0.4, "),
         ({"score": GOOD[RNG.permutation(1000)] * 0 + RNG.random(1000)}, "signal and background have the same scores"),
         ({"events": 90.0}, "20 bins have 4.5 background events each"),
         ({"unbiased": False, "loss": 1e-5, "bias": 1e-4}, "the plain loss of a batch is 1.10e-04, of which 1.00e-04"),

@@ -345,7 +345,8 @@ void test_lengths() {
 // A status tells of the call that was given it last, and of no other.
 void test_status() {
     const events<double> e;
-    const std::string message = "score[9] = NaN: every score of a selected event must be finite";
+    const std::string message = "score[9] = NaN: every score of a selected event must be finite; "
+        "look for NaN in the inputs of the classifier, or lower the learning rate";
     std::vector<double> score = e.score;
     score[9] = std::nan("");
     mode::status status;

@@ -386,7 +386,7 @@ def test_options_are_copied_and_given_by_name():
         MoDeLoss(1)
     with pytest.raises(TypeError, match="'weights' of pack: did you mean weight"):
         pack(label, mass, weights=mass)
-    with pytest.raises(ValueError, match="label has another index than mass"):
+    with pytest.raises(ValueError, match="label and mass have different indexes"):
         pack(pd.Series(label), pd.Series(mass)[::-1])
 
 

@@ -478,7 +478,7 @@ def test_training_makes_the_response_flat_and_keeps_the_classifier():
 def test_series_of_another_index_and_other_names_of_weight_are_errors():
     score, label, mass = np.linspace(0.1, 0.9, 512), np.arange(512) % 2, np.arange(512.0)
     for wrong in (pd.Series(label, index=np.arange(512)[::-1]), pd.Series(label, index=np.arange(1, 513))):
-        with pytest.raises(ValueError, match="label has another index than score"):
+        with pytest.raises(ValueError, match="label and score have different indexes"):
             mode_constraint(pd.Series(score), wrong, pd.Series(mass))
     with pytest.raises(TypeError, match="'weights' of mode_constraint: did you mean weight"):
         mode_constraint(score, label, mass, weights=mass)

@@ -91,11 +91,11 @@ bins = -3 | OPTION | bins = -3
 bins = (4, -1); mass = two(mass) | OPTION | bins of variable 1 = -1
 order = 1; max_slope = 0 | OPTION | max_slope = 0
 order = 1; max_slope = nan | OPTION | max_slope = NaN
-max_slope = 1 | OPTION | max_slope = 1 bounds the slope, which needs order >= 1
+max_slope = 1 | OPTION | max_slope = 1 needs order >= 1
 order = 1; monotonic = True | OPTION | monotonic = true
 order = 1; slope_penalty = -0.5 | OPTION | slope_penalty = -0.5
 order = 1; slope_penalty = inf | OPTION | slope_penalty = +Inf
-slope_penalty = 1 | OPTION | slope_penalty = 1 acts on the slope, which needs order >= 1
+slope_penalty = 1 | OPTION | slope_penalty = 1 needs order >= 1
 mass_range = (10, 10) | OPTION | mass_range = [10, 10] must have its lower end below
 mass_range = (0, inf) | OPTION | mass_range = [0, +Inf] must have two finite ends
 mass_range = (-1.7e308, 1.7e308) | OPTION | mass_range = [-1.7e+308, 1.7e+308] is too wide
@@ -108,19 +108,19 @@ edges = (0, nan, 59); del bins | OPTION | edges[1] = NaN must be finite
 edges = (3,); del bins | OPTION | edges has length 1
 edges = (-1.7e308, 1.7e308); del bins | OPTION | edges = [-1.7e+308, 1.7e+308] is too wide
 binning = 'edges'; del bins | OPTION | edges has length 0
-edges = (0, 59); mass_range = (0, 59); del bins | OPTION | mass_range = [0, 59] cannot be given together with edges
+edges = (0, 59); mass_range = (0, 59); del bins | OPTION | mass_range = [0, 59] cannot be combined with edges
 edges = ((0, 30, 59), (0, 3, 2)); mass = two(mass); del bins | OPTION | edges[2] of variable 1 = 2
 background_label = () | OPTION | background_label = [] must name at least one label
 background_label = (1, 2, 1) | OPTION | background_label = [1 2 1] names label 1 twice
-joint = True; order = 1; max_slope = 1 | OPTION | max_slope = 1 cannot be given together with joint = true
-joint = True; moments = 'quadrature' | OPTION | moments = quadrature cannot be given together with joint = true
-joint = True; binning = 'values'; del bins | OPTION | binning = values cannot be given together with joint = true
-joint = True; knots = (30,) | OPTION | basis = bspline cannot be given together with joint = true
+joint = True; order = 1; max_slope = 1 | OPTION | max_slope = 1 cannot be combined with joint = true
+joint = True; moments = 'quadrature' | OPTION | moments = quadrature cannot be combined with joint = true
+joint = True; binning = 'values'; del bins | OPTION | binning = values cannot be combined with joint = true
+joint = True; knots = (30,) | OPTION | basis = bspline cannot be combined with joint = true
 binning = 'values' | OPTION | bins = 4 has no meaning with binning = values
-binning = 'values'; moments = 'quadrature'; del bins | OPTION | moments = quadrature cannot be given together with binning = values
+binning = 'values'; moments = 'quadrature'; del bins | OPTION | moments = quadrature cannot be combined with binning = values
 degree = 3 | OPTION | degree = 3 needs basis = bspline
 degree = 6; basis = 'bspline' | OPTION | degree = 6
-basis = 'bspline'; order = 1 | OPTION | order = 1 cannot be given together with basis = bspline
+basis = 'bspline'; order = 1 | OPTION | order = 1 cannot be combined with basis = bspline
 knots = (30, 20) | OPTION | knots[1] = 20 must be greater than knots[0] = 30
 knots = (30, inf) | OPTION | knots[1] = +Inf must be finite
 knots = (60,); mass_range = (0, 59) | OPTION | knots[0] = 60 does not lie inside the mass range [0, 59]
@@ -130,7 +130,7 @@ knots = ((30,), (70,)); mass_range = ((0, 59), (0, 59)); mass = two(mass) | OPTI
 #: Events, which the core checks.
 EVENTS = table("""
 score[7] = nan | NOT_FINITE | score[7] = NaN
-mass[7] = inf | NOT_FINITE | mass[7] = +Inf
+mass[7] = inf | NOT_FINITE | mass[7] = +Inf ... give missing="ignore"
 weight[7] = -inf | NOT_FINITE | weight[7] = -Inf
 score[5] = 1.5 | SCORE_RANGE | score[5] = 1.5 lies outside score_range = [0, 1]: apply a sigmoid
 score[5] = -0.25 | SCORE_RANGE | score[5] = -0.25 lies outside score_range = [0, 1]
@@ -141,8 +141,8 @@ background_label = (0, 8) | TOO_FEW | no event selected: none of the 60 values o
 mass_range = (100, 200) | TOO_FEW | all 60 masses of the selected events lie outside the mass range [100, 200]
 edges = (-5, -2); del bins | TOO_FEW | all 60 masses of the selected events lie outside the mass range [-5, -2]
 mass[:] = nan; missing = 'ignore' | TOO_FEW | all 60 masses of the selected events are NaN
-mass = two(mass); mass_range = ((100, 200), (100, 200)) | TOO_FEW | none of the 60 selected events has a value of any variable
-mass = two(mass); mass_range = ((100, 200), None); joint = True | TOO_FEW | none of the 60 selected events has a value of every variable
+mass = two(mass); mass_range = ((100, 200), (100, 200)) | TOO_FEW | none of the 60 selected events has any variable
+mass = two(mass); mass_range = ((100, 200), None); joint = True | TOO_FEW | none of the 60 selected events has every variable
 mass = two(mass); mass[3, 1] = nan | NOT_FINITE | variable 1 of mass: mass[3] = NaN
 mass = two(mass); mass[3, 1] = nan; joint = True | NOT_FINITE | variable 1 of mass: mass[3] = NaN
 bins = 61 | TOO_FEW | 60 selected events cannot fill bins = 61 quantile bins
@@ -162,9 +162,9 @@ order = 4 | OPTION | order = 4 with moments = projection fits 5 coefficients, bu
 mass = np.repeat((0, 3.0, 5, 7, 9, 12), 10); weight = np.repeat((-3.0, 6, 1, 1, 6, -3), 10); order = 1; edges = (0, 4, 8, 12); del bins | OPTION | order = 1 ... 3 bins, whose mean masses nearly coincide
 mass[59] = 1e15; order = 2; slope_penalty = 0.1 | OVERFLOW | mass = 1e+15 is so far from most others ... order = 2
 mass = two(mass); joint = True; edges = (range(300), range(300)); del bins | OPTION | bins (or edges) of all variables make 89401 cells
-knots = (10, 20, 30, 40, 50); bins = 4 | OPTION | 9 functions of the mass fit whatever 4 bins have
+knots = (10, 20, 30, 40, 50); bins = 4 | OPTION | 9 functions of the mass fit 4 bins exactly
 knots = (70,) | BIN | knots[0] = 70 does not lie inside the mass range [0, 59] of the selected events
-score = np.where(label == np.arange(60) % 2, -1.7e308, 1.7e308); score_range = None | OVERFLOW | the loss is beyond double precision
+score = np.where(label == np.arange(60) % 2, -1.7e308, 1.7e308); score_range = None | OVERFLOW | the loss overflows double precision
 mass = np.arange(4200.0); score, weight, label = (np.repeat(given[k], 70) for k in ('score', 'weight', 'label')); binning = 'values'; del bins | OPTION | binning = values ... more than 4096
 category = np.arange(60) // 58; bins = 4 | TOO_FEW | events of category = 1: too few events
 category = np.arange(60) % 2; score[7] = 2 | SCORE_RANGE | events of category = 1: score[7] = 2
@@ -181,7 +181,7 @@ del bins; score[0], score[1] = -1.7e308, 1.7e308 | OVERFLOW | score: the selecte
 del bins; weight[:] = -2 | UNDEFINED | weight: the 60 selected events have sum of weights -120
 del bins; unbiased = True; weight[3:] = 0 | UNDEFINED | weight: with unbiased, the means over 4 different events have a sum of weights of 0
 del bins; weight[1:] = 0 | UNDEFINED | mass: the distance variance of the 60 selected events is 0
-del bins, weight, label; score = np.array([0, 1, 2, 4]) * 5e-324; mass = mass[:4] | OVERFLOW | grad[0] is beyond what its type can hold
+del bins, weight, label; score = np.array([0, 1, 2, 4]) * 5e-324; mass = mass[:4] | OVERFLOW | grad[0] overflows its type
 """,
     "disco_loss",
 )
@@ -191,7 +191,7 @@ LOOKING = [
     *table("loss = 'ward' | ValueError | loss = 'ward': must be one of 'mode', 'disco', 'flatness'"),
     *table(
         """
-hess = True; score *= 1e-320; score_range = None | OVERFLOW | hess[0] is beyond what its type can hold
+hess = True; score *= 1e-320; score_range = None | OVERFLOW | hess[0] overflows its type
 score, mass, weight, label = (np.resize(a, 10000) for a in (score, np.arange(10000.0), weight, label)); bins = 5000; hess = True | OPTION | hess of 5000 bins
 """,
         "mode_evaluate",
@@ -208,7 +208,7 @@ del score; mass = mass[:0]; del weight, label | TOO_FEW | no event selected: mas
     ),
     *table(
         """
-order = 16; moments = 'quadrature'; bins = 1; weight[:] = 0.05; weight[:2] = 1e308, -1e308; at = [0.012] | OVERFLOW | moments are beyond double precision
+order = 16; moments = 'quadrature'; bins = 1; weight[:] = 0.05; weight[:2] = 1e308, -1e308; at = [0.012] | OVERFLOW | moments overflow double precision
 at = (0, nan) | NOT_FINITE | at[1] = NaN
 at = ((0, 1),) | ValueError | at has shape (1, 2)
 basis = 'bspline' | OPTION | basis = bspline has no moments
@@ -247,14 +247,14 @@ mass_range = (1, 2, 3) | ValueError | mass_range = (1, 2, 3): must be a pair
 mass_range = 10 | TypeError | mass_range = 10: must be a sequence of numbers
 mass_range = (0, None) | TypeError | mass_range[1] = None: must be a number
 mass_range = ((0, 1), (0, 1, 2)) | ValueError | mass_range[1] = (0, 1, 2): must be a pair
-mass_range = (0, 59); mass = two(mass) | ValueError | mass_range = (0.0, 59.0) is one, but mass has 2 variables
+mass_range = (0, 59); mass = two(mass) | ValueError | mass_range = (0.0, 59.0) is a single value, but mass has 2 variables
 score_range = '01' | TypeError | score_range = '01': must be a sequence of numbers
 edges = ('a', 'b') | TypeError | edges[0] = 'a': must be a number
 edges = 3 | TypeError | edges = 3: must be a sequence of numbers
 edges = ((0, 1), None) | TypeError | edges[1] = None: must be a sequence of numbers
-edges = (0, 59); binning = 'uniform'; del bins | ValueError | binning = 'uniform' cannot be given together with edges
-edges = (0, 59); mass = two(mass); del bins | ValueError | edges = (0.0, 59.0) is one, but mass has 2 variables
-knots = (30,); basis = 'legendre' | ValueError | basis = 'legendre' cannot be given together with knots
+edges = (0, 59); binning = 'uniform'; del bins | ValueError | binning = 'uniform' cannot be combined with edges
+edges = (0, 59); mass = two(mass); del bins | ValueError | edges = (0.0, 59.0) is a single value, but mass has 2 variables
+knots = (30,); basis = 'legendre' | ValueError | basis = 'legendre' cannot be combined with knots
 degree = -1 | ValueError | degree = -1
 background_label = '0' | TypeError | background_label = '0': must be an integer or a sequence of integers
 background_label = 0.5 | TypeError | background_label = 0.5: must be an integer
@@ -304,7 +304,7 @@ options.variables = variable; options.n_variables = 2; variable[1].n_edges = 3 |
 options.variables = variable; options.n_variables = 2; variable[1].n_knots = 3 | ARGUMENT | knots of variable 1 is NULL, but 3 elements
 options.variables = variable; options.n_variables = 3; events.n_mass = 2 | OPTION | one entry for each of 3 variables, but mass has 2
 options.variables = variable; options.n_variables = 2; events.n_mass = 2; options.mass_range[0] = 0; options.mass_range[1] = 9 | OPTION | mass_range = [0, 9] cannot be given for all variables together
-options.mass_range[0] = 0; options.mass_range[1] = 9; events.n_mass = 2 | OPTION | mass_range = [0, 9] is one for all, but mass has 2 variables
+options.mass_range[0] = 0; options.mass_range[1] = 9; events.n_mass = 2 | OPTION | mass_range = [0, 9] is a single value, but mass has 2 variables
 options.n_background_label = 2 | ARGUMENT | background_label is NULL, but 2 elements are expected
 options.n_edges = 3 | ARGUMENT | edges is NULL, but 3 elements are expected
 options.edges = mass; options.n_edges = 2 | OPTION | edges has length 2, but binning = quantile takes none

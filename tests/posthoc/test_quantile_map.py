@@ -304,10 +304,10 @@ def test_text_that_is_no_file(files):
             QuantileMap.from_json(json.dumps({other: value for other, value in files[0].items() if other != name}))
     digits = json.dumps(files[0]).replace('"order": 1', f'"order": {"1" * 5000}')
     for text in (DEEP, digits, "nonsense"):
-        with pytest.raises(ValueError, match="the text is no JSON"):
+        with pytest.raises(ValueError, match="the text is not JSON"):
             QuantileMap.from_json(text)
     for text in ("[1]", "{}"):
-        with pytest.raises(ValueError, match="no QuantileMap"):
+        with pytest.raises(ValueError, match="is not a QuantileMap"):
             QuantileMap.from_json(text)
 
 
@@ -362,7 +362,7 @@ def test_more_bad_input():
             QuantileMap().fit(*given)
     with pytest.raises(ValueError, match="the weights sum to -1000"):
         QuantileMap().fit(score, mass, sample_weight=-np.ones(1000))
-    with pytest.raises(ValueError, match="of several there is order 0 or None"):
+    with pytest.raises(ValueError, match="several variables need order 0 or None"):
         QuantileMap(1).fit(score, np.column_stack([mass, mass**2]))
     fitted = QuantileMap().fit(score, mass)
     with pytest.raises(ValueError, match="mass has 2 variables, but the map was fitted with 1"):

@@ -375,7 +375,7 @@ def test_scores_at_their_limits():
         ({"relative_strength": math.inf}, ValueError, "relative_strength = inf: must be positive and finite"),
         ({"tolerance": -1}, ValueError, "tolerance = -1: must be positive and finite"),
         ({"tolerance": "many"}, TypeError, "tolerance = 'many': must be a number"),
-        ({"relative_strength": 3, "tolerance": 9}, ValueError, "a fixed strength follows no tolerance"),
+        ({"relative_strength": 3, "tolerance": 9}, ValueError, "a fixed strength ignores the tolerance"),
         ({"score_transform": None}, TypeError, "unknown option 'score_transform'"),
         (
             {"from_logits": True, "score_range": (0, 2)},
@@ -523,5 +523,5 @@ def test_a_training_that_fails_says_so_once(make):
         found = [one for one in caught if one.category is libmode.TrainingWarning]
         assert len(found) == monitor
         if found:
-            assert str(found[0].message).startswith("the scores of a batch differ by next to nothing (mean 0.5")
+            assert str(found[0].message).startswith("the scores of a batch are nearly equal (mean 0.5")
             assert found[0].filename == __file__

@@ -140,7 +140,7 @@ def test_compiled_and_second_derivative():
 @pytest.mark.parametrize(
     ("message", "error", "change"),
     [
-        ("x: all 20 events have the same x 7, so that DisCo is 0/0", libmode.BatchError, {"x": torch.full((20,), 7.0)}),
+        ("x: all 20 events have the same x 7, so DisCo is 0/0", libmode.BatchError, {"x": torch.full((20,), 7.0)}),
         ("y: all 20 events have the same y", libmode.BatchError, {"y": torch.zeros(20)}),
         ("3 events, and DisCo with unbiased = true needs at least 4", libmode.BatchError, "short"),
         ("weight: the 20 events have sum of weights 0", libmode.BatchError, {"weight": torch.zeros(20)}),

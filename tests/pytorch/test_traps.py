@@ -171,5 +171,5 @@ def test_a_training_that_fails_is_noticed_once(make):
         found = [one for one in caught if one.category is libmode.TrainingWarning]
         assert len(found) == monitor
         if found:
-            assert str(found[0].message).startswith("the scores of a batch differ by next to nothing (mean 0.5")
+            assert str(found[0].message).startswith("the scores of a batch are nearly equal (mean 0.5")
             assert found[0].filename == __file__

@@ -56,7 +56,7 @@ def test_a_p_value_that_is_not_known_is_no_pass(tmp_path):
     assert report_toys.report(file, *options)[0] == 0
     status, printed = report_toys.report(file, *options, "--max-dependence", "1e-9")
     assert status == 2
-    assert re.search(r"^Error: --max-dependence: a p-value is not known: .*= 1 effective events", printed, re.MULTILINE)
+    assert re.search(r"^Error: --max-dependence: a p-value is missing: .*= 1 effective events", printed, re.MULTILINE)
     assert "<strong>Not decided:</strong>" in (tmp_path / "report.html").read_text(encoding="utf-8")
 
 
@@ -257,7 +257,7 @@ def test_masses_that_are_not_known_are_said(toy, tmp_path):
     options = [file, "--score", "flat", "--mass", "mass", "--cut", "label == 0", "--out", tmp_path]
     status, printed = report_toys.report(*options)
     assert status == 0
-    assert printed.count("mass is -999 for ") == 1 and "leave out events whose mass is not known, by --cut" in printed
+    assert printed.count("mass is -999 for ") == 1 and "leave out events without a mass, by --cut" in printed
     assert (tmp_path / "report.html").read_text(encoding="utf-8").count("mass is -999 for ") == 1
     options[options.index("label == 0")] = "(label == 0) & (mass > 0)"
     status, printed = report_toys.report(*options)

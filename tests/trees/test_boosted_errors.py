@@ -64,7 +64,7 @@ OF_OPTIONS = {
     "strength = nan: must be positive and finite": {"strength": np.nan},
     "tolerance = 0: must be positive and finite": {"tolerance": 0},
     "relative_strength = inf: must be positive and finite": {"relative_strength": np.inf},
-    "strength = 2.0 and tolerance = 5.0: a strength is fixed, give one of them or neither": {
+    "strength = 2.0 and tolerance = 5.0: a fixed strength ignores the tolerance; leave one of them out": {
         "strength": 2.0,
         "tolerance": 5.0,
     },
@@ -235,7 +235,7 @@ OF_EVALUATION = {
         "eval_mass": [SMALL.mass, SMALL.mass[:7]],
     },
     "eval_set[0]: mass[3] = nan: every mass must be finite": {"eval_set": [ITS], "eval_mass": [mass_but(3, np.nan)]},
-    "eval_set[0]: mass has shape (2000, 2), and that of the training has another number of variables": {
+    "eval_set[0]: mass has shape (2000, 2), but the training had another number of variables": {
         "eval_set": [ITS],
         "eval_mass": [np.ones((EVENTS, 2))],
     },
@@ -271,7 +271,7 @@ def test_early_stopping_is_by_one_variable(library):
     mass = evaluated["eval_mass"][0]
     said = error(ValueError, fitted, library, mass=mass, early_stopping_rounds=3, evaluated=evaluated)
     assert said == (
-        "early_stopping_rounds = 3: the sensitivity is of one variable of mass, and mass has shape (2000, 2)"
+        "early_stopping_rounds = 3: the sensitivity needs one variable of mass, and mass has shape (2000, 2)"
     )
 
 
@@ -284,8 +284,8 @@ class TestMetric:
         margin = np.linspace(-1, 1, EVENTS)
         metric = METRICS[library]
         assert error(ValueError, metric({known: SMALL.mass}), margin, unknown) == (
-            "a data set of 2000 rows is to be judged whose masses are not known: give them to metric, as {data: mass} "
-            "with the same objects that the training gets"
+            "metric has no masses for a data set of 2000 rows: give it {data: mass}, with the same data "
+            "objects as the training"
         )
         for of_data, sentence in {
             "short": (SMALL.mass[1:], "mass has length 1999, but the data set has 2000 rows"),
@@ -293,7 +293,7 @@ class TestMetric:
             "weights": ((SMALL.mass, ones_but(4, np.nan)), "weight[4] = nan: every weight must be finite"),
             "sum": ((SMALL.mass, -np.ones(EVENTS)), "the weights of the class of background sum to -1000: must be"),
             "mass": (mass_but(2, np.nan), "mass[2] = nan: expected a finite number"),
-            "variables": (np.ones((EVENTS, 2)), "mass has shape (2000, 2): the sensitivity is of one variable"),
+            "variables": (np.ones((EVENTS, 2)), "mass has shape (2000, 2): the sensitivity needs one variable"),
         }.values():
             assert sentence in error(ValueError, metric({known: of_data}), margin, known)
 
@@ -328,7 +328,7 @@ def test_a_distributed_training_of_lightgbm():
     for name in ("num_machines", "num_machine"):
         data = lightgbm.Dataset(SMALL.features, SMALL.label, params={name: 3})
         said = error(RuntimeError, OBJECTIVES["lightgbm"](SMALL.mass), np.zeros(EVENTS), data)
-        assert said.startswith("this is one of 3 machines of a distributed training, and sees its own rows only")
+        assert said.startswith("this is one of 3 machines of a distributed training, and sees only its own rows")
 
 
 def test_a_distributed_training_of_xgboost():
@@ -346,7 +346,7 @@ def test_a_distributed_training_of_xgboost():
     with ThreadPoolExecutor(2) as workers:
         for sentence in np.ravel(list(workers.map(said, range(2)))):
             assert sentence.startswith(
-                "this is one of 2 processes of a distributed training, and sees its own rows only"
+                "this is one of 2 processes of a distributed training, and sees only its own rows"
             )
 
 

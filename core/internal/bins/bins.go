@@ -127,7 +127,7 @@ func checkEnough[T events.Float](sel *events.Selection[T], o *Options) error {
 		return nil
 	}
 	if o.merges() {
-		return errs.Of(errs.ErrNoEvents, "too few events: %d selected events cannot fill the %d bins that a response of %s needs at least: "+
+		return errs.Of(errs.ErrNoEvents, "too few events: %d selected events cannot fill the %d bins that a response of %s needs: "+
 			"use larger batches or %s", sel.N, asked, o.Response, o.Simpler)
 	}
 	kind := "quantile"

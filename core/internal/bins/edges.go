@@ -39,8 +39,8 @@ func valueEdges[T events.Float](sel *events.Selection[T]) ([]float64, error) {
 			continue
 		}
 		if len(values) == maxValues {
-			return nil, errs.Of(errs.ErrOption, "binning = values makes a bin of each mass that occurs, and there are more than %d: "+
-				"it is for masses that have few values, such as years or groups", maxValues)
+			return nil, errs.Of(errs.ErrOption, "binning = values makes a bin of each distinct mass, and there are more than %d: "+
+				"use it for masses with few values, such as years or groups", maxValues)
 		}
 		values = slices.Insert(values, at, m)
 	}

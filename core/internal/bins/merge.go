@@ -27,8 +27,8 @@ func Settle[T events.Float](bs *Bins, sel *events.Selection[T], o *Options, co *
 		}
 	}
 	if o.merges() && bs.Count() <= o.Functions {
-		return nil, errs.Of(errs.ErrNoEvents, "too few events, or too few that differ in mass: %d selected events make %d bins, "+
-			"and a response of %s needs more than %d to be seen in: use larger batches, %s, or give bins or edges",
+		return nil, errs.Of(errs.ErrNoEvents, "too few events, or too few different masses: %d selected events make %d bins, "+
+			"and a response of %s needs more than %d: use larger batches, %s, or give bins or edges",
 			sel.N, bs.Count(), o.Response, o.Functions, o.Simpler)
 	}
 	return means, nil

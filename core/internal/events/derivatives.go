@@ -42,7 +42,7 @@ func (d Derivatives[T]) Check(team *par.Team) error {
 		if !isBad.Load() {
 			continue
 		}
-		return errs.Of(errs.ErrOverflow, "%s[%d] is beyond what its type can hold: scores differ by too little, "+
+		return errs.Of(errs.ErrOverflow, "%s[%d] overflows its type: scores are too close together, "+
 			"or slope_penalty or weights relative to their sum in a bin are too large", derivativeNames[k], findBad(of))
 	}
 	return nil

@@ -73,7 +73,14 @@ func (ev *Events[T]) CheckLengths() error {
 // IsFinite reports whether x is neither NaN nor infinite.
 func IsFinite(x float64) bool { return x-x == 0 }
 
+// advice says what to do where a value of an array is NaN or infinite.
+var advice = map[string]string{
+	"score":  "look for NaN in the inputs of the classifier, or lower the learning rate",
+	"mass":   "leave such events out, or give missing=\"ignore\" and NaN for a missing mass",
+	"weight": "leave such events out",
+}
+
 // NotFinite returns the error of a NaN or an infinite value of an array.
 func NotFinite(name string, i int, value float64) error {
-	return errs.Of(errs.ErrNotFinite, "%s[%d] = %v: every %s of a selected event must be finite", name, i, value, name)
+	return errs.Of(errs.ErrNotFinite, "%s[%d] = %v: every %s of a selected event must be finite; %s", name, i, value, name, advice[name])
 }

@@ -35,7 +35,7 @@ func LookInside[T Float](masses [][]T, index []uint32, limits []Limits, sc *par.
 		}
 	}
 	if in.Count == 0 {
-		return in, errs.Of(errs.ErrNoEvents, "no event selected: none of the %d selected events has a value of every variable of mass inside its range: "+
+		return in, errs.Of(errs.ErrNoEvents, "no event selected: none of the %d selected events has every variable of mass inside its range: "+
 			"check mass_range (or edges) and the unit of mass", n)
 	}
 	if in.Count < n {

@@ -60,7 +60,7 @@ func Select[T Float](ev Events[T], index, cellOf []uint32, li Limits, sc *par.Sc
 	case len(sel.Mass) == 0:
 		return nil, errs.Of(errs.ErrNoEvents, "no event selected: mass is empty (length 0)")
 	case math.IsInf(sel.MassLo, -1):
-		return nil, errs.Of(errs.ErrNoEvents, "no event selected: all %d masses of the selected events are NaN, and missing = ignore leaves these out", len(sel.Mass))
+		return nil, errs.Of(errs.ErrNoEvents, "no event selected: all %d masses of the selected events are NaN, and missing = ignore leaves them out", len(sel.Mass))
 	}
 	return nil, errs.Of(errs.ErrNoEvents, "no event selected: all %d masses of the selected events lie outside the mass range [%v, %v]: "+
 		"check mass_range (or edges) and the unit of mass", len(sel.Mass), sel.MassLo, sel.MassHi)
@@ -152,7 +152,7 @@ func UnitOf(largest float64) float64 {
 // CheckMassRange returns an error if the mass range cannot be divided into bins.
 func (sel *Selection[T]) CheckMassRange() error {
 	if sel.MassLo == sel.MassHi {
-		return errs.Of(errs.ErrBin, "mass: all %d selected events have the same mass %v, so no range of masses can be binned: "+
+		return errs.Of(errs.ErrBin, "mass: all %d selected events have the same mass %v, so they have no range to bin: "+
 			"give mass_range or edges, or a mass that varies", sel.N, sel.MassLo)
 	}
 	if !IsFinite(sel.MassHi - sel.MassLo) {

@@ -53,7 +53,7 @@ func MomentsAt[T events.Float](at []float64, ev events.Events[T], p *Plan, sc *p
 			bounded = bound.Apply(c)
 		}
 		if !events.IsFinite(floats.Sum(cdf) + floats.Sum(c) + floats.Sum(bounded)) {
-			return nil, errs.Of(errs.ErrOverflow, "moments are beyond double precision: weights relative to their sum in a bin are too large")
+			return nil, errs.Of(errs.ErrOverflow, "moments overflow double precision: weights relative to their sum in a bin are too large")
 		}
 		table.Moments, table.Bounded = append(table.Moments, c), append(table.Bounded, bounded)
 	}

@@ -49,7 +49,7 @@ func (pt part[T]) oneByOne() (total walk.Result, err error) {
 		}
 	}
 	if len(present) == 0 {
-		return walk.Result{}, errs.Of(errs.ErrNoEvents, "no event selected: none of the %d selected events has a value of any variable of mass inside its range: "+
+		return walk.Result{}, errs.Of(errs.ErrNoEvents, "no event selected: none of the %d selected events has any variable of mass inside its range: "+
 			"check mass_range (or edges) and the unit of mass", len(pt.ev.Score))
 	}
 	share := 1 / float64(len(present))

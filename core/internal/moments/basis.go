@@ -72,7 +72,7 @@ func newSpan(means []float64, nb int, arena *par.Arena) (*Basis, error) {
 	size := len(means) / nb
 	qr := NewQR(columnsOf(means, nb, size, arena), size, roundingFloor, arena)
 	if qr.Rank >= nb {
-		return nil, errs.Of(errs.ErrOption, "%d functions of the mass fit whatever %d bins have, so that nothing is left to see: "+
+		return nil, errs.Of(errs.ErrOption, "%d functions of the mass fit %d bins exactly, so no dependence is left to measure: "+
 			"use more bins, or fewer functions (a lower order, fewer knots)", size, nb)
 	}
 	kept := par.Make[float64](arena, qr.Rank*nb)[:0]

@@ -11,7 +11,7 @@ import (
 // order 3 on these follow as further columns, since to make them of the basis would cost digits.
 func Columns[T events.Float](sel *events.Selection[T], bs *bins.Bins, o *Options) (*bins.Columns, *Newton, error) {
 	if k := KnotOutside(o.Knots, sel.MassLo, sel.MassHi); k >= 0 {
-		return nil, nil, errs.Of(errs.ErrBin, "knots[%d] = %v does not lie inside the mass range [%v, %v] of the selected events: give a mass_range that has it inside",
+		return nil, nil, errs.Of(errs.ErrBin, "knots[%d] = %v does not lie inside the mass range [%v, %v] of the selected events: give a mass_range that contains it",
 			k, o.Knots[k], sel.MassLo, sel.MassHi)
 	}
 	if o.Splines {

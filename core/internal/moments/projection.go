@@ -67,7 +67,7 @@ func (ba *Basis) setProjection(nb int, means []float64, perBin float64, o *Optio
 func (nw *Newton) checkRounding(part float64, o *Options) error {
 	says := func(by string) string {
 		return fmt.Sprintf("mass = %v is so far from most others that rounding may change the gradient by %s of its largest element with order = %d: "+
-			"give a mass_range without such masses, or a lower order", nw.farthest(), by, o.Order)
+			"give a mass_range that excludes it, or a lower order", nw.farthest(), by, o.Order)
 	}
 	switch {
 	case !(part <= knownTo):

@@ -33,7 +33,7 @@ const binsAtATime = 8
 func newCurvature[T events.Float](wa *walk[T], li *linear, smoothing float64, sc *par.Scratch) (*curvature[T], error) {
 	nb, n := wa.in.bins, len(wa.Words)
 	if nb > mostCurvedBins {
-		return nil, errs.Of(errs.ErrOption, "hess of %d bins is not computed, but of at most %d: use fewer bins", nb, mostCurvedBins)
+		return nil, errs.Of(errs.ErrOption, "hess of %d bins: at most %d are possible, use fewer", nb, mostCurvedBins)
 	}
 	cu := &curvature[T]{walk: wa, signs: 1, strips: newStrips(wa.Records, min(max(n/(4*nb), 1), mostStrips))}
 	if wa.Weights != nil {

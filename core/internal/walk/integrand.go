@@ -95,7 +95,7 @@ func FlatIntegrand(bs *bins.Bins, su *order.Sums, weightUnit float64, sc *par.Sc
 func (in *Integrand) check(integral float64, li limits) {
 	if in.warn != nil && math.Abs(integral) > float64(in.bins)*(li.to-li.from) {
 		in.warn(fmt.Sprintf("loss = %.2g: mass = %v is so far from most others that the moments of the response to which max_slope, monotonic and "+
-			"slope_penalty refer are those of a range that most masses do not fill: give a mass_range without such masses", in.scale*integral, in.far))
+			"slope_penalty refer are those of a range that most masses do not fill: give a mass_range that excludes them", in.scale*integral, in.far))
 	}
 }
 

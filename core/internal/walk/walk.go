@@ -82,7 +82,7 @@ func Integrate[T events.Float](out events.Derivatives[T], st *events.Stats, in *
 		}
 	}
 	if !events.IsFinite(found.Loss) || !events.IsFinite(found.Bias) {
-		return Result{}, errs.Of(errs.ErrOverflow, "the loss is beyond double precision: scores, or weights relative to their sum in a bin, are too large")
+		return Result{}, errs.Of(errs.ErrOverflow, "the loss overflows double precision: scores, or weights relative to their sum in a bin, are too large")
 	}
 	return found, nil
 }

@@ -246,7 +246,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             whole("early_stopping_rounds", self.early_stopping_rounds, 1)
             if several:
                 raise ValueError(
-                    f"early_stopping_rounds = {self.early_stopping_rounds}: the sensitivity is of one variable of "
+                    f"early_stopping_rounds = {self.early_stopping_rounds}: the sensitivity needs one variable of "
                     f"mass, and mass has shape {np.shape(mass)}"
                 )
         of_background, of_signal = sums_of_weights(label, weight)
@@ -349,7 +349,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         label = (y == self.classes_[1]).astype(np.float32)
         _, mass, weight, *_ = events_of(read, label, mass, weight, None)
         if _several(mass) != several:
-            raise ValueError(f"mass has shape {mass.shape}, and that of the training has another number of variables")
+            raise ValueError(f"mass has shape {mass.shape}, but the training had another number of variables")
         finite = np.isfinite(mass).reshape(len(mass), -1).all(axis=1)
         if not finite.all():
             place = int(np.argmin(finite))

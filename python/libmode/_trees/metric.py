@@ -64,8 +64,8 @@ class Metric:
             if known is data:
                 return of_rows if isinstance(of_rows, tuple) else (of_rows, None)
         raise ValueError(
-            f"a data set of {count} rows is to be judged whose masses are not known: give them to metric, as "
-            "{data: mass} with the same objects that the training gets"
+            f"metric has no masses for a data set of {count} rows: give it {{data: mass}}, with the same data "
+            "objects as the training"
         )
 
     def _logloss(self, margin: NDArray[Any], events: Events) -> float:
@@ -89,7 +89,7 @@ class Metric:
         """1 where nothing can be said, which is what no selection has."""
         score, mass, weight, label, _ = events
         if np.ndim(mass) > 1:
-            raise ValueError(f"mass has shape {np.shape(mass)}: the sensitivity is of one variable; judge by another")
+            raise ValueError(f"mass has shape {np.shape(mass)}: the sensitivity needs one variable of mass")
         options = {"order": self._options["order"], "mass_range": self._options.get("mass_range")}
         best = sensitivity(score, label, mass, weight=weight, events=self._events, **options)
         return 1 / best if best > 0 else 1.0

@@ -65,7 +65,8 @@ def checked(
             positive(name, value)
     if strength is not None and tolerance is not None:
         raise ValueError(
-            f"strength = {strength} and tolerance = {tolerance}: a strength is fixed, give one of them or neither"
+            f"strength = {strength} and tolerance = {tolerance}: a fixed strength ignores the tolerance; "
+            "leave one of them out"
         )
     if score_transform not in ("odds", None):
         raise ValueError(f"score_transform = {score_transform!r}: must be 'odds' or None")
@@ -102,9 +103,9 @@ class Boosting:
         mean = 1.0 if self.weight is None else mean_size(self.weight)
         if mean < _SMALL_WEIGHT:
             warnings.warn(
-                f"the sizes of the weights have a mean of {mean:.3g}, and trees may stop splitting: min_child_weight, "
+                f"the mean absolute weight is {mean:.3g}, and trees may stop splitting: min_child_weight, "
                 "min_sum_hessian_in_leaf and XGBoost's least gain of a split, 1e-6, are in units of the weights. "
-                "Divide the weights by that mean",
+                "Divide the weights by this mean",
                 stacklevel=2,
             )
         asked = check("mode", settings.options)

@@ -95,6 +95,6 @@ def refuse_parts(count: int, kind: str) -> None:
     """Raises RuntimeError in a training on several machines or processes, which have some of the rows each."""
     if count > 1:
         raise RuntimeError(
-            f"this is one of {count} {kind} of a distributed training, and sees its own rows only, while MoDe is "
-            "a loss of all: train on one machine, or on a sample of the rows"
+            f"this is one of {count} {kind} of a distributed training, and sees only its own rows, but MoDe needs "
+            "all of them: train on one machine, or on a sample of the rows"
         )

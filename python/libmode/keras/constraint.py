@@ -96,7 +96,7 @@ class MoDeConstraint(WithBase):
     ) -> None:
         super().__init__(positional, base, name or "mode_constraint", dtype, {"order": 1, **options})
         if self._base is None:
-            raise ValueError("base = None: a MoDeConstraint adds to the gradient of a loss, which base must be")
+            raise ValueError("base = None: MoDeConstraint adds to the gradient of another loss, give that loss as base")
         if isinstance(score, bool) or not (score is None or isinstance(score, int)):
             raise TypeError(f"score = {score!r}: must be the number of an output")
         constraint = Constraint(

@@ -67,7 +67,7 @@ def pack(label: Any, mass: Any, weight: Any = None, category: Any = None) -> NDA
     if large.any():
         at = int(np.argmax(large))
         raise ValueError(
-            f"category[{at}] = {numbers[at]}: is beyond 2^24, from which on float32 cannot tell integers apart; "
+            f"category[{at}] = {numbers[at]}: exceeds 2^24, above which float32 skips integers; "
             "number the categories, for instance by numpy.unique(category, return_inverse=True)[1]"
         )
     narrow = all(column.dtype in (np.float32, np.float16) for column in (masses, weights))

@@ -31,9 +31,9 @@ def read(text: str) -> tuple[dict[str, Any], Fields]:
     try:
         given = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"the text is no JSON: {error}") from None
+        raise ValueError(f"the text is not JSON: {error}") from None
     if not isinstance(given, dict) or given.get("libmode") != "QuantileMap":
-        raise ValueError("the text is no QuantileMap")
+        raise ValueError("the text is not a QuantileMap")
     if given.get("version") != VERSION:
         raise ValueError(f"version = {shown(given.get('version'))} of a QuantileMap: this libmode reads {VERSION}")
     for name in ("order", "intervals", "mass_range", *Fields._fields):

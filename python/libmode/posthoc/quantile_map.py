@@ -137,7 +137,7 @@ class QuantileMap(TransformerMixin, BaseEstimator):
         scores, masses, weights = _events(score, mass, sample_weight)
         if masses.shape[1] > 1 and order:
             raise ValueError(
-                f"order = {order} and mass has {masses.shape[1]} variables: of several there is order 0 or None"
+                f"order = {order} and mass has {masses.shape[1]} variables: several variables need order 0 or None"
             )
         ranges = _ranges(self.mass_range, masses)
         inside = np.ones(len(scores), bool)
@@ -348,7 +348,7 @@ def _ranges(given: Any, masses: NDArray[np.float64]) -> list[tuple[float, float]
             raise ValueError(
                 f"mass_range = ({low:g}, {high:g}): must be two finite numbers, the lower one first"
                 if given is not None
-                else f"all masses are {low:g}: nothing can depend on them"
+                else f"all masses are {low:g}: no score can depend on them"
             )
     return found
 

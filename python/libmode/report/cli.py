@@ -91,10 +91,10 @@ def report(context: click.Context, /, out: Path, **options: Any) -> None:
         raise Problem(f"{error}") from error
     _show(numbers, out)
     if numbers["far_masses"]:
-        click.echo(f"Warning: {numbers['far_masses']}: leave out events whose mass is not known, by --cut", err=True)
+        click.echo(f"Warning: {numbers['far_masses']}: leave out events without a mass, by --cut", err=True)
     if most is not None and numbers["passed"] is None:
         why = next(test["unknown"]["dependence"] for test in _tests(numbers) if test["dependence"] is None)
-        raise Problem(f"--max-dependence: a p-value is not known: {why}.")
+        raise Problem(f"--max-dependence: a p-value is missing: {why}.")
     if numbers["passed"] is False:
         click.echo(f"a p-value of dependence is below --max-dependence {most:g}", err=True)
         context.exit(FAILED)

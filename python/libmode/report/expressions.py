@@ -34,7 +34,7 @@ class Expression:
             tree = ast.parse(f"get({text!r})" if text in columns else text.strip(), mode="eval")
             self._code = compile(tree, "<expression>", "eval")
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-            raise Problem(f"{self._named} is no expression: {getattr(error, 'msg', error)}.") from None
+            raise Problem(f"{self._named} is not an expression: {getattr(error, 'msg', error)}.") from None
         #: the columns that it needs
         self.needs: list[str] = []
         for node in ast.walk(tree):

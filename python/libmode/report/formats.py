@@ -56,7 +56,7 @@ def opened(source: Source) -> AbstractContextManager[Table]:
         return _hdf5(source)
     if head.startswith(b"PAR1") or source.path.suffix.lower() in (".csv", ".txt", ".gz"):
         return _arrow(source, head.startswith(b"PAR1"))
-    raise Problem(f"{source.path} is no ROOT, Parquet, HDF5 or .csv file.")
+    raise Problem(f"{source.path} is not a ROOT, Parquet, HDF5 or .csv file.")
 
 
 @contextmanager

@@ -42,7 +42,7 @@ class Scan(NamedTuple):
             histogram, self.edges, self.signal_mass, self.signal_width, degree=degree, cut=cut
         )
         if np.isnan(found.signal).all():
-            raise ValueError("the fit has too few selected events at all masses")
+            raise ValueError("the fit has too few selected events at every mass")
         return found
 
     def numbers(self, found: SpuriousSignal) -> dict[str, Any]:
@@ -65,7 +65,7 @@ def plan(mass: NDArray[Any], signal: NDArray[Any], order: int, search: Search) -
     """
     low, high = (float(edge) for edge in np.quantile(mass, [(1 - CENTRAL) / 2, (1 + CENTRAL) / 2]))
     if low == high:
-        raise ValueError(f"the central 95 % of the background have one mass, {low:g}")
+        raise ValueError(f"the central 95 % of the background has a single mass, {low:g}")
     for value in (*search.masses, *([] if search.mass is None else [search.mass])):
         if not low <= value <= high:
             raise Problem(
@@ -76,7 +76,7 @@ def plan(mass: NDArray[Any], signal: NDArray[Any], order: int, search: Search) -
     if not 0 < widths.min() <= widths.max() <= (high - low) / NARROW:
         raise ValueError(
             f"the signal has a width of {widths.max():.3g} in mass, and the background a range of {high - low:.3g}: "
-            f"a fit tells a peak from a polynomial if it is at least {NARROW} times narrower"
+            f"a fit needs a peak that is at least {NARROW} times narrower"
         )
     bins = min(max(math.ceil((high - low) / widths.min()), LEAST_BINS + 2 * order), MOST_BINS)
     edges = np.linspace(low, high, bins + 1)
