@@ -38,12 +38,6 @@ def test_the_table_of_options_is_that_of_the_package():
     subprocess.run([sys.executable, ROOT / "docs" / "write_options.py", "--check"], check=True)
 
 
-def test_there_are_blocks():
-    assert len(blocks("python")) >= 3
-    assert len(blocks("c")) >= 1
-    assert len(blocks("go")) >= 1
-
-
 # What Lightning says of PyTorch, and of a machine with more processors than a page has use for.
 IGNORED = [
     "`isinstance(treespec, LeafSpec)` is deprecated",

@@ -71,11 +71,6 @@ def test_links_inside_lead_somewhere(site):
     assert [link for link in broken(site) if link[1] not in ("#", "#furo-main-content")] == []
 
 
-def test_a_link_that_leads_nowhere_is_found(tmp_path):
-    (tmp_path / "a.html").write_text('<p id="here"><a href="#here">.</a><a href="#there">.</a><a href="b.html">.</a>')
-    assert broken(tmp_path) == [("a.html", "#there"), ("a.html", "b.html")]
-
-
 def test_every_page_of_the_folder_is_in_the_sidebar(site):
     sidebar = (site / "index.html").read_text().partition('class="sidebar-tree"')[2].partition("<article")[0]
     docs = ROOT / "docs"
@@ -92,11 +87,6 @@ def test_tutorials_show_their_outputs(site):
         assert lines and [line for line in lines if line not in words] == []
         drawn = [out for out in outputs(tutorial) if "image/png" in out.get("data", {})]
         assert page.count('src="../_images/') == len(drawn) > 0
-
-
-def test_pages_do_not_link_by_the_names_of_files(site):
-    named = [re.findall(r'class="std std-doc">\w[\w-]*\.md<', page.read_text()) for page in site.glob("*.html")]
-    assert sum(named, []) == []
 
 
 @pytest.mark.parametrize("module", MODULES)
@@ -124,10 +114,3 @@ def test_every_function_of_c_is_in_the_reference(site):
     assert len(symbols) > 20
     anchors = Links(site / "reference.html").anchors
     assert [name for name in symbols if f"c.{name}" not in anchors] == []
-
-
-def test_the_words_of_the_header_are_in_the_reference(site):
-    page = " ".join(re.sub(r"<[^>]*>", " ", (site / "reference.html").read_text()).split())
-    for sentence in ("ends the process", "valid until this thread ends", "always suffices", "MODE_MISSING_IGNORE = 1"):
-        assert sentence in " ".join((ROOT / "include" / "mode.h").read_text().replace("\n *", "\n").split())
-        assert sentence in page

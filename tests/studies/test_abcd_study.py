@@ -1,13 +1,10 @@
-"""The study of ABCD: every method trains, and the page shows the committed results."""
-
-import json
+"""The study of ABCD: its toy has the dependence that it says, and every method trains."""
 
 import pytest
 import torch
 
-from studies import pages
-from studies.abcd import report, train
-from studies.abcd.study import FULL, RESULTS, Task, measured, tasks
+from studies.abcd import train
+from studies.abcd.study import Task, measured
 from studies.abcd.toy import RATIO, events
 
 
@@ -27,7 +24,6 @@ def test_a_training(method, monkeypatch):
     found = measured(Task(method, 512, 100, 1))
     assert all(ratio > 0 for ratio in found["ratio"])
     assert 0 < found["signal"][0] < 1
-    assert found["seconds"] > 0
 
 
 def test_a_multiplier_grows_while_its_limit_is_exceeded():
@@ -36,10 +32,3 @@ def test_a_multiplier_grows_while_its_limit_is_exceeded():
     values = [multiplied(score, score, y, 0.5)[2].item() for _ in range(3)]
     assert values[0] < values[1] < values[2]
     assert multiplied(0 * score, score, y, 0.5)[2].item() == 0
-
-
-def test_the_page_shows_the_committed_results():
-    stored = json.loads(RESULTS.read_text())
-    assert stored["results"].keys() == tasks(FULL).keys()
-    for name, table in report.tables(stored["results"]).items():
-        assert pages.shown(name, report.REST) == table

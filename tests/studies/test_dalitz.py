@@ -1,19 +1,15 @@
-"""The study of a Dalitz plane: its events are what they are said to be, and the page shows the committed results."""
-
-import json
+"""The study of a Dalitz plane: its events are what they are said to be, and every classifier trains."""
 
 import numpy as np
 import pytest
 
-from studies import pages, plane
+from studies import plane
 from studies.dalitz import boosting, networks, report
 from studies.dalitz.events import DAUGHTER_MASS, FEATURES, HIGH, LOW, PARENT_MASS, RHO, decays, momenta
 from studies.dalitz.study import QUICK, Size, Task
 from studies.methods import Classifier
 
 pytestmark = pytest.mark.usefixtures("threads_afterwards")
-# The networks' results come with the first ./build.sh studies dalitz of a libmode whose losses take joint=True.
-STUDIED = (boosting, networks)
 TINY = Size(4_000, 8_000, trees=20, steps=60, batch=1_000, seeds=(1,))
 
 
@@ -43,11 +39,8 @@ def test_momenta_are_those_of_three_four_vectors():
 
         found = momenta(np.array([[squared(0, 1), squared(0, 2)]]))
         np.testing.assert_allclose(found[0], np.linalg.norm(vectors, axis=1), rtol=1e-9)
-
-
-def test_what_lies_outside_the_border_has_no_momenta():
-    corners = np.array([[LOW, LOW], [HIGH, HIGH], [LOW, HIGH], [HIGH, LOW]])
-    assert np.isnan(momenta(corners)).all()
+    outside = np.array([[LOW, LOW], [HIGH, HIGH], [LOW, HIGH], [HIGH, LOW]])
+    assert np.isnan(momenta(outside)).all()
 
 
 def test_signal_is_uniform_inside_the_border_and_background_is_not(events):
@@ -83,7 +76,7 @@ def test_a_flatness_loss_makes_the_efficiency_flatter():
     assert flat["sde"] < 0.6 * free["sde"] and flat["cvm"] < 0.4 * free["cvm"]
 
 
-@pytest.mark.parametrize("command", STUDIED, ids=lambda command: command.RESULTS.stem)
+@pytest.mark.parametrize("command", (boosting, networks), ids=lambda command: command.RESULTS.stem)
 def test_every_classifier_has_a_task_and_trains(command):
     tasks = command.tasks(TINY)
     assert list(tasks) == [f"{c.name}, seed 1" for c in command.CLASSIFIERS]
@@ -92,24 +85,3 @@ def test_every_classifier_has_a_task_and_trains(command):
         assert command.seconds(task) > 0
         found = command.measured(task)
         assert np.isfinite(list(found.values())).all() and set(found) == set(report.MEASURES)
-
-
-def test_the_page_shows_the_committed_results():
-    assert {"dalitz": pages.shown("dalitz", report.REST)} == report.tables(report.committed())
-
-
-def test_every_classifier_has_results_of_every_seed():
-    for command in STUDIED:
-        stored = json.loads(command.RESULTS.read_text())
-        assert set(stored["results"]) == {
-            f"{c.name}, seed {seed}" for c in command.CLASSIFIERS for seed in stored["size"]["seeds"]
-        }
-
-
-def test_the_figure_has_every_scan():
-    one = {name: 0.5 for name in report.MEASURES}
-    found = {c.name: [one] for command in (boosting, networks) for c in command.CLASSIFIERS}
-    figure = report.figure(found)
-    assert set(figure.axes[0].get_legend_handles_labels()[1]) == {*report.SCANS, "independent score"}
-    points = [len(line.get_xdata()) for line in figure.axes[0].lines[:-1]]
-    assert sum(points) == len(found) - 1

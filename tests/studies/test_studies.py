@@ -1,17 +1,13 @@
-"""The studies: the claims hold in small, and the pages show the committed results."""
+"""The studies of the simple model: the claims hold in small, and every method trains."""
 
 import pytest
 
-from studies import pages
-from studies.simple_model import bins, demo, maps, paper, report, small_batches
+from studies.simple_model import bins, demo, maps, paper, small_batches
 from studies.simple_model.classifiers import DEMO, MODIFIED, OTHERS, SLOPES, SLOPES_TIGHT
 from studies.simple_model.study import Size, Task
-from studies.w_tagging import maps as maps_of_jets
 from studies.w_tagging.classifiers import PAPER_RECIPE
 
 pytestmark = pytest.mark.usefixtures("threads_afterwards")
-
-# ---------------------------------------------------- the simple model, small
 
 SMALL = Size(steps=600, train_events=40_000, test_events=60_000, seeds=(1,))
 
@@ -24,27 +20,16 @@ def results():
     return {c.name: paper.measured(Task(c, 1, SMALL)) for c in wanted}
 
 
-def residual(result):
-    """At 80 %."""
-    return result["selections"][0]["flatness"]
-
-
-def test_linear_dependence_keeps_what_decorrelation_loses(results):
+def test_the_claims_in_small(results):
     auc = {name: result["auc"] for name, result in results.items()}
     # Over seeds 1 to 5 the first differ by up to 0.026, and the others by 0.039 and 0.088 or more.
     assert abs(auc["MoDe[1]"] - auc["m-agnostic"]) < 0.05
     assert auc["unconstrained"] > auc["m-agnostic"] + 0.02
     assert auc["m-agnostic"] > auc["MoDe[0]"] + 0.04
-
-
-def test_mode_and_disco_take_the_dependence_away(results):
-    for name in ("MoDe[0]", "DisCo 1000"):
-        assert residual(results[name]) < residual(results["unconstrained"]) / 3
-    assert residual(results["MoDe[1]"]) < residual(results["unconstrained"]) / 5  # around a straight line
-
-
-def test_carving_is_a_false_signal(results):
-    """Fitted over its error, at 50 %: only the unconstrained classifier makes one."""
+    residual = {name: result["selections"][0]["flatness"] for name, result in results.items()}  # at 80 %
+    for name, least in (("MoDe[0]", 3), ("DisCo 1000", 3), ("MoDe[1]", 5)):  # of order 1 around a straight line
+        assert residual[name] < residual["unconstrained"] / least
+    # A signal over its error at 50 %, which only the carving of the unconstrained classifier makes.
     bias = {name: result["selections"][1]["bias"] for name, result in results.items()}
     assert bias["unconstrained"] > 15  # 27 to 29 with seeds 1 to 5
     assert abs(bias["MoDe[1]"]) < bias["unconstrained"] / 3  # up to 1/8 of it
@@ -78,19 +63,12 @@ def test_the_study_of_batches():
     assert "| unbiased, projection | 10,000 |" in tables["smallest batch"]
     assert "| plain, projection | none |" in tables["smallest batch"]
     assert "| plain, quadrature | none |" in tables["smallest batch"]
-    assert "| 250 | 0.700 ± 0.000 | 0.880 ± 0.000 | 0.700 ± 0.000 | 0.700 ± 0.000 |" in tables["AUC by batch"]
-    assert "| 1,000 | 2.0 ± 0.0 | 5.0 ± 0.0 |" in tables["residual by batch"]
     assert "| 250 | 2.0 ± 0.0 | 5.0 ± 0.0 | 2.0 ± 0.0 | - |" in tables["residual by batch"]
-    assert "| 1,000 | 0.700 ± 0.000 | 2.0 ± 0.0 |" in tables["MoDe[2] by batch"]
-    assert small_batches.figure(found).axes
 
 
 def test_the_study_of_bins():
-    tiny = Size(steps=30, train_events=8_000, test_events=20_000, seeds=(1, 2))
-    tasks = bins.tasks(tiny)
-    assert 0 < small_batches.measured(tasks["MoDe[1] in 8 bins, batch 256, seed 2"])["auc"] < 1
-    found = {key: {"auc": 0.8, "selections": [{"flatness": 0.02, "flatness_expected": 0.01}] * 3} for key in tasks}
-    assert "| 256 | 8 | 16 | 0.800 ± 0.000 | 2.0 ± 0.0 |" in bins.tables(found)["bins by batch"]
+    tasks = bins.tasks(Size(steps=30, train_events=8_000, test_events=20_000, seeds=(1,)))
+    assert 0 < small_batches.measured(tasks["MoDe[1] in 8 bins, batch 256, seed 1"])["auc"] < 1
 
 
 def test_the_study_of_maps():
@@ -100,13 +78,6 @@ def test_the_study_of_maps():
     before, after = (trained[name]["0"]["residual"] for name in ("as it is", "QuantileMap(0)"))
     assert min(before) > 3 and max(after) < 2
     assert trained["k neighbors"]["0"]["residual"][1] < before[1] and trained["k neighbors"]["0"]["auc"] is None
-    assert len(maps.tables(dict.fromkeys(tasks, trained))["maps"].splitlines()) == 2 + 2 * (1 + 3 + 3) + (
-        1 + 1 + 3
-    ) + 2 * (1 + 1 + 3)
-    of_jets = maps_of_jets.tasks(maps_of_jets.QUICK)
-    one = {"auc": 0.8, "r50": 10.0, "residual": 1.25, "inverse_jsd": 50.0, "bias": 0.5, "seconds": None}
-    table = maps_of_jets.tables(dict.fromkeys(of_jets, {"as it is": one}))["maps of W tagging"]
-    assert len(of_jets) == 16 and "| MoDeConstraint(1) | as it is | 0.800 | 10.00 | 1.2 | 50 | 0.5 ± 1.0 | - |" in table
 
 
 def test_plain_is_the_papers_formula():
@@ -114,29 +85,3 @@ def test_plain_is_the_papers_formula():
     for classifier in plain:
         formula = [classifier.options.get(name) for name in ("unbiased", "moments")]
         assert formula == ([False, "quadrature"] if classifier.method == "mode" else [None, None])
-
-
-# ------------------------------------------------------------------ the pages
-
-
-def test_the_pages_show_the_committed_results():
-    for name, table in report.all_tables().items():
-        assert pages.shown(name, report.REST) == table
-
-
-def test_a_table_goes_to_the_page_that_has_its_marks(tmp_path, monkeypatch):
-    monkeypatch.setattr(pages, "DOCS", tmp_path)
-    rest = tmp_path / "rest" / "tables.md"
-    rest.parent.mkdir()
-    begin, end = pages.marks("slopes")
-    (tmp_path / "page.md").write_text(f"before\n{begin}old\n{end}after\n")
-    pages.write({"slopes": "new\n", "others": "one\n"}, rest)
-    assert (tmp_path / "page.md").read_text() == f"before\n{begin}new\n{end}after\n"
-    assert [pages.shown(name, rest) for name in ("slopes", "others")] == ["new\n", "one\n"]
-    assert "slopes" not in rest.read_text()
-    (tmp_path / "other.md").write_text(begin)
-    with pytest.raises(ValueError, match="both have marks for slopes"):
-        pages.write({"slopes": ""}, rest)
-    (tmp_path / "page.md").unlink()
-    with pytest.raises(ValueError, match="has no end of slopes"):
-        pages.write({"slopes": ""}, rest)

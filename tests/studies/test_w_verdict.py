@@ -8,8 +8,7 @@ from math import sqrt
 import numpy as np
 import pytest
 
-from studies import pages
-from studies.w_tagging import report, sample, testing, verdict
+from studies.w_tagging import sample, testing, verdict
 from studies.w_tagging.measure import BIAS_EDGES
 
 JETS = 133_000
@@ -72,11 +71,16 @@ def test_a_spectrum_without_a_fit_is_not_unbiased():
         assert none.biases[0] is None and not verdict.is_unbiased(none)
 
 
-def test_the_shape_is_what_chance_does_not_explain():
+def test_the_shape_is_what_chance_does_not_explain_and_r50_has_an_error_of_counts_and_of_trainings():
     rng = np.random.default_rng(5)
     assert judgment(rng, residual=0.05, expected=0.03).shape == pytest.approx(0.04)
     assert judgment(rng, residual=0.02, expected=0.03).shape == 0
     assert not verdict.is_as_wanted(judgment(rng, residual=0.06, expected=0.03))
+    assert judgment(rng, kept=13_300).r50 == pytest.approx((10, 10 / sqrt(13_300)))
+    one, other = judgment(rng, kept=13_300).of[0], judgment(rng, kept=12_350).of[0]
+    both = verdict.Judgment("", 0.0, JETS, (one, other), fit()).r50
+    assert both.mean == pytest.approx((JETS / 13_300 + JETS / 12_350) / 2)
+    assert both.error > (JETS / 12_350 - JETS / 13_300) / 2  # half of the difference is the error from the spread
 
 
 def test_the_shape_is_relative_to_the_mean_fraction():
@@ -94,16 +98,6 @@ def test_the_shape_is_relative_to_the_mean_fraction():
     true = [part[(low <= mass) & (mass < high)].mean() for low, high in itertools.pairwise(np.minimum(edges, 200.0))]
     shape = verdict.Judgment("", 0.0, jets, (verdict.together([counts]),), fit()).shape
     assert shape == pytest.approx(np.std(true) / np.mean(true), rel=0.1)
-
-
-def test_r50_and_its_error():
-    rng = np.random.default_rng(6)
-    of_counts = 10 / sqrt(13_300)
-    assert judgment(rng, kept=13_300).r50 == pytest.approx((10, of_counts))
-    one, other = judgment(rng, kept=13_300).of[0], judgment(rng, kept=12_350).of[0]
-    both = verdict.Judgment("", 0.0, JETS, (one, other), fit()).r50
-    assert both.mean == pytest.approx((JETS / 13_300 + JETS / 12_350) / 2)
-    assert both.error > (JETS / 12_350 - JETS / 13_300) / 2  # half of the difference is the error from the spread
 
 
 def test_more_test_jets_are_added_training_by_training():
@@ -141,16 +135,3 @@ def test_test_jets_are_added_to_those_that_there_are(monkeypatch, tmp_path, caps
         assert 0 < sum(one["spectrum"]) <= one["kept"] < 6_000 and one["residual"] > 0 < one["expected"]
     # A map of order 0 is flatter than what it maps.
     assert counts[testing.key(testing.mapped(0), 0)]["residual"] < counts["unconstrained, strength 0"]["residual"]
-
-
-def test_without_test_jets_it_says_how_to_make_them(monkeypatch, tmp_path, capsys):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("sys.argv", ["testing", "--seed", "3"])
-    with pytest.raises(SystemExit):
-        testing.main()
-    assert "wsample --test-jets N --seed 3" in capsys.readouterr().err
-
-
-def test_the_page_shows_the_committed_counts():
-    for name, table in verdict.tables().items():
-        assert pages.shown(name, report.REST) == table

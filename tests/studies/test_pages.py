@@ -1,0 +1,90 @@
+"""Pages show the committed results, of which every training of a study has one, and tables go between their marks."""
+
+import json
+
+import pytest
+
+from studies import pages
+from studies.abcd import report as abcd
+from studies.abcd import study as abcd_study
+from studies.dalitz import boosting, networks
+from studies.dalitz import report as dalitz
+from studies.simple_model import report as simple_model
+from studies.trees import report as trees
+from studies.trees import study as trees_study
+from studies.w_tagging import curves, paper, summary
+from studies.w_tagging import report as w_tagging
+from studies.zoo import report as zoo
+from studies.zoo import study as zoo_study
+
+
+def stored(path):
+    return json.loads(path.read_text())["results"]
+
+
+SHOWN = {
+    "abcd": (lambda: abcd.tables(stored(abcd_study.RESULTS)), abcd.REST),
+    "dalitz": (lambda: dalitz.tables(dalitz.committed()), dalitz.REST),
+    "simple_model": (simple_model.all_tables, simple_model.REST),
+    "trees": (lambda: trees.tables(stored(trees.RESULTS)), trees.REST),
+    "w_tagging": (w_tagging.tables, w_tagging.REST),
+    "zoo": (lambda: zoo.tables(stored(zoo_study.RESULTS)), zoo.REST),
+}
+
+
+@pytest.mark.parametrize("study", SHOWN)
+def test_a_page_shows_the_committed_results(study):
+    tables, rest = SHOWN[study]
+    for name, table in tables().items():
+        assert pages.shown(name, rest) == table
+
+
+def keys_of(command):
+    """Of the trainings of a study of the Dalitz plane, with the seeds that it was run with."""
+    seeds = json.loads(command.RESULTS.read_text())["size"]["seeds"]
+    return [f"{c.name}, seed {seed}" for c in command.CLASSIFIERS for seed in seeds]
+
+
+TRAININGS = {
+    "abcd": (abcd_study.RESULTS, lambda: abcd_study.tasks(abcd_study.FULL)),
+    "boosting": (boosting.RESULTS, lambda: keys_of(boosting)),
+    "networks": (networks.RESULTS, lambda: keys_of(networks)),
+    "trees": (trees.RESULTS, lambda: trees_study.tasks(trees_study.FULL)),
+    "zoo": (zoo_study.RESULTS, lambda: zoo_study.tasks(zoo_study.FULL)),
+}
+
+
+@pytest.mark.parametrize("study", TRAININGS)
+def test_every_training_has_a_result(study):
+    results, trainings = TRAININGS[study]
+    assert set(stored(results)) == set(trainings())
+
+
+def test_figures_are_drawn_of_the_committed_results():
+    for figure in (
+        dalitz.figure(dalitz.committed()),
+        trees.figure(stored(trees.RESULTS)),
+        zoo.figure(stored(zoo_study.RESULTS)),
+        *curves.figures(summary.points(stored(paper.RESULTS))).values(),
+    ):
+        assert all(axes.has_data() for axes in figure.axes)
+
+
+def test_a_table_goes_to_the_page_that_has_its_marks(tmp_path, monkeypatch):
+    monkeypatch.setattr(pages, "DOCS", tmp_path)
+    rest = tmp_path / "rest" / "tables.md"
+    rest.parent.mkdir()
+    begin, end = pages.marks("slopes")
+    (tmp_path / "page.md").write_text(f"before\n{begin}old\n{end}after\n")
+    pages.write({"slopes": "new\n", "others": "one\n"}, rest)
+    assert (tmp_path / "page.md").read_text() == f"before\n{begin}new\n{end}after\n"
+    assert [pages.shown(name, rest) for name in ("slopes", "others")] == ["new\n", "one\n"]
+    assert "slopes" not in rest.read_text()
+
+
+def test_biases_have_at_least_the_error_of_their_fits():
+    assert pages.biases([0.5]) == "0.5 ± 1.0"
+    assert pages.biases([1.0, 1.0, 1.0, 1.0]) == "1.0 ± 0.5"
+    assert pages.biases([-3.0, 3.0]) == "0.0 ± 3.0"  # sqrt(18) / sqrt(2)
+    assert pages.biases([-0.02]) == "0.0 ± 1.0"
+    assert pages.biases([1.0, None]) == "-"
