@@ -34,6 +34,9 @@ PHRASES = {
     r"\bnot at all, linearly\b": "none, linear, quadratic",
     r"\bbeside (that|those) (of|with|without)\b": "next to, with the noun",
     r"\bof one's own\b|\bwhatever is there\b": "name the thing",
+    r"\b(col|fav|harb|behavi|neighb)our|\b(cent|met|fib)re[ds]?\b|\bgrey|\blicence|\banalys(e|ed|ing)\b|"
+    r"\b(label|model|travel|cancel)l(ed|ing)\b|"
+    r"\b(optim|normal|minim|maxim|general|regular|initial|categor|parametr|summar|real|visual|standard)is(e|ing|ation)": "American",
 }
 
 LONGEST = 30  # words of a sentence, without code and numbers

@@ -233,6 +233,19 @@ def test_spurious_scan(axes):
     assert labels(axes) == ("signal mass", "spurious signal")
 
 
+def test_a_mass_between_gaps_of_a_spurious_scan_is_a_point(axes):
+    ratio = Figure().subplots()
+    mass, signal = np.arange(60.0, 200, 10), np.ones(14)
+    signal[[3, 5, 12, 13]] = np.nan
+    plots.spurious_scan(axes, (mass, signal, np.full(14, 2.0)), ratio=ratio)
+    for own, height in ((axes, 1), (ratio, 0.5)):
+        line, point = own.lines[:2]
+        assert np.isnan(line.get_ydata()[[3, 5, 12, 13]]).all() and line.get_marker() == "None"
+        np.testing.assert_array_equal(point.get_xydata(), [[100, height]])
+        assert point.get_marker() == "o" and point.get_color() == line.get_color()
+        assert own.get_xlim()[0] < 60 and own.get_xlim()[1] > 190  # the gap at the end is seen
+
+
 def test_few_masses_of_a_spurious_scan_are_points(axes):
     ratio = Figure().subplots()
     for sign, name in ((1, "a"), (-1, "b")):

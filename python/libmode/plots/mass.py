@@ -148,8 +148,8 @@ def spurious_scan(
     axes, label, **style
         As for :func:`efficiency`; the style is that of a Line2D.
     spurious : what :func:`libmode.metrics.spurious_signal` returns, or (signal_mass, signal, error)
-        Arrays (k,): masses in any unit; fitted signals and their errors in events, NaN
-        to be left out. Up to twelve masses are points with error bars.
+        Arrays (k,): masses in any unit; fitted signals and their errors in events. NaN is a
+        gap. Up to twelve masses are points with error bars, and so is a mass between two gaps.
     ratio : matplotlib Axes, optional
         Also draws signal / error there, above a gray band from -1 to 1. The label of the
         mass goes there.
@@ -182,11 +182,33 @@ def spurious_scan(
     else:
         (line,) = axes.plot(mass, signal, label=label, **style)
         axes.fill_between(mass, signal - error, signal + error, color=line.get_color(), alpha=0.3, lw=0)
+    alone = _between_gaps(signal + error) & (len(mass) > MOST_POINTS)
+    point: dict[str, Any] = {"marker": "o", "markersize": 3, "linestyle": "none", "color": line.get_color()}
+    if alone.any():
+        axes.errorbar(mass[alone], signal[alone], error[alone], **point)
+    _show_all(axes, mass)
     if ratio is None:
         return labeled(axes, "signal mass", "spurious signal")
     with np.errstate(divide="ignore", invalid="ignore"):
-        ratio.plot(mass, finite(signal / error), **style | {"color": line.get_color()})
+        significance = finite(signal / error)
+    ratio.plot(mass, significance, **style | {"color": line.get_color()})
+    if alone.any():
+        ratio.plot(mass[alone], significance[alone], **point)
+    _show_all(ratio, mass)
     if not any(patch.get_gid() == "one" for patch in ratio.patches):
         ratio.axhspan(-1, 1, color="0.9", lw=0, zorder=0, gid="one")
     labeled(ratio, "signal mass", "signal / error")
     return labeled(axes, "", "spurious signal")
+
+
+def _between_gaps(values: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Which values have NaN, or nothing, on both sides: a line does not show them."""
+    known = np.isfinite(np.concatenate([[np.nan], values, [np.nan]]))
+    alone: NDArray[np.bool_] = known[1:-1] & ~known[:-2] & ~known[2:]
+    return alone
+
+
+def _show_all(axes: Axes, mass: NDArray[np.float64]) -> None:
+    """Widens the axis to all masses, so that a gap at an end is seen."""
+    axes.update_datalim(np.column_stack([mass, mass]), updatey=False)
+    axes.autoscale_view(scaley=False)
