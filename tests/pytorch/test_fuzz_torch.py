@@ -3,22 +3,15 @@
 ``LIBMODE_FUZZ`` says how many examples; other than by default they differ from run to run.
 """
 
-import os
 import warnings
 
 import fuzzed
 import numpy as np
 import torch
-from hypothesis import HealthCheck, given, settings
+from fuzzed import fuzzing
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from libmode.torch import MoDeLoss, mode_loss
-
-EXAMPLES = int(os.environ.get("LIBMODE_FUZZ", "0"))
-fuzzing = settings(
-    max_examples=EXAMPLES or 300,
-    derandomize=not EXAMPLES,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-)
 
 TYPES = [
     "float16", "bfloat16", "float32", "float64", "bool", "uint8", "int8", "int16", "int32", "int64", "uint16", "uint32", "uint64",
@@ -90,26 +83,19 @@ def check(loss, score):
         assert torch.isfinite(grad.double()).all() or score.dtype.itemsize < 4
 
 
-@fuzzing
-@given(tensors(), fuzzed.options())
-def test_a_loss_and_its_gradient_or_a_sentence(events, options):
+@settings(fuzzing, max_examples=fuzzed.EXAMPLES or 500)
+@given(tensors(), fuzzed.options(), st.booleans())
+def test_a_loss_and_its_gradient_or_a_sentence(events, options, module):
+    score, label, mass, weight, category = (
+        events.get(name) for name in ("score", "label", "mass", "weight", "category")
+    )
     try:
-        loss = mode_loss(**events, **options)
+        if module:
+            label = torch.zeros(60) if label is None else label
+            loss = MoDeLoss(**options)(score, label, mass, weight, category=category)
+        else:
+            loss = mode_loss(**events, **options)
     except Exception as error:
         fuzzed.sentence_of(error)
     else:
-        check(loss, events["score"])
-
-
-@fuzzing
-@given(tensors(), fuzzed.options())
-def test_a_module_or_a_sentence(events, options):
-    label = events.pop("label", torch.zeros(60))
-    try:
-        loss = MoDeLoss(**options)(
-            events["score"], label, events["mass"], events.get("weight"), category=events.get("category")
-        )
-    except Exception as error:
-        fuzzed.sentence_of(error)
-    else:
-        check(loss, events["score"])
+        check(loss, score)

@@ -56,24 +56,23 @@ def test_the_floor_limits_the_weights():
     assert steep[0] < steep[1] and floored.effective_size > free.effective_size
 
 
-BAD = {
-    "not finite": (lambda m, y: Planing(m.where(torch.arange(len(m)) != 7, torch.nan), y), r"mass\[7, 0\] = nan|mass\[7\] = nan"),
-    "one class": (lambda m, y: Planing(m, 0 * y), "no signal event"),
-    "no background": (lambda m, y: Planing(m, y, background_label=5), "no background event .* background_label = 5"),
-    "one mass": (lambda m, y: Planing(0 * m, y), "all masses are 0"),
-    "bins": (lambda m, y: Planing(m, y, bins=0), r"bins = 0"),
-    "floor": (lambda m, y: Planing(m, y, floor=2), "floor = 2"),
-    "shape": (lambda m, y: Planing(m, y[1:]), "mass has length 200, but label has length 199"),
-    "hole": (lambda m, y: Planing(m.where(y == 1, -m.abs()), y, floor=0), "has signal but no background"),
-    "target": (lambda m, y: Planing(m, y, target="like"), "target = 'like': expected one of"),
-    "both": (lambda m, y: Planing(m, y, bins=3, classifier=1), "bins belong to histograms"),
-    "negative": (lambda m, y: Planing(m, y, bins=4, weight=torch.where(m < 0.2, -1.0, 1.0)), "has a negative sum"),
-}  # fmt: skip
+BAD = [
+    (r"mass\[7, 0\] = nan|mass\[7\] = nan", lambda m, y: Planing(m.where(torch.arange(len(m)) != 7, torch.nan), y)),
+    ("no signal event", lambda m, y: Planing(m, 0 * y)),
+    ("no background event .* background_label = 5", lambda m, y: Planing(m, y, background_label=5)),
+    ("all masses are 0", lambda m, y: Planing(0 * m, y)),
+    ("bins = 0", lambda m, y: Planing(m, y, bins=0)),
+    ("floor = 2", lambda m, y: Planing(m, y, floor=2)),
+    ("mass has length 200, but label has length 199", lambda m, y: Planing(m, y[1:])),
+    ("has signal but no background", lambda m, y: Planing(m.where(y == 1, -m.abs()), y, floor=0)),
+    ("target = 'like': expected one of", lambda m, y: Planing(m, y, target="like")),
+    ("bins belong to histograms", lambda m, y: Planing(m, y, bins=3, classifier=1)),
+    ("has a negative sum", lambda m, y: Planing(m, y, bins=4, weight=torch.where(m < 0.2, -1.0, 1.0))),
+]
 
 
-@pytest.mark.parametrize("name", BAD)
-def test_bad_input(name):
-    call, message = BAD[name]
+@pytest.mark.parametrize("message, call", BAD, ids=[message for message, _ in BAD])
+def test_bad_input(message, call):
     with pytest.raises((ValueError, TypeError), match=message):
         call(*spectra(200))
 

@@ -71,21 +71,20 @@ def table(n=5000):
 
 class OneByOne(Dataset):
     def __init__(self, tensors):
-        self.tensors_of = tensors
+        self.events = list(zip(*tensors, strict=True))
 
     def __len__(self):
-        return len(self.tensors_of[0])
+        return len(self.events)
 
     def __getitem__(self, i):
-        return tuple(tensor[i] for tensor in self.tensors_of)
+        return self.events[i]
 
 
 @pytest.mark.parametrize("kind", [tuple, lambda t: TensorDataset(*t), OneByOne])
-@pytest.mark.parametrize("size", [10, 600, 100_000])
+@pytest.mark.parametrize("size", [10, 100_000])
 def test_it_draws_different_background_events_and_scores_them(kind, size):
     network, reference = Doubles(), Reference(kind(table()), size)
-    found = reference(network)
-    score, mass, weight, label, _ = found
+    score, mass, weight, label, _ = reference(network)
     assert torch.equal(mass, 5 * score) and torch.equal(weight, 0.25 * score)
     assert not label.any() and not (score / 2 % 3 == 0).any()
     assert len(score.unique()) == len(score)

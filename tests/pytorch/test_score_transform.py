@@ -84,23 +84,13 @@ def test_the_gradient_follows_the_scores_through_the_map_alone(transform):
     mode = MoDeLoss(score_transform=transform, **OPTIONS)
     mode(score, target, mass).backward()
     assert (score.grad[target == 1] == 0).all()
-    step, checked = 1e-7, 0
+    step = 1e-7
     for i in torch.nonzero(target == 0)[:40, 0].tolist():
         up, down = (score.detach().clone() for _ in range(2))
         up[i] += step
         down[i] -= step
         numeric = (mode(up, target, mass) - mode(down, target, mass)).item() / (2 * step)
         assert score.grad[i].item() == pytest.approx(numeric, rel=1e-5, abs=1e-9)
-        checked += 1
-    assert checked == 40
-
-
-def test_the_identity_changes_nothing():
-    score, target, mass = events()
-    other = score.detach().clone().requires_grad_()
-    MoDeLoss(**OPTIONS)(score, target, mass).backward()
-    MoDeLoss(score_transform=lambda s: s, **OPTIONS)(other, target, mass).backward()
-    assert torch.equal(score.grad, other.grad)
 
 
 def test_the_range_is_that_of_the_scores():
@@ -116,17 +106,13 @@ def test_the_range_is_that_of_the_scores():
 
 
 @pytest.mark.parametrize("score_range", [(0, 1), None])
-@pytest.mark.parametrize("dtype", [torch.float16, torch.float32, torch.float64])
+@pytest.mark.parametrize("dtype", [torch.float16, torch.float32])
 def test_one_signal_event_and_low_precision_work(dtype, score_range):
     score, _, mass = events()
-    score = score.detach().to(dtype).requires_grad_()
-    target = torch.zeros(len(score))
-    target[5] = 1
+    score, target = score.detach().to(dtype).requires_grad_(), (torch.arange(len(score)) == 5).float()
     loss = MoDeLoss(score_transform="signal_efficiency", score_range=score_range, **OPTIONS)(score, target, mass)
     loss.backward()
-    assert torch.isfinite(loss)
-    assert score.grad.isfinite().all()
-    assert score.grad.dtype == dtype
+    assert loss.isfinite() and score.grad.isfinite().all() and score.grad.dtype == dtype
 
 
 def changed(score=None, target=None):
@@ -148,16 +134,15 @@ def changed(score=None, target=None):
         ("signal_efficiency", changed(1.5, 0), r"score\[\d+\] = 1.5: outside of score_range \(0.0, 1.0\)"),
         ("signal_efficiency", changed(float("nan"), 0), r"score\[\d+\] = NaN"),
         ("signal_efficiency", changed(float("nan"), 1), "the score of a signal event is not finite"),
+        (
+            "signal_efficiency",
+            (*events()[:1], torch.zeros(400), events()[2]),
+            "needs signal in the batch: every target is",
+        ),
         (torch.square, changed(float("nan"), 0), r"score\[\d+\] = NaN"),
     ],
-    ids=range(9),
+    ids=range(10),
 )
 def test_bad_input_is_an_error(transform, batch, message):
     with pytest.raises(ValueError, match=message):
         MoDeLoss(score_transform=transform, **OPTIONS)(*batch)
-
-
-def test_no_signal_is_an_error():
-    score, target, mass = events()
-    with pytest.raises(ValueError, match="needs signal in the batch: every target is background"):
-        MoDeLoss(score_transform="signal_efficiency", **OPTIONS)(score, 0 * target, mass)

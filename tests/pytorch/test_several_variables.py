@@ -4,7 +4,7 @@ import libmode
 import numpy as np
 import pytest
 import torch
-from libmode.torch import Events, MoDeLoss, _op, mode_loss
+from libmode.torch import Events, MoDeLoss, mode_loss
 
 N = 120
 OPTIONS = {"order": 1, "bins": (4, 5), "mass_range": (None, (0.0, 1.0))}
@@ -65,7 +65,6 @@ def test_it_is_the_loss_of_numpy(route, dtype):
 LAYOUTS = {
     "transposed": lambda mass: mass.t().contiguous().t(),
     "strided": lambda mass: torch.stack([mass, mass], dim=2)[..., 1],
-    "float32": lambda mass: mass.float().double(),
     "requires grad": lambda mass: mass.clone().requires_grad_(),
 }
 
@@ -73,22 +72,11 @@ LAYOUTS = {
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_the_layout_of_mass_does_not_matter(layout):
     score, target, mass, weights, category = events()
-    mass = mass.float().double()
-    want = of_function(score, target, mass, weights, category)
     other = LAYOUTS[layout](mass)
     loss = of_function(score, target, other, weights, category)
-    assert loss == want
+    assert loss == of_function(score, target, mass, weights, category)
     loss.backward()
     assert other.grad is None
-
-
-def test_masses_that_lie_as_the_core_reads_them_are_not_copied(monkeypatch):
-    score, target, mass, weights, category = events()
-    rows, seen = mass.t().contiguous(), []
-    evaluate = _op._native.evaluate
-    monkeypatch.setattr(_op._native, "evaluate", lambda *given: seen.append(given[1]) or evaluate(*given))
-    of_function(score, target, rows.t(), weights, category)
-    assert seen[0].mass[0] == rows.data_ptr() and seen[0].category == category.data_ptr()
 
 
 @pytest.mark.parametrize("dtype", [torch.bool, torch.int8, torch.uint8, torch.int16, torch.int32, torch.int64], ids=str)
@@ -103,11 +91,6 @@ def test_categories_of_every_type(dtype):
         assert of_function(score, target, mass, weights, tensor) == want
 
 
-def test_one_column_is_one_variable():
-    score, target, mass, *_ = events()
-    assert MoDeLoss(bins=4)(score, target, mass[:, :1]) == MoDeLoss(bins=4)(score, target, mass[:, 0])
-
-
 @pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor that is not a leaf")  # opcheck's own
 @pytest.mark.parametrize("given", ["both", "mass", "category"])
 def test_opcheck(given):
@@ -116,13 +99,6 @@ def test_opcheck(given):
     mass = mass if given != "category" else mass[:, 0]
     arguments = score, mass, weights, target, category if given != "mass" else None, options
     assert set(torch.library.opcheck(torch.ops.libmode.loss.default, arguments).values()) == {"SUCCESS"}
-
-
-def test_score_transform():
-    score, target, mass, weights, category = events()
-    transformed = MoDeLoss(bins=4, score_transform=torch.sqrt)(score, target, mass, weights, category=category)
-    want = mode_loss(score.sqrt(), mass, weight=weights, label=target, category=category, bins=4)
-    torch.testing.assert_close(transformed, want, rtol=1e-12, atol=0)
 
 
 # ------------------------------------------------------------------ per_class
@@ -169,24 +145,22 @@ def test_per_class_with_a_transform_and_a_bad_batch():
 
 # --------------------------------------------------------------------- errors
 
-BAD = {
-    "flat": (lambda s, t, m, w, c: MoDeLoss(per_class=True)(s, t, m), ValueError, r"pred has shape \(120,\): per_class = True needs shape \(n, k\)"),
-    "no class": (lambda s, t, m, w, c: MoDeLoss(per_class=True)(s[:, None][:, :0], t, m), ValueError, r"pred has shape \(120, 0\)"),
-    "no tensor": (lambda s, t, m, w, c: MoDeLoss(per_class=True)([0.5], t, m), ValueError, "pred is list: per_class"),
-    "reference": (lambda s, t, m, w, c: MoDeLoss(per_class=True)(s[:, None], t, m, reference=Events(s, m)), ValueError, "reference and per_class = True"),
-    "4 variables": (lambda s, t, m, w, c: MoDeLoss()(s, t, torch.cat([m, m], 1)), ValueError, r"mass has shape \(120, 4\): expected"),
-    "3 bins": (lambda s, t, m, w, c: MoDeLoss(bins=(1, 2, 3))(s, t, m), ValueError, "bins has 3 entries, but mass has 2 variables"),
-    "one range": (lambda s, t, m, w, c: MoDeLoss(mass_range=(0, 1))(s, t, m), ValueError, "give one for each"),
-    "float": (lambda s, t, m, w, c: mode_loss(s, m, category=w), TypeError, "category is torch.float64: expected a tensor of integers"),
-    "complex": (lambda s, t, m, w, c: mode_loss(s, m, category=c * 1j), TypeError, "category is torch.complex"),
-    "list": (lambda s, t, m, w, c: mode_loss(s, m, category=[0] * N), TypeError, "category is list: expected a tensor of integers"),
-    "length": (lambda s, t, m, w, c: MoDeLoss()(s, t, m, category=c[1:]), ValueError, "category has length 119"),
-    "by position": (lambda s, t, m, w, c: MoDeLoss()(s, t, m, w, c), TypeError, "positional arguments"),
-}  # fmt: skip
+BAD = [
+    (r"pred has shape \(120,\): per_class = True needs shape \(n, k\)", lambda s, t, m, w, c: MoDeLoss(per_class=True)(s, t, m)),
+    (r"pred has shape \(120, 0\)", lambda s, t, m, w, c: MoDeLoss(per_class=True)(s[:, None][:, :0], t, m)),
+    ("pred is list: per_class", lambda s, t, m, w, c: MoDeLoss(per_class=True)([0.5], t, m)),
+    ("reference and per_class = True", lambda s, t, m, w, c: MoDeLoss(per_class=True)(s[:, None], t, m, reference=Events(s, m))),
+    (r"mass has shape \(120, 4\): expected", lambda s, t, m, w, c: MoDeLoss()(s, t, torch.cat([m, m], 1))),
+    ("bins has 3 entries, but mass has 2 variables", lambda s, t, m, w, c: MoDeLoss(bins=(1, 2, 3))(s, t, m)),
+    ("give one for each", lambda s, t, m, w, c: MoDeLoss(mass_range=(0, 1))(s, t, m)),
+    ("category is torch.float64: expected a tensor of integers", lambda s, t, m, w, c: mode_loss(s, m, category=w)),
+    ("category is list: expected a tensor of integers", lambda s, t, m, w, c: mode_loss(s, m, category=[0] * N)),
+    ("category has length 119", lambda s, t, m, w, c: MoDeLoss()(s, t, m, category=c[1:])),
+    ("positional arguments", lambda s, t, m, w, c: MoDeLoss()(s, t, m, w, c)),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", BAD)
-def test_bad_input(name):
-    call, kind, message = BAD[name]
-    with pytest.raises(kind, match=message):
+@pytest.mark.parametrize("message, call", BAD, ids=[message for message, _ in BAD])
+def test_bad_input(message, call):
+    with pytest.raises((TypeError, ValueError), match=message):
         call(*events())

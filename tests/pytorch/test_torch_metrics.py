@@ -1,6 +1,7 @@
 """libmode.torch.metrics: what is collected batch by batch, and by several processes, is what NumPy makes of all events."""
 
 import numpy as np
+import processes
 import pytest
 import torch
 from libmode import metrics
@@ -61,9 +62,7 @@ def test_batches_that_are_written_over_and_batches_without_weights():
     assert own.compute() == of_numpy(score, target, mass, weights, order=0)
 
 
-def in_a_process(rank, directory):
-    torch.set_num_threads(1)
-    torch.distributed.init_process_group("gloo", init_method=f"file://{directory}/store", rank=rank, world_size=2)
+def in_a_process(rank):
     score, target, mass, weights = events()
     own, part = MoDeMetrics(order=1), slice(4000) if rank else slice(4000, None)
     own.update(score[part], target[part], mass[part], weights[part] if rank else None)
@@ -71,18 +70,15 @@ def in_a_process(rank, directory):
     own.reset()
     if rank:  # the other process has none
         own.update(score, target, mass)
-    torch.save((both, own.compute()), f"{directory}/{rank}.pt")
-    torch.distributed.destroy_process_group()
+    return both, own.compute()
 
 
-def test_processes_compute_the_numbers_of_all_their_events(tmp_path):
-    torch.multiprocessing.spawn(in_a_process, (str(tmp_path),), nprocs=2)
+def test_processes_compute_the_numbers_of_all_their_events():
     # In the order of the processes.
     score, target, mass, weights = (torch.cat([tensor[4000:], tensor[:4000]]) for tensor in events())
     weights[:2000] = 1
     want = of_numpy(score, target, mass, weights, order=1), of_numpy(*events()[:3], order=1)
-    for rank in range(2):
-        assert torch.load(tmp_path / f"{rank}.pt") == want
+    assert processes.run(2, in_a_process) == [want] * 2
 
 
 SCORE, TARGET, MASS, WEIGHTS = (tensor[:10] for tensor in events())
@@ -92,6 +88,7 @@ BAD = [
     (lambda own: own.update(SCORE, TARGET[:9], MASS), ValueError, "label has length 9, but score has length 10"),
     (lambda own: own.update(SCORE, TARGET, torch.stack([MASS, MASS], 1)), ValueError, r"mass has shape \(10, 2\)"),
     (lambda own: own.update(SCORE, TARGET, MASS, WEIGHTS[:3]), ValueError, "weight has length 3"),
+    (lambda own: (own.update(SCORE * torch.nan, TARGET, MASS), own.compute()), ValueError, r"score\[0\] = nan"),
     (lambda own: own.compute(), ValueError, "there are no events: call update"),
     (lambda own: MoDeMetrics(order=-1), ValueError, "order = -1"),
     (lambda own: MoDeMetrics(order=0, events=-5), ValueError, "events = -5: expected a finite number above 0"),
@@ -103,10 +100,3 @@ BAD = [
 def test_bad_values_are_named(call, error, sentence):
     with pytest.raises(error, match=sentence):
         call(MoDeMetrics(order=0))
-
-
-def test_scores_that_are_nan_are_an_error_of_compute():
-    score, target, mass, _ = events()
-    score[4321] = torch.nan
-    with pytest.raises(ValueError, match=r"score\[4321\] = nan"):
-        collected(score, target, mass, order=0).compute()
