@@ -75,10 +75,7 @@ def is_double(events: Events) -> bool:
 
 
 def ready(events: Events, double: bool) -> Events:
-    """Contiguous arrays of float64 or float32, and of labels and categories of a type that the core reads.
-
-    The masses of several variables become rows.
-    """
+    """Contiguous arrays of float64 or float32, and of types that the core reads; of several variables as rows."""
     kind = np.float64 if double else np.float32
     score, mass, weight, label, category = events
     if mass.ndim > 1:
@@ -112,10 +109,7 @@ def for_core(events: Events, loss_alone: bool = False, smoothing: float = 0) -> 
 
 
 def with_labels(error: BatchError, label: NDArray[Any] | None, options: Options) -> BatchError:
-    """The error of the core or, where no label is a background label, one that lists the labels that there are.
-
-    Where labels are like masses, the error says so. ``label``, of shape (n,), is what the user gave.
-    """
+    """The error of the core or, where no label is a background label, or labels are like masses, one that says so."""
     if label is not None and len(label):
         numbers = label.astype(np.float64)  # in float32, 2^31 would be equal to 2^31 - 1
         for background in options.labels:

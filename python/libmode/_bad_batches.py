@@ -43,10 +43,7 @@ class SkipsBadBatches:
             self._in_a_row, self._most_in_a_row = 0, _LATER
 
     def _skip(self, error: BatchError) -> None:
-        """Counts a bad batch and warns at the first one, or raises ``error`` with advice.
-
-        Raises an error too where so many were skipped in a row that the training goes on without the loss.
-        """
+        """Counts a bad batch and warns at the first one, or raises ``error`` with advice, as after many in a row."""
         if self.on_bad_batch == "raise":
             raise BatchError(
                 f"{error}. If this is the last batch and smaller than the others, {self._without_last} leaves it out; "

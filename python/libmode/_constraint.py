@@ -1,9 +1,8 @@
 """The state of a constraint and its pace, for all frameworks; the core finds the push and the residual of a batch.
 
-The push is proportional to the residual of the batch plus the sum of the residuals of earlier batches (the method of
-multipliers; M. Hestenes, J. Optim. Theory Appl. 4 (1969) 303). The sum makes the mean residual 0 however small the push
-of one batch is, so that the push can be small, and with it the noise. No batch counts more than the average of 200:
-where a network swings, a residual that grows would push it further.
+The push is proportional to the residual of the batch plus the sum of those of earlier batches (the method of
+multipliers; M. Hestenes, J. Optim. Theory Appl. 4 (1969) 303), which makes the mean residual 0 with small pushes, and
+little noise. No batch counts more than the average of 200: a residual that grows would push further.
 """
 
 from __future__ import annotations
@@ -21,6 +20,7 @@ from . import _native
 from ._evaluate import direction
 from ._events import MOST_VARIABLES, Events
 from ._monitor import TrainingWarning
+from ._option_values import real
 from ._options import check
 from ._shown import shown
 from ._user import level_of_the_user
@@ -42,20 +42,6 @@ _LEAST_FACTOR = 0.01
 LIKE_SCORES = 20
 
 
-class Direction(NamedTuple):
-    """Where a batch is pushed, and the dependence that it is pushed against."""
-
-    push: NDArray[Any]  #: (n,), by the predictions of the batch; 0 but for events that are moved
-    norm: float  #: the average of the norm of the direction before it is smoothed
-    spread: float  #: of the logits of background events: their standard deviation, at most 1
-    moved: float  #: the number of events that are moved
-    batch: float  #: the number of events of the batch, without reference events
-    loss: float  #: MoDe, unbiased
-    bias: float  #: of a finite batch, by which the plain loss is larger
-    events: float  #: (sum w)^2 / sum w^2 of the background
-    residual: NDArray[np.float64]  #: (labels, functions of mass x functions of score), in the units of the push
-
-
 class Dependence(NamedTuple):
     """rho = D N / (B n): D the unbiased loss, B its bias, n the events of a batch, N those of a later test.
 
@@ -71,22 +57,13 @@ class State(NamedTuple):
 
     Examples
     --------
-    >>> import jax
     >>> import numpy as np
     >>> from libmode.jax import State, mode_constraint
-    >>> rng = np.random.default_rng(1)
+    >>> rng, state = np.random.default_rng(1), State.start()  # of one variable of mass
     >>> label, mass, score = rng.integers(0, 2, 4_000), rng.uniform(50, 300, 4_000), rng.random(4_000)
-    >>> def loss(score, state):
-    ...     score, state = mode_constraint(score, label, mass, order=1, state=state)
-    ...     return ((score - label) ** 2).mean(), state
-    >>> step, state = jax.jit(jax.grad(loss, has_aux=True)), State.start()  # of one variable of mass
-    >>> for _ in range(3):
-    ...     gradient, state = step(score, state)
-    >>> int(state.steps)
-    3
-    >>> rho, error = state.dependence(10_000)  # of 10,000 events
-    >>> print(f"{rho:.1f}")
-    -0.5
+    >>> same, state = mode_constraint(score, label, mass, order=1, state=state)
+    >>> int(state.steps), state.dependence(10_000)  # nothing was differentiated
+    (0, Dependence(value=nan, error=nan))
     """
 
     steps: Any = 0.0  #: the number of batches
@@ -155,12 +132,8 @@ class Constraint:
         self.bins = options.get("bins") if isinstance(options.get("bins"), int) else None
         self.unbiased = bool(options.get("unbiased", True))
 
-    def direction(self, state: State, events: Events, count: int) -> Direction:
-        """The push of a batch after ``state``, of arrays that are checked; the scores are predictions.
-
-        The first ``count`` events are those of the batch, and those after them are reference events.
-        Raises what :func:`libmode.mode_evaluate` raises, about the predictions as they are given.
-        """
+    def direction(self, state: State, events: Events, count: int) -> _native.ModePushed:
+        """The push of the first ``count`` events after ``state``, of checked arrays; the scores are predictions."""
         if self._unsure:
             self._look_for_scores(events.score)
         events = events._replace(score=self.scores(events.score))
@@ -181,8 +154,8 @@ class Constraint:
             if self._limits_given:
                 raise
             raise type(error)(str(error).replace("apply a sigmoid to", "give from_logits=True for")) from None
-        numbers = found.norm, found.spread, found.moved, len(push), found.loss, found.bias, found.events
-        return Direction(push, *numbers, residual)
+        found.push, found.residual = push, residual
+        return found
 
     def _look_for_scores(self, pred: NDArray[Any]) -> None:
         """Warns of the twentieth batch of spread predictions from 0 to 1, if none was outside, as logits soon are."""
@@ -212,14 +185,8 @@ class Constraint:
         low, high = self.options.score_range
         return (pred - low) * (high - pred) / (high - low)
 
-    def after(self, state: State, found: Direction) -> State:
-        """What is remembered after a batch.
-
-        A residual in units of the noise of N events, times sqrt(N), is in proportion to N: the sum of an epoch is the
-        same in batches of all sizes, and so is its noise, a random walk. With a tolerance the push and its sum get
-        smaller while rho is below 1, by at most _PACE a batch, and larger where it is above: a sum that leaks leaves a
-        residual.
-        """
+    def after(self, state: State, found: _native.ModePushed) -> State:
+        """What is remembered after a batch."""
         steps = state.steps + 1
         rate = max(1 / steps, RATE)
 
@@ -240,22 +207,20 @@ class Constraint:
         if self.relative_strength is not None:
             return now
         factor = state.factor
+        # With a tolerance the push and its sum get smaller while rho is below 1, and larger where it is above.
         if self.tolerance is not None:
             rho = now.dependence(self.tolerance).value
             factor = min(1.0, max(factor * math.exp(_PACE * max(-1.0, min(1.0, rho - 1))), _LEAST_FACTOR))
         kept = 1 - _LEAK * (1 - factor)
         before = np.asarray(state.sums) if len(state.sums) else 0.0
-        pace = factor * INTEGRAL * math.sqrt(found.batch / EVENTS)
+        # A residual is in units of the noise of a batch: so the sum of an epoch is the same in batches of all sizes.
+        pace = factor * INTEGRAL * math.sqrt(len(found.push) / EVENTS)
         return now._replace(factor=factor, sums=kept * before + pace * found.residual.ravel())
 
     @staticmethod
-    def per_norm(found: Direction) -> float:
-        """What the push is multiplied with, over the norm of the gradient of moved events that comes in.
-
-        Where the logits are nearer than 1 to each other, the network has learned nothing yet or is about to forget
-        it: the same push would move events past more others, so that noise is what trains. It gets less there.
-        """
-        return found.spread / math.sqrt(found.moved) if found.moved else 0.0
+    def per_norm(found: _native.ModePushed) -> float:
+        """What the push is multiplied with, over the norm of the gradient of moved events that comes in."""
+        return found.spread / math.sqrt(found.moved) if found.moved else 0.0  # less where logits are near to each other
 
 
 def share_of(steps: float) -> float:
@@ -273,12 +238,7 @@ def sigmoid(logit: Any) -> Any:
 
 def positive(name: str, value: Any) -> float:
     """``value`` as a number; raises TypeError or ValueError for what is none, or not positive and finite."""
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        raise TypeError(f"{name} = {shown(value)}: must be a number") from None
-    except OverflowError:  # an integer
-        raise ValueError(f"{name} = {shown(value)}: is too large for double precision") from None
+    number = real(name, value)
     if not (0 < number < math.inf):
         raise ValueError(f"{name} = {shown(value)}: must be positive and finite")
     return number

@@ -24,12 +24,10 @@ class Result(NamedTuple):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from libmode import mode_evaluate
-    >>> rng = np.random.default_rng(1)
-    >>> loss, bias, events, grad, hess = mode_evaluate(rng.random(1_000), rng.exponential(60, 1_000), hess=True)
+    >>> loss, bias, events, grad, hess = mode_evaluate([0.2, 0.7, 0.4, 0.5], [80, 90, 120, 130], bins=2, hess=True)
     >>> events, grad.shape, hess.shape
-    (1000.0, (1000,), (1000,))
+    (4.0, (4,), (4,))
     """
 
     loss: float  #: as :func:`libmode.mode_loss` returns it
@@ -42,11 +40,7 @@ class Result(NamedTuple):
 def loss_and_grad(
     options: Options, score: Any, mass: Any, weight: Any, label: Any, category: Any = None
 ) -> tuple[float, NDArray[Any]]:
-    """The loss and its gradient, for whatever NumPy makes arrays; without the bias it costs less than :func:`evaluate`.
-
-    The gradient has the shape and the type of ``score``, but float32 for float16, in which
-    most of it would be 0, and float64 for integers.
-    """
+    """The loss and its gradient, for whatever NumPy makes arrays; without the bias it costs less."""
     found = evaluate(options, score, mass, weight, label, category, loss_alone=True)
     return found.loss, found.grad
 
@@ -64,10 +58,7 @@ def evaluate(
     loss_alone: bool = False,
     smoothing: float = 0,
 ) -> Result:
-    """The loss, its bias, the number of events, and its derivatives, each of them None where it is not wanted.
-
-    ``loss_alone`` and ``smoothing`` are as in mode.h.
-    """
+    """What mode.h has as ``mode_result``, and the derivatives, each of them None where it is not wanted."""
     events = events_of(read, score, mass, weight, label, category)
     options, arrays, double = _ready(options, events)
     slope, bound = (np.empty_like(arrays.score) if wanted else None for wanted in (grad, hess))
@@ -75,8 +66,9 @@ def evaluate(
     with explained(options, events.label):
         found = _native.evaluate(options.struct, packed, double, address(slope), address(bound), held)
     look(options, arrays.mass, arrays.label)
-    kind = _kind_of_grad(events.score.dtype)
-    shape = np.shape(score)
+    given, shape = events.score.dtype, np.shape(score)
+    # In float16 most of a gradient would be 0.
+    kind = np.dtype(np.float64 if given.kind != "f" else np.float32 if given.itemsize < 4 else given)
     of_score = (None if own is None else own.reshape(shape).astype(kind, copy=False) for own in (slope, bound))
     return Result(found.loss, found.bias, found.events, *of_score)
 
@@ -87,18 +79,10 @@ def _ready(options: Options, events: Events) -> tuple[Options, Events, bool]:
     return options.for_events(events.score.dtype, events.mass.dtype, events.mass.shape), ready(events, double), double
 
 
-def _kind_of_grad(score: np.dtype[Any]) -> np.dtype[Any]:
-    """The type that says as much as that of the scores."""
-    return np.dtype(np.float64 if score.kind != "f" else np.float32 if score.itemsize < 4 else score)
-
-
 def direction(
     options: Options, steering: _native.ModeSteering, events: Events
 ) -> tuple[_native.ModePushed, NDArray[Any], NDArray[np.float64]]:
-    """What the core finds for a constraint, the push (batch,), and the residual, a row a background label.
-
-    The events are arrays as :func:`libmode._events.events_of` returns them.
-    """
+    """What the core finds for a constraint in checked events, the push (batch,), and the residual, a row a label."""
     options, arrays, double = _ready(options, events)
     push = np.empty(steering.batch or len(arrays.score), arrays.score.dtype)
     variables = 1 if events.mass.ndim == 1 else events.mass.shape[1]

@@ -78,11 +78,9 @@ def joined(
     filled: Callable[[Any, int, Any], Any],
     concatenated: Callable[[str, Any, Any], Any],
 ) -> Events:
-    """The events of a batch, as :func:`events_of` returns them, and after them those of the reference.
+    """The checked events of a batch, and after them those of the reference; the latter are background without labels.
 
-    Reference events without labels are background, of the first of ``labels``: ``filled(score, value, like)`` is an
-    array or tensor of shape (n,) with that value, of the type of another. ``concatenated(name, a, b)``
-    puts two together. Raises ValueError or TypeError for a reference that does not fit the batch.
+    ``filled(score, value, like)`` is (n,) of that value and of the type of ``like``.
     """
     further: Events = of_reference(reference, partial(events_of, read))
     if batch.label is None:
@@ -103,10 +101,7 @@ def joined(
 
 
 def takes_events(function: Callable[P, R]) -> Callable[P, R]:
-    """A function with an argument ``weight``, with a TypeError for other names of it.
-
-    Before it reads its arguments, pandas.Series have to have one index, see :func:`of_one_index`.
-    """
+    """A function with a TypeError for other names of ``weight``, and a ValueError as of :func:`of_one_index`."""
 
     @wraps(function)
     def checked(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -115,9 +110,7 @@ def takes_events(function: Callable[P, R]) -> Callable[P, R]:
                 if name in kwargs:
                     raise TypeError(f"unknown argument {name!r} of {function.__qualname__}: did you mean weight?")
         for value in (*args, *kwargs.values()):
-            if hasattr(
-                type(value), "loc"
-            ):  # of pandas; without a call, since small batches are counted in microseconds
+            if hasattr(type(value), "loc"):  # of pandas; without a call, which small batches would feel
                 given = inspect.signature(function).bind(*args, **kwargs).arguments
                 of_one_index({name: given[name] for name in _OF_EVENTS if name in given})
                 break
@@ -127,14 +120,12 @@ def takes_events(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def of_one_index(given: Mapping[str, Any]) -> None:
-    """Raises ValueError where two of the arguments are pandas.Series or DataFrames whose indices differ.
-
-    Events are taken by position, so that values of different events would be put together.
-    """
+    """Raises ValueError where two of the arguments are pandas.Series or DataFrames whose indices differ."""
     first = ""
     for name, values in given.items():
-        index = _index(values)
-        if index is None:
+        # Asked of the type: for attributes of a tensor torch.compile leaves the graph.
+        index = values.index if hasattr(type(values), "loc") else None
+        if index is None or not hasattr(index, "equals"):
             continue
         if not first:
             first, expected = name, index
@@ -145,22 +136,12 @@ def of_one_index(given: Mapping[str, Any]) -> None:
             )
 
 
-def _index(values: Any) -> Any:
-    """The index of what pandas made, or None."""
-    # Asked of the type: for attributes of a tensor torch.compile leaves the graph.
-    index = values.index if hasattr(type(values), "loc") else None
-    return index if hasattr(index, "equals") else None
-
-
 def together(
     read: Callable[[str, Any], Any], of_mass: Callable[[Any], Any] | None = None, /, **given: Any
 ) -> list[Any]:
-    """The arguments of a call as arrays of shape (n,), in their order; all but score and mass may be None.
+    """The arguments as arrays ``read(name, values)`` of shape (n,), in their order; all but score and mass may be None.
 
-    ``read(name, values)`` makes values an array or tensor, and raises TypeError for what
-    holds no real numbers. Raises ValueError for one that is not of shape (n,) or (n, 1),
-    or has another length than the first. ``of_mass`` takes a mass of another shape than
-    (n,), which is otherwise an error.
+    ``of_mass`` takes a mass of another shape than (n,), which is otherwise an error.
     """
     of_one_index(given)
     arrays: list[Any] = []
@@ -175,6 +156,14 @@ def together(
         if array.shape[0] != arrays[0].shape[0]:
             same_length(name, array, next(iter(given)), arrays[0])
     return arrays
+
+
+def is_background(label: Any, labels: Sequence[int]) -> Any:
+    """Which of the labels, of any framework, are one of these."""
+    found = label == labels[0]
+    for other in labels[1:]:
+        found = found | (label == other)
+    return found
 
 
 def variables(mass: Any) -> Any:

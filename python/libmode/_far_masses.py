@@ -25,11 +25,7 @@ FIRST, EVERY = 10, 100
 
 
 def look(options: Options, mass: NDArray[Any], label: NDArray[Any] | None) -> None:
-    """Warns, once for these options, if the masses that a call selects are so.
-
-    mass : (n,), or (d, n) of d variables, that the core has read
-    label : (n,)
-    """
+    """Warns, once for these options, if the masses that a call selects, (n,) or (d, n), are so."""
     options.calls += 1
     if options.far_masses_said or options.calls > FIRST and options.calls % EVERY:
         return

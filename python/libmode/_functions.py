@@ -98,10 +98,6 @@ def mode_loss(
         ``background_label``.
     {options}
 
-    Returns
-    -------
-    float
-
     Raises
     ------
     BatchError
@@ -155,11 +151,6 @@ def mode_loss_and_grad(
         As :func:`mode_loss` returns it.
     grad : array of the shape of ``score``
         d loss/d score, in units of 1 over those of the score.
-
-    Raises
-    ------
-    BatchError, ValueError, TypeError
-        As :func:`mode_loss`.
 
     Examples
     --------

@@ -12,19 +12,15 @@ from numpy.typing import NDArray
 
 from ._arrays import read
 from ._bad_batches import OnBadBatch, SkipsBadBatches
-from ._constraint import NUMBERS, WITHOUT_STATE, Constraint, Direction, State, positive
+from ._constraint import NUMBERS, WITHOUT_STATE, Constraint, State, positive
 from ._events import Events, events_of, joined
 from ._monitor import Monitor, look
-from ._native import BatchError
+from ._native import BatchError, ModePushed
 from ._option_values import plain
 
 
 class Added(SkipsBadBatches):
-    """A constraint where the core is called, which is on the host in compiled programs too.
-
-    ``state`` is what it starts to remember from, None for one that remembers nothing; ``name`` is whose
-    warnings it gives.
-    """
+    """A constraint where the core is called, on the host in compiled programs too; without ``state`` it forgets."""
 
     _gets = "no gradient of MoDe"
     _without_last = "a data set made with batch(..., drop_remainder=True)"
@@ -49,12 +45,11 @@ class Added(SkipsBadBatches):
     def push(
         self, score: Any, mass: Any, weight: Any, label: Any, category: Any, *reference: Any
     ) -> tuple[float, NDArray[Any]]:
-        """What the push is multiplied with, over the norm of the gradient that comes in, and the push.
-
-        All are NumPy's arrays; the push has the shape and type of the scores. ``reference`` are the five arrays
-        of further events, or nothing. In a batch that has no loss, and that is not an error, nothing is pushed.
-        """
-        return self._both(score, self.direction(Events(score, mass, weight, label, category), reference))
+        """What the push is multiplied with, over the norm of the gradient that comes in, and the push."""
+        found = self._direction(Events(score, mass, weight, label, category), reference, self.state)
+        if found is not None and self.state is not None:
+            self.state = self.constraint.after(self.state, found)
+        return self._both(score, found)
 
     def push_from(
         self, score: Any, mass: Any, weight: Any, label: Any, category: Any, state: NDArray[Any], *reference: Any
@@ -66,19 +61,12 @@ class Added(SkipsBadBatches):
         per_norm, push = self._both(score, found)
         return np.concatenate([[per_norm], after[:NUMBERS], after.sums]).astype(state.dtype), push
 
-    def direction(self, batch: Events, reference: tuple[Any, ...] = ()) -> Direction | None:
-        """Where a batch is pushed, which is remembered; None for one that has no loss."""
-        found = self._direction(batch, reference, self.state)
-        if found is not None and self.state is not None:
-            self.state = self.constraint.after(self.state, found)
-        return found
-
-    def _both(self, score: NDArray[Any], found: Direction | None) -> tuple[float, NDArray[Any]]:
+    def _both(self, score: NDArray[Any], found: ModePushed | None) -> tuple[float, NDArray[Any]]:
         if found is None:
             return 0.0, np.zeros_like(score)
         return self.constraint.per_norm(found), found.push.reshape(score.shape).astype(score.dtype, copy=False)
 
-    def _direction(self, batch: Events, reference: tuple[Any, ...], state: State | None) -> Direction | None:
+    def _direction(self, batch: Events, reference: tuple[Any, ...], state: State | None) -> ModePushed | None:
         try:
             every = events_of(read, *batch)
             if reference:
@@ -129,17 +117,6 @@ def of_function(
 
 
 @lru_cache(maxsize=256)
-def _of_function(
-    relative_strength: float | None,
-    tolerance: float | None,
-    from_logits: bool,
-    on_bad_batch: OnBadBatch,
-    **options: Any,
-) -> Added:
-    constraint = Constraint(
-        options,
-        relative_strength=relative_strength,
-        tolerance=tolerance,
-        from_logits=from_logits,
-    )
-    return Added(constraint, name="mode_constraint", on_bad_batch=on_bad_batch)
+def _of_function(strength: Any, tolerance: Any, from_logits: bool, on_bad_batch: OnBadBatch, **options: Any) -> Added:
+    made = Constraint(options, relative_strength=strength, tolerance=tolerance, from_logits=from_logits)
+    return Added(made, name="mode_constraint", on_bad_batch=on_bad_batch)

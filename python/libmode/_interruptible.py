@@ -17,11 +17,7 @@ LOOK = 0.1
 
 
 def interruptible(call: Callable[[], Result], *held: object) -> Result:
-    """``call()`` in a thread of its own, so that an interrupt ends the waiting for it.
-
-    The call then goes on to its end, and nobody sees what it returns; ``held``, whose
-    memory it reads and writes, lives as long.
-    """
+    """``call()`` in a thread of its own, so that an interrupt ends the waiting; ``held`` lives until the call ends."""
     if threading.current_thread() is not threading.main_thread():  # which alone is interrupted
         return call()
     results: list[Result] = []

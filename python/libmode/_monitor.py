@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ._events import is_background
 from ._user import level_of_the_user
 
 if TYPE_CHECKING:
-    from ._constraint import Constraint, Direction
+    from ._constraint import Constraint
     from ._events import Events
+    from ._native import ModePushed
 
 EVERY = 20  # calls from one look to the next
 PATIENCE = 5  # looks in a row at which something is wrong before it is said
@@ -52,7 +54,7 @@ class Monitor:
     """Looks at every twentieth batch, and says each thing that is wrong once."""
 
     def __init__(self) -> None:
-        self._calls = 0
+        self.calls = 0
         self._in_a_row: dict[str, int] = {}
         self._said: set[str] = set()
         self._looks, self._auc, self._variance = 0, 0.0, 0.0
@@ -60,8 +62,8 @@ class Monitor:
 
     def due(self) -> bool:
         """Counts a call, and says whether it is one to look at."""
-        self._calls += 1
-        return self._calls % EVERY == 0
+        self.calls += 1
+        return self.calls % EVERY == 0
 
     def look(
         self,
@@ -75,17 +77,16 @@ class Monitor:
         unbiased: bool,
         inactive: str = "",
     ) -> None:
-        """Looks at a batch.
+        """Looks at scores (n,), of which these are background (None: not known), and what the core found for them.
 
-        score : (n,), of the classifier
-        background : (n,), None where the labels are not known
-        loss, bias, events : as the core found them in the call, the loss unbiased
-        bins : that the user asked for, None for as many as the events are enough for
-        unbiased : whether the bias is subtracted from the loss
-        inactive : why a constraint does nothing, if it does nothing
+        The loss is unbiased; ``unbiased`` says whether the training has it so, and ``inactive`` why a constraint does
+        nothing. ``bins`` are those that the user asked for.
         """
-        score = np.asarray(score, np.float64)
-        spread, mean = float(score.std()), float(score.mean())
+        if score.itemsize < 4:
+            score = score.astype(np.float32)
+        mean = float(score.mean(dtype=np.float64))
+        away = (score - score.dtype.type(mean)).ravel()
+        spread = math.sqrt(float(away @ away) / len(away))
         slope = mean * (1 - mean) if score.min() >= 0 and score.max() <= 1 else 1.0
         collapsed = spread < LEAST_SPREAD * slope
         self._watch(
@@ -94,7 +95,7 @@ class Monitor:
             f"the scores of a batch are nearly equal (mean {mean:.3g}, standard deviation {spread:.1e}): the "
             "network has collapsed to a constant. Lower the strength or the learning rate, or give reference events",
         )
-        if background is not None and background.any() and not background.all():
+        if background is not None and 0 < np.count_nonzero(background) < len(score):
             self._watch_auc(*_auc(score, background), collapsed)
         self._watch(
             "inactive",
@@ -153,21 +154,18 @@ class Monitor:
             warnings.warn(sentence, TrainingWarning, stacklevel=level_of_the_user())
 
 
-def _auc(score: NDArray[np.float64], background: NDArray[np.bool_]) -> tuple[float, float]:
+def _auc(score: NDArray[Any], background: NDArray[np.bool_]) -> tuple[float, float]:
     """The area under the ROC curve, by the mean rank of the signal, and its variance where there is no separation."""
-    ordered, of_signal = np.sort(score[background]), score[~background]
-    below = np.searchsorted(ordered, of_signal) + np.searchsorted(ordered, of_signal, "right")
+    ordered, of_signal = np.sort(score[background]), np.sort(score[~background])  # ordered ones are found faster
+    below = np.searchsorted(ordered, of_signal).sum() + np.searchsorted(ordered, of_signal, "right").sum()
     n, m = len(ordered), len(of_signal)
-    return float(below.mean()) / (2 * n), (n + m + 1) / (12 * n * m)
+    return float(below) / (2 * n * m), (n + m + 1) / (12 * n * m)
 
 
 def look(
-    monitor: Monitor, constraint: Constraint, events: Events, found: Direction, strength: float = math.nan
+    monitor: Monitor, constraint: Constraint, events: Events, found: ModePushed, strength: float = math.nan
 ) -> None:
-    """Lets the monitor look at the arrays of a batch, and of its reference events, and at what the core found for them.
-
-    ``strength`` is that of the last backward pass, NaN where it is not known.
-    """
+    """Lets the monitor look at the arrays of a batch with its reference events; NaN is a strength that is not known."""
     inactive = ""
     if not found.push.any():
         inactive = "its push is 0, as with no more bins than order + 1, through which every response can be fitted"
@@ -175,7 +173,7 @@ def look(
         inactive = "its strength is 0. The loss has to give the background events that it sees a gradient"
     monitor.look(
         constraint.scores(events.score),
-        None if events.label is None else np.isin(events.label, constraint.labels),
+        None if events.label is None else is_background(events.label, constraint.labels),
         loss=found.loss,
         bias=found.bias,
         events=found.events,

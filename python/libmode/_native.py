@@ -28,17 +28,11 @@ ABI_VERSION = 1
 
 _NAME = "libmode." + {"win32": "dll", "darwin": "dylib"}.get(sys.platform, "so")
 
-# Status codes of mode.h: what is wrong with the selected events as a whole, and what is not the caller's fault.
-_TOO_FEW, _BIN, _UNDEFINED = 5, 6, 10
-_FORKED, _INTERNAL = 8, 9
-
 
 class BatchError(ValueError):
-    """The selected events of a call have no loss.
+    """The selected events of a call have no loss, as where there are too few; another batch may well have one.
 
-    There are none, or too few for the bins; or a bin is empty, or its weights have no
-    positive sum; or DisCo would be 0/0. Another batch may well have a loss: a module with
-    ``on_bad_batch="skip"`` passes over these errors, and over no other.
+    A module with ``on_bad_batch="skip"`` passes over these errors, and over no other.
 
     Examples
     --------
@@ -51,12 +45,10 @@ class BatchError(ValueError):
     """
 
 
+# By the status codes of mode.h: what is wrong with the selected events as a whole, and what is not the caller's fault.
 _ERRORS: dict[int, type[Exception]] = {
-    _TOO_FEW: BatchError,
-    _BIN: BatchError,
-    _UNDEFINED: BatchError,
-    _FORKED: RuntimeError,
-    _INTERNAL: RuntimeError,
+    **dict.fromkeys((5, 6, 10), BatchError),  # MODE_ERROR_TOO_FEW_EVENTS, MODE_ERROR_BIN, MODE_ERROR_UNDEFINED
+    **dict.fromkeys((8, 9), RuntimeError),  # MODE_ERROR_FORKED, MODE_ERROR_INTERNAL
 }
 
 
@@ -66,98 +58,81 @@ class ModeOptions(ctypes.Structure):
     warned = False  #: whether a call with these options has warned
 
 
+_double, _int32, _size = ctypes.c_double, ctypes.c_int32, ctypes.c_size_t
+_address = ctypes.c_void_p  # arrays travel as addresses: integers, or None for NULL
+_doubles = ctypes.POINTER(_double)
+
+
+def _members(*groups: tuple[str, Any]) -> list[tuple[str, Any]]:
+    """The members of a struct in their order: names, with spaces between, and the type of each of them."""
+    return [(name, kind) for names, kind in groups for name in names.split()]
+
+
 class ModeVariable(ctypes.Structure):
     """``mode_variable`` of mode.h."""
 
-    _fields_ = [
-        ("struct_size", ctypes.c_size_t),
-        ("bins", ctypes.c_int32),
-        ("mass_range", ctypes.c_double * 2),
-        ("edges", ctypes.POINTER(ctypes.c_double)),
-        ("n_edges", ctypes.c_size_t),
-        ("knots", ctypes.POINTER(ctypes.c_double)),
-        ("n_knots", ctypes.c_size_t),
-    ]
+    _fields_ = _members(
+        ("struct_size", _size),
+        ("bins", _int32),
+        ("mass_range", _double * 2),
+        *(("edges", _doubles), ("n_edges", _size)),
+        *(("knots", _doubles), ("n_knots", _size)),
+    )
 
 
 class ModeEvents(ctypes.Structure):
     """``mode_events`` of mode.h."""
 
-    _fields_ = [
-        ("struct_size", ctypes.c_size_t),
-        ("n", ctypes.c_size_t),
-        ("score", ctypes.c_void_p),
-        ("mass", ctypes.POINTER(ctypes.c_void_p)),
-        ("n_mass", ctypes.c_size_t),
-        ("weight", ctypes.c_void_p),
-        ("label", ctypes.c_void_p),
-        ("category", ctypes.c_void_p),
-        ("label_type", ctypes.c_int32),
-        ("category_type", ctypes.c_int32),
-        ("loss_alone", ctypes.c_int32),
-        ("smoothing", ctypes.c_double),
-    ]
+    _fields_ = _members(
+        ("struct_size n", _size),
+        ("score", _address),
+        *(("mass", ctypes.POINTER(_address)), ("n_mass", _size)),
+        ("weight label category", _address),
+        ("label_type category_type loss_alone", _int32),
+        ("smoothing", _double),
+    )
 
 
 class ModeResult(ctypes.Structure):
     """``mode_result`` of mode.h."""
 
-    _fields_ = [("loss", ctypes.c_double), ("bias", ctypes.c_double), ("events", ctypes.c_double)]
+    _fields_ = _members(("loss bias events", _double))
 
 
 class ModeSteering(ctypes.Structure):
     """``mode_steering`` of mode.h."""
 
-    _fields_ = [
-        ("struct_size", ctypes.c_size_t),
-        ("norm", ctypes.c_double),
-        ("rate", ctypes.c_double),
-        ("factor", ctypes.c_double),
-        ("sum", ctypes.c_void_p),
-        ("n_sum", ctypes.c_size_t),
-        ("batch", ctypes.c_size_t),
-        ("logits", ctypes.c_int32),
-    ]
+    _fields_ = _members(
+        ("struct_size", _size),
+        ("norm rate factor", _double),
+        ("sum", _address),
+        ("n_sum batch", _size),
+        ("logits", _int32),
+    )
 
 
 class ModePushed(ctypes.Structure):
-    """``mode_pushed`` of mode.h."""
+    """``mode_pushed`` of mode.h, with the arrays that a call of :mod:`libmode._constraint` has filled."""
 
-    _fields_ = [
-        ("loss", ctypes.c_double),
-        ("bias", ctypes.c_double),
-        ("events", ctypes.c_double),
-        ("norm", ctypes.c_double),
-        ("spread", ctypes.c_double),
-        ("moved", ctypes.c_size_t),
-    ]
+    _fields_ = _members(("loss bias events norm spread", _double), ("moved", _size))
+    push: Any  #: (batch,) by the predictions; 0 but for events that are moved
+    residual: Any  #: (labels, functions of mass x functions of score), in the units of the push
 
 
 class _Row(ctypes.Structure):
     """``mode_option`` of mode.h."""
 
-    _fields_ = [
+    _fields_ = _members(
         ("name", ctypes.c_char_p),
-        ("kind", ctypes.c_int32),
-        ("losses", ctypes.c_uint32),
-        ("offset", ctypes.c_size_t),
-        ("values", ctypes.POINTER(ctypes.c_char_p)),
-        ("n_values", ctypes.c_size_t),
-        ("none", ctypes.c_double),
-    ]
+        *(("kind", _int32), ("losses", ctypes.c_uint32), ("offset", _size)),
+        *(("values", ctypes.POINTER(ctypes.c_char_p)), ("n_values", _size)),
+        ("none", _double),
+    )
 
 
 # How each kind of option is held, in the order of MODE_KIND_...; lists are followed by their lengths.
-_KINDS: list[Any] = [
-    ctypes.c_int32,
-    ctypes.c_int32,
-    ctypes.c_int32,
-    ctypes.c_double,
-    ctypes.c_double * 2,
-    ctypes.POINTER(ctypes.c_double),
-    ctypes.POINTER(ctypes.c_int32),
-    ctypes.POINTER(ModeVariable),
-]
+_KINDS: list[Any] = [*[_int32] * 3, _double, _double * 2, _doubles]
+_KINDS += [ctypes.POINTER(_int32), ctypes.POINTER(ModeVariable)]
 RANGE, NUMBERS, LABELS, VARIABLES = 4, 5, 6, 7
 
 
@@ -177,26 +152,20 @@ OPTIONS: dict[str, Option] = {}
 #: MODE_LABEL_... of mode.h, by the name that NumPy and PyTorch have for the type of the labels.
 LABEL_TYPES = {"int32": 0, "int8": 1, "uint8": 2, "bool": 2, "int64": 3, "float32": 4, "float64": 5}
 
-# Arrays travel as addresses: integers, or None for NULL.
-_address = ctypes.c_void_p
-_size = ctypes.c_size_t
-_doubles = ctypes.POINTER(ctypes.c_double)
 _of_events = [ctypes.POINTER(ModeOptions), ctypes.POINTER(ModeEvents)]
-_evaluated = [*_of_events, ctypes.POINTER(ModeResult), _address, _address]
-_directed = [*_of_events, ctypes.POINTER(ModeSteering), ctypes.POINTER(ModePushed), _address, _address]
-_correlated = [_size, _address, _address, _address, ctypes.c_int, _doubles, _address, _address]
+# Of each function with a form for float and one for double.
+_OF_BOTH = {
+    "mode_evaluate": [*_of_events, ctypes.POINTER(ModeResult), _address, _address],
+    "mode_direction": [*_of_events, ctypes.POINTER(ModeSteering), ctypes.POINTER(ModePushed), _address, _address],
+    "mode_distance_correlation": [_size, *[_address] * 3, ctypes.c_int, _doubles, _address, _address],
+}
 
 _SIGNATURES: dict[str, list[Any]] = {
     "mode_option_at": [_size, ctypes.POINTER(_Row)],
     "mode_options_init": [ctypes.POINTER(ModeOptions), _size],
     "mode_options_check": [ctypes.POINTER(ModeOptions)],
     "mode_variable_init": [ctypes.POINTER(ModeVariable), _size],
-    "mode_evaluate_f32": _evaluated,
-    "mode_evaluate_f64": _evaluated,
-    "mode_direction_f32": _directed,
-    "mode_direction_f64": _directed,
-    "mode_distance_correlation_f32": _correlated,
-    "mode_distance_correlation_f64": _correlated,
+    **{f"{name}_{kind}": signature for name, signature in _OF_BOTH.items() for kind in ("f32", "f64")},
     "mode_edges_f64": [*_of_events, _size, _address, ctypes.POINTER(_size)],
     "mode_moments_f64": [*_of_events, _size, _address, _size, _address, _address, _address],
     "mode_set_threads": [ctypes.c_int],
@@ -363,8 +332,7 @@ def default_options() -> ModeOptions:
 
 def check_options(options: ModeOptions) -> None:
     """Raises ValueError for the first option that is out of its range."""
-    loaded = library()
-    _check(loaded, loaded.mode_options_check(options))
+    _check(library(), library().mode_options_check(options))
 
 
 def default_variables(count: int) -> ctypes.Array[ModeVariable]:
@@ -389,18 +357,9 @@ def evaluate(
     hess: int | None = None,
     held: tuple[object, ...] = (),
 ) -> ModeResult:
-    """The result of events, whose derivatives go to the addresses ``grad`` and ``hess``.
-
-    ``double`` says that scores, masses, weights and derivatives are doubles, not floats. ``held`` are the objects whose
-    memory the addresses point to: a long call may go on when the caller was interrupted.
-    """
-    loaded, result = _library or library(), ModeResult()
-    function = loaded.mode_evaluate_f64 if double else loaded.mode_evaluate_f32
-    if events.n < LARGE:
-        warned = _outcome(loaded, function, options, events, result, grad, hess)
-    else:
-        warned = interruptible(partial(_outcome, loaded, function, options, events, result, grad, hess), *held)
-    if warned:
+    """The result of events, whose derivatives, doubles or floats as the events, go to these addresses."""
+    result = ModeResult()
+    if warned := _outcome("mode_evaluate", double, events.n, held, options, events, result, grad, hess):
         _warn(options, warned)
     return result
 
@@ -415,17 +374,21 @@ def direction(
     held: tuple[object, ...] = (),
 ) -> ModePushed:
     """Where a constraint pushes the events of a batch, as mode.h describes it."""
-    loaded, found = library(), ModePushed()
-    function = loaded.mode_direction_f64 if double else loaded.mode_direction_f32
-    call = partial(_outcome, loaded, function, options, events, steering, found, push, residual)
-    warned = call() if events.n < LARGE else interruptible(call, *held)
-    if warned:
+    found = ModePushed()
+    if warned := _outcome("mode_direction", double, events.n, held, options, events, steering, found, push, residual):
         _warn(options, warned)
     return found
 
 
-def _outcome(loaded: ctypes.CDLL, function: Any, *arguments: Any) -> bytes:
-    """Calls a function. Raises its error, and returns its warning: both are this thread's."""
+def _outcome(name: str, double: bool, n: int, held: tuple[object, ...], *arguments: Any) -> bytes:
+    """Calls the form of a function for n events in double or float. Raises its error, and returns its warning.
+
+    ``held`` are the objects whose memory it uses: a long call may go on when the caller was interrupted.
+    """
+    if n >= LARGE:  # error and warning are those of the thread that calls
+        return interruptible(partial(_outcome, name, double, 0, held, *arguments), *held)
+    loaded = _library or library()
+    function = getattr(loaded, f"{name}_f64" if double else f"{name}_f32")
     status = function(*arguments)
     if status:
         _check(loaded, status)
@@ -455,28 +418,22 @@ def distance_correlation(
     grads: Sequence[int | None],
     held: tuple[object, ...] = (),
 ) -> float:
-    """The squared distance correlation of n events, whose derivatives by x and y go to the addresses ``grads``.
-
-    ``arrays`` are the addresses of x, y and weight; ``held`` is as for :func:`evaluate`.
-    """
-    loaded, value = library(), ctypes.c_double()
-    function = loaded.mode_distance_correlation_f64 if double else loaded.mode_distance_correlation_f32
-    call = partial(_outcome, loaded, function, n, *arrays, unbiased, value, *grads)
-    call() if n < LARGE else interruptible(call, *held)
+    """That of x, y and weight at the addresses ``arrays``; the derivatives by x and y go to ``grads``."""
+    value = ctypes.c_double()
+    _outcome("mode_distance_correlation", double, n, held, n, *arrays, unbiased, value, *grads)
     return value.value
 
 
 def edges(options: ModeOptions, events: ModeEvents, capacity: int, out: int | None) -> int:
     """Writes the bin edges of events in double to ``out`` and returns how many there are."""
-    loaded, count = library(), _size()
-    _check(loaded, loaded.mode_edges_f64(options, events, capacity, out, count))
+    count = _size()
+    _check(library(), library().mode_edges_f64(options, events, capacity, out, count))
     return count.value
 
 
 def moments(options: ModeOptions, events: ModeEvents, *arguments: int | None) -> None:
     """Calls ``mode_moments_f64`` with the arguments of mode.h."""
-    loaded = library()
-    _check(loaded, loaded.mode_moments_f64(options, events, *arguments))
+    _check(library(), library().mode_moments_f64(options, events, *arguments))
 
 
 def set_threads(threads: int) -> None:
@@ -503,8 +460,7 @@ def set_threads(threads: int) -> None:
     >>> libmode.set_threads(0)
     """
     global _threads
-    loaded = library()
-    _check(loaded, loaded.mode_set_threads(int32("threads", threads)))
+    _check(library(), library().mode_set_threads(int32("threads", threads)))
     _threads = threads
 
 
@@ -521,8 +477,8 @@ def get_threads() -> int:
     >>> libmode.get_threads() >= 1
     True
     """
-    loaded, threads = library(), ctypes.c_int()
-    _check(loaded, loaded.mode_get_threads(threads))
+    threads = ctypes.c_int()
+    _check(library(), library().mode_get_threads(threads))
     return threads.value
 
 

@@ -37,11 +37,7 @@ _MEANT = {other: name for name, others in _OTHER_NAMES.items() for other in othe
 
 
 def plain(loss: Loss, options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options as Python's numbers, texts and tuples of numbers: a copy that no array can change.
-
-    Raises ValueError for a loss that there is not, TypeError for an option that the loss does not take, with those that
-    it takes, and TypeError or ValueError for a value of the wrong kind.
-    """
+    """The options as Python's numbers, texts and tuples of numbers: a copy that no array can change."""
     if not isinstance(loss, str) or loss not in TAKEN:
         raise ValueError(f"loss = {shown(loss)}: must be one of {', '.join(map(repr, TAKEN))}")
     names = TAKEN[loss]
@@ -68,14 +64,9 @@ def _plain_value(name: str, value: Any) -> Any:
 
 def _integer(name: str, value: Any) -> int:
     number = int32(name, value)
-    if name == "degree" and number < 0:  # of which one says in C that degree was not given
+    if name == "degree" and number < 0:  # in C one says that degree was not given, and 0 that bins was not
         raise ValueError(f"degree = {number}: must not be negative")
-    return number
-
-
-def _bins(name: str, value: Any) -> int:
-    number = int32(name, value)
-    if number == 0:  # which in C says that bins was not given
+    if name.startswith("bins") and number == 0:
         raise ValueError(f"{name} = 0: must be at least 1")
     return number
 
@@ -97,7 +88,8 @@ def _choice(name: str, value: Any) -> str:
     return str(value)
 
 
-def _real(name: str, value: Any) -> float:
+def real(name: str, value: Any) -> float:
+    """``value`` as a number; TypeError or ValueError for what is none."""
     if isinstance(value, (str, bytes)):
         raise TypeError(f"{name} = {shown(value)}: must be a number")
     try:
@@ -120,7 +112,7 @@ def _is_list(value: Any) -> bool:
 
 
 def _reals(name: str, values: Any) -> tuple[float, ...]:
-    return tuple(_real(f"{name}[{k}]", value) for k, value in enumerate(_listed(name, values)))
+    return tuple(real(f"{name}[{k}]", value) for k, value in enumerate(_listed(name, values)))
 
 
 def _range(name: str, value: Any) -> tuple[float, ...]:
@@ -131,7 +123,7 @@ def _range(name: str, value: Any) -> tuple[float, ...]:
 
 
 def _bins_of_variables(name: str, value: Any) -> int | tuple[int | None, ...]:
-    return _bins(name, value) if not _is_list(value) else _for_each(name, _as_python(value), _bins)
+    return _integer(name, value) if not _is_list(value) else _for_each(name, _as_python(value), _integer)
 
 
 def _ranges(name: str, value: Any) -> tuple[Any, ...]:
@@ -182,8 +174,8 @@ _READ: dict[Any, Callable[[str, Any], Any]] = {
     int | None: _integer,
     int | Sequence[int | None] | None: _bins_of_variables,
     bool: flag,
-    float: _real,
-    float | None: _real,
+    float: real,
+    float | None: real,
     tuple[float, float] | None: _range,
     tuple[float, float] | Sequence[tuple[float, float] | None] | None: _ranges,
     Iterable[float | Iterable[float]] | None: _lists,

@@ -28,10 +28,7 @@ _LIMITS = ("score_range", "mass_range", "edges")
 
 
 class Options:
-    """The checked options of one loss, ready for the library: ``options`` is what :func:`plain` returns.
-
-    Raises ValueError for an option that is out of range.
-    """
+    """The checked options of one loss, ready for the library: ``options`` is what :func:`plain` returns."""
 
     def __init__(self, loss: Loss, **options: Any) -> None:
         self.loss, self._given = loss, options
@@ -76,10 +73,7 @@ class Options:
         return self.loss == "mode" and not values and each == [None, None]
 
     def for_events(self, score: Any, mass: Any, shape: Sequence[int]) -> Options:
-        """These options for scores and masses of these dtypes, and masses of this shape, (n,) or (n, d).
-
-        Raises ValueError if they are options for another number of variables.
-        """
+        """These options for scores and masses of these dtypes, and masses of this shape, (n,) or (n, d)."""
         if len(shape) > 1 or self._each:
             self._check_variables(1 if len(shape) == 1 else shape[1])
         return self if self._exact else self.rounded_to(score, mass)
@@ -88,8 +82,7 @@ class Options:
         """Raises ValueError if these are not options for so many variables of mass."""
         for name, value in self._each.items():
             if len(value) != count:
-                entries = _counted(len(value), "entry", "entries")
-                raise ValueError(f"{name} has {entries}, but mass has {_variables(count)}")
+                raise ValueError(f"{name} has {_entries(len(value))}, but mass has {_variables(count)}")
         for name in _OF_VARIABLES[1:]:
             value = self._given.get(name)
             if count > 1 and value is not None and name not in self._each:
@@ -145,7 +138,7 @@ class Options:
         first, count = next((name, len(value)) for name, value in self._each.items())
         for name, value in self._each.items():
             if len(value) != count:
-                raise ValueError(f"{name} has {_counted(len(value), 'entry', 'entries')}, but {first} has {count}")
+                raise ValueError(f"{name} has {_entries(len(value))}, but {first} has {count}")
         if count > MOST_VARIABLES:
             raise ValueError(f"{first} has {count} entries: mass has at most {MOST_VARIABLES} variables")
         variables = _native.default_variables(count)
@@ -196,11 +189,11 @@ def _outwards(value: Any, kind: str) -> Any:
 
 
 def _variables(count: int) -> str:
-    return _counted(count, "variable", "variables")
+    return "1 variable" if count == 1 else f"{count} variables"
 
 
-def _counted(count: int, one: str, several: str) -> str:
-    return f"{count} {one if count == 1 else several}"
+def _entries(count: int) -> str:
+    return "1 entry" if count == 1 else f"{count} entries"
 
 
 _cached = lru_cache(maxsize=256)(Options)

@@ -9,10 +9,7 @@ _LONGEST = 200  # characters; of a longer value both ends are shown
 
 
 def shown(value: object) -> str:
-    """``repr(value)`` on one line, of at most some 200 characters; for what has none, its type.
-
-    Python writes no integer of more than 4300 digits, and a class may have a ``__repr__`` that fails.
-    """
+    """``repr(value)`` on one line, of at most some 200 characters; for what has none, as huge integers, its type."""
     try:
         text = " ".join(repr(value).split()) if not isinstance(value, str) else repr(value)
     except Exception:

@@ -57,11 +57,6 @@ def objective(
     Objective
         To be called with margins (n,) and a Dataset; ``loss`` is MoDe of the last round.
 
-    Raises
-    ------
-    ValueError, TypeError, RuntimeError
-        As :func:`libmode.xgboost.objective`.
-
     Examples
     --------
     >>> import lightgbm
@@ -101,11 +96,6 @@ def metric(
     -------
     callable
         To be called with margins (n,) and a Dataset; it returns (name, value, False) for each of ``of``.
-
-    Raises
-    ------
-    ValueError, TypeError
-        As :func:`libmode.xgboost.metric`.
 
     Examples
     --------

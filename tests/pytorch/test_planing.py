@@ -1,5 +1,7 @@
 """Planing against the spectra that it is to make."""
 
+import pickle
+
 import numpy as np
 import pytest
 import torch
@@ -82,3 +84,9 @@ def test_useless_weights_are_warned_of():
     label = (torch.arange(2002) < 1000).long()
     with pytest.warns(RuntimeWarning, match="planing leaves the 1002 background events the power of 1"):
         Planing(mass, label, floor=0)
+
+
+def test_it_can_be_pickled():
+    label, mass = torch.arange(400) % 2, torch.linspace(50, 300, 400)
+    planing = Planing(mass, label, target="flat")
+    torch.testing.assert_close(pickle.loads(pickle.dumps(planing))(mass, label), planing.weight)

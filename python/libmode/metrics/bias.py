@@ -164,15 +164,6 @@ def spurious_signal(
     signal_masses : (k,) numbers inside the bins
     signal_width : number above 0, or (k,) of them, or a function of the mass
 
-    Returns
-    -------
-    SpuriousSignal
-
-    Raises
-    ------
-    ValueError, TypeError
-        As :func:`signal_bias`.
-
     Examples
     --------
     >>> import numpy as np

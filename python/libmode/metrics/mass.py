@@ -80,10 +80,6 @@ def jsd(
 
             <JSD> = sum_i w_i^2 (1 / p_b(i) - 1) / (8 f (1 - f) (sum_i w_i)^2 log base)
 
-    Returns
-    -------
-    float
-
     Raises
     ------
     ValueError, TypeError
@@ -238,10 +234,6 @@ def flatness(
     degree : int, at least 0
         Lower than the number of bins less one.
 
-    Returns
-    -------
-    Flatness
-
     Raises
     ------
     ValueError, TypeError
@@ -277,15 +269,6 @@ def residual(
 
     With its e_b, f_b and s_b, value = (e_b - f_b) / mean_b e_b and error = s_b / mean_b e_b. The error does not account
     for the share of the fluctuations that the fit takes. Takes what :func:`flatness` takes.
-
-    Returns
-    -------
-    Residual
-
-    Raises
-    ------
-    ValueError, TypeError
-        As :func:`flatness`.
 
     Examples
     --------

@@ -44,10 +44,6 @@ def roc(score: Any, label: Any = None, *, weight: Any = None) -> Roc:
         All 1 by default. With negative weights the curve need not be monotonic, nor stay inside [0, 1]. Not with a
         histogram.
 
-    Returns
-    -------
-    Roc
-
     Raises
     ------
     ValueError, TypeError
@@ -99,15 +95,6 @@ def auc(score: Any, label: Any = None, *, weight: Any = None) -> float:
 
     A tied pair counts one half, each pair with the product of its weights. Takes what :func:`roc` takes.
 
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError, TypeError
-        As :func:`roc`.
-
     Examples
     --------
     >>> from libmode.metrics import auc
@@ -132,10 +119,6 @@ def threshold(score: Any, label: Any = None, *, signal_efficiency: float = 0.5, 
     It is the score of an event. Fractions count as equal within 1e-12. ``signal_efficiency`` is above 0 and at most 1.
     Takes what :func:`roc` takes.
 
-    Returns
-    -------
-    float
-
     Raises
     ------
     ValueError, TypeError
@@ -156,10 +139,6 @@ def rejection(score: Any, label: Any = None, *, signal_efficiency: float = 0.5, 
     """1 / false positive rate at :func:`threshold`: R50 where the signal efficiency is 0.5 (arXiv:2010.09745).
 
     Takes what :func:`threshold` takes.
-
-    Returns
-    -------
-    float
 
     Raises
     ------

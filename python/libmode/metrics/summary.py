@@ -143,11 +143,6 @@ def sensitivity(
     float
         1 without any selection. NaN where no working point selects any background.
 
-    Raises
-    ------
-    ValueError, TypeError
-        As :func:`summary`.
-
     Examples
     --------
     >>> import numpy as np

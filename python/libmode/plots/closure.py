@@ -20,10 +20,6 @@ def closure(axes: Axes, closure: Any, *, label: str | None = None, **style: Any)
         As for :func:`efficiency`; the style is that of ``Axes.errorbar``.
     closure : what :func:`libmode.metrics.closure` returns
 
-    Returns
-    -------
-    axes
-
     Raises
     ------
     TypeError

@@ -31,10 +31,6 @@ def efficiency(axes: Axes, efficiency: Any, *, label: str | None = None, **style
     **style
         Of the steps, a StepPatch; the band has their color.
 
-    Returns
-    -------
-    axes
-
     Raises
     ------
     ValueError, TypeError
@@ -91,15 +87,6 @@ def spectrum(
         Also draws there the spectrum over that of all events: the efficiency
         relative to its mean. Bins without events are left out. The label of the mass goes there.
 
-    Returns
-    -------
-    axes
-
-    Raises
-    ------
-    ValueError, TypeError
-        As :func:`efficiency`.
-
     Examples
     --------
     >>> import numpy as np
@@ -153,15 +140,6 @@ def spurious_scan(
     ratio : matplotlib Axes, optional
         Also draws signal / error there, above a gray band from -1 to 1. The label of the
         mass goes there.
-
-    Returns
-    -------
-    axes
-
-    Raises
-    ------
-    ValueError, TypeError
-        As :func:`efficiency`.
 
     Examples
     --------

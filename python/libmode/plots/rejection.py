@@ -23,15 +23,6 @@ def roc(axes: Axes, roc: Any, *, label: str | None = None, **style: Any) -> Axes
     roc : what :func:`libmode.metrics.roc` returns, or (signal_efficiency, false_positive_rate)
         Arrays (k,). Points where no background passes are not drawn.
 
-    Returns
-    -------
-    axes
-
-    Raises
-    ------
-    ValueError, TypeError
-        As :func:`efficiency`.
-
     Examples
     --------
     >>> from matplotlib.figure import Figure
@@ -77,15 +68,6 @@ def frontier(
         Standard errors.
     scan : (k,) real numbers, optional
         The strengths: they join the points in their order, and stand beside them.
-
-    Returns
-    -------
-    axes
-
-    Raises
-    ------
-    ValueError, TypeError
-        As :func:`efficiency`.
 
     Examples
     --------

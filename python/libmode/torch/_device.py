@@ -29,10 +29,7 @@ NO_LOSS = (
 
 
 def is_on_device(on_device: bool | None, options: str, events: Events) -> bool:
-    """Whether the events stay where they are: with None, if that is a GPU and the device has these options.
-
-    Raises ValueError where ``on_device`` is True and something is asked for that only the core has.
-    """
+    """Whether the events stay where they are: with None, if that is a GPU and the device has these options."""
     if on_device is False or on_device is None and not events.score.is_cuda:
         return False
     why = refused_call(options, events)
@@ -71,10 +68,7 @@ def common(score: Tensor, mass: Tensor, weight: Tensor | None) -> tuple[Tensor, 
 
 
 def device_loss(events: Events, options: str, *, skip: bool = False) -> Tensor:
-    """The MoDe loss of tensors that are checked, of options as :attr:`libmode._options.Options.text` has them.
-
-    skip : on another device than the CPU, where nobody can look, the loss of a batch that has none is 0
-    """
+    """The MoDe loss of checked tensors; with ``skip`` that of a batch without one is 0 where nobody can look."""
     loss: Tensor
     if stands_for_others(events.score):
         loss, _ = device_op(*events, options, skip)

@@ -16,9 +16,11 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
-from .._events import Events
+from .._events import Events, events_of
 from .._monitor import Monitor
+from ._module import read
 from ._op import in_torch_func
+from .reference import joined
 
 #: A group of processes; None is that of all.
 Group = Any
@@ -31,6 +33,14 @@ class Given(NamedTuple):
     batch: int  #: how many are those of batches
     own: slice = slice(None)  #: where among those the batch of this process is
     sizes: Sequence[tuple[int, int]] = ()  #: how many events the batch and the reference of each process have
+
+
+def given_of(
+    labels: Sequence[int], pred: Any, target: Any, mass: Any, weight: Any, category: Any, reference: Any
+) -> Given:
+    """The arguments of a call, checked, with background of these labels."""
+    batch = events_of(read, pred, mass, weight, read("target", target), category)
+    return Given(batch if reference is None else joined(batch, reference, labels), len(batch.score))
 
 
 def processes(group: Group) -> int:
@@ -56,10 +66,7 @@ def only_a_part(monitor: Monitor, name: str) -> None:
 
 
 def of_all(make: Callable[[], Given], options: str, group: Group) -> Given:
-    """The events that ``make`` returns in all processes, in the order of their ranks.
-
-    Every process of the group has to call this. An error in one is an error in all: RuntimeError in the others.
-    """
+    """The events that ``make`` returns in all processes, by rank; an error in one is a RuntimeError in the others."""
     if in_torch_func():
         raise RuntimeError("torch.func cannot transform a loss with gather = True, whose processes wait for each other")
     given, error, said = None, None, ""

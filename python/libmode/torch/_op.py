@@ -9,6 +9,7 @@ torch.compile does; the function costs less, and torch.func can transform it.
 
 # Annotations stay objects here: custom_op of torch 2.4 cannot read them as text.
 import ctypes
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -70,10 +71,9 @@ def evaluate(
     options: Options,
     loss_alone: bool = True,
 ) -> tuple[Tensor, Tensor, _native.ModeResult]:
-    """A loss of the core, shape (), and its gradient, of score's shape, both on score's device; and the result.
+    """A loss of the core, shape (), and its gradient, (n,), both on score's device; and the result.
 
-    Tensors are of shape (n,), and mass also (n, d) for d variables, on any device: the core
-    runs on the CPU. Loss and gradient are float64 for float64 scores and float32 otherwise.
+    Loss and gradient are float64 for float64 scores and float32 otherwise.
     """
     given, given_label = score, label
     double = score.dtype is torch.float64 or mass.dtype is torch.float64
@@ -118,9 +118,7 @@ def evaluate(
         result = _native.evaluate(options.struct, events, double, grad.data_ptr(), None, held)
     except _native.BatchError as error:
         raise with_labels(error, None if given_label is None else as_numpy(given_label), options) from None
-    if (
-        options.calls < FIRST or options.calls % EVERY == EVERY - 1
-    ):  # as look() has it, which arrays are not made for in vain
+    if options.calls < FIRST or options.calls % EVERY == EVERY - 1:  # as in look(), which needs arrays
         look(options, mass.numpy(), None if label is None else label.numpy())
     else:
         options.calls += 1
@@ -196,11 +194,7 @@ loss_op.register_autograd(backward, setup_context=keep)
 
 
 class Eager(torch.autograd.Function):
-    """A loss with its derivative: ``apply(score, mass, weight, label, category, options, compute)``.
-
-    The last is :func:`evaluate`, or a function like it. torch.func cannot transform it, but PyTorch calls it at half
-    the cost of what it can.
-    """
+    """``apply(*events, options, evaluate)``: torch.func cannot transform it, but it costs half of what it can."""
 
     @staticmethod
     def forward(ctx: Any, *inputs: Any) -> Tensor:
@@ -225,10 +219,7 @@ class Eager(torch.autograd.Function):
 
 
 class Transformed(torch.autograd.Function):
-    """The same for torch.func; returns the gradient too, which itself has no derivative.
-
-    ``vmap`` computes one loss after the other.
-    """
+    """The same for torch.func; returns the gradient too, which itself has no derivative."""
 
     @staticmethod
     def forward(*inputs: Any) -> tuple[Tensor, Tensor]:
@@ -285,15 +276,12 @@ _OWN_TYPES = (Tensor, torch.nn.Parameter)
 
 
 def stands_for_others(tensor: Tensor) -> bool:
-    """Whether the operator is to be called: while compiling, and for tensors of other types.
-
-    Keras asks for the shape with those of the device "meta".
-    """
+    """Whether the operator is to be called: while compiling, and for tensors of other types, or without values."""
     return torch.compiler.is_compiling() or type(tensor) not in _OWN_TYPES or tensor.is_meta
 
 
-def core_loss(events: Events, options: Options) -> Tensor:
-    """A loss of the core of tensors that are checked."""
+def core_loss(events: Events, options: Options, compute: Callable[..., Any] = evaluate) -> Tensor:
+    """A loss of the core of tensors that are checked, by :func:`evaluate` or a function like it."""
     loss: Tensor
     score = events[0]
     # stands_for_others(score), with a call less: what exports without Dynamo has tensors of other types.
@@ -302,5 +290,5 @@ def core_loss(events: Events, options: Options) -> Tensor:
     elif in_torch_func():
         loss, _ = Transformed.apply(*events, options, evaluate)
     else:
-        loss = Eager.apply(*events, options, evaluate)
+        loss = Eager.apply(*events, options, compute)
     return loss

@@ -40,11 +40,10 @@ class ABCDLoss(SkipsBadBatches, nn.Module):
         = \frac{4}{N} \int\!\!\int \frac{D^2}{\mathrm{var}\, D}\, dF_1 dF_2,
 
     which is 4/N times the mean squared significance of the non-closure over all cuts. The loss is the unbiased distance
-    correlation dCorr^2(t_1, t_2): 1 where both scores order events alike, and of mean 0 where they are independent; N
-    (pi^2/3 - 3) times the loss is the mean squared significance. Axes are functions of the scores, linear between at
-    most 100 quantiles of the background with 10 events or more between them. The gradient follows the scores through
-    fixed axes, less its mean over the background of about the same score: a change that depends on one score alone
-    moves its axis too, and changes no closure. It takes O(n log n) time, on the CPU.
+    correlation dCorr^2(t_1, t_2): of mean 0 where the scores are independent, and N (pi^2/3 - 3) times it is the mean
+    squared significance. Axes are linear between at most 100 quantiles of the background with 10 events or more between
+    them. The gradient follows the scores through fixed axes, less its mean over the background of about the same
+    score: a change that depends on one score alone changes no closure. It takes O(n log n) time, on the CPU.
 
     Parameters
     ----------
@@ -93,11 +92,9 @@ class ABCDLoss(SkipsBadBatches, nn.Module):
         *,
         reference: Sequence[Tensor] | None = None,
     ) -> Tensor:
-        """The loss of a batch, shape ().
+        """The loss of a batch, shape (), of arguments of shape (n,) or (n, 1); ``pred_2`` may be a given variable.
 
-        Each argument has shape (n,) or (n, 1). ``pred_2`` may also be a given variable, such as a mass; signal is not
-        looked at. ``weight`` may have either sign. ``reference`` are background events that define the axes in place of
-        the batch: ``(pred_1, pred_2)`` or ``(pred_1, pred_2, weight)``, each of shape (k,).
+        ``reference`` are background events, (k,), that define the axes: ``(pred_1, pred_2)``, or with a third, weight.
         """
         return or_skip(self, partial(self._loss, reference=reference), pred_1, pred_2, target, weight)
 
@@ -146,11 +143,7 @@ def _of_reference(reference: Any) -> tuple[Tensor, Tensor, Tensor | None]:
 
 
 class _AtRest(torch.autograd.Function):
-    """``apply(t, segment, share)``: t, whose gradient has no part that depends on t alone.
-
-    segment : (n,) of each event
-    share : (n,) of its weight in the sum over the segment
-    """
+    """t, whose gradient has no part that depends on t alone: each event has a share of the weight of its segment."""
 
     @staticmethod
     def forward(ctx: Any, t: Tensor, segment: Tensor, share: Tensor) -> Tensor:
@@ -165,11 +158,7 @@ class _AtRest(torch.autograd.Function):
 
 
 def logit_of_quantile(name: str, score: Tensor, of: Tensor, weight: Tensor | None, own: Tensor | None) -> Tensor:
-    """t(s) = log(F/(1 - F)) of scores, F the distribution of the events ``of`` with these weights.
-
-    It is linear between knots: the lowest and the highest event, where F is half of its own share from 0 and 1, and
-    up to 100 between, about equally far apart in t, with at least ten events between two. Constant outside.
-    """
+    """t(s) = log(F/(1 - F)) of scores, F the distribution of the events ``of``; linear between knots, then constant."""
     of = of.detach().to(score.device)
     n = len(of)
     order = of.argsort(stable=True)

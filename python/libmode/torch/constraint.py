@@ -13,17 +13,15 @@ from torch.autograd.function import once_differentiable
 
 from .._bad_batches import OnBadBatch, SkipsBadBatches
 from .._constraint import NUMBERS, USUAL_TOLERANCE, Constraint, Dependence, State, share_of
-from .._events import Events, events_of, takes_events
+from .._events import Events, takes_events
 from .._monitor import MOST_WAITING, Monitor, look
 from .._native import BatchError
 from .._option_values import plain
 from .._options import keywords_only
 from ._device import NO_LOSS, buffers_of, is_on_device, push_of, refusal, refused_options
-from ._gather import Given, Group, checked_group, naming_ranks, norm_of_all, of_all, only_a_part, processes
-from ._module import read
+from ._gather import Given, Group, checked_group, given_of, naming_ranks, norm_of_all, of_all, only_a_part, processes
 from ._op import as_numpy, encode, in_torch_func, result_type
 from ._pinned import on_host, to_device
-from .reference import joined
 
 if TYPE_CHECKING:
     from typing_extensions import Never, Unpack
@@ -43,18 +41,16 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
     r is the residual of the MoDe loss (arXiv:2010.09745): how far the CDF of the scores at this mass is from the
     polynomial that is allowed, as a smooth function of mass and score, in units of the noise of a batch. The sum over
     batches, of N events each, grows until the mean residual is 0, so there is no strength to guess. ``|G|`` is the norm
-    over the n background events of the batch: no scale of the loss enters, and no weight of the signal. sigma is
-    the standard deviation of the background's logits, small in a network that has learned nothing yet. In
-    evaluation mode, and without gradients, the layer does nothing.
+    over the n background events of the batch, and sigma the standard deviation of their logits, small in a network
+    that has learned nothing yet. In evaluation mode, and without gradients, the layer does nothing.
 
     Parameters
     ----------
     relative_strength : float, optional
         K: a fixed strength, ``u = K r`` without a sum, for a scan. Left out, the sum finds the strength.
     tolerance : float, optional
-        "So flat that a test with N background events sees no difference": where the dependence is below that, the
-        push gets smaller and the sum leaks, within some 500 batches. Averages over 200 batches judge it, so it
-        can be no larger than 200 batches can tell.
+        Where a test with so many background events sees no dependence, the push gets smaller and the sum leaks, within
+        some 500 batches. Averages over 200 batches judge it, so it can be no larger than 200 batches can tell.
     from_logits : bool, default False
         Whether predictions are logits, of any size, in place of scores from 0 to 1.
     on_bad_batch : {"raise", "skip"}, default "skip"
@@ -220,12 +216,7 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
         category: Tensor | None = None,
         reference: Events | None = None,
     ) -> Tensor:
-        """Predictions of shape (n,) or (n, 1), unchanged.
-
-        The arguments are those of :class:`MoDeLoss`. ``reference`` are further events with the
-        predictions of the network as it is, which count in the distributions and get no gradient,
-        see :class:`Reference`.
-        """
+        """Predictions of shape (n,) or (n, 1), unchanged; the arguments are those of :class:`MoDeLoss`."""
         if not self.training:
             return pred
         call = _outside_of_the_graph if torch.compiler.is_compiling() else MoDeConstraint._constrained
@@ -238,11 +229,12 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
         if in_torch_func():
             raise RuntimeError("torch.func cannot transform a MoDeConstraint, which has a state: use MoDeLoss")
         make = partial(self._given, pred.detach(), target, mass, *others)
+        gathers = self.gather and processes(self.process_group) > 1
         same = None
-        if not self._refused and not self._gathers and (self.on_device or self.on_device is None and pred.is_cuda):
+        if not self._refused and not gathers and (self.on_device or self.on_device is None and pred.is_cuda):
             same = self._by_device(pred, make())
         if same is None:
-            same = self._by_core(pred, make)
+            same = self._by_core(pred, make, gathers)
         return pred if same is None else same
 
     def _by_device(self, pred: Tensor, given: Given) -> Tensor | None:
@@ -264,12 +256,12 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
         same: Tensor = _Constrained.apply(pred, found.push, found.by_logit, found.size, None, self._last)
         return same
 
-    def _by_core(self, pred: Tensor, make: Callable[[], Given]) -> Tensor | None:
+    def _by_core(self, pred: Tensor, make: Callable[[], Given], gathers: bool) -> Tensor | None:
         """The same by the core; None for a bad batch that is skipped."""
         before, where = self._state(), ""
         try:
-            given = of_all(make, repr(self), self.process_group) if self._gathers else make()
-            if not self._gathers and len(given.events.score) > given.batch:
+            given = of_all(make, repr(self), self.process_group) if gathers else make()
+            if not gathers and len(given.events.score) > given.batch:
                 where = f", where events from {given.batch} on are those of reference"
             arrays = Events(*(None if one is None else as_numpy(one) for one in on_host(given.events)))
             with naming_ranks(given):
@@ -301,7 +293,7 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
             if self._monitor.due():
                 look(self._monitor, self._constraint, arrays, found, self.strength)
         self._take_note(found.loss, 1.0)
-        group = (self.process_group,) if self._gathers else ()
+        group = (self.process_group,) if gathers else ()
         size = self._constraint.per_norm(found)
         same: Tensor = _Constrained.apply(pred, push, by_logit, size, partial(_finite, group), self._last)
         return same
@@ -315,24 +307,9 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
                 "what the call RETURNS, score = constraint(score, target, mass, weight), and not what went into it",
             )
 
-    def _given(
-        self,
-        pred: Tensor,
-        target: Tensor,
-        mass: Tensor,
-        weight: Tensor | None,
-        category: Tensor | None,
-        reference: Events | None,
-    ) -> Given:
-        batch = events_of(read, pred, mass, weight, read("target", target), category)
-        size = len(batch.score)
-        if not self.background_only:
-            batch = batch._replace(label=None)
-        return Given(batch if reference is None else joined(batch, reference, self._constraint.labels), size)
-
-    @property
-    def _gathers(self) -> bool:
-        return self.gather and processes(self.process_group) > 1
+    def _given(self, *arguments: Any) -> Given:
+        given = given_of(self._constraint.labels, *arguments)
+        return given if self.background_only else given._replace(events=given.events._replace(label=None))
 
     def _state(self) -> State:
         """What is remembered: as the host knows it, or as the buffers have it, where they have changed since."""
@@ -377,10 +354,7 @@ _outside_of_the_graph = torch.compiler.disable(MoDeConstraint._constrained)  # t
 
 
 def _finite(group: tuple[Group, ...], norm: Tensor) -> Tensor:
-    """The norm over the batches of a group of processes, or of this one; 0 where a GradScaler made it infinite.
-
-    The mean over the processes, which DistributedDataParallel takes afterwards, divides push and gradient alike.
-    """
+    """The norm over the batches of a group of processes, or of this one; 0 where a GradScaler made it infinite."""
     return torch.nan_to_num(norm_of_all(norm, *group) if group else norm, 0.0, 0.0)
 
 

@@ -29,12 +29,11 @@ def distance_correlation(x: Tensor, y: Tensor, *, weight: Tensor | None = None, 
     Parameters
     ----------
     x, y : Tensors of shape (n,) or (n, 1), floating
-        In any unit, on any device. float16 and bfloat16 are computed in float32.
+        In any unit, on any device; half precision is computed in float32.
     weight : Tensor of shape (n,) or (n, 1), optional
         Of either sign; their sum is positive. 1 by default. They get no gradient.
     unbiased : bool, default True
-        Independent x and y have mean 0 whatever the size of the batch, and values below 0 about as often as above. The
-        plain form has a mean of order 1/n, which in a batch of a few hundred events is larger than most dependences.
+        Independent x and y have mean 0. The plain form has one of order 1/n, which in a small batch hides dependences.
 
     Returns
     -------

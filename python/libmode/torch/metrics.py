@@ -37,11 +37,6 @@ class MoDeMetrics:
     prefix : str, by default ``"val_mode_"``
         Of the names: ``val_mode_sensitivity``.
 
-    Raises
-    ------
-    ValueError, TypeError
-        At once for bad options, and in :meth:`update` and :meth:`compute` for bad events.
-
     Notes
     -----
     Events stay in memory of the host, 16 bytes of float32 each, until
@@ -83,13 +78,7 @@ class MoDeMetrics:
 
     @takes_events
     def update(self, score: Tensor, target: Tensor, mass: Tensor, weight: Tensor | None = None) -> None:
-        """Adds the events of a batch: tensors of shape (n,) or (n, 1), on any device.
-
-        score : floating, as :func:`libmode.metrics.summary` takes it
-        target : 1 for signal, 0 for background
-
-        Raises TypeError and ValueError for what are no such tensors, with the argument.
-        """
+        """Adds the events of a batch: tensors of shape (n,) or (n, 1), the target 1 for signal and 0 for background."""
         given = events_of(score, mass, weight, target)
         if given.label is None:
             raise TypeError("target is None: expected a tensor of 1 for signal and 0 for background")
@@ -101,10 +90,7 @@ class MoDeMetrics:
         self._batches.append(tuple(found))
 
     def compute(self) -> dict[str, float]:
-        """The numbers of all events since the last reset, of all processes, each of which has to call it.
-
-        Raises what :func:`libmode.metrics.summary` does, and ValueError where there are no events.
-        """
+        """The numbers of all events since the last reset, of all processes, each of which has to call it."""
         batches = self._batches
         if processes(None) > 1:
             gathered: list[Any] = [None] * processes(None)

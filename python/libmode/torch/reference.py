@@ -19,11 +19,7 @@ from ._op import as_numpy
 
 
 def joined(batch: Events, reference: Any, labels: Sequence[int]) -> Events:
-    """The events of a batch, checked, and after them those of the reference, which get no gradient.
-
-    Reference events without labels are background. Raises ValueError or TypeError for a
-    reference that does not fit the batch.
-    """
+    """The events of a batch, checked, and after them those of the reference, which get no gradient."""
     return _events.joined(batch, reference, labels, lambda *one: read(*one).detach(), _filled, _concatenated)
 
 
@@ -43,10 +39,9 @@ def _concatenated(name: str, of_batch: Tensor, of_reference: Tensor) -> Tensor:
 class Reference:
     """Draws background events and scores them: ``reference(network)``, once a step.
 
-    The distributions of a batch of a few hundred events are so noisy that the noise decides
-    where the training goes. Thousands of further events, scored without gradient by the network as it
-    is, take it away at the price of one forward pass over them, about a third of what
-    as many events in the batch would cost.
+    The distributions of a batch of a few hundred events are so noisy that the noise decides where the training goes.
+    Thousands of further events, scored without gradient, take it away for about a third of what they would cost in
+    the batch.
 
     Parameters
     ----------
@@ -99,10 +94,7 @@ class Reference:
         return len(self._dataset if self._tensors is None else self._tensors[0])
 
     def __call__(self, network: Callable[[Tensor], Tensor]) -> Events:
-        """Events that are drawn anew, with the scores of the network in evaluation mode.
-
-        ``network`` takes inputs, (k, ...), and returns scores, (k,) or (k, 1), on the device of the inputs.
-        """
+        """Events that are drawn anew, with the scores, (k,) or (k, 1), that ``network`` has in evaluation mode."""
         inputs, target, mass, *weight = self._drawn()
         training = isinstance(network, nn.Module) and network.training
         if isinstance(network, nn.Module):

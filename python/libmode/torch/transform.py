@@ -19,11 +19,7 @@ Range = tuple[float, float] | None
 
 
 def transformed(score: Tensor, transform: ScoreTransform, score_range: Range, signal: Tensor) -> tuple[Tensor, Range]:
-    """The scores W(s), and the range of them that ``score_range`` becomes.
-
-    score : (n,), all inside ``score_range``
-    signal : (k,), the scores of the signal events of the batch
-    """
+    """The scores W(s) of (n,) inside ``score_range``, and what that becomes; ``signal``, (k,), has those of signal."""
     if score_range is not None:
         outside = (score < score_range[0]) | (score > score_range[1])
         if outside.any():
@@ -35,11 +31,7 @@ def transformed(score: Tensor, transform: ScoreTransform, score_range: Range, si
 
 
 def _signal_efficiency(score: Tensor, score_range: Range, signal: Tensor) -> Tensor:
-    """The fraction of the signal with scores up to s, 0 at the low end of the range, linear between knots.
-
-    Between two knots are at least ten signal events and 1 % of them, since the
-    slope, a density of the signal, multiplies the gradient.
-    """
+    """The fraction of the signal with scores up to s, from 0 on, linear between knots ten events or 1 % apart."""
     n = len(signal)
     if not n:
         raise BatchError("score_transform = 'signal_efficiency' needs signal in the batch: every target is background")

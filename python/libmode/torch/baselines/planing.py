@@ -26,9 +26,8 @@ Ratio = Callable[[Doubles], Doubles]
 class Planing:
     """Weights with which background has the spectrum of signal in mass, or each class a flat one.
 
-    S. Chang, T. Cohen, B. Ostdiek, arXiv:1709.10106. A classifier that is trained with them learns nothing from the
-    mass alone, but still what other features tell through the mass. ATLAS and CMS train taggers so, in (pT, mass).
-    For comparison with MoDe. With p_S and p_B the densities of the two classes in mass::
+    S. Chang, T. Cohen, B. Ostdiek, arXiv:1709.10106; ATLAS and CMS train taggers so, in (pT, mass). With p_S and p_B
+    the densities of the two classes in mass::
 
         target="signal":  w = p_S(m) / p_B(m) for background, 1 for signal
         target="flat":    w = 1 / p_S(m) for signal, 1 / p_B(m) for background
@@ -48,14 +47,12 @@ class Planing:
         Of the histograms, of equal width from the lowest to the highest value. By default 50 of one variable,
         20 of each of two, 10 of each of more.
     classifier : a classifier of scikit-learn, optional
-        Estimates the densities in the place of histograms, which several variables soon leave empty: with its
-        probability q of one spectrum against the other the ratio of their densities is q / (1 - q). For "flat" it is
-        trained on each class against as many uniform events. It has to take
-        ``sample_weight`` where there are weights or the classes differ in size. Copies of it are fitted.
+        In the place of histograms, which several variables soon leave empty: with its probability q of one spectrum
+        against the other the ratio of their densities is q / (1 - q). For "flat" it is trained on each class against as
+        many uniform events. It has to take ``sample_weight`` where there are weights or the classes differ in size.
     floor : float, default 0.1
-        Against huge weights where there are few events: a density counts as at least this fraction of a flat one,
-        and with a classifier no weight is above 1 / floor before the mean is set to 1. 0 for none; then
-        signal where there is no background is an error.
+        A density counts as at least this fraction of a flat one, and with a classifier no weight is above 1 / floor
+        before the mean is set to 1. 0 for none; then signal where there is no background is an error.
     background_label : int
 
     Attributes
@@ -93,10 +90,8 @@ class Planing:
     In two variables, such that both classes are flat, by a classifier:
 
     >>> from sklearn.ensemble import HistGradientBoostingClassifier
-    >>> pt = 400 + 200 * torch.rand(20_000) ** 2 + mass
-    >>> options = {"bins": None, "floor": 0.05, "background_label": 0, "weight": torch.ones(20_000)}
-    >>> both = torch.stack([pt, mass], 1)
-    >>> flat = Planing(both, label, target="flat", classifier=HistGradientBoostingClassifier(), **options)
+    >>> both = torch.stack([400 + 200 * torch.rand(20_000) ** 2 + mass, mass], 1)
+    >>> flat = Planing(both, label, target="flat", classifier=HistGradientBoostingClassifier(), floor=0.05)
     >>> flat.weight.shape, 0 < flat.effective_size < 20_000
     (torch.Size([20000]), True)
     """
@@ -133,12 +128,12 @@ class Planing:
         for column in masses.T:
             if column.min() == column.max():
                 raise ValueError(f"all masses are {column[0]:g}: there is nothing to plane")
+        ratio: Callable[..., Ratio]
         if classifier is None:
             given = BINS[min(masses.shape[1], 3) - 1] if bins is None else bins
-            cells = Bins(given, masses)
-            ratio = partial(_of_cells, cells, masses, weigh, floor)
+            ratio = partial(_OfCells, Bins(given, masses), masses, weigh, floor)
         else:
-            ratio = partial(_of_classifier, classifier, masses, weigh, floor)
+            ratio = partial(_OfClassifier, classifier, masses, weigh, floor)
         self._ratios = {True: ratio(background, None if target == "flat" else ~background)}
         if target == "flat":
             self._ratios[False] = ratio(~background, None)
@@ -175,51 +170,52 @@ class Planing:
 # events are given for it.
 
 
-def _of_cells(
-    cells: Bins, masses: Doubles, weigh: Doubles, floor: float, there: Chosen, wanted: Chosen | None
-) -> Ratio:
-    low, high = np.transpose([edges[[0, -1]] for edges in cells.axes])
+class _OfCells:
+    def __init__(
+        self, cells: Bins, masses: Doubles, weigh: Doubles, floor: float, there: Chosen, wanted: Chosen | None
+    ) -> None:
+        self._cells, flat = cells, 1 / cells.count
+        goal = np.full(cells.count, flat) if wanted is None else self._shares(masses[wanted], weigh[wanted])
+        below = np.maximum(self._shares(masses[there], weigh[there]), floor * flat)
+        if (empty := (below == 0) & (goal > 0)).any():
+            where = cells.name(int(np.argmax(empty)))
+            raise ValueError(f"{where}, has signal but no background: give a floor, or fewer bins")
+        self._ratios = np.divide(goal, below, out=np.zeros_like(goal), where=below > 0)
 
-    def place(masses: Doubles) -> NDArray[np.intp]:
-        return cells.find(np.clip(masses, low, high))
+    def _place(self, masses: Doubles) -> NDArray[np.intp]:
+        low, high = np.transpose([edges[[0, -1]] for edges in self._cells.axes])
+        return self._cells.find(np.clip(masses, low, high))
 
-    def shares(of: Chosen) -> Doubles:
-        found: Doubles = sums(place(masses[of]), weigh[of], cells.count) / weigh[of].sum()
+    def _shares(self, masses: Doubles, weigh: Doubles) -> Doubles:
+        found: Doubles = sums(self._place(masses), weigh, self._cells.count) / weigh.sum()
         if (found < 0).any():
-            raise ValueError(f"weight has a negative sum in {cells.name(int(np.argmin(found)))}: give fewer bins")
+            raise ValueError(f"weight has a negative sum in {self._cells.name(int(np.argmin(found)))}: give fewer bins")
         return found
 
-    flat = 1 / cells.count
-    goal = np.full(cells.count, flat) if wanted is None else shares(wanted)
-    below = np.maximum(shares(there), floor * flat)
-    if (empty := (below == 0) & (goal > 0)).any():
-        where = cells.name(int(np.argmax(empty)))
-        raise ValueError(f"{where}, has signal but no background: give a floor, or fewer bins")
-    ratios = np.divide(goal, below, out=np.zeros_like(goal), where=below > 0)
-    return lambda masses: ratios[place(masses)]
+    def __call__(self, masses: Doubles) -> Doubles:
+        return self._ratios[self._place(masses)]
 
 
-def _of_classifier(
-    classifier: Any, masses: Doubles, weigh: Doubles, floor: float, there: Chosen, wanted: Chosen | None
-) -> Ratio:
-    from sklearn.base import clone
+class _OfClassifier:
+    def __init__(
+        self, classifier: Any, masses: Doubles, weigh: Doubles, floor: float, there: Chosen, wanted: Chosen | None
+    ) -> None:
+        from sklearn.base import clone
 
-    low, high = masses.min(axis=0), masses.max(axis=0)
-    if wanted is None:
-        uniform = np.random.default_rng(0).uniform(low, high, masses[there].shape)
-        masses = np.concatenate([masses[there], uniform])
-        weigh = np.concatenate([weigh[there], np.ones(len(uniform))])
-        wanted = np.arange(len(masses)) >= len(uniform)
-    scaled = weigh / np.where(wanted, weigh[wanted].sum(), weigh[~wanted].sum()) * len(masses) / 2
-    made = clone(classifier)
-    fitted = made.fit(masses, wanted, sample_weight=scaled) if np.ptp(scaled) > 0 else made.fit(masses, wanted)
+        self._ends, self._most = (masses.min(axis=0), masses.max(axis=0)), 1 / floor if floor > 0 else np.inf
+        if wanted is None:
+            uniform = np.random.default_rng(0).uniform(*self._ends, masses[there].shape)
+            masses = np.concatenate([masses[there], uniform])
+            weigh = np.concatenate([weigh[there], np.ones(len(uniform))])
+            wanted = np.arange(len(masses)) >= len(uniform)
+        scaled = weigh / np.where(wanted, weigh[wanted].sum(), weigh[~wanted].sum()) * len(masses) / 2
+        given = {"sample_weight": scaled} if np.ptp(scaled) > 0 else {}
+        self._fitted = clone(classifier).fit(masses, wanted, **given)
 
-    def ratio(masses: Doubles) -> Doubles:
-        q = fitted.predict_proba(np.clip(masses, low, high))[:, 1]
-        found: Doubles = np.minimum(q / np.maximum(1 - q, 1e-12), 1 / floor if floor > 0 else np.inf)
+    def __call__(self, masses: Doubles) -> Doubles:
+        q = self._fitted.predict_proba(np.clip(masses, *self._ends))[:, 1]
+        found: Doubles = np.minimum(q / np.maximum(1 - q, 1e-12), self._most)
         return found
-
-    return ratio
 
 
 def _array(values: Any) -> Any:
