@@ -1,4 +1,4 @@
-"""What pytest needs to know before it collects: see golden.py, cases.py and reference.py for the shared parts."""
+"""What pytest needs to know before it collects: see golden.py and reference.py for the shared parts."""
 
 import sys
 

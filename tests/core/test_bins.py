@@ -18,11 +18,6 @@ def test_the_number_of_bins_fits_the_number_of_events(n, order, bins):
     assert libmode.mode_edges(mass, order=order).tolist() == quantile_edges(mass, bins).tolist()
 
 
-def test_events_outside_the_mass_range_do_not_count():
-    mass = np.linspace(0, 1, 1001)
-    assert len(libmode.mode_edges(mass, mass_range=(0, 0.1))) == 101 // 8 + 1
-
-
 @pytest.mark.parametrize("binning", ["quantile", "uniform"])
 @pytest.mark.parametrize("weights", ["exponential", "signed", "decades"])
 def test_bins_are_merged_until_each_has_enough_effective_events(binning, weights):
@@ -75,12 +70,6 @@ def test_signed_weights_do_not_make_a_batch_unusable(batch):
     weight = np.where(rng.random(512) < 0.2, -1.0, 1.0)  # with 32 bins of 16 events 12 % of such batches are errors
     loss, grad = libmode.mode_loss_and_grad(rng.random(512), rng.exponential(size=512), weight=weight, **OPTIONS)
     assert np.isfinite(loss) and np.isfinite(grad).all() and grad.any()
-
-
-def test_too_few_that_differ_in_mass_is_an_error_not_a_loss_of_zero():
-    mass = np.repeat([1.0, 2.0], 200)
-    with pytest.raises(libmode.BatchError, match="make 2 bins, and a response of order = 1 needs more than 2"):
-        libmode.mode_loss(np.linspace(0, 1, 400), mass, order=1, moments="projection", unbiased=False)
 
 
 def test_two_adjacent_numbers_as_top_masses_leave_no_bin_without_width():

@@ -7,7 +7,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from libmode import _evaluate, _native
 from libmode._options import check
-from numpy.polynomial import Polynomial
 
 STEP = 1 / 16  # the default smoothing
 RANGE = (0, 1)
@@ -118,40 +117,6 @@ def test_hess_of_scores_of_few_values():
     assert bent(score, mass, v, bins=2) / np.sum(hess * v**2) == pytest.approx(1, abs=0.01)
 
 
-def matrix(x, bin_of, order, penalty):
-    """M of J = F'MF from the definition of its terms: residuals of least squares, and the slope of the fit."""
-    bins = bin_of.max() + 1
-    means = np.array([np.polynomial.legendre.legvander(x[bin_of == b], order).mean(axis=0) for b in range(bins)])
-    fits = np.linalg.lstsq(means, np.eye(bins), rcond=None)[0]
-    residuals = np.eye(bins) - means @ fits
-    return residuals.T @ residuals + (penalty * np.outer(fits[1], fits[1]) if order else 0)
-
-
-@pytest.mark.parametrize("smoothing", [1 / 32, 1 / 16, 1 / 8])
-@pytest.mark.parametrize("order, penalty", [(0, 0), (1, 0), (1, 0.7), (2, 0)])
-def test_hess_is_the_formula_with_known_densities(order, penalty, smoothing):
-    """The densities of each bin's scores are beta distributions; their mean over a window is a difference of the CDF."""
-    n, shapes = 400_000, [(2, 5), (2, 3), (3, 3), (4, 2), (3, 2)]
-    rng = np.random.default_rng(4)
-    bin_of = rng.choice(5, n, p=[0.4, 0.25, 0.15, 0.12, 0.08])
-    score = np.choose(bin_of, [rng.beta(a, b, n) for a, b in shapes])
-    mass = bin_of + rng.uniform(0.01, 0.99, n)
-    edges = np.arange(6.0)
-    m = matrix(2 * mass / 5 - 1, bin_of, order, penalty)
-
-    shape = [Polynomial([0, 1]) ** (a - 1) * Polynomial([1, -1]) ** (b - 1) for a, b in shapes]
-    low, high = np.maximum(score - smoothing / 2, 0), np.minimum(score + smoothing / 2, 1)
-    density = np.array([(p.integ()(high) - p.integ()(low)) / p.integ()(1) / (high - low) for p in shape])
-    e = 1 / np.bincount(bin_of)[bin_of]
-    want = 4 / 5 * e * np.sum(np.maximum(0, -m[bin_of]) * density.T, axis=1)
-
-    options = {"binning": "edges", "edges": edges, "order": order, "slope_penalty": penalty}
-    hess = bound(score, mass, smoothing, **options)
-    inner = (score > np.quantile(score, 0.06)) & (score < np.quantile(score, 0.94))  # strips outside are wide
-    np.testing.assert_allclose(hess[inner], want[inner], rtol=0.12, atol=0.05 * want.mean())
-    assert np.sum(hess) == pytest.approx(np.sum(want), rel=0.02)
-
-
 def test_loss_and_gradient_are_those_of_the_loss():
     rng, score, mass, _ = sample(5, 5_000)
     for kind in (np.float32, np.float64, np.float16, ">f4"):
@@ -225,21 +190,3 @@ def test_long_calls_can_be_interrupted_and_take_all_arrays(monkeypatch):
     monkeypatch.setattr(_native, "LARGE", 1_000)
     for found, expected in zip(libmode.mode_evaluate(score, mass, hess=True), want, strict=True):
         np.testing.assert_array_equal(found, expected)
-
-
-@pytest.mark.parametrize(
-    "given, kind, message",
-    [
-        ({"smoothing": 0.1}, TypeError, "unknown option 'smoothing'"),
-        ({"hess": "yes"}, TypeError, "hess = 'yes': must be True or False"),
-        ({"grad": None}, TypeError, "grad = None: must be True or False"),
-        ({"loss": "disco"}, TypeError, "loss"),
-        ({"order": 99}, ValueError, "order = 99"),
-        ({"weight": np.full(100, np.nan)}, ValueError, r"weight\[0\]"),
-        ({"label": np.ones(100)}, libmode.BatchError, "no event"),
-    ],
-)
-def test_errors(given, kind, message):
-    _, score, mass, _ = sample(8, 100)
-    with pytest.raises(kind, match=message):
-        libmode.mode_evaluate(score, mass, **{"hess": True, **given})

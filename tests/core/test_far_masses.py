@@ -117,12 +117,6 @@ def test_a_loss_without_meaning_is_warned_of_once():
     assert str(caught.message).startswith("loss = ")
 
 
-def test_a_long_call_warns_too(monkeypatch):
-    monkeypatch.setattr("libmode._native.LARGE", 1)
-    (caught,) = warnings_of(record_of("exponential + 1e6", "none", order=2, monotonic=True, max_slope=0.78))
-    assert caught.filename == __file__
-
-
 @pytest.mark.parametrize("options", [dict(order=2, max_slope=0.76), dict(order=4)])
 def test_most_masses_are_no_reason_to_warn(options):
     assert not warnings_of(record_of("exponential", "none", **options))

@@ -1,6 +1,5 @@
 """Metrics of a histogram are those of the events that it was filled with."""
 
-import re
 from types import SimpleNamespace
 
 import numpy as np
@@ -137,59 +136,6 @@ def test_under_and_overflow_of_score_count_and_those_of_mass_do_in_the_roc_curve
     assert_allclose(curve.false_positive_rate, [0, 0.5, 8 / 12, 10 / 12, 1])
 
 
-def test_numpy_returns_what_metrics_take():
-    score, mass, label, _ = events(False)
-    every = np.histogramdd(np.column_stack([mass, score, label]), [MASS, SCORE, [0, 1, 2]])
-    assert metrics.auc(every) == pytest.approx(metrics.auc(score, label), rel=1e-12)
-    one = np.histogram2d(mass[label == 0], score[label == 0], [MASS, SCORE])
-    assert metrics.jsd(one, cut=0.4) == metrics.jsd(every, cut=0.4)
-
-
-HISTOGRAM = (np.ones((2, 2)), [0, 1, 2], [0, 0.5, 1])
-ERRORS = [
-    (
-        lambda: metrics.jsd(HISTOGRAM, cut=0.4),
-        "cut = 0.4 is no edge of the score axis: the nearest edges are 0 and 0.5",
-    ),
-    (lambda: metrics.jsd(HISTOGRAM, cut=2), "cut = 2 is no edge of the score axis: the nearest edge is 1"),
-    (lambda: metrics.jsd(HISTOGRAM), "cut is missing"),
-    (lambda: metrics.jsd(HISTOGRAM, cut=0.5, bins=[0, 1.5]), "bins[1] = 1.5 is no edge of the mass axis: the nearest"),
-    (lambda: metrics.jsd(HISTOGRAM, cut=0.5, bins=2), "bins = 2: expected edges of the mass axis"),
-    (lambda: metrics.jsd(HISTOGRAM, [1], cut=0.5), "selected belongs to events"),
-    (lambda: metrics.jsd([1, 2], [0, 1], 2, cut=0.5), "cut belongs to a histogram"),
-    (lambda: metrics.jsd([1, 2]), "selected and bins are both needed"),
-    (lambda: metrics.roc([0.1, 0.2]), "label is missing"),
-    (lambda: metrics.roc(HISTOGRAM), "the histogram has no axis label"),
-    (lambda: metrics.roc(HISTOGRAM, [0, 1]), "label belongs to events"),
-    (lambda: metrics.jsd((np.ones((2, 3)), [0, 1, 2], [0, 0.5, 1]), cut=0.5), "score has 3 edges for 3 bins"),
-    (lambda: metrics.jsd((np.ones((2, 2)), [0, 2, 1], [0, 0.5, 1]), cut=0.5), "edges of the mass axis do not increase"),
-    (lambda: metrics.jsd((np.full((2, 2), np.nan), [0, 1, 2], [0, 0.5, 1]), cut=0.5), "values that are not finite"),
-    (lambda: metrics.jsd((-np.ones((2, 2)), [0, 1, 2], [0, 0.5, 1]), cut=0.5), "negative variances"),
-    (lambda: metrics.jsd((np.ones((2, 2)), [0, 1, 2]), cut=0.5), "expected (values, mass edges, score edges)"),
-    (lambda: metrics.roc((np.ones((2, 2, 3)), [0, 1, 2], [0, 1, 2])), "expected 2 labels"),
-]
-
-
-@pytest.mark.parametrize("call, message", ERRORS, ids=[message for _, message in ERRORS])
-def test_errors_say_what_is_wrong(call, message):
-    with pytest.raises((ValueError, TypeError), match=re.escape(message)):
-        call()
-
-
-def test_objects_that_cannot_be_read_say_why():
-    values = np.ones((2, 2))
-    named = {"mass": np.array([0.0, 1, 2]), "pt": np.array([0.0, 1, 2])}
-    with pytest.raises(ValueError, match="axis 'pt': expected mass, score and label"):
-        metrics.jsd(Object(values, values, named), cut=1)
-    without = Object(values, values, {"mass": named["mass"], "score": named["mass"]})
-    without.variances = lambda flow: None
-    with pytest.raises(ValueError, match="weights and no variances"):
-        metrics.jsd(without, cut=1)
-    labels = as_object((np.ones((2, 2, 2)),) * 2 + (np.array([0, 1, 2]),) * 2, categories=(3, 4))
-    with pytest.raises(ValueError, match="no bin for 0, background"):
-        metrics.jsd(labels, cut=1)
-
-
 def test_the_dependence_of_a_histogram_is_that_of_its_events():
     """At order 0 exactly, with weights of either sign nearly: only their squares are kept."""
     for weighted in (False, True):
@@ -215,14 +161,3 @@ def test_dependence_merges_fine_cells_of_mass():
     ours = metrics.dependence(histogram, bins=edges[::10], order=1)
     assert ours.p_value > 0.05
     assert_allclose(ours.value, mode_loss(score, mass, order=1, edges=edges[::10], unbiased=False), rtol=1e-2)
-
-
-def test_dependence_says_what_a_histogram_lacks():
-    with pytest.raises(ValueError, match="has 2 mass bins: expected 3 to 512"):
-        metrics.dependence(HISTOGRAM, order=1)
-    with pytest.raises(TypeError, match="mass belongs to events"):
-        metrics.dependence(HISTOGRAM, [1, 2])
-    with pytest.raises(ValueError, match=r"weights of bin 1, \[1, 2\] sum to 0"):
-        metrics.dependence((np.array([[1.0, 2], [0, 0]]), [0, 1, 2], [0, 0.5, 1]))
-    with pytest.raises(ValueError, match=r"bin 0, \[0, 1\) has 1 effective events: expected at least 1.05"):
-        metrics.dependence((np.array([[1.0, 0], [2, 2]]), [0, 1, 2], [0, 0.5, 1]))

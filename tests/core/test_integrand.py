@@ -6,7 +6,6 @@ small steps follow one another, as rounding that is carried along does, shows he
 
 from __future__ import annotations
 
-import itertools
 from typing import Any, NamedTuple
 
 import golden
@@ -20,6 +19,8 @@ from reference import quantile_edges
 TOLERANCE = 1e-9
 # ``unbiased`` subtracts one integral from another that is nearly equal to it for
 # independent score and mass; what the difference can keep are digits of these.
+# What sets the scale is u R M of docs/how-it-works.md, the rounding of J times the range of the scores: of 300 samples one,
+# with slope_penalty and scores in a third of a wide score_range, has a plain loss that is off by 3e-15 and 1.4e-11 of these.
 OF_WHAT_IS_REMOVED = 1e-12
 
 
@@ -90,30 +91,6 @@ def valid(options: dict[str, Any], bins: int) -> dict[str, Any]:
     return {name: value for name, value in options.items() if order >= known.get(name, 0)}
 
 
-BOUNDS = [
-    {},
-    dict(max_slope=1e-3),
-    dict(max_slope=0.1, slope_of="selected"),
-    dict(max_slope=10.0),
-    dict(monotonic=True),
-    dict(max_slope=0.1, monotonic=True),
-    dict(max_slope=0.5, slope_of="selected", monotonic=True, slope_penalty=0.3),
-]
-
-
-def systematic() -> list[Sample]:
-    """Every bound on every kind of scores, with and without ``unbiased``; all else goes round."""
-    found = []
-    for i, (bound, scores, unbiased) in enumerate(itertools.product(BOUNDS, SCORES, [False, True])):
-        order = [1, 2, 3, 4, 5, 0, 8][i % 7] if not bound else [2, 3, 1, 5, 4][i % 5]
-        options = dict(order=order, moments=["quadrature", "projection"][(i // 2 + i) % 2], unbiased=unbiased) | bound
-        bins = [16, 9, 32][i % 3]
-        weights, dtype = list(WEIGHTS)[i // 2 % 3], [np.float64, np.float64, np.float32][i // 3 % 3]
-        rest = [weights, BINNINGS[i // 5 % 3], bins, dtype, [1, 2, 5][i // 7 % 3]]
-        found.append(Sample(3000 + 37 * i, scores, ["flat", "falling"][i // 3 % 2], *rest, valid(options, bins)))
-    return found
-
-
 def drawn(count: int) -> list[Sample]:
     """Anything with anything, by a fixed seed."""
     rng = np.random.default_rng(17)
@@ -159,7 +136,7 @@ def large() -> list[Sample]:
     ]
 
 
-SAMPLES = systematic() + drawn(200) + large()
+SAMPLES = drawn(200) + large()
 
 
 def agrees(got, oracle: Oracle, dtype) -> None:
@@ -203,42 +180,3 @@ def test_loss_and_gradient_are_those_of_J_recounted_at_every_score(threads, inde
     threads(sample.threads)
     got = libmode.mode_loss_and_grad(score, mass, weight=weight, **binning, **sample.options)
     agrees(got, Oracle(score, mass, weight, edges, **sample.options), sample.dtype)
-
-
-def test_a_tight_bound_on_a_strongly_sculpted_sample_keeps_its_digits():
-    # tanh of c / t was carried along where it was already 1: the loss came out as .0889022, the gradient 3 % off.
-    n, rng = 4000, np.random.default_rng(0)
-    mass = rng.random(n)
-    score = 1 / (1 + np.exp(rng.normal(size=n) - 6 * (mass - 0.5)))
-    options = dict(order=1, max_slope=0.1, moments="quadrature", unbiased=False)
-    got = libmode.mode_loss_and_grad(score, mass, bins=16, **options)
-    assert abs(got[0] - 0.0889032) < 5e-8
-    agrees(got, Oracle(score, mass, None, quantile_edges(mass, 16), **options), np.float64)
-
-
-OPTIONS_OF_MOMENTS = {
-    "order 0": dict(order=0, moments="quadrature"),
-    "order 3, projection": dict(order=3, moments="projection"),
-    "max slope": dict(order=1, moments="projection", max_slope=0.1),
-    "max slope of the selected": dict(order=1, moments="quadrature", max_slope=0.01, slope_of="selected"),
-    "all bounds": dict(order=4, moments="projection", max_slope=0.3, monotonic=True, slope_penalty=0.5),
-}
-
-
-@pytest.mark.parametrize("name", OPTIONS_OF_MOMENTS)
-@pytest.mark.parametrize("scores", ["weakly sculpted", "strongly sculpted", "squeezed"])
-@pytest.mark.parametrize("weights", WEIGHTS)
-def test_J_of_mode_moments_has_the_gradient_as_its_steps_and_the_loss_as_its_integral(name, scores, weights):
-    options = OPTIONS_OF_MOMENTS[name] | dict(unbiased=False)
-    sample = Sample(4000, scores, "falling", weights, "quantile", 16, np.float64, 0, options)
-    score, mass, weight, edges, binning = sample.events(3)
-    oracle = Oracle(score, mass, weight, edges, **options)
-    found = libmode.mode_moments(score, mass, weight=weight, at=np.sort(score), **binning, **options)
-    J = ((found.cdf - found.bounded @ oracle.P.astype(float)) ** 2).sum(axis=1)
-    J += options.get("slope_penalty", 0) * found.moments[:, -1 if options["order"] == 0 else 1] ** 2
-
-    loss, gradient = libmode.mode_loss_and_grad(score, mass, weight=weight, **binning, **options)
-    assert np.diff(np.append(np.sort(score), 1)) @ J / 16 == pytest.approx(loss, rel=1e-9)
-    # A difference of sums of 16 squares, each rounded to 1e-16, keeps what float64 leaves of it.
-    steps = -np.diff(J, prepend=0.0) / 16
-    golden.assert_close(gradient[np.argsort(score)], steps, TOLERANCE, floor=1e-15 * max(1, J.max()))

@@ -78,11 +78,6 @@ def test_how_often_masses_that_fall_steeply_warn(name, n, low, high):
     assert low <= rate <= high
 
 
-@pytest.mark.parametrize("mass", [[], [-999.0], [1.0, 2.0, -999.0], [0.0, 1.0] * 50 + [2.0] * 50, [np.nan] * 30])
-def test_masses_without_a_bulk_say_nothing(mass):
-    assert far(np.array(mass)) is None
-
-
 # ------------------------------------------------------------------ where it is said
 
 
@@ -102,10 +97,6 @@ def test_a_loss_warns_and_a_mass_range_is_the_remedy(call):
         call(score, mass, order=1)
     assert found[0].filename == __file__
     assert warned(lambda: call(score, mass, order=1, mass_range=(50, 400))) == []
-
-
-def test_it_is_said_once():
-    assert len(warned(lambda: [libmode.mode_loss(*events(), order=1) for _ in range(250)])) == 1
 
 
 def test_masses_that_come_late_are_seen():
@@ -132,10 +123,3 @@ def test_other_losses_have_no_range():
     assert warned(lambda: libmode.mode_loss(score, np.where(mass < 0, 9.0, mass > 80), binning="values")) == []
     assert warned(lambda: libmode.mode_loss(score, mass, loss="disco")) == []
     assert warned(lambda: libmode.mode_loss(score, mass, loss="flatness")) == []
-
-
-def test_bins_of_equal_width_in_metrics():
-    score, mass = events()
-    with pytest.warns(UserWarning, match="mass is -999 for 30 of 3000 events .* and give bins as edges"):
-        metrics.jsd(mass, score > 0.5, bins=10)
-    assert warned(lambda: metrics.jsd(mass, score > 0.5, bins=np.linspace(50, 400, 11))) == []

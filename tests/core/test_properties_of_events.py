@@ -105,17 +105,6 @@ def test_the_gradient_of_an_event_is_the_sum_of_those_of_its_parts(call, rng):
     np.testing.assert_allclose(summed, grad, rtol=0, atol=1e-10 * np.abs(grad).max() + 1e-13)
 
 
-def test_with_bounds_the_parts_of_a_tied_event_do_not_add_up():
-    rng = np.random.default_rng(1)
-    score, mass = rng.integers(1, 8, 60) / 8, rng.random(60)
-    options = {"order": 1, "max_slope": 0.05, "unbiased": False, "edges": [0, 0.3, 0.6, 1]}
-    call = forms.Call({"score": score, "mass": mass}, options)
-    many, of = split(call, [(0.25, 0.25, 0.5)] * 60)
-    grad = call(libmode.mode_loss_and_grad)[1]
-    off = np.abs(np.bincount(of, many(libmode.mode_loss_and_grad)[1]) - grad).max() / np.abs(grad).max()
-    assert 1e-6 < off < 0.5
-
-
 @few
 @given(calls(forms=forms.GIVEN, weights=["none"], unbiased=True, max_slope=None, monotonic=False))
 def test_two_halves_of_each_event_halve_the_bias(call):
@@ -181,14 +170,6 @@ def test_the_mass_may_be_reflected(call):
     if "edges" in call.options:
         call = call.given(edges=off_the_masses(call.options["edges"]))
     assert_same(outcome(in_other_units(call, [(0, -1), (0, -1)])), outcome(call), 1e-9)
-
-
-@pytest.mark.parametrize("n, alike", [(8 * 30, True), (8 * 30 + 3, False)])
-def test_quantile_bins_may_be_reflected_where_their_number_divides_that_of_the_events(n, alike):
-    rng = np.random.default_rng(2)
-    call = forms.Call({"score": rng.random(n), "mass": rng.permutation(4 * n)[:n] / 64}, {"bins": 8, "order": 1})
-    mirror = call.given(mass=-call.events["mass"])
-    assert (mirror() == pytest.approx(call(), rel=1e-10)) == alike
 
 
 @few
@@ -383,82 +364,4 @@ def test_the_loss_of_several_variables_is_the_mean_of_their_losses(call):
     assert_added_up(call, parts, hess=False)
 
 
-@few
-@given(
-    calls(forms=["edges", "quantile"], moments="projection", max_slope=None, slope_penalty=0.0, monotonic=False), seeds
-)
-def test_jointly_with_a_variable_of_one_cell_it_is_one_variable(call, rng):
-    """Jointly with a second variable that has one cell, the loss of order 0 is that of the first alone; with one that
-    has one value, the loss of any order is.
-
-    Reason: the cells are the bins of the first. Of order 1 on, the mean of the second in each of them is a function
-    that costs nothing, and one more than the first has, unless it is the same in all.
-    Holds: with projection moments, given or quantile bins, without `max_slope`, `monotonic` and `slope_penalty`.
-    """
-    mass = call.events["mass"]
-    rest = {name: None for name in ("moments", "max_slope", "slope_of", "slope_penalty", "monotonic")}
-    for order, second in ((0, rng.integers(0, 9, len(mass)) / 8), (call.options["order"], np.full(len(mass), 0.5))):
-        alone = call.given(order=order)
-        both = alone.given(mass=np.column_stack([mass, second]), joint=True, **rest)
-        if "edges" in call.options:
-            both = both.given(edges=[call.options["edges"], [0.0, 1.0]])
-        else:
-            both = both.given(bins=(call.options["bins"], 1), mass_range=[call.options.get("mass_range"), (0.0, 1.0)])
-        assert_same(outcome(both), outcome(alone), 1e-8)
-
-
 # ------------------------------------------------------------ where it does not hold
-
-
-def sample(n=240):
-    rng = np.random.default_rng(6)
-    mass = np.minimum(rng.exponential(size=n), 4)
-    return {"score": rng.random(n) ** (1 + mass / 4), "mass": mass, "weight": rng.choice([0.5, 1.0, 3.0], n)}
-
-
-def doubled(events):
-    return {name: np.repeat(array, 1 + (events["mass"] < 0.5)) for name, array in events.items()}
-
-
-def halved(events):
-    copies = 1 + (events["mass"] < 0.5)
-    return doubled(events) | {"weight": np.repeat(events["weight"] / copies, copies)}
-
-
-def with_zeros(events):
-    events = {name: np.append(array, array[events["mass"] < 0.5]) for name, array in events.items()}
-    return events | {"weight": np.where(np.arange(len(events["mass"])) < 240, events["weight"], 0.0)}
-
-
-def with_far(events):
-    category = (events["score"] < 0.5).astype(int)
-    events = {name: np.append(array, array[:60]) for name, array in (events | {"category": category}).items()}
-    return events | {
-        "mass": np.where(np.arange(300) < 240, events["mass"], 9.0),
-        "category": np.append(category, np.ones(60, int)),
-    }
-
-
-GIVEN_EDGES = {"edges": [0.0, 0.5, 1.0, 2.0, 4.0], "order": 1}
-CATEGORIES = {"category": (sample()["score"] < 0.5).astype(int)}
-#: What a docstring says does not hold: events and options, and others of which the loss would be the same.
-DIFFERENT = {
-    "events of weight 0 in quantile bins": (with_zeros(sample()), {"bins": 6}, sample(), {"bins": 6}),
-    "parts of events in quantile bins": (halved(sample()), {"bins": 6, "unbiased": False}, sample(), {"bins": 6, "unbiased": False}),
-    "parts of events, unbiased": (halved(sample()), GIVEN_EDGES, sample(), GIVEN_EDGES),
-    "reflected masses where bins are merged": (
-        sample() | {"mass": -sample()["mass"]}, {"binning": "uniform"}, sample(), {"binning": "uniform"},
-    ),
-    "events outside the range, with categories": (with_far(sample()), GIVEN_EDGES, sample() | CATEGORIES, GIVEN_EDGES),
-    "reversed scores with quadrature": (
-        sample() | {"score": 1 - sample()["score"]}, GIVEN_EDGES | {"order": 2, "moments": "quadrature"},
-        sample(), GIVEN_EDGES | {"order": 2, "moments": "quadrature"},
-    ),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", DIFFERENT)
-def test_where_it_does_not_hold(name):
-    events, options, other, its_options = DIFFERENT[name]
-    one, two = libmode.mode_loss(**events, **options), libmode.mode_loss(**other, **its_options)
-    assert abs(one - two) > 1e-3 * abs(two)

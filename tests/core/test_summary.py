@@ -2,7 +2,6 @@
 
 import warnings
 
-import libmode
 import numpy as np
 import pytest
 from libmode import metrics
@@ -96,26 +95,6 @@ def test_the_sensitivity_is_the_significance_of_a_signal_on_counts_that_scatter(
     assert found["sensitivity"] == pytest.approx(0.6 / np.sqrt(share), rel=0.1)
 
 
-def test_the_sensitivity_by_itself():
-    score, label, mass = events(bump=0.5, seed=4)
-    weight = np.where(label == 1, 0.5, 2.0)
-    arguments = {"weight": weight, "order": 1, "events": 20_000, "efficiencies": (0.7, 0.3), "bins": 12}
-    alone = metrics.sensitivity(score, label, mass, **arguments)
-    assert alone == metrics.summary(score, label, mass, **arguments)["sensitivity"]
-    # The best of both working points, each from rates that are counted.
-    significances = []
-    for wish in (0.7, 0.3):
-        cut = metrics.threshold(score, label, signal_efficiency=wish)
-        rate = np.mean(score[label == 0] >= cut)
-        edges = libmode.mode_edges(mass, label=label, bins=12)
-        found = metrics.flatness(mass[label == 0], score[label == 0] >= cut, edges, degree=1)
-        extra = max(found.rms**2 - found.expected**2, 0)
-        significances.append(np.mean(score[label == 1] >= cut) / np.sqrt(rate * (1 + extra * rate * 20_000 / 12)))
-    assert alone == pytest.approx(max(significances), rel=1e-3)
-    with pytest.raises(ValueError, match="events = 0"):
-        metrics.sensitivity(score, label, mass, order=1, events=0)
-
-
 def test_the_sensitivity_ranks_a_flat_classifier_above_one_that_carves_and_one_that_gave_up():
     flat = metrics.summary(*events(), order=0)
     carved = metrics.summary(*events(bump=-3), order=0)  # separates signal better at its mass
@@ -174,50 +153,3 @@ def test_what_is_not_known_is_nan_with_a_warning():
         warnings.simplefilter("error")
         loose = metrics.summary(score, label, mass, order=0, efficiencies=(0.8, 0.5))
     assert tight["sensitivity"] == loose["sensitivity"]
-
-
-SCORE, LABEL, MASS = events(1000)
-BACKGROUND = np.flatnonzero(LABEL == 0)
-FEW_MASSES = np.where(np.arange(1000) % 50 < 2, 150.0 + 50 * (np.arange(1000) % 50), 100)
-
-
-def put(values, place, value):
-    values = values.astype(float)
-    values[place] = value
-    return values
-
-
-BAD = [
-    (dict(score=put(SCORE, 7, np.nan)), ValueError, r"score\[7\] = nan: expected a finite number"),
-    (dict(score=put(SCORE, BACKGROUND[3], 1.5)), ValueError, rf"score\[{BACKGROUND[3]}\] = 1.5 lies outside score_range"),
-    (dict(mass=put(MASS, 9, np.inf)), ValueError, r"mass\[9\] = inf"),
-    (dict(mass=MASS[:-1]), ValueError, "mass has length 999, but score has length 1000"),
-    (dict(mass=np.stack([MASS, MASS], 1)), ValueError, "mass has shape .1000, 2.: .* one variable at a time"),
-    (dict(label=put(LABEL, 5, 2)), ValueError, r"label\[5\] = 2: expected 1 for signal or 0"),
-    (dict(label=np.ones(1000)), ValueError, r"label has no background \(label 0\)"),
-    (dict(label=np.zeros(1000)), ValueError, r"label has no signal \(label 1\)"),
-    (dict(weight=put(np.ones(1000), 2, np.nan)), ValueError, r"weight\[2\] = nan"),
-    (dict(weight=np.where(MASS < 60, -0.1, 1.0)), ValueError, "weight sums to -.* over the events in bin 0"),
-    (dict(events=0), ValueError, "events = 0: expected a finite number above 0"),
-    (dict(events="all"), TypeError, "events = 'all': expected a number"),
-    (dict(efficiencies=[0.5, 1.5]), ValueError, r"efficiencies\[1\] = 1.5: expected a finite number above 0 and at most 1"),
-    (dict(efficiencies=[]), ValueError, "efficiencies is empty"),
-    (dict(bins=2, order=1), ValueError, "bins = 2: expected at least 3"),
-    (dict(mass=FEW_MASSES, order=1, binning="values"), ValueError, "bins = 20: 1 bins of mass, expected at least order . 2 = 3"),
-    (dict(bins=2.5), TypeError, "bins = 2.5: expected an integer"),
-    (dict(order=99), ValueError, "order = 99"),
-    (dict(mass_range=(200, 100)), ValueError, "mass_range"),
-    (dict(slope=1), TypeError, "unknown option 'slope'"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("changed", "error", "sentence"), BAD)
-def test_bad_values_are_named(changed, error, sentence):
-    with pytest.raises(error, match=sentence):
-        metrics.summary(**(dict(score=SCORE, label=LABEL, mass=MASS, order=0) | changed))
-
-
-def test_too_little_background_is_an_error():
-    few = np.flatnonzero(LABEL == 1)[:100].tolist() + BACKGROUND[:1].tolist()
-    with pytest.raises(libmode.BatchError):
-        metrics.summary(SCORE[few], LABEL[few], MASS[few], order=0)

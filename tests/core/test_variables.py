@@ -32,12 +32,6 @@ def mean(results):
 # ---------------------------------------------------------- several variables
 
 
-@pytest.mark.parametrize("variables", [2, 3])
-def test_one_by_one_is_the_mean_of_the_losses_of_the_columns(variables):
-    mass = MASS[:, :variables]
-    assert_same(evaluate(mass, weight=WEIGHT), mean([evaluate(column, weight=WEIGHT) for column in mass.T]))
-
-
 OF_EACH = {
     "bins": {"bins": (4, 9)},
     "bins, one left out": {"bins": [4, None]},
@@ -90,12 +84,6 @@ def test_the_layout_of_mass_does_not_matter(layout, joint):
     assert loss == want and (grad == want_grad).all()
 
 
-def test_one_column_is_one_variable():
-    want, want_grad = evaluate(MASS[:, 0])
-    loss, grad = evaluate(MASS[:, :1])
-    assert loss == want and (grad == want_grad).all()
-
-
 @pytest.mark.parametrize("joint", [False, True])
 def test_float32(joint):
     score, mass = SCORE.astype(np.float32), MASS[:, :2].astype(np.float32)
@@ -117,18 +105,6 @@ def test_events_on_a_limit_of_each_variable_take_part(dtype, limits):
     score = SCORE.astype(np.float32)
     _, grad = libmode.mode_loss_and_grad(score, mass, unbiased=False, moments="quadrature", **limits, **rest)
     assert np.count_nonzero(grad) == N
-
-
-def test_missing_values():
-    absent = MASS[:, :2].copy()
-    absent[::7, 1] = np.nan
-    with pytest.raises(ValueError, match=r"variable 1 of mass: mass\[0\] = NaN"):
-        evaluate(absent)
-    there = ~np.isnan(absent[:, 1])
-    of_second = np.zeros(N)
-    second, of_second[there] = libmode.mode_loss_and_grad(SCORE[there], absent[there, 1], bins=5, order=1)
-    first, of_first = evaluate(absent[:, 0])
-    assert_same(evaluate(absent, missing="ignore"), ((first + second) / 2, (of_first + of_second) / 2))
 
 
 def test_the_other_losses_take_several_variables():
@@ -171,82 +147,7 @@ def test_any_integers_are_categories():
     assert libmode.mode_loss(SCORE, MASS[:, 0], category=unsigned[CATEGORY]) == pytest.approx(want, rel=1e-12)
 
 
-def test_categories_of_a_label():
-    label = np.arange(N) % 2
-    mine = label == 0
-    loss, grad = evaluate(MASS[:, 0], label=label, category=CATEGORY)
-    want, want_grad = libmode.mode_loss_and_grad(SCORE[mine], MASS[mine, 0], category=CATEGORY[mine], bins=5, order=1)
-    np.testing.assert_allclose(loss, want, rtol=1e-12)
-    np.testing.assert_allclose(grad[mine], want_grad, rtol=1e-12, atol=1e-18)
-    assert (grad[~mine] == 0).all()
-
-
 # --------------------------------------------------------------------- errors
-
-BAD = {
-    "4 variables": (dict(mass=np.zeros((N, 4))), ValueError, r"^mass has shape \(300, 4\): expected \(n,\), or \(n, d\) .*at most 3"),
-    "no variable": (dict(mass=np.zeros((N, 0))), ValueError, r"^mass has shape \(300, 0\)"),
-    "3 dimensions": (dict(mass=np.zeros((N, 2, 1))), ValueError, r"^mass has shape \(300, 2, 1\)"),
-    "length": (dict(mass=MASS[1:, :2]), ValueError, "^mass has length 299, but score has length 300"),
-    "3 bins": (dict(bins=[1, 2, 3]), ValueError, "^bins has 3 entries, but mass has 2 variables"),
-    "2 bins of 1": (dict(mass=MASS[:, 0], bins=[4, 5]), ValueError, "^bins has 2 entries, but mass has 1 variable$"),
-    "4 bins": (dict(bins=[1, 2, 3, 4]), ValueError, "^bins has 4 entries: mass has at most 3 variables"),
-    "bins and ranges": (dict(bins=[1, 2, 3], mass_range=[None, None]), ValueError, "^mass_range has 2 entries, but bins has 3"),
-    "no bins": (dict(bins=[]), ValueError, r"^bins = \(\): must have a value for each variable of mass"),
-    "bins of 0": (dict(bins=[4, 0]), ValueError, r"^bins\[1\] = 0: must be at least 1"),
-    "bins of -1": (dict(bins=[4, -1]), ValueError, "^bins of variable 1 = -1 must be at least 1"),
-    "bins of 1.5": (dict(bins=[4, 1.5]), TypeError, r"^bins\[1\] = 1.5: must be an integer"),
-    "one range": (dict(mass_range=(0, 1)), ValueError, r"^mass_range = \(0.0, 1.0\) is a single value, but mass has 2 variables: give one for each"),
-    "one sequence of edges": (dict(edges=(0, 1)), ValueError, "^edges = .* is a single value, but mass has 2 variables: give one for each"),
-    "one sequence of knots": (dict(knots=(0, 1), order=0), ValueError, "^knots = .* is a single value, but mass has 2 variables: give one for each"),
-    "a range of three": (dict(mass_range=[(0, 1), (0, 1, 2)]), ValueError, r"^mass_range\[1\] = .*: must be a pair \(low, high\) or None"),
-    "half a range": (dict(mass_range=(0, None)), TypeError, r"^mass_range\[1\] = None: must be a number"),
-    "a falling range": (dict(mass_range=[None, (1, 0)]), ValueError, r"^mass_range of variable 1 = \[1, 0\]"),
-    "falling edges": (dict(edges=[(0, 1), (0, 3, 2)], bins=None), ValueError, r"^edges\[2\] of variable 1 = 2"),
-    "edges and none": (dict(edges=[(0, 1), None]), TypeError, r"^edges\[1\] = None: must be a sequence of numbers"),
-    "edges and a number": (dict(edges=[(0, 1), 3]), TypeError, r"^edges\[1\] = 3: must be a sequence of numbers"),
-    "knots and polynomials": (dict(knots=[(0,), (1,)], basis="legendre"), ValueError, "^basis = 'legendre' cannot be combined with knots"),
-    "degree": (dict(degree=-1), ValueError, "^degree = -1: must not be negative"),
-    "joint": (dict(joint=1.5), TypeError, "^joint = 1.5: must be True or False"),
-    "missing": (dict(missing="drop"), ValueError, "^missing = 'drop': must be one of 'error', 'ignore'"),
-    "joint, bounded": (dict(joint=True, max_slope=1), ValueError, "^max_slope = 1 cannot be combined with joint = true"),
-    "float categories": (dict(category=SCORE), TypeError, "^category has dtype float64: expected integers"),
-    "texts as categories": (dict(category=["a"] * N), TypeError, "^category has dtype .*: expected integers"),
-    "fewer categories": (dict(category=CATEGORY[1:]), ValueError, "^category has length 299, but score has length 300"),
-    "two columns of categories": (dict(category=MASS[:, :2].astype(int)), ValueError, r"^category has shape \(300, 2\)"),
-    "another name": (dict(categories=CATEGORY), TypeError, "^unknown option 'categories': did you mean category"),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", BAD)
-def test_bad_input(name):
-    arguments, kind, message = BAD[name]
-    with pytest.raises(kind, match=message):
-        evaluate(**arguments)
-
-
-def test_a_bad_batch_names_the_variable_and_the_category():
-    with pytest.raises(libmode.BatchError, match="^variable 1 of mass: too few events: 300 selected"):
-        evaluate(bins=[5, N + 1])
-    with pytest.raises(libmode.BatchError, match="^events of category = 2: "):
-        libmode.mode_loss(SCORE, MASS[:, 0], category=np.where(np.arange(N) < 3, 2, 1), bins=5)
-
-
-LOOKING = {
-    "edges": lambda mass, **options: libmode.mode_edges(mass, **options),
-    "moments": lambda mass, **options: libmode.mode_moments(SCORE, mass, **options),
-}
-
-
-@pytest.mark.parametrize("name", LOOKING)
-def test_what_looks_inside_is_for_one_variable_at_a_time(name):
-    look = LOOKING[name]
-    with pytest.raises(ValueError, match=r"^mass has shape \(300, 2\): .*one variable at a time"):
-        look(MASS[:, :2])
-    with pytest.raises(ValueError, match="^bins has 2 entries, but mass has 1 variable"):
-        look(MASS[:, 0], bins=(2, 3))
-    with pytest.raises(TypeError, match="^category: .*one category at a time"):
-        look(MASS[:, 0], category=CATEGORY)
 
 
 def test_the_edges_of_a_bin_for_each_value():

@@ -143,7 +143,7 @@ def in_cells(cells, weight, rows, edges, reduce, options: dict) -> Callable[[np.
 
     def integrand(crossed):
         sums = [[(power * crossed.astype(float))[mask].sum() for mask in masks] for power in powers]
-        return reference.scale * reference.integrand(*np.array(sums, dtype=object))
+        return reference.scale * reference.integrand(*sums)
 
     return integrand
 

@@ -52,17 +52,17 @@ def errors(events: Events) -> Errors:
 
     used = scaled[0][oracle.inside].astype(np.longdouble)
     w, bins = oracle.weight[oracle.inside], oracle.bins[oracle.inside]
-    absolute = np.array([np.abs(w[bins == b]).sum() for b in range(len(oracle.totals))])
-    kappa = (absolute / oracle.totals).max()
+    absolute = np.array([np.abs(w[bins == b]).sum() for b in range(len(oracle.reference.totals))])
+    kappa = (absolute / oracle.reference.totals).max()
     off = abs(np.ldexp(np.longdouble(loss), powers[0]) - want.loss)
     spare = np.ldexp(len(score) * np.longdouble(SMALLEST), powers[0]) / 256
     size = (used.max() - used.min()) * largest_square(oracle, used, bins, w) + abs(want.loss + want.removed)
     of_loss = max(off - spare, 0) / (U * kappa * (size + abs(want.removed)))
 
-    e = np.abs(w) / oracle.totals[bins]
+    e = np.abs(w) / oracle.reference.totals[bins]
     exact, got = want.gradient[oracle.inside], grad[oracle.inside].astype(np.longdouble)
     clear = e > CLEAR
-    steepest = max(oracle.scale, (np.abs(exact)[clear] / e[clear]).max())
+    steepest = max(oracle.reference.scale, (np.abs(exact)[clear] / e[clear]).max())
     allowed = U32 * np.abs(exact) if grad.dtype == np.float32 else 0 * e
     of_gradient = np.max((np.abs(got - exact) - allowed)[clear] / (U * kappa * e[clear] * steepest))
     return Errors(float(of_loss), float(of_gradient))
@@ -72,9 +72,9 @@ def largest_square(oracle: Oracle, score, bins, weight) -> np.longdouble:
     """M: the largest over the scores of the sum over the bins of F_b^2, times the factor of ``reduction``; 1 at least."""
     if (weight >= 0).all():
         return np.longdouble(1)
-    order, rows = np.argsort(score, kind="stable"), np.zeros((len(score), len(oracle.totals)))
-    rows[np.arange(len(score)), bins[order]] = weight[order] / oracle.totals[bins[order]]
-    return max(np.longdouble(1), (np.cumsum(rows, axis=0) ** 2).sum(axis=1).max() * oracle.scale)
+    order, rows = np.argsort(score, kind="stable"), np.zeros((len(score), len(oracle.reference.totals)))
+    rows[np.arange(len(score)), bins[order]] = weight[order] / oracle.reference.totals[bins[order]]
+    return max(np.longdouble(1), (np.cumsum(rows, axis=0) ** 2).sum(axis=1).max() * oracle.reference.scale)
 
 
 def sigmoid(x: np.ndarray) -> np.ndarray:

@@ -1,8 +1,8 @@
-"""The definition of the loss, written out from its formulas in extended precision.
+"""The definition of J, written out from its formulas in extended precision, for all events in bins.
 
 It shares nothing with the library: not the moments, not the bounds and their
-derivatives, not a closed form of a difference. Only the edges of the bins are
-given, because a test of them is in test_numpy.py.
+derivatives, not a closed form of a difference. definition.py integrates it for
+a golden case with any option, oracle.py for millions of events.
 """
 
 from __future__ import annotations
@@ -17,6 +17,9 @@ import numpy as np
 MP = mpmath.mp.clone()
 MP.dps = 40
 
+# Where longdouble is no more than a double, as with Microsoft's compilers, it would prove nothing.
+assert np.finfo(np.longdouble).eps < 2e-19
+
 
 def exact(values) -> np.ndarray:
     """Numbers of any floating-point type as an array of extended ones, without rounding."""
@@ -28,6 +31,17 @@ def exact(values) -> np.ndarray:
         return MP.mpf(high) + MP.mpf(float(value - high))  # the second term is the rest of a longdouble
 
     return np.array([one(value) for value in np.ravel(values)], dtype=object).reshape(np.shape(values))
+
+
+def long(values) -> np.ndarray:
+    """Extended numbers as longdoubles, which have 64 bits of mantissa and are faster."""
+    high = np.array(values, dtype=float)
+    return high.astype(np.longdouble) + np.array(values - high, dtype=float)
+
+
+def elementwise(name: str, values: np.ndarray) -> np.ndarray:
+    """A function of this name, of numbers of either kind."""
+    return np.frompyfunc(getattr(MP, name), 1, 1)(values) if values.dtype == object else getattr(np, name)(values)
 
 
 def legendre(order: int, x: np.ndarray) -> np.ndarray:
@@ -104,91 +118,82 @@ class Binned(NamedTuple):
 
 
 class Reference:
-    """J and what it is made of, for events in bins."""
+    """J and what it is made of, for events in bins: in 40 digits, or with ``number=np.longdouble`` but for P and A."""
 
     def __init__(
         self, binned: Binned, *, order, moments, unbiased, max_slope=None, slope_of="rejected",
-        monotonic=False, slope_penalty=0.0, reduction="mean",
+        monotonic=False, slope_penalty=0.0, reduction="mean", number=exact,
     ):  # fmt: skip
         self.order, self.unbiased, self.monotonic, self.slope_of = order, unbiased, monotonic, slope_of
-        self.max_slope = None if max_slope is None else MP.mpf(max_slope)
-        self.slope_penalty = MP.mpf(slope_penalty)
-        binned = Binned(*map(exact, binned))
-        edges, self.totals, self.squares, _, polynomials = binned
-        self.factor = binned.factor
-        self.scale = MP.mpf(1) / len(self.totals) if reduction == "mean" else MP.mpf(1)
+        self.max_slope = None if max_slope is None else number([float(max_slope)])[0]
+        self.penalty = number([float(slope_penalty)])[0]
+        edges, totals, _, _, polynomials = map(exact, binned)
         if moments == "projection":
-            self.P = polynomials  # (order + 1, bins), in both cases
-            normal = MP.matrix((self.P @ self.P.T).tolist())
-            columns = [list(MP.lu_solve(normal, MP.matrix(list(column)))) for column in self.P.T]
-            self.A = np.array(columns, dtype=object).T
+            P = polynomials  # (order + 1, bins), in both cases
+            normal = MP.matrix((P @ P.T).tolist())
+            A = np.array([list(MP.lu_solve(normal, MP.matrix(list(column)))) for column in P.T], dtype=object).T
         else:
             x = 2 * (edges - edges[0]) / (edges[-1] - edges[0]) - 1
-            self.P = legendre(order, (x[1:] + x[:-1]) / 2)
-            factors = np.array([MP.mpf(2 * degree + 1) / 2 for degree in range(order + 1)])
-            self.A = self.P * (x[1:] - x[:-1]) * factors[:, None]
-        self.gram = self.P @ self.P.T
+            P = legendre(order, (x[1:] + x[:-1]) / 2)
+            A = P * (x[1:] - x[:-1]) * np.array([MP.mpf(2 * degree + 1) / 2 for degree in range(order + 1)])[:, None]
+        self.P, self.A, self.gram = (exact(a) if number is exact else long(a) for a in (P, A, P @ P.T))
+        binned = Binned(*map(number, binned))
+        self.totals, self.squares, self.factor = binned.totals, binned.squares, binned.factor
+        self.scale = number([1.0])[0] / (len(totals) if reduction == "mean" else 1)
 
-    def moments(self, cdf) -> np.ndarray:
-        """c_l of a CDF."""
-        return self.A @ cdf
-
-    def bound(self, c) -> tuple[np.ndarray, np.ndarray]:
-        """c~ of c, and the matrix d c~ / d c."""
-        value = c.copy()
-        d = exact(np.eye(len(c)))
+    def bound(self, c) -> tuple[np.ndarray, np.ndarray | None]:
+        """c~ of the rows of c, and d c~ / d c, which is None where there is no bound."""
         if self.max_slope is None and not self.monotonic:
-            return value, d
-        floor = MP.mpf("1e-12")
-        if abs(c[1]) <= floor * sum(abs(self.A[1])):
-            value[1] = MP.mpf(0)
+            return c, None
+        value, d = c.copy(), np.zeros((*c.shape, c.shape[1]), dtype=c.dtype)
+        d[:] = np.eye(c.shape[1])
+        value[np.abs(c[:, 1]) <= 1e-12 * np.abs(self.A[1]).sum(), 1] = 0
         if self.max_slope is not None:
-            pivot, dpivot = (1 - c[0], -1) if self.slope_of == "selected" else (c[0], 1)
-            if abs(pivot) <= floor:
-                value[1], d[1] = MP.mpf(0), 0 * d[1]
-            else:
-                value[1], d[1, 1], by_t = _squash(value[1], self.max_slope * abs(pivot))
-                d[1, 0] = by_t * self.max_slope * MP.sign(pivot) * dpivot
+            pivot, sign = (1 - c[:, 0], -1) if self.slope_of == "selected" else (c[:, 0], 1)
+            flat = np.abs(pivot) <= 1e-12
+            value[:, 1], d[:, 1, 1], by_t = _squash(value[:, 1], np.where(flat, 1, self.max_slope * np.abs(pivot)))
+            d[:, 1, 0] = by_t * self.max_slope * np.sign(pivot) * sign
+            value[flat, 1], d[flat, 1] = 0, 0
         if self.monotonic:
-            for degree in range(2, len(c)):
-                share = MP.mpf(2) / ((self.order - 1) * degree * (degree + 1))
-                if value[1] == 0:
-                    value[degree], d[degree] = MP.mpf(0), 0 * d[degree]
-                    continue
-                value[degree], own, by_t = _squash(c[degree], share * abs(value[1]))
-                d[degree] = by_t * share * MP.sign(value[1]) * d[1]
-                d[degree, degree] = own
+            flat = value[:, 1] == 0
+            for degree in range(2, self.order + 1):
+                share = 2 / ((self.order - 1) * degree * (degree + 1) * (0 * self.scale + 1))
+                t = np.where(flat, 1, share * np.abs(value[:, 1]))
+                value[:, degree], own, by_t = _squash(c[:, degree], t)
+                d[:, degree] = (by_t * share * np.sign(value[:, 1]))[:, None] * d[:, 1]
+                d[:, degree, degree] = own
+                value[flat, degree], d[flat, degree] = 0, 0
         return value, d
 
-    def integrand(self, sums, squares) -> mpmath.mpf:
-        """J where the sums over each bin, of weights and of their squares, up to a score are these."""
-        cdf = exact(sums) / self.totals
-        c = self.moments(cdf)
-        value, d = self.bound(c)
-        residual = cdf - value @ self.P
-        result = residual @ residual
-        if self.slope_penalty:
-            result += self.slope_penalty * c[1] ** 2
-        if self.unbiased:
-            result -= self._bias(cdf, exact(squares), d)
-        return result
+    def parts(self, sums, squares) -> tuple[np.ndarray, np.ndarray]:
+        """J without ``unbiased``, and what that takes from it.
 
-    def _bias(self, cdf, squares, d) -> mpmath.mpf:
-        variance = (squares * (1 - 2 * cdf) + cdf**2 * self.squares) / self.totals**2 / self.factor
+        The sums over each bin, of weights and of their squares, up to a score are a row.
+        """
+        cdf = sums / self.totals
+        c = cdf @ self.A.T
+        value, d = self.bound(c)
+        plain = ((cdf - value @ self.P) ** 2).sum(axis=1)
+        if self.penalty:
+            plain += self.penalty * c[:, 1] ** 2
+        if not self.unbiased:
+            return plain, 0 * plain
+        variance = (squares * (1 - 2 * cdf) + cdf**2 * self.squares) / (self.totals**2 * self.factor)
         # sum_a R_ab^2 of R = 1 - P' d A, whose (a, b) product is M_ab = P_a . (d A)_b:
         # 1 - 2 M_bb + (d A)_b' (P P') (d A)_b
-        moved = d @ self.A
-        spread = 1 - 2 * (self.P * moved).sum(axis=0) + (moved * (self.gram @ moved)).sum(axis=0)
-        if self.slope_penalty:
-            spread = spread + self.slope_penalty * self.A[1] ** 2
-        return variance @ spread
+        moved = self.A if d is None else d @ self.A  # (order + 1, bins), for each row where there is a bound
+        spread = 1 - 2 * (self.P * moved).sum(axis=-2) + (moved * (self.gram @ moved)).sum(axis=-2)
+        if self.penalty:
+            spread = spread + self.penalty * self.A[1] ** 2
+        return plain, (variance * spread).sum(axis=1)
 
-    def derivative(self, below, up_to, b: int, weight: float) -> mpmath.mpf:
-        """dL/ds of an event of bin b, untied or tied, inside score_range.
+    def integrand(self, sums, squares):
+        """J where the sums up to a score are these."""
+        plain, removed = self.parts(exact(sums)[None], exact(squares)[None])
+        return plain[0] - removed[0]
 
-        ``below`` and ``up_to`` are (sums of weights, sums of squares) over the
-        events with scores < s and <= s.
-        """
+    def derivative(self, below, up_to, b: int, weight: float):
+        """dL/ds of an event of bin b inside score_range, where the sums of the events with scores < s and <= s are these."""
         own = np.array([weight, weight * weight])
         before, after = (exact(below) + exact(up_to)) / 2, (exact(below) + exact(up_to)) / 2
         before[:, b] -= own / 2
@@ -199,5 +204,6 @@ class Reference:
 def _squash(c, t):
     """t tanh(c/t) and its derivatives by c and by t."""
     u = c / t
-    slope = MP.sech(u) ** 2
-    return t * MP.tanh(u), slope, MP.tanh(u) - u * slope
+    with np.errstate(over="ignore"):
+        slope = 1 / elementwise("cosh", u) ** 2
+    return t * elementwise("tanh", u), slope, elementwise("tanh", u) - u * slope

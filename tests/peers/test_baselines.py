@@ -1,6 +1,5 @@
 """DisCo and the flatness loss against their definitions, and as citizens of NumPy and PyTorch."""
 
-import pickle
 import warnings
 from functools import partial
 
@@ -88,11 +87,6 @@ def test_disco_is_that_of_the_authors(n, weights, ties):
     assert_close(grad, want_grad)
 
 
-def test_two_events_are_always_correlated():
-    value, grad = disco_loss_and_grad([0.5, 0.25], [80, 90], weight=[1, 3])
-    assert value == pytest.approx(1, rel=1e-15) and np.abs(grad).max() < 1e-15
-
-
 @pytest.mark.parametrize("ties", [False, True], ids=["distinct", "ties"])
 @pytest.mark.parametrize("weights", [None, "positive", "negative"])
 def test_unbiased_disco_is_the_u_statistic(weights, ties):
@@ -103,22 +97,6 @@ def test_unbiased_disco_is_the_u_statistic(weights, ties):
     assert_close(grad, want_grad)
 
 
-def test_unbiased_disco_is_the_bias_corrected_one_of_szekely_and_rizzo():
-    score, mass, _ = events(100)
-    n = len(score)
-
-    def centered(z):
-        a = np.abs(z[:, None] - z[None, :])
-        row = a.sum(1)
-        u = a - (row[:, None] + row[None, :]) / (n - 2) + a.sum() / ((n - 1) * (n - 2))
-        np.fill_diagonal(u, 0)
-        return u
-
-    a, b = centered(mass), centered(score)
-    want = (a * b).sum() / np.sqrt((a * a).sum() * (b * b).sum())
-    assert disco_loss(score, mass, unbiased=True) == pytest.approx(want, rel=1e-9)
-
-
 def test_unbiased_disco_of_independent_events_has_mean_0():
     rng = np.random.default_rng(3)
     batches = [(rng.random(50), rng.random(50), rng.exponential(1, 50)) for _ in range(400)]
@@ -126,15 +104,6 @@ def test_unbiased_disco_of_independent_events_has_mean_0():
     error = np.std(unbiased) / 20
     assert abs(np.mean(unbiased)) < 3 * error
     assert np.mean(plain) > 10 * error
-
-
-@pytest.mark.parametrize("unbiased", [False, True])
-def test_disco_grows_with_dependence_from_0_to_1(unbiased):
-    rng = np.random.default_rng(4)
-    x, noise = rng.normal(size=2000), rng.normal(size=2000)
-    values = [disco_loss(x * a + noise * (1 - a), x, unbiased=unbiased) for a in (0, 0.2, 0.5, 0.8, 1)]
-    assert values == sorted(values)
-    assert abs(values[0]) < 0.01 and values[-1] == pytest.approx(1, abs=1e-12)
 
 
 def test_disco_does_not_mind_where_masses_lie():
@@ -240,65 +209,6 @@ def test_float32_is_read_exactly_and_summed_in_float64(function):
     assert_close(grad, want_grad, 1e-7)
 
 
-@pytest.mark.parametrize("function", [disco_loss_and_grad, flatness_loss_and_grad])
-def test_threads_change_no_bit(function, threads):
-    score, mass, weight = events(100_000)
-    results = []
-    for number in (1, 2, 5):
-        threads(number)
-        results.append(function(score, mass, weight=weight))
-    for value, grad in results[1:]:
-        assert value == results[0][0]
-        assert np.array_equal(grad, results[0][1])
-
-
-def spoilt(**change):
-    """Arrays of a call, with some replaced."""
-    score, mass, weight = events(20)
-    return {"score": score, "mass": mass, "weight": weight, **change}
-
-
-@pytest.mark.parametrize(
-    "change, parts",
-    [
-        ({"score": np.full(20, 0.5)}, "all 20 selected events have the same score 0.5.*0/0"),
-        ({"mass": np.full(20, 91.0)}, "all 20 selected events have the same mass 91.*0/0"),
-        ({"weight": np.full(20, -1.0)}, "weight.*sum of weights -20.*positive"),
-        ({"score": np.where(np.arange(20) == 3, np.nan, 0.5)}, r"score\[3\] = NaN"),
-        ({"mass": np.where(np.arange(20) == 4, np.inf, 0.5)}, r"mass\[4\] = \+Inf"),
-        ({"weight": np.where(np.arange(20) == 5, np.nan, 1)}, r"weight\[5\] = NaN"),
-        ({"mass": np.ones(19)}, "mass has length 19, but score has length 20"),
-        ({"label": np.ones(20)}, "no event selected.*background_label = 0"),
-        ({"label": np.arange(20) < 17, "unbiased": True}, "3 selected events.*at least 4"),
-        ({"label": np.arange(20) < 19}, "1 selected events.*at least 2"),
-        ({name: np.zeros(0) for name in ("score", "mass", "weight")}, "no event selected: mass is empty"),
-    ],
-)
-def test_errors_of_disco(change, parts):
-    with pytest.raises(ValueError, match=parts):
-        disco_loss_and_grad(**spoilt(**change))
-    tensors = {name: torch.tensor(value) for name, value in spoilt(**change).items() if name != "unbiased"}
-    target = tensors.get("label", torch.zeros(len(tensors["score"])))
-    with pytest.raises(ValueError, match=parts):
-        DisCoLoss(unbiased=change.get("unbiased", False))(tensors["score"], target, tensors["mass"], tensors["weight"])
-
-
-def test_options_of_other_losses_are_refused():
-    score, mass, _ = events(20)
-    with pytest.raises(TypeError, match="unbiased = 2: must be True or False"):
-        disco_loss(score, mass, unbiased=2)
-    with pytest.raises(
-        TypeError, match="unknown option 'order'.*bins, binning, edges, mass_range, joint, missing, score_range"
-    ):
-        flatness_loss(score, mass, order=1)
-    with pytest.raises(TypeError, match="unknown option 'unbiased'"):
-        FlatnessLoss(unbiased=True)
-    with pytest.raises(ValueError, match="bins = 0: must be at least 1"):
-        FlatnessLoss(bins=0)
-    with pytest.raises(ValueError, match=r"score\[.*lies outside score_range = \[0, 1\]"):
-        flatness_loss(score + 1, mass, bins=2)
-
-
 MODULES = {
     "disco": (DisCoLoss(), disco_loss_and_grad, {}),
     "unbiased disco": (DisCoLoss(unbiased=True), disco_loss_and_grad, {"unbiased": True}),
@@ -309,31 +219,12 @@ MODULES = {
 
 
 @pytest.mark.parametrize("loss", ["disco", "flatness"])
-def test_functions_of_tensors_give_what_numpy_gives(loss):
-    score, mass, weight = events(100)
-    category = np.arange(100) % 2
-    want, want_grad = libmode.mode_loss_and_grad(score, mass, weight=weight, category=category, loss=loss)
-    leaf, *others = map(torch.tensor, (score, mass, weight, category))
-    found = libmode.torch.mode_loss(leaf.requires_grad_(), others[0], weight=others[1], category=others[2], loss=loss)
-    found.backward()
-    assert found.item() == want and np.array_equal(leaf.grad, want_grad)
-    with pytest.raises(ValueError, match=f"loss = '{loss}': on_device = True has no such form"):
-        libmode.torch.mode_loss(leaf, others[0], loss=loss, on_device=True)
-
-
-@pytest.mark.parametrize("loss", ["disco", "flatness"])
 def test_categories_count_by_their_share_of_the_weights(loss):
     score, mass, weight = events(100)
     category = np.arange(100) % 2
     each = [libmode.mode_loss(score[k::2], mass[k::2], weight=weight[k::2], loss=loss) for k in (0, 1)]
     shares = np.array([weight[0::2].sum(), weight[1::2].sum()]) / weight.sum()
     assert libmode.mode_loss(score, mass, weight=weight, category=category, loss=loss) == pytest.approx(shares @ each)
-
-
-def test_they_have_no_bias_and_no_bound_to_evaluate():
-    score, mass, _ = events(20)
-    with pytest.raises(TypeError, match="unknown option 'loss'"):
-        libmode.mode_evaluate(score, mass, loss="disco")
 
 
 @pytest.mark.parametrize("name", MODULES)
@@ -370,18 +261,3 @@ def test_the_second_derivative_is_refused(module):
     (grad,) = torch.autograd.grad(module(score, torch.zeros(40), mass), score, create_graph=True)
     with pytest.raises(RuntimeError, match="no second derivative"):
         grad.square().sum().backward()
-
-
-def test_modules_are_shown_copied_and_pooled():
-    assert repr(DisCoLoss()) == "DisCoLoss()"
-    assert (
-        repr(DisCoLoss(unbiased=True, background_label=3, background_only=False))
-        == "DisCoLoss(unbiased=True, background_label=3, background_only=False)"
-    )
-    assert repr(FlatnessLoss(bins=9)) == "FlatnessLoss(bins=9)"
-    score, mass, _ = (torch.tensor(array) for array in events(40))
-    for module in (DisCoLoss(background_only=False), FlatnessLoss(bins=4, background_only=False)):
-        again = pickle.loads(pickle.dumps(module))
-        pooled = again(score, torch.arange(40) % 2, mass)
-        assert pooled == type(module)(**module.options)(score, torch.zeros(40), mass)
-        assert again.state_dict() == {}

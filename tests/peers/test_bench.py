@@ -5,7 +5,6 @@ import os
 import re
 import subprocess
 import sys
-from functools import partial
 
 import golden
 import libmode
@@ -15,10 +14,9 @@ import torch
 from libmode.torch import MoDeConstraint
 
 from bench import against, device, machine, memory, strong_torch, summary
-from bench.events import Events, number_of_sets
+from bench.events import Events
 from bench.peers import disco_loss
 from bench.strong_torch import strong_torch_loss
-from bench.timing import interleaved, sampler
 
 PLAIN = {
     "max_slope": None,
@@ -53,10 +51,6 @@ def strong(score, mass, weight, options, radix):
     )
     loss.backward()
     return loss.item(), score.grad.numpy()
-
-
-def test_there_are_golden_cases_for_the_strong_rival():
-    assert len(CASES) >= 12
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
@@ -105,30 +99,6 @@ def test_disco_is_the_distance_correlation():
     tensors = map(torch.from_numpy, (x, y, weight))
     assert disco_loss(*tensors).item() == pytest.approx(want, rel=1e-12)
     assert disco_loss(*map(torch.from_numpy, (x, 2 - 3 * x, weight))).item() == pytest.approx(1)
-
-
-def test_interleaved_takes_turns_and_stops_slow_methods():
-    turns = []
-
-    def fake(name, seconds):
-        def sample(calls):
-            turns.append(name)
-            return [seconds] * calls
-
-        return sample
-
-    got = interleaved({"a": fake("a", 0.1), "b": fake("b", 0.2), "slow": fake("slow", 9.0)}, budget=1.5, limit=5)
-    assert turns == ["a", "a", "b", "b", "slow", "slow"] + ["a", "b"] * 3
-    assert (got["a"].median, got["b"].median) == (0.1, 0.2)
-    assert got["slow"].calls == 2 and "5 s" in got["slow"].note
-
-
-def test_calls_take_turns_with_sets_of_events():
-    made = []
-    sample = sampler(*(partial(made.append, k) for k in range(3)))
-    assert len(sample(2)) == 2 and len(sample(3)) == 3
-    assert made == [0, 1, 2, 0, 1]
-    assert [number_of_sets(n) for n in (100, 10**5, 10**6, 10**7, 10**8)] == [2621, 8, 8, 1, 1]
 
 
 def clone_of_the_tree(directory):

@@ -75,25 +75,6 @@ def test_regions_without_events():
     assert opposite.significance[0, 0] > 0
 
 
-@pytest.mark.parametrize(
-    ("message", "change"),
-    [
-        ("second has length 3", {"second": [1, 2, 3]}),
-        (r"score\[1\] = nan", {"score": [0, np.nan, 1, 2]}),
-        (r"label\[2\] = 3: expected 1 for signal or 0", {"label": [0, 1, 3, 0]}),
-        ("label is 1 for all events", {"label": [1, 1, 1, 1]}),
-        ("weight sums to 0 over the background", {"weight": [0, 0, 0, 0]}),
-        (r"fractions\[1\] = 0", {"fractions": [0.5, 0]}),
-        (r"fractions = \[1\]", {"fractions": [1]}),
-        (r"fractions = \[\]", {"fractions": []}),
-    ],
-)
-def test_errors(message, change):
-    given = {"score": [1, 2, 3, 4], "second": [4, 2, 3, 1], "label": [0, 0, 1, 0], **change}
-    with pytest.raises(ValueError, match=message):
-        metrics.closure(**given)
-
-
 def test_plot():
     rng = np.random.default_rng(4)
     found = metrics.closure(*rng.random((2, 5_000)), np.zeros(5_000))

@@ -78,22 +78,6 @@ def test_bounds_agree(options):
     assert (difference < [0.06, 0.03, 1e-3]).all()
 
 
-def test_lambd_is_the_slope_penalty_of_which_theirs_has_only_the_gradient():
-    loss, grad, decorrelation = differences(1024, 0, even=True, order=1, lambd=5)
-    assert loss > 0.5 and grad < 0.03 and decorrelation < 1e-3
-    assert distance(*(evaluate(MoDeLoss(order=1, lambd=lambd), *batch())[1] for lambd in (None, 5))) > 0.3
-
-
-@pytest.mark.parametrize("order", [0, 2])
-def test_drawn_masses_agree_as_well_as_the_centers_of_bins(order):
-    """Theirs are means of masses, which scatter by 1/sqrt(n)."""
-    few, many = (
-        np.mean([differences(n, seed, even=False, order=order) for seed in range(4)], axis=0) for n in (256, 1024)
-    )
-    assert (many < [0.06, 0.05, 1e-3]).all()
-    assert (many < 0.7 * few).all()
-
-
 @pytest.mark.filterwarnings("ignore::libmode.TrainingWarning")  # the paper's formula in small batches is noise
 def test_two_trainings_end_alike(one_thread):
     """AUC and flatness of the simple model differ far less between the packages than from twice the strength."""
@@ -215,15 +199,6 @@ def test_shapes(shape):
     assert ours[0] == pytest.approx(evaluate(MoDeLoss(bins=8), *batch())[0])
 
 
-def test_a_column_of_scores_beside_rows():
-    pred, target, mass = batch()
-    column = pred[:, None]
-    assert distance(*(evaluate(make(bins=8), column, target, mass)[1] for make in (Theirs, MoDeLoss))) < 0.1
-    rows = evaluate(MoDeLoss(bins=8), pred, target, mass)
-    mixed = evaluate(MoDeLoss(bins=8), column, target, mass[:, None])
-    assert mixed[0] == rows[0] and torch.equal(mixed[1], rows[1])
-
-
 @pytest.mark.parametrize(
     "pred, mass, target",
     [
@@ -275,11 +250,6 @@ def test_memory_counts_what_earlier_batches_had():
     assert value == evaluate(Plain(bins=8, order=1), *every)[0]
     mode.reset()
     assert mode(*batches[0]) == Plain(bins=8, order=1)(*batches[0])
-
-
-def test_memory_says_what_it_hides():
-    with pytest.warns(UserWarning, match="one that oscillates can look decorrelated and not be"):
-        MoDeLoss(memory=True)
 
 
 @pytest.mark.filterwarnings("ignore:memory = True averages")

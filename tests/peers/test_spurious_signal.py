@@ -176,17 +176,6 @@ def test_no_events_at_all_are_nan(background, degree, mass, weight):
     assert one.selected == (0 if weight is None else sum(weight))
 
 
-@each
-@pytest.mark.parametrize("count", [1, 2, 5, 20])
-def test_few_events_raise_nothing(background, count):
-    rng = np.random.default_rng(13)
-    for _ in range(5):
-        mass = rng.uniform(50, 250, count)
-        found = metrics.spurious_signal(mass, EDGES, [70, 120, 200], 8, background=background, energy=ENERGY)
-        assert (np.isnan(found.signal) == np.isnan(found.error)).all()
-        assert (np.isnan(found.error) | (found.error > 0)).all()
-
-
 # -------------------------------------------------------------- forms of the arguments
 
 
@@ -218,36 +207,3 @@ def test_a_histogram_is_fitted_like_its_events(cut):
     assert found.degree == want.degree
     one = metrics.signal_bias(histogram, signal_mass=120, signal_width=8, background="exponential", cut=cut)
     assert one.signal == pytest.approx(want.signal[1], rel=1e-6)
-
-
-@pytest.mark.parametrize(
-    ("given", "kind", "message"),
-    [
-        ({"background": "bernstein"}, ValueError, "background = 'bernstein': expected one of 'polynomial', 'expon"),
-        ({"degree": "F"}, TypeError, "degree = 'F': expected an integer or 'f-test'"),
-        ({"degree": -1}, ValueError, "degree = -1: expected at least 0"),
-        ({"degree": 23}, ValueError, "degree = 23 with 25 bins: expected more bins"),
-        ({"signal_width": 1e4}, ValueError, "background = 'polynomial' of degree = 2 can take the shape of the signal"),
-        ({"background": "dijet", "degree": 1}, ValueError, "degree = 1: expected at least 2"),
-        ({"background": "dijet", "degree": 5}, ValueError, "degree = 5: expected 2, 3 or 4"),
-        (
-            {"background": "dijet", "energy": 200},
-            ValueError,
-            "energy = 200 with bins up to 250: expected the collision",
-        ),
-        ({"background": "power", "bins": [0, 100, 150, 200, 250]}, ValueError, r"bins\[0\] = 0: expected more than 0"),
-        ({"signal_masses": None}, TypeError, "signal_masses and signal_width are both needed"),
-        (
-            {"signal_masses": [120, 300]},
-            ValueError,
-            r"signal_masses\[1\] = 300: expected it inside bins, from 50 to 250",
-        ),
-        ({"signal_width": 0}, ValueError, r"signal_width\[0\] = 0"),
-        ({"bins": None}, TypeError, "bins is missing"),
-    ],
-)
-def test_bad_input_is_named(given, kind, message):
-    mass = masses("exponential", np.random.default_rng(16), 2000)
-    options = {"bins": EDGES, "signal_masses": [120], "signal_width": 8} | given
-    with pytest.raises(kind, match=message):
-        metrics.spurious_signal(mass, **options)
