@@ -62,27 +62,27 @@ for standard in c++14 c++17; do
 done
 checks=$((checks + 3))
 
-"$python" tests/c/golden_to_text.py tests/golden/{mode_loss,variables}.json >"$work/golden.txt"
+export PYTHONPATH=tests/helpers${PYTHONPATH:+:$PYTHONPATH}
+"$python" tests/c/write_cases.py "$work/golden.h" tests/golden/{mode_loss,variables}.json
+"$python" tests/c/write_cases.py "$work/error_cases.h"
 count "$python" tests/c/check_abi.py "${abi[@]}"
-run_c '-std=c99 -O1' test_golden.c "$work/golden.txt"
+run_c "-std=c99 -O1 -I$work" test_golden.c
 run_c '-std=c99 -O1' test_api.c
-PYTHONPATH=tests/helpers${PYTHONPATH:+:$PYTHONPATH} "$python" tests/c/write_error_cases.py "$work/error_cases.h" "$work/error_cases.json"
-"$python" tests/c/golden_to_text.py "$work/error_cases.json" >"$work/errors.txt"
-run_c "-std=c99 -O1 -I$work" test_error_table.c "$work/errors.txt"
+run_c "-std=c99 -O1 -I$work" test_error_table.c
 run_c '-std=c99 -O1' test_threads.c
 run_c '-std=c99 -O1' fuzz.c "${FUZZ_EXECUTIONS:-200000}"
-run_cpp '-std=c++11 -O1' test_golden.cpp "$work/golden.txt"
+run_cpp "-std=c++11 -O1 -I$work" test_golden.cpp
 run_cpp '-std=c++11 -O1' test_api.cpp
 run_cpp -std=c++20 test_api.cpp
 run_cpp '-std=c++11 -fno-exceptions' test_api.cpp
 
 # As users' builds find the library: in C by pkg-config, in C++ by CMake, from the virtual environment.
 export PATH=${python%/*}:$PATH PKG_CONFIG_PATH=$work/lib/pkgconfig
-"${cc[@]}" -std=c99 $(pkg-config --cflags libmode) "${flags[@]}" tests/c/test_golden.c -o "$work/test" \
+"${cc[@]}" -std=c99 -I"$work" $(pkg-config --cflags libmode) "${flags[@]}" tests/c/test_golden.c -o "$work/test" \
     $(pkg-config --libs libmode) -Wl,-rpath,"$work/lib" -lm
-count "${runner[@]}" "$work/test" "$work/golden.txt"
+count "${runner[@]}" "$work/test"
 CC='' CXX="$CXX" cmake -G Ninja -S tests/cpp -B "$work/cmake" -D CMAKE_PREFIX_PATH="$work" \
-    -D CMAKE_CXX_FLAGS="${TEST_FLAGS:-}" >"$work/log" && cmake --build "$work/cmake" >>"$work/log" || { cat "$work/log"; exit 1; }
-count "${runner[@]}" "$work/cmake/golden" "$work/golden.txt"
+    -D CMAKE_CXX_FLAGS="-I$work ${TEST_FLAGS:-}" >"$work/log" && cmake --build "$work/cmake" >>"$work/log" || { cat "$work/log"; exit 1; }
+count "${runner[@]}" "$work/cmake/golden"
 
 echo "C and C++: $checks checks passed"

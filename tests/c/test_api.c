@@ -19,6 +19,21 @@ static void test_defaults(void) {
     CHECK(mode_options_check(&o) == MODE_OK && mode_options_check(NULL) == MODE_OK, "%s", mode_last_error());
 }
 
+/* The table of options is that of the members of mode_options. */
+static void test_table(void) {
+#define AT(name) {#name, offsetof(mode_options, name)}
+    static const struct {
+        const char *name;
+        size_t offset;
+    } members[] = {AT(loss), AT(order), AT(bins), AT(binning), AT(moments), AT(slope_of), AT(reduction), AT(monotonic),
+                   AT(unbiased), AT(joint), AT(missing), AT(basis), AT(degree), AT(max_slope), AT(slope_penalty), AT(mass_range),
+                   AT(score_range), AT(edges), AT(knots), AT(variables), AT(background_label)};
+    mode_option row;
+    CHECK(mode_option_count() == sizeof members / sizeof *members, "%zu options", mode_option_count());
+    for (size_t k = 0; k < sizeof members / sizeof *members; k++)
+        CHECK(!mode_option_at(k, &row) && !strcmp(row.name, members[k].name) && row.offset == members[k].offset, "%s at %zu", row.name, row.offset);
+}
+
 /* A loss that has lost its meaning is MODE_OK, with a warning until the next call. */
 static void test_warning(void) {
     call c = good();
@@ -277,6 +292,7 @@ int main(void) {
     CHECK(!strcmp(mode_last_error(), ""), "a message before any error: %s", mode_last_error());
     test_versions();
     test_defaults();
+    test_table();
     test_warning();
     test_begun_structs();
     test_unbiased_by_default();

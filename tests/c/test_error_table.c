@@ -1,15 +1,12 @@
 /*
  * The table of errors, tests/helpers/error_cases.py, through C: every call returns its status,
  * leaves its results as they were, and names what is wrong.
- *
- * usage: test_error_table FILE, where write_error_cases.py has written error_cases.h, and with
- * golden_to_text.py the events and options to FILE.
+ * write_cases.py writes error_cases.h.
  */
 #include <math.h>
 
 #include "check.h"
-#include "error_cases.h" /* struct error, from_python, OF_C */
-#include "golden.h"
+#include "error_cases.h" /* cases, struct error, from_python, OF_C */
 
 enum { N = 60 };
 static const double UNTOUCHED = -7;
@@ -24,7 +21,7 @@ static void expect(const struct error *want, int status, const char *how) {
 }
 
 static void expect_everywhere(const struct error *want, const golden_case *c) {
-    const mode_options *o = &c->options;
+    const mode_options options = c->options(), *o = &options;
     const void *masses[3] = {c->mass[0], c->mass[1], c->mass[2]};
     const mode_events events = events_of(c, c->score, masses, c->weight);
     mode_result result = {UNTOUCHED, UNTOUCHED, UNTOUCHED};
@@ -48,15 +45,6 @@ static void expect_everywhere(const struct error *want, const golden_case *c) {
     }
     CHECK(result.loss == UNTOUCHED && count == 7, "%s: a result was written", want->input);
     free(grad);
-}
-
-static void test_cases_of_python(FILE *file) {
-    golden_case c;
-    for (size_t k = 0; k < sizeof from_python / sizeof *from_python; k++) {
-        CHECK(read_case(file, &c), "%s: not in the file", from_python[k].input);
-        expect_everywhere(&from_python[k], &c);
-        free_case(&c);
-    }
 }
 
 /* A good call, which the statements of a case spoil. Without a call among them the loss is computed. */
@@ -87,14 +75,8 @@ static void test_cases_of_python(FILE *file) {
         CHECK(result.loss == UNTOUCHED, "%s: a result was written", want.input);                                   \
     } while (0)
 
-int main(int argc, char **argv) {
-    FILE *file = argc == 2 ? fopen(argv[1], "r") : NULL;
-    if (!file) {
-        fprintf(stderr, "usage: test_error_table FILE\n");
-        return EXIT_FAILURE;
-    }
-    test_cases_of_python(file);
-    fclose(file);
+int main(void) {
+    for (size_t k = 0; k < sizeof from_python / sizeof *from_python; k++) expect_everywhere(&from_python[k], &cases[k]);
     OF_C
     return finish();
 }

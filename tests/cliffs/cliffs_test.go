@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/libmode/libmode/core"
 	"github.com/stretchr/testify/require"
@@ -82,32 +81,6 @@ func TestCall(t *testing.T) {
 			if only == l.name+"/"+of.name || only == "" && l.takes(of) {
 				value, err := l.of(of, counted)()
 				require.True(t, err != nil || value-value == 0, "%s, %s: %v", l.name, of.name, value)
-			}
-		}
-	}
-}
-
-// BenchmarkCliffs prints how many times the time of uniform events an adversary takes. Each loss is a group; sizes are those of
-// batches and of samples.
-func BenchmarkCliffs(b *testing.B) {
-	for _, n := range []int{256, 10_000, 1_000_000} {
-		for _, l := range losses {
-			var base time.Duration
-			for _, of := range adversaries {
-				if !l.takes(of) {
-					continue
-				}
-				b.Run(strconv.Itoa(n)+"/"+l.name+"/"+of.name, func(b *testing.B) {
-					call := l.of(of, n)
-					for b.Loop() {
-						_, _ = call() // with an error, too, it is over in that time
-					}
-					if each := b.Elapsed() / time.Duration(b.N); of.name == uniform {
-						base = each
-					} else if base > 0 {
-						b.ReportMetric(float64(each)/float64(base), "x-uniform")
-					}
-				})
 			}
 		}
 	}

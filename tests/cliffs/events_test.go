@@ -1,5 +1,4 @@
-// Package cliffs has events that could cost much more than others, and compares what they cost: the work is counted by
-// a test, and timed by a benchmark.
+// Package cliffs has events that could cost much more than others, and compares what they cost: their work is counted.
 package cliffs
 
 import (

@@ -1,10 +1,10 @@
 // The golden cases through mode.hpp: vectors of double and float, with and without the gradient.
-// Usage: test_golden FILE, where tests/c/golden_to_text.py has written FILE.
+// tests/c/write_cases.py writes golden.h.
 #include <cmath>
 #include <string>
 
 #include "../c/check.h"
-#include "../c/golden.h"
+#include "golden.h"
 #include "mode.hpp"
 
 namespace {
@@ -45,7 +45,7 @@ const double double_tolerance = 1e-9, float_tolerance = 1e-5;
 template <class T>
 void check_case(const golden_case &c, double tolerance) {
     const arguments<T> given(c);
-    const mode::options options(c.options);
+    const mode::options options(c.options());
     const mode::events<T> events = given.events();
     std::vector<T> grad(c.n);
     const double loss = mode::loss(options, events), again = mode::loss(options, events, grad);
@@ -62,19 +62,10 @@ void check_case(const golden_case &c, double tolerance) {
 
 } // namespace
 
-int main(int argc, char **argv) {
-    if (argc != 2) {
-        std::fprintf(stderr, "usage: test_golden FILE\n");
-        return EXIT_FAILURE;
-    }
-    std::FILE *file = std::fopen(argv[1], "r");
-    if (!file) return EXIT_FAILURE;
-    golden_case c;
-    while (read_case(file, &c)) {
+int main() {
+    for (const golden_case &c : cases) {
         check_case<double>(c, double_tolerance);
         check_case<float>(c, float_tolerance);
-        free_case(&c);
     }
-    std::fclose(file);
     return finish();
 }

@@ -1,31 +1,28 @@
 /*
  * Prints the loss and the gradient of every golden case, one case a line.
- * Usage: root -l -b -q 'golden.C("golden.txt")', where golden_to_text.py has written the file.
+ * Usage: root -l -b -q golden.C, where ROOT_INCLUDE_PATH has the golden.h that tests/c/write_cases.py writes.
  */
 R__ADD_INCLUDE_PATH($LIBMODE/include)
 R__LOAD_LIBRARY($LIBMODE/lib/libmode.so)
-#include "../c/golden.h"
+#include "golden.h"
 
 #include <vector>
 
-int golden(const char *file_name) {
-    FILE *file = fopen(file_name, "r");
-    if (!file) return 1;
-    golden_case c;
-    while (read_case(file, &c)) {
+int golden() {
+    for (const golden_case &c : cases) {
+        const mode_options options = c.options();
         std::vector<double> grad(c.n);
         mode_result result;
         const void *masses[] = {c.mass[0], c.mass[1], c.mass[2]};
         mode_events events = events_of(&c, c.score, masses, c.weight);
         events.loss_alone = 1; // some have bins whose bias cannot be told
-        if (mode_evaluate_f64(&c.options, &events, &result, grad.data(), nullptr)) {
+        if (mode_evaluate_f64(&options, &events, &result, grad.data(), nullptr)) {
             fprintf(stderr, "%s: %s\n", c.name, mode_last_error());
             return 1;
         }
         printf("case %.17g", result.loss);
         for (double g : grad) printf(" %.17g", g);
         printf("\n");
-        free_case(&c);
     }
     return 0;
 }

@@ -154,10 +154,9 @@ def test_loss_and_gradient_equal_numpy(root, events, events_file, compiled):
 def test_golden_cases(root):
     paths = [golden.PATH, golden.PATH.with_name("variables.json")]
     cases = golden.CASES + golden.VARIABLES
-    as_text = root.command(sys.executable, REPOSITORY / "tests" / "c" / "golden_to_text.py", *paths)
-    (root.directory / "cases.txt").write_text(as_text.stdout)
-    root.set(ROOT_INCLUDE_PATH=f"{PREFIX / 'include'}:{Path(__file__).parent}")  # of what it includes beside itself
-    output = root.output(Path(__file__).with_name("golden.C"), '"cases.txt"')
+    root.command(sys.executable, REPOSITORY / "tests" / "c" / "write_cases.py", root.directory / "golden.h", *paths)
+    root.set(ROOT_INCLUDE_PATH=f"{PREFIX / 'include'}:{root.directory}")
+    output = root.output(Path(__file__).with_name("golden.C"))
 
     got = [np.array(line.split()[1:], dtype=float) for line in output.splitlines() if line.startswith("case")]
     assert len(got) == len(cases) > 0
