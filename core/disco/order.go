@@ -55,7 +55,7 @@ func sortAxis[T Float](ax *axis, values []T) {
 
 // breakTies sorts events of equal values by their places in the order of the other variable.
 func (ax *axis) breakTies(other *axis) {
-	ax.ofTies(func(lo, hi int) {
+	radix.ForTies(ax.z, func(lo, hi int) {
 		places := ax.rank[lo:hi]
 		for k, i := range ax.order[lo:hi] {
 			places[k] = other.place[i]
@@ -66,21 +66,6 @@ func (ax *axis) breakTies(other *axis) {
 			ax.order[lo+k], ax.place[i] = i, uint32(lo+k)
 		}
 	})
-}
-
-// ofTies calls f for each run lo..hi-1 of two or more equal values.
-func (ax *axis) ofTies(f func(lo, hi int)) {
-	z := ax.z
-	for lo := 0; lo < len(z); {
-		hi := lo + 1
-		for hi < len(z) && z[hi] == z[lo] {
-			hi++
-		}
-		if hi > lo+1 {
-			f(lo, hi)
-		}
-		lo = hi
-	}
 }
 
 // center subtracts the median, so that values far from 0 lose no digits, and multiplies with a power of two, so that no

@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"github.com/libmode/libmode/core/internal/par"
+	"github.com/libmode/libmode/core/internal/radix"
 )
 
 // The sums over pairs are, for each event k,
@@ -63,7 +64,7 @@ func (ax *axis) sumBefore() {
 
 // subtractTies subtracts from pairs the share of events of equal values.
 func (ax *axis) subtractTies() {
-	ax.ofTies(func(lo, hi int) {
+	radix.ForTies(ax.z, func(lo, hi int) {
 		var weights, moments sum
 		for k := lo; k < hi; k++ {
 			weights.add(ax.power[k])

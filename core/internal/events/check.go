@@ -102,18 +102,14 @@ func (sel *Selection[T]) checkAll(p *Part, lo, hi int) bool {
 		ScoreMin: float64(seen.ScoreMin) + 0, ScoreMax: float64(seen.ScoreMax) + 0,
 	})
 	counts, masses := p.Scores, p.Masses
-	if len(masses) == 1 { // the masses are not counted
-		for i, pair := range pairs {
-			counts[pair>>BinBits]++
-			if sel.cellOf != nil {
-				pairs[i] = pair | sel.cellOf[lo+i]
-			}
-		}
-		return true
-	}
 	for _, pair := range pairs {
 		counts[pair>>BinBits]++
 		masses[pair&BinMask]++
+	}
+	if sel.cellOf != nil {
+		for i, cell := range sel.cellOf[lo:hi] {
+			pairs[i] |= cell
+		}
 	}
 	return true
 }

@@ -1,6 +1,8 @@
 package events
 
 import (
+	"maps"
+	"math"
 	"slices"
 
 	"github.com/libmode/libmode/core/internal/errs"
@@ -35,6 +37,9 @@ func (su *Subset) Size() int { return su.Hi - su.Lo }
 // divideBlock is the number of events that a goroutine handles at a time.
 const divideBlock = 1 << 14
 
+// notWanted is the number of an event that has none of the labels.
+const notWanted = math.MaxUint32
+
 // Divide selects the events that have one of the labels.
 func (di *Division[T]) Divide(ev Events[T], labels []int32, sc *par.Scratch) error {
 	n := 0
@@ -53,11 +58,11 @@ func (di *Division[T]) Divide(ev Events[T], labels []int32, sc *par.Scratch) err
 		labels = []int32{0}
 	}
 	di.Labels = len(labels)
-	subsets, err := di.numberSubsets(ev, labels, sc.Team)
+	categories, err := di.number(ev, labels, sc.Team)
 	if err != nil {
 		return err
 	}
-	found := di.arrange(subsets, parts, sc.Team)
+	found := di.arrange(categories, parts, sc.Team)
 	for place, label := range labels {
 		if !slices.ContainsFunc(di.Subsets, func(su Subset) bool { return su.Label == place }) {
 			return errs.Of(errs.ErrNoEvents, "no event selected: none of the %d values of label equals background_label = %d: "+
@@ -68,124 +73,103 @@ func (di *Division[T]) Divide(ev Events[T], labels []int32, sc *par.Scratch) err
 	return nil
 }
 
-// numberSubsets sets di.numbers to the number of the subset of each event, or to noNumber. It returns the subsets without
-// their events.
-func (di *Division[T]) numberSubsets(ev Events[T], labels []int32, team *par.Team) ([]Subset, error) {
-	numbers, wanted := di.numbers, make([]int64, len(labels))
-	for k, label := range labels {
-		wanted[k] = int64(label)
-	}
-	places := make([]uint32, len(labels)) // by number: the place among the labels
-	known := newNumbering(wanted, places)
-	for number, label := range known.sorted {
-		places[number] = uint32(slices.Index(wanted, label))
-	}
+// number numbers the events by label, and within a label by category. It returns the categories in increasing order.
+func (di *Division[T]) number(ev Events[T], labels []int32, team *par.Team) ([]int64, error) {
+	numbers := di.numbers
 	team.Blocks(len(numbers), divideBlock, func(lo, hi int) {
 		if ev.Label == nil {
 			clear(numbers[lo:hi])
-			return
-		}
-		var values [Block]int64
-		for ; lo < hi; lo += Block {
-			block := values[:min(Block, hi-lo)]
-			ev.Label.integers(block, lo)
-			known.find(numbers[lo:hi], block)
-			for i, number := range numbers[lo : lo+len(block)] {
-				if len(places) > 1 && number != noNumber {
-					numbers[lo+i] = places[number]
-				}
-			}
+		} else {
+			ev.Label.find(numbers[lo:hi], lo, labels)
 		}
 	})
 	if ev.Category == nil {
-		subsets := make([]Subset, len(labels))
-		for k := range subsets {
-			subsets[k].Label = k
-		}
-		return subsets, nil
+		return []int64{0}, nil
 	}
 	if !ev.Category.isWhole() {
 		return nil, errs.Of(errs.ErrOption, "category has floating-point numbers, and categories are integers: give them in an integer type")
 	}
-	keys, found := make([]int64, len(numbers)), make([]uint32, len(numbers))
-	ev.Category.integers(keys, 0)
-	categories := newNumbering(keys, numbers)
-	categories.find(found, keys)
-	width := int64(len(categories.sorted))
-	for i, label := range numbers {
-		keys[i] = int64(label)*width + int64(found[i])
-	}
-	pairs := newNumbering(keys, numbers)
-	pairs.find(found, keys)
-	for i, pair := range found {
-		if numbers[i] != noNumber {
-			numbers[i] = pair
+	di.Index = par.Grown(di.Index, len(numbers))
+	found, at := make(map[int64]uint32), di.Index // the categories in order of appearance, and that of each event
+	for i, number := range numbers {
+		if number != notWanted {
+			category := ev.Category.integer(i)
+			place, known := found[category]
+			if !known {
+				place = uint32(len(found))
+				found[category] = place
+			}
+			at[i] = place
 		}
 	}
-	subsets := make([]Subset, len(pairs.sorted))
-	for k, pair := range pairs.sorted {
-		subsets[k].Label, subsets[k].Category = int(pair/width), categories.sorted[pair%width]
+	categories := slices.Sorted(maps.Keys(found))
+	ranks := make([]uint32, len(categories))
+	for k, category := range categories {
+		ranks[found[category]] = uint32(k)
 	}
-	return subsets, nil
+	for i, number := range numbers {
+		if number != notWanted {
+			numbers[i] = number*uint32(len(ranks)) + ranks[at[i]]
+		}
+	}
+	return categories, nil
 }
 
-// arrange sets di.Index to the places of the events in order of their subsets, and di.Subsets to the subsets that have
+// arrange sets di.Index to the places of the events in order of their numbers, and di.Subsets to the subsets that have
 // events. It returns the number of these events.
-func (di *Division[T]) arrange(subsets []Subset, parts int, team *par.Team) int {
-	n, width := len(di.numbers), len(subsets)+1 // the last count is that of the events that are not selected
-	next := make([]uint32, parts*width)
-	forPart := func(part int) (lo int, numbers, row []uint32) {
+func (di *Division[T]) arrange(categories []int64, parts int, team *par.Team) (found int) {
+	n, width := len(di.numbers), di.Labels*len(categories)+1
+	next := make([]uint32, parts*width) // a row for each part: where the next event of each number goes, and one of none
+	forPart := func(part int) (lo int, numbers, row []uint32, last uint32) {
 		lo = n * part / parts
-		return lo, di.numbers[lo : n*(part+1)/parts], next[part*width : (part+1)*width]
+		return lo, di.numbers[lo : n*(part+1)/parts], next[part*width : (part+1)*width], uint32(width - 1)
 	}
 	team.Run(parts, func(part int) {
-		_, numbers, row := forPart(part)
-		if len(subsets) == 1 { // without a memory access for each event
-			var others uint32
+		_, numbers, row, last := forPart(part)
+		if last > 1 {
 			for _, number := range numbers {
-				others += number & 1 // of noNumber
+				row[min(number, last)]++
 			}
-			row[0] = uint32(len(numbers)) - others
 			return
 		}
+		var others uint32 // one subset: without a memory access for each event
 		for _, number := range numbers {
-			row[min(number, uint32(len(row)-1))]++
+			others += number & 1 // of notWanted
 		}
+		row[0] = uint32(len(numbers)) - others
 	})
 	di.Subsets = di.Subsets[:0]
 	var start uint32
-	found := 0
 	for k := range width {
 		first := start
 		for part := range parts {
 			slot := &next[part*width+k]
 			*slot, start = start, start+*slot
 		}
-		if k < len(subsets) && start > first {
-			su := subsets[k]
-			su.Lo, su.Hi, su.Factor = int(first), int(start), 1
+		if k < width-1 && start > first {
+			su := Subset{Label: k / len(categories), Category: categories[k%len(categories)], Lo: int(first), Hi: int(start), Factor: 1}
 			di.Subsets, found = append(di.Subsets, su), su.Hi
 		}
 	}
 	di.Index = par.Grown(di.Index, n)
 	team.Run(parts, func(part int) {
-		lo, numbers, row := forPart(part)
+		lo, numbers, row, last := forPart(part)
 		index := di.Index
-		if len(subsets) == 1 {
-			end := uint32(found)
-			if part+1 < parts {
-				end = next[(part+1)*width]
-			}
-			for i, at := 0, row[0]; at < end; i++ {
-				index[at] = uint32(lo + i)
-				at += 1 - numbers[i]&1
+		if last > 1 {
+			for i, number := range numbers {
+				slot := &row[min(number, last)]
+				index[*slot] = uint32(lo + i)
+				*slot++
 			}
 			return
 		}
-		for i, number := range numbers {
-			slot := &row[min(number, uint32(len(row)-1))]
-			index[*slot] = uint32(lo + i)
-			*slot++
+		end := uint32(found)
+		if part+1 < parts {
+			end = next[(part+1)*width]
+		}
+		for i, at := 0, row[0]; at < end; i++ {
+			index[at] = uint32(lo + i)
+			at += 1 - numbers[i]&1
 		}
 	})
 	di.Index = di.Index[:found]

@@ -1,9 +1,6 @@
 package events
 
-import (
-	"math"
-	"unsafe"
-)
+import "unsafe"
 
 // Label is a type that labels may have.
 type Label interface {
@@ -15,12 +12,11 @@ type LabelSlice interface {
 	Length() int
 	// isWhole reports whether the type of the labels has only integers.
 	isWhole() bool
-	// integers sets dst to the labels of the events from lo on. A label that is no integer becomes notInteger.
-	integers(dst []int64, lo int)
+	// integer returns label i, which is an integer.
+	integer(i int) int64
+	// find sets dst to the places of the labels from lo on among the wanted ones, or to notWanted.
+	find(dst []uint32, lo int, wanted []int32)
 }
-
-// notInteger replaces a label that is no integer. It is outside the range of Config.BackgroundLabel.
-const notInteger = math.MinInt64
 
 // LabelsOf returns the labels of events without copying them. A label matches a label of the configuration if the two
 // are equal as numbers, where false is 0 and true is 1. If labels is nil, every event is selected.
@@ -57,12 +53,19 @@ func (all labelsOf[L]) isWhole() bool {
 	return L(half) == 0
 }
 
-func (all labelsOf[L]) integers(dst []int64, lo int) {
+func (all labelsOf[L]) integer(i int) int64 { return int64(all[i]) }
+
+func (all labelsOf[L]) find(dst []uint32, lo int, wanted []int32) {
 	for i, label := range all[lo:][:len(dst)] {
-		whole := int64(label)
-		if L(whole) != label { // a fraction, NaN or too large
-			whole = notInteger
+		place, whole := uint32(notWanted), int64(label)
+		for k, want := range wanted {
+			if int64(want) == whole {
+				place = uint32(k)
+			}
 		}
-		dst[i] = whole
+		if L(whole) != label { // a fraction, NaN or too large
+			place = notWanted
+		}
+		dst[i] = place
 	}
 }

@@ -71,32 +71,6 @@ func TestCross(t *testing.T) {
 	}
 }
 
-func TestScores(t *testing.T) {
-	for _, n := range lengths[1:] {
-		rng := rand.New(rand.NewPCG(uint64(n), 3))
-		changes := numbers(rng, n)
-		for at := range n {
-			scores := make([]float64, n)
-			for i := range scores {
-				scores[i] = float64(i)
-			}
-			if at < n-1 {
-				scores[at+1] = scores[at]
-			}
-			var want float64
-			for i, c := range changes {
-				want += c * (0.7 - scores[i])
-			}
-			bothWays(t, func() any {
-				require.Equal(t, at, FirstTie(scores), "of %d", n)
-				integral := Integrate(changes, scores, 0.7)
-				require.InDelta(t, want, integral, 1e-9*float64(n+1))
-				return integral
-			})
-		}
-	}
-}
-
 // Words that are nearly in order are sorted, and so are those that are not.
 func TestSortNear(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 4))
@@ -116,34 +90,6 @@ func TestSortNear(t *testing.T) {
 				return nil
 			})
 		}
-	}
-}
-
-// Decoded records are the scores and bins that they were made of.
-func TestDecode(t *testing.T) {
-	for _, n := range lengths {
-		words, want := make([]uint64, n), make([]float64, n)
-		const base = 0x80000123
-		for i := range words {
-			score := float32(i)/3 - 2
-			want[i] = float64(score)
-			key := math.Float32bits(score)
-			if score < 0 {
-				key = ^key
-			} else {
-				key |= 1 << 31
-			}
-			words[i] = uint64(key-base)<<32 | uint64(i%7)<<20 | uint64(i)
-		}
-		bothWays(t, func() any {
-			scores, bins := make([]float64, n), make([]uint32, n)
-			Decode(words, base, 20, scores, bins)
-			require.Equal(t, want, scores)
-			for i, b := range bins {
-				require.Equal(t, uint32(i%7), b)
-			}
-			return nil
-		})
 	}
 }
 
@@ -189,7 +135,7 @@ func testLook[T Float](t *testing.T) {
 	}
 }
 
-// Words decode to what they are made of.
+// Words decode to the scores and bins of which they are made.
 func TestWords(t *testing.T) {
 	for _, n := range lengths {
 		scores, bins := make([]float32, n), make([]uint32, n)

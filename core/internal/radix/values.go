@@ -27,3 +27,17 @@ func SortValues[T Float](words []uint64, values []T) ([]uint64, Layout) {
 	Sort(words, []uint32{0, uint32(len(words))}, &la, values)
 	return words, la
 }
+
+// ForTies calls f for each run lo..hi-1 of two or more equal values. The values are in order.
+func ForTies(values []float64, f func(lo, hi int)) {
+	for lo := 0; lo < len(values); {
+		hi := lo + 1
+		for hi < len(values) && values[hi] == values[lo] {
+			hi++
+		}
+		if hi > lo+1 {
+			f(lo, hi)
+		}
+		lo = hi
+	}
+}

@@ -110,13 +110,33 @@ func (cr *crossing) load(n int, weights []float64) (scores []float64, bins []uin
 // cross crosses the events of the block, and returns what the changes of J add to an integral that ends at a score.
 func (cr *crossing) cross(end float64) float64 {
 	cr.end, cr.jumps = end, 0
-	if n := len(cr.bins); lanes.FirstTie(cr.scores) == n-1 {
-		cr.walk(steps{cr.bins, cr.weights, cr.ones[:n], cr.places[:n]}, cr.d)
-	} else {
+	if n := len(cr.bins); haveTies(cr.scores) {
 		cr.splitTies()
 		cr.walkSplit()
+	} else {
+		cr.walk(steps{cr.bins, cr.weights, cr.ones[:n], cr.places[:n]}, cr.d)
 	}
-	return lanes.Integrate(cr.d, cr.scores, end) + cr.jumps
+	return integrate(cr.d, cr.scores, end) + cr.jumps
+}
+
+// haveTies reports whether some of sorted scores are equal.
+func haveTies(scores []float64) bool {
+	for i := 1; i < len(scores); i++ {
+		if scores[i-1] == scores[i] {
+			return true
+		}
+	}
+	return false
+}
+
+// integrate returns the sum of changes times (end - score), as four sums side by side.
+func integrate(changes, scores []float64, end float64) float64 {
+	var sums [4]float64
+	scores = scores[:len(changes)]
+	for i, change := range changes {
+		sums[i&3] += float64(change * (end - scores[i]))
+	}
+	return (sums[0] + sums[1]) + (sums[2] + sums[3])
 }
 
 // crossTie finds the changes of J by the events of the block, all of one tie in whose middle the walk is.

@@ -1,6 +1,6 @@
 package walk
 
-import "github.com/libmode/libmode/core/internal/lanes"
+import "github.com/libmode/libmode/core/internal/radix"
 
 // steps are steps in one bin each. An event that is not tied is one step. An event of a tie crosses the middle of the tie, which
 // is where half of each event of the tie has been added: it is the step from half of the event below the middle to half of it
@@ -38,7 +38,7 @@ func (cr *crossing) splitTies() {
 		st.bins, st.weights = append(st.bins, cr.bins[done:to]...), append(st.weights, cr.weights[done:to]...)
 		st.parts, st.owners = append(st.parts, cr.ones[done:to]...), append(st.owners, cr.places[done:to]...)
 	}
-	forTies(cr.scores, func(from, to int) {
+	radix.ForTies(cr.scores, func(from, to int) {
 		addFree(from)
 		for i := from + 1; i < to; i++ {
 			st.add(cr, i, .5)
@@ -55,18 +55,4 @@ func (cr *crossing) splitTies() {
 		done = to
 	})
 	addFree(len(cr.bins))
-}
-
-// forTies calls f for each tie among sorted scores, from..to-1.
-func forTies(scores []float64, f func(from, to int)) {
-	for i := lanes.FirstTie(scores); i < len(scores)-1; {
-		end := i + 2
-		for end < len(scores) && scores[i] == scores[end] {
-			end++
-		}
-		f(i, end)
-		if i = end; i < len(scores) {
-			i += lanes.FirstTie(scores[i:])
-		}
-	}
 }
