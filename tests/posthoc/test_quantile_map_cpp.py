@@ -1,6 +1,5 @@
 """The header that QuantileMap writes, compiled and compared with Python."""
 
-import json
 import os
 import shlex
 import shutil
@@ -56,21 +55,13 @@ def test_it_returns_what_python_does(order, variables, tmp_path):
     np.testing.assert_allclose(np.fromfile(tmp_path / "out.bin"), fitted.transform(scores, masses), rtol=0, atol=1e-9)
 
 
-def test_a_name_that_is_none():
-    fitted = QuantileMap().fit(np.linspace(0, 1, 200), np.linspace(3, 5, 200) ** 2)
-    with pytest.raises(ValueError, match="name = 'a map': must be a name in C"):
-        fitted.to_cpp("map.h", "a map")
-
-
 def test_no_text_of_a_map_is_in_its_header(tmp_path):
     """A line break in what was said to be the order once ended a comment, so that what followed was compiled."""
     fitted = QuantileMap(1).fit(np.linspace(0, 1, 200), np.linspace(3, 5, 200) ** 2)
+    with pytest.raises(ValueError, match="name = 'a map': must be a name in C"):
+        fitted.to_cpp(tmp_path / "map.h", "a map")
     fitted.to_cpp(tmp_path / "map.h", "ddt")
     header = (tmp_path / "map.h").read_text()
-    assert header.startswith("// ddt: a QuantileMap of libmode, of order 1.\n")
-    for evil in ("1\n#error injected\n//", "1 */ injected"):
-        with pytest.raises(ValueError, match="order = .*, but the targets are of order"):
-            QuantileMap.from_json(json.dumps(json.loads(fitted.to_json()) | {"order": evil}))
-        fitted.order = evil
-        fitted.to_cpp(tmp_path / "map.h", "ddt")
-        assert (tmp_path / "map.h").read_text() == header
+    fitted.order = "1\n#error injected\n//"
+    fitted.to_cpp(tmp_path / "map.h", "ddt")
+    assert (tmp_path / "map.h").read_text() == header
