@@ -1,4 +1,4 @@
-"""Events for boosted trees, and what both libraries do alike: lent to tests/trees."""
+"""Events for boosted trees, and what both libraries do, each by its own names: lent to tests/trees."""
 
 import libmode.lightgbm
 import libmode.xgboost
@@ -13,45 +13,94 @@ TRAIN = simple_model(20_000, np.random.default_rng(1))
 TEST = simple_model(100_000, np.random.default_rng(2))
 SMALL = simple_model(2_000, np.random.default_rng(3))
 
-# One leaf has some dozens of events, as the classifiers have it.
-XGB = {"objective": "binary:logistic", "base_score": 0.5, "eta": 0.3, "max_depth": 4, "min_child_weight": 40}
-XGB |= {"lambda": 20, "nthread": 1, "disable_default_eval_metric": True}
-LGB = {"metric": "none", "learning_rate": 0.3, "max_depth": 4, "num_leaves": 15, "min_sum_hessian_in_leaf": 40}
-LGB |= {"lambda_l2": 20, "num_threads": 1, "verbosity": -1}
+
+class XGB:
+    """XGBoost; one leaf has some dozens of events, as the classifiers have it."""
+
+    objective, metric = staticmethod(libmode.xgboost.objective), staticmethod(libmode.xgboost.metric)
+    Classifier = libmode.xgboost.MoDeXGBClassifier
+    PARAMETERS = {"objective": "binary:logistic", "base_score": 0.5, "eta": 0.3, "max_depth": 4, "min_child_weight": 40}
+    PARAMETERS |= {"lambda": 20, "nthread": 1, "disable_default_eval_metric": True}
+    files = ("model.json", "model.ubj")
+
+    @staticmethod
+    def data(features, label, start=None, **more):
+        return xgboost.DMatrix(features, label, base_margin=start, **more)
+
+    @classmethod
+    def train(cls, data, rounds, objective=None, **parameters):
+        """A booster, by XGBoost's own objective where there is none."""
+        return xgboost.train(cls.PARAMETERS | parameters, data, rounds, obj=objective)
+
+    @classmethod
+    def train_on(cls, data, rounds, objective, model):
+        """From a model, or its file."""
+        return xgboost.train(cls.PARAMETERS, data, rounds, obj=objective, xgb_model=model)
+
+    @classmethod
+    def judged(cls, data, rounds, objective, valid, metric, patience):
+        """A booster, the values of a metric by name, and the best round, by the last of its values."""
+        given = {"evals": [(valid, "valid")], "early_stopping_rounds": patience, "evals_result": (found := {})}
+        given |= {"obj": objective, "custom_metric": metric, "verbose_eval": False}
+        booster = xgboost.train(cls.PARAMETERS, data, rounds, **given)
+        return booster[: booster.best_iteration + 1], found["valid"], booster.best_iteration
+
+    @staticmethod
+    def predict(booster, features):
+        """Probabilities."""
+        return booster.predict(xgboost.DMatrix(features))
 
 
-def probabilities_of_xgboost(obj, rounds, parameters=(), train=TRAIN, weight=None):
-    """Of ``TEST``, by an objective, or by XGBoost's own where it is None."""
-    data = xgboost.DMatrix(train.features, train.label, weight=weight)
-    booster = xgboost.train(XGB | dict(parameters), data, rounds, obj=obj)
-    return booster.predict(xgboost.DMatrix(TEST.features))
+class LGB:
+    """LightGBM, with parameters by XGBoost's names."""
+
+    objective, metric = staticmethod(libmode.lightgbm.objective), staticmethod(libmode.lightgbm.metric)
+    Classifier = libmode.lightgbm.MoDeLGBMClassifier
+    PARAMETERS = {"metric": "none", "learning_rate": 0.3, "max_depth": 4, "num_leaves": 15, "verbosity": -1}
+    PARAMETERS |= {"lambda_l2": 20, "num_threads": 1, "min_sum_hessian_in_leaf": 40, "bagging_freq": 1}
+    NAMES = {"eta": "learning_rate", "subsample": "bagging_fraction"}
+    files = ("model.txt",)
+
+    @staticmethod
+    def data(features, label, start=None, **more):
+        given = {"init_score": start, "free_raw_data": False, "params": {"verbosity": -1}} | more
+        return lightgbm.Dataset(features, label, **given).construct()
+
+    @classmethod
+    def train(cls, data, rounds, objective=None, **parameters):
+        """A booster, by LightGBM's own objective where there is none."""
+        own = {cls.NAMES.get(name, name): value for name, value in parameters.items()}
+        return lightgbm.train(cls.PARAMETERS | {"objective": objective or "binary"} | own, data, rounds)
+
+    @classmethod
+    def train_on(cls, data, rounds, objective, model):
+        """From a model, or its file."""
+        trained = lightgbm.train(cls.PARAMETERS | {"objective": objective}, data, rounds, init_model=model)
+        return libmode.lightgbm.finalize(trained)
+
+    @classmethod
+    def judged(cls, data, rounds, objective, valid, metric, patience):
+        """A booster, the values of a metric by name, and the best round, by the first of its values."""
+        stop = lightgbm.early_stopping(patience, first_metric_only=True, verbose=False)
+        given = {"valid_sets": [valid], "valid_names": ["valid"], "feval": metric}
+        given["callbacks"] = [stop, lightgbm.record_evaluation(found := {})]
+        booster = lightgbm.train(cls.PARAMETERS | {"objective": objective}, data, rounds, **given)
+        return booster, found["valid"], booster.best_iteration - 1
+
+    @staticmethod
+    def predict(booster, features):
+        """Probabilities."""
+        is_final = "\nobjective=" in booster.model_to_string()
+        return (booster if is_final else libmode.lightgbm.finalize(booster)).predict(features)
 
 
-def probabilities_of_lightgbm(obj, rounds, parameters=(), train=TRAIN, weight=None):
-    """Of ``TEST``, by an objective, or by LightGBM's own where it is None."""
-    # The prior is 0.5, so that init_score is 0.
-    data = lightgbm.Dataset(train.features, train.label, weight=weight)
-    booster = lightgbm.train(LGB | {"objective": obj or "binary"} | translated(parameters), data, rounds)
-    return (booster if obj is None else libmode.lightgbm.finalize(booster)).predict(TEST.features)
+LIBRARIES = {"xgboost": XGB, "lightgbm": LGB}
 
 
-def translated(parameters):
-    """Parameters of XGBoost by LightGBM's names."""
-    names = {"eta": "learning_rate", "subsample": "bagging_fraction", "seed": "seed"}
-    found = {names[name]: value for name, value in dict(parameters).items()}
-    return found | ({"bagging_freq": 1} if "bagging_fraction" in found else {})
-
-
-PROBABILITIES = {"xgboost": probabilities_of_xgboost, "lightgbm": probabilities_of_lightgbm}
-OBJECTIVES = {"xgboost": libmode.xgboost.objective, "lightgbm": libmode.lightgbm.objective}
-METRICS = {"xgboost": libmode.xgboost.metric, "lightgbm": libmode.lightgbm.metric}
-CLASSIFIERS = {"xgboost": libmode.xgboost.MoDeXGBClassifier, "lightgbm": libmode.lightgbm.MoDeLGBMClassifier}
-DATA = {
-    "xgboost": lambda features, label, **more: xgboost.DMatrix(features, label, **more),
-    "lightgbm": lambda features, label, **more: lightgbm.Dataset(
-        features, label, free_raw_data=False, params={"verbosity": -1}, **more
-    ).construct(),
-}
+def probabilities(library, rounds, objective=None, train=TRAIN, **parameters):
+    """Of ``TEST``, by an objective, or by the library's own where there is none."""
+    booster = library.train(library.data(train.features, train.label), rounds, objective, **parameters)
+    return library.predict(booster, TEST.features)
 
 
 def beyond_flat(probability, order, events=TEST):

@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
-from boosted import CLASSIFIERS, SMALL
+from boosted import LGB, LIBRARIES, SMALL, XGB
 from libmode import mode_evaluate
 from libmode.metrics import auc
-from sklearn.base import clone, is_classifier
+from sklearn.base import clone
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_validate
 from sklearn.pipeline import make_pipeline
@@ -20,98 +20,79 @@ from sklearn.utils.estimator_checks import check_estimator
 from studies.simple_model.data import simple_model
 
 VALID = simple_model(2_000, np.random.default_rng(21))
-LIBRARIES = list(CLASSIFIERS)
 FEW = {"n_estimators": 12, "n_jobs": 1}
 FOLDS = list(StratifiedKFold(2).split(SMALL.features, SMALL.label))
+EVALUATED = {"eval_set": [(VALID.features, VALID.label)], "eval_mass": [VALID.mass]}
 
 
 @pytest.fixture(params=LIBRARIES)
 def kind(request):
     """The class of a library."""
-    return CLASSIFIERS[request.param]
+    return LIBRARIES[request.param].Classifier
 
 
-@pytest.fixture(scope="module", params=LIBRARIES)
-def fitted(request):
-    return CLASSIFIERS[request.param](**FEW).fit(SMALL.features, SMALL.label, mass=SMALL.mass)
+def fitted(kind, of=slice(None), mass=SMALL.mass, weight=None, category=None, evaluated=(), **parameters):
+    """A classifier of a few rounds, of some of the events."""
+    given = {"mass": mass[of], "sample_weight": weight, "category": category} | dict(evaluated)
+    return kind(**FEW | parameters).fit(SMALL.features[of], SMALL.label[of], **given)
 
 
-@pytest.fixture
-def routing():
-    with sklearn.config_context(enable_metadata_routing=True):
-        yield
+def probability(classifier, events=VALID):
+    return classifier.predict_proba(events.features)[:, 1]
 
 
-class TestParameters:
-    """Those of the constructor, of the loss and of the library alike."""
-
-    def test_are_cloned(self, kind):
-        classifier = kind(order=2, monotonic=True, max_bin=63, strength=3.0)
-        other = clone(classifier)
-        assert other is not classifier
-        assert other.get_params() == classifier.get_params()
-        assert (other.order, other.parameters) == (2, {"monotonic": True, "max_bin": 63})
-
-    def test_are_set_and_got(self, kind):
-        classifier = kind()
-        assert classifier.set_params(order=0, max_slope=0.5, learning_rate=0.1) is classifier
-        found = classifier.get_params()
-        assert (found["order"], found["max_slope"], found["learning_rate"]) == (0, 0.5, 0.1)
-        assert found["n_estimators"] == 500
-        assert "max_slope" not in kind().get_params()
-
-    def test_go_to_the_loss_and_to_the_library(self, kind):
-        """Each changes what is trained."""
-        models = [
-            kind(**FEW, **more).fit(SMALL.features, SMALL.label, mass=SMALL.mass).predict_proba(VALID.features)[:, 1]
-            for more in ({}, {"order": 2}, {"bins": 4}, {"max_bin": 7}, {"max_depth": 2}, {"relative_strength": 2})
-        ]
-        for k, other in enumerate(models[1:]):
-            assert np.abs(models[0] - other).max() > 1e-3, k
-
-    def test_say_which_events_take_part(self, kind):
-        """What is in docs/fairness.md, by the classifiers and by the metrics of their evaluation sets."""
-        evaluated = {"eval_set": [(VALID.features, VALID.label)], "eval_mass": [VALID.mass]}
-        classifier = kind(**FEW, order=0, background_only=False)
-        assert clone(classifier).get_params()["background_only"] is False
-        classifier.fit(SMALL.features, SMALL.label, mass=SMALL.mass, **evaluated)
-        probability = classifier.predict_proba(VALID.features)[:, 1]
-        other = kind(**FEW, order=0).fit(SMALL.features, SMALL.label, mass=SMALL.mass)
-        assert np.abs(other.predict_proba(VALID.features)[:, 1] - probability).max() > 0.01
-        found = mode_evaluate(probability.astype(float), VALID.mass, order=0)
-        rho = found.loss * 100_000 / (found.bias * found.events)
-        assert classifier.evals_result_["validation_0"]["dependence"][-1] == pytest.approx(rho, rel=1e-3)
+def test_parameters_are_cloned_set_and_got(kind):
+    classifier = kind(order=2, monotonic=True, max_bin=63, strength=3.0)
+    other = clone(classifier)
+    assert other is not classifier and other.get_params() == classifier.get_params()
+    assert (other.order, other.parameters) == (2, {"monotonic": True, "max_bin": 63})
+    assert other.set_params(order=0, max_slope=0.5, learning_rate=0.1) is other
+    found = other.get_params()
+    assert (found["order"], found["max_slope"], found["learning_rate"], found["n_estimators"]) == (0, 0.5, 0.1, 500)
+    assert "max_slope" not in classifier.get_params()
 
 
-def test_it_is_a_classifier(fitted):
-    assert is_classifier(fitted)
-    proba = fitted.predict_proba(VALID.features)
-    assert proba.shape == (len(VALID), 2)
+def test_parameters_go_to_the_loss_and_to_the_library(kind):
+    """Each changes what is trained, and so do several variables and categories."""
+    other = np.random.default_rng(5).random(len(SMALL))
+    plain = probability(fitted(kind))
+    changes = [{"order": 2}, {"bins": 4}, {"max_bin": 7}, {"max_depth": 2}, {"relative_strength": 2}]
+    changes += [{"mass": np.column_stack([SMALL.mass, other])}, {"category": (other > 0.5).astype(int)}]
+    for change in changes:
+        assert np.abs(plain - probability(fitted(kind, **change))).max() > 1e-3, change
+    np.testing.assert_array_equal(plain, probability(fitted(kind, mass=SMALL.mass[:, None])))
+
+
+def test_all_events_take_part_where_they_are_asked_to(kind):
+    """What is in docs/fairness.md, by the classifiers and by the metrics of their evaluation sets."""
+    classifier = fitted(kind, order=0, background_only=False, evaluated=EVALUATED)
+    found = mode_evaluate(probability(classifier).astype(float), VALID.mass, order=0)
+    rho = found.loss * 100_000 / (found.bias * found.events)
+    assert classifier.evals_result_["validation_0"]["dependence"][-1] == pytest.approx(rho, rel=1e-3)
+
+
+def test_it_is_a_classifier(kind):
+    classifier = fitted(kind)
+    proba = classifier.predict_proba(VALID.features)
     np.testing.assert_allclose(proba.sum(axis=1), 1, rtol=1e-6)
-    margin = fitted.decision_function(VALID.features)
+    margin = classifier.decision_function(VALID.features)
     np.testing.assert_allclose(proba[:, 1], 1 / (1 + np.exp(-margin)), rtol=1e-5)
-    np.testing.assert_array_equal(fitted.predict(VALID.features), proba[:, 1] > 0.5)
-    assert fitted.score(VALID.features, VALID.label) == np.mean(fitted.predict(VALID.features) == VALID.label)
-    assert fitted.n_features_in_ == 2 and not hasattr(fitted, "feature_names_in_")
-    assert list(fitted.classes_) == [0, 1] and fitted.best_iteration_ is None and fitted.evals_result_ == {}
+    np.testing.assert_array_equal(classifier.predict(VALID.features), proba[:, 1] > 0.5)
+    assert list(classifier.classes_) == [0, 1]
+    assert classifier.best_iteration_ is None and classifier.evals_result_ == {}
 
 
 def test_it_is_stopped_early_and_keeps_the_best(kind):
-    evaluated = {
-        "eval_set": [(SMALL.features, SMALL.label), (VALID.features, VALID.label)],
-        "eval_mass": [SMALL.mass, VALID.mass],
-    }
-    classifier = kind(n_estimators=300, n_jobs=1, early_stopping_rounds=12, events=10_000)
-    classifier.fit(SMALL.features, SMALL.label, mass=SMALL.mass, **evaluated)
+    evaluated = {name: [first, *EVALUATED[name]] for name, first in
+                 (("eval_set", (SMALL.features, SMALL.label)), ("eval_mass", SMALL.mass))}  # fmt: skip
+    classifier = fitted(kind, n_estimators=300, early_stopping_rounds=12, events=10_000, evaluated=evaluated)
     history = classifier.evals_result_
     assert set(history) == {"validation_0", "validation_1"}
-    values = history["validation_1"]["inverse_sensitivity"]
-    best = classifier.best_iteration_
+    values, best = history["validation_1"]["inverse_sensitivity"], classifier.best_iteration_
     assert len(values) == best + 13 < 300
     assert values[best] == pytest.approx(min(values), abs=1e-5)
     # A training of so many rounds is the same.
-    short = kind(n_estimators=best + 1, n_jobs=1).fit(SMALL.features, SMALL.label, mass=SMALL.mass)
-    np.testing.assert_array_equal(short.predict_proba(VALID.features), classifier.predict_proba(VALID.features))
+    np.testing.assert_array_equal(probability(fitted(kind, n_estimators=best + 1)), probability(classifier))
 
 
 def test_evaluation_sets_have_weights_of_their_own(kind):
@@ -119,17 +100,16 @@ def test_evaluation_sets_have_weights_of_their_own(kind):
     kept = np.random.default_rng(0).random(len(VALID)) < 0.6
     weight = np.random.default_rng(1).normal(1, 0.5, len(VALID))
 
-    def history(of=slice(None), weight=None):
-        more = {} if weight is None else {"eval_sample_weight": [weight]}
+    def history(weight, of=slice(None)):
         evaluated = {"eval_set": [(VALID.features[of], VALID.label[of])], "eval_mass": [VALID.mass[of]]}
-        classifier = kind(**FEW).fit(SMALL.features, SMALL.label, mass=SMALL.mass, **evaluated, **more)
-        return classifier.evals_result_["validation_0"]
+        more = {} if weight is None else {"eval_sample_weight": [weight]}
+        return fitted(kind, evaluated=evaluated | more).evals_result_["validation_0"]
 
-    once, thrice, without = history(weight=weight), history(weight=3 * weight), history()
+    once, thrice, without = history(weight), history(3 * weight), history(None)
     for name, values in once.items():
         np.testing.assert_allclose(values, thrice[name], rtol=1e-4)
         assert np.abs(np.subtract(values, without[name])).max() > 3e-4 * np.abs(values).max()
-    np.testing.assert_allclose(history(kept)["logloss"], history(weight=kept * 1.0)["logloss"], rtol=1e-4)
+    np.testing.assert_allclose(history(None, kept)["logloss"], history(kept * 1.0)["logloss"], rtol=1e-4)
 
 
 @pytest.mark.parametrize("signs", ["of one sign", "of both signs"])
@@ -137,78 +117,55 @@ def test_a_factor_of_all_weights_changes_nothing(kind, signs):
     """XGBoost makes no split that gains less than 1e-6: weights of 1e-12 once gave 0.5 everywhere, without a word."""
     rng = np.random.default_rng(8)
     weight = np.ones(len(SMALL)) if signs == "of one sign" else rng.normal(1, 0.6, len(SMALL))
-
-    def trained(weight, of=slice(None), **more):
-        classifier = kind(**FEW, **more).fit(
-            SMALL.features[of], SMALL.label[of], mass=SMALL.mass[of], sample_weight=weight
-        )
-        return classifier.predict_proba(VALID.features)[:, 1]
-
-    want = trained(weight)
+    want = probability(fitted(kind, weight=weight))
     assert auc(want, VALID.label) > 0.88
-    for factor in (1e-3, 1e-5, 1e-8, 1e-12, 1e-30, 1e7):
-        np.testing.assert_allclose(trained(factor * weight), want, rtol=1e-4)
+    for factor in (1e-3, 1e-8, 1e-30, 1e7):
+        np.testing.assert_allclose(probability(fitted(kind, weight=factor * weight)), want, rtol=1e-4)
     own = {"min_child_weight": 10.0, "reg_lambda": 5.0}
-    np.testing.assert_allclose(trained(1e-8 * weight, **own), trained(weight, **own), rtol=1e-4)
+    small, large = (probability(fitted(kind, weight=factor * weight, **own)) for factor in (1e-8, 1))
+    np.testing.assert_allclose(small, large, rtol=1e-4)
     if signs == "of one sign":
-        np.testing.assert_allclose(want, trained(None), rtol=1e-4)
+        np.testing.assert_allclose(want, probability(fitted(kind)), rtol=1e-4)
         # Events of weight 0 are no reason for other leaves.
-        without = trained(None, slice(0, 1_500), **own)
-        zeros = np.where(np.arange(len(SMALL)) < 1_500, 1e-8, 0)
-        assert auc(trained(zeros, **own), VALID.label) == pytest.approx(auc(without, VALID.label), abs=0.02)
+        without = probability(fitted(kind, slice(0, 1_500), **own))
+        zeros = probability(fitted(kind, weight=np.where(np.arange(len(SMALL)) < 1_500, 1e-8, 0), **own))
+        assert auc(zeros, VALID.label) == pytest.approx(auc(without, VALID.label), abs=0.02)
 
 
 def test_random_state_is_the_seed(kind):
-    def trained(state):
-        classifier = kind(**FEW, subsample=0.5, random_state=state)
-        return classifier.fit(SMALL.features, SMALL.label, mass=SMALL.mass).predict_proba(VALID.features)
-
-    np.testing.assert_array_equal(trained(3), trained(3))
-    np.testing.assert_array_equal(trained(np.random.RandomState(3)), trained(np.random.RandomState(3)))
-    assert np.abs(trained(3) - trained(4)).max() > 0.01
-
-
-def test_several_variables_and_categories(kind):
-    """They are what the loss has; the push is another than that of the first mass alone."""
-    other = np.random.default_rng(5).random(len(SMALL))
-    one = kind(**FEW).fit(SMALL.features, SMALL.label, mass=SMALL.mass)
-    two = kind(**FEW).fit(SMALL.features, SMALL.label, mass=np.column_stack([SMALL.mass, other]))
-    years = kind(**FEW).fit(SMALL.features, SMALL.label, mass=SMALL.mass, category=(other > 0.5).astype(int))
-    column = kind(**FEW).fit(SMALL.features, SMALL.label, mass=SMALL.mass[:, None])
-    found = [classifier.predict_proba(VALID.features)[:, 1] for classifier in (one, two, years, column)]
-    np.testing.assert_array_equal(found[0], found[3])
-    for others in found[1:3]:
-        assert np.abs(others - found[0]).max() > 1e-3
-        assert auc(others, VALID.label) > 0.85
+    first, again, other, state, state_again = (
+        probability(fitted(kind, subsample=0.5, random_state=state))
+        for state in (3, 3, 4, np.random.RandomState(3), np.random.RandomState(3))
+    )
+    np.testing.assert_array_equal(first, again)
+    np.testing.assert_array_equal(state, state_again)
+    assert np.abs(first - other).max() > 0.01
 
 
 def test_names_of_columns_go_to_the_booster(kind):
     frame = pd.DataFrame(SMALL.features, columns=["pt", "eta"])
     mass = pd.Series(SMALL.mass, index=np.arange(len(SMALL))[::-1])
     booster = kind(**FEW).fit(frame, pd.Series(SMALL.label), mass=mass).booster_
-    names = booster.feature_names if "XGB" in kind.__name__ else booster.feature_name()
+    names = booster.feature_names if kind is XGB.Classifier else booster.feature_name()
     assert names == ["pt", "eta"]
 
 
 def test_cross_validate_gives_each_part_its_masses(kind):
-    def of_halves(first, second):
-        """AUC of a training with one half of the events on the other."""
-        classifier = kind(**FEW).fit(SMALL.features[first], SMALL.label[first], mass=SMALL.mass[first])
-        return auc(classifier.predict_proba(SMALL.features[second])[:, 1], SMALL.label[second])
-
     given = {"cv": FOLDS, "scoring": "roc_auc", "params": {"mass": SMALL.mass}}
     found = cross_validate(kind(**FEW), SMALL.features, SMALL.label, **given)
-    np.testing.assert_allclose(found["test_score"], [of_halves(*fold) for fold in FOLDS], rtol=1e-9)
+    of_halves = [auc(probability(fitted(kind, first), SMALL)[second], SMALL.label[second]) for first, second in FOLDS]
+    np.testing.assert_allclose(found["test_score"], of_halves, rtol=1e-9)
 
 
-def test_grid_search_in_a_pipeline_routes_masses_and_weights(kind, routing):
-    classifier = kind(**FEW).set_fit_request(mass=True, sample_weight=True)
-    steps = make_pipeline(StandardScaler().set_fit_request(sample_weight=False), classifier)
-    name = f"{kind.__name__.lower()}__order"
+def test_grid_search_in_a_pipeline_routes_masses_and_weights(kind):
     weight = np.random.default_rng(2).uniform(0.5, 1.5, len(SMALL))
-    scorer = get_scorer("roc_auc").set_score_request(sample_weight=False)
-    found = GridSearchCV(steps, {name: [0, 1]}, cv=FOLDS, scoring=scorer)
-    found.fit(SMALL.features, SMALL.label, mass=SMALL.mass, sample_weight=weight)
+    with sklearn.config_context(enable_metadata_routing=True):
+        classifier = kind(**FEW).set_fit_request(mass=True, sample_weight=True)
+        steps = make_pipeline(StandardScaler().set_fit_request(sample_weight=False), classifier)
+        scorer = get_scorer("roc_auc").set_score_request(sample_weight=False)
+        name = f"{kind.__name__.lower()}__order"
+        found = GridSearchCV(steps, {name: [0, 1]}, cv=FOLDS, scoring=scorer)
+        found.fit(SMALL.features, SMALL.label, mass=SMALL.mass, sample_weight=weight)
     direct = clone(classifier).set_params(order=found.best_params_[name])
     scaled = StandardScaler().fit_transform(SMALL.features)
     direct.fit(scaled, SMALL.label, mass=SMALL.mass, sample_weight=weight)
@@ -226,26 +183,24 @@ class OwnMass:
         return super().fit(X, y, mass=mass, sample_weight=sample_weight)
 
 
-class OwnMassXGB(OwnMass, CLASSIFIERS["xgboost"]):
+class OwnMassXGB(OwnMass, XGB.Classifier):
     pass
 
 
-class OwnMassLGBM(OwnMass, CLASSIFIERS["lightgbm"]):
+class OwnMassLGBM(OwnMass, LGB.Classifier):
     pass
 
 
 # Scikit-learn has some ten events: a bin needs some of them, and a leaf one or two.
 TINY = {"n_estimators": 5, "n_jobs": 1, "order": 0, "bins": 2, "unbiased": False, "reg_lambda": 1}
-TINY_XGB = TINY | {"min_child_weight": 0}
-TINY_LGBM = TINY | {"min_child_weight": 1e-3, "min_data_in_leaf": 2, "min_data_in_bin": 1, "feature_pre_filter": False}
-
+TINY_LGBM = {"min_child_weight": 1e-3, "min_data_in_leaf": 2, "min_data_in_bin": 1, "feature_pre_filter": False}
 NOT_SO = {
     "check_no_attributes_set_in_init": "further parameters are kept in a dictionary, as XGBClassifier keeps its",
     "check_sample_weight_equivalence_on_dense_data": "the background is one event thrice, whose mass has no range",
 }
 
 
-@pytest.mark.parametrize("estimator", [OwnMassXGB(**TINY_XGB), OwnMassLGBM(**TINY_LGBM)], ids=LIBRARIES)
+@pytest.mark.parametrize("estimator", [OwnMassXGB(min_child_weight=0, **TINY), OwnMassLGBM(**TINY, **TINY_LGBM)])
 def test_the_checks_of_scikit_learn(estimator):
     found = check_estimator(estimator, expected_failed_checks=NOT_SO, on_fail=None, on_skip=None)
     # That of arrays of other libraries than NumPy is for who has set SCIPY_ARRAY_API.
@@ -254,13 +209,11 @@ def test_the_checks_of_scikit_learn(estimator):
     assert len(found) > 50
 
 
-@pytest.mark.parametrize("library", LIBRARIES)
-def test_a_few_far_masses_are_said_once(library):
-    rng = np.random.default_rng(1)
-    x, label, mass = rng.normal(size=(2_000, 2)), rng.integers(0, 2, 2_000), 50 + rng.exponential(60, 2_000)
+def test_a_few_far_masses_are_said_once(kind):
+    mass = SMALL.mass.copy()
     mass[::100] = -999
     libmode._options._cached.cache_clear()  # as if nothing had been said yet
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
-        CLASSIFIERS[library](order=1, bins=9, **FEW).fit(x, label, mass=mass)
+        fitted(kind, mass=mass, order=1, bins=9)
     assert [str(warning.message)[:12] for warning in found] == ["mass is -999"]

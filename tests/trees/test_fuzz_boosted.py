@@ -8,7 +8,7 @@ import re
 import fuzzed
 import numpy as np
 import pytest
-from boosted import CLASSIFIERS, DATA, METRICS, OBJECTIVES
+from boosted import LIBRARIES
 from fuzzed import fuzzing
 from hypothesis import given
 from hypothesis import strategies as st
@@ -32,15 +32,15 @@ def arguments(draw):
     return given
 
 
-@pytest.mark.parametrize("library", OBJECTIVES)
+@pytest.mark.parametrize("library", LIBRARIES)
 @fuzzing
 @given(arguments(), st.sampled_from([0.0, 1.0, 30.0, 1e30]))
 def test_an_objective(library, given, size):
-    data = DATA[library](FEATURES, LABEL)
+    data = LIBRARIES[library].data(FEATURES, LABEL)
     margin = size * FEATURES[:, 0]
     mass = given.pop("mass")
     try:
-        grad, hess = OBJECTIVES[library](mass, **given)(margin, data)
+        grad, hess = LIBRARIES[library].objective(mass, **given)(margin, data)
     except Exception as error:
         fuzzed.sentence_of(error, NAMED)
     else:
@@ -48,22 +48,22 @@ def test_an_objective(library, given, size):
         assert np.isfinite(grad).all() and np.isfinite(hess).all()
 
 
-@pytest.mark.parametrize("library", METRICS)
+@pytest.mark.parametrize("library", LIBRARIES)
 @fuzzing
 @given(fuzzed.events(), fuzzed.options())
 def test_a_metric(library, events, options):
-    data = DATA[library](FEATURES, LABEL)
+    data = LIBRARIES[library].data(FEATURES, LABEL)
     mass = events.pop("mass")
     events.pop("score")
     try:
-        found = METRICS[library](mass, **events, **options)(1 / (1 + np.exp(-FEATURES[:, 0])), data)
+        found = LIBRARIES[library].metric(mass, **events, **options)(1 / (1 + np.exp(-FEATURES[:, 0])), data)
     except Exception as error:
         fuzzed.sentence_of(error, NAMED)
     else:
         assert np.isfinite(found[1])
 
 
-@pytest.mark.parametrize("library", CLASSIFIERS)
+@pytest.mark.parametrize("library", LIBRARIES)
 @fuzzing
 @given(arguments())
 def test_a_classifier(library, given):
@@ -71,7 +71,7 @@ def test_a_classifier(library, given):
     for name in ("label", "weight"):  # what is wrong with labels and sample_weight scikit-learn says
         given.pop(name, None)
     try:
-        classifier = CLASSIFIERS[library](n_estimators=1, n_jobs=1, **given)
+        classifier = LIBRARIES[library].Classifier(n_estimators=1, n_jobs=1, **given)
         probability = classifier.fit(FEATURES, LABEL, **of_fit).predict_proba(FEATURES)
     except Exception as error:
         fuzzed.sentence_of(error, NAMED)
