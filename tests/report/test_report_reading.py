@@ -15,17 +15,6 @@ from libmode.report.sample import look
 from pyarrow import parquet
 
 
-@pytest.fixture(scope="module")
-def toy():
-    return report_toys.events(3000)
-
-
-@pytest.fixture(scope="module")
-def files(toy, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("files")
-    return {suffix: report_toys.write(folder / f"toy.{suffix}", toy) for suffix in report_toys.SUFFIXES}
-
-
 def taken(*arguments, **expressions):
     """The sample of files, with ``flat`` and ``mass`` unless others are given."""
     wanted = {"scores": ("flat",), "mass": "mass"} | expressions
@@ -34,7 +23,7 @@ def taken(*arguments, **expressions):
     )
 
 
-@pytest.mark.parametrize("chunk", [700, formats.CHUNK])
+@pytest.mark.parametrize("chunk", [3001, formats.CHUNK])
 @pytest.mark.parametrize("suffix", report_toys.SUFFIXES)
 def test_columns_are_those_of_the_file(files, toy, suffix, chunk, monkeypatch):
     monkeypatch.setattr(formats, "CHUNK", chunk)
@@ -50,7 +39,10 @@ def test_columns_are_those_of_the_file(files, toy, suffix, chunk, monkeypatch):
 
 
 def test_several_files_are_read_in_their_order(toy, tmp_path):
-    for place, part in enumerate(np.array_split(np.arange(3000), 3)):
+    """And in CSV the type of a column is that of the whole file."""
+    (tmp_path / "long.csv").write_text("\n".join(["flat,mass", *["1,2"] * 300_000, "0.5,2.5"]))
+    assert taken(tmp_path / "long.csv").mass[-1] == 2.5
+    for place, part in enumerate(np.array_split(np.arange(len(toy["mass"])), 3)):
         for suffix in ("root", "csv"):
             report_toys.write(tmp_path / f"part{place}.{suffix}", {name: values[part] for name, values in toy.items()})
     (tmp_path / "deep" / "er").mkdir(parents=True)
@@ -63,23 +55,17 @@ def test_several_files_are_read_in_their_order(toy, tmp_path):
         np.testing.assert_array_equal(taken(*arguments).mass, toy["mass"])
 
 
-def test_a_column_of_integers_and_then_fractions(tmp_path):
-    """In CSV the type is that of the whole file."""
-    lines = ["flat,mass", *["1,2"] * 300_000, "0.5,2.5"]
-    (tmp_path / "long.csv").write_text("\n".join(lines))
-    assert taken(tmp_path / "long.csv").mass[-1] == 2.5
-
-
 # Those that uproot can compute are computed by uproot too.
 EXPRESSIONS = {
-    "mass": lambda c: c["mass"],
     " mass ": lambda c: c["mass"],
     "-mass + 2 * flat**2": lambda c: -c["mass"] + 2 * c["flat"] ** 2,
     "(mass - 50) / 250 // 0.1 % 3": lambda c: (c["mass"] - 50) / 250 // 0.1 % 3,
     "sqrt(mass) + log1p(flat)": lambda c: np.sqrt(c["mass"]) + np.log1p(c["flat"]),
     "where(mass > 100, flat, -1)": lambda c: np.where(c["mass"] > 100, c["flat"], -1),
     "arctan2(mass, flat) * (count != 3)": lambda c: np.arctan2(c["mass"], c["flat"]) * (c["count"] != 3),
-    "~(mass > 100) ^ (flat <= 0.5)": lambda c: ~(c["mass"] > 100) ^ (c["flat"] <= 0.5),
+    "~(mass > 100) ^ (flat <= 0.5) & (count == 4)": lambda c: (
+        ~(c["mass"] > 100) ^ (c["flat"] <= 0.5) & (c["count"] == 4)
+    ),
     "(count & 1) | (count == 4)": lambda c: (c["count"] & 1) | (c["count"] == 4),
     'get("mass") * 2': lambda c: c["mass"] * 2,
     "hypot(flat, linear) < 0.9": lambda c: np.hypot(c["flat"], c["linear"]) < 0.9,
@@ -143,26 +129,18 @@ def jagged(folder):
     (folder / "jagged.csv").write_text("flat,mass,name\n1,1,a\n2,2,b\n")
 
 
-@pytest.mark.parametrize(
-    "file, column, holds",
-    [
-        ("jagged.root", "jets", "array"),
-        ("jagged.root", "pair", "array"),
-        ("jagged.parquet", "jets", "array"),
-        ("jagged.parquet", "name", "'a'"),
-        ("jagged.h5", "pair", "array"),
-        ("jagged.h5", "name", "b'a'"),
-        ("jagged.csv", "name", "'a'"),
-    ],
-)
-def test_a_column_that_holds_no_numbers_is_named(tmp_path, file, column, holds):
+def test_a_column_that_holds_no_numbers_is_named(tmp_path):
     jagged(tmp_path)
-    with pytest.raises(Problem, match=f"^column '{column}' of .*{file} has {holds}.*: expected one number"):
-        taken(tmp_path / file, mass=f"{column} + 1")
-
-
-def test_data_sets_of_other_lengths(tmp_path):
-    jagged(tmp_path)
+    for suffix, columns in {
+        "root": {"jets": "array", "pair": "array"},
+        "parquet": {"jets": "array", "name": "'a'"},
+        "h5": {"pair": "array", "name": "b'a'"},
+        "csv": {"name": "'a'"},
+    }.items():
+        for column, holds in columns.items():
+            message = f"^column '{column}' of .*jagged.{suffix} has {holds}.*: expected one number"
+            with pytest.raises(Problem, match=message):
+                taken(tmp_path / f"jagged.{suffix}", mass=f"{column} + 1")
     with pytest.raises(Problem, match=r"jagged\.h5: the columns flat, short have \[3, 2\] entries: expected as many"):
         taken(tmp_path / "jagged.h5", mass="short")
 
@@ -177,7 +155,7 @@ def test_what_is_not_finite_is_named_with_file_and_entry(toy, tmp_path, suffix, 
     for cut in (None, "flat > 0", f"flat >= {bad['flat'][2345].item()!r}"):
         with pytest.raises(Problem, match=message):
             taken(first, second, mass="mass * 2", cut=cut)
-    assert len(taken(first, second, cut="isfinite(mass)").mass) == 5999
+    assert len(taken(first, second, cut="isfinite(mass)").mass) == 2 * len(toy["mass"]) - 1
 
 
 @pytest.mark.parametrize(
@@ -187,20 +165,14 @@ def test_what_is_not_finite_is_named_with_file_and_entry(toy, tmp_path, suffix, 
         ({"mass": "get('m')"}, r"has no column 'm'; it has "),
         ({"mass": "mass +"}, r"^--mass 'mass \+' is not an expression: "),
         ({"mass": ""}, "is not an expression"),
-        ({"mass": "mass\0"}, "is not an expression"),
-        ({"mass": "mass = 1"}, "is not an expression"),
         ({"mass": "(" * 500 + "mass" + ")" * 500}, "is not an expression"),
         *(({"mass": text}, "expected columns, numbers, .*, & | ^ ~ with both sides in brackets") for text in (
-            "50 < mass < 100", "mass > 1 and mass < 2", "not mass", "mass in mass", "mass.__class__", "mass.tofile('x')",
-            "(mass + 1).tofile('x')", "[m for m in mass]", "mass[0]", "lambda: mass", "mass if flat else 1", "f'{mass}'")),
+            "50 < mass < 100", "mass > 1 and mass < 2", "not mass", "mass.__class__", "mass.tofile('x')", "mass[0]")),
         ({"mass": "__import__('os')"}, r"no function '__import__'"),
         ({"mass": "sqr(mass)"}, "no function 'sqr'; there are sqrt, "),
-        ({"mass": "sqrt"}, "does not give a number"),
         ({"mass": "sqrt(mass, flat)"}, "sqrt has 2 arguments: expected 1"),
-        ({"mass": "where(mass > 1)"}, "does not give a number"),
         ({"mass": "'mass'"}, "does not give a number"),
         ({"mass": "mass & 1"}, r"cannot be computed from .*toy\.root"),
-        ({"mass": "mass + 1 / 0"}, "cannot be computed"),
         ({"mass": "mass / 0"}, r"is inf at entry 0 of "),
         ({"scores": ("log(flat - 1)",)}, r"^--score 'log\(flat - 1\)' is nan at entry 0 of "),
         ({"mass": "1", "scores": ("2",)}, "name no column"),
@@ -236,11 +208,11 @@ def test_bad_files(files, tmp_path):
             taken(argument)
 
 
-@pytest.mark.parametrize("suffix", ["root", "csv"])
-def test_files_without_entries(tmp_path, suffix):
+def test_files_without_entries(tmp_path):
     (tmp_path / "empty.csv").write_text("flat,mass\n")
     with uproot.recreate(tmp_path / "empty.root") as file:
         file.mktree("t", {"flat": "f4", "mass": "f4"})
-    chunks = read(find(f"{tmp_path}/empty.{suffix}"), Wanted(("flat",), "mass"))
-    with pytest.raises(Problem, match="the files have no entries"):
-        look(chunks, False)
+    for suffix in ("csv", "root"):
+        chunks = read(find(f"{tmp_path}/empty.{suffix}"), Wanted(("flat",), "mass"))
+        with pytest.raises(Problem, match="the files have no entries"):
+            look(chunks, False)

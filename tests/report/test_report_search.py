@@ -8,16 +8,6 @@ from libmode import metrics
 MASSES = [90, 125, 170]
 
 
-@pytest.fixture(scope="module")
-def toy():
-    return report_toys.events()
-
-
-@pytest.fixture(scope="module")
-def file(toy, tmp_path_factory):
-    return report_toys.write(tmp_path_factory.mktemp("search") / "toy.parquet", toy)
-
-
 def run(file, out, *options):
     named = ["--score", "carved", "--label", "label", "--mass", "mass", "--working-points", "0.5"]
     return report_toys.report(file, *named, "--out", out, *options)
