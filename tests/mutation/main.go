@@ -7,9 +7,7 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"go/ast"
@@ -34,15 +32,6 @@ const skipped = "TestAllocations|TestThreads|Fuzz"
 // Tests that find most mistakes, in seconds: they run first.
 const quick = "Golden|BruteForce|Errors|Validate|Property"
 
-// Mutants that give the same result, with the reason. They are not tried.
-var equivalent = map[string]string{
-	"select.go: return 1: (1 + 1) in place of 1":                                                      "any power of two does",
-	"select.go: return math.Ldexp(1, min(max(-1022, -exponent), 1023)): (1022 + 1) in place of 1022":  "any power of two near does",
-	"chunks.go: } else if int(end-rs.cells[from]) >= size || c == len(rs.cells)-2 {: + in place of -": "how many records a chunk has",
-	"chunks.go: for range 2 * ((hi - lo) / size) {: (2 + 1) in place of 2":                            "room",
-	"merge.go: if !(sum > 0) || math.IsInf(sum, 1) || math.IsInf(1/sum, 1) {: >= in place of >":       "0 has had its error before",
-}
-
 var swaps = map[token.Token]token.Token{
 	token.ADD: token.SUB, token.SUB: token.ADD, token.MUL: token.QUO, token.QUO: token.MUL,
 	token.LSS: token.LEQ, token.LEQ: token.LSS, token.GTR: token.GEQ, token.GEQ: token.GTR,
@@ -57,7 +46,6 @@ type mutant struct {
 	line       int
 	start, end int // bytes of the file
 	was, is    string
-	of         string // the line, without what stands before and after it
 }
 
 func (m mutant) String() string {
@@ -68,84 +56,50 @@ func main() {
 	log.SetFlags(0)
 	sample := flag.Int("sample", 0, "how many mutants to try, drawn at random; 0: all")
 	seed := flag.Uint64("seed", 1, "of the draw")
-	limit := flag.Duration("limit", 2*time.Minute, "after which the quick tests, if they go on, count as failed; the others get four times as much")
 	flag.Parse()
-	files := flag.Args()
+	var all []mutant
 	for _, stage := range stages {
-		found, err := filepath.Glob(filepath.Join("core", "internal", stage, "*.go"))
-		if err != nil || len(found) == 0 {
+		files, err := filepath.Glob(filepath.Join("core", "internal", stage, "*.go"))
+		if err != nil || len(files) == 0 {
 			log.Fatalf("core has no package %s: run this in the root of the tree, and keep the list of stages complete", stage)
 		}
-		for _, name := range found {
-			if flag.NArg() == 0 && !strings.HasSuffix(name, "_test.go") {
-				files = append(files, name)
+		for _, name := range files {
+			if !strings.HasSuffix(name, "_test.go") {
+				all = append(all, mutants(name)...)
 			}
 		}
 	}
-	var all []mutant
-	for _, name := range files {
-		found, err := mutants(name)
-		if err != nil {
-			log.Fatal(err)
-		}
-		all = append(all, found...)
-	}
-	total := len(all)
 	rng := rand.New(rand.NewPCG(*seed, 0))
-	rng.Shuffle(total, func(i, j int) { all[i], all[j] = all[j], all[i] })
-	if *sample > 0 && *sample < total {
+	rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	if *sample > 0 && *sample < len(all) {
 		all = all[:*sample]
 	}
-	var killed, invalid, same int
-	var survivors []mutant
+	count := map[string]int{}
 	for k, m := range all {
-		if reason := equivalent[fmt.Sprintf("%s: %s: %s in place of %s", filepath.Base(m.file), m.of, m.is, m.was)]; reason != "" {
-			same++
-			fmt.Printf("%d of %d same     %v: %s\n", k+1, len(all), m, reason)
-			continue
-		}
-		verdict, err := try(m, *limit)
-		if err != nil {
-			log.Fatal(err)
-		}
-		switch verdict {
-		case "killed":
-			killed++
-		case "invalid":
-			invalid++
-		default:
-			survivors = append(survivors, m)
-		}
+		verdict := try(m)
+		count[verdict]++
 		fmt.Printf("%d of %d %-8s %v\n", k+1, len(all), verdict, m)
 	}
-	slices.SortFunc(survivors, func(a, b mutant) int { return strings.Compare(a.String(), b.String()) })
-	valid := killed + len(survivors)
-	fmt.Printf("\n%d places, %d drawn, of which %d do not compile and %d give the same result; of the %d others %d killed, %.1f %%\n",
-		total, len(all), invalid, same, valid, killed, 100*float64(killed)/float64(max(valid, 1)))
-	for _, m := range survivors {
-		fmt.Println("survived", m)
+	fmt.Println(count)
+}
+
+// must ends the program after an error.
+func must(err error) {
+	if err != nil {
+		log.Fatal(err)
 	}
 }
 
 // mutants lists the changes of a file.
-func mutants(path string) ([]mutant, error) {
+func mutants(path string) (found []mutant) {
 	source, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
+	must(err)
 	set := token.NewFileSet()
 	file, err := parser.ParseFile(set, path, source, 0)
-	if err != nil {
-		return nil, err
-	}
-	lines := strings.Split(string(source), "\n")
-	for i := range lines {
-		lines[i] = strings.TrimSpace(lines[i])
-	}
-	var found []mutant
+	must(err)
 	add := func(at token.Pos, was, is string) {
 		place := set.Position(at)
-		found = append(found, mutant{path, place.Line, place.Offset, place.Offset + len(was), was, is, lines[place.Line-1]})
+		found = append(found, mutant{path, place.Line, place.Offset, place.Offset + len(was), was, is})
 	}
 	ast.Inspect(file, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -175,56 +129,35 @@ func mutants(path string) ([]mutant, error) {
 		}
 		return true
 	})
-	return found, nil
+	return found
 }
 
 // try compiles the tests with a mutant and runs them until one fails.
-func try(m mutant, limit time.Duration) (string, error) {
+func try(m mutant) string {
 	folder, err := os.MkdirTemp("", "mutant")
-	if err != nil {
-		return "", err
-	}
+	must(err)
 	defer os.RemoveAll(folder)
 	source, err := os.ReadFile(m.file)
-	if err != nil {
-		return "", err
-	}
-	changed := slices.Concat(source[:m.start], []byte(m.is), source[m.end:])
-	file, overlay, binary := filepath.Join(folder, "changed.go"), filepath.Join(folder, "overlay.json"), filepath.Join(folder, "core.test")
-	if err := os.WriteFile(file, changed, 0o600); err != nil {
-		return "", err
-	}
+	must(err)
 	original, err := filepath.Abs(m.file)
-	if err != nil {
-		return "", err
+	must(err)
+	file, overlay, binary := filepath.Join(folder, "changed.go"), filepath.Join(folder, "overlay.json"), filepath.Join(folder, "core.test")
+	must(os.WriteFile(file, slices.Concat(source[:m.start], []byte(m.is), source[m.end:]), 0o600))
+	must(os.WriteFile(overlay, fmt.Appendf(nil, `{"Replace": {%q: %q}}`, original, file), 0o600))
+	if exec.Command("go", "test", "-c", "-overlay", overlay, "-o", binary, "./core").Run() != nil {
+		return "invalid" // it does not compile
 	}
-	replace, err := json.Marshal(map[string]map[string]string{"Replace": {original: file}})
-	if err != nil {
-		return "", err
-	}
-	if err := os.WriteFile(overlay, replace, 0o600); err != nil {
-		return "", err
-	}
-	if out, err := exec.Command("go", "test", "-c", "-overlay", overlay, "-o", binary, "./core").CombinedOutput(); err != nil {
-		if !bytes.Contains(out, []byte(filepath.Base(file))) && !bytes.Contains(out, []byte("core/")) {
-			return "", fmt.Errorf("go test -c: %w\n%s", err, out)
-		}
-		return "invalid", nil
-	}
+	limit := 2 * time.Minute // after which tests that go on count as failed
 	for _, which := range [][]string{{"-test.run", quick}, {"-test.skip", skipped + "|" + quick}} {
-		if !passes("core", limit, binary, append(which, "-test.failfast")...) {
-			return "killed", nil
+		ctx, cancel := context.WithTimeout(context.Background(), limit)
+		run := exec.CommandContext(ctx, binary, append(which, "-test.failfast")...)
+		run.Dir = "core"
+		err := run.Run()
+		cancel()
+		if err != nil {
+			return "killed"
 		}
 		limit *= 4 // the others take longer
 	}
-	return "survived", nil
-}
-
-// passes says whether a program ends well within the limit.
-func passes(folder string, limit time.Duration, name string, arguments ...string) bool {
-	ctx, cancel := context.WithTimeout(context.Background(), limit)
-	defer cancel()
-	run := exec.CommandContext(ctx, name, arguments...)
-	run.Dir = folder
-	return run.Run() == nil
+	return "survived"
 }
