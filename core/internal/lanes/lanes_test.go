@@ -6,7 +6,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -21,54 +20,6 @@ func bothWays(t *testing.T, f func() any) {
 	want := f()
 	Vectors(true)
 	require.Equal(t, want, f())
-}
-
-func numbers(rng *rand.Rand, n int) []float64 {
-	x := make([]float64, n)
-	for i := range x {
-		x[i] = rng.NormFloat64()
-	}
-	return x
-}
-
-func randomLinear(seed uint64, bins int) *Linear {
-	rng := rand.New(rand.NewPCG(seed, 1))
-	li := &Linear{Rows: make([]Row, bins), Y: [4]float64{rng.Float64(), rng.Float64(), rng.Float64(), 1}}
-	for b := range li.Rows {
-		li.Rows[b] = Row{[4]float64(numbers(rng, 4)), [4]float64(numbers(rng, 4))}
-	}
-	li.X = [4]float64{-rng.Float64(), -rng.Float64(), -rng.Float64()}
-	return li
-}
-
-// Crossing events has the same bits with vectors and without, and is what the formula says.
-func TestCross(t *testing.T) {
-	const nb = 5
-	for _, n := range lengths {
-		rng := rand.New(rand.NewPCG(uint64(n), 2))
-		bins, weights, before := make([]uint32, n), numbers(rng, n), numbers(rng, n)
-		for i := range bins {
-			bins[i] = rng.Uint32N(nb)
-		}
-		bothWays(t, func() any {
-			li, d := randomLinear(7, nb), append([]float64(nil), before...)
-			li.Cross(bins, weights, d)
-			return []any{*li, d}
-		})
-		li, d := randomLinear(7, nb), append([]float64(nil), before...)
-		rows, y, x := append([]Row(nil), li.Rows...), li.Y, li.X
-		li.Cross(bins, weights, d)
-		for i, b := range bins {
-			change := rows[b].Y[3]
-			for l := range 3 {
-				change += rows[b].Y[l]*y[l] + rows[b].X[l]*x[l]
-				y[l] += weights[i] * rows[b].Y[l]
-				x[l] -= weights[i] * rows[b].X[l]
-			}
-			rows[b].Y[3] += weights[i] * rows[b].X[3]
-			assert.InDelta(t, before[i]+weights[i]*change, d[i], 1e-9*(1+math.Abs(d[i])), "%d of %d", i, n)
-		}
-	}
 }
 
 // Words that are nearly in order are sorted, and so are those that are not.
@@ -132,27 +83,5 @@ func testLook[T Float](t *testing.T) {
 				values[i] = kept
 			}
 		}
-	}
-}
-
-// Words decode to the scores and bins of which they are made.
-func TestWords(t *testing.T) {
-	for _, n := range lengths {
-		scores, bins := make([]float32, n), make([]uint32, n)
-		for i := range scores {
-			scores[i], bins[i] = float32(math.Copysign(float64(i/3), float64(i%3-1))), uint32(i%5+8)
-		}
-		const base = 1<<30 + 7
-		bothWays(t, func() any {
-			dst, gotScores, gotBins := make([]uint64, n), make([]float64, n), make([]uint32, n)
-			Words(dst, scores, bins, 7, base, 17, 100)
-			Decode(dst, base, 17, gotScores, gotBins)
-			for i, s := range scores {
-				require.Equal(t, float64(s), gotScores[i])
-				require.Equal(t, bins[i]-8, gotBins[i])
-				require.Equal(t, uint64(100+i), dst[i]&(1<<17-1))
-			}
-			return dst
-		})
 	}
 }

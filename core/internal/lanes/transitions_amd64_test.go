@@ -33,30 +33,6 @@ func TestNoInstructionsFromBeforeAVX(t *testing.T) {
 	require.Greater(t, found, 20)
 }
 
-// The check finds what it is to find.
-func TestSlowInstructionsAreFound(t *testing.T) {
-	const head = "f STEXT size=1\n"
-	line := func(offset int, text string) string {
-		return "\t0x0000 " + strconv.Itoa(offset) + " (f.go:1)\t" + text + "\n"
-	}
-	for _, of := range []struct {
-		text string
-		slow int
-	}{
-		{line(0, "MULSD\tX0, X1") + line(1, "VADDPD\tY1, Y2, Y3") + line(2, "VZEROUPPER") + line(3, "ADDSD\tX0, X1") + line(4, "RET"), 0},
-		{line(0, "VADDPD\tY1, Y2, Y3") + line(1, "MULSD\tX0, X1") + line(2, "VZEROUPPER") + line(3, "RET"), 1},
-		{line(0, "VADDPD\tY1, Y2, Y3") + line(1, "VZEROUPPER") + line(2, "MULSD\tX0, X1") + line(3, "JLT\t0") + line(4, "RET"), 0},
-		{line(0, "MULSD\tX0, X1") + line(1, "VADDPD\tY1, Y2, Y3") + line(2, "JLT\t0") + line(3, "VZEROUPPER") + line(4, "RET"), 1},
-		{line(0, "VADDPD\tY1, Y2, Y3") + line(1, "JLT\t3") + line(2, "VZEROUPPER") + line(3, "RET"), 1},
-		{line(0, "MULSD\tX0, X1") + line(1, "VADDPD\tY1, Y2, Y3") + line(2, "RET"), 1}, // called where they are in use
-		{line(0, "VADDPD\tY1, Y2, Y3") + line(1, "CALL\tmath.Sqrt(SB)") + line(2, "VZEROUPPER") + line(3, "RET"), 1},
-	} {
-		functions := listed(head + of.text)
-		require.Len(t, functions, 1)
-		assert.Len(t, functions[0].slow(), of.slow, of.text)
-	}
-}
-
 // function is one as the compiler lists it.
 type function struct {
 	name    string

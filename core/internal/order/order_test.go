@@ -114,37 +114,3 @@ func checkCrowd[T events.Float](t *testing.T, n int, of func(i int, u float64) f
 		}
 	}
 }
-
-// Records come out in order of score, those of equal scores and bins in order of index, in the bins of their masses, with the sums of
-// their weights.
-func TestRecords(t *testing.T) {
-	for _, n := range []int{100, 3_000, 100_000} {
-		for _, tied := range []float64{0, 0.1, 1} {
-			ev := spread[float64](n)
-			for i, s := range ev.Score {
-				if float64(i%10) < 10*tied {
-					ev.Score[i] = math.Round(s*100) / 100
-				}
-			}
-			bs, rs, su := sorted(t, ev, 3)
-			require.Len(t, rs.Words, n)
-			unit, all := events.UnitOf(largest(ev.Weight)), make([]float64, bs.Count())
-			for k, r := range rs.Words {
-				i, b := rs.Index(r), rs.Bin(r)
-				m, last := ev.Mass[i], b == bs.Count()-1
-				require.True(t, bs.Edges[b] <= m && (m < bs.Edges[b+1] || last && m == bs.Edges[b+1]))
-				require.Equal(t, ev.Score[i], rs.Score(k))
-				require.Equal(t, ev.Weight[i]*unit, rs.Weights[k])
-				all[b] += rs.Weights[k]
-				if k > 0 {
-					before := rs.Index(rs.Words[k-1])
-					require.True(t, ev.Score[before] < ev.Score[i] || ev.Score[before] == ev.Score[i] && (before < i || rs.Bin(rs.Words[k-1]) != b))
-				}
-			}
-			require.InDeltaSlice(t, all, su.All(), 1e-10*float64(n))
-			for _, start := range rs.Chunks[1 : len(rs.Chunks)-1] {
-				require.False(t, start < n && rs.Tied(start-1, start))
-			}
-		}
-	}
-}
