@@ -4,8 +4,6 @@ The Go program of this tree, bench/gobench, is compiled with the core of the com
 with that of this tree (the new one), as it is now. Both have the same events. Every case names its
 options, so that both compute the same whatever their defaults are; where the losses differ all the
 same, the table says so. A case that one of the cores does not have is left out, with what it said.
-Commits from before labels had several types, or losses were an option, are compiled with the files of gobench
-that are named after that.
 
 Times are medians of a call; the last column is the ratio of the fastest calls. Where the two ratios are far
 apart, the machine was disturbed.
@@ -52,13 +50,7 @@ def build_both(commit: str, directory: Path) -> dict[str, Path]:
     subprocess.run(["git", "archive", f"--output={archive}", commit, "core", "go.mod", "go.sum"], cwd=ROOT, check=True)
     shutil.unpack_archive(archive, tree)
     shutil.copytree(ROOT / "bench" / "gobench", tree / "bench" / "gobench")
-    for tags in ("", "before_label_types"):
-        try:
-            build(programs["old"], tree, tags)
-            return programs
-        except RuntimeError:  # an older one
-            pass
-    build(programs["old"], tree, "before_label_types,before_loss_option")
+    build(programs["old"], tree)
     return programs
 
 

@@ -27,7 +27,6 @@ from . import boosting_round, gather, go_program, machine, memory, plots, summar
 from .events import Events, sets_of
 from .go_program import GoProgram
 from .methods import METHODS, PLAIN_ORDER_2, Method
-from .targets import targets
 from .timing import Sampler, Timing, interleaved, sampler
 
 SIZES = (10**2, 10**3, 10**4, 32_000, 10**5, 10**6, 10**7, 10**8)
@@ -155,7 +154,6 @@ def main() -> None:
     if chosen.methods:
         return
     steps = training_step.measure(budget=2 if chosen.quick else 20)
-    shares = {batch: measured.share for batch, measured in steps.items()}
     print("\nTraining step\n" + training_step.table(steps))
     boosting = boosting_round.measure(rounds=4 if chosen.quick else boosting_round.ROUNDS)
     print("\nRound of XGBoost, 1,000,000 events\n" + boosting_round.table(boosting))
@@ -167,8 +165,6 @@ def main() -> None:
     print("\nWhere methods stopped")
     print(*(f"  {name} {why}" for name, why in benchmark.stopped.items()), sep="\n")
     print("Extra memory:", "; ".join(sorted(benchmark.memory_method)))
-    reached = list(targets(benchmark.times, benchmark.extra, shares, boosting.ratio))
-    print("\nNumbers to reach", *reached, sep="\n")
 
     results = {
         "machine": described,
@@ -181,7 +177,6 @@ def main() -> None:
         "training_step": {batch: vars(measured) for batch, measured in steps.items()},
         "boosting_round": vars(boosting),
         "gather": gathered,
-        "targets": [vars(target) for target in reached],
     }
     (chosen.output / "results.json").write_text(json.dumps(results, indent=1) + "\n")
     figure = plots.write(benchmark.times, benchmark.extra, chosen.output)

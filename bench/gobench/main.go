@@ -33,7 +33,7 @@ var (
 	labeled  = flag.Bool("labeled", false, "labels, half of them background")
 )
 
-type lossFunc[T core.Float] func(grad []T, ev core.Events[T], cfg core.Config) (float64, error)
+var kinds = map[string]core.LossKind{"mode": core.MoDe, "disco": core.DisCo, "flatness": core.Flatness}
 
 func main() {
 	log.SetFlags(0)
@@ -48,7 +48,11 @@ func main() {
 
 // calls returns a call of loss and gradient, which has the k-th of the sets of events.
 func calls[T core.Float]() func(k int) float64 {
-	lossAndGrad, cfg := lossOf[T](*loss)
+	kind, known := kinds[*loss]
+	if !known {
+		log.Fatalf("no loss %q", *loss)
+	}
+	cfg := core.DefaultConfig(kind)
 	fields := json.NewDecoder(strings.NewReader(*options))
 	fields.DisallowUnknownFields()
 	check(fields.Decode(&cfg))
@@ -57,7 +61,7 @@ func calls[T core.Float]() func(k int) float64 {
 		grad[i] = 1 // the pages are there
 	}
 	return func(k int) float64 {
-		value, err := lossAndGrad(grad, sets[k%len(sets)], cfg)
+		value, err := core.LossAndGrad(grad, sets[k%len(sets)], cfg)
 		check(err)
 		return value
 	}
@@ -79,7 +83,7 @@ func draw[T core.Float]() []core.Events[T] {
 				label = append(label, rng.Int32N(2))
 			}
 		}
-		ev.Label = labelsOf(label)
+		ev.Label = core.LabelsOf(label)
 		sets[k] = ev
 	}
 	return sets
