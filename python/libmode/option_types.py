@@ -15,55 +15,54 @@ class LossOptions(TypedDict, total=False):
     """The options of the MoDe loss, as in mode.h."""
 
     order: int
-    """Degree of the polynomial dependence on mass that costs nothing, 0 to 16; 0 by default."""
+    """Degree of the polynomial in mass that the response may follow at no cost, 0 to 16; 0 by default."""
     bins: int | Sequence[int | None] | None
-    """Number of mass bins. Where it is None or not given, it is the smaller of 32 and what
-    the number of events allows; docs/options.md has the rule. Of several variables one
-    number for all, or one for each."""
+    """Number of mass bins. By default, or if None, the number of events decides, up to 32 (docs/options.md has the
+    rule). With several variables, one number for all or one for each."""
     binning: Literal["quantile", "uniform", "edges", "values"]
-    """Equal numbers of events, which is the default, equal widths, given by ``edges``, or a
-    bin for each mass that occurs, "values"."""
+    """Bins with equal numbers of events (the default), with equal widths, with the given ``edges``, or one bin for
+    each distinct mass ("values")."""
     edges: Iterable[float | Iterable[float]] | None
-    """Increasing edges of the mass bins; of several variables a sequence for each. Then
-    ``binning`` is left out or "edges"."""
+    """Increasing edges of the mass bins; with several variables, a sequence for each. Leave ``binning`` out, or
+    set it to "edges"."""
     mass_range: tuple[float, float] | Sequence[tuple[float, float] | None] | None
-    """Events outside take no part. By default from the lowest to the highest mass. Of
-    several variables a pair, or None, for each."""
+    """Events outside take no part. By default from the lowest to the highest mass. With several variables, a pair
+    or None for each."""
     joint: bool
-    """Bin several variables of mass together, in cells, and let every polynomial in them of
-    total degree up to ``order`` cost nothing. False, the default: the mean of their losses."""
+    """Bin several variables of mass together, in cells. Every polynomial in them of total degree up to ``order``
+    then costs nothing. By default False: the mean of the losses of the variables."""
     missing: Literal["error", "ignore"]
-    """A mass that is NaN is an error, the default, or as one outside ``mass_range``."""
+    """A NaN mass is an error (the default), or counts as outside ``mass_range``."""
     basis: Literal["legendre", "bspline"]
-    """What costs nothing: polynomials in mass, the default, or B-splines of ``degree`` with
-    ``knots``, for which ``order`` is left out."""
+    """The response that costs nothing: a polynomial in mass (the default), or a B-spline of ``degree`` with
+    ``knots``, without ``order``."""
     degree: int | None
     """Degree of the B-splines, 0 to 5; 3 by default."""
     knots: Iterable[float | Iterable[float]] | None
-    """Increasing knots of the B-splines, inside the mass range; none by default. Of several
-    variables a sequence for each. Then ``basis`` is left out or "bspline"."""
+    """Increasing knots of the B-splines, inside the mass range; none by default. With several variables, a
+    sequence for each. Leave ``basis`` out, or set it to "bspline"."""
     max_slope: float | None
-    """Bound on the slope c_1 relative to what ``slope_of`` says; order >= 1; none by default."""
+    """Bound on the slope c_1, relative to the fraction that ``slope_of`` names; needs order >= 1; none by default."""
     slope_of: Literal["rejected", "selected"]
-    """What ``max_slope`` is relative to: the fraction of background below the score, "rejected", the default, or above
-    it, "selected", the efficiency."""
+    """The fraction to which ``max_slope`` is relative: the background below the score, "rejected" (the default),
+    or above it, "selected" (the efficiency)."""
     monotonic: bool
-    """Keep the allowed dependence monotonic in mass; order >= 2; False by default."""
+    """Keep the allowed dependence monotonic in mass; needs order >= 2; False by default."""
     moments: Literal["quadrature", "projection"]
-    """The least-squares fit, the default, for which a polynomial response has loss exactly 0
-    on any bins, or the paper's sum over bins, "quadrature"."""
+    """The least-squares fit (the default), which gives a polynomial response a loss of exactly 0 on any bins, or
+    the paper's sum over bins, "quadrature"."""
     unbiased: bool
-    """Subtract what the finite number of events adds to the loss, so that small batches
-    work: the default. The result may be negative. False: the paper's formula."""
+    """Subtract the bias of a finite number of events (the default). Small batches then work, and the loss may be
+    negative. False is the paper's formula."""
     slope_penalty: float
-    """Adds ``slope_penalty * c_1^2`` to the integrand; order >= 1; 0 by default."""
+    """Adds ``slope_penalty * c_1^2`` to the integrand; needs order >= 1; 0 by default."""
     score_range: tuple[float, float] | None
-    """Limits of the integral, (0, 1) by default; None: from the lowest to the highest score."""
+    """Limits of the integral, (0, 1) by default. None means from the lowest to the highest score."""
     reduction: Literal["mean", "sum"]
-    """Divide the sum over bins by their number, the default, or not (the paper's formula)."""
+    """Divide the sum over bins by their number (the default), or not (the paper's formula)."""
     background_label: int | Sequence[int]
-    """Only events whose label is this take part, 0 by default. With several, the loss is the
-    sum over labels, each with its own bins. Without labels every event takes part."""
+    """Only events with this label take part, 0 by default. With several labels, the loss is the sum over labels,
+    each with its own bins. Without labels, every event takes part."""
 
 
 class DisCoOptions(TypedDict, total=False):
