@@ -1,38 +1,40 @@
 """What PyTorch's layer makes of batches, in a process of its own: PyTorch and TensorFlow do not share one."""
 
+import pickle
 import subprocess
 import sys
+from pathlib import Path
 
-import numpy as np
 
+def layered(cases, directory):
+    """By name of a case: the gradients by the scores after each step, and all numbers of the state in the end.
 
-def layered(batches, directory, **arguments):
-    """The gradients of the cross entropy by the scores, and all numbers of the state in the end.
-
-    batches : of arrays score, label and mass, each of shape (n,)
-    arguments : of libmode.torch.MoDeConstraint
+    cases : by name, the arguments of libmode.torch.MoDeConstraint, and of each step the gradient that comes in and the
+        arrays of the call by name; reference is a tuple of arrays
     """
-    np.savez(directory / "batches.npz", *(np.stack(batch) for batch in batches))
-    command = [sys.executable, __file__, str(directory), repr(arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    path = directory / "cases.pickle"
+    path.write_bytes(pickle.dumps(cases))
+    done = subprocess.run([sys.executable, __file__, path], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
-    results = list(np.load(directory / "results.npz").values())
-    return results[:-1], results[-1]
+    return pickle.loads(path.read_bytes())
 
 
 if __name__ == "__main__":
-    import ast
-    from pathlib import Path
-
     import torch
-    from libmode.torch import MoDeConstraint
+    from libmode.torch import Events, MoDeConstraint
 
     torch.set_num_threads(1)
-    directory = Path(sys.argv[1])
-    layer, results = MoDeConstraint(**ast.literal_eval(sys.argv[2])), []
-    for batch in np.load(directory / "batches.npz").values():
-        score, label, mass = (torch.tensor(row, dtype=torch.float32) for row in batch)
-        score.requires_grad_()
-        torch.nn.functional.binary_cross_entropy(layer(score, label, mass), label).backward()
-        results.append(score.grad.numpy())
-    np.savez(directory / "results.npz", *results, torch.cat([layer.state, layer.sums]).numpy())
+    path, results = Path(sys.argv[1]), {}
+    for name, (arguments, steps) in pickle.loads(path.read_bytes()).items():
+        layer, grads = MoDeConstraint(**arguments), []
+        for incoming, given in steps:
+            reference = [None if array is None else torch.tensor(array) for array in given.pop("reference", ())]
+            tensors = {key: torch.tensor(array) for key, array in given.items()}
+            score = tensors.pop("score").requires_grad_()
+            out = layer(
+                score, tensors.pop("label"), tensors.pop("mass"),
+                reference=Events(*reference) if reference else None, **tensors,
+            )  # fmt: skip
+            grads.append(torch.autograd.grad(out, score, torch.tensor(incoming))[0].numpy())
+        results[name] = grads, torch.cat([layer.state, layer.sums]).numpy()
+    path.write_bytes(pickle.dumps(results))
