@@ -1,4 +1,4 @@
-"""on_keras.py, on_keras_constraint.py, on_keras_errors.py and on_keras_fuzz.py on each backend, in a process of its own: Keras reads KERAS_BACKEND once, at import."""
+"""The files on_*.py on each backend, in a process of its own: Keras reads KERAS_BACKEND once, at import."""
 
 import os
 import subprocess
@@ -7,27 +7,14 @@ from pathlib import Path
 
 import pytest
 
-TESTS = [
-    Path(__file__).with_name(name)
-    for name in ("on_keras.py", "on_keras_constraint.py", "on_keras_errors.py", "on_keras_fuzz.py")
-]
+TESTS = [Path(__file__).with_name(name) for name in ("on_keras.py", "on_keras_constraint.py")]
 BACKENDS = ("tensorflow", "jax", "torch")
 
 
 def start(backend, directory):
     environment = os.environ | {"KERAS_BACKEND": backend, "TF_CPP_MIN_LOG_LEVEL": "3", "JAX_PLATFORMS": "cpu"}
     # A directory of its own: in a common one each would clear away what another has just left.
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-q",
-        "--tb=short",
-        "--durations=10",
-        "--basetemp",
-        str(directory),
-        *TESTS,
-    ]
+    command = [sys.executable, "-m", "pytest", "-q", "--tb=short", "--basetemp", str(directory), *TESTS]
     return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
 
