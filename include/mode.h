@@ -11,12 +11,13 @@
  *     loss   = scale * integral of J over score_range
  *
  * where P_bl is the mean of the Legendre polynomial P_l over the bin's events and
- * A = (P'P)^-1 P' its least-squares fit, or as MODE_MOMENTS_QUADRATURE has them, and
- * c~ is c, bounded if max_slope or monotonic is set. From J is subtracted what the
- * finite number of events adds to it (option unbiased). The integral and the
- * gradient are exact; no grid in s is used. Time is O(n log n); memory is 12
- * bytes an event, 20 with weights or from 4 million float32 events on, and with
- * labels 16 to 36 more for each event of the label; it is kept for the next call.
+ * A = (P'P)^-1 P' its least-squares fit (for another choice see
+ * MODE_MOMENTS_QUADRATURE). c~ is c, bounded if max_slope or monotonic is set. The
+ * option unbiased subtracts the bias of a finite number of events from J. The
+ * integral and the gradient are exact, without a grid in s. Time is O(n log n).
+ * Memory is 12 bytes an event, 20 with weights or from 4 million float32 events on,
+ * and with labels 16 to 36 more for each event of the label. The library keeps it
+ * for the next call.
  *
  * Use:
  *
@@ -30,35 +31,34 @@
  *     events.score = score;
  *     events.mass = masses;
  *     events.n_mass = 1;
- *     events.label = label; (of MODE_LABEL_INT32, which is 0)
+ *     events.label = label; (of type MODE_LABEL_INT32, the default)
  *     mode_result result;
  *     if (mode_evaluate_f64(&options, &events, &result, grad, NULL))
  *         fprintf(stderr, "%s\n", mode_last_error());
  *
- * What holds for every function:
+ * Rules for every function:
  *
- * Results   Where nothing else is said, a function returns MODE_OK, or the
- *           MODE_ERROR_... that says why it did nothing. A bad value is an error
- *           and never makes a NaN.
- * Threads   Each may be called from several threads at once, with outputs of
- *           their own; inputs and options may be shared. A call may use more
- *           threads, see mode_set_threads. None may be called by a signal handler.
- * Memory    All that is passed stays the caller's, and nothing of it is kept after
- *           the call. Arrays are contiguous and aligned as their type is. An output
- *           must not overlap an input or another output. The library keeps memory
- *           to work in. A pointer to what is not there, or memory that is used up,
- *           ends the process.
+ * Results   A function returns MODE_OK, or the MODE_ERROR_... that stopped it,
+ *           unless its comment says otherwise. A bad value is an error and never
+ *           makes a NaN.
+ * Threads   Several threads may call a function at once, each with its own outputs.
+ *           They may share inputs and options. A call may use more threads, see
+ *           mode_set_threads. Signal handlers must not call the library.
+ * Memory    The caller owns all arguments, and the library keeps no pointer to them
+ *           after the call. Arrays are contiguous, and aligned for their type. An
+ *           output must not overlap an input or another output. The library keeps
+ *           its working memory. A bad pointer, or a lack of memory, ends the process.
  * fork()    In a child of a process that had loaded the library, every call that
- *           computes returns MODE_ERROR_FORKED; none hangs. There, load a copy of
- *           the library under another path, or start children by spawn or exec.
+ *           computes returns MODE_ERROR_FORKED; none hangs. Load a copy of the
+ *           library from another path there, or start children by spawn or exec.
  * Process   Loading starts the Go runtime: a few threads and, on Unix, handlers of
- *           SIGSEGV, SIGBUS, SIGFPE, SIGPIPE and SIGURG, which pass on what is not
- *           the library's to those that were there. Install later ones with
- *           SA_ONSTACK. Once loaded, the library stays (dlclose leaves it).
+ *           SIGSEGV, SIGBUS, SIGFPE, SIGPIPE and SIGURG. They pass foreign signals
+ *           on to the earlier handlers. Install later handlers with SA_ONSTACK. The
+ *           library stays loaded after dlclose.
  *
- * Not promised: the same last bits from another version or processor, or from
+ * Not guaranteed: the same last bits from another version or processor, or from
  * float and double; the wording of messages; results under a rounding mode other
- * than to nearest, or where floating-point exceptions trap.
+ * than to nearest, or with trapping floating-point exceptions.
  *
  * C99 or later, and C++; mode.hpp is for C++.
  */
@@ -81,9 +81,8 @@ extern "C" {
 #endif
 
 /*
- * The version of this header; that of the library in use is mode_version(). This
- * is the one place where it is written down: the build and the Python package
- * read it from here.
+ * The version of this header; mode_version() is the version of the library in use.
+ * The build and the Python package read it from here.
  */
 #define MODE_VERSION_MAJOR 0
 #define MODE_VERSION_MINOR 2
@@ -99,8 +98,8 @@ extern "C" {
 /* ---------------------------------------------------------------- status */
 
 /*
- * What calls return. mode_last_error() names the argument, its value and its
- * place. Later versions may add codes: take one that is not here for an error.
+ * The status of a call. mode_last_error() names the argument, its value and its
+ * place. Later versions may add codes: treat an unknown code as an error.
  */
 enum {
     MODE_OK = 0,
@@ -109,8 +108,8 @@ enum {
     MODE_ERROR_NOT_FINITE = 3,  /* a score, mass or weight is NaN or infinite */
     MODE_ERROR_SCORE_RANGE = 4, /* a score outside score_range */
     MODE_ERROR_TOO_FEW = 5,     /* no event selected, or too few for the bins or for DisCo */
-    MODE_ERROR_BIN = 6,         /* a bin is empty, or the sum of weights of a bin or a category not positive */
-    MODE_ERROR_OVERFLOW = 7,    /* the result is beyond double precision */
+    MODE_ERROR_BIN = 6,         /* a bin is empty, or a bin or category has no positive sum of weights */
+    MODE_ERROR_OVERFLOW = 7,    /* the result overflows double precision */
     MODE_ERROR_FORKED = 8,      /* the library was loaded before fork(), and this is the child */
     MODE_ERROR_INTERNAL = 9,    /* a defect of the library */
     MODE_ERROR_UNDEFINED = 10   /* DisCo of these events would be 0/0 */
@@ -118,31 +117,31 @@ enum {
 
 /*
  * The message of the last call of this thread that did not return MODE_OK, or
- * "" before any: never NULL, at most 1023 bytes. Belongs to the library; valid
- * until this thread ends or next has an error. A call that succeeds leaves it.
+ * "" before any: never NULL, at most 1023 bytes. The library owns it. It is valid
+ * until this thread ends or has its next error; a successful call leaves it.
  */
 MODE_API const char *mode_last_error(void);
 
 /*
- * The warning of the last call of this thread that returned MODE_OK, or "" if it had none, as
- * mode_last_error has errors. A loss warns where masses are so far from most others that its gradient
- * is known to 1e-9 of its largest element no more, or that bounds of moments have lost their meaning.
+ * The warning of the last call of this thread that returned MODE_OK, or "" if it had none; otherwise
+ * like mode_last_error. A loss warns if a few masses are so far from most others that rounding changes
+ * the gradient by more than 1e-9 of its largest element, or that bounds on moments lose their meaning.
  */
 MODE_API const char *mode_last_warning(void);
 
 /* --------------------------------------------------------------- options */
 
-enum { /* mode_options.loss: which loss is computed; the others are for comparisons with it */
+enum { /* mode_options.loss; the other losses are for comparison */
     MODE_LOSS_MODE = 0,    /* the MoDe loss above */
     MODE_LOSS_DISCO = 1,   /* the distance correlation of mass and score, see below */
-    MODE_LOSS_FLATNESS = 2 /* how far the bins' distributions are from that of all events, see below */
+    MODE_LOSS_FLATNESS = 2 /* the distance of the bins' distributions from the distribution of all events, see below */
 };
 
 enum { /* mode_options.binning: where the edges of the mass bins come from */
     MODE_BINNING_QUANTILE = 0, /* nearly equal numbers of events in each bin */
     MODE_BINNING_UNIFORM = 1,  /* equal widths */
     MODE_BINNING_EDGES = 2,    /* given in mode_options.edges */
-    MODE_BINNING_VALUES = 3    /* every mass that occurs is a bin */
+    MODE_BINNING_VALUES = 3    /* one bin for each distinct mass */
 };
 
 enum { /* mode_options.moments: how c follows from F */
@@ -151,7 +150,7 @@ enum { /* mode_options.moments: how c follows from F */
                                     A = (P'P)^-1 P': a polynomial response has loss 0 */
 };
 
-enum { /* mode_options.slope_of: what max_slope is relative to */
+enum { /* mode_options.slope_of: max_slope is relative to this fraction */
     MODE_SLOPE_OF_REJECTED = 0, /* c_0, the fraction of background below s, as in the paper */
     MODE_SLOPE_OF_SELECTED = 1  /* 1 - c_0, the fraction that a cut at s keeps */
 };
@@ -161,21 +160,21 @@ enum { /* mode_options.reduction */
     MODE_REDUCTION_SUM = 1   /* the sum over bins, as in the paper */
 };
 
-enum { /* mode_options.missing: what an event is that has no mass, NaN */
+enum { /* mode_options.missing: an event whose mass is NaN */
     MODE_MISSING_ERROR = 0, /* an error */
-    MODE_MISSING_IGNORE = 1 /* as one whose mass is outside mass_range */
+    MODE_MISSING_IGNORE = 1 /* counts as outside mass_range */
 };
 
 enum { /* mode_options.basis: which functions of the mass cost nothing */
     MODE_BASIS_LEGENDRE = 0, /* the polynomials up to order */
-    MODE_BASIS_BSPLINE = 1   /* the B-splines of the degree given, with the knots given */
+    MODE_BASIS_BSPLINE = 1   /* the B-splines of mode_options.degree with mode_options.knots */
 };
 
-enum { MODE_DEFAULT = -1 }; /* of a flag, such as unbiased: on or off as the loss has it; of degree: see there */
+enum { MODE_DEFAULT = -1 }; /* a flag, such as unbiased: the default of the loss; degree: see there */
 
 /*
- * What one of several variables of mass has of its own; members that have a name of
- * mode_options mean the same. mode_variable_init sets each to "not given".
+ * The options of one of several variables of mass. Members mean the same as in
+ * mode_options. mode_variable_init sets each to "not given".
  */
 typedef struct mode_variable {
     size_t struct_size;   /* set by mode_variable_init; leave it alone */
@@ -194,12 +193,12 @@ typedef struct mode_variable {
 MODE_API int mode_variable_init(mode_variable *variable, size_t struct_size);
 
 /*
- * Members that mode_option_at() calls an integer, a flag or a choice are int32_t.
- * bins = 0, the default, makes of n selected events min(32, n/8) bins, but at least
- * order + 2, and then merges neighbors, from the lowest mass on, until each has a
- * positive sum of weights and at least 4 effective events, (sum w)^2 / (sum w^2).
- * The defaults moments and unbiased go past the paper, whose formula they are not:
- * that is MODE_MOMENTS_QUADRATURE with unbiased = 0.
+ * Integers, flags and choices of mode_option_at() are int32_t here. With bins = 0,
+ * the default, n selected events make min(32, n/8) bins, but at least order + 2.
+ * Then neighbors merge, from the lowest mass on, until each bin has a positive sum
+ * of weights and at least 4 effective events, (sum w)^2 / (sum w^2). The defaults of
+ * moments and unbiased differ from the paper, whose formula is
+ * MODE_MOMENTS_QUADRATURE with unbiased = 0.
  */
 typedef struct mode_options {
     size_t struct_size;    /* set by mode_options_init; leave it alone */
@@ -212,7 +211,7 @@ typedef struct mode_options {
     int32_t reduction;     /* MODE_REDUCTION_...; default MODE_REDUCTION_MEAN */
     int32_t monotonic;     /* flag: keep the response monotonic in mass; needs order >= 2; default off */
     int32_t unbiased;      /* flag: subtract the bias of a finite sample; default on, with DisCo off */
-    int32_t joint;         /* flag: of several variables of mass, bin all together; default off: the mean of their losses */
+    int32_t joint;         /* flag: bin several variables of mass together; default off: the mean of their losses */
     int32_t missing;       /* MODE_MISSING_...; default MODE_MISSING_ERROR */
     int32_t basis;         /* MODE_BASIS_...; default MODE_BASIS_LEGENDRE */
     int32_t degree;        /* of B-splines, 0..5; MODE_DEFAULT: 3 */
@@ -230,36 +229,36 @@ typedef struct mode_options {
        the one before. Default NULL, 0: none. */
     const double *knots;
     size_t n_knots;
-    /* One for each variable of mass, where variables differ; mass_range, edges and knots
-       of all together are then not given. All have one struct_size. Default NULL, 0:
-       each variable has bins, and nothing else of its own. */
+    /* One entry for each variable of mass, if variables differ. Then leave mass_range,
+       edges and knots above at their defaults. All entries have one struct_size.
+       Default NULL, 0: each variable has the bins above, and nothing else is given. */
     const mode_variable *variables;
     size_t n_variables;
-    /* The labels whose events are seen, all different, each with bins of its
-       own; the loss is the sum over them. Default NULL, 0: the one label 0. */
+    /* The labels of the background, all different, each with its own bins; the
+       loss is the sum over them. Default NULL, 0: the one label 0. */
     const int32_t *background_label;
     size_t n_background_label;
 } mode_options;
 
 /*
  * Sets every option to its default; call it before anything else is set.
- * struct_size is sizeof(mode_options): a later library, whose struct has more at
- * its end, so knows which options the caller knows, and takes defaults for the
- * others. A size that this library does not know is MODE_ERROR_ARGUMENT.
+ * struct_size is sizeof(mode_options). It tells a later library, with a longer
+ * struct, which options the caller knows; the others get their defaults. A size
+ * that this library does not know is MODE_ERROR_ARGUMENT.
  */
 MODE_API int mode_options_init(mode_options *options, size_t struct_size);
 
 /*
  * Returns MODE_OK, or the error of the first option that is out of its range:
  * MODE_ERROR_OPTION, or MODE_ERROR_ARGUMENT for struct_size and for arrays that
- * are NULL or too long.
- * The calls below do so too; this one needs no events. NULL: all defaults.
+ * are NULL or too long. The calls below check the same; this one needs no events.
+ * NULL: all defaults.
  */
 MODE_API int mode_options_check(const mode_options *options);
 
-enum { /* mode_option.kind: how an option is held in mode_options */
+enum { /* mode_option.kind: the type of the member of mode_options */
     MODE_KIND_INTEGER = 0, /* int32_t */
-    MODE_KIND_FLAG = 1,    /* int32_t: 0 is off, MODE_DEFAULT as the loss has it, another number on */
+    MODE_KIND_FLAG = 1,    /* int32_t: 0 is off, MODE_DEFAULT the default of the loss, another number on */
     MODE_KIND_CHOICE = 2,  /* int32_t: the number of a name */
     MODE_KIND_NUMBER = 3,  /* double */
     MODE_KIND_RANGE = 4,   /* double[2] */
@@ -268,15 +267,15 @@ enum { /* mode_option.kind: how an option is held in mode_options */
     MODE_KIND_VARIABLES = 7 /* const mode_variable *, and after it a size_t: how many */
 };
 
-/* An option as programs see it that do not know each by name, such as bindings to other languages. */
+/* A row of the table of options, for programs that handle options by name, such as bindings. */
 typedef struct mode_option {
-    const char *name;          /* of the member of mode_options; constant, as all texts here */
+    const char *name;          /* the name of the member of mode_options; a constant, like all strings here */
     int32_t kind;              /* MODE_KIND_... */
-    uint32_t losses;           /* bit k is set if the loss of number k takes it; others need the default */
+    uint32_t losses;           /* bit k is set if loss k takes it; other losses need the default */
     size_t offset;             /* of the member in mode_options */
     const char *const *values; /* of a choice: n_values names, by number; otherwise NULL */
     size_t n_values;
-    double none;               /* of an integer or a number: what says that it is not given, or no limit; NaN: nothing */
+    double none;               /* of an integer or a number: the value that means not given or no limit; NaN: none */
 } mode_option;
 
 /* The number of options; 0 in a forked child. Otherwise never fails. */
@@ -290,7 +289,7 @@ MODE_API int mode_option_at(size_t k, mode_option *option);
 
 /* ------------------------------------------------------------------ loss */
 
-enum { /* of what type labels are */
+enum { /* the types of labels */
     MODE_LABEL_INT32 = 0,
     MODE_LABEL_INT8 = 1,
     MODE_LABEL_UINT8 = 2, /* also for a bool of one byte, where 0 is false and 1 is true */
@@ -300,27 +299,27 @@ enum { /* of what type labels are */
 };
 
 /*
- * The events of a call. Scores, masses and weights are all float or all double, as the function says.
+ * The events of a call. Scores, masses and weights are all float or all double, by the function.
  *
- * Events are selected whose label is equal to one of background_label, as numbers:
- * any other label, be it a fraction, NaN or beyond 32 bits, is just another one.
- * Scores, masses and weights of events of other labels are not looked at; those
- * of selected events are, also where the mass lies outside mass_range. Every bin
- * needs a positive sum of weights; unbiased also 1.05 effective events, (sum w)^2 / (sum w^2).
+ * An event is selected if its label equals one of background_label as a number. A
+ * fraction, NaN or a number beyond 32 bits is an ordinary other label. The library
+ * checks scores, masses and weights of selected events, also outside mass_range, and
+ * does not read those of other events. Every bin needs a positive sum of weights,
+ * and with unbiased also 1.05 effective events, (sum w)^2 / (sum w^2).
  */
 typedef struct mode_events {
     size_t struct_size;      /* set by mode_events_init; leave it alone */
     size_t n;                /* number of events, 1 to 2^32 - 1 */
     const void *score;       /* n finite scores, inside score_range */
-    const void *const *mass; /* n_mass pointers, each to the n masses of one variable: finite, in any unit (that of
-                                mass_range and edges); also NaN with MODE_MISSING_IGNORE */
+    const void *const *mass; /* n_mass pointers, each to the n masses of one variable: finite, in the unit of
+                                mass_range and edges; also NaN with MODE_MISSING_IGNORE */
     size_t n_mass;           /* number of variables, 1 to 3 */
     const void *weight;      /* n finite weights, of either sign; NULL: all 1 */
     const void *label;       /* n labels of the type label_type; NULL: every event is selected */
     const void *category;    /* n integers of the type category_type; NULL: all events are of one category */
     int32_t label_type;      /* MODE_LABEL_... */
     int32_t category_type;   /* MODE_LABEL_..., but neither of float nor of double */
-    int32_t loss_alone;      /* flag: bias and events of mode_result are not wanted, and are NaN; saves up to a third of the time */
+    int32_t loss_alone;      /* flag: skip bias and events of mode_result, which are then NaN; saves up to a third of the time */
     double smoothing;        /* of hess: the width of its window; 0: 1/16 */
 } mode_events;
 
@@ -331,55 +330,55 @@ typedef struct mode_events {
 MODE_API int mode_events_init(mode_events *events, size_t struct_size);
 
 /*
- * A loss, and what says whether it is significant. With `events` events, N of which a user
- * wants to see nothing, the response is as flat as N can tell where the unbiased loss,
- * `loss` with unbiased and `loss - bias` without, is at most bias events/N.
+ * A loss, with two numbers to judge it. A test with N background events sees no difference if
+ * the unbiased loss is at most bias events/N. The unbiased loss is `loss` with the option
+ * unbiased, and `loss - bias` without it.
  */
 typedef struct mode_result {
     double loss;   /* with unbiased it may be negative */
-    double bias;   /* by how much the plain loss of these events exceeds, in the mean, that of an
-                      infinite sample: what unbiased subtracts, whether or not it is on */
-    double events; /* (sum w)^2 / sum w^2 of the events that take part, in effect their number: the sum
-                      over labels and categories, the mean over several variables one by one */
+    double bias;   /* the mean excess of the plain loss of these events over the loss of an infinite
+                      sample, which unbiased subtracts; also set without unbiased */
+    double events; /* the effective number of events that take part, (sum w)^2 / sum w^2: the sum over
+                      labels and categories, the mean over several variables one by one */
 } mode_result;
 
 /*
  * Sets *result to the loss of events, and grad and hess to its derivatives:
  *
  *   options  NULL: all defaults
- *   grad     where n derivatives d loss/d score_i go; NULL: not wanted
- *   hess     where n bounds of the curvature go, see below; NULL: not wanted
+ *   grad     n derivatives d loss/d score_i; NULL: not wanted
+ *   hess     n bounds on the curvature, see below; NULL: not wanted
  *
- * Events that take no part get exactly 0 in both. Sums run in double whatever the input. Results do not depend on the
- * number of threads, to the last bit. After an error *result is as it was, and grad and hess mean nothing.
- * MODE_LOSS_DISCO and MODE_LOSS_FLATNESS have no such bias: their bias and events are NaN.
+ * Events that take no part get exactly 0 in both. Sums run in double for any input. Results are identical, bit for bit,
+ * for any number of threads. After an error *result is unchanged, and grad and hess mean nothing. MODE_LOSS_DISCO and
+ * MODE_LOSS_FLATNESS set bias and events to NaN.
  *
- * Of several variables the loss is the mean of those of each, with bins of its own. An
- * event outside the range of one variable, or, with MODE_MISSING_IGNORE, without a value of
- * it (NaN), takes no part in the loss of that variable and full part in the others;
- * a variable of which no event is left is left out of the mean. With the option
- * joint there is one loss, whose bins are cells: of the grid of the variables' edges or
- * uniform bins, or quantile bins of the first variable, within each of them quantile bins
- * of the second, and so on, by default up to 8 of each variable. What costs nothing is then every
- * polynomial of total degree <= order, and an event outside any range takes no part.
+ * With several variables the loss is the mean of their losses, each with its own bins. An
+ * event outside the range of one variable, or with NaN there (MODE_MISSING_IGNORE), takes no
+ * part in the loss of this variable and full part in the others. A variable without events
+ * is left out of the mean. With the option joint there is one loss, whose bins are cells.
+ * Edges and uniform bins make a grid. Quantile bins nest: bins of the first variable, in
+ * each of them bins of the second, and so on, by default up to 8 of each variable. Every
+ * polynomial of total degree <= order then costs nothing, and an event outside any range
+ * takes no part.
  *
- * Of several categories the loss is the sum of those of each, as of a call with its
- * events alone, times its share of the sum of weights of all selected events, which must
- * be positive. With several background labels there are categories within each.
+ * With categories the loss is the sum of their losses, each as of a call with its events
+ * alone, times its share of the sum of weights of all selected events. Each share must be
+ * positive. Several background labels have categories within each label.
  *
- * hess is for what wants a Hessian, such as boosted trees: n numbers h_i >= 0, in units of the loss per score^2. The
- * loss is linear between the scores at which two events meet, and with J = F'MF and e_i = w_i/W_b, W_b the sum of the
+ * hess is for methods that need a Hessian, such as boosted trees: n numbers h_i >= 0, in units of the loss per score^2.
+ * The loss is linear between the scores at which two events meet. With J = F'MF and e_i = w_i/W_b, W_b the sum of the
  * weights of the event's bin, its curvature is bounded by
  *
  *     v'Hv <= sum_i h_i v_i^2
  *     h_i   = 4 scale |e_i| sum_b [max(0, -sign(e_i) M_{b_i b}) f+_b(s_i) + max(0, sign(e_i) M_{b_i b}) f-_b(s_i)]
  *
- * where f+_b and f-_b are the densities at a score of the |e_i| of the bin's events with weights above and below 0: means
- * over a window around s_i, mode_events.smoothing times as wide as score_range or, where that is from the data, as the
- * range of the inner three quarters of the scores. So h bounds moves of about that size. Where all scores are equal, and score_range is from the
- * data, h is 0. It is that of the loss without unbiased, which changes it by a share of 1/n_b for n_b events in a bin, and
- * without max_slope and monotonic, for which there is no such bound. MODE_LOSS_DISCO and MODE_LOSS_FLATNESS, which have
- * none, and more than 4096 bins are MODE_ERROR_OPTION; an h beyond its type is MODE_ERROR_OVERFLOW.
+ * where f+_b and f-_b are densities in the score of the |e_i| of the bin's events with positive and negative weights. They
+ * are means over a window around s_i, which is mode_events.smoothing times as wide as score_range, or, if score_range is
+ * from the data, as the range of the inner three quarters of the scores. So h bounds moves of about that size. If all
+ * scores are equal and score_range is from the data, h is 0. The bound ignores unbiased, which changes it by 1/n_b for n_b
+ * events in a bin, and max_slope and monotonic, for which no such bound exists. MODE_LOSS_DISCO, MODE_LOSS_FLATNESS and
+ * more than 4096 bins are MODE_ERROR_OPTION; an h that overflows its type is MODE_ERROR_OVERFLOW.
  */
 MODE_API int mode_evaluate_f32(const mode_options *options, const mode_events *events,
                                mode_result *result, float *grad, float *hess);
@@ -387,29 +386,29 @@ MODE_API int mode_evaluate_f64(const mode_options *options, const mode_events *e
                                mode_result *result, double *grad, double *hess);
 
 /*
- * What a constraint remembers from batch to batch, as numbers that the caller keeps. mode_steering_init sets norm and
- * batch to 0, rate and factor to 1, sum to NULL and logits to 0: what a first batch needs.
+ * The state of a constraint from batch to batch, which the caller keeps. mode_steering_init sets it for the first batch:
+ * norm and batch to 0, rate and factor to 1, sum to NULL and logits to 0.
  */
 typedef struct mode_steering {
     size_t struct_size; /* set by mode_steering_init; leave it alone */
     double norm;        /* mode_pushed.norm of the batch before */
-    double rate;        /* the share that this batch has in that average, 0 to 1; for the first batch 1 */
-    double factor;      /* what the residual of the batch is multiplied with, finite */
-    const double *sum;  /* mode_direction_size() finite numbers, which are added to that: a sum of earlier residuals; NULL: none */
-    size_t n_sum;       /* their number */
-    size_t batch;       /* the number of events that are pushed: those after them are reference events. 0: all */
-    int32_t logits;     /* flag: the push is by the logits of the scores, not by the scores */
+    double rate;        /* the share of this batch in the average norm, 0 to 1; 1 for the first batch */
+    double factor;      /* multiplies the residual of the batch; finite */
+    const double *sum;  /* the sum of earlier residuals, mode_direction_size() finite numbers, which is added; NULL: none */
+    size_t n_sum;       /* the length of sum */
+    size_t batch;       /* the number of events to push; the events after them are reference events. 0: all */
+    int32_t logits;     /* flag: the push is with respect to the logits, not the scores */
 } mode_steering;
 
 /* struct_size is sizeof(mode_steering), as for mode_options_init. */
 MODE_API int mode_steering_init(mode_steering *steering, size_t struct_size);
 
-/* What mode_direction_... finds beside the push. */
+/* What mode_direction_... returns besides the push. */
 typedef struct mode_pushed {
     double loss;   /* unbiased */
     double bias;   /* as in mode_result */
     double events; /* as in mode_result */
-    double norm;   /* the average of the norm of the direction, with this batch: for mode_steering.norm of the next */
+    double norm;   /* the average norm of the direction including this batch, for mode_steering.norm of the next batch */
     double spread; /* the standard deviation of the logits of background events, at most 1 */
     size_t moved;  /* the number of events of the batch that take part */
 } mode_pushed;
@@ -418,23 +417,23 @@ typedef struct mode_pushed {
 MODE_API size_t mode_direction_size(size_t variables, size_t labels);
 
 /*
- * The push of a constraint: where to move each background event, so that the dependence on the mass that the loss
- * sees goes away. It is a smooth function of mass and score, times the event's weight,
+ * The push of a constraint: the direction in which to move each background event, so that the dependence on mass
+ * disappears. It is a smooth function of mass and score, times the event's weight,
  *
  *     u(m, s) = factor r(m, s) + sum(m, s)
  *
  * where the residual r is the gradient of the loss per weight, in units of the gradient's norm (the average, or the
- * batch's own where that is larger), as a sum of products of cosines of the ranks of mass and score. Move the logit of
- * each event by -u times a step of yours, or add strength * spread / sqrt(moved) * |G| * u to the gradient by the logits,
- * G that of the classifier's loss over the moved events. Add .02 sqrt(n/1024) residual to the sum after each batch of n
- * events: then the residual averages to 0.
+ * batch's own norm if that is larger), as a sum of products of cosines of the ranks of mass and score. Move the logit of
+ * each event by -u times a step size, or add strength * spread / sqrt(moved) * |G| * u to the gradient with respect to the
+ * logits, where G is the gradient of the classifier's loss over the moved events. After each batch of n events, add
+ * .02 sqrt(n/1024) residual to the sum: then the residual averages to 0.
  *
- *   push      where steering->batch numbers go, or n: 0 for events that take no part
- *   residual  where mode_direction_size(n_mass, n_background_label) numbers go: for each background label, for each
- *             function of the masses, one for each function of the score; NULL: not wanted
+ *   push      steering->batch numbers, or n: 0 for events that take no part
+ *   residual  mode_direction_size(n_mass, n_background_label) numbers: for each background label, for each function of
+ *             the masses, one for each function of the score; NULL: not wanted
  *
- * It takes the options of MODE_LOSS_MODE, and no other loss: MODE_ERROR_OPTION. After an error *found is as it was and
- * push and residual mean nothing.
+ * It takes the options of MODE_LOSS_MODE; another loss is MODE_ERROR_OPTION. After an error *found is unchanged, and push
+ * and residual mean nothing.
  */
 MODE_API int mode_direction_f32(const mode_options *options, const mode_events *events, const mode_steering *steering,
                                 mode_pushed *found, float *push, double *residual);
@@ -442,59 +441,57 @@ MODE_API int mode_direction_f64(const mode_options *options, const mode_events *
                                 mode_pushed *found, double *push, double *residual);
 
 /*
- * The losses to compare with are exact as well, and have the same arguments, results
- * and errors. An option that a loss does not take and that is not at its default is
- * MODE_ERROR_OPTION.
+ * The other losses are exact as well, with the same arguments, results and errors. An
+ * option that a loss does not take must be at its default, or is MODE_ERROR_OPTION.
  *
  * MODE_LOSS_DISCO: the squared distance correlation of mass and score of G. Kasieczka
- * and D. Shih, arXiv:2001.05310, as the authors' code has it for power 1. With
+ * and D. Shih, arXiv:2001.05310, as in the authors' code for power 1. With
  * a_ij = |m_i - m_j|, b_ij = |s_i - s_j|:
  *
  *     dCov^2(m, s) = <a_ij b_ij> - 2 <a_ij b_ik> + <a_ij b_kl>
  *     loss         = dCov^2(m, s) / sqrt(dCov^2(m, m) dCov^2(s, s))
  *
  * where <> is the mean over all events i, j, k, l, weighted with the product of
- * their weights. It takes background_label and unbiased, with which <> is the mean
- * over events that all differ, for equal weights the U-centered one of G. Szekely and
- * M. Rizzo, arXiv:1310.2926; the loss may then be negative. Scores and masses are any
+ * their weights. It takes background_label and unbiased. With unbiased, <> is the mean
+ * over different events (for equal weights, the U-centered form of G. Szekely and
+ * M. Rizzo, arXiv:1310.2926), and the loss may be negative. Scores and masses are any
  * finite numbers. At equal scores the derivative of |s_i - s_j| counts as 0, the mean
  * of both sides. Time is O(n log n); memory, kept for the next call, is some 300
  * bytes an event.
  *
- * MODE_ERROR_TOO_FEW: fewer than 2 events, with unbiased 4. MODE_ERROR_UNDEFINED:
- * the scores, or the masses, are all equal, with unbiased also all but one; the
- * sum of the weights is not positive; or negative weights make dCov^2(m, m) or
- * dCov^2(s, s) so.
+ * MODE_ERROR_TOO_FEW: fewer than 2 events, or 4 with unbiased. MODE_ERROR_UNDEFINED:
+ * all scores or all masses are equal (with unbiased, all but one); or the sum of
+ * weights, dCov^2(m, m) or dCov^2(s, s) is not positive.
  *
- * MODE_LOSS_FLATNESS: the loss of J. Stevens and M. Williams, arXiv:1305.7248, as
- * section 2.1 of arXiv:2010.09745 writes it,
+ * MODE_LOSS_FLATNESS: the loss of J. Stevens and M. Williams, arXiv:1305.7248, in the
+ * form of section 2.1 of arXiv:2010.09745,
  *
  *     loss = sum_b share_b integral (F_b(s) - F(s))^2 ds,   F = sum_b share_b F_b
  *
- * over score_range, share_b being bin b's share of the sum of weights, F_b as
- * above. It takes bins, binning, edges, mass_range, score_range, background_label.
+ * over score_range, where share_b is bin b's share of the sum of weights and F_b is
+ * as above. It takes bins, binning, edges, mass_range, score_range, background_label.
  */
 
 /* ------------------------------------------------------ distance correlation */
 
 /*
- * Sets *value to the squared distance correlation of x and y, as MODE_LOSS_DISCO has it
- * for mass and score, and grad_x and grad_y to its derivatives by each: for two scores,
- * of which neither is given.
+ * Sets *value to the squared distance correlation of x and y, as MODE_LOSS_DISCO does for
+ * mass and score, and grad_x and grad_y to its derivatives. Use it for two scores that
+ * both train.
  *
  *   n         number of events: 2 to 2^32 - 1, with unbiased 4 or more
  *   x, y      n finite values each
  *   weight    n finite weights, of either sign; NULL: all 1
- *   unbiased  not 0: means over events that all differ; *value may then be negative
- *   grad_x    where n derivatives d value/d x_i go; NULL: not wanted
- *   grad_y    likewise by y_i
+ *   unbiased  not 0: means over different events; *value may then be negative
+ *   grad_x    n derivatives d value/d x_i; NULL: not wanted
+ *   grad_y    the same for y_i
  *
  * At equal values the derivative counts as 0, the mean of both sides. Sums run in double
- * whatever the input. Results do not depend on the number of threads, to the last bit.
- * Time is O(n log n); memory, kept for the next call, is some 300 bytes an event.
- * MODE_ERROR_TOO_FEW and MODE_ERROR_UNDEFINED are as for MODE_LOSS_DISCO, and
- * MODE_ERROR_OVERFLOW also says that a derivative is beyond its type. After an error
- * *value is as it was and the gradients mean nothing.
+ * for any input. Results are identical, bit for bit, for any number of threads. Time is
+ * O(n log n); memory, kept for the next call, is some 300 bytes an event.
+ * MODE_ERROR_TOO_FEW and MODE_ERROR_UNDEFINED are as for MODE_LOSS_DISCO.
+ * MODE_ERROR_OVERFLOW also means that a derivative overflows its type. After an error
+ * *value is unchanged, and the gradients mean nothing.
  */
 MODE_API int mode_distance_correlation_f32(size_t n, const float *x, const float *y,
                                            const float *weight, int unbiased,
@@ -506,13 +503,13 @@ MODE_API int mode_distance_correlation_f64(size_t n, const double *x, const doub
 /* -------------------------------------------------------------- look inside */
 
 /*
- * Sets *n_edges to the number of edges of the bins that the loss would use,
- * one more than the bins, and edges, if not NULL, to these edges in units of
- * mass. There are fewer bins than asked for where masses are equal. capacity is
- * the number of elements of edges; bins + 1 (33 if bins is 0, or options->n_edges, or
- * n + 1 with MODE_BINNING_VALUES) always suffices, and too few are MODE_ERROR_ARGUMENT
- * with *n_edges set. Events are of one variable, of one background_label at a time and in no categories; their scores
- * may be NULL. Weights count where bins is 0.
+ * Sets *n_edges to the number of edges of the bins that the loss would use (one more
+ * than the bins), and edges, if not NULL, to these edges in units of mass. Equal masses
+ * may leave fewer bins than the option asks for. capacity is the number of elements of
+ * edges. bins + 1 always suffices (33 if bins is 0, options->n_edges, or n + 1 with
+ * MODE_BINNING_VALUES); too few are MODE_ERROR_ARGUMENT, with *n_edges set. The events
+ * have one variable, one background_label and no categories; score may be NULL. The
+ * weights matter if bins is 0.
  */
 MODE_API int mode_edges_f32(const mode_options *options, const mode_events *events,
                             size_t capacity, double *edges, size_t *n_edges);
@@ -520,15 +517,16 @@ MODE_API int mode_edges_f64(const mode_options *options, const mode_events *even
                             size_t capacity, double *edges, size_t *n_edges);
 
 /*
- * Sets what the loss is made of, at each of n_at scores, in any order and inside
- * score_range or not, but not NaN:
+ * Sets the parts of the loss at each of n_at scores, which may be in any order and
+ * outside score_range, but not NaN:
  *
  *   cdf      n_at rows of n_bins:    F_b, the weight fraction of bin b with scores <= at
  *   moments  n_at rows of order + 1: c_l
  *   bounded  n_at rows of order + 1: c~_l
  *
- * each of which may be NULL. n_bins is one less than mode_edges_... gives; another
- * number is MODE_ERROR_ARGUMENT. at may be NULL if n_at is 0. Events are as for mode_edges_..., with scores.
+ * Each may be NULL. n_bins is one less than *n_edges of mode_edges_...; another number is
+ * MODE_ERROR_ARGUMENT. at may be NULL if n_at is 0. Events are as for mode_edges_..., with
+ * scores.
  */
 MODE_API int mode_moments_f32(const mode_options *options, const mode_events *events,
                               size_t n_at, const double *at, size_t n_bins,
@@ -540,10 +538,9 @@ MODE_API int mode_moments_f64(const mode_options *options, const mode_events *ev
 /* --------------------------------------------------------------- the library */
 
 /*
- * Limits the threads that one call may use, for the whole process and from the
- * next call on. 0 restores the default, all processors that the process may run
- * on; more than 1024 are 1024; fewer than 0 are MODE_ERROR_ARGUMENT. Small inputs
- * use one.
+ * Limits the threads of one call, for the whole process, from the next call on. 0
+ * restores the default: all processors of the process. More than 1024 count as 1024;
+ * fewer than 0 are MODE_ERROR_ARGUMENT. Small inputs use one thread.
  */
 MODE_API int mode_set_threads(int threads);
 
