@@ -5,8 +5,8 @@ from __future__ import annotations
 import warnings
 from typing import Literal, get_args
 
+from ._messages import level_of_the_user
 from ._native import BatchError
-from ._user import level_of_the_user
 
 OnBadBatch = Literal["raise", "skip"]
 

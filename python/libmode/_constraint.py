@@ -19,11 +19,10 @@ from numpy.typing import NDArray
 from . import _native
 from ._evaluate import direction
 from ._events import MOST_VARIABLES, Events
+from ._messages import level_of_the_user, shown
 from ._monitor import TrainingWarning
 from ._option_values import real
 from ._options import check
-from ._shown import shown
-from ._user import level_of_the_user
 
 #: Of how many background events :attr:`Dependence.value` tells where no tolerance is given.
 USUAL_TOLERANCE = 100_000.0

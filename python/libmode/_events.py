@@ -10,12 +10,6 @@ from typing import Any, NamedTuple, ParamSpec, TypeVar
 P = ParamSpec("P")
 R = TypeVar("R")
 
-NO_SECOND_DERIVATIVE = (
-    "this loss has no second derivative: MoDe and flatness are piecewise linear in the scores, and for DisCo none is "
-    "computed. Leave it out of what is differentiated twice (create_graph=True, Hessians, gradient penalties)"
-)
-
-
 _OPTIONAL = ("weight", "label", "category")
 
 #: How many variables of mass a call may have.

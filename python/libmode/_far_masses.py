@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._user import level_of_the_user
+from ._messages import level_of_the_user
 
 if TYPE_CHECKING:
     from ._options import Options

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._events import is_background
-from ._user import level_of_the_user
+from ._messages import level_of_the_user
 
 if TYPE_CHECKING:
     from ._constraint import Constraint

@@ -21,8 +21,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ._interruptible import LARGE, interruptible
-from ._shown import shown
-from ._user import level_of_the_user
+from ._messages import level_of_the_user, shown
 
 ABI_VERSION = 1
 
@@ -446,11 +445,6 @@ def set_threads(threads: int) -> None:
     threads : int, at least 0
         More than 1024 are 1024. Small inputs use one whatever it is.
 
-    Raises
-    ------
-    ValueError, TypeError
-        For fewer than 0, and for what is no integer.
-
     Examples
     --------
     >>> import libmode
@@ -466,10 +460,6 @@ def set_threads(threads: int) -> None:
 
 def get_threads() -> int:
     """The number of threads that one call may use.
-
-    Returns
-    -------
-    int, at least 1
 
     Examples
     --------

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, get_args, get_origin
 
 from ._events import NOT_WEIGHT
+from ._messages import shown
 from ._native import int32
-from ._shown import shown
 from .option_types import DisCoOptions, FlatnessOptions, Loss, LossOptions
 
 # The options that each loss takes.

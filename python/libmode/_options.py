@@ -9,9 +9,6 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from . import _native
 from ._events import MOST_VARIABLES
 from ._limits import exact, name_of, outwards
@@ -89,23 +86,6 @@ class Options:
                 raise ValueError(
                     f"{name} = {value!r} is a single value, but mass has {_variables(count)}: give one for each"
                 )
-
-    def present(self, mass: NDArray[Any]) -> NDArray[Any]:
-        """Masses of shape (n,) or (n, d) as (n, d), NaN where an event takes no part for that variable."""
-        given = self.rounded_to(mass.dtype, mass.dtype)._given
-        limits: Any = given.get("edges") or given.get("mass_range")
-        columns = mass.reshape(len(mass), -1)
-        if limits is None:
-            found = columns
-        else:
-            each = limits if is_for_each(limits) else [limits] * columns.shape[1]
-            found = columns.copy()
-            for column, ends in zip(found.T, each, strict=True):
-                if ends is not None:
-                    column[(column < ends[0]) | (column > ends[-1])] = np.nan
-        if given.get("joint"):
-            found = np.where(np.isnan(found).any(axis=1, keepdims=True), np.nan, found)
-        return found
 
     def rounded_to(self, score: Any, mass: Any) -> Options:
         """These options for scores and masses of these dtypes, to which their limits are rounded outwards."""
@@ -213,13 +193,3 @@ def of_text(text: str) -> Options:
 
 def _tupled(value: Any) -> Any:
     return tuple(map(_tupled, value)) if isinstance(value, list) else value
-
-
-def keywords_only(owner: object, positional: Sequence[object], example: str) -> None:
-    """Raises TypeError if a module was constructed with positional arguments."""
-    if positional:
-        name = type(owner).__name__
-        raise TypeError(
-            f"{name}({', '.join(map(repr, positional))}): the arguments of {name} are given by name, "
-            f"for instance {name}({example})"
-        )

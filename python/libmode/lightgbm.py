@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._missing import needed
+from ._messages import needed
 
 with needed("lightgbm", "libmode.lightgbm", "lightgbm"):
     import lightgbm
@@ -52,11 +52,6 @@ def objective(
     :func:`finalize`. ``weight``, of either sign, takes the place of the weights of the Dataset, whose derivatives
     LightGBM does not weight either. All else is as for :func:`libmode.xgboost.objective`.
 
-    Returns
-    -------
-    Objective
-        To be called with margins (n,) and a Dataset; ``loss`` is MoDe of the last round.
-
     Examples
     --------
     >>> import lightgbm
@@ -92,28 +87,15 @@ def metric(
     :func:`libmode.xgboost.metric`, but that ``lightgbm.early_stopping`` stops by any of ``of``, or with
     ``first_metric_only`` by the first.
 
-    Returns
-    -------
-    callable
-        To be called with margins (n,) and a Dataset; it returns (name, value, False) for each of ``of``.
-
     Examples
     --------
     >>> import lightgbm
     >>> import numpy as np
-    >>> from libmode.lightgbm import metric, objective
-    >>> rng = np.random.default_rng(1)
-    >>> label, mass = rng.integers(0, 2, 8_000), rng.uniform(50, 300, 8_000)  # 0 is background
-    >>> x, start = np.column_stack([mass, rng.normal(label)]), np.zeros(4_000)  # half of it is signal
-    >>> training = lightgbm.Dataset(x[:4_000], label[:4_000], init_score=start)
-    >>> validation = lightgbm.Dataset(x[4_000:], label[4_000:], init_score=start, reference=training)
-    >>> judge, seen = metric({validation: mass[4_000:]}, of="inverse_sensitivity"), {}
-    >>> parameters = {"objective": objective(mass[:4_000]), "max_depth": 3, "num_threads": 1, "verbose": -1}
-    >>> booster = lightgbm.train(
-    ...     parameters, training, 20, [validation], feval=judge, callbacks=[lightgbm.record_evaluation(seen)]
-    ... )
-    >>> len(seen["valid_0"]["inverse_sensitivity"])
-    20
+    >>> from libmode.lightgbm import metric
+    >>> validation = lightgbm.Dataset(np.zeros((4, 1)), [0, 0, 1, 1]).construct()
+    >>> judge = metric({validation: [60, 70, 80, 90]}, of="logloss")
+    >>> [(name, round(value, 3)) for name, value, _ in judge(np.zeros(4), validation)]
+    [('logloss', 0.693)]
     """
     return _feval(Metric(_rows_of, masses, of, strength, events, background_only, options))
 
@@ -135,18 +117,6 @@ def finalize(booster: lightgbm.Booster, init_score: float = 0.0, *, num_iteratio
     num_iteration : int, optional
         Keep so many rounds; the best, or all, by default.
 
-    Returns
-    -------
-    lightgbm.Booster
-
-    Raises
-    ------
-    ValueError
-        For a model without trees, or with another objective than that of :func:`objective`, such as one that is
-        final already; for an init_score that is not finite.
-    TypeError
-        For other things than a Booster and a number.
-
     Examples
     --------
     >>> import lightgbm
@@ -156,8 +126,7 @@ def finalize(booster: lightgbm.Booster, init_score: float = 0.0, *, num_iteratio
     >>> label, mass = rng.integers(0, 2, 4_000), rng.uniform(50, 300, 4_000)  # 0 is background
     >>> x = np.column_stack([mass, rng.normal(label)])
     >>> data = lightgbm.Dataset(x, label, init_score=np.full(4_000, 0.1))
-    >>> parameters = {"objective": objective(mass, order=1), "max_depth": 3, "num_threads": 1, "verbose": -1}
-    >>> booster = lightgbm.train(parameters, data, num_boost_round=20)  # whose predictions are margins, less 0.1
+    >>> booster = lightgbm.train({"objective": objective(mass), "verbose": -1}, data)  # predicts margins, less 0.1
     >>> probability = 1 / (1 + np.exp(-0.1 - booster.predict(x)))
     >>> np.allclose(finalize(booster, 0.1).predict(x), probability)
     True

@@ -65,6 +65,13 @@ class LossOptions(TypedDict, total=False):
     each with its own bins. Without labels, every event takes part."""
 
 
+class SummaryOptions(LossOptions, total=False):
+    """What :func:`libmode.metrics.summary` takes beside the events: options of the loss, and these."""
+
+    events: float
+    efficiencies: Sequence[float]
+
+
 class DisCoOptions(TypedDict, total=False):
     """The options that DisCo takes. Its ``unbiased`` is False by default."""
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._missing import needed
+from ._messages import needed
 
 with needed("xgboost", "libmode.xgboost", "xgboost"):
     import xgboost
@@ -53,9 +53,8 @@ def objective(
     Give ``"objective": "binary:logistic"`` with it, so that the model predicts probabilities, and
     ``base_score``, the share of signal. Every row of the training set counts in every round, whatever ``subsample`` is.
 
-    Without a strength the push on the scores is what MoDe's gradient is now and the sum of what it was
-    in all rounds before, the method of multipliers, so that it grows until nothing is seen; docs/trees.md has the
-    equations. With one it is the derivative of::
+    Without a strength the push is what MoDe's gradient is now and the sum of what it was in all rounds before, so that
+    it grows until nothing is seen (docs/trees.md). With one it is the derivative of::
 
         sum_i w_i cross entropy_i + strength sum_i w_i L
 
@@ -66,9 +65,8 @@ def objective(
     mass : (n,) or (n, d) real numbers, in any unit
         Of the rows of the training set, in their order.
     weight : (n,) real numbers of either sign, optional
-        Of cross entropy and MoDe. XGBoost refuses a DMatrix with negative weights: give them here. By
-        default those of the DMatrix. XGBoost's thresholds are in units of the weights: where their mean size is below
-        1e-3 there is a warning.
+        Of cross entropy and MoDe; by default those of the DMatrix, which has no negative ones. XGBoost's thresholds are
+        in units of the weights: where their mean size is below 1e-3 there is a warning.
     label : (n,) integers, optional
         Which background an event is of, for ``background_label``; the 0 and 1 of the DMatrix by default.
     category : (n,) integers, optional
@@ -87,19 +85,6 @@ def objective(
     **options
         Those of :func:`libmode.mode_loss`, but for ``score_range``; ``order`` is 1 by default. Where nothing is
         said of bins there are up to 128, of at least 250 events each.
-
-    Returns
-    -------
-    Objective
-        To be called with margins and a DMatrix; ``loss`` is MoDe of the last round.
-
-    Raises
-    ------
-    ValueError, TypeError
-        At once for bad options, and in the first round for arrays that do not fit the training set, and labels
-        other than 0 and 1.
-    RuntimeError
-        In a distributed training, where each process sees a part of the rows.
 
     Examples
     --------
@@ -153,34 +138,15 @@ def metric(
     **options
         Those of :func:`libmode.mode_loss`; ``order`` is 1 by default.
 
-    Returns
-    -------
-    Metric
-        To be called with margins (n,) and a DMatrix; it returns the name and the value of each of ``of``.
-
-    Raises
-    ------
-    ValueError, TypeError
-        At once for bad options, later for a DMatrix whose masses are not known or do not fit.
-
     Examples
     --------
     >>> import numpy as np
     >>> import xgboost
-    >>> from libmode.xgboost import metric, objective
-    >>> rng = np.random.default_rng(1)
-    >>> label, mass = rng.integers(0, 2, 8_000), rng.uniform(50, 300, 8_000)  # 0 is background
-    >>> x = np.column_stack([mass, rng.normal(label)])
-    >>> training, validation = (xgboost.DMatrix(x[part], label[part]) for part in (slice(4_000), slice(4_000, None)))
-    >>> seen = {}
-    >>> booster = xgboost.train(
-    ...     {"objective": "binary:logistic", "base_score": label.mean(), "max_depth": 3, "nthread": 1},
-    ...     training, num_boost_round=20, obj=objective(mass[:4_000]), evals=[(validation, "validation")],
-    ...     custom_metric=metric({validation: mass[4_000:]}, of=["logloss", "inverse_sensitivity"]),
-    ...     evals_result=seen, verbose_eval=False,
-    ... )
-    >>> sorted(seen["validation"]), len(seen["validation"]["inverse_sensitivity"])
-    (['inverse_sensitivity', 'logloss'], 20)
+    >>> from libmode.xgboost import metric
+    >>> validation = xgboost.DMatrix(np.zeros((4, 1)), [0, 0, 1, 1])
+    >>> judge = metric({validation: [60, 70, 80, 90]}, of="logloss")
+    >>> [(name, round(value, 3)) for name, value in judge(np.zeros(4), validation)]
+    [('logloss', 0.693)]
     """
     return Metric(_rows_of, masses, of, strength, events, background_only, options)
 

@@ -14,8 +14,7 @@ from libmode._options import check
 from libmode.torch import Events, MoDeConstraint, MoDeLoss, mode_loss
 from libmode.torch import _device as of_torch
 from libmode.torch._op import encode
-from libmode.torch._pinned import pack, unpack
-from libmode.torch.constraint import _Constrained
+from libmode.torch.constraint import Constrained
 from torch._subclasses.fake_tensor import DataDependentOutputException, FakeTensorMode
 
 
@@ -330,7 +329,7 @@ def test_nothing_is_read_on_the_host(options):
             assert found.push.device.type == "cuda" and found.push.shape == (batch_of,)
             kept = found.push, found.by_logit
             context = SimpleNamespace(saved_tensors=kept, size=found.size, finite=None, last={})
-            added, *_ = _Constrained.backward(context, score[:batch_of])
+            added, *_ = Constrained.backward(context, score[:batch_of])
             assert added.shape == (batch_of,) and added.dtype is torch.float32
 
 
@@ -441,17 +440,3 @@ def test_what_is_not_there():
         mode_loss(torch.rand(9), torch.rand(9, device="meta"), on_device=True)
     assert "on_device=True" in repr(MoDeLoss(order=1, on_device=True))
     assert "on_device=False" in repr(MoDeConstraint(on_device=False))
-
-
-def test_tensors_that_travel_together():
-    given = [
-        torch.rand(5),
-        torch.arange(3, dtype=torch.int8),
-        torch.rand(7, 2, dtype=torch.float64)[:, :1],
-        torch.rand(0),
-    ]
-    given += [torch.tensor([True, False]), torch.arange(4)]
-    found = unpack(pack(given), given)
-    for got, want in zip(found, given, strict=True):
-        assert got.dtype is want.dtype
-        torch.testing.assert_close(got, want)

@@ -10,12 +10,7 @@ from .plan import Plan
 def bins_of(
     plan: Plan, k: Constants, mass: Tensor, rank: Tensor, count: Tensor, weight: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """The numbers of the bins, (N,), from 1 on, and -W_b, (bins,).
-
-    mass, weight : (N,) in double precision, of all columns of the matrix
-    rank : (N,) how many masses are not above each
-    count : () how many events take part
-    """
+    """The numbers of the bins, (N,), from 1 on, and -W_b, (bins,); rank says how many masses are not above each."""
     if plan.edges is not None:
         bin_ = torch.searchsorted(k.edges, mass, right=True, out_int32=True)
     else:
@@ -29,14 +24,12 @@ def bins_of(
 
 
 def merged(k: Constants, bin_: Tensor, sums: Tensor, differ: Tensor) -> tuple[Tensor, Tensor]:
-    """The bins, and -W_b, where neighbors that have too few events are one.
+    """The bins, and -W_b, where neighbors with too few events are one; sums (2, bins) of w and w^2, are times SCALE.
 
-    sums : (2, bins) of the weights and of their squares, times SCALE
-    differ : () whether the weights do: equal ones are enough
-
-    From the lowest mass on a bin ends where it has enough effective events. What is left at the end joins the last of
-    these, and that the one before it, until they have enough. Bins lie between nodes, and from each node a step leads
-    to the first one that is far enough; where a triangular matrix has these steps, its inverse has their sequences.
+    From the lowest mass on a bin ends where it has enough effective events; equal weights, which do not differ, are
+    enough. What is left joins the last of these, and that the one before, until they have enough. From each node
+    between bins a step leads to the first one that is far enough; where a triangular matrix has these steps, its
+    inverse has their sequences.
     """
     nodes = k.apart.shape[0]
     weight, square = (sums @ k.stretches).view(2, nodes, nodes)  # between each two nodes

@@ -55,11 +55,7 @@ def filled(*orders: list[Tensor]) -> list[tuple[Tensor, ...]]:
 
 
 def binned(plan: Plan, k: Constants, rows: Tensor, real: Tensor, weight: Tensor) -> Binned:
-    """The events of a matrix in their bins.
-
-    real : the same in double precision, less the centers of the rows
-    weight : (N,)
-    """
+    """The events of a matrix in their bins; ``real`` is the same in double precision, less the centers of the rows."""
     n, mass = rows.shape[1] - 2, k.rows.index("mass")
     ordered = torch.sort(rows[: mass + 1, :n], dim=1).values  # scores, and masses
     ranks = torch.searchsorted(ordered, rows[: mass + 1], right=True, out_int32=n * plan.most < 2**31)
@@ -75,13 +71,12 @@ def binned(plan: Plan, k: Constants, rows: Tensor, real: Tensor, weight: Tensor)
 
 
 def changes(of: Binned, scores: Tensor, bins: Tensor) -> tuple[Tensor, Tensor]:
-    """By how much J changes with the step of each event about the middle of its tie, per step, (N,).
+    """By how much J changes with the step of each event, per step, (N,), and what g is to multiply and be subtracted.
 
-    scores : (order + 1, N) twice the sums of e, q_1 e, ... up to the middle, along the scores
+    scores : (order + 1, N) twice the sums of e, q_1 e, ... up to the middle of its tie, along the scores
     bins : (3, N) those of e, e^2 and e, bin after bin
 
-    Returns the change without the bias, and what is to be multiplied with g and subtracted for it: the change is
-    2 (F_b - the fit) - g [2 S - 2 F T - e (1 - 2 F)], where own has 2 F - 1, T - 2 S and 2 F, and the step is -e.
+    It is 2 (F_b - the fit) - g [2 S - 2 F T - e (1 - 2 F)], where own has 2 F - 1, T - 2 S and 2 F, and the step is -e.
     """
     own = of.moments.of_event[1:4] - bins
     change = torch.addcdiv(own[2], scores[0], of.moments.bins)
@@ -93,11 +88,8 @@ def changes(of: Binned, scores: Tensor, bins: Tensor) -> tuple[Tensor, Tensor]:
 def doubled(k: Constants, ranks: Tensor, bin_: Tensor, rows: Sequence[Sequence[Tensor]]) -> Tensor:
     """Twice the sums, (rows, orders, N): those below each event's tie, and those up to its end.
 
-    The orders stand one after the other in one list of keys, which is sorted once. A column that is no event is the
-    first of each, with values of 0: so the sums before a key are those up to the one before.
-
-    ranks : (N,) how many scores are not above each, or (orders, N): those of scores, scores and masses
-    rows : of values (N,), for each order: that of scores, that of bins and within a bin of scores, that of masses
+    The orders, of scores, of bins and within a bin of scores, and of masses, stand one after the other in one list of
+    keys, which is sorted once. A column that is no event is the first of each, with values of 0.
     """
     n = ranks.shape[-1]
     kind = torch.int32 if n * (len(k.empty) + 1) ** (len(k.blocks) - 1) < 2**31 else torch.int64

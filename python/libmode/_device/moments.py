@@ -28,14 +28,7 @@ class Moments(NamedTuple):
 def moments_of(
     plan: Plan, k: Constants, bin_: Tensor, step: Tensor, mass: Tensor, total: Tensor, count: Tensor, largest: Tensor
 ) -> tuple[Moments, Tensor]:
-    """The moments, and e_i^2.
-
-    step : (N,) e_i, at most 0 for positive weights
-    mass : (N,) from an origin near them
-    total : (bins,) -W_b
-    count : () the number of events
-    largest : (values,) the size of scores, masses and weights
-    """
+    """The moments, and e_i^2, of steps e_i, masses from an origin near them, -W_b, and the size of all values."""
     (_, powers, columns), order = k.sums.shape, plan.order
     if order:
         products = torch.stack([step] * (powers + 1) + [mass] * (powers - 1)).view(2, powers, -1).cumprod(1)

@@ -1,4 +1,4 @@
-"""The losses as functions of TensorFlow's tensors.
+"""The losses, and the push of a constraint, as functions of TensorFlow's tensors.
 
 The core finds the loss and its gradient in one pass, and the derivative is the product with that gradient. TensorFlow's
 XLA cannot call it.
@@ -15,7 +15,8 @@ import tensorflow as tf
 
 from .. import _arrays
 from .._evaluate import Evaluate, loss_and_grad
-from .._events import NO_SECOND_DERIVATIVE
+from .._host_constraint import Added
+from .._messages import NO_SECOND_DERIVATIVE
 from .._options import Options
 
 try:  # nothing public tells that XLA is to compile the graph
@@ -102,3 +103,23 @@ def without_derivative(grad: Any, score: Any) -> Any:
         raise RuntimeError(NO_SECOND_DERIVATIVE)
 
     return tf.identity(grad), no_second_derivative
+
+
+@tf.autograph.experimental.do_not_convert
+def constrained(added: Added, score: Any, mass: Any, weight: Any, label: Any, category: Any) -> Any:
+    """The scores, with what is added to their gradient."""
+    batch = [known_to_numpy(tensor) for tensor in (score, mass, weight, label, category)]
+
+    @tf.custom_gradient
+    def same(score: Any) -> Any:
+        def pushed(incoming: Any) -> Any:
+            per_norm, push = call_back(added.push, batch)
+            of_score = tf.cast(incoming, push.dtype)
+            moved = tf.cast(push != 0, push.dtype)
+            strength = per_norm * tf.norm(of_score * added.constraint.by_logit(batch[0]) * moved)
+            strength = tf.where(tf.math.is_finite(strength), strength, 0)  # the scale of a loss can be too large
+            return without_derivative(tf.cast(of_score + strength * push, score.dtype), score)
+
+        return tf.identity(score), pushed
+
+    return same(score)

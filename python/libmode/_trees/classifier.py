@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,8 +16,8 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from .._arrays import read
 from .._constraint import positive, sigmoid
 from .._events import events_of
+from .._messages import near, refuse_unknown
 from .._option_values import TAKEN
-from .._shown import near, refuse_unknown
 from ..metrics._arguments import whole
 from .metric import USUAL_EVENTS, Metric
 from .multipliers import ScoreTransform, checked, mean_size, sums_of_weights
@@ -44,10 +44,8 @@ _DESCRIPTION = """A classifier of {library} that keeps the response to backgroun
 
     Parameters
     ----------
-    order : int, default 1
-        The degree of the polynomial in mass that the response may follow.
-    strength, relative_strength, tolerance, score_transform, background_only
-        As for :func:`libmode.xgboost.objective`.
+    order, strength, relative_strength, tolerance, score_transform, background_only
+        As for :func:`libmode.xgboost.objective`; ``order`` is 1 by default.
     n_estimators : int, default 500
         Rounds. MoDe needs some hundreds to get what it asks for.
     learning_rate : float, default 0.15
@@ -82,28 +80,19 @@ _DESCRIPTION = """A classifier of {library} that keeps the response to backgroun
     n_features_in_, feature_names_in_
         As for every estimator.
 
-    Raises
-    ------
-    ValueError, TypeError
-        In :meth:`fit`, for bad options and events, and for parameters that neither MoDe nor {library} has;
-        NotFittedError in what predicts before it.
-
     Examples
     --------
-    >>> import tempfile
     >>> import numpy as np
     >>> from libmode.{module} import {name}
     >>> rng = np.random.default_rng(1)
     >>> y, mass = rng.integers(0, 2, 4_000), rng.uniform(50, 300, 4_000)  # 0 is background
     >>> X = np.column_stack([mass, rng.normal(y)])
     >>> classifier = {name}(order=1, max_slope=1, n_estimators=20, n_jobs=1).fit(X, y, mass=mass)
-    >>> probability = classifier.predict_proba(X)[:, 1]
-    >>> bool(np.mean(classifier.predict(X) == y) > 0.6), classifier.decision_function(X).shape
-    (True, (4000,))
-    >>> classifier.get_params()["max_slope"], classifier.set_params(order=2).order
-    (1, 2)
-    >>> with tempfile.TemporaryDirectory() as directory:
-    ...     classifier.save_model(f"{{directory}}/model.{ending}")  # {library} itself reads it
+    >>> classifier.predict_proba(X).shape, classifier.decision_function(X).shape, classifier.set_params(order=2).order
+    ((4000, 2), (4000,), 2)
+    >>> bool(np.mean(classifier.predict(X) == y) > 0.6), classifier.get_params()["max_slope"]
+    (True, 1)
+    >>> classifier.save_model("model.{ending}")  # {library} itself reads it
     """
 
 
@@ -127,11 +116,15 @@ Trained = tuple[Any, dict[str, dict[str, list[float]]], int | None]
 
 
 class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """What the libraries share; a subclass makes data sets, trains and returns margins."""
+    """What the libraries share; a subclass makes data sets, trains and returns margins, log(p/(1 - p))."""
 
     _library: str
     _called: Mapping[str, str]  # what the library calls arguments of the classifier
     _rows_of: RowsOf  # a static method: a class must not bind it
+    _names: Callable[..., dict[str, str]]  # of parameters: those of the library by all of their names
+    _data: Callable[..., Any]  # of features, labels, names, the margin to begin with and a reference: a data set
+    _train: Callable[..., Trained]  # with parameters, data, evaluation sets, that margin, objective and metric
+    _margins: Callable[..., NDArray[Any]]  # of features
 
     def __init__(
         self,
@@ -202,28 +195,17 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         eval_sample_weight: Sequence[Any] | None = None,
         **unknown: Any,
     ) -> BoostedClassifier:
-        """Trains on n events.
+        """Trains on n events; an unknown argument is an error.
 
         Parameters
         ----------
         X : (n, features) numbers, NaN where one is missing
         y : (n,) of two classes, the first of which by NumPy's order is the background
-        mass : (n,) or (n, d) finite numbers, in any unit
+        mass, category
+            As for :func:`libmode.xgboost.objective`.
         sample_weight : (n,) of either sign, optional
-            They are divided by the mean of their sizes, of those that are not 0: a common factor changes nothing.
-        category : (n,) integers, optional
-            As for :func:`libmode.mode_loss`.
-        eval_set : list of (X, y), optional
-        eval_mass, eval_sample_weight : lists of their masses and weights
-
-        Returns
-        -------
-        The classifier itself.
-
-        Raises
-        ------
-        ValueError, TypeError
-            For arrays that do not fit each other, other than two classes, bad options, and unknown arguments.
+            A common factor changes nothing.
+        eval_set, eval_mass, eval_sample_weight : lists of (X, y), of their masses and of their weights, optional
         """
         refuse_unknown("fit", unknown, _OF_FIT)
         X, y = validate_data(self, X, y, dtype=[np.float32, np.float64], ensure_all_finite="allow-nan")
@@ -309,10 +291,6 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             else f"unknown parameter {name!r}: neither {type(self).__name__} nor {self._library} has it"
         )
 
-    def _names(self, parameters: Mapping[str, Any]) -> dict[str, str]:
-        """The parameters of the library by all of their names, where these are some of them."""
-        raise NotImplementedError
-
     def _evaluated(self, sets: Any, masses: Any, weights: Any, several: bool) -> list[Evaluated]:
         """The evaluation sets; a mass that is missing is an error."""
         if sets is None:
@@ -340,7 +318,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return found
 
     def _evaluated_one(self, X: Any, y: Any, mass: Any, weight: Any, several: bool) -> Evaluated:
-        X, y = self._read(X, y)
+        X, y = self._read(X, y)  # as the training had it
         same_length({"mass": mass, "sample_weight": weight}, len(X), "X")
         known = np.isin(y, self.classes_)
         if not known.all():
@@ -360,21 +338,6 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _read(self, X: Any, y: Any = "no_validation") -> Any:
         """What predicts or judges, in the columns of the training."""
         return validate_data(self, X, y, reset=False, dtype=[np.float32, np.float64], ensure_all_finite="allow-nan")
-
-    def _data(
-        self, features: NDArray[Any], label: Any, names: list[str] | None, start: float, reference: Any = None
-    ) -> Any:
-        """A data set of the library, whose margins begin with log(p/(1 - p)), p the share of signal in the training."""
-        raise NotImplementedError
-
-    def _train(
-        self, parameters: dict[str, Any], data: Any, sets: list[Any], start: float, objective: Objective, metric: Metric
-    ) -> Trained:
-        raise NotImplementedError
-
-    def _margins(self, features: NDArray[Any]) -> NDArray[Any]:
-        """log(p/(1 - p)) of events, (n,)."""
-        raise NotImplementedError
 
     def decision_function(self, X: Any) -> NDArray[Any]:
         """log(p/(1 - p)), p the probability of signal, of shape (n,)."""

@@ -47,7 +47,7 @@ class Metric:
         settings = checked(strength, 1.0, None, None, background_only, options)
         self._options, self._background_only = settings.options, settings.background_only
         self._rows_of, self._strength, self._events = rows_of, strength, events
-        Judged.checked(self._options["order"], events, (0.5,), 20, self._options.get("mass_range"), {})
+        Judged.checked(self._options["order"], events, mass_range=self._options.get("mass_range"))
 
     def __call__(self, margin: Any, data: Any) -> list[tuple[str, float]]:
         """Of margins of shape (n,)."""

@@ -13,9 +13,9 @@ from .._arrays import read
 from .._constraint import positive, sigmoid
 from .._evaluate import evaluate
 from .._events import Events, events_of
+from .._messages import shown
 from .._option_values import flag
 from .._options import check
-from .._shown import shown
 
 ScoreTransform = Literal["odds"] | None
 
@@ -85,11 +85,7 @@ def checked(
 
 
 class Boosting:
-    """The objective of a training set: cross entropy, and what keeps the background smooth in the mass.
-
-    ``target`` is 1 for signal and 0 for background. ``label`` says which events are of which background; None: the
-    targets do.
-    """
+    """The objective of a training set: cross entropy, and what keeps the background smooth in the mass."""
 
     def __init__(self, mass: Any, target: Any, weight: Any, label: Any, category: Any, settings: Settings) -> None:
         self._settings = settings
@@ -150,8 +146,7 @@ class Boosting:
         return Pushed(grad, np.maximum(hess, _LEAST_HESS, out=hess))
 
     def _of_small_moves(self, events: Events) -> NDArray[Any] | float:
-        """The bound of the curvature for moves of the size of what is left of the scores, which is little where MoDe is
-        strong: by that for larger moves alone the scores would jump to and fro around their mean."""
+        """The bound of the curvature for moves as small as the scores' spread, without which they would jump."""
         size = float(events.score.std(dtype=float)) * _SMALL
         if size <= _LEAST_MOVE:
             return 0.0
@@ -162,12 +157,9 @@ class Boosting:
     def _force(
         self, of_classifier: float, curve: NDArray[Any], seen: NDArray[Any], events: Events
     ) -> tuple[float, NDArray[Any]]:
-        """By what the bound of the curvature is multiplied, and the gradient that pushes the scores.
+        """By what the bound of the curvature is multiplied, and the gradient that pushes the scores: docs/trees.md.
 
-        The method of multipliers (M. Hestenes and M. Powell, 1969; J. Platt and A. Barr, Constrained differential
-        optimization, 1987): the push is what is seen now and the sum of what was seen in all rounds, so
-        that it grows until nothing is seen. A strength as large as that would end in would need steps as small, and
-        the classifier could not learn; here MoDe's part of the Hessian is as large as the classifier's.
+        A fixed strength that flattens as much would need small steps, and the classifier could not learn.
         """
         of_mode = float(curve.sum(dtype=float))
         if not of_mode > 0:  # all scores are equal, and nothing is seen
@@ -180,11 +172,7 @@ class Boosting:
         return scale, now + self._kept
 
     def _sees(self, events: Events, tolerance: float) -> bool:
-        """Whether the dependence is more than so many background events could tell.
-
-        The trees have seen these events. As far as they have learned them by heart, the dependence in others is
-        larger than the unbiased loss here, by up to its bias: so it is the plain loss that is judged.
-        """
+        """Whether so many background events could tell the dependence, by the plain loss: trees know these by heart."""
         found = evaluate(self._options, *events, grad=False)
         plain = found.loss + found.bias if self._settings.options.get("unbiased", True) else found.loss
         return bool(plain * tolerance > found.bias * found.events)
@@ -223,8 +211,7 @@ def targets(label: Any) -> NDArray[np.float32]:
 
 
 def sums_of_weights(target: NDArray[Any], weight: NDArray[Any] | None) -> tuple[float, float]:
-    """Of background and signal; raises ValueError for a weight that is not finite, and where a class has no event or a
-    sum that is not positive."""
+    """Of background and signal, or a ValueError for a weight that is not finite and a sum that is not positive."""
     if weight is not None and not np.isfinite(weight.sum(dtype=float)):
         place = np.argmin(np.isfinite(weight))
         raise ValueError(f"weight[{place}] = {weight[place]}: every weight must be finite")

@@ -24,11 +24,7 @@ RowsOf = Callable[[Any], Rows]  #: of a data set of a library
 
 
 class Objective:
-    """What a library calls in each round with margins and the training set, for their derivatives.
-
-    It remembers what it has seen of a training, and begins anew with another data set, where all margins are equal, or
-    where they are what they were when it began.
-    """
+    """What a library calls in each round with margins and the training set, for their derivatives."""
 
     def __init__(self, rows_of: RowsOf, mass: Any, weight: Any, label: Any, category: Any, settings: Settings) -> None:
         if label is not None and not settings.background_only:
@@ -54,7 +50,7 @@ class Objective:
             raise ValueError(
                 f"margin[{place}] = {margin[place]}: the training diverged; a lower learning rate may help"
             )
-        equal = (margin == margin[:1]).all()
+        equal = (margin == margin[:1]).all()  # as those of a new training, or they are those of its first round
         if self._boosting is None or self._data() is not data or equal or np.array_equal(margin, self._first):
             self._boosting = self._begun(data)
             self._data, self._first = weakref.ref(data), margin.copy()

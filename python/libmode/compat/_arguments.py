@@ -44,11 +44,6 @@ _PARAMETERS = """
     sign_func : str
         Must be "tanh".
 
-    Raises
-    ------
-    ValueError, TypeError
-        For what cannot be honored; when called as :func:`libmode.mode_loss`.
-
     Examples
     --------
     {examples}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .._missing import needed
+from .._messages import needed
 
 with needed("torch", by="libmode.compat.disco", extra="torch"):
     from torch import Tensor
@@ -13,31 +13,21 @@ with needed("torch", by="libmode.compat.disco", extra="torch"):
 def distance_corr(var_1: Tensor, var_2: Tensor, normedweight: Tensor, power: float = 1) -> Tensor:
     """The squared distance correlation of two variables to a power (arXiv:2001.05310), with gradients to both.
 
-    The values and gradients are those of the authors' function, in O(n log n) time and O(n) memory in place of n x n
-    arrays, so that a batch may have a million events. It is biased: of two independent variables
-    it is not 0 but of order 1/n. For new code there is :func:`libmode.torch.distance_correlation`, unbiased by default.
+    The values and gradients are those of the authors' function, in O(n log n) time and O(n) memory. It is biased; for
+    new code there is :func:`libmode.torch.distance_correlation`, unbiased by default.
 
     Parameters
     ----------
     var_1, var_2 : Tensors of shape (n,), floating, on any device
         Such as mass and score, or two scores.
     normedweight : Tensor of shape (n,)
-        Weights of either sign, with mean 1. Others are divided by their mean, without which the authors' function is no
-        distance correlation. They get no gradient.
+        Weights of either sign, which are divided by their mean. They get no gradient.
     power : number, default 1
         1 is dCorr^2, and 2 its square.
 
     Returns
     -------
     Tensor of shape (), of the type of the variables, but float32 for half precision.
-
-    Raises
-    ------
-    BatchError
-        If a variable has but one value, where the authors' function is NaN; for fewer than 2 events, and weights
-        without a positive sum.
-    ValueError, TypeError
-        For values that are not finite, arrays of different lengths, and weights that want a gradient.
 
     Examples
     --------

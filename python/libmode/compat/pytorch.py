@@ -9,7 +9,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from .._missing import needed
+from .._messages import needed
 from ..option_types import LossOptions
 from ._arguments import Arguments, described, without_options
 
@@ -63,11 +63,7 @@ class MoDeLoss(Arguments, _MoDeLoss):
     def forward(  # type: ignore[override]  # modeloss has no categories
         self, pred: Tensor, target: Tensor, x_biased: Tensor, weights: Tensor | None = None
     ) -> Tensor:
-        """The loss of a batch, shape ().
-
-        All arguments have one shape, whichever; (n,) may stand beside (n, 1). With
-        ``background_only=False`` the target is not looked at.
-        """
+        """The loss of a batch, shape (); all arguments have one shape, whichever, and (n,) may stand beside (n, 1)."""
         like = pred
         pred = _flat("pred", pred, like)
         target = _flat("target", target, like) if self.background_only else pred  # anything of the shape

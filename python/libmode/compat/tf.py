@@ -11,7 +11,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from .._evaluate import loss_and_grad
-from .._missing import needed
+from .._messages import needed
 from .._options import check
 from ..option_types import LossOptions
 from ._arguments import Arguments, described, without_options
@@ -42,11 +42,7 @@ class MoDeLoss(Arguments):
         self._options, self.background_only = check("mode", options), background_only
 
     def __call__(self, pred: Any, target: Any, x_biased: Any, weights: Any = None) -> Any:
-        """The loss of a batch, shape ().
-
-        All arguments have one shape, whichever; (n,) may stand beside (n, 1). With
-        ``background_only=False`` the target is not looked at.
-        """
+        """The loss of a batch, shape (); all arguments have one shape, whichever, and (n,) may stand beside (n, 1)."""
         like = read("pred", pred)
         label = _flat("target", target, like) if self.background_only else None
         mass = _flat("x_biased", x_biased, like)

@@ -1,6 +1,6 @@
 """MoDe for JAX: functions that go through ``jit``, ``grad``, ``jvp`` and ``vmap``."""
 
-from .._missing import needed
+from .._messages import needed
 
 with needed("jax", by="libmode.jax", extra="jax"):
     from .._constraint import State

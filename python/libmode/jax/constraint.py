@@ -45,34 +45,20 @@ def mode_constraint(
 
     Parameters
     ----------
-    score : array of shape (n,) or (n, 1), floating
-        Outputs of the classifier, inside ``score_range``, or logits. float16 and bfloat16 are computed in float32.
-    label, mass, weight, category : arrays of shape (n,) or (n, 1), mass also (n, d)
-        As for :func:`libmode.mode_loss`. Their derivative is 0.
+    score, label, mass, weight, category
+        As for :func:`libmode.jax.mode_loss`; scores may be logits.
     reference : Events, optional
         Further events with the scores of the network as it is, ``Events(score, mass, weight, label)``, which count in
         the distributions and get no gradient. Without labels they are background.
     state : State, optional
         What was remembered after the last batch, ``State()`` for the first. Given one, the function returns
         ``(score, state)``; where nothing is differentiated the state stays as it is. The first batch gives the sum its
-        length, for which ``jit`` compiles a second time, and which ``jax.lax.scan`` has to know: see
-        :meth:`State.start`.
+        length, which ``jax.lax.scan`` has to know: see :meth:`State.start`.
     relative_strength : float, optional
         The fixed strength. Left out, the sum finds the strength; without a state it is 10.
     tolerance, from_logits, background_only, on_bad_batch, **options
         See :class:`libmode.torch.MoDeConstraint`; ``order`` is 1 by default, and a tolerance needs a state. All but the
         arrays and the state are static under ``jit``.
-
-    Returns
-    -------
-    Array like ``score``; with ``state``, that and the new state.
-
-    Raises
-    ------
-    BatchError, ValueError, TypeError
-        As :func:`libmode.jax.mode_loss`, in the pass that is differentiated; ValueError too for a tolerance
-        without a state or with a fixed strength, for a state of another number of variables or labels, and for a
-        reference that does not fit the batch.
 
     Examples
     --------

@@ -16,7 +16,8 @@ import numpy as np
 
 from .. import _arrays
 from .._evaluate import Evaluate, loss_and_grad
-from .._events import NO_SECOND_DERIVATIVE, events_of
+from .._events import events_of
+from .._messages import NO_SECOND_DERIVATIVE
 from .._options import Options, check
 from ._mesh import Axes, as_varied_as, of_union
 
@@ -50,8 +51,8 @@ def mode_loss(
     Parameters
     ----------
     score : array of shape (n,) or (n, 1), floating
-        Outputs of the classifier, inside ``score_range``. float16 and bfloat16 are computed in float32, and so is the
-        gradient until it is multiplied by the incoming one.
+        Inside ``score_range``. Half precision is computed in float32, and so is the gradient until it is multiplied
+        by the incoming one.
     mass, weight, label, category : arrays of shape (n,) or (n, 1), mass also (n, d)
     loss, **options
         As for :func:`libmode.mode_loss`. Arrays have the derivative 0; the loss and options are static under ``jit``.

@@ -6,7 +6,7 @@
     model.fit(x, pack(label, mass))
 """
 
-from .._missing import needed
+from .._messages import needed
 
 with needed("keras", by="libmode.keras", extra="keras"):
     from .callback import MoDeCallback

@@ -1,7 +1,4 @@
-"""What Keras needs of PyTorch: the loss and the push of tensors, in the order and by the names of libmode.jax.
-
-Here the core is called with the options and the state of Keras's classes, as on the other backends.
-"""
+"""What Keras needs of PyTorch: the loss and the push of :mod:`libmode.torch`, by the names of libmode.jax."""
 
 from __future__ import annotations
 
@@ -11,11 +8,12 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
 from .._evaluate import Evaluate, loss_and_grad
 from .._host_constraint import Added
 from .._options import Options
+from ..torch._op import Eager, as_numpy
+from ..torch.constraint import Constrained, finite
 
 
 @torch.compiler.disable  # the core is not part of a graph
@@ -32,8 +30,14 @@ def loss_of(
     if score.is_meta:
         return score.new_zeros(())
     options = options.rounded_to(score.dtype, mass.dtype)
-    loss: Tensor = _Loss.apply(score, partial(evaluate, options), (mass, weight, label, category))
+    loss: Tensor = Eager.apply(score, mass, weight, label, category, options, partial(_compute, evaluate))
     return loss
+
+
+def _compute(evaluate: Evaluate, *arguments: Any) -> tuple[Tensor, Tensor]:
+    *tensors, options = arguments
+    loss, grad = _call_back(partial(evaluate, options), *tensors)
+    return grad.new_tensor(loss), grad
 
 
 @torch.compiler.disable
@@ -43,50 +47,17 @@ def constrained(
     """The scores, with what is added to their gradient."""
     if score.is_meta or not (torch.is_grad_enabled() and score.requires_grad):
         return score
-    same: Tensor = _Same.apply(score, added, (mass, weight, label, category))
+    per_norm, push = _call_back(added.push, score, mass, weight, label, category)
+    by_logit = added.constraint.by_logit(score.detach().to(push.dtype)) * (push != 0)
+    same: Tensor = Constrained.apply(score, push, by_logit, per_norm, partial(finite, ()), {})
     return same
 
 
-def known_to_numpy(tensor: Tensor) -> Tensor:
-    """The tensor, in float32 where its type is a smaller floating one, which NumPy may not have."""
-    return tensor.float() if tensor.dtype in (torch.float16, torch.bfloat16) else tensor
-
-
-def call_back(compute: Callable[..., Any], tensors: list[Tensor | None]) -> tuple[Any, Tensor]:
-    """What compute returns for these tensors, the score and others or None: a number, and a tensor like the score."""
-    arrays = (None if tensor is None else known_to_numpy(tensor).detach().cpu().numpy() for tensor in tensors)
+def _call_back(compute: Callable[..., Any], *tensors: Tensor | None) -> tuple[Any, Tensor]:
+    """What compute returns for arrays, the score and others or None: a number, and an array like the score."""
+    half = torch.float16, torch.bfloat16
+    known = (tensor.float() if tensor is not None and tensor.dtype in half else tensor for tensor in tensors)
+    arrays = (None if tensor is None else as_numpy(tensor) for tensor in known)
     one, grad = compute(*arrays)
     assert tensors[0] is not None
     return one, torch.as_tensor(grad, device=tensors[0].device)
-
-
-class _Loss(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, score: Tensor, compute: Callable[..., Any], others: tuple[Tensor | None, ...]) -> Tensor:
-        loss, grad = call_back(compute, [score, *others])
-        ctx.save_for_backward(grad)
-        return grad.new_tensor(loss)
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, incoming: Tensor) -> tuple[Tensor, None, None]:
-        (grad,) = ctx.saved_tensors
-        return incoming * grad, None, None
-
-
-class _Same(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, score: Tensor, added: Added, others: tuple[Tensor | None, ...]) -> Tensor:
-        ctx.per_norm, push = call_back(added.push, [score, *others])
-        ctx.save_for_backward(score, push)
-        ctx.by_logit = added.constraint.by_logit
-        return score.view_as(score)
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, incoming: Tensor) -> tuple[Tensor, None, None]:
-        score, push = ctx.saved_tensors
-        of_score = incoming.to(push.dtype)
-        norm = torch.linalg.vector_norm(of_score * ctx.by_logit(score.to(push.dtype)) * (push != 0))
-        strength = torch.nan_to_num(ctx.per_norm * norm, 0.0, 0.0, 0.0)  # the scale of a loss can be too large
-        return (of_score + strength * push).to(score.dtype), None, None

@@ -6,8 +6,7 @@ import keras
 
 _BACKEND = keras.backend.backend()
 if _BACKEND == "tensorflow":
-    from .._tensorflow.constraint import constrained
-    from .._tensorflow.loss import loss_of
+    from .._tensorflow.loss import constrained, loss_of
 elif _BACKEND == "jax":
     from ..jax.constraint import constrained
     from ..jax.loss import loss_of

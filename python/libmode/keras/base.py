@@ -9,8 +9,8 @@ import keras
 from keras import ops
 
 from .._events import flat, same_length
+from .._messages import keywords_only
 from .._option_values import plain
-from .._options import keywords_only
 from .events import Columns, unpack
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import keras
 from keras import ops
@@ -11,8 +10,13 @@ from keras import ops
 from .._arrays import read
 from .._events import same_length, takes_events, together
 from ..metrics import summary
-from ..metrics.summary import EFFICIENCIES, Settings
+from ..metrics.summary import Settings
 from .events import Score, score_of
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ..option_types import SummaryOptions
 
 
 class MoDeCallback(keras.callbacks.Callback):
@@ -26,20 +30,14 @@ class MoDeCallback(keras.callbacks.Callback):
     x : what ``model.predict`` takes
         The events of a validation.
     label, mass, weight : (n,) or (n, 1), weight optional
-    order, events, efficiencies, bins, mass_range, **options
-        As for :func:`libmode.metrics.summary`; ``order`` is that of the loss.
+    **settings
+        ``order``, which is that of the loss, and all else that :func:`libmode.metrics.summary` takes.
     score : int or callable, optional
         Which output is the score, or a function of them, as for :class:`MoDeLoss`.
     batch_size : int, optional
         Of ``model.predict``.
     prefix : str, by default ``"val_mode_"``
         Of the names: ``val_mode_sensitivity``.
-
-    Raises
-    ------
-    ValueError, TypeError
-        At once for bad options and arrays that do not fit each other, and at the end of an epoch as
-        :func:`libmode.metrics.summary`.
 
     Examples
     --------
@@ -67,34 +65,22 @@ class MoDeCallback(keras.callbacks.Callback):
         mass: Any,
         weight: Any = None,
         *,
-        order: int,
-        events: float = 100_000,
-        efficiencies: Sequence[float] = EFFICIENCIES,
-        bins: int = 20,
-        mass_range: tuple[float, float] | None = None,
         score: Score = None,
         batch_size: int | None = None,
         prefix: str = "val_mode_",
-        **options: Any,
+        **settings: Unpack[SummaryOptions],
     ) -> None:
         super().__init__()
-        Settings.checked(order, events, efficiencies, bins, mass_range, options)
+        Settings.checked(**settings)
         self._label, self._mass, self._weight = together(read, label=read("label", label), mass=mass, weight=weight)
         self._x, self._score, self._batch_size, self._prefix = x, score, batch_size, prefix
-        self._arguments: dict[str, Any] = {
-            "order": order,
-            "events": events,
-            "efficiencies": efficiencies,
-            "bins": bins,
-            "mass_range": mass_range,
-            **options,
-        }
+        self._settings: Any = settings
 
     def on_epoch_end(self, epoch: int, logs: dict[str, Any] | None = None) -> None:
         """Scores the events, and adds the numbers to ``logs``."""
         outputs = self.model.predict(self._x, batch_size=self._batch_size, verbose=0)
         scores = ops.convert_to_numpy(score_of(ops.convert_to_tensor(outputs), self._score))
         same_length("the prediction for x", scores, "label", self._label)
-        found = summary(scores, self._label, self._mass, weight=self._weight, **self._arguments)
+        found = summary(scores, self._label, self._mass, weight=self._weight, **self._settings)
         if logs is not None:
             logs.update({self._prefix + name: value for name, value in found.items()})

@@ -45,18 +45,10 @@ class MoDeConstraint(WithBase):
     skipped : int
         How many batches of the training were skipped.
 
-    Raises
-    ------
-    ValueError, TypeError
-        At once for options that are out of range or unknown, and for positional arguments: all are keywords.
-    BatchError, ValueError, TypeError
-        In a training: as :class:`MoDeLoss`; BatchError only with ``on_bad_batch="raise"``.
-
     Notes
     -----
-    The arguments are saved with the model. The sum and what the tolerance has learned are not: a loaded model that is
-    trained further starts them anew. A loss of Keras has no place for reference events: take batches of thousands
-    instead. The notes of :class:`MoDeLoss` hold too.
+    The arguments are saved with the model, but not the sum and what the tolerance has learned. A loss of Keras has no
+    place for reference events: take batches of thousands instead. The notes of :class:`MoDeLoss` hold too.
 
     Examples
     --------

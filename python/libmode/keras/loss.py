@@ -42,31 +42,19 @@ class MoDeLoss(SkipsBadBatches, WithBase):
     per_class : bool, default False
         The loss is the mean of those of each column of ``y_pred``, or of what the callable ``score`` returns, (n, k)
         for k classes. ``background_label`` says which classes are background, each with bins of its own.
-    background_only : bool, default True
-        False pools all events, whatever their label. Otherwise the loss sees the events whose label, or class where
-        labels are one-hot, is ``background_label``.
-    on_bad_batch : {"raise", "skip"}, default "raise"
-        What to do with a batch for which :func:`libmode.mode_loss` raises :class:`libmode.BatchError`, for instance one
-        without background. "skip" makes its MoDe loss 0, leaves the base as it is, counts the batch in the attribute
-        ``skipped``, and warns (RuntimeWarning) at the first one. Batches of an evaluation are counted too, and with
-        ``per_class`` each column. Other errors, as for scores that are NaN, are raised all the same.
+    background_only, on_bad_batch
+        As for :class:`libmode.torch.MoDeLoss`; the label is the class where labels are one-hot. Batches of an
+        evaluation are counted in ``skipped`` too, and with ``per_class`` each column.
     name, dtype
         As for every loss of Keras. Outputs are cast to ``dtype``; masses are not.
     **options
         Those of :func:`libmode.mode_loss`; ``reduction`` is the one over bins of mass.
 
-    Raises
-    ------
-    ValueError, TypeError
-        At once for options that are out of range or unknown, and for positional arguments: all are keywords.
-    BatchError, ValueError, TypeError
-        When called: as :func:`libmode.mode_loss`. In a compiled program of TensorFlow or JAX what is wrong with the
-        values of a batch is an error of that framework, which ends with the same sentence.
-
     Notes
     -----
     ``y_true`` is what :func:`pack` makes. Its weights and ``sample_weight`` are multiplied and weight both parts. On
-    TensorFlow with a GPU compile the model with ``jit_compile=False``.
+    TensorFlow with a GPU compile the model with ``jit_compile=False``. In a compiled program of TensorFlow or JAX what
+    is wrong with the values of a batch is an error of that framework, which ends with the sentence of libmode.
 
     Examples
     --------

@@ -55,11 +55,6 @@ def on_label(metric: Any, name: str | None = None) -> OnLabel:
         A metric of Keras, which shows the labels alone to that one. It gets ``sample_weight`` where it is among the
         ``weighted_metrics``, but never the weights of :func:`pack`.
 
-    Raises
-    ------
-    ValueError
-        For "accuracy" and "acc", and for what Keras does not know.
-
     Examples
     --------
     >>> import keras

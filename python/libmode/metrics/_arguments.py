@@ -96,12 +96,9 @@ def only_events(**given: Any) -> None:
 
 
 class Bins:
-    """Bins of one mass or, numbered along the last mass first, cells of the grid in several masses.
+    """Bins of one mass or, numbered along the last mass first, cells of the grid in several masses, (n, d).
 
-    A bin holds its lower edge, the last one its upper edge too.
-
-    bins : the number of bins of equal width, or edges; with d > 1 masses a number, or d entries
-    mass : (n, d)
+    ``bins`` are the number of bins of equal width, or edges; with d > 1 masses a number, or d entries.
     """
 
     def __init__(self, bins: Any, mass: Doubles) -> None:

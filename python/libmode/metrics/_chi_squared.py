@@ -14,11 +14,8 @@ MEAN = 1e-3  # so near to the mean log(v / w) / w is next to 0 / 0, and its limi
 def tail(value: float, scales: Doubles) -> float:
     """The probability that sum_i scales_i z_i^2 is at least ``value``, of independent unit Gaussians z_i.
 
-    The saddlepoint approximation of R. Lugannani and S. Rice, Adv. Appl. Prob. 12 (1980) 475, with
-    K(z) = -1/2 sum_i log(1 - 2 z scales_i), the logarithm of the moment generating function. It is right to 5 % of
-    p from 1 to 0.01, and to 12 % at 1e-12.
-
-    scales : (k,) numbers that are not negative, and of which one is positive
+    The saddlepoint approximation of R. Lugannani and S. Rice, Adv. Appl. Prob. 12 (1980) 475, with K(z) = -1/2 sum_i
+    log(1 - 2 z scales_i). It is right to 5 % of p from 1 to 0.01, and to 12 % at 1e-12. Scales are not negative.
     """
     scale = scales[scales > 0] / scales.max()
     value /= float(scales.max())

@@ -84,8 +84,8 @@ def signal_bias(
     (S. Baker and R. D. Cousins, NIM 221 (1984) 437) with n_b the sum of weights. s_b = sum w / sum w^2, over the next
     bins with 25 effective events, gives the scaled Poisson distribution of G. Bohm and G. Zech, NIM A 748 (2014) 1.
 
-    If there is no signal and the background has the shape B, signal / error has mean 0 and width 1. If the selection
-    sculpts a bump, it is the significance that a search would claim (arXiv:2010.09745, section 3).
+    Without a signal signal / error has mean 0 and width 1; where the selection sculpts a bump, it is the significance
+    that a search would claim (arXiv:2010.09745, section 3).
 
     Parameters
     ----------
@@ -110,13 +110,7 @@ def signal_bias(
 
     Returns
     -------
-    SignalBias
-        NaN if the weights have no positive sum, or the fit expects less than 0.01 events in a bin where the signal is.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If the background can take the shape of the signal; if no degree describes the events, for "f-test".
+    SignalBias, of NaN where the fit expects less than 0.01 events in a bin where the signal is
 
     Examples
     --------

@@ -59,10 +59,9 @@ def dependence(
         V_b(s, t) = sum_i (w_i/W_b)^2 (Theta(s - s_i) - E F_b(s)) (Theta(t - s_i) - E F_b(t))
 
     So B times the loss is a sum of squares of Gaussians with the eigenvalues of R V R as variances (T. W. Anderson,
-    D. A. Darling, Ann. Math. Statist. 23 (1952) 193). The best polynomials through the bins stand for E F_b. In samples
-    of 500 events p-values from 1 to 0.01 were as frequent as they should be. Smaller ones are right to a factor of
-    about two, but too frequent if a few events lie far above all others in score. The p-value supposes that weights
-    do not depend on scores, or do so as polynomials in mass.
+    D. A. Darling, Ann. Math. Statist. 23 (1952) 193). The best polynomials through the bins stand for E F_b. P-values
+    below 0.01 are right to a factor of about two, but too frequent if a few events lie far above all others in score.
+    Weights must not depend on scores, or only as polynomials in mass.
 
     Parameters
     ----------
@@ -84,12 +83,6 @@ def dependence(
     -------
     Dependence
         ``p_value`` is 0 too where all scores of a bin are the same, in each bin, but not those of all bins.
-
-    Raises
-    ------
-    ValueError, TypeError
-        For a bin whose weights do not have a positive sum, or that has fewer than 1.05 effective events,
-        (sum w)^2 / (sum w^2); for bins that are too few or too many.
 
     Examples
     --------

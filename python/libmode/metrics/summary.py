@@ -11,8 +11,8 @@ import numpy as np
 from .._arrays import vector
 from .._events import Events, takes_events
 from .._functions import mode_edges, mode_evaluate
+from .._messages import level_of_the_user
 from .._options import check
-from .._user import level_of_the_user
 from ._arguments import Doubles, number, numbers, positive, weights, whole
 from ._split import spectrum
 from .mass import Flatness, flatness, jsd
@@ -89,13 +89,6 @@ def summary(
         NaN, with a RuntimeWarning, at a working point that selects no background, which the sensitivity
         leaves out, or all that has a mass.
 
-    Raises
-    ------
-    BatchError
-        Where there is too little background for the dependence. It is a ValueError.
-    ValueError, TypeError
-        If a class is missing.
-
     Examples
     --------
     >>> import numpy as np
@@ -110,7 +103,7 @@ def summary(
     >>> sorted(found)
     ['auc', 'dependence', 'dependence_error', 'inverse_jsd_50', 'inverse_jsd_50_ceiling', 'rejection_20', ...]
     """
-    given = Settings.checked(order, events, efficiencies, bins, mass_range, options)
+    given = Settings.checked(order, events, efficiencies, bins, mass_range, **options)
     curve, every, background = _read(score, label, mass, weight, given)
     found = {"auc": area(curve), **_dependence(every, given, background.unknown)}
     points, best = background.at_working_points(curve, given)
@@ -155,7 +148,7 @@ def sensitivity(
     >>> print(f"{sensitivity(np.exp(-abs(mass - 120) / 20), label, mass, order=1):.2f}")  # it sculpts a bump
     0.03
     """
-    given = Settings.checked(order, events, efficiencies, bins, mass_range, {})
+    given = Settings.checked(order, events, efficiencies, bins, mass_range)
     curve, _, background = _read(score, label, mass, weight, given)
     return background.at_working_points(curve, given)[1]
 
@@ -186,7 +179,13 @@ class Settings(NamedTuple):
 
     @classmethod
     def checked(
-        cls, order: int, events: Any, efficiencies: Any, bins: Any, mass_range: Any, options: dict[str, Any]
+        cls,
+        order: int,
+        events: Any = 100_000,
+        efficiencies: Any = EFFICIENCIES,
+        bins: Any = 20,
+        mass_range: Any = None,
+        **options: Any,
     ) -> Settings:
         """Raises what :func:`summary` does for bad values of these."""
         wanted = number("events", events, 0)

@@ -15,12 +15,11 @@ you. It does not draw values that are not finite. Nothing global changes: :func:
 Results of ``libmode.metrics`` are taken as they are, or as tuples of arrays.
 """
 
-from .._missing import needed
+from .._messages import needed
 
 with needed("matplotlib", by="libmode.plots", extra="plot"):
     from ._style import style
-    from .closure import closure
     from .mass import efficiency, spectrum, spurious_scan
-    from .rejection import frontier, roc
+    from .rejection import closure, frontier, roc
 
 __all__ = ["closure", "efficiency", "frontier", "roc", "spectrum", "spurious_scan", "style"]

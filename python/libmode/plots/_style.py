@@ -22,21 +22,9 @@ OKABE_ITO = {
 
 
 def style() -> AbstractContextManager[None]:
-    """The style of these plots: mplhep's style of ROOT, centered labels, and colors for any color vision.
+    """The style of these plots: mplhep's style of ROOT, centered labels, and colors of Okabe and Ito.
 
-    Use ``with style():`` around making *and saving* a figure, since matplotlib looks up fonts
-    only then. Afterwards matplotlib's settings are as before. Needs mplhep. The color cycle is blue, vermillion,
-    bluish green, orange, sky blue, reddish purple and black of Okabe and Ito.
-
-    Returns
-    -------
-    context manager
-        Of matplotlib's settings.
-
-    Raises
-    ------
-    ImportError
-        Where mplhep is not installed.
+    Use ``with style():`` around making *and saving* a figure, since matplotlib looks up fonts only then.
 
     Examples
     --------

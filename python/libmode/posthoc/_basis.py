@@ -19,10 +19,7 @@ def count(knots: NDArray[np.float64]) -> int:
 
 
 def splines(knots: Sequence[NDArray[np.float64]], masses: NDArray[np.float64]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """The products of the cubic B-splines of each variable that are not 0: their numbers and values, (n, 4^d) each.
-
-    ``masses``, (n, d), count as at the nearest knot where they are beyond all knots.
-    """
+    """The products of the cubic B-splines of each variable that are not 0: their numbers and values, (n, 4^d) each."""
     numbers, values = np.zeros((len(masses), 1), np.intp), np.ones((len(masses), 1))
     for own, mass in zip(knots, masses.T, strict=True):
         matrix = BSpline.design_matrix(np.clip(mass, own[0], own[-1]), np.pad(own, _DEGREE, "edge"), _DEGREE)

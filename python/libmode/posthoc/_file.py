@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._events import MOST_VARIABLES
-from .._shown import shown
+from .._messages import shown
 
 VERSION = 1
 _LARGEST = 1e100  # of a coefficient: sums of products of them do not overflow

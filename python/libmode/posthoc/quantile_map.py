@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from .._arrays import read
 from .._events import flat, same_length, variables
 from .._far_masses import say_if_far
-from .._missing import needed
+from .._messages import needed
 from ._cpp import header
 from ._file import VERSION
 from ._file import read as read_file
@@ -72,11 +72,6 @@ class QuantileMap(TransformerMixin, BaseEstimator):
     targets_ : (k, p + 1) the H_k at each level, or None
     ranges_ : list of (low, high), of each variable
 
-    Raises
-    ------
-    ValueError, TypeError
-        In :meth:`fit` and :meth:`transform`, for bad options and events; NotFittedError in what needs a fit before it.
-
     Notes
     -----
     Scores above the highest of the fit keep their distance to it, so that their order stays, and so do those below
@@ -101,7 +96,9 @@ class QuantileMap(TransformerMixin, BaseEstimator):
     ...     print(f"{found.value / found.expectation:.2g} times the loss of independent scores")
     28 times the loss of independent scores
     0.57 times the loss of independent scores
-    >>> again = QuantileMap.from_json(ddt.to_json())
+    >>> ddt.to_cpp("flat.hpp", "flat")
+    >>> ddt.save("map.json")
+    >>> again = QuantileMap.load("map.json")  # as QuantileMap.from_json(ddt.to_json())
     >>> np.array_equal(again.transform(score, mass), ddt.fit_transform(score, mass))
     True
     """
@@ -118,21 +115,7 @@ class QuantileMap(TransformerMixin, BaseEstimator):
         self.mass_range = mass_range
 
     def fit(self, score: Any, mass: Any, *, sample_weight: Any = None) -> QuantileMap:
-        """Fits the map to background.
-
-        Parameters
-        ----------
-        score : (n,) finite numbers
-        mass : (n,) or (n, d) finite numbers, d up to 3
-        sample_weight : (n,) finite numbers of either sign, optional
-            A common factor of all weights changes nothing.
-
-        Raises
-        ------
-        ValueError, TypeError
-            For bad options, arrays that do not fit each other, values that are not finite,
-            fewer than 100 events, scores that are all equal, and weights whose sum is not positive.
-        """
+        """Fits the map to background: scores (n,), masses (n,) or (n, d), d up to 3, and ``sample_weight`` (n,)."""
         order = _order(self.order)
         scores, masses, weights = _events(score, mass, sample_weight)
         if masses.shape[1] > 1 and order:
@@ -181,13 +164,10 @@ class QuantileMap(TransformerMixin, BaseEstimator):
     def _solved(
         self, gram: NDArray[np.float64], shares: NDArray[np.float64], cell: NDArray[np.intp]
     ) -> NDArray[np.float64]:
-        """Least squares from what is at each level, (functions, k): columns that do not decrease, from 0 to 1.
-
-        Of several variables some functions have few events and go below 0 or above 1, where their neighbors do
-        the contrary; cut there, they would be wrong on average.
-        """
+        """Least squares from what is at each level, (functions, k): columns that do not decrease."""
         rows = np.linalg.solve(gram, np.cumsum(shares, axis=1)).T
         found = increasing(rows, np.maximum(np.bincount(cell, minlength=len(self.levels_)), 1.0))
+        # Of several variables functions with few events go beyond 0 or 1 where their neighbors do the contrary.
         return np.clip(found, 0, 1) if len(self.knots_) == 1 else found
 
     def transform(self, score: Any, mass: Any) -> NDArray[np.float64]:
@@ -242,10 +222,7 @@ class QuantileMap(TransformerMixin, BaseEstimator):
 
     @classmethod
     def from_json(cls, text: str) -> QuantileMap:
-        """Of what :meth:`to_json` returned.
-
-        Raises ValueError that names the field for other text, and for a later version.
-        """
+        """Of the text that :meth:`to_json` returned; a ValueError names the field that is wrong."""
         parameters, fields = read_file(text)
         made = cls(**parameters)
         for name, value in fields._asdict().items():
@@ -253,43 +230,14 @@ class QuantileMap(TransformerMixin, BaseEstimator):
         return made
 
     def save(self, path: str | Path) -> None:
-        """Writes :meth:`to_json` to a file of this path.
-
-        Examples
-        --------
-        >>> import tempfile
-        >>> from pathlib import Path
-        >>> import numpy as np
-        >>> from libmode.posthoc import QuantileMap
-        >>> rng = np.random.default_rng(1)
-        >>> ddt = QuantileMap().fit(rng.random(1_000), rng.exponential(60, 1_000))
-        >>> with tempfile.TemporaryDirectory() as directory:
-        ...     ddt.save(Path(directory, "map.json"))
-        ...     again = QuantileMap.load(Path(directory, "map.json"))
-        >>> print(again)
-        QuantileMap()
-        """
+        """Writes :meth:`to_json` to a file of this path."""
         Path(path).write_text(self.to_json() + "\n")
 
     def to_cpp(self, path: str | Path, name: str = "quantile_map") -> None:
         """Writes to this path a C++11 header with ``double name(double score, double mass)``, which needs nothing else.
 
         Of several variables it takes a pointer to the masses of an event. It returns what :meth:`transform` does
-        (to rounding), and NaN for NaN. Of the map only numbers are written, and of text ``name`` alone.
-
-        Examples
-        --------
-        >>> import tempfile
-        >>> from pathlib import Path
-        >>> import numpy as np
-        >>> from libmode.posthoc import QuantileMap
-        >>> rng = np.random.default_rng(1)
-        >>> ddt = QuantileMap().fit(rng.random(1_000), rng.exponential(60, 1_000))
-        >>> with tempfile.TemporaryDirectory() as directory:
-        ...     header = Path(directory, "flat.hpp")
-        ...     ddt.to_cpp(header, "flat")
-        ...     "double flat(double score, double mass)" in header.read_text()
-        True
+        (to rounding), and NaN for NaN.
         """
         check_is_fitted(self)
         Path(path).write_text(header(self, name))

@@ -45,11 +45,7 @@ class Events(NamedTuple):
 def read(
     sources: Sequence[Source], wanted: Wanted, advance: Callable[[float], object] = lambda _: None
 ) -> Iterator[tuple[int, Events]]:
-    """The number of entries of each chunk of all files, and the events of these that pass the cut.
-
-    ``advance`` is called with the bytes of the files that are done. Raises Problem, with the option, the file and the
-    entry, for a file that cannot be read, a column that is missing or holds no numbers, and bad values.
-    """
+    """The number of entries of each chunk, and its events that pass the cut; ``advance`` is told the bytes."""
     for source in sources:
         try:
             with opened(source) as table:

@@ -22,11 +22,7 @@ ALLOWED = (
 
 
 class Expression:
-    """The expression that the user gives for an option, for a file with these columns.
-
-    The name of a column is an expression, whatever it looks like, and ``get("a name")`` stands for it in others.
-    Raises Problem for what is no expression, and for a column or a function that does not exist.
-    """
+    """The expression of an option, for a file with these columns; the name of one is an expression too."""
 
     def __init__(self, option: str, text: str, columns: Sequence[str], file: str) -> None:
         self._named, self._file = f"{option} {text!r}", file

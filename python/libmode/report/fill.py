@@ -21,11 +21,7 @@ QUANTILES, IN_TAIL = 10_000, 5_000
 def fill(
     chunks: Iterable[Events], sample: Sample, edges: NDArray[np.float64], order: int, scores: int
 ) -> list[Histogram]:
-    """A histogram for each of the first ``scores`` scores, with these edges of mass, which hold all background.
-
-    Without signal, the background stands in its place. ``order`` is the highest of the Legendre polynomials in mass
-    whose sums are kept.
-    """
+    """A histogram for each of the first ``scores`` scores, and Legendre polynomials in mass up to ``order``."""
     bins = len(edges) - 1
     cells = [_score_edges(sample.background.scores[:, k], sample.signal.scores[:, k]) for k in range(scores)]
     tables = [np.zeros((2, bins + 1, len(own) + 1)) for own in cells]  # the signal in the last row

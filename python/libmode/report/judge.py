@@ -36,11 +36,7 @@ Numbers = dict[str, Any]
 
 
 class Judge:
-    """Judges scores in the same bins of mass and at the same working points.
-
-    ``points`` are efficiencies of the signal or, without a label, of the background. Raises Problem and ValueError for
-    a sample of which nothing can be said.
-    """
+    """Judges scores in the same bins of mass, at efficiencies of the signal or, without a label, of the background."""
 
     def __init__(
         self, wanted: Wanted, sample: Sample, order: int, points: Sequence[float], search: spurious.Search
@@ -92,11 +88,7 @@ class Judge:
         }
 
     def _fitted(self, histogram: Histogram) -> Numbers | None:
-        """What is fitted, and what the fits find before any selection; without a fit that works, none is tried later.
-
-        The polynomial has the degree that an F-test chooses, and the order more: a selection may multiply the spectrum
-        with a polynomial of that order.
-        """
+        """What is fitted, and what the fits find before any selection; where none works, none is tried later."""
         scan = self._scan
         before = scan and _or_unknown(self._unknown, "spurious signal", lambda: scan.of(histogram, "f-test"))
         if scan is None or before is None:

@@ -57,12 +57,7 @@ class Scan(NamedTuple):
 
 
 def plan(mass: NDArray[Any], signal: NDArray[Any], order: int, search: Search) -> Scan:
-    """Chooses the bins and the signals by masses of background and signal, the latter empty without a label.
-
-    The range holds the central 95 % of the background. If the search has no width, it is half of what holds the
-    central 68.3 % of the signal, or a twentieth of the range. Raises ValueError if there is no such fit, and Problem
-    for a search outside the range.
-    """
+    """Chooses the bins and the signals by masses of background and signal, the latter empty without a label."""
     low, high = (float(edge) for edge in np.quantile(mass, [(1 - CENTRAL) / 2, (1 + CENTRAL) / 2]))
     if low == high:
         raise ValueError(f"the central 95 % of the background has a single mass, {low:g}")

@@ -1,6 +1,6 @@
 """The MoDe loss for PyTorch: the layer :class:`MoDeConstraint`, the module :class:`MoDeLoss`, and :func:`mode_loss`."""
 
-from .._missing import needed
+from .._messages import needed
 
 with needed("torch", by="libmode.torch", extra="torch"):
     from .._events import Events

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, TypedDict
 
 import torch
@@ -9,11 +10,12 @@ from torch import Tensor, nn
 
 from .._bad_batches import OnBadBatch, SkipsBadBatches
 from .._events import Events, events_of, takes_events
+from .._messages import keywords_only
+from .._native import BatchError
 from .._option_values import plain
-from .._options import EXAMPLE, check, keywords_only
+from .._options import EXAMPLE, check
 from ..option_types import DisCoOptions, FlatnessOptions, Loss, LossOptions
-from ._op import core_loss
-from ._skip import or_skip
+from ._op import core_loss, result_type
 
 
 class _Arguments(TypedDict, total=False):
@@ -135,3 +137,27 @@ class CoreLoss(SkipsBadBatches, nn.Module):
         if self.on_bad_batch != "raise":
             shown["on_bad_batch"] = self.on_bad_batch
         return ", ".join(f"{name}={value!r}" for name, value in shown.items())
+
+
+def or_skip(module: SkipsBadBatches, loss: Callable[..., Tensor], pred: Tensor, *others: Tensor | None) -> Tensor:
+    """``loss(pred, *others)``, and where the batch has none what the module is to do."""
+    if torch.compiler.is_dynamo_compiling():
+        if module.on_bad_batch == "raise":
+            return loss(pred, *others)
+        return _outside_of_the_graph(module, loss, pred, *others)
+    try:
+        value = loss(pred, *others)
+    except BatchError as error:
+        module._skip(error)
+        return _zero(pred)
+    module._succeed()
+    return value
+
+
+# What is wrong with the events is known only when the graph runs, too late to return something else.
+_outside_of_the_graph: Callable[..., Tensor] = torch.compiler.disable(or_skip)  # type: ignore[no-untyped-call]
+
+
+def _zero(score: Tensor) -> Tensor:
+    """0, with gradient 0 even where a score is NaN."""
+    return score.masked_fill(torch.ones_like(score, dtype=torch.bool), 0).sum(dtype=result_type(score))

@@ -17,8 +17,9 @@ from torch import Tensor
 
 from .. import _native
 from .._arrays import with_labels
-from .._events import NO_SECOND_DERIVATIVE, Events
+from .._events import Events
 from .._far_masses import EVERY, FIRST, look
+from .._messages import NO_SECOND_DERIVATIVE
 from .._options import Options, check, of_text
 from ..option_types import Loss
 from ._pinned import back_to, on_host

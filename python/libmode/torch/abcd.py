@@ -13,9 +13,8 @@ from .._arrays import no_background
 from .._bad_batches import OnBadBatch, SkipsBadBatches
 from .._events import together
 from .._native import BatchError, int32
-from ._module import read
+from ._module import or_skip, read
 from ._op import as_numpy, result_type
-from ._skip import or_skip
 from .distance import correlation
 
 _SEGMENTS = 100  # of an axis, at most
@@ -51,14 +50,6 @@ class ABCDLoss(SkipsBadBatches, nn.Module):
         The loss sees the events whose target is this.
     on_bad_batch : {"raise", "skip"}, default "raise"
         As for :class:`libmode.torch.MoDeLoss`.
-
-    Raises
-    ------
-    BatchError
-        When called with fewer than 4 background events, with background of one value of a score, or with weights
-        without a positive sum.
-    ValueError, TypeError
-        For scores that are not finite, and arrays of different lengths.
 
     Examples
     --------

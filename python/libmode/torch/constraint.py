@@ -14,10 +14,10 @@ from torch.autograd.function import once_differentiable
 from .._bad_batches import OnBadBatch, SkipsBadBatches
 from .._constraint import NUMBERS, USUAL_TOLERANCE, Constraint, Dependence, State, share_of
 from .._events import Events, takes_events
+from .._messages import keywords_only
 from .._monitor import MOST_WAITING, Monitor, look
 from .._native import BatchError
 from .._option_values import plain
-from .._options import keywords_only
 from ._device import NO_LOSS, buffers_of, is_on_device, push_of, refusal, refused_options
 from ._gather import Given, Group, checked_group, given_of, naming_ranks, norm_of_all, of_all, only_a_part, processes
 from ._op import as_numpy, encode, in_torch_func, result_type
@@ -83,14 +83,6 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
         rho = D N/(B n), with its error: at most 1 where the dependence cannot be told from none by
         N = tolerance (by default 100,000) events. D is the average of the unbiased loss, B that of
         what was subtracted as its bias, n the number of events.
-
-    Raises
-    ------
-    ValueError, TypeError
-        For options that are out of range or unknown, and for positional arguments: all are keywords.
-    BatchError, ValueError, TypeError
-        When called: as :func:`libmode.mode_loss`, a ValueError with the training step; BatchError only with
-        ``on_bad_batch="raise"``.
 
     Notes
     -----
@@ -253,7 +245,7 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
         elif self._calls == 10:
             torch._assert_async(self.state[0] > self._first, f"MoDeConstraint has skipped the first 10: {NO_LOSS}")
         self._take_note(found.loss, found.events)
-        same: Tensor = _Constrained.apply(pred, found.push, found.by_logit, found.size, None, self._last)
+        same: Tensor = Constrained.apply(pred, found.push, found.by_logit, found.size, None, self._last)
         return same
 
     def _by_core(self, pred: Tensor, make: Callable[[], Given], gathers: bool) -> Tensor | None:
@@ -295,7 +287,7 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
         self._take_note(found.loss, 1.0)
         group = (self.process_group,) if gathers else ()
         size = self._constraint.per_norm(found)
-        same: Tensor = _Constrained.apply(pred, push, by_logit, size, partial(_finite, group), self._last)
+        same: Tensor = Constrained.apply(pred, push, by_logit, size, partial(finite, group), self._last)
         return same
 
     def _take_note(self, loss: Any, events: Any) -> None:
@@ -353,12 +345,12 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
 _outside_of_the_graph = torch.compiler.disable(MoDeConstraint._constrained)  # type: ignore[no-untyped-call]
 
 
-def _finite(group: tuple[Group, ...], norm: Tensor) -> Tensor:
+def finite(group: tuple[Group, ...], norm: Tensor) -> Tensor:
     """The norm over the batches of a group of processes, or of this one; 0 where a GradScaler made it infinite."""
     return torch.nan_to_num(norm_of_all(norm, *group) if group else norm, 0.0, 0.0)
 
 
-class _Constrained(torch.autograd.Function):
+class Constrained(torch.autograd.Function):
     """The predictions; backward adds the push to what comes in, times its norm and a size."""
 
     @staticmethod

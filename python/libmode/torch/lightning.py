@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from .._events import NOT_WEIGHT
-from .._missing import needed
+from .._messages import needed
 from .constraint import MoDeConstraint
 from .metrics import MoDeMetrics
 
@@ -39,47 +39,13 @@ class MoDeCallback(Callback):
         score, target, mass and, if there are any, weight: what :meth:`libmode.torch.MoDeMetrics.update`
         takes. By default ``outputs``, what ``validation_step`` returned, has these entries.
 
-    Raises
-    ------
-    TypeError
-        For metrics of another type, and at the first batch of a validation that has no such entries.
-
     Examples
     --------
-    >>> import logging
-    >>> import lightning.pytorch as pl
-    >>> import torch
-    >>> from libmode.torch import MoDeConstraint, MoDeMetrics
+    >>> from libmode.torch import MoDeMetrics
     >>> from libmode.torch.lightning import MoDeCallback
-    >>> class Classifier(pl.LightningModule):
-    ...     def __init__(self):
-    ...         super().__init__()
-    ...         self.network = torch.nn.Sequential(torch.nn.Linear(2, 1), torch.nn.Sigmoid())
-    ...         self.constraint = MoDeConstraint(order=1)
-    ...
-    ...     def training_step(self, batch):
-    ...         x, target, mass = batch
-    ...         score = self.constraint(self.network(x)[:, 0], target, mass)
-    ...         return torch.nn.functional.binary_cross_entropy(score, target)
-    ...
-    ...     def validation_step(self, batch):
-    ...         x, target, mass = batch
-    ...         return {"score": self.network(x)[:, 0], "target": target, "mass": mass}
-    ...
-    ...     def configure_optimizers(self):
-    ...         return torch.optim.Adam(self.parameters())
-    >>> logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)
-    >>> _ = torch.manual_seed(1)
-    >>> events = torch.randn(4_000, 2), torch.randint(0, 2, (4_000,)).float(), torch.rand(4_000)
-    >>> loader = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(*events), batch_size=1_000)
-    >>> off = dict.fromkeys(["logger", "enable_checkpointing", "enable_progress_bar", "enable_model_summary"], False)
-    >>> callback = MoDeCallback(MoDeMetrics(order=1))
-    >>> trainer = pl.Trainer(max_epochs=1, accelerator="cpu", log_every_n_steps=1, callbacks=[callback], **off)
-    >>> trainer.fit(Classifier(), loader, loader)
-    >>> sorted(name for name in trainer.callback_metrics if name.startswith("mode"))
-    ['mode_dependence', 'mode_dependence_error', 'mode_factor', 'mode_loss', 'mode_strength']
-    >>> "val_mode_sensitivity" in trainer.callback_metrics
-    True
+    >>> callback = MoDeCallback(MoDeMetrics(order=1))  # for Trainer(callbacks=[callback]), see docs/recipes.md
+    >>> callback.metrics.prefix
+    'val_mode_'
     """
 
     def __init__(

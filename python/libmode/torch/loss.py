@@ -14,9 +14,8 @@ from .._monitor import EVERY, Monitor
 from .._native import ModeResult
 from ._device import device_loss, is_on_device, refusal, refused_options
 from ._gather import Group, checked_group, given_of, naming_ranks, of_all, only_a_part, processes
-from ._module import CoreLoss, events
+from ._module import CoreLoss, events, or_skip
 from ._op import as_numpy, checked, core_loss, evaluate, in_torch_func, score_range_of
-from ._skip import or_skip
 from .transform import ScoreTransform, transformed
 
 if TYPE_CHECKING:
@@ -122,13 +121,6 @@ class MoDeLoss(CoreLoss):
         device, and ``on_bad_batch="skip"`` gives 0 without a warning and without counting. The monitor sleeps.
     **options
         Those of :func:`libmode.mode_loss`.
-
-    Raises
-    ------
-    ValueError, TypeError
-        For options that are out of range or unknown, and for positional arguments: all are keywords.
-    BatchError, ValueError, TypeError
-        When called: as :func:`libmode.mode_loss`.
 
     Examples
     --------

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -13,10 +12,15 @@ from torch import Tensor
 
 from .._events import takes_events
 from ..metrics import summary
-from ..metrics.summary import EFFICIENCIES, Settings
+from ..metrics.summary import Settings
 from ._gather import processes
 from ._module import events as events_of
 from ._op import as_numpy
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ..option_types import SummaryOptions
 
 
 class MoDeMetrics:
@@ -30,12 +34,10 @@ class MoDeMetrics:
 
     Parameters
     ----------
-    order : int
-        That of the loss.
-    events, efficiencies, bins, mass_range, **options
-        As for :func:`libmode.metrics.summary`.
     prefix : str, by default ``"val_mode_"``
         Of the names: ``val_mode_sensitivity``.
+    **settings
+        ``order``, which is that of the loss, and all else that :func:`libmode.metrics.summary` takes.
 
     Notes
     -----
@@ -58,21 +60,9 @@ class MoDeMetrics:
     >>> metrics.reset()  # before the next validation
     """
 
-    def __init__(
-        self,
-        *,
-        order: int,
-        events: float = 100_000,
-        efficiencies: Sequence[float] = EFFICIENCIES,
-        bins: int = 20,
-        mass_range: tuple[float, float] | None = None,
-        prefix: str = "val_mode_",
-        **options: Any,
-    ) -> None:
-        Settings.checked(order, events, efficiencies, bins, mass_range, options)  # now, not after an epoch
-        self._arguments: dict[str, Any] = dict(
-            order=order, events=events, efficiencies=efficiencies, bins=bins, mass_range=mass_range, **options
-        )
+    def __init__(self, *, prefix: str = "val_mode_", **settings: Unpack[SummaryOptions]) -> None:
+        Settings.checked(**settings)  # now, not after an epoch
+        self._settings: Any = settings
         self.prefix = prefix
         self._batches: list[tuple[NDArray[Any], ...]] = []
 
@@ -99,7 +89,7 @@ class MoDeMetrics:
         if not sum(len(score) for score, *_ in batches):
             raise ValueError("there are no events: call update for each batch before compute")
         score, mass, weight, label = (np.concatenate(arrays) for arrays in zip(*batches, strict=True))
-        found = summary(score, label, mass, weight=None if (weight == 1).all() else weight, **self._arguments)
+        found = summary(score, label, mass, weight=None if (weight == 1).all() else weight, **self._settings)
         return {self.prefix + name: value for name, value in found.items()}
 
     def reset(self) -> None:

@@ -55,13 +55,6 @@ class Reference:
     background_label : int, default 0
         The target of the events that are drawn.
 
-    Raises
-    ------
-    ValueError, TypeError
-        For a size that is not positive, other things than tensors, and lengths that differ.
-    BatchError
-        If there is no background among the events.
-
     Examples
     --------
     >>> import torch

@@ -61,16 +61,6 @@ class Planing:
     effective_size : float
         (sum w)^2 / sum w^2 over background: as many events without weights know as much.
 
-    Raises
-    ------
-    ValueError, TypeError
-        For shapes, a mass that is not finite, no event of either class, one value of a variable for all events.
-
-    Warns
-    -----
-    RuntimeWarning
-        If the weights leave less than a tenth of the background's size.
-
     Examples
     --------
     >>> import numpy as np

@@ -1,0 +1,72 @@
+"""What errors and warnings of all frameworks share: how a value is shown, who is told, and what is not installed."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from difflib import get_close_matches
+
+NO_SECOND_DERIVATIVE = (
+    "this loss has no second derivative: MoDe and flatness are piecewise linear in the scores, and for DisCo none is "
+    "computed. Leave it out of what is differentiated twice (create_graph=True, Hessians, gradient penalties)"
+)
+
+_LONGEST = 200  # characters; of a longer value both ends are shown
+
+
+def shown(value: object) -> str:
+    """``repr(value)`` on one line, of at most some 200 characters; for what has none, as huge integers, its type."""
+    try:
+        text = " ".join(repr(value).split()) if not isinstance(value, str) else repr(value)
+    except Exception:
+        return f"<{type(value).__name__}>"
+    if len(text) <= _LONGEST:
+        return text
+    return f"{text[: _LONGEST // 2]} ... {text[-_LONGEST // 4 :]}"
+
+
+def near(name: str, names: Iterable[str], least: float = 0.75) -> str | None:
+    """The one of ``names`` that a user may have meant by ``name``."""
+    return next(iter(get_close_matches(name, sorted(names), 1, least)), None)
+
+
+def refuse_unknown(function: str, given: Iterable[str], names: Iterable[str]) -> None:
+    """Raises TypeError for the first of ``given``, the keywords of a function that takes only ``names``."""
+    for name in given:
+        meant = near(name, names, 0.6)  # weight and weights for sample_weight
+        raise TypeError(f"{function}: unknown argument {name!r}" + (f": did you mean {meant}?" if meant else ""))
+
+
+_LIBRARIES = ("libmode", "torch", "keras", "jax", "tensorflow", "lightning", "pytorch_lightning", "sklearn")
+
+
+def level_of_the_user() -> int:
+    """The stacklevel, for a warning of the caller, of the first frame that is neither libmode's nor a framework's."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in _LIBRARIES:
+        level, frame = level + 1, frame.f_back
+    return level
+
+
+@contextmanager
+def needed(package: str, by: str, extra: str) -> Iterator[None]:
+    """Around imports: turns "No module named package" into an ImportError with the command that installs it."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if error.name != package:  # it is there, and lacks something itself
+            raise
+        raise ImportError(
+            f"{by} needs {package}, which is not installed: pip install 'libmode[{extra}]'", name=package
+        ) from None
+
+
+def keywords_only(owner: object, positional: Sequence[object], example: str) -> None:
+    """Raises TypeError if a module was constructed with positional arguments."""
+    if positional:
+        name = type(owner).__name__
+        raise TypeError(
+            f"{name}({', '.join(map(repr, positional))}): the arguments of {name} are given by name, "
+            f"for instance {name}({example})"
+        )
