@@ -108,15 +108,6 @@ def test_hess_is_tight_where_neighbors_move_apart(order, bins, least, dependent)
     assert least < bent(score, mass, v, **options) / np.sum(hess * v**2) < 1.02
 
 
-def test_hess_of_scores_of_few_values():
-    """As after a first tree. Neighboring bins move apart by the smoothing, which then is the window that a tie has."""
-    rng, score, mass, x = sample(3, 100_000)
-    score = 0.1 + 0.8 * np.round(6 * score) / 6
-    v = STEP / 2 * (-1) ** np.floor(2 * x)
-    hess = libmode.mode_evaluate(score, mass, bins=2, hess=True).hess
-    assert bent(score, mass, v, bins=2) / np.sum(hess * v**2) == pytest.approx(1, abs=0.01)
-
-
 def test_loss_and_gradient_are_those_of_the_loss():
     rng, score, mass, _ = sample(5, 5_000)
     for kind in (np.float32, np.float64, np.float16, ">f4"):
@@ -170,17 +161,6 @@ def test_hess_of_few_events(seed, n, grid, order, factor, smoothing, score_range
     moved = rng.permutation(n)
     again = bound(score[moved], mass[moved], smoothing, weight=factor * weight[moved], label=label[moved], **options)
     np.testing.assert_allclose(again, hess[moved], rtol=1e-9, atol=1e-12 * hess.max())
-
-
-def test_a_boosting_step_by_hess_lowers_the_loss():
-    """h bounds the curvature, so that v = -g/h lowers the loss by half of what the gradient promises, or more."""
-    _, score, mass, _ = sample(6, 100_000)
-    options = {"order": 0, "bins": 8, "score_range": (-5, 5)}
-    loss, grad = libmode.mode_loss_and_grad(score, mass, **options)
-    v = -grad / bound(score, mass, STEP / 10, **options)
-    after = libmode.mode_loss(score + v, mass, **options)
-    assert np.sqrt(np.mean(v**2)) < 2 * STEP
-    assert after - loss < 0.5 * np.sum(grad * v) < 0
 
 
 def test_long_calls_can_be_interrupted_and_take_all_arrays(monkeypatch):

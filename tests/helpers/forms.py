@@ -87,11 +87,10 @@ def outcome(call: Call) -> Outcome:
     return Outcome(*call(libmode.mode_evaluate, hess=True))
 
 
-def assert_same(got: Outcome, want: Outcome, tolerance: float = 1e-10, floor: float = 1e-12, hess: bool = True) -> None:
-    """Compares two outcomes, the curvature among them or not: see golden.assert_close."""
-    for name, g, w in zip(Outcome._fields, got, want, strict=True):
-        if hess or name != "hess":
-            golden.assert_close(g, w, tolerance, floor)
+def assert_same(got: Outcome, want: Outcome, tolerance: float, floor: float) -> None:
+    """Compares two outcomes: see golden.assert_close."""
+    for g, w in zip(got, want, strict=True):
+        golden.assert_close(g, w, tolerance, floor)
 
 
 def moved(value: Any, maps: Sequence[tuple[float, float]]) -> Any:

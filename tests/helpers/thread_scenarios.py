@@ -7,7 +7,6 @@ import os
 import signal
 import sys
 import threading
-import time
 
 import libmode
 import numpy as np
@@ -55,32 +54,6 @@ def sixty_four_threads():
     for thread in threads:
         thread.join()
     assert got == alone
-
-
-def interrupted():
-    """Ctrl-C in a call is KeyboardInterrupt when that call ends; the process goes on, and so does the library."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # shells start programs in the background without it
-    want, done, at = call(0, 400_000), 0, []
-
-    def interrupt():
-        while done < 2:
-            time.sleep(0.001)
-        at.append(done)
-        os.kill(os.getpid(), signal.SIGINT)
-
-    for _ in range(5):
-        done = 0
-        thread = threading.Thread(target=interrupt)
-        try:
-            thread.start()
-            while True:
-                call(0, 400_000)
-                done += 1
-        except KeyboardInterrupt:
-            pass
-        thread.join()
-        assert done <= at.pop() + 1, f"{done} calls, of which the one after that was interrupted"
-        assert call(0, 400_000) == want
 
 
 def profiled():
@@ -137,10 +110,7 @@ def one_processor():
     assert libmode.get_threads() == 1
 
 
-SCENARIOS = {
-    function.__name__: function
-    for function in (sixty_four_threads, interrupted, profiled, beside_another, one_processor)
-}
+SCENARIOS = {function.__name__: function for function in (sixty_four_threads, profiled, beside_another, one_processor)}
 
 if __name__ == "__main__":
     SCENARIOS[sys.argv[1]](*sys.argv[2:])
