@@ -82,14 +82,8 @@ np.testing.assert_allclose(trained(distribution), alone, rtol=1e-5, atol=1e-6)
 def on_eight_devices(program):
     """What a program prints that has eight devices."""
     settings = {"XLA_FLAGS": "--xla_force_host_platform_device_count=8", "JAX_PLATFORMS": "cpu", "KERAS_BACKEND": "jax"}
-    package = {"PYTHONPATH": str(Path(libmode.__file__).parents[1])}
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        env=os.environ | settings | package,
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
+    environment = os.environ | settings | {"PYTHONPATH": str(Path(libmode.__file__).parents[1])}
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr[-3000:]
     return done.stdout
 
