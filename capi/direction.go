@@ -19,11 +19,11 @@ func modeDirectionSize(variables, labels C.size_t) C.size_t {
 	return C.size_t(core.DirectionSize(int(variables), int(labels)))
 }
 
-func direction[F core.Float](o *C.mode_options, from *C.mode_events, how *C.mode_steering, found *C.mode_pushed, push *F, residual *C.double, message messageBuffer) error {
+func direction[F core.Float](o *C.mode_options, from *C.mode_events, how *C.mode_steering, found *C.mode_pushed, push unsafe.Pointer, residual *C.double, message messageBuffer) error {
 	if found == nil {
 		return argumentError("found is NULL: there is nowhere to put the result")
 	}
-	ev, cfg, err := arguments[F](o, from, message)
+	ev, cfg, err := arguments[F](o, from, false)
 	if err != nil {
 		return err
 	}
@@ -43,11 +43,11 @@ func direction[F core.Float](o *C.mode_options, from *C.mode_events, how *C.mode
 	if how.batch > 0 {
 		pushed = how.batch
 	}
-	out, err := array("push", push, pushed, false)
+	out, err := array("push", (*F)(push), pushed, false)
 	if err != nil {
 		return err
 	}
-	result, err := core.Direction(out, ev, cfg, st)
+	result, err := core.Direction(out, ev, cfg.WithWarnings(message.write), st)
 	if err != nil {
 		return err
 	}
@@ -61,18 +61,12 @@ func direction[F core.Float](o *C.mode_options, from *C.mode_events, how *C.mode
 	return nil
 }
 
-//export modeDirectionF32
-func modeDirectionF32(o *C.mode_options, from *C.mode_events, how *C.mode_steering, found *C.mode_pushed, push *C.float, residual *C.double, text *C.char, capacity C.size_t) C.int {
-	message := messageBuffer{text, capacity}
-	return guarded(message, func() error {
-		return direction(o, from, how, found, (*float32)(unsafe.Pointer(push)), residual, message)
-	})
-}
-
-//export modeDirectionF64
-func modeDirectionF64(o *C.mode_options, from *C.mode_events, how *C.mode_steering, found *C.mode_pushed, push *C.double, residual *C.double, text *C.char, capacity C.size_t) C.int {
-	message := messageBuffer{text, capacity}
-	return guarded(message, func() error {
-		return direction(o, from, how, found, (*float64)(unsafe.Pointer(push)), residual, message)
+//export modeDirection
+func modeDirection(single C.int, o *C.mode_options, from *C.mode_events, how *C.mode_steering, found *C.mode_pushed, push unsafe.Pointer, residual *C.double, text *C.char, capacity C.size_t) C.int {
+	return guarded(text, capacity, func(message messageBuffer) error {
+		if single != 0 {
+			return direction[float32](o, from, how, found, push, residual, message)
+		}
+		return direction[float64](o, from, how, found, push, residual, message)
 	})
 }

@@ -56,13 +56,14 @@ type messageBuffer struct {
 
 // guarded runs f and returns its status. Nothing may panic across C. Where f does not fail, the buffer has a warning, or
 // is as it was, "".
-func guarded(message messageBuffer, f func() error) (status C.int) {
+func guarded(text *C.char, capacity C.size_t, f func(messageBuffer) error) (status C.int) {
+	message := messageBuffer{text, capacity}
 	defer func() {
 		if r := recover(); r != nil {
 			status = message.report(fmt.Errorf("defect in libmode, please report it: %v", r))
 		}
 	}()
-	if err := f(); err != nil {
+	if err := f(message); err != nil {
 		return message.report(err)
 	}
 	return C.MODE_OK
@@ -106,7 +107,7 @@ func array[E any](name string, p *E, n C.size_t, optional bool) ([]E, error) {
 
 //export modeCheck
 func modeCheck(o *C.mode_options, text *C.char, capacity C.size_t) C.int {
-	return guarded(messageBuffer{text, capacity}, func() error {
+	return guarded(text, capacity, func(messageBuffer) error {
 		cfg, err := configOf(o)
 		if err != nil {
 			return err
@@ -186,28 +187,29 @@ func labelsOf[L core.Label](name string, n C.size_t, p unsafe.Pointer) (core.Lab
 	return core.LabelsOf(given), err
 }
 
-// arguments returns the events and the options of a call, which warns by the message.
-func arguments[F core.Float](o *C.mode_options, from *C.mode_events, message messageBuffer) (ev core.Events[F], cfg core.Config, err error) {
+// arguments returns the events and the options of a call.
+func arguments[F core.Float](o *C.mode_options, from *C.mode_events, withoutScore bool) (ev core.Events[F], cfg core.Config, err error) {
 	if cfg, err = configOf(o); err != nil {
 		return ev, cfg, err
 	}
-	ev, err = events[F](from, false)
-	return ev, cfg.WithWarnings(message.write), err
+	ev, err = events[F](from, withoutScore)
+	return ev, cfg, err
 }
 
-func evaluate[F core.Float](o *C.mode_options, from *C.mode_events, result *C.mode_result, grad, hess *F, message messageBuffer) error {
+func evaluate[F core.Float](o *C.mode_options, from *C.mode_events, result *C.mode_result, grad, hess unsafe.Pointer, message messageBuffer) error {
 	if result == nil {
 		return argumentError("result is NULL: there is nowhere to put the result")
 	}
-	ev, cfg, err := arguments[F](o, from, message)
+	ev, cfg, err := arguments[F](o, from, false)
 	if err != nil {
 		return err
 	}
-	slopes, err := array("grad", grad, from.n, true)
+	cfg = cfg.WithWarnings(message.write)
+	slopes, err := array("grad", (*F)(grad), from.n, true)
 	if err != nil {
 		return err
 	}
-	bounds, err := array("hess", hess, from.n, true)
+	bounds, err := array("hess", (*F)(hess), from.n, true)
 	if err != nil {
 		return err
 	}
@@ -227,31 +229,25 @@ func evaluate[F core.Float](o *C.mode_options, from *C.mode_events, result *C.mo
 	return nil
 }
 
-//export modeEvaluateF32
-func modeEvaluateF32(o *C.mode_options, from *C.mode_events, result *C.mode_result, grad, hess *C.float, text *C.char, capacity C.size_t) C.int {
-	message := messageBuffer{text, capacity}
-	return guarded(message, func() error {
-		return evaluate(o, from, result, (*float32)(unsafe.Pointer(grad)), (*float32)(unsafe.Pointer(hess)), message)
+//export modeEvaluate
+func modeEvaluate(single C.int, o *C.mode_options, from *C.mode_events, result *C.mode_result, grad, hess unsafe.Pointer, text *C.char, capacity C.size_t) C.int {
+	return guarded(text, capacity, func(message messageBuffer) error {
+		if single != 0 {
+			return evaluate[float32](o, from, result, grad, hess, message)
+		}
+		return evaluate[float64](o, from, result, grad, hess, message)
 	})
 }
 
-//export modeEvaluateF64
-func modeEvaluateF64(o *C.mode_options, from *C.mode_events, result *C.mode_result, grad, hess *C.double, text *C.char, capacity C.size_t) C.int {
-	message := messageBuffer{text, capacity}
-	return guarded(message, func() error {
-		return evaluate(o, from, result, (*float64)(unsafe.Pointer(grad)), (*float64)(unsafe.Pointer(hess)), message)
-	})
-}
-
-func distanceCorrelation[F core.Float](n C.size_t, x, y, weight *F, unbiased C.int, value *C.double, gradX, gradY *F) error {
+func distanceCorrelation[F core.Float](n C.size_t, x, y, weight unsafe.Pointer, unbiased C.int, value *C.double, gradX, gradY unsafe.Pointer) error {
 	if value == nil {
 		return argumentError("value is NULL: there is nowhere to put the result")
 	}
-	names, pointers := [...]string{"x", "y", "weight", "grad_x", "grad_y"}, [...]*F{x, y, weight, gradX, gradY}
+	names, pointers := [...]string{"x", "y", "weight", "grad_x", "grad_y"}, [...]unsafe.Pointer{x, y, weight, gradX, gradY}
 	var arrays [len(names)][]F
 	for k, p := range pointers {
 		var err error
-		if arrays[k], err = array(names[k], p, n, k > 1); err != nil {
+		if arrays[k], err = array(names[k], (*F)(p), n, k > 1); err != nil {
 			return err
 		}
 	}
@@ -262,19 +258,13 @@ func distanceCorrelation[F core.Float](n C.size_t, x, y, weight *F, unbiased C.i
 	return err
 }
 
-//export modeDistanceCorrelationF32
-func modeDistanceCorrelationF32(n C.size_t, x, y, weight *C.float, unbiased C.int, value *C.double, gradX, gradY *C.float, text *C.char, capacity C.size_t) C.int {
-	single := func(p *C.float) *float32 { return (*float32)(unsafe.Pointer(p)) }
-	return guarded(messageBuffer{text, capacity}, func() error {
-		return distanceCorrelation(n, single(x), single(y), single(weight), unbiased, value, single(gradX), single(gradY))
-	})
-}
-
-//export modeDistanceCorrelationF64
-func modeDistanceCorrelationF64(n C.size_t, x, y, weight *C.double, unbiased C.int, value *C.double, gradX, gradY *C.double, text *C.char, capacity C.size_t) C.int {
-	double := func(p *C.double) *float64 { return (*float64)(unsafe.Pointer(p)) }
-	return guarded(messageBuffer{text, capacity}, func() error {
-		return distanceCorrelation(n, double(x), double(y), double(weight), unbiased, value, double(gradX), double(gradY))
+//export modeDistanceCorrelation
+func modeDistanceCorrelation(single C.int, n C.size_t, x, y, weight unsafe.Pointer, unbiased C.int, value *C.double, gradX, gradY unsafe.Pointer, text *C.char, capacity C.size_t) C.int {
+	return guarded(text, capacity, func(messageBuffer) error {
+		if single != 0 {
+			return distanceCorrelation[float32](n, x, y, weight, unbiased, value, gradX, gradY)
+		}
+		return distanceCorrelation[float64](n, x, y, weight, unbiased, value, gradX, gradY)
 	})
 }
 
@@ -282,11 +272,7 @@ func edges[F core.Float](o *C.mode_options, from *C.mode_events, room C.size_t, 
 	if count == nil {
 		return argumentError("n_edges is NULL: there is nowhere to put the number of edges")
 	}
-	cfg, err := configOf(o)
-	if err != nil {
-		return err
-	}
-	ev, err := events[F](from, true)
+	ev, cfg, err := arguments[F](o, from, true)
 	if err != nil {
 		return err
 	}
@@ -305,26 +291,18 @@ func edges[F core.Float](o *C.mode_options, from *C.mode_events, room C.size_t, 
 	return nil
 }
 
-//export modeEdgesF32
-func modeEdgesF32(o *C.mode_options, from *C.mode_events, room C.size_t, out *C.double, count *C.size_t, text *C.char, capacity C.size_t) C.int {
-	return guarded(messageBuffer{text, capacity}, func() error {
-		return edges[float32](o, from, room, out, count)
-	})
-}
-
-//export modeEdgesF64
-func modeEdgesF64(o *C.mode_options, from *C.mode_events, room C.size_t, out *C.double, count *C.size_t, text *C.char, capacity C.size_t) C.int {
-	return guarded(messageBuffer{text, capacity}, func() error {
+//export modeEdges
+func modeEdges(single C.int, o *C.mode_options, from *C.mode_events, room C.size_t, out *C.double, count *C.size_t, text *C.char, capacity C.size_t) C.int {
+	return guarded(text, capacity, func(messageBuffer) error {
+		if single != 0 {
+			return edges[float32](o, from, room, out, count)
+		}
 		return edges[float64](o, from, room, out, count)
 	})
 }
 
 func moments[F core.Float](o *C.mode_options, from *C.mode_events, nAt C.size_t, at *C.double, nBins C.size_t, cdf, moments, bounded *C.double) error {
-	cfg, err := configOf(o)
-	if err != nil {
-		return err
-	}
-	ev, err := events[F](from, false)
+	ev, cfg, err := arguments[F](o, from, false)
 	if err != nil {
 		return err
 	}
@@ -345,16 +323,12 @@ func moments[F core.Float](o *C.mode_options, from *C.mode_events, nAt C.size_t,
 	return nil
 }
 
-//export modeMomentsF32
-func modeMomentsF32(o *C.mode_options, from *C.mode_events, nAt C.size_t, at *C.double, nBins C.size_t, cdf, c, bounded *C.double, text *C.char, capacity C.size_t) C.int {
-	return guarded(messageBuffer{text, capacity}, func() error {
-		return moments[float32](o, from, nAt, at, nBins, cdf, c, bounded)
-	})
-}
-
-//export modeMomentsF64
-func modeMomentsF64(o *C.mode_options, from *C.mode_events, nAt C.size_t, at *C.double, nBins C.size_t, cdf, c, bounded *C.double, text *C.char, capacity C.size_t) C.int {
-	return guarded(messageBuffer{text, capacity}, func() error {
+//export modeMoments
+func modeMoments(single C.int, o *C.mode_options, from *C.mode_events, nAt C.size_t, at *C.double, nBins C.size_t, cdf, c, bounded *C.double, text *C.char, capacity C.size_t) C.int {
+	return guarded(text, capacity, func(messageBuffer) error {
+		if single != 0 {
+			return moments[float32](o, from, nAt, at, nBins, cdf, c, bounded)
+		}
 		return moments[float64](o, from, nAt, at, nBins, cdf, c, bounded)
 	})
 }

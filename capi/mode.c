@@ -87,14 +87,15 @@ static int check_fork(void) {
     return MODE_OK;
 }
 
-/* The sizes of the structs in the first release. */
-#define FIRST_OPTIONS (offsetof(mode_options, n_background_label) + sizeof(size_t))
-#define FIRST_VARIABLE (offsetof(mode_variable, n_knots) + sizeof(size_t))
-#define FIRST_EVENTS (offsetof(mode_events, smoothing) + sizeof(double))
-#define FIRST_STEERING (offsetof(mode_steering, logits) + sizeof(int32_t))
+/* A struct that the caller begins with its init function: its name, size in the first release, and size today. */
+#define SIZES(name, last) #name, offsetof(mode_##name, last) + sizeof((mode_##name){0}.last), sizeof(mode_##name)
+#define OPTIONS SIZES(options, n_background_label)
+#define VARIABLE SIZES(variable, n_knots)
+#define EVENTS SIZES(events, smoothing)
+#define STEERING SIZES(steering, logits)
 
-/* Whether a struct's size is one that this library knows; `what` is its name in "mode_options", say. */
-static int check_size(const char *what, size_t size, size_t first, size_t now) {
+/* Checks that this library knows the size of a struct. */
+static int check_size(const char *what, size_t first, size_t now, size_t size) {
     char text[MESSAGE_SIZE];
     if (size >= first && size <= now) return MODE_OK;
     snprintf(text, sizeof text,
@@ -104,48 +105,51 @@ static int check_size(const char *what, size_t size, size_t first, size_t now) {
     return fail(MODE_ERROR_ARGUMENT, text);
 }
 
-static int check_options(size_t size) { return check_size("options", size, FIRST_OPTIONS, sizeof(mode_options)); }
-static int check_variable(size_t size) { return check_size("variable", size, FIRST_VARIABLE, sizeof(mode_variable)); }
-static int check_events(size_t size) { return check_size("events", size, FIRST_EVENTS, sizeof(mode_events)); }
-static int check_steering(size_t size) { return check_size("steering", size, FIRST_STEERING, sizeof(mode_steering)); }
+static int refuse_null(const char *what) {
+    char text[MESSAGE_SIZE];
+    snprintf(text, sizeof text, "%s is NULL", what);
+    return fail(MODE_ERROR_ARGUMENT, text);
+}
+
+/* Sets a struct of the caller's size to its defaults. */
+static int init(const char *what, size_t first, size_t now, void *to, const void *full, size_t size) {
+    int status = to ? check_size(what, first, now, size) : refuse_null(what);
+    if (!status) memcpy(to, full, size);
+    return status;
+}
+
+/* Sets `full` to the caller's struct at today's size. The size is the first member of each struct. */
+static int copy(const char *what, size_t first, size_t now, void *full, const void *from) {
+    size_t size = from ? *(const size_t *)from : 0;
+    int status = from ? check_size(what, first, now, size) : refuse_null(what);
+    if (status) return status;
+    memset(full, 0, now);
+    memcpy(full, from, size);
+    return MODE_OK;
+}
 
 int mode_options_init(mode_options *options, size_t struct_size) {
     mode_options full;
     int status = check_fork();
     if (status) return status;
-    if (!options) return fail(MODE_ERROR_ARGUMENT, "options is NULL");
-    if ((status = check_options(struct_size))) return status;
     modeDefaults(&full);
     full.struct_size = struct_size;
-    memcpy(options, &full, struct_size);
-    return MODE_OK;
+    return init(OPTIONS, options, &full, struct_size);
 }
 
 int mode_variable_init(mode_variable *variable, size_t struct_size) {
     const mode_variable full = {.struct_size = struct_size, .mass_range = {-INFINITY, INFINITY}};
-    int status;
-    if (!variable) return fail(MODE_ERROR_ARGUMENT, "variable is NULL");
-    if ((status = check_variable(struct_size))) return status;
-    memcpy(variable, &full, struct_size);
-    return MODE_OK;
+    return init(VARIABLE, variable, &full, struct_size);
 }
 
 int mode_events_init(mode_events *events, size_t struct_size) {
     const mode_events full = {.struct_size = struct_size};
-    int status;
-    if (!events) return fail(MODE_ERROR_ARGUMENT, "events is NULL");
-    if ((status = check_events(struct_size))) return status;
-    memcpy(events, &full, struct_size);
-    return MODE_OK;
+    return init(EVENTS, events, &full, struct_size);
 }
 
 int mode_steering_init(mode_steering *steering, size_t struct_size) {
     const mode_steering full = {.struct_size = struct_size, .rate = 1, .factor = 1};
-    int status;
-    if (!steering) return fail(MODE_ERROR_ARGUMENT, "steering is NULL");
-    if ((status = check_steering(struct_size))) return status;
-    memcpy(steering, &full, struct_size);
-    return MODE_OK;
+    return init(STEERING, steering, &full, struct_size);
 }
 
 /*
@@ -156,7 +160,7 @@ int mode_steering_init(mode_steering *steering, size_t struct_size) {
 static int check_variables(const mode_options *options) {
     size_t n = options->n_variables <= MAX_VARIABLES ? options->n_variables : 0;
     int status = MODE_OK;
-    for (size_t k = 0; options->variables && !status && k < n; k++) status = check_variable(options->variables[k].struct_size);
+    for (size_t k = 0; options->variables && !status && k < n; k++) status = check_size(VARIABLE, options->variables[k].struct_size);
     return status;
 }
 
@@ -164,18 +168,18 @@ static int check_variables(const mode_options *options) {
 static int prepare(mode_options *full, const mode_options *options) {
     int status = check_fork();
     if (status) return status;
-    if (options && (status = check_options(options->struct_size))) return status;
+    if (options && (status = check_size(OPTIONS, options->struct_size))) return status;
     if (!options || options->struct_size < sizeof *full) modeDefaults(full);
     if (options) memcpy(full, options, options->struct_size);
     return check_variables(full);
 }
 
 /* Begins a function that calls Go with the options as `full` and room for a message, `text`. */
-#define ENTER(options)                          \
-    mode_options full;                          \
-    char text[MESSAGE_SIZE];                    \
-    int status = prepare(&full, options);       \
-    text[0] = 0;                                \
+#define ENTER(options)                    \
+    mode_options full;                    \
+    char text[MESSAGE_SIZE];              \
+    int status = prepare(&full, options); \
+    text[0] = 0;                          \
     if (status) return status
 
 int mode_options_check(const mode_options *options) {
@@ -190,68 +194,51 @@ int mode_option_at(size_t k, mode_option *option) {
     return finish(modeOption(k, option, text, sizeof text), text);
 }
 
-/* The caller's events at today's size. */
-static int copy_events(mode_events *full, const mode_events *events) {
-    int status;
-    if (!events) return fail(MODE_ERROR_ARGUMENT, "events is NULL");
-    if ((status = check_events(events->struct_size))) return status;
-    memset(full, 0, sizeof *full);
-    memcpy(full, events, events->struct_size);
-    return MODE_OK;
-}
-
-/* The caller's steering at today's size. */
-static int copy_steering(mode_steering *full, const mode_steering *steering) {
-    int status;
-    if (!steering) return fail(MODE_ERROR_ARGUMENT, "steering is NULL");
-    if ((status = check_steering(steering->struct_size))) return status;
-    memset(full, 0, sizeof *full);
-    memcpy(full, steering, steering->struct_size);
-    return MODE_OK;
-}
-
 /* ENTER for a function that takes events too, as `all`. */
 #define ENTER_WITH_EVENTS(options, events) \
     mode_events all;                       \
     ENTER(options);                        \
-    if ((status = copy_events(&all, events))) return status
+    if ((status = copy(EVENTS, &all, events))) return status
+
+/* Whether a type is float, which tells Go what arrays hold. */
+#define SINGLE(real) (sizeof(real) == sizeof(float))
 
 /* The functions that take arrays of events, for one type of scores, masses and weights. */
-#define OF_TYPE(real, suffix, go_suffix)                                                                              \
-    int mode_evaluate_##suffix(const mode_options *options, const mode_events *events, mode_result *result,           \
-                               real *grad, real *hess) {                                                              \
-        ENTER_WITH_EVENTS(options, events);                                                                           \
-        return finish(modeEvaluate##go_suffix(&full, &all, result, grad, hess, text, sizeof text), text);             \
-    }                                                                                                                 \
-    int mode_direction_##suffix(const mode_options *options, const mode_events *events,                               \
-                                const mode_steering *steering, mode_pushed *found, real *push, double *residual) {    \
-        mode_steering how;                                                                                            \
-        ENTER_WITH_EVENTS(options, events);                                                                           \
-        if ((status = copy_steering(&how, steering))) return status;                                                  \
-        return finish(modeDirection##go_suffix(&full, &all, &how, found, push, residual, text, sizeof text), text);   \
-    }                                                                                                                 \
-    int mode_distance_correlation_##suffix(size_t n, const real *x, const real *y, const real *weight, int unbiased,  \
-                                           double *value, real *grad_x, real *grad_y) {                               \
-        ENTER(NULL);                                                                                                  \
-        return finish(modeDistanceCorrelation##go_suffix(n, (real *)x, (real *)y, (real *)weight, unbiased, value,    \
-                                                         grad_x, grad_y, text, sizeof text),                          \
-                      text);                                                                                          \
-    }                                                                                                                 \
-    int mode_edges_##suffix(const mode_options *options, const mode_events *events, size_t capacity, double *edges,   \
-                            size_t *n_edges) {                                                                        \
-        ENTER_WITH_EVENTS(options, events);                                                                           \
-        return finish(modeEdges##go_suffix(&full, &all, capacity, edges, n_edges, text, sizeof text), text);          \
-    }                                                                                                                 \
-    int mode_moments_##suffix(const mode_options *options, const mode_events *events, size_t n_at, const double *at,  \
-                              size_t n_bins, double *cdf, double *moments, double *bounded) {                         \
-        ENTER_WITH_EVENTS(options, events);                                                                           \
-        return finish(modeMoments##go_suffix(&full, &all, n_at, (double *)at, n_bins, cdf, moments, bounded, text,    \
-                                             sizeof text),                                                            \
-                      text);                                                                                          \
+#define OF_TYPE(real, suffix)                                                                                          \
+    int mode_evaluate_##suffix(const mode_options *options, const mode_events *events, mode_result *result,            \
+                               real *grad, real *hess) {                                                               \
+        ENTER_WITH_EVENTS(options, events);                                                                            \
+        return finish(modeEvaluate(SINGLE(real), &full, &all, result, grad, hess, text, sizeof text), text);           \
+    }                                                                                                                  \
+    int mode_direction_##suffix(const mode_options *options, const mode_events *events,                                \
+                                const mode_steering *steering, mode_pushed *found, real *push, double *residual) {     \
+        mode_steering how;                                                                                             \
+        ENTER_WITH_EVENTS(options, events);                                                                            \
+        if ((status = copy(STEERING, &how, steering))) return status;                                                  \
+        return finish(modeDirection(SINGLE(real), &full, &all, &how, found, push, residual, text, sizeof text), text); \
+    }                                                                                                                  \
+    int mode_distance_correlation_##suffix(size_t n, const real *x, const real *y, const real *weight, int unbiased,   \
+                                           double *value, real *grad_x, real *grad_y) {                                \
+        ENTER(NULL);                                                                                                   \
+        return finish(modeDistanceCorrelation(SINGLE(real), n, (real *)x, (real *)y, (real *)weight, unbiased, value,  \
+                                                         grad_x, grad_y, text, sizeof text),                           \
+                      text);                                                                                           \
+    }                                                                                                                  \
+    int mode_edges_##suffix(const mode_options *options, const mode_events *events, size_t capacity, double *edges,    \
+                            size_t *n_edges) {                                                                         \
+        ENTER_WITH_EVENTS(options, events);                                                                            \
+        return finish(modeEdges(SINGLE(real), &full, &all, capacity, edges, n_edges, text, sizeof text), text);        \
+    }                                                                                                                  \
+    int mode_moments_##suffix(const mode_options *options, const mode_events *events, size_t n_at, const double *at,   \
+                              size_t n_bins, double *cdf, double *moments, double *bounded) {                          \
+        ENTER_WITH_EVENTS(options, events);                                                                            \
+        return finish(modeMoments(SINGLE(real), &full, &all, n_at, (double *)at, n_bins, cdf, moments, bounded, text,  \
+                                             sizeof text),                                                             \
+                      text);                                                                                           \
     }
 
-OF_TYPE(float, f32, F32)
-OF_TYPE(double, f64, F64)
+OF_TYPE(float, f32)
+OF_TYPE(double, f64)
 
 size_t mode_direction_size(size_t variables, size_t labels) {
     return forked ? 0 : modeDirectionSize(variables, labels);

@@ -176,7 +176,7 @@ var rows = sync.OnceValue(func() []C.mode_option {
 
 //export modeOption
 func modeOption(k C.size_t, row *C.mode_option, text *C.char, capacity C.size_t) C.int {
-	return guarded(messageBuffer{text, capacity}, func() error {
+	return guarded(text, capacity, func(messageBuffer) error {
 		if row == nil {
 			return argumentError("option is NULL: there is nowhere to put the row")
 		}
