@@ -68,6 +68,16 @@ func mostly(part, value float64) func(i, n int, rng *rand.Rand) float64 {
 	}
 }
 
+// outlier gives one event a value, and all others another.
+func outlier(value float64, other func(*rand.Rand) float64) func(i, n int, rng *rand.Rand) float64 {
+	return func(i, n int, rng *rand.Rand) float64 {
+		if i == n/3 {
+			return value
+		}
+		return other(rng)
+	}
+}
+
 // decades spreads over 10^lo .. 10^hi.
 func decades(lo, hi float64) func(i, n int, rng *rand.Rand) float64 {
 	return func(_, _ int, rng *rand.Rand) float64 { return math.Pow(10, lo+(hi-lo)*rng.Float64()) }
@@ -95,12 +105,7 @@ var adversaries = []adversary{
 	{name: "scores falling", spoil: func(ev *events, _ *rand.Rand) { slices.Sort(ev.Score); slices.Reverse(ev.Score) }},
 	{name: "scores that are the sawtooth of the index", spoil: scores(func(i, _ int, _ *rand.Rand) float64 { return float64(i%1000) / 1000 })},
 	{name: "scores open", open: true, spoil: scores(func(_, _ int, rng *rand.Rand) float64 { return rng.NormFloat64() })},
-	{name: "scores open, one outlier", open: true, spoil: scores(func(i, n int, rng *rand.Rand) float64 {
-		if i == n/3 {
-			return 1e30
-		}
-		return rng.Float64()
-	})},
+	{name: "scores open, one outlier", open: true, spoil: scores(outlier(1e30, (*rand.Rand).Float64))},
 	{name: "scores open, 1 % at 1e30", open: true, spoil: scores(func(i, n int, rng *rand.Rand) float64 {
 		if rng.IntN(100) == 0 {
 			return 1e30
@@ -110,23 +115,13 @@ var adversaries = []adversary{
 	{name: "scores open, over 60 decades of both signs", open: true, spoil: scores(func(i, n int, rng *rand.Rand) float64 {
 		return math.Copysign(math.Pow(10, 60*rng.Float64()-30), rng.Float64()-0.5)
 	})},
-	{name: "scores open, equal but one", open: true, spoil: scores(func(i, n int, rng *rand.Rand) float64 {
-		if i == n/3 {
-			return 1
-		}
-		return 0.25
-	})},
+	{name: "scores open, equal but one", open: true, spoil: scores(outlier(1, func(*rand.Rand) float64 { return 0.25 }))},
 
 	{name: "masses, 1 % at 1e9", spoil: masses(mostly(0.01, 1e9))},
 	{name: "masses, 60 % at 1e9", spoil: masses(mostly(0.6, 1e9))},
 	{name: "masses, 99 % at 91", spoil: masses(mostly(0.99, 91))},
 	{name: "masses, 1 % at -999", spoil: masses(mostly(0.01, -999))},
-	{name: "masses, one outlier", spoil: masses(func(i, n int, rng *rand.Rand) float64 {
-		if i == n/3 {
-			return 1e30
-		}
-		return rng.Float64()
-	})},
+	{name: "masses, one outlier", spoil: masses(outlier(1e30, (*rand.Rand).Float64))},
 	{name: "masses in two clusters", spoil: masses(func(_, _ int, rng *rand.Rand) float64 { return float64(rng.IntN(2))*1e6 + rng.Float64() })},
 	{name: "masses in two narrow clusters", spoil: masses(func(_, _ int, rng *rand.Rand) float64 { return 1 + float64(rng.IntN(2)) + 1e-4*rng.Float64() })},
 	{name: "masses over 35 decades", spoil: masses(decades(-17, 18))},
@@ -144,12 +139,7 @@ var adversaries = []adversary{
 	}},
 	{name: "scores and masses rising", spoil: sortBoth},
 
-	{name: "weights, one of nearly all", spoil: weights(func(i, n int, rng *rand.Rand) float64 {
-		if i == n/3 {
-			return 1e12
-		}
-		return rng.ExpFloat64()
-	})},
+	{name: "weights, one of nearly all", spoil: weights(outlier(1e12, (*rand.Rand).ExpFloat64))},
 	{name: "weights, one in 10,000 of nearly all", spoil: weights(func(i, n int, rng *rand.Rand) float64 {
 		if rng.IntN(10_000) == 0 {
 			return 1e12

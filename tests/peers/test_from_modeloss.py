@@ -7,10 +7,8 @@ import pytest
 import torch
 from libmode.compat.pytorch import MoDeLoss
 from modeloss.pytorch import MoDeLoss as Theirs
-from modeloss.pytorch import _LegendreFitter
-from side_by_side import N, batch, distance, evaluate
+from side_by_side import batch, distance, evaluate
 
-from bench import memory
 from bench.methods import MODELOSS, PLAIN_TORCH
 
 ROOT = Path(__file__).parents[2]
@@ -53,12 +51,6 @@ def test_the_last_events_take_no_part(make):
     assert not is_zero[:-4].any()
 
 
-def test_pooled_events_with_a_remainder_raise():
-    with pytest.raises(RuntimeError, match=r"shape '\[32, -1\]' is invalid for input of size 100"):
-        loss(Theirs, batch(100), background_only=False)
-    assert loss(MoDeLoss, batch(100), background_only=False) > 0
-
-
 @BOTH
 def test_equal_masses_in_several_bins(make):
     score, target, _ = batch(64)
@@ -66,12 +58,6 @@ def test_equal_masses_in_several_bins(make):
     backwards = [values.flip(0) for values in (score, target, mass)]
     losses = [loss(make, events, bins=8) for events in ((score, target, mass), backwards)]
     assert (losses[0] == pytest.approx(losses[1], rel=1e-12)) == (make is MoDeLoss)
-
-
-def test_bins_that_are_not_dynamic_raise():
-    with pytest.raises(RuntimeError, match="must match"):
-        loss(Theirs, batch(), dynamicbins=False)
-    assert loss(MoDeLoss, batch(), dynamicbins=False, bins=8) > 0
 
 
 @BOTH
@@ -122,14 +108,6 @@ def test_orders_above_2(make):
     assert equal == (make is Theirs)
 
 
-def test_both_bounds_do_not_make_a_monotonic_response():
-    # (1 + m)^2 / 4 has c_1 = 1/2, c_2 = 1/6.
-    fit = _LegendreFitter(order=2, power=2, max_slope=0.2, monotonic=True, eps=1e-4)
-    fit.initialize(torch.linspace(-1, 1, 3200, dtype=torch.float64).view(32, 100))
-    steps = fit(((1 + fit.m) / 2)[None] ** 2)[0].diff()
-    assert steps.min() < -0.01 and steps.max() > 0.01
-
-
 def test_the_gradient_at_the_kink_of_monotonic():
     """A response that is even in mass has slopes about 0."""
     _, target, mass = batch(2048, even=True)
@@ -175,29 +153,6 @@ def test_the_gradient_after_another_call(make, options, off):
     assert change > off if make is Theirs else change == 0
 
 
-def test_the_gradient_after_a_call_of_another_size_raises():
-    mode = Theirs(order=1, max_slope=0.3)
-    pred, target, mass = batch(512)
-    value = mode(pred.requires_grad_(), target, mass)
-    mode(*batch(256))
-    with pytest.raises(RuntimeError, match="invalid for input of size 256"):
-        value.backward()
-
-
-def test_scores_in_float32_with_masses_in_float64_raise():
-    score, target, mass = batch()
-    with pytest.raises(RuntimeError, match="same dtype"):
-        Theirs()(score.float(), target, mass)
-    assert MoDeLoss()(score.float(), target, mass) > 0
-
-
-def test_repr_and_reset_raise():
-    with pytest.raises(AttributeError, match="mse"):
-        repr(Theirs())
-    with pytest.raises(AttributeError, match="Tesnor"):
-        Theirs().reset()
-
-
 @pytest.mark.filterwarnings("ignore:memory = True averages")
 def test_memory_does_not_normalize():
     pred, target, mass = batch()
@@ -205,39 +160,6 @@ def test_memory_does_not_normalize():
     assert loss(Theirs, in_gev, order=1) == pytest.approx(loss(Theirs, (pred, target, mass), order=1))
     assert loss(Theirs, in_gev, order=1, memory=True) > 1e6 * loss(Theirs, in_gev, order=1)
     assert loss(MoDeLoss, in_gev, order=1, memory=True) == pytest.approx(loss(MoDeLoss, in_gev, order=1))
-
-
-def test_memory_has_no_bound():
-    mode = Theirs(memory=True)
-    for _ in range(3):
-        mode(*batch())
-    assert len(mode.pred_long) == len(mode.m) == 3 * N
-
-
-@pytest.mark.filterwarnings("ignore:memory = True averages")
-def test_memory_places_events_by_their_rank_in_the_batch():
-    """A batch at high masses, after one over the whole range that makes nearly all of the bins."""
-    whole, (pred, target, mass) = batch(2048), batch(64)
-    high = pred, target, 0.9 + 0.09 * mass
-    modes = [make(bins=8, memory=True) for make in (Theirs, MoDeLoss)]
-    for mode in modes:
-        mode(*whole)
-    theirs, ours = (evaluate(mode, *high)[1] for mode in modes)
-    lowest = mass.argsort()[:8]  # in the first of eight bins of the batch, in the last of all events
-    assert (theirs[lowest] - ours[lowest]).abs().max() > 0.3 * ours.abs().max()
-
-
-def test_the_loss_with_memory_is_that_of_the_batch_alone():
-    first, second = (batch(512, seed, even=True) for seed in (1, 2))
-    flat = torch.rand(512, dtype=torch.float64, generator=torch.Generator().manual_seed(1)), *second[1:]
-    mode = Theirs(bins=8, memory=True)
-    mode(*first)
-    assert mode(*flat).item() == pytest.approx(loss(Theirs, flat, bins=8), rel=0.01)
-
-
-def test_memory_is_bytes_per_pair_of_events():
-    n = 5_000
-    assert 4 < memory.measure(MODELOSS, n, 60).extra / n**2 < 8
 
 
 def test_the_figures_are_those_of_the_benchmark():
