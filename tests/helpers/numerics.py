@@ -104,141 +104,123 @@ def masses(rng: np.random.Generator, n: int) -> np.ndarray:
     return np.minimum(np.ceil(rng.exponential(size=n) * 1024) / 1024, 8)
 
 
-def ordinary(options: dict[str, Any], rng: np.random.Generator, n: int = 10_000) -> Events:
+def ordinary(options: dict[str, Any], rng: np.random.Generator, n: int) -> Events:
     mass = masses(rng, n)
     return Events(sigmoid(rng.normal(size=n) + 0.3 * mass), mass, None, EDGES, options)
 
 
-def weighted(options: dict[str, Any], rng: np.random.Generator) -> Events:
-    events = ordinary(options, rng)
+#: What replaces some of ordinary events.
+Change = Callable[[Events, np.random.Generator], dict[str, Any]]
+
+
+def signs(events: Events, rng: np.random.Generator) -> np.ndarray:
     n = len(events.mass)
-    return events._replace(weight=rng.lognormal(size=n) * np.where(rng.random(n) < 0.1, -1, 1))
+    return rng.lognormal(size=n) * np.where(rng.random(n) < 0.1, -1, 1)
 
 
-def saturated(options: dict[str, Any], rng: np.random.Generator) -> Events:
+def saturated(events: Events, rng: np.random.Generator) -> dict[str, Any]:
     """Half of the scores behind a sigmoid at its ends, in ties of thousands."""
-    events = ordinary(options, rng)
     ends = [0, 1e-300, SMALLEST, 1e-16, 2.0**-53, 1 - 2.0**-53, 1 - 1e-16, 1 - 1e-10, 1]
     n = len(events.mass)
-    return events._replace(score=np.where(rng.random(n) < 0.5, rng.choice(ends, n), sigmoid(40 * rng.normal(size=n))))
+    return {"score": np.where(rng.random(n) < 0.5, rng.choice(ends, n), sigmoid(40 * rng.normal(size=n)))}
 
 
-def decades_of_scores(options: dict[str, Any], rng: np.random.Generator) -> Events:
-    events = ordinary(options, rng)
-    return events._replace(score=10.0 ** rng.uniform(-300, 0, len(events.mass)))
+def decades(events: Events, rng: np.random.Generator) -> np.ndarray:
+    """Numbers over 300 decades, of which a few matter."""
+    return 10.0 ** rng.uniform(-300, 0, len(events.mass))
 
 
-def denormal_scores(options: dict[str, Any], rng: np.random.Generator) -> Events:
+def denormal_scores(events: Events, rng: np.random.Generator) -> dict[str, Any]:
     """Multiples of the smallest number, integrated from the lowest to the highest."""
-    events = ordinary(options | {"score_range": None}, rng)
-    return events._replace(score=np.floor(events.score * 2**45) * SMALLEST, powers=(1074, 0, 0))
+    score = np.floor(events.score * 2**45) * SMALLEST
+    return {"score": score, "options": events.options | {"score_range": None}, "powers": (1074, 0, 0)}
 
 
-def denormal_weights(options: dict[str, Any], rng: np.random.Generator) -> Events:
-    events = ordinary(options, rng)
-    return events._replace(weight=rng.integers(-10, 100, len(events.mass)) * SMALLEST, powers=(0, 0, 1074))
-
-
-def huge_weights(options: dict[str, Any], rng: np.random.Generator) -> Events:
-    events = weighted(options, rng)
-    return events._replace(weight=np.ldexp(events.weight / 64, 1020), powers=(0, 0, -1020))
-
-
-def decades_of_weights(options: dict[str, Any], rng: np.random.Generator) -> Events:
-    """Of the weights, over 300 decades, a few matter."""
-    events = ordinary(options, rng)
-    return events._replace(weight=10.0 ** rng.uniform(-300, 0, len(events.mass)))
-
-
-def denormal_masses(options: dict[str, Any], rng: np.random.Generator) -> Events:
-    events = ordinary(options, rng)
-    return events._replace(mass=np.ldexp(events.mass, -1064), edges=np.ldexp(EDGES, -1064), powers=(0, 1064, 0))
-
-
-def huge_masses(options: dict[str, Any], rng: np.random.Generator) -> Events:
-    events = ordinary(options, rng)
-    mass, edges = np.ldexp(events.mass - 4, 1020), np.ldexp(EDGES - 4, 1020)
-    return events._replace(mass=mass, edges=edges, powers=(0, -1020, 0))
-
-
-def decades_of_masses(options: dict[str, Any], rng: np.random.Generator) -> Events:
+def decades_of_masses(events: Events, rng: np.random.Generator) -> dict[str, Any]:
     """Over 300 decades: seen from the widest bin, all other masses are at one place."""
-    events = ordinary(options, rng)
     edges = np.array([0, 1e-100, 1e-50, 1, 1e50, 1e100, 1e149, 1e150])
-    return events._replace(mass=10.0 ** rng.uniform(-150, 150, len(events.mass)), edges=edges)
+    return {"mass": 10.0 ** rng.uniform(-150, 150, len(events.mass)), "edges": edges}
 
 
-def canceling(kappa: float) -> Callable[[dict[str, Any], np.random.Generator], Events]:
+def scaled_masses(power: int, shift: float) -> Change:
+    """Masses and edges times a power of 2."""
+    return lambda events, rng: {
+        "mass": np.ldexp(events.mass - shift, power), "edges": np.ldexp(EDGES - shift, power), "powers": (0, -power, 0),
+    }  # fmt: skip
+
+
+def canceling(kappa: float) -> Change:
     """Weights of which the sum in each bin is so many times smaller than that of their absolute values."""
 
-    def make(options: dict[str, Any], rng: np.random.Generator) -> Events:
-        events = ordinary(options, rng)
+    def change(events: Events, rng: np.random.Generator) -> dict[str, Any]:
         weight, bins = rng.lognormal(size=len(events.mass)), np.searchsorted(EDGES[:-1], events.mass, side="right") - 1
         for b in range(len(EDGES) - 1):
             mine = np.flatnonzero(bins == b)
             plus, minus = mine[::2], mine[1::2]
             weight[minus] *= -weight[plus].sum() / weight[minus].sum() * (1 - 2 / kappa)
-        return events._replace(weight=weight)
+        return {"weight": weight}
 
-    return make
+    return change
 
 
-def high_order(options: dict[str, Any], rng: np.random.Generator) -> Events:
-    events = ordinary(options, rng, 5_000)
-    bins = 64 if options.get("moments") == "quadrature" else 32
+def high_order(events: Events, rng: np.random.Generator) -> dict[str, Any]:
+    bins = 64 if events.options.get("moments") == "quadrature" else 32
     mass = rng.integers(0, 2**20, len(events.mass)) / 2**20
-    return events._replace(
-        score=sigmoid(rng.normal(size=len(mass)) + mass), mass=mass, edges=np.linspace(0, 1, bins + 1)
-    )
+    return {"score": sigmoid(rng.normal(size=len(mass)) + mass), "mass": mass, "edges": np.linspace(0, 1, bins + 1)}
 
 
-def single(options: dict[str, Any], rng: np.random.Generator) -> Events:
-    events = ordinary(options, rng)
+def single(events: Events, rng: np.random.Generator) -> dict[str, Any]:
     weight = (rng.random(len(events.mass)) + 0.5).astype(np.float32)
-    return events._replace(score=events.score.astype(np.float32), mass=events.mass.astype(np.float32), weight=weight)
-
-
-def many(options: dict[str, Any], rng: np.random.Generator) -> Events:
-    return ordinary(options, rng, 1_000_000)
+    return {"score": events.score.astype(np.float32), "mass": events.mass.astype(np.float32), "weight": weight}
 
 
 class Row(NamedTuple):
-    """A kind of events, the options it is tried with, and the bounds of the errors."""
+    """What is changed of ordinary events, the options it is tried with, the bounds of the errors, the number of events."""
 
-    make: Callable[[dict[str, Any], np.random.Generator], Events]
+    change: Change
     options: list[dict[str, Any]]
     of_loss: float
     of_gradient: float
+    n: int = 10_000
 
 
 SIXTEEN = [{"order": 16, "unbiased": True}, {"order": 16, "unbiased": False, "moments": "quadrature"}]
+NOTHING: Change = lambda events, rng: {}  # noqa: E731
+SIGNED: Change = lambda events, rng: {"weight": signs(events, rng)}  # noqa: E731
+WIDE: Change = lambda events, rng: {"score": decades(events, rng)}  # noqa: E731
+TINY: Change = lambda e, rng: {"weight": rng.integers(-10, 100, len(e.mass)) * SMALLEST, "powers": (0, 0, 1074)}  # noqa: E731
+HUGE: Change = lambda e, rng: {"weight": np.ldexp(signs(e, rng) / 64, 1020), "powers": (0, 0, -1020)}  # noqa: E731
 ROWS = {
-    "any": Row(ordinary, LINEAR, 50, 5_000),
-    "any, bounds": Row(ordinary, BOUNDS, 500, 500_000),
-    "weights of both signs": Row(weighted, LINEAR, 5, 500),
-    "weights of both signs, bounds": Row(weighted, BOUNDS, 100, 1_000_000),
+    "any": Row(NOTHING, LINEAR, 50, 5_000),
+    "any, bounds": Row(NOTHING, BOUNDS, 500, 500_000),
+    "weights of both signs": Row(SIGNED, LINEAR, 5, 500),
+    "weights of both signs, bounds": Row(SIGNED, BOUNDS, 100, 1_000_000),
     "saturated sigmoids": Row(saturated, FEW, 100, 5_000),
     "saturated sigmoids, bounds": Row(saturated, FEW_BOUNDS, 200, 1_000_000),
-    "scores over 300 decades": Row(decades_of_scores, FEW, 300, 5_000),
-    "scores over 300 decades, bounds": Row(decades_of_scores, FEW_BOUNDS, 1_000, 500_000),
+    "scores over 300 decades": Row(WIDE, FEW, 300, 5_000),
+    "scores over 300 decades, bounds": Row(WIDE, FEW_BOUNDS, 1_000, 500_000),
     "denormal scores": Row(denormal_scores, FEW, 1, 5_000),
-    "denormal weights of both signs": Row(denormal_weights, FEW, 10, 1_000),
-    "weights up to 1e307": Row(huge_weights, FEW, 5, 500),
-    "weights over 300 decades": Row(decades_of_weights, FEW, 10, 10_000),
-    "denormal masses": Row(denormal_masses, FEW, 50, 5_000),
-    "masses of +-4e307": Row(huge_masses, FEW, 50, 5_000),
+    "denormal weights of both signs": Row(TINY, FEW, 10, 1_000),
+    "weights up to 1e307": Row(HUGE, FEW, 5, 500),
+    "weights over 300 decades": Row(lambda events, rng: {"weight": decades(events, rng)}, FEW, 10, 10_000),
+    "denormal masses": Row(scaled_masses(-1064, 0), FEW, 50, 5_000),
+    "masses of +-4e307": Row(scaled_masses(1020, 4), FEW, 50, 5_000),
     "masses over 300 decades": Row(decades_of_masses, FEW, 50, 5_000),
     "weights that cancel, kappa 1e2": Row(canceling(1e2), FEW_BIASED, 1, 50),
     "weights that cancel, kappa 1e5": Row(canceling(1e5), FEW_BIASED, 1, 10),
     "weights that cancel, kappa 1e8": Row(canceling(1e8), FEW_BIASED, 1, 10),
     "weights that cancel, kappa 1e5, bounds": Row(canceling(1e5), FEW_BIASED_BOUNDS, 1, 2_000),
-    "order 16": Row(high_order, SIXTEEN, 20, 2_000),
+    "order 16": Row(high_order, SIXTEEN, 20, 2_000, 5_000),
     "float32": Row(single, FEW, 5, 500),
-    "1,000,000 events": Row(many, FEW[:1], 1, 5_000),
+    "1,000,000 events": Row(NOTHING, FEW[:1], 1, 5_000, 1_000_000),
 }
 
 
 def worst(name: str) -> Errors:
     """The largest errors of a row, over its options."""
-    found = [errors(ROWS[name].make(options, np.random.default_rng(k))) for k, options in enumerate(ROWS[name].options)]
+    row, found = ROWS[name], []
+    for k, options in enumerate(row.options):
+        rng = np.random.default_rng(k)
+        events = ordinary(options, rng, row.n)
+        found.append(errors(events._replace(**row.change(events, rng))))
     return Errors(*(max(each) for each in zip(*found, strict=True)))
