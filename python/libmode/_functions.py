@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Moments(NamedTuple):
-    """What the loss is made of, see :func:`mode_moments`.
+    """The parts of the loss, see :func:`mode_moments`.
 
     Examples
     --------
@@ -53,18 +53,18 @@ def mode_loss(
     loss: Loss = "mode",
     **options: Unpack[LossOptions],
 ) -> float:
-    """The MoDe loss of arXiv:2010.09745, integrated exactly over the scores; or DisCo or flatness, to compare with.
+    """The MoDe loss of arXiv:2010.09745, integrated exactly over the scores; or DisCo or flatness, for comparison.
 
-    DisCo is the squared distance correlation of mass and score (G. Kasieczka and D. Shih, arXiv:2001.05310), as the
-    authors' code has it for power 1. With a_ij = abs(m_i - m_j) and b_ij = abs(s_i - s_j)::
+    DisCo is the squared distance correlation of mass and score (G. Kasieczka and D. Shih, arXiv:2001.05310), as in
+    the authors' code for power 1. With a_ij = abs(m_i - m_j) and b_ij = abs(s_i - s_j)::
 
         dCov^2(m, s) = <a_ij b_ij> - 2 <a_ij b_ik> + <a_ij b_kl>
         loss         = dCov^2(m, s) / sqrt(dCov^2(m, m) dCov^2(s, s))
 
     where <> is the mean over all events i, j, k, l, weighted with the product of their weights. Scores have no limits.
 
-    The flatness loss is that of J. Stevens and M. Williams, arXiv:1305.7248, as section 2.1 of
-    arXiv:2010.09745 writes it::
+    The flatness loss is by J. Stevens and M. Williams, arXiv:1305.7248, in the form of section 2.1 of
+    arXiv:2010.09745::
 
         loss = sum_b share_b integral (F_b(s) - F(s))^2 ds,   F = sum_b share_b F_b
 
@@ -76,34 +76,32 @@ def mode_loss(
     score : (n,) or (n, 1) real numbers inside ``score_range``
         Outputs of the classifier.
     mass : (n,) or (n, d) real numbers, in any unit
-        The protected attribute, or d = 1 to 3 of them, which then have the mean of their
-        losses, or with ``joint`` one. An event outside the range of one takes no part in
-        the loss of that one. Limits of masses and of scores are rounded outwards to
-        the type of the array: float32 masses of 0.8 are inside ``mass_range=(0, 0.8)``.
+        The mass, or d = 1 to 3 variables. Several variables have the mean of their losses, or one loss with
+        ``joint``. An event outside the range of one variable takes no part in the loss of that variable. Limits of
+        masses and of scores are rounded outwards to the type of the array: float32 masses of 0.8 are inside
+        ``mass_range=(0, 0.8)``.
     weight : (n,) or (n, 1) real numbers of either sign, optional
         Event weights; all 1 by default.
     label : (n,) or (n, 1) real numbers or bools, optional
-        Only events whose label is equal to ``background_label`` take part. Without
-        labels every event does. Labels of bool, int8, uint8, int32, int64, float32 and
-        float64 are read as they are; of others a copy in float64 is made.
+        Only events whose label is equal to ``background_label`` take part. Without labels every event does. Labels of
+        other types than bool, int8, uint8, int32, int64, float32 and float64 are copied to float64.
     category : (n,) or (n, 1) integers or bools, optional
-        Years, slices of another variable, groups: the loss of each category, which is that
-        of its events alone with bins of their own, times its share of the sum of weights of
-        all selected events, added up. All events are of one category by default.
+        Years, slices of another variable, or groups. The loss is the sum over categories. Each counts with the loss
+        of its events alone, in its own bins, times its share of the sum of weights of all selected events. By default
+        all events are one category.
     loss : "mode", "disco" or "flatness", default "mode"
-        "disco" takes of the options ``unbiased`` and ``background_label``. Its ``unbiased`` is False by
-        default; True takes the mean <> over events that all differ. For equal weights this is the
-        bias-corrected distance correlation of G. Szekely and M. Rizzo, arXiv:1310.2926, which may be negative.
-        "flatness" takes ``bins``, ``binning``, ``edges``, ``mass_range``, ``joint``, ``missing``, ``score_range`` and
-        ``background_label``.
+        "disco" takes only the options ``unbiased`` and ``background_label``. Its ``unbiased`` is False by default;
+        True takes the mean <> over different events. For equal weights this is the bias-corrected distance
+        correlation of G. Szekely and M. Rizzo, arXiv:1310.2926, which may be negative. "flatness" takes ``bins``,
+        ``binning``, ``edges``, ``mass_range``, ``joint``, ``missing``, ``score_range`` and ``background_label``.
     {options}
 
     Raises
     ------
     BatchError
-        Where no event is selected, or too few for the bins, and for a bin that is empty
-        or whose sum of weights is not positive. Of DisCo for fewer than 2 events, or 4 with ``unbiased``, and where it
-        would be 0/0, as for scores, or masses, that are all equal. It is a ValueError.
+        If no event is selected, or too few for the bins, or if a bin is empty or has no positive sum of weights. For
+        DisCo: with fewer than 2 events, or 4 with ``unbiased``, or if it would be 0/0, for instance if all scores are
+        equal. It is a ValueError.
     ValueError
         For a value out of range, with its argument, value and place.
     TypeError
@@ -140,9 +138,9 @@ def mode_loss_and_grad(
 ) -> tuple[float, NDArray[Any]]:
     """The MoDe loss and its gradient with respect to the scores.
 
-    Takes what :func:`mode_loss` takes. The gradient has the shape of ``score`` and its floating type, but float32 for
-    float16, in which most of it would be 0, and float64 for integers; events that take no part have gradient exactly
-    0. At equal scores the derivative of DisCo's abs(s_i - s_j) counts as 0, the mean of both sides.
+    Takes the arguments of :func:`mode_loss`. The gradient has the shape and the floating type of ``score``, but
+    float32 for float16 (where most of it would be 0) and float64 for integers. Events that take no part have gradient
+    exactly 0. At equal scores the derivative of DisCo's abs(s_i - s_j) counts as 0, the mean of both sides.
 
     Examples
     --------
@@ -170,24 +168,23 @@ def mode_evaluate(
     hess: bool = False,
     **options: Unpack[LossOptions],
 ) -> Result:
-    """The MoDe loss with what says whether it is significant, and with its derivatives.
+    """The MoDe loss, with its bias, its effective number of events, and its derivatives.
 
-    Takes what :func:`mode_loss` takes but ``loss``, since DisCo and flatness have neither such a bias nor such a bound,
-    and ``grad`` and ``hess``. ``bias`` is by how much the plain loss of these events
-    exceeds, in the mean, that of an infinite sample: what ``unbiased`` subtracts, whether
-    or not it is on. ``events`` is their number in effect, (sum w)^2 / sum w^2. The response
-    is as flat as N events can tell where ``loss / (bias * events / N)`` is at most 1 (with
-    ``unbiased=False``, ``loss - bias`` in place of loss).
+    Takes the arguments of :func:`mode_loss` except ``loss``, and ``grad`` and ``hess``. ``bias`` is the mean excess
+    of the plain loss over the loss of an infinite sample, which ``unbiased`` subtracts. ``events`` is the effective
+    number of events, (sum w)^2 / sum w^2. A test with N events sees no dependence if ``loss / (bias * events / N)``
+    is at most 1 (with ``unbiased=False``, use ``loss - bias`` in place of loss).
 
-    ``hess`` is a diagonal bound of the curvature, for boosted trees, say. With e_i = w_i/W_b, where W_b is the sum of
+    ``hess`` is a diagonal bound on the curvature, for instance for boosted trees. With e_i = w_i/W_b, where W_b is
+    the sum of
     the weights of the bin, and the matrix M of J = F'MF, the curvature along v is at most sum h_i v_i^2 with::
 
         h_i = 4 scale |e_i| sum_b [max(0, -sign(e_i) M_{b_i b}) f+_b(s_i) + max(0, sign(e_i) M_{b_i b}) f-_b(s_i)]
 
-    where f+_b and f-_b are the densities at a score of the abs(e_i) of the bin's events with weights above and below 0,
-    means over a window around s_i of 1/16 of ``score_range`` or, where that is None, of the range of the inner three
-    quarters of the scores: h bounds the curvature along moves of about that size. ``unbiased``, ``max_slope`` and
-    ``monotonic`` leave h as it is without them.
+    where f+_b and f-_b are densities in the score of the abs(e_i) of the bin's events with positive and negative
+    weights. They are means over a window around s_i, of 1/16 of ``score_range`` or, if it is None, of the range of
+    the inner three quarters of the scores. So h bounds the curvature along moves of about that size. It ignores
+    ``unbiased``, ``max_slope`` and ``monotonic``.
 
     Parameters
     ----------
@@ -199,13 +196,13 @@ def mode_evaluate(
     Result
         ``loss``, ``bias`` and ``events``; ``grad``, as in :func:`mode_loss_and_grad`, or None; and ``hess``, the h_i,
         of the same shape and type, in units of the loss per score^2, or None. Events that take no part have exactly 0
-        in both. With ``score_range=None`` all h_i are 0 where all scores are equal.
+        in both. With ``score_range=None`` and equal scores, all h_i are 0.
 
     Raises
     ------
     BatchError, ValueError, TypeError
-        As :func:`mode_loss`. ValueError too with ``hess=True`` for more than 4096 bins, for an h that is
-        beyond its type, and for scores that differ by little more than their rounding errors.
+        As :func:`mode_loss`. With ``hess=True`` also a ValueError for more than 4096 bins, for an h that overflows
+        its type, and for scores that differ by little more than their rounding errors.
 
     Examples
     --------
@@ -232,9 +229,9 @@ def mode_edges(
 ) -> NDArray[np.float64]:
     """The edges of the mass bins that the loss uses, in units of mass.
 
-    Takes ``mass``, ``weight``, ``label`` and the options as :func:`mode_loss` does, but of one
-    variable, one category and one background label at a time. Weights count where ``bins``
-    is left out. There may be fewer bins than asked for where masses are equal.
+    Takes ``mass``, ``weight``, ``label`` and the options of :func:`mode_loss`, for one variable, one category and one
+    background label at a time. Weights matter if ``bins`` is left out. Equal masses may leave fewer bins than the
+    option asks for.
 
     Returns
     -------
@@ -278,11 +275,11 @@ def _edges(
 def mode_moments(
     score: Any, mass: Any, *, at: Any = None, weight: Any = None, label: Any = None, **options: Unpack[LossOptions]
 ) -> Moments:
-    """F_b, c_l and c~_l at given scores: what the loss is made of, for plots.
+    """F_b, c_l and c~_l at given scores: the parts of the loss, for plots.
 
-    Takes what :func:`mode_loss` takes, but of one variable, one category and one background
-    label at a time, and ``at``, a sequence of scores: by default 101 from the lowest to the
-    highest end of ``score_range``, or of the scores where that is None.
+    Takes the arguments of :func:`mode_loss`, for one variable, one category and one background label at a time, and a
+    sequence of scores, ``at``. By default these are 101 scores over ``score_range``, or over the range of the scores
+    if it is None.
 
     Examples
     --------

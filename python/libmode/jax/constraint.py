@@ -39,21 +39,21 @@ def mode_constraint(
 ) -> Any:
     """The scores, unchanged; the gradient gets a push that keeps the response to background smooth in the mass.
 
-    Put it between network and loss, with a state. Its push is that of :class:`libmode.torch.MoDeConstraint`, of the
-    residual of the MoDe loss (arXiv:2010.09745) and, in ``state``, of its sum over the batches. Without a state there
-    is no sum. Where nothing is differentiated, nothing is computed.
+    Put it between network and loss, with a state. It adds the push of :class:`libmode.torch.MoDeConstraint`, from the
+    residual of the MoDe loss (arXiv:2010.09745) and its sum over the batches in ``state``. Without a state there is
+    no sum. Without differentiation it computes nothing.
 
     Parameters
     ----------
     score, label, mass, weight, category
         As for :func:`libmode.jax.mode_loss`; scores may be logits.
     reference : Events, optional
-        Further events with the scores of the network as it is, ``Events(score, mass, weight, label)``, which count in
-        the distributions and get no gradient. Without labels they are background.
+        Further events with scores of the current network, ``Events(score, mass, weight, label)``. They enter the
+        distributions and get no gradient. Without labels they are background.
     state : State, optional
-        What was remembered after the last batch, ``State()`` for the first. Given one, the function returns
-        ``(score, state)``; where nothing is differentiated the state stays as it is. The first batch gives the sum its
-        length, which ``jax.lax.scan`` has to know: see :meth:`State.start`.
+        The state after the last batch, ``State()`` for the first. With a state the function returns ``(score,
+        state)``; without differentiation the state does not change. The first batch sets the length of the sum, which
+        ``jax.lax.scan`` must know before: see :meth:`State.start`.
     relative_strength : float, optional
         The fixed strength. Left out, the sum finds the strength; without a state it is 10.
     tolerance, from_logits, background_only, on_bad_batch, **options

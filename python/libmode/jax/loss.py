@@ -51,15 +51,15 @@ def mode_loss(
     Parameters
     ----------
     score : array of shape (n,) or (n, 1), floating
-        Inside ``score_range``. Half precision is computed in float32, and so is the gradient until it is multiplied
-        by the incoming one.
+        Inside ``score_range``. Half precision is computed in float32, up to the product of the gradient with the
+        incoming gradient.
     mass, weight, label, category : arrays of shape (n,) or (n, 1), mass also (n, d)
     loss, **options
         As for :func:`libmode.mode_loss`. Arrays have the derivative 0; the loss and options are static under ``jit``.
     axis_name : str or sequence of str, optional
-        Inside ``jax.shard_map``: the axes of the mesh over which the events are distributed. The loss is that of the
-        events of all devices, the same on each, and each has the gradient of its own events; derivatives are those of a
-        loss that is a ``jax.lax.psum`` over the axes.
+        Inside ``jax.shard_map``: the mesh axes over which the events are distributed. The loss uses the events of all
+        devices and is the same on each; each device gets the gradient of its own events, as for a loss that is a
+        ``jax.lax.psum`` over the axes.
 
     Returns
     -------
@@ -68,8 +68,8 @@ def mode_loss(
     Raises
     ------
     BatchError, ValueError, TypeError
-        As :func:`libmode.mode_loss`, for shapes and types while tracing too. What is wrong with values inside ``jit``
-        is known when the program runs: then a ``jax.errors.JaxRuntimeError``, whose last line is that sentence.
+        As :func:`libmode.mode_loss`; shapes and types also while tracing. Inside ``jit``, bad values are a
+        ``jax.errors.JaxRuntimeError`` when the program runs, whose last line is the sentence.
 
     Examples
     --------

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 class MoDeConstraint(WithBase):
     """``base``, with a push in its gradient that keeps the response to background smooth in the mass.
 
-    It goes to ``model.compile(loss=...)``. The value is that of ``base``. To its gradient it adds the push of
-    :class:`libmode.torch.MoDeConstraint`, of the residual of the MoDe loss (arXiv:2010.09745) and of its sum over the
-    batches. In an evaluation nothing is added.
+    Pass it to ``model.compile(loss=...)``. Its value is the value of ``base``. To the gradient it adds the push of
+    :class:`libmode.torch.MoDeConstraint`, from the residual of the MoDe loss (arXiv:2010.09745) and its sum over the
+    batches. An evaluation adds nothing.
 
     Parameters
     ----------
@@ -36,19 +36,19 @@ class MoDeConstraint(WithBase):
     relative_strength, tolerance, on_bad_batch, monitor, **options
         See :class:`libmode.torch.MoDeConstraint`; ``order`` is 1 by default.
     from_logits : bool, default False
-        Whether outputs are logits, of any size, in place of scores from 0 to 1; ``base`` must be told too.
+        Whether outputs are logits instead of scores from 0 to 1; tell ``base`` too.
     score : int, optional
         Which column of ``y_pred`` is the score. Needed for several outputs.
 
     Attributes
     ----------
     skipped : int
-        How many batches of the training were skipped.
+        The number of skipped batches of the training.
 
     Notes
     -----
-    The arguments are saved with the model, but not the sum and what the tolerance has learned. A loss of Keras has no
-    place for reference events: take batches of thousands instead. The notes of :class:`MoDeLoss` hold too.
+    A saved model has the arguments, but not the sum and the averages of the tolerance. Keras has no place for
+    reference events: use batches of thousands of events. The notes of :class:`MoDeLoss` apply too.
 
     Examples
     --------

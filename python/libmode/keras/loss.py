@@ -26,25 +26,25 @@ if TYPE_CHECKING:
 
 @keras.saving.register_keras_serializable(package="libmode")
 class MoDeLoss(SkipsBadBatches, WithBase):
-    """``base + strength * MoDe`` (arXiv:2010.09745) for ``model.compile(loss=...)``, or for a loss of your own.
+    """``base + strength * MoDe`` (arXiv:2010.09745) for ``model.compile(loss=...)``, or for your own loss.
 
     Parameters
     ----------
     strength : float, default 1
-        Factor of the MoDe loss; some 100 to 3000 beside a cross-entropy.
+        Factor of the MoDe loss; some 100 to 3000 next to a cross-entropy.
     base : default "binary_crossentropy"
-        The classifier's loss: what ``keras.losses.get`` takes, or None for MoDe alone.
-        A function must return one value for each event; the mean over events is used.
+        The classifier's loss: an argument of ``keras.losses.get``, or None for MoDe alone. A function must return one
+        value for each event; the mean over events is used.
     score : int or callable, optional
         Which column of ``y_pred`` is the score, or a function of ``y_pred`` that returns it, shape (n,) or (n, 1), for
         instance ``keras.ops.sigmoid`` for logits. To be saved, the function must be registered with Keras. Needed for
         several outputs.
     per_class : bool, default False
-        The loss is the mean of those of each column of ``y_pred``, or of what the callable ``score`` returns, (n, k)
-        for k classes. ``background_label`` says which classes are background, each with bins of its own.
+        The loss is the mean over columns of ``y_pred``, or of the result of the callable ``score``, (n, k) for k
+        classes. ``background_label`` names the background classes, each with its own bins.
     background_only, on_bad_batch
-        As for :class:`libmode.torch.MoDeLoss`; the label is the class where labels are one-hot. Batches of an
-        evaluation are counted in ``skipped`` too, and with ``per_class`` each column.
+        As for :class:`libmode.torch.MoDeLoss`; for one-hot labels, the label is the class. ``skipped`` also counts
+        batches of an evaluation, and each column with ``per_class``.
     name, dtype
         As for every loss of Keras. Outputs are cast to ``dtype``; masses are not.
     **options
@@ -52,9 +52,9 @@ class MoDeLoss(SkipsBadBatches, WithBase):
 
     Notes
     -----
-    ``y_true`` is what :func:`pack` makes. Its weights and ``sample_weight`` are multiplied and weight both parts. On
-    TensorFlow with a GPU compile the model with ``jit_compile=False``. In a compiled program of TensorFlow or JAX what
-    is wrong with the values of a batch is an error of that framework, which ends with the sentence of libmode.
+    ``y_true`` comes from :func:`pack`. Its weights and ``sample_weight`` multiply, and weight both parts. On TensorFlow
+    with a GPU, compile the model with ``jit_compile=False``. In a compiled program of TensorFlow or JAX, bad values are
+    an error of that framework, which ends with libmode's sentence.
 
     Examples
     --------

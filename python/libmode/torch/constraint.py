@@ -32,36 +32,37 @@ if TYPE_CHECKING:
 class MoDeConstraint(SkipsBadBatches, nn.Module):
     """A layer between network and loss that keeps the response to background smooth in the mass.
 
-    It returns the predictions as they are. In backward it adds a push u to the gradient G that comes in, of whatever
-    loss is there. By the logit of background event i of mass m and score s::
+    It returns the predictions unchanged. In the backward pass it adds a push u to the incoming gradient G of your
+    loss. With respect to the logit of background event i, of mass m and score s, it adds::
 
         min(1, sigma) |G|/sqrt(n) w_i u(m, s)
         u = 4 r + 0.02 (sum of r sqrt(N/1024) over all batches so far)
 
-    r is the residual of the MoDe loss (arXiv:2010.09745): how far the CDF of the scores at this mass is from the
-    polynomial that is allowed, as a smooth function of mass and score, in units of the noise of a batch. The sum over
-    batches, of N events each, grows until the mean residual is 0, so there is no strength to guess. ``|G|`` is the norm
-    over the n background events of the batch, and sigma the standard deviation of their logits, small in a network
-    that has learned nothing yet. In evaluation mode, and without gradients, the layer does nothing.
+    r is the residual of the MoDe loss (arXiv:2010.09745): the distance of the CDF of the scores at this mass from the
+    allowed polynomial, as a smooth function of mass and score, in units of the noise of a batch. The sum over
+    batches, of N events each, grows until the mean residual is 0, so you choose no strength. ``|G|`` is the norm of G
+    over the n background events of the batch. sigma is the standard deviation of their logits, which is small in an
+    untrained network. In evaluation mode, and without gradients, the layer does nothing.
 
     Parameters
     ----------
     relative_strength : float, optional
         K: a fixed strength, ``u = K r`` without a sum, for a scan. Left out, the sum finds the strength.
     tolerance : float, optional
-        Where a test with so many background events sees no dependence, the push gets smaller and the sum leaks, within
-        some 500 batches. Averages over 200 batches judge it, so it can be no larger than 200 batches can tell.
+        While a test with this many background events sees no dependence, the push shrinks and the sum leaks, within
+        some 500 batches. Averages over 200 batches measure the dependence, so 200 batches must hold more background
+        events than the tolerance.
     from_logits : bool, default False
-        Whether predictions are logits, of any size, in place of scores from 0 to 1.
+        Whether predictions are logits instead of scores from 0 to 1.
     on_bad_batch : {"raise", "skip"}, default "skip"
-        "skip" adds nothing for a batch without background, or with too little for the bins, counts
-        it in ``skipped`` and warns at the first. The tenth before any had a loss, and the hundredth in a row, are
-        an error. Scores that are NaN are an error all the same, with the step.
+        "skip" adds nothing for a batch without background, or with too little for the bins, counts it in ``skipped``
+        and warns at the first. Ten bad batches before the first good one, or a hundred in a row, are an error. NaN
+        scores are always an error, which names the step.
     monitor : bool, default True
-        Warn, once each, if scores collapse to one, the classifier is given up or loses half of its AUC, bins have too
-        few events, or nothing is pushed (:class:`libmode.TrainingWarning`).
+        Warn, once each, if the scores collapse, the classifier stops separating or loses half of its AUC, bins have
+        too few events, or the push is 0 (:class:`libmode.TrainingWarning`).
     background_only, gather, process_group
-        As for :class:`MoDeLoss`. The state is that of the events of all processes.
+        As for :class:`MoDeLoss`. All processes share one state.
     on_device : bool, optional
         As for :class:`MoDeLoss`, with the state on the device too. The device has no ``tolerance``, no ``gather`` and
         merges no bins: in a batch of less than 128 weighted background events each bin needs two in effect. It counts
@@ -69,28 +70,27 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
     order : int, default 1
         Degree of the polynomial in mass that the background efficiency may follow: 0 constant, 1 linear, 2 quadratic.
     **options
-        The further options of :func:`libmode.mode_loss`.
+        The other options of :func:`libmode.mode_loss`.
 
     Attributes
     ----------
     loss : float
-        The MoDe loss, unbiased, of the last batch and its reference events.
+        The unbiased MoDe loss of the last batch and its reference events.
     strength : float
         ``min(1, sigma) |G|/sqrt(n)`` of the last backward pass.
     factor : float
-        What a tolerance has made of the push and the sum: 0.01 to 1, and 1 without a tolerance.
+        The factor by which a tolerance scales push and sum: 0.01 to 1; 1 without a tolerance.
     dependence : Dependence
-        rho = D N/(B n), with its error: at most 1 where the dependence cannot be told from none by
-        N = tolerance (by default 100,000) events. D is the average of the unbiased loss, B that of
-        what was subtracted as its bias, n the number of events.
+        rho = D N/(B n), with its error. At most 1 means that a test with N = tolerance (by default 100,000) events
+        sees no dependence. D and B are the averages of the unbiased loss and of its bias, and n is the number of
+        events.
 
-    Notes
-    -----
-    The push is not the gradient of :class:`MoDeLoss`. It counts each working point by what can be seen at it, and what
-    would move all events of a score together is taken out. An event's push is proportional to its weight, and events
-    that take no part in the loss get none. Several background labels have a sum each; categories share one.
+    Notes ----- The push is not the gradient of :class:`MoDeLoss`. It weights each working point by its statistical
+    precision, and it does not move all events of one score together. The push of an event is proportional to its
+    weight; events that take no part in the loss get none. Each background label has its own sum; categories share
+    one.
 
-    State is in buffers: ``state_dict`` has it.
+    The state is in buffers, so ``state_dict`` saves it.
 
     Examples
     --------

@@ -44,16 +44,16 @@ def mode_loss(
     Parameters
     ----------
     score : Tensor of shape (n,) or (n, 1), floating
-        Inside ``score_range``. Half precision is computed in float32, and so is the gradient until it is multiplied
-        by the incoming one.
+        Inside ``score_range``. Half precision is computed in float32, up to the product of the gradient with the
+        incoming gradient.
     mass, weight, label, category : Tensors of shape (n,) or (n, 1), mass also (n, d)
         As for :func:`libmode.mode_loss`. They get no gradient.
     loss : "mode", "disco" or "flatness", default "mode"
         As for :func:`libmode.mode_loss`.
     on_device : bool, optional
-        Whether to compute by PyTorch's own operations where the tensors lie, in place of the core, which runs on the
-        CPU. By default that is so for tensors on a GPU, if the device has the options: polynomials of order 0 to
-        3 by projection, quantile bins or ``edges``, ``mass_range``, weights, one background label, ``unbiased``,
+        Whether to compute on the device of the tensors, with PyTorch's own operations, instead of in the core on the
+        CPU. By default tensors on a GPU stay there if the device supports the options: polynomials of order 0 to 3 by
+        projection, quantile bins or ``edges``, ``mass_range``, weights, one background label, ``unbiased``,
         ``reduction`` and a given ``score_range``. True: on the CPU too, and an error for other options.
     **options
         Those of :func:`libmode.mode_loss`.
@@ -92,33 +92,32 @@ class MoDeLoss(CoreLoss):
         False pools all events, whatever their target. Otherwise the loss sees the
         events whose target is ``background_label``.
     per_class : bool, default False
-        Pred has shape (n, k), a column for each of k classes, such as the probabilities of
-        a softmax: the loss is the mean of those of the columns. ``background_label`` says
-        which classes are background, one or several, each with bins of its own.
+        Pred has shape (n, k), a column for each of k classes, such as the probabilities of a softmax. The loss is the
+        mean over columns. ``background_label`` names the background classes, each with its own bins.
     on_bad_batch : {"raise", "skip"}, default "raise"
-        What to do with a batch for which :func:`libmode.mode_loss` raises :class:`libmode.BatchError`, for instance one
-        that has no background. "skip" returns the loss 0 with gradient 0, counts it in the attribute ``skipped``, and
-        warns (RuntimeWarning) at the first one; torch.compile leaves such a loss out of its graph. Other errors, as for
-        scores that are NaN, are raised all the same.
+        What to do with a batch for which :func:`libmode.mode_loss` raises :class:`libmode.BatchError`, for instance
+        without background. "skip" returns the loss 0 with gradient 0, counts it in the attribute ``skipped``, and
+        warns (RuntimeWarning) at the first one; torch.compile leaves such a loss out of its graph. Other errors, for
+        instance of NaN scores, are always raised.
     score_transform : callable or "signal_efficiency", optional
         Integrates over W(s) instead of s, the paper's footnote 1. A callable takes and returns a tensor of shape (n,)
         and must not decrease; ``score_range`` is that of s. "signal_efficiency" is the fraction of the batch's signal
-        with scores up to s, linear between every tenth of them or every hundredth part: it weights all working points
-        alike. The gradient follows the scores through W, but not the events that define W.
+        with scores up to s, linear between every tenth of them or every hundredth part. It gives all working points
+        equal weight. The gradient follows the scores through W, but not the events that define W.
     monitor : bool, default True
-        In training mode, look at every twentieth batch and warn, once each, if scores collapse to one, the classifier
-        is given up, bins have too few events, or with ``unbiased=False`` most of the loss is noise
+        In training mode, check every twentieth batch and warn, once each, if the scores collapse, the classifier
+        stops separating, bins have too few events, or with ``unbiased=False`` most of the loss is noise
         (:class:`libmode.TrainingWarning`).
     gather : bool, default False
-        In a training with several processes (torch.distributed), the loss of all their events, the same on each, in
-        place of that of the own ones. The gradient by the own scores is multiplied by the number of processes, so
-        that the mean that DistributedDataParallel and FSDP take over them is that of one process with all the batches.
-        Every process has to call the loss at every step; an error of one is an error of all. See docs/scaling.md.
+        With several processes (torch.distributed), compute the loss of the events of all processes, the same on each.
+        The gradient is multiplied by the number of processes. So the mean that DistributedDataParallel and FSDP take
+        is the gradient of one process with all batches. Every process must call the loss at every step; an error on
+        one is an error on all. See docs/scaling.md.
     process_group : ProcessGroup, optional
-        Of ``gather``: by default that of all processes. It has to be the one over which gradients are averaged.
+        For ``gather``: the group that averages gradients; by default all processes.
     on_device : bool, optional
-        As for :func:`mode_loss`. On a GPU nobody looks at the values then: a batch without a loss is an error of the
-        device, and ``on_bad_batch="skip"`` gives 0 without a warning and without counting. The monitor sleeps.
+        As for :func:`mode_loss`. On a GPU the CPU does not see the values: a batch without a loss is an error of the
+        device, and ``on_bad_batch="skip"`` gives 0 without a warning or a count. The monitor is off.
     **options
         Those of :func:`libmode.mode_loss`.
 
