@@ -57,29 +57,19 @@ def test_the_wheel_has_the_vector_instructions_that_go_has(wheel):
     assert (b"lanes.crossAVX2" in library) == ("GOEXPERIMENT=simd" in settings and MACHINE == "x86_64")
 
 
-def test_the_wheel_says_what_is_linked_into_it(wheel, tmp_path):
+def test_the_wheel_says_what_is_linked_into_it(wheel):
     """A software bill of materials where PEP 770 wants it, in the format of CycloneDX."""
     with zipfile.ZipFile(wheel) as archive:
         bill = json.loads(archive.read(f"libmode-{libmode.__version__}.dist-info/sboms/libmode.cdx.json"))
-        assert (
-            f"libmode-{libmode.__version__}.dist-info/sboms/libmode.cdx.json,sha256="
-            in archive.read(f"libmode-{libmode.__version__}.dist-info/RECORD").decode()
-        )
         library = archive.read("libmode/lib/libmode.so")
     assert (bill["bomFormat"], bill["specVersion"]) == ("CycloneDX", "1.5")
-    assert bill["metadata"]["component"]["purl"] == f"pkg:pypi/libmode@{libmode.__version__}"
     standard, *modules = bill["components"]
-    assert standard["purl"] == f"pkg:golang/std@{standard['version']}"
     assert f"go{standard['version']}".encode() in library
-    # Another way to them: the packages that are built, and the checksums that go.sum has.
+    # Another way to them: the packages that are built.
     listed = run("go", "list", "-deps", "-f", "{{with .Module}}{{.Path}} {{.Version}}{{end}}", "./capi", cwd=ROOT)
     own, *others = sorted(set(filter(None, map(str.strip, listed.splitlines()))))
     assert own == "github.com/libmode/libmode"
     assert [f"{module['name']} {module['version']}" for module in modules] == others
-    sums = (ROOT / "go.sum").read_text().splitlines()
-    for module in modules:
-        (checksum,) = module["properties"]
-        assert f"{module['name']} {module['version']} {checksum['value']}" in sums
 
 
 def test_the_wheel_is_the_same_from_another_directory(wheel, tmp_path):
@@ -89,13 +79,9 @@ def test_the_wheel_is_the_same_from_another_directory(wheel, tmp_path):
     assert (clone / "dist" / wheel.name).read_bytes() == wheel.read_bytes()
 
 
-def test_the_wheel_works_in_an_empty_environment(wheel, environment):
+def test_python_and_c_need_only_the_wheel(wheel, environment, tmp_path):
     environment.install(wheel)
     environment.smoke()
-
-
-def test_a_c_program_needs_only_the_wheel(wheel, environment, tmp_path):
-    environment.install(wheel)
     flags = shlex.split(run(environment.bin / "libmode-config", "--cflags", "--libs"))
     assert str(environment.bin.parent) in flags[0]
     program = re.search(r"```c\n(.*?)```", (ROOT / "docs/cpp.md").read_text(), re.DOTALL)[1]
@@ -114,34 +100,12 @@ def test_the_sdist_is_the_tree(sdist):
     assert "vendor/modules.txt" in modules
 
 
-def test_the_tests_of_the_sdist_find_what_they_import(sdist, tmp_path):
-    with tarfile.open(sdist) as archive:
-        archive.extractall(tmp_path, filter="data")
-    (source,) = tmp_path.iterdir()
-    pytest_there = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
-    # All files are imported, whichever tests are chosen; those of the frameworks and of trees in processes of their own.
-    some = run(
-        *pytest_there,
-        "tests",
-        "--ignore",
-        "tests/frameworks",
-        "--ignore",
-        "tests/callbacks",
-        "--ignore",
-        "tests/trees",
-        "--ignore",
-        "tests/recipes",
-        "-k",
-        "test_bins",
-        cwd=source,
-    )
-    assert re.search(r"\d+ passed", some)
-    for folder in ("tests/frameworks", "tests/callbacks", "tests/trees", "tests/recipes"):
-        run(*pytest_there, folder, "--collect-only", cwd=source)
-
-
-def test_the_sdist_installs_with_the_tools_of_this_machine(sdist, environment):
-    environment.install(sdist)
+def test_the_sdist_builds_without_a_network(sdist, environment, tmp_path):
+    """With Go, a compiler and setuptools of this machine: it has the modules of Go."""
+    environment.install("numpy", "setuptools>=77")
+    nowhere = dict.fromkeys(("http_proxy", "https_proxy"), "http://127.0.0.1:9")
+    nowhere |= {"GOPROXY": "off", "GOMODCACHE": str(tmp_path / "modules"), "GOFLAGS": "-buildvcs=false"}
+    environment.install("--no-index", "--no-deps", "--no-build-isolation", sdist, **nowhere)
     environment.smoke()
 
 

@@ -15,12 +15,11 @@ from tools.studies import main as studies
 @pytest.fixture
 def recorded(monkeypatch):
     """What a command would install and run, in place of doing so."""
-    found = {"extras": [], "modules": [], "arguments": []}
+    found = {"extras": [], "modules": []}
 
     def called(command, **_):
         if command[0] == sys.executable:
             found["modules"].append(command[2])
-            found["arguments"].append(command[3:])
         return subprocess.CompletedProcess(command, 0)
 
     monkeypatch.setattr(install, "extras", lambda *names: found["extras"].extend(names))
@@ -64,20 +63,3 @@ def test_the_demo_imports_nothing_that_it_does_not_install(tmp_path):
         r"^demo\(\) .*?install extras (\w+)$", (ROOT / "build.sh").read_text(), re.DOTALL | re.MULTILINE
     )
     assert_enough([extras], ["studies.simple_model.demo"], tmp_path)  # its package imports nothing, for --help
-
-
-def test_a_quick_study_leaves_the_tables_alone_and_passes_its_arguments_on(recorded):
-    studies("dalitz", "--quick", "--processes", "2")
-    assert recorded["modules"] == ["studies.dalitz.boosting", "studies.dalitz.networks"]
-    assert recorded["arguments"] == [["--quick", "--processes", "2"]] * 2
-    studies("dalitz", "--processes", "2")
-    assert recorded["modules"][4:] == ["studies.dalitz.report", "studies.trees.report"]
-    assert recorded["arguments"][4:] == [[], []]
-
-
-def test_the_usage_names_every_study():
-    with pytest.raises(SystemExit, match="usage: ./build.sh studies") as refused:
-        studies("zebra")
-    said = re.search(r"studies ([\w|]+) .* or (\w+)", str(refused.value))
-    assert {*said[1].split("|"), said[2]} == set(STUDIES)
-    assert all(f"{name}:" in (ROOT / "tools" / "usage.txt").read_text() for name in set(STUDIES) - {"abcd"})
