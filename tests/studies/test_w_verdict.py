@@ -1,7 +1,6 @@
 """The judgment of counts of test jets: by spectra whose truth is known."""
 
 import functools
-import itertools
 import json
 from math import sqrt
 
@@ -81,23 +80,6 @@ def test_the_shape_is_what_chance_does_not_explain_and_r50_has_an_error_of_count
     both = verdict.Judgment("", 0.0, JETS, (one, other), fit()).r50
     assert both.mean == pytest.approx((JETS / 13_300 + JETS / 12_350) / 2)
     assert both.error > (JETS / 12_350 - JETS / 13_300) / 2  # half of the difference is the error from the spread
-
-
-def test_the_shape_is_relative_to_the_mean_fraction():
-    """A selection with a wave in mass that is known, from the scores to the shape."""
-    tree = sample.load()
-    rng = np.random.default_rng(8)
-    jets = 200_000
-    mass = rng.choice(tree.mass[tree.label == 0], jets)
-    edges = testing.mass_edges(tree)
-    part = RATE * (1 + 0.2 * np.sin(mass / 8))
-    kept = np.where(rng.random(jets) < part, 1.0, 0.0)
-    of = sample.Sample(tree.names, np.zeros((jets, 10)), mass, mass, np.zeros(jets))
-    counts = testing._counts(np.arange(100) / 100, np.repeat([0, 1], 50), kept, of, edges, 0)
-    assert counts["kept"] == kept.sum()
-    true = [part[(low <= mass) & (mass < high)].mean() for low, high in itertools.pairwise(np.minimum(edges, 200.0))]
-    shape = verdict.Judgment("", 0.0, jets, (verdict.together([counts]),), fit()).shape
-    assert shape == pytest.approx(np.std(true) / np.mean(true), rel=0.1)
 
 
 def test_more_test_jets_are_added_training_by_training():
