@@ -126,14 +126,12 @@ def test_compiled():
 
 
 LABELS = {
-    "-1 (3 events) and 1 (2 events): labels are 0 for background and 1 for signal; for these give background_label=-1": [-1] * 3 + [1] * 2,
-    "1 (5 events): check background_label, or use larger batches": [1] * 5,
-    "0.5 (2 events) and 1 (3 events): ": [0.5, 0.5, 1, 1, 1],
+    "-1 (3 events) and 1 (2 events): labels are": [-1] * 3 + [1] * 2,
+    "1 (5 events): check background_label": [1] * 5,
     "2 (1 event), 3 (3 events) and 7 (1 event): ": [3, 3, 2, 7, 3],
-    "4.29497e+09 (5 events): ": [2**32] * 5,
     "4 (1 event), 5 (1 event) and 15 other values: ": [*range(1, 21)],
     "1 (3 events) and nan (2 events): ": [np.nan, np.nan, 1, 1, 1],
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("listed", LABELS)
