@@ -15,7 +15,6 @@ from libmode.torch.lightning import MoDeCallback
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 from torch.nn.functional import binary_cross_entropy
 from torch.utils.data import DataLoader, TensorDataset
-from torch.utils.tensorboard import SummaryWriter
 
 # What Lightning and PyTorch do between themselves.
 pytestmark = [
@@ -159,17 +158,6 @@ def test_a_validation_step_that_returns_no_such_events(outputs, sentence, tmp_pa
 def test_metrics_of_another_kind():
     with pytest.raises(TypeError, match="metrics is dict: expected libmode.torch.MoDeMetrics or None"):
         MoDeCallback({"order": 0})
-
-
-def test_a_writer_of_pytorch(tmp_path):
-    features, target, mass = events()
-    collected = MoDeMetrics(order=0)
-    collected.update(features[:, 0].sigmoid(), target, mass)
-    with SummaryWriter(str(tmp_path)) as writer:
-        for name, value in collected.compute().items():
-            writer.add_scalar(name, value, 5)
-    want = {name: {5: value} for name, value in of_numpy([features[:, 0].sigmoid()]).items()}
-    assert scalars(tmp_path) == {name: pytest.approx(value, rel=1e-6) for name, value in want.items()}
 
 
 def test_what_to_install_where_lightning_is_missing(tmp_path):

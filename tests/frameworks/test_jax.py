@@ -14,7 +14,6 @@ import jax.experimental.buffer_callback
 import jax.numpy as jnp
 import libmode
 import numpy as np
-import optax
 import pytest
 from fuzzed import fuzzing
 from hypothesis import given
@@ -163,35 +162,6 @@ def test_in_a_process_of_its_own(code):
     environment = os.environ | {"JAX_PLATFORMS": "cpu"}
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
-
-
-def test_training_with_optax_makes_the_score_independent_of_the_mass():
-    rng = np.random.default_rng(1)
-    n = 2000
-    label, mass = (rng.random(n) < 0.5).astype(np.float32), rng.random(n).astype(np.float32)
-    features = np.stack([rng.normal(label), 4 * mass], axis=1).astype(np.float32)
-
-    def logits(parameters):
-        return features @ parameters[:2] + parameters[2]
-
-    def penalty(parameters):
-        return mode_loss(jax.nn.sigmoid(logits(parameters)), mass, label=label, bins=8)
-
-    def loss(parameters):
-        return optax.sigmoid_binary_cross_entropy(logits(parameters), label).mean() + 100 * penalty(parameters)
-
-    parameters, optimizer = jnp.array([1.0, 1.0, 0.0]), optax.adam(0.05)
-
-    @jax.jit
-    def step(parameters, state):
-        updates, state = optimizer.update(jax.grad(loss)(parameters), state)
-        return optax.apply_updates(parameters, updates), state
-
-    before, state = penalty(parameters), optimizer.init(parameters)
-    for _ in range(60):
-        parameters, state = step(parameters, state)
-    assert penalty(parameters) < 0.2 * before
-    assert parameters[0] > 0.5
 
 
 # ------------------------------------------------------- errors

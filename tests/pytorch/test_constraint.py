@@ -121,16 +121,6 @@ def test_a_dependence_that_bursts_is_pushed_no_more():
     assert sizes[-1] < 4 * sizes[0]
 
 
-@pytest.mark.parametrize("count", [1, 2, 3])
-def test_several_masses_jointly(count):
-    score, target, mass, _ = events()
-    masses = torch.stack([mass, (mass * 7) % 1, (mass * 31) % 1][:count], 1)
-    constraint = MoDeConstraint(order=0, joint=True, bins=[3] * count)
-    extra, _ = added(constraint, (score, target, masses))
-    assert extra.isfinite().all() and extra[target == 0].any() and not extra[target == 1].any()
-    assert len(constraint.sums) == {1: 12, 2: 25, 3: 27}[count] * 12
-
-
 def test_each_background_label_has_a_sum():
     score, target, mass, _ = events()
     target[:200] = 2
@@ -167,16 +157,6 @@ def test_events_that_take_no_part_are_not_pushed(options, change):
     extra, _ = added(MoDeConstraint(order=1, **options), (score, target, *change(mass, weight)))
     assert not extra[OUT].any()
     assert (extra[~OUT & (target == 0)] != 0).sum() > N / 4
-
-
-@pytest.mark.parametrize("ratio", [2.0, 2500.0, -1.0])
-def test_a_push_is_proportional_to_the_weight(ratio):
-    score, target, mass, weight = events()
-    pairs = [torch.cat([values, values[OUT]]) for values in (score.detach(), target, mass, weight)]
-    pairs[3][N:] /= ratio
-    constraint = MoDeConstraint(order=1, edges=(0, 0.3, 0.7, 1.2, 20), unbiased=False)
-    extra, _ = added(constraint, (pairs[0].requires_grad_(), *pairs[1:]))
-    torch.testing.assert_close(ratio * extra[N:], extra[:N][OUT], rtol=1e-6, atol=1e-12)
 
 
 @pytest.mark.parametrize("scale", [1e-12, 1e8])

@@ -127,21 +127,32 @@ def test_random_calls_are_those_of_the_core(part):
     assert good > 300 and bad > 80
 
 
-@pytest.mark.parametrize("options", [{"order": 1}, {"order": 3, "mass_range": (0, 200)}], ids=str)
-def test_many_events(options):
-    rng = np.random.default_rng(5)
-    n = 100_000
-    score, mass = np.round(rng.random(n), 4), rng.exponential(60, n)
-    events = {"score": score, "mass": mass, "weight": rng.normal(1, 0.5, n)}
-    single = {name: array.astype(np.float32) for name, array in events.items()}
-    double = {name: array.astype(np.float64) for name, array in single.items()}
-    want, want_grad = libmode.mode_loss_and_grad(**double, **options)
-    loss, grad = both(on_device, double, options)
-    golden.assert_close(grad, want_grad, 1e-9)
-    golden.assert_close(loss, want, 1e-9, floor=1e-13)
-    loss, grad = both(on_device, single, options)  # sums are in float64 of float32 too
-    golden.assert_close(loss, want, 1e-6, floor=1e-13)
-    golden.assert_close(grad, want_grad, 1e-6)
+RNG = np.random.default_rng(5)
+MANY = {
+    "score": np.round(RNG.random(100_000), 4),
+    "mass": RNG.exponential(60, 100_000),
+    "weight": RNG.normal(1, 0.5, 100_000),
+}
+# The first of three bins has one event, since a rank inside a run of equal masses moves down to its start.
+EQUAL = {"score": RNG.random(24), "mass": np.r_[0.0, np.ones(14), np.arange(2, 11)]}
+CALLS = {
+    "many events": (MANY, {"order": 1}),
+    "many events in a range": (MANY, {"order": 3, "mass_range": (0, 200)}),
+    "bins are not merged": (EQUAL, {"unbiased": False}),
+    "nor of equal weights": (EQUAL | {"weight": np.full(24, 2.5)}, {"unbiased": False}),
+    "nor of two weights": (EQUAL | {"weight": np.r_[np.full(23, 2.5), 1.0]}, {"unbiased": False}),
+    "far from 0": ({"score": RNG.random(500), "mass": 1e6 + RNG.random(500)}, {"order": 2}),
+    "near 0": ({"score": RNG.random(500), "mass": 1e-3 + 1e-9 * RNG.random(500)}, {"order": 2}),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_chosen_calls_are_those_of_the_core(name):
+    events, options = CALLS[name]
+    loss, grad = libmode.mode_loss_and_grad(**events, **options)
+    found, gradient = both(on_device, events, options)
+    golden.assert_close(found, loss, 1e-9, floor=1e-13)
+    golden.assert_close(gradient, grad, 1e-9)
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32])
@@ -157,27 +168,6 @@ def test_half_precision(dtype):
         results.append((loss.detach(), leaf.grad))
     for got, want in zip(*results, strict=True):
         torch.testing.assert_close(got, want, rtol=1e-5 if dtype is torch.float32 else 1e-2, atol=1e-6)
-
-
-def test_bins_of_equal_weights_are_not_merged():
-    # The first of three bins has one event, since a rank inside a run of equal masses moves down to its start.
-    mass = np.r_[0.0, np.ones(14), np.arange(2, 11)]
-    for weight in (None, np.full(24, 2.5), np.r_[np.full(23, 2.5), 1.0]):
-        events = {"score": np.random.default_rng(1).random(24), "mass": mass, "weight": weight}
-        loss, grad = libmode.mode_loss_and_grad(**events, unbiased=False)
-        found, gradient = both(on_device, events, {"unbiased": False})
-        golden.assert_close(found, loss, 1e-9)
-        golden.assert_close(gradient, grad, 1e-9)
-
-
-@pytest.mark.parametrize("far", [1e6, 1e-3])
-def test_masses_far_from_0_lose_no_digits(far):
-    rng = np.random.default_rng(2)
-    events = {"score": rng.random(500), "mass": far + far * 1e-6 * rng.random(500), "weight": None}
-    loss, grad = libmode.mode_loss_and_grad(**events, order=2)
-    found, gradient = both(on_device, events, {"order": 2})
-    golden.assert_close(gradient, grad, 1e-9)
-    golden.assert_close(found, loss, 1e-9)
 
 
 def batch(n=2_000, dtype=torch.float32, seed=1):
@@ -236,30 +226,33 @@ def test_the_layer_is_that_of_the_core(seed):
         np.testing.assert_allclose(device.dependence, core.dependence, rtol=1e-6)
 
 
-def test_the_layer_on_float32_and_half_precision():
-    device, core = layers(order=1, monitor=False)
-    for seed in range(3):
-        score, target, mass, weight = batch(seed=seed)
-        golden.assert_close(
-            stepped(device, score, target, mass, weight), stepped(core, score, target, mass, weight), 1e-5
-        )
-    score = score.half()
-    got, want = (stepped(layer, score, target, mass, weight) for layer in (device, core))
-    assert got.dtype is torch.float16
-    golden.assert_close(got, want, 1e-2)
+def of(dtype=torch.float64, n=2_000, scale=1.0):
+    score, target, mass, weight = batch(n, dtype)
+    return score, target, mass, scale * weight
 
 
-def test_reference_events_of_the_layer():
-    device, core = layers(order=1, monitor=False)
-    score, target, mass, weight = batch(dtype=torch.float64)
-    reference = Events(*(tensor[:1500] for tensor in (score, mass, weight)), target[:1500] * 0)
+# Keys need 64 bits for 40,000 times the squares of 252 numbers of bins, which tell three orders apart.
+LAYERS = {
+    "float32": ({}, of(torch.float32), 1e-5),
+    "float16": ({}, (of(torch.float32)[0].half(), *of(torch.float32)[1:]), 1e-2),
+    "64 bits": ({"bins": 250}, of(n=40_000), 1e-9),
+    "small weights": ({}, of(scale=1e-12), 1e-9),
+    "large weights": ({}, of(scale=1e12), 1e-9),
+    "reference": ({}, of(), 1e-9),
+}
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_the_layer_of_chosen_tensors(name):
+    arguments, events, tolerance = LAYERS[name]
+    score, target, mass, weight = events
+    more = {"reference": Events(score[::2], mass[::2], weight[::2], 0 * target[::2])} if name == "reference" else {}
+    device, core = layers(monitor=False, **arguments)
     for _ in range(2):
-        got, want = (
-            stepped(layer, score[1500:], target[1500:], mass[1500:], weight[1500:], reference=reference)
-            for layer in (device, core)
-        )
-        golden.assert_close(got, want, 1e-9)
-        golden.assert_close(device.strength, core.strength, 1e-9)
+        got, want = (stepped(layer, *events, **more) for layer in (device, core))
+        assert got.dtype is score.dtype
+        golden.assert_close(got, want, tolerance)
+        golden.assert_close(device.strength, core.strength, tolerance)
 
 
 def test_a_layer_goes_from_the_core_to_the_device_and_back():
@@ -272,13 +265,6 @@ def test_a_layer_goes_from_the_core_to_the_device_and_back():
     assert list(moving.state_dict()) == list(core.state_dict())
 
 
-def test_keys_that_need_64_bits():
-    n = 40_000  # times the squares of 252 numbers of bins, which tell three orders apart
-    device, core = layers(order=1, bins=250, monitor=False)
-    score, target, mass, weight = batch(n, dtype=torch.float64)
-    golden.assert_close(stepped(device, score, target, mass, weight), stepped(core, score, target, mass, weight), 1e-9)
-
-
 def test_a_layer_on_the_device_is_copied_and_saved():
     layer = MoDeConstraint(on_device=True, monitor=False)
     events = batch(dtype=torch.float64)
@@ -288,16 +274,6 @@ def test_a_layer_on_the_device_is_copied_and_saved():
     want = stepped(layer, *events)
     for other in (copied, loaded):
         assert torch.equal(stepped(other, *events), want)
-
-
-# A push that makes no difference, though it came in float32 and weights are of any scale.
-@pytest.mark.parametrize("scale", [1e-12, 1.0, 1e12])
-def test_no_scale_of_the_weights_matters(scale):
-    score, target, mass, weight = batch(dtype=torch.float64)
-    device, core = layers(monitor=False)
-    golden.assert_close(
-        stepped(device, score, target, mass, scale * weight), stepped(core, score, target, mass, weight), 1e-9
-    )
 
 
 # No PyTorch without CUDA can compute there, but a tensor that only has a shape and that device can be asked

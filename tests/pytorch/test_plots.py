@@ -92,14 +92,6 @@ def test_efficiency(axes, given):
     assert to_rgb(band.get_facecolor()[0][:3]) == to_rgb(steps.get_edgecolor())
 
 
-def test_efficiency_that_is_infinite_is_a_gap(axes):
-    plots.efficiency(axes, ([0, 1, 2], [np.inf, 0.5], [np.inf, 0.1]))
-    np.testing.assert_array_equal(axes.patches[0].get_data().values, [np.nan, 0.5])
-    assert [v[:, 0].min() for v in vertices(axes.collections[0])] == [1]
-    axes.figure.canvas.draw()
-    assert all(np.isfinite(axes.get_ylim()))
-
-
 def test_spectrum_before_and_after_with_ratio():
     figure = Figure()
     upper, lower = figure.subplots(2)
@@ -123,15 +115,6 @@ def test_spectrum_before_and_after_with_ratio():
     assert labels(upper) == ("", "normalized to unit area")
     assert labels(lower) == ("mass", "after / before")
     assert legend(upper) == ["all", "selected"]
-
-
-@pytest.mark.parametrize("kind", [list, np.int64, np.float32, lambda chosen: chosen[:, None]])
-def test_spectrum_takes_a_selection_as_the_metrics_do(kind):
-    left, right = Figure().subplots(1, 2)
-    mass, selected, weight = mass_and_selection()
-    for axes, chosen in ((left, selected), (right, kind(selected))):
-        plots.spectrum(axes, mass, chosen, EDGES, weight=weight)
-    np.testing.assert_array_equal(left.patches[0].get_data().values, right.patches[0].get_data().values)
 
 
 def test_spectrum_counts_the_last_edge_and_its_ratio_has_gaps(axes):

@@ -1,13 +1,11 @@
-"""Masses of several variables, categories and ``per_class`` through PyTorch: eagerly, compiled, transformed, in modules."""
+"""Masses of several variables, categories and ``per_class``; the numbers are golden cases, test_golden.py."""
 
-import libmode
 import numpy as np
 import pytest
 import torch
 from libmode.torch import Events, MoDeLoss, mode_loss
 
 N = 120
-OPTIONS = {"order": 1, "bins": (4, 5), "mass_range": (None, (0.0, 1.0))}
 
 
 def events(seed=3, dtype=torch.float64):
@@ -18,48 +16,10 @@ def events(seed=3, dtype=torch.float64):
     return score, torch.arange(N) % 3 % 2, mass, weights, torch.arange(N) // 60
 
 
-def by_numpy(score, target, mass, weights, category, **options):
-    arrays = [
-        None if tensor is None else tensor.detach().numpy() for tensor in (score, mass, weights, target, category)
-    ]
-    score, mass, weight, label, category = arrays
-    return libmode.mode_loss_and_grad(score, mass, weight=weight, label=label, category=category, **options)
-
-
-def value_and_grad(loss, score):
-    value = loss(score)
-    return value.item(), torch.autograd.grad(value, score)[0].numpy()
-
-
 def of_function(score, target, mass, weights, category):
-    return mode_loss(score, mass, weight=weights, label=target, category=category, **OPTIONS)
-
-
-def of_module(score, target, mass, weights, category):
-    return MoDeLoss(**OPTIONS)(score, target, mass, weights, category=category)
-
-
-def compiled(score, *others):
-    module = MoDeLoss(**OPTIONS)
-
-    def loss(score, target, mass, weights, category):
-        return module(torch.sigmoid(torch.logit(score)), target, mass, weights, category=category)
-
-    return torch.compile(loss, fullgraph=True, backend="aot_eager")(score, *others)
-
-
-ROUTES = pytest.mark.parametrize("route", [of_function, of_module, compiled])
-
-
-@ROUTES
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
-def test_it_is_the_loss_of_numpy(route, dtype):
-    score, *others = events(dtype=dtype)
-    value, grad = value_and_grad(lambda s: route(s, *others), score)
-    want, want_grad = by_numpy(score, *others, **OPTIONS)
-    tolerance = 1e-9 if dtype is torch.float64 else 1e-5
-    np.testing.assert_allclose(value, want, rtol=tolerance)
-    np.testing.assert_allclose(grad, want_grad, rtol=0, atol=tolerance * np.abs(want_grad).max())
+    return mode_loss(
+        score, mass, weight=weights, label=target, category=category, bins=(4, 5), mass_range=(None, (0, 1))
+    )
 
 
 LAYOUTS = {

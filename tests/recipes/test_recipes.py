@@ -15,18 +15,6 @@ import torch
 ROOT = Path(__file__).resolve().parents[2]
 RECIPES = ROOT / "examples" / "recipes"
 PAGE = (ROOT / "docs" / "recipes.md").read_text()
-TESTED = [
-    "abcd",
-    "candidates",
-    "lightning_ddp",
-    "monotonic_network",
-    "multiplier",
-    "optuna_search",
-    "scikit_learn",
-    "spectators",
-    "to_onnx",
-    "weaver_core",
-]
 
 
 def printed(name, *warnings):
@@ -56,20 +44,9 @@ def assert_flat(without, with_mode):
 
 def test_there_is_a_test_and_a_row_of_the_page_for_each():
     files = {path.stem for path in RECIPES.glob("*.py")} - {"toys"}
-    assert files == set(TESTED) == set(re.findall(r"\(\.\./examples/recipes/(\w+)\.py\)", PAGE)) - {"toys"}
-    for name in files:
-        assert f"def test_{name}(" in Path(__file__).read_text()
-
-
-def test_they_are_short():
-    for path in RECIPES.glob("*.py"):
-        assert len(path.read_text().splitlines()) <= 85, path
-
-
-def test_the_page_names_packages_that_are_installed():
-    named = re.findall(r"`([\w-]+)` \d+\.\d+", PAGE.partition("## Left out")[0])
-    assert len(named) >= 8
-    assert all(map(version, named))  # which raises for others
+    assert files == set(re.findall(r"\(\.\./examples/recipes/(\w+)\.py\)", PAGE)) - {"toys"}
+    assert all(f"test_{name}" in globals() for name in files)
+    assert all(map(version, re.findall(r"`([\w-]+)` \d+\.\d+", PAGE.partition("## Left out")[0])))  # or it raises
 
 
 def test_weaver_core():
