@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from studies import plane
 from studies.dalitz import boosting, networks, report
 from studies.dalitz.events import DAUGHTER_MASS, FEATURES, HIGH, LOW, PARENT_MASS, RHO, decays, momenta
 from studies.dalitz.study import QUICK, Size, Task
@@ -58,13 +57,6 @@ def test_signal_is_uniform_inside_the_border_and_background_is_not(events):
     assert np.nanmedian(momenta(events.mass[~signal]).min(axis=1)) < 0.9 * np.nanmedian(
         momenta(events.mass[signal]).min(axis=1)
     )
-
-
-def test_features_tell_the_place_but_for_the_first_two(events):
-    signal = events.label == 1
-    pulls = [plane.rms_pull(column, events.mass[signal], 1.0 * np.median(column), 10)
-             for column in events.features[signal].T]  # fmt: skip
-    assert max(pulls[:2]) < 1.5 and min(pulls[2:]) > 5
 
 
 def test_a_flatness_loss_makes_the_efficiency_flatter():

@@ -41,34 +41,13 @@ def test_every_method_of_the_study_trains():
         assert 0 < paper.measured(Task(classifier, 1, tiny))["auc"] < 1
 
 
-def test_the_study_of_batches():
-    tiny = Size(steps=30, train_events=8_000, test_events=20_000, seeds=(1, 2))
-    tasks = small_batches.tasks(tiny)
-    key = "unbiased, projection, batch 500, seed 2"
-    trained = small_batches.measured(tasks[key])
-    assert 0 < trained["auc"] < 1
-    # A loss that is good from 1,000 on, but for one at 5,000; one that is not straight; the others never learn.
-    good, crooked = "unbiased, projection", "plain, projection"
-
-    def invented(key):
-        auc = 0.88 if key.startswith(("m-agnostic", crooked)) else 0.7
-        if key.startswith(good) and "batch 250," not in key and "batch 5000," not in key:
-            auc = 0.88
-        residual = 0.05 if key.startswith(crooked) else 0.02
-        expected = 0.0 if key == f"{good}, batch 250, seed 2" else 0.01  # one score for all events
-        return {"auc": auc, "selections": [{"flatness": residual, "flatness_expected": expected}] * 3}
-
-    found = {key: invented(key) for key in tasks}
-    tables = small_batches.tables(found)
-    assert "| unbiased, projection | 10,000 |" in tables["smallest batch"]
-    assert "| plain, projection | none |" in tables["smallest batch"]
-    assert "| plain, quadrature | none |" in tables["smallest batch"]
-    assert "| 250 | 2.0 ± 0.0 | 5.0 ± 0.0 | 2.0 ± 0.0 | - |" in tables["residual by batch"]
-
-
-def test_the_study_of_bins():
-    tasks = bins.tasks(Size(steps=30, train_events=8_000, test_events=20_000, seeds=(1,)))
-    assert 0 < small_batches.measured(tasks["MoDe[1] in 8 bins, batch 256, seed 1"])["auc"] < 1
+def test_the_studies_of_batches_and_of_bins():
+    tiny = Size(steps=30, train_events=8_000, test_events=20_000, seeds=(1,))
+    for study, key in (
+        (small_batches, "unbiased, projection, batch 500, seed 1"),
+        (bins, "MoDe[1] in 8 bins, batch 256, seed 1"),
+    ):
+        assert 0 < small_batches.measured(study.tasks(tiny)[key])["auc"] < 1
 
 
 def test_the_study_of_maps():

@@ -83,18 +83,11 @@ def test_the_shape_is_what_chance_does_not_explain_and_r50_has_an_error_of_count
 
 
 def test_more_test_jets_are_added_training_by_training():
-    rng = np.random.default_rng(7)
     parts = [{"kept": 5, "spectrum": [1, 2], "residual": 0.05, "expected": 0.03}]
     parts.append({"kept": 7, "spectrum": [3, 4], "residual": 0.01, "expected": 0.03})
     found = verdict.together(parts)
     assert found.kept == 12 and found.spectrum.tolist() == [4, 6]
     assert found.shape == pytest.approx((5 * 0.0016 - 7 * 0.0008) / 12)
-    # Four times the jets in four parts: half the error.
-    spectra = rng.poisson(JETS * RATE * PARTS, (4, len(PARTS)))
-    parts = [{"kept": int(one.sum()), "spectrum": one, "residual": 0.0, "expected": 0.0} for one in spectra]
-    found = verdict.Judgment("", 0.0, 4 * JETS, (verdict.together(parts),), fit())
-    assert found.biases[0][0].error == pytest.approx(judgment(rng, trainings=1).biases[0][0].error / 2)
-    assert found.r50.mean == pytest.approx(1 / RATE, rel=0.02)
 
 
 def test_test_jets_are_added_to_those_that_there_are(monkeypatch, tmp_path, capsys):
