@@ -43,7 +43,7 @@ class MoDeLoss(SkipsBadBatches, WithBase):
         The loss is the mean over columns of ``y_pred``, or of the result of the callable ``score``, (n, k) for k
         classes. ``background_label`` names the background classes, each with its own bins.
     background_only, on_bad_batch
-        As for :class:`libmode.torch.MoDeLoss`; for one-hot labels, the label is the class. ``skipped`` also counts
+        See :class:`libmode.torch.MoDeLoss`; for one-hot labels, the label is the class. ``skipped`` also counts
         batches of an evaluation, and each column with ``per_class``.
     name, dtype
         As for every loss of Keras. Outputs are cast to ``dtype``; masses are not.
