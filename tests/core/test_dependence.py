@@ -214,3 +214,9 @@ def test_scores_that_differ_between_bins_alone_are_impossible_without_dependence
     found = metrics.dependence(np.where(mass < 0.5, 0.2, 0.4), mass, bins=4)
     assert found.value == pytest.approx(0.2 / 4)  # half of the bins lie 1/2 above the mean in an interval of 0.2
     assert (found.expectation, found.p_value) == (pytest.approx(0, abs=1e-12), 0)
+
+
+def test_p_values_are_uniform_with_many_bins(monkeypatch):
+    """More than have 16 directions each in the matrix: 4, as 256 bins have."""
+    monkeypatch.setattr("libmode.metrics._spectrum.MOST_ROWS", 256)
+    assert_uniform(toys(5, 100, 2000, 2, bins=64))

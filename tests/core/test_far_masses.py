@@ -133,3 +133,9 @@ def test_no_digits_are_an_error():
         ValueError, match=r"mass = 1e\+11 is so far from most others that rounding may change the gradient by more"
     ):
         found(record)
+
+
+def test_a_long_call_warns_too(monkeypatch):
+    monkeypatch.setattr("libmode._native.LARGE", 1)
+    (caught,) = warnings_of(record_of("exponential + 1e6", "none", order=2, monotonic=True, max_slope=0.78))
+    assert caught.filename == __file__

@@ -161,3 +161,25 @@ def test_dependence_merges_fine_cells_of_mass():
     ours = metrics.dependence(histogram, bins=edges[::10], order=1)
     assert ours.p_value > 0.05
     assert_allclose(ours.value, mode_loss(score, mass, order=1, edges=edges[::10], unbiased=False), rtol=1e-2)
+
+
+def test_numpy_returns_what_metrics_take():
+    score, mass, label, _ = events(False)
+    every = np.histogramdd(np.column_stack([mass, score, label]), [MASS, SCORE, [0, 1, 2]])
+    assert metrics.auc(every) == pytest.approx(metrics.auc(score, label), rel=1e-12)
+    one = np.histogram2d(mass[label == 0], score[label == 0], [MASS, SCORE])
+    assert metrics.jsd(one, cut=0.4) == metrics.jsd(every, cut=0.4)
+
+
+def test_objects_that_cannot_be_read_say_why():
+    values = np.ones((2, 2))
+    named = {"mass": np.array([0.0, 1, 2]), "pt": np.array([0.0, 1, 2])}
+    with pytest.raises(ValueError, match="axis 'pt': expected mass, score and label"):
+        metrics.jsd(Object(values, values, named), cut=1)
+    without = Object(values, values, {"mass": named["mass"], "score": named["mass"]})
+    without.variances = lambda flow: None
+    with pytest.raises(ValueError, match="weights and no variances"):
+        metrics.jsd(without, cut=1)
+    labels = as_object((np.ones((2, 2, 2)),) * 2 + (np.array([0, 1, 2]),) * 2, categories=(3, 4))
+    with pytest.raises(ValueError, match="no bin for 0, background"):
+        metrics.jsd(labels, cut=1)

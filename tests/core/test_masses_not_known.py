@@ -95,3 +95,15 @@ def test_other_losses_have_no_range():
     assert warned(lambda: libmode.mode_loss(score, np.where(mass < 0, 9.0, mass > 80), binning="values")) == []
     assert warned(lambda: libmode.mode_loss(score, mass, loss="disco")) == []
     assert warned(lambda: libmode.mode_loss(score, mass, loss="flatness")) == []
+
+
+@pytest.mark.parametrize("mass", [[], [-999.0], [1.0, 2.0, -999.0], [0.0, 1.0] * 50 + [2.0] * 50, [np.nan] * 30])
+def test_masses_without_a_bulk_say_nothing(mass):
+    assert far(np.array(mass)) is None
+
+
+def test_bins_of_equal_width_in_metrics():
+    score, mass = events()
+    with pytest.warns(UserWarning, match="mass is -999 for 30 of 3000 events .* and give bins as edges"):
+        metrics.jsd(mass, score > 0.5, bins=10)
+    assert warned(lambda: metrics.jsd(mass, score > 0.5, bins=np.linspace(50, 400, 11))) == []
