@@ -2,6 +2,7 @@
 
 import warnings
 
+import libmode
 import numpy as np
 import pytest
 from libmode import metrics
@@ -153,3 +154,23 @@ def test_what_is_not_known_is_nan_with_a_warning():
         warnings.simplefilter("error")
         loose = metrics.summary(score, label, mass, order=0, efficiencies=(0.8, 0.5))
     assert tight["sensitivity"] == loose["sensitivity"]
+
+
+def test_the_sensitivity_by_itself():
+    score, label, mass = events(bump=0.5, seed=4)
+    weight = np.where(label == 1, 0.5, 2.0)
+    arguments = {"weight": weight, "order": 1, "events": 20_000, "efficiencies": (0.7, 0.3), "bins": 12}
+    alone = metrics.sensitivity(score, label, mass, **arguments)
+    assert alone == metrics.summary(score, label, mass, **arguments)["sensitivity"]
+    # The best of both working points, each from rates that are counted.
+    significances = []
+    for wish in (0.7, 0.3):
+        cut = metrics.threshold(score, label, signal_efficiency=wish)
+        rate = np.mean(score[label == 0] >= cut)
+        edges = libmode.mode_edges(mass, label=label, bins=12)
+        found = metrics.flatness(mass[label == 0], score[label == 0] >= cut, edges, degree=1)
+        extra = max(found.rms**2 - found.expected**2, 0)
+        significances.append(np.mean(score[label == 1] >= cut) / np.sqrt(rate * (1 + extra * rate * 20_000 / 12)))
+    assert alone == pytest.approx(max(significances), rel=1e-3)
+    with pytest.raises(ValueError, match="events = 0"):
+        metrics.sensitivity(score, label, mass, order=1, events=0)

@@ -76,10 +76,16 @@ metrics.flatness(MASS, SELECTED, [-1, 0, 1, 2]) | ValueError | bin 2, [1, 2]: no
 metrics.flatness(PLANE, SELECTED, [2]) | ValueError | bins has length 1
 metrics.flatness(PLANE, SELECTED, [2, [0, 0]]) | ValueError | bins[1][1] = 0 after
 metrics.flatness(PLANE, SELECTED, [[-1, 1], [-1, 0, 1]], weight=LAST_NEGATIVE) | ValueError | cell (0, 1), [-1, 1] x [0, 1]: weight sums to -16
+metrics.flatness(PLANE, SELECTED, [[-1, 0], [0.5, 1]]) | ValueError | of all its columns at once
 metrics.flatness(MASS, MASS > 2, [-1, 0, 1]) | ValueError | selected has a mean efficiency of 0
 metrics.flatness(MASS, SELECTED, EDGES, degree=7) | ValueError | degree = 7 has 8 terms, and 8 bins have events
 metrics.flatness(MASS, SELECTED, EDGES, degree=1.0) | TypeError | degree = 1.0
 metrics.efficiency(put(PLANE, (3, 1), inf), SELECTED, 2) | ValueError | mass[3, 1] = inf
+metrics.jsd(HISTOGRAM, cut=0.5, bins=2) | TypeError | bins = 2: expected edges of the mass axis
+metrics.jsd((np.ones((2, 2)), [0, 1, 2]), cut=0.5) | ValueError | expected (values, mass edges, score edges)
+metrics.jsd([1, 2]) | TypeError | selected and bins are both needed
+metrics.roc([0.1, 0.2]) | TypeError | label is missing
+metrics.signal_bias(UNIFORM, TWENTY) | TypeError | signal_mass and signal_width are both needed
 bias(None) | TypeError | mass is None
 bias(PLANE, 3) | ValueError | mass has 2 columns
 bias(bins=None) | TypeError | bins is missing
@@ -95,6 +101,7 @@ bias(UNIFORM + 2, TWENTY + 2, [2.2], background="dijet", degree=1, energy=9) | V
 bias(UNIFORM + 2, TWENTY + 2, [2.2], background="dijet", energy=2) | ValueError | energy = 2 with bins up to 3
 bias(degree="F") | TypeError | degree = 'F'
 bias(degree=18) | ValueError | degree = 18 with 20 bins
+bias(UNIFORM + 2, TWENTY + 2, [2.2], background="dijet", degree=5, energy=9) | ValueError | degree = 5: expected 2, 3 or 4
 closure(second=[1, 2, 3]) | ValueError | second has length 3
 closure(label=[1, 1, 1, 1]) | ValueError | label is 1 for all events
 closure(weight=[0, 0, 0, 0]) | ValueError | weight sums to 0 over the background
@@ -110,6 +117,9 @@ dependence(mass_range=(2, 1)) | ValueError | mass_range = [2, 1]
 dependence(score=HISTOGRAM) | TypeError | mass belongs to events
 metrics.dependence(HISTOGRAM, order=1) | ValueError | has 2 mass bins: expected 3 to 512
 metrics.dependence((np.array([[1.0, 2], [0, 0]]), [0, 1, 2], [0, 0.5, 1])) | ValueError | weights of bin 1, [1, 2] sum to 0
+metrics.dependence((np.array([[1.0, 0], [2, 2]]), [0, 1, 2], [0, 0.5, 1])) | ValueError | bin 0, [0, 1) has 1 effective events
+summary(mass=np.repeat([1.0, 2], 200), order=1) | ValueError | expected at least order + 2
+summary(efficiencies=[]) | ValueError | efficiencies is empty
 summary(score=put(MANY["score"], 6, 1.5)) | ValueError | score[6] = 1.5 lies outside score_range
 summary(weight=np.where(MANY["mass"] < 0.1, -0.1, 1.0)) | ValueError | weight sums to -
 summary(events=0) | ValueError | events = 0
