@@ -135,11 +135,10 @@ def test_several_classes(base, score):
     outputs = rng.dirichlet([1, 1, 1], N).astype(np.float32)
     label = rng.integers(0, 3, N)
     given = label if base.startswith("sparse") else np.eye(3)[label]
-    loss = MoDeLoss(strength=7, base=base, score=score, background_label=1, **OPTIONS)(
-        pack(given, mass, weight), outputs
-    )
-    mode = of_numpy(outputs[:, 2], label, mass, weight, background_label=1)
-    want = np.mean(-weight * np.log(outputs[np.arange(N), label])) + 7 * mode
+    mode = MoDeLoss(strength=7, base=base, score=score, background_label=1, **OPTIONS)
+    loss = mode(pack(given, mass, weight), outputs)
+    want = 7 * of_numpy(outputs[:, 2], label, mass, weight, background_label=1)
+    want += np.mean(-weight * np.log(outputs[np.arange(N), label]))
     np.testing.assert_allclose(number(loss), want, rtol=1e-5)
 
 
@@ -332,6 +331,8 @@ TRACING_WARNS = pytest.mark.filterwarnings("ignore:The .grad attribute of a Tens
 def test_a_batch_without_background_is_skipped_if_that_is_wanted():
     label, mass, _, score = events()
     signal = pack(np.ones(N), mass)
+    with pytest.raises(Exception, match="drop_remainder=True.*on_bad_batch='skip'"):
+        MoDeLoss(**OPTIONS)(signal, score)
     loss = MoDeLoss(base=None, on_bad_batch="skip", **OPTIONS)
     with pytest.warns(RuntimeWarning, match="MoDeLoss gives a batch the loss 0.*no event selected") as caught:
         for _ in range(3):
@@ -344,12 +345,6 @@ def test_a_batch_without_background_is_skipped_if_that_is_wanted():
     with pytest.raises(Exception, match="NaN"):
         loss(good, score * np.nan)
     assert loss.skipped == 3
-
-
-def test_a_bad_batch_says_what_helps():
-    _, mass, _, score = events()
-    with pytest.raises(Exception, match="drop_remainder=True.*on_bad_batch='skip'"):
-        MoDeLoss(**OPTIONS)(pack(np.ones(N), mass), score)
 
 
 # TensorFlow's XLA cannot call the loss: on_keras_constraint.py.
@@ -546,20 +541,18 @@ def test_the_callback_takes_weights_and_one_of_several_outputs():
         assert logs == pytest.approx({f"val_mode_{name}": value for name, value in want.items()}, rel=1e-4)
 
 
-@pytest.mark.parametrize(
-    ("changed", "error", "sentence"),
-    [
-        (dict(mass=np.ones(5)), ValueError, "mass has length 5, but label has length 10"),
-        (dict(weight=np.ones(5)), ValueError, "weight has length 5, but label has length 10"),
-        (dict(x=np.ones((9, 1))), ValueError, "the prediction for x has length 9, but label has length 10"),
-        (dict(order=-1), ValueError, "order = -1"),
-        (dict(events=0), ValueError, "events = 0"),
-        (dict(slope=1), TypeError, "unknown option 'slope'"),
-    ],
-)
-def test_bad_arguments_of_the_callback(changed, error, sentence):
+CALLBACK = [
+    ("mass has length 5, but label has length 10", dict(mass=np.ones(5))),
+    ("the prediction for x has length 9, but label has length 10", dict(x=np.ones((9, 1)))),
+    ("order = -1", dict(order=-1)),
+    ("unknown option 'slope'", dict(slope=1)),
+]
+
+
+@pytest.mark.parametrize("sentence, changed", CALLBACK)
+def test_bad_arguments_of_the_callback(sentence, changed):
     given = dict(x=np.ones((10, 1)), label=np.tile([0, 1], 5), mass=np.arange(10.0), order=0)
-    with pytest.raises(error, match=sentence):
+    with pytest.raises((TypeError, ValueError), match=sentence):
         own = MoDeCallback(**(given | changed))
         own.set_model(keras.Sequential([keras.layers.Input((1,)), keras.layers.Activation("sigmoid")]))
         own.on_epoch_end(0, {})

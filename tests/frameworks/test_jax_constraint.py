@@ -1,4 +1,4 @@
-"""libmode.jax.mode_constraint: what is added to a gradient, under jit, vmap and scan; its state; a training."""
+"""libmode.jax.mode_constraint: what is added to a gradient, under jit, vmap and scan; its state."""
 
 from functools import partial
 
@@ -6,10 +6,8 @@ import jax
 import jax.numpy as jnp
 import libmode
 import numpy as np
-import optax
 import pandas as pd
 import pytest
-from libmode import metrics
 from libmode._constraint import NUMBERS
 from libmode.jax import Events, State, mode_constraint
 from libmode.jax import loss as jax_loss
@@ -315,59 +313,3 @@ def test_the_state_in_a_scan():
     assert_same(state, want_state)
     with pytest.raises(TypeError, match="carry"):  # a sum of no length yet
         jax.lax.scan(step, State(), stacked)
-
-
-# ------------------------------------------------------- training
-
-
-def toy(n, seed):
-    """Features, one of which gives the mass away, label and mass: the signal is a peak."""
-    rng = np.random.default_rng(seed)
-    label = np.arange(n) % 2
-    mass = np.where(label == 1, rng.normal(0.5, 0.05, n), rng.random(n)).astype(np.float32)
-    x = np.stack([rng.normal(1.5 * label, 1), np.abs(mass - 0.5) * 4 - 1], axis=1).astype(np.float32)
-    return x, label, mass
-
-
-def trained(constrained, tolerance=None, steps=300):
-    """AUC and MoDe of events that were not trained on, and the last state."""
-    x, label, mass = map(jnp.asarray, toy(4000, 0))
-    weights, out = (
-        jax.random.normal(key, shape)
-        for key, shape in zip(jax.random.split(jax.random.key(1)), ((2, 16), 16), strict=True)
-    )
-    parameters, optimizer = {"in": weights, "bias": jnp.zeros(16), "out": 0.1 * out}, optax.adam(0.01)
-
-    def logits(parameters, x):
-        return jax.nn.silu(x @ parameters["in"] + parameters["bias"]) @ parameters["out"]
-
-    def loss(parameters, state, batch):
-        out = logits(parameters, x[batch])
-        if constrained:
-            arguments = dict(order=0, from_logits=True, state=state, tolerance=tolerance)
-            out, state = mode_constraint(out, label[batch], mass[batch], **arguments)
-        return optax.sigmoid_binary_cross_entropy(out, label[batch]).mean(), state
-
-    @jax.jit
-    def step(carry, batch):
-        parameters, momenta, state = carry
-        grad, state = jax.grad(loss, has_aux=True)(parameters, state, batch)
-        updates, momenta = optimizer.update(grad, momenta)
-        return (optax.apply_updates(parameters, updates), momenta, state), None
-
-    batches = np.random.default_rng(2).integers(0, len(x), (steps, 1000))
-    (parameters, _, state), _ = jax.lax.scan(step, (parameters, optimizer.init(parameters), State.start()), batches)
-    x, label, mass = toy(20_000, 3)
-    score = np.asarray(jax.nn.sigmoid(logits(parameters, x)))
-    return metrics.auc(score, label), libmode.mode_loss(score, mass, label=label, bins=16, order=0), state
-
-
-def test_training_makes_the_response_flat_and_keeps_the_classifier():
-    carved_auc, carved, _ = trained(False)
-    auc, flat, state = trained(True)
-    assert flat < carved / 30
-    assert 0.8 < auc < carved_auc
-    assert state.steps == 300 and state.factor == 1
-    loose_auc, loose, state = trained(True, tolerance=100.0)
-    assert state.factor < 0.5 and flat < loose < carved
-    assert loose_auc > 0.8

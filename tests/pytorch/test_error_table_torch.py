@@ -29,17 +29,14 @@ def tensors(case):
     }
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if case.function == "mode_loss"], ids=lambda case: case.input)
-def test_the_error_is_that_of_the_table(case):
-    with pytest.raises(case.error) as caught:
-        libmode.torch.mode_loss(**tensors(case))
-    assert type(caught.value) is case.error
-    assert case.is_in(caught.value), str(caught.value)
-
-
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.input)
-def test_a_module_says_the_same(case):
+def test_function_and_module_say_what_the_table_names(case):
     given = tensors(case)
+    if case.function == "mode_loss":
+        with pytest.raises(case.error) as caught:
+            libmode.torch.mode_loss(**given)
+        assert type(caught.value) is case.error
+        assert case.is_in(caught.value), str(caught.value)
     score, mass, weight, label, category = (given.pop(name, None) for name in ARRAYS)
     with pytest.raises(case.error) as caught:
         module = MODULES[case.function](**given)

@@ -155,21 +155,6 @@ def test_chosen_calls_are_those_of_the_core(name):
     golden.assert_close(gradient, grad, 1e-9)
 
 
-@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32])
-def test_half_precision(dtype):
-    torch.manual_seed(1)
-    score, mass, weight = torch.rand(3, 500).to(dtype).unbind()
-    results = []
-    for chosen in (False, True):
-        leaf = score.clone().requires_grad_()
-        loss = mode_loss(leaf, 0.8 * mass, weight=weight, order=1, mass_range=(0, 0.8), on_device=chosen)
-        (1000 * loss).backward()
-        assert loss.dtype is torch.float32 and leaf.grad.dtype is dtype
-        results.append((loss.detach(), leaf.grad))
-    for got, want in zip(*results, strict=True):
-        torch.testing.assert_close(got, want, rtol=1e-5 if dtype is torch.float32 else 1e-2, atol=1e-6)
-
-
 def batch(n=2_000, dtype=torch.float32, seed=1):
     torch.manual_seed(seed)
     score, mass, weight = torch.rand(3, n, dtype=dtype).unbind()
@@ -337,25 +322,15 @@ def test_what_the_device_says_of_bad_events(argument):
     assert loss == 0 and (grad == 0).all()
 
 
-def test_compiled():
-    torch.manual_seed(2)
-    score, mass, weight = torch.rand(3, 200).unbind()
-    mode = MoDeLoss(order=1, on_device=True)
-    results = []
-    for form in (torch.compile(mode, fullgraph=True, backend="aot_eager"), MoDeLoss(order=1)):
-        leaf = score.clone().requires_grad_()
-        loss = form(leaf, torch.zeros(200), mass, weight)
-        (3 * loss).backward()
-        results.append((loss.detach(), leaf.grad))
-    torch.testing.assert_close(*results)
-
-
-FORMS = {
+FORMS = {  # arguments of the module and of its call
     "pooled": ({"background_only": False}, {}),
     "classes": ({"per_class": True}, {}),
     "transform": ({"score_transform": torch.square}, {}),
     "signal": ({"score_transform": "signal_efficiency"}, {}),
     "reference": ({}, {"reference": Events(torch.linspace(0.01, 0.99, 40), torch.linspace(0, 1, 40))}),
+    "compiled": ({"order": 1}, {}),
+    "float16": ({}, {}),
+    "bfloat16": ({}, {}),
 }
 
 
@@ -363,13 +338,20 @@ FORMS = {
 def test_the_module(name):
     torch.manual_seed(4)
     arguments, more = FORMS[name]
-    pred = torch.rand((200, 3) if name == "classes" else 200)
-    target, mass = torch.randint(0, 2, (200,)), torch.rand(200)
+    dtype = getattr(torch, name) if "float" in name else torch.float32
+    pred, target, mass = (
+        torch.rand((200, 3) if name == "classes" else 200),
+        torch.randint(0, 2, (200,)),
+        torch.rand(200),
+    )
     results = []
     for chosen in (False, True):
-        leaf = pred.clone().requires_grad_()
-        loss = MoDeLoss(on_device=chosen, **arguments)(leaf, target, mass, **more)
-        loss.backward()
+        leaf, mode = pred.to(dtype, copy=True).requires_grad_(), MoDeLoss(on_device=chosen, **arguments)
+        if chosen and name == "compiled":
+            mode = torch.compile(mode, fullgraph=True, backend="aot_eager")
+        loss = mode(leaf, target, mass, **more)
+        (100 * loss).backward()
+        assert loss.dtype is torch.float32 and leaf.grad.dtype is dtype
         results.append((loss.detach(), leaf.grad))
     torch.testing.assert_close(*results)
 
