@@ -1,6 +1,6 @@
 """What the loss makes of its events: what changes nothing, and what adds up.
 
-A docstring gives a reason, the options under which the property holds, and those under which it does not.
+A docstring gives a reason, and the options under which the property holds.
 """
 
 import forms

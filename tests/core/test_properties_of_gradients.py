@@ -1,6 +1,6 @@
 """The gradient: what it is, what it adds up to, and that it has the same bits on any number of threads.
 
-A docstring gives a reason, the options under which the property holds, and those under which it does not.
+A docstring gives a reason, and the options under which the property holds.
 """
 
 import golden
@@ -25,10 +25,8 @@ def differentiable(score, options):
 def test_the_gradient_of_every_form_agrees_with_central_differences(call, rng):
     """The gradient is the derivative of the loss that is returned: at ties, the mean of the left and the right one.
 
-    Reason: between the scores at which events meet the loss is linear in each score, so that a difference of two
-    losses is exact there.
-    Holds: without `max_slope` and `monotonic`, and with them for events that are not tied.
-    Not: with a bound the element of a tied event is what it changes about the middle of the tie.
+    Between the scores at which events meet the loss is linear in each score. Without `max_slope` and `monotonic`, and with
+    them for events that are not tied: a tied one has what it changes about the middle of the tie.
     """
     score = call.events["score"]
     loss, grad = call(libmode.mode_loss_and_grad)
@@ -52,12 +50,8 @@ FLAT_ENDS = {"moments": "projection"}
 def test_the_gradient_adds_up_to_zero(call):
     """The elements of the gradient add up to 0: no common shift of the scores pays.
 
-    Reason: a shift of all scores moves the steps of J inside `score_range`, and J is 0 below the lowest score, where
-    no event is, and above the highest, where every F_b is 1, a constant, which costs nothing; the bias is 0 there too.
-    Holds: with projection moments and all other options, where no two events have a score in common, or without
-    `max_slope` and `monotonic`.
-    Not: with quadrature from order 2 on the constant 1 has moments that are not (1, 0, ..., 0), and costs something;
-    see the next.
+    A shift moves the steps of J inside `score_range`, and J is 0 below the lowest score and above the highest, where every F_b
+    is 1, which costs nothing. With projection moments, where no two scores are equal, or without `max_slope` and `monotonic`.
     """
     grad = call(libmode.mode_loss_and_grad)[1]
     assert abs(grad.sum()) < 1e-11 * np.abs(grad).sum() + 1e-13
@@ -72,8 +66,7 @@ def test_the_gradient_adds_up_to_zero(call):
 def test_with_quadrature_the_gradient_adds_up_to_what_a_constant_costs(call):
     """With quadrature the elements of the gradient add up to minus J above the highest score, which is that of F_b = 1.
 
-    Reason: as above; this J is read from `mode_moments`.
-    Holds: with quadrature moments and a `score_range` from 0 to 1, for one variable.
+    From order 2 on the constant 1 has moments in quadrature that are not (1, 0, ..., 0); J is read from `mode_moments`.
     """
     found = call(libmode.mode_moments, at=[1.0])
     x = 2 * (found.edges - found.edges[0]) / (found.edges[-1] - found.edges[0]) - 1
@@ -89,11 +82,9 @@ def test_with_quadrature_the_gradient_adds_up_to_what_a_constant_costs(call):
 @few
 @given(calls(scores=["apart"], **FLAT_ENDS))
 def test_the_loss_is_the_sum_of_the_scores_times_their_gradients(call):
-    """The loss is the sum of the scores times their elements of the gradient.
+    """The loss is the sum of the scores times their elements of the gradient, where these add up to 0.
 
-    Reason: it is of degree 1 in the scores: scores k s, with their range, have k times the loss (Euler), and J is 0 at
-    both ends of the range.
-    Holds: where the gradient adds up to 0.
+    It is of degree 1 in the scores: scores k s, with their range, have k times the loss (Euler).
     """
     loss, grad = call(libmode.mode_loss_and_grad)
     score = call.events["score"]
@@ -103,10 +94,9 @@ def test_the_loss_is_the_sum_of_the_scores_times_their_gradients(call):
 @few
 @given(calls(score_range=(0, 1)))
 def test_the_gradient_does_not_depend_on_the_ends_of_the_range(call):
-    """The gradient does not depend on the ends of `score_range`, also at scores that lie on them.
+    """The gradient does not depend on the given ends of `score_range`, also at scores that lie on them.
 
-    Reason: an element is a difference of J at its score, and J is taken as going on outside.
-    Holds: with all options, for ends that are given.
+    An element is a difference of J at its score, and J is taken as going on outside.
     """
     score = call.events["score"].copy()
     score[score == score.min()], score[score == score.max()] = 0, 1
@@ -132,11 +122,9 @@ LARGE = {
 @pytest.mark.parametrize("weighted", [False, True], ids=["unweighted", "weighted"])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=lambda dtype: dtype.__name__)
 def test_bits_do_not_depend_on_the_number_of_threads(threads, name, weighted, dtype):
-    """Loss and gradient have the same bits on any number of threads.
+    """Loss and gradient have the same bits on any number of threads, for the events in one order.
 
-    Reason: events are divided into the same blocks whatever the number of threads, and sums of blocks are added in
-    their order.
-    Holds: with all options, in float32 and float64, for the events in one order.
+    Events are divided into the same blocks whatever the number of threads, whose sums are added in their order.
     """
     rng = np.random.default_rng(7)
     n = 300_000  # about ten times the block of events that a thread takes at once

@@ -1,6 +1,6 @@
 """What costs and what does not: signs, zeros, and what more freedom or a bound does to the loss.
 
-A docstring gives a reason, the options under which the property holds, and those under which it does not.
+A docstring gives a reason, and the options under which the property holds.
 """
 
 import forms
@@ -29,13 +29,7 @@ def rounding(call):
 
 @given(calls(unbiased=False))
 def test_the_plain_loss_is_not_negative(call):
-    """The plain loss is not negative.
-
-    Reason: J is a sum of squares.
-    Holds: with `unbiased=False` and all other options, for weights of either sign.
-    Not: `unbiased` subtracts what chance adds, so that the mean loss of responses that cost nothing is 0, and some are
-    negative.
-    """
+    """The plain loss is not negative: J is a sum of squares. For all other options and weights of either sign."""
     assert call() > -rounding(call)
 
 
@@ -103,11 +97,9 @@ def response(kind, order, rng):
 def test_a_response_of_the_order_costs_nothing(kind, order, rng):
     """A response that is a polynomial in mass of degree `order` at each score, or a B-spline with the given knots, has loss 0.
 
-    Reason: with projection moments the polynomials are averaged over the events of each bin as the response is, so
-    that the fit meets it in each bin, whatever the bins and whatever the density inside them.
-    Holds: with projection moments, on any bins, jointly with total degree `order`, for weights of either sign.
-    Not: quadrature, a sum in place of an integral; `max_slope`, where a slope costs something below the bound too,
-    since t tanh(c/t) is less than c; `monotonic` for what bends, likewise.
+    With projection moments the polynomials are averaged over the events of each bin as the response is, so that the fit
+    meets it, whatever the bins, the density inside them and the signs of the weights; jointly with total degree `order`.
+    Not in quadrature, nor with `max_slope` or `monotonic`, since t tanh(c/t) is less than c.
     """
     assert abs(response(kind, order, rng)()) < 1e-13
 
@@ -125,14 +117,10 @@ def test_a_response_of_a_higher_order_costs_something(kind):
 @few
 @given(calls(forms=POLYNOMIAL, unbiased=False, moments="projection", **NO_BOUNDS))
 def test_a_higher_order_never_has_a_larger_loss(call):
-    """A higher `order` never has a larger loss.
+    """A higher `order` never has a larger loss: the polynomials of the lower order are among those of the higher.
 
-    Reason: the polynomials of the lower order are among those of the higher, and the fit is the best in least squares,
-    at each score.
-    Holds: with projection moments, `unbiased=False`, the same bins, and no bounds; jointly too.
-    Not: with quadrature, which is no fit; with `monotonic`, where the best fit of order 2 may be one that is not
-    allowed; with `unbiased`, which subtracts the less the higher the order; where `bins` is left out for few events
-    the order changes their number.
+    With projection moments (quadrature is no fit), `unbiased=False` (which subtracts the less the higher the order), the same
+    bins, and no bounds; jointly too.
     """
     losses = [call.given(order=order)() for order in range(min(call.options["order"], 4) + 1)]
     assert np.diff(losses).max(initial=-1) <= rounding(call)
@@ -148,8 +136,8 @@ BINNED = {"unbiased": False, "moments": "projection", "monotonic": False, "slope
 def test_a_tighter_bound_on_the_slope_never_has_a_smaller_loss(call):
     """A smaller `max_slope` never has a smaller loss, nor has any a smaller one than none.
 
-    Reason: the bounded slope, t tanh(c_1/t), grows with t towards c_1, and J grows with the square of what is missing to the fit.
-    Holds: with projection moments and `unbiased=False`, without `monotonic`.
+    t tanh(c_1/t) grows with t towards c_1, and J with the square of what is missing to the fit. With projection moments and
+    `unbiased=False`, without `monotonic`.
     """
     losses = [call.given(max_slope=slope)() for slope in (None, 100.0, 1.0, 0.3, 0.1, 1e-3, 1e-9)]
     assert np.diff(losses).min() >= -rounding(call)
@@ -158,11 +146,9 @@ def test_a_tighter_bound_on_the_slope_never_has_a_smaller_loss(call):
 @few
 @given(calls(forms=["quantile", "uniform", "edges"], order=2, slope_penalty=0.0))
 def test_a_larger_penalty_never_has_a_smaller_loss(call):
-    """A larger `slope_penalty` never has a smaller loss, and the loss is linear in it.
+    """A larger `slope_penalty` never has a smaller loss, and the loss is linear in it: it multiplies the integral of c_1^2.
 
-    Reason: it multiplies the integral of c_1^2, the moment without a bound.
-    Holds: with all other options; with `unbiased`, whose bias is linear in it too, the loss is still linear, but what
-    is added may be negative.
+    With all other options; with `unbiased`, whose bias is linear in it too, what is added may be negative.
     """
     losses = np.array([call.given(slope_penalty=penalty)() for penalty in (0.0, 1.0, 2.0, 4.0)])
     if not call.options["unbiased"]:
@@ -184,9 +170,8 @@ SLOPES = {"forms": ["quantile", "uniform", "edges"], "parts": False}
 def test_a_monotonic_response_has_no_extremum_inside(call, order):
     """With `monotonic` the allowed response, sum_l c~_l P_l, has no extremum inside the mass range, at any score.
 
-    Reason: |P_l'| is at most l (l + 1)/2 on [-1, 1], and |c~_l| at most |c~_1| over that and over order - 1: the terms
-    of degree 2 and more have together no larger a slope than that of degree 1.
-    Holds: for order 2 to 16, with `max_slope` too, with both kinds of moments and weights of either sign.
+    |P_l'| is at most l (l + 1)/2 on [-1, 1], and |c~_l| at most |c~_1| over that and over order - 1. For order 2 to 16, with
+    `max_slope` too, both kinds of moments and weights of either sign.
     """
     if "edges" in call.options:
         order = min(order, 5)
@@ -209,9 +194,8 @@ def test_a_monotonic_response_has_no_extremum_inside(call, order):
 def test_max_slope_bounds_the_slope(call, bound):
     """With `max_slope` = a the slope c~_1 is at most a |c_0|, or a |1 - c_0| with `slope_of="selected"`, at any score.
 
-    Reason: it is t tanh(c_1/t), where t is that limit. It has the sign of c_1, and is never larger than c_1.
-    Holds: with both kinds of moments, with `monotonic` too, for weights of either sign. The limit is on c~_1, the
-    slope that costs nothing; a training may exceed it at a price.
+    It is t tanh(c_1/t), where t is that limit: it has the sign of c_1, and is never larger. With both kinds of moments, with
+    `monotonic` too. The limit is on the slope that costs nothing; a training may exceed it at a price.
     """
     found = moments_of(call.given(max_slope=bound))
     c_0, c_1, bounded = found.moments[:, 0], found.moments[:, 1], found.bounded[:, 1]
