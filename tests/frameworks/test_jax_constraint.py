@@ -10,7 +10,6 @@ import pandas as pd
 import pytest
 from libmode._constraint import NUMBERS
 from libmode.jax import Events, State, mode_constraint
-from libmode.jax import loss as jax_loss
 from torch_layer import layered
 
 N = 512  # half of them background; no rank of these is at the limit of a cell, where rounding decides
@@ -262,14 +261,6 @@ def test_the_state_is_that_of_pytorch(name, of_torch):
     assert (name == "fixed") == (not np.any(state.sums))
 
 
-def test_without_the_experimental_callback_the_stable_one_is_used(monkeypatch):
-    want, want_state = pushes(2, tolerance=1e6)
-    monkeypatch.setattr(jax_loss, "buffer_callback", None)
-    grads, state = pushes(2, tolerance=1e6)
-    assert_close(np.stack(grads), np.stack(want), rtol=1e-6)
-    assert_same(state, want_state)
-
-
 @pytest.mark.parametrize("variables", [1, 3])
 def test_a_state_of_its_final_size_changes_nothing(variables):
     masses = np.stack([MASS**k for k in range(1, variables + 1)], axis=1)
@@ -286,15 +277,6 @@ def test_a_state_of_its_final_size_changes_nothing(variables):
     jax.tree.map(np.testing.assert_array_equal, state, other_state)
     again, state = step(SCORE, state)
     assert (again != grad).any() and state.steps == 2
-
-
-def test_a_tolerance_lowers_the_strength_where_nothing_can_be_told():
-    _, strict = pushes(20, tolerance=1e9)
-    _, loose = pushes(20, tolerance=1000.0)
-    assert strict.factor == 1 > 0.9 > loose.factor >= 0.01
-    assert np.linalg.norm(loose.sums) < np.linalg.norm(strict.sums)
-    rho, error = loose.dependence(1000.0)
-    assert rho < 1 and 0 < error < 1
 
 
 def test_the_state_in_a_scan():
