@@ -52,7 +52,7 @@ class Dependence(NamedTuple):
 
 
 class State(NamedTuple):
-    """What a constraint remembers from batch to batch: averages over 200 batches, and the sum of the residuals.
+    """The state of a constraint from batch to batch: averages over 200 batches, and the sum of the residuals.
 
     Examples
     --------

@@ -29,9 +29,9 @@ _NAME = "libmode." + {"win32": "dll", "darwin": "dylib"}.get(sys.platform, "so")
 
 
 class BatchError(ValueError):
-    """The selected events of a call have no loss, as where there are too few; another batch may well have one.
+    """The selected events of a call have no loss, for instance because they are too few. Another batch may have one.
 
-    A module with ``on_bad_batch="skip"`` passes over these errors, and over no other.
+    A module with ``on_bad_batch="skip"`` skips these errors only.
 
     Examples
     --------
@@ -438,12 +438,12 @@ def moments(options: ModeOptions, events: ModeEvents, *arguments: int | None) ->
 def set_threads(threads: int) -> None:
     """Limits the threads that one call may use; 0 restores the default, all available.
 
-    It holds for the whole process, and forked children inherit it. Results do not depend on it, to the last bit.
+    It holds for the whole process and its forked children. Results are identical, bit for bit, for any number.
 
     Parameters
     ----------
     threads : int, at least 0
-        More than 1024 are 1024. Small inputs use one whatever it is.
+        More than 1024 count as 1024. Small inputs always use one thread.
 
     Examples
     --------

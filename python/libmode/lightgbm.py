@@ -49,8 +49,8 @@ def objective(
     """Cross entropy and MoDe (arXiv:2010.09745) for ``"objective"`` among the parameters of ``lightgbm.train``.
 
     Give the Dataset ``init_score``, log(p/(1 - p)) with p the share of signal, for each of its rows, and the model to
-    :func:`finalize`. ``weight``, of either sign, takes the place of the weights of the Dataset, whose derivatives
-    LightGBM does not weight either. All else is as for :func:`libmode.xgboost.objective`.
+    :func:`finalize`. ``weight``, of either sign, replaces the weights of the Dataset. All else is as for
+    :func:`libmode.xgboost.objective`.
 
     Examples
     --------
@@ -81,11 +81,10 @@ def metric(
     background_only: bool = True,
     **options: Unpack[LossOptions],
 ) -> Callable[[Any, Any], list[tuple[str, float, bool]]]:
-    """What judges evaluation sets, for ``feval=`` of ``lightgbm.train`` beside :func:`objective`.
+    """Judges evaluation sets, as ``feval=`` of ``lightgbm.train`` next to :func:`objective`.
 
-    ``masses`` says for each Dataset of ``valid_sets`` what the masses are; all else is as for
-    :func:`libmode.xgboost.metric`, but that ``lightgbm.early_stopping`` stops by any of ``of``, or with
-    ``first_metric_only`` by the first.
+    ``masses`` gives the masses of each Dataset of ``valid_sets``. All else is as for :func:`libmode.xgboost.metric`,
+    except that ``lightgbm.early_stopping`` stops on any entry of ``of``, or on the first with ``first_metric_only``.
 
     Examples
     --------
@@ -111,11 +110,11 @@ def finalize(booster: lightgbm.Booster, init_score: float = 0.0, *, num_iteratio
     Parameters
     ----------
     booster : lightgbm.Booster
-        Trained with :func:`objective`; it stays as it is.
+        Trained with :func:`objective`; it does not change.
     init_score : float
-        What all rows of the Dataset had: it is added to the leaves of the first tree.
+        The ``init_score`` of all rows of the Dataset. It is added to the leaves of the first tree.
     num_iteration : int, optional
-        Keep so many rounds; the best, or all, by default.
+        The number of rounds to keep; by default the best, or all.
 
     Examples
     --------

@@ -50,11 +50,11 @@ def objective(
 ) -> Objective:
     """Cross entropy and MoDe (arXiv:2010.09745) for ``obj=`` of ``xgboost.train``.
 
-    Give ``"objective": "binary:logistic"`` with it, so that the model predicts probabilities, and
-    ``base_score``, the share of signal. Every row of the training set counts in every round, whatever ``subsample`` is.
+    Give ``"objective": "binary:logistic"`` with it, so that the model predicts probabilities, and ``base_score``, the
+    share of signal. Every row of the training set counts in every round, for any ``subsample``.
 
-    Without a strength the push is what MoDe's gradient is now and the sum of what it was in all rounds before, so that
-    it grows until nothing is seen (docs/trees.md). With one it is the derivative of::
+    Without a strength the push is MoDe's current gradient plus the sum over all earlier rounds. So it grows until no
+    dependence is left (docs/trees.md). With a strength the gradient is the derivative of::
 
         sum_i w_i cross entropy_i + strength sum_i w_i L
 
@@ -65,26 +65,27 @@ def objective(
     mass : (n,) or (n, d) real numbers, in any unit
         Of the rows of the training set, in their order.
     weight : (n,) real numbers of either sign, optional
-        Of cross entropy and MoDe; by default those of the DMatrix, which has no negative ones. XGBoost's thresholds are
-        in units of the weights: where their mean size is below 1e-3 there is a warning.
+        For cross entropy and MoDe; by default the weights of the DMatrix, which cannot be negative. XGBoost's
+        thresholds are in units of the weights, so a mean size below 1e-3 gives a warning.
     label : (n,) integers, optional
-        Which background an event is of, for ``background_label``; the 0 and 1 of the DMatrix by default.
+        Labels for ``background_label``, to tell several backgrounds apart; by default the 0 and 1 of the DMatrix.
     category : (n,) integers, optional
         As for :func:`libmode.mode_loss`.
     strength : float, optional
-        A fixed lambda. None, the default: no strength to guess.
+        A fixed lambda. By default None: the push finds the strength.
     relative_strength : float, default 20
-        Without a strength: the push over what the classifier's part of the Hessian would allow in one round. Less is
-        slower and smoother.
+        Without a strength: the push relative to the step that the classifier's part of the Hessian allows in one
+        round. Smaller is slower and smoother.
     tolerance : float, optional
-        Without a strength: once no more is seen than so many background events could tell, the push stays as it is.
+        Without a strength: the push stops growing while a test with this many background events sees no dependence.
     score_transform : {"odds", None}, default "odds"
-        MoDe is of W(s) = 0.3 s/(1.3 - s), about the odds, so that tight cuts count more; None: of the scores s.
+        "odds" applies MoDe to W(s) = 0.3 s/(1.3 - s), about the odds, so that tight cuts count more; None, to the
+        scores s.
     background_only : bool, default True
-        False: MoDe is of all events, signal too (fairness); ``label`` and ``background_label`` are left out.
+        False applies MoDe to all events, signal too (fairness), without ``label`` and ``background_label``.
     **options
-        Those of :func:`libmode.mode_loss`, but for ``score_range``; ``order`` is 1 by default. Where nothing is
-        said of bins there are up to 128, of at least 250 events each.
+        Those of :func:`libmode.mode_loss` except ``score_range``; ``order`` is 1 by default. By default there are up
+        to 128 bins, with at least 250 events each.
 
     Examples
     --------
@@ -114,27 +115,27 @@ def metric(
     background_only: bool = True,
     **options: Unpack[LossOptions],
 ) -> Metric:
-    """What judges evaluation sets, for ``custom_metric=`` of ``xgboost.train`` beside :func:`objective`.
+    """Judges evaluation sets, as ``custom_metric=`` of ``xgboost.train`` next to :func:`objective`.
 
     Parameters
     ----------
     masses : mapping or pairs
-        From each DMatrix of ``evals`` to the masses of its rows, or to a tuple of masses and weights.
-        One that is missing is an error, since no other masses can stand for its own.
+        From each DMatrix of ``evals`` to the masses of its rows, or to a tuple of masses and weights. A missing
+        DMatrix is an error.
     of : names, or one
-        All are to be minimized, and early stopping takes the last:
+        Smaller is better for all of them, and early stopping uses the last:
 
-        - ``"inverse_sensitivity"``: 1 over :func:`libmode.metrics.sensitivity`, which falls as the classifier
-          gets better and rises where it carves a bump.
-        - ``"dependence"``: rho, at most 1 where ``events`` background events see nothing.
+        - ``"inverse_sensitivity"``: 1 over :func:`libmode.metrics.sensitivity`, which falls as the classifier gets
+        better and rises if it sculpts a bump. - ``"dependence"``: rho, at most 1 if a test with ``events`` background
+        events sees no dependence.
         - ``"logloss"``: the mean cross entropy.
-        - ``"loss"``: that and ``strength`` times the MoDe loss.
+        - ``"loss"``: the cross entropy plus ``strength`` times the MoDe loss.
     strength : float
         For ``"loss"`` only.
     events : float
         N, of the sensitivity and rho.
     background_only : bool, default True
-        Of rho and the loss, as for :func:`objective`. The sensitivity is that of signal over background always.
+        For rho and the loss, as for :func:`objective`. The sensitivity is always for signal over background.
     **options
         Those of :func:`libmode.mode_loss`; ``order`` is 1 by default.
 

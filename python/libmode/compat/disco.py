@@ -13,8 +13,8 @@ with needed("torch", by="libmode.compat.disco", extra="torch"):
 def distance_corr(var_1: Tensor, var_2: Tensor, normedweight: Tensor, power: float = 1) -> Tensor:
     """The squared distance correlation of two variables to a power (arXiv:2001.05310), with gradients to both.
 
-    The values and gradients are those of the authors' function, in O(n log n) time and O(n) memory. It is biased; for
-    new code there is :func:`libmode.torch.distance_correlation`, unbiased by default.
+    The values and gradients are those of the authors' function, in O(n log n) time and O(n) memory. It is biased. For
+    new code use :func:`libmode.torch.distance_correlation`, which is unbiased by default.
 
     Parameters
     ----------

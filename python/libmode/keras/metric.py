@@ -45,14 +45,14 @@ def on_label(metric: Any, name: str | None = None) -> OnLabel:
     Parameters
     ----------
     metric : Metric, function or str
-        What ``keras.metrics.get`` takes, but for "accuracy", of which Keras has several.
+        An argument of ``keras.metrics.get``, except "accuracy", of which Keras has several.
     name : str, optional
         By default that of the metric.
 
     Returns
     -------
     OnLabel
-        A metric of Keras, which shows the labels alone to that one. It gets ``sample_weight`` where it is among the
+        A metric of Keras that passes only the labels on. It gets ``sample_weight`` as one of the
         ``weighted_metrics``, but never the weights of :func:`pack`.
 
     Examples

@@ -21,7 +21,7 @@ ENERGY = 13_000.0
 
 @dataclass(frozen=True)
 class SignalBias:
-    """What the fit of a spectrum found, see :func:`signal_bias`."""
+    """The result of a fit to a spectrum, see :func:`signal_bias`."""
 
     signal: float  #: fitted number of signal events (sum of weights), of either sign
     error: float  #: its standard error, from the second derivatives at the minimum
@@ -84,8 +84,8 @@ def signal_bias(
     (S. Baker and R. D. Cousins, NIM 221 (1984) 437) with n_b the sum of weights. s_b = sum w / sum w^2, over the next
     bins with 25 effective events, gives the scaled Poisson distribution of G. Bohm and G. Zech, NIM A 748 (2014) 1.
 
-    Without a signal signal / error has mean 0 and width 1; where the selection sculpts a bump, it is the significance
-    that a search would claim (arXiv:2010.09745, section 3).
+    If there is no signal, signal / error has mean 0 and width 1. If the selection sculpts a bump, it is the
+    significance that a search would claim (arXiv:2010.09745, section 3).
 
     Parameters
     ----------
@@ -101,8 +101,8 @@ def signal_bias(
     degree : int or "f-test", optional
         2 for polynomial and dijet, 1 for exponential and power by default; 2, 3 or 4 for dijet. A polynomial needs
         the degree of the spectrum before the selection plus the order of the loss. "f-test" takes the lowest degree
-        that describes these events and that neither of the next two degrees improves, at 5 %. It takes a wide
-        bump for background: choose the degree by the events before the selection, and give it here.
+        that describes these events and that neither of the next two degrees improves, at 5 %. It mistakes a wide bump
+        for background: find the degree on the events before the selection, and give it here.
     energy : number above the last edge
         The collision energy in the units of mass, for "dijet". 13,000 by default: GeV.
     cut : number, optional

@@ -64,7 +64,7 @@ def closure(
         \mathrm{significance} = -D \Big/ \sqrt{F_1 (1 - F_1) F_2 (1 - F_2) / N},
         \qquad N = (\sum w)^2 / \sum w^2
 
-    is a standard normal number for independent scores. :class:`libmode.torch.ABCDLoss` makes its mean square small.
+    is standard normal for independent scores. :class:`libmode.torch.ABCDLoss` makes its mean square small.
 
     Parameters
     ----------

@@ -23,7 +23,7 @@ FEWEST_EFFECTIVE = 1.05  # events of a bin, as in core/variance.go
 
 @dataclass(frozen=True)
 class Dependence:
-    """How far a response is from a polynomial in mass, and how probable that is, see :func:`dependence`."""
+    """The distance of a response from a polynomial in mass, and its probability, see :func:`dependence`."""
 
     value: float  #: the plain MoDe loss
     expectation: float  #: its mean over samples in which the response is such a polynomial

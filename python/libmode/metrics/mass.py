@@ -1,4 +1,4 @@
-"""What a selection does to the mass of the background."""
+"""How a selection changes the mass spectrum of the background."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Residual:
 
 @dataclass(frozen=True)
 class Flatness:
-    """How far from a polynomial an efficiency is, see :func:`flatness`."""
+    """The distance of an efficiency from a polynomial, see :func:`flatness`."""
 
     rms: float  #: around the best polynomial in mass, relative to the mean efficiency
     expected: float  #: rms from statistics alone
@@ -204,7 +204,7 @@ def flatness(
     weight: Any = None,
     cut: float | None = None,
 ) -> Flatness:
-    """How far the efficiency against mass is from the best polynomial of a degree.
+    """The distance of the efficiency against mass from its best polynomial.
 
     With e_b the efficiency of bin b (:func:`efficiency`), s_b its error, and f_b the mean over the events of the bin
     of the polynomial in mass with f_b nearest to e_b (least squares over the k bins, with equal weights)::

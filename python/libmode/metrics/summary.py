@@ -80,11 +80,11 @@ def summary(
 
               e / sqrt(f (1 + delta^2 f N / k))
 
-          with f the false positive rate, k the number of bins and delta^2 = rms^2 - expected^2
-          of :func:`flatness`, at least 0. It is the significance of a signal in one bin over its significance
-          without a selection: b = f N / k background events are left, with a systematic error delta b. Unlike the
-          loss it means the same at every strength. It falls where a bump is sculpted, and where the classifier is
-          given up. At a delta of 0 it fluctuates by 10 % for N background events in the sample.
+          with f the false positive rate, k the number of bins and delta^2 = rms^2 - expected^2 of :func:`flatness`,
+          at least 0. It is the significance of a signal in one bin over its significance without a selection: b = f N
+          / k background events are left, with a systematic error delta b. Unlike the loss it means the same at every
+          strength. It falls if the selection sculpts a bump, and if the classifier stops separating. At a delta of 0
+          it fluctuates by 10 % for N background events in the sample.
 
         NaN, with a RuntimeWarning, at a working point that selects no background, which the sensitivity
         leaves out, or all that has a mass.

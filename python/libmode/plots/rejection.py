@@ -67,7 +67,7 @@ def frontier(
     quality_error : (k,) real numbers >= 0, or one, optional
         Standard errors.
     scan : (k,) real numbers, optional
-        The strengths: they join the points in their order, and stand beside them.
+        The strengths. They order and label the points of a line.
 
     Examples
     --------

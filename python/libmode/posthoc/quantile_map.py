@@ -37,21 +37,21 @@ _SMOOTH = 2.0  # so many events say that a function is as its neighbors
 
 
 class QuantileMap(TransformerMixin, BaseEstimator):
-    """Maps any score to one whose distribution in the background is a polynomial of the mass, at every cut.
+    """Maps a score so that the background efficiency of every cut is a polynomial in mass.
 
     With G(s|m) the background's distribution of scores at mass m (the probability of a score up to s),
     ``order=None`` gives G itself. Order p gives::
 
         z = H^-1(G(s|m) | m),    H(s|m) = sum_k B_{k,p}(u) H_k(s),    u = (m - low)/(high - low)
 
-    with Bernstein's polynomials B_{k,p}(u) = (p over k) u^k (1 - u)^(p-k) and non-decreasing H_k, so that
-    P(z <= t | m) = H(t|m) is a polynomial of degree p in the mass at every t. H is fitted to the scores: order 0 is
-    flat on the score's own scale (DDT, J. Dolen et al., arXiv:1603.00027, for every cut and any dependence), order
-    1 or 2 keeps the linear or quadratic part of the dependence and takes the rest away, as the MoDe loss
-    (arXiv:2010.09745) does in a training.
+    with Bernstein's polynomials B_{k,p}(u) = (p over k) u^k (1 - u)^(p-k) and non-decreasing H_k, so that P(z <= t |
+    m) = H(t|m) is a polynomial of degree p in the mass at every t. H is fitted to the scores: order 0 is flat on the
+    score's own scale (DDT, J. Dolen et al., arXiv:1603.00027, for every cut and any dependence), order 1 or 2 keeps
+    the linear or quadratic part of the dependence and removes the rest, as the MoDe loss (arXiv:2010.09745) does in a
+    training.
 
-    G is, at each of some 500 levels of the score, a cubic spline of the mass by least squares, with coefficients that
-    do not decrease with the level: smooth in the mass, and monotone in the score.
+    At each of some 500 levels of the score, G is a least-squares cubic spline in the mass. Its coefficients do not
+    decrease with the level. So G is smooth in the mass and monotone in the score.
 
     Parameters
     ----------
@@ -61,8 +61,8 @@ class QuantileMap(TransformerMixin, BaseEstimator):
         Pieces of the spline, with equally many events in each; by default up to 40 (20 for each of two variables, 7 of
         three), and 500 events at least.
     mass_range : (low, high), optional
-        Of the masses that are fitted; by default from the lowest to the highest. Of several variables one for each.
-        A mass outside is mapped like one at the nearest end.
+        The range of the fitted masses; by default from the lowest to the highest. With several variables, one range
+        for each. A mass outside uses the map at the nearest end.
 
     Attributes
     ----------
@@ -74,13 +74,12 @@ class QuantileMap(TransformerMixin, BaseEstimator):
 
     Notes
     -----
-    Scores above the highest of the fit keep their distance to it, so that their order stays, and so do those below
-    the lowest; order None has 1 and 0 there. Equal scores of equal mass stay equal: where many events share a score,
-    as from a few trees, a cut between them cannot be flat. Signal is mapped by the same functions; what that does to
-    its mass is the price (docs/posthoc.md).
+    Scores above the fitted range keep their distance from its end, and so do scores below; order None gives 1 and 0
+    there. Equal scores of equal mass stay equal, as from a few trees, and no cut can separate them. The same map
+    moves the signal, which changes its shape in mass (docs/posthoc.md).
 
-    Of several variables one map leaves up to four times the residual that chance would; a second one, fitted to what
-    the first made of the same events, leaves about that of chance (docs/posthoc.md).
+    With several variables one map leaves up to four times the residual from statistics alone. A second map, fitted to
+    the mapped scores, removes nearly all of it (docs/posthoc.md).
 
     Examples
     --------

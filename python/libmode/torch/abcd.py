@@ -22,7 +22,7 @@ _LEAST = 10  # events in each, or the slope is noise
 
 
 class ABCDLoss(SkipsBadBatches, nn.Module):
-    r"""How far two scores are from the closure of the ABCD method, over all pairs of cuts at once.
+    r"""The non-closure of the ABCD method with two scores, over all pairs of cuts at once.
 
     The method cuts the plane of two scores at (u, v) and predicts the background of region A, above both cuts, by
     N_B N_C / N_D. With D(u, v) = F(u, v) - F_1(u) F_2(v) of the distributions of background,

@@ -33,7 +33,8 @@ def distance_correlation(x: Tensor, y: Tensor, *, weight: Tensor | None = None, 
     weight : Tensor of shape (n,) or (n, 1), optional
         Of either sign; their sum is positive. 1 by default. They get no gradient.
     unbiased : bool, default True
-        Independent x and y have mean 0. The plain form has one of order 1/n, which in a small batch hides dependences.
+        For independent x and y the mean is 0. The mean of the plain form is of order 1/n, which in a small batch
+        hides dependences.
 
     Returns
     -------

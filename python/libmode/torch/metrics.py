@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 
 class MoDeMetrics:
-    """Collects scored events, and makes the numbers of :func:`libmode.metrics.summary` of them.
+    """Collects scored events and computes the numbers of :func:`libmode.metrics.summary`.
 
-    It is used as the metrics of torchmetrics are, and does not need that package::
+    Use it like a metric of torchmetrics; it does not need that package::
 
         metrics.update(score, target, mass)  # for each batch
         self.log_dict(metrics.compute())  # at the end of an epoch
@@ -41,9 +41,8 @@ class MoDeMetrics:
 
     Notes
     -----
-    Events stay in memory of the host, 16 bytes of float32 each, until
-    :meth:`reset`. With ``torch.distributed``, ``compute`` takes those of all processes; what a
-    DistributedSampler repeats, so that all have as many, counts twice.
+    Events stay in memory of the host, 16 bytes of float32 each, until :meth:`reset`. With ``torch.distributed``,
+    ``compute`` uses the events of all processes. Events that a DistributedSampler repeats count twice.
 
     Examples
     --------

@@ -39,17 +39,15 @@ def _concatenated(name: str, of_batch: Tensor, of_reference: Tensor) -> Tensor:
 class Reference:
     """Draws background events and scores them: ``reference(network)``, once a step.
 
-    The distributions of a batch of a few hundred events are so noisy that the noise decides where the training goes.
-    Thousands of further events, scored without gradient, take it away for about a third of what they would cost in
-    the batch.
+    In a batch of a few hundred events, noise dominates the loss. Thousands of further events, scored without
+    gradient, remove the noise, at about a third of their cost inside the batch.
 
     Parameters
     ----------
     events : sequence of tensors, or a Dataset
-        ``inputs, target, mass`` and, if the batches have them, ``weight``, each of shape (n, ...);
-        a dataset has these for each event. Of tensors and a TensorDataset the background is
-        looked for once. Of another dataset ``size`` events are loaded at every call, as a
-        loader without workers would, and the background among them is used.
+        ``inputs, target, mass`` and, if the batches have them, ``weight``, each of shape (n, ...); a dataset has
+        these for each event. With tensors or a TensorDataset, the background is found once. With another dataset,
+        every call loads ``size`` events, like a loader without workers, and uses the background among them.
     size : int, default 4096
         How many events to draw at each call, all different, or all if there are fewer.
     background_label : int, default 0

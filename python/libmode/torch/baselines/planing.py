@@ -24,7 +24,7 @@ Ratio = Callable[[Doubles], Doubles]
 
 
 class Planing:
-    """Weights with which background has the spectrum of signal in mass, or each class a flat one.
+    """Weights that give the background the signal's spectrum in mass, or each class a flat spectrum.
 
     S. Chang, T. Cohen, B. Ostdiek, arXiv:1709.10106; ATLAS and CMS train taggers so, in (pT, mass). With p_S and p_B
     the densities of the two classes in mass::
@@ -47,9 +47,9 @@ class Planing:
         Of the histograms, of equal width from the lowest to the highest value. By default 50 of one variable,
         20 of each of two, 10 of each of more.
     classifier : a classifier of scikit-learn, optional
-        In the place of histograms, which several variables soon leave empty: with its probability q of one spectrum
-        against the other the ratio of their densities is q / (1 - q). For "flat" it is trained on each class against as
-        many uniform events. It has to take ``sample_weight`` where there are weights or the classes differ in size.
+        Replaces the histograms, whose cells are soon empty in several variables. Its probability q of one spectrum
+        against the other gives the ratio of densities q / (1 - q). For "flat" it trains on each class against as many
+        uniform events. It must take ``sample_weight`` if there are weights or the classes differ in size.
     floor : float, default 0.1
         A density counts as at least this fraction of a flat one, and with a classifier no weight is above 1 / floor
         before the mean is set to 1. 0 for none; then signal where there is no background is an error.
@@ -59,7 +59,7 @@ class Planing:
     ----------
     weight : (n,) float32, as tensor or array, like ``mass``
     effective_size : float
-        (sum w)^2 / sum w^2 over background: as many events without weights know as much.
+        (sum w)^2 / sum w^2 over background: the number of events without weights that have the same power.
 
     Examples
     --------
