@@ -123,8 +123,8 @@ func TestLimitsAreRoundedOutwards(t *testing.T) {
 		assert.NoError(t, err)
 		assert.Equal(t, float64(n), found.Events, name)
 	}
-	assert.Equal(t, [2]float64{-1e300, 1}, outwards([2]float64{-1e300, 1}))
-	assert.Equal(t, unbounded(), outwards(unbounded()))
+	assert.Equal(t, [2]float64{-1e300, 1}, outwards[float32]([2]float64{-1e300, 1}))
+	assert.Equal(t, unbounded(), outwards[float32](unbounded()))
 }
 
 // Every error that events can make is named, with the value and its place.

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/libmode/libmode/core/internal/bins"
@@ -16,7 +17,7 @@ func planFor[T Float](c Config, variables int) (*loss.Plan, error) {
 	if err := c.checkCount(variables); err != nil {
 		return nil, err
 	}
-	c = roundedTo[T](c)
+	c.ScoreRange = outwards[T](c.ScoreRange)
 	p := &loss.Plan{
 		Kind: loss.Kind(c.Loss), Joint: c.Joint && variables > 1, Labels: c.BackgroundLabel,
 		Walk: walk.Options{
@@ -34,11 +35,16 @@ func planFor[T Float](c Config, variables int) (*loss.Plan, error) {
 	}
 	for k := range variables {
 		v := c.variable(k)
+		ends := outwards[T](c.massRange(&v))
+		if c.Binning == GivenEdges {
+			v.Edges = slices.Clone(v.Edges)
+			v.Edges[0], v.Edges[len(v.Edges)-1] = ends[0], ends[1]
+		}
 		of := p.Walk.Moments
 		of.Knots = v.Knots
 		p.Variables = append(p.Variables, loss.Variable{
 			Axis: bins.Axis{
-				Limits: events.Limits{Mass: c.massRange(&v), Score: c.ScoreRange, IgnoreMissing: c.Missing == MissingIgnore},
+				Limits: events.Limits{Mass: ends, Score: c.ScoreRange, IgnoreMissing: c.Missing == MissingIgnore},
 				Options: bins.Options{
 					Kind: bins.Kind(c.Binning), Asked: v.Bins, Edges: v.Edges,
 					Functions: of.Functions(), Response: of.Response(), Simpler: of.Simpler(),

@@ -27,7 +27,7 @@ func Correlation[T Float](gradX, gradY, x, y, weight []T, unbiased bool) (float6
 		if len(array) != n && (k == 1 || array != nil) {
 			return 0, errs.Of(errs.ErrLength, "%s has length %d, but x has length %d", names[k], len(array), n)
 		}
-		if i := firstNotFinite(array); k <= 2 && i >= 0 {
+		if i := events.FirstNotFinite(array); k <= 2 && i >= 0 {
 			return 0, errs.Of(errs.ErrNotFinite, "%s[%d] = %v: every %s must be finite", names[k], i, array[i], names[k])
 		}
 	}
@@ -36,17 +36,12 @@ func Correlation[T Float](gradX, gradY, x, y, weight []T, unbiased bool) (float6
 		return 0, err
 	}
 	for k, grad := range [...][]T{gradX, gradY} {
-		if i := firstNotFinite(grad); i >= 0 {
+		if i := events.FirstNotFinite(grad); i >= 0 {
 			return 0, errs.Of(errs.ErrOverflow, "%s[%d] = %v: the derivative overflows its type: values of %s are too close together",
 				names[3+k], i, grad[i], names[k])
 		}
 	}
 	return value, nil
-}
-
-// firstNotFinite returns the place of the first value that is NaN or infinite, or -1.
-func firstNotFinite[T Float](values []T) int {
-	return slices.IndexFunc(values, func(v T) bool { return v-v != 0 })
 }
 
 // call is the memory of one call, kept between calls.

@@ -35,7 +35,7 @@ func (d Derivatives[T]) Check(team *par.Team) error {
 	for k, of := range d {
 		var isBad atomic.Bool
 		team.Blocks(len(of), derivativesAtATime, func(lo, hi int) {
-			if findBad(of[lo:hi]) >= 0 {
+			if FirstNotFinite(of[lo:hi]) >= 0 {
 				isBad.Store(true)
 			}
 		})
@@ -43,19 +43,9 @@ func (d Derivatives[T]) Check(team *par.Team) error {
 			continue
 		}
 		return errs.Of(errs.ErrOverflow, "%s[%d] overflows its type: scores are too close together, "+
-			"or slope_penalty or weights relative to their sum in a bin are too large", derivativeNames[k], findBad(of))
+			"or slope_penalty or weights relative to their sum in a bin are too large", derivativeNames[k], FirstNotFinite(of))
 	}
 	return nil
-}
-
-// findBad returns the index of the first element that is not finite, or -1.
-func findBad[T Float](of []T) int {
-	for i, element := range of {
-		if element-element != 0 {
-			return i
-		}
-	}
-	return -1
 }
 
 // Clear sets all derivatives to 0.

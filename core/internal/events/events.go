@@ -80,6 +80,16 @@ var advice = map[string]string{
 	"weight": "leave such events out",
 }
 
+// FirstNotFinite returns the index of the first value that is NaN or infinite, or -1.
+func FirstNotFinite[T Float](values []T) int {
+	for i, v := range values {
+		if v-v != 0 {
+			return i
+		}
+	}
+	return -1
+}
+
 // NotFinite returns the error of a NaN or an infinite value of an array.
 func NotFinite(name string, i int, value float64) error {
 	return errs.Of(errs.ErrNotFinite, "%s[%d] = %v: every %s of a selected event must be finite; %s", name, i, value, name, advice[name])

@@ -34,7 +34,6 @@ type settled struct {
 	bins   *bins.Bins
 	means  []float64
 	newton *moments.Newton
-	perBin float64 // the mean number of events in a bin
 }
 
 // settle finds the bins of a selection.
@@ -42,7 +41,6 @@ func settle[T events.Float](sel *events.Selection[T], b *bins.Options, m *moment
 	if se.bins, err = bins.New(sel, b, sc); err != nil {
 		return se, err
 	}
-	se.perBin = float64(sel.N) / float64(se.bins.Count())
 	var columns *bins.Columns
 	if columns, se.newton, err = moments.Columns(sel, se.bins, m); err != nil {
 		return se, err
@@ -52,7 +50,7 @@ func settle[T events.Float](sel *events.Selection[T], b *bins.Options, m *moment
 }
 
 func (se *settled) basis(m *moments.Options, sc *par.Scratch) (*moments.Basis, error) {
-	return moments.New(se.bins, se.means, se.newton, se.perBin, m, &sc.Arena)
+	return moments.New(se.bins, se.means, se.newton, m, &sc.Arena)
 }
 
 // integrate sorts the events and returns the integral of J. Flatness has no basis.

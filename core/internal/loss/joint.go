@@ -37,7 +37,7 @@ func (pt part[T]) joint() (walk.Result, error) {
 		if err != nil {
 			return walk.Result{}, err
 		}
-		if ba, err = moments.New(bs, means, nil, 0, &o.Moments, &pt.sc.Arena); err != nil {
+		if ba, err = moments.New(bs, means, nil, &o.Moments, &pt.sc.Arena); err != nil {
 			return walk.Result{}, err
 		}
 	}

@@ -34,9 +34,8 @@ type Basis struct {
 // bounds.
 const roundingFloor = 1e-12
 
-// New returns the basis that the options ask for. Means over the bins are those of Columns, or of JointColumns, and perBin is
-// the mean number of events of a bin.
-func New(bs *bins.Bins, means []float64, nw *Newton, perBin float64, o *Options, arena *par.Arena) (*Basis, error) {
+// New returns the basis that the options ask for. Means over the bins are those of Columns, or of JointColumns.
+func New(bs *bins.Bins, means []float64, nw *Newton, o *Options, arena *par.Arena) (*Basis, error) {
 	nb := bs.Count()
 	if o.Splines || bs.Bounds != nil {
 		return newSpan(means, nb, arena)
@@ -48,7 +47,7 @@ func New(bs *bins.Bins, means []float64, nw *Newton, perBin float64, o *Options,
 	}
 	if o.Quadrature {
 		ba.setQuadrature(bs.Edges)
-	} else if err := ba.setProjection(nb, means, perBin, o, arena); err != nil {
+	} else if err := ba.setProjection(nb, means, o, arena); err != nil {
 		return nil, err
 	}
 	ba.setGram()

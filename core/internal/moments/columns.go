@@ -8,7 +8,7 @@ import (
 
 // Columns returns the functions of one variable of mass that cost nothing. Their means over the bins are the columns of P.
 // Polynomials are those of the Newton basis returned with them. Bounds need the Legendre polynomials P_1, P_2, ... too: from
-// order 3 on these follow as further columns, since to make them of the basis would cost digits.
+// order 3 on these follow as further columns, since computing them from the basis would cost digits.
 func Columns[T events.Float](sel *events.Selection[T], bs *bins.Bins, o *Options) (*bins.Columns, *Newton, error) {
 	if k := KnotOutside(o.Knots, sel.MassLo, sel.MassHi); k >= 0 {
 		return nil, nil, errs.Of(errs.ErrBin, "knots[%d] = %v does not lie inside the mass range [%v, %v] of the selected events: give a mass_range that contains it",

@@ -18,13 +18,17 @@ type Newton struct {
 	nodes  []float64
 	factor float64 // a power of two, with which differences are at most 1
 	lo, hi float64 // the masses at x = -1 and x = 1
+	perBin float64 // the mean number of events in a bin
 }
 
 // newNewton returns polynomials up to a degree. The nodes lie in as many bins: in the middle one, then in the quarters, then in
 // the eighths, so that they lie as events do. Each is the first mass of its bin among samples from all over the events, or the node
 // before where the samples have none.
 func newNewton[T events.Float](sel *events.Selection[T], nb, degree int) *Newton {
-	nw := &Newton{nodes: make([]float64, degree), factor: events.UnitOf(sel.MassHi - sel.MassLo), lo: sel.MassLo, hi: sel.MassHi}
+	nw := &Newton{
+		nodes: make([]float64, degree), factor: events.UnitOf(sel.MassHi - sel.MassLo),
+		lo: sel.MassLo, hi: sel.MassHi, perBin: float64(sel.N) / float64(nb),
+	}
 	bin := func(k int) uint32 { return uint32(nb * int(bits.Reverse16(uint16(k+1))) >> 16) }
 	found, left := make([]bool, degree), degree
 	const size, places = 1 << 6, 1 << 6

@@ -10,9 +10,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// A fit of moments says whether rounding matters: its columns are computed once more, each number changed by some units in its
-// last places, and the change of the result is looked at. That is needed only where the columns before a column leave less
-// than farBelow of it, or where moments are large.
+// A fit checks whether rounding matters: it repeats itself with columns that differ in their last digits, and compares the
+// results. It does so only if the columns before a column leave less than farBelow of it, or if moments are large.
 const (
 	shake    = 0x1p-50
 	farBelow = 1e-3
@@ -25,7 +24,7 @@ const (
 )
 
 // setProjection sets the moments of the least-squares fit over the bins, and the orthonormal basis.
-func (ba *Basis) setProjection(nb int, means []float64, perBin float64, o *Options, arena *par.Arena) error {
+func (ba *Basis) setProjection(nb int, means []float64, o *Options, arena *par.Arena) error {
 	size := ba.Size
 	if nb < size {
 		return errs.Of(errs.ErrOption, "order = %d with moments = projection fits %d coefficients, but there are only %d bins: "+
@@ -37,7 +36,7 @@ func (ba *Basis) setProjection(nb int, means []float64, perBin float64, o *Optio
 	for l := range size {
 		row := fit.moment(t, l)
 		for b := range nb {
-			ba.RowA(b)[l] = dot(row[:size], ba.Orthonormal.RowP(b))
+			ba.RowA(b)[l] = Dot(row[:size], ba.Orthonormal.RowP(b))
 		}
 		if l == 1 {
 			copy(ba.Orthonormal.Slope, row[:size])
@@ -59,7 +58,7 @@ func (ba *Basis) setProjection(nb int, means []float64, perBin float64, o *Optio
 		return errs.Of(errs.ErrOption, "order = %d with moments = projection is not determined by these %d bins, "+
 			"whose mean masses nearly coincide: use other bins, a lower order or moments = quadrature", size-1, nb)
 	}
-	return ba.newton.checkRounding(max(polynomials, moments)*math.Sqrt(max(1, perBin)), o)
+	return ba.newton.checkRounding(max(polynomials, moments)*math.Sqrt(max(1, ba.newton.perBin)), o)
 }
 
 // checkRounding warns, or returns an error, where rounding changes the gradient by this part. What a fit leaves of F is smaller than
@@ -79,8 +78,7 @@ func (nw *Newton) checkRounding(part float64, o *Options) error {
 }
 
 // fit is the decomposition of the columns omega_k, from the highest degree down: column m of Q belongs to omega_{order-m}. In
-// a bin with a far mass the highest degree is the largest. It takes up what is to be said of that bin, and leaves the others
-// the digits that they have in all other bins.
+// a bin with a far mass the highest degree is the largest. It absorbs that bin, and the others keep their digits elsewhere.
 type fit struct{ *QR }
 
 func newFit(columns []float64, size int, arena *par.Arena) fit {
@@ -177,8 +175,8 @@ func (ba *Basis) Stretched(o *Options) (mass float64, ok bool) {
 	return ba.newton.farthest(), true
 }
 
-// dot is floats.Dot for short vectors.
-func dot(a, b []float64) float64 {
+// Dot is floats.Dot for short vectors, of which b may be the longer one.
+func Dot(a, b []float64) float64 {
 	var sum float64
 	for i, v := range a {
 		sum += v * b[i]

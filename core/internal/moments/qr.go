@@ -40,9 +40,8 @@ func NewQR(columns []float64, size int, part float64, arena *par.Arena) *QR {
 // Column returns a column of Q.
 func (qr *QR) Column(l int) []float64 { return qr.Q[l*qr.Rows : (l+1)*qr.Rows] }
 
-// takeOut makes a column orthogonal to the first columns of Q, adds what it takes out to column l of R unless l is beyond it, and
-// returns the norm of what is left. Rounding leaves as much of the others as the last digit of what was taken out, so that
-// this goes on until that is little.
+// takeOut makes a column orthogonal to the first l columns of Q, adds the overlaps to column l of R if R has one, and returns the
+// norm of the rest. Rounding leaves a part of the overlaps, so it repeats while the norm falls by half or more.
 func (qr *QR) takeOut(column []float64, l int) (norm float64) {
 	norm = floats.Norm(column, 2)
 	for last := math.Inf(1); norm < last/2; norm = floats.Norm(column, 2) {

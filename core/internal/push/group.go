@@ -16,8 +16,7 @@ type Group[T events.Float] struct {
 	score     []T
 	masses    [][]T     // NaN outside the limits of a variable
 	weight    []float64 // of either sign
-	size      []float64 // |weight|
-	total     float64   // of the sizes
+	total     float64   // of the sizes |weight|
 	rank      []float64 // of the score
 	cell      []uint32  // of the masses and the score
 	basis     *basis    // of the masses
@@ -79,15 +78,12 @@ func newGroup[T events.Float](su events.Subset, variables int, arena *par.Arena)
 func (g *Group[T]) setCells(scale float64) {
 	n := len(g.score)
 	floats.Scale(scale, g.weight)
-	g.size, g.total = par.Make[float64](g.arena, n), floats.Norm(g.weight, 1)
-	for i, w := range g.weight {
-		g.size[i] = math.Abs(w)
-	}
+	g.total = floats.Norm(g.weight, 1)
 	cells := massCells[len(g.masses)]
 	g.cell, g.rank = par.Make[uint32](g.arena, n), par.Make[float64](g.arena, n)
 	words := par.Make[uint64](g.arena, n)
 	for _, mass := range g.masses {
-		ranks(g.rank, mass, g.size, words)
+		ranks(g.rank, mass, g.weight, words)
 		for i, q := range g.rank {
 			c := cells
 			if q == q {
@@ -96,7 +92,7 @@ func (g *Group[T]) setCells(scale float64) {
 			g.cell[i] = g.cell[i]*uint32(cells+1) + uint32(c)
 		}
 	}
-	ranks(g.rank, g.score, g.size, words)
+	ranks(g.rank, g.score, g.weight, words)
 	for i, q := range g.rank {
 		g.cell[i] = g.cell[i]*uint32(ofScore.cells) + uint32(q*float64(ofScore.cells))
 	}
@@ -124,7 +120,7 @@ func (g *Group[T]) direct() {
 		grad[i] /= math.Sqrt(q * (1 - q))
 		k := int(q * count)
 		sums[k] += math.Copysign(1, g.weight[i]) * grad[i]
-		sizes[k] += g.size[i]
+		sizes[k] += math.Abs(g.weight[i])
 	}
 	for i, q := range g.rank {
 		k := int(q * count)

@@ -12,22 +12,22 @@ import (
 	"github.com/libmode/libmode/core/internal/radix"
 )
 
-// ranks sets dst to the share of the sum of sizes below each value, with half of the share of equal values. The rank of NaN
+// ranks sets dst to the share of the sum of sizes |weight| below each value, with half of the share of equal values. The rank of NaN
 // is NaN, and its size does not count. It uses the memory of words.
-func ranks[T events.Float](dst []float64, values []T, sizes []float64, words []uint64) {
+func ranks[T events.Float](dst []float64, values []T, weights []float64, words []uint64) {
 	for i := range dst {
 		dst[i] = math.NaN()
 	}
 	words, la := radix.SortValues(words, values)
 	var total, below float64
 	for _, r := range words {
-		total += sizes[la.Index(r)]
+		total += math.Abs(weights[la.Index(r)])
 	}
 	for lo := 0; lo < len(words); {
 		value, tied := values[la.Index(words[lo])], 0.0
 		hi := lo
 		for hi < len(words) && values[la.Index(words[hi])] == value {
-			tied += sizes[la.Index(words[hi])]
+			tied += math.Abs(weights[la.Index(words[hi])])
 			hi++
 		}
 		for _, r := range words[lo:hi] {

@@ -115,13 +115,14 @@ func spread[T events.Float](groups []Group[T], n float64, slope func(score float
 	var mean, slopes, squares float64
 	for _, g := range groups {
 		for i, s := range g.score {
-			mean += g.size[i] / n * float64(s)
-			slopes += g.size[i] / n * slope(float64(s))
+			size := math.Abs(g.weight[i]) / n
+			mean += size * float64(s)
+			slopes += size * slope(float64(s))
 		}
 	}
 	for _, g := range groups {
 		for i, s := range g.score {
-			squares += g.size[i] / n * (float64(s) - mean) * (float64(s) - mean)
+			squares += math.Abs(g.weight[i]) / n * (float64(s) - mean) * (float64(s) - mean)
 		}
 	}
 	return math.Sqrt(squares) / slopes

@@ -16,8 +16,8 @@ import (
 // residuals are orthogonal to P. Row l of N has numbers in columns l, 0 and 1 at most.
 //
 // Where steps are small, a difference of two values of J would lose digits. With the change D and the sum S of delta before and
-// after a step, and likewise of z, the first line changes by D.(G S + S_z) + D_z.S. The bias is so small that a difference
-// of two values will do.
+// after a step, and likewise of z, the first line changes by D.(G S + S_z) + D_z.S. For the
+// bias, which is small, a difference of two values is enough.
 //
 // All this is computed for many points at a time, each with the one before it. Each quantity has a lane, with a number for each
 // point, and this type lists how one lane follows from others.
@@ -70,7 +70,9 @@ func newCorrection(in *Integrand, bo *moments.Bound, arena *par.Arena) *correcti
 		size = ba.Size
 	}
 	a := func(b, l int) float64 { return ba.RowA(b)[l] }
-	u := func(b, l int) float64 { return ba.RowP(b)[l] - dot(ba.Gram[l*ba.Size:(l+1)*ba.Size], ba.RowA(b)) }
+	u := func(b, l int) float64 {
+		return ba.RowP(b)[l] - moments.Dot(ba.Gram[l*ba.Size:(l+1)*ba.Size], ba.RowA(b))
+	}
 	c, z := make([]int, size), make([]int, size)
 	for l := co.first - 1; l < size; l++ {
 		c[l] = co.addColumn(arena, func(b int) float64 { return in.unit[b] * a(b, l) })

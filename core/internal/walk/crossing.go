@@ -1,6 +1,7 @@
 package walk
 
 import (
+	"math"
 	"sync"
 
 	"github.com/libmode/libmode/core/internal/lanes"
@@ -121,22 +122,29 @@ func (cr *crossing) cross(end float64) float64 {
 
 // haveTies reports whether some of sorted scores are equal.
 func haveTies(scores []float64) bool {
-	for i := 1; i < len(scores); i++ {
-		if scores[i-1] == scores[i] {
+	before := math.Inf(-1)
+	for _, score := range scores {
+		if score <= before {
 			return true
 		}
+		before = score
 	}
 	return false
 }
 
 // integrate returns the sum of changes times (end - score), as four sums side by side.
 func integrate(changes, scores []float64, end float64) float64 {
-	var sums [4]float64
-	scores = scores[:len(changes)]
-	for i, change := range changes {
-		sums[i&3] += float64(change * (end - scores[i]))
+	var s0, s1, s2, s3 float64
+	for ; len(changes) >= 4 && len(scores) >= 4; changes, scores = changes[4:], scores[4:] {
+		s0 += float64(changes[0] * (end - scores[0]))
+		s1 += float64(changes[1] * (end - scores[1]))
+		s2 += float64(changes[2] * (end - scores[2]))
+		s3 += float64(changes[3] * (end - scores[3]))
 	}
-	return (sums[0] + sums[1]) + (sums[2] + sums[3])
+	for i, change := range changes {
+		s0 += float64(change * (end - scores[i]))
+	}
+	return (s0 + s1) + (s2 + s3)
 }
 
 // crossTie finds the changes of J by the events of the block, all of one tie in whose middle the walk is.

@@ -19,7 +19,6 @@ import (
 type curvature[T events.Float] struct {
 	*walk[T]
 	strips strips
-	signs  int       // 2, of weights, or 1 without weights
 	table  []float64 // for each strip, a row with h of an event of weight 1, without the scale, by sign and bin
 }
 
@@ -35,19 +34,16 @@ func newCurvature[T events.Float](wa *walk[T], li *linear, smoothing float64, sc
 	if nb > mostCurvedBins {
 		return nil, errs.Of(errs.ErrOption, "hess of %d bins: at most %d are possible, use fewer", nb, mostCurvedBins)
 	}
-	cu := &curvature[T]{walk: wa, signs: 1, strips: newStrips(wa.Records, min(max(n/(4*nb), 1), mostStrips))}
-	if wa.Weights != nil {
-		cu.signs = 2
-	}
+	cu := &curvature[T]{walk: wa, strips: newStrips(wa.Records, min(max(n/(4*nb), 1), mostStrips))}
 	half, err := halfWindow(wa.Records, wa.limits, smoothing)
 	if err != nil {
 		return nil, err
 	}
-	cu.table = par.Make[float64](&sc.Arena, len(cu.strips)*cu.signs*nb)
+	cu.table = par.Make[float64](&sc.Arena, len(cu.strips)*2*nb)
 	if half == 0 {
 		return cu, nil
 	}
-	densities := cu.strips.densities(cu.sums(sc), cu.signs*nb, half, wa.limits, &sc.Arena)
+	densities := cu.strips.densities(cu.sums(sc), 2*nb, half, wa.limits, &sc.Arena)
 	sc.Team.Blocks(nb, binsAtATime, func(lo, hi int) {
 		up, down := make([]float64, nb), make([]float64, nb)
 		for b := lo; b < hi; b++ {
@@ -63,7 +59,7 @@ func newCurvature[T events.Float](wa *walk[T], li *linear, smoothing float64, sc
 
 // row returns the numbers of strip c of a table, by sign and bin.
 func (cu *curvature[T]) row(table []float64, c int) []float64 {
-	width := cu.signs * cu.in.bins
+	width := 2 * cu.in.bins
 	return table[c*width : (c+1)*width]
 }
 
@@ -92,11 +88,8 @@ func (cu *curvature[T]) setBin(b int, densities, up, down []float64) {
 	nb, factor := cu.in.bins, 4*cu.in.unit[b]
 	for c := range cu.strips {
 		f, to := cu.row(densities, c), cu.row(cu.table, c)
-		to[b] = factor * floats.Dot(up, f[:nb])
-		if cu.signs == 2 {
-			to[b] += factor * floats.Dot(down, f[nb:])
-			to[nb+b] = factor * (floats.Dot(down, f[:nb]) + floats.Dot(up, f[nb:]))
-		}
+		to[b] = factor * (floats.Dot(up, f[:nb]) + floats.Dot(down, f[nb:]))
+		to[nb+b] = factor * (floats.Dot(down, f[:nb]) + floats.Dot(up, f[nb:]))
 	}
 }
 

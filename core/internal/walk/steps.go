@@ -2,10 +2,10 @@ package walk
 
 import "github.com/libmode/libmode/core/internal/radix"
 
-// steps are steps in one bin each. An event that is not tied is one step. An event of a tie crosses the middle of the tie, which
-// is where half of each event of the tie has been added: it is the step from half of the event below the middle to half of it
-// above. Other steps, of half an event, lead there and away. As J without bounds is quadratic in the state, its changes by the
-// events of a tie add up to that by the tie, and those by the other steps do not count.
+// steps are steps in one bin each. An event that is not tied is one step. In the middle of a tie half of each of its events has
+// been added. A tied event is the step from half of it below the middle to half of it above. Other steps, of half an event,
+// lead there and away. J without bounds is quadratic in the state: the changes by the events of a tie add up to the change by
+// the tie, and the changes by the other steps do not count.
 type steps struct {
 	bins    []uint32
 	weights []float64 // of the steps
