@@ -1,14 +1,117 @@
 """Threads, signals and other libraries of Go beside the library: each scenario in a process of its own, which is killed if
 it hangs."""
 
+import ctypes
+import os
+import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
+import libmode
+import numpy as np
 import pytest
-import thread_scenarios
 
 ROOT = Path(__file__).resolve().parents[2]
+LIMIT = 120  # seconds: many times what any needs
+
+OPTIONS = [
+    dict(order=1),
+    dict(order=2, max_slope=0.5, monotonic=True),
+    dict(order=1, bins=8),
+]
+
+
+def call(k, n):
+    """Loss and gradient of a call of its own, as bytes."""
+    rng = np.random.default_rng(k)
+    score, mass = rng.random(n), rng.exponential(size=n)
+    loss, grad = libmode.mode_loss_and_grad(score, mass, **OPTIONS[k % len(OPTIONS)])
+    return loss, grad.tobytes()
+
+
+SIZES = [300, 5_000, 60_000]  # of the last several threads share each call
+
+
+def sixty_four_threads():
+    """64 threads of Python at once have the results, and the errors, that each has alone."""
+    alone = [[call(k, n) for n in SIZES] for k in range(64)]
+    got: list = [None] * 64
+    start = threading.Barrier(64)
+
+    def work(k):
+        start.wait()
+        found = []
+        for n in SIZES:
+            found.append(call(k, n))
+            try:
+                libmode.mode_loss([0.5] * 9, range(9), order=100 + k)
+            except ValueError as error:
+                assert f"order = {100 + k} " in str(error), error
+        got[k] = found
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(64)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert got == alone
+
+
+def profiled():
+    """Storms of the signals that profilers have change nothing; their handlers are called."""
+    want, seen = [call(k, 60_000) for k in range(8)], {}
+
+    def count(number, frame):
+        seen[number] = seen.get(number, 0) + 1
+
+    for timer, number in (
+        (signal.ITIMER_PROF, signal.SIGPROF),
+        (signal.ITIMER_REAL, signal.SIGALRM),
+        (signal.ITIMER_VIRTUAL, signal.SIGVTALRM),
+    ):
+        signal.signal(number, count)
+        signal.setitimer(timer, 0.0005, 0.0005)
+    for _ in range(20):
+        assert [call(k, 60_000) for k in range(8)] == want
+    for timer in (signal.ITIMER_PROF, signal.ITIMER_REAL, signal.ITIMER_VIRTUAL):
+        signal.setitimer(timer, 0)
+    assert all(seen.get(number, 0) > 10 for number in (signal.SIGPROF, signal.SIGALRM)), seen
+
+
+def beside_another(path, order):
+    """Another library of Go in the process, loaded first or last, works too."""
+    if order == "first":
+        want = call(1, 60_000)
+    other = ctypes.CDLL(path)
+    other.Work.restype = ctypes.c_longlong
+    if order == "last":
+        want = call(1, 60_000)
+    total = 1000 * 999 // 2
+
+    def work():
+        for _ in range(20):
+            assert other.Work(ctypes.c_longlong(1000)) == total
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for _ in range(20):
+        assert call(1, 60_000) == want
+    for thread in threads:
+        thread.join()
+
+
+def one_processor():
+    """Where the process may run on one processor, a call uses one thread."""
+    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    assert libmode.get_threads() == 1
+    libmode.set_threads(3)
+    assert libmode.get_threads() == 3
+    libmode.set_threads(0)
+    assert libmode.get_threads() == 1
+
 
 OTHER = """package main
 
@@ -35,8 +138,8 @@ func main() {}
 def run(*arguments):
     """Runs a scenario."""
     ended = subprocess.run(
-        [sys.executable, thread_scenarios.__file__, *map(str, arguments)],
-        capture_output=True, text=True, timeout=thread_scenarios.LIMIT,
+        [sys.executable, __file__, *map(str, arguments)],
+        capture_output=True, text=True, timeout=LIMIT,
     )  # fmt: skip
     assert ended.returncode == 0, f"{ended.returncode}: {ended.stdout}{ended.stderr}"
 
@@ -71,3 +174,7 @@ def test_the_limit_of_processors_of_a_container_counts():
     assert settings != [""]
     assert "containermaxprocs=0" not in settings
     assert "updatemaxprocs=0" not in settings
+
+
+if __name__ == "__main__":
+    globals()[sys.argv[1]](*sys.argv[2:])
