@@ -9,6 +9,7 @@ import libmode
 import numpy as np
 import pytest
 import tensorflow as tf
+from libmode._events import Events
 from libmode._options import check
 from libmode._tensorflow import loss as tf_loss
 from libmode.compat.tf import MoDeLoss
@@ -25,7 +26,7 @@ def events():
 
 
 def mode_loss(score, mass, weight=None, label=None, **options):
-    return tf_loss.loss_of(check("mode", options or OPTIONS), score, mass, weight, label)
+    return tf_loss.loss_of(check("mode", options or OPTIONS), Events(score, mass, weight, label))
 
 
 def value_and_grad(function, score, *others):

@@ -15,6 +15,7 @@ import tensorflow as tf
 
 from .. import _arrays
 from .._evaluate import Evaluate, loss_and_grad
+from .._events import Events
 from .._host_constraint import Added
 from .._messages import NO_SECOND_DERIVATIVE
 from .._options import Options
@@ -28,19 +29,11 @@ except ImportError:  # then XLA itself refuses what it cannot call, in words of 
 
 
 @tf.autograph.experimental.do_not_convert  # AutoGraph would rewrite the callback too, which then takes 0.4 ms more
-def loss_of(
-    options: Options,
-    score: Any,
-    mass: Any,
-    weight: Any,
-    label: Any,
-    category: Any = None,
-    evaluate: Evaluate = loss_and_grad,
-) -> Any:
+def loss_of(options: Options, events: Events, evaluate: Evaluate = loss_and_grad) -> Any:
     """A loss of options that are checked, by a function as :func:`loss_and_grad` is, which checks the shapes."""
-    score, mass = read("score", score), read("mass", mass)
+    score, mass = read("score", events.score), read("mass", events.mass)
     options = options.rounded_to(score.dtype, mass.dtype)
-    batch = [known_to_numpy(tensor) for tensor in (score, mass, weight, label, category)]
+    batch = [known_to_numpy(tensor) for tensor in (score, mass, *events[2:])]
 
     @tf.custom_gradient
     def of_score(score: Any) -> Any:
@@ -106,9 +99,9 @@ def without_derivative(grad: Any, score: Any) -> Any:
 
 
 @tf.autograph.experimental.do_not_convert
-def constrained(added: Added, score: Any, mass: Any, weight: Any, label: Any, category: Any) -> Any:
+def constrained(added: Added, events: Events) -> Any:
     """The scores, with what is added to their gradient."""
-    batch = [known_to_numpy(tensor) for tensor in (score, mass, weight, label, category)]
+    batch = [known_to_numpy(tensor) for tensor in events]
 
     @tf.custom_gradient
     def same(score: Any) -> Any:
@@ -122,4 +115,4 @@ def constrained(added: Added, score: Any, mass: Any, weight: Any, label: Any, ca
 
         return tf.identity(score), pushed
 
-    return same(score)
+    return same(events.score)

@@ -11,6 +11,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from .._evaluate import loss_and_grad
+from .._events import Events
 from .._messages import needed
 from .._options import check
 from ..option_types import LossOptions
@@ -49,7 +50,7 @@ class MoDeLoss(Arguments):
         weight = None if weights is None else _flat("weights", weights, like)
         if not self.normalize:
             mass = self._checked(mass, label)
-        return loss_of(self._options, _flat("pred", like, like), mass, weight, label, evaluate=_evaluate)
+        return loss_of(self._options, Events(_flat("pred", like, like), mass, weight, label), _evaluate)
 
     def _checked(self, mass: Any, label: Any) -> Any:
         """The masses, if those that the loss sees are inside [-1, 1]."""

@@ -97,17 +97,17 @@ def mode_constraint(
     label = read("label", label) if background_only else None
     batch = events_of(read, score, mass, weight, label, category)
     further = () if reference is None else of_reference(reference, partial(events_of, read))
-    same, after = _constrained(added, batch, further, state)
+    same, after = _with_state(added, batch, further, state)
     same = same.reshape(jnp.shape(score))
     return same if state is None else (same, after)
 
 
-def constrained(added: Added, score: Any, mass: Any, weight: Any, label: Any, category: Any) -> Any:
+def constrained(added: Added, events: Events) -> Any:
     """The scores, (n,), with what is added to their gradient; ``added`` has the state."""
-    return _constrained(added, Events(score, mass, weight, label, category))[0]
+    return _with_state(added, events)[0]
 
 
-def _constrained(
+def _with_state(
     added: Added, batch: Events, reference: tuple[Any, ...] = (), state: State | None = None
 ) -> tuple[Any, State | None]:
     before = None if state is None else _numbers(state, added, batch.mass)

@@ -16,7 +16,7 @@ import numpy as np
 
 from .. import _arrays
 from .._evaluate import Evaluate, loss_and_grad
-from .._events import events_of
+from .._events import Events, events_of
 from .._messages import NO_SECOND_DERIVATIVE
 from .._options import Options, check
 from ._mesh import Axes, as_varied_as, of_union
@@ -85,21 +85,14 @@ def mode_loss(
     >>> print(f"{mode_loss(score, mass, loss='disco'):.3f}")
     0.352
     """
-    return loss_of(check(loss, options), score, mass, weight, label, category, axes=axis_name)
+    return loss_of(check(loss, options), Events(score, mass, weight, label, category), axes=axis_name)
 
 
 def loss_of(
-    options: Options,
-    score: Any,
-    mass: Any,
-    weight: Any,
-    label: Any,
-    category: Any = None,
-    evaluate: Evaluate = loss_and_grad,
-    axes: Axes | None = None,
+    options: Options, events: Events, evaluate: Evaluate = loss_and_grad, axes: Axes | None = None
 ) -> jax.Array:
     """A loss of options that are checked, by a function as :func:`loss_and_grad` is."""
-    given = events_of(read, score, mass, weight, label, category)
+    given = events_of(read, *events)
     options = options.for_events(given.score.dtype, given.mass.dtype, given.mass.shape)
     loss: jax.Array = _loss(partial(evaluate, options), axes, *map(known_to_numpy, given))
     return loss

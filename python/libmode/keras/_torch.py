@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from .._evaluate import Evaluate, loss_and_grad
+from .._events import Events
 from .._host_constraint import Added
 from .._options import Options
 from ..torch._op import Eager, as_numpy
@@ -17,20 +18,14 @@ from ..torch.constraint import Constrained, finite
 
 
 @torch.compiler.disable  # the core is not part of a graph
-def loss_of(
-    options: Options,
-    score: Tensor,
-    mass: Tensor,
-    weight: Tensor,
-    label: Tensor | None,
-    category: Tensor | None = None,
-    evaluate: Evaluate = loss_and_grad,
-) -> Tensor:
+def loss_of(options: Options, events: Events, evaluate: Evaluate = loss_and_grad) -> Tensor:
     """A loss of options that are checked, by a function as :func:`loss_and_grad` is."""
-    if score.is_meta:
-        return score.new_zeros(())
-    options = options.rounded_to(score.dtype, mass.dtype)
-    loss: Tensor = Eager.apply(score, mass, weight, label, category, options, partial(_compute, evaluate))
+    loss: Tensor
+    if events.score.is_meta:
+        loss = events.score.new_zeros(())
+    else:
+        options = options.rounded_to(events.score.dtype, events.mass.dtype)
+        loss = Eager.apply(*events, options, partial(_compute, evaluate))
     return loss
 
 
@@ -41,13 +36,12 @@ def _compute(evaluate: Evaluate, *arguments: Any) -> tuple[Tensor, Tensor]:
 
 
 @torch.compiler.disable
-def constrained(
-    added: Added, score: Tensor, mass: Tensor, weight: Tensor, label: Tensor | None, category: Tensor | None
-) -> Tensor:
+def constrained(added: Added, events: Events) -> Tensor:
     """The scores, with what is added to their gradient."""
+    score: Tensor = events.score
     if score.is_meta or not (torch.is_grad_enabled() and score.requires_grad):
         return score
-    per_norm, push = _call_back(added.push, score, mass, weight, label, category)
+    per_norm, push = _call_back(added.push, *events)
     by_logit = added.constraint.by_logit(score.detach().to(push.dtype)) * (push != 0)
     same: Tensor = Constrained.apply(score, push, by_logit, per_norm, partial(finite, ()), {})
     return same

@@ -9,6 +9,7 @@ from keras import ops
 
 from .._bad_batches import OnBadBatch
 from .._constraint import USUAL_TOLERANCE, Constraint, Dependence, State
+from .._events import Events
 from .._host_constraint import Added
 from .._monitor import Monitor
 from .backend import constrained
@@ -65,8 +66,6 @@ class MoDeConstraint(WithBase):
     >>> loss.skipped, loss.relative_strength, abs(loss.mode_loss) < 0.1
     (0, None, True)
     >>> rho, error = loss.dependence
-    >>> MoDeConstraint.from_config(loss.get_config()).options
-    {'order': 1, 'mass_range': (50.0, 300.0)}
     """
 
     _arguments = "relative_strength", "tolerance", "from_logits", "score", "background_only", "on_bad_batch", "monitor"
@@ -111,7 +110,7 @@ class MoDeConstraint(WithBase):
     def _loss(self, events: Columns, y_pred: Any) -> Any:
         label = events.classes() if self.background_only else None
         of_events = events.mass, events.weight, label, events.category
-        score = constrained(self._added, score_of(y_pred, self.score), *of_events)
+        score = constrained(self._added, Events(score_of(y_pred, self.score), *of_events))
         if self.score is not None:
             before, after = y_pred[:, : self.score], y_pred[:, self.score + 1 :]
             score = ops.concatenate([before, score[:, None], after], axis=1)

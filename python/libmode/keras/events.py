@@ -34,9 +34,8 @@ def pack(label: Any, mass: Any, weight: Any = None, category: Any = None) -> NDA
 
     Returns
     -------
-    Array of shape (n, k + 2): label, mass, weight. Of several variables, or with categories,
-    of shape (n, k + 3, d): of each variable label, mass, category (0 if there are none) and
-    weight. It is float32 if mass and weight fit in it.
+    Array of shape (n, k + 2): label, mass, weight. Of several variables, or with categories, of shape (n, k + 3, d):
+    of each variable label, mass, category (0 if there are none) and weight. It is float32 if mass and weight fit in it.
 
     Examples
     --------

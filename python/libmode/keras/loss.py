@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from .._bad_batches import OnBadBatch, SkipsBadBatches
 from .._evaluate import loss_and_grad
+from .._events import Events
 from .._native import BatchError
 from .._options import Options, check
 from .backend import loss_of
@@ -68,9 +69,6 @@ class MoDeLoss(SkipsBadBatches, WithBase):
     >>> history = model.fit(x, pack(label, mass), batch_size=2_000, verbose=0)
     >>> len(history.history["loss"])
     1
-    >>> config = MoDeLoss(strength=100, order=1).get_config()  # what Keras saves with a model
-    >>> MoDeLoss.from_config(config).options
-    {'order': 1}
     >>> score = ((mass / 300 + rng.random(4_000)) / 2).astype("float32")
     >>> print(f"{float(MoDeLoss(base=None)(pack(label, mass), score)):.3f}")  # MoDe alone
     0.025
@@ -105,7 +103,7 @@ class MoDeLoss(SkipsBadBatches, WithBase):
     def _loss(self, events: Columns, y_pred: Any) -> Any:
         scores = self._of_classes(y_pred) if self.per_class else [score_of(y_pred, self.score)]
         others = events.mass, events.weight, events.classes() if self.background_only else None, events.category
-        losses = [loss_of(self._checked, score, *others, self._evaluate) for score in scores]
+        losses = [loss_of(self._checked, Events(score, *others), self._evaluate) for score in scores]
         loss = self.strength * ops.cast(sum(losses) / len(losses), self.dtype)
         return loss if self._base is None else self._base_loss(events, y_pred) + loss
 

@@ -196,13 +196,7 @@ def _efficiency(events: Split) -> Efficiency:
 
 @takes_events
 def flatness(
-    mass: Any,
-    selected: Any = None,
-    bins: Any = None,
-    *,
-    degree: int = 0,
-    weight: Any = None,
-    cut: float | None = None,
+    mass: Any, selected: Any = None, bins: Any = None, *, degree: int = 0, weight: Any = None, cut: float | None = None
 ) -> Flatness:
     """The distance of the efficiency against mass from its best polynomial.
 
@@ -242,13 +236,7 @@ def flatness(
 
 @takes_events
 def residual(
-    mass: Any,
-    selected: Any = None,
-    bins: Any = None,
-    *,
-    degree: int = 0,
-    weight: Any = None,
-    cut: float | None = None,
+    mass: Any, selected: Any = None, bins: Any = None, *, degree: int = 0, weight: Any = None, cut: float | None = None
 ) -> Residual:
     """The terms of :func:`flatness` bin by bin.
 

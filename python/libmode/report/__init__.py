@@ -2,5 +2,5 @@
 
 The command is in :mod:`.cli`. :mod:`.formats`, :mod:`.expressions` and :mod:`.events` read events in chunks,
 :mod:`.sample` and :mod:`.fill` make a sample and histograms of them, :mod:`.judge` and :mod:`.spurious` call
-:mod:`libmode.metrics`, and :mod:`.words`, :mod:`.figures` and :mod:`.page` say what came out.
+:mod:`libmode.metrics`, and :mod:`.words` and :mod:`.figures` say what came out.
 """

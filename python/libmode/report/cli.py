@@ -15,10 +15,9 @@ import click
 from .. import __version__
 from . import words
 from .events import Events, Wanted, read
-from .figures import pictures
+from .figures import page, pictures
 from .formats import find
 from .judge import Judge, plain
-from .page import page
 from .problem import Problem
 from .sample import look
 from .spurious import Search

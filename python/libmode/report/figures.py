@@ -1,20 +1,27 @@
-"""The figures of the page, drawn by :mod:`libmode.plots`, as SVG."""
+"""The page, one HTML file that loads nothing, and its figures, drawn by :mod:`libmode.plots`, as SVG."""
 
 from __future__ import annotations
 
+import base64
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timezone
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import matplotlib
 import numpy as np
+from jinja2 import Environment, StrictUndefined
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from .. import plots
+from . import words
 from .words import efficiency
+
+TEMPLATE = Path(__file__).with_name("page.html")
 
 LONGEST = 44  # characters of an expression in a legend
 Picture = tuple[str, str, bytes]  # title, caption and SVG
@@ -144,4 +151,19 @@ def _spurious(numbers: dict[str, Any], points: tuple[Any, ...], title: str) -> P
         title,
         "Above: the signal that a fit finds in selected background, where there is none, with its standard error. "
         "Below: signal over error.",
+    )
+
+
+def page(numbers: dict[str, Any], pictures: Sequence[Picture]) -> str:
+    """The HTML of the contents of report.json. Names of files and expressions are escaped."""
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    environment.filters |= {name: getattr(words, name) for name in ("short", "percent", "efficiency", "signal_of")}
+    environment.filters |= {"p": words.p_value, "count": "{:,}".format}
+    return environment.from_string(TEMPLATE.read_text(encoding="utf-8")).render(
+        report=numbers,
+        labeled=numbers["label"] is not None,
+        pictures=[(title, caption, base64.b64encode(svg).decode()) for title, caption, svg in pictures],
+        made=datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
+        hint=words.HINT,
+        clear=words.CLEAR,
     )

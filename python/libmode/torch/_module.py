@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, TypedDict
 
 import torch
@@ -11,7 +12,7 @@ from torch import Tensor, nn
 from .._bad_batches import OnBadBatch, SkipsBadBatches
 from .._events import Events, events_of, takes_events
 from .._messages import keywords_only
-from .._native import BatchError
+from .._native import BatchError, ModeResult
 from .._option_values import plain
 from .._options import EXAMPLE, check
 from ..option_types import DisCoOptions, FlatnessOptions, Loss, LossOptions
@@ -96,6 +97,7 @@ class CoreLoss(SkipsBadBatches, nn.Module):
         self.options = plain(loss, options)
         self._checked = check(loss, self.options)
         self._encoded = self._checked.text  # as operators take them
+        self._found: ModeResult | None = None  # of the core, for a monitor
 
     @takes_events
     def forward(
@@ -106,14 +108,27 @@ class CoreLoss(SkipsBadBatches, nn.Module):
         weight: Tensor | None = None,
         *,
         category: Tensor | None = None,
+        reference: Events | None = None,
     ) -> Tensor:
         """The loss of a batch, shape ().
 
-        Each argument has shape (n,) or (n, 1), and mass also (n, d) for d variables;
-        with ``per_class``, pred has shape (n, k) for k classes.
+        Each argument has shape (n,) or (n, 1), and mass also (n, d) for d variables; with ``per_class``, pred has shape
+        (n, k) for k classes. ``reference``, of MoDe alone, are further events with the scores that the network has for
+        them now, see :class:`Reference`: they count in the distributions and get no gradient, while the batch's is as
+        large as if it were all of them.
         """
-        loss = self._of_classes if self.per_class else self._loss
-        return or_skip(self, loss, pred, target, mass, weight, category)
+        loss: Callable[..., Tensor] = self._of_classes if self.per_class else self._loss
+        if reference is not None:
+            if self.per_class:
+                raise ValueError("reference and per_class = True: there are no reference events of several classes")
+            loss = partial(loss, reference=reference)
+        value = or_skip(self, loss, pred, target, mass, weight, category)
+        if self._found is not None:
+            self._look(pred, target)
+        return value
+
+    def _look(self, pred: Tensor, target: Tensor) -> None:
+        """Lets a monitor see a batch that has a loss."""
 
     def _of_classes(self, pred: Tensor, *others: Any) -> Tensor:
         if not isinstance(pred, Tensor) or pred.ndim != 2 or not pred.shape[1]:

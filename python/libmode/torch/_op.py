@@ -137,13 +137,7 @@ def _ready(name: str, tensor: Tensor, kind: torch.dtype) -> Tensor:
 
 
 loss_op = torch.library.custom_op("libmode::loss", compute, mutates_args=())
-
-
-@loss_op.register_fake
-def _(
-    score: Tensor, mass: Tensor, weight: Tensor | None, label: Tensor | None, category: Tensor | None, options: str
-) -> tuple[Tensor, Tensor]:
-    return like_results(score)
+loss_op.register_fake(lambda score, *_: like_results(score))
 
 
 def like_results(score: Tensor) -> tuple[Tensor, Tensor]:
@@ -169,9 +163,7 @@ def _backward_op(incoming: Tensor, grad: Tensor, score: Tensor) -> Tensor:
     return _product(incoming, grad, score)
 
 
-@_backward_op.register_fake
-def _(incoming: Tensor, grad: Tensor, score: Tensor) -> Tensor:
-    return torch.empty_like(grad, dtype=score.dtype)
+_backward_op.register_fake(lambda incoming, grad, score: torch.empty_like(grad, dtype=score.dtype))
 
 
 def _no_second_derivative(ctx: Any, *incoming: Tensor) -> Any:

@@ -139,10 +139,7 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
         self._set_on_bad_batch(on_bad_batch)
         self.options = plain("mode", {"order": 1, **options})
         self._constraint = Constraint(
-            self.options,
-            relative_strength=relative_strength,
-            tolerance=tolerance,
-            from_logits=from_logits,
+            self.options, relative_strength=relative_strength, tolerance=tolerance, from_logits=from_logits
         )
         self.background_only = background_only
         self._monitor = Monitor() if monitor else None

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from .._events import Events, is_background, takes_events
+from .._events import Events, is_background
 from .._monitor import EVERY, Monitor
 from .._native import ModeResult
 from ._device import device_loss, is_on_device, refusal, refused_options
 from ._gather import Group, checked_group, given_of, naming_ranks, of_all, only_a_part, processes
-from ._module import CoreLoss, events, or_skip
+from ._module import CoreLoss, events
 from ._op import as_numpy, checked, core_loss, evaluate, in_torch_func, score_range_of
 from .transform import ScoreTransform, transformed
 
@@ -60,8 +60,7 @@ def mode_loss(
 
     Returns
     -------
-    Tensor of shape (), float64 for float64 scores and float32 otherwise, on
-    the device of ``score``.
+    Tensor of shape (), float64 for float64 scores and float32 otherwise
 
     Examples
     --------
@@ -153,41 +152,11 @@ class MoDeLoss(CoreLoss):
         self.gather, self.process_group = checked_group(gather, process_group)
         self._labels = self._checked.labels
         self._monitor = Monitor() if monitor else None
-        self._found: ModeResult | None = None
         self.on_device, self.score_transform = on_device, score_transform
         if on_device and (why := refused_options(self._encoded)):  # now, not with the first batch
             raise ValueError(refusal(why))
         if not (score_transform is None or callable(score_transform) or score_transform == "signal_efficiency"):
             raise ValueError(f"score_transform = {score_transform!r}: must be a callable or 'signal_efficiency'")
-
-    @takes_events
-    def forward(
-        self,
-        pred: Tensor,
-        target: Tensor,
-        mass: Tensor,
-        weight: Tensor | None = None,
-        *,
-        category: Tensor | None = None,
-        reference: Events | None = None,
-    ) -> Tensor:
-        """The loss of a batch, shape ().
-
-        Each argument has shape (n,) or (n, 1), and mass also (n, d) for d variables; with ``per_class``, pred has shape
-        (n, k) for k classes. ``reference`` are further events with the scores that the network has for them now, see
-        :class:`Reference`: they count in the distributions and get no gradient, while the batch's is as large as if
-        it were all of them.
-        """
-        if reference is None:
-            by = self._of_classes if self.per_class else self._loss
-        elif self.per_class:
-            raise ValueError("reference and per_class = True: there are no reference events of several classes")
-        else:
-            by = partial(self._loss, reference=reference)
-        loss = or_skip(self, by, pred, target, mass, weight, category)
-        if self._found is not None:
-            self._look(pred, target)
-        return loss
 
     def _watched(self, *arguments: Any) -> tuple[Tensor, Tensor, ModeResult]:
         """:func:`evaluate`, which takes note of all that the core finds where the monitor is to look."""

@@ -15,13 +15,10 @@ if TYPE_CHECKING:
 class DisCoLoss(CoreLoss):
     """DisCo, the squared distance correlation of score and mass (arXiv:2001.05310), to compare with.
 
-    The loss of a batch is what :func:`libmode.mode_loss` computes with ``loss="disco"``.
+    The loss of a batch is what :func:`libmode.mode_loss` computes with ``loss="disco"``, with its ``unbiased``.
 
     Parameters
     ----------
-    unbiased : bool, default False
-        The bias-corrected form, which for independent score and mass has mean
-        0 (nearly) whatever the size of the batch, and may be negative.
     background_label, background_only, on_bad_batch
         As for :class:`libmode.torch.MoDeLoss`.
 
@@ -32,10 +29,7 @@ class DisCoLoss(CoreLoss):
     >>> _ = torch.manual_seed(1)
     >>> target, mass = torch.randint(0, 2, (2_000,)).float(), torch.rand(2_000)
     >>> score = torch.sigmoid(mass + torch.randn(2_000)).requires_grad_()
-    >>> disco = DisCoLoss()
-    >>> loss = torch.nn.functional.binary_cross_entropy(score, target) + 10 * disco(score, target, mass)
-    >>> loss.backward()
-    >>> print(f"{disco(score, target, mass).item():.2f}")
+    >>> print(f"{DisCoLoss()(score, target, mass).item():.2f}")
     0.08
     """
 
