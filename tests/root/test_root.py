@@ -16,6 +16,7 @@ import golden
 import libmode
 import numpy as np
 import pytest
+import uproot
 from libmode.prefix import PREFIX
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -53,36 +54,17 @@ def root_command():
     return [found, "-l", "-b", "-q"]
 
 
-def root_line(code):
-    """What ROOT prints for a line of C++."""
-    # The exit status is the value of the last expression.
-    command = [*root_command(), "-e", f"{code} 0;"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
 def write_tree(columns, path):
     """Writes columns as the tree "events" of a new file, and returns its path."""
-    types = {np.dtype(np.float32): "F", np.dtype(np.float64): "D", np.dtype(np.int32): "I"}
-    branches = ":".join(f"{name}/{types[column.dtype]}" for name, column in columns.items())
-    text = path.with_suffix(".txt")
-    np.savetxt(text, np.column_stack(list(columns.values())), fmt="%.17g")
-    root_line(f'TFile f("{path}", "NEW"); TTree t("events", ""); t.ReadFile("{text}", "{branches}"); t.Write();')
+    with uproot.recreate(path) as file:
+        file.mktree("events", {name: column.dtype for name, column in columns.items()}).extend(columns)
     return path
 
 
-def read_tree(path, tree, columns, friend=None):
-    """Columns (n, len(columns)) of a tree, and of a friend (name, path) beside it."""
-    add_friend = 't->AddFriend("{}", "{}");'.format(*friend) if friend else ""
-    output = root_line(
-        f'TFile f("{path}"); auto *t = f.Get<TTree>("{tree}"); {add_friend} t->SetEstimate(-1); '
-        f'auto n = t->Draw("{":".join(columns)}", "", "goff"); '
-        f"for (int i = 0; i < n; i++) for (int k = 0; k < {len(columns)}; k++) "
-        f'printf("value %.17g\\n", t->GetVal(k)[i]);'
-    )
-    values = [float(line.split()[1]) for line in output.splitlines() if line.startswith("value")]
-    return np.array(values).reshape(-1, len(columns))
+def read_tree(path, tree, columns):
+    """Columns of a tree, each (n,)."""
+    with uproot.open(path) as file:
+        return file[tree].arrays(columns, library="np", how=tuple)
 
 
 class Session:
@@ -143,10 +125,7 @@ def test_loss_and_gradient_equal_numpy(root, events, events_file, compiled):
     loss, grad = libmode.mode_loss_and_grad(**events, order=1)
     assert number("loss", output) == pytest.approx(loss, rel=EXACT)
 
-    score, written = read_tree(
-        events_file, "events", ["score", "grad"], ("gradient", root.directory / "gradient.root")
-    ).T
-    np.testing.assert_array_equal(score, events["score"])
+    (written,) = read_tree(root.directory / "gradient.root", "gradient", ["grad"])
     np.testing.assert_array_equal(written, grad)
     assert np.any(grad != 0)
 
@@ -218,7 +197,7 @@ def test_training(root):
 
     # The losses of what was written say the same.
     names = ["score", "score_bce", "mass", "label"]
-    score, score_bce, mass, label = read_tree(root.directory / "scores.root", "events", names).T
+    score, score_bce, mass, label = read_tree(root.directory / "scores.root", "events", names)
     loss, loss_bce = (libmode.mode_loss(s, mass, label=label) for s in (score, score_bce))
     assert 0 < loss < loss_bce / 20
 
