@@ -1,4 +1,4 @@
-"""The numbers of ``libmode report`` are those of libmode.metrics, whatever the format of the files."""
+"""The numbers of ``libmode report`` are those of libmode.metrics."""
 
 import tracemalloc
 
@@ -185,22 +185,6 @@ def test_without_a_label_the_working_points_are_of_background(toy, file, tmp_pat
         assert point["background_efficiency"] == pytest.approx(kept[want])
         assert point["rejection"] == pytest.approx(1 / kept[want])
         assert point["signal_efficiency"] is None
-
-
-def scores_of(file, folder):
-    """Everything but the names of the files, of one working point."""
-    options = ["--score", "log(carved)", "--mass", "mass/1000", "--label", "label", "--weight", "weight"]
-    options += ["--cut", "(count & 1 == 0) | (mass > 100)", "--working-points", "0.5"]
-    status, printed = report_toys.report(file, *options, "--out", folder)
-    assert status == 0, printed
-    found = report_toys.numbers(folder)
-    found.pop("files")
-    return found
-
-
-def test_every_format_gives_the_same(files, tmp_path):
-    of_root, *others = (scores_of(files[suffix], tmp_path) for suffix in report_toys.SUFFIXES)
-    assert [of_root] * 3 == others
 
 
 def test_more_events_than_are_kept_fill_histograms_in_a_second_pass(toy, files, tmp_path, monkeypatch):
