@@ -99,6 +99,8 @@ bias(background="bernstein") | ValueError | background = 'bernstein'
 bias(background="power") | ValueError | bins[0] = -1: expected more than 0
 bias(UNIFORM + 2, TWENTY + 2, [2.2], background="dijet", degree=1, energy=9) | ValueError | degree = 1: expected at least 2
 bias(UNIFORM + 2, TWENTY + 2, [2.2], background="dijet", energy=2) | ValueError | energy = 2 with bins up to 3
+bias(background=np.arange(20.0)) | ValueError | background[0] = 0: expected a template above 0
+bias(background=np.ones(19)) | ValueError | background has length 19, but there are 20 bins
 bias(degree="F") | TypeError | degree = 'F'
 bias(degree=18) | ValueError | degree = 18 with 20 bins
 bias(UNIFORM + 2, TWENTY + 2, [2.2], background="dijet", degree=5, energy=9) | ValueError | degree = 5: expected 2, 3 or 4

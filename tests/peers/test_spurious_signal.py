@@ -40,6 +40,31 @@ def test_pulls_without_a_signal_have_mean_0_and_width_1(background):
     assert np.std(pulls) == pytest.approx(1, abs=0.1)
 
 
+def test_pulls_of_a_template_times_a_line():
+    """The spectrum before the selection, of no simple shape, times a line in mass: what a loss of order 1 allows."""
+    rng = np.random.default_rng(11)
+    at = (EDGES[1:] + EDGES[:-1]) / 2
+    before = np.exp(-at / 60) * (1 + 0.5 * np.sin(at / 20))
+    mean = 5000 * before * (at / 100) / np.sum(before * at / 100)
+    pulls = []
+    for _ in range(500):
+        mass = np.repeat(at, rng.poisson(mean))
+        pulls.append(metrics.signal_bias(mass, EDGES, 120, 8, background=before).significance)
+    assert np.mean(pulls) == pytest.approx(0, abs=0.1)
+    assert np.std(pulls) == pytest.approx(1, abs=0.1)
+    sculpted = np.repeat(at, rng.poisson(mean + 400 * norm(120, 8).pdf(at) * 8))
+    assert metrics.signal_bias(sculpted, EDGES, 120, 8, background=before).significance > 5
+
+
+def test_a_flat_template_is_a_polynomial():
+    edges = np.array([50, 60, 75, 100, 120, 135, 150, 170, 200, 250])
+    mass = masses("polynomial", np.random.default_rng(12), 3000)
+    flat, plain = (
+        metrics.signal_bias(mass, edges, 120, 8, background=one, degree=2) for one in (3 * np.diff(edges), "polynomial")
+    )
+    assert (flat.signal, flat.error, flat.chi2) == pytest.approx((plain.signal, plain.error, plain.chi2), rel=1e-3)
+
+
 @each
 @pytest.mark.parametrize("kept", [0.01, 0.05])
 def test_the_error_covers_in_tight_selections(background, kept):

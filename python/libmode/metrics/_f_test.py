@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ._likelihood import Fitted, Likelihood, Spectrum
-from ._shapes import FAMILIES, degree_of, shape
+from ._shapes import Family, degree_of, shape
 
 F_TEST = "f-test"
 IMPROVES = 0.05  # p-value below which more parameters are taken to describe the events better
@@ -16,17 +16,17 @@ AHEAD = 2  # a spectrum may have a cubic term and no quadratic one
 MOST_PULLS = 3.0  # of Pearson's chi2: what describes the events is within so many standard deviations
 
 
-def lowest_degree(spectrum: Spectrum, background: str, energy: Any) -> int:
+def lowest_degree(spectrum: Spectrum, kind: Family, energy: Any) -> int:
     """The lowest degree that describes the spectrum and that neither of the next two degrees improves."""
     from scipy.stats import f
 
-    kind, bins = FAMILIES[background], len(spectrum.weight)
+    bins = len(spectrum.weight)
     if not spectrum.has_events:
-        return degree_of(background, None)
+        return degree_of(kind, None)
 
     @lru_cache
     def fitted(degree: int) -> Fitted:
-        return Likelihood(spectrum, shape(background, degree, spectrum.edges, energy)).background()
+        return Likelihood(spectrum, shape(kind, degree, spectrum.edges, energy)).background()
 
     most = min(kind.most, bins - 4)  # such that a fit with a signal has a degree of freedom
     for degree in range(kind.least, most + 1):
@@ -42,5 +42,5 @@ def lowest_degree(spectrum: Spectrum, background: str, energy: Any) -> int:
         if not better:
             return degree
     raise ValueError(
-        f"degree = {F_TEST!r}: no {background} background of degree {most} or less describes the events in bins"
+        f"degree = {F_TEST!r}: no {kind.name} background of degree {most} or less describes the events in bins"
     )

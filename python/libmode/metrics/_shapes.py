@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ._arguments import Doubles, number, whole
+from ._arguments import Doubles, number, numbers, whole
 
 # Nodes in each bin for the integral of an exponential: exact up to a polynomial of degree 9 in the bin.
 NODES = 5
@@ -58,6 +58,7 @@ class Shape:
 class Family(NamedTuple):
     """A kind of background."""
 
+    name: str  #: as errors call it
     exponential: bool
     degree: int  #: by default
     least: int
@@ -65,6 +66,7 @@ class Family(NamedTuple):
     columns: Callable[
         [Doubles, Doubles, int, float], Doubles
     ]  #: of masses, edges, degree and energy: (..., degree + 1)
+    template: Doubles | None = None  #: (b,), multiplies the mean over each bin; None: the width of the bin
 
 
 def _legendre(mass: Doubles, edges: Doubles, degree: int, _: float) -> Doubles:
@@ -84,40 +86,50 @@ def _dijet(mass: Doubles, edges: Doubles, degree: int, energy: float) -> Doubles
 
 
 FAMILIES = {
-    "polynomial": Family(False, 2, 0, 12, _legendre),
-    "exponential": Family(True, 1, 0, 8, _legendre),
-    "power": Family(True, 1, 0, 8, _powers),
-    "dijet": Family(True, 2, 2, 4, _dijet),
+    kind.name: kind
+    for kind in (
+        Family("polynomial", False, 2, 0, 12, _legendre),
+        Family("exponential", True, 1, 0, 8, _legendre),
+        Family("power", True, 1, 0, 8, _powers),
+        Family("dijet", True, 2, 2, 4, _dijet),
+    )
 }
 
 
 def family(background: Any) -> Family:
-    """ValueError for a name that is none of these."""
+    """That of a name, or of a template; an error for another name."""
+    if np.ndim(background):
+        template = numbers("background", background)
+        if template.min() <= 0:
+            place = int(np.argmin(template))
+            raise ValueError(f"background[{place}] = {template[place]:g}: expected a template above 0 in each bin")
+        return Family("template", False, 1, 0, 8, _legendre, template)
     if not isinstance(background, str) or background not in FAMILIES:
-        raise ValueError(f"background = {background!r}: expected one of {', '.join(map(repr, FAMILIES))}")
+        known = ", ".join(map(repr, FAMILIES))
+        raise ValueError(f"background = {background!r}: expected one of {known}, or a template, (bins,) numbers")
     return FAMILIES[background]
 
 
-def degree_of(background: str, degree: Any) -> int:
+def degree_of(kind: Family, degree: Any) -> int:
     """The degree that a user gave, or the default; an error for one that this background does not have."""
-    kind = family(background)
     if degree is None:
         return kind.degree
     if isinstance(degree, str):
         raise TypeError(f"degree = {degree!r}: expected an integer or 'f-test'")
     found = whole("degree", degree, kind.least)
-    if background == "dijet" and found > kind.most:
+    if kind.name == "dijet" and found > kind.most:
         raise ValueError(f"degree = {found}: expected 2, 3 or 4 of background = 'dijet', which has 3 to 5 parameters")
     return found
 
 
-def shape(background: str, degree: int, edges: Doubles, energy: Any) -> Shape:
-    """The shape of this name in bins with these edges; an error where the function is not defined."""
-    kind = family(background)
+def shape(kind: Family, degree: int, edges: Doubles, energy: Any) -> Shape:
+    """The shape of this kind in bins with these edges; an error where the function is not defined."""
     energy = number("energy", energy, 0)
-    if background in ("power", "dijet") and edges[0] <= 0:
-        raise ValueError(f"bins[0] = {edges[0]:g}: expected more than 0, since background = {background!r}")
-    if background == "dijet" and edges[-1] >= energy:
+    if kind.template is not None and len(kind.template) != len(edges) - 1:
+        raise ValueError(f"background has length {len(kind.template)}, but there are {len(edges) - 1} bins")
+    if kind.name in ("power", "dijet") and edges[0] <= 0:
+        raise ValueError(f"bins[0] = {edges[0]:g}: expected more than 0, since background = {kind.name!r}")
+    if kind.name == "dijet" and edges[-1] >= energy:
         raise ValueError(
             f"energy = {energy:g} with bins up to {edges[-1]:g}: expected the collision energy in the units of mass"
         )
@@ -128,4 +140,5 @@ def shape(background: str, degree: int, edges: Doubles, energy: Any) -> Shape:
     columns = kind.columns(mass, edges, degree, energy)
     # The parameters of an orthonormal basis can be told apart, however alike the functions are.
     orthonormal = np.linalg.qr(columns.reshape(-1, columns.shape[-1]))[0].reshape(columns.shape)
-    return Shape(orthonormal * np.sqrt(orthonormal[..., 0].size), part[:, None] * half, kind.exponential)
+    width = part[:, None] * (half if kind.template is None else kind.template / 2)
+    return Shape(orthonormal * np.sqrt(orthonormal[..., 0].size), width, kind.exponential)

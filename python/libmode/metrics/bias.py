@@ -58,7 +58,7 @@ def signal_bias(
     signal_mass: float | None = None,
     signal_width: float | Callable[[float], float] | None = None,
     *,
-    background: str = "polynomial",
+    background: Any = "polynomial",
     degree: int | str | None = None,
     energy: float = ENERGY,
     weight: Any = None,
@@ -74,6 +74,7 @@ def signal_bias(
         log B   = c_0 P_0(x) + ... + c_d P_d(x)                               exponential
         log B   = c_0 + c_1 log m + ... + c_d log^d m                         power
         log B   = c_0 + c_1 log(1 - z) + c_2 log z + ... + c_d log^(d-1) z    dijet
+        B       = t_b (c_0 P_0(x) + ... + c_d P_d(x)) / (width of b)          template t
 
     with d the degree, P_l the Legendre polynomials, x the mass scaled to [-1, 1]
     over the bins, and z = m / energy (the dijet function is that of T. Aaltonen et
@@ -96,13 +97,14 @@ def signal_bias(
     signal_mass : number inside the bins
     signal_width : number above 0, or a function of the mass
         The standard deviation. N counts the part of the Gaussian outside the bins too.
-    background : "polynomial", "exponential", "power" or "dijet"
-        The last two need masses above 0.
+    background : "polynomial", "exponential", "power", "dijet", or (bins,) numbers above 0
+        "power" and "dijet" need masses above 0. Numbers are a template t: the spectrum before the selection in these
+        bins, from simulation with many more events, since the fit ignores its fluctuations.
     degree : int or "f-test", optional
-        2 for polynomial and dijet, 1 for exponential and power by default; 2, 3 or 4 for dijet. A polynomial needs
-        the degree of the spectrum before the selection plus the order of the loss. "f-test" takes the lowest degree
-        that describes these events and that neither of the next two degrees improves, at 5 %. It mistakes a wide bump
-        for background: find the degree on the events before the selection, and give it here.
+        2 for polynomial and dijet, 1 for the others by default; 2, 3 or 4 for dijet. A polynomial needs the degree of
+        the spectrum before the selection plus the order of the loss, a template only the order of the loss. "f-test"
+        takes the lowest degree that describes these events and that neither of the next two degrees improves, at 5 %.
+        It mistakes a wide bump for background: find the degree on the events before the selection, and give it here.
     energy : number above the last edge
         The collision energy in the units of mass, for "dijet". 13,000 by default: GeV.
     cut : number, optional
@@ -139,7 +141,7 @@ def spurious_signal(
     bins: Any = None,
     signal_masses: Any = None,
     signal_width: Any = None,
-    background: str = "polynomial",
+    background: Any = "polynomial",
     *,
     degree: int | str | None = None,
     energy: float = ENERGY,
@@ -188,17 +190,17 @@ class _Fit:
     """A spectrum, and the background that is fitted to it."""
 
     def __init__(self, mass: Any, bins: Any, weight: Any, cut: Any, background: Any, degree: Any, energy: Any) -> None:
-        family(background)
+        kind = family(background)
         events = spectrum(mass, None, bins, weight, cut)
         selected = Spectrum(events.bins.axes[0], events.weight[0], events.square[0])
         self._edges, self._selected = selected.edges, float(selected.weight.sum())
         by_test = isinstance(degree, str) and degree == F_TEST
-        self.degree = lowest_degree(selected, background, energy) if by_test else degree_of(background, degree)
+        self.degree = lowest_degree(selected, kind, energy) if by_test else degree_of(kind, degree)
         count = len(self._edges) - 1
         if count <= self.degree + 2:
             raise ValueError(f"degree = {self.degree} with {count} bins: expected more bins than degree + 2 parameters")
-        self._background = background
-        of_background = shape(background, self.degree, self._edges, energy)
+        self._background = kind.name
+        of_background = shape(kind, self.degree, self._edges, energy)
         self._likelihood = Likelihood(selected, of_background) if selected.has_events else None
         self._without = None if self._likelihood is None else self._likelihood.background()
 
