@@ -1,16 +1,13 @@
 """Every program of examples/recipes does what its first lines say, in a process of its own, as a reader runs it."""
 
-import importlib
 import os
 import re
 import subprocess
 import sys
-import types
 from importlib.metadata import version
 from pathlib import Path
 
 import pytest
-import torch
 
 ROOT = Path(__file__).resolve().parents[2]
 RECIPES = ROOT / "examples" / "recipes"
@@ -53,25 +50,6 @@ def test_weaver_core():
     without, with_mode = printed("weaver_core", "-W", "error")
     assert without.startswith("MoDe False") and with_mode.startswith("MoDe True")
     assert_flat(without, with_mode)
-
-
-def test_weaver_core_in_half_precision(monkeypatch):
-    """weaver --use-amp calls the loss inside of autocast, with logits in bfloat16."""
-    monkeypatch.syspath_prepend(RECIPES)
-    weaver_core = importlib.import_module("weaver_core")
-    torch.manual_seed(1)
-    network, _ = weaver_core.get_model(types.SimpleNamespace(input_names=["features", "mass"]))
-    features, mass, label = torch.randn(1_000, 2), torch.rand(1_000), torch.randint(0, 2, (1_000,))
-    gradients = []
-    for half in (False, True):
-        network.zero_grad()
-        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=half):
-            logits = network(features + mass[:, None], mass)
-            assert logits.dtype is (torch.bfloat16 if half else torch.float32)
-            weaver_core.get_loss(None)(logits, label).backward()
-        gradients.append(network.layers[0].weight.grad.clone())
-    assert torch.isfinite(gradients[1]).all()
-    assert torch.nn.functional.cosine_similarity(*(g.flatten() for g in gradients), dim=0) > 0.99
 
 
 def test_candidates():
