@@ -62,35 +62,38 @@ def _values(name: str, n: int, rng: np.random.Generator, how: str) -> np.ndarray
     return good
 
 
+def _unaligned(a: np.ndarray) -> np.ndarray:
+    moved = np.zeros(a.nbytes + 1, np.uint8)[1:].view(a.dtype)
+    moved[:] = a
+    return moved
+
+
+def _read_only(a: np.ndarray) -> np.ndarray:
+    a = a.copy()
+    a.flags.writeable = False
+    return a
+
+
 def _shaped(a: np.ndarray, how: str) -> np.ndarray:
     """The array in another shape or with other strides."""
     n = len(a)
-    if how == "every second":
-        return np.repeat(a, 2)[::2]
-    if how == "reversed":
-        return a[::-1].copy()[::-1]
-    if how == "column of many":
-        return np.stack([a] * 3, axis=1)[:, 1]
-    if how == "broadcast":
-        return np.broadcast_to(a[:1], (n,)) if n else a
-    if how == "read-only":
-        a = a.copy()
-        a.flags.writeable = False
-        return a
-    if how == "unaligned" and a.dtype.kind != "O":
-        room = np.zeros(a.nbytes + 1, np.uint8)
-        moved = room[1:].view(a.dtype)
-        moved[:] = a
-        return moved
-    shapes = {
-        "(n, 1)": (n, 1), "(1, n)": (1, n), "(n, 1, 1)": (n, 1, 1), "(0, n)": (0, n), "(n, 0)": (n, 0),
-    }  # fmt: skip
-    if how in shapes:
-        return np.resize(a, shapes[how]) if n or how in ("(n, 1)", "(1, n)") else a
-    if how.startswith("columns"):
-        count = int(how[-1])
-        return np.asfortranarray(np.stack([a + k for k in range(count)], axis=1)) if a.dtype.kind in "fiu" else a
-    return a[0] if how == "()" and n else a
+    if how.startswith("columns") and a.dtype.kind in "fiu":
+        return np.asfortranarray(np.stack([a + k for k in range(int(how[-1]))], axis=1))
+    made = {
+        "every second": lambda: np.repeat(a, 2)[::2],
+        "reversed": lambda: a[::-1].copy()[::-1],
+        "column of many": lambda: np.stack([a] * 3, axis=1)[:, 1],
+        "broadcast": lambda: np.broadcast_to(a[:1], (n,)) if n else a,
+        "read-only": lambda: _read_only(a),
+        "unaligned": lambda: _unaligned(a) if a.dtype.kind != "O" else a,
+        "(n, 1)": lambda: a[:, None],
+        "(1, n)": lambda: a[None, :],
+        "(n, 1, 1)": lambda: a[:, None, None],
+        "(0, n)": lambda: np.zeros((0, n), a.dtype),
+        "(n, 0)": lambda: np.zeros((n, 0), a.dtype),
+        "()": lambda: a[0] if n else a,
+    }
+    return made.get(how, lambda: a)()
 
 
 def _contained(a: Any, how: str, rng: np.random.Generator) -> Any:

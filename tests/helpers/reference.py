@@ -192,14 +192,6 @@ class Reference:
         plain, removed = self.parts(exact(sums)[None], exact(squares)[None])
         return plain[0] - removed[0]
 
-    def derivative(self, below, up_to, b: int, weight: float):
-        """dL/ds of an event of bin b inside score_range, where the sums of the events with scores < s and <= s are these."""
-        own = np.array([weight, weight * weight])
-        before, after = (exact(below) + exact(up_to)) / 2, (exact(below) + exact(up_to)) / 2
-        before[:, b] -= own / 2
-        after[:, b] += own / 2
-        return self.scale * (self.integrand(*before) - self.integrand(*after))
-
 
 def _squash(c, t):
     """t tanh(c/t) and its derivatives by c and by t."""
