@@ -126,8 +126,8 @@ def metric(
         Smaller is better for all of them, and early stopping uses the last:
 
         - ``"inverse_sensitivity"``: 1 over :func:`libmode.metrics.sensitivity`, which falls as the classifier gets
-        better and rises if it sculpts a bump. - ``"dependence"``: rho, at most 1 if a test with ``events`` background
-        events sees no dependence.
+          better and rises if it sculpts a bump.
+        - ``"dependence"``: rho, at most 1 if a test with ``events`` background events sees no dependence.
         - ``"logloss"``: the mean cross entropy.
         - ``"loss"``: the cross entropy plus ``strength`` times the MoDe loss.
     strength : float

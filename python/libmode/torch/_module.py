@@ -113,9 +113,9 @@ class CoreLoss(SkipsBadBatches, nn.Module):
         """The loss of a batch, shape ().
 
         Each argument has shape (n,) or (n, 1), and mass also (n, d) for d variables; with ``per_class``, pred has shape
-        (n, k) for k classes. ``reference``, of MoDe alone, are further events with the scores that the network has for
-        them now, see :class:`Reference`: they count in the distributions and get no gradient, while the batch's is as
-        large as if it were all of them.
+        (n, k) for k classes. ``reference``, for MoDe only, are further events with scores of the current network, see
+        :class:`libmode.torch.Reference`. They enter the distributions and get no gradient; the gradient of the batch is
+        as large as if it were all of them.
         """
         loss: Callable[..., Tensor] = self._of_classes if self.per_class else self._loss
         if reference is not None:
