@@ -85,10 +85,11 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
         sees no dependence. D and B are the averages of the unbiased loss and of its bias, and n is the number of
         events.
 
-    Notes ----- The push is not the gradient of :class:`MoDeLoss`. It weights each working point by its statistical
-    precision, and it does not move all events of one score together. The push of an event is proportional to its
-    weight; events that take no part in the loss get none. Each background label has its own sum; categories share
-    one.
+    Notes
+    -----
+    The push is not the gradient of :class:`MoDeLoss`. It weights each working point by its statistical precision, and
+    it does not move all events of one score together. The push of an event is proportional to its weight; events that
+    take no part in the loss get none. Each background label has its own sum; categories share one.
 
     The state is in buffers, so ``state_dict`` saves it.
 
