@@ -3,7 +3,6 @@ package disco
 import (
 	"cmp"
 	"math"
-	"slices"
 	"sync"
 
 	"github.com/libmode/libmode/core/internal/errs"
@@ -73,10 +72,7 @@ func OfEvents[T Float](gradX, gradY, x, y, weight []T, unbiased bool, words Word
 	defer calls.Put(dc)
 	dc.team = new(par.Team)
 	dc.team.PartsFor(n)
-	unit := 1.0
-	if weight != nil {
-		unit = events.UnitOf(max(float64(slices.Max(weight)), -float64(slices.Min(weight))))
-	}
+	unit := events.UnitOfWeights(weight)
 	if err := arrange(dc, x, y, weight, unit, words); err != nil {
 		return 0, err
 	}

@@ -58,7 +58,7 @@ const isDivided = 1 << 31
 // assignBins replaces the cells of the masses by their bins. If no edge lies in the cell of a mass, the cell has the bin.
 func assignBins[T events.Float](sel *events.Selection[T], edges []float64, sc *par.Scratch) {
 	inner := edges[1 : len(edges)-1]
-	table := par.Make[uint32](&sc.Arena, sel.MassCells.Count) // the bin of the lowest masses of each cell
+	table := par.Make[uint32](&sc.Arena, sel.MassCells.Count()) // the bin of the lowest masses of each cell
 	next := 0
 	for bin, edge := range inner {
 		c := int(sel.MassCells.Of(T(edge)))

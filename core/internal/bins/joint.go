@@ -23,12 +23,9 @@ type cell = [events.MaxVariables][2]float64
 // its own, or else by bins that are those of all cells, which make a grid. Cells without events are left out.
 func JointCells[T events.Float](masses [][]T, index []uint32, axes []Axis, in *events.Inside, sc *par.Scratch) (*Bins, []uint32, error) {
 	n := len(masses[0])
-	ne := nest{cellOf: make([]uint32, n), order: append(make([]uint32, 0, n), in.Kept...)}
+	ne := nest{cellOf: make([]uint32, n), order: in.Kept}
 	for i := range ne.cellOf {
 		ne.cellOf[i] = events.NoPair
-		if in.Kept == nil {
-			ne.order = append(ne.order, uint32(i))
-		}
 	}
 	ne.spare, ne.cells, ne.starts = make([]uint32, len(ne.order)), make([]cell, 1), []int{0, len(ne.order)}
 	values, numbers, gridCells := make([]T, len(ne.order)), make([]uint32, len(ne.order)), 1

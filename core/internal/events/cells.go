@@ -7,13 +7,6 @@ import (
 	"github.com/libmode/libmode/core/internal/lanes"
 )
 
-// Cells are cells of equal width. A number below or above all of them falls into the first or the last. A larger number
-// never falls into a lower cell, however it is rounded.
-type Cells[T Float] struct {
-	lanes.Cells[T]
-	Count int
-}
-
 // sampleSize is the size of the sample from which cells are made, and sampleTail the number of its values on either side
 // that may be outliers.
 const (
@@ -26,7 +19,7 @@ const sampled = 1 << 12
 
 // newCells returns cells for values inside [lo, hi]. They span this range or, if there are many values or the range is
 // infinite, most of a sample of the values.
-func newCells[T Float](values []T, lo, hi float64, count int) Cells[T] {
+func newCells[T Float](values []T, lo, hi float64, count int) lanes.Cells[T] {
 	if len(values) >= sampled || math.IsInf(hi-lo, 0) {
 		lo, hi = sampleRange(values, lo, hi)
 	}
@@ -34,7 +27,7 @@ func newCells[T Float](values []T, lo, hi float64, count int) Cells[T] {
 	if scale == 0 || !IsFinite(float64(scale)) {
 		lo, scale = 0, 0 // the width is denormal, 0 or infinite: one cell holds all
 	}
-	return Cells[T]{Cells: lanes.Cells[T]{Lo: T(lo), Scale: scale, Last: T(count - 1)}, Count: count}
+	return lanes.Cells[T]{Lo: T(lo), Scale: scale, Last: T(count - 1)}
 }
 
 // sampleRange returns the range of most values inside [lo, hi].

@@ -52,7 +52,7 @@ func (sel *Selection[T]) setParts(sc *par.Scratch) {
 	n, kept := len(sel.Mass), par.Kept[memory](sc)
 	kept.pairs = par.Grown(kept.pairs, n)
 	sel.Pairs = kept.pairs
-	parts, cells := sc.Team.PartsFor(n), sel.MassCells.Count+sel.ScoreCells.Count
+	parts, cells := sc.Team.PartsFor(n), sel.MassCells.Count()+sel.ScoreCells.Count()
 	kept.counts = par.Grown(kept.counts, parts*cells)
 	clear(kept.counts)
 	kept.parts = par.Grown(kept.parts, parts)
@@ -61,7 +61,7 @@ func (sel *Selection[T]) setParts(sc *par.Scratch) {
 		counts := kept.counts[k*cells : (k+1)*cells]
 		sel.Parts[k] = Part{
 			Lo: n * k / parts, Hi: n * (k + 1) / parts, found: emptyStats(),
-			Masses: counts[:sel.MassCells.Count], Scores: counts[sel.MassCells.Count:],
+			Masses: counts[:sel.MassCells.Count()], Scores: counts[sel.MassCells.Count():],
 		}
 	}
 }
@@ -90,7 +90,7 @@ func (sel *Selection[T]) checkAll(p *Part, lo, hi int) bool {
 	if scores == nil {
 		scores = sel.Mass
 	}
-	seen := lanes.Look(scores[lo:hi], sel.Mass[lo:hi], sel.ScoreCells.Cells, sel.MassCells.Cells, pairs)
+	seen := lanes.Look(scores[lo:hi], sel.Mass[lo:hi], sel.ScoreCells, sel.MassCells, pairs)
 	if !seen.Number || float64(seen.ScoreMin) < sel.scoreLo || float64(seen.ScoreMax) > sel.scoreHi ||
 		float64(seen.MassMin) < max(sel.MassLo, -math.MaxFloat64) || float64(seen.MassMax) > min(sel.MassHi, math.MaxFloat64) {
 		return false

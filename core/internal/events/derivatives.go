@@ -39,11 +39,10 @@ func (d Derivatives[T]) Check(team *par.Team) error {
 				isBad.Store(true)
 			}
 		})
-		if !isBad.Load() {
-			continue
+		if isBad.Load() {
+			return errs.Of(errs.ErrOverflow, "%s[%d] overflows its type: scores are too close together, "+
+				"or slope_penalty or weights relative to their sum in a bin are too large", derivativeNames[k], FirstNotFinite(of))
 		}
-		return errs.Of(errs.ErrOverflow, "%s[%d] overflows its type: scores are too close together, "+
-			"or slope_penalty or weights relative to their sum in a bin are too large", derivativeNames[k], FirstNotFinite(of))
 	}
 	return nil
 }

@@ -8,8 +8,7 @@ import (
 // Inside says which events lie in the ranges of all variables.
 type Inside struct {
 	Ranges [MaxVariables][2]float64
-	Kept   []uint32 // the events inside; nil: all
-	Count  int      // their number
+	Kept   []uint32 // the events inside
 }
 
 // LookInside returns the error of the first bad mass, or which events are inside. A range that is not given is that of
@@ -17,7 +16,6 @@ type Inside struct {
 func LookInside[T Float](masses [][]T, index []uint32, limits []Limits, sc *par.Scratch) (in Inside, err error) {
 	n := len(masses[0])
 	outside := make([]bool, n)
-	in.Count = n
 	for k, mass := range masses {
 		sel := newSelection(Events[T]{Mass: mass}, index, nil, limits[k])
 		if err := sel.check(sc); err != nil {
@@ -28,22 +26,18 @@ func LookInside[T Float](masses [][]T, index []uint32, limits []Limits, sc *par.
 			continue
 		}
 		for i, pair := range sel.Pairs {
-			if pair == NoPair && !outside[i] {
-				outside[i] = true
-				in.Count--
-			}
+			outside[i] = outside[i] || pair == NoPair
 		}
 	}
-	if in.Count == 0 {
+	in.Kept = make([]uint32, 0, n)
+	for i, out := range outside {
+		if !out {
+			in.Kept = append(in.Kept, uint32(i))
+		}
+	}
+	if len(in.Kept) == 0 {
 		return in, errs.Of(errs.ErrNoEvents, "no event selected: none of the %d selected events has every variable of mass inside its range: "+
 			"check mass_range (or edges) and the unit of mass", n)
-	}
-	if in.Count < n {
-		for i, out := range outside {
-			if !out {
-				in.Kept = append(in.Kept, uint32(i))
-			}
-		}
 	}
 	return in, nil
 }

@@ -2,6 +2,7 @@ package events
 
 import (
 	"math"
+	"slices"
 
 	"github.com/libmode/libmode/core/internal/errs"
 	"github.com/libmode/libmode/core/internal/lanes"
@@ -19,8 +20,8 @@ type Selection[T Float] struct {
 	Events[T]        // without labels and categories
 	Stats            // of the events that take part
 	MassLo, MassHi   float64
-	MassCells        Cells[T]
-	ScoreCells       Cells[T]
+	MassCells        lanes.Cells[T]
+	ScoreCells       lanes.Cells[T]
 	Parts            []Part
 	Pairs            []uint32 // of each event the cells of the score and the mass; later the bin replaces the cell of the mass
 	cellOf           []uint32 // of each event the cell of several variables, or NoPair; nil: there is one variable
@@ -71,7 +72,6 @@ func newSelection[T Float](ev Events[T], index, cellOf []uint32, li Limits) *Sel
 	sel := &Selection[T]{
 		Events: ev, index: index, cellOf: cellOf, ignoreMissing: li.IgnoreMissing, MassLo: li.Mass[0], MassHi: li.Mass[1],
 		scoreLo: max(li.Score[0], -math.MaxFloat64), scoreHi: min(li.Score[1], math.MaxFloat64),
-		ScoreCells: Cells[T]{Count: 1}, MassCells: Cells[T]{Count: 1},
 	}
 	n := len(ev.Score)
 	if ev.Score == nil {
@@ -138,6 +138,14 @@ func (sel *Selection[T]) Unit() float64 {
 		return 1
 	}
 	return UnitOf(max(math.Abs(sel.WeightMin), math.Abs(sel.WeightMax)))
+}
+
+// UnitOfWeights returns the unit of some weights; nil: all are 1.
+func UnitOfWeights[T Float](weights []T) float64 {
+	if weights == nil {
+		return 1
+	}
+	return UnitOf(max(float64(slices.Max(weights)), -float64(slices.Min(weights))))
 }
 
 // UnitOf returns a power of two by which numbers up to largest become about 1, so that their squares do not overflow.

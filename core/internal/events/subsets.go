@@ -2,7 +2,6 @@ package events
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/libmode/libmode/core/internal/errs"
 	"github.com/libmode/libmode/core/internal/par"
@@ -13,10 +12,7 @@ func (di *Division[T]) SetFactors(labels []int32) error {
 	if len(di.Subsets) == di.Labels {
 		return nil
 	}
-	unit := 1.0
-	if weight := di.Events.Weight; weight != nil {
-		unit = UnitOf(max(float64(slices.Max(weight)), -float64(slices.Min(weight))))
-	}
+	unit := UnitOfWeights(di.Events.Weight)
 	totals, count := make([]float64, di.Labels), make([]int, di.Labels)
 	for k := range di.Subsets {
 		su := &di.Subsets[k]

@@ -4,7 +4,10 @@ package lanes
 // Last.
 type Cells[T Float] struct{ Lo, Scale, Last T }
 
-// Of returns the cell of x.
+// Count returns the number of cells.
+func (ce *Cells[T]) Count() int { return int(ce.Last) + 1 }
+
+// Of returns the cell of x. A larger x never has a lower cell, however it is rounded.
 func (ce *Cells[T]) Of(x T) uint32 {
 	c := (x - ce.Lo) * ce.Scale
 	if c < ce.Last {

@@ -53,7 +53,7 @@ func (p *Plan) axes(in *events.Inside) []bins.Axis {
 	variables := len(p.Variables)
 	cells := func(perAxis int) float64 { return math.Pow(float64(perAxis), float64(variables)) }
 	room := 1
-	for room < mostPerAxis && cells(room+1) <= float64(in.Count/bins.InEach) {
+	for room < mostPerAxis && cells(room+1) <= float64(len(in.Kept)/bins.InEach) {
 		room++
 	}
 	for cells(room) <= float64(len(moments.Products(variables, p.Walk.Moments.Order))) {

@@ -43,7 +43,7 @@ func newRecords[T events.Float](sel *events.Selection[T], bs *bins.Bins, sc *par
 		kept.scores = par.Grown(kept.scores, sel.N)
 		rs.scores = kept.scores
 	}
-	starts := startsOf(sel.Parts, sel.ScoreCells.Count, sc)
+	starts := startsOf(sel.Parts, sel.ScoreCells.Count(), sc)
 	sc.Team.Run(len(sel.Parts), func(k int) {
 		p, made := &sel.Parts[k], fillRooms.Get().(*[fillBlock]uint64)
 		defer fillRooms.Put(made)

@@ -102,26 +102,16 @@ func (so *sorter) scatter(to, from []uint64, lo uint64, shift, width uint) (larg
 // resolve sorts records of equal keys by their numbers.
 func resolve[T Float](records []uint64, la *Layout, numbers []T) {
 	mask, keyShift := la.IndexMask, la.keyShift
-	isBelow := func(a, b uint64) bool { return numbers[a&mask] < numbers[b&mask] }
 	byNumber := func(a, b uint64) int {
-		switch {
-		case isBelow(a, b):
-			return -1
-		case isBelow(b, a):
-			return 1
-		}
-		return cmp.Compare(a, b)
+		return cmp.Or(cmp.Compare(numbers[a&mask], numbers[b&mask]), cmp.Compare(a, b))
 	}
 	for lo := 0; lo < len(records); {
 		hi := lo + 1
 		for hi < len(records) && records[hi]>>(keyShift&63) == records[lo]>>(keyShift&63) {
 			hi++
 		}
-		for k := lo + 1; k < hi; k++ {
-			if isBelow(records[k], records[k-1]) {
-				slices.SortFunc(records[lo:hi], byNumber)
-				break
-			}
+		if hi > lo+1 && !slices.IsSortedFunc(records[lo:hi], byNumber) {
+			slices.SortFunc(records[lo:hi], byNumber)
 		}
 		lo = hi
 	}
