@@ -238,6 +238,11 @@ def mode_edges(
     (bins + 1,) float64
         Increasing, in units of mass. Each bin holds its lower edge, the last one its upper edge too.
 
+    Raises
+    ------
+    BatchError, ValueError, TypeError
+        As :func:`mode_loss`; ValueError too for several variables or background labels.
+
     Examples
     --------
     >>> from libmode import mode_edges
@@ -280,6 +285,11 @@ def mode_moments(
     Takes the arguments of :func:`mode_loss`, for one variable, one category and one background label at a time, and a
     sequence of scores, ``at``. By default these are 101 scores over ``score_range``, or over the range of the scores
     if it is None.
+
+    Raises
+    ------
+    BatchError, ValueError, TypeError
+        As :func:`mode_edges`; ValueError too for an ``at`` that is NaN.
 
     Examples
     --------

@@ -445,6 +445,11 @@ def set_threads(threads: int) -> None:
     threads : int, at least 0
         More than 1024 count as 1024. Small inputs always use one thread.
 
+    Raises
+    ------
+    ValueError, TypeError
+        If ``threads`` is below 0, or is no integer.
+
     Examples
     --------
     >>> import libmode

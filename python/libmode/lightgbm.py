@@ -116,6 +116,14 @@ def finalize(booster: lightgbm.Booster, init_score: float = 0.0, *, num_iteratio
     num_iteration : int, optional
         The number of rounds to keep; by default the best, or all.
 
+    Raises
+    ------
+    ValueError
+        For a model without trees, or with an objective that is not from :func:`objective`, such as one that is
+        final already; if ``init_score`` is not finite.
+    TypeError
+        If the arguments are not a Booster and a number.
+
     Examples
     --------
     >>> import lightgbm

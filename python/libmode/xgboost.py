@@ -87,6 +87,14 @@ def objective(
         Those of :func:`libmode.mode_loss` except ``score_range``; ``order`` is 1 by default. By default there are up
         to 128 bins, with at least 250 events each.
 
+    Raises
+    ------
+    ValueError, TypeError
+        At once for bad options, and in the first round for arrays that do not fit the training set, and labels
+        other than 0 and 1.
+    RuntimeError
+        In a distributed training, where each process sees a part of the rows.
+
     Examples
     --------
     >>> import numpy as np
@@ -138,6 +146,11 @@ def metric(
         For rho and the loss, as for :func:`objective`. The sensitivity is always for signal over background.
     **options
         Those of :func:`libmode.mode_loss`; ``order`` is 1 by default.
+
+    Raises
+    ------
+    ValueError, TypeError
+        At once for bad options, later for a DMatrix whose masses are not known or do not fit.
 
     Examples
     --------

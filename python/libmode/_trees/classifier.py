@@ -206,6 +206,11 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         sample_weight : (n,) of either sign, optional
             A common factor changes nothing.
         eval_set, eval_mass, eval_sample_weight : lists of (X, y), of their masses and of their weights, optional
+
+        Raises
+        ------
+        ValueError, TypeError
+            For arrays that do not fit each other, other than two classes, bad options, and unknown arguments.
         """
         refuse_unknown("fit", unknown, _OF_FIT)
         X, y = validate_data(self, X, y, dtype=[np.float32, np.float64], ensure_all_finite="allow-nan")

@@ -29,6 +29,14 @@ def distance_corr(var_1: Tensor, var_2: Tensor, normedweight: Tensor, power: flo
     -------
     Tensor of shape (), of the type of the variables, but float32 for half precision.
 
+    Raises
+    ------
+    BatchError
+        If a variable has but one value, where the authors' function is NaN; for fewer than 2 events, and weights
+        without a positive sum.
+    ValueError, TypeError
+        For values that are not finite, arrays of different lengths, and weights that want a gradient.
+
     Examples
     --------
     >>> import torch

@@ -60,6 +60,13 @@ def mode_constraint(
         See :class:`libmode.torch.MoDeConstraint`; ``order`` is 1 by default, and a tolerance needs a state. All but the
         arrays and the state are static under ``jit``.
 
+    Raises
+    ------
+    BatchError, ValueError, TypeError
+        As :func:`libmode.jax.mode_loss`, in the pass that is differentiated; ValueError too for a tolerance
+        without a state or with a fixed strength, for a state of another number of variables or labels, and for a
+        reference that does not fit the batch.
+
     Examples
     --------
     >>> import jax

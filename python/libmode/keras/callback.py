@@ -39,6 +39,12 @@ class MoDeCallback(keras.callbacks.Callback):
     prefix : str, by default ``"val_mode_"``
         Of the names: ``val_mode_sensitivity``.
 
+    Raises
+    ------
+    ValueError, TypeError
+        At once for bad options and arrays that do not fit each other, and at the end of an epoch as
+        :func:`libmode.metrics.summary`.
+
     Examples
     --------
     >>> import keras

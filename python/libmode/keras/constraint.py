@@ -46,6 +46,13 @@ class MoDeConstraint(WithBase):
     skipped : int
         The number of skipped batches of the training.
 
+    Raises
+    ------
+    ValueError, TypeError
+        At once for options that are out of range or unknown, and for positional arguments: all are keywords.
+    BatchError, ValueError, TypeError
+        In a training: as :class:`MoDeLoss`; BatchError only with ``on_bad_batch="raise"``.
+
     Notes
     -----
     A saved model has the arguments, but not the sum and the averages of the tolerance. Keras has no place for

@@ -37,6 +37,11 @@ def pack(label: Any, mass: Any, weight: Any = None, category: Any = None) -> NDA
     Array of shape (n, k + 2): label, mass, weight. Of several variables, or with categories, of shape (n, k + 3, d):
     of each variable label, mass, category (0 if there are none) and weight. It is float32 if mass and weight fit in it.
 
+    Raises
+    ------
+    ValueError, TypeError
+        For lengths that differ, other shapes and types, and a category beyond 2^24, with its place.
+
     Examples
     --------
     >>> from libmode.keras import pack

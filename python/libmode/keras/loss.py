@@ -51,6 +51,14 @@ class MoDeLoss(SkipsBadBatches, WithBase):
     **options
         Those of :func:`libmode.mode_loss`; ``reduction`` is the one over bins of mass.
 
+    Raises
+    ------
+    ValueError, TypeError
+        At once for options that are out of range or unknown, and for positional arguments: all are keywords.
+    BatchError, ValueError, TypeError
+        When called: as :func:`libmode.mode_loss`. In a compiled program of TensorFlow or JAX bad values of a
+        batch raise the framework's own error, which ends with the same sentence.
+
     Notes
     -----
     ``y_true`` comes from :func:`pack`. Its weights and ``sample_weight`` multiply, and weight both parts. On TensorFlow

@@ -55,6 +55,11 @@ def on_label(metric: Any, name: str | None = None) -> OnLabel:
         A metric of Keras that passes only the labels on. It gets ``sample_weight`` as one of the
         ``weighted_metrics``, but never the weights of :func:`pack`.
 
+    Raises
+    ------
+    ValueError
+        For "accuracy" and "acc", and for metrics that Keras does not know.
+
     Examples
     --------
     >>> import keras

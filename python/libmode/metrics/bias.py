@@ -114,6 +114,11 @@ def signal_bias(
     -------
     SignalBias, of NaN where the fit expects less than 0.01 events in a bin where the signal is
 
+    Raises
+    ------
+    ValueError, TypeError
+        If the background can take the shape of the signal; if no degree describes the events, for "f-test".
+
     Examples
     --------
     >>> import numpy as np

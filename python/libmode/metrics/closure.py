@@ -76,6 +76,11 @@ def closure(
         Each makes a cut on either score that keeps its root of the background. For independent scores, A then has
         this fraction of the background if both cuts keep as much. All k x k pairs are compared.
 
+    Raises
+    ------
+    ValueError, TypeError
+        If the weights of the background have no positive sum, and for fractions out of range.
+
     Examples
     --------
     >>> import numpy as np

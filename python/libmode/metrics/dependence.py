@@ -84,6 +84,12 @@ def dependence(
     Dependence
         ``p_value`` is 0 too where all scores of a bin are the same, in each bin, but not those of all bins.
 
+    Raises
+    ------
+    ValueError, TypeError
+        For a bin whose weights do not have a positive sum, or that has fewer than 1.05 effective events,
+        (sum w)^2 / (sum w^2); for bins that are too few or too many.
+
     Examples
     --------
     >>> import numpy as np

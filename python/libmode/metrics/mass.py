@@ -80,6 +80,11 @@ def jsd(
 
             <JSD> = sum_i w_i^2 (1 / p_b(i) - 1) / (8 f (1 - f) (sum_i w_i)^2 log base)
 
+    Raises
+    ------
+    ValueError, TypeError
+        If nothing or everything is selected; if the weights of a bin have a negative sum (``blind``: no positive one).
+
     Examples
     --------
     >>> import numpy as np
@@ -155,6 +160,11 @@ def efficiency(
         NaN, with a RuntimeWarning that names the bins, in a bin without events or without a positive sum of weights;
         without a warning in an empty cell of several masses. Negative weights can give values outside [0, 1].
 
+    Raises
+    ------
+    ValueError, TypeError
+        If no event lies inside the bins.
+
     Examples
     --------
     >>> import numpy as np
@@ -217,6 +227,11 @@ def flatness(
         0 merge fine cells to wide ``bins``.
     degree : int, at least 0
         Lower than the number of bins less one.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If a bin has no efficiency; if nothing is selected.
 
     Examples
     --------

@@ -44,6 +44,11 @@ def roc(score: Any, label: Any = None, *, weight: Any = None) -> Roc:
         All 1 by default. With negative weights the curve need not be monotonic, nor stay inside [0, 1]. Not with a
         histogram.
 
+    Raises
+    ------
+    ValueError, TypeError
+        If a class is missing or its weights do not have a positive sum.
+
     Examples
     --------
     >>> from libmode.metrics import roc
@@ -114,6 +119,11 @@ def threshold(score: Any, label: Any = None, *, signal_efficiency: float = 0.5, 
     It is the score of an event. Fractions count as equal within 1e-12. ``signal_efficiency`` is above 0 and at most 1.
     Takes what :func:`roc` takes.
 
+    Raises
+    ------
+    ValueError, TypeError
+        For a ``signal_efficiency`` that is out of range, and as :func:`roc`.
+
     Examples
     --------
     >>> from libmode.metrics import threshold
@@ -129,6 +139,11 @@ def rejection(score: Any, label: Any = None, *, signal_efficiency: float = 0.5, 
     """1 / false positive rate at :func:`threshold`: R50 where the signal efficiency is 0.5 (arXiv:2010.09745).
 
     Takes what :func:`threshold` takes.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If no background of positive weight passes; and as :func:`roc`.
 
     Examples
     --------

@@ -89,6 +89,13 @@ def summary(
         NaN, with a RuntimeWarning, at a working point that selects no background, which the sensitivity
         leaves out, or all that has a mass.
 
+    Raises
+    ------
+    BatchError
+        Where there is too little background for the dependence. It is a ValueError.
+    ValueError, TypeError
+        If a class is missing.
+
     Examples
     --------
     >>> import numpy as np

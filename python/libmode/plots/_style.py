@@ -26,6 +26,11 @@ def style() -> AbstractContextManager[None]:
 
     Use ``with style():`` around making *and saving* a figure, since matplotlib looks up fonts only then.
 
+    Raises
+    ------
+    ImportError
+        Where mplhep is not installed.
+
     Examples
     --------
     >>> from matplotlib.figure import Figure

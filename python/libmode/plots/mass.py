@@ -31,6 +31,11 @@ def efficiency(axes: Axes, efficiency: Any, *, label: str | None = None, **style
     **style
         Of the steps, a StepPatch; the band has their color.
 
+    Raises
+    ------
+    ValueError, TypeError
+        For arrays that do not fit each other, and values that cannot be drawn, with argument, value and place.
+
     Examples
     --------
     >>> from matplotlib.figure import Figure

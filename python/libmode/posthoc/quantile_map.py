@@ -73,6 +73,11 @@ class QuantileMap(TransformerMixin, BaseEstimator):
     targets_ : (k, p + 1) the H_k at each level, or None
     ranges_ : list of (low, high), of each variable
 
+    Raises
+    ------
+    ValueError, TypeError
+        In :meth:`fit` and :meth:`transform`, for bad options and events; NotFittedError without a fit.
+
     Notes
     -----
     Scores above the fitted range keep their distance from its end, and so do scores below; order None gives 1 and 0
@@ -115,7 +120,14 @@ class QuantileMap(TransformerMixin, BaseEstimator):
         self.mass_range = mass_range
 
     def fit(self, score: Any, mass: Any, *, sample_weight: Any = None) -> QuantileMap:
-        """Fits the map to background: scores (n,), masses (n,) or (n, d), d up to 3, and ``sample_weight`` (n,)."""
+        """Fits the map to background: scores (n,), masses (n,) or (n, d), d up to 3, and ``sample_weight`` (n,).
+
+        Raises
+        ------
+        ValueError, TypeError
+            For bad options, arrays that do not fit each other, values that are not finite,
+            fewer than 100 events, scores that are all equal, and weights whose sum is not positive.
+        """
         order = _order(self.order)
         scores, masses, weights = _events(score, mass, sample_weight)
         if masses.shape[1] > 1 and order:

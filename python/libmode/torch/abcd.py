@@ -51,6 +51,14 @@ class ABCDLoss(SkipsBadBatches, nn.Module):
     on_bad_batch : {"raise", "skip"}, default "raise"
         As for :class:`libmode.torch.MoDeLoss`.
 
+    Raises
+    ------
+    BatchError
+        When called with fewer than 4 background events, with background of one value of a score, or with weights
+        without a positive sum.
+    ValueError, TypeError
+        For scores that are not finite, and arrays of different lengths.
+
     Examples
     --------
     >>> import torch

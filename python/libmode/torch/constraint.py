@@ -85,6 +85,14 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
         sees no dependence. D and B are the averages of the unbiased loss and of its bias, and n is the number of
         events.
 
+    Raises
+    ------
+    ValueError, TypeError
+        For options that are out of range or unknown, and for positional arguments: all are keywords.
+    BatchError, ValueError, TypeError
+        When called: as :func:`libmode.mode_loss`, a ValueError with the training step; BatchError only with
+        ``on_bad_batch="raise"``.
+
     Notes
     -----
     The push is not the gradient of :class:`MoDeLoss`. It weights each working point by its statistical precision, and

@@ -41,6 +41,14 @@ def distance_correlation(x: Tensor, y: Tensor, *, weight: Tensor | None = None, 
     Tensor of shape (), float64 if x or y is, and float32 otherwise, on the device of ``x``. Where two values of x
     are equal, the derivative of their distance counts as 0, the mean of both sides; likewise for y.
 
+    Raises
+    ------
+    BatchError
+        If x or y has but one value, or the weights no positive sum, so that it would be 0/0; for fewer than 2 events,
+        with ``unbiased`` than 4.
+    ValueError, TypeError
+        For values that are not finite, arrays of different lengths, and a weight that wants a gradient.
+
     Examples
     --------
     >>> import torch

@@ -39,6 +39,11 @@ class MoDeCallback(Callback):
         score, target, mass and, if there are any, weight: what :meth:`libmode.torch.MoDeMetrics.update`
         takes. By default ``outputs``, what ``validation_step`` returned, has these entries.
 
+    Raises
+    ------
+    TypeError
+        If ``metrics`` has another type, and at the first batch of a validation without these entries.
+
     Examples
     --------
     >>> from libmode.torch import MoDeMetrics

@@ -120,6 +120,13 @@ class MoDeLoss(CoreLoss):
     **options
         Those of :func:`libmode.mode_loss`.
 
+    Raises
+    ------
+    ValueError, TypeError
+        For options that are out of range or unknown, and for positional arguments: all are keywords.
+    BatchError, ValueError, TypeError
+        When called: as :func:`libmode.mode_loss`.
+
     Examples
     --------
     >>> import torch

@@ -39,6 +39,11 @@ class MoDeMetrics:
     **settings
         ``order``, which is that of the loss, and all else that :func:`libmode.metrics.summary` takes.
 
+    Raises
+    ------
+    ValueError, TypeError
+        At once for bad options, and in :meth:`update` and :meth:`compute` for bad events.
+
     Notes
     -----
     Events stay in memory of the host, 16 bytes of float32 each, until :meth:`reset`. With ``torch.distributed``,

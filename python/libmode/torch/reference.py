@@ -53,6 +53,13 @@ class Reference:
     background_label : int, default 0
         The target of the events that are drawn.
 
+    Raises
+    ------
+    ValueError, TypeError
+        If the size is not positive, if an argument is not a tensor, or if lengths differ.
+    BatchError
+        If there is no background among the events.
+
     Examples
     --------
     >>> import torch

@@ -22,6 +22,12 @@ class DisCoLoss(CoreLoss):
     background_label, background_only, on_bad_batch
         As for :class:`libmode.torch.MoDeLoss`.
 
+    Raises
+    ------
+    BatchError
+        When called with a batch whose selected scores, or masses, are all equal,
+        and otherwise as :func:`libmode.mode_loss`.
+
     Examples
     --------
     >>> import torch
@@ -48,6 +54,11 @@ class FlatnessLoss(CoreLoss):
         As for :class:`libmode.torch.MoDeLoss`.
     **options
         bins, binning, edges, mass_range, score_range, as of :func:`libmode.mode_loss`.
+
+    Raises
+    ------
+    BatchError, ValueError, TypeError
+        For bad options at once, and when called as :func:`libmode.mode_loss`.
 
     Examples
     --------

@@ -61,6 +61,11 @@ class Planing:
     effective_size : float
         (sum w)^2 / sum w^2 over background: the number of events without weights that have the same power.
 
+    Raises
+    ------
+    ValueError, TypeError
+        For bad shapes, a mass that is not finite, a class without events, or a variable with one value.
+
     Examples
     --------
     >>> import numpy as np
