@@ -175,7 +175,7 @@ func (cr *crossing) walk(st steps, d []float64) {
 			square := e * e
 			changes[i] = b.change(e, square*parts[i])
 			d[i] = b.square * (square - changes[i])
-			b.move(e, square*parts[i])
+			b.cdf, b.squares = b.cdf+e, b.squares+square*parts[i]
 		}
 	} else {
 		clear(d)

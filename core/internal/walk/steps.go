@@ -10,11 +10,8 @@ type steps struct {
 	bins    []uint32
 	weights []float64 // of the steps
 	parts   []float64 // the square of a step counts times this in sums of squares: 1 for an event, 2 or -2 for a half
-	owners  []int     // the event of the block that a step is, or noEvent
+	owners  []int     // the event i of the block that a step is; -1 - i: none, at the score of event i
 }
-
-// noEvent marks a step that is no event. It is at the score of this one.
-func noEvent(at int) int { return -1 - at }
 
 func (st *steps) clear() {
 	st.bins, st.weights, st.parts, st.owners = st.bins[:0], st.weights[:0], st.parts[:0], st.owners[:0]
@@ -24,7 +21,7 @@ func (st *steps) clear() {
 func (st *steps) add(cr *crossing, i int, part float64) {
 	owner := i
 	if part != 1 {
-		owner = noEvent(i)
+		owner = -1 - i
 	}
 	st.bins, st.weights = append(st.bins, cr.bins[i]), append(st.weights, part*cr.weights[i])
 	st.parts, st.owners = append(st.parts, 1/part), append(st.owners, owner)

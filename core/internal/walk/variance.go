@@ -67,8 +67,3 @@ func (b *bin) change(e, square float64) float64 {
 	after := b.cdf + e
 	return (square*(1-2*after) - 2*b.squares*e + e*(b.cdf+after)*b.total) * b.factor
 }
-
-func (b *bin) move(e, square float64) {
-	b.cdf += e
-	b.squares += square
-}
