@@ -15,7 +15,8 @@ from .plan import PER_BIN, Plan
 #: then, rounded or not. So many have bins that are merged.
 SCALE = (1 + 2e-12) / 4
 
-_FEWEST, _TINY = 1.05, 1e-300  # effective events, without which the variance of a bin is not known: core/variance.go
+# A bin with fewer effective events has no known variance: core/internal/walk/variance.go.
+_FEWEST, _TINY = 1.05, 1e-300
 
 
 Constants = SimpleNamespace  # tensors by name

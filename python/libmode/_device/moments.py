@@ -3,7 +3,7 @@
 A polynomial is fitted to the CDFs by orthonormal rows q_l over the bins, beside the constant one, so that a bin has the
 residual r_b = F_b - sum_b F_b/bins - q_b.sum_b q_b F_b, and a step of F_b M_bb = 1 - 1/bins - q_b^2. The bias is
 sum_b g_b [S_b (1 - 2 F_b) + F_b^2 T_b], g_b = M_bb/(1 - 2 U_b/T_b + T_b), with S_b the sum of the squared steps up to a
-score, and T_b and U_b those of all squares and cubes in the bin: core/variance.go.
+score, and T_b and U_b those of all squares and cubes in the bin: core/internal/walk/variance.go.
 """
 
 from typing import NamedTuple

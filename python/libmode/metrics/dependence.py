@@ -18,7 +18,7 @@ from ._spectrum import MOST_BINS, Binned, spectrum
 if TYPE_CHECKING:
     from ..option_types import LossOptions
 
-FEWEST_EFFECTIVE = 1.05  # events of a bin, as in core/variance.go
+FEWEST_EFFECTIVE = 1.05  # events of a bin, as in core/internal/walk/variance.go
 
 
 @dataclass(frozen=True)
@@ -171,7 +171,7 @@ def _of_histogram(given: Histogram, order: int, edges: Any) -> tuple[Result, Bin
     flat = np.linalg.qr(means)[0]
     residual = cdf - flat @ (flat.T @ cdf)
     total = square.sum(axis=1, keepdims=True)
-    # The core's variance (core/variance.go), in which the events of a bin count as having one weight.
+    # The core's variance (core/internal/walk/variance.go), in which the events of a bin count as having one weight.
     variance = (steps * (1 - 2 * cdf) + cdf**2 * total) / (1 - total)
     loss = float(np.sum(residual**2 @ width)) / bins.count
     bias = float(np.sum((1 - np.sum(flat**2, axis=1)) * (variance @ width))) / bins.count
