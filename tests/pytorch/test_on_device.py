@@ -1,4 +1,4 @@
-"""The loss, and the layer, by PyTorch's operations: those of the core, none of which reads a value on the host."""
+"""The loss, and the layer, by PyTorch's operations: those of the core, in few operations, none of which reads a value on the host."""
 
 import copy
 from types import SimpleNamespace
@@ -16,6 +16,7 @@ from libmode.torch import _device as of_torch
 from libmode.torch._op import encode
 from libmode.torch.constraint import Constrained
 from torch._subclasses.fake_tensor import DataDependentOutputException, FakeTensorMode
+from torch.utils._python_dispatch import TorchDispatchMode
 
 
 @pytest.fixture(autouse=True)
@@ -159,6 +160,40 @@ def batch(n=2_000, dtype=torch.float32, seed=1):
     torch.manual_seed(seed)
     score, mass, weight = torch.rand(3, n, dtype=dtype).unbind()
     return score, torch.randint(0, 2, (n,)).to(dtype), 50 - 60 * torch.log(mass), -torch.log(weight)
+
+
+class Operations(TorchDispatchMode):
+    """Lists the operations of ATen that are no views. Each is a kernel on a GPU, which small batches wait for."""
+
+    def __init__(self):
+        super().__init__()
+        self.names = []
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        if not function.is_view:
+            self.names.append(str(function))
+        return function(*args, **(kwargs or {}))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_loss_and_layer_are_few_operations(dtype):
+    score, target, mass, weight = batch(dtype=dtype)
+    for weights, most in ((weight, 70), (None, 54)):
+        plan = plan_of(check("mode", {"order": 1}), weights is not None)
+        of_torch.loss_and_grad(plan, Events(score, mass, weights, target))  # its constants are kept
+        with Operations() as of:  # without the look at the values that a CPU takes
+            found = of_torch.loss_and_grad(plan, Events(score, mass, weights, target))
+            torch._assert_async(found.good.all())
+            found.grad.to(dtype) * found.loss.to(dtype)
+        assert len(of.names) <= most, of.names
+    for logits in (False, True):
+        constraint = MoDeConstraint(order=1, on_device=True, from_logits=logits)
+        for _ in range(2):  # the second call has a sum
+            leaf, incoming = score.clone().requires_grad_(), torch.ones_like(score)
+            with Operations() as of:
+                constraint(leaf, target, mass, weight).backward(incoming)
+        names = [name for name in of.names if "_local_scalar" not in name]  # a CPU's look at the values
+        assert len(names) <= 100, names
 
 
 def layers(**arguments):
