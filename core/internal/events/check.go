@@ -102,9 +102,15 @@ func (sel *Selection[T]) checkAll(p *Part, lo, hi int) bool {
 		ScoreMin: float64(seen.ScoreMin) + 0, ScoreMax: float64(seen.ScoreMax) + 0,
 	})
 	counts, masses := p.Scores, p.Masses
-	for _, pair := range pairs {
-		counts[pair>>BinBits]++
-		masses[pair&BinMask]++
+	if len(masses) > 1 {
+		for _, pair := range pairs {
+			counts[pair>>BinBits]++
+			masses[pair&BinMask]++
+		}
+	} else { // a single counter for the masses would make each addition wait for the one before
+		for _, pair := range pairs {
+			counts[pair>>BinBits]++
+		}
 	}
 	if sel.cellOf != nil {
 		for i, cell := range sel.cellOf[lo:hi] {

@@ -22,6 +22,36 @@ func bothWays(t *testing.T, f func() any) {
 	require.Equal(t, want, f())
 }
 
+// Ties are found wherever they are, and an integral has the sum of its terms.
+func TestScores(t *testing.T) {
+	for _, n := range lengths[1:] {
+		rng := rand.New(rand.NewPCG(uint64(n), 3))
+		changes := make([]float64, n)
+		for i := range changes {
+			changes[i] = rng.NormFloat64()
+		}
+		for at := range n {
+			scores := make([]float64, n)
+			for i := range scores {
+				scores[i] = float64(i)
+			}
+			if at < n-1 {
+				scores[at+1] = scores[at]
+			}
+			var want float64
+			for i, c := range changes {
+				want += c * (0.7 - scores[i])
+			}
+			bothWays(t, func() any {
+				require.Equal(t, at, FirstTie(scores), "of %d", n)
+				integral := Integrate(changes, scores, 0.7)
+				require.InDelta(t, want, integral, 1e-9*float64(n+1))
+				return integral
+			})
+		}
+	}
+}
+
 // Words that are nearly in order are sorted, and so are those that are not.
 func TestSortNear(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 4))

@@ -3,6 +3,8 @@ package radix
 import (
 	"math"
 	"slices"
+
+	"github.com/libmode/libmode/core/internal/lanes"
 )
 
 // SortValues returns records of the values, in increasing order, and their layout: Layout.Index is the place of a value.
@@ -30,14 +32,14 @@ func SortValues[T Float](words []uint64, values []T) ([]uint64, Layout) {
 
 // ForTies calls f for each run lo..hi-1 of two or more equal values. The values are in order.
 func ForTies(values []float64, f func(lo, hi int)) {
-	for lo := 0; lo < len(values); {
-		hi := lo + 1
+	for lo := lanes.FirstTie(values); lo < len(values)-1; {
+		hi := lo + 2
 		for hi < len(values) && values[hi] == values[lo] {
 			hi++
 		}
-		if hi > lo+1 {
-			f(lo, hi)
+		f(lo, hi)
+		if lo = hi; lo < len(values) {
+			lo += lanes.FirstTie(values[lo:])
 		}
-		lo = hi
 	}
 }

@@ -1,7 +1,6 @@
 package walk
 
 import (
-	"math"
 	"sync"
 
 	"github.com/libmode/libmode/core/internal/lanes"
@@ -111,40 +110,13 @@ func (cr *crossing) load(n int, weights []float64) (scores []float64, bins []uin
 // cross crosses the events of the block, and returns what the changes of J add to an integral that ends at a score.
 func (cr *crossing) cross(end float64) float64 {
 	cr.end, cr.jumps = end, 0
-	if n := len(cr.bins); haveTies(cr.scores) {
+	if n := len(cr.bins); lanes.FirstTie(cr.scores) == n-1 {
+		cr.walk(steps{cr.bins, cr.weights, cr.ones[:n], cr.places[:n]}, cr.d)
+	} else {
 		cr.splitTies()
 		cr.walkSplit()
-	} else {
-		cr.walk(steps{cr.bins, cr.weights, cr.ones[:n], cr.places[:n]}, cr.d)
 	}
-	return integrate(cr.d, cr.scores, end) + cr.jumps
-}
-
-// haveTies reports whether some of sorted scores are equal.
-func haveTies(scores []float64) bool {
-	before := math.Inf(-1)
-	for _, score := range scores {
-		if score <= before {
-			return true
-		}
-		before = score
-	}
-	return false
-}
-
-// integrate returns the sum of changes times (end - score), as four sums side by side.
-func integrate(changes, scores []float64, end float64) float64 {
-	var s0, s1, s2, s3 float64
-	for ; len(changes) >= 4 && len(scores) >= 4; changes, scores = changes[4:], scores[4:] {
-		s0 += float64(changes[0] * (end - scores[0]))
-		s1 += float64(changes[1] * (end - scores[1]))
-		s2 += float64(changes[2] * (end - scores[2]))
-		s3 += float64(changes[3] * (end - scores[3]))
-	}
-	for i, change := range changes {
-		s0 += float64(change * (end - scores[i]))
-	}
-	return (s0 + s1) + (s2 + s3)
+	return lanes.Integrate(cr.d, cr.scores, end) + cr.jumps
 }
 
 // crossTie finds the changes of J by the events of the block, all of one tie in whose middle the walk is.
