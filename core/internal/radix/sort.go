@@ -20,7 +20,7 @@ var sorters = sync.Pool{New: func() any { return new(sorter) }}
 
 const (
 	smallCell   = 24 // records of a cell, below which a counting sort does not pay
-	crowdedCell = 48 // records of a cell of the counting sort, from which on slices.Sort is faster than SortNear
+	crowdedCell = 48 // records of a cell of the counting sort, from which on a radix sort is faster than SortNear
 )
 
 // Sort sorts the records of each cell by key. The starts of the cells, with the end, are places in records. The order of
@@ -71,7 +71,7 @@ func (so *sorter) sortCell(records []uint64, keyShift uint) {
 	case shift == keyShift:
 		copy(records, so.spare) // each cell has one key
 	case largest > crowdedCell:
-		slices.Sort(records)
+		so.sortDigits(records, lo, keyShift, top)
 	default:
 		lanes.SortNear(records, so.spare)
 	}
@@ -97,6 +97,19 @@ func (so *sorter) scatter(to, from []uint64, lo uint64, shift, width uint) (larg
 		*slot++
 	}
 	return largest
+}
+
+// sortDigits is a radix sort by the bits keyShift..top-1 of the distance to lo, from the lowest digit to the highest.
+func (so *sorter) sortDigits(records []uint64, lo uint64, keyShift, top uint) {
+	const digit = 11 // bits
+	from, to := records, so.spare[:len(records)]
+	for shift := keyShift; shift < top; shift += digit {
+		so.scatter(to, from, lo, shift, min(digit, top-shift))
+		from, to = to, from
+	}
+	if &from[0] != &records[0] {
+		copy(records, from)
+	}
 }
 
 // resolve sorts records of equal keys by their numbers.
