@@ -46,23 +46,19 @@ func (co *correcting) start(of *correction, state []bin) float64 {
 	return co.evaluate(1)[0]
 }
 
-// cross follows steps, adds the changes of J by the events to those of the block, and the others to its jumps.
-func (co *correcting) cross(cr *crossing, st steps) {
+// cross follows steps, whose changes of V_b are given, and adds their changes of J to d.
+func (co *correcting) cross(st steps, changes, d []float64) {
 	for lo := 0; lo < len(st.bins); lo += lanes.Points {
 		hi := min(lo+lanes.Points, len(st.bins))
 		for g, rows := range co.rows {
 			if g < co.weighted {
 				lanes.Follow(co.lanes[4*g:], co.lanes[4*(len(co.rows)+g):], &co.sums[g], rows, st.bins[lo:hi], st.weights[lo:hi])
 			} else {
-				lanes.Follow(co.lanes[4*g:], nil, &co.sums[g], rows, st.bins[lo:hi], cr.changes[lo:hi])
+				lanes.Follow(co.lanes[4*g:], nil, &co.sums[g], rows, st.bins[lo:hi], changes[lo:hi])
 			}
 		}
 		for p, change := range co.evaluate(hi - lo) {
-			if owner := st.owners[lo+p]; owner >= 0 {
-				cr.d[owner] += change
-			} else {
-				cr.jumps += change * (cr.end - cr.scores[-1-owner])
-			}
+			d[lo+p] += change
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/libmode/libmode/core/internal/lanes"
 	"github.com/libmode/libmode/core/internal/order"
 	"github.com/libmode/libmode/core/internal/par"
+	"github.com/libmode/libmode/core/internal/radix"
 )
 
 // crossing crosses the events of a chunk, a block at a time, in one goroutine. It goes from state to state by steps in one bin
@@ -26,6 +27,7 @@ type crossing struct {
 	linear []lanes.Linear
 	c      []float64
 	tracks bool // whether a loop over the steps follows F_b and V_b
+	parted bool // whether steps need their parts
 	bounds correcting
 
 	bins      []uint32  // of the events of a block, as all that follows
@@ -33,12 +35,10 @@ type crossing struct {
 	scores, d []float64 // d: the changes of J
 
 	ones    []float64
-	places  []int     // 0, 1, ...
 	split   steps     // of a block that has ties
 	splitD  []float64 // and their changes of J
+	ties    []tie     // of the block
 	changes []float64 // of V_b, by step
-	end     float64   // where the integral over the chunk ends
-	jumps   float64   // the integral of the changes of J that are no event's
 }
 
 var crossings = sync.Pool{New: func() any { return new(crossing) }}
@@ -51,6 +51,7 @@ func (cr *crossing) start(in *Integrand, su *order.Sums, k, l int, weighted bool
 	cr.in, cr.state, cr.linear = in, par.Grown(cr.state, in.bins), par.Grown(cr.linear, len(in.linear.rows))
 	cr.c = par.Grown(cr.c, in.linear.basis.Size)
 	cr.tracks = weighted || in.correction != nil && in.variance != nil
+	cr.parted = cr.tracks || in.correction != nil
 	for g := range cr.linear {
 		li := &cr.linear[g]
 		li.Rows, li.X, li.Y = append(li.Rows[:0], in.linear.rows[g]...), [4]float64{}, [4]float64{3: 1}
@@ -99,7 +100,7 @@ func (cr *crossing) addToSums(b uint32, weight float64) {
 func (cr *crossing) load(n int, weights []float64) (scores []float64, bins []uint32) {
 	cr.bins, cr.scores, cr.d = par.Grown(cr.bins, n), par.Grown(cr.scores, n), par.Grown(cr.d, n)
 	for len(cr.ones) < n {
-		cr.ones, cr.places = append(cr.ones, 1), append(cr.places, len(cr.places))
+		cr.ones = append(cr.ones, 1)
 	}
 	if cr.weights = weights; weights == nil {
 		cr.weights = cr.ones[:n]
@@ -109,25 +110,17 @@ func (cr *crossing) load(n int, weights []float64) (scores []float64, bins []uin
 
 // cross crosses the events of the block, and returns what the changes of J add to an integral that ends at a score.
 func (cr *crossing) cross(end float64) float64 {
-	cr.end, cr.jumps = end, 0
-	if n := len(cr.bins); lanes.FirstTie(cr.scores) == n-1 {
-		cr.walk(steps{cr.bins, cr.weights, cr.ones[:n], cr.places[:n]}, cr.d)
+	var jumps float64
+	cr.ties = cr.ties[:0]
+	radix.ForTies(cr.scores, func(from, to int) { cr.ties = append(cr.ties, tie{from, to}) })
+	if len(cr.ties) == 0 {
+		cr.walk(steps{cr.bins, cr.weights, cr.ones[:len(cr.bins)]}, cr.d)
 	} else {
 		cr.splitTies()
 		cr.walkSplit()
+		jumps = cr.join(end)
 	}
-	return lanes.Integrate(cr.d, cr.scores, end) + cr.jumps
-}
-
-// crossTie finds the changes of J by the events of the block, all of one tie in whose middle the walk is.
-func (cr *crossing) crossTie() {
-	cr.split.clear()
-	for i := range cr.bins {
-		cr.split.add(cr, i, -.5)
-		cr.split.add(cr, i, 1)
-		cr.split.add(cr, i, -.5)
-	}
-	cr.walkSplit()
+	return lanes.Integrate(cr.d, cr.scores, end) + jumps
 }
 
 // walkSplit walks along the steps of a block that has ties.
@@ -136,7 +129,7 @@ func (cr *crossing) walkSplit() {
 	cr.walk(cr.split, cr.splitD)
 }
 
-// walk walks along steps. It sets d to their changes of J without bounds, and those of the events to all of theirs.
+// walk walks along steps, and sets d to their changes of J.
 func (cr *crossing) walk(st steps, d []float64) {
 	if cr.tracks {
 		cr.changes = par.Grown(cr.changes, len(d))
@@ -155,14 +148,12 @@ func (cr *crossing) walk(st steps, d []float64) {
 	for g := range cr.linear {
 		cr.linear[g].Cross(st.bins, st.weights, d)
 	}
-	if len(d) > len(cr.d) {
-		for i, owner := range st.owners {
-			if owner >= 0 {
-				cr.d[owner] = d[i]
+	if cr.in.correction != nil {
+		for i, part := range st.parts {
+			if part != 1 {
+				d[i] = 0 // without bounds, the changes by half events add up to 0
 			}
 		}
-	}
-	if cr.in.correction != nil {
-		cr.bounds.cross(cr, st)
+		cr.bounds.cross(st, cr.changes, d)
 	}
 }

@@ -1,55 +1,95 @@
 package walk
 
-import "github.com/libmode/libmode/core/internal/radix"
+import "gonum.org/v1/gonum/floats"
 
 // steps are steps in one bin each. An event that is not tied is one step. In the middle of a tie half of each of its events has
 // been added. A tied event is the step from half of it below the middle to half of it above. Other steps, of half an event,
-// lead there and away. J without bounds is quadratic in the state: the changes by the events of a tie add up to the change by
-// the tie, and the changes by the other steps do not count.
+// lead there and away.
 type steps struct {
 	bins    []uint32
 	weights []float64 // of the steps
 	parts   []float64 // the square of a step counts times this in sums of squares: 1 for an event, 2 or -2 for a half
-	owners  []int     // the event i of the block that a step is; -1 - i: none, at the score of event i
 }
 
-func (st *steps) clear() {
-	st.bins, st.weights, st.parts, st.owners = st.bins[:0], st.weights[:0], st.parts[:0], st.owners[:0]
-}
+// tie is the events from..to-1 of a block, of one score.
+type tie struct{ from, to int }
+
+// fullStep returns the step that is event i of a tie of n events, among the steps of the tie.
+func fullStep(i, n int) int { return n - 1 + 3*i }
+
+func (st *steps) clear() { st.bins, st.weights, st.parts = st.bins[:0], st.weights[:0], st.parts[:0] }
 
 // add adds a part of event i of a block: 1, 1/2 or -1/2.
 func (st *steps) add(cr *crossing, i int, part float64) {
-	owner := i
-	if part != 1 {
-		owner = -1 - i
-	}
 	st.bins, st.weights = append(st.bins, cr.bins[i]), append(st.weights, part*cr.weights[i])
-	st.parts, st.owners = append(st.parts, 1/part), append(st.owners, owner)
+	if cr.parted {
+		st.parts = append(st.parts, 1/part)
+	}
+}
+
+// addFree adds events that are not tied.
+func (st *steps) addFree(cr *crossing, from, to int) {
+	st.bins, st.weights = append(st.bins, cr.bins[from:to]...), append(st.weights, cr.weights[from:to]...)
+	if cr.parted {
+		st.parts = append(st.parts, cr.ones[from:to]...)
+	}
 }
 
 // splitTies sets the steps of a block.
 func (cr *crossing) splitTies() {
 	st, done := &cr.split, 0
 	st.clear()
-	addFree := func(to int) {
-		st.bins, st.weights = append(st.bins, cr.bins[done:to]...), append(st.weights, cr.weights[done:to]...)
-		st.parts, st.owners = append(st.parts, cr.ones[done:to]...), append(st.owners, cr.places[done:to]...)
-	}
-	radix.ForTies(cr.scores, func(from, to int) {
-		addFree(from)
-		for i := from + 1; i < to; i++ {
+	for _, t := range cr.ties {
+		st.addFree(cr, done, t.from)
+		for i := t.from + 1; i < t.to; i++ {
 			st.add(cr, i, .5)
 		}
-		st.add(cr, from, 1)
-		for i := from + 1; i < to; i++ {
+		st.add(cr, t.from, 1)
+		for i := t.from + 1; i < t.to; i++ {
 			st.add(cr, i-1, -.5)
 			st.add(cr, i, -.5)
 			st.add(cr, i, 1)
 		}
-		for i := from; i < to-1; i++ {
+		for i := t.from; i < t.to-1; i++ {
 			st.add(cr, i, .5)
 		}
-		done = to
-	})
-	addFree(len(cr.bins))
+		done = t.to
+	}
+	st.addFree(cr, done, len(cr.bins))
+}
+
+// join sets the changes of J by the events of a block to those of their steps. It returns the integral of those by half
+// events, which differs from 0 with bounds.
+func (cr *crossing) join(end float64) (jumps float64) {
+	d, steps := cr.d, cr.splitD // what is left of both
+	done := 0
+	for _, t := range cr.ties {
+		free, n := t.from-done, t.to-t.from
+		copy(d, steps[:free])
+		d, steps, done = d[free:], steps[free:], t.to
+		for i := range n {
+			d[i], steps[fullStep(i, n)] = steps[fullStep(i, n)], 0
+		}
+		all := fullStep(n, n) - 1 + n - 2
+		if cr.in.correction != nil {
+			jumps += floats.Sum(steps[:all]) * (end - cr.scores[t.from])
+		}
+		d, steps = d[n:], steps[all:]
+	}
+	copy(d, steps)
+	return jumps
+}
+
+// crossTie finds the changes of J by the events of the block, all of one tie in whose middle the walk is.
+func (cr *crossing) crossTie() {
+	cr.split.clear()
+	for i := range cr.bins {
+		cr.split.add(cr, i, -.5)
+		cr.split.add(cr, i, 1)
+		cr.split.add(cr, i, -.5)
+	}
+	cr.walkSplit()
+	for i := range cr.d {
+		cr.d[i] = cr.splitD[3*i+1]
+	}
 }
