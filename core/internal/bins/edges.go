@@ -58,7 +58,8 @@ const isDivided = 1 << 31
 // assignBins replaces the cells of the masses by their bins. If no edge lies in the cell of a mass, the cell has the bin.
 func assignBins[T events.Float](sel *events.Selection[T], edges []float64, sc *par.Scratch) {
 	inner := edges[1 : len(edges)-1]
-	table := par.Make[uint32](&sc.Arena, sel.MassCells.Count()) // the bin of the lowest masses of each cell
+	cells := sel.MassCells.Count()
+	table := par.Make[uint32](&sc.Arena, cells+1) // the bin of the lowest masses of each cell
 	next := 0
 	for bin, edge := range inner {
 		c := int(sel.MassCells.Of(T(edge)))
@@ -74,12 +75,12 @@ func assignBins[T events.Float](sel *events.Selection[T], edges []float64, sc *p
 		pairs := sel.Pairs[lo:hi]
 		for i, pair := range pairs {
 			c := pair & events.BinMask
-			if int(c) >= len(table) {
+			if int(c) >= cells {
 				continue // it takes no part
 			}
 			bin := table[c]
 			if bin >= isDivided {
-				bin = findBin(inner, bin&^isDivided, float64(sel.Mass[lo+i]))
+				bin = findBin(inner, bin&^isDivided, table[c+1]&^isDivided, float64(sel.Mass[lo+i]))
 			}
 			pairs[i] = pair&^events.BinMask | bin
 		}
@@ -89,15 +90,14 @@ func assignBins[T events.Float](sel *events.Selection[T], edges []float64, sc *p
 // eventsAtATime is the number of events that a goroutine handles at a time.
 const eventsAtATime = 1 << 14
 
-// findBin returns the bin of a mass by binary search among the inner edges, from the bin from on.
-func findBin(inner []float64, from uint32, mass float64) uint32 {
-	lo, hi := int(from), len(inner)
+// findBin returns the bin of a mass, by binary search among the bins lo..hi.
+func findBin(inner []float64, lo, hi uint32, mass float64) uint32 {
 	for lo < hi {
-		if mid := int(uint(lo+hi) >> 1); inner[mid] <= mass {
+		if mid := (lo + hi) >> 1; inner[mid] <= mass {
 			lo = mid + 1
 		} else {
 			hi = mid
 		}
 	}
-	return uint32(lo)
+	return lo
 }

@@ -18,10 +18,10 @@ const (
 const sampled = 1 << 12
 
 // newCells returns cells for values inside [lo, hi]. They span this range or, if there are many values or the range is
-// infinite, most of a sample of the values.
-func newCells[T Float](values []T, lo, hi float64, count int) lanes.Cells[T] {
+// infinite, most of a sample of the values and a margin on either side, given as a part of the span.
+func newCells[T Float](values []T, lo, hi float64, count int, margin float64) lanes.Cells[T] {
 	if len(values) >= sampled || math.IsInf(hi-lo, 0) {
-		lo, hi = sampleRange(values, lo, hi)
+		lo, hi = sampleRange(values, lo, hi, margin)
 	}
 	scale := T(float64(count) / (hi - lo))
 	if scale == 0 || !IsFinite(float64(scale)) {
@@ -30,8 +30,8 @@ func newCells[T Float](values []T, lo, hi float64, count int) lanes.Cells[T] {
 	return lanes.Cells[T]{Lo: T(lo), Scale: scale, Last: T(count - 1)}
 }
 
-// sampleRange returns the range of most values inside [lo, hi].
-func sampleRange[T Float](values []T, lo, hi float64) (from, to float64) {
+// sampleRange returns the range of most values inside [lo, hi], with a margin if there are many.
+func sampleRange[T Float](values []T, lo, hi, margin float64) (from, to float64) {
 	var room [sampleSize]float64
 	sample, stride := room[:0], max(1, len(values)/sampleSize)
 	for i := 0; i < len(values) && len(sample) < sampleSize; i += stride {
@@ -51,8 +51,7 @@ func sampleRange[T Float](values []T, lo, hi float64) (from, to float64) {
 			break
 		}
 	}
-	margin := (to - from) / (sampleSize / (2 * sampleTail)) // evenly spread values end there
-	return max(lo, from-margin), min(hi, to+margin)
+	return max(lo, from-margin*(to-from)), min(hi, to+margin*(to-from))
 }
 
 // powerOfTwo returns the smallest power of two that is at least n, within limits.

@@ -77,12 +77,13 @@ func newSelection[T Float](ev Events[T], index, cellOf []uint32, li Limits) *Sel
 	if ev.Score == nil {
 		n, sel.scoreLo, sel.scoreHi = len(ev.Mass), -math.MaxFloat64, math.MaxFloat64
 	} else {
-		sel.ScoreCells = newCells(ev.Score, sel.scoreLo, sel.scoreHi, scoreCells(n))
+		sel.ScoreCells = newCells(ev.Score, sel.scoreLo, sel.scoreHi, scoreCells(n), 1./16)
 	}
+	// There are many cells of masses: with a wide margin hardly any mass of a long tail shares the last cell with a quantile.
 	if cellOf != nil {
 		sel.Mass, sel.MassLo, sel.MassHi = ev.Score, math.Inf(-1), math.Inf(1)
 	} else {
-		sel.MassCells = newCells(ev.Mass, sel.MassLo, sel.MassHi, powerOfTwo(max(n/8, min(n, 1<<13)), 64, 1<<14))
+		sel.MassCells = newCells(ev.Mass, sel.MassLo, sel.MassHi, powerOfTwo(max(n/8, min(n, 1<<13)), 64, 1<<14), 1./2)
 	}
 	return sel
 }
