@@ -54,10 +54,7 @@ func (so *sorter) sortNear(records []uint64) {
 // sortCell is a counting sort by the leading bits of the distance to the lowest key, with one or two cells a record, and a
 // sort by the other bits.
 func (so *sorter) sortCell(records []uint64, keyShift uint) {
-	lo, hi := records[0], records[0]
-	for _, r := range records { // once, where slices.Min and slices.Max would take 4 % of a call
-		lo, hi = min(lo, r), max(hi, r)
-	}
+	lo, hi := extremes(records)
 	lo = lo >> keyShift << keyShift
 	top := uint(bits.Len64(hi - lo))
 	if top <= keyShift {
@@ -75,6 +72,18 @@ func (so *sorter) sortCell(records []uint64, keyShift uint) {
 	default:
 		lanes.SortNear(records, so.spare)
 	}
+}
+
+// extremes returns the lowest and the highest record. It keeps two of each, so that comparisons need not wait for one another.
+func extremes(records []uint64) (lo, hi uint64) {
+	last := records[len(records)-1]
+	lo, hi = last, last
+	otherLo, otherHi := last, last
+	for i := 1; i < len(records); i += 2 {
+		r, other := records[i-1], records[i]
+		lo, hi, otherLo, otherHi = min(lo, r), max(hi, r), min(otherLo, other), max(otherHi, other)
+	}
+	return min(lo, otherLo), max(hi, otherHi)
 }
 
 // scatter is a stable counting sort by the width bits from shift on of the distance to lo. It returns the largest count.
