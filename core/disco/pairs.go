@@ -76,12 +76,8 @@ func (ax *axis) subtractTies() {
 	})
 }
 
-// event is one event of a block, on its way from the order of y to the order of x.
-type event struct {
-	w, x, y     float64
-	rank, place uint32 // in order of x and in order of y
-	below       node   // the sum over earlier events in lower blocks
-}
+// event is the places of an event in order of x and in order of y.
+type event struct{ rank, place uint32 }
 
 // node is a sum of weights, and of weights times x and times y.
 type node struct{ w, x, y float64 }
@@ -109,8 +105,13 @@ func (dc *call) addBelow(ofX bool) {
 	for k, r := range y.rank {
 		b := int(r >> blockBits)
 		w, xk, yk := y.power[k], y.across[k], y.z[k]
-		dc.events[next[b]] = event{w, xk, yk, r, uint32(k), tops.below(b)}
+		dc.events[next[b]] = event{r, uint32(k)}
 		next[b]++
+		below := tops.below(b)
+		y.pairs[k] += 4 * (xk*below.w - below.x)
+		if ofX {
+			x.pairs[r] += 4 * (yk*below.w - below.y)
+		}
 		tops.add(b, node{w, w * xk, w * yk})
 	}
 	trees := sync.Pool{New: func() any { return new([1<<blockBits + 1]node) }}
@@ -120,15 +121,18 @@ func (dc *call) addBelow(ofX bool) {
 		inBlock := tree(room[:])
 		clear(inBlock)
 		start := b << blockBits
-		for i := start; i < next[b]; i++ {
-			ev := &dc.events[i]
-			below := inBlock.below(int(ev.rank) - start)
-			below.add(ev.below)
-			inBlock.add(int(ev.rank)-start, node{ev.w, ev.w * ev.x, ev.w * ev.y})
-			y.pairs[ev.place] += 4 * (ev.x*below.w - below.x)
+		for _, ev := range dc.events[start:next[b]] {
+			r := int(ev.rank)
+			below := inBlock.below(r - start)
+			w, xr := x.power[r], x.z[r]
+			one := node{w: w, x: w * xr}
+			y.pairs[ev.place] += 4 * (xr*below.w - below.x)
 			if ofX {
-				x.pairs[ev.rank] += 4 * (ev.y*below.w - below.y)
+				yr := x.across[r]
+				one.y = w * yr
+				x.pairs[r] += 4 * (yr*below.w - below.y)
 			}
+			inBlock.add(r-start, one)
 		}
 	})
 }

@@ -63,6 +63,10 @@ func (so *sorter) sortCell(records []uint64, keyShift uint) {
 	width := min(uint(bits.Len(uint(len(records)))), 14, top-keyShift)
 	shift := top - width
 	so.spare = par.Grown(so.spare, len(records)+lanes.Padding)
+	if len(records)>>width > crowdedCell {
+		so.sortDigits(records, lo, keyShift, top)
+		return
+	}
 	largest := so.scatter(so.spare, records, lo, shift, width)
 	switch {
 	case shift == keyShift:

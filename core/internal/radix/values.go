@@ -12,8 +12,11 @@ import (
 func SortValues[T Float](words []uint64, values []T) ([]uint64, Layout) {
 	lowest, highest := math.Inf(1), math.Inf(-1)
 	for _, v := range values {
-		if x := float64(v); x == x {
-			lowest, highest = min(lowest, x), max(highest, x)
+		if x := float64(v); x < lowest {
+			lowest = x
+		}
+		if x := float64(v); x > highest {
+			highest = x
 		}
 	}
 	words = slices.Grow(words[:0], len(values))
