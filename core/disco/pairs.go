@@ -76,7 +76,7 @@ func (ax *axis) subtractTies() {
 	})
 }
 
-// event is the places of an event in order of x and in order of y.
+// event has the places of an event: its rank in order of x, and its place in order of y.
 type event struct{ rank, place uint32 }
 
 // node is a sum of weights, and of weights times x and times y.

@@ -17,8 +17,8 @@ const (
 // sampled is the number of values from which on a sample costs little.
 const sampled = 1 << 12
 
-// newCells returns cells for values inside [lo, hi]. They span this range or, if there are many values or the range is
-// infinite, most of a sample of the values and a margin on either side, given as a part of the span.
+// newCells returns cells for values inside [lo, hi]. They span this range. If there are many values or the range is infinite,
+// they span most of a sample of the values, and a margin on either side: this fraction of the span.
 func newCells[T Float](values []T, lo, hi float64, count int, margin float64) lanes.Cells[T] {
 	if len(values) >= sampled || math.IsInf(hi-lo, 0) {
 		lo, hi = sampleRange(values, lo, hi, margin)

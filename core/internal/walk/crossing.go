@@ -27,7 +27,7 @@ type crossing struct {
 	linear []lanes.Linear
 	c      []float64
 	tracks bool // whether a loop over the steps follows F_b and V_b
-	parted bool // whether steps need their parts
+	parted bool // whether something reads the parts of steps
 	bounds correcting
 
 	bins      []uint32  // of the events of a block, as all that follows

@@ -8,7 +8,7 @@ import "gonum.org/v1/gonum/floats"
 type steps struct {
 	bins    []uint32
 	weights []float64 // of the steps
-	parts   []float64 // the square of a step counts times this in sums of squares: 1 for an event, 2 or -2 for a half
+	parts   []float64 // factors of the squares of steps: 1 for an event, 2 or -2 for a half; empty unless crossing.parted
 }
 
 // tie is the events from..to-1 of a block, of one score.
@@ -58,8 +58,8 @@ func (cr *crossing) splitTies() {
 	st.addFree(cr, done, len(cr.bins))
 }
 
-// join sets the changes of J by the events of a block to those of their steps. It returns the integral of those by half
-// events, which differs from 0 with bounds.
+// join copies the changes of J from the steps to the events of a block. The steps of half events belong to no event: join
+// returns the integral of their changes of J, which is 0 unless moments are bounded.
 func (cr *crossing) join(end float64) (jumps float64) {
 	d, steps := cr.d, cr.splitD // what is left of both
 	done := 0
