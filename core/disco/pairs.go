@@ -91,6 +91,9 @@ func (a *node) add(b node) {
 // blockBits is the logarithm of the number of events in a block.
 const blockBits = 10
 
+// trees are the trees of blocks.
+var trees = sync.Pool{New: func() any { return new([1<<blockBits + 1]node) }}
+
 // addBelow adds to the sums over pairs the share of the events that come before in both orders.
 func (dc *call) addBelow(ofX bool) {
 	x, y := &dc.axes[0], &dc.axes[1]
@@ -114,7 +117,6 @@ func (dc *call) addBelow(ofX bool) {
 		}
 		tops.add(b, node{w, w * xk, w * yk})
 	}
-	trees := sync.Pool{New: func() any { return new([1<<blockBits + 1]node) }}
 	dc.team.Run(blocks, func(b int) {
 		room := trees.Get().(*[1<<blockBits + 1]node)
 		defer trees.Put(room)

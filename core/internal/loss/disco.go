@@ -17,8 +17,8 @@ func (pt part[T]) disco(k int) (walk.Result, error) {
 	if err != nil {
 		return walk.Result{}, err
 	}
-	var mass, score, weight, slope []T
-	var places []uint32
+	mass, score, places := make([]T, 0, sel.N), make([]T, 0, sel.N), make([]uint32, 0, sel.N)
+	var weight, slope []T
 	for i := range sel.Score {
 		if sel.TakesPart(i) {
 			mass, score, places = append(mass, sel.Mass[i]), append(score, sel.Score[i]), append(places, uint32(i))
