@@ -1,10 +1,12 @@
 package core
 
 import (
+	"cmp"
 	"errors"
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"slices"
 	"sort"
 	"testing"
 
@@ -12,8 +14,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// brute computes the loss as doc.go defines it, with J counted from scratch for
-// every score, in O(n^2). It shares only the bins with the code under test.
+// brute computes the loss as doc.go defines it, with J computed from scratch at
+// every score. It shares only the bins with the code under test.
 type brute struct {
 	cfg    Config
 	p, a   [][]float64 // P_bl and A_lb, by bin
@@ -166,17 +168,6 @@ func eliminate(rows [][]*big.Float) {
 	}
 }
 
-// integrand returns J where these parts of the events are below.
-func (br *brute) integrand(parts []float64) float64 {
-	f, s := make([]float64, br.nb), make([]float64, br.nb)
-	for i, w := range br.weight {
-		b := br.bin[i]
-		f[b] += parts[i] * w / br.sums[b]
-		s[b] += parts[i] * w * w
-	}
-	return br.value(f, s, br.powers())
-}
-
 // powers returns the sums of the squares and of the cubes of the weights of each bin.
 func (br *brute) powers() [2][]float64 {
 	total, third := make([]float64, br.nb), make([]float64, br.nb)
@@ -190,6 +181,14 @@ func (br *brute) powers() [2][]float64 {
 // value returns J where F_b is f[b], and s[b] the sum of the squares of the weights of the bin's events below.
 func (br *brute) value(f, s []float64, powers [2][]float64) float64 {
 	total, third := powers[0], powers[1]
+	if br.cfg.Loss == Flatness {
+		all, j := floats.Sum(br.sums), 0.0
+		mean := floats.Dot(br.sums, f) / all
+		for b := range f {
+			j += br.sums[b] / all * (f[b] - mean) * (f[b] - mean)
+		}
+		return j
+	}
 	size := br.cfg.Order + 1
 	c := make([]float64, size)
 	for b := range f {
@@ -298,60 +297,64 @@ func (br *brute) bound(c []float64) ([]float64, [][]float64) {
 	return v, d
 }
 
-func (br *brute) lossAndGrad() (float64, []float64) {
+// lossAndGrad carries the sums of weights below from one score to the next, and computes J anew at each.
+func (br *brute) lossAndGrad() (loss float64, grad []float64) {
 	n := len(br.scores)
-	scale := 1.0
-	if br.cfg.Reduction == Mean {
-		scale = 1 / float64(br.nb)
+	order := make([]int, n)
+	for i := range order {
+		order[i] = i
 	}
-	below := func(s, ofEqual float64) []float64 { // the parts, with that of an event at s
-		parts := make([]float64, n)
-		for i, other := range br.scores {
-			if other < s {
-				parts[i] = 1
-			} else if other == s {
-				parts[i] = ofEqual
-			}
-		}
-		return parts
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(br.scores[i], br.scores[j]) })
+	grad = make([]float64, n)
+	powers, sums, s := br.powers(), make([]float64, br.nb), make([]float64, br.nb)
+	j := func() float64 {
+		f := make([]float64, br.nb)
+		floats.DivTo(f, sums, br.sums)
+		return br.value(f, s, powers)
 	}
-	distinct := append([]float64(nil), br.scores...)
-	sort.Float64s(distinct)
-	lo, hi := br.cfg.ScoreRange[0], br.cfg.ScoreRange[1]
-	open := math.IsInf(hi, 1)
+	move := func(i int, part float64) {
+		w := br.weight[i]
+		sums[br.bin[i]] += part * w
+		s[br.bin[i]] += part * w * w
+	}
+	moved := func(i int, part float64) float64 {
+		move(i, part)
+		defer move(i, -part)
+		return j()
+	}
+	at, end := br.cfg.ScoreRange[0], br.cfg.ScoreRange[1]
+	open := math.IsInf(end, 1)
 	if open {
-		lo, hi = distinct[0], distinct[n-1]
+		at, end = br.scores[order[0]], br.scores[order[n-1]]
 	}
-	loss, prev := 0.0, lo
-	for k, s := range distinct {
-		if k == 0 || s > distinct[k-1] {
-			loss += br.integrand(below(s, 0)) * (s - prev)
-			prev = s
+	below := j()
+	for lo := 0; lo < n; {
+		score := br.scores[order[lo]]
+		loss += below * (score - at)
+		hi := lo
+		for hi < n && br.scores[order[hi]] == score {
+			move(order[hi], 0.5)
+			hi++
 		}
-	}
-	top := br.integrand(below(hi, 1))
-	loss += top * (hi - prev)
-
-	grad := make([]float64, n)
-	for i, s := range br.scores {
-		before, after := below(s, 0.5), below(s, 0.5) // the middle of a tie, but for the event
-		before[i], after[i] = 0, 1
-		grad[i] = scale * (br.integrand(before) - br.integrand(after))
-		if open && s == hi {
-			ties := 0
-			for _, other := range br.scores {
-				if other == s {
-					ties++
-				}
-			}
-			if ties > 1 {
-				grad[i] += scale * top / 2
-			} else {
-				grad[i] += scale * top
+		for _, i := range order[lo:hi] { // from the middle of the tie
+			grad[i] = moved(i, -0.5) - moved(i, 0.5)
+		}
+		for _, i := range order[lo:hi] {
+			move(i, 0.5)
+		}
+		if below, at = j(), score; open && hi == n {
+			for _, i := range order[lo:] {
+				grad[i] += below / float64(min(2, n-lo))
 			}
 		}
+		lo = hi
 	}
-	return scale * loss, grad
+	loss += below * (end - at)
+	if br.cfg.Loss == MoDe && br.cfg.Reduction == Mean {
+		floats.Scale(1/float64(br.nb), grad)
+		loss /= float64(br.nb)
+	}
+	return loss, grad
 }
 
 // randomCase draws options and events, with ties in score and mass.

@@ -139,29 +139,6 @@ func checkSummed[T Float](t *testing.T, cd categorized[T], cfg Config, tol float
 	requireClose(t, want, convert[float64](grad), tol)
 }
 
-// One category is as none, to the last bit, whatever events without the label have.
-func TestOneCategoryIsNone(t *testing.T) {
-	for _, labeled := range []bool{false, true} {
-		for _, category := range []int64{0, -3, math.MinInt64, math.MaxInt64} {
-			cd := categorize[float32](10_000, []int64{category}, true, labeled)
-			for i := range cd.labels {
-				if cd.labels[i] != 0 {
-					cd.categories[i] = int64(i)
-				}
-			}
-			cfg := DefaultConfig(MoDe)
-			got, want := make([]float32, len(cd.Score)), make([]float32, len(cd.Score))
-			loss, err := LossAndGrad(got, cd.Events, cfg)
-			require.NoError(t, err)
-			cd.Category = nil
-			without, err := LossAndGrad(want, cd.Events, cfg)
-			require.NoError(t, err)
-			assert.Equal(t, without, loss)
-			assert.Equal(t, want, got)
-		}
-	}
-}
-
 // Results do not depend on the number of threads, to the last bit, whether categories have many events,
 // few, or both.
 func TestCategoriesAndThreads(t *testing.T) {
@@ -179,43 +156,6 @@ func TestCategoriesAndThreads(t *testing.T) {
 			checkThreads(t, cd.Events, cfg, name)
 		}
 	}
-}
-
-// Categories may have any type of integers, and bool.
-func TestCategoriesOfEveryType(t *testing.T) {
-	cd := categorize[float32](4_000, []int64{0, 1}, true, false)
-	cfg := DefaultConfig(MoDe)
-	want, err := Loss(cd.Events, cfg)
-	require.NoError(t, err)
-	bools := make([]bool, len(cd.categories))
-	for i, category := range cd.categories {
-		bools[i] = category == 1
-	}
-	for _, categories := range []LabelSlice{
-		LabelsOf(bools), LabelsOf(integersOf[int8](cd.categories)), LabelsOf(integersOf[uint8](cd.categories)),
-		LabelsOf(integersOf[int32](cd.categories)),
-	} {
-		cd.Category = categories
-		loss, err := Loss(cd.Events, cfg)
-		require.NoError(t, err)
-		assert.Equal(t, want, loss)
-	}
-	for _, categories := range []LabelSlice{
-		LabelsOf(integersOf[float32](cd.categories)), LabelsOf(integersOf[float64](cd.categories)),
-	} {
-		cd.Category = categories
-		_, err := Loss(cd.Events, cfg)
-		assert.ErrorIs(t, err, ErrOption)
-		assert.ErrorContains(t, err, "category has floating-point numbers")
-	}
-}
-
-func integersOf[L int8 | uint8 | int32 | float32 | float64](values []int64) []L {
-	out := make([]L, len(values))
-	for i, v := range values {
-		out[i] = L(v)
-	}
-	return out
 }
 
 // Weights may be as large as double precision has them, and as small: their shares are the same.

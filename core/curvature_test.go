@@ -207,49 +207,6 @@ func TestHessOfEqualScores(t *testing.T) {
 	}
 }
 
-// h does not depend on the order of the events, ties or not, nor on a factor of the weights; it is one over the factor
-// of the scores where their range is that of the data.
-func TestHessInvariances(t *testing.T) {
-	for _, weighted := range []bool{false, true} {
-		for _, name := range []string{"default order 1", "all bounds unbiased"} {
-			t.Run(fmt.Sprint(name, " ", weighted), func(t *testing.T) {
-				cfg, change := paperConfig(), walkOptions[name]
-				change(&cfg)
-				cfg.Bins = 6
-				ev := spreadEvents[float64](20_000, weighted, 0.7)
-				for i := range ev.Weight {
-					ev.Weight[i] += 0.5
-				}
-				want := hessOf(t, ev, cfg, defaultSmoothing)
-				moved := Events[float64]{Score: make([]float64, 20_000), Mass: make([]float64, 20_000)}
-				if weighted {
-					moved.Weight = make([]float64, 20_000)
-				}
-				order := rand.New(rand.NewPCG(33, 0)).Perm(20_000)
-				for to, from := range order {
-					moved.Score[to], moved.Mass[to] = ev.Score[from], ev.Mass[from]
-					if weighted {
-						moved.Weight[to] = 7 * ev.Weight[from]
-					}
-				}
-				got := hessOf(t, moved, cfg, defaultSmoothing)
-				for to, from := range order {
-					require.InDelta(t, want[from], got[to], 1e-9*want[from])
-				}
-				cfg.ScoreRange = unbounded()
-				want = hessOf(t, ev, cfg, defaultSmoothing)
-				for to, from := range order {
-					moved.Score[to] = 1 + 8*ev.Score[from]
-				}
-				got = hessOf(t, moved, cfg, defaultSmoothing)
-				for to, from := range order {
-					require.InDelta(t, want[from]/8, got[to], 1e-9*want[from])
-				}
-			})
-		}
-	}
-}
-
 func TestHessOfEventsOutside(t *testing.T) {
 	ev := resultEvents(2_000, 1, true)
 	ev.Weight[40] = 0

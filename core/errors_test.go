@@ -225,23 +225,3 @@ func TestGradientBeyondFloat32(t *testing.T) {
 		}
 	}
 }
-
-// What belongs to other labels, or lies outside the mass range, is no error and
-// gets gradient 0.
-func TestNotLookedAt(t *testing.T) {
-	ev := spreadEvents[float64](500, false, 0)
-	cfg := paperConfig()
-	cfg.MassRange = [2]float64{50, 300}
-	want := make([]float64, 500)
-	loss, err := LossAndGrad(want, ev, cfg)
-	assert.NoError(t, err)
-
-	ev.Score = append(ev.Score, nan, 7, 0.5)
-	ev.Mass = append(ev.Mass, inf, nan, 301)
-	ev.Label = LabelsOf(append(make([]int32, 500), 1, -3, 0))
-	grad := make([]float64, 503)
-	again, err := LossAndGrad(grad, ev, cfg)
-	assert.NoError(t, err)
-	assert.Equal(t, loss, again)
-	assert.Equal(t, append(want, 0, 0, 0), grad)
-}

@@ -4,65 +4,12 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
-	"sort"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/floats"
 )
-
-// bruteFlatness computes the loss as flatness.go defines it, with all CDFs
-// counted from scratch at every score.
-type bruteFlatness struct {
-	ev     Events[float64]
-	weight []float64
-	bin    []int
-	sums   []float64
-}
-
-// integrand returns J where the events with in[i] are below.
-func (br *bruteFlatness) integrand(in []bool) (j float64) {
-	var total, below float64
-	cdf := make([]float64, len(br.sums))
-	for i, w := range br.weight {
-		total += w
-		if in[i] {
-			below += w
-			cdf[br.bin[i]] += w / br.sums[br.bin[i]]
-		}
-	}
-	for b, f := range cdf {
-		j += br.sums[b] / total * (f - below/total) * (f - below/total)
-	}
-	return j
-}
-
-// lossAndGrad integrates over the range lo, hi, with all scores inside. A
-// derivative is the mean of what moving the event up and down does.
-func (br *bruteFlatness) lossAndGrad(lo, hi float64) (loss float64, grad []float64) {
-	below := func(s float64, orEqual bool) []bool {
-		in := make([]bool, len(br.weight))
-		for i, other := range br.ev.Score {
-			in[i] = other < s || orEqual && other == s
-		}
-		return in
-	}
-	distinct := append([]float64{lo}, br.ev.Score...)
-	sort.Float64s(distinct)
-	distinct = append(distinct, hi)
-	for k := 1; k < len(distinct); k++ {
-		loss += br.integrand(below(distinct[k-1], true)) * (distinct[k] - distinct[k-1])
-	}
-	grad = make([]float64, len(br.weight))
-	for i, s := range br.ev.Score {
-		lower, upper := below(s, false), below(s, true)
-		plus, minus := below(s, false), below(s, true)
-		plus[i], minus[i] = true, false
-		grad[i] = (br.integrand(lower) - br.integrand(plus) + br.integrand(minus) - br.integrand(upper)) / 2
-	}
-	return loss, grad
-}
 
 // TestFlatnessAgainstBruteForce compares with the definition.
 func TestFlatnessAgainstBruteForce(t *testing.T) {
@@ -80,15 +27,7 @@ func TestFlatnessAgainstBruteForce(t *testing.T) {
 		require.NoError(t, err)
 		compared++
 
-		edges, err := Edges(ev, cfg)
-		require.NoError(t, err)
-		br := bruteFlatness{ev: ev, weight: onesIfNil(ev.Weight, len(ev.Score)), sums: make([]float64, len(edges)-1)}
-		for i, m := range ev.Mass {
-			b := sort.Search(len(br.sums)-1, func(k int) bool { return edges[k+1] > m })
-			br.bin = append(br.bin, b)
-			br.sums[b] += br.weight[i]
-		}
-		loss, grad := br.lossAndGrad(-0.25, 1.5)
+		loss, grad := newBrute(t, ev, cfg).lossAndGrad()
 		require.InDelta(t, loss, value, 1e-11*loss)
 		require.InDeltaSlice(t, grad, got, 1e-10*floats.Norm(grad, inf))
 	}

@@ -152,29 +152,6 @@ func TestEvaluateCountsEvents(t *testing.T) {
 	assert.Equal(t, float64(inside), found.Events)
 }
 
-// Where score and mass are independent, the bias is what the plain loss is in the mean, which many samples tell.
-func TestBiasIsTheMeanOfThePlainLoss(t *testing.T) {
-	cfg := DefaultConfig(MoDe)
-	cfg.Bins = 16
-	var unbiased, bias, squares float64
-	const samples = 400
-	for k := range samples {
-		rng := rand.New(rand.NewPCG(22, uint64(k)))
-		ev := Events[float64]{Score: make([]float64, 500), Mass: make([]float64, 500)}
-		for i := range ev.Score {
-			ev.Score[i], ev.Mass[i] = rng.Float64(), rng.ExpFloat64()
-		}
-		found, err := Evaluate(nil, nil, ev, cfg)
-		require.NoError(t, err)
-		unbiased += found.Loss / samples
-		bias += found.Bias / samples
-		squares += found.Loss * found.Loss / samples
-	}
-	spread := math.Sqrt(squares-unbiased*unbiased) / math.Sqrt(samples)
-	assert.Less(t, math.Abs(unbiased), 4*spread)
-	assert.Greater(t, bias, 20*spread)
-}
-
 // DisCo and flatness have a loss and a gradient, and no bias.
 func TestEvaluateOfOtherLosses(t *testing.T) {
 	ev := resultEvents(100, 1, false)

@@ -1,76 +1,14 @@
 package core
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/floats"
 )
-
-// sweep is lossAndGrad in O(n): F_b are carried from one score to the next, and J is computed anew at each.
-func (br *brute) sweep() (loss float64, grad []float64) {
-	n := len(br.scores)
-	order := make([]int, n)
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(br.scores[i], br.scores[j]) })
-	grad = make([]float64, n)
-	powers, sums, s := br.powers(), make([]float64, br.nb), make([]float64, br.nb)
-	j := func() float64 {
-		f := make([]float64, br.nb)
-		floats.DivTo(f, sums, br.sums)
-		return br.value(f, s, powers)
-	}
-	move := func(i int, part float64) {
-		w := br.weight[i]
-		sums[br.bin[i]] += part * w
-		s[br.bin[i]] += part * w * w
-	}
-	moved := func(i int, part float64) float64 {
-		move(i, part)
-		defer move(i, -part)
-		return j()
-	}
-	at, end := br.cfg.ScoreRange[0], br.cfg.ScoreRange[1]
-	open := math.IsInf(end, 1)
-	if open {
-		at, end = br.scores[order[0]], br.scores[order[n-1]]
-	}
-	below := j()
-	for lo := 0; lo < n; {
-		score := br.scores[order[lo]]
-		loss += below * (score - at)
-		hi := lo
-		for hi < n && br.scores[order[hi]] == score {
-			move(order[hi], 0.5)
-			hi++
-		}
-		for _, i := range order[lo:hi] { // from the middle of the tie
-			grad[i] = moved(i, -0.5) - moved(i, 0.5)
-		}
-		for _, i := range order[lo:hi] {
-			move(i, 0.5)
-		}
-		if below, at = j(), score; open && hi == n {
-			for _, i := range order[lo:] {
-				grad[i] += below / float64(min(2, n-lo))
-			}
-		}
-		lo = hi
-	}
-	loss += below * (end - at)
-	if br.cfg.Reduction == Mean {
-		floats.Scale(1/float64(br.nb), grad)
-		loss /= float64(br.nb)
-	}
-	return loss, grad
-}
 
 // sides are option sets for numbers of events: each takes another of the forms that a walk has.
 var sides = map[string]func(*Config){
@@ -86,7 +24,7 @@ func checkSweep(t *testing.T, ev Events[float64], cfg Config, what string) {
 	got := make([]float64, len(ev.Score))
 	value, err := LossAndGrad(got, ev, cfg)
 	require.NoError(t, err, what)
-	loss, grad := newBrute(t, ev, cfg).sweep()
+	loss, grad := newBrute(t, ev, cfg).lossAndGrad()
 	require.InDelta(t, loss, value, 1e-9*math.Abs(loss)+1e-13, what)
 	tolerance := 1e-9*floats.Norm(grad, math.Inf(1)) + 1e-15
 	for i := range grad {
@@ -219,7 +157,7 @@ func TestBothSidesOfFewestEffective(t *testing.T) {
 			continue
 		}
 		require.NoError(t, err, weights)
-		wanted, _ := newBrute(t, ev, cfg).sweep()
+		wanted, _ := newBrute(t, ev, cfg).lossAndGrad()
 		require.InEpsilon(t, wanted, loss, 1e-11, weights)
 		checkSweep(t, ev, cfg, fmt.Sprint(weights))
 	}

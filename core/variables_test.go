@@ -186,45 +186,6 @@ func TestValues(t *testing.T) {
 	assert.ErrorContains(t, err, "binning = values makes a bin of each distinct mass, and there are more than 4096")
 }
 
-// Masses may be in any unit in which float64 holds them and their range: also where one over the range is beyond it, or
-// below its normal numbers. With order 1 or 2 this was an error that mean masses coincide, and B-splines divided by zero.
-func TestMassesOfExtremeUnits(t *testing.T) {
-	ev := manyEvents[float64](5000, true)
-	for i := range ev.Mass {
-		ev.Mass[i] = math.Floor(ev.Mass[i]) // below 2^11
-	}
-	masses := ev.Mass
-	for name, change := range map[string]func(*Config){
-		"order 0":    func(c *Config) { c.Order = 0 },
-		"order 1":    func(c *Config) { c.Order = 1 },
-		"order 2":    func(c *Config) { c.Order = 2 },
-		"order 3":    func(c *Config) { c.Order = 3 },
-		"quadrature": func(c *Config) { c.Order, c.Moments = 2, Quadrature },
-		"uniform":    func(c *Config) { c.Order, c.Binning, c.Bins = 1, Uniform, 4 },
-		"splines":    func(c *Config) { c.Basis = BSpline },
-	} {
-		t.Run(name, func(t *testing.T) {
-			cfg := DefaultConfig(MoDe)
-			change(&cfg)
-			weighted := ev
-			want := make([]float64, len(masses))
-			loss, err := LossAndGrad(want, weighted, cfg)
-			require.NoError(t, err)
-			for _, exponent := range []int{-1060, -1050, -1030, -1000, 1000, 1012} {
-				weighted.Mass = make([]float64, len(masses))
-				for i, m := range masses {
-					weighted.Mass[i] = math.Ldexp(m, exponent)
-				}
-				got := make([]float64, len(masses))
-				same, err := LossAndGrad(got, weighted, cfg)
-				require.NoError(t, err, "unit 2^%d", exponent)
-				assert.InDelta(t, loss, same, 1e-12)
-				requireAlike(t, want, got, 1e-9)
-			}
-		})
-	}
-}
-
 // B-splines reproduce polynomials up to their degree: without knots the loss is that of the order.
 func TestSplines(t *testing.T) {
 	ev := manyEvents[float64](20_000, true)

@@ -70,7 +70,7 @@ func TestChunks(t *testing.T) {
 				grad := make([]float64, len(ev.Score))
 				value, err := LossAndGrad(grad, ev, cfg)
 				require.NoError(t, err)
-				loss, want := newBrute(t, ev, cfg).sweep()
+				loss, want := newBrute(t, ev, cfg).lossAndGrad()
 				require.InEpsilon(t, loss, value, 1e-10)
 				requireClose(t, want, grad, 1e-9)
 			})
@@ -110,10 +110,16 @@ func TestThreads(t *testing.T) {
 			t.Run(fmt.Sprint(name, " ", weighted), func(t *testing.T) {
 				cfg := paperConfig()
 				change(&cfg)
-				checkThreads(t, spreadEvents[float32](100_000, weighted, 0.1), cfg, "")
+				ev := spreadEvents[float32](100_000, weighted, 0.1)
+				checkThreads(t, ev, cfg, "")
+				for i := range 60_000 { // a tie of many chunks
+					ev.Score[i] = 0.5
+				}
+				checkThreads(t, ev, cfg, "tied")
 			})
 		}
 	}
+	checkThreads(t, spreadEvents[float32](100_000, false, 0.1), DefaultConfig(Flatness), "flatness")
 }
 
 // checkThreads compares the loss and the gradient with several numbers of threads.

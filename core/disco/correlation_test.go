@@ -238,27 +238,6 @@ func manyEvents(n int) sample {
 	return s
 }
 
-// The two arguments have the same part, and either gradient may be left out.
-func TestSymmetry(t *testing.T) {
-	s := manyEvents(50_000)
-	for _, unbiased := range []bool{false, true} {
-		value, gradX, gradY, err := s.correlation(unbiased)
-		require.NoError(t, err)
-		other, ofY, ofX, err := sample{s.y, s.x, s.weight}.correlation(unbiased)
-		require.NoError(t, err)
-		require.InDelta(t, value, other, 1e-13)
-		requireNear(t, gradX, ofX, 1e-10, "x")
-		requireNear(t, gradY, ofY, 1e-10, "y")
-		alone := make([]float64, len(s.x))
-		_, err = Correlation(alone, nil, s.x, s.y, s.weight, unbiased)
-		require.NoError(t, err)
-		require.Equal(t, gradX, alone)
-		_, err = Correlation(nil, alone, s.x, s.y, s.weight, unbiased)
-		require.NoError(t, err)
-		require.Equal(t, gradY, alone)
-	}
-}
-
 // Neither a shift, nor the scale of anything, nor the order of events changes the result; the scale of a variable
 // divides its gradient.
 func TestInvariance(t *testing.T) {
@@ -400,22 +379,6 @@ func TestErrors(t *testing.T) {
 		_, _, _, err := s.correlation(test.unbiased)
 		assert.ErrorIs(t, err, test.kind, test.want)
 		assert.ErrorContains(t, err, test.want)
-	}
-}
-
-func BenchmarkCorrelation(b *testing.B) {
-	for _, n := range []int{256, 4096, 100_000, 1_000_000} {
-		for _, unbiased := range []bool{false, true} {
-			b.Run(fmt.Sprintf("%d/unbiased=%v", n, unbiased), func(b *testing.B) {
-				s := manyEvents(n)
-				gradX, gradY := make([]float64, n), make([]float64, n)
-				for b.Loop() {
-					if _, err := Correlation(gradX, gradY, s.x, s.y, nil, unbiased); err != nil {
-						b.Fatal(err)
-					}
-				}
-			})
-		}
 	}
 }
 
