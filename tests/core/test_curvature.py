@@ -3,8 +3,6 @@
 import libmode
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from libmode import _evaluate, _native
 from libmode._options import check
 
@@ -135,32 +133,6 @@ def test_what_is_not_wanted_is_none_and_changes_nothing_else():
         for wanted, own, expected in zip((grad, hess), found[3:], whole[3:], strict=True):
             assert own is None if not wanted else np.array_equal(own, expected)
     assert libmode.mode_evaluate(score, mass, order=1).hess is None
-
-
-@given(
-    seed=st.integers(0, 10**6),
-    n=st.integers(40, 400),
-    grid=st.sampled_from([1, 3, 20, 10**6]),
-    order=st.integers(0, 2),
-    factor=st.floats(1e-3, 1e3),
-    smoothing=st.sampled_from([0, 0.01, 0.3, 2.0]),
-    score_range=st.sampled_from([(0, 1), None]),
-)
-@settings(deadline=None, max_examples=60)
-def test_hess_of_few_events(seed, n, grid, order, factor, smoothing, score_range):
-    """Finite, not negative, 0 for what takes no part; the same in any order and whatever the unit of the weights."""
-    rng, score, mass, _ = sample(seed, n)
-    score = np.round(grid * score) / grid
-    weight, label = rng.uniform(0.1, 2, n), rng.integers(0, 2, n)
-    options = {"order": order, "bins": 4, "score_range": score_range}
-    weight[rng.integers(n)] = 0
-    hess = bound(score, mass, smoothing, weight=weight, label=label, **options)
-    assert np.all(np.isfinite(hess))
-    assert np.all(hess >= 0)
-    assert not np.any(hess[(label == 1) | (weight == 0)])
-    moved = rng.permutation(n)
-    again = bound(score[moved], mass[moved], smoothing, weight=factor * weight[moved], label=label[moved], **options)
-    np.testing.assert_allclose(again, hess[moved], rtol=1e-9, atol=1e-12 * hess.max())
 
 
 def test_long_calls_can_be_interrupted_and_take_all_arrays(monkeypatch):

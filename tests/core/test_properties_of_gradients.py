@@ -104,37 +104,3 @@ def test_the_gradient_does_not_depend_on_the_ends_of_the_range(call):
         call.given(score=score, score_range=ends)(libmode.mode_loss_and_grad)[1] for ends in ((0, 1), (-1, 3))
     )
     golden.assert_close(inside, wider, 1e-10, 1e-12)
-
-
-LARGE = {
-    "order 0": {},
-    "order 2": dict(order=2),
-    "bounded": dict(order=3, max_slope=0.7, monotonic=True),
-    "unbiased": dict(order=1, unbiased=True, slope_penalty=0.2),
-    "all": dict(order=2, max_slope=0.7, slope_of="selected", monotonic=True, unbiased=True, moments="projection"),
-    "uniform bins": dict(order=1, binning="uniform", mass_range=(0, 3), score_range=None, reduction="sum"),
-    "disco": dict(loss="disco"),
-    "flatness": dict(loss="flatness"),
-}
-
-
-@pytest.mark.parametrize("name", LARGE)
-@pytest.mark.parametrize("weighted", [False, True], ids=["unweighted", "weighted"])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=lambda dtype: dtype.__name__)
-def test_bits_do_not_depend_on_the_number_of_threads(threads, name, weighted, dtype):
-    """Loss and gradient have the same bits on any number of threads, for the events in one order.
-
-    Events are divided into the same blocks whatever the number of threads, whose sums are added in their order.
-    """
-    rng = np.random.default_rng(7)
-    n = 300_000  # about ten times the block of events that a thread takes at once
-    score, mass = rng.random(n, dtype), rng.exponential(size=n).astype(dtype)
-    weight = rng.normal(1, 0.5, n).astype(dtype) if weighted else None
-    results = []
-    for count in (1, 2, 2, 5):
-        threads(count)
-        results.append(libmode.mode_loss_and_grad(score, mass, weight=weight, **LARGE[name]))
-    loss, grad = results[0]
-    for other_loss, other_grad in results[1:]:
-        assert other_loss == loss
-        assert other_grad.tobytes() == grad.tobytes()

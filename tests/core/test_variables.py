@@ -84,16 +84,6 @@ def test_the_layout_of_mass_does_not_matter(layout, joint):
     assert loss == want and (grad == want_grad).all()
 
 
-@pytest.mark.parametrize("joint", [False, True])
-def test_float32(joint):
-    score, mass = SCORE.astype(np.float32), MASS[:, :2].astype(np.float32)
-    loss, grad = libmode.mode_loss_and_grad(score, mass, bins=5, joint=joint)
-    want, want_grad = libmode.mode_loss_and_grad(score.astype(float), mass.astype(float), bins=5, joint=joint)
-    assert grad.dtype == np.float32
-    np.testing.assert_allclose(loss, want, rtol=1e-5)
-    np.testing.assert_allclose(grad, want_grad, rtol=0, atol=1e-6 * np.abs(want_grad).max())
-
-
 @pytest.mark.parametrize("dtype", [np.float16, np.float32])
 @pytest.mark.parametrize(
     "limits", [{"mass_range": [(0, 0.8), (0.1, 0.7)]}, {"edges": [(0, 0.5, 0.8), (0.1, 0.5, 0.7)]}]

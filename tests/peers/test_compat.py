@@ -1,7 +1,9 @@
 """libmode.compat.pytorch.MoDeLoss beside modeloss.pytorch.MoDeLoss, whose place it takes."""
 
 import inspect
+import json
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,9 +13,7 @@ from libmode.compat.pytorch import MoDeLoss
 from modeloss.pytorch import MoDeLoss as Theirs
 from side_by_side import N, batch, correlation, distance, evaluate
 
-from studies.simple_model import train as training
-from studies.simple_model.data import simple_model
-from studies.simple_model.measure import performance
+from bench.methods import MODELOSS, PLAIN_TORCH
 
 BINS = 16
 SBINS = 1024  # steps of their integral over scores; its default of 32 is coarse
@@ -76,36 +76,6 @@ def test_loss_and_gradient_agree_and_the_difference_halves_when_n_doubles(order)
 def test_bounds_agree(options):
     difference = np.mean([differences(1024, seed, even=True, **options) for seed in range(2)], axis=0)
     assert (difference < [0.06, 0.03, 1e-3]).all()
-
-
-@pytest.mark.filterwarnings("ignore::libmode.TrainingWarning")  # the paper's formula in small batches is noise
-def test_two_trainings_end_alike(one_thread):
-    """AUC and flatness of the simple model differ far less between the packages than from twice the strength."""
-    theirs, ours, stronger = (
-        np.array([figures_of(make, strength, seed) for seed in (1, 2, 3)])
-        for make, strength in ((Theirs, 30), (MoDeLoss, 30), (MoDeLoss, 60))
-    )
-
-    def apart(figures):
-        return np.sqrt(np.mean((figures - theirs) ** 2, axis=0))
-
-    assert (apart(ours) < apart(stronger) / 5).all()  # 22 times less and more, with other seeds too
-
-
-def figures_of(make, strength, seed):
-    """AUC, and the relative residual of the false positive rate at a signal efficiency of 50 %."""
-    events, fresh = (simple_model(n, np.random.default_rng([seed, n])) for n in (10_000, 50_000))
-    network = training.train(events, [0, 1], make(bins=8, order=1), strength, steps=100, seed=seed, batch=1_000)
-    measured = performance(training.evaluate(network, fresh, [0, 1]), fresh, order=1)
-    return measured.auc, measured.selections[1].residual
-
-
-@pytest.fixture
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 # ------------------------------------------------------ options, one by one
@@ -262,3 +232,15 @@ def test_memory_agrees_with_theirs_where_batches_fill_the_same_bins(order):
         mass = evenly[mass.argsort().argsort()]
         grads = [evaluate(mode, pred, target, mass)[1] for mode in (theirs, ours)]
         assert distance(*grads) < 0.03 and correlation(*grads) > 0.999
+
+
+def test_the_figures_of_the_page_are_those_of_the_benchmark():
+    root = Path(__file__).parents[2]
+    page = (root / "docs" / "from-modeloss.md").read_text()
+    results = json.loads((root / "bench" / "results" / "results.json").read_text())["times"]
+    rows = {(row["method"], row["n"]): row for row in results}
+    theirs, ours = rows[MODELOSS, 32_000], rows[PLAIN_TORCH, 32_000]
+    assert f"{theirs['median']:.0f} s and {theirs['extra_bytes'] / 1e9:.0f} GB" in page
+    assert f"{1e3 * ours['median']:.1f} ms and {ours['extra_bytes'] / 1e6:.1f} MB" in page
+    for figure in ("median", "extra_bytes"):
+        assert theirs[figure] / rows[MODELOSS, 10_000][figure] == pytest.approx(3.2**2, rel=0.2)

@@ -242,33 +242,6 @@ def test_the_expected_flatness_in_the_plane_is_that_of_polynomial_efficiencies()
 # ------------------------------------------------------------ signal bias
 
 MASS_BINS = np.linspace(-1, 1, 31)
-SIGNAL = {"signal_mass": 0.2, "signal_width": 0.1}
-
-
-def spectrum(rng, n=3000, injected=0):
-    """Masses of a density that falls linearly to a third, and a Gaussian; all numbers are Poisson's."""
-    falling = 1 - 2 * np.sqrt(rng.random(rng.poisson(n / 2)))
-    flat = rng.uniform(-1, 1, rng.poisson(n / 2))
-    return np.concatenate([falling, flat, rng.normal(0.2, 0.1, rng.poisson(injected))])
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_pulls_of_an_injected_signal_have_mean_0_and_width_1(kind, injected=300):
-    rng = np.random.default_rng(6)
-    pulls, chi2 = [], []
-    for _ in range(300):
-        mass = spectrum(rng, injected=injected)
-        weight = {
-            "unit": None,
-            "positive": rng.uniform(0.5, 1.5, len(mass)),
-            "signed": rng.choice([1.25, -1.25], len(mass), p=[0.9, 0.1]),
-        }[kind]
-        found = metrics.signal_bias(mass, MASS_BINS, **SIGNAL, degree=1, weight=weight)
-        pulls.append((found.signal - injected) / found.error)
-        chi2.append(found.chi2 / found.ndof)
-    assert np.mean(pulls) == pytest.approx(0, abs=4 / np.sqrt(300))
-    assert np.std(pulls) == pytest.approx(1, abs=4 / np.sqrt(600))
-    assert np.mean(chi2) == pytest.approx(1, abs=0.1)
 
 
 def test_a_carved_bump_is_found_where_it_is():
