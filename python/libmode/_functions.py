@@ -16,11 +16,10 @@ from ._evaluate import Result, evaluate, explained, loss_and_grad
 from ._events import Events, together
 from ._option_values import flag
 from ._options import Options, check
+from .option_types import Loss, LossOptions
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
-
-    from .option_types import Loss, LossOptions
 
 
 class Moments(NamedTuple):
@@ -317,14 +316,8 @@ def mode_moments(
     at = np.ascontiguousarray(vector("at", at), dtype=np.float64)
     size = checked.struct.order + 1
     cdf, moments, bounded = (np.empty((len(at), columns)) for columns in (len(edges) - 1, size, size))
-    _native.moments(
-        checked.struct,
-        for_core(events),
-        len(at),
-        address(at),
-        len(edges) - 1,
-        *map(address, (cdf, moments, bounded)),
-    )
+    found = map(address, (cdf, moments, bounded))
+    _native.call("mode_moments_f64", checked.struct, for_core(events), len(at), address(at), len(edges) - 1, *found)
     return Moments(at, edges, cdf, moments, bounded)
 
 

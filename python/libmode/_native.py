@@ -311,6 +311,12 @@ def _check(loaded: ctypes.CDLL, status: int) -> None:
         raise _ERRORS.get(status, ValueError)(message)
 
 
+def call(name: str, *arguments: Any) -> None:
+    """Calls the function of mode.h of this name, and raises its error."""
+    loaded = library()
+    _check(loaded, getattr(loaded, name)(*arguments))
+
+
 def int32(name: str, value: Any) -> int:
     """``value`` as an integer that fits in the library's."""
     try:
@@ -324,21 +330,17 @@ def int32(name: str, value: Any) -> int:
 
 def default_options() -> ModeOptions:
     """A ``ModeOptions`` that holds the defaults of the core."""
-    loaded, options = library(), ModeOptions()
-    _check(loaded, loaded.mode_options_init(options, ctypes.sizeof(options)))
+    library()  # whose table says what the members are
+    options = ModeOptions()
+    call("mode_options_init", options, ctypes.sizeof(options))
     return options
-
-
-def check_options(options: ModeOptions) -> None:
-    """Raises ValueError for the first option that is out of its range."""
-    _check(library(), library().mode_options_check(options))
 
 
 def default_variables(count: int) -> ctypes.Array[ModeVariable]:
     """So many ``ModeVariable`` that have nothing of their own."""
-    loaded, variables = library(), (ModeVariable * count)()
+    variables = (ModeVariable * count)()
     for variable in variables:
-        _check(loaded, loaded.mode_variable_init(variable, ctypes.sizeof(ModeVariable)))
+        call("mode_variable_init", variable, ctypes.sizeof(ModeVariable))
     return variables
 
 
@@ -426,13 +428,8 @@ def distance_correlation(
 def edges(options: ModeOptions, events: ModeEvents, capacity: int, out: int | None) -> int:
     """Writes the bin edges of events in double to ``out`` and returns how many there are."""
     count = _size()
-    _check(library(), library().mode_edges_f64(options, events, capacity, out, count))
+    call("mode_edges_f64", options, events, capacity, out, count)
     return count.value
-
-
-def moments(options: ModeOptions, events: ModeEvents, *arguments: int | None) -> None:
-    """Calls ``mode_moments_f64`` with the arguments of mode.h."""
-    _check(library(), library().mode_moments_f64(options, events, *arguments))
 
 
 def set_threads(threads: int) -> None:
@@ -459,7 +456,7 @@ def set_threads(threads: int) -> None:
     >>> libmode.set_threads(0)
     """
     global _threads
-    _check(library(), library().mode_set_threads(int32("threads", threads)))
+    call("mode_set_threads", int32("threads", threads))
     _threads = threads
 
 
@@ -473,7 +470,7 @@ def get_threads() -> int:
     True
     """
     threads = ctypes.c_int()
-    _check(library(), library().mode_get_threads(threads))
+    call("mode_get_threads", threads)
     return threads.value
 
 

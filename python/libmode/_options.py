@@ -40,7 +40,7 @@ class Options:
         for name, value in {"loss": loss, **options, "background_label": self.labels}.items():
             self._set(name, value)
         self._set_variables()
-        _native.check_options(self.struct)
+        _native.call("mode_options_check", self.struct)
         self._exact = all(exact(*ends) for name in _LIMITS for ends in _ends(self._given.get(name)))
         self.fit_all = self._exact and not self._each
         """Whether these are the options for events of one variable and of any type, see :meth:`for_events`."""
@@ -73,19 +73,19 @@ class Options:
         """These options for scores and masses of these dtypes, and masses of this shape, (n,) or (n, d)."""
         if len(shape) > 1 or self._each:
             self._check_variables(1 if len(shape) == 1 else shape[1])
-        return self if self._exact else self.rounded_to(score, mass)
+        return self.rounded_to(score, mass)
 
     def _check_variables(self, count: int) -> None:
         """Raises ValueError if these are not options for so many variables of mass."""
+        variables = _counted(count, "variable", "variables")
         for name, value in self._each.items():
             if len(value) != count:
-                raise ValueError(f"{name} has {_entries(len(value))}, but mass has {_variables(count)}")
+                entries = _counted(len(value), "entry", "entries")
+                raise ValueError(f"{name} has {entries}, but mass has {variables}")
         for name in _OF_VARIABLES[1:]:
             value = self._given.get(name)
             if count > 1 and value is not None and name not in self._each:
-                raise ValueError(
-                    f"{name} = {value!r} is a single value, but mass has {_variables(count)}: give one for each"
-                )
+                raise ValueError(f"{name} = {value!r} is a single value, but mass has {variables}: give one for each")
 
     def rounded_to(self, score: Any, mass: Any) -> Options:
         """These options for scores and masses of these dtypes, to which their limits are rounded outwards."""
@@ -118,7 +118,7 @@ class Options:
         first, count = next((name, len(value)) for name, value in self._each.items())
         for name, value in self._each.items():
             if len(value) != count:
-                raise ValueError(f"{name} has {_entries(len(value))}, but {first} has {count}")
+                raise ValueError(f"{name} has {_counted(len(value), 'entry', 'entries')}, but {first} has {count}")
         if count > MOST_VARIABLES:
             raise ValueError(f"{first} has {count} entries: mass has at most {MOST_VARIABLES} variables")
         variables = _native.default_variables(count)
@@ -168,12 +168,8 @@ def _outwards(value: Any, kind: str) -> Any:
     return (low, *inner, high)
 
 
-def _variables(count: int) -> str:
-    return "1 variable" if count == 1 else f"{count} variables"
-
-
-def _entries(count: int) -> str:
-    return "1 entry" if count == 1 else f"{count} entries"
+def _counted(count: int, one: str, many: str) -> str:
+    return f"{count} {one if count == 1 else many}"
 
 
 _cached = lru_cache(maxsize=256)(Options)

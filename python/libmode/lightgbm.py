@@ -19,16 +19,15 @@ with needed("lightgbm", "libmode.lightgbm", "lightgbm"):
 with needed("sklearn", "libmode.lightgbm", "lightgbm"):
     from ._trees.classifier import BoostedClassifier, Trained, described
 
+from numpy.typing import NDArray
+
 from ._trees.metric import USUAL_EVENTS, Metric
-from ._trees.multipliers import checked
+from ._trees.multipliers import ScoreTransform, checked
 from ._trees.objective import Objective, Rows, refuse_parts
+from .option_types import LossOptions
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
     from typing_extensions import Unpack
-
-    from ._trees.multipliers import ScoreTransform
-    from .option_types import LossOptions
 
 __all__ = ["MoDeLGBMClassifier", "finalize", "metric", "objective"]
 

@@ -20,17 +20,16 @@ with needed("xgboost", "libmode.xgboost", "xgboost"):
 with needed("sklearn", "libmode.xgboost", "xgboost"):
     from ._trees.classifier import BoostedClassifier, Trained, described
 
+from numpy.typing import NDArray
+
 from ._constraint import sigmoid
 from ._trees.metric import USUAL_EVENTS, Metric
-from ._trees.multipliers import checked
+from ._trees.multipliers import ScoreTransform, checked
 from ._trees.objective import Objective, Rows, refuse_parts
+from .option_types import LossOptions
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
     from typing_extensions import Unpack
-
-    from ._trees.multipliers import ScoreTransform
-    from .option_types import LossOptions
 
 __all__ = ["MoDeXGBClassifier", "metric", "objective"]
 

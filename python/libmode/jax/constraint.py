@@ -12,12 +12,11 @@ from .._bad_batches import OnBadBatch
 from .._constraint import NUMBERS, State
 from .._events import Events, events_of, of_reference, takes_events
 from .._host_constraint import Added, of_function
+from ..option_types import LossOptions
 from .loss import call_back, known_to_numpy, read
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
-
-    from ..option_types import LossOptions
 
 
 @takes_events

@@ -26,10 +26,10 @@ try:
 except ImportError:  # it is experimental: where it is no more, pure_callback does
     buffer_callback = None  # type: ignore[assignment]
 
+from ..option_types import Loss, LossOptions
+
 if TYPE_CHECKING:
     from typing_extensions import Unpack
-
-    from ..option_types import Loss, LossOptions
 
 # What makes of NumPy's arrays, the score and others or None, a number or numbers, and an array like the score.
 Compute = Callable[..., tuple[Any, Any]]

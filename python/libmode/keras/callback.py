@@ -11,12 +11,11 @@ from .._arrays import read
 from .._events import same_length, takes_events, together
 from ..metrics import summary
 from ..metrics.summary import Settings
+from ..option_types import SummaryOptions
 from .events import Score, score_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
-
-    from ..option_types import SummaryOptions
 
 
 class MoDeCallback(keras.callbacks.Callback):

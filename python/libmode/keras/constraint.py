@@ -12,14 +12,13 @@ from .._constraint import USUAL_TOLERANCE, Constraint, Dependence, State
 from .._events import Events
 from .._host_constraint import Added
 from .._monitor import Monitor
+from ..option_types import LossOptions
 from .backend import constrained
 from .base import WithBase
 from .events import Columns, score_of
 
 if TYPE_CHECKING:
     from typing_extensions import Never, Unpack
-
-    from ..option_types import LossOptions
 
 
 @keras.saving.register_keras_serializable(package="libmode")

@@ -15,14 +15,13 @@ from .._evaluate import loss_and_grad
 from .._events import Events
 from .._native import BatchError
 from .._options import Options, check
+from ..option_types import LossOptions
 from .backend import loss_of
 from .base import WithBase
 from .events import Columns, Score, score_of
 
 if TYPE_CHECKING:
     from typing_extensions import Never, Unpack
-
-    from ..option_types import LossOptions
 
 
 @keras.saving.register_keras_serializable(package="libmode")
@@ -62,8 +61,7 @@ class MoDeLoss(SkipsBadBatches, WithBase):
     Notes
     -----
     ``y_true`` comes from :func:`pack`. Its weights and ``sample_weight`` multiply, and weight both parts. On TensorFlow
-    with a GPU, compile the model with ``jit_compile=False``. In a compiled program of TensorFlow or JAX, bad values are
-    an error of that framework, which ends with libmode's sentence.
+    with a GPU, compile the model with ``jit_compile=False``.
 
     Examples
     --------

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from .._evaluate import Result
 from .._events import takes_events
 from .._functions import mode_edges, mode_evaluate, mode_loss
+from ..option_types import LossOptions
 from ._arguments import Bins, numbers, only_events, sums, weights, whole
 from ._chi_squared import tail
 from ._histogram import Histogram, add, histogram, is_histogram
 from ._spectrum import MOST_BINS, Binned, spectrum
-
-if TYPE_CHECKING:
-    from ..option_types import LossOptions
 
 FEWEST_EFFECTIVE = 1.05  # events of a bin, as in core/internal/walk/variance.go
 

@@ -16,7 +16,7 @@ from .. import metrics, mode_edges
 from .._far_masses import far
 from ..metrics._histogram import Histogram
 from ..metrics.dependence import Dependence
-from ..metrics.roc import Roc
+from ..metrics.roc import Roc, working_point
 from . import spurious, words
 from .events import Events, Wanted
 from .fill import fill
@@ -28,7 +28,6 @@ BINS = 20  # of mass, with equal numbers of background events
 # 0.5 % (20 bins); with one, 1.6 to 1.9 %, and 0.3 % had p < 0.001.
 PER_BIN = 2
 ROC_POINTS = 500  # evenly spaced among all, and as many more towards the highest scores
-ROUNDING = 1e-12  # of a sum of weights, so that 0.5 may come out as a little less
 
 T = TypeVar("T")
 Array = NDArray[Any]
@@ -119,7 +118,7 @@ class Judge:
 
     def _point(self, wanted: float, curve: Roc, score: Array, histogram: Histogram) -> Numbers:
         """One working point: events with score >= threshold are selected."""
-        at = int(np.argmax(curve.signal_efficiency >= wanted * (1 - ROUNDING)))
+        at = working_point(curve, wanted)
         threshold, rate = float(curve.threshold[at]), float(curve.false_positive_rate[at])
         unknown: dict[str, str] = {}
         if rate <= 0:

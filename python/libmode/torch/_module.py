@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, TypedDict
 
@@ -80,6 +80,8 @@ def read(name: str, tensor: Any) -> Tensor:
 class CoreLoss(SkipsBadBatches, nn.Module):
     """A loss of the core as a module without parameters."""
 
+    _defaults: dict[str, Any] = {"background_only": True, "per_class": False, "on_bad_batch": "raise"}
+
     def __init__(
         self,
         loss: Loss,
@@ -143,15 +145,15 @@ class CoreLoss(SkipsBadBatches, nn.Module):
         return core_loss(events(pred, mass, weight, label, category), self._checked)
 
     def extra_repr(self) -> str:
-        """The arguments that are not the defaults."""
-        shown = dict(self.options)
-        if not self.background_only:
-            shown["background_only"] = False
-        if self.per_class:
-            shown["per_class"] = True
-        if self.on_bad_batch != "raise":
-            shown["on_bad_batch"] = self.on_bad_batch
-        return ", ".join(f"{name}={value!r}" for name, value in shown.items())
+        """The options, and the other arguments that are not the defaults."""
+        return as_arguments(self.options, self, self._defaults)
+
+
+def as_arguments(given: Mapping[str, Any], owner: object, defaults: Mapping[str, Any]) -> str:
+    """What was given, and the attributes of the owner that are not the defaults, as a call has them."""
+    others = {name: getattr(owner, name) for name in defaults}
+    shown = {**given, **{name: value for name, value in others.items() if value != defaults[name]}}
+    return ", ".join(f"{name}={value!r}" for name, value in shown.items())
 
 
 def or_skip(module: SkipsBadBatches, loss: Callable[..., Tensor], pred: Tensor, *others: Tensor | None) -> Tensor:

@@ -13,7 +13,7 @@ from .._arrays import no_background
 from .._bad_batches import OnBadBatch, SkipsBadBatches
 from .._events import together
 from .._native import BatchError, int32
-from ._module import or_skip, read
+from ._module import as_arguments, or_skip, read
 from ._op import as_numpy, result_type
 from .distance import correlation
 
@@ -114,8 +114,7 @@ class ABCDLoss(SkipsBadBatches, nn.Module):
 
     def extra_repr(self) -> str:
         """The arguments that are not the defaults."""
-        shown = [f"background_label={self.background_label}"] * (self.background_label != 0)
-        return ", ".join(shown + [f"on_bad_batch={self.on_bad_batch!r}"] * (self.on_bad_batch != "raise"))
+        return as_arguments({}, self, {"background_label": 0, "on_bad_batch": "raise"})
 
 
 def _selected(name: str, values: Tensor, chosen: Tensor) -> Tensor:

@@ -18,15 +18,15 @@ from .._messages import keywords_only
 from .._monitor import MOST_WAITING, Monitor, look
 from .._native import BatchError
 from .._option_values import plain
+from ..option_types import LossOptions
 from ._device import NO_LOSS, buffers_of, is_on_device, push_of, refusal, refused_options
 from ._gather import Given, Group, checked_group, given_of, naming_ranks, norm_of_all, of_all, only_a_part, processes
+from ._module import as_arguments
 from ._op import as_numpy, encode, in_torch_func, result_type
 from ._pinned import on_host, to_device
 
 if TYPE_CHECKING:
     from typing_extensions import Never, Unpack
-
-    from ..option_types import LossOptions
 
 
 class MoDeConstraint(SkipsBadBatches, nn.Module):
@@ -335,16 +335,9 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
         return self
 
     def extra_repr(self) -> str:
-        """The arguments."""
-        shown = dict(self.options)
-        for name in ("relative_strength", "tolerance"):
-            if (value := getattr(self._constraint, name)) is not None:
-                shown[name] = value
-        if self.gather:
-            shown["gather"] = True
-        if self.on_device is not None:
-            shown["on_device"] = self.on_device
-        return ", ".join(f"{name}={value!r}" for name, value in shown.items())
+        """The options, and the other arguments that are not the defaults."""
+        strength = as_arguments(self.options, self._constraint, {"relative_strength": None, "tolerance": None})
+        return ", ".join(filter(None, (strength, as_arguments({}, self, {"gather": False, "on_device": None}))))
 
 
 # The core is not part of a graph, and what is remembered changes with every call.

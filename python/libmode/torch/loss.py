@@ -12,18 +12,16 @@ from torch import Tensor
 from .._events import Events, is_background
 from .._monitor import EVERY, Monitor
 from .._native import ModeResult
+from .._options import Options
+from ..option_types import Loss, LossOptions
 from ._device import device_loss, is_on_device, refusal, refused_options
 from ._gather import Group, checked_group, given_of, naming_ranks, of_all, only_a_part, processes
-from ._module import CoreLoss, events
+from ._module import CoreLoss, ModeArguments, events
 from ._op import as_numpy, checked, core_loss, evaluate, in_torch_func, score_range_of
 from .transform import ScoreTransform, transformed
 
 if TYPE_CHECKING:
     from typing_extensions import Never, Unpack
-
-    from .._options import Options
-    from ..option_types import Loss, LossOptions
-    from ._module import ModeArguments
 
 _evaluate_all: Callable[..., Any] = partial(evaluate, loss_alone=False)
 
@@ -145,6 +143,8 @@ class MoDeLoss(CoreLoss):
     (torch.Size([]), torch.Size([1, 3]))
     """
 
+    _defaults = {**CoreLoss._defaults, "score_transform": None, "gather": False, "on_device": None}
+
     def __init__(
         self,
         *positional: Never,
@@ -253,17 +253,6 @@ class MoDeLoss(CoreLoss):
         counted = background if self.background_only else torch.ones_like(background)
         of_batch = counted[:count].sum(dtype=loss.dtype).clamp(min=1)
         return loss + (counted.sum(dtype=loss.dtype) / of_batch - 1) * (loss - loss.detach())
-
-    def extra_repr(self) -> str:
-        """The arguments that are not the defaults."""
-        shown = [super().extra_repr()]
-        if self.score_transform is not None:
-            shown.append(f"score_transform={self.score_transform!r}")
-        if self.gather:
-            shown.append("gather=True")
-        if self.on_device is not None:
-            shown.append(f"on_device={self.on_device}")
-        return ", ".join(filter(None, shown))
 
 
 # What is sent and received is not part of a graph.

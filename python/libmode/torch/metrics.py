@@ -13,14 +13,13 @@ from torch import Tensor
 from .._events import takes_events
 from ..metrics import summary
 from ..metrics.summary import Settings
+from ..option_types import SummaryOptions
 from ._gather import processes
 from ._module import events as events_of
 from ._op import as_numpy
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
-
-    from ..option_types import SummaryOptions
 
 
 class MoDeMetrics:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .._module import CoreLoss
+from .._module import CoreLoss, DisCoArguments, FlatnessArguments
 
 if TYPE_CHECKING:
     from typing_extensions import Never, Unpack
-
-    from .._module import DisCoArguments, FlatnessArguments
 
 
 class DisCoLoss(CoreLoss):
