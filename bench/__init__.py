@@ -1,1 +1,1 @@
-"""libmode beside everything a user could take instead: run with ``python -m bench.run``."""
+"""Compares libmode with its alternatives: ``python -m bench.run``."""

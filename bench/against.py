@@ -1,4 +1,4 @@
-"""Two versions of the core in turns: ``./build.sh bench --against COMMIT``.
+"""Times two versions of the core in turns: ``./build.sh bench --against COMMIT``.
 
 The Go program of this tree, bench/gobench, is compiled with the core of the commit (the old one) and
 with that of this tree (the new one), as it is now. Both have the same events. Every case names its
@@ -43,7 +43,7 @@ CASES = {
 
 
 def build_both(commit: str, directory: Path) -> dict[str, Path]:
-    """The programs with the core of a commit and with that of this tree."""
+    """The programs with the core of a commit and with the core of this tree."""
     programs = {name: directory / name for name in ("old", "new")}
     build(programs["new"])
     archive, tree = directory / "core.zip", directory / "tree"
@@ -55,7 +55,7 @@ def build_both(commit: str, directory: Path) -> dict[str, Path]:
 
 
 def measure(programs: dict[str, Path], case: str, n: int, threads: int, budget: float) -> str:
-    """A row of the table."""
+    """One row of the table."""
     with ExitStack() as stack:
         losses, samplers = [], {}
         for name, program in programs.items():

@@ -1,4 +1,4 @@
-"""What each framework adds to the call from NumPy: ``python -m bench.bindings``.
+"""The time that each framework adds to the call from NumPy: ``python -m bench.bindings``.
 
 Forward and backward of MoDe(order 2), compiled where the framework compiles, less the
 NumPy call; beside it the binary cross entropy of the same scores, the sum of both, and
@@ -52,7 +52,7 @@ class Cost:
 
 
 def in_torch(sets: Sets) -> Steps:
-    """Eagerly."""
+    """Eager calls of PyTorch."""
     import torch
     from libmode.torch import mode_loss
     from torch.nn.functional import binary_cross_entropy
@@ -76,7 +76,7 @@ def in_torch(sets: Sets) -> Steps:
 
 
 def in_tensorflow(sets: Sets) -> Steps:
-    """In a tf.function."""
+    """Calls in a tf.function."""
     import tensorflow as tf
     from libmode._options import check
     from libmode._tensorflow.loss import loss_of
@@ -105,7 +105,7 @@ def in_tensorflow(sets: Sets) -> Steps:
 
 
 def in_jax(sets: Sets) -> Steps:
-    """Under jit."""
+    """Calls under jit."""
     import jax
     import jax.numpy as jnp
     from libmode.jax import mode_loss
@@ -136,7 +136,7 @@ FRAMEWORKS = {"torch": in_torch, "tensorflow": in_tensorflow, "jax": in_jax}
 
 
 def measure_here(framework: str, n: int, budget: float) -> Cost:
-    """The times in this process, in about ``budget`` seconds."""
+    """The times in this process, measured for about ``budget`` seconds."""
     rng = np.random.default_rng(0)
     sets = [
         tuple(
@@ -152,7 +152,7 @@ def measure_here(framework: str, n: int, budget: float) -> Cost:
 
 
 def measure(sizes: tuple[int, ...] = SIZES, budget: float = 10.0) -> dict[str, dict[int, Cost]]:
-    """The times for each framework and number of events, in about ``budget`` seconds each."""
+    """The times for each framework and number of events, measured for about ``budget`` seconds each."""
     costs: dict[str, dict[int, Cost]] = {}
     for framework in FRAMEWORKS:
         command = [sys.executable, "-m", "bench.bindings", "--one", framework, "--budget", str(budget), "--sizes"]

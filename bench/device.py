@@ -1,4 +1,4 @@
-"""The layer and the loss on a GPU, beside the core: ``./build.sh bench device``.
+"""Times the constraint and the loss on a GPU and in the core: ``./build.sh bench device``.
 
 Two tables. The time of forward and backward of ``MoDeLoss(order=1)`` and ``MoDeConstraint(order=1)`` of so many events
 with labels and weights, by the core (with the copies both ways) and on the device, beside a sort of the scores. And
@@ -37,12 +37,12 @@ class Timer:
         self.device, self.seconds = device, seconds
 
     def wait(self) -> None:
-        """Until the device is done."""
+        """Waits until the device is done."""
         if self.device.type == "cuda":
             torch.cuda.synchronize(self.device)
 
     def milliseconds(self, step: Step) -> float:
-        """Of a step, the fastest of five rounds of as many as take a fifth of the time."""
+        """The time of a step: the fastest of five rounds."""
         step()
         self.wait()
         once = self._of(step, 1)
@@ -58,7 +58,7 @@ class Timer:
 
 
 def graph_of(step: Step) -> Step:
-    """The step as a CUDA graph, after some on another stream, as PyTorch's documentation has it."""
+    """The step as a CUDA graph, after warm-up steps on another stream, as PyTorch's documentation demands."""
     stream = torch.cuda.Stream()
     stream.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(stream):
@@ -99,7 +99,7 @@ class Events:
 
 
 class Transformer(nn.Module):
-    """32 particles of 8 features, 4 layers of width 192: 2 million parameters."""
+    """A network for 32 particles of 8 features: 4 layers of width 192, 2 million parameters."""
 
     features = (32, 8)
 
@@ -115,7 +115,7 @@ class Transformer(nn.Module):
 
 
 class Paper(nn.Sequential):
-    """3 x 64 SiLU nodes, of 10 features."""
+    """The paper's network of 10 features: 3 x 64 SiLU nodes."""
 
     features = (10,)
 
@@ -126,7 +126,7 @@ class Paper(nn.Sequential):
 
 
 def training(network: type[Paper] | type[Transformer], batch: int, device: torch.device, layer: bool | None) -> Step:
-    """A step of a training: forward, cross entropy, backward and Adam."""
+    """A training step: forward, cross entropy, backward and Adam."""
     torch.manual_seed(1)
     events, model = Events(batch, device), network().to(device)
     x = torch.randn(batch, *network.features).to(device)
@@ -146,7 +146,7 @@ def training(network: type[Paper] | type[Transformer], batch: int, device: torch
 
 
 def checks(device: torch.device) -> list[str]:
-    """What has to hold on a GPU, as lines of what was found; raises where it does not."""
+    """Checks what must hold on a GPU. Returns lines of results, or raises."""
     if device.type != "cuda":
         return ["not checked, for want of a GPU: that nothing is waited for, and that CUDA graphs capture a step"]
     step = training(Paper, 4_096, device, True)
@@ -171,7 +171,7 @@ def checks(device: torch.device) -> list[str]:
 
 
 def of_events(sizes: list[int], timer: Timer) -> list[dict[str, Any]]:
-    """Rows of times in ms."""
+    """Rows of times in ms, by the number of events."""
     rows = []
     for n in sizes:
         events, row = Events(n, timer.device), {"events": n}
@@ -190,7 +190,7 @@ def of_events(sizes: list[int], timer: Timer) -> list[dict[str, Any]]:
 
 
 def of_steps(batches: list[int], timer: Timer) -> list[dict[str, Any]]:
-    """Rows of times in ms."""
+    """Rows of times in ms of training steps."""
     rows = []
     for network in (Paper, Transformer):
         for batch in batches:
@@ -206,7 +206,7 @@ def of_steps(batches: list[int], timer: Timer) -> list[dict[str, Any]]:
 
 
 def show(row: dict[str, Any], first: bool) -> None:
-    """A line of a table, the first with its head."""
+    """Prints a line of a table, with its head before the first one."""
     if first:
         print("\n| " + " | ".join(row) + " |  [ms]\n" + "|---" * len(row) + "|")
     cells = (

@@ -26,19 +26,19 @@ class Events:
 
     @cached_property
     def in_float64(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Score and mass."""
+        """Score and mass in float64."""
         return self.score.astype(np.float64), self.mass.astype(np.float64)
 
 
 def number_of_sets(n: int) -> int:
-    """How many sets of n events calls take turns with.
+    """The number of sets of n events that calls cycle through.
 
-    They are so many that no branch predictor learns their events by heart, as it
-    learns a few thousand, and have at most 2^24 events in all.
+    There are enough sets that no branch predictor memorizes their events, as it does a few thousand, and
+    at most 2^24 events in all.
     """
     return max(1, min(max(8, 2**18 // n), 2**24 // n))
 
 
 def sets_of(n: int) -> list[Events]:
-    """Sets of n events, for calls that each have the next one."""
+    """Sets of n events. Each call takes the next one."""
     return [Events(n, seed) for seed in range(number_of_sets(n))]

@@ -15,7 +15,7 @@ ALL_BOUNDS = {"MaxSlope": 0.5, "Monotonic": True, "Unbiased": True}
 
 
 def build(program: Path, tree: Path = ROOT) -> None:
-    """Builds the program of a tree into a file."""
+    """Compiles the program of a tree into a file."""
     command = ["go", "build", "-o", program, "./bench/gobench"]
     done = subprocess.run(command, cwd=tree, stderr=subprocess.PIPE, text=True)
     if done.returncode:
@@ -23,12 +23,12 @@ def build(program: Path, tree: Path = ROOT) -> None:
 
 
 def flags(*more: str, **options: float) -> tuple[str, ...]:
-    """Those of options, which have the names of core.Config, and others."""
+    """Command-line flags from options with the names of core.Config, and other flags."""
     return (f"-options={json.dumps(options)}", *more)
 
 
 class GoProgram:
-    """A running program that holds sets of n events, and makes calls when asked."""
+    """A running program that holds sets of n events and makes calls on demand."""
 
     def __init__(self, program: Path, n: int, flags: tuple[str, ...]) -> None:
         command = [program, f"-n={n}", *flags]
@@ -40,11 +40,11 @@ class GoProgram:
         return self._ask("loss")["loss"]
 
     def sample(self, calls: int) -> list[float]:
-        """The seconds of each of so many calls."""
+        """The seconds of so many calls."""
         return [ns * 1e-9 for ns in self._ask(str(calls))["ns"]]
 
     def extra_memory(self) -> int:
-        """Bytes that one call needs above inputs and outputs; for a program that has made no call yet."""
+        """Bytes of one call above inputs and outputs, in a program that has made no call yet."""
         return self._ask("memory")["extra"]
 
     def close(self) -> None:

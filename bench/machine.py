@@ -1,4 +1,4 @@
-"""What the benchmark ran on."""
+"""Describes the machine of the benchmark."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ def describe() -> dict[str, object]:
 
 
 def processor() -> str:
-    """Its name."""
+    """The name of the processor."""
     return _line("/proc/cpuinfo", "model name")
 
 
 def cores() -> int:
-    """Of the processor, those that this process may use."""
+    """The number of cores that this process may use."""
     return len(os.sched_getaffinity(0))
 
 

@@ -36,7 +36,7 @@ SMALLEST = 10_000  # events; with fewer, the memory of a call is lost among page
 
 @dataclass(frozen=True)
 class Peak:
-    """Bytes above inputs and outputs, or None and why."""
+    """Bytes above inputs and outputs, or None and the reason."""
 
     extra: int | None
     how: str
@@ -44,7 +44,7 @@ class Peak:
 
 
 def measure(name: str, n: int, timeout: float) -> Peak:
-    """Runs the process for this method and number of events."""
+    """Measures a method at a number of events in a process of its own."""
     command = [sys.executable, "-m", "bench.memory", name, str(n)]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, cwd=Path(__file__).parents[1])

@@ -1,4 +1,4 @@
-"""Everything that is timed, by name."""
+"""All methods that the benchmark times, by name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a user could take instead of libmode.
+"""Alternatives to libmode.
 
 Each function takes the events and returns a call without arguments, which does
 the work once and returns the arrays that it produced. Making the call (copies,

@@ -1,4 +1,4 @@
-"""Time and extra memory against the number of events: the appendix figure of arXiv:2010.09745 with every peer."""
+"""Draws time and memory against the number of events, as in the appendix of arXiv:2010.09745."""
 
 from __future__ import annotations
 

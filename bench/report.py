@@ -19,7 +19,7 @@ CHUNK = 10**6
 
 
 def chunk(events: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
-    """A falling background, whose score knows a little of the mass, and a peak of signal."""
+    """A falling background, whose score depends a little on the mass, and a peak of signal."""
     label = rng.random(events) < 0.3
     mass = np.where(label, rng.normal(120, 8, events), 50 + rng.exponential(60, events))
     x = rng.normal(np.where(label, 1.5, mass / 400))

@@ -1,4 +1,4 @@
-"""Everything side by side on the same arrays: ``python -m bench.run``.
+"""Times all methods on the same arrays: ``python -m bench.run``.
 
 Every call has the next of many sets of arrays, which no branch predictor learns by heart;
 the Go program draws its own, like the others. Prints a table for each number of events
@@ -34,7 +34,7 @@ QUICK_SIZES = (10**3, 10**4, 32_000)
 
 
 class Benchmark:
-    """Runs the methods at growing numbers of events and keeps the results."""
+    """Runs the methods at growing numbers of events, and keeps the results."""
 
     def __init__(self, program: Path, methods: Sequence[Method], budget: float, limit: float) -> None:
         self.program = program
@@ -47,7 +47,7 @@ class Benchmark:
         self.stopped: dict[str, str] = {}
 
     def warm_up(self) -> None:
-        """Loads every library and starts its threads, so that no method pays for it later."""
+        """Loads every library and starts its threads, so that no method pays for this later."""
         for method in tqdm(self.methods, desc="loading", unit="method", leave=False):
             if method.prepare is not None:
                 method.prepare(Events(max(1_000, method.at_least)))()
@@ -92,7 +92,7 @@ class Benchmark:
 
 
 def table(benchmark: Benchmark, n: int) -> str:
-    """The results at n events as text, the fastest last."""
+    """The results at n events as text, the slowest first."""
     rows = sorted(((t, name) for (name, size), t in benchmark.times.items() if size == n), key=lambda r: -r[0].median)
     reference = benchmark.times[PLAIN_ORDER_2, n].median
     lines = [

@@ -117,7 +117,7 @@ def _loss_and_grad(
 
 
 def _sort_bits(x: Tensor) -> tuple[Tensor, Tensor]:
-    """``torch.sort`` of floats by way of integers that stand in the same order."""
+    """``torch.sort`` of floats, by integers in the same order."""
     integer, ones = (torch.int64, 2**63 - 1) if x.dtype == torch.float64 else (torch.int32, 2**31 - 1)
     bits = (x + 0.0).view(integer)  # + 0.0: one zero, not two
     keys, by = torch.sort(_flip_negative_(bits, ones))
@@ -125,13 +125,13 @@ def _sort_bits(x: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _flip_negative_(bits: Tensor, ones: int) -> Tensor:
-    """Turns the order of the bits of negative floats round; its own inverse."""
+    """Reverses the order of the bits of negative floats; it is its own inverse."""
     sign = torch.iinfo(bits.dtype).bits - 1
     return bits.bitwise_xor_((bits >> sign).bitwise_and_(ones))
 
 
 def _unsorted(ordered: Tensor, by: Tensor) -> Tensor:
-    """What has ``ordered`` when indexed with ``by``."""
+    """The array that equals ``ordered`` when indexed with ``by``."""
     return torch.empty_like(ordered).put_(by, ordered)
 
 

@@ -1,4 +1,4 @@
-"""The tables of docs/performance.md out of bench/results: ``python -m bench.summary``.
+"""Writes the tables of docs/performance.md from bench/results: ``python -m bench.summary``.
 
 Replaces what stands between the marks there; a test checks that nobody edits it.
 """
@@ -49,7 +49,7 @@ def _sizes(times: Times) -> list[str]:
 
 
 def sorts(times: Times, processor: str) -> list[str]:
-    """Loss and gradient of the paper's formula beside sorts, as lines of Markdown."""
+    """Loss and gradient of the paper's formula compared with sorts, as lines of Markdown."""
     sizes = sorted({n for name, n in times if name in SORTS})
     lines = [_row("libmode, NumPy, over", *(f"{n:,}" for n in sizes)), _row(*["---"] * (len(sizes) + 1))]
     for name in SORTS:

@@ -1,4 +1,4 @@
-"""Times methods side by side, so that what disturbs the machine disturbs all of them.
+"""Times methods in turns, so that a disturbance of the machine affects all of them.
 
 A round gives every method a turn: A B C, A B C, ... A turn is a pause, in
 which the waiting threads of the method before give up spinning (they would
@@ -37,7 +37,7 @@ class Timing:
 
 
 def sampler(*calls: Callable[[], object], before: Callable[[], None] = lambda: None) -> Sampler:
-    """Times calls in this process, one after the other and again from the first. What ``before`` does is not timed."""
+    """Times calls in this process in a cycle. ``before`` is not timed."""
     endless = cycle(calls)
 
     def sample(count: int) -> list[float]:

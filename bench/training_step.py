@@ -1,4 +1,4 @@
-"""A training step in PyTorch for several numbers of the threads of both libraries: ``python -m bench.training_step``.
+"""Times a training step in PyTorch for several numbers of threads: ``python -m bench.training_step``.
 
 The settings take turns, round after round, so that what else a machine does hits all; the fastest of each counts.
 """

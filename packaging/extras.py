@@ -1,4 +1,4 @@
-"""The packages of extras of pyproject.toml, or of build-system. Prints them as a program: python extras.py NAME..."""
+"""Prints the packages of extras of pyproject.toml, or of build-system: python extras.py NAME..."""
 
 import re
 import sys
@@ -16,7 +16,7 @@ EXTRAS = PROJECT["project"]["optional-dependencies"] | {"build-system": PROJECT[
 
 
 def packages(extra: str) -> Iterator[str]:
-    """The packages of one extra, and of those that it names."""
+    """The packages of an extra, with the extras that it names."""
     for text in EXTRAS[extra]:
         others = re.fullmatch(r"libmode\[(.*)\]", text)
         if others:

@@ -1,4 +1,4 @@
-"""The adversary of Louppe, Kagan and Cranmer, arXiv:1611.01046, as a loss with parameters of its own."""
+"""The adversary of Louppe, Kagan and Cranmer, arXiv:1611.01046, as a loss with its own parameters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A conditional normalizing flow of one score, which maps it to one that has the same distribution at every mass.
+"""A conditional normalizing flow, which gives a score the same distribution at every mass.
 
 A monotone rational-quadratic spline whose knots a network makes of the mass (C. Durkan et al., arXiv:1906.04032), of
 the package zuko, trained to the likelihood of the background, as in S. Klein and T. Golling, arXiv:2211.02486.
@@ -31,9 +31,9 @@ def fitted(
     seed: int,
     name: str | None = None,
 ) -> Map:
-    """A function of scores (n,) and masses (n,) that maps the background's to a standard normal one at every mass.
+    """A function of scores (n,) and masses (n,) that makes background standard normal at every mass.
 
-    What is uniform is the normal distribution of that, which would select the same events at every cut.
+    Its normal distribution function would be uniform, and selects the same events.
 
     score, mass : (n,), of background to train on
     steps, batch : of the training, as many, and events in each
@@ -44,7 +44,7 @@ def fitted(
     ordered, low, high = np.sort(score), float(mass.min()), float(mass.max())
 
     def inputs(s: NDArray[np.floating], m: NDArray[np.floating]) -> tuple[Tensor, Tensor]:
-        """Scores by their rank, as a normal distribution has them, and masses from -1 to 1: (n, 1) each."""
+        """Masses from -1 to 1, and scores whose ranks follow a normal distribution: (n, 1) each."""
         rank = (np.searchsorted(ordered, s, "left") + np.searchsorted(ordered, s, "right") + 1) / (2 * len(ordered) + 2)
         end = 0.5 / (len(ordered) + 1)
         unit = np.clip(2 * (m - low) / (high - low) - 1, -1, 1)

@@ -1,4 +1,4 @@
-"""What the studies compare: classifiers, and what is added to the cross entropy of each."""
+"""What the studies compare: classifiers, and the terms that they add to the cross entropy."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ class Classifier:
 
 
 def odds(score: Tensor) -> Tensor:
-    """About s / (1 - s), and finite. A ``score_transform`` that makes tight selections count.
+    """A finite form of s / (1 - s): a ``score_transform`` that gives tight selections more weight.
 
-    The loss has the square of what is selected, some 1 % where 20 % of the signal is kept,
-    and the odds of signal against background grow there as fast as that falls.
+    The loss is quadratic in the background efficiency, some 1 % where 20 % of the signal passes. The odds of signal
+    against background grow there as fast as the efficiency falls.
     """
     return 0.05 / (1.05 - score)
 
@@ -59,7 +59,7 @@ TRANSFORMS = {"odds": odds}  # by name, so that the options of a classifier can 
 
 
 def penalty(classifier: Classifier) -> Loss | None:
-    """What is added to the cross entropy."""
+    """The term that is added to the cross entropy."""
     kind = PENALTIES.get(classifier.method)
     if kind is None:
         return None
@@ -70,6 +70,6 @@ def penalty(classifier: Classifier) -> Loss | None:
 
 
 def one_thread() -> None:
-    """For processes that run side by side."""
+    """Limits this process to one thread, since others run beside it."""
     torch.set_num_threads(1)
     libmode.set_threads(1)

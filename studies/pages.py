@@ -1,4 +1,4 @@
-"""Tables of results inside pages of docs/, between marks."""
+"""Writes tables of results between marks in pages of docs/."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ DOCS = Path(__file__).resolve().parents[1] / "docs"
 
 
 def marks(name: str) -> tuple[str, str]:
-    """The lines between which the table of this name stands."""
+    """The marks before and after the table of this name."""
     return f"<!-- {name}, written by a program -->\n", f"<!-- end of {name} -->\n"
 
 
 def write(tables: Mapping[str, str], rest: Path) -> None:
-    """Puts each table between its marks, in the page of docs/ that has them; the others go into the file ``rest``."""
+    """Puts each table between its marks in a page of docs/. Tables without marks go into the file ``rest``."""
     others = ["# Further tables of this study, written by a program\n"]
     for name, table in tables.items():
         begin, end = marks(name)
@@ -33,7 +33,7 @@ def write(tables: Mapping[str, str], rest: Path) -> None:
 
 
 def page_of(name: str) -> Path | None:
-    """The page of docs/ that has the marks of a table."""
+    """The page of docs/ with the marks of this table."""
     begin, _ = marks(name)
     found = [page for page in sorted(DOCS.glob("*.md")) if begin in page.read_text()]
     if len(found) > 1:
@@ -42,29 +42,30 @@ def page_of(name: str) -> Path | None:
 
 
 def shown(name: str, rest: Path) -> str:
-    """The table of this name as it stands in its page, or else in the file ``rest``."""
+    """The table of this name, from its page or else from the file ``rest``."""
     begin, end = marks(name)
     return (page_of(name) or rest).read_text().partition(begin)[2].partition(end)[0]
 
 
 def table(rows: Iterable[Iterable[str]]) -> str:
-    """Markdown; the first row is the head."""
+    """A table in Markdown, whose first row is the head."""
     lines = [f"| {' | '.join(row)} |" for row in rows]
     lines.insert(1, "|" + "---|" * (lines[0].count(" | ") + 1))
     return "\n".join(lines) + "\n"
 
 
 def over_seeds(values: Iterable[float], digits: int) -> str:
-    """Mean and standard deviation."""
+    """Mean and standard deviation, as text."""
     found = np.array(list(values))
     spread = f" ± {found.std(ddof=1):.{digits}f}" if len(found) > 1 else ""
     return f"{found.mean():.{digits}f}{spread}"
 
 
 def biases(values: Iterable[float | None], digits: int = 1) -> str:
-    """Fitted signals over their errors, one of each seed: the mean, and its error, from theirs, 1, or their spread.
+    """The mean over seeds of fitted signals over their errors, with its error.
 
-    The larger of the two; "-" where a seed has no fit.
+    Each fit has an error of 1. The error of the mean comes from these errors or from the spread, whichever is larger.
+    "-" if a seed has no fit.
     """
     given = list(values)
     found = np.array([value for value in given if value is not None])

@@ -1,4 +1,4 @@
-"""How flat an efficiency is over cells of two masses, some of which have few events."""
+"""How uniform an efficiency is over cells of two masses, some of which have few events."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import numpy as np
 
 
 def rms_pull(score: np.ndarray, mass: np.ndarray, cut: float, bins: int) -> float:
-    """The root mean square over the cells of (e - f) / error: 1 for an efficiency that is the same everywhere.
+    """The root mean square over the cells of (e - f) / error: 1 for a uniform efficiency.
 
-    e is the efficiency of ``score >= cut`` in a cell of n of the N events, f that of all. Cells have equal widths;
-    those without events do not count. The variance of e - f is V (1 - 2 n / N) + sum n^2 V / N^2 with
+    e is the efficiency of ``score >= cut`` in a cell of n of the N events, and f the total efficiency. Cells have equal
+    widths; empty cells do not count. The variance of e - f is V (1 - 2 n / N) + sum n^2 V / N^2 with
     V = r g (1 - g) / n: g is f, but at least 1 / (2 n + 2) from 0 and 1, and r makes V right on average.
     ``metrics.flatness`` gives cells equal weights, which is a worse measure where they have few events.
 

@@ -1,4 +1,4 @@
-"""Long work in pieces: in parallel, with the time left, and from where it was interrupted."""
+"""Runs long work in pieces: in parallel, with the time left, and again from the point of an interruption."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from tqdm import tqdm
 
 @dataclass(frozen=True)
 class Piece:
-    """Work that is done whole or not at all.
+    """A piece of work with one file of results.
 
     key : names its file of results
-    setting : all that its result depends on, as JSON; another one, and the work is done again
+    setting : everything that determines the result, as JSON; the work is done again if it changes
     argument : what the function that does the work gets
     seconds : that it takes on one core, about
     """
@@ -34,7 +34,7 @@ class Piece:
 def run(
     pieces: Sequence[Piece], work: Callable[[Any], dict[str, Any]], directory: Path, processes: int
 ) -> dict[str, dict[str, Any]]:
-    """The results of all pieces by key; those that are in ``directory`` already are not computed again.
+    """Returns the results of all pieces by key, and computes only pieces without a result in ``directory``.
 
     ``work`` is a function of a module, since each process imports it, and should use
     one thread. Interrupted by Ctrl-C, or by the end of a job (SIGTERM), this keeps what is finished.
@@ -82,7 +82,7 @@ def _finished(directory: Path, piece: Piece) -> dict[str, Any] | None:
 
 
 def _write(path: Path, content: dict[str, Any]) -> None:
-    """Whole or not at all."""
+    """Writes the whole file, or nothing."""
     new = path.with_suffix(".new")
     new.write_text(json.dumps(content) + "\n")
     os.replace(new, path)

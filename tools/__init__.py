@@ -1,1 +1,1 @@
-"""Commands of build.sh that are neither the set-up of a virtual environment nor the tests: ``python -m tools.NAME``."""
+"""Commands of build.sh beyond the set-up of the environment and the tests: ``python -m tools.NAME``."""

@@ -1,4 +1,4 @@
-"""Asks the databases of vulnerabilities about what is linked in, and what is pinned: ``./build.sh audit``."""
+"""Looks up linked and pinned packages in databases of vulnerabilities: ``./build.sh audit``."""
 
 from __future__ import annotations
 

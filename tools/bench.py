@@ -1,4 +1,4 @@
-"""Times libmode beside its alternatives, its past, or on a GPU: ``./build.sh bench [device] [ARGUMENT...]``."""
+"""Times libmode, its alternatives, an older version, or a GPU: ``./build.sh bench [device] [ARGUMENT...]``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which statements the tests run: fails below 97 of 100, of the core by Go's tests and of the package by all.
+"""Fails if tests run less than 97 % of the statements: of the core by Go's tests, of the package by all tests.
 
 usage: python -m tools.coverage [install]    with install, before the tests: makes ready to count
 """

@@ -1,4 +1,4 @@
-"""Packs the source, and builds wheels, into dist: ``./build.sh sdist``, ``./build.sh wheel [PLATFORM...]``."""
+"""Packs the sources and builds wheels into dist: ``./build.sh sdist``, ``./build.sh wheel [PLATFORM...]``."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def build(kind: str, quiet: bool = False, **environment: str) -> None:
 
 
 def wheel(platform: str) -> None:
-    """A wheel for a platform, or with the compiler of this machine."""
+    """Builds a wheel for a platform, or with the compiler of this machine."""
     if platform == "native":
         build("wheel")
         return

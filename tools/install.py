@@ -1,4 +1,4 @@
-"""Installs packages into the virtual environment whose Python runs this, where it lacks them.
+"""Installs missing packages into the virtual environment whose Python runs this.
 
 usage: python -m tools.install COMMAND
   packages REQUIREMENT...   these packages
@@ -65,7 +65,7 @@ def installed(*requirements: str) -> bool:
 
 
 def pip(*arguments: str) -> bool:
-    """Runs pip install, and says whether that went well.
+    """Runs pip install, and reports whether it worked.
 
     On a terminal pip shows its progress. Elsewhere each download is announced with its size.
     """
@@ -84,13 +84,13 @@ def pip(*arguments: str) -> bool:
 
 
 def needed(went_well: bool) -> None:
-    """Ends the program where pip failed, which said why."""
+    """Ends the program if pip failed; pip has printed the reason."""
     if not went_well:
         sys.exit(1)
 
 
 def packages(*requirements: str, file: str = "test") -> None:
-    """Installs packages in the versions of a file of packaging/pinned, with which libmode was tested.
+    """Installs packages in the tested versions, from a file of packaging/pinned.
 
     Where this machine or Python has none of these versions, others.
     """
@@ -104,7 +104,7 @@ def packages(*requirements: str, file: str = "test") -> None:
 
 
 def pinned(file: str) -> None:
-    """Installs the packages of a file of packaging/pinned, if their files have the hashes there."""
+    """Installs the packages of a file of packaging/pinned, and checks their hashes."""
     needed(pip("--no-deps", "--only-binary", ":all:", "--require-hashes", "-r", str(PINNED / f"{file}.txt")))
 
 
@@ -125,7 +125,7 @@ def toolchain() -> None:
 
 
 def extras(*names: str) -> None:
-    """Installs the packages of extras in the pinned versions; in CI, on its machine, from the pinned files."""
+    """Installs the packages of extras in the pinned versions; in CI from the pinned files."""
     if any(Requirement(one).name == "torch" for name in names for one in packages_of(name)):
         torch()
     for name in names:
@@ -145,7 +145,7 @@ def is_machine_of_pins() -> bool:
 
 
 def torch() -> None:
-    """PyTorch, as $LIBMODE_TORCH says: a requirement or more of what pip install takes."""
+    """Installs PyTorch, with the pip arguments of $LIBMODE_TORCH."""
     (wanted,) = packages_of("torch")
     chosen = os.environ.get("LIBMODE_TORCH")
     if installed(wanted):
@@ -165,7 +165,7 @@ def torch() -> None:
 
 
 def build_system(*further: str) -> None:
-    """What the package is built with, and these packages.
+    """Installs the build requirements of the package, and these packages.
 
     Builds are not isolated: each would download setuptools anew, and take a version that nobody chose.
     """
@@ -173,7 +173,7 @@ def build_system(*further: str) -> None:
 
 
 def modeloss() -> None:
-    """The package of the authors of the method, without what it asks for: an old torch, and TensorFlow."""
+    """Installs modeloss without its requirements, an old torch and TensorFlow."""
     build_system()
     if not installed(build_library.found(r"^(\S+==\S+)", "packaging/pinned/modeloss.txt")):
         needed(pip("--no-deps", "--no-build-isolation", "--require-hashes", "-r", str(PINNED / "modeloss.txt")))
@@ -227,7 +227,7 @@ def main() -> None:
 
 
 def run(main: Callable[..., int | None]) -> NoReturn:
-    """Runs the command of a tool. A program that fails in it, or Ctrl-C, gives the status of this process."""
+    """Runs the command of a tool. If a program fails in it, this process ends with the same status."""
     try:
         sys.exit(main(*sys.argv[1:]))
     except subprocess.CalledProcessError as error:

@@ -1,4 +1,4 @@
-"""Trains what docs/ shows: ``./build.sh studies NAME [ARGUMENT...]``."""
+"""Runs the trainings behind docs/: ``./build.sh studies NAME [ARGUMENT...]``."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from . import install
 
 
 class Study(NamedTuple):
-    """Modules of studies/ that train, with the arguments of the command; those that then write tables and figures."""
+    """Modules of studies/ that train, and modules that then write tables and figures."""
 
     modules: tuple[str, ...]
     reports: tuple[str, ...] = ()

@@ -15,7 +15,7 @@ from torch.nn.functional import binary_cross_entropy
 
 
 def events(count, seed):
-    """Features (count, 4), two for each classifier, and labels; the second of each pair knows a common mode."""
+    """Features (count, 4), two for each classifier, and labels; the second of each pair follows a common mode."""
     rng = np.random.default_rng(seed)
     label = rng.integers(0, 2, count)
     common = rng.normal(1.5 * label)
@@ -39,7 +39,7 @@ abcd_loss = ABCDLoss()
 
 
 def abcd(first, second, label):
-    """The stronger, the better the closure, and the less is left to tell signal by."""
+    """ABCDLoss: a larger strength closes better and separates less."""
     return 800 * abcd_loss(first, second, label)
 
 

@@ -14,7 +14,7 @@ LIMIT, SCALE, DAMPING, TOLERANCE = 2e-4, 200, 50, 20_000
 
 
 class Below(torch.nn.Module):
-    """What to add to the loss of the classifier so that ``value`` stays below the limit."""
+    """The term to add to the loss of the classifier that keeps ``value`` below the limit."""
 
     def __init__(self):
         super().__init__()

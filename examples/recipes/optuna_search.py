@@ -1,4 +1,4 @@
-"""The trade between rejection and dependence, searched by Optuna. python optuna_search.py
+"""The trade-off between rejection and dependence, searched by Optuna. python optuna_search.py
 
 For those who tune: there is no single best, so the study has two objectives, the background rejection at 50 % signal
 efficiency (R50, to be large) and the dependence of the score on the mass, over what as many events without any would
@@ -32,7 +32,7 @@ def objective(trial):
 
 
 def search(trials):
-    """The study, after so many trials; the first three are chosen by hand, the rest by the sampler."""
+    """The study after so many trials. Three are chosen by hand, and the sampler draws the others."""
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     study = optuna.create_study(directions=["maximize", "minimize"], sampler=optuna.samplers.NSGAIISampler(seed=1))
     for strength in (0.1, 3, 50):

@@ -1,4 +1,4 @@
-"""MoDe in a pipeline of scikit-learn, cross-validated and tuned, with the masses routed to it. python scikit_learn.py
+"""MoDe in a scikit-learn pipeline, with cross-validation and a search. python scikit_learn.py
 
 For those who train boosted trees: ``set_fit_request(mass=True)`` says that the last step asks for masses,
 ``params={"mass": mass}`` hands them over, and scikit-learn splits them with the rows. ``MoDeLGBMClassifier`` of

@@ -1,4 +1,4 @@
-"""Spectators: columns that travel with the features and are no inputs, as in basf2 and TMVA. python spectators.py
+"""Spectators: columns next to the features that are no inputs, as in basf2 and TMVA. python spectators.py
 
 For analyses whose training gets one array: the columns at the end of it are spectators, here the mass. The network
 slices the features off, MoDe takes the spectator, so that whatever shuffles, splits or batches the rows keeps both
@@ -14,7 +14,7 @@ VARIABLES, SPECTATORS = ["x0", "x1"], ["mass"]
 
 
 class Network(torch.nn.Module):
-    """From rows of variables and spectators to logits; it sees the variables alone."""
+    """Maps rows of variables and spectators to logits; it uses the variables alone."""
 
     def __init__(self):
         super().__init__()

@@ -1,4 +1,4 @@
-"""A trained model in ONNX: nothing of libmode is in it. python to_onnx.py
+"""A trained model in ONNX, without libmode. python to_onnx.py
 
 For those who run the classifier elsewhere (ROOT's SOFIE, Athena, CMSSW, a trigger): MoDe acts in training alone, so
 the exported graph is that of the network, here by torch.onnx, or of the trees, here of XGBoost by onnxmltools. A
@@ -35,7 +35,7 @@ assert not {"libmode", "torch", "xgboost"} & set(sys.modules)
 
 
 def network(features, label, mass):
-    """Trained with the layer, which stands outside of the network."""
+    """Trains with the constraint, which is outside of the network."""
     torch.manual_seed(1)
     layers = [torch.nn.Linear(2, 32), torch.nn.SiLU(), torch.nn.Linear(32, 1), torch.nn.Sigmoid()]
     model, constraint = torch.nn.Sequential(*layers), MoDeConstraint(order=0)

@@ -1,4 +1,4 @@
-"""The toy events that most of the recipes share, and the numbers that they print."""
+"""The toy events of most recipes, and the numbers that the recipes print."""
 
 import numpy as np
 from libmode import metrics
@@ -18,7 +18,7 @@ def events(count, seed):
 
 
 def reached(score, label, mass):
-    """The area under the ROC curve, and the residual of the background's efficiency against mass; 0: no dependence."""
+    """AUC, and the residual of the background efficiency against mass; 0 is flat."""
     background = label == 0
     selected = score >= metrics.threshold(score, label, signal_efficiency=0.5)
     bins = np.quantile(mass[background], np.linspace(0, 1, 11))

@@ -1,4 +1,4 @@
-"""MoDe in weaver-core (hqucms/weaver-core), without a change of weaver: for CMS's taggers. python weaver_core.py
+"""MoDe in weaver-core (hqucms/weaver-core), without a change of weaver. python weaver_core.py
 
 weaver calls ``get_loss(...)(logits, label)`` and hands it nothing else, and reads ``observers`` in the test alone. So
 the mass is an input of its own, which the network keeps for the loss and does not look at. This file is what ``weaver

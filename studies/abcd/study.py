@@ -19,7 +19,7 @@ BATCHES = (256, 2_048, 8_192)
 
 @dataclass(frozen=True)
 class Size:
-    """How many seeds there are, and when a training ends: after so many events of background, or so many steps."""
+    """The number of seeds, and the length of a training in background events and in steps."""
 
     seeds: int
     events: int
@@ -50,7 +50,7 @@ def tasks(size: Size) -> dict[str, Task]:
 
 
 def measured(task: Task) -> dict[str, Any]:
-    """What one training achieves."""
+    """Trains once, and returns what results.json holds of it."""
     one_thread()
     return trained(**asdict(task))
 

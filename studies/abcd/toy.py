@@ -1,4 +1,4 @@
-"""Events with two jets: 30 of background for each of signal, and a common mode that both jets know of."""
+"""Events with two jets and 30 times as much background as signal; both jets depend on a common mode."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One training of two networks, a jet each, with one of the methods between their scores, and what it achieves."""
+"""Trains two networks, one for each jet, with one of the methods between their scores, and judges them."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ FRACTIONS = (0.05, 0.01, 0.001)  # of the background in A
 
 
 class Added(nn.Module):
-    """A loss of the background's scores, which rises to its strength over the first half of the training.
+    """A loss of the background's scores, whose strength rises over the first half of the training.
 
-    Strong losses that start at once end with scores that know nothing.
+    A loss that starts at full strength ends with scores that separate nothing.
     """
 
     def __init__(self, loss: Callable[[Tensor, Tensor], Tensor], strength: float) -> None:
@@ -36,10 +36,10 @@ class Added(nn.Module):
 
 
 class Multiplied(nn.Module):
-    """A loss that is to stay below ``limit``, by the modified differential method of multipliers.
+    """A loss that a multiplier keeps below ``limit``: the modified differential method of multipliers.
 
-    J. Platt and A. Barr, NIPS 1987, as ``MaxConstraintHard`` of the package mdmm has it, with its pace and damping:
-    the multiplier climbs by Adamax while the classifier descends.
+    J. Platt and A. Barr, NIPS 1987, as in ``MaxConstraintHard`` of the package mdmm, with its pace and damping.
+    Adamax raises the multiplier while the classifier descends.
     """
 
     def __init__(self, loss: Callable[[Tensor, Tensor], Tensor], limit: float, scale: float) -> None:
@@ -57,7 +57,7 @@ class Multiplied(nn.Module):
 
 
 class Constrained(nn.Module):
-    """Each score is the mass of the other: two ``MoDeConstraint`` of order 0, as they come."""
+    """Two ``MoDeConstraint`` of order 0 with their defaults: each score is the mass of the other."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -70,12 +70,12 @@ class Constrained(nn.Module):
 
 
 def disco(first: Tensor, second: Tensor) -> Tensor:
-    """Double DisCo, arXiv:2007.14400: the value of the authors' code."""
+    """Double DisCo, arXiv:2007.14400, as its authors' code computes it."""
     return distance_corr(first, second, torch.ones_like(first))
 
 
 def random_cut(first: Tensor, second: Tensor) -> Tensor:
-    """The non-closure at one random pair of cuts, of counts that are smooth: as in arXiv:2506.08826."""
+    """The non-closure of smoothed counts at one random pair of cuts, as in arXiv:2506.08826."""
     u, v = (torch.sigmoid(100 * (score - torch.rand(()))) for score in (first, second))
     a, b, c, d = (u * v).sum(), (u * (1 - v)).sum(), ((1 - u) * v).sum(), ((1 - u) * (1 - v)).sum()
     return (a * d - b * c).abs() / (a * d + b * c + 1e-6)

@@ -1,1 +1,1 @@
-"""A Dalitz plane in which the efficiency of the signal is to be uniform, beside hep_ml."""
+"""Classifiers with a uniform signal efficiency over a Dalitz plane, compared with hep_ml."""

@@ -33,7 +33,7 @@ CLASSIFIERS = [
 
 
 def scores(task: Task, training: Events, test: Events) -> np.ndarray:
-    """Of the test events. Those of the classifier "independent" are random: what the number of events allows."""
+    """The scores of the test events; random ones for the classifier "independent"."""
     method, strength = task.classifier.method, task.classifier.strength
     if method == "independent":
         return np.random.default_rng(task.seed).random(len(test))
@@ -56,7 +56,7 @@ def scores(task: Task, training: Events, test: Events) -> np.ndarray:
 
 
 def frame(events: Events) -> pandas.DataFrame:
-    """Features and the plane by their names, as hep_ml takes them."""
+    """Features and masses as columns, as hep_ml takes them."""
     return pandas.DataFrame(np.column_stack([events.features, events.mass]), columns=[*FEATURES, *PLANE])
 
 
@@ -70,7 +70,7 @@ def measured(task: Task) -> dict[str, float]:
 
 
 def seconds(task: Task) -> float:
-    """About what a training takes on one core of a Xeon at 2.5 GHz."""
+    """The approximate time of a training on one core of a Xeon at 2.5 GHz."""
     each = {"independent": 0.0, "none": 1.5e-6, "bins": 3.5e-6, "neighbors": 7e-6}[task.classifier.method]
     return 5 + each * task.size.trees * task.size.train_events
 

@@ -1,4 +1,4 @@
-"""Decays to three pions in their Dalitz plane: signal that fills it evenly, background with structure.
+"""Decays to three pions in a Dalitz plane: uniform signal, and background with structure.
 
 A parent of mass M decays to A, B and C of mass m. The position in the plane, the squares of
 the masses of A with B and of A with C, fixes the momenta p_A, p_B, p_C in the parent's frame,
@@ -81,7 +81,7 @@ def momenta(mass: np.ndarray) -> np.ndarray:
 
 
 def _drawn(events: int, rng: np.random.Generator, density: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
-    """Positions in the plane, (events, 2), of a density in it of at most 1, by rejection."""
+    """Draws positions in the plane, (events, 2), by rejection from a density of at most 1."""
     kept: list[np.ndarray] = []
     while sum(map(len, kept)) < events:
         mass = rng.uniform(LOW, HIGH, (4 * events, 2))
@@ -96,10 +96,10 @@ def _resonance(mass2: np.ndarray, mass: float, width: float) -> np.ndarray:
 
 
 def _features(p: np.ndarray, label: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """(n, 6), of momenta (n, 3) and labels (n,).
+    """Features (n, 6) of momenta (n, 3) and labels (n,).
 
-    Of the first two, signal has more; of "soft" and "impact" too, by the same everywhere, so that
-    a cut on them removes signal where the momenta are small; "asymmetry" and "angle" have the same
+    The first two, "soft" and "impact" are larger for signal, by the same amount everywhere, so that
+    a cut on the last two removes signal where the momenta are small; "asymmetry" and "angle" have the same
     distribution for both classes at each place of the plane, and tell the place.
     """
     a, b, c = p.T

@@ -1,4 +1,4 @@
-"""What is measured of a classifier: how well it separates, and how flat it is for signal in the plane."""
+"""Measures how well a classifier separates, and how uniform its signal efficiency is in the plane."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NEIGHBORS = 50  # likewise
 
 
 def measured(score: np.ndarray, events: Events) -> dict[str, float]:
-    """AUC, and of the signal's scores the measures of hep_ml.metrics, and the pulls at an efficiency of 70 %.
+    """The AUC, hep_ml's measures of the signal's scores, and the rms pull at an efficiency of 70 %.
 
     SDE and the Cramer-von Mises distance, of cells and of neighbors, are those of ``BinBasedSDE``,
     ``KnnBasedSDE``, ``BinBasedCvM`` and ``KnnBasedCvM`` (tests/peers/test_flat_in_the_plane.py).

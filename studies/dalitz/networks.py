@@ -24,7 +24,7 @@ CLASSIFIERS = [Classifier("network"), *(Classifier(f"MoDe[0] {s:,}", "mode", s, 
 
 
 def scores(task: Task, training: Events, test: Events) -> np.ndarray:
-    """Of the test events."""
+    """The scores of the test events."""
     columns = list(range(len(FEATURES)))
     classifier, size = task.classifier, task.size
     settings = {"steps": size.steps, "seed": task.seed, "batch": size.batch, "name": None}
@@ -42,7 +42,7 @@ def measured(task: Task) -> dict[str, float]:
 
 
 def seconds(task: Task) -> float:
-    """About what a training takes on one core of a Xeon at 2.5 GHz."""
+    """The approximate time of a training on one core of a Xeon at 2.5 GHz."""
     return 5 + task.size.steps * (2e-3 + 1.7e-6 * task.size.batch)
 
 

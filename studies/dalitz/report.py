@@ -1,4 +1,4 @@
-"""Table and figure of the Dalitz plane, out of the results of both commands: ``python -m studies.dalitz.report``."""
+"""The table and the figure of the Dalitz plane, from the committed results: ``python -m studies.dalitz.report``."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Found = dict[str, list[Mapping[str, float]]]  # by classifier, one for each seed
 
 
 def committed() -> Found:
-    """The results in the tree; those of the networks may not be there yet."""
+    """The results in the tree, perhaps without the networks."""
     found: Found = {}
     for path in (boosting.RESULTS, networks.RESULTS):
         if path.exists():
@@ -41,7 +41,7 @@ def committed() -> Found:
 
 
 def tables(found: Found) -> dict[str, str]:
-    """By the name of their marks."""
+    """The tables, by the names of their marks."""
     rows = [["classifier", *(column for column, _ in MEASURES.values())]]
     for name, seeds in found.items():
         row = [name]
@@ -54,7 +54,7 @@ def tables(found: Found) -> dict[str, str]:
 
 
 def figure(found: Found) -> Figure:
-    """SDE and the Cramer-von Mises distance of cells against AUC: means over seeds, joined along a scan."""
+    """SDE and Cramer-von Mises distance of cells against AUC, as means over seeds with a line for each scan."""
     drawn = Figure(figsize=(16, 7), layout="constrained")
     panels = drawn.subplots(1, 2)
     for panel, measure, name in zip(panels, ("sde", "cvm"), ("SDE", "Cramér-von Mises distance"), strict=True):

@@ -1,4 +1,4 @@
-"""What the trainings of hep_ml and those with libmode have in common."""
+"""What trainings with hep_ml and with libmode share."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .measure import measured
 
 @dataclass(frozen=True)
 class Size:
-    """Of a study.
+    """The size of a study.
 
     train_events, test_events : half of them signal
     trees : of hep_ml's classifiers
@@ -52,7 +52,7 @@ def tasks(classifiers: Iterable[Classifier], size: Size) -> dict[str, Task]:
 
 
 def result(task: Task, scores: Scores) -> dict[str, float]:
-    """Trains one, and measures it on fresh events; "seconds" are those of training and evaluation.
+    """Trains once and measures on fresh events; "seconds" are for training and evaluation.
 
     The same seed has the same events for all classifiers.
     """

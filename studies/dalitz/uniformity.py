@@ -1,4 +1,4 @@
-"""SDE and the Cramer-von Mises distance, of cells and of neighbors, of A. Rogozhnikov et al., arXiv:1410.4140.
+"""SDE and Cramer-von Mises distance of cells and of neighbors, A. Rogozhnikov et al., arXiv:1410.4140.
 
 They are those of hep_ml 0.8.0 without weights (tests/peers/test_flat_in_the_plane.py), for many cuts at once and in
 O(n k log k) time for k neighbors, where hep_ml takes O(n^2).
@@ -24,7 +24,7 @@ def sde(score: np.ndarray, mass: np.ndarray, cuts: np.ndarray, bins: int) -> flo
 
 
 def sde_of_neighbors(score: np.ndarray, mass: np.ndarray, cuts: np.ndarray, neighbors: int) -> float:
-    """As :func:`sde`, over groups of the nearest events of each event, itself among them.
+    """The same over groups of the nearest neighbors of each event, which include the event.
 
     An event that is in c groups counts 1/c in each.
     """
@@ -74,6 +74,6 @@ def _neighbors(mass: np.ndarray, neighbors: int) -> np.ndarray:
 
 
 def _deviation(efficiencies: np.ndarray, weight: np.ndarray) -> float:
-    """Of efficiencies (cuts, groups) around the mean of each cut."""
+    """The deviation of efficiencies (cuts, groups) from the mean of each cut."""
     mean = np.average(efficiencies, axis=1, weights=weight)
     return float(np.sqrt(np.mean(np.average((efficiencies - mean[:, None]) ** 2, axis=1, weights=weight))))

@@ -1,4 +1,4 @@
-"""The demo's arguments, which need no package: ``--help`` answers before anything is installed."""
+"""The arguments of the demo, in a module that needs no package: ``--help`` works before any installation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many events a bin should have in small batches: ``python -m studies.simple_model.bins``.
+"""The best number of events in a bin, for small batches: ``python -m studies.simple_model.bins``.
 
 MoDe[1] and MoDe[0] in batches of which half are background, with a given number of
 bins. Writes bins.json.
@@ -41,7 +41,7 @@ def _name(order: int, bins: int) -> str:
 
 
 def tables(results: Mapping[str, Any]) -> dict[str, str]:
-    """By the name of its marks."""
+    """The table, by the name of its marks."""
     rows = [["batch", "bins", "background events a bin", "AUC, order 1", "residual", "AUC, order 0", "residual"]]
     for batch, numbers in BINS.items():
         for bins in numbers:

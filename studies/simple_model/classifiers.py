@@ -1,4 +1,4 @@
-"""The classifiers that are compared."""
+"""The classifiers of the study."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Classifier(methods.Classifier):
 
 
 def mode(order: int, strength: float, name: str | None = None, modified: bool = False, **options: Any) -> Classifier:
-    """With MoDe."""
+    """A classifier with MoDe."""
     return Classifier(name or f"MoDe[{order}]", "mode", strength, {"order": order} | options, modified=modified)
 
 

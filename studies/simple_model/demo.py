@@ -57,5 +57,5 @@ def main(args: argparse.Namespace) -> None:
 
 
 def plain(classifier: Classifier) -> Classifier:
-    """With the loss of the paper."""
+    """A classifier with the paper's loss."""
     return replace(classifier, options=classifier.options | PLAIN) if classifier.method == "mode" else classifier

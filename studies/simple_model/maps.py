@@ -1,4 +1,4 @@
-"""A map after the training, or a loss in it: ``python -m studies.simple_model.maps``.
+"""Maps after the training compared with losses in it: ``python -m studies.simple_model.maps``.
 
 Networks without and with a constraint, as they are and with a QuantileMap that is fitted to fresh background. Beside
 it a normalizing flow, fitted to the same, and the regression of a quantile at each working point, by k neighbors and
@@ -42,7 +42,7 @@ SIGNAL_EDGES = np.linspace(-0.6, 1, 17)  # of the mass of signal
 
 @dataclass(frozen=True)
 class Sizes:
-    """Of the study: that of each training, the background that maps are fitted to, and the steps that a flow is."""
+    """The sizes of the study: of each training, of the background for maps, and the steps of a flow."""
 
     each: Size
     fitted: int
@@ -55,7 +55,7 @@ QUICK = Sizes(Size(200, 50_000, 100_000, ()), 100_000, 500)
 
 @dataclass(frozen=True)
 class Mapped:
-    """A training, how many background events maps are fitted to, and in how many steps a flow is."""
+    """A training, the number of background events for its maps, and the steps of its flow."""
 
     task: Task
     fitted: int
@@ -63,7 +63,7 @@ class Mapped:
 
 
 def classifiers() -> dict[str, Classifier]:
-    """By name."""
+    """The classifiers by name."""
     return {
         "unconstrained": Classifier("unconstrained"),
         AGNOSTIC: Classifier(AGNOSTIC, features=(0,)),
@@ -84,9 +84,9 @@ def tasks(sizes: Sizes) -> dict[str, Mapped]:
 
 
 def measured(mapped: Mapped) -> dict[str, Any]:
-    """For each map, and for each order judged: AUC, residuals over expected, and the significance.
+    """AUC, residuals over expected and significance, for each map and each order of the polynomial.
 
-    And the seconds of one core that the map took to fit; a regression those for all working points.
+    Also the seconds of one core for the fit of the map; for a regression, of all working points together.
     """
     one_thread()
     threadpool_limits(1)
@@ -147,7 +147,7 @@ REGRESSIONS = {"k neighbors": _neighbors, "quantile regression": _trees}
 def _every_order(
     scores: list[NDArray[Any]], test: Events, cut: float | None = None, took: float | None = None
 ) -> dict[str, Any]:
-    """Judged by each order. ``scores`` has those for each signal efficiency, where they are cut if no cut is given."""
+    """Judges by each order. ``scores`` has the scores for each signal efficiency; they are cut if no cut is given."""
     return {"seconds": took} | {str(order): _judged(scores, test, order, cut) for order in ORDERS}
 
 
@@ -169,7 +169,7 @@ def _judged(scores: list[NDArray[Any]], test: Events, order: int, cut: float | N
 
 
 def tables(results: Mapping[str, Any]) -> dict[str, str]:
-    """By the name of its marks."""
+    """The table, by the name of its marks."""
     rows = [
         [
             "network",
@@ -208,7 +208,7 @@ def tables(results: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _in_short(rows: list[list[str]]) -> str:
-    """Of the unconstrained network: scores, AUC, residual, significance, signal moved, spurious signal and seconds."""
+    """The table of the unconstrained network."""
     columns = [1, 3, 4, 5, 6, 7, 8]
     return pages.table([[row[k] for k in columns] for row in rows if row[0] in ("network", "unconstrained")])
 
@@ -224,7 +224,7 @@ def _mean(of: list[dict[str, Any]], name: str) -> NDArray[Any]:
 
 
 def of_one(mapped: Mapped) -> float:
-    """About what a training and its maps take."""
+    """The approximate time of a training and its maps."""
     return seconds(mapped.task) + 15 + 0.025 * mapped.flow_steps * (mapped.task.classifier.order == 0)
 
 

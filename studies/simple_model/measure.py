@@ -1,4 +1,4 @@
-"""What a selection on the score keeps: overall, and of the background against mass."""
+"""Efficiencies of a selection: in total, and of the background against mass."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DEGREE = 0 + 2
 
 @dataclass(frozen=True)
 class Selection:
-    """The events above a score that keeps a given fraction of the signal.
+    """The events above the score where a given fraction of the signal passes.
 
     rate : (20,), the false positive rate in each bin of mass
     error : (20,), its binomial standard error
@@ -36,7 +36,7 @@ class Selection:
 
 @dataclass(frozen=True)
 class Performance:
-    """All that is shown of a classifier; roc holds (signal efficiency, false positive rate)."""
+    """All numbers that are shown of a classifier; roc holds (signal efficiency, false positive rate)."""
 
     auc: float
     selections: list[Selection]
@@ -44,7 +44,7 @@ class Performance:
 
 
 def performance(score: np.ndarray, events: Events, order: int) -> Performance:
-    """Measures scores (n,) of events; order is that of the polynomial in mass asked for."""
+    """Measures scores (n,) of events; order is the degree of the allowed polynomial in mass."""
     curve = metrics.roc(score, events.label)
     shown = np.linspace(0.005, 0.995, 199)
     return Performance(
@@ -73,7 +73,7 @@ def select(score: np.ndarray, events: Events, signal_efficiency: float, order: i
 
 
 def bias(mass: np.ndarray) -> float | None:
-    """A signal fitted to the masses of background, over its error; None where bins are so empty that there is none."""
+    """The signal that a fit finds in background, over its error; None if the bins have too few events."""
     try:
         return metrics.signal_bias(
             mass, SPECTRUM, signal_mass=SIGNAL_MASS, signal_width=SIGNAL_WIDTH, degree=DEGREE

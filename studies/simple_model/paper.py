@@ -35,7 +35,7 @@ QUICK = Size(800, 40_000, 100_000, (1,))
 
 
 def measured(task: Task) -> dict[str, Any]:
-    """Trains and measures: what results.json holds of it."""
+    """Trains once, and returns what results.json holds of it."""
     one_thread()
     score, test = scores(task)
     found = performance(score, test, task.classifier.order)

@@ -1,4 +1,4 @@
-"""The pages of docs/ that show the studies, out of their results: ``python -m studies.simple_model.report``."""
+"""Writes the tables and figures of docs/ from committed results: ``python -m studies.simple_model.report``."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def found(results: Mapping[str, Results]) -> Found:
 
 
 def tables(results: Found) -> dict[str, str]:
-    """By the name of their marks."""
+    """The tables, by the names of their marks."""
     return {
         "simple model": _compared("simple", results),
         "modified model": _compared("modified", results),
@@ -103,7 +103,7 @@ def against_trend(selection: Results) -> float:
 
 
 def slope(classifier: Classifier, selection: Results) -> float:
-    """|c_1| of a selection, relative to what its classifier bounds it by."""
+    """|c_1| of a selection over the quantity that bounds it."""
     c_0, c_1, _ = selection["moments"]
     return float(abs(c_1) / (c_0 if classifier.options["slope_of"] == "rejected" else 1 - c_0))
 
@@ -121,7 +121,7 @@ def _at(seeds: Iterable[Results], k: int, value: Callable[[Results], float | Non
 
 
 def figures(results: Found) -> dict[str, Figure]:
-    """By the name of their file in docs/images."""
+    """The figures, by the names of their files in docs/images."""
     simple = {c.name: results["simple", c.name] for c in GROUPS["simple"]}
     names = list(simple)
     mode, others = names[:5], [AGNOSTIC, "MoDe[0]", *names[5:]]
@@ -141,7 +141,7 @@ def figures(results: Found) -> dict[str, Figure]:
 def _by_efficiency(
     shown: Mapping[str, list[Results]], draw: Callable[..., None], ylabel: str, top: float | None = None
 ) -> Figure:
-    """What ``draw``, _rate or _relative, shows of each classifier, a panel for each signal efficiency."""
+    """A panel for each signal efficiency, with ``draw`` (_rate or _relative) for each classifier."""
     figure = Figure(figsize=(18, 7), layout="constrained")
     panels = figure.subplots(1, 3)
     for k, panel in enumerate(panels):
@@ -154,7 +154,7 @@ def _by_efficiency(
 
 
 def _rate(axes: Axes, seeds: list[Results], k: int, **style: Any) -> None:
-    """False positive rate against mass: mean over seeds, and their spread."""
+    """False positive rate against mass: the mean over seeds and their spread."""
     rates = np.array([result["selections"][k]["false_positive_rate"] for result in seeds])
     statistical = np.array(seeds[0]["selections"][k]["false_positive_rate_error"])
     spread = rates.std(axis=0, ddof=1) if len(seeds) > 1 else statistical
@@ -246,7 +246,7 @@ def _legend(figure: Figure, axes: Axes) -> None:
 
 
 def all_tables() -> dict[str, str]:
-    """Those of all studies with the simple model, out of the committed results, by the name of their marks."""
+    """The tables of all studies of the simple model, from committed results, by the names of their marks."""
     return {
         **tables(found(_committed(RESULTS))),
         **maps.tables(_committed(maps.RESULTS)),
@@ -256,7 +256,7 @@ def all_tables() -> dict[str, str]:
 
 
 def main() -> None:
-    """Tables and figures of the studies with the simple model."""
+    """Writes the tables and figures of the studies of the simple model."""
     results, batches = found(_committed(RESULTS)), _committed(small_batches.RESULTS)
     pages.write(all_tables(), REST)
     with plots.style():

@@ -1,4 +1,4 @@
-"""Which loss works at which size of batch: ``python -m studies.simple_model.small_batches``.
+"""Finds the losses that work in small batches: ``python -m studies.simple_model.small_batches``.
 
 MoDe[1], plain and unbiased, with quadrature and projection moments, batches of 250 to
 50,000 events, the same number of steps for each; beside the classifier that cannot see
@@ -40,7 +40,7 @@ LOSSES = {
 
 
 def measured(task: Task) -> dict[str, Any]:
-    """Trains and measures."""
+    """Trains once and measures."""
     one_thread()
     score, test = scores(task)
     table = of_one(performance(score, test, order=1))
@@ -63,7 +63,7 @@ def tasks(size: Size) -> dict[str, Task]:
 
 
 def tables(results: Mapping[str, Any]) -> dict[str, str]:
-    """By the name of their marks."""
+    """The tables, by the names of their marks."""
     return {
         "AUC by batch": _table(results, auc, 3),
         "residual by batch": _table(results, residual, 1),
@@ -92,7 +92,7 @@ def _order_2(results: Mapping[str, Any]) -> str:
 
 
 def _smallest(results: Mapping[str, Any]) -> str:
-    """The smallest batch from which on all are as good as the m-agnostic one."""
+    """The smallest batch size from which on all are as good as the m-agnostic classifier."""
     goal = np.mean(auc(results, AGNOSTIC, 2_000)) - AUC_LOST
 
     def good(name: str, batch: int) -> bool:
@@ -106,7 +106,7 @@ def _smallest(results: Mapping[str, Any]) -> str:
 
 
 def figure(results: Mapping[str, Any]) -> Figure:
-    """AUC and residual against the size of the batch."""
+    """AUC and residual against the batch size."""
     figure = Figure(figsize=(16, 7), layout="constrained")
     left, right = figure.subplots(1, 2)
     for name, options in LOSSES.items():
@@ -125,14 +125,14 @@ def figure(results: Mapping[str, Any]) -> Figure:
 
 
 def auc(results: Mapping[str, Any], name: str, batch: int) -> list[float]:
-    """Of each seed."""
+    """The AUC of each seed."""
     return [result["auc"] for result in _seeds(results, name, batch)]
 
 
 def residual(results: Mapping[str, Any], name: str, batch: int) -> list[float]:
-    """Over what is expected, at a signal efficiency of 50 %.
+    """The residual over expected of each seed, at a signal efficiency of 50 %.
 
-    NaN where a training ended with one score for all events, and a cut keeps all of them.
+    NaN if a training ended with one score for all events.
     """
     at_half = [result["selections"][1] for result in _seeds(results, name, batch)]
     return [s["flatness"] / s["flatness_expected"] if s["flatness_expected"] > 0 else np.nan for s in at_half]

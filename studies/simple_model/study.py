@@ -16,7 +16,7 @@ from .train import BATCH, evaluate, train, train_against_adversary
 
 @dataclass(frozen=True)
 class Size:
-    """Of a study."""
+    """The size of a study."""
 
     steps: int
     train_events: int
@@ -35,7 +35,7 @@ class Task:
 
 
 def scores(task: Task, name: str | None = None) -> tuple[np.ndarray, Events]:
-    """Trains one, and returns its scores of fresh events, and these. The same seed has the same events for all.
+    """Trains once, and returns scores of fresh events, and the events. A seed has the same events for all.
 
     name : before a progress bar; None for no bar
     """
@@ -60,5 +60,5 @@ def scores(task: Task, name: str | None = None) -> tuple[np.ndarray, Events]:
 
 
 def seconds(task: Task) -> float:
-    """About what a training takes on one core of a Xeon at 2.5 GHz."""
+    """The approximate time of a training on one core of a Xeon at 2.5 GHz."""
     return 5 + task.size.steps * (2e-3 + 1.7e-6 * task.batch)

@@ -1,4 +1,4 @@
-"""The table, as text and as JSON."""
+"""The table of the demo, as text and as JSON."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def as_text(results: dict[str, Performance]) -> str:
 
 
 def as_dict(results: dict[str, Performance]) -> dict[str, Any]:
-    """The table with the rates that are plotted, ready for JSON."""
+    """The table and the plotted rates, for JSON."""
     return {
         "mass_edges": MASS_EDGES.tolist(),
         "classifiers": {name: of_one(performance) for name, performance in results.items()},
@@ -30,7 +30,7 @@ def as_dict(results: dict[str, Performance]) -> dict[str, Any]:
 
 
 def of_one(performance: Performance) -> dict[str, Any]:
-    """A row of it."""
+    """One row of the table."""
     return {
         "auc": performance.auc,
         "selections": [

@@ -103,7 +103,7 @@ def train_against_adversary(
 
 
 def new_network(features: int) -> nn.Module:
-    """The paper's: 3 x 64 SiLU nodes, and a sigmoid."""
+    """The paper's network: 3 x 64 SiLU nodes and a sigmoid."""
     return nn.Sequential(
         nn.Linear(features, 64), nn.SiLU(),
         nn.Linear(64, 64), nn.SiLU(),
@@ -122,7 +122,7 @@ class Batches:
         self.in_epoch = max(1, round(len(events) / batch))
 
     def chosen(self, steps: int) -> Iterator[Tensor]:
-        """Of so many batches; no small remainder, which could have too few events for the bins."""
+        """The indices of so many batches, without a small remainder, which could have too few events for the bins."""
         return islice(self._shuffled(), steps)
 
     def _shuffled(self) -> Iterator[Tensor]:
@@ -132,6 +132,6 @@ class Batches:
 
 @torch.inference_mode()
 def evaluate(network: nn.Module, events: Events, features: list[int]) -> np.ndarray:
-    """Scores of shape (n,), float32."""
+    """Scores (n,), float32."""
     chunks = torch.from_numpy(events.features[:, features]).split(100_000)
     return torch.cat([network(chunk)[:, 0] for chunk in chunks]).numpy()

@@ -1,4 +1,4 @@
-"""Boosted trees with MoDe on three samples, beside other ways to keep them flat: ``python -m studies.trees.study``.
+"""Boosted trees with MoDe on three samples, and other flat classifiers: ``python -m studies.trees.study``.
 
 study     the command: which trainings there are, and at what size
 simple    the simple model: rows and measures

@@ -1,4 +1,4 @@
-"""XGBoost and LightGBM: with MoDe by the classifiers of libmode, and XGBoost without it, planed, or with DisCo."""
+"""XGBoost and LightGBM with libmode's classifiers, and XGBoost alone, planed, or with DisCo."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ DISCO_RATE = 0.1  # at 0.3 it was less flat at the same AUC, 0.857, of the simpl
 
 
 def scores(task: Task, training: Any, test: Any, watch: Stopwatch, seen: Any = slice(None)) -> np.ndarray:
-    """Trains one, timed, and returns its scores (n,) of the test events.
+    """Trains, takes the time, and returns the scores (n,) of the test events.
 
-    The trees of all are those that the classifiers of libmode have by default, one thread trains them.
+    All use the default trees of libmode's classifiers, and one thread.
 
     training, test : with ``features`` (n, f), ``mass`` (n,) or (n, d) and ``label`` (n,), 1 for signal
     seen : columns of the features
@@ -60,7 +60,7 @@ def _others(classifier: Classifier, features: np.ndarray, training: Any, rounds:
 
 
 class DisCo:
-    """Cross entropy + strength * DisCo of all background, unbiased, summed over events as XGBoost takes it.
+    """Cross entropy + strength * DisCo of all background, unbiased, as a sum over events.
 
     DisCo's gradient is exact; its curvature has no bound as simple as MoDe's. With the cross entropy's Hessian
     alone the training on the simple model came to a stop in its first half, at a strength of 100 with an AUC

@@ -1,4 +1,4 @@
-"""W tagging on the sample of the tree: trees learn from all but the test jets, networks choose an epoch by some."""
+"""W tagging with the jets of the tree. Networks choose an epoch by part of the jets that trees train on."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ SHOWN = ("auc", "r50", "r50_error", "jsd", "blind_jsd", "flatness", "flatness_ex
 
 
 def measured(task: Task) -> dict[str, Any]:
-    """What the study of W tagging measures of the test jets, and CPU seconds of training."""
+    """The measures of the W tagging study on the test jets, and CPU seconds of training."""
     sample, watch, classifier = load(), Stopwatch(), task.classifier
     if classifier.method == "mode":
         size = NetworkSize(None, task.size.epochs, BATCH, ())

@@ -23,9 +23,9 @@ UBOOST_TREES = 40  # of each of these, hep_ml's default
 
 
 def flat_in_mass(task: Task, training: Sample, test: Sample, watch: Stopwatch) -> np.ndarray:
-    """uGB+FL whose response to QCD jets is to be flat in bins of as many of these each; scores (n,) of the test jets.
+    """The scores (n,) of the test jets from uGB+FL, which is flat for QCD jets in bins of equal numbers of jets.
 
-    Trees, rate and subsample are those of the study of a Dalitz plane.
+    Trees, rate and subsample are as in the Dalitz study.
     """
     strength = task.classifier.strength
     loss = BinFlatnessLossFunction(["rank"], uniform_label=0, n_bins=BINS, fl_coefficient=strength)
@@ -46,7 +46,7 @@ def flat_in_mass(task: Task, training: Sample, test: Sample, watch: Stopwatch) -
 
 
 def uboost(task: Task, training: Events, test: Events, watch: Stopwatch) -> np.ndarray:
-    """Flat for signal in the Dalitz plane; scores (n,) of the test events."""
+    """The scores (n,) of the test events from uBoost, flat for signal in the Dalitz plane."""
     trees = uBoostClassifier(
         PLANE, 1, list(FEATURES), efficiency_steps=EFFICIENCIES, n_estimators=min(UBOOST_TREES, task.size.trees),
         base_estimator=DecisionTreeClassifier(max_depth=4), random_state=task.seed,

@@ -1,4 +1,4 @@
-"""Three-body decays whose signal efficiency is to be uniform in the Dalitz plane: two variables at once."""
+"""Three-body decays with a uniform signal efficiency in the Dalitz plane."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CLASSIFIERS = [
 
 
 def measured(task: Task) -> dict[str, Any]:
-    """What the study of a Dalitz plane measures, and CPU seconds of training."""
+    """The measures of the Dalitz study, and CPU seconds of training."""
     training, test = two_sets(decays, task)
     watch = Stopwatch()
     if task.classifier.method == "uboost":

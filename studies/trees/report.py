@@ -1,4 +1,4 @@
-"""Tables and figure of the study of trees, out of the committed results: ``python -m studies.trees.report``."""
+"""The tables and the figure of the study of trees, from committed results: ``python -m studies.trees.report``."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Results = Mapping[str, Any]  # by the names of the trainings
 
 
 def points(results: Results, sample: str, classifiers: Iterable[Any]) -> list[Point]:
-    """Each classifier of a sample with its seeds, those that there are."""
+    """The classifiers of a sample, each with its seeds."""
     found = []
     for classifier in classifiers:
         start = f"{row(sample, classifier)}, seed "
@@ -43,7 +43,7 @@ def points(results: Results, sample: str, classifiers: Iterable[Any]) -> list[Po
 
 
 def tables(results: Results) -> dict[str, str]:
-    """By the name of their marks."""
+    """The tables, by the names of their marks."""
     of_jets = points(results, "jets", jets.CLASSIFIERS)
     return {
         "trees, simple model": _simple(results),
@@ -68,7 +68,7 @@ class Simple(NamedTuple):
 
 
 def by_order(results: Results) -> list[Simple]:
-    """Those of this study."""
+    """The classifiers of this study, for each order."""
     found = []
     for point in points(results, "simple", simple.CLASSIFIERS):
         name, strength = point.classifier.name, point.classifier.strength
@@ -107,7 +107,7 @@ def _simple(results: Results) -> str:
 
 
 def _simple_in_short(results: Results) -> str:
-    """Classifiers without a strength, by medians."""
+    """The table of classifiers without a strength, as medians."""
     rows = [["order", "classifier", "AUC", "residual at 80, 50, 20 %", "seconds"]]
     for one in by_order(results):
         if not one.strength and "tolerance" not in one.name:
@@ -148,7 +148,7 @@ def _value(value: Value | None, digits: int) -> str:
 
 
 def _equal(scans: list[Point]) -> str:
-    """Trees by default, and the R50 of others where their scans are as flat."""
+    """The R50 of trees with their defaults, and of others at equal flatness."""
     rows = [["classifier", "its R50", "networks at its residual", "networks at its 1/JSD"]]
     rows[0] += ["uGB+FL at its residual", "uGB+FL at its 1/JSD"]
     for point in scans:
@@ -167,17 +167,17 @@ def _equal(scans: list[Point]) -> str:
 
 
 def log_residual(point: Point) -> float:
-    """Of the mean over seeds, over what is expected."""
+    """The logarithm of the mean residual over expected."""
     return float(np.log(point.residual.mean))
 
 
 def log_inverse_jsd(point: Point) -> float:
-    """Of the mean over seeds."""
+    """The logarithm of the mean 1/JSD."""
     return float(np.log(over_seeds([1 / jsd for jsd in point.values("jsd")]).mean))
 
 
 def r50_where(scan: list[Point], measure: Any, wanted: float) -> Value | None:
-    """The largest R50 where the lines between neighbors of a scan have that measure; None where none has."""
+    """The largest R50 where lines between neighbors of a scan cross this measure, or None."""
     found = []
     for one, other in pairwise(scan):
         x0, x1 = measure(one), measure(other)
@@ -207,7 +207,7 @@ IN_SHORT = (  # of the plane: names and strengths
 
 
 def _plane_in_short(results: Results) -> str:
-    """Means over seeds."""
+    """The table of means over seeds."""
     rows = [["classifier", "AUC", "SDE of cells", "CvM of cells, 10^-4", "seconds"]]
     for name, strength, seeds in of_plane(results):
         if (name, strength) in IN_SHORT:
@@ -226,7 +226,7 @@ STORED = {  # of studies/dalitz: the names there, and how they are called here
 
 
 def of_plane(results: Results) -> list[tuple[str, float, list[Mapping[str, float]]]]:
-    """Name, strength and the measures of each seed: the trees of this study, and then what studies/dalitz has."""
+    """Name, strength and measures of each seed, from this study and from studies/dalitz."""
     found = []
     for point in points(results, "plane", plane.CLASSIFIERS):
         found.append((point.classifier.name, point.classifier.strength, list(point.seeds)))
@@ -254,7 +254,7 @@ OTHERS = {
 
 
 class Mark(NamedTuple):
-    """A point of a panel."""
+    """One point of a panel."""
 
     name: str
     strength: float
@@ -263,7 +263,7 @@ class Mark(NamedTuple):
 
 
 def figure(results: Results) -> Figure:
-    """How flat against how good, a panel for each sample: medians over seeds of the simple model, else means."""
+    """AUC or R50 against the residual, a panel for each sample."""
     of_simple = [
         Mark(one.name, one.strength, float(np.median(one.auc)), float(np.median(one.residual[:, 1])))
         for one in by_order(results)
@@ -302,12 +302,12 @@ def figure(results: Results) -> Figure:
 
 
 def _order_shown(name: str) -> int:
-    """By which what is of several orders is drawn: the trees that know nothing of the mass are linear in it."""
+    """The order by which the figure judges a classifier of several orders. Trees without mass are linear in it."""
     return int(name[5]) if name.startswith("MoDe") else int(name == simple.AGNOSTIC.name)
 
 
 def _draw(panel: Axes, marks: list[Mark]) -> None:
-    """What has no look, as the tolerance, is not drawn."""
+    """Draws the points of classifiers that have a marker."""
     series: dict[tuple[str, str], list[Mark]] = {}
     for mark in marks:
         method, _, kind = mark.name.partition(", ")
@@ -324,7 +324,7 @@ def _draw(panel: Axes, marks: list[Mark]) -> None:
 
 
 def main() -> None:
-    """Writes both."""
+    """Writes the tables and the figure."""
     results = json.loads(RESULTS.read_text())["results"]
     pages.write(tables(results), REST)
     with plots.style():

@@ -1,4 +1,4 @@
-"""The simple model: MoDe of orders 0 to 2, and what trees do without it."""
+"""The simple model with MoDe of orders 0 to 2, and trees without MoDe."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ CLASSIFIERS = [
 
 
 def measured(task: Task) -> dict[str, Any]:
-    """AUC, CPU seconds of training, and the residuals over what is expected, by order of the polynomial.
+    """AUC, CPU seconds of training, and residuals over expected by the order of the polynomial.
 
-    MoDe is measured by its own order, XGBoost with neither it nor the like by each, all else by 0. Residuals are at 80,
-    50 and 20 %, NaN where all is selected.
+    MoDe is measured by its own order, plain XGBoost by each order, and all others by order 0. Residuals are at 80, 50
+    and 20 %, NaN if all events pass.
     """
     from libmode import metrics
 

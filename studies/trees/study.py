@@ -1,4 +1,4 @@
-"""Boosted trees with MoDe, by default settings, on three samples: ``python -m studies.trees.study``.
+"""Boosted trees with MoDe and their defaults on three samples: ``python -m studies.trees.study``.
 
 The simple model, W tagging with the small sample of the tree, and decays in a Dalitz plane, beside
 other ways to keep trees flat and the networks of these studies. Writes results.json.
@@ -23,7 +23,7 @@ SECONDS = {  # about what a training takes on one core of a Xeon at 2.5 GHz, wit
 
 @dataclass(frozen=True)
 class Sizes:
-    """Of the study, by sample; and the number of seeds, of which the plane has at most two, as its own study."""
+    """The size of each sample, and the number of seeds, at most two for the plane."""
 
     simple: Size
     jets: Size
@@ -47,13 +47,13 @@ def tasks(sizes: Sizes) -> dict[str, Task]:
 
 
 def measured(task: Task) -> dict[str, Any]:
-    """Trains and measures one: what results.json holds of it."""
+    """Trains once, and returns what results.json holds of it."""
     one_thread()
     return SAMPLES[task.sample].measured(task)
 
 
 def seconds(task: Task) -> float:
-    """About what a training takes."""
+    """The approximate time of a training."""
     return SECONDS[task.classifier.method] * task.size.rounds / 500
 
 

@@ -1,4 +1,4 @@
-"""What the trainings of the three samples have in common."""
+"""What trainings on the three samples share."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..methods import Classifier
 
 @dataclass(frozen=True)
 class Size:
-    """Of the trainings on a sample.
+    """The size of a training on one sample.
 
     train_events, test_events : fresh ones; 0 where the sample is a file that is split
     rounds : of XGBoost and LightGBM
@@ -45,17 +45,17 @@ RATE_OF_STRENGTHS = {"learning_rate": 0.3}
 
 
 def key(task: Task) -> str:
-    """Of a training in results.json."""
+    """The name of a training in results.json."""
     return f"{row(task.sample, task.classifier)}, seed {task.seed}"
 
 
 def row(sample: str, classifier: Classifier) -> str:
-    """All its seeds."""
+    """The results of all seeds."""
     return f"{sample}, {classifier.name}, strength {classifier.strength:g}"
 
 
 def two_sets(draw: Callable[[int, np.random.Generator], Any], task: Task) -> Iterator[Any]:
-    """Training and test events, by a function of a number of events. The same seed has the same for all classifiers."""
+    """Training and test events from a function of their number. A seed has the same events for all classifiers."""
     rngs = (np.random.default_rng(s) for s in np.random.SeedSequence(task.seed).spawn(2))
     sizes = task.size.train_events, task.size.test_events
     return (draw(events, rng) for events, rng in zip(sizes, rngs, strict=True))

@@ -1,4 +1,4 @@
-"""The classifiers that are compared: methods, each with a scan of strengths."""
+"""The classifiers of the study: methods, each with a scan of strengths."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ RANGE = (50.0, 200.0)
 
 
 def scan(name: str, method: str, strengths: tuple[float, ...], **options: Any) -> tuple[Classifier, ...]:
-    """One method at each of these strengths."""
+    """A method at each of these strengths."""
     return tuple(Classifier(name, method, strength, options) for strength in strengths)
 
 
 def mode(order: int, strengths: tuple[float, ...], name: str | None = None, **options: Any) -> tuple[Classifier, ...]:
-    """MoDe, in 32 bins of mass of as many background jets each, in RANGE."""
+    """MoDe in 32 bins of equal numbers of background jets, in RANGE."""
     return scan(name or f"MoDe[{order}]", "mode", strengths, order=order, mass_range=RANGE, **options)
 
 

@@ -34,9 +34,9 @@ EPOCHS = 10
 
 
 def measured(classifier: Classifier, size: Size, epochs: int, fraction: float = 0.0) -> dict[str, Any]:
-    """Seconds of an epoch with and without what is added, and the most memory the process had.
+    """Seconds of an epoch with the method and without it, and the peak memory of the process.
 
-    Of planing, which adds nothing to an epoch, with and without the weights.
+    Planing adds only weights to an epoch.
 
     fraction : as of a Task
     """
@@ -69,7 +69,7 @@ def measured(classifier: Classifier, size: Size, epochs: int, fraction: float = 
 
 
 def step_of(training: Jets, classifier: Classifier) -> Callable[[Tensor], None]:
-    """A function that trains with one more batch of these indices."""
+    """A function that trains on one batch of these indices."""
     torch.manual_seed(1)
     network = new_network(training.inputs.shape[1])
     optimizer, _ = one_cycle(network, 1000)

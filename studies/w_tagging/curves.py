@@ -27,7 +27,7 @@ COLORS = {
 
 
 def figures(scans: Mapping[str, list[Point]]) -> dict[str, Figure]:
-    """By the name of their file in docs/images."""
+    """The figures, by the names of their files in docs/images."""
     scans = {name: scans[name] for name in METHODS}
     with plots.style():
         return {
@@ -39,7 +39,7 @@ def figures(scans: Mapping[str, list[Point]]) -> dict[str, Figure]:
 
 
 def _spectra(scans: Mapping[str, list[Point]]) -> Figure:
-    """Of all QCD jets and of those selected, of unit area, all seeds together; below, one over the other."""
+    """Spectra of all and of selected QCD jets, of unit area, from all seeds; below, their ratio."""
     figure = Figure(figsize=(16, 10), layout="constrained")
     axes = figure.subplots(2, 2, sharex=True, sharey="row", height_ratios=(2, 1))
     groups = ["unconstrained", "planing", "flatness", "DisCo", "adversary"], [n for n in scans if n.startswith("MoDe")]

@@ -45,7 +45,7 @@ def deposit(particles: ak.Array) -> np.ndarray:
 
 
 def smear(energy: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """What is measured of the energy that deposit() gives; not below zero."""
+    """The measured energy, from the energy of deposit(); at least 0."""
     hit = np.nonzero(energy)
     true, kind = energy[hit], hit[-1]
     width = np.sqrt(STOCHASTIC[kind] ** 2 * true + (CONSTANT[kind] * true) ** 2)

@@ -47,9 +47,9 @@ class Events:
 
 
 class Preselection(pythia8mc.UserHooks):
-    """Gives events up that will have no jet within the cuts, when the showers are down to PARTON_SCALE.
+    """Stops events without a jet inside the cuts as soon as the showers reach PARTON_SCALE.
 
-    Most of Pythia's time goes into the soft multiparton interactions after that. Kept is what has
+    Most of Pythia's time goes into the soft multiparton interactions after that. An event passes if it has
     an anti-kt jet of radius 1, of partons or the W, inside PARTON_PT, PARTON_MASS and PARTON_RAPIDITY.
     """
 
@@ -90,7 +90,7 @@ class Generator:
             raise RuntimeError(f"Pythia does not start with process {process!r} and seed {seed}")
 
     def batch(self, events: int) -> Events:
-        """The next ``events`` collisions that pass the preselection, without the very few in which Pythia fails."""
+        """The next ``events`` collisions that pass the preselection, without the few in which Pythia fails."""
         particles = self._pythia.nextBatch(events).prt
         if len(particles) == 0:
             raise RuntimeError(f"Pythia made none of {events} events of process {self.process!r}")

@@ -1,4 +1,4 @@
-"""Ten features of a jet's substructure, each a function of many jets at once.
+"""Ten features of the substructure of jets. Each is a function of many jets.
 
 All take p, (jets, constituents, 4): px, py, pz and E in GeV of massless constituents,
 where jets with fewer of them end in zeros; and return (jets,), float64. A jet has
@@ -121,7 +121,7 @@ FEATURES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 
 
 def features(p: np.ndarray) -> np.ndarray:
-    """All, (jets, 10), in the order of FEATURES."""
+    """All features, (jets, 10), in the order of FEATURES."""
     return np.column_stack([f(p) for f in FEATURES.values()])
 
 
@@ -156,7 +156,7 @@ def _tau(p: np.ndarray, nearest: np.ndarray) -> np.ndarray:
 
 
 def _in_rest_frame(p: np.ndarray) -> np.ndarray:
-    """Momenta, (jets, constituents, 3), where the jet is at rest."""
+    """Momenta, (jets, constituents, 3), in the rest frame of the jet."""
     jet = p.sum(axis=1)[:, None]
     m = mass(jet)
     energy = (p[..., 3] * jet[..., 3] - np.sum(p[..., :3] * jet[..., :3], axis=-1)) / m

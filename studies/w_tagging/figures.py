@@ -32,7 +32,7 @@ CLASSES = {"W": (1, OKABE_ITO["vermillion"], "-"), "QCD": (0, OKABE_ITO["blue"],
 
 
 def draw(sample: Sample, path: Path) -> Path:
-    """Writes a figure of the mass and the features, each class as fractions of its jets; returns its path."""
+    """Draws the mass and the features of each class as fractions of its jets; returns the path."""
     with style():
         figure = Figure(figsize=(24, 17), layout="constrained")
         *panels, last = figure.subplots(3, 4).flat

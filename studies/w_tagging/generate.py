@@ -35,7 +35,7 @@ SETTING = {
 
 @dataclass(frozen=True)
 class Part:
-    """The first jets of a process that a generator of its own gives."""
+    """The first jets of a process from its own generator."""
 
     process: str
     seed: int
@@ -44,7 +44,7 @@ class Part:
 
 
 def generate(part: Part) -> dict[str, Any]:
-    """The jets of a part, as rows of the ten features, mass and pT, in single precision; and what they took."""
+    """The jets of a part, as rows of ten features, mass and pT in single precision, and the cost."""
     seed, smearing = np.random.SeedSequence([part.seed, PROCESSES.index(part.process), part.number]).spawn(2)
     rng = np.random.default_rng(smearing)
     start = time.process_time()
@@ -71,7 +71,7 @@ def _rows(found: jets.Jets) -> np.ndarray:
 
 
 def pieces(number: int, seed: int, processes: Sequence[str] = PROCESSES, first: int = 0) -> list[Piece]:
-    """Of ``number`` jets of each of the processes; those of a smaller number are among those of a larger one.
+    """The pieces of ``number`` jets of each process. A larger number contains the jets of a smaller one.
 
     first : the number of the first part
     """
@@ -97,7 +97,7 @@ def sample(results: dict[str, dict[str, Any]], seed: int) -> Sample:
 
 
 def report(results: dict[str, dict[str, Any]]) -> str:
-    """What it took, by process."""
+    """Prints the cost of each process."""
     lines = []
     for process in PROCESSES:
         of_process = [result for key, result in results.items() if key.startswith(f"{process}-")]

@@ -21,7 +21,7 @@ KT = fastjet.JetDefinition(fastjet.kt_algorithm, SUBJET_RADIUS)
 
 @dataclass(frozen=True)
 class Jets:
-    """Of all events together, in their order.
+    """The jets of all events, in the order of the events.
 
     constituents : (jets, most constituents of one, 4), px, py, pz and E in GeV; a jet with fewer ends in zeros
     event : (jets,), which event it is from
@@ -38,9 +38,9 @@ class Jets:
 
 
 def cluster(towers: ak.Array) -> Jets:
-    """Anti-kt jets (arXiv:0802.1189) of at least PT[0], trimmed.
+    """Trimmed anti-kt jets (arXiv:0802.1189) of at least PT[0] before trimming.
 
-    Trimming only takes away, so that none which could pass the cuts is lost.
+    Trimming only removes energy, so no jet that could pass the cuts is lost.
 
     towers : (events, any number), records of px, py, pz and E in GeV
     """
@@ -50,7 +50,7 @@ def cluster(towers: ak.Array) -> Jets:
 
 
 def trim(jets: ak.Array) -> ak.Array:
-    """Without the kt subjets of radius 0.2 that have less than 5 % of the jet's pT (arXiv:0912.1342), as ATLAS does.
+    """The jets without kt subjets of radius 0.2 with less than 5 % of the jet's pT (arXiv:0912.1342), as in ATLAS.
 
     jets : (jets, constituents), records of px, py, pz and E
     """
@@ -62,14 +62,14 @@ def trim(jets: ak.Array) -> ak.Array:
 
 
 def select(jets: Jets) -> Jets:
-    """Those with pT in PT, mass in MASS and abs(rapidity) < RAPIDITY_MAX, of the trimmed jet."""
+    """The jets with pT in PT, mass in MASS and abs(rapidity) < RAPIDITY_MAX after trimming."""
     total = jets.constituents.sum(axis=1)
     passed = _between(pt(total), PT) & _between(mass(total), MASS) & (np.abs(rapidity_phi(total)[0]) < RAPIDITY_MAX)
     return jets[passed]
 
 
 def match(jets: Jets, quarks: np.ndarray) -> Jets:
-    """Those that hold a W: less than 0.75 from it, and less than the radius from both its quarks.
+    """The jets with a W inside: closer than 0.75 to the W, and closer than the radius to both of its quarks.
 
     quarks : (events, 2, 4), px, py, pz and E
     """
@@ -80,23 +80,23 @@ def match(jets: Jets, quarks: np.ndarray) -> Jets:
 
 
 def pt(p: np.ndarray) -> np.ndarray:
-    """Of p, (..., 4), px, py, pz and E."""
+    """The transverse momentum of p, (..., 4): px, py, pz and E."""
     return np.hypot(p[..., 0], p[..., 1])
 
 
 def mass(p: np.ndarray) -> np.ndarray:
-    """Of p, (..., 4), px, py, pz and E."""
+    """The mass of p, (..., 4): px, py, pz and E."""
     return np.sqrt(np.maximum(p[..., 3] ** 2 - np.sum(p[..., :3] ** 2, axis=-1), 0))
 
 
 def rapidity_phi(p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Of p, (..., 4), px, py, pz and E; 0 and 0 for zeros."""
+    """Rapidity and phi of p, (..., 4): px, py, pz and E; 0 and 0 for zeros."""
     energy = p[..., 3]
     return np.arctanh(p[..., 2] / np.where(energy > 0, energy, 1)), np.arctan2(p[..., 1], p[..., 0])
 
 
 def distance(p: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """sqrt(dy**2 + dphi**2), with the rapidity y, of p and q, (..., 4), px, py, pz and E."""
+    """sqrt(dy**2 + dphi**2) of p and q, (..., 4): px, py, pz and E, with the rapidity y."""
     (y_p, phi_p), (y_q, phi_q) = rapidity_phi(p), rapidity_phi(q)
     return np.hypot(y_p - y_q, (phi_p - phi_q + np.pi) % (2 * np.pi) - np.pi)
 

@@ -1,4 +1,4 @@
-"""The study once more in Keras: ``python -m studies.w_tagging.keras_check``.
+"""The study in Keras, for comparison: ``python -m studies.w_tagging.keras_check``.
 
 MoDe[1] with libmode.keras on TensorFlow, beside the same network, schedule and choice in PyTorch.
 Writes keras.json; the table of docs/w-tagging.md is made of that.
@@ -40,7 +40,7 @@ class Checked:
 
 
 def tasks(size: Size) -> dict[str, Checked]:
-    """With both, for each seed."""
+    """A training with each binding for each seed."""
     by_name = paper.tasks(size)
     return {
         f"{binding}, seed {seed}": Checked(binding, by_name[paper.key(CHECKED, seed)])
@@ -50,7 +50,7 @@ def tasks(size: Size) -> dict[str, Checked]:
 
 
 def measured(checked: Checked) -> dict[str, Any]:
-    """Trains and measures."""
+    """Trains once and measures."""
     one_thread()
     task = checked.task
     sample = load(task.size.sample)
@@ -60,7 +60,7 @@ def measured(checked: Checked) -> dict[str, Any]:
 
 
 def trained_in_keras(task: Task, sample: Sample) -> Trained:
-    """What :func:`.study.trained` does, for MoDe."""
+    """The counterpart of :func:`.study.trained` in Keras, for MoDe."""
     classifier, epochs = task.classifier, task.size.epochs
     (training, validation, test), places = prepared_split(task, sample)
     batches = in_epoch(training, task.size.batch)
@@ -112,7 +112,7 @@ def trained_in_keras(task: Task, sample: Sample) -> Trained:
 
 
 def keras_network(keras: Any, first: nn.Sequential) -> Any:
-    """That of :func:`.train.new_network`, with its weights."""
+    """The network of :func:`.train.new_network` with its weights."""
     layers, state = keras.layers, {name: values.numpy() for name, values in first.state_dict().items()}
     network = keras.Sequential(
         [layers.Input((first[0].in_features,)),
@@ -126,7 +126,7 @@ def keras_network(keras: Any, first: nn.Sequential) -> Any:
 
 
 def schedule(steps: int) -> tuple[list[float], list[float]]:
-    """Learning rate and momentum of each step, from PyTorch's."""
+    """Learning rate and momentum of each step, from PyTorch's schedule."""
     optimizer, cycle = one_cycle(new_network(1), steps)
     group, rates, momenta = optimizer.param_groups[0], [], []
     for _ in range(steps):
@@ -138,7 +138,7 @@ def schedule(steps: int) -> tuple[list[float], list[float]]:
 
 
 def table(results: Mapping[str, Any]) -> str:
-    """Both bindings, over seeds."""
+    """The table of both bindings."""
     rows = [["binding", "AUC", "R50", "1/JSD", "residual over expected", "bias"]]
     for binding in ("PyTorch", "Keras"):
         seeds = [result for key, result in results.items() if key.startswith(f"{binding}, ")]

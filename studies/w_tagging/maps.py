@@ -1,4 +1,4 @@
-"""W tagging: no strength to guess, and a map after the training: ``python -m studies.w_tagging.maps``.
+"""Constraints without a strength, and maps after the training: ``python -m studies.w_tagging.maps``.
 
 The jets of the tree: MoDeConstraint beside a scan of strengths, and all of them, and the unconstrained
 network, with a QuantileMap fitted to the QCD jets that were not for testing, and with a flow. Writes maps.json.
@@ -37,7 +37,7 @@ QUICK = Size(None, 3, 2_000, (1,))
 
 
 def classifiers() -> dict[str, Classifier]:
-    """By name."""
+    """The classifiers by name."""
     found = {"unconstrained": Classifier("unconstrained")}
     for order in ORDERS:
         options: dict[str, Any] = {"order": order, "mass_range": RANGE}
@@ -59,9 +59,9 @@ def tasks(size: Size) -> dict[str, Task]:
 
 
 def measured(task: Task) -> dict[str, Any]:
-    """R50, 1/JSD, the residual and the bias, of the scores as they are and mapped, judged by the order of each.
+    """R50, 1/JSD, residual and bias, of plain and of mapped scores, judged by the order of each.
 
-    And the seconds of one core that the map took to fit.
+    Also the seconds of one core for the fit of the map.
     """
     one_thread()
     sample = load(None)
@@ -111,7 +111,7 @@ def _judged(score: NDArray[Any], sample: Any, test: NDArray[Any], order: int) ->
 
 
 def tables(results: Mapping[str, Any]) -> dict[str, str]:
-    """By the name of its marks."""
+    """The table, by the name of its marks."""
     rows = [["network", "scores", "AUC", "R50", "residual over expected", "1/JSD", "spurious signal", "seconds to fit"]]
     for name in classifiers():
         runs = [found for key, found in results.items() if key.split("; ")[0] == name]

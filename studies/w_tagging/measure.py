@@ -1,4 +1,4 @@
-"""What a selection of half of the W jets keeps, and what it does to the mass of the QCD jets."""
+"""Measures selections of half of the W jets: the efficiency and the mass spectrum of QCD jets."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ BETTER = 3.84  # that one more degree takes from chi2 by chance in one case of t
 
 
 def mass_edges(sample: Sample) -> np.ndarray:
-    """From 50 to 300 GeV, (BINS + 1,)."""
+    """Bin edges from 50 to 300 GeV, (BINS + 1,)."""
     inner = np.quantile(sample.mass[sample.label == 0].astype(float), np.linspace(0, 1, BINS + 1)[1:-1])
     return np.round([MASS[0], *inner, MASS[1]], 2)
 
@@ -78,7 +78,7 @@ def performance(
 
 
 def _blind(mass: np.ndarray, selected: np.ndarray, edges: np.ndarray, rng: np.random.Generator) -> float:
-    """The mean JSD of selections of as many jets, whatever their mass."""
+    """The mean JSD of random selections of as many jets."""
     return float(np.mean([metrics.jsd(mass, rng.permutation(selected), edges) for _ in range(BLIND)]))
 
 
@@ -142,7 +142,7 @@ class Fit:
         return {"value": float(found.mean()), "error": float(found.std(ddof=1)), "chi2": whole.chi2 / whole.ndof}
 
     def found(self, mass: np.ndarray, degree: int) -> SignalBias:
-        """The fit of one spectrum; RuntimeError where it has too few jets for one."""
+        """Fits one spectrum; RuntimeError if it has too few jets."""
         found = metrics.signal_bias(mass, BIAS_EDGES, signal_mass=W_MASS, signal_width=self.width, degree=degree)
         if not np.isfinite(found.significance):
             raise RuntimeError(f"{len(mass)} jets are too few for a fit")

@@ -26,12 +26,12 @@ QUICK = Size(None, 30, 1_000, (1,))
 
 
 def key(classifier: Classifier, seed: int) -> str:
-    """Of one training in results.json."""
+    """The name of a training in results.json."""
     return f"{classifier.name}, strength {classifier.strength:g}, seed {seed}"
 
 
 def digest(size: Size) -> str:
-    """Of the sample's file, so that trainings on another one are done again."""
+    """A digest of the sample's file, so that another sample is trained again."""
     path = Path(size.sample) if size.sample else SMALL
     if not path.exists():
         raise SystemExit(f"no sample in {path}: ./build.sh studies wsample makes one, --sample FILE takes another")
@@ -52,7 +52,7 @@ def tasks(size: Size) -> dict[str, Task]:
 
 
 def measured(task: Task) -> dict[str, Any]:
-    """Trains and measures: what results.json holds of it."""
+    """Trains once, and returns what results.json holds of it."""
     one_thread()
     sample = load(task.size.sample)
     fit, edges = fit_of(sample), mass_edges(sample)

@@ -1,4 +1,4 @@
-"""Tables and figures of the studies with jets, out of the committed results: ``python -m studies.w_tagging.report``."""
+"""Tables and figures of the studies with jets, from committed results: ``python -m studies.w_tagging.report``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ REST = Path(__file__).with_name("tables.md")
 
 
 def tables() -> dict[str, str]:
-    """By the name of their marks."""
+    """The tables, by the names of their marks."""
     return {
         **of_study(points(json.loads(RESULTS.read_text())["results"])),
         **verdict.tables(),

@@ -1,4 +1,4 @@
-"""The sample of jets: what is in it, and reading and writing it."""
+"""The sample of jets: its columns, and functions that read and write it."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Sample:
 
 
 def testing(seed: int) -> Path:
-    """Where generate writes the QCD jets for testing only, which are others for each seed."""
+    """The file of the QCD jets for testing only. Each seed has other jets."""
     return Path(f"build/studies/w_tagging_test_{seed}.npz")
 
 
@@ -78,7 +78,7 @@ def load(path: Path | str | None = None, labels: Sequence[int] = BOTH) -> Sample
 
 
 def write(sample: Sample, path: Path, labels: Sequence[int] = BOTH) -> None:
-    """As load() reads it; ValueError, as there, for what is not a sample with all FEATURES."""
+    """Writes a sample in the form that load() reads; ValueError, as there, for a sample without all FEATURES."""
     arrays = {name: getattr(sample, name) for name in ARRAYS}
     _ours(path, arrays, labels)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -96,7 +96,7 @@ def _ours(path: Path, arrays: Mapping[str, np.ndarray], labels: Sequence[int]) -
 
 
 def _papers(path: Path, arrays: Mapping[str, np.ndarray], labels: Sequence[int]) -> Sample:
-    """In it mass is (mass in GeV - 50) / 250, and label 0 for W and 1 for QCD."""
+    """A sample from the paper's file, where mass is (mass in GeV - 50) / 250, and the label 0 for W and 1 for QCD."""
     for name in PAPER_PARTS:
         _shaped(path, name, arrays[name], (*arrays[name].shape[:1], len(PAPER_COLUMNS)))
         _check(f"{path}: {name}", dict(zip(PAPER_COLUMNS, arrays[name].T, strict=True)), {"mass": (0.0, 1.0)})

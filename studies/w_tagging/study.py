@@ -15,7 +15,7 @@ TEST, VALIDATION = 0.3, 0.2  # and the rest for training
 
 @dataclass(frozen=True)
 class Size:
-    """Of a study.
+    """The size of a study.
 
     sample : a path, or None for the committed one
     batch : jets
@@ -46,7 +46,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Trained:
-    """A classifier's scores (n,) of the test jets, their masses and labels, and the epoch that was chosen."""
+    """Scores (n,) of the test jets, their masses and labels, and the chosen epoch."""
 
     score: np.ndarray
     mass: np.ndarray
@@ -55,7 +55,7 @@ class Trained:
 
 
 def trained(task: Task, sample: Sample) -> Trained:
-    """Trains one on the task's sample."""
+    """Trains once on the task's sample."""
     (training, validation, test), places = prepared_split(task, sample)
     batch = round(task.fraction * len(training)) or task.size.batch
     method = train_against_adversary if task.classifier.method == "adversary" else train
@@ -64,13 +64,13 @@ def trained(task: Task, sample: Sample) -> Trained:
 
 
 def prepared_split(task: Task, sample: Sample) -> tuple[list[Jets], tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """The training, validation and test jets, and their places in the sample."""
+    """Training, validation and test jets, and their indices in the sample."""
     places = split(sample.label, task.seed)
     return prepared(sample, places, task.classifier.method == "planing"), places
 
 
 def split(label: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The places of the training, validation and test jets: the same fractions of each class.
+    """The indices of the training, validation and test jets, with the same fractions of each class.
 
     The jets are in one random order, which is turned by the test set from seed to seed: those of
     seeds 1, 2 and 3 have no jet in common, and so independent errors.
@@ -88,6 +88,6 @@ def split(label: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndar
 
 
 def seconds(task: Task) -> float:
-    """About what a training takes on one core of a Xeon at 2.5 GHz, the others busy."""
+    """The approximate time of a training on one core of a busy Xeon at 2.5 GHz."""
     epoch = task.jets * 2e-6 * (1.4 if task.classifier.method in ("adversary", "disco") else 1)
     return 3 + task.jets * 2e-5 + task.size.epochs * epoch

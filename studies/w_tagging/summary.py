@@ -1,4 +1,4 @@
-"""What results.json says of each classifier: means and errors over its seeds."""
+"""Means and errors over seeds of the classifiers in results.json."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ class Value(NamedTuple):
 
 
 def over_seeds(values: list[float]) -> Value:
-    """The error from their spread; 0 for one."""
+    """The mean, and its error from the spread; 0 for one seed."""
     error = float(np.std(values, ddof=1)) / sqrt(len(values)) if len(values) > 1 else 0.0
     return Value(float(np.mean(values)), error)
 
 
 @dataclass(frozen=True)
 class Bias:
-    """The signal over its error that a fit found: mean over seeds, and how probable it is without one.
+    """The fitted signal over its error: the mean over seeds, and its probability without a signal.
 
     error : of the mean, from those of the seeds, whose test jets are others, or from their spread if that is more
     probability : of a larger sum over seeds of (bias / error)^2 without a bias. Every seed counts: a method
@@ -58,22 +58,22 @@ class Point:
     seeds: tuple[Results, ...]
 
     def values(self, name: str) -> list[Any]:
-        """Of each seed."""
+        """The values of all seeds."""
         return [result[name] for result in self.seeds]
 
     @property
     def r50(self) -> Value:
-        """The error from the spread over seeds; of one seed, from the bootstrap."""
+        """R50 with its error from the spread over seeds, or from the bootstrap for one seed."""
         found = over_seeds(self.values("r50"))
         return found if len(self.seeds) > 1 else Value(found.mean, self.seeds[0]["r50_error"])
 
     @property
     def residual(self) -> Value:
-        """The rms around the best polynomial in mass over what the number of jets makes of it."""
+        """The rms around the best polynomial in mass, over its value from statistics alone."""
         return over_seeds([result["flatness"] / result["flatness_expected"] for result in self.seeds])
 
     def bias(self, fit: str = BIAS) -> Bias | None:
-        """By that fit; None where a seed's selection left so few jets somewhere that there is no fit."""
+        """The bias of this fit; None if a seed has too few jets for the fit."""
         found = [result[fit] for result in self.seeds]
         if any(bias["value"] is None for bias in found):
             return None
@@ -85,7 +85,7 @@ class Point:
 
 
 class Rejecting(Protocol):
-    """What has an R50."""
+    """A classifier with an R50."""
 
     @property
     def r50(self) -> Value: ...
@@ -95,7 +95,7 @@ Of = TypeVar("Of", bound=Rejecting)
 
 
 def points(results: Mapping[str, Results]) -> dict[str, list[Point]]:
-    """The scan of each method, as results.json has it; those of the paper's recipe are methods too."""
+    """The scan of each method from results.json. Trainings by the paper's recipe are methods too."""
     found = {}
     for name, scan in {**METHODS, **{c.name: (c,) for c in PAPER_RECIPE}}.items():
         trained = ((c, _seeds(results, c)) for c in scan)
@@ -109,28 +109,28 @@ def _seeds(results: Mapping[str, Results], classifier: Classifier) -> tuple[Resu
 
 
 def is_unbiased(point: Point, fit: str = BIAS) -> bool:
-    """Whether the bias, by that fit, is consistent with none."""
+    """Whether the bias of this fit is consistent with 0."""
     bias = point.bias(fit)
     return bias is not None and bias.probability >= CONSISTENT
 
 
 def is_as_wanted(point: Point) -> bool:
-    """Whether the response is the polynomial in mass that it may be, as far as can be seen."""
+    """Whether the response is consistent with its polynomial in mass."""
     return point.residual.mean <= RESIDUAL
 
 
 def best(scan: list[Of], good: Callable[[Of], bool]) -> Of | None:
-    """The one of the largest R50 of those that are good."""
+    """The good classifier of the largest R50."""
     return max(filter(good, scan), key=lambda point: point.r50.mean, default=None)
 
 
 def shown(scan: list[Point]) -> Point:
-    """One for a figure that has room for one: the best that is as wanted, else the one that shapes the mass least."""
+    """The classifier of a method for a figure: the best one that is as wanted, or else the flattest one."""
     return best(scan, is_as_wanted) or min(scan, key=lambda point: float(np.mean(point.values("jsd"))))
 
 
 def sensitivity(point: Rejecting, reference: Rejecting) -> Value:
-    """sqrt(R50) relative to that of another."""
+    """sqrt(R50) relative to another classifier."""
     one, other = point.r50, reference.r50
     ratio = sqrt(one.mean / other.mean)
     if point is reference:
@@ -139,7 +139,7 @@ def sensitivity(point: Rejecting, reference: Rejecting) -> Value:
 
 
 def r50_at(scan: list[Point], inverse_jsd: float) -> Value | None:
-    """The R50 at this 1/JSD, on the line through neighbors of the scan, in the mean over seeds of log(1/JSD).
+    """The R50 at this 1/JSD, interpolated between neighbors of the scan in the mean of log(1/JSD).
 
     The largest if the scan passes there more than once; None if it does not.
     """

@@ -16,7 +16,7 @@ REFERENCE = "DisCo"
 
 
 def of_study(scans: Mapping[str, list[Point]]) -> dict[str, str]:
-    """The tables made of results.json, by the name of their marks."""
+    """The tables of results.json, by the names of their marks."""
     fit = scans["unconstrained"][0].seeds[0]["fit"]
     return {
         "w tagging, unselected": unselected(fit["degrees"], fit["degree"]),
@@ -61,14 +61,14 @@ def _strength(point: Point) -> str:
 
 
 def shown_value(value: Value | Bias | None, digits: int) -> str:
-    """An error of 0 is none: of the reference, or of one seed."""
+    """The value as text, without an error of 0 (the reference, or one seed)."""
     if value is None:
         return "-"
     return f"{value.mean:.{digits}f}" + (f" ± {value.error:.{digits}f}" if value.error else "")
 
 
 def unselected(fits: Iterable[Mapping[str, Any]], degree: int) -> str:
-    """The fits of the unselected spectrum by each degree, and which is chosen."""
+    """The fits of the unselected spectrum with each degree, and the choice."""
     rows = [["degree", "chi2/ndof", "probability", "signal over its error", ""]]
     for one in fits:
         chosen = "chosen" if one["degree"] == degree else ""
@@ -80,14 +80,13 @@ def unselected(fits: Iterable[Mapping[str, Any]], degree: int) -> str:
 
 
 def _sensitivity(scans: Mapping[str, list[Point]], good: Callable[[Point], bool], fit: str = BIAS) -> str:
-    """The best of each method, of those that are good."""
+    """The best good classifier of each method that has one."""
     rows = [["method", "strength", "R50", "residual over expected", "bias", "probability",
              f"sqrt(R50) relative to {REFERENCE}"]]  # fmt: skip
     reference = best(scans[REFERENCE], good)
     for name in METHODS:
         point = best(scans[name], good)
         if point is None:
-            rows.append([name, "none", *["-"] * (len(rows[0]) - 2)])
             continue
         bias = point.bias(fit)
         rows.append(
@@ -114,7 +113,7 @@ def _recipe(scans: Mapping[str, list[Point]]) -> str:
 
 
 def of_cost(cost: Mapping[str, Mapping[str, Any]]) -> str:
-    """Medians over epochs; memory beside that of the cross entropy alone."""
+    """Medians over epochs; memory above the cross entropy alone."""
     rows = [["method", "batch", "seconds of an epoch", "without it", "more, in %", "memory beside that without, MB"]]
     alone = cost["unconstrained"]["memory"]
     for name, found in cost.items():

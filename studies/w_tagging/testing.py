@@ -1,4 +1,4 @@
-"""W tagging judged by QCD jets that are for nothing else: ``python -m studies.w_tagging.testing --seed 1``.
+"""Judges W taggers by QCD jets that have no other use: ``python -m studies.w_tagging.testing --seed 1``.
 
 Trains every classifier with each of TRAININGS on the jets of the tree, and counts which of the test jets of that
 seed (``./build.sh studies wsample --test-jets N --seed 1``) it keeps. The counts are added to testing.json, so
@@ -53,24 +53,24 @@ SCANS: dict[str, tuple[Classifier, ...]] = {
 
 @dataclass(frozen=True)
 class Judged:
-    """One training, and the file of the jets that judge it."""
+    """A training, and the file of the jets that judge it."""
 
     task: Task
     path: str
 
 
 def mapped(order: int) -> str:
-    """The name of the unconstrained classifier behind a map of this order."""
+    """The name of the unconstrained classifier with a map of this order."""
     return f"unconstrained, QuantileMap({order})"
 
 
 def key(name: str, strength: float) -> str:
-    """Of one classifier in testing.json."""
+    """The name of a classifier in testing.json."""
     return f"{name}, strength {strength:g}"
 
 
 def measured(judged: Judged) -> dict[str, Any]:
-    """Trains a classifier: counts of the test jets that it, and maps behind it, keep, by their keys."""
+    """Trains a classifier, and counts the test jets that pass it and its maps, by their keys."""
     one_thread()
     task, tree, jets = judged.task, load(None), load(judged.path, labels=(0,))
     parts, places = prepared_split(task, tree)
@@ -113,7 +113,7 @@ def _scores(network: torch.nn.Module, inputs: np.ndarray) -> np.ndarray:
 def _counts(
     score: np.ndarray, label: np.ndarray, of_jets: np.ndarray, jets: Sample, edges: np.ndarray, order: int
 ) -> dict[str, Any]:
-    """What a selection of half of the W jets of the tree's test set keeps of the test jets.
+    """Counts of test jets that pass the cut for half of the W jets in the tree's test set.
 
     kept : how many
     spectrum : of these, in BIAS_EDGES
@@ -132,7 +132,7 @@ def _counts(
 
 
 def classifiers(quick: bool) -> Iterator[Classifier]:
-    """Those that are trained."""
+    """The classifiers that are trained."""
     for name, scan in SCANS.items():
         if not quick:
             yield from scan
@@ -141,7 +141,7 @@ def classifiers(quick: bool) -> Iterator[Classifier]:
 
 
 def main() -> None:
-    """Judges by the test jets of a seed and adds the counts to the results."""
+    """Judges by the test jets of a seed, and adds the counts to the results."""
     parser = argparse.ArgumentParser(prog="python -m studies.w_tagging.testing", description=__doc__.split(":")[0])
     parser.add_argument("--seed", type=int, default=1, help="of the test jets, from 1 on")
     parser.add_argument("--sample", type=Path, help="the test jets, by default where wsample writes those of the seed")

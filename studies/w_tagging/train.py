@@ -1,4 +1,4 @@
-"""Training of one classifier, with an early choice on validation jets."""
+"""Trains one classifier, and chooses the epoch by validation jets."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Jets:
 
 
 def prepared(sample: Sample, parts: tuple[np.ndarray, ...], planed: bool = False) -> list[Jets]:
-    """The jets of each part, with features of mean 0 and width 1 in the first one, the training set.
+    """The jets of each part, with features scaled to mean 0 and width 1 in the training set.
 
     The weights are such that both classes count one half; planed, also those of planing.
     """
@@ -63,7 +63,7 @@ def prepared(sample: Sample, parts: tuple[np.ndarray, ...], planed: bool = False
 
 @dataclass
 class Choice:
-    """The epoch of the smallest loss of the validation jets, and the weights of the network after it."""
+    """The epoch with the smallest validation loss, and the network's weights after it."""
 
     epoch: int = -1
     loss: float = np.inf
@@ -145,7 +145,7 @@ def train_against_adversary(
 
 
 def new_network(features: int) -> nn.Sequential:
-    """The paper's: 3 x 64 SiLU nodes, batch normalization after the first layer, and a sigmoid."""
+    """The paper's network: 3 x 64 SiLU nodes, batch normalization after the first layer, and a sigmoid."""
     return nn.Sequential(
         nn.Linear(features, 64), nn.SiLU(), nn.BatchNorm1d(64),
         nn.Linear(64, 64), nn.SiLU(),
@@ -166,12 +166,12 @@ def one_cycle(network: nn.Module, steps: int) -> tuple[torch.optim.Optimizer, to
 
 
 def in_epoch(training: Jets, batch: int) -> int:
-    """How many batches of about that many jets."""
+    """The number of batches of about so many jets in an epoch."""
     return max(1, round(len(training) / batch))
 
 
 def shuffled(training: Jets, batches: int) -> Iterator[Tensor]:
-    """The indices of each batch of an epoch; no small remainder, which could have too few jets for the bins."""
+    """The indices of each batch of an epoch, without a small remainder, which could have too few jets for the bins."""
     yield from torch.randperm(len(training)).chunk(batches)
 
 
@@ -180,7 +180,7 @@ def cross_entropy(score: Tensor, jets: Jets) -> Tensor:
 
 
 def loss_of(network: nn.Module, jets: Jets, added: Loss | None, strength: float) -> Tensor:
-    """What is minimized."""
+    """The loss that is minimized."""
     score = network(jets.inputs)[:, 0]
     if isinstance(added, MoDeConstraint):  # whose gradient is added in backward
         return cross_entropy(added(score, jets.label, jets.mass), jets)
@@ -190,11 +190,11 @@ def loss_of(network: nn.Module, jets: Jets, added: Loss | None, strength: float)
 
 @torch.no_grad()
 def evaluated_loss(network: nn.Module, jets: Jets, added: Loss | None, strength: float) -> float:
-    """The loss of all the jets as one batch."""
+    """The loss of all jets as one batch."""
     return loss_of(network.eval(), jets, added, strength).item()
 
 
 @torch.inference_mode()
 def scores_of(network: nn.Module, jets: Jets) -> np.ndarray:
-    """(n,), float32."""
+    """Scores (n,), float32."""
     return torch.cat([network(chunk)[:, 0] for chunk in jets.inputs.split(100_000)]).numpy()

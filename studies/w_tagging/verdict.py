@@ -1,4 +1,4 @@
-"""What testing.json says: which classifiers a search can use, by rules that were fixed before it was looked at.
+"""Finds the classifiers that a search can use in testing.json, by rules that were fixed before it existed.
 
 A search is one with SEARCH QCD jets before the selection: what a bias means to it does not depend on how many
 jets it was measured with.
@@ -31,7 +31,7 @@ CENTERS = (BIAS_EDGES[1:] + BIAS_EDGES[:-1]) / 2
 
 @dataclass(frozen=True)
 class Counts:
-    """What one training keeps of all test jets.
+    """The counts of all test jets for one training.
 
     kept : jets
     spectrum : of these, in BIAS_EDGES
@@ -45,7 +45,7 @@ class Counts:
 
 
 def together(parts: Sequence[Mapping[str, Any]]) -> Counts:
-    """Of one training, as testing.py writes them for the test jets of each seed.
+    """Adds the counts of one training over the test jets of several seeds.
 
     These may differ in number: what chance makes of a shape goes as one over the jets that are kept, so that each
     counts as much as it has of them.
@@ -59,7 +59,7 @@ def together(parts: Sequence[Mapping[str, Any]]) -> Counts:
 
 @dataclass(frozen=True)
 class Judgment:
-    """One classifier: what each training of it keeps of the same test jets.
+    """One classifier, with the counts of each of its trainings.
 
     jets : for testing, before the selection
     """
@@ -72,19 +72,19 @@ class Judgment:
 
     @cached_property
     def r50(self) -> Value:
-        """1 over the fraction of QCD jets kept; the error from the spread over trainings and from the counts."""
+        """1 over the QCD efficiency; the error combines the spread over trainings and the counts."""
         found = over_seeds([self.jets / counts.kept for counts in self.of])
         of_counts = found.mean / sqrt(self.jets / found.mean)
         return Value(found.mean, hypot(found.error, of_counts))
 
     @cached_property
     def shape(self) -> float:
-        """The rms of the fraction kept around its polynomial over the mean fraction, chance subtracted."""
+        """The rms of the efficiency around its polynomial over its mean, with statistics subtracted."""
         return sqrt(max(0.0, float(np.mean([counts.shape for counts in self.of]))))
 
     @cached_property
     def biases(self) -> tuple[tuple[Value, float] | None, ...]:
-        """The signal that a search would find, over its statistical error: its mean over trainings, and its size.
+        """The mean over trainings of the signal that a search would find, over its statistical error, and its size.
 
         First by a polynomial of the degree that the unselected spectrum needs, and then by one of one degree more.
 
@@ -111,18 +111,18 @@ class Judgment:
 
 
 def is_as_wanted(one: Judgment) -> bool:
-    """Whether the response is the polynomial in mass that it may be."""
+    """Whether the response is the allowed polynomial in mass."""
     return one.shape <= AS_WANTED
 
 
 def is_unbiased(one: Judgment, more: int = 0) -> bool:
-    """Whether a search would find less than SPURIOUS where there is nothing."""
+    """Whether a search would find less than SPURIOUS signal in background."""
     bias = one.biases[more]
     return bias is not None and bias[1] <= SPURIOUS
 
 
 def judged(results: Mapping[str, Any]) -> tuple[dict[str, list[Judgment]], Fit]:
-    """The scans by method, and the fit, whose degree the unselected spectrum of all test jets says."""
+    """The scans by method, and the fit with the degree that the unselected spectrum of all test jets needs."""
     batches = list(results["test jets"].values())
     spectrum = np.sum([batch["spectrum"] for batch in batches], axis=0)
     jets = sum(batch["jets"] for batch in batches)
@@ -142,7 +142,7 @@ def judged(results: Mapping[str, Any]) -> tuple[dict[str, list[Judgment]], Fit]:
 
 
 def tables(path: Path = RESULTS) -> dict[str, str]:
-    """By the name of their marks."""
+    """The tables, by the names of their marks."""
     scans, fit = judged(json.loads(path.read_text()))
     return {
         "w tagging, test jets": unselected(fit.fits, fit.degree),
@@ -169,14 +169,12 @@ def _row(one: Judgment, more: int) -> list[str]:
 
 
 def _best(scans: Mapping[str, list[Judgment]], good: Callable[[Judgment], bool], more: int) -> str:
-    """The one of the largest R50 of each method, of those that are good."""
+    """The good classifier of the largest R50 of each method that has one."""
     reference = best(scans[REFERENCE], good)
     rows = [[*_HEAD, f"sqrt(R50) relative to {REFERENCE}"]]
-    for name, scan in scans.items():
+    for scan in scans.values():
         one = best(scan, good)
-        if one is None:
-            rows.append([name, "none", *["-"] * (len(rows[0]) - 2)])
-        else:
+        if one is not None:
             rows.append([*_row(one, more), shown_value(sensitivity(one, reference) if reference else None, 3)])
     return pages.table(rows)
 

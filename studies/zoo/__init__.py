@@ -1,1 +1,1 @@
-"""Problems unlike each other, on which what is recommended is judged."""
+"""Ten different problems that judge the default of MoDeConstraint."""

@@ -1,4 +1,4 @@
-"""The problems of the zoo: trainings that differ in as many ways as those of users do.
+"""The problems of the zoo, chosen to be as different as those of users.
 
 Each problem has events to train on and others to judge by, and says how it is trained.
 """
@@ -88,7 +88,7 @@ SIGNAL_MASSES = (90.0, 125.0, 170.0, 240.0, 320.0)  # GeV
 
 
 def _scan(seed: int) -> tuple[Events, Events]:
-    """A search for resonances at any of five masses, in 30 times as much background that falls from 60 to 400 GeV.
+    """A search for resonances at five masses, in 30 times as much background that falls from 60 to 400 GeV.
 
     Of twelve features four tell signal from background, two of them better at high masses, four follow the mass, and
     four are noise. One event in twelve has a negative weight.
@@ -145,7 +145,7 @@ def _dalitz(seed: int) -> tuple[Events, Events]:
 
 
 def _husbands(seed: int) -> tuple[Events, Events]:
-    """Whether a wife works 35 hours a week, whatever her husband's income: 22,272 couples.
+    """Does a wife work 35 hours a week, independently of her husband's income? 22,272 couples.
 
     "HI" of the R package Ecdat: C. Olson, Parametric and semiparametric estimates of the effect of spousal health
     insurance, Journal of Applied Econometrics 13 (1998).
@@ -165,7 +165,7 @@ def _husbands(seed: int) -> tuple[Events, Events]:
 
 @lru_cache(maxsize=2)
 def events_of(name: str, seed: int) -> tuple[Events, Events]:
-    """Those of a problem to train on and to judge by, with features of mean 0 and width 1 in the first."""
+    """The training and the test events of a problem, with features scaled to mean 0 and width 1 in training."""
     training, test = PROBLEMS[name].draw(seed)
     mean, width = training.features.mean(axis=0), training.features.std(axis=0)
     scaled = [Events((one.features - mean) / width, one.mass, one.label, one.weight) for one in (training, test)]

@@ -1,4 +1,4 @@
-"""Tables and the picture of docs/zoo.md: ``python -m studies.zoo.report``."""
+"""The tables and the picture of docs/zoo.md: ``python -m studies.zoo.report``."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def of_method(results: Mapping[str, Any], problem: str) -> dict[str, list[Found]
 
 
 def medians(trainings: list[Found]) -> Found:
-    """AUC, R50 and residuals: medians over seeds; and the lowest AUC."""
+    """Medians over seeds of AUC, R50 and residuals, and the lowest AUC."""
     auc = [one["auc"] for one in trainings]
     return {
         "auc": float(np.median(auc)),
@@ -42,12 +42,12 @@ def medians(trainings: list[Found]) -> Found:
 
 
 def size(residual: Any) -> float:
-    """The residuals at the three working points in one number: the root of their mean square."""
+    """The root mean square of the residuals at the three working points."""
     return float(np.sqrt(np.mean(np.square(residual))))
 
 
 def best(found: Mapping[str, list[Found]], kind: str) -> tuple[str, Found] | None:
-    """The strength of the largest AUC of those that are as flat as the default, "" for none."""
+    """The strength with the largest AUC among trainings as flat as the default; "" for none."""
     least = size(medians(found["default"])["residual"])
     flat = {
         method: one
@@ -58,7 +58,7 @@ def best(found: Mapping[str, list[Found]], kind: str) -> tuple[str, Found] | Non
 
 
 def tables(results: Mapping[str, Any]) -> dict[str, str]:
-    """Those of the page, by the names of their marks."""
+    """The tables of the page, by the names of their marks."""
     rows = [
         [
             "problem",
@@ -94,7 +94,7 @@ def tables(results: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _bounds(results: Mapping[str, Any]) -> list[list[str]]:
-    """What the responses of the constraints with a bound are at the working points: median and largest of the seeds."""
+    """The response of constraints with a bound at the working points: median and largest of the seeds."""
     rows = [["problem", "measure", "80 %", "50 %", "20 %"]]
     for problem, measure, name in (
         ("modified, order 1, max_slope 0.5", "slopes", "slope, at most 0.5"),

@@ -32,7 +32,7 @@ VARIATIONS: dict[str, dict[str, float]] = {
 
 @dataclass(frozen=True)
 class Size:
-    """How many seeds the default, the others and the variations have; and the epochs over those of a problem."""
+    """The numbers of seeds for the default, the others and the variations, and a factor on the epochs."""
 
     seeds: int
     others: int
@@ -93,7 +93,7 @@ def measured(task: Task) -> dict[str, Any]:
 
 
 def seconds(task: Task) -> float:
-    """About what a training takes on one core."""
+    """The approximate time of a training on one core."""
     events = {"scan, order 1": 190_000, "fine-tuned, order 1": 190_000, "few events, order 1": 50_000}
     problem = PROBLEMS[task.problem]
     batches = events.get(task.problem, 100_000) / task.batch * (problem.epochs * task.epochs + problem.before)

@@ -1,4 +1,4 @@
-"""Training of one classifier of the zoo, and what is measured of it."""
+"""Trains one classifier of the zoo, and measures it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def trained(
     rate: float,
     signal: float,
 ) -> nn.Module:
-    """A network, which gives logits.
+    """Trains a network, which gives logits.
 
     method : "none", "constraint" or "disco"
     strength : of DisCo, or the fixed one of the constraint; None: the constraint as it comes
@@ -115,7 +115,7 @@ def _train(
 
 @torch.inference_mode()
 def judged(name: str, network: nn.Module, seed: int) -> dict[str, Any]:
-    """AUC, background rejection at half of the signal, and residuals over expected; of the events to judge by.
+    """AUC, R50, and residuals over expected, of the test events.
 
     "turns" is 3 |c_2|/|c_1| of the quadratic that fits the efficiency of each selection, above 1 where it is not
     monotonic; "slopes" is |c_1|/c_0 of the line.
