@@ -1,7 +1,11 @@
 /*
  * The C functions beyond the numbers: defaults, what lies inside the loss, the
- * message of the last error, the number of threads, and versions.
+ * message of the last error, the number of threads, versions, and a forked child.
  */
+#define _POSIX_C_SOURCE 200809L /* fork, alarm */
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "call.h"
 
 /* ---------------------------------------------------------------- defaults */
@@ -288,6 +292,32 @@ static void test_versions(void) {
     CHECK(mode_abi_version() == MODE_ABI_VERSION, "%d", mode_abi_version());
 }
 
+/* In a forked child every call that computes is an error. */
+static int in_child(void) {
+    call c = good();
+    const mode_events e = events_of(&c);
+    mode_result found = {-7, -7, -7};
+    const int want = MODE_ERROR_FORKED, before = failures;
+    expect("init", mode_options_init(&c.options, sizeof c.options), want, "fork()|spawn");
+    expect("evaluate", mode_evaluate_f64(NULL, &e, &found, NULL, NULL), want, "fork()");
+    expect("set_threads", mode_set_threads(1), want, "fork()");
+    CHECK(mode_option_count() == 0 && found.loss == -7, "options in the child, or a loss");
+    CHECK(!strcmp(mode_version(), MODE_VERSION), "%s", mode_version());
+    return failures - before;
+}
+
+static void test_fork(void) {
+    call c = good();
+    int status = -1;
+    pid_t pid = fork();
+    if (pid == 0) {
+        alarm(LIMIT); /* not inherited */
+        _exit(in_child() != 0);
+    }
+    CHECK(pid > 0 && waitpid(pid, &status, 0) == pid && status == 0, "the child's wait status is %d", status);
+    CHECK(isfinite(loss_of(&c)), "the parent goes on");
+}
+
 int main(void) {
     CHECK(!strcmp(mode_last_error(), ""), "a message before any error: %s", mode_last_error());
     test_versions();
@@ -305,5 +335,6 @@ int main(void) {
     test_moments();
     test_the_message_stays_until_the_next_error();
     test_number_of_threads();
+    test_fork();
     return finish();
 }

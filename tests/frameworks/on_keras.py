@@ -468,25 +468,6 @@ def test_evaluate_save_load_and_go_on(tmp_path):
     assert more < 1.1 * history["loss"][-1]
 
 
-def test_single_batches_of_the_loss_and_of_one_of_existing_code():
-    label, mass, weight, _ = events(500)
-    x, model, y = sample(500)[0], network(), pack(label, mass)
-    mode = MoDeLoss(base=None, strength=50, **OPTIONS)
-
-    def own(y_true, y_pred):
-        return ops.mean(keras.losses.binary_crossentropy(y_true[:, :1], y_pred)) + mode(y_true, y_pred)
-
-    score = model.predict(x, verbose=0)[:, 0]
-    model.compile("sgd", own)
-    want = np.mean(cross_entropy(label, score)) + 50 * of_numpy(score, label, mass)
-    np.testing.assert_allclose(model.test_on_batch(x, y), want, rtol=1e-4)
-    model.compile("sgd", MoDeLoss(strength=50, **OPTIONS))
-    want = np.mean(weight * cross_entropy(label, score)) + 50 * of_numpy(score, label, mass, weight)
-    np.testing.assert_allclose(model.test_on_batch(x, y, weight), want, rtol=1e-4)
-    np.testing.assert_allclose(model.train_on_batch(x, y, weight), want, rtol=1e-4)
-    assert model.test_on_batch(x, y, weight) < want
-
-
 # --------------------------------------------------------- the callback
 
 

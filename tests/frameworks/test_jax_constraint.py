@@ -10,18 +10,9 @@ import pandas as pd
 import pytest
 from libmode._constraint import NUMBERS
 from libmode.jax import Events, State, mode_constraint
-from torch_layer import layered
+from torch_layer import N, assert_close, events, layered, six_steps
 
-N = 512  # half of them background; no rank of these is at the limit of a cell, where rounding decides
 WAYS = pytest.mark.parametrize("way", [lambda f: f, jax.jit], ids=["eager", "jit"])
-
-
-def events(seed=0, n=N):
-    """Score, label, mass and weight."""
-    rng = np.random.default_rng(seed)
-    label, mass = np.arange(n) % 2, rng.random(n).astype(np.float32)
-    score = np.clip(0.75 * rng.random(n) + 0.2 * mass + 0.05 * label, 0.01, 0.99).astype(np.float32)
-    return score, label, mass, rng.uniform(0.5, 2, n).astype(np.float32)
 
 
 def entropy(score, label):
@@ -39,10 +30,6 @@ def gradient(way=lambda f: f, loss=entropy, **arguments):
         return loss(mode_constraint(score, label, mass, weight, reference=reference, **arguments), label)
 
     return way(jax.grad(of_constrained))
-
-
-def assert_close(grad, want, rtol=2e-5):
-    np.testing.assert_allclose(grad, want, rtol=0, atol=rtol * np.abs(want).max())
 
 
 SCORE, LABEL, MASS, WEIGHT = EVENTS = events()
@@ -75,10 +62,7 @@ def of_torch(tmp_path_factory):
         given = {"score": SCORE, "label": LABEL, "mass": MASS} | other
         # Without a state the strength is 10.
         cases[name] = {"relative_strength": 10.0} | arguments, [(incoming(name, given["score"]), given)]
-    for name, arguments in STATES.items():
-        batches = [dict(zip(("score", "label", "mass"), events(seed, 4000)[:3], strict=True)) for seed in range(6)]
-        steps = [(np.asarray(jax.grad(entropy)(jnp.asarray(b["score"]), b["label"])), b) for b in batches]
-        cases[name] = arguments, steps
+    cases |= {name: six_steps(arguments) for name, arguments in STATES.items()}
     return layered(cases, tmp_path_factory.mktemp("layered"))
 
 

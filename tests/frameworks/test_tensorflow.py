@@ -156,16 +156,3 @@ def test_compat_refuses_what_it_cannot_honor():
     for arguments in (dict(sbins=64), dict(eps=1e-3), dict(memory=True)):
         with pytest.warns(UserWarning, match=f"{next(iter(arguments))} = .* has no effect"):
             MoDeLoss(**arguments)
-
-
-def test_compat_beside_modeloss():
-    from modeloss.tf import MoDeLoss as Theirs
-
-    rng, mass = np.random.default_rng(0), np.linspace(-1, 1, 1024)
-    score = np.clip(rng.random(1024) * 0.5 + 0.2 * mass + 0.25, 0.01, 0.99)
-    given = tf.constant(score, tf.float32), tf.zeros(1024), tf.constant(mass, tf.float32)
-    (theirs, their_grad), (ours, our_grad) = (
-        value_and_grad(make(bins=16, order=1), *given) for make in (Theirs, MoDeLoss)
-    )
-    np.testing.assert_allclose(theirs, ours, rtol=0.1)
-    assert np.corrcoef(their_grad, our_grad)[0, 1] > 0.99

@@ -5,6 +5,35 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
+
+N = 512  # half of them background; no rank of these is at the limit of a cell, where rounding decides
+
+
+def events(seed=0, n=N):
+    """Score, label, mass and weight."""
+    rng = np.random.default_rng(seed)
+    label, mass = np.arange(n) % 2, rng.random(n).astype(np.float32)
+    score = np.clip(0.75 * rng.random(n) + 0.2 * mass + 0.05 * label, 0.01, 0.99).astype(np.float32)
+    return score, label, mass, rng.uniform(0.5, 2, n).astype(np.float32)
+
+
+def entropy_and_gradient(score, label, weight=1.0):
+    """The mean of the weighted cross entropies, and its gradient."""
+    score = score.astype(float)
+    values = -(label * np.log(score) + (1 - label) * np.log(1 - score))
+    return np.mean(weight * values), weight * (score - label) / (score * (1 - score)) / len(score)
+
+
+def assert_close(grad, want, rtol=2e-5):
+    np.testing.assert_allclose(grad, want, rtol=0, atol=rtol * np.abs(want).max())
+
+
+def six_steps(arguments):
+    """A case of six batches of 4000 events."""
+    batches = [dict(zip(("score", "label", "mass"), events(seed, 4000), strict=False)) for seed in range(6)]
+    return arguments, [(entropy_and_gradient(b["score"], b["label"])[1].astype("f4"), b) for b in batches]
+
 
 def layered(cases, directory):
     """By name of a case: the gradients by the scores after each step, and all numbers of the state in the end.

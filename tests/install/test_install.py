@@ -124,15 +124,6 @@ def test_without_go_and_a_compiler_the_error_says_who_fetches_them(sdist, enviro
         environment.install("--no-deps", "--no-build-isolation", sdist, PATH=str(tmp_path), CC="")
 
 
-def test_the_sdist_installs_without_a_network_and_modules(sdist, environment, tmp_path):
-    """It has the Go modules in vendor/."""
-    environment.install("setuptools>=77", "numpy")
-    offline = {"GOPROXY": "off", "GOMODCACHE": str(tmp_path / "empty"), "GOFLAGS": "-mod=vendor"}
-    environment.install("--no-index", "--no-build-isolation", sdist, **offline)
-    environment.smoke()
-    assert not (tmp_path / "empty").exists()
-
-
 def test_without_a_network_and_modules_the_tree_says_so(environment, tmp_path):
     environment.install("setuptools>=77")
     copied = copy_of_the_tree(tmp_path / "tree")

@@ -7,14 +7,12 @@ import subprocess
 import sys
 
 import golden
-import libmode
 import numpy as np
 import pytest
 import torch
 from libmode.torch import MoDeConstraint
 
 from bench import against, device, machine, memory, strong_torch, summary
-from bench.events import Events
 from bench.peers import disco_loss
 from bench.strong_torch import strong_torch_loss
 
@@ -62,22 +60,6 @@ def test_strong_pytorch_is_exact(case, sort_by_bits):
     else:  # tied scores: each gradient depends on the order, their sum does not
         sums = [[g[case.score == s].sum() for s in np.unique(case.score)] for g in (grad, case.grad)]
         golden.assert_close(*sums, 1e-9)
-
-
-@pytest.mark.parametrize("order", [0, 2, 5])
-@pytest.mark.parametrize("bins", [2, 32, 300])
-def test_strong_pytorch_agrees_with_libmode_on_many_events(order, bins, sort_by_bits):
-    events = Events(40_000)
-    mass = events.mass - 80  # of both signs
-    weight = events.weight
-    options = {"order": order, "bins": bins, "mass_range": None}
-    score = np.random.default_rng(1).permutation(np.linspace(0, 1, events.n, dtype=np.float32))  # no ties
-    loss, grad = strong(score, mass, weight, options, sort_by_bits)
-    want, want_grad = libmode.mode_loss_and_grad(
-        score, mass, weight=weight, order=order, bins=bins, moments="quadrature", unbiased=False
-    )
-    golden.assert_close(loss, want, 1e-6)
-    golden.assert_close(grad, want_grad, 1e-6)
 
 
 def test_disco_is_the_distance_correlation():

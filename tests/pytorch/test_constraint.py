@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 from libmode.torch import Events, MoDeConstraint
+from push import push
 from torch.nn.functional import binary_cross_entropy, binary_cross_entropy_with_logits
 
 N = 800
@@ -38,35 +39,13 @@ def added(constraint, batch, loss=binary_cross_entropy, **arguments):
     return both - bare, bare
 
 
-def rank(values, weight):
-    """The part of the weight below each value, and half of that of equal ones."""
-    below = np.array([weight[values < value].sum() for value in values])
-    equal = np.array([weight[values == value].sum() for value in values])
-    return (below + equal / 2) / weight.sum()
-
-
-def cosines(ranks):
-    """Twelve cosines of ranks, of which a cell of 1/32 has one value."""
-    middle = (np.floor(32 * ranks) + 0.5) / 32
-    table = np.sqrt(2) * np.cos(np.pi * np.outer(middle, np.arange(12)))
-    table[:, 0] = 1
-    return table
-
-
 def smoothed(score, mass, background, weight=None, **options):
-    """The residual of a batch at each of its events, times their weights, (n,): by definition, an event at a time."""
+    """The push of a factor 1 at each event of a batch, (n,): by definition."""
     s, m = score[background], mass[background]
-    w = np.ones(len(s)) if weight is None else weight[background] / np.abs(weight[background]).mean()
+    w = np.ones(len(s)) if weight is None else weight[background]
     _, grad = libmode.mode_loss_and_grad(s, m, weight=w, **options)
-    q, of_mass = rank(s, np.abs(w)), rank(m, np.abs(w))
-    direction = grad / np.sqrt(q * (1 - q))
-    part = np.floor(16 * q)
-    for k in range(16):
-        direction[part == k] -= w[part == k] * direction[part == k].sum() / w[part == k].sum()
-    direction *= np.sqrt(len(s)) / np.linalg.norm(direction)
-    functions = np.einsum("ni,nj->nij", cosines(of_mass), cosines(q)).reshape(len(s), -1)
     result = np.zeros(len(score))
-    result[background] = w * (functions @ (functions.T @ direction)) / np.abs(w).sum()
+    result[background] = push(grad, s, m[:, None], w, 1)[2]
     return result
 
 
@@ -121,16 +100,6 @@ def test_a_dependence_that_bursts_is_pushed_no_more():
     assert sizes[-1] < 4 * sizes[0]
 
 
-def test_each_background_label_has_a_sum():
-    score, target, mass, _ = events()
-    target[:200] = 2
-    constraint = MoDeConstraint(background_label=(0, 2))
-    extra, _ = added(constraint, (score, target, mass), lambda p, t: (p**2).mean())
-    assert extra[target == 2].any() and extra[target == 0].any() and not extra[target == 1].any()
-    one, other = constraint.sums.reshape(2, -1)
-    assert one.any() and other.any() and not torch.equal(one, other)
-
-
 ABSENT = {  # options, and the masses and the weights where some events take no part
     "weight 0": ({}, lambda mass, weight: (mass, torch.where(OUT, 0, weight))),
     "edges": ({"edges": (0, 0.5, 1, 2)}, lambda mass, weight: (torch.where(OUT, -1, mass), weight)),
@@ -148,14 +117,6 @@ def test_events_that_take_no_part_are_not_pushed(options, change):
     extra, _ = added(MoDeConstraint(order=1, **options), (score, target, *change(mass, weight)))
     assert not extra[OUT].any()
     assert (extra[~OUT & (target == 0)] != 0).sum() > N / 4
-
-
-@pytest.mark.parametrize("scale", [1e-12, 1e8])
-def test_no_scale_of_the_weights_matters(scale):
-    score, target, mass, weight = events()
-    weight[::7] *= 100
-    one, other = (added(MoDeConstraint(), (score, target, mass, weight * by))[0] for by in (1, scale))
-    torch.testing.assert_close(other, one, rtol=1e-7, atol=1e-12)
 
 
 @pytest.mark.parametrize("spread", [1e-3, 0.3, 3.0])

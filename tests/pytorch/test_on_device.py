@@ -1,6 +1,5 @@
 """The loss, and the layer, by PyTorch's operations: those of the core, in few operations, none of which reads a value on the host."""
 
-import copy
 from types import SimpleNamespace
 
 import golden
@@ -50,22 +49,6 @@ def computed(events, options, skip):
     score, *others = (None if array is None else torch.as_tensor(array) for array in events.values())
     loss, grad = of_torch.compute(score.as_subclass(NotLookedAt), *others, None, encode("mode", **options), skip)
     return float(loss), np.asarray(grad.as_subclass(torch.Tensor))
-
-
-@pytest.mark.parametrize("dtype", [np.float64, np.float32], ids=lambda dtype: dtype.__name__)
-def test_golden_cases(dtype):
-    tolerance, computed_here = 1e-9 if dtype is np.float64 else 1e-5, 0
-    for case in golden.CASES + golden.VARIABLES:
-        try:
-            loss, grad = both(on_device, case.events(dtype), case.options)
-        except ValueError as error:  # as of most, whose moments are the paper's
-            assert "on_device = True has no such form; leave on_device out" in str(error)
-            continue
-        assert grad.dtype == dtype
-        golden.assert_close(loss, case.loss, tolerance)
-        golden.assert_close(grad, case.grad, tolerance)
-        computed_here += 1
-    assert computed_here >= 2
 
 
 def drawn(seed):
@@ -283,17 +266,6 @@ def test_a_layer_goes_from_the_core_to_the_device_and_back():
         golden.assert_close(stepped(moving, *events), stepped(core, *events), 1e-9)
         np.testing.assert_allclose(moving.dependence, core.dependence, rtol=1e-6)
     assert list(moving.state_dict()) == list(core.state_dict())
-
-
-def test_a_layer_on_the_device_is_copied_and_saved():
-    layer = MoDeConstraint(on_device=True, monitor=False)
-    events = batch(dtype=torch.float64)
-    stepped(layer, *events)
-    copied, loaded = copy.deepcopy(layer), MoDeConstraint(on_device=True, monitor=False)
-    loaded.load_state_dict(layer.state_dict())
-    want = stepped(layer, *events)
-    for other in (copied, loaded):
-        assert torch.equal(stepped(other, *events), want)
 
 
 # No PyTorch without CUDA can compute there, but a tensor that only has a shape and that device can be asked

@@ -84,54 +84,6 @@ def test_features_are_those_of_closed_forms(name):
     assert values(jet, expected) == pytest.approx(expected, rel=1e-9, abs=1e-7)
 
 
-def random_jet(seed, n=12):
-    """Two prongs, blurred, anywhere in phi."""
-    rng = np.random.default_rng(seed)
-    center = rng.uniform(-np.pi, np.pi)
-    prong = rng.integers(0, 2, n)
-    y, phi = 0.7 + 0.2 * prong + rng.normal(0, 0.15, n), center + 0.3 * prong + rng.normal(0, 0.15, n)
-    return particles(rng.exponential(30, n) + 1, y, phi)
-
-
-JETS = [random_jet(seed) for seed in range(5)]
-
-
-def moved(p, first, second, matrix):
-    """With these two components transformed."""
-    p = p.copy()
-    p[:, [first, second]] = p[:, [first, second]] @ np.array(matrix)
-    return p
-
-
-# A change of a jet, and the features that it changes.
-SYMMETRIES = {
-    "a turn around the beam": (lambda p: moved(p, 0, 1, [[np.cos(2), np.sin(2)], [-np.sin(2), np.cos(2)]]), ()),
-    "a boost along the beam": (
-        lambda p: moved(p, 2, 3, [[np.cosh(0.8), np.sinh(0.8)], [np.sinh(0.8), np.cosh(0.8)]]),
-        ("a3", "planar_flow", "r2", "aplanarity"),  # they use angles in the laboratory, or an axis
-    ),
-    "a scale": (lambda p: 3 * p, ("sqrt_d12",)),
-    # The aplanarity weights momenta by their squares.
-    "a parallel split": (lambda p: np.concatenate([0.3 * p[:1], 0.7 * p[:1], p[1:]]), ("aplanarity",)),
-}
-
-
-@pytest.mark.parametrize("change", SYMMETRIES)
-def test_features_do_not_change(change):
-    changed, others = SYMMETRIES[change]
-    for p in JETS:
-        before, after = values(p), values(changed(p))
-        for name in before.keys() - set(others):
-            assert after[name] == pytest.approx(before[name], rel=1e-6), name
-
-
-def test_many_jets_at_once_are_as_one_by_one():
-    few = JETS[0][:5]
-    padded = np.stack([np.concatenate([few, np.zeros((7, 4))]), *JETS])
-    alone = [list(values(p).values()) for p in (few, *JETS)]
-    np.testing.assert_allclose(features.features(padded), alone, rtol=1e-9)
-
-
 # ------------------------------------------------------- the detector and jets
 
 

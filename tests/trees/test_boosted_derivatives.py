@@ -106,28 +106,6 @@ def test_of_weights_of_the_data_set_the_gradient_is_what_that_of_the_argument_is
     assert_allclose(of_argument, of_data, rtol=1e-12)
 
 
-def test_weights_that_are_whole_numbers_are_events_that_are_repeated():
-    """In boosted trees a weight of 2 counts as two events, in the gradient; in the Hessian nearly so.
-
-    Reason: the objective passes on the gradient of cross entropy and MoDe, both linear in sums of weights.
-    Holds: with `unbiased=False` and given edges. The Hessian, of densities of neighboring events, agrees in its sum
-    within 1 %, and for 95 % of the events within 10 %.
-    """
-    sample, repeated = Sample(5_000, 4), Sample(5_000, 4)
-    count = sample.rng.integers(1, 4, 5_000)
-    copies = np.repeat(np.arange(5_000), count)
-    for name in ("mass", "margin", "target"):
-        setattr(repeated, name, getattr(sample, name)[copies])
-    edges = np.quantile(sample.mass, np.linspace(0, 1, 9))  # which would not be the same for so many events
-    options = {"edges": edges, "unbiased": False, "strength": STRENGTH}
-    grad, hess = sample.derivatives(weight=count, **options)
-    grad_of_copies, hess_of_copies = (np.bincount(copies, values) for values in repeated.derivatives(**options))
-    assert_allclose(grad, grad_of_copies, rtol=1e-9, atol=1e-9)
-    # An event is no neighbor of itself, but of its copies, of which there are more where there are few others.
-    assert_allclose(hess.sum(), hess_of_copies.sum(), rtol=0.01)
-    assert np.quantile(np.abs(hess / hess_of_copies - 1), 0.95) < 0.1
-
-
 def test_there_are_128_bins_of_mass_where_there_are_events_for_them():
     sample = Sample(60_000, 3)
     objective = objective_of(sample.mass, strength=STRENGTH, score_transform=None)

@@ -71,17 +71,6 @@ def test_all_events_take_part_where_they_are_asked_to(kind):
     assert classifier.evals_result_["validation_0"]["dependence"][-1] == pytest.approx(rho, rel=1e-3)
 
 
-def test_it_is_a_classifier(kind):
-    classifier = fitted(kind)
-    proba = classifier.predict_proba(VALID.features)
-    np.testing.assert_allclose(proba.sum(axis=1), 1, rtol=1e-6)
-    margin = classifier.decision_function(VALID.features)
-    np.testing.assert_allclose(proba[:, 1], 1 / (1 + np.exp(-margin)), rtol=1e-5)
-    np.testing.assert_array_equal(classifier.predict(VALID.features), proba[:, 1] > 0.5)
-    assert list(classifier.classes_) == [0, 1]
-    assert classifier.best_iteration_ is None and classifier.evals_result_ == {}
-
-
 def test_it_is_stopped_early_and_keeps_the_best(kind):
     evaluated = {name: [first, *EVALUATED[name]] for name, first in
                  (("eval_set", (SMALL.features, SMALL.label)), ("eval_mass", SMALL.mass))}  # fmt: skip

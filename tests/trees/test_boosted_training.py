@@ -5,8 +5,6 @@ import pytest
 from boosted import LIBRARIES, TEST, TRAIN, beyond_flat, probabilities
 from libmode.metrics import auc
 
-from studies.simple_model.data import Events
-
 OF_X1 = auc(TEST.features[:, 0], TEST.label)
 
 
@@ -29,19 +27,6 @@ def test_a_training_gets_flat_and_keeps_what_the_feature_without_mass_knows(libr
         assert auc(probability, TEST.label) > least
 
 
-def test_with_weights_of_both_signs_it_gets_as_flat(library, without):
-    """Of three pairs of equal events that one with -1 takes the other away, and these know more of the mass."""
-    rng = np.random.default_rng(4)
-    canceled = rng.choice(len(TRAIN), 4_000)
-    twice = np.concatenate([np.arange(len(TRAIN)), canceled, canceled])
-    mixed = rng.permutation(twice.size)
-    weight = np.repeat([1.0, 1.0, -1.0], [len(TRAIN), 4_000, 4_000])[mixed]
-    events = Events(*(array[twice][mixed] for array in (TRAIN.features, TRAIN.mass, TRAIN.label)))
-    probability = probabilities(library, 150, library.objective(events.mass, weight=weight, order=1), events)
-    assert beyond_flat(probability, 1) < beyond_flat(without, 1) / 5
-    assert auc(probability, TEST.label) > OF_X1 - 0.02
-
-
 def test_the_larger_the_tolerance_the_flatter(library):
     """A tolerance is how many events are to see nothing, and none is for any number of them."""
     found = [
@@ -52,18 +37,6 @@ def test_the_larger_the_tolerance_the_flatter(library):
     assert seen[0] > 1.25 * seen[1] > 1.25 * 1.25 * seen[2]
     areas = [auc(probability, TEST.label) for probability in found]
     assert areas[0] > areas[1] > areas[2]  # since there is no need to give up what the mass tells
-
-
-def test_all_events_take_part_where_they_are_asked_to(library):
-    """The response to the events that take part is flat: the background, or signal and background together."""
-    together = Events(TEST.features, TEST.mass, np.zeros(len(TEST)))
-    found = [
-        probabilities(library, 150, library.objective(TRAIN.mass, order=0, background_only=alone))
-        for alone in (True, False)
-    ]
-    of_background, of_all = ([beyond_flat(one, 0, events) for one in found] for events in (TEST, together))
-    assert of_background[0] < of_background[1] / 2
-    assert of_all[1] < of_all[0] / 10
 
 
 class Watched:
