@@ -54,8 +54,7 @@ type messageBuffer struct {
 	capacity C.size_t
 }
 
-// guarded runs f and returns its status. Nothing may panic across C. Where f does not fail, the buffer has a warning, or
-// is as it was, "".
+// guarded runs f and returns its status, since no panic may reach C. If f does not fail, the buffer holds its warning or "".
 func guarded(text *C.char, capacity C.size_t, f func(messageBuffer) error) (status C.int) {
 	message := messageBuffer{text, capacity}
 	defer func() {
@@ -116,7 +115,7 @@ func modeCheck(o *C.mode_options, text *C.char, capacity C.size_t) C.int {
 	})
 }
 
-// events gathers the arrays of a call; its scores may be NULL where they are not looked at.
+// events gathers the arrays of a call. Its scores may be NULL if the call does not read them.
 func events[F core.Float](from *C.mode_events, withoutScore bool) (ev core.Events[F], err error) {
 	if ev.Mass, ev.Masses, err = masses[F](from); err != nil {
 		return ev, err
@@ -137,7 +136,7 @@ func events[F core.Float](from *C.mode_events, withoutScore bool) (ev core.Event
 	return ev, err
 }
 
-// masses returns those of the one variable, or of each of several.
+// masses returns the masses of one variable, or of each of several.
 func masses[F core.Float](from *C.mode_events) (one []F, several [][]F, err error) {
 	d := uint64(from.n_mass)
 	switch {

@@ -16,8 +16,8 @@
 enum { MESSAGE_SIZE = 1024, MAX_VARIABLES = 3 };
 
 /*
- * Each thread's messages, allocated when it first has one. Not __thread: of such
- * memory a library that is loaded at run time gets little, and a forked child
+ * Each thread's messages, allocated with the first one. Not __thread: a library
+ * that is loaded at run time gets little of such memory, and a forked child
  * loads a second copy.
  */
 struct messages {
@@ -153,9 +153,8 @@ int mode_steering_init(mode_steering *steering, size_t struct_size) {
 }
 
 /*
- * Whether each variable was begun by mode_variable_init; of a number that Go will refuse none is looked at, since
- * so many need not be there. mode_variable has had one size so far; once it has more, variables must be brought to
- * today's here.
+ * Whether each variable was begun by mode_variable_init. If there are more variables than Go accepts, it reads none
+ * of them. mode_variable has had one size so far; a second size must be converted here.
  */
 static int check_variables(const mode_options *options) {
     size_t n = options->n_variables <= MAX_VARIABLES ? options->n_variables : 0;

@@ -16,8 +16,8 @@ import (
 	"github.com/libmode/libmode/core"
 )
 
-// member is where an option stands in mode_options: the members lie in the order of
-// the core's table, each as C aligns it.
+// member is the place of an option in mode_options. The members are in the order of
+// the core's table, aligned as in C.
 type member struct {
 	*core.Option
 	offset uintptr
@@ -46,7 +46,7 @@ func membersOf(options []core.Option) []member {
 	return found
 }
 
-// list is how mode_options holds the elements of an option that has several.
+// list is an option with several elements as mode_options holds it.
 type list struct {
 	first unsafe.Pointer
 	count C.size_t
@@ -58,7 +58,7 @@ func (m *member) in(o *C.mode_options) unsafe.Pointer { return unsafe.Add(unsafe
 // defaults are the default options of each loss, by its number.
 var defaults = []core.Config{core.DefaultConfig(core.MoDe), core.DefaultConfig(core.DisCo), core.DefaultConfig(core.Flatness)}
 
-// configOf returns what the options of a C program say.
+// configOf returns the configuration for the options of a C program.
 func configOf(o *C.mode_options) (core.Config, error) {
 	var cfg core.Config // of a loss that there is not, Validate says so
 	if loss := int(o.loss); loss >= 0 && loss < len(defaults) {
@@ -103,7 +103,7 @@ func configOf(o *C.mode_options) (core.Config, error) {
 	return cfg, nil
 }
 
-// variablesOf returns what each variable has of its own, nil if that is nothing.
+// variablesOf returns the options of each variable, or nil if there are none.
 func variablesOf(l *list) ([]core.Variable, error) {
 	if uint64(l.count) > core.MaxVariables {
 		return nil, argumentError("n_variables = %d: a call can have %d variables", uint64(l.count), core.MaxVariables)

@@ -100,19 +100,19 @@ type Config struct {
 	smoothing float64      // see WithSmoothing; 0: the default
 }
 
-// WithWarnings returns a configuration that makes a loss call warn where its result misleads: masses so far from the
-// others that rounding costs more than 1e-9 of the largest element of the gradient, or bounds of moments that make the
+// WithWarnings returns a configuration with which a loss calls warn if its result misleads: if masses are so far from the
+// others that rounding changes the gradient by more than 1e-9 of its largest element, or if bounds of moments make the
 // loss larger than any residual. A loss calls warn at most once, before it returns.
 func (c Config) WithWarnings(warn func(string)) Config {
 	c.warn = warn
 	return c
 }
 
-// defaultSmoothing is about by how much a boosted tree moves events.
+// defaultSmoothing is about the distance by which a boosted tree moves events.
 const defaultSmoothing = 1.0 / 16
 
 // WithSmoothing returns a configuration with which Evaluate bounds the curvature for moves of about smoothing times the range
-// of scores, finite and above 0. The default is 1/16.
+// of scores. smoothing is finite and above 0; the default is 1/16.
 func (c Config) WithSmoothing(smoothing float64) Config {
 	c.smoothing = smoothing
 	return c

@@ -22,12 +22,12 @@ func DirectionSize(variables, labels int) int {
 }
 
 const (
-	directionBins  = 16 // where Config has no number of bins: half as many as the loss has, with half of the noise
+	directionBins  = 16 // if Config has no number of bins: half as many as for the loss, with half of the noise
 	eventsOfPushes = 8  // in each of these bins
 )
 
-// Direction sets dst to the push of a constraint: the direction in which each background event moves, so that the
-// dependence on the mass in the loss goes away. dst has an element for each event of the batch; events that take no part
+// Direction sets dst to the push of a constraint: background events that move along it lose their dependence on the
+// mass. dst has an element for each event of the batch; events that take no part
 // get 0. The push is
 //
 //	u(m, s) = Factor r(m, s) + Sum(m, s)

@@ -15,20 +15,19 @@
 //	loss    = scale * integral of J(s) ds over score_range
 //
 // Projection moments have P_bl = (1/W_b) sum_{i in b} w_i P_l(x_i) and A = (P'P)^-1 P', the least-squares fit of the bins'
-// mean polynomials. Quadrature moments, the paper's, have P_bl = P_l(x_b) and A_lb = (2l+1)/2 D_b P_bl. The bias is that
-// of a finite sample; Unbiased subtracts it. Package walk has its formula, and package moments has the bounds.
+// mean polynomials. Quadrature moments, the paper's, have P_bl = P_l(x_b) and A_lb = (2l+1)/2 D_b P_bl. Unbiased subtracts
+// the bias of a finite sample. Package walk has its formula, and package moments has the bounds.
 //
 // With several background labels the loss is the sum of the losses of each label's events alone. With categories the loss
 // of a label is the sum of the losses of each category's events, times the category's share of the label's sum of weights.
 //
-// The paper has the bounds on the slope and on higher moments, the Legendre moments and the quantile bins. Projection,
-// Unbiased, SlopeOf Selected, negative weights and the exact integral over the scores go past it.
+// The Legendre moments, the bounds on the slope and on higher moments, and the quantile bins are from the paper. Projection,
+// Unbiased, SlopeOf Selected, negative weights and the exact integral over the scores are additions.
 //
 // # The route
 //
 // A call goes one way, through packages that know only the packages before them. Each stage takes values and returns
-// values. No stage changes the values of an earlier one, but for one array: the number of an event's bin replaces its cell
-// of mass.
+// values. No stage changes the values of an earlier one, with one exception: the bin of an event replaces its cell of mass.
 //
 //	core      checks a Config (config.go, options.go: one row an option, validate.go) and translates it (plan.go)
 //	loss      adds the losses of labels and categories (evaluate.go), and of variables of mass (variables.go, joint.go);

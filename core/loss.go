@@ -16,7 +16,7 @@ func Loss[T Float](ev Events[T], cfg Config) (float64, error) {
 	return LossAndGrad(nil, ev, cfg)
 }
 
-// LossAndGrad returns the loss of the events and sets grad to its derivatives by the scores. grad has an element for each
+// LossAndGrad returns the loss of the events and sets grad to its derivatives with respect to the scores. grad has an element for each
 // event, 0 for events that take no part. If grad is nil, only the loss is computed. After an error the contents of grad
 // mean nothing.
 func LossAndGrad[T Float](grad []T, ev Events[T], cfg Config) (float64, error) {
@@ -27,8 +27,8 @@ func LossAndGrad[T Float](grad []T, ev Events[T], cfg Config) (float64, error) {
 	return found.Loss, err
 }
 
-// Evaluate is LossAndGrad that also returns the bias and the number of events, which takes up to a third longer. DisCo and
-// Flatness have no such bias: their Bias and Events are NaN.
+// Evaluate is LossAndGrad that also returns the bias and the number of events, which takes up to a third longer. For DisCo and
+// Flatness these are NaN.
 //
 // It sets hess, which has an element for each event, to a diagonal bound of the curvature of the loss, h_i >= 0, in units of
 // the loss per score^2. If grad or hess is nil, it is not computed. Between the scores at which two events meet the loss is
@@ -40,12 +40,11 @@ func LossAndGrad[T Float](grad []T, ev Events[T], cfg Config) (float64, error) {
 // Here e_i = w_i/W_b and J = F'MF (package walk). f+_b and f-_b are the densities, at a score, of the |e_i| of the events
 // of bin b with positive and with negative weights; docs/how-it-works.md has the derivation. Densities are means over a
 // window around s_i. Its width is 1/16 (Config.WithSmoothing) of the width of ScoreRange or, if that is unbounded, of the range of the
-// inner three quarters of the scores. 64 strips of equally many events are the finest resolution. So h bounds moves of
-// about that size; where all scores are equal and ScoreRange is unbounded, h is 0. Events that take no part get 0.
+// inner three quarters of the scores. The finest resolution is 64 strips of equally many events. So h bounds moves of
+// about that size. If all scores are equal and ScoreRange is unbounded, h is 0. Events that take no part get 0.
 //
-// Unbiased, MaxSlope and Monotonic do not change h: it is the bound of the loss without them. (The bias takes O(1/n_b) of the
-// curvature from the pairs of a bin, and the bounds have no such h.) DisCo and Flatness have no h: an error that wraps
-// ErrOption. With hess the call takes O(strips bins^2) more time.
+// Unbiased, MaxSlope and Monotonic do not change h: it is the bound for the loss without them. For DisCo and Flatness hess is an
+// error that wraps ErrOption. With hess the call takes O(strips bins^2) more time.
 func Evaluate[T Float](grad, hess []T, ev Events[T], cfg Config) (Result, error) {
 	if err := cfg.Validate(); err != nil {
 		return Result{}, err

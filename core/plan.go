@@ -56,7 +56,7 @@ func planFor[T Float](c Config, variables int) (*loss.Plan, error) {
 	return p, nil
 }
 
-// variable returns what variable k has of its own or in common.
+// variable returns the options of variable k: its own, or the common ones.
 func (c *Config) variable(k int) Variable {
 	if len(c.Variables) == 0 {
 		return Variable{c.Bins, c.MassRange, c.Edges, c.Knots}
@@ -76,7 +76,7 @@ func (c *Config) massRange(v *Variable) [2]float64 {
 	return v.MassRange
 }
 
-// once returns a function that passes on its first call alone, whichever goroutine makes it.
+// once returns a function that passes on only its first call, from any goroutine.
 func once(warn func(string)) func(string) {
 	if warn == nil {
 		return nil

@@ -63,7 +63,7 @@ func (c *Config) Validate() error {
 	return nil
 }
 
-// validateMoDe is Validate for what the MoDe loss alone has.
+// validateMoDe is Validate for the options of the MoDe loss alone.
 func (c *Config) validateMoDe(what string) error {
 	if err := c.Validate(); err != nil {
 		return err
@@ -93,8 +93,8 @@ func (c *Config) checkVariables() error {
 // ofVariable names variable k in errors.
 func ofVariable(k int) string { return fmt.Sprintf(" of variable %d", k) }
 
-// givenForAll returns the first option, other than bins, that variables have of their own and that is given for all; nil
-// if there is none.
+// givenForAll returns the first option, other than bins, that is given both for all variables and for single ones; nil if
+// there is none.
 func (c *Config) givenForAll() *Option {
 	for k := range options {
 		if o := &options[k]; o.ofVariable != nil && o.Kind != Integer && !o.isDefault(c) {
@@ -104,7 +104,7 @@ func (c *Config) givenForAll() *Option {
 	return nil
 }
 
-// checkCount returns an error where the options are not for so many variables.
+// checkCount returns an error if the options are for another number of variables.
 func (c *Config) checkCount(variables int) error {
 	if len(c.Variables) > 0 && len(c.Variables) != variables {
 		return errs.Of(ErrOption, "bins, mass_range, edges or knots have one entry for each of %d variables, but mass has %d variables",
@@ -163,7 +163,7 @@ func (o *Option) check(field any, of string) error {
 	return nil
 }
 
-// checkEach checks what each variable has of its own.
+// checkEach checks the options of each variable.
 func checkEach(name string, variables []Variable) error {
 	if len(variables) > MaxVariables {
 		return errs.OfOption(name, len(variables), "are more than the %d that a call can have", MaxVariables)

@@ -16,22 +16,21 @@
  *
  * Arrays    float or double: std::vector, or anything else with data() and size()
  *           (std::span, std::array), or {pointer, size}. Labels may also be bool, integers
- *           of 8 bits, and signed ones of 32 or 64 bits.
- *           {} stands for an array that is not given: weights are then 1, every event is
- *           selected, and a derivative is not wanted. An empty vector does not stand for that.
+ *           of 8 bits, and signed integers of 32 or 64 bits.
+ *           {} is an array that is not given: weights are then 1, every event is selected,
+ *           and a derivative is not computed. An empty vector is an array of length 0.
  *           Lengths are compared before the library is called.
  * Errors    Each function has two forms. One throws mode::error. The other takes a
  *           mode::status at its end, sets it on every call and never throws
- *           mode::error; those that return no vector throw nothing at all. With
- *           -fno-exceptions only this form is there. The library throws nothing and
- *           calls nothing of yours: no exception passes through it.
+ *           mode::error; functions that return no vector throw nothing at all. With
+ *           -fno-exceptions only this form exists. The library itself throws nothing.
  *
  *               mode::status status;
  *               double loss = mode::loss(options, events, {}, status);
  *               if (!status.ok()) std::fprintf(stderr, "%s\n", status.message());
  *
- * Shapes, ranges and defaults are those of mode.h, and so is what holds of threads,
- * memory and fork(). For the threads and the version, call mode.h.
+ * Shapes, ranges, defaults and the rules for threads, memory and fork() are as in
+ * mode.h. For the number of threads and the version, call mode.h.
  */
 #ifndef LIBMODE_MODE_HPP
 #define LIBMODE_MODE_HPP
@@ -61,9 +60,9 @@ namespace mode {
 /* ---------------------------------------------------------------- arrays */
 
 /*
- * A pointer and a number of elements: how arrays are passed. It does not own them,
- * and is meant for arguments, which live until the call has ended. A negative
- * size is an error of the call, as one that is too large is.
+ * An array argument: a pointer and a number of elements. It does not own them;
+ * they must live until the call has ended. A negative or too large size is an
+ * error of the call.
  */
 template <class T>
 class view {
@@ -167,7 +166,7 @@ private:
 };
 
 #if MODE_EXCEPTIONS
-/* What is thrown: what() is the message, code() one of MODE_ERROR_... */
+/* The exception: what() is the message, code() one of MODE_ERROR_... */
 class error : public std::runtime_error {
 public:
     explicit error(const status &outcome) : std::runtime_error(outcome.message()), code_(outcome.code()) {}
@@ -215,7 +214,7 @@ enum class missing : std::int32_t { error = MODE_MISSING_ERROR, ignore = MODE_MI
 enum class basis : std::int32_t { legendre = MODE_BASIS_LEGENDRE, bspline = MODE_BASIS_BSPLINE };
 
 /*
- * What one of several variables of mass has of its own, see options::variables. It owns its
+ * The options of one of several variables of mass, see options::variables. It owns its
  * edges and knots, shares them with its copies, and never changes them.
  */
 class variable {
@@ -227,7 +226,7 @@ public:
             values_.struct_size = sizeof values_; /* each call has the same error again, and reports it */
     }
 
-    /* That of a C program, which mode_variable_init has set up; edges and knots are copied. */
+    /* From the variable of a C program, which mode_variable_init has set up; edges and knots are copied. */
     explicit variable(const mode_variable &c) : values_(c) {
         if (c.edges) edges(std::vector<double>(c.edges, c.edges + c.n_edges));
         if (c.knots) knots(std::vector<double>(c.knots, c.knots + c.n_knots));
@@ -279,7 +278,7 @@ public:
             values_.struct_size = sizeof values_; /* each call has the same error again, and reports it */
     }
 
-    /* Those of a C program, which mode_options_init has set up; lists are copied. */
+    /* From the options of a C program, which mode_options_init has set up; lists are copied. */
     explicit options(const mode_options &c) : values_(c) {
         values_.edges = values_.knots = nullptr;
         values_.n_edges = values_.n_knots = 0;
@@ -336,7 +335,7 @@ public:
         return basis(mode::basis::bspline);
     }
 
-    /* What each of several variables has of its own. Sets binning too where one has edges, and basis where one has knots. */
+    /* The options of each of several variables. Sets binning too if one has edges, and basis if one has knots. */
     options &variables(const std::vector<variable> &values) {
         variables_.clear();
         c_variables_.clear();

@@ -66,7 +66,7 @@ func (ax *axis) setSlope(fm *form, other *axis) {
 	signedSums(ax.slope, ax.z, ax.w, ax.factor)
 }
 
-// lookAcross sets what the events have in the other variable.
+// lookAcross sets the events' values and row sums of the other variable.
 func (ax *axis) lookAcross(other *axis) {
 	for k, i := range ax.order {
 		r := other.place[i]

@@ -1,7 +1,7 @@
 package disco
 
-// sum is a running sum that keeps its rounding errors beside it (D. Knuth's TwoSum), so that they do not grow with the
-// number of terms: the gradient of independent events is smaller than the sums by the root of that number.
+// sum is a running sum that also adds up its rounding errors (D. Knuth's TwoSum), so that they do not grow with the
+// number of terms. The gradient of n independent events is smaller than the sums by sqrt(n).
 type sum struct{ high, low float64 }
 
 func (s *sum) add(x float64) {

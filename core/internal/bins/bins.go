@@ -27,7 +27,7 @@ type Options struct {
 	Kind      Kind
 	Asked     int       // the number of bins; 0: as many as there are events for
 	Edges     []float64 // for Given
-	Functions int       // the free numbers of the response that is fitted to the bins, of which there must be more
+	Functions int       // the number of parameters of the response; there must be more bins
 	Response  string    // the name of that response in errors, "order = 2"
 	Simpler   string    // what errors suggest in its place, "a lower order"
 }

@@ -19,8 +19,8 @@ const mostCells = 1 << 16
 type cell = [events.MaxVariables][2]float64
 
 // JointCells divides the space of several variables into cells, and returns these as bins, with the cell of each event.
-// Events outside the ranges have NoPair. Each cell of the earlier variables is divided by the next one: into quantile bins of
-// its own, or else by bins that are those of all cells, which make a grid. Cells without events are left out.
+// Events outside the ranges have NoPair. The next variable divides each cell of the earlier ones into quantile bins, or into
+// bins common to all cells, which make a grid. Cells without events are left out.
 func JointCells[T events.Float](masses [][]T, index []uint32, axes []Axis, in *events.Inside, sc *par.Scratch) (*Bins, []uint32, error) {
 	n := len(masses[0])
 	ne := nest{cellOf: make([]uint32, n), order: in.Kept}

@@ -50,7 +50,7 @@ func midpoint(lower, upper float64) float64 {
 	return mid
 }
 
-// run is a cell of masses that are sorted: the rank of its first mass, and the index of that among the sorted masses.
+// run is a cell whose masses are sorted: the rank of its first mass, and the index of this mass among the sorted masses.
 type run struct{ rank, index int }
 
 // findRuns returns the cells in which ranks lie, and the next lower cells that have masses; isNear marks these cells.

@@ -11,8 +11,8 @@ type Inside struct {
 	Kept   []uint32 // the events inside
 }
 
-// LookInside returns the error of the first bad mass, or which events are inside. A range that is not given is that of
-// all values of the variable.
+// LookInside returns the events inside, or the error of the first bad mass. A range that is not given is the range of all
+// values of the variable.
 func LookInside[T Float](masses [][]T, index []uint32, limits []Limits, sc *par.Scratch) (in Inside, err error) {
 	n := len(masses[0])
 	outside := make([]bool, n)

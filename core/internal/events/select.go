@@ -9,13 +9,13 @@ import (
 	"github.com/libmode/libmode/core/internal/par"
 )
 
-// Limits says which events take part.
+// Limits are the conditions under which an event takes part.
 type Limits struct {
 	Mass, Score   [2]float64 // (-Inf, Inf): no limit; a score outside is an error
 	IgnoreMissing bool       // a NaN mass is outside the range, and no error
 }
 
-// Selection is the events of one subset, with what is known about those that take part: their mass is in the mass range.
+// Selection is the events of one subset. The events that take part have a mass in the mass range.
 type Selection[T Float] struct {
 	Events[T]        // without labels and categories
 	Stats            // of the events that take part

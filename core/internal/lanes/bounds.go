@@ -12,7 +12,7 @@ type Lane [Points + 4]float64
 // and where |c| <= Floor, c does.
 type Limit struct{ Factor, Offset, BaseFloor, Floor float64 }
 
-// Bounded has the lanes of what Bound finds: c~, 1 - dc~/dc and dc~/dbase.
+// Bounded has the lanes of the results of Bound: c~, 1 - dc~/dc and dc~/dbase.
 type Bounded struct{ Value, Own, ByBase int }
 
 // Term is Factor times the product of two lanes.
@@ -43,8 +43,8 @@ func (li *Limit) Bound(lanes []Lane, c, base int, to Bounded, n int) {
 // Sum sets a lane to a sum of terms at n points.
 func Sum(lanes []Lane, to int, terms []Term, n int) { sum(lanes, to, terms, n) }
 
-// Compare sets two lanes to x - value at a point less x - value at the point before it, and to the sum of both. The change of
-// x is given: it has more digits than a difference.
+// Compare sets two lanes to the difference and to the sum of x - value at a point and at the point before it. The change of
+// x is given, since it has more digits than a difference.
 func Compare(lanes []Lane, x, change, value, difference, sum, n int) {
 	compare(&lanes[x], &lanes[change], &lanes[value], &lanes[difference], &lanes[sum], n)
 }

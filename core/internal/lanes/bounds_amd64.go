@@ -54,8 +54,8 @@ func withSign(x, of four, signs archsimd.Int64x4) four {
 	return of.AsInt64x4().And(signs).Or(x.AsInt64x4()).AsFloat64x4()
 }
 
-// boundAVX2 is boundGo, with TanhSech inline. All that does not change stands before the loop: the compiler would make it anew each
-// time.
+// boundAVX2 is boundGo, with TanhSech inline. Constants are set before the loop, since the compiler would set them in each
+// iteration.
 func boundAVX2(li *Limit, lanes []Lane, c, base int, to Bounded, n int) {
 	var zero four
 	one, bias, signs := all(1), archsimd.BroadcastInt64x4(exponentBias), archsimd.BroadcastInt64x4(signBit)

@@ -1,6 +1,6 @@
 package lanes
 
-// Row is what a bin adds to the sums of a Linear.
+// Row has the contributions of a bin to the sums of a Linear.
 type Row struct {
 	Y [4]float64 // y_0, y_1, y_2 and f
 	X [4]float64 // x_0, x_1, x_2 and rise

@@ -19,7 +19,7 @@ func (ce *Cells[T]) Of(x T) uint32 {
 	return uint32(ce.Last)
 }
 
-// Seen is what Look finds.
+// Seen is the result of Look.
 type Seen[T Float] struct {
 	ScoreMin, ScoreMax, MassMin, MassMax T
 	Number                               bool // no score and no mass is a NaN; if one is, the other fields are not set

@@ -8,8 +8,8 @@ import (
 	"github.com/libmode/libmode/core/internal/walk"
 )
 
-// disco returns the distance correlation of mass and score, see package disco. Where scores or masses are all equal it is
-// 0/0: an error, since 0 would tell a training whose scores have collapsed that all is well.
+// disco returns the distance correlation of mass and score, see package disco. If all scores or all masses are equal, it is
+// 0/0. That is an error, since a value of 0 would hide the collapsed scores of a training.
 func (pt part[T]) disco(k int) (walk.Result, error) {
 	limits := pt.plan.Variables[k].Limits
 	limits.Score = [2]float64{math.Inf(-1), math.Inf(1)}

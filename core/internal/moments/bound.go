@@ -21,8 +21,8 @@ type Bound struct {
 	Limits    [MaxOrder + 1]lanes.Limit // of moment 1 relative to moment 0, and of the others relative to the bounded moment 1
 }
 
-// extremeSlope is a max_slope above which nothing is bounded. Below 1/extremeSlope all is 0. Bounds of those in between are neither
-// too small nor too large for double precision.
+// extremeSlope is the max_slope above which nothing is bounded. Below 1/extremeSlope the bounded moments are 0. Bounds in between
+// are in the range of double precision.
 const extremeSlope = 1e100
 
 // NewBound returns the bounds that the options ask for.

@@ -21,9 +21,9 @@ type Newton struct {
 	perBin float64 // the mean number of events in a bin
 }
 
-// newNewton returns polynomials up to a degree. The nodes lie in as many bins: in the middle one, then in the quarters, then in
-// the eighths, so that they lie as events do. Each is the first mass of its bin among samples from all over the events, or the node
-// before where the samples have none.
+// newNewton returns polynomials up to a degree. The nodes lie in different bins, as the events do: in the middle bin, then at the
+// quarters, then at the eighths. A node is the first mass of its bin in a sample of the events, or the node before if the
+// sample has none.
 func newNewton[T events.Float](sel *events.Selection[T], nb, degree int) *Newton {
 	nw := &Newton{
 		nodes: make([]float64, degree), factor: events.UnitOf(sel.MassHi - sel.MassLo),

@@ -10,7 +10,7 @@ import (
 // MaxOrder is the highest order of polynomials.
 const MaxOrder = 16
 
-// Options says which response costs nothing.
+// Options define the response that costs nothing.
 type Options struct {
 	Order      int
 	Quadrature bool      // the paper's moments, in place of the fit
@@ -36,7 +36,7 @@ func (o *Options) Functions() int {
 // Bounded reports whether moments are bounded, so that c~ is not linear in F.
 func (o *Options) Bounded() bool { return !math.IsInf(o.MaxSlope, 1) || o.Monotonic }
 
-// Response and Simpler name in messages the functions that cost nothing, and what makes them fewer.
+// Response names the functions that cost nothing in messages, and Simpler an option with fewer functions.
 func (o *Options) Response() string {
 	if o.Splines {
 		return fmt.Sprintf("%d B-splines", o.Functions())
@@ -51,7 +51,7 @@ func (o *Options) Simpler() string {
 	return "a lower order"
 }
 
-// lookedAt returns which moments, from..to-1, enter the loss otherwise than by the fit as a whole.
+// lookedAt returns the moments from..to-1 that bounds or a penalty use one by one.
 func (o *Options) lookedAt() (from, to int) {
 	switch {
 	case o.Monotonic:

@@ -61,8 +61,8 @@ func (ba *Basis) setProjection(nb int, means []float64, o *Options, arena *par.A
 	return ba.newton.checkRounding(max(polynomials, moments)*math.Sqrt(max(1, ba.newton.perBin)), o)
 }
 
-// checkRounding warns, or returns an error, where rounding changes the gradient by this part. What a fit leaves of F is smaller than
-// F, in a bin of n events with no response about 1/sqrt(n) of it, and so is the gradient.
+// checkRounding warns, or returns an error, if rounding changes the gradient by this fraction. The residual of a fit is smaller
+// than F, about 1/sqrt(n) of F in a bin of n events without a dependence, and so is the gradient.
 func (nw *Newton) checkRounding(part float64, o *Options) error {
 	says := func(by string) string {
 		return fmt.Sprintf("mass = %v is so far from most others that rounding may change the gradient by %s of its largest element with order = %d: "+
@@ -103,8 +103,8 @@ func (fi fit) moment(t []float64, l int) (s numbers) {
 	return s
 }
 
-// compare returns by how much another fit differs from this one: its functions, and the moments that rows from..to-1 of t make
-// of them, relative to the largest from l = 1 on. Squares of moments multiply what rounding leaves of variances.
+// compare returns the difference between another fit and this one: between their functions, and between the moments that rows
+// from..to-1 of t make of them, relative to the largest moment with l >= 1.
 func (fi fit) compare(other fit, t []float64, from, to int, unbiased bool) (functions, moments float64) {
 	room := make([]float64, fi.Rows)
 	for m := range fi.Size {
@@ -166,8 +166,8 @@ func (ba *Basis) isNearlyDependent() bool {
 	return ba.Orthonormal != nil && slices.Max(sums[:ba.Size]) > farFrom
 }
 
-// Stretched returns the mass that stretches the range to which bounds and penalty refer beyond what most masses fill, so that a
-// loss can be larger than the mean square of any F_b. It reports whether there is one.
+// Stretched returns a mass so far from most others that bounds and penalty, which are relative to the range of masses, can make
+// a loss larger than the mean square of any F_b. It reports whether there is one.
 func (ba *Basis) Stretched(o *Options) (mass float64, ok bool) {
 	if _, to := o.lookedAt(); to == 0 || !ba.isNearlyDependent() {
 		return 0, false

@@ -37,7 +37,7 @@ type Team struct {
 const awake = 200 * time.Microsecond
 
 // A part of fewer events than alonePart does not pay for a goroutine. A call with fewer events than AloneCall stays in its
-// own goroutine: beside a training, whose threads keep the other cores busy, it might wait for another one.
+// own goroutine: in a training, whose threads keep the other cores busy, it might wait for another one.
 const (
 	alonePart = 1 << 13
 	AloneCall = 1 << 15
@@ -90,7 +90,7 @@ func (t *Team) help() {
 	}
 }
 
-// poll waits until ready, but not longer than awake, and says whether ready was reached.
+// poll waits until ready, but not longer than awake, and returns the last value of ready.
 func poll(ready func() bool) bool {
 	for deadline := time.Now().Add(awake); !ready(); runtime.Gosched() {
 		if time.Now().After(deadline) {

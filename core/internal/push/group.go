@@ -107,8 +107,8 @@ const (
 // direct turns the gradient of the loss by the scores into a direction for logits.
 //
 // The loss is an integral over scores. Over logits, with the weight 1/sqrt(q (1 - q)), each working point counts by its
-// significance: the noise of a residual is in proportion to sqrt(q (1 - q)). A loss of CDFs also falls where scores are
-// squeezed, signal and background alike, which makes nothing flatter. That part is the mean of the gradient at a score
+// significance: the noise of a residual is in proportion to sqrt(q (1 - q)). A loss of CDFs also falls if all scores are
+// squeezed together, which makes nothing flatter. That part is the mean of the gradient at a score
 // (the derivative of J by the score, since sum_b f_b r_b = J'/2). The direction leaves out the mean per weight in each of
 // 16 ranges of equal weight.
 func (g *Group[T]) direct() {

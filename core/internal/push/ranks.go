@@ -12,8 +12,8 @@ import (
 	"github.com/libmode/libmode/core/internal/radix"
 )
 
-// ranks sets dst to the share of the sum of sizes |weight| below each value, with half of the share of equal values. The rank of NaN
-// is NaN, and its size does not count. It uses the memory of words.
+// ranks sets dst to the fraction of the sum of sizes |weight| that lies below each value, plus half of the fraction of equal
+// values. The rank of NaN is NaN, and its size does not count. It uses the memory of words.
 func ranks[T events.Float](dst []float64, values []T, weights []float64, words []uint64) {
 	for i := range dst {
 		dst[i] = math.NaN()

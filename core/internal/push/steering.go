@@ -54,7 +54,7 @@ func (st *Steering) Check() error {
 }
 
 const (
-	leastNorm  = 1e-12 // a smaller direction is rounding, as with no more bins than order + 1, which any response fits
+	leastNorm  = 1e-12 // a smaller direction is rounding, as with order + 1 bins, where the fit is exact
 	leastSlope = 1e-6  // of scores that are 0 or 1 in their type: their logits move no further
 )
 

@@ -6,14 +6,13 @@ import (
 	"github.com/libmode/libmode/core/internal/lanes"
 )
 
-// Layout says how a record packs an event into one word: from the highest bit down, the key of the number by which it is
+// Layout is the layout of an event in one word, its record: from the highest bit down, the key of the number by which it is
 // sorted, its bin and its index. Sorted records are events in order of that number.
 //
 // A key is the distance to the key of the lowest number, without low bits for which there is no room. The keys of float32
 // numbers fill the upper half of the record, if the lower half has room for the rest.
 //
-// Words are from 2^52 to below 2^63 - 2^52, as lanes.SortNear demands. All shifts are below 64, which & 63 tells the
-// compiler.
+// Words are from 2^52 to below 2^63 - 2^52, as lanes.SortNear demands. All shifts are below 64; & 63 lets the compiler know.
 type Layout struct {
 	Half      bool // the keys are lanes.HalfKeys
 	BinShift  uint

@@ -5,8 +5,8 @@ import (
 	"github.com/libmode/libmode/core/internal/par"
 )
 
-// correcting follows a correction along the steps of a chunk. It collects the points to which the steps lead, and then finds the
-// change of J from each point to the next.
+// correcting follows a correction along the steps of a chunk. It collects the states after the steps, and then finds the
+// change of J from each state to the next.
 type correcting struct {
 	*correction
 	sums  [][4]float64
@@ -63,7 +63,7 @@ func (co *correcting) cross(st steps, changes, d []float64) {
 	}
 }
 
-// evaluate returns by how much J changes from each of n points to the next, from the last one of before.
+// evaluate returns the changes of J to each of n points from the point before it.
 func (co *correcting) evaluate(n int) []float64 {
 	last := co.correction.lanes - 1
 	for i := range co.bounded {

@@ -23,7 +23,7 @@ import (
 // point, and this type lists how one lane follows from others.
 type correction struct {
 	*Integrand
-	rows     [][][4]float64 // of each four sums: what an event of weight 1, or a V_b of 1, adds to them
+	rows     [][][4]float64 // for each four sums: the contribution of an event of weight 1, or of a V_b of 1
 	weighted int            // how many groups of four add up weights; those after them add up V_b
 	first    int            // the first bounded moment
 	bounded  []bounded
@@ -35,7 +35,7 @@ type correction struct {
 	ones     int          // a lane of ones
 }
 
-// bounded is a bounded moment, with the lanes of c and of what its limit is relative to.
+// bounded is a bounded moment, with the lanes of c and of the moment that limits it.
 type bounded struct {
 	lanes.Limit
 	lanes.Bounded
@@ -58,7 +58,7 @@ type entry struct {
 	lane        int
 }
 
-// newCorrection returns the correction of an integrand of which all else is set.
+// newCorrection returns the correction of an integrand that is complete otherwise.
 func newCorrection(in *Integrand, bo *moments.Bound, arena *par.Arena) *correction {
 	co, ba := &correction{Integrand: in, first: 2}, in.basis
 	withZ := ba.Orthonormal == nil

@@ -108,7 +108,7 @@ func (cr *crossing) load(n int, weights []float64) (scores []float64, bins []uin
 	return cr.scores, cr.bins
 }
 
-// cross crosses the events of the block, and returns what the changes of J add to an integral that ends at a score.
+// cross crosses the events of the block, and returns the share of their changes of J in an integral that ends at this score.
 func (cr *crossing) cross(end float64) float64 {
 	var jumps float64
 	cr.ties = cr.ties[:0]

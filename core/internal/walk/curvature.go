@@ -10,8 +10,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// curvature writes h, a bound of the curvature of the loss without bounds, of the records of a walk. An event of weight w in bin b
-// has, times the scale of the loss,
+// curvature writes h for the records of a walk, a bound on the curvature of the loss without bounds on moments. An event of
+// weight w in bin b has, times the scale of the loss,
 //
 //	h = 4 |e| sum_a (the part of M_ba that bends the loss up) f_a(s),   e = w/W_b
 //
@@ -25,7 +25,7 @@ type curvature[T events.Float] struct {
 // mostCurvedBins is the largest number of bins. The time grows with its square, and is about a second there.
 const mostCurvedBins = 4096
 
-// binsAtATime is how many bins a goroutine takes at a time.
+// binsAtATime is the number of bins that a goroutine takes at a time.
 const binsAtATime = 8
 
 // newCurvature returns the curvature along a walk.

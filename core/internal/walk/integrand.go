@@ -11,7 +11,7 @@ import (
 	"github.com/libmode/libmode/core/internal/par"
 )
 
-// Options says what is wanted of a walk.
+// Options are the options of a walk.
 type Options struct {
 	Moments   moments.Options
 	Mean      bool       // J is divided by the number of bins
@@ -20,7 +20,7 @@ type Options struct {
 	Smoothing float64    // of the bound of the curvature, see newCurvature
 }
 
-// Integrand is what J is. No walk changes it. Without bounds J is a quadratic form of the CDFs (linear.go). Bounds add a
+// Integrand defines J. No walk changes it. Without bounds J is a quadratic form of the CDFs (linear.go). Bounds add a
 // correction (correction.go).
 type Integrand struct {
 	bins       int
@@ -90,8 +90,8 @@ func FlatIntegrand(bs *bins.Bins, su *order.Sums, weightUnit float64, sc *par.Sc
 	return in, nil
 }
 
-// check warns where an integral of J over a range of scores is larger than the square of any F_b allows: where bounds or a
-// penalty are relative to a range of masses that most of them do not fill.
+// check warns if an integral of J is larger than the squares of the F_b allow. Bounds or a penalty do that if they are relative
+// to a range of masses that few events stretch.
 func (in *Integrand) check(integral float64, li limits) {
 	if in.warn != nil && math.Abs(integral) > float64(in.bins)*(li.to-li.from) {
 		in.warn(fmt.Sprintf("loss = %.2g: mass = %v is so far from most others that the moments of the response to which max_slope, monotonic and "+

@@ -14,9 +14,9 @@ import (
 //	M = (1 - PA)'(1 - PA) + slope_penalty A_1 A_1',   M_ab = [a = b] - x_a.x_b + y_a.y_b
 //	P'P + slope_penalty s s' = L L',   s.c = c_1,   L x_b = P_b,   y_b = L'A_b - x_b
 //
-// so that crossing an event changes two short vectors, X = sum_b F_b x_b and Y = sum_b F_b y_b, from which the change of J
-// follows. Where P = A has orthonormal columns and there is no penalty, x_b = P_b and y_b = 0. Only the product P A matters, so that
-// any basis of the functions will do.
+// The change of J at an event follows from two short vectors, X = sum_b F_b x_b and Y = sum_b F_b y_b, which the event changes.
+// If P = A has orthonormal columns and there is no penalty, x_b = P_b and y_b = 0. Only the product P A matters, so any basis of
+// the functions serves.
 type linear struct {
 	basis   *moments.Basis
 	penalty float64

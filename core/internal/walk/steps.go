@@ -2,9 +2,9 @@ package walk
 
 import "gonum.org/v1/gonum/floats"
 
-// steps are steps in one bin each. An event that is not tied is one step. In the middle of a tie half of each of its events has
-// been added. A tied event is the step from half of it below the middle to half of it above. Other steps, of half an event,
-// lead there and away.
+// steps are changes of F_b, each in one bin. An event that is not tied is one step. The middle of a tie is the state with half
+// of each of its events. A tied event is the step across this middle, from half an event before it to half an event after it.
+// Further steps of half an event lead from one such step to the next.
 type steps struct {
 	bins    []uint32
 	weights []float64 // of the steps
@@ -61,7 +61,7 @@ func (cr *crossing) splitTies() {
 // join copies the changes of J from the steps to the events of a block. The steps of half events belong to no event: join
 // returns the integral of their changes of J, which is 0 unless moments are bounded.
 func (cr *crossing) join(end float64) (jumps float64) {
-	d, steps := cr.d, cr.splitD // what is left of both
+	d, steps := cr.d, cr.splitD // the rest of both
 	done := 0
 	for _, t := range cr.ties {
 		free, n := t.from-done, t.to-t.from
@@ -80,7 +80,7 @@ func (cr *crossing) join(end float64) (jumps float64) {
 	return jumps
 }
 
-// crossTie finds the changes of J by the events of the block, all of one tie in whose middle the walk is.
+// crossTie finds the changes of J by the events of a block of one tie. The walk is in the middle of the tie.
 func (cr *crossing) crossTie() {
 	cr.split.clear()
 	for i := range cr.bins {

@@ -20,8 +20,8 @@ type strip struct {
 	from, to   float64
 }
 
-// mostStrips is the number of strips of many events. Each has then 1/64 of them. Sums of curvatures over the leaf of a tree do
-// not notice the statistical error of its densities.
+// mostStrips is the number of strips of many events, so that each has 1/64 of the events. The statistical error of the
+// densities averages out in a sum of curvatures over the leaf of a tree.
 const mostStrips = 64
 
 // newStrips returns about as many strips as asked for.
@@ -80,9 +80,9 @@ func (st strips) densities(sums []float64, columns int, half float64, limits lim
 	return found
 }
 
-// halfWindow returns half of the width of the window, which is smoothing times the range of the scores. That is the range of the
-// integral, or of the inner three quarters of the records where the integral has none, or of all records where these have one score.
-// It is 0 where all scores are equal, and an error where it is below the rounding error of scores.
+// halfWindow returns half of the width of the window: smoothing times a range of scores. The range is the range of the integral.
+// If that is not given, it is the range of the inner three quarters of the records, or of all records if these have one score. The
+// width is 0 if all scores are equal, and an error if it is below the rounding error of scores.
 func halfWindow(rs *order.Records, limits limits, smoothing float64) (float64, error) {
 	last := len(rs.Words) - 1
 	width := limits.to - limits.from

@@ -6,7 +6,7 @@ import (
 	"github.com/libmode/libmode/core/internal/par"
 )
 
-// variance has what the bias of a finite sample is made of,
+// variance has the variances V_b of the bins' CDFs, which make the bias of a finite sample:
 //
 //	bias(s) = sum_b V_b [ sum_a R_ab^2 + slope_penalty A_b1^2 ],  R = 1 - P (dc~/dc) A
 //	V_b(s)  = [S_b (1 - 2 F_b) + F_b^2 T_b] / (1 - 2 U_b/T_b + T_b)
@@ -20,12 +20,12 @@ type variance struct {
 	factor []float64 // 1/(1 - 2 U_b/T_b + T_b)
 }
 
-// fewestEffective is how many effective events, 1/T_b, a bin needs. With fewer the variance cannot be known. The denominator of
-// V_b is at least (1 - sqrt T_b)^2 = 6e-4, since no step is above sqrt T_b, and loses at most four digits.
+// fewestEffective is the lowest number of effective events, 1/T_b, from which a bin's variance can be estimated. No step is
+// above sqrt T_b, so the denominator of V_b is at least (1 - sqrt T_b)^2 = 6e-4 and loses at most four digits.
 const fewestEffective = 1.05
 
-// newVariance returns the variance of bins in which an event of weight 1 makes the step unit[b]. To the sums it adds those of
-// the squares of the steps, where weights differ.
+// newVariance returns the variance of bins in which an event of weight 1 makes the step unit[b]. If weights differ, it adds
+// the squares of the steps to the sums.
 func newVariance(bs *bins.Bins, rs *order.Records, su *order.Sums, unit []float64, sc *par.Scratch) (*variance, error) {
 	nb := len(unit)
 	va := &variance{totals: par.Make[float64](&sc.Arena, nb), factor: par.Make[float64](&sc.Arena, nb)}
@@ -49,11 +49,11 @@ func newVariance(bs *bins.Bins, rs *order.Records, su *order.Sums, unit []float6
 	return va, nil
 }
 
-// bin is where the walk stands in a bin, with what is constant there.
+// bin is the state of a bin during a walk, with the constants of the bin.
 type bin struct {
 	unit, square  float64 // 1/W_b and M_bb
 	total, factor float64 // of its variance; 0 where the bias stays
-	offset        float64 // by how much f of the row is larger than about the middle of an event of weight 1
+	offset        float64 // the difference between f of the row and its value in the middle of an event of weight 1
 	cdf, squares  float64 // F_b and the sum of squared steps
 }
 

@@ -9,11 +9,11 @@ import (
 	"github.com/libmode/libmode/core/internal/par"
 )
 
-// Result is a loss and what says whether it is significant. With n events, N of which a user wants to see nothing, the
-// response is as flat as N events can tell where the unbiased loss, Loss or Loss - Bias, is at most Bias n/N.
+// Result is a loss with the numbers that say whether it is significant. A test with N events sees no difference from a flat
+// response if the unbiased loss of n events is at most Bias n/N.
 type Result struct {
 	Loss float64 // as LossAndGrad returns it
-	// Bias is how much larger the plain loss of these events is, on average, than that of an infinite sample.
+	// Bias is the mean difference between the plain loss of these events and the loss of an infinite sample.
 	// Config.Unbiased subtracts it. It is here whether or not it is subtracted.
 	Bias float64
 	// Events is the effective number of events, (sum w)^2 / sum w^2, of those that take part: the sum over labels and
@@ -32,7 +32,7 @@ type walk[T events.Float] struct {
 	integrals []float64 // of J over each chunk
 	top       float64   // J above the highest score
 	topFrom   int       // the first event of the highest score, if the integral ends there; otherwise after the last event
-	topShare  float64   // by how much J changes less with these events, because the integral ends with them
+	topShare  float64   // the part of J that each of these events gains, because the integral ends with them
 }
 
 // Integrate returns the loss of sorted records, and sets the derivatives that are wanted.
@@ -87,8 +87,8 @@ func Integrate[T events.Float](out events.Derivatives[T], st *events.Stats, in *
 	return found, nil
 }
 
-// begin finds J above the highest score, and what the events of that score gain where the integral ends with them. Of a tie
-// only an event that moves up takes the end along, so that each gains half.
+// begin finds J above the highest score. If the integral ends at that score, its events move the end: begin finds the part of
+// J that each event gains. An event of a tie moves the end only upwards, so it gains half.
 func (wa *walk[T]) begin(sc *par.Scratch) {
 	chunks, last := len(wa.Chunks)-1, len(wa.Words)-1
 	wa.integrals = par.Make[float64](&sc.Arena, chunks)
@@ -143,8 +143,8 @@ func (wa *walk[T]) walkChunk(k int) float64 {
 	return integral
 }
 
-// walkTie is walkChunk for a chunk whose events all have one score, as those of other chunks may. The middle of the tie is
-// that of the sums on both sides of the score.
+// walkTie is walkChunk for a chunk of one score, which other chunks may share. The state in the middle of the tie is the mean
+// of the states on both sides of the score.
 func (wa *walk[T]) walkTie(cr *crossing, k int, before float64) float64 {
 	from, to := wa.ChunksOfTie(k)
 	lo, hi := wa.Chunks[k], wa.Chunks[k+1]
