@@ -11,17 +11,6 @@ import (
 	"github.com/libmode/libmode/core/disco"
 )
 
-func onesIfNil(weight []float64, n int) []float64 {
-	if weight != nil {
-		return weight
-	}
-	ones := make([]float64, n)
-	for i := range ones {
-		ones[i] = 1
-	}
-	return ones
-}
-
 // manyEvents returns n events of which the score hangs on the mass a little.
 func manyEvents[T Float](n int, weighted bool) Events[T] {
 	rng := rand.New(rand.NewPCG(7, 8))
@@ -82,33 +71,4 @@ func TestDisCoLabels(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, want, loss)
 	assert.Equal(t, append(all, 0, 0, 0), grad)
-}
-
-// Errors of DisCo call the arguments mass and score. Package disco has the others.
-func TestDisCoErrors(t *testing.T) {
-	for want, change := range map[string]func(*Events[float64]){
-		"score: all 20 selected events have the same score 0.5, so DisCo is 0/0": func(e *Events[float64]) {
-			for i := range e.Score {
-				e.Score[i] = 0.5
-			}
-		},
-		"1 selected events, and DisCo with unbiased = false needs at least 2": func(e *Events[float64]) {
-			e.Score, e.Mass, e.Weight = e.Score[:1], e.Mass[:1], e.Weight[:1]
-		},
-		"mass is empty":                        func(e *Events[float64]) { *e = Events[float64]{} },
-		"score[3] = +Inf":                      func(e *Events[float64]) { e.Score[3] = inf },
-		"mass[4] = -Inf":                       func(e *Events[float64]) { e.Mass[4] = -inf },
-		"weight[5] = NaN":                      func(e *Events[float64]) { e.Weight[5] = nan },
-		"mass: the selected events span [-1e+": func(e *Events[float64]) { e.Mass[0], e.Mass[1] = -1e308, 1e308 },
-		"grad[": func(e *Events[float64]) {
-			for i := range e.Score {
-				e.Score[i] *= 1e-310
-			}
-		},
-	} {
-		ev := manyEvents[float64](20, true)
-		change(&ev)
-		_, err := LossAndGrad(make([]float64, len(ev.Score)), ev, DefaultConfig(DisCo))
-		assert.ErrorContains(t, err, want)
-	}
 }

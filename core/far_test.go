@@ -90,3 +90,22 @@ func TestColumnsThatDependOnEachOther(t *testing.T) {
 		require.ErrorIs(t, err, test.kind)
 	}
 }
+
+// Where weights cancel below a score, F_b and its slope are 0 there but V_b is not: what monotonic takes away from the
+// derivatives of every moment counts in the bias.
+func TestFarKernelWithoutSlope(t *testing.T) {
+	cfg := paperConfig()
+	cfg.Order, cfg.Bins, cfg.Moments, cfg.Monotonic, cfg.Unbiased = 2, 6, Projection, true, true
+	cfg.ScoreRange = unbounded()
+	ev := spreadEvents[float64](120, true, 0)
+	ev.Mass[7] = 1e6
+	for k, w := range []float64{4, -2, -2} {
+		ev.Score[3*k], ev.Mass[3*k], ev.Weight[3*k] = 0.001*float64(k+1)-0.01, 0.5, w
+	}
+	got := make([]float64, len(ev.Score))
+	value, err := LossAndGrad(got, ev, cfg)
+	require.NoError(t, err)
+	loss, grad := newBrute(t, ev, cfg).lossAndGrad()
+	require.InEpsilon(t, loss, value, 1e-9)
+	requireClose(t, grad, got, 1e-9)
+}

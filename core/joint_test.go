@@ -204,44 +204,6 @@ func requireAlike[T Float](t *testing.T, want, got []T, tolerance float64) {
 	}
 }
 
-// Joint bins of one by one options are refused, and so is what has no meaning.
-func TestJointErrors(t *testing.T) {
-	ev := Events[float64]{Score: []float64{.1, .2, .3, .4}, Masses: [][]float64{{1, 2, 3, 4}, {4, 1, 2, 3}}}
-	joint := func(change func(*Config)) Config {
-		cfg := DefaultConfig(MoDe)
-		cfg.Joint, cfg.Unbiased, cfg.Bins = true, false, 2
-		change(&cfg)
-		return cfg
-	}
-	for want, cfg := range map[string]Config{
-		"max_slope = 0.5 cannot be combined with joint = true":      joint(func(c *Config) { c.Order, c.MaxSlope = 1, 0.5 }),
-		"moments = quadrature cannot be combined with joint = true": joint(func(c *Config) { c.Moments = Quadrature }),
-		"3 functions of the mass fit 3 bins exactly": joint(func(c *Config) {
-			c.Order = 1
-			c.Variables = []Variable{{Bins: 3, MassRange: unbounded()}, {Bins: 1, MassRange: unbounded()}}
-		}),
-		"have one entry for each of 3 variables": joint(func(c *Config) { c.Variables = slices.Repeat([]Variable{{MassRange: unbounded()}}, 3) }),
-		"have one entry for each of 1 variables": joint(func(c *Config) { c.Variables = []Variable{{MassRange: unbounded()}} }),
-		"mass_range = [0, 9] is a single value":  joint(func(c *Config) { c.MassRange = [2]float64{0, 9} }),
-	} {
-		_, err := Loss(ev, cfg)
-		assert.ErrorContains(t, err, want)
-	}
-	many := Events[float64]{Score: make([]float64, 400), Masses: [][]float64{make([]float64, 400), make([]float64, 400)}}
-	for i := range 400 {
-		many.Masses[0][i], many.Masses[1][i] = float64(i), float64(i*i%400)
-	}
-	_, err := Loss(many, joint(func(c *Config) { c.Binning, c.Bins = Uniform, 300 }))
-	assert.ErrorContains(t, err, "make 90000 cells, and 65536 are possible")
-	ev.Masses[1][2] = math.NaN()
-	_, err = Loss(ev, joint(func(*Config) {}))
-	assert.ErrorContains(t, err, "variable 1 of mass: mass[2] = NaN")
-	ev.Masses = [][]float64{{1, 2, 3}, {1, 2, 3, 4}}
-	_, err = Loss(ev, joint(func(*Config) {}))
-	assert.ErrorContains(t, err, "variable 0 of mass has length 3, but score has length 4")
-	assert.ErrorIs(t, err, ErrLength)
-}
-
 // An error about a cell says where it is, in each variable.
 func TestJointErrorNamesTheCell(t *testing.T) {
 	cfg := DefaultConfig(MoDe)

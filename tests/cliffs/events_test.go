@@ -89,20 +89,15 @@ var adversaries = []adversary{
 
 	{name: "scores equal", spoil: scores(func(int, int, *rand.Rand) float64 { return 0.5 })},
 	{name: "scores 0 or 1", spoil: scores(func(_, _ int, rng *rand.Rand) float64 { return float64(rng.IntN(2)) })},
-	{name: "scores of two neighboring numbers", spoil: scores(func(_, _ int, rng *rand.Rand) float64 { return 0.5 + float64(rng.IntN(2))*0x1p-23 })},
 	{name: "scores of 100 neighboring numbers", spoil: scores(func(_, _ int, rng *rand.Rand) float64 { return 0.5 + float64(rng.IntN(100))*0x1p-23 })},
-	{name: "scores of 64 steps", spoil: scores(func(_, _ int, rng *rand.Rand) float64 { return float64(rng.IntN(65)) / 64 })},
 	{name: "scores of 1000 steps", spoil: scores(func(_, _ int, rng *rand.Rand) float64 { return float64(rng.IntN(1001)) / 1000 })},
 	{name: "scores of 4096 steps", spoil: scores(func(_, _ int, rng *rand.Rand) float64 { return float64(rng.IntN(4097)) / 4096 })},
-	{name: "scores of 65536 steps", spoil: scores(func(_, _ int, rng *rand.Rand) float64 { return float64(rng.IntN(65537)) / 65536 })},
 	{name: "half of the scores 0", spoil: scores(func(_, _ int, rng *rand.Rand) float64 { return max(0, rng.Float64()-0.5) })},
 	{name: "scores in two clusters", spoil: scores(func(_, _ int, rng *rand.Rand) float64 { return 0.1 + 0.8*float64(rng.IntN(2)) + 1e-5*rng.Float64() })},
 	{name: "scores in 0.001", spoil: scores(func(_, _ int, rng *rand.Rand) float64 { return 0.5 + 0.001*rng.Float64() })},
-	{name: "scores over 30 decades", spoil: scores(decades(-30, 0))},
 	{name: "scores over 300 decades", spoil: scores(decades(-300, 0))},
 	{name: "scores that are denormal", spoil: scores(func(_, _ int, rng *rand.Rand) float64 { return rng.Float64() * 1e-38 })},
 	{name: "scores rising", spoil: func(ev *events, _ *rand.Rand) { slices.Sort(ev.Score) }},
-	{name: "scores falling", spoil: func(ev *events, _ *rand.Rand) { slices.Sort(ev.Score); slices.Reverse(ev.Score) }},
 	{name: "scores that are the sawtooth of the index", spoil: scores(func(i, _ int, _ *rand.Rand) float64 { return float64(i%1000) / 1000 })},
 	{name: "scores open", open: true, spoil: scores(func(_, _ int, rng *rand.Rand) float64 { return rng.NormFloat64() })},
 	{name: "scores open, one outlier", open: true, spoil: scores(outlier(1e30, (*rand.Rand).Float64))},
@@ -124,13 +119,11 @@ var adversaries = []adversary{
 	{name: "masses, one outlier", spoil: masses(outlier(1e30, (*rand.Rand).Float64))},
 	{name: "masses in two clusters", spoil: masses(func(_, _ int, rng *rand.Rand) float64 { return float64(rng.IntN(2))*1e6 + rng.Float64() })},
 	{name: "masses in two narrow clusters", spoil: masses(func(_, _ int, rng *rand.Rand) float64 { return 1 + float64(rng.IntN(2)) + 1e-4*rng.Float64() })},
-	{name: "masses over 35 decades", spoil: masses(decades(-17, 18))},
 	{name: "masses over 300 decades", spoil: masses(decades(-150, 150))},
 	{name: "masses that are integers", spoil: masses(func(_, _ int, rng *rand.Rand) float64 { return float64(50 + rng.IntN(200)) })},
 	{name: "masses of 3 values", spoil: masses(func(_, _ int, rng *rand.Rand) float64 { return float64(rng.IntN(3)) })},
 	{name: "masses of 4000 steps", spoil: masses(func(_, _ int, rng *rand.Rand) float64 { return float64(rng.IntN(4000)) / 1000 })},
 	{name: "masses rising", spoil: masses(func(i, n int, _ *rand.Rand) float64 { return float64(i) })},
-	{name: "masses falling", spoil: masses(func(i, n int, _ *rand.Rand) float64 { return float64(n - i) })},
 	{name: "masses in 1e-6 of their value", spoil: masses(func(_, _ int, rng *rand.Rand) float64 { return 91 + 1e-4*rng.Float64() })},
 	{name: "masses that are the scores", spoil: func(ev *events, _ *rand.Rand) {
 		for _, mass := range ev.Masses {
@@ -146,7 +139,6 @@ var adversaries = []adversary{
 		}
 		return rng.ExpFloat64()
 	})},
-	{name: "weights over 30 decades", spoil: weights(decades(-15, 15))},
 	{name: "weights over 300 decades", spoil: weights(decades(-300, 0))},
 	{name: "weights, a third negative", spoil: weights(func(i, n int, rng *rand.Rand) float64 {
 		if i%3 == 0 {

@@ -64,23 +64,6 @@ def test_bins_and_edges_that_are_given_are_used_exactly():
     assert np.isfinite(libmode.mode_loss(score, mass, weight=weight))
 
 
-@pytest.mark.parametrize("batch", range(50))
-def test_signed_weights_do_not_make_a_batch_unusable(batch):
-    rng = np.random.default_rng(batch)
-    weight = np.where(rng.random(512) < 0.2, -1.0, 1.0)  # with 32 bins of 16 events 12 % of such batches are errors
-    loss, grad = libmode.mode_loss_and_grad(rng.random(512), rng.exponential(size=512), weight=weight, **OPTIONS)
-    assert np.isfinite(loss) and np.isfinite(grad).all() and grad.any()
-
-
-def test_two_adjacent_numbers_as_top_masses_leave_no_bin_without_width():
-    top = np.nextafter(2.0, 1.0)
-    mass = np.array([1.0, 1.5, 1.75, top, 2.0, 2.0])
-    edges = libmode.mode_edges(mass, bins=6)
-    assert (np.diff(edges) > 0).all()
-    loss = libmode.mode_loss(np.linspace(0.1, 0.9, 6), mass, bins=6, moments="quadrature", unbiased=False)
-    assert np.isfinite(loss)
-
-
 def test_a_huge_weight_outside_the_mass_range_changes_nothing():
     rng = np.random.default_rng(7)
     mass, score, weight = rng.random(400), rng.random(400), rng.exponential(size=400)

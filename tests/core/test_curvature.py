@@ -3,11 +3,9 @@
 import libmode
 import numpy as np
 import pytest
-from libmode import _evaluate, _native
-from libmode._options import check
+from libmode import _native
 
 STEP = 1 / 16  # the default smoothing
-RANGE = (0, 1)
 
 
 def sample(seed, n, dependent=True):
@@ -16,13 +14,6 @@ def sample(seed, n, dependent=True):
     x = rng.random(n)
     bend = x if dependent else 0 * x
     return rng, rng.beta(2 + 3 * bend, 4 - 2 * bend), 50 - 60 * np.log(1 - 0.95 * x), x
-
-
-def bound(score, mass, smoothing=0, *, weight=None, label=None, category=None, **options):
-    """The bound for moves of ``smoothing``, as boosted trees ask for it; 0: the default."""
-    return _evaluate.evaluate(
-        check("mode", options), score, mass, weight, label, category, hess=True, smoothing=smoothing
-    ).hess
 
 
 def bent(score, mass, v, **options):

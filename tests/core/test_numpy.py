@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reference import Binned, Reference, bin_of, exact, quantile_edges
+from reference import Binned, Reference, bin_of, exact
 
 N = 400
 OPTIONS = dict(order=1, bins=5)
@@ -132,30 +132,6 @@ def test_a_label_that_is_nearly_the_background_is_another(events, dtype, backgro
     loss, grad = libmode.mode_loss_and_grad(score, mass, label=label, **options)
     assert loss == want_loss
     assert (grad == want_grad).all()
-
-
-masses = st.lists(st.integers(0, 30) | st.floats(-1e3, 1e3, width=32), min_size=2, max_size=200).filter(
-    lambda values: min(values) < max(values)
-)
-
-
-@given(masses, st.integers(1, 40), st.sampled_from([None, (-50.0, 10.5)]))
-def test_quantile_edges_follow_the_rule(values, bins, mass_range):
-    mass = np.array(values)
-    inside = mass if mass_range is None else mass[(mass >= mass_range[0]) & (mass <= mass_range[1])]
-    bins = min(bins, len(inside))
-    if bins == 0:
-        return
-    edges = libmode.mode_edges(mass, bins=bins, mass_range=mass_range)
-    assert edges.tolist() == quantile_edges(mass, bins, mass_range).tolist()
-    if mass_range is None:  # each bin has an event (with a range the same holds, except at its ends)
-        assert (np.histogram(mass, edges)[0] > 0).all()
-
-
-def test_an_edge_between_neighboring_numbers_is_the_upper_one():
-    # The midpoint of 1 and the next number rounds to 1, which would be in no bin of its own.
-    above = np.nextafter(1, 2)
-    assert libmode.mode_edges([1, above, 2, 2], bins=4).tolist() == [1, above, (above + 2) / 2, 2]
 
 
 @given(st.floats(-1e6, 1e6), st.floats(1e-3, 1e6), st.integers(1, 60))

