@@ -174,9 +174,8 @@ def mode_evaluate(
     number of events, (sum w)^2 / sum w^2. A test with N events sees no dependence if ``loss / (bias * events / N)``
     is at most 1 (with ``unbiased=False``, use ``loss - bias`` in place of loss).
 
-    ``hess`` is a diagonal bound on the curvature, for instance for boosted trees. With e_i = w_i/W_b, where W_b is
-    the sum of
-    the weights of the bin, and the matrix M of J = F'MF, the curvature along v is at most sum h_i v_i^2 with::
+    ``hess`` is a diagonal bound on the curvature, for instance for boosted trees. With e_i = w_i/W_b, where W_b is the
+    sum of the weights of the bin, and the matrix M of J = F'MF, the curvature along v is at most sum h_i v_i^2 with::
 
         h_i = 4 scale |e_i| sum_b [max(0, -sign(e_i) M_{b_i b}) f+_b(s_i) + max(0, sign(e_i) M_{b_i b}) f-_b(s_i)]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -42,31 +42,33 @@ class Added(SkipsBadBatches):
         if state is None:
             self._counts = ""
 
-    def push(
-        self, score: Any, mass: Any, weight: Any, label: Any, category: Any, *reference: Any
-    ) -> tuple[float, NDArray[Any]]:
-        """What the push is multiplied with, over the norm of the gradient that comes in, and the push."""
-        found = self._direction(Events(score, mass, weight, label, category), reference, self.state)
-        if found is not None and self.state is not None:
-            self.state = self.constraint.after(self.state, found)
-        return self._both(score, found)
+    def push(self, *events: Any) -> tuple[float, NDArray[Any]]:
+        """What the push is multiplied with, over the norm of the gradient that comes in, and the push.
 
-    def push_from(
-        self, score: Any, mass: Any, weight: Any, label: Any, category: Any, state: NDArray[Any], *reference: Any
-    ) -> tuple[NDArray[Any], NDArray[Any]]:
-        """The same, given the numbers of the state before; those of the state after follow the factor."""
-        before = State._make([*state[:NUMBERS].tolist(), state[NUMBERS:]])
-        found = self._direction(Events(score, mass, weight, label, category), reference, before)
-        after = before if found is None else self.constraint.after(before, found)
-        per_norm, push = self._both(score, found)
-        return np.concatenate([[per_norm], after[:NUMBERS], after.sums]).astype(state.dtype), push
+        The events are the arrays of the batch, and after them those of the reference, if there is one.
+        """
+        per_norm, push, self.state = self._pushed(events, self.state)
+        return per_norm, push
 
-    def _both(self, score: NDArray[Any], found: ModePushed | None) -> tuple[float, NDArray[Any]]:
+    def push_from(self, *events: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+        """The same, where the numbers of the state before follow the events, and those after it the factor."""
+        *both, numbers = events
+        state = State._make([*numbers[:NUMBERS].tolist(), numbers[NUMBERS:]])
+        per_norm, push, after = self._pushed(both, state)
+        assert after is not None
+        return np.concatenate([[per_norm], after[:NUMBERS], after.sums]).astype(numbers.dtype), push
+
+    def _pushed(self, events: Sequence[Any], state: State | None) -> tuple[float, NDArray[Any], State | None]:
+        count = len(Events._fields)
+        batch, reference = Events(*events[:count]), events[count:]
+        found = self._direction(batch, reference, state)
         if found is None:
-            return 0.0, np.zeros_like(score)
-        return self.constraint.per_norm(found), found.push.reshape(score.shape).astype(score.dtype, copy=False)
+            return 0.0, np.zeros_like(batch.score), state
+        push = found.push.reshape(batch.score.shape).astype(batch.score.dtype, copy=False)
+        after = None if state is None else self.constraint.after(state, found)
+        return self.constraint.per_norm(found), push, after
 
-    def _direction(self, batch: Events, reference: tuple[Any, ...], state: State | None) -> ModePushed | None:
+    def _direction(self, batch: Events, reference: Sequence[Any], state: State | None) -> ModePushed | None:
         try:
             every = events_of(read, *batch)
             if reference:
@@ -99,10 +101,10 @@ def of_function(
     options: Mapping[str, Any],
     *,
     relative_strength: Any,
-    tolerance: Any = None,
+    tolerance: Any,
     from_logits: bool,
     on_bad_batch: OnBadBatch,
-    has_state: bool = False,
+    has_state: bool,
 ) -> Added:
     """That of a function with these arguments, the same one for the same arguments; it remembers nothing itself."""
     if relative_strength is None and not has_state:

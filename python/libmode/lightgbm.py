@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ._messages import needed
 
@@ -18,8 +19,6 @@ with needed("lightgbm", "libmode.lightgbm", "lightgbm"):
 
 with needed("sklearn", "libmode.lightgbm", "lightgbm"):
     from ._trees.classifier import BoostedClassifier, Trained, described
-
-from numpy.typing import NDArray
 
 from ._trees.metric import USUAL_EVENTS, Metric
 from ._trees.multipliers import ScoreTransform, checked

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ._messages import needed
 
@@ -19,8 +20,6 @@ with needed("xgboost", "libmode.xgboost", "xgboost"):
 
 with needed("sklearn", "libmode.xgboost", "xgboost"):
     from ._trees.classifier import BoostedClassifier, Trained, described
-
-from numpy.typing import NDArray
 
 from ._constraint import sigmoid
 from ._trees.metric import USUAL_EVENTS, Metric

@@ -149,7 +149,7 @@ def _forward(added: Added, score: Any, others: Any) -> Any:
         per_norm, push = call_back(added.push, jax.ShapeDtypeStruct((), known.dtype), (*arrays, *further))
         return (score, None), (score, push, per_norm)
     first = jax.ShapeDtypeStruct((1 + len(state),), state.dtype)
-    numbers, push = call_back(added.push_from, first, (*arrays, state, *further))
+    numbers, push = call_back(added.push_from, first, (*arrays, *further, state))
     return (score, numbers[1:]), (score, push, numbers[0])
 
 

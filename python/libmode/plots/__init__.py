@@ -1,14 +1,5 @@
 """Plots of a selection and of its effect on the mass spectrum, with matplotlib.
 
-=======================  =======================================================
-:func:`efficiency`       efficiency against mass, with a statistical band
-:func:`spectrum`         mass spectra before and after a selection
-:func:`roc`              background rejection against signal efficiency
-:func:`frontier`         AUC or rejection against the residual: what flatness costs
-:func:`closure`          predicted over seen background of the ABCD method
-:func:`spurious_scan`    fitted signal in background alone, against its mass
-=======================  =======================================================
-
 Each function draws one series into an Axes and returns the Axes: call it again for another series. Further keywords go
 to the artist (``color=``, ``lw=``...). A function sets axis labels only where there are none yet, and leaves legends to
 you. It does not draw values that are not finite. Nothing global changes: :func:`style` is a context.

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._arrays import read
-from .._events import flat, same_length, variables
+from .._arrays import read, vector
+from .._events import same_length, variables
 from .._far_masses import say_if_far
 from .._messages import needed
 from ._cpp import header
@@ -270,12 +270,10 @@ def _order(order: Any) -> int | None:
 
 def _events(score: Any, mass: Any, weight: Any) -> tuple[NDArray[np.float64], ...]:
     """Scores (n,), masses (n, d) and weights (n,), by default 1, in float64 and finite."""
-    scores = flat("score", read("score", score)).astype(float)
+    scores = vector("score", score).astype(float)
     masses = variables(read("mass", mass)).astype(float)
     masses = masses if masses.ndim == 2 else masses[:, None]
-    weights = np.ones(len(scores))
-    if weight is not None:
-        weights = flat("sample_weight", read("sample_weight", weight)).astype(float)
+    weights = np.ones(len(scores)) if weight is None else vector("sample_weight", weight).astype(float)
     for name, array in (("score", scores), ("mass", masses), ("sample_weight", weights)):
         same_length(name, array, "score", scores)
         bad = np.argwhere(~np.isfinite(array))

@@ -106,7 +106,7 @@ class Planing:
     ) -> None:
         labels = vector("label", _array(label))
         masses = variables(_array(mass), "label", labels)
-        weigh = weights(None if weight is None else _array(weight), "label", labels)
+        weigh = weights(_array(weight), "label", labels)
         if target not in TARGETS:
             raise ValueError(f"target = {target!r}: expected one of {TARGETS}")
         if not 0 <= number("floor", floor) <= 1:
