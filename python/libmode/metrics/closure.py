@@ -112,16 +112,15 @@ def closure(
     above = [np.array([values >= cut for cut in own]) for values, own in zip((first, other), cuts, strict=True)]
     total, squares = (_regions(above, power, ~signal) for power in (weigh, weigh**2))
     a, b, c, d = total
-    with np.errstate(divide="ignore", invalid="ignore"):
-        predicted = b * c / d
-        ratio = predicted / a
-        error = np.abs(ratio) * np.sqrt((squares / total**2).sum(0))
-        contamination = _regions(above, weigh, signal) / total if signal.any() else None
     every = total.sum(0)
     effective = every**2 / squares.sum(0)
     pass_1, pass_2 = (a + b) / every, (a + c) / every
     variance = pass_1 * (1 - pass_1) * pass_2 * (1 - pass_2) / effective
     with np.errstate(divide="ignore", invalid="ignore"):
+        predicted = b * c / d
+        ratio = predicted / a
+        error = np.abs(ratio) * np.sqrt((squares / total**2).sum(0))
+        contamination = _regions(above, weigh, signal) / total if signal.any() else None
         significance = np.where(variance > 0, (b * c - a * d) / every**2 / np.sqrt(variance), 0.0)
     ratio = np.where(np.isfinite(ratio), ratio, np.nan)
     return Closure(np.array(wanted), cuts[0], cuts[1], a, predicted, ratio, error, significance, contamination)

@@ -248,13 +248,13 @@ class _Background:
 
     def inverse_jsd(self, cut: float) -> dict[str, float]:
         """1/JSD and its ceiling; NaN if nothing is selected, or all."""
-        found = {"inverse_jsd_50": np.nan, "inverse_jsd_50_ceiling": np.nan}
         try:
             divergence, floor = (jsd(**self._selected(cut), blind=blind) for blind in (False, True))
         except ValueError as error:
             self.unknown["inverse_jsd_50"] = str(error)
-            return found
-        return dict(zip(found, (1 / divergence if divergence > 0 else np.inf, 1 / floor), strict=True))
+            divergence = floor = np.nan
+        inverse = np.inf if divergence == 0 else 1 / divergence
+        return {"inverse_jsd_50": inverse, "inverse_jsd_50_ceiling": 1 / floor}
 
 
 def _dependence(every: Events, given: Settings, unknown: dict[str, str]) -> dict[str, float]:

@@ -16,6 +16,7 @@ from .._native import BatchError, int32
 from ._module import as_arguments, or_skip, read
 from ._op import as_numpy, result_type
 from .distance import correlation
+from .transform import on_lines
 
 _SEGMENTS = 100  # of an axis, at most
 _LEAST = 10  # events in each, or the slope is noise
@@ -184,9 +185,8 @@ def logit_of_quantile(name: str, score: Tensor, of: Tensor, weight: Tensor | Non
     knots, height = knots[rises & apart], torch.logit(height[rises & apart])
     if len(knots) < 2:
         raise BatchError(f"{name}: the {n} background events are so much alike that they have no axis")
-    right = torch.searchsorted(knots, score.detach(), right=True).clamp(1, len(knots) - 1)
-    slope = (height[right] - height[right - 1]) / (knots[right] - knots[right - 1])
-    t = (height[right - 1] + slope * (score - knots[right - 1])).clamp(height[0], height[-1])
+    t, right = on_lines(score, knots, height)
+    t = t.clamp(height[0], height[-1])
     size = torch.ones_like(t) if own is None else own.abs()
     total = size.new_zeros(len(knots)).index_add(0, right, size)
     at_rest: Tensor = _AtRest.apply(t, right, size / total[right].clamp(min=1e-300))

@@ -49,11 +49,14 @@ def _signal_efficiency(score: Tensor, score_range: Range, signal: Tensor) -> Ten
     knots, height = knots[kept], height[kept]
     if len(knots) == 1:
         return torch.where(score < knots, 0.0, 1.0) + 0 * score
+    return on_lines(score, knots, height)[0].clamp(0, 1)
+
+
+def on_lines(score: Tensor, knots: Tensor, height: Tensor) -> tuple[Tensor, Tensor]:
+    """The heights at scores (n,) on the lines between increasing knots, and the place of the knot above each score."""
     right = torch.searchsorted(knots, score.detach(), right=True).clamp(1, len(knots) - 1)
-    left = right - 1
-    slope = (height[right] - height[left]) / (knots[right] - knots[left])
-    efficiency: Tensor = height[left] + slope * (score - knots[left])
-    return efficiency.clamp(0, 1)
+    slope = (height[right] - height[right - 1]) / (knots[right] - knots[right - 1])
+    return height[right - 1] + slope * (score - knots[right - 1]), right
 
 
 def _called(score: Tensor, transform: Callable[[Tensor], Tensor], score_range: Range) -> tuple[Tensor, Range]:
