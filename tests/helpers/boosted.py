@@ -97,6 +97,22 @@ class LGB:
 LIBRARIES = {"xgboost": XGB, "lightgbm": LGB}
 
 
+class Watched:
+    """An objective whose margins and losses are kept."""
+
+    def __init__(self, objective):
+        self.objective, self.margins, self.losses = objective, [], []
+
+    def __call__(self, margin, data):
+        self.margins.append(np.array(margin, float))
+        found = self.objective(margin, data)
+        self.losses.append(self.objective.loss)
+        return found
+
+    def __deepcopy__(self, memo):
+        return self  # LightGBM copies its parameters
+
+
 def probabilities(library, rounds, objective=None, train=TRAIN, **parameters):
     """Of ``TEST``, by an objective, or by the library's own where there is none."""
     booster = library.train(library.data(train.features, train.label), rounds, objective, **parameters)

@@ -1,10 +1,6 @@
 """The rivals of the benchmark compute what they claim to, and its harness counts what it should."""
 
 import json
-import os
-import re
-import subprocess
-import sys
 
 import golden
 import numpy as np
@@ -12,7 +8,7 @@ import pytest
 import torch
 from libmode.torch import MoDeConstraint
 
-from bench import against, device, machine, memory, strong_torch, summary
+from bench import device, memory, strong_torch, summary
 from bench.peers import disco_loss
 from bench.strong_torch import strong_torch_loss
 
@@ -81,30 +77,6 @@ def test_disco_is_the_distance_correlation():
     tensors = map(torch.from_numpy, (x, y, weight))
     assert disco_loss(*tensors).item() == pytest.approx(want, rel=1e-12)
     assert disco_loss(*map(torch.from_numpy, (x, 2 - 3 * x, weight))).item() == pytest.approx(1)
-
-
-def clone_of_the_tree(directory):
-    """A clone, of what is committed."""
-    clone = directory / "clone"
-    subprocess.run(["git", "clone", "--quiet", summary.ROOT, clone], check=True)
-    return clone
-
-
-def bench_against(clone, *arguments):
-    """The output of ./build.sh bench --against, in the virtual environment of this test."""
-    command = [clone / "build.sh", "bench", "--against", "HEAD", *arguments]
-    environment = os.environ | {"LIBMODE_VENV": sys.prefix}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
-def test_two_versions_are_timed_beside_each_other(tmp_path):
-    clone = clone_of_the_tree(tmp_path)
-    output = bench_against(clone, "--quick", "--threads", "1", "--sizes", "100", "1000")
-    assert machine.processor() in output and "threads: 1" in output
-    rows = re.findall(r"^(\S.*?) +(100|1,000) +[\d.]+ +[\d.]+ +[\d.]+ +[\d.]+$", output, re.MULTILINE)
-    assert rows == [(case, n) for n in ("100", "1,000") for case in against.CASES]
 
 
 def test_memory_of_argsort_is_little_and_of_disco_pairs_of_events():

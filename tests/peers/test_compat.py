@@ -251,18 +251,6 @@ def test_memory_counts_what_earlier_batches_had():
     assert mode(*batches[0]) == Plain(bins=8, order=1)(*batches[0])
 
 
-@pytest.mark.filterwarnings("ignore:memory = True averages")
-@pytest.mark.parametrize("order", [0, 1, 2])
-def test_memory_agrees_with_theirs_where_batches_fill_the_same_bins(order):
-    theirs, ours = (make(bins=BINS, order=order, memory=True) for make in (Theirs, MoDeLoss))
-    evenly = torch.linspace(-1, 1, 1024, dtype=torch.float64)
-    for seed in range(3):
-        pred, target, mass = batch(1024, seed)
-        mass = evenly[mass.argsort().argsort()]
-        grads = [evaluate(mode, pred, target, mass)[1] for mode in (theirs, ours)]
-        assert distance(*grads) < 0.03 and correlation(*grads) > 0.999
-
-
 def test_the_figures_of_the_page_are_those_of_the_benchmark():
     root = Path(__file__).parents[2]
     page = (root / "docs" / "from-modeloss.md").read_text()

@@ -78,18 +78,6 @@ def test_the_error_covers_in_tight_selections(background, kept):
     assert (pulls < 2).mean() == pytest.approx(0.954, abs=0.05)
 
 
-@each
-def test_pulls_of_signed_weights(background):
-    rng = np.random.default_rng(8)
-    pulls = []
-    for _ in range(200):
-        mass = masses(background, rng, 5000)
-        weight = rng.choice([1.25, -1.25], len(mass), p=[0.85, 0.15]) * rng.uniform(0.5, 1.5, len(mass))
-        pulls.append(bias(background, mass, weight=weight).significance)
-    assert np.mean(pulls) == pytest.approx(0, abs=4 / np.sqrt(200))
-    assert np.std(pulls) == pytest.approx(1, abs=4 / np.sqrt(400))
-
-
 def test_bins_of_negative_weight_are_fitted():
     """So few events that many bins have a sum below 0: the signal is right on average all the same."""
     rng = np.random.default_rng(9)

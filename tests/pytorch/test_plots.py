@@ -117,14 +117,6 @@ def test_spectrum_before_and_after_with_ratio():
     assert legend(upper) == ["all", "selected"]
 
 
-def test_spectrum_counts_the_last_edge_and_its_ratio_has_gaps(axes):
-    plots.spectrum(axes, [-1, 0, 1, 2, 2.5], None, [0, 1, 2])
-    np.testing.assert_allclose(axes.patches[0].get_data().values, [1 / 3, 2 / 3])
-    ratio = Figure().subplots()
-    plots.spectrum(axes, [0.5, 0.6, 2.5], np.ones(3, bool), [0, 1, 2, 3], weight=[0.1, 0.2, 0.7], ratio=ratio)
-    np.testing.assert_array_equal(ratio.patches[0].get_data().values, [1, np.nan, 1])
-
-
 def test_spectrum_of_a_histogram(axes):
     mass, selected, weight = mass_and_selection()
     bins = [EDGES, [-0.5, 0.5, 1.5]]

@@ -214,24 +214,3 @@ def test_the_papers_file(tmp_path):
     np.testing.assert_allclose(read.pt, table[:, 1], rtol=1e-6)
     np.testing.assert_allclose(read.features, table[:, 2:11], rtol=1e-6)
     np.testing.assert_array_equal(read.label, 1 - table[:, 11])
-
-
-PAPERS = dict.fromkeys(sample.PAPER_PARTS, paper_table())
-TOO_HEAVY = np.where(np.arange(12) == 0, 80.4, paper_table())
-OURS = {"features": np.zeros((6, 10)), "mass": np.full(6, 90.0), "pt": np.full(6, 350.0), "label": np.arange(6) % 2}
-
-
-@pytest.mark.parametrize(
-    "arrays, message",
-    [
-        (PAPERS | {"val": paper_table()[:, :11]}, r"val has the shape \(6, 11\) and dtype float64, not \(6, 12\)"),
-        (PAPERS | {"val": TOO_HEAVY}, "val: mass in row 0 is 80.4, not from 0 to 1"),
-        (OURS | {"features": np.full((6, 10), np.nan)}, "c2 in row 0 is nan, not a finite number"),
-        (OURS | {"mass": np.full(6, 49.0)}, "mass in row 0 is 49, not from 50 to 300"),
-        ({"features": np.array([None])}, "bad.npz is not an npz file of plain arrays"),
-    ],
-)
-def test_errors_name_what_is_wrong_in_a_file(arrays, message, tmp_path):
-    np.savez(tmp_path / "bad.npz", **arrays)
-    with pytest.raises(ValueError, match=message):
-        sample.load(tmp_path / "bad.npz")

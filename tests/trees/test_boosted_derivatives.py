@@ -142,19 +142,6 @@ def test_the_hessian_is_at_least_the_second_difference_of_collective_moves(name,
 
 
 @pytest.mark.parametrize("strength", [STRENGTH, None])
-@pytest.mark.parametrize("name", ["plain", "of weights of both signs", "of categories", "of two variables"])
-def test_margins_in_single_precision_give_the_same(name, strength):
-    sample, arguments, options = case_of(name, events=5_000)
-    arguments["strength"] = strength
-    double = sample.derivatives(**arguments, **options)
-    sample.mass = sample.mass.astype(np.float32)
-    single = sample.derivatives(sample.margin.astype(np.float32), **arguments, **options)
-    for one, other in zip(single, double, strict=True):
-        assert one.dtype == np.float32 and other.dtype == np.float64
-        assert_allclose(one, other, rtol=1e-3, atol=1e-3 * np.abs(other).max())
-
-
-@pytest.mark.parametrize("strength", [STRENGTH, None])
 def test_margins_far_out_have_derivatives_that_are_finite_and_positive(strength):
     sample = Sample(2_000, 5)
     for factor in (0, 1e-30, 30, 1e4):

@@ -6,7 +6,7 @@ import libmode
 import libmode.lightgbm
 import numpy as np
 import pytest
-from boosted import LIBRARIES, SMALL, XGB, beyond_flat
+from boosted import LIBRARIES, SMALL, XGB, Watched, beyond_flat
 from libmode.metrics import auc, dependence, sensitivity
 from numpy.testing import assert_allclose
 from sklearn.metrics import log_loss
@@ -58,20 +58,6 @@ def test_a_training_is_stopped_by_the_metric_of_the_evaluation_set(library, weig
         assert_allclose(cut.predict(VALID.features), final.predict(VALID.features, num_iteration=3))
 
 
-class Watched:
-    """An objective whose first margins are kept."""
-
-    def __init__(self, objective):
-        self.objective, self.first = objective, None
-
-    def __call__(self, margin, data):
-        self.first = margin.copy() if self.first is None else self.first
-        return self.objective(margin, data)
-
-    def __deepcopy__(self, memo):
-        return self  # LightGBM copies its parameters
-
-
 def test_a_training_goes_on_from_a_saved_model(library, tmp_path):
     """In another process what was seen is gone, and it is seen again."""
     half = library.train(library.data(SMALL.features, SMALL.label), 12, library.objective(SMALL.mass))
@@ -80,7 +66,7 @@ def test_a_training_goes_on_from_a_saved_model(library, tmp_path):
     objective = Watched(library.objective(SMALL.mass))
     whole = library.train_on(library.data(SMALL.features, SMALL.label), 40, objective, file)
     before, after = (library.predict(booster, VALID.features) for booster in (half, whole))
-    assert_allclose(1 / (1 + np.exp(-objective.first)), library.predict(half, SMALL.features), rtol=1e-5)
+    assert_allclose(1 / (1 + np.exp(-objective.margins[0])), library.predict(half, SMALL.features), rtol=1e-5)
     assert beyond_flat(after, 1, VALID) < beyond_flat(before, 1, VALID)
     assert auc(after, VALID.label) > auc(VALID.features[:, 0], VALID.label) - 0.02
 
@@ -91,7 +77,7 @@ def test_margins_to_begin_with_count_and_another_training_or_data_set_begins_ane
     used, new = (Watched(XGB.objective(SMALL.mass)) for _ in range(2))
     pairs = ((used, data[0]), (used, data[0]), (used, data[1]), (new, data[1]))
     first, second, third, fourth = (XGB.train(own, 12, objective).save_raw() for objective, own in pairs)
-    assert_allclose(used.first, starts[0], rtol=1e-6)
+    assert_allclose(used.margins[0], starts[0], rtol=1e-6)
     assert first == second != third == fourth
 
 
