@@ -407,8 +407,7 @@ def _warn(options: ModeOptions, warned: bytes) -> None:
 @cache
 def direction_size(variables: int, labels: int) -> int:
     """The number of coefficients of a residual."""
-    size: int = library().mode_direction_size(variables, labels)
-    return size
+    return int(library().mode_direction_size(variables, labels))
 
 
 def distance_correlation(
@@ -476,5 +475,4 @@ def get_threads() -> int:
 
 def version() -> str:
     """The version of the loaded library."""
-    text: bytes = library().mode_version()
-    return text.decode()
+    return str(library().mode_version().decode())

@@ -225,8 +225,7 @@ class MoDeLGBMClassifier(BoostedClassifier):
         return finalize(booster, start, num_iteration=stopping.best + 1), history, stopping.best
 
     def _margins(self, features: NDArray[Any]) -> NDArray[Any]:
-        margins: NDArray[Any] = self.booster_.predict(features, raw_score=True)
-        return margins
+        return np.asarray(self.booster_.predict(features, raw_score=True))
 
 
 class _Stopping:

@@ -220,8 +220,7 @@ class MoDeXGBClassifier(BoostedClassifier):
 
     def _margins(self, features: NDArray[Any]) -> NDArray[Any]:
         data = self._data(features, None, self.booster_.feature_names)
-        margins: NDArray[Any] = self.booster_.predict(data, output_margin=True)
-        return margins
+        return np.asarray(self.booster_.predict(data, output_margin=True))
 
 
 def _names_in(config: Any) -> Iterator[str]:

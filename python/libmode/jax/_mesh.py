@@ -32,5 +32,4 @@ def _varying(array: Any) -> frozenset[Any]:
     """The axes along which an array inside of a shard_map differs; none where JAX does not check that."""
     kind = jax.typeof(array)
     manual = getattr(kind, "manual_axis_type", None)
-    axes: frozenset[Any] = getattr(kind, "vma", frozenset()) if manual is None else manual.varying
-    return axes
+    return getattr(kind, "vma", frozenset()) if manual is None else manual.varying

@@ -50,14 +50,12 @@ class Histogram(NamedTuple):
 
     def background(self) -> Doubles:
         """Weights and their squares at all masses, (2, c)."""
-        found: Doubles = np.stack([self.weight.sum(axis=0), self.square.sum(axis=0)]) + self.beyond
-        return found
+        return np.stack([self.weight.sum(axis=0), self.square.sum(axis=0)]) + self.beyond
 
 
 def add(values: Doubles, edges: NDArray[np.intp]) -> Doubles:
     """Sums along the last axis between neighboring places."""
-    sums: Doubles = np.add.reduceat(values[..., : edges[-1]], edges[:-1], axis=-1)
-    return sums
+    return np.add.reduceat(values[..., : edges[-1]], edges[:-1], axis=-1)
 
 
 def _edge_at(name: str, value: float, edges: Doubles, axis: str) -> int:

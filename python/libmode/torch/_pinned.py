@@ -33,5 +33,4 @@ def to_device(device: torch.device, *tensors: Tensor) -> list[Any]:
 def back_to(device: torch.device, kind: torch.dtype, values: Any) -> Tensor:
     """The same of an array or a tensor, which may be there already."""
     tensor = torch.as_tensor(values, dtype=kind)
-    on_it: Tensor = tensor if tensor.device == device else to_device(device, tensor)[0]
-    return on_it
+    return tensor if tensor.device == device else to_device(device, tensor)[0]

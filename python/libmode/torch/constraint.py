@@ -218,8 +218,7 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
         if not self.training:
             return pred
         call = _outside_of_the_graph if torch.compiler.is_compiling() else MoDeConstraint._constrained
-        same: Tensor = call(self, pred, target, mass, weight, category, reference)
-        return same
+        return call(self, pred, target, mass, weight, category, reference)
 
     def _constrained(self, pred: Tensor, target: Tensor, mass: Tensor, *others: Any) -> Tensor:
         if not (torch.is_grad_enabled() and pred.requires_grad):
