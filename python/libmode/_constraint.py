@@ -112,13 +112,7 @@ class Constraint:
         tolerance: float | None,
         from_logits: bool,
     ) -> None:
-        self.relative_strength = None if relative_strength is None else positive("relative_strength", relative_strength)
-        self.tolerance = None if tolerance is None else positive("tolerance", tolerance)
-        if relative_strength is not None and tolerance is not None:
-            raise ValueError(
-                f"relative_strength = {shown(relative_strength)} and tolerance = {shown(tolerance)}: "
-                "a fixed strength ignores the tolerance; leave one of them out"
-            )
+        self.relative_strength, self.tolerance = one_of("relative_strength", relative_strength, tolerance)
         self.from_logits, self._limits_given = from_logits, "score_range" in options
         if from_logits and self._limits_given:
             raise ValueError(
@@ -233,6 +227,18 @@ def share_of(steps: float) -> float:
 def sigmoid(logit: Any) -> Any:
     """Probabilities of logits, an array."""
     return 0.5 + 0.5 * np.tanh(0.5 * logit)
+
+
+def one_of(name: str, strength: Any, tolerance: Any) -> tuple[float | None, float | None]:
+    """A fixed strength, whose argument has this name, and a tolerance: positive, and one of them at most."""
+    given = (name, strength), ("tolerance", tolerance)
+    fixed, wanted = (None if value is None else positive(argument, value) for argument, value in given)
+    if fixed is not None and wanted is not None:
+        raise ValueError(
+            f"{name} = {shown(strength)} and tolerance = {shown(tolerance)}: a fixed strength ignores the tolerance; "
+            "leave one of them out"
+        )
+    return fixed, wanted
 
 
 def positive(name: str, value: Any) -> float:

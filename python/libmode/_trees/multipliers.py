@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._arrays import read
-from .._constraint import positive, sigmoid
+from .._constraint import one_of, positive, sigmoid
 from .._evaluate import evaluate
 from .._events import Events, events_of
 from .._messages import shown
@@ -60,14 +60,7 @@ def checked(
     strength: Any, relative_strength: Any, tolerance: Any, score_transform: Any, background_only: Any, options: Any
 ) -> Settings:
     """Raises TypeError or ValueError for what cannot be."""
-    for name, value in (("strength", strength), ("tolerance", tolerance)):
-        if value is not None:
-            positive(name, value)
-    if strength is not None and tolerance is not None:
-        raise ValueError(
-            f"strength = {strength} and tolerance = {tolerance}: a fixed strength ignores the tolerance; "
-            "leave one of them out"
-        )
+    strength, tolerance = one_of("strength", strength, tolerance)
     if score_transform not in ("odds", None):
         raise ValueError(f"score_transform = {score_transform!r}: must be 'odds' or None")
     if "score_range" in options:
