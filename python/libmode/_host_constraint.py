@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ._arrays import read
 from ._bad_batches import OnBadBatch, SkipsBadBatches
-from ._constraint import NUMBERS, WITHOUT_STATE, Constraint, State, one_of
+from ._constraint import NUMBERS, WITHOUT_STATE, Constraint, State, positive
 from ._events import Events, events_of, joined
 from ._monitor import Monitor, look
 from ._native import BatchError, ModePushed
@@ -109,8 +109,13 @@ def of_function(
     """That of a function with these arguments, the same one for the same arguments; it remembers nothing itself."""
     if relative_strength is None and not has_state:
         relative_strength = WITHOUT_STATE
-    strengths = one_of("relative_strength", relative_strength, tolerance)
-    return _of_function(*strengths, bool(from_logits), on_bad_batch, **plain("mode", {"order": 1, **options}))
+    return _of_function(
+        None if relative_strength is None else positive("relative_strength", relative_strength),
+        None if tolerance is None else positive("tolerance", tolerance),
+        bool(from_logits),
+        on_bad_batch,
+        **plain("mode", {"order": 1, **options}),
+    )
 
 
 @lru_cache(maxsize=256)
