@@ -28,8 +28,8 @@ GAP = {"hspace": 0.3, "wspace": 0.3}
 def events(count: int, seed: int) -> tuple[Any, Any, Any]:
     """Features (count, 2), labels and masses in GeV: a peak at 120 over a falling background.
 
-    The first feature tells signal from background, better at high masses, which is harmless; the second one says how
-    far from the peak an event is, which is not.
+    The first feature separates signal from background, better at high masses, which is harmless. The second one
+    measures the distance from the peak, which sculpts.
     """
     rng = np.random.default_rng(seed)
     label = rng.integers(0, 2, count)
@@ -79,10 +79,8 @@ def sculpting() -> None:
             plots.spectrum(left, mass[background], None, bins, label="all background")
         if order in (None, 1):
             plots.spectrum(left, mass[background], selected[background], bins, label=f"selected: {name}", **style)
-    left.set(ylabel="background, unit area", title="The background's spectrum")
-    right.set(
-        xlabel="mass [GeV]", ylabel="fraction of background kept", title="The efficiency that made it", ylim=(0, 0.27)
-    )
+    left.set(ylabel="background, unit area", title="Background spectrum")
+    right.set(xlabel="mass [GeV]", ylabel="background efficiency", title="Background efficiency", ylim=(0, 0.27))
     left.set_ylim(0, 1.3 * left.get_ylim()[1])
     for axes in (left, right):
         axes.set_xlabel("mass [GeV]")
@@ -109,7 +107,7 @@ def orders() -> None:
         axes.set(title=name, xlabel="mass", ylim=(0, 1), xticks=[], yticks=[])
         axes.title.set_fontsize(10)
         axes.legend(frameon=False, fontsize=8, loc="upper right")
-    row[0].set_ylabel("fraction of background kept")
+    row[0].set_ylabel("background efficiency")
     _save(figure, "why_orders.png")
 
 
@@ -135,7 +133,7 @@ def one_event() -> None:
     first.plot(mass[bin_of == own], score[bin_of == own], ".", color=blue)
     for edge in edges:
         first.axvline(edge, color="0.85", lw=1, zorder=0)
-    first.set(title="1. it falls into a mass bin", xlabel="mass", ylabel="score")
+    first.set(title="1. it falls into a mass bin", xlabel="mass [GeV]", ylabel="score")
 
     levels = np.sort(score[bin_of == own])
     second.stairs(np.arange(len(levels) + 1) / len(levels), [0, *levels, 1], baseline=None, color=blue, lw=2)
@@ -147,7 +145,9 @@ def one_event() -> None:
     third.plot(center, line(center), color=OKABE_ITO["bluish green"], lw=2)
     for k in range(8):
         third.plot([center[k]] * 2, [inside.cdf[0, k], line(center[k])], color=blue if k == own else "0.6", lw=1)
-    third.set(title="3. at its score, all bins: a line?", xlabel="mass", ylabel="$F_b(s)$ at its score", ylim=(0, 1.05))
+    third.set(
+        title="3. at its score, all bins: a line?", xlabel="mass [GeV]", ylabel="$F_b(s)$ at its score", ylim=(0, 1.05)
+    )
 
     step = 0.1 / np.abs(grad).max()
     for k in range(len(mass)):
@@ -157,7 +157,7 @@ def one_event() -> None:
             "", to, (mass[k], score[k]), arrowprops={"arrowstyle": "->", "shrinkA": 0, "shrinkB": 0, **style}
         )
     fourth.set_xlim(first.get_xlim())
-    fourth.set(title="4. where the loss moves each score", xlabel="mass", ylabel="score", ylim=(0, 1))
+    fourth.set(title="4. how the loss moves scores", xlabel="mass [GeV]", ylabel="score", ylim=(0, 1))
     for axes, at in (
         (first, (mass[chosen], s)),
         (second, (s, 10 / len(levels))),
@@ -170,7 +170,7 @@ def one_event() -> None:
 
 
 def bias_of_disco() -> None:
-    """DisCo of 256 events, plain and unbiased, against that of many."""
+    """DisCo of 256 events, plain and unbiased, against DisCo of all events."""
     torch.manual_seed(1)
     x, noise = torch.rand(2, 200_000)
     shares = np.linspace(0, 0.16, 15)
@@ -187,12 +187,12 @@ def bias_of_disco() -> None:
         axes.plot(truth, mean, color=color, lw=2, label=f"{name}, 256 events")
         axes.fill_between(truth, mean - spread, mean + spread, color=color, alpha=0.2, lw=0)
     axes.plot(truth, truth, "--", color="0.4", label="all events")
-    axes.set(xlabel="squared distance correlation of all events", ylabel="of a batch: mean and spread")
+    axes.set(xlabel="squared distance correlation of all events", ylabel="the same in a batch: mean and spread")
     axes.legend(frameon=False)
     _save(figure, "disco_bias.png")
 
 
-# The packages on the way of the events: what happens there, where the box stands (column, row), whose results it takes.
+# The packages: what each does, the place of its box (column, row), and the packages whose results it takes.
 ROUTE = {
     "core": ("checks the options and makes a plan", (1, 0), ()),
     "events": ("divides by label and category, checks, selects;\ncounts in cells of score and mass", (1, 1), ("core",)),

@@ -189,7 +189,10 @@ with plots.style():
             )
         plots.spectrum(panels[0, 0], b_mass, selected, BINS, weight=b_weight, ratio=panels[1, 0], label=name)
         plots.spurious_scan(panels[0, 1], scan(selected, degree), ratio=panels[1, 1], label=name)
+    frontier.set(ylabel="AUC")
     roc.set(xlim=(0, 1), ylim=(1, 1e4))
+    panels[1, 0].set(xlabel="mass [GeV]")
+    panels[1, 1].set(xlabel="signal mass [GeV]")
     for axes in (frontier, roc, *panels[0]):
         axes.legend(fontsize="small")
     figure.savefig("analysis.png", dpi=50)

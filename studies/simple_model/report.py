@@ -147,7 +147,8 @@ def _by_efficiency(
     for k, panel in enumerate(panels):
         for name, seeds in shown.items():
             draw(panel, seeds, k, label=name, color=COLORS[name])
-        panel.set(title=f"signal efficiency {EFFICIENCIES[k]:.0%}", xlim=(-1, 1), ylim=(0, top), ylabel="")
+        panel.set_title(f"signal efficiency {EFFICIENCIES[k]:.0%}", pad=12)
+        panel.set(xlim=(-1, 1), ylim=(0, top), ylabel="")
     panels[0].set_ylabel(ylabel)
     _legend(figure, panels[0])
     return figure
@@ -170,7 +171,7 @@ def _modified(results: Found) -> Figure:
             _rate(panel, results["modified", classifier.name], 1, label=classifier.name, color=COLORS[classifier.name])
         panel.set(xlim=(-1, 1), ylabel="")
     panels[0].set_ylim(bottom=0)
-    panels[0].set_ylabel("false positive rate at signal efficiency 50%")
+    panels[0].set_ylabel("false positive rate at 50% signal efficiency")
     panels[1].set_yscale("log")
     _legend(figure, panels[0])
     return figure
@@ -189,7 +190,8 @@ def _slope_figure(results: Found) -> Figure:
             _relative(panel, results["simple", name], 1, label=name, color=color)
         for classifier in classifiers:
             _relative(panel, results[group, classifier.name], 1, label=f"max_slope {classifier.options['max_slope']:g}")
-        panel.set(title=title, xlim=(-1, 1), ylim=(0, 2.4), ylabel="")
+        panel.set_title(title, pad=12)
+        panel.set(xlim=(-1, 1), ylim=(0, 2.4), ylabel="")
         panel.legend(loc="upper right", fontsize="small")
     figure.axes[0].set_ylabel("false positive rate over its mean, at 50%")
     return figure

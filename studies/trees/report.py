@@ -283,9 +283,11 @@ def figure(results: Results) -> Figure:
         _draw(panel, marks)
         panel.set(yscale="log")
         panel.yaxis.set_minor_formatter(NullFormatter())
-    panels[0].set(title="simple model", xlabel="AUC", ylabel="residual over expected at 50%")
-    panels[1].set(title="W tagging", xlabel="R50", ylabel="residual over expected")
-    panels[2].set(title="Dalitz plane", xlabel="AUC", ylabel="SDE of signal")
+    panels[0].set(xlabel="AUC", ylabel="residual over expected at 50%")
+    panels[1].set(xlabel="R50", ylabel="residual over expected")
+    panels[2].set(xlabel="AUC", ylabel="SDE of signal")
+    for panel, title in zip(panels, ("simple model", "W tagging", "Dalitz plane"), strict=True):
+        panel.set_title(title, pad=12)
     panels[2].axhline(next(m.y for m in of_plane_ if m.name == "independent"), color="black", ls=":", lw=1)
     for panel, highest in zip(panels[:2], (20, 5), strict=True):
         panel.axhline(1, color="black", ls=":", lw=1)

@@ -108,6 +108,7 @@ def _bias_against_rejection(scans: Mapping[str, list[Point]]) -> Figure:
     axes.axhline(0, color="black", lw=1)
     axes.set(xlabel="R50", ylabel="fitted signal over its error")
     axes.set_yscale("symlog", linthresh=3)
+    axes.set_yticks([-3, -1, 0, 1, 3, 10], ["-3", "-1", "0", "1", "3", "10"])
     axes.legend(fontsize="small")
     return figure
 

@@ -11,6 +11,7 @@ import numpy as np
 from libmode import plots
 from libmode.plots._style import OKABE_ITO
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator
 
 from .. import pages
 from .problems import PROBLEMS
@@ -140,6 +141,9 @@ def figure(results: Mapping[str, Any]) -> Figure:
             min(found["default"]["auc"], *(one["auc"] for m, one in found.items() if m.startswith("fixed 10"))) - 0.02
         )
         axes.set(title=problem, xlabel="", ylabel="", ylim=(max(lowest, 0.5), found["none"]["auc"] + 0.01))
+        axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axes.xaxis.set_major_formatter("{x:g}")
+        axes.xaxis.set_minor_formatter("")
     drawn.supxlabel("residual over expected: root mean square at 80, 50 and 20 % of the signal")
     drawn.supylabel("AUC")
     handles, labels = axes.get_legend_handles_labels()

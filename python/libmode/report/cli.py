@@ -71,7 +71,7 @@ def main() -> None:
 @click.option("--max-dependence", type=click.FloatRange(0, 1), metavar="P", help="Fail if a p-value is below P.")
 @click.pass_context
 def report(context: click.Context, /, out: Path, **options: Any) -> None:
-    """Write a page on what scores do to the mass of background, from ROOT, Parquet, HDF5 or CSV files.
+    """Write a page on whether scores sculpt the mass of background, from ROOT, Parquet, HDF5 or CSV files.
 
     FILE may be a pattern such as 'mc*.root', in quotes. TREE is a tree, or a group or data set of HDF5; it may be
     left out where there is one. EXPR is an expression over columns as in uproot, such as 'log(pt) - 0.5*eta**2'.

@@ -1,15 +1,15 @@
-"""Numbers as people read them, and the word for what a test finds."""
+"""Numbers and results of tests as text for people."""
 
 from __future__ import annotations
 
 from typing import Any
 
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-HINT, CLEAR = 0.05, 0.001  # p-values: a hint of a dependence below the one, no doubt about it below the other
+HINT, CLEAR = 0.05, 0.001  # p-values: below the first a hint of a dependence, below the second no doubt
 
 
 def short(value: float | None, digits: int = 3) -> str:
-    """Three digits, and all of a whole number: 0.612, 28.0, 1234, 1.20×10⁻⁷; a dash for what is not known."""
+    """Three digits, and all of a whole number: 0.612, 28.0, 1234, 1.20×10⁻⁷; a dash for an unknown number."""
     if value is None or value != value:
         return "–"
     if value == 0:
@@ -24,12 +24,12 @@ def short(value: float | None, digits: int = 3) -> str:
 
 
 def percent(value: float | None) -> str:
-    """Of a fraction that was measured, with three digits: 50.0 %, 1.27 %."""
+    """A measured fraction with three digits: 50.0 %, 1.27 %."""
     return "–" if value is None or value != value else f"{short(100 * value)} %"
 
 
 def efficiency(value: float) -> str:
-    """Of a fraction that was asked for, as it was: 50 %, 0.25 %."""
+    """A requested fraction as it is: 50 %, 0.25 %."""
     return f"{100 * value:g} %"
 
 
@@ -45,7 +45,7 @@ def signal_of(quoted: dict[str, float]) -> str:
 
 
 def level(point: dict[str, Any]) -> str:
-    """How the test of a working point came out."""
+    """The result of the test of a working point, in a word."""
     if point["dependence"] is None or point["residual"] is None:
         return "not known"
     p = point["dependence"].p_value
