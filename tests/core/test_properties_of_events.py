@@ -1,7 +1,4 @@
-"""What the loss makes of its events: what changes nothing, and what adds up.
-
-A docstring gives a reason, and the options under which the property holds.
-"""
+"""What the loss makes of its events: what changes nothing, and what adds up. A docstring gives the reason."""
 
 import forms
 import libmode
@@ -26,19 +23,13 @@ def usable(call):
 
 
 def permuted(call, rng):
-    """The order of the events does not matter: the loss is made of sums, and of the order of scores and masses.
-
-    With all options, up to the rounding of sums; to the last bit for any number of threads, in one order.
-    """
+    """The order of the events does not matter: the loss is made of sums, and of the order of scores and masses."""
     order = rng.permutation(len(call.weight))
     return outcome(call.rows(order)), outcome(call).rows(order)
 
 
 def weights_times_a_factor(call, rng):
-    """A positive factor of all weights does not matter: they enter as w_i / W_b, T_b / W_b^2 and shares of categories.
-
-    With all options, for factors from 1e-250 to 1e250 and weights of either sign.
-    """
+    """A positive factor of all weights does not matter: they enter as w_i / W_b, T_b / W_b^2 and shares of categories."""
     return outcome(call.given(weight=10.0 ** rng.uniform(-250, 250) * call.weight)), outcome(call)
 
 
@@ -56,10 +47,7 @@ UNITS = [(-3.0, 0.25), (64.0, 8.0), (0.0, 256.0), (0.0, 2.0**-1040), (0.0, 2.0**
 
 
 def masses_in_other_units(call, rng):
-    """Unit and origin of the masses do not matter, limits alike: they are mapped to [-1, 1], and bins have their unit.
-
-    With all options, for each variable by itself, unless the new unit rounds a mass across an edge.
-    """
+    """Unit and origin of the masses do not matter, limits alike: they are mapped to [-1, 1], and bins have their unit."""
     return outcome(in_units(call, rng.choice(UNITS, 2))), outcome(call)
 
 
@@ -82,10 +70,7 @@ def masses_reflected(call, rng):
 
 
 def events_outside_the_range(call, rng):
-    """Events outside `mass_range`, or the given edges, change nothing, and have gradient 0: they take no part.
-
-    With all options; the shares of categories are made of all selected events, those outside among them.
-    """
+    """Events outside `mass_range`, or the given edges, change nothing, and have gradient 0: they take no part."""
     edges = call.options.get("edges") or call.options.get("mass_range") or (0.5, 3.0)
     far = np.where(np.arange(30) % 2, edges[0] - 0.5 - rng.exponential(), edges[-1] + 0.5 + rng.exponential())
     if "edges" not in call.options:
@@ -99,10 +84,7 @@ def events_outside_the_range(call, rng):
 
 
 def scores_shifted_and_scaled(call, rng):
-    """Scores a + b s, with b > 0 and their range alike, have b times the loss, and the same gradient.
-
-    The loss is an integral over the scores of what depends on their order alone: with all options.
-    """
+    """Scores a + b s and their range have b times the loss: an integral over them of what depends on their order alone."""
     shift, factor = rng.choice([(-8.0, 0.25), (0.5, 1.0), (1024.0, 512.0), (0.0, 2.0**-900), (0.0, 2.0**900)])
     ends = call.options["score_range"]
     ends = None if ends is None else tuple(shift + factor * end for end in ends)
@@ -222,11 +204,7 @@ def test_the_outcome_is_the_same(change, data, rng):
 @few
 @given(calls(forms=forms.GIVEN, score_range=(0, 1)), seeds)
 def test_events_of_weight_0_count_nothing(call, rng):
-    """Events of weight 0 change nothing, and have gradient 0: they add 0 to every sum.
-
-    With bins that do not depend on the number of events, which quantile bins do. The ends of `score_range=None` are scores
-    of events whatever their weights.
-    """
+    """They add 0 to every sum; but quantile bins, and the ends of `score_range=None`, count them."""
     n = len(call.weight)
     more = rng.choice(n, n // 3)
     wider = call.rows(np.append(np.arange(n), more))
@@ -251,11 +229,7 @@ PARTS = [(1.0,), (0.5, 0.5), (0.25, 0.75), (0.25, 0.25, 0.5)]
 @few
 @given(calls(forms=forms.GIVEN, unbiased=False), seeds)
 def test_an_event_may_be_split(call, rng):
-    """An event of weight 2 counts as two of weight 1; an event may be split in any way, into parts of negative weight too.
-
-    The plain loss knows events only through the sums of their weights up to a score. With `unbiased=False` and bins that do
-    not depend on the number of events: with `unbiased`, two events tell more than one of twice the weight.
-    """
+    """The plain loss knows events only through the sums of their weights up to a score."""
     choices = [*PARTS, (1.5, -0.5), (1.0, 1.0, -1.0)]
     parts = [choices[k] for k in rng.integers(0, len(choices), len(call.weight))]
     assert split(call, parts)[0]() == pytest.approx(call(), rel=1e-10, abs=1e-13)
@@ -264,11 +238,7 @@ def test_an_event_may_be_split(call, rng):
 @few
 @given(calls(forms=forms.GIVEN, unbiased=False, max_slope=None, monotonic=False, moments="projection"), seeds)
 def test_the_gradient_of_an_event_is_the_sum_of_those_of_its_parts(call, rng):
-    """The gradient of an event is the sum of those of its parts: to move all of them is to move the event.
-
-    Where the loss may be split, J is quadratic in the F_b (no `max_slope`, no `monotonic`), and moments are projections:
-    with quadrature and `score_range=None` the highest score counts by the number of its events.
-    """
+    """To move all of its parts is to move the event, where J is quadratic in the F_b."""
     parts = [PARTS[k] for k in rng.integers(0, len(PARTS), len(call.weight))]
     many, of = split(call, parts)
     grad = call(libmode.mode_loss_and_grad)[1]
@@ -279,11 +249,7 @@ def test_the_gradient_of_an_event_is_the_sum_of_those_of_its_parts(call, rng):
 @few
 @given(calls(forms=forms.GIVEN, weights=["none"], unbiased=True, max_slope=None, monotonic=False))
 def test_two_halves_of_each_event_halve_the_bias(call):
-    """With all events in two halves, what `unbiased` subtracts is about half: they count as twice as many.
-
-    The bias is a sum of variances of the F_b, for n_b equal weights F_b (1 - F_b) / (n_b - 1). Without `max_slope` and
-    `monotonic`: n - 1 of a bin becomes 2n - 1, so the factor lies between 1/3 (two events) and 1/2.
-    """
+    """The bias is a sum of F_b (1 - F_b) / (n_b - 1): n - 1 of a bin becomes 2n - 1, a factor from 1/3 to 1/2."""
     bias = call(libmode.mode_evaluate).bias
     halved = split(call, [(0.5, 0.5)] * len(call.weight))[0](libmode.mode_evaluate).bias
     assert bias / 3 * (1 - 1e-9) <= halved <= bias / 2 * (1 + 1e-9)
@@ -292,10 +258,7 @@ def test_two_halves_of_each_event_halve_the_bias(call):
 @few
 @given(calls(score_range=(0, 1)), seeds)
 def test_the_gradient_depends_on_the_order_of_the_scores_alone(call, rng):
-    """Any increasing map of the scores leaves the gradient as it is: J depends on which events are below.
-
-    With all options, at scores that reach the ends of `score_range` too, where J is taken as going on outside.
-    """
+    """J depends on which events are below."""
     distinct, rank = np.unique(call.events["score"], return_inverse=True)
     other = np.sort(rng.random(len(distinct)))
     other[rng.choice([0, -1])] = rng.choice([0, 1])

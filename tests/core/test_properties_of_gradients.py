@@ -1,7 +1,4 @@
-"""The gradient: what it is, what it adds up to, and that it has the same bits on any number of threads.
-
-A docstring gives a reason, and the options under which the property holds.
-"""
+"""The gradient: what it is and what it adds up to. A docstring gives the reason; the strategy has the options."""
 
 import golden
 import libmode
@@ -23,11 +20,7 @@ def differentiable(score, options):
 @few
 @given(calls(), seeds)
 def test_the_gradient_of_every_form_agrees_with_central_differences(call, rng):
-    """The gradient is the derivative of the loss that is returned: at ties, the mean of the left and the right one.
-
-    Between the scores at which events meet the loss is linear in each score. Without `max_slope` and `monotonic`, and with
-    them for events that are not tied: a tied one has what it changes about the middle of the tie.
-    """
+    """Between the scores at which events meet the loss is linear in each score; at ties it is the mean of both sides."""
     score = call.events["score"]
     loss, grad = call(libmode.mode_loss_and_grad)
     step = 1 / 2**15  # the smallest gap is eight times as wide
@@ -48,11 +41,7 @@ FLAT_ENDS = {"moments": "projection"}
 @few
 @given(calls(scores=["apart"], **FLAT_ENDS))
 def test_the_gradient_adds_up_to_zero(call):
-    """The elements of the gradient add up to 0: no common shift of the scores pays.
-
-    A shift moves the steps of J inside `score_range`, and J is 0 below the lowest score and above the highest, where every F_b
-    is 1, which costs nothing. With projection moments, where no two scores are equal, or without `max_slope` and `monotonic`.
-    """
+    """A common shift moves the steps of J, which is 0 below the lowest score and above the highest, where every F_b is 1."""
     grad = call(libmode.mode_loss_and_grad)[1]
     assert abs(grad.sum()) < 1e-11 * np.abs(grad).sum() + 1e-13
 
@@ -64,10 +53,7 @@ def test_the_gradient_adds_up_to_zero(call):
     )
 )
 def test_with_quadrature_the_gradient_adds_up_to_what_a_constant_costs(call):
-    """With quadrature the elements of the gradient add up to minus J above the highest score, which is that of F_b = 1.
-
-    From order 2 on the constant 1 has moments in quadrature that are not (1, 0, ..., 0); J is read from `mode_moments`.
-    """
+    """From order 2 on the constant 1 has moments in quadrature that are not (1, 0, ..., 0)."""
     found = call(libmode.mode_moments, at=[1.0])
     x = 2 * (found.edges - found.edges[0]) / (found.edges[-1] - found.edges[0]) - 1
     fit = np.polynomial.legendre.legval((x[1:] + x[:-1]) / 2, found.bounded[0])
@@ -82,10 +68,7 @@ def test_with_quadrature_the_gradient_adds_up_to_what_a_constant_costs(call):
 @few
 @given(calls(scores=["apart"], **FLAT_ENDS))
 def test_the_loss_is_the_sum_of_the_scores_times_their_gradients(call):
-    """The loss is the sum of the scores times their elements of the gradient, where these add up to 0.
-
-    It is of degree 1 in the scores: scores k s, with their range, have k times the loss (Euler).
-    """
+    """The loss is of degree 1 in the scores: scores k s, with their range, have k times the loss (Euler)."""
     loss, grad = call(libmode.mode_loss_and_grad)
     score = call.events["score"]
     assert loss == pytest.approx(score @ grad, abs=1e-11 * np.abs(score * grad).sum() + 1e-13)
@@ -94,10 +77,7 @@ def test_the_loss_is_the_sum_of_the_scores_times_their_gradients(call):
 @few
 @given(calls(score_range=(0, 1)))
 def test_the_gradient_does_not_depend_on_the_ends_of_the_range(call):
-    """The gradient does not depend on the given ends of `score_range`, also at scores that lie on them.
-
-    An element is a difference of J at its score, and J is taken as going on outside.
-    """
+    """An element is a difference of J at its score, and J is taken as going on outside."""
     score = call.events["score"].copy()
     score[score == score.min()], score[score == score.max()] = 0, 1
     inside, wider = (

@@ -1,7 +1,4 @@
-"""What costs and what does not: signs, zeros, and what more freedom or a bound does to the loss.
-
-A docstring gives a reason, and the options under which the property holds.
-"""
+"""What costs and what does not: signs, zeros, and what more freedom or a bound does to the loss."""
 
 import forms
 import libmode
@@ -29,7 +26,7 @@ def rounding(call):
 
 @given(calls(unbiased=False))
 def test_the_plain_loss_is_not_negative(call):
-    """The plain loss is not negative: J is a sum of squares. For all other options and weights of either sign."""
+    """J is a sum of squares."""
     assert call() > -rounding(call)
 
 
@@ -95,11 +92,9 @@ def response(kind, order, rng):
 @settings(max_examples=200)
 @given(st.sampled_from(list(KINDS)), st.integers(0, 3), forms.seeds)
 def test_a_response_of_the_order_costs_nothing(kind, order, rng):
-    """A response that is a polynomial in mass of degree `order` at each score, or a B-spline with the given knots, has loss 0.
+    """With projection moments the polynomials are averaged over the events of each bin as the response is.
 
-    With projection moments the polynomials are averaged over the events of each bin as the response is, so that the fit
-    meets it, whatever the bins, the density inside them and the signs of the weights; jointly with total degree `order`.
-    Not in quadrature, nor with `max_slope` or `monotonic`, since t tanh(c/t) is less than c.
+    So the fit meets it, whatever the bins, the density inside them and the signs of the weights.
     """
     assert abs(response(kind, order, rng)()) < 1e-13
 
@@ -117,11 +112,7 @@ def test_a_response_of_a_higher_order_costs_something(kind):
 @few
 @given(calls(forms=POLYNOMIAL, unbiased=False, moments="projection", **NO_BOUNDS))
 def test_a_higher_order_never_has_a_larger_loss(call):
-    """A higher `order` never has a larger loss: the polynomials of the lower order are among those of the higher.
-
-    With projection moments (quadrature is no fit), `unbiased=False` (which subtracts the less the higher the order), the same
-    bins, and no bounds; jointly too.
-    """
+    """The polynomials of the lower order are among those of the higher."""
     losses = [call.given(order=order)() for order in range(min(call.options["order"], 4) + 1)]
     assert np.diff(losses).max(initial=-1) <= rounding(call)
 
@@ -134,11 +125,7 @@ BINNED = {"unbiased": False, "moments": "projection", "monotonic": False, "slope
 @few
 @given(calls(forms=["quantile", "uniform", "edges"], order=2, max_slope=None, **BINNED))
 def test_a_tighter_bound_on_the_slope_never_has_a_smaller_loss(call):
-    """A smaller `max_slope` never has a smaller loss, nor has any a smaller one than none.
-
-    t tanh(c_1/t) grows with t towards c_1, and J with the square of what is missing to the fit. With projection moments and
-    `unbiased=False`, without `monotonic`.
-    """
+    """t tanh(c_1/t) grows with t towards c_1, and J with the square of what is missing to the fit."""
     losses = [call.given(max_slope=slope)() for slope in (None, 100.0, 1.0, 0.3, 0.1, 1e-3, 1e-9)]
     assert np.diff(losses).min() >= -rounding(call)
 
@@ -146,10 +133,7 @@ def test_a_tighter_bound_on_the_slope_never_has_a_smaller_loss(call):
 @few
 @given(calls(forms=["quantile", "uniform", "edges"], order=2, slope_penalty=0.0))
 def test_a_larger_penalty_never_has_a_smaller_loss(call):
-    """A larger `slope_penalty` never has a smaller loss, and the loss is linear in it: it multiplies the integral of c_1^2.
-
-    With all other options; with `unbiased`, whose bias is linear in it too, what is added may be negative.
-    """
+    """The loss is linear in `slope_penalty`, and so is the bias."""
     losses = np.array([call.given(slope_penalty=penalty)() for penalty in (0.0, 1.0, 2.0, 4.0)])
     if not call.options["unbiased"]:
         assert np.diff(losses).min() >= -rounding(call)
@@ -168,11 +152,7 @@ SLOPES = {"forms": ["quantile", "uniform", "edges"], "parts": False}
 @settings(max_examples=100)
 @given(calls(monotonic=True, order=2, **SLOPES), st.integers(2, 16))
 def test_a_monotonic_response_has_no_extremum_inside(call, order):
-    """With `monotonic` the allowed response, sum_l c~_l P_l, has no extremum inside the mass range, at any score.
-
-    |P_l'| is at most l (l + 1)/2 on [-1, 1], and |c~_l| at most |c~_1| over that and over order - 1. For order 2 to 16, with
-    `max_slope` too, both kinds of moments and weights of either sign.
-    """
+    """|P_l'| is at most l (l + 1)/2 on [-1, 1], and |c~_l| at most |c~_1| over that and over order - 1."""
     if "edges" in call.options:
         order = min(order, 5)
     else:  # quantile bins, of which none is empty
@@ -192,11 +172,7 @@ def test_a_monotonic_response_has_no_extremum_inside(call, order):
 @few
 @given(calls(order=2, max_slope=0.1, **SLOPES), st.floats(1e-6, 1e3))
 def test_max_slope_bounds_the_slope(call, bound):
-    """With `max_slope` = a the slope c~_1 is at most a |c_0|, or a |1 - c_0| with `slope_of="selected"`, at any score.
-
-    It is t tanh(c_1/t), where t is that limit: it has the sign of c_1, and is never larger. With both kinds of moments, with
-    `monotonic` too. The limit is on the slope that costs nothing; a training may exceed it at a price.
-    """
+    """With `max_slope` = a the slope c~_1 is t tanh(c_1/t), where t is a |c_0|, or a |1 - c_0| of the selected events."""
     found = moments_of(call.given(max_slope=bound))
     c_0, c_1, bounded = found.moments[:, 0], found.moments[:, 1], found.bounded[:, 1]
     limit = bound * np.abs(1 - c_0 if call.options["slope_of"] == "selected" else c_0)

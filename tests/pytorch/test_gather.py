@@ -106,13 +106,7 @@ def found_by(of_processes, part):
 
 @pytest.mark.parametrize("name", CASES)
 def test_loss_and_gradient_are_those_of_one_process(of_processes, name):
-    """With `gather=True` loss and gradient of several processes are those of one process that has the events of all.
-
-    Reason: each computes the loss of the union, and takes its own part of the gradient, times the number of processes,
-    by which DDP divides the sum.
-    Holds: with options of every kind, labels, weights, categories, several variables, reference events and score transforms,
-    where processes have different numbers of events, or none: the loss to the last bit.
-    """
+    """Each takes its own part of the gradient, times the number of processes, by which DDP divides the sum."""
     found = [result[name] for result in found_by(of_processes, losses)]
     count, case = len(found), CASES[name]
     pred, target, mass, extra = together([given(case, rank) for rank in range(count)])
