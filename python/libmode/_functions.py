@@ -251,7 +251,7 @@ def mode_edges(
     array([  0., 100., 200., 300.])
     """
     mass, weight, label = together(read, mass=mass, weight=weight, label=label)
-    return _edges(_check_of_one(options, mass, mass), mass, weight, label)
+    return _edges(_check_of_one(options, mass, mass), ready(Events(None, mass, weight, label), double=True))
 
 
 def _check_of_one(options: Mapping[str, Any], score: NDArray[Any], mass: NDArray[Any]) -> Options:
@@ -261,16 +261,14 @@ def _check_of_one(options: Mapping[str, Any], score: NDArray[Any], mass: NDArray
     return check("mode", options).for_events(score.dtype, mass.dtype, mass.shape)
 
 
-def _edges(
-    options: Options, mass: NDArray[Any], weight: NDArray[Any] | None, label: NDArray[Any] | None
-) -> NDArray[np.float64]:
+def _edges(options: Options, events: Events) -> NDArray[np.float64]:
+    """The edges for events that are ready for the core."""
     # More bins than events are an error, for which there need not be room; bins are 0 where the core chooses.
     of_values = options.struct.binning == _native.OPTIONS["binning"].values.index("values")
-    bins = len(mass) if of_values else min(options.struct.bins or 32, len(mass))
+    bins = len(events.mass) if of_values else min(options.struct.bins or 32, len(events.mass))
     out = np.empty(max(bins + 1, options.struct.n_edges))
-    arrays = ready(Events(None, mass, weight, label), double=True)
-    with explained(options, label):
-        count = _native.edges(options.struct, for_core(arrays), len(out), address(out))
+    with explained(options, events.label):
+        count = _native.edges(options.struct, for_core(events), len(out), address(out))
     edges: NDArray[np.float64] = out[:count].copy()
     return edges
 
@@ -302,8 +300,8 @@ def mode_moments(
     """
     given = Events(*together(read, score=score, mass=mass, weight=weight, label=label))
     checked = _check_of_one(options, given.score, given.mass)
-    edges = _edges(checked, given.mass, given.weight, given.label)
     events = ready(given, double=True)
+    edges = _edges(checked, events._replace(score=None))
     if at is None:
         low, high = checked.struct.score_range
         if np.isinf(low):
