@@ -5,56 +5,47 @@ import (
 	"go/parser"
 	"go/token"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
 // In go doc each exported name has a comment, fields among them.
 func TestEveryExportedNameHasAComment(t *testing.T) {
-	names, err := filepath.Glob("*.go")
-	if err != nil {
-		t.Fatal(err)
+	files, err := filepath.Glob("*.go")
+	require.NoError(t, err)
+	found, ofGroup := 0, ""
+	want := func(name *ast.Ident, comment string) {
+		found++
+		require.False(t, name.IsExported() && len(name.Name) > 1 && comment == "", "%s has no comment", name)
 	}
-	set, found := token.NewFileSet(), 0
-	want := func(name *ast.Ident, comments ...*ast.CommentGroup) {
-		if found++; name.IsExported() && len(name.Name) > 1 && !slices.ContainsFunc(comments, func(c *ast.CommentGroup) bool { return c.Text() != "" }) {
-			t.Errorf("%s has no comment", name)
-		}
-	}
-	for _, name := range names {
-		if strings.HasSuffix(name, "_test.go") {
+	for _, path := range files {
+		if strings.HasSuffix(path, "_test.go") {
 			continue
 		}
-		file, err := parser.ParseFile(set, name, nil, parser.ParseComments)
-		if err != nil {
-			t.Fatal(err)
-		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments)
+		require.NoError(t, err)
 		ast.Inspect(file, func(node ast.Node) bool {
 			switch of := node.(type) {
 			case *ast.FuncDecl:
-				want(of.Name, of.Doc)
+				want(of.Name, of.Doc.Text())
 				return false
 			case *ast.GenDecl:
-				if single := of.Doc; !of.Lparen.IsValid() {
-					if kind, ok := of.Specs[0].(*ast.TypeSpec); ok {
-						want(kind.Name, single)
-					} else if value, ok := of.Specs[0].(*ast.ValueSpec); ok {
-						want(value.Names[0], single)
-						return false
-					}
+				if ofGroup = of.Doc.Text(); of.Lparen.IsValid() {
+					ofGroup = ""
 				}
+			case *ast.TypeSpec:
+				want(of.Name, ofGroup+of.Doc.Text())
 			case *ast.ValueSpec:
-				want(of.Names[0], of.Doc, of.Comment)
+				want(of.Names[0], ofGroup+of.Doc.Text()+of.Comment.Text())
 			case *ast.Field:
 				for _, name := range of.Names {
-					want(name, of.Doc, of.Comment)
+					want(name, of.Doc.Text()+of.Comment.Text())
 				}
 			}
 			return true
 		})
 	}
-	if found < 100 {
-		t.Errorf("found %d names: too few to be all", found)
-	}
+	require.Greater(t, found, 100)
 }

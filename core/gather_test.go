@@ -36,39 +36,6 @@ func alone[T Float](ev Events[T], places []int) Events[T] {
 	return of
 }
 
-// A label's loss is that of its events alone, to the last bit, and with several
-// labels the sum; each event has the gradient of its label.
-func TestLabelsAreSelected(t *testing.T) {
-	defer SetThreads(0)
-	for _, n := range []int{1_000, 1 << 11, 10_001, 150_001} { // from one block to several parts
-		for _, weighted := range []bool{false, true} {
-			ev, places := labeled(n, weighted)
-			cfg := paperConfig()
-			cfg.Order, cfg.Bins, cfg.Unbiased = 1, 6, true
-			want := make([]float32, n)
-			var sum float64
-			for label := range 2 {
-				grad := make([]float32, len(places[label]))
-				loss, err := LossAndGrad(grad, alone(ev, places[label]), cfg)
-				require.NoError(t, err)
-				sum += loss
-				for k, i := range places[label] {
-					want[i] = grad[k]
-				}
-			}
-			cfg.BackgroundLabel = []int32{0, 1}
-			for _, threads := range []int{1, 2, 5} {
-				SetThreads(threads)
-				grad := make([]float32, n)
-				loss, err := LossAndGrad(grad, ev, cfg)
-				require.NoError(t, err)
-				assert.Equal(t, sum, loss)
-				assert.Equal(t, want, grad, fmt.Sprint(n, weighted, threads))
-			}
-		}
-	}
-}
-
 // Errors name the place in the input, not that among the events of the label.
 func TestPlacesAreThoseOfTheInput(t *testing.T) {
 	for _, n := range []int{1_000, 100_000} {
