@@ -31,7 +31,7 @@ from .methods import METHODS
 
 PART_OF_FREE = 0.8
 WARM_UP = 1_000
-SMALLEST = 10_000  # events; with fewer, the memory of a call is lost among pages of code
+SMALLEST = 10_000  # events; with fewer, pages of code take more memory than the call
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from .events import Events
 from .go_program import ALL_BOUNDS, flags
 from .go_program import PAPER as GO_PAPER
 
-# The paper's formula, which is what the rivals compute: "plain" in the names below. Other calls have the defaults.
+# The paper's formula, which the rivals compute: "plain" in the names below. Other calls have the defaults.
 PAPER: dict[str, Any] = {"unbiased": False, "moments": "quadrature"}
 BOUNDS: dict[str, dict[str, Any]] = {
     "max_slope": {"max_slope": 0.5},

@@ -27,7 +27,7 @@ CURVES = {
     "torch.sort": ("torch.sort", "#888888", "none", ":"),
 }
 
-# Below so many bytes, a call's memory is lost in the pages of code that it touches.
+# Below so many bytes, the pages of code that a call touches take more memory than the call.
 RESOLUTION = 100_000
 
 

@@ -56,7 +56,7 @@ class Benchmark:
         with ExitStack() as stack:
             sets = sets_of(n)
             wanted = [m for m in self.methods if m.at_least <= n <= m.at_most and m.name not in self.stopped]
-            # Memory first: it also finds out, in a process that may die, whether a method can run at all.
+            # Memory first: its process may die, and shows whether a method can run at all.
             for method in tqdm(
                 wanted if n >= memory.SMALLEST else [], desc=f"n = {n:,} memory", unit="method", leave=False
             ):

@@ -29,7 +29,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 Environment = dict[str, str]
 
-# The Go with whose simd/archsimd, an experiment, core/internal/lanes was tested; its files name it too.
+# core/internal/lanes was tested with the experimental simd/archsimd of this Go; its files name it too.
 GO_WITH_VECTORS = (1, 26)
 
 

@@ -47,9 +47,9 @@ def run(
         f"processes; interrupt at will, the same command goes on from {directory}",
         flush=True,
     )
-    # Ended without a word, this would leave the pool's processes waiting for work for ever.
+    # Without this, the end of this process would leave the pool's processes waiting for ever.
     terminate = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    # Not fork: what has threads does not survive it.
+    # Not fork, which libraries with threads do not survive.
     with (
         ProcessPoolExecutor(processes, get_context("spawn"), initializer=_leave_interrupts_to_parent) as pool,
         tqdm(total=round(total), unit="s", desc="of work", disable=not left) as progress,

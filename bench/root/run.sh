@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What a call on one thread costs from an interpreted macro, beside the same call from compiled C,
-# alternately in one process, the median of each.
+# Times a call on one thread from an interpreted macro and from compiled C, alternately in one process: the
+# median of each.
 # usage: LIBMODE=PREFIX bench/root/run.sh    (with gcc, and ROOT's root on PATH)
 set -euo pipefail
 : "${LIBMODE:?set it to where include/mode.h and lib/libmode.so are}"

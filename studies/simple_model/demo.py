@@ -17,7 +17,7 @@ from .study import Size, Task, scores
 from .train import BATCH, LEARNING_RATE, RAMP
 
 TEST_EVENTS = 1_000_000
-DEGREE = 2  # of the polynomial around which all classifiers are measured: what a fit to the spectrum takes up
+DEGREE = 2  # of the polynomial for the residuals of all classifiers, which a fit to the spectrum absorbs
 
 
 def main(args: argparse.Namespace) -> None:

@@ -110,7 +110,7 @@ def measured(mapped: Mapped) -> dict[str, Any]:
         quantiles = QuantileMap(order).fit(of_fit, of_fit_mass)
         took = process_time() - start
         found[f"QuantileMap({order})"] = _every_order([quantiles.transform(score, test.mass)] * 3, test, took=took)
-    if classifier.order == 0:  # what a flow makes is flat
+    if classifier.order == 0:  # a flow makes scores flat
         start = process_time()
         normal = flow.fitted(of_fit, of_fit_mass, steps=mapped.flow_steps, batch=OF_FLOW, seed=task.seed)
         took = process_time() - start

@@ -12,7 +12,7 @@ from .data import SIGNAL_MASS, SIGNAL_WIDTH, Events
 EFFICIENCIES = (0.8, 0.5, 0.2)
 MASS_EDGES = np.linspace(-1, 1, 21)
 SPECTRUM = np.linspace(-0.8, 0.8, 33)  # for the fit of a signal; beyond, tight selections leave bins empty
-# Of its polynomial: that of the spectrum without a selection, 0, and of the dependence that a selection may have, 2.
+# Its polynomial: the degree of the spectrum before a selection, 0, plus the order of the selection, 2.
 DEGREE = 0 + 2
 
 

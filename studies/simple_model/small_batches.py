@@ -26,8 +26,8 @@ RESULTS = Path(__file__).with_name("small_batches.json")
 BATCHES = (250, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000)
 ORDER_2 = "MoDe[2]"  # unbiased, projection: the default
 ORDER_2_BATCHES = (500, 1_000, 2_000, 5_000)
-# As good as the m-agnostic classifier: in the mean over seeds, an AUC that is less by no
-# more than this, and a response as straight.
+# As good as the m-agnostic classifier: the mean AUC over seeds is lower by at most this, and the
+# residual is at most this.
 AUC_LOST = 0.004
 RESIDUAL = 3.0
 FULL = Size(2_000, 100_000, 400_000, (1, 2, 3))

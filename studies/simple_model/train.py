@@ -61,8 +61,8 @@ def train(
             score = constraint(score, data.label[chosen], data.mass[chosen], reference=further)
         loss = binary_cross_entropy(score, data.label[chosen], None if weight is None else weight[chosen])
         if penalty is not None and constraint is None:
-            # At full strength from the start, the quickest way down is to squeeze the
-            # scores of the untrained network together, and some seeds never recover.
+            # At full strength from the start, the loss falls fastest if the untrained network
+            # squeezes all scores together, and some seeds never recover.
             ramp = min(1.0, step / (RAMP * steps))
             loss = loss + ramp * strength * penalty(score, data.label[chosen], data.mass[chosen])
         optimizer.zero_grad()

@@ -77,7 +77,7 @@ class DisCo:
         slope = score * (1 - score)
         grad, hess = score - self.label, slope.copy()
         at = self.background
-        if np.ptp(score[at]) > 0:  # as it is not before the first round
+        if np.ptp(score[at]) > 0:  # not before the first round
             by_score = mode_loss_and_grad(score[at], self.mass, loss="disco", unbiased=True)[1]
             added = self.scale * by_score * slope[at]
             grad[at] += added

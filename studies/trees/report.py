@@ -158,7 +158,7 @@ def _equal(scans: list[Point]) -> str:
         cells = [classifier.name, _value(point.r50, 2)]
         for other in (f"MoDe[{classifier.order}], network", jets.FLAT):
             scan = [p for p in scans if p.classifier.name == other]
-            # What may follow the mass is not comparable with what may not, by either measure
+            # Neither measure compares classifiers of different orders.
             comparable = classifier.order == 0 or other != jets.FLAT
             for measure in (log_residual, log_inverse_jsd):
                 cells.append(_value(r50_where(scan, measure, measure(point)) if comparable else None, 2))
@@ -216,7 +216,7 @@ def _plane_in_short(results: Results) -> str:
     return pages.table(rows)
 
 
-STORED = {  # of studies/dalitz: the names there, and how they are called here
+STORED = {  # classifiers of studies/dalitz: their names there and here
     "independent": ("independent", 0),
     "boosting": ("boosting of hep_ml", 0),
     **{f"uGB+FL, bins {c}": (jets.FLAT, c) for c in (3, 10, 30, 60)},
@@ -237,7 +237,7 @@ def of_plane(results: Results) -> list[tuple[str, float, list[Mapping[str, float
 # ---------------------------------------------------------------- figure
 
 COLORS = {"MoDe[0]": OKABE_ITO["vermillion"], "MoDe[1]": OKABE_ITO["blue"], "MoDe[2]": OKABE_ITO["bluish green"]}
-KINDS = {  # how the legend calls them: marker and filling of MoDe's, whose color is that of the order
+KINDS = {  # by their names in the legend: markers of MoDe; the order gives the color
     "XGBoost": {"marker": "o", "ms": 13},
     "LightGBM": {"marker": "s", "ms": 11, "mfc": "none", "mew": 2},
     "XGBoost, fixed strengths": {"marker": ".", "ms": 8, "ls": ":"},

@@ -40,7 +40,7 @@ class Task:
     size: Size
 
 
-# Of fixed strengths: that of XGBoost by default.
+# The learning rate with fixed strengths, XGBoost's default.
 RATE_OF_STRENGTHS = {"learning_rate": 0.3}
 
 

@@ -6,9 +6,9 @@ from typing import Any
 
 from ..methods import PLAIN, Classifier
 
-# GeV. Less than one QCD jet in a hundred is heavier. In a bin for them of as many jets as the others have, which
-# would reach to 300 GeV, the middle would be far above the jets, and its width half of the range: a response that
-# is linear in the mass of the jets would not be linear in the middles of the bins.
+# GeV. Less than one QCD jet in a hundred is heavier. With them the last quantile bin would reach to 300 GeV, and its
+# middle would lie far above its jets: a response linear in the mass of the jets would not be linear in the middles of
+# the bins.
 RANGE = (50.0, 200.0)
 
 
@@ -22,7 +22,7 @@ def mode(order: int, strengths: tuple[float, ...], name: str | None = None, **op
     return scan(name or f"MoDe[{order}]", "mode", strengths, order=order, mass_range=RANGE, **options)
 
 
-# Each from where the mass is shaped to where little is left of the classification, closer where the one ends.
+# Each scan goes from sculpted masses to a weak classification, in finer steps where sculpting ends.
 STRENGTHS = {
     "flatness": (30, 70, 100, 150, 300),
     "DisCo": (10, 20, 30, 40, 60, 100, 300),
@@ -44,7 +44,7 @@ METHODS: dict[str, tuple[Classifier, ...]] = {
     "MoDe[2] monotonic": mode(2, STRENGTHS["MoDe[2] monotonic"], "MoDe[2] monotonic", monotonic=True),
 }
 
-# The paper's formula, and batches as large as its own; beside the default at the same strength.
+# The paper's formula in batches as large as the paper's, to compare with the default at the same strength.
 PAPER_STRENGTH = 300
 PAPER_FRACTION = 0.15
 PAPER_RECIPE = tuple(mode(order, (PAPER_STRENGTH,), f"MoDe[{order}] of the paper", **PLAIN)[0] for order in range(3))

@@ -103,7 +103,7 @@ def main() -> None:
         size = replace(size, sample=str(chosen.sample))
     for classifier, fraction in timed:
         name = classifier.name
-        # A process for each, since memory is the most that a process ever had.
+        # A process for each, since the peak of memory is of a whole process.
         with ProcessPoolExecutor(1, get_context("spawn")) as pool:
             found[name] = pool.submit(measured, classifier, size, epochs, fraction).result()
         seconds = {which: float(np.median(times)) for which, times in found[name]["seconds"].items()}

@@ -85,7 +85,7 @@ def _rejection_against_jsd(scans: Mapping[str, list[Point]]) -> Figure:
         order = np.argsort([p.classifier.strength for p in scan], kind="stable")
         points = np.array([1 / jsd, r50, r50_error, jsd_error / jsd**2])[:, order]
         axes.errorbar(*points, label=name, color=COLORS[name], **_marker(name))
-    # The ceiling depends on how many jets are selected: a line of its own, through all classifiers.
+    # The ceiling depends on the number of selected jets: one line for all classifiers.
     blind = sorted((p.r50.mean, float(np.mean(p.values("blind_jsd")))) for p in _all(scans))
     axes.plot([1 / jsd for _, jsd in blind], [r50 for r50, _ in blind], color="black", ls=":", label="mass-blind")
     axes.set(xlabel="1 / JSD", ylabel="R50", xscale="log")

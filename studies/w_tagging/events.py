@@ -13,7 +13,7 @@ COMMON = (
     "Print:quiet = on",
     "Beams:eCM = 13000.",
     # Jets of 300 GeV come from harder radiation too: of QCD's within the cuts, 14 % from 190 to 240 GeV. Of the events
-    # that pass the preselection from 150 GeV on, 7 % lie below 200; they would double the time.
+    # that pass the preselection from 150 GeV on, 7 % lie below 200 GeV; they would double the time.
     "PhaseSpace:pTHatMin = 200.",
 )
 PROCESSES = {
@@ -28,7 +28,7 @@ PROCESSES = {
 # Of a parton jet, in GeV, without which an event is given up. Those near 212 of 214 QCD jets within the cuts had pT of
 # 298 to 498 GeV, masses from 37 GeV and abs(y) up to 2.02; the other 2 had none.
 PARTON_SCALE, PARTON_PT, PARTON_MASS, PARTON_RAPIDITY = 5.0, (285.0, 500.0), 36.0, 2.2
-OUTGOING = 23  # what Pythia's |status| says of the products of the hard process, and of a W's decay
+OUTGOING = 23  # Pythia's |status| of the products of the hard process, and of the decay of a W
 
 
 @dataclass(frozen=True)

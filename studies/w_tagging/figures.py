@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from ..pages import DOCS
 from .sample import FEATURES, MASS, Sample, load
 
-# Label and range of what is drawn; what lies outside is counted in the last bin on its side.
+# Labels and ranges. The outermost bins also count values outside.
 AXES: dict[str, tuple[str, tuple[float, float]]] = {
     "mass": ("mass [GeV]", MASS),
     "c2": ("$C_2$", (0, 0.4)),

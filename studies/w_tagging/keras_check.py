@@ -67,7 +67,7 @@ def trained_in_keras(task: Task, sample: Sample) -> Trained:
     rates, momenta = schedule(epochs * batches)
 
     os.environ["KERAS_BACKEND"] = "tensorflow"
-    # After PyTorch has made its optimizer, which loads its compiler: the other way round, the process aborts.
+    # After PyTorch's optimizer, which loads PyTorch's compiler: in the other order the process aborts.
     import keras
     import tensorflow as tf
     from libmode.keras import MoDeLoss, pack

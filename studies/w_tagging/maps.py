@@ -79,7 +79,7 @@ def measured(task: Task) -> dict[str, Any]:
         f"QuantileMap({order})": (order, _quantiles(order))
         for order in (ORDERS if task.classifier.method == "none" else (own,))
     }
-    if own == 0:  # what a flow makes is flat
+    if own == 0:  # a flow makes scores flat
         fits["flow"] = 0, partial(flow.fitted, steps=FLOW_STEPS, batch=OF_FLOW, seed=task.seed)
     for name, (order, fit) in fits.items():
         start = process_time()

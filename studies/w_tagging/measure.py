@@ -18,15 +18,15 @@ BINS = 20  # of mass, with as many QCD jets of the sample in each
 FINE_EDGES = np.linspace(*MASS, 51)
 ROC = np.linspace(0.01, 0.99, 99)
 REPEATS = 100  # of the bootstrap
-BLIND = 20  # selections that do not look at the score
+BLIND = 20  # random selections
 PSEUDO = 50  # background pseudo-samples
 
 # The fit of a polynomial and a signal: at the W's mass, in the part of the spectrum around it.
 W_MASS = 80.4
 BIAS_EDGES = np.geomspace(50, 120, 19)
 DEGREES = range(2, 9)
-PROBABLE = 0.001  # what fluctuates can be 0.05 at any degree, what does not fit is far below with many jets
-BETTER = 3.84  # that one more degree takes from chi2 by chance in one case of twenty
+PROBABLE = 0.001  # of chi2; fluctuations reach 0.05 at any degree, and a bad fit of many jets is far below
+BETTER = 3.84  # the decrease of chi2 by one more degree that chance exceeds in one case of twenty
 
 
 def mass_edges(sample: Sample) -> np.ndarray:

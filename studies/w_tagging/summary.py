@@ -19,8 +19,8 @@ BIAS, BIAS_OF_NEXT = "bias", "bias_of_next"
 
 Results = Mapping[str, Any]  # of one training
 
-CONSISTENT = 0.01  # the least probability of biases that are consistent with none; of forty, 0.05 would refuse two
-RESIDUAL = 1.25  # over what is expected: 1, and by chance 0.1 more or less
+CONSISTENT = 0.01  # the least probability of a bias consistent with 0; 0.05 would refuse two of forty by chance
+RESIDUAL = 1.25  # the largest residual over expected; a flat response has 1.0 +- 0.1
 
 
 class Value(NamedTuple):

@@ -123,7 +123,7 @@ def of_cost(cost: Mapping[str, Mapping[str, Any]]) -> str:
             rows.append([name, batch, "", f"{np.median(without):.3f}", "", f"{alone / 1e6:.0f} in all"])
             continue
         with_it = np.array(found["seconds"]["with"])
-        more = 100 * (with_it / without - 1)  # in turns, so that both had the same neighbors
+        more = 100 * (with_it / without - 1)  # measured in turns, under the same load
         error = 1.25 * more.std(ddof=1) / len(more) ** 0.5  # of a median
         rows.append(
             [name, batch, f"{np.median(with_it):.3f}", f"{np.median(without):.3f}",

@@ -35,7 +35,7 @@ FULL = Size(None, 50, 2_000, ())
 QUICK = Size(None, 3, 2_000, ())
 OF_QUICK = ("unconstrained", "MoDe[1]")
 
-# The scans, and what has no strength to choose.
+# The scans, and classifiers without a strength.
 SCANS: dict[str, tuple[Classifier, ...]] = {
     **METHODS,
     **{

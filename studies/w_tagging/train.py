@@ -22,7 +22,7 @@ from .sample import Sample
 # from the first to the second and back.
 LEARNING_RATES = (1e-3, 1e-2, 1e-5)
 MOMENTA = (0.95, 0.85)
-# At full strength from the start, the quickest way down is to squeeze the scores of the untrained network together.
+# At full strength from the start, the loss falls fastest if the untrained network squeezes all scores together.
 RAMP = 0.3
 # The paper's adversary: so many epochs of the classifier alone, then of the adversary alone, at these learning rates.
 APART = 20

@@ -24,8 +24,8 @@ from .tables import REFERENCE, shown_value, unselected
 from .testing import ORDERS, RESULTS, SCANS, key, mapped
 
 SEARCH = 25_000
-SPURIOUS = 0.5  # of its statistical error is the largest signal that a search may find where there is none
-AS_WANTED = 0.05  # the largest rms of the fraction kept around its polynomial in mass, over the mean fraction
+SPURIOUS = 0.5  # the largest spurious signal, over its statistical error
+AS_WANTED = 0.05  # the largest rms of the efficiency around its polynomial in mass, over its mean
 CENTERS = (BIAS_EDGES[1:] + BIAS_EDGES[:-1]) / 2
 
 

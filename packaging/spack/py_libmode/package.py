@@ -28,6 +28,6 @@ class PyLibmode(PythonPackage):
     import_modules = ["libmode", "libmode.metrics"]
 
     def setup_build_environment(self, env):
-        # Go keeps its modules and its cache there, not in the home of whoever builds.
+        # Go keeps its modules and its cache there, not in the user's home.
         env.set("GOPATH", join_path(self.stage.path, "go"))
         env.set("GOCACHE", join_path(self.stage.path, "go-cache"))
