@@ -33,7 +33,7 @@ type Options struct {
 }
 
 // By default there are at most most bins, with at least InEach events each. A bin with fewer than enough effective events,
-// (sum w)^2 / sum w^2, is merged with the next. docs/options.md has the study behind these numbers.
+// (sum w)^2 / sum w^2, is merged with the next. studies/simple_model/bins.py is the study behind these numbers.
 const (
 	most   = 32
 	InEach = 8
