@@ -186,7 +186,7 @@ static void test_direction(void) {
           "%zu", mode_direction_size(1, 1));
     CHECK(!mode_steering_init(&how, sizeof how) && how.rate == 1 && how.factor == 1 && !how.sum, "%s", mode_last_error());
     CHECK(!mode_direction_f64(&c.options, &e, &how, &found, push, residual), "%s", mode_last_error());
-    CHECK(found.moved > 0 && found.norm > 0 && found.spread > 0 && found.events == N, "%zu moved", found.moved);
+    CHECK(found.moved > 0 && found.norm > 0 && found.spread > 0 && found.events == (double)N, "%zu moved", found.moved);
     how.factor = 0;
     how.sum = residual;
     how.n_sum = 144;
