@@ -424,6 +424,17 @@ func TestAgainstBruteForce(t *testing.T) {
 	}
 }
 
+// requireDefinition requires that a loss agrees with the definition to a relative error, and its gradient to 1e-9.
+func requireDefinition(t *testing.T, ev Events[float64], cfg Config, relative float64) {
+	t.Helper()
+	got := make([]float64, len(ev.Score))
+	value, err := LossAndGrad(got, ev, cfg)
+	require.NoError(t, err)
+	loss, grad := newBrute(t, ev, cfg).lossAndGrad()
+	require.InEpsilonf(t, loss, value, relative, "%+v", cfg)
+	requireClose(t, grad, got, 1e-9)
+}
+
 // uniformEdges returns the edges of n bins of equal widths.
 func uniformEdges(lo, hi float64, n int) []float64 {
 	edges := make([]float64, n+1)
