@@ -110,11 +110,7 @@ func (dc *call) addBelow(ofX bool) {
 		w, xk, yk := y.power[k], y.across[k], y.z[k]
 		dc.events[next[b]] = event{r, uint32(k)}
 		next[b]++
-		below := tops.below(b)
-		y.pairs[k] += 4 * (xk*below.w - below.x)
-		if ofX {
-			x.pairs[r] += 4 * (yk*below.w - below.y)
-		}
+		dc.addShare(event{r, uint32(k)}, xk, yk, tops.below(b), ofX)
 		tops.add(b, node{w, w * xk, w * yk})
 	}
 	dc.team.Run(blocks, func(b int) {
@@ -125,18 +121,22 @@ func (dc *call) addBelow(ofX bool) {
 		start := b << blockBits
 		for _, ev := range dc.events[start:next[b]] {
 			r := int(ev.rank)
-			below := inBlock.below(r - start)
-			w, xr := x.power[r], x.z[r]
-			one := node{w: w, x: w * xr}
-			y.pairs[ev.place] += 4 * (xr*below.w - below.x)
+			w, xr, yr := x.power[r], x.z[r], 0.0
 			if ofX {
-				yr := x.across[r]
-				one.y = w * yr
-				x.pairs[r] += 4 * (yr*below.w - below.y)
+				yr = x.across[r]
 			}
-			inBlock.add(r-start, one)
+			dc.addShare(ev, xr, yr, inBlock.below(r-start), ofX)
+			inBlock.add(r-start, node{w, w * xr, w * yr})
 		}
 	})
+}
+
+// addShare adds the share of earlier events to the sums of an event.
+func (dc *call) addShare(ev event, x, y float64, earlier node, ofX bool) {
+	dc.axes[1].pairs[ev.place] += 4 * (x*earlier.w - earlier.x)
+	if ofX {
+		dc.axes[0].pairs[ev.rank] += 4 * (y*earlier.w - earlier.y)
+	}
 }
 
 // tree is a Fenwick tree over an order. Element 0 is not used.
