@@ -61,22 +61,22 @@ func (cr *crossing) splitTies() {
 // join copies the changes of J from the steps to the events of a block. The steps of half events belong to no event: join
 // returns the integral of their changes of J, which is 0 unless moments are bounded.
 func (cr *crossing) join(end float64) (jumps float64) {
-	d, steps := cr.d, cr.splitD // the rest of both
+	d, changes := cr.d, cr.splitD // the rest of both
 	done := 0
 	for _, t := range cr.ties {
 		free, n := t.from-done, t.to-t.from
-		copy(d, steps[:free])
-		d, steps, done = d[free:], steps[free:], t.to
+		copy(d, changes[:free])
+		d, changes, done = d[free:], changes[free:], t.to
 		for i := range n {
-			d[i], steps[fullStep(i, n)] = steps[fullStep(i, n)], 0
+			d[i], changes[fullStep(i, n)] = changes[fullStep(i, n)], 0
 		}
-		all := fullStep(n, n) - 1 + n - 2
+		all := 5*n - 4 // the steps of the tie
 		if cr.in.correction != nil {
-			jumps += floats.Sum(steps[:all]) * (end - cr.scores[t.from])
+			jumps += floats.Sum(changes[:all]) * (end - cr.scores[t.from])
 		}
-		d, steps = d[n:], steps[all:]
+		d, changes = d[n:], changes[all:]
 	}
-	copy(d, steps)
+	copy(d, changes)
 	return jumps
 }
 
