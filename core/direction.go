@@ -27,8 +27,7 @@ const (
 )
 
 // Direction sets dst to the push of a constraint: background events that move along it lose their dependence on the
-// mass. dst has an element for each event of the batch; events that take no part
-// get 0. The push is
+// mass. dst has an element for each event of the batch; events that take no part get 0. The push is
 //
 //	u(m, s) = Factor r(m, s) + Sum(m, s)
 //

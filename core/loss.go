@@ -16,9 +16,9 @@ func Loss[T Float](ev Events[T], cfg Config) (float64, error) {
 	return LossAndGrad(nil, ev, cfg)
 }
 
-// LossAndGrad returns the loss of the events and sets grad to its derivatives with respect to the scores. grad has an element for each
-// event, 0 for events that take no part. If grad is nil, only the loss is computed. After an error the contents of grad
-// mean nothing.
+// LossAndGrad returns the loss of the events and sets grad to its derivatives with respect to the scores. grad has an
+// element for each event, 0 for events that take no part. If grad is nil, only the loss is computed. After an error the
+// contents of grad mean nothing.
 func LossAndGrad[T Float](grad []T, ev Events[T], cfg Config) (float64, error) {
 	if err := cfg.Validate(); err != nil {
 		return 0, err

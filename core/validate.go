@@ -93,8 +93,8 @@ func (c *Config) checkVariables() error {
 // ofVariable names variable k in errors.
 func ofVariable(k int) string { return fmt.Sprintf(" of variable %d", k) }
 
-// givenForAll returns the first option, other than bins, that is given both for all variables and for single ones; nil if
-// there is none.
+// givenForAll returns the first option, other than bins, that each variable can have and that is given for all; nil if there
+// is none.
 func (c *Config) givenForAll() *Option {
 	for k := range options {
 		if o := &options[k]; o.ofVariable != nil && o.Kind != Integer && !o.isDefault(c) {

@@ -79,10 +79,10 @@ func newSelection[T Float](ev Events[T], index, cellOf []uint32, li Limits) *Sel
 	} else {
 		sel.ScoreCells = newCells(ev.Score, sel.scoreLo, sel.scoreHi, scoreCells(n), 1./16)
 	}
-	// There are many cells of masses: with a wide margin hardly any mass of a long tail shares the last cell with a quantile.
 	if cellOf != nil {
 		sel.Mass, sel.MassLo, sel.MassHi = ev.Score, math.Inf(-1), math.Inf(1)
 	} else {
+		// There are many cells of masses: with a wide margin hardly any mass of a long tail shares the last cell with a quantile.
 		sel.MassCells = newCells(ev.Mass, sel.MassLo, sel.MassHi, powerOfTwo(max(n/8, min(n, 1<<13)), 64, 1<<14), 1./2)
 	}
 	return sel
