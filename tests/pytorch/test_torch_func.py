@@ -6,7 +6,7 @@ import torch
 from libmode.torch import MoDeLoss, mode_loss
 from libmode.torch.baselines import DisCoLoss, FlatnessLoss
 from torch.autograd import forward_ad
-from torch.func import grad_and_value, hessian, jacfwd, jacrev, jvp
+from torch.func import grad_and_value, hessian, jacrev, jvp
 
 # What PyTorch itself does when forward mode is first used.
 pytestmark = pytest.mark.filterwarnings(
@@ -39,12 +39,10 @@ def gradient(loss, score, *others):
 
 
 @every_loss
-def test_grad_jacrev_and_jacfwd(loss):
+def test_grad_and_value(loss):
     value, want = gradient(loss, *events())
     grad, got = grad_and_value(loss)(*events())
     assert torch.equal(grad, want) and got == value
-    for jacobian in (jacrev, jacfwd):
-        torch.testing.assert_close(jacobian(loss)(*events()), want, rtol=1e-14, atol=0)
 
 
 @every_loss
@@ -76,10 +74,10 @@ def test_vmap_over_batches_with_and_without_grad(loss):
 
 
 @every_loss
-@pytest.mark.parametrize("outer, inner", [(hessian, lambda f: f), (jacrev, jacfwd), (jacrev, jacrev), (jacfwd, jacfwd)])
-def test_a_second_derivative_is_a_clear_error(loss, outer, inner):
+@pytest.mark.parametrize("twice", [hessian, lambda loss: jacrev(jacrev(loss))], ids=["forward", "reverse"])
+def test_a_second_derivative_is_a_clear_error(loss, twice):
     with pytest.raises(RuntimeError, match="no second derivative"):
-        outer(inner(loss))(*events())
+        twice(loss)(*events())
 
 
 def test_a_transform_of_the_score_goes_with_grad():
