@@ -93,23 +93,17 @@ def test_a_threshold_is_not_lost_in_rounding():
 # ------------------------------------------------------------------ mass
 
 
-def histogram(mass, weight, which):
-    weight = np.ones(len(mass)) if weight is None else weight
-    return np.array(
-        [
-            weight[which & (mass >= low) & ((mass < high) | ((mass == high) & (high == EDGES[-1])))].sum()
-            for low, high in zip(EDGES[:-1], EDGES[1:], strict=True)
-        ]
-    )
-
-
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("base", [2, np.e, 10])
 def test_jsd_is_the_square_of_scipys_distance(base, kind):
     score, _, mass, weight = events(kind=kind)
     mass[:3] = [-1, 1, 0.25]
     selected = score > 0.6
-    want = jensenshannon(histogram(mass, weight, selected), histogram(mass, weight, ~selected), base) ** 2
+    counts = [
+        np.histogram(mass[which], EDGES, weights=None if weight is None else weight[which])[0]
+        for which in (selected, ~selected)
+    ]
+    want = jensenshannon(*counts, base) ** 2
     assert metrics.jsd(mass, selected, EDGES, base=base, weight=weight) == pytest.approx(want, abs=1e-12, rel=1e-9)
 
 
@@ -124,22 +118,6 @@ def test_the_jsd_of_a_blind_selection_is_the_mean_over_selections_at_random(kind
     assert metrics.jsd(mass, selected, EDGES, base=base, blind=True, weight=weight) == pytest.approx(
         np.mean(toys), rel=0.08
     )
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_efficiency_and_its_error_by_hand(kind):
-    score, _, mass, weight = events(kind=kind)
-    selected = score > 0.6
-    found = metrics.efficiency(mass, selected, EDGES, weight=weight)
-    weight = np.ones(len(mass)) if weight is None else weight
-    for b, (low, high) in enumerate(zip(EDGES[:-1], EDGES[1:], strict=True)):
-        w, p = (values[(mass >= low) & (mass < high)] for values in (weight, selected))
-        value = np.sum(w * p) / np.sum(w)
-        assert found.value[b] == pytest.approx(value, rel=1e-12)
-        assert found.error[b] == pytest.approx(np.sqrt(np.sum(w**2 * (p - value) ** 2)) / np.sum(w), rel=1e-12)
-        if kind == "unit":
-            assert found.error[b] == pytest.approx(np.sqrt(value * (1 - value) / len(w)), rel=1e-12)
-    np.testing.assert_array_equal(found.edges, EDGES)
 
 
 @pytest.mark.parametrize("degree", [0, 1, 2])
@@ -215,44 +193,8 @@ def test_cells_of_two_masses_by_hand(kind):
     np.testing.assert_allclose(around.value.ravel()[:-1], residual, rtol=1e-9, atol=1e-12)
     flat = metrics.flatness(mass, selected, PLANE, degree=1, weight=weight)
     assert flat == around.flatness and flat.rms == pytest.approx(np.sqrt(np.mean(residual**2)))
-
-
-def test_the_expected_flatness_in_the_plane_is_that_of_polynomial_efficiencies():
-    rng = np.random.default_rng(5)
-    toys = []
-    for _ in range(200):
-        mass = rng.uniform(-1, 1, (8000, 2))
-        mass = mass[mass.sum(axis=1) < 0.7]
-        selected = rng.random(len(mass)) < 0.3 + 0.1 * mass[:, 0] + 0.05 * mass.prod(axis=1)
-        toys.append([metrics.flatness(mass, selected, 4, degree=degree) for degree in (0, 2)])
-    (bent, alone), (rms, expected) = (
-        np.sqrt(np.mean([(t[k].rms ** 2, t[k].expected ** 2) for t in toys], 0)) for k in (0, 1)
-    )
-    assert rms == pytest.approx(expected, rel=4 * np.sqrt(2 / 9 / 200) / 2 + 0.02)  # 15 cells less 6 terms
-    assert bent > 1.5 * alone
-
-
-# ------------------------------------------------------------ signal bias
-
-MASS_BINS = np.linspace(-1, 1, 31)
-
-
-def test_a_carved_bump_is_found_where_it_is():
-    rng = np.random.default_rng(10)
-    mass = rng.uniform(-1, 1, 40_000)
-    carved = rng.random(40_000) < 0.1 + 0.1 * np.exp(-0.5 * ((mass - 0.2) / 0.1) ** 2)
-    scanned = np.linspace(-0.8, 0.8, 17)
-    found = metrics.spurious_signal(mass[carved], MASS_BINS, scanned, 0.1)
-    assert found.signal_mass[np.argmax(found.significance)] == pytest.approx(0.2)
-    bump = 40_000 * 0.1 * np.sqrt(2 * np.pi) * 0.1 / 2
-    assert found.signal[10] == pytest.approx(bump, abs=4 * found.error[10])
-    assert found.significance[10] > 10
-    smooth = rng.random(40_000) < 0.1 + 0.05 * mass**2
-    assert np.abs(metrics.spurious_signal(mass[smooth], MASS_BINS, scanned, 0.1).significance).max() < 4
-
-    alone = metrics.signal_bias(mass[carved], MASS_BINS, signal_mass=scanned[3], signal_width=0.07)
-    one = metrics.spurious_signal(mass[carved], MASS_BINS, scanned[[2, 3]], [0.1, 0.07])
-    assert (one.signal[1], one.error[1]) == (alone.signal, alone.error)
+    error = np.nanmean(found.error**2) ** 0.5 / known.mean()
+    assert flat.expected == pytest.approx(error * np.sqrt((11 - 3) / 11))  # cells with events less terms
 
 
 # ------------------------------------------------------------ not known
