@@ -54,14 +54,12 @@ class Sample:
 
 CASES = {
     "plain": ((), {"bins": 8, "order": 1}),
-    "of order 0": ((), {"bins": 8, "order": 0}),
     "of weights of both signs": (("weight",), {"bins": 8, "order": 1}),
     "of one background of two": (("label", "weight"), {"bins": 6, "order": 1, "background_label": 2}),
     "of two backgrounds": (("label", "weight"), {"bins": 6, "order": 2, "background_label": [0, 2]}),
     "of categories": (("category", "weight"), {"bins": 5, "order": 1}),
     "of two variables": ((), {"bins": 8, "order": 1}),
     "of bounded slope": ((), {"bins": 8, "order": 1, "max_slope": 0.05}),
-    "monotonic": (("weight",), {"bins": 8, "order": 2, "monotonic": True}),
     "biased, in a mass range": ((), {"bins": 8, "order": 1, "unbiased": False, "mass_range": (0.1, 2.0)}),
     "of bins by default": ((), {"order": 1}),
     "of signal and background": (("category", "weight"), {"bins": 6, "order": 1, "background_only": False}),
@@ -124,7 +122,7 @@ def directions(sample, count):
 
 
 @pytest.mark.parametrize("transform", ["odds", None])
-@pytest.mark.parametrize("name", ["plain", "of order 0", "of weights of both signs", "of two backgrounds"])
+@pytest.mark.parametrize("name", ["plain", "of weights of both signs", "of two backgrounds"])
 def test_the_hessian_is_at_least_the_second_difference_of_collective_moves(name, transform):
     sample, arguments, options = case_of(name, events=20_000)
     _, hess = sample.derivatives(strength=STRENGTH, score_transform=transform, **arguments, **options)

@@ -50,7 +50,6 @@ def refused(message, function, *arguments, kind=ValueError, **named):
 OPTIONS = [
     ("strength = -1: must be positive", {"strength": -1}),
     ("tolerance = 0: must be positive", {"tolerance": 0}),
-    ("relative_strength = inf: must be positive", {"relative_strength": np.inf}),
     ("strength = 2.0 and tolerance = 5.0: ", {"strength": 2.0, "tolerance": 5.0}),
     ("score_transform = 'logit': must be 'odds' or None", {"score_transform": "logit"}),
     ("score_range = (0, 1): ", {"score_range": (0, 1)}),
@@ -61,7 +60,6 @@ OPTIONS = [
     ("mass has length 1999", {"mass": SMALL.mass[:-1]}),
     ("category has length 3", {"category": [1, 2, 3]}),
     ("mass cannot be made an array", {"mass": [[1.0] * (EVENTS - 2), 1.0, [2.0]]}),
-    ("category cannot be made an array", {"category": [[1.0] * (EVENTS - 2), 1.0, [2.0]]}),
 ]
 
 
@@ -77,14 +75,10 @@ def test_options_and_arrays_by_both_ways(library, message, given):
     [
         ("label is given, and background_only = False", {"label": SMALL.label, "background_only": False}),
         ("mass has shape (2000, 4): ", {"mass": np.ones((EVENTS, 4))}),
-        ("all 1000 selected events have the same mass 1", {"mass": np.ones(EVENTS)}),
         ("weight has length 1", {"weight": [1.0]}),
         ("weight has shape (2000, 2): ", {"weight": np.ones((EVENTS, 2))}),
         (f"weight[{SIGNAL}] = inf: ", {"weight": but(SIGNAL, np.inf)}),
-        ("the weights of the class of background sum to -2000: ", {"weight": np.full(EVENTS, -2)}),
         ("the weights of the class of signal sum to -500: ", {"weight": 1 - 1.5 * SMALL.label}),
-        ("none of the 2000 values of label equals background_label = 5", {"background_label": 5}),
-        ("1000 selected events cannot fill bins = 1001 quantile bins", {"bins": 1001}),
     ],
 )
 def test_arrays_of_the_native_api(library, message, given):
@@ -96,7 +90,6 @@ def test_arrays_of_the_native_api(library, message, given):
     [
         ("label[9] = 2.0: must be 1 for signal or 0 for background", but(9, 2)),
         ("none of the 2000 events is signal (label 1)", np.zeros(EVENTS)),
-        ("none of the 2000 events is background (label 0)", np.ones(EVENTS)),
     ],
 )
 def test_labels_of_a_data_set(library, message, label):
@@ -119,7 +112,7 @@ def test_names_that_are_unknown(library):
         "unknown option 'monotonc': did you mean monotonic?", library.objective, SMALL.mass, kind=TypeError, monotonc=1
     )
     refused("did you mean order?", library.metric, {}, kind=TypeError, ordr=1)
-    meant = {"monotonc": "monotonic", "eta": "learning_rate", "n_estimator": "n_estimators", "max_leavs": "max_leaves"}
+    meant = {"monotonc": "monotonic", "eta": "learning_rate", "n_estimator": "n_estimators"}
     for wrong, right in meant.items():
         message = f"unknown parameter '{wrong}': did you mean {right}?"
         refused(message, fitted, library, kind=TypeError, **{wrong: 3})
@@ -139,9 +132,8 @@ def test_names_that_are_unknown(library):
 
 
 def test_parameters_of_one_library_alone():
-    of_one = {XGB: {"booster": "dart", "rate_drop": 0.1}, LGB: {"boosting": "dart", "min_data_in_leaf": 5}}
-    of_one[XGB] |= {"gamma": 0.1, "num_parallel_tree": 2, "verbosity": 0, "monotone_constraints": (1, 0)}
-    of_one[LGB] |= {"min_split_gain": 0.1, "max_leaves": 7, "linear_tree": False, "monotone_constraints": (1, 0)}
+    of_one = {XGB: {"booster": "dart", "rate_drop": 0.1, "monotone_constraints": (1, 0)}}
+    of_one[LGB] = {"boosting": "dart", "max_leaves": 7, "monotone_constraints": (1, 0)}
     for (library, parameters), other in zip(of_one.items(), (LGB, XGB), strict=True):
         fitted(library, **parameters)
         name, value = next(iter(parameters.items()))
@@ -158,7 +150,6 @@ ONE = {"eval_set": [ITS], "eval_mass": [SMALL.mass]}
 PAIRS = np.column_stack([SMALL.mass, SMALL.mass])
 OF_CLASSIFIER = [
     ("Input sample_weight contains NaN", {"sample_weight": but(4, np.nan)}, {}),
-    ("the weights of the class of signal sum to -500", {"sample_weight": 1 - 1.5 * SMALL.label}, {}),
     ("y has 3 classes (multiclass): Only binary", {}, {"y": but([3, 4], [0, 2])}),
     ("y has 1 class (binary)", {}, {"y": np.ones(EVENTS)}),
     ("n_estimators = 0: ", {}, {"n_estimators": 0}),
@@ -166,7 +157,6 @@ OF_CLASSIFIER = [
     ("early_stopping_rounds = 5: give eval_set and eval_mass", {}, {"early_stopping_rounds": 5}),
     ("early_stopping_rounds = 3: ", ONE | {"eval_mass": [PAIRS]}, {"early_stopping_rounds": 3, "mass": PAIRS}),
     ("events = -1: must be positive", {}, {"events": -1}),
-    ("'x' cannot be used to seed", {}, {"random_state": "x"}),
     # Of evaluation sets; never is the mass of the training that of one.
     ("eval_mass is missing", {"eval_set": [ITS]}, {}),
     ("eval_mass or eval_sample_weight is given without eval_set", {"eval_mass": [SMALL.mass]}, {}),
@@ -176,7 +166,6 @@ OF_CLASSIFIER = [
     ("eval_set[0]: mass has shape (2000, 2)", ONE | {"eval_mass": [PAIRS]}, {}),
     ("eval_set[0]: weight[3] = inf: ", ONE | {"eval_sample_weight": [but(3, np.inf)]}, {}),
     ("eval_set[0]: y[9] = 2.0: ", ONE | {"eval_set": [(SMALL.features, but(9, 2, SMALL.label))]}, {}),
-    ("eval_set[0]: none of the 2000 events is signal", ONE | {"eval_set": [(SMALL.features, 0 * SMALL.label)]}, {}),
     ("eval_set[0]: X has 1 features", ONE | {"eval_set": [(SMALL.features[:, :1], SMALL.label)]}, {}),
 ]
 
@@ -223,13 +212,12 @@ def test_a_distributed_training_of_lightgbm():
         refused("one of 3 machines", LGB.objective(SMALL.mass), np.zeros(EVENTS), data, kind=RuntimeError)
     seen = []
 
-    class Watched:
-        def __call__(self, margin, data):
-            seen.append(data.params)
-            return np.zeros(EVENTS), np.ones(EVENTS)
+    def watched(margin, data):
+        seen.append(data.params["num_machines"])
+        return np.zeros(EVENTS), np.ones(EVENTS)
 
-    LGB.train(lightgbm.Dataset(*ITS), 1, Watched(), num_machines=1)
-    assert seen[0]["num_machines"] == 1
+    LGB.train(lightgbm.Dataset(*ITS), 1, watched, num_machines=1)
+    assert seen == [1]
 
 
 def test_a_distributed_training_of_xgboost():

@@ -7,6 +7,7 @@ import re
 
 import fuzzed
 import numpy as np
+import pandas as pd
 import pytest
 from boosted import LIBRARIES
 from fuzzed import fuzzing
@@ -14,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 N = 60
+GARBAGE = [value for value in fuzzed.GARBAGE if value is not pd.NA]  # which objects to a comparison itself
 RNG = np.random.default_rng(1)
 FEATURES, LABEL = RNG.normal(size=(N, 2)), np.arange(N) % 2
 #: The names of what an objective has besides a loss.
@@ -28,39 +30,27 @@ def arguments(draw):
     given |= draw(fuzzed.options())
     for name in OWN:
         if draw(st.integers(0, 5)) == 0:
-            given[name] = draw(st.sampled_from([None, 0.5, 2, *fuzzed.GARBAGE]))
+            given[name] = draw(st.sampled_from([None, 0.5, 2, *GARBAGE]))
     return given
+
+
+def assert_finite_or_named(function, shape):
+    """What a function returns has this shape and is finite, or its error names an argument."""
+    try:
+        found = np.array(function())
+    except Exception as error:
+        fuzzed.sentence_of(error, NAMED)
+    else:
+        assert found.shape == shape and np.isfinite(found).all()
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
 @fuzzing
 @given(arguments(), st.sampled_from([0.0, 1.0, 30.0, 1e30]))
 def test_an_objective(library, given, size):
-    data = LIBRARIES[library].data(FEATURES, LABEL)
+    data, mass = LIBRARIES[library].data(FEATURES, LABEL), given.pop("mass")
     margin = size * FEATURES[:, 0]
-    mass = given.pop("mass")
-    try:
-        grad, hess = LIBRARIES[library].objective(mass, **given)(margin, data)
-    except Exception as error:
-        fuzzed.sentence_of(error, NAMED)
-    else:
-        assert np.shape(grad) == np.shape(hess) == (N,)
-        assert np.isfinite(grad).all() and np.isfinite(hess).all()
-
-
-@pytest.mark.parametrize("library", LIBRARIES)
-@fuzzing
-@given(fuzzed.events(), fuzzed.options())
-def test_a_metric(library, events, options):
-    data = LIBRARIES[library].data(FEATURES, LABEL)
-    mass = events.pop("mass")
-    events.pop("score")
-    try:
-        found = LIBRARIES[library].metric(mass, **events, **options)(1 / (1 + np.exp(-FEATURES[:, 0])), data)
-    except Exception as error:
-        fuzzed.sentence_of(error, NAMED)
-    else:
-        assert np.isfinite(found[1])
+    assert_finite_or_named(lambda: LIBRARIES[library].objective(mass, **given)(margin, data), (2, N))
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
@@ -70,10 +60,7 @@ def test_a_classifier(library, given):
     of_fit = {name: given.pop(name) for name in ("mass", "category") if name in given}
     for name in ("label", "weight"):  # what is wrong with labels and sample_weight scikit-learn says
         given.pop(name, None)
-    try:
-        classifier = LIBRARIES[library].Classifier(n_estimators=1, n_jobs=1, **given)
-        probability = classifier.fit(FEATURES, LABEL, **of_fit).predict_proba(FEATURES)
-    except Exception as error:
-        fuzzed.sentence_of(error, NAMED)
-    else:
-        assert probability.shape == (N, 2) and np.isfinite(probability).all()
+    kind = LIBRARIES[library].Classifier
+    assert_finite_or_named(
+        lambda: kind(n_estimators=1, n_jobs=1, **given).fit(FEATURES, LABEL, **of_fit).predict_proba(FEATURES), (N, 2)
+    )
