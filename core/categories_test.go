@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -48,6 +47,18 @@ func (cd *categorized[T]) places(label int32) map[int64][]int {
 		}
 	}
 	return places
+}
+
+// alone returns the events at these places, without labels and categories.
+func alone[T Float](ev Events[T], places []int) Events[T] {
+	var of Events[T]
+	for _, i := range places {
+		of.Score, of.Mass = append(of.Score, ev.Score[i]), append(of.Mass, ev.Mass[i])
+		if ev.Weight != nil {
+			of.Weight = append(of.Weight, ev.Weight[i])
+		}
+	}
+	return of
 }
 
 // sum returns the loss and the gradient by calls with the events of each category of each label alone.
@@ -137,41 +148,4 @@ func checkSummed[T Float](t *testing.T, cd categorized[T], cfg Config, tol float
 	require.NoError(t, err)
 	require.InDelta(t, total, loss, 1e-10*math.Abs(total))
 	requireClose(t, want, convert[float64](grad), tol)
-}
-
-// Results do not depend on the number of threads, to the last bit, whether categories have many events,
-// few, or both.
-func TestCategoriesAndThreads(t *testing.T) {
-	mixed := manyCategories(1_000, 1)
-	for range 1_000 {
-		mixed = append(mixed, 7)
-	}
-	for name, categories := range map[string][]int64{
-		"two": {5, 9}, "many": manyCategories(1_000, 1), "far apart": manyCategories(1_000, 1<<40), "mixed": mixed,
-	} {
-		for _, labeled := range []bool{false, true} {
-			cd := categorize[float32](150_000, categories, true, labeled)
-			cfg := DefaultConfig(MoDe)
-			cfg.Bins, cfg.Order, cfg.BackgroundLabel = 3, 1, []int32{1, 0}
-			checkThreads(t, cd.Events, cfg, name)
-		}
-	}
-}
-
-// Weights may be as large as double precision has them, and as small: their shares are the same.
-func TestSharesOfExtremeWeights(t *testing.T) {
-	cd := categorize[float64](3_000, []int64{1, 2, 3}, true, false)
-	cfg := DefaultConfig(MoDe)
-	want, err := Loss(cd.Events, cfg)
-	require.NoError(t, err)
-	for _, exponent := range []int{1020, -900} {
-		other := cd.Events
-		other.Weight = make([]float64, len(cd.Weight))
-		for i, w := range cd.Weight {
-			other.Weight[i] = math.Ldexp(w, exponent)
-		}
-		loss, err := Loss(other, cfg)
-		require.NoError(t, err)
-		assert.Equal(t, want, loss)
-	}
 }

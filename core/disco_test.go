@@ -42,33 +42,3 @@ func TestDisCoIsOfSelectedEvents(t *testing.T) {
 	assert.Equal(t, value, loss)
 	assert.Equal(t, want, grad)
 }
-
-// Events of other labels take no part; several labels add up.
-func TestDisCoLabels(t *testing.T) {
-	ev := manyEvents[float64](1000, true)
-	cfg := DefaultConfig(DisCo)
-	var want float64
-	all := make([]float64, 1000)
-	for part := range 2 {
-		lo, hi := 500*part, 500*part+500
-		half := Events[float64]{Score: ev.Score[lo:hi], Mass: ev.Mass[lo:hi], Weight: ev.Weight[lo:hi]}
-		loss, err := LossAndGrad(all[500*part:500*part+500], half, cfg)
-		require.NoError(t, err)
-		want += loss
-	}
-	labels := make([]int32, 1003)
-	for i := 500; i < 1000; i++ {
-		labels[i] = 4
-	}
-	for i := 1000; i < 1003; i++ {
-		labels[i] = 2
-		ev.Score, ev.Mass, ev.Weight = append(ev.Score, nan), append(ev.Mass, inf), append(ev.Weight, nan)
-	}
-	ev.Label = LabelsOf(labels)
-	cfg.BackgroundLabel = []int32{0, 4}
-	grad := make([]float64, 1003)
-	loss, err := LossAndGrad(grad, ev, cfg)
-	require.NoError(t, err)
-	assert.Equal(t, want, loss)
-	assert.Equal(t, append(all, 0, 0, 0), grad)
-}

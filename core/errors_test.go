@@ -2,53 +2,86 @@ package core
 
 import (
 	"fmt"
-	"math"
 	"reflect"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 )
 
-// Every option out of its range is named, with its value.
-func TestValidate(t *testing.T) {
-	cfg := paperConfig()
-	assert.NoError(t, cfg.Validate())
-	for want, change := range map[string]func(*Config){
-		"order = -1 must be between 0 and 16":                               func(c *Config) { c.Order = -1 },
-		"order = 17 must be between 0 and 16":                               func(c *Config) { c.Order = 17 },
-		"bins = -1 must be at least 1":                                      func(c *Config) { c.Bins = -1 },
-		"binning = 7 must be the number of one of quantile, uniform, edges": func(c *Config) { c.Binning = 7 },
-		"moments = -1 must be":                                              func(c *Config) { c.Moments = -1 },
-		"slope_of = 2 must be":                                              func(c *Config) { c.SlopeOf = 2 },
-		"reduction = 2 must be":                                             func(c *Config) { c.Reduction = 2 },
-		"max_slope = 0 must be greater than 0":                              func(c *Config) { c.Order, c.MaxSlope = 1, 0 },
-		"max_slope = NaN must be greater than 0":                            func(c *Config) { c.Order, c.MaxSlope = 1, nan },
-		"max_slope = 0.5 needs order >= 1":                                  func(c *Config) { c.MaxSlope = 0.5 },
-		"monotonic = true needs order >= 2, and order is 1":                 func(c *Config) { c.Order, c.Monotonic = 1, true },
-		"slope_penalty = -1 must be":                                        func(c *Config) { c.Order, c.SlopePenalty = 1, -1 },
-		"slope_penalty = NaN must be":                                       func(c *Config) { c.Order, c.SlopePenalty = 1, nan },
-		"slope_penalty = 1 needs order >= 1":                                func(c *Config) { c.SlopePenalty = 1 },
-		"mass_range = [2, 1] must have its lower end":                       func(c *Config) { c.MassRange = [2]float64{2, 1} },
-		"mass_range = [1, +Inf] must have two finite ends":                  func(c *Config) { c.MassRange = [2]float64{1, inf} },
-		"score_range = [0, 0] must have its lower end":                      func(c *Config) { c.ScoreRange = [2]float64{} },
-		"score_range = [NaN, 1] must have two finite ends":                  func(c *Config) { c.ScoreRange = [2]float64{nan, 1} },
-		"background_label = [] must name":                                   func(c *Config) { c.BackgroundLabel = nil },
-		"background_label = [3 3] names label 3 twice":                      func(c *Config) { c.BackgroundLabel = []int32{3, 3} },
-		"edges has length 1: binning":                                       func(c *Config) { c.Binning, c.Edges = GivenEdges, []float64{1} },
-		"edges[2] = 2 must be greater than edges[1] = 2":                    func(c *Config) { c.Binning, c.Edges = GivenEdges, []float64{1, 2, 2} },
-		"edges[1] = NaN must be finite":                                     func(c *Config) { c.Binning, c.Edges = GivenEdges, []float64{1, nan, 2} },
-		"edges has length 2, but binning = quantile takes none":             func(c *Config) { c.Edges = []float64{1, 2} },
-		"cannot be combined with edges": func(c *Config) {
+// Errors that random bytes (fuzz_test.go) do not find. tests/helpers/error_cases.py has all, which C and Python raise.
+func TestErrors(t *testing.T) {
+	const n = 64
+	at := func(change func(c *Config)) func(*Events[float64], *Config) {
+		return func(_ *Events[float64], c *Config) { change(c) }
+	}
+	for want, change := range map[string]func(*Events[float64], *Config){
+		"mass has length 63, but score has length 64":              func(e *Events[float64], _ *Config) { e.Mass = e.Mass[1:] },
+		"weight has length 63":                                     func(e *Events[float64], _ *Config) { e.Weight = e.Weight[1:] },
+		"label has length 63":                                      func(e *Events[float64], _ *Config) { e.Label = LabelsOf(make([]int32, n-1)) },
+		"category has length 3":                                    func(e *Events[float64], _ *Config) { e.Category = LabelsOf(make([]int8, 3)) },
+		"background_label = [] must name":                          at(func(c *Config) { c.BackgroundLabel = nil }),
+		"knots[0] = 64 does not lie inside the mass range [0, 63]": at(func(c *Config) { c.Basis, c.Knots = BSpline, []float64{64} }),
+		"knots[0] = 9 does not lie inside the mass range [0, 8]": at(func(c *Config) {
+			c.Basis, c.Knots, c.MassRange = BSpline, []float64{9}, [2]float64{0, 8}
+		}),
+		"mass_range = [1, 2] cannot be combined with edges": at(func(c *Config) {
 			c.Binning, c.Edges, c.MassRange = GivenEdges, []float64{1, 2}, [2]float64{1, 2}
+		}),
+		"64 selected events cannot fill bins = 65": at(func(c *Config) { c.Bins = 65 }),
+		"3 selected events cannot fill the 4 bins": func(e *Events[float64], c *Config) { *e, c.Order = alone(*e, []int{1, 2, 3}), 2 },
+		"whose mean masses nearly coincide": func(e *Events[float64], c *Config) {
+			c.Order, c.Binning, c.Edges = 1, GivenEdges, []float64{0, 4, 8, 12}
+			*e = Events[float64]{Score: []float64{0.1, 0.4, 0.7, 0.2, 0.5, 0.3}, Mass: []float64{0, 3, 5, 7, 9, 12}, Weight: []float64{-3, 6, 1, 1, 6, -3}}
+		},
+		"mass = 1e+15 is so far from most others": func(e *Events[float64], c *Config) {
+			e.Mass[5], c.Order, c.Bins, c.SlopePenalty = 1e15, 2, 4, 0.1
 		},
 	} {
-		cfg := paperConfig()
-		change(&cfg)
-		err := cfg.Validate()
-		assert.ErrorIs(t, err, ErrOption, want)
-		assert.ErrorContains(t, err, want)
+		ev := spreadEvents[float64](n, false, 0.1)
+		ev.Weight = slices.Repeat([]float64{1}, n)
+		for i := range ev.Mass {
+			ev.Mass[i] = float64(37 * i % n)
+		}
+		cfg := DefaultConfig(MoDe)
+		change(&ev, &cfg)
+		_, err := Loss(ev, cfg)
+		assert.ErrorContains(t, err, want, want)
+	}
+	_, err := Evaluate(nil, make([]float64, 3), spreadEvents[float64](n, false, 0.1), DefaultConfig(MoDe))
+	assert.ErrorContains(t, err, "hess has length 3, but score has length 64")
+	many, cfg := spreadEvents[float64](3*5000, false, 0), DefaultConfig(MoDe)
+	cfg.Bins = 5000
+	_, err = Evaluate(nil, make([]float64, 3*5000), many, cfg)
+	assert.ErrorContains(t, err, "hess of 5000 bins")
+	cfg.Bins, cfg.Binning = 0, Values
+	_, err = Loss(many, cfg)
+	assert.ErrorContains(t, err, "there are more than 4096")
+}
+
+// An error names the first bad event, and its place in the input, not in what is selected of it.
+func TestErrorNamesTheFirstBadEvent(t *testing.T) {
+	const n = 100_000
+	for name, spoil := range map[string]func(*Events[float32], int){
+		"score":  func(ev *Events[float32], i int) { ev.Score[i] = float32(nan) },
+		"mass":   func(ev *Events[float32], i int) { ev.Masses[1][i] = float32(inf) },
+		"weight": func(ev *Events[float32], i int) { ev.Weight[i] = float32(nan) },
+	} {
+		for _, joint := range []bool{false, true} {
+			for _, first := range []int{0, 1<<14 - 1, 1 << 14, n / 2, n - 2} {
+				ev, cfg := severalVariables[float32](n, true, 0), DefaultConfig(MoDe)
+				labels := make([]int32, n)
+				for i := range labels {
+					labels[i] = int32((n - i) % 2)
+				}
+				labels[first] = 0
+				cfg.Joint, ev.Label = joint, LabelsOf(labels)
+				spoil(&ev, first)
+				spoil(&ev, n-2)
+				_, err := Loss(ev, cfg)
+				assert.ErrorContains(t, err, fmt.Sprintf("%s[%d] = ", name, first))
+			}
+		}
 	}
 }
 
@@ -72,136 +105,6 @@ func TestOptionsOfOtherLosses(t *testing.T) {
 			want := fmt.Sprintf("has no meaning for loss = %s: leave it at its default", lossNames[loss])
 			assert.ErrorContains(t, cfg.Validate(), want, o.Name)
 		}
-	}
-}
-
-// Every field of Config has a row in the table, in the order of the table.
-func TestTableHasEveryField(t *testing.T) {
-	var cfg Config
-	fields := reflect.ValueOf(&cfg).Elem()
-	exported := 0
-	for _, field := range reflect.VisibleFields(fields.Type()) {
-		if field.IsExported() {
-			exported++
-		}
-	}
-	assert.Len(t, options, exported)
-	for _, o := range options {
-		field := fields.FieldByName(strings.ReplaceAll(cases(o.Name), "_", ""))
-		assert.Equal(t, field.Addr().UnsafePointer(), reflect.ValueOf(o.Field(&cfg)).UnsafePointer(), o.Name)
-	}
-}
-
-// cases writes slope_of as Slope_Of.
-func cases(name string) string {
-	words := strings.Split(name, "_")
-	for k, word := range words {
-		words[k] = strings.ToUpper(word[:1]) + word[1:]
-	}
-	return strings.Join(words, "_")
-}
-
-// A limit that float32 events cannot have is the next one that they can: 0.8 is
-// less than float32(0.8), and events at the limit are inside all the same.
-func TestLimitsAreRoundedOutwards(t *testing.T) {
-	const n = 100
-	ev := Events[float32]{Score: make([]float32, n), Mass: make([]float32, n)}
-	for i := range n {
-		ev.Mass[i], ev.Score[i] = min(float32(i)/50, 0.8), min(float32(i*37%n)/n, 0.8)
-	}
-	for name, change := range map[string]func(*Config){
-		"range": func(c *Config) { c.MassRange = [2]float64{0, 0.8} },
-		"edges": func(c *Config) { c.Binning, c.Edges = GivenEdges, []float64{0, 0.4, 0.8} },
-	} {
-		cfg := DefaultConfig(MoDe)
-		cfg.Bins, cfg.ScoreRange = 2, [2]float64{0, 0.8}
-		change(&cfg)
-		edges, err := Edges(ev, cfg)
-		assert.NoError(t, err)
-		assert.Equal(t, float64(float32(0.8)), edges[len(edges)-1])
-		found, err := Evaluate(nil, nil, ev, cfg)
-		assert.NoError(t, err)
-		assert.Equal(t, float64(n), found.Events, name)
-	}
-	assert.Equal(t, [2]float64{-1e300, 1}, outwards[float32]([2]float64{-1e300, 1}))
-	assert.Equal(t, unbounded(), outwards[float32](unbounded()))
-}
-
-// Every error that events can make is named, with the value and its place.
-func TestEventErrors(t *testing.T) {
-	fill := func(n int, f func(i int) float64) []float64 {
-		v := make([]float64, n)
-		for i := range v {
-			v[i] = f(i)
-		}
-		return v
-	}
-	const n = 64
-	good := func() Events[float64] {
-		return Events[float64]{
-			Score:  fill(n, func(i int) float64 { return float64(i) / n }),
-			Mass:   fill(n, func(i int) float64 { return float64((i * 37) % n) }),
-			Weight: fill(n, func(int) float64 { return 1 }),
-			Label:  LabelsOf(make([]int32, n)),
-		}
-	}
-	cfg := paperConfig()
-	cfg.Bins = 8
-	_, err := Loss(good(), cfg)
-	assert.NoError(t, err)
-
-	uniform := func(c *Config) { c.Binning = Uniform }
-	for _, test := range []struct {
-		want   string
-		kind   error
-		events func(*Events[float64])
-		config func(*Config)
-	}{
-		{"mass has length 63, but score has length 64", ErrLength, func(e *Events[float64]) { e.Mass = e.Mass[1:] }, nil},
-		{"weight has length 63", ErrLength, func(e *Events[float64]) { e.Weight = e.Weight[1:] }, nil},
-		{"label has length 63", ErrLength, func(e *Events[float64]) { e.Label = LabelsOf(make([]int32, n-1)) }, nil},
-		{"mass is empty", ErrNoEvents, func(e *Events[float64]) { *e = Events[float64]{} }, nil},
-		{"none of the 64 values of label equals background_label = 5", ErrNoEvents, nil, func(c *Config) { c.BackgroundLabel = []int32{5} }},
-		{"all 64 masses of the selected events lie outside the mass range [100, 200]", ErrNoEvents, nil, func(c *Config) { c.MassRange = [2]float64{100, 200} }},
-		{"score[3] = NaN", ErrNotFinite, func(e *Events[float64]) { e.Score[3] = nan }, nil},
-		{"score[3] = +Inf", ErrNotFinite, func(e *Events[float64]) { e.Score[3] = inf }, func(c *Config) { c.ScoreRange = unbounded() }},
-		{"mass[4] = -Inf", ErrNotFinite, func(e *Events[float64]) { e.Mass[4] = -inf }, nil},
-		{"weight[5] = NaN", ErrNotFinite, func(e *Events[float64]) { e.Weight[5] = nan }, nil},
-		{"score[6] = 1.5 lies outside score_range = [0, 1]: apply a sigmoid to raw outputs, or use score_range=None", ErrScoreRange,
-			func(e *Events[float64]) { e.Score[6] = 1.5 }, nil},
-		{"score[6] = 1.5 lies outside score_range = [0, 0.9]: widen it, or use score_range=None", ErrScoreRange,
-			func(e *Events[float64]) { e.Score[6] = 1.5 }, func(c *Config) { c.ScoreRange = [2]float64{0, 0.9} }},
-		{"64 selected events cannot fill bins = 65 quantile bins", ErrNoEvents, nil, func(c *Config) { c.Bins = 65 }},
-		{"64 selected events cannot fill bins = 65 uniform bins", ErrNoEvents, nil, func(c *Config) { c.Bins, c.Binning = 65, Uniform }},
-		{"all 64 selected events have the same mass 7", ErrBin, func(e *Events[float64]) {
-			e.Mass = fill(n, func(int) float64 { return 7 })
-		}, nil},
-		{"bin 1 of 8, mass in [126.875, 252.75), has sum of weights 0: it is empty", ErrBin, func(e *Events[float64]) { e.Mass[0] = 1008 }, uniform},
-		{"bin 7 of 8, mass in [55.125, 63], has sum of weights -8", ErrBin, func(e *Events[float64]) {
-			for i, m := range e.Mass {
-				if m > 55.125 {
-					e.Weight[i] = -1
-				}
-			}
-		}, uniform},
-		{"= 1 effective events", ErrBin, nil, func(c *Config) { c.Bins, c.Unbiased = 64, true }},
-		{"order = 8 with moments = projection fits 9 coefficients, but there are only 8 bins", ErrOption, nil,
-			func(c *Config) { c.Order, c.Moments = 8, Projection }},
-		{"too wide for double precision", ErrOverflow, func(e *Events[float64]) { e.Mass[0], e.Mass[1] = -1e308, 1e308 }, nil},
-		{"the loss overflows", ErrOverflow, func(e *Events[float64]) {
-			e.Score = fill(n, func(i int) float64 { return math.Copysign(1.5e308, float64(i)-9.5) })
-		}, func(c *Config) { c.ScoreRange = unbounded() }},
-	} {
-		ev, cfg := good(), cfg
-		if test.events != nil {
-			test.events(&ev)
-		}
-		if test.config != nil {
-			test.config(&cfg)
-		}
-		_, err := Loss(ev, cfg)
-		assert.ErrorIs(t, err, test.kind, test.want)
-		assert.ErrorContains(t, err, test.want)
 	}
 }
 

@@ -2,6 +2,7 @@ package core
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"os"
 	"slices"
@@ -116,18 +117,18 @@ func goldenCases(t *testing.T) (cases []goldenCase) {
 }
 
 // requireClose asks for |a-b| <= tol * the largest |b|.
-func requireClose(t *testing.T, want, got []float64, tol float64) {
+func requireClose[T Float](t *testing.T, want, got []T, tol float64, what ...any) {
 	t.Helper()
-	require.Len(t, got, len(want))
+	require.Len(t, got, len(want), what...)
 	var largest, worst float64
 	at := 0
 	for i := range want {
-		largest = math.Max(largest, math.Abs(want[i]))
-		if d := math.Abs(want[i] - got[i]); d > worst || math.IsNaN(d) {
+		largest = math.Max(largest, math.Abs(float64(want[i])))
+		if d := math.Abs(float64(want[i] - got[i])); d > worst || math.IsNaN(d) {
 			worst, at = d, i
 		}
 	}
-	require.LessOrEqualf(t, worst, tol*largest, "element %d: want %v, got %v", at, want[at], got[at])
+	require.LessOrEqual(t, worst, tol*largest, "element %d: want %v, got %v; %s", at, want[at], got[at], fmt.Sprint(what...))
 }
 
 func TestGolden(t *testing.T) {

@@ -3,6 +3,7 @@ package core
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -70,35 +71,23 @@ func TestLabelsOfEveryType(t *testing.T) {
 	}
 }
 
-// A label that no number of the type is, is no label of any event: it is not rounded to
-// one.
+// A label that no number of the type is, is no label of any event: it is not rounded to one.
 func TestLabelBeyondTheType(t *testing.T) {
-	ev := spreadEvents[float32](64, false, 0)
-	of := func(labels LabelSlice, wanted ...int32) {
-		t.Helper()
-		ev, cfg := ev, paperConfig()
-		ev.Label, cfg.Bins, cfg.BackgroundLabel = labels, 4, wanted
+	for _, of := range []struct {
+		labels LabelSlice
+		wanted []int32
+	}{
+		{LabelsOf(slices.Repeat([]int8{0}, 64)), []int32{256}},
+		{LabelsOf(slices.Repeat([]int8{0}, 64)), []int32{0, 256}},
+		{LabelsOf(slices.Repeat([]uint8{255}, 64)), []int32{-1}},
+		{LabelsOf(slices.Repeat([]float32{1 << 24}, 64)), []int32{1 << 24, 1<<24 + 1}},
+		{LabelsOf(slices.Repeat([]float32{1 << 31}, 64)), []int32{math.MaxInt32}},
+		{LabelsOf(slices.Repeat([]float32{1 << 31}, 64)), []int32{math.MinInt32}},
+	} {
+		ev, cfg := spreadEvents[float32](64, false, 0), paperConfig()
+		ev.Label, cfg.Bins, cfg.BackgroundLabel = of.labels, 4, of.wanted
 		_, err := Loss(ev, cfg)
 		require.ErrorIs(t, err, ErrNoEvents)
-		require.ErrorContains(t, err, fmt.Sprintf("background_label = %d", wanted[len(wanted)-1]))
+		require.ErrorContains(t, err, fmt.Sprintf("background_label = %d", of.wanted[len(of.wanted)-1]))
 	}
-	zeros := LabelsOf(make([]int8, 64))
-	of(zeros, 256)
-	of(zeros, 0, 256)
-	ones := make([]uint8, 64)
-	for i := range ones {
-		ones[i] = 255
-	}
-	of(LabelsOf(ones), -1)
-	large := make([]float32, 64)
-	for i := range large {
-		large[i] = 1 << 24
-	}
-	of(LabelsOf(large), 1<<24+1)
-	of(LabelsOf(large), 1<<24, 1<<24+1)
-	for i := range large {
-		large[i] = 1 << 31
-	}
-	of(LabelsOf(large), math.MaxInt32)
-	of(LabelsOf(large), math.MinInt32)
 }

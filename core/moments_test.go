@@ -53,23 +53,20 @@ func TestBoundsNearSaturation(t *testing.T) {
 		cfg := paperConfig()
 		cfg.Bins = 16
 		change(&cfg)
-		requireDefinition(t, ev, cfg, 1e-10)
+		requireDefinition(t, ev, cfg, 1e-10, "")
 	}
 }
 
-// Where all F_b are equal, c_1 is 0 and max_slope changes nothing: with as many bins as moments, r and the bias are 0.
-func TestMaxSlopeWithoutSlope(t *testing.T) {
-	for _, slopeOf := range []SlopeOf{Rejected, Selected} {
-		for _, order := range []int{1, 2} {
-			cfg := DefaultConfig(MoDe)
-			cfg.Order, cfg.Bins, cfg.MaxSlope, cfg.SlopeOf = order, order+1, 3, slopeOf
-			var ev Events[float64]
-			for i := range 4 * cfg.Bins {
-				ev.Score, ev.Mass = append(ev.Score, min(1, float64(i%4))), append(ev.Mass, float64(i))
-			}
-			loss, err := Loss(ev, cfg)
-			require.NoError(t, err)
-			assert.InDelta(t, 0, loss, 1e-15, "%v, order %d", slopeOf, order)
-		}
+// Where weights cancel below a score, F_b and its slope are 0 there but V_b is not: what monotonic takes away from the
+// derivatives of every moment counts in the bias.
+func TestFarKernelWithoutSlope(t *testing.T) {
+	cfg := paperConfig()
+	cfg.Order, cfg.Bins, cfg.Moments, cfg.Monotonic, cfg.Unbiased = 2, 6, Projection, true, true
+	cfg.ScoreRange = unbounded()
+	ev := spreadEvents[float64](120, true, 0)
+	ev.Mass[7] = 1e6
+	for k, w := range []float64{4, -2, -2} {
+		ev.Score[3*k], ev.Mass[3*k], ev.Weight[3*k] = 0.001*float64(k+1)-0.01, 0.5, w
 	}
+	requireDefinition(t, ev, cfg, 1e-9, "")
 }

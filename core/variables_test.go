@@ -64,7 +64,7 @@ func testOneByOne[T Float](t *testing.T, ev Events[T], cfg Config, tolerance flo
 		}
 	}
 	assert.InDelta(t, mean, loss, tolerance*(math.Abs(mean)+1e-3))
-	requireAlike(t, want, got, tolerance)
+	requireClose(t, want, got, tolerance)
 }
 
 func TestOneByOne(t *testing.T) {
@@ -85,7 +85,7 @@ func TestOneByOne(t *testing.T) {
 			c.Variables = []Variable{{Bins: 7, MassRange: [2]float64{60, 160}}, {Bins: 3, MassRange: unbounded()}, {Bins: 11, MassRange: unbounded()}}
 		},
 	} {
-		for _, n := range []int{500, 3000, 40_000} {
+		for _, n := range []int{3000, 40_000} {
 			for _, missing := range []float64{0, 0.3} {
 				cfg := DefaultConfig(MoDe)
 				change(&cfg)
@@ -99,114 +99,4 @@ func TestOneByOne(t *testing.T) {
 	t.Run("DisCo", func(t *testing.T) {
 		testOneByOne(t, severalVariables[float64](700, true, 0), DefaultConfig(DisCo), 1e-9)
 	})
-}
-
-// A variable of which no event has a value in its range is left out of the mean; where that is so of all, there is no loss.
-func TestVariableWithoutEvents(t *testing.T) {
-	ev := severalVariables[float64](1000, false, 1) // the second variable is NaN everywhere
-	cfg := DefaultConfig(MoDe)
-	cfg.Missing = MissingIgnore
-	loss, err := Loss(ev, cfg)
-	require.NoError(t, err)
-	others := ev
-	others.Masses = [][]float64{ev.Masses[0], ev.Masses[2]}
-	want, err := Loss(others, cfg)
-	require.NoError(t, err)
-	assert.Equal(t, want, loss)
-
-	far := Variable{MassRange: [2]float64{1e6, 2e6}}
-	cfg.Variables = []Variable{far, far, far}
-	_, err = Loss(ev, cfg)
-	assert.ErrorIs(t, err, ErrNoEvents)
-	assert.ErrorContains(t, err, "has any variable of mass inside its range")
-
-	cfg = DefaultConfig(MoDe)
-	_, err = Loss(ev, cfg)
-	assert.ErrorIs(t, err, ErrNotFinite)
-	assert.ErrorContains(t, err, "variable 1 of mass: mass[0] = NaN")
-}
-
-// A list of variables without entries says as much as none.
-func TestNoVariables(t *testing.T) {
-	ev := severalVariables[float64](1000, false, 0)
-	for _, joint := range []bool{false, true} {
-		cfg := DefaultConfig(MoDe)
-		cfg.Joint = joint
-		want, err := Loss(ev, cfg)
-		require.NoError(t, err)
-		cfg.Variables = []Variable{}
-		loss, err := Loss(ev, cfg)
-		require.NoError(t, err)
-		assert.Equal(t, want, loss)
-	}
-}
-
-// What is asked of one variable is not answered for several.
-func TestTablesOfSeveralVariables(t *testing.T) {
-	ev := severalVariables[float64](100, false, 0)
-	_, err := Edges(ev, DefaultConfig(MoDe))
-	assert.ErrorContains(t, err, "mass has 3 variables, and each has its own bins: ask for one at a time")
-	_, err = MomentsAt([]float64{0.5}, ev, DefaultConfig(MoDe))
-	assert.ErrorContains(t, err, "ask for one at a time")
-	cfg := DefaultConfig(MoDe)
-	cfg.Basis = BSpline
-	_, err = MomentsAt([]float64{0.5}, manyEvents[float64](1000, false), cfg)
-	assert.ErrorContains(t, err, "basis = bspline has no moments")
-}
-
-// Results do not depend on the number of threads, to the last bit.
-func TestVariablesThreads(t *testing.T) {
-	for _, joint := range []bool{false, true} {
-		cfg := DefaultConfig(MoDe)
-		cfg.Missing, cfg.Order, cfg.Joint = MissingIgnore, 2, joint
-		checkThreads(t, severalVariables[float32](100_000, true, 0.1), cfg, "variables")
-	}
-}
-
-// A bin for each value is that of edges between the values.
-func TestValues(t *testing.T) {
-	ev := manyEvents[float64](5000, true)
-	for i := range ev.Mass {
-		ev.Mass[i] = 2010 + math.Floor(10*math.Mod(float64(i)*0.618, 1))
-	}
-	cfg := DefaultConfig(MoDe)
-	cfg.Order, cfg.Binning = 1, Values
-	got, want := make([]float64, 5000), make([]float64, 5000)
-	loss, err := LossAndGrad(got, ev, cfg)
-	require.NoError(t, err)
-	cfg.Binning, cfg.Edges = GivenEdges, []float64{2010, 2010.5, 2011.5, 2012.5, 2013.5, 2014.5, 2015.5, 2016.5, 2017.5, 2018.5, 2019}
-	same, err := LossAndGrad(want, ev, cfg)
-	require.NoError(t, err)
-	assert.Equal(t, same, loss)
-	assert.Equal(t, want, got)
-
-	cfg = DefaultConfig(MoDe)
-	cfg.Binning = Values
-	_, err = Loss(manyEvents[float64](5000, false), cfg)
-	assert.ErrorContains(t, err, "binning = values makes a bin of each distinct mass, and there are more than 4096")
-}
-
-// B-splines reproduce polynomials up to their degree: without knots the loss is that of the order.
-func TestSplines(t *testing.T) {
-	ev := manyEvents[float64](20_000, true)
-	outside := DefaultConfig(MoDe)
-	outside.Basis, outside.Knots = BSpline, []float64{1e6}
-	_, err := Loss(ev, outside)
-	assert.ErrorIs(t, err, ErrBin)
-	assert.ErrorContains(t, err, "knots[0] = 1e+06 does not lie inside the mass range [")
-	outside.MassRange = [2]float64{0, 500}
-	assert.ErrorContains(t, outside.Validate(), "knots[0] = 1e+06 does not lie inside the mass range [0, 500]")
-	for degree := range MaxSplineDegree + 1 {
-		cfg := DefaultConfig(MoDe)
-		cfg.Basis, cfg.Degree = BSpline, degree
-		got, want := make([]float64, 20_000), make([]float64, 20_000)
-		loss, err := LossAndGrad(got, ev, cfg)
-		require.NoError(t, err)
-		cfg = DefaultConfig(MoDe)
-		cfg.Order = degree
-		same, err := LossAndGrad(want, ev, cfg)
-		require.NoError(t, err)
-		assert.InDelta(t, same, loss, 1e-12)
-		requireAlike(t, want, got, 1e-9)
-	}
 }

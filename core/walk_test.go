@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -67,72 +68,38 @@ func TestChunks(t *testing.T) {
 						ev.Score[i] = 0.5
 					}
 				}
-				requireDefinition(t, ev, cfg, 1e-10)
+				requireDefinition(t, ev, cfg, 1e-10, "")
 			})
 		}
 	}
 }
 
-// The loss has the same bits whether a gradient is wanted or not, ties of any size included.
-func TestLossWithoutGradient(t *testing.T) {
+// Weights that are all the same are no weights, whatever they are, also where events that
+// take no part have others.
+func TestEqualWeights(t *testing.T) {
 	for name, change := range walkOptions {
-		for _, n := range []int{100, 1000, 30_000} {
-			for k := range 4 {
-				cfg := paperConfig()
-				change(&cfg)
-				ev := spreadEvents[float64](n, k%2 == 1, 0.5)
-				if k >= 2 {
-					for i := range n / 3 {
-						ev.Score[i] = 0.5
-					}
-				}
-				with, err := LossAndGrad(make([]float64, n), ev, cfg)
-				if err != nil {
-					continue // a bin whose weights cancel
-				}
-				without, err := Loss(ev, cfg)
-				require.NoError(t, err)
-				require.Equal(t, with, without, "%s, %d events, %d", name, n, k)
+		cfg := paperConfig()
+		change(&cfg)
+		cfg.MassRange = [2]float64{50, 200}
+		ev := spreadEvents[float64](20_000, false, 0.1)
+		want, got := make([]float64, len(ev.Score)), make([]float64, len(ev.Score))
+		without, err := LossAndGrad(want, ev, cfg)
+		require.NoError(t, err)
+		ev.Weight = make([]float64, len(ev.Score))
+		for i, m := range ev.Mass {
+			ev.Weight[i] = 1e-200
+			if m > 200 {
+				ev.Weight[i] = -3
 			}
 		}
-	}
-}
-
-// Results do not depend on the number of threads, to the last bit.
-func TestThreads(t *testing.T) {
-	for name, change := range walkOptions {
-		for _, weighted := range []bool{false, true} {
-			t.Run(fmt.Sprint(name, " ", weighted), func(t *testing.T) {
-				cfg := paperConfig()
-				change(&cfg)
-				ev := spreadEvents[float32](100_000, weighted, 0.1)
-				checkThreads(t, ev, cfg, "")
-				for i := range 60_000 { // a tie of many chunks
-					ev.Score[i] = 0.5
-				}
-				checkThreads(t, ev, cfg, "tied")
-			})
-		}
-	}
-	checkThreads(t, spreadEvents[float32](100_000, false, 0.1), DefaultConfig(Flatness), "flatness")
-}
-
-// checkThreads compares the loss and the gradient with several numbers of threads.
-func checkThreads(t *testing.T, ev Events[float32], cfg Config, what string) {
-	t.Helper()
-	defer SetThreads(0)
-	var losses []float64
-	var grads [][]float32
-	for _, threads := range []int{1, 2, 5} {
-		SetThreads(threads)
-		grad := make([]float32, len(ev.Score))
-		loss, err := LossAndGrad(grad, ev, cfg)
+		with, err := LossAndGrad(got, ev, cfg)
 		require.NoError(t, err)
-		losses, grads = append(losses, loss), append(grads, grad)
-	}
-	for k := range losses {
-		require.Equal(t, losses[0], losses[k], what)
-		require.Equal(t, grads[0], grads[k], what)
+		assert.Equal(t, without, with, name)
+		assert.Equal(t, want, got, name)
+		ev.Weight[0] *= 2
+		with, err = LossAndGrad(got, ev, cfg)
+		require.NoError(t, err)
+		assert.NotEqual(t, without, with, name)
 	}
 }
 
@@ -145,7 +112,7 @@ func TestDerivativesAreCleared(t *testing.T) {
 		for i := range n {
 			grad[i], hess[i] = float32(math.NaN()), float32(math.NaN())
 		}
-		_, err := measured(grad, hess, ev, cfg, defaultSmoothing)
+		_, err := Evaluate(grad, hess, ev, cfg)
 		require.NoError(t, err)
 		for i, m := range ev.Mass {
 			if outside := m > 110; outside && (grad[i] != 0 || hess[i] != 0) || grad[i] != grad[i] || hess[i] != hess[i] {

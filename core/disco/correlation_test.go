@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -14,7 +15,7 @@ import (
 	"github.com/libmode/libmode/core/internal/par"
 )
 
-var nan, inf = math.NaN(), math.Inf(1)
+var inf = math.Inf(1)
 
 // pairwise computes DisCo from all pairs, triples and quadruples that the means
 // of its definition run over, without sums that are shared between them: by
@@ -309,79 +310,6 @@ func TestThreads(t *testing.T) {
 	}
 }
 
-// float32 is read as float64, and only the gradients are rounded.
-func TestSingle(t *testing.T) {
-	s := manyEvents(1000)
-	var single [3][]float32
-	for k, values := range [][]float64{s.x, s.y, s.weight} {
-		single[k] = make([]float32, len(values))
-		for i, v := range values {
-			single[k][i] = float32(v)
-			values[i] = float64(single[k][i])
-		}
-	}
-	gradX, gradY := make([]float32, 1000), make([]float32, 1000)
-	value, err := Correlation(gradX, gradY, single[0], single[1], single[2], true)
-	require.NoError(t, err)
-	want, wantX, wantY, err := s.correlation(true)
-	require.NoError(t, err)
-	require.Equal(t, want, value)
-	for i := range gradX {
-		require.Equal(t, float32(wantX[i]), gradX[i])
-		require.Equal(t, float32(wantY[i]), gradY[i])
-	}
-}
-
-// Every error names the argument, the value and the place.
-func TestErrors(t *testing.T) {
-	fill := func(values []float64, value float64) {
-		for i := range values {
-			values[i] = value
-		}
-	}
-	short := func(n int) func(*sample) {
-		return func(s *sample) { s.x, s.y, s.weight = s.x[:n], s.y[:n], s.weight[:n] }
-	}
-	for _, test := range []struct {
-		want     string
-		kind     error
-		unbiased bool
-		change   func(*sample)
-	}{
-		{"y: all 20 events have the same y 0.5, so DisCo is 0/0", errs.ErrUndefined, false, func(s *sample) { fill(s.y, 0.5) }},
-		{"x: all 20 events have the same x 91, so DisCo is 0/0", errs.ErrUndefined, true, func(s *sample) { fill(s.x, 91) }},
-		{"weight: the 20 events have sum of weights -40", errs.ErrUndefined, false, func(s *sample) { fill(s.weight, -2) }},
-		{"weight: the 20 events have sum of weights 0", errs.ErrUndefined, true, func(s *sample) { fill(s.weight, 0) }},
-		{"the means over 4 different events have a sum of weights of 0 times", errs.ErrUndefined, true, func(s *sample) { fill(s.weight[3:], 0) }},
-		{"x: the distance variance of the 20 events is 0 times", errs.ErrUndefined, false, func(s *sample) { fill(s.weight[1:], 0) }},
-		{"y: the distance variance of the 20 events is ", errs.ErrUndefined, true, func(s *sample) {
-			fill(s.y, 0.5)
-			s.y[7], s.weight = 0.6, nil
-		}},
-		{"y: the distance variance of the 20 events is ", errs.ErrUndefined, false, func(s *sample) { s.y[0], s.weight[0] = 1e160, 0 }},
-		{"1 events, and DisCo with unbiased = false needs at least 2", errs.ErrNoEvents, false, short(1)},
-		{"3 events, and DisCo with unbiased = true needs at least 4", errs.ErrNoEvents, true, short(3)},
-		{"0 events, and DisCo", errs.ErrNoEvents, false, short(0)},
-		{"y[3] = NaN: every y must be finite", errs.ErrNotFinite, false, func(s *sample) { s.y[3] = nan }},
-		{"x[4] = -Inf: every x must be finite", errs.ErrNotFinite, false, func(s *sample) { s.x[4] = -inf }},
-		{"weight[5] = NaN: every weight must be finite", errs.ErrNotFinite, false, func(s *sample) { s.weight[5] = nan }},
-		{"y has length 19, but x has length 20", errs.ErrLength, false, func(s *sample) { s.y = s.y[1:] }},
-		{"weight has length 0, but x has length 20", errs.ErrLength, false, func(s *sample) { s.weight = s.weight[:0] }},
-		{"x: the events span [-1e+308, 1e+308], which is too wide", errs.ErrOverflow, false, func(s *sample) { s.x[0], s.x[1] = -1e308, 1e308 }},
-		{"grad_y[0] = ", errs.ErrOverflow, false, func(s *sample) {
-			for i := range s.y {
-				s.y[i] *= 1e-310
-			}
-		}},
-	} {
-		s := manyEvents(20)
-		test.change(&s)
-		_, _, _, err := s.correlation(test.unbiased)
-		assert.ErrorIs(t, err, test.kind, test.want)
-		assert.ErrorContains(t, err, test.want)
-	}
-}
-
 // A derivative that float32 cannot hold is an error that names it.
 func TestDerivativeBeyondItsType(t *testing.T) {
 	x, y := make([]float32, 100), make([]float32, 100)
@@ -391,4 +319,23 @@ func TestDerivativeBeyondItsType(t *testing.T) {
 	_, err := Correlation(make([]float32, 100), nil, x, y, nil, false)
 	require.ErrorIs(t, err, errs.ErrOverflow)
 	require.ErrorContains(t, err, "the derivative overflows its type: values of x are too close together")
+}
+
+// Every error names the argument, the value and the place.
+func TestErrors(t *testing.T) {
+	for want, change := range map[string]func(*sample){
+		"y: all 20 events have the same y 0.5":                    func(s *sample) { s.y = slices.Repeat([]float64{0.5}, 20) },
+		"weight: the 20 events have sum of weights -40":           func(s *sample) { s.weight = slices.Repeat([]float64{-2}, 20) },
+		"over 4 different events have a sum of weights of 0":      func(s *sample) { clear(s.weight[3:]) },
+		"y: the distance variance of the 20 events is ":           func(s *sample) { s.y, s.weight = append(make([]float64, 19), 1), nil },
+		"3 events, and DisCo with unbiased = true needs":          func(s *sample) { s.x, s.y, s.weight = s.x[:3], s.y[:3], s.weight[:3] },
+		"x[4] = -Inf: every x must be finite":                     func(s *sample) { s.x[4] = -inf },
+		"weight has length 0, but x has length 20":                func(s *sample) { s.weight = s.weight[:0] },
+		"x: the events span [-1e+308, 1e+308], which is too wide": func(s *sample) { s.x[0], s.x[1] = -1e308, 1e308 },
+	} {
+		s := manyEvents(20)
+		change(&s)
+		_, _, _, err := s.correlation(true)
+		assert.ErrorContains(t, err, want)
+	}
 }

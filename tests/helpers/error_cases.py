@@ -144,6 +144,8 @@ mass[:] = nan; missing = 'ignore' | TOO_FEW | all 60 masses of the selected even
 mass = two(mass); mass_range = ((100, 200), (100, 200)) | TOO_FEW | none of the 60 selected events has any variable
 mass = two(mass); mass_range = ((100, 200), None); joint = True | TOO_FEW | none of the 60 selected events has every variable
 mass = two(mass); mass[3, 1] = nan | NOT_FINITE | variable 1 of mass: mass[3] = NaN
+mass = two(mass); edges = ((0, 30, 59), (0, 30, 59)); joint = True; del bins; mass[7, 0] = 1e6; weight[7] = inf | NOT_FINITE | weight[7] = +Inf
+mass = two(mass); edges = ((0, 30, 59), (0, 30, 59)); joint = True; del bins; weight[30:] = -1 | BIN | mass in [30, 59] x [30, 59], has sum of weights -30
 mass = two(mass); mass[3, 1] = nan; joint = True | NOT_FINITE | variable 1 of mass: mass[3] = NaN
 bins = 61 | TOO_FEW | 60 selected events cannot fill bins = 61 quantile bins
 bins = 61; binning = 'uniform' | TOO_FEW | 60 selected events cannot fill bins = 61 uniform bins
@@ -169,6 +171,7 @@ mass = np.arange(4200.0); score, weight, label = (np.repeat(given[k], 70) for k 
 category = np.arange(60) // 58; bins = 4 | TOO_FEW | events of category = 1: too few events
 category = np.arange(60) % 2; score[7] = 2 | SCORE_RANGE | events of category = 1: score[7] = 2
 category = np.arange(60) % 2; weight[1::2] = -0.5 | BIN | events of category = 1: their share of the sum of weights is -1
+category = np.arange(60) % 3; weight = 2.0 * category - 2 | BIN | events of category = 0: their share of the sum of weights is -Inf
 label = np.arange(60) % 2; background_label = (0, 1); score[7] = 2 | SCORE_RANGE | events with background_label = 1: score[7] = 2
 label = np.arange(60) // 2 % 2; category = np.arange(60) % 2; background_label = (0, 1); score[7] = 2 | SCORE_RANGE | events with background_label = 1 of category = 1: score[7] = 2
 """) + table(
@@ -324,6 +327,8 @@ options.loss = MODE_LOSS_FLATNESS; mode_direction_f64(&options, &events, &steeri
 options.score_range[0] = -INFINITY; options.score_range[1] = INFINITY; options.bins = 1; events.n = 2; score[0] = 1; score[1] = 1 + 0x1p-52; mode_evaluate_f64(&options, &events, &result, NULL, grad) | OPTION | score is too coarse for hess
 mode_edges_f64(&options, &events, 9, grad, NULL) | ARGUMENT | n_edges is NULL
 mode_edges_f64(&options, &events, 4, grad, &count) | ARGUMENT | capacity = 4 is less than the 5 edges of the bins used
+events.category = label; mode_edges_f64(&options, &events, 9, grad, &count) | OPTION | category is given
+events.n_mass = 2; mode_edges_f64(&options, &events, 9, grad, &count) | OPTION | mass has 2 variables, and each has its own bins
 mode_moments_f64(&options, &events, 1, score, 5, grad, NULL, NULL) | ARGUMENT | n_bins = 5, but 4 bins are used
 mode_moments_f64(&options, &events, 3, NULL, 4, grad, NULL, NULL) | ARGUMENT | at is NULL, but 3 elements are expected
 mode_options_init(NULL, sizeof options) | ARGUMENT | options is NULL

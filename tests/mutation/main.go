@@ -30,7 +30,7 @@ var stages = []string{"events", "bins", "moments", "order", "walk", "loss"}
 const skipped = "TestAllocations|TestThreads|Fuzz"
 
 // Tests that find most mistakes, in seconds: they run first.
-const quick = "Golden|BruteForce|Errors|Validate|Property"
+const quick = "Golden|Random|Error"
 
 var swaps = map[token.Token]token.Token{
 	token.ADD: token.SUB, token.SUB: token.ADD, token.MUL: token.QUO, token.QUO: token.MUL,
