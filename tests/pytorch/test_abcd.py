@@ -1,9 +1,9 @@
 """ABCDLoss: the mean squared significance of the non-closure of ABCD, over all cuts."""
 
-import libmode
 import numpy as np
 import pytest
 import torch
+from libmode import BatchError
 from libmode.torch import ABCDLoss, Events
 
 MEAN = np.pi**2 / 3 - 3  # of phi^2 over all cuts, for two scores that order events alike
@@ -38,14 +38,13 @@ def test_it_is_the_mean_squared_significance_over_all_cuts():
     assert n * MEAN * loss == pytest.approx(squared_significance.mean() - 1, rel=0.02)
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-def test_mean_0_for_independent_scores(weighted):
+def test_mean_0_for_independent_scores():
     """Of batches of 256, with axes from each batch."""
     generator = torch.Generator().manual_seed(3)
     losses = []
     for _ in range(400):
         first, second, weight = torch.rand(3, 256, generator=generator)
-        losses.append(ABCDLoss()(first, second**4, torch.zeros(256), weight if weighted else None))
+        losses.append(ABCDLoss()(first, second**4, torch.zeros(256), weight))
     losses = torch.stack(losses)
     assert abs(losses.mean()) < 3 * losses.std() / 20
     assert losses.std() < 0.02
@@ -58,18 +57,13 @@ def test_the_gradient_is_that_of_the_loss_whose_axes_move_with_the_scores():
     abcd, target, step = ABCDLoss(), torch.zeros(n), 0.01
     first.requires_grad_(), second.requires_grad_()
     abcd(first, second, target).backward()
-    changes = [
-        (first * (1 - first) * second, torch.zeros_like(second)),
-        (torch.zeros_like(first), second * (1 - second) * first),
-    ]
     with torch.no_grad():
-        for of_first, of_second in changes:
-            up, down = (
-                abcd(first + sign * step * of_first, second + sign * step * of_second, target).item()
-                for sign in (1, -1)
-            )
-            slope = (first.grad * of_first + second.grad * of_second).sum().item()
-            assert slope == pytest.approx((up - down) / (2 * step), rel=0.02)
+        of_first, of_second = first * (1 - first) * second, second * (1 - second) * first
+        up, down = (
+            abcd(first + sign * step * of_first, second + sign * step * of_second, target).item() for sign in (1, -1)
+        )
+        slope = (first.grad * of_first + second.grad * of_second).sum().item()
+    assert slope == pytest.approx((up - down) / (2 * step), rel=0.02)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -101,21 +95,19 @@ def test_signal_is_not_looked_at():
 
 
 ERRORS = [
-    ("pred_1: all 40 background events have the same score 0.5", {"pred_1": torch.full((60,), 0.5)}),
-    ("none of the 60 values of", {"target": torch.ones(60)}),
-    ("3 events, and DisCo with unbiased = true needs at least 4", {"target": (torch.arange(60) > 2).float()}),
-    (r"pred_2\[21\] = nan: every pred_2 of the back", {"pred_2": torch.where(torch.arange(60) == 21, torch.nan, 0.5)}),
-    (r"weight\[20\] = inf", {"weight": torch.full((60,), float("inf"))}),
-    ("weight: the 40 background events have sum of weights 0", {"weight": torch.zeros(60)}),
-    ("target has length 59, but pred_1 has length 60", {"target": torch.zeros(59)}),
-    ("reference: expected", {"reference": Events(torch.ones(3), torch.ones(3))}),
-    ("reference.pred_2 has length 4, but pred_1 has length 5", {"reference": (torch.rand(5), torch.rand(4))}),
+    (BatchError, "pred_1: all 40 background events have the same score 0.5", {"pred_1": torch.full((60,), 0.5)}),
+    (BatchError, "none of the 60 values of", {"target": torch.ones(60)}),
+    (ValueError, r"pred_2\[21\] = nan: every pred_2", {"pred_2": torch.where(torch.arange(60) == 21, torch.nan, 0.5)}),
+    (BatchError, "weight: the 40 background events have sum of weights 0", {"weight": torch.zeros(60)}),
+    (ValueError, "target has length 59, but pred_1 has length 60", {"target": torch.zeros(59)}),
+    (TypeError, "reference: expected", {"reference": Events(torch.ones(3), torch.ones(3))}),
+    (ValueError, "reference.pred_2 has length 4, but pred_1 has", {"reference": (torch.rand(5), torch.rand(4))}),
 ]
 
 
-@pytest.mark.parametrize("message, change", ERRORS, ids=[message for message, _ in ERRORS])
-def test_errors(message, change):
+@pytest.mark.parametrize("error, message, change", ERRORS, ids=[row[1] for row in ERRORS])
+def test_errors(error, message, change):
     given = {"pred_1": torch.rand(60), "pred_2": torch.rand(60), "target": (torch.arange(60) < 20).float(), **change}
-    of_batch = not message.startswith((r"pred_2", r"weight\[", "target", "reference"))
-    with pytest.raises(libmode.BatchError if of_batch else (TypeError, ValueError), match=message):
+    with pytest.raises(error, match=message) as caught:
         ABCDLoss()(**given)
+    assert type(caught.value) is error

@@ -29,7 +29,6 @@ def _tensor(a):
 
 
 KINDS = {
-    "leaf": lambda t: t.clone().requires_grad_() if t.is_floating_point() else t,
     "no leaf": lambda t: t.clone().requires_grad_() * 1 if t.is_floating_point() else t,
     "parameter": lambda t: torch.nn.Parameter(t.clone(), requires_grad=t.is_floating_point()),
     "meta": lambda t: t.to("meta"),
@@ -42,7 +41,6 @@ KINDS = {
     "nested": lambda t: torch.nested.nested_tensor([t, t], layout=torch.jagged),
     "array": lambda t: t.numpy(),
     "list": lambda t: t.tolist(),
-    "inference": lambda t: t,
 }
 
 

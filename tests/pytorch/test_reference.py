@@ -4,7 +4,7 @@ import libmode
 import pytest
 import torch
 from libmode.torch import Events, MoDeLoss, Reference, mode_loss
-from torch.utils.data import Dataset, TensorDataset
+from torch.utils.data import ConcatDataset, TensorDataset
 
 
 def events(n, seed=1):
@@ -52,18 +52,12 @@ def table(n=5000):
     return place[:, None], (place % 3 == 0).long(), 10 * place, 0.5 * place
 
 
-class OneByOne(Dataset):
-    def __init__(self, tensors):
-        self.events = list(zip(*tensors, strict=True))
-
-    def __len__(self):
-        return len(self.events)
-
-    def __getitem__(self, i):
-        return self.events[i]
+def one_by_one(tensors):
+    """A data set that has no tensors of all events."""
+    return ConcatDataset([TensorDataset(*tensors)])
 
 
-@pytest.mark.parametrize("kind", [tuple, lambda t: TensorDataset(*t), OneByOne])
+@pytest.mark.parametrize("kind", [tuple, lambda t: TensorDataset(*t), one_by_one])
 @pytest.mark.parametrize("size", [10, 100_000])
 def test_it_draws_different_background_events_and_scores_them(kind, size):
     network, reference = Doubles(), Reference(kind(table()), size)
@@ -71,7 +65,7 @@ def test_it_draws_different_background_events_and_scores_them(kind, size):
     assert torch.equal(mass, 5 * score) and torch.equal(weight, 0.25 * score)
     assert not label.any() and not (score / 2 % 3 == 0).any()
     assert len(score.unique()) == len(score)
-    if kind is not OneByOne:  # of which as many as `size` are looked at
+    if kind is not one_by_one:  # of which as many as `size` are looked at
         assert len(score) == min(size, 3333)
     assert not score.requires_grad and network.modes == [False] and network.training
     if size < 5000:

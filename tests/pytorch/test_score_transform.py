@@ -34,9 +34,7 @@ def numeric(score, target, mass, values):
     return (j * np.diff(values)).sum()
 
 
-@pytest.mark.parametrize(
-    "transform", [torch.square, lambda s: torch.log(s + 0.01), lambda s: 7 - 1 / (s + 0.5), lambda s: s], ids=range(4)
-)
+@pytest.mark.parametrize("transform", [torch.square, lambda s: 7 - 1 / (s + 0.5)], ids=["square", "negative"])
 def test_a_callable_against_the_numeric_integral(transform):
     batch = events()
     loss = MoDeLoss(score_transform=transform, **OPTIONS)(*batch)
@@ -89,13 +87,10 @@ def test_the_gradient_follows_the_scores_through_the_map_alone(transform):
 def test_the_range_is_that_of_the_scores():
     score, target, mass = events()
     logits = torch.logit(score.detach().clamp(0.001, 0.999)).requires_grad_()
-    with_range = MoDeLoss(score_transform=torch.sigmoid, score_range=(-7, 7), **OPTIONS)(logits, target, mass)
     ends = torch.sigmoid(torch.tensor([-7.0, 7.0], dtype=torch.float64)).tolist()
-    want = mode_loss(torch.sigmoid(logits), mass, label=target, score_range=ends, **OPTIONS)
-    assert with_range.item() == want.item()
-    from_data = MoDeLoss(score_transform=torch.sigmoid, score_range=None, **OPTIONS)(logits, target, mass)
-    want = mode_loss(torch.sigmoid(logits), mass, label=target, score_range=None, **OPTIONS)
-    assert from_data.item() == want.item()
+    for of_logits, of_scores in (((-7, 7), ends), (None, None)):
+        loss = MoDeLoss(score_transform=torch.sigmoid, score_range=of_logits, **OPTIONS)(logits, target, mass)
+        assert loss == mode_loss(torch.sigmoid(logits), mass, label=target, score_range=of_scores, **OPTIONS)
 
 
 @pytest.mark.parametrize("score_range", [(0, 1), None])
@@ -108,33 +103,27 @@ def test_one_signal_event_and_low_precision_work(dtype, score_range):
     assert loss.isfinite() and score.grad.isfinite().all() and score.grad.dtype == dtype
 
 
-def changed(score=None, target=None):
+def of_first(target, score):
+    """The events, of which the first one with this target has this score."""
     s, t, m = events()
-    with torch.no_grad():
-        if score is not None:
-            s[torch.nonzero(t == target)[0]] = score
+    s.data[torch.nonzero(t == target)[0]] = score
     return s, t, m
 
 
 @pytest.mark.parametrize(
     "transform, batch, message",
     [
-        ("efficiency", changed(), "score_transform = 'efficiency': must be a callable or 'signal_efficiency'"),
-        (lambda s: -s, changed(), "score_transform falls from .* to .*: it must not decrease"),
-        (torch.logit, changed(), r"score_transform takes score_range \(0.0, 1.0\) to \(-inf, inf\)"),
-        (lambda s: s[:3], changed(), r"score_transform returned shape \(3,\)"),
-        (lambda s: 1.0, changed(), "score_transform returned float"),
-        ("signal_efficiency", changed(1.5, 0), r"score\[\d+\] = 1.5: outside of score_range \(0.0, 1.0\)"),
-        ("signal_efficiency", changed(float("nan"), 0), r"score\[\d+\] = NaN"),
-        ("signal_efficiency", changed(float("nan"), 1), "the score of a signal event is not finite"),
-        (
-            "signal_efficiency",
-            (*events()[:1], torch.zeros(400), events()[2]),
-            "needs signal in the batch: every target is",
-        ),
-        (torch.square, changed(float("nan"), 0), r"score\[\d+\] = NaN"),
+        ("efficiency", events(), "score_transform = 'efficiency': must be a callable or 'signal_efficiency'"),
+        (lambda s: -s, events(), "score_transform falls from .* to .*: it must not decrease"),
+        (torch.logit, events(), r"score_transform takes score_range \(0.0, 1.0\) to \(-inf, inf\)"),
+        (lambda s: s[:3], events(), r"score_transform returned shape \(3,\)"),
+        (lambda s: 1.0, events(), "score_transform returned float"),
+        ("signal_efficiency", of_first(0, 1.5), r"score\[\d+\] = 1.5: outside of score_range \(0.0, 1.0\)"),
+        ("signal_efficiency", of_first(0, torch.nan), r"score\[\d+\] = NaN"),
+        ("signal_efficiency", of_first(1, torch.nan), "the score of a signal event is not finite"),
+        (torch.square, of_first(0, torch.nan), r"score\[\d+\] = NaN"),
     ],
-    ids=range(10),
+    ids=range(9),
 )
 def test_bad_input_is_an_error(transform, batch, message):
     with pytest.raises(ValueError, match=message):
