@@ -15,9 +15,9 @@ import sys
 import tempfile
 import warnings
 
-from libmode import option_types
-from numpydoc.docscrape import NumpyDocString
-from numpydoc.validate import ALLOWED_SECTIONS
+from numpydoc.validate import validate
+
+NUMPYDOC = {"GL06", "GL07", "EX01"}  # unknown sections, sections in another order than its own, no example
 
 # "Takes what :func:`mode_loss` takes", "as for :func:`objective`", "those of :class:`MoDeLoss`" and the like.
 HANDED_ON = re.compile(
@@ -35,33 +35,40 @@ IGNORED = [
 ]
 
 
-def lacks(thing, module):
+def lacks(path, thing, module):
     """What the docstring of a public name, and of the methods of a class, lacks.
 
-    It has sections in numpydoc's order, a word on every parameter and on no other, and an example. Methods that a
+    It has what numpydoc asks for, a word on every parameter, and an example that prints something. Methods that a
     framework or scikit-learn asks for and documents (forward, get_config, on_epoch_end...) need none.
     """
-    text = vars(thing).get("__doc__") if inspect.isclass(thing) else thing.__doc__  # no inherited one
-    own = inspect.cleandoc(text or "")
+    own = (vars(thing).get("__doc__") if inspect.isclass(thing) else thing.__doc__) or ""  # no inherited one
     if not own or own.startswith(f"{thing.__name__}("):  # of a named tuple or a dataclass Python makes one up
         return ["it has no docstring"]
-    called = "".join(example.source for _, text in texts(thing) for example in examples(text))
-    found = [f"no word on {name}" for name in without_words(thing, module)]
-    found += [f"{heading} is no section or not in its place" for heading in misplaced(own)]
-    found += [f"{name} is no parameter" for name in unknown(thing, NumpyDocString(own)["Parameters"])]
+    found = [message for code, message in validate(path)["errors"] if code in NUMPYDOC]
     found += [] if any(example.want for example in examples(own)) else ["no example that prints something"]
+    known = words_of(documented(thing, module)) | commented(thing)
+    found += [f"no word on {name}" for name in parameters(thing) if name not in known]
+    called = "".join(example.source for _, text in texts(thing) for example in examples(text))
     for name, member in members(thing).items():
         found += [] if member.__doc__ else [f"{name} has no docstring"]
         found += [] if re.search(rf"\.{name}\b", called) else [f"{name} is in no example"]
         if inspect.isroutine(member):
-            words = words_of(documented(thing, module), documented(member, module))
-            takes = set(inspect.signature(member).parameters) - {"self"}
-            found += [f"no word on {own} of {name}" for own in sorted(takes - words)]
+            words = known | words_of(documented(member, module))
+            found += [f"no word on {own} of {name}" for own in parameters(member) if own not in words | {"self"}]
     return found
 
 
-def words_of(*sources):
-    return set(re.findall(r"\w+", " ".join(sources)))
+def parameters(thing):
+    """The names of the parameters; none of an exception, which takes what is printed, and none of a row of options."""
+    if inspect.isclass(thing) and issubclass(thing, BaseException):
+        return []
+    of = inspect.signature(thing).parameters.values()
+    typed = {p.name for p in of if p.kind is p.VAR_POSITIONAL or "Unpack[" in str(p.annotation)}
+    return [p.name for p in of if p.name not in typed]
+
+
+def words_of(text):
+    return set(re.findall(r"\w+", text))
 
 
 def examples(text):
@@ -97,47 +104,11 @@ def documented(thing, module, seen=()):
     return text
 
 
-def signature(thing):
-    """The parameters; none of an exception, which takes what is printed."""
-    none = inspect.isclass(thing) and issubclass(thing, BaseException)
-    return [] if none else list(inspect.signature(thing).parameters.values())
-
-
 def commented(thing):
     """The fields of a named tuple or a dataclass that a ``#:`` comment or a text below explains."""
     names = getattr(thing, "_fields", None) or getattr(thing, "__dataclass_fields__", {})
     source = inspect.getsource(thing) if names else ""
     return {name for name in names if re.search(rf"^    {name}: .*(#: \S|\n    \"\"\"\S)", source, re.MULTILINE)}
-
-
-def without_words(thing, module):
-    """The parameters that the docstring has no word on; ``**options`` are each named, or are "options"."""
-    known = words_of(documented(thing, module)) | commented(thing)
-    for parameter in signature(thing):
-        kind = re.search(r"Unpack\[(\w+)\]", str(parameter.annotation))
-        options = set(getattr(getattr(option_types, kind[1], None), "__annotations__", ())) if kind else set()
-        is_named = parameter.name in known or (parameter.kind is parameter.VAR_KEYWORD and "options" in known)
-        if not (is_named or parameter.kind is parameter.VAR_POSITIONAL or (options and options <= known)):
-            yield parameter.name
-
-
-def misplaced(text):
-    """Headings that numpydoc does not know, or that stand in another order than its own."""
-    headings = re.findall(r"^(\w[\w ]*)\n-{3,}$", text, re.MULTILINE)
-    places = [ALLOWED_SECTIONS.index(heading) if heading in ALLOWED_SECTIONS else -1 for heading in headings]
-    return [heading for k, heading in enumerate(headings) if places[k] < max(places[:k], default=0)]
-
-
-def unknown(thing, entries):
-    """What stands in the section of the parameters and is none."""
-    names = {parameter.name for parameter in signature(thing)}
-    takes_more = any(parameter.kind is parameter.VAR_KEYWORD for parameter in signature(thing))
-    listed = [name for entry in entries for name in entry.name.split(", ")]
-    return [
-        name
-        for name in listed
-        if name.lstrip("*") not in names and not (takes_more and re.fullmatch(r"\*{0,2}\w+", name))
-    ]
 
 
 def members(thing):
@@ -177,7 +148,7 @@ def main(names):
         module, _, name = full.rpartition(".")
         thing = getattr(importlib.import_module(module), name)
         # Of a constant Sphinx shows the comment.
-        found[full] = lacks(thing, module) + failures(thing) if callable(thing) else []
+        found[full] = lacks(full, thing, module) + failures(thing) if callable(thing) else []
     json.dump(found, sys.stdout)
 
 

@@ -74,77 +74,68 @@ def _read_only(a: np.ndarray) -> np.ndarray:
     return a
 
 
-def _shaped(a: np.ndarray, how: str) -> np.ndarray:
-    """The array in another shape or with other strides."""
-    n = len(a)
-    if how.startswith("columns") and a.dtype.kind in "fiu":
-        return np.asfortranarray(np.stack([a + k for k in range(int(how[-1]))], axis=1))
-    made = {
-        "every second": lambda: np.repeat(a, 2)[::2],
-        "reversed": lambda: a[::-1].copy()[::-1],
-        "column of many": lambda: np.stack([a] * 3, axis=1)[:, 1],
-        "broadcast": lambda: np.broadcast_to(a[:1], (n,)) if n else a,
-        "read-only": lambda: _read_only(a),
-        "unaligned": lambda: _unaligned(a) if a.dtype.kind != "O" else a,
-        "(n, 1)": lambda: a[:, None],
-        "(1, n)": lambda: a[None, :],
-        "(n, 1, 1)": lambda: a[:, None, None],
-        "(0, n)": lambda: np.zeros((0, n), a.dtype),
-        "(n, 0)": lambda: np.zeros((n, 0), a.dtype),
-        "()": lambda: a[0] if n else a,
-    }
-    return made.get(how, lambda: a)()
+#: An array in another shape or with other strides.
+_SHAPES = {
+    "every second": lambda a: np.repeat(a, 2)[::2],
+    "reversed": lambda a: a[::-1].copy()[::-1],
+    "column of many": lambda a: np.stack([a] * 3, axis=1)[:, 1],
+    "broadcast": lambda a: np.broadcast_to(a[:1], (len(a),)),
+    "read-only": _read_only,
+    "unaligned": _unaligned,
+    "(n, 1)": lambda a: a[:, None],
+    "(1, n)": lambda a: a[None, :],
+    "(n, 1, 1)": lambda a: a[:, None, None],
+    "(0, n)": lambda a: np.zeros((0, len(a)), a.dtype),
+    "(n, 0)": lambda a: np.zeros((len(a), 0), a.dtype),
+    "()": lambda a: a[0],
+    "2 columns": lambda a: np.asfortranarray(np.stack([a, a + 1], axis=1)),
+    "4 columns": lambda a: np.asfortranarray(np.stack([a] * 4, axis=1)),
+}
+
+#: An array as something else that NumPy may make an array of, or not.
+_CONTAINERS = {
+    "list": lambda a: a.tolist(),
+    "tuple": lambda a: tuple(a.tolist()),
+    "objects": lambda a: a.astype(object),
+    "ragged": lambda a: [a.tolist(), 1.0, [2.0, 3.0]],
+    "masked": lambda a: np.ma.masked_array(a, mask=np.arange(len(a)) % 5 == 0),
+    "nothing masked": np.ma.masked_array,
+    "series": pd.Series,
+    "series, other index": lambda a: pd.Series(a, index=np.roll(np.arange(len(a)), 1)),
+    "nullable": lambda a: pd.Series(a.astype(float), dtype="Float64"),
+    "categorical": lambda a: pd.Categorical(a.tolist()),
+    "frame": lambda a: pd.DataFrame({"a": a}),
+    "iterator": lambda a: iter(a.tolist()),
+    "set": lambda a: set(a.tolist()),
+    "dict": lambda a: dict.fromkeys(a.tolist(), 1.0),
+    "bytes": lambda a: a.tobytes(),
+    "memoryview": lambda a: memoryview(np.ascontiguousarray(a)),
+    "array.array": lambda a: array.array("d", a.astype(float).tolist()),
+    "decimals": lambda a: [decimal.Decimal(repr(float(x))) for x in a],
+    "fractions": lambda a: [fractions.Fraction(k, 7) for k in range(len(a))],
+    "huge integers": lambda a: [2**70 + k for k in range(len(a))],
+    "huger integers": lambda a: [10**400] * len(a),
+    "with None": lambda a: [*a.tolist(), None],
+    "texts": lambda a: [repr(x) for x in a.tolist()],
+    "text": lambda a: "0.5",
+    "number": lambda a: 0.5,
+    "None": lambda a: None,
+    "type": lambda a: float,
+    "object": lambda a: object(),
+    "nested": lambda a: [[x] for x in a.tolist()],
+}
 
 
-def _contained(a: Any, how: str, rng: np.random.Generator) -> Any:
-    """The array as something else that NumPy may make an array of, or not."""
-    n = np.size(a)
-    flat = np.ravel(a)
-    made = {
-        "list": lambda: np.asarray(a).tolist(),
-        "tuple": lambda: tuple(flat.tolist()),
-        "objects": lambda: np.asarray(a).astype(object),
-        "ragged": lambda: [flat.tolist(), 1.0, [2.0, 3.0]],
-        "masked": lambda: np.ma.masked_array(a, mask=rng.random(np.shape(a)) < 0.2),
-        "nothing masked": lambda: np.ma.masked_array(a),
-        "series": lambda: pd.Series(flat),
-        "series, other index": lambda: pd.Series(flat, index=rng.permutation(n)),
-        "nullable": lambda: pd.Series(flat.astype(float), dtype="Float64"),
-        "categorical": lambda: pd.Categorical(flat.tolist()),
-        "frame": lambda: pd.DataFrame({"a": flat}),
-        "iterator": lambda: iter(flat.tolist()),
-        "set": lambda: set(flat.tolist()),
-        "dict": lambda: dict.fromkeys(flat.tolist(), 1.0),
-        "bytes": lambda: np.asarray(a).tobytes(),
-        "memoryview": lambda: memoryview(np.ascontiguousarray(a)),
-        "array.array": lambda: array.array("d", flat.astype(float).tolist()),
-        "decimals": lambda: [decimal.Decimal(repr(float(x))) for x in flat],
-        "fractions": lambda: [fractions.Fraction(k, 7) for k in range(n)],
-        "huge integers": lambda: [2**70 + k for k in range(n)],
-        "huger integers": lambda: [10**400] * n,
-        "with None": lambda: [*flat.tolist(), None],
-        "texts": lambda: [repr(x) for x in flat.tolist()],
-        "text": lambda: "0.5",
-        "number": lambda: 0.5,
-        "None": lambda: None,
-        "type": lambda: float,
-        "object": lambda: object(),
-        "nested": lambda: [[x] for x in flat.tolist()],
-    }[how]
+def _made(a: np.ndarray, how: Any) -> Any:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return made()
+            return how(a)
     except Exception:  # of some types there is no such thing, as every package says in its own way
         return a
 
 
 _VALUES = ["good"] * 8 + ["special", "some special", "equal", "tied", "wide"]
-_SHAPES = ["every second", "reversed", "column of many", "broadcast", "read-only", "unaligned", "(n, 1)", "(1, n)",
-           "(n, 1, 1)", "(0, n)", "(n, 0)", "columns 1", "columns 2", "columns 3", "columns 4", "()"]  # fmt: skip
-_CONTAINERS = ["list", "tuple", "objects", "ragged", "masked", "nothing masked", "series", "series, other index", "nullable",
-               "categorical", "frame", "iterator", "set", "dict", "bytes", "memoryview", "array.array", "decimals", "fractions",
-               "huge integers", "huger integers", "with None", "texts", "text", "number", "None", "type", "object", "nested"]  # fmt: skip
 
 
 @st.composite
@@ -156,10 +147,8 @@ def values(draw: Any, name: str, n: int) -> Any:
     kind = draw(st.sampled_from([default] * 20 + _TYPES + _NO_NUMBERS))
     with np.errstate(all="ignore"):
         a = a.astype(kind) if kind != [("a", "f8"), ("b", "i4")] else np.zeros(n, kind)
-    how = draw(st.sampled_from(["nothing"] * 24 + ["shape"] * 8 + ["container"] * 4))
-    if how == "shape":
-        return _shaped(a, draw(st.sampled_from(_SHAPES)))
-    return _contained(a, draw(st.sampled_from(_CONTAINERS)), rng) if how == "container" else a
+    how = draw(st.sampled_from([None] * 24 + [_SHAPES] * 8 + [_CONTAINERS] * 4))
+    return a if how is None else _made(a, how[draw(st.sampled_from(sorted(how)))])
 
 
 @st.composite
