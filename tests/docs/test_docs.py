@@ -28,9 +28,9 @@ def blocks(language):
     ]
 
 
-def run(command, directory):
-    done = subprocess.run(command, cwd=directory, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr
+def run(command, directory, environment=None):
+    done = subprocess.run(command, cwd=directory, env=environment, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
 
@@ -63,58 +63,39 @@ def test_go_block(block, tmp_path):
     assert "loss" in run(["go", "run", tmp_path / "main.go"], ROOT)
 
 
-class CppPage:
-    """docs/cpp.md in a directory: its programs in files of their own names, its commands to be run there."""
-
-    def __init__(self, directory):
-        self.directory = directory
-        self.text = (ROOT / "docs" / "cpp.md").read_text()
-        found = re.findall(r"```(\w+)\n(.*?)```", self.text, re.DOTALL)
-        self.commands = [block for language, block in found if language == "sh"]
-        self.programs = {self.name_of(block): block for language, block in found if language not in ("sh", "go")}
-        for name, block in self.programs.items():
-            (directory / name).write_text(block)
-        # The page's names for the compilers, whichever they are, and for this package's command.
-        self.alias("cc", os.environ.get("CC", "cc"))
-        self.alias("c++", os.environ.get("CXX", "c++"))
-        self.alias("libmode-config", f"{sys.executable} -m libmode.prefix")
-
-    def alias(self, name, command):
-        program, *arguments = shlex.split(command)
-        link = self.directory / "bin" / name
-        link.parent.mkdir(exist_ok=True)
-        link.write_text(f'#!/bin/sh\nexec {shlex.join([shutil.which(program), *arguments])} "$@"\n')
-        link.chmod(0o755)
-
-    @staticmethod
-    def name_of(block):
-        """The file that the first line names."""
-        name = re.match(r"\W+([\w.]+)", block)
-        assert name, block
-        return name[1]
-
-    def run(self, commands):
-        path = f"{self.directory / 'bin'}:{Path(sys.executable).parent}:{os.environ['PATH']}"
-        environment = os.environ | {"PATH": path, "CMAKE_GENERATOR": "Ninja"}
-        for name in ("CC", "CXX"):
-            environment.pop(name, None)
-        done = subprocess.run(
-            ["bash", "-euo", "pipefail", "-c", commands],
-            cwd=self.directory, env=environment, capture_output=True, text=True, timeout=600,
-        )  # fmt: skip
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
+def alias(directory, name, command):
+    """A program of this name that runs a command."""
+    program, *arguments = shlex.split(command)
+    (directory / name).write_text(f'#!/bin/sh\nexec {shlex.join([shutil.which(program), *arguments])} "$@"\n')
+    (directory / name).chmod(0o755)
 
 
 def test_cpp_page(tmp_path):
-    page = CppPage(tmp_path)
-    assert set(page.programs) == {"loss.c", "train.cpp", "CMakeLists.txt"}
-    with_config, with_pkg_config, with_cmake = map(page.run, page.commands)
+    """The programs of docs/cpp.md, in files of the names in their first lines; and its commands, run beside them."""
+    text = (ROOT / "docs" / "cpp.md").read_text()
+    found = re.findall(r"```(\w+)\n(.*?)```", text, re.DOTALL)
+    programs = {re.match(r"\W+([\w.]+)", block)[1]: block for language, block in found if language not in ("sh", "go")}
+    assert set(programs) == {"loss.c", "train.cpp", "CMakeLists.txt"}
+    for name, block in programs.items():
+        (tmp_path / name).write_text(block)
+    # The page's names for the compilers, whichever they are, and for this package's command.
+    (tmp_path / "bin").mkdir()
+    alias(tmp_path / "bin", "cc", os.environ.get("CC", "cc"))
+    alias(tmp_path / "bin", "c++", os.environ.get("CXX", "c++"))
+    alias(tmp_path / "bin", "libmode-config", f"{sys.executable} -m libmode.prefix")
+    environment = {name: value for name, value in os.environ.items() if name not in ("CC", "CXX")}
+    environment["PATH"] = f"{tmp_path / 'bin'}:{Path(sys.executable).parent}:{os.environ['PATH']}"
+    environment["CMAKE_GENERATOR"] = "Ninja"
+    with_config, with_pkg_config, with_cmake = (
+        run(["bash", "-euo", "pipefail", "-c", block], tmp_path, environment)
+        for language, block in found
+        if language == "sh"
+    )
     assert with_config == with_pkg_config
     assert re.fullmatch(r"loss 0\.\d+\n(-?[\d.e-]+ ){2}0 (-?[\d.e-]+ ){4}-?[\d.e-]+\n", with_config)
     without, with_constraint = [
         tuple(map(float, weights)) for weights in re.findall(r"constraint: weights (\S+) (\S+)", with_cmake)
     ]
     assert abs(with_constraint[1]) < without[1] / 50 and with_constraint[0] > without[0] / 2
-    said = re.search("Without the constraint the weight" + 4 * r".*? (\d\.\d+)", page.text, re.DOTALL)
+    said = re.search("Without the constraint the weight" + 4 * r".*? (\d\.\d+)", text, re.DOTALL)
     assert [*without[::-1], *with_constraint[::-1]] == pytest.approx(list(map(float, said.groups())), abs=0.01)

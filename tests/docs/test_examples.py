@@ -20,8 +20,7 @@ DOCS = EXAMPLES.with_name("docs")
 PYTHON = ["train_classes.py", "train_jax.py", "train_keras.py", "train_numpy.py", "train_pytorch.py"]
 COMPILED = {"train.c": ["-std=c99", "CC", "cc", "-lm"], "train.cpp": ["-std=c++11", "CXX", "c++"]}
 TRAININGS = [*PYTHON, *COMPILED, "go/main.go"]
-PROGRAMS = ["fairness.py", "histogram.py", *TRAININGS]
-ANALYSIS = "analysis.py"
+PROGRAMS = ["analysis.py", "fairness.py", "histogram.py", *TRAININGS]
 # What ROOT's SOFIE reads in the versions that have no Swish.
 SOFIE = {"Gemm", "MatMul", "Add", "Mul", "Sigmoid", "Relu", "Tanh"}
 
@@ -32,20 +31,20 @@ def output(command, directory=EXAMPLES):
     return done.stdout
 
 
-def compiled(name, out):
-    """Compiles a program of C or C++ as the documents say, and returns the command that runs it."""
+def output_of_compiled(name, out):
+    """What a program of C or C++ prints, compiled as the documents say."""
     standard, variable, default, *more = COMPILED[name]
     compiler = [*shlex.split(os.environ.get(variable, default)), standard, "-Wall", "-Wextra", "-Werror"]
     flags = shlex.split(output([Path(sys.executable).with_name("libmode-config"), "--cflags", "--libs"]))
     output([*compiler, EXAMPLES / name, *flags, *more, "-o", out])
-    return [out]
+    return output([out])
 
 
-def test_there_is_one_for_each_language_and_framework():
+def test_all_are_tested_and_listed():
     files = {str(path.relative_to(EXAMPLES)) for path in EXAMPLES.rglob("*.*") if "__pycache__" not in path.parts}
-    assert {name for name in files if not name.startswith(("root/", "recipes/"))} == {"README.md", ANALYSIS, *PROGRAMS}
+    assert {name for name in files if not name.startswith(("root/", "recipes/"))} == {"README.md", *PROGRAMS}
     listed = re.findall(r"\]\(([\w/.]+)\) \| ", (EXAMPLES / "README.md").read_text())
-    assert sorted(listed) == sorted([*PROGRAMS, ANALYSIS, "recipes", "root"])
+    assert sorted(listed) == sorted([*PROGRAMS, "recipes", "root"])
 
 
 @pytest.mark.parametrize("name", TRAININGS)
@@ -53,7 +52,7 @@ def test_it_runs(name, tmp_path):
     if name in PYTHON:
         printed = output([sys.executable, "-W", "error", EXAMPLES / name])
     elif name in COMPILED:
-        printed = output(compiled(name, tmp_path / "train"))
+        printed = output_of_compiled(name, tmp_path / "train")
     else:
         printed = output(["go", "run", "./examples/go"], EXAMPLES.parent)
     heads = re.findall(r"^(strength +\d+|without MoDe|with MoDe): ", printed, re.MULTILINE)
@@ -93,7 +92,7 @@ def test_the_analysis_runs_to_its_end(tmp_path):
     """With few events; what the page shows is its output with all of them, so that the words are the same."""
     import onnx
 
-    printed = output([sys.executable, EXAMPLES / ANALYSIS, "5000"], tmp_path)
+    printed = output([sys.executable, EXAMPLES / "analysis.py", "5000"], tmp_path)
     assert (tmp_path / "analysis.png").stat().st_size > 10_000
     differs = float(re.search(r"differs by at most (\S+)", printed)[1])
     assert differs < 1e-5

@@ -38,20 +38,6 @@ def test_against_counting():
         assert weight[background & (first >= above)].sum() < kept * total
 
 
-def test_significance_is_standard_normal_for_independent_scores():
-    rng = np.random.default_rng(2)
-    toys, z, pulls = 400, [], []
-    for _ in range(toys):
-        found = metrics.closure(
-            *rng.random((2, 2_000)), np.zeros(2_000), weight=rng.gamma(2, size=2_000), fractions=[0.1]
-        )
-        z.append(found.significance[0, 0])
-        pulls.append((found.ratio[0, 0] - 1) / found.error[0, 0])
-    assert abs(np.mean(z)) < 3 / toys**0.5
-    assert np.std(z) == pytest.approx(1, abs=0.12)
-    assert np.std(pulls) == pytest.approx(1, abs=0.15)
-
-
 def test_regions_without_events():
     """Of scores that order events alike B and C are empty; nothing is divided by 0 aloud."""
     score = np.arange(100.0)

@@ -139,21 +139,6 @@ def test_flatness_by_hand(kind, degree):
     assert found.expected == pytest.approx(np.sqrt(np.mean(e.error**2) * (7 - degree) / 8) / e.value.mean(), rel=1e-12)
 
 
-@pytest.mark.parametrize("degree", [0, 2])
-@pytest.mark.parametrize("weighted", [False, True])
-def test_the_expected_flatness_is_that_of_polynomial_efficiencies(weighted, degree):
-    rng = np.random.default_rng(3)
-    toys = []
-    for _ in range(300):
-        mass = rng.uniform(-1, 1, 4000)
-        selected = rng.random(4000) < 0.3 + (0.2 * mass**2 - 0.1 * mass if degree else 0)
-        weight = rng.choice([1.0, 2.0, -0.5], 4000) if weighted else None
-        toys.append(metrics.flatness(mass, selected, EDGES, degree=degree, weight=weight))
-    rms, expected = (np.sqrt(np.mean([getattr(toy, name) ** 2 for toy in toys])) for name in ("rms", "expected"))
-    # rms^2 of k - degree - 1 degrees of freedom has a relative width of sqrt(2 / that).
-    assert rms == pytest.approx(expected, rel=4 * np.sqrt(2 / (7 - degree) / 300) / 2 + 0.01)
-
-
 # ------------------------------------------------------- several masses
 
 PLANE = [np.array([-1, -0.4, 0.1, 1]), np.array([0, 1, 3, 4, 5.0])]

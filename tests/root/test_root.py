@@ -22,36 +22,24 @@ from libmode.prefix import PREFIX
 REPOSITORY = Path(__file__).resolve().parents[2]
 MACROS = REPOSITORY / "examples" / "root"
 
-# Relative; what the macros' results may differ from NumPy's by.
-EXACT = 1e-12
-
-SIZE = 20_000
+EXACT = 1e-12  # relative; what the macros' results may differ from NumPy's by
 SIGNAL_MASS = 120.0  # GeV
 
 
 @pytest.fixture(scope="session")
 def events():
     """A peak over a falling background, and a score that knows of the peak; weights of either sign."""
-    rng = np.random.default_rng(1)
-    label = rng.integers(0, 2, SIZE, dtype=np.int32)
-    mass = np.where(label == 1, rng.normal(SIGNAL_MASS, 10, SIZE), 50 + rng.exponential(60, SIZE))
+    rng, size = np.random.default_rng(1), 20_000
+    label = rng.integers(0, 2, size, dtype=np.int32)
+    mass = np.where(label == 1, rng.normal(SIGNAL_MASS, 10, size), 50 + rng.exponential(60, size))
     logit = rng.normal(1.5 * label - 0.5) + 0.6 * np.exp(-0.5 * ((mass - SIGNAL_MASS) / 25) ** 2)
-    columns = {"score": 1 / (1 + np.exp(-logit)), "mass": mass, "weight": rng.normal(1, 0.4, SIZE)}
+    columns = {"score": 1 / (1 + np.exp(-logit)), "mass": mass, "weight": rng.normal(1, 0.4, size)}
     return {name: column.astype(np.float32) for name, column in columns.items()} | {"label": label}
 
 
 @pytest.fixture(scope="session")
 def events_file(events, tmp_path_factory):
-    """The events as the tree "events" of a ROOT file."""
     return write_tree(events, tmp_path_factory.mktemp("events") / "events.root")
-
-
-def root_command():
-    """ROOT's `root`, which `pip install root` puts beside python."""
-    found = shutil.which("root", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
-    if not found:
-        raise FileNotFoundError("no `root` command: pip install root")
-    return [found, "-l", "-b", "-q"]
 
 
 def write_tree(columns, path):
@@ -68,17 +56,14 @@ def read_tree(path, tree, columns):
 
 
 class Session:
-    """Runs macros in an empty directory, where cling finds no library by chance."""
+    """Runs commands and macros in an empty directory, where cling finds no library by chance."""
 
     def __init__(self, directory):
         self.directory = directory
-        self.environment = {
-            name: value
-            for name, value in os.environ.items()
-            if name not in ("LIBMODE", "ROOT_INCLUDE_PATH", "LD_LIBRARY_PATH")
-        }
-        self.environment["HOME"] = str(directory)  # nobody's .rootrc or .rootlogon.C
-        self.set(LIBMODE=PREFIX, ROOT_INCLUDE_PATH=PREFIX / "include")
+        self.environment = os.environ | {"HOME": str(directory)}  # without anyone's .rootrc or .rootlogon.C
+        # `pip install` puts root and libmode-config beside python.
+        self.environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        self.set(LIBMODE=PREFIX, ROOT_INCLUDE_PATH=PREFIX / "include", LD_LIBRARY_PATH=None)
 
     def set(self, **variables):
         """Sets environment variables; None unsets."""
@@ -87,16 +72,16 @@ class Session:
             if value is not None:
                 self.environment[name] = str(value)
 
-    def macro(self, path, arguments="", compiled=False):
-        """What `root -q` of a copy of the macro does."""
-        copy = shutil.copy(path, self.directory)
-        return self.command(*root_command(), f"{copy}{'+' if compiled else ''}({arguments})")
-
     def command(self, *command):
         """What a command does."""
         return subprocess.run(
             command, cwd=self.directory, env=self.environment, capture_output=True, text=True, timeout=300
         )
+
+    def macro(self, path, arguments="", compiled=False):
+        """What `root -q` of a copy of the macro does."""
+        copy = shutil.copy(path, self.directory)
+        return self.command("root", "-l", "-b", "-q", f"{copy}{'+' if compiled else ''}({arguments})")
 
     def output(self, path, arguments="", compiled=False):
         """What a macro that succeeds prints."""
@@ -107,7 +92,6 @@ class Session:
 
 @pytest.fixture
 def root(tmp_path):
-    """A Session that knows where libmode is."""
     return Session(tmp_path)
 
 
@@ -223,62 +207,57 @@ def test_documented_program(root, tmp_path_factory, name, program):
 def test_documented_settings(root):
     (settings,) = re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL)
     root.set(LIBMODE=None, ROOT_INCLUDE_PATH=None)
-    # `pip install libmode` puts libmode-config beside python.
-    root.set(PATH=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
     done = root.command("bash", "-euc", settings + "printenv LIBMODE ROOT_INCLUDE_PATH")
     assert done.stdout.splitlines() == [str(PREFIX), str(PREFIX / "include")], done.stderr
 
 
 # -------------------------------------------------------------------- errors
 
-ALL_MACROS = sorted(MACROS.glob("*.C"))
+
+ELSEWHERE = "/nowhere"
+LIBRARY = ["libmode.so' file not found", "export LIBMODE=$(libmode-config --prefix)"]
+HEADER = [
+    "'mode.h' file not found",
+    "export LIBMODE=$(libmode-config --prefix); compiled, ROOT_INCLUDE_PATH=$LIBMODE/include",
+]
 
 
-@pytest.mark.parametrize("macro", ALL_MACROS, ids=lambda path: path.name)
-def test_missing_library_says_what_to_set(root, tmp_path, macro):
-    for prefix in (None, tmp_path / "elsewhere"):
-        root.set(LIBMODE=prefix)
-        done = root.macro(macro)
-        assert done.returncode != 0
-        assert "libmode.so' file not found" in done.stderr
-        assert "export LIBMODE=$(libmode-config --prefix)" in done.stderr
+@pytest.mark.parametrize("prefix", [None, ELSEWHERE])
+@pytest.mark.parametrize("macro", sorted(MACROS.glob("*.C")), ids=lambda path: path.name)
+def test_missing_library_says_what_to_set(root, macro, prefix):
+    root.set(LIBMODE=prefix)
+    done = root.macro(macro)
+    assert done.returncode != 0 and all(said in done.stderr for said in LIBRARY)
 
 
 @pytest.mark.parametrize("compiled", [False, True], ids=["interpreted", "compiled"])
-def test_missing_header_says_what_to_set(root, tmp_path, compiled):
-    (tmp_path / "headless").mkdir()
-    (tmp_path / "headless" / "lib").symlink_to(PREFIX / "lib")
-    root.set(LIBMODE=tmp_path / "headless", ROOT_INCLUDE_PATH=None)
+def test_missing_header_says_what_to_set(root, compiled):
+    headless = root.directory / "headless"
+    headless.mkdir()
+    (headless / "lib").symlink_to(PREFIX / "lib")
+    root.set(LIBMODE=headless, ROOT_INCLUDE_PATH=None)
     done = root.macro(MACROS / "mode_loss.C", compiled=compiled)
-    assert done.returncode != 0
-    assert "'mode.h' file not found" in done.stderr
-    assert "export LIBMODE=$(libmode-config --prefix); compiled, ROOT_INCLUDE_PATH=$LIBMODE/include" in done.stderr
+    assert done.returncode != 0 and all(said in done.stderr for said in HEADER)
 
 
-def test_missing_library_in_pyroot_says_what_to_set(root, tmp_path):
-    root.set(LIBMODE=tmp_path / "elsewhere")
+def test_missing_library_in_pyroot_says_what_to_set(root):
+    root.set(LIBMODE=ELSEWHERE)
     done = root.command(sys.executable, "-W", "ignore", MACROS / "mode_pyroot.py", "events.root")
     assert done.returncode == 1
-    assert f"no libmode in LIBMODE = '{tmp_path / 'elsewhere'}': export LIBMODE=" in done.stderr
-
-
-def test_bad_events_are_named(root, events, tmp_path_factory):
-    first = np.flatnonzero(events["label"] == 0)[0]
-    score = events["score"].copy()
-    score[first] = 1.5
-    path = write_tree(events | {"score": score}, tmp_path_factory.mktemp("events") / "events.root")
-    done = root.macro(MACROS / "mode_loss.C", f'"{path}"')
-    assert done.returncode == 1
-    assert f"score[{first}] = 1.5" in done.stderr
+    assert f"no libmode in LIBMODE = '{ELSEWHERE}': export LIBMODE=" in done.stderr
 
 
 @pytest.mark.parametrize(
-    ("tree", "message"),
-    [("events", "none.root"), ("other", "cannot read score/F, mass/F, weight/F and label/I of tree")],
+    ("file", "tree", "message"),
+    [
+        ("none.root", "events", "none.root"),
+        ("events.root", "other", "cannot read score/F, mass/F, weight/F and label/I of tree"),
+        ("events.root", "events", "score[0] = 1.5"),
+    ],
 )
-def test_unreadable_events_are_named(root, events_file, tree, message):
-    path = root.directory / "none.root" if tree == "events" else events_file
-    done = root.macro(MACROS / "mode_loss.C", f'"{path}", "{tree}"')
-    assert done.returncode == 1
-    assert message in done.stderr
+def test_bad_events_are_named(root, events, file, tree, message):
+    first = {name: column[:1] for name, column in events.items()}
+    write_tree(first | {"score": np.float32([1.5]), "label": np.int32([0])}, root.directory / "events.root")
+    done = root.macro(MACROS / "mode_loss.C", f'"{file}", "{tree}"')
+    assert done.returncode == 1 and message in done.stderr
     assert not (root.directory / "gradient.root").exists()

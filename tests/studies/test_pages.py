@@ -80,11 +80,3 @@ def test_a_table_goes_to_the_page_that_has_its_marks(tmp_path, monkeypatch):
     assert (tmp_path / "page.md").read_text() == f"before\n{begin}new\n{end}after\n"
     assert [pages.shown(name, rest) for name in ("slopes", "others")] == ["new\n", "one\n"]
     assert "slopes" not in rest.read_text()
-
-
-def test_biases_have_at_least_the_error_of_their_fits():
-    assert pages.biases([0.5]) == "0.5 ± 1.0"
-    assert pages.biases([1.0, 1.0, 1.0, 1.0]) == "1.0 ± 0.5"
-    assert pages.biases([-3.0, 3.0]) == "0.0 ± 3.0"  # sqrt(18) / sqrt(2)
-    assert pages.biases([-0.02]) == "0.0 ± 1.0"
-    assert pages.biases([1.0, None]) == "-"

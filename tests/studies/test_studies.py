@@ -1,4 +1,4 @@
-"""The studies of the simple model: the claims hold in small, and every method trains."""
+"""The studies of the simple model: every method trains."""
 
 import pytest
 
@@ -8,31 +8,6 @@ from studies.simple_model.study import Size, Task
 from studies.w_tagging.classifiers import PAPER_RECIPE
 
 pytestmark = pytest.mark.usefixtures("threads_afterwards")
-
-SMALL = Size(steps=600, train_events=40_000, test_events=60_000, seeds=(1,))
-
-
-@pytest.fixture(scope="module")
-def results():
-    wanted = [
-        c for c in (*DEMO, *OTHERS) if c.name in ("unconstrained", "m-agnostic", "MoDe[0]", "MoDe[1]", "DisCo 1000")
-    ]
-    return {c.name: paper.measured(Task(c, 1, SMALL)) for c in wanted}
-
-
-def test_the_claims_in_small(results):
-    auc = {name: result["auc"] for name, result in results.items()}
-    # Over seeds 1 to 5 the first differ by up to 0.026, and the others by 0.039 and 0.088 or more.
-    assert abs(auc["MoDe[1]"] - auc["m-agnostic"]) < 0.05
-    assert auc["unconstrained"] > auc["m-agnostic"] + 0.02
-    assert auc["m-agnostic"] > auc["MoDe[0]"] + 0.04
-    residual = {name: result["selections"][0]["flatness"] for name, result in results.items()}  # at 80 %
-    for name, least in (("MoDe[0]", 3), ("DisCo 1000", 3), ("MoDe[1]", 5)):  # of order 1 around a straight line
-        assert residual[name] < residual["unconstrained"] / least
-    # A signal over its error at 50 %, which only the carving of the unconstrained classifier makes.
-    bias = {name: result["selections"][1]["bias"] for name, result in results.items()}
-    assert bias["unconstrained"] > 15  # 27 to 29 with seeds 1 to 5
-    assert abs(bias["MoDe[1]"]) < bias["unconstrained"] / 3  # up to 1/8 of it
 
 
 def test_every_method_of_the_study_trains():
