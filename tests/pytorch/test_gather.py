@@ -12,6 +12,7 @@ from libmode.torch import Events, MoDeConstraint, MoDeLoss
 from torch.nn.parallel import DistributedDataParallel
 
 SIZES = 300, 0, 241  # of the batches of ranks; that of rank 2 has no background
+HALF = torch.float16
 
 
 def batch(rank, step=0, size=None, dtype=torch.float64):
@@ -26,66 +27,56 @@ def batch(rank, step=0, size=None, dtype=torch.float64):
     return features.to(dtype), target, mass.to(dtype), weight.to(dtype), category
 
 
-CASES = {
-    "weights": {"order": 1, "with": "weight"},
-    "bounds": {"order": 2, "max_slope": 0.5, "monotonic": True, "with": "weight", "bins": 8},
-    "half precision": {"order": 0, "dtype": torch.float16, "bins": 8},
-    "joint": {"order": 1, "variables": 2, "joint": True, "bins": 4},
-    "categories": {"order": 0, "bins": 6, "with": "category"},
+CASES = {  # the options
+    "weights": {"order": 1},
+    "bounds": {"order": 2, "max_slope": 0.5, "monotonic": True, "bins": 8},
+    "half precision": {"order": 0, "bins": 8},
+    "joint": {"order": 1, "joint": True, "bins": 4},
+    "categories": {"order": 0, "bins": 6},
     "pooled": {"order": 1, "background_only": False},
     "several backgrounds": {"order": 1, "background_label": (0, 1), "bins": 8},
     "signal efficiency": {"order": 1, "score_transform": "signal_efficiency"},
     "classes": {"order": 1, "per_class": True, "bins": 8},
-    "reference": {"order": 1, "reference": 500},
+    "reference": {"order": 1},
 }
 
 
-def given(case, rank):
-    """Predictions (leaves), and the other arguments of a call for one process's batch."""
-    dtype = case.get("dtype", torch.float64)
-    features, target, mass, weight, category = batch(rank, dtype=dtype)
+def arguments(name, rank):
+    """The arguments of a call for one process's batch."""
+    features, target, mass, weight, category = batch(rank, dtype=HALF if name == "half precision" else torch.float64)
     pred = (features[:, 0] + features[:, 1]).sigmoid()
-    if case.get("per_class"):
-        pred = torch.stack([pred, 1 - pred**2], 1)
-    mass = mass[:, : case["variables"]] if "variables" in case else mass[:, 0]
-    extra = {}
-    if case.get("with") == "weight":
-        extra["weight"] = weight
-    if case.get("with") == "category":
-        extra["category"] = category
-    if "reference" in case:
-        others, labels, masses, _, _ = batch(rank, 7, case["reference"] + 10 * rank, dtype)
-        extra["reference"] = Events(others[:, 0].sigmoid(), masses[:, 0], None, labels)
-    return pred, target, mass, extra
+    given = {"pred": pred, "target": target, "mass": mass if name == "joint" else mass[:, 0]}
+    if name == "classes":
+        given["pred"] = torch.stack([pred, 1 - pred**2], 1)
+    if name in ("weights", "bounds"):
+        given["weight"] = weight
+    if name == "categories":
+        given["category"] = category
+    if name == "reference":
+        others, labels, masses, *_ = batch(rank, 7, 500 + 10 * rank)
+        given["reference"] = Events(others[:, 0].sigmoid(), masses[:, 0], None, labels)
+    return given
 
 
-def together(many):
-    """The arguments of several processes as those of one."""
-    preds, targets, masses, extras = zip(*many, strict=True)
-    extra = {}
-    for name in extras[0]:
-        parts = [one[name] for one in extras]
-        if name == "reference":
-            extra[name] = Events(*(None if a[0] is None else torch.cat(a) for a in zip(*parts, strict=True)))
-        else:
-            extra[name] = torch.cat(parts)
-    return torch.cat(preds), torch.cat(targets), torch.cat(masses), extra
+def joined(parts):
+    """The tensors of several processes as those of one."""
+    first = parts[0]
+    if isinstance(first, dict):
+        return {name: joined([part[name] for part in parts]) for name in first}
+    if isinstance(first, Events):
+        return Events(*map(joined, zip(*parts, strict=True)))
+    return None if first is None else torch.cat(parts)
 
 
-def module(case, **more):
-    options = {k: v for k, v in case.items() if k not in ("with", "dtype", "variables", "reference")}
-    return MoDeLoss(**options, **more)
+def value_and_grad(name, given, **more):
+    given["pred"].requires_grad_()
+    loss = MoDeLoss(**CASES[name], **more)(**given)
+    loss.backward()
+    return loss.detach(), given["pred"].grad
 
 
 def losses(rank):
-    found = {}
-    for name, case in CASES.items():
-        pred, target, mass, extra = given(case, rank)
-        pred.requires_grad_()
-        loss = module(case, gather=True)(pred, target, mass, **extra)
-        loss.backward()
-        found[name] = loss.detach(), pred.grad
-    return found
+    return {name: value_and_grad(name, arguments(name, rank), gather=True) for name in CASES}
 
 
 @pytest.fixture(scope="module")
@@ -108,17 +99,12 @@ def found_by(of_processes, part):
 def test_loss_and_gradient_are_those_of_one_process(of_processes, name):
     """Each takes its own part of the gradient, times the number of processes, by which DDP divides the sum."""
     found = [result[name] for result in found_by(of_processes, losses)]
-    count, case = len(found), CASES[name]
-    pred, target, mass, extra = together([given(case, rank) for rank in range(count)])
-    pred.requires_grad_()
-    loss = module(case)(pred, target, mass, **extra)
-    loss.backward()
+    loss, grad = value_and_grad(name, joined([arguments(name, rank) for rank in range(len(found))]))
     for own, _ in found:
-        torch.testing.assert_close(own, loss.detach(), rtol=0, atol=0)
-    grads = torch.cat([grad for _, grad in found]) / count
-    exact = case.get("dtype", torch.float64) is torch.float64
-    torch.testing.assert_close(grads, pred.grad, rtol=1e-12 if exact else 1e-3, atol=1e-15 if exact else 1e-6)
-    assert pred.grad.abs().max() > 0
+        torch.testing.assert_close(own, loss, rtol=0, atol=0)
+    rtol, atol = (1e-3, 1e-6) if grad.dtype is HALF else (1e-12, 1e-15)
+    torch.testing.assert_close(torch.cat([own for _, own in found]) / len(found), grad, rtol=rtol, atol=atol)
+    assert grad.abs().max() > 0
 
 
 def network():
@@ -139,8 +125,8 @@ def train(net, batches, step_of):
     return torch.cat([parameter.detach().flatten() for parameter in inner.parameters()])
 
 
-def joined(count, size=200):
-    return lambda step: [torch.cat(parts) for parts in zip(*(batch(r, step, size) for r in range(count)), strict=True)]
+def batch_of_all(count, step, size):
+    return [torch.cat(parts) for parts in zip(*(batch(rank, step, size) for rank in range(count)), strict=True)]
 
 
 def with_loss(mode):
@@ -177,7 +163,9 @@ def trained(rank):
 def test_twenty_steps_of_ddp_with_loss_and_layer_are_those_of_one_process(of_processes):
     found = found_by(of_processes, trained)
     count, constraint = len(found), layer()
-    want = train(network(), joined(count, 201), with_both(constraint, MoDeLoss(order=1, bins=8)))
+    want = train(
+        network(), lambda step: batch_of_all(count, step, 201), with_both(constraint, MoDeLoss(order=1, bins=8))
+    )
     for parameters, state, loss, strength in found:
         torch.testing.assert_close(parameters, want, rtol=1e-6, atol=1e-6)
         torch.testing.assert_close(state, torch.cat([constraint.state, constraint.sums]), rtol=1e-6, atol=1e-12)
@@ -198,7 +186,7 @@ def sharded(rank):
 
 def test_fully_sharded_gradients_are_those_of_one_process(of_processes):
     found, net = found_by(of_processes, sharded), network()
-    with_loss(MoDeLoss(order=1, bins=8))(net, joined(len(found))(3))
+    with_loss(MoDeLoss(order=1, bins=8))(net, batch_of_all(len(found), 3, 200))
     want = torch.cat([parameter.grad.flatten() for parameter in net.parameters()])
     for own in found:
         torch.testing.assert_close(own, want, rtol=1e-9, atol=1e-12)
@@ -220,52 +208,40 @@ def test_batches_without_background_are_skipped_by_all(of_processes):
     assert found_by(of_processes, skipped) == [(0.0, 1, 1, True)] * len(of_processes)
 
 
-def refused(rank):
-    """The errors that all processes are to meet, each caused by the last one."""
-    last = rank == dist.get_world_size() - 1
+def calls_with_errors(last):
+    """Calls of which only the last process has a wrong one, and the errors that all are to meet."""
     score, target, mass = torch.rand(40), torch.arange(40) % 2, torch.rand(40)
-    nan = score.clone()
-    nan[36] = torch.nan
-    reference = Events(score, torch.where(torch.arange(40) == 3, torch.nan, mass) if last else mass)
-    calls = {
-        "lengths": lambda: MoDeLoss(gather=True)(score, target, mass[:39] if last else mass),
-        "type": lambda: MoDeLoss(gather=True)(score.double() if last else score, target, mass),
-        "weights": lambda: MoDeLoss(gather=True)(score, target, mass, score if last else None),
-        "variables": lambda: MoDeLoss(gather=True)(score, target, torch.stack([mass] * 2, 1) if last else mass),
-        "options": lambda: MoDeLoss(gather=True, order=int(last))(score, target, mass),
-        "no number": lambda: MoDeLoss(gather=True)(nan if last else score, target, mass),
-        "in the layer": lambda: MoDeConstraint(gather=True)((nan if last else score).requires_grad_(), target, mass),
-        "of reference": lambda: MoDeLoss(gather=True)(score, target, mass, reference=reference),
-        "nothing": lambda: MoDeLoss(gather=True)(score, target + 1, mass),
-    }
-    found = {}
-    for name, call in calls.items():
-        try:
+    bad, nan = score.clone(), mass.clone()
+    bad[36], nan[3] = torch.nan, torch.nan
+    loss, layer = MoDeLoss(gather=True), MoDeConstraint(gather=True)
+    reference = Events(score, nan if last else mass)
+    return {
+        "ValueError: mass has length 39, but score has length 40": lambda: loss(score, target, mass[:39] if last else mass),
+        "ValueError: score is torch.float32 on rank 0 and torch.float64 on rank 2": lambda: loss(score.double() if last else score, target, mass),
+        "ValueError: weight is None on rank 0 and torch.float32 on rank 2": lambda: loss(score, target, mass, score if last else None),
+        "ValueError: shape of mass is ('n',) on rank 0 and ('n', 2) on rank 2": lambda: loss(score, target, torch.stack([mass] * 2, 1) if last else mass),
+        'the loss is ["mode", {"order": 0}] on rank 0 and ["mode", {"order": 1': lambda: MoDeLoss(gather=True, order=int(last))(score, target, mass),
+        "ValueError: on rank 2: score[36] = NaN": lambda: loss(bad if last else score, target, mass),
+        "(in training step 0)": lambda: layer((bad if last else score).requires_grad_(), target, mass),
+        "ValueError: on rank 2: mass[43] = NaN": lambda: loss(score, target, mass, reference=reference),  # after the 40 of the batch
+        "BatchError: no event selected: none of the 120 values of label": lambda: loss(score, target + 1, mass),
+    }  # fmt: skip
+
+
+def refused(rank):
+    """The errors that a process meets."""
+    found = []
+    for call in calls_with_errors(last=rank == 2).values():
+        with pytest.raises(Exception) as caught:
             call()
-            found[name] = "no error"
-        except Exception as error:
-            found[name] = f"{type(error).__name__}: {error}"
+        found.append(f"{type(caught.value).__name__}: {caught.value}")
     return found
 
 
 def test_an_error_of_one_is_an_error_of_all(of_processes):
-    *others, last = found_by(of_processes, refused)
-    rank = len(others)
-    for found in others:
-        assert found["lengths"] == f"RuntimeError: on rank {rank}: {last['lengths']}"
-        assert {k: v for k, v in found.items() if k != "lengths"} == {k: v for k, v in last.items() if k != "lengths"}
-    assert last["lengths"] == "ValueError: mass has length 39, but score has length 40"
-    assert last["type"] == f"ValueError: score is torch.float32 on rank 0 and torch.float64 on rank {rank}"
-    assert last["weights"] == f"ValueError: weight is None on rank 0 and torch.float32 on rank {rank}"
-    assert last["variables"] == f"ValueError: shape of mass is ('n',) on rank 0 and ('n', 2) on rank {rank}"
-    assert last["options"].startswith(
-        'ValueError: the loss is ["mode", {"order": 0}] on rank 0 and ["mode", {"order": 1'
-    )
-    for name in ("no number", "in the layer"):
-        assert last[name].startswith(f"ValueError: on rank {rank}: score[36] = NaN")
-    assert last["in the layer"].endswith("(in training step 0)")
-    assert last["of reference"].startswith(f"ValueError: on rank {rank}: mass[43] = NaN")  # after the 40 of the batch
-    assert last["nothing"].startswith("BatchError: no event selected: none of the 120 values of label")
+    for found in found_by(of_processes, refused):
+        for error, want in zip(found, calls_with_errors(last=False), strict=True):
+            assert want in error
 
 
 def told(rank):
@@ -293,10 +269,9 @@ def test_one_process_says_once_that_a_loss_sees_a_part_of_the_events(of_processe
 
 
 def test_without_processes_it_is_the_loss_itself():
-    case = CASES["pooled"]
-    pred, target, mass, _ = given(case, 0)
-    assert module(case, gather=True)(pred, target, mass) == module(case)(pred, target, mass)
-    copied = copy.deepcopy(module(case, gather=True))
+    loss = value_and_grad("weights", arguments("weights", 0), gather=True)[0]
+    assert loss == value_and_grad("weights", arguments("weights", 0))[0]
+    copied = copy.deepcopy(MoDeLoss(gather=True))
     assert copied.gather and "gather=True" in repr(copied)
     with pytest.raises(ValueError, match="process_group is given, and gather = False"):
         MoDeLoss(process_group="any")
