@@ -6,15 +6,12 @@ from contextlib import nullcontext
 from functools import partial
 
 import error_cases
-import fuzzed
 import golden
 import keras
 import libmode
 import numpy as np
 import pandas as pd
 import pytest
-from fuzzed import fuzzing
-from hypothesis import given
 from keras import ops
 from libmode import metrics
 from libmode.keras import MoDeCallback, MoDeLoss, on_label, pack
@@ -121,25 +118,29 @@ def test_what_loss_of_keras_does_to_its_arguments_does_not_matter():
     with float64():
         np.testing.assert_allclose(number(loss(pack(label, close), score)), of_numpy(score, label, close), rtol=1e-5)
     half = score.astype(np.float16)  # of mixed precision
-    got = loss(pack(label, mass), ops.convert_to_tensor(half))
-    np.testing.assert_allclose(number(got), of_numpy(half.astype(np.float32), label, mass), rtol=1e-5)
-    pooled = MoDeLoss(base=None, background_only=False, **OPTIONS)(pack(label, mass), score)
-    np.testing.assert_allclose(number(pooled), of_numpy(score, None, mass), rtol=1e-5)
+    pooled = MoDeLoss(base=None, background_only=False, **OPTIONS)(pack(label, mass), ops.convert_to_tensor(half))
+    np.testing.assert_allclose(number(pooled), of_numpy(half.astype(np.float32), None, mass), rtol=1e-5)
 
 
-@pytest.mark.parametrize("base", ["sparse_categorical_crossentropy", "categorical_crossentropy"])
-@pytest.mark.parametrize("score", [2, lambda y_pred: y_pred[:, 2]], ids=["output", "callable"])
-def test_several_classes(base, score):
+@pytest.mark.parametrize(
+    "base, score",
+    [("sparse_categorical_crossentropy", 2), ("categorical_crossentropy", lambda y_pred: y_pred[:, 2])],
+    ids=["output", "callable"],
+)
+@pytest.mark.parametrize("several", [False, True])
+def test_several_classes_and_several_variables_with_categories(base, score, several):
     _, mass, weight, _ = events()
     rng = np.random.default_rng(1)
-    outputs = rng.dirichlet([1, 1, 1], N).astype(np.float32)
-    label = rng.integers(0, 3, N)
+    outputs, label = rng.dirichlet([1, 1, 1], N).astype(np.float32), rng.integers(0, 3, N)
+    mass, category = (np.stack([mass, 1 / mass], axis=1), np.arange(N) // 70) if several else (mass, None)
+    weight, sample_weight = np.abs(weight), np.linspace(0.5, 1.5, N).astype(np.float32)
     given = label if base.startswith("sparse") else np.eye(3)[label]
     mode = MoDeLoss(strength=7, base=base, score=score, background_label=1, **OPTIONS)
-    loss = mode(pack(given, mass, weight), outputs)
-    want = 7 * of_numpy(outputs[:, 2], label, mass, weight, background_label=1)
-    want += np.mean(-weight * np.log(outputs[np.arange(N), label]))
-    np.testing.assert_allclose(number(loss), want, rtol=1e-5)
+    loss = mode(pack(given, mass, weight, category), outputs, sample_weight)
+    total = weight * sample_weight
+    want = 7 * of_numpy(outputs[:, 2], label, mass, total, category=category, background_label=1)
+    want += np.mean(-total * np.log(outputs[np.arange(N), label]))
+    np.testing.assert_allclose(number(loss), want, rtol=1e-4)
 
 
 def test_pack():
@@ -160,20 +161,6 @@ def test_pack():
     assert pack(label, both[:, :1]).shape == (N, 3)  # one variable
 
 
-@pytest.mark.parametrize("one_hot", [False, True])
-def test_several_variables_and_categories(one_hot):
-    label, mass, weight, score = events()
-    mass, category = np.stack([mass, mass**2, 1 / mass], axis=1), np.arange(N) // 70
-    weight, sample_weight = np.abs(weight), np.linspace(0.5, 1.5, N).astype(np.float32)
-    y_true = pack(np.eye(2)[label] if one_hot else label, mass, weight, category)
-    base = None if one_hot else "binary_crossentropy"
-    want = 7 * of_numpy(score, label, mass, weight * sample_weight, category=category)
-    if base:
-        want += np.mean(weight * sample_weight * cross_entropy(label, score))
-    loss = MoDeLoss(strength=7, base=base, **OPTIONS)(y_true, score, sample_weight)
-    np.testing.assert_allclose(number(loss), want, rtol=1e-4)
-
-
 @pytest.mark.parametrize("score", [None, ops.softmax], ids=["outputs", "logits"])
 def test_per_class(score):
     _, mass, weight, _ = events()
@@ -187,22 +174,16 @@ def test_per_class(score):
     value, grad = value_and_grad(lambda pred: loss(y_true, pred), logits if score else softmax)
     np.testing.assert_allclose(value, want, rtol=1e-4)
     assert grad.shape == (N, 3) and np.isfinite(grad).all()
-    assert keras.losses.deserialize(keras.losses.serialize(MoDeLoss(per_class=True))).per_class
 
 
 @pytest.mark.parametrize(
     "arguments",
     [
-        dict(order=2, monotonic=True, strength=30),
-        dict(base=None, edges=np.array([50.0, 100, 300]), background_label=(0, 1), dtype="float32"),
-        dict(
-            base=keras.losses.BinaryCrossentropy(from_logits=True),
-            score=keras.activations.sigmoid,
-            background_only=False,
-        ),
-        dict(bins=[4], mass_range=np.array([[50.0, 290.0]]), joint=False, missing="ignore"),
+        dict(base=None, edges=np.array([50.0, 100, 300]), background_label=(0, 1), dtype="float32", strength=30),
+        dict(base=keras.losses.BinaryCrossentropy(from_logits=True), score=keras.activations.sigmoid, per_class=False),
+        dict(bins=[4], mass_range=np.array([[50.0, 290.0]]), joint=False, background_only=False),
     ],
-    ids=["options", "arrays", "objects", "of one variable"],
+    ids=["arrays", "objects", "of one variable"],
 )
 def test_it_is_serialized(arguments):
     label, mass, _, score = events()
@@ -215,7 +196,7 @@ def test_it_is_serialized(arguments):
 # --------------------------------------------------------------- metrics
 
 
-@pytest.mark.parametrize("metric", ["AUC", "binary_accuracy", keras.metrics.BinaryAccuracy(threshold=0.4)])
+@pytest.mark.parametrize("metric", ["binary_accuracy", keras.metrics.BinaryAccuracy(threshold=0.4)])
 def test_on_label(metric):
     label, mass, _, score = events()
     wrapped = on_label(metric)
@@ -238,13 +219,11 @@ def test_on_label(metric):
 
 BAD = [
     (r"y_true has shape \(200, 1\): expected the columns", lambda t, p: MoDeLoss()(t[:, :1], p)),
-    (r"y_true has shape \(200,\): expected the columns", lambda t, p: MoDeLoss()(t[:, 0], p)),
     (r"y_true has shape \(200, 3, 1\): expected the columns", lambda t, p: MoDeLoss()(t[:, :, None], p)),
     (r"y_pred has shape \(200, 2\): say which output", lambda t, p: MoDeLoss()(t, np.stack([p, p], 1))),
     (r"score = 2: y_pred of shape \(200, 2\)", lambda t, p: MoDeLoss(score=2)(t, np.stack([p, p], 1))),
     ("mass has length 200, but y_pred has length 199", lambda t, p: MoDeLoss()(t, p[1:])),
     ("sample_weight has length 199, but y_true has length 200", lambda t, p: MoDeLoss()(t, p, p[1:])),
-    ("order = 17", lambda t, p: MoDeLoss(order=17)),
     ("strength = nan: must be finite", lambda t, p: MoDeLoss(strength=np.nan)),
     ("on_bad_batch = 'ignore'", lambda t, p: MoDeLoss(on_bad_batch="ignore")),
     (r"MoDeLoss\(1\): the arguments of MoDeLoss are given by name", lambda t, p: MoDeLoss(1)),
@@ -253,12 +232,9 @@ BAD = [
     ("metric = 'accuracy': say which", lambda t, p: on_label("accuracy")),
     ("label has dtype <U1: expected real numbers", lambda t, p: pack(["0"] * 200, p)),
     (r"label has shape \(200, 1, 1\): expected", lambda t, p: pack(t[:, :1, None], p)),
-    (r"label has shape \(200, 0\): expected", lambda t, p: pack(t[:, :0], p)),
-    ("mass has length 199, but label has length 200", lambda t, p: pack(t[:, 0], p[1:])),
     (r"mass has shape \(200, 4\): expected", lambda t, p: pack(t[:, 0], np.stack([p] * 4, 1))),
     ("category has length 199, but label has length 200", lambda t, p: pack(t[:, 0], p, category=np.arange(199))),
     (r"category\[129\] = 16908288: exceeds 2\^24", lambda t, p: pack(t[:, 0], p, category=np.arange(200) * 2**17)),
-    ("'weights' of pack: did you mean weight", lambda t, p: pack(t[:, 0], p, weights=p)),
     ("have different indexes", lambda t, p: pack(pd.Series(t[:, 0]), pd.Series(p)[::-1])),
     (r"y_pred of shape \(200,\): per_class = True needs shape \(n, k\)", lambda t, p: MoDeLoss(per_class=True)(t, p)),
     ("score = 0 and y_pred", lambda t, p: MoDeLoss(per_class=True, score=0)(t, np.stack([p, p], 1))),
@@ -286,23 +262,6 @@ def test_the_error_is_that_of_the_table(case):
         y_true = pack(0 * score if label is None else label, mass, weight, category)
         MoDeLoss(base=None, dtype="float64", **given)(y_true, score)
     assert case.is_in(caught.value), str(caught.value)
-
-
-@fuzzing
-@given(fuzzed.events(), fuzzed.options())
-def test_a_loss_or_a_sentence(events, options):
-    label = events.pop("label", None)
-    try:
-        score = ops.convert_to_tensor(events.pop("score"))
-    except Exception:  # a model has tensors; of what cannot be one the backend says why
-        return
-    try:
-        packed = pack(np.zeros(60) if label is None else label, **events)
-        loss = MoDeLoss(base=None, **options)(packed, score)
-    except Exception as error:
-        fuzzed.sentence_of(error)
-    else:
-        assert np.isfinite(float(loss))
 
 
 def test_bad_events_in_fit_are_the_sentence_of_the_library():
@@ -362,19 +321,6 @@ def test_a_training_with_a_bad_last_batch_goes_on(jit, jit_compile):
     assert loss.skipped == 2
 
 
-# -------------------------------------------------------------- arguments
-
-
-def test_options_are_copied():
-    label, mass, _, score = events()
-    edges = np.array([50.0, 100, 300])
-    loss = MoDeLoss(base=None, edges=edges, order=1)
-    before = number(loss(pack(label, mass), score))
-    edges[1] = 250
-    assert number(loss(pack(label, mass), score)) == before
-    assert loss.get_config()["edges"] == [50, 100, 300]
-
-
 # -------------------------------------------------------------- training
 
 
@@ -395,20 +341,6 @@ def network():
     )
 
 
-class Batches(keras.utils.PyDataset):
-    """The events in batches of 500."""
-
-    def __init__(self, x, y):
-        super().__init__()
-        self.batches = list(zip(np.split(x, len(x) // 500), np.split(y, len(y) // 500), strict=True))
-
-    def __len__(self):
-        return len(self.batches)
-
-    def __getitem__(self, index):
-        return self.batches[index]
-
-
 def as_arrays(x, y):
     return dict(x=x, y=y, batch_size=500)
 
@@ -416,10 +348,6 @@ def as_arrays(x, y):
 def as_tf_data(x, y):
     data = importlib.import_module("tensorflow").data
     return dict(x=data.Dataset.from_tensor_slices((x, y)).batch(500, drop_remainder=True))
-
-
-def as_py_dataset(x, y):
-    return dict(x=Batches(x, y))
 
 
 X, LABEL, MASS = sample(3000)
@@ -444,7 +372,7 @@ def unconstrained():
     return carving(trained(0, as_arrays(X, Y))[0])
 
 
-@pytest.mark.parametrize("feed", [as_arrays, as_tf_data, as_py_dataset])
+@pytest.mark.parametrize("feed", [as_arrays, as_tf_data])
 def test_fit(feed, unconstrained):
     model, history = trained(300, feed(X, Y))
     assert history["loss"][-1] < 0.8 * history["loss"][0]
@@ -471,40 +399,30 @@ def test_evaluate_save_load_and_go_on(tmp_path):
 # --------------------------------------------------------- the callback
 
 
-def fit_with(*callbacks, epochs=3):
-    """What fit returned, the weights of its network, and features, label and mass."""
-    rng = np.random.default_rng(5)
-    label, mass = rng.integers(0, 2, 4000), rng.random(4000)
-    features = np.stack([rng.normal(label), rng.normal(label + (abs(mass - 0.5) < 0.1))], axis=1).astype(np.float32)
+def fit_with(*callbacks):
+    """What fit returned, its model, and features, label and mass; the callbacks are functions of the last three."""
+    features, label, mass = sample(4000, seed=5)
     keras.utils.set_random_seed(5)
     model = keras.Sequential([keras.layers.Input((2,)), keras.layers.Dense(1, "sigmoid")])
     model.compile(keras.optimizers.SGD(0.5), "binary_crossentropy")
-    chosen = [callback(features, label, mass) if isinstance(callback, partial) else callback for callback in callbacks]
-    history = model.fit(features, label, epochs=epochs, batch_size=500, shuffle=False, verbose=0, callbacks=chosen)
+    made = [callback(features, label, mass) for callback in callbacks]
+    history = model.fit(features, label, epochs=3, batch_size=500, shuffle=False, verbose=0, callbacks=made)
     return history.history, model, (features, label, mass)
 
 
-def test_the_callback_logs_the_summary_where_everybody_sees_it(tmp_path):
+def test_the_callback_logs_the_summary_where_everybody_sees_it_and_changes_nothing_in_the_training(tmp_path):
     best = keras.callbacks.ModelCheckpoint(
         tmp_path / "best.keras", monitor="val_mode_sensitivity", mode="max", save_best_only=True
     )
-    history, model, (features, label, mass) = fit_with(partial(MoDeCallback, order=0), best)
+    history, model, (features, label, mass) = fit_with(partial(MoDeCallback, order=0), lambda *_: best)
     want = metrics.summary(model.predict(features, verbose=0), label, mass, order=0)
     assert {name: history[f"val_mode_{name}"][-1] for name in want} == pytest.approx(want, rel=1e-6)
     assert len(set(history["val_mode_auc"])) == 3
     kept = keras.models.load_model(tmp_path / "best.keras").predict(features, verbose=0)
     sensitivity = metrics.summary(kept, label, mass, order=0)["sensitivity"]
     assert sensitivity == pytest.approx(max(history["val_mode_sensitivity"]), rel=1e-6)
-
-
-def test_the_callback_changes_nothing_in_the_training_and_can_stop_it():
-    _, alone, _ = fit_with()
-    _, watched, _ = fit_with(partial(MoDeCallback, order=0))
-    for one, other in zip(alone.get_weights(), watched.get_weights(), strict=True):
+    for one, other in zip(model.get_weights(), fit_with()[1].get_weights(), strict=True):
         np.testing.assert_array_equal(one, other)
-    never_better = keras.callbacks.EarlyStopping(monitor="test_sensitivity", mode="max", min_delta=100)
-    history, _, _ = fit_with(partial(MoDeCallback, order=0, prefix="test_"), never_better)
-    assert len(history["test_sensitivity"]) == 2
 
 
 def test_the_callback_takes_weights_and_one_of_several_outputs():
@@ -514,26 +432,27 @@ def test_the_callback_takes_weights_and_one_of_several_outputs():
     model = keras.Sequential([keras.layers.Input((3,)), keras.layers.Activation("linear")])
     options = dict(order=0, score_range=None, efficiencies=(0.5,))
     for score, want in ((2, features[:, 2]), (lambda outputs: outputs[:, 1] / 2, features[:, 1] / 2)):
-        own = MoDeCallback(features, label[:, None], mass, weight, score=score, batch_size=100, **options)
+        own = MoDeCallback(
+            features, label[:, None], mass, weight, score=score, batch_size=100, prefix="test_", **options
+        )
         own.set_model(model)
         logs = {}
         own.on_epoch_end(0, logs)
         want = metrics.summary(want, label, mass, weight=weight, **options)
-        assert logs == pytest.approx({f"val_mode_{name}": value for name, value in want.items()}, rel=1e-4)
+        assert logs == pytest.approx({f"test_{name}": value for name, value in want.items()}, rel=1e-4)
 
 
-CALLBACK = [
-    ("mass has length 5, but label has length 10", dict(mass=np.ones(5))),
-    ("the prediction for x has length 9, but label has length 10", dict(x=np.ones((9, 1)))),
-    ("order = -1", dict(order=-1)),
-    ("unknown option 'slope'", dict(slope=1)),
-]
-
-
-@pytest.mark.parametrize("sentence, changed", CALLBACK)
+@pytest.mark.parametrize(
+    "sentence, changed",
+    [
+        ("mass has length 5, but label has length 10", dict(mass=np.ones(5))),
+        ("the prediction for x has length 9, but label has length 10", dict(x=np.ones((9, 1)))),
+        ("order = -1", dict(order=-1)),
+    ],
+)
 def test_bad_arguments_of_the_callback(sentence, changed):
     given = dict(x=np.ones((10, 1)), label=np.tile([0, 1], 5), mass=np.arange(10.0), order=0)
-    with pytest.raises((TypeError, ValueError), match=sentence):
+    with pytest.raises(ValueError, match=sentence):
         own = MoDeCallback(**(given | changed))
         own.set_model(keras.Sequential([keras.layers.Input((1,)), keras.layers.Activation("sigmoid")]))
         own.on_epoch_end(0, {})

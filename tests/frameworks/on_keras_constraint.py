@@ -22,14 +22,8 @@ pytestmark = pytest.mark.filterwarnings("ignore:__array__ implementation doesn't
 
 SCORE, LABEL, MASS, WEIGHT = events()
 BOTH, CATEGORY = np.stack([MASS, MASS**2], axis=1), np.arange(N) // 2 % 2
-OTHERS = 0.4 * np.random.default_rng(1).random((N, 2)).astype(np.float32)
 ENTROPY, INCOMING = entropy_and_gradient(SCORE, LABEL)
 LOGITS = keras.losses.BinaryCrossentropy(from_logits=True)
-
-
-def squares(label, y_pred):
-    """A base of which each of three outputs takes a part."""
-    return ops.mean(ops.square(y_pred - label) * ops.convert_to_tensor(np.float32([1, 2, 3])), axis=1)
 
 
 # Of each: arguments, arrays of pack, outputs, the gradient by the score that comes in, and arrays of the layer.
@@ -47,9 +41,6 @@ CASES = {
         {"score": np.log(SCORE / (1 - SCORE))},
     ),
     "all events": ({"background_only": False}, (LABEL, MASS), SCORE, INCOMING, {"label": 0 * LABEL}),
-    "outputs": (
-        {"base": squares, "score": 2}, (LABEL, MASS), np.column_stack([OTHERS, SCORE]), 2 * (SCORE - LABEL) / N, {},
-    ),
     "one-hot": (
         {"base": "categorical_crossentropy", "score": 1}, (np.eye(2)[LABEL], MASS), np.stack([1 - SCORE, SCORE], axis=1),
         (1 - LABEL / SCORE) / N, {},
@@ -126,13 +117,9 @@ BAD = [
     (r"score = 2: y_pred of shape \(512, 2\)", lambda t, p: MoDeConstraint(score=2)(t, np.stack([p, p], 1))),
     ("score = .*: must be the number of an output", lambda t, p: MoDeConstraint(score=ops.sigmoid)),
     ("base = None: MoDeConstraint adds to the gradient", lambda t, p: MoDeConstraint(base=None)),
-    ("order = 17", lambda t, p: MoDeConstraint(order=17)),
     ("unknown option 'strength'", lambda t, p: MoDeConstraint(strength=3)),
-    ("the arguments of MoDeConstraint are given by name", lambda t, p: MoDeConstraint(1)),
-    ("relative_strength = -1: must be positive", lambda t, p: MoDeConstraint(relative_strength=-1)),
     ("on_bad_batch = 'pass'", lambda t, p: MoDeConstraint(on_bad_batch="pass")),
     ("relative_strength = 3 and tolerance = 100000", lambda t, p: MoDeConstraint(relative_strength=3, tolerance=1e5)),
-    ("from_logits = True", lambda t, p: MoDeConstraint(from_logits=True, score_range=(0, 2))),
 ]
 
 
