@@ -4,10 +4,8 @@ import importlib
 import os
 import subprocess
 import sys
-import warnings
 
 import error_cases
-import fuzzed
 import golden
 import jax
 import jax.experimental.buffer_callback
@@ -15,9 +13,6 @@ import jax.numpy as jnp
 import libmode
 import numpy as np
 import pytest
-from fuzzed import fuzzing
-from hypothesis import given
-from hypothesis import strategies as st
 from libmode.jax import loss as jax_loss
 from libmode.jax import mode_loss
 
@@ -59,19 +54,17 @@ def test_golden(golden_case, transform, dtype, tolerance):
     golden.assert_close(grad, golden_case.grad, tolerance)
 
 
-@pytest.mark.parametrize("options", [OPTIONS, {"loss": "disco"}, {"loss": "flatness", "bins": 5, "score_range": None}])
+@pytest.mark.parametrize("options", [{"loss": "disco"}, {"loss": "flatness", "bins": 5, "score_range": None}])
 @WAYS
-def test_it_is_the_loss_of_numpy(transform, options):
-    score, mass, weight, label = arrays = events()
+def test_other_losses_and_columns(transform, options):
+    arrays = events()
     s, m, w, y = map(np.asarray, arrays)
     want, want_grad = libmode.mode_loss_and_grad(s, m, weight=w, label=y, **options)
-    loss, grad = transform(jax.value_and_grad(lambda s: mode_loss(s, mass, weight=weight, label=label, **options)))(
-        score
-    )
+    score, mass, weight, label = (array[:, None] for array in arrays)
+    both = transform(jax.value_and_grad(lambda s: mode_loss(s, mass, weight=weight, label=label, **options)))
+    loss, grad = both(score)
     assert loss.dtype == grad.dtype == jnp.float32
-    assert loss == np.float32(want) and (grad == want_grad).all()
-    columns = [array[:, None] for array in arrays]
-    assert loss_of(*columns) == loss_of(*arrays) and jax.grad(loss_of)(*columns).shape == (N, 1)
+    assert loss == np.float32(want) and (grad[:, 0] == want_grad).all()
 
 
 @WAYS
@@ -102,17 +95,13 @@ def test_vmap_over_batches_of_equal_size(transform, loss):
         assert (grad == want_grad).all()
 
 
-@WAYS
 @SMALL
-def test_events_on_a_limit_take_part(transform, dtype):
+def test_events_on_a_limit_take_part(dtype):
     score, mass, *_ = events()
     mass = jnp.where(jnp.arange(N) < 40, 0.8, 0.8 * mass).astype(dtype)
     # Unbiased, events that take part may have gradient 0 as well.
     limited = dict(mass_range=(0, 0.8), binning="uniform", bins=2, unbiased=False, moments="quadrature")
-    grad = transform(jax.grad(lambda s: mode_loss(s, mass, **limited)))(score)
-    assert jnp.count_nonzero(grad) == N
-    on_limit = (score * 0 + 0.8).astype(dtype).at[:5].set(0.5)
-    assert jnp.isfinite(transform(lambda s: mode_loss(s, mass, score_range=(0, 0.8), bins=1))(on_limit))
+    assert jnp.count_nonzero(jax.grad(lambda s: mode_loss(s, mass, **limited))(score)) == N
 
 
 @WAYS
@@ -181,8 +170,6 @@ def test_the_error_is_that_of_the_table(case):
 COMPILED = [case for case in error_cases.EVENTS if case.input in ("score[7] = nan", "background_label = 3")]
 TRACED = [
     ({"mass": jnp.zeros(59)}, "mass has length 59, but score has length 60"),
-    ({"mass": jnp.zeros((6, 10))}, r"mass has shape \(6, 10\): expected"),
-    ({"mass": 1j * jnp.zeros(60)}, "mass has dtype complex64: expected real numbers"),
     ({"order": 17}, "order = 17"),
 ]
 
@@ -201,47 +188,3 @@ def test_bad_shapes_and_types_are_refused_while_tracing(change, message):
     score, mass, *_ = events()
     with pytest.raises((TypeError, ValueError), match=message):
         jax.jit(lambda s: mode_loss(**{"score": s, "mass": mass} | change))(score)
-
-
-# ------------------------------------------------------- whatever it is given
-
-KINDS = ["float32", "float64", "float16", "bfloat16", "int32", "uint8", "bool", "complex64"]
-
-
-@st.composite
-def drawn(draw):
-    """The arguments of a loss; where JAX can make an array of one, it most often is one."""
-    arrays = draw(fuzzed.events())
-    for name, values in arrays.items():
-        if draw(st.integers(0, 3)) == 0 or not isinstance(values, np.ndarray):
-            continue
-        kind = draw(st.sampled_from([values.dtype.name] * 6 + KINDS))
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # of numbers beyond the type
-                arrays[name] = jnp.asarray(values).astype(kind)
-        except Exception:  # of some arrays there is no such thing, as JAX says in its own way
-            pass
-    return arrays
-
-
-@fuzzing
-@given(drawn(), fuzzed.options(), st.booleans())
-def test_a_loss_or_a_sentence(events, options, wide):
-    score = events["score"]
-    rest = {name: values for name, values in events.items() if name != "score"} | options
-    with jax.enable_x64(wide):
-        try:
-            loss = mode_loss(score, **rest)
-        except Exception as error:
-            fuzzed.sentence_of(error)
-            return
-        assert loss.shape == () and np.isfinite(loss)
-        if isinstance(score, jax.Array) and jnp.issubdtype(score.dtype, jnp.floating):
-            try:
-                grad = jax.grad(lambda s: mode_loss(s, **rest))(score)
-            except jax.errors.JaxRuntimeError as error:  # of a gradient beyond the type of the scores
-                assert "overflows its type" in str(error)
-                return
-            assert grad.shape == score.shape and grad.dtype == score.dtype
-            assert np.isfinite(grad).all() or score.dtype.itemsize < 4
