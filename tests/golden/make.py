@@ -29,44 +29,32 @@ PATHS = [Path(__file__).parent / name for name in ("mode_loss.json", "variables.
 TOLERANCE = 1e-12  # relative to the largest element, for what is stored in float64
 
 
-def loss_and_gradient(record: dict) -> tuple[float, list[float]]:
-    """Of one case, by summing over all events anew at every score."""
-    return float(loss_of(record)), [float(element) for element in gradient_of(record)]
+def computed(record: dict) -> dict:
+    """The loss and the gradient of a case, by summing over all events anew at every score."""
+    return {"loss": float(loss_of(record)), "grad": [float(element) for element in gradient_of(record)]}
 
 
-def differences(record: dict, loss: float, gradient: list[float]) -> list[str]:
-    """What differs between a record and this loss and gradient, in words."""
-    found = []
-    for name, stored, computed in (("loss", record["loss"], loss), ("grad", record["grad"], gradient)):
-        off = np.max(np.abs(np.subtract(stored, computed)))
-        if not off <= TOLERANCE * np.max(np.abs(computed)):
-            found.append(
-                f"{record['name']}: {name} differs by {off:.3g}, largest element {np.max(np.abs(computed)):.3g}"
-            )
-    return found
-
-
-def complete(path: Path, check: bool) -> list[str]:
-    """Writes the losses and gradients of the cases in this file, or says how those that are there differ."""
-    records = json.loads(path.read_text())
-    different = []
-    for record in records:
-        loss, gradient = loss_and_gradient(record)
-        if check:
-            different += differences(record, loss, gradient)
-        record["loss"], record["grad"] = loss, gradient
-    if check:
-        print(f"{path.name}: {len(records)} cases")
-    else:
-        path.write_text("[\n" + ",\n".join(map(json.dumps, records)) + "\n]\n")
-    return different
+def differences(record: dict) -> list[str]:
+    """What of a case is not as it is computed, in words."""
+    return [
+        f"{record['name']}: {name} differs by {off:.3g}, largest element {np.max(np.abs(want)):.3g}"
+        for name, want in computed(record).items()
+        if not (off := np.max(np.abs(np.subtract(record[name], want)))) <= TOLERANCE * np.max(np.abs(want))
+    ]
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true", help="compare, and write nothing")
-    check = parser.parse_args().check
-    different = [line for path in PATHS for line in complete(path, check)]
+    check, different = parser.parse_args().check, []
+    for path in PATHS:
+        records = json.loads(path.read_text())
+        if check:
+            print(f"{path.name}: {len(records)} cases")
+            different += [line for record in records for line in differences(record)]
+        else:
+            records = [record | computed(record) for record in records]
+            path.write_text("[\n" + ",\n".join(map(json.dumps, records)) + "\n]\n")
     if check:
         print(*different, f"{len(different)} differences", sep="\n")
     return len(different) > 0

@@ -7,6 +7,7 @@ stay as many, but for a few that the runtime of Go takes once: a file or two for
 
 from __future__ import annotations
 
+import itertools
 import os
 import sys
 
@@ -39,29 +40,22 @@ def calls(rng: np.random.Generator, most: int):
     weight, label = rng.exponential(size=most), rng.integers(0, 2, most)
     double = score, mass, weight
     single = tuple(array.astype(np.float32) for array in double)
-    for _ in range(3):
-        for s, m, w in (single, double):
-            for options in OPTIONS:
-                yield s, m, options | dict(label=label)
-                yield s, m, options | dict(label=label, weight=w)
-                yield s, m, options | dict(weight=w)
+    for (s, m, w), options, _ in itertools.product((single, double), OPTIONS, range(3)):
+        for more in (dict(label=label), dict(label=label, weight=w), dict(weight=w)):
+            yield s, m, options | more
     while True:
         n = int(rng.choice([256, 1_000, 10_000, most], p=[0.5, 0.39, 0.1, 0.01]))
         s, m, w = (array[:n] for array in (single if rng.random() < 0.5 else double))
-        given = dict(label=label[:n]) | OPTIONS[rng.integers(len(OPTIONS))]
-        if rng.random() < 0.3:
-            given["weight"] = w
-        yield s, m, given
-        if rng.random() < 0.01:
-            yield s + 1, m, given  # outside score_range
+        given = dict(label=label[:n], weight=w if rng.random() < 0.3 else None) | OPTIONS[rng.integers(len(OPTIONS))]
+        outside = rng.random() < 0.01  # of score_range
+        yield s + outside, m, given
 
 
 def soak(number: int) -> None:
     """Makes so many calls and looks at the process."""
     peaks, of_process, failed = [0] * 5, [], 0
-    for k, (score, mass, options) in zip(
-        range(number), calls(np.random.default_rng(1), min(200_000, 2 * number)), strict=False
-    ):
+    every = calls(np.random.default_rng(1), min(200_000, 2 * number))
+    for k, (score, mass, options) in enumerate(itertools.islice(every, number)):
         try:
             loss, grad = libmode.mode_loss_and_grad(score, mass, **options)
             assert np.isfinite(loss) and np.isfinite(grad[0])
@@ -72,9 +66,8 @@ def soak(number: int) -> None:
         peaks[fifth] = max(peaks[fifth], resident())
         if 5 * (k + 1) % number == 0:
             of_process.append(counts())
-    print(
-        f"{number} calls, {failed} errors; resident MB by fifth: {[peak >> 20 for peak in peaks]}; threads, files: {of_process}"
-    )
+    shown = f"resident MB by fifth: {[peak >> 20 for peak in peaks]}; threads, files: {of_process}"
+    print(f"{number} calls, {failed} errors; {shown}")
     assert failed > 0
     assert max(peaks[2:]) <= FLAT * peaks[1], "memory grows"
     for first, *later in zip(*of_process, strict=True):
