@@ -20,13 +20,10 @@ TICKS = 1024  # masses are multiples of 1/TICKS
 EDGES = [0.0, 0.125, 0.25, 0.5, 0.75, 1.0, 1.5, 8.0]
 OF_SECOND = [-1.0, -0.5, 0.0, 0.5, 1.0]
 
-#: Forms whose bins depend on the number of events or on their weights, and those whose bins do not.
-COUNTED = ("quantile", "bins by default", "variables", "cells of quantiles")
-GIVEN = ("uniform", "edges", "values", "splines", "variables with edges", "cells of a grid")
 #: Forms of one variable in bins, with polynomials: those that have slopes, and bounds on them.
 BOUNDED = ("quantile", "bins by default", "uniform", "edges", "values")
 SEVERAL = ("variables", "variables with edges", "cells of quantiles", "cells of a grid")
-FORMS = COUNTED + GIVEN
+FORMS = (*BOUNDED, "splines", *SEVERAL)
 
 IN_UNITS_OF_MASS = ("mass_range", "edges", "knots")
 
@@ -107,7 +104,6 @@ def moved(value: Any, maps: Sequence[tuple[float, float]]) -> Any:
 def calls(
     draw: Any,
     forms: Sequence[str] = FORMS,
-    weights: Sequence[str] = ("none", "positive", "signed"),
     scores: Sequence[str] = ("tied", "apart", "saturated"),
     parts: bool = True,
     **fixed: Any,
@@ -121,7 +117,7 @@ def calls(
     events["mass"] = _masses(rng, n, form)
     if options.get("missing") == "ignore":
         events["mass"][rng.random(events["mass"].shape) < 0.1] = np.nan
-    kind = draw(st.sampled_from(weights))
+    kind = draw(st.sampled_from(["none", "positive", "signed"]))
     if kind != "none":
         events["weight"] = rng.choice([0.5, 1.0, 1.75, 3.0], n)
     if kind == "signed":
