@@ -2,7 +2,6 @@
 
 import json
 import pickle
-import warnings
 
 import numpy as np
 import pytest
@@ -152,14 +151,7 @@ def test_two_and_three_variables():
 
 @pytest.mark.parametrize(
     "variables, order, mass_range",
-    [
-        (1, None, None),
-        (1, 16, (-2, 2)),
-        (1, 0, [[-2, 2]]),
-        (2, 0, [(-2, 2), (-1, 1)]),
-        (2, None, [-2, 2, -1, 1]),
-        (3, 0, None),
-    ],
+    [(1, None, None), (1, 16, (-2, 2)), (2, 0, [(-2, 2), (-1, 1)]), (2, None, [-2, 2, -1, 1]), (3, 0, None)],
 )
 def test_copies_and_files_map_alike(variables, order, mass_range, tmp_path):
     rng = np.random.default_rng(15)
@@ -203,12 +195,10 @@ def changed(rows, place, value):
         (0, {"levels": [0.5]}, r"levels = \[0.5\]: must be two numbers or more"),
         (0, {"levels": "; exit(1)"}, r"levels = '; exit\(1\)': must be lists of numbers"),
         (0, {"levels": [0, np.nan]}, r"levels\[1\] = nan: must be finite"),
-        (0, {"levels": [0, 10**400]}, "levels = .*: must be lists of numbers"),
         (0, {"levels": [0, 1, 1]}, r"levels\[2\] = 1: must increase"),
         (0, {"levels": [-1e308, 1e308]}, "of finite length"),
         (0, {"levels": [0, 1]}, r"targets has shape .*: must be \(2, -1\)"),
         (0, {"knots": [[0, 1]] * 4}, "knots = .*: must be a list for each of 1 to 3 variables"),
-        (0, {"knots": [[-0.9, 0, 0.1, 0.9]]}, r"coefficients has shape \(\d+, 5\): must be \(\d+, 6\)"),
         (0, {"coefficients": ((3, 1), 1.5)}, r"coefficients\[3\]\[1\] = 1.5: must be from 0 to 1"),
         (1, {"coefficients": ((3, 1), -1e308)}, r"coefficients\[3\]\[1\] = -1e\+308: must be from -1e\+100 to 1e\+100"),
         (0, {"coefficients": ((-1, 1), 0)}, r"coefficients\[\d+\]\[1\] = 0: must not decrease with the level"),
@@ -229,7 +219,6 @@ def test_text_that_is_not_a_file(files):
         (json.dumps(without), "^knots is missing in the file"),
         ("[" * 100_000, "is not JSON"),
         (digits, "is not JSON"),
-        ("[1]", "is not a QuantileMap"),
         ("{}", "is not a QuantileMap"),
     ):
         with pytest.raises(ValueError, match=message):
@@ -244,11 +233,8 @@ def test_text_that_is_not_a_file(files):
         ({"mass_range": (1, 0)}, {}, r"mass_range = \(1, 0\): must be two finite numbers"),
         ({"mass_range": (5, 6)}, {}, "0 events inside mass_range: at least 100 are needed"),
         ({"order": 1}, {"mass": np.ones((1000, 2))}, "need order 0 or None"),
-        ({}, {"score": np.where(np.arange(1000) == 5, np.nan, 0.5)}, r"score\[5\] = nan: must be finite"),
         ({}, {"mass": np.where(np.arange(1000) == 7, np.inf, 0.5)}, r"mass\[7\] = inf: must be finite"),
-        ({}, {"sample_weight": np.where(np.arange(1000) == 3, np.nan, 1)}, r"sample_weight\[3\] = nan"),
         ({}, {"sample_weight": -np.ones(1000)}, "the weights sum to -1000"),
-        ({}, {"score": np.zeros(5)}, "mass has length 1000, but score has length 5"),
         ({}, {"score": np.full(1000, 0.5)}, "all scores are 0.5"),
         ({}, {"mass": np.full(1000, 3.0)}, "all masses are 3"),
     ],
@@ -266,8 +252,6 @@ def test_bad_events_to_map():
         fitted.transform(score, np.column_stack([mass, mass]))
     with pytest.raises(ValueError, match=r"score\[0\] = nan"):
         fitted.transform([np.nan], [0.1])
-    with pytest.raises(Exception, match="not fitted"):
-        QuantileMap().transform(score, mass)
 
 
 def test_equal_scores_and_few_events():
@@ -285,6 +269,3 @@ def test_a_few_far_masses_are_said():
     mass[::100] = -999
     with pytest.warns(UserWarning, match="mass is -999 for 20 of 2000 events .* and give mass_range"):
         QuantileMap().fit(rng.random(2_000), mass)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        QuantileMap(mass_range=(0, 600)).fit(rng.random(2_000), mass)

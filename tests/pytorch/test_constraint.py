@@ -20,13 +20,8 @@ def events(n=N, seed=1, dtype=torch.float64):
     rng = np.random.default_rng(seed)
     mass, target = rng.exponential(1, n), rng.integers(0, 2, n)
     score = 1 / (1 + np.exp(-(rng.normal(0, 1, n) + 0.5 * mass + target)))
-    weight = rng.uniform(0.5, 1.5, n)
-    return (
-        torch.tensor(score, dtype=dtype, requires_grad=True),
-        torch.tensor(target),
-        torch.tensor(mass, dtype=dtype),
-        torch.tensor(weight, dtype=dtype),
-    )
+    score, mass, weight = (torch.tensor(array).to(dtype) for array in (score, mass, rng.uniform(0.5, 1.5, n)))
+    return score.requires_grad_(), torch.tensor(target), mass, weight
 
 
 def added(constraint, batch, loss=binary_cross_entropy, **arguments):
@@ -52,6 +47,8 @@ def smoothed(score, mass, background, weight=None, **options):
 def test_a_fixed_strength_is_a_factor_of_the_residual(order, weighted):
     score, target, mass, weight = events(n=1600)
     constraint = MoDeConstraint(order=order, relative_strength=7)
+    assert all(map(math.isnan, (constraint.loss, constraint.strength, constraint.dependence.value)))
+    assert repr(constraint) == f"MoDeConstraint(order={order}, relative_strength=7.0)"
     extra, bare = added(constraint, (score, target, mass, *[weight] * weighted))
     s, background = score.detach().numpy(), target.numpy() == 0
     want = smoothed(s, mass.numpy(), background, weight.numpy() if weighted else None, order=order, bins=16)
@@ -73,7 +70,7 @@ def test_the_default_adds_the_sum_of_earlier_batches():
 
 
 def test_the_sum_of_as_many_events_is_the_same_in_batches_of_any_size():
-    # A dependence below the noise of a batch. What it adds is seen in the first function of the mass.
+    # The dependence is below the noise of a batch. What it adds is seen in the first function of the mass.
     rng, found = np.random.default_rng(1), []
     mass = torch.tensor(rng.random(64_000))
     score = torch.sigmoid(torch.tensor(rng.normal(0, 1, 64_000)) + 0.1 * mass).requires_grad_()
@@ -220,6 +217,7 @@ def test_a_gradient_that_is_not_finite_passes_as_it_is():
 BAD = [
     ("relative_strength = inf: must be positive and finite", {"relative_strength": math.inf}),
     ("tolerance = 'many': must be a number", {"tolerance": "many"}),
+    ("on_bad_batch = 'pass'", {"on_bad_batch": "pass"}),
     ("a fixed strength ignores the tolerance", {"relative_strength": 3, "tolerance": 9}),
     ("unknown option 'score_transform'", {"score_transform": None}),
     (r"score_range = \(0.0, 2.0\) and from_logits = True", {"from_logits": True, "score_range": (0, 2)}),
@@ -264,14 +262,6 @@ def test_the_state_is_saved_copied_and_moved():
         assert torch.equal(other.state, constraint.state) and other.state.dtype is torch.float64
         assert torch.equal(other.sums, constraint.sums) and other.sums.dtype is torch.float64
         assert other.dependence == constraint.dependence
-
-
-def test_attributes_before_and_after_a_step():
-    constraint = MoDeConstraint(order=0)
-    assert all(map(math.isnan, (constraint.loss, constraint.strength, constraint.dependence.value)))
-    added(constraint, events()[:3])
-    assert constraint.loss > 0 and constraint.strength > 0 and constraint.relative_strength is None
-    assert repr(MoDeConstraint(relative_strength=3)) == "MoDeConstraint(order=1, relative_strength=3.0)"
 
 
 def test_dependence_is_what_the_events_tell():

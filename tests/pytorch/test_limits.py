@@ -1,13 +1,10 @@
 """Limits of mass and score are rounded outwards to the type of the array that they are compared with."""
 
-from functools import partial
-
 import libmode
 import numpy as np
 import pytest
 import torch
 from libmode.torch import MoDeLoss, mode_loss
-from libmode.torch.baselines import FlatnessLoss
 
 N = 100
 TYPES = pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64], ids=str)
@@ -33,15 +30,12 @@ def test_events_on_a_limit_of_mass_take_part(options, dtype):
     mass, score = events()[1].to(dtype), torch.rand(N, requires_grad=True)
     (grad,) = torch.autograd.grad(mode_loss(score, mass, **PLAIN, **options), score)
     assert torch.count_nonzero(grad) == N
-    assert FlatnessLoss(**options)(score, torch.zeros(N), mass).isfinite()
     if dtype is torch.bfloat16:  # which NumPy has not
         return
     mass, score = mass.numpy(), score.detach().numpy()
-    assert np.count_nonzero(libmode.mode_loss_and_grad(score, mass, **PLAIN, **options)[1]) == N
     edges = libmode.mode_edges(mass, **options)
     assert edges[0] <= mass.min() and mass.max() <= edges[-1]
     moments, last = libmode.mode_moments(score, mass, at=[0.5], **options), mass >= edges[-2]
-    assert moments.edges.tolist() == edges.tolist()
     assert moments.cdf[0, -1] == pytest.approx((last & (score <= 0.5)).sum() / last.sum())
 
 
@@ -53,18 +47,12 @@ def test_scores_on_a_limit_are_inside(dtype):
         assert MoDeLoss(**options, **more)(score, target, mass).isfinite()
     compiled = torch.compile(MoDeLoss(**options), fullgraph=True, backend="aot_eager")
     assert compiled(score, target, mass) == MoDeLoss(**options)(score, target, mass)
-    if dtype is torch.bfloat16:
-        return
-    score, mass = score.numpy(), mass.numpy()
-    for function in (libmode.mode_loss, partial(libmode.mode_loss, loss="flatness"), libmode.mode_moments):
-        function(score, mass, **options)
     with pytest.raises(ValueError, match="lies outside score_range"):
-        libmode.mode_loss(score + score.dtype.type(0.01), mass, **options)
+        mode_loss(score + 0.01, mass, **options)
 
 
 def test_each_array_has_its_own_type():
     score, mass = (tensor.numpy() for tensor in events())
-    libmode.mode_loss(score.astype(np.float32), mass, bins=2, score_range=(0, 0.8), mass_range=(0, 0.8))
     beyond = np.where(score == 0.8, float(np.float32(0.8)), score)
     with pytest.raises(ValueError, match="lies outside score_range"):  # of a float64 score, beside a float32 mass
         libmode.mode_loss(beyond, mass.astype(np.float32), score_range=(0, 0.8))

@@ -275,7 +275,6 @@ def test_a_layer_goes_from_the_core_to_the_device_and_back():
 # No PyTorch without CUDA can compute there, but a tensor that only has a shape and that device can be asked
 # for all operations, and fails at any that needs a value on the host.
 ON_CUDA = [
-    {"order": 0},
     {"order": 3, "score_range": (-1.0, 2.0)},
     {"order": 1, "mass_range": (0, 0.8), "bins": 5, "unbiased": False},
     {"edges": [0.0, 0.2, 0.5, 1.0], "order": 1, "reduction": "sum"},
@@ -305,17 +304,33 @@ def test_nothing_is_read_on_the_host(options):
             assert added.shape == (batch_of,) and added.dtype is torch.float32
 
 
-def test_what_goes_to_the_core():
-    elsewhere = [{"order": 1, "max_slope": 0.5}, {"order": 4}, {"binning": "uniform"}, {"background_label": (0, 1)}]
+ELSEWHERE = {  # what the device has not: options, or events
+    "max_slope": {"order": 1, "max_slope": 0.5},
+    "order": {"order": 4},
+    "binning": {"binning": "uniform"},
+    "several background labels": {"background_label": (0, 1)},
+    "category": lambda events: events._replace(category=events.mass.long()),
+    "several variables": lambda events: events._replace(mass=torch.stack([events.mass] * 2, 1)),
+}
+
+
+@pytest.mark.parametrize("name", ELSEWHERE)
+def test_what_the_device_has_not_goes_to_the_core_and_is_refused_where_the_device_is_asked_for(name):
+    change = ELSEWHERE[name]
+    options, change = ({}, change) if callable(change) else (change, lambda events: events)
     with FakeTensorMode():
-        score, mass = (torch.rand(1000, device="cuda") for _ in range(2))
-        events = Events(score, mass)
-        for options in elsewhere:
-            assert not of_torch.is_on_device(None, encode("mode", **options), events)
-        for other in (events._replace(category=mass), events._replace(mass=torch.stack([mass, mass], 1))):
-            assert not of_torch.is_on_device(None, encode("mode"), other)
+        events = Events(torch.rand(1000, device="cuda"), torch.rand(1000, device="cuda"))
+        assert of_torch.is_on_device(None, encode("mode"), events)
         assert not of_torch.is_on_device(False, encode("mode"), events)
-    assert not of_torch.is_on_device(None, encode("mode"), Events(torch.rand(9), torch.rand(9)))
+        assert not of_torch.is_on_device(None, encode("mode", **options), change(events))
+    given = change(Events(torch.rand(9), torch.rand(9)))._asdict()
+    assert not of_torch.is_on_device(None, encode("mode"), Events(**given))
+    with pytest.raises(ValueError, match=f"{name}.*: on_device = True has no such form"):
+        mode_loss(on_device=True, **given, **options)
+    if options:
+        for make in (MoDeLoss, MoDeConstraint):
+            with pytest.raises(ValueError, match=f"{name}.*: on_device = True has no such form"):
+                make(on_device=True, **options)
 
 
 FORMS = {  # arguments of the module and of its call
@@ -372,12 +387,7 @@ def test_a_batch_without_a_loss_changes_no_state_and_pushes_nothing():
         assert all(torch.equal(now, then) for now, then in zip(state, before, strict=True))
 
 
-def test_what_is_not_there():
-    for options, name in (({"joint": True}, "joint"), ({"max_slope": 0.5, "order": 1}, "max_slope")):
-        with pytest.raises(ValueError, match=f"{name} = .*: on_device = True has no such form"):
-            MoDeLoss(on_device=True, **options)
-        with pytest.raises(ValueError, match=f"{name} = .*: on_device = True has no such form"):
-            MoDeConstraint(on_device=True, **options)
+def test_what_else_is_refused():
     with pytest.raises(ValueError, match="tolerance = 1000.0: on_device = True has no such form"):
         MoDeConstraint(on_device=True, tolerance=1000)
     with pytest.raises(ValueError, match="tensors on cpu and meta: on_device = True has no such form"):

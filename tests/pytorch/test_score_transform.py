@@ -59,14 +59,13 @@ def test_signal_efficiency_against_the_numeric_integral(n, tied):
     assert loss.item() == pytest.approx(numeric(*batch, signal_cdf(*batch[:2])), rel=1e-3)
 
 
-def test_saturated_scores_have_finite_gradients():
+def test_saturated_scores_have_small_gradients():
     score, target, mass = events(dtype=torch.float32)
     with torch.no_grad():
         score[::2] *= 1e-38  # as a sigmoid of -90
         score[1::4] = 1 - 1e-7 * score[1::4]
     MoDeLoss(score_transform="signal_efficiency", **OPTIONS)(score, target, mass).backward()
-    assert score.grad.isfinite().all()
-    assert score.grad.abs().max() < 1e3
+    assert score.grad.abs().max() < 1e3  # which NaN is not
 
 
 @pytest.mark.parametrize("transform", ["signal_efficiency", torch.square], ids=["signal_efficiency", "callable"])

@@ -54,15 +54,11 @@ def test_a_mass_that_stands_for_none_is_noticed_once(make, options, times):
 # ------------------------------------------------------------- outputs that are no scores
 
 
-RAW = "score_range=None"
-
-
 @pytest.mark.parametrize(
     "make, options, advice",
     [
-        (MoDeConstraint, {}, f"give from_logits=True for raw outputs, or use {RAW}"),
-        (MoDeLoss, {}, f"apply a sigmoid to raw outputs, or use {RAW}"),
-        (MoDeLoss, {"score_range": (0, 0.5)}, f"score_range = [0, 0.5]: widen it, or use {RAW}"),
+        (MoDeConstraint, {}, "give from_logits=True for raw outputs, or use score_range=None"),
+        (MoDeLoss, {"score_range": (0, 0.5)}, "score_range = [0, 0.5]: widen it, or use score_range=None"),
         (MoDeConstraint, {"score_range": (0, 1)}, "apply a sigmoid to raw outputs, or"),
         (compat.MoDeLoss, {}, "apply a sigmoid to raw outputs"),
     ],
