@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -48,6 +49,23 @@ func TestDirectionOfWeights(t *testing.T) {
 	_, err = Direction(scaled, ev, cfg, Steering{Rate: 1, Factor: 1, Logits: true})
 	require.NoError(t, err)
 	require.InDeltaSlice(t, push, scaled, 1e-9)
+}
+
+// An event of almost no weight has a rank inside (0, 1) too, wherever its score and its mass are.
+func TestDirectionOfTinyWeights(t *testing.T) {
+	for _, tiny := range []float64{1e-10, 1e-16, 1e-30, 5e-324} {
+		ev := falling(2000)
+		ev.Weight = slices.Repeat([]float64{1}, 2000)
+		for _, values := range [][]float64{ev.Score, ev.Mass} {
+			ev.Weight[slices.Index(values, slices.Max(values))] = tiny
+			ev.Weight[slices.Index(values, slices.Min(values))] = tiny
+		}
+		push := make([]float64, 2000)
+		found, err := Direction(push, ev, DefaultConfig(MoDe), Steering{Rate: 1, Factor: 1})
+		require.NoError(t, err)
+		require.Equal(t, 2000, found.Moved)
+		require.False(t, slices.ContainsFunc(append(push, found.Residual...), func(x float64) bool { return !finite(x) }), tiny)
+	}
 }
 
 // Gradient descent along the push makes the loss smaller, and the push and the sum of residuals are one function.
