@@ -58,6 +58,7 @@ func Direction[T Float](dst []T, ev Events[T], cfg Config, st Steering) (Pushed,
 	if err := st.Check(); err != nil {
 		return Pushed{}, err
 	}
+	cfg.measured = true
 	p, err := planFor[T](cfg, variables)
 	if err != nil {
 		return Pushed{}, err
@@ -65,30 +66,32 @@ func Direction[T Float](dst []T, ev Events[T], cfg Config, st Steering) (Pushed,
 	sc := par.Take()
 	defer sc.Give()
 	sc.Team.PartsFor(n)
-	background := &events.Division[T]{Events: ev, Subsets: []events.Subset{{Hi: n}}}
-	if ev.Label != nil || ev.Category != nil {
+	var background *events.Division[T]
+	if ev.Label == nil && ev.Category == nil {
+		background = &events.Division[T]{Events: ev, Subsets: []events.Subset{{Hi: n}}}
+	} else {
 		background = par.Kept[events.Division[T]](sc)
 		if err := background.Divide(ev, cfg.BackgroundLabel, sc); err != nil {
 			return Pushed{}, err
 		}
 	}
-	ofLoss := cfg
+	limits := make([][2]float64, variables)
 	ownBins := slices.ContainsFunc(cfg.Variables, func(v Variable) bool { return v.Bins > 0 })
-	if cfg.Bins == 0 && !ownBins && cfg.Binning == Quantile && cfg.Basis == Legendre && !cfg.Joint &&
-		len(background.Events.Score) >= directionBins*eventsOfPushes*labels {
-		ofLoss.Bins = directionBins
+	fewer := cfg.Bins == 0 && !ownBins && cfg.Binning == Quantile && cfg.Basis == Legendre && !cfg.Joint &&
+		len(background.Events.Score) >= directionBins*eventsOfPushes*labels
+	for k := range limits {
+		limits[k] = p.Variables[k].Limits.Mass
+		if fewer {
+			p.Variables[k].Options.Asked = directionBins
+		}
 	}
 	grad := par.Make[T](&sc.Arena, n)
-	result, err := Evaluate(grad, nil, ev, ofLoss)
+	result, err := evaluate(events.Derivatives[T]{grad}, ev, background, p)
 	if err != nil {
 		return Pushed{}, err
 	}
 	if !cfg.Unbiased {
 		result.Loss -= result.Bias
-	}
-	limits := make([][2]float64, variables)
-	for k := range limits {
-		limits[k] = p.Variables[k].Limits.Mass
 	}
 	pushed := push.Steer(dst, push.Collect(background, grad, limits, p.Joint, &sc.Arena), &st, cfg.ScoreRange, size, labels)
 	pushed.Result = result

@@ -23,7 +23,7 @@ func LossAndGrad[T Float](grad []T, ev Events[T], cfg Config) (float64, error) {
 	if err := cfg.Validate(); err != nil {
 		return 0, err
 	}
-	found, err := evaluate(events.Derivatives[T]{grad}, ev, cfg)
+	found, err := checked(events.Derivatives[T]{grad}, ev, cfg)
 	return found.Loss, err
 }
 
@@ -61,15 +61,15 @@ func Evaluate[T Float](grad, hess []T, ev Events[T], cfg Config) (Result, error)
 		return Result{}, errs.Of(ErrOption, "smoothing = %v: must be finite and above 0", cfg.smoothing)
 	}
 	cfg.measured = cfg.Loss == MoDe
-	found, err := evaluate(events.Derivatives[T]{grad, hess}, ev, cfg)
+	found, err := checked(events.Derivatives[T]{grad, hess}, ev, cfg)
 	if cfg.Loss != MoDe {
 		found.Bias, found.Events = nan, nan
 	}
 	return found, err
 }
 
-// evaluate checks the lengths of arrays and computes the loss of a valid configuration.
-func evaluate[T Float](out events.Derivatives[T], ev Events[T], cfg Config) (Result, error) {
+// checked checks the lengths of arrays and computes the loss of a valid configuration.
+func checked[T Float](out events.Derivatives[T], ev Events[T], cfg Config) (Result, error) {
 	if err := ev.CheckLengths(); err != nil {
 		return Result{}, err
 	}
@@ -80,13 +80,18 @@ func evaluate[T Float](out events.Derivatives[T], ev Events[T], cfg Config) (Res
 	if err != nil {
 		return Result{}, err
 	}
+	return evaluate(out, ev, nil, p)
+}
+
+// evaluate computes the loss of events, whose division may be nil, as loss.Evaluate has it.
+func evaluate[T Float](out events.Derivatives[T], ev Events[T], di *events.Division[T], p *loss.Plan) (Result, error) {
 	sc := par.Take()
 	defer sc.Give()
 	switch out := any(out).(type) {
 	case events.Derivatives[float32]:
-		return single(out, any(ev).(Events[float32]), p, sc)
+		return single(out, any(ev).(Events[float32]), any(di).(*events.Division[float32]), p, sc)
 	default:
-		return double(any(out).(events.Derivatives[float64]), any(ev).(Events[float64]), p, sc)
+		return double(any(out).(events.Derivatives[float64]), any(ev).(Events[float64]), any(di).(*events.Division[float64]), p, sc)
 	}
 }
 

@@ -32,11 +32,11 @@ func sameBits(a, b Result) bool {
 	return same(a.Loss, b.Loss) && same(a.Bias, b.Bias) && same(a.Events, b.Events)
 }
 
-type evaluator[T Float] = func(events.Derivatives[T], Events[T], *loss.Plan, *par.Scratch) (Result, error)
+type evaluator[T Float] = func(events.Derivatives[T], Events[T], *events.Division[T], *loss.Plan, *par.Scratch) (Result, error)
 
 func bothWays[T Float](of evaluator[T]) evaluator[T] {
 	room := sync.Pool{New: func() any { return new(events.Derivatives[T]) }}
-	return func(out events.Derivatives[T], ev Events[T], p *loss.Plan, sc *par.Scratch) (Result, error) {
+	return func(out events.Derivatives[T], ev Events[T], di *events.Division[T], p *loss.Plan, sc *par.Scratch) (Result, error) {
 		kept := room.Get().(*events.Derivatives[T])
 		defer room.Put(kept)
 		var plain events.Derivatives[T]
@@ -47,10 +47,10 @@ func bothWays[T Float](of evaluator[T]) evaluator[T] {
 			}
 		}
 		lanes.Vectors(false)
-		want, failed := of(plain, ev, p, sc)
+		want, failed := of(plain, ev, di, p, sc)
 		lanes.Vectors(true)
 		sc.Arena.Reset()
-		loss, err := of(out, ev, p, sc)
+		loss, err := of(out, ev, di, p, sc)
 		if fmt.Sprint(err) != fmt.Sprint(failed) || !sameBits(loss, want) {
 			panic(fmt.Sprintf("%v, %v with vectors, and %v, %v without: %+v", loss, err, want, failed, *p))
 		}

@@ -11,11 +11,12 @@ import (
 )
 
 // Evaluate returns the loss of events, and sets the derivatives that are wanted. With several labels and categories the loss
-// is the sum of the losses of each, times its share of the label's sum of weights.
-func Evaluate[T events.Float](out events.Derivatives[T], ev events.Events[T], p *Plan, sc *par.Scratch) (walk.Result, error) {
+// is the sum of the losses of each, times its share of the label's sum of weights. The division of the events is nil if they have
+// not been divided.
+func Evaluate[T events.Float](out events.Derivatives[T], ev events.Events[T], di *events.Division[T], p *Plan, sc *par.Scratch) (walk.Result, error) {
 	sc.Team.PartsFor(len(ev.Score)) // few events stay in this goroutine
 	out.Clear(sc.Team)
-	found, err := ofAll(out, ev, p, sc)
+	found, err := ofAll(out, ev, di, p, sc)
 	if err == nil {
 		err = out.Check(sc.Team)
 	}
@@ -25,13 +26,15 @@ func Evaluate[T events.Float](out events.Derivatives[T], ev events.Events[T], p 
 	return found, nil
 }
 
-func ofAll[T events.Float](out events.Derivatives[T], ev events.Events[T], p *Plan, sc *par.Scratch) (walk.Result, error) {
+func ofAll[T events.Float](out events.Derivatives[T], ev events.Events[T], di *events.Division[T], p *Plan, sc *par.Scratch) (walk.Result, error) {
 	if ev.Label == nil && ev.Category == nil {
 		return part[T]{out, ev, nil, p, sc}.loss()
 	}
-	di := par.Kept[events.Division[T]](sc)
-	if err := di.Divide(ev, p.Labels, sc); err != nil {
-		return walk.Result{}, err
+	if di == nil {
+		di = par.Kept[events.Division[T]](sc)
+		if err := di.Divide(ev, p.Labels, sc); err != nil {
+			return walk.Result{}, err
+		}
 	}
 	if err := di.SetFactors(p.Labels); err != nil {
 		return walk.Result{}, err

@@ -102,6 +102,10 @@ func poll(ready func() bool) bool {
 
 // Blocks calls f(lo, hi) for blocks lo..hi-1 of n elements, several at a time. All blocks but the last have size elements.
 func (t *Team) Blocks(n, size int, f func(lo, hi int)) {
+	if 0 < n && n <= size { // without memory for a function
+		f(0, n)
+		return
+	}
 	t.Run((n+size-1)/size, func(block int) { f(block*size, min((block+1)*size, n)) })
 }
 

@@ -17,7 +17,7 @@ var (
 )
 
 // massCells is the number of cells of one mass, by the number of masses. One cell more has the events without a value.
-var massCells = [...]float64{1: 32, 2: 8, 3: 4}
+var massCells = [...]uint32{1: 32, 2: 8, 3: 4}
 
 func newBasis(cells, functions int, values []float64) basis {
 	ba := basis{cells, functions, values, make([]float64, len(values))}

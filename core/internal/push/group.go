@@ -26,52 +26,59 @@ type Group[T events.Float] struct {
 
 // Collect returns the groups of a division, with the gradient as direction. If the division has no Index, it is the input. The
 // groups use the memory of the arena.
-func Collect[T events.Float](di *events.Division[T], grad []T, limits [][2]float64, joint bool, arena *par.Arena) (groups []Group[T]) {
-	ev, all := &di.Events, di.Events.Variables()
+func Collect[T events.Float](di *events.Division[T], grad []T, limits [][2]float64, joint bool, arena *par.Arena) []Group[T] {
+	groups := make([]Group[T], 0, len(di.Subsets))
 	for _, su := range di.Subsets {
-		g := newGroup[T](su, len(all), arena)
-		for i := su.Lo; i < su.Hi; i++ {
-			w, present, values := 1.0, 0, [events.MaxVariables]T{}
-			if ev.Weight != nil {
-				w = float64(ev.Weight[i])
-			}
-			for v, mass := range all {
-				values[v] = T(math.NaN())
-				if m := float64(mass[i]); m >= limits[v][0] && m <= limits[v][1] {
-					values[v] = mass[i]
-					present++
-				}
-			}
-			if w == 0 || present == 0 || joint && present < len(all) {
-				continue
-			}
-			for v := range all {
-				g.masses[v] = append(g.masses[v], values[v])
-			}
-			at := uint32(i)
-			if di.Index != nil {
-				at = di.Index[i]
-			}
-			g.place, g.score, g.weight = append(g.place, at), append(g.score, ev.Score[i]), append(g.weight, w)
-			g.direction = append(g.direction, float64(grad[at]))
-		}
-		if len(g.place) > 0 {
+		g := newGroup[T](su, len(limits), arena)
+		if g.collect(di, su, grad, limits, joint); len(g.place) > 0 {
 			groups = append(groups, g)
 		}
 	}
 	return groups
 }
 
-// newGroup returns a group without events, which has room for those of a subset.
+// newGroup returns a group with room for the events of a subset.
 func newGroup[T events.Float](su events.Subset, variables int, arena *par.Arena) Group[T] {
-	n := su.Hi - su.Lo
+	n := su.Size()
 	g := Group[T]{label: su.Label, masses: make([][]T, variables), basis: &ofMasses[variables], arena: arena}
 	for v := range g.masses {
-		g.masses[v] = par.Make[T](arena, n)[:0]
+		g.masses[v] = par.Make[T](arena, n)
 	}
-	g.place, g.score = par.Make[uint32](arena, n)[:0], par.Make[T](arena, n)[:0]
-	g.weight, g.direction = par.Make[float64](arena, n)[:0], par.Make[float64](arena, n)[:0]
+	g.place, g.score = par.Make[uint32](arena, n), par.Make[T](arena, n)
+	g.weight, g.direction = par.Make[float64](arena, n), par.Make[float64](arena, n)
 	return g
+}
+
+// collect copies the events of a subset that take part. Each is written to the next free place, which it keeps if it does.
+func (g *Group[T]) collect(di *events.Division[T], su events.Subset, grad []T, limits [][2]float64, joint bool) {
+	ev, all, missing, next := &di.Events, di.Events.Variables(), T(math.NaN()), 0
+	for i := su.Lo; i < su.Hi; i++ {
+		present := 0
+		for v, mass := range all {
+			value := mass[i]
+			if m := float64(value); m >= limits[v][0] && m <= limits[v][1] {
+				present++
+			} else {
+				value = missing
+			}
+			g.masses[v][next] = value
+		}
+		w, at := 1.0, uint32(i)
+		if ev.Weight != nil {
+			w = float64(ev.Weight[i])
+		}
+		if di.Index != nil {
+			at = di.Index[i]
+		}
+		g.place[next], g.score[next], g.weight[next], g.direction[next] = at, ev.Score[i], w, float64(grad[at])
+		if w != 0 && present > 0 && (!joint || present == len(all)) {
+			next++
+		}
+	}
+	for v := range all {
+		g.masses[v] = g.masses[v][:next]
+	}
+	g.place, g.score, g.weight, g.direction = g.place[:next], g.score[:next], g.weight[:next], g.direction[:next]
 }
 
 // setCells multiplies the weights with a scale, and sets the ranks and cells of the events.
@@ -87,9 +94,9 @@ func (g *Group[T]) setCells(scale float64) {
 		for i, q := range g.rank {
 			c := cells
 			if q == q {
-				c = math.Floor(q * cells)
+				c = uint32(q * float64(cells))
 			}
-			g.cell[i] = g.cell[i]*uint32(cells+1) + uint32(c)
+			g.cell[i] = g.cell[i]*(cells+1) + c
 		}
 	}
 	ranks(g.rank, g.score, g.weight, words)

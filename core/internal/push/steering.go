@@ -81,11 +81,9 @@ func Steer[T events.Float](dst []T, groups []Group[T], st *Steering, scores [2]f
 		unit = math.Sqrt(n) / max(norm, found.Norm) // a burst of dependence does not burst the push
 	}
 	bounded := !math.IsInf(scores[0], -1)
-	slope := func(score float64) float64 { // of a score by its logit
-		return (score - scores[0]) * (scores[1] - score) / (scores[1] - scores[0])
-	}
+	of := logistic{scores[0], scores[1], 1 / (scores[1] - scores[0])}
 	if bounded && n > 0 {
-		found.Spread = min(1, spread(groups, n, slope))
+		found.Spread = min(1, spread(groups, n, of))
 	}
 	for k := range groups {
 		g := &groups[k]
@@ -99,7 +97,7 @@ func Steer[T events.Float](dst []T, groups []Group[T], st *Steering, scores [2]f
 		for i, u := range g.direction {
 			if at := g.place[i]; int(at) < len(dst) {
 				if bounded && !st.Logits {
-					u /= max(slope(float64(g.score[i])), leastSlope)
+					u /= max(of.slope(float64(g.score[i])), leastSlope)
 				}
 				dst[at] = T(u)
 				found.Moved++
@@ -109,21 +107,30 @@ func Steer[T events.Float](dst []T, groups []Group[T], st *Steering, scores [2]f
 	return found
 }
 
+// logistic is the function from logits to scores in a range.
+type logistic struct{ low, high, perWidth float64 }
+
+// slope returns the derivative of a score by its logit.
+func (of logistic) slope(score float64) float64 {
+	return (score - of.low) * (of.high - score) * of.perWidth
+}
+
 // spread returns the standard deviation of the logits of n events: the standard deviation of the scores, over their mean
 // slope.
-func spread[T events.Float](groups []Group[T], n float64, slope func(score float64) float64) float64 {
+func spread[T events.Float](groups []Group[T], n float64, of logistic) float64 {
 	var mean, slopes, squares float64
 	for _, g := range groups {
 		for i, s := range g.score {
-			size := math.Abs(g.weight[i]) / n
+			size := math.Abs(g.weight[i])
 			mean += size * float64(s)
-			slopes += size * slope(float64(s))
+			slopes += size * of.slope(float64(s))
 		}
 	}
+	mean /= n
 	for _, g := range groups {
 		for i, s := range g.score {
-			squares += math.Abs(g.weight[i]) / n * (float64(s) - mean) * (float64(s) - mean)
+			squares += math.Abs(g.weight[i]) * (float64(s) - mean) * (float64(s) - mean)
 		}
 	}
-	return math.Sqrt(squares) / slopes
+	return math.Sqrt(squares*n) / slopes
 }
