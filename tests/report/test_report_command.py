@@ -68,7 +68,6 @@ def test_a_score_that_leaves_no_background(tmp_path):
     "change, message",
     [
         ({"FILE": "nowhere.root"}, "there is no file 'nowhere.root'."),
-        ({"--mass": "mas"}, "has no column 'mas'; it has mass, "),
         ({"--cut": "mass > 1e9"}, "--cut is passed by none of the 20000 entries."),
         ({"--label": "0 * count"}, "--label is 0 for all events: expected signal"),
         ({"--label": "0 * count + 1"}, "--label is 1 for all events: expected background"),
@@ -77,8 +76,6 @@ def test_a_score_that_leaves_no_background(tmp_path):
         ({"--weight": "0 * count - 1"}, "--weight sums to -"),
         ({"--working-points": "0.5,80"}, "'--working-points': 80 is not between 0 and 1."),
         ({"--working-points": "0.5,x"}, "'0.5,x' is no list of numbers"),
-        ({"--signal-masses": "90,inf"}, "inf is not between -inf and inf."),
-        ({"--signal-width": "0"}, "0 is not between 0 and inf."),
         ({"--signal-width": "6,8"}, "--signal-width has 2 numbers, and --signal-masses 0"),
         ({"--signal-mass": "inf"}, "the signal mass inf is outside the central 95 % of the background"),
         ({"--signal-mass": "120", "--signal-masses": "90,125"}, "--signal-mass 120 is none of --signal-masses."),
@@ -153,11 +150,8 @@ def test_the_page_says_what_the_numbers_say(page):
     for score in report_toys.numbers(folder)["scores"]:
         assert numbers.short(score["auc"], 4) in found.text
         for point in score["working_points"]:
-            assert numbers.percent(point["flatness"]["expected"]) in found.text
-            assert point["level"] in found.text
-            for why in point["unknown"].values():
-                assert why in found.text
-    assert found.text.index("Figures") < found.text.index("Numbers") < found.text.index("How it was computed")
+            shown = [numbers.percent(point["flatness"]["expected"]), point["level"], *point["unknown"].values()]
+            assert all(words in found.text for words in shown)
 
 
 def test_numbers_as_people_read_them():
