@@ -227,13 +227,10 @@ bins = (1, 2, 3); mass = two(mass) | ValueError | bins has 3 entries, but mass h
 order = 1.5 | TypeError | order = 1.5: must be an integer
 order = 2**40 | ValueError | order = 1099511627776: does not fit in 32 bits
 order = 10**5000 | ValueError | order = <int>: does not fit in 32 bits
-order = None | TypeError | order = None
 bins = 0 | ValueError | bins = 0: must be at least 1
-bins = '32' | TypeError | bins = '32': must be an integer
 bins = () | ValueError | bins = ()
 bins = (4, 0) | ValueError | bins[1] = 0: must be at least 1
 bins = (4, 1.5) | TypeError | bins[1] = 1.5: must be an integer
-bins = (1, 2, 3, 4) | ValueError | bins has 4 entries
 bins = (1, 2, 3); mass_range = (None, None) | ValueError | mass_range has 2 entries, but bins has 3
 bins = (1, 2, 3) | ValueError | bins has 3 entries, but mass has 1 variable
 max_slope = '1' | TypeError | max_slope = '1': must be a number
@@ -242,25 +239,20 @@ monotonic = 'yes' | TypeError | monotonic = 'yes': must be True or False
 joint = np.array([1, 2]) | TypeError | joint = array([1, 2]): must be True or False
 binning = 'log' | ValueError | binning = 'log': must be one of 'quantile', 'uniform', 'edges', 'values'
 reduction = ['mean'] | ValueError | reduction = ['mean']: must be one of 'mean', 'sum'
-reduction = None | TypeError | reduction = None
 lam = 2 | TypeError | unknown option 'lam'
 ordr = 1 | TypeError | unknown option 'ordr': did you mean order?
 weights = weight | TypeError | unknown option 'weights': did you mean weight?
-mass_range = (1, 2, 3) | ValueError | mass_range = (1, 2, 3): must be a pair
 mass_range = 10 | TypeError | mass_range = 10: must be a sequence of numbers
 mass_range = (0, None) | TypeError | mass_range[1] = None: must be a number
 mass_range = ((0, 1), (0, 1, 2)) | ValueError | mass_range[1] = (0, 1, 2): must be a pair
 mass_range = (0, 59); mass = two(mass) | ValueError | mass_range = (0.0, 59.0) is a single value, but mass has 2 variables
 score_range = '01' | TypeError | score_range = '01': must be a sequence of numbers
-edges = ('a', 'b') | TypeError | edges[0] = 'a': must be a number
-edges = 3 | TypeError | edges = 3: must be a sequence of numbers
 edges = ((0, 1), None) | TypeError | edges[1] = None: must be a sequence of numbers
 edges = (0, 59); binning = 'uniform'; del bins | ValueError | binning = 'uniform' cannot be combined with edges
 edges = (0, 59); mass = two(mass); del bins | ValueError | edges = (0.0, 59.0) is a single value, but mass has 2 variables
 knots = (30,); basis = 'legendre' | ValueError | basis = 'legendre' cannot be combined with knots
 degree = -1 | ValueError | degree = -1
 background_label = '0' | TypeError | background_label = '0': must be an integer or a sequence of integers
-background_label = 0.5 | TypeError | background_label = 0.5: must be an integer
 background_label = 2**31 | ValueError | background_label = 2147483648: does not fit in 32 bits
 background_label = (0, 0.5) | TypeError | background_label[1] = 0.5: must be an integer
 """)
@@ -278,10 +270,8 @@ weight = np.array(2.0) | ValueError | weight has shape ()
 label = np.zeros((60, 1, 1)) | ValueError | label has shape (60, 1, 1)
 category = np.zeros((60, 2), int) | ValueError | category has shape (60, 2)
 score = score.astype(complex) | TypeError | score ... complex128
-label = label.astype(complex) | TypeError | label ... complex128
 category = mass | TypeError | category ... float64 ... integers
 score = None | TypeError | score is None
-mass = None | TypeError | mass is None
 score = np.full(60, 'a') | TypeError | score
 mass = [decimal.Decimal(1)] * 60 | TypeError | mass
 mass = np.zeros(60, 'M8[s]') | TypeError | mass
