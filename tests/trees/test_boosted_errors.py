@@ -11,124 +11,146 @@ from boosted import LGB, LIBRARIES, SMALL, XGB
 from xgboost.tracker import RabitTracker
 
 EVENTS = len(SMALL)
-BACKGROUND, SIGNAL = (int(np.flatnonzero(SMALL.label == label)[5]) for label in (0, 1))
 ITS = (SMALL.features, SMALL.label)
+MASS, LABEL, FEATURES, WEIGHT = SMALL.mass, SMALL.label, SMALL.features, np.ones(EVENTS)
+BACKGROUND, SIGNAL = (int(np.flatnonzero(label == LABEL)[5]) for label in (0, 1))
+PAIRS, RAGGED = np.column_stack([MASS, MASS]), [[1.0] * (EVENTS - 2), 1.0, [2.0]]
+MARGIN = np.linspace(-1, 1, EVENTS)
+nan, inf = np.nan, np.inf
 
 
-@pytest.fixture(params=LIBRARIES)
-def library(request):
-    return LIBRARIES[request.param]
-
-
-def but(place, value, array=None):
-    """An array, of ones by default, with another value at a place."""
-    array = np.ones(EVENTS) if array is None else array.copy()
+def but(place, value, array=WEIGHT):
+    """An array with another value at a place."""
+    array = array.copy()
     array[place] = value
     return array
 
 
-def trained(library, mass=SMALL.mass, **options):
+def trained(library, mass=MASS, **options):
     """By the native API, for two rounds."""
     return library.train(library.data(*ITS), 2, library.objective(mass, **options))
 
 
-def fitted(library, mass=SMALL.mass, y=SMALL.label, given=(), **parameters):
-    """By the classifier."""
-    return library.Classifier(**{"n_estimators": 2, "n_jobs": 1} | parameters).fit(
-        SMALL.features, y, mass=mass, **dict(given)
-    )
+def fitted(library, given=None, y=LABEL, mass=MASS, **parameters):
+    """By the classifier, with what is given to fit."""
+    classifier = library.Classifier(**{"n_estimators": 2, "n_jobs": 1} | parameters)
+    return classifier.fit(FEATURES, y, **{"mass": mass} | (given or {}))
+
+
+def evaluated(library, mass=MASS, y=LABEL, X=FEATURES, **given):
+    """By the classifier, with an evaluation set."""
+    return fitted(library, {"eval_set": [(X, y)], "eval_mass": [mass]} | given)
+
+
+def derived(library, margin=MARGIN, label=LABEL, weight=None, **options):
+    """By the objective itself, of a data set with these labels and weights."""
+    return library.objective(MASS, **options)(margin, library.data(FEATURES, label, weight=weight))
+
+
+def judged(library, mass, *weight):
+    """By the metric itself."""
+    data = library.data(*ITS)
+    return library.metric({data: (mass, *weight) if weight else mass})(MARGIN, data)
 
 
 def refused(message, function, *arguments, kind=ValueError, **named):
-    """The start of a message, which the function gives."""
+    """The parts of a message, between which " ... " is anything, which the function gives."""
     with pytest.raises(kind) as caught:
         function(*arguments, **named)
-    assert message in str(caught.value)
+    assert all(part in str(caught.value) for part in message.split(" ... "))
 
 
-# Of options, what both the native API and the classifier say.
-OPTIONS = [
-    ("strength = -1: must be positive", {"strength": -1}),
-    ("tolerance = 0: must be positive", {"tolerance": 0}),
-    ("strength = 2.0 and tolerance = 5.0: ", {"strength": 2.0, "tolerance": 5.0}),
-    ("score_transform = 'logit': must be 'odds' or None", {"score_transform": "logit"}),
-    ("score_range = (0, 1): ", {"score_range": (0, 1)}),
-    ("order = -1 must be between 0 and 16", {"order": -1}),
-    ("background_label = 1 and background_only = False: ", {"background_only": False, "background_label": 1}),
-    # Of arrays, in the first round.
-    (f"mass[{BACKGROUND}] = NaN: ", {"mass": but(BACKGROUND, np.nan, SMALL.mass)}),
-    ("mass has length 1999", {"mass": SMALL.mass[:-1]}),
-    ("category has length 3", {"category": [1, 2, 3]}),
-    ("mass cannot be made an array", {"mass": [[1.0] * (EVENTS - 2), 1.0, [2.0]]}),
-]
+def rows(text):
+    return [row.split(" | ") for row in text.strip().splitlines()]
 
 
-@pytest.mark.parametrize("message, given", OPTIONS)
-def test_options_and_arrays_by_both_ways(library, message, given):
-    refused(message, trained, library, **given)
-    of_fit = {name: given[name] for name in given.keys() & {"category"}}
-    refused(message, fitted, library, **{name: given[name] for name in given.keys() - of_fit.keys()}, given=of_fit)
+#: Arguments of the objective and of the classifier, with what both say.
+BOTH = rows("""
+strength=-1 | strength = -1: must be positive
+tolerance=0 | tolerance = 0: must be positive
+strength=2.0, tolerance=5.0 | strength = 2.0 and tolerance = 5.0:
+score_transform='logit' | score_transform = 'logit': must be 'odds' or None
+score_range=(0, 1) | score_range = (0, 1):
+order=-1 | order = -1 must be between 0 and 16
+background_only=False, background_label=1 | background_label = 1 and background_only = False:
+mass=but(BACKGROUND, nan, MASS) | mass[ ... ] = NaN:
+mass=MASS[:-1] | mass has length 1999
+mass=RAGGED | mass cannot be made an array
+""")
+
+#: Calls, with what they say; they raise ValueError.
+VALUES = rows("""
+trained(library, category=[1, 2, 3]) | category has length 3
+fitted(library, dict(category=[1, 2, 3])) | category has length 3
+trained(library, label=LABEL, background_only=False) | label is given, and background_only = False
+trained(library, mass=np.ones((EVENTS, 4))) | mass has shape (2000, 4):
+trained(library, weight=[1.0]) | weight has length 1
+trained(library, weight=np.ones((EVENTS, 2))) | weight has shape (2000, 2):
+trained(library, weight=but(SIGNAL, inf)) | weight[ ... ] = inf:
+trained(library, weight=1 - 1.5 * LABEL) | the weights of the class of signal sum to -500:
+derived(library, label=but(9, 2)) | label[9] = 2.0: must be 1 for signal or 0 for background
+derived(library, label=np.zeros(EVENTS)) | none of the 2000 events is signal (label 1)
+library.objective(MASS, weight=WEIGHT)(MARGIN, library.data(*ITS, weight=WEIGHT + LABEL)) | weight is given, and
+derived(library, but(4, nan)) | margin[4] = nan: the training diverged
+derived(library, np.zeros((EVENTS, 3))) | the margins have shape (2000, 3)
+fitted(library, dict(sample_weight=but(4, nan))) | Input sample_weight contains NaN
+fitted(library, y=but([3, 4], [0, 2])) | y has 3 classes (multiclass): Only binary
+fitted(library, y=WEIGHT) | y has 1 class (binary)
+fitted(library, n_estimators=0) | n_estimators = 0:
+fitted(library, early_stopping_rounds=5) | early_stopping_rounds = 5: give eval_set and eval_mass
+fitted(library, events=-1) | events = -1: must be positive
+fitted(library, dict(eval_set=[ITS], eval_mass=[MASS]), early_stopping_rounds=0) | early_stopping_rounds = 0:
+fitted(library, dict(eval_set=[ITS], eval_mass=[PAIRS]), mass=PAIRS, early_stopping_rounds=3) | early_stopping_rounds = 3:
+fitted(library, dict(eval_set=[ITS])) | eval_mass is missing
+fitted(library, dict(eval_mass=[MASS])) | eval_mass or eval_sample_weight is given without eval_set
+evaluated(library, eval_set=[ITS, ITS]) | eval_mass has length 1, but eval_set has 2
+evaluated(library, but(3, nan, MASS)) | eval_set[0]: mass[3] = nan:
+evaluated(library, PAIRS) | eval_set[0]: mass has shape (2000, 2)
+evaluated(library, eval_sample_weight=[but(3, inf)]) | eval_set[0]: weight[3] = inf:
+evaluated(library, y=but(9, 2, LABEL)) | eval_set[0]: y[9] = 2.0:
+evaluated(library, X=FEATURES[:, :1]) | eval_set[0]: X has 1 features
+library.metric({})(MARGIN, library.data(*ITS)) | metric has no masses for a data set of 2000 rows
+judged(library, MASS[1:]) | mass has length 1999
+judged(library, MASS, [1.0]) | weight has length 1
+judged(library, MASS, but(4, nan)) | weight[4] = nan:
+judged(library, MASS, -WEIGHT) | the weights of the class of background sum to -1000
+judged(library, but(2, nan, MASS)) | mass[2] = nan:
+library.metric({}, of='auc') | of = 'auc': must be one or some of 'logloss'
+library.metric({}, of='loss') | strength = None: give one if of has 'loss'
+library.metric({}, strength=2) | strength = 2: give one if of has 'loss', and only then
+library.metric({}, of='loss', strength=-1) | strength = -1: must be positive
+library.metric({}, events=0) | events = 0:
+library.metric({}, background_only=False, background_label=1) | background_label = 1 and
+""")
+
+#: Names that are unknown, and values of another type, so that nothing that is given counts for nothing; TypeError.
+NAMES = rows("""
+library.objective(MASS, monotonc=1) | unknown option 'monotonc': did you mean monotonic?
+library.metric({}, ordr=1) | did you mean order?
+library.metric(MASS) | masses is ndarray:
+fitted(library, monotonc=3) | unknown parameter 'monotonc': did you mean monotonic?
+fitted(library, eta=3) | unknown parameter 'eta': did you mean learning_rate?
+fitted(library, n_estimator=3) | unknown parameter 'n_estimator': did you mean n_estimators?
+fitted(library, nonsense_option=3) | unknown parameter 'nonsense_option': neither MoDe ... Classifier nor
+fitted(library, on_bad_batch=3) | unknown parameter 'on_bad_batch': neither
+fitted(library, objective=1) | parameter 'objective' is set by MoDe
+fitted(library, scale_pos_weight=1) | parameter 'scale_pos_weight' is set by MoDe
+fitted(library, weight=1) | parameter 'weight': fit takes it, as sample_weight
+fitted(library, label=1) | parameter 'label': fit takes it, as y
+fitted(library, eval_mass=1) | parameter 'eval_mass': fit takes it, as eval_mass
+fitted(library, dict(weight=WEIGHT)) | fit: unknown argument 'weight': did you mean sample_weight?
+fitted(library, dict(masss=WEIGHT)) | fit: unknown argument 'masss': did you mean mass?
+fitted(library, strength='much') | strength = 'much': must be a number
+fitted(library, background_only='no') | background_only = 'no': must be
+""")
+EVERY = [(f"{way}(library, {given})", message, ValueError) for given, message in BOTH for way in ("trained", "fitted")]
+EVERY += [(*row, ValueError) for row in VALUES] + [(*row, TypeError) for row in NAMES]
 
 
-@pytest.mark.parametrize(
-    "message, given",
-    [
-        ("label is given, and background_only = False", {"label": SMALL.label, "background_only": False}),
-        ("mass has shape (2000, 4): ", {"mass": np.ones((EVENTS, 4))}),
-        ("weight has length 1", {"weight": [1.0]}),
-        ("weight has shape (2000, 2): ", {"weight": np.ones((EVENTS, 2))}),
-        (f"weight[{SIGNAL}] = inf: ", {"weight": but(SIGNAL, np.inf)}),
-        ("the weights of the class of signal sum to -500: ", {"weight": 1 - 1.5 * SMALL.label}),
-    ],
-)
-def test_arrays_of_the_native_api(library, message, given):
-    refused(message, trained, library, **given)
-
-
-@pytest.mark.parametrize(
-    "message, label",
-    [
-        ("label[9] = 2.0: must be 1 for signal or 0 for background", but(9, 2)),
-        ("none of the 2000 events is signal (label 1)", np.zeros(EVENTS)),
-    ],
-)
-def test_labels_of_a_data_set(library, message, label):
-    refused(message, library.objective(SMALL.mass), np.zeros(EVENTS), library.data(SMALL.features, label))
-
-
-def test_weights_are_given_once_and_margins_are_numbers_of_one_class(library):
-    weight = np.random.default_rng(0).uniform(1, 2, EVENTS)
-    weighted, data = library.data(*ITS, weight=weight), library.data(*ITS)
-    objective = library.objective(SMALL.mass)
-    refused("weight is given, and", library.objective(SMALL.mass, weight=weight), np.zeros(EVENTS), weighted)
-    refused("margin[4] = nan: the training diverged", objective, but(4, np.nan), data)
-    refused("the margins have shape (2000, 3)", objective, np.zeros((EVENTS, 3)), data)
-
-
-def test_names_that_are_unknown(library):
-    """Nothing that is given counts for nothing."""
-    name = library.Classifier.__name__
-    refused(
-        "unknown option 'monotonc': did you mean monotonic?", library.objective, SMALL.mass, kind=TypeError, monotonc=1
-    )
-    refused("did you mean order?", library.metric, {}, kind=TypeError, ordr=1)
-    meant = {"monotonc": "monotonic", "eta": "learning_rate", "n_estimator": "n_estimators"}
-    for wrong, right in meant.items():
-        message = f"unknown parameter '{wrong}': did you mean {right}?"
-        refused(message, fitted, library, kind=TypeError, **{wrong: 3})
-    for wrong in ("nonsense_option", "on_bad_batch", "smoothing"):
-        message = f"unknown parameter '{wrong}': neither {name} nor"
-        refused(message, fitted, library, kind=TypeError, **{wrong: 3})
-    for wrong in ("objective", "base_score", "scale_pos_weight"):
-        refused(f"parameter '{wrong}' is set by {name}", fitted, library, kind=TypeError, **{wrong: 1})
-    for wrong, right in {"weight": "sample_weight", "label": "y", "eval_mass": "eval_mass"}.items():
-        message = f"parameter '{wrong}': fit takes it, as {right}"
-        refused(message, fitted, library, kind=TypeError, **{wrong: 1})
-    for wrong, right in {"weight": "sample_weight", "masss": "mass"}.items():
-        message = f"fit: unknown argument '{wrong}': did you mean {right}?"
-        refused(message, fitted, library, kind=TypeError, given={wrong: np.ones(EVENTS)})
-    refused("strength = 'much': must be a number", fitted, library, kind=TypeError, strength="much")
-    refused("background_only = 'no': must be", fitted, library, kind=TypeError, background_only="no")
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("call, message, kind", EVERY, ids=[call for call, *_ in EVERY])
+def test_a_bad_argument_is_named(library, call, message, kind):
+    refused(message, eval, call, globals(), {"library": LIBRARIES[library]}, kind=kind)
 
 
 def test_parameters_of_one_library_alone():
@@ -143,59 +165,6 @@ def test_parameters_of_one_library_alone():
     # Another name of LightGBM's for what the classifier gives it counts.
     trees = fitted(LGB, max_leaf=3).booster_.dump_model()["tree_info"]
     assert max(tree["num_leaves"] for tree in trees) == 3
-
-
-TWO = {"eval_set": [ITS, ITS]}
-ONE = {"eval_set": [ITS], "eval_mass": [SMALL.mass]}
-PAIRS = np.column_stack([SMALL.mass, SMALL.mass])
-OF_CLASSIFIER = [
-    ("Input sample_weight contains NaN", {"sample_weight": but(4, np.nan)}, {}),
-    ("y has 3 classes (multiclass): Only binary", {}, {"y": but([3, 4], [0, 2])}),
-    ("y has 1 class (binary)", {}, {"y": np.ones(EVENTS)}),
-    ("n_estimators = 0: ", {}, {"n_estimators": 0}),
-    ("early_stopping_rounds = 0: ", ONE, {"early_stopping_rounds": 0}),
-    ("early_stopping_rounds = 5: give eval_set and eval_mass", {}, {"early_stopping_rounds": 5}),
-    ("early_stopping_rounds = 3: ", ONE | {"eval_mass": [PAIRS]}, {"early_stopping_rounds": 3, "mass": PAIRS}),
-    ("events = -1: must be positive", {}, {"events": -1}),
-    # Of evaluation sets; never is the mass of the training that of one.
-    ("eval_mass is missing", {"eval_set": [ITS]}, {}),
-    ("eval_mass or eval_sample_weight is given without eval_set", {"eval_mass": [SMALL.mass]}, {}),
-    ("eval_mass has length 1, but eval_set has 2", TWO | {"eval_mass": [SMALL.mass]}, {}),
-    ("eval_set[1]: mass has length 7", TWO | {"eval_mass": [SMALL.mass, SMALL.mass[:7]]}, {}),
-    ("eval_set[0]: mass[3] = nan: ", ONE | {"eval_mass": [but(3, np.nan, SMALL.mass)]}, {}),
-    ("eval_set[0]: mass has shape (2000, 2)", ONE | {"eval_mass": [PAIRS]}, {}),
-    ("eval_set[0]: weight[3] = inf: ", ONE | {"eval_sample_weight": [but(3, np.inf)]}, {}),
-    ("eval_set[0]: y[9] = 2.0: ", ONE | {"eval_set": [(SMALL.features, but(9, 2, SMALL.label))]}, {}),
-    ("eval_set[0]: X has 1 features", ONE | {"eval_set": [(SMALL.features[:, :1], SMALL.label)]}, {}),
-]
-
-
-@pytest.mark.parametrize("message, given, parameters", OF_CLASSIFIER, ids=[case[0] for case in OF_CLASSIFIER])
-def test_arguments_of_the_classifier(library, message, given, parameters):
-    refused(message, fitted, library, given=given, **parameters)
-
-
-def test_metrics(library):
-    known, unknown = (library.data(*ITS) for _ in range(2))
-    margin = np.linspace(-1, 1, EVENTS)
-    refused("metric has no masses for a data set of 2000 rows", library.metric({known: SMALL.mass}), margin, unknown)
-    for of_data, message in (
-        (SMALL.mass[1:], "mass has length 1999"),
-        ((SMALL.mass, [1.0]), "weight has length 1"),
-        ((SMALL.mass, but(4, np.nan)), "weight[4] = nan: "),
-        ((SMALL.mass, -np.ones(EVENTS)), "the weights of the class of background sum to -1000"),
-        (but(2, np.nan, SMALL.mass), "mass[2] = nan: "),
-        (np.ones((EVENTS, 2)), "mass has shape (2000, 2): "),
-    ):
-        refused(message, library.metric({known: of_data}), margin, known)
-    refused("masses is ndarray: ", library.metric, SMALL.mass, kind=TypeError)
-    for of in ("auc", (), 3):
-        refused(f"of = {of!r}: must be one or some of 'logloss'", library.metric, {}, of=of)
-    refused("strength = None: give one if of has 'loss'", library.metric, {}, of="loss")
-    refused("strength = 2: give one if of has 'loss', and only then", library.metric, {}, strength=2)
-    refused("strength = -1: must be positive", library.metric, {}, of="loss", strength=-1)
-    refused("events = 0: ", library.metric, {}, events=0)
-    refused("background_label = 1 and", library.metric, {}, background_only=False, background_label=1)
 
 
 def test_cv_says_what_to_do_instead():
