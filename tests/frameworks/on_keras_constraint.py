@@ -1,8 +1,5 @@
 """libmode.keras.MoDeConstraint on the backend that KERAS_BACKEND names: test_keras.py runs this file once for each."""
 
-import importlib
-from functools import partial
-
 import keras
 import libmode
 import numpy as np
@@ -11,7 +8,7 @@ from keras import ops
 from libmode import metrics
 from libmode._constraint import NUMBERS
 from libmode.keras import MoDeConstraint, MoDeLoss, on_label, pack
-from on_keras import BACKEND, TRACING_WARNS, as_arrays, float64, network, sample, value_and_grad
+from on_keras import BACKEND, TRACING_WARNS, as_arrays, float64, jit, network, sample, value_and_grad  # noqa: F401
 from torch_layer import N, assert_close, entropy_and_gradient, events, layered, six_steps
 
 pytestmark = pytest.mark.filterwarnings("ignore:__array__ implementation doesn't accept a copy keyword")
@@ -72,15 +69,6 @@ def test_the_gradient_has_the_push_of_pytorch(name, of_torch):
     got = grad if column is None else grad[:, column]
     assert_close(got, of_torch[name][0][0], rtol=1e-4)
     assert np.abs(got - incoming).max() > 0.1 * np.abs(incoming).max()
-
-
-def test_the_value_is_that_of_the_base():
-    sample_weight = np.linspace(0.5, 1.5, N).astype(np.float32)
-    want, _ = entropy_and_gradient(SCORE, LABEL, WEIGHT * sample_weight)
-    for base in ("binary_crossentropy", keras.losses.BinaryCrossentropy()):
-        loss = MoDeConstraint(base=base)
-        value, _ = value_and_grad(lambda p: loss(pack(LABEL, MASS, WEIGHT), p, sample_weight), SCORE)  # noqa: B023
-        np.testing.assert_allclose(value, want, rtol=1e-5)
 
 
 @pytest.mark.parametrize("name", STATES)
@@ -203,15 +191,13 @@ def test_save_load_and_go_on(strength, tmp_path):
 
 
 @TRACING_WARNS
-def test_jit_compile(monkeypatch):
+@pytest.mark.usefixtures("jit")
+def test_jit_compile():
     """JAX compiles it, PyTorch's compiler leaves it out, TensorFlow's XLA cannot call the core and says what to do."""
     if BACKEND == "tensorflow":
         with pytest.raises(RuntimeError, match="jit_compile=False"):
             trained(MoDeConstraint(), epochs=1, compiled=True)
         return
-    if BACKEND == "torch":  # what it traced runs as it is, without a C++ compiler
-        torch = importlib.import_module("torch")
-        monkeypatch.setattr(torch, "compile", partial(torch.compile, backend="eager"))
     loss = MoDeConstraint()
     _, history = trained(loss, epochs=1, compiled=True)
     _, want = trained(MoDeConstraint(), epochs=1, compiled=False)

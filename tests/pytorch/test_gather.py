@@ -85,7 +85,7 @@ def of_processes():
 
 
 def _everything(rank):
-    parts = losses, trained, sharded, skipped, refused, told
+    parts = losses, trained, skipped, refused, told
     return {part.__name__: part(rank) for part in parts}
 
 
@@ -125,17 +125,8 @@ def train(net, batches, step_of):
     return torch.cat([parameter.detach().flatten() for parameter in inner.parameters()])
 
 
-def batch_of_all(count, step, size):
-    return [torch.cat(parts) for parts in zip(*(batch(rank, step, size) for rank in range(count)), strict=True)]
-
-
-def with_loss(mode):
-    def step_of(net, events):
-        features, target, mass, weight, _ = events
-        score = net(features)[:, 0].sigmoid()
-        (score.log().mean() + 5 * mode(score, target, mass, weight)).backward()
-
-    return step_of
+def batch_of_all(count, step):
+    return [torch.cat(parts) for parts in zip(*(batch(rank, step, 201) for rank in range(count)), strict=True)]
 
 
 def layer(**more):
@@ -163,33 +154,12 @@ def trained(rank):
 def test_twenty_steps_of_ddp_with_loss_and_layer_are_those_of_one_process(of_processes):
     found = found_by(of_processes, trained)
     count, constraint = len(found), layer()
-    want = train(
-        network(), lambda step: batch_of_all(count, step, 201), with_both(constraint, MoDeLoss(order=1, bins=8))
-    )
+    want = train(network(), lambda step: batch_of_all(count, step), with_both(constraint, MoDeLoss(order=1, bins=8)))
     for parameters, state, loss, strength in found:
         torch.testing.assert_close(parameters, want, rtol=1e-6, atol=1e-6)
         torch.testing.assert_close(state, torch.cat([constraint.state, constraint.sums]), rtol=1e-6, atol=1e-12)
         assert loss == pytest.approx(constraint.loss, rel=1e-6)
         assert strength == pytest.approx(count * constraint.strength, rel=1e-6)  # of gradients as they come
-
-
-def sharded(rank):
-    """Parameters in shards, FSDP2, which torch has on processors without GPU since 2.6."""
-    from torch.distributed.device_mesh import init_device_mesh
-    from torch.distributed.fsdp import fully_shard
-
-    net = network()
-    fully_shard(net, mesh=init_device_mesh("cpu", (dist.get_world_size(),)))
-    with_loss(MoDeLoss(order=1, bins=8, gather=True))(net, batch(rank, 3, 200))
-    return torch.cat([parameter.grad.full_tensor().flatten() for parameter in net.parameters()])
-
-
-def test_fully_sharded_gradients_are_those_of_one_process(of_processes):
-    found, net = found_by(of_processes, sharded), network()
-    with_loss(MoDeLoss(order=1, bins=8))(net, batch_of_all(len(found), 3, 200))
-    want = torch.cat([parameter.grad.flatten() for parameter in net.parameters()])
-    for own in found:
-        torch.testing.assert_close(own, want, rtol=1e-9, atol=1e-12)
 
 
 def skipped(rank):
