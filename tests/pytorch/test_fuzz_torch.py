@@ -20,14 +20,6 @@ TYPES = [
 TYPES = [getattr(torch, name) for name in TYPES if hasattr(torch, name)]
 
 
-def _tensor(a):
-    """The tensor of an array of NumPy, or what it is where there is none."""
-    try:
-        return torch.from_numpy(np.require(a, requirements="W"))
-    except (TypeError, ValueError):
-        return a
-
-
 KINDS = {
     "no leaf": lambda t: t.clone().requires_grad_() * 1 if t.is_floating_point() else t,
     "parameter": lambda t: torch.nn.Parameter(t.clone(), requires_grad=t.is_floating_point()),
@@ -47,9 +39,11 @@ KINDS = {
 @st.composite
 def tensors(draw):
     """The arguments of a loss; most are tensors."""
-    given = {name: _tensor(values) for name, values in draw(fuzzed.events()).items()}
+    given = draw(fuzzed.events())
     for name, values in given.items():
-        if not isinstance(values, torch.Tensor):
+        try:
+            values = torch.from_numpy(np.require(values, requirements="W"))
+        except (TypeError, ValueError):  # of some arrays there is no tensor
             continue
         if draw(st.integers(0, 5)) == 0 and not values.is_complex():
             values = values.to(draw(st.sampled_from(TYPES)))

@@ -39,20 +39,12 @@ def by_module(case, dtype):
     return loss.item(), score.grad.numpy()
 
 
-def by_operator(case, dtype):
-    """As torch.compile calls it."""
-    events = tensors(case, dtype)
-    loss, _ = torch.ops.libmode.loss(*events.values(), MoDeLoss(**case.options)._encoded)
-    loss.backward()
-    return loss.item(), events["score"].grad.numpy()
-
-
 # 1e-9 in float64, and 1e-5 where the inputs are float32.
 TOLERANCE = {np.float64: 1e-9, np.float32: 1e-5}
 
 
 @pytest.mark.parametrize("dtype", TOLERANCE, ids=lambda dtype: dtype.__name__)
-@pytest.mark.parametrize("frontend", [by_numpy, by_torch, by_module, by_operator])
+@pytest.mark.parametrize("frontend", [by_numpy, by_torch, by_module])
 def test_loss_and_gradient_are_the_oracles(golden_case, frontend, dtype):
     loss, grad = frontend(golden_case, dtype)
     assert grad.dtype == dtype
