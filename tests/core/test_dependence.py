@@ -137,10 +137,6 @@ def test_value_and_expectation_are_those_of_the_loss(order, weights):
     assert (found.value, found.expectation, found.events) == pytest.approx(
         (loss.loss, loss.bias, loss.events), rel=1e-10
     )
-    assert found.value == pytest.approx(
-        libmode.mode_loss(score, mass, weight=weight, unbiased=False, **options), rel=1e-10
-    )
-
     assert found.bins == 11
 
 
@@ -166,19 +162,14 @@ def test_nothing_depends_on_order_units_or_type():
     weight = WEIGHTS["10 % negative"](rng, 2000)
     found = metrics.dependence(score, mass, weight=weight, order=1)
     mixed = rng.permutation(2000)
-    others = [
-        metrics.dependence(score[mixed], mass[mixed], weight=weight[mixed], order=1),
-        metrics.dependence(score, mass * np.float32(1024), weight=weight * 1e200, order=1),
-        metrics.dependence(score.astype(float), mass[:, None].astype(float), weight=weight * 1e-200, order=1),
+    for other in (
+        metrics.dependence(score[mixed], mass[mixed] * np.float32(1024), weight=weight[mixed] * 1e200, order=1),
+        metrics.dependence(list(score), mass[:, None].astype(float), weight=list(weight * 1e-200), order=1),
         metrics.dependence(score.astype(float) * 1e250 - 3e249, mass, weight=weight, order=1, score_range=None),
-        metrics.dependence(score.astype(float) * 1e-30, mass, weight=weight, order=1),
-        metrics.dependence(list(score), list(mass), weight=list(weight), order=1),
-    ]
-    for other in others:
+    ):
         assert other.p_value == pytest.approx(found.p_value, rel=1e-6)
         assert other.value / other.expectation == pytest.approx(found.value / found.expectation, rel=1e-6)
         assert (other.events, other.bins) == (pytest.approx(found.events), found.bins)
-    assert (found.value, found.expectation) == pytest.approx((others[2].value, others[2].expectation), rel=1e-6)
 
 
 def test_events_outside_the_range_and_without_weight_do_not_matter():

@@ -5,8 +5,6 @@ import libmode
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from reference import Binned, Reference, bin_of, exact
 
 N = 400
@@ -105,14 +103,6 @@ def test_labels_of_every_type_select_the_same_events(events, dtype, background):
         assert loss == want_loss
         assert (grad == want_grad).all()
     assert ((want_grad != 0) <= np.isin(label, background)).all()
-
-
-@given(st.floats(-1e6, 1e6), st.floats(1e-3, 1e6), st.integers(1, 60))
-def test_uniform_edges_are_those_of_numpy(low, width, bins):
-    high = low + width
-    mass = np.linspace(low, high, 100)
-    edges = libmode.mode_edges(mass, binning="uniform", bins=bins, mass_range=(low, high))
-    assert edges.tolist() == np.linspace(low, high, bins + 1).tolist()
 
 
 def test_given_edges_come_back_and_labels_are_looked_at():

@@ -231,9 +231,3 @@ def test_config_prints_what_is_asked(option):
         "--version": libmode.__version__,
     }[option]
     assert module.stdout == script.stdout == want + "\n"
-
-
-def test_config_without_an_option_says_what_there_is():
-    result = subprocess.run([sys.executable, "-m", "libmode.prefix"], capture_output=True, text=True)
-    assert result.returncode == 2
-    assert "say what to print: --cflags, --libs, --prefix or --version" in result.stderr

@@ -96,27 +96,6 @@ def test_the_sensitivity_is_the_significance_of_a_signal_on_counts_that_scatter(
     assert found["sensitivity"] == pytest.approx(0.6 / np.sqrt(share), rel=0.1)
 
 
-def test_a_factor_of_the_weights_and_the_scale_of_the_mass_change_nothing():
-    score, label, mass = events(5000, bump=0.5)
-    found = metrics.summary(score, label, mass, order=1)
-    for other in (
-        metrics.summary(score, label, mass, order=1, weight=np.full(5000, 3.0)),
-        metrics.summary(score[:, None], label.astype(bool), mass * 1000, order=1),
-    ):
-        assert other == pytest.approx(found, rel=1e-9)
-
-
-def test_negative_weights_cancel_events():
-    score, label, mass = events(40_000, bump=0.5)
-    more = [np.concatenate([values, np.tile(values[:2000], 2)]) for values in (score, label, mass)]
-    weight = np.concatenate([np.ones(40_000), np.ones(2000), -np.ones(2000)])
-    found, want = metrics.summary(*more, weight=weight, order=0), metrics.summary(score, label, mass, order=0)
-    for name in ("auc", "rejection_80", "rejection_20"):
-        assert found[name] == pytest.approx(want[name], rel=1e-9)
-    for name in ("dependence", "residual_50", "inverse_jsd_50", "sensitivity"):
-        assert found[name] == pytest.approx(want[name], rel=0.25)
-
-
 def test_background_outside_the_mass_range_has_no_part_in_what_is_said_of_the_mass():
     score, label, mass = events()
     score = np.where(mass > 200, 0.999, score)

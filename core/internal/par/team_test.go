@@ -1,18 +1,10 @@
 package par
 
 import (
-	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
-
-// A limit without meaning costs no memory: 2^31 - 1 once asked for 16 GB.
-func TestMoreThreadsThanAnyMachine(t *testing.T) {
-	defer SetThreads(0)
-	SetThreads(math.MaxInt32)
-	require.Equal(t, MaxThreads, Threads())
-}
 
 // A panic in a goroutine reaches the caller, who can recover from it.
 func TestParallelPanic(t *testing.T) {

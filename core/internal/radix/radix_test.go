@@ -11,20 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Keys keep the order of numbers, and do not tell 0 from -0.
-func TestKey(t *testing.T) {
-	scores := []float64{
-		-math.MaxFloat64, -1.5, -1, -math.SmallestNonzeroFloat64, 0,
-		math.SmallestNonzeroFloat64, 1e-300, 0.5, math.Nextafter(0.5, 1), 1, math.MaxFloat64,
-	}
-	for i, s := range scores {
-		if i > 0 {
-			assert.Greater(t, Key(s), Key(scores[i-1]), "%v", s)
-		}
-	}
-	assert.Equal(t, Key(0), Key(math.Copysign(0, -1)))
-}
-
 // sets are distributions that a sort by leading bits may find hard.
 func sets(n int) map[string][]float64 {
 	rng := rand.New(rand.NewPCG(5, 6))
