@@ -22,6 +22,7 @@ type brute struct {
 	weight []float64
 	bin    []int
 	sums   []float64
+	apart  float64 // how independent the columns of P are, see eliminate
 }
 
 // paperConfig has the formula of arXiv:2010.09745, from which each test takes what it needs.
@@ -105,7 +106,7 @@ func (br *brute) fitProjection() {
 			rows[l][size+b] = long(p[l])
 		}
 	}
-	eliminate(rows)
+	br.apart = eliminate(rows)
 	for b := range br.nb {
 		for l := range size {
 			br.a[b][l], _ = rows[l][size+b].Float64()
@@ -116,54 +117,31 @@ func (br *brute) fitProjection() {
 // long returns x with 200 bits.
 func long(x float64) *big.Float { return new(big.Float).SetPrec(200).SetFloat64(x) }
 
-// determined returns how independent the columns of P are: the smallest part that is left of one without those before
-// it, 0 if one depends on them.
-func (br *brute) determined() float64 {
-	var before [][]float64
-	least := 1.0
-	for l := range br.p[0] {
-		column := make([]float64, br.nb)
-		for b := range column {
-			column[b] = br.p[b][l]
-		}
-		length := floats.Norm(column, 2)
-		for _, of := range before {
-			floats.AddScaled(column, -floats.Dot(of, column), of)
-		}
-		rest := floats.Norm(column, 2)
-		least = min(least, rest/max(length, 1e-300))
-		floats.Scale(1/max(rest, 1e-300), column)
-		before = append(before, column)
-	}
-	return least
-}
-
-// eliminate solves equations, a row each with its right sides behind, by Gauss-Jordan elimination. One that follows from
-// the others leaves what it can.
-func eliminate(rows [][]*big.Float) {
+// eliminate solves normal equations, a row each with its right sides behind, by Gauss-Jordan elimination. It returns the
+// smallest part that is left of a column of P without those before it, which is 0 if one depends on them.
+func eliminate(rows [][]*big.Float) float64 {
+	least, squares := 1.0, make([]*big.Float, len(rows))
 	for k := range rows {
-		for i := k + 1; i < len(rows); i++ {
-			if long(0).Abs(rows[i][k]).Cmp(long(0).Abs(rows[k][k])) > 0 {
-				rows[i], rows[k] = rows[k], rows[i]
-			}
+		squares[k] = long(0).Copy(rows[k][k])
+	}
+	for k := range rows {
+		pivot := long(0).Copy(rows[k][k])
+		if pivot.Sign() <= 0 {
+			return 0
 		}
-		pivot := rows[k][k]
-		if pivot.Sign() == 0 {
-			continue
-		}
-		for j := len(rows[k]) - 1; j >= k; j-- {
+		left, _ := long(0).Quo(pivot, squares[k]).Float64()
+		least = min(least, math.Sqrt(left))
+		for j := k; j < len(rows[k]); j++ {
 			rows[k][j].Quo(rows[k][j], pivot)
 		}
 		for i := range rows {
-			if i == k || rows[i][k].Sign() == 0 {
-				continue
-			}
 			factor := long(0).Copy(rows[i][k])
-			for j := k; j < len(rows[k]); j++ {
+			for j := k; j < len(rows[k]) && i != k; j++ {
 				rows[i][j].Sub(rows[i][j], long(0).Mul(factor, rows[k][j]))
 			}
 		}
 	}
+	return least
 }
 
 // powers returns the sums of the squares and of the cubes of the weights of each bin.

@@ -328,11 +328,10 @@ func compareWithDefinition(t *testing.T, kind LossKind, data []byte) {
 	br := newBrute(t, ev, cfg)
 	tiny := 1e-12 * br.squaredCDF()
 	if cfg.Moments == Projection {
-		apart := br.determined()
-		if apart < 1e-3 {
+		if br.apart < 1e-3 {
 			return
 		}
-		tiny /= apart * apart // P, whose numbers are rounded, leaves so much of A open
+		tiny /= br.apart * br.apart // P, whose numbers are rounded, leaves so much of A open
 	}
 	loss, grad := br.lossAndGrad()
 	require.InDeltaf(t, loss, value, 1e-10*math.Abs(loss)+tiny, "%+v", cfg)
