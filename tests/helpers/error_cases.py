@@ -227,6 +227,8 @@ bins = (1, 2, 3); mass = two(mass) | ValueError | bins has 3 entries, but mass h
 order = 1.5 | TypeError | order = 1.5: must be an integer
 order = 2**40 | ValueError | order = 1099511627776: does not fit in 32 bits
 order = 10**5000 | ValueError | order = <int>: does not fit in 32 bits
+order = None | TypeError | order = None
+bins = (1, 2, 3, 4) | ValueError | bins has 4 entries
 bins = 0 | ValueError | bins = 0: must be at least 1
 bins = () | ValueError | bins = ()
 bins = (4, 0) | ValueError | bins[1] = 0: must be at least 1
