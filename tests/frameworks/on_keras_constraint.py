@@ -9,7 +9,7 @@ from libmode import metrics
 from libmode._constraint import NUMBERS
 from libmode.keras import MoDeConstraint, MoDeLoss, on_label, pack
 from on_keras import BACKEND, TRACING_WARNS, as_arrays, float64, jit, network, sample, value_and_grad  # noqa: F401
-from torch_layer import N, assert_close, entropy_and_gradient, events, layered, six_steps
+from torch_layer import N, assert_close, entropy_and_gradient, events, layered
 
 pytestmark = pytest.mark.filterwarnings("ignore:__array__ implementation doesn't accept a copy keyword")
 
@@ -26,6 +26,7 @@ LOGITS = keras.losses.BinaryCrossentropy(from_logits=True)
 # Of each: arguments, arrays of pack, outputs, the gradient by the score that comes in, and arrays of the layer.
 CASES = {
     "defaults": ({}, (LABEL, MASS), SCORE, INCOMING, {}),
+    "tolerance": ({"tolerance": 100.0, "score": 0}, (LABEL, MASS[:, None]), SCORE[:, None], INCOMING, {}),
     "weights": (
         {"order": 0, "bins": 8, "relative_strength": 3.0}, (LABEL, MASS, WEIGHT), SCORE,
         entropy_and_gradient(SCORE, LABEL, WEIGHT)[1], {"weight": WEIGHT},
@@ -43,7 +44,7 @@ CASES = {
         (1 - LABEL / SCORE) / N, {},
     ),
 }  # fmt: skip
-STATES = {"state": {}, "loose": {"tolerance": 1000.0}, "fixed": {"relative_strength": 3.0}}
+STEPS = 4
 
 
 @pytest.fixture(scope="module")
@@ -53,38 +54,27 @@ def of_torch(tmp_path_factory):
     for name, (arguments, _, _, incoming, other) in CASES.items():
         arguments = {key: value for key, value in arguments.items() if key not in ("base", "score", "background_only")}
         given = {"score": SCORE, "label": LABEL, "mass": MASS} | other
-        cases[name] = arguments, [(np.asarray(incoming, np.float32), given)]
-    cases |= {name: six_steps(arguments) for name, arguments in STATES.items()}
+        cases[name] = arguments, [(np.asarray(incoming, np.float32), dict(given)) for _ in range(STEPS)]
     return layered(cases, tmp_path_factory.mktemp("layered"))
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_the_gradient_has_the_push_of_pytorch(name, of_torch):
+def test_gradients_and_state_are_those_of_pytorch(name, of_torch):
     arguments, packed, outputs, incoming, _ = CASES[name]
-    if name == "logits":
-        arguments = {"base": LOGITS} | arguments
-    loss = MoDeConstraint(**arguments)
-    _, grad = value_and_grad(lambda p: loss(pack(*packed), p), outputs)
-    column = arguments.get("score")
-    got = grad if column is None else grad[:, column]
-    assert_close(got, of_torch[name][0][0], rtol=1e-4)
-    assert np.abs(got - incoming).max() > 0.1 * np.abs(incoming).max()
-
-
-@pytest.mark.parametrize("name", STATES)
-def test_the_state_is_that_of_pytorch(name, of_torch):
-    loss, (want, numbers) = MoDeConstraint(**STATES[name]), of_torch[name]
-    for seed, theirs in enumerate(want):
-        score, label, mass, _ = events(seed, 4000)
-        _, grad = value_and_grad(lambda p: loss(pack(label, mass), p[:, None]), score)  # noqa: B023
-        assert_close(grad, theirs, rtol=1e-5)
+    loss = MoDeConstraint(**({"base": LOGITS} if name == "logits" else {}), **arguments)
+    column, (want, numbers) = arguments.get("score"), of_torch[name]
+    for theirs in want:
+        _, grad = value_and_grad(lambda p: loss(pack(*packed), p), outputs)
+        got = grad if column is None else grad[:, column]
+        assert_close(got, theirs, rtol=1e-4)
+        assert np.abs(got - incoming).max() > 0.1 * np.abs(incoming).max()
     state = loss._added.state
     np.testing.assert_allclose(state[:NUMBERS], numbers[:NUMBERS], rtol=1e-3)
     if loss.relative_strength is None:
         assert_close(state.sums, numbers[NUMBERS:], rtol=1e-4)
         assert np.abs(state.sums).max() > 0
-    assert (state.factor < 1) == ("tolerance" in STATES[name])
-    assert loss.dependence == state.dependence(STATES[name].get("tolerance", 100_000.0))
+    assert (state.factor < 1) == (name == "tolerance")
+    assert loss.dependence == state.dependence(loss.tolerance or 100_000.0)
 
 
 def test_other_types():
