@@ -99,7 +99,7 @@ func TestBothSidesOfFewestEffective(t *testing.T) {
 		}
 		cfg := DefaultConfig(MoDe)
 		cfg.Binning, cfg.Edges, cfg.Order = GivenEdges, []float64{0, 50, 75, 100, 150, 1000}, 1
-		loss, err := Loss(ev, cfg)
+		_, err := Loss(ev, cfg)
 		total := floats.Sum(weights)
 		if effective := total * total / floats.Dot(weights, weights); effective < 1.05 {
 			require.ErrorIs(t, err, ErrBin, weights)
@@ -110,9 +110,7 @@ func TestBothSidesOfFewestEffective(t *testing.T) {
 			continue
 		}
 		require.NoError(t, err, weights)
-		wanted, _ := newBrute(t, ev, cfg).lossAndGrad()
-		require.InEpsilon(t, wanted, loss, 1e-11, weights)
-		requireDefinition(t, ev, cfg, 1e-9, fmt.Sprint(weights))
+		requireDefinition(t, ev, cfg, 1e-11, fmt.Sprint(weights))
 	}
 }
 

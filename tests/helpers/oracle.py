@@ -23,8 +23,6 @@ class Result(NamedTuple):
     loss: float
     gradient: np.ndarray  # NaN for tied events that were not chosen
     removed: float  # what ``unbiased`` takes from the plain loss
-    score: np.ndarray  # the distinct scores
-    steps: np.ndarray  # J just above each of them, less J just below
 
 
 class Oracle:
@@ -47,7 +45,6 @@ class Oracle:
         ends = (levels[0], levels[-1]) if self.score_range is None else self.score_range
         gaps = np.diff(np.array([ends[0], *levels, ends[1]], dtype=np.longdouble))
         gradient = np.zeros(len(self.score), dtype=np.longdouble)
-        steps = np.empty(len(levels), dtype=np.longdouble)
         n_bins = len(self.reference.totals)
         sums, squares = np.zeros((2, 1, n_bins), dtype=np.longdouble)  # up to the level before the block
         plain = removed = np.zeros(1, dtype=np.longdouble)
@@ -65,9 +62,7 @@ class Oracle:
             integrand = plain - removed
             loss += integrand[:-1] @ gaps[first:last]
             taken += removed[:-1] @ gaps[first:last]
-            steps[first:last] = np.diff(integrand)
-
-            gradient[mine] = -steps[first:last][row]
+            gradient[mine] = -np.diff(integrand)[row]
             tied = np.flatnonzero(counts[level[here]] > 1)
             gradient[mine[tied[~wanted[mine[tied]]]]] = np.nan
             tied = tied[wanted[mine[tied]]]
@@ -84,13 +79,8 @@ class Oracle:
             gradient[top] += integrand[-1] / (1 if len(top) == 1 else 2)
         loss += integrand[-1] * gaps[-1]
         taken += removed[-1] * gaps[-1]
-        return Result(
-            float(self.reference.scale * loss),
-            self.reference.scale * gradient,
-            float(self.reference.scale * taken),
-            levels,
-            steps,
-        )
+        scale = self.reference.scale
+        return Result(float(scale * loss), scale * gradient, float(scale * taken))
 
 
 def cumulate(before, row, bins, values, rows):
