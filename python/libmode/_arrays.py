@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import sys
-from ctypes import addressof, c_char
+from ctypes import addressof, c_char, c_void_p, sizeof
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ._events import Events, flat
+from ._events import MOST_VARIABLES, Events, flat
 from ._native import LABEL_TYPES, BatchError, ModeEvents
-from ._native import events as native_events
 from ._options import Options
 
 _LABELS_SHOWN = 5
@@ -26,6 +25,9 @@ _MASSES_FOR_LABELS = (
 
 # All others become float64, which holds every background label.
 _LABEL_TYPES = {np.dtype(name): number for name, number in LABEL_TYPES.items()}
+
+# The type that holds the addresses of so many masses.
+_MASSES, _SIZE = [c_void_p * count for count in range(MOST_VARIABLES + 1)], sizeof(ModeEvents)
 
 
 def address(array: NDArray[Any] | None) -> int | None:
@@ -94,17 +96,19 @@ def for_core(events: Events, loss_alone: bool = False, smoothing: float = 0) -> 
     """The arrays that are ready, as the library takes them; the other arguments are as in mode.h."""
     score, mass, weight, label, category = events
     rows = (mass,) if mass.ndim == 1 else mass
-    return native_events(
+    return ModeEvents(
+        _SIZE,
         len(rows[0]),
-        [address(row) for row in rows],
-        score=address(score),
-        weight=address(weight),
-        label=address(label),
-        label_type=0 if label is None else _LABEL_TYPES[label.dtype],
-        category=address(category),
-        category_type=0 if category is None else _LABEL_TYPES[category.dtype],
-        loss_alone=loss_alone,
-        smoothing=smoothing,
+        address(score),
+        _MASSES[len(rows)](*map(address, rows)),
+        len(rows),
+        address(weight),
+        address(label),
+        address(category),
+        0 if label is None else _LABEL_TYPES[label.dtype],
+        0 if category is None else _LABEL_TYPES[category.dtype],
+        loss_alone,
+        smoothing,
     )
 
 

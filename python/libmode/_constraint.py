@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _native
+from ._arrays import address
 from ._evaluate import direction
 from ._events import MOST_VARIABLES, Events
 from ._messages import level_of_the_user, shown
@@ -130,17 +131,17 @@ class Constraint:
         if self._unsure:
             self._look_for_scores(events.score)
         events = events._replace(score=self.scores(events.score))
+        sums = np.ascontiguousarray(state.sums, np.float64)
         steering = _native.ModeSteering(
             ctypes.sizeof(_native.ModeSteering),
-            norm=state.norm,
-            rate=max(1 / (float(state.steps) + 1), RATE),
-            factor=self.relative_strength or PROPORTIONAL * float(state.factor),
-            batch=count,
-            logits=self.from_logits,
+            state.norm,
+            max(1 / (float(state.steps) + 1), RATE),
+            self.relative_strength or PROPORTIONAL * float(state.factor),
+            address(sums) if sums.size else None,
+            sums.size,
+            count,
+            self.from_logits,
         )
-        if len(state.sums):
-            sums = np.ascontiguousarray(state.sums, np.float64)
-            steering.sum, steering.n_sum = sums.ctypes.data, sums.size
         try:
             found, push, residual = direction(self.options, steering, events)
         except ValueError as error:
@@ -183,16 +184,13 @@ class Constraint:
         steps = state.steps + 1
         rate = max(1 / steps, RATE)
 
-        def mean(before: Any, value: Any) -> Any:
-            return (1 - rate) * before + rate * value
-
         now = State(
             steps,
             found.norm,
-            mean(state.loss, found.loss),
-            mean(state.bias, found.bias),
-            mean(state.events, found.events),
-            mean(state.square, found.loss**2),
+            state.loss + rate * (found.loss - state.loss),
+            state.bias + rate * (found.bias - state.bias),
+            state.events + rate * (found.events - state.events),
+            state.square + rate * (found.loss**2 - state.square),
             share_of(steps),
             state.factor,
             state.sums,
@@ -204,11 +202,11 @@ class Constraint:
         if self.tolerance is not None:
             rho = now.dependence(self.tolerance).value
             factor = min(1.0, max(factor * math.exp(_PACE * max(-1.0, min(1.0, rho - 1))), _LEAST_FACTOR))
-        kept = 1 - _LEAK * (1 - factor)
-        before = np.asarray(state.sums) if len(state.sums) else 0.0
         # A residual is in units of the noise of a batch: so the sum of an epoch is the same in batches of all sizes.
-        pace = factor * INTEGRAL * math.sqrt(len(found.push) / EVENTS)
-        return now._replace(factor=factor, sums=kept * before + pace * found.residual.ravel())
+        sums = found.residual.ravel() * (factor * INTEGRAL * math.sqrt(len(found.push) / EVENTS))
+        if len(state.sums):
+            sums += (1 - _LEAK * (1 - factor)) * np.asarray(state.sums)
+        return now._replace(factor=factor, sums=sums)
 
     @staticmethod
     def per_norm(found: _native.ModePushed) -> float:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -63,8 +62,10 @@ def evaluate(
     options, arrays, double = _ready(options, events)
     slope, bound = (np.empty_like(arrays.score) if wanted else None for wanted in (grad, hess))
     packed, held = for_core(arrays, loss_alone, smoothing), (arrays, slope, bound)
-    with explained(options, events.label):
+    try:
         found = _native.evaluate(options.struct, packed, double, address(slope), address(bound), held)
+    except _native.BatchError as error:
+        raise with_labels(error, events.label, options) from None
     look(options, arrays.mass, arrays.label)
     given, shape = events.score.dtype, np.shape(score)
     # In float16 most of a gradient would be 0.
@@ -88,16 +89,9 @@ def direction(
     variables = 1 if events.mass.ndim == 1 else events.mass.shape[1]
     residual = np.empty((len(options.labels), _native.direction_size(variables, 1)))
     out, packed = (address(push), address(residual)), for_core(arrays)
-    with explained(options, events.label):
+    try:
         found = _native.direction(options.struct, packed, double, steering, *out, held=(arrays, push, residual))
+    except _native.BatchError as error:
+        raise with_labels(error, events.label, options) from None
     look(options, arrays.mass, arrays.label)
     return found, push, residual
-
-
-@contextmanager
-def explained(options: Options, label: NDArray[Any] | None) -> Iterator[None]:
-    """Around a call of the core: its BatchError says which labels there are, where none is background."""
-    try:
-        yield
-    except _native.BatchError as error:
-        raise with_labels(error, label, options) from None

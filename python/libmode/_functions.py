@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _native, option_types
-from ._arrays import address, for_core, read, ready, vector
-from ._evaluate import Result, evaluate, explained, loss_and_grad
+from ._arrays import address, for_core, read, ready, vector, with_labels
+from ._evaluate import Result, evaluate, loss_and_grad
 from ._events import Events, together
 from ._option_values import flag
 from ._options import Options, check
@@ -267,8 +267,10 @@ def _edges(options: Options, events: Events) -> NDArray[np.float64]:
     of_values = options.struct.binning == _native.OPTIONS["binning"].values.index("values")
     bins = len(events.mass) if of_values else min(options.struct.bins or 32, len(events.mass))
     out = np.empty(max(bins + 1, options.struct.n_edges))
-    with explained(options, events.label):
+    try:
         count = _native.edges(options.struct, for_core(events), len(out), address(out))
+    except _native.BatchError as error:
+        raise with_labels(error, events.label, options) from None
     edges: NDArray[np.float64] = out[:count].copy()
     return edges
 

@@ -344,12 +344,6 @@ def default_variables(count: int) -> ctypes.Array[ModeVariable]:
     return variables
 
 
-def events(n: int, mass: Sequence[int | None], **members: float | None) -> ModeEvents:
-    """``ModeEvents`` of n events with the masses of the variables at these addresses, and other members as given."""
-    masses = (ctypes.c_void_p * len(mass))(*mass)
-    return ModeEvents(ctypes.sizeof(ModeEvents), n=n, mass=masses, n_mass=len(mass), **members)
-
-
 def evaluate(
     options: ModeOptions,
     events: ModeEvents,

@@ -16,9 +16,9 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
-from .._events import Events, events_of
+from .._events import Events
 from .._monitor import Monitor
-from ._module import read
+from ._module import events, read
 from ._op import in_torch_func
 from .reference import joined
 
@@ -39,7 +39,7 @@ def given_of(
     labels: Sequence[int], pred: Any, target: Any, mass: Any, weight: Any, category: Any, reference: Any
 ) -> Given:
     """The arguments of a call, checked, with background of these labels."""
-    batch = events_of(read, pred, mass, weight, read("target", target), category)
+    batch = events(pred, mass, weight, read("target", target), category)
     return Given(batch if reference is None else joined(batch, reference, labels), len(batch.score))
 
 

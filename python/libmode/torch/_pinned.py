@@ -30,6 +30,14 @@ def to_device(device: torch.device, *tensors: Tensor) -> list[Any]:
     return [tensor.pin_memory().to(device, non_blocking=True) for tensor in tensors]
 
 
+def fill(tensor: Tensor, values: Any) -> None:
+    """Sets a tensor, for whose device the host does not wait, to numbers of the host."""
+    if tensor.is_cpu:
+        tensor.numpy()[:] = values
+    else:
+        tensor.copy_(*to_device(tensor.device, torch.tensor(values, dtype=tensor.dtype)))
+
+
 def back_to(device: torch.device, kind: torch.dtype, values: Any) -> Tensor:
     """The same of an array or a tensor, which may be there already."""
     tensor = torch.as_tensor(values, dtype=kind)

@@ -23,7 +23,7 @@ from ._device import NO_LOSS, buffers_of, is_on_device, push_of, refusal, refuse
 from ._gather import Given, Group, checked_group, given_of, naming_ranks, norm_of_all, of_all, only_a_part, processes
 from ._module import as_arguments
 from ._op import as_numpy, encode, in_torch_func, result_type
-from ._pinned import on_host, to_device
+from ._pinned import back_to, fill, on_host
 
 if TYPE_CHECKING:
     from typing_extensions import Never, Unpack
@@ -154,8 +154,9 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
         self._monitor = Monitor() if monitor else None
         self.register_buffer("state", torch.tensor(State()[:NUMBERS], dtype=torch.float64))
         self.register_buffer("sums", torch.empty(0, dtype=torch.float64))
-        self._last: dict[str, Any] = {"loss": math.nan, "strength": math.nan, "events": 1.0, "waiting": 0}
-        self._known: tuple[Any, ...] | None = None  # the state, and what the buffers were when it was written
+        # Of the last call, and of the last backward pass. ``known`` is the state, and what the buffers were when it was
+        # written. It is a dict because attributes of a module take microseconds to set.
+        self._last: dict[str, Any] = {"loss": math.nan, "strength": math.nan, "events": 1.0, "waiting": 0, "known": ()}
         self._calls, self._first = 0, torch.zeros(())  # of the device, and how many batches were good before
         self.on_device, self._encoded = on_device, encode("mode", **self.options)
         self._refused = refused_options(self._encoded)
@@ -260,7 +261,8 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
             given = of_all(make, repr(self), self.process_group) if gathers else make()
             if not gathers and len(given.events.score) > given.batch:
                 where = f", where events from {given.batch} on are those of reference"
-            arrays = Events(*(None if one is None else as_numpy(one) for one in on_host(given.events)))
+            tensors = on_host(given.events) if pred.is_cuda else given.events
+            arrays = Events(*[None if one is None else as_numpy(one) for one in tensors])
             with naming_ranks(given):
                 found = self._constraint.direction(before, arrays, given.batch)
         except BatchError as error:
@@ -271,19 +273,9 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
         self._succeed()
         after, push = self._constraint.after(before, found), found.push[given.own]
         own = arrays.score[given.own][: len(push)].astype(push.dtype, copy=False)
-        push, by_logit, numbers, sums = to_device(
-            pred.device,
-            torch.as_tensor(push, dtype=result_type(pred)),
-            torch.as_tensor(self._constraint.by_logit(own) * (push != 0), dtype=result_type(pred)),
-            torch.tensor(after[:NUMBERS], dtype=self.state.dtype),
-            torch.as_tensor(after.sums, dtype=self.sums.dtype),
-        )
-        self.state.copy_(numbers)
-        if len(sums) == len(self.sums):
-            self.sums.copy_(sums)
-        else:  # the first batch tells how many variables the mass has
-            self.sums = sums.to(self.sums.device)
-        self._known = (after, *self._versions())
+        by_logit = self._constraint.by_logit(own) * (push != 0)
+        push, by_logit = (back_to(pred.device, result_type(pred), torch.from_numpy(each)) for each in (push, by_logit))
+        self._remember(after)
         if self._monitor is not None:
             if not self.gather:
                 only_a_part(self._monitor, type(self).__name__)
@@ -310,14 +302,23 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
 
     def _state(self) -> State:
         """What is remembered: as the host knows it, or as the buffers have it, where they have changed since."""
-        if self._known is not None and self._known[1:] == self._versions():
-            known: State = self._known[0]
-            return known
+        known: tuple[Any, ...] = self._last["known"]
+        if known and known[1:] == self._versions():
+            return known[0]  # type: ignore[no-any-return]
         state = State._make([*self.state.tolist(), as_numpy(self.sums)])
         return state._replace(share=share_of(state.steps))  # which the device does not write
 
+    def _remember(self, state: State) -> None:
+        """Writes the state to the buffers."""
+        if self.sums.shape[0] != len(state.sums):  # the first batch tells how many variables the mass has
+            self.sums = self.sums.new_empty(len(state.sums))
+        fill(self.state, state[:NUMBERS])
+        fill(self.sums, state.sums)
+        self._last["known"] = (state, *self._versions())
+
     def _versions(self) -> tuple[int, ...]:
-        return id(self.state), self.state._version, id(self.sums), self.sums._version
+        state, sums = self.state, self.sums
+        return id(state), state._version, id(sums), sums._version
 
     def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *others: Any) -> None:
         saved = state_dict.get(prefix + "sums")
@@ -343,9 +344,14 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
 _outside_of_the_graph = torch.compiler.disable(MoDeConstraint._constrained)  # type: ignore[no-untyped-call]
 
 
-def finite(group: tuple[Group, ...], norm: Tensor) -> Tensor:
+def finite(group: tuple[Group, ...], norm: Tensor) -> Tensor | float:
     """The norm over the batches of a group of processes, or of this one; 0 where a GradScaler made it infinite."""
-    return torch.nan_to_num(norm_of_all(norm, *group) if group else norm, 0.0, 0.0)
+    if group:
+        norm = norm_of_all(norm, *group)
+    if not norm.is_cpu:  # the host does not wait
+        return torch.nan_to_num(norm, 0.0, 0.0)
+    number = norm.item()
+    return number if math.isfinite(number) else 0.0
 
 
 class Constrained(torch.autograd.Function):
@@ -358,20 +364,25 @@ class Constrained(torch.autograd.Function):
         push: Tensor,
         by_logit: Tensor,
         size: Any,
-        finite: Callable[[Tensor], Tensor] | None,
+        finite: Callable[[Tensor], Tensor | float] | None,
         last: dict[str, Any],
     ) -> Tensor:
         ctx.save_for_backward(push, by_logit)
-        ctx.size, ctx.finite, ctx.last = size, finite, last
+        ctx.given = size, finite, last
         return pred.view_as(pred)
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, incoming: Tensor) -> tuple[Tensor | None, ...]:
         push, by_logit = ctx.saved_tensors
-        flat = incoming.reshape(push.shape).to(push.dtype)
+        size, finite, last = ctx.given
+        alike = incoming.shape == push.shape and incoming.dtype is push.dtype  # as mostly
+        flat = incoming if alike else incoming.reshape(push.shape).to(push.dtype)
         norm = torch.linalg.vector_norm(flat * by_logit)
-        strength = ctx.size * (norm if ctx.finite is None else ctx.finite(norm))
-        ctx.last.update(strength=strength, waiting=0)
-        added = torch.addcmul(flat, strength, push)
-        return added.reshape(incoming.shape).to(incoming.dtype), None, None, None, None, None
+        strength = size * (norm if finite is None else finite(norm))
+        last.update(strength=strength, waiting=0)
+        if isinstance(strength, float):
+            added = torch.add(flat, push, alpha=strength)
+        else:
+            added = torch.addcmul(flat, strength, push)
+        return added if alike else added.reshape(incoming.shape).to(incoming.dtype), None, None, None, None, None
