@@ -1,6 +1,5 @@
-"""libmode.torch.lightning, and what TensorBoard shows of it, read from the event files."""
+"""libmode.torch.lightning: what its callback logs is what the layers have, and the metrics of all events."""
 
-import math
 import subprocess
 import sys
 
@@ -12,7 +11,6 @@ import torch
 from libmode import metrics
 from libmode.torch import MoDeConstraint, MoDeMetrics
 from libmode.torch.lightning import MoDeCallback
-from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 from torch.nn.functional import binary_cross_entropy
 from torch.utils.data import DataLoader, TensorDataset
 
@@ -22,7 +20,6 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:The '.*_dataloader' does not have many workers"),
 ]
 N, BATCH = 4000, 500
-EACH = ["loss", "strength", "factor", "dependence", "dependence_error"]
 
 
 def events():
@@ -34,14 +31,14 @@ def events():
 
 
 class Classifier:
-    """What the LightningModules of both packages have; it keeps what it logs of itself."""
+    """What the LightningModules of both packages have; it keeps its scores of each validation."""
 
     def __init__(self, layers=1, returned=lambda found: found):
         super().__init__()
         torch.manual_seed(1)
         self.network = torch.nn.Sequential(torch.nn.Linear(2, 1), torch.nn.Sigmoid())
         self.constraints = torch.nn.ModuleList([MoDeConstraint(order=0, tolerance=10) for _ in range(layers)])
-        self.steps, self.scores, self.returned = [], {}, returned
+        self.scores, self.returned = {}, returned
 
     def training_step(self, batch, number):
         x, target, mass = batch
@@ -49,11 +46,6 @@ class Classifier:
         for constraint in self.constraints:
             score = constraint(score, target, mass)
         return binary_cross_entropy(score, target)
-
-    def on_train_batch_end(self, *_):
-        one = self.constraints[0]
-        values = one.loss, one.strength, one.factor, *one.dependence
-        self.steps.append(dict(zip(EACH, values, strict=True)))
 
     def validation_step(self, batch, number):
         x, target, mass = batch
@@ -66,31 +58,21 @@ class Classifier:
         return torch.optim.Adam(self.parameters(), lr=0.1)
 
 
-def module_of(package, **arguments):
-    return type("Module", (Classifier, package.LightningModule), {})(**arguments)
-
-
-def fit(model, directory, *callbacks, package=lightning, epochs=3):
-    """A trainer that has trained, 8 batches an epoch, with logs every 3 steps."""
+def fit(directory, *callbacks, package=lightning, epochs=3, **arguments):
+    """A model that was trained with 8 batches an epoch and logs every 3 steps, and what callbacks see of these."""
+    model = type("Module", (Classifier, package.LightningModule), {})(**arguments)
     trainer = package.Trainer(
         max_epochs=epochs,
         accelerator="cpu",
         log_every_n_steps=3,
-        logger=package.loggers.TensorBoardLogger(directory),
+        logger=package.loggers.CSVLogger(directory),
         enable_progress_bar=False,
         enable_model_summary=False,
         callbacks=list(callbacks),
     )
     batches = DataLoader(TensorDataset(*events()), BATCH)
     trainer.fit(model, batches, batches)
-    return trainer
-
-
-def scalars(directory):
-    """Of each tag, the values that TensorBoard shows, by their steps."""
-    shown = EventAccumulator(str(directory))
-    shown.Reload()
-    return {tag: {one.step: one.value for one in shown.Scalars(tag)} for tag in shown.Tags()["scalars"]}
+    return model, {name: float(value) for name, value in trainer.callback_metrics.items()}
 
 
 def of_numpy(scores):
@@ -101,32 +83,35 @@ def of_numpy(scores):
 
 
 @pytest.mark.parametrize("package", [lightning, pytorch_lightning], ids=["lightning", "pytorch_lightning"])
-def test_tensorboard_shows_the_layer_and_the_metrics(package, tmp_path):
-    model = module_of(package)
+def test_the_numbers_of_the_layer_and_the_metrics_are_logged(package, tmp_path):
     best = package.callbacks.ModelCheckpoint(tmp_path / "best", monitor="val_mode_sensitivity", mode="max")
-    trainer = fit(model, tmp_path, MoDeCallback(MoDeMetrics(order=0)), best, package=package)
-    shown = scalars(trainer.log_dir)
-    for name in EACH:
-        want = {step: model.steps[step][name] for step in range(2, 24, 3) if math.isfinite(model.steps[step][name])}
-        assert len(want) > 3
-        assert shown[f"mode_{name}"] == pytest.approx(want, rel=1e-6)
-    assert min(shown["mode_factor"].values()) < 1
-    of_epochs = {8 * epoch + 7: of_numpy(scores) for epoch, scores in model.scores.items()}
-    assert list(of_epochs) == [7, 15, 23]
-    for name in of_epochs[7]:
-        assert shown[name] == pytest.approx({step: found[name] for step, found in of_epochs.items()}, rel=1e-6)
-    sensitivities = [found["val_mode_sensitivity"] for found in of_epochs.values()]
-    assert len(set(sensitivities)) > 1
+    model, logged = fit(tmp_path, MoDeCallback(MoDeMetrics(order=0)), best, package=package)
+    (layer,) = model.constraints
+    numbers = layer.loss, layer.strength, layer.factor, *layer.dependence
+    of_layer = dict(zip(("loss", "strength", "factor", "dependence", "dependence_error"), numbers, strict=True))
+    of_layer, of_epochs = (
+        {f"mode_{name}": value for name, value in of_layer.items()},
+        list(map(of_numpy, model.scores.values())),
+    )
+    assert logged == pytest.approx(of_layer | of_epochs[-1], rel=1e-6)
+    assert layer.factor < 1
+    sensitivities = [found["val_mode_sensitivity"] for found in of_epochs]
+    assert len(set(sensitivities)) == 3
     assert float(best.best_model_score) == pytest.approx(max(sensitivities), rel=1e-6)
 
 
-def test_several_layers_have_their_names_and_a_function_gives_the_events(tmp_path):
-    model = module_of(lightning, layers=2, returned=lambda found: found["score"])
+def test_several_layers_have_their_names(tmp_path):
+    _, logged = fit(tmp_path, MoDeCallback(), epochs=1, layers=2)
+    assert {"mode_loss/constraints.0", "mode_loss/constraints.1", "mode_strength/constraints.1"} <= set(logged)
+    assert not any(name.startswith("val_mode") for name in logged)
+
+
+def test_events_of_a_function(tmp_path):
     given = dict(events=lambda outputs, batch: {"score": outputs, "target": batch[1], "mass": batch[2], "weight": None})
-    trainer = fit(model, tmp_path, MoDeCallback(MoDeMetrics(order=0), **given), epochs=1)
-    assert {"mode_loss/constraints.0", "mode_loss/constraints.1"} <= set(scalars(trainer.log_dir))
+    callback = MoDeCallback(MoDeMetrics(order=0), **given)
+    model, logged = fit(tmp_path, callback, epochs=1, returned=lambda found: found["score"])
     want = of_numpy(model.scores[0])
-    assert {name: float(trainer.callback_metrics[name]) for name in want} == pytest.approx(want, rel=1e-6)
+    assert {name: logged[name] for name in want} == pytest.approx(want, rel=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -134,13 +119,13 @@ def test_several_layers_have_their_names_and_a_function_gives_the_events(tmp_pat
     [
         (lambda found: None, "validation_step returned NoneType: expected a dict with the entries score, target and"),
         (lambda found: {**found, "weights": found["mass"]}, "unknown argument 'weights' .*: did you mean weight"),
-        (lambda found: {"score": found["score"]}, r"validation_step returned \['score'\]: expected a dict"),
     ],
 )
 def test_a_validation_step_that_returns_no_such_events(outputs, sentence, tmp_path):
-    model = module_of(lightning, returned=outputs)
     with pytest.raises(TypeError, match=sentence):
-        fit(model, tmp_path, MoDeCallback(MoDeMetrics(order=0)), epochs=1)
+        fit(tmp_path, MoDeCallback(MoDeMetrics(order=0)), epochs=1, returned=outputs)
+    with pytest.raises(TypeError, match="metrics is dict: expected libmode.torch.MoDeMetrics or None"):
+        MoDeCallback({"order": 0})
 
 
 def test_what_to_install_where_lightning_is_missing(tmp_path):
