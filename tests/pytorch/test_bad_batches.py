@@ -134,8 +134,9 @@ def test_the_labels_that_there_are_are_listed(listed):
         assert str(caught.value).startswith(start) and listed in str(caught.value)
 
 
-def test_masses_in_the_place_of_labels_are_recognized():
-    score, target, mass = events()
+@pytest.mark.parametrize("mass", [torch.arange(50, 110), torch.linspace(0, 1, 60)])  # which has the label 0
+def test_masses_in_the_place_of_labels_are_recognized(mass):
+    score, target, _ = events()
     for make in (MoDeLoss, constraint):
         with pytest.raises(
             libmode.BatchError, match=r"are these masses\? .* \(pred, target, mass, weight\) in this ord"

@@ -48,6 +48,7 @@ def test_a_fixed_strength_is_a_factor_of_the_residual(order, weighted):
     score, target, mass, weight = events(n=1600)
     constraint = MoDeConstraint(order=order, relative_strength=7)
     assert all(map(math.isnan, (constraint.loss, constraint.strength, constraint.dependence.value)))
+    assert constraint.relative_strength == 7
     assert repr(constraint) == f"MoDeConstraint(order={order}, relative_strength=7.0)"
     extra, bare = added(constraint, (score, target, mass, *[weight] * weighted))
     s, background = score.detach().numpy(), target.numpy() == 0
