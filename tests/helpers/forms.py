@@ -1,7 +1,6 @@
 """Calls of every form that mode_loss takes: one variable in each kind of bins, and several variables.
 
-Options are what hypothesis chooses; the events follow from a seed that it chooses. Scores, masses and limits are
-multiples of powers of 2, so that shifts and scalings by such numbers are exact. A call is one that the library
+Options are what hypothesis chooses; the events follow from a seed that it chooses. A call is one that the library
 accepts with its bias, so that no bin has canceled.
 """
 
@@ -10,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import golden
 import libmode
 import numpy as np
 from hypothesis import reject
@@ -24,9 +22,6 @@ OF_SECOND = [-1.0, -0.5, 0.0, 0.5, 1.0]
 BOUNDED = ("quantile", "bins by default", "uniform", "edges", "values")
 SEVERAL = ("variables", "variables with edges", "cells of quantiles", "cells of a grid")
 FORMS = (*BOUNDED, "splines", *SEVERAL)
-
-IN_UNITS_OF_MASS = ("mass_range", "edges", "knots")
-
 
 #: Generators of random numbers.
 seeds = st.integers(0, 2**32 - 1).map(np.random.default_rng)
@@ -51,10 +46,6 @@ class Call(NamedTuple):
                 del place[name]
         return Call(events, options)
 
-    def rows(self, index: np.ndarray) -> Call:
-        """With these events, in this order."""
-        return self._replace(events={name: array[index] for name, array in self.events.items()})
-
     @property
     def weight(self) -> np.ndarray:
         """The weights, which are 1 where none are given."""
@@ -63,41 +54,6 @@ class Call(NamedTuple):
     def __call__(self, function: Any = libmode.mode_loss, **more: Any) -> Any:
         """What a function of the library makes of it."""
         return function(**self.events, **self.options, **more)
-
-
-class Outcome(NamedTuple):
-    """Everything that the library says of a call."""
-
-    loss: float
-    bias: float
-    effective: float  #: number of events in effect
-    grad: np.ndarray
-    hess: np.ndarray
-
-    def rows(self, index: np.ndarray) -> Outcome:
-        """With the events' numbers in this order."""
-        return self._replace(grad=self.grad[index], hess=self.hess[index])
-
-
-def outcome(call: Call) -> Outcome:
-    """Loss, bias, number of effective events, gradient and curvature."""
-    return Outcome(*call(libmode.mode_evaluate, hess=True))
-
-
-def assert_same(got: Outcome, want: Outcome, tolerance: float, floor: float) -> None:
-    """Compares two outcomes: see golden.assert_close."""
-    for g, w in zip(got, want, strict=True):
-        golden.assert_close(g, w, tolerance, floor)
-
-
-def moved(value: Any, maps: Sequence[tuple[float, float]]) -> Any:
-    """Limits in units of mass of one variable, or a list of those of several, under m -> a + b m for each variable."""
-    if value is None:
-        return None
-    if len(maps) == 1:
-        ((a, b),) = maps
-        return sorted(a + b * end for end in value)
-    return [moved(own, [one]) for own, one in zip(value, maps, strict=True)]
 
 
 @st.composite
@@ -129,7 +85,7 @@ def calls(
         events["category"] = rng.integers(0, 2, n)
     call = Call(events, options)
     try:
-        outcome(call)
+        call(libmode.mode_evaluate, grad=False)
     except libmode.BatchError:  # a bin with one event in effect, or one that has canceled
         reject()
     return call
