@@ -55,6 +55,9 @@ var crowds = map[string]func(i int, u float64) float64{
 	"half 0":                  func(_ int, u float64) float64 { return max(0, u-0.5) },
 	"half 0 or -0":            func(i int, u float64) float64 { return cmp.Or(max(0, u-0.5), math.Copysign(0, float64(i%2)-0.5)) },
 	"half 0, half near it":    func(_ int, u float64) float64 { return max(0, u-0.5) * 1e-9 },
+	"both signs":              func(_ int, u float64) float64 { return math.Log(u / (1 - u)) },
+	"many magnitudes":         func(_ int, u float64) float64 { return math.Exp(6 * math.Log(u/(1-u))) },
+	"one far away":            func(i int, u float64) float64 { return cmp.Or(-1e30*float64(max(0, 1-i)), 0.5+1e-14*u) },
 	"half the least above 0":  func(i int, u float64) float64 { return max(5e-324*float64(i%2), u-0.5) },
 	"ties of chunks":          func(_ int, u float64) float64 { return math.Round(20*u) / 20 },
 	"large and small ties":    func(_ int, u float64) float64 { return math.Round(30*u*u*u) / 30 },
@@ -68,8 +71,10 @@ var crowds = map[string]func(i int, u float64) float64{
 func TestCrowdedScores(t *testing.T) {
 	for name, of := range crowds {
 		t.Run(name, func(t *testing.T) {
-			checkCrowd[float64](t, 80_000, of)
-			checkCrowd[float32](t, 80_000, of)
+			for _, n := range []int{7, 8, 23, 24, 1_000, 80_000} {
+				checkCrowd[float64](t, n, of)
+				checkCrowd[float32](t, n, of)
+			}
 		})
 	}
 }

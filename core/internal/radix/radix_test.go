@@ -11,65 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// sets are distributions that a sort by leading bits may find hard.
-func sets(n int) map[string][]float64 {
-	rng := rand.New(rand.NewPCG(5, 6))
-	draw := func(f func() float64) []float64 {
-		s := make([]float64, n)
-		for i := range s {
-			s[i] = f()
-		}
-		return s
-	}
-	outlier := draw(func() float64 { return 0.5 + 1e-14*rng.Float64() })
-	outlier[n/2] = -1e300
-	return map[string][]float64{
-		"uniform":         draw(rng.Float64),
-		"float32":         draw(func() float64 { return float64(rng.Float32()) }),
-		"one value":       draw(func() float64 { return 0.25 }),
-		"two values":      draw(func() float64 { return float64(rng.IntN(2)) }),
-		"two neighbors":   draw(func() float64 { return 0.5 + float64(rng.IntN(2))*0x1p-23 }),
-		"few values":      draw(func() float64 { return float64(rng.IntN(20)) / 20 }),
-		"both signs":      draw(rng.NormFloat64),
-		"many magnitudes": draw(func() float64 { return math.Exp(40 * rng.NormFloat64()) }),
-		"one far away":    outlier,
-		"near 1":          draw(func() float64 { return 1 - math.Exp(-15*rng.Float64()) }),
-		"zeros among":     draw(func() float64 { return math.Max(0, rng.NormFloat64()) }),
-	}
-}
-
-// Records come out in order of their numbers, whatever the cells; ties of one bin in order of
-// index.
-func TestSort(t *testing.T) {
-	for _, n := range []int{1, 2, 7, 8, 23, 24, 1_000, 100_000} {
-		for name, numbers := range sets(n) {
-			for _, bins := range []int{1, 3} {
-				lowest, highest := slices.Min(numbers), slices.Max(numbers)
-				want := make([]int, n)
-				for i := range numbers {
-					want[i] = i
-				}
-				slices.SortStableFunc(want, func(a, b int) int { return cmp.Compare(numbers[a], numbers[b]) })
-				la := NewLayout[float64](lowest, highest, n, bins)
-				words := make([]uint64, n)
-				for i, x := range numbers {
-					words[i] = la.record(x, i%bins, i)
-				}
-				Sort(words, []uint32{0, uint32(n)}, &la, numbers)
-				seen := make([]bool, n)
-				for k, i := range want {
-					index := la.Index(words[k])
-					require.False(t, seen[index], "%s, n = %d: event %d twice", name, n, index)
-					seen[index] = true
-					require.Equal(t, numbers[i], numbers[index], "%s, n = %d", name, n)
-					require.True(t, bins > 1 || index == i, "%s, n = %d", name, n)
-					require.Equal(t, index%bins, la.Bin(words[k]))
-				}
-			}
-		}
-	}
-}
-
 // Many records of one cut key, in cells of a few, come out in order of their numbers: they are first
 // in order of their bins.
 func TestManyOfOneCutKey(t *testing.T) {
