@@ -46,7 +46,6 @@ metrics.roc(SCORE.reshape(5, 2), LABEL) | ValueError | score has shape (5, 2)
 metrics.roc(HISTOGRAM) | ValueError | the histogram has no axis label
 metrics.roc((np.ones((2, 2, 3)), [0, 1, 2], [0, 1, 2])) | ValueError | expected 2 labels
 metrics.auc(SCORE, np.ones(10)) | ValueError | no background (label 0)
-metrics.auc(SCORE, LABEL, weight=1.0 * LABEL) | ValueError | sums to 0 over the background (label 0)
 metrics.auc(SCORE, LABEL, weight=LAST_NEGATIVE) | ValueError | sums to -16 over the signal (label 1)
 metrics.threshold(SCORE, LABEL, signal_efficiency=0) | ValueError | signal_efficiency = 0
 metrics.threshold(SCORE, LABEL, signal_efficiency="half") | TypeError | signal_efficiency = 'half'
@@ -55,18 +54,15 @@ metrics.jsd(MASS, SELECTED, 2.5) | TypeError | bins = 2.5
 metrics.jsd(MASS, SELECTED, 0) | ValueError | bins = 0
 metrics.jsd(np.ones(10), SELECTED, 20) | ValueError | every mass is 1
 metrics.jsd(MASS, SELECTED, [0.0]) | ValueError | bins has one edge
-metrics.jsd(MASS, SELECTED, [0, 1, 1]) | ValueError | bins[2] = 1 after 1
 metrics.jsd(MASS, SELECTED, [0, nan]) | ValueError | bins[1] = nan
 metrics.jsd(MASS, SELECTED, [2, 3]) | ValueError | mass has no event inside bins, 2 to 3
 metrics.jsd(MASS, SELECTED, EDGES, base=1) | ValueError | base = 1
 metrics.jsd(MASS, SCORE, EDGES) | ValueError | selected[0] = 0.05
-metrics.jsd(MASS, MASS > 2, EDGES) | ValueError | selected leaves no weight selected inside bins
 metrics.jsd(MASS, MASS > 2, EDGES, blind=True) | ValueError | selected has 0 of the sum of weights inside bins
 metrics.jsd(MASS, SELECTED, EDGES, weight=LAST_NEGATIVE) | ValueError | weight sums to -20 over the events that are selected in bin 7, [0.75, 1]
 metrics.jsd(HISTOGRAM, cut=0.4) | ValueError | cut = 0.4 is no edge of the score axis: the nearest edges are 0 and 0.5
 metrics.jsd(HISTOGRAM) | TypeError | cut is missing
 metrics.jsd(HISTOGRAM, cut=0.5, bins=[0, 1.5]) | ValueError | bins[1] = 1.5 is no edge of the mass axis
-metrics.jsd(HISTOGRAM, [1], cut=0.5) | TypeError | selected belongs to events
 metrics.jsd([1, 2], [0, 1], 2, cut=0.5) | TypeError | cut belongs to a histogram
 metrics.jsd((np.ones((2, 3)), [0, 1, 2], [0, 0.5, 1]), cut=0.5) | ValueError | score has 3 edges for 3 bins
 metrics.jsd((np.ones((2, 2)), [0, 2, 1], [0, 0.5, 1]), cut=0.5) | ValueError | edges of the mass axis do not increase
@@ -74,7 +70,6 @@ metrics.jsd((np.full((2, 2), nan), [0, 1, 2], [0, 0.5, 1]), cut=0.5) | ValueErro
 metrics.jsd((-np.ones((2, 2)), [0, 1, 2], [0, 0.5, 1]), cut=0.5) | ValueError | negative variances
 metrics.flatness(MASS, SELECTED, [-1, 0, 1, 2]) | ValueError | bin 2, [1, 2]: no event
 metrics.flatness(PLANE, SELECTED, [2]) | ValueError | bins has length 1
-metrics.flatness(PLANE, SELECTED, [2, [0, 0]]) | ValueError | bins[1][1] = 0 after
 metrics.flatness(PLANE, SELECTED, [[-1, 1], [-1, 0, 1]], weight=LAST_NEGATIVE) | ValueError | cell (0, 1), [-1, 1] x [0, 1]: weight sums to -16
 metrics.flatness(PLANE, SELECTED, [[-1, 0], [0.5, 1]]) | ValueError | of all its columns at once
 metrics.flatness(MASS, MASS > 2, [-1, 0, 1]) | ValueError | selected has a mean efficiency of 0
@@ -89,7 +84,6 @@ metrics.signal_bias(UNIFORM, TWENTY) | TypeError | signal_mass and signal_width 
 bias(None) | TypeError | mass is None
 bias(PLANE, 3) | ValueError | mass has 2 columns
 bias(bins=None) | TypeError | bins is missing
-bias(bins=TWENTY + 5) | ValueError | mass has no event inside bins, 4 to 6
 bias(signal_masses=None) | TypeError | signal_masses and signal_width are both needed
 bias(signal_masses=[0.2, 3]) | ValueError | signal_masses[1] = 3: expected it inside bins, from -1 to 1
 bias(signal_masses=[0.1, 0.2], signal_width=[0.1]) | ValueError | signal_width has length 1, but signal_masses has length 2
@@ -102,20 +96,15 @@ bias(UNIFORM + 2, TWENTY + 2, [2.2], background="dijet", energy=2) | ValueError 
 bias(background=np.arange(20.0)) | ValueError | background[0] = 0: expected a template above 0
 bias(background=np.ones(19)) | ValueError | background has length 19, but there are 20 bins
 bias(degree="F") | TypeError | degree = 'F'
-bias(degree=18) | ValueError | degree = 18 with 20 bins
 bias(UNIFORM + 2, TWENTY + 2, [2.2], background="dijet", degree=5, energy=9) | ValueError | degree = 5: expected 2, 3 or 4
-closure(second=[1, 2, 3]) | ValueError | second has length 3
 closure(label=[1, 1, 1, 1]) | ValueError | label is 1 for all events
 closure(weight=[0, 0, 0, 0]) | ValueError | weight sums to 0 over the background
-closure(fractions=[0.5, 0]) | ValueError | fractions[1] = 0
 closure(fractions=[]) | ValueError | fractions = []
 dependence(mass=np.ones((400, 2))) | ValueError | mass has shape (400, 2)
 dependence(mass=np.ones(400)) | ValueError | mass: all 400 selected events have the same mass 1
 dependence(weight=np.where(np.arange(400) < 50, -1, 1), bins=8) | ValueError | bin 0 of 8
-dependence(order=-1) | ValueError | order = -1
 dependence(order=2, bins=3) | ValueError | bins = 3: expected 4 to 512 at order = 2
 dependence(score=np.arange(6000) / 6000, mass=np.arange(6000.0), bins=600) | ValueError | bins = 600
-dependence(mass_range=(2, 1)) | ValueError | mass_range = [2, 1]
 dependence(score=HISTOGRAM) | TypeError | mass belongs to events
 metrics.dependence(HISTOGRAM, order=1) | ValueError | has 2 mass bins: expected 3 to 512
 metrics.dependence((np.array([[1.0, 2], [0, 0]]), [0, 1, 2], [0, 0.5, 1])) | ValueError | weights of bin 1, [1, 2] sum to 0
@@ -125,7 +114,6 @@ summary(efficiencies=[]) | ValueError | efficiencies is empty
 summary(score=put(MANY["score"], 6, 1.5)) | ValueError | score[6] = 1.5 lies outside score_range
 summary(weight=np.where(MANY["mass"] < 0.1, -0.1, 1.0)) | ValueError | weight sums to -
 summary(events=0) | ValueError | events = 0
-summary(efficiencies=[0.5, 1.5]) | ValueError | efficiencies[1] = 1.5
 summary(bins=2, order=1) | ValueError | bins = 2: expected at least 3
 summary(slope=1) | TypeError | unknown option 'slope'
 """
