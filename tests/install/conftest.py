@@ -13,6 +13,5 @@ MACHINE = os.uname().machine
 def wheel():
     """The wheel for this machine."""
     run(ROOT / "build.sh", "wheel", f"linux-{MACHINE}")  # which has auditwheel check it
-    return (
-        ROOT / "dist" / f"libmode-{libmode.__version__}-py3-none-manylinux2014_{MACHINE}.manylinux_2_17_{MACHINE}.whl"
-    )
+    tag = f"py3-none-manylinux2014_{MACHINE}.manylinux_2_17_{MACHINE}"
+    return ROOT / "dist" / f"libmode-{libmode.__version__}-{tag}.whl"

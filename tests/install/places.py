@@ -27,15 +27,9 @@ SMALLER = {"tensorflow": "tensorflow-cpu", "xgboost": "xgboost-cpu"}
 
 def run(*command, cwd=None, env=None, stderr=subprocess.PIPE, **environment):
     """What a command prints, with these variables of the environment changed, or with those of env alone."""
-    done = subprocess.run(
-        list(map(str, command)),
-        cwd=cwd,
-        env=(os.environ if env is None else env) | environment,
-        stdout=subprocess.PIPE,
-        stderr=stderr,
-        text=True,
-        timeout=1200,
-    )
+    environment = (os.environ if env is None else env) | environment
+    given = {"cwd": cwd, "env": environment, "stdout": subprocess.PIPE, "stderr": stderr}
+    done = subprocess.run(list(map(str, command)), **given, text=True, timeout=1200)
     assert done.returncode == 0, f"{shlex.join(map(str, command))}:\n{done.stdout}\n{done.stderr}"
     return done.stdout
 
@@ -53,12 +47,7 @@ class Environment:
 
     def smoke(self):
         """Golden cases with an empty PATH and nothing else of this environment."""
-        done = subprocess.run(
-            [str(self.python), str(SMOKE)], env={"PATH": "/nonexistent"}, capture_output=True, text=True
-        )
-        assert done.returncode == 0, done.stderr
-        assert f"libmode {libmode.__version__}" in done.stdout
-        print(done.stdout)
+        assert f"libmode {libmode.__version__}" in run(self.python, SMOKE, env={"PATH": "/nonexistent"})
 
 
 def linked(requirements, directory):
@@ -66,11 +55,11 @@ def linked(requirements, directory):
 
     XGBoost and TensorFlow may be there under the names of their smaller builds, which import as the same.
     """
-    wanted, seen = [Requirement(text) for text in requirements], set()
+    wanted, seen = [Requirement(str(text)) for text in requirements], set()
     directory.mkdir()
     while wanted:
         own = wanted.pop()
-        name = own.name if own.name not in SMALLER or installed(own.name) else SMALLER[own.name]
+        name = own.name if own.name not in SMALLER or any(distributions(name=own.name)) else SMALLER[own.name]
         if (name, frozenset(own.extras)) in seen:
             continue
         seen.add((name, frozenset(own.extras)))
@@ -79,17 +68,17 @@ def linked(requirements, directory):
         for top in {file.parts[0] for file in package.files} - {"..", "__pycache__"}:
             if not (directory / top).is_symlink():
                 (directory / top).symlink_to(package.locate_file(top))
-        for further in map(Requirement, package.requires or []):
-            if further.marker is None or any(
-                further.marker.evaluate({"extra": extra}) for extra in (own.extras or {""})
-            ):
-                wanted.append(further)
+        wanted += required(package, own.extras)
     return directory
 
 
-def installed(name):
-    """Whether there is a package of this name."""
-    return any(True for _ in distributions(name=name))
+def required(package, extras):
+    """What a package asks for, with these extras."""
+    return [
+        further
+        for further in map(Requirement, package.requires or [])
+        if further.marker is None or any(further.marker.evaluate({"extra": extra}) for extra in extras or {""})
+    ]
 
 
 def tree():

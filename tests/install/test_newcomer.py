@@ -9,9 +9,12 @@ import os
 import re
 import sysconfig
 import zipfile
+from importlib.metadata import PathDistribution
 
+import libmode
 import pytest
-from places import ROOT, Environment, linked, run
+from packaging.requirements import Requirement
+from places import ROOT, Environment, linked, required, run
 from shown import assert_alike, shown_after
 
 PAGE = (ROOT / "docs" / "five-minutes.md").read_text()
@@ -22,19 +25,10 @@ SECTIONS = {
 
 def requirements(wheel, command):
     """What `pip install ARGUMENTS` asks for, with libmode from a wheel: the requirements but libmode itself."""
-    with zipfile.ZipFile(wheel) as archive:
-        (name,) = [name for name in archive.namelist() if name.endswith(".dist-info/METADATA")]
-        metadata = archive.read(name).decode()
-    found = []
-    for argument in re.sub("'", "", command).split()[2:]:
-        extra = re.fullmatch(r"libmode(?:\[(\w+)\])?", argument)
-        if extra is None:
-            found.append(argument)
-            continue
-        assert extra[1] is None or f"Provides-Extra: {extra[1]}\n" in metadata
-        for text, marker in re.findall(r"^Requires-Dist: ([^;\n]+)(?:; *(.*))?$", metadata, re.MULTILINE):
-            if marker in ("", f'extra == "{extra[1]}"'):
-                found.append(text.strip())
+    package, found = PathDistribution(zipfile.Path(wheel, f"libmode-{libmode.__version__}.dist-info/")), []
+    for own in map(Requirement, command.replace("'", "").split()[2:]):
+        assert own.name != "libmode" or own.extras <= set(package.metadata.get_all("Provides-Extra"))
+        found += required(package, own.extras) if own.name == "libmode" else [own]
     return found
 
 

@@ -146,22 +146,6 @@ def test_shapes(shape):
 
 
 @pytest.mark.parametrize(
-    "pred, mass, target",
-    [(torch.float32, torch.int64, torch.uint8), (torch.bfloat16, torch.bfloat16, torch.float32)],
-    ids=str,
-)
-def test_types(pred, mass, target):
-    s, t, m = batch()
-    t[::2] = 1
-    events = s.to(pred), t.to(target), (100 * m).to(mass), torch.ones(N, dtype=mass)
-    evaluate(Theirs(bins=8), *events)  # it takes them
-    got = evaluate(MoDeLoss(bins=8), *events)
-    want = evaluate(MoDeLoss(bins=8), *(values.double() for values in events))
-    assert got[0] == pytest.approx(want[0], rel=1e-5)
-    assert distance(got[1].double(), want[1]) < torch.finfo(pred).eps + 1e-6
-
-
-@pytest.mark.parametrize(
     "change, error, message",
     [
         (dict(target=torch.zeros(N - 1)), ValueError, r"target has shape \(319,\), but pred has shape \(320,\)"),

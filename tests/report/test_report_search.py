@@ -9,14 +9,15 @@ MASSES = [90, 125, 170]
 
 
 def run(file, out, *options):
+    """The numbers of a report."""
     named = ["--score", "carved", "--label", "label", "--mass", "mass", "--working-points", "0.5"]
-    return report_toys.report(file, *named, "--out", out, *options)
+    status, printed = report_toys.report(file, *named, "--out", out, *options)
+    assert status == 0, printed
+    return report_toys.numbers(out)
 
 
 def test_the_signal_is_quoted_where_the_search_is(toy, file, tmp_path):
-    status, printed = run(file, tmp_path, "--signal-mass", 125, "--signal-width", 8)
-    assert status == 0, printed
-    found = report_toys.numbers(tmp_path)
+    found = run(file, tmp_path, "--signal-mass", 125, "--signal-width", 8)
     fit, point = found["fit"], found["scores"][0]["working_points"][0]
     assert (fit["quoted"], fit["signal_width"]) == (125, 8)
     scan = point["spurious_signal"]["signal_mass"]
@@ -33,8 +34,7 @@ def test_the_signal_is_quoted_where_the_search_is(toy, file, tmp_path):
 @pytest.mark.parametrize("written, width", [("8", 8), ("11,6,8", [6, 8, 11])])
 def test_the_masses_are_those_of_the_search(toy, file, tmp_path, written, width):
     """In any order, with one width or one for each."""
-    assert run(file, tmp_path, "--signal-masses", "170,90,125", "--signal-width", written)[0] == 0
-    found = report_toys.numbers(tmp_path)
+    found = run(file, tmp_path, "--signal-masses", "170,90,125", "--signal-width", written)
     fit, before = found["fit"], found["fit"]["before"]
     assert before["signal_mass"] == MASSES and fit["signal_width"] == width
     want = metrics.spurious_signal(toy["mass"][toy["label"] == 0], fit["edges"], MASSES, width, degree=fit["degree"])
@@ -44,5 +44,5 @@ def test_the_masses_are_those_of_the_search(toy, file, tmp_path, written, width)
 
 
 def test_a_signal_as_wide_as_the_background_is_not_fitted(file, tmp_path):
-    assert run(file, tmp_path, "--signal-width", 60)[0] == 0
-    assert "the signal has a width of 60 in mass" in report_toys.numbers(tmp_path)["unknown"]["spurious signal"]
+    found = run(file, tmp_path, "--signal-width", 60)
+    assert "the signal has a width of 60 in mass" in found["unknown"]["spurious signal"]

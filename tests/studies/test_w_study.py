@@ -77,19 +77,6 @@ def test_the_cost_of_a_method(path):
 # ------------------------------------------------------------- the judgment
 
 
-def test_a_selection_that_is_linear_in_the_mass_has_no_bias_and_a_bump_has(sample):
-    fit = fit_of(sample)
-    assert fit.width == pytest.approx(7, abs=0.3)
-    rng = np.random.default_rng(2)
-    mass = sample.mass[sample.label == 0]
-    linear = mass[rng.uniform(size=len(mass)) < 0.9 - mass / 300]
-    bump = mass[rng.uniform(size=len(mass)) < 0.2 + 0.3 * np.exp(-0.5 * ((mass - 80.4) / 10) ** 2)]
-    for selected in (mass, linear):
-        found = fit.bias(selected, fit.degree, rng)
-        assert abs(found["value"]) < 3 and 0.7 < found["error"] < 1.4
-    assert fit.bias(bump, fit.degree, rng)["value"] > 5
-
-
 def test_a_spectrum_that_no_polynomial_fits_is_refused(sample):
     waves = np.sin(sample.mass / 3) > np.random.default_rng(1).uniform(-1, 3, len(sample))
     kept = (sample.label == 1) | waves

@@ -9,7 +9,7 @@ import awkward as ak
 import numpy as np
 import pytest
 
-from studies.w_tagging import detector, events, features, generate, jets, sample
+from studies.w_tagging import detector, features, generate, jets, sample
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -176,13 +176,6 @@ def test_the_command_writes_these_jets_and_others_for_testing(tmp_path):
         sample.load(tmp_path / sample.testing(3))
     for_testing = sample.load(tmp_path / sample.testing(3), labels=(0,))
     assert len(for_testing) == 4 and not np.isin(for_testing.mass, found.mass).any()
-
-
-def test_there_are_no_neutrinos_and_both_quarks_make_the_w():
-    batch = events.Generator("W", 7).batch(20)
-    assert not np.isin(np.abs(ak.to_numpy(ak.flatten(batch.particles.id))), (12, 14, 16)).any()
-    mass = jets.mass(batch.quarks.sum(axis=1))
-    assert len(mass) == 20 and ((mass > 60) & (mass < 100)).mean() > 0.8
 
 
 def test_the_papers_file(tmp_path):
