@@ -43,12 +43,12 @@ def test_several_files_are_read_in_their_order(toy, tmp_path):
             report_toys.write(tmp_path / f"part{place}.{suffix}", {name: values[part] for name, values in toy.items()})
     (tmp_path / "deep" / "er").mkdir(parents=True)
     (tmp_path / "part2.root").rename(tmp_path / "deep" / "er" / "part2.root")
-    for arguments in (
-        [tmp_path / "part?.csv"],
-        [tmp_path / "part[01].root:events", tmp_path / "**" / "part2.root"],
-        [tmp_path / "part0.root", tmp_path / "part1.csv", tmp_path / "deep" / "er" / "part2.root:events"],
+    for names in (
+        ["part?.csv"],
+        ["part[01].root:events", "**/part2.root"],
+        ["part0.root", "part1.csv", "deep/er/part2.root:events"],
     ):
-        np.testing.assert_array_equal(taken(*arguments).mass, toy["mass"])
+        np.testing.assert_array_equal(taken(*(tmp_path / name for name in names)).mass, toy["mass"])
 
 
 # Those that uproot can compute are computed by uproot too.
@@ -108,31 +108,23 @@ def test_trees_and_groups(toy, tmp_path):
     np.testing.assert_array_equal(taken(f"{tmp_path / 'groups.h5'}:two").mass, small["mass"].astype("f4"))
 
 
-def jagged(folder):
-    """The same table with lists, pairs and words, and one with a column that is shorter, by format."""
-    plain = {"flat": np.arange(3.0), "mass": np.arange(3.0)}
-    lists = pyarrow.array([[1.0], [], [1.0, 2.0]])
-    parquet.write_table(pyarrow.table({**plain, "jets": lists, "name": ["a", "b", "c"]}), folder / "jagged.parquet")
-    with uproot.recreate(folder / "jagged.root") as file:
-        file.mktree("t", {**plain, "jets": awkward.Array([[1.0], [], [1.0, 2.0]]), "pair": np.zeros((3, 2), "f4")})
-    with h5py.File(folder / "jagged.h5", "w") as file:
+def test_a_column_that_holds_no_numbers_is_named(tmp_path):
+    """Lists, pairs and words; and a column that is shorter than the others."""
+    plain, lists = {"flat": np.arange(3.0), "mass": np.arange(3.0)}, [[1.0], [], [1.0, 2.0]]
+    parquet.write_table(pyarrow.table({**plain, "jets": lists, "name": ["a", "b", "c"]}), tmp_path / "jagged.parquet")
+    with uproot.recreate(tmp_path / "jagged.root") as file:
+        file.mktree("t", {**plain, "jets": awkward.Array(lists), "pair": np.zeros((3, 2), "f4")})
+    with h5py.File(tmp_path / "jagged.h5", "w") as file:
         for name, values in {**plain, "pair": np.zeros((3, 2)), "name": ["a", "b", "c"], "short": np.arange(2)}.items():
             file[name] = values
-    (folder / "jagged.csv").write_text("flat,mass,name\n1,1,a\n2,2,b\n")
-
-
-def test_a_column_that_holds_no_numbers_is_named(tmp_path):
-    jagged(tmp_path)
-    for suffix, columns in {
-        "root": {"jets": "array", "pair": "array"},
-        "parquet": {"jets": "array", "name": "'a'"},
-        "h5": {"pair": "array", "name": "b'a'"},
-        "csv": {"name": "'a'"},
-    }.items():
-        for column, holds in columns.items():
-            message = f"^column '{column}' of .*jagged.{suffix} has {holds}.*: expected one number"
-            with pytest.raises(Problem, match=message):
-                taken(tmp_path / f"jagged.{suffix}", mass=f"{column} + 1")
+    (tmp_path / "jagged.csv").write_text("flat,mass,name\n1,1,a\n2,2,b\n")
+    for suffix, column, holds in (
+        ("root", "jets", "array"), ("root", "pair", "array"), ("parquet", "jets", "array"), ("parquet", "name", "'a'"),
+        ("h5", "pair", "array"), ("h5", "name", "b'a'"), ("csv", "name", "'a'"),
+    ):  # fmt: skip
+        message = f"^column '{column}' of .*jagged.{suffix} has {holds}.*: expected one number"
+        with pytest.raises(Problem, match=message):
+            taken(tmp_path / f"jagged.{suffix}", mass=f"{column} + 1")
     with pytest.raises(Problem, match=r"jagged\.h5: the columns flat, short have \[3, 2\] entries: expected as many"):
         taken(tmp_path / "jagged.h5", mass="short")
 
