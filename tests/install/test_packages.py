@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 import pytest
-from places import ROOT, linked, run
+from places import ROOT, of_extras, run
 
 from tools import bench, install
 from tools.studies import STUDIES
@@ -32,9 +32,7 @@ def recorded(monkeypatch):
 
 def assert_enough(extras, modules, directory):
     assert extras and modules
-    needed = run(sys.executable, "packaging/extras.py", *extras, cwd=ROOT).split()
-    packages = linked(["numpy", *needed], directory / "packages")
-    places = [str(ROOT), str(ROOT / "python"), str(packages)]
+    places = [str(ROOT), str(ROOT / "python"), str(of_extras(extras, directory / "packages"))]
     code = "import importlib, sys; sys.path += sys.argv[1].split(':')\nfor module in sys.argv[2:]: importlib.import_module(module)"
     # -I -S: without the packages of this environment.
     run(sys.executable, "-I", "-S", "-c", code, ":".join(places), *modules, cwd=ROOT)
