@@ -28,9 +28,6 @@ class Sample:
         self.category = rng.choice([3, 5], events)
         self.margin = 1.5 * rng.normal(size=events) + self.target - 0.5 * np.tanh(self.mass).sum(axis=1)
 
-    def arguments(self, *names):
-        return {name: getattr(self, name) for name in names}
-
     def data(self, library="xgboost", **more):
         return LIBRARIES[library].data(self.margin[:, None], self.target, **more)
 
@@ -69,7 +66,7 @@ CASES = {
 def case_of(name, events=400, seed=7):
     of_arrays, options = CASES[name]
     sample = Sample(events, seed, variables=2 if "two variables" in name else 1)
-    return sample, sample.arguments(*of_arrays), options
+    return sample, {name: getattr(sample, name) for name in of_arrays}, options
 
 
 @pytest.mark.parametrize("transform", ["odds", None])
@@ -92,15 +89,10 @@ def test_the_gradient_is_that_of_cross_entropy_and_mode(name, transform):
 
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_of_weights_of_the_data_set_the_gradient_is_what_that_of_the_argument_is(library):
-    sample, _, options = case_of("plain")
+    sample, objective = Sample(400, 7), LIBRARIES[library].objective
     weight = np.abs(sample.weight).astype(np.float32)
-    given = {"strength": STRENGTH, **options}
-    of_argument, of_data = (
-        LIBRARIES[library].objective(sample.mass, weight=one, **given)(
-            sample.margin, sample.data(library, weight=other)
-        )
-        for one, other in ((weight, None), (None, weight))
-    )
+    of_argument = objective(sample.mass, weight=weight)(sample.margin, sample.data(library))
+    of_data = objective(sample.mass)(sample.margin, sample.data(library, weight=weight))
     assert_allclose(of_argument, of_data, rtol=1e-12)
 
 
