@@ -1,4 +1,4 @@
-"""Pages show the committed results, of which every training of a study has one, and tables go between their marks."""
+"""Pages show the committed results, and tables go between their marks."""
 
 import json
 
@@ -7,11 +7,9 @@ import pytest
 from studies import pages
 from studies.abcd import report as abcd
 from studies.abcd import study as abcd_study
-from studies.dalitz import boosting, networks
 from studies.dalitz import report as dalitz
 from studies.simple_model import report as simple_model
 from studies.trees import report as trees
-from studies.trees import study as trees_study
 from studies.w_tagging import curves, paper, summary
 from studies.w_tagging import report as w_tagging
 from studies.zoo import report as zoo
@@ -37,27 +35,6 @@ def test_a_page_shows_the_committed_results(study):
     tables, rest = SHOWN[study]
     for name, table in tables().items():
         assert pages.shown(name, rest) == table
-
-
-def keys_of(command):
-    """Of the trainings of a study of the Dalitz plane, with the seeds that it was run with."""
-    seeds = json.loads(command.RESULTS.read_text())["size"]["seeds"]
-    return [f"{c.name}, seed {seed}" for c in command.CLASSIFIERS for seed in seeds]
-
-
-TRAININGS = {
-    "abcd": (abcd_study.RESULTS, lambda: abcd_study.tasks(abcd_study.FULL)),
-    "boosting": (boosting.RESULTS, lambda: keys_of(boosting)),
-    "networks": (networks.RESULTS, lambda: keys_of(networks)),
-    "trees": (trees.RESULTS, lambda: trees_study.tasks(trees_study.FULL)),
-    "zoo": (zoo_study.RESULTS, lambda: zoo_study.tasks(zoo_study.FULL)),
-}
-
-
-@pytest.mark.parametrize("study", TRAININGS)
-def test_every_training_has_a_result(study):
-    results, trainings = TRAININGS[study]
-    assert set(stored(results)) == set(trainings())
 
 
 def test_figures_are_drawn_of_the_committed_results():
