@@ -125,6 +125,12 @@ def saturated(events: Events, rng: np.random.Generator) -> dict[str, Any]:
     return {"score": np.where(rng.random(n) < 0.5, rng.choice(ends, n), sigmoid(40 * rng.normal(size=n)))}
 
 
+def half_zero(events: Events, rng: np.random.Generator) -> dict[str, Any]:
+    """Scores that differ in the fourth digit, behind a sigmoid that was saturated for half the events."""
+    n = len(events.mass)
+    return {"score": np.where(rng.random(n) < 0.5, 0.0, 0.5 + 0.001 * (rng.random(n) - 0.5))}
+
+
 def decades(events: Events, rng: np.random.Generator) -> np.ndarray:
     """Numbers over 300 decades, of which a few matter."""
     return 10.0 ** rng.uniform(-300, 0, len(events.mass))
@@ -213,6 +219,9 @@ ROWS = {
     "order 16": Row(high_order, SIXTEEN, 20, 2_000, 5_000),
     "float32": Row(single, FEW, 5, 500),
     "1,000,000 events": Row(NOTHING, FEW[:1], 1, 5_000, 1_000_000),
+    "1,000,000 events, weights of both signs, bounds": Row(SIGNED, FEW_BOUNDS[:1], 100, 1_000_000, 1_000_000),
+    "1,000,000 events, half of score 0": Row(half_zero, FEW[1:], 1, 5_000, 1_000_000),
+    "1,000,000 events, half of score 0, bounds": Row(half_zero, FEW_BOUNDS[1:], 200, 1_000_000, 1_000_000),
 }
 
 

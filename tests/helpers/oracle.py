@@ -21,7 +21,7 @@ class Result(NamedTuple):
     """What the oracle finds."""
 
     loss: float
-    gradient: np.ndarray  # NaN for tied events that were not chosen
+    gradient: np.ndarray
     removed: float  # what ``unbiased`` takes from the plain loss
 
 
@@ -37,11 +37,10 @@ class Oracle:
         self.reference = Reference(binned, **options, number=np.longdouble)
         self.weight, self.score_range = weight.astype(np.longdouble), score_range
 
-    def evaluate(self, chosen=None) -> Result:
-        """Loss and gradient; of tied events only those of ``chosen`` are looked at, if that is given."""
+    def evaluate(self) -> Result:
+        """Loss and gradient."""
         events = self.inside[np.argsort(self.score[self.inside], kind="stable")]
         levels, level, counts = np.unique(self.score[events], return_inverse=True, return_counts=True)
-        wanted = np.ones(len(self.score), dtype=bool) if chosen is None else np.isin(np.arange(len(self.score)), chosen)
         ends = (levels[0], levels[-1]) if self.score_range is None else self.score_range
         gaps = np.diff(np.array([ends[0], *levels, ends[1]], dtype=np.longdouble))
         gradient = np.zeros(len(self.score), dtype=np.longdouble)
@@ -64,8 +63,6 @@ class Oracle:
             taken += removed[:-1] @ gaps[first:last]
             gradient[mine] = -np.diff(integrand)[row]
             tied = np.flatnonzero(counts[level[here]] > 1)
-            gradient[mine[tied[~wanted[mine[tied]]]]] = np.nan
-            tied = tied[wanted[mine[tied]]]
             for some in np.array_split(tied, len(tied) // rows + 1):
                 lower, upper = row[some], row[some] + 1
                 one = np.zeros((len(some), n_bins), dtype=np.longdouble)
