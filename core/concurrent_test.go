@@ -2,7 +2,6 @@ package core
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"sync"
 	"testing"
@@ -15,7 +14,6 @@ import (
 // ./build.sh test-full runs it with Go's race detector.
 func TestConcurrentCalls(t *testing.T) {
 	defer SetThreads(0)
-	rng := rand.New(rand.NewPCG(9, 9))
 	type call struct {
 		ev   Events[float32]
 		cfg  Config
@@ -24,21 +22,16 @@ func TestConcurrentCalls(t *testing.T) {
 	}
 	var all []call
 	for _, n := range []int{100, 5_000, 40_000} { // rankedBins, one goroutine, several
-		for name, change := range map[string]func(*Config){
-			"order 1": func(c *Config) { c.Order = 1 }, "bounds": func(c *Config) { c.Order, c.MaxSlope, c.Monotonic = 2, 0.5, true },
-			"DisCo": func(c *Config) { *c = DefaultConfig(DisCo) },
+		for _, change := range []func(*Config){
+			func(c *Config) { c.Order = 1 },
+			func(c *Config) { c.Order, c.MaxSlope, c.Monotonic = 2, 0.5, true },
+			func(c *Config) { *c = DefaultConfig(DisCo) },
 		} {
-			ev := Events[float32]{Score: make([]float32, n), Mass: make([]float32, n), Weight: make([]float32, n)}
-			label := make([]int32, n)
-			for i := range n {
-				ev.Score[i], ev.Mass[i], ev.Weight[i], label[i] = rng.Float32(), rng.Float32(), rng.Float32(), int32(i%3/2)
-			}
-			ev.Label = LabelsOf(label)
-			one := call{ev: ev, cfg: DefaultConfig(MoDe), grad: make([]float32, n)}
+			one := call{categorize[float32](n, []int64{0, 1}, false, true).Events, DefaultConfig(MoDe), 0, make([]float32, n)}
 			change(&one.cfg)
 			var err error
-			one.loss, err = LossAndGrad(one.grad, ev, one.cfg)
-			require.NoError(t, err, "%s, %d events", name, n)
+			one.loss, err = LossAndGrad(one.grad, one.ev, one.cfg)
+			require.NoError(t, err)
 			all = append(all, one)
 		}
 	}

@@ -226,69 +226,45 @@ func TestBothSidesOfABlock(t *testing.T) {
 	}
 }
 
-// manyEvents returns n events whose y hangs on x a little.
-func manyEvents(n int) sample {
+// manyEvents returns n events whose y hangs on x so much.
+func manyEvents(n int, hangs float64) sample {
 	rng := rand.New(rand.NewPCG(7, 8))
 	s := sample{make([]float64, n), make([]float64, n), make([]float64, n)}
 	for i := range n {
 		x := rng.ExpFloat64()
-		s.x[i] = 50 + 80*x
-		s.y[i] = 1 / (1 + math.Exp(-rng.NormFloat64()-0.1*x))
+		s.x[i] = 50 + math.Floor(80*x*0x1p20)*0x1p-20
+		s.y[i] = 1 / (1 + math.Exp(-rng.NormFloat64()-hangs*x))
 		s.weight[i] = rng.Float64() - 0.1
 	}
 	return s
 }
 
-// Neither a shift, nor the scale of anything, nor the order of events changes the result; the scale of a variable
-// divides its gradient.
+// Neither a shift, nor the scale or the sign of anything, nor the order of events changes the result; the scale of a
+// variable divides its gradient. That of many independent events is smallest beside the sums.
 func TestInvariance(t *testing.T) {
-	const n = 3000
-	s := manyEvents(n)
-	for i, x := range s.x {
-		s.x[i] = math.Floor(x*0x1p20) * 0x1p-20
-	}
-	for _, unbiased := range []bool{false, true} {
-		want, gradX, gradY, err := s.correlation(unbiased)
-		require.NoError(t, err)
-		other := sample{make([]float64, n), make([]float64, n), make([]float64, n)}
-		order := rand.New(rand.NewPCG(1, 1)).Perm(n)
+	for _, of := range []struct {
+		n                          int
+		hangs, ofValue, ofGradient float64
+	}{{3_000, 0.1, 1e-12, 1e-12}, {200_000, 0, 1e-13, 3e-10}} {
+		s := manyEvents(of.n, of.hangs)
+		other := sample{make([]float64, of.n), make([]float64, of.n), make([]float64, of.n)}
+		order := rand.New(rand.NewPCG(1, 1)).Perm(of.n)
 		for i, from := range order {
-			other.y[i] = s.y[from] * 0x1p-300
-			other.x[i] = s.x[from]*0x1p220 + 0x1p230 // exact
+			other.y[i] = s.y[from] * -0x1p-300
+			other.x[i] = s.x[from]*-0x1p220 + 0x1p230 // exact
 			other.weight[i] = s.weight[from] * 0x1p150
 		}
-		got, movedX, movedY, err := other.correlation(unbiased)
-		require.NoError(t, err)
-		assert.InDelta(t, want, got, 1e-12)
-		largestX, largestY := floats.Norm(gradX, inf), floats.Norm(gradY, inf)
-		for i, from := range order {
-			require.InDelta(t, gradX[from], movedX[i]*0x1p220, 1e-12*largestX)
-			require.InDelta(t, gradY[from], movedY[i]*0x1p-300, 1e-12*largestY)
-		}
-	}
-}
-
-// With many events that are independent, where the gradient is smallest beside the sums, it is the same from the other
-// end of both variables.
-func TestRounding(t *testing.T) {
-	const n = 200_000
-	rng := rand.New(rand.NewPCG(11, 12))
-	s := sample{make([]float64, n), make([]float64, n), make([]float64, n)}
-	mirror := sample{make([]float64, n), make([]float64, n), s.weight}
-	for i := range n {
-		s.x[i], s.y[i], s.weight[i] = rng.ExpFloat64(), rng.Float64(), 1+rng.NormFloat64()
-		mirror.x[i], mirror.y[i] = -s.x[i], -s.y[i]
-	}
-	for _, unbiased := range []bool{false, true} {
-		value, gradX, gradY, err := s.correlation(unbiased)
-		require.NoError(t, err)
-		again, otherX, otherY, err := mirror.correlation(unbiased)
-		require.NoError(t, err)
-		assert.InDelta(t, value, again, 1e-13)
-		largestX, largestY := floats.Norm(gradX, inf), floats.Norm(gradY, inf)
-		for i := range n {
-			require.InDelta(t, gradX[i], -otherX[i], 3e-10*largestX)
-			require.InDelta(t, gradY[i], -otherY[i], 3e-10*largestY)
+		for _, unbiased := range []bool{false, true} {
+			want, gradX, gradY, err := s.correlation(unbiased)
+			require.NoError(t, err)
+			got, movedX, movedY, err := other.correlation(unbiased)
+			require.NoError(t, err)
+			assert.InDelta(t, want, got, of.ofValue)
+			largestX, largestY := floats.Norm(gradX, inf), floats.Norm(gradY, inf)
+			for i, from := range order {
+				require.InDelta(t, gradX[from], movedX[i]*-0x1p220, of.ofGradient*largestX)
+				require.InDelta(t, gradY[from], movedY[i]*-0x1p-300, of.ofGradient*largestY)
+			}
 		}
 	}
 }
@@ -296,7 +272,7 @@ func TestRounding(t *testing.T) {
 // Results do not depend on the number of threads, to the last bit.
 func TestThreads(t *testing.T) {
 	defer par.SetThreads(0)
-	s := manyEvents(100_000)
+	s := manyEvents(100_000, 0.1)
 	par.SetThreads(1)
 	want, wantX, wantY, err := s.correlation(true)
 	require.NoError(t, err)
@@ -333,7 +309,7 @@ func TestErrors(t *testing.T) {
 		"weight has length 0, but x has length 20":                func(s *sample) { s.weight = s.weight[:0] },
 		"x: the events span [-1e+308, 1e+308], which is too wide": func(s *sample) { s.x[0], s.x[1] = -1e308, 1e308 },
 	} {
-		s := manyEvents(20)
+		s := manyEvents(20, 0.1)
 		change(&s)
 		_, _, _, err := s.correlation(true)
 		assert.ErrorContains(t, err, want)
