@@ -68,7 +68,7 @@ func TestHessOfFewScores(t *testing.T) {
 
 // Without a range of scores, equal scores do not say what is near: there is no bound.
 func TestHessOfEqualScores(t *testing.T) {
-	ev, cfg, hess := resultEvents(100, 1, false), DefaultConfig(MoDe), make([]float64, 100)
+	ev, cfg, hess := spreadEvents[float64](100, false, 0), DefaultConfig(MoDe), make([]float64, 100)
 	for i := range ev.Score {
 		ev.Score[i] = 0.25
 	}

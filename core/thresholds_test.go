@@ -122,30 +122,6 @@ func TestBothSidesOfNumbersOfBins(t *testing.T) {
 	}
 }
 
-// A bin of 4 events stays, and one of 3 becomes part of the next.
-func TestBothSidesOfEnoughEvents(t *testing.T) {
-	for few, bins := range map[int]int{3: 7, 4: 8, 4 + 1: 8} {
-		ev := Events[float64]{Mass: []float64{0, 8}}
-		for b, count := range []int{9, 9, 9, few, 9, 9, 9, 9} {
-			for range count {
-				ev.Mass = append(ev.Mass, float64(b)+0.5)
-			}
-		}
-		cfg := DefaultConfig(MoDe)
-		cfg.Binning = Uniform
-		edges, err := Edges(ev, cfg)
-		require.NoError(t, err)
-		require.Len(t, edges, bins+1, "%d events", few)
-		// What all weights of a bin are multiplied with is no matter, if the next bin's are not smaller.
-		for _, m := range ev.Mass {
-			ev.Weight = append(ev.Weight, math.Pow(1e3, min(7, math.Floor(m))))
-		}
-		weighted, err := Edges(ev, cfg)
-		require.NoError(t, err)
-		require.Equal(t, edges, weighted, "%d events", few)
-	}
-}
-
 // A max_slope below 1e-100 counts as that.
 func TestBothSidesOfTheLeastMaxSlope(t *testing.T) {
 	ev, cfg := spreadEvents[float64](500, false, 0.1), DefaultConfig(MoDe)

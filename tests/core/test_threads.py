@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import libmode
@@ -37,7 +38,6 @@ SIZES = [300, 5_000, 60_000]  # of the last several threads share each call
 def sixty_four_threads():
     """64 threads of Python at once have the results, and the errors, that each has alone."""
     alone = [[call(k, n) for n in SIZES] for k in range(64)]
-    got: list = [None] * 64
     start = threading.Barrier(64)
 
     def work(k):
@@ -45,18 +45,12 @@ def sixty_four_threads():
         found = []
         for n in SIZES:
             found.append(call(k, n))
-            try:
+            with pytest.raises(ValueError, match=f"order = {100 + k} "):
                 libmode.mode_loss([0.5] * 9, range(9), order=100 + k)
-            except ValueError as error:
-                assert f"order = {100 + k} " in str(error), error
-        got[k] = found
+        return found
 
-    threads = [threading.Thread(target=work, args=(k,)) for k in range(64)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert got == alone
+    with ThreadPoolExecutor(64) as pool:
+        assert list(pool.map(work, range(64))) == alone
 
 
 def profiled():
@@ -88,19 +82,15 @@ def beside_another(path, order):
     other.Work.restype = ctypes.c_longlong
     if order == "last":
         want = call(1, 60_000)
-    total = 1000 * 999 // 2
 
     def work():
-        for _ in range(20):
-            assert other.Work(ctypes.c_longlong(1000)) == total
+        return [other.Work(ctypes.c_longlong(1000)) for _ in range(20)]
 
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for _ in range(20):
-        assert call(1, 60_000) == want
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(4) as pool:
+        beside = [pool.submit(work) for _ in range(4)]
+        for _ in range(20):
+            assert call(1, 60_000) == want
+        assert all(one.result() == [1000 * 999 // 2] * 20 for one in beside)
 
 
 def one_processor():
