@@ -1,7 +1,5 @@
 """libmode.jax.mode_constraint: what is added to a gradient, under jit, vmap and scan; its state."""
 
-from functools import partial
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -9,7 +7,7 @@ import pandas as pd
 import pytest
 from libmode._constraint import NUMBERS
 from libmode.jax import Events, State, mode_constraint
-from torch_layer import N, assert_close, events, layered, six_steps
+from torch_layer import N, assert_close, events, layered
 
 WAYS = pytest.mark.parametrize("way", [lambda f: f, jax.jit], ids=["eager", "jit"])
 
@@ -31,24 +29,33 @@ def gradient(way=lambda f: f, loss=entropy, **arguments):
     return way(jax.grad(of_constrained))
 
 
-SCORE, LABEL, MASS, WEIGHT = EVENTS = events()
-FURTHER = [array[::2] for array in events(seed=1, n=2000)]  # background
-REFERENCE = FURTHER[0], FURTHER[2], FURTHER[3], None
+def stepping(way=jax.jit, loss=entropy, **arguments):
+    """The same of a layer with a state: a function that also takes the state, and returns the gradient and the next state."""
+
+    def of_constrained(score, label, mass, weight, state, reference=None):
+        same, after = mode_constraint(score, label, mass, weight, state=state, reference=reference, **arguments)
+        return loss(same, label), after
+
+    return way(jax.grad(of_constrained, has_aux=True))
+
+
+SCORE, LABEL, MASS, WEIGHT = events()
 # Of each: arguments, and arrays that differ from those above.
 CASES = {
     "defaults": ({}, {}),
+    "tolerance": ({"tolerance": 100.0}, {}),
     "monotonic": ({"order": 2, "monotonic": True, "relative_strength": 3.0}, {"weight": WEIGHT}),
     "logits": ({"from_logits": True}, {"score": np.log(SCORE / (1 - SCORE))}),
     "variables": ({"bins": 4}, {"mass": np.stack([MASS, MASS**2], axis=1), "category": np.arange(N) // 2 % 2}),
     "float64": ({}, {"score": SCORE.astype(float), "mass": MASS.astype(float)}),
-    "labeled reference": ({}, {"weight": WEIGHT, "reference": (*REFERENCE[:3], FURTHER[1])}),
+    "reference": ({}, {"weight": WEIGHT, "reference": [events(1, 2000)[place] for place in (0, 2, 3, 1)]}),
 }
-STATES = {"state": {}, "loose": {"tolerance": 1e6}, "fixed": {"relative_strength": 3.0}}
+STEPS = 4
 
 
 def incoming(name, score):
     with jax.enable_x64(name == "float64"):
-        return np.asarray(jax.grad(of_logit if name == "logits" else entropy)(jnp.asarray(score), LABEL[: len(score)]))
+        return np.asarray(jax.grad(of_logit if name == "logits" else entropy)(jnp.asarray(score), LABEL))
 
 
 @pytest.fixture(scope="module")
@@ -57,25 +64,43 @@ def of_torch(tmp_path_factory):
     cases = {}
     for name, (arguments, other) in CASES.items():
         given = {"score": SCORE, "label": LABEL, "mass": MASS} | other
-        # Without a state the strength is 10.
-        cases[name] = {"relative_strength": 10.0} | arguments, [(incoming(name, given["score"]), given)]
-    cases |= {name: six_steps(arguments) for name, arguments in STATES.items()}
+        cases[name] = arguments, [(incoming(name, given["score"]), dict(given)) for _ in range(STEPS)]
     return layered(cases, tmp_path_factory.mktemp("layered"))
 
 
 @WAYS
 @pytest.mark.parametrize("name", CASES)
-def test_the_gradient_has_the_push_of_pytorch(way, name, of_torch):
+def test_gradients_and_state_are_those_of_pytorch(way, name, of_torch):
     arguments, other = CASES[name]
-    given = {"score": SCORE, "label": LABEL, "mass": MASS, "weight": None} | other
-    reference = Events(*given.pop("reference")) if "reference" in given else None
-    loss, category = of_logit if name == "logits" else entropy, given.pop("category", None)
+    given = {"score": SCORE, "label": LABEL, "mass": MASS, "weight": None, "reference": None} | other
+    reference, category = given.pop("reference"), given.pop("category", None)
+    reference = reference and Events(*reference)
+    loss, (want, numbers), state = of_logit if name == "logits" else entropy, of_torch[name], State()
     with jax.enable_x64(name == "float64"):
-        function = gradient(way, loss=loss, category=category, **arguments)
-        grad = function(*given.values(), reference)
-        assert grad.dtype == given["score"].dtype and grad.shape == (N,)
-        assert_close(grad, of_torch[name][0][0], rtol=1e-8 if name == "float64" else 2e-5)
-        assert not np.allclose(grad, incoming(name, given["score"]))
+        step = stepping(way, loss, category=category, **arguments)
+        for theirs in want:
+            grad, state = step(*given.values(), state, reference)
+            assert grad.dtype == given["score"].dtype and grad.shape == (N,)
+            assert_close(grad, theirs, rtol=1e-8 if name == "float64" else 2e-5)
+            assert not np.allclose(grad, incoming(name, given["score"]))
+    if "relative_strength" in arguments:  # no batch has made a sum, and there its length is not known
+        numbers = np.append(numbers, np.zeros(144))
+    assert_same(state, [numbers], rtol=1e-4)
+    assert (float(state.factor) < 1) == (name == "tolerance")
+
+
+def assert_same(state, want, rtol=1e-6):
+    """All numbers but those of the sum to a relative precision, and those to one of the largest."""
+    state, want = (np.concatenate([np.ravel(number) for number in numbers]) for numbers in (state, want))
+    np.testing.assert_allclose(state[:NUMBERS], want[:NUMBERS], rtol=rtol)
+    assert_close(state[NUMBERS:], want[NUMBERS:], rtol=10 * rtol)
+
+
+@WAYS
+def test_without_a_state_the_strength_is_10(way):
+    grad = gradient(way)(SCORE, LABEL, MASS, WEIGHT)
+    with_state, _ = stepping(way, relative_strength=10.0)(SCORE, LABEL, MASS, WEIGHT, State())
+    assert_close(grad, with_state, rtol=1e-6)
 
 
 @WAYS
@@ -134,18 +159,11 @@ def test_a_second_derivative_is_a_clear_error(way):
 @WAYS
 def test_a_batch_without_background_adds_nothing_and_is_said_once(way):
     signal, bins = np.ones(N), 7 if way is jax.jit else 6  # a function says it once for the same options
-    state = pushes(2, way)[1]
-
-    def loss(score):
-        same, after = mode_constraint(score, signal, MASS, state=state, bins=bins)
-        return entropy(same, signal), after
-
-    grad = way(jax.grad(loss, has_aux=True))
-    with pytest.warns(
-        RuntimeWarning, match="mode_constraint gives a batch no gradient of MoDe: no event sel"
-    ) as caught:
+    step = stepping(way, bins=bins)
+    _, state = step(SCORE, LABEL, MASS, None, State())
+    with pytest.warns(RuntimeWarning, match="mode_constraint gives a batch no gradient of MoDe: no event") as caught:
         for _ in range(3):
-            found, after = grad(SCORE)
+            found, after = step(SCORE, signal, MASS, None, state)
             assert_close(found, jax.grad(entropy)(SCORE, signal), rtol=1e-7)
     assert len(caught) == 1
     jax.tree.map(np.testing.assert_array_equal, state, after)
@@ -195,74 +213,32 @@ def test_a_state_of_no_such_size(given, message):
 # ------------------------------------------------------- state
 
 
-def assert_same(state, want, rtol=1e-6):
-    """All numbers but those of the sum to a relative precision, and those to one of the largest."""
-    state, want = (np.concatenate([np.ravel(number) for number in numbers]) for numbers in (state, want))
-    np.testing.assert_allclose(state[:NUMBERS], want[:NUMBERS], rtol=rtol)
-    assert_close(state[NUMBERS:], want[NUMBERS:], rtol=10 * rtol)
-
-
-def pushes(states, way=jax.jit, **arguments):
-    """A gradient and the state after it, for batches of the same scores, some of which depend on mass more."""
-
-    @way
-    def step(state, score, label, mass):
-        def loss(score):
-            same, after = mode_constraint(score, label, mass, state=state, **arguments)
-            return entropy(same, label), after
-
-        return jax.grad(loss, has_aux=True)(score)
-
-    grads, state = [], State()
-    for seed in range(states):
-        grad, state = step(state, *events(seed, 4000)[:3])
-        grads.append(grad)
-    return grads, state
-
-
-@pytest.mark.parametrize("name", STATES)
-def test_the_state_is_that_of_pytorch(name, of_torch):
-    grads, state = pushes(6, **STATES[name])
-    want, want_state = of_torch[name]
-    for grad, theirs in zip(grads, want, strict=True):
-        assert_close(grad, theirs, rtol=1e-5)
-    if name == "fixed":  # no batch has made a sum, and there its length is not known
-        want_state = np.append(want_state, np.zeros(144))
-    assert_same(state, [want_state], rtol=1e-4)
-    assert (name == "fixed") == (not np.any(state.sums))
-
-
 @pytest.mark.parametrize("variables", [1, 3])
 def test_a_state_of_its_final_size_changes_nothing(variables):
     masses = np.stack([MASS**k for k in range(1, variables + 1)], axis=1)
-
-    @jax.jit
-    @partial(jax.grad, has_aux=True)
-    def step(score, state):
-        same, after = mode_constraint(score, LABEL, masses, state=state, bins=3, background_label=(0, 1))
-        return entropy(same, LABEL), after
-
-    grad, state = step(SCORE, State())
-    other, other_state = step(SCORE, State.start(variables, labels=2))
+    step = stepping(bins=3, background_label=(0, 1))
+    grad, state = step(SCORE, LABEL, masses, None, State())
+    other, other_state = step(SCORE, LABEL, masses, None, State.start(variables, labels=2))
     assert (grad == other).all()
     jax.tree.map(np.testing.assert_array_equal, state, other_state)
-    again, state = step(SCORE, state)
+    again, state = step(SCORE, LABEL, masses, None, state)
     assert (again != grad).any() and state.steps == 2
 
 
 def test_the_state_in_a_scan():
-    def step(state, batch):
-        def loss(score):
-            same, after = mode_constraint(score, *batch[1:], state=state, tolerance=1e6)
-            return entropy(same, batch[1]), after
+    step = stepping(tolerance=1e6)
+    batches = [events(seed, 4000)[:3] for seed in range(4)]
 
-        grad, after = jax.grad(loss, has_aux=True)(batch[0])
+    def scanned(state, batch):
+        grad, after = step(*batch, None, state)
         return after, grad
 
-    stacked = [jnp.stack(arrays) for arrays in zip(*(events(seed, 4000)[:3] for seed in range(4)), strict=True)]
-    state, grads = jax.jit(lambda stacked: jax.lax.scan(step, State.start(), stacked))(stacked)
-    want, want_state = pushes(4, tolerance=1e6)
-    assert_close(grads, np.stack(want), rtol=1e-6)
-    assert_same(state, want_state)
+    stacked = [jnp.stack(arrays) for arrays in zip(*batches, strict=True)]
+    state, grads = jax.jit(lambda stacked: jax.lax.scan(scanned, State.start(), stacked))(stacked)
+    want = State()
+    for batch, grad in zip(batches, grads, strict=True):
+        alone, want = step(*batch, None, want)
+        assert_close(grad, alone, rtol=1e-6)
+    assert_same(state, want)
     with pytest.raises(TypeError, match="carry"):  # a sum of no length yet
-        jax.lax.scan(step, State(), stacked)
+        jax.lax.scan(scanned, State(), stacked)

@@ -29,12 +29,6 @@ def assert_close(grad, want, rtol=2e-5):
     np.testing.assert_allclose(grad, want, rtol=0, atol=rtol * np.abs(want).max())
 
 
-def six_steps(arguments):
-    """A case of six batches of 4000 events."""
-    batches = [dict(zip(("score", "label", "mass"), events(seed, 4000), strict=False)) for seed in range(6)]
-    return arguments, [(entropy_and_gradient(b["score"], b["label"])[1].astype("f4"), b) for b in batches]
-
-
 def layered(cases, directory):
     """By name of a case: the gradients by the scores after each step, and all numbers of the state in the end.
 
