@@ -4,7 +4,6 @@ Here it runs on few events; tests/docs/tutorials_in_full.py executes all of it, 
 """
 
 import ast
-import json
 import os
 import subprocess
 import sys
@@ -59,13 +58,3 @@ def test_its_outputs_are_of_its_code_and_show_what_its_text_says(name):
     assert notebook is not None, f"the code of {name}.md was changed: ./build.sh docs --execute {name}"
     assert complaints(notebook) == []
     CLAIMS[name](printed(notebook))
-
-
-def test_there_are_no_other_outputs_and_none_is_large():
-    files = {path.name: path.stat().st_size for path in notebooks.OUTPUTS.iterdir()}
-    named = {f"{name}.json" for name in NAMES}
-    for name in NAMES:
-        cells = json.loads((notebooks.OUTPUTS / f"{name}.json").read_text())["cells"]
-        named |= {out["data"]["image/png"] for cell in cells for out in cell if "image/png" in out.get("data", {})}
-    assert set(files) == named
-    assert max(files.values()) < 200_000 and sum(files.values()) < 2_000_000

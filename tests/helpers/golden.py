@@ -49,11 +49,6 @@ CASES = _cases(PATH)
 VARIABLES = _cases(PATH.with_name("variables.json"))
 
 
-def case(name: str) -> Case:
-    """The case of this name."""
-    return next(found for found in CASES + VARIABLES if found.name == name)
-
-
 def assert_close(got, want, tolerance: float, floor: float = 0.0) -> None:
     """Every element of ``got`` within ``tolerance`` of the largest element of ``want``, or within ``floor``."""
     got, want = np.asarray(got, dtype=float), np.asarray(want, dtype=float)
