@@ -91,7 +91,7 @@ def evaluate(
         score = _ready("score", score, kind)
     if not (mass.dtype is kind and mass.is_cpu and mass.is_contiguous()):
         mass = _ready("mass", mass, kind)
-    if weight is not None:
+    if weight is not None and not (weight.dtype is kind and weight.is_cpu and weight.is_contiguous()):
         weight = _ready("weight", weight, kind)
     if label is not None and not (label.dtype in _LABEL_TYPES and label.is_cpu and label.is_contiguous()):
         label = _ready("label", label, label.dtype if label.dtype in _LABEL_TYPES else torch.float64)
@@ -126,7 +126,8 @@ def evaluate(
     kind = torch.float64 if given.dtype is torch.float64 else torch.float32
     if grad.dtype is not kind or not given.is_cpu:
         grad = back_to(given.device, kind, grad)
-    return torch.scalar_tensor(result.loss, dtype=kind, device=given.device), grad, result
+    device = None if given.is_cpu else given.device  # naming the CPU takes a microsecond
+    return torch.scalar_tensor(result.loss, dtype=kind, device=device), grad, result
 
 
 def _ready(name: str, tensor: Tensor, kind: torch.dtype) -> Tensor:
@@ -153,7 +154,7 @@ def result_type(score: Tensor) -> torch.dtype:
 
 def _product(incoming: Tensor, grad: Tensor, score: Tensor) -> Tensor:
     """The gradient of what follows the loss; only here is it rounded to the type of the score."""
-    product = incoming * grad
+    product = grad * incoming
     return product if product.dtype is score.dtype else product.to(score.dtype)
 
 
