@@ -136,25 +136,29 @@ class Operations(TorchDispatchMode):
         return function(*args, **(kwargs or {}))
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_loss_and_layer_are_few_operations(dtype):
-    score, target, mass, weight = batch(dtype=dtype)
-    for weights, most in ((weight, 70), (None, 54)):
-        plan = plan_of(check("mode", {"order": 1}), weights is not None)
-        of_torch.loss_and_grad(plan, Events(score, mass, weights, target))  # its constants are kept
-        with Operations() as of:  # without the look at the values that a CPU takes
-            found = of_torch.loss_and_grad(plan, Events(score, mass, weights, target))
-            torch._assert_async(found.good.all())
-            found.grad.to(dtype) * found.loss.to(dtype)
-        assert len(of.names) <= most, of.names
-    for logits in (False, True):
-        constraint = MoDeConstraint(order=1, on_device=True, from_logits=logits)
-        for _ in range(2):  # the second call has a sum
-            leaf, incoming = score.clone().requires_grad_(), torch.ones_like(score)
-            with Operations() as of:
-                constraint(leaf, target, mass, weight).backward(incoming)
-        names = [name for name in of.names if "_local_scalar" not in name]  # a CPU's look at the values
-        assert len(names) <= 100, names
+@pytest.mark.parametrize("weighted, most", [(True, 70), (False, 54)])
+def test_the_loss_is_few_operations(weighted, most):
+    score, target, mass, weight = batch()
+    plan = plan_of(check("mode", {"order": 1}), weighted)
+    events = Events(score, mass, weight if weighted else None, target)
+    of_torch.loss_and_grad(plan, events)  # its constants are kept
+    with Operations() as of:  # without the look at the values that a CPU takes
+        found = of_torch.loss_and_grad(plan, events)
+        torch._assert_async(found.good.all())
+        found.grad.to(score.dtype) * found.loss.to(score.dtype)
+    assert len(of.names) <= most, of.names
+
+
+@pytest.mark.parametrize("logits", [False, True])
+def test_the_layer_is_few_operations(logits):
+    score, target, mass, weight = batch()
+    constraint = MoDeConstraint(order=1, on_device=True, from_logits=logits)
+    for _ in range(2):  # the second call has a sum
+        leaf, incoming = score.clone().requires_grad_(), torch.ones_like(score)
+        with Operations() as of:
+            constraint(leaf, target, mass, weight).backward(incoming)
+    names = [name for name in of.names if "_local_scalar" not in name]  # a CPU's look at the values
+    assert len(names) <= 100, names
 
 
 def layers(**arguments):

@@ -20,16 +20,15 @@ def spectra(n=20_000, seed=0):
 def test_planed_background_has_the_spectrum_of_signal():
     mass, label = spectra()
     planing = Planing(mass, label, bins=20, floor=0)
-    background = label == 0
+    weight, background = planing.weight.double().numpy(), (label == 0).numpy()
     edges = [np.linspace(mass.min().item(), mass.max().item(), 21)]
-    weight = planing.weight.double().numpy()
     got = histogram(mass[background][:, None].numpy(), edges, weight[background])
     np.testing.assert_allclose(got, histogram(mass[~background][:, None].numpy(), edges), rtol=1e-5, atol=1e-6)
-    assert (planing.weight[~background] == 1).all() and planing.weight.dtype == torch.float32
+    assert (weight[~background] == 1).all() and planing.weight.dtype == torch.float32
     w = weight[background]
-    assert w.mean() == pytest.approx(1, rel=1e-5)
     assert planing.effective_size == pytest.approx(w.sum() ** 2 / (w**2).sum(), rel=1e-5)
-    torch.testing.assert_close(planing(mass[:50], label[:50]), planing.weight[:50])
+    copied = pickle.loads(pickle.dumps(planing))
+    torch.testing.assert_close(copied(mass[:50], label[:50]), planing.weight[:50])
     assert planing(torch.tensor([-5.0]), torch.tensor([0])) == planing(mass.min()[None], torch.tensor([0]))
 
 
@@ -53,9 +52,8 @@ def test_the_floor_limits_the_weights():
     mass, label = spectra()
     label[(mass > 0.3) & (mass < 0.5) & (torch.rand(len(mass), generator=torch.manual_seed(0)) < 0.8)] = 1
     free, floored = (Planing(mass, label, bins=20, floor=floor) for floor in (0, 0.5))
-    background = label == 0
-    steep = [one.weight.max() / one.weight[background].median() for one in (floored, free)]
-    assert steep[0] < steep[1] and floored.effective_size > free.effective_size
+    steep, less = (one.weight.max() / one.weight[label == 0].median() for one in (free, floored))
+    assert less < steep and floored.effective_size > free.effective_size
 
 
 BAD = [
@@ -83,9 +81,3 @@ def test_useless_weights_are_warned_of():
     label = (torch.arange(2002) < 1000).long()
     with pytest.warns(RuntimeWarning, match="planing leaves the 1002 background events the power of 1"):
         Planing(mass, label, floor=0)
-
-
-def test_it_can_be_pickled():
-    mass, label = spectra(400)
-    planing = Planing(mass, label, target="flat")
-    torch.testing.assert_close(pickle.loads(pickle.dumps(planing))(mass, label), planing.weight)
