@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -91,23 +92,22 @@ func drawEvents[T Float](f *fuzzer) Events[T] {
 	tame, repeats := f.in(3) > 0, oneOf(f, 1, 1, 2, 5, 40)
 	variables := oneOf(f, 1, 1, 1, 2, 3)
 	weighted, labeled, categorized := f.in(2) == 0, f.in(3) == 0, f.in(5) == 0
-	var ev Events[T]
+	ev := Events[T]{Masses: make([][]T, variables)}
 	var label, category []int32
-	masses := make([][]T, variables)
-	var scores, weights []float64
 	draw := func() float64 {
 		if tame {
 			return float64(f.next()) / 255
 		}
 		return f.number()
 	}
-	for len(f.data) > 0 && len(scores) < 200 {
-		scores = append(scores, draw())
-		for k := range masses {
-			masses[k] = append(masses[k], T(draw()))
+	count := 0
+	for ; len(f.data) > 0 && count < 200; count++ {
+		ev.Score = append(ev.Score, T(draw()))
+		for k := range ev.Masses {
+			ev.Masses[k] = append(ev.Masses[k], T(draw()))
 		}
 		if weighted {
-			weights = append(weights, draw()-oneOf(f, 0.0, 0, 0, 0.5))
+			ev.Weight = append(ev.Weight, T(draw()-oneOf(f, 0.0, 0, 0, 0.5)))
 		}
 		if labeled {
 			label = append(label, int32(f.in(3)))
@@ -116,37 +116,25 @@ func drawEvents[T Float](f *fuzzer) Events[T] {
 			category = append(category, int32(f.in(3)))
 		}
 	}
-	count := len(scores)
-	for k := range repeats {
+	for k := 1; k < repeats; k++ {
 		for i := range count {
-			ev.Score = append(ev.Score, T(scores[i]*(1-float64(k)/1024)))
-			if weighted {
-				ev.Weight = append(ev.Weight, T(weights[i]))
-			}
-			if k == 0 {
-				continue
-			}
-			for v := range masses {
-				masses[v] = append(masses[v], masses[v][i]*T(1-float64(k)/512))
-			}
-			if labeled {
-				label = append(label, label[i])
-			}
-			if categorized {
-				category = append(category, category[i])
+			ev.Score = append(ev.Score, ev.Score[i]*T(1-float64(k)/1024))
+			for v, masses := range ev.Masses {
+				ev.Masses[v] = append(masses, masses[i]*T(1-float64(k)/512))
 			}
 		}
 	}
-	if variables == 1 && f.in(2) == 0 {
-		ev.Mass = masses[0]
-	} else {
-		ev.Masses = masses
+	if weighted {
+		ev.Weight = slices.Repeat(ev.Weight, repeats)
 	}
 	if labeled {
-		ev.Label = LabelsOf(label)
+		ev.Label = LabelsOf(slices.Repeat(label, repeats))
 	}
 	if categorized {
-		ev.Category = LabelsOf(category)
+		ev.Category = LabelsOf(slices.Repeat(category, repeats))
+	}
+	if variables == 1 && f.in(2) == 0 {
+		ev.Mass, ev.Masses = ev.Masses[0], nil
 	}
 	return ev
 }
@@ -251,7 +239,7 @@ func FuzzDefinition(f *testing.F) {
 	for _, seed := range []string{"", "\x01\x02\x03\x04\x05\x06\x07", strings.Repeat("MoDe", 30)} {
 		f.Add([]byte(seed))
 	}
-	f.Fuzz(func(t *testing.T, data []byte) { compareWithDefinition(t, MoDe, data) })
+	f.Fuzz(func(t *testing.T, data []byte) { compareWithDefinition(t, MoDe, data, 1e-9) })
 }
 
 // The same with bytes at random. Few events in few bins, of few scores: between ties c_1 is often 0, or nearly, while c_2 and
@@ -267,11 +255,11 @@ func TestRandomBytes(t *testing.T) {
 	}
 	for range 10_000 {
 		callWithAnything(t, draw(0, 400))
-		compareWithDefinition(t, MoDe, draw(24, 64))
+		compareWithDefinition(t, MoDe, draw(24, 64), 1e-10)
 	}
 	for range 500 {
-		compareWithDefinition(t, MoDe, draw(200, 1500))
-		compareWithDefinition(t, Flatness, draw(24, 1500))
+		compareWithDefinition(t, MoDe, draw(200, 1500), 1e-10)
+		compareWithDefinition(t, Flatness, draw(24, 1500), 1e-10)
 	}
 }
 
@@ -286,7 +274,8 @@ func callWithAnything(t *testing.T, data []byte) {
 	}
 }
 
-func compareWithDefinition(t *testing.T, kind LossKind, data []byte) {
+// compareWithDefinition allows an error of the loss, relative to it, and ten times that of the gradient.
+func compareWithDefinition(t *testing.T, kind LossKind, data []byte, relative float64) {
 	in := &fuzzer{data}
 	cfg := paperConfig()
 	cfg.Order = in.in(6)
@@ -334,8 +323,8 @@ func compareWithDefinition(t *testing.T, kind LossKind, data []byte) {
 		tiny /= br.apart * br.apart // P, whose numbers are rounded, leaves so much of A open
 	}
 	loss, grad := br.lossAndGrad()
-	require.InDeltaf(t, loss, value, 1e-10*math.Abs(loss)+tiny, "%+v", cfg)
+	require.InDeltaf(t, loss, value, relative*math.Abs(loss)+tiny, "%+v", cfg)
 	for i := range grad {
-		require.InDeltaf(t, grad[i], got[i], 1e-9*floats.Norm(grad, math.Inf(1))+tiny, "event %d, %+v", i, cfg)
+		require.InDeltaf(t, grad[i], got[i], 10*relative*floats.Norm(grad, math.Inf(1))+tiny, "event %d, %+v", i, cfg)
 	}
 }
