@@ -38,18 +38,6 @@ def test_the_gradient_of_weights_over_300_decades(options):
     assert max(off) * len(total) < 100 * numerics.U
 
 
-@pytest.mark.parametrize("n", [10_000, 1_000_000])
-def test_a_loss_of_denormal_scores_is_right_to_some_of_the_smallest_numbers(n):
-    """All scores are multiples of the smallest number, and the loss is such a multiple too."""
-    rng = np.random.default_rng(2)
-    score, mass = rng.integers(0, 2**45, n) * numerics.SMALLEST, numerics.masses(rng, n)
-    options = {"edges": numerics.EDGES.tolist(), "order": 1, "unbiased": False, "score_range": None}
-    loss = libmode.mode_loss(score, mass, **options)
-    scaled = libmode.mode_loss(np.ldexp(score, 1074), mass, **options)
-    assert loss > 1e6 * numerics.SMALLEST
-    assert abs(np.ldexp(loss, 1074) - scaled) < n / 256
-
-
 EDGES = [0, 1, 2, 3, 4.5, 6, 8]
 OTHER_FORMS = {
     "splines": {"order": 0, "basis": "bspline", "degree": 2, "knots": [3.0, 3.001], "edges": EDGES},
