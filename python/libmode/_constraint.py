@@ -130,7 +130,8 @@ class Constraint:
         """The push of the first ``count`` events after ``state``, of checked arrays; the scores are predictions."""
         if self._unsure:
             self._look_for_scores(events.score)
-        events = events._replace(score=self.scores(events.score))
+        if self.from_logits:
+            events = events._replace(score=self.scores(events.score))
         sums = np.ascontiguousarray(state.sums, np.float64)
         steering = _native.ModeSteering(
             ctypes.sizeof(_native.ModeSteering),
@@ -203,9 +204,9 @@ class Constraint:
             rho = now.dependence(self.tolerance).value
             factor = min(1.0, max(factor * math.exp(_PACE * max(-1.0, min(1.0, rho - 1))), _LEAST_FACTOR))
         # A residual is in units of the noise of a batch: so the sum of an epoch is the same in batches of all sizes.
-        sums = found.residual.ravel() * (factor * INTEGRAL * math.sqrt(len(found.push) / EVENTS))
+        sums = found.residual * (factor * INTEGRAL * math.sqrt(len(found.push) / EVENTS))
         if len(state.sums):
-            sums += (1 - _LEAK * (1 - factor)) * np.asarray(state.sums)
+            sums += np.asarray(state.sums) if factor == 1 else (1 - _LEAK * (1 - factor)) * np.asarray(state.sums)
         return now._replace(factor=factor, sums=sums)
 
     @staticmethod

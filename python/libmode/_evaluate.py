@@ -83,11 +83,11 @@ def _ready(options: Options, events: Events) -> tuple[Options, Events, bool]:
 def direction(
     options: Options, steering: _native.ModeSteering, events: Events
 ) -> tuple[_native.ModePushed, NDArray[Any], NDArray[np.float64]]:
-    """What the core finds for a constraint in checked events, the push (batch,), and the residual, a row a label."""
+    """What the core finds for a constraint in checked events, the push (batch,), and the residual as ``State.sums``."""
     options, arrays, double = _ready(options, events)
     push = np.empty(steering.batch or len(arrays.score), arrays.score.dtype)
     variables = 1 if events.mass.ndim == 1 else events.mass.shape[1]
-    residual = np.empty((len(options.labels), _native.direction_size(variables, 1)))
+    residual = np.empty(_native.direction_size(variables, len(options.labels)))
     out, packed = (address(push), address(residual)), for_core(arrays)
     try:
         found = _native.direction(options.struct, packed, double, steering, *out, held=(arrays, push, residual))

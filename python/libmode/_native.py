@@ -115,7 +115,7 @@ class ModePushed(ctypes.Structure):
 
     _fields_ = _members(("loss bias events norm spread", _double), ("moved", _size))
     push: Any  #: (batch,) by the predictions; 0 but for events that are moved
-    residual: Any  #: (labels, functions of mass x functions of score), in the units of the push
+    residual: Any  #: (labels x functions of mass x functions of score,), in the units of the push
 
 
 class _Row(ctypes.Structure):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -263,7 +264,7 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
                 where = f", where events from {given.batch} on are those of reference"
             tensors = on_host(given.events) if pred.is_cuda else given.events
             arrays = Events(*[None if one is None else as_numpy(one) for one in tensors])
-            with naming_ranks(given):
+            with naming_ranks(given) if gathers else nullcontext():
                 found = self._constraint.direction(before, arrays, given.batch)
         except BatchError as error:
             self._skip(error)
@@ -277,7 +278,7 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
         push, by_logit = (back_to(pred.device, result_type(pred), torch.from_numpy(each)) for each in (push, by_logit))
         self._remember(after)
         if self._monitor is not None:
-            if not self.gather:
+            if not (self.gather or self._monitor.calls):
                 only_a_part(self._monitor, type(self).__name__)
             if self._monitor.due():
                 look(self._monitor, self._constraint, arrays, found, self.strength)
