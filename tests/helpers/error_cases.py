@@ -164,6 +164,7 @@ order = 4 | OPTION | order = 4 with moments = projection fits 5 coefficients, bu
 mass = np.repeat((0, 3.0, 5, 7, 9, 12), 10); weight = np.repeat((-3.0, 6, 1, 1, 6, -3), 10); order = 1; edges = (0, 4, 8, 12); del bins | OPTION | order = 1 ... 3 bins, whose mean masses nearly coincide
 mass[59] = 1e15; order = 2; slope_penalty = 0.1 | OVERFLOW | mass = 1e+15 is so far from most others ... order = 2
 mass = two(mass); joint = True; edges = (range(300), range(300)); del bins | OPTION | bins (or edges) of all variables make 89401 cells
+mass = np.stack([mass, mass * 7 % 60], axis=1); joint = True; order = 2; bins = 2 | OPTION | 6 functions of the mass fit 4 bins exactly
 knots = (10, 20, 30, 40, 50); bins = 4 | OPTION | 9 functions of the mass fit 4 bins exactly
 knots = (70,) | BIN | knots[0] = 70 does not lie inside the mass range [0, 59] of the selected events
 score = np.where(label == np.arange(60) % 2, -1.7e308, 1.7e308); score_range = None | OVERFLOW | the loss overflows double precision
