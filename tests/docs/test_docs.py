@@ -7,12 +7,12 @@ import os
 import re
 import shlex
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from libmode import prefix
+from programs import run
 from shown import assert_alike, shown_after
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -28,20 +28,14 @@ def blocks(language):
     ]
 
 
-def run(command, directory, environment=None):
-    done = subprocess.run(command, cwd=directory, env=environment, capture_output=True, text=True, timeout=600)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
-
-
 def test_the_table_of_options_is_that_of_the_package():
-    subprocess.run([sys.executable, ROOT / "docs" / "write_options.py", "--check"], check=True)
+    run(sys.executable, ROOT / "docs" / "write_options.py", "--check")
 
 
 @pytest.mark.parametrize("block", blocks("python"))
 def test_python_block(block, tmp_path):
     of_joblib = "ignore:Could not find the number of physical cores"  # on a machine without lscpu
-    printed = run([sys.executable, "-W", "error", "-W", of_joblib, "-c", block], tmp_path)
+    printed = run(sys.executable, "-W", "error", "-W", of_joblib, "-c", block, cwd=tmp_path)
     page = next(text for text in (page.read_text() for page in PAGES) if block in text)
     shown = shown_after(page, block)
     if shown is not None:
@@ -53,14 +47,14 @@ def test_c_block(block, tmp_path):
     (tmp_path / "block.c").write_text(block)
     compiler = shlex.split(os.environ.get("CC", "cc"))
     flags = ["-std=c99", "-Wall", "-Wextra", "-Werror", *shlex.split(prefix.cflags())]
-    run([*compiler, *flags, "block.c", *shlex.split(prefix.libs()), "-o", "block"], tmp_path)
-    assert "loss" in run(["./block"], tmp_path)
+    run(*compiler, *flags, "block.c", *shlex.split(prefix.libs()), "-o", "block", cwd=tmp_path)
+    assert "loss" in run(tmp_path / "block")
 
 
 @pytest.mark.parametrize("block", blocks("go"))
 def test_go_block(block, tmp_path):
     (tmp_path / "main.go").write_text(block)
-    assert "loss" in run(["go", "run", tmp_path / "main.go"], ROOT)
+    assert "loss" in run("go", "run", tmp_path / "main.go", cwd=ROOT)
 
 
 def alias(directory, name, command):
@@ -87,7 +81,7 @@ def test_cpp_page(tmp_path):
     environment["PATH"] = f"{tmp_path / 'bin'}:{Path(sys.executable).parent}:{os.environ['PATH']}"
     environment["CMAKE_GENERATOR"] = "Ninja"
     with_config, with_pkg_config, with_cmake = (
-        run(["bash", "-euo", "pipefail", "-c", block], tmp_path, environment)
+        run("bash", "-euo", "pipefail", "-c", block, cwd=tmp_path, env=environment)
         for language, block in found
         if language == "sh"
     )

@@ -6,12 +6,12 @@ compiler abort one that has both, and the threads of XGBoost and LightGBM stand 
 
 import json
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 import docstrings
 import pytest
+from programs import run
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -34,15 +34,7 @@ def names():
     return found
 
 
-def lacking(*names):
-    """What each of these names lacks."""
-    command = [sys.executable, "-W", "error", docstrings.__file__, *names]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
-
-
 @pytest.mark.parametrize("process", names())
 def test_public_names_say_what_they_are(process):
-    found = lacking(*names()[process])
+    found = json.loads(run(sys.executable, "-W", "error", docstrings.__file__, *names()[process]))
     assert found and {name: gaps for name, gaps in found.items() if gaps} == {}

@@ -7,12 +7,12 @@ import os
 import re
 import runpy
 import shlex
-import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from programs import run
 from shown import assert_alike, shown_blocks
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
@@ -25,19 +25,13 @@ PROGRAMS = ["analysis.py", "fairness.py", "histogram.py", *TRAININGS]
 SOFIE = {"Gemm", "MatMul", "Add", "Mul", "Sigmoid", "Relu", "Tanh"}
 
 
-def output(command, directory=EXAMPLES):
-    done = subprocess.run(list(map(str, command)), cwd=directory, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
 def output_of_compiled(name, out):
     """What a program of C or C++ prints, compiled as the documents say."""
     standard, variable, default, *more = COMPILED[name]
     compiler = [*shlex.split(os.environ.get(variable, default)), standard, "-Wall", "-Wextra", "-Werror"]
-    flags = shlex.split(output([Path(sys.executable).with_name("libmode-config"), "--cflags", "--libs"]))
-    output([*compiler, EXAMPLES / name, *flags, *more, "-o", out])
-    return output([out])
+    flags = shlex.split(run(Path(sys.executable).with_name("libmode-config"), "--cflags", "--libs"))
+    run(*compiler, EXAMPLES / name, *flags, *more, "-o", out)
+    return run(out)
 
 
 def test_all_are_tested_and_listed():
@@ -50,11 +44,11 @@ def test_all_are_tested_and_listed():
 @pytest.mark.parametrize("name", TRAININGS)
 def test_it_runs(name, tmp_path):
     if name in PYTHON:
-        printed = output([sys.executable, "-W", "error", EXAMPLES / name])
+        printed = run(sys.executable, "-W", "error", EXAMPLES / name)
     elif name in COMPILED:
         printed = output_of_compiled(name, tmp_path / "train")
     else:
-        printed = output(["go", "run", "./examples/go"], EXAMPLES.parent)
+        printed = run("go", "run", "./examples/go", cwd=EXAMPLES.parent)
     heads = re.findall(r"^(strength +\d+|without MoDe|with MoDe): ", printed, re.MULTILINE)
     assert len(heads) == 2 and heads[0] == "without MoDe" or heads[0].split() == ["strength", "0"]
     seen = [abs(float(number)) for number in re.findall(r"(?:residual|MoDe) (-?[\d.]+)", printed)]
@@ -78,7 +72,7 @@ def test_files_fill_a_histogram():
 
 
 def test_the_selection_is_fair():
-    printed = output([sys.executable, "-W", "error", EXAMPLES / "fairness.py"])
+    printed = run(sys.executable, "-W", "error", EXAMPLES / "fairness.py")
     assert_alike(printed, *shown_blocks((DOCS / "recipes.md").read_text()), digits=15)
     without, fair, linear, lot = [list(map(float, re.findall(r"\d\.\d+", line))) for line in printed.splitlines()[1:]]
     auc, groups, ages, bend = 0, slice(1, 4), slice(4, 7), 7
@@ -92,7 +86,7 @@ def test_the_analysis_runs_to_its_end(tmp_path):
     """With few events; what the page shows is its output with all of them, so that the words are the same."""
     import onnx
 
-    printed = output([sys.executable, EXAMPLES / "analysis.py", "5000"], tmp_path)
+    printed = run(sys.executable, EXAMPLES / "analysis.py", "5000", cwd=tmp_path)
     assert (tmp_path / "analysis.png").stat().st_size > 10_000
     differs = float(re.search(r"differs by at most (\S+)", printed)[1])
     assert differs < 1e-5

@@ -2,12 +2,12 @@
 
 import importlib
 import re
-import subprocess
 import sys
 from html import unescape
 from pathlib import Path
 
 import pytest
+from programs import run
 from tutorials import notebooks, outputs, printed
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -19,9 +19,7 @@ def site(tmp_path_factory):
     """The site as ./build.sh docs makes it: a warning of Sphinx is an error."""
     (command,) = re.findall(r"-m (sphinx -W .*) -d build/docs-read docs build/docs\n", (ROOT / "build.sh").read_text())
     made = tmp_path_factory.mktemp("site")
-    arguments = [*command.split(), "-d", made / "read", "docs", made / "html"]
-    done = subprocess.run([sys.executable, "-m", *arguments], cwd=ROOT, capture_output=True, text=True, timeout=600)
-    assert done.returncode == 0, done.stderr[-5000:]
+    run(sys.executable, "-m", *command.split(), "-d", made / "read", "docs", made / "html", cwd=ROOT)
     return made / "html"
 
 

@@ -4,11 +4,10 @@ Here it runs on few events; tests/docs/tutorials_in_full.py executes all of it, 
 """
 
 import ast
-import os
-import subprocess
 import sys
 
 import pytest
+from programs import run
 from tutorials import CLAIMS, complaints, notebooks, printed
 
 NAMES = notebooks.names()
@@ -45,11 +44,7 @@ def test_it_runs_on_few_events(name, tmp_path):
     # A window is what plt.show() opens elsewhere; nothing here has one. Joblib counts physical cores by lscpu.
     warnings = ["-W", "error", "-W", "ignore:FigureCanvasAgg is non-interactive"]
     warnings += ["-W", "ignore:Could not find the number of physical cores"]
-    done = subprocess.run(
-        [sys.executable, *warnings, "-c", on_few_events(name)],
-        cwd=tmp_path, env=os.environ | {"MPLBACKEND": "agg"}, capture_output=True, text=True, timeout=300,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
+    run(sys.executable, *warnings, "-c", on_few_events(name), cwd=tmp_path, MPLBACKEND="agg")
 
 
 @pytest.mark.parametrize("name", NAMES)

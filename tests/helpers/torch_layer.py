@@ -1,11 +1,11 @@
 """What PyTorch's layer makes of batches, in a process of its own: PyTorch and TensorFlow do not share one."""
 
 import pickle
-import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
+from programs import run
 
 N = 512  # half of them background; no rank of these is at the limit of a cell, where rounding decides
 
@@ -37,8 +37,7 @@ def layered(cases, directory):
     """
     path = directory / "cases.pickle"
     path.write_bytes(pickle.dumps(cases))
-    done = subprocess.run([sys.executable, __file__, path], capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr
+    run(sys.executable, __file__, path)
     return pickle.loads(path.read_bytes())
 
 

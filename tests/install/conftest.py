@@ -4,7 +4,8 @@ import os
 
 import libmode
 import pytest
-from places import ROOT, run
+from places import ROOT
+from programs import run
 
 MACHINE = os.uname().machine
 

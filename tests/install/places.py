@@ -2,9 +2,7 @@
 
 import os
 import re
-import shlex
 import shutil
-import subprocess
 import sys
 import venv
 from importlib.metadata import distribution, distributions
@@ -12,6 +10,7 @@ from pathlib import Path
 
 import libmode
 from packaging.requirements import Requirement
+from programs import run
 
 ROOT = Path(__file__).resolve().parents[2]
 SMOKE = ROOT / "tests" / "install" / "smoke.py"
@@ -23,15 +22,6 @@ NEEDED = re.compile(r"HOME|LANG|CI|PIP_.*|GOPROXY|GONOSUMDB|GOSUMDB|SSL_.*|.*_CA
 
 # Builds of a package that have less for devices, and another name.
 SMALLER = {"tensorflow": "tensorflow-cpu", "xgboost": "xgboost-cpu"}
-
-
-def run(*command, cwd=None, env=None, stderr=subprocess.PIPE, **environment):
-    """What a command prints, with these variables of the environment changed, or with those of env alone."""
-    environment = (os.environ if env is None else env) | environment
-    given = {"cwd": cwd, "env": environment, "stdout": subprocess.PIPE, "stderr": stderr}
-    done = subprocess.run(list(map(str, command)), **given, text=True, timeout=1200)
-    assert done.returncode == 0, f"{shlex.join(map(str, command))}:\n{done.stdout}\n{done.stderr}"
-    return done.stdout
 
 
 class Environment:

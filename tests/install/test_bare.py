@@ -11,7 +11,8 @@ import subprocess
 import sys
 
 import pytest
-from places import ROOT, bare_environment, copy_of_the_tree, of_extras, run
+from places import ROOT, bare_environment, copy_of_the_tree, of_extras
+from programs import run
 
 
 class Machine:

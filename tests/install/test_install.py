@@ -14,7 +14,8 @@ import zipfile
 
 import libmode
 import pytest
-from places import ROOT, Environment, copy_of_the_tree, run, tree
+from places import ROOT, Environment, copy_of_the_tree, tree
+from programs import run
 
 MACHINE = os.uname().machine
 MAX_BYTES = 1_800_000

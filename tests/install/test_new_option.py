@@ -4,7 +4,8 @@ import os
 import re
 import sys
 
-from places import ROOT, copy_of_the_tree, run
+from places import ROOT, copy_of_the_tree
+from programs import run
 
 PYTHON = """if True:
     import numpy as np, libmode, pytest

@@ -14,7 +14,8 @@ from importlib.metadata import PathDistribution
 import libmode
 import pytest
 from packaging.requirements import Requirement
-from places import ROOT, Environment, linked, required, run
+from places import ROOT, Environment, linked, required
+from programs import run
 from shown import assert_alike, shown_after
 
 PAGE = (ROOT / "docs" / "five-minutes.md").read_text()

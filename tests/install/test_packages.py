@@ -5,7 +5,8 @@ import subprocess
 import sys
 
 import pytest
-from places import ROOT, of_extras, run
+from places import ROOT, of_extras
+from programs import run
 
 from tools import bench, install
 from tools.studies import STUDIES

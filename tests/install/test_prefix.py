@@ -7,7 +7,8 @@ import subprocess
 import sys
 
 from libmode import prefix as of_package
-from places import ROOT, run
+from places import ROOT
+from programs import run
 
 OPTIONS = ("--cflags", "--libs", "--prefix", "--version")
 

@@ -3,7 +3,8 @@
 import sys
 
 import pytest
-from places import ROOT, run
+from places import ROOT
+from programs import run
 
 OTHERS = (
     "awkward click fastjet h5py hep_ml jax keras lightgbm lightning modeloss monotonicnetworks onnxmltools onnx onnxruntime "

@@ -1,12 +1,12 @@
 """libmode.metrics, each measure beside scikit-learn, SciPy or its definition written out."""
 
 import itertools
-import subprocess
 import sys
 
 import numpy as np
 import pytest
 from libmode import metrics
+from programs import run
 from scipy.spatial.distance import jensenshannon
 from sklearn.metrics import roc_auc_score, roc_curve
 
@@ -31,7 +31,7 @@ def events(seed=0, n=2000, ties=False, kind="unit"):
 def test_only_what_is_asked_for_is_imported():
     code = "import sys, libmode; assert 'libmode.metrics' not in sys.modules; import libmode.metrics as metrics; "
     code += "metrics.auc([0.1, 0.2], [0, 1]); print(*sys.modules)"
-    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    loaded = run(sys.executable, "-c", code).split()
     assert "libmode.metrics" in loaded
     assert not {"scipy", "sklearn", "pandas"} & set(loaded)
 

@@ -12,6 +12,7 @@ import report_toys
 from libmode import __version__
 from libmode.__main__ import NEEDED
 from libmode.report import words as numbers
+from programs import run
 
 ROOT = Path(__file__).resolve().parents[2]
 DEFAULT = ["--mass", "mass", "--label", "label"]
@@ -166,10 +167,8 @@ def test_numbers_as_people_read_them():
 
 
 def test_the_script_and_the_module_are_the_command():
-    script = subprocess.run([Path(sys.executable).with_name("libmode"), "--version"], capture_output=True, text=True)
-    assert (script.returncode, script.stdout) == (0, f"{__version__}\n")
-    module = subprocess.run([sys.executable, "-m", "libmode", "report", "-h"], capture_output=True, text=True)
-    assert module.returncode == 0 and module.stdout.startswith("Usage: libmode report ")
+    assert run(Path(sys.executable).with_name("libmode"), "--version") == f"{__version__}\n"
+    assert run(sys.executable, "-m", "libmode", "report", "-h").startswith("Usage: libmode report ")
 
 
 def test_without_a_package_the_command_names_the_extra():

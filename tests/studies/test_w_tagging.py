@@ -1,13 +1,12 @@
 """W tagging's sample: features of jets whose values are known, the detector, jets, generation and files."""
 
-import os
-import subprocess
 import sys
 from pathlib import Path
 
 import awkward as ak
 import numpy as np
 import pytest
+from programs import run
 
 from studies.w_tagging import detector, features, generate, jets, sample
 
@@ -166,7 +165,7 @@ def test_generated_jets_are_within_the_cuts_and_the_seed_decides(process):
 def test_the_command_writes_these_jets_and_others_for_testing(tmp_path):
     for options in (["--jets", "3"], ["--test-jets", "4"]):
         command = [sys.executable, "-W", "error", "-m", "studies.w_tagging.generate", "--seed", "3", *options]
-        subprocess.run(command, cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(ROOT)}, check=True)
+        run(*command, cwd=tmp_path, PYTHONPATH=str(ROOT))
     found = sample.load(tmp_path / sample.LARGE)
     for process, label in (("W", 1), ("QCD", 0)):
         expected = generate.generate(generate.Part(process, seed=3, number=0, jets=3))["jets"]

@@ -1,6 +1,5 @@
 """What a training leaves behind is an ordinary model: it predicts the same without libmode, and in ONNX."""
 
-import subprocess
 import sys
 
 import libmode.lightgbm
@@ -11,6 +10,7 @@ import onnxruntime
 import pytest
 from boosted import LIBRARIES, SMALL
 from onnxmltools.convert.common.data_types import FloatTensorType
+from programs import run
 
 # More background than signal: the prior is not 0.5, so that a model that lost it would be wrong.
 KEPT = np.flatnonzero((SMALL.label == 0) | (np.arange(len(SMALL)) % 4 == 0))
@@ -69,8 +69,7 @@ def test_a_model_predicts_the_same_without_libmode_and_in_onnx(name, trained, tm
     np.save(tmp_path / "features.npy", SMALL.features)
     for file in library.files:
         booster.save_model(tmp_path / file)
-    command = [sys.executable, "-c", WITHOUT_LIBMODE, "features.npy", *library.files]
-    subprocess.run(command, cwd=tmp_path, check=True)
+    run(sys.executable, "-c", WITHOUT_LIBMODE, "features.npy", *library.files, cwd=tmp_path)
     for file in library.files:
         np.testing.assert_allclose(np.load(tmp_path / f"{file}.npy"), probability, rtol=1e-6, atol=1e-7)
 

@@ -1,0 +1,14 @@
+"""Programs in processes of their own."""
+
+import os
+import shlex
+import subprocess
+
+
+def run(*command, cwd=None, env=None, stderr=subprocess.PIPE, **environment):
+    """What a command prints, with these variables of the environment changed, or with those of env alone."""
+    environment = (os.environ if env is None else env) | environment
+    given = {"cwd": cwd, "env": environment, "stdout": subprocess.PIPE, "stderr": stderr}
+    done = subprocess.run(list(map(str, command)), **given, text=True, timeout=1200)
+    assert done.returncode == 0, f"{shlex.join(map(str, command))}:\n{done.stdout}\n{done.stderr}"
+    return done.stdout
