@@ -277,7 +277,7 @@ def test_nothing_is_read_on_the_host(options):
             found = push(plan_of(check("mode", options), True, True), state, events, False, batch_of, None)
             assert found.push.device.type == "cuda" and found.push.shape == (batch_of,)
             kept = found.push, found.by_logit
-            context = SimpleNamespace(saved_tensors=kept, size=found.size, finite=None, last={})
+            context = SimpleNamespace(saved_tensors=kept, given=(found.size, None, {}))
             added, *_ = Constrained.backward(context, score[:batch_of])
             assert added.shape == (batch_of,) and added.dtype is torch.float32
 
