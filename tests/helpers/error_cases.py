@@ -158,6 +158,7 @@ mass[0], mass[1] = -1.7e308, 1.7e308 | OVERFLOW | mass: the selected events span
 mass = 1 + mass * 2**-52 / 60; binning = 'uniform'; bins = 60 | OPTION | bins = 60: mass range [1, 1.0000000000000002] is too narrow
 mass[:] = mass >= 30; binning = 'uniform' | BIN | bin 1 of 4, mass in [0.25, 0.5), has sum of weights 0
 edges = (0, 59, 59.5); mass = mass % 59; del bins | BIN | bin 1 of 2, mass in [59, 59.5], has sum of weights 0
+weight[:] = 0 | BIN | bin 0 of 4, mass in [0, 14.5), has sum of weights 0
 weight[15:30] = -1 | BIN | bin 1 of 4, mass in [14.5, 29.5), has sum of weights -15
 unbiased = True; edges = (0, 0.5, 59); del bins | BIN | bin 0 of 2, mass in [0, 0.5), has ... = 1 effective events
 order = 4 | OPTION | order = 4 with moments = projection fits 5 coefficients, but there are only 4 bins
