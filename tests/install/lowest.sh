@@ -16,7 +16,7 @@ numpy=$(sed -n 's/^dependencies = \["numpy>=\(.*\)"\]$/numpy==\1/p' pyproject.to
 "$python" -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r packaging/pinned/modeloss.txt
 "$python" -c 'import numpy, scipy, sys, torch; print(f"Python {sys.version.split()[0]}, NumPy {numpy.__version__}, torch {torch.__version__}, "
   f"SciPy {scipy.__version__}")'
-# What old versions warn of is no error. Two studies need XGBoost and LightGBM, or Keras, and old torch a GPU for tensors that
+# What old versions warn of is no error. A study needs XGBoost and LightGBM, and old torch a GPU for tensors that
 # are said to be on one.
 "$python" -m pytest -q -W default tests/core tests/pytorch tests/peers tests/studies --ignore tests/studies/test_trees_study.py \
-    --ignore tests/studies/test_w_keras.py --deselect tests/pytorch/test_on_device.py::test_nothing_is_read_on_the_host
+    --deselect tests/pytorch/test_on_device.py::test_nothing_is_read_on_the_host
