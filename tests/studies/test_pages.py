@@ -1,4 +1,4 @@
-"""Pages show the committed results, and tables go between their marks."""
+"""Pages show the committed results."""
 
 import json
 
@@ -45,15 +45,3 @@ def test_figures_are_drawn_of_the_committed_results():
         *curves.figures(summary.points(stored(paper.RESULTS))).values(),
     ):
         assert all(axes.has_data() for axes in figure.axes)
-
-
-def test_a_table_goes_to_the_page_that_has_its_marks(tmp_path, monkeypatch):
-    monkeypatch.setattr(pages, "DOCS", tmp_path)
-    rest = tmp_path / "rest" / "tables.md"
-    rest.parent.mkdir()
-    begin, end = pages.marks("slopes")
-    (tmp_path / "page.md").write_text(f"before\n{begin}old\n{end}after\n")
-    pages.write({"slopes": "new\n", "others": "one\n"}, rest)
-    assert (tmp_path / "page.md").read_text() == f"before\n{begin}new\n{end}after\n"
-    assert [pages.shown(name, rest) for name in ("slopes", "others")] == ["new\n", "one\n"]
-    assert "slopes" not in rest.read_text()

@@ -1,8 +1,5 @@
 """The classifiers as estimators of scikit-learn."""
 
-import warnings
-
-import libmode
 import numpy as np
 import pandas as pd
 import pytest
@@ -164,13 +161,3 @@ def test_the_checks_of_scikit_learn(estimator):
     others = {result["check_name"]: result["status"] for result in found if result["status"] != "passed"}
     assert others == {"check_array_api_input": "skipped"} | dict.fromkeys(NOT_SO, "xfail")
     assert len(found) > 50
-
-
-def test_a_few_far_masses_are_said_once(kind):
-    mass = SMALL.mass.copy()
-    mass[::100] = -999
-    libmode._options._cached.cache_clear()  # as if nothing had been said yet
-    with warnings.catch_warnings(record=True) as found:
-        warnings.simplefilter("always")
-        fitted(kind, mass=mass, order=1, bins=9)
-    assert [str(warning.message)[:12] for warning in found] == ["mass is -999"]
