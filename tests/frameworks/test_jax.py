@@ -168,6 +168,8 @@ def test_the_error_is_that_of_the_table(case):
 COMPILED = [case for case in error_cases.EVENTS if case.input in ("score[7] = nan", "background_label = 3")]
 TRACED = [
     ({"mass": jnp.zeros(59)}, "mass has length 59, but score has length 60"),
+    ({"mass": 1j * jnp.zeros(60)}, "mass has dtype complex64: expected real numbers"),
+    ({"mass": np.zeros(60, np.longdouble)}, "mass cannot be made an array of JAX"),
     ({"order": 17}, "order = 17"),
 ]
 
