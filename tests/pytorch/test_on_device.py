@@ -84,10 +84,9 @@ def drawn(seed):
         options["mass_range"] = (60.0, 200.0)
     events = {"score": score, "mass": mass, "weight": weights[rng.integers(len(weights))], "label": label}
     spoilt = events[rng.choice(["score", "mass", "weight"])]
-    limits = "edges" in options or "mass_range" in options  # with which the device leaves out a mass that is NaN
-    if rng.random() < 0.1 and spoilt is not None and not limits:
+    if rng.random() < 0.1 and spoilt is not None:
         spoilt[rng.integers(n)] = np.nan
-    if rng.random() < 0.1 and not limits:  # far from 0, or near it
+    if rng.random() < 0.1 and not ("edges" in options or "mass_range" in options):  # far from 0, or near it
         events["mass"] = rng.choice([1e6 + mass, 1e-3 + 1e-9 * mass])
     return events, options
 

@@ -20,8 +20,10 @@ def matrix(plan: Plan, k: Constants, events: Events) -> Tensor:
     inside = None if label is None else (label if abs(plan.label) < 128 else label.double()) == plan.label
     limits = plan.mass_range if plan.edges is None else (plan.edges[0], plan.edges[-1])
     if limits is not None:
-        of_range = (mass >= limits[0]) & (mass <= limits[1])
-        inside = of_range if inside is None else inside & of_range
+        outside = (mass < limits[0]) | (mass > limits[1])
+        for values in (score,) if weight is None else (score, weight):
+            outside = outside & (values - values == 0)  # what is not finite stays, and so makes the loss NaN
+        inside = ~outside if inside is None else inside & ~outside
     if inside is not None:
         torch.where(inside, found[:, :n], k.fill, out=found[:, :n])
     return found
