@@ -121,7 +121,7 @@ class Constraint:
                 "(0, 1) for logits"
             )
         self.options = check("mode", options)
-        self.labels = self.options.labels
+        self.labels, self._limits = self.options.labels, self.options.score_range
         self._unsure, self._like_scores = from_logits, 0  # whether they are logits, and batches that look like scores
         self.bins = options.get("bins") if isinstance(options.get("bins"), int) else None
         self.unbiased = bool(options.get("unbiased", True))
@@ -175,9 +175,9 @@ class Constraint:
         """How fast predictions move with their logits, for arrays of any framework; 1 where scores have no limits."""
         if self.from_logits:
             return 1.0
-        if self.options.score_range is None:
+        if self._limits is None:
             return 0 * pred + 1
-        low, high = self.options.score_range
+        low, high = self._limits
         return (pred - low) * (high - pred) / (high - low)
 
     def after(self, state: State, found: _native.ModePushed) -> State:

@@ -304,22 +304,20 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
     def _state(self) -> State:
         """What is remembered: as the host knows it, or as the buffers have it, where they have changed since."""
         known: tuple[Any, ...] = self._last["known"]
-        if known and known[1:] == self._versions():
+        numbers, sums = self.state, self.sums
+        if known and known[1:] == (id(numbers), numbers._version, id(sums), sums._version):
             return known[0]  # type: ignore[no-any-return]
-        state = State._make([*self.state.tolist(), as_numpy(self.sums)])
+        state = State._make([*numbers.tolist(), as_numpy(sums)])
         return state._replace(share=share_of(state.steps))  # which the device does not write
 
     def _remember(self, state: State) -> None:
         """Writes the state to the buffers."""
-        if self.sums.shape[0] != len(state.sums):  # the first batch tells how many variables the mass has
-            self.sums = self.sums.new_empty(len(state.sums))
-        fill(self.state, state[:NUMBERS])
-        fill(self.sums, state.sums)
-        self._last["known"] = (state, *self._versions())
-
-    def _versions(self) -> tuple[int, ...]:
-        state, sums = self.state, self.sums
-        return id(state), state._version, id(sums), sums._version
+        numbers, sums = self.state, self.sums
+        if sums.shape[0] != len(state.sums):  # the first batch tells how many variables the mass has
+            self.sums = sums = sums.new_empty(len(state.sums))
+        fill(numbers, state[:NUMBERS])
+        fill(sums, state.sums)
+        self._last["known"] = (state, id(numbers), numbers._version, id(sums), sums._version)
 
     def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *others: Any) -> None:
         saved = state_dict.get(prefix + "sums")
