@@ -128,6 +128,7 @@ NAMES = rows("""
 library.objective(MASS, monotonc=1) | unknown option 'monotonc': did you mean monotonic?
 library.metric({}, ordr=1) | did you mean order?
 library.metric(MASS) | masses is ndarray:
+judged(library, MASS, WEIGHT + 1j) | weight has dtype complex128: expected real numbers
 fitted(library, monotonc=3) | unknown parameter 'monotonc': did you mean monotonic?
 fitted(library, eta=3) | unknown parameter 'eta': did you mean learning_rate?
 fitted(library, n_estimator=3) | unknown parameter 'n_estimator': did you mean n_estimators?

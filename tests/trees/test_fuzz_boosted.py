@@ -7,7 +7,6 @@ import re
 
 import fuzzed
 import numpy as np
-import pandas as pd
 import pytest
 from boosted import LIBRARIES
 from fuzzed import fuzzing
@@ -15,7 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 N = 60
-GARBAGE = [value for value in fuzzed.GARBAGE if value is not pd.NA]  # which objects to a comparison itself
 RNG = np.random.default_rng(1)
 FEATURES, LABEL = RNG.normal(size=(N, 2)), np.arange(N) % 2
 #: The names of what an objective has besides a loss.
@@ -30,7 +28,7 @@ def arguments(draw):
     given |= draw(fuzzed.options())
     for name in OWN:
         if draw(st.integers(0, 5)) == 0:
-            given[name] = draw(st.sampled_from([None, 0.5, 2, *GARBAGE]))
+            given[name] = draw(st.sampled_from([None, 0.5, 2, *fuzzed.GARBAGE]))
     return given
 
 

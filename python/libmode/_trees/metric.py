@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._arrays import read
 from .._constraint import sigmoid
 from .._evaluate import Result
 from .._events import Events
@@ -54,7 +55,7 @@ class Metric:
         margin, rows = np.asarray(margin), self._rows_of(data)
         mass, weight = self._mass_and_weight(len(margin), data)
         same_length({"mass": mass, "weight": weight}, len(margin), "the data set")
-        weight = rows.weight if weight is None else np.asarray(weight, float)
+        weight = rows.weight if weight is None else read("weight", weight).astype(float)
         events = Events(sigmoid(margin), mass, weight, targets(rows.label))
         sums_of_weights(events.label, weight)  # which is an error where weights are
         return [(name, _VALUES[name](self, margin, events)) for name in self._of]

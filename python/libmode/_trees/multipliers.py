@@ -61,10 +61,10 @@ def checked(
 ) -> Settings:
     """Raises TypeError or ValueError for what cannot be."""
     strength, tolerance = one_of("strength", strength, tolerance)
-    if score_transform not in ("odds", None):
-        raise ValueError(f"score_transform = {score_transform!r}: must be 'odds' or None")
+    if not (score_transform is None or isinstance(score_transform, str) and score_transform == "odds"):
+        raise ValueError(f"score_transform = {shown(score_transform)}: must be 'odds' or None")
     if "score_range" in options:
-        raise ValueError(f"score_range = {options['score_range']}: the scores of boosted trees are from 0 to 1")
+        raise ValueError(f"score_range = {shown(options['score_range'])}: the scores of boosted trees are from 0 to 1")
     background_only = flag("background_only", background_only)
     if not background_only and "background_label" in options:
         raise ValueError(
