@@ -206,7 +206,7 @@ class Constraint:
         # A residual is in units of the noise of a batch: so the sum of an epoch is the same in batches of all sizes.
         sums = found.residual * (factor * INTEGRAL * math.sqrt(len(found.push) / EVENTS))
         if len(state.sums):
-            sums += np.asarray(state.sums) if factor == 1 else (1 - _LEAK * (1 - factor)) * np.asarray(state.sums)
+            sums += (1 - _LEAK * (1 - factor)) * np.asarray(state.sums)
         return now._replace(factor=factor, sums=sums)
 
     @staticmethod

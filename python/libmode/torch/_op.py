@@ -126,8 +126,7 @@ def evaluate(
     kind = torch.float64 if given.dtype is torch.float64 else torch.float32
     if grad.dtype is not kind or not given.is_cpu:
         grad = back_to(given.device, kind, grad)
-    device = None if given.is_cpu else given.device  # naming the CPU takes a microsecond
-    return torch.scalar_tensor(result.loss, dtype=kind, device=device), grad, result
+    return torch.scalar_tensor(result.loss, dtype=kind, device=given.device), grad, result
 
 
 def _ready(name: str, tensor: Tensor, kind: torch.dtype) -> Tensor:

@@ -35,7 +35,7 @@ def fill(tensor: Tensor, values: Any) -> None:
     if tensor.is_cpu:
         tensor.numpy()[:] = values
     else:
-        tensor.copy_(*to_device(tensor.device, torch.tensor(values, dtype=tensor.dtype)))
+        tensor.copy_(*to_device(tensor.device, torch.tensor(values, dtype=tensor.dtype, device="cpu")))
 
 
 def back_to(device: torch.device, kind: torch.dtype, values: Any) -> Tensor:
