@@ -7,7 +7,7 @@ import shutil
 import numpy as np
 import pytest
 import torch
-from libmode.torch import MoDeLoss, mode_loss
+from libmode.torch import MoDeConstraint, MoDeLoss, mode_loss
 
 N = 120
 MANY = dict(bins=5, order=3, max_slope=0.5, slope_of="selected", monotonic=True, slope_penalty=0.2, score_range=None,
@@ -73,6 +73,14 @@ def test_types_may_differ_between_arguments():
     loss = MoDeLoss(bins=5)(score, target, mass.double(), weight.half())
     assert loss.dtype == grad_of(loss, score).dtype == torch.float32
     assert loss.item() == np.float32(MoDeLoss(bins=5)(score.double(), target, mass.double(), weight.double()).item())
+
+
+def test_tensors_of_the_host_stay_there_whatever_the_default_device_is():
+    score, mass, target = torch.rand(500, requires_grad=True), torch.rand(500), (torch.arange(500) % 2).float()
+    loss, constraint = MoDeLoss(), MoDeConstraint()
+    with torch.device("meta"):
+        loss(constraint(score, target, mass), target, mass).backward()
+    assert score.grad.isfinite().all() and constraint.strength > 0
 
 
 def test_columns_and_tensors_that_are_not_contiguous_give_the_same_numbers():

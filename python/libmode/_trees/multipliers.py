@@ -61,7 +61,8 @@ def checked(
 ) -> Settings:
     """Raises TypeError or ValueError for what cannot be."""
     strength, tolerance = one_of("strength", strength, tolerance)
-    if not (score_transform is None or isinstance(score_transform, str) and score_transform == "odds"):
+    known = score_transform is None or isinstance(score_transform, str) and score_transform == "odds"
+    if not known:  # pandas.NA is neither equal nor different
         raise ValueError(f"score_transform = {shown(score_transform)}: must be 'odds' or None")
     if "score_range" in options:
         raise ValueError(f"score_range = {shown(options['score_range'])}: the scores of boosted trees are from 0 to 1")

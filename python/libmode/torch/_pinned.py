@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -20,14 +21,7 @@ def on_host(tensors: Sequence[Tensor | None]) -> list[Tensor | None]:
 def _copied(tensor: Tensor) -> Tensor:
     if not tensor.is_cuda:
         return tensor.cpu()
-    return torch.empty(tensor.shape, dtype=tensor.dtype, pin_memory=True).copy_(tensor, non_blocking=True)
-
-
-def to_device(device: torch.device, *tensors: Tensor) -> list[Any]:
-    """Tensors of the CPU on this device, for which the host does not wait."""
-    if device.type != "cuda":
-        return [tensor.to(device) for tensor in tensors]
-    return [tensor.pin_memory().to(device, non_blocking=True) for tensor in tensors]
+    return torch.empty(tensor.shape, dtype=tensor.dtype, device="cpu", pin_memory=True).copy_(tensor, non_blocking=True)
 
 
 def fill(tensor: Tensor, values: Any) -> None:
@@ -35,10 +29,14 @@ def fill(tensor: Tensor, values: Any) -> None:
     if tensor.is_cpu:
         tensor.numpy()[:] = values
     else:
-        tensor.copy_(*to_device(tensor.device, torch.tensor(values, dtype=tensor.dtype, device="cpu")))
+        tensor.copy_(back_to(tensor.device, tensor.dtype, np.asarray(values)))
 
 
 def back_to(device: torch.device, kind: torch.dtype, values: Any) -> Tensor:
-    """The same of an array or a tensor, which may be there already."""
-    tensor = torch.as_tensor(values, dtype=kind)
-    return tensor if tensor.device == device else to_device(device, tensor)[0]
+    """An array or a tensor of the CPU as a tensor on this device, for which the host does not wait."""
+    tensor = (values if isinstance(values, Tensor) else torch.from_numpy(values)).to(kind)
+    if tensor.device == device:
+        return tensor
+    if device.type != "cuda":
+        return tensor.to(device)
+    return tensor.pin_memory().to(device, non_blocking=True)

@@ -275,7 +275,7 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
         after, push = self._constraint.after(before, found), found.push[given.own]
         own = arrays.score[given.own][: len(push)].astype(push.dtype, copy=False)
         by_logit = self._constraint.by_logit(own) * (push != 0)
-        push, by_logit = (back_to(pred.device, result_type(pred), torch.from_numpy(each)) for each in (push, by_logit))
+        push, by_logit = (back_to(pred.device, result_type(pred), each) for each in (push, by_logit))
         self._remember(after)
         if self._monitor is not None:
             if not (self.gather or self._monitor.calls):
