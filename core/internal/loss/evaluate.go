@@ -11,8 +11,8 @@ import (
 )
 
 // Evaluate returns the loss of events, and sets the derivatives that are wanted. With several labels and categories the loss
-// is the sum of the losses of each, times its share of the label's sum of weights. The division of the events is nil if they have
-// not been divided.
+// is the sum of the losses of each, times its share of the label's sum of weights. The division is nil if the events
+// have not been divided yet.
 func Evaluate[T events.Float](out events.Derivatives[T], ev events.Events[T], di *events.Division[T], p *Plan, sc *par.Scratch) (walk.Result, error) {
 	sc.Team.PartsFor(len(ev.Score)) // few events stay in this goroutine
 	out.Clear(sc.Team)

@@ -102,7 +102,7 @@ func poll(ready func() bool) bool {
 
 // Blocks calls f(lo, hi) for blocks lo..hi-1 of n elements, several at a time. All blocks but the last have size elements.
 func (t *Team) Blocks(n, size int, f func(lo, hi int)) {
-	if 0 < n && n <= size { // without memory for a function
+	if 0 < n && n <= size { // a function for Run would take memory
 		f(0, n)
 		return
 	}

@@ -49,7 +49,8 @@ func newGroup[T events.Float](su events.Subset, variables int, arena *par.Arena)
 	return g
 }
 
-// collect copies the events of a subset that take part. Each is written to the next free place, which it keeps if it does.
+// collect copies the events of a subset that take part. Each event is written to the next free place, and the place stays free
+// if the event takes no part.
 func (g *Group[T]) collect(di *events.Division[T], su events.Subset, grad []T, limits [][2]float64, joint bool) {
 	ev, all, missing, next := &di.Events, di.Events.Variables(), T(math.NaN()), 0
 	for i := su.Lo; i < su.Hi; i++ {

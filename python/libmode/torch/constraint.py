@@ -155,8 +155,8 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
         self._monitor = Monitor() if monitor else None
         self.register_buffer("state", torch.tensor(State()[:NUMBERS], dtype=torch.float64))
         self.register_buffer("sums", torch.empty(0, dtype=torch.float64))
-        # Of the last call, and of the last backward pass. ``known`` is the state, and what the buffers were when it was
-        # written. It is a dict because attributes of a module take microseconds to set.
+        # What the last call and the last backward pass found. "known" is the state, with the identity and the version
+        # of the buffers that hold it. This is a dict because a module takes microseconds to set an attribute.
         self._last: dict[str, Any] = {"loss": math.nan, "strength": math.nan, "events": 1.0, "waiting": 0, "known": ()}
         self._calls, self._first = 0, torch.zeros(())  # of the device, and how many batches were good before
         self.on_device, self._encoded = on_device, encode("mode", **self.options)
@@ -375,7 +375,7 @@ class Constrained(torch.autograd.Function):
     def backward(ctx: Any, incoming: Tensor) -> tuple[Tensor | None, ...]:
         push, by_logit = ctx.saved_tensors
         size, finite, last = ctx.given
-        alike = incoming.shape == push.shape and incoming.dtype is push.dtype  # as mostly
+        alike = incoming.shape == push.shape and incoming.dtype is push.dtype  # the usual case
         flat = incoming if alike else incoming.reshape(push.shape).to(push.dtype)
         norm = torch.linalg.vector_norm(flat * by_logit)
         strength = size * (norm if finite is None else finite(norm))
