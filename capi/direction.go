@@ -11,15 +11,15 @@ import (
 	"github.com/libmode/libmode/core"
 )
 
-//export modeDirectionSize
-func modeDirectionSize(variables, labels C.size_t) C.size_t {
+//export modeStateSize
+func modeStateSize(variables, labels C.size_t) C.size_t {
 	if variables < 1 || variables > core.MaxVariables || labels < 1 {
 		return 0
 	}
-	return C.size_t(core.DirectionSize(int(variables), int(labels)))
+	return C.size_t(core.StateSize(int(variables), int(labels)))
 }
 
-func direction[F core.Float](o *C.mode_options, from *C.mode_events, how *C.mode_steering, found *C.mode_pushed, push unsafe.Pointer, residual *C.double, message messageBuffer) error {
+func direction[F core.Float](o *C.mode_options, from *C.mode_events, how *C.mode_steering, found *C.mode_pushed, push, slope unsafe.Pointer, message messageBuffer) error {
 	if found == nil {
 		return argumentError("found is NULL: there is nowhere to put the result")
 	}
@@ -28,45 +28,44 @@ func direction[F core.Float](o *C.mode_options, from *C.mode_events, how *C.mode
 		return err
 	}
 	st := core.Steering{
-		Norm: float64(how.norm), Rate: float64(how.rate), Factor: float64(how.factor), Logits: how.logits != 0,
+		RelativeStrength: float64(how.relative_strength), Tolerance: float64(how.tolerance), Logits: how.logits != 0,
+	}
+	if how.state != nil {
+		if st.State, err = array("state", (*float64)(unsafe.Pointer(how.state)), how.n_state, false); err != nil {
+			return err
+		}
 	}
 	if how.batch > from.n {
 		return argumentError("batch = %d is more than the n = %d events", uint64(how.batch), uint64(from.n))
 	}
-	st.Batch = int(how.batch)
-	if how.sum != nil {
-		if st.Sum, err = array("sum", (*float64)(unsafe.Pointer(how.sum)), how.n_sum, false); err != nil {
-			return err
-		}
-	}
 	pushed := from.n
 	if how.batch > 0 {
-		pushed = how.batch
+		pushed, st.Batch = how.batch, int(how.batch)
 	}
-	out, err := array("push", (*F)(push), pushed, false)
+	dst, err := array("push", (*F)(push), pushed, false)
 	if err != nil {
 		return err
 	}
-	result, err := core.Direction(out, ev, cfg.WithWarnings(message.write), st)
+	var slopes []F
+	if slope != nil {
+		slopes = unsafe.Slice((*F)(slope), len(dst))
+	}
+	result, err := core.Direction(dst, slopes, ev, cfg.WithWarnings(message.write), st)
 	if err != nil {
 		return err
-	}
-	if residual != nil {
-		copy(unsafe.Slice((*float64)(unsafe.Pointer(residual)), len(result.Residual)), result.Residual)
 	}
 	*found = C.mode_pushed{
-		loss: C.double(result.Loss), bias: C.double(result.Bias), events: C.double(result.Events),
-		norm: C.double(result.Norm), spread: C.double(result.Spread), moved: C.size_t(result.Moved),
+		loss: C.double(result.Loss), bias: C.double(result.Bias), events: C.double(result.Events), size: C.double(result.Size),
 	}
 	return nil
 }
 
 //export modeDirection
-func modeDirection(single C.int, o *C.mode_options, from *C.mode_events, how *C.mode_steering, found *C.mode_pushed, push unsafe.Pointer, residual *C.double, text *C.char, capacity C.size_t) C.int {
+func modeDirection(single C.int, o *C.mode_options, from *C.mode_events, how *C.mode_steering, found *C.mode_pushed, push, slope unsafe.Pointer, text *C.char, capacity C.size_t) C.int {
 	return guarded(text, capacity, func(message messageBuffer) error {
 		if single != 0 {
-			return direction[float32](o, from, how, found, push, residual, message)
+			return direction[float32](o, from, how, found, push, slope, message)
 		}
-		return direction[float64](o, from, how, found, push, residual, message)
+		return direction[float64](o, from, how, found, push, slope, message)
 	})
 }

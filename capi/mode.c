@@ -148,7 +148,7 @@ int mode_events_init(mode_events *events, size_t struct_size) {
 }
 
 int mode_steering_init(mode_steering *steering, size_t struct_size) {
-    const mode_steering full = {.struct_size = struct_size, .rate = 1, .factor = 1};
+    const mode_steering full = {.struct_size = struct_size};
     return init(STEERING, steering, &full, struct_size);
 }
 
@@ -210,11 +210,11 @@ int mode_option_at(size_t k, mode_option *option) {
         return finish(modeEvaluate(SINGLE(real), &full, &all, result, grad, hess, text, sizeof text), text);           \
     }                                                                                                                  \
     int mode_direction_##suffix(const mode_options *options, const mode_events *events,                                \
-                                const mode_steering *steering, mode_pushed *found, real *push, double *residual) {     \
+                                const mode_steering *steering, mode_pushed *found, real *push, real *slope) {          \
         mode_steering how;                                                                                             \
         ENTER_WITH_EVENTS(options, events);                                                                            \
         if ((status = copy(STEERING, &how, steering))) return status;                                                  \
-        return finish(modeDirection(SINGLE(real), &full, &all, &how, found, push, residual, text, sizeof text), text); \
+        return finish(modeDirection(SINGLE(real), &full, &all, &how, found, push, slope, text, sizeof text), text);    \
     }                                                                                                                  \
     int mode_distance_correlation_##suffix(size_t n, const real *x, const real *y, const real *weight, int unbiased,   \
                                            double *value, real *grad_x, real *grad_y) {                                \
@@ -239,8 +239,8 @@ int mode_option_at(size_t k, mode_option *option) {
 OF_TYPE(float, f32)
 OF_TYPE(double, f64)
 
-size_t mode_direction_size(size_t variables, size_t labels) {
-    return forked ? 0 : modeDirectionSize(variables, labels);
+size_t mode_state_size(size_t variables, size_t labels) {
+    return forked ? 0 : modeStateSize(variables, labels);
 }
 
 int mode_set_threads(int threads) {

@@ -9,32 +9,33 @@ import (
 	"github.com/libmode/libmode/core/internal/push"
 )
 
-// Steering is the state of a constraint between batches. The caller keeps these numbers.
+// Steering says how strongly a constraint pushes, and holds what it remembers.
 type Steering = push.Steering
 
 // Pushed is what Direction returns beside the push.
 type Pushed = push.Pushed
 
-// DirectionSize returns the length of Pushed.Residual for so many variables of mass and background labels.
-func DirectionSize(variables, labels int) int {
-	masses, scores := push.Functions(variables)
-	return labels * masses * scores
-}
+// StateSize returns the length of Steering.State for so many variables of mass and background labels.
+func StateSize(variables, labels int) int { return push.StateSize(variables, labels) }
 
 const (
 	directionBins  = 16 // if Config has no number of bins: half as many as for the loss, with half of the noise
 	eventsOfPushes = 8  // in each of these bins
 )
 
-// Direction sets dst to the push of a constraint: background events that move along it lose their dependence on the
-// mass. dst has an element for each event of the batch; events that take no part get 0. The push is
+// Direction sets dst to the push of a constraint, and brings its state up to date. Background events that move along the push
+// lose their dependence on the mass. dst has an element for each event of the batch; events that take no part get 0. The push
+// is
 //
-//	u(m, s) = Factor r(m, s) + Sum(m, s)
+//	u(m, s) = 4 factor r(m, s) + sum(m, s)
 //
 // times the event's weight. The residual r is the gradient of the loss per weight, smooth in the ranks of mass and score.
-// Its unit is the norm of the gradient: the average norm, or the norm of this batch if it is larger. docs/training.md has the
-// derivation, and docs/zoo.md shows the effect.
-func Direction[T Float](dst []T, ev Events[T], cfg Config, st Steering) (Pushed, error) {
+// Its unit is the norm of the gradient: the average norm, or the norm of this batch if it is larger. After the batch, of n
+// events, 0.02 factor sqrt(n/1024) r is added to the sum. docs/training.md has the derivation, and docs/zoo.md shows the effect.
+//
+// slope, as long as dst, is set to the derivatives of the scores by their logits: 1 if the push is by logits, 0 for events
+// that take no part. Nil: not wanted. Add Size |G slope| dst to the gradient G of another loss by the scores.
+func Direction[T Float](dst, slope []T, ev Events[T], cfg Config, st Steering) (Pushed, error) {
 	if err := cfg.validateMoDe("direction of a constraint"); err != nil {
 		return Pushed{}, err
 	}
@@ -45,17 +46,15 @@ func Direction[T Float](dst []T, ev Events[T], cfg Config, st Steering) (Pushed,
 	if st.Batch == 0 {
 		st.Batch = n
 	}
-	size := DirectionSize(variables, 1)
 	switch {
 	case st.Batch < 0 || st.Batch > n:
 		return Pushed{}, errs.Of(ErrLength, "batch = %d: must be 1 to the number of events, %d", st.Batch, n)
 	case len(dst) != st.Batch:
 		return Pushed{}, errs.Of(ErrLength, "push has length %d, but the batch has %d events", len(dst), st.Batch)
-	case st.Sum != nil && len(st.Sum) != size*labels:
-		return Pushed{}, errs.Of(ErrLength, "sum has length %d, and must have %d for %d variables of mass and %d background labels",
-			len(st.Sum), size*labels, variables, labels)
+	case slope != nil && len(slope) != st.Batch:
+		return Pushed{}, errs.Of(ErrLength, "slope has length %d, but the batch has %d events", len(slope), st.Batch)
 	}
-	if err := st.Check(); err != nil {
+	if err := st.Check(StateSize(variables, labels)); err != nil {
 		return Pushed{}, err
 	}
 	cfg.measured = true
@@ -93,7 +92,6 @@ func Direction[T Float](dst []T, ev Events[T], cfg Config, st Steering) (Pushed,
 	if !cfg.Unbiased {
 		result.Loss -= result.Bias
 	}
-	pushed := push.Steer(dst, push.Collect(background, grad, limits, p.Joint, &sc.Arena), &st, cfg.ScoreRange, size, labels)
-	pushed.Result = result
-	return pushed, nil
+	groups := push.Collect(background, grad, limits, p.Joint, &sc.Arena)
+	return push.Steer(dst, slope, groups, st, result, cfg.ScoreRange, variables, labels), nil
 }

@@ -32,23 +32,27 @@ func TestDirectionOfWeights(t *testing.T) {
 		ev.Weight[i] = 1 + 2*float64(i%2)
 	}
 	ev.Weight[3] = 0
-	push, scaled := make([]float64, 2000), make([]float64, 2000)
-	found, err := Direction(push, ev, cfg, Steering{Rate: 1, Factor: 1, Logits: true})
+	push, slope, scaled := make([]float64, 2000), make([]float64, 2000), make([]float64, 2000)
+	found, err := Direction(push, slope, ev, cfg, Steering{})
 	require.NoError(t, err)
-	require.Zero(t, push[3])
-	moved := 0
+	moved := 0.0
 	for i, m := range ev.Mass {
-		if m < 105 || m > 250 {
+		if m < 105 || m > 250 || i == 3 {
 			require.Zero(t, push[i])
-		} else if i != 3 {
+			require.Zero(t, slope[i])
+		} else {
+			require.InDelta(t, ev.Score[i]*(1-ev.Score[i]), slope[i], 1e-12)
 			moved++
 		}
 		ev.Weight[i] *= 1e7
 	}
-	require.Equal(t, moved, found.Moved)
-	_, err = Direction(scaled, ev, cfg, Steering{Rate: 1, Factor: 1, Logits: true})
+	require.InDelta(t, 1/math.Sqrt(moved), found.Size, 0.2/math.Sqrt(moved)) // the logits have a width of 1 or so
+	_, err = Direction(scaled, slope, ev, cfg, Steering{Logits: true})
 	require.NoError(t, err)
-	require.InDeltaSlice(t, push, scaled, 1e-9)
+	for i, u := range scaled {
+		require.Equal(t, push[i] != 0, slope[i] == 1)
+		require.InDelta(t, u, push[i]*ev.Score[i]*(1-ev.Score[i]), 1e-9)
+	}
 }
 
 // An event of almost no weight has a rank inside (0, 1) too, wherever its score and its mass are.
@@ -61,38 +65,84 @@ func TestDirectionOfTinyWeights(t *testing.T) {
 			ev.Weight[slices.Index(values, slices.Min(values))] = tiny
 		}
 		push := make([]float64, 2000)
-		found, err := Direction(push, ev, DefaultConfig(MoDe), Steering{Rate: 1, Factor: 1})
+		state := make([]float64, StateSize(1, 1))
+		_, err := Direction(push, nil, ev, DefaultConfig(MoDe), Steering{State: state})
 		require.NoError(t, err)
-		require.Equal(t, 2000, found.Moved)
-		require.False(t, slices.ContainsFunc(append(push, found.Residual...), func(x float64) bool { return !finite(x) }), tiny)
+		require.False(t, slices.ContainsFunc(append(push, state...), func(x float64) bool { return !finite(x) }), tiny)
 	}
 }
 
-// Gradient descent along the push makes the loss smaller, and the push and the sum of residuals are one function.
+// Gradient descent along the push makes the loss smaller.
 func TestDirectionMakesFlat(t *testing.T) {
 	ev, cfg := falling(4000), DefaultConfig(MoDe)
-	push := make([]float64, 4000)
-	sum, norm := make([]float64, DirectionSize(1, 1)), 0.0
+	push, state := make([]float64, 4000), make([]float64, StateSize(1, 1))
 	loss := func() float64 {
 		value, err := Loss(ev, cfg)
 		require.NoError(t, err)
 		return value
 	}
 	before := loss()
-	for step := range 60 {
-		found, err := Direction(push, ev, cfg, Steering{Norm: norm, Rate: max(1/float64(step+1), 0.005), Factor: 1, Sum: sum, Logits: true})
+	for range 60 {
+		found, err := Direction(push, nil, ev, cfg, Steering{State: state, Logits: true})
 		require.NoError(t, err)
 		require.InDelta(t, loss(), found.Loss, 0.1*before)
-		norm = found.Norm
-		for k, r := range found.Residual {
-			sum[k] += 0.02 * r
-		}
 		for i, u := range push {
-			logit := math.Log(ev.Score[i]/(1-ev.Score[i])) - 0.05*u
+			logit := math.Log(ev.Score[i]/(1-ev.Score[i])) - 0.0125*u
 			ev.Score[i] = 1 / (1 + math.Exp(-logit))
 		}
 	}
 	require.Less(t, loss(), 0.02*before)
+}
+
+// A batch that comes again is pushed further, by what the sum has of it.
+func TestDirectionAddsTheSum(t *testing.T) {
+	ev, cfg, state := falling(400), DefaultConfig(MoDe), make([]float64, StateSize(1, 1))
+	first, second := make([]float64, 400), make([]float64, 400)
+	for _, push := range [][]float64{first, second} {
+		_, err := Direction(push, nil, ev, cfg, Steering{State: state})
+		require.NoError(t, err)
+	}
+	for i, u := range first {
+		require.InDelta(t, u*(1+0.02*math.Sqrt(400./1024)/4), second[i], 1e-9)
+	}
+	_, err := Direction(second, nil, ev, cfg, Steering{State: state, RelativeStrength: 8}) // without the sum
+	require.NoError(t, err)
+	for i, u := range first {
+		require.InDelta(t, 2*u, second[i], 1e-9)
+	}
+}
+
+// The state after 300 batches is what the formulas of docs/training.md make of what each batch alone gives.
+func TestDirectionRemembers(t *testing.T) {
+	ev, cfg := falling(400), DefaultConfig(MoDe)
+	rng := rand.New(rand.NewPCG(53, 54))
+	state, alone := make([]float64, StateSize(1, 1)), make([]float64, StateSize(1, 1))
+	push, again := make([]float64, 400), make([]float64, 400)
+	sum, mean, factor := make([]float64, 144), [5]float64{}, 1.0
+	for step := 1; step <= 300; step++ {
+		rng.Shuffle(400, func(i, k int) { ev.Score[i], ev.Score[k] = ev.Score[k], ev.Score[i] }) // nothing depends on the mass
+		found, err := Direction(push, nil, ev, cfg, Steering{State: state, Tolerance: 3000})
+		require.NoError(t, err)
+		clear(alone)
+		_, err = Direction(again, nil, ev, cfg, Steering{State: alone})
+		require.NoError(t, err)
+		norm := alone[1]
+		for k, x := range []float64{norm, found.Loss, found.Bias, 400, found.Loss * found.Loss} {
+			mean[k] += max(1/float64(step), 1./200) * (x - mean[k])
+		}
+		rho := mean[1] * 3000 / (mean[2] * mean[3])
+		factor = min(1, max(0.01, factor*math.Exp(0.02*max(-1, min(1, rho-1)))))
+		unit := norm / max(norm, mean[0]) / (0.02 * math.Sqrt(400./1024)) // from what the first batch has learned to the residual
+		for k := range sum {
+			residual := alone[7+k] * unit
+			sum[k] = (1-0.02*(1-factor))*sum[k] + factor*0.02*math.Sqrt(400./1024)*residual
+		}
+	}
+	require.Equal(t, 300., state[0])
+	require.InDeltaSlice(t, mean[:], state[1:6], 1e-12)
+	require.InDelta(t, factor, state[6], 1e-12)
+	require.Less(t, factor, 0.5)
+	require.InDeltaSlice(t, sum, state[7:], 1e-9)
 }
 
 // Groups of labels and categories have residuals of their own, and every number of threads the same bits.
@@ -110,9 +160,8 @@ func TestDirectionOfGroups(t *testing.T) {
 	for _, threads := range []int{1, 2, 5} {
 		SetThreads(threads)
 		push := make([]float64, 50_000)
-		found, err := Direction(push, ev, cfg, Steering{Rate: 1, Factor: 1})
+		_, err := Direction(push, nil, ev, cfg, Steering{State: make([]float64, StateSize(1, 2))})
 		require.NoError(t, err)
-		require.Len(t, found.Residual, DirectionSize(1, 2))
 		if want == nil {
 			want = push
 			for i, u := range push {
@@ -123,39 +172,63 @@ func TestDirectionOfGroups(t *testing.T) {
 	}
 }
 
+// One bin leaves nothing to push, and a tolerance nothing to follow.
+func TestDirectionOfOneBin(t *testing.T) {
+	ev, cfg := falling(200), DefaultConfig(MoDe)
+	cfg.Order, cfg.Bins = 0, 1
+	push, state := make([]float64, 200), make([]float64, StateSize(1, 1))
+	for range 3 {
+		_, err := Direction(push, nil, ev, cfg, Steering{State: state, Tolerance: 1000})
+		require.NoError(t, err)
+	}
+	require.Equal(t, make([]float64, 200), push)
+	require.Equal(t, 1., state[6])
+}
+
 func TestDirectionErrors(t *testing.T) {
 	ev, cfg, push := falling(200), DefaultConfig(MoDe), make([]float64, 200)
+	state := make([]float64, StateSize(1, 1))
+	with := func(at int, x float64) []float64 {
+		bad := slices.Clone(state)
+		bad[at] = x
+		return bad
+	}
 	for want, st := range map[string]Steering{
-		"batch = 201: must be 1 to the number of events, 200": {Batch: 201},
-		"push has length 200, but the batch has 100 events":   {Batch: 100},
-		"sum has length 3, and must have 144":                 {Sum: make([]float64, 3)},
-		"norm = -1: must be finite and at least 0":            {Norm: -1},
-		"rate = 1.5: must be from 0 to 1":                     {Rate: 1.5},
-		"factor = +Inf: must be finite":                       {Factor: inf},
-		"sum[143] = NaN: must be finite":                      {Sum: append(make([]float64, 143), nan)},
+		"batch = 201: must be 1 to the number of events, 200":    {Batch: 201},
+		"push has length 200, but the batch has 100 events":      {Batch: 100},
+		"relative_strength = -1: must be finite and at least 0":  {RelativeStrength: -1},
+		"tolerance = +Inf: must be finite and at least 0":        {Tolerance: inf},
+		"tolerance = 5: a fixed strength ignores the tolerance":  {RelativeStrength: 2, Tolerance: 5, State: state},
+		"tolerance = 5, but there is no state, which it follows": {Tolerance: 5},
+		"state has length 3, and must have 151":                  {State: make([]float64, 3)},
+		"state[0] = -1: must be at least 0":                      {State: with(0, -1)},
+		"state[150] = NaN: must be finite":                       {State: with(150, nan)},
 	} {
-		_, err := Direction(push, ev, cfg, st)
+		_, err := Direction(push, nil, ev, cfg, st)
 		require.ErrorContains(t, err, want)
 	}
-	_, err := Direction(push, ev, DefaultConfig(DisCo), Steering{Rate: 1})
+	_, err := Direction(push, push[:5], ev, cfg, Steering{})
+	require.ErrorContains(t, err, "slope has length 5, but the batch has 200 events")
+	_, err = Direction(push, nil, ev, DefaultConfig(DisCo), Steering{})
 	require.ErrorIs(t, err, ErrOption)
 	ev.Score[17] = 2
-	_, err = Direction(push, ev, cfg, Steering{Rate: 1})
+	_, err = Direction(push, nil, ev, cfg, Steering{State: state})
 	require.ErrorContains(t, err, "score[17] = 2 lies outside")
+	require.Equal(t, make([]float64, StateSize(1, 1)), state)
 }
 
 func ExampleDirection() {
-	ev := falling(2000)
-	push := make([]float64, len(ev.Score))
-	found, err := Direction(push, ev, DefaultConfig(MoDe), Steering{Rate: 1, Factor: 4, Logits: true})
+	ev, state := falling(2000), make([]float64, StateSize(1, 1)) // of one mass and one background label
+	push, slope := make([]float64, len(ev.Score)), make([]float64, len(ev.Score))
+	found, err := Direction(push, slope, ev, DefaultConfig(MoDe), Steering{State: state})
 	if err != nil {
 		fmt.Println(err)
 	}
-	fmt.Println(found.Moved, len(found.Residual))
-	// Output: 2000 144
+	fmt.Printf("%.3f %.0f\n", found.Size, state[0])
+	// Output: 0.022 1
 }
 
-func ExampleDirectionSize() {
-	fmt.Println(DirectionSize(1, 1), DirectionSize(2, 3)) // of one mass, and of two with three background labels
-	// Output: 144 900
+func ExampleStateSize() {
+	fmt.Println(StateSize(1, 1), StateSize(2, 3)) // of one mass, and of two with three background labels
+	// Output: 151 907
 }

@@ -386,18 +386,35 @@ MODE_API int mode_evaluate_f64(const mode_options *options, const mode_events *e
                                mode_result *result, double *grad, double *hess);
 
 /*
- * The state of a constraint from batch to batch, which the caller keeps. mode_steering_init sets it for the first batch:
- * norm and batch to 0, rate and factor to 1, sum to NULL and logits to 0.
+ * What a constraint remembers from batch to batch: mode_state_size() numbers, which the caller keeps. All are 0 before the
+ * first batch. These come first, averages over the last 200 batches; the sum of the residuals comes after them.
+ *
+ * rho = D N/(B n) says how much dependence is left, at most 1 where a test with N background events sees none. D is the
+ * average unbiased loss, B that of its bias, and n that of the number of events.
  */
+enum { /* places in a state */
+    MODE_STATE_STEPS,  /* the number of batches */
+    MODE_STATE_NORM,   /* the norm of the direction */
+    MODE_STATE_LOSS,   /* the unbiased loss */
+    MODE_STATE_BIAS,   /* its bias */
+    MODE_STATE_EVENTS, /* the number of events, as in mode_result */
+    MODE_STATE_SQUARE, /* the square of the loss */
+    MODE_STATE_FACTOR, /* no average: the factor by which a tolerance scales the push, 0.01 to 1 */
+    MODE_STATE_SUM     /* the first number of the sum */
+};
+
+/* The length of a state, for 1 to 3 variables of mass and at least 1 background label; else 0. */
+MODE_API size_t mode_state_size(size_t variables, size_t labels);
+
+/* How strongly a constraint pushes. mode_steering_init sets all members but the first to 0 and NULL. */
 typedef struct mode_steering {
-    size_t struct_size; /* set by mode_steering_init; leave it alone */
-    double norm;        /* mode_pushed.norm of the batch before */
-    double rate;        /* the share of this batch in the average norm, 0 to 1; 1 for the first batch */
-    double factor;      /* multiplies the residual of the batch; finite */
-    const double *sum;  /* the sum of earlier residuals, mode_direction_size() finite numbers, which is added; NULL: none */
-    size_t n_sum;       /* the length of sum */
-    size_t batch;       /* the number of events to push; the events after them are reference events. 0: all */
-    int32_t logits;     /* flag: the push is with respect to the logits, not the scores */
+    size_t struct_size;       /* set by mode_steering_init; leave it alone */
+    double relative_strength; /* K, a fixed strength: u = K r, without a sum. 0: the sum finds the strength */
+    double tolerance;         /* while a test with so many background events sees no dependence, push and sum shrink. 0: none */
+    double *state;            /* is brought up to date, and after an error it is as before. NULL: nothing is remembered */
+    size_t n_state;           /* mode_state_size(n_mass, n_background_label) */
+    size_t batch;             /* the number of events to push; the events after them are reference events. 0: all */
+    int32_t logits;           /* flag: the push is with respect to the logits, not the scores */
 } mode_steering;
 
 /* struct_size is sizeof(mode_steering), as for mode_options_init. */
@@ -408,37 +425,32 @@ typedef struct mode_pushed {
     double loss;   /* unbiased */
     double bias;   /* as in mode_result */
     double events; /* as in mode_result */
-    double norm;   /* the average norm of the direction including this batch, for mode_steering.norm of the next batch */
-    double spread; /* the standard deviation of the logits of background events, at most 1 */
-    size_t moved;  /* the number of events of the batch that take part */
+    double size;   /* of the push per |G|, see below: min(1, sigma)/sqrt(n) for n events that take part, sigma the standard
+                      deviation of their logits */
 } mode_pushed;
-
-/* The number of coefficients of a residual, for 1 to 3 variables of mass and at least 1 background label; else 0. */
-MODE_API size_t mode_direction_size(size_t variables, size_t labels);
 
 /*
  * The push of a constraint: the direction in which to move each background event, so that the dependence on mass
  * disappears. It is a smooth function of mass and score, times the event's weight,
  *
- *     u(m, s) = factor r(m, s) + sum(m, s)
+ *     u(m, s) = 4 factor r(m, s) + sum(m, s)
  *
  * where the residual r is the gradient of the loss per weight, in units of the gradient's norm (the average, or the
- * batch's own norm if that is larger), as a sum of products of cosines of the ranks of mass and score. Move the logit of
- * each event by -u times a step size, or add strength * spread / sqrt(moved) * |G| * u to the gradient with respect to the
- * logits, where G is the gradient of the classifier's loss over the moved events. After each batch of n events, add
- * .02 sqrt(n/1024) residual to the sum: then the residual averages to 0.
+ * batch's own norm if that is larger), as a sum of products of cosines of the ranks of mass and score. After a batch of n
+ * events, the state's sum grows by .02 factor sqrt(n/1024) r: then r averages to 0. Add size |G| push to the gradient of the
+ * classifier's loss by the scores. |G| is the norm of this gradient times slope, which is the gradient by the logits of the
+ * events that take part.
  *
- *   push      steering->batch numbers, or n: 0 for events that take no part
- *   residual  mode_direction_size(n_mass, n_background_label) numbers: for each background label, for each function of
- *             the masses, one for each function of the score; NULL: not wanted
+ *   push   steering->batch numbers, or n: 0 for events that take no part
+ *   slope  as many derivatives of the scores by their logits: 1 for logits, 0 for events that take no part; NULL: not wanted
  *
- * It takes the options of MODE_LOSS_MODE; another loss is MODE_ERROR_OPTION. After an error *found is unchanged, and push
- * and residual mean nothing.
+ * It takes the options of MODE_LOSS_MODE; another loss is MODE_ERROR_OPTION. After an error *found and the state are
+ * unchanged, and push and slope mean nothing.
  */
 MODE_API int mode_direction_f32(const mode_options *options, const mode_events *events, const mode_steering *steering,
-                                mode_pushed *found, float *push, double *residual);
+                                mode_pushed *found, float *push, float *slope);
 MODE_API int mode_direction_f64(const mode_options *options, const mode_events *events, const mode_steering *steering,
-                                mode_pushed *found, double *push, double *residual);
+                                mode_pushed *found, double *push, double *slope);
 
 /*
  * The other losses are exact as well, with the same arguments, results and errors. An

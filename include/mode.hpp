@@ -594,36 +594,36 @@ mode_result evaluate(const options &chosen, const events<T> &given, output<T> gr
     return detail::evaluate(chosen, given, false, grad, hess, outcome);
 }
 
-/* A mode_steering for a first batch. */
-inline mode_steering steering() noexcept {
-    mode_steering first = mode_steering();
-    mode_steering_init(&first, sizeof first);
-    return first;
+/*
+ * A mode_steering whose state is this array of mode_state_size() numbers, all 0 before the first batch; {}: nothing is
+ * remembered.
+ */
+inline mode_steering steering(view<double> state = {}) noexcept {
+    mode_steering made = mode_steering();
+    mode_steering_init(&made, sizeof made);
+    made.state = state.data();
+    made.n_state = state.size();
+    return made;
 }
 
 /*
- * The push of a constraint, as mode_direction_f32 and mode_direction_f64. push has as many elements as the batch has
- * events; residual has mode_direction_size() elements, or is {}: not wanted. After an error the numbers that the form with
- * a status returns are NaN.
+ * The push of a constraint, as mode_direction_f32 and mode_direction_f64. push, and slope if it is wanted, have as many
+ * elements as the batch has events. After an error the numbers that the form with a status returns are NaN.
  */
 template <class T>
-mode_pushed direction(const options &chosen, const events<T> &given, mode_steering steering, output<T> push,
-                      view<double> residual, status &outcome) noexcept {
+mode_pushed direction(const options &chosen, const events<T> &given, const mode_steering &steering, output<T> push,
+                      output<T> slope, status &outcome) noexcept {
     const double none = std::numeric_limits<double>::quiet_NaN();
-    mode_pushed found = {none, none, none, none, none, 0};
+    mode_pushed found = {none, none, none, none};
     if (!given.check(outcome) || !detail::readable("push", push, outcome) ||
-        !detail::readable("residual", residual, outcome))
+        !detail::fits("slope", slope, "push", push, outcome))
         return found;
     const mode_options c = chosen.to_c();
     const mode_events arrays = given.to_c();
-    const std::size_t labels = c.background_label ? c.n_background_label : 1;
     if (push.size() != (steering.batch ? steering.batch : arrays.n))
         outcome.set(MODE_ERROR_ARGUMENT, "push must have as many elements as the batch has events");
-    else if (residual.given() && residual.size() != mode_direction_size(arrays.n_mass, labels))
-        outcome.set(MODE_ERROR_ARGUMENT, "residual must have mode_direction_size(variables, labels) elements");
     else
-        detail::set(outcome,
-                    detail::c_direction(T())(&c, &arrays, &steering, &found, push.data(), residual.data()));
+        detail::set(outcome, detail::c_direction(T())(&c, &arrays, &steering, &found, push.data(), slope.data()));
     return found;
 }
 
@@ -712,10 +712,9 @@ mode_result evaluate(const options &chosen, const events<T> &given, output<T> gr
 }
 
 template <class T>
-mode_pushed direction(const options &chosen, const events<T> &given, mode_steering steering, output<T> push,
-                      view<double> residual = {}) {
-    return detail::checked(
-        [&](status &outcome) { return direction(chosen, given, steering, push, residual, outcome); });
+mode_pushed direction(const options &chosen, const events<T> &given, const mode_steering &steering, output<T> push,
+                      output<T> slope = {}) {
+    return detail::checked([&](status &outcome) { return direction(chosen, given, steering, push, slope, outcome); });
 }
 
 template <class T>

@@ -1,4 +1,4 @@
-"""The state of a constraint and its pace, for all frameworks; the core finds the push and the residual of a batch.
+"""The options and the state of a constraint, for all frameworks; the core pushes, and brings the state up to date.
 
 The push is proportional to the residual of the batch plus the sum of those of earlier batches (the method of
 multipliers; M. Hestenes, J. Optim. Theory Appl. 4 (1969) 303), which makes the mean residual 0 with small pushes, and
@@ -30,13 +30,6 @@ USUAL_TOLERANCE = 100_000.0
 
 #: The strength where nothing is remembered from batch to batch and none is given.
 WITHOUT_STATE = 10.0
-
-# The push of a batch, and what a batch of so many events adds to the sum: studies/zoo tells how these were found.
-PROPORTIONAL, INTEGRAL, EVENTS = 4.0, 0.02, 1024
-
-# The share of a batch in the averages, and how fast the strength and the sum follow a tolerance.
-RATE, _PACE, _LEAK = 1 / 200, 0.02, 0.02
-_LEAST_FACTOR = 0.01
 
 # Batches of predictions that spread like scores, after which they are taken for scores.
 LIKE_SCORES = 20
@@ -72,7 +65,6 @@ class State(NamedTuple):
     bias: Any = 0.0  #: of the plain loss
     events: Any = 0.0  #: of a batch, (sum w)^2 / sum w^2
     square: Any = 0.0  #: of the loss
-    share: Any = 0.0  #: the sum of the squares of the shares that the batches have in the averages
     factor: Any = 1.0  #: of the push, which a tolerance lowers
     sums: Any = ()  #: of the residuals, (labels x functions of mass x functions of score,); () before the first batch
 
@@ -86,15 +78,15 @@ class State(NamedTuple):
             raise ValueError(f"variables = {shown(variables)}: must be 1 to {MOST_VARIABLES}")
         if not (isinstance(labels, int) and labels >= 1):
             raise ValueError(f"labels = {shown(labels)}: must be an integer, at least 1")
-        return cls(sums=np.zeros(_native.direction_size(int(variables), labels)))
+        return cls(sums=np.zeros(_native.state_size(int(variables), labels) - NUMBERS))
 
     def dependence(self, tolerance: float) -> Dependence:
         """For N = tolerance."""
-        if not self.steps:
-            return Dependence(math.nan, math.nan)
         unit = self.bias * self.events / tolerance
-        spread = max(self.square - self.loss**2, 0.0)
-        error = math.sqrt(spread * self.share / (1 - self.share)) if self.share < 1 else math.inf
+        if not unit > 0:  # before the first batch, and where every response can be fitted
+            return Dependence(math.nan, math.nan)
+        spread, share = max(self.square - self.loss**2, 0.0), _share_of(self.steps)
+        error = math.sqrt(spread * share / (1 - share)) if share < 1 else math.inf
         return Dependence(self.loss / unit, error / unit)
 
 
@@ -121,36 +113,44 @@ class Constraint:
                 "(0, 1) for logits"
             )
         self.options = check("mode", options)
-        self.labels, self._limits = self.options.labels, self.options.score_range
+        self.labels = self.options.labels
         self._unsure, self._like_scores = from_logits, 0  # whether they are logits, and batches that look like scores
         self.bins = options.get("bins") if isinstance(options.get("bins"), int) else None
         self.unbiased = bool(options.get("unbiased", True))
 
-    def direction(self, state: State, events: Events, count: int) -> _native.ModePushed:
-        """The push of the first ``count`` events after ``state``, of checked arrays; the scores are predictions."""
+    def direction(self, state: NDArray[np.float64] | None, events: Events, count: int) -> _native.ModePushed:
+        """The push of the first ``count`` events, of checked arrays, whose scores are predictions.
+
+        The state, the numbers of :class:`State` and its sums in one array, is brought up to date.
+        """
         if self._unsure:
             self._look_for_scores(events.score)
         if self.from_logits:
             events = events._replace(score=self.scores(events.score))
-        sums = np.ascontiguousarray(state.sums, np.float64)
         steering = _native.ModeSteering(
             ctypes.sizeof(_native.ModeSteering),
-            state.norm,
-            max(1 / (float(state.steps) + 1), RATE),
-            self.relative_strength or PROPORTIONAL * float(state.factor),
-            address(sums) if sums.size else None,
-            sums.size,
+            self.relative_strength or 0.0,
+            self.tolerance or 0.0,
+            address(state),
+            0 if state is None else state.size,
             count,
             self.from_logits,
         )
         try:
-            found, push, residual = direction(self.options, steering, events)
+            return direction(self.options, steering, events, state)
         except ValueError as error:
             if self._limits_given:
                 raise
             raise type(error)(str(error).replace("apply a sigmoid to", "give from_logits=True for")) from None
-        found.push, found.residual = push, residual
-        return found
+
+    def with_room(self, state: NDArray[Any], events: Events) -> NDArray[np.float64]:
+        """The state as the core takes it, with room for the sum of such events, which that of no batch has not."""
+        if len(state) > NUMBERS:
+            return np.ascontiguousarray(state, np.float64)
+        variables = 1 if events.mass.ndim == 1 else events.mass.shape[1]
+        grown = np.zeros(max(_native.state_size(variables, len(self.labels)), NUMBERS))
+        grown[:NUMBERS] = state
+        return grown
 
     def _look_for_scores(self, pred: NDArray[Any]) -> None:
         """Warns of the twentieth batch of spread predictions from 0 to 1, if none was outside, as logits soon are."""
@@ -171,56 +171,13 @@ class Constraint:
         """The scores of predictions."""
         return sigmoid(pred) if self.from_logits else pred
 
-    def by_logit(self, pred: Any) -> Any:
-        """How fast predictions move with their logits, for arrays of any framework; 1 where scores have no limits."""
-        if self.from_logits:
-            return 1.0
-        if self._limits is None:
-            return 0 * pred + 1
-        low, high = self._limits
-        return (pred - low) * (high - pred) / (high - low)
 
-    def after(self, state: State, found: _native.ModePushed) -> State:
-        """What is remembered after a batch."""
-        steps = state.steps + 1
-        rate = max(1 / steps, RATE)
-
-        now = State(
-            steps,
-            found.norm,
-            state.loss + rate * (found.loss - state.loss),
-            state.bias + rate * (found.bias - state.bias),
-            state.events + rate * (found.events - state.events),
-            state.square + rate * (found.loss**2 - state.square),
-            share_of(steps),
-            state.factor,
-            state.sums,
-        )
-        if self.relative_strength is not None:
-            return now
-        factor = state.factor
-        # With a tolerance the push and its sum get smaller while rho is below 1, and larger where it is above.
-        if self.tolerance is not None:
-            rho = now.dependence(self.tolerance).value
-            factor = min(1.0, max(factor * math.exp(_PACE * max(-1.0, min(1.0, rho - 1))), _LEAST_FACTOR))
-        # A residual is in units of the noise of a batch: so the sum of an epoch is the same in batches of all sizes.
-        sums = found.residual * (factor * INTEGRAL * math.sqrt(len(found.push) / EVENTS))
-        if len(state.sums):
-            sums += (1 - _LEAK * (1 - factor)) * np.asarray(state.sums)
-        return now._replace(factor=factor, sums=sums)
-
-    @staticmethod
-    def per_norm(found: _native.ModePushed) -> float:
-        """What the push is multiplied with, over the norm of the gradient of moved events that comes in."""
-        return found.spread / math.sqrt(found.moved) if found.moved else 0.0  # less where logits are near to each other
-
-
-def share_of(steps: float) -> float:
-    """The sum of the squares of the shares that so many batches have in the averages."""
-    first = min(steps, 1 / RATE)
-    share = 1 / first if first else 0.0
-    limit = RATE / (2 - RATE)
-    return limit + (share - limit) * (1 - RATE) ** (2 * (steps - first)) if first == 1 / RATE else share
+def _share_of(steps: float) -> float:
+    """The sum of the squares of the shares that so many batches, at least 1, have in averages over 200."""
+    rate = 1 / 200
+    first = min(steps, 200)
+    limit = rate / (2 - rate)
+    return limit + (1 / first - limit) * (1 - rate) ** (2 * (steps - first)) if steps > first else 1 / first
 
 
 def sigmoid(logit: Any) -> Any:

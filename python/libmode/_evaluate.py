@@ -80,18 +80,16 @@ def _ready(options: Options, events: Events) -> tuple[Options, Events, bool]:
     return options.for_events(events.score.dtype, events.mass.dtype, events.mass.shape), ready(events, double), double
 
 
-def direction(
-    options: Options, steering: _native.ModeSteering, events: Events
-) -> tuple[_native.ModePushed, NDArray[Any], NDArray[np.float64]]:
-    """What the core finds for a constraint in checked events, the push (batch,), and the residual as ``State.sums``."""
+def direction(options: Options, steering: _native.ModeSteering, events: Events, state: Any) -> _native.ModePushed:
+    """What the core finds for a constraint in checked events, and the state, which is held, brought up to date."""
     options, arrays, double = _ready(options, events)
     push = np.empty(steering.batch or len(arrays.score), arrays.score.dtype)
-    variables = 1 if events.mass.ndim == 1 else events.mass.shape[1]
-    residual = np.empty(_native.direction_size(variables, len(options.labels)))
-    out, packed = (address(push), address(residual)), for_core(arrays)
+    slope = np.empty_like(push)
+    out, packed, held = (address(push), address(slope)), for_core(arrays), (arrays, push, slope, state)
     try:
-        found = _native.direction(options.struct, packed, double, steering, *out, held=(arrays, push, residual))
+        found = _native.direction(options.struct, packed, double, steering, *out, held)
     except _native.BatchError as error:
         raise with_labels(error, events.label, options) from None
     look(options, arrays.mass, arrays.label)
-    return found, push, residual
+    found.push, found.slope = push, slope
+    return found

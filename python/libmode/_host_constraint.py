@@ -15,12 +15,12 @@ from ._bad_batches import OnBadBatch, SkipsBadBatches
 from ._constraint import NUMBERS, WITHOUT_STATE, Constraint, State, positive
 from ._events import Events, events_of, joined
 from ._monitor import Monitor, look
-from ._native import BatchError, ModePushed
+from ._native import BatchError
 from ._option_values import plain
 
 
 class Added(SkipsBadBatches):
-    """A constraint where the core is called, on the host in compiled programs too; without ``state`` it forgets."""
+    """A constraint where the core is called, on the host in compiled programs too."""
 
     _gets = "no gradient of MoDe"
     _without_last = "a data set made with batch(..., drop_remainder=True)"
@@ -31,62 +31,62 @@ class Added(SkipsBadBatches):
         *,
         name: str,
         on_bad_batch: OnBadBatch,
-        state: State | None = None,
+        remembers: bool = False,
         monitor: Monitor | None = None,
     ) -> None:
         self._set_on_bad_batch(on_bad_batch)
-        self.constraint, self.state = constraint, state
+        self.constraint = constraint
+        self._memory = np.array(State()[:NUMBERS]) if remembers else None  # else the caller does, or nobody
         self.loss = math.nan
         """Of the last batch that had one."""
         self._called, self._monitor = name, monitor
-        if state is None:
+        if not remembers:
             self._counts = ""
 
-    def push(self, *events: Any) -> tuple[float, NDArray[Any]]:
-        """What the push is multiplied with, over the norm of the gradient that comes in, and the push.
+    @property
+    def state(self) -> State:
+        """What is remembered."""
+        return State() if self._memory is None else State._make([*self._memory[:NUMBERS], self._memory[NUMBERS:]])
+
+    def push(self, *events: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+        """The size of the push, with the slopes of the predictions by their logits, and the push.
 
         The events are the arrays of the batch, and after them those of the reference, if there is one.
         """
-        per_norm, push, self.state = self._pushed(events, self.state)
-        return per_norm, push
+        size, slope, push, self._memory = self._pushed(events, self._memory)
+        return np.append(size, slope), push
 
     def push_from(self, *events: Any) -> tuple[NDArray[Any], NDArray[Any]]:
-        """The same, where the numbers of the state before follow the events, and those after it the factor."""
-        *both, numbers = events
-        state = State._make([*numbers[:NUMBERS].tolist(), numbers[NUMBERS:]])
-        per_norm, push, after = self._pushed(both, state)
-        assert after is not None
-        return np.concatenate([[per_norm], after[:NUMBERS], after.sums]).astype(numbers.dtype), push
+        """The same, where the state before follows the events, and the state after follows the size."""
+        *both, before = events
+        size, slope, push, after = self._pushed(both, np.array(before, np.float64))
+        return np.concatenate([[size], after, slope]), push
 
-    def _pushed(self, events: Sequence[Any], state: State | None) -> tuple[float, NDArray[Any], State | None]:
+    def _pushed(self, events: Sequence[Any], state: Any) -> tuple[float, Any, NDArray[Any], Any]:
+        """Size, slopes, push and the state after it, of an array that may change."""
         count = len(Events._fields)
-        batch, reference = Events(*events[:count]), events[count:]
-        found = self._direction(batch, reference, state)
-        if found is None:
-            return 0.0, np.zeros_like(batch.score), state
-        push = found.push.reshape(batch.score.shape).astype(batch.score.dtype, copy=False)
-        after = None if state is None else self.constraint.after(state, found)
-        return self.constraint.per_norm(found), push, after
-
-    def _direction(self, batch: Events, reference: Sequence[Any], state: State | None) -> ModePushed | None:
+        batch, reference, of_constraint = Events(*events[:count]), events[count:], self.constraint
+        score = batch.score
+        where = [] if state is None else [f"in training step {int(state[0])}"]
+        if reference:
+            where.append(f"events from {len(score)} on are those of reference")
         try:
             every = events_of(read, *batch)
             if reference:
-                every = joined(every, Events(*reference), self.constraint.labels, read, _filled, _concatenated)
-            found = self.constraint.direction(state or State(), every, len(batch.score))
+                every = joined(every, Events(*reference), of_constraint.labels, read, _filled, _concatenated)
+            if state is not None:
+                state = of_constraint.with_room(state, every)
+            found = of_constraint.direction(state, every, len(score))
         except BatchError as error:
             self._skip(error)
-            return None
+            return 0.0, np.zeros(score.size), np.zeros_like(score), state
         except ValueError as error:
-            where = [] if state is None else [f"in training step {int(state.steps)}"]
-            if reference:
-                where.append(f"events from {len(batch.score)} on are those of reference")
             raise ValueError(f"{error} ({', '.join(where)})" if where else str(error)) from None
         self._succeed()
         self.loss = found.loss
         if self._monitor is not None and self._monitor.due():
-            look(self._monitor, self.constraint, every, found)
-        return found
+            look(self._monitor, of_constraint, every, found)
+        return found.size, found.slope, found.push.reshape(score.shape).astype(score.dtype, copy=False), state
 
 
 def _filled(score: NDArray[Any], value: int, like: NDArray[Any]) -> NDArray[Any]:

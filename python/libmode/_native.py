@@ -103,19 +103,19 @@ class ModeSteering(ctypes.Structure):
 
     _fields_ = _members(
         ("struct_size", _size),
-        ("norm rate factor", _double),
-        ("sum", _address),
-        ("n_sum batch", _size),
+        ("relative_strength tolerance", _double),
+        ("state", _address),
+        ("n_state batch", _size),
         ("logits", _int32),
     )
 
 
 class ModePushed(ctypes.Structure):
-    """``mode_pushed`` of mode.h, with the arrays that a call of :mod:`libmode._constraint` has filled."""
+    """``mode_pushed`` of mode.h, with the arrays that a call has filled."""
 
-    _fields_ = _members(("loss bias events norm spread", _double), ("moved", _size))
-    push: Any  #: (batch,) by the predictions; 0 but for events that are moved
-    residual: Any  #: (labels x functions of mass x functions of score,), in the units of the push
+    _fields_ = _members(("loss bias events size", _double))
+    push: Any  #: (batch,) by the predictions; 0 for events that are not moved
+    slope: Any  #: (batch,) of the predictions by their logits; 0 for events that are not moved
 
 
 class _Row(ctypes.Structure):
@@ -281,8 +281,8 @@ def _declare(loaded: ctypes.CDLL, path: Path) -> None:
     loaded.mode_last_error.restype = ctypes.c_char_p
     loaded.mode_last_warning.restype = ctypes.c_char_p
     loaded.mode_version.restype = ctypes.c_char_p
-    loaded.mode_option_count.restype = loaded.mode_direction_size.restype = ctypes.c_size_t
-    loaded.mode_direction_size.argtypes = [_size, _size]
+    loaded.mode_option_count.restype = loaded.mode_state_size.restype = ctypes.c_size_t
+    loaded.mode_state_size.argtypes = [_size, _size]
     for name, signature in _SIGNATURES.items():
         function = getattr(loaded, name)
         function.argtypes = signature
@@ -365,12 +365,12 @@ def direction(
     double: bool,
     steering: ModeSteering,
     push: int | None,
-    residual: int | None,
+    slope: int | None,
     held: tuple[object, ...] = (),
 ) -> ModePushed:
     """Where a constraint pushes the events of a batch, as mode.h describes it."""
     found = ModePushed()
-    if warned := _outcome("mode_direction", double, events.n, held, options, events, steering, found, push, residual):
+    if warned := _outcome("mode_direction", double, events.n, held, options, events, steering, found, push, slope):
         _warn(options, warned)
     return found
 
@@ -399,9 +399,9 @@ def _warn(options: ModeOptions, warned: bytes) -> None:
 
 
 @cache
-def direction_size(variables: int, labels: int) -> int:
-    """The number of coefficients of a residual."""
-    return int(library().mode_direction_size(variables, labels))
+def state_size(variables: int, labels: int) -> int:
+    """The length of the state of a constraint."""
+    return int(library().mode_state_size(variables, labels))
 
 
 def distance_correlation(

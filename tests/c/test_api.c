@@ -162,39 +162,56 @@ static void test_distance_correlation(void) {
     expect("no value", mode_distance_correlation_f64(N, c.mass, c.score, NULL, 0, NULL, x, y), MODE_ERROR_ARGUMENT, "value is NULL");
 }
 
-/* The push of a batch, alone and with a sum; reference events are counted in nothing. */
+/* The push of a batch, alone and after one that is remembered; reference events are counted in nothing. */
 static void test_direction(void) {
     call c = good();
     single s;
     const mode_events e = events_of(&c);
     mode_steering how;
     mode_pushed found = {0}, other = {0};
-    double push[N], twice[N], residual[12 * 12];
-    float push_f[N];
-    CHECK(mode_direction_size(1, 1) == 144 && mode_direction_size(2, 3) == 900 && !mode_direction_size(0, 1) && !mode_direction_size(1, 0),
-          "%zu", mode_direction_size(1, 1));
-    CHECK(!mode_steering_init(&how, sizeof how) && how.rate == 1 && how.factor == 1 && !how.sum, "%s", mode_last_error());
-    CHECK(!mode_direction_f64(&c.options, &e, &how, &found, push, residual), "%s", mode_last_error());
-    CHECK(found.moved > 0 && found.norm > 0 && found.spread > 0 && found.events == (double)N, "%zu moved", found.moved);
-    how.factor = 0;
-    how.sum = residual;
-    how.n_sum = 144;
+    double push[N], again[N], slope[N], state[151] = {0}, before[151];
+    float push_f[N], slope_f[N];
+    CHECK(mode_state_size(1, 1) == 151 && mode_state_size(2, 3) == 907 && !mode_state_size(0, 1) && !mode_state_size(1, 0) && MODE_STATE_SUM == 7,
+          "%zu", mode_state_size(1, 1));
+    CHECK(!mode_steering_init(&how, sizeof how) && !how.relative_strength && !how.tolerance && !how.state && !how.batch, "%s", mode_last_error());
+    CHECK(!mode_direction_f64(&c.options, &e, &how, &found, push, slope), "%s", mode_last_error());
+    CHECK(found.size > 0 && found.events == (double)N, "%g events", found.events);
+    for (int i = 0; i < N; i++) CHECK(fabs(slope[i] - c.score[i] * (1 - c.score[i])) < 1e-12, "event %d: %g", i, slope[i]);
+    how.relative_strength = 8;
+    how.state = state;
+    how.n_state = 151;
     how.batch = N / 2;
-    CHECK(!mode_direction_f64(&c.options, &e, &how, &other, twice, NULL) && other.moved < found.moved, "%s", mode_last_error());
-    for (int i = 0; i < N / 2; i++) CHECK(fabs(twice[i] - push[i]) < 1e-9, "event %d: %g, want %g", i, twice[i], push[i]);
-    residual[7] = NAN;
-    expect("sum", mode_direction_f64(&c.options, &e, &how, &other, twice, NULL), MODE_ERROR_NOT_FINITE, "sum[7]");
-    how.n_sum = 3;
-    expect("n_sum", mode_direction_f64(&c.options, &e, &how, &other, twice, NULL), MODE_ERROR_ARGUMENT, "sum");
+    CHECK(!mode_direction_f64(&c.options, &e, &how, &other, again, NULL) && other.size > found.size, "%s", mode_last_error());
+    for (int i = 0; i < N / 2; i++) CHECK(fabs(again[i] - 2 * push[i]) < 1e-9, "event %d: %g, want %g", i, again[i], 2 * push[i]);
+    CHECK(state[MODE_STATE_STEPS] == 1 && state[MODE_STATE_LOSS] == other.loss && state[MODE_STATE_EVENTS] == (double)N && !state[MODE_STATE_SUM + 13],
+          "%g steps, loss %g", state[0], state[2]);
+    how.relative_strength = 0;
+    how.tolerance = 1000;
+    how.batch = 0;
+    for (int k = 0; k < 2; k++) CHECK(!mode_direction_f64(&c.options, &e, &how, &other, again, NULL), "%s", mode_last_error());
+    CHECK(state[MODE_STATE_STEPS] == 3 && state[MODE_STATE_SUM + 13] && memcmp(again, push, sizeof push), "%g steps", state[0]);
+    memcpy(before, state, sizeof state);
+    how.relative_strength = 1;
+    expect("both", mode_direction_f64(&c.options, &e, &how, &other, again, NULL), MODE_ERROR_OPTION, "a fixed strength ignores the tolerance");
+    how.relative_strength = -2;
+    expect("strength", mode_direction_f64(&c.options, &e, &how, &other, again, NULL), MODE_ERROR_OPTION, "relative_strength = -2");
+    how.relative_strength = 0;
+    how.n_state = 3;
+    expect("n_state", mode_direction_f64(&c.options, &e, &how, &other, again, NULL), MODE_ERROR_ARGUMENT, "state has length 3, and must have 151");
+    how.n_state = 151;
     how.batch = N + 1;
-    expect("batch", mode_direction_f64(&c.options, &e, &how, &other, twice, NULL), MODE_ERROR_ARGUMENT, "batch");
-    expect("no steering", mode_direction_f64(&c.options, &e, NULL, &other, twice, NULL), MODE_ERROR_ARGUMENT, "");
+    expect("batch", mode_direction_f64(&c.options, &e, &how, &other, again, NULL), MODE_ERROR_ARGUMENT, "batch");
+    expect("no steering", mode_direction_f64(&c.options, &e, NULL, &other, again, NULL), MODE_ERROR_ARGUMENT, "");
+    CHECK(!memcmp(before, state, sizeof state), "an error has changed the state");
+    state[9] = NAN;
+    how.batch = 0;
+    expect("state", mode_direction_f64(&c.options, &e, &how, &other, again, NULL), MODE_ERROR_NOT_FINITE, "state[9] = NaN");
 
     set_single(&s, &c);
     mode_steering_init(&how, sizeof how);
-    CHECK(!mode_direction_f32(&c.options, &s.events, &how, &other, push_f, NULL) && other.moved > 0, "%s", mode_last_error());
-    how.rate = 2;
-    expect("rate", mode_direction_f32(&c.options, &s.events, &how, &other, push_f, NULL), MODE_ERROR_OPTION, "rate = 2");
+    how.logits = 1;
+    CHECK(!mode_direction_f32(&c.options, &s.events, &how, &other, push_f, slope_f), "%s", mode_last_error());
+    for (int i = 0; i < N; i++) CHECK(slope_f[i] == 1 && fabs(push_f[i] - push[i] * slope[i]) < 1e-4 * (1 + fabs(push[i])), "event %d", i);
 }
 
 /* -------------------------------------------------------------- look inside */

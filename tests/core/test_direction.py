@@ -5,6 +5,8 @@ import ctypes
 import numpy as np
 import pytest
 from libmode import _native, mode_evaluate
+from libmode._arrays import address
+from libmode._constraint import NUMBERS
 from libmode._evaluate import direction
 from libmode._events import Events
 from libmode._options import check
@@ -30,12 +32,16 @@ def test_push_is_the_one_of_the_definition(dtype, variables, what):
         mass[rng.random((n, variables)) < 0.1] = np.nan
         mass[np.isnan(mass).all(axis=1), 0] = 50
     given = mass[:, 0] if variables == 1 else mass
-    steering = _native.ModeSteering(ctypes.sizeof(_native.ModeSteering), rate=1, factor=4, logits=1)
-    found, pushed, residual = direction(check("mode", options), steering, Events(score, given, weight))
+    state = np.zeros(_native.state_size(variables, 1))
+    steering = _native.ModeSteering(
+        ctypes.sizeof(_native.ModeSteering), state=address(state), n_state=state.size, logits=True
+    )
+    found = direction(check("mode", options), steering, Events(score, given, weight), state)
     grad = mode_evaluate(score, given, weight=weight, **options).grad
     norm, of_definition, want = definition(grad.astype(float), score, mass, weight.astype(float), 4)
-    assert found.moved == n
-    assert found.norm == pytest.approx(norm, rel=1e-10)
+    assert state[1] == pytest.approx(norm, rel=1e-10)
+    assert found.slope.tolist() == [1.0] * n
     scale = np.abs(of_definition).max()
-    np.testing.assert_allclose(residual.reshape(of_definition.shape), of_definition, atol=1e-10 * scale)
-    np.testing.assert_allclose(pushed, want, atol=(1e-10 if dtype == np.float64 else 1e-6) * np.abs(want).max())
+    residual = state[NUMBERS:].reshape(of_definition.shape) / (0.02 * np.sqrt(n / 1024))
+    np.testing.assert_allclose(residual, of_definition, atol=1e-10 * scale)
+    np.testing.assert_allclose(found.push, want, atol=(1e-10 if dtype == np.float64 else 1e-6) * np.abs(want).max())

@@ -192,18 +192,20 @@ void test_direction() {
     const mode::events<T> all = e.all();
     mode::status status;
     std::vector<T> push(N), half(N / 2);
-    std::vector<double> residual(mode_direction_size(1, 1));
-    mode_steering steering = mode::steering();
-    const mode_pushed pushed = mode::direction(options, all, steering, push, residual, status);
-    CHECK(status.ok() && pushed.moved > 0 && residual[0] != 0, "direction: %s", status.message());
+    std::vector<double> state(mode_state_size(1, 1));
+    std::vector<T> slope(N);
+    mode_steering steering = mode::steering(state);
+    const mode_pushed pushed = mode::direction(options, all, steering, push, slope, status);
+    CHECK(status.ok() && pushed.size > 0 && slope[3] > 0, "direction: %s", status.message());
+    CHECK(state[MODE_STATE_STEPS] == 1 && state[MODE_STATE_LOSS] == pushed.loss, "the state: %g steps", state[0]);
+    steering = mode::steering();
     steering.batch = N / 2;
-    CHECK(mode::direction(options, all, steering, half, {}, status).norm == pushed.norm && status.ok(), "%s", status.message());
+    CHECK(mode::direction(options, all, steering, half, {}, status).loss == pushed.loss && status.ok(), "%s", status.message());
     CHECK(std::equal(half.begin(), half.end(), push.begin()), "the push of the first half");
     mode::direction(options, all, steering, push, {}, status);
     expect(status, MODE_ERROR_ARGUMENT, "push must have as many elements as the batch has events");
-    residual.pop_back();
-    mode::direction(options, all, steering, half, residual, status);
-    expect(status, MODE_ERROR_ARGUMENT, "residual must have mode_direction_size(variables, labels) elements");
+    mode::direction(options, all, steering, half, slope, status);
+    expect(status, MODE_ERROR_ARGUMENT, "slope has length 64, but push has length 32");
 }
 
 // Events of several variables, each compared in length.

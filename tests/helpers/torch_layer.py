@@ -58,5 +58,5 @@ if __name__ == "__main__":
                 reference=Events(*reference) if reference else None, **tensors,
             )  # fmt: skip
             grads.append(torch.autograd.grad(out, score, torch.tensor(incoming))[0].numpy())
-        results[name] = grads, torch.cat([layer.state, layer.sums]).numpy()
+        results[name] = grads, layer.state.numpy()
     path.write_bytes(pickle.dumps(results))

@@ -8,6 +8,7 @@ import libmode
 import numpy as np
 import pytest
 import torch
+from libmode._constraint import NUMBERS
 from libmode.torch import Events, MoDeConstraint
 from push import push
 from torch.nn.functional import binary_cross_entropy, binary_cross_entropy_with_logits
@@ -80,7 +81,7 @@ def test_the_sum_of_as_many_events_is_the_same_in_batches_of_any_size():
         constraint = MoDeConstraint(order=0, monitor=False)
         for batch in torch.arange(64_000).split(size):
             constraint(score[batch], target[batch], mass[batch])
-        found.append(constraint.sums.reshape(12, 12)[1, 0].item())
+        found.append(constraint.state[NUMBERS:].reshape(12, 12)[1, 0].item())
     assert abs(found[0]) > 0.1
     assert found[1:] == pytest.approx(found[:1] * 2, rel=0.1)
 
@@ -261,7 +262,6 @@ def test_the_state_is_saved_copied_and_moved():
     copies = copy.deepcopy(constraint), pickle.loads(pickle.dumps(constraint)), copy.deepcopy(constraint).half().float()
     for other in (again, *copies):
         assert torch.equal(other.state, constraint.state) and other.state.dtype is torch.float64
-        assert torch.equal(other.sums, constraint.sums) and other.sums.dtype is torch.float64
         assert other.dependence == constraint.dependence
 
 
@@ -295,7 +295,15 @@ def test_a_tolerance_lowers_the_push_of_what_is_flat_and_of_nothing_else(flat):
         if not flat:
             score = 0.2 * score + 0.8 * (mass - 0.5).abs()
         constraint(score.requires_grad_(), torch.zeros(400), mass)
-    assert (constraint.state[-1] < 0.02) == flat and (constraint.state[-1] == 1) != flat
+    assert (constraint.factor < 0.02) == flat and (constraint.factor == 1) != flat
+
+
+def test_a_tolerance_has_nothing_to_follow_where_every_response_can_be_fitted():
+    constraint = MoDeConstraint(order=0, bins=1, tolerance=1000)
+    score, target, mass, _ = events()
+    for _ in range(3):
+        constraint(score, target, mass)
+    assert constraint.factor == 1 and math.isnan(constraint.dependence.value) and constraint.state.isfinite().all()
 
 
 # ---------------------------------------------------------------- PyTorch

@@ -59,8 +59,3 @@ func massBasis(variables, cells, functions int) basis {
 	}
 	return newBasis(rows, columns, all)
 }
-
-// Functions returns the number of functions of so many variables of mass, and of the score.
-func Functions(variables int) (masses, scores int) {
-	return ofMasses[variables].functions, ofScore.functions
-}

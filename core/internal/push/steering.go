@@ -9,48 +9,47 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// Steering is the state of a constraint between batches. The caller keeps these numbers.
+// Steering says how strongly a constraint pushes, and holds what it remembers.
 type Steering struct {
-	// Norm is the average of Pushed.Norm over earlier batches, and Rate the share of this batch in the average: 1 for the
-	// first.
-	Norm, Rate float64
-	// Factor multiplies the residual of the batch.
-	Factor float64
-	// Sum is added to that: the caller's sum of earlier residuals, as long as Pushed.Residual. Nil: none.
-	Sum []float64
+	// RelativeStrength is a fixed strength: the push is this times the residual. 0: the push is 4 times the residual plus the
+	// sum of earlier ones, which finds the strength.
+	RelativeStrength float64
+	// Tolerance is a number of background events. While a test with so many sees no dependence, push and sum shrink. 0: none.
+	Tolerance float64
+	// State is what is remembered of earlier batches, StateSize numbers, all 0 before the first. Direction brings it up to date;
+	// after an error it is as before. Nil: nothing is remembered.
+	State []float64
 	// Batch is the number of events that are pushed. The events after it are reference events. 0: all are pushed.
 	Batch int
-	// Logits asks for the push by the logits of the scores, in place of the scores.
+	// Logits says that the push is with respect to the logits of the scores, in place of the scores.
 	Logits bool
 }
 
 // Pushed is what Direction returns beside the push.
 type Pushed struct {
-	walk.Result         // the loss, without its bias if Unbiased
-	Norm        float64 // the average of the norm of the direction, with this batch
-	Spread      float64 // the standard deviation of the logits of background events, at most 1
-	Moved       int     // the number of events of the batch that take part
-	// Residual has the coefficients of the residual of the batch in the cosines of the ranks of mass and score. It has,
-	// for each background label, a row for each function of the masses.
-	Residual []float64
+	walk.Result // the loss, without its bias
+	// Size is what the push is to be multiplied with, over the norm of the gradient of the events that are moved: the standard
+	// deviation of the logits of background events, at most 1, over the square root of the number of events that are moved.
+	Size float64
 }
 
-// Check returns an error for the first number that is out of its range.
-func (st *Steering) Check() error {
+// Check returns an error for the first number that is out of its range, where a state has size numbers.
+func (st *Steering) Check(size int) error {
 	switch {
-	case !(st.Norm >= 0) || !events.IsFinite(st.Norm):
-		return errs.Of(errs.ErrOption, "norm = %v: must be finite and at least 0", st.Norm)
-	case !(st.Rate >= 0 && st.Rate <= 1):
-		return errs.Of(errs.ErrOption, "rate = %v: must be from 0 to 1", st.Rate)
-	case !events.IsFinite(st.Factor):
-		return errs.Of(errs.ErrOption, "factor = %v: must be finite", st.Factor)
+	case !(st.RelativeStrength >= 0) || !events.IsFinite(st.RelativeStrength):
+		return errs.Of(errs.ErrOption, "relative_strength = %v: must be finite and at least 0", st.RelativeStrength)
+	case !(st.Tolerance >= 0) || !events.IsFinite(st.Tolerance):
+		return errs.Of(errs.ErrOption, "tolerance = %v: must be finite and at least 0", st.Tolerance)
+	case st.Tolerance > 0 && st.RelativeStrength > 0:
+		return errs.Of(errs.ErrOption, "relative_strength = %v and tolerance = %v: a fixed strength ignores the tolerance",
+			st.RelativeStrength, st.Tolerance)
+	case st.Tolerance > 0 && st.State == nil:
+		return errs.Of(errs.ErrOption, "tolerance = %v, but there is no state, which it follows", st.Tolerance)
+	case st.State != nil && len(st.State) != size:
+		return errs.Of(errs.ErrLength, "state has length %d, and must have %d for these variables of mass and background labels",
+			len(st.State), size)
 	}
-	for k, x := range st.Sum {
-		if !events.IsFinite(x) {
-			return errs.Of(errs.ErrNotFinite, "sum[%d] = %v: must be finite", k, x)
-		}
-	}
-	return nil
+	return state(st.State).check()
 }
 
 const (
@@ -58,11 +57,11 @@ const (
 	leastSlope = 1e-6  // of scores that are 0 or 1 in their type: their logits move no further
 )
 
-// Steer sets dst to the push of the events of the batch. scores is the range of the scores, and size the length of the
-// residual of one label.
-func Steer[T events.Float](dst []T, groups []Group[T], st *Steering, scores [2]float64, size, labels int) Pushed {
-	found := Pushed{Norm: st.Norm, Spread: 1, Residual: make([]float64, size*labels)}
+// Steer sets dst to the push of the events of the batch, and slope, if it is not nil, to the derivatives of their scores by the
+// logits. scores is the range of the scores, and found the unbiased loss of the batch.
+func Steer[T events.Float](dst, slope []T, groups []Group[T], st Steering, found walk.Result, scores [2]float64, variables, labels int) Pushed {
 	clear(dst)
+	clear(slope)
 	var n, total, squares float64
 	for _, g := range groups {
 		n += float64(len(g.weight))
@@ -74,37 +73,59 @@ func Steer[T events.Float](dst []T, groups []Group[T], st *Steering, scores [2]f
 		g.direct()
 		squares += floats.Dot(g.direction, g.direction)
 	}
+	now := state(st.State)
+	if now == nil {
+		now = make(state, StateSize(variables, labels))
+	}
 	norm := math.Sqrt(squares)
-	found.Norm += st.Rate * (norm - st.Norm)
+	now.average(norm, found)
 	var unit float64
-	if found.Norm > leastNorm {
-		unit = math.Sqrt(n) / max(norm, found.Norm) // a burst of dependence does not burst the push
+	if now[meanNorm] > leastNorm {
+		unit = math.Sqrt(n) / max(norm, now[meanNorm]) // a burst of dependence does not burst the push
+	}
+	strength := st.RelativeStrength
+	if strength == 0 {
+		strength = proportional * now[factor]
 	}
 	bounded := !math.IsInf(scores[0], -1)
-	of := logistic{scores[0], scores[1], 1 / (scores[1] - scores[0])}
+	of, spread := logistic{scores[0], scores[1], 1 / (scores[1] - scores[0])}, 1.0
 	if bounded && n > 0 {
-		found.Spread = min(1, spread(groups, n, of))
+		spread = min(1, spreadOf(groups, n, of))
 	}
+	residuals, size, moved := make([]float64, len(now.sum())), functions(variables), 0
 	for k := range groups {
 		g := &groups[k]
-		residual := g.residual(unit)
-		floats.AddScaled(found.Residual[g.label*size:][:size], g.total/n, residual)
-		floats.Scale(st.Factor, residual)
-		if st.Sum != nil {
-			floats.Add(residual, st.Sum[g.label*size:][:size])
+		residual, from := g.residual(unit), g.label*size
+		floats.AddScaled(residuals[from:][:size], g.total/n, residual)
+		floats.Scale(strength, residual)
+		if st.RelativeStrength == 0 {
+			floats.Add(residual, now.sum()[from:][:size])
 		}
 		g.push(residual)
 		for i, u := range g.direction {
-			if at := g.place[i]; int(at) < len(dst) {
-				if bounded && !st.Logits {
-					u /= max(of.slope(float64(g.score[i])), leastSlope)
-				}
-				dst[at] = T(u)
-				found.Moved++
+			at := int(g.place[i])
+			if at >= len(dst) {
+				continue
+			}
+			moved++
+			byLogit := 1.0
+			if bounded && !st.Logits {
+				byLogit = of.slope(float64(g.score[i]))
+				u /= max(byLogit, leastSlope)
+			}
+			dst[at] = T(u)
+			if slope != nil {
+				slope[at] = T(byLogit)
 			}
 		}
 	}
-	return found
+	if st.RelativeStrength == 0 {
+		now.learn(residuals, len(dst), st.Tolerance)
+	}
+	if moved == 0 {
+		return Pushed{Result: found}
+	}
+	return Pushed{found, spread / math.Sqrt(float64(moved))}
 }
 
 // logistic is the function from logits to scores in a range.
@@ -115,9 +136,9 @@ func (of logistic) slope(score float64) float64 {
 	return (score - of.low) * (of.high - score) * of.perWidth
 }
 
-// spread returns the standard deviation of the logits of n events: the standard deviation of the scores, over their mean
+// spreadOf returns the standard deviation of the logits of n events: the standard deviation of the scores, over their mean
 // slope.
-func spread[T events.Float](groups []Group[T], n float64, of logistic) float64 {
+func spreadOf[T events.Float](groups []Group[T], n float64, of logistic) float64 {
 	var mean, slopes, squares float64
 	for _, g := range groups {
 		for i, s := range g.score {

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from .._constraint import EVENTS, INTEGRAL, PROPORTIONAL, RATE
+from .._constraint import NUMBERS
 from .._events import Events
 from .constants import Constants, constants_of, kept, on
 from .events import matrix
@@ -24,30 +24,28 @@ FUNCTIONS = _COSINES**2
 # What is rounding, of the norm, of a rank, and of the variance of one score; so near to a limit a score gets no push.
 _LEAST_NORM, _EDGE, _LEAST_SPREAD, _LEAST_SLOPE = 1e-12, 1e-12, 1e-14, 1e-6
 
-
-class State(NamedTuple):
-    """The buffers."""
-
-    numbers: Tensor  #: (8,) libmode._constraint.State
-    sums: Tensor  #: (functions,)
+# The law: the push of a batch, what one of so many events adds to the sum, and its least share in the averages.
+_PROPORTIONAL, _INTEGRAL, _EVENTS, _RATE = 4.0, 0.02, 1024, 1 / 200
 
 
 class Pushed(NamedTuple):
     """What a batch is pushed with."""
 
     push: Tensor  #: (batch,), to be multiplied with the norm of what comes in and ``size``
-    by_logit: Tensor  #: (batch,) how fast scores of pushed events move with their logits, of either sign; 0 for others
+    slope: Tensor  #: (batch,) of the scores of pushed events by their logits, of either sign; 0 for others
     size: Tensor  #: (), 0 for a batch that has no loss
     loss: Tensor  #: ()
     events: Tensor  #: () how many there are that would be pushed in a batch of all
     good: Tensor  #: () whether the batch has a loss
 
 
-def push(plan: Plan, state: State, events: Events, logits: bool, batch: int, relative_strength: float | None) -> Pushed:
-    """The push of the first ``batch`` of events (n,), after the state, which is brought up to date."""
+def push(
+    plan: Plan, state: Tensor, events: Events, logits: bool, batch: int, relative_strength: float | None
+) -> Pushed:
+    """The push of the first ``batch`` of events (n,); the state (7 + functions,) is brought up to date."""
     if logits:
         events = events._replace(score=torch.sigmoid(events.score))
-    score, weight, n, order, numbers = events.score, events.weight, len(events.score), plan.order, state.numbers
+    score, weight, n, order, numbers = events.score, events.weight, len(events.score), plan.order, state[:NUMBERS]
     width = plan.score_range[1] - plan.score_range[0]
     k, own = constants_of(score, plan), _constants_of(score, 1.0 if logits else width)
     rows = matrix(plan, k, events)
@@ -85,26 +83,26 @@ def push(plan: Plan, state: State, events: Events, logits: bool, batch: int, rel
     norm = torch.linalg.vector_norm(direction)
     factors = torch.cat([products.view(-1), norm[None], of.moments.bins[None], numbers[:1], k.minus])
     found = factors.index_select(0, own.factors.view(-1)).view(-1, 3).pow(own.powers).prod(1)
-    averaged = torch.lerp(numbers[1:6], found[:5], found[10].clamp(min=RATE))
+    averaged = torch.lerp(numbers[1:6], found[:5], found[10].clamp(min=_RATE))
     torch.where(good, averaged, numbers[1:6], out=numbers[1:6])
     residual = torch.mv(own.functions, torch.index_add(own.of_cells, 0, cell, direction))
     residual = residual / torch.addcmul(own.least_norm, found[5], torch.maximum(found[0], averaged[0]))
     residual = torch.where(good, residual, own.zero)  # minus r
 
     # The law: what is pushed with, and what is remembered.
-    gain = PROPORTIONAL if relative_strength is None else relative_strength
-    coefficients = torch.add(state.sums, residual, alpha=-gain)
+    gain = _PROPORTIONAL if relative_strength is None else relative_strength
+    coefficients = torch.add(state[NUMBERS:], residual, alpha=-gain)
     if relative_strength is None:
-        state.sums.sub_(residual, alpha=INTEGRAL * math.sqrt(batch / EVENTS))
+        state[NUMBERS:].sub_(residual, alpha=_INTEGRAL * math.sqrt(batch / _EVENTS))
 
     at = torch.mv(own.at_cells, coefficients).index_select(0, cell) * weights
     at = at if logits else torch.ops.aten.logit_backward(at, place, _LEAST_SLOPE)
     spread = torch.fmin(torch.dot(found[6:10], own.spread), found[9])  # squared, at most 1, times the number of events
     if batch < n:
         spread = spread * found[9] / sign[:batch].abs().sum().clamp(min=1)
-    by_logit = sign if logits else slope if width == 1 else slope * width
+    slope = sign if logits else slope if width == 1 else slope * width
     size = torch.where(good, spread.sqrt(), own.zero)
-    return Pushed(at[:batch].to(score.dtype), by_logit[:batch], size, found[1], found[9], good)
+    return Pushed(at[:batch].to(score.dtype), slope[:batch], size, found[1], found[9], good)
 
 
 @kept

@@ -61,8 +61,8 @@ def known_to_numpy(tensor: Any) -> Any:
     return tf.cast(tensor, tf.float32) if tensor is not None and tensor.dtype in (tf.float16, tf.bfloat16) else tensor
 
 
-def call_back(compute: Callable[..., Any], tensors: list[Any]) -> tuple[Any, Any]:
-    """What compute returns for these tensors, the score and others or None: a number, and a tensor like the score."""
+def call_back(compute: Callable[..., Any], tensors: list[Any], first: tuple[int | None, ...] = ()) -> tuple[Any, Any]:
+    """What compute returns for these tensors, the score and others or None: of shape ``first``, and like the score."""
     kind, shape = tensors[0].dtype, tensors[0].shape
     if tf.executing_eagerly():
         one, grad = compute(*(None if tensor is None else tensor.numpy() for tensor in tensors))
@@ -78,14 +78,14 @@ def call_back(compute: Callable[..., Any], tensors: list[Any]) -> tuple[Any, Any
         try:
             one, grad = compute(*(None if tensor is None else next(left) for tensor in tensors))
         except (TypeError, ValueError) as error:  # an exception would bring the frames of this callback
-            return score.dtype.type(0), np.zeros_like(score), str(error).encode()
-        return score.dtype.type(one), grad, b""
+            return np.zeros([size or 0 for size in first], score.dtype), np.zeros_like(score), str(error).encode()
+        return np.asarray(one, score.dtype), grad, b""
 
     one, grad, message = tf.numpy_function(call, present, [kind, kind, tf.string])
     message.set_shape(())
     # Not tf.debugging.Assert, which costs a branch.
     with tf.control_dependencies([tf.raw_ops.Assert(condition=tf.equal(message, ""), data=[message])]):
-        return tf.ensure_shape(one, ()), tf.ensure_shape(grad, shape)
+        return tf.ensure_shape(one, first), tf.ensure_shape(grad, shape)
 
 
 @tf.custom_gradient
@@ -106,10 +106,9 @@ def constrained(added: Added, events: Events) -> Any:
     @tf.custom_gradient
     def same(score: Any) -> Any:
         def pushed(incoming: Any) -> Any:
-            per_norm, push = call_back(added.push, batch)
+            numbers, push = call_back(added.push, batch, (None,))
             of_score = tf.cast(incoming, push.dtype)
-            moved = tf.cast(push != 0, push.dtype)
-            strength = per_norm * tf.norm(of_score * added.constraint.by_logit(batch[0]) * moved)
+            strength = numbers[0] * tf.norm(of_score * tf.reshape(numbers[1:], tf.shape(push)))
             strength = tf.where(tf.math.is_finite(strength), strength, 0)  # the scale of a loss can be too large
             return without_derivative(tf.cast(of_score + strength * push, score.dtype), score)
 

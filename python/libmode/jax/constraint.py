@@ -146,20 +146,21 @@ def _forward(added: Added, score: Any, others: Any) -> Any:
     arrays = known, *map(known_to_numpy, batch)
     further = tuple(map(known_to_numpy, reference))
     if state is None:
-        per_norm, push = call_back(added.push, jax.ShapeDtypeStruct((), known.dtype), (*arrays, *further))
-        return (score, None), (score, push, per_norm)
-    first = jax.ShapeDtypeStruct((1 + len(state),), state.dtype)
+        first = jax.ShapeDtypeStruct((1 + len(score),), known.dtype)
+        numbers, push = call_back(added.push, first, (*arrays, *further))
+        return (score, None), (push, numbers[1:], numbers[0])
+    size = 1 + len(state)
+    first = jax.ShapeDtypeStruct((size + len(score),), state.dtype)
     numbers, push = call_back(added.push_from, first, (*arrays, *further, state))
-    return (score, numbers[1:]), (score, push, numbers[0])
+    return (score, numbers[1:size]), (push, numbers[size:], numbers[0])
 
 
 def _backward(added: Added, kept: Any, incoming: Any) -> Any:
-    score, push, per_norm = kept
+    push, slope, size = kept
     of_score = incoming[0].astype(push.dtype)
-    by_logit = added.constraint.by_logit(score.astype(push.dtype))
-    strength = per_norm * jnp.linalg.norm(of_score * by_logit * (push != 0))
+    strength = size * jnp.linalg.norm(of_score * slope.reshape(push.shape))
     strength = jnp.where(jnp.isfinite(strength), strength, 0).astype(push.dtype)  # the scale of a loss can be too large
-    return (of_score + strength * push).astype(score.dtype), None
+    return (of_score + strength * push).astype(incoming[0].dtype), None
 
 
 _same.defvjp(_forward, _backward)

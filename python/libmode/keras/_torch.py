@@ -41,9 +41,9 @@ def constrained(added: Added, events: Events) -> Tensor:
     score: Tensor = events.score
     if score.is_meta or not (torch.is_grad_enabled() and score.requires_grad):
         return score
-    per_norm, push = _call_back(added.push, *events)
-    by_logit = added.constraint.by_logit(score.detach().to(push.dtype)) * (push != 0)
-    same: Tensor = Constrained.apply(score, push, by_logit, per_norm, partial(finite, ()), {})
+    (size, *_), push = found = _call_back(added.push, *events)
+    slope = torch.as_tensor(found[0][1:], dtype=push.dtype, device=push.device)
+    same: Tensor = Constrained.apply(score, push, slope, float(size), partial(finite, ()), {})
     return same
 
 

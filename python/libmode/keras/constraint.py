@@ -8,7 +8,7 @@ import keras
 from keras import ops
 
 from .._bad_batches import OnBadBatch
-from .._constraint import USUAL_TOLERANCE, Constraint, Dependence, State
+from .._constraint import USUAL_TOLERANCE, Constraint, Dependence
 from .._events import Events
 from .._host_constraint import Added
 from .._monitor import Monitor
@@ -106,7 +106,7 @@ class MoDeConstraint(WithBase):
             constraint,
             name=type(self).__name__,
             on_bad_batch=on_bad_batch,
-            state=State(),
+            remembers=True,
             monitor=Monitor() if monitor else None,
         )
         self.relative_strength, self.tolerance = constraint.relative_strength, constraint.tolerance
@@ -135,5 +135,4 @@ class MoDeConstraint(WithBase):
     @property
     def dependence(self) -> Dependence:
         """rho and its error, see :class:`libmode.torch.MoDeConstraint`; NaN before the first batch."""
-        assert self._added.state is not None
         return self._added.state.dependence(self.tolerance or USUAL_TOLERANCE)

@@ -11,10 +11,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .._constraint import Constraint
+from .._constraint import NUMBERS, Constraint
 from .._device.loss import loss_and_grad
 from .._device.plan import plan_of, refused
-from .._device.push import FUNCTIONS, Pushed, State, push
+from .._device.push import FUNCTIONS, Pushed, push
 from .._events import Events
 from .._options import of_text
 from . import _op
@@ -118,17 +118,17 @@ def _backward(ctx: Any, incoming: Tensor, _: Tensor | None) -> tuple[Tensor | No
 device_op.register_autograd(_backward, setup_context=keep)
 
 
-def push_of(constraint: Constraint, buffers: State, options: str, events: Events, batch: int) -> Pushed:
-    """The push of a batch, after which the buffers are up to date."""
+def push_of(constraint: Constraint, state: Tensor, options: str, events: Events, batch: int) -> Pushed:
+    """The push of a batch, after which the buffer of the state is up to date."""
     with torch.no_grad():
         typed = Events(*common(events.score, events.mass, events.weight), events.label)
         checked = of_text(options).for_events(events.score.dtype, events.mass.dtype, events.mass.shape)
         plan = plan_of(checked, events.weight is not None, True)
-        return push(plan, buffers, typed, constraint.from_logits, batch, constraint.relative_strength)
+        return push(plan, state, typed, constraint.from_logits, batch, constraint.relative_strength)
 
 
-def buffers_of(state: Tensor, sums: Tensor, device: torch.device) -> State:
-    """The buffers on this device, with the sums as long as they will be."""
+def state_on(device: torch.device, state: Tensor) -> Tensor:
+    """The state on this device, with room for its sum."""
     if state.device != device:
-        state, sums = (tensor.to(device, non_blocking=True) for tensor in (state, sums))
-    return State(state, sums if len(sums) else torch.zeros(FUNCTIONS, dtype=state.dtype, device=device))
+        state = state.to(device, non_blocking=True)
+    return state if len(state) > NUMBERS else torch.cat([state, state.new_zeros(FUNCTIONS)])

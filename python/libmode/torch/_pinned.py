@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -22,14 +21,6 @@ def _copied(tensor: Tensor) -> Tensor:
     if not tensor.is_cuda:
         return tensor.cpu()
     return torch.empty(tensor.shape, dtype=tensor.dtype, device="cpu", pin_memory=True).copy_(tensor, non_blocking=True)
-
-
-def fill(tensor: Tensor, values: Any) -> None:
-    """Sets a tensor, for whose device the host does not wait, to numbers of the host."""
-    if tensor.is_cpu:
-        tensor.numpy()[:] = values
-    else:
-        tensor.copy_(back_to(tensor.device, tensor.dtype, np.asarray(values)))
 
 
 def back_to(device: torch.device, kind: torch.dtype, values: Any) -> Tensor:

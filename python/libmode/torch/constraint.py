@@ -13,18 +13,18 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
 from .._bad_batches import OnBadBatch, SkipsBadBatches
-from .._constraint import NUMBERS, USUAL_TOLERANCE, Constraint, Dependence, State, share_of
+from .._constraint import NUMBERS, USUAL_TOLERANCE, Constraint, Dependence, State
 from .._events import Events, takes_events
 from .._messages import keywords_only
 from .._monitor import MOST_WAITING, Monitor, look
 from .._native import BatchError
 from .._option_values import plain
 from ..option_types import LossOptions
-from ._device import NO_LOSS, buffers_of, is_on_device, push_of, refusal, refused_options
+from ._device import NO_LOSS, is_on_device, push_of, refusal, refused_options, state_on
 from ._gather import Given, Group, checked_group, given_of, naming_ranks, norm_of_all, of_all, only_a_part, processes
 from ._module import as_arguments
 from ._op import as_numpy, encode, in_torch_func, result_type
-from ._pinned import back_to, fill, on_host
+from ._pinned import back_to, on_host
 
 if TYPE_CHECKING:
     from typing_extensions import Never, Unpack
@@ -100,7 +100,7 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
     it does not move all events of one score together. The push of an event is proportional to its weight; events that
     take no part in the loss get none. Each background label has its own sum; categories share one.
 
-    The state is in buffers, so ``state_dict`` saves it.
+    The state is in a buffer, so ``state_dict`` saves it.
 
     Examples
     --------
@@ -126,7 +126,6 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
     """
 
     state: Tensor
-    sums: Tensor
     _gets = "no gradient of MoDe"
 
     def __init__(
@@ -154,10 +153,9 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
         self.background_only = background_only
         self._monitor = Monitor() if monitor else None
         self.register_buffer("state", torch.tensor(State()[:NUMBERS], dtype=torch.float64))
-        self.register_buffer("sums", torch.empty(0, dtype=torch.float64))
-        # What the last call and the last backward pass found. "known" is the state, with the identity and the version
-        # of the buffers that hold it. This is a dict because a module takes microseconds to set an attribute.
-        self._last: dict[str, Any] = {"loss": math.nan, "strength": math.nan, "events": 1.0, "waiting": 0, "known": ()}
+        # What the last call and the last backward pass found, a dict because a module takes microseconds to set an
+        # attribute.
+        self._last: dict[str, Any] = {"loss": math.nan, "strength": math.nan, "events": 1.0, "waiting": 0}
         self._calls, self._first = 0, torch.zeros(())  # of the device, and how many batches were good before
         self.on_device, self._encoded = on_device, encode("mode", **self.options)
         self._refused = refused_options(self._encoded)
@@ -240,52 +238,51 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
         """The predictions, pushed without a look at a value; None where the core is asked, also for bad ones."""
         if not len(given.events.score) or not is_on_device(self.on_device, self._encoded, given.events):
             return None
-        self.state, self.sums = buffers = buffers_of(self.state, self.sums, pred.device)
+        self.state = state = state_on(pred.device, self.state)
         if not self._calls:
-            self._first = self.state[0].clone()
-        found = push_of(self._constraint, buffers, self._encoded, given.events, given.batch)
+            self._first = state[0].clone()
+        found = push_of(self._constraint, state, self._encoded, given.events, given.batch)
         if pred.is_cpu and not found.good:
             return None
         self._calls += 1
         if self.on_bad_batch == "raise" and not pred.is_cpu:
             torch._assert_async(found.good, f"MoDeConstraint: {NO_LOSS}")
         elif self._calls == 10:
-            torch._assert_async(self.state[0] > self._first, f"MoDeConstraint has skipped the first 10: {NO_LOSS}")
+            torch._assert_async(state[0] > self._first, f"MoDeConstraint has skipped the first 10: {NO_LOSS}")
         self._take_note(found.loss, found.events)
-        same: Tensor = Constrained.apply(pred, found.push, found.by_logit, found.size, None, self._last)
+        same: Tensor = Constrained.apply(pred, found.push, found.slope, found.size, None, self._last)
         return same
 
     def _by_core(self, pred: Tensor, make: Callable[[], Given], gathers: bool) -> Tensor | None:
         """The same by the core; None for a bad batch that is skipped."""
-        before, where = self._state(), ""
+        where = ""
         try:
             given = of_all(make, repr(self), self.process_group) if gathers else make()
             if not gathers and len(given.events.score) > given.batch:
                 where = f", where events from {given.batch} on are those of reference"
-            tensors = on_host(given.events) if pred.is_cuda else given.events
-            arrays = Events(*[None if one is None else as_numpy(one) for one in tensors])
+            tensors = on_host((self.state, *given.events)) if pred.is_cuda else (self.state, *given.events)
+            arrays: list[Any] = [None if one is None else as_numpy(one) for one in tensors]
+            before, events = arrays[0], Events(*arrays[1:])
+            state = self._constraint.with_room(before, events)
             with naming_ranks(given) if gathers else nullcontext():
-                found = self._constraint.direction(before, arrays, given.batch)
+                found = self._constraint.direction(state, events, given.batch)
         except BatchError as error:
             self._skip(error)
             return None
         except ValueError as error:
-            raise ValueError(f"{error} (in training step {int(before.steps)}{where})") from None
+            raise ValueError(f"{error} (in training step {int(self.state[0])}{where})") from None
         self._succeed()
-        after, push = self._constraint.after(before, found), found.push[given.own]
-        own = arrays.score[given.own][: len(push)].astype(push.dtype, copy=False)
-        by_logit = self._constraint.by_logit(own) * (push != 0)
-        push, by_logit = (back_to(pred.device, result_type(pred), each) for each in (push, by_logit))
-        self._remember(after)
+        if state is not before or not self.state.is_cpu:  # else the core has written to the memory of the buffer
+            self._remember(state)
+        push, slope = (back_to(pred.device, result_type(pred), each[given.own]) for each in (found.push, found.slope))
         if self._monitor is not None:
             if not (self.gather or self._monitor.calls):
                 only_a_part(self._monitor, type(self).__name__)
             if self._monitor.due():
-                look(self._monitor, self._constraint, arrays, found, self.strength)
+                look(self._monitor, self._constraint, events, found, self.strength)
         self._take_note(found.loss, 1.0)
         group = (self.process_group,) if gathers else ()
-        size = self._constraint.per_norm(found)
-        same: Tensor = Constrained.apply(pred, push, by_logit, size, partial(finite, group), self._last)
+        same: Tensor = Constrained.apply(pred, push, slope, found.size, partial(finite, group), self._last)
         return same
 
     def _take_note(self, loss: Any, events: Any) -> None:
@@ -302,35 +299,27 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
         return given if self.background_only else given._replace(events=given.events._replace(label=None))
 
     def _state(self) -> State:
-        """What is remembered: as the host knows it, or as the buffers have it, where they have changed since."""
-        known: tuple[Any, ...] = self._last["known"]
-        numbers, sums = self.state, self.sums
-        if known and known[1:] == (id(numbers), numbers._version, id(sums), sums._version):
-            return known[0]  # type: ignore[no-any-return]
-        state = State._make([*numbers.tolist(), as_numpy(sums)])
-        return state._replace(share=share_of(state.steps))  # which the device does not write
+        """What is remembered."""
+        return State._make([*self.state[:NUMBERS].tolist(), as_numpy(self.state[NUMBERS:])])
 
-    def _remember(self, state: State) -> None:
-        """Writes the state to the buffers."""
-        numbers, sums = self.state, self.sums
-        if sums.shape[0] != len(state.sums):  # the first batch tells how many variables the mass has
-            self.sums = sums = sums.new_empty(len(state.sums))
-        fill(numbers, state[:NUMBERS])
-        fill(sums, state.sums)
-        self._last["known"] = (state, id(numbers), numbers._version, id(sums), sums._version)
+    def _remember(self, state: Any) -> None:
+        """Writes a state to the buffer."""
+        if len(self.state) != len(state):  # the first batch tells how many variables the mass has
+            self.state = self.state.new_empty(len(state))
+        self.state.copy_(back_to(self.state.device, self.state.dtype, state))
 
     def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *others: Any) -> None:
-        saved = state_dict.get(prefix + "sums")
-        if saved is not None:
-            self.sums = self.sums.new_zeros(saved.shape)
+        saved = state_dict.get(prefix + "state")
+        if saved is not None and saved.shape != self.state.shape:
+            self.state = self.state.new_zeros(saved.shape)
         super()._load_from_state_dict(state_dict, prefix, *others)
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> MoDeConstraint:
         # The state goes along to a device, but not to a type of fewer digits: losses of 1e-6 are squared in it.
-        before = self.state, self.sums
+        before = self.state
         super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
         kept = torch.float32 if self.state.device.type == "mps" else torch.float64
-        self.state, self.sums = (tensor.to(self.state.device, kept) for tensor in before)
+        self.state = before.to(self.state.device, kept)
         return self
 
     def extra_repr(self) -> str:
@@ -361,23 +350,23 @@ class Constrained(torch.autograd.Function):
         ctx: Any,
         pred: Tensor,
         push: Tensor,
-        by_logit: Tensor,
+        slope: Tensor,
         size: Any,
         finite: Callable[[Tensor], Tensor | float] | None,
         last: dict[str, Any],
     ) -> Tensor:
-        ctx.save_for_backward(push, by_logit)
+        ctx.save_for_backward(push, slope)
         ctx.given = size, finite, last
         return pred.view_as(pred)
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, incoming: Tensor) -> tuple[Tensor | None, ...]:
-        push, by_logit = ctx.saved_tensors
+        push, slope = ctx.saved_tensors
         size, finite, last = ctx.given
         alike = incoming.shape == push.shape and incoming.dtype is push.dtype  # the usual case
         flat = incoming if alike else incoming.reshape(push.shape).to(push.dtype)
-        norm = torch.linalg.vector_norm(flat * by_logit)
+        norm = torch.linalg.vector_norm(flat * slope)
         strength = size * (norm if finite is None else finite(norm))
         last.update(strength=strength, waiting=0)
         if isinstance(strength, float):
