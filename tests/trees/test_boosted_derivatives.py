@@ -56,7 +56,6 @@ CASES = {
     "of two backgrounds": (("label", "weight"), {"bins": 6, "order": 2, "background_label": [0, 2]}),
     "of categories": (("category", "weight"), {"bins": 5, "order": 1}),
     "of two variables": ((), {"bins": 8, "order": 1}),
-    "of bounded slope": ((), {"bins": 8, "order": 1, "max_slope": 0.05}),
     "biased, in a mass range": ((), {"bins": 8, "order": 1, "unbiased": False, "mass_range": (0.1, 2.0)}),
     "of bins by default": ((), {"order": 1}),
     "of signal and background": (("category", "weight"), {"bins": 6, "order": 1, "background_only": False}),

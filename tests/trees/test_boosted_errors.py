@@ -84,7 +84,6 @@ trained(library, category=[1, 2, 3]) | category has length 3
 fitted(library, dict(category=[1, 2, 3])) | category has length 3
 trained(library, label=LABEL, background_only=False) | label is given, and background_only = False
 trained(library, mass=np.ones((EVENTS, 4))) | mass has shape (2000, 4):
-trained(library, weight=[1.0]) | weight has length 1
 trained(library, weight=np.ones((EVENTS, 2))) | weight has shape (2000, 2):
 trained(library, weight=but(SIGNAL, inf)) | weight[ ... ] = inf:
 trained(library, weight=1 - 1.5 * LABEL) | the weights of the class of signal sum to -500:
@@ -133,14 +132,11 @@ fitted(library, monotonc=3) | unknown parameter 'monotonc': did you mean monoton
 fitted(library, eta=3) | unknown parameter 'eta': did you mean learning_rate?
 fitted(library, n_estimator=3) | unknown parameter 'n_estimator': did you mean n_estimators?
 fitted(library, nonsense_option=3) | unknown parameter 'nonsense_option': neither MoDe ... Classifier nor
-fitted(library, on_bad_batch=3) | unknown parameter 'on_bad_batch': neither
 fitted(library, objective=1) | parameter 'objective' is set by MoDe
 fitted(library, scale_pos_weight=1) | parameter 'scale_pos_weight' is set by MoDe
 fitted(library, weight=1) | parameter 'weight': fit takes it, as sample_weight
 fitted(library, label=1) | parameter 'label': fit takes it, as y
-fitted(library, eval_mass=1) | parameter 'eval_mass': fit takes it, as eval_mass
 fitted(library, dict(weight=WEIGHT)) | fit: unknown argument 'weight': did you mean sample_weight?
-fitted(library, dict(masss=WEIGHT)) | fit: unknown argument 'masss': did you mean mass?
 fitted(library, strength='much') | strength = 'much': must be a number
 fitted(library, background_only='no') | background_only = 'no': must be
 """)
