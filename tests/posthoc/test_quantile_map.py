@@ -50,14 +50,6 @@ def test_the_response_is_a_polynomial_of_that_order_at_every_cut(training, order
         assert np.mean(np.square(after)) < 1.25 + 4 * np.sqrt(2 / (4 * 19))
 
 
-def test_order_none_is_uniform_whatever_the_mass(training, other):
-    z = QuantileMap(None).fit(*training).transform(*other)
-    assert z.min() >= 0 and z.max() <= 1
-    for low in EDGES[:-1:4]:
-        here = z[(other[1] >= low) & (other[1] < low + 0.1)]
-        assert stats.kstest(here, "uniform").pvalue > 1e-4
-
-
 def test_a_linear_dependence_stays_with_order_one():
     """Scores whose distribution is linear in the mass at every cut come back as they were."""
     rng = np.random.default_rng(3)
