@@ -1,6 +1,5 @@
 """Commands of build.sh install all that they import: without it a study would fail after hours, when it writes its tables."""
 
-import re
 import subprocess
 import sys
 
@@ -55,10 +54,3 @@ def test_the_bench_imports_nothing_that_it_does_not_install(recorded, tmp_path, 
         assert bench.main(*arguments) == 0
     monkeypatch.undo()
     assert_enough(recorded["extras"], recorded["modules"], tmp_path)
-
-
-def test_the_demo_imports_nothing_that_it_does_not_install(tmp_path):
-    (extras,) = re.findall(
-        r"^demo\(\) .*?install extras (\w+)$", (ROOT / "build.sh").read_text(), re.DOTALL | re.MULTILINE
-    )
-    assert_enough([extras], ["studies.simple_model.demo"], tmp_path)  # its package imports nothing, for --help
