@@ -1,10 +1,10 @@
 """Many calls do not make the process grow."""
 
-import subprocess
 import sys
 
 import soak
+from programs import run
 
 
 def test_ten_thousand_calls_of_mixed_sizes_leave_memory_threads_and_files_as_they_were():
-    subprocess.run([sys.executable, soak.__file__, "10000"], check=True, timeout=300)
+    run(sys.executable, soak.__file__, "10000")

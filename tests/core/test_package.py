@@ -19,6 +19,7 @@ import pytest
 from libmode import _native, prefix
 from libmode._option_values import TAKEN
 from libmode.option_types import Loss, LossOptions
+from programs import run
 
 ROOT = Path(__file__).parents[2]
 LIBRARY = prefix.PREFIX / "lib" / "libmode.so"
@@ -98,10 +99,10 @@ def test_what_is_not_the_library_is_an_import_error_that_says_why(tmp_path, make
 
 def test_a_library_elsewhere_is_used(tmp_path):
     elsewhere = shutil.copy(LIBRARY, tmp_path / "elsewhere.so")
-    result = python(USE + "; print(open('/proc/self/maps').read())", LIBMODE_LIBRARY=str(elsewhere))
-    assert result.returncode == 0, result.stderr
-    assert float(result.stdout.split()[0]) == libmode.mode_loss([0.1, 0.2, 0.3], [1, 2, 3], bins=1)
-    assert str(elsewhere) in result.stdout
+    code = USE + "; print(open('/proc/self/maps').read())"
+    printed = run(sys.executable, "-c", code, LIBMODE_LIBRARY=str(elsewhere))
+    assert float(printed.split()[0]) == libmode.mode_loss([0.1, 0.2, 0.3], [1, 2, 3], bins=1)
+    assert str(elsewhere) in printed
 
 
 def test_without_an_override_every_place_is_listed(tmp_path):
@@ -164,9 +165,7 @@ def test_threads_that_come_at_once_load_one_library():
         lines = open("/proc/self/maps").read().splitlines()
         print(sum("libmode.so" in line and line.split()[2] == "00000000" for line in lines))
     """
-    result = python(code)
-    assert result.returncode == 0, result.stderr
-    assert result.stdout.strip() == "1"
+    assert run(sys.executable, "-c", code, timeout=60).strip() == "1"
 
 
 # Module: what it needs, and the extra that brings it.
@@ -213,21 +212,18 @@ def test_a_framework_that_lacks_something_itself_says_so(package, tmp_path):
 
 def test_no_framework_is_imported():
     code = "import libmode, sys; libmode.mode_loss([0.1, 0.2, 0.3], [1, 2, 3], bins=1); print(*sys.modules)"
-    result = python(code)
-    assert result.returncode == 0, result.stderr
-    assert not {"torch", "keras", "tensorflow", "jax", "matplotlib", "scipy"} & set(result.stdout.split())
+    loaded = set(run(sys.executable, "-c", code).split())
+    assert not {"torch", "keras", "tensorflow", "jax", "matplotlib", "scipy"} & loaded
 
 
 @pytest.mark.parametrize("option", ["--cflags", "--libs", "--prefix", "--version"])
 def test_config_prints_what_is_asked(option):
-    module = subprocess.run(
-        [sys.executable, "-m", "libmode.prefix", option], capture_output=True, text=True, check=True
-    )
-    script = subprocess.run([Path(sys.executable).with_name("libmode-config"), option], capture_output=True, text=True)
+    module = run(sys.executable, "-m", "libmode.prefix", option)
+    script = run(Path(sys.executable).with_name("libmode-config"), option)
     want = {
         "--cflags": shlex.quote(f"-I{prefix.PREFIX}/include"),
         "--libs": shlex.join([f"-L{prefix.PREFIX}/lib", "-lmode", f"-Wl,-rpath,{prefix.PREFIX}/lib"]),
         "--prefix": str(prefix.PREFIX),
         "--version": libmode.__version__,
     }[option]
-    assert module.stdout == script.stdout == want + "\n"
+    assert module == script == want + "\n"

@@ -1,8 +1,6 @@
 """libmode.jax.mode_loss as a citizen of JAX: the golden cases, jit, grad, jvp, vmap, x64, and its errors."""
 
 import importlib
-import os
-import subprocess
 import sys
 
 import error_cases
@@ -15,6 +13,7 @@ import numpy as np
 import pytest
 from libmode.jax import loss as jax_loss
 from libmode.jax import mode_loss
+from programs import run
 
 N = 60
 WAYS = pytest.mark.parametrize("transform", [lambda f: f, jax.jit], ids=["eager", "jit"])
@@ -146,9 +145,7 @@ ONE_PROCESSOR = """if True:
 
 
 def test_on_one_processor():
-    environment, command = os.environ | {"JAX_PLATFORMS": "cpu"}, [sys.executable, "-c", ONE_PROCESSOR]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
-    assert done.returncode == 0, done.stderr
+    run(sys.executable, "-c", ONE_PROCESSOR, timeout=60, JAX_PLATFORMS="cpu")
 
 
 # ------------------------------------------------------- errors

@@ -1,11 +1,10 @@
 """On a mesh of JAX's devices the loss is that of the events of all devices."""
 
-import os
-import subprocess
 import sys
 from pathlib import Path
 
 import libmode
+from programs import run
 
 ON_A_MESH = """
 from functools import partial
@@ -82,10 +81,7 @@ np.testing.assert_allclose(trained(distribution), alone, rtol=1e-5, atol=1e-6)
 def on_eight_devices(program):
     """What a program prints that has eight devices."""
     settings = {"XLA_FLAGS": "--xla_force_host_platform_device_count=8", "JAX_PLATFORMS": "cpu", "KERAS_BACKEND": "jax"}
-    environment = os.environ | settings | {"PYTHONPATH": str(Path(libmode.__file__).parents[1])}
-    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr[-3000:]
-    return done.stdout
+    return run(sys.executable, "-c", program, PYTHONPATH=str(Path(libmode.__file__).parents[1]), **settings)
 
 
 def test_on_a_mesh_it_is_the_loss_of_the_union():

@@ -3,12 +3,12 @@
 import os
 import shlex
 import shutil
-import subprocess
 import sys
 
 import numpy as np
 import pytest
 from libmode.posthoc import QuantileMap
+from programs import run
 
 PROGRAM = """\
 #include "map.h"
@@ -46,12 +46,9 @@ def test_it_returns_what_python_does(order, variables, tmp_path):
     scores = rng.normal(masses.sum(axis=1), 2)
     np.concatenate([scores, masses.ravel()]).tofile(tmp_path / "in.bin")
     (tmp_path / "main.cpp").write_text(PROGRAM % {"n": n, "d": variables})
-    subprocess.run(
-        [*compiler(), "-std=c++11", "-O1", "-Wall", "-Wextra", "-Werror", "-o", "main", "main.cpp"],
-        cwd=tmp_path,
-        check=True,
-    )
-    subprocess.run([tmp_path / "main", "in.bin", "out.bin"], cwd=tmp_path, check=True)
+    warnings = ["-Wall", "-Wextra", "-Werror"]
+    run(*compiler(), "-std=c++11", "-O1", *warnings, "-o", "main", "main.cpp", cwd=tmp_path)
+    run(tmp_path / "main", "in.bin", "out.bin", cwd=tmp_path)
     np.testing.assert_allclose(np.fromfile(tmp_path / "out.bin"), fitted.transform(scores, masses), rtol=0, atol=1e-9)
 
 

@@ -1,13 +1,12 @@
 """Every program of examples/recipes does what its first lines say, in a process of its own, as a reader runs it."""
 
-import os
 import re
-import subprocess
 import sys
 from importlib.metadata import version
 from pathlib import Path
 
 import pytest
+from programs import run
 
 ROOT = Path(__file__).resolve().parents[2]
 RECIPES = ROOT / "examples" / "recipes"
@@ -16,15 +15,7 @@ PAGE = (ROOT / "docs" / "recipes.md").read_text()
 
 def printed(name, *warnings):
     """The numbers of each line that a recipe prints. One thread in PyTorch, whose threads only wait for each other."""
-    done = subprocess.run(
-        [sys.executable, *warnings, RECIPES / f"{name}.py"],
-        env=os.environ | {"OMP_NUM_THREADS": "1"},
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout.splitlines()
+    return run(sys.executable, *warnings, RECIPES / f"{name}.py", OMP_NUM_THREADS="1").splitlines()
 
 
 def numbers(line):
