@@ -77,25 +77,6 @@ def test_the_dependence_of_n_events_that_see_nothing_is_at_most_one():
     assert metrics.summary(*events(), order=0, events=1000)["dependence"] == pytest.approx(toys[0] / 10, rel=1e-12)
 
 
-def test_the_sensitivity_is_the_significance_of_a_signal_on_counts_that_scatter():
-    rng = np.random.default_rng(2)
-    n, bins, delta, share, wanted = 400_000, 20, 0.1, 0.3, 100_000
-    label = np.repeat([0, 1], [n, n // 4])
-    mass = rng.random(len(label))
-    side = np.where(np.floor(mass * bins) % 2, 1 + delta, 1 - delta)
-    score = np.where(label == 1, rng.choice([0.9, 0.1], len(label), p=[0.6, 0.4]), 0.1)
-    score[(label == 0) & (rng.random(len(label)) < share * side)] = 0.9
-    # Counts of N/k events a bin in repeated samples, over bins whose rates deviate by +-delta.
-    counts = rng.poisson(share * wanted / bins * (1 + delta * rng.choice([1, -1], 200_000)))
-    significance = 0.6 / np.std(counts) * np.sqrt(wanted / bins)
-    found = metrics.summary(score, label, mass, order=0, events=wanted, efficiencies=[0.5])
-    assert found["sensitivity"] == pytest.approx(significance, rel=0.03)
-    # Without a residual it is what counts alone make of it.
-    score[label == 0] = rng.choice([0.9, 0.1], n, p=[share, 1 - share])
-    found = metrics.summary(score, label, mass, order=0, events=wanted, efficiencies=[0.5])
-    assert found["sensitivity"] == pytest.approx(0.6 / np.sqrt(share), rel=0.1)
-
-
 def test_background_outside_the_mass_range_has_no_part_in_what_is_said_of_the_mass():
     score, label, mass = events()
     score = np.where(mass > 200, 0.999, score)
