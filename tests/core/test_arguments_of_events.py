@@ -10,7 +10,7 @@ from libmode import metrics
 
 N = 400
 ARRAYS = {"score", "second", "mass", "weight", "label", "category", "selected", "target"}
-OTHERS = {"bins": 8, "cut": 0.5, "signal_mass": 0.5, "signal_width": 0.1, "signal_efficiency": 0.5, "order": 0}
+OTHERS = {"bins": 8, "signal_mass": 0.5, "signal_width": 0.1, "signal_efficiency": 0.5, "order": 0}
 OTHERS |= {"signal_masses": [0.5], "n_neighbors": 50}
 
 
@@ -32,7 +32,6 @@ def arguments(function):
     given = {"score": rng.random(N), "mass": rng.random(N), "weight": rng.random(N), "category": np.arange(N) % 2}
     given |= {"second": rng.random(N), "label": np.arange(N) % 2, "selected": rng.random(N) < 0.5, **OTHERS}
     parameters = inspect.signature(function).parameters
-    given.pop("cut", None)  # which belongs to a histogram
     return {name: values for name, values in given.items() if name in parameters}
 
 
