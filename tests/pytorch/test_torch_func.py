@@ -6,7 +6,7 @@ import torch
 from libmode.torch import MoDeLoss, mode_loss
 from libmode.torch.baselines import DisCoLoss, FlatnessLoss
 from torch.autograd import forward_ad
-from torch.func import grad_and_value, hessian, jacrev, jvp
+from torch.func import hessian, jacrev, jvp
 
 # What PyTorch itself does when forward mode is first used.
 pytestmark = pytest.mark.filterwarnings(
@@ -36,13 +36,6 @@ def gradient(loss, score, *others):
     leaf = score.clone().requires_grad_()
     value = loss(leaf, *others)
     return value.detach(), torch.autograd.grad(value, leaf)[0]
-
-
-@every_loss
-def test_grad_and_value(loss):
-    value, want = gradient(loss, *events())
-    grad, got = grad_and_value(loss)(*events())
-    assert torch.equal(grad, want) and got == value
 
 
 @every_loss
