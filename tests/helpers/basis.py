@@ -54,16 +54,11 @@ def independent(rows) -> np.ndarray:
     """The rows without those that depend on earlier ones."""
     kept, directions = [], []
     for row in rows:
-        rest = _less(row, directions)
+        rest = row - sum(((row * direction).sum() * direction for direction in directions), 0 * row)
         if _norm(rest) > DEPENDENT * _norm(row):
             kept.append(row)
             directions.append(rest / _norm(rest))
     return np.array(kept, dtype=object)
-
-
-def _less(row, directions) -> np.ndarray:
-    """A row less its part along orthonormal directions."""
-    return row - sum(((row * direction).sum() * direction for direction in directions), 0 * row)
 
 
 def _norm(row):

@@ -90,8 +90,11 @@ def copy_of_the_tree(directory):
     return directory
 
 
-def path_without_tools(directory):
-    """A directory of links to all commands of this machine but TOOLS, with the Python that tests run in."""
+def bare_environment(directory):
+    """The variables of a machine with Python and git and neither Go nor a compiler.
+
+    Its PATH has links to all commands of this machine but TOOLS, with the Python that tests run in.
+    """
     directory.mkdir()
     (directory / "python3").symlink_to(Path(sys._base_executable).resolve())
     for place in ("/usr/bin", "/bin", "/usr/sbin", "/sbin"):
@@ -100,10 +103,5 @@ def path_without_tools(directory):
                 (directory / command.name).symlink_to(command)
     for tool in ("go", "gofmt", "gcc", "g++", "cc", "c++", "clang"):
         assert shutil.which(tool, path=str(directory)) is None
-    return directory
-
-
-def bare_environment(directory):
-    """The variables of a machine with Python and git and neither Go nor a compiler."""
     needed = {name: value for name, value in os.environ.items() if NEEDED.fullmatch(name)}
-    return needed | {"PATH": str(path_without_tools(directory))}
+    return needed | {"PATH": str(directory)}

@@ -24,13 +24,6 @@ PLAIN = {
 CASES = [case for case in golden.CASES if PLAIN.items() <= case.options.items()]
 
 
-@pytest.fixture(params=[True, False], ids=["radix", "float sort"])
-def sort_by_bits(request, monkeypatch):
-    """Whether scores are sorted by their bits, for any number of events."""
-    monkeypatch.setattr(strong_torch, "_RADIX_FROM", 0)
-    return request.param
-
-
 def strong(score, mass, weight, options, radix):
     score, mass, weight = (None if array is None else torch.tensor(array) for array in (score, mass, weight))
     given = (options["order"], options["bins"], weight, options["mass_range"])
@@ -39,8 +32,10 @@ def strong(score, mass, weight, options, radix):
     return loss.item(), score.grad.numpy()
 
 
+@pytest.mark.parametrize("sort_by_bits", [True, False], ids=["radix", "float sort"])
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_strong_pytorch_is_exact(case, sort_by_bits):
+def test_strong_pytorch_is_exact(case, sort_by_bits, monkeypatch):
+    monkeypatch.setattr(strong_torch, "_RADIX_FROM", 0)  # for any number of events
     loss, grad = strong(*list(case.events().values())[:3], case.options, sort_by_bits)
     golden.assert_close(loss, case.loss, 1e-9)
     if len(np.unique(case.score)) == len(case.score):

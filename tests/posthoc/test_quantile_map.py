@@ -33,11 +33,6 @@ def training():
     return sample(400_000, 1)
 
 
-@pytest.fixture(scope="module")
-def other():
-    return sample(100_000, 2)
-
-
 @pytest.mark.parametrize("order", [None, 0, 1, 2])
 def test_the_response_is_a_polynomial_of_that_order_at_every_cut(training, order):
     """The mean square of the residual is that of chance, and at most a quarter more from the fit to 400,000 events."""
@@ -88,9 +83,9 @@ def test_beyond_the_fit():
     assert uniform == pytest.approx([0, 1], abs=1e-12)
 
 
-def test_weights_of_both_signs(training, other):
+def test_weights_of_both_signs(training):
     """A weight stands for as many events, and a negative one takes away what was put in."""
-    score, mass = training
+    (score, mass), other = training, sample(100_000, 2)
     extra_score, extra_mass = sample(100_000, 5)
     rng = np.random.default_rng(6)
     wrong = rng.random(len(extra_mass)) < 0.5 + 0.4 * extra_mass  # what is added and taken away depends on the mass

@@ -13,13 +13,8 @@ def library(request):
     return LIBRARIES[request.param]
 
 
-@pytest.fixture(scope="module")
-def without(library):
-    """The probabilities of the library's own objective."""
-    return probabilities(library, 60)
-
-
-def test_a_training_gets_flat_and_keeps_what_the_feature_without_mass_knows(library, without):
+def test_a_training_gets_flat_and_keeps_what_the_feature_without_mass_knows(library):
+    without = probabilities(library, 60)  # by the library's own objective
     assert auc(without, TEST.label) > OF_X1 + 0.03  # which it has from the mass
     for order, least in ((0, 0.75), (1, OF_X1 - 0.02), (2, OF_X1 - 0.02)):
         probability = probabilities(library, 150, library.objective(TRAIN.mass, order=order))

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/libmode/libmode/core/internal/bins"
@@ -22,13 +23,6 @@ func spread[T events.Float](n int) (ev events.Events[T]) {
 		ev.Weight = append(ev.Weight, T(rng.NormFloat64()+1))
 	}
 	return ev
-}
-
-func largest[T events.Float](values []T) (most float64) {
-	for _, v := range values {
-		most = max(most, math.Abs(float64(v)))
-	}
-	return most
 }
 
 // sorted takes events through bins and records.
@@ -88,7 +82,7 @@ func checkCrowd[T events.Float](t *testing.T, n int, of func(i int, u float64) f
 	}
 	bs, rs, su := sorted(t, ev, 3)
 
-	unit, seen := events.UnitOf(largest(ev.Weight)), make([]bool, n)
+	unit, seen := events.UnitOf(float64(max(slices.Max(ev.Weight), -slices.Min(ev.Weight)))), make([]bool, n)
 	for k, r := range rs.Words {
 		i, before := rs.Index(r), rs.Index(rs.Words[max(0, k-1)])
 		itself := !seen[i] && float64(ev.Score[i]) == rs.Score(k) && rs.Weights[k] == float64(ev.Weight[i])*unit
