@@ -26,6 +26,13 @@ def forget_what_was_compiled():
         sys.modules["torch"]._dynamo.reset()
 
 
+@pytest.fixture
+def threads():
+    """Sets the number of threads, and the default after the test."""
+    yield libmode.set_threads
+    libmode.set_threads(0)
+
+
 @pytest.fixture(scope="module")
 def threads_afterwards():
     """A study leaves its process with one thread in PyTorch and in libmode."""

@@ -26,6 +26,7 @@ OTHERS = {
 
 
 @pytest.mark.parametrize("sentence", OTHERS)
+@pytest.mark.usefixtures("threads")
 def test_the_sentence_of(sentence):
     with pytest.raises((TypeError, ValueError)) as caught:
         OTHERS[sentence]()
