@@ -44,8 +44,6 @@ CASES = {
     "order 0": {},
     "order 1": {"order": 1},
     "order 2": {"order": 2},
-    "2 bins": {"bins": 2},
-    "3 bins": {"bins": 3, "order": 1},
     "uniform": {"binning": "uniform", "bins": 6, "order": 1},
     "quadrature": {"moments": "quadrature", "order": 1},
     "penalty": {"slope_penalty": 5.0, "order": 1},
