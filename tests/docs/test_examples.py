@@ -25,15 +25,6 @@ PROGRAMS = ["analysis.py", "fairness.py", "histogram.py", *TRAININGS]
 SOFIE = {"Gemm", "MatMul", "Add", "Mul", "Sigmoid", "Relu", "Tanh"}
 
 
-def output_of_compiled(name, out):
-    """What a program of C or C++ prints, compiled as the documents say."""
-    standard, variable, default, *more = COMPILED[name]
-    compiler = [*shlex.split(os.environ.get(variable, default)), standard, "-Wall", "-Wextra", "-Werror"]
-    flags = shlex.split(run(Path(sys.executable).with_name("libmode-config"), "--cflags", "--libs"))
-    run(*compiler, EXAMPLES / name, *flags, *more, "-o", out)
-    return run(out)
-
-
 def test_all_are_tested_and_listed():
     files = {str(path.relative_to(EXAMPLES)) for path in EXAMPLES.rglob("*.*") if "__pycache__" not in path.parts}
     assert {name for name in files if not name.startswith(("root/", "recipes/"))} == {"README.md", *PROGRAMS}
@@ -45,8 +36,12 @@ def test_all_are_tested_and_listed():
 def test_it_runs(name, tmp_path):
     if name in PYTHON:
         printed = run(sys.executable, "-W", "error", EXAMPLES / name)
-    elif name in COMPILED:
-        printed = output_of_compiled(name, tmp_path / "train")
+    elif name in COMPILED:  # as the documents say
+        standard, variable, default, *more = COMPILED[name]
+        compiler = [*shlex.split(os.environ.get(variable, default)), standard, "-Wall", "-Wextra", "-Werror"]
+        flags = shlex.split(run(Path(sys.executable).with_name("libmode-config"), "--cflags", "--libs"))
+        run(*compiler, EXAMPLES / name, *flags, *more, "-o", tmp_path / "train")
+        printed = run(tmp_path / "train")
     else:
         printed = run("go", "run", "./examples/go", cwd=EXAMPLES.parent)
     heads = re.findall(r"^(strength +\d+|without MoDe|with MoDe): ", printed, re.MULTILINE)

@@ -24,20 +24,17 @@ PLAIN = {
 CASES = [case for case in golden.CASES if PLAIN.items() <= case.options.items()]
 
 
-def strong(score, mass, weight, options, radix):
-    score, mass, weight = (None if array is None else torch.tensor(array) for array in (score, mass, weight))
-    given = (options["order"], options["bins"], weight, options["mass_range"])
-    loss = strong_torch_loss(score.requires_grad_(), mass, *given, radix=radix)
-    loss.backward()
-    return loss.item(), score.grad.numpy()
-
-
 @pytest.mark.parametrize("sort_by_bits", [True, False], ids=["radix", "float sort"])
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_strong_pytorch_is_exact(case, sort_by_bits, monkeypatch):
     monkeypatch.setattr(strong_torch, "_RADIX_FROM", 0)  # for any number of events
-    loss, grad = strong(*list(case.events().values())[:3], case.options, sort_by_bits)
-    golden.assert_close(loss, case.loss, 1e-9)
+    arrays, options = list(case.events().values())[:3], case.options
+    score, mass, weight = (None if array is None else torch.tensor(array) for array in arrays)
+    given = (options["order"], options["bins"], weight, options["mass_range"])
+    loss = strong_torch_loss(score.requires_grad_(), mass, *given, radix=sort_by_bits)
+    loss.backward()
+    grad = score.grad.numpy()
+    golden.assert_close(loss.item(), case.loss, 1e-9)
     if len(np.unique(case.score)) == len(case.score):
         golden.assert_close(grad, case.grad, 1e-9)
     else:  # tied scores: each gradient depends on the order, their sum does not

@@ -25,19 +25,6 @@ func spread[T events.Float](n int) (ev events.Events[T]) {
 	return ev
 }
 
-// sorted takes events through bins and records.
-func sorted[T events.Float](t *testing.T, ev events.Events[T], asked int) (*bins.Bins, *Records, *Sums) {
-	t.Helper()
-	sc, unlimited := par.Take(), [2]float64{math.Inf(-1), math.Inf(1)}
-	o := bins.Options{Asked: asked}
-	sel, err := events.Select(ev, nil, nil, events.Limits{Mass: unlimited, Score: unlimited}, sc)
-	require.NoError(t, err)
-	bs, err := bins.New(sel, &o, sc)
-	require.NoError(t, err)
-	rs, su := Sort(sel, bs, sc)
-	return bs, rs, su
-}
-
 // crowds are scores of which many share a cell, from a number between 0 and 1.
 var crowds = map[string]func(i int, u float64) float64{
 	"spread":                  func(_ int, u float64) float64 { return u },
@@ -80,7 +67,12 @@ func checkCrowd[T events.Float](t *testing.T, n int, of func(i int, u float64) f
 	for i := range ev.Score {
 		ev.Score[i] = T(of(i, rng.Float64()))
 	}
-	bs, rs, su := sorted(t, ev, 3)
+	sc, unlimited := par.Take(), [2]float64{math.Inf(-1), math.Inf(1)}
+	sel, err := events.Select(ev, nil, nil, events.Limits{Mass: unlimited, Score: unlimited}, sc)
+	require.NoError(t, err)
+	bs, err := bins.New(sel, &bins.Options{Asked: 3}, sc)
+	require.NoError(t, err)
+	rs, su := Sort(sel, bs, sc)
 
 	unit, seen := events.UnitOf(float64(max(slices.Max(ev.Weight), -slices.Min(ev.Weight)))), make([]bool, n)
 	for k, r := range rs.Words {
