@@ -94,24 +94,6 @@ func TestDirectionMakesFlat(t *testing.T) {
 	require.Less(t, loss(), 0.02*before)
 }
 
-// A batch that comes again is pushed further, by what the sum has of it.
-func TestDirectionAddsTheSum(t *testing.T) {
-	ev, cfg, state := falling(400), DefaultConfig(MoDe), make([]float64, StateSize(1, 1))
-	first, second := make([]float64, 400), make([]float64, 400)
-	for _, push := range [][]float64{first, second} {
-		_, err := Direction(push, nil, ev, cfg, Steering{State: state})
-		require.NoError(t, err)
-	}
-	for i, u := range first {
-		require.InDelta(t, u*(1+0.02*math.Sqrt(400./1024)/4), second[i], 1e-9)
-	}
-	_, err := Direction(second, nil, ev, cfg, Steering{State: state, RelativeStrength: 8}) // without the sum
-	require.NoError(t, err)
-	for i, u := range first {
-		require.InDelta(t, 2*u, second[i], 1e-9)
-	}
-}
-
 // The state after 300 batches is what the formulas of docs/training.md make of what each batch alone gives.
 func TestDirectionRemembers(t *testing.T) {
 	ev, cfg := falling(400), DefaultConfig(MoDe)
@@ -170,19 +152,6 @@ func TestDirectionOfGroups(t *testing.T) {
 		}
 		require.Equal(t, want, push)
 	}
-}
-
-// One bin leaves nothing to push, and a tolerance nothing to follow.
-func TestDirectionOfOneBin(t *testing.T) {
-	ev, cfg := falling(200), DefaultConfig(MoDe)
-	cfg.Order, cfg.Bins = 0, 1
-	push, state := make([]float64, 200), make([]float64, StateSize(1, 1))
-	for range 3 {
-		_, err := Direction(push, nil, ev, cfg, Steering{State: state, Tolerance: 1000})
-		require.NoError(t, err)
-	}
-	require.Equal(t, make([]float64, 200), push)
-	require.Equal(t, 1., state[6])
 }
 
 func TestDirectionErrors(t *testing.T) {

@@ -191,11 +191,6 @@ static void test_direction(void) {
     for (int k = 0; k < 2; k++) CHECK(!mode_direction_f64(&c.options, &e, &how, &other, again, NULL), "%s", mode_last_error());
     CHECK(state[MODE_STATE_STEPS] == 3 && state[MODE_STATE_SUM + 13] && memcmp(again, push, sizeof push), "%g steps", state[0]);
     memcpy(before, state, sizeof state);
-    how.relative_strength = 1;
-    expect("both", mode_direction_f64(&c.options, &e, &how, &other, again, NULL), MODE_ERROR_OPTION, "a fixed strength ignores the tolerance");
-    how.relative_strength = -2;
-    expect("strength", mode_direction_f64(&c.options, &e, &how, &other, again, NULL), MODE_ERROR_OPTION, "relative_strength = -2");
-    how.relative_strength = 0;
     how.n_state = 3;
     expect("n_state", mode_direction_f64(&c.options, &e, &how, &other, again, NULL), MODE_ERROR_ARGUMENT, "state has length 3, and must have 151");
     how.n_state = 151;

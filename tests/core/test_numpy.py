@@ -103,12 +103,6 @@ def test_labels_of_every_type_select_the_same_events(events, dtype, background):
     assert ((want_grad != 0) <= np.isin(label, background)).all()
 
 
-def test_given_edges_come_back_and_labels_are_looked_at():
-    mass = np.arange(100.0)
-    assert libmode.mode_edges(mass, edges=(0, 10, 99)).tolist() == [0, 10, 99]
-    assert libmode.mode_edges(mass, label=mass < 50, bins=2, background_label=1).tolist() == [0, 24.5, 49]
-
-
 QUADRATURE, PROJECTION = (dict(moments=moments, unbiased=False) for moments in ("quadrature", "projection"))
 MOMENTS = {
     "quadrature": QUADRATURE | dict(order=3),

@@ -4,7 +4,6 @@ it hangs."""
 import ctypes
 import os
 import signal
-import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -13,9 +12,10 @@ from pathlib import Path
 import libmode
 import numpy as np
 import pytest
+from programs import run
 
 ROOT = Path(__file__).resolve().parents[2]
-LIMIT = 120  # seconds: many times what any needs
+LIMITED = {"timeout": 120, "PYTHONPATH": os.pathsep.join(sys.path)}  # seconds: many times what any needs
 
 OPTIONS = [
     dict(order=1),
@@ -125,18 +125,9 @@ func main() {}
 """
 
 
-def run(*arguments):
-    """Runs a scenario."""
-    ended = subprocess.run(
-        [sys.executable, __file__, *map(str, arguments)],
-        capture_output=True, text=True, timeout=LIMIT,
-    )  # fmt: skip
-    assert ended.returncode == 0, f"{ended.returncode}: {ended.stdout}{ended.stderr}"
-
-
 @pytest.mark.parametrize("name", ["sixty_four_threads", "profiled", "one_processor"])
 def test_scenario(name):
-    run(name)
+    run(sys.executable, __file__, name, **LIMITED)
 
 
 @pytest.fixture(scope="module")
@@ -144,23 +135,18 @@ def another(tmp_path_factory):
     """Another library of Go."""
     folder = tmp_path_factory.mktemp("other")
     (folder / "other.go").write_text(OTHER)
-    subprocess.run(
-        ["go", "build", "-buildmode=c-shared", "-o", "other.so", "other.go"], cwd=folder, check=True, timeout=600
-    )
+    run("go", "build", "-buildmode=c-shared", "-o", "other.so", "other.go", cwd=folder)
     return folder / "other.so"
 
 
 @pytest.mark.parametrize("order", ["first", "last"])
 def test_beside_another_library_of_go(another, order):
-    run("beside_another", another, order)
+    run(sys.executable, __file__, "beside_another", another, order, **LIMITED)
 
 
 def test_the_limit_of_processors_of_a_container_counts():
     """Go follows it by default from the version 1.25 of go.mod on, and here because capi says so."""
-    listed = subprocess.run(
-        ["go", "list", "-f", "{{.DefaultGODEBUG}}", "./capi"], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    settings = listed.stdout.strip().split(",")
+    settings = run("go", "list", "-f", "{{.DefaultGODEBUG}}", "./capi", cwd=ROOT).strip().split(",")
     assert settings != [""]
     assert "containermaxprocs=0" not in settings
     assert "updatemaxprocs=0" not in settings

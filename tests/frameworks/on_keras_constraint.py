@@ -97,7 +97,6 @@ BAD = [
     ("base = None: MoDeConstraint adds to the gradient", lambda t, p: MoDeConstraint(base=None)),
     ("unknown option 'strength'", lambda t, p: MoDeConstraint(strength=3)),
     ("on_bad_batch = 'pass'", lambda t, p: MoDeConstraint(on_bad_batch="pass")),
-    ("relative_strength = 3 and tolerance = 100000", lambda t, p: MoDeConstraint(relative_strength=3, tolerance=1e5)),
 ]
 
 
