@@ -1,6 +1,7 @@
 package core
 
 import (
+	"math"
 	"slices"
 
 	"github.com/libmode/libmode/core/internal/errs"
@@ -57,6 +58,9 @@ func Direction[T Float](dst, slope []T, ev Events[T], cfg Config, st Steering) (
 	if err := st.Check(StateSize(variables, labels)); err != nil {
 		return Pushed{}, err
 	}
+	if lo, hi := cfg.ScoreRange[0], cfg.ScoreRange[1]; !math.IsInf(lo, -1) && math.IsInf(float64(T((hi-lo)/4)), 1) {
+		return Pushed{}, errs.Of(ErrOverflow, "score_range = [%v, %v] is so wide that derivatives of scores by their logits overflow", lo, hi)
+	}
 	cfg.measured = true
 	p, err := planFor[T](cfg, variables)
 	if err != nil {
@@ -91,6 +95,9 @@ func Direction[T Float](dst, slope []T, ev Events[T], cfg Config, st Steering) (
 	}
 	if !cfg.Unbiased {
 		result.Loss -= result.Bias
+	}
+	if math.IsInf(result.Loss*result.Loss, 0) {
+		return Pushed{}, errs.Of(ErrOverflow, "loss = %v: its square, of which a state has the mean, overflows", result.Loss)
 	}
 	groups := push.Collect(background, grad, limits, p.Joint, &sc.Arena)
 	return push.Steer(dst, slope, groups, st, result, cfg.ScoreRange, variables, labels), nil

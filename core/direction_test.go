@@ -180,9 +180,15 @@ func TestDirectionErrors(t *testing.T) {
 	require.ErrorContains(t, err, "slope has length 5, but the batch has 200 events")
 	_, err = Direction(push, nil, ev, DefaultConfig(DisCo), Steering{})
 	require.ErrorIs(t, err, ErrOption)
-	ev.Score[17] = 2
+	cfg.ScoreRange = [2]float64{-1, 1e40}
+	_, err = Direction(make([]float32, 1), nil, Events[float32]{Score: []float32{0.5}, Mass: []float32{1}}, cfg, Steering{})
+	require.ErrorContains(t, err, "score_range = [-1, 1e+40] is so wide")
+	cfg.ScoreRange, ev.Score[3] = [2]float64{math.Inf(-1), inf}, 1e200
+	_, err = Direction(push, nil, ev, cfg, Steering{})
+	require.ErrorIs(t, err, ErrOverflow)
+	cfg.ScoreRange = DefaultConfig(MoDe).ScoreRange
 	_, err = Direction(push, nil, ev, cfg, Steering{State: state})
-	require.ErrorContains(t, err, "score[17] = 2 lies outside")
+	require.ErrorContains(t, err, "score[3] = 1e+200 lies outside")
 	require.Equal(t, make([]float64, StateSize(1, 1)), state)
 }
 

@@ -320,6 +320,33 @@ static void check_inside(const mode_options *o) {
     REQUIRE(untouched((char *)cdf - BEFORE, BEFORE) && untouched((char *)moments - BEFORE, BEFORE), "written before an output");
 }
 
+/* The push of a constraint, for two batches with one state. */
+static void check_direction(const mode_options *o) {
+    const size_t labels = o && o->background_label && o->n_background_label ? o->n_background_label : 1;
+    const size_t n_state = mode_state_size(events.n_mass, labels), n = events.n < ROOM ? events.n : 0;
+    double *const kept_state = output(FOUND_EDGES, n_state < ROOM - BEFORE ? n_state : 0, sizeof *kept_state);
+    mode_steering how;
+    mode_steering_init(&how, sizeof how);
+    how.batch = n && one_in(2) ? 1 + (size_t)below((int)n) : 0;
+    how.logits = one_in(2);
+    if (n_state < ROOM - BEFORE && one_in(2)) how.state = kept_state, how.n_state = n_state, how.tolerance = one_in(2) ? 1000 : 0;
+    else how.relative_strength = one_in(2);
+    memset(kept_state, 0, how.n_state * sizeof *kept_state);
+    for (int k = 0; k < 2; k++) {
+        const size_t batch = how.batch ? how.batch : n;
+        void *const push = output(GRAD, batch, size), *const slope = output(HESS, batch, size);
+        mode_pushed found;
+        const int status = size == 4 ? mode_direction_f32(o, &events, &how, &found, push, slope)
+                                     : mode_direction_f64(o, &events, &how, &found, push, slope);
+        look(status, bad_options(o) || bad_events(&events, 1));
+        for (size_t i = 0; i < how.n_state; i++) REQUIRE(status ? k || !kept_state[i] : isfinite(kept_state[i]), "state[%zu] = %g", i, kept_state[i]);
+        for (size_t i = 0; !status && i < batch; i++) REQUIRE(isfinite(number(push, i)) && isfinite(number(slope, i)), "push[%zu]", i);
+        REQUIRE(status || (isfinite(found.size) && found.size >= 0), "size %g", found.size);
+        REQUIRE(untouched((char *)kept_state - BEFORE, BEFORE) && untouched((char *)push - BEFORE, BEFORE) &&
+                untouched((char *)slope - BEFORE, BEFORE), "written before an output");
+    }
+}
+
 static void execute(void) {
     const mode_options *o;
     draw();
@@ -328,6 +355,7 @@ static void execute(void) {
     look(mode_options_check(o), bad_options(o));
     check_losses(o, one_in(64) ? NULL : &events);
     if (events.mass && one_in(2)) check_inside(o);
+    if (one_in(2)) check_direction(o);
     for (int k = 0; k < INPUTS; k++) REQUIRE(!memcmp(kept[k], ends[k] - used[k], used[k]), "input %d was written", k);
 }
 

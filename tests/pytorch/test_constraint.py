@@ -8,7 +8,6 @@ import libmode
 import numpy as np
 import pytest
 import torch
-from libmode._constraint import NUMBERS
 from libmode.torch import Events, MoDeConstraint
 from push import push
 from torch.nn.functional import binary_cross_entropy, binary_cross_entropy_with_logits
@@ -69,33 +68,6 @@ def test_the_default_adds_the_sum_of_earlier_batches():
     torch.testing.assert_close(first, 4 * alone, rtol=1e-9, atol=1e-15)
     grown = 1 + 200 * 0.02 * math.sqrt(N / 1024) / 4
     torch.testing.assert_close(last, grown * first, rtol=1e-6, atol=1e-12)
-
-
-def test_the_sum_of_as_many_events_is_the_same_in_batches_of_any_size():
-    # The dependence is below the noise of a batch. What it adds is seen in the first function of the mass.
-    rng, found = np.random.default_rng(1), []
-    mass = torch.tensor(rng.random(64_000))
-    score = torch.sigmoid(torch.tensor(rng.normal(0, 1, 64_000)) + 0.1 * mass).requires_grad_()
-    target = torch.zeros(64_000)
-    for size in (250, 1_000, 4_000):
-        constraint = MoDeConstraint(order=0, monitor=False)
-        for batch in torch.arange(64_000).split(size):
-            constraint(score[batch], target[batch], mass[batch])
-        found.append(constraint.state[NUMBERS:].reshape(12, 12)[1, 0].item())
-    assert abs(found[0]) > 0.1
-    assert found[1:] == pytest.approx(found[:1] * 2, rel=0.1)
-
-
-def test_a_dependence_that_bursts_is_pushed_no_more():
-    constraint = MoDeConstraint(order=0, from_logits=True, monitor=False)
-    rng, sizes = np.random.default_rng(1), []
-    for slope in [0.0] * 50 + [5.0]:  # 15 times as much as the noise
-        mass = rng.uniform(-1, 1, 1_000)
-        logit = torch.tensor(rng.normal(0, 1, 1_000) + slope * mass, requires_grad=True)
-        batch = (logit, torch.zeros(1_000, dtype=torch.int64), torch.tensor(mass))
-        extra, _ = added(constraint, batch, lambda p, t: p.sum() / 1_000)
-        sizes.append(extra.square().mean().sqrt().item() * 1_000)
-    assert sizes[-1] < 4 * sizes[0]
 
 
 @pytest.mark.parametrize("spread", [1e-3, 0.3, 3.0])

@@ -2,10 +2,9 @@
 
 import pytest
 
-from studies.simple_model import bins, demo, maps, paper, small_batches
-from studies.simple_model.classifiers import DEMO, MODIFIED, OTHERS, SLOPES, SLOPES_TIGHT
+from studies.simple_model import bins, maps, paper, small_batches
+from studies.simple_model.classifiers import MODIFIED, OTHERS, SLOPES, SLOPES_TIGHT
 from studies.simple_model.study import Size, Task
-from studies.w_tagging.classifiers import PAPER_RECIPE
 
 pytestmark = pytest.mark.usefixtures("threads_afterwards")
 
@@ -32,10 +31,3 @@ def test_the_study_of_maps():
     before, after = (trained[name]["0"]["residual"] for name in ("as it is", "QuantileMap(0)"))
     assert min(before) > 3 and max(after) < 2
     assert trained["k neighbors"]["0"]["residual"][1] < before[1] and trained["k neighbors"]["0"]["auc"] is None
-
-
-def test_plain_is_the_papers_formula():
-    plain = [*PAPER_RECIPE, *map(demo.plain, DEMO)]
-    for classifier in plain:
-        formula = [classifier.options.get(name) for name in ("unbiased", "moments")]
-        assert formula == ([False, "quadrature"] if classifier.method == "mode" else [None, None])
