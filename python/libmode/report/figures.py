@@ -136,7 +136,7 @@ def _closure(numbers: dict[str, Any]) -> Picture:
 def _spurious(numbers: dict[str, Any], points: tuple[Any, ...], title: str) -> Picture:
     figure, (axes, ratio) = _figure(rows=2)
     axes.set(xlabel=" ", ylabel="spurious signal [events]")
-    ratio.set(xlabel=f"signal mass: {_plain(numbers['mass'])}")
+    ratio.set(xlabel=f"{_plain(numbers['mass'])} of the signal")
     for own in (axes, ratio):
         own.axhline(0, color="black", lw=1)
         if numbers["fit"]["quoted"] is not None:
