@@ -9,8 +9,8 @@ from . import install
 
 
 def main(*arguments: str) -> int:
+    install.toolchain()  # with which Go's own program has vector instructions too
     if any(word.startswith("--against") for word in arguments):
-        install.toolchain()
         install.packages("tqdm")
         return run("against", *arguments)
     subprocess.run(["./build.sh", "lib"], cwd=install.ROOT, check=True)
