@@ -386,20 +386,20 @@ MODE_API int mode_evaluate_f64(const mode_options *options, const mode_events *e
                                mode_result *result, double *grad, double *hess);
 
 /*
- * What a constraint remembers from batch to batch: mode_state_size() numbers, which the caller keeps. All are 0 before the
- * first batch. These come first, averages over the last 200 batches; the sum of the residuals comes after them.
+ * The state of a constraint: mode_state_size() numbers, which the caller keeps from batch to batch, all 0 before the first.
+ * Seven numbers come first: a count, averages over the last 200 batches, and a factor. The sum of the residuals follows.
  *
- * rho = D N/(B n) says how much dependence is left, at most 1 where a test with N background events sees none. D is the
- * average unbiased loss, B that of its bias, and n that of the number of events.
+ * The dependence that is left is rho = D N/(B n), at most 1 if a test with N background events sees none, where D is
+ * state[MODE_STATE_LOSS], B is state[MODE_STATE_BIAS] and n is state[MODE_STATE_EVENTS].
  */
 enum { /* places in a state */
     MODE_STATE_STEPS,  /* the number of batches */
-    MODE_STATE_NORM,   /* the norm of the direction */
+    MODE_STATE_NORM,   /* the averages: of the norm of the direction */
     MODE_STATE_LOSS,   /* the unbiased loss */
     MODE_STATE_BIAS,   /* its bias */
     MODE_STATE_EVENTS, /* the number of events, as in mode_result */
     MODE_STATE_SQUARE, /* the square of the loss */
-    MODE_STATE_FACTOR, /* no average: the factor by which a tolerance scales the push, 0.01 to 1 */
+    MODE_STATE_FACTOR, /* the factor by which a tolerance scales the push, 0.01 to 1 */
     MODE_STATE_SUM     /* the first number of the sum */
 };
 

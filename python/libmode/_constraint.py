@@ -127,21 +127,25 @@ class Constraint:
             self._look_for_scores(events.score)
         if self.from_logits:
             events = events._replace(score=self.scores(events.score))
+        now = None if state is None else state.copy()  # an interrupted call goes on, and must not change the state
         steering = _native.ModeSteering(
             ctypes.sizeof(_native.ModeSteering),
             self.relative_strength or 0.0,
             self.tolerance or 0.0,
-            address(state),
-            0 if state is None else state.size,
+            address(now),
+            0 if now is None else now.size,
             count,
             self.from_logits,
         )
         try:
-            return direction(self.options, steering, events, state)
+            found = direction(self.options, steering, events, now)
         except ValueError as error:
             if self._limits_given:
                 raise
             raise type(error)(str(error).replace("apply a sigmoid to", "give from_logits=True for")) from None
+        if state is not None:
+            state[:] = now
+        return found
 
     def with_room(self, state: NDArray[Any], events: Events) -> NDArray[np.float64]:
         """The state as the core takes it, with room for the sum of such events, which that of no batch has not."""

@@ -41,9 +41,9 @@ def constrained(added: Added, events: Events) -> Tensor:
     score: Tensor = events.score
     if score.is_meta or not (torch.is_grad_enabled() and score.requires_grad):
         return score
-    (size, *_), push = found = _call_back(added.push, *events)
-    slope = torch.as_tensor(found[0][1:], dtype=push.dtype, device=push.device)
-    same: Tensor = Constrained.apply(score, push, slope, float(size), partial(finite, ()), {})
+    numbers, push = _call_back(added.push, *events)
+    slope = torch.as_tensor(numbers[1:], dtype=push.dtype, device=push.device)
+    same: Tensor = Constrained.apply(score, push, slope, float(numbers[0]), partial(finite, ()), {})
     return same
 
 

@@ -272,7 +272,7 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
         except ValueError as error:
             raise ValueError(f"{error} (in training step {int(self.state[0])}{where})") from None
         self._succeed()
-        if state is not before or not self.state.is_cpu:  # else the core has written to the memory of the buffer
+        if state is not before or not self.state.is_cpu:  # else it is the memory of the buffer
             self._remember(state)
         push, slope = (back_to(pred.device, result_type(pred), each[given.own]) for each in (found.push, found.slope))
         if self._monitor is not None:
