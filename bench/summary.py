@@ -70,11 +70,10 @@ def _options(times: Times) -> list[str]:
 
 
 def _steps(results: dict[str, Any]) -> list[str]:
-    lines = [_row("batch", "step [ms]", "with MoDe [ms]", "share of MoDe"), _row(*["---"] * 4)]
+    lines = [_row("batch", "step [ms]", "with MoDeLoss [ms]", "share", "MoDeConstraint, more"), _row(*["---"] * 5)]
     for batch, m in results["training_step"].items():
-        lines.append(
-            _row(f"{int(batch):,}", f"{1e3 * m['plain']:.3g}", f"{1e3 * m['with_mode']:.3g}", f"{m['share']:.1%}")
-        )
+        times = (f"{1e3 * m[name]:.3g}" for name in ("plain", "with_mode"))
+        lines.append(_row(f"{int(batch):,}", *times, *(f"{m[name]:.1%}" for name in ("share", "constraint"))))
     return ["A training step of the paper's 3 x 64 network, half of the batch background:", "", *lines]
 
 
