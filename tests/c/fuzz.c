@@ -339,7 +339,7 @@ static void check_direction(const mode_options *o) {
         const int status = size == 4 ? mode_direction_f32(o, &events, &how, &found, push, slope)
                                      : mode_direction_f64(o, &events, &how, &found, push, slope);
         look(status, bad_options(o) || bad_events(&events, 1));
-        for (size_t i = 0; i < how.n_state; i++) REQUIRE(status ? k || !kept_state[i] : isfinite(kept_state[i]), "state[%zu] = %g", i, kept_state[i]);
+        for (size_t i = 0; i < how.n_state; i++) REQUIRE(status ? k || kept_state[i] == 0 : isfinite(kept_state[i]), "state[%zu] = %g", i, kept_state[i]);
         for (size_t i = 0; !status && i < batch; i++) REQUIRE(isfinite(number(push, i)) && isfinite(number(slope, i)), "push[%zu]", i);
         REQUIRE(status || (isfinite(found.size) && found.size >= 0), "size %g", found.size);
         REQUIRE(untouched((char *)kept_state - BEFORE, BEFORE) && untouched((char *)push - BEFORE, BEFORE) &&

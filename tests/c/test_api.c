@@ -173,7 +173,7 @@ static void test_direction(void) {
     float push_f[N], slope_f[N];
     CHECK(mode_state_size(1, 1) == 151 && mode_state_size(2, 3) == 907 && !mode_state_size(0, 1) && !mode_state_size(1, 0) && MODE_STATE_SUM == 7,
           "%zu", mode_state_size(1, 1));
-    CHECK(!mode_steering_init(&how, sizeof how) && !how.relative_strength && !how.tolerance && !how.state && !how.batch, "%s", mode_last_error());
+    CHECK(!mode_steering_init(&how, sizeof how) && how.relative_strength == 0 && how.tolerance == 0 && !how.state && !how.batch, "%s", mode_last_error());
     CHECK(!mode_direction_f64(&c.options, &e, &how, &found, push, slope), "%s", mode_last_error());
     CHECK(found.size > 0 && found.events == (double)N, "%g events", found.events);
     for (int i = 0; i < N; i++) CHECK(fabs(slope[i] - c.score[i] * (1 - c.score[i])) < 1e-12, "event %d: %g", i, slope[i]);
@@ -183,13 +183,13 @@ static void test_direction(void) {
     how.batch = N / 2;
     CHECK(!mode_direction_f64(&c.options, &e, &how, &other, again, NULL) && other.size > found.size, "%s", mode_last_error());
     for (int i = 0; i < N / 2; i++) CHECK(fabs(again[i] - 2 * push[i]) < 1e-9, "event %d: %g, want %g", i, again[i], 2 * push[i]);
-    CHECK(state[MODE_STATE_STEPS] == 1 && state[MODE_STATE_LOSS] == other.loss && state[MODE_STATE_EVENTS] == (double)N && !state[MODE_STATE_SUM + 13],
+    CHECK(state[MODE_STATE_STEPS] == 1 && state[MODE_STATE_LOSS] == other.loss && state[MODE_STATE_EVENTS] == (double)N && state[MODE_STATE_SUM + 13] == 0,
           "%g steps, loss %g", state[0], state[2]);
     how.relative_strength = 0;
     how.tolerance = 1000;
     how.batch = 0;
     for (int k = 0; k < 2; k++) CHECK(!mode_direction_f64(&c.options, &e, &how, &other, again, NULL), "%s", mode_last_error());
-    CHECK(state[MODE_STATE_STEPS] == 3 && state[MODE_STATE_SUM + 13] && memcmp(again, push, sizeof push), "%g steps", state[0]);
+    CHECK(state[MODE_STATE_STEPS] == 3 && state[MODE_STATE_SUM + 13] != 0 && memcmp(again, push, sizeof push), "%g steps", state[0]);
     memcpy(before, state, sizeof state);
     how.n_state = 3;
     expect("n_state", mode_direction_f64(&c.options, &e, &how, &other, again, NULL), MODE_ERROR_ARGUMENT, "state has length 3, and must have 151");
