@@ -25,6 +25,7 @@ def recorded(monkeypatch):
     monkeypatch.setattr(install, "extras", lambda *names: found["extras"].extend(names))
     monkeypatch.setattr(install, "packages", lambda *names: None)
     monkeypatch.setattr(install, "modeloss", lambda: None)
+    monkeypatch.setattr(install, "toolchain", lambda: None)
     monkeypatch.setattr(subprocess, "run", called)
     monkeypatch.setattr(subprocess, "call", lambda command, **_: called(command).returncode)
     return found
