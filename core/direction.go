@@ -96,9 +96,6 @@ func Direction[T Float](dst, slope []T, ev Events[T], cfg Config, st Steering) (
 	if !cfg.Unbiased {
 		result.Loss -= result.Bias
 	}
-	if math.IsInf(result.Loss*result.Loss, 0) {
-		return Pushed{}, errs.Of(ErrOverflow, "loss = %v: its square, of which a state has the mean, overflows", result.Loss)
-	}
 	groups := push.Collect(background, grad, limits, p.Joint, &sc.Arena)
-	return push.Steer(dst, slope, groups, st, result, cfg.ScoreRange, variables, labels), nil
+	return push.Steer(dst, slope, groups, st, result, cfg.ScoreRange, variables, labels)
 }

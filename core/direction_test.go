@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
 )
 
 // falling returns background whose scores depend on the mass.
@@ -44,14 +45,18 @@ func TestDirectionOfWeights(t *testing.T) {
 			require.InDelta(t, ev.Score[i]*(1-ev.Score[i]), slope[i], 1e-12)
 			moved++
 		}
-		ev.Weight[i] *= 1e7
 	}
 	require.InDelta(t, 1/math.Sqrt(moved), found.Size, 0.2/math.Sqrt(moved)) // the logits have a width of 1 or so
-	_, err = Direction(scaled, slope, ev, cfg, Steering{Logits: true})
-	require.NoError(t, err)
-	for i, u := range scaled {
-		require.Equal(t, push[i] != 0, slope[i] == 1)
-		require.InDelta(t, u, push[i]*ev.Score[i]*(1-ev.Score[i]), 1e-9)
+	weight := ev.Weight
+	for _, scale := range []float64{1e7, 1e-307, 5e307} {
+		ev.Weight = slices.Clone(weight)
+		floats.Scale(scale, ev.Weight)
+		_, err = Direction(scaled, slope, ev, cfg, Steering{Logits: true})
+		require.NoError(t, err)
+		for i, u := range scaled {
+			require.Equal(t, push[i] != 0, slope[i] == 1)
+			require.InDelta(t, u, push[i]*ev.Score[i]*(1-ev.Score[i]), 1e-9)
+		}
 	}
 }
 
@@ -69,6 +74,27 @@ func TestDirectionOfTinyWeights(t *testing.T) {
 		_, err := Direction(push, nil, ev, DefaultConfig(MoDe), Steering{State: state})
 		require.NoError(t, err)
 		require.False(t, slices.ContainsFunc(append(push, state...), func(x float64) bool { return !finite(x) }), tiny)
+	}
+}
+
+// A network whose scores are all the same, or 0 and 1, and a score_range of any width give finite numbers.
+func TestDirectionOfExtremeScores(t *testing.T) {
+	push, slope := make([]float64, 200), make([]float64, 200)
+	for _, limits := range [][2]float64{{0, 1}, {-math.MaxFloat64, 2}, {0, 1e-310}, {100, 100.5}} {
+		for _, places := range [][]float64{{0}, {1}, {0.3}, {0, 1}, {0, 1e-300, 0.5, 1}} {
+			ev, cfg := falling(200), DefaultConfig(MoDe)
+			cfg.ScoreRange = limits
+			for i := range ev.Score {
+				ev.Score[i] = max(limits[1]-places[i%len(places)]*min(1, limits[1]-limits[0]), limits[0])
+			}
+			found, err := Direction(push, slope, ev, cfg, Steering{State: make([]float64, StateSize(1, 1))})
+			require.NoError(t, err)
+			numbers := slices.Concat(push, slope, []float64{found.Size})
+			require.False(t, slices.ContainsFunc(numbers, func(x float64) bool { return !finite(x) }), "%v %v", limits, places)
+			if limits[0] >= 0 {
+				require.Equal(t, len(places) > 1, found.Size > 1e-3, "%v %v", limits, places)
+			}
+		}
 	}
 }
 
@@ -186,7 +212,10 @@ func TestDirectionErrors(t *testing.T) {
 	cfg.ScoreRange, ev.Score[3] = [2]float64{math.Inf(-1), inf}, 1e200
 	_, err = Direction(push, nil, ev, cfg, Steering{})
 	require.ErrorIs(t, err, ErrOverflow)
-	cfg.ScoreRange = DefaultConfig(MoDe).ScoreRange
+	cfg.Order, cfg.SlopePenalty, ev.Score[3] = 1, 1e300, 0.5
+	_, err = Direction(push, nil, ev, cfg, Steering{})
+	require.ErrorContains(t, err, "too large to be squared")
+	cfg.ScoreRange, ev.Score[3] = DefaultConfig(MoDe).ScoreRange, 1e200
 	_, err = Direction(push, nil, ev, cfg, Steering{State: state})
 	require.ErrorContains(t, err, "score[3] = 1e+200 lies outside")
 	require.Equal(t, make([]float64, StateSize(1, 1)), state)

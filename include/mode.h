@@ -444,8 +444,9 @@ typedef struct mode_pushed {
  *   push   steering->batch numbers, or n: 0 for events that take no part
  *   slope  as many derivatives of the scores by their logits: 1 for logits, 0 for events that take no part; NULL: not wanted
  *
- * It takes the options of MODE_LOSS_MODE; another loss is MODE_ERROR_OPTION. A slope, or the square of the loss, that
- * overflows is MODE_ERROR_OVERFLOW. After an error *found and the state are unchanged, and push and slope mean nothing.
+ * It takes the options of MODE_LOSS_MODE; another loss is MODE_ERROR_OPTION. A slope that overflows, or a loss or gradient
+ * too large to be squared, is MODE_ERROR_OVERFLOW. After an error *found and the state are unchanged, and push and slope
+ * mean nothing.
  */
 MODE_API int mode_direction_f32(const mode_options *options, const mode_events *events, const mode_steering *steering,
                                 mode_pushed *found, float *push, float *slope);

@@ -108,8 +108,9 @@ static double number(const void *array, size_t i) { return size == 4 ? (double)(
 /* Values of one array: good ones from lo to hi, some of them or all spoilt now and then. */
 static const void *draw_values(int array, double lo, double hi, int steps, int spoil) {
     void *to = input(array, events.n, size);
+    const int limits = one_in(4); /* lo and hi are among them */
     for (size_t i = 0; i < events.n; i++) {
-        double v = lo + (hi - lo) * (double)(float)((below(steps) + 0.5) / steps);
+        double v = lo + (hi - lo) * (double)(float)((below(steps + limits) + (limits ? 0 : 0.5)) / steps);
         if (spoil && one_in(spoil)) v = wild();
         if (size == 8) ((double *)to)[i] = v;
         else ((float *)to)[i] = (float)(fabs(v) > (double)FLT_MAX ? copysign(INFINITY, v) : v);
@@ -192,7 +193,7 @@ static void draw_option(void) {
 
 static void draw(void) {
     static const size_t sizes[] = {0, 1, 2, 3, 5, 8, 9, 16, 17, 33, 60, 64, 100};
-    const int spoil = one_in(4) ? 4 << below(6) : 0, steps = 2 << below(9);
+    const int spoil = one_in(4) ? 4 << below(6) : 0, steps = 1 << below(10);
     memset(used, 0, sizeof used);
     mode_options_init(&options, sizeof options);
     if (one_in(2)) options.bins = 1 + below(8);

@@ -59,19 +59,28 @@ const (
 
 // Steer sets dst to the push of the events of the batch, and slope, if it is not nil, to the derivatives of their scores by the
 // logits. scores is the range of the scores, and found the unbiased loss of the batch.
-func Steer[T events.Float](dst, slope []T, groups []Group[T], st Steering, found walk.Result, scores [2]float64, variables, labels int) Pushed {
+func Steer[T events.Float](dst, slope []T, groups []Group[T], st Steering, found walk.Result, scores [2]float64, variables, labels int) (Pushed, error) {
 	clear(dst)
 	clear(slope)
-	var n, total, squares float64
+	var n, largest, total, squares float64
 	for _, g := range groups {
 		n += float64(len(g.weight))
+		largest = max(largest, floats.Norm(g.weight, math.Inf(1)))
+	}
+	for _, g := range groups {
+		for i := range g.weight {
+			g.weight[i] /= largest // the scale of weights has no effect
+		}
 		total += floats.Norm(g.weight, 1)
 	}
 	for k := range groups {
 		g := &groups[k]
-		g.setCells(n / total) // the scale of weights has no effect
+		g.setCells(n / total)
 		g.direct()
 		squares += floats.Dot(g.direction, g.direction)
+	}
+	if norm := math.Sqrt(squares); !events.IsFinite(found.Loss*found.Loss) || !events.IsFinite(norm) {
+		return Pushed{}, errs.Of(errs.ErrOverflow, "loss = %v with a gradient of norm %v: too large to be squared", found.Loss, norm)
 	}
 	now := state(st.State)
 	if now == nil {
@@ -88,7 +97,7 @@ func Steer[T events.Float](dst, slope []T, groups []Group[T], st Steering, found
 		strength = proportional * now[factor]
 	}
 	bounded := !math.IsInf(scores[0], -1)
-	of, spread := logistic{scores[0], scores[1], 1 / (scores[1] - scores[0])}, 1.0
+	of, spread := logistic{scores[0], scores[1], scores[1] - scores[0]}, 1.0
 	if bounded && n > 0 {
 		spread = min(1, spreadOf(groups, n, of))
 	}
@@ -123,35 +132,40 @@ func Steer[T events.Float](dst, slope []T, groups []Group[T], st Steering, found
 		now.learn(residuals, len(dst), st.Tolerance)
 	}
 	if moved == 0 {
-		return Pushed{Result: found}
+		return Pushed{Result: found}, nil
 	}
-	return Pushed{found, spread / math.Sqrt(float64(moved))}
+	return Pushed{found, spread / math.Sqrt(float64(moved))}, nil
 }
 
 // logistic is the function from logits to scores in a range.
-type logistic struct{ low, high, perWidth float64 }
+type logistic struct{ low, high, width float64 }
+
+// place returns where a score lies in the range, from 0 to 1.
+func (of logistic) place(score float64) float64 { return (score - of.low) / of.width }
 
 // slope returns the derivative of a score by its logit.
-func (of logistic) slope(score float64) float64 {
-	return (score - of.low) * (of.high - score) * of.perWidth
-}
+func (of logistic) slope(score float64) float64 { return of.place(score) * (of.high - score) }
 
 // spreadOf returns the standard deviation of the logits of n events: the standard deviation of the scores, over their mean
-// slope.
+// slope. It is 0 if all scores are equal, also where the slope is 0.
 func spreadOf[T events.Float](groups []Group[T], n float64, of logistic) float64 {
-	var mean, slopes, squares float64
+	var mean, slope, squares float64
 	for _, g := range groups {
 		for i, s := range g.score {
-			size := math.Abs(g.weight[i])
-			mean += size * float64(s)
-			slopes += size * of.slope(float64(s))
+			p := of.place(float64(s))
+			mean += math.Abs(g.weight[i]) * p
+			slope += math.Abs(g.weight[i]) * p * (1 - p)
 		}
 	}
 	mean /= n
 	for _, g := range groups {
 		for i, s := range g.score {
-			squares += math.Abs(g.weight[i]) * (float64(s) - mean) * (float64(s) - mean)
+			d := of.place(float64(s)) - mean
+			squares += math.Abs(g.weight[i]) * d * d
 		}
 	}
-	return math.Sqrt(squares*n) / slopes
+	if squares == 0 {
+		return 0
+	}
+	return math.Sqrt(squares*n) / slope
 }
