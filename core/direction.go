@@ -58,8 +58,9 @@ func Direction[T Float](dst, slope []T, ev Events[T], cfg Config, st Steering) (
 	if err := st.Check(StateSize(variables, labels)); err != nil {
 		return Pushed{}, err
 	}
-	if lo, hi := cfg.ScoreRange[0], cfg.ScoreRange[1]; !math.IsInf(lo, -1) && math.IsInf(float64(T((hi-lo)/4)), 1) {
-		return Pushed{}, errs.Of(ErrOverflow, "score_range = [%v, %v] is so wide that derivatives of scores by their logits overflow", lo, hi)
+	lo, hi := cfg.ScoreRange[0], cfg.ScoreRange[1]
+	if width := hi - lo; !math.IsInf(lo, -1) && (math.IsInf(float64(T(width/4)), 1) || math.IsInf(1/width, 1)) {
+		return Pushed{}, errs.Of(ErrOverflow, "score_range = [%v, %v] is so wide or narrow that derivatives by logits overflow", lo, hi)
 	}
 	cfg.measured = true
 	p, err := planFor[T](cfg, variables)

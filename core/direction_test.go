@@ -77,10 +77,25 @@ func TestDirectionOfTinyWeights(t *testing.T) {
 	}
 }
 
+// A score_range of another width changes the scores alone, not how far their logits move.
+func TestDirectionOfNarrowRanges(t *testing.T) {
+	ev, cfg := falling(2000), DefaultConfig(MoDe)
+	wide, narrow := make([]float64, 2000), make([]float64, 2000)
+	of, err := Direction(wide, nil, ev, cfg, Steering{})
+	require.NoError(t, err)
+	floats.Scale(0x1p-30, ev.Score)
+	cfg.ScoreRange[1] = 0x1p-30
+	found, err := Direction(narrow, nil, ev, cfg, Steering{})
+	require.NoError(t, err)
+	floats.Scale(0x1p-30, narrow)
+	require.InDeltaSlice(t, wide, narrow, 1e-6)
+	require.InDelta(t, of.Size, found.Size, 1e-9)
+}
+
 // A network whose scores are all the same, or 0 and 1, and a score_range of any width give finite numbers.
 func TestDirectionOfExtremeScores(t *testing.T) {
 	push, slope := make([]float64, 200), make([]float64, 200)
-	for _, limits := range [][2]float64{{0, 1}, {-math.MaxFloat64, 2}, {0, 1e-310}, {100, 100.5}} {
+	for _, limits := range [][2]float64{{0, 1}, {-math.MaxFloat64, 2}, {0, 1e-300}, {100, 100.5}} {
 		for _, places := range [][]float64{{0}, {1}, {0.3}, {0, 1}, {0, 1e-300, 0.5, 1}} {
 			ev, cfg := falling(200), DefaultConfig(MoDe)
 			cfg.ScoreRange = limits
@@ -206,9 +221,12 @@ func TestDirectionErrors(t *testing.T) {
 	require.ErrorContains(t, err, "slope has length 5, but the batch has 200 events")
 	_, err = Direction(push, nil, ev, DefaultConfig(DisCo), Steering{})
 	require.ErrorIs(t, err, ErrOption)
-	cfg.ScoreRange = [2]float64{-1, 1e40}
-	_, err = Direction(make([]float32, 1), nil, Events[float32]{Score: []float32{0.5}, Mass: []float32{1}}, cfg, Steering{})
-	require.ErrorContains(t, err, "score_range = [-1, 1e+40] is so wide")
+	one := Events[float32]{Score: []float32{0}, Mass: []float32{1}}
+	for want, limits := range map[string][2]float64{"[-1, 1e+40]": {-1, 1e40}, "[0, 1e-310]": {0, 1e-310}} {
+		cfg.ScoreRange = limits
+		_, err = Direction(make([]float32, 1), nil, one, cfg, Steering{})
+		require.ErrorContains(t, err, "score_range = "+want+" is so wide or narrow")
+	}
 	cfg.ScoreRange, ev.Score[3] = [2]float64{math.Inf(-1), inf}, 1e200
 	_, err = Direction(push, nil, ev, cfg, Steering{})
 	require.ErrorIs(t, err, ErrOverflow)

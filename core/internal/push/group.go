@@ -82,11 +82,16 @@ func (g *Group[T]) collect(di *events.Division[T], su events.Subset, grad []T, l
 	g.place, g.score, g.weight, g.direction = g.place[:next], g.score[:next], g.weight[:next], g.direction[:next]
 }
 
-// setCells multiplies the weights with a scale, and sets the ranks and cells of the events.
-func (g *Group[T]) setCells(scale float64) {
-	n := len(g.score)
-	floats.Scale(scale, g.weight)
+// scaleWeights multiplies the weights with a number, and returns the sum of their sizes.
+func (g *Group[T]) scaleWeights(by float64) float64 {
+	floats.Scale(by, g.weight)
 	g.total = floats.Norm(g.weight, 1)
+	return g.total
+}
+
+// setCells sets the ranks and cells of the events.
+func (g *Group[T]) setCells() {
+	n := len(g.score)
 	cells := massCells[len(g.masses)]
 	g.cell, g.rank = par.Make[uint32](g.arena, n), par.Make[float64](g.arena, n)
 	words := par.Make[uint64](g.arena, n)

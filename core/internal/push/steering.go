@@ -54,7 +54,7 @@ func (st *Steering) Check(size int) error {
 
 const (
 	leastNorm  = 1e-12 // a smaller direction is rounding, as with order + 1 bins, where the fit is exact
-	leastSlope = 1e-6  // of scores that are 0 or 1 in their type: their logits move no further
+	leastSlope = 1e-6  // per width of score_range, for scores at its ends: their logits move no further
 )
 
 // Steer sets dst to the push of the events of the batch, and slope, if it is not nil, to the derivatives of their scores by the
@@ -65,17 +65,19 @@ func Steer[T events.Float](dst, slope []T, groups []Group[T], st Steering, found
 	var n, largest, total, squares float64
 	for _, g := range groups {
 		n += float64(len(g.weight))
-		largest = max(largest, floats.Norm(g.weight, math.Inf(1)))
-	}
-	for _, g := range groups {
-		for i := range g.weight {
-			g.weight[i] /= largest // the scale of weights has no effect
+		for _, w := range g.weight {
+			if size := math.Abs(w); size > largest { // max takes ten times as long
+				largest = size
+			}
 		}
-		total += floats.Norm(g.weight, 1)
+	}
+	for k := range groups {
+		total += groups[k].scaleWeights(min(1/largest, 1e308)) // 1/largest may overflow
 	}
 	for k := range groups {
 		g := &groups[k]
-		g.setCells(n / total)
+		g.scaleWeights(n / total) // their scale has no effect
+		g.setCells()
 		g.direct()
 		squares += floats.Dot(g.direction, g.direction)
 	}
@@ -97,7 +99,7 @@ func Steer[T events.Float](dst, slope []T, groups []Group[T], st Steering, found
 		strength = proportional * now[factor]
 	}
 	bounded := !math.IsInf(scores[0], -1)
-	of, spread := logistic{scores[0], scores[1], scores[1] - scores[0]}, 1.0
+	of, spread := logisticOf(scores), 1.0
 	if bounded && n > 0 {
 		spread = min(1, spreadOf(groups, n, of))
 	}
@@ -119,8 +121,9 @@ func Steer[T events.Float](dst, slope []T, groups []Group[T], st Steering, found
 			moved++
 			byLogit := 1.0
 			if bounded && !st.Logits {
-				byLogit = of.slope(float64(g.score[i]))
-				u /= max(byLogit, leastSlope)
+				perWidth := of.slope(float64(g.score[i]))
+				byLogit = perWidth * of.width
+				u /= max(perWidth, leastSlope) * of.width
 			}
 			dst[at] = T(u)
 			if slope != nil {
@@ -138,23 +141,31 @@ func Steer[T events.Float](dst, slope []T, groups []Group[T], st Steering, found
 }
 
 // logistic is the function from logits to scores in a range.
-type logistic struct{ low, high, width float64 }
+type logistic struct{ low, width, perWidth float64 }
+
+func logisticOf(scores [2]float64) logistic {
+	width := scores[1] - scores[0]
+	return logistic{scores[0], width, 1 / width}
+}
 
 // place returns where a score lies in the range, from 0 to 1.
-func (of logistic) place(score float64) float64 { return (score - of.low) / of.width }
+func (of logistic) place(score float64) float64 { return (score - of.low) * of.perWidth }
 
-// slope returns the derivative of a score by its logit.
-func (of logistic) slope(score float64) float64 { return of.place(score) * (of.high - score) }
+// slope returns the derivative of a score by its logit, per width of the range.
+func (of logistic) slope(score float64) float64 {
+	p := of.place(score)
+	return p * (1 - p)
+}
 
 // spreadOf returns the standard deviation of the logits of n events: the standard deviation of the scores, over their mean
 // slope. It is 0 if all scores are equal, also where the slope is 0.
 func spreadOf[T events.Float](groups []Group[T], n float64, of logistic) float64 {
-	var mean, slope, squares float64
+	var mean, slopes, squares float64
 	for _, g := range groups {
 		for i, s := range g.score {
-			p := of.place(float64(s))
-			mean += math.Abs(g.weight[i]) * p
-			slope += math.Abs(g.weight[i]) * p * (1 - p)
+			size, p := math.Abs(g.weight[i]), of.place(float64(s))
+			mean += size * p
+			slopes += size * p * (1 - p)
 		}
 	}
 	mean /= n
@@ -167,5 +178,5 @@ func spreadOf[T events.Float](groups []Group[T], n float64, of logistic) float64
 	if squares == 0 {
 		return 0
 	}
-	return math.Sqrt(squares*n) / slope
+	return math.Sqrt(squares*n) / slopes
 }
