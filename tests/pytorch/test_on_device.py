@@ -280,6 +280,21 @@ def test_nothing_is_read_on_the_host(options):
             assert added.shape == (batch_of,) and added.dtype is torch.float32
 
 
+def test_an_assertion_is_short_enough_for_cuda(monkeypatch):
+    """Longer messages are an error of PyTorch on a GPU, also in a good batch, and none on a CPU."""
+    messages = []
+    monkeypatch.setattr(torch, "_assert_async", lambda _, message: messages.append(message))
+    with FakeTensorMode():
+        score, mass = (torch.rand(1000, device="cuda") for _ in range(2))
+        of_torch.compute(score, mass, None, None, None, encode("mode"), False)
+        for choice in ("skip", "raise"):
+            constraint = MoDeConstraint(on_bad_batch=choice, monitor=False)
+            for _ in range(10):
+                constraint(score.clone().requires_grad_(), torch.zeros_like(mass), mass)
+    assert len(messages) == 1 + 1 + 10
+    assert max(len(message.encode()) for message in messages) < 255
+
+
 ELSEWHERE = {  # what the device has not: options, or events
     "max_slope": {"order": 1, "max_slope": 0.5},
     "order": {"order": 4},

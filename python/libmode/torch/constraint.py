@@ -20,7 +20,7 @@ from .._monitor import MOST_WAITING, Monitor, look
 from .._native import BatchError
 from .._option_values import plain
 from ..option_types import LossOptions
-from ._device import NO_LOSS, is_on_device, push_of, refusal, refused_options, state_on
+from ._device import assert_loss, is_on_device, push_of, refusal, refused_options, state_on
 from ._gather import Given, Group, checked_group, given_of, naming_ranks, norm_of_all, of_all, only_a_part, processes
 from ._module import as_arguments
 from ._op import as_numpy, encode, in_torch_func, result_type
@@ -246,9 +246,9 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
             return None
         self._calls += 1
         if self.on_bad_batch == "raise" and not pred.is_cpu:
-            torch._assert_async(found.good, f"MoDeConstraint: {NO_LOSS}")
+            assert_loss(found.good, "MoDeConstraint: ")
         elif self._calls == 10:
-            torch._assert_async(state[0] > self._first, f"MoDeConstraint has skipped the first 10: {NO_LOSS}")
+            assert_loss(state[0] > self._first, "MoDeConstraint has skipped the first 10: ")
         self._take_note(found.loss, found.events)
         same: Tensor = Constrained.apply(pred, found.push, found.slope, found.size, None, self._last)
         return same
