@@ -106,6 +106,9 @@ func TestDirectionOfExtremeScores(t *testing.T) {
 			require.NoError(t, err)
 			numbers := slices.Concat(push, slope, []float64{found.Size})
 			require.False(t, slices.ContainsFunc(numbers, func(x float64) bool { return !finite(x) }), "%v %v", limits, places)
+			for i, s := range ev.Score {
+				require.True(t, push[i] == 0 || s != limits[0] && s != limits[1], "%v %v: not pushed over an end", limits, places)
+			}
 			if limits[0] >= 0 {
 				require.Equal(t, len(places) > 1, found.Size > 1e-3, "%v %v", limits, places)
 			}

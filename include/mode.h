@@ -441,7 +441,8 @@ typedef struct mode_pushed {
  * classifier's loss by the scores. |G| is the norm of this gradient times slope, which is the gradient by the logits of the
  * events that take part.
  *
- *   push   steering->batch numbers, or n: 0 for events that take no part
+ *   push   steering->batch numbers, or n: 0 for events that take no part, and for scores that are not logits and lie
+ *          within 1e-6 of the width of score_range from one of its ends
  *   slope  as many derivatives of the scores by their logits: 1 for logits, 0 for events that take no part; NULL: not wanted
  *
  * It takes the options of MODE_LOSS_MODE; another loss is MODE_ERROR_OPTION. A slope that overflows, or a loss or gradient

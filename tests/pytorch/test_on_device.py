@@ -214,11 +214,18 @@ def of(dtype=torch.float64, n=2_000, scale=1.0):
     return score.to(dtype), target, mass, scale * weight
 
 
+def at_the_ends(events):
+    events[0][:60] = torch.logspace(-9, -4, 60)
+    events[0][60:120] = 1 - events[0][:60]
+    return events
+
+
 # Keys need 64 bits for 40,000 times the squares of 252 numbers of bins, which tell three orders apart.
 LAYERS = {
     "float32": ({}, of(torch.float32), 1e-5),
     "float16": ({}, of(torch.float16), 1e-2),
     "64 bits": ({"bins": 250}, of(n=40_000), 1e-9),
+    "near the ends": ({}, at_the_ends(of()), 1e-9),
     "small weights": ({}, of(scale=1e-12), 1e-9),
     "large weights": ({}, of(scale=1e12), 1e-9),
 }

@@ -54,7 +54,7 @@ func (st *Steering) Check(size int) error {
 
 const (
 	leastNorm  = 1e-12 // a smaller direction is rounding, as with order + 1 bins, where the fit is exact
-	leastSlope = 1e-6  // per width of score_range, for scores at its ends: their logits move no further
+	leastPlace = 1e-6  // so near to an end of score_range, per width, a score is not pushed: its logit is far out
 )
 
 // Steer sets dst to the push of the events of the batch, and slope, if it is not nil, to the derivatives of their scores by the
@@ -81,14 +81,14 @@ func Steer[T events.Float](dst, slope []T, groups []Group[T], st Steering, found
 		g.direct()
 		squares += floats.Dot(g.direction, g.direction)
 	}
-	if norm := math.Sqrt(squares); !events.IsFinite(found.Loss*found.Loss) || !events.IsFinite(norm) {
+	norm := math.Sqrt(squares)
+	if !events.IsFinite(found.Loss*found.Loss) || !events.IsFinite(norm) {
 		return Pushed{}, errs.Of(errs.ErrOverflow, "loss = %v with a gradient of norm %v: too large to be squared", found.Loss, norm)
 	}
 	now := state(st.State)
 	if now == nil {
 		now = make(state, StateSize(variables, labels))
 	}
-	norm := math.Sqrt(squares)
 	now.average(norm, found)
 	var unit float64
 	if now[meanNorm] > leastNorm {
@@ -99,7 +99,8 @@ func Steer[T events.Float](dst, slope []T, groups []Group[T], st Steering, found
 		strength = proportional * now[factor]
 	}
 	bounded := !math.IsInf(scores[0], -1)
-	of, spread := logisticOf(scores), 1.0
+	width, spread := scores[1]-scores[0], 1.0
+	of := scoreRange{scores[0], 1 / width}
 	if bounded && n > 0 {
 		spread = min(1, spreadOf(groups, n, of))
 	}
@@ -121,9 +122,13 @@ func Steer[T events.Float](dst, slope []T, groups []Group[T], st Steering, found
 			moved++
 			byLogit := 1.0
 			if bounded && !st.Logits {
-				perWidth := of.slope(float64(g.score[i]))
-				byLogit = perWidth * of.width
-				u /= max(perWidth, leastSlope) * of.width
+				p := of.place(float64(g.score[i]))
+				byLogit = p * (1 - p) * width
+				if p < leastPlace || p > 1-leastPlace {
+					u = 0
+				} else {
+					u /= byLogit
+				}
 			}
 			dst[at] = T(u)
 			if slope != nil {
@@ -140,26 +145,15 @@ func Steer[T events.Float](dst, slope []T, groups []Group[T], st Steering, found
 	return Pushed{found, spread / math.Sqrt(float64(moved))}, nil
 }
 
-// logistic is the function from logits to scores in a range.
-type logistic struct{ low, width, perWidth float64 }
-
-func logisticOf(scores [2]float64) logistic {
-	width := scores[1] - scores[0]
-	return logistic{scores[0], width, 1 / width}
-}
+// scoreRange is a range of scores, which a logistic function of logits fills.
+type scoreRange struct{ low, perWidth float64 }
 
 // place returns where a score lies in the range, from 0 to 1.
-func (of logistic) place(score float64) float64 { return (score - of.low) * of.perWidth }
-
-// slope returns the derivative of a score by its logit, per width of the range.
-func (of logistic) slope(score float64) float64 {
-	p := of.place(score)
-	return p * (1 - p)
-}
+func (of scoreRange) place(score float64) float64 { return (score - of.low) * of.perWidth }
 
 // spreadOf returns the standard deviation of the logits of n events: the standard deviation of the scores, over their mean
 // slope. It is 0 if all scores are equal, also where the slope is 0.
-func spreadOf[T events.Float](groups []Group[T], n float64, of logistic) float64 {
+func spreadOf[T events.Float](groups []Group[T], n float64, of scoreRange) float64 {
 	var mean, slopes, squares float64
 	for _, g := range groups {
 		for i, s := range g.score {
