@@ -5,6 +5,7 @@ from torch import Tensor
 
 from .constants import SCALE, Constants
 from .plan import Plan
+from .sums import of_cells
 
 
 def bins_of(
@@ -19,8 +20,8 @@ def bins_of(
         bins = plan.bins or torch.bucketize(count, k.thresholds.to(count.dtype), right=True)
         bin_ = torch.searchsorted(k.ranks.to(count.dtype) * count // bins, rank, out_int32=True)
     if not plan.merges:
-        return bin_, torch.index_add(k.empty, 0, bin_, weight, alpha=-1)
-    return bin_, torch.index_add(k.none, 1, bin_, weight.expand(2, -1).cumprod(0), alpha=SCALE)
+        return bin_, of_cells(k.empty, bin_, weight, -1)
+    return bin_, of_cells(k.none, bin_, weight.expand(2, -1).cumprod(0), SCALE)
 
 
 def merged(k: Constants, bin_: Tensor, sums: Tensor, differ: Tensor) -> tuple[Tensor, Tensor]:

@@ -12,6 +12,7 @@ from .constants import Constants, constants_of
 from .events import matrix
 from .moments import Moments, moments_of
 from .plan import Plan
+from .sums import up_to
 
 
 class Found(NamedTuple):
@@ -97,5 +98,4 @@ def doubled(k: Constants, ranks: Tensor, bin_: Tensor, rows: Sequence[Sequence[T
     keys, order = torch.sort(key.view(-1))
     ends = torch.searchsorted(keys[1:], key + k.pair.to(kind), out_int32=kind is torch.int32)
     values = torch.stack([row for of_order in rows for row in of_order]).view(len(rows), -1)
-    sums = values.index_select(1, order).view(len(rows), -1, n).cumsum(-1).view(len(rows), -1)
-    return sums.index_select(1, ends.view(-1)).view(len(rows), 2, -1, n).sum(1)
+    return up_to(values, order, ends).sum(1)

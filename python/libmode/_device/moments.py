@@ -13,6 +13,7 @@ from torch import Tensor
 
 from .constants import Constants
 from .plan import Plan
+from .sums import of_cells
 
 
 class Moments(NamedTuple):
@@ -34,7 +35,7 @@ def moments_of(
         products = torch.stack([step] * (powers + 1) + [mass] * (powers - 1)).view(2, powers, -1).cumprod(1)
     else:
         products = step.expand(1, powers, -1).cumprod(1)
-    sums = torch.index_add(k.sums[: len(products)], 2, bin_, products)
+    sums = of_cells(k.sums[: len(products)], bin_, products)
     minus_one, square, cube = sums[0, :3]  # sum of e_i, e_i^2 and e_i^3
     along = sums.view(-1, columns) @ k.along
     bins, minus_bins = along[0, -2:]

@@ -15,6 +15,7 @@ from .constants import Constants, constants_of, kept, on
 from .events import matrix
 from .loss import binned, changes, doubled, filled
 from .plan import Plan
+from .sums import of_cells
 
 # internal/push of the core: the cosines of ranks, on how many cells; ranges of scores, and the events of each.
 _COSINES, _CELLS, _PARTS, _IN_PART = 12, 32, 16, 20
@@ -22,7 +23,7 @@ _COSINES, _CELLS, _PARTS, _IN_PART = 12, 32, 16, 20
 FUNCTIONS = _COSINES**2
 
 # What is rounding, of the norm, of a rank, and of the variance of one score; so near to a limit a score gets no push.
-_LEAST_NORM, _EDGE, _LEAST_SPREAD, _LEAST_SLOPE = 1e-12, 1e-12, 1e-14, 1e-6
+_LEAST_NORM, _EDGE, _LEAST_SPREAD, _LEAST_PLACE = 1e-12, 1e-12, 1e-14, 1e-6
 
 # The law: the push of a batch, what one of so many events adds to the sum, and its least share in the averages.
 _PROPORTIONAL, _INTEGRAL, _EVENTS, _RATE = 4.0, 0.02, 1024, 1 / 200
@@ -72,7 +73,7 @@ def push(
     part = torch.searchsorted(edges[0], ranks[0], right=True, out_int32=True)
     per_logit = torch.ops.aten.logit_backward(of.square, ranks[0], 1e-16).sqrt()
     direction = per_logit * (unbiased if plan.unbiased else change)
-    of_parts = torch.index_add(own.of_parts, 1, part, torch.stack([direction, size]))
+    of_parts = of_cells(own.of_parts, part, torch.stack([direction, size]))
     direction = torch.addcmul(direction, size, (of_parts[0] / of_parts[1]).index_select(0, part), value=-1)
     direction = direction if weight is None else direction * sign
     cell = torch.add(cells[0], cells[2], alpha=_CELLS)
@@ -85,7 +86,7 @@ def push(
     found = factors.index_select(0, own.factors.view(-1)).view(-1, 3).pow(own.powers).prod(1)
     averaged = torch.lerp(numbers[1:6], found[:5], found[10].clamp(min=_RATE))
     torch.where(good, averaged, numbers[1:6], out=numbers[1:6])
-    residual = torch.mv(own.functions, torch.index_add(own.of_cells, 0, cell, direction))
+    residual = torch.mv(own.functions, of_cells(own.of_cells, cell, direction))
     residual = residual / torch.addcmul(own.least_norm, found[5], torch.maximum(found[0], averaged[0]))
     residual = torch.where(good, residual, own.zero)  # minus r
 
@@ -96,7 +97,7 @@ def push(
         state[NUMBERS:].sub_(residual, alpha=_INTEGRAL * math.sqrt(batch / _EVENTS))
 
     at = torch.mv(own.at_cells, coefficients).index_select(0, cell) * weights
-    at = at if logits else torch.ops.aten.logit_backward(at, place, _LEAST_SLOPE)
+    at = at if logits else torch.ops.aten.logit_backward(at, place, _LEAST_PLACE)
     spread = torch.fmin(torch.dot(found[6:10], own.spread), found[9])  # squared, at most 1, times the number of events
     if batch < n:
         spread = spread * found[9] / sign[:batch].abs().sum().clamp(min=1)
