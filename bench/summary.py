@@ -1,4 +1,4 @@
-"""Writes the tables of docs/performance.md from bench/results: ``python -m bench.summary``.
+"""Writes the tables of docs/performance.md and docs/scaling.md from bench/results: ``python -m bench.summary``.
 
 Replaces what stands between the marks there; a test checks that nobody edits it.
 """
@@ -14,7 +14,6 @@ from .methods import BOUNDS, FLOAT_SORT, MODELOSS, ORDER_2, PLAIN_ORDER_2, PLAIN
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "bench" / "results" / "results.json"
-PAGE = ROOT / "docs" / "performance.md"
 BEGIN, END = "<!-- made by python -m bench.summary -->\n", "<!-- end -->\n"
 
 COLUMNS = {
@@ -28,13 +27,22 @@ COLUMNS = {
 }
 SORTS = ("np.sort", "np.argsort", "torch.sort")  # of the scores; the first gives no indices
 
+PLACES = ("core", "device", "graph")  # of the GPU
+
 Times = Mapping[tuple[str, int], float]  #: seconds by method and number of events
 
 
-def render(results: dict[str, Any]) -> str:
-    """The tables as Markdown."""
+def pages() -> dict[Path, str]:
+    """The tables of each page as Markdown."""
+    results, of_device = (json.loads(path.read_text()) for path in (RESULTS, RESULTS.with_name("device.json")))
     times = {(row["method"], row["n"]): row["median"] for row in results["times"]}
-    tables = (_sizes(times), _options(times), _steps(results))
+    return {
+        ROOT / "docs" / "performance.md": _lines(_sizes(times), _options(times), _steps(results)),
+        ROOT / "docs" / "scaling.md": _lines(_events(of_device), _device_steps(of_device)),
+    }
+
+
+def _lines(*tables: list[str]) -> str:
     return "\n".join(line for table in tables for line in (*table, ""))
 
 
@@ -77,6 +85,31 @@ def _steps(results: dict[str, Any]) -> list[str]:
     return ["A training step of the paper's 3 x 64 network, half of the batch background:", "", *lines]
 
 
+def _events(results: dict[str, Any]) -> list[str]:
+    layers = {"loss": "MoDeLoss", "layer": "MoDeConstraint"}
+    names = {f"{kind}, {where}": f"{name}, {where}" for kind, name in layers.items() for where in PLACES}
+    head = f"Forward and backward at order 1 with labels and weights, in ms, on an {results['device']}:"
+    return [head, "", *_of_rows({"events": "events", **names, "sort": "torch.sort"}, results["events"])]
+
+
+def _device_steps(results: dict[str, Any]) -> list[str]:
+    names = ("network", "batch", "without", "without, graph", "core", "device", "device, graph")
+    head = "A training step of the paper's network and of a transformer of 2 million parameters, with MoDeConstraint:"
+    return [head, "", *_of_rows(dict.fromkeys(names), results["steps"])]
+
+
+def _of_rows(columns: Mapping[str, str | None], rows: list[dict[str, Any]]) -> list[str]:
+    lines = [_row(*(title or name for name, title in columns.items())), _row(*["---"] * len(columns))]
+    lines += [_row(*(_cell(row[name]) for name in columns)) for row in rows]
+    return lines
+
+
+def _cell(value: str | float) -> str:
+    if isinstance(value, str):
+        return value
+    return f"{value:,.0f}" if value >= 1000 or isinstance(value, int) else f"{value:.3g}"
+
+
 def _ratio(top: float | None, bottom: float | None) -> str:
     return "-" if top is None or bottom is None else f"{top / bottom:.3g}"
 
@@ -86,9 +119,10 @@ def _row(*cells: str) -> str:
 
 
 def main() -> None:
-    before, _, rest = PAGE.read_text().partition(BEGIN)
-    _, _, after = rest.partition(END)
-    PAGE.write_text(before + BEGIN + render(json.loads(RESULTS.read_text())) + END + after)
+    for page, tables in pages().items():
+        before, _, rest = page.read_text().partition(BEGIN)
+        _, _, after = rest.partition(END)
+        page.write_text(before + BEGIN + tables + END + after)
 
 
 if __name__ == "__main__":
