@@ -68,6 +68,7 @@ metrics.jsd((np.ones((2, 3)), [0, 1, 2], [0, 0.5, 1]), cut=0.5) | ValueError | s
 metrics.jsd((np.ones((2, 2)), [0, 2, 1], [0, 0.5, 1]), cut=0.5) | ValueError | edges of the mass axis do not increase
 metrics.jsd((np.full((2, 2), nan), [0, 1, 2], [0, 0.5, 1]), cut=0.5) | ValueError | values that are not finite
 metrics.jsd((-np.ones((2, 2)), [0, 1, 2], [0, 0.5, 1]), cut=0.5) | ValueError | negative variances
+metrics.flatness(MASS, SELECTED, EDGES, weight=LAST_NEGATIVE * 1e200) | ValueError | weight[0] = 1e+200: expected 0, or a size from
 metrics.flatness(MASS, SELECTED, [-1, 0, 1, 2]) | ValueError | bin 2, [1, 2]: no event
 metrics.flatness(PLANE, SELECTED, [2]) | ValueError | bins has length 1
 metrics.flatness(PLANE, SELECTED, [[-1, 1], [-1, 0, 1]], weight=LAST_NEGATIVE) | ValueError | cell (0, 1), [-1, 1] x [0, 1]: weight sums to -16

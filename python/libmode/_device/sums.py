@@ -10,16 +10,16 @@ from torch import Tensor
 
 #: From so many events on.
 MANY = 8192
-_COPIES = 1 << 14  # of one number
+_COPIES = 1 << 14  # of all cells
 _BLOCK = 1024
 
 
 def of_cells(zeros: Tensor, cell: Tensor, values: Tensor, alpha: float = 1.0) -> Tensor:
     """``zeros`` (..., cells) and ``alpha`` times the sum of the values (..., N) of each cell."""
     n, cells = values.shape[-1], zeros.shape[-1]
-    copies = max(1, _COPIES // cells)
-    if n < MANY or copies == 1:
+    if n < MANY:
         return torch.index_add(zeros, -1, cell, values, alpha=alpha)
+    copies = _COPIES // cells
     at = torch.arange(n, dtype=cell.dtype, device=cell.device).remainder_(copies).mul_(cells).add_(cell)
     sums = torch.index_add(zeros.new_zeros(*zeros.shape[:-1], copies * cells), -1, at, values)
     return torch.add(zeros, sums.view(*zeros.shape[:-1], copies, cells).sum(-2), alpha=alpha)

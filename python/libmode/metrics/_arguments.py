@@ -49,8 +49,16 @@ def _finite(name: str, array: NDArray[Any]) -> Doubles:
 
 
 def weights(weight: Any, like_name: str, like: NDArray[Any]) -> Doubles:
-    """Ones by default."""
-    return np.ones(len(like)) if weight is None else numbers("weight", weight, like_name, like)
+    """Ones by default; numbers whose squares can be summed."""
+    if weight is None:
+        return np.ones(len(like))
+    given = numbers("weight", weight, like_name, like)
+    size = np.abs(given)
+    bad = (size > 1e150) | (size < 1e-150) & (size > 0)
+    if bad.any():
+        place = int(np.argmax(bad))
+        raise ValueError(f"weight[{place}] = {given[place]:g}: expected 0, or a size from 1e-150 to 1e150")
+    return given
 
 
 def yes_or_no(name: str, values: Any, meaning: str, like_name: str, like: NDArray[Any]) -> NDArray[np.bool_]:

@@ -11,7 +11,7 @@ from .._evaluate import Result
 from .._events import takes_events
 from .._functions import mode_edges, mode_evaluate, mode_loss
 from ..option_types import LossOptions
-from ._arguments import Bins, numbers, only_events, sums, weights, whole
+from ._arguments import Bins, numbers, only_events, sums, whole
 from ._chi_squared import tail
 from ._histogram import Histogram, add, histogram, is_histogram
 from ._spectrum import MOST_BINS, Binned, spectrum
@@ -122,7 +122,7 @@ def _of_events(
 ) -> tuple[Result, Binned]:
     scores = numbers("score", score)
     masses = numbers("mass", mass, "score", scores)[:, None]
-    weigh = weights(weight, "score", scores)
+    weigh = np.ones(len(scores)) if weight is None else numbers("weight", weight, "score", scores)
     # The arrays as they were given: their types decide to what the limits are rounded.
     if score_range is not None:
         mode_loss(score, mass, weight=weight, **options | {"score_range": score_range})  # says which score is outside
