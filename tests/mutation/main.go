@@ -23,7 +23,7 @@ import (
 	"time"
 )
 
-// stages are the packages of the route in core/doc.go.
+// stages are the packages of the route in core/doc.go, without push, whose definition is in the tests of Python.
 var stages = []string{"events", "bins", "moments", "order", "walk", "loss"}
 
 // Tests that measure and do not compare.

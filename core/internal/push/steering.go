@@ -101,7 +101,7 @@ func Steer[T events.Float](dst, slope []T, groups []Group[T], st Steering, found
 	bounded := !math.IsInf(scores[0], -1)
 	width, spread := scores[1]-scores[0], 1.0
 	of := scoreRange{scores[0], 1 / width}
-	if bounded && n > 0 {
+	if bounded {
 		spread = min(1, spreadOf(groups, n, of))
 	}
 	residuals, size, moved := make([]float64, len(now.sum())), functions(variables), 0
