@@ -26,7 +26,10 @@ func Correlation[T Float](gradX, gradY, x, y, weight []T, unbiased bool) (float6
 		if len(array) != n && (k == 1 || array != nil) {
 			return 0, errs.Of(errs.ErrLength, "%s has length %d, but x has length %d", names[k], len(array), n)
 		}
-		if i := events.FirstNotFinite(array); k <= 2 && i >= 0 {
+		if k > 2 { // gradients are written, not read
+			continue
+		}
+		if i := events.FirstNotFinite(array); i >= 0 {
 			return 0, errs.Of(errs.ErrNotFinite, "%s[%d] = %v: every %s must be finite", names[k], i, array[i], names[k])
 		}
 	}
