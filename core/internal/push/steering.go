@@ -54,7 +54,7 @@ func (st *Steering) Check(size int) error {
 
 const (
 	leastNorm  = 1e-12 // a smaller direction is rounding, as with order + 1 bins, where the fit is exact
-	leastPlace = 1e-6  // so near to an end of score_range, per width, a score is not pushed: its logit is far out
+	leastPlace = 1e-6  // a score this near to an end of score_range, per width, is not pushed: its logit is far out
 )
 
 // Steer sets dst to the push of the events of the batch, and slope, if it is not nil, to the derivatives of their scores by the
@@ -66,7 +66,7 @@ func Steer[T events.Float](dst, slope []T, groups []Group[T], st Steering, found
 	for _, g := range groups {
 		n += float64(len(g.weight))
 		for _, w := range g.weight {
-			if size := math.Abs(w); size > largest { // max takes ten times as long
+			if size := math.Abs(w); size > largest { // floats.Norm takes 7 ns a weight
 				largest = size
 			}
 		}

@@ -122,6 +122,7 @@ def _of_events(
 ) -> tuple[Result, Binned]:
     scores = numbers("score", score)
     masses = numbers("mass", mass, "score", scores)[:, None]
+    # Not by weights(): they are divided by their sums before they are squared, so 1e200 is no error.
     weigh = np.ones(len(scores)) if weight is None else numbers("weight", weight, "score", scores)
     # The arrays as they were given: their types decide to what the limits are rounded.
     if score_range is not None:
