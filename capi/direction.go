@@ -6,17 +6,18 @@ package main
 import "C"
 
 import (
+	"math"
 	"unsafe"
 
 	"github.com/libmode/libmode/core"
 )
 
 //export modeStateSize
-func modeStateSize(variables, labels C.size_t) C.size_t {
-	if variables < 1 || variables > core.MaxVariables || labels < 1 {
+func modeStateSize(labels C.size_t) C.size_t {
+	if labels > math.MaxInt {
 		return 0
 	}
-	return C.size_t(core.StateSize(int(variables), int(labels)))
+	return C.size_t(core.StateSize(int(labels)))
 }
 
 func direction[F core.Float](o *C.mode_options, from *C.mode_events, how *C.mode_steering, found *C.mode_pushed, push, slope unsafe.Pointer, message messageBuffer) error {

@@ -239,8 +239,8 @@ int mode_option_at(size_t k, mode_option *option) {
 OF_TYPE(float, f32)
 OF_TYPE(double, f64)
 
-size_t mode_state_size(size_t variables, size_t labels) {
-    return forked ? 0 : modeStateSize(variables, labels);
+size_t mode_state_size(size_t labels) {
+    return forked ? 0 : modeStateSize(labels);
 }
 
 int mode_set_threads(int threads) {

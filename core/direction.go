@@ -16,8 +16,9 @@ type Steering = push.Steering
 // Pushed is what Direction returns beside the push.
 type Pushed = push.Pushed
 
-// StateSize returns the length of Steering.State for so many variables of mass and background labels.
-func StateSize(variables, labels int) int { return push.StateSize(variables, labels) }
+// StateSize returns the length of Steering.State for so many background labels, and any number of masses. It is 0 if
+// there is no label, or if an int cannot hold the length.
+func StateSize(labels int) int { return push.StateSize(labels) }
 
 const (
 	directionBins  = 16 // if Config has no number of bins: half as many as for the loss, with half of the noise
@@ -55,7 +56,7 @@ func Direction[T Float](dst, slope []T, ev Events[T], cfg Config, st Steering) (
 	case slope != nil && len(slope) != st.Batch:
 		return Pushed{}, errs.Of(ErrLength, "slope has length %d, but the batch has %d events", len(slope), st.Batch)
 	}
-	if err := st.Check(StateSize(variables, labels)); err != nil {
+	if err := st.Check(StateSize(labels)); err != nil {
 		return Pushed{}, err
 	}
 	lo, hi := cfg.ScoreRange[0], cfg.ScoreRange[1]
@@ -98,5 +99,5 @@ func Direction[T Float](dst, slope []T, ev Events[T], cfg Config, st Steering) (
 		result.Loss -= result.Bias
 	}
 	groups := push.Collect(background, grad, limits, p.Joint, &sc.Arena)
-	return push.Steer(dst, slope, groups, st, result, cfg.ScoreRange, variables, labels)
+	return push.Steer(dst, slope, groups, st, result, cfg.ScoreRange, labels)
 }

@@ -70,7 +70,7 @@ func TestDirectionOfTinyWeights(t *testing.T) {
 			ev.Weight[slices.Index(values, slices.Min(values))] = tiny
 		}
 		push := make([]float64, 2000)
-		state := make([]float64, StateSize(1, 1))
+		state := make([]float64, StateSize(1))
 		_, err := Direction(push, nil, ev, DefaultConfig(MoDe), Steering{State: state})
 		require.NoError(t, err)
 		require.False(t, slices.ContainsFunc(append(push, state...), func(x float64) bool { return !finite(x) }), tiny)
@@ -102,7 +102,7 @@ func TestDirectionOfExtremeScores(t *testing.T) {
 			for i := range ev.Score {
 				ev.Score[i] = max(limits[1]-places[i%len(places)]*min(1, limits[1]-limits[0]), limits[0])
 			}
-			found, err := Direction(push, slope, ev, cfg, Steering{State: make([]float64, StateSize(1, 1))})
+			found, err := Direction(push, slope, ev, cfg, Steering{State: make([]float64, StateSize(1))})
 			require.NoError(t, err)
 			numbers := slices.Concat(push, slope, []float64{found.Size})
 			require.False(t, slices.ContainsFunc(numbers, func(x float64) bool { return !finite(x) }), "%v %v", limits, places)
@@ -119,7 +119,7 @@ func TestDirectionOfExtremeScores(t *testing.T) {
 // Gradient descent along the push makes the loss smaller.
 func TestDirectionMakesFlat(t *testing.T) {
 	ev, cfg := falling(4000), DefaultConfig(MoDe)
-	push, state := make([]float64, 4000), make([]float64, StateSize(1, 1))
+	push, state := make([]float64, 4000), make([]float64, StateSize(1))
 	loss := func() float64 {
 		value, err := Loss(ev, cfg)
 		require.NoError(t, err)
@@ -142,9 +142,9 @@ func TestDirectionMakesFlat(t *testing.T) {
 func TestDirectionRemembers(t *testing.T) {
 	ev, cfg := falling(400), DefaultConfig(MoDe)
 	rng := rand.New(rand.NewPCG(53, 54))
-	state, alone := make([]float64, StateSize(1, 1)), make([]float64, StateSize(1, 1))
+	state, alone := make([]float64, StateSize(1)), make([]float64, StateSize(1))
 	push, again := make([]float64, 400), make([]float64, 400)
-	sum, mean, factor, least := make([]float64, 144), [5]float64{}, 1.0, 1.0
+	sum, mean, factor, least := make([]float64, 324), [5]float64{}, 1.0, 1.0
 	dependent := ev.Score
 	for step := 1; step <= 300; step++ {
 		ev.Score = slices.Clone(dependent)
@@ -192,7 +192,7 @@ func TestDirectionOfGroups(t *testing.T) {
 	for _, threads := range []int{1, 2, 5} {
 		SetThreads(threads)
 		push := make([]float64, 50_000)
-		_, err := Direction(push, nil, ev, cfg, Steering{State: make([]float64, StateSize(1, 2))})
+		_, err := Direction(push, nil, ev, cfg, Steering{State: make([]float64, StateSize(2))})
 		require.NoError(t, err)
 		if want == nil {
 			want = push
@@ -206,7 +206,7 @@ func TestDirectionOfGroups(t *testing.T) {
 
 func TestDirectionErrors(t *testing.T) {
 	ev, cfg, push := falling(200), DefaultConfig(MoDe), make([]float64, 200)
-	state := make([]float64, StateSize(1, 1))
+	state := make([]float64, StateSize(1))
 	with := func(at int, x float64) []float64 {
 		bad := slices.Clone(state)
 		bad[at] = x
@@ -219,9 +219,9 @@ func TestDirectionErrors(t *testing.T) {
 		"tolerance = +Inf: must be finite and at least 0":        {Tolerance: inf},
 		"tolerance = 5: a fixed strength ignores the tolerance":  {RelativeStrength: 0.5, Tolerance: 5, State: state},
 		"tolerance = 5, but there is no state, which it follows": {Tolerance: 5},
-		"state has length 3, and must have 151":                  {State: make([]float64, 3)},
+		"state has length 3, and must have 331":                  {State: make([]float64, 3)},
 		"state[0] = -1: must be at least 0":                      {State: with(0, -1)},
-		"state[150] = NaN: must be finite":                       {State: with(150, nan)},
+		"state[330] = NaN: must be finite":                       {State: with(330, nan)},
 	} {
 		_, err := Direction(push, nil, ev, cfg, st)
 		require.ErrorContains(t, err, want)
@@ -245,11 +245,11 @@ func TestDirectionErrors(t *testing.T) {
 	cfg.ScoreRange, ev.Score[3] = DefaultConfig(MoDe).ScoreRange, 1e200
 	_, err = Direction(push, nil, ev, cfg, Steering{State: state})
 	require.ErrorContains(t, err, "score[3] = 1e+200 lies outside")
-	require.Equal(t, make([]float64, StateSize(1, 1)), state)
+	require.Equal(t, make([]float64, StateSize(1)), state)
 }
 
 func ExampleDirection() {
-	ev, state := falling(2000), make([]float64, StateSize(1, 1)) // of one mass and one background label
+	ev, state := falling(2000), make([]float64, StateSize(1)) // of one background label
 	push, slope := make([]float64, len(ev.Score)), make([]float64, len(ev.Score))
 	found, err := Direction(push, slope, ev, DefaultConfig(MoDe), Steering{State: state})
 	if err != nil {
@@ -260,6 +260,6 @@ func ExampleDirection() {
 }
 
 func ExampleStateSize() {
-	fmt.Println(StateSize(1, 1), StateSize(2, 3)) // of one mass, and of two with three background labels
-	// Output: 151 907
+	fmt.Println(StateSize(1), StateSize(3)) // of one background label, and of three
+	// Output: 331 979
 }

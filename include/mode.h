@@ -403,8 +403,11 @@ enum { /* places in a state */
     MODE_STATE_SUM     /* the first number of the sum */
 };
 
-/* The length of a state, for 1 to 3 variables of mass and at least 1 background label; else 0. */
-MODE_API size_t mode_state_size(size_t variables, size_t labels);
+/*
+ * The length of a state for so many background labels, and any number of masses. It is 0 for no label, and for so many
+ * labels that a size_t cannot hold the length.
+ */
+MODE_API size_t mode_state_size(size_t labels);
 
 /* How strongly a constraint pushes. mode_steering_init sets all members but the first to 0 and NULL. */
 typedef struct mode_steering {
@@ -412,7 +415,7 @@ typedef struct mode_steering {
     double relative_strength; /* K, a fixed strength: u = K r, without a sum. 0: the sum finds the strength */
     double tolerance;         /* while a test with so many background events sees no dependence, push and sum shrink. 0: none */
     double *state;            /* is brought up to date, and after an error it is as before. NULL: nothing is remembered */
-    size_t n_state;           /* mode_state_size(n_mass, n_background_label) */
+    size_t n_state;           /* mode_state_size(n_background_label) */
     size_t batch;             /* the number of events to push; the events after them are reference events. 0: all */
     int32_t logits;           /* flag: the push is with respect to the logits, not the scores */
 } mode_steering;

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from . import _native
 from ._arrays import address
 from ._evaluate import direction
-from ._events import MOST_VARIABLES, Events
+from ._events import Events
 from ._messages import level_of_the_user, shown
 from ._monitor import TrainingWarning
 from ._option_values import real
@@ -52,7 +52,7 @@ class State(NamedTuple):
     --------
     >>> import numpy as np
     >>> from libmode.jax import State, mode_constraint
-    >>> rng, state = np.random.default_rng(1), State.start()  # of one variable of mass
+    >>> rng, state = np.random.default_rng(1), State.start()  # of one background label
     >>> label, mass, score = rng.integers(0, 2, 4_000), rng.uniform(50, 300, 4_000), rng.random(4_000)
     >>> same, state = mode_constraint(score, label, mass, order=1, state=state)
     >>> int(state.steps), state.dependence(10_000)  # nothing was differentiated
@@ -66,19 +66,17 @@ class State(NamedTuple):
     events: Any = 0.0  #: of a batch, (sum w)^2 / sum w^2
     square: Any = 0.0  #: of the loss
     factor: Any = 1.0  #: of the push, which a tolerance lowers
-    sums: Any = ()  #: of the residuals, (labels x functions of mass x functions of score,); () before the first batch
+    sums: Any = ()  #: of the residuals, of one length for each label; () before the first batch
 
     @classmethod
-    def start(cls, variables: int = 1, labels: int = 1) -> State:
-        """State(), with the sum as long as it will be for so many variables of mass and background labels.
+    def start(cls, labels: int = 1) -> State:
+        """State(), with the sum as long as it will be for so many background labels.
 
         ``jax.lax.scan`` needs it: its carry must not change its shape.
         """
-        if variables not in range(1, MOST_VARIABLES + 1):
-            raise ValueError(f"variables = {shown(variables)}: must be 1 to {MOST_VARIABLES}")
         if not (isinstance(labels, int) and labels >= 1):
             raise ValueError(f"labels = {shown(labels)}: must be an integer, at least 1")
-        return cls(sums=np.zeros(_native.state_size(int(variables), labels) - NUMBERS))
+        return cls(sums=np.zeros(_native.state_size(labels) - NUMBERS))
 
     def dependence(self, tolerance: float) -> Dependence:
         """For N = tolerance."""
@@ -147,12 +145,11 @@ class Constraint:
             state[:] = now
         return found
 
-    def with_room(self, state: NDArray[Any], events: Events) -> NDArray[np.float64]:
-        """The state as the core takes it, with room for the sum of such events, which that of no batch has not."""
+    def with_room(self, state: NDArray[Any]) -> NDArray[np.float64]:
+        """The state as the core takes it, with room for the sum."""
         if len(state) > NUMBERS:
             return np.ascontiguousarray(state, np.float64)
-        variables = 1 if events.mass.ndim == 1 else events.mass.shape[1]
-        grown = np.zeros(max(_native.state_size(variables, len(self.labels)), NUMBERS))
+        grown = np.zeros(_native.state_size(len(self.labels)))
         grown[:NUMBERS] = state
         return grown
 

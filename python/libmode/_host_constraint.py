@@ -75,7 +75,7 @@ class Added(SkipsBadBatches):
             if reference:
                 every = joined(every, Events(*reference), of_constraint.labels, read, _filled, _concatenated)
             if state is not None:
-                state = of_constraint.with_room(state, every)
+                state = of_constraint.with_room(state)
             found = of_constraint.direction(state, every, len(score))
         except BatchError as error:
             self._skip(error)

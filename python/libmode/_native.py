@@ -282,7 +282,7 @@ def _declare(loaded: ctypes.CDLL, path: Path) -> None:
     loaded.mode_last_warning.restype = ctypes.c_char_p
     loaded.mode_version.restype = ctypes.c_char_p
     loaded.mode_option_count.restype = loaded.mode_state_size.restype = ctypes.c_size_t
-    loaded.mode_state_size.argtypes = [_size, _size]
+    loaded.mode_state_size.argtypes = [_size]
     for name, signature in _SIGNATURES.items():
         function = getattr(loaded, name)
         function.argtypes = signature
@@ -399,9 +399,9 @@ def _warn(options: ModeOptions, warned: bytes) -> None:
 
 
 @cache
-def state_size(variables: int, labels: int) -> int:
+def state_size(labels: int) -> int:
     """The length of the state of a constraint."""
-    return int(library().mode_state_size(variables, labels))
+    return int(library().mode_state_size(labels))
 
 
 def distance_correlation(

@@ -324,7 +324,7 @@ static void check_inside(const mode_options *o) {
 /* The push of a constraint, for two batches with one state. */
 static void check_direction(const mode_options *o) {
     const size_t labels = o && o->background_label && o->n_background_label ? o->n_background_label : 1;
-    const size_t n_state = mode_state_size(events.n_mass, labels), n = events.n < ROOM ? events.n : 0;
+    const size_t n_state = mode_state_size(labels), n = events.n < ROOM ? events.n : 0;
     double *const kept_state = output(FOUND_EDGES, n_state < ROOM - BEFORE ? n_state : 0, sizeof *kept_state);
     mode_steering how;
     mode_steering_init(&how, sizeof how);

@@ -169,17 +169,18 @@ static void test_direction(void) {
     const mode_events e = events_of(&c);
     mode_steering how;
     mode_pushed found = {0}, other = {0};
-    double push[N], again[N], slope[N], state[151] = {0}, before[151];
+    double push[N], again[N], slope[N], state[331] = {0}, before[331];
     float push_f[N], slope_f[N];
-    CHECK(mode_state_size(1, 1) == 151 && mode_state_size(2, 3) == 907 && !mode_state_size(0, 1) && !mode_state_size(1, 0) && MODE_STATE_SUM == 7,
-          "%zu", mode_state_size(1, 1));
+    CHECK(mode_state_size(1) == 331 && mode_state_size(3) == 979 && MODE_STATE_SUM == 7, "%zu", mode_state_size(1));
+    CHECK(!mode_state_size(0) && !mode_state_size(SIZE_MAX) && !mode_state_size(SIZE_MAX / 2) && !mode_state_size(SIZE_MAX / 324),
+          "%zu", mode_state_size(SIZE_MAX));
     CHECK(!mode_steering_init(&how, sizeof how) && how.relative_strength == 0 && how.tolerance == 0 && !how.state && !how.batch, "%s", mode_last_error());
     CHECK(!mode_direction_f64(&c.options, &e, &how, &found, push, slope), "%s", mode_last_error());
     CHECK(found.size > 0 && found.events == (double)N, "%g events", found.events);
     for (int i = 0; i < N; i++) CHECK(fabs(slope[i] - c.score[i] * (1 - c.score[i])) < 1e-12, "event %d: %g", i, slope[i]);
     how.relative_strength = 8;
     how.state = state;
-    how.n_state = 151;
+    how.n_state = 331;
     how.batch = N / 2;
     CHECK(!mode_direction_f64(&c.options, &e, &how, &other, again, NULL) && other.size > found.size, "%s", mode_last_error());
     for (int i = 0; i < N / 2; i++) CHECK(fabs(again[i] - 2 * push[i]) < 1e-9, "event %d: %g, want %g", i, again[i], 2 * push[i]);
@@ -192,8 +193,8 @@ static void test_direction(void) {
     CHECK(state[MODE_STATE_STEPS] == 3 && state[MODE_STATE_SUM + 13] != 0 && memcmp(again, push, sizeof push), "%g steps", state[0]);
     memcpy(before, state, sizeof state);
     how.n_state = 3;
-    expect("n_state", mode_direction_f64(&c.options, &e, &how, &other, again, NULL), MODE_ERROR_ARGUMENT, "state has length 3, and must have 151");
-    how.n_state = 151;
+    expect("n_state", mode_direction_f64(&c.options, &e, &how, &other, again, NULL), MODE_ERROR_ARGUMENT, "state has length 3, and must have 331");
+    how.n_state = 331;
     how.batch = N + 1;
     expect("batch", mode_direction_f64(&c.options, &e, &how, &other, again, NULL), MODE_ERROR_ARGUMENT, "batch");
     expect("no steering", mode_direction_f64(&c.options, &e, NULL, &other, again, NULL), MODE_ERROR_ARGUMENT, "");

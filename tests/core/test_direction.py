@@ -32,7 +32,7 @@ def test_push_is_the_one_of_the_definition(dtype, variables, what):
         mass[rng.random((n, variables)) < 0.1] = np.nan
         mass[np.isnan(mass).all(axis=1), 0] = 50
     given = mass[:, 0] if variables == 1 else mass
-    state = np.zeros(_native.state_size(variables, 1))
+    state = np.zeros(_native.state_size(1))
     steering = _native.ModeSteering(
         ctypes.sizeof(_native.ModeSteering), state=address(state), n_state=state.size, logits=True
     )
@@ -42,6 +42,7 @@ def test_push_is_the_one_of_the_definition(dtype, variables, what):
     assert state[1] == pytest.approx(norm, rel=1e-10)
     assert found.slope.tolist() == [1.0] * n
     scale = np.abs(of_definition).max()
-    residual = state[NUMBERS:].reshape(of_definition.shape) / (0.02 * np.sqrt(n / 1024))
+    assert state.size == NUMBERS + 324 and not state[NUMBERS + of_definition.size :].any()
+    residual = state[NUMBERS:][: of_definition.size].reshape(of_definition.shape) / (0.02 * np.sqrt(n / 1024))
     np.testing.assert_allclose(residual, of_definition, atol=1e-10 * scale)
     np.testing.assert_allclose(found.push, want, atol=(1e-10 if dtype == np.float64 else 1e-6) * np.abs(want).max())

@@ -2,6 +2,7 @@ package push
 
 import (
 	"math"
+	"slices"
 
 	"github.com/libmode/libmode/core/internal/errs"
 	"github.com/libmode/libmode/core/internal/events"
@@ -35,8 +36,17 @@ const (
 	leastFactor    = 0.01
 )
 
-// StateSize returns the length of a state for so many variables of mass and background labels.
-func StateSize(variables, labels int) int { return numbers + labels*functions(variables) }
+// StateSize returns the length of a state for so many background labels. It has room for any number of masses. It is 0 if
+// there is no label, or if an int cannot hold the length.
+func StateSize(labels int) int {
+	if labels < 1 || labels > (math.MaxInt-numbers)/ofLabel {
+		return 0
+	}
+	return numbers + labels*ofLabel
+}
+
+// ofLabel is the room for the residual of one label: the largest number of functions for any number of masses.
+var ofLabel = slices.Max([]int{functions(1), functions(2), functions(3)})
 
 // functions returns how many functions of the masses and the score a residual of one label has.
 func functions(variables int) int { return ofMasses[variables].functions * ofScore.functions }

@@ -46,7 +46,7 @@ func (st *Steering) Check(size int) error {
 	case st.Tolerance > 0 && st.State == nil:
 		return errs.Of(errs.ErrOption, "tolerance = %v, but there is no state, which it follows", st.Tolerance)
 	case st.State != nil && len(st.State) != size:
-		return errs.Of(errs.ErrLength, "state has length %d, and must have %d for these variables of mass and background labels",
+		return errs.Of(errs.ErrLength, "state has length %d, and must have %d for these background labels",
 			len(st.State), size)
 	}
 	return state(st.State).check()
@@ -59,7 +59,7 @@ const (
 
 // Steer sets dst to the push of the events of the batch, and slope, if it is not nil, to the derivatives of their scores by the
 // logits. scores is the range of the scores, and found the unbiased loss of the batch.
-func Steer[T events.Float](dst, slope []T, groups []Group[T], st Steering, found walk.Result, scores [2]float64, variables, labels int) (Pushed, error) {
+func Steer[T events.Float](dst, slope []T, groups []Group[T], st Steering, found walk.Result, scores [2]float64, labels int) (Pushed, error) {
 	clear(dst)
 	clear(slope)
 	var n, largest, total, squares float64
@@ -87,7 +87,7 @@ func Steer[T events.Float](dst, slope []T, groups []Group[T], st Steering, found
 	}
 	now := state(st.State)
 	if now == nil {
-		now = make(state, StateSize(variables, labels))
+		now = make(state, StateSize(labels))
 	}
 	now.average(norm, found)
 	var unit float64
@@ -104,14 +104,14 @@ func Steer[T events.Float](dst, slope []T, groups []Group[T], st Steering, found
 	if bounded {
 		spread = min(1, spreadOf(groups, n, of))
 	}
-	residuals, size, moved := make([]float64, len(now.sum())), functions(variables), 0
+	residuals, moved := make([]float64, len(now.sum())), 0
 	for k := range groups {
 		g := &groups[k]
-		residual, from := g.residual(unit), g.label*size
-		floats.AddScaled(residuals[from:][:size], g.total/n, residual)
+		residual, from := g.residual(unit), g.label*ofLabel
+		floats.AddScaled(residuals[from:][:len(residual)], g.total/n, residual)
 		floats.Scale(strength, residual)
 		if st.RelativeStrength == 0 {
-			floats.Add(residual, now.sum()[from:][:size])
+			floats.Add(residual, now.sum()[from:][:len(residual)])
 		}
 		g.push(residual)
 		for i, u := range g.direction {

@@ -63,7 +63,7 @@ def mode_constraint(
     ------
     BatchError, ValueError, TypeError
         As :func:`libmode.jax.mode_loss`, in the pass that is differentiated; ValueError too for a tolerance
-        without a state or with a fixed strength, for a state of another number of variables or labels, and for a
+        without a state or with a fixed strength, for a state of another number of labels, and for a
         reference that does not fit the batch.
 
     Examples
@@ -116,20 +116,20 @@ def constrained(added: Added, events: Events) -> Any:
 def _with_state(
     added: Added, batch: Events, reference: tuple[Any, ...] = (), state: State | None = None
 ) -> tuple[Any, State | None]:
-    before = None if state is None else _numbers(state, added, batch.mass)
+    before = None if state is None else _numbers(state, added)
     same, after = _same(added, batch.score, (batch[1:], before, reference))
     return same, None if after is None else State._make([*after[:NUMBERS], after[NUMBERS:]])
 
 
-def _numbers(state: State, added: Added, mass: Any) -> Any:
+def _numbers(state: State, added: Added) -> Any:
     """The numbers of a state as an array, of a length that no batch changes."""
-    variables, labels = 1 if mass.ndim == 1 else mass.shape[1], len(added.constraint.labels)
-    zeros = State.start(variables, labels).sums
+    labels = len(added.constraint.labels)
+    zeros = State.start(labels).sums
     sums = state.sums if len(state.sums) else zeros
     if jnp.shape(sums) != zeros.shape:
         raise ValueError(
-            f"state.sums has shape {jnp.shape(sums)}: expected {zeros.shape} for {variables} variables of mass and "
-            f"{labels} background labels, as State.start({variables}, {labels}) has it"
+            f"state.sums has shape {jnp.shape(sums)}: expected {zeros.shape} for {labels} background labels, as "
+            f"State.start({labels}) has it"
         )
     return jnp.concatenate([jnp.ravel(jnp.asarray(number, float)) for number in (*state[:NUMBERS], sums)])
 

@@ -263,7 +263,7 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
             tensors = on_host((self.state, *given.events)) if pred.is_cuda else (self.state, *given.events)
             arrays: list[Any] = [None if one is None else as_numpy(one) for one in tensors]
             before, events = arrays[0], Events(*arrays[1:])
-            state = self._constraint.with_room(before, events)
+            state = self._constraint.with_room(before)
             with naming_ranks(given) if gathers else nullcontext():
                 found = self._constraint.direction(state, events, given.batch)
         except BatchError as error:
