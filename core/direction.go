@@ -2,7 +2,6 @@ package core
 
 import (
 	"math"
-	"slices"
 
 	"github.com/libmode/libmode/core/internal/errs"
 	"github.com/libmode/libmode/core/internal/events"
@@ -20,12 +19,11 @@ type Pushed = push.Pushed
 // there is no label, or if an int cannot hold the length.
 func StateSize(labels int) int { return push.StateSize(labels) }
 
-const (
-	directionBins  = 16 // if Config has no number of bins: half as many as for the loss, with half of the noise
-	eventsOfPushes = 8  // in each of these bins
-)
+// mostBins is the highest number of bins if Config has none: half as many as for the loss, with half of the noise.
+const mostBins = 16
 
-// Direction sets dst to the push of a constraint, and brings its state up to date. Background events that move along the push
+// Direction sets dst to the push of a constraint, and brings its state up to date. A batch that has a loss has a push, unless the
+// push is beyond the type of the events. Background events that move along the push
 // lose their dependence on the mass. dst has an element for each event of the batch; events that take no part get 0. The push
 // is
 //
@@ -81,17 +79,18 @@ func Direction[T Float](dst, slope []T, ev Events[T], cfg Config, st Steering) (
 		}
 	}
 	limits := make([][2]float64, variables)
-	ownBins := slices.ContainsFunc(cfg.Variables, func(v Variable) bool { return v.Bins > 0 })
-	fewer := cfg.Bins == 0 && !ownBins && cfg.Binning == Quantile && cfg.Basis == Legendre && !cfg.Joint &&
-		len(background.Events.Score) >= directionBins*eventsOfPushes*labels
-	for k := range limits {
-		limits[k] = p.Variables[k].Limits.Mass
-		if fewer {
-			p.Variables[k].Options.Asked = directionBins
+	withAtMost := func(bins int) {
+		for k := range limits {
+			limits[k], p.Variables[k].Options.Most = p.Variables[k].Limits.Mass, bins
 		}
 	}
 	grad := par.Make[T](&sc.Arena, n)
+	withAtMost(mostBins)
 	result, err := evaluate(events.Derivatives[T]{grad}, ev, background, p)
+	if err != nil { // the bins of the loss may do, and their error is the error of the loss
+		withAtMost(0)
+		result, err = evaluate(events.Derivatives[T]{grad}, ev, background, p)
+	}
 	if err != nil {
 		return Pushed{}, err
 	}

@@ -337,7 +337,8 @@ MODE_API int mode_events_init(mode_events *events, size_t struct_size);
 typedef struct mode_result {
     double loss;   /* with unbiased it may be negative */
     double bias;   /* the mean excess of the plain loss of these events over the loss of an infinite
-                      sample, which unbiased subtracts; also set without unbiased */
+                      sample, which unbiased subtracts; also set without unbiased. NaN without unbiased
+                      if a bin has fewer than 1.05 effective events, so that it cannot be known */
     double events; /* the effective number of events that take part, (sum w)^2 / sum w^2: the sum over
                       labels and categories, the mean over several variables one by one */
 } mode_result;
@@ -425,7 +426,7 @@ MODE_API int mode_steering_init(mode_steering *steering, size_t struct_size);
 
 /* What mode_direction_... returns besides the push. */
 typedef struct mode_pushed {
-    double loss;   /* unbiased */
+    double loss;   /* unbiased; NaN if the bias is */
     double bias;   /* as in mode_result */
     double events; /* as in mode_result */
     double size;   /* of the push per |G|, see below: min(1, sigma)/sqrt(n) for n events that take part, sigma the standard

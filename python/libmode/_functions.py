@@ -170,7 +170,8 @@ def mode_evaluate(
     """The MoDe loss, with its bias, its effective number of events, and its derivatives.
 
     Takes the arguments of :func:`mode_loss` except ``loss``, and ``grad`` and ``hess``. ``bias`` is the mean excess
-    of the plain loss over the loss of an infinite sample, which ``unbiased`` subtracts. ``events`` is the effective
+    of the plain loss over the loss of an infinite sample, which ``unbiased`` subtracts. With ``unbiased=False`` it is
+    NaN if a bin has fewer than 1.05 effective events, so that it cannot be known. ``events`` is the effective
     number of events, (sum w)^2 / sum w^2. A test with N events sees no dependence if ``loss / (bias * events / N)``
     is at most 1 (with ``unbiased=False``, use ``loss - bias`` in place of loss).
 

@@ -54,6 +54,32 @@ def test_bins_are_merged_until_each_has_enough_effective_events(binning, weights
     assert merged > 0 or weights == "exponential"
 
 
+@pytest.mark.parametrize("binning", ["quantile", "uniform"])
+@pytest.mark.parametrize("n, order", [(199, 1), (199, 8), (5, 0), (7, 1), (3, 0)])
+def test_equal_weights_or_none_or_nearly_equal_ones_make_the_same_bins(binning, n, order):
+    rng = np.random.default_rng(8)
+    mass = np.r_[0.0, np.ones(60), 2 + rng.random(139)] if n == 199 else np.arange(1.0, n + 1)
+    options = dict(order=order, binning=binning)
+    edges = libmode.mode_edges(mass, **options)
+    assert len(edges) > order + 2
+    for weight in (np.ones(len(mass)), np.full(len(mass), 0.1), 1 - 1e-3 * rng.random(len(mass))):
+        assert libmode.mode_edges(mass, weight=weight, **options).tolist() == edges.tolist()
+    if n == 199:
+        assert np.bincount(bin_of(mass, edges)).min() >= ENOUGH
+        assert np.isfinite(libmode.mode_loss(rng.random(len(mass)), mass, **options))
+
+
+def test_the_bias_of_bins_of_one_event_is_not_known():
+    score, mass = np.array([0.2, 0.9, 0.4]), np.array([1.0, 2.0, 3.0])
+    for options in ({"bins": 3}, {"bins": 3, "order": 1}, {"edges": [0.0, 1.5, 2.5, 3.0]}):
+        found = libmode.mode_evaluate(score, mass, hess=True, unbiased=False, **options)
+        loss, grad = libmode.mode_loss_and_grad(score, mass, unbiased=False, **options)
+        assert found.loss == loss and found.grad.tobytes() == grad.tobytes()
+        assert np.isnan(found.bias) and found.events == 3 and np.isfinite(found.hess).all()
+        with pytest.raises(libmode.BatchError, match=r"bin 0 of 3.* = 1 effective events"):
+            libmode.mode_evaluate(score, mass, **options)
+
+
 def test_bins_and_edges_that_are_given_are_used_exactly():
     rng = np.random.default_rng(6)
     mass, score, weight = np.arange(64.0), rng.random(64), np.ones(64)

@@ -26,24 +26,29 @@ const (
 type Options struct {
 	Kind      Kind
 	Asked     int       // the number of bins; 0: as many as there are events for
+	Most      int       // a limit on the number of bins where none is asked for; 0: 32
 	Edges     []float64 // for Given
 	Functions int       // the number of parameters of the response; there must be more bins
 	Response  string    // the name of that response in errors, "order = 2"
 	Simpler   string    // what errors suggest in its place, "a lower order"
 }
 
-// By default there are at most most bins, with at least InEach events each. A bin with fewer than enough effective events,
+// By default there are at most 32 bins, with at least InEach events each. A bin with fewer than enough effective events,
 // (sum w)^2 / sum w^2, is merged with the next. studies/simple_model/bins.py is the study behind these numbers.
 const (
-	most   = 32
-	InEach = 8
-	enough = 4
+	byDefault = 32
+	InEach    = 8
+	enough    = 4
 )
 
 // For returns the number of bins for n events.
 func (o *Options) For(n int) int {
 	if o.Asked > 0 {
 		return o.Asked
+	}
+	most := byDefault
+	if o.Most > 0 {
+		most = o.Most
 	}
 	return max(min(n/InEach, most), o.Functions+1)
 }
@@ -55,6 +60,7 @@ func (o *Options) merges() bool { return o.Asked == 0 && (o.Kind == Quantile || 
 type Bins struct {
 	Edges  []float64                         // of one variable, in units of mass
 	Bounds [][events.MaxVariables][2]float64 // of the cells of several variables; nil: there is one variable
+	fewest int                               // events in the smallest of the quantile bins; 0 for other bins
 }
 
 // Count returns the number of bins.
@@ -97,7 +103,7 @@ func New[T events.Float](sel *events.Selection[T], o *Options, sc *par.Scratch) 
 	bs := new(Bins)
 	switch o.Kind {
 	case Quantile:
-		bs.Edges = quantileEdges(sel, o.For(sel.N), sc)
+		bs.Edges, bs.fewest = quantileEdges(sel, o.For(sel.N), sc)
 	case Given:
 		bs.Edges = slices.Clone(o.Edges)
 	case Uniform:

@@ -13,16 +13,19 @@ import (
 // of rank r-1 and r, with r = floor(k n / bins). A rank among equal masses moves down to the first of them. Rank 0, repeated
 // ranks, and an edge that is not below the highest mass are dropped.
 //
+// It also returns the number of events in the smallest bin.
+//
 // Only the masses of the cells in which such a rank lies, and of the next lower cells, are sorted.
-func quantileEdges[T events.Float](sel *events.Selection[T], asked int, sc *par.Scratch) []float64 {
+func quantileEdges[T events.Float](sel *events.Selection[T], asked int, sc *par.Scratch) (edges []float64, fewest int) {
 	ranks := par.Make[int](&sc.Arena, asked-1)
 	for k := range ranks {
 		ranks[k] = sel.N/asked*(k+1) + sel.N%asked*(k+1)/asked // n k does not overflow
 	}
 	runs, isNear := findRuns(sel.CountMasses(), ranks, sc)
 	masses := sortedMasses(sel, isNear, sc)
-	edges := append(par.Make[float64](&sc.Arena, asked+1)[:0], sel.MassLo)
+	edges = append(par.Make[float64](&sc.Arena, asked+1)[:0], sel.MassLo)
 	last, at := 0, 0 // the index of the upper mass of the last edge, and the run of the rank
+	lastRank, fewest := 0, sel.N
 	for _, rank := range ranks {
 		for at+1 < len(runs) && runs[at+1].rank <= rank {
 			at++
@@ -32,10 +35,12 @@ func quantileEdges[T events.Float](sel *events.Selection[T], asked int, sc *par.
 			if edge := midpoint(masses[first-1], upper); edge < sel.MassHi {
 				edges = append(edges, edge)
 			}
-			last = first
+			firstRank := runs[at].rank + first - runs[at].index // equal masses are in one cell
+			fewest = min(fewest, firstRank-lastRank)
+			last, lastRank = first, firstRank
 		}
 	}
-	return append(edges, sel.MassHi)
+	return append(edges, sel.MassHi), min(fewest, sel.N-lastRank)
 }
 
 // midpoint returns an edge between two neighboring masses, above the lower and not above the upper one.

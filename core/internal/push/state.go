@@ -74,7 +74,9 @@ func (s state) average(norm float64, batch walk.Result) {
 	s[steps]++
 	share := max(1/s[steps], rate)
 	for k, x := range []float64{norm, batch.Loss, batch.Bias, batch.Events, batch.Loss * batch.Loss} {
-		s[meanNorm+k] += share * (x - s[meanNorm+k])
+		if x == x { // the bias of a batch may be unknown
+			s[meanNorm+k] += share * (x - s[meanNorm+k])
+		}
 	}
 }
 

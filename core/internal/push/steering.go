@@ -27,7 +27,7 @@ type Steering struct {
 
 // Pushed is what Direction returns beside the push.
 type Pushed struct {
-	walk.Result // the loss, without its bias
+	walk.Result // the loss, without its bias; NaN if the bias cannot be known
 	// Size is what the push is to be multiplied with, over the norm of the gradient of the events that are moved: the standard
 	// deviation of the logits of background events, at most 1, over the square root of the number of events that are moved.
 	Size float64
@@ -82,7 +82,7 @@ func Steer[T events.Float](dst, slope []T, groups []Group[T], st Steering, found
 		squares += floats.Dot(g.direction, g.direction)
 	}
 	norm := math.Sqrt(squares)
-	if !events.IsFinite(found.Loss*found.Loss) || !events.IsFinite(norm) {
+	if math.IsInf(found.Loss*found.Loss, 0) || !events.IsFinite(norm) {
 		return Pushed{}, errs.Of(errs.ErrOverflow, "loss = %v with a gradient of norm %v: too large to be squared", found.Loss, norm)
 	}
 	now := state(st.State)

@@ -50,7 +50,7 @@ func NewIntegrand(o *Options, ba *moments.Basis, bs *bins.Bins, rs *order.Record
 		in.warn, in.far = o.Moments.Warn, far
 	}
 	if o.Moments.Unbiased || o.Measured {
-		if in.variance, err = newVariance(bs, rs, su, in.unit, sc); err != nil {
+		if in.variance, err = newVariance(bs, rs, su, in.unit, sc); err != nil && o.Moments.Unbiased {
 			return nil, err
 		}
 	}

@@ -3,6 +3,8 @@
 package walk
 
 import (
+	"math"
+
 	"github.com/libmode/libmode/core/internal/errs"
 	"github.com/libmode/libmode/core/internal/events"
 	"github.com/libmode/libmode/core/internal/order"
@@ -14,7 +16,8 @@ import (
 type Result struct {
 	Loss float64 // as LossAndGrad returns it
 	// Bias is the mean difference between the plain loss of these events and the loss of an infinite sample.
-	// Config.Unbiased subtracts it. It is here whether or not it is subtracted.
+	// Config.Unbiased subtracts it. It is here whether or not it is subtracted. It is NaN if it cannot be known, because a bin has
+	// fewer than 1.05 effective events: with Unbiased that is an error.
 	Bias float64
 	// Events is the effective number of events, (sum w)^2 / sum w^2, of those that take part: the sum over labels and
 	// categories, and the mean over several variables one by one.
@@ -47,9 +50,14 @@ func Integrate[T events.Float](out events.Derivatives[T], st *events.Stats, in *
 		if o.Moments.Unbiased {
 			other = along(nil, plain, plainSums)
 		} else {
-			wa, other = along(out.Grad(), plain, plainSums), along(nil, in, su)
+			wa = along(out.Grad(), plain, plainSums)
+			if in.variance != nil {
+				other = along(nil, in, su)
+			}
 		}
-		other.begin(sc)
+		if other != nil {
+			other.begin(sc)
+		}
 	}
 	var curved *curvature[T]
 	if out.Hess() != nil {
@@ -74,14 +82,16 @@ func Integrate[T events.Float](out events.Derivatives[T], st *events.Stats, in *
 	integral := wa.integral()
 	in.check(integral, wa.limits)
 	found := Result{Loss: in.scale * integral}
+	if o.Measured {
+		found.Events, found.Bias = rs.Effective(), math.NaN()
+	}
 	if other != nil {
-		found.Events = rs.Effective()
 		found.Bias = in.scale * (other.integral() - integral)
 		if !o.Moments.Unbiased {
 			found.Bias = -found.Bias
 		}
 	}
-	if !events.IsFinite(found.Loss) || !events.IsFinite(found.Bias) {
+	if !events.IsFinite(found.Loss) || math.IsInf(found.Bias, 0) || other != nil && found.Bias != found.Bias {
 		return Result{}, errs.Of(errs.ErrOverflow, "the loss overflows double precision: scores, or weights relative to their sum in a bin, are too large")
 	}
 	return found, nil

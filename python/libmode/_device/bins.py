@@ -24,21 +24,22 @@ def bins_of(
     return bin_, of_cells(k.none, bin_, weight.expand(2, -1).cumprod(0), SCALE)
 
 
-def merged(k: Constants, bin_: Tensor, sums: Tensor, differ: Tensor) -> tuple[Tensor, Tensor]:
+def merged(plan: Plan, k: Constants, bin_: Tensor, sums: Tensor) -> tuple[Tensor, Tensor]:
     """The bins, and -W_b, where neighbors with too few events are one; sums (2, bins) of w and w^2, are times SCALE.
 
-    From the lowest mass on a bin ends where it has enough effective events; equal weights, which do not differ, are
-    enough. What is left joins the last of these, and that the one before, until they have enough. From each node
-    between bins a step leads to the first one that is far enough; where a triangular matrix has these steps, its
-    inverse has their sequences.
+    From the lowest mass on a bin ends where it has enough effective events. What is left joins the last of these, and
+    that the one before, until they have enough. Where that leaves too few bins for the order, a positive sum of
+    weights is enough. From each node between bins a step leads to the first one that is far enough; where a
+    triangular matrix has these steps, its inverse has their sequences.
     """
-    nodes = k.apart.shape[0]
+    nodes = k.apart.shape[-1]
     weight, square = (sums @ k.stretches).view(2, nodes, nodes)  # between each two nodes
-    enough = weight > square.sqrt()
-    first = enough.max(1, keepdim=True).indices  # 0 where there is none, which the triangle does not have
-    steps = torch.scatter(k.apart, 1, first, -1.0)
+    enough = weight > square.sqrt() * k.needed
+    first = enough.max(-1, keepdim=True).indices  # 0 where there is none, which the triangle does not have
+    steps = torch.scatter(k.apart, -1, first, -1.0)
     reached = torch.linalg.solve_triangular(steps, k.start, upper=True, left=False, unitriangular=True)
-    tails = torch.linalg.solve_triangular(steps, enough[:, -1:].float(), upper=True, unitriangular=True)
-    number = (reached[0] * tails[:, 0] >= differ).cumsum(0, dtype=torch.int32)
+    tails = torch.linalg.solve_triangular(steps, enough[..., -1:].float(), upper=True, unitriangular=True)
+    numbers = (reached[:, 0] * tails[..., 0] >= 1).cumsum(1, dtype=torch.int32)
+    number = torch.where(numbers[0, -2] >= plan.order + 2, *numbers)
     totals = torch.index_add(k.empty, 0, number[:-1], sums[0, :-1], alpha=-1 / SCALE)
     return number.index_select(0, bin_), totals

@@ -56,11 +56,10 @@ def constants_of(dtype: torch.dtype, device: torch.device, plan: Plan) -> Consta
         "place": ([-math.inf, -math.inf], high, low, math.inf),
         "mass": ([-far, nearly], far, 0.0, far),
         "weight": ([0.0, 0.0], 0.0, 0.0, math.inf),
-        "least": ([far, far], far, 0.0, math.inf),  # the weights once more, for the smallest
         "tiny": ([torch.finfo(dtype).tiny] * 2, 0.0, 0.0, math.inf),  # without which no weights have the sum 0
         "one": ([0.0, 0.0], 0.0, 0.0, math.inf),
     }
-    rows = ["score", "mass", "weight"] + ["least"] * plan.merges
+    rows = ["score", "mass", "weight"]
     if plan.constraint:
         rows = ["score", "place", "mass", "weight", "tiny", "one"]
     fewest = min(plan.bins, max(plan.order + 1, 2)) if plan.bins else most if plan.edges is not None else least
@@ -90,7 +89,8 @@ def constants_of(dtype: torch.dtype, device: torch.device, plan: Plan) -> Consta
         none=on(device, torch.zeros(2, columns)),
         empty=on(device, -_TINY * one),  # -W_b of no events
         stretches=on(device, between.reshape(columns, -1).double() if plan.merges else []),
-        apart=on(device, torch.zeros(columns, columns), torch.float32),
+        apart=on(device, torch.zeros(2, columns, columns), torch.float32),
+        needed=on(device, [[[1.0]], [[1e-12]]]),  # by SCALE; rounding alone makes no positive sum
         start=on(device, torch.eye(1, columns), torch.float32),
         # moments.py: what sums are added to; with what those over bins are made: twice up to its middle and to its
         # start, 1 + it, -all, all

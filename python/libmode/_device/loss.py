@@ -64,7 +64,7 @@ def binned(plan: Plan, k: Constants, rows: Tensor, real: Tensor, weight: Tensor)
     bin_, total = bins_of(plan, k, real[mass], ranks[mass], count, weight)
     largest = torch.linalg.vector_norm(real[:, :n], torch.inf, dim=1)
     if plan.merges:
-        bin_, total = merged(k, bin_, total, largest[mass + 1] != rows[-1].amin())
+        bin_, total = merged(plan, k, bin_, total)
     step = weight / total.index_select(0, bin_)
     offset = real[mass] - ordered[mass, 0] if plan.order else step
     moments, square = moments_of(plan, k, bin_, step, offset, total, count, largest)

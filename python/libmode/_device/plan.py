@@ -48,8 +48,8 @@ class Plan(NamedTuple):
 
     @property
     def merges(self) -> bool:
-        """Whether bins with too few events become one with their neighbors; those of equal weights have enough."""
-        return self.bins is None and self.edges is None and self.weighted and not self.constraint
+        """Whether bins with too few events become one with their neighbors."""
+        return self.bins is None and self.edges is None and not self.constraint
 
 
 def refused(options: Options) -> str | None:

@@ -169,7 +169,7 @@ class Boosting:
         """Whether so many background events could tell the dependence, by the plain loss: trees know these by heart."""
         found = evaluate(self._options, *events, grad=False)
         plain = found.loss + found.bias if self._settings.options.get("unbiased", True) else found.loss
-        return bool(plain * tolerance > found.bias * found.events)
+        return not plain * tolerance <= found.bias * found.events  # also if the bias is not known, NaN
 
     def _transformed(self, prob: NDArray[Any], slope: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
         """The scores that the loss sees, with their first and second derivatives by the margin."""
