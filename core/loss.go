@@ -40,8 +40,10 @@ func LossAndGrad[T Float](grad []T, ev Events[T], cfg Config) (float64, error) {
 // Here e_i = w_i/W_b and J = F'MF (package walk). f+_b and f-_b are the densities, at a score, of the |e_i| of the events
 // of bin b with positive and with negative weights; docs/how-it-works.md has the derivation. Densities are means over a
 // window around s_i. Its width is 1/16 (Config.WithSmoothing) of the width of ScoreRange or, if that is unbounded, of the range of the
-// inner three quarters of the scores. The finest resolution is 64 strips of equally many events. So h bounds moves of
-// about that size. If all scores are equal and ScoreRange is unbounded, h is 0. Events that take no part get 0.
+// inner three quarters of the scores. So h bounds moves of about that size.
+// The densities come from strips of equally many events: 64, or one for every 4 events a bin if these are fewer. They count as even
+// within a strip. Where the scores of a strip crowd in a part of it, as at 1,000 events in 128 bins with a few far scores, h is too
+// small there, and is no bound. If all scores are equal and ScoreRange is unbounded, h is 0. Events that take no part get 0.
 //
 // Unbiased, MaxSlope and Monotonic do not change h: it is the bound for the loss without them. For DisCo and Flatness hess is an
 // error that wraps ErrOption. With hess the call takes O(strips bins^2) more time.

@@ -376,7 +376,10 @@ typedef struct mode_result {
  *
  * where f+_b and f-_b are densities in the score of the |e_i| of the bin's events with positive and negative weights. They
  * are means over a window around s_i, which is mode_events.smoothing times as wide as score_range, or, if score_range is
- * from the data, as the range of the inner three quarters of the scores. So h bounds moves of about that size. If all
+ * from the data, as the range of the inner three quarters of the scores. So h bounds moves of about that size. The
+ * densities come from strips of equally many events: 64, or one for every 4 events a bin if these are fewer. They count as
+ * even within a strip. Where the scores of a strip crowd in a part of it, as at 1,000 events in 128 bins with a few far
+ * scores, h is too small there, and is no bound. If all
  * scores are equal and score_range is from the data, h is 0. The bound ignores unbiased, which changes it by 1/n_b for n_b
  * events in a bin, and max_slope and monotonic, for which no such bound exists. MODE_LOSS_DISCO, MODE_LOSS_FLATNESS and
  * more than 4096 bins are MODE_ERROR_OPTION; an h that overflows its type is MODE_ERROR_OVERFLOW.
@@ -524,10 +527,11 @@ MODE_API int mode_distance_correlation_f64(size_t n, const double *x, const doub
  * Sets *n_edges to the number of edges of the bins that the loss would use (one more
  * than the bins), and edges, if not NULL, to these edges in units of mass. Equal masses
  * may leave fewer bins than the option asks for. capacity is the number of elements of
- * edges. bins + 1 always suffices (33 if bins is 0, options->n_edges, or n + 1 with
- * MODE_BINNING_VALUES); too few are MODE_ERROR_ARGUMENT, with *n_edges set. The events
- * have one variable, one background_label and no categories; score may be NULL. The
- * weights matter if bins is 0.
+ * edges. Too few are MODE_ERROR_ARGUMENT, with *n_edges set: call again with so many. Enough
+ * are bins + 1, n_knots + 33 if bins is 0, options->n_edges, or n + 1 with
+ * MODE_BINNING_VALUES. The events have one variable, one background_label and no
+ * categories; score may be NULL. The weights matter if bins is 0. Only MODE_LOSS_MODE has
+ * these functions, another loss is MODE_ERROR_OPTION.
  */
 MODE_API int mode_edges_f32(const mode_options *options, const mode_events *events,
                             size_t capacity, double *edges, size_t *n_edges);

@@ -657,13 +657,13 @@ std::vector<double> edges(const options &chosen, const events<T> &given, status 
     if (!given.check(outcome)) return found;
     const mode_options c = chosen.to_c();
     const mode_events arrays = given.to_c();
-    /* More bins than events are an error, for which there need not be room. */
-    const std::size_t bins = c.binning == MODE_BINNING_VALUES ? arrays.n
-                             : c.bins > 0                     ? static_cast<std::size_t>(c.bins)
-                                                              : 32;
-    std::size_t n_edges = 0;
-    found.resize(std::max(std::min(bins, arrays.n) + 1, c.n_edges));
-    detail::set(outcome, detail::c_edges(T())(&c, &arrays, found.size(), found.data(), &n_edges));
+    std::size_t n_edges = 33; /* of the default bins; other bins may need a second call */
+    int status = MODE_OK;
+    do {
+        found.resize(n_edges);
+        status = detail::c_edges(T())(&c, &arrays, found.size(), found.data(), &n_edges);
+    } while (n_edges > found.size());
+    detail::set(outcome, status);
     found.resize(outcome.ok() ? n_edges : 0);
     return found;
 }
