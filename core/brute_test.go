@@ -33,7 +33,9 @@ func paperConfig() Config {
 }
 
 func newBrute(t *testing.T, ev Events[float64], cfg Config) *brute {
-	edges, err := Edges(ev, cfg)
+	ofMoDe := cfg // flatness has the same bins
+	ofMoDe.Loss = MoDe
+	edges, err := Edges(ev, ofMoDe)
 	require.NoError(t, err)
 	br := &brute{cfg: cfg, nb: len(edges) - 1, sums: make([]float64, len(edges)-1)}
 	for i, m := range ev.Mass {

@@ -2,6 +2,7 @@ package core
 
 import (
 	"math"
+	"slices"
 
 	"github.com/libmode/libmode/core/internal/errs"
 	"github.com/libmode/libmode/core/internal/events"
@@ -58,7 +59,7 @@ func Direction[T Float](dst, slope []T, ev Events[T], cfg Config, st Steering) (
 		return Pushed{}, err
 	}
 	lo, hi := cfg.ScoreRange[0], cfg.ScoreRange[1]
-	if width := hi - lo; !math.IsInf(lo, -1) && (math.IsInf(float64(T(width/4)), 1) || math.IsInf(1/width, 1)) {
+	if width := hi - lo; !math.IsInf(lo, -1) && (math.IsInf(float64(T(width/4)), 1) || math.IsInf(float64(T(1/width)), 1)) {
 		return Pushed{}, errs.Of(ErrOverflow, "score_range = [%v, %v] is so wide or narrow that derivatives by logits overflow", lo, hi)
 	}
 	cfg.measured = true
@@ -98,5 +99,12 @@ func Direction[T Float](dst, slope []T, ev Events[T], cfg Config, st Steering) (
 		result.Loss -= result.Bias
 	}
 	groups := push.Collect(background, grad, limits, p.Joint, &sc.Arena)
-	return push.Steer(dst, slope, groups, st, result, cfg.ScoreRange, labels)
+	before := slices.Clone(st.State)
+	found, err := push.Steer(dst, slope, groups, st, result, cfg.ScoreRange, labels)
+	if i := events.FirstNotFinite(dst); err == nil && i >= 0 {
+		copy(st.State, before)
+		return Pushed{}, errs.Of(ErrOverflow, "push[%d] overflows its type: score_range = [%v, %v] is so narrow that derivatives by scores are too large",
+			i, lo, hi)
+	}
+	return found, err
 }

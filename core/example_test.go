@@ -84,7 +84,7 @@ func ExampleLoss_error() {
 	fmt.Println(err)
 	// Output:
 	// true
-	// score[17] = 1.5 lies outside score_range = [0, 1]: apply a sigmoid to raw outputs, or use score_range=None
+	// score[17] = 1.5 lies outside score_range = [0, 1]: apply a sigmoid to raw outputs, or set it to [-Inf, +Inf]
 }
 
 // Whether a loss is significant: n events see nothing where it is at most Bias Events/n. These 10,000 see the dependence

@@ -150,6 +150,9 @@ func requireSentence(t *testing.T, err error) {
 		if errors.Is(err, sentinel) {
 			require.NotContains(t, err.Error(), "%!")
 			require.NotContains(t, err.Error(), "panic")
+			for _, ofPython := range []string{"None", "True", "False", "=\"", "='"} {
+				require.NotContains(t, err.Error(), ofPython)
+			}
 			require.NotContains(t, err.Error(), "\n")
 			require.Greater(t, len(strings.Fields(err.Error())), 3)
 			return

@@ -47,7 +47,7 @@ func MomentsAt[T Float](at []float64, ev Events[T], cfg Config) (*Table, error) 
 
 // planToInspect returns the plan for n events of one label and one variable.
 func planToInspect[T Float](ev Events[T], cfg *Config, n int) (*loss.Plan, error) {
-	if err := cfg.Validate(); err != nil {
+	if err := cfg.validateMoDe("table of its bins"); err != nil {
 		return nil, err
 	}
 	labels := cfg.BackgroundLabel

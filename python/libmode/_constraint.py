@@ -124,7 +124,8 @@ class Constraint:
         if self._unsure:
             self._look_for_scores(events.score)
         if self.from_logits:
-            events = events._replace(score=self.scores(events.score))
+            infinite = np.isinf(events.score)  # whose scores, 0 and 1, would hide them
+            events = events._replace(score=np.where(infinite, events.score, self.scores(events.score)))
         now = None if state is None else state.copy()  # an interrupted call goes on, and must not change the state
         steering = _native.ModeSteering(
             ctypes.sizeof(_native.ModeSteering),

@@ -12,7 +12,20 @@ NO_SECOND_DERIVATIVE = (
     "computed. Leave it out of what is differentiated twice (create_graph=True, Hessians, gradient penalties)"
 )
 
+#: Advice of the core in the words of C and Go, and in the words of Python.
+_IN_PYTHON = {
+    "or set it to [-Inf, +Inf]": "or use score_range=None",
+    "or set missing = ignore and give NaN": 'or give missing="ignore" and NaN',
+}
+
 _LONGEST = 200  # characters; of a longer value both ends are shown
+
+
+def in_python(message: str) -> str:
+    """A message of the core with its advice in Python's words."""
+    for said, word in _IN_PYTHON.items():
+        message = message.replace(said, word)
+    return message
 
 
 def shown(value: object) -> str:

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ._interruptible import LARGE, interruptible
-from ._messages import level_of_the_user, shown
+from ._messages import in_python, level_of_the_user, shown
 
 ABI_VERSION = 1
 
@@ -307,7 +307,7 @@ def _read_options(loaded: ctypes.CDLL) -> None:
 
 def _check(loaded: ctypes.CDLL, status: int) -> None:
     if status:
-        message = loaded.mode_last_error().decode("utf-8", "replace")
+        message = in_python(loaded.mode_last_error().decode("utf-8", "replace"))
         raise _ERRORS.get(status, ValueError)(message)
 
 

@@ -373,6 +373,15 @@ void test_exceptions() {
 
 template <class T>
 void test_edges_and_moments() {
+    std::vector<double> many(4000), knots;
+    for (std::size_t i = 0; i < many.size(); i++) many[i] = static_cast<double>(i);
+    for (int k = 1; k <= 28; k++) knots.push_back(100 * k);
+    const mode::events<double> of_many(many, many);
+    mode::status good;
+    CHECK(mode::edges(mode::options().knots(knots), of_many, good).size() == 34, "knots: %s", good.message());
+    CHECK(mode::edges(mode::options().bins(100), of_many, good).size() == 101, "bins: %s", good.message());
+    CHECK(mode::edges(mode::options().variables({mode::variable().bins(100)}), of_many, good).size() == 101, "variable: %s", good.message());
+
     const events<T> e;
     const events<double> in_double;
     const std::vector<double> at = {1, -0.5, 0.5};

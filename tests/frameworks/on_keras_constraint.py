@@ -106,6 +106,12 @@ def test_bad_input(message, call):
         call(pack(LABEL, MASS), SCORE)
 
 
+def test_infinite_logits_are_an_error():
+    logits = np.where(np.arange(N) == 16, np.inf, SCORE).astype("float32")
+    with pytest.raises(Exception, match=r"score\[16\] = \+Inf: every score"):
+        value_and_grad(lambda p: MoDeConstraint(base=LOGITS, from_logits=True)(pack(np.zeros(N), MASS), p), logits)
+
+
 def test_a_batch_without_background_adds_nothing():
     signal, loss = pack(np.ones(N), MASS), MoDeConstraint()
     with pytest.warns(RuntimeWarning, match="MoDeConstraint gives a batch no gradient of MoDe, and counts") as caught:

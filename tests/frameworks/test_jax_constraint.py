@@ -185,6 +185,7 @@ BAD = [
     (r"category has dtype float..: expected integers", {"category": np.ones(N)}),
     (r"state.sums has shape \(648,\): expected \(324,\) for 1 background labels", {"state": State.start(2)}),
     (r"\(648,\) for 2 background labels", {"state": State.start(), "background_label": (0, 1)}),
+    (r"score\[16\] = \+Inf: every score", {"score": np.where(np.arange(N) == 16, np.inf, SCORE), "from_logits": True}),
     (r"'weights' of mode_constraint: did you mean weight", {"weights": MASS}),
     (r"reference.mass has length 511, but score has length 512", {"reference": Events(SCORE, MASS[1:])}),
     (r"reference\.score has dtype int", {"reference": Events(SCORE.astype(int), MASS)}),
@@ -196,7 +197,8 @@ BAD = [
 @pytest.mark.parametrize("message, arguments", BAD, ids=[message for message, _ in BAD])
 def test_bad_arguments(message, arguments):
     with pytest.raises((TypeError, ValueError), match=message):
-        jax.grad(lambda s: mode_constraint(s, LABEL, MASS, **arguments).sum())(SCORE)
+        others = {name: value for name, value in arguments.items() if name != "score"}
+        jax.grad(lambda s: mode_constraint(s, LABEL, MASS, **others).sum())(arguments.get("score", SCORE))
 
 
 def test_a_state_of_no_such_size():

@@ -130,7 +130,7 @@ knots = ((30,), (70,)); mass_range = ((0, 59), (0, 59)); mass = two(mass) | OPTI
 #: Events, which the core checks.
 EVENTS = table("""
 score[7] = nan | NOT_FINITE | score[7] = NaN
-mass[7] = inf | NOT_FINITE | mass[7] = +Inf ... give missing="ignore"
+mass[7] = inf | NOT_FINITE | mass[7] = +Inf ... NaN for a missing mass
 weight[7] = -inf | NOT_FINITE | weight[7] = -Inf
 score[5] = 1.5 | SCORE_RANGE | score[5] = 1.5 lies outside score_range = [0, 1]: apply a sigmoid
 score[5] = -0.25 | SCORE_RANGE | score[5] = -0.25 lies outside score_range = [0, 1]

@@ -77,6 +77,21 @@ def test_probabilities_given_as_logits_are_noticed_once():
     assert len(caught) == 1 and caught[0].filename == __file__
 
 
+@pytest.mark.parametrize("value", [torch.inf, -torch.inf])
+def test_infinite_logits_of_background_are_an_error(value):
+    constraint = MoDeConstraint(from_logits=True)
+    for label in (1, 0):
+        logits, at = LOGITS.clone(), int((TARGET == label).nonzero()[3])
+        logits[at] = value
+        if label:  # nobody looks at signal
+            constraint(logits.requires_grad_(), TARGET, MASSES).sum().backward()
+        else:
+            before = constraint.state.clone()
+            with pytest.raises(ValueError, match=rf"score\[{at}\] = [+-]Inf: every score of a selected event"):
+                constraint(logits.requires_grad_(), TARGET, MASSES).sum().backward()
+            assert torch.equal(constraint.state, before)
+
+
 FRESH = 0.43 + 0.28 * (LOGITS.sigmoid() - 0.5) / (LOGITS.sigmoid() - 0.5).abs().max()  # from 0.15 to 0.71, as some are
 
 

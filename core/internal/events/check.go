@@ -9,13 +9,13 @@ import (
 	"github.com/libmode/libmode/core/internal/par"
 )
 
-// Part is a range of events that one goroutine handles: the statistics of those that take part or the error of the first
-// bad one, and the number of events in each cell.
+// Part is a range of events that one goroutine handles: the statistics of those that take part, the number of events in each
+// cell, and whether an event is bad.
 type Part struct {
 	Lo, Hi         int
 	Masses, Scores []uint32
 	found          Stats
-	failed         error
+	failed         bool
 }
 
 // Block is the number of events that stay in cache between the passes over a block.
@@ -28,13 +28,13 @@ func (sel *Selection[T]) check(sc *par.Scratch) error {
 	tidy := !slices.Contains(sel.cellOf, NoPair)
 	sc.Team.Run(len(sel.Parts), func(k int) {
 		p := &sel.Parts[k]
-		p.failed = sel.checkPart(p, tidy)
+		p.failed = !sel.checkPart(p, tidy)
 	})
 	sel.Stats = emptyStats()
 	for k := range sel.Parts {
 		p := &sel.Parts[k]
-		if p.failed != nil {
-			return p.failed
+		if p.failed {
+			return sel.firstBad()
 		}
 		sel.merge(&p.found)
 	}
@@ -66,22 +66,42 @@ func (sel *Selection[T]) setParts(sc *par.Scratch) {
 	}
 }
 
-func (sel *Selection[T]) checkPart(p *Part, tidy bool) error {
-	if sel.Weight != nil {
-		if err := sel.checkWeights(p); err != nil {
-			return err
-		}
+// checkPart checks and counts the events of a part, and reports whether all of them are good.
+func (sel *Selection[T]) checkPart(p *Part, tidy bool) bool {
+	if sel.Weight != nil && !sel.checkWeights(p) {
+		return false
 	}
 	for lo := p.Lo; lo < p.Hi; lo += Block {
 		hi := min(lo+Block, p.Hi)
 		if tidy = tidy && sel.checkAll(p, lo, hi); tidy {
 			continue
 		}
-		if err := sel.checkEach(p, lo, hi); err != nil {
-			return err
+		if !sel.checkEach(p, lo, hi) {
+			return false
 		}
 	}
-	return nil
+	return true
+}
+
+// firstBad returns the error of the first bad event, whatever the parts are: about its score, its mass or its weight.
+func (sel *Selection[T]) firstBad() error {
+	for i, m := range sel.Mass {
+		place := sel.placeOf(i)
+		switch {
+		case sel.Score != nil && !sel.isInRange(sel.Score[i]):
+			return sel.badScore(place, float64(sel.Score[i]))
+		case m-m != 0 && !(m != m && sel.ignoreMissing):
+			return NotFinite("mass", place, float64(m))
+		case sel.Weight != nil && !IsFinite(float64(sel.Weight[i])):
+			return NotFinite("weight", place, float64(sel.Weight[i]))
+		}
+	}
+	panic("events: no event is bad")
+}
+
+// isInRange reports whether a score lies in the range of the scores.
+func (sel *Selection[T]) isInRange(s T) bool {
+	return float64(s) >= sel.scoreLo && float64(s) <= sel.scoreHi
 }
 
 // checkAll checks and counts the events lo..hi-1, and reports whether all of them are good and take part.
@@ -120,8 +140,8 @@ func (sel *Selection[T]) checkAll(p *Part, lo, hi int) bool {
 	return true
 }
 
-// checkEach checks and counts the events lo..hi-1 one by one, and returns the error of the first bad one.
-func (sel *Selection[T]) checkEach(p *Part, lo, hi int) error {
+// checkEach checks and counts the events lo..hi-1 one by one, and reports whether all of them are good.
+func (sel *Selection[T]) checkEach(p *Part, lo, hi int) bool {
 	found := p.found
 	for i := lo; i < hi; i++ {
 		var s T
@@ -131,12 +151,12 @@ func (sel *Selection[T]) checkEach(p *Part, lo, hi int) error {
 		m := sel.Mass[i]
 		sel.Pairs[i] = NoPair
 		switch {
-		case sel.Score != nil && !(float64(s) >= sel.scoreLo && float64(s) <= sel.scoreHi):
-			return sel.badScore(i, float64(s))
+		case sel.Score != nil && !sel.isInRange(s):
+			return false
 		case m != m && sel.ignoreMissing:
 			continue
 		case m-m != 0:
-			return NotFinite("mass", sel.placeOf(i), float64(m))
+			return false
 		case !sel.TakesPart(i):
 			continue
 		}
@@ -152,34 +172,32 @@ func (sel *Selection[T]) checkEach(p *Part, lo, hi int) error {
 		sel.Pairs[i] = scoreCell<<BinBits | massCell
 	}
 	p.found = found
-	return nil
+	return true
 }
 
-// checkWeights finds the range of the weights of the events that take part, or the error of the first weight that is not
-// finite.
-func (sel *Selection[T]) checkWeights(p *Part) error {
+// checkWeights finds the range of the weights of the events that take part, and reports whether all weights are finite.
+func (sel *Selection[T]) checkWeights(p *Part) bool {
 	lowest, highest := math.Inf(1), math.Inf(-1)
 	for i := p.Lo; i < p.Hi; i++ {
 		w := float64(sel.Weight[i])
 		if !IsFinite(w) {
-			return NotFinite("weight", sel.placeOf(i), w)
+			return false
 		}
 		if (w < lowest || w > highest) && sel.TakesPart(i) {
 			lowest, highest = min(lowest, w), max(highest, w)
 		}
 	}
 	p.found.WeightMin, p.found.WeightMax = lowest, highest
-	return nil
+	return true
 }
 
 func (sel *Selection[T]) badScore(i int, s float64) error {
-	i = sel.placeOf(i)
 	if !IsFinite(s) {
 		return NotFinite("score", i, s)
 	}
-	hint := "widen it, or use score_range=None"
+	hint := "widen it, or set it to [-Inf, +Inf]"
 	if sel.scoreLo <= 0 && sel.scoreHi >= 1 { // the results of a sigmoid are inside
-		hint = "apply a sigmoid to raw outputs, or use score_range=None"
+		hint = "apply a sigmoid to raw outputs, or set it to [-Inf, +Inf]"
 	}
 	return errs.Of(errs.ErrScoreRange, "score[%d] = %v lies outside score_range = [%v, %v]: %s", i, s, sel.scoreLo, sel.scoreHi, hint)
 }

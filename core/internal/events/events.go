@@ -76,7 +76,7 @@ func IsFinite(x float64) bool { return x-x == 0 }
 // advice says what to do where a value of an array is NaN or infinite.
 var advice = map[string]string{
 	"score":  "look for NaN in the inputs of the classifier, or lower the learning rate",
-	"mass":   "leave such events out, or give missing=\"ignore\" and NaN for a missing mass",
+	"mass":   "leave such events out, or set missing = ignore and give NaN for a missing mass",
 	"weight": "leave such events out",
 }
 

@@ -4,6 +4,7 @@ package loss
 
 import (
 	"sort"
+	"sync/atomic"
 
 	"github.com/libmode/libmode/core/internal/events"
 	"github.com/libmode/libmode/core/internal/par"
@@ -50,14 +51,24 @@ const smallBlock = 1 << 14
 // sum returns the sum of the losses of the subsets times their factors. Each subset sets its part of the derivatives.
 // Goroutines share the small subsets.
 func sum[T events.Float](di *events.Division[T], out events.Derivatives[T], p *Plan, sc *par.Scratch) (total walk.Result, err error) {
-	losses, failed := make([]walk.Result, len(di.Subsets)), make([]error, len(di.Subsets))
+	found := make([]ofSubset, len(di.Subsets))
+	var firstFailed atomic.Int64 // subset, after which the others do not matter
+	firstFailed.Store(int64(len(di.Subsets)))
 	one := func(k int, sc *par.Scratch) {
+		if int64(k) > firstFailed.Load() {
+			return
+		}
 		sc.Arena.Reset()
 		su := &di.Subsets[k]
 		ev, index := di.Subset(k)
 		own := out.Cut(su.Lo, su.Hi)
 		own.Clear(sc.Team)
-		losses[k], failed[k] = part[T]{own, ev, index, p, sc}.loss()
+		f := &found[k]
+		if f.result, f.err = (part[T]{own, ev, index, p.withWarningsTo(&f.warning), sc}).loss(); f.err != nil {
+			for before := firstFailed.Load(); int64(k) < before && !firstFailed.CompareAndSwap(before, int64(k)); {
+				before = firstFailed.Load()
+			}
+		}
 		if su.Factor != 1 {
 			own.Scale(su.Factor)
 		}
@@ -86,13 +97,23 @@ func sum[T events.Float](di *events.Division[T], out events.Derivatives[T], p *P
 			}
 		})
 	}
-	for k, loss := range losses {
-		if failed[k] != nil {
-			return walk.Result{}, di.Named(k, p.Labels, failed[k])
+	if k := int(firstFailed.Load()); k < len(found) {
+		return walk.Result{}, di.Named(k, p.Labels, found[k].err)
+	}
+	for k, f := range found {
+		if f.warning != "" {
+			p.Walk.Moments.Warn(f.warning)
 		}
-		add(&total, loss, di.Subsets[k].Factor, 1)
+		add(&total, f.result, di.Subsets[k].Factor, 1)
 	}
 	return total, nil
+}
+
+// ofSubset is what the events of a subset make.
+type ofSubset struct {
+	result  walk.Result
+	err     error
+	warning string // the first one
 }
 
 // add adds a result, times a factor, with a share of its events.

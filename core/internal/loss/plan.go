@@ -30,6 +30,20 @@ type Variable struct {
 	Knots []float64 // of B-splines, in units of this mass
 }
 
+// withWarningsTo returns the plan with which a loss writes its first warning to a place, if warnings are wanted.
+func (p *Plan) withWarningsTo(place *string) *Plan {
+	if p.Walk.Moments.Warn == nil {
+		return p
+	}
+	own := *p
+	own.Walk.Moments.Warn = func(says string) {
+		if *place == "" {
+			*place = says
+		}
+	}
+	return &own
+}
+
 // variable returns the options of variable k, and of its walk.
 func (p *Plan) variable(k int) (Variable, *walk.Options) {
 	v, o := p.Variables[k], p.Walk

@@ -40,6 +40,6 @@ def merged(plan: Plan, k: Constants, bin_: Tensor, sums: Tensor) -> tuple[Tensor
     reached = torch.linalg.solve_triangular(steps, k.start, upper=True, left=False, unitriangular=True)
     tails = torch.linalg.solve_triangular(steps, enough[..., -1:].float(), upper=True, unitriangular=True)
     numbers = (reached[:, 0] * tails[..., 0] >= 1).cumsum(1, dtype=torch.int32)
-    number = torch.where(numbers[0, -2] >= plan.order + 2, *numbers)
+    number = torch.where(numbers[0, -2] >= plan.order + 2, numbers[0], numbers[1])
     totals = torch.index_add(k.empty, 0, number[:-1], sums[0, :-1], alpha=-1 / SCALE)
     return number.index_select(0, bin_), totals

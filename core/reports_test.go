@@ -1,0 +1,151 @@
+package core
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// forThreads calls f with different numbers of threads, and several times, as goroutines do not always take turns alike.
+func forThreads(f func(threads int)) {
+	defer SetThreads(0)
+	for _, threads := range []int{1, 2, 8} {
+		SetThreads(threads)
+		for range 10 {
+			f(threads)
+		}
+	}
+}
+
+// The error names the first bad event, whatever is wrong with it and with later ones.
+func TestTheFirstBadEventIsReported(t *testing.T) {
+	const n, early, late = 200_000, 70_000, 190_000
+	for first, bad := range map[string]func(ev *Events[float64], at int){
+		"score[70000] = NaN":  func(ev *Events[float64], at int) { ev.Score[at] = nan },
+		"score[70000] = 2":    func(ev *Events[float64], at int) { ev.Score[at] = 2 },
+		"mass[70000] = +Inf":  func(ev *Events[float64], at int) { ev.Mass[at] = inf },
+		"weight[70000] = NaN": func(ev *Events[float64], at int) { ev.Weight[at] = nan },
+	} {
+		rng := rand.New(rand.NewPCG(71, 72))
+		ev := batch(rng, n)
+		setWeights(&ev, rng, 0.5, 2)
+		bad(&ev, early)
+		ev.Score[late], ev.Mass[late+1], ev.Weight[late+2] = nan, nan, nan
+		forThreads(func(threads int) {
+			_, err := Loss(ev, DefaultConfig(MoDe))
+			require.ErrorContains(t, err, first, "%d threads", threads)
+		})
+	}
+}
+
+// Of the warnings of several categories the first category's is kept.
+func TestTheWarningOfTheFirstCategoryIsKept(t *testing.T) {
+	const n, categories = 100_000, 50
+	ev := batch(rand.New(rand.NewPCG(73, 74)), n)
+	of := make([]int64, n)
+	for i := range of {
+		of[i] = int64(i % categories)
+		if i >= n-categories {
+			ev.Mass[i] = 1e9 * (1 + 0.01*float64(of[i]))
+		}
+	}
+	ev.Category = LabelsOf(of)
+	cfg := DefaultConfig(MoDe)
+	cfg.Order, cfg.MaxSlope = 2, 0.3
+	forThreads(func(threads int) {
+		var said []string
+		_, err := Loss(ev, cfg.WithWarnings(func(says string) { said = append(said, says) }))
+		require.NoError(t, err)
+		require.Len(t, said, 1)
+		require.Contains(t, said[0], "mass = 1e+09 is so far", "%d threads", threads)
+	})
+}
+
+// Categories after the first that has no loss cost nothing.
+func TestCategoriesOfOneEventAreFoundOutEarly(t *testing.T) {
+	const n = 200_000
+	ev := batch(rand.New(rand.NewPCG(75, 76)), n)
+	each := make([]int64, n)
+	for i := range each {
+		each[i] = int64(i)
+	}
+	ev.Category = LabelsOf(each)
+	forThreads(func(threads int) {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := Loss(ev, DefaultConfig(MoDe))
+		runtime.ReadMemStats(&after)
+		require.ErrorContains(t, err, "events of category = 0: mass: all 1 selected events have the same mass")
+		require.Less(t, after.Mallocs-before.Mallocs, uint64(n/10))
+	})
+}
+
+// A push by scores that a float32 cannot hold is an error, which leaves the state as it was.
+func TestDirectionOfNarrowRangesInSinglePrecision(t *testing.T) {
+	for _, width := range []float64{1e-30, 1e-32, 1e-34, 1e-37, 1e-40} {
+		rng, cfg := rand.New(rand.NewPCG(77, 78)), DefaultConfig(MoDe)
+		cfg.ScoreRange = [2]float64{0, width}
+		ev := Events[float32]{}
+		for range 2000 {
+			m := rng.Float64()
+			ev.Mass = append(ev.Mass, float32(m))
+			ev.Score = append(ev.Score, float32(width*math.Pow(rng.Float64(), 1+20*m)))
+		}
+		push, state := make([]float32, 2000), make([]float64, StateSize(1))
+		_, err := Direction(push, nil, ev, cfg, Steering{State: state})
+		if err != nil {
+			require.ErrorIs(t, err, ErrOverflow)
+			require.ErrorContains(t, err, fmt.Sprintf("score_range = [0, %.3g", width))
+			require.Equal(t, make([]float64, StateSize(1)), state)
+			continue
+		}
+		require.Equal(t, 1e-30, width)
+		for _, u := range push {
+			require.True(t, finite(float64(u)))
+		}
+	}
+}
+
+// With Unbiased a bin of one event is an error. Without, the loss is there, but nobody knows its bias.
+func TestEvaluateBinsOfOneEvent(t *testing.T) {
+	ev, cfg := batch(rand.New(rand.NewPCG(79, 80)), 3), paperConfig()
+	cfg.Bins = 3
+	loss, err := Loss(ev, cfg)
+	require.NoError(t, err)
+	found, err := Evaluate(nil, nil, ev, cfg)
+	require.NoError(t, err)
+	require.Equal(t, loss, found.Loss)
+	require.True(t, math.IsNaN(found.Bias))
+	require.Equal(t, 3., found.Events)
+	cfg.Unbiased = true
+	_, err = Evaluate(nil, nil, ev, cfg)
+	require.ErrorContains(t, err, "1 effective events, and unbiased needs at least 1.05")
+}
+
+// DisCo has no bins, and the table of Flatness would be the table of another loss.
+func TestOtherLossesHaveNoTable(t *testing.T) {
+	ev := batch(rand.New(rand.NewPCG(81, 82)), 100)
+	for _, kind := range []LossKind{DisCo, Flatness} {
+		_, err := Edges(ev, DefaultConfig(kind))
+		require.ErrorContains(t, err, "loss = "+lossNames[kind]+" has no table of its bins: only loss = mode has one")
+		_, err = MomentsAt([]float64{0.5}, ev, DefaultConfig(kind))
+		require.ErrorIs(t, err, ErrOption)
+	}
+}
+
+// The loss of a push has no bias, also if its gradient has one.
+func TestThePushReportsTheUnbiasedLoss(t *testing.T) {
+	ev, cfg := batch(rand.New(rand.NewPCG(83, 84)), 500), DefaultConfig(MoDe)
+	push := make([]float64, 500)
+	with, err := Direction(push, nil, ev, cfg, Steering{})
+	require.NoError(t, err)
+	cfg.Unbiased = false
+	without, err := Direction(push, nil, ev, cfg, Steering{})
+	require.NoError(t, err)
+	require.InEpsilon(t, with.Loss, without.Loss, 1e-9)
+	require.InEpsilon(t, with.Bias, without.Bias, 1e-9)
+}
