@@ -81,7 +81,7 @@ def test_probabilities_given_as_logits_are_noticed_once():
 def test_infinite_logits_of_background_are_an_error(value):
     constraint = MoDeConstraint(from_logits=True)
     for label in (1, 0):
-        logits, at = LOGITS.clone(), int((TARGET == label).nonzero()[3])
+        logits, at = LOGITS.clone(), int((label == TARGET).nonzero()[3])
         logits[at] = value
         if label:  # nobody looks at signal
             constraint(logits.requires_grad_(), TARGET, MASSES).sum().backward()

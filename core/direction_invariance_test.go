@@ -1,0 +1,263 @@
+package core
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
+)
+
+// The push of a constraint, whatever its law is: shared/spec.md lists what changes nothing. Each test pushes two batches, so
+// that it sees what the state remembers.
+
+// kinds are batches and options of all kinds: one mass or several, weights, labels, categories.
+func kinds() map[string]func() (Events[float64], Config) {
+	rng := rand.New(rand.NewPCG(91, 92))
+	make := func(change func(ev *Events[float64], cfg *Config)) func() (Events[float64], Config) {
+		return func() (Events[float64], Config) {
+			ev, cfg := batch(rng, 900), DefaultConfig(MoDe)
+			cfg.Order = 1
+			change(&ev, &cfg)
+			return ev, cfg
+		}
+	}
+	second := func(ev *Events[float64]) {
+		ev.Masses, ev.Mass = [][]float64{ev.Mass, batch(rng, 900).Mass}, nil
+	}
+	return map[string]func() (Events[float64], Config){
+		"plain":           make(func(*Events[float64], *Config) {}),
+		"weights":         make(func(ev *Events[float64], _ *Config) { setWeights(ev, rng, 0.3, 2.5) }),
+		"signed weights":  make(func(ev *Events[float64], _ *Config) { setWeights(ev, rng, 0.2, -1) }),
+		"uniform":         make(func(_ *Events[float64], cfg *Config) { cfg.Binning = Uniform }),
+		"bounds":          make(func(_ *Events[float64], cfg *Config) { cfg.Order, cfg.MaxSlope, cfg.Monotonic = 2, 0.5, true }),
+		"two masses":      make(func(ev *Events[float64], _ *Config) { second(ev) }),
+		"masses together": make(func(ev *Events[float64], cfg *Config) { second(ev); cfg.Joint = true }),
+		"labels and categories": make(func(ev *Events[float64], cfg *Config) {
+			labels, categories := []int64{}, []int64{}
+			for i := range 900 {
+				labels, categories = append(labels, labelOf(i)), append(categories, categoryOf(i))
+			}
+			ev.Label, ev.Category, cfg.BackgroundLabel = LabelsOf(labels), LabelsOf(categories), []int32{2, 0}
+			setWeights(ev, rng, 0.1, 3.3)
+		}),
+	}
+}
+
+// labelOf and categoryOf are the label and the category of event i.
+func labelOf(i int) int64    { return int64(i % 3) }
+func categoryOf(i int) int64 { return int64(5 + i/3%2*2) }
+
+// pushes returns the pushes of two batches of the same events, the second one with half of each distance to the score 1/2.
+func pushes(t *testing.T, ev Events[float64], cfg Config, st Steering) []float64 {
+	t.Helper()
+	n := len(ev.Score)
+	push, slope := make([]float64, 2*n), make([]float64, n)
+	st.State = make([]float64, StateSize(len(cfg.BackgroundLabel)))
+	for k := range 2 {
+		one := push[k*n : (k+1)*n]
+		found, err := Direction(one, slope, ev, cfg, st)
+		require.NoError(t, err)
+		if !st.Logits {
+			floats.Mul(one, slope) // by logits
+		}
+		floats.Scale(found.Size, one)
+		ev.Score = slices.Clone(ev.Score)
+		for i, s := range ev.Score {
+			ev.Score[i] = 0.25 + s/2
+		}
+	}
+	return push
+}
+
+// requireSame fails if pushes differ by more than a part of the largest.
+func requireSame(t *testing.T, want, got []float64, part float64) {
+	t.Helper()
+	require.Positive(t, floats.Norm(want, math.Inf(1)))
+	require.InDeltaSlice(t, want, got, part*floats.Norm(want, math.Inf(1)))
+}
+
+// forKinds calls f with each kind of events and its pushes.
+func forKinds(t *testing.T, f func(t *testing.T, ev Events[float64], cfg Config, want []float64)) {
+	for name, kind := range kinds() {
+		t.Run(name, func(t *testing.T) {
+			ev, cfg := kind()
+			f(t, ev, cfg, pushes(t, ev, cfg, Steering{}))
+		})
+	}
+}
+
+func TestPushIgnoresTheScaleOfWeights(t *testing.T) {
+	forKinds(t, func(t *testing.T, ev Events[float64], cfg Config, want []float64) {
+		if ev.Weight == nil {
+			setWeights(&ev, rand.New(rand.NewPCG(1, 2)), 0, 1)
+		}
+		for _, factor := range []float64{1e-7, 3.7} {
+			scaled := ev
+			scaled.Weight = slices.Clone(ev.Weight)
+			floats.Scale(factor, scaled.Weight)
+			requireSame(t, want, pushes(t, scaled, cfg, Steering{}), 1e-9)
+		}
+	})
+}
+
+func TestPushIgnoresTheOrderOfEvents(t *testing.T) {
+	forKinds(t, func(t *testing.T, ev Events[float64], cfg Config, want []float64) {
+		n := len(ev.Score)
+		order := rand.New(rand.NewPCG(3, 4)).Perm(n)
+		pick := func(from []float64) []float64 {
+			if from == nil {
+				return nil
+			}
+			to := make([]float64, len(order))
+			for k, i := range order {
+				to[k] = from[i]
+			}
+			return to
+		}
+		pickLabels := func(label func(i int) int64) LabelSlice {
+			to := make([]int64, n)
+			for k, i := range order {
+				to[k] = label(i)
+			}
+			return LabelsOf(to)
+		}
+		other := Events[float64]{Score: pick(ev.Score), Mass: pick(ev.Mass), Weight: pick(ev.Weight)}
+		for _, mass := range ev.Masses {
+			other.Masses = append(other.Masses, pick(mass))
+		}
+		if ev.Label != nil {
+			other.Label, other.Category = pickLabels(labelOf), pickLabels(categoryOf)
+		}
+		got := pushes(t, other, cfg, Steering{})
+		requireSame(t, append(pick(want[:n]), pick(want[n:])...), got, 1e-9)
+	})
+}
+
+func TestPushIgnoresTheUnitOfMass(t *testing.T) {
+	forKinds(t, func(t *testing.T, ev Events[float64], cfg Config, want []float64) {
+		for _, unit := range [][2]float64{{1e-3, 0}, {1, 100}, {7, -300}} {
+			changed := ev
+			move := func(mass []float64) []float64 {
+				moved := slices.Clone(mass)
+				floats.Scale(unit[0], moved)
+				floats.AddConst(unit[1], moved)
+				return moved
+			}
+			if ev.Mass != nil {
+				changed.Mass = move(ev.Mass)
+			}
+			changed.Masses = nil
+			for _, mass := range ev.Masses {
+				changed.Masses = append(changed.Masses, move(mass))
+			}
+			requireSame(t, want, pushes(t, changed, cfg, Steering{}), 1e-8)
+		}
+	})
+}
+
+// A batch may have any number of signal events, of any weights, masses and scores. This is the first batch.
+func TestPushIgnoresSignal(t *testing.T) {
+	ev, cfg := batch(rand.New(rand.NewPCG(93, 94)), 900), DefaultConfig(MoDe)
+	setWeights(&ev, rand.New(rand.NewPCG(95, 96)), 0.3, 2)
+	want := pushes(t, ev, cfg, Steering{})
+	for _, signal := range []int{1, 900, 5000} {
+		both, labels := Events[float64]{}, make([]int32, 900+signal)
+		for i := range labels {
+			if i < signal {
+				labels[i] = 1
+			}
+		}
+		nowhere := slices.Repeat([]float64{nan}, signal)
+		both.Score, both.Mass = append(nowhere, ev.Score...), append(slices.Clone(nowhere), ev.Mass...)
+		both.Weight, both.Label = append(slices.Repeat([]float64{1e9}, signal), ev.Weight...), LabelsOf(labels)
+		both.Score = slices.Concat(slices.Repeat([]float64{0.9}, signal), ev.Score)
+		got := pushes(t, both, cfg, Steering{})
+		n := len(labels)
+		requireSame(t, want[:900], got[signal:n], 1e-9)
+		require.Zero(t, floats.Norm(got[:signal], 1)+floats.Norm(got[n:n+signal], 1))
+	}
+}
+
+func TestPushByLogitsOrScoresIsTheSame(t *testing.T) {
+	forKinds(t, func(t *testing.T, ev Events[float64], cfg Config, want []float64) {
+		requireSame(t, want, pushes(t, ev, cfg, Steering{Logits: true}), 1e-12)
+	})
+}
+
+// The bits of the push, the state and the result are those of one thread.
+func TestPushForAnyNumberOfThreads(t *testing.T) {
+	const n = 100_000
+	rng := rand.New(rand.NewPCG(97, 98))
+	for name, change := range map[string]func(ev *Events[float64], cfg *Config){
+		"plain":   func(*Events[float64], *Config) {},
+		"weights": func(ev *Events[float64], _ *Config) { setWeights(ev, rng, 0.2, -0.7) },
+		"joint": func(ev *Events[float64], cfg *Config) {
+			ev.Masses, ev.Mass, cfg.Joint = [][]float64{ev.Mass, batch(rng, n).Mass}, nil, true
+		},
+		"categories": func(ev *Events[float64], _ *Config) { ev.Category = LabelsOf(slices.Repeat([]int64{1, 2, 3, 4}, n/4)) },
+	} {
+		ev, cfg := batch(rng, n), DefaultConfig(MoDe)
+		change(&ev, &cfg)
+		var want []float64
+		forThreads(func(threads int) {
+			push, state := make([]float64, n), make([]float64, StateSize(1))
+			found, err := Direction(push, nil, ev, cfg, Steering{State: state})
+			require.NoError(t, err)
+			got := slices.Concat(push, state, []float64{found.Loss, found.Bias, found.Events, found.Size})
+			if want == nil {
+				want = got
+			}
+			require.True(t, slices.Equal(want, got), "%s: %d threads", name, threads)
+		})
+	}
+}
+
+// A batch that fails, at whatever step, leaves the state as it was.
+func TestAFailedBatchLeavesTheState(t *testing.T) {
+	state, push := make([]float64, StateSize(1)), make([]float64, 300)
+	rng := rand.New(rand.NewPCG(99, 100))
+	_, err := Direction(push, nil, batch(rng, 300), DefaultConfig(MoDe), Steering{State: state})
+	require.NoError(t, err)
+	before := slices.Clone(state)
+	for name, spoil := range map[string]func(ev *Events[float64], cfg *Config){
+		"a score that is NaN": func(ev *Events[float64], _ *Config) { ev.Score[7] = nan },
+		"no background":       func(ev *Events[float64], _ *Config) { ev.Label = LabelsOf(slices.Repeat([]int8{1}, 300)) },
+		"equal masses":        func(ev *Events[float64], _ *Config) { ev.Mass = slices.Repeat([]float64{1}, 300) },
+		"no weight":           func(ev *Events[float64], _ *Config) { ev.Weight = make([]float64, 300) },
+		"a huge loss":         func(_ *Events[float64], cfg *Config) { cfg.Order, cfg.SlopePenalty = 1, 1e300 },
+		"few events":          func(_ *Events[float64], cfg *Config) { cfg.MassRange = [2]float64{1e5, 2e5} },
+	} {
+		ev, cfg := batch(rng, 300), DefaultConfig(MoDe)
+		spoil(&ev, &cfg)
+		_, err := Direction(push, nil, ev, cfg, Steering{State: state})
+		require.Error(t, err, name)
+		require.Equal(t, before, state, name)
+	}
+}
+
+// Events outside a mass range, of other labels, without a mass or without a weight get exactly 0.
+func TestEventsThatTakeNoPartAreNotPushed(t *testing.T) {
+	for _, joint := range []bool{false, true} {
+		ev, cfg := batch(rand.New(rand.NewPCG(101, 102)), 900), DefaultConfig(MoDe)
+		setWeights(&ev, rand.New(rand.NewPCG(103, 104)), 0.3, 0)
+		ev.Masses, ev.Mass = [][]float64{ev.Mass, slices.Clone(ev.Mass)}, nil
+		labels, takesPart := make([]int32, 900), make([]bool, 900)
+		for i := range labels {
+			labels[i] = int32(i % 3 / 2)
+			ev.Masses[0][i] += 30 * float64(i%2)
+			if i%5 == 0 {
+				ev.Masses[1][i] = nan
+			}
+			inFirst, inSecond := ev.Masses[0][i] >= 20 && ev.Masses[0][i] <= 90, ev.Masses[1][i] <= 100
+			takesPart[i] = labels[i] == 0 && ev.Weight[i] != 0 && (inFirst && inSecond || !joint && (inFirst || inSecond))
+		}
+		ev.Label, cfg.Joint, cfg.Missing = LabelsOf(labels), joint, MissingIgnore
+		cfg.Variables = []Variable{{MassRange: [2]float64{20, 90}}, {MassRange: [2]float64{0, 100}}}
+		for k, u := range pushes(t, ev, cfg, Steering{}) {
+			require.Equal(t, takesPart[k%900], u != 0, "event %d: %v", k, u)
+		}
+	}
+}
