@@ -149,3 +149,28 @@ func TestThePushReportsTheUnbiasedLoss(t *testing.T) {
 	require.InEpsilon(t, with.Loss, without.Loss, 1e-9)
 	require.InEpsilon(t, with.Bias, without.Bias, 1e-9)
 }
+
+// The gradient depends on the order of the scores alone. One far score leaves no room for the last digits of the others in the keys by
+// which they are sorted.
+func TestScoresThatDifferInTheirLastDigits(t *testing.T) {
+	const n = 2000
+	rng, cfg := rand.New(rand.NewPCG(85, 86)), DefaultConfig(MoDe)
+	cfg.ScoreRange, cfg.Unbiased = unbounded(), false
+	near, apart := batch(rng, n), Events[float64]{}
+	apart.Mass = near.Mass
+	for _, k := range rng.Perm(n) {
+		near.Score[len(apart.Score)] = 0.5 + float64(k)*0x1p-53
+		apart.Score = append(apart.Score, float64(k))
+	}
+	for i, s := range apart.Score {
+		if s == 0 {
+			near.Score[i] = -1e300
+		}
+	}
+	want, got := make([]float64, n), make([]float64, n)
+	_, err := LossAndGrad(want, apart, cfg)
+	require.NoError(t, err)
+	_, err = LossAndGrad(got, near, cfg)
+	require.NoError(t, err)
+	require.InDeltaSlice(t, want, got, 1e-12)
+}
