@@ -76,7 +76,7 @@ def test_events_of_other_labels_are_never_looked_at(call, rng):
     of = {"mass": bad_masses, "label": [9, -1, 0.5, np.nan], "category": [5, 6, 0, 1]}
     more = {name: np.insert(array, at, of.get(name, bad), axis=0) for name, array in call.events.items()}
     want, found = (one(libmode.mode_evaluate, hess=True) for one in (call, Call(more, call.options)))
-    assert found[:3] == want[:3]
+    np.testing.assert_equal(found[:3], want[:3])  # a bias that is not known is NaN
     for own, expected in zip(found[3:], want[3:], strict=True):
         np.testing.assert_array_equal(own, np.insert(expected, at, [0] * 4))
 
