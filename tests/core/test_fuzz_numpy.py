@@ -45,7 +45,8 @@ def test_a_bias_and_a_curvature_or_a_sentence(events, options, hess):
     named = fuzzed.NAMED_OF_HESS if hess else fuzzed.NAMED
     found = found_or_sentence(libmode.mode_evaluate, named, **events, hess=hess, **options)
     if found is not None:
-        assert np.isfinite(found[:3]).all()
+        assert np.isfinite([found.loss, found.events]).all()
+        assert np.isfinite(found.bias) or not options.get("unbiased", True) and np.isnan(found.bias)
         check_gradient(found.grad, events["score"])
         if hess:
             check_gradient(found.hess, events["score"])
