@@ -1,9 +1,9 @@
-"""Times the constraint and the loss on a GPU and in the core: ``./build.sh bench device``.
+"""Times the loss on a GPU, and the loss and the constraint in the core: ``./build.sh bench device``.
 
-Two tables. The time of forward and backward of ``MoDeLoss(order=1)`` and ``MoDeConstraint(order=1)`` of so many events
-with labels and weights, by the core (with the copies both ways) and on the device, beside a sort of the scores. And
-that of a training step of the paper's network and of a transformer of 2 million parameters, without a layer, with that
-of the core and with that on the device. On a GPU also as CUDA graphs, where that can be: the core cannot be captured.
+Two tables. The time of forward and backward of ``MoDeLoss(order=1)`` of so many events with labels and weights, by the
+core (with the copies both ways) and on the device, and of ``MoDeConstraint(order=1)`` by the core, beside a sort of the
+scores. And that of a training step of the paper's network and of a transformer of 2 million parameters, without a layer
+and with it. On a GPU also as CUDA graphs, where that can be: the core cannot be captured.
 
 There it first checks that a step on the device waits for nothing (torch.cuda.set_sync_debug_mode("error")), and does
 what the core does, also as a graph. Without a GPU the same runs on tensors of the processor: a test of this program,
@@ -26,8 +26,6 @@ from torch import Tensor, nn
 from . import machine
 
 Step = Callable[[], object]
-
-LAYERS = {"without": None, "core": False, "device": True}
 
 
 class Timer:
@@ -129,12 +127,12 @@ class Paper(nn.Sequential):
         super().__init__(*hidden, nn.Linear(64, 1), nn.Sigmoid())
 
 
-def training(network: type[Paper] | type[Transformer], batch: int, device: torch.device, layer: bool | None) -> Step:
+def training(network: type[Paper] | type[Transformer], batch: int, device: torch.device, layer: bool) -> Step:
     """A training step: forward, cross entropy, backward and Adam."""
     torch.manual_seed(1)
     events, model = Events(batch, device), network().to(device)
     x = torch.randn(batch, *network.features).to(device)
-    constraint = None if layer is None else MoDeConstraint(order=1, on_device=layer).to(device)
+    constraint = MoDeConstraint(order=1).to(device) if layer else None
     capturable = device.type == "cuda"
     optimizer = torch.optim.Adam(model.parameters(), capturable=capturable)
 
@@ -153,25 +151,15 @@ def checks(device: torch.device) -> list[str]:
     """Checks what must hold on a GPU. Returns lines of results, or raises."""
     if device.type != "cuda":
         return ["not checked, for want of a GPU: that nothing is waited for, and that CUDA graphs capture a step"]
-    step = training(Paper, 4_096, device, True)
-    step()
-    torch.cuda.set_sync_debug_mode("error")
-    step()
-    torch.cuda.set_sync_debug_mode("default")
     events = Events(100_000, device)
-    without = events.gradient(events.step(MoDeConstraint(order=1).eval()))
-    pushes = []
-    for on_device, captured in ((False, False), (True, False), (True, True)):
-        step = events.step(MoDeConstraint(order=1, on_device=on_device).to(device))
-        if captured:
-            step = graph_of(step)  # after four steps
-        else:
-            for _ in range(3):
-                step()
-        pushes.append(events.gradient(step) - without)
-    losses = [events.gradient(events.step(MoDeLoss(order=1, on_device=choice).to(device))) for choice in (False, True)]
-    for of_core, of_device in (pushes[:2], pushes[::2], losses):
-        assert (of_device - of_core).norm() < 1e-3 * of_core.norm()  # rounding moves some events to the next cell
+    of_core, of_device = (events.step(MoDeLoss(order=1, on_device=choice)) for choice in (False, True))
+    of_device()
+    torch.cuda.set_sync_debug_mode("error")
+    of_device()
+    torch.cuda.set_sync_debug_mode("default")
+    expected = events.gradient(of_core)
+    for step in (of_device, graph_of(of_device)):
+        assert (events.gradient(step) - expected).norm() < 1e-3 * expected.norm()
     return ["a step waits for nothing, and gives what the core does, also as a CUDA graph"]
 
 
@@ -180,13 +168,12 @@ def of_events(sizes: list[int], timer: Timer) -> list[dict[str, Any]]:
     rows = []
     for n in sizes:
         events, row = Events(n, timer.device), {"events": n}
-        for name, kind in (("loss", MoDeLoss), ("layer", MoDeConstraint)):
-            for where in ("core", "device"):
-                module = kind(order=1, monitor=False, on_device=LAYERS[where]).to(timer.device)
-                row[f"{name}, {where}"] = timer.milliseconds(events.step(module))
-            if timer.device.type == "cuda":
-                module = kind(order=1, monitor=False, on_device=True).to(timer.device)
-                row[f"{name}, graph"] = timer.milliseconds(graph_of(events.step(module)))
+        forms = [MoDeLoss(order=1, monitor=False, on_device=choice) for choice in (False, True)]
+        of_core, of_device = map(events.step, forms)
+        row["loss, core"], row["loss, device"] = timer.milliseconds(of_core), timer.milliseconds(of_device)
+        if timer.device.type == "cuda":
+            row["loss, graph"] = timer.milliseconds(graph_of(of_device))
+        row["layer, core"] = timer.milliseconds(events.step(MoDeConstraint(order=1, monitor=False).to(timer.device)))
         score = events.score.detach()
         row["sort"] = timer.milliseconds(lambda score=score: torch.sort(score))
         rows.append(row)
@@ -200,11 +187,10 @@ def of_steps(batches: list[int], timer: Timer) -> list[dict[str, Any]]:
     for network in (Paper, Transformer):
         for batch in batches:
             row: dict[str, Any] = {"network": network.__name__, "batch": batch}
-            for name, layer in LAYERS.items():
-                step = training(network, batch, timer.device, layer)
-                row[name] = timer.milliseconds(step)
-                if timer.device.type == "cuda" and layer is not False:
-                    row[f"{name}, graph"] = timer.milliseconds(graph_of(training(network, batch, timer.device, layer)))
+            row["without"] = timer.milliseconds(training(network, batch, timer.device, False))
+            if timer.device.type == "cuda":
+                row["without, graph"] = timer.milliseconds(graph_of(training(network, batch, timer.device, False)))
+            row["core"] = timer.milliseconds(training(network, batch, timer.device, True))
             rows.append(row)
             show(row, first=len(rows) == 1)
     return rows

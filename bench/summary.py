@@ -27,7 +27,15 @@ COLUMNS = {
 }
 SORTS = ("np.sort", "np.argsort", "torch.sort")  # of the scores; the first gives no indices
 
-PLACES = ("core", "device", "graph")  # of the GPU
+#: Of the table of a GPU.
+ON_GPU = {
+    "events": "events",
+    "loss, core": "MoDeLoss, core",
+    "loss, device": "MoDeLoss, device",
+    "loss, graph": "MoDeLoss, graph",
+    "layer, core": "MoDeConstraint, core",
+    "sort": "torch.sort",
+}
 
 Times = Mapping[tuple[str, int], float]  #: seconds by method and number of events
 
@@ -86,14 +94,12 @@ def _steps(results: dict[str, Any]) -> list[str]:
 
 
 def _events(results: dict[str, Any]) -> list[str]:
-    layers = {"loss": "MoDeLoss", "layer": "MoDeConstraint"}
-    names = {f"{kind}, {where}": f"{name}, {where}" for kind, name in layers.items() for where in PLACES}
     head = f"Forward and backward at order 1 with labels and weights, in ms, on an {results['device']}:"
-    return [head, "", *_of_rows({"events": "events", **names, "sort": "torch.sort"}, results["events"])]
+    return [head, "", *_of_rows(ON_GPU, results["events"])]
 
 
 def _device_steps(results: dict[str, Any]) -> list[str]:
-    names = ("network", "batch", "without", "without, graph", "core", "device", "device, graph")
+    names = ("network", "batch", "without", "without, graph", "core")
     head = "A training step of the paper's network and of a transformer of 2 million parameters, with MoDeConstraint:"
     return [head, "", *_of_rows(dict.fromkeys(names), results["steps"])]
 

@@ -1,4 +1,4 @@
-"""The MoDe loss, and the push of a constraint, by PyTorch's operations on the device of the tensors.
+"""The MoDe loss by PyTorch's operations on the device of the tensors.
 
 A launch costs more there than the work of a batch, so that few operations are what counts: shapes depend on no value,
 nothing is read on the host, and what belongs together is a row of one tensor. A call goes this way:
@@ -10,7 +10,6 @@ nothing is read on the host, and what belongs together is a row of one tensor. A
     bins.py       the bin of each event; bins with too few events become one with their neighbors
     moments.py    per bin, what a step across its events changes
     loss.py       the loss and its gradient, by running sums up to the middle of each event's tie
-    push.py       the push of a constraint, and what it remembers
 
 The formulas are those of core/doc.go, with steps e_i = -w_i/W_b: one comparison finds -W_b > 0 with all else.
 """

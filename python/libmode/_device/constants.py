@@ -1,7 +1,6 @@
 """Tensors that depend on the options alone, made once for each device."""
 
 import math
-from collections.abc import Callable
 from functools import lru_cache
 from types import SimpleNamespace
 from typing import Any
@@ -30,20 +29,14 @@ def on(device: torch.device, values: Any, dtype: torch.dtype = torch.float64) ->
     return tensor.to(device, non_blocking=True)
 
 
-def kept(make: Callable[..., Constants]) -> Callable[..., Constants]:
-    """Keeps what is made for the type and device of a tensor, the first argument; not of a fake one, without values."""
-    cached = lru_cache(maxsize=64)(make)
-
-    def found(like: Tensor, *arguments: Any) -> Constants:
-        real = type(like) in (Tensor, torch.nn.Parameter)
-        return (cached if real else make)(like.dtype, like.device, *arguments)
-
-    return found
+def constants_of(like: Tensor, plan: Plan) -> Constants:
+    """Those of a plan for the type and device of a tensor; kept, but for a fake one, without values."""
+    real = type(like) in (Tensor, torch.nn.Parameter)
+    return (_cached if real else _made)(like.dtype, like.device, plan)
 
 
-@kept
-def constants_of(dtype: torch.dtype, device: torch.device, plan: Plan) -> Constants:
-    """Those of a plan, ``constants_of(like, plan)``; columns are bins, of which the first and last have no events."""
+def _made(dtype: torch.dtype, device: torch.device, plan: Plan) -> Constants:
+    """Columns are bins, of which the first and last have no events."""
     low, high = plan.score_range
     # A response of this order can be seen in more bins than it has coefficients.
     least, most, columns, powers = plan.order + 2, plan.most, plan.most + 2, max(3, plan.order + 1)
@@ -53,18 +46,13 @@ def constants_of(dtype: torch.dtype, device: torch.device, plan: Plan) -> Consta
     # masses and the last above; what events have that take no part; what is subtracted; how large values may be then.
     row = {
         "score": ([-math.inf, -math.inf], high, (low + high) / 2, (high - low) / 2),
-        "place": ([-math.inf, -math.inf], high, low, math.inf),
         "mass": ([-far, nearly], far, 0.0, far),
         "weight": ([0.0, 0.0], 0.0, 0.0, math.inf),
-        "tiny": ([torch.finfo(dtype).tiny] * 2, 0.0, 0.0, math.inf),  # without which no weights have the sum 0
-        "one": ([0.0, 0.0], 0.0, 0.0, math.inf),
     }
     rows = ["score", "mass", "weight"]
-    if plan.constraint:
-        rows = ["score", "place", "mass", "weight", "tiny", "one"]
     fewest = min(plan.bins, max(plan.order + 1, 2)) if plan.bins else most if plan.edges is not None else least
     checks = [row[name][3] for name in rows] + [0.5 - fewest] + ([-plan.bins] if plan.bins else [])
-    checks += [0.0, 1 / _FEWEST if plan.unbiased or plan.constraint else 1e300]
+    checks += [0.0, 1 / _FEWEST if plan.unbiased else 1e300]
     bounds = torch.tensor(checks, dtype=torch.float64)[:, None].repeat(1, columns)
     bounds[-1, 0] = 1.0
     sums = torch.zeros(2, powers, columns, dtype=torch.float64)
@@ -78,7 +66,6 @@ def constants_of(dtype: torch.dtype, device: torch.device, plan: Plan) -> Consta
     return Constants(
         rows=rows,
         one=on(device, [1.0], dtype),
-        zero=on(device, [0.0], dtype),
         ends=on(device, [row[name][0] for name in rows], dtype),
         fill=on(device, [[row[name][1]] for name in rows], dtype),
         center=on(device, [[row[name][2]] for name in rows]),
@@ -101,5 +88,8 @@ def constants_of(dtype: torch.dtype, device: torch.device, plan: Plan) -> Consta
         bounds=on(device, bounds),
         # loss.py: which multiples of the bin's number tell the orders apart
         pair=on(device, [[[0]], [[1]]], torch.int32),
-        blocks=on(device, [[0], [1], [columns + 1]] if plan.constraint else [[0], [1]], torch.int32),
+        blocks=on(device, [[0], [1]], torch.int32),
     )
+
+
+_cached = lru_cache(maxsize=64)(_made)

@@ -11,10 +11,9 @@ from .plan import Plan
 def matrix(plan: Plan, k: Constants, events: Events) -> Tensor:
     """The rows that the constants name, (rows, n + 2), of tensors (n,) of one type; two columns are no events."""
     score, mass, weight, label, _ = events
-    n, one = len(score), k.one.expand(len(score))
-    weights = one if weight is None else weight
-    of_row = {"score": score, "place": score, "mass": mass, "weight": weights, "least": weights, "one": one}
-    of_row["tiny"] = k.zero.expand(n)
+    n = len(score)
+    weights = k.one.expand(n) if weight is None else weight
+    of_row = {"score": score, "mass": mass, "weight": weights, "least": weights}
     pieces = [piece for name, end in zip(k.rows, k.ends, strict=True) for piece in (of_row[name], end)]
     found = torch.cat(pieces).view(len(k.rows), n + 2)
     inside = None if label is None else (label if abs(plan.label) < 128 else label.double()) == plan.label

@@ -1,6 +1,5 @@
 """The loss and its gradient, by running sums up to the middle of each event's tie, along several orders."""
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
@@ -26,7 +25,7 @@ class Found(NamedTuple):
 class Binned(NamedTuple):
     """The events in their bins, (N,) each: n, and two columns that are no events."""
 
-    ranks: Tensor  #: (scores and masses, N) how many are not above each
+    rank: Tensor  #: how many scores are not above its own
     bin: Tensor
     step: Tensor  #: e_i = -w_i/W_b
     square: Tensor  #: e_i^2
@@ -38,9 +37,8 @@ def loss_and_grad(plan: Plan, events: Events) -> Found:
     k, n = constants_of(events.score, plan), len(events.score)
     rows = matrix(plan, k, events)
     real = rows - k.center
-    of = binned(plan, k, rows, real, real[2])
-    rows_of_scores = [of.step, *(of.moments.fit * of.step)]
-    sums = doubled(k, of.ranks[0], of.bin, filled(rows_of_scores, [of.step, of.square, of.step]))
+    of = binned(plan, k, rows, real)
+    sums = doubled(k, of, [of.step, *(of.moments.fit * of.step)], [of.step, of.square, of.step])
     change, variance = changes(of, sums[:, 0], sums[:3, 1])
     if plan.unbiased:
         change = torch.addcmul(change, of.moments.of_event[-1], variance, value=-1)
@@ -49,26 +47,20 @@ def loss_and_grad(plan: Plan, events: Events) -> Found:
     return Found(torch.dot(grad, real[0, :n]), grad, of.moments.good)
 
 
-def filled(*orders: list[Tensor]) -> list[tuple[Tensor, ...]]:
-    """Rows with a value for each order; where one has fewer, its first stands for those that nobody asks for."""
-    most = max(map(len, orders))
-    return list(zip(*([*rows, *[rows[0]] * (most - len(rows))] for rows in orders), strict=True))
-
-
-def binned(plan: Plan, k: Constants, rows: Tensor, real: Tensor, weight: Tensor) -> Binned:
+def binned(plan: Plan, k: Constants, rows: Tensor, real: Tensor) -> Binned:
     """The events of a matrix in their bins; ``real`` is the same in double precision, less the centers of the rows."""
-    n, mass = rows.shape[1] - 2, k.rows.index("mass")
-    ordered = torch.sort(rows[: mass + 1, :n], dim=1).values  # scores, and masses
-    ranks = torch.searchsorted(ordered, rows[: mass + 1], right=True, out_int32=n * plan.most < 2**31)
-    count = ranks[mass, -1]
-    bin_, total = bins_of(plan, k, real[mass], ranks[mass], count, weight)
+    n, (_, mass, weight, *_) = rows.shape[1] - 2, real
+    ordered = torch.sort(rows[:2, :n], dim=1).values  # scores, and masses
+    ranks = torch.searchsorted(ordered, rows[:2], right=True, out_int32=n * plan.most < 2**31)
+    count = ranks[1, -1]
+    bin_, total = bins_of(plan, k, mass, ranks[1], count, weight)
     largest = torch.linalg.vector_norm(real[:, :n], torch.inf, dim=1)
     if plan.merges:
         bin_, total = merged(plan, k, bin_, total)
     step = weight / total.index_select(0, bin_)
-    offset = real[mass] - ordered[mass, 0] if plan.order else step
+    offset = mass - ordered[1, 0] if plan.order else step
     moments, square = moments_of(plan, k, bin_, step, offset, total, count, largest)
-    return Binned(ranks, bin_, step, square, moments)
+    return Binned(ranks[0], bin_, step, square, moments)
 
 
 def changes(of: Binned, scores: Tensor, bins: Tensor) -> tuple[Tensor, Tensor]:
@@ -86,15 +78,18 @@ def changes(of: Binned, scores: Tensor, bins: Tensor) -> tuple[Tensor, Tensor]:
     return change, torch.addcmul(own[1], own[0], of.moments.of_event[0] + of.step)
 
 
-def doubled(k: Constants, ranks: Tensor, bin_: Tensor, rows: Sequence[Sequence[Tensor]]) -> Tensor:
-    """Twice the sums, (rows, orders, N): those below each event's tie, and those up to its end.
+def doubled(k: Constants, of: Binned, scores: list[Tensor], bins: list[Tensor]) -> Tensor:
+    """Twice the sums, (rows, 2, N), of values along the scores, and of others along the bins and scores in them.
 
-    The orders, of scores, of bins and within a bin of scores, and of masses, stand one after the other in one list of
-    keys, which is sorted once. A column that is no event is the first of each, with values of 0.
+    They are those below each event's tie, and those up to its end. Both orders stand one after the other in one list of
+    keys, which is sorted once. A column that is no event is the first of each, with values of 0. Where one order has
+    fewer rows, its first stands for those that nobody asks for.
     """
-    n = ranks.shape[-1]
-    kind = torch.int32 if n * (len(k.empty) + 1) ** (len(k.blocks) - 1) < 2**31 else torch.int64
-    key = torch.addcmul(ranks.to(kind), bin_.to(kind), k.blocks.to(kind), value=n)  # ranks are below n
+    n, most = len(of.rank), max(len(scores), len(bins))
+    orders = ([*rows, *[rows[0]] * (most - len(rows))] for rows in (scores, bins))
+    rows = list(zip(*orders, strict=True))
+    kind = torch.int32 if n * (len(k.empty) + 1) < 2**31 else torch.int64
+    key = torch.addcmul(of.rank.to(kind), of.bin.to(kind), k.blocks.to(kind), value=n)  # ranks are below n
     keys, order = torch.sort(key.view(-1))
     ends = torch.searchsorted(keys[1:], key + k.pair.to(kind), out_int32=kind is torch.int32)
     values = torch.stack([row for of_order in rows for row in of_order]).view(len(rows), -1)

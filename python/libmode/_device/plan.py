@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 from .. import _native
 from .._options import Options
 
-#: Bins where their number is not given, at most, and how many events each needs: docs/options.md, core/direction.go.
-MOST_BINS, BINS_OF_CONSTRAINT, PER_BIN = 32, 16, 8
+#: Bins where their number is not given, at most, and how many events each needs: docs/options.md.
+MOST_BINS, PER_BIN = 32, 8
 
 # Of the core's options, those that there are not with every value, and the values that there are here.
 _ONLY: dict[str, Any] = {
@@ -36,7 +36,6 @@ class Plan(NamedTuple):
     score_range: tuple[float, float]
     unbiased: bool
     mean: bool
-    constraint: bool  #: whether a constraint asks, and not a loss
     weighted: bool
 
     @property
@@ -44,12 +43,12 @@ class Plan(NamedTuple):
         """The most bins that there can be."""
         if self.edges is not None:
             return len(self.edges) - 1
-        return self.bins or max(BINS_OF_CONSTRAINT if self.constraint else MOST_BINS, self.order + 2)
+        return self.bins or max(MOST_BINS, self.order + 2)
 
     @property
     def merges(self) -> bool:
         """Whether bins with too few events become one with their neighbors."""
-        return self.bins is None and self.edges is None and not self.constraint
+        return self.bins is None and self.edges is None
 
 
 def refused(options: Options) -> str | None:
@@ -70,7 +69,7 @@ def refused(options: Options) -> str | None:
 
 
 @lru_cache(maxsize=256)
-def plan_of(options: Options, weighted: bool, constraint: bool = False) -> Plan:
+def plan_of(options: Options, weighted: bool) -> Plan:
     """The plan of options that are not refused, and rounded for the events."""
     struct, score_range = options.struct, options.score_range
     assert score_range is not None
@@ -78,4 +77,4 @@ def plan_of(options: Options, weighted: bool, constraint: bool = False) -> Plan:
     mass_range = None if math.isinf(struct.mass_range[0]) else tuple(struct.mass_range)
     mean = _native.OPTIONS["reduction"].values[struct.reduction] == "mean"
     numbers = options.labels[0], struct.order, struct.bins or None, edges, mass_range, score_range
-    return Plan(*numbers, bool(struct.unbiased), mean, constraint, weighted)
+    return Plan(*numbers, bool(struct.unbiased), mean, weighted)

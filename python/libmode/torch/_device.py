@@ -1,4 +1,4 @@
-"""What :mod:`libmode._device` computes, as a PyTorch function: the loss, and the push of a layer.
+"""What :mod:`libmode._device` computes, as a PyTorch function.
 
 On the CPU the values are looked at: where there is no loss the core is called, for its errors. On other devices nothing
 is read on the host: an assertion of the device says what is wrong.
@@ -11,25 +11,18 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .._constraint import NUMBERS, Constraint
 from .._device.loss import loss_and_grad
 from .._device.plan import plan_of, refused
-from .._device.push import FUNCTIONS, Pushed, push
 from .._events import Events
 from .._options import of_text
 from . import _op
 from ._op import Eager, Transformed, backward, in_torch_func, keep, like_results, result_type, stands_for_others
 
-#: What an assertion on a device says, less than 255 bytes with what goes before: CUDA takes no more.
+#: What an assertion on a device says, less than 255 bytes: CUDA takes no more.
 NO_LOSS = (
     "on the device there is no loss: a selected score, mass or weight is not finite, a score lies outside score_range, "
     "or a bin has too few events or no positive weight; on_device=False says which"
 )
-
-
-def assert_loss(good: Tensor, before: str = "") -> None:
-    """Lets a GPU stop, once it is there, if a batch has no loss."""
-    torch._assert_async(good, before + NO_LOSS)
 
 
 def is_on_device(on_device: bool | None, options: str, events: Events) -> bool:
@@ -105,7 +98,7 @@ def compute(
         good = found.good.all()
         loss, grad = (torch.where(good, tensor, 0.0) for tensor in (loss, grad))
     else:
-        assert_loss(found.good.all())
+        torch._assert_async(found.good.all(), NO_LOSS)  # a GPU stops, once it is there
     return loss.to(kind), grad.to(kind)
 
 
@@ -120,19 +113,3 @@ def _backward(ctx: Any, incoming: Tensor, _: Tensor | None) -> tuple[Tensor | No
 
 
 device_op.register_autograd(_backward, setup_context=keep)
-
-
-def push_of(constraint: Constraint, state: Tensor, options: str, events: Events, batch: int) -> Pushed:
-    """The push of a batch, after which the buffer of the state is up to date."""
-    with torch.no_grad():
-        typed = Events(*common(events.score, events.mass, events.weight), events.label)
-        checked = of_text(options).for_events(events.score.dtype, events.mass.dtype, events.mass.shape)
-        plan = plan_of(checked, events.weight is not None, True)
-        return push(plan, state, typed, constraint.from_logits, batch, constraint.relative_strength)
-
-
-def state_on(device: torch.device, state: Tensor) -> Tensor:
-    """The state on this device, with room for its sum."""
-    if state.device != device:
-        state = state.to(device, non_blocking=True)
-    return state if len(state) > NUMBERS else torch.cat([state, state.new_zeros(FUNCTIONS)])

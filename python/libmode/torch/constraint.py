@@ -20,10 +20,9 @@ from .._monitor import MOST_WAITING, Monitor, look
 from .._native import BatchError
 from .._option_values import plain
 from ..option_types import LossOptions
-from ._device import assert_loss, is_on_device, push_of, refusal, refused_options, state_on
 from ._gather import Given, Group, checked_group, given_of, naming_ranks, norm_of_all, of_all, only_a_part, processes
 from ._module import as_arguments
-from ._op import as_numpy, encode, in_torch_func, result_type
+from ._op import as_numpy, in_torch_func, result_type
 from ._pinned import back_to, on_host
 
 if TYPE_CHECKING:
@@ -65,9 +64,8 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
     background_only, gather, process_group
         As for :class:`MoDeLoss`. All processes share one state.
     on_device : bool, optional
-        As for :class:`MoDeLoss`, with the state on the device too. The device has no ``tolerance``, no ``gather`` and
-        merges no bins: in a batch of less than 128 weighted background events each bin needs two in effect. It counts
-        bad batches without a warning, and an assertion of the device says so if the first ten are bad.
+        The core computes the push on the CPU, also for tensors on a GPU. True is an error: this version has no push
+        on the device.
     order : int, default 1
         Degree of the polynomial in mass that the background efficiency may follow: 0 constant, 1 linear, 2 quadratic.
     **options
@@ -143,6 +141,11 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
         **options: Unpack[LossOptions],
     ) -> None:
         keywords_only(self, positional, "order=1")
+        if on_device:
+            raise ValueError(
+                "on_device = True: MoDeConstraint has no form on the device in this version; leave on_device out, and "
+                "the core computes the push on the CPU, also for tensors on a GPU"
+            )
         super().__init__()
         self.gather, self.process_group = checked_group(gather, process_group)
         self._set_on_bad_batch(on_bad_batch)
@@ -155,14 +158,7 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
         self.register_buffer("state", torch.tensor(State()[:NUMBERS], dtype=torch.float64))
         # What the last call and the last backward pass found, a dict because a module takes microseconds to set an
         # attribute.
-        self._last: dict[str, Any] = {"loss": math.nan, "strength": math.nan, "events": 1.0, "waiting": 0}
-        self._calls, self._first = 0, torch.zeros(())  # of the device, and how many batches were good before
-        self.on_device, self._encoded = on_device, encode("mode", **self.options)
-        self._refused = refused_options(self._encoded)
-        if tolerance is not None:
-            self._refused = f"tolerance = {self._constraint.tolerance}"
-        if on_device and self._refused:
-            raise ValueError(refusal(self._refused))
+        self._last: dict[str, Any] = {"loss": math.nan, "strength": math.nan, "waiting": 0}
 
     @property
     def relative_strength(self) -> float | None:
@@ -172,21 +168,7 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
     @property
     def strength(self) -> float:
         """What the push was multiplied with in the last backward pass; NaN before the first."""
-        strength, events = float(self._last["strength"]), float(self._last["events"])
-        return strength / events if events else 0.0
-
-    @property
-    def skipped(self) -> int:
-        """How many batches were skipped."""
-        return self._skipped + self._skipped_by_device()
-
-    @skipped.setter
-    def skipped(self, count: int) -> None:
-        self._skipped = count - self._skipped_by_device()
-
-    def _skipped_by_device(self) -> int:
-        # The setter is called before there is a state.
-        return self._calls - int(self.state[0] - self._first) if "_calls" in self.__dict__ and self._calls else 0
+        return float(self._last["strength"])
 
     @property
     def factor(self) -> float:
@@ -226,36 +208,7 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
         if in_torch_func():
             raise RuntimeError("torch.func cannot transform a MoDeConstraint, which has a state: use MoDeLoss")
         make = partial(self._given, pred.detach(), target, mass, *others)
-        gathers = self.gather and processes(self.process_group) > 1
-        same = None
-        if not self._refused and not gathers and (self.on_device or self.on_device is None and pred.is_cuda):
-            same = self._by_device(pred, make())
-        if same is None:
-            same = self._by_core(pred, make, gathers)
-        return pred if same is None else same
-
-    def _by_device(self, pred: Tensor, given: Given) -> Tensor | None:
-        """The predictions, pushed without a look at a value; None where the core is asked, also for bad ones."""
-        if not len(given.events.score) or not is_on_device(self.on_device, self._encoded, given.events):
-            return None
-        self.state = state = state_on(pred.device, self.state)
-        if not self._calls:
-            self._first = state[0].clone()
-        found = push_of(self._constraint, state, self._encoded, given.events, given.batch)
-        if pred.is_cpu and not found.good:
-            return None
-        self._calls += 1
-        if self.on_bad_batch == "raise" and not pred.is_cpu:
-            assert_loss(found.good, "MoDeConstraint: ")
-        elif self._calls == 10:
-            assert_loss(state[0] > self._first, "MoDeConstraint has skipped the first 10: ")
-        self._take_note(found.loss, found.events)
-        same: Tensor = Constrained.apply(pred, found.push, found.slope, found.size, None, self._last)
-        return same
-
-    def _by_core(self, pred: Tensor, make: Callable[[], Given], gathers: bool) -> Tensor | None:
-        """The same by the core; None for a bad batch that is skipped."""
-        where = ""
+        gathers, where = self.gather and processes(self.process_group) > 1, ""
         try:
             given = of_all(make, repr(self), self.process_group) if gathers else make()
             if not gathers and len(given.events.score) > given.batch:
@@ -268,7 +221,7 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
                 found = self._constraint.direction(state, events, given.batch)
         except BatchError as error:
             self._skip(error)
-            return None
+            return pred
         except ValueError as error:
             raise ValueError(f"{error} (in training step {int(self.state[0])}{where})") from None
         self._succeed()
@@ -280,13 +233,13 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
                 only_a_part(self._monitor, type(self).__name__)
             if self._monitor.due():
                 look(self._monitor, self._constraint, events, found, self.strength)
-        self._take_note(found.loss, 1.0)
+        self._take_note(found.loss)
         group = (self.process_group,) if gathers else ()
         same: Tensor = Constrained.apply(pred, push, slope, found.size, partial(finite, group), self._last)
         return same
 
-    def _take_note(self, loss: Any, events: Any) -> None:
-        self._last.update(loss=loss, events=events, waiting=self._last["waiting"] + 1)
+    def _take_note(self, loss: float) -> None:
+        self._last.update(loss=loss, waiting=self._last["waiting"] + 1)
         if self._monitor is not None and self._last["waiting"] > MOST_WAITING:
             self._monitor.say(
                 "result lost",
@@ -325,7 +278,7 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
     def extra_repr(self) -> str:
         """The options, and the other arguments that are not the defaults."""
         strength = as_arguments(self.options, self._constraint, {"relative_strength": None, "tolerance": None})
-        return ", ".join(filter(None, (strength, as_arguments({}, self, {"gather": False, "on_device": None}))))
+        return ", ".join(filter(None, (strength, as_arguments({}, self, {"gather": False}))))
 
 
 # The core is not part of a graph, and what is remembered changes with every call.
@@ -351,8 +304,8 @@ class Constrained(torch.autograd.Function):
         pred: Tensor,
         push: Tensor,
         slope: Tensor,
-        size: Any,
-        finite: Callable[[Tensor], Tensor | float] | None,
+        size: float,
+        finite: Callable[[Tensor], Tensor | float],
         last: dict[str, Any],
     ) -> Tensor:
         ctx.save_for_backward(push, slope)
@@ -372,7 +325,7 @@ def _pushed(ctx: Any, incoming: Tensor) -> Tensor:
     alike = incoming.shape == push.shape and incoming.dtype is push.dtype  # the usual case
     flat = incoming if alike else incoming.reshape(push.shape).to(push.dtype)
     norm = torch.linalg.vector_norm(flat * slope)
-    strength = size * (norm if finite is None else finite(norm))
+    strength = size * finite(norm)
     last.update(strength=strength, waiting=0)
     if isinstance(strength, float):
         added = torch.add(flat, push, alpha=strength)
