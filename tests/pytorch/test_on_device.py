@@ -60,6 +60,7 @@ def drawn(seed):
         rng.normal(1, 1.2, n),
         np.full(n, 2.5),
         rng.random(n) ** -1.2,  # of which few events have most
+        (np.abs(mass - np.median(mass)) > rng.choice([10, 40])).astype(float),  # a bin may have only 0
     ]
     order = int(rng.integers(4))
     options = {
@@ -86,6 +87,63 @@ def drawn(seed):
     if rng.random() < 0.1 and not ("edges" in options or "mass_range" in options):  # far from 0, or near it
         events["mass"] = rng.choice([1e6 + mass, 1e-3 + 1e-9 * mass])
     return events, options
+
+
+FEW_BINS = {
+    "edges": {"order": 2, "edges": [50.0, 100.0, 300.0]},
+    "one": {"order": 1, "bins": 1},
+    "bins": {"order": 2, "bins": 2},
+    "order 3": {"order": 3, "edges": [50.0, 100.0, 200.0, 300.0], "unbiased": False},
+}
+
+
+@pytest.mark.parametrize("name", FEW_BINS)
+@pytest.mark.parametrize("form", ["function", "skip", "compiled"])
+def test_fewer_bins_than_coefficients_are_the_error_of_the_core(name, form):
+    options, score = FEW_BINS[name], torch.linspace(0.1, 0.9, 200, requires_grad=True)
+    mass, target = torch.linspace(50, 300, 200), torch.zeros(200)
+    with pytest.raises(ValueError, match="fits [234] coefficients, but there are only [123] bins"):
+        if form == "function":
+            mode_loss(score, mass, on_device=True, **options)
+        else:
+            mode = MoDeLoss(on_device=True, **options, on_bad_batch="skip" if form == "skip" else "raise")
+            if form == "compiled":
+                mode = torch.compile(mode, fullgraph=True, backend="aot_eager")
+            mode(score, target, mass)
+
+
+@pytest.mark.parametrize("order, options", [(0, {"bins": 1}), (0, {"edges": [50.0, 300.0]}), (1, {"bins": 2})])
+def test_a_response_that_any_fit_describes_has_no_loss(order, options):
+    score, mass = torch.rand(200, dtype=torch.float64), torch.linspace(50, 300, 200)
+    assert abs(mode_loss(score, mass, order=order, on_device=True, **options)) < 1e-15
+
+
+@pytest.mark.parametrize("many", [False, True])
+@pytest.mark.parametrize("which", [0, 1, 2])
+def test_a_given_bin_whose_weights_are_all_zero_is_a_bad_batch(which, many, like_many):
+    """Bins of equal masses, since a bin of the quantiles of all masses has other events too."""
+    if many:
+        like_many()
+    rng = np.random.default_rng(1)
+    mass, score = np.repeat([60.0, 80.0, 100.0], [50, 50, 100]), rng.random(200)
+    label = np.ones(200)  # and of a signal that lies where it likes, and has weights
+    label[rng.permutation(200) < 150] = 0
+    weight = np.where((mass == [60, 80, 100][which]) & (label == 0), 0.0, 1.0)
+    events, options = {"score": score, "mass": mass, "weight": weight, "label": label}, {"order": 1, "bins": 3}
+    with pytest.raises(libmode.BatchError, match=f"bin {which} of 3.* has sum of weights 0"):
+        on_device(events, options)
+    with pytest.raises(RuntimeError, match="on the device there is no loss"):
+        computed(events, options, False)
+    weight[(mass == [60, 80, 100][which]) & (label == 0)] = 1e-30  # of which any is enough
+    golden.assert_close(computed(events, options, False)[0], libmode.mode_loss(**events, **options), 1e-9)
+
+
+def test_masses_whose_squares_are_zero_are_no_loss_on_the_device():
+    rng = np.random.default_rng(1)
+    events = {"score": rng.random(200), "mass": 1e-300 * rng.random(200), "weight": None, "label": None}
+    golden.assert_close(on_device(events, {"order": 1})[0], libmode.mode_loss(**events, order=1), 1e-9)
+    with pytest.raises(RuntimeError, match="on the device there is no loss"):
+        computed(events, {"order": 1}, False)
 
 
 @pytest.fixture
@@ -148,7 +206,7 @@ def test_the_loss_is_few_operations(weighted):
     of_torch.loss_and_grad(plan, events)  # its constants are kept
     with Operations() as of:  # without the look at the values that a CPU takes
         found = of_torch.loss_and_grad(plan, events)
-        torch._assert_async(found.good.all())
+        torch._assert_async(found.good.all() & torch.eq(found.loss, found.loss))
         found.grad.to(score.dtype) * found.loss.to(score.dtype)
     assert len(of.names) <= 71, of.names
 

@@ -50,8 +50,9 @@ def _made(dtype: torch.dtype, device: torch.device, plan: Plan) -> Constants:
         "weight": ([0.0, 0.0], 0.0, 0.0, math.inf),
     }
     rows = ["score", "mass", "weight"]
-    fewest = min(plan.bins, max(plan.order + 1, 2)) if plan.bins else most if plan.edges is not None else least
-    checks = [row[name][3] for name in rows] + [0.5 - fewest] + ([-plan.bins] if plan.bins else [])
+    fewest = plan.fewest if plan.bins else most if plan.edges is not None else least
+    checks = [row[name][3] for name in rows] + ([-plan.bins] if plan.bins else [])
+    checks += ([-2 * _TINY] if plan.bins and plan.weighted else []) + [0.5 - fewest]
     checks += [0.0, 1 / _FEWEST if plan.unbiased else 1e300]
     bounds = torch.tensor(checks, dtype=torch.float64)[:, None].repeat(1, columns)
     bounds[-1, 0] = 1.0

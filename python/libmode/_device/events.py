@@ -13,7 +13,7 @@ def matrix(plan: Plan, k: Constants, events: Events) -> Tensor:
     score, mass, weight, label, _ = events
     n = len(score)
     weights = k.one.expand(n) if weight is None else weight
-    of_row = {"score": score, "mass": mass, "weight": weights, "least": weights}
+    of_row = {"score": score, "mass": mass, "weight": weights}
     pieces = [piece for name, end in zip(k.rows, k.ends, strict=True) for piece in (of_row[name], end)]
     found = torch.cat(pieces).view(len(k.rows), n + 2)
     inside = None if label is None else (label if abs(plan.label) < 128 else label.double()) == plan.label

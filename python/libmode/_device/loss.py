@@ -57,9 +57,14 @@ def binned(plan: Plan, k: Constants, rows: Tensor, real: Tensor) -> Binned:
     largest = torch.linalg.vector_norm(real[:, :n], torch.inf, dim=1)
     if plan.merges:
         bin_, total = merged(plan, k, bin_, total)
-    step = weight / total.index_select(0, bin_)
+    of_bin = total.index_select(0, bin_)
+    step, alone = weight / of_bin, [largest]
+    if plan.bins:
+        alone.append(count * k.minus)
+        if plan.weighted:  # the weights of a bin may all be 0
+            alone.append(of_bin[:n].amax()[None])
     offset = mass - ordered[1, 0] if plan.order else step
-    moments, square = moments_of(plan, k, bin_, step, offset, total, count, largest)
+    moments, square = moments_of(plan, k, bin_, step, offset, total, alone)
     return Binned(ranks[0], bin_, step, square, moments)
 
 

@@ -27,9 +27,9 @@ class Moments(NamedTuple):
 
 
 def moments_of(
-    plan: Plan, k: Constants, bin_: Tensor, step: Tensor, mass: Tensor, total: Tensor, count: Tensor, largest: Tensor
+    plan: Plan, k: Constants, bin_: Tensor, step: Tensor, mass: Tensor, total: Tensor, alone: list[Tensor]
 ) -> tuple[Moments, Tensor]:
-    """The moments, and e_i^2, of steps e_i, masses from an origin near them, -W_b, and the size of all values."""
+    """The moments, and e_i^2, of steps e_i, masses from an origin near them, and -W_b; ``alone`` has limits too."""
     (_, powers, columns), order = k.sums.shape, plan.order
     if order:
         products = torch.stack([step] * (powers + 1) + [mass] * (powers - 1)).view(2, powers, -1).cumprod(1)
@@ -44,8 +44,7 @@ def moments_of(
     for row in fit:
         of_one = torch.addcmul(of_one, row, row, value=-1)
     g = of_one / torch.addcdiv(along[1, 2 * columns : 3 * columns], cube, square, value=2)
-    alone = [largest, minus_bins[None], *([count * k.minus] if plan.bins else [])]
-    table = [one[:, None].expand(-1, columns) for one in alone]
+    table = [one[:, None].expand(-1, columns) for one in (*alone, minus_bins[None])]
     table += [total[None], square[None], along[:2, :columns], along[:1, columns : 2 * columns]]
     table += [row[None] for row in [*fit, g]]
     found, n = torch.cat(table), len(k.bounds)

@@ -46,6 +46,11 @@ class Plan(NamedTuple):
         return self.bins or max(MOST_BINS, self.order + 2)
 
     @property
+    def fewest(self) -> int:
+        """The fewest bins that the device takes: as many as coefficients, and two. Fewer go to the core."""
+        return max(self.order + 1, 2)
+
+    @property
     def merges(self) -> bool:
         """Whether bins with too few events become one with their neighbors."""
         return self.bins is None and self.edges is None

@@ -86,19 +86,19 @@ def compute(
     skip: bool,
 ) -> tuple[Tensor, Tensor]:
     """:func:`libmode.torch._op.compute` on the device of the tensors."""
-    if not len(score):
-        return _op.compute(score, mass, weight, label, category, options)  # which says so
     plan = plan_of(of_text(options).for_events(score.dtype, mass.dtype, mass.shape), weight is not None)
+    if not len(score) or plan.most < plan.fewest:
+        return _op.compute(score, mass, weight, label, category, options)  # which says so
     found = loss_and_grad(plan, Events(*common(score, mass, weight), label))
     kind, (loss, grad) = result_type(score), found[:2]
+    good = found.good.all() & torch.eq(loss, loss)  # not NaN, as of masses whose squares are too small
     if score.is_cpu and type(score) is Tensor:
-        if not found.good.all():
+        if not good:
             return _op.compute(score, mass, weight, label, category, options)  # which says what is wrong
     elif skip:
-        good = found.good.all()
         loss, grad = (torch.where(good, tensor, 0.0) for tensor in (loss, grad))
     else:
-        torch._assert_async(found.good.all(), NO_LOSS)  # a GPU stops, once it is there
+        torch._assert_async(good, NO_LOSS)  # a GPU stops, once it is there
     return loss.to(kind), grad.to(kind)
 
 
