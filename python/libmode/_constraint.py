@@ -146,13 +146,10 @@ class Constraint:
             state[:] = now
         return found
 
-    def with_room(self, state: NDArray[Any]) -> NDArray[np.float64]:
-        """The state as the core takes it, with room for the sum."""
-        if len(state) > NUMBERS:
-            return np.ascontiguousarray(state, np.float64)
-        grown = np.zeros(_native.state_size(len(self.labels)))
-        grown[:NUMBERS] = state
-        return grown
+    def start(self) -> NDArray[np.float64]:
+        """The state before the first batch, as one array."""
+        *numbers, sums = State.start(len(self.labels))
+        return np.append(numbers, sums)
 
     def _look_for_scores(self, pred: NDArray[Any]) -> None:
         """Warns of the twentieth batch of spread predictions from 0 to 1, if none was outside, as logits soon are."""

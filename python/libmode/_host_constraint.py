@@ -36,7 +36,7 @@ class Added(SkipsBadBatches):
     ) -> None:
         self._set_on_bad_batch(on_bad_batch)
         self.constraint = constraint
-        self._memory = np.array(State()[:NUMBERS]) if remembers else None  # else the caller does, or nobody
+        self._memory = constraint.start() if remembers else None  # else the caller does, or nobody
         self.loss = math.nan
         """Of the last batch that had one."""
         self._called, self._monitor = name, monitor
@@ -74,8 +74,6 @@ class Added(SkipsBadBatches):
             every = events_of(read, *batch)
             if reference:
                 every = joined(every, Events(*reference), of_constraint.labels, read, _filled, _concatenated)
-            if state is not None:
-                state = of_constraint.with_room(state)
             found = of_constraint.direction(state, every, len(score))
         except BatchError as error:
             self._skip(error)

@@ -132,7 +132,7 @@ class _Row(ctypes.Structure):
 # How each kind of option is held, in the order of MODE_KIND_...; lists are followed by their lengths.
 _KINDS: list[Any] = [*[_int32] * 3, _double, _double * 2, _doubles]
 _KINDS += [ctypes.POINTER(_int32), ctypes.POINTER(ModeVariable)]
-RANGE, NUMBERS, LABELS, VARIABLES = 4, 5, 6, 7
+FLAG, RANGE, NUMBERS, LABELS, VARIABLES = 1, 4, 5, 6, 7
 
 
 class Option(NamedTuple):

@@ -12,7 +12,7 @@ from typing import Any
 from . import _native
 from ._events import MOST_VARIABLES
 from ._limits import exact, name_of, outwards
-from ._option_values import is_for_each, plain
+from ._option_values import TAKEN, is_for_each, plain
 from .option_types import Loss
 
 # An option of each, for a sentence that shows how options are given.
@@ -98,6 +98,26 @@ class Options:
                     changed[name] = _outwards(changed[name], name_of(dtype))
             self._rounded[score, mass] = self if changed == self._given else Options(self.loss, **changed)
         return self._rounded[score, mass]
+
+    def differing(self, other: Options) -> list[tuple[str, Any, Any]]:
+        """The options of the same loss in which another differs: name, value here, value there, given or by default."""
+        names = TAKEN[self.loss]
+        each = zip(names, map(self._value, names), map(other._value, names), strict=True)
+        return [(name, own, others) for name, own, others in each if own != others]
+
+    def _value(self, name: str) -> Any:
+        """The value of an option, None for what is not given or has no limit."""
+        if name in self._each:
+            return self._given[name]
+        kind, _, values, none = _native.OPTIONS[name]
+        value = getattr(self.struct, name)
+        if kind in (_native.NUMBERS, _native.LABELS):
+            return tuple(value[: getattr(self.struct, f"n_{name}")]) or None
+        if kind == _native.RANGE:
+            return None if math.isinf(value[0]) else tuple(value)
+        if values:
+            return values[value]
+        return None if value == none else bool(value) if kind == _native.FLAG else value
 
     def _set(self, name: str, value: Any) -> None:
         kind, _, values, none = _native.OPTIONS[name]

@@ -12,6 +12,7 @@ from libmode import metrics
 from libmode.torch import MoDeConstraint, MoDeMetrics
 from libmode.torch.lightning import MoDeCallback
 from torch.nn.functional import binary_cross_entropy
+from torch.optim.swa_utils import get_ema_avg_fn
 from torch.utils.data import DataLoader, TensorDataset
 
 # What Lightning and PyTorch do between themselves.
@@ -141,3 +142,30 @@ def test_pytorch_lightning_alone_is_enough():
     code = "import sys; sys.modules.update(lightning=None); import libmode.torch.lightning as own, pytorch_lightning; "
     code += "assert issubclass(own.MoDeCallback, pytorch_lightning.Callback)"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+AVERAGES = {
+    "mean": {},
+    "EMA": {"avg_fn": get_ema_avg_fn(0.9)},
+    "parameters": {"use_buffers": False},
+}
+
+
+@pytest.mark.parametrize("name", AVERAGES)
+@pytest.mark.parametrize("package", [lightning, pytorch_lightning], ids=["lightning", "pytorch_lightning"])
+def test_averages_of_weights(package, name, tmp_path):
+    """Which swap all buffers with those of the average for a validation, and save both."""
+    average = package.callbacks.WeightAveraging(**AVERAGES[name])
+    kept = package.callbacks.ModelCheckpoint(tmp_path / "kept")
+    model, _ = fit(tmp_path, average, kept, package=package, epochs=2)
+    (layer,) = model.constraints
+    assert layer.state[0] > 1 or name == "parameters"
+    saved = torch.load(kept.best_model_path, weights_only=True)
+    assert saved["current_model_state"]["constraints.0.state"][0] == 16
+    model.load_state_dict(saved["state_dict"])
+
+
+@pytest.mark.parametrize("package", [lightning, pytorch_lightning], ids=["lightning", "pytorch_lightning"])
+def test_the_callback_for_moving_averages(package, tmp_path):
+    model, _ = fit(tmp_path, package.callbacks.EMAWeightAveraging(decay=0.5), package=package, epochs=1)
+    assert 1 < model.constraints[0].state[0] < 8

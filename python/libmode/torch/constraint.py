@@ -8,6 +8,7 @@ from contextlib import nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
@@ -19,6 +20,7 @@ from .._messages import keywords_only
 from .._monitor import MOST_WAITING, Monitor, look
 from .._native import BatchError
 from .._option_values import plain
+from .._options import of_text
 from ..option_types import LossOptions
 from ._gather import Given, Group, checked_group, given_of, naming_ranks, norm_of_all, of_all, only_a_part, processes
 from ._module import as_arguments
@@ -98,7 +100,8 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
     it does not move all events of one score together. The push of an event is proportional to its weight; events that
     take no part in the loss get none. Each background label has its own sum; categories share one.
 
-    The state is in a buffer, so ``state_dict`` saves it.
+    The state is in a buffer of fixed size, so ``state_dict`` saves it, with the options. Loading the state of other
+    options is a ValueError.
 
     Examples
     --------
@@ -155,7 +158,7 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
         )
         self.background_only = background_only
         self._monitor = Monitor() if monitor else None
-        self.register_buffer("state", torch.tensor(State()[:NUMBERS], dtype=torch.float64))
+        self.register_buffer("state", torch.from_numpy(self._constraint.start()))
         # What the last call and the last backward pass found, a dict because a module takes microseconds to set an
         # attribute.
         self._last: dict[str, Any] = {"loss": math.nan, "strength": math.nan, "waiting": 0}
@@ -215,8 +218,8 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
                 where = f", where events from {given.batch} on are those of reference"
             tensors = on_host((self.state, *given.events)) if pred.is_cuda else (self.state, *given.events)
             arrays: list[Any] = [None if one is None else as_numpy(one) for one in tensors]
-            before, events = arrays[0], Events(*arrays[1:])
-            state = self._constraint.with_room(before)
+            events, before = Events(*arrays[1:]), arrays[0]
+            state = np.ascontiguousarray(before, np.float64)
             with naming_ranks(given) if gathers else nullcontext():
                 found = self._constraint.direction(state, events, given.batch)
         except BatchError as error:
@@ -226,7 +229,7 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
             raise ValueError(f"{error} (in training step {int(self.state[0])}{where})") from None
         self._succeed()
         if state is not before or not self.state.is_cpu:  # else it is the memory of the buffer
-            self._remember(state)
+            self.state.copy_(back_to(self.state.device, self.state.dtype, state))
         push, slope = (back_to(pred.device, result_type(pred), each[given.own]) for each in (found.push, found.slope))
         if self._monitor is not None:
             if not (self.gather or self._monitor.calls):
@@ -255,17 +258,18 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
         """What is remembered."""
         return State._make([*self.state[:NUMBERS].tolist(), as_numpy(self.state[NUMBERS:])])
 
-    def _remember(self, state: Any) -> None:
-        """Writes a state to the buffer."""
-        if len(self.state) != len(state):  # the first batch tells how many variables the mass has
-            self.state = self.state.new_empty(len(state))
-        self.state.copy_(back_to(self.state.device, self.state.dtype, state))
+    def get_extra_state(self) -> Tensor:
+        """The options to which the state belongs, as the bytes of a text: some formats of files hold only tensors."""
+        return torch.tensor(list(self._constraint.options.text.encode()), dtype=torch.uint8)
 
-    def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *others: Any) -> None:
-        saved = state_dict.get(prefix + "state")
-        if saved is not None and saved.shape != self.state.shape:
-            self.state = self.state.new_zeros(saved.shape)
-        super()._load_from_state_dict(state_dict, prefix, *others)
+    def set_extra_state(self, state: Tensor) -> None:
+        """Raises ValueError if the state of other options is loaded."""
+        for name, own, saved in self._constraint.options.differing(of_text(bytes(state.tolist()).decode())):
+            raise ValueError(
+                f"{name} = {own!r}, and the state that is loaded is that of a MoDeConstraint with {name} = {saved!r}, "
+                "whose sum means something else: give the same options, or leave its state out of what is loaded "
+                "(strict=False)"
+            )
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> MoDeConstraint:
         # The state goes along to a device, but not to a type of fewer digits: losses of 1e-6 are squared in it.
