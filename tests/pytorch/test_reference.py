@@ -85,3 +85,29 @@ def test_it_draws_different_background_events_and_scores_them(kind, size):
 def test_bad_arguments(make, error, message):
     with pytest.raises(error, match=message):
         make()
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_frozen_layers_stay_frozen(fails):
+    inner = torch.nn.Sequential(torch.nn.Dropout(), torch.nn.BatchNorm1d(1))
+    network = torch.nn.Sequential(
+        torch.nn.BatchNorm1d(1), inner, torch.nn.Dropout(), torch.nn.Linear(2 if fails else 1, 1)
+    )
+    inputs, *others = table(50)
+    for training, frozen in [(True, (0, 1)), (True, (1,)), (False, (0, 1, 2)), (False, ())]:
+        network.train(True)
+        for place in frozen:
+            network[place].eval()
+        network.training = training
+        modes = [module.training for module in network.modules()]
+        statistics = {name: value.clone() for name, value in network.state_dict().items()}
+        reference = Reference((inputs.float(), *others))
+        if fails:
+            with pytest.raises(RuntimeError, match="shapes cannot be multiplied"):
+                reference(network)
+        else:
+            first, second = (reference(network) for _ in range(2))
+            torch.testing.assert_close(first.score.sort().values, second.score.sort().values)  # without dropout
+        assert [module.training for module in network.modules()] == modes
+        for name, value in network.state_dict().items():
+            assert torch.equal(value, statistics[name])

@@ -94,15 +94,16 @@ class Reference:
     def __call__(self, network: Callable[[Tensor], Tensor]) -> Events:
         """Events that are drawn anew, with the scores, (k,) or (k, 1), that ``network`` has in evaluation mode."""
         inputs, target, mass, *weight = self._drawn()
-        training = isinstance(network, nn.Module) and network.training
-        if isinstance(network, nn.Module):
-            network.eval()
+        modules = list(network.modules()) if isinstance(network, nn.Module) else []
+        modes = [module.training for module in modules]
         try:
+            if isinstance(network, nn.Module):
+                network.eval()
             with torch.no_grad():
                 score = network(inputs)
         finally:
-            if isinstance(network, nn.Module):
-                network.train(training)
+            for module, mode in zip(modules, modes, strict=True):  # train(True) would wake frozen layers
+                module.training = mode
         if score.ndim == 2 and score.shape[1] == 1:
             score = score[:, 0]
         return Events(score, mass, weight[0] if weight else None, target)
