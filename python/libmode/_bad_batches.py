@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Literal, get_args
 
-from ._messages import level_of_the_user
 from ._native import BatchError
+from ._said import Said
 
 OnBadBatch = Literal["raise", "skip"]
 
@@ -31,11 +30,11 @@ class SkipsBadBatches:
     #: Who gives it; None: the class.
     _called: str | None = None
 
-    def _set_on_bad_batch(self, on_bad_batch: OnBadBatch) -> None:
+    def _set_on_bad_batch(self, on_bad_batch: OnBadBatch, said: Said | None = None) -> None:
         if on_bad_batch not in get_args(OnBadBatch):
             raise ValueError(f"on_bad_batch = {on_bad_batch!r}: must be 'raise' or 'skip'")
         self.on_bad_batch, self.skipped = on_bad_batch, 0
-        self._in_a_row, self._most_in_a_row = 0, _AT_FIRST
+        self._in_a_row, self._most_in_a_row, self._said_of_bad = 0, _AT_FIRST, said or Said()
 
     def _succeed(self) -> None:
         """Takes note of a batch that has a loss."""
@@ -57,9 +56,5 @@ class SkipsBadBatches:
                 f"{self._called or type(self).__name__} has skipped the {which} {self._in_a_row} batches, so it "
                 f"does nothing. The last one: {error}"
             ) from None
-        if self.skipped == 1:
-            warnings.warn(
-                f"{self._called or type(self).__name__} gives a batch {self._gets}{self._counts}: {error}",
-                RuntimeWarning,
-                stacklevel=level_of_the_user(),
-            )
+        sentence = f"{self._called or type(self).__name__} gives a batch {self._gets}{self._counts}: {error}"
+        self._said_of_bad.warn("bad batch", sentence, RuntimeWarning)

@@ -24,6 +24,7 @@ from ._messages import level_of_the_user, shown
 from ._monitor import TrainingWarning
 from ._option_values import real
 from ._options import check
+from ._said import Said
 
 #: Of how many background events :attr:`Dependence.value` tells where no tolerance is given.
 USUAL_TOLERANCE = 100_000.0
@@ -89,7 +90,7 @@ class State(NamedTuple):
 
 
 #: How many of the values of a state are single numbers.
-NUMBERS = len(State._fields) - 1
+NUMBERS = State._fields.index("sums")
 
 
 class Constraint:
@@ -102,6 +103,7 @@ class Constraint:
         relative_strength: float | None,
         tolerance: float | None,
         from_logits: bool,
+        said: Said | None = None,
     ) -> None:
         self.relative_strength, self.tolerance = one_of("relative_strength", relative_strength, tolerance)
         self.from_logits, self._limits_given = from_logits, "score_range" in options
@@ -111,7 +113,7 @@ class Constraint:
                 "(0, 1) for logits"
             )
         self.options = check("mode", options)
-        self.labels = self.options.labels
+        self.labels, self._said = self.options.labels, said or Said()
         self._unsure, self._like_scores = from_logits, 0  # whether they are logits, and batches that look like scores
         self.bins = options.get("bins") if isinstance(options.get("bins"), int) else None
         self.unbiased = bool(options.get("unbiased", True))
@@ -137,7 +139,7 @@ class Constraint:
             self.from_logits,
         )
         try:
-            found = direction(self.options, steering, events, now)
+            found = direction(self.options, steering, events, now, self._said)
         except ValueError as error:
             if self._limits_given:
                 raise
@@ -146,10 +148,14 @@ class Constraint:
             state[:] = now
         return found
 
+    def continue_after(self, steps: int) -> None:
+        """Goes on after so many batches, of which nobody knows whether they looked like scores."""
+        self._like_scores = min(steps, LIKE_SCORES - 1)
+
     def start(self) -> NDArray[np.float64]:
         """The state before the first batch, as one array."""
-        *numbers, sums = State.start(len(self.labels))
-        return np.append(numbers, sums)
+        state = State.start(len(self.labels))
+        return np.append(state[:NUMBERS], state.sums)
 
     def _look_for_scores(self, pred: NDArray[Any]) -> None:
         """Warns of the twentieth batch of spread predictions from 0 to 1, if none was outside, as logits soon are."""

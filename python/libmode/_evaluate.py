@@ -13,6 +13,7 @@ from ._arrays import address, for_core, is_double, read, ready, with_labels
 from ._events import Events, events_of
 from ._far_masses import look
 from ._options import Options
+from ._said import IN_LINES, Said
 
 #: A function as :func:`loss_and_grad` is, which modules that skip batches put in its place.
 Evaluate = Callable[[Options, Any, Any, Any, Any, Any], tuple[float, NDArray[Any]]]
@@ -37,10 +38,10 @@ class Result(NamedTuple):
 
 
 def loss_and_grad(
-    options: Options, score: Any, mass: Any, weight: Any, label: Any, category: Any = None
+    options: Options, score: Any, mass: Any, weight: Any, label: Any, category: Any = None, *, said: Said = IN_LINES
 ) -> tuple[float, NDArray[Any]]:
     """The loss and its gradient, for whatever NumPy makes arrays; without the bias it costs less."""
-    found = evaluate(options, score, mass, weight, label, category, loss_alone=True)
+    found = evaluate(options, score, mass, weight, label, category, loss_alone=True, said=said)
     return found.loss, found.grad
 
 
@@ -56,17 +57,21 @@ def evaluate(
     hess: bool = False,
     loss_alone: bool = False,
     smoothing: float = 0,
+    said: Said = IN_LINES,
 ) -> Result:
-    """What mode.h has as ``mode_result``, and the derivatives, each of them None where it is not wanted."""
+    """What mode.h has as ``mode_result``, and the derivatives, each of them None where it is not wanted.
+
+    ``said`` is what the object that calls has warned of.
+    """
     events = events_of(read, score, mass, weight, label, category)
     options, arrays, double = _ready(options, events)
     slope, bound = (np.empty_like(arrays.score) if wanted else None for wanted in (grad, hess))
     packed, held = for_core(arrays, loss_alone, smoothing), (arrays, slope, bound)
     try:
-        found = _native.evaluate(options.struct, packed, double, address(slope), address(bound), held)
+        found = _native.evaluate(options.struct, packed, double, address(slope), address(bound), held, said)
     except _native.BatchError as error:
         raise with_labels(error, events.label, options) from None
-    look(options, arrays.mass, arrays.label)
+    look(said, options, arrays.mass, arrays.label)
     given, shape = events.score.dtype, np.shape(score)
     # In float16 most of a gradient would be 0.
     kind = np.dtype(np.float64 if given.kind != "f" else np.float32 if given.itemsize < 4 else given)
@@ -80,16 +85,18 @@ def _ready(options: Options, events: Events) -> tuple[Options, Events, bool]:
     return options.for_events(events.score.dtype, events.mass.dtype, events.mass.shape), ready(events, double), double
 
 
-def direction(options: Options, steering: _native.ModeSteering, events: Events, state: Any) -> _native.ModePushed:
+def direction(
+    options: Options, steering: _native.ModeSteering, events: Events, state: Any, said: Said = IN_LINES
+) -> _native.ModePushed:
     """What the core finds for a constraint in checked events, and the state, which is held, brought up to date."""
     options, arrays, double = _ready(options, events)
     push = np.empty(steering.batch or len(arrays.score), arrays.score.dtype)
     slope = np.empty_like(push)
     out, packed, held = (address(push), address(slope)), for_core(arrays), (arrays, push, slope, state)
     try:
-        found = _native.direction(options.struct, packed, double, steering, *out, held)
+        found = _native.direction(options.struct, packed, double, steering, *out, held, said)
     except _native.BatchError as error:
         raise with_labels(error, events.label, options) from None
-    look(options, arrays.mass, arrays.label)
+    look(said, options, arrays.mass, arrays.label)
     found.push, found.slope = push, slope
     return found

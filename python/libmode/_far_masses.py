@@ -11,38 +11,55 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ._events import is_background
 from ._messages import level_of_the_user
 
 if TYPE_CHECKING:
     from ._options import Options
+    from ._said import Said
 
 FAR = 5.0  # how many times the range of the bulk the range of all masses may be
 _SAMPLE = 1_000  # events from which the percentiles are taken
 _LEAST = 20  # events that have percentiles
+_FEW = 500  # events of a first look
+_THING = "far masses"
 
-# Of the calls with the same options, which are looked at: a look costs up to as much as the loss of a small batch.
-FIRST, EVERY = 10, 100
 
-
-def look(options: Options, mass: NDArray[Any], label: NDArray[Any] | None) -> None:
-    """Warns, once for these options, if the masses that a call selects, (n,) or (d, n), are so."""
-    options.calls += 1
-    if options.far_masses_said or options.calls > FIRST and options.calls % EVERY:
+def look(said: Said, options: Options, mass: NDArray[Any], label: NDArray[Any] | None) -> None:
+    """Warns if the masses that a call selects, (n,) or (d, n), are so and nobody has said it."""
+    if options.loss != "mode" or not said.due(_THING):
         return
-    rows = [row for k, row in enumerate(np.atleast_2d(mass)) if options.takes_default_range(k)]
-    if rows and label is not None:
-        chosen = np.isin(label, options.labels)
-        rows = [row[chosen] for row in rows]
-    options.far_masses_said = any(say_if_far(row, "mass_range") for row in rows)
+    for k, row in enumerate(mass if mass.ndim > 1 else (mass,)):
+        if options.takes_default_range(k) and _may_be_far(row, label, options.labels):
+            sentence = far(row if label is None else row[is_background(label, options.labels)])
+            if sentence:
+                said.warn(_THING, _with(sentence, "mass_range"))
 
 
 def say_if_far(mass: NDArray[Any], remedy: str) -> bool:
     """Warns if masses, (n,), are so, and says whether it did; ``remedy`` is the argument that the user should give."""
     sentence = far(mass)
     if sentence:
-        sentence += f": leave out events without a mass, and give {remedy}"
-        warnings.warn(sentence, stacklevel=level_of_the_user())
+        warnings.warn(_with(sentence, remedy), stacklevel=level_of_the_user())
     return sentence is not None
+
+
+def _with(sentence: str, remedy: str) -> str:
+    return f"{sentence}: leave out events without a mass, and give {remedy}"
+
+
+def _may_be_far(mass: NDArray[Any], label: NDArray[Any] | None, labels: tuple[int, ...]) -> bool:
+    """Whether masses of these labels may be so, by few of them and in little time: false only if they are not."""
+    low, high = mass.min(initial=np.inf), mass.max(initial=-np.inf)
+    step = max(1, len(mass) // _FEW)
+    some = mass[::step]
+    if label is not None:
+        some = some[is_background(label[::step], labels)]
+    some = some[(some > low) & (some < high)]
+    if len(some) < _LEAST or not np.isfinite(high - low):
+        return True
+    some.partition((first := len(some) // 100, last := len(some) - 1 - first))
+    return bool(high - low > 0.8 * FAR * (some[last] - some[first]))
 
 
 def far(mass: NDArray[Any]) -> str | None:

@@ -221,8 +221,8 @@ def mode_evaluate(
     >>> found.hess.shape, bool(found.hess.min() >= 0)
     ((10000,), True)
     """
-    checked, wanted = check("mode", options), {"grad": flag("grad", grad), "hess": flag("hess", hess)}
-    return evaluate(checked, score, mass, weight, label, category, **wanted)
+    checked, grad, hess = check("mode", options), flag("grad", grad), flag("hess", hess)
+    return evaluate(checked, score, mass, weight, label, category, grad=grad, hess=hess)
 
 
 def mode_edges(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from ._events import Events, events_of, joined
 from ._monitor import Monitor, look
 from ._native import BatchError
 from ._option_values import plain
+from ._said import IN_LINES, Said
 
 
 class Added(SkipsBadBatches):
@@ -31,17 +32,15 @@ class Added(SkipsBadBatches):
         *,
         name: str,
         on_bad_batch: OnBadBatch,
-        remembers: bool = False,
+        memory: NDArray[np.float64] | None = None,
         monitor: Monitor | None = None,
+        said: Said | None = None,
     ) -> None:
-        self._set_on_bad_batch(on_bad_batch)
-        self.constraint = constraint
-        self._memory = constraint.start() if remembers else None  # else the caller does, or nobody
+        self._set_on_bad_batch(on_bad_batch, said)
+        self.constraint, self._memory = constraint, memory
         self.loss = math.nan
         """Of the last batch that had one."""
         self._called, self._monitor = name, monitor
-        if not remembers:
-            self._counts = ""
 
     @property
     def state(self) -> State:
@@ -53,18 +52,12 @@ class Added(SkipsBadBatches):
 
         The events are the arrays of the batch, and after them those of the reference, if there is one.
         """
-        size, slope, push, self._memory = self._pushed(events, self._memory)
+        size, slope, push = self._pushed(events)
         return np.append(size, slope), push
 
-    def push_from(self, *events: Any) -> tuple[NDArray[Any], NDArray[Any]]:
-        """The same, where the state before follows the events, and the state after follows the size."""
-        *both, before = events
-        size, slope, push, after = self._pushed(both, np.array(before, np.float64))
-        return np.concatenate([[size], after, slope]), push
-
-    def _pushed(self, events: Sequence[Any], state: Any) -> tuple[float, Any, NDArray[Any], Any]:
-        """Size, slopes, push and the state after it, of an array that may change."""
-        count = len(Events._fields)
+    def _pushed(self, events: Sequence[Any]) -> tuple[float, Any, NDArray[Any]]:
+        """Size, slopes and push of a batch, after which the memory is up to date."""
+        count, state = len(Events._fields), self._memory
         batch, reference, of_constraint = Events(*events[:count]), events[count:], self.constraint
         score = batch.score
         where = [] if state is None else [f"in training step {int(state[0])}"]
@@ -77,14 +70,14 @@ class Added(SkipsBadBatches):
             found = of_constraint.direction(state, every, len(score))
         except BatchError as error:
             self._skip(error)
-            return 0.0, np.zeros(score.size), np.zeros_like(score), state
+            return 0.0, np.zeros(score.size), np.zeros_like(score)
         except ValueError as error:
             raise ValueError(f"{error} ({', '.join(where)})" if where else str(error)) from None
         self._succeed()
         self.loss = found.loss
         if self._monitor is not None and self._monitor.due():
             look(self._monitor, of_constraint, every, found)
-        return found.size, found.slope, found.push.reshape(score.shape).astype(score.dtype, copy=False), state
+        return found.size, found.slope, found.push.reshape(score.shape).astype(score.dtype, copy=False)
 
 
 def _filled(score: NDArray[Any], value: int, like: NDArray[Any]) -> NDArray[Any]:
@@ -95,6 +88,40 @@ def _concatenated(_: str, of_batch: NDArray[Any], of_reference: NDArray[Any]) ->
     return np.concatenate([of_batch, of_reference])
 
 
+@dataclass(frozen=True)
+class OfFunction:
+    """The constraint of a function with these arguments. It remembers nothing: the state is the caller's."""
+
+    relative_strength: float | None
+    tolerance: float | None
+    from_logits: bool
+    on_bad_batch: OnBadBatch
+    options: tuple[tuple[str, Any], ...]
+
+    def made(self) -> Constraint:
+        """The options, checked."""
+        strengths = {"relative_strength": self.relative_strength, "tolerance": self.tolerance}
+        return Constraint(dict(self.options), **strengths, from_logits=self.from_logits, said=IN_LINES)
+
+    def push(self, *events: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+        """As :meth:`Added.push`."""
+        return self._added(None).push(*events)
+
+    def push_from(self, *events: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+        """The same, where the state before follows the events, and the state after follows the size."""
+        *both, before = events
+        state = np.array(before, np.float64)
+        added = self._added(state)
+        added.constraint.continue_after(int(state[0]))
+        found, push = added.push(*both)
+        return np.concatenate([found[:1], state, found[1:]]), push
+
+    def _added(self, memory: NDArray[np.float64] | None) -> Added:
+        added = Added(self.made(), name="mode_constraint", on_bad_batch=self.on_bad_batch, memory=memory, said=IN_LINES)
+        added._counts = ""
+        return added
+
+
 def of_function(
     options: Mapping[str, Any],
     *,
@@ -103,20 +130,16 @@ def of_function(
     from_logits: bool,
     on_bad_batch: OnBadBatch,
     has_state: bool,
-) -> Added:
-    """That of a function with these arguments, the same one for the same arguments; it remembers nothing itself."""
+) -> OfFunction:
+    """That of a function with these arguments, checked."""
     if relative_strength is None and not has_state:
         relative_strength = WITHOUT_STATE
-    return _of_function(
+    found = OfFunction(
         None if relative_strength is None else positive("relative_strength", relative_strength),
         None if tolerance is None else positive("tolerance", tolerance),
         bool(from_logits),
         on_bad_batch,
-        **plain("mode", {"order": 1, **options}),
+        tuple(plain("mode", {"order": 1, **options}).items()),
     )
-
-
-@lru_cache(maxsize=256)
-def _of_function(strength: Any, tolerance: Any, from_logits: bool, on_bad_batch: OnBadBatch, **options: Any) -> Added:
-    made = Constraint(options, relative_strength=strength, tolerance=tolerance, from_logits=from_logits)
-    return Added(made, name="mode_constraint", on_bad_batch=on_bad_batch)
+    found._added(None)  # which checks them
+    return found

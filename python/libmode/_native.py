@@ -14,16 +14,18 @@ import os
 import sys
 import tempfile
 import threading
-import warnings
 from collections.abc import Sequence
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ._interruptible import LARGE, interruptible
-from ._messages import in_python, level_of_the_user, shown
+from ._messages import in_python, shown
+from ._said import IN_LINES, Said
 
 ABI_VERSION = 1
+
+_BY_CORE = "warning of the core"  # what is said, of :class:`Said`
 
 _NAME = "libmode." + {"win32": "dll", "darwin": "dylib"}.get(sys.platform, "so")
 
@@ -53,8 +55,6 @@ _ERRORS: dict[int, type[Exception]] = {
 
 class ModeOptions(ctypes.Structure):
     """``mode_options`` of mode.h. Its members are those of the library's table, which is read when it is loaded."""
-
-    warned = False  #: whether a call with these options has warned
 
 
 _double, _int32, _size = ctypes.c_double, ctypes.c_int32, ctypes.c_size_t
@@ -351,11 +351,12 @@ def evaluate(
     grad: int | None = None,
     hess: int | None = None,
     held: tuple[object, ...] = (),
+    said: Said = IN_LINES,
 ) -> ModeResult:
     """The result of events, whose derivatives, doubles or floats as the events, go to these addresses."""
     result = ModeResult()
     if warned := _outcome("mode_evaluate", double, events.n, held, options, events, result, grad, hess):
-        _warn(options, warned)
+        said.warn(_BY_CORE, warned.decode(), RuntimeWarning)
     return result
 
 
@@ -367,11 +368,12 @@ def direction(
     push: int | None,
     slope: int | None,
     held: tuple[object, ...] = (),
+    said: Said = IN_LINES,
 ) -> ModePushed:
     """Where a constraint pushes the events of a batch, as mode.h describes it."""
     found = ModePushed()
     if warned := _outcome("mode_direction", double, events.n, held, options, events, steering, found, push, slope):
-        _warn(options, warned)
+        said.warn(_BY_CORE, warned.decode(), RuntimeWarning)
     return found
 
 
@@ -389,13 +391,6 @@ def _outcome(name: str, double: bool, n: int, held: tuple[object, ...], *argumen
         _check(loaded, status)
     warned: bytes = loaded.mode_last_warning()
     return warned
-
-
-def _warn(options: ModeOptions, warned: bytes) -> None:
-    """Gives the warning of a call, once for the options."""
-    if not options.warned:
-        options.warned = True
-        warnings.warn(warned.decode(), RuntimeWarning, stacklevel=level_of_the_user())
 
 
 @cache

@@ -45,7 +45,6 @@ class Options:
         self.fit_all = self._exact and not self._each
         """Whether these are the options for events of one variable and of any type, see :meth:`for_events`."""
         self._rounded: dict[tuple[Any, Any], Options] = {}
-        self.calls, self.far_masses_said = 0, False  # of libmode._far_masses
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Options) and self.text == other.text

@@ -22,8 +22,7 @@ def events(n=3000, lost=30, value=-999.0):
 
 
 def warned(call):
-    """What a call says, with options that have not warned yet."""
-    libmode._options._cached.cache_clear()
+    """What a call says."""
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
         call()
@@ -64,7 +63,6 @@ def test_few_masses_far_from_all_others(lost, value, start, dtype):
 )
 def test_a_loss_warns_and_a_mass_range_is_the_remedy(call):
     score, mass = events()
-    libmode._options._cached.cache_clear()
     with pytest.warns(UserWarning, match=SENTENCE) as found:
         call(score, mass, order=1)
     assert found[0].filename == __file__
@@ -77,6 +75,25 @@ def test_masses_that_come_late_are_seen():
             libmode.mode_loss(*events(lost=lost), order=1)
 
     assert len(warned(calls)) == 1
+
+
+def test_calls_without_them_before_change_nothing():
+    for _ in range(10):
+        libmode.mode_loss(*events(lost=0), order=1)
+    for _ in range(2):  # whose filters are new ones
+        assert len(warned(lambda: libmode.mode_loss(*events(lost=60), order=1))) == 1
+
+
+def test_each_line_of_a_program_is_warned_of():
+    def calls():
+        for _ in range(3):
+            libmode.mode_loss(*events(), order=1)
+        libmode.mode_loss(*events(), order=1)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            libmode.mode_loss(*events(), order=1)
+
+    assert len(warned(calls)) == 2
 
 
 def test_only_selected_events_and_variables_without_a_range_count():

@@ -1,10 +1,13 @@
 """libmode.jax.mode_constraint: what is added to a gradient, under jit, vmap and scan; its state."""
 
+import warnings
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 import pytest
+from libmode import BatchError, TrainingWarning
 from libmode._constraint import NUMBERS
 from libmode.jax import Events, State, mode_constraint
 from torch_layer import N, assert_close, events, layered
@@ -156,8 +159,7 @@ def test_a_second_derivative_is_a_clear_error(way):
 
 @WAYS
 def test_a_batch_without_background_adds_nothing_and_is_said_once(way):
-    signal, bins = np.ones(N), 7 if way is jax.jit else 6  # a function says it once for the same options
-    step = stepping(way, bins=bins)
+    signal, step = np.ones(N), stepping(way)
     _, state = step(SCORE, LABEL, MASS, None, State())
     with pytest.warns(RuntimeWarning, match="mode_constraint gives a batch no gradient of MoDe: no event") as caught:
         for _ in range(3):
@@ -165,6 +167,33 @@ def test_a_batch_without_background_adds_nothing_and_is_said_once(way):
             assert_close(found, jax.grad(entropy)(SCORE, signal), rtol=1e-7)
     assert len(caught) == 1
     jax.tree.map(np.testing.assert_array_equal, state, after)
+
+
+@WAYS
+def test_bad_batches_of_one_training_do_not_count_in_another(way):
+    with pytest.warns(RuntimeWarning, match="mode_constraint gives a batch no gradient of MoDe"):
+        for training in range(3):
+            step = stepping(way)
+            for _ in range(9):
+                found, state = step(SCORE, np.ones(N), MASS, None, State())
+                jax.block_until_ready(found)
+            assert state.steps == 0, training
+    for _ in range(2):  # a later training says it again
+        with pytest.warns(RuntimeWarning, match="mode_constraint gives a batch no gradient of MoDe"):
+            jax.block_until_ready(step(SCORE, np.ones(N), MASS, None, State()))
+    with pytest.raises(jax.errors.JaxRuntimeError if way is jax.jit else BatchError, match="on_bad_batch='skip' gives"):
+        jax.block_until_ready(stepping(way, on_bad_batch="raise")(SCORE, np.ones(N), MASS, None, State()))
+
+
+def test_logits_that_look_like_scores_are_said_of_a_training_not_of_the_process():
+    """By the steps of its state; equal arguments had made it one object."""
+    step = stepping(from_logits=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for _ in range(30):
+            step(SCORE, LABEL, MASS, None, State())
+    with pytest.warns(TrainingWarning, match="all predictions of 20 batches are from 0 to 1"):
+        step(SCORE, LABEL, MASS, None, State.start()._replace(steps=19.0))
 
 
 def test_bad_scores_are_an_error():

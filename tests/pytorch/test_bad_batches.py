@@ -1,5 +1,7 @@
 """A batch that has no loss: an error with advice, or the loss 0, a count and one warning."""
 
+import warnings
+
 import libmode
 import numpy as np
 import pytest
@@ -147,3 +149,33 @@ def test_masses_in_the_place_of_labels_are_recognized(mass):
 def test_compat_says_which_class_skips():
     with pytest.raises(libmode.BatchError, match=r"drop_last=True.*libmode.torch.MoDeLoss\(on_bad_batch='skip'\)"):
         compat.MoDeLoss()(torch.ones(5), torch.ones(5), torch.arange(5.0))
+
+
+@pytest.mark.parametrize("kind", [MoDeLoss, MoDeConstraint])
+def test_what_one_object_has_said_another_says_again(kind):
+    """Of masses far from all others: after calls without them, and once for each object."""
+    generator = torch.Generator().manual_seed(1)
+    score, mass = torch.rand(2, 1000, generator=generator)
+    lost = torch.where(torch.arange(1000) % 50 == 0, -999.0, mass)
+    for _ in range(2):
+        module = kind(order=1, monitor=False)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            for _ in range(10):
+                module(score.clone().requires_grad_(), torch.zeros(1000), mass)
+        with pytest.warns(UserWarning, match=r"mass is -999 for 20 of 1000 events \(2 %\)") as caught:
+            for _ in range(89):
+                module(score.clone().requires_grad_(), torch.zeros(1000), lost)
+        assert len(caught) == 1
+
+
+def test_a_loss_without_meaning_is_said_by_each_object():
+    generator = torch.Generator().manual_seed(7)
+    score, mass = torch.rand(2, 48, generator=generator, dtype=torch.float64)
+    mass[0] = 1e6
+    for _ in range(2):
+        mode = MoDeLoss(order=2, bins=12, max_slope=0.77, monotonic=True, mass_range=(0, 2e6))
+        with pytest.warns(RuntimeWarning, match="is so far from most others") as caught:
+            for _ in range(3):
+                mode(score, torch.zeros(48), mass)
+        assert len(caught) == 1

@@ -16,6 +16,7 @@ from .._events import Events, events_of
 from .._messages import shown
 from .._option_values import flag
 from .._options import check
+from .._said import Said
 
 ScoreTransform = Literal["odds"] | None
 
@@ -101,8 +102,8 @@ class Boosting:
         asked = check("mode", settings.options)
         takes_part = np.ones(len(self.target), bool) if self.label is None else np.isin(self.label, asked.labels)
         self._at = np.flatnonzero(takes_part)
-        self._options = check("mode", _with_bins(settings.options, len(self._at)))
-        evaluate(self._options, *events, grad=False)  # whose errors name places among all events
+        self._options, self._said = check("mode", _with_bins(settings.options, len(self._at))), Said()
+        evaluate(self._options, *events, grad=False, said=self._said)  # whose errors name places among all events
         # Each round is of those that take part alone, for the background in half of the time.
         self._taking_part = events.where(self._at)
         if len(asked.labels) == 1:
@@ -125,7 +126,7 @@ class Boosting:
             grad *= self.weight
             hess *= self._size
         events = self._taking_part._replace(score=score)
-        found = evaluate(self._options, *events, hess=True, loss_alone=True)
+        found = evaluate(self._options, *events, hess=True, loss_alone=True, said=self._said)
         self.loss, seen = found.loss, found.grad
         curve = found.hess * first**2
         if self._settings.strength is not None:
@@ -144,7 +145,9 @@ class Boosting:
         size = float(events.score.std(dtype=float)) * _SMALL
         if size <= _LEAST_MOVE:
             return 0.0
-        found = evaluate(self._options, *events, grad=False, hess=True, loss_alone=True, smoothing=size)
+        found = evaluate(
+            self._options, *events, grad=False, hess=True, loss_alone=True, smoothing=size, said=self._said
+        )
         bound: NDArray[Any] = found.hess
         return bound
 
@@ -167,7 +170,7 @@ class Boosting:
 
     def _sees(self, events: Events, tolerance: float) -> bool:
         """Whether so many background events could tell the dependence, by the plain loss: trees know these by heart."""
-        found = evaluate(self._options, *events, grad=False)
+        found = evaluate(self._options, *events, grad=False, said=self._said)
         plain = found.loss + found.bias if self._settings.options.get("unbiased", True) else found.loss
         return not plain * tolerance <= found.bias * found.events  # also if the bias is not known, NaN
 

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import warnings
+from functools import partial
 from typing import Any
 
 from numpy.typing import NDArray
@@ -14,6 +15,7 @@ from .._evaluate import loss_and_grad
 from .._events import Events
 from .._messages import needed
 from .._options import check
+from .._said import Said
 from ..option_types import LossOptions
 from ._arguments import Arguments, described, without_options
 
@@ -40,7 +42,7 @@ class MoDeLoss(Arguments):
     def _make(self, options: LossOptions, memory: bool, background_only: bool) -> None:
         if memory:
             warnings.warn("memory = True has no effect: the loss is that of the batch", stacklevel=3)
-        self._options, self.background_only = check("mode", options), background_only
+        self._options, self.background_only, self._said = check("mode", options), background_only, Said()
 
     def __call__(self, pred: Any, target: Any, x_biased: Any, weights: Any = None) -> Any:
         """The loss of a batch, shape (); all arguments have one shape, whichever, and (n,) may stand beside (n, 1)."""
@@ -50,7 +52,9 @@ class MoDeLoss(Arguments):
         weight = None if weights is None else _flat("weights", weights, like)
         if not self.normalize:
             mass = self._checked(mass, label)
-        return loss_of(self._options, Events(_flat("pred", like, like), mass, weight, label), _evaluate)
+        return loss_of(
+            self._options, Events(_flat("pred", like, like), mass, weight, label), partial(_evaluate, self._said)
+        )
 
     def _checked(self, mass: Any, label: Any) -> Any:
         """The masses, if those that the loss sees are inside [-1, 1]."""
@@ -60,9 +64,9 @@ class MoDeLoss(Arguments):
             return tf.identity(mass)
 
 
-def _evaluate(*arguments: Any) -> tuple[float, NDArray[Any]]:
+def _evaluate(said: Said, *arguments: Any) -> tuple[float, NDArray[Any]]:
     try:
-        return loss_and_grad(*arguments)
+        return loss_and_grad(*arguments, said=said)
     except ValueError as error:
         raise without_options(error) from None
 

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 from .._bad_batches import OnBadBatch
 from .._constraint import NUMBERS, State
 from .._events import Events, events_of, of_reference, takes_events
-from .._host_constraint import Added, of_function
+from .._host_constraint import Added, OfFunction, of_function
 from ..option_types import LossOptions
 from .loss import call_back, known_to_numpy, read
 
@@ -56,8 +56,8 @@ def mode_constraint(
     relative_strength : float, optional
         The fixed strength. Left out, the sum finds the strength; without a state it is 10.
     tolerance, from_logits, background_only, on_bad_batch, **options
-        See :class:`libmode.torch.MoDeConstraint`; ``order`` is 1 by default, and a tolerance needs a state. All but the
-        arrays and the state are static under ``jit``.
+        See :class:`libmode.torch.MoDeConstraint`; ``order`` is 1 by default, and a tolerance needs a state. A
+        function counts no bad batches: "skip" only warns. All but the arrays and the state are static under ``jit``.
 
     Raises
     ------
@@ -103,27 +103,20 @@ def mode_constraint(
     label = read("label", label) if background_only else None
     batch = events_of(read, score, mass, weight, label, category)
     further = () if reference is None else of_reference(reference, partial(events_of, read))
-    same, after = _with_state(added, batch, further, state)
+    before = None if state is None else _numbers(state, len(added.made().labels))
+    same, after = _same(added, batch.score, (batch[1:], before, further))
     same = same.reshape(jnp.shape(score))
-    return same if state is None else (same, after)
+    return same if state is None else (same, State._make([*after[:NUMBERS], after[NUMBERS:]]))
 
 
 def constrained(added: Added, events: Events) -> Any:
     """The scores, (n,), with what is added to their gradient; ``added`` has the state."""
-    return _with_state(added, events)[0]
+    same, _ = _same(added, events.score, (events[1:], None, ()))
+    return same
 
 
-def _with_state(
-    added: Added, batch: Events, reference: tuple[Any, ...] = (), state: State | None = None
-) -> tuple[Any, State | None]:
-    before = None if state is None else _numbers(state, added)
-    same, after = _same(added, batch.score, (batch[1:], before, reference))
-    return same, None if after is None else State._make([*after[:NUMBERS], after[NUMBERS:]])
-
-
-def _numbers(state: State, added: Added) -> Any:
+def _numbers(state: State, labels: int) -> Any:
     """The numbers of a state as an array, of a length that no batch changes."""
-    labels = len(added.constraint.labels)
     zeros = State.start(labels).sums
     sums = state.sums if len(state.sums) else zeros
     if jnp.shape(sums) != zeros.shape:
@@ -135,12 +128,12 @@ def _numbers(state: State, added: Added) -> Any:
 
 
 @partial(jax.custom_vjp, nondiff_argnums=(0,))
-def _same(added: Added, score: Any, others: Any) -> Any:
+def _same(added: Added | OfFunction, score: Any, others: Any) -> Any:
     """The scores and the state; what gets no gradient is the batch without scores, the state and the reference."""
     return score, others[1]
 
 
-def _forward(added: Added, score: Any, others: Any) -> Any:
+def _forward(added: Added | OfFunction, score: Any, others: Any) -> Any:
     batch, state, reference = others
     known: Any = known_to_numpy(score)
     arrays = known, *map(known_to_numpy, batch)
@@ -151,11 +144,12 @@ def _forward(added: Added, score: Any, others: Any) -> Any:
         return (score, None), (push, numbers[1:], numbers[0])
     size = 1 + len(state)
     first = jax.ShapeDtypeStruct((size + len(score),), state.dtype)
+    assert isinstance(added, OfFunction)
     numbers, push = call_back(added.push_from, first, (*arrays, *further, state))
     return (score, numbers[1:size]), (push, numbers[size:], numbers[0])
 
 
-def _backward(added: Added, kept: Any, incoming: Any) -> Any:
+def _backward(added: Added | OfFunction, kept: Any, incoming: Any) -> Any:
     push, slope, size = kept
     of_score = incoming[0].astype(push.dtype)
     strength = size * jnp.linalg.norm(of_score * slope.reshape(push.shape))

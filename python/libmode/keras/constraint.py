@@ -106,7 +106,7 @@ class MoDeConstraint(WithBase):
             constraint,
             name=type(self).__name__,
             on_bad_batch=on_bad_batch,
-            remembers=True,
+            memory=constraint.start(),
             monitor=Monitor() if monitor else None,
         )
         self.relative_strength, self.tolerance = constraint.relative_strength, constraint.tolerance

@@ -15,6 +15,7 @@ from .._evaluate import loss_and_grad
 from .._events import Events
 from .._native import BatchError
 from .._options import Options, check
+from .._said import Said
 from ..option_types import LossOptions
 from .backend import loss_of
 from .base import WithBase
@@ -98,7 +99,7 @@ class MoDeLoss(SkipsBadBatches, WithBase):
     ) -> None:
         super().__init__(positional, base, name or "mode_loss", dtype, options)
         self._set_on_bad_batch(on_bad_batch)
-        self._checked = check("mode", options)
+        self._checked, self._said = check("mode", options), Said()
         self.strength = float(strength)
         if not math.isfinite(self.strength):
             raise ValueError(f"strength = {strength}: must be finite")
@@ -128,7 +129,7 @@ class MoDeLoss(SkipsBadBatches, WithBase):
     def _evaluate(self, options: Options, score: Any, *others: Any) -> tuple[float, NDArray[Any]]:
         """The loss and its gradient, where the core is called: bad batches are skipped in compiled programs too."""
         try:
-            found = loss_and_grad(options, score, *others)
+            found = loss_and_grad(options, score, *others, said=self._said)
         except BatchError as error:
             self._skip(error)
             return 0.0, np.zeros_like(score)

@@ -18,9 +18,10 @@ from torch import Tensor
 from .. import _native
 from .._arrays import with_labels
 from .._events import Events
-from .._far_masses import EVERY, FIRST, look
+from .._far_masses import look
 from .._messages import NO_SECOND_DERIVATIVE
 from .._options import Options, check, of_text
+from .._said import IN_LINES, Said
 from ..option_types import Loss
 from ._pinned import back_to, on_host
 
@@ -71,6 +72,7 @@ def evaluate(
     category: Tensor | None,
     options: Options,
     loss_alone: bool = True,
+    said: Said = IN_LINES,
 ) -> tuple[Tensor, Tensor, _native.ModeResult]:
     """A loss of the core, shape (), and its gradient, (n,), both on score's device; and the result.
 
@@ -116,13 +118,10 @@ def evaluate(
     )
     try:
         held = (score, mass, weight, label, category, grad)
-        result = _native.evaluate(options.struct, events, double, grad.data_ptr(), None, held)
+        result = _native.evaluate(options.struct, events, double, grad.data_ptr(), None, held, said)
     except _native.BatchError as error:
         raise with_labels(error, None if given_label is None else as_numpy(given_label), options) from None
-    if options.calls < FIRST or options.calls % EVERY == EVERY - 1:  # as in look(), which needs arrays
-        look(options, mass.numpy(), None if label is None else label.numpy())
-    else:
-        options.calls += 1
+    look(said, options, mass.numpy(), None if label is None else label.numpy())
     kind = torch.float64 if given.dtype is torch.float64 else torch.float32
     if grad.dtype is not kind or not given.is_cpu:
         grad = back_to(given.device, kind, grad)

@@ -13,6 +13,7 @@ from .._events import Events, is_background
 from .._monitor import EVERY, Monitor
 from .._native import ModeResult
 from .._options import Options
+from .._said import Said
 from ..option_types import Loss, LossOptions
 from ._device import device_loss, is_on_device, refusal, refused_options
 from ._gather import Group, checked_group, given_of, naming_ranks, of_all, only_a_part, processes
@@ -22,8 +23,6 @@ from .transform import ScoreTransform, transformed
 
 if TYPE_CHECKING:
     from typing_extensions import Never, Unpack
-
-_evaluate_all: Callable[..., Any] = partial(evaluate, loss_alone=False)
 
 
 def mode_loss(
@@ -158,7 +157,7 @@ class MoDeLoss(CoreLoss):
         super().__init__("mode", positional, **arguments)
         self.gather, self.process_group = checked_group(gather, process_group)
         self._labels = self._checked.labels
-        self._monitor = Monitor() if monitor else None
+        self._monitor, self._said = Monitor() if monitor else None, Said()
         self.on_device, self.score_transform = on_device, score_transform
         if on_device and (why := refused_options(self._encoded)):  # now, not with the first batch
             raise ValueError(refusal(why))
@@ -168,14 +167,15 @@ class MoDeLoss(CoreLoss):
     def _watched(self, *arguments: Any) -> tuple[Tensor, Tensor, ModeResult]:
         """:func:`evaluate`, which takes note of all that the core finds where the monitor is to look."""
         monitor = self._monitor
+        of_core: Callable[..., tuple[Tensor, Tensor, ModeResult]] = partial(evaluate, said=self._said)
         if monitor is None or not self.training or self.per_class:
-            return evaluate(*arguments)
+            return of_core(*arguments)
         monitor.calls += 1
         if monitor.calls == 1 and not self.gather:
             only_a_part(monitor, type(self).__name__)
         if monitor.calls % EVERY:  # monitor.due(), with a call less
-            return evaluate(*arguments)
-        found: tuple[Tensor, Tensor, ModeResult] = _evaluate_all(*arguments)
+            return of_core(*arguments)
+        found = of_core(*arguments, loss_alone=False)
         self._found = found[2]
         return found
 
