@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from ctypes import addressof, c_char, c_void_p, sizeof
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ._events import MOST_VARIABLES, Events, flat
+from ._events import MOST_VARIABLES, Events, flat, is_background
 from ._native import LABEL_TYPES, BatchError, ModeEvents
 from ._options import Options
 
@@ -110,6 +111,38 @@ def for_core(events: Events, loss_alone: bool = False, smoothing: float = 0) -> 
         loss_alone,
         smoothing,
     )
+
+
+def explained(error: ValueError, score: Any, mass: Any, label: Any, options: Options) -> ValueError:
+    """The error of the core for these arrays or, where arguments seem to be swapped or no label fits, another."""
+    if isinstance(error, BatchError):
+        return with_labels(error, label, options)
+    if "lies outside score_range" not in str(error) or options.score_range is None:
+        return error
+    low, high = options.score_range
+    if (score < low).any() or (mass < low).any() or (mass > high).any():  # raw outputs have both signs
+        return error
+    place = int((score > high).argmax())
+    return ValueError(
+        f"score[{place}] = {score[place]:g} lies outside score_range = [{low:g}, {high:g}], in which all masses lie: "
+        "score and mass are swapped"
+    )
+
+
+def check_reference(label: NDArray[Any], labels: Sequence[int]) -> None:
+    """Raises ValueError for masses in the place of labels, and BatchError where no reference event has one of these."""
+    some = np.unique(label[:: max(1, len(label) // 50)])  # a mass may be 0 too
+    selects = is_background(label, labels).any()
+    if selects and (len(some) <= 2 or (some == np.round(some)).all()):
+        return
+    found = np.unique(label)
+    if _like_masses(found):
+        raise ValueError(
+            f"reference.label holds {len(found)} values, from {found[0]:g} to {found[-1]:g}: are these masses? Events "
+            "takes (score, mass, weight, label) in this order"
+        )
+    if not selects:
+        raise BatchError(f"reference: {no_background(label, labels[0])}")
 
 
 def with_labels(error: BatchError, label: NDArray[Any] | None, options: Options) -> BatchError:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _native
-from ._arrays import address, for_core, is_double, read, ready, with_labels
+from ._arrays import address, explained, for_core, is_double, read, ready
 from ._events import Events, events_of
 from ._far_masses import look
 from ._options import Options
@@ -69,8 +69,8 @@ def evaluate(
     packed, held = for_core(arrays, loss_alone, smoothing), (arrays, slope, bound)
     try:
         found = _native.evaluate(options.struct, packed, double, address(slope), address(bound), held, said)
-    except _native.BatchError as error:
-        raise with_labels(error, events.label, options) from None
+    except ValueError as error:
+        raise explained(error, *events[:2], events.label, options) from None
     look(said, options, arrays.mass, arrays.label)
     given, shape = events.score.dtype, np.shape(score)
     # In float16 most of a gradient would be 0.
@@ -95,8 +95,8 @@ def direction(
     out, packed, held = (address(push), address(slope)), for_core(arrays), (arrays, push, slope, state)
     try:
         found = _native.direction(options.struct, packed, double, steering, *out, held, said)
-    except _native.BatchError as error:
-        raise with_labels(error, events.label, options) from None
+    except ValueError as error:
+        raise explained(error, *events[:2], events.label, options) from None
     look(said, options, arrays.mass, arrays.label)
     found.push, found.slope = push, slope
     return found

@@ -71,16 +71,20 @@ def joined(
     read: Callable[[str, Any], Any],
     filled: Callable[[Any, int, Any], Any],
     concatenated: Callable[[str, Any, Any], Any],
+    check: Callable[[Any, Sequence[int]], None],
 ) -> Events:
     """The checked events of a batch, and after them those of the reference; the latter are background without labels.
 
-    ``filled(score, value, like)`` is (n,) of that value and of the type of ``like``.
+    ``filled(score, value, like)`` is (n,) of that value and of the type of ``like``; ``check`` is
+    :func:`libmode._arrays.check_reference`, of the labels.
     """
     further: Events = of_reference(reference, partial(events_of, read))
     if batch.label is None:
         further = further._replace(label=None)
     elif further.label is None:
         further = further._replace(label=filled(further.score, labels[0], batch.label))
+    else:
+        check(further.label, labels)
     every: list[Any] = []
     for name, first, second in zip(Events._fields, batch, further, strict=True):
         if (first is None) != (second is None):

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _native, option_types
-from ._arrays import address, for_core, read, ready, vector, with_labels
+from ._arrays import address, explained, for_core, read, ready, vector, with_labels
 from ._evaluate import Result, evaluate, loss_and_grad
 from ._events import Events, together
 from ._option_values import flag
@@ -316,7 +316,10 @@ def mode_moments(
     size = checked.struct.order + 1
     cdf, moments, bounded = (np.empty((len(at), columns)) for columns in (len(edges) - 1, size, size))
     found = map(address, (cdf, moments, bounded))
-    _native.call("mode_moments_f64", checked.struct, for_core(events), len(at), address(at), len(edges) - 1, *found)
+    try:
+        _native.call("mode_moments_f64", checked.struct, for_core(events), len(at), address(at), len(edges) - 1, *found)
+    except ValueError as error:
+        raise explained(error, events.score, events.mass, events.label, checked) from None
     return Moments(at, edges, cdf, moments, bounded)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._arrays import read
+from ._arrays import check_reference, read
 from ._bad_batches import OnBadBatch, SkipsBadBatches
 from ._constraint import NUMBERS, WITHOUT_STATE, Constraint, State, positive
 from ._events import Events, events_of, joined
@@ -66,7 +66,9 @@ class Added(SkipsBadBatches):
         try:
             every = events_of(read, *batch)
             if reference:
-                every = joined(every, Events(*reference), of_constraint.labels, read, _filled, _concatenated)
+                every = joined(
+                    every, Events(*reference), of_constraint.labels, read, _filled, _concatenated, check_reference
+                )
             found = of_constraint.direction(state, every, len(score))
         except BatchError as error:
             self._skip(error)

@@ -217,6 +217,7 @@ BAD = [
     (r"score\[16\] = \+Inf: every score", {"score": np.where(np.arange(N) == 16, np.inf, SCORE), "from_logits": True}),
     (r"'weights' of mode_constraint: did you mean weight", {"weights": MASS}),
     (r"reference.mass has length 511, but score has length 512", {"reference": Events(SCORE, MASS[1:])}),
+    (r"reference.label holds \d+ values, from 0.* are these masses", {"reference": Events(SCORE, LABEL, None, MASS)}),
     (r"reference\.score has dtype int", {"reference": Events(SCORE.astype(int), MASS)}),
     (r"score\[512\] = NaN.*512 on are those of reference", {"reference": Events(SCORE * np.nan, MASS)}),
     (r"category and weight have different indexes", {"category": pd.Series(LABEL)[::-1], "weight": pd.Series(MASS)}),

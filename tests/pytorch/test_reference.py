@@ -3,7 +3,7 @@
 import libmode
 import pytest
 import torch
-from libmode.torch import Events, MoDeLoss, Reference, mode_loss
+from libmode.torch import Events, MoDeConstraint, MoDeLoss, Reference, mode_loss
 from torch.utils.data import ConcatDataset, TensorDataset
 
 
@@ -29,6 +29,41 @@ def test_the_loss_is_that_of_all_and_the_gradient_that_of_the_batch(pooled):
     counts = [len(target), len(every[1])] if pooled else [int((t == 0).sum()) for t in (target, every[1])]
     assert loss.item() == pytest.approx(want.item(), rel=1e-12)
     torch.testing.assert_close(score.grad, every[0].grad[:300] * (counts[1] / counts[0]), rtol=1e-12, atol=0)
+
+
+def swapped(score, target, mass):
+    return Events(score, target.to(mass.dtype), None, mass)
+
+
+@pytest.mark.parametrize("kind", [MoDeLoss, MoDeConstraint])
+@pytest.mark.parametrize("offset", [50, 0])  # one of the masses is 0, as the label of background is
+def test_masses_in_the_place_of_labels_are_recognized(kind, offset):
+    score, target, mass = events(300)
+    others = events(900, 2)
+    other_masses = offset + 250 * torch.linspace(0, 1, 900, dtype=mass.dtype)
+    reference = swapped(others[0].detach(), others[1], other_masses)
+    with pytest.raises(ValueError, match=r"reference.label holds 900 values, from .*: are these masses\? Events takes"):
+        kind(order=1)(score, target, mass, reference=reference)
+
+
+@pytest.mark.parametrize("labels", [[0, 7, 9], range(30), [0, 0.5]], ids=str)
+def test_other_labels_of_reference_events_are_none_of_masses(labels):
+    score, target, mass = events(300)
+    others = events(900, 2)
+    label = torch.tensor(list(labels), dtype=mass.dtype)[torch.arange(900) % len(labels)]
+    loss = MoDeLoss(order=1)(score, target, mass, reference=Events(others[0].detach(), others[2], None, label))
+    assert loss.isfinite()
+
+
+def test_reference_events_without_background_are_a_bad_batch():
+    score, target, mass = events(300)
+    reference = Events(score.detach(), mass, None, torch.ones(300))
+    with pytest.raises(
+        libmode.BatchError, match="reference: no event selected: none of the 300 values of label equals"
+    ):
+        MoDeLoss(order=1)(score, target, mass, reference=reference)
+    with pytest.warns(RuntimeWarning, match="no gradient of MoDe.*: reference: no event selected"):
+        MoDeConstraint(order=1)(score, target, mass, reference=reference)
 
 
 # -------------------------------------------------------------------- Reference

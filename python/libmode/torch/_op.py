@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from .. import _native
-from .._arrays import with_labels
+from .._arrays import explained
 from .._events import Events
 from .._far_masses import look
 from .._messages import NO_SECOND_DERIVATIVE
@@ -119,8 +119,9 @@ def evaluate(
     try:
         held = (score, mass, weight, label, category, grad)
         result = _native.evaluate(options.struct, events, double, grad.data_ptr(), None, held, said)
-    except _native.BatchError as error:
-        raise with_labels(error, None if given_label is None else as_numpy(given_label), options) from None
+    except ValueError as error:
+        known = None if given_label is None else as_numpy(given_label)
+        raise explained(error, score.numpy(), mass.numpy(), known, options) from None
     look(said, options, mass.numpy(), None if label is None else label.numpy())
     kind = torch.float64 if given.dtype is torch.float64 else torch.float32
     if grad.dtype is not kind or not given.is_cpu:

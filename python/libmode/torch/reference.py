@@ -11,16 +11,22 @@ from torch import Tensor, nn
 from torch.utils.data import Dataset, TensorDataset, default_collate
 
 from .. import _events
-from .._arrays import no_background
+from .._arrays import check_reference, no_background
 from .._events import Events
 from .._native import BatchError, int32
 from ._module import read
-from ._op import as_numpy
+from ._op import as_numpy, in_torch_func
 
 
 def joined(batch: Events, reference: Any, labels: Sequence[int]) -> Events:
     """The events of a batch, checked, and after them those of the reference, which get no gradient."""
-    return _events.joined(batch, reference, labels, lambda *one: read(*one).detach(), _filled, _concatenated)
+    return _events.joined(batch, reference, labels, lambda *one: read(*one).detach(), _filled, _concatenated, _check)
+
+
+def _check(label: Tensor, labels: Sequence[int]) -> None:
+    """Looks at the labels where their values are on the CPU."""
+    if label.is_cpu and not (torch.compiler.is_compiling() or in_torch_func()):
+        check_reference(as_numpy(label), labels)
 
 
 def _filled(score: Tensor, value: int, like: Tensor) -> Tensor:
