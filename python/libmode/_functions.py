@@ -5,7 +5,7 @@ from __future__ import annotations
 import linecache
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +16,8 @@ from ._evaluate import Result, evaluate, loss_and_grad
 from ._events import Events, together
 from ._option_values import flag
 from ._options import Options, check
+from ._typing import Unpack
 from .option_types import Loss, LossOptions
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
 
 
 class Moments(NamedTuple):

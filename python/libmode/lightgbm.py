@@ -7,7 +7,7 @@ predicts probabilities, and without libmode.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,10 +23,8 @@ with needed("sklearn", "libmode.lightgbm", "lightgbm"):
 from ._trees.metric import USUAL_EVENTS, Metric
 from ._trees.multipliers import ScoreTransform, checked
 from ._trees.objective import Objective, Rows, refuse_parts
+from ._typing import Unpack
 from .option_types import LossOptions
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
 
 __all__ = ["MoDeLGBMClassifier", "finalize", "metric", "objective"]
 

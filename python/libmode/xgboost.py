@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,10 +25,8 @@ from ._constraint import sigmoid
 from ._trees.metric import USUAL_EVENTS, Metric
 from ._trees.multipliers import ScoreTransform, checked
 from ._trees.objective import Objective, Rows, refuse_parts
+from ._typing import Unpack
 from .option_types import LossOptions
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
 
 __all__ = ["MoDeXGBClassifier", "metric", "objective"]
 

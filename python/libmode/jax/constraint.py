@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -12,11 +12,9 @@ from .._bad_batches import OnBadBatch
 from .._constraint import NUMBERS, State
 from .._events import Events, events_of, of_reference, takes_events
 from .._host_constraint import Added, OfFunction, of_function
+from .._typing import Unpack
 from ..option_types import LossOptions
 from .loss import call_back, known_to_numpy, read
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
 
 
 @takes_events

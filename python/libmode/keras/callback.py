@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import keras
 from keras import ops
 
 from .._arrays import read
 from .._events import same_length, takes_events, together
+from .._typing import Unpack
 from ..metrics import summary
 from ..metrics.summary import Settings
 from ..option_types import SummaryOptions
 from .events import Score, score_of
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
 
 
 class MoDeCallback(keras.callbacks.Callback):

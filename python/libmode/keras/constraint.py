@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import keras
 from keras import ops
@@ -12,13 +12,11 @@ from .._constraint import USUAL_TOLERANCE, Constraint, Dependence
 from .._events import Events
 from .._host_constraint import Added
 from .._monitor import Monitor
+from .._typing import Never, Unpack
 from ..option_types import LossOptions
 from .backend import constrained
 from .base import WithBase
 from .events import Columns, score_of
-
-if TYPE_CHECKING:
-    from typing_extensions import Never, Unpack
 
 
 @keras.saving.register_keras_serializable(package="libmode")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import keras
 import numpy as np
@@ -16,13 +16,11 @@ from .._events import Events
 from .._native import BatchError
 from .._options import Options, check
 from .._said import Said
+from .._typing import Never, Unpack
 from ..option_types import LossOptions
 from .backend import loss_of
 from .base import WithBase
 from .events import Columns, Score, score_of
-
-if TYPE_CHECKING:
-    from typing_extensions import Never, Unpack
 
 
 @keras.saving.register_keras_serializable(package="libmode")

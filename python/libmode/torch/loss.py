@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -14,15 +14,13 @@ from .._monitor import EVERY, Monitor
 from .._native import ModeResult
 from .._options import Options
 from .._said import Said
+from .._typing import Never, Unpack
 from ..option_types import Loss, LossOptions
 from ._device import device_loss, is_on_device, refusal, refused_options
 from ._gather import Group, checked_group, given_of, naming_ranks, of_all, only_a_part, processes
 from ._module import CoreLoss, ModeArguments, events
 from ._op import as_numpy, checked, core_loss, evaluate, in_torch_func, score_range_of
 from .transform import ScoreTransform, transformed
-
-if TYPE_CHECKING:
-    from typing_extensions import Never, Unpack
 
 
 def mode_loss(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
@@ -11,15 +11,13 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from .._events import takes_events
+from .._typing import Unpack
 from ..metrics import summary
 from ..metrics.summary import Settings
 from ..option_types import SummaryOptions
 from ._gather import processes
 from ._module import events as events_of
 from ._op import as_numpy
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
 
 
 class MoDeMetrics:

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from ..._typing import Never, Unpack
 from .._module import CoreLoss, DisCoArguments, FlatnessArguments
-
-if TYPE_CHECKING:
-    from typing_extensions import Never, Unpack
 
 
 class DisCoLoss(CoreLoss):
