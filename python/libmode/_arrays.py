@@ -46,7 +46,7 @@ def read(name: str, values: Any) -> NDArray[Any]:
     if values is None:
         raise TypeError(f"{name} is None: expected an array of real numbers")
     try:
-        array = np.asarray(values)
+        array = np.asarray(without_masks(name, values))
     except ValueError as error:  # ragged lists
         raise ValueError(f"{name} cannot be made an array: expected one number for each event") from error
     if array.dtype.kind not in "fiub" or name == "category" and array.dtype.kind == "f":
@@ -54,16 +54,34 @@ def read(name: str, values: Any) -> NDArray[Any]:
             return np.zeros(0, bool)
         wanted = "integers" if name == "category" else "real numbers"
         raise TypeError(f"{name} has dtype {array.dtype}: expected {wanted}")
-    refuse_masked(name, values)
     return array
 
 
-def refuse_masked(name: str, values: Any) -> None:
-    """Raises TypeError for an array with masked elements, which would else be taken as they are."""
+def without_masks(name: str, values: Any) -> Any:
+    """``values``, where a mass that a mask hides is NaN, a missing one; another hidden value is a TypeError.
+
+    The masks are those of NumPy, Awkward (option types) and pandas (NA).
+    """
+    package = type(values).__module__.partition(".")[0]
+    if package == "awkward":
+        values = sys.modules[package].to_numpy(values)
+    elif package == "pandas" and name == "mass" and np.asarray(values).dtype == object:
+        try:
+            return values.to_numpy(dtype=float, na_value=np.nan)
+        except (TypeError, ValueError):  # texts
+            return values
     # Looking for it in sys.modules: the first np.ma.MaskedArray would import numpy.ma, which takes 20 ms.
-    if "numpy.ma" in sys.modules and isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
-        place = np.argwhere(np.ma.getmaskarray(values))[0].tolist()
-        raise TypeError(f"{name}{place} is masked: select the valid events first, for instance with .compressed()")
+    if "numpy.ma" not in sys.modules or not isinstance(values, np.ma.MaskedArray):
+        return values
+    hidden = np.ma.getmaskarray(values)
+    if hidden.any() and name == "mass":
+        return np.where(hidden, np.nan, values.data)
+    if hidden.any():
+        raise TypeError(
+            f"{name}{np.argwhere(hidden)[0].tolist()} is masked: take the same events of all arguments, for instance "
+            f"those of ~numpy.ma.getmaskarray({name})"
+        )
+    return values.data
 
 
 def vector(name: str, values: Any) -> NDArray[Any]:

@@ -4,6 +4,7 @@ import warnings
 
 import libmode
 import numpy as np
+import pandas as pd
 import pytest
 from libmode import metrics
 from libmode._far_masses import far
@@ -124,3 +125,43 @@ def test_bins_of_equal_width_in_metrics():
     with pytest.warns(UserWarning, match="mass is -999 for 30 of 3000 events .* and give bins as edges"):
         metrics.jsd(mass, score > 0.5, bins=10)
     assert warned(lambda: metrics.jsd(mass, score > 0.5, bins=np.linspace(50, 400, 11))) == []
+
+
+# ------------------------------------------------------------------ masked masses
+
+MASKED = {
+    "NumPy": lambda mass, hidden: np.ma.array(mass, mask=hidden),
+    "NumPy, integers": lambda mass, hidden: np.ma.array(mass.astype(int), mask=hidden),
+    "NumPy, float32": lambda mass, hidden: np.ma.array(mass.astype(np.float32), mask=hidden),
+    "two variables": lambda mass, hidden: np.ma.array(
+        np.column_stack([mass, 2 * mass]), mask=np.column_stack([hidden, ~hidden & (mass > 200)])
+    ),
+    "Awkward": lambda mass, hidden: pytest.importorskip("awkward").Array(np.ma.array(mass, mask=hidden).tolist()),
+    "pandas": lambda mass, hidden: pd.Series(mass.astype(int)).astype("Int64").mask(hidden),
+}
+
+
+@pytest.mark.parametrize("kind", MASKED)
+def test_a_masked_mass_is_missing(kind):
+    score, mass = events(lost=0)
+    hidden = np.random.default_rng(2).random(len(mass)) < 0.1
+    given = MASKED[kind](mass, hidden)
+    plain = (mass if kind in ("NumPy", "Awkward") else mass.astype(np.float32 if "32" in kind else int)).astype(float)
+    plain[hidden] = np.nan
+    if kind == "two variables":
+        plain = np.column_stack([np.where(hidden, np.nan, mass), np.where(~hidden & (mass > 200), np.nan, 2 * mass)])
+    want = libmode.mode_loss_and_grad(score, plain.astype(np.float32) if "32" in kind else plain, missing="ignore")
+    loss, grad = libmode.mode_loss_and_grad(score, given, missing="ignore")
+    assert loss == want[0] and (grad == want[1]).all()
+    with pytest.raises(ValueError, match=r"mass\[\d+\] = NaN.* missing"):
+        libmode.mode_loss(score, given)
+
+
+@pytest.mark.parametrize("kind", ["NumPy", "Awkward"])
+@pytest.mark.parametrize("name", ["score", "weight", "label"])
+def test_another_masked_value_is_an_error_that_keeps_the_events_together(kind, name):
+    score, mass = events(lost=0)
+    given = {"score": score, "mass": mass, "weight": np.ones(len(mass)), "label": np.zeros(len(mass))}
+    given[name] = MASKED[kind](given[name], np.arange(len(mass)) == 7)
+    with pytest.raises(TypeError, match=rf"{name}\[7\] is masked: take the same events of all arguments"):
+        libmode.mode_loss(**given, missing="ignore")

@@ -45,7 +45,7 @@ def loss_of(options: Options, events: Events, evaluate: Evaluate = loss_and_grad
 
 def read(name: str, values: Any) -> Any:
     """``values`` as a tensor; scores must be floating."""
-    _arrays.refuse_masked(name, values)
+    values = _arrays.without_masks(name, values)
     try:
         tensor = tf.convert_to_tensor(values)
     except (TypeError, ValueError, OverflowError) as error:  # None, objects, ragged lists

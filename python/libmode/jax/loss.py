@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -26,10 +26,8 @@ try:
 except ImportError:  # it is experimental: where it is no more, pure_callback does
     buffer_callback = None  # type: ignore[assignment]
 
+from .._typing import Unpack
 from ..option_types import Loss, LossOptions
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
 
 # What makes of NumPy's arrays, the score and others or None, a number or numbers, and an array like the score.
 Compute = Callable[..., tuple[Any, Any]]
@@ -102,10 +100,11 @@ def read(name: str, values: Any) -> jax.Array:
     """``values`` as an array of real numbers; scores must be floating, and categories integers."""
     if values is None:
         raise TypeError(f"{name} is None: expected an array of real numbers")
+    values = _arrays.without_masks(name, values)
     try:
         with np.errstate(over="ignore"):  # a number beyond float32 becomes infinite, which has a sentence
             array = jnp.asarray(values)
-    except (TypeError, ValueError, OverflowError) as error:  # texts, objects, ragged lists, masked arrays
+    except (TypeError, ValueError, OverflowError) as error:  # texts, objects, ragged lists
         _arrays.read(name, values)  # which has a sentence for it
         raise TypeError(f"{name} cannot be made an array of JAX: {error}") from None
     if name == "score" and not jnp.issubdtype(array.dtype, jnp.floating):
