@@ -16,10 +16,6 @@ _AT_FIRST, _LATER = 10, 100
 class SkipsBadBatches:
     """The part of a module that raises or skips; :class:`libmode.BatchError` says which batches are bad."""
 
-    on_bad_batch: OnBadBatch
-    skipped: int
-    """How many batches were skipped."""
-
     #: How to leave out a last batch that is too small, for the end of a sentence.
     _without_last = "DataLoader(..., drop_last=True)"
     #: Which argument skips bad batches, for a sentence.
@@ -33,7 +29,9 @@ class SkipsBadBatches:
     def _set_on_bad_batch(self, on_bad_batch: OnBadBatch, said: Said | None = None) -> None:
         if on_bad_batch not in get_args(OnBadBatch):
             raise ValueError(f"on_bad_batch = {on_bad_batch!r}: must be 'raise' or 'skip'")
-        self.on_bad_batch, self.skipped = on_bad_batch, 0
+        self.on_bad_batch: OnBadBatch = on_bad_batch
+        self.skipped = 0
+        """How many batches were skipped."""
         self._in_a_row, self._most_in_a_row, self._said_of_bad = 0, _AT_FIRST, said or Said()
 
     def _succeed(self) -> None:

@@ -8,8 +8,9 @@ from contextlib import contextmanager
 from difflib import get_close_matches
 
 NO_SECOND_DERIVATIVE = (
-    "this loss has no second derivative: MoDe and flatness are piecewise linear in the scores, and for DisCo none is "
-    "computed. Leave it out of what is differentiated twice (create_graph=True, Hessians, gradient penalties)"
+    "this loss or constraint has no second derivative: MoDe and flatness are piecewise linear in the scores, and for "
+    "DisCo and for a push none is computed. Leave it out of what is differentiated twice (create_graph=True, Hessians, "
+    "gradient penalties)"
 )
 
 #: Advice of the core in the words of C and Go, and in the words of Python.

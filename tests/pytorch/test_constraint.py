@@ -1,6 +1,7 @@
 """MoDeConstraint: predictions pass unchanged, and MoDe's gradient is added to the one that comes in."""
 
 import copy
+import io
 import math
 import pickle
 
@@ -8,7 +9,7 @@ import libmode
 import numpy as np
 import pytest
 import torch
-from libmode.torch import Events, MoDeConstraint
+from libmode.torch import ABCDLoss, Events, MoDeConstraint, MoDeLoss
 from push import push
 from torch.nn.functional import binary_cross_entropy, binary_cross_entropy_with_logits
 
@@ -285,5 +286,40 @@ def test_what_cannot_be_transformed_says_so():
         torch.func.grad(lambda s: MoDeConstraint()(s, target, mass).sum())(score.detach())
     out = MoDeConstraint()(score, target, mass)
     (grad,) = torch.autograd.grad(binary_cross_entropy(out, target.double()), score, create_graph=True)
-    with pytest.raises(RuntimeError, match="once_differentiable"):
+    with pytest.raises(RuntimeError, match="constraint has no second derivative"):
         grad.sum().backward()
+    (grad,) = torch.autograd.grad((2 * MoDeConstraint()(score, target, mass)).sum(), score, create_graph=True)
+    with pytest.raises(RuntimeError, match="constraint has no second derivative"):  # also of a loss without one
+        grad.sum().backward()
+
+
+class Holding(torch.nn.Module):
+    """A network that has a layer or a loss, and calls it or not."""
+
+    def __init__(self, held):
+        super().__init__()
+        self.network, self.held = torch.nn.Linear(3, 1), held
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.sigmoid(self.network(x))[:, 0]
+
+
+class Calling(Holding):
+    """Which calls it where Python runs."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        score = torch.sigmoid(self.network(x))[:, 0]
+        if not torch.jit.is_scripting():
+            score = self.held(score, torch.zeros(len(score)), torch.rand(len(score)))
+        return score
+
+
+@pytest.mark.filterwarnings("ignore:`torch.jit.* is deprecated")
+@pytest.mark.parametrize("kind", [Holding, Calling])
+@pytest.mark.parametrize("held", [MoDeConstraint, MoDeLoss, ABCDLoss])
+def test_torch_script(kind, held):
+    x, file, network = torch.randn(100, 3), io.BytesIO(), kind(held()).eval()
+    torch.jit.save(torch.jit.script(network), file)
+    file.seek(0)
+    assert torch.equal(torch.jit.load(file)(x), torch.sigmoid(network.network(x))[:, 0])
+    assert isinstance(network.held, held)

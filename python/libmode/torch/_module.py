@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, TypedDict
+from typing import Any, TypedDict, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -17,6 +17,14 @@ from .._option_values import plain
 from .._options import EXAMPLE, check
 from ..option_types import DisCoOptions, FlatnessOptions, Loss, LossOptions
 from ._op import core_loss, result_type
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def in_python(forward: F) -> F:
+    """A method that TorchScript leaves to Python; it keeps its type, other than by ``torch.jit.ignore``."""
+    ignored: F = torch.jit.ignore(forward)  # type: ignore[no-untyped-call]
+    return ignored
 
 
 class _Arguments(TypedDict, total=False):
@@ -101,6 +109,7 @@ class CoreLoss(SkipsBadBatches, nn.Module):
         self._encoded = self._checked.text  # as operators take them
         self._found: ModeResult | None = None  # of the core, for a monitor
 
+    @in_python
     @takes_events
     def forward(
         self,

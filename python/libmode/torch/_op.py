@@ -201,13 +201,13 @@ class Eager(torch.autograd.Function):
     def backward(ctx: Any, incoming: Tensor) -> tuple[Tensor | None, ...]:
         score, grad = ctx.saved_tensors
         if torch.is_grad_enabled():  # create_graph, and always in torch.func
-            grad = _Tied.apply(grad, score)
+            grad = Tied.apply(grad, score)
         return _product(incoming, grad, score), None, None, None, None, None, None
 
     @staticmethod
     def jvp(ctx: Any, tangent: Tensor, *others: Any) -> Tensor:
         score, grad = ctx.saved_tensors
-        product: Tensor = _Tied.apply(grad, score) * tangent
+        product: Tensor = Tied.apply(grad, score) * tangent
         return product.sum()
 
 
@@ -245,7 +245,7 @@ class Transformed(torch.autograd.Function):
         return (torch.stack(losses), torch.stack(grads)), (0, 0)
 
 
-class _Tied(torch.autograd.Function):
+class Tied(torch.autograd.Function):
     """The gradient, tied to the score, by which it must not be derived."""
 
     generate_vmap_rule = True

@@ -13,7 +13,7 @@ from .._arrays import no_background
 from .._bad_batches import OnBadBatch, SkipsBadBatches
 from .._events import together
 from .._native import BatchError, int32
-from ._module import as_arguments, or_skip, read
+from ._module import as_arguments, in_python, or_skip, read
 from ._op import as_numpy, result_type
 from .distance import correlation
 from .transform import on_lines
@@ -83,6 +83,7 @@ class ABCDLoss(SkipsBadBatches, nn.Module):
         self._set_on_bad_batch(on_bad_batch)
         self.background_label = int32("background_label", background_label)
 
+    @in_python
     def forward(
         self,
         pred_1: Tensor,
@@ -145,6 +146,7 @@ class _AtRest(torch.autograd.Function):
     """t, whose gradient has no part that depends on t alone: each event has a share of the weight of its segment."""
 
     @staticmethod
+    @in_python
     def forward(ctx: Any, t: Tensor, segment: Tensor, share: Tensor) -> Tensor:
         ctx.save_for_backward(segment, share)
         return t.view_as(t)

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.autograd.function import once_differentiable
 
 from .._bad_batches import OnBadBatch, SkipsBadBatches
 from .._constraint import NUMBERS, USUAL_TOLERANCE, Constraint, Dependence, State
@@ -21,14 +20,12 @@ from .._monitor import MOST_WAITING, Monitor, look
 from .._native import BatchError
 from .._option_values import plain
 from .._options import of_text
+from .._typing import Never, Unpack
 from ..option_types import LossOptions
 from ._gather import Given, Group, checked_group, given_of, naming_ranks, norm_of_all, of_all, only_a_part, processes
-from ._module import as_arguments
-from ._op import as_numpy, in_torch_func, result_type
+from ._module import as_arguments, in_python
+from ._op import Tied, as_numpy, in_torch_func, result_type
 from ._pinned import back_to, on_host
-
-if TYPE_CHECKING:
-    from typing_extensions import Never, Unpack
 
 
 class MoDeConstraint(SkipsBadBatches, nn.Module):
@@ -126,7 +123,9 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
     (3.0, None, 1.0)
     """
 
-    state: Tensor
+    if TYPE_CHECKING:
+        state: Tensor  # TorchScript reads annotations of classes, but no texts
+    __jit_unused_properties__ = ("relative_strength", "strength", "factor", "loss", "dependence")
     _gets = "no gradient of MoDe"
 
     def __init__(
@@ -188,6 +187,7 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
         """rho and its error."""
         return self._state().dependence(self._constraint.tolerance or USUAL_TOLERANCE)
 
+    @in_python
     @takes_events
     def forward(
         self,
@@ -312,19 +312,23 @@ class Constrained(torch.autograd.Function):
         finite: Callable[[Tensor], Tensor | float],
         last: dict[str, Any],
     ) -> Tensor:
-        ctx.save_for_backward(push, slope)
+        ctx.save_for_backward(push, slope, pred)
         ctx.given = size, finite, last
         return pred.view_as(pred)
 
     @staticmethod
     def backward(ctx: Any, incoming: Tensor) -> tuple[Tensor | None, ...]:
-        # The wrapper takes 6 us, and only with create_graph there is something to refuse.
-        pushed = once_differentiable(_pushed) if torch.is_grad_enabled() else _pushed
-        return pushed(ctx, incoming), None, None, None, None, None
+        if not torch.is_grad_enabled():
+            return _pushed(ctx, incoming), None, None, None, None, None
+        with torch.no_grad():  # with create_graph
+            pushed = _pushed(ctx, incoming)
+        for tensor in (ctx.saved_tensors[2], incoming):
+            pushed = Tied.apply(pushed, tensor)
+        return pushed, None, None, None, None, None
 
 
 def _pushed(ctx: Any, incoming: Tensor) -> Tensor:
-    push, slope = ctx.saved_tensors
+    push, slope, _ = ctx.saved_tensors
     size, finite, last = ctx.given
     alike = incoming.shape == push.shape and incoming.dtype is push.dtype  # the usual case
     flat = incoming if alike else incoming.reshape(push.shape).to(push.dtype)

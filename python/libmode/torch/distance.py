@@ -11,7 +11,7 @@ from torch import Tensor
 from .. import _native
 from .._events import together
 from ._module import read
-from ._op import _ready, _Tied
+from ._op import Tied, _ready
 
 
 def distance_correlation(x: Tensor, y: Tensor, *, weight: Tensor | None = None, unbiased: bool = True) -> Tensor:
@@ -112,7 +112,7 @@ def _product(incoming: Tensor, grad: Tensor | None, of: Tensor) -> Tensor | None
     if grad is None:
         return None
     if torch.is_grad_enabled():  # create_graph
-        grad = _Tied.apply(grad, of)
+        grad = Tied.apply(grad, of)
     product: Tensor = incoming.to(of.device) * grad.to(of.device)
     return product.to(of.dtype)
 
