@@ -123,3 +123,16 @@ def test_the_sensitivity_by_itself():
     assert alone == pytest.approx(max(significances), rel=1e-3)
     with pytest.raises(ValueError, match="events = 0"):
         metrics.sensitivity(score, label, mass, order=1, events=0)
+
+
+@pytest.mark.parametrize("background", [1, 3, -1])
+def test_another_label_of_background(background):
+    score, label, mass = events(6_000, bump=0.5)
+    weight = np.random.default_rng(1).random(6_000)
+    want = metrics.summary(score, label, mass, weight=weight, order=0)
+    others = np.where(label == 0, background, np.arange(6_000) % 3 + background + 1)  # of several kinds of signal
+    assert metrics.summary(score, others, mass, weight=weight, order=0, background_label=background) == want
+    with pytest.raises(ValueError, match=r"background_label = \(0, 1\): expected one label"):
+        metrics.summary(score, label, mass, order=0, background_label=(0, 1))
+    with pytest.raises(ValueError, match="label"):
+        metrics.summary(score, label, mass, order=0, background_label=7)

@@ -57,7 +57,8 @@ def summary(
     mass_range : (low, high), optional
         Background outside counts in the ROC curve alone. All of it by default.
     **options
-        Further options of :func:`libmode.mode_loss`, for the dependence, such as ``score_range``.
+        Further options of :func:`libmode.mode_loss`, for the dependence, such as ``score_range``. All events of
+        other labels than ``background_label``, if it is given, are signal.
 
     Returns
     -------
@@ -164,8 +165,10 @@ def _read(score: Any, label: Any, mass: Any, weight: Any, given: Settings) -> tu
     """The ROC curve, all events, and the background in bins of mass."""
     scores = numbers("score", score)
     masses = numbers("mass", mass, "score", scores)
-    curve = roc(scores, label, weight=weight)
     labels = vector("label", label)
+    if given.background is not None:
+        labels = labels != given.background
+    curve = roc(scores, labels, weight=weight)
     every = Events(scores, masses, None if weight is None else weights(weight, "score", scores), labels)
     order, mass_range = given.options["order"], given.options["mass_range"]
     edges = mode_edges(masses, label=labels, bins=given.bins, mass_range=mass_range)
@@ -183,6 +186,7 @@ class Settings(NamedTuple):
     efficiencies: list[float]
     bins: int  # of mass
     options: dict[str, Any]  # of the loss
+    background: int | None  # the label of background, None: labels are 1 for signal and 0 for background
 
     @classmethod
     def checked(
@@ -200,8 +204,12 @@ class Settings(NamedTuple):
         if not points:
             raise ValueError("efficiencies is empty: expected at least one signal efficiency")
         chosen = {**options, "order": order, "mass_range": mass_range, "unbiased": True}
-        check("mode", chosen)
-        return cls(wanted, points, whole("bins", bins, order + 2), chosen)
+        labels, background = check("mode", chosen).labels, None
+        if chosen.pop("background_label", None) is not None:
+            if len(labels) > 1:
+                raise ValueError(f"background_label = {labels}: expected one label")
+            background = labels[0]
+        return cls(wanted, points, whole("bins", bins, order + 2), chosen, background)
 
 
 class _Background:
