@@ -15,6 +15,8 @@ import cppyy
 import numpy as np
 import ROOT
 
+if len(sys.argv) != 2:
+    sys.exit("usage: python mode_pyroot.py events.root")
 prefix = os.environ.get("LIBMODE", "")
 if not os.path.exists(f"{prefix}/include/mode.h") or ROOT.gSystem.Load(f"{prefix}/lib/libmode.so") < 0:
     sys.exit(f"no libmode in LIBMODE = {prefix!r}: export LIBMODE=$(libmode-config --prefix)")

@@ -7,6 +7,7 @@ import os
 import re
 import runpy
 import shlex
+import subprocess
 import sys
 from pathlib import Path
 
@@ -91,3 +92,11 @@ def test_the_analysis_runs_to_its_end(tmp_path):
     page = (DOCS / "analysis.md").read_text()
     shown, words = "".join(shown_blocks(page)), re.compile(r"-?[\d.]+(e-\d+)?f?")
     assert words.sub("#", printed).split() == words.sub("#", shown).split()
+
+
+def test_the_program_with_root_says_what_it_needs(tmp_path):
+    for name in ("ROOT", "cppyy"):
+        (tmp_path / f"{name}.py").touch()
+    command = [sys.executable, EXAMPLES / "root" / "mode_pyroot.py"]
+    done = subprocess.run(command, env=os.environ | {"PYTHONPATH": str(tmp_path)}, capture_output=True, text=True)
+    assert (done.returncode, done.stderr.strip()) == (1, "usage: python mode_pyroot.py events.root")
