@@ -146,17 +146,18 @@ def test_several_classes_and_several_variables_with_categories(base, score, seve
 def test_pack():
     label, mass, weight, _ = events()
     assert pack(label, mass).dtype == np.float32
-    assert (pack(label[:, None], mass[:, None], weight) == np.column_stack([label, mass, weight])).all()
+    packed = pack(label[:, None], mass[:, None], weight)
+    assert packed.shape == (N, 2, 2) and (packed[:, 0, 0] == label).all()
+    assert (packed[:, 1] == np.column_stack([mass, weight])).all()
     assert pack(label, mass.astype(float)).dtype == np.float64
-    assert pack(np.eye(3)[label], mass).shape == (N, 5)
     both, category = np.stack([mass, 2 * mass], axis=1), np.arange(N) % 5
-    packed = pack(label, both)
-    assert packed.dtype == np.float32 and packed.shape == (N, 4, 2)
-    for k in range(2):
-        assert (packed[:, :, k] == np.column_stack([label, both[:, k], np.zeros(N), np.ones(N)])).all()
+    packed = pack(np.eye(3)[label], both)
+    assert packed.dtype == np.float32 and packed.shape == (N, 4, 3)
+    assert (packed[:, :3, 0] == np.eye(3)[label]).all()
+    assert (packed[:, 3] == np.column_stack([both, np.ones(N)])).all()
     of_classes = pack(np.eye(3)[label], mass, weight, category)
-    assert of_classes.shape == (N, 6, 1) and (of_classes[:, 4:, 0] == np.column_stack([category, weight])).all()
-    assert pack(label, both[:, :1]).shape == (N, 3)  # one variable
+    assert of_classes.shape == (N, 4, 2, 2) and (of_classes[:, 0, 0, 1] == category).all()
+    assert pack(label, both[:, :1]).shape == (N, 2, 2)  # one variable
 
 
 @pytest.mark.parametrize("score", [None, ops.softmax], ids=["outputs", "logits"])
@@ -213,11 +214,46 @@ def test_on_label(metric):
     assert number(again.result()) == number(wrapped.result())
 
 
+METRICS = [
+    *("binary_accuracy", "AUC", "mse", "mae", "hinge", "binary_crossentropy", "Precision", "CosineSimilarity"),
+    *("sparse_categorical_accuracy", "categorical_accuracy", "categorical_crossentropy"),
+]
+WRONG_SHAPE = "(?i)shape|rank|dimension|size"
+
+
+@pytest.mark.parametrize("classes", [1, 2, 3])
+@pytest.mark.parametrize("with_category", [False, True])
+def test_a_metric_without_on_label_is_no_number(classes, with_category):
+    """It would compare scores with masses."""
+    label, mass, _, _ = events()
+    score = np.random.default_rng(1).dirichlet(np.ones(3), N)[:, :classes].astype(np.float32)
+    label = label if classes == 1 else np.eye(classes)[label]
+    packed = pack(label, mass, category=np.arange(N) % 2 if with_category else None).astype(np.float32)
+    for name in METRICS:
+        metric = keras.metrics.get(name)
+        metric = metric if isinstance(metric, keras.metrics.Metric) else keras.metrics.MeanMetricWrapper(metric)
+        with pytest.raises(Exception, match=WRONG_SHAPE):
+            metric.update_state(packed, score)
+            print(name, "is", number(metric.result()))
+    model = keras.Sequential([keras.layers.Dense(classes, "sigmoid" if classes == 1 else "softmax")])
+    base = "binary_crossentropy" if classes == 1 else "categorical_crossentropy"
+    loss = MoDeLoss(base=base, bins=4, score=None if classes == 1 else 0)
+    model.compile("adam", loss)
+    model.fit(score, packed, batch_size=500, verbose=0)
+    model.compile("adam", loss, metrics=["accuracy"])
+    with pytest.raises(Exception, match=WRONG_SHAPE):
+        model.fit(score, packed, batch_size=500, verbose=0)
+
+
 # ------------------------------------------------------------- bad input
 
 BAD = [
-    (r"y_true has shape \(200, 1\): expected the columns", lambda t, p: MoDeLoss()(t[:, :1], p)),
-    (r"y_true has shape \(200, 3, 1\): expected the columns", lambda t, p: MoDeLoss()(t[:, :, None], p)),
+    (r"y_true has shape \(200, 1, 2\): expected the columns", lambda t, p: MoDeLoss()(t[:, :1], p)),
+    (r"y_true has shape \(200, 3\): expected the columns", lambda t, p: MoDeLoss()(np.stack([p] * 3, 1), p)),
+    (
+        r"y_true has shape \(200, 3, 1\): expected the columns",
+        lambda t, p: MoDeLoss()(np.stack([p] * 3, 1)[..., None], p),
+    ),
     (r"y_pred has shape \(200, 2\): say which output", lambda t, p: MoDeLoss()(t, np.stack([p, p], 1))),
     (r"score = 2: y_pred of shape \(200, 2\)", lambda t, p: MoDeLoss(score=2)(t, np.stack([p, p], 1))),
     ("mass has length 200, but y_pred has length 199", lambda t, p: MoDeLoss()(t, p[1:])),
@@ -229,11 +265,11 @@ BAD = [
     ("expected one value for each event", lambda t, p: MoDeLoss(base=lambda t, p: ops.mean(p))(t, p)),
     ("metric = 'accuracy': say which", lambda t, p: on_label("accuracy")),
     ("label has dtype <U1: expected real numbers", lambda t, p: pack(["0"] * 200, p)),
-    (r"label has shape \(200, 1, 1\): expected", lambda t, p: pack(t[:, :1, None], p)),
-    (r"mass has shape \(200, 4\): expected", lambda t, p: pack(t[:, 0], np.stack([p] * 4, 1))),
-    ("category has length 199, but label has length 200", lambda t, p: pack(t[:, 0], p, category=np.arange(199))),
-    (r"category\[129\] = 16908288: exceeds 2\^24", lambda t, p: pack(t[:, 0], p, category=np.arange(200) * 2**17)),
-    ("have different indexes", lambda t, p: pack(pd.Series(t[:, 0]), pd.Series(p)[::-1])),
+    (r"label has shape \(200, 1, 1\): expected", lambda t, p: pack(t[:, :1, :1], p)),
+    (r"mass has shape \(200, 4\): expected", lambda t, p: pack(t[:, 0, 0], np.stack([p] * 4, 1))),
+    ("category has length 199, but label has length 200", lambda t, p: pack(t[:, 0, 0], p, category=np.arange(199))),
+    (r"category\[129\] = 16908288: exceeds 2\^24", lambda t, p: pack(t[:, 0, 0], p, category=np.arange(200) * 2**17)),
+    ("have different indexes", lambda t, p: pack(pd.Series(t[:, 0, 0]), pd.Series(p)[::-1])),
     (r"y_pred of shape \(200,\): per_class = True needs shape \(n, k\)", lambda t, p: MoDeLoss(per_class=True)(t, p)),
     ("score = 0 and y_pred", lambda t, p: MoDeLoss(per_class=True, score=0)(t, np.stack([p, p], 1))),
 ]

@@ -34,8 +34,9 @@ def pack(label: Any, mass: Any, weight: Any = None, category: Any = None) -> NDA
 
     Returns
     -------
-    Array of shape (n, k + 2): label, mass, weight. Of several variables, or with categories, of shape (n, k + 3, d):
-    of each variable label, mass, category (0 if there are none) and weight. It is float32 if mass and weight fit in it.
+    Array of shape (n, k + 1, d + 1), and (n, k + 1, d + 1, 2) with categories
+        Labels in the first column, and under them masses and weight. It is float32 if mass and weight fit in it.
+        A metric of Keras without :func:`on_label` fails at this shape, where it would compare scores with masses.
 
     Raises
     ------
@@ -45,12 +46,11 @@ def pack(label: Any, mass: Any, weight: Any = None, category: Any = None) -> NDA
     Examples
     --------
     >>> from libmode.keras import pack
-    >>> pack([0, 1, 0], [80.0, 120.0, 95.0])
-    array([[  0.,  80.,   1.],
-           [  1., 120.,   1.],
-           [  0.,  95.,   1.]])
+    >>> pack([0, 1, 0], [80.0, 120.0, 95.0])[1]
+    array([[  1.,   0.],
+           [120.,   1.]])
     >>> pack([0, 1, 0], [[80.0, 300.0], [120.0, 410.0], [95.0, 350.0]], weight=[1, 2, 1], category=[0, 0, 1]).shape
-    (3, 4, 2)
+    (3, 2, 3, 2)
     """
     labels = read("label", label)
     if labels.ndim == 1:
@@ -70,12 +70,15 @@ def pack(label: Any, mass: Any, weight: Any = None, category: Any = None) -> NDA
             "number the categories, for instance by numpy.unique(category, return_inverse=True)[1]"
         )
     narrow = all(column.dtype in (np.float32, np.float16) for column in (masses, weights))
-    if masses.ndim == 1 and category is None:
-        packed = np.column_stack([labels, masses, weights])
-    else:
-        rows = masses.reshape(len(labels), -1).T
-        packed = np.stack([np.column_stack([labels, row, numbers, weights]) for row in rows], axis=-1)
-    return packed.astype(np.float32 if narrow else np.float64)
+    rows = masses.reshape(len(labels), -1)
+    packed = np.zeros((len(labels), labels.shape[1] + 1, rows.shape[1] + 1), np.float32 if narrow else np.float64)
+    packed[:, :-1, 0] = labels
+    packed[:, -1] = np.column_stack([rows, weights])
+    if category is None:
+        return packed
+    second = np.zeros_like(packed)
+    second[:, 0, 0] = numbers
+    return np.stack([packed, second], axis=-1)
 
 
 class Columns(NamedTuple):
@@ -84,7 +87,7 @@ class Columns(NamedTuple):
     label: Any  #: (n, k)
     mass: Any  #: (n,) or (n, d)
     weight: Any  #: (n,)
-    category: Any  #: (n,), or None if it was not given and there is one variable
+    category: Any  #: (n,), or None if it was not given
 
     def classes(self) -> Any:
         """The label of each event, (n,), also of one-hot ones."""
@@ -95,11 +98,12 @@ def unpack(y_true: Any) -> Columns:
     """The columns of what :func:`pack` made."""
     y_true = ops.convert_to_tensor(y_true)
     shape = tuple(y_true.shape)
-    if len(shape) == 2 and shape[1] is not None and shape[1] >= 3:
-        return Columns(y_true[:, :-2], y_true[:, -2], y_true[:, -1], None)
-    if len(shape) == 3 and shape[1] is not None and shape[1] >= 4:
-        category = ops.cast(y_true[:, -2, 0], "int32")
-        return Columns(y_true[:, :-3, 0], y_true[:, -3, :], y_true[:, -1, 0], category)
+    has_category = len(shape) == 4 and shape[3] == 2
+    if (len(shape) == 3 or has_category) and all(size is not None and size >= 2 for size in shape[1:3]):
+        packed = y_true[..., 0] if has_category else y_true
+        category = ops.cast(y_true[:, 0, 0, 1], "int32") if has_category else None
+        mass = packed[:, -1, 0] if shape[2] == 2 else packed[:, -1, :-1]
+        return Columns(packed[:, :-1, 0], mass, packed[:, -1, -1], category)
     raise ValueError(
         f"y_true has shape {shape}: expected the columns that libmode.keras.pack(label, mass, weight, category) makes"
     )
