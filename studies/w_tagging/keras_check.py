@@ -79,7 +79,7 @@ def trained_in_keras(task: Task, sample: Sample) -> Trained:
     weight_of = {label: float(training.weight[training.label == label][0]) for label in (0, 1)}
 
     def loss(y_true: Any, y_pred: Any) -> Any:
-        label = y_true[:, :1]
+        label = y_true[:, :1, 0]
         entropy = keras.losses.binary_crossentropy(label, y_pred)
         weight = keras.ops.where(label[:, 0] == 1, weight_of[1], weight_of[0])
         return keras.ops.mean(weight * entropy) + grown * classifier.strength * mode(y_true, y_pred)

@@ -136,3 +136,20 @@ def test_another_label_of_background(background):
         metrics.summary(score, label, mass, order=0, background_label=(0, 1))
     with pytest.raises(ValueError, match="label"):
         metrics.summary(score, label, mass, order=0, background_label=7)
+
+
+@pytest.mark.parametrize("order", [0, 1])
+def test_the_error_of_the_dependence_is_that_of_a_jackknife(order):
+    """Twenty estimates without a group each, and their variance times 19: for a mean it is the variance of the mean."""
+    score, label, mass = events(8_000, slope=0.3, bump=0.5)
+    weight = np.random.default_rng(2).random(8_000)
+    found = metrics.summary(score, label, mass, weight=weight, order=order, events=50_000)
+    score, mass, weight = (values[label == 0] for values in (score, mass, weight))
+    edges = libmode.mode_edges(mass, weight=weight, order=order)
+    group, rho = np.random.default_rng(0).permutation(len(mass)) % 20, []
+    for k in range(20):
+        left = group != k
+        one = libmode.mode_evaluate(score[left], mass[left], weight=weight[left], order=order, edges=edges, grad=False)
+        rho.append(one.loss / (one.bias * one.events / 50_000))
+    error = np.sqrt(19 / 20 * np.sum((np.array(rho) - np.mean(rho)) ** 2))
+    assert found["dependence_error"] == pytest.approx(error, rel=1e-9)
