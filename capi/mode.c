@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "_cgo_export.h"
+#include "signals.h"
 
 enum { MESSAGE_SIZE = 1024, MAX_VARIABLES = 3 };
 
@@ -78,12 +79,13 @@ static int finish(int status, const char *text) {
     return MODE_OK;
 }
 
-/* Go's threads do not survive a fork: a call could wait for them for ever. */
-static int check_fork(void) {
+/* Begins a call into Go, whose threads do not survive a fork: a call could wait for them for ever. */
+static int enter(void) {
     if (forked)
         return fail(MODE_ERROR_FORKED,
                     "libmode was loaded before fork() and cannot be used in the child: "
                     "load a copy of it under another path there, or start children by spawn");
+    move_handlers_off_the_stack();
     return MODE_OK;
 }
 
@@ -130,7 +132,7 @@ static int copy(const char *what, size_t first, size_t now, void *full, const vo
 
 int mode_options_init(mode_options *options, size_t struct_size) {
     mode_options full;
-    int status = check_fork();
+    int status = enter();
     if (status) return status;
     modeDefaults(&full);
     full.struct_size = struct_size;
@@ -165,7 +167,7 @@ static int check_variables(const mode_options *options) {
 
 /* Enters with the caller's options, or the defaults, at today's size. */
 static int prepare(mode_options *full, const mode_options *options) {
-    int status = check_fork();
+    int status = enter();
     if (status) return status;
     if (options && (status = check_size(OPTIONS, options->struct_size))) return status;
     if (!options || options->struct_size < sizeof *full) modeDefaults(full);
@@ -186,7 +188,7 @@ int mode_options_check(const mode_options *options) {
     return finish(modeCheck(&full, text, sizeof text), text);
 }
 
-size_t mode_option_count(void) { return forked ? 0 : modeOptionCount(); }
+size_t mode_option_count(void) { return enter() ? 0 : modeOptionCount(); }
 
 int mode_option_at(size_t k, mode_option *option) {
     ENTER(NULL);
@@ -240,11 +242,11 @@ OF_TYPE(float, f32)
 OF_TYPE(double, f64)
 
 size_t mode_state_size(size_t labels) {
-    return forked ? 0 : modeStateSize(labels);
+    return enter() ? 0 : modeStateSize(labels);
 }
 
 int mode_set_threads(int threads) {
-    int status = check_fork();
+    int status = enter();
     if (status) return status;
     if (threads < 0) {
         char text[MESSAGE_SIZE];
@@ -256,7 +258,7 @@ int mode_set_threads(int threads) {
 }
 
 int mode_get_threads(int *threads) {
-    int status = check_fork();
+    int status = enter();
     if (status) return status;
     if (!threads) return fail(MODE_ERROR_ARGUMENT, "threads is NULL");
     *threads = modeThreads();

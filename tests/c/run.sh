@@ -68,6 +68,7 @@ export PYTHONPATH=tests/helpers${PYTHONPATH:+:$PYTHONPATH}
 count "$python" tests/c/check_abi.py "${abi[@]}"
 run_c "-std=c99 -O1 -I$work" test_golden.c
 run_c '-std=c99 -O1' test_api.c
+run_c '-std=c99 -O1' test_signals.c
 run_c "-std=c99 -O1 -I$work" test_error_table.c
 run_c '-std=c99 -O1' fuzz.c "${FUZZ_EXECUTIONS:-200000}"
 run_cpp "-std=c++11 -O1 -I$work" test_golden.cpp

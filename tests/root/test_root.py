@@ -137,6 +137,30 @@ def test_pyroot(root, events, events_file):
     assert "gradients equal: True" in done.stdout
 
 
+SIGNALS = """if True:
+    import signal
+    import ROOT
+    import libmode
+
+    use = lambda: libmode.mode_loss([0.1, 0.2, 0.3], [1, 2, 3], bins=1)
+    use()
+    ROOT.gInterpreter.Declare('''
+        #include <csignal>
+        bool on_stack(int number) { struct sigaction now; sigaction(number, nullptr, &now); return now.sa_flags & SA_ONSTACK; }
+    ''')
+    numbers = [signal.SIGSEGV, signal.SIGURG]
+    print(*map(ROOT.on_stack, numbers))
+    use()
+    print(*map(ROOT.on_stack, numbers))
+"""
+
+
+def test_signals_beside_pyroot_do_not_write_over_memory(root):
+    """ROOT sets its handlers when it is used for the first time, here after libmode is loaded; tests/c/test_signals.c sends some."""
+    done = root.command(sys.executable, "-W", "ignore", "-c", SIGNALS)
+    assert done.stdout.splitlines() == ["False False", "True True"], done.stderr
+
+
 # ----------------------------------------------------------- scan and training
 
 

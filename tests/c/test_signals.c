@@ -1,0 +1,184 @@
+/*
+ * A program that replaces handlers of signals after the library is loaded, without SA_ONSTACK, as ROOT does: each call
+ * gives them the flag, and changes nothing else, so that a signal does not write over the small stack of a goroutine.
+ */
+#define _XOPEN_SOURCE 700 /* sigaction, threads */
+#include <pthread.h>
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "call.h"
+
+static const int looked_at[] = {SIGSEGV, SIGBUS, SIGFPE, SIGPIPE, SIGURG, SIGPROF, SIGALRM};
+enum { SIGNALS = sizeof looked_at / sizeof *looked_at, HANDLER_BYTES = 12000, EVENTS = 200000, CALLS = 100 };
+
+static volatile sig_atomic_t handled;
+static volatile sig_atomic_t running; /* whether the sender goes on */
+
+static void plain(int signal) {
+    (void)signal;
+    handled++;
+}
+
+static void with_information(int signal, siginfo_t *about, void *context) {
+    (void)about;
+    (void)context;
+    plain(signal);
+}
+
+/* Uses much of the stack that it runs on. */
+static void hungry(int signal) {
+    volatile unsigned char block[HANDLER_BYTES];
+    for (size_t i = 0; i < sizeof block; i++) block[i] = 0xa5;
+    plain(signal);
+}
+
+static struct sigaction action(void (*handler)(int), int flags) {
+    struct sigaction set;
+    memset(&set, 0, sizeof set);
+    set.sa_handler = handler;
+    sigemptyset(&set.sa_mask);
+    sigaddset(&set.sa_mask, SIGUSR1);
+    set.sa_flags = flags;
+    return set;
+}
+
+static struct sigaction in_force(int signal) {
+    struct sigaction now;
+    sigaction(signal, NULL, &now);
+    return now;
+}
+
+/* ------------------------------------------------------------------- flags */
+
+/* Sets an action for all signals, enters the library, and compares what is in force then. */
+static void check_flags(const char *what, const struct sigaction *set, int added) {
+    for (int k = 0; k < SIGNALS; k++) sigaction(looked_at[k], set, NULL);
+    int threads;
+    CHECK(mode_get_threads(&threads) == MODE_OK, "%s", mode_last_error());
+    for (int k = 0; k < SIGNALS; k++) {
+        struct sigaction now = in_force(looked_at[k]);
+        const int same = set->sa_flags & SA_SIGINFO ? now.sa_sigaction == set->sa_sigaction : now.sa_handler == set->sa_handler;
+        CHECK(same, "%s: the handler of signal %d is another", what, looked_at[k]);
+        /* The C library may add flags of its own. */
+        const int known = SA_ONSTACK | SA_RESTART | SA_SIGINFO | SA_NODEFER | SA_NOCLDSTOP;
+        CHECK((now.sa_flags & known) == (set->sa_flags | added), "%s: signal %d has flags %x", what, looked_at[k], (unsigned)now.sa_flags);
+        CHECK(sigismember(&now.sa_mask, SIGUSR1) && !sigismember(&now.sa_mask, SIGUSR2), "%s: another mask", what);
+    }
+}
+
+static void test_flags(void) {
+    struct sigaction set = action(plain, SA_RESTART);
+    check_flags("a handler", &set, SA_ONSTACK);
+    set = action(plain, SA_NODEFER | SA_ONSTACK);
+    check_flags("a handler that has the flag", &set, 0);
+    set = action(SIG_IGN, 0);
+    check_flags("SIG_IGN", &set, 0);
+    set = action(SIG_DFL, 0);
+    check_flags("SIG_DFL", &set, 0);
+    set = action(SIG_DFL, SA_RESTART | SA_SIGINFO);
+    set.sa_sigaction = with_information;
+    check_flags("a handler with information", &set, SA_ONSTACK);
+}
+
+/* Every function that goes into Go looks at the handlers. */
+static void test_functions(void) {
+    static double at[1] = {0.5}, grad[N], push[N], slope[N], edges[5], cdf[4];
+    call c = good();
+    single s;
+    set_single(&s, &c);
+    const mode_events e = events_of(&c);
+    mode_result result;
+    mode_option option;
+    mode_pushed pushed;
+    mode_steering steering;
+    mode_steering_init(&steering, sizeof steering);
+    float fgrad[N], fpush[N], fslope[N];
+    double value;
+    size_t n;
+    int threads;
+    const struct sigaction set = action(plain, 0);
+#define LOOKS(call)                                                                               \
+    do {                                                                                          \
+        sigaction(SIGURG, &set, NULL);                                                            \
+        (void)(call);                                                                             \
+        CHECK(in_force(SIGURG).sa_flags & SA_ONSTACK, #call " leaves a handler without the flag"); \
+    } while (0)
+    LOOKS(mode_options_init(&c.options, sizeof c.options));
+    LOOKS(mode_options_check(&c.options));
+    LOOKS(mode_option_count());
+    LOOKS(mode_option_at(0, &option));
+    LOOKS(mode_evaluate_f32(&c.options, &s.events, &result, fgrad, NULL));
+    LOOKS(mode_evaluate_f64(&c.options, &e, &result, grad, NULL));
+    LOOKS(mode_direction_f32(&c.options, &s.events, &steering, &pushed, fpush, fslope));
+    LOOKS(mode_direction_f64(&c.options, &e, &steering, &pushed, push, slope));
+    LOOKS(mode_distance_correlation_f32(N, s.score, s.mass, NULL, 0, &value, NULL, NULL));
+    LOOKS(mode_distance_correlation_f64(N, c.score, c.mass, NULL, 0, &value, NULL, NULL));
+    LOOKS(mode_edges_f32(&c.options, &s.events, 5, edges, &n));
+    LOOKS(mode_edges_f64(&c.options, &e, 5, edges, &n));
+    LOOKS(mode_moments_f32(&c.options, &s.events, 1, at, 4, cdf, NULL, NULL));
+    LOOKS(mode_moments_f64(&c.options, &e, 1, at, 4, cdf, NULL, NULL));
+    LOOKS(mode_state_size(1));
+    LOOKS(mode_set_threads(2));
+    LOOKS(mode_get_threads(&threads));
+}
+
+/* ----------------------------------------------------------------- signals */
+
+/* Sends SIGURG to the thread that calls the library, each .3 ms, and ends a program that hangs. */
+static void *send(void *to) {
+    const struct timespec pause = {0, 300000};
+    const time_t start = time(NULL);
+    while (running) {
+        pthread_kill(*(pthread_t *)to, SIGURG);
+        nanosleep(&pause, NULL);
+        if (time(NULL) - start > LIMIT) {
+            fprintf(stderr, "calls hang while signals come\n");
+            _exit(EXIT_FAILURE);
+        }
+    }
+    return NULL;
+}
+
+/* Calls of one thread and of several, while signals come whose handler was set after the library was loaded. */
+static void test_signals(void (*handler)(int)) {
+    static float score[EVENTS], mass[EVENTS], grad[EVENTS];
+    const void *masses[] = {mass};
+    for (int i = 0; i < EVENTS; i++) {
+        score[i] = (float)(37 * (i % 1000) % 1000) / 1000.0f;
+        mass[i] = (float)(i % 777);
+    }
+    mode_events e;
+    mode_events_init(&e, sizeof e);
+    e.score = score;
+    e.mass = masses;
+    e.n_mass = 1;
+    mode_result first = {NAN, NAN, NAN}, result;
+
+    const struct sigaction set = action(handler, SA_RESTART);
+    for (int k = 0; k < SIGNALS; k++) sigaction(looked_at[k], &set, NULL);
+    handled = 0;
+    running = 1;
+    pthread_t self = pthread_self(), sender;
+    CHECK(!pthread_create(&sender, NULL, send, &self), "no thread");
+    for (int i = 0; i < CALLS; i++) {
+        e.n = i % 2 ? EVENTS : EVENTS / 10;
+        CHECK(mode_evaluate_f32(NULL, &e, &result, grad, NULL) == MODE_OK, "%s", mode_last_error());
+        if (i == 1) first = result;
+        CHECK(i % 2 == 0 || i == 1 || result.loss == first.loss, "%.17g, and before %.17g", result.loss, first.loss);
+    }
+    running = 0;
+    pthread_join(sender, NULL);
+    CHECK(handled > 0, "no signal came");
+}
+
+int main(void) {
+    mode_options options;
+    mode_options_init(&options, sizeof options); /* the library is in use before */
+    test_signals(plain);
+    test_signals(hungry);
+    test_functions();
+    test_flags();
+    return finish();
+}
