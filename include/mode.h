@@ -48,6 +48,8 @@
  *           after the call. Arrays are contiguous, and aligned for their type. An
  *           output must not overlap an input or another output. The library keeps
  *           its working memory. A bad pointer, or a lack of memory, ends the process.
+ *           On Linux, loading ends it with a sentence and status 127 if less than
+ *           0.9 GB of address space is left (ulimit -v): Go could not start.
  * fork()    In a child of a process that had loaded the library, every call that
  *           computes returns MODE_ERROR_FORKED; none hangs. Load a copy of the
  *           library from another path there, or start children by spawn or exec.
@@ -61,8 +63,9 @@
  *           programs such as ROOT, which replace handlers; it takes 2 microseconds.
  *           Go sends itself SIGURG while it computes, which may be a little longer
  *           than the call. So a handler that is replaced during a call, or just
- *           after one, is safe only from the next call on. Handlers with the flag
- *           have 32 kB of stack in threads that have called the library.
+ *           after one, is safe only from the next call on. In a thread that has called
+ *           the library, a handler with the flag has 32 kB of stack, unless the thread
+ *           has an alternate stack of its own.
  *
  * Not guaranteed: the same last bits from another version or processor, or from
  * float and double; the wording of messages; results under a rounding mode other

@@ -9,6 +9,7 @@ directory.
 from __future__ import annotations
 
 import ctypes
+import mmap
 import operator
 import os
 import sys
@@ -26,6 +27,9 @@ from ._said import IN_LINES, Said
 ABI_VERSION = 1
 
 _BY_CORE = "warning of the core"  # what is said, of :class:`Said`
+
+# In bytes: 0.84 GB that Go reserves at least when it is loaded, and room for the stacks of more threads.
+_ADDRESS_SPACE = 10**9
 
 _NAME = "libmode." + {"win32": "dll", "darwin": "dylib"}.get(sys.platform, "so")
 
@@ -206,7 +210,21 @@ def _candidates() -> list[Path]:
     return [Path(__file__).parent / "lib" / _NAME, Path(sys.prefix) / "lib" / _NAME]
 
 
+def _check_address_space() -> None:
+    """Refuses to load the library where Go would end the process: with too little address space left."""
+    if sys.platform != "linux":
+        return
+    try:
+        mmap.mmap(-1, _ADDRESS_SPACE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, prot=0).close()
+    except OSError as error:
+        raise ImportError(
+            f"libmode: loading the library takes {_ADDRESS_SPACE / 1e9:g} GB of address space, and this process may "
+            "not have so much more: raise its limit (ulimit -v)"
+        ) from error
+
+
 def _load() -> ctypes.CDLL:
+    _check_address_space()
     tried = []
     for path in _candidates():
         try:
