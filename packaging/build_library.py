@@ -140,6 +140,8 @@ def stage(prefix: Path, installed: bool = False) -> None:
         (prefix / "lib" / library).symlink_to(file)
     for header in (ROOT / "include").glob("*.h*"):
         shutil.copyfile(header, prefix / "include" / header.name)
+    (prefix / "lib" / "valgrind").mkdir(exist_ok=True)
+    shutil.copyfile(ROOT / "packaging" / "libmode.supp", prefix / "lib" / "valgrind" / "libmode.supp")
     for template in (ROOT / "packaging").glob("*.in"):
         folder = {"libmode.pc": "lib/pkgconfig", "libmode-config": "bin"}.get(template.stem, "lib/cmake/libmode")
         if folder == "bin" and not installed:

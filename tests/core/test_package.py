@@ -51,6 +51,12 @@ def test_cpp_has_a_setter_for_every_option():
     assert setters == set(_native.OPTIONS)
 
 
+def test_the_suppressions_of_valgrind_are_where_the_page_says():
+    page = (ROOT / "docs" / "cpp.md").read_text()
+    (file,) = re.findall(r"valgrind --suppressions=\$\(libmode-config --prefix\)/(\S+) ", page)
+    assert (prefix.PREFIX / file).read_text() == (ROOT / "packaging" / "libmode.supp").read_text()
+
+
 def python(code, **environment):
     """Runs code in a fresh interpreter."""
     return subprocess.run(

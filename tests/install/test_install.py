@@ -47,7 +47,8 @@ def test_the_wheel_holds_the_library_and_what_finds_it(wheel):
     }
     templates = {"libmode/report/page.html", "libmode/posthoc/quantile_map.h.in"}
     inside = {name for name in names if ".dist-info/" not in name}
-    assert inside == sources | headers | finders | templates | {"libmode/lib/libmode.so", "libmode/py.typed"}
+    others = {"libmode/lib/libmode.so", "libmode/lib/valgrind/libmode.supp", "libmode/py.typed"}
+    assert inside == sources | headers | finders | templates | others
     assert f"\nVersion: {libmode.__version__}\n" in metadata
 
 
