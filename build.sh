@@ -4,27 +4,9 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
-VENV=${LIBMODE_VENV:-$PWD/.venv}
-
 say() { printf '\033[1m== %s\033[0m\n' "$*" >&2; }
 die() { printf 'build.sh: %s\n' "$*" >&2; exit 1; }
-
-# venv: a virtual environment in the tree, which sees the packages of the Python that makes it if torch is among them.
-# It completes one that was interrupted, and takes nothing away that was finished.
-venv() {
-    local package python=${PYTHON:-python3} see=
-    for package in "$VENV"/lib/python*/site-packages/*.dist-info; do
-        # pip writes RECORD last: what it was writing when it was interrupted, it has to write again.
-        [ ! -d "$package" ] || [ -e "$package/RECORD" ] || rm -rf "$package"
-    done
-    "$VENV/bin/python" -c 'import pip._internal' 2>/dev/null && compgen -G "$VENV/lib/python*/site-packages/pip-*" >/dev/null && return
-    "$python" -c 'import sys; sys.exit(sys.version_info < (3, 10))' ||
-        die "needs Python 3.10 or newer as python3 (or in \$PYTHON)"
-    "$python" -c 'import torch' 2>/dev/null && see=--system-site-packages
-    say "making a virtual environment in $VENV"
-    "$python" -m venv $see "$VENV" ||
-        die "python3 -m venv failed: install the package python3-venv, or set \$PYTHON to a complete Python"
-}
+source tools/venv.sh
 
 # tool NAME ARGUMENT...: runs tools/NAME.py in the virtual environment.
 tool() {
@@ -129,8 +111,9 @@ apart() {
 
 # beside COMMAND...: starts a command beside what follows; it ends with this script. What it says goes to a file.
 beside() {
+    mkdir -p build
     set -m # so that an interrupt can end all of it
-    "$@" >"$VENV/beside.log" 2>&1 &
+    "$@" >build/beside.log 2>&1 &
     set +m
     BESIDE=$!
     trap 'kill -- -$BESIDE 2>/dev/null' EXIT
@@ -141,7 +124,7 @@ ended() {
     local status=0
     wait $BESIDE || status=$?
     trap - EXIT
-    cat "$VENV/beside.log"
+    cat build/beside.log
     return $status
 }
 
@@ -205,6 +188,7 @@ test_full() {
 demo() {
     # Help needs nothing set up.
     case " $* " in *' -h '* | *' --help '*) exec "${PYTHON:-python3}" -m studies.simple_model --help ;; esac
+    "${PYTHON:-python3}" -m studies.simple_model.arguments "$@" # neither do bad arguments
     libmode
     tool install extras studies
     "$VENV/bin/python" -m studies.simple_model "$@"
@@ -223,27 +207,33 @@ docs() {
     say "the site: build/docs/index.html"
 }
 
+# options [ARGUMENT...]: ends the script if these are no options of pytest. no_more: if there is any argument.
+options() { [[ ${1:--} = -* ]] || die "no tests '$1': core, torch, or nothing for all, and then options of pytest, such as -k NAME"; }
+no_more() { [ $# -eq 0 ] || die "$command takes no arguments, not '$1'"; }
+
 command=${1:-help}
 [ $# -gt 0 ] && shift
 case $command in
     demo) demo "$@" ;;
     test)
         case ${1:-} in
-            core) test_folders test-core "tests/core" "${@:2}" ;;
-            torch) test_folders test-torch "tests/core tests/pytorch" "${@:2}" ;;
-            *) test_all "$@" ;;
+            core) options "${@:2}"; test_folders test-core "tests/core" "${@:2}" ;;
+            torch) options "${@:2}"; test_folders test-torch "tests/core tests/pytorch" "${@:2}" ;;
+            *) options "$@"; test_all "$@" ;;
         esac
         ;;
-    test-full) test_full ;;
+    test-full) no_more "$@"; test_full ;;
     docs) docs "$@" ;;
-    lib) libmode ;;
+    lib) no_more "$@"; libmode ;;
     install)
         [ "${1:-}" = --prefix ] && [ -n "${2:-}" ] && [ $# -eq 2 ] || die "usage: ./build.sh install --prefix DIR"
         build install "$2"
         ;;
-    studies | bench | audit) tool "$command" "$@" ;;
-    sdist | wheel) tool distribution "$command" "$@" ;;
-    clean) rm -rf .venv build dist demo docs/api python/libmode/include python/libmode/lib python/*.egg-info ;;
-    help | -h | --help) cat tools/usage.txt ;;
+    studies | bench) tool "$command" "$@" ;;
+    audit) no_more "$@"; tool audit ;;
+    wheel) tool distribution wheel "$@" ;;
+    sdist) no_more "$@"; tool distribution sdist ;;
+    clean) no_more "$@"; rm -rf .venv build dist demo docs/api python/libmode/include python/libmode/lib python/*.egg-info ;;
+    help | -h | --help) no_more "$@"; cat tools/usage.txt ;;
     *) cat tools/usage.txt >&2; die "no command '$command'" ;;
 esac

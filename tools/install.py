@@ -19,6 +19,7 @@ import platform
 import re
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -96,9 +97,12 @@ def packages(*requirements: str, file: str = "test") -> None:
     """
     if installed(*requirements):
         return
-    versions = Path(sys.prefix, "tested.txt")
-    versions.write_text("\n".join(re.findall(r"^[\w.-]+==[^ \n]*", (PINNED / f"{file}.txt").read_text(), re.MULTILINE)))
-    if not pip("-c", str(versions), *requirements):
+    with tempfile.TemporaryDirectory() as folder:
+        versions = Path(folder, "tested.txt")
+        tested = re.findall(r"^[\w.-]+==[^ \n]*", (PINNED / f"{file}.txt").read_text(), re.MULTILINE)
+        versions.write_text("\n".join(tested))
+        went_well = pip("-c", str(versions), *requirements)
+    if not went_well:
         say(f"these versions are not to be had here, so others: {' '.join(requirements)}")
         needed(pip(*requirements))
 
@@ -198,8 +202,8 @@ def openmp() -> None:
     lent = next(Path(sys.prefix).glob("lib/python3*/site-packages/scikit_learn.libs/libgomp*.so*"), None)
     if lent is None:
         sys.exit("LightGBM needs libgomp.so.1: apt-get install libgomp1")
-    link = Path(sys.prefix, "openmp", "libgomp.so.1")
-    link.parent.mkdir(exist_ok=True)
+    link = ROOT / "build" / "openmp" / "libgomp.so.1"
+    link.parent.mkdir(parents=True, exist_ok=True)
     link.unlink(missing_ok=True)
     link.symlink_to(lent)
     print(link.parent)

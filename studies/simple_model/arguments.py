@@ -21,3 +21,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--plain", action="store_true", help="the loss of the paper: not unbiased, quadrature moments")
     parser.add_argument("--output", type=Path, default=Path("demo"), help="directory of the table and the figures")
     return parser.parse_args()
+
+
+if __name__ == "__main__":
+    parse()

@@ -9,10 +9,13 @@ import re
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from places import ROOT, bare_environment, copy_of_the_tree, of_extras
 from programs import run
+
+from tools import install
 
 
 class Machine:
@@ -58,6 +61,88 @@ def test_help_sets_nothing_up(machine):
     for command in (["demo", "--help"], ["demo", "--plain", "-h"]):
         assert "--epochs" in machine.build(*command)
     assert not (machine.tree / ".venv").exists()
+
+
+# What is wrong with the arguments of build.sh, in the words of its error.
+WRONG = {
+    "bnech": "no command 'bnech'",
+    "test cor": "no tests 'cor': core, torch, or nothing for all",
+    "test core cor": "no tests 'cor': core, torch, or nothing for all",
+    "test torch tests/core": "no tests 'tests/core': core, torch, or nothing for all",
+    "test-full core": "test-full takes no arguments, not 'core'",
+    "docs pytorch": "usage: ./build.sh docs [--execute [NAME...]]",
+    "lib core": "lib takes no arguments, not 'core'",
+    "sdist native": "sdist takes no arguments, not 'native'",
+    "audit core": "audit takes no arguments, not 'core'",
+    "clean dist": "clean takes no arguments, not 'dist'",
+    "help test": "help takes no arguments, not 'test'",
+    "demo --evnts 3": "demo: error: unrecognized arguments: --evnts 3",
+    "install dist": "usage: ./build.sh install --prefix DIR",
+}
+# These read their arguments in Python, so they make an environment first, and install nothing.
+WRONG_IN_PYTHON = {
+    "wheel beos": "no platform 'beos': linux-x86_64, linux-aarch64, windows-amd64 or native",
+    "bench devise": "no bench 'devise': device, --against COMMIT, or nothing",
+    "studies zooo": "usage: ./build.sh studies zoo|abcd|",
+}
+
+
+def test_wrong_arguments_set_nothing_up(machine):
+    for arguments, said in WRONG.items():
+        with pytest.raises(AssertionError) as failure:
+            machine.build(*arguments.split(), timeout=20)
+        assert said in str(failure.value)
+    assert not (machine.tree / ".venv").exists()
+
+
+# ------------------------------------------------------- an environment of the caller
+
+
+def entries(directory):
+    """What is in a directory, but for what Python compiles."""
+    return {path for path in directory.rglob("*") if "__pycache__" not in path.parts}
+
+
+def test_the_environment_of_the_caller_is_left_alone(machine, tmp_path):
+    """Also what looks like an interrupted installation there."""
+    environment = tmp_path / "environment"
+    run("python3", "-m", "venv", environment, env=machine.environment)
+    (site,) = environment.glob("lib/python*/site-packages")
+    (site / "half-1.0.dist-info").mkdir()
+    before = entries(environment)
+    for arguments, said in WRONG_IN_PYTHON.items():
+        with pytest.raises(AssertionError) as failure:
+            machine.build(*arguments.split(), LIBMODE_VENV=str(environment), timeout=60)
+        assert said in str(failure.value)
+    assert entries(environment) == before
+
+
+def test_what_is_no_environment_is_not_made_one(machine, tmp_path):
+    (tmp_path / "mine").mkdir()
+    with pytest.raises(AssertionError, match="LIBMODE_VENV=.*mine is no environment with pip"):
+        machine.build("wheel", "beos", LIBMODE_VENV=str(tmp_path / "mine"))
+    assert list((tmp_path / "mine").iterdir()) == []
+
+
+def test_installing_leaves_no_files_of_its_own(tmp_path, monkeypatch, capsys):
+    """The list of tested versions, and the link to a library that a package lends, are not in the environment."""
+
+    def no_library(name):
+        raise OSError(name)
+
+    lent = tmp_path / "lib/python3.11/site-packages/scikit_learn.libs/libgomp-1.so.1"
+    lent.parent.mkdir(parents=True)
+    lent.touch()
+    before, constraints = entries(tmp_path), []
+    monkeypatch.setattr(install.sys, "prefix", str(tmp_path))
+    monkeypatch.setattr(install, "ROOT", tmp_path.with_name("tree"))
+    monkeypatch.setattr(install, "pip", lambda *given: constraints.append(Path(given[1]).read_text()) or True)
+    monkeypatch.setattr(install.ctypes, "CDLL", no_library)
+    install.packages("a-package-that-nobody-has")
+    install.openmp()
+    assert re.search(r"^numpy==", constraints[0], re.MULTILINE)
+    assert Path(capsys.readouterr().out.strip(), "libgomp.so.1").resolve() == lent
+    assert entries(tmp_path) == before
 
 
 def test_what_was_interrupted_is_completed(machine):
