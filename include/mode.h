@@ -96,7 +96,7 @@ extern "C" {
  * The build and the Python package read it from here.
  */
 #define MODE_VERSION_MAJOR 0
-#define MODE_VERSION_MINOR 2
+#define MODE_VERSION_MINOR 3
 #define MODE_VERSION_PATCH 0
 #define MODE_VERSION \
     MODE_QUOTE(MODE_VERSION_MAJOR) "." MODE_QUOTE(MODE_VERSION_MINOR) "." MODE_QUOTE(MODE_VERSION_PATCH)

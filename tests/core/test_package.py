@@ -31,6 +31,17 @@ def test_one_version():
     assert libmode.__version__ == _native.version() == importlib.metadata.version("libmode") == stated
 
 
+def test_the_version_is_the_newest_of_the_changes():
+    """tests/install/test_package_recipes.py compares the recipes, which are copied to other repositories."""
+    header = (ROOT / "include" / "mode.h").read_text()
+    parts = (
+        re.search(rf"^#define MODE_VERSION_{part} (\d+)$", header, re.MULTILINE)[1]
+        for part in ("MAJOR", "MINOR", "PATCH")
+    )
+    newest = re.search(r"^## (\d+\.\d+\.\d+)\b", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)[1]
+    assert ".".join(parts) == newest
+
+
 def test_every_option_is_typed():
     _native.library()
     for number, loss in enumerate(_native.OPTIONS["loss"].values):

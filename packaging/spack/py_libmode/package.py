@@ -10,11 +10,11 @@ class PyLibmode(PythonPackage):
     mass, for PyTorch, Keras, JAX, boosted trees, C, C++ and ROOT."""
 
     homepage = "https://github.com/libmode/libmode"
-    url = "https://github.com/libmode/libmode/archive/refs/tags/v0.2.0.tar.gz"
+    url = "https://github.com/libmode/libmode/archive/refs/tags/v0.3.0.tar.gz"
 
     license("MIT")
 
-    version("0.2.0", sha256="0000000000000000000000000000000000000000000000000000000000000000")
+    version("0.3.0", sha256="0000000000000000000000000000000000000000000000000000000000000000")
 
     variant("torch", default=False, description="Install PyTorch, for libmode.torch")
 
