@@ -5,7 +5,8 @@
 # --renew-abi writes tests/c/abi.txt anew, after a change of the binary interface
 # that was meant. CC and CXX may be commands with arguments; CXX is by default the
 # one that belongs to CC. For sanitize.sh: TEST_FLAGS go to both compilers, and
-# TEST_RUNNER goes before each program. FUZZ_EXECUTIONS says how long fuzz.c runs.
+# TEST_RUNNER goes before each program. FUZZ_EXECUTIONS and SIGNAL_CALLS say how
+# long fuzz.c and test_signals.c run.
 set -euo pipefail
 usage="usage: tests/c/run.sh VENV_DIR [--renew-abi]"
 python=${1:?$usage}/bin/python renew=${2:-}
@@ -68,7 +69,7 @@ export PYTHONPATH=tests/helpers${PYTHONPATH:+:$PYTHONPATH}
 count "$python" tests/c/check_abi.py "${abi[@]}"
 run_c "-std=c99 -O1 -I$work" test_golden.c
 run_c '-std=c99 -O1' test_api.c
-run_c '-std=c99 -O1' test_signals.c
+run_c '-std=c99 -O1' test_signals.c "${SIGNAL_CALLS:-400}"
 run_c "-std=c99 -O1 -I$work" test_error_table.c
 run_c '-std=c99 -O1' fuzz.c "${FUZZ_EXECUTIONS:-200000}"
 run_cpp "-std=c++11 -O1 -I$work" test_golden.cpp

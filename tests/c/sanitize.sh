@@ -40,9 +40,9 @@ export FUZZ_EXECUTIONS=200000 # of tests/c/fuzz.c
 export TEST_FLAGS=$sanitizers TEST_RUNNER= ASAN_OPTIONS=detect_leaks=1:exitcode=$found
 GOFLAGS=-asan CGO_CFLAGS="-O1 $sanitizers" CGO_LDFLAGS=-fsanitize=undefined both sanitizers read write leak
 
-# The signal that preempts a goroutine leaves its frame, as valgrind sees it, on freed memory.
-export FUZZ_EXECUTIONS=5000 TEST_FLAGS=-g GODEBUG=asyncpreemptoff=1
+# A signal, such as the signal that preempts a goroutine, leaves its frame, as valgrind sees it, on freed memory.
+export FUZZ_EXECUTIONS=5000 SIGNAL_CALLS=0 TEST_FLAGS=-g GODEBUG=asyncpreemptoff=1
 memcheck="valgrind -q --error-exitcode=$found"
 TEST_RUNNER="$memcheck --leak-check=no" GOFLAGS=-tags=valgrind both "valgrind errors" read write
 
-TEST_RUNNER="$memcheck --leak-check=full --suppressions=packaging/libmode.supp" both "valgrind users" leak
+SIGNAL_CALLS=6 TEST_RUNNER="$memcheck --leak-check=full --suppressions=packaging/libmode.supp" both "valgrind users" leak

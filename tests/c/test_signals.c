@@ -1,6 +1,7 @@
 /*
  * A program that replaces handlers of signals after the library is loaded, without SA_ONSTACK, as ROOT does: each call
  * gives them the flag, and changes nothing else, so that a signal does not write over the small stack of a goroutine.
+ * Usage: test_signals CALLS, the number of calls during which signals come
  */
 #define _XOPEN_SOURCE 700 /* sigaction, threads */
 #include <pthread.h>
@@ -11,10 +12,10 @@
 #include "call.h"
 
 static const int looked_at[] = {SIGSEGV, SIGBUS, SIGFPE, SIGPIPE, SIGURG, SIGPROF, SIGALRM};
-enum { SIGNALS = sizeof looked_at / sizeof *looked_at, HANDLER_BYTES = 12000, EVENTS = 200000, CALLS = 100 };
+enum { SIGNALS = sizeof looked_at / sizeof *looked_at, HANDLER_BYTES = 12000, EVENTS = 40000 };
 
 static volatile sig_atomic_t handled;
-static volatile sig_atomic_t running; /* whether the sender goes on */
+static volatile sig_atomic_t calls, running; /* calls that have ended; whether the sender goes on */
 
 static void plain(int signal) {
     (void)signal;
@@ -126,14 +127,24 @@ static void test_functions(void) {
 
 /* ----------------------------------------------------------------- signals */
 
-/* Sends SIGURG to the thread that calls the library, each .3 ms, and ends a program that hangs. */
+/*
+ * Sends SIGURG to the thread that calls the library, .3 ms after it has handled the last, and ends a program that hangs:
+ * in which no call ends for so long.
+ */
 static void *send(void *to) {
     const struct timespec pause = {0, 300000};
-    const time_t start = time(NULL);
+    sig_atomic_t before = -1, ended = -1;
+    time_t last = 0;
     while (running) {
-        pthread_kill(*(pthread_t *)to, SIGURG);
+        if (handled != before) {
+            before = handled;
+            pthread_kill(*(pthread_t *)to, SIGURG);
+        }
         nanosleep(&pause, NULL);
-        if (time(NULL) - start > LIMIT) {
+        if (calls != ended) {
+            ended = calls;
+            last = time(NULL);
+        } else if (time(NULL) - last > LIMIT) {
             fprintf(stderr, "calls hang while signals come\n");
             _exit(EXIT_FAILURE);
         }
@@ -142,7 +153,7 @@ static void *send(void *to) {
 }
 
 /* Calls of one thread and of several, while signals come whose handler was set after the library was loaded. */
-static void test_signals(void (*handler)(int)) {
+static void test_signals(void (*handler)(int), int count) {
     static float score[EVENTS], mass[EVENTS], grad[EVENTS];
     const void *masses[] = {mass};
     for (int i = 0; i < EVENTS; i++) {
@@ -162,7 +173,7 @@ static void test_signals(void (*handler)(int)) {
     running = 1;
     pthread_t self = pthread_self(), sender;
     CHECK(!pthread_create(&sender, NULL, send, &self), "no thread");
-    for (int i = 0; i < CALLS; i++) {
+    for (int i = 0; i < count; i++, calls++) {
         e.n = i % 2 ? EVENTS : EVENTS / 10;
         CHECK(mode_evaluate_f32(NULL, &e, &result, grad, NULL) == MODE_OK, "%s", mode_last_error());
         if (i == 1) first = result;
@@ -173,11 +184,14 @@ static void test_signals(void (*handler)(int)) {
     CHECK(handled > 0, "no signal came");
 }
 
-int main(void) {
+int main(int argc, char **argv) {
+    const int count = argc == 2 ? atoi(argv[1]) : 0;
     mode_options options;
     mode_options_init(&options, sizeof options); /* the library is in use before */
-    test_signals(plain);
-    test_signals(hungry);
+    if (count > 0) {
+        test_signals(plain, count);
+        test_signals(hungry, count);
+    }
     test_functions();
     test_flags();
     return finish();
