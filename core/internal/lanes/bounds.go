@@ -21,55 +21,30 @@ type Term struct {
 	A, B   int
 }
 
-// Each of these has a version with vector instructions, which useVectors chooses.
-var (
-	follow  = followGo
-	bound   = boundGo
-	sum     = sumGo
-	compare = compareGo
-)
-
 // Follow takes steps, each of which adds its weight times the row of its bin to four sums. The sums after each step go to four
 // lanes, and what each step adds to four others, unless these are nil.
 func Follow(lanes, steps []Lane, sums *[4]float64, rows [][4]float64, bins []uint32, weights []float64) {
-	follow(lanes, steps, sums, rows, bins, weights)
+	s0, s1, s2, s3 := sums[0], sums[1], sums[2], sums[3]
+	sum, weights := (*[4]Lane)(lanes), weights[:len(bins)]
+	for i, b := range bins {
+		row, w, p := &rows[b], weights[i], (i+1)%len(Lane{})
+		d0, d1, d2, d3 := float64(w*row[0]), float64(w*row[1]), float64(w*row[2]), float64(w*row[3])
+		s0, s1, s2, s3 = s0+d0, s1+d1, s2+d2, s3+d3
+		sum[0][p], sum[1][p], sum[2][p], sum[3][p] = s0, s1, s2, s3
+		if steps != nil {
+			step := (*[4]Lane)(steps)
+			step[0][p], step[1][p], step[2][p], step[3][p] = d0, d1, d2, d3
+		}
+	}
+	*sums = [4]float64{s0, s1, s2, s3}
 }
 
 // Bound bounds a moment at n points.
 func (li *Limit) Bound(lanes []Lane, c, base int, to Bounded, n int) {
-	bound(li, lanes, c, base, to, n)
-}
-
-// Sum sets a lane to a sum of terms at n points.
-func Sum(lanes []Lane, to int, terms []Term, n int) { sum(lanes, to, terms, n) }
-
-// Compare sets two lanes to the difference and to the sum of x - value at a point and at the point before it. The change of
-// x is given, since it has more digits than a difference.
-func Compare(lanes []Lane, x, change, value, difference, sum, n int) {
-	compare(&lanes[x], &lanes[change], &lanes[value], &lanes[difference], &lanes[sum], n)
-}
-
-func followGo(lanes, steps []Lane, sums *[4]float64, rows [][4]float64, bins []uint32, weights []float64) {
-	followFrom(1, lanes, steps, sums, rows, bins, weights)
-}
-
-// followFrom is Follow whose first point is at a place.
-func followFrom(place int, lanes, steps []Lane, sums *[4]float64, rows [][4]float64, bins []uint32, weights []float64) {
-	for i, b := range bins {
-		for k, x := range rows[b] {
-			step := float64(weights[i] * x)
-			sums[k] += step
-			lanes[k][place+i] = sums[k]
-			if steps != nil {
-				steps[k][place+i] = step
-			}
-		}
-	}
-}
-
-func boundGo(li *Limit, lanes []Lane, c, base int, to Bounded, n int) {
-	for i := 1; i <= n; i++ {
-		lanes[to.Value][i], lanes[to.Own][i], lanes[to.ByBase][i] = li.At(lanes[c][i], lanes[base][i])
+	moments, bases := lanes[c][1:n+1], lanes[base][1:n+1]
+	values, owns, byBases := lanes[to.Value][1:n+1], lanes[to.Own][1:n+1], lanes[to.ByBase][1:n+1]
+	for i, c := range moments {
+		values[i], owns[i], byBases[i] = li.At(c, bases[i])
 	}
 }
 
@@ -84,12 +59,15 @@ func (li *Limit) At(c, base float64) (value, own, byBase float64) {
 	if math.Abs(c) > li.Floor {
 		u = float64(c * (1 / t))
 	}
-	u = max(-steepest, min(u, steepest))
+	if math.Abs(u) > steepest {
+		u = math.Copysign(steepest, u)
+	}
 	tanh, sech := TanhSech(u)
 	return float64(t * tanh), float64(tanh * tanh), float64(li.Factor * (tanh - float64(u*float64(sech*sech))))
 }
 
-func sumGo(lanes []Lane, to int, terms []Term, n int) {
+// Sum sets a lane to a sum of terms at n points.
+func Sum(lanes []Lane, to int, terms []Term, n int) {
 	sums := lanes[to][1 : n+1]
 	clear(sums)
 	for _, term := range terms {
@@ -100,9 +78,13 @@ func sumGo(lanes []Lane, to int, terms []Term, n int) {
 	}
 }
 
-func compareGo(x, change, value, difference, sum *Lane, n int) {
-	for i := 1; i <= n; i++ {
-		difference[i] = change[i] - (value[i] - value[i-1])
-		sum[i] = (x[i] - value[i]) + (x[i-1] - value[i-1])
+// Compare sets two lanes to the difference and to the sum of x - value at a point and at the point before it. The change of
+// x is given, since it has more digits than a difference.
+func Compare(lanes []Lane, x, change, value, difference, sum, n int) {
+	xs, changes, values := lanes[x][:n+1], lanes[change][:n+1], lanes[value][:n+1]
+	differences, sums := lanes[difference][:n+1], lanes[sum][:n+1]
+	for i := 1; i < len(xs); i++ {
+		differences[i] = changes[i] - (values[i] - values[i-1])
+		sums[i] = (xs[i] - values[i]) + (xs[i-1] - values[i-1])
 	}
 }

@@ -42,33 +42,95 @@ func TestScores(t *testing.T) {
 			for i, c := range changes {
 				want += c * (0.7 - scores[i])
 			}
+			require.Equal(t, at, FirstTie(scores), "of %d", n)
+			require.InDelta(t, want, Integrate(changes, scores, 0.7), 1e-9*float64(n+1))
+		}
+	}
+}
+
+// A word has what Words packs: the distance of the score's key to the base, the bin and the place. Decode unpacks it.
+func TestWords(t *testing.T) {
+	const mask, binShift, first = 1<<5 - 1, 20, 1000
+	rng := rand.New(rand.NewPCG(6, 7))
+	for _, n := range lengths {
+		scores, bins := make([]float32, n), make([]uint32, n)
+		for i := range scores {
+			scores[i], bins[i] = float32(rng.NormFloat64()), rng.Uint32()
+		}
+		special := []float32{0, float32(math.Copysign(0, -1)), math.MaxFloat32, -math.MaxFloat32, math.SmallestNonzeroFloat32, -math.SmallestNonzeroFloat32}
+		for i := range min(n, len(special)) {
+			scores[n-1-i] = special[i]
+		}
+		for _, lowest := range []float32{0, -1, -math.MaxFloat32} {
+			base := HalfKey(lowest)
 			bothWays(t, func() any {
-				require.Equal(t, at, FirstTie(scores), "of %d", n)
-				integral := Integrate(changes, scores, 0.7)
-				require.InDelta(t, want, integral, 1e-9*float64(n+1))
-				return integral
+				words := make([]uint64, n)
+				Words(words, scores, bins, mask, base, binShift, first)
+				for i, word := range words {
+					want := uint64(HalfKey(scores[i])-base)<<32 | uint64(bins[i]&mask)<<binShift | uint64(first+i)
+					require.Equal(t, want, word, "%d of %d, score %v", i, n, scores[i])
+					words[i] &^= 1<<binShift - 1 // as Decode shifts them out
+				}
+				decoded, numbers := make([]float64, n), make([]uint32, n)
+				Decode(words, base, binShift, decoded, numbers)
+				for i := range words {
+					require.Equal(t, math.Float64bits(float64(scores[i]+0)), math.Float64bits(decoded[i]), "%d of %d, score %v", i, n, scores[i])
+					require.Equal(t, bins[i]&mask, numbers[i], "%d of %d", i, n)
+				}
+				return words
 			})
 		}
 	}
 }
 
-// Words that are nearly in order are sorted, and so are those that are not.
-func TestSortNear(t *testing.T) {
-	rng := rand.New(rand.NewPCG(9, 4))
-	for n := range 150 {
-		for _, off := range []int{0, 1, 3, 4, 5, 9, 150} {
-			words := make([]uint64, n)
-			for i := range words {
-				words[i] = (1<<20+uint64(i+rng.IntN(off+1)))<<40 | rng.Uint64N(1<<40)
+// Crossed events change the form by w (f_b + y_b.Y - x_b.X), whose bits do not depend on vectors.
+func TestCross(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 9))
+	some := func() (four [4]float64) {
+		for k := range four {
+			four[k] = rng.NormFloat64()
+		}
+		return four
+	}
+	for _, n := range lengths {
+		for _, count := range []int{1, 2, 31} {
+			rows, bins, weights := make([]Row, count), make([]uint32, n), make([]float64, n)
+			for b := range rows {
+				rows[b] = Row{some(), some()}
 			}
-			want := slices.Clone(words)
-			slices.Sort(want)
+			for i := range bins {
+				bins[i], weights[i] = rng.Uint32N(uint32(count)), rng.NormFloat64()
+			}
+			y, x, d := some(), some(), make([]float64, n)
+			y[3], x[3] = 1, 0
+			for i := range d {
+				d[i] = rng.NormFloat64()
+			}
+			want, f := slices.Clone(d), slices.Clone(rows)
+			toY, toX := y, x
+			for i, b := range bins {
+				row, w, change := &f[b], weights[i], f[b].Y[3]
+				for k := range 3 {
+					change += row.Y[k]*toY[k] + row.X[k]*toX[k]
+				}
+				want[i] += w * change
+				row.Y[3] += w * row.X[3]
+				for k := range 3 {
+					toY[k] += w * row.Y[k]
+					toX[k] -= w * row.X[k]
+				}
+			}
 			bothWays(t, func() any {
-				dst, room := make([]uint64, n), make([]uint64, n+Padding)
-				copy(room, words)
-				SortNear(dst, room)
-				require.Equal(t, want, dst)
-				return nil
+				li, changes := Linear{slices.Clone(rows), y, x}, slices.Clone(d)
+				li.Cross(bins, weights, changes)
+				require.InDeltaSlice(t, want, changes, 1e-9)
+				require.InDeltaSlice(t, toY[:], li.Y[:], 1e-9)
+				require.InDeltaSlice(t, toX[:], li.X[:], 1e-9)
+				for b := range rows {
+					require.InDelta(t, f[b].Y[3], li.Rows[b].Y[3], 1e-9)
+					require.Equal(t, [2]any{[3]float64(rows[b].Y[:]), rows[b].X}, [2]any{[3]float64(li.Rows[b].Y[:]), li.Rows[b].X})
+				}
+				return []any{li, changes}
 			})
 		}
 	}

@@ -1,21 +1,100 @@
-//go:build goexperiment.simd && go1.26 && !go1.27
+//go:build !purego
 
 package lanes
 
-import "simd/archsimd"
+import "slices"
+
+//go:generate go -C ../../../tools run ./lanes
+
+var hasAVX2 = findAVX2()
 
 func init() { useVectors(true) }
 
+// findAVX2 reports whether the processor has AVX2, and whether the operating system keeps vector registers for a process.
+func findAVX2() bool {
+	const osxsave, avx, avx2, vectorRegisters = 1 << 27, 1 << 28, 1 << 5, 0b110
+	highest, _, _, _ := cpuid(0, 0)
+	if highest < 7 {
+		return false
+	}
+	if _, _, ecx, _ := cpuid(1, 0); ecx&osxsave == 0 || ecx&avx == 0 {
+		return false
+	}
+	kept, _ := xgetbv()
+	_, ebx, _, _ := cpuid(7, 0)
+	return kept&vectorRegisters == vectorRegisters && ebx&avx2 != 0
+}
+
 // useVectors chooses the loops, and reports whether there are vector instructions.
 func useVectors(on bool) bool {
-	if on && archsimd.X86.AVX2() {
-		cross, decode, sortNear, words = crossAVX2, decodeAVX2, sortNearAVX2, wordsAVX2
-		follow, bound, sum, compare = followAVX2, boundAVX2, sumAVX2, compareAVX2
-		firstTie, integrate, look32, look64 = firstTieAVX2, integrateAVX2, look32AVX2, look64AVX2
+	if on && hasAVX2 {
+		cross, decode, words, look32, look64 = crossVectors, decodeVectors, wordsVectors, look32Vectors, look64Vectors
 	} else {
-		cross, decode, sortNear, words = crossGo, decodeGo, sortNearGo, wordsGo
-		follow, bound, sum, compare = followGo, boundGo, sumGo, compareGo
-		firstTie, integrate, look32, look64 = firstTieGo, integrateGo, lookGo[float32], lookGo[float64]
+		cross, decode, words, look32, look64 = crossGo, decodeGo, wordsGo, lookGo[float32], lookGo[float64]
 	}
-	return archsimd.X86.AVX2()
+	return hasAVX2
+}
+
+// Each of these gives whole vectors of events to the assembly, and the others to the loop in Go.
+
+func crossVectors(li *Linear, bins []uint32, weights, d []float64) {
+	whole := len(bins) &^ 3
+	weights, d = weights[:len(bins)], d[:len(bins)]
+	crossAVX2(&li.Rows[0].Y[0], &li.Y, &li.X, bins[:whole], weights, d)
+	crossGo(li, bins[whole:], weights[whole:], d[whole:])
+}
+
+func decodeVectors(records []uint64, base uint32, binShift uint, scores []float64, bins []uint32) {
+	whole := len(records) &^ 7
+	scores, bins = scores[:len(records)], bins[:len(records)]
+	decodeAVX2(records[:whole], base, uint32(binShift&31), scores, bins)
+	decodeGo(records[whole:], base, binShift, scores[whole:], bins[whole:])
+}
+
+func wordsVectors(dst []uint64, scores []float32, bins []uint32, mask, base uint32, binShift uint, first int) {
+	whole := len(dst) &^ 7
+	scores, bins = scores[:len(dst)], bins[:len(dst)]
+	wordsAVX2(dst[:whole], scores, bins, mask, base, uint32(binShift&31), uint32(first))
+	wordsGo(dst[whole:], scores[whole:], bins[whole:], mask, base, binShift, first+whole)
+}
+
+func look32Vectors(scores, masses []float32, ofScore, ofMass Cells[float32], pairs []uint32) Seen[float32] {
+	whole := len(scores) &^ 7
+	if whole == 0 {
+		return lookGo(scores, masses, ofScore, ofMass, pairs)
+	}
+	masses, pairs = masses[:len(scores)], pairs[:len(scores)]
+	var ends [4][8]float32
+	number := look32AVX2(scores[:whole], masses, ofScore.Lo, ofScore.Scale, ofScore.Last, ofMass.Lo, ofMass.Scale, ofMass.Last, pairs, &ends)
+	seen := seenIn(ends[0][:], ends[1][:], ends[2][:], ends[3][:], number)
+	return seen.andRest(whole, scores, masses, ofScore, ofMass, pairs)
+}
+
+func look64Vectors(scores, masses []float64, ofScore, ofMass Cells[float64], pairs []uint32) Seen[float64] {
+	whole := len(scores) &^ 3
+	if whole == 0 {
+		return lookGo(scores, masses, ofScore, ofMass, pairs)
+	}
+	masses, pairs = masses[:len(scores)], pairs[:len(scores)]
+	var ends [4][4]float64
+	number := look64AVX2(scores[:whole], masses, ofScore.Lo, ofScore.Scale, ofScore.Last, ofMass.Lo, ofMass.Scale, ofMass.Last, pairs, &ends)
+	seen := seenIn(ends[0][:], ends[1][:], ends[2][:], ends[3][:], number)
+	return seen.andRest(whole, scores, masses, ofScore, ofMass, pairs)
+}
+
+// seenIn returns what was seen, from the ends in each place of a vector.
+func seenIn[T Float](scoreMin, scoreMax, massMin, massMax []T, number bool) Seen[T] {
+	return Seen[T]{slices.Min(scoreMin), slices.Max(scoreMax), slices.Min(massMin), slices.Max(massMax), number}
+}
+
+// andRest returns what was seen in all events, given what was seen in the first ones.
+func (seen Seen[T]) andRest(first int, scores, masses []T, ofScore, ofMass Cells[T], pairs []uint32) Seen[T] {
+	if first == len(scores) || !seen.Number {
+		return seen
+	}
+	rest := lookGo(scores[first:], masses[first:], ofScore, ofMass, pairs[first:])
+	return Seen[T]{
+		min(seen.ScoreMin, rest.ScoreMin), max(seen.ScoreMax, rest.ScoreMax),
+		min(seen.MassMin, rest.MassMin), max(seen.MassMax, rest.MassMax), rest.Number,
+	}
 }
