@@ -37,23 +37,41 @@ func TestManyOfOneCutKey(t *testing.T) {
 	}
 }
 
-// Words are numbers of type float64 in the same order, whatever they are made of: with keys
-// that fill the record, and with scores from the lowest to the highest float32.
-func TestWordsAreNumbers(t *testing.T) {
-	check := func(word uint64) {
-		x := math.Float64frombits(word)
-		assert.True(t, x >= 0x1p-1022 && x < math.MaxFloat64, "%x", word)
-	}
-	for _, ends := range [][2]float32{{0, 1}, {0.5, 0.5}, {-1, 1}, {-math.MaxFloat32, math.MaxFloat32}, {0, math.MaxFloat32}} {
-		la := NewLayout[float32](float64(ends[0]), float64(ends[1]), 1<<20, 32)
-		for _, s := range ends {
-			check(Pack(&la, s, 1<<20-1))
-			assert.True(t, !la.Half || la.Number(Pack(&la, s, 0)) == float64(s))
+// Records that are nearly in order are sorted, and so are those that are not, into other memory and in place.
+func TestSortNear(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 4))
+	for n := range 150 {
+		for _, off := range []int{0, 1, 3, 4, 5, 9, 150} {
+			records := make([]uint64, n)
+			for i := range records {
+				records[i] = uint64(i+rng.IntN(off+1))<<40 | rng.Uint64N(1<<40)
+			}
+			want := slices.Clone(records)
+			slices.Sort(want)
+			dst := make([]uint64, n)
+			sortNear(dst, records)
+			require.Equal(t, want, dst)
+			sortNear(records, records)
+			require.Equal(t, want, records)
 		}
 	}
-	la := NewLayout[float64](-math.MaxFloat64, math.MaxFloat64, 1<<20, 32)
-	check(la.record(-math.MaxFloat64, 0, 0))
-	check(la.record(math.MaxFloat64, 31, 1<<20-1))
+}
+
+// A record has the number, the bin and the place that were packed into it, at the ends of the ranges of all three.
+func TestRecordsHoldWhatIsPacked(t *testing.T) {
+	const n, bins = 1 << 20, 32
+	for _, ends := range [][2]float32{{0, 1}, {0.5, 0.5}, {-1, 1}, {-math.MaxFloat32, math.MaxFloat32}, {0, math.MaxFloat32}} {
+		la := NewLayout[float32](float64(ends[0]), float64(ends[1]), n, bins)
+		require.True(t, la.Half)
+		wide := NewLayout[float64](float64(ends[0]), float64(ends[1]), n, bins)
+		for _, s := range ends {
+			record := Pack(&la, s, n-1)
+			assert.Equal(t, []any{float64(s), n - 1, 0}, []any{la.Number(record), la.Index(record), la.Bin(record)})
+			record = wide.record(float64(s), bins-1, n-1)
+			key := (Key(float64(s)) - Key(float64(ends[0]))) >> wide.cut
+			assert.Equal(t, []any{key, n - 1, bins - 1}, []any{wide.Key(record), wide.Index(record), wide.Bin(record)})
+		}
+	}
 }
 
 // With one bin and more than 2^31 events the index alone fills the lower half of a

@@ -12,7 +12,7 @@ import (
 // A key is the distance to the key of the lowest number, without low bits for which there is no room. The keys of float32
 // numbers fill the upper half of the record, if the lower half has room for the rest.
 //
-// Words are from 2^52 to below 2^63 - 2^52, as lanes.SortNear demands. All shifts are below 64; & 63 lets the compiler know.
+// All shifts are below 64; & 63 lets the compiler know.
 type Layout struct {
 	Half      bool // the keys are lanes.HalfKeys
 	BinShift  uint
@@ -32,24 +32,15 @@ func NewLayout[T Float](lowest, highest float64, n, bins int) Layout {
 	la.IndexMask = 1<<la.BinShift - 1
 	la.binMask = 1<<(la.keyShift-la.BinShift) - 1
 	if lanes.IsFloat32[T]() && la.keyShift <= 32 && la.BinShift < 32 {
-		low, high := lanes.HalfKey(float32(lowest)), lanes.HalfKey(float32(highest))
-		if high-low < 1<<31-3*lowestHalf {
-			la.Half, la.keyShift, la.HalfBase = true, 32, low-lowestHalf
-			return la
-		}
+		la.Half, la.keyShift, la.HalfBase = true, 32, lanes.HalfKey(float32(lowest))
+		return la
 	}
-
 	la.base = Key(lowest)
-	if keyBits, room := uint(bits.Len64(Key(highest)-la.base)), markBit-la.keyShift; keyBits > room {
+	if keyBits, room := uint(bits.Len64(Key(highest)-la.base)), 64-la.keyShift; keyBits > room {
 		la.cut = keyBits - room
 	}
 	return la
 }
-
-const (
-	lowestHalf = 1 << 20 // the lowest upper half
-	markBit    = 61      // is set in all other words, above their keys
-)
 
 // bitsFor returns the number of bits of the numbers 0..n-1.
 func bitsFor(n int) uint { return uint(bits.Len64(uint64(n - 1))) }
@@ -57,7 +48,7 @@ func bitsFor(n int) uint { return uint(bits.Len64(uint64(n - 1))) }
 // record returns the record of an event, for a layout that is not Half.
 func (la *Layout) record(number float64, bin, index int) uint64 {
 	key := (Key(number) - la.base) >> (la.cut & 63)
-	return 1<<markBit | key<<(la.keyShift&63) | uint64(bin)<<(la.BinShift&63) | uint64(index)
+	return key<<(la.keyShift&63) | uint64(bin)<<(la.BinShift&63) | uint64(index)
 }
 
 // Records sets dst to the records of the events from lo on, for a layout that is not Half. The bins are in the bits of the

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/libmode/libmode/core/internal/lanes"
 	"github.com/libmode/libmode/core/internal/par"
 )
 
@@ -20,7 +19,7 @@ var sorters = sync.Pool{New: func() any { return new(sorter) }}
 
 const (
 	smallCell   = 24 // records of a cell, below which a counting sort does not pay
-	crowdedCell = 48 // records of a cell of the counting sort, from which on a radix sort is faster than SortNear
+	crowdedCell = 48 // records of a cell of the counting sort, from which on a radix sort is faster than sortNear
 )
 
 // Sort sorts the records of each cell by key. The starts of the cells, with the end, are places in records. The order of
@@ -32,23 +31,47 @@ func Sort[T Float](records []uint64, starts []uint32, la *Layout, numbers []T) {
 	first := starts[0] // of the small cells that are sorted together
 	for c, start := range starts[:len(starts)-1] {
 		if end := starts[c+1]; end-start >= smallCell {
-			so.sortNear(records[first:start])
+			sortNear(records[first:start], records[first:start])
 			so.sortCell(records[start:end], la.keyShift)
 			first = end
 		}
 	}
 	end := starts[len(starts)-1]
-	so.sortNear(records[first:end])
+	sortNear(records[first:end], records[first:end])
 	if la.cut > 0 {
 		resolve(records[starts[0]:end], la, numbers)
 	}
 }
 
-// sortNear sorts records that are nearly in order.
-func (so *sorter) sortNear(records []uint64) {
-	so.spare = par.Grown(so.spare, len(records)+lanes.Padding)
-	copy(so.spare, records)
-	lanes.SortNear(records, so.spare)
+// sortNear sorts records that are nearly in order into dst, which may be the records. They pass through a window of three
+// records, from which the lowest one leaves without a branch: nearly all of them are then in order. An insertion sort does the rest.
+func sortNear(dst, records []uint64) {
+	if len(records) <= 3 {
+		for i, r := range records {
+			insert(dst, i, r)
+		}
+		return
+	}
+	var a, b, c uint64 // the window, in order
+	for _, next := range records[:3] {
+		a, b, c = min(b, max(a, next)), min(c, max(b, next)), max(c, next)
+	}
+	for i, next := range records[3:] {
+		lowest := min(a, next)
+		a, b, c = min(b, max(a, next)), min(c, max(b, next)), max(c, next)
+		insert(dst, i, lowest)
+	}
+	for i, r := range [...]uint64{a, b, c} {
+		insert(dst, len(records)-3+i, r)
+	}
+}
+
+// insert inserts a record into dst[:i], which is in order.
+func insert(dst []uint64, i int, record uint64) {
+	for ; i > 0 && dst[i-1] > record; i-- {
+		dst[i] = dst[i-1]
+	}
+	dst[i] = record
 }
 
 // sortCell is a counting sort by the leading bits of the distance to the lowest key, with one or two cells a record, and a
@@ -60,9 +83,9 @@ func (so *sorter) sortCell(records []uint64, keyShift uint) {
 	if top <= keyShift {
 		return // there is one key
 	}
-	width := min(uint(bits.Len(uint(len(records)))), 14, top-keyShift)
+	width := min(uint(bits.Len(uint(len(records)))-1), 14, top-keyShift)
 	shift := top - width
-	so.spare = par.Grown(so.spare, len(records)+lanes.Padding)
+	so.spare = par.Grown(so.spare, len(records))
 	if len(records)>>width > crowdedCell {
 		so.sortDigits(records, lo, keyShift, top)
 		return
@@ -74,7 +97,7 @@ func (so *sorter) sortCell(records []uint64, keyShift uint) {
 	case largest > crowdedCell:
 		so.sortDigits(records, lo, keyShift, top)
 	default:
-		lanes.SortNear(records, so.spare)
+		sortNear(records, so.spare)
 	}
 }
 
