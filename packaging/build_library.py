@@ -29,9 +29,6 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 Environment = dict[str, str]
 
-# core/internal/lanes was tested with the experimental simd/archsimd of this Go; its files name it too.
-GO_WITH_VECTORS = (1, 26)
-
 
 def found(pattern: str, path: str) -> str:
     """The text that the group of a pattern matches in a file of the tree."""
@@ -65,8 +62,6 @@ def environment() -> Environment:
         env["CC"] = next((name for name in ("gcc", "clang") if which(name, env)), "zig cc")
     if any(command.startswith("zig ") for command in (env["CC"], env.get("CXX", ""))):
         put_on_path(env, "ziglang")
-    if "GOEXPERIMENT" not in env and go_version(env)[:2] == GO_WITH_VECTORS:
-        env["GOEXPERIMENT"] = "simd"
     return env
 
 
@@ -181,6 +176,10 @@ def compile_library(path: Path, system: str, env: Environment) -> None:
         built = go(env, "build", *options, "./capi")
         if built.returncode:
             stop(f"Go says: {built.stderr}")
+        if b"lanes.crossAVX2" not in Path(out).read_bytes():
+            processor = go(env, "env", "GOARCH").stdout.strip()
+            why = f"it has them for amd64 and without the tag purego, and this is {processor}"
+            print(f"libmode is built without vector instructions: {why}", file=sys.stderr)
         os.replace(out, path)
 
 
@@ -241,7 +240,7 @@ def main() -> None:
             print(*missing())
         case ["environment"]:
             env = environment()
-            names = [name for name in ("PATH", "CC", "GOTOOLCHAIN", "GOEXPERIMENT") if name in env]
+            names = [name for name in ("PATH", "CC", "GOTOOLCHAIN") if name in env]
             print("export", *(f"{name}={shlex.quote(env[name])}" for name in names))
         case ["stage", prefix] if not prefix.startswith("-"):
             stage(Path(prefix))

@@ -11,7 +11,7 @@ from . import install
 def main(*arguments: str) -> int:
     if arguments and arguments[0] != "device" and not arguments[0].startswith("-"):
         sys.exit(f"no bench '{arguments[0]}': device, --against COMMIT, or nothing for all alternatives")
-    install.toolchain()  # with which Go's own program has vector instructions too
+    install.toolchain()
     if any(word.startswith("--against") for word in arguments):
         install.packages("tqdm")
         return run("against", *arguments)

@@ -28,7 +28,7 @@ const chosen = "LIBMODE_CLIFF"
 // own, which is built so, and without vector instructions, so that a statement is as much work in all.
 func TestWork(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "cliffs.test")
-	built, err := exec.Command("go", "test", "-c", "-o", program, "-covermode=count",
+	built, err := exec.Command("go", "test", "-c", "-o", program, "-tags=purego", "-covermode=count",
 		"-coverpkg=github.com/libmode/libmode/core/...,slices,sort", ".").CombinedOutput()
 	require.NoError(t, err, "%s", built)
 	for _, l := range losses {
@@ -54,7 +54,7 @@ func TestWork(t *testing.T) {
 func workOf(t *testing.T, program, call string) (total float64) {
 	profile := filepath.Join(t.TempDir(), "profile")
 	cmd := exec.Command(program, "-test.run", "^TestCall$", "-test.coverprofile", profile)
-	cmd.Env = append(os.Environ(), chosen+"="+call, "GODEBUG=cpu.avx2=off")
+	cmd.Env = append(os.Environ(), chosen+"="+call)
 	printed, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s: %s", call, printed)
 	text, err := os.ReadFile(profile)

@@ -52,13 +52,6 @@ def test_the_wheel_holds_the_library_and_what_finds_it(wheel):
     assert f"\nVersion: {libmode.__version__}\n" in metadata
 
 
-def test_the_wheel_has_the_vector_instructions_that_go_has(wheel):
-    settings = run(sys.executable, ROOT / "packaging" / "build_library.py", "environment")
-    with zipfile.ZipFile(wheel) as archive:
-        library = archive.read("libmode/lib/libmode.so")
-    assert (b"lanes.crossAVX2" in library) == ("GOEXPERIMENT=simd" in settings and MACHINE == "x86_64")
-
-
 def test_the_wheel_says_what_is_linked_into_it(wheel):
     """A software bill of materials where PEP 770 wants it, in the format of CycloneDX."""
     with zipfile.ZipFile(wheel) as archive:
