@@ -19,7 +19,7 @@ MOST_VARIABLES = 3
 NOT_WEIGHT = ("weights", "sample_weight", "sample_weights")
 
 #: The arguments that have a value for each event.
-_OF_EVENTS = ("score", "pred", "second", "mass", "weight", "label", "target", "category", "selected")
+_OF_EVENTS = ("x", "score", "pred", "second", "mass", "weight", "label", "target", "category", "selected")
 
 
 class Events(NamedTuple):
@@ -122,7 +122,7 @@ def of_one_index(given: Mapping[str, Any]) -> None:
     first = ""
     for name, values in given.items():
         # Asked of the type: for attributes of a tensor torch.compile leaves the graph.
-        index = values.index if hasattr(type(values), "loc") else None
+        index = getattr(values, "index", None) if hasattr(type(values), "loc") else None
         if index is None or not hasattr(index, "equals"):
             continue
         if not first:

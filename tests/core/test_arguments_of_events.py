@@ -86,3 +86,9 @@ def test_mass_and_score_that_are_swapped_are_recognized(function):
             function(outputs, masses)
     with pytest.raises(ValueError, match=r"weight\[3\] = nan|weight\[3\] = NaN"):
         function(score, mass, weight=np.where(np.arange(N) == 3, np.nan, 1.0))
+
+
+def test_series_of_signal_masses_and_widths_have_one_index():
+    masses, widths = pd.Series([0.3, 0.7]), pd.Series([0.1, 0.05], [1, 0])
+    with pytest.raises(ValueError, match="signal_width and signal_masses have different indexes"):
+        metrics.spurious_signal(np.linspace(0, 1, N), 20, masses, widths)

@@ -460,6 +460,10 @@ def test_the_callback_takes_weights_and_one_of_several_outputs():
     "sentence, changed",
     [
         ("mass has length 5, but label has length 10", dict(mass=np.ones(5))),
+        (
+            "label and x have different indexes",
+            dict(x=pd.DataFrame(np.ones((10, 1)), np.arange(10)[::-1]), label=pd.Series([0, 1] * 5)),
+        ),
         ("the prediction for x has length 9, but label has length 10", dict(x=np.ones((9, 1)))),
         ("order = -1", dict(order=-1)),
     ],

@@ -7,6 +7,7 @@ import importlib
 
 import libmode
 import numpy as np
+import pandas as pd
 import pytest
 import tensorflow as tf
 from libmode._events import Events
@@ -146,3 +147,17 @@ def test_compat_refuses_what_it_cannot_honor():
         MoDeLoss(sbins=64)
     with pytest.warns(UserWarning, match="memory = True has no effect"):
         MoDeLoss(memory=True)
+
+
+@pytest.mark.parametrize("name", ["target", "x_biased", "weights"])
+def test_compat_refuses_series_of_another_index(name):
+    rng = np.random.default_rng(1)
+    given = {
+        "pred": rng.random(200),
+        "target": np.arange(200) % 2,
+        "x_biased": rng.random(200),
+        "weights": np.ones(200),
+    }
+    series = {one: pd.Series(values) for one, values in given.items()}
+    with pytest.raises(ValueError, match=f"{name} and pred have different indexes"):
+        MoDeLoss(bins=4)(**series | {name: series[name][::-1]})

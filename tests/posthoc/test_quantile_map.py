@@ -4,6 +4,7 @@ import json
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 from libmode import metrics
 from libmode.posthoc import QuantileMap
@@ -241,6 +242,23 @@ def test_bad_events_to_map():
         fitted.transform(score, np.column_stack([mass, mass]))
     with pytest.raises(ValueError, match=r"score\[0\] = nan"):
         fitted.transform([np.nan], [0.1])
+
+
+@pytest.mark.parametrize("other", ["mass", "sample_weight"])
+def test_series_of_another_index_are_an_error(other):
+    """Rows are matched by position: a map of shuffled masses would sculpt without a word."""
+    score, mass = sample(1000, 9)
+    given = {"score": score, "mass": mass, "sample_weight": np.ones(1000)}
+    series = {name: pd.Series(values, np.arange(1000)[::-1]) for name, values in given.items()}
+    fitted = QuantileMap().fit(**series)
+    assert fitted.to_json() == QuantileMap().fit(**given).to_json()
+    mixed = series | {other: series[other].sort_index()}
+    for call in (QuantileMap().fit, QuantileMap().fit_transform):
+        with pytest.raises(ValueError, match=f"{other} and score have different indexes"):
+            call(**mixed)
+    if other == "mass":
+        with pytest.raises(ValueError, match="mass and score have different indexes"):
+            fitted.transform(series["score"], pd.DataFrame(mixed["mass"]))
 
 
 def test_equal_scores_and_few_events():

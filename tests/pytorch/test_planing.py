@@ -3,6 +3,7 @@
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from helpers.planing import histogram, in_two
@@ -81,3 +82,10 @@ def test_useless_weights_are_warned_of():
     label = (torch.arange(2002) < 1000).long()
     with pytest.warns(RuntimeWarning, match="planing leaves the 1002 background events the power of 1"):
         Planing(mass, label, floor=0)
+
+
+def test_series_of_another_index_are_an_error():
+    mass, label = in_two()
+    planing = Planing(mass, label)
+    with pytest.raises(ValueError, match="label and mass have different indexes"):
+        planing(pd.DataFrame(mass), pd.Series(label)[::-1])

@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import matplotlib
 import numpy as np
+import pandas as pd
 import pytest
 from libmode import plots
 from matplotlib.figure import Figure
@@ -184,3 +185,26 @@ def test_errors_name_the_argument_and_nothing_is_drawn(axes, function, given, sa
         function(axes, *given)
     assert said in str(caught.value)
     assert not (axes.lines or axes.patches or axes.collections or any(labels(axes)))
+
+
+@pytest.mark.parametrize(
+    "function, given, said",
+    [
+        (plots.roc, {"roc": ("first", "mixed")}, "roc.false_positive_rate and roc.signal_efficiency"),
+        (plots.efficiency, {"efficiency": (EDGES, "first", "mixed")}, "efficiency.error and efficiency.value"),
+        (plots.spurious_scan, {"spurious": ("first", "first", "mixed")}, "spurious.error and spurious.signal_mass"),
+        (plots.frontier, {"residual": "first", "quality": "mixed"}, "quality and residual"),
+    ],
+)
+def test_series_of_another_index_are_an_error(axes, function, given, said):
+    series = pd.Series([0.1, 0.2, 0.3, 0.4])
+    of = {"first": series, "mixed": series[::-1]}
+
+    def named(value):
+        return of.get(value, value) if isinstance(value, str) else value
+
+    given = {
+        name: tuple(map(named, value)) if isinstance(value, tuple) else named(value) for name, value in given.items()
+    }
+    with pytest.raises(ValueError, match=f"{said} have different indexes"):
+        function(axes, **given)

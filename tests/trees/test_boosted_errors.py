@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import libmode.lightgbm
 import lightgbm
 import numpy as np
+import pandas as pd
 import pytest
 import xgboost
 from boosted import LGB, LIBRARIES, SMALL, XGB
@@ -148,6 +149,44 @@ EVERY += [(*row, ValueError) for row in VALUES] + [(*row, TypeError) for row in 
 @pytest.mark.parametrize("call, message, kind", EVERY, ids=[call for call, *_ in EVERY])
 def test_a_bad_argument_is_named(library, call, message, kind):
     refused(message, eval, call, globals(), {"library": LIBRARIES[library]}, kind=kind)
+
+
+@pytest.mark.parametrize("library", LIBRARIES.values(), ids=LIBRARIES)
+@pytest.mark.parametrize(
+    "where, name",
+    [
+        *(("training", name) for name in ("y", "mass", "sample_weight", "category")),
+        *(("evaluation", name) for name in ("y", "mass", "sample_weight")),
+    ],
+)
+def test_rows_are_matched_by_position_and_other_indexes_are_an_error(library, where, name):
+    """A Series of masses in another order than the features once gave wrong probabilities without a word."""
+    order = np.arange(EVENTS)[::-1]
+    given = {"X": pd.DataFrame(FEATURES, order), "y": pd.Series(LABEL, order), "mass": pd.Series(MASS, order)}
+    given |= {"sample_weight": pd.Series(WEIGHT, order), "category": pd.Series(np.arange(EVENTS) % 2, order)}
+
+    def fit(training, judged):
+        judged = {"eval_set": [(judged["X"], judged["y"])], "eval_mass": [judged["mass"]],
+                  "eval_sample_weight": [judged["sample_weight"]]}  # fmt: skip
+        return library.Classifier(n_estimators=2, n_jobs=1).fit(**training, **judged).predict_proba(FEATURES)
+
+    plain = {one: values.to_numpy() for one, values in given.items()}
+    np.testing.assert_array_equal(fit(given, given), fit(plain, plain))
+    mixed = given | {name: given[name].sort_index()}
+    start, sets = ("", (mixed, given)) if where == "training" else ("eval_set[0]: ", (given, mixed))
+    refused(f"{start}{name} and X have different indexes, and libmode matches events by position", fit, *sets)
+    # With arrays in the place of the features, the Series are compared with one another.
+    if name != "y":
+        refused(f"{name} and y have different indexes", fit, *[one | {"X": FEATURES} for one in (mixed, mixed)])
+
+
+@pytest.mark.parametrize("library", LIBRARIES.values(), ids=LIBRARIES)
+def test_objective_and_metric_refuse_other_indexes(library):
+    mass, weight = pd.Series(MASS), pd.Series(WEIGHT)[::-1]
+    for name in ("weight", "label", "category"):
+        refused(f"{name} and mass have different indexes", library.objective, mass, **{name: weight})
+    data = library.data(*ITS)
+    refused("weight and mass have different indexes", library.metric, {data: (mass, weight)})
 
 
 def test_parameters_of_one_library_alone():

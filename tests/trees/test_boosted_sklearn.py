@@ -105,8 +105,7 @@ def test_random_state_is_the_seed(kind):
 
 def test_names_of_columns_go_to_the_booster(kind):
     frame = pd.DataFrame(SMALL.features, columns=["pt", "eta"])
-    mass = pd.Series(SMALL.mass, index=np.arange(len(SMALL))[::-1])
-    booster = kind(**FEW).fit(frame, pd.Series(SMALL.label), mass=mass).booster_
+    booster = kind(**FEW).fit(frame, pd.Series(SMALL.label), mass=pd.Series(SMALL.mass)).booster_
     names = booster.feature_names if kind is XGB.Classifier else booster.feature_name()
     assert names == ["pt", "eta"]
 

@@ -15,7 +15,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from .._arrays import read
 from .._constraint import positive, sigmoid
-from .._events import events_of
+from .._events import events_of, of_one_index
 from .._messages import near, refuse_unknown
 from .._option_values import TAKEN
 from ..metrics._arguments import whole
@@ -213,6 +213,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             For arrays that do not fit each other, other than two classes, bad options, and unknown arguments.
         """
         refuse_unknown("fit", unknown, _OF_FIT)
+        of_one_index({"X": X, "y": y, "mass": mass, "sample_weight": sample_weight, "category": category})
         X, y = validate_data(self, X, y, dtype=[np.float32, np.float64], ensure_all_finite="allow-nan")
         check_classification_targets(y)
         self.classes_, label = np.unique(y, return_inverse=True)
@@ -323,6 +324,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return found
 
     def _evaluated_one(self, X: Any, y: Any, mass: Any, weight: Any, several: bool) -> Evaluated:
+        of_one_index({"X": X, "y": y, "mass": mass, "sample_weight": weight})
         X, y = self._read(X, y)  # as the training had it
         same_length({"mass": mass, "sample_weight": weight}, len(X), "X")
         known = np.isin(y, self.classes_)

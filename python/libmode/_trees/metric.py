@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from .._arrays import read
 from .._constraint import sigmoid
 from .._evaluate import Result
-from .._events import Events
+from .._events import Events, of_one_index
 from .._functions import mode_evaluate
 from ..metrics.summary import Settings as Judged
 from ..metrics.summary import sensitivity
@@ -40,6 +40,9 @@ class Metric:
             ]
         except (TypeError, ValueError):
             raise TypeError(f"masses is {type(masses).__name__}: expected {{data set: mass}}, or such pairs") from None
+        for _, of_rows in self._pairs:
+            if isinstance(of_rows, tuple):
+                of_one_index(dict(zip(("mass", "weight"), of_rows, strict=False)))
         self._of = (of,) if isinstance(of, str) or not isinstance(of, Iterable) else tuple(of)
         if not self._of or not set(self._of) <= set(_VALUES):
             raise ValueError(f"of = {of!r}: must be one or some of {', '.join(map(repr, _VALUES))}")

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._arrays import read
+from .._events import of_one_index
 from .multipliers import Boosting, Pushed, Settings
 
 
@@ -31,6 +32,7 @@ class Objective:
             raise ValueError("label is given, and background_only = False: every event takes part, leave label out")
         self._rows_of, self._settings = rows_of, settings
         self._arrays = {"mass": mass, "weight": weight, "label": label, "category": category}
+        of_one_index(self._arrays)
         self._data: Callable[[], Any] = lambda: None
         self._first: NDArray[Any] = np.empty(0)  # the margins of the first round
         self._boosting: Boosting | None = None

@@ -12,7 +12,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from .._evaluate import loss_and_grad
-from .._events import Events
+from .._events import Events, of_one_index
 from .._messages import needed
 from .._options import check
 from .._said import Said
@@ -46,6 +46,7 @@ class MoDeLoss(Arguments):
 
     def __call__(self, pred: Any, target: Any, x_biased: Any, weights: Any = None) -> Any:
         """The loss of a batch, shape (); all arguments have one shape, whichever, and (n,) may stand beside (n, 1)."""
+        of_one_index({"pred": pred, "target": target, "x_biased": x_biased, "weights": weights})
         like = read("pred", pred)
         label = _flat("target", target, like) if self.background_only else None
         mass = _flat("x_biased", x_biased, like)

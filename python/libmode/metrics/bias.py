@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .._events import takes_events
+from .._events import of_one_index, takes_events
 from ._arguments import Doubles, number, numbers
 from ._f_test import F_TEST, lowest_degree
 from ._likelihood import Likelihood, Spectrum, distinct, has_room
@@ -178,6 +178,7 @@ def spurious_signal(
     fit = _Fit(mass, bins, weight, cut, background, degree, energy)
     if signal_masses is None or signal_width is None:
         raise TypeError("signal_masses and signal_width are both needed")
+    of_one_index({"signal_masses": signal_masses, "signal_width": signal_width})
     masses = numbers("signal_masses", signal_masses)
     given = [signal_width(at) for at in masses.tolist()] if callable(signal_width) else signal_width
     widths = numbers("signal_width", np.full(len(masses), given) if np.ndim(given) == 0 else given)

@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from .._arrays import vector
+from .._events import of_one_index
 
 
 def numbers(name: str, values: Any) -> NDArray[np.float64]:
@@ -32,6 +33,7 @@ def fields(argument: str, given: Any, names: tuple[str, ...]) -> list[NDArray[np
         given = [getattr(given, name) for name in names]
     if not isinstance(given, (tuple, list)) or len(given) != len(names):
         raise TypeError(f"{argument} is {given!r:.80}: expected the attributes {', '.join(names)}, or a tuple of these")
+    of_one_index({f"{argument}.{name}": each for name, each in zip(names, given, strict=True) if name != "edges"})
     arrays = {name: numbers(f"{argument}.{name}", values) for name, values in zip(names, given, strict=True)}
     if "error" in arrays:
         not_negative(f"{argument}.error", arrays["error"])

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.cbook import normalize_kwargs
 from matplotlib.lines import Line2D
 
-from .._events import same_length
+from .._events import of_one_index, same_length
 from ._data import fields, finite, labeled, not_negative, numbers
 
 
@@ -81,6 +81,7 @@ def frontier(
     """
     given = {"residual": residual, "quality": quality}
     given |= {name: values for name, values in (("quality_error", quality_error), ("scan", scan)) if values is not None}
+    of_one_index(given)
     at = {name: numbers(name, [values] if np.isscalar(values) else values) for name, values in given.items()}
     for name, array in at.items():
         same_length(name, array, "residual", at["residual"])

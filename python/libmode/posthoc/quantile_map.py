@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._arrays import read, vector
-from .._events import same_length, variables
+from .._events import of_one_index, same_length, variables
 from .._far_masses import say_if_far
 from .._messages import needed
 from ._cpp import header
@@ -37,7 +37,7 @@ HIGHEST_ORDER = 16
 _SMOOTH = 2.0  # so many events say that a function is as its neighbors
 
 
-class QuantileMap(TransformerMixin, BaseEstimator):
+class QuantileMap(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[call-arg]
     """Maps a score so that the background efficiency of every cut is a polynomial in mass.
 
     With G(s|m) the background's distribution of scores at mass m (the probability of a score up to s),
@@ -270,6 +270,7 @@ def _order(order: Any) -> int | None:
 
 def _events(score: Any, mass: Any, weight: Any) -> tuple[NDArray[np.float64], ...]:
     """Scores (n,), masses (n, d) and weights (n,), by default 1, in float64 and finite."""
+    of_one_index({"score": score, "mass": mass, "sample_weight": weight})
     scores = vector("score", score).astype(float)
     masses = variables(read("mass", mass)).astype(float)
     masses = masses if masses.ndim == 2 else masses[:, None]

@@ -146,6 +146,7 @@ class Planing:
                 stacklevel=3,
             )
 
+    @takes_events
     def __call__(self, mass: Any, label: Any) -> Any:
         """The weights (m,) of other events, of a validation say; outside the range those of its ends."""
         labels = vector("label", _array(label))
