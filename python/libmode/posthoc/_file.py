@@ -13,6 +13,7 @@ from .._events import MOST_VARIABLES
 from .._messages import shown
 
 VERSION = 1
+HIGHEST_ORDER = 16
 _LARGEST = 1e100  # of a coefficient: sums of products of them do not overflow
 
 
@@ -34,7 +35,7 @@ def read(text: str) -> tuple[dict[str, Any], Fields]:
         raise ValueError(f"the text is not JSON: {error}") from None
     if not isinstance(given, dict) or given.get("libmode") != "QuantileMap":
         raise ValueError("the text is not a QuantileMap")
-    if given.get("version") != VERSION:
+    if not _is_whole(given.get("version")) or given["version"] != VERSION:
         raise ValueError(f"version = {shown(given.get('version'))} of a QuantileMap: this libmode reads {VERSION}")
     for name in ("order", "intervals", "mass_range", *Fields._fields):
         if name not in given:
@@ -50,8 +51,10 @@ def read(text: str) -> tuple[dict[str, Any], Fields]:
     if targets is not None:
         targets = _numbers("targets", targets, (len(levels), -1))
     order = None if targets is None else targets.shape[1] - 1
-    if given["order"] != order or order and len(knots) > 1:
+    if given["order"] != order or isinstance(given["order"], (bool, float)) or order and len(knots) > 1:
         raise ValueError(f"order = {shown(given['order'])}, but the targets are of order {order}")
+    if order and order > HIGHEST_ORDER:
+        raise ValueError(f"order = {order}: must be at most {HIGHEST_ORDER}")
     shape = len(levels), math.prod(len(own) + 2 for own in knots)
     coefficients = _numbers("coefficients", given["coefficients"], shape)
     least, most = (0.0, 1.0) if len(knots) == 1 else (-_LARGEST, _LARGEST)
@@ -60,16 +63,38 @@ def read(text: str) -> tuple[dict[str, Any], Fields]:
             continue
         _refuse((rows < least) | (rows > most), name, rows, f"must be from {least:g} to {most:g}")
         _refuse(np.diff(rows, axis=0, prepend=rows[:1]) < 0, name, rows, "must not decrease with the level")
+    _check_parameters(given["intervals"], given["mass_range"], len(knots))
     parameters = {name: given[name] for name in ("order", "intervals", "mass_range")}
     return parameters, Fields(ranges, levels, knots, coefficients, targets)
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _check_parameters(intervals: Any, mass_range: Any, variables: int) -> None:
+    """Those that the map itself does not need, but a fit after it."""
+    if intervals is not None and (not _is_whole(intervals) or intervals < 1):
+        raise ValueError(f"intervals = {shown(intervals)}: must be an integer of at least 1, or null")
+    if mass_range is None:
+        return
+    pairs = [mass_range] if variables == 1 and np.ndim(mass_range) == 1 else mass_range
+    ends = _numbers("mass_range", pairs, (variables, 2))
+    if not (ends[:, 0] < ends[:, 1]).all():
+        raise ValueError(
+            f"mass_range = {shown(mass_range)}: must be two numbers for each variable, the lower one first"
+        )
 
 
 def _numbers(name: str, value: Any, shape: tuple[int, ...]) -> NDArray[np.float64]:
     """Finite ones, of this shape, in which -1 is any number."""
     try:
-        found = np.asarray(value, np.float64)
-    except (TypeError, ValueError, OverflowError):
-        raise ValueError(f"{name} = {shown(value)}: must be lists of numbers") from None
+        found = np.asarray(value)
+    except ValueError:  # ragged lists
+        found = np.empty(0, object)
+    if found.dtype.kind not in "iuf":
+        raise ValueError(f"{name} = {shown(value)}: must be lists of numbers")
+    found = found.astype(np.float64)
     if found.ndim != len(shape) or any(want not in (-1, own) for own, want in zip(found.shape, shape, strict=True)):
         raise ValueError(f"{name} has shape {found.shape}: must be {shape}")
     _refuse(~np.isfinite(found), name, found, "must be finite")

@@ -16,11 +16,12 @@ from .._events import of_one_index, same_length, variables
 from .._far_masses import say_if_far
 from .._messages import needed
 from ._cpp import header
-from ._file import VERSION
+from ._file import HIGHEST_ORDER, VERSION
 from ._file import read as read_file
 
 with needed("sklearn", "libmode.posthoc", "posthoc"):
     from scipy.interpolate import BSpline
+    from scipy.linalg import cholesky, solve_triangular
     from scipy.sparse import coo_array, csr_array
     from sklearn.base import BaseEstimator, TransformerMixin
     from sklearn.isotonic import isotonic_regression
@@ -29,12 +30,15 @@ with needed("sklearn", "libmode.posthoc", "posthoc"):
 _DEGREE = 3  # of the splines
 _LEVELS = 512  # of the score, with as many events between neighbors
 _IN_TAIL = 10  # events beyond the last level but one, on either side
-_MOST_INTERVALS = (40, 20, 7)  # of the mass, by the number of variables
-_IN_INTERVAL = 500  # events
+_MOST_INTERVALS = (100, 20, 7)  # of the mass, by the number of variables
 _CHUNK = 1 << 16  # events at a time, which stay in cache
 _GRID = (32, 8, 8)  # cells of each interval, in which the mean stands for all masses, by the number of variables
-HIGHEST_ORDER = 16
-_SMOOTH = 2.0  # so many events say that a function is as its neighbors
+_STRENGTHS = tuple(
+    0.1 * 4.0**k for k in range(14)
+)  # so many events say that a function is as its neighbors: nearly none, and all
+_JUDGED = 32  # levels by which the strength is chosen
+_LEAST_RISE = 1e-5  # share of the H_k that rises evenly: where H were flat, its inverse would jump by rounding
+_OF_TARGETS = 2.0  # the strength for the H_k: without one, those of high orders would be made of rounding errors
 
 
 class QuantileMap(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[call-arg]
@@ -52,15 +56,16 @@ class QuantileMap(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
     training.
 
     At each of some 500 levels of the score, G is a least-squares cubic spline in the mass. Its coefficients do not
-    decrease with the level. So G is smooth in the mass and monotone in the score.
+    decrease with the level. So G is smooth in the mass and monotone in the score. Generalized cross-validation finds
+    the strength of a penalty on their second differences, and so how smooth G is.
 
     Parameters
     ----------
     order : int from 0 to 16, or None; default 0
         p. Several variables of mass have order 0 or None.
     intervals : int, optional
-        Pieces of the spline, with equally many events in each; by default up to 40 (20 for each of two variables, 7 of
-        three), and 500 events at least.
+        Pieces of the spline, with equally many events in each; by default twice the root of their number, up to 100; of
+        several variables as many cells, up to 20 pieces for each of two variables and 7 of three.
     mass_range : (low, high), optional
         The range of the fitted masses; by default from the lowest to the highest. With several variables, one range
         for each. A mass outside uses the map at the nearest end.
@@ -84,8 +89,7 @@ class QuantileMap(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
     there. Equal scores of equal mass stay equal, as from a few trees, and no cut can separate them. The same map
     moves the signal, which changes its shape in mass (docs/posthoc.md).
 
-    With several variables one map leaves up to four times the residual from statistics alone. A second map, fitted to
-    the mapped scores, removes nearly all of it (docs/posthoc.md).
+    A factor of all weights and the order of the events change nothing.
 
     Examples
     --------
@@ -139,6 +143,8 @@ class QuantileMap(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         for k, (low, high) in enumerate(ranges):
             inside &= (masses[:, k] >= low) & (masses[:, k] <= high)
         scores, masses, weights = scores[inside], masses[inside], weights[inside]
+        ordered = np.lexsort((weights, *masses.T, scores))  # or rounding would depend on the order of rows
+        scores, masses, weights = scores[ordered], masses[ordered], weights[ordered]
         if len(scores) < 100:
             raise ValueError(f"{len(scores)} events inside mass_range: at least 100 are needed")
         total = float(weights.sum())
@@ -155,7 +161,10 @@ class QuantileMap(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
             columns = bernstein(masses[:, 0], ranges[0], order)
             weighted = columns * weights[:, None]
             shares = [np.bincount(cell, column, len(self.levels_)) for column in weighted.T]
-            self.targets_ = self._solved(columns.T @ weighted, np.array(shares), cell)
+            gram = columns.T @ weighted + _OF_TARGETS * _roughness([order + 1])
+            rising = (self.levels_ - self.levels_[0]) / (self.levels_[-1] - self.levels_[0])
+            targets = self._solved(gram, np.array(shares), cell)
+            self.targets_ = (1 - _LEAST_RISE) * targets + _LEAST_RISE * rising[:, None]
         self.ranges_ = ranges
         return self
 
@@ -170,8 +179,10 @@ class QuantileMap(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         starts = np.arange(0, numbers.size + 1, numbers.shape[1])
         functions = csr_array((values.ravel(), numbers.ravel(), starts), (len(means), math.prod(counts)))
         gram = (functions.T @ functions.multiply(counted.sum(axis=1)[:, None])).toarray()
-        # Where a function has few events or none, its neighbors say what it is.
-        return self._solved(gram + _SMOOTH * _roughness(counts), (functions.T @ counted).toarray(), cell)
+        squares = np.bincount(place, weights**2, len(means))
+        noise = (functions.T @ functions.multiply(squares[:, None])).toarray()
+        shares = (functions.T @ counted).toarray()
+        return self._solved(_smoothed(gram, noise, shares, _roughness(counts)), shares, cell)
 
     def _solved(
         self, gram: NDArray[np.float64], shares: NDArray[np.float64], cell: NDArray[np.intp]
@@ -222,7 +233,7 @@ class QuantileMap(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
                 "version": VERSION,
                 "order": None if targets is None else targets.shape[1] - 1,
                 "intervals": None if self.intervals is None else int(self.intervals),
-                "mass_range": None if self.mass_range is None else np.asarray(self.mass_range, float).tolist(),
+                "mass_range": None if self.mass_range is None else np.reshape(self.mass_range, (-1, 2)).tolist(),
                 "ranges": [list(ends) for ends in self.ranges_],
                 "levels": self.levels_.tolist(),
                 "knots": [knots.tolist() for knots in self.knots_],
@@ -243,7 +254,7 @@ class QuantileMap(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
 
     def save(self, path: str | Path) -> None:
         """Writes :meth:`to_json` to a file of this path."""
-        Path(path).write_text(self.to_json() + "\n")
+        Path(path).write_text(self.to_json() + "\n", encoding="utf-8")
 
     def to_cpp(self, path: str | Path, name: str = "quantile_map") -> None:
         """Writes to this path a C++11 header with ``double name(double score, double mass)``, which needs nothing else.
@@ -257,7 +268,10 @@ class QuantileMap(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
     @classmethod
     def load(cls, path: str | Path) -> QuantileMap:
         """Reads what :meth:`save` wrote to a file of this path; ValueError as :meth:`from_json`."""
-        return cls.from_json(Path(path).read_text())
+        try:
+            return cls.from_json(Path(path).read_text(encoding="utf-8"))
+        except ValueError as error:
+            raise ValueError(f"{path}: {error}") from None
 
 
 def _order(order: Any) -> int | None:
@@ -331,7 +345,7 @@ def _intervals(asked: Any, masses: NDArray[np.float64], weights: NDArray[np.floa
         return int(asked)
     variables = masses.shape[1]
     events = round(weights.sum())  # rounding of weights moves no knot
-    return max(1, min(_MOST_INTERVALS[variables - 1], int((events / _IN_INTERVAL) ** (1 / variables))))
+    return max(1, min(_MOST_INTERVALS[variables - 1], int((2 * math.sqrt(events)) ** (1 / variables))))
 
 
 def _knots(mass: NDArray[np.float64], ends: tuple[float, float], intervals: int) -> NDArray[np.float64]:
@@ -352,6 +366,49 @@ def _gridded(
     place = np.unique(number, return_inverse=True)[1]
     means = [np.bincount(place, mass) / np.bincount(place) for mass in masses.T]
     return place, np.column_stack(means)
+
+
+def _smoothed(
+    gram: NDArray[np.float64], noise: NDArray[np.float64], shares: NDArray[np.float64], rough: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """The matrix M = gram + strength * rough of penalized least squares, with the strength of the best prediction.
+
+    Generalized cross-validation (P. Craven and G. Wahba, Numer. Math. 31 (1979) 377) compares the sums of squares over
+    (n - t)^2, with the number of free parameters t = trace(M^-1 noise). Each level counts by its sum over F (1 - F).
+    """
+    for least in _STRENGTHS:
+        try:
+            factor = cholesky(gram + least * rough, lower=True)
+            break
+        except np.linalg.LinAlgError:  # negative weights outweigh the others somewhere
+            continue
+    else:
+        return gram + _STRENGTHS[-1] * rough
+
+    def whitened(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
+        found: NDArray[np.float64] = solve_triangular(factor, matrix, lower=True)
+        return found
+
+    # In these directions gram + least * rough is 1, and rough diagonal.
+    stiff, directions = np.linalg.eigh(whitened(whitened(rough).T))
+    free = np.sum(directions * (whitened(whitened(noise).T) @ directions), axis=0)
+    events = float(shares.sum())
+    levels = np.linspace(0, shares.shape[1] - 1, _JUDGED + 2).astype(int)[1:-1]
+    sums = np.cumsum(shares, axis=1)[:, levels]
+    total = sums.sum(axis=0)
+    spread = total * (events - total)
+    total, spread, sums = (array[..., spread > 0] for array in (total, spread, directions.T @ whitened(sums)))
+
+    def score(strength: float) -> float:
+        share = 1 / (1 + (strength - least) * stiff)
+        # With the solution b, sum w (y - f)^2 = sum w y - b (2 sums - gram b), and gram = M - strength * rough.
+        squares = total - (share * (1 + strength * stiff * share)) @ sums**2
+        left = events - float(free @ share)
+        good = left > 0 and (squares > 0).all()
+        return float(np.sum(squares / spread)) / left**2 if good else math.inf
+
+    best = min((strength for strength in _STRENGTHS[::-1] if strength >= least), key=score)
+    return gram + best * rough
 
 
 def _roughness(counts: Sequence[int]) -> NDArray[np.float64]:
