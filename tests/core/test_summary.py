@@ -69,6 +69,20 @@ def test_the_error_of_the_dependence_is_its_scatter(bump, most):
     assert 0.8 < error / scatter < most  # the scatter of 80 is known to 8 %
 
 
+def test_the_error_of_the_dependence_is_that_of_the_jackknife():
+    """(g - 1)/g sum (rho_k - mean)^2 over the g = 20 samples without a group (B. Efron, Ann. Statist. 7 (1979) 1)."""
+    score, label, mass = events(4000, bump=0.5)
+    found = metrics.summary(score, label, mass, order=0, events=1000)
+    score, mass = score[label == 0], mass[label == 0]
+    group = np.random.default_rng(0).permutation(len(mass)) % 20
+    without = []
+    for k in range(20):
+        one = libmode.mode_evaluate(score[group != k], mass[group != k], edges=libmode.mode_edges(mass))
+        without.append(one.loss * 1000 / (one.bias * one.events))
+    squares = np.sum((np.array(without) - np.mean(without)) ** 2)
+    assert found["dependence_error"] == pytest.approx(np.sqrt(19 / 20 * squares), rel=1e-9)
+
+
 def test_the_dependence_of_n_events_that_see_nothing_is_at_most_one():
     toys = [metrics.summary(*events(seed=seed), order=0, events=10_000)["dependence"] for seed in range(30)]
     assert abs(np.mean(toys)) < 4 * np.std(toys) / np.sqrt(30)
