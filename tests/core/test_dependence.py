@@ -60,6 +60,20 @@ def test_p_values_are_uniform(order, weights):
     assert abs(ratio.mean() - 1) < 4 * ratio.std() / np.sqrt(len(ratio))
 
 
+def test_p_values_of_many_negative_weights_are_as_frequent_as_they_say():
+    """25 to 35 % of them leave a bin some four events in effect, whose own variance grew with the loss."""
+    found = []
+    for share, order in ((0.25, 0), (0.3, 0), (0.3, 1), (0.35, 2)):
+        rng = np.random.default_rng(round(100 * share) + order)
+        for _ in range(550):
+            mass = falling(rng, 1200)
+            weight = rng.choice([1.0, -1.0], 1200, p=[1 - share, share])
+            found.append(metrics.dependence(response(rng, mass, order), mass, weight=weight, order=order).p_value)
+    for level in (0.1, 0.01):
+        expected = len(found) * level
+        assert abs(np.sum(np.array(found) < level) - expected) < 2.4 * np.sqrt(expected * (1 - level)), level
+
+
 @pytest.mark.parametrize("of", ["mass", "score"])
 def test_p_values_are_uniform_where_a_part_has_few_events_in_effect(of):
     """A twentieth of the events of the highest masses, or a fifth of those of the highest scores, have large weights."""
@@ -195,11 +209,11 @@ def test_one_score_depends_on_nothing():
         assert (found.value, found.expectation, found.p_value) == (0, 0, 1)
 
 
-def test_scores_that_differ_between_bins_alone_are_impossible_without_dependence():
+def test_scores_that_differ_between_bins_alone_are_next_to_impossible_without_dependence():
     mass = np.linspace(0, 1, 100)
     found = metrics.dependence(np.where(mass < 0.5, 0.2, 0.4), mass, bins=4)
     assert found.value == pytest.approx(0.2 / 4)  # half of the bins lie 1/2 above the mean in an interval of 0.2
-    assert (found.expectation, found.p_value) == (pytest.approx(0, abs=1e-12), 0)
+    assert found.expectation == pytest.approx(0, abs=1e-12) and found.p_value < 1e-18
 
 
 def test_p_values_are_uniform_with_many_bins(monkeypatch):

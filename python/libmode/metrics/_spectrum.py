@@ -28,17 +28,20 @@ class Binned(NamedTuple):
     means: Doubles  #: (bins, order + 1) P, the mean of each Legendre polynomial
 
 
-def spectrum(events: Binned) -> Doubles:
-    """The eigenvalues of R V R, see :func:`libmode.metrics.dependence`; empty where all events have one score."""
-    at, width = _quadrature(events)
+def spectrum(events: Binned) -> tuple[Doubles, float]:
+    """The eigenvalues of R V R over a unit of score, see :func:`libmode.metrics.dependence`, and this unit.
+
+    There are no eigenvalues where all events have one score.
+    """
+    at, width, unit = _quadrature(events)
     if len(at) == 0:
-        return np.empty(0)
+        return np.empty(0), unit
     flat = np.linalg.qr(events.means)[0]
-    return _eigenvalues(flat, _covariance(events, flat, at) * np.sqrt(width * width[:, None]))
+    return _eigenvalues(flat, _covariance(events, flat, at) * np.sqrt(width * width[:, None])), unit
 
 
-def _quadrature(events: Binned) -> tuple[Doubles, Doubles]:
-    """Scores, and the width ds that each has in the integral, in any unit: both (k,), k at most SCORES."""
+def _quadrature(events: Binned) -> tuple[Doubles, Doubles, float]:
+    """Scores, and the width ds that each has in the integral over a unit: both (k,), k at most SCORES; and the unit."""
     # Each stands for an equal part of the integral of F (1 - F) ds, F by absolute weights, to which the variance of
     # F_b(s) is about proportional. Few distinct scores are taken all, but the last, with exact widths.
     size = np.abs(events.share)
@@ -48,8 +51,9 @@ def _quadrature(events: Binned) -> tuple[Doubles, Doubles]:
     steps = np.flatnonzero(score[1:] > score[:-1])
     width = score[steps + 1] - score[steps]
     if len(width) == 0:
-        return width, width
-    width /= width.max()
+        return width, width, 1.0
+    unit = float(width.max())  # scores of any size: their squares neither overflow nor vanish
+    width /= unit
     if len(steps) > SCORES:
         fraction = below[steps] / below[-1]
         variance = fraction * (1 - fraction)
@@ -57,7 +61,7 @@ def _quadrature(events: Binned) -> tuple[Doubles, Doubles]:
         middles = part[-1] * (np.arange(SCORES) + 0.5) / SCORES
         chosen, times = np.unique(np.searchsorted(part, middles), return_counts=True)
         steps, width = steps[chosen], times * part[-1] / SCORES / variance[chosen]
-    return score[steps], width
+    return score[steps], width, unit
 
 
 def _covariance(events: Binned, flat: Doubles, at: Doubles) -> Doubles:
