@@ -1,5 +1,7 @@
 """Files, cuts and expressions: what is read is what NumPy makes of the columns, and what cannot be read says why."""
 
+import time
+
 import awkward
 import h5py
 import numpy as np
@@ -74,6 +76,48 @@ def test_expressions_are_those_of_numpy_and_uproot(files, toy, text):
         np.testing.assert_array_equal(file["events"].arrays(text.strip(), library="np")[text.strip()], want)
 
 
+# As in C: ! binds more strongly than comparisons, && less, and || least; a number is true if it is not 0.
+LOGICAL = {
+    "mass > 60 && abs(flat) < 0.5": lambda c: (c["mass"] > 60) & (np.abs(c["flat"]) < 0.5),
+    "mass > 200||count&&flat > 0.5": lambda c: (c["mass"] > 200) | (c["count"] != 0) & (c["flat"] > 0.5),
+    "!count": lambda c: c["count"] == 0,
+    "!count == 1 && !!count != 1": lambda c: c["count"] == 0,
+    "!(mass > 60 && count == 2) && mass != 70": lambda c: ~((c["mass"] > 60) & (c["count"] == 2)),
+    "count && 2": lambda c: c["count"] != 0,
+    "(mass > 60\n  && !label)": lambda c: (c["mass"] > 60) & (c["label"] == 0),
+    "~(mass > 60) && !label": lambda c: ~(c["mass"] > 60) & (c["label"] == 0),
+    "mass > 60 and not count > 2 or label": lambda c: (c["mass"] > 60) & (c["count"] <= 2) | (c["label"] == 1),
+}
+
+
+@pytest.mark.parametrize("text", LOGICAL)
+def test_logical_operators_are_those_of_root(files, toy, text):
+    passed = LOGICAL[text](toy)
+    assert 0 < passed.sum() < len(passed)
+    np.testing.assert_array_equal(taken(files["root"], cut=text).mass, toy["mass"][passed])
+
+
+def test_a_name_in_quotes_is_no_operator(tmp_path):
+    file = report_toys.write(
+        tmp_path / "names.parquet", {"flat": np.arange(4.0), "a&&b!": np.arange(4), "mass": np.ones(4)}
+    )
+    assert taken(file, cut="!get('a&&b!') || flat > 2").scores[:, 0].tolist() == [0, 3]
+
+
+def test_memory_does_not_grow_with_a_parquet_file(tmp_path, monkeypatch):
+    """Neither what has been read is kept, nor is much read ahead of who is slow."""
+    monkeypatch.setattr(formats, "CHUNK", 20_000)
+    rng = np.random.default_rng(1)
+    table = pyarrow.table({name: rng.random(800_000) for name in ("flat", "mass", "other")})
+    parquet.write_table(table, tmp_path / "long.parquet", row_group_size=20_000)
+    del table
+    before, most = pyarrow.total_allocated_bytes(), 0
+    for _ in read(find(str(tmp_path / "long.parquet")), Wanted(("flat",), "mass")):
+        time.sleep(0.01)
+        most = max(most, pyarrow.total_allocated_bytes() - before)
+    assert most < 10 * 20_000 * 2 * 8
+
+
 def test_names_that_are_no_python(tmp_path):
     columns = {"flat": np.arange(4.0), "jet.mass": np.arange(4.0) + 1, "m/GeV": np.arange(4.0) + 2}
     table = {**columns, "mass": columns["flat"]}
@@ -146,10 +190,11 @@ def test_what_is_not_finite_is_named_with_file_and_entry(toy, tmp_path, suffix, 
     "expressions, message",
     [
         ({"mass": "mas"}, r"^--mass 'mas': .*toy\.root has no column 'mas'; it has mass, "),
+        ({"mass": "mass &&"}, r"^--mass 'mass &&' is not an expression: "),
         ({"mass": "mass +"}, r"^--mass 'mass \+' is not an expression: "),
         ({"mass": "(" * 500 + "mass" + ")" * 500}, "is not an expression"),
         *(({"mass": text}, "expected columns, numbers, .*, & | ^ ~ with both sides in brackets") for text in (
-            "50 < mass < 100", "mass > 1 and mass < 2", "not mass", "mass.__class__", "mass.tofile('x')", "mass[0]")),
+            "50 < mass < 100", "!(50 < mass < 100)", "mass.__class__", "mass.tofile('x')", "mass[0]")),
         ({"mass": "sqr(mass)"}, "no function 'sqr'; there are sqrt, "),
         ({"mass": "sqrt(mass, flat)"}, "sqrt has 2 arguments: expected 1"),
         ({"mass": "'mass'"}, "does not give a number"),

@@ -18,6 +18,10 @@ import numpy as np
 import pytest
 import uproot
 from libmode.prefix import PREFIX
+from libmode.report import formats
+from libmode.report.events import Events, Wanted, read
+from libmode.report.formats import find
+from libmode.report.problem import Problem
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 MACROS = REPOSITORY / "examples" / "root"
@@ -285,3 +289,60 @@ def test_bad_events_are_named(root, events, file, tree, message):
     done = root.macro(MACROS / "mode_loss.C", f'"{file}", "{tree}"')
     assert done.returncode == 1 and message in done.stderr
     assert not (root.directory / "gradient.root").exists()
+
+
+# ------------------------------------------------------------------ the report
+
+FRIENDS = """
+import array, sys
+import ROOT
+
+def write(file, name, columns, entries=1000, mode="recreate", friends=(), index=None):
+    file, buffers = ROOT.TFile(file, mode), {one: array.array("d", [0]) for one in columns}
+    tree = ROOT.TTree(name, name)
+    for one, buffer in buffers.items():
+        tree.Branch(one, buffer, one + "/D")
+    for event in range(entries):
+        for k, buffer in enumerate(buffers.values()):
+            buffer[0] = event % 97 + 1000 * k
+        tree.Fill()
+    if index:
+        tree.BuildIndex(index)
+    for friend in friends:
+        tree.AddFriend(*friend)
+    tree.Write("", ROOT.TObject.kOverwrite)
+    file.Close()
+
+write("scores.root", "scores", ["bdt", "mass"])
+write("short.root", "few", ["short"], 10)
+write("sorted.root", "sorted", ["run", "indexed"], index="run")
+write("gone.root", "gone", ["lost"])
+write("main.root", "near", ["y"])
+friends = [("scores", "scores.root"), ("few", "short.root"), ("sorted", "sorted.root"), ("near",), ("gone", "gone.root")]
+write("main.root", "events", ["x", "mass"], mode="update", friends=friends)
+"""
+
+
+def test_the_report_reads_friends(root, tmp_path, monkeypatch):
+    """By position; those that ROOT matches otherwise are an error that says so."""
+    done = root.command(sys.executable, "-c", FRIENDS)
+    assert done.returncode == 0, done.stderr
+    (root.directory / "gone.root").unlink()
+    monkeypatch.chdir("/")  # files of friends are beside the file of the tree
+    monkeypatch.setattr(formats, "CHUNK", 300)
+
+    def taken(*scores):
+        parts = list(read(find(f"{root.directory}/main.root:events"), Wanted(scores, "mass")))
+        return Events.joined([events for _, events in parts])
+
+    event = np.arange(1000) % 97
+    found = taken("bdt + x", "y", "get('scores.mass')")
+    np.testing.assert_array_equal(found.scores, np.column_stack([2 * event, event, event + 1000]))
+    np.testing.assert_array_equal(found.mass, event + 1000)  # of the tree itself
+    for name, message in {
+        "short": "friend 'few' .*short.root.* has 10 entries in place of 1000",
+        "indexed": "friend 'sorted' .* is matched by an index: merge the trees",
+        "lost": "friend 'gone' .* cannot be read: ",
+    }.items():
+        with pytest.raises(Problem, match=f"has no column '{name}'; it has .*{message}"):
+            taken(name)

@@ -62,7 +62,7 @@ def read(
 
 def _chunks(source: Source, table: Table, wanted: Wanted) -> Iterator[tuple[int, Events]]:
     def expressions(option: str, *texts: str | None) -> list[Expression]:
-        return [Expression(option, text, table.columns, str(source)) for text in texts if text is not None]
+        return [Expression(option, text, table, str(source)) for text in texts if text is not None]
 
     scores = expressions("--score", *wanted.scores) + expressions("--second", wanted.second)
     mass, weight = expressions("--mass", wanted.mass), expressions("--weight", wanted.weight)

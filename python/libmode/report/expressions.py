@@ -1,16 +1,17 @@
-"""Expressions over the columns of a file: Python's operators, and the functions of NumPy that uproot has."""
+"""Expressions over the columns of a file: operators of Python and ROOT, and the functions of NumPy that uproot has."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from uproot.language.python import PythonLanguage
 
-from .formats import Columns
+from .formats import Columns, Table
 from .problem import Problem, known
 
 FUNCTIONS: dict[str, Callable[..., Any]] = PythonLanguage.default_functions
@@ -24,10 +25,14 @@ ALLOWED = (
 class Expression:
     """The expression of an option, for a file with these columns; the name of one is an expression too."""
 
-    def __init__(self, option: str, text: str, columns: Sequence[str], file: str) -> None:
+    def __init__(self, option: str, text: str, table: Table, file: str) -> None:
         self._named, self._file = f"{option} {text!r}", file
         try:
-            tree = ast.parse(f"get({text!r})" if text in columns else text.strip(), mode="eval")
+            tree = (
+                ast.parse(f"get({text!r})", mode="eval")
+                if text in table.columns
+                else _parsed(" ".join(text.split("\n")).strip())
+            )
             self._code = compile(tree, "<expression>", "eval")
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             raise Problem(f"{self._named} is not an expression: {getattr(error, 'msg', error)}.") from None
@@ -36,7 +41,7 @@ class Expression:
         for node in ast.walk(tree):
             match node:
                 case ast.Call(func=ast.Name("get"), args=[ast.Constant(str(name))], keywords=[]):
-                    self._need(name, columns)
+                    self._need(name, table)
                 case ast.Call(func=ast.Name(name), args=args, keywords=[]) if name in FUNCTIONS:
                     wanted = getattr(FUNCTIONS[name], "nin", len(args))
                     if len(args) != wanted:
@@ -44,21 +49,23 @@ class Expression:
                 case ast.Call(func=ast.Name(name), keywords=[]):
                     raise Problem(f"{self._named}: no function {name!r}; there are {known(FUNCTIONS, name)}.")
                 case ast.Name(name) if name not in FUNCTIONS and name != "get":
-                    self._need(name, columns)
+                    self._need(name, table)
                 case ast.Call() | ast.Compare(ops=[_, _, *_]):
                     self._refuse(node)
                 case _ if not isinstance(node, ALLOWED):
                     self._refuse(node)
 
-    def _need(self, column: str, columns: Sequence[str]) -> None:
-        if column not in columns:
-            raise Problem(f"{self._named}: {self._file} has no column {column!r}; it has {known(columns, column)}.")
+    def _need(self, column: str, table: Table) -> None:
+        if column not in table.columns:
+            there = "; ".join([known(table.columns, column), *table.unread])
+            raise Problem(f"{self._named}: {self._file} has no column {column!r}; it has {there}.")
         self.needs.append(column)
 
     def _refuse(self, node: ast.AST) -> None:
         raise Problem(
             f"{self._named} has {ast.unparse(node) or type(node).__name__!r}: expected columns, numbers, + - * / // % "
-            "**, comparisons of two values, & | ^ ~ with both sides in brackets, functions of NumPy, and get('a name')."
+            "**, comparisons of two values, && || !, & | ^ ~ with both sides in brackets, functions of NumPy, and "
+            "get('a name')."
         )
 
     def finite(self, columns: Columns, place: NDArray[np.int_]) -> NDArray[np.float64]:
@@ -88,3 +95,40 @@ class Expression:
         if not good.all():
             at = int(np.argmin(good))
             raise Problem(f"{self._named} is {values[at]:g} at entry {place[at]} of {self._file}: expected {expected}.")
+
+
+def _parsed(text: str) -> ast.Expression:
+    """The tree of an expression; ``&&``, ``||`` and ``!``, or ``and``, ``or`` and ``not``, act on each entry."""
+    pieces = re.split(r"""('[^']*'|"[^"]*")""", text)  # every second one is a name in quotes
+    pieces[::2] = [piece.replace("&&", " and ").replace("||", " or ") for piece in pieces[::2]]
+    written, negations = "", set()
+    for place, piece in enumerate(pieces):
+        if place % 2 == 0:
+            for found in re.finditer("!(?!=)", piece):
+                negations.add(len((written + piece[: found.start()]).encode()))
+            piece = re.sub("!(?!=)", "~", piece)  # which binds as strongly
+        written += piece
+    tree = _Logical(negations).visit(ast.parse(written, mode="eval"))
+    return ast.fix_missing_locations(tree)  # type: ignore[no-any-return]
+
+
+class _Logical(ast.NodeTransformer):
+    """Comparisons with 0 in the place of logical operators; negations are those ``~`` that begin at these bytes."""
+
+    def __init__(self, negations: set[int]) -> None:
+        self._negations = negations
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
+        first, *others = (_compared(self.visit(value), ast.NotEq()) for value in node.values)
+        for other in others:
+            first = ast.BinOp(first, ast.BitAnd() if isinstance(node.op, ast.And) else ast.BitOr(), other)
+        return first
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
+        is_not = isinstance(node.op, ast.Not) or isinstance(node.op, ast.Invert) and node.col_offset in self._negations
+        operand = self.visit(node.operand)
+        return _compared(operand, ast.Eq()) if is_not else ast.UnaryOp(node.op, operand)
+
+
+def _compared(value: ast.expr, how: ast.cmpop) -> ast.expr:
+    return ast.Compare(value, [how], [ast.Constant(0)])

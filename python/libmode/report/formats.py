@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from glob import glob
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 
+from .friends import Friends, friends
 from .problem import Problem, known
 
 CHUNK = 500_000  # entries: some megabytes for a column
+BUFFER = 1 << 20  # bytes
 
 Columns = Mapping[str, NDArray[Any]]
 
@@ -33,6 +35,7 @@ class Table(NamedTuple):
     columns: list[str]
     entries: int
     chunks: Callable[[list[str]], Iterator[Columns]]  #: the columns of these names
+    unread: Sequence[str] = ()  #: why other columns, of friends, are not there
 
 
 def find(argument: str) -> list[Source]:
@@ -54,8 +57,10 @@ def opened(source: Source) -> AbstractContextManager[Table]:
         return _root(source)
     if head == b"\x89HDF\r\n\x1a\n":
         return _hdf5(source)
-    if head.startswith(b"PAR1") or source.path.suffix.lower() in (".csv", ".txt", ".gz"):
-        return _arrow(source, head.startswith(b"PAR1"))
+    if head.startswith(b"PAR1"):
+        return _parquet(source)
+    if source.path.suffix.lower() in (".csv", ".txt", ".gz"):
+        return _csv(source)
     raise Problem(f"{source.path} is not a ROOT, Parquet, HDF5 or .csv file.")
 
 
@@ -63,33 +68,73 @@ def opened(source: Source) -> AbstractContextManager[Table]:
 def _root(source: Source) -> Iterator[Table]:
     import uproot
 
-    with uproot.open(source.path) as file:
+    with uproot.open(source.path) as file, ExitStack() as stack:
         kinds = file.classnames(cycle=False)
         names = [name for name, kind in kinds.items() if kind.startswith(("TTree", "TNtuple")) or "RNTuple" in kind]
-        tree = file[_chosen(source, names, "tree")]
-        columns = list(dict.fromkeys([*tree.keys(full_paths=False), *tree.keys()]))
+        chosen = _chosen(source, names, "tree")
+        tree = file[chosen]
         entries = int(tree.num_entries)
+        found = friends(source.path, chosen, entries, stack) if kinds[chosen].startswith("T") else Friends([], [])
+        # The tree and the key of each column: of equal names that of the tree itself counts, as in ROOT.
+        places: dict[str, tuple[Any, str]] = {}
+        for alias, one in (("", tree), *found.trees):
+            for key in dict.fromkeys([*one.keys(full_paths=False), *one.keys()]):
+                places.setdefault(key, (one, key))
+                if alias:
+                    places.setdefault(f"{alias}.{key}", (one, key))
+
+        def chunks(wanted: list[str]) -> Iterator[Columns]:
+            every = {id(places[name][0]): places[name][0] for name in wanted}.values() if entries else ()
+            parts = [
+                one.iterate(
+                    [places[name][1] for name in wanted if places[name][0] is one], step_size=CHUNK, library="np"
+                )
+                for one in every
+            ]
+            for arrays in zip(*parts, strict=True):
+                of = dict(zip(map(id, every), arrays, strict=True))
+                yield {name: of[id(places[name][0])][places[name][1]] for name in wanted}
+
+        yield Table(list(places), entries, chunks, found.unread)
+
+
+@contextmanager
+def _parquet(source: Source) -> Iterator[Table]:
+    """Missing values are NaN."""
+    from pyarrow import parquet
+
+    _without_tree(source)
+    # By default pyarrow keeps all that it has read, and pyarrow.dataset reads ahead: memory would grow with the file.
+    with parquet.ParquetFile(source.path, pre_buffer=False, buffer_size=BUFFER) as file:
         yield Table(
-            columns,
-            entries,
-            lambda wanted: tree.iterate(wanted, step_size=CHUNK, library="np") if entries else iter(()),
+            file.schema_arrow.names,
+            file.metadata.num_rows,
+            lambda wanted: map(_columns, file.iter_batches(CHUNK, columns=wanted)),
         )
 
 
 @contextmanager
-def _arrow(source: Source, is_parquet: bool) -> Iterator[Table]:
-    """Missing values are NaN. A CSV file is read whole, so that the type of a column is that of all its lines."""
-    from pyarrow import csv, dataset
+def _csv(source: Source) -> Iterator[Table]:
+    """Missing values are NaN. The file is read whole, so that the type of a column is that of all its lines."""
+    from pyarrow import csv
 
+    _without_tree(source)
+    table = csv.read_csv(source.path)
+    yield Table(
+        table.column_names,
+        len(table),
+        lambda wanted: map(_columns, table.select(wanted).to_batches(max_chunksize=CHUNK)),
+    )
+
+
+def _without_tree(source: Source) -> None:
     if source.tree is not None:
         raise Problem(f"{source}: a Parquet or CSV file has no trees; leave out ':{source.tree}'.")
-    table = dataset.dataset(source.path, format="parquet") if is_parquet else dataset.dataset(csv.read_csv(source.path))
 
-    def chunks(wanted: list[str]) -> Iterator[Columns]:
-        for batch in table.to_batches(columns=wanted, batch_size=CHUNK):
-            yield {name: batch.column(name).to_numpy(zero_copy_only=False) for name in wanted}
 
-    yield Table(table.schema.names, table.count_rows(), chunks)
+def _columns(batch: Any) -> Columns:
+    """Those of a RecordBatch of pyarrow."""
+    return {name: batch.column(name).to_numpy(zero_copy_only=False) for name in batch.schema.names}
 
 
 @contextmanager

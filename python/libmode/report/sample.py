@@ -40,15 +40,14 @@ class _Part:
 
     def add(self, events: Events) -> None:
         self.count += len(events.mass)
-        self._parts.append((self._random.random(len(events.mass)), events))
-        self._thin()
+        keys = self._random.random(len(events.mass))
+        self._parts.append((keys[keys < self._limit], events.where(keys < self._limit)))
         while sum(len(keys) for keys, _ in self._parts) > 2 * MOST:
             self._limit /= 2
-            self._thin()
-
-    def _thin(self) -> None:
-        if self._limit < 1:
-            self._parts = [(keys[keys < self._limit], of.where(keys < self._limit)) for keys, of in self._parts]
+            keys = np.concatenate([keys for keys, _ in self._parts])
+            chosen = keys < self._limit
+            # Whole arrays: of many small ones the holes between them would take more memory than they.
+            self._parts = [(keys[chosen], self.kept().where(chosen))]
 
     def kept(self) -> Events:
         return Events.joined([events for _, events in self._parts])
