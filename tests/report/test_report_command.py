@@ -11,7 +11,7 @@ import pytest
 import report_toys
 from libmode import __version__
 from libmode.__main__ import NEEDED
-from libmode.report import words as numbers
+from libmode.report import words
 from programs import run
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -32,6 +32,11 @@ def test_the_status_says_whether_a_dependence_is_seen(file, tmp_path, score, ord
     numbers = report_toys.numbers(tmp_path)
     assert numbers["passed"] is (status == 0)
     assert ("a p-value of dependence is below --max-dependence 0.001" in printed) == bool(status)
+    for test, at in ((numbers["scores"][0], "all cuts"), (numbers["scores"][0]["working_points"][0], "30 %")):
+        p = words.p_value(test["dependence"]["p_value"])
+        said = f"below --max-dependence 0.001: {p}, of {score} at {at}\n"
+        assert (said in printed) == (test["dependence"]["p_value"] < 1e-3)
+        assert re.search(rf"^ *{at}.* {re.escape(p)} .*{score}$", printed, re.MULTILINE)
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert ("<strong>Failed:</strong>" if status else "<strong>Passed:</strong>") in page
 
@@ -149,18 +154,18 @@ def test_what_the_user_wrote_is_text(page):
 def test_the_page_says_what_the_numbers_say(page):
     folder, found = page
     for score in report_toys.numbers(folder)["scores"]:
-        assert numbers.short(score["auc"], 4) in found.text
+        assert words.short(score["auc"], 4) in found.text
         for point in score["working_points"]:
-            shown = [numbers.percent(point["flatness"]["expected"]), point["level"], *point["unknown"].values()]
-            assert all(words in found.text for words in shown)
+            shown = [words.percent(point["flatness"]["expected"]), point["level"], *point["unknown"].values()]
+            assert all(each in found.text for each in shown)
 
 
 def test_numbers_as_people_read_them():
     shown = {0.61234: "0.612", 28: "28.0", 1234.4: "1234", 0: "0", 1.2e-7: "1.20×10⁻⁷", -3.45678: "-3.46", None: "–"}
-    assert {value: numbers.short(value) for value in shown} == shown
-    assert [numbers.percent(value) for value in (0.5, 0.0127, None)] == ["50.0 %", "1.27 %", "–"]
-    assert [numbers.efficiency(value) for value in (0.5, 0.0025, 0.07)] == ["50 %", "0.25 %", "7 %"]
-    assert [numbers.p_value(value) for value in (0.314, 2.1e-6, 0.0)] == ["0.31", "2.1×10⁻⁶", "< 10⁻³⁰⁰"]
+    assert {value: words.short(value) for value in shown} == shown
+    assert [words.percent(value) for value in (0.5, 0.0127, None)] == ["50.0 %", "1.27 %", "–"]
+    assert [words.efficiency(value) for value in (0.5, 0.0025, 0.07)] == ["50 %", "0.25 %", "7 %"]
+    assert [words.p_value(value) for value in (0.314, 2.1e-6, 0.0)] == ["0.31", "2.1×10⁻⁶", "< 10⁻³⁰⁰"]
 
 
 # ------------------------------------------------------------------ the programs
@@ -202,3 +207,24 @@ def test_the_closure_with_a_second_score(page):
     assert abs(closures["$x_"]["worst"]["significance"]) > 10
     assert len(closures["$x_"]["contamination"]) == 4
     assert np.max(np.abs(closures["_y$"]["significance"])) < 5
+
+
+def test_the_terminal_has_the_closure_of_the_page(file, tmp_path):
+    options = ["--score", "flat", *DEFAULT, "--second", "0.5 * flat + count", "--out", tmp_path]
+    status, printed = report_toys.report(file, *options)
+    closure = report_toys.numbers(tmp_path)["scores"][0]["closure"]
+    assert status == 0 and "closure with 0.5 * flat + count\n" in printed
+    rows = [line.split() for line in printed.splitlines() if "σ" in line]
+    assert len(rows) == len(closure["fractions"]) + 1
+    for k, row in enumerate(rows[:-1]):
+        want = [closure["threshold"][k], closure["second_threshold"][k]]
+        assert row[:2] == [words.short(value, 4) for value in want]
+        assert row[2:7] == [*(words.short(closure[name][k][k]) for name in ("seen", "predicted", "ratio")), "±",
+                            words.short(closure["error"][k][k])]  # fmt: skip
+        assert row[7] == f"{closure['significance'][k][k]:.1f}"
+    assert printed.splitlines()[-2].endswith("flat, the worst pair of cuts")
+    assert rows[-1][7] == f"{closure['worst']['significance']:.1f}"
+    few = report_toys.write(
+        tmp_path / "few.parquet", {"flat": np.arange(50.0), "mass": np.arange(50.0) % 7, "w": np.ones(50)}
+    )
+    assert report_toys.report(few, "--score", "flat", "--mass", "mass", "--second", "w", "--out", tmp_path)[0] == 0

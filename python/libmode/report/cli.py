@@ -92,10 +92,14 @@ def report(context: click.Context, /, out: Path, **options: Any) -> None:
     if numbers["far_masses"]:
         click.echo(f"Warning: {numbers['far_masses']}: leave out events without a mass, by --cut", err=True)
     if most is not None and numbers["passed"] is None:
-        why = next(test["unknown"]["dependence"] for test in _tests(numbers) if test["dependence"] is None)
+        why = next(test["unknown"]["dependence"] for *_, test in _tests(numbers) if test["dependence"] is None)
         raise Problem(f"--max-dependence: a p-value is missing: {why}.")
-    if numbers["passed"] is False:
-        click.echo(f"a p-value of dependence is below --max-dependence {most:g}", err=True)
+    if most is not None and numbers["passed"] is False:
+        for score, at, test in _tests(numbers):
+            if test["dependence"] is not None and test["dependence"]["p_value"] < most:
+                p = words.p_value(test["dependence"]["p_value"])
+                said = f"a p-value of dependence is below --max-dependence {most:g}: {p}, of {score} at {at}"
+                click.echo(said, err=True)
         context.exit(FAILED)
 
 
@@ -140,14 +144,17 @@ def _report(
     return numbers
 
 
-def _tests(numbers: dict[str, Any]) -> list[dict[str, Any]]:
-    """What has a test of dependence: each score and its working points."""
-    return [test for score in numbers["scores"] for test in (score, *score["working_points"])]
+def _tests(numbers: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """What has a test of dependence, each score and its working points, after the score and the cut."""
+    for score in numbers["scores"]:
+        yield score["score"], "all cuts", score
+        for point in score["working_points"]:
+            yield score["score"], words.efficiency(point["wanted"]), point
 
 
 def _passed(numbers: dict[str, Any]) -> bool | None:
     """Whether no test has a p-value below the limit; None without one, or where a p-value is not known."""
-    limit, known = numbers["max_dependence"], [test["dependence"] for test in _tests(numbers)]
+    limit, known = numbers["max_dependence"], [test["dependence"] for *_, test in _tests(numbers)]
     if limit is None:
         return None
     if any(test is not None and test.p_value < limit for test in known):
@@ -157,13 +164,41 @@ def _passed(numbers: dict[str, Any]) -> bool | None:
 
 def _show(numbers: dict[str, Any], out: Path) -> None:
     """The verdicts, on the terminal."""
-    line = "{:>6}  {:>10}  {:>9} {:>11}  {:>12}  {:12}  {}".format
+    line = "{:>8}  {:>10}  {:>9} {:>11}  {:>12}  {:12}  {}".format
     click.echo(line("at", "rejection", "residual", "(chance)", "p-value", "dependence", "score"))
     for score in numbers["scores"]:
+        test = score["dependence"]
+        click.echo(line("all cuts", "", "", "", words.p_value(test["p_value"]) if test else "–", "", score["score"]))
         for point in score["working_points"]:
             flat, test = point["flatness"] or {"rms": None, "expected": None}, point["dependence"]
             residual, chance = words.percent(flat["rms"]), f"({words.percent(flat['expected'])})"
             p = words.p_value(test["p_value"]) if test else "–"
             at, rejection = words.efficiency(point["wanted"]), words.short(point["rejection"])
             click.echo(line(at, rejection, residual, chance, p, point["level"], score["score"]))
+    if numbers["second"] is not None:
+        _show_closures(numbers)
     click.echo(out / "report.html")
+
+
+def _show_closures(numbers: dict[str, Any]) -> None:
+    """Those of the ABCD method: where both cuts keep as much, and the worst pair of cuts."""
+    line = "{:>10}  {:>10}  {:>8}  {:>9}  {:>17}  {:>12}  {}".format
+    click.echo(f"closure with {numbers['second']}")
+    click.echo(line("threshold", "second", "seen", "predicted", "predicted / seen", "significance", "score"))
+
+    def show(first: float, second: float, found: dict[str, Any], name: str) -> None:
+        cuts = words.short(first, 4), words.short(second, 4)
+        ratio = f"{words.short(found['ratio'])} ± {words.short(found['error'])}"
+        seen, predicted = (words.short(found.get(key)) for key in ("seen", "predicted"))
+        click.echo(line(*cuts, seen, predicted, ratio, f"{found['significance']:.1f} σ", name))
+
+    for score in numbers["scores"]:
+        closure, name = score["closure"], score["score"]
+        if closure is None:
+            click.echo(f"{name}: not known, {score['unknown']['closure']}")
+            continue
+        for k, cuts in enumerate(zip(closure["threshold"], closure["second_threshold"], strict=True)):
+            found = ("seen", "predicted", "ratio", "error", "significance")
+            show(*cuts, {key: closure[key][k][k] for key in found}, name)
+        worst = closure["worst"]
+        show(worst["threshold"], worst["second_threshold"], worst, f"{name}, the worst pair of cuts")
