@@ -2,7 +2,8 @@
 
 The push is proportional to the residual of the batch plus the sum of those of earlier batches (the method of
 multipliers; M. Hestenes, J. Optim. Theory Appl. 4 (1969) 303), which makes the mean residual 0 with small pushes, and
-little noise. No batch counts more than the average of 200: a residual that grows would push further.
+little noise. No batch counts more than the average of 200: a residual that grows would push further. In the tail of the
+scores the gradient itself is multiplied: docs/how-it-works.md has the law.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ class Dependence(NamedTuple):
 
 
 class State(NamedTuple):
-    """The state of a constraint from batch to batch: averages over 200 batches, and the sum of the residuals.
+    """The state of a constraint from batch to batch: averages over 200 batches, and what it has learned of each label.
 
     Examples
     --------
@@ -67,11 +68,12 @@ class State(NamedTuple):
     events: Any = 0.0  #: of a batch, (sum w)^2 / sum w^2
     square: Any = 0.0  #: of the loss
     factor: Any = 1.0  #: of the push, which a tolerance lowers
-    sums: Any = ()  #: of the residuals, of one length for each label; () before the first batch
+    masses: Any = 0.0  #: the number of variables of mass of the first batch
+    sums: Any = ()  #: of the residuals, and tables for the tail, one length for each label; () before the first batch
 
     @classmethod
     def start(cls, labels: int = 1) -> State:
-        """State(), with the sum as long as it will be for so many background labels.
+        """State(), with the sums as long as they will be for so many background labels.
 
         ``jax.lax.scan`` needs it: its carry must not change its shape.
         """

@@ -21,11 +21,11 @@ from .events import Columns, score_of
 
 @keras.saving.register_keras_serializable(package="libmode")
 class MoDeConstraint(WithBase):
-    """``base``, with a push in its gradient that keeps the response to background smooth in the mass.
+    """``base``, with a gradient that keeps the response to background smooth in the mass.
 
-    Pass it to ``model.compile(loss=...)``. Its value is the value of ``base``. To the gradient it adds the push of
-    :class:`libmode.torch.MoDeConstraint`, from the residual of the MoDe loss (arXiv:2010.09745) and its sum over the
-    batches. An evaluation adds nothing.
+    Pass it to ``model.compile(loss=...)``. Its value is the value of ``base``. The gradient is multiplied and pushed
+    as by :class:`libmode.torch.MoDeConstraint`: from the residual of the MoDe loss (arXiv:2010.09745), and from what
+    earlier batches have taught. An evaluation changes nothing.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ class MoDeConstraint(WithBase):
 
     Notes
     -----
-    A saved model has the arguments, but not the sum and the averages of the tolerance. Keras has no place for
+    A saved model has the arguments, but not what the batches have taught. Keras has no place for
     reference events: use batches of thousands of events. The notes of :class:`MoDeLoss` apply too.
 
     Examples

@@ -31,26 +31,31 @@ from ._pinned import back_to, on_host
 class MoDeConstraint(SkipsBadBatches, nn.Module):
     """A layer between network and loss that keeps the response to background smooth in the mass.
 
-    It returns the predictions unchanged. In the backward pass it adds a push u to the incoming gradient G of your
-    loss. With respect to the logit of background event i, of mass m and score s, it adds::
+    It returns the predictions unchanged. In the backward pass it changes the incoming gradient G of your loss. With
+    respect to the logit of background event i, of mass m and score s, the gradient becomes::
 
-        min(1, sigma) |G|/sqrt(n) w_i u(m, s)
-        u = 4 r + 0.02 (sum of r sqrt(N/1024) over all batches so far)
+        multiplier(m, s) G_i + min(1, sigma) |G|/sqrt(n) w_i u(m, s)
+        u = 4 r + 0.02 (sum of r sqrt(n/512) over all batches so far)
+        multiplier = exp(v) for v > 0, 1 + v for v < 0
 
     r is the residual of the MoDe loss (arXiv:2010.09745): the distance of the CDF of the scores at this mass from the
     allowed polynomial, as a smooth function of mass and score, in units of the noise of a batch. The sum over
-    batches, of N events each, grows until the mean residual is 0, so you choose no strength. ``|G|`` is the norm of G
-    over the n background events of the batch. sigma is the standard deviation of their logits, which is small in an
-    untrained network. In evaluation mode, and without gradients, the layer does nothing.
+    batches grows until the mean residual is 0, so you choose no strength. ``|G|`` is the norm of G over the n
+    background events of the batch. sigma is the standard deviation of their logits, which is small in an untrained
+    network. w_i is the event's weight per sum of weights in its mass bin, scaled so that the mean size is 1.
+
+    v(m, s) makes the response flat at tight cuts, down to background efficiencies of 1/1000: it is the sum of the
+    significant residuals of the efficiency over the efficiency, from -7 to 7. The documentation, "How it works", has
+    the law. In evaluation mode, and without gradients, the layer does nothing.
 
     Parameters
     ----------
     relative_strength : float, optional
-        K: a fixed strength, ``u = K r`` without a sum, for a scan. Left out, the sum finds the strength.
+        K: a fixed strength, ``u = K r`` without sum and multiplier, for a scan. Left out, the sum finds the strength.
     tolerance : float, optional
-        While a test with this many background events sees no dependence, the push shrinks and the sum leaks, within
-        some 500 batches. Averages over 200 batches measure the dependence, so 200 batches must hold more background
-        events than the tolerance.
+        While a test with this many background events sees no dependence, the push shrinks, and the sum and v leak,
+        within some 500 batches. Averages over 200 batches measure the dependence, so 200 batches must hold more
+        background events than the tolerance.
     from_logits : bool, default False
         Whether predictions are logits instead of scores from 0 to 1.
     on_bad_batch : {"raise", "skip"}, default "skip"
@@ -77,7 +82,7 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
     strength : float
         ``min(1, sigma) |G|/sqrt(n)`` of the last backward pass.
     factor : float
-        The factor by which a tolerance scales push and sum: 0.01 to 1; 1 without a tolerance.
+        The factor by which a tolerance scales the push and what is learned: 0.01 to 1; 1 without a tolerance.
     dependence : Dependence
         rho = D N/(B n), with its error. At most 1 means that a test with N = tolerance (by default 100,000) events
         sees no dependence. D and B are the averages of the unbiased loss and of its bias, and n is the number of
@@ -94,8 +99,8 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
     Notes
     -----
     The push is not the gradient of :class:`MoDeLoss`. It weights each working point by its statistical precision, and
-    it does not move all events of one score together. The push of an event is proportional to its weight; events that
-    take no part in the loss get none. Each background label has its own sum; categories share one.
+    it does not move all events of one score together. Events that take no part in the loss get no push and the
+    multiplier 1. Each background label has its own sum and v; categories share them.
 
     The state is in a buffer of fixed size, so ``state_dict`` saves it, with the options. Loading the state of other
     options is a ValueError.
@@ -230,7 +235,8 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
         self._succeed()
         if state is not before or not self.state.is_cpu:  # else it is the memory of the buffer
             self.state.copy_(back_to(self.state.device, self.state.dtype, state))
-        push, slope = (back_to(pred.device, result_type(pred), each[given.own]) for each in (found.push, found.slope))
+        kind, of_core = result_type(pred), (found.push, found.multiplier, found.slope)
+        push, multiplier, slope = (back_to(pred.device, kind, each[given.own]) for each in of_core)
         if self._monitor is not None:
             if not (self.gather or self._monitor.calls):
                 only_a_part(self._monitor, type(self).__name__)
@@ -238,7 +244,7 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
                 look(self._monitor, self._constraint, events, found, self.strength)
         self._take_note(found.loss)
         group = (self.process_group,) if gathers else ()
-        same: Tensor = Constrained.apply(pred, push, slope, found.size, partial(finite, group), self._last)
+        same: Tensor = Constrained.apply(pred, push, multiplier, slope, found.size, partial(finite, group), self._last)
         return same
 
     def _take_note(self, loss: float) -> None:
@@ -300,43 +306,41 @@ def finite(group: tuple[Group, ...], norm: Tensor) -> Tensor | float:
 
 
 class Constrained(torch.autograd.Function):
-    """The predictions; backward adds the push to what comes in, times its norm and a size."""
+    """The predictions; backward multiplies what comes in, and adds the push, times the norm of what came in."""
 
     @staticmethod
     def forward(
         ctx: Any,
         pred: Tensor,
         push: Tensor,
+        multiplier: Tensor,
         slope: Tensor,
         size: float,
         finite: Callable[[Tensor], Tensor | float],
         last: dict[str, Any],
     ) -> Tensor:
-        ctx.save_for_backward(push, slope, pred)
+        ctx.save_for_backward(push, multiplier, slope, pred)
         ctx.given = size, finite, last
         return pred.view_as(pred)
 
     @staticmethod
     def backward(ctx: Any, incoming: Tensor) -> tuple[Tensor | None, ...]:
         if not torch.is_grad_enabled():
-            return _pushed(ctx, incoming), None, None, None, None, None
+            return _pushed(ctx, incoming), None, None, None, None, None, None
         with torch.no_grad():  # with create_graph
             pushed = _pushed(ctx, incoming)
-        for tensor in (ctx.saved_tensors[2], incoming):
+        for tensor in (ctx.saved_tensors[3], incoming):
             pushed = Tied.apply(pushed, tensor)
-        return pushed, None, None, None, None, None
+        return pushed, None, None, None, None, None, None
 
 
 def _pushed(ctx: Any, incoming: Tensor) -> Tensor:
-    push, slope, _ = ctx.saved_tensors
+    push, multiplier, slope, _ = ctx.saved_tensors
     size, finite, last = ctx.given
     alike = incoming.shape == push.shape and incoming.dtype is push.dtype  # the usual case
     flat = incoming if alike else incoming.reshape(push.shape).to(push.dtype)
     norm = torch.linalg.vector_norm(flat * slope)
     strength = size * finite(norm)
     last.update(strength=strength, waiting=0)
-    if isinstance(strength, float):
-        added = torch.add(flat, push, alpha=strength)
-    else:
-        added = torch.addcmul(flat, strength, push)
+    added = torch.addcmul(push * strength, flat, multiplier)
     return added if alike else added.reshape(incoming.shape).to(incoming.dtype)
