@@ -18,6 +18,7 @@ from ._monitor import Monitor, look
 from ._native import BatchError
 from ._option_values import plain
 from ._said import IN_LINES, Said
+from ._statement import Statement
 
 
 class Added(SkipsBadBatches):
@@ -41,6 +42,7 @@ class Added(SkipsBadBatches):
         self.loss = math.nan
         """Of the last batch that had one."""
         self._called, self._monitor = name, monitor
+        self.statement = None if monitor is None else Statement(monitor, constraint)
 
     @property
     def state(self) -> State:
@@ -80,6 +82,8 @@ class Added(SkipsBadBatches):
         self.loss = found.loss
         if self._monitor is not None and self._monitor.due():
             look(self._monitor, of_constraint, every, found)
+            assert self.statement is not None and state is not None
+            self.statement.see(every, found.slope, state, self)
         push = found.push.reshape(score.shape).astype(score.dtype, copy=False)
         return found.size, found.slope, found.multiplier, push
 

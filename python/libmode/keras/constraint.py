@@ -9,6 +9,7 @@ from keras import ops
 
 from .._bad_batches import OnBadBatch
 from .._constraint import USUAL_TOLERANCE, Constraint, Dependence
+from .._convergence import Convergence
 from .._events import Events
 from .._host_constraint import Added
 from .._monitor import Monitor
@@ -70,6 +71,8 @@ class MoDeConstraint(WithBase):
     >>> loss.skipped, loss.relative_strength, abs(loss.mode_loss) < 0.1
     (0, None, True)
     >>> rho, error = loss.dependence
+    >>> loss.convergence.batches
+    2
     """
 
     _arguments = "relative_strength", "tolerance", "from_logits", "score", "background_only", "on_bad_batch", "monitor"
@@ -129,6 +132,12 @@ class MoDeConstraint(WithBase):
     def mode_loss(self) -> float:
         """MoDe of the last batch of the training, unbiased; NaN before the first."""
         return self._added.loss
+
+    @property
+    def convergence(self) -> Convergence:
+        """rho at each cut, see :class:`libmode.torch.MoDeConstraint`."""
+        found = None if self._added.statement is None else self._added.statement.found()
+        return found or self._added.state.convergence(self.tolerance or USUAL_TOLERANCE)
 
     @property
     def dependence(self) -> Dependence:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -14,15 +14,18 @@ from torch import Tensor, nn
 
 from .._bad_batches import OnBadBatch, SkipsBadBatches
 from .._constraint import NUMBERS, USUAL_TOLERANCE, Constraint, Dependence, State
+from .._convergence import Convergence
 from .._events import Events, takes_events
 from .._messages import keywords_only
 from .._monitor import MOST_WAITING, Monitor, look
 from .._native import BatchError
 from .._option_values import plain
 from .._options import of_text
+from .._statement import Statement
 from .._typing import Never, Unpack
 from ..option_types import LossOptions
 from ._gather import Given, Group, checked_group, given_of, naming_ranks, norm_of_all, of_all, only_a_part, processes
+from ._graph import has_dropout, is_one_of_several
 from ._module import as_arguments, in_python
 from ._op import Tied, as_numpy, in_torch_func, result_type
 from ._pinned import back_to, on_host
@@ -64,7 +67,9 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
         scores are always an error, which names the step.
     monitor : bool, default True
         Warn, once each, if the scores collapse, the classifier stops separating or loses half of its AUC, bins have
-        too few events, or the push is 0 (:class:`libmode.TrainingWarning`).
+        too few events, or the push is 0 (:class:`libmode.TrainingWarning`). ``eval()`` after the training, or the end
+        of the layer, warns if the response has not become flat. In evaluation mode the layer measures the events
+        that it gets, and warns if the response is flat in training mode alone.
     background_only, gather, process_group
         As for :class:`MoDeLoss`. All processes share one state.
     on_device : bool, optional
@@ -87,6 +92,8 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
         rho = D N/(B n), with its error. At most 1 means that a test with N = tolerance (by default 100,000) events
         sees no dependence. D and B are the averages of the unbiased loss and of its bias, and n is the number of
         events.
+    convergence : Convergence
+        rho at cuts with background efficiencies from 1/2 to 1/1000, in the last 25,600 background events.
 
     Raises
     ------
@@ -123,6 +130,8 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
     >>> rho, error = constraint.dependence  # of one batch, whose error is not known yet
     >>> bool(rho > 1), error
     (True, inf)
+    >>> constraint.convergence.flat, constraint.convergence.batches  # after one batch nothing is known
+    (None, 1)
     >>> fixed = MoDeConstraint(order=1, mass_range=(50, 300), relative_strength=3)  # one point of a scan
     >>> fixed.relative_strength, constraint.relative_strength, constraint.factor
     (3.0, None, 1.0)
@@ -130,7 +139,7 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
 
     if TYPE_CHECKING:
         state: Tensor  # TorchScript reads annotations of classes, but no texts
-    __jit_unused_properties__ = ("relative_strength", "strength", "factor", "loss", "dependence")
+    __jit_unused_properties__ = ("relative_strength", "strength", "factor", "loss", "dependence", "convergence")
     _gets = "no gradient of MoDe"
 
     def __init__(
@@ -162,6 +171,7 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
         )
         self.background_only = background_only
         self._monitor = Monitor() if monitor else None
+        self._statement = None if self._monitor is None else Statement(self._monitor, self._constraint)
         self.register_buffer("state", torch.from_numpy(self._constraint.start()))
         # What the last call and the last backward pass found, a dict because a module takes microseconds to set an
         # attribute.
@@ -192,6 +202,12 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
         """rho and its error."""
         return self._state().dependence(self._constraint.tolerance or USUAL_TOLERANCE)
 
+    @property
+    def convergence(self) -> Convergence:
+        """rho at each cut."""
+        found = None if self._statement is None else self._statement.found()
+        return found or self._state().convergence(self._constraint.tolerance or USUAL_TOLERANCE)
+
     @in_python
     @takes_events
     def forward(
@@ -206,6 +222,8 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
     ) -> Tensor:
         """Predictions of shape (n,) or (n, 1), unchanged; the arguments are those of :class:`MoDeLoss`."""
         if not self.training:
+            if not (torch.compiler.is_compiling() or _is_tracing() or in_torch_func()):
+                self._evaluate(pred, target, mass, weight, category, reference)
             return pred
         call = _outside_of_the_graph if torch.compiler.is_compiling() else MoDeConstraint._constrained
         return call(self, pred, target, mass, weight, category, reference)
@@ -240,12 +258,41 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
         if self._monitor is not None:
             if not (self.gather or self._monitor.calls):
                 only_a_part(self._monitor, type(self).__name__)
+            if self._statement is not None and not self._monitor.calls:
+                self._statement.dropout = has_dropout(pred)
             if self._monitor.due():
                 look(self._monitor, self._constraint, events, found, self.strength)
+                self._prepare(events, found.slope, state, pred, gathers)
         self._take_note(found.loss)
         group = (self.process_group,) if gathers else ()
         same: Tensor = Constrained.apply(pred, push, multiplier, slope, found.size, partial(finite, group), self._last)
         return same
+
+    def _prepare(self, events: Events, slope: Any, state: Any, pred: Tensor, gathers: bool) -> None:
+        """Lets the statement see a batch, and, of one of several logits, the gradient that is to come."""
+        statement = self._statement
+        assert statement is not None
+        statement.see(events, slope, state, self)
+        if self._constraint.from_logits and not gathers and is_one_of_several(pred):
+            chosen = np.flatnonzero(slope)
+            weight = None if events.weight is None else events.weight[chosen]
+            self._last["compare"] = len(slope), chosen, partial(statement.compare, events.score[chosen], weight)
+
+    @torch.no_grad()
+    def _evaluate(self, pred: Tensor, target: Tensor, mass: Tensor, *others: Any) -> None:
+        """Lets the statement measure a batch of an evaluation, if it is one."""
+        if self._statement is None or self._statement.found() is None:
+            return
+        with suppress(ValueError, TypeError, AttributeError):  # an evaluation takes any arguments
+            given = self._given(pred, target, mass, *others)
+            self._statement.evaluate(Events(*(None if one is None else as_numpy(one) for one in given.events)))
+
+    def train(self, mode: bool = True) -> MoDeConstraint:
+        """As of any module. The first evaluation after the training says whether the response has become flat."""
+        if self._statement is not None and mode is not self.training:
+            (self._statement.trains if mode else self._statement.ends)()
+        super().train(mode)
+        return self
 
     def _take_note(self, loss: float) -> None:
         self._last.update(loss=loss, waiting=self._last["waiting"] + 1)
@@ -290,6 +337,8 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
         strength = as_arguments(self.options, self._constraint, {"relative_strength": None, "tolerance": None})
         return ", ".join(filter(None, (strength, as_arguments({}, self, {"gather": False}))))
 
+
+_is_tracing: Callable[[], bool] = torch.jit.is_tracing  # type: ignore[attr-defined]
 
 # The core is not part of a graph, and what is remembered changes with every call.
 _outside_of_the_graph = torch.compiler.disable(MoDeConstraint._constrained)  # type: ignore[no-untyped-call]
@@ -342,5 +391,9 @@ def _pushed(ctx: Any, incoming: Tensor) -> Tensor:
     norm = torch.linalg.vector_norm(flat * slope)
     strength = size * finite(norm)
     last.update(strength=strength, waiting=0)
+    if "compare" in last:
+        count, chosen, compare = last.pop("compare")
+        if count == flat.numel():  # else this is the backward pass of another batch
+            compare(as_numpy(flat).ravel()[chosen])
     added = torch.addcmul(push * strength, flat, multiplier)
     return added if alike else added.reshape(incoming.shape).to(incoming.dtype)
