@@ -48,12 +48,13 @@ func (toy *tailToy) train(t *testing.T, steps, n int, state []float64) {
 	}
 	ev.Label = LabelsOf(label)
 	cfg := DefaultConfig(MoDe)
-	x, gradient := make([]float64, 2*n), make([]float64, 2*n)
+	gradient := make([]float64, 2*n)
 	ev.Score = make([]float64, 2*n)
 	for step := range steps {
 		background, of := toy.draw(n, false)
 		signal, ofSignal := toy.draw(n, true)
-		ev.Mass, x = append(background, signal...), append(of, ofSignal...)
+		ev.Mass = append(background, signal...)
+		x := append(of, ofSignal...)
 		for i, m := range ev.Mass {
 			ev.Score[i] = 1 / (1 + math.Exp(-toy.logit(m, x[i])))
 			gradient[i] = (ev.Score[i] - float64(label[i])) / float64(2*n)
