@@ -130,8 +130,8 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
     >>> rho, error = constraint.dependence  # of one batch, whose error is not known yet
     >>> bool(rho > 1), error
     (True, inf)
-    >>> constraint.convergence.flat, constraint.convergence.batches  # after one batch nothing is known
-    (None, 1)
+    >>> constraint.convergence.batches
+    1
     >>> fixed = MoDeConstraint(order=1, mass_range=(50, 300), relative_strength=3)  # one point of a scan
     >>> fixed.relative_strength, constraint.relative_strength, constraint.factor
     (3.0, None, 1.0)
