@@ -42,15 +42,15 @@ def test_the_status_says_whether_a_dependence_is_seen(file, tmp_path, score, ord
 
 
 def test_a_p_value_that_is_not_known_is_no_pass(tmp_path):
-    """Of so few events that a bin, of those that order 12 needs, has one."""
+    """Of negative weights, so many that fewer bins have a positive sum than order 12 needs."""
     rng = np.random.default_rng(1)
-    columns = {"s": rng.random(20), "mass": rng.random(20)}
+    columns = {"s": rng.random(40), "mass": rng.random(40), "w": np.where(np.arange(40) % 4, 1, -1)}
     file = report_toys.write(tmp_path / "few.csv", columns)
-    options = ["--score", "s", "--mass", "mass", "--order", 12, "--out", tmp_path]
+    options = ["--score", "s", "--mass", "mass", "--weight", "w", "--order", 12, "--out", tmp_path]
     assert report_toys.report(file, *options)[0] == 0
     status, printed = report_toys.report(file, *options, "--max-dependence", "1e-9")
     assert status == 2
-    assert re.search(r"^Error: --max-dependence: a p-value is missing: .*= 1 effective events", printed, re.MULTILINE)
+    assert re.search(r"^Error: --max-dependence: a p-value is missing: .* 40 selected events make \d+ bins", printed, re.MULTILINE)
     assert "<strong>Not decided:</strong>" in (tmp_path / "report.html").read_text(encoding="utf-8")
 
 
