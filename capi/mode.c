@@ -212,11 +212,12 @@ int mode_option_at(size_t k, mode_option *option) {
         return finish(modeEvaluate(SINGLE(real), &full, &all, result, grad, hess, text, sizeof text), text);           \
     }                                                                                                                  \
     int mode_direction_##suffix(const mode_options *options, const mode_events *events,                                \
-                                const mode_steering *steering, mode_pushed *found, real *push, real *slope) {          \
+                                const mode_steering *steering, mode_pushed *found, real *push, real *multiplier,       \
+                                real *slope) {                                                                         \
         mode_steering how;                                                                                             \
         ENTER_WITH_EVENTS(options, events);                                                                            \
         if ((status = copy(STEERING, &how, steering))) return status;                                                  \
-        return finish(modeDirection(SINGLE(real), &full, &all, &how, found, push, slope, text, sizeof text), text);    \
+        return finish(modeDirection(SINGLE(real), &full, &all, &how, found, push, multiplier, slope, text, sizeof text), text);\
     }                                                                                                                  \
     int mode_distance_correlation_##suffix(size_t n, const real *x, const real *y, const real *weight, int unbiased,   \
                                            double *value, real *grad_x, real *grad_y) {                                \

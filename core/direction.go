@@ -2,10 +2,11 @@ package core
 
 import (
 	"math"
-	"slices"
+	"sync"
 
 	"github.com/libmode/libmode/core/internal/errs"
 	"github.com/libmode/libmode/core/internal/events"
+	"github.com/libmode/libmode/core/internal/loss"
 	"github.com/libmode/libmode/core/internal/par"
 	"github.com/libmode/libmode/core/internal/push"
 )
@@ -23,20 +24,25 @@ func StateSize(labels int) int { return push.StateSize(labels) }
 // mostBins is the highest number of bins if Config has none: half as many as for the loss, with half of the noise.
 const mostBins = 16
 
-// Direction sets dst to the push of a constraint, and brings its state up to date. A batch that has a loss has a push, unless the
-// push is beyond the type of the events. Background events that move along the push
-// lose their dependence on the mass. dst has an element for each event of the batch; events that take no part get 0. The push
-// is
+// Direction sets dst to the push of a constraint and multiplier to the factors of the gradient, an element for each event of the
+// batch, and brings the state up to date. The gradient G_i of another loss by the score of event i becomes
+//
+//	multiplier_i G_i + Size |G slope| dst_i
+//
+// so that background loses its dependence on the mass. Events that take no part have the push 0 and the multiplier 1. A batch
+// that has a loss has a push, unless the push is beyond the type of the events. The push is
 //
 //	u(m, s) = 4 factor r(m, s) + sum(m, s)
 //
-// times the event's weight. The residual r is the gradient of the loss per weight, smooth in the ranks of mass and score.
-// Its unit is the norm of the gradient: the average norm, or the norm of this batch if it is larger. After the batch, of n
-// events, 0.02 factor sqrt(n/1024) r is added to the sum. docs/training.md has the derivation, and docs/zoo.md shows the effect.
+// times the event's weight per sum of weights in its mass bin. The residual r is the gradient of the loss per weight, smooth in
+// the ranks of mass and score. Its unit is the norm of the gradient: the average norm, or the norm of this batch if it is larger.
+// After the batch, of n background events, 0.02 factor sqrt(n/512) r is added to the sum. The multiplier is exp(v) for v > 0, and
+// 1 + v for v < 0, where v(m, s) has the significant residuals of the efficiency at tight cuts, over the efficiency.
+// docs/how-it-works.md has the derivation, and docs/zoo.md shows the effect.
 //
-// slope, as long as dst, is set to the derivatives of the scores by their logits: 1 if the push is by logits, 0 for events
-// that take no part. Nil: not wanted. Add Size |G slope| dst to the gradient G of another loss by the scores.
-func Direction[T Float](dst, slope []T, ev Events[T], cfg Config, st Steering) (Pushed, error) {
+// slope is set to the derivatives of the scores by their logits: 1 if the push is by logits, 0 for events that take no part.
+// Nil: not wanted.
+func Direction[T Float](dst, multiplier, slope []T, ev Events[T], cfg Config, st Steering) (Pushed, error) {
 	if err := cfg.validateMoDe("direction of a constraint"); err != nil {
 		return Pushed{}, err
 	}
@@ -52,6 +58,8 @@ func Direction[T Float](dst, slope []T, ev Events[T], cfg Config, st Steering) (
 		return Pushed{}, errs.Of(ErrLength, "batch = %d: must be 1 to the number of events, %d", st.Batch, n)
 	case len(dst) != st.Batch:
 		return Pushed{}, errs.Of(ErrLength, "push has length %d, but the batch has %d events", len(dst), st.Batch)
+	case len(multiplier) != st.Batch:
+		return Pushed{}, errs.Of(ErrLength, "multiplier has length %d, but the batch has %d events", len(multiplier), st.Batch)
 	case slope != nil && len(slope) != st.Batch:
 		return Pushed{}, errs.Of(ErrLength, "slope has length %d, but the batch has %d events", len(slope), st.Batch)
 	}
@@ -87,9 +95,17 @@ func Direction[T Float](dst, slope []T, ev Events[T], cfg Config, st Steering) (
 	}
 	grad := par.Make[T](&sc.Arena, n)
 	withAtMost(mostBins)
+	var views []loss.View
+	var mutex sync.Mutex
+	p.Watch = func(v loss.View) {
+		mutex.Lock()
+		defer mutex.Unlock()
+		views = append(views, v)
+	}
 	result, err := evaluate(events.Derivatives[T]{grad}, ev, background, p)
 	if err != nil { // the bins of the loss may do, and their error is the error of the loss
 		withAtMost(0)
+		views = nil
 		result, err = evaluate(events.Derivatives[T]{grad}, ev, background, p)
 	}
 	if err != nil {
@@ -98,13 +114,6 @@ func Direction[T Float](dst, slope []T, ev Events[T], cfg Config, st Steering) (
 	if !cfg.Unbiased {
 		result.Loss -= result.Bias
 	}
-	groups := push.Collect(background, grad, limits, p.Joint, &sc.Arena)
-	before := slices.Clone(st.State)
-	found, err := push.Steer(dst, slope, groups, st, result, cfg.ScoreRange, labels)
-	if i := events.FirstNotFinite(dst); err == nil && i >= 0 {
-		copy(st.State, before)
-		return Pushed{}, errs.Of(ErrOverflow, "push[%d] overflows its type: score_range = [%v, %v] is so narrow that derivatives by scores are too large",
-			i, lo, hi)
-	}
-	return found, err
+	groups := push.Collect(background, grad, limits, p.Joint, views, sc)
+	return push.Steer(push.Targets[T]{Push: dst, Multiplier: multiplier, Slope: slope}, groups, st, result, cfg.ScoreRange, labels)
 }

@@ -188,7 +188,7 @@ func requireSamePossible(t *testing.T, ev Events[float64], cfg Config, losses *i
 	t.Helper()
 	loss, err := Loss(ev, cfg)
 	push, state := make([]float64, len(ev.Score)), make([]float64, StateSize(len(cfg.BackgroundLabel)))
-	_, failed := Direction(push, nil, ev, cfg, Steering{State: state})
+	_, failed := Direction(push, like(push), nil, ev, cfg, Steering{State: state})
 	if err != nil {
 		require.EqualError(t, failed, err.Error())
 		return

@@ -10,8 +10,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// The push of a constraint, whatever its law is: shared/spec.md lists what changes nothing. Each test pushes two batches, so
-// that it sees what the state remembers.
+// The push of a constraint, whatever its law is: shared/spec.md lists what changes nothing. Each test pushes several batches,
+// so that it sees what the state remembers.
 
 // kindEvents is a multiple of 6*32, so that no rank lies on a border of the cells of the law, where rounding decides.
 const kindEvents = 960
@@ -54,33 +54,44 @@ func kinds() map[string]func() (Events[float64], Config) {
 func labelOf(i int) int64    { return int64(i % 3) }
 func categoryOf(i int) int64 { return int64(5 + i/3%2*2) }
 
-// pushes returns the pushes of two batches of the same events, the second one with half of each distance to the score 1/2.
+// pushes returns the pushes of three batches of the same events, and after them their multipliers. Each batch has half of the
+// distance of each score to 1/2 of the batch before.
 func pushes(t *testing.T, ev Events[float64], cfg Config, st Steering) []float64 {
 	t.Helper()
 	n := len(ev.Score)
-	push, slope := make([]float64, 2*n), make([]float64, n)
+	var all, multipliers []float64
 	st.State = make([]float64, StateSize(len(cfg.BackgroundLabel)))
-	for k := range 2 {
-		one := push[k*n : (k+1)*n]
-		found, err := Direction(one, slope, ev, cfg, st)
+	for range batches {
+		push, multiplier, slope := make([]float64, n), make([]float64, n), make([]float64, n)
+		found, err := Direction(push, multiplier, slope, ev, cfg, st)
 		require.NoError(t, err)
 		if !st.Logits {
-			floats.Mul(one, slope) // by logits
+			floats.Mul(push, slope) // by logits
 		}
-		floats.Scale(found.Size, one)
+		floats.Scale(found.Size, push)
+		all, multipliers = append(all, push...), append(multipliers, multiplier...)
 		ev.Score = slices.Clone(ev.Score)
 		for i, s := range ev.Score {
 			ev.Score[i] = 0.25 + s/2
 		}
 	}
-	return push
+	return append(all, multipliers...)
 }
 
-// requireSame fails if pushes differ by more than a part of the largest.
+// batches are how many pushes has of each event.
+const batches = 3
+
+// requireSame fails if pushes or multipliers differ by more than a part of the largest.
 func requireSame(t *testing.T, want, got []float64, part float64) {
 	t.Helper()
-	require.Positive(t, floats.Norm(want, math.Inf(1)))
-	require.InDeltaSlice(t, want, got, part*floats.Norm(want, math.Inf(1)))
+	require.Len(t, got, len(want))
+	half := len(want) / 2
+	for _, of := range [][2][]float64{{want[:half], got[:half]}, {want[half:], got[half:]}} {
+		largest := floats.Norm(of[0], math.Inf(1))
+		require.Positive(t, largest)
+		require.InDeltaSlice(t, of[0], of[1], part*largest)
+	}
+	require.NotEqual(t, slices.Min(want[half:]), slices.Max(want[half:]))
 }
 
 // forKinds calls f with each kind of events and its pushes.
@@ -136,7 +147,11 @@ func TestPushIgnoresTheOrderOfEvents(t *testing.T) {
 			other.Label, other.Category = pickLabels(labelOf), pickLabels(categoryOf)
 		}
 		got := pushes(t, other, cfg, Steering{})
-		requireSame(t, append(pick(want[:n]), pick(want[n:])...), got, 1e-9)
+		var picked []float64
+		for k := range 2 * batches {
+			picked = append(picked, pick(want[k*n:(k+1)*n])...)
+		}
+		requireSame(t, picked, got, 1e-9)
 	})
 }
 
@@ -162,7 +177,39 @@ func TestPushIgnoresTheUnitOfMass(t *testing.T) {
 	})
 }
 
-// A batch may have any number of signal events, of any weights, masses and scores. This is the first batch.
+// A factor that is constant in each bin changes nothing, as F_b does not see it. The bins are given, or quantile bins by default.
+func TestPushIgnoresAFactorOfEachBin(t *testing.T) {
+	forKinds(t, func(t *testing.T, ev Events[float64], cfg Config, _ []float64) {
+		if len(ev.Variables()) > 1 || ev.Label != nil || slices.ContainsFunc(ev.Weight, func(w float64) bool { return w < 0 }) {
+			return // one set of bins, none of which is merged
+		}
+		cfg.Bins = mostBins // the bins of the push are those of Edges
+		if cfg.Binning == Uniform {
+			cfg.MassRange = [2]float64{0, 150}
+		}
+		edges, err := Edges(ev, cfg)
+		require.NoError(t, err)
+		if cfg.Binning != Uniform {
+			cfg.Bins = 0 // as many by default
+		}
+		want := pushes(t, ev, cfg, Steering{})
+		weighted := ev
+		weighted.Weight = make([]float64, kindEvents)
+		for i, m := range ev.Mass {
+			b := 0
+			for b < len(edges)-2 && m >= edges[b+1] {
+				b++
+			}
+			weighted.Weight[i] = math.Pow(0.5, float64(b)) // 4 orders of magnitude
+			if ev.Weight != nil {
+				weighted.Weight[i] *= ev.Weight[i]
+			}
+		}
+		requireSame(t, want, pushes(t, weighted, cfg, Steering{}), 1e-9)
+	})
+}
+
+// A batch may have any number of signal events, of any weights, masses and scores.
 func TestPushIgnoresSignal(t *testing.T) {
 	ev, cfg := batch(rand.New(rand.NewPCG(93, 94)), 900), DefaultConfig(MoDe)
 	setWeights(&ev, rand.New(rand.NewPCG(95, 96)), 0.3, 2)
@@ -175,13 +222,21 @@ func TestPushIgnoresSignal(t *testing.T) {
 			}
 		}
 		nowhere := slices.Repeat([]float64{nan}, signal)
-		both.Score, both.Mass = append(nowhere, ev.Score...), append(slices.Clone(nowhere), ev.Mass...)
+		both.Mass = append(slices.Clone(nowhere), ev.Mass...)
 		both.Weight, both.Label = append(slices.Repeat([]float64{1e9}, signal), ev.Weight...), LabelsOf(labels)
 		both.Score = slices.Concat(slices.Repeat([]float64{0.9}, signal), ev.Score)
-		got := pushes(t, both, cfg, Steering{})
-		n := len(labels)
-		requireSame(t, want[:900], got[signal:n], 1e-9)
-		require.Zero(t, floats.Norm(got[:signal], 1)+floats.Norm(got[n:n+signal], 1))
+		got, n := pushes(t, both, cfg, Steering{}), len(labels)
+		var background []float64
+		for k := range 2 * batches {
+			of := got[k*n : (k+1)*n]
+			background = append(background, of[signal:]...)
+			take := 0.0 // the push of signal, and its multiplier
+			if k >= batches {
+				take = 1
+			}
+			require.Equal(t, slices.Repeat([]float64{take}, signal), of[:signal])
+		}
+		requireSame(t, want, background, 1e-9)
 	}
 }
 
@@ -191,7 +246,7 @@ func TestPushByLogitsOrScoresIsTheSame(t *testing.T) {
 	})
 }
 
-// The bits of the push, the state and the result are those of one thread.
+// The bits of push, multiplier, state and result are those of one thread.
 func TestPushForAnyNumberOfThreads(t *testing.T) {
 	const n = 100_000
 	rng := rand.New(rand.NewPCG(97, 98))
@@ -207,10 +262,13 @@ func TestPushForAnyNumberOfThreads(t *testing.T) {
 		change(&ev, &cfg)
 		var want []float64
 		forThreads(func(threads int) {
-			push, state := make([]float64, n), make([]float64, StateSize(1))
-			found, err := Direction(push, nil, ev, cfg, Steering{State: state})
-			require.NoError(t, err)
-			got := slices.Concat(push, state, []float64{found.Loss, found.Bias, found.Events, found.Size})
+			push, multiplier, state := make([]float64, n), make([]float64, n), make([]float64, StateSize(1))
+			var got []float64
+			for range 2 {
+				found, err := Direction(push, multiplier, nil, ev, cfg, Steering{State: state})
+				require.NoError(t, err)
+				got = slices.Concat(got, push, multiplier, state, []float64{found.Loss, found.Bias, found.Events, found.Size})
+			}
 			if want == nil {
 				want = got
 			}
@@ -223,7 +281,7 @@ func TestPushForAnyNumberOfThreads(t *testing.T) {
 func TestAFailedBatchLeavesTheState(t *testing.T) {
 	state, push := make([]float64, StateSize(1)), make([]float64, 300)
 	rng := rand.New(rand.NewPCG(99, 100))
-	_, err := Direction(push, nil, batch(rng, 300), DefaultConfig(MoDe), Steering{State: state})
+	_, err := Direction(push, like(push), nil, batch(rng, 300), DefaultConfig(MoDe), Steering{State: state})
 	require.NoError(t, err)
 	before := slices.Clone(state)
 	for name, spoil := range map[string]func(ev *Events[float64], cfg *Config){
@@ -232,11 +290,15 @@ func TestAFailedBatchLeavesTheState(t *testing.T) {
 		"equal masses":        func(ev *Events[float64], _ *Config) { ev.Mass = slices.Repeat([]float64{1}, 300) },
 		"no weight":           func(ev *Events[float64], _ *Config) { ev.Weight = make([]float64, 300) },
 		"a huge loss":         func(_ *Events[float64], cfg *Config) { cfg.Order, cfg.SlopePenalty = 1, 1e300 },
-		"few events":          func(_ *Events[float64], cfg *Config) { cfg.MassRange = [2]float64{1e5, 2e5} },
+		"an overflow": func(ev *Events[float64], cfg *Config) {
+			cfg.ScoreRange = [2]float64{0, 2e-307}
+			floats.Scale(2e-307, ev.Score)
+		},
+		"few events": func(_ *Events[float64], cfg *Config) { cfg.MassRange = [2]float64{1e5, 2e5} },
 	} {
 		ev, cfg := batch(rng, 300), DefaultConfig(MoDe)
 		spoil(&ev, &cfg)
-		_, err := Direction(push, nil, ev, cfg, Steering{State: state})
+		_, err := Direction(push, like(push), nil, ev, cfg, Steering{State: state})
 		require.Error(t, err, name)
 		require.Equal(t, before, state, name)
 	}
@@ -260,8 +322,25 @@ func TestEventsThatTakeNoPartAreNotPushed(t *testing.T) {
 		}
 		ev.Label, cfg.Joint, cfg.Missing = LabelsOf(labels), joint, MissingIgnore
 		cfg.Variables = []Variable{{MassRange: [2]float64{20, 90}}, {MassRange: [2]float64{0, 100}}}
-		for k, u := range pushes(t, ev, cfg, Steering{}) {
+		found := pushes(t, ev, cfg, Steering{})
+		for k, u := range found[:batches*900] {
 			require.Equal(t, takesPart[k%900], u != 0, "event %d: %v", k, u)
 		}
+		for k, by := range found[batches*900:] {
+			require.True(t, takesPart[k%900] || by == 1, "event %d: %v", k, by)
+		}
 	}
+}
+
+// A fixed strength has no multiplier, and learns nothing.
+func TestAFixedStrengthMultipliesNothing(t *testing.T) {
+	ev, state := batch(rand.New(rand.NewPCG(105, 106)), 900), make([]float64, StateSize(1))
+	push, multiplier := make([]float64, 900), make([]float64, 900)
+	for range 3 {
+		_, err := Direction(push, multiplier, nil, ev, DefaultConfig(MoDe), Steering{State: state, RelativeStrength: 5})
+		require.NoError(t, err)
+		require.Equal(t, slices.Repeat([]float64{1}, 900), multiplier)
+	}
+	require.Equal(t, 3., state[0])
+	require.Equal(t, make([]float64, len(state)-8), state[8:])
 }

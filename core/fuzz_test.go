@@ -200,6 +200,7 @@ func checkAnything[T Float](t *testing.T, ev Events[T], cfg Config, smoothing fl
 			require.True(t, finite(float64(h)) && h >= 0, "curvature %v of event %d", h, i)
 		}
 	}
+	checkDirection(t, ev, cfg)
 	if edges, err := Edges(ev, cfg); err != nil {
 		requireSentence(t, err)
 	} else {
@@ -216,6 +217,28 @@ func checkAnything[T Float](t *testing.T, ev Events[T], cfg Config, smoothing fl
 					require.True(t, finite(v), "moments %v", row)
 				}
 			}
+		}
+	}
+}
+
+// checkDirection pushes some batches with one state: push, multiplier and state are finite, and an error leaves the state.
+func checkDirection[T Float](t *testing.T, ev Events[T], cfg Config) {
+	n, state := len(ev.Score), make([]float64, StateSize(len(cfg.BackgroundLabel)))
+	push, multiplier, slope := make([]T, n), make([]T, n), make([]T, n)
+	for k := range 3 {
+		before := slices.Clone(state)
+		_, err := Direction(push, multiplier, slope, ev, cfg, Steering{State: state, Logits: k == 1})
+		if err != nil {
+			requireSentence(t, err)
+			require.Equal(t, before, state)
+			return
+		}
+		for i, u := range push {
+			by, most := float64(multiplier[i]), math.Exp(7)
+			require.True(t, finite(float64(u)) && finite(float64(slope[i])) && by >= 1-7 && by <= most*(1+1e-6), "event %d: push %v, multiplier %v", i, u, by)
+		}
+		for i, x := range state {
+			require.True(t, finite(x), "state[%d] = %v", i, x)
 		}
 	}
 }

@@ -96,7 +96,7 @@ func TestDirectionOfNarrowRangesInSinglePrecision(t *testing.T) {
 			ev.Score = append(ev.Score, float32(width*math.Pow(rng.Float64(), 1+20*m)))
 		}
 		push, state := make([]float32, 2000), make([]float64, StateSize(1))
-		_, err := Direction(push, nil, ev, cfg, Steering{State: state})
+		_, err := Direction(push, like(push), nil, ev, cfg, Steering{State: state})
 		if err != nil {
 			require.ErrorIs(t, err, ErrOverflow)
 			require.ErrorContains(t, err, fmt.Sprintf("score_range = [0, %.3g", width))
@@ -141,10 +141,10 @@ func TestOtherLossesHaveNoTable(t *testing.T) {
 func TestThePushReportsTheUnbiasedLoss(t *testing.T) {
 	ev, cfg := batch(rand.New(rand.NewPCG(83, 84)), 500), DefaultConfig(MoDe)
 	push := make([]float64, 500)
-	with, err := Direction(push, nil, ev, cfg, Steering{})
+	with, err := Direction(push, like(push), nil, ev, cfg, Steering{})
 	require.NoError(t, err)
 	cfg.Unbiased = false
-	without, err := Direction(push, nil, ev, cfg, Steering{})
+	without, err := Direction(push, like(push), nil, ev, cfg, Steering{})
 	require.NoError(t, err)
 	require.InEpsilon(t, with.Loss, without.Loss, 1e-9)
 	require.InEpsilon(t, with.Bias, without.Bias, 1e-9)

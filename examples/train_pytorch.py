@@ -9,7 +9,7 @@ import torch
 from libmode import metrics
 from libmode.torch import MoDeConstraint
 
-EVENTS, STEPS, ORDER = 10_000, 200, 0  # order 0: the score of background shall not depend on mass at all
+EVENTS, BATCH, EPOCHS, ORDER = 10_000, 1_000, 40, 0  # order 0: the score of background shall not depend on mass at all
 
 rng = np.random.default_rng(1)
 label = rng.integers(0, 2, EVENTS)  # 1 is signal
@@ -24,14 +24,17 @@ def train(constraint):
     torch.manual_seed(1)
     model = torch.nn.Sequential(torch.nn.Linear(2, 32), torch.nn.SiLU(), torch.nn.Linear(32, 1), torch.nn.Sigmoid())
     entropy = torch.nn.BCELoss()
-    optimizer = torch.optim.Adam(model.parameters(), lr=0.02)
-    for _ in range(STEPS):
-        optimizer.zero_grad()
-        score = model(features)[:, 0]
-        if constraint is not None:
-            score = constraint(score, target, masses)
-        entropy(score, target).backward()
-        optimizer.step()
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
+    schedule = torch.optim.lr_scheduler.LinearLR(optimizer, 1, 0.01, EPOCHS)  # the learning rate falls to nearly 0
+    for _ in range(EPOCHS):
+        for batch in torch.randperm(EVENTS).split(BATCH):
+            optimizer.zero_grad()
+            score = model(features[batch])[:, 0]
+            if constraint is not None:
+                score = constraint(score, target[batch], masses[batch])
+            entropy(score, target[batch]).backward()
+            optimizer.step()
+        schedule.step()
     return model(features)[:, 0].detach().numpy()
 
 

@@ -402,7 +402,10 @@ MODE_API int mode_evaluate_f64(const mode_options *options, const mode_events *e
 
 /*
  * The state of a constraint: mode_state_size() numbers, which the caller keeps from batch to batch, all 0 before the first.
- * Seven numbers come first: a count, averages over the last 200 batches, and a factor. The sum of the residuals follows.
+ * Eight numbers come first: a count, averages over the last 200 batches, a factor, and the number of variables of mass. Then each
+ * background label has the sum of its residuals; three tables for the tail of its scores, which are v and averages of the residual
+ * over few and many batches; the number of events behind the last; and 64 masses by which an epoch is known again.
+ * docs/how-it-works.md has the law.
  *
  * The dependence that is left is rho = D N/(B n), at most 1 if a test with N background events sees none, where D is
  * state[MODE_STATE_LOSS], B is state[MODE_STATE_BIAS] and n is state[MODE_STATE_EVENTS].
@@ -415,7 +418,8 @@ enum { /* places in a state */
     MODE_STATE_EVENTS, /* the number of events, as in mode_result */
     MODE_STATE_SQUARE, /* the square of the loss */
     MODE_STATE_FACTOR, /* the factor by which a tolerance scales the push, 0.01 to 1 */
-    MODE_STATE_SUM     /* the first number of the sum */
+    MODE_STATE_MASSES, /* the number of variables of mass; events with another number are an error */
+    MODE_STATE_SUM     /* the first number of the sum and the tables of the first label */
 };
 
 /*
@@ -424,11 +428,11 @@ enum { /* places in a state */
  */
 MODE_API size_t mode_state_size(size_t labels);
 
-/* How strongly a constraint pushes. mode_steering_init sets all members but the first to 0 and NULL. */
+/* How strongly a constraint acts. mode_steering_init sets all members but the first to 0 and NULL. */
 typedef struct mode_steering {
     size_t struct_size;       /* set by mode_steering_init; leave it alone */
-    double relative_strength; /* K, a fixed strength: u = K r, without a sum. 0: the sum finds the strength */
-    double tolerance;         /* while a test with so many background events sees no dependence, push and sum shrink. 0: none */
+    double relative_strength; /* K, a fixed strength: u = K r, and all multipliers are 1. 0: the sum finds the strength */
+    double tolerance;         /* while a test with so many background events sees no dependence, push, sum and v shrink. 0: none */
     double *state;            /* is brought up to date, and after an error it is as before. NULL: nothing is remembered */
     size_t n_state;           /* mode_state_size(n_background_label) */
     size_t batch;             /* the number of events to push; the events after them are reference events. 0: all */
@@ -438,7 +442,7 @@ typedef struct mode_steering {
 /* struct_size is sizeof(mode_steering), as for mode_options_init. */
 MODE_API int mode_steering_init(mode_steering *steering, size_t struct_size);
 
-/* What mode_direction_... returns besides the push. */
+/* What mode_direction_... returns besides its arrays. */
 typedef struct mode_pushed {
     double loss;   /* unbiased; NaN if the bias is */
     double bias;   /* as in mode_result */
@@ -448,29 +452,40 @@ typedef struct mode_pushed {
 } mode_pushed;
 
 /*
- * The push of a constraint: the direction in which to move each background event, so that the dependence on mass
- * disappears. It is a smooth function of mass and score, times the event's weight,
+ * What a constraint does to the gradient of a classifier's loss, so that the dependence of the scores on the mass disappears:
+ * the gradient G_i by the score of event i becomes
+ *
+ *     multiplier_i G_i + size |G| push_i
+ *
+ * |G| is the norm of G times slope before the multiplication: the gradient by the logits of the events that take part.
+ * The push is a smooth function of the ranks of mass m and score s, times the event's weight per sum of weights in its mass bin,
  *
  *     u(m, s) = 4 factor r(m, s) + sum(m, s)
  *
  * where the residual r is the gradient of the loss per weight, in units of the gradient's norm (the average, or the
- * batch's own norm if that is larger), as a sum of products of cosines of the ranks of mass and score. After a batch of n
- * events, the state's sum grows by .02 factor sqrt(n/1024) r: then r averages to 0. Add size |G| push to the gradient of the
- * classifier's loss by the scores. |G| is the norm of this gradient times slope, which is the gradient by the logits of the
- * events that take part.
+ * batch's own norm if that is larger), as a sum of products of cosines of the ranks. After a batch of n background
+ * events, the state's sum grows by .02 factor sqrt(n/512) r: then r averages to 0. The multiplier flattens the tail, where
+ * the push is too weak:
  *
- *   push   steering->batch numbers, or n: 0 for events that take no part, and for scores that are not logits and lie
- *          within 1e-6 of the width of score_range from one of its ends
- *   slope  as many derivatives of the scores by their logits: 1 for logits, 0 for events that take no part; NULL: not wanted
+ *     multiplier = exp(v) for v > 0, 1 + v for v < 0        |v(m, s)| <= 7
+ *
+ * v is the sum of the significant residuals of the background efficiency at 16 thresholds, each relative to the efficiency.
+ * With a fixed strength, and in the first batch, all multipliers are 1.
+ *
+ *   push        steering->batch numbers, or n: 0 for events that take no part, and for scores that are not logits and lie
+ *               within 1e-6 of the width of score_range from one of its ends
+ *   multiplier  as many numbers: 1 for events that take no part
+ *   slope       as many derivatives of the scores by their logits: 1 for logits, 0 for events that take no part; NULL: not
+ *               wanted
  *
  * It takes the options of MODE_LOSS_MODE; another loss is MODE_ERROR_OPTION. A slope that overflows, or a loss or gradient
- * too large to be squared, is MODE_ERROR_OVERFLOW. After an error *found and the state are unchanged, and push and slope
- * mean nothing.
+ * too large to be squared, is MODE_ERROR_OVERFLOW. After an error *found and the state are unchanged, and push, multiplier
+ * and slope mean nothing.
  */
 MODE_API int mode_direction_f32(const mode_options *options, const mode_events *events, const mode_steering *steering,
-                                mode_pushed *found, float *push, float *slope);
+                                mode_pushed *found, float *push, float *multiplier, float *slope);
 MODE_API int mode_direction_f64(const mode_options *options, const mode_events *events, const mode_steering *steering,
-                                mode_pushed *found, double *push, double *slope);
+                                mode_pushed *found, double *push, double *multiplier, double *slope);
 
 /*
  * The other losses are exact as well, with the same arguments, results and errors. An

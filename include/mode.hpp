@@ -607,23 +607,24 @@ inline mode_steering steering(view<double> state = {}) noexcept {
 }
 
 /*
- * The push of a constraint, as mode_direction_f32 and mode_direction_f64. push, and slope if it is wanted, have as many
- * elements as the batch has events. After an error the numbers that the form with a status returns are NaN.
+ * The push of a constraint and the multipliers of the gradient, as mode_direction_f32 and mode_direction_f64. push, multiplier,
+ * and slope if it is wanted, have as many elements as the batch has events. After an error the numbers that the form with a status returns are NaN.
  */
 template <class T>
 mode_pushed direction(const options &chosen, const events<T> &given, const mode_steering &steering, output<T> push,
-                      output<T> slope, status &outcome) noexcept {
+                      output<T> multiplier, output<T> slope, status &outcome) noexcept {
     const double none = std::numeric_limits<double>::quiet_NaN();
     mode_pushed found = {none, none, none, none};
     if (!given.check(outcome) || !detail::readable("push", push, outcome) ||
-        !detail::fits("slope", slope, "push", push, outcome))
+        !detail::readable("multiplier", multiplier, outcome) ||
+        !detail::fits("multiplier", multiplier, "push", push, outcome) || !detail::fits("slope", slope, "push", push, outcome))
         return found;
     const mode_options c = chosen.to_c();
     const mode_events arrays = given.to_c();
     if (push.size() != (steering.batch ? steering.batch : arrays.n))
         outcome.set(MODE_ERROR_ARGUMENT, "push must have as many elements as the batch has events");
     else
-        detail::set(outcome, detail::c_direction(T())(&c, &arrays, &steering, &found, push.data(), slope.data()));
+        detail::set(outcome, detail::c_direction(T())(&c, &arrays, &steering, &found, push.data(), multiplier.data(), slope.data()));
     return found;
 }
 
@@ -713,8 +714,10 @@ mode_result evaluate(const options &chosen, const events<T> &given, output<T> gr
 
 template <class T>
 mode_pushed direction(const options &chosen, const events<T> &given, const mode_steering &steering, output<T> push,
-                      output<T> slope = {}) {
-    return detail::checked([&](status &outcome) { return direction(chosen, given, steering, push, slope, outcome); });
+                      output<T> multiplier, output<T> slope = {}) {
+    return detail::checked([&](status &outcome) {
+        return direction(chosen, given, steering, push, multiplier, slope, outcome);
+    });
 }
 
 template <class T>

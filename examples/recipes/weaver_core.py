@@ -67,8 +67,8 @@ if __name__ == "__main__":
             # One long epoch: weaver tests the epoch with the best accuracy, which is not the flattest.
             command = f"""--data-train train.root --data-val valid.root --data-test test.root --data-config data.yaml
                 --network-config {Path(__file__).resolve()} --network-option mode {mode} --model-prefix {mode}/network
-                --num-epochs 1 --steps-per-epoch 500 --steps-per-epoch-val 5 --batch-size 2000 --in-memory
-                --fetch-step 1 --optimizer Adam --start-lr 0.02 --lr-scheduler none --gpus= --num-workers 0
+                --num-epochs 1 --steps-per-epoch 900 --steps-per-epoch-val 5 --batch-size 1000 --in-memory
+                --fetch-step 1 --optimizer Adam --start-lr 0.005 --lr-scheduler none --gpus= --num-workers 0
                 --predict-output scores.root"""
             weaver = [Path(sys.executable).with_name("weaver"), *command.split()]
             done = subprocess.run(weaver, cwd=folder, capture_output=True, text=True)

@@ -2,7 +2,8 @@
 
 The push is proportional to the residual of the batch plus the sum of those of earlier batches (the method of
 multipliers; M. Hestenes, J. Optim. Theory Appl. 4 (1969) 303), which makes the mean residual 0 with small pushes, and
-little noise. No batch counts more than the average of 200: a residual that grows would push further.
+little noise. No batch counts more than the average of 200: a residual that grows would push further. In the tail of the
+scores the gradient itself is multiplied: docs/how-it-works.md has the law.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 
 from . import _native
 from ._arrays import address
+from ._convergence import Convergence, Sample, convergence, share_of
 from ._evaluate import direction
 from ._events import Events
 from ._messages import level_of_the_user, shown
@@ -28,6 +30,9 @@ from ._said import Said
 
 #: Of how many background events :attr:`Dependence.value` tells where no tolerance is given.
 USUAL_TOLERANCE = 100_000.0
+
+#: The share of a batch in the averages of a state.
+RATE = 1 / 200
 
 #: The strength where nothing is remembered from batch to batch and none is given.
 WITHOUT_STATE = 10.0
@@ -47,7 +52,7 @@ class Dependence(NamedTuple):
 
 
 class State(NamedTuple):
-    """The state of a constraint from batch to batch: averages over 200 batches, and the sum of the residuals.
+    """The state of a constraint from batch to batch: averages over 200 batches, and what it has learned of each label.
 
     Examples
     --------
@@ -58,6 +63,7 @@ class State(NamedTuple):
     >>> same, state = mode_constraint(score, label, mass, order=1, state=state)
     >>> int(state.steps), state.dependence(10_000)  # nothing was differentiated
     (0, Dependence(value=nan, error=nan))
+    >>> state.convergence(tolerance=10_000).flat  # None: nothing is known
     """
 
     steps: Any = 0.0  #: the number of batches
@@ -67,11 +73,12 @@ class State(NamedTuple):
     events: Any = 0.0  #: of a batch, (sum w)^2 / sum w^2
     square: Any = 0.0  #: of the loss
     factor: Any = 1.0  #: of the push, which a tolerance lowers
-    sums: Any = ()  #: of the residuals, of one length for each label; () before the first batch
+    masses: Any = 0.0  #: the number of variables of mass of the first batch
+    sums: Any = ()  #: of the residuals, and tables for the tail, one length for each label; () before the first batch
 
     @classmethod
     def start(cls, labels: int = 1) -> State:
-        """State(), with the sum as long as it will be for so many background labels.
+        """State(), with the sums as long as they will be for so many background labels.
 
         ``jax.lax.scan`` needs it: its carry must not change its shape.
         """
@@ -84,9 +91,19 @@ class State(NamedTuple):
         unit = self.bias * self.events / tolerance
         if not unit > 0:  # before the first batch, and where every response can be fitted
             return Dependence(math.nan, math.nan)
-        spread, share = max(self.square - self.loss**2, 0.0), _share_of(self.steps)
+        spread, share = max(self.square - self.loss**2, 0.0), share_of(self.steps, RATE)
         error = math.sqrt(spread * share / (1 - share)) if share < 1 else math.inf
         return Dependence(self.loss / unit, error / unit)
+
+    def convergence(self, tolerance: float = USUAL_TOLERANCE, order: int = 1, joint: bool = False) -> Convergence:
+        """For N = tolerance, whether the response is flat at each cut, in the last 25,600 background events.
+
+        These are events of one label. ``order`` and ``joint`` are those of the constraint.
+        """
+        memory = np.concatenate([np.ravel(number) for number in (*self[:NUMBERS], self.sums)])
+        return convergence(
+            memory, [Sample(float(self.events), float(self.events))], order=order, tolerance=tolerance, joint=joint
+        )
 
 
 #: How many of the values of a state are single numbers.
@@ -175,14 +192,6 @@ class Constraint:
     def scores(self, pred: Any) -> Any:
         """The scores of predictions."""
         return sigmoid(pred) if self.from_logits else pred
-
-
-def _share_of(steps: float) -> float:
-    """The sum of the squares of the shares that so many batches, at least 1, have in averages over 200."""
-    rate = 1 / 200
-    first = min(steps, 200)
-    limit = rate / (2 - rate)
-    return limit + (1 / first - limit) * (1 - rate) ** (2 * (steps - first)) if steps > first else 1 / first
 
 
 def sigmoid(logit: Any) -> Any:

@@ -91,12 +91,13 @@ def direction(
     """What the core finds for a constraint in checked events, and the state, which is held, brought up to date."""
     options, arrays, double = _ready(options, events)
     push = np.empty(steering.batch or len(arrays.score), arrays.score.dtype)
-    slope = np.empty_like(push)
-    out, packed, held = (address(push), address(slope)), for_core(arrays), (arrays, push, slope, state)
+    multiplier, slope = np.empty_like(push), np.empty_like(push)
+    out = address(push), address(multiplier), address(slope)
+    packed, held = for_core(arrays), (arrays, push, multiplier, slope, state)
     try:
         found = _native.direction(options.struct, packed, double, steering, *out, held, said)
     except ValueError as error:
         raise explained(error, *events[:2], events.label, options) from None
     look(said, options, arrays.mass, arrays.label)
-    found.push, found.slope = push, slope
+    found.push, found.multiplier, found.slope = push, multiplier, slope
     return found

@@ -1,4 +1,4 @@
-"""What a constraint adds to the gradient of a batch, by NumPy: for frameworks whose compiled programs call back."""
+"""What a constraint does to the gradient of a batch, by NumPy: for frameworks whose compiled programs call back."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from ._monitor import Monitor, look
 from ._native import BatchError
 from ._option_values import plain
 from ._said import IN_LINES, Said
+from ._statement import Statement
 
 
 class Added(SkipsBadBatches):
@@ -41,6 +42,7 @@ class Added(SkipsBadBatches):
         self.loss = math.nan
         """Of the last batch that had one."""
         self._called, self._monitor = name, monitor
+        self.statement = None if monitor is None else Statement(monitor, constraint)
 
     @property
     def state(self) -> State:
@@ -48,15 +50,16 @@ class Added(SkipsBadBatches):
         return State() if self._memory is None else State._make([*self._memory[:NUMBERS], self._memory[NUMBERS:]])
 
     def push(self, *events: Any) -> tuple[NDArray[Any], NDArray[Any]]:
-        """The size of the push, with the slopes of the predictions by their logits, and the push.
+        """The size of the push with slopes and multipliers, as one array, and the push.
 
-        The events are the arrays of the batch, and after them those of the reference, if there is one.
+        Slopes are the derivatives of the predictions by their logits. The events are the arrays of the batch, and after
+        them those of the reference, if there is one.
         """
-        size, slope, push = self._pushed(events)
-        return np.append(size, slope), push
+        size, slope, multiplier, push = self._pushed(events)
+        return np.concatenate([[size], slope, multiplier]), push
 
-    def _pushed(self, events: Sequence[Any]) -> tuple[float, Any, NDArray[Any]]:
-        """Size, slopes and push of a batch, after which the memory is up to date."""
+    def _pushed(self, events: Sequence[Any]) -> tuple[float, Any, Any, NDArray[Any]]:
+        """Size, slopes, multipliers and push of a batch, after which the memory is up to date."""
         count, state = len(Events._fields), self._memory
         batch, reference, of_constraint = Events(*events[:count]), events[count:], self.constraint
         score = batch.score
@@ -72,14 +75,17 @@ class Added(SkipsBadBatches):
             found = of_constraint.direction(state, every, len(score))
         except BatchError as error:
             self._skip(error)
-            return 0.0, np.zeros(score.size), np.zeros_like(score)
+            return 0.0, np.zeros(score.size), np.ones(score.size), np.zeros_like(score)
         except ValueError as error:
             raise ValueError(f"{error} ({', '.join(where)})" if where else str(error)) from None
         self._succeed()
         self.loss = found.loss
         if self._monitor is not None and self._monitor.due():
             look(self._monitor, of_constraint, every, found)
-        return found.size, found.slope, found.push.reshape(score.shape).astype(score.dtype, copy=False)
+            assert self.statement is not None and state is not None
+            self.statement.see(every, found.slope, state, self)
+        push = found.push.reshape(score.shape).astype(score.dtype, copy=False)
+        return found.size, found.slope, found.multiplier, push
 
 
 def _filled(score: NDArray[Any], value: int, like: NDArray[Any]) -> NDArray[Any]:

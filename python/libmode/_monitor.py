@@ -25,6 +25,10 @@ LEAST_AUC = 0.014  # from 0.5, as of two Gaussians that are 0.05 standard deviat
 LEAST_EVENTS = 10  # a bin
 MOST_WAITING = 20  # calls whose gradient does not come
 
+# What one logit of a softmax does, to which another strength is no answer.
+_OF_SOFTMAX = "given up", "signal lost"
+_LOG_ODDS = "If the score is one logit of a softmax, constrain the difference of the logits instead (the log odds)"
+
 # The share of a look in the average of the AUC, over 200 batches, and how significant its fall must be.
 _RATE, _SIGNIFICANT = EVERY / 200, 5.0
 
@@ -89,7 +93,7 @@ class Monitor:
         spread = math.sqrt(float(away @ away) / len(away))
         slope = mean * (1 - mean) if score.min() >= 0 and score.max() <= 1 else 1.0
         collapsed = spread < LEAST_SPREAD * slope
-        self._watch(
+        self.watch(
             "collapsed",
             collapsed,
             f"the scores of a batch are nearly equal (mean {mean:.3g}, standard deviation {spread:.1e}): the "
@@ -97,19 +101,19 @@ class Monitor:
         )
         if background is not None and 0 < np.count_nonzero(background) < len(score):
             self._watch_auc(*_auc(score, background), collapsed)
-        self._watch(
+        self.watch(
             "inactive",
             bool(inactive) and not collapsed,
             f"the constraint has done nothing for {EVERY * PATIENCE} batches: {inactive}",
         )
         per_bin = events / bins if bins else math.inf
-        self._watch(
+        self.watch(
             "few events",
             per_bin < LEAST_EVENTS,
             f"{bins} bins have {per_bin:.3g} background events each: the loss of a batch is noise. Give fewer bins, or "
             "leave bins out (libmode then chooses as many as the events can fill), larger batches or reference events",
         )
-        self._watch(
+        self.watch(
             "bias",
             not unbiased and bias > loss,
             f"the plain loss of a batch is {loss + bias:.2e}, of which {bias:.2e} is the noise of a finite batch: "
@@ -118,12 +122,12 @@ class Monitor:
 
     def _watch_auc(self, auc: float, variance: float, collapsed: bool) -> None:
         """Looks whether there is any AUC, and whether half of it, beyond 0.5, was lost since it was highest."""
-        self._watch(
+        self.watch(
             "given up",
             not collapsed and abs(auc - 0.5) < LEAST_AUC,
             f"signal and background have the same scores (signal has the higher one in {auc:.1%} of the pairs): the "
             f"classifier has stopped separating them, and the cross entropy of equal classes is {math.log(2):.3f} = "
-            "ln 2. Lower the strength or the learning rate",
+            f"ln 2. Lower the strength or the learning rate. {_LOG_ODDS}",
         )
         self._looks += 1
         rate = max(1 / self._looks, _RATE)
@@ -133,22 +137,23 @@ class Monitor:
         if self._looks >= PATIENCE and now > self._best:
             self._best, self._best_variance = now, self._variance
         fall = self._best - now
-        self._watch(
+        self.watch(
             "signal lost",
             fall > 0.5 * self._best and fall > _SIGNIFICANT * math.sqrt(self._variance + self._best_variance),
             f"the AUC of the batches has fallen from {0.5 + self._best:.3f} to {0.5 + now:.3f}: the constraint "
             "removes the signal. If only the mass separates it, this is the price; otherwise lower the strength or "
-            "the learning rate, give MoDeConstraint a tolerance, or raise the order",
+            f"the learning rate, give MoDeConstraint a tolerance, or raise the order. {_LOG_ODDS}",
         )
 
-    def _watch(self, what: str, wrong: bool, sentence: str) -> None:
+    def watch(self, what: str, wrong: bool, sentence: str) -> None:
+        """Warns if this is wrong at so many looks in a row."""
         self._in_a_row[what] = self._in_a_row.get(what, 0) + 1 if wrong else 0
         if self._in_a_row[what] >= PATIENCE:
             self.say(what, sentence)
 
     def say(self, what: str, sentence: str) -> None:
         """Warns, unless it has been said."""
-        if what not in self._said:
+        if what not in self._said and not (what in _OF_SOFTMAX and "softmax" in self._said):
             self._said.add(what)
             sentence += ". (monitor=False turns such warnings off.)"
             warnings.warn(sentence, TrainingWarning, stacklevel=level_of_the_user())

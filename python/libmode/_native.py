@@ -119,6 +119,7 @@ class ModePushed(ctypes.Structure):
 
     _fields_ = _members(("loss bias events size", _double))
     push: Any  #: (batch,) by the predictions; 0 for events that are not moved
+    multiplier: Any  #: (batch,) of the incoming gradient; 1 for events that are not moved
     slope: Any  #: (batch,) of the predictions by their logits; 0 for events that are not moved
 
 
@@ -159,7 +160,7 @@ _of_events = [ctypes.POINTER(ModeOptions), ctypes.POINTER(ModeEvents)]
 # Of each function with a form for float and one for double.
 _OF_BOTH = {
     "mode_evaluate": [*_of_events, ctypes.POINTER(ModeResult), _address, _address],
-    "mode_direction": [*_of_events, ctypes.POINTER(ModeSteering), ctypes.POINTER(ModePushed), _address, _address],
+    "mode_direction": [*_of_events, ctypes.POINTER(ModeSteering), ctypes.POINTER(ModePushed), *[_address] * 3],
     "mode_distance_correlation": [_size, *[_address] * 3, ctypes.c_int, _doubles, _address, _address],
 }
 
@@ -384,13 +385,15 @@ def direction(
     double: bool,
     steering: ModeSteering,
     push: int | None,
+    multiplier: int | None,
     slope: int | None,
     held: tuple[object, ...] = (),
     said: Said = IN_LINES,
 ) -> ModePushed:
     """Where a constraint pushes the events of a batch, as mode.h describes it."""
     found = ModePushed()
-    if warned := _outcome("mode_direction", double, events.n, held, options, events, steering, found, push, slope):
+    arguments = options, events, steering, found, push, multiplier, slope
+    if warned := _outcome("mode_direction", double, events.n, held, *arguments):
         said.warn(_BY_CORE, warned.decode(), RuntimeWarning)
     return found
 

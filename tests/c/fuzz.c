@@ -62,7 +62,7 @@ static size_t wild_size(void) {
         }                                                                           \
     } while (0)
 
-enum { ROOM = 4096, MAX_MASS = 3, BEFORE = 64, UNTOUCHED = 0x5a }; /* BEFORE: bytes before an output, which is full of UNTOUCHED */
+enum { ROOM = 8192, MAX_MASS = 3, BEFORE = 64, UNTOUCHED = 0x5a }; /* BEFORE: bytes before an output, which is full of UNTOUCHED */
 enum { SCORE, MASS, WEIGHT = MASS + MAX_MASS, LABEL, CATEGORY, EDGES, KNOTS, LABELS, VARIABLES, AT, INPUTS,
        GRAD = INPUTS, HESS, FOUND_EDGES, CDF, MOMENTS, ARRAYS };
 
@@ -335,16 +335,16 @@ static void check_direction(const mode_options *o) {
     memset(kept_state, 0, how.n_state * sizeof *kept_state);
     for (int k = 0; k < 2; k++) {
         const size_t batch = how.batch ? how.batch : n;
-        void *const push = output(GRAD, batch, size), *const slope = output(HESS, batch, size);
+        void *const push = output(GRAD, batch, size), *const slope = output(HESS, batch, size), *const multiplier = output(CDF, batch, size);
         mode_pushed found;
-        const int status = size == 4 ? mode_direction_f32(o, &events, &how, &found, push, slope)
-                                     : mode_direction_f64(o, &events, &how, &found, push, slope);
+        const int status = size == 4 ? mode_direction_f32(o, &events, &how, &found, push, multiplier, slope)
+                                     : mode_direction_f64(o, &events, &how, &found, push, multiplier, slope);
         look(status, bad_options(o) || bad_events(&events, 1));
         for (size_t i = 0; i < how.n_state; i++) REQUIRE(status ? k || kept_state[i] == 0 : isfinite(kept_state[i]), "state[%zu] = %g", i, kept_state[i]);
-        for (size_t i = 0; !status && i < batch; i++) REQUIRE(isfinite(number(push, i)) && isfinite(number(slope, i)), "push[%zu]", i);
+        for (size_t i = 0; !status && i < batch; i++) REQUIRE(isfinite(number(push, i)) && isfinite(number(slope, i)) && isfinite(number(multiplier, i)), "push[%zu]", i);
         REQUIRE(status || (isfinite(found.size) && found.size >= 0), "size %g", found.size);
         REQUIRE(untouched((char *)kept_state - BEFORE, BEFORE) && untouched((char *)push - BEFORE, BEFORE) &&
-                untouched((char *)slope - BEFORE, BEFORE), "written before an output");
+                untouched((char *)slope - BEFORE, BEFORE) && untouched((char *)multiplier - BEFORE, BEFORE), "written before an output");
     }
 }
 

@@ -169,44 +169,50 @@ static void test_direction(void) {
     const mode_events e = events_of(&c);
     mode_steering how;
     mode_pushed found = {0}, other = {0};
-    double push[N], again[N], slope[N], state[331] = {0}, before[331];
-    float push_f[N], slope_f[N];
-    CHECK(mode_state_size(1) == 331 && mode_state_size(3) == 979 && MODE_STATE_SUM == 7, "%zu", mode_state_size(1));
-    CHECK(!mode_state_size(0) && !mode_state_size(SIZE_MAX) && !mode_state_size(SIZE_MAX / 2) && !mode_state_size(SIZE_MAX / 324),
+    double push[N], again[N], multiplier[N], slope[N], state[1695] = {0}, before[1695];
+    int multiplied = 0;
+    float push_f[N], multiplier_f[N], slope_f[N];
+    CHECK(mode_state_size(1) == 1695 && mode_state_size(3) == 5069 && MODE_STATE_SUM == 8, "%zu", mode_state_size(1));
+    CHECK(!mode_state_size(0) && !mode_state_size(SIZE_MAX) && !mode_state_size(SIZE_MAX / 2) && !mode_state_size(SIZE_MAX / 1687),
           "%zu", mode_state_size(SIZE_MAX));
     CHECK(!mode_steering_init(&how, sizeof how) && how.relative_strength == 0 && how.tolerance == 0 && !how.state && !how.batch, "%s", mode_last_error());
-    CHECK(!mode_direction_f64(&c.options, &e, &how, &found, push, slope), "%s", mode_last_error());
+    CHECK(!mode_direction_f64(&c.options, &e, &how, &found, push, multiplier, slope), "%s", mode_last_error());
     CHECK(found.size > 0 && found.events == (double)N, "%g events", found.events);
+    for (int i = 0; i < N; i++) CHECK(multiplier[i] == 1, "event %d, of the first batch: %g", i, multiplier[i]);
+    expect("no push", mode_direction_f64(&c.options, &e, &how, &found, NULL, multiplier, NULL), MODE_ERROR_ARGUMENT, "push is NULL");
+    expect("no multiplier", mode_direction_f64(&c.options, &e, &how, &found, push, NULL, NULL), MODE_ERROR_ARGUMENT, "multiplier is NULL");
     for (int i = 0; i < N; i++) CHECK(fabs(slope[i] - c.score[i] * (1 - c.score[i])) < 1e-12, "event %d: %g", i, slope[i]);
     how.relative_strength = 8;
     how.state = state;
-    how.n_state = 331;
+    how.n_state = 1695;
     how.batch = N / 2;
-    CHECK(!mode_direction_f64(&c.options, &e, &how, &other, again, NULL) && other.size > found.size, "%s", mode_last_error());
+    CHECK(!mode_direction_f64(&c.options, &e, &how, &other, again, multiplier, NULL) && other.size > found.size, "%s", mode_last_error());
     for (int i = 0; i < N / 2; i++) CHECK(fabs(again[i] - 2 * push[i]) < 1e-9, "event %d: %g, want %g", i, again[i], 2 * push[i]);
     CHECK(state[MODE_STATE_STEPS] == 1 && state[MODE_STATE_LOSS] == other.loss && state[MODE_STATE_EVENTS] == (double)N && state[MODE_STATE_SUM + 13] == 0,
           "%g steps, loss %g", state[0], state[2]);
     how.relative_strength = 0;
     how.tolerance = 1000;
     how.batch = 0;
-    for (int k = 0; k < 2; k++) CHECK(!mode_direction_f64(&c.options, &e, &how, &other, again, NULL), "%s", mode_last_error());
-    CHECK(state[MODE_STATE_STEPS] == 3 && state[MODE_STATE_SUM + 13] != 0 && memcmp(again, push, sizeof push), "%g steps", state[0]);
+    for (int k = 0; k < 99; k++) CHECK(!mode_direction_f64(&c.options, &e, &how, &other, again, multiplier, NULL), "%s", mode_last_error());
+    for (int i = 0; i < N; i++) multiplied += multiplier[i] != 1;
+    CHECK(multiplied > 0, "%d multipliers other than 1", multiplied);
+    CHECK(state[MODE_STATE_STEPS] == 100 && state[MODE_STATE_SUM + 13] != 0 && memcmp(again, push, sizeof push), "%g steps", state[0]);
     memcpy(before, state, sizeof state);
     how.n_state = 3;
-    expect("n_state", mode_direction_f64(&c.options, &e, &how, &other, again, NULL), MODE_ERROR_ARGUMENT, "state has length 3, and must have 331");
-    how.n_state = 331;
+    expect("n_state", mode_direction_f64(&c.options, &e, &how, &other, again, multiplier, NULL), MODE_ERROR_ARGUMENT, "state has length 3, and must have 1695");
+    how.n_state = 1695;
     how.batch = N + 1;
-    expect("batch", mode_direction_f64(&c.options, &e, &how, &other, again, NULL), MODE_ERROR_ARGUMENT, "batch");
-    expect("no steering", mode_direction_f64(&c.options, &e, NULL, &other, again, NULL), MODE_ERROR_ARGUMENT, "");
+    expect("batch", mode_direction_f64(&c.options, &e, &how, &other, again, multiplier, NULL), MODE_ERROR_ARGUMENT, "batch");
+    expect("no steering", mode_direction_f64(&c.options, &e, NULL, &other, again, multiplier, NULL), MODE_ERROR_ARGUMENT, "");
     CHECK(!memcmp(before, state, sizeof state), "an error has changed the state");
     state[9] = NAN;
     how.batch = 0;
-    expect("state", mode_direction_f64(&c.options, &e, &how, &other, again, NULL), MODE_ERROR_NOT_FINITE, "state[9] = NaN");
+    expect("state", mode_direction_f64(&c.options, &e, &how, &other, again, multiplier, NULL), MODE_ERROR_NOT_FINITE, "state[9] = NaN");
 
     set_single(&s, &c);
     mode_steering_init(&how, sizeof how);
     how.logits = 1;
-    CHECK(!mode_direction_f32(&c.options, &s.events, &how, &other, push_f, slope_f), "%s", mode_last_error());
+    CHECK(!mode_direction_f32(&c.options, &s.events, &how, &other, push_f, multiplier_f, slope_f), "%s", mode_last_error());
     for (int i = 0; i < N; i++) CHECK(slope_f[i] == 1 && fabs(push_f[i] - push[i] * slope[i]) < 1e-4 * (1 + fabs(push[i])), "event %d", i);
 }
 

@@ -85,7 +85,7 @@ static void test_flags(void) {
 
 /* Every function that goes into Go looks at the handlers. */
 static void test_functions(void) {
-    static double at[1] = {0.5}, grad[N], push[N], slope[N], edges[5], cdf[4];
+    static double at[1] = {0.5}, grad[N], push[N], multiplier[N], slope[N], edges[5], cdf[4];
     call c = good();
     single s;
     set_single(&s, &c);
@@ -95,7 +95,7 @@ static void test_functions(void) {
     mode_pushed pushed;
     mode_steering steering;
     mode_steering_init(&steering, sizeof steering);
-    float fgrad[N], fpush[N], fslope[N];
+    float fgrad[N], fpush[N], fmultiplier[N], fslope[N];
     double value;
     size_t n;
     int threads;
@@ -112,8 +112,8 @@ static void test_functions(void) {
     LOOKS(mode_option_at(0, &option));
     LOOKS(mode_evaluate_f32(&c.options, &s.events, &result, fgrad, NULL));
     LOOKS(mode_evaluate_f64(&c.options, &e, &result, grad, NULL));
-    LOOKS(mode_direction_f32(&c.options, &s.events, &steering, &pushed, fpush, fslope));
-    LOOKS(mode_direction_f64(&c.options, &e, &steering, &pushed, push, slope));
+    LOOKS(mode_direction_f32(&c.options, &s.events, &steering, &pushed, fpush, fmultiplier, fslope));
+    LOOKS(mode_direction_f64(&c.options, &e, &steering, &pushed, push, multiplier, slope));
     LOOKS(mode_distance_correlation_f32(N, s.score, s.mass, NULL, 0, &value, NULL, NULL));
     LOOKS(mode_distance_correlation_f64(N, c.score, c.mass, NULL, 0, &value, NULL, NULL));
     LOOKS(mode_edges_f32(&c.options, &s.events, 5, edges, &n));

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import pytorch_lightning
 import torch
-from libmode import metrics
+from libmode import TrainingWarning, metrics
 from libmode.torch import MoDeConstraint, MoDeMetrics
 from libmode.torch.lightning import MoDeCallback
 from torch.nn.functional import binary_cross_entropy
@@ -169,3 +169,24 @@ def test_averages_of_weights(package, name, tmp_path):
 def test_the_callback_for_moving_averages(package, tmp_path):
     model, _ = fit(tmp_path, package.callbacks.EMAWeightAveraging(decay=0.5), package=package, epochs=1)
     assert 1 < model.constraints[0].state[0] < 8
+
+
+def test_the_end_of_a_fit_says_what_is_not_flat():
+    """Validations between epochs say nothing, and the end says it once, of each layer that is not flat."""
+
+    class Still(Classifier, lightning.LightningModule):
+        def configure_optimizers(self):
+            return torch.optim.SGD(self.parameters(), 0.0)  # a network that leaks the mass, and does not learn
+
+    model = Still()
+    model.constraints = torch.nn.ModuleList([MoDeConstraint(order=0)])
+    features, label, mass = events()
+    features[:, 1] += 4 * mass
+    batches = DataLoader(TensorDataset(features, label, mass), BATCH)
+    trainer = lightning.Trainer(
+        max_epochs=10, accelerator="cpu", logger=False, enable_checkpointing=False, enable_progress_bar=False,
+        enable_model_summary=False, callbacks=[MoDeCallback()],
+    )  # fmt: skip
+    with pytest.warns(TrainingWarning, match="has not become flat: after 80 batches") as caught:
+        trainer.fit(model, batches, batches)
+    assert sum(one.category is TrainingWarning for one in caught) == 1

@@ -193,19 +193,28 @@ void test_direction() {
     mode::status status;
     std::vector<T> push(N), half(N / 2);
     std::vector<double> state(mode_state_size(1));
-    std::vector<T> slope(N);
+    std::vector<T> multiplier(N), of_half(N / 2), slope(N);
     mode_steering steering = mode::steering(state);
-    const mode_pushed pushed = mode::direction(options, all, steering, push, slope, status);
+    const mode_pushed pushed = mode::direction(options, all, steering, push, multiplier, slope, status);
+    const std::vector<T> first = push;
+    CHECK(multiplier == std::vector<T>(N, 1), "the multipliers of the first batch");
     CHECK(status.ok() && pushed.size > 0 && slope[3] > 0, "direction: %s", status.message());
     CHECK(state[MODE_STATE_STEPS] == 1 && state[MODE_STATE_LOSS] == pushed.loss, "the state: %g steps", state[0]);
+    for (int k = 0; k < 99; k++) mode::direction(options, all, steering, push, multiplier, slope, status);
+    CHECK(status.ok() && multiplier[5] == 1 && *std::max_element(multiplier.begin(), multiplier.end()) > 1, "of signal: %g", multiplier[5]);
     steering = mode::steering();
     steering.batch = N / 2;
-    CHECK(mode::direction(options, all, steering, half, {}, status).loss == pushed.loss && status.ok(), "%s", status.message());
-    CHECK(std::equal(half.begin(), half.end(), push.begin()), "the push of the first half");
-    mode::direction(options, all, steering, push, {}, status);
+    CHECK(mode::direction(options, all, steering, half, of_half, {}, status).loss == pushed.loss && status.ok(), "%s", status.message());
+    CHECK(of_half == std::vector<T>(N / 2, 1), "nothing is remembered");
+    CHECK(std::equal(half.begin(), half.end(), first.begin()), "the push of the first half");
+    mode::direction(options, all, steering, push, multiplier, {}, status);
     expect(status, MODE_ERROR_ARGUMENT, "push must have as many elements as the batch has events");
-    mode::direction(options, all, steering, half, slope, status);
+    mode::direction(options, all, steering, half, of_half, slope, status);
     expect(status, MODE_ERROR_ARGUMENT, "slope has length 64, but push has length 32");
+    mode::direction(options, all, steering, half, multiplier, {}, status);
+    expect(status, MODE_ERROR_ARGUMENT, "multiplier has length 64, but push has length 32");
+    mode::direction(options, all, steering, half, {}, {}, status);
+    expect(status, MODE_ERROR_ARGUMENT, "multiplier is NULL, but 32 elements are expected");
 }
 
 // Events of several variables, each compared in length.
@@ -360,7 +369,7 @@ void test_exceptions() {
     expect_error(few, [&] { mode::loss(o, plain); });
     expect_error(few, [&] { mode::loss(o, plain, grad); });
     expect_error(few, [&] { mode::evaluate(o, plain, grad); });
-    expect_error(few, [&] { mode::direction(o, plain, mode::steering(), push); });
+    expect_error(few, [&] { mode::direction(o, plain, mode::steering(), push, grad); });
     expect_error(few, [&] { mode::edges(o, plain); });
     expect_error(few, [&] { mode::moments(o, plain, at); });
     expect_error("mass has length 3, but score has length 64", [&] { mode::loss(o, mode::events<double>(e.score, std::vector<double>(3))); });

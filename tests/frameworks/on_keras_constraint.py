@@ -7,7 +7,7 @@ import pytest
 from keras import ops
 from libmode import metrics
 from libmode._constraint import NUMBERS
-from libmode.keras import MoDeConstraint, MoDeLoss, on_label, pack
+from libmode.keras import MoDeCallback, MoDeConstraint, MoDeLoss, on_label, pack
 from on_keras import BACKEND, TRACING_WARNS, as_arrays, float64, jit, network, sample, value_and_grad  # noqa: F401
 from torch_layer import N, assert_close, entropy_and_gradient, events, layered
 
@@ -209,3 +209,15 @@ def test_a_classifier_that_gives_up_is_said(monitor, recwarn):
     said = [str(warning.message) for warning in recwarn if issubclass(warning.category, libmode.TrainingWarning)]
     assert len(said) == monitor
     assert not said or "the network has collapsed to a constant" in said[0]
+
+
+def test_a_fit_that_is_not_flat_says_so_at_its_end():
+    x, label, mass = sample(20_000)
+    model, loss = network(), MoDeConstraint(order=1)
+    model.compile(keras.optimizers.SGD(0.0), loss)  # a network that leaks the mass, and does not learn
+    judge = MoDeCallback(x[:2000], label[:2000], mass[:2000], order=1)
+    with pytest.warns(
+        libmode.TrainingWarning, match="the response to background has not become flat: after 40 batches"
+    ):
+        model.fit(**as_arrays(x, pack(label, mass)), verbose=0, callbacks=[judge])
+    assert loss.convergence.flat is False

@@ -212,8 +212,8 @@ BAD = [
     (r"unknown option 'orders'", {"orders": 1}),
     (r"on_bad_batch = 'pass'", {"on_bad_batch": "pass"}),
     (r"category has dtype float..: expected integers", {"category": np.ones(N)}),
-    (r"state.sums has shape \(648,\): expected \(324,\) for 1 background labels", {"state": State.start(2)}),
-    (r"\(648,\) for 2 background labels", {"state": State.start(), "background_label": (0, 1)}),
+    (r"state.sums has shape \(3374,\): expected \(1687,\) for 1 background labels", {"state": State.start(2)}),
+    (r"\(3374,\) for 2 background labels", {"state": State.start(), "background_label": (0, 1)}),
     (r"score\[16\] = \+Inf: every score", {"score": np.where(np.arange(N) == 16, np.inf, SCORE), "from_logits": True}),
     (r"'weights' of mode_constraint: did you mean weight", {"weights": MASS}),
     (r"reference.mass has length 511, but score has length 512", {"reference": Events(SCORE, MASS[1:])}),
@@ -268,3 +268,20 @@ def test_the_state_in_a_scan():
     assert_same(state, want)
     with pytest.raises(TypeError, match="carry"):  # a sum of no length yet
         jax.lax.scan(scanned, State(), stacked)
+
+
+def test_a_state_says_whether_the_response_is_flat():
+    rng = np.random.default_rng(1)
+    for bend, flat in ((0.0, True), (1.5, False)):
+        state = State.start()
+        for _ in range(40):
+            mass, label = rng.random(1000), rng.integers(0, 2, 1000)
+            score = 1 / (1 + np.exp(-rng.normal(size=1000) - bend * np.sin(6 * mass)))
+
+            def loss(score, state, mass=mass, label=label):
+                same, state = mode_constraint(score, label, mass, order=1, state=state)
+                return same.sum(), state
+
+            _, state = jax.grad(loss, has_aux=True)(score, state)
+        found = state.convergence()
+        assert found.flat is flat and found.batches == 40

@@ -317,7 +317,7 @@ mode_evaluate_f32(&options, NULL, &result, NULL, NULL) | ARGUMENT | events is NU
 mode_evaluate_f64(&options, &events, NULL, grad, NULL) | ARGUMENT | result is NULL
 options.loss = MODE_LOSS_DISCO; options.bins = 0; mode_evaluate_f64(&options, &events, &result, NULL, grad) | OPTION | loss = disco has no bound on its curvature
 events.smoothing = -1 | OPTION | smoothing = -1
-options.loss = MODE_LOSS_FLATNESS; mode_direction_f64(&options, &events, &steering, &pushed, grad, NULL) | OPTION | loss = flatness has no direction
+options.loss = MODE_LOSS_FLATNESS; mode_direction_f64(&options, &events, &steering, &pushed, grad, grad, NULL) | OPTION | loss = flatness has no direction
 options.score_range[0] = -INFINITY; options.score_range[1] = INFINITY; options.bins = 1; events.n = 2; score[0] = 1; score[1] = 1 + 0x1p-52; mode_evaluate_f64(&options, &events, &result, NULL, grad) | OPTION | score is too coarse for hess
 mode_edges_f64(&options, &events, 9, grad, NULL) | ARGUMENT | n_edges is NULL
 mode_edges_f64(&options, &events, 4, grad, &count) | ARGUMENT | capacity = 4 is less than the 5 edges of the bins used

@@ -1,11 +1,35 @@
-"""The push of a constraint by its definition, from comparisons of all pairs in NumPy."""
+"""The law of a constraint by its definition, from comparisons of all pairs in NumPy.
+
+Only the gradient of the loss comes from the library. The numbers of the law are read from the core.
+"""
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
+from basis import products, to_x
+from cells import edges_of, grid, nested, range_of, within
+from reference import bin_of
+
+CORE = Path(__file__).parents[2] / "core" / "internal" / "push"
+NUMBER = {
+    name: eval(value, {"__builtins__": {}})
+    for file in ("tail.go", "state.go", "group.go")
+    for name, value in re.findall(r"^\t(\w+)\s*= ([\d./ ]+?)\s*(?://.*)?$", (CORE / file).read_text(), re.MULTILINE)
+}
+THRESHOLDS = int(NUMBER["thresholds"])
+LOGIT = np.linspace(0, NUMBER["highest"], THRESHOLDS)  # of the rank of each threshold
+OF_SCORE = 12, 32  # functions and cells
+TRACKED = 64  # masses
+OF_MASSES = {1: (12, 32), 2: (5, 8), 3: (3, 4)}  # of each mass
 
 
 def ranks(values, size):
+    """The part of the size below each value, and half of the part that is equal; NaN for NaN."""
+    size = np.where(np.isnan(values), 0, size)
     below = (values[None, :] < values[:, None]) @ size + 0.5 * (values[None, :] == values[:, None]) @ size
-    return below / size.sum()
+    return np.where(np.isnan(values), np.nan, below / size.sum())
 
 
 def functions(rank, count, cells):
@@ -16,24 +40,249 @@ def functions(rank, count, cells):
     return np.where(np.isnan(rank)[:, None], k == 0, found)
 
 
-def push(grad, score, mass, weight, factor):
-    """Norm, residual and push by logits of one group of events that all take part."""
-    weight = weight / np.abs(weight).mean()
-    size = np.abs(weight)
-    rank = ranks(score, size)
-    scaled = grad / np.sqrt(rank * (1 - rank))
-    parts = max(1, min(16, int(size.sum() ** 2 / (weight @ weight)) // 20))
-    part = (rank * parts).astype(int)
-    mean = np.array([(scaled * np.sign(weight))[part == k].sum() / size[part == k].sum() for k in range(parts)])
-    scaled = scaled - weight * mean[part]
-    norm = np.sqrt(scaled @ scaled)
-    count, cells = {1: (12, 32), 2: (5, 8), 3: (3, 4)}[mass.shape[1]]
-    of_mass = np.ones((len(score), 1))
-    for column in mass.T:
-        rank_of = np.full(len(column), np.nan)
-        there = ~np.isnan(column)
-        rank_of[there] = ranks(column[there], size[there])
-        of_mass = (of_mass[:, :, None] * functions(rank_of, count, cells)[:, None, :]).reshape(len(score), -1)
-    of_score = functions(rank, 12, 32)
-    residual = np.sqrt(len(score)) / norm * (of_mass.T @ (scaled[:, None] * of_score)) / size.sum()
-    return norm, residual, factor * weight * np.einsum("im,mk,ik->i", of_mass, residual, of_score)
+def multiplied(rows):
+    """The products of one function from each array, which has a row for each event."""
+    found = np.ones((len(rows[0]), 1))
+    for row in rows:
+        found = (found[:, :, None] * row[:, None, :]).reshape(len(row), -1)
+    return found
+
+
+def bins_of(mass, options):
+    """For each variable, or for all together: the bin of each event, -1 outside, and the polynomials of each event."""
+    ranges = [range_of(own, options.get("mass_range")) for own in mass.T]
+    inside = [within(own, limits) for own, limits in zip(mass.T, ranges, strict=True)]
+    if options.get("joint"):
+        views = [(np.all(inside, axis=0), range(mass.shape[1]))]
+    else:
+        views = [(own, [k]) for k, own in enumerate(inside) if own.any()]
+    for there, variables in views:
+        found, some = np.full(len(mass), -1), mass[there][:, list(variables)]
+        limits = [ranges[k] for k in variables]
+        if len(variables) > 1 and options["binning"] == "quantile":
+            found[there] = nested(some, [options["bins"]] * len(limits), limits)
+        elif len(variables) > 1:
+            found[there] = grid(some, [edges_of(None, own, options) for own in limits])
+        else:
+            found[there] = bin_of(some[:, 0], edges_of(some[:, 0], limits[0], options))
+        rows = products(options["order"], [to_x(own, of) for own, of in zip(some.T, limits, strict=True)])
+        polynomials = np.zeros((len(mass), len(rows)))
+        polynomials[there] = rows.T.astype(float)
+        yield found, polynomials
+
+
+@dataclass
+class Group:
+    """The background events of one label and category that take part, and the law for them."""
+
+    grad: np.ndarray
+    score: np.ndarray
+    mass: np.ndarray  # a column for each variable
+    weight: np.ndarray
+    options: dict
+
+    def balance(self):
+        """The weights of the law, in each bin the part of its sum of weights, the mean of the variables."""
+        self.views = list(bins_of(self.mass, self.options))
+        parts = []
+        for bins, _ in self.views:
+            count = bins.max() + 1
+            sums = np.array([self.weight[bins == b].sum() for b in range(count)])
+            parts.append(np.where(bins < 0, np.nan, self.weight / sums[bins] / count))
+        self.omega = np.nanmean(parts, axis=0)
+        self.total = np.abs(self.weight).sum()
+
+    def scale(self, by):
+        """Scales the weights of the law, after which the sum of their sizes is the total."""
+        self.total *= by
+        self.omega *= self.total / np.abs(self.omega).sum()
+
+    def direct(self):
+        """The ranks, and the direction of each event before it is smoothed."""
+        size = np.abs(self.omega)
+        self.rank = ranks(self.score, size)
+        scaled = self.grad / np.sqrt(self.rank * (1 - self.rank))
+        effective = int(size.sum() ** 2 / (size @ size))
+        parts = max(1, min(NUMBER["mostRanges"], effective // NUMBER["inRange"]))
+        part = (self.rank * parts).astype(int)
+        sums = [((scaled * np.sign(self.omega))[part == k].sum(), size[part == k].sum()) for k in range(parts)]
+        mean = np.array([sum_of / size_of if size_of else 0 for sum_of, size_of in sums])
+        self.direction = scaled - self.omega * mean[part]
+        self.of_mass = multiplied([functions(ranks(own, size), *OF_MASSES[self.mass.shape[1]]) for own in self.mass.T])
+        self.of_score = functions(self.rank, *OF_SCORE)
+
+    def residual(self, unit):
+        """The coefficients of the direction per weight."""
+        return unit * (self.of_mass.T @ (self.direction[:, None] * self.of_score)) / self.total
+
+    def tail(self):
+        """The coefficients of the relative residual at each threshold."""
+        found = np.zeros((self.of_mass.shape[1], THRESHOLDS))
+        rank_of = 1 / (1 + np.exp(-LOGIT))
+        for bins, polynomials in self.views:
+            members = [bins == b for b in range(bins.max() + 1)]
+            sums = np.array([self.weight[mine].sum() for mine in members])
+            rows = np.array([self.weight[mine] @ polynomials[mine] for mine in members]) / sums[:, None]
+            share = np.array([np.abs(self.omega[mine]) @ self.of_mass[mine] for mine in members]) / self.total
+            for k, q in enumerate(rank_of):
+                efficiency = np.array([self.weight[mine & (self.rank >= q)].sum() for mine in members]) / sums
+                allowed = rows @ np.linalg.lstsq(rows, 1 - efficiency, rcond=1e-12)[0]  # of the CDF
+                found[:, k] += share.T @ (efficiency - 1 + allowed) / (1 - q) / len(self.views)
+        return found
+
+    def push(self, coefficients):
+        """By logits, per size."""
+        return self.omega * np.einsum("im,mk,ik->i", self.of_mass, coefficients, self.of_score)
+
+    def multiplier(self, level):
+        """What multiplies the gradient."""
+        with np.errstate(divide="ignore"):
+            y = np.log(self.rank / (1 - self.rank))
+        v = np.array([np.interp(own, LOGIT, row) for own, row in zip(y, self.of_mass @ level, strict=True)])
+        v = np.clip(v, -NUMBER["mostLevel"], NUMBER["mostLevel"])
+        return np.where(v > 0, np.exp(v), 1 + v)
+
+
+def all_cells(variables):
+    """The functions of the masses in each of their cells, also of those that are not known."""
+    count, cells = OF_MASSES[variables]
+    one = functions(np.append((np.arange(cells) + 0.5) / cells, np.nan), count, cells)
+    where = np.meshgrid(*[np.arange(cells + 1)] * variables, indexing="ij")
+    return multiplied([one[own.ravel()] for own in where])
+
+
+def push(grad, score, mass, weight, **options):
+    """The push of a factor 1 of the residual of one batch, in which all events take part."""
+    group = Group(grad, score, mass, weight, {"binning": "quantile", **options})
+    group.balance()
+    group.scale(len(score) / group.total)
+    group.direct()
+    unit = np.sqrt(len(score)) / np.linalg.norm(group.direction)
+    return group.push(group.residual(unit))
+
+
+@dataclass
+class Memory:
+    """What a constraint remembers of one label."""
+
+    sum: np.ndarray
+    level: np.ndarray
+    recent: np.ndarray
+    mean: np.ndarray
+    known: float = 0.0  # how many different events in effect are behind the mean
+    seen: float = 0.0  # events
+    sightings: float = 0.0  # of masses of the first batch, -1 if these repeat among its events
+    marks: np.ndarray = field(default_factory=lambda: np.zeros(TRACKED))
+
+    @classmethod
+    def of(cls, variables):
+        """Nothing."""
+        count = OF_MASSES[variables][0] ** variables
+        return cls(np.zeros((count, OF_SCORE[0])), *(np.zeros((count, THRESHOLDS)) for _ in range(3)))
+
+    def see(self, masses):
+        """Takes the masses of a batch, of one variable, into the sample."""
+        masses = masses[~np.isnan(masses)]
+        first = self.seen == 0 and len(masses) > 0
+        if first:
+            self.marks = np.sort(masses)[(2 * np.arange(TRACKED) + 1) * len(masses) // (2 * TRACKED)]
+        self.seen += len(masses)
+        if self.sightings >= 0:
+            self.sightings += np.isin(masses, self.marks).sum()
+            if first and self.sightings > 1.5 * len(np.unique(self.marks)):
+                self.sightings = -1
+
+    def different(self):
+        """How many different events there are."""
+        return self.seen * len(np.unique(self.marks)) / self.sightings if self.sightings > 0 else np.inf
+
+    def significance(self):
+        """The part of each residual that counts."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.fmax(0, 1 - NUMBER["doubt"] * np.exp(LOGIT) / self.known / self.mean**2)
+
+    def learn_tail(self, r, batch, n, effective, factor, variables):
+        """Takes a batch of n background events, in effect fewer, into v."""
+        size = n / NUMBER["eventsOfABatch"]
+        self.recent += min(1, max(size / NUMBER["inRecent"], 1 / batch)) * (r - self.recent)
+        share = max(min(size / NUMBER["inMean"], 1 / NUMBER["fewestOfMean"]), 1 / batch)
+        self.mean += share * (r - self.mean)
+        self.known = min(effective / share, self.different() * effective / n)
+        g = self.significance()
+        step = min(NUMBER["mostStep"], NUMBER["step"] * size / (1 + batch * size / NUMBER["slowAfter"]))
+        self.level += step * (factor * r * g - NUMBER["leakOfTail"] * (1 - g) * self.level)
+        self.level *= 1 - NUMBER["leak"] * (1 - factor)
+        largest = np.abs(all_cells(variables) @ self.level).max(axis=0)
+        self.level /= np.maximum(1, largest / NUMBER["mostLevel"])
+
+
+@dataclass
+class Law:
+    """A constraint with its memory of each background label."""
+
+    variables: int
+    tolerance: float = 0.0
+    labels: int = 1
+    numbers: np.ndarray = field(
+        default_factory=lambda: np.zeros(8)
+    )  # the averages, the factor, and the number of masses
+
+    def __post_init__(self):
+        self.memory = [Memory.of(self.variables) for _ in range(self.labels)]
+
+    def direction(self, groups, loss):
+        """Push and multiplier of the events of each group, a list of pairs of label and Group.
+
+        loss has the unbiased loss, its bias and the number of events.
+        """
+        n = sum(len(group.score) for _, group in groups)
+        for _, group in groups:
+            group.balance()
+        total = sum(group.total for _, group in groups)
+        for _, group in groups:
+            group.scale(n / total)
+            group.direct()
+        norm = np.sqrt(sum(group.direction @ group.direction for _, group in groups))
+        before = self.numbers[6] if self.numbers[0] else 1.0
+        self.numbers[0] += 1
+        self.numbers[7] = self.variables
+        batch = self.numbers[0]
+        seen = np.array([norm, *loss, loss[0] ** 2])
+        known = ~np.isnan(seen)  # the bias of a batch may not be
+        self.numbers[1:6][known] += max(1 / batch, NUMBER["rate"]) * (seen - self.numbers[1:6])[known]
+        unit = np.sqrt(n) / max(norm, self.numbers[1])
+        found = []
+        for label, group in groups:
+            memory = self.memory[label]
+            found.append(
+                (
+                    group.push(NUMBER["proportional"] * before * group.residual(unit) + memory.sum),
+                    group.multiplier(memory.level + before * memory.recent * memory.significance()),
+                )
+            )
+        factor = before
+        if self.tolerance:
+            rho = self.numbers[2] * self.tolerance / (self.numbers[3] * self.numbers[4])
+            factor = min(1, max(NUMBER["leastFactor"], before * np.exp(NUMBER["pace"] * np.clip(rho - 1, -1, 1))))
+        self.numbers[6] = factor
+        for label, memory in enumerate(self.memory):
+            mine = [group for of, group in groups if of == label]
+            events = sum(len(group.score) for group in mine)
+            memory.sum *= 1 - NUMBER["leak"] * (1 - factor)
+            gain = factor * NUMBER["integral"] * np.sqrt(events / NUMBER["eventsOfABatch"])
+            memory.sum += gain * sum(group.total * group.residual(unit) for group in mine) / n
+            residual = sum(group.total * group.tail() for group in mine) / sum(group.total for group in mine)
+            for group in mine:
+                memory.see(group.mass[:, 0])
+            effective = sum(group.total**2 / (group.omega @ group.omega) for group in mine)
+            memory.learn_tail(residual, batch, events, effective, factor, self.variables)
+        return found
+
+    def state(self):
+        """The numbers as the core has them."""
+        rooms = [27 * OF_SCORE[0]] + 3 * [27 * THRESHOLDS] + [1, 1, 1, TRACKED]
+        found = [self.numbers]
+        for memory in self.memory:
+            for room, table in zip(rooms, vars(memory).values(), strict=True):
+                found += [np.ravel(table), np.zeros(room - np.size(table))]
+        return np.concatenate(found)

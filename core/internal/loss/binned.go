@@ -25,6 +25,7 @@ func (pt part[T]) binned(k int) (walk.Result, error) {
 		if ba, err = se.basis(&o.Moments, pt.sc); err != nil {
 			return walk.Result{}, err
 		}
+		pt.show(sel, se.bins.Count(), ba, &o.Moments)
 	}
 	return pt.integrate(sel, se.bins, ba, o)
 }

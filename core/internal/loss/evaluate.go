@@ -29,7 +29,7 @@ func Evaluate[T events.Float](out events.Derivatives[T], ev events.Events[T], di
 
 func ofAll[T events.Float](out events.Derivatives[T], ev events.Events[T], di *events.Division[T], p *Plan, sc *par.Scratch) (walk.Result, error) {
 	if ev.Label == nil && ev.Category == nil {
-		return part[T]{out, ev, nil, p, sc}.loss()
+		return part[T]{out, ev, nil, p, sc, 0}.loss()
 	}
 	if di == nil {
 		di = par.Kept[events.Division[T]](sc)
@@ -64,7 +64,7 @@ func sum[T events.Float](di *events.Division[T], out events.Derivatives[T], p *P
 		own := out.Cut(su.Lo, su.Hi)
 		own.Clear(sc.Team)
 		f := &found[k]
-		if f.result, f.err = (part[T]{own, ev, index, p.withWarningsTo(&f.warning), sc}).loss(); f.err != nil {
+		if f.result, f.err = (part[T]{own, ev, index, p.withWarningsTo(&f.warning), sc, k}).loss(); f.err != nil {
 			for before := firstFailed.Load(); int64(k) < before && !firstFailed.CompareAndSwap(before, int64(k)); {
 				before = firstFailed.Load()
 			}

@@ -40,6 +40,7 @@ func (pt part[T]) joint() (walk.Result, error) {
 		if ba, err = moments.New(bs, means, nil, &o.Moments, &pt.sc.Arena); err != nil {
 			return walk.Result{}, err
 		}
+		pt.show(sel, bs.Count(), ba, &o.Moments)
 	}
 	return pt.integrate(sel, bs, ba, o)
 }

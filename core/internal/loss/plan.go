@@ -22,6 +22,7 @@ type Plan struct {
 	Variables []Variable // one for each variable of mass
 	Labels    []int32    // of background
 	Walk      walk.Options
+	Watch     func(View) // is called by several goroutines, once for each subset and variable of mass; nil: nobody watches
 }
 
 // Variable has the options of one variable of mass.

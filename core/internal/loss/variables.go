@@ -14,6 +14,8 @@ type part[T events.Float] struct {
 	index []uint32 // places of the events in the input; nil: they are the input
 	plan  *Plan
 	sc    *par.Scratch
+	// subset is the number of the events' subset, for Plan.Watch.
+	subset int
 }
 
 // loss returns the loss of the events, of one variable of mass or of several.

@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"github.com/libmode/libmode/core/internal/events"
+	"github.com/libmode/libmode/core/internal/loss"
+	"github.com/libmode/libmode/core/internal/moments"
 	"github.com/libmode/libmode/core/internal/par"
 	"gonum.org/v1/gonum/floats"
 )
@@ -12,24 +14,44 @@ import (
 // inside its limits.
 type Group[T events.Float] struct {
 	label     int
-	place     []uint32 // in the input
+	place     []uint32 // in the input, increasing
 	score     []T
 	masses    [][]T     // NaN outside the limits of a variable
-	weight    []float64 // of either sign
+	raw       []float64 // the weights, of either sign, per largest weight of the group
+	largest   float64   // weight of the group
+	weight    []float64 // of the law, see balance
 	total     float64   // of the sizes |weight|
+	effective float64   // the number of events in effect, (sum |weight|)^2 / sum weight^2
+	views     []view
 	rank      []float64 // of the score
 	cell      []uint32  // of the masses and the score
 	basis     *basis    // of the masses
 	direction []float64 // first the gradient, last the push
-	arena     *par.Arena
+	sc        *par.Scratch
 }
 
-// Collect returns the groups of a division, with the gradient as direction. If the division has no Index, it is the input. The
-// groups use the memory of the arena.
-func Collect[T events.Float](di *events.Division[T], grad []T, limits [][2]float64, joint bool, arena *par.Arena) []Group[T] {
+// view has the bins of one variable of mass, or of all variables together.
+type view struct {
+	bins int
+	bin  []uint32  // of each event, or events.NoPair
+	sums []float64 // of the raw weights in each bin
+	fit  *moments.Fit
+}
+
+// block is the number of events that a goroutine handles at a time.
+const block = 1 << 14
+
+// Collect returns the groups of a division, with the gradient as direction, and with the bins of the loss. If the division has
+// no Index, it is the input. The groups use the memory of the scratch.
+func Collect[T events.Float](di *events.Division[T], grad []T, limits [][2]float64, joint bool, views []loss.View, sc *par.Scratch) []Group[T] {
 	groups := make([]Group[T], 0, len(di.Subsets))
-	for _, su := range di.Subsets {
-		g := newGroup[T](su, len(limits), arena)
+	for k, su := range di.Subsets {
+		g := Group[T]{label: su.Label, basis: &ofMasses[len(limits)], sc: sc}
+		for _, v := range views {
+			if v.Subset == k {
+				g.views = append(g.views, view{bins: v.Bins, bin: v.Bin, fit: v.Fit})
+			}
+		}
 		if g.collect(di, su, grad, limits, joint); len(g.place) > 0 {
 			groups = append(groups, g)
 		}
@@ -37,78 +59,192 @@ func Collect[T events.Float](di *events.Division[T], grad []T, limits [][2]float
 	return groups
 }
 
-// newGroup returns a group with room for the events of a subset.
-func newGroup[T events.Float](su events.Subset, variables int, arena *par.Arena) Group[T] {
-	n := su.Size()
-	g := Group[T]{label: su.Label, masses: make([][]T, variables), basis: &ofMasses[variables], arena: arena}
-	for v := range g.masses {
-		g.masses[v] = par.Make[T](arena, n)
-	}
-	g.place, g.score = par.Make[uint32](arena, n), par.Make[T](arena, n)
-	g.weight, g.direction = par.Make[float64](arena, n), par.Make[float64](arena, n)
-	return g
-}
-
-// collect copies the events of a subset that take part. Each event is written to the next free place, and the place stays free
-// if the event takes no part.
+// collect copies the events of a subset that take part.
 func (g *Group[T]) collect(di *events.Division[T], su events.Subset, grad []T, limits [][2]float64, joint bool) {
-	ev, all, missing, next := &di.Events, di.Events.Variables(), T(math.NaN()), 0
-	for i := su.Lo; i < su.Hi; i++ {
-		present := 0
-		for v, mass := range all {
-			value := mass[i]
-			if m := float64(value); m >= limits[v][0] && m <= limits[v][1] {
-				present++
-			} else {
-				value = missing
+	ev, all, n, arena := &di.Events, di.Events.Variables(), su.Size(), &g.sc.Arena
+	inside := func(v, i int) bool {
+		m := float64(all[v][i])
+		return m >= limits[v][0] && m <= limits[v][1]
+	}
+	from := par.Make[uint32](arena, n) // for each block the places in the division of the events that take part
+	starts := par.Make[int](arena, (n+block-1)/block+1)
+	g.sc.Team.Blocks(n, block, func(lo, hi int) {
+		found := lo
+		for i := su.Lo + lo; i < su.Lo+hi; i++ {
+			present := 0
+			for v := range all {
+				if inside(v, i) {
+					present++
+				}
 			}
-			g.masses[v][next] = value
+			from[found] = uint32(i)
+			if present > 0 && (!joint || present == len(all)) && (ev.Weight == nil || ev.Weight[i] != 0) {
+				found++
+			}
 		}
-		w, at := 1.0, uint32(i)
-		if ev.Weight != nil {
-			w = float64(ev.Weight[i])
-		}
-		if di.Index != nil {
-			at = di.Index[i]
-		}
-		g.place[next], g.score[next], g.weight[next], g.direction[next] = at, ev.Score[i], w, float64(grad[at])
-		if w != 0 && present > 0 && (!joint || present == len(all)) {
-			next++
-		}
+		starts[lo/block+1] = found - lo
+	})
+	for k := range len(starts) - 1 {
+		starts[k+1] += starts[k]
 	}
+	count := starts[len(starts)-1]
+	g.place, g.score = par.Make[uint32](arena, count), par.Make[T](arena, count)
+	g.raw, g.direction = par.Make[float64](arena, count), par.Make[float64](arena, count)
+	g.masses = make([][]T, len(all))
 	for v := range all {
-		g.masses[v] = g.masses[v][:next]
+		g.masses[v] = par.Make[T](arena, count)
 	}
-	g.place, g.score, g.weight, g.direction = g.place[:next], g.score[:next], g.weight[:next], g.direction[:next]
+	bins := make([][]uint32, len(g.views))
+	for v := range g.views {
+		bins[v], g.views[v].bin = g.views[v].bin, par.Make[uint32](arena, count)
+	}
+	g.sc.Team.Blocks(n, block, func(lo, hi int) {
+		first := starts[lo/block]
+		for k, place := range from[lo:][:starts[lo/block+1]-first] {
+			i, at, w := int(place), place, 1.0
+			if di.Index != nil {
+				at = di.Index[i]
+			}
+			if ev.Weight != nil {
+				w = float64(ev.Weight[i])
+			}
+			k += first
+			g.place[k], g.score[k], g.raw[k], g.direction[k] = at, ev.Score[i], w, float64(grad[at])
+			for v := range all {
+				g.masses[v][k] = T(math.NaN())
+				if inside(v, i) {
+					g.masses[v][k] = all[v][i]
+				}
+			}
+			for v := range g.views {
+				g.views[v].bin[k] = bins[v][i-su.Lo]
+			}
+		}
+	})
+	for _, w := range g.raw {
+		if size := math.Abs(w); size > g.largest { // floats.Norm takes 7 ns a weight
+			g.largest = size
+		}
+	}
 }
 
-// scaleWeights multiplies the weights with a number, and returns the sum of their sizes.
-func (g *Group[T]) scaleWeights(by float64) float64 {
-	floats.Scale(by, g.weight)
-	g.total = floats.Norm(g.weight, 1)
-	return g.total
+// mostSums is the most numbers that goroutines have for sums.
+const mostSums = 1 << 22
+
+// sums returns the sums of what f adds to numbers of its own for each block of events. They do not depend on the number of
+// threads.
+func (g *Group[T]) sums(width int, f func(lo, hi int, sums []float64)) []float64 {
+	n, size := len(g.place), block
+	for size < n && n/size*width > mostSums {
+		size *= 2
+	}
+	all := par.Make[float64](&g.sc.Arena, (n+size-1)/size*width)
+	g.sc.Team.Blocks(n, size, func(lo, hi int) { f(lo, hi, all[lo/size*width:][:width]) })
+	for k := width; k < len(all); k += width {
+		floats.Add(all[:width], all[k:][:width])
+	}
+	return all[:width]
 }
+
+// sum returns the sum of what f returns for each block of events.
+func (g *Group[T]) sum(f func(lo, hi int) float64) float64 {
+	return g.sums(1, func(lo, hi int, sums []float64) { sums[0] = f(lo, hi) })[0]
+}
+
+// leastTotal is the least sum of weights of a group, in units of the largest weight of all groups, so that ratios to it are finite.
+const leastTotal = 1e-100
+
+// weigh sets the weights of all groups, whose sizes have the mean 1, and returns the number of events.
+func weigh[T events.Float](groups []Group[T]) (n float64) {
+	var largest, total float64
+	for k := range groups {
+		n += float64(len(groups[k].place))
+		largest = max(largest, groups[k].largest)
+	}
+	for k := range groups {
+		groups[k].balance(largest)
+		total += groups[k].total
+	}
+	for k := range groups {
+		groups[k].scaleWeights(n / total)
+	}
+	return n
+}
+
+// balance sets the weights to those with which F_b counts events: the weight over the sum of weights in the bin, the mean of the
+// variables of mass that the event has. So a mean weight that depends on the mass leaves no part of the mass without a push. The
+// sum of their sizes is the sum of the sizes of the original weights, over unit.
+func (g *Group[T]) balance(unit float64) {
+	scale := min(1/g.largest, math.MaxFloat64) // 1/largest may overflow
+	sizes := g.sum(func(lo, hi int) (sum float64) {
+		for i, w := range g.raw[lo:hi] {
+			w *= scale
+			g.raw[lo+i] = w
+			sum += math.Abs(w)
+		}
+		return sum
+	})
+	for v := range g.views {
+		of := &g.views[v]
+		of.sums = g.sums(of.bins, func(lo, hi int, sums []float64) {
+			for i, b := range of.bin[lo:hi] {
+				if b != events.NoPair {
+					sums[b] += g.raw[lo+i]
+				}
+			}
+		})
+	}
+	g.weight = par.Make[float64](&g.sc.Arena, len(g.raw))
+	balanced := g.sum(func(lo, hi int) (sum float64) {
+		for i := lo; i < hi; i++ {
+			var weight, present float64
+			for v := range g.views {
+				of := &g.views[v]
+				if b := of.bin[i]; b != events.NoPair {
+					present++
+					weight += g.raw[i] / of.sums[b] / float64(of.bins)
+				}
+			}
+			g.weight[i] = weight / present
+			sum += math.Abs(g.weight[i])
+		}
+		return sum
+	})
+	g.scaleWeights(1 / balanced)
+	g.total = 1
+	g.scaleWeights(max(sizes*(g.largest/unit), leastTotal))
+}
+
+// scaleWeights multiplies the weights with a number.
+func (g *Group[T]) scaleWeights(by float64) {
+	g.total *= by
+	g.sc.Team.Blocks(len(g.weight), block, func(lo, hi int) { floats.Scale(by, g.weight[lo:hi]) })
+}
+
+// massCell returns the cell of the masses of event i.
+func (g *Group[T]) massCell(i int) int { return int(g.cell[i]) / ofScore.cells }
 
 // setCells sets the ranks and cells of the events.
 func (g *Group[T]) setCells() {
 	n := len(g.score)
-	cells := massCells[len(g.masses)]
-	g.cell, g.rank = par.Make[uint32](g.arena, n), par.Make[float64](g.arena, n)
-	words := par.Make[uint64](g.arena, n)
-	for _, mass := range g.masses {
-		ranks(g.rank, mass, g.weight, words)
-		for i, q := range g.rank {
-			c := cells
-			if q == q {
-				c = uint32(q * float64(cells))
+	g.cell, g.rank = par.Make[uint32](&g.sc.Arena, n), par.Make[float64](&g.sc.Arena, n)
+	addCells := func(cells, room uint32) { // NaN has the last cell of the room
+		g.sc.Team.Blocks(n, block, func(lo, hi int) {
+			for i, q := range g.rank[lo:hi] {
+				c := cells
+				if q == q {
+					c = uint32(q * float64(cells))
+				}
+				g.cell[lo+i] = g.cell[lo+i]*room + c
 			}
-			g.cell[i] = g.cell[i]*(cells+1) + c
-		}
+		})
 	}
-	ranks(g.rank, g.score, g.weight, words)
-	for i, q := range g.rank {
-		g.cell[i] = g.cell[i]*uint32(ofScore.cells) + uint32(q*float64(ofScore.cells))
+	for _, mass := range g.masses {
+		ranks(g.rank, mass, g.weight, g.sc)
+		addCells(massCells[len(g.masses)], massCells[len(g.masses)]+1)
 	}
+	ranks(g.rank, g.score, g.weight, g.sc)
+	addCells(uint32(ofScore.cells), uint32(ofScore.cells))
 }
 
 // Ranges of scores in each of which the direction has the mean 0, and the effective events that each needs.
@@ -117,52 +253,56 @@ const (
 	inRange    = 20
 )
 
-// direct turns the gradient of the loss by the scores into a direction for logits.
+// direct turns the gradient of the loss by the scores into a direction for logits, and returns the sum of its squares.
 //
 // The loss is an integral over scores. Over logits, with the weight 1/sqrt(q (1 - q)), each working point counts by its
 // significance: the noise of a residual is in proportion to sqrt(q (1 - q)). A loss of CDFs also falls if all scores are
 // squeezed together, which makes nothing flatter. That part is the mean of the gradient at a score
 // (the derivative of J by the score, since sum_b f_b r_b = J'/2). The direction leaves out the mean per weight in each of
 // 16 ranges of equal weight.
-func (g *Group[T]) direct() {
-	grad := g.direction
-	effective := int(g.total * g.total / floats.Dot(g.weight, g.weight))
-	count := float64(max(1, min(mostRanges, effective/inRange)))
-	var sums, sizes [mostRanges]float64
-	for i, q := range g.rank {
-		grad[i] /= math.Sqrt(q * (1 - q))
-		k := int(q * count)
-		sums[k] += math.Copysign(1, g.weight[i]) * grad[i]
-		sizes[k] += math.Abs(g.weight[i])
-	}
-	for i, q := range g.rank {
-		k := int(q * count)
-		grad[i] -= g.weight[i] * sums[k] / sizes[k]
-	}
+func (g *Group[T]) direct() float64 {
+	squares := g.sum(func(lo, hi int) float64 { return floats.Dot(g.weight[lo:hi], g.weight[lo:hi]) })
+	g.effective = g.total * g.total / squares
+	count := float64(max(1, min(mostRanges, int(g.effective)/inRange)))
+	sums := g.sums(2*mostRanges, func(lo, hi int, sums []float64) {
+		for i, q := range g.rank[lo:hi] {
+			i += lo
+			g.direction[i] /= math.Sqrt(q * (1 - q))
+			k := 2 * int(q*count)
+			sums[k] += math.Copysign(1, g.weight[i]) * g.direction[i]
+			sums[k+1] += math.Abs(g.weight[i])
+		}
+	})
+	return g.sum(func(lo, hi int) float64 {
+		for i, q := range g.rank[lo:hi] {
+			k := 2 * int(q*count)
+			g.direction[lo+i] -= g.weight[lo+i] * sums[k] / sums[k+1]
+		}
+		return floats.Dot(g.direction[lo:hi], g.direction[lo:hi])
+	})
 }
 
 // residual returns the coefficients of the direction per weight in the functions: a row for each function of the masses.
 func (g *Group[T]) residual(unit float64) []float64 {
-	grid := par.Make[float64](g.arena, g.basis.cells*ofScore.cells)
-	for i, d := range g.direction {
-		grid[g.cell[i]] += d * unit / g.total
-	}
+	grid := g.sums(g.basis.cells*ofScore.cells, func(lo, hi int, grid []float64) {
+		for i, d := range g.direction[lo:hi] {
+			grid[g.cell[lo+i]] += d
+		}
+	})
+	floats.Scale(unit/g.total, grid)
 	return g.product(g.basis.transposed, g.product(grid, ofScore.values, ofScore.functions), ofScore.functions)
 }
 
-// push sets direction to the function with these coefficients at each event, times the event's weight.
-func (g *Group[T]) push(coefficients []float64) {
-	grid := g.product(g.product(g.basis.values, coefficients, ofScore.functions), ofScore.transposed, ofScore.cells)
-	for i, c := range g.cell {
-		g.direction[i] = grid[c] * g.weight[i]
-	}
+// function returns the function with these coefficients in each cell of masses and score.
+func (g *Group[T]) function(coefficients []float64) []float64 {
+	return g.product(g.product(g.basis.values, coefficients, ofScore.functions), ofScore.transposed, ofScore.cells)
 }
 
 // product returns the product of two matrices. The rows of a have as many numbers as b has rows; columns is the length of
 // the rows of b.
 func (g *Group[T]) product(a, b []float64, columns int) []float64 {
 	inner := len(b) / columns
-	found := par.Make[float64](g.arena, len(a)/inner*columns)
+	found := par.Make[float64](&g.sc.Arena, len(a)/inner*columns)
 	for i, x := range a {
 		if x != 0 {
 			floats.AddScaled(found[i/inner*columns:][:columns], x, b[i%inner*columns:][:columns])

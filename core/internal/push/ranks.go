@@ -9,6 +9,7 @@ import (
 	"math"
 
 	"github.com/libmode/libmode/core/internal/events"
+	"github.com/libmode/libmode/core/internal/par"
 	"github.com/libmode/libmode/core/internal/radix"
 )
 
@@ -16,32 +17,46 @@ import (
 const lowestRank = 1. / (1 << 53)
 
 // ranks sets dst to the fraction of the sum of sizes |weight| that lies below each value, plus half of the fraction of equal
-// values. The rank of NaN is NaN, and its size does not count. It uses the memory of words.
-func ranks[T events.Float](dst []float64, values []T, weights []float64, words []uint64) {
-	words, la := radix.SortValues(words, values)
-	var total, below float64
-	for i, w := range weights {
-		if values[i] != values[i] {
-			dst[i] = math.NaN()
-			continue
-		}
-		total += math.Abs(w)
+// values. The rank of NaN is NaN, and its size does not count.
+func ranks[T events.Float](dst []float64, values []T, weights []float64, sc *par.Scratch) {
+	sorted := radix.SortMany(values, sc)
+	cells := len(sorted.Cells) - 1
+	below := par.Make[float64](&sc.Arena, cells+1) // first the sum of each cell, then of the cells below it
+	sc.Team.Run(cells, func(c int) { below[c+1] = sumBelow(dst, values, weights, &sorted, c) })
+	for c := range cells {
+		below[c+1] += below[c]
 	}
+	total := below[cells]
+	sc.Team.Blocks(len(dst), block, func(lo, hi int) {
+		for i, v := range values[lo:hi] {
+			rank := math.NaN()
+			if v == v {
+				rank = min(max((below[sorted.CellOf(v)]+dst[lo+i])/total, lowestRank), 1-lowestRank)
+			}
+			dst[lo+i] = rank
+		}
+	})
+}
+
+// sumBelow sets dst to the sum of sizes below each value of a cell of records, plus half of the sizes of equal values. It
+// returns the sum of all sizes of the cell.
+func sumBelow[T events.Float](dst []float64, values []T, weights []float64, sorted *radix.Sorted[T], cell int) (below float64) {
+	words := sorted.Words[sorted.Cells[cell]:sorted.Cells[cell+1]]
 	for lo := 0; lo < len(words); {
-		first := la.Index(words[lo])
+		first := sorted.Index(words[lo])
 		tied, hi := math.Abs(weights[first]), lo+1
 		for ; hi < len(words); hi++ {
-			at := la.Index(words[hi])
+			at := sorted.Index(words[hi])
 			if values[at] != values[first] {
 				break
 			}
 			tied += math.Abs(weights[at])
 		}
-		rank := min(max((below+tied/2)/total, lowestRank), 1-lowestRank)
 		for _, r := range words[lo:hi] {
-			dst[la.Index(r)] = rank
+			dst[sorted.Index(r)] = below + tied/2
 		}
 		below += tied
 		lo = hi
 	}
+	return below
 }

@@ -1,13 +1,26 @@
 package push
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
+	"github.com/libmode/libmode/core/internal/events"
+	"github.com/libmode/libmode/core/internal/par"
 	"github.com/stretchr/testify/require"
 )
+
+// ranksOf returns the ranks of values.
+func ranksOf[T events.Float](values []T, weights []float64) []float64 {
+	sc := par.Take()
+	defer sc.Give()
+	sc.Team.PartsFor(len(values))
+	found := make([]float64, len(values))
+	ranks(found, values, weights, sc)
+	return found
+}
 
 // A rank is the part of all sizes of weights below, and half of the part that is equal: by all pairs.
 func TestRanksOfAllPairs(t *testing.T) {
@@ -20,8 +33,7 @@ func TestRanksOfAllPairs(t *testing.T) {
 			values[i] = math.NaN()
 		}
 	}
-	found := make([]float64, n)
-	ranks(found, values, weights, make([]uint64, n))
+	found := ranksOf(values, weights)
 	for i, v := range values {
 		if v != v {
 			require.True(t, math.IsNaN(found[i]))
@@ -44,12 +56,70 @@ func TestRanksOfAllPairs(t *testing.T) {
 	}
 }
 
+// Goroutines share the cells of many values, of any distribution.
+func TestRanksOfManyValues(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	const n = 3 * par.AloneCall
+	for name, draw := range map[string]func() float64{
+		"normal":         rng.NormFloat64,
+		"ties":           func() float64 { return math.Round(3 * rng.NormFloat64()) },
+		"one value":      func() float64 { return -2.5 },
+		"both zeros":     func() float64 { return math.Copysign(0, rng.NormFloat64()) },
+		"orders":         func() float64 { return math.Exp(200 * rng.NormFloat64()) },
+		"an outlier":     func() float64 { return 1e300 * math.Floor(rng.Float64()+1e-4) },
+		"some are NaN":   func() float64 { return math.Sqrt(rng.NormFloat64()) },
+		"all are NaN":    math.NaN,
+		"almost all NaN": func() float64 { return math.Log(rng.Float64() - 0.9999) },
+	} {
+		values, singles, weights := make([]float64, n), make([]float32, n), make([]float64, n)
+		for i := range n {
+			values[i], weights[i] = draw(), rng.NormFloat64()
+			singles[i] = float32(values[i])
+		}
+		requireRanks(t, name, values, weights)
+		requireRanks(t, name, singles, weights)
+	}
+}
+
+// requireRanks compares with ranks from one sort.
+func requireRanks[T events.Float](t *testing.T, name string, values []T, weights []float64) {
+	t.Helper()
+	var order []int
+	total := 0.0
+	for i, v := range values {
+		if v == v {
+			order = append(order, i)
+			total += math.Abs(weights[i])
+		}
+	}
+	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(values[i], values[j]) })
+	want := slices.Repeat([]float64{math.NaN()}, len(values))
+	below := 0.0
+	for lo := 0; lo < len(order); {
+		hi, tied := lo, 0.0
+		for ; hi < len(order) && values[order[hi]] == values[order[lo]]; hi++ {
+			tied += math.Abs(weights[order[hi]])
+		}
+		for _, i := range order[lo:hi] {
+			want[i] = (below + tied/2) / total
+		}
+		below += tied
+		lo = hi
+	}
+	for i, q := range ranksOf(values, weights) {
+		if want[i] != want[i] {
+			require.True(t, math.IsNaN(q), name)
+		} else {
+			require.InDelta(t, want[i], q, 1e-11, name)
+		}
+	}
+}
+
 // Ranks lie inside (0, 1), even of events of almost no weight.
 func TestRanksAreInside(t *testing.T) {
 	values := []float64{1, 2, 3}
 	for _, weights := range [][]float64{{1e-300, 1, 1e-300}, {1, 0, 0}, {1e300, -1e-300, 1}} {
-		found := make([]float64, 3)
-		ranks(found, values, weights, make([]uint64, 3))
+		found := ranksOf(values, weights)
 		for _, q := range found {
 			require.True(t, q > 0 && q < 1, "%v: %v", weights, found)
 		}
@@ -90,22 +160,41 @@ func TestBasesAreOrthonormal(t *testing.T) {
 func TestSpreadOfLogits(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	const n = 20_000
-	group := Group[float64]{}
+	sc := par.Take()
+	defer sc.Give()
+	group := Group[float64]{place: make([]uint32, n), sc: sc}
 	for range n {
 		group.score = append(group.score, 2+4/(1+math.Exp(-0.1*rng.NormFloat64())))
 		group.weight = append(group.weight, 1)
 	}
-	require.InEpsilon(t, 0.1, spreadOf([]Group[float64]{group}, n, scoreRange{2, 0.25}), 0.03)
+	require.InEpsilon(t, 0.1, spreadOf([]Group[float64]{group}, n, scoreRange{2, 4}), 0.03)
 	for i := range group.score {
 		group.score[i] = 2 // where the slope is 0
 	}
-	require.Zero(t, spreadOf([]Group[float64]{group}, n, scoreRange{2, 0.25}))
+	require.Zero(t, spreadOf([]Group[float64]{group}, n, scoreRange{2, 4}))
 }
 
 // A length has room for any number of masses, and is 0 where an int has none for it.
 func TestStateSize(t *testing.T) {
-	for labels, want := range map[int]int{-1: 0, 0: 0, 1: 7 + 324, 2: 7 + 2*324, math.MaxInt: 0, math.MaxInt/324 + 1: 0} {
+	require.Equal(t, 27*12+3*27*16+1+66, ofLabel)
+	for labels, want := range map[int]int{-1: 0, 0: 0, 1: 8 + 1687, 2: 8 + 2*1687, math.MaxInt: 0, math.MaxInt/1687 + 1: 0} {
 		require.Equal(t, want, StateSize(labels), labels)
 	}
-	require.Positive(t, StateSize(math.MaxInt/324-1))
+	require.Positive(t, StateSize(math.MaxInt/1687-1))
+}
+
+// The sum, the tables and the sample of all labels share the state without a gap, and none of them overlaps another.
+func TestPlacesInTheState(t *testing.T) {
+	const labels = 2
+	s := make(state, StateSize(labels))
+	for label := range labels {
+		tail := s.tail(label, mostFunctions)
+		for _, table := range [][]float64{s.sum(label, mostFunctions), tail.level, tail.recent, tail.mean, s.sample(label)} {
+			for i := range table {
+				table[i]++
+			}
+		}
+		*tail.known++
+	}
+	require.Equal(t, append(make(state, numbers), slices.Repeat(state{1}, labels*ofLabel)...), s)
 }

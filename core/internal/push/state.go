@@ -2,7 +2,6 @@ package push
 
 import (
 	"math"
-	"slices"
 
 	"github.com/libmode/libmode/core/internal/errs"
 	"github.com/libmode/libmode/core/internal/events"
@@ -10,8 +9,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// state is what a constraint remembers from batch to batch: these numbers, and after them the sum of the residuals. All are
-// 0 before the first batch.
+// state is what a constraint remembers from batch to batch: these numbers, and after them what it remembers of each label. All
+// are 0 before the first batch.
 type state []float64
 
 const (
@@ -22,14 +21,15 @@ const (
 	meanEvents        // of the effective number of events,
 	meanSquare        // and of the square of the loss
 	factor            // what a tolerance multiplies the push with
+	masses            // how many variables of mass the batches have
 	numbers
 )
 
 // The law of the push, see docs/training.md; studies/zoo tells how the numbers were found.
 const (
-	proportional   = 4    // the push per residual of the batch
-	integral       = 0.02 // what a batch of eventsOfABatch events adds to the sum, per residual
-	eventsOfABatch = 1024
+	proportional   = 4        // the push per residual of the batch
+	integral       = 0.02     // what a batch of eventsOfABatch events adds to the sum, per residual
+	eventsOfABatch = 512      // of background
 	rate           = 1. / 200 // the least share of a batch in the averages
 	pace           = 0.02     // how fast the factor follows a tolerance,
 	leak           = 0.02     // and how fast the sum then falls
@@ -45,13 +45,33 @@ func StateSize(labels int) int {
 	return numbers + labels*ofLabel
 }
 
-// ofLabel is the room for the residual of one label: the largest number of functions for any number of masses.
-var ofLabel = slices.Max([]int{functions(1), functions(2), functions(3)})
+// mostFunctions is the largest number of functions of the masses, for any number of masses.
+var mostFunctions = max(ofMasses[1].functions, ofMasses[2].functions, ofMasses[3].functions)
 
-// functions returns how many functions of the masses and the score a residual of one label has.
-func functions(variables int) int { return ofMasses[variables].functions * ofScore.functions }
+// A label has a sum of residuals, and after it what it remembers of the tail of its scores.
+var (
+	ofSum   = mostFunctions * ofScore.functions
+	ofTable = mostFunctions * thresholds
+	ofLabel = ofSum + 3*ofTable + 1 + ofSample
+)
 
-func (s state) sum() []float64 { return s[numbers:] }
+// sum returns the sum of the residuals of a label, for so many functions of the masses.
+func (s state) sum(label, functions int) []float64 {
+	return s[numbers+label*ofLabel:][:functions*ofScore.functions]
+}
+
+// tail returns what is remembered of the tail of a label.
+func (s state) tail(label, functions int) tail {
+	table := func(k int) []float64 {
+		return s[numbers+label*ofLabel+ofSum+k*ofTable:][:functions*thresholds]
+	}
+	return tail{table(0), table(1), table(2), &s[numbers+label*ofLabel+ofSum+3*ofTable]}
+}
+
+// sample returns what is remembered of the masses of a label.
+func (s state) sample(label int) sample {
+	return sample(s[numbers+(label+1)*ofLabel-ofSample:][:ofSample])
+}
 
 // check returns an error for the first number that is not possible.
 func (s state) check() error {
@@ -67,9 +87,9 @@ func (s state) check() error {
 }
 
 // average takes a batch into the averages.
-func (s state) average(norm float64, batch walk.Result) {
+func (s state) average(norm float64, batch walk.Result, variables int) {
 	if s[steps] == 0 {
-		s[factor] = 1
+		s[factor], s[masses] = 1, float64(variables)
 	}
 	s[steps]++
 	share := max(1/s[steps], rate)
@@ -80,14 +100,47 @@ func (s state) average(norm float64, batch walk.Result) {
 	}
 }
 
-// learn adds the residual of a batch with n events to the sum. While the averages say that a test with tolerance events sees no
-// dependence, the factor and the sum get smaller; a tolerance of 0 is none.
-func (s state) learn(residual []float64, n int, tolerance float64) {
+// follow lets the factor follow a tolerance; a tolerance of 0 is none. While the averages say that a test with so many events
+// sees no dependence, the factor gets smaller.
+func (s state) follow(tolerance float64) {
 	if unit := s[meanBias] * s[meanEvents]; tolerance > 0 && unit > 0 {
 		rho := s[meanLoss] * tolerance / unit
 		s[factor] = min(1, max(leastFactor, s[factor]*math.Exp(pace*max(-1, min(1, rho-1)))))
 	}
+}
+
+// labelResiduals is what the groups of one label have in common: the sums of their residuals, each times the total of its group.
+type labelResiduals struct {
+	basis          *basis // of the masses; nil: there is no group
+	residual, tail []float64
+	total          float64 // of the groups
+	events         float64 // their number
+	effective      float64 // and their number in effect, (sum |w|)^2 / sum w^2
+	moved          float64 // the number of events that are pushed
+}
+
+// addTo adds a group with these residuals.
+func (g *Group[T]) addTo(of *labelResiduals, residual, tail []float64) {
+	if of.basis == nil {
+		of.basis = g.basis
+		of.residual, of.tail = make([]float64, len(residual)), make([]float64, len(tail))
+	}
+	floats.AddScaled(of.residual, g.total, residual)
+	floats.AddScaled(of.tail, g.total, tail)
+	of.total += g.total
+	of.events += float64(len(g.place))
+	of.effective += g.effective
+}
+
+// learn adds the residuals of a batch of n events to the sum and the tail of a label. While the factor is below 1, both get
+// smaller.
+func (s state) learn(label int, of *labelResiduals, n float64) {
+	if of.basis == nil {
+		return
+	}
 	// A residual is in units of the noise of a batch: so the sum of an epoch is the same in batches of all sizes.
-	floats.Scale(1-leak*(1-s[factor]), s.sum())
-	floats.AddScaled(s.sum(), s[factor]*integral*math.Sqrt(float64(n)/eventsOfABatch), residual)
+	sum := s.sum(label, of.basis.functions)
+	floats.Scale(1-leak*(1-s[factor]), sum)
+	floats.AddScaled(sum, s[factor]*integral*math.Sqrt(of.moved/eventsOfABatch)/n, of.residual)
+	s.tail(label, of.basis.functions).learn(of, s[steps], s[factor], s.sample(label).size())
 }

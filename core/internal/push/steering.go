@@ -2,6 +2,7 @@ package push
 
 import (
 	"math"
+	"sort"
 
 	"github.com/libmode/libmode/core/internal/errs"
 	"github.com/libmode/libmode/core/internal/events"
@@ -57,29 +58,25 @@ const (
 	leastPlace = 1e-6  // a score this near to an end of score_range, per width, is not pushed: its logit is far out
 )
 
-// Steer sets dst to the push of the events of the batch, and slope, if it is not nil, to the derivatives of their scores by the
-// logits. scores is the range of the scores, and found the unbiased loss of the batch.
-func Steer[T events.Float](dst, slope []T, groups []Group[T], st Steering, found walk.Result, scores [2]float64, labels int) (Pushed, error) {
-	clear(dst)
-	clear(slope)
-	var n, largest, total, squares float64
-	for _, g := range groups {
-		n += float64(len(g.weight))
-		for _, w := range g.weight {
-			if size := math.Abs(w); size > largest { // floats.Norm takes 7 ns a weight
-				largest = size
-			}
-		}
+// Targets are what Steer sets, with an element for each event of the batch.
+type Targets[T events.Float] struct {
+	Push       []T // 0 for events that take no part
+	Multiplier []T // of the gradient of the event: 1 for events that take no part
+	Slope      []T // the derivative of the score by its logit, 0 for events that take no part; nil: not wanted
+}
+
+// Steer sets the targets, and brings the state up to date. scores is the range of the scores, and found the unbiased loss of the
+// batch.
+func Steer[T events.Float](to Targets[T], groups []Group[T], st Steering, found walk.Result, scores [2]float64, labels int) (Pushed, error) {
+	clear(to.Push)
+	clear(to.Slope)
+	for i := range to.Multiplier {
+		to.Multiplier[i] = 1
 	}
+	n, squares := weigh(groups), 0.0
 	for k := range groups {
-		total += groups[k].scaleWeights(min(1/largest, 1e308)) // 1/largest may overflow
-	}
-	for k := range groups {
-		g := &groups[k]
-		g.scaleWeights(n / total) // their scale has no effect
-		g.setCells()
-		g.direct()
-		squares += floats.Dot(g.direction, g.direction)
+		groups[k].setCells()
+		squares += groups[k].direct()
 	}
 	norm := math.Sqrt(squares)
 	if math.IsInf(found.Loss*found.Loss, 0) || !events.IsFinite(norm) {
@@ -89,55 +86,51 @@ func Steer[T events.Float](dst, slope []T, groups []Group[T], st Steering, found
 	if now == nil {
 		now = make(state, StateSize(labels))
 	}
-	now.average(norm, found)
+	var before [numbers]float64 // the rest of the state changes at the end
+	copy(before[:], now)
+	if known := now[masses]; known != 0 && int(known) != len(groups[0].masses) {
+		return Pushed{}, errs.Of(errs.ErrLength, "state is of %v variables of mass, and these events have %d: give each its own state", known, len(groups[0].masses))
+	}
+	now.average(norm, found, len(groups[0].masses))
 	var unit float64
 	if now[meanNorm] > leastNorm {
 		unit = math.Sqrt(n) / max(norm, now[meanNorm]) // a burst of dependence does not burst the push
 	}
-	strength := st.RelativeStrength
-	if strength == 0 {
-		strength = proportional * now[factor]
-	}
-	bounded := !math.IsInf(scores[0], -1)
-	width, spread := scores[1]-scores[0], 1.0
-	of := scoreRange{scores[0], 1 / width}
+	of := scoreRange{scores[0], scores[1] - scores[0]}
+	bounded, spread := !math.IsInf(scores[0], -1), 1.0
 	if bounded {
 		spread = min(1, spreadOf(groups, n, of))
 	}
-	residuals, moved := make([]float64, len(now.sum())), 0
+	learned, moved := make([]labelResiduals, labels), 0
 	for k := range groups {
 		g := &groups[k]
-		residual, from := g.residual(unit), g.label*ofLabel
-		floats.AddScaled(residuals[from:][:len(residual)], g.total/n, residual)
-		floats.Scale(strength, residual)
-		if st.RelativeStrength == 0 {
-			floats.Add(residual, now.sum()[from:][:len(residual)])
+		residual, levels := g.residual(unit), []float64(nil)
+		coefficients := make([]float64, len(residual))
+		if st.RelativeStrength > 0 {
+			floats.AddScaled(coefficients, st.RelativeStrength, residual)
+		} else {
+			tail := now.tail(g.label, g.basis.functions)
+			floats.AddScaledTo(coefficients, now.sum(g.label, g.basis.functions), proportional*now[factor], residual)
+			levels = g.levels(tail, now[factor])
+			g.addTo(&learned[g.label], residual, g.tailResidual())
 		}
-		g.push(residual)
-		for i, u := range g.direction {
-			at := int(g.place[i])
-			if at >= len(dst) {
-				continue
-			}
-			moved++
-			byLogit := 1.0
-			if bounded && !st.Logits {
-				p := of.place(float64(g.score[i]))
-				byLogit = p * (1 - p) * width
-				if p < leastPlace || p > 1-leastPlace {
-					u = 0
-				} else {
-					u /= byLogit
-				}
-			}
-			dst[at] = T(u)
-			if slope != nil {
-				slope[at] = T(byLogit)
-			}
-		}
+		pushed := g.set(to, g.function(coefficients), levels, of, bounded && !st.Logits)
+		learned[g.label].moved += float64(pushed)
+		moved += pushed
+	}
+	if i := events.FirstNotFinite(to.Push); i >= 0 {
+		copy(now, before[:])
+		return Pushed{}, errs.Of(errs.ErrOverflow, "push[%d] overflows its type: score_range = [%v, %v] is so narrow that derivatives by scores are too large",
+			i, scores[0], scores[1])
 	}
 	if st.RelativeStrength == 0 {
-		now.learn(residuals, len(dst), st.Tolerance)
+		now.follow(st.Tolerance)
+		for k := range groups {
+			see(now.sample(groups[k].label), groups[k].masses[0])
+		}
+		for label := range learned {
+			now.learn(label, &learned[label], n)
+		}
 	}
 	if moved == 0 {
 		return Pushed{Result: found}, nil
@@ -145,29 +138,65 @@ func Steer[T events.Float](dst, slope []T, groups []Group[T], st Steering, found
 	return Pushed{found, spread / math.Sqrt(float64(moved))}, nil
 }
 
+// set sets the targets of the events of the batch, and returns their number. push is the push per weight in each cell.
+func (g *Group[T]) set(to Targets[T], push, levels []float64, of scoreRange, byScores bool) int {
+	pushed := sort.Search(len(g.place), func(i int) bool { return int(g.place[i]) >= len(to.Push) })
+	g.sc.Team.Blocks(pushed, block, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			at, u, byLogit := g.place[i], push[g.cell[i]]*g.weight[i], 1.0
+			if byScores {
+				p := of.place(float64(g.score[i]))
+				byLogit = p * (1 - p) * of.width
+				if p < leastPlace || p > 1-leastPlace {
+					u = 0
+				} else {
+					u /= byLogit
+				}
+			}
+			to.Push[at] = T(u)
+			if to.Slope != nil {
+				to.Slope[at] = T(byLogit)
+			}
+			if levels != nil {
+				to.Multiplier[at] = T(g.multiplier(levels, i))
+			}
+		}
+	})
+	return pushed
+}
+
 // scoreRange is a range of scores, which a logistic function of logits fills.
-type scoreRange struct{ low, perWidth float64 }
+type scoreRange struct{ low, width float64 }
 
 // place returns where a score lies in the range, from 0 to 1.
-func (of scoreRange) place(score float64) float64 { return (score - of.low) * of.perWidth }
+func (of scoreRange) place(score float64) float64 { return (score - of.low) / of.width }
 
 // spreadOf returns the standard deviation of the logits of n events: the standard deviation of the scores, over their mean
 // slope. It is 0 if all scores are equal, also where the slope is 0.
 func spreadOf[T events.Float](groups []Group[T], n float64, of scoreRange) float64 {
+	first := of.place(float64(groups[0].score[0])) // from which all differ by exactly 0 if they are equal
 	var mean, slopes, squares float64
-	for _, g := range groups {
-		for i, s := range g.score {
-			size, p := math.Abs(g.weight[i]), of.place(float64(s))
-			mean += size * p
-			slopes += size * p * (1 - p)
-		}
+	for k := range groups {
+		g := &groups[k]
+		sums := g.sums(2, func(lo, hi int, sums []float64) {
+			for i, s := range g.score[lo:hi] {
+				size, p := math.Abs(g.weight[lo+i]), of.place(float64(s))
+				sums[0] += size * (p - first)
+				sums[1] += size * p * (1 - p)
+			}
+		})
+		mean += sums[0] / n
+		slopes += sums[1]
 	}
-	mean /= n
-	for _, g := range groups {
-		for i, s := range g.score {
-			d := of.place(float64(s)) - mean
-			squares += math.Abs(g.weight[i]) * d * d
-		}
+	for k := range groups {
+		g := &groups[k]
+		squares += g.sum(func(lo, hi int) (sum float64) {
+			for i, s := range g.score[lo:hi] {
+				d := of.place(float64(s)) - first - mean
+				sum += math.Abs(g.weight[lo+i]) * d * d
+			}
+			return sum
+		})
 	}
 	if squares == 0 {
 		return 0

@@ -2,9 +2,11 @@ package radix
 
 import (
 	"math"
+	"math/bits"
 	"slices"
 
 	"github.com/libmode/libmode/core/internal/lanes"
+	"github.com/libmode/libmode/core/internal/par"
 )
 
 // SortValues returns records of the values, in increasing order, and their layout: Layout.Index is the place of a value.
@@ -31,6 +33,100 @@ func SortValues[T Float](words []uint64, values []T) ([]uint64, Layout) {
 	}
 	Sort(words, []uint32{0, uint32(len(words))}, &la, values)
 	return words, la
+}
+
+// Sorted are the records of many values, in increasing order. NaNs have no record.
+type Sorted[T Float] struct {
+	Layout
+	Words []uint64
+	Cells []uint32 // the starts of cells of records, and the end; equal values are in one cell
+	one   bool     // there is one cell
+	low   uint64
+	shift uint
+}
+
+// Many values are sorted in cells, which goroutines share. Blocks of sortBlock values are counted by cell.
+const (
+	cellBits  = 10
+	sortBlock = 1 << 16
+	cellsEach = 1 << 3 // that a goroutine sorts at a time
+)
+
+// CellOf returns the cell of a value that is a number.
+func (so *Sorted[T]) CellOf(value T) int {
+	if so.one {
+		return 0
+	}
+	return int((Pack(&so.Layout, value, 0) - so.low) >> (so.shift & 63))
+}
+
+// SortMany sorts values as SortValues does, with all goroutines of the team. It uses the memory of the arena.
+func SortMany[T Float](values []T, sc *par.Scratch) (so Sorted[T]) {
+	n := len(values)
+	if n < par.AloneCall {
+		so.Words, so.Layout = SortValues(par.Make[uint64](&sc.Arena, n)[:0], values)
+		so.Cells, so.one = []uint32{0, uint32(len(so.Words))}, true
+		return so
+	}
+	parts := (n + sortBlock - 1) / sortBlock
+	ends := par.Make[[2]float64](&sc.Arena, parts)
+	sc.Team.Blocks(n, sortBlock, func(lo, hi int) {
+		lowest, highest := math.Inf(1), math.Inf(-1)
+		for _, v := range values[lo:hi] {
+			if x := float64(v); x < lowest {
+				lowest = x
+			}
+			if x := float64(v); x > highest {
+				highest = x
+			}
+		}
+		ends[lo/sortBlock] = [2]float64{lowest, highest}
+	})
+	lowest, highest := math.Inf(1), math.Inf(-1)
+	for _, e := range ends {
+		lowest, highest = min(lowest, e[0]), max(highest, e[1])
+	}
+	if lowest > highest {
+		so.Cells = []uint32{0}
+		return so
+	}
+	so.Layout = NewLayout[T](lowest, highest, n, 1)
+	so.low = Pack(&so.Layout, T(lowest), 0)
+	so.shift = max(so.keyShift, uint(max(0, bits.Len64(Pack(&so.Layout, T(highest), 0)-so.low)-cellBits)))
+	cells := so.CellOf(T(highest)) + 1
+	next := par.Make[uint32](&sc.Arena, parts*cells) // where the next record of each part and cell goes
+	sc.Team.Blocks(n, sortBlock, func(lo, hi int) {
+		counts := next[lo/sortBlock*cells:][:cells]
+		for _, v := range values[lo:hi] {
+			if v == v {
+				counts[so.CellOf(v)]++
+			}
+		}
+	})
+	so.Cells = par.Make[uint32](&sc.Arena, cells+1)
+	var start uint32
+	for c := range cells {
+		so.Cells[c] = start
+		for k := range parts {
+			slot := &next[k*cells+c]
+			*slot, start = start, start+*slot
+		}
+	}
+	so.Cells[cells] = start
+	so.Words = par.Make[uint64](&sc.Arena, int(start))
+	sc.Team.Blocks(n, sortBlock, func(lo, hi int) {
+		slots := next[lo/sortBlock*cells:][:cells]
+		for i, v := range values[lo:hi] {
+			if v == v {
+				word := Pack(&so.Layout, v, lo+i)
+				slot := &slots[(word-so.low)>>(so.shift&63)]
+				so.Words[*slot] = word
+				*slot++
+			}
+		}
+	})
+	sc.Team.Blocks(cells, cellsEach, func(lo, hi int) { Sort(so.Words, so.Cells[lo:hi+1], &so.Layout, values) })
+	return so
 }
 
 // ForTies calls f for each run lo..hi-1 of two or more equal values. The values are in order.

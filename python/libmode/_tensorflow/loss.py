@@ -108,9 +108,10 @@ def constrained(added: Added, events: Events) -> Any:
         def pushed(incoming: Any) -> Any:
             numbers, push = call_back(added.push, batch, (None,))
             of_score = tf.cast(incoming, push.dtype)
-            strength = numbers[0] * tf.norm(of_score * tf.reshape(numbers[1:], tf.shape(push)))
+            slope, multiplier = tf.unstack(tf.reshape(numbers[1:], tf.concat([[2], tf.shape(push)], 0)))
+            strength = numbers[0] * tf.norm(of_score * slope)
             strength = tf.where(tf.math.is_finite(strength), strength, 0)  # the scale of a loss can be too large
-            return without_derivative(tf.cast(of_score + strength * push, score.dtype), score)
+            return without_derivative(tf.cast(multiplier * of_score + strength * push, score.dtype), score)
 
         return tf.identity(score), pushed
 

@@ -34,11 +34,12 @@ def mode_constraint(
     on_bad_batch: OnBadBatch = "skip",
     **options: Unpack[LossOptions],
 ) -> Any:
-    """The scores, unchanged; the gradient gets a push that keeps the response to background smooth in the mass.
+    """The scores, unchanged; their gradient keeps the response to background smooth in the mass.
 
-    Put it between network and loss, with a state. It adds the push of :class:`libmode.torch.MoDeConstraint`, from the
-    residual of the MoDe loss (arXiv:2010.09745) and its sum over the batches in ``state``. Without a state there is
-    no sum. Without differentiation it computes nothing.
+    Put it between network and loss, with a state. The gradient is multiplied and pushed as by
+    :class:`libmode.torch.MoDeConstraint`: from the residual of the MoDe loss (arXiv:2010.09745), and from what
+    ``state`` has of earlier batches. Without a state there is a push of fixed strength alone. Without differentiation
+    it computes nothing.
 
     Parameters
     ----------
@@ -49,7 +50,7 @@ def mode_constraint(
         distributions and get no gradient. Without labels they are background.
     state : State, optional
         The state after the last batch, ``State()`` for the first. With a state the function returns ``(score,
-        state)``; without differentiation the state does not change. The first batch sets the length of the sum, which
+        state)``; without differentiation the state does not change. The first batch sets the length of ``sums``, which
         ``jax.lax.scan`` must know before: see :meth:`State.start`.
     relative_strength : float, optional
         The fixed strength. Left out, the sum finds the strength; without a state it is 10.
@@ -137,22 +138,23 @@ def _forward(added: Added | OfFunction, score: Any, others: Any) -> Any:
     arrays = known, *map(known_to_numpy, batch)
     further = tuple(map(known_to_numpy, reference))
     if state is None:
-        first = jax.ShapeDtypeStruct((1 + len(score),), known.dtype)
+        first = jax.ShapeDtypeStruct((1 + 2 * len(score),), known.dtype)
         numbers, push = call_back(added.push, first, (*arrays, *further))
         return (score, None), (push, numbers[1:], numbers[0])
     size = 1 + len(state)
-    first = jax.ShapeDtypeStruct((size + len(score),), state.dtype)
+    first = jax.ShapeDtypeStruct((size + 2 * len(score),), state.dtype)
     assert isinstance(added, OfFunction)
     numbers, push = call_back(added.push_from, first, (*arrays, *further, state))
     return (score, numbers[1:size]), (push, numbers[size:], numbers[0])
 
 
 def _backward(added: Added | OfFunction, kept: Any, incoming: Any) -> Any:
-    push, slope, size = kept
+    push, found, size = kept
+    slope, multiplier = found.reshape(2, *push.shape)
     of_score = incoming[0].astype(push.dtype)
-    strength = size * jnp.linalg.norm(of_score * slope.reshape(push.shape))
+    strength = size * jnp.linalg.norm(of_score * slope)
     strength = jnp.where(jnp.isfinite(strength), strength, 0).astype(push.dtype)  # the scale of a loss can be too large
-    return (of_score + strength * push).astype(incoming[0].dtype), None
+    return (multiplier * of_score + strength * push).astype(incoming[0].dtype), None
 
 
 _same.defvjp(_forward, _backward)

@@ -42,8 +42,8 @@ def constrained(added: Added, events: Events) -> Tensor:
     if score.is_meta or not (torch.is_grad_enabled() and score.requires_grad):
         return score
     numbers, push = _call_back(added.push, *events)
-    slope = torch.as_tensor(numbers[1:], dtype=push.dtype, device=push.device)
-    same: Tensor = Constrained.apply(score, push, slope, float(numbers[0]), partial(finite, ()), {})
+    slope, multiplier = torch.as_tensor(numbers[1:], dtype=push.dtype, device=push.device).view(2, *push.shape)
+    same: Tensor = Constrained.apply(score, push, multiplier, slope, float(numbers[0]), partial(finite, ()), {})
     return same
 
 

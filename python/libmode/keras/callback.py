@@ -13,6 +13,7 @@ from .._typing import Unpack
 from ..metrics import summary
 from ..metrics.summary import Settings
 from ..option_types import SummaryOptions
+from .constraint import MoDeConstraint
 from .events import Score, score_of
 
 
@@ -20,7 +21,8 @@ class MoDeCallback(keras.callbacks.Callback):
     """Puts the numbers of :func:`libmode.metrics.summary` into the ``logs`` of each epoch.
 
     History, ``CSVLogger`` and ``TensorBoard`` have them from there, and, if this callback stands before them in the
-    list, ``EarlyStopping`` and ``ModelCheckpoint``.
+    list, ``EarlyStopping`` and ``ModelCheckpoint``. The end of ``fit`` warns if a :class:`MoDeConstraint` has not made
+    the response flat.
 
     Parameters
     ----------
@@ -87,3 +89,9 @@ class MoDeCallback(keras.callbacks.Callback):
         found = summary(scores, self._label, self._mass, weight=self._weight, **self._settings)
         if logs is not None:
             logs.update({self._prefix + name: value for name, value in found.items()})
+
+    def on_train_end(self, logs: dict[str, Any] | None = None) -> None:
+        """Lets the constraint say whether the response has become flat."""
+        loss = self.model.loss
+        if isinstance(loss, MoDeConstraint) and loss._added.statement is not None:
+            loss._added.statement.say()

@@ -9,6 +9,7 @@ from keras import ops
 
 from .._bad_batches import OnBadBatch
 from .._constraint import USUAL_TOLERANCE, Constraint, Dependence
+from .._convergence import Convergence
 from .._events import Events
 from .._host_constraint import Added
 from .._monitor import Monitor
@@ -21,11 +22,11 @@ from .events import Columns, score_of
 
 @keras.saving.register_keras_serializable(package="libmode")
 class MoDeConstraint(WithBase):
-    """``base``, with a push in its gradient that keeps the response to background smooth in the mass.
+    """``base``, with a gradient that keeps the response to background smooth in the mass.
 
-    Pass it to ``model.compile(loss=...)``. Its value is the value of ``base``. To the gradient it adds the push of
-    :class:`libmode.torch.MoDeConstraint`, from the residual of the MoDe loss (arXiv:2010.09745) and its sum over the
-    batches. An evaluation adds nothing.
+    Pass it to ``model.compile(loss=...)``. Its value is the value of ``base``. The gradient is multiplied and pushed
+    as by :class:`libmode.torch.MoDeConstraint`: from the residual of the MoDe loss (arXiv:2010.09745), and from what
+    earlier batches have taught. An evaluation changes nothing.
 
     Parameters
     ----------
@@ -52,7 +53,7 @@ class MoDeConstraint(WithBase):
 
     Notes
     -----
-    A saved model has the arguments, but not the sum and the averages of the tolerance. Keras has no place for
+    A saved model has the arguments, but not what the batches have taught. Keras has no place for
     reference events: use batches of thousands of events. The notes of :class:`MoDeLoss` apply too.
 
     Examples
@@ -70,6 +71,8 @@ class MoDeConstraint(WithBase):
     >>> loss.skipped, loss.relative_strength, abs(loss.mode_loss) < 0.1
     (0, None, True)
     >>> rho, error = loss.dependence
+    >>> loss.convergence.batches
+    2
     """
 
     _arguments = "relative_strength", "tolerance", "from_logits", "score", "background_only", "on_bad_batch", "monitor"
@@ -129,6 +132,12 @@ class MoDeConstraint(WithBase):
     def mode_loss(self) -> float:
         """MoDe of the last batch of the training, unbiased; NaN before the first."""
         return self._added.loss
+
+    @property
+    def convergence(self) -> Convergence:
+        """rho at each cut, see :class:`libmode.torch.MoDeConstraint`."""
+        found = None if self._added.statement is None else self._added.statement.found()
+        return found or self._added.state.convergence(self.tolerance or USUAL_TOLERANCE)
 
     @property
     def dependence(self) -> Dependence:

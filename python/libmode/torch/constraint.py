@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -14,15 +14,18 @@ from torch import Tensor, nn
 
 from .._bad_batches import OnBadBatch, SkipsBadBatches
 from .._constraint import NUMBERS, USUAL_TOLERANCE, Constraint, Dependence, State
+from .._convergence import Convergence
 from .._events import Events, takes_events
 from .._messages import keywords_only
 from .._monitor import MOST_WAITING, Monitor, look
 from .._native import BatchError
 from .._option_values import plain
 from .._options import of_text
+from .._statement import Statement
 from .._typing import Never, Unpack
 from ..option_types import LossOptions
 from ._gather import Given, Group, checked_group, given_of, naming_ranks, norm_of_all, of_all, only_a_part, processes
+from ._graph import has_dropout, is_one_of_several
 from ._module import as_arguments, in_python
 from ._op import Tied, as_numpy, in_torch_func, result_type
 from ._pinned import back_to, on_host
@@ -31,26 +34,31 @@ from ._pinned import back_to, on_host
 class MoDeConstraint(SkipsBadBatches, nn.Module):
     """A layer between network and loss that keeps the response to background smooth in the mass.
 
-    It returns the predictions unchanged. In the backward pass it adds a push u to the incoming gradient G of your
-    loss. With respect to the logit of background event i, of mass m and score s, it adds::
+    It returns the predictions unchanged. In the backward pass it changes the incoming gradient G of your loss. With
+    respect to the logit of background event i, of mass m and score s, the gradient becomes::
 
-        min(1, sigma) |G|/sqrt(n) w_i u(m, s)
-        u = 4 r + 0.02 (sum of r sqrt(N/1024) over all batches so far)
+        multiplier(m, s) G_i + min(1, sigma) |G|/sqrt(n) w_i u(m, s)
+        u = 4 r + 0.02 (sum of r sqrt(n/512) over all batches so far)
+        multiplier = exp(v) for v > 0, 1 + v for v < 0
 
     r is the residual of the MoDe loss (arXiv:2010.09745): the distance of the CDF of the scores at this mass from the
     allowed polynomial, as a smooth function of mass and score, in units of the noise of a batch. The sum over
-    batches, of N events each, grows until the mean residual is 0, so you choose no strength. ``|G|`` is the norm of G
-    over the n background events of the batch. sigma is the standard deviation of their logits, which is small in an
-    untrained network. In evaluation mode, and without gradients, the layer does nothing.
+    batches grows until the mean residual is 0, so you choose no strength. ``|G|`` is the norm of G over the n
+    background events of the batch. sigma is the standard deviation of their logits, which is small in an untrained
+    network. w_i is the event's weight per sum of weights in its mass bin, scaled so that the mean size is 1.
+
+    v(m, s) makes the response flat at tight cuts, down to background efficiencies of 1/1000: it is the sum of the
+    significant residuals of the efficiency over the efficiency, from -7 to 7. The documentation, "How it works", has
+    the law. In evaluation mode, and without gradients, the layer does nothing.
 
     Parameters
     ----------
     relative_strength : float, optional
-        K: a fixed strength, ``u = K r`` without a sum, for a scan. Left out, the sum finds the strength.
+        K: a fixed strength, ``u = K r`` without sum and multiplier, for a scan. Left out, the sum finds the strength.
     tolerance : float, optional
-        While a test with this many background events sees no dependence, the push shrinks and the sum leaks, within
-        some 500 batches. Averages over 200 batches measure the dependence, so 200 batches must hold more background
-        events than the tolerance.
+        While a test with this many background events sees no dependence, the push shrinks, and the sum and v leak,
+        within some 500 batches. Averages over 200 batches measure the dependence, so 200 batches must hold more
+        background events than the tolerance.
     from_logits : bool, default False
         Whether predictions are logits instead of scores from 0 to 1.
     on_bad_batch : {"raise", "skip"}, default "skip"
@@ -59,7 +67,9 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
         scores are always an error, which names the step.
     monitor : bool, default True
         Warn, once each, if the scores collapse, the classifier stops separating or loses half of its AUC, bins have
-        too few events, or the push is 0 (:class:`libmode.TrainingWarning`).
+        too few events, or the push is 0 (:class:`libmode.TrainingWarning`). ``eval()`` after the training, or the end
+        of the layer, warns if the response has not become flat. In evaluation mode the layer measures the events
+        that it gets, and warns if the response is flat in training mode alone.
     background_only, gather, process_group
         As for :class:`MoDeLoss`. All processes share one state.
     on_device : bool, optional
@@ -77,11 +87,13 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
     strength : float
         ``min(1, sigma) |G|/sqrt(n)`` of the last backward pass.
     factor : float
-        The factor by which a tolerance scales push and sum: 0.01 to 1; 1 without a tolerance.
+        The factor by which a tolerance scales the push and what is learned: 0.01 to 1; 1 without a tolerance.
     dependence : Dependence
         rho = D N/(B n), with its error. At most 1 means that a test with N = tolerance (by default 100,000) events
         sees no dependence. D and B are the averages of the unbiased loss and of its bias, and n is the number of
         events.
+    convergence : Convergence
+        rho at cuts with background efficiencies from 1/2 to 1/1000, in the last 25,600 background events.
 
     Raises
     ------
@@ -94,8 +106,8 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
     Notes
     -----
     The push is not the gradient of :class:`MoDeLoss`. It weights each working point by its statistical precision, and
-    it does not move all events of one score together. The push of an event is proportional to its weight; events that
-    take no part in the loss get none. Each background label has its own sum; categories share one.
+    it does not move all events of one score together. Events that take no part in the loss get no push and the
+    multiplier 1. Each background label has its own sum and v; categories share them.
 
     The state is in a buffer of fixed size, so ``state_dict`` saves it, with the options. Loading the state of other
     options is a ValueError.
@@ -118,6 +130,8 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
     >>> rho, error = constraint.dependence  # of one batch, whose error is not known yet
     >>> bool(rho > 1), error
     (True, inf)
+    >>> constraint.convergence.batches
+    1
     >>> fixed = MoDeConstraint(order=1, mass_range=(50, 300), relative_strength=3)  # one point of a scan
     >>> fixed.relative_strength, constraint.relative_strength, constraint.factor
     (3.0, None, 1.0)
@@ -125,7 +139,7 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
 
     if TYPE_CHECKING:
         state: Tensor  # TorchScript reads annotations of classes, but no texts
-    __jit_unused_properties__ = ("relative_strength", "strength", "factor", "loss", "dependence")
+    __jit_unused_properties__ = ("relative_strength", "strength", "factor", "loss", "dependence", "convergence")
     _gets = "no gradient of MoDe"
 
     def __init__(
@@ -157,6 +171,7 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
         )
         self.background_only = background_only
         self._monitor = Monitor() if monitor else None
+        self._statement = None if self._monitor is None else Statement(self._monitor, self._constraint)
         self.register_buffer("state", torch.from_numpy(self._constraint.start()))
         # What the last call and the last backward pass found, a dict because a module takes microseconds to set an
         # attribute.
@@ -187,6 +202,12 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
         """rho and its error."""
         return self._state().dependence(self._constraint.tolerance or USUAL_TOLERANCE)
 
+    @property
+    def convergence(self) -> Convergence:
+        """rho at each cut."""
+        found = None if self._statement is None else self._statement.found()
+        return found or self._state().convergence(self._constraint.tolerance or USUAL_TOLERANCE)
+
     @in_python
     @takes_events
     def forward(
@@ -201,6 +222,8 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
     ) -> Tensor:
         """Predictions of shape (n,) or (n, 1), unchanged; the arguments are those of :class:`MoDeLoss`."""
         if not self.training:
+            if not (torch.compiler.is_compiling() or _is_tracing() or in_torch_func()):
+                self._evaluate(pred, target, mass, weight, category, reference)
             return pred
         call = _outside_of_the_graph if torch.compiler.is_compiling() else MoDeConstraint._constrained
         return call(self, pred, target, mass, weight, category, reference)
@@ -230,16 +253,46 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
         self._succeed()
         if state is not before or not self.state.is_cpu:  # else it is the memory of the buffer
             self.state.copy_(back_to(self.state.device, self.state.dtype, state))
-        push, slope = (back_to(pred.device, result_type(pred), each[given.own]) for each in (found.push, found.slope))
+        kind, of_core = result_type(pred), (found.push, found.multiplier, found.slope)
+        push, multiplier, slope = (back_to(pred.device, kind, each[given.own]) for each in of_core)
         if self._monitor is not None:
             if not (self.gather or self._monitor.calls):
                 only_a_part(self._monitor, type(self).__name__)
+            if self._statement is not None and not self._monitor.calls:
+                self._statement.dropout = has_dropout(pred)
             if self._monitor.due():
                 look(self._monitor, self._constraint, events, found, self.strength)
+                self._prepare(events, found.slope, state, pred, gathers)
         self._take_note(found.loss)
         group = (self.process_group,) if gathers else ()
-        same: Tensor = Constrained.apply(pred, push, slope, found.size, partial(finite, group), self._last)
+        same: Tensor = Constrained.apply(pred, push, multiplier, slope, found.size, partial(finite, group), self._last)
         return same
+
+    def _prepare(self, events: Events, slope: Any, state: Any, pred: Tensor, gathers: bool) -> None:
+        """Lets the statement see a batch, and, of one of several logits, the gradient that is to come."""
+        statement = self._statement
+        assert statement is not None
+        statement.see(events, slope, state, self)
+        if self._constraint.from_logits and not gathers and is_one_of_several(pred):
+            chosen = np.flatnonzero(slope)
+            weight = None if events.weight is None else events.weight[chosen]
+            self._last["compare"] = len(slope), chosen, partial(statement.compare, events.score[chosen], weight)
+
+    @torch.no_grad()
+    def _evaluate(self, pred: Tensor, target: Tensor, mass: Tensor, *others: Any) -> None:
+        """Lets the statement measure a batch of an evaluation, if it is one."""
+        if self._statement is None or self._statement.found() is None:
+            return
+        with suppress(ValueError, TypeError, AttributeError):  # an evaluation takes any arguments
+            given = self._given(pred, target, mass, *others)
+            self._statement.evaluate(Events(*(None if one is None else as_numpy(one) for one in given.events)))
+
+    def train(self, mode: bool = True) -> MoDeConstraint:
+        """As of any module. The first evaluation after the training says whether the response has become flat."""
+        if self._statement is not None and mode is not self.training:
+            (self._statement.trains if mode else self._statement.ends)()
+        super().train(mode)
+        return self
 
     def _take_note(self, loss: float) -> None:
         self._last.update(loss=loss, waiting=self._last["waiting"] + 1)
@@ -285,6 +338,8 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
         return ", ".join(filter(None, (strength, as_arguments({}, self, {"gather": False}))))
 
 
+_is_tracing: Callable[[], bool] = torch.jit.is_tracing  # type: ignore[attr-defined]
+
 # The core is not part of a graph, and what is remembered changes with every call.
 _outside_of_the_graph = torch.compiler.disable(MoDeConstraint._constrained)  # type: ignore[no-untyped-call]
 
@@ -300,43 +355,45 @@ def finite(group: tuple[Group, ...], norm: Tensor) -> Tensor | float:
 
 
 class Constrained(torch.autograd.Function):
-    """The predictions; backward adds the push to what comes in, times its norm and a size."""
+    """The predictions; backward multiplies what comes in, and adds the push, times the norm of what came in."""
 
     @staticmethod
     def forward(
         ctx: Any,
         pred: Tensor,
         push: Tensor,
+        multiplier: Tensor,
         slope: Tensor,
         size: float,
         finite: Callable[[Tensor], Tensor | float],
         last: dict[str, Any],
     ) -> Tensor:
-        ctx.save_for_backward(push, slope, pred)
+        ctx.save_for_backward(push, multiplier, slope, pred)
         ctx.given = size, finite, last
         return pred.view_as(pred)
 
     @staticmethod
     def backward(ctx: Any, incoming: Tensor) -> tuple[Tensor | None, ...]:
         if not torch.is_grad_enabled():
-            return _pushed(ctx, incoming), None, None, None, None, None
+            return _pushed(ctx, incoming), None, None, None, None, None, None
         with torch.no_grad():  # with create_graph
             pushed = _pushed(ctx, incoming)
-        for tensor in (ctx.saved_tensors[2], incoming):
+        for tensor in (ctx.saved_tensors[3], incoming):
             pushed = Tied.apply(pushed, tensor)
-        return pushed, None, None, None, None, None
+        return pushed, None, None, None, None, None, None
 
 
 def _pushed(ctx: Any, incoming: Tensor) -> Tensor:
-    push, slope, _ = ctx.saved_tensors
+    push, multiplier, slope, _ = ctx.saved_tensors
     size, finite, last = ctx.given
     alike = incoming.shape == push.shape and incoming.dtype is push.dtype  # the usual case
     flat = incoming if alike else incoming.reshape(push.shape).to(push.dtype)
     norm = torch.linalg.vector_norm(flat * slope)
     strength = size * finite(norm)
     last.update(strength=strength, waiting=0)
-    if isinstance(strength, float):
-        added = torch.add(flat, push, alpha=strength)
-    else:
-        added = torch.addcmul(flat, strength, push)
+    if "compare" in last:
+        count, chosen, compare = last.pop("compare")
+        if count == flat.numel():  # else this is the backward pass of another batch
+            compare(as_numpy(flat).ravel()[chosen])
+    added = torch.addcmul(push * strength, flat, multiplier)
     return added if alike else added.reshape(incoming.shape).to(incoming.dtype)

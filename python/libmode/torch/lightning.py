@@ -75,6 +75,12 @@ class MoDeCallback(Callback):
             known = {f"mode_{what}{end}": number for what, number in numbers.items() if math.isfinite(number)}
             pl_module.log_dict(known, on_step=True, on_epoch=False)
 
+    def on_train_end(self, trainer: Any, pl_module: Any) -> None:
+        """Lets the layers say whether the response has become flat."""
+        for part in pl_module.modules():
+            if isinstance(part, MoDeConstraint) and part._statement is not None:
+                part._statement.say()
+
     def on_validation_epoch_start(self, trainer: Any, pl_module: Any) -> None:
         """Forgets the events of the validation before."""
         if self.metrics is not None:

@@ -103,8 +103,8 @@ class Reference:
         modules = list(network.modules()) if isinstance(network, nn.Module) else []
         modes = [module.training for module in modules]
         try:
-            if isinstance(network, nn.Module):
-                network.eval()
+            for module in modules:  # not eval(), which for a constraint is the end of the training
+                module.training = False
             with torch.no_grad():
                 score = network(inputs)
         finally:

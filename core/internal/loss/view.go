@@ -1,0 +1,24 @@
+package loss
+
+import (
+	"github.com/libmode/libmode/core/internal/events"
+	"github.com/libmode/libmode/core/internal/moments"
+)
+
+// View is what the loss of one subset sees of one variable of mass, or of all variables together. It outlives the call.
+type View struct {
+	Subset int
+	Bin    []uint32 // of each event of the subset, or events.NoPair
+	Bins   int
+	Fit    *moments.Fit
+}
+
+// show calls Plan.Watch with the bins of a selection.
+func (pt part[T]) show(sel *events.Selection[T], bins int, ba *moments.Basis, o *moments.Options) {
+	if pt.plan.Watch == nil {
+		return
+	}
+	view := View{Subset: pt.subset, Bin: make([]uint32, len(sel.Mass)), Bins: bins, Fit: moments.NewFit(ba, o)}
+	sel.FindBins(view.Bin, 0)
+	pt.plan.Watch(view)
+}

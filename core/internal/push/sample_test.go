@@ -1,0 +1,57 @@
+package push
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// The number of different events is the number of an epoch, and before its end the number so far.
+func TestSampleOfEpochs(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	const events, batch = 20_000, 500
+	masses := make([]float32, events)
+	for i := range masses {
+		masses[i] = float32(50 + 80*rng.ExpFloat64())
+	}
+	sa := make(sample, ofSample)
+	for epoch := 1.0; epoch <= 5; epoch++ {
+		rng.Shuffle(events, func(i, k int) { masses[i], masses[k] = masses[k], masses[i] })
+		for lo := 0; lo < events; lo += batch {
+			see(sa, masses[lo:lo+batch])
+			if epoch == 1 {
+				require.Equal(t, float64(lo+batch), sa.size())
+			}
+		}
+		require.Equal(t, float64(events), sa.size(), epoch)
+	}
+}
+
+// Masses that different events share tell nothing: then the sample counts as infinite. Masses that are not known do not count, and
+// a batch of few events has fewer masses to know again.
+func TestSampleOfTies(t *testing.T) {
+	sa := make(sample, ofSample)
+	ties := make([]float64, 1000)
+	for i := range ties {
+		ties[i] = float64(i % 100)
+	}
+	see(sa, ties)
+	require.True(t, math.IsInf(sa.size(), 1))
+	see(sa, ties)
+	require.True(t, math.IsInf(sa.size(), 1))
+
+	sa = make(sample, ofSample)
+	few := []float64{3, 1, math.NaN(), 2}
+	see(sa, few)
+	require.Equal(t, 3., sa.size())
+	see(sa, few)
+	require.Equal(t, 3., sa.size())
+
+	sa = make(sample, ofSample)
+	see(sa, []float64{math.NaN()})
+	require.True(t, math.IsInf(sa.size(), 1))
+	see(sa, few)
+	require.Equal(t, 3., sa.size())
+}

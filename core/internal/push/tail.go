@@ -1,0 +1,167 @@
+package push
+
+import (
+	"math"
+
+	"github.com/libmode/libmode/core/internal/events"
+	"github.com/libmode/libmode/core/internal/par"
+	"gonum.org/v1/gonum/floats"
+)
+
+// The tail of the scores has these thresholds, at equal steps of the logit y = log(q/(1-q)) of the rank q: a threshold at the rank
+// q keeps the part 1 - q of the background, from a half to a thousandth.
+const (
+	thresholds = 16
+	highest    = 7.0 // y of the last one; y of the first is 0
+	spacing    = highest / (thresholds - 1)
+)
+
+// rankOf has the rank of each threshold.
+var rankOf = func() (q [thresholds]float64) {
+	for k := range q {
+		q[k] = 1 / (1 + math.Exp(-spacing*float64(k)))
+	}
+	return q
+}()
+
+// tail is what a constraint remembers of the tail of the scores of one label. Each table has a row for each function of the
+// masses, with a number for each threshold.
+type tail struct {
+	level  []float64 // v, the sum of significant residuals
+	recent []float64 // the average of the residuals over the last batches, 25,600 events
+	mean   []float64 // and over more batches, 256,000 events, which tells what is significant
+	known  *float64  // how many different events in effect are behind the mean
+}
+
+// significance returns the part of residual i that the events behind the mean are enough for: 1 - noise/mean^2, or 0. The noise is
+// doubt times the variance of n events, which is q/((1 - q) n) at the rank q.
+func (t tail) significance(i int) float64 {
+	q := rankOf[i%thresholds]
+	noise, square := doubt*q/((1-q)**t.known), t.mean[i]*t.mean[i]
+	if !(square > noise) {
+		return 0
+	}
+	return 1 - noise/square
+}
+
+// The law of the tail; docs/how-it-works.md derives it, and studies/zoo tells how the numbers were found. Events are background
+// events that are pushed.
+const (
+	step         = 1. / 150 // what a batch of eventsOfABatch events adds to v, per residual,
+	mostStep     = 0.1      // and the most that a batch adds
+	slowAfter    = 5000     // the steps shrink as 1/(1 + t/slowAfter), with t in batches of eventsOfABatch events
+	inRecent     = 50       // batches of eventsOfABatch events in the average that acts at once,
+	inMean       = 500      // and in the average that tells what is significant
+	fewestOfMean = 50       // batches in that average
+	doubt        = 0.5      // the noise that a residual must be above, in units of its variance
+	leakOfTail   = 0.1      // how fast v falls where the mean is not significant, per step
+	mostLevel    = 7.0      // of |v|
+)
+
+// tailResidual returns the coefficients of the relative residual in the functions of the masses, at each threshold: the
+// distance of the efficiency of each bin from the allowed response, over the efficiency of all bins. It is the mean over the
+// variables of mass.
+func (g *Group[T]) tailResidual() []float64 {
+	residual := par.Make[float64](&g.sc.Arena, g.basis.functions*thresholds)
+	cells := g.basis.cells
+	for _, v := range g.views {
+		// First the part of each bin between two thresholds; the events above the last one have a row of their own.
+		parts := g.sums((thresholds+1)*v.bins, func(lo, hi int, parts []float64) {
+			for i, b := range v.bin[lo:hi] {
+				if b == events.NoPair {
+					continue
+				}
+				k := 0
+				for k < thresholds && rankOf[k] <= g.rank[lo+i] {
+					k++
+				}
+				parts[k*v.bins+int(b)] += g.raw[lo+i] / v.sums[b]
+			}
+		})
+		shares := g.sums(v.bins*cells, func(lo, hi int, shares []float64) {
+			for i, b := range v.bin[lo:hi] {
+				if b != events.NoPair {
+					shares[int(b)*cells+g.massCell(lo+i)] += math.Abs(g.weight[lo+i])
+				}
+			}
+		})
+		floats.Scale(1/g.total, shares)
+		functions := g.product(shares, g.basis.values, g.basis.functions)
+		cdf, r := make([]float64, v.bins), make([]float64, v.bins)
+		for k := range thresholds {
+			floats.Add(cdf, parts[k*v.bins:][:v.bins])
+			copy(r, cdf)
+			v.fit.Subtract(r)
+			unit := -1 / ((1 - rankOf[k]) * float64(len(g.views)))
+			for l, of := range g.product(r, functions, g.basis.functions) {
+				residual[l*thresholds+k] += unit * of
+			}
+		}
+	}
+	return residual
+}
+
+// levels returns v plus factor times the significant average of the last batches: a row for each cell of the masses.
+func (g *Group[T]) levels(t tail, factor float64) []float64 {
+	now := par.Make[float64](&g.sc.Arena, len(t.level))
+	for i, v := range t.level {
+		now[i] = v + factor*t.recent[i]*t.significance(i)
+	}
+	return g.product(g.basis.values, now, thresholds)
+}
+
+// multiplier returns what the gradient of event i is multiplied with: exp(v) where the event has to be pulled harder than the
+// classifier does, and 1 + v where it has to be pulled less, or the other way.
+func (g *Group[T]) multiplier(levels []float64, i int) float64 {
+	row, q := levels[g.massCell(i)*thresholds:][:thresholds], g.rank[i]
+	v := row[0]
+	if q > 0.5 {
+		place := min(math.Log(q/(1-q))/spacing, thresholds-1)
+		k := min(int(place), thresholds-2)
+		part := place - float64(k)
+		v = row[k]*(1-part) + row[k+1]*part
+	}
+	v = min(max(v, -mostLevel), mostLevel)
+	if v > 0 {
+		return math.Exp(v)
+	}
+	return 1 + v
+}
+
+// learn takes the residual of a batch into the tail: batch is the number of the batch, from 1 on. While the factor is below 1, v
+// gets smaller.
+func (t tail) learn(of *labelResiduals, batch, factor float64, different float64) {
+	size := of.moved / eventsOfABatch
+	recent := min(1, max(size/inRecent, 1/batch))
+	share := max(min(size/inMean, 1./fewestOfMean), 1/batch)
+	*t.known = min(of.effective/share, different*of.effective/of.events)
+	step := min(mostStep, step*size/(1+batch*size/slowAfter))
+	for i, r := range of.tail {
+		r /= of.total
+		t.recent[i] += recent * (r - t.recent[i])
+		t.mean[i] += share * (r - t.mean[i])
+		significant := t.significance(i)
+		t.level[i] += step * (factor*r*significant - leakOfTail*(1-significant)*t.level[i])
+		t.level[i] -= leak * (1 - factor) * t.level[i]
+	}
+	t.limit(of.basis)
+}
+
+// limit scales v at each threshold, so that its size is at most mostLevel in all cells of the masses.
+func (t tail) limit(ba *basis) {
+	var largest [thresholds]float64
+	for c := range ba.cells {
+		var v [thresholds]float64
+		for l, of := range ba.values[c*ba.functions:][:ba.functions] {
+			floats.AddScaled(v[:], of, t.level[l*thresholds:][:thresholds])
+		}
+		for k, x := range v {
+			largest[k] = max(largest[k], math.Abs(x))
+		}
+	}
+	for i := range t.level {
+		if of := largest[i%thresholds]; of > mostLevel {
+			t.level[i] *= mostLevel / of
+		}
+	}
+}

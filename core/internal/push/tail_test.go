@@ -1,0 +1,186 @@
+package push
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/libmode/libmode/core/internal/par"
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
+)
+
+// A multiplier is a function of v, which is linear in the logit of the rank between the thresholds, and constant outside.
+func TestMultiplierOfLevels(t *testing.T) {
+	levels := make([]float64, 2*thresholds)
+	row := levels[thresholds:] // of the second cell of the masses
+	for k := range row {
+		row[k] = 9*math.Sin(float64(7*k)) + 0.1
+	}
+	multiplierAt := func(y float64) float64 {
+		g := Group[float64]{rank: []float64{1 / (1 + math.Exp(-y))}, cell: []uint32{uint32(ofScore.cells + 5)}}
+		return g.multiplier(levels, 0)
+	}
+	of := func(v float64) float64 {
+		v = math.Min(mostLevel, math.Max(-mostLevel, v))
+		if v < 0 {
+			return 1 + v
+		}
+		return math.Exp(v)
+	}
+	last := row[thresholds-1]
+	for y, v := range map[float64]float64{-30: row[0], -1e-6: row[0], highest: last, highest + 0.1: last, 30: last} {
+		require.InEpsilon(t, of(v), multiplierAt(y), 1e-6, "y = %v", y)
+	}
+	for k := range thresholds - 1 {
+		y := spacing * (float64(k) + 0.25)
+		require.InEpsilon(t, of(0.75*row[k]+0.25*row[k+1]), multiplierAt(y), 1e-6, "y = %v", y)
+	}
+	require.Equal(t, 1., of(0))
+}
+
+// In large batches the shares and the step of a batch are at their limits.
+func TestTailOfLargeBatches(t *testing.T) {
+	const n = 0.9 * inRecent * eventsOfABatch
+	tail, of := newTail(), lesson(n)
+	take := func(batch, r float64) {
+		of.tail[3] = r
+		tail.learn(of, batch, 1, math.Inf(1))
+	}
+	take(1, 0.5)
+	significant := tail.significance(3)
+	require.InDelta(t, 1, significant, 1e-2)
+	require.Equal(t, []float64{mostStep * (0.5 * significant), 0.5, 0.5, n}, []float64{tail.level[3], tail.recent[3], tail.mean[3], *tail.known})
+	for batch := 2.; batch <= 2*fewestOfMean; batch++ {
+		take(batch, 0.5)
+	}
+	require.InDelta(t, 0.5, tail.recent[3], 1e-12)
+	take(2*fewestOfMean+1, -0.5)
+	require.InDelta(t, 0.5-0.9, tail.recent[3], 1e-12)
+	require.InDelta(t, 0.5-1./fewestOfMean, tail.mean[3], 1e-12)
+	require.Zero(t, floats.Norm(tail.level[4:], 1)+math.Abs(tail.level[2]))
+	// More events than the average of recent batches has: the last batch alone.
+	of = lesson(2 * inRecent * eventsOfABatch)
+	of.tail[3] = -0.5
+	tail.learn(of, 200, 1, math.Inf(1))
+	require.Equal(t, -0.5, tail.recent[3])
+}
+
+// newTail returns the tail before the first batch.
+func newTail() tail {
+	table := func() []float64 { return make([]float64, ofMasses[1].functions*thresholds) }
+	return tail{table(), table(), table(), new(float64)}
+}
+
+// lesson returns what n events of equal weights teach, without a residual.
+func lesson(n float64) *labelResiduals {
+	return &labelResiduals{basis: &ofMasses[1], tail: newTail().level, total: 1, events: n, effective: n, moved: n}
+}
+
+// noiseOf returns the standard deviation of the relative residual of a batch at a threshold.
+func noiseOf(k int) float64 { return math.Sqrt(rankOf[k] / (1 - rankOf[k]) / eventsOfABatch) }
+
+// A small sample teaches no more than its own statistics, however often its events come.
+func TestTailOfASmallSample(t *testing.T) {
+	const different = 5000.
+	tail, of := newTail(), lesson(eventsOfABatch)
+	for k := range thresholds { // of one standard deviation of the sample
+		of.tail[k] = noiseOf(k) * math.Sqrt(eventsOfABatch/different)
+		of.tail[thresholds+k] = 5 * of.tail[k]
+	}
+	for batch := range 4000 {
+		tail.learn(of, float64(batch+1), 1, different)
+	}
+	require.Equal(t, different, *tail.known)
+	for k := range thresholds {
+		require.Less(t, math.Abs(tail.level[k]), 0.1*tail.level[thresholds+k])
+	}
+}
+
+// Noise does not add up: v leaks where the mean residual is not significant. A residual that is not noise does.
+func TestTailOfNoise(t *testing.T) {
+	rng := rand.New(rand.NewPCG(11, 12))
+	levels := func(mean float64) float64 {
+		tail, of := newTail(), lesson(eventsOfABatch)
+		for batch := range 4000 {
+			for k := range thresholds {
+				of.tail[k] = (mean + rng.NormFloat64()) * noiseOf(k)
+			}
+			tail.learn(of, float64(batch+1), 1, math.Inf(1))
+		}
+		for k := range thresholds {
+			tail.level[k] /= noiseOf(k)
+		}
+		return floats.Norm(tail.level[:thresholds], 2) / math.Sqrt(thresholds)
+	}
+	noise := step * math.Sqrt(4000) // of a sum of all batches
+	require.Less(t, levels(0), 0.6*noise)
+	require.Greater(t, levels(0.3), 2*noise)
+}
+
+// v is at most mostLevel in all cells of the masses, at each threshold for itself.
+func TestTailIsLimited(t *testing.T) {
+	rng := rand.New(rand.NewPCG(13, 14))
+	for variables := 1; variables <= 3; variables++ {
+		ba := &ofMasses[variables]
+		sc := par.Take()
+		g := Group[float64]{sc: sc}
+		level := make([]float64, ba.functions*thresholds)
+		for i := range level {
+			level[i] = rng.NormFloat64() * math.Exp(float64(i%thresholds)/2-4)
+		}
+		before := g.product(ba.values, level, thresholds)
+		tail{level: level}.limit(ba)
+		after := g.product(ba.values, level, thresholds)
+		limited := 0
+		for k := range thresholds {
+			column := func(of []float64) (found []float64) {
+				for c := range ba.cells {
+					found = append(found, of[c*thresholds+k])
+				}
+				return found
+			}
+			largest := floats.Norm(column(before), math.Inf(1))
+			if largest > mostLevel {
+				limited++
+			}
+			want := column(before)
+			floats.Scale(math.Min(1, mostLevel/largest), want)
+			require.InDeltaSlice(t, want, column(after), 1e-12)
+		}
+		require.True(t, limited > 0 && limited < thresholds, limited)
+		sc.Give()
+	}
+}
+
+// docs/how-it-works.md has a table of the numbers of the law.
+func TestNumbersOfTheLawAreDocumented(t *testing.T) {
+	text, err := os.ReadFile("../../../docs/how-it-works.md")
+	require.NoError(t, err)
+	for _, row := range []string{
+		fmt.Sprintf("| %v | times the residual of the batch", proportional),
+		fmt.Sprintf("| %v | times the residual, what a batch of %v background events adds to the sum", integral, eventsOfABatch),
+		fmt.Sprintf("| %v batches | the averages of the state", 1/rate),
+		fmt.Sprintf("| %v | ranges of scores, of at least %v effective events", mostRanges, inRange),
+		fmt.Sprintf("| %v cells, %v cosines | of the rank of the score", ofScore.cells, ofScore.functions),
+		fmt.Sprintf("| %v and %v; %v and %v; %v and %v | cells and cosines of the rank of each mass, for 1, 2 and 3 masses",
+			massCells[1], 12, massCells[2], 5, massCells[3], 3),
+		fmt.Sprintf("| %v thresholds | at equal steps of log(q/(1 - q)) from 0 to %v", thresholds, highest),
+		fmt.Sprintf("| 1/%v | times the residual, what a batch of %v events adds to v, at most %v", math.Round(1/step), eventsOfABatch, mostStep),
+		fmt.Sprintf("| %v batches | after which the steps of v are half as large", slowAfter),
+		fmt.Sprintf("| %v batches | the average that acts at once", inRecent),
+		fmt.Sprintf("| %v batches, at least %v | the average that tells what is significant", inMean, fewestOfMean),
+		fmt.Sprintf("| %v | times the variance, the noise that the square of the average must be above", doubt),
+		fmt.Sprintf("| %v masses | of the first batch", tracked),
+		fmt.Sprintf("| %v | how much of v a step forgets where nothing is significant", leakOfTail),
+		fmt.Sprintf("| %v | the largest size of v", mostLevel),
+		fmt.Sprintf("| %v | how fast a factor follows the tolerance, at least %v", pace, leastFactor),
+		fmt.Sprintf("| %v | how much of sum and v a batch forgets at factor 0", leak),
+	} {
+		require.True(t, strings.Contains(string(text), row), "no row %q", row)
+	}
+	require.Equal(t, []int{1, 12, 25, 27}, []int{1, ofMasses[1].functions, ofMasses[2].functions, ofMasses[3].functions})
+}

@@ -1,0 +1,152 @@
+"""Whether the response is flat at each cut, from what a constraint remembers of the tail of the scores.
+
+For each threshold of the scores the core keeps averages of the relative residual: coefficients of functions of the
+mass, see core/internal/push/tail.go. One average covers the last 25,600 background events, in which a network
+at the end of a training hardly changes. Over a longer time a residual that swings around 0 would cancel.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+# As in core/internal/push: the layout of a state, and the averages of the tail.
+_NUMBERS, _OF_SCORE, _MOST_FUNCTIONS = 8, 12, 27
+_FUNCTIONS, _OF_ONE = (12, 25, 27), (12, 5, 3)  # of one mass, of two and of three, and of each of them
+_THRESHOLDS, _HIGHEST = 16, 7.0
+_OF_A_BATCH, _IN_RECENT, _IN_MEAN, _FEWEST = 512, 50, 500, 50
+
+_TABLE = _MOST_FUNCTIONS * _THRESHOLDS
+_OF_LABEL = _MOST_FUNCTIONS * _OF_SCORE + 3 * _TABLE + 1 + 2 + 64  # tables, events behind the mean, sample
+_LOGIT = np.linspace(0, _HIGHEST, _THRESHOLDS)  # of the rank of each threshold
+
+#: The background efficiency at each threshold.
+EFFICIENCY: NDArray[np.float64] = 1 / (1 + np.exp(_LOGIT))
+
+# T events of a training can teach their own statistics, with which a test of N others finds rho = N/T.
+LIMIT = 3.0  # of 1 + rho over 1 + N/T, above which a cut is not flat: 1.7 times the residual from both statistics
+SIGNIFICANT = 3.0  # standard errors of rho above 1 + N/T
+LEAST_PASSING = 1  # background event of a batch that passes a cut; with fewer ranks in a batch do not reach the cut
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Background events of one label in a batch: those that are pushed, and all, with reference events."""
+
+    moved: float
+    count: float
+
+
+@dataclass(frozen=True, eq=False)
+class Convergence:
+    """rho at cuts with background efficiencies from 1/2 to 1/1000: at most 1 where a test sees no dependence.
+
+    rho is the square of the residual beyond its noise, over the square that statistics give a test with N =
+    ``tolerance`` background events, both of cosines of the rank of the mass, 12 for one mass. The residual of such a
+    test is ``sqrt(1 + rho)`` times its value from statistics.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from libmode.jax import State
+    >>> State().convergence().flat  # before the first batch nothing is known
+    """
+
+    efficiency: NDArray[np.float64]  #: of the background at each cut, (16,)
+    rho: NDArray[np.float64]  #: (16,), NaN where it is not known, as for cuts that no event of most batches passes
+    error: NDArray[np.float64]  #: standard error of rho, (16,)
+    significance: NDArray[np.float64]  #: of rho above 1 + N/T, in the standard errors of such a rho
+    tolerance: float  #: N
+    events: float  #: T, the background events of the training sample; inf if that is not known
+    batches: int  #: that were seen
+
+    @property
+    def flat(self) -> bool | None:
+        """Whether no residual is above its value from test and training sample; None if nothing is known."""
+        return None if np.isnan(self.rho).all() else not self.excess.any()
+
+    @property
+    def excess(self) -> NDArray[np.bool_]:
+        """The cuts that are not flat."""
+        return (1 + self.rho > LIMIT * (1 + self.tolerance / self.events)) & (self.significance > SIGNIFICANT)
+
+    @property
+    def worst(self) -> int:
+        """The cut at which rho is most significant."""
+        return int(np.argmax(np.nan_to_num(self.significance, nan=-math.inf)))
+
+    def __str__(self) -> str:
+        if self.flat is None:
+            return f"rho is not known after {self.batches} batches"
+        at, cuts = self.worst, self.efficiency[self.excess]
+        found = f"after {self.batches} batches rho is {self.rho[at]:.3g} +- {self.error[at]:.2g} at a background "
+        found += f"efficiency of {self.efficiency[at]:.2g}. Flat is at most 1 for a test with {self.tolerance:,.0f} "
+        found += "background events"
+        if self.events < math.inf:
+            taught, events = 1 + self.tolerance / self.events, float(f"{self.events:.2g}")
+            found += f", and at most {taught:.3g} for what {events:,.0f} of them in the training can teach"
+        if len(cuts):
+            found += ". Cuts that are not flat have background efficiencies of " + ", ".join(f"{e:.2g}" for e in cuts)
+        return found
+
+
+def convergence(
+    state: NDArray[np.float64],
+    samples: Sequence[Sample],
+    *,
+    order: int,
+    tolerance: float,
+    joint: bool = False,
+    evaluated: bool = False,
+) -> Convergence:
+    """Of the label that is least flat; ``evaluated`` says that one network has seen all batches of the state."""
+    every = [_of_label(state, k, sample, order, tolerance, joint, evaluated) for k, sample in enumerate(samples)]
+    return max(every, key=lambda one: np.nan_to_num(one.significance, nan=-math.inf).max())
+
+
+def _of_label(
+    state: NDArray[np.float64], label: int, sample: Sample, order: int, tolerance: float, joint: bool, evaluated: bool
+) -> Convergence:
+    batches, masses, start = float(state[0]), int(state[7]), _NUMBERS + label * _OF_LABEL + _MOST_FUNCTIONS * _OF_SCORE
+    _, recent, mean = state[start : start + 3 * _TABLE].reshape(3, _MOST_FUNCTIONS, _THRESHOLDS)
+    behind, seen, sightings, *marks = state[start + 3 * _TABLE : _NUMBERS + (label + 1) * _OF_LABEL]
+    different = seen * len(np.unique(marks)) / sightings if sightings > 0 else math.inf
+    if not (behind > 0 and sample.moved > 0):
+        unknown = np.full(_THRESHOLDS, np.nan)
+        return Convergence(EFFICIENCY, unknown, unknown, unknown, tolerance, different, int(batches))
+    rate = max(min(sample.moved / _OF_A_BATCH / _IN_MEAN, 1 / _FEWEST), 1 / batches)
+    effective = sample.count * behind / min(sample.count / rate, different)  # as tail.go has it
+    functions = _FUNCTIONS[masses - 1]
+    # The residual of several masses is the mean of those of each, and sees no products of their functions.
+    freedom = functions - order - 1.0 if joint else masses * (_OF_ONE[masses - 1] - order - 1.0)
+    freedom = max(freedom, 1.0)
+    noise = freedom * (1 - EFFICIENCY) / EFFICIENCY / effective / (1 if joint else masses**2)
+    noise = np.where(sample.count * EFFICIENCY >= LEAST_PASSING, noise, np.nan)
+    share = _share(sample.moved, batches, evaluated)
+    scale, taught = tolerance / effective, tolerance / different * (sample.count / effective)
+    excess = ((mean if evaluated else recent) ** 2).sum(axis=0) / noise - share  # 1 is the noise of a batch
+    rho = scale * excess
+    error = scale * np.sqrt((2 * share**2 + 4 * np.maximum(excess, 0) * share) / freedom)
+    of_taught = scale * np.sqrt((2 * share**2 + 4 * share * (1 + taught) / scale) / freedom)
+    significance = (rho - 1 - taught) / of_taught
+    return Convergence(EFFICIENCY, rho, error, significance, tolerance, different, int(batches))
+
+
+def _share(moved: float, batches: float, evaluated: bool) -> float:
+    """As :func:`share_of`, in the averages of the tail."""
+    size = moved / _OF_A_BATCH
+    return share_of(batches, min(size / _IN_MEAN, 1 / _FEWEST) if evaluated else min(1.0, size / _IN_RECENT))
+
+
+def share_of(batches: float, rate: float) -> float:
+    """The sum of the squares of the shares that so many batches, at least 1, have in an average.
+
+    The share of a new batch is ``1/batches`` until it has fallen to the rate.
+    """
+    first = min(batches, 1 / rate)
+    limit = rate / (2 - rate)
+    return limit + (1 / first - limit) * math.pow(1 - rate, 2 * (batches - first))

@@ -1,0 +1,54 @@
+"""Whether a line of the program runs again with the training: a validation in the loop of the epochs is not the end."""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import sys
+from functools import lru_cache
+
+# By frame and code, the line that runs: numbers alone, so that an object that holds it can be saved.
+_Lines = dict[tuple[int, int], int]
+
+
+class Lines:
+    """The lines of the program that made an object, and those that trained with it."""
+
+    def __init__(self) -> None:
+        self._making, self._training = _lines(), _Lines()
+
+    def trains(self) -> None:
+        """Takes note of the lines that run."""
+        self._training = _lines()
+
+    def in_loop(self) -> bool:
+        """Whether a loop that trains, and does not make the object anew, runs a line that is running now."""
+        frame = sys._getframe(1)
+        while frame is not None:
+            where = id(frame), id(frame.f_code)
+            if where in self._training:
+                now, training, making = frame.f_lineno, self._training[where], self._making.get(where, -1)
+                for first, last in _loops(frame.f_code.co_filename):
+                    if first <= now <= last and first <= training <= last and not first <= making <= last:
+                        return True
+            frame = frame.f_back  # type: ignore[assignment]
+        return False
+
+
+def _lines() -> _Lines:
+    found, frame = _Lines(), sys._getframe(2)
+    while frame is not None:
+        found[id(frame), id(frame.f_code)] = frame.f_lineno
+        frame = frame.f_back  # type: ignore[assignment]
+    return found
+
+
+@lru_cache(maxsize=64)
+def _loops(file: str) -> tuple[tuple[int, int], ...]:
+    """The first and last lines of the loops of a file; none if its source is not there."""
+    try:
+        tree = ast.parse("".join(linecache.getlines(file)))
+    except SyntaxError:
+        return ()
+    loops = (node for node in ast.walk(tree) if isinstance(node, (ast.For, ast.While, ast.AsyncFor)))
+    return tuple((node.lineno, node.end_lineno or node.lineno) for node in loops)

@@ -1,0 +1,171 @@
+"""What a constraint says of its training, unasked and once: whether the response has become flat."""
+
+from __future__ import annotations
+
+import logging
+import math
+import sys
+import weakref
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._constraint import USUAL_TOLERANCE, Constraint
+from ._convergence import SIGNIFICANT, Convergence, Sample, convergence
+from ._events import Events
+from ._loops import Lines
+from ._monitor import Monitor, TrainingWarning
+
+LARGEST_LOGIT = 500.0  # those of trainings that become flat stay below 100
+_LEAST_SCORE = 1e-3  # gradients of smaller ones may be rounded
+_OTHER_GRADIENT = 0.1  # relative spread of what is constant for a binary cross entropy
+
+_LOG = logging.getLogger("libmode")
+
+
+class Statement:
+    """Follows the training and the evaluation of one constraint."""
+
+    def __init__(self, monitor: Monitor, constraint: Constraint) -> None:
+        self.dropout = False  # whether the network of the training has it
+        self._owner = 0  # id of the object whose end is waited for; a copy has another
+        self._monitor, self._constraint, self._lines = monitor, constraint, Lines()
+        self._state: NDArray[np.float64] | None = None
+        self._samples: list[Sample] = []
+        self._low, self._high = math.inf, -math.inf
+        self._final, self._evaluated, self._of_evaluation = False, constraint.start(), list[Sample]()
+
+    def see(self, events: Events, slope: NDArray[Any], state: NDArray[np.float64], owner: object) -> None:
+        """Takes note of a batch of a training and its state; ``slope`` is 0 for events that are not moved.
+
+        At the end of the owner it says what is to be said.
+        """
+        if self._owner != id(owner):
+            self._owner = id(owner)
+            weakref.finalize(owner, self._say_at_the_end)
+        self._lines.trains()
+        self._state, self._samples = state, self._samples_of(events, slope)
+        if self._constraint.from_logits:
+            logits = events.score[: len(slope)][slope != 0]
+            if len(logits):
+                low, high = float(logits.min()), float(logits.max())
+                self._low, self._high = min(self._low, low), max(self._high, high)
+                self._monitor.watch(
+                    "logits",
+                    max(-low, high) > LARGEST_LOGIT,
+                    f"the logits of background in a batch reach from {low:.4g} to {high:.4g}: they run away. Lower the "
+                    "learning rate, give the loss weights with a mean of 1, or scale the inputs",
+                )
+
+    def _samples_of(self, events: Events, slope: NDArray[Any]) -> list[Sample]:
+        moved, found = slope != 0, []
+        for label in self._constraint.labels:
+            of_label = np.ones(len(events.score), bool) if events.label is None else events.label == label
+            own, every = of_label[: len(moved)] & moved, of_label
+            found.append(Sample(float(own.sum()), float(every.sum())))
+            if events.label is None:
+                break
+        return found
+
+    def trains(self) -> None:
+        """The training goes on, with another network than that which was evaluated."""
+        self._final, self._evaluated = False, self._constraint.start()
+        self._of_evaluation = []
+
+    def ends(self) -> None:
+        """The training may have ended: says what is to be said, unless this is a validation in its loop."""
+        if self._state is not None and not self._lines.in_loop():
+            self._final = True
+            self.say()
+
+    def found(self) -> Convergence | None:
+        """Of the training, None before the first look."""
+        return None if self._state is None else self._of(self._state, self._samples, evaluated=False)
+
+    def _of(self, state: NDArray[np.float64], samples: list[Sample], evaluated: bool) -> Convergence:
+        tolerance = self._constraint.tolerance or USUAL_TOLERANCE
+        struct = self._constraint.options.struct
+        return convergence(
+            state,
+            samples,
+            order=struct.order,
+            tolerance=tolerance,
+            joint=bool(struct.joint),
+            evaluated=evaluated,
+        )
+
+    def say(self) -> None:
+        """Says what is wrong."""
+        found = self.found()
+        if found is None or found.flat is None:
+            return
+        reach = f". The logits of background reach from {self._low:.3g} to {self._high:.3g}"
+        text = str(found) + reach * (self._low <= self._high)
+        _LOG.info("%s: %s", "flat" if found.flat else "not flat", text)
+        if not found.flat:
+            self._monitor.say(
+                "not flat",
+                f"the response to background has not become flat: {text}. Train for more batches, at a learning rate "
+                "that falls to 0 in the end; a training that goes on needs the state of the layer too",
+            )
+        elif self._of_evaluation:
+            self._say_evaluated(found)
+        elif self.dropout:
+            self._monitor.say(
+                "dropout",
+                "the response to background is flat with dropout, and evaluation has none: call the layer in "
+                "evaluation mode too, constraint(score, label, mass) with the scores of validation events, and it "
+                "warns if they are not flat",
+            )
+
+    def _say_at_the_end(self) -> None:
+        """As :meth:`say`, of an object that is gone: where warnings are errors, nobody could catch this one."""
+        try:
+            self.say()
+        except TrainingWarning as warning:
+            print(f"libmode.TrainingWarning: {warning}", file=sys.stderr)
+
+    def evaluate(self, events: Events) -> None:
+        """Measures events with the scores of evaluation."""
+        training = self.found()
+        if training is None or not training.flat:
+            return
+        found = self._constraint.direction(self._evaluated, events, len(events.score))
+        self._of_evaluation = self._samples_of(events, found.slope)
+        if self._final:
+            self._say_evaluated(training)
+
+    def _say_evaluated(self, training: Convergence) -> None:
+        found = self._of(self._evaluated, self._of_evaluation, evaluated=True)
+        further = found.rho - training.rho > SIGNIFICANT * np.hypot(found.error, training.error)
+        at = np.flatnonzero(found.excess & further)
+        if len(at):
+            cut = at[np.argmax(found.rho[at])]
+            both = [f"{one.rho[cut]:.3g} +- {one.error[cut]:.2g}" for one in (training, found)]
+            self._monitor.say(
+                "evaluation",
+                "the response to background is flat in training mode and not in evaluation mode: at a background "
+                f"efficiency of {found.efficiency[cut]:.2g} rho is {both[0]} in training and {both[1]} in evaluation. "
+                "Lower the dropout, or train the last epochs without it and with BatchNorm in evaluation mode",
+            )
+
+    def compare(self, logit: NDArray[Any], weight: NDArray[Any] | None, gradient: NDArray[Any]) -> None:
+        """Looks whether the gradient by one of several logits of background is that of a binary cross entropy."""
+        score = self._constraint.scores(logit.astype(float))
+        clear = score > _LEAST_SCORE
+        if not clear.any():
+            return
+        with np.errstate(all="ignore"):
+            ratios = [gradient[clear].astype(float) / score[clear]]
+            if weight is not None:
+                ratios.append(ratios[0] / weight[clear])
+            spread = min(float(np.std(ratio) / abs(np.mean(ratio))) for ratio in ratios)
+        self._monitor.watch(
+            "softmax",
+            spread > _OTHER_GRADIENT,
+            "one of several logits is constrained, and your loss is no binary cross entropy of it: a selection by a "
+            "softmax depends on the other logits, which nothing keeps flat. Constrain the log odds of signal, for "
+            "two classes the difference of the logits: z = constraint(z[:, 1] - z[:, 0], label, mass), and then "
+            "binary_cross_entropy_with_logits(z, label)",
+        )

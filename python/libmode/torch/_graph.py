@@ -1,0 +1,49 @@
+"""What the graph of predictions tells about the network that made them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torch import Tensor
+
+_MOST_NODES = 5_000
+_DROPOUT = "NativeDropoutBackward0", "FusedDropoutBackward0"
+_COLUMN = "SelectBackward0", "SliceBackward0", "SplitBackward0", "SplitWithSizesBackward0"
+_SAME = "ViewBackward0", "ReshapeAliasBackward0", "SqueezeBackward1", "ToCopyBackward0", "AliasBackward0"
+
+
+def has_dropout(pred: Tensor) -> bool:
+    """Whether dropout took part: a product with a tensor that has 0 and one number above 1 only, as on CPUs, too."""
+    nodes, seen = [pred.grad_fn], set[Any]()
+    while nodes and len(seen) < _MOST_NODES:
+        node = nodes.pop()
+        if node is None or node in seen:
+            continue
+        seen.add(node)
+        if node.name() in _DROPOUT or (node.name() == "MulBackward0" and _is_mask(node)):
+            return True
+        nodes.extend(of for of, _ in node.next_functions)
+    return False
+
+
+def _is_mask(product: Any) -> bool:
+    mask = product._saved_other
+    if not isinstance(mask, Tensor) or mask.numel() < 2:
+        return False
+    kept = mask.max()
+    return bool((mask.min() == 0) & (kept > 1) & ((mask == 0) | (mask == kept)).all())
+
+
+def is_one_of_several(pred: Tensor) -> bool:
+    """Whether predictions are one column of an output with several."""
+    node: Any = pred.grad_fn
+    while node is not None and node.name() in (*_SAME, *_COLUMN):
+        sizes: Any = getattr(node, "_saved_self_sym_sizes", ())
+        if node.name() in _COLUMN and len(sizes) == 2 and sizes[1] > 1:
+            return True
+        node = _before(node)
+    return node is not None and node.name() == "UnbindBackward0"
+
+
+def _before(node: Any) -> Any:
+    return next((of for of, _ in node.next_functions), None)
