@@ -177,7 +177,8 @@ func TestPushIgnoresTheUnitOfMass(t *testing.T) {
 	})
 }
 
-// A factor that is constant in each bin changes nothing, as F_b does not see it. The bins are given, or quantile bins by default.
+// A factor that is constant in each bin changes no push and no v, as F_b does not see it. The multiplier is lifted where weights
+// are small, by the root of the mean weight over that in the bin. The bins are given, or quantile bins by default.
 func TestPushIgnoresAFactorOfEachBin(t *testing.T) {
 	forKinds(t, func(t *testing.T, ev Events[float64], cfg Config, _ []float64) {
 		if len(ev.Variables()) > 1 || ev.Label != nil || slices.ContainsFunc(ev.Weight, func(w float64) bool { return w < 0 }) {
@@ -193,19 +194,36 @@ func TestPushIgnoresAFactorOfEachBin(t *testing.T) {
 			cfg.Bins = 0 // as many by default
 		}
 		want := pushes(t, ev, cfg, Steering{})
-		weighted := ev
-		weighted.Weight = make([]float64, kindEvents)
+		weighted, before, lift := ev, slices.Repeat([]float64{1}, kindEvents), make([]float64, kindEvents)
+		if ev.Weight != nil {
+			before = ev.Weight
+		}
+		weighted.Weight = slices.Clone(before)
 		for i, m := range ev.Mass {
 			b := 0
 			for b < len(edges)-2 && m >= edges[b+1] {
 				b++
 			}
-			weighted.Weight[i] = math.Pow(0.5, float64(b)) // 4 orders of magnitude
-			if ev.Weight != nil {
-				weighted.Weight[i] *= ev.Weight[i]
+			weighted.Weight[i] *= math.Pow(0.5, float64(b)) // 4 orders of magnitude
+			lift[i] = math.Pow(2, float64(b))
+		}
+		var sumBefore, sum float64
+		for i, m := range ev.Mass {
+			if m <= edges[len(edges)-1] {
+				sumBefore, sum = sumBefore+before[i], sum+weighted.Weight[i]
 			}
 		}
-		requireSame(t, want, pushes(t, weighted, cfg, Steering{}), 1e-9)
+		for i, m := range ev.Mass {
+			lift[i] = math.Sqrt(lift[i] * sum / sumBefore)
+			if m > edges[len(edges)-1] {
+				lift[i] = 1
+			}
+		}
+		got := pushes(t, weighted, cfg, Steering{})
+		for multipliers := got[len(got)/2:]; len(multipliers) > 0; multipliers = multipliers[kindEvents:] {
+			floats.Div(multipliers[:kindEvents], lift)
+		}
+		requireSame(t, want, got, 1e-9)
 	})
 }
 

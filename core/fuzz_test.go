@@ -234,8 +234,8 @@ func checkDirection[T Float](t *testing.T, ev Events[T], cfg Config) {
 			return
 		}
 		for i, u := range push {
-			by, most := float64(multiplier[i]), math.Exp(7)
-			require.True(t, finite(float64(u)) && finite(float64(slope[i])) && by >= 1-7 && by <= most*(1+1e-6), "event %d: push %v, multiplier %v", i, u, by)
+			by, lift := float64(multiplier[i]), 1e3 // the least and the largest are -6 and e^7 times the lift
+			require.True(t, finite(float64(u)) && finite(float64(slope[i])) && by >= -6*lift*(1+1e-6) && by <= math.Exp(7)*lift*(1+1e-6), "event %d: push %v, multiplier %v", i, u, by)
 		}
 		for i, x := range state {
 			require.True(t, finite(x), "state[%d] = %v", i, x)

@@ -16,7 +16,7 @@ CORE = Path(__file__).parents[2] / "core" / "internal" / "push"
 NUMBER = {
     name: eval(value, {"__builtins__": {}})
     for file in ("tail.go", "state.go", "group.go")
-    for name, value in re.findall(r"^\t(\w+)\s*= ([\d./ ]+?)\s*(?://.*)?$", (CORE / file).read_text(), re.MULTILINE)
+    for name, value in re.findall(r"^(?:const |\t)(\w+)\s*= ([\d./e ]+?)\s*(?://.*)?$", (CORE / file).read_text(), re.MULTILINE)
 }
 THRESHOLDS = int(NUMBER["thresholds"])
 LOGIT = np.linspace(0, NUMBER["highest"], THRESHOLDS)  # of the rank of each threshold
@@ -84,13 +84,16 @@ class Group:
     def balance(self):
         """The weights of the law, in each bin the part of its sum of weights, the mean of the variables."""
         self.views = list(bins_of(self.mass, self.options))
-        parts = []
+        parts, ratios, size = [], [], np.abs(self.weight)
         for bins, _ in self.views:
             count = bins.max() + 1
             sums = np.array([self.weight[bins == b].sum() for b in range(count)])
+            means = np.array([size[bins == b].mean() for b in range(count)])
             parts.append(np.where(bins < 0, np.nan, self.weight / sums[bins] / count))
+            ratios.append(np.where(bins < 0, np.nan, np.minimum(NUMBER["mostRatio"], size.mean() / means[bins])))
         self.omega = np.nanmean(parts, axis=0)
-        self.total = np.abs(self.weight).sum()
+        self.lift = np.sqrt(np.nanmean(ratios, axis=0))  # of the gradient, where the weights are small
+        self.total = size.sum()
 
     def scale(self, by):
         """Scales the weights of the law, after which the sum of their sizes is the total."""
@@ -134,13 +137,14 @@ class Group:
         """By logits, per size."""
         return self.omega * np.einsum("im,mk,ik->i", self.of_mass, coefficients, self.of_score)
 
-    def multiplier(self, level):
-        """What multiplies the gradient."""
+    def multiplier(self, level, now):
+        """What multiplies the gradient, by v and what is added to it at once."""
         with np.errstate(divide="ignore"):
             y = np.log(self.rank / (1 - self.rank))
-        v = np.array([np.interp(own, LOGIT, row) for own, row in zip(y, self.of_mass @ level, strict=True)])
+        rows = self.of_mass @ level + np.clip(self.of_mass @ now, -NUMBER["mostAtOnce"], NUMBER["mostAtOnce"])
+        v = np.array([np.interp(own, LOGIT, row) for own, row in zip(y, rows, strict=True)])
         v = np.clip(v, -NUMBER["mostLevel"], NUMBER["mostLevel"])
-        return np.where(v > 0, np.exp(v), 1 + v)
+        return self.lift * np.where(v > 0, np.exp(v), 1 + v)
 
 
 def all_cells(variables):
@@ -152,13 +156,13 @@ def all_cells(variables):
 
 
 def push(grad, score, mass, weight, **options):
-    """The push of a factor 1 of the residual of one batch, in which all events take part."""
+    """The push of a factor 1 of the residual of one batch, in which all events take part, and the lift of the gradient."""
     group = Group(grad, score, mass, weight, {"binning": "quantile", **options})
     group.balance()
     group.scale(len(score) / group.total)
     group.direct()
     unit = np.sqrt(len(score)) / np.linalg.norm(group.direction)
-    return group.push(group.residual(unit))
+    return group.push(group.residual(unit)), group.lift
 
 
 @dataclass
@@ -257,7 +261,7 @@ class Law:
             found.append(
                 (
                     group.push(NUMBER["proportional"] * before * group.residual(unit) + memory.sum),
-                    group.multiplier(memory.level + before * memory.recent * memory.significance()),
+                    group.multiplier(memory.level, before * memory.recent * memory.significance()),
                 )
             )
         factor = before

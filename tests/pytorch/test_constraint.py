@@ -35,13 +35,13 @@ def added(constraint, batch, loss=binary_cross_entropy, **arguments):
 
 
 def smoothed(score, mass, background, weight=None, **options):
-    """The push of a factor 1 at each event of a batch, (n,): by definition."""
+    """The push of a factor 1 at each event of a batch, and what multiplies its gradient, (n,): by definition."""
     s, m = score[background], mass[background]
     w = np.ones(len(s)) if weight is None else weight[background]
     _, grad = libmode.mode_loss_and_grad(s, m, weight=w, **options)
-    result = np.zeros(len(score))
-    result[background] = push(grad, s, m[:, None], w, **options)
-    return result
+    pushes, lift = np.zeros(len(score)), np.ones(len(score))
+    pushes[background], lift[background] = push(grad, s, m[:, None], w, **options)
+    return pushes, lift
 
 
 @pytest.mark.parametrize("order", [0, 1, 2])
@@ -53,10 +53,10 @@ def test_a_fixed_strength_is_a_factor_of_the_residual(order):  # without weights
     assert repr(constraint) == f"MoDeConstraint(order={order}, relative_strength=7.0)"
     extra, bare = added(constraint, (score, target, mass, weight))
     s, background = score.detach().numpy(), target.numpy() == 0
-    want = smoothed(s, mass.numpy(), background, weight.numpy(), order=order, bins=16)
-    by_logit = s * (1 - s)
+    want, lift = smoothed(s, mass.numpy(), background, weight.numpy(), order=order, bins=16)
+    extra, by_logit = extra.numpy() - (lift - 1) * bare.numpy(), s * (1 - s)
     of_base = np.linalg.norm((bare.numpy() * by_logit)[background]) / np.sqrt(background.sum())
-    np.testing.assert_allclose(extra.numpy() * by_logit, 7 * of_base * want, rtol=1e-8, atol=1e-12)
+    np.testing.assert_allclose(extra * by_logit, 7 * of_base * want, rtol=1e-8, atol=1e-12)
     assert constraint.strength == pytest.approx(of_base, rel=1e-9)
 
 
@@ -164,7 +164,7 @@ def test_reference_events_count_and_get_no_gradient():
     labels = np.append(target, further[1])
     want = libmode.mode_evaluate(all_scores, all_masses, label=labels, order=1, bins=16)
     assert constraint.loss == pytest.approx(want.loss, rel=1e-10)
-    push = 4 * smoothed(all_scores, all_masses, labels == 0, order=1, bins=16)[:N]
+    push = 4 * smoothed(all_scores, all_masses, labels == 0, order=1, bins=16)[0][:N]
     slope, background = (score * (1 - score)).detach(), target == 0
     size = (bare * slope)[background].norm() / background.sum().double().sqrt()
     np.testing.assert_allclose((extra * slope).numpy(), size.item() * push, rtol=1e-8, atol=1e-12)

@@ -19,6 +19,7 @@ type law struct {
 	ev     core.Events[float64]
 	cfg    core.Config
 	omega  []float64   // the balanced weights
+	lift   []float64   // of the gradient
 	rank   []float64   // of the scores
 	ofMass [][]float64 // the functions of the masses of each event
 	norm   float64     // of the direction
@@ -29,7 +30,7 @@ type law struct {
 // define returns the law of a batch, all of whose events have a weight and masses inside the limits.
 func define(t *testing.T, ev core.Events[float64], cfg core.Config) *law {
 	n := len(ev.Score)
-	d := &law{ev: ev, cfg: cfg, omega: make([]float64, n), ofMass: make([][]float64, n)}
+	d := &law{ev: ev, cfg: cfg, omega: make([]float64, n), lift: make([]float64, n), ofMass: make([][]float64, n)}
 	grad := make([]float64, n)
 	_, err := core.LossAndGrad(grad, ev, cfg)
 	require.NoError(t, err)
@@ -55,12 +56,14 @@ func define(t *testing.T, ev core.Events[float64], cfg core.Config) *law {
 			sums[v][bins[v][i]] += w(i)
 		}
 		for i := range n {
+			d.lift[i] += ratioOf(n, w, bins[v], bins[v][i]) / float64(len(masses))
 			d.omega[i] += w(i) / sums[v][bins[v][i]] / float64(len(edges)-1) / float64(len(masses))
 		}
 	}
 	for i := range n {
 		raw += math.Abs(w(i))
 		sum += math.Abs(d.omega[i])
+		d.lift[i] = math.Sqrt(d.lift[i])
 	}
 	floats.Scale(float64(n)/sum, d.omega)
 
@@ -97,6 +100,19 @@ func define(t *testing.T, ev core.Events[float64], cfg core.Config) *law {
 		}
 	}
 	return d
+}
+
+// ratioOf returns the mean |w| of all events over that of the events of a bin.
+func ratioOf(n int, w func(i int) float64, bins []int, bin int) float64 {
+	var all, own, count float64
+	for i := range n {
+		all += math.Abs(w(i)) / float64(n)
+		if bins[i] == bin {
+			own += math.Abs(w(i))
+			count++
+		}
+	}
+	return math.Min(1e6, all*count/own)
 }
 
 // residualOfBins returns F_b less the allowed response at the highest score whose rank is below q.
@@ -208,20 +224,28 @@ func (d *law) pushAt(i int, factor float64, sum []float64) (u float64) {
 	return u * d.omega[i]
 }
 
-// multiplierAt returns the multiplier of event i, for these coefficients of v.
-func (d *law) multiplierAt(i int, v []float64) float64 {
+// levelAt returns the value at event i of a function of mass and rank with these coefficients.
+func (d *law) levelAt(i int, v []float64, most float64) float64 {
 	y := math.Log(d.rank[i] / (1 - d.rank[i]))
 	found := 0.0
 	for k := range Thresholds {
-		part := math.Max(0, 1-math.Abs(math.Min(math.Max(y, 0), Highest)/Highest*(Thresholds-1)-float64(k))) // of two thresholds
+		at := 0.0
 		for l, f := range d.ofMass[i] {
-			found += part * f * v[l*Thresholds+k]
+			at += f * v[l*Thresholds+k]
 		}
+		part := math.Max(0, 1-math.Abs(math.Min(math.Max(y, 0), Highest)/Highest*(Thresholds-1)-float64(k))) // of two thresholds
+		found += part * math.Max(-most, math.Min(most, at))
 	}
+	return found
+}
+
+// multiplierAt returns the multiplier of event i, for these coefficients of v and of what acts at once.
+func (d *law) multiplierAt(i int, v, now []float64) float64 {
+	found := d.levelAt(i, v, math.Inf(1)) + d.levelAt(i, now, MostAtOnce)
 	if found = math.Max(-MostLevel, math.Min(MostLevel, found)); found < 0 {
-		return 1 + found
+		return d.lift[i] * (1 + found)
 	}
-	return math.Exp(found)
+	return d.lift[i] * math.Exp(found)
 }
 
 // memory is a state of one label as the definition has it.
@@ -426,16 +450,16 @@ func compare(t *testing.T, m *memory, state []float64, ev core.Events[float64], 
 	}
 	m.take(d, found, tolerance)
 	burst := math.Min(1, d.norm/m.average[0])
-	v := append([]float64(nil), before.level...)
+	now := make([]float64, len(before.recent))
 	for k, r := range before.recent {
 		if before.batch > 0 {
-			v[k] += before.factor * r * before.significance(k)
+			now[k] = before.factor * r * before.significance(k)
 		}
 	}
 	size := floats.Norm(push, math.Inf(1))
 	for i := range push {
 		require.InDelta(t, d.pushAt(i, Proportional*before.factor*burst, before.sum), push[i], 1e-9*size, "push of event %d", i)
-		require.InEpsilon(t, d.multiplierAt(i, v), multiplier[i], 1e-8, "multiplier of event %d", i)
+		require.InEpsilon(t, d.multiplierAt(i, before.level, now), multiplier[i], 1e-8, "multiplier of event %d", i)
 	}
 	require.InDeltaSlice(t, append([]float64{m.batch}, m.average[:]...), state[:6], 1e-9)
 	require.InDelta(t, m.factor, state[6], 1e-12)

@@ -17,6 +17,7 @@ const (
 	MostStep       = mostStep
 	SlowAfter      = slowAfter
 	InRecent       = inRecent
+	MostAtOnce     = mostAtOnce
 	InMean         = inMean
 	FewestOfMean   = fewestOfMean
 	Doubt          = doubt

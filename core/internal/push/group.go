@@ -20,6 +20,7 @@ type Group[T events.Float] struct {
 	raw       []float64 // the weights, of either sign, per largest weight of the group
 	largest   float64   // weight of the group
 	weight    []float64 // of the law, see balance
+	lift      []float64 // of the gradient, see balance
 	total     float64   // of the sizes |weight|
 	effective float64   // the number of events in effect, (sum |weight|)^2 / sum weight^2
 	views     []view
@@ -171,9 +172,15 @@ func weigh[T events.Float](groups []Group[T]) (n float64) {
 	return n
 }
 
+// mostRatio is the largest ratio of mean weights that the gradient is lifted by.
+const mostRatio = 1e6
+
 // balance sets the weights to those with which F_b counts events: the weight over the sum of weights in the bin, the mean of the
 // variables of mass that the event has. So a mean weight that depends on the mass leaves no part of the mass without a push. The
 // sum of their sizes is the sum of the sizes of the original weights, over unit.
+//
+// Where weights are small the gradient of the classification is, and the push would be all that moves the scores. So the gradient is
+// multiplied by the square root of the mean size of all weights over that of the weights in the bin, again the mean of the variables.
 func (g *Group[T]) balance(unit float64) {
 	scale := min(1/g.largest, math.MaxFloat64) // 1/largest may overflow
 	sizes := g.sum(func(lo, hi int) (sum float64) {
@@ -184,28 +191,40 @@ func (g *Group[T]) balance(unit float64) {
 		}
 		return sum
 	})
+	mean := sizes / float64(len(g.raw))
+	ratios := make([][]float64, len(g.views)) // of the mean size of all weights to that in each bin
 	for v := range g.views {
 		of := &g.views[v]
-		of.sums = g.sums(of.bins, func(lo, hi int, sums []float64) {
+		found := g.sums(3*of.bins, func(lo, hi int, sums []float64) {
 			for i, b := range of.bin[lo:hi] {
 				if b != events.NoPair {
-					sums[b] += g.raw[lo+i]
+					w := g.raw[lo+i]
+					sums[3*b] += w
+					sums[3*b+1] += math.Abs(w)
+					sums[3*b+2]++
 				}
 			}
 		})
+		of.sums, ratios[v] = make([]float64, of.bins), make([]float64, of.bins)
+		for b := range of.sums {
+			of.sums[b] = found[3*b]
+			ratios[v][b] = min(mean*found[3*b+2]/found[3*b+1], mostRatio)
+		}
 	}
-	g.weight = par.Make[float64](&g.sc.Arena, len(g.raw))
+	g.weight, g.lift = par.Make[float64](&g.sc.Arena, len(g.raw)), par.Make[float64](&g.sc.Arena, len(g.raw))
 	balanced := g.sum(func(lo, hi int) (sum float64) {
 		for i := lo; i < hi; i++ {
-			var weight, present float64
+			var weight, ratio, present float64
 			for v := range g.views {
 				of := &g.views[v]
 				if b := of.bin[i]; b != events.NoPair {
 					present++
 					weight += g.raw[i] / of.sums[b] / float64(of.bins)
+					ratio += ratios[v][b]
 				}
 			}
 			g.weight[i] = weight / present
+			g.lift[i] = math.Sqrt(ratio / present)
 			sum += math.Abs(g.weight[i])
 		}
 		return sum

@@ -157,8 +157,9 @@ func (g *Group[T]) set(to Targets[T], push, levels []float64, of scoreRange, byS
 			if to.Slope != nil {
 				to.Slope[at] = T(byLogit)
 			}
+			to.Multiplier[at] = T(g.lift[i])
 			if levels != nil {
-				to.Multiplier[at] = T(g.multiplier(levels, i))
+				to.Multiplier[at] = T(g.lift[i] * g.multiplier(levels, i))
 			}
 		}
 	})

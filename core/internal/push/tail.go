@@ -48,9 +48,10 @@ func (t tail) significance(i int) float64 {
 // events that are pushed.
 const (
 	step         = 1. / 150 // what a batch of eventsOfABatch events adds to v, per residual,
-	mostStep     = 0.1      // and the most that a batch adds
+	mostStep     = 0.01     // and the most that a batch adds, for a network follows in some 50 batches
 	slowAfter    = 5000     // the steps shrink as 1/(1 + t/slowAfter), with t in batches of eventsOfABatch events
 	inRecent     = 50       // batches of eventsOfABatch events in the average that acts at once,
+	mostAtOnce   = 0.5      // and the largest size of what it adds to v,
 	inMean       = 500      // and in the average that tells what is significant
 	fewestOfMean = 50       // batches in that average
 	doubt        = 0.5      // the noise that a residual must be above, in units of its variance
@@ -101,13 +102,19 @@ func (g *Group[T]) tailResidual() []float64 {
 	return residual
 }
 
-// levels returns v plus factor times the significant average of the last batches: a row for each cell of the masses.
+// levels returns v plus factor times the significant average of the last batches: a row for each cell of the masses. What acts at
+// once is bounded: a burst of large gradients would stay in the averages of an optimizer such as Adam.
 func (g *Group[T]) levels(t tail, factor float64) []float64 {
-	now := par.Make[float64](&g.sc.Arena, len(t.level))
-	for i, v := range t.level {
-		now[i] = v + factor*t.recent[i]*t.significance(i)
+	now := par.Make[float64](&g.sc.Arena, len(t.recent))
+	for i, r := range t.recent {
+		now[i] = factor * r * t.significance(i)
 	}
-	return g.product(g.basis.values, now, thresholds)
+	levels := g.product(g.basis.values, now, thresholds)
+	for i, v := range levels {
+		levels[i] = min(max(v, -mostAtOnce), mostAtOnce)
+	}
+	floats.Add(levels, g.product(g.basis.values, t.level, thresholds))
+	return levels
 }
 
 // multiplier returns what the gradient of event i is multiplied with: exp(v) where the event has to be pulled harder than the

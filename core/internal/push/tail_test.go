@@ -171,7 +171,7 @@ func TestNumbersOfTheLawAreDocumented(t *testing.T) {
 		fmt.Sprintf("| %v thresholds | at equal steps of log(q/(1 - q)) from 0 to %v", thresholds, highest),
 		fmt.Sprintf("| 1/%v | times the residual, what a batch of %v events adds to v, at most %v", math.Round(1/step), eventsOfABatch, mostStep),
 		fmt.Sprintf("| %v batches | after which the steps of v are half as large", slowAfter),
-		fmt.Sprintf("| %v batches | the average that acts at once", inRecent),
+		fmt.Sprintf("| %v batches | the average that acts at once, at most %v", inRecent, mostAtOnce),
 		fmt.Sprintf("| %v batches, at least %v | the average that tells what is significant", inMean, fewestOfMean),
 		fmt.Sprintf("| %v | times the variance, the noise that the square of the average must be above", doubt),
 		fmt.Sprintf("| %v masses | of the first batch", tracked),
