@@ -30,6 +30,9 @@ def judged(problem: Problem, training: Events, test: Events, score: NDArray[Any]
     its mean (metrics.flatness). ``test`` and ``train`` are the rms from the statistics of either sample, and ``ratio``
     is residual / sqrt(test^2 + train^2): a training sample teaches no more than its own statistics at that cut.
 
+    ``fitted`` is the same ratio around the polynomial of a fit with errors. It is larger where the efficiency has a
+    peak, since equal weights pull the polynomial to the peak.
+
     Both samples have one distribution, so train = test sqrt(N(test) / N(training)), with N the events of that class.
     """
     weight = test.weight.astype(float)
@@ -50,8 +53,9 @@ def judged(problem: Problem, training: Events, test: Events, score: NDArray[Any]
                 continue
             one = _of_cut(problem, mass, of_flat, given, cut)
             train = teaches * one["test"]
-            ratio = one["residual"] / np.hypot(one["test"], train)
-            one |= {"efficiency": passed.sum() / given.sum(), "events": events, "train": train, "ratio": ratio}
+            scale = np.hypot(one["test"], train)
+            one |= {"efficiency": passed.sum() / given.sum(), "events": events, "train": train}
+            one |= {"ratio": one["residual"] / scale, "fitted": one["fitted"] / scale}
             cuts[name] = {key: _short(value) for key, value in one.items()}
     rate = curve.false_positive_rate[np.argmax(curve.signal_efficiency >= 0.5 * (1 - ROUNDING))]
     return {
@@ -64,23 +68,36 @@ def judged(problem: Problem, training: Events, test: Events, score: NDArray[Any]
 def _of_cut(
     problem: Problem, mass: NDArray[Any], score: NDArray[Any], weight: NDArray[Any], cut: float
 ) -> dict[str, float]:
-    """Residual and its value from statistics; with a bound also what it bounds.
+    """Two residuals, around polynomials of equal weights and of a fit with errors; their value from statistics.
 
-    "slope" is |c_1|/c_0 of the line that fits the efficiency. "turn" is 3 |c_2|/|c_1| of the parabola, above 1 where it
-    is not monotonic. Of two masses the unit is the rms from statistics.
+    With a bound also what it bounds: "slope" is |c_1|/c_0 of the line that fits the efficiency. "turn" is 3 |c_2|/|c_1|
+    of the parabola, above 1 where it is not monotonic. Of two masses the unit is the rms from statistics.
     """
     if mass.ndim == 2:
-        return {"residual": rms_pull(score, mass, cut, CELLS), "test": 1.0}
+        residual = rms_pull(score, mass, cut, CELLS)
+        return {"residual": residual, "fitted": residual, "test": 1.0}
     selected, edges = score >= cut, np.unique(np.quantile(mass, np.linspace(0, 1, BINS + 1)))
-    flatness = metrics.flatness(mass, selected, edges, degree=problem.options["order"], weight=weight)
-    found = {"residual": flatness.rms, "test": flatness.expected}
-    for name, bound, degree in (("slope", "max_slope", 1), ("turn", "monotonic", 2)):
-        if bound in problem.options:
-            share = metrics.efficiency(mass, selected, edges, weight=weight)
-            x = 2 * ((edges[1:] + edges[:-1]) / 2 - edges[0]) / (edges[-1] - edges[0]) - 1
-            known = share.error > 0
-            c = np.polynomial.legendre.legfit(x[known], share.value[known], degree, w=1 / share.error[known])
-            found[name] = float(abs(c[1] / c[0]) if degree == 1 else 3 * abs(c[2] / c[1]))
+    order = problem.options["order"]
+    flatness = metrics.flatness(mass, selected, edges, degree=order, weight=weight)
+    share = metrics.efficiency(mass, selected, edges, weight=weight)
+    # A bin in which nothing passes has an error too.
+    error = np.sqrt(np.maximum(share.error**2, 0.05 * np.mean(share.error**2)))
+    mean = np.histogram(mass, edges, weights=mass)[0] / np.histogram(mass, edges)[0]
+    x = 2 * (mean - edges[0]) / np.ptp(edges) - 1
+
+    def fit(degree: int) -> NDArray[Any]:
+        found: NDArray[Any] = np.polynomial.legendre.legfit(x, share.value, degree, w=1 / error)
+        return found
+
+    distance = share.value - np.polynomial.legendre.legval(x, fit(order))
+    fitted = np.sqrt(np.mean(distance**2)) / share.value.mean()
+    found = {"residual": flatness.rms, "fitted": float(fitted), "test": flatness.expected}
+    if "max_slope" in problem.options:
+        level, line = fit(1)
+        found["slope"] = float(abs(line / level))
+    if "monotonic" in problem.options:
+        _, line, parabola = fit(2)
+        found["turn"] = float(3 * abs(parabola / line))
     return found
 
 

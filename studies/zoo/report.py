@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,11 @@ CUTS = (*SIGNAL, *BACKGROUND)
 COLUMNS = 5  # of the picture
 COMPARED = ("80 %", "50 %", "20 %")  # the cuts that "as flat" compares, which each training has
 Found = dict[str, Any]
+#: Further residuals of a cut, of the default.
+OTHERS: dict[str, Callable[[Found], float]] = {
+    "test events alone": lambda cut: cut["residual"] / cut["test"],
+    "both samples, around a fit with errors": lambda cut: cut["fitted"],
+}
 
 
 def of_method(results: Mapping[str, Any], problem: str) -> dict[str, list[Found]]:
@@ -79,8 +84,14 @@ def tables(results: Mapping[str, Any]) -> dict[str, str]:
             end = f", {name}" if name else ""
             cells = _cell(found, f"none{end}"), _cell(found, f"default{end}", lowest=True)
             varied.append([problem, name or "none", *cells])
+    others = [["problem", "scale", *CUTS]]
+    for problem in PROBLEMS:
+        trainings = of_method(results, problem).get("default", [])
+        judged = [one["cuts"] for one in trainings if "converted" not in one]
+        others += [[problem, name, *_others(judged, of_cut)] for name, of_cut in OTHERS.items() if judged]
     return {
         "zoo": pages.table(rows),
+        "other scales of the zoo": pages.table(others),
         "tight cuts of the zoo": pages.table(_measured(tight)),
         "variations of the zoo": pages.table(_measured(varied)),
         "bounds of the zoo": pages.table(_bounds(results)),
@@ -127,6 +138,12 @@ def _best(found: Mapping[str, list[Found]], kind: str) -> str:
 
 def _tight(found: Mapping[str, list[Found]], method: str) -> str:
     return _ratios(medians(found[method]), BACKGROUND) if method in found else "-"
+
+
+def _others(judged: list[Found], of_cut: Callable[[Found], float]) -> list[str]:
+    """The medians over the seeds, by cut."""
+    every = [[of_cut(one[cut]) for one in judged if cut in one] for cut in CUTS]
+    return [f"{np.median(seen):.1f}" if seen else "-" for seen in every]
 
 
 def _warned(found: Mapping[str, list[Found]]) -> str:

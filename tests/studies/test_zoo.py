@@ -93,6 +93,9 @@ def test_a_dependence_at_a_tight_cut_is_seen_there_alone():
     score[test.label == 1] = np.linspace(0, 6, 2_000)
     cuts = judge.judged(LINE, test, test, score)["cuts"]
     assert cuts["80 %"]["ratio"] < 1.5 and cuts["20 %"]["ratio"] > 3
+    # A fit with errors stays with the bins beside the peak.
+    assert cuts["20 %"]["fitted"] > 1.05 * cuts["20 %"]["ratio"]
+    assert cuts["80 %"]["fitted"] == pytest.approx(cuts["80 %"]["ratio"], rel=0.1)
 
 
 def test_what_the_layer_says_is_kept(monkeypatch):
@@ -135,11 +138,15 @@ def test_a_bad_choice_of_trainings(only, said, capsys):
 
 
 def test_tables_of_a_study_that_is_not_complete():
-    cuts = {"80 %": {"ratio": 1.0}, "5 %": {"ratio": 2.0}}
+    cuts = {
+        "80 %": {"ratio": 1.0, "fitted": 1.2, "residual": 3.0, "test": 1.0},
+        "5 %": {"ratio": 2.0, "fitted": 2.1, "residual": 3.0, "test": 1.0},
+    }
     results = {
         "tagger, order 0; default; 1": {"auc": 0.9, "r50": 512.3, "cuts": cuts, "says": ["not flat"]},
-        "tagger, order 0; default; 2": {"auc": 0.8, "r50": 512.3, "cuts": {"80 %": {"ratio": 2.0}}, "says": []},
+        "tagger, order 0; default; 2": {"auc": 0.8, "r50": 512.3, "cuts": {"80 %": {"ratio": 2.0}}, "converted": True},
     }
     found = report.tables(results)
     assert "| tagger, order 0 | - | 0.850; 0.800 (512) 1.5 - - 2.0 | - | - |" in found["zoo"]
-    assert "| tagger, order 0 | - | - - - | 1 of 2 |" in found["tight cuts of the zoo"]
+    assert "| tagger, order 0 | - | - - - | 1 of 1 |" in found["tight cuts of the zoo"]
+    assert "| tagger, order 0 | test events alone | 3.0 | - | - | 3.0 | - | - | - |" in found["other scales of the zoo"]
