@@ -92,15 +92,15 @@ def tables(results: Mapping[str, Any]) -> dict[str, str]:
     return {
         "zoo": pages.table(rows),
         "other scales of the zoo": pages.table(others),
-        "tight cuts of the zoo": pages.table(_measured(tight)),
-        "variations of the zoo": pages.table(_measured(varied)),
+        "tight cuts of the zoo": pages.table(_measured(tight, 1)),
+        "variations of the zoo": pages.table(_measured(varied, 2)),
         "bounds of the zoo": pages.table(_bounds(results)),
     }
 
 
-def _measured(rows: list[list[str]]) -> list[list[str]]:
-    """The head, and the rows that have a number in the third column or the fourth."""
-    return [rows[0], *(row for row in rows[1:] if any(set(cell) - set("- ") for cell in row[2:]))]
+def _measured(rows: list[list[str]], names: int) -> list[list[str]]:
+    """The head, and the rows that have a number after so many columns of names."""
+    return [rows[0], *(row for row in rows[1:] if any(set(cell) - set("- ") for cell in row[names:]))]
 
 
 def _bounds(results: Mapping[str, Any]) -> list[list[str]]:
