@@ -41,10 +41,27 @@ def run(
     """
     directory.mkdir(parents=True, exist_ok=True)
     left = [piece for piece in pieces if _finished(directory, piece) is None]
-    total = sum(piece.seconds for piece in left)
+    print(f"{len(pieces) - len(left)} of {len(pieces)} pieces lie in {directory}")
+
+    def store(piece: Piece, result: dict[str, Any]) -> None:
+        _write(directory / f"{piece.key}.json", {"setting": piece.setting, "result": result})
+
+    compute(left, work, store, processes)
+    found = {piece.key: _finished(directory, piece) for piece in pieces}
+    return {key: result for key, result in found.items() if result is not None}
+
+
+def compute(
+    pieces: Sequence[Piece],
+    work: Callable[[Any], dict[str, Any]],
+    store: Callable[[Piece, dict[str, Any]], None],
+    processes: int,
+) -> None:
+    """Does the work of all pieces, and calls ``store`` with each result as it comes."""
+    total = sum(piece.seconds for piece in pieces)
     print(
-        f"{len(left)} of {len(pieces)} pieces to do, about {total / 60 / processes:.0f} minutes on {processes} "
-        f"processes; interrupt at will, the same command goes on from {directory}",
+        f"{len(pieces)} pieces to do, about {total / 60 / processes:.0f} minutes on {processes} processes; "
+        "interrupt at will, the same command goes on",
         flush=True,
     )
     # Without this, the end of this process would leave the pool's processes waiting for ever.
@@ -52,13 +69,13 @@ def run(
     # Not fork, which libraries with threads do not survive.
     with (
         ProcessPoolExecutor(processes, get_context("spawn"), initializer=_leave_interrupts_to_parent) as pool,
-        tqdm(total=round(total), unit="s", desc="of work", disable=not left) as progress,
+        tqdm(total=round(total), unit="s", desc="of work", disable=not pieces) as progress,
     ):
-        futures = {pool.submit(work, piece.argument): piece for piece in sorted(left, key=lambda p: -p.seconds)}
+        futures = {pool.submit(work, piece.argument): piece for piece in sorted(pieces, key=lambda p: -p.seconds)}
         try:
             for future in as_completed(futures):
                 piece = futures[future]
-                _write(directory / f"{piece.key}.json", {"setting": piece.setting, "result": future.result()})
+                store(piece, future.result())
                 progress.set_postfix_str(piece.key)
                 progress.update(round(piece.seconds))
         except BaseException:
@@ -69,8 +86,6 @@ def run(
             raise
         finally:
             signal.signal(signal.SIGTERM, terminate)
-    found = {piece.key: _finished(directory, piece) for piece in pieces}
-    return {key: result for key, result in found.items() if result is not None}
 
 
 def _finished(directory: Path, piece: Piece) -> dict[str, Any] | None:

@@ -1,1 +1,1 @@
-"""Ten different problems that judge the default of MoDeConstraint."""
+"""Problems, as different as those of users, that judge the default of MoDeConstraint."""

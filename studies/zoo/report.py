@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +13,20 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator
 
 from .. import pages
+from .judge import BACKGROUND, SIGNAL
 from .problems import PROBLEMS
-from .study import RESULTS, VARIATIONS, VARIED
+from .study import VARIATIONS, VARIED, stored
 
 REST = Path(__file__).with_name("tables.md")
+CUTS = (*SIGNAL, *BACKGROUND)
+COLUMNS = 5  # of the picture
+COMPARED = ("80 %", "50 %", "20 %")  # the cuts that "as flat" compares, which each training has
 Found = dict[str, Any]
+#: Further residuals of a cut, of the default.
+OTHERS: dict[str, Callable[[Found], float]] = {
+    "test events alone": lambda cut: cut["residual"] / cut["test"],
+    "both samples, around a fit with errors": lambda cut: cut["fitted"],
+}
 
 
 def of_method(results: Mapping[str, Any], problem: str) -> dict[str, list[Found]]:
@@ -32,127 +40,151 @@ def of_method(results: Mapping[str, Any], problem: str) -> dict[str, list[Found]
 
 
 def medians(trainings: list[Found]) -> Found:
-    """Medians over seeds of AUC, R50 and residuals, and the lowest AUC."""
+    """Medians over seeds of AUC, R50 and, by cut, of the ratio; the lowest AUC."""
     auc = [one["auc"] for one in trainings]
+    ratios = {cut: [one["cuts"][cut]["ratio"] for one in trainings if cut in one["cuts"]] for cut in CUTS}
     return {
         "auc": float(np.median(auc)),
         "lowest": min(auc),
         "r50": float(np.median([one["r50"] for one in trainings])),
-        "residual": np.median([one["residual"] for one in trainings], axis=0),
+        "ratio": {cut: float(np.median(found)) for cut, found in ratios.items() if found},
     }
 
 
-def size(residual: Any) -> float:
-    """The root mean square of the residuals at the three working points."""
-    return float(np.sqrt(np.mean(np.square(residual))))
+def size(one: Found) -> float:
+    """The root mean square of the ratios at three working points."""
+    return float(np.sqrt(np.mean([one["ratio"].get(cut, np.nan) ** 2 for cut in COMPARED])))
 
 
 def best(found: Mapping[str, list[Found]], kind: str) -> tuple[str, Found] | None:
-    """The strength with the largest AUC among trainings as flat as the default; "" for none."""
-    least = size(medians(found["default"])["residual"])
+    """The strength with the largest AUC among trainings as flat as the default; None if there is none."""
+    least = size(medians(found["default"]))
     flat = {
         method: one
         for method, trainings in found.items()
-        if method.startswith(kind) and "," not in method and size((one := medians(trainings))["residual"]) <= least
+        if method.startswith(kind) and "," not in method and size(one := medians(trainings)) <= least
     }
     return max(flat.items(), key=lambda pair: pair[1]["auc"]) if flat else None
 
 
 def tables(results: Mapping[str, Any]) -> dict[str, str]:
-    """The tables of the page, by the names of their marks."""
-    rows = [
-        [
-            "problem",
-            "no constraint",
-            "`MoDeConstraint()`: median; lowest",
-            "best fixed strength as flat",
-            "best DisCo as flat",
-        ]
-    ]
+    """The tables of the page, by the names of their marks. A cell without a training is "-"."""
+    default = "`MoDeConstraint()`: median; lowest"
+    rows = [["problem", "no constraint", default, "best fixed strength as flat", "best DisCo as flat"]]
+    tight = [["problem", "no constraint", "`MoDeConstraint()`", "`MoDeConstraint()`: trainings with a warning"]]
     for problem in PROBLEMS:
         found = of_method(results, problem)
-        default = medians(found["default"])
-        rows.append(
-            [
-                problem,
-                _shown(medians(found["none"])),
-                _with_lowest(default),
-                *(_of_best(best(found, kind)) for kind in ("fixed", "DisCo")),
-            ]
-        )
-    varied = [["problem", "change", "no constraint", "`MoDeConstraint()`: median; lowest"]]
+        best_of = [_best(found, kind) for kind in ("fixed", "DisCo")]
+        rows.append([problem, _cell(found, "none"), _cell(found, "default", lowest=True), *best_of])
+        tight.append([problem, *(_tight(found, method) for method in ("none", "default")), _warned(found)])
+    varied = [["problem", "change", "no constraint", default]]
     for problem in VARIED:
         found = of_method(results, problem)
         for name in ("", *VARIATIONS):
             end = f", {name}" if name else ""
-            default = medians(found[f"default{end}"])
-            varied.append([problem, name or "none", _shown(medians(found[f"none{end}"])), _with_lowest(default)])
+            cells = _cell(found, f"none{end}"), _cell(found, f"default{end}", lowest=True)
+            varied.append([problem, name or "none", *cells])
+    others = [["problem", "scale", *CUTS]]
+    for problem in PROBLEMS:
+        trainings = of_method(results, problem).get("default", [])
+        judged = [one["cuts"] for one in trainings if "converted" not in one]
+        others += [[problem, name, *_others(judged, of_cut)] for name, of_cut in OTHERS.items() if judged]
     return {
         "zoo": pages.table(rows),
-        "variations of the zoo": pages.table(varied),
+        "other scales of the zoo": pages.table(others),
+        "tight cuts of the zoo": pages.table(_measured(tight, 1)),
+        "variations of the zoo": pages.table(_measured(varied, 2)),
         "bounds of the zoo": pages.table(_bounds(results)),
     }
 
 
+def _measured(rows: list[list[str]], names: int) -> list[list[str]]:
+    """The head, and the rows that have a number after so many columns of names."""
+    return [rows[0], *(row for row in rows[1:] if any(set(cell) - set("- ") for cell in row[names:]))]
+
+
 def _bounds(results: Mapping[str, Any]) -> list[list[str]]:
     """The response of constraints with a bound at the working points: median and largest of the seeds."""
-    rows = [["problem", "measure", "80 %", "50 %", "20 %"]]
+    rows = [["problem", "measure", *SIGNAL]]
     for problem, measure, name in (
-        ("modified, order 1, max_slope 0.5", "slopes", "slope, at most 0.5"),
-        ("modified, order 2, monotonic", "turns", "turn, at most 1"),
+        ("modified, order 1, max_slope 0.5", "slope", "slope, at most 0.5"),
+        ("modified, order 2, monotonic", "turn", "turn, at most 1"),
     ):
-        every = np.array([one[measure] for one in of_method(results, problem)["default"]])
-        pairs = zip(np.median(every, axis=0), every.max(axis=0), strict=True)
-        rows.append([problem, name, *(f"{median:.2f}; {largest:.2f}" for median, largest in pairs)])
+        trainings = of_method(results, problem).get("default", [])
+        every = [[one["cuts"][cut][measure] for one in trainings if cut in one["cuts"]] for cut in SIGNAL]
+        rows.append([problem, name, *(f"{np.median(seen):.2f}; {max(seen):.2f}" if seen else "-" for seen in every)])
     return rows
 
 
-def _shown(one: Found) -> str:
-    return f"{one['auc']:.3f} ({one['r50']:.1f}) {_three(one['residual'])}"
+def _cell(found: Mapping[str, list[Found]], method: str, lowest: bool = False) -> str:
+    return _shown(medians(found[method]), lowest) if method in found else "-"
 
 
-def _with_lowest(one: Found) -> str:
-    return f"{one['auc']:.3f}; {one['lowest']:.3f} ({one['r50']:.1f}) {_three(one['residual'])}"
+def _shown(one: Found, lowest: bool = False) -> str:
+    least = f"; {one['lowest']:.3f}" if lowest else ""
+    return f"{one['auc']:.3f}{least} ({one['r50']:.{0 if one['r50'] >= 100 else 1}f}) {_ratios(one, SIGNAL)}"
 
 
-def _of_best(found: tuple[str, Found] | None) -> str:
-    return "none" if found is None else f"{found[0].split()[1]}: {_shown(found[1])}"
+def _ratios(one: Found, cuts: Iterable[str]) -> str:
+    return " ".join(f"{one['ratio'][cut]:.1f}" if cut in one["ratio"] else "-" for cut in cuts)
 
 
-def _three(values: Any) -> str:
-    return " ".join(f"{value:.1f}" for value in values)
+def _best(found: Mapping[str, list[Found]], kind: str) -> str:
+    if "default" not in found or not any(method.startswith(kind) for method in found):
+        return "-"
+    flat = best(found, kind)
+    return "none" if flat is None else f"{flat[0].split()[1]}: {_shown(flat[1])}"
+
+
+def _tight(found: Mapping[str, list[Found]], method: str) -> str:
+    return _ratios(medians(found[method]), BACKGROUND) if method in found else "-"
+
+
+def _others(judged: list[Found], of_cut: Callable[[Found], float]) -> list[str]:
+    """The medians over the seeds, by cut."""
+    every = [[of_cut(one[cut]) for one in judged if cut in one] for cut in CUTS]
+    return [f"{np.median(seen):.1f}" if seen else "-" for seen in every]
+
+
+def _warned(found: Mapping[str, list[Found]]) -> str:
+    said = [bool(one["says"]) for one in found.get("default", []) if "says" in one]
+    return f"{sum(said)} of {len(said)}" if said else "-"
 
 
 def figure(results: Mapping[str, Any]) -> Figure:
-    """The frontier of each problem."""
-    drawn = Figure(figsize=(15, 7), layout="constrained")
-    colors = OKABE_ITO
-    for axes, problem in zip(drawn.subplots(2, 5).flat, PROBLEMS, strict=True):
-        found = {method: medians(trainings) for method, trainings in of_method(results, problem).items()}
+    """The frontier of each problem that was trained with the default."""
+    every = {problem: of_method(results, problem) for problem in PROBLEMS}
+    shown = {problem: found for problem, found in every.items() if {"none", "default"} <= set(found)}
+    rows = -(-len(shown) // COLUMNS)
+    drawn = Figure(figsize=(15, 3.5 * rows), layout="constrained")
+    panels = drawn.subplots(rows, COLUMNS, squeeze=False).flat
+    for (problem, trainings), axes in zip(shown.items(), panels, strict=False):
+        found = {method: medians(of_seeds) for method, of_seeds in trainings.items()}
         for kind, name, color in (("fixed", "fixed strengths", "blue"), ("DisCo", "DisCo", "bluish green")):
             of_kind = {float(m.split()[1]): one for m, one in found.items() if m.startswith(kind) and "," not in m}
-            points = [size(one["residual"]) for one in of_kind.values()], [one["auc"] for one in of_kind.values()]
-            plots.frontier(axes, *points, scan=list(of_kind), label=name, color=colors[color])
+            if of_kind:
+                points = [size(one) for one in of_kind.values()], [one["auc"] for one in of_kind.values()]
+                plots.frontier(axes, *points, scan=list(of_kind), label=name, color=OKABE_ITO[color])
         for method, marker, color in (("none", "s", "black"), ("default", "*", "vermillion")):
             one, name = found[method], {"none": "no constraint", "default": "MoDeConstraint()"}[method]
-            style = {"marker": marker, "color": colors[color], "markersize": 15 if method == "default" else 6}
-            plots.frontier(axes, size(one["residual"]), one["auc"], label=name, **style)
-        lowest = (
-            min(found["default"]["auc"], *(one["auc"] for m, one in found.items() if m.startswith("fixed 10"))) - 0.02
-        )
+            style = {"marker": marker, "color": OKABE_ITO[color], "markersize": 15 if method == "default" else 6}
+            plots.frontier(axes, size(one), one["auc"], label=name, **style)
+        lowest = min(one["auc"] for m, one in found.items() if m == "default" or m.startswith("fixed 10")) - 0.02
         axes.set(title=problem, xlabel="", ylabel="", ylim=(max(lowest, 0.5), found["none"]["auc"] + 0.01))
         axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         axes.xaxis.set_major_formatter("{x:g}")
         axes.xaxis.set_minor_formatter("")
-    drawn.supxlabel("residual over expected: root mean square at 80, 50 and 20 % of the signal")
+    for axes in list(panels):  # that are left
+        axes.remove()
+    drawn.supxlabel("residual over its scale: root mean square at 80, 50 and 20 % of the signal")
     drawn.supylabel("AUC")
-    handles, labels = axes.get_legend_handles_labels()
+    handles, labels = drawn.axes[0].get_legend_handles_labels()
     drawn.legend(handles, labels, loc="outside upper center", ncols=4)
     return drawn
 
 
 def main() -> None:
-    results = json.loads(RESULTS.read_text())["results"]
+    results = stored()
     pages.write(tables(results), REST)
     figure(results).savefig(pages.DOCS / "images" / "zoo.png", dpi=60)
 

@@ -1,25 +1,38 @@
-"""Trainings of the zoo: ``./build.sh studies zoo``.
+"""Trainings of the zoo: ``./build.sh studies zoo [--only REGEX]``.
 
-Each problem is trained with MoDeConstraint as it comes, with fixed strengths, with DisCo and without a constraint; two
-of them also with other batches, learning rates, weights of signal and three times as long. Writes results.json.
+Each problem is trained with MoDeConstraint as it comes, with fixed strengths, with DisCo and without a constraint; some
+of them also with other batches, learning rates, weights of signal and three times as long.
+
+results.jsonl gets a line for each training as it ends, and a training that has a line does not run again. The lines
+know nothing of the code's version. After a change of the layer, delete its lines and run the study again:
+
+    sed -i '/"key": "[^"]*; \\(default\\|fixed\\)/d' studies/zoo/results.jsonl
+
+Lines with "converted": true are of an earlier judge, and lack the tight cuts. After a change of a problem, delete its
+lines by its name. --only matches "problem; method; seed" anywhere: 'tagger.*; default' or '; DisCo .*; 1$'.
 """
 
 from __future__ import annotations
 
+import argparse
+import json
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..command import command
 from ..methods import one_thread
-from .problems import PROBLEMS
-from .train import judged, trained
+from ..runner import Piece, compute
+from .judge import judged
+from .problems import PROBLEMS, events_of
+from .train import scores, trained
 
-RESULTS = Path(__file__).with_name("results.json")
+RESULTS = Path(__file__).with_name("results.jsonl")
 STRENGTHS = (1, 3, 10, 30, 100)
 DISCO = (1, 3, 10)
 LONG = (3, 10, 30)  # fixed strengths of trainings that are three times as long
-VARIED = ("simple, order 1", "scan, order 1")
+VARIED = ("simple, order 0", "simple, order 1", "scan, order 1", "tagger, order 0", "tagger, order 1")
 VARIATIONS: dict[str, dict[str, float]] = {
     "batch 256 and reference": {"batch": 256},
     "batch 8,192": {"batch": 8_192},
@@ -86,22 +99,54 @@ def tasks(size: Size) -> dict[str, Task]:
 
 
 def measured(task: Task) -> dict[str, Any]:
+    """What the judge finds of a training; "says" has libmode's warnings."""
     one_thread()
     settings = {"batch": task.batch, "epochs": task.epochs, "rate": task.rate, "signal": task.signal}
-    network = trained(task.problem, task.method, task.strength, seed=task.seed, **settings)
-    return judged(task.problem, network, task.seed)
+    network, says = trained(task.problem, task.method, task.strength, seed=task.seed, **settings)
+    training, test = events_of(task.problem, task.seed)
+    return {**judged(PROBLEMS[task.problem], training, test, scores(network, test.features)), "says": says}
 
 
 def seconds(task: Task) -> float:
     """The approximate time of a training on one core."""
-    events = {"scan, order 1": 190_000, "fine-tuned, order 1": 190_000, "few events, order 1": 50_000}
     problem = PROBLEMS[task.problem]
-    batches = events.get(task.problem, 100_000) / task.batch * (problem.epochs * task.epochs + problem.before)
-    return batches * (2e-3 + 1.7e-6 * task.batch) * (1.5 if task.method == "constraint" else 1) + 1
+    batches = problem.events / task.batch * (problem.epochs * task.epochs + problem.before)
+    return batches * (2e-3 + 1.7e-6 * task.batch) * (1.5 if task.method == "constraint" else 1) + 5
 
 
-def main() -> None:
-    command("zoo.study", __doc__.split("\n")[0], tasks, measured, seconds, (FULL, QUICK), RESULTS)
+def stored(path: Path = RESULTS) -> dict[str, dict[str, Any]]:
+    """The results by the names of the trainings; of two lines with one name the later counts."""
+    lines = path.read_text().splitlines() if path.exists() else []
+    results = [json.loads(line) for line in lines if line]
+    return {one.pop("key"): one for one in results}
+
+
+def append(path: Path, key: str, result: dict[str, Any]) -> None:
+    """Adds a line to a file of results."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a") as file:
+        file.write(json.dumps({"key": key, **result}) + "\n")
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(
+        prog="python -m studies.zoo.study", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--quick", action="store_true", help="small: a look in minutes; the committed results stay")
+    parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--only", metavar="REGEX", default="", help="of the trainings, those whose name matches")
+    chosen = parser.parse_args(arguments)
+    size, path = (QUICK, Path("build/studies/zoo-quick.jsonl")) if chosen.quick else (FULL, RESULTS)
+    try:
+        named = {key: task for key, task in tasks(size).items() if re.search(chosen.only, key)}
+    except re.error as error:
+        parser.error(f"--only {chosen.only!r} is no regular expression: {error}")
+    if not named:
+        parser.error(f'--only {chosen.only!r} matches no training: their names are "problem; method; seed"')
+    found = stored(path)
+    left = [Piece(key, {}, task, seconds(task)) for key, task in named.items() if key not in found]
+    print(f"{len(named) - len(left)} of {len(named)} trainings lie in {path}")
+    compute(left, measured, lambda piece, result: append(path, piece.key, result), chosen.processes)
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ SHOWN = {
     "simple_model": (simple_model.all_tables, simple_model.REST),
     "trees": (lambda: trees.tables(stored(trees.RESULTS)), trees.REST),
     "w_tagging": (w_tagging.tables, w_tagging.REST),
-    "zoo": (lambda: zoo.tables(stored(zoo_study.RESULTS)), zoo.REST),
+    "zoo": (lambda: zoo.tables(zoo_study.stored()), zoo.REST),
 }
 
 
@@ -41,7 +41,7 @@ def test_figures_are_drawn_of_the_committed_results():
     for figure in (
         dalitz.figure(dalitz.committed()),
         trees.figure(stored(trees.RESULTS)),
-        zoo.figure(stored(zoo_study.RESULTS)),
+        zoo.figure(zoo_study.stored()),
         *curves.figures(summary.points(stored(paper.RESULTS))).values(),
     ):
         assert all(axes.has_data() for axes in figure.axes)
