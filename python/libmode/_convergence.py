@@ -21,7 +21,7 @@ _THRESHOLDS, _HIGHEST = 16, 7.0
 _OF_A_BATCH, _IN_RECENT, _IN_MEAN, _FEWEST = 512, 50, 500, 50
 
 _TABLE = _MOST_FUNCTIONS * _THRESHOLDS
-_OF_LABEL = _MOST_FUNCTIONS * _OF_SCORE + 3 * _TABLE + 1 + 2 + 64  # tables, events behind the mean, sample
+_OF_LABEL = _MOST_FUNCTIONS * _OF_SCORE + 4 * _TABLE + 1 + 2 + 64  # tables, events behind the mean, sample
 _LOGIT = np.linspace(0, _HIGHEST, _THRESHOLDS)  # of the rank of each threshold
 
 #: The background efficiency at each threshold.
@@ -112,8 +112,8 @@ def _of_label(
     state: NDArray[np.float64], label: int, sample: Sample, order: int, tolerance: float, joint: bool, evaluated: bool
 ) -> Convergence:
     batches, masses, start = float(state[0]), int(state[7]), _NUMBERS + label * _OF_LABEL + _MOST_FUNCTIONS * _OF_SCORE
-    _, recent, mean = state[start : start + 3 * _TABLE].reshape(3, _MOST_FUNCTIONS, _THRESHOLDS)
-    behind, seen, sightings, *marks = state[start + 3 * _TABLE : _NUMBERS + (label + 1) * _OF_LABEL]
+    _, _, recent, mean = state[start : start + 4 * _TABLE].reshape(4, _MOST_FUNCTIONS, _THRESHOLDS)
+    behind, seen, sightings, *marks = state[start + 4 * _TABLE : _NUMBERS + (label + 1) * _OF_LABEL]
     different = seen * len(np.unique(marks)) / sightings if sightings > 0 else math.inf
     if not (behind > 0 and sample.moved > 0):
         unknown = np.full(_THRESHOLDS, np.nan)

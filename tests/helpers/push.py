@@ -171,6 +171,7 @@ class Memory:
 
     sum: np.ndarray
     level: np.ndarray
+    now: np.ndarray
     recent: np.ndarray
     mean: np.ndarray
     known: float = 0.0  # how many different events in effect are behind the mean
@@ -182,7 +183,7 @@ class Memory:
     def of(cls, variables):
         """Nothing."""
         count = OF_MASSES[variables][0] ** variables
-        return cls(np.zeros((count, OF_SCORE[0])), *(np.zeros((count, THRESHOLDS)) for _ in range(3)))
+        return cls(np.zeros((count, OF_SCORE[0])), *(np.zeros((count, THRESHOLDS)) for _ in range(4)))
 
     def see(self, masses):
         """Takes the masses of a batch, of one variable, into the sample."""
@@ -208,6 +209,7 @@ class Memory:
     def learn_tail(self, r, batch, n, effective, factor, variables):
         """Takes a batch of n background events, in effect fewer, into v."""
         size = n / NUMBER["eventsOfABatch"]
+        self.now += min(1, max(size / NUMBER["inNow"], 1 / batch)) * (r - self.now)
         self.recent += min(1, max(size / NUMBER["inRecent"], 1 / batch)) * (r - self.recent)
         share = max(min(size / NUMBER["inMean"], 1 / NUMBER["fewestOfMean"]), 1 / batch)
         self.mean += share * (r - self.mean)
@@ -261,7 +263,7 @@ class Law:
             found.append(
                 (
                     group.push(NUMBER["proportional"] * before * group.residual(unit) + memory.sum),
-                    group.multiplier(memory.level, before * memory.recent * memory.significance()),
+                    group.multiplier(memory.level, before * memory.now * memory.significance()),
                 )
             )
         factor = before
@@ -284,7 +286,7 @@ class Law:
 
     def state(self):
         """The numbers as the core has them."""
-        rooms = [27 * OF_SCORE[0]] + 3 * [27 * THRESHOLDS] + [1, 1, 1, TRACKED]
+        rooms = [27 * OF_SCORE[0]] + 4 * [27 * THRESHOLDS] + [1, 1, 1, TRACKED]
         found = [self.numbers]
         for memory in self.memory:
             for room, table in zip(rooms, vars(memory).values(), strict=True):

@@ -203,10 +203,10 @@ def test_reference_events_do_not_end_a_training():
             return x
 
     network = Network()
-    logit, label, mass = batch(rng, 0.3)
+    logit, label, mass = batch(rng, 0.5)
     reference = Reference((logit, label, mass), 500)
     for _ in range(2 * EVERY):
-        step(layer, *batch(rng, 0.3), reference=reference(network))
+        step(layer, *batch(rng, 0.5), reference=reference(network))
     assert network.training and layer.training
     assert len(said(network.eval)) == 1
 

@@ -250,12 +250,12 @@ func (d *law) multiplierAt(i int, v, now []float64) float64 {
 
 // memory is a state of one label as the definition has it.
 type memory struct {
-	batch, factor            float64
-	average                  [5]float64
-	sum, level, mean, recent []float64
-	known                    float64   // events in effect behind the mean
-	first                    []float64 // masses of the first batch
-	seen, times              float64   // events of all batches, and how often the first batch came
+	batch, factor                 float64
+	average                       [5]float64
+	sum, level, now, mean, recent []float64
+	known                         float64   // events in effect behind the mean
+	first                         []float64 // masses of the first batch
+	seen, times                   float64   // events of all batches, and how often the first batch came
 }
 
 // take takes the batch into the memory.
@@ -277,7 +277,7 @@ func (m *memory) take(d *law, found core.Pushed, tolerance float64) {
 		m.sum[k] = (1-Leak*(1-m.factor))*m.sum[k] + m.factor*Integral*math.Sqrt(n/EventsOfABatch)*r*burst
 	}
 	size := n / EventsOfABatch
-	recent := math.Min(1, math.Max(1/m.batch, size/InRecent))
+	now, recent := math.Min(1, math.Max(1/m.batch, size/InNow)), math.Min(1, math.Max(1/m.batch, size/InRecent))
 	share := math.Max(1/m.batch, math.Min(1./FewestOfMean, size/InMean))
 	step := math.Min(MostStep, Step*size/(1+m.batch*size/SlowAfter))
 	if m.batch == 1 {
@@ -293,6 +293,7 @@ func (m *memory) take(d *law, found core.Pushed, tolerance float64) {
 	effective := square(d.omega)
 	m.known = math.Min(effective/share, different*effective/n)
 	for k, r := range d.tail {
+		m.now[k] = (1-now)*m.now[k] + now*r
 		m.recent[k] = (1-recent)*m.recent[k] + recent*r
 		m.mean[k] = (1-share)*m.mean[k] + share*r
 		significant := m.significance(k)
@@ -434,7 +435,7 @@ func compare(t *testing.T, m *memory, state []float64, ev core.Events[float64], 
 	d := define(t, ev, cfg)
 	if m.batch == 0 {
 		m.sum = make([]float64, len(d.residual))
-		for _, table := range []*[]float64{&m.level, &m.recent, &m.mean} {
+		for _, table := range []*[]float64{&m.level, &m.now, &m.recent, &m.mean} {
 			*table = make([]float64, len(d.tail))
 		}
 	}
@@ -444,14 +445,14 @@ func compare(t *testing.T, m *memory, state []float64, ev core.Events[float64], 
 	require.NoError(t, err)
 	before := *m
 	before.sum, before.level = slices.Clone(m.sum), slices.Clone(m.level)
-	before.recent, before.mean = slices.Clone(m.recent), slices.Clone(m.mean)
+	before.now, before.mean = slices.Clone(m.now), slices.Clone(m.mean)
 	if before.batch == 0 {
 		before.factor = 1
 	}
 	m.take(d, found, tolerance)
 	burst := math.Min(1, d.norm/m.average[0])
-	now := make([]float64, len(before.recent))
-	for k, r := range before.recent {
+	now := make([]float64, len(before.now))
+	for k, r := range before.now {
 		if before.batch > 0 {
 			now[k] = before.factor * r * before.significance(k)
 		}
@@ -464,7 +465,7 @@ func compare(t *testing.T, m *memory, state []float64, ev core.Events[float64], 
 	require.InDeltaSlice(t, append([]float64{m.batch}, m.average[:]...), state[:6], 1e-9)
 	require.InDelta(t, m.factor, state[6], 1e-12)
 	at := 8
-	for _, table := range [][]float64{m.sum, m.level, m.recent, m.mean, {m.known}} {
+	for _, table := range [][]float64{m.sum, m.level, m.now, m.recent, m.mean, {m.known}} {
 		require.InDeltaSlice(t, table, state[at:][:len(table)], 1e-8*(1+floats.Norm(table, math.Inf(1))))
 		if at += 27 * Thresholds; at == 8+27*Thresholds {
 			at = 8 + 27*FunctionsOfScore[1]

@@ -17,6 +17,7 @@ const (
 	MostStep       = mostStep
 	SlowAfter      = slowAfter
 	InRecent       = inRecent
+	InNow          = inNow
 	MostAtOnce     = mostAtOnce
 	InMean         = inMean
 	FewestOfMean   = fewestOfMean

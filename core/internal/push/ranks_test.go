@@ -176,11 +176,11 @@ func TestSpreadOfLogits(t *testing.T) {
 
 // A length has room for any number of masses, and is 0 where an int has none for it.
 func TestStateSize(t *testing.T) {
-	require.Equal(t, 27*12+3*27*16+1+66, ofLabel)
-	for labels, want := range map[int]int{-1: 0, 0: 0, 1: 8 + 1687, 2: 8 + 2*1687, math.MaxInt: 0, math.MaxInt/1687 + 1: 0} {
+	require.Equal(t, 27*12+4*27*16+1+66, ofLabel)
+	for labels, want := range map[int]int{-1: 0, 0: 0, 1: 8 + 2119, 2: 8 + 2*2119, math.MaxInt: 0, math.MaxInt/2119 + 1: 0} {
 		require.Equal(t, want, StateSize(labels), labels)
 	}
-	require.Positive(t, StateSize(math.MaxInt/1687-1))
+	require.Positive(t, StateSize(math.MaxInt/2119-1))
 }
 
 // The sum, the tables and the sample of all labels share the state without a gap, and none of them overlaps another.
@@ -189,7 +189,7 @@ func TestPlacesInTheState(t *testing.T) {
 	s := make(state, StateSize(labels))
 	for label := range labels {
 		tail := s.tail(label, mostFunctions)
-		for _, table := range [][]float64{s.sum(label, mostFunctions), tail.level, tail.recent, tail.mean, s.sample(label)} {
+		for _, table := range [][]float64{s.sum(label, mostFunctions), tail.level, tail.now, tail.recent, tail.mean, s.sample(label)} {
 			for i := range table {
 				table[i]++
 			}

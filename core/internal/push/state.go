@@ -52,7 +52,7 @@ var mostFunctions = max(ofMasses[1].functions, ofMasses[2].functions, ofMasses[3
 var (
 	ofSum   = mostFunctions * ofScore.functions
 	ofTable = mostFunctions * thresholds
-	ofLabel = ofSum + 3*ofTable + 1 + ofSample
+	ofLabel = ofSum + 4*ofTable + 1 + ofSample
 )
 
 // sum returns the sum of the residuals of a label, for so many functions of the masses.
@@ -65,7 +65,7 @@ func (s state) tail(label, functions int) tail {
 	table := func(k int) []float64 {
 		return s[numbers+label*ofLabel+ofSum+k*ofTable:][:functions*thresholds]
 	}
-	return tail{table(0), table(1), table(2), &s[numbers+label*ofLabel+ofSum+3*ofTable]}
+	return tail{table(0), table(1), table(2), table(3), &s[numbers+label*ofLabel+ofSum+4*ofTable]}
 }
 
 // sample returns what is remembered of the masses of a label.

@@ -28,8 +28,9 @@ var rankOf = func() (q [thresholds]float64) {
 // masses, with a number for each threshold.
 type tail struct {
 	level  []float64 // v, the sum of significant residuals
-	recent []float64 // the average of the residuals over the last batches, 25,600 events
-	mean   []float64 // and over more batches, 256,000 events, which tells what is significant
+	now    []float64 // the average of the residuals over the last batches, 2,560 events
+	recent []float64 // and over ten times as many, which tells users whether the response is flat,
+	mean   []float64 // and a hundred times, which tells what is significant
 	known  *float64  // how many different events in effect are behind the mean
 }
 
@@ -47,11 +48,12 @@ func (t tail) significance(i int) float64 {
 // The law of the tail; docs/how-it-works.md derives it, and studies/zoo tells how the numbers were found. Events are background
 // events that are pushed.
 const (
-	step         = 1. / 150 // what a batch of eventsOfABatch events adds to v, per residual,
+	step         = 1. / 300 // what a batch of eventsOfABatch events adds to v, per residual,
 	mostStep     = 0.01     // and the most that a batch adds, for a network follows in some 50 batches
 	slowAfter    = 5000     // the steps shrink as 1/(1 + t/slowAfter), with t in batches of eventsOfABatch events
-	inRecent     = 50       // batches of eventsOfABatch events in the average that acts at once,
+	inNow        = 5        // batches of eventsOfABatch events in the average that acts at once,
 	mostAtOnce   = 0.5      // and the largest size of what it adds to v,
+	inRecent     = 50       // batches in the average for users,
 	inMean       = 500      // and in the average that tells what is significant
 	fewestOfMean = 50       // batches in that average
 	doubt        = 0.5      // the noise that a residual must be above, in units of its variance
@@ -105,11 +107,11 @@ func (g *Group[T]) tailResidual() []float64 {
 // levels returns v plus factor times the significant average of the last batches: a row for each cell of the masses. What acts at
 // once is bounded: a burst of large gradients would stay in the averages of an optimizer such as Adam.
 func (g *Group[T]) levels(t tail, factor float64) []float64 {
-	now := par.Make[float64](&g.sc.Arena, len(t.recent))
-	for i, r := range t.recent {
-		now[i] = factor * r * t.significance(i)
+	significant := par.Make[float64](&g.sc.Arena, len(t.now))
+	for i, r := range t.now {
+		significant[i] = factor * r * t.significance(i)
 	}
-	levels := g.product(g.basis.values, now, thresholds)
+	levels := g.product(g.basis.values, significant, thresholds)
 	for i, v := range levels {
 		levels[i] = min(max(v, -mostAtOnce), mostAtOnce)
 	}
@@ -139,12 +141,13 @@ func (g *Group[T]) multiplier(levels []float64, i int) float64 {
 // gets smaller.
 func (t tail) learn(of *labelResiduals, batch, factor float64, different float64) {
 	size := of.moved / eventsOfABatch
-	recent := min(1, max(size/inRecent, 1/batch))
+	now, recent := min(1, max(size/inNow, 1/batch)), min(1, max(size/inRecent, 1/batch))
 	share := max(min(size/inMean, 1./fewestOfMean), 1/batch)
 	*t.known = min(of.effective/share, different*of.effective/of.events)
 	step := min(mostStep, step*size/(1+batch*size/slowAfter))
 	for i, r := range of.tail {
 		r /= of.total
+		t.now[i] += now * (r - t.now[i])
 		t.recent[i] += recent * (r - t.recent[i])
 		t.mean[i] += share * (r - t.mean[i])
 		significant := t.significance(i)

@@ -66,13 +66,13 @@ func TestTailOfLargeBatches(t *testing.T) {
 	of = lesson(2 * inRecent * eventsOfABatch)
 	of.tail[3] = -0.5
 	tail.learn(of, 200, 1, math.Inf(1))
-	require.Equal(t, -0.5, tail.recent[3])
+	require.Equal(t, []float64{-0.5, -0.5}, []float64{tail.now[3], tail.recent[3]})
 }
 
 // newTail returns the tail before the first batch.
 func newTail() tail {
 	table := func() []float64 { return make([]float64, ofMasses[1].functions*thresholds) }
-	return tail{table(), table(), table(), new(float64)}
+	return tail{table(), table(), table(), table(), new(float64)}
 }
 
 // lesson returns what n events of equal weights teach, without a residual.
@@ -171,7 +171,8 @@ func TestNumbersOfTheLawAreDocumented(t *testing.T) {
 		fmt.Sprintf("| %v thresholds | at equal steps of log(q/(1 - q)) from 0 to %v", thresholds, highest),
 		fmt.Sprintf("| 1/%v | times the residual, what a batch of %v events adds to v, at most %v", math.Round(1/step), eventsOfABatch, mostStep),
 		fmt.Sprintf("| %v batches | after which the steps of v are half as large", slowAfter),
-		fmt.Sprintf("| %v batches | the average that acts at once, at most %v", inRecent, mostAtOnce),
+		fmt.Sprintf("| %v batches | the average that acts at once, at most %v", inNow, mostAtOnce),
+		fmt.Sprintf("| %v batches | the average for `convergence`", inRecent),
 		fmt.Sprintf("| %v batches, at least %v | the average that tells what is significant", inMean, fewestOfMean),
 		fmt.Sprintf("| %v | times the variance, the noise that the square of the average must be above", doubt),
 		fmt.Sprintf("| %v masses | of the first batch", tracked),
