@@ -169,6 +169,11 @@ def _show(numbers: dict[str, Any], out: Path) -> None:
     for score in numbers["scores"]:
         test = score["dependence"]
         click.echo(line("all cuts", "", "", "", words.p_value(test["p_value"]) if test else "–", "", score["score"]))
+        if test and (cut := test["cut"]):  # the one of all cuts that depends most on the mass
+            rejection = words.short(1 / cut["efficiency"] if cut["efficiency"] > 0 else None)
+            residual, chance = words.percent(cut["residual"]), f"({words.percent(cut['expected'])})"
+            p = words.p_value(test["p_one_cut"])
+            click.echo(line("worst", rejection, residual, chance, p, "", score["score"]))
         for point in score["working_points"]:
             flat, test = point["flatness"] or {"rms": None, "expected": None}, point["dependence"]
             residual, chance = words.percent(flat["rms"]), f"({words.percent(flat['expected'])})"
