@@ -9,11 +9,11 @@ import numpy as np
 import torch
 from libmode import metrics
 from libmode.torch import MoDeConstraint, Reference
-from libmode.torch.baselines import DisCoLoss
 from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
+from ..baselines import DisCoLoss
 from ..plane import rms_pull
 from .problems import PROBLEMS, Events, Problem, events_of
 
