@@ -108,22 +108,32 @@ class Fit:
         basis = np.linalg.qr(columns.reshape(-1, columns.shape[-1]))[0].reshape(columns.shape)
         self._basis = basis * np.sqrt(basis[..., 0].size)  # (nodes, b, p)
         self._width = part[:, None] * (half if kind.template is None else kind.template / 2)
+        self._design: Doubles = np.einsum("qb,qbp->bp", self._width, self._basis)
         self._edges, self._count, self._exponential = edges, weight, kind.exponential
         self.scale = _scales(weight, square) if weight.sum() > 0 else np.ones(len(weight))
         self.events = weight * self.scale  # effective ones, negative where the weights are
 
-    def _background(self, parameters: Doubles) -> tuple[Doubles, Doubles]:
-        """What each bin expects, and its derivatives, (b, p)."""
+    def _density(self, parameters: Doubles) -> Doubles:
+        """An exponential at the nodes, times their weights, (nodes, b)."""
+        found: Doubles = self._width * np.exp(np.clip(self._basis @ parameters, -STEEPEST, STEEPEST))
+        return found
+
+    def _value(self, parameters: Doubles) -> Doubles:
+        """What each bin expects of the background, (b,)."""
+        found: Doubles = self._density(parameters).sum(axis=0) if self._exponential else self._design @ parameters
+        return found
+
+    def _slope(self, parameters: Doubles) -> Doubles:
+        """Its derivatives, (b, p)."""
         if not self._exponential:
-            slope = np.einsum("qb,qbp->bp", self._width, self._basis)
-            return slope @ parameters, slope
-        density = self._width * np.exp(np.clip(self._basis @ parameters, -STEEPEST, STEEPEST))
-        return density.sum(axis=0), np.einsum("qb,qbp->bp", density, self._basis)
+            return self._design
+        found: Doubles = np.einsum("qb,qbp->bp", self._density(parameters), self._basis)
+        return found
 
     def _start(self, used: Any) -> Doubles:
         """Parameters near those that describe the bins that are used, by least squares."""
         count, size = self._count, np.sqrt(np.maximum(self._count, 1.0))
-        design, target = np.einsum("qb,qbp->bp", self._width, self._basis), count
+        design, target = self._design, count
         if self._exponential:
             width = self._width.sum(axis=0)
             # An empty bin counts as half an event; the error of a logarithm is relative.
@@ -146,7 +156,7 @@ class Fit:
 
     def distinct(self, fraction: Doubles, without: Fitted) -> bool:
         """Whether the background cannot take the shape of the signal."""
-        slope = self._background(without.parameters)[1]
+        slope = self._slope(without.parameters)
         size = np.sqrt(np.maximum(without.expected, 1.0)) / self.scale
         triangular = np.linalg.qr(np.column_stack([slope, fraction]) / size[:, None])[1]
         return bool(abs(triangular[-1, -1]) > DISTINCT * np.linalg.norm(fraction / size))
@@ -157,29 +167,35 @@ class Fit:
 
         size = len(start) - signal.shape[1]
 
-        def expected(parameters: Doubles) -> tuple[Doubles, Doubles]:
-            value, slope = self._background(parameters[:size])
-            value = value + signal @ parameters[size:]
-            return value * self.scale, np.column_stack([slope, signal]) * self.scale[:, None]
+        def expected(parameters: Doubles) -> Doubles:
+            return (self._value(parameters[:size]) + signal @ parameters[size:]) * self.scale
+
+        def slope(parameters: Doubles) -> Doubles:
+            return np.column_stack([self._slope(parameters[:size]), signal]) * self.scale[:, None]
 
         # In units of the errors, and uncorrelated. A signal comes last, and stays a parameter of its own: the matrix
         # is triangular.
-        value, slope = expected(start)
-        root = np.sqrt(np.maximum(np.maximum(value, self.events), 1.0))
-        unit = np.linalg.inv(np.linalg.qr(slope / root[:, None])[1])
+        root = np.sqrt(np.maximum(np.maximum(expected(start), self.events), 1.0))
+        unit = np.linalg.inv(np.linalg.qr(slope(start) / root[:, None])[1])
 
-        def model(moved: tuple[float, ...], low: Any, high: Any) -> tuple[Doubles, Doubles]:
-            """The expectation between bounds, and its derivatives, which are 0 outside."""
-            value, slope = expected(start + unit @ np.array(moved))
-            return np.clip(value, low, high), np.where((value > low) & (value < high), (slope @ unit).T, 0.0)
+        def model(moved: tuple[float, ...], low: Any, high: Any) -> Doubles:
+            """The expectation between bounds."""
+            found: Doubles = np.clip(expected(start + unit @ np.array(moved)), low, high)
+            return found
+
+        def derivatives(moved: tuple[float, ...], low: Any, high: Any) -> Doubles:
+            """Those of the model, (parameters, b)."""
+            parameters = start + unit @ np.array(moved)
+            value = expected(parameters)
+            return np.where((value > low) & (value < high), (slope(parameters) @ unit).T, 0.0)
 
         names = [f"x{k}" for k in range(len(start))]
         floor = np.maximum(FLOOR, -self.events)
         likelihood = cost.ExtendedBinnedNLL(
             self.events,
             self._edges,
-            lambda _, *moved: np.append(0.0, np.cumsum(model(moved, floor, np.inf)[0])),
-            grad=lambda _, *moved: np.cumsum(np.insert(model(moved, floor, np.inf)[1], 0, 0.0, axis=1), axis=1),
+            lambda _, *moved: np.append(0.0, np.cumsum(model(moved, floor, np.inf))),
+            grad=lambda _, *moved: np.cumsum(np.insert(derivatives(moved, floor, np.inf), 0, 0.0, axis=1), axis=1),
             name=names,
         )
         few = self.events < FEW
@@ -187,13 +203,14 @@ class Fit:
             np.flatnonzero(few),
             self.events[few],
             np.sqrt(floor[few]),
-            lambda _, *moved: model(moved, -np.inf, floor)[0][few],
-            grad=lambda _, *moved: model(moved, -np.inf, floor)[1][:, few],
+            lambda _, *moved: model(moved, -np.inf, floor)[few],
+            grad=lambda _, *moved: derivatives(moved, -np.inf, floor)[:, few],
             name=names,
         )
         minuit = Minuit(likelihood + below if few.any() else likelihood, *np.zeros(len(start)), name=names)
-        minuit.tol = TOLERANCE
+        minuit.tol, minuit.errors, minuit.strategy = TOLERANCE, 1.0, 0
         minuit.migrad()
+        minuit.strategy = 1
         minuit.hesse()
         parameters = start + unit @ np.array(minuit.values)
         error = abs(float(unit[-1, -1] * minuit.errors[-1])) if minuit.valid and minuit.accurate else np.nan
@@ -202,7 +219,7 @@ class Fit:
         surplus = (floor - self.events) ** 2 / floor
         negative = 2 * (floor - self.events * (1 + np.log(floor)))
         chi2 = float(minuit.fval - np.sum(np.where(self.events < 0, negative, surplus)[few]))
-        return Fitted(parameters, expected(parameters)[0], error, chi2)
+        return Fitted(parameters, expected(parameters), error, chi2)
 
 
 def _scales(weight: Doubles, square: Doubles) -> Doubles:
